@@ -1,0 +1,36 @@
+# frazil_library(folder DEPENDS a b): the static library frazil_<folder> of src/<folder>, and its unit
+# tests (*_test.cpp) in the program <folder>_test.
+include_guard()
+
+find_package(fmt REQUIRED)
+find_package(Threads REQUIRED)
+if(BUILD_TESTING)
+  find_package(GTest REQUIRED)
+endif()
+
+add_library(frazil_flags INTERFACE)
+target_compile_features(frazil_flags INTERFACE cxx_std_23)
+target_include_directories(frazil_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>)
+# Contraction would change bits: the IR has its own fma.
+target_compile_options(frazil_flags INTERFACE -Wall -Wextra -Werror -ffp-contract=off)
+
+function(frazil_library folder)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  add_library(frazil_${name} STATIC ${sources})
+  target_link_libraries(frazil_${name} PUBLIC frazil_flags fmt::fmt Threads::Threads ${ARG_LINK})
+  foreach(dependency ${ARG_DEPENDS})
+    string(REPLACE "/" "_" dependency ${dependency})
+    target_link_libraries(frazil_${name} PUBLIC frazil_${dependency})
+  endforeach()
+  if(BUILD_TESTING AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE frazil_${name} GTest::gtest_main)
+    add_test(NAME unit.${name} COMMAND ${name}_test)
+    set_tests_properties(unit.${name} PROPERTIES LABELS unit)
+  endif()
+endfunction()

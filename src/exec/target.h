@@ -1,0 +1,53 @@
+// A target turns programs into artifacts and artifacts into callables. Adding one = one folder under
+// targets/, one registration in the tool, `tests/programs` passes unchanged (docs/adding/a_target.md).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/outcome.h"
+#include "ir/program.h"
+
+namespace frazil::exec {
+
+struct Artifact {
+  std::string target;  // who made it
+  std::string bytes;   // WASM module, C header, ...
+  // The program that the bytes were made from, expanded and lowered: no prelude op, no tensor.
+  std::shared_ptr<const ir::Program> program;
+  std::string entry_symbol;
+};
+
+struct EmitOptions {
+  // Count fuel in the emitted code (`for`, `parallel`: trip count on entry; `while`, `call`: one each).
+  bool metered = false;
+  std::string symbol = "main";  // name of the exported function
+};
+
+class Callable {
+ public:
+  virtual ~Callable() = default;
+  // An Error is about the launch or the machine; a trap of the program is in the Outcome.
+  virtual Result<Outcome> Run(std::span<const Value> arguments, const RunContext& context) = 0;
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual std::string_view name() const = 0;
+  // Empty if the target can do this program, else one sentence why not. It never approximates.
+  virtual std::string Refuses(const ir::Program& program) const = 0;
+  // Both take any checked program; expansion and lowering happen inside (ir/lower.h).
+  virtual Result<Artifact> Emit(const ir::Program& program, const EmitOptions& options = {}) const = 0;
+  virtual Result<std::unique_ptr<Callable>> Load(const Artifact& artifact) const = 0;
+};
+
+// Launch rules shared by every callable: argument count and types, tensor dims against their symbols,
+// buffers disjoint or identical.
+Result<void> CheckLaunch(const ir::Program& program, std::span<const Value> arguments);
+
+}  // namespace frazil::exec

@@ -1,0 +1,22 @@
+// The passes between a program and a target, in this order:
+//   1. LowerTensors    tensor values become scratch buffers and loops; tensor parameters become `in`
+//                      buffers, tensor results become `out` buffers appended to the parameters
+//   2. ExpandPrelude   math ops become calls of the functions in ir/prelude/*.frz
+//   3. SplitBarriers   a `parallel` with barriers becomes one parallel per phase
+// Each takes a checked program and gives a checked program.
+#pragma once
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "ir/program.h"
+
+namespace frazil::ir {
+
+Result<Program> LowerTensors(const Program& program);
+Result<Program> ExpandPrelude(const Program& program);
+Result<Program> SplitBarriers(const Program& program);
+
+// All three, then a check of the size limit.
+Result<Program> LowerForTarget(const Program& program, const Limits& limits = {});
+
+}  // namespace frazil::ir

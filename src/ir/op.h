@@ -1,0 +1,62 @@
+// The operations as C++: the enum, and one OpInfo row for each line of ops.def.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "ir/type.h"
+
+namespace frazil::ir {
+
+enum class Op : uint8_t {
+#define FRAZIL_OP(name, ...) name,
+#include "ir/ops.def"
+#undef FRAZIL_OP
+};
+constexpr int OpCount = 0
+#define FRAZIL_OP(...) +1
+#include "ir/ops.def"
+#undef FRAZIL_OP
+    ;
+
+enum class Effect : uint8_t { Pure, Reads, Writes, Io, Control };
+
+enum class Trap : uint8_t {
+  DivisionByZero, Overflow, OutOfBounds, Assert, InvertOfZero, Unreachable, Fuel, Depth, Memory,
+};
+constexpr int TrapCount = 9;
+std::string_view TrapName(Trap trap);  // "division by zero"
+std::optional<Trap> TrapNamed(std::string_view name);
+
+using TrapSet = uint16_t;
+constexpr TrapSet Only(Trap t) { return static_cast<TrapSet>(1u << static_cast<uint32_t>(t)); }
+
+enum class Law : uint8_t { None, Commutes, Prelude };
+
+// The kinds of `reduce` and `atomic`, in the order of their rows' words.
+enum class ReduceKind : uint8_t { Sum, Product, Min, Max, Minimum, Maximum, And, Or, Xor };
+enum class AtomicKind : uint8_t { Add, Min, Max, And, Or, Xor, Exchange };
+
+struct OpInfo {
+  Op op;
+  std::string_view name;        // the C++ name, "AddChecked"
+  std::string_view mnemonic;    // the text, "add.checked"
+  std::string_view signature;   // "T,T->T" or "custom"
+  ScalarSet types;
+  Effect effect;
+  TrapSet traps;
+  Law law;
+  std::string_view attributes;
+  std::string_view meaning;
+};
+
+const OpInfo& Info(Op op);
+std::span<const OpInfo> AllOps();
+std::optional<Op> OpNamed(std::string_view mnemonic);
+
+// Neither an effect nor a trap: may be dropped when unused and moved freely within its region.
+inline bool IsRemovable(const OpInfo& info) { return info.effect == Effect::Pure && info.traps == 0; }
+
+}  // namespace frazil::ir
