@@ -19,6 +19,8 @@ struct Artifact {
   std::string bytes;   // WASM module, C header, ...
   // The program that the bytes were made from, expanded and lowered: no prelude op, no tensor.
   std::shared_ptr<const ir::Program> program;
+  // The program as it was given to Emit: its entry function has the types the caller sees (tensors).
+  std::shared_ptr<const ir::Program> source;
   std::string entry_symbol;
 };
 
