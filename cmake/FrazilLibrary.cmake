@@ -1,5 +1,5 @@
-# frazil_library(folder DEPENDS a b): the static library frazil_<folder> of src/<folder>, and its unit
-# tests (*_test.cpp) in the program <folder>_test.
+# frazil_library(folder DEPENDS a b LINK x TEST_LINK y): the static library frazil_<folder> of
+# src/<folder> (sub-folders included), and its unit tests (*_test.cpp) in the program <folder>_test.
 include_guard()
 
 find_package(fmt REQUIRED)
@@ -8,29 +8,41 @@ if(BUILD_TESTING)
   find_package(GTest REQUIRED)
 endif()
 
-add_library(frazil_flags INTERFACE)
-target_compile_features(frazil_flags INTERFACE cxx_std_23)
-target_include_directories(frazil_flags INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>)
-# Contraction would change bits: the IR has its own fma.
-target_compile_options(frazil_flags INTERFACE -Wall -Wextra -Werror -ffp-contract=off)
+set_property(GLOBAL PROPERTY FRAZIL_LIBRARIES "")
 
 function(frazil_library folder)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;TEST_LINK" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
+  set(library frazil_${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  add_library(frazil_${name} STATIC ${sources})
-  target_link_libraries(frazil_${name} PUBLIC frazil_flags fmt::fmt Threads::Threads ${ARG_LINK})
+
+  set(scope PUBLIC)
+  if(sources)
+    add_library(${library} STATIC ${sources})
+    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:frazil_warnings>)
+  else()  # a folder of headers only
+    set(scope INTERFACE)
+    add_library(${library} INTERFACE)
+  endif()
+  add_library(frazil::${name} ALIAS ${library})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${library} ${scope} cxx_std_23)
+  target_include_directories(${library} ${scope}
+    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/frazil>)
+  target_link_libraries(${library} ${scope} fmt::fmt Threads::Threads ${ARG_LINK})
   foreach(dependency ${ARG_DEPENDS})
     string(REPLACE "/" "_" dependency ${dependency})
-    target_link_libraries(frazil_${name} PUBLIC frazil_${dependency})
+    target_link_libraries(${library} ${scope} frazil_${dependency})
   endforeach()
+  set_property(GLOBAL APPEND PROPERTY FRAZIL_LIBRARIES ${library})
+
   if(BUILD_TESTING AND tests)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE frazil_${name} GTest::gtest_main)
-    add_test(NAME unit.${name} COMMAND ${name}_test)
-    set_tests_properties(unit.${name} PROPERTIES LABELS unit)
+    target_link_libraries(${name}_test PRIVATE
+      ${library} frazil_warnings GTest::gtest_main ${ARG_TEST_LINK})
+    frazil_test(NAME unit.${name} LABEL unit COMMAND ${name}_test)
   endif()
 endfunction()

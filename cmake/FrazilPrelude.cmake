@@ -8,6 +8,10 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${prelude_inc} "-DFILES=${prelude_files}"
           -P ${CMAKE_SOURCE_DIR}/cmake/embed_prelude.cmake
   DEPENDS ${prelude_files} ${CMAKE_SOURCE_DIR}/cmake/embed_prelude.cmake
+  COMMENT "Embedding the math prelude"
   VERBATIM)
-target_sources(frazil_ir PRIVATE ${prelude_inc})
-target_include_directories(frazil_ir PRIVATE ${CMAKE_BINARY_DIR}/generated)
+get_target_property(ir_kind frazil_ir TYPE)
+if(NOT ir_kind STREQUAL INTERFACE_LIBRARY)
+  target_sources(frazil_ir PRIVATE ${prelude_inc})
+  target_include_directories(frazil_ir PRIVATE ${CMAKE_BINARY_DIR}/generated)
+endif()

@@ -1,0 +1,33 @@
+# What every file of ours is compiled with. ccache is used where it is installed and never needed.
+include_guard()
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_EXTENSIONS ON)  # TRY is a statement expression
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# frazil_warnings: how we compile ourselves; it never reaches a user of the installed libraries.
+add_library(frazil_warnings INTERFACE)
+target_compile_options(frazil_warnings INTERFACE -Wall -Wextra -Werror)
+# Contraction would change bits: the IR has its own fma.
+target_compile_options(frazil_warnings INTERFACE -ffp-contract=off)
+# A terminal gets colors although Ninja stands between.
+target_compile_options(frazil_warnings INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-fcolor-diagnostics>
+  $<$<CXX_COMPILER_ID:GNU>:-fdiagnostics-color=always>)
+
+string(FIND "${CMAKE_CXX_FLAGS}" "-fsanitize=" sanitizer_at)
+if(sanitizer_at EQUAL -1)
+  set(FRAZIL_SANITIZED OFF)
+else()
+  set(FRAZIL_SANITIZED ON)
+endif()

@@ -1,0 +1,46 @@
+# `cmake --install`: the CLI, the libraries with their headers, the wasmtime library, and the package
+# files behind find_package(frazil). examples/find_package uses them, built by a test.
+include_guard()
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(libraries GLOBAL PROPERTY FRAZIL_LIBRARIES)
+
+# frazil::frazil is everything; a program may also name single folders, such as frazil::ir.
+add_library(frazil_all INTERFACE)
+add_library(frazil::frazil ALIAS frazil_all)
+set_target_properties(frazil_all PROPERTIES EXPORT_NAME frazil)
+target_link_libraries(frazil_all INTERFACE ${libraries})
+
+# What plain `make` builds: the CLI and the libraries, no tests.
+add_custom_target(product)
+foreach(library ${libraries})
+  get_target_property(kind ${library} TYPE)
+  if(NOT kind STREQUAL INTERFACE_LIBRARY)
+    add_dependencies(product ${library})
+  endif()
+endforeach()
+if(TARGET frazil)
+  add_dependencies(product frazil)
+  install(TARGETS frazil RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/frazil)
+install(TARGETS ${libraries} frazil_all EXPORT frazilTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT frazilTargets NAMESPACE frazil:: DESTINATION ${package_dir})
+install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/frazil
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN internal EXCLUDE)
+if(EXISTS ${FRAZIL_WASMTIME_LIBRARY})
+  install(PROGRAMS ${FRAZIL_WASMTIME_LIBRARY} DESTINATION lib/frazil)
+endif()
+
+configure_package_config_file(cmake/frazilConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/package/frazilConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/frazilConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${CMAKE_BINARY_DIR}/package/frazilConfig.cmake
+  ${CMAKE_BINARY_DIR}/package/frazilConfigVersion.cmake
+  DESTINATION ${package_dir})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

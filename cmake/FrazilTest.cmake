@@ -1,0 +1,42 @@
+# frazil_test(NAME n LABEL layer [TIMEOUT s] [ENVIRONMENT a=b ...] [SERIAL] COMMAND ...): a test of one
+# layer. scripts/test.sh runs the layers one by one, in the order of its table, each with its budget.
+#
+# frazil_fuzz(name SOURCE f.cpp LINK libs [RUNS n] [CORPUS folder]): a program fuzz_<name> around
+# LLVMFuzzerTestOneInput. In the preset `fuzz` it is a libFuzzer program; in all others it replays the
+# corpus and n seeded mutations of it, as the test fuzz.<name>.
+include_guard()
+
+function(frazil_test)
+  cmake_parse_arguments(ARG "SERIAL" "NAME;LABEL;TIMEOUT" "ENVIRONMENT;COMMAND" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 600)
+  endif()
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${ARG_NAME} PROPERTIES
+    LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL})
+  if(ARG_ENVIRONMENT)
+    set_tests_properties(${ARG_NAME} PROPERTIES ENVIRONMENT "${ARG_ENVIRONMENT}")
+  endif()
+endfunction()
+
+add_custom_target(fuzzers)
+
+function(frazil_fuzz name)
+  cmake_parse_arguments(ARG "" "SOURCE;RUNS;CORPUS" "LINK" ${ARGN})
+  if(NOT ARG_RUNS)
+    set(ARG_RUNS 2000)
+  endif()
+  if(NOT ARG_CORPUS)
+    set(ARG_CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  endif()
+  add_executable(fuzz_${name} ${ARG_SOURCE})
+  target_link_libraries(fuzz_${name} PRIVATE ${ARG_LINK} frazil_warnings)
+  add_dependencies(fuzzers fuzz_${name})
+  if(FRAZIL_FUZZ)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/infra/fuzz_seeds.cpp)
+    frazil_test(NAME fuzz.${name} LABEL fuzz
+      COMMAND fuzz_${name} --runs ${ARG_RUNS} ${ARG_CORPUS})
+  endif()
+endfunction()
