@@ -1,5 +1,6 @@
 # frazil_library(folder DEPENDS a b LINK x TEST_LINK y): the static library frazil_<folder> of
 # src/<folder> (sub-folders included), and its unit tests (*_test.cpp) in the program <folder>_test.
+# THREADED: its tests use threads, so every `make test` also runs them under ThreadSanitizer.
 include_guard()
 
 find_package(fmt REQUIRED)
@@ -11,7 +12,7 @@ endif()
 set_property(GLOBAL PROPERTY FRAZIL_LIBRARIES "")
 
 function(frazil_library folder)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;TEST_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED" "" "DEPENDS;LINK;TEST_LINK" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(library frazil_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -43,6 +44,12 @@ function(frazil_library folder)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE
       ${library} frazil_warnings GTest::gtest_main ${ARG_TEST_LINK})
-    frazil_test(NAME unit.${name} LABEL unit COMMAND ${name}_test)
+    add_dependencies(unit_tests ${name}_test)
+    set(labels unit)
+    if(ARG_THREADED)
+      add_dependencies(threaded_tests ${name}_test)
+      list(APPEND labels threads)
+    endif()
+    frazil_test(NAME unit.${name} LABEL "${labels}" COMMAND ${name}_test)
   endif()
 endfunction()

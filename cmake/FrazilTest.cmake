@@ -19,6 +19,9 @@ function(frazil_test)
   endif()
 endfunction()
 
+# Groups that scripts/test.sh builds alone in the slow presets.
+add_custom_target(unit_tests)
+add_custom_target(threaded_tests)
 add_custom_target(fuzzers)
 
 function(frazil_fuzz name)

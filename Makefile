@@ -1,0 +1,44 @@
+# The commands of this project; `make help` lists them. CMake and Ninja do the work (CMakePresets.json).
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+export JOBS
+
+.DEFAULT_GOAL := all
+.PHONY: all help setup demo test test-full bench fuzz install format tidy clean
+
+all: ## build the CLI at build/release/bin/frazil (installs missing packages first)
+	@scripts/build.sh release product
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install missing packages and the wasmtime library, nothing else
+	@scripts/setup.sh
+
+demo: all ## show the product: a sentence answered, a program through every stage, every target
+	@scripts/demo.sh
+
+test: ## build and pass every test (release, ASan+UBSan, part of TSan)
+	@scripts/test.sh
+
+test-full: ## the same, ten times the counts, with g++ and all of TSan
+	@scripts/test.sh --full
+
+bench: ## measure; prints one table and writes build/bench/results.json
+	@scripts/bench.sh
+
+fuzz: ## run every fuzz target for FUZZ_SECONDS (default 60) each
+	@scripts/fuzz.sh
+
+install: all ## install to PREFIX (default /usr/local), staged under DESTDIR if set
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)" >build/release/install.log
+	@echo "installed: $(DESTDIR)$(PREFIX)"
+
+format: ## format every C++ file in place
+	@git ls-files -z '*.cpp' '*.h' | xargs -0 clang-format-22 -i
+
+tidy: ## run clang-tidy over the libraries (needs the package clang-tidy-22)
+	@scripts/tidy.sh
+
+clean: ## remove the build folder (downloads in .cache stay)
+	@rm -rf build

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Builds and runs the benchmarks, alone on the machine as far as it can tell: one table on stdout and
+# build/bench/results.json. Arguments go to the program.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/build.sh release product
+scripts/build.sh release frazil_bench
+mkdir -p build/bench
+load=$(cut -d ' ' -f 1 /proc/loadavg)
+if awk -v load="$load" 'BEGIN { exit !(load > 0.5) }'; then
+  echo "bench: the machine is busy (load $load); the figures will be worse than they could be" >&2
+fi
+build/release/bin/frazil_bench "$@"

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs every fuzz target under libFuzzer for FUZZ_SECONDS each (default 60). New inputs are kept in
+# build/fuzz/corpus; a crash is written to build/fuzz/crashes and ends the run with exit code 1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${FUZZ_SECONDS:-60}
+
+scripts/build.sh fuzz fuzzers
+mkdir -p build/fuzz/crashes
+shopt -s nullglob
+programs=(build/fuzz/bin/fuzz_*)
+if ((${#programs[@]} == 0)); then
+  echo "fuzz: there is no fuzz target yet (tests/fuzz)." >&2
+  exit 1
+fi
+number=0
+for program in "${programs[@]}"; do
+  name=${program##*/fuzz_}
+  number=$((number + 1))
+  found=build/fuzz/corpus/$name
+  mkdir -p "$found"
+  folders=("$found")
+  if [[ -d tests/fuzz/corpus/$name ]]; then folders+=("tests/fuzz/corpus/$name"); fi
+  echo "== [$number/${#programs[@]}] $name for $seconds s"
+  if ! "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/crashes/$name-" "${folders[@]}" 2>"build/fuzz/$name.log"; then
+    tail -40 "build/fuzz/$name.log" >&2
+    echo "fuzz: $name found an input that breaks it; it is in build/fuzz/crashes." >&2
+    exit 1
+  fi
+  grep -E 'number_of_executed_units|peak_rss_mb' "build/fuzz/$name.log" || true
+done
+echo "fuzz: ${#programs[@]} targets, no crash"

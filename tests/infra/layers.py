@@ -1,0 +1,56 @@
+"""The levels of the folders under src/, and where third-party headers may be included.
+
+This is the one table: check_layers.py compares it with every #include and with CMakeLists.txt.
+"""
+
+# A folder may include folders of a lower level, and itself. Folders of level 3 and the sub-folders of a
+# group (frontends/words, targets/c, ...) never include each other.
+LEVELS = {
+    "base": 0,
+    "ir": 1,
+    "exec": 2,
+    "machines": 2,
+    "frontends": 3,
+    "optimize": 3,
+    "targets": 3,
+    "verify": 3,
+    "profile": 3,
+    "store": 4,
+    "dispatch": 5,
+    "engine": 6,
+    "tensor": 7,
+    "learn": 8,
+}
+
+# Folders whose sub-folders are libraries of their own.
+GROUPS = {"machines", "frontends", "targets"}
+
+# Folders outside the levels: what they may include besides themselves. Nothing in src/ includes them.
+SPECIAL = {"monitor": {"base"}}
+
+# First part of a third-party header -> path prefixes that may include it. `test` stands for *_test.cpp.
+# fmt is our <format>: libstdc++ 12 has none.
+THIRD_PARTY = {
+    "fmt": {""},
+    "gtest": {"test"},
+    "gmock": {"test"},
+    "mpfr.h": {"test"},
+    "gmp.h": {"test"},
+    "llvm": {"targets/native/"},
+    "llvm-c": {"targets/native/"},
+    "z3++.h": {"verify/smt/"},
+    "z3.h": {"verify/smt/"},
+    "cuda.h": {"targets/cuda/"},
+    "mpi.h": {"tensor/mpi/"},
+    "httplib.h": {"store/remote/"},
+    "wasmtime.h": set(),  # targets/wasm declares the few functions it uses itself
+    "nlohmann": set(),  # JSON is the tools' business
+    "CLI": set(),  # and so are flags
+}
+
+# C and POSIX headers; C++ headers have no suffix and are always allowed.
+SYSTEM_HEADERS = {
+    "dlfcn.h", "errno.h", "fcntl.h", "fenv.h", "immintrin.h", "poll.h", "pthread.h", "sched.h",
+    "signal.h", "spawn.h", "stdint.h", "time.h", "unistd.h",
+}
+SYSTEM_FOLDERS = {"sys", "linux"}
