@@ -1,7 +1,8 @@
 // The main() of a fuzz target outside the `fuzz` preset: runs every corpus file, then a fixed number of
 // seeded mutations of them, so that each `make test` repeats exactly the same inputs without libFuzzer.
-// Usage: fuzz_x [--runs N] [--seed S] FILE_OR_FOLDER...
+// An input that crashes the target is left in ./crash-input. Usage: fuzz_x [--runs N] [--seed S] PATH...
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,12 +14,39 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+// Present only in sanitized builds, where the sanitizer owns the signals.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
 
 using Random = std::mt19937_64;
 
+const std::string* current_input = nullptr;
+
+void SaveCurrentInput() {
+  std::FILE* file = std::fopen("crash-input", "wb");
+  if (file == nullptr || current_input == nullptr) return;
+  std::fwrite(current_input->data(), 1, current_input->size(), file);
+  std::fclose(file);
+  std::fputs("the input is in ./crash-input\n", stderr);
+}
+
+void CatchCrashes() {
+  if (__sanitizer_set_death_callback != nullptr) {
+    __sanitizer_set_death_callback(SaveCurrentInput);
+    return;
+  }
+  for (int number : {SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGFPE, SIGBUS}) {
+    std::signal(number, [](int caught) {
+      std::signal(caught, SIG_DFL);
+      SaveCurrentInput();
+      std::raise(caught);
+    });
+  }
+}
+
 void Run(const std::string& input) {
+  current_input = &input;
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
@@ -94,6 +122,7 @@ int main(int argc, char** argv) {
   std::printf("seed %llu, %zu files, %llu mutations\n", static_cast<unsigned long long>(seed),
               corpus.size(), static_cast<unsigned long long>(runs));
   std::fflush(stdout);
+  CatchCrashes();
   corpus.emplace_back();  // the empty input, always
   for (const std::string& input : corpus) Run(input);
   for (uint64_t run = 0; run < runs; ++run) {

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Each check of the tree finds what is planted for it, and passes a tree without fault.
+
+Usage: checks_test.py CXX_COMPILER
+"""
+
+import contextlib
+import io
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import check_layers
+import check_leaks
+import check_readmes
+import check_sizes
+import check_symbols
+
+COMPILER = sys.argv.pop(1) if len(sys.argv) > 1 else "c++"
+README = "# {}: charter\n**Entry:** `{}`\n**Not here:** x\n**One more:** y\n"
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        self.put("CMakeLists.txt", "frazil_library(base)\nfrazil_library(ir DEPENDS base LINK dl)\n")
+        self.put("src/base/base.h", "#include <vector>\n#include <sys/mman.h>\n#include <fmt/format.h>\n")
+        self.put("src/ir/ir.h", '#include "base/base.h"\n')
+        self.put("src/targets/c/c.h", '#include "ir/ir.h"\n')
+
+    def put(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def run_check(self, check, *arguments):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            code = check.main(*(arguments or (self.root,)))
+        return code, output.getvalue()
+
+    def assert_passes(self, check):
+        code, output = self.run_check(check)
+        self.assertEqual(code, 0, output)
+
+    def assert_finds(self, check, text):
+        code, output = self.run_check(check)
+        self.assertEqual(code, 1)
+        self.assertIn(text, output)
+        self.assertEqual(len(output.splitlines()), 1, output)
+
+
+class Layers(Tree):
+    def test_sound_tree(self):
+        self.assert_passes(check_layers)
+
+    def test_upward(self):
+        self.put("src/base/base.h", '#include "ir/ir.h"\n')
+        self.assert_finds(check_layers, "base/base.h:1: \"ir/ir.h\": base may not include ir")
+
+    def test_same_level(self):
+        self.put("src/frontends/words/words.h", '#include "targets/c/c.h"\n')
+        self.assert_finds(check_layers, "frontends/words may not include targets/c")
+
+    def test_sub_folders_of_a_group(self):
+        self.put("src/targets/wasm/wasm.h", '\n#include "targets/c/c.h"\n')
+        self.assert_finds(check_layers, "wasm.h:2: \"targets/c/c.h\": targets/wasm may not include")
+
+    def test_monitor_sees_base_only(self):
+        self.put("src/monitor/tape.h", '#include "base/base.h"\n')
+        self.assert_passes(check_layers)
+        self.put("src/monitor/tape.h", '#include "ir/ir.h"\n')
+        self.assert_finds(check_layers, "monitor may not include ir")
+
+    def test_internal(self):
+        self.put("src/ir/internal/pool.h", "")
+        self.put("src/ir/pool.cpp", '#include "ir/internal/pool.h"\n')
+        self.assert_passes(check_layers)
+        self.put("src/targets/c/c.h", '#include "ir/internal/pool.h"\n')
+        self.assert_finds(check_layers, "is internal to ir")
+
+    def test_missing_header(self):
+        self.put("src/ir/ir.h", '#include "base/gone.h"\n')
+        self.assert_finds(check_layers, "does not exist")
+
+    def test_path_not_from_src(self):
+        self.put("src/ir/ir.h", '#include "other.h"\n')
+        self.assert_finds(check_layers, "must be named from src/")
+
+    def test_third_party(self):
+        self.put("src/ir/ir_test.cpp", "#include <gtest/gtest.h>\n")
+        self.put("src/targets/native/emit.cpp", "#include <llvm/IR/IRBuilder.h>\n")
+        self.assert_passes(check_layers)
+        self.put("src/ir/ir.cpp", "#include <llvm/IR/IRBuilder.h>\n")
+        self.assert_finds(check_layers, "<llvm/IR/IRBuilder.h> may not be included here")
+
+    def test_third_party_in_quotes(self):
+        self.put("src/ir/ir.cpp", '#include "nlohmann/json.hpp"\n')
+        self.assert_finds(check_layers, "may not be included here")
+
+    def test_unknown_header(self):
+        self.put("src/ir/ir.cpp", "#include <boost/any.hpp>\n")
+        self.assert_finds(check_layers, "is not known")
+
+    def test_unknown_folder(self):
+        self.put("src/extra/x.h", "")
+        self.assert_finds(check_layers, "its folder is not in")
+
+    def test_cmake(self):
+        self.put("CMakeLists.txt", "frazil_library(base DEPENDS ir)\n")
+        self.assert_finds(check_layers, "base may not depend on ir")
+
+
+class Sizes(Tree):
+    def test_ceilings(self):
+        self.put("src/ir/ops.def", "x\n" * 900)
+        self.put("src/ir/a.cpp", "x\n" * 800)
+        self.put("src/ir/a.h", "x\n" * 250)
+        self.assert_passes(check_sizes)
+        self.put("src/ir/a.h", "x\n" * 251)
+        self.assert_finds(check_sizes, "src/ir/a.h: 251 lines")
+        self.put("src/ir/a.h", "")
+        self.put("tools/frazil/a.cpp", "x\n" * 801)
+        self.assert_finds(check_sizes, "tools/frazil/a.cpp: 801 lines")
+
+
+class Readmes(Tree):
+    def setUp(self):
+        super().setUp()
+        for name in ("base", "ir", "targets", "targets/c"):
+            self.put(f"src/{name}/README.md", README.format(name, "base/base.h"))
+
+    def test_sound_tree(self):
+        self.assert_passes(check_readmes)
+
+    def test_missing(self):
+        self.put("src/targets/wasm/wasm.h", "")
+        self.assert_finds(check_readmes, "src/targets/wasm: README.md is missing")
+
+    def test_long(self):
+        self.put("src/ir/README.md", README.format("ir", "ir/ir.h") + "x\n" * 20)
+        self.assert_finds(check_readmes, "over 20 lines")
+
+    def test_parts(self):
+        self.put("src/ir/README.md", README.format("ir", "ir/ir.h").replace("Not here", "Elsewhere"))
+        self.assert_finds(check_readmes, "no **Not here:**")
+
+    def test_entry_header(self):
+        self.put("src/ir/README.md", README.format("ir", "ir/gone.h"))
+        self.assert_finds(check_readmes, "ir/gone.h does not exist")
+
+
+class Leaks(Tree):
+    def test_sound_tree(self):
+        self.put("docs/a.md", "see /usr/include, ./tmp/x, ${HOME}/tmp/x and work/main\n")
+        self.assert_passes(check_leaks)
+
+    def test_paths(self):
+        for folder in ("work", "root", "home", "tmp"):
+            self.put("docs/a.md", f"see `/{folder}/main`\n")
+            self.assert_finds(check_leaks, f"docs/a.md:1: a path of one machine: /{folder}/m")
+
+    def test_hosts(self):
+        self.put("scripts/a.sh", "fetch https://" + "pypi" + ".org/simple\n")
+        self.assert_finds(check_leaks, "the host of a package registry")
+
+    def test_only_tracked_files_count(self):
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        self.put("docs/a.md", "/" + "home/someone\n")
+        self.assert_passes(check_leaks)
+        subprocess.run(["git", "-C", self.root, "add", "docs/a.md"], check=True)
+        self.assert_finds(check_leaks, "docs/a.md:1")
+
+
+class Symbols(Tree):
+    def archive(self, code):
+        self.put("x.cpp", code)
+        subprocess.run([COMPILER, "-O1", "-c", "x.cpp", "-o", "x.o"], cwd=self.root, check=True)
+        subprocess.run(["ar", "crs", "libx.a", "x.o"], cwd=self.root, check=True)
+        return self.root / "libx.a"
+
+    def test_calls(self):
+        sound = '#include <cstdio>\n#include <string>\nint f(char* p) { return snprintf(p, 9, "%d", 1); }\n'
+        self.assertEqual(self.run_check(check_symbols, "nm", [self.archive(sound)])[0], 0)
+        for call in (
+            'std::printf("%d", x)', 'std::puts("x")', "std::exit(x)", "std::abort()", "std::cerr << x",
+            "std::fflush(stdout)", "assert(x)",
+        ):
+            code = "#include <cassert>\n#include <cstdio>\n#include <cstdlib>\n#include <iostream>\n"
+            archive = self.archive(code + f"void f(int x) {{ {call}; }}\n")
+            with self.subTest(call):
+                self.assertEqual(self.run_check(check_symbols, "nm", [archive])[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
