@@ -73,7 +73,7 @@ class FunctionBuilder {
   void Return(std::span<const ValueId> values);
   void Return(std::initializer_list<ValueId> values) { Return(std::span(values.begin(), values.size())); }
 
-  // Appends the function to the program (the last one finished with the name "main" is the entry).
+  // Appends the function to the program. The entry is `main`, or the last function while there is none.
   FuncId Finish();
 
   // For passes that copy: direct access while building.

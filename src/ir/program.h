@@ -60,6 +60,7 @@ struct Region {
 
 struct ValueInfo {
   Type type;
+  InstId def = {};  // the instruction that makes it; invalid for parameters of functions and regions
 };
 
 struct Function {
