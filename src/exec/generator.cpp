@@ -126,7 +126,8 @@ void FunctionGenerator::Statement() {
     if (group == Group::Tensor && !options.allow_tensors) continue;
     if (group == Group::Call && !options.allow_calls) continue;
     if (group == Group::Parallel && !options.allow_parallel) continue;
-    if (scalar_only_ && group != Group::Scalar && group != Group::Math) continue;
+    bool in_map = group == Group::Scalar || group == Group::Math || group == Group::Structure;
+    if (scalar_only_ && !in_map) continue;
     const OpInfo& info = random.Pick(RowsOf(group));
     if (info.signature == "custom" ? EmitCustom(info) : EmitRow(info)) return;
   }
@@ -171,9 +172,7 @@ std::vector<Type> FunctionGenerator::ChooseResults() {
   for (uint64_t i = 0; i < count; ++i) {
     ValueId value = scope_[std::max(state_.random.Below(scope_.size()), state_.random.Below(scope_.size()))];
     Type type = b_.TypeOf(value);
-    // A callee's tensors keep their shapes to themselves unless the dimensions are constants; see
-    // EmitCall.
-    if (type.is_buffer() || (type.is_tensor() && !is_entry_)) continue;
+    if (type.is_buffer()) continue;
     results.push_back(type);
   }
   return results;

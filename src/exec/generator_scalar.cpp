@@ -27,7 +27,7 @@ bool CastExists(Scalar from, Scalar to) {
   bool from_int = Contains(sets::Fixed | sets::Bool, from);
   if (Contains(sets::Fixed, to))
     return from_int || ir::IsFloat(from) || (from == Scalar::Field && to == Scalar::U64);
-  if (ir::IsFloat(to)) return Contains(sets::Fixed, from) || ir::IsFloat(from);
+  if (ir::IsFloat(to)) return from_int || ir::IsFloat(from);
   if (to == Scalar::Field) return from_int;
   return to == Scalar::XField && from == Scalar::Field;
 }
@@ -169,7 +169,7 @@ bool FunctionGenerator::EmitRow(const ir::OpInfo& info) {
   if (info.op == Op::Barrier) return EmitParallel();
   if (info.op == Op::Unreachable) {
     // Behind a condition that seldom holds, or never if traps are not wanted.
-    if (scalar_only_ || nesting_ > 2) return false;
+    if (nesting_ > 2) return false;
     bool found = false;
     Type type = PoolType(sets::Any, &found);
     ValueId rare = b_.Binary(Op::Eq, Any(type), Constant(type));
@@ -178,7 +178,7 @@ bool FunctionGenerator::EmitRow(const ir::OpInfo& info) {
           [] { return ir::Values{}; });
     return true;
   }
-  if (scalar_only_ && info.effect != ir::Effect::Pure) return false;
+  if (scalar_only_ && info.effect != ir::Effect::Pure && info.op != Op::Assert) return false;
 
   bool found = info.types == sets::None;
   Type type = found ? Type{} : PoolType(info.types, &found);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "exec/generator_internal.h"
+#include "ir/call_types.h"
 
 namespace frazil::exec::generator {
 
@@ -23,7 +24,8 @@ constexpr uint64_t MaxCost = 20'000;
 }  // namespace
 
 bool FunctionGenerator::EmitCustom(const ir::OpInfo& info) {
-  if (scalar_only_) return false;
+  bool in_map = info.op == Op::If || info.op == Op::For || info.op == Op::While || info.op == Op::Switch;
+  if (scalar_only_ && !in_map) return false;
   switch (info.op) {
     case Op::If: if (nesting_ >= MaxNesting) return false; EmitIf(); return true;
     case Op::For: return EmitFor();
@@ -211,28 +213,42 @@ bool FunctionGenerator::EmitCall() {
   const ir::Function& function = functions[callee];
   auto& recursive = state_.recursive;
   bool counts_down = std::find(recursive.begin(), recursive.end(), callee) != recursive.end();
-  Values arguments;
+  std::vector<bool> sizes_tensor(function.param_count(), false);
+  for (const ir::Shape& shape : function.shapes)
+    for (ir::Dim dim : shape)
+      if (dim.is_symbol()) sizes_tensor[dim.param()] = true;
+
+  Values arguments(function.param_count());
   for (uint32_t i = 0; i < function.param_count(); ++i) {
     Type type = function.param_type(i);
     if (type.is_buffer()) {
       auto access = static_cast<uint32_t>(type.access);
       auto buffer = BufferOf(type.element(), access & 1, access & 2);
       if (!buffer) return false;
-      arguments.push_back(*buffer);
-    } else if (type.is_tensor()) {
-      // Symbols of the callee are its own parameters: here they become the arguments' constants.
-      ir::Shape shape = function.shape(type);
-      for (ir::Dim dim : shape)
-        if (dim.is_symbol()) return false;
-      arguments.push_back(TensorOf(type.element(), shape));
+      arguments[i] = *buffer;
+    } else if (sizes_tensor[i]) {
+      // What sizes a tensor must be a parameter or a constant, so that shapes are known here.
+      bool constant = symbols_.empty() || state_.random.Chance(50);
+      arguments[i] = constant ? Int(types::Index, state_.random.Between(0, 4))
+                              : b_.Param(state_.random.Pick(symbols_));
     } else if (counts_down && i == 0) {
-      arguments.push_back(SmallCount(type));
-    } else {
-      arguments.push_back(Any(type));
+      arguments[i] = SmallCount(type);
+    } else if (type.is_scalar()) {
+      arguments[i] = Any(type);
     }
   }
+  for (uint32_t i = 0; i < function.param_count(); ++i) {
+    Type type = function.param_type(i);
+    if (!type.is_tensor()) continue;
+    auto shape = ir::CallShape(function, b_.function(), arguments, type);
+    if (!shape) return false;
+    arguments[i] = TensorOf(type.element(), *shape);
+  }
+  auto results = ir::CallResultTypes(function, b_.function(), arguments);
+  if (!results) return false;
   cost_ += weight_ * state_.costs[callee];
-  for (ValueId value : b_.Call(ir::FuncId(callee), arguments)) AddToScope(value);
+  uint64_t word = callee;
+  for (ValueId value : b_.Emit(Op::Call, Type{}, arguments, *results, std::span(&word, 1))) AddToScope(value);
   return true;
 }
 
