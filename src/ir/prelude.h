@@ -3,6 +3,7 @@
 // when first asked for, so a program without math pays nothing.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -15,5 +16,10 @@ std::string_view PreludeDigest();  // SHA-256 of the whole prelude text, 64 hex 
 
 // The whole prelude as one text (for tools and tests).
 std::string_view PreludeText();
+
+// "exp.f32": the function that a math op means; f16 and bf16 have that of f32.
+std::string PreludeFunctionName(Op op, Type type);
+// That function as the entry of a program of its own, which is kept. May be called from any thread.
+Result<const Program*> LoadPrelude(Op op, Type type);
 
 }  // namespace frazil::ir

@@ -1,0 +1,430 @@
+// SplitBarriers: the body of a `parallel` is cut at its barriers, and each phase becomes a `parallel` of
+// its own. What one phase makes and a later one reads is kept in scratch arrays with one place for each
+// iteration. A uniform `for` or `if` around a barrier moves out of the parallel and holds the phases of
+// its body; the values it carries are such arrays too. Uniform values without a trap are computed before
+// the parallel and need no array.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "ir/clone.h"
+#include "ir/index_math.h"
+#include "ir/lower.h"
+
+namespace frazil::ir {
+namespace {
+
+bool HasBarrier(const Function& function, const Inst& inst) {
+  if (inst.op == Op::Barrier) return true;
+  // A parallel inside has barriers of its own.
+  if (inst.op == Op::Parallel) return false;
+  for (uint32_t r = 0; r < inst.regions.count; ++r)
+    for (InstId id : function.region(Function::region_of(inst, r)).insts)
+      if (HasBarrier(function, function.inst(id))) return true;
+  return false;
+}
+
+// At the end of a phase: the place of `to` gets `from`.
+struct Move {
+  ValueId from, to;
+};
+
+// A phase, or a uniform structure with the phases of its regions.
+struct Step {
+  std::vector<InstId> insts;
+  std::vector<Move> moves;
+  const Inst* structure = nullptr;
+  std::vector<std::vector<Step>> regions;
+};
+
+// What must be known of one parallel before its phases are built.
+class Plan {
+ public:
+  Plan(const Function& function, const Inst& parallel)
+      : function_(function), body_(Function::region_of(parallel, 0)) {
+    lane_ = Function::param_of(function.region(body_), 0);
+    steps_ = Cut(body_);
+    FindCrossings(steps_);
+  }
+
+  const std::vector<Step>& steps() const { return steps_; }
+  ValueId lane() const { return lane_; }
+  // Scalars that need a place for each iteration; for carried values and results of structures the one
+  // that stands for all (CarrierOf).
+  const std::vector<ValueId>& kept() const { return kept_; }
+  // Instructions to be computed before the parallel, in order.
+  const std::vector<InstId>& hoisted() const { return hoisted_; }
+  bool IsHoisted(InstId id) const { return hoisted_set_.contains(id); }
+  // Scratch that lives across a barrier.
+  const std::vector<InstId>& pooled() const { return pooled_; }
+  bool IsKept(ValueId value) const { return kept_set_.contains(value); }
+  // The same in every iteration, and there before the phases start (loop counters: the loop's phases).
+  bool IsUniform(ValueId value) const {
+    if (!inside_.contains(value)) return value != lane_;
+    InstId def = function_.values[value.index].def;
+    return def.valid() && IsHoisted(def);
+  }
+  ValueId CarrierOf(ValueId value) const {
+    auto found = carrier_.find(value);
+    return found == carrier_.end() ? value : found->second;
+  }
+  // Values that a phase reads but does not make, and those that it makes.
+  std::vector<ValueId> Read(const Step& phase) const;
+  std::vector<ValueId> Made(const Step& phase) const;
+
+ private:
+  std::vector<Step> Cut(RegionId id);
+  void CutStructure(const Inst& inst, Step& before, Step& structure);
+  void FindCrossings(const std::vector<Step>& steps);
+  void Keep(ValueId value);
+  bool Hoist(ValueId value);
+  void Uses(const Inst& inst, std::vector<ValueId>& uses) const;
+  void Definitions(const Inst& inst, std::unordered_set<ValueId>& made) const;
+
+  const Function& function_;
+  RegionId body_;
+  ValueId lane_;
+  std::vector<Step> steps_;
+  std::unordered_set<ValueId> inside_;    // made in a phase, carried, or a structure's result
+  std::unordered_set<ValueId> counters_;  // of uniform loops
+  std::vector<ValueId> kept_;
+  std::unordered_set<ValueId> kept_set_;
+  std::unordered_map<ValueId, ValueId> carrier_;
+  std::vector<InstId> hoisted_;
+  std::unordered_set<InstId> hoisted_set_;
+  std::vector<InstId> pooled_;
+};
+
+void Plan::Uses(const Inst& inst, std::vector<ValueId>& uses) const {
+  for (ValueId operand : function_.operands_of(inst)) uses.push_back(operand);
+  for (uint32_t r = 0; r < inst.regions.count; ++r)
+    for (InstId id : function_.region(Function::region_of(inst, r)).insts) Uses(function_.inst(id), uses);
+}
+
+void Plan::Definitions(const Inst& inst, std::unordered_set<ValueId>& made) const {
+  for (uint32_t i = 0; i < inst.results.count; ++i) made.insert(Function::result_of(inst, i));
+  for (uint32_t r = 0; r < inst.regions.count; ++r) {
+    const Region& region = function_.region(Function::region_of(inst, r));
+    for (uint32_t i = 0; i < region.params.count; ++i) made.insert(Function::param_of(region, i));
+    for (InstId id : region.insts) Definitions(function_.inst(id), made);
+  }
+}
+
+std::vector<Step> Plan::Cut(RegionId id) {
+  std::vector<Step> steps(1);
+  for (InstId inst_id : function_.region(id).insts) {
+    const Inst& inst = function_.inst(inst_id);
+    if (inst.op == Op::Barrier) {
+      steps.emplace_back();
+    } else if (HasBarrier(function_, inst)) {
+      Step structure;
+      CutStructure(inst, steps.back(), structure);
+      steps.push_back(std::move(structure));
+      steps.emplace_back();
+    } else if (inst.op != Op::Yield) {
+      steps.back().insts.push_back(inst_id);
+      Definitions(inst, inside_);
+    }
+  }
+  return steps;
+}
+
+void Plan::CutStructure(const Inst& inst, Step& before, Step& structure) {
+  structure.structure = &inst;
+  bool is_loop = inst.op == Op::For;
+  for (uint32_t i = 0; i < inst.results.count; ++i) {
+    ValueId result = Function::result_of(inst, i);
+    inside_.insert(result);
+    Keep(result);
+    if (!is_loop) continue;
+    // A carried value and the loop's result share one place: the last iteration leaves it there.
+    const Region& region = function_.region(Function::region_of(inst, 0));
+    ValueId param = Function::param_of(region, i + 1);
+    inside_.insert(param);
+    carrier_[param] = result;
+    kept_set_.insert(param);
+    before.moves.push_back({function_.operand(inst, i + 2), result});
+  }
+  if (is_loop)
+    counters_.insert(Function::param_of(function_.region(Function::region_of(inst, 0)), 0));
+  for (uint32_t r = 0; r < inst.regions.count; ++r) {
+    RegionId region = Function::region_of(inst, r);
+    structure.regions.push_back(Cut(region));
+    std::span<const ValueId> yielded =
+        function_.operands_of(function_.inst(function_.region(region).insts.back()));
+    for (uint32_t i = 0; i < yielded.size(); ++i)
+      structure.regions.back().back().moves.push_back({yielded[i], Function::result_of(inst, i)});
+  }
+}
+
+void Plan::Keep(ValueId value) {
+  if (kept_set_.insert(value).second) kept_.push_back(value);
+}
+
+std::vector<ValueId> Plan::Made(const Step& phase) const {
+  std::vector<ValueId> made;
+  for (InstId id : phase.insts)
+    for (uint32_t i = 0; i < function_.inst(id).results.count; ++i)
+      made.push_back(Function::result_of(function_.inst(id), i));
+  return made;
+}
+
+std::vector<ValueId> Plan::Read(const Step& phase) const {
+  std::unordered_set<ValueId> made;
+  std::vector<ValueId> uses;
+  for (InstId id : phase.insts) {
+    Definitions(function_.inst(id), made);
+    Uses(function_.inst(id), uses);
+  }
+  for (const Move& move : phase.moves) uses.push_back(move.from);
+  std::sort(uses.begin(), uses.end());
+  uses.erase(std::unique(uses.begin(), uses.end()), uses.end());
+  std::erase_if(uses, [&](ValueId value) { return made.contains(value) || !inside_.contains(value); });
+  return uses;
+}
+
+// Moves an instruction, and what it needs, before the parallel, if it is the same for all iterations.
+bool Plan::Hoist(ValueId value) {
+  if (value == lane_ || counters_.contains(value)) return false;
+  if (!inside_.contains(value)) return true;
+  InstId def = function_.values[value.index].def;
+  if (!def.valid() || kept_set_.contains(value)) return false;
+  if (hoisted_set_.contains(def)) return true;
+  const Inst& inst = function_.inst(def);
+  if (!IsRemovable(Info(inst.op)) || inst.regions.count != 0 || !function_.type(value).is_scalar())
+    return false;
+  for (ValueId operand : function_.operands_of(inst))
+    if (!Hoist(operand)) return false;
+  if (hoisted_set_.insert(def).second) hoisted_.push_back(def);
+  return true;
+}
+
+void Plan::FindCrossings(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    for (const std::vector<Step>& region : step.regions) FindCrossings(region);
+    for (ValueId value : Read(step)) {
+      if (kept_set_.contains(value) || Hoist(value)) continue;
+      if (function_.type(value).is_scalar()) {
+        Keep(value);
+        continue;
+      }
+      InstId def = function_.values[value.index].def;
+      if (std::find(pooled_.begin(), pooled_.end(), def) != pooled_.end()) continue;
+      pooled_.push_back(def);
+      if (function_.inst(def).op == Op::Alloc) Hoist(function_.operand(function_.inst(def), 0));
+    }
+  }
+}
+
+class BarrierSplitter : public Cloner {
+ public:
+  using Cloner::Cloner;
+
+ protected:
+  Result<void> Visit(const Inst& inst) override;
+
+ private:
+  // Scratch of all iterations in one buffer: where this phase's iteration has its part, and its size.
+  struct Pool {
+    ValueId buffer, size, offset;
+  };
+  // One parallel that is being split; they nest.
+  struct Split {
+    Split(const Function& function, const Inst& inst) : plan(function, inst) {}
+    Plan plan;
+    ValueId lo, hi, lanes;
+    std::unordered_map<ValueId, ValueId> places;
+    std::unordered_map<ValueId, Pool> pools;
+  };
+
+  Result<void> SplitParallel(const Inst& inst);
+  Result<void> BuildSteps(Split& split, const std::vector<Step>& steps);
+  Result<void> BuildPhase(Split& split, const Step& phase);
+  Result<void> BuildStructure(Split& split, const Step& step);
+  Result<void> MakePools(Split& split, const std::vector<Step>& steps);
+  Pool* PoolOf(ValueId old_value);
+  Result<void> PooledAccess(const Inst& inst, const Pool& pool);
+
+  std::vector<Split*> splits_;
+};
+
+Result<void> BarrierSplitter::Visit(const Inst& inst) {
+  if (inst.op == Op::Parallel) {
+    std::span<const InstId> body = source_.region(Function::region_of(inst, 0)).insts;
+    for (InstId id : body)
+      if (HasBarrier(source_, source_.inst(id))) return SplitParallel(inst);
+  }
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    if (PoolOf(Function::result_of(inst, i)) != nullptr) return {};
+  for (ValueId operand : source_.operands_of(inst))
+    if (Pool* pool = PoolOf(operand)) return PooledAccess(inst, *pool);
+  return CopyInst(inst);
+}
+
+BarrierSplitter::Pool* BarrierSplitter::PoolOf(ValueId old_value) {
+  for (Split* split : splits_)
+    if (auto found = split->pools.find(old_value); found != split->pools.end()) return &found->second;
+  return nullptr;
+}
+
+// An index outside of this iteration's part must trap, and not reach its neighbour's.
+Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
+  if (inst.op == Op::Length) {
+    BindNamed(Function::result_of(inst), pool.size);
+    return {};
+  }
+  bool is_access = inst.op == Op::Load || inst.op == Op::Store || inst.op == Op::AtomicRmw ||
+                   inst.op == Op::AtomicCas;
+  if (!is_access)
+    return Fail(Diag::Unsupported,
+                "scratch that is allocated before a barrier and used after it can only be read and "
+                "written there, not passed on",
+                inst.location);
+  Values operands;
+  for (ValueId operand : source_.operands_of(inst))
+    operands.push_back(PoolOf(operand) != nullptr ? pool.buffer : Get(operand));
+  ValueId index = operands[1];
+  ValueId zero = builder_.ConstInt(types::Index, 0);
+  ValueId from_start = builder_.Binary(Op::Ge, index, zero);
+  ValueId before_end = builder_.Binary(Op::Lt, index, pool.size);
+  ValueId within = builder_.Binary(Op::And, from_start, before_end);
+  ValueId place = builder_.Binary(Op::Add, pool.offset, index);
+  operands[1] = builder_.Select(within, place, builder_.ConstInt(types::Index, -1));
+  std::vector<Type> results;
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    results.push_back(source_.type(Function::result_of(inst, i)));
+  Values values = builder_.Emit(inst.op, inst.type, operands, results, source_.words_of(inst));
+  for (uint32_t i = 0; i < inst.results.count; ++i) BindNamed(Function::result_of(inst, i), values[i]);
+  return {};
+}
+
+Result<void> BarrierSplitter::SplitParallel(const Inst& inst) {
+  Split split(source_, inst);
+  split.lo = Get(source_.operand(inst, 0));
+  split.hi = Get(source_.operand(inst, 1));
+  // Without iterations nothing may happen, and a uniform loop outside would still run.
+  ValueId some = builder_.Binary(Op::Lt, split.lo, split.hi);
+  InstId guard = builder_.Begin(Op::If, Type{}, std::span(&some, 1), {}, {}, 2);
+  builder_.BeginRegion(guard, 0, {});
+  for (InstId id : split.plan.hoisted()) TRY_VOID(CopyInst(source_.inst(id)));
+  split.lanes = builder_.Binary(Op::Sub, split.hi, split.lo);
+  for (ValueId value : split.plan.kept()) {
+    if (!source_.type(value).is_scalar())
+      return Fail(Diag::Unsupported, "a tensor cannot live across a barrier", inst.location);
+    split.places[value] = builder_.Alloc(source_.type(value), split.lanes);
+  }
+  splits_.push_back(&split);
+  TRY_VOID(BuildSteps(split, split.plan.steps()));
+  splits_.pop_back();
+  builder_.Terminate(Op::Yield, {});
+  builder_.EndRegion();
+  builder_.BeginRegion(guard, 1, {});
+  builder_.Terminate(Op::Yield, {});
+  builder_.EndRegion();
+  return {};
+}
+
+Result<void> BarrierSplitter::BuildSteps(Split& split, const std::vector<Step>& steps) {
+  TRY_VOID(MakePools(split, steps));
+  for (const Step& step : steps)
+    TRY_VOID(step.structure != nullptr ? BuildStructure(split, step) : BuildPhase(split, step));
+  return {};
+}
+
+// At the start of the region that the `alloc` stands in, so that each iteration of a uniform loop gets it
+// zeroed again.
+Result<void> BarrierSplitter::MakePools(Split& split, const std::vector<Step>& steps) {
+  const std::vector<InstId>& pooled = split.plan.pooled();
+  for (const Step& step : steps) {
+    for (InstId id : step.insts) {
+      if (std::find(pooled.begin(), pooled.end(), id) == pooled.end()) continue;
+      const Inst& inst = source_.inst(id);
+      if (inst.op != Op::Alloc)
+        return Fail(Diag::Unsupported, "a tensor cannot live across a barrier", inst.location);
+      ValueId old_size = source_.operand(inst, 0);
+      if (!split.plan.IsUniform(old_size))
+        return Fail(Diag::Unsupported,
+                    "scratch that lives across a barrier must have the same length in every iteration",
+                    inst.location);
+      builder_.SetLocation(inst.location);
+      ValueId size = Get(old_size);
+      IndexExpr sizes[] = {IndexExpr::Of(split.lanes), IndexExpr::Of(size)};
+      IndexMath math(builder_);
+      ValueId buffer = builder_.Alloc(inst.type, math.Value(math.CountOrNegative(sizes)));
+      split.pools[Function::result_of(inst)] = {buffer, size, ValueId()};
+    }
+  }
+  return {};
+}
+
+Result<void> BarrierSplitter::BuildStructure(Split& split, const Step& step) {
+  const Inst& inst = *step.structure;
+  builder_.SetLocation(inst.location);
+  uint32_t deciding = inst.op == Op::For ? 2 : 1;
+  Values operands = GetAll(source_.operands_of(inst).first(deciding));
+  InstId id = builder_.Begin(inst.op, inst.type, operands, {}, source_.words_of(inst), inst.regions.count);
+  for (uint32_t r = 0; r < inst.regions.count; ++r) {
+    std::vector<Type> params;
+    if (inst.op == Op::For) params.push_back(builder_.TypeOf(operands[0]));
+    Values values = builder_.BeginRegion(id, r, params);
+    if (inst.op == Op::For)
+      BindNamed(Function::param_of(source_.region(Function::region_of(inst, r)), 0), values[0]);
+    TRY_VOID(BuildSteps(split, step.regions[r]));
+    builder_.Terminate(Op::Yield, {});
+    builder_.EndRegion();
+  }
+  return {};
+}
+
+Result<void> BarrierSplitter::BuildPhase(Split& split, const Step& phase) {
+  const Plan& plan = split.plan;
+  std::vector<InstId> insts;
+  for (InstId id : phase.insts)
+    if (!plan.IsHoisted(id)) insts.push_back(id);
+  if (insts.empty() && phase.moves.empty()) return {};
+  ValueId bounds[] = {split.lo, split.hi};
+  InstId parallel = builder_.Begin(Op::Parallel, Type{}, bounds, {}, {}, 1);
+  Type index = types::Index;
+  ValueId i = builder_.BeginRegion(parallel, 0, std::span(&index, 1))[0];
+  BindNamed(plan.lane(), i);
+  ValueId lane = builder_.Binary(Op::Sub, i, split.lo);
+  std::vector<ValueId> reads = plan.Read(phase);
+  for (ValueId value : reads)
+    if (plan.IsKept(value)) Bind(value, builder_.Load(split.places.at(plan.CarrierOf(value)), lane));
+  std::vector<ValueId> made = plan.Made(phase);
+  reads.insert(reads.end(), made.begin(), made.end());
+  for (ValueId value : reads)
+    if (auto found = split.pools.find(value); found != split.pools.end())
+      found->second.offset = builder_.Binary(Op::Mul, lane, found->second.size);
+  TRY_VOID(CopyInsts(insts));
+  for (ValueId value : made)
+    if (split.places.contains(value)) builder_.Store(split.places.at(value), lane, Get(value));
+  // All are read before any is written: carried values may change places.
+  Values moved;
+  for (const Move& move : phase.moves) moved.push_back(Get(move.from));
+  for (size_t m = 0; m < moved.size(); ++m)
+    builder_.Store(split.places.at(phase.moves[m].to), lane, moved[m]);
+  builder_.Terminate(Op::Yield, {});
+  builder_.EndRegion();
+  return {};
+}
+
+}  // namespace
+
+Result<Program> SplitBarriers(const Program& program) {
+  bool any = std::any_of(program.functions.begin(), program.functions.end(), [](const Function& function) {
+    return std::any_of(function.insts.begin(), function.insts.end(),
+                       [](const Inst& inst) { return inst.op == Op::Barrier; });
+  });
+  if (!any) return program;
+  return CopyProgram(program, [](const Function& function, FunctionBuilder& builder) {
+    BarrierSplitter splitter(function, builder);
+    splitter.DeclareParams();
+    return splitter.CopyBody();
+  });
+}
+
+}  // namespace frazil::ir
