@@ -44,13 +44,21 @@ need_free_space() {
   done
 }
 
-# Turns apt's long output into one line per package; the whole of it is in the log.
+# Turns apt's long output into a line every five percent; the whole of it is in the log. A package counts
+# three times: downloaded, unpacked, set up.
 apt_progress() {
   awk -v log_file="$log" '
     { print >> log_file; fflush(log_file) }
     /^Need to get/ { print "setup: downloading " $4 " " $5; fflush() }
-    /newly installed/ { total = $1 + $3 }
-    /^Setting up / { printf "setup: [%d/%d] %s\n", ++done, total, $3; fflush() }'
+    /newly installed/ { total = 3 * ($1 + $3) }
+    /^(Get:|Unpacking |Setting up )/ && total > 0 {
+      percent = int(100 * ++done / total)
+      if (percent >= shown + 5 && percent <= 100) {
+        shown = percent - percent % 5
+        printf "setup: %3d %% %s\n", shown, ($1 == "Setting" ? $3 : $1 == "Unpacking" ? $2 : "")
+        fflush()
+      }
+    }'
 }
 
 run_apt() { # arguments: what apt-get gets
@@ -84,7 +92,7 @@ install_packages() {
     $sudo true 2>/dev/null || fail "sudo refused; as root, run: apt-get install ${packages[*]}"
   fi
   need_free_space /usr .
-  say "installing ${#packages[@]} missing packages: ${packages[*]}"
+  say "installing what is missing (${#packages[@]} packages): ${packages[*]}"
   : >"$log"
   # Package lists may be absent (fresh machine) or stale (files gone from the server): refresh, then retry.
   if ! run_apt install -y --no-install-recommends "${packages[@]}"; then

@@ -103,7 +103,7 @@ class Setup(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(self.calls()), 1)
         self.assertTrue(self.calls()[0].endswith("install -y --no-install-recommends ccache wabt"))
-        self.assertIn("installing 2 missing packages: ccache wabt", result.stdout)
+        self.assertIn("installing what is missing (2 packages): ccache wabt", result.stdout)
 
     def test_refreshes_the_lists_only_if_needed(self):
         self.absent("wabt")
