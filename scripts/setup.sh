@@ -55,7 +55,7 @@ apt_progress() {
       percent = int(100 * ++done / total)
       if (percent >= shown + 5 && percent <= 100) {
         shown = percent - percent % 5
-        printf "setup: %3d %% %s\n", shown, ($1 == "Setting" ? $3 : $1 == "Unpacking" ? $2 : "")
+        printf "setup: %3d %% %s\n", shown, ($1 == "Setting" ? $3 : $1 == "Unpacking" ? $2 : $5)
         fflush()
       }
     }'
