@@ -1,0 +1,85 @@
+// What the commands of `frazil` share: the session, how answers and errors are printed, how inputs are read.
+// A command is one function from its options to an exit code; main.cpp is the table of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "exec/target.h"
+#include "ir/program.h"
+
+namespace CLI {
+class App;
+}
+
+namespace frazil::cli {
+
+struct Session {
+  bool json = false;
+  bool color = false;     // standard output is a terminal and NO_COLOR is not set
+  bool progress = false;  // standard error is a terminal
+  Limits limits;
+  int exit_code = 0;
+};
+
+// output.cpp
+std::string Bold(const Session& session, std::string_view text);
+std::string Dim(const Session& session, std::string_view text);
+// "  name        value" lines under an answer.
+void PrintFact(const Session& session, std::string_view name, std::string_view value);
+void PrintJson(const nlohmann::ordered_json& value);
+// Prints one located sentence (or its JSON form) and gives the exit code of its class.
+int Report(const Session& session, const Error& error);
+// A trap: a sentence and exit code 1, or 3 where a limit was reached.
+int ReportTrap(const Session& session, const exec::TrapInfo& trap, nlohmann::ordered_json json);
+
+// Says on standard error what takes longer than a second, and removes the line when it is over.
+class Progress {
+ public:
+  Progress(const Session& session, std::string what);
+  ~Progress();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// input.cpp
+Result<std::string> ReadFile(const std::string& path, const Limits& limits);
+Result<void> WriteFile(const std::string& path, std::string_view bytes);
+// A program from a .frz file, from standard input ("-"), or, where the text is neither, from words.
+Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
+// One argument in the notation of the text form: scalars as literals, buffers and tensors as [..].
+Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, const std::string& text,
+                                  std::span<const exec::Value> earlier, const Limits& limits);
+Result<std::vector<exec::Value>> ParseArguments(const ir::Program& program,
+                                                const std::vector<std::string>& texts, const Limits& limits);
+
+// targets.cpp
+const std::vector<std::unique_ptr<exec::Target>>& AllTargets();
+Result<const exec::Target*> FindTarget(std::string_view name);
+// Emits, loads and runs in one go. A program is metered when its fuel is limited.
+Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
+                            std::span<const exec::Value> arguments, const exec::RunContext& context);
+
+// The commands: each adds itself to the app.
+void AddRun(CLI::App& app, Session& session);
+void AddAsk(CLI::App& app, Session& session);
+void AddEmit(CLI::App& app, Session& session);
+void AddCheck(CLI::App& app, Session& session);
+void AddSign(CLI::App& app, Session& session);
+void AddMatrix(CLI::App& app, Session& session);
+void AddDoctor(CLI::App& app, Session& session);
+void AddCompletion(CLI::App& app, Session& session);
+
+// Adds a command whose body is a Result: errors are reported, the exit code is kept.
+CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
+                     const std::string& examples);
+void SetBody(CLI::App* command, Session& session, std::function<Result<int>()> body);
+
+}  // namespace frazil::cli

@@ -1,0 +1,85 @@
+// frazil emit: the ladder from text to target code. Each rung prints what the next stage receives.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/sha256.h"
+#include "cli.h"
+#include "ir/digest.h"
+#include "ir/lower.h"
+#include "ir/text.h"
+#include "targets/c/c.h"
+#include "targets/wasm/wasm.h"
+
+namespace frazil::cli {
+namespace {
+
+constexpr std::array Rungs = {"ir", "canonical", "lowered", "wat", "wasm", "c"};
+
+struct EmitCommand {
+  std::string input;
+  std::string to = "ir";
+  std::string output;
+  std::string symbol = "main";
+  bool metered = false;
+};
+
+Result<std::string> Emit(const EmitCommand& command, const ir::Program& program, const Limits& limits) {
+  exec::EmitOptions options{command.metered, command.symbol};
+  if (command.to == "ir") return ir::PrintText(program);
+  if (command.to == "canonical") return ir::PrintText(ir::Canonicalize(program));
+  if (command.to == "lowered") return ir::PrintText(TRY(ir::LowerForTarget(program, limits)));
+  const exec::Target* target = TRY(FindTarget(command.to == "wat" ? "wasm" : command.to));
+  if (std::string why = target->Refuses(program); !why.empty())
+    return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target->name(), why));
+  std::string bytes = TRY(target->Emit(program, options)).bytes;
+  if (command.to == "wat") return targets::wasm::PrintWat(bytes);
+  return bytes;
+}
+
+Result<int> Run(Session& session, const EmitCommand& command) {
+  if (std::find(Rungs.begin(), Rungs.end(), command.to) == Rungs.end())
+    return Fail(Diag::BadUsage, fmt::format("there is no rung '{}'; there are {}", command.to,
+                                            fmt::join(Rungs, ", ")));
+  ir::Program program = TRY(ReadProgram(command.input, session.limits));
+  std::string bytes = TRY(Emit(command, program, session.limits));
+  bool binary = command.to == "wasm";
+  if (!command.output.empty()) TRY_VOID(WriteFile(command.output, bytes));
+  if (session.json) {
+    nlohmann::ordered_json json = {{"to", command.to},
+                                   {"signature", ir::ExactDigest(program)},
+                                   {"bytes", bytes.size()}};
+    if (!command.output.empty()) json["file"] = command.output;
+    else json[binary ? "hex" : "text"] = binary ? Hex(bytes) : bytes;
+    PrintJson(json);
+  } else if (command.output.empty()) {
+    // Raw bytes into a pipe, hexadecimal for eyes.
+    if (binary && isatty(STDOUT_FILENO)) fmt::print("{}\n", Hex(bytes));
+    else std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddEmit(CLI::App& app, Session& session) {
+  CLI::App* command = AddCommand(app, "emit", "print a program at one rung of the ladder",
+                                 "  frazil emit examples/poly.frz --to canonical\n"
+                                 "  frazil emit \"Sum 1 to 10\" --to wat\n"
+                                 "  frazil emit examples/poly.frz --to wasm -o poly.wasm\n"
+                                 "  frazil emit examples/poly.frz --to c --symbol poly -o poly.h");
+  auto options = std::make_shared<EmitCommand>();
+  command->add_option("input", options->input, "a .frz file, - or words")->required();
+  command->add_option("--to", options->to, fmt::format("one of {}", fmt::join(Rungs, ", ")))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "write to a file");
+  command->add_option("--symbol", options->symbol, "name of the emitted function")->capture_default_str();
+  command->add_flag("--metered", options->metered, "count fuel in the emitted code");
+  SetBody(command, session, [&session, options] { return Run(session, *options); });
+}
+
+}  // namespace frazil::cli

@@ -1,0 +1,101 @@
+// frazil: the command line. This file is the table of contents; each command lives in its own file.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/check.h"
+#include "cli.h"
+#include "ir/prelude.h"
+
+namespace frazil::cli {
+namespace {
+
+constexpr int ExitInternal = 70;
+
+void OnBrokenInvariant(const char* file, int line, const char* condition) {
+  fmt::print(stderr, "frazil: error {}: broken invariant '{}' at {}:{}; this is a bug in Frazil\n",
+             DiagId(Diag::Internal), condition, file, line);
+  std::_Exit(ExitInternal);
+}
+
+std::string Version() {
+  return fmt::format("frazil {}\nIR version {}\nprelude version {} ({})", FRAZIL_VERSION, ir::IrVersion,
+                     ir::PreludeVersion, ir::PreludeDigest().substr(0, 12));
+}
+
+// Every limit of base/limits.def is a flag of every command.
+void AddLimits(CLI::App& app, Limits& limits) {
+#define FRAZIL_LIMIT(name, default_value, flag, what) \
+  app.add_option(flag, limits.name, what)->group("Limits")->capture_default_str();
+#include "base/limits.def"
+#undef FRAZIL_LIMIT
+}
+
+// "-5" and "-inf" are numbers here, never options: a leading blank keeps them from the option parser and
+// is dropped again where arguments are read.
+std::vector<std::string> ArgumentsOf(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string text = argv[i];
+    bool number = text.size() > 1 && text[0] == '-' &&
+                  (text.find_first_of("0123456789.") == 1 || text == "-inf");
+    arguments.push_back(number ? " " + text : text);
+  }
+  return arguments;
+}
+
+int Main(int argc, char** argv) {
+  SetCheckHandler(OnBrokenInvariant);
+  Session session;
+  session.color = isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
+  session.progress = isatty(STDERR_FILENO);
+
+  CLI::App app("Frazil: computations that set. Programs start interpreted and become solid, verified code.",
+               "frazil");
+  app.set_version_flag("--version", Version());
+  app.add_flag("--json", session.json, "print one JSON object instead of text");
+  app.require_subcommand(1);
+  app.fallthrough();
+  AddLimits(app, session.limits);
+  app.footer(
+      "Examples:\n"
+      "  frazil ask \"Sum 1 to 1000000\"\n"
+      "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target wasm\n"
+      "  frazil emit examples/poly.frz --to wat\n"
+      "Exit codes: 0 ok, 1 the program or text is wrong or trapped, 2 refuted, 3 a limit was reached,\n"
+      "            4 something is missing on this machine, 70 a bug in Frazil");
+  AddAsk(app, session);
+  AddRun(app, session);
+  AddEmit(app, session);
+  AddCheck(app, session);
+  AddSign(app, session);
+  AddMatrix(app, session);
+  AddDoctor(app, session);
+  AddCompletion(app, session);
+
+  try {
+    app.parse(ArgumentsOf(argc, argv));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    Error usage{Diag::BadUsage, error.what()};
+    usage.hint = "see frazil --help";
+    return Report(session, usage);
+  }
+  return session.exit_code;
+}
+
+}  // namespace
+}  // namespace frazil::cli
+
+int main(int argc, char** argv) {
+  try {
+    return frazil::cli::Main(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "frazil: error {}: {}; this is a bug in Frazil\n",
+               frazil::DiagId(frazil::Diag::Internal), error.what());
+    return 70;
+  }
+}

@@ -1,0 +1,103 @@
+// frazil matrix: every door against every target. No cell is written down: each program is emitted, run and
+// compared with the interpreter, bit for bit, while you wait.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli.h"
+#include "ir/text.h"
+#include "matrix_programs.h"
+
+namespace frazil::cli {
+namespace {
+
+struct Cell {
+  std::string state;  // "same", "refused", "differs", "failed"
+  std::string reason;
+};
+
+struct Case {
+  ir::Program program;
+  std::vector<std::string> arguments;
+};
+
+Result<Case> MakeCase(const MatrixProgram& row, const Limits& limits) {
+  Case result;
+  if (row.door == "words") {
+    result.program = TRY(ReadProgram(std::string(row.text), limits));
+  } else {
+    std::string text = fmt::format("frz 1\nfunc @main{} {{\n{}}}\n", row.header, row.text);
+    result.program = TRY(ir::ParseText(text, limits));
+  }
+  std::istringstream words{std::string(row.arguments)};
+  for (std::string word; words >> word;) result.arguments.push_back(word);
+  return result;
+}
+
+// The outcome as one comparable whole: results, output, trap and the buffers after the run.
+Result<std::pair<exec::Outcome, std::vector<exec::Value>>> RunCase(const exec::Target& target,
+                                                                   const Case& row, const Limits& limits) {
+  std::vector<exec::Value> arguments = TRY(ParseArguments(row.program, row.arguments, limits));
+  exec::RunContext context;
+  context.limits = limits;
+  exec::Outcome outcome = TRY(RunOn(target, row.program, arguments, context));
+  return std::pair(std::move(outcome), std::move(arguments));
+}
+
+Cell Judge(const exec::Target& target, const Case& row, const exec::Outcome& expected,
+           const std::vector<exec::Value>& buffers, const Limits& limits) {
+  if (std::string why = target.Refuses(row.program); !why.empty()) return {"refused", why};
+  auto seen = RunCase(target, row, limits);
+  if (!seen) return {"failed", seen.error().ToString()};
+  bool same = seen->first.trap == expected.trap && seen->first.results == expected.results &&
+              seen->first.output == expected.output && seen->second == buffers;
+  return {same ? "same" : "differs", ""};
+}
+
+Result<int> Matrix(Session& session) {
+  const auto& targets = AllTargets();
+  auto rows = nlohmann::ordered_json::array();
+  int code = 0;
+  std::vector<std::string> notes;
+  if (!session.json) {
+    fmt::print("{}", Bold(session, fmt::format("{:<6} {:<28}", "door", "types and operations")));
+    for (const auto& target : targets) fmt::print("{}", Bold(session, fmt::format(" {:<9}", target->name())));
+    fmt::print("\n");
+  }
+  Progress progress(session, "running every door on every target");
+  for (const MatrixProgram& row : MatrixPrograms) {
+    Case program = TRY(MakeCase(row, session.limits));
+    auto expected = TRY(RunCase(*targets[0], program, session.limits));
+    nlohmann::ordered_json json = {{"door", row.door}, {"what", row.what}};
+    if (!session.json) fmt::print("{:<6} {:<28}", row.door, row.what);
+    for (const auto& target : targets) {
+      Cell cell = Judge(*target, program, expected.first, expected.second, session.limits);
+      json["targets"][std::string(target->name())] = {{"state", cell.state}};
+      if (!cell.reason.empty()) {
+        json["targets"][std::string(target->name())]["reason"] = cell.reason;
+        notes.push_back(fmt::format("{} on {}: {}", row.what, target->name(), cell.reason));
+      }
+      if (cell.state == "differs") code = ExitCodeOf(ErrorClass::Refuted);
+      if (cell.state == "failed" && code == 0) code = ExitCodeOf(ErrorClass::Environment);
+      if (!session.json) fmt::print(" {:<9}", cell.state == "same" ? "same bits" : cell.state);
+    }
+    if (!session.json) fmt::print("\n");
+    rows.push_back(json);
+  }
+  if (session.json) PrintJson({{"rows", rows}});
+  for (const std::string& note : notes)
+    if (!session.json) fmt::print("{}\n", note);
+  return code;
+}
+
+}  // namespace
+
+void AddMatrix(CLI::App& app, Session& session) {
+  CLI::App* command = AddCommand(app, "matrix", "run every door on every target and compare the bits",
+                                 "  frazil matrix\n  frazil matrix --json");
+  SetBody(command, session, [&session] { return Matrix(session); });
+}
+
+}  // namespace frazil::cli

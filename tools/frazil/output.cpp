@@ -1,0 +1,113 @@
+// Answers go to standard output, everything else to standard error. Colours only on a terminal.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli.h"
+
+namespace frazil::cli {
+
+std::string Bold(const Session& session, std::string_view text) {
+  return session.color ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string Dim(const Session& session, std::string_view text) {
+  return session.color ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text);
+}
+
+void PrintFact(const Session& session, std::string_view name, std::string_view value) {
+  fmt::print("  {} {}\n", Dim(session, fmt::format("{:<11}", name)), value);
+}
+
+void PrintJson(const nlohmann::ordered_json& value) { fmt::print("{}\n", value.dump(2)); }
+
+int Report(const Session& session, const Error& error) {
+  ErrorClass error_class = ClassOf(error.diag);
+  if (session.json) {
+    nlohmann::ordered_json json;
+    json["error"] = {{"id", DiagId(error.diag)},
+                     {"class", ErrorClassName(error_class)},
+                     {"title", DiagTitle(error.diag)},
+                     {"message", error.message}};
+    if (!error.file.empty()) json["error"]["file"] = error.file;
+    if (error.location.line != 0) {
+      json["error"]["line"] = error.location.line;
+      json["error"]["column"] = error.location.column;
+    }
+    if (!error.hint.empty()) json["error"]["hint"] = error.hint;
+    PrintJson(json);
+  } else {
+    fmt::print(stderr, "frazil: {}\n", error.ToString());
+  }
+  return ExitCodeOf(error_class);
+}
+
+int ReportTrap(const Session& session, const exec::TrapInfo& trap, nlohmann::ordered_json json) {
+  bool limit = trap.kind == ir::Trap::Fuel || trap.kind == ir::Trap::Depth || trap.kind == ir::Trap::Memory;
+  int code = ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
+  if (session.json) {
+    json["trap"] = {{"kind", ir::TrapName(trap.kind)}, {"op", ir::Info(trap.op).mnemonic}};
+    if (trap.index >= 0) json["trap"]["iteration"] = trap.index;
+    PrintJson(json);
+  } else {
+    Diag diag = limit ? Diag::LimitReached : Diag::Trapped;
+    fmt::print(stderr, "frazil: error {}: the program stopped: {}\n", DiagId(diag), trap.ToString());
+  }
+  return code;
+}
+
+struct Progress::State {
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool done = false;
+  bool shown = false;
+  std::thread thread;
+};
+
+Progress::Progress(const Session& session, std::string what) {
+  if (!session.progress || session.json) return;
+  state_ = std::make_unique<State>();
+  state_->thread = std::thread([state = state_.get(), what = std::move(what)] {
+    std::unique_lock lock(state->mutex);
+    for (int seconds = 1;; ++seconds) {
+      if (state->wake.wait_for(lock, std::chrono::seconds(1), [&] { return state->done; })) return;
+      state->shown = true;
+      fmt::print(stderr, "\r{} ... {} s", what, seconds);
+      std::fflush(stderr);
+    }
+  });
+}
+
+Progress::~Progress() {
+  if (!state_) return;
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->done = true;
+  }
+  state_->wake.notify_all();
+  state_->thread.join();
+  if (state_->shown) fmt::print(stderr, "\r\x1b[K");
+}
+
+CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
+                     const std::string& examples) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer("Examples:\n" + examples);
+  command->fallthrough();
+  return command;
+}
+
+void SetBody(CLI::App* command, Session& session, std::function<Result<int>()> body) {
+  command->callback([&session, body = std::move(body)] {
+    Result<int> code = body();
+    session.exit_code = code ? *code : Report(session, code.error());
+  });
+}
+
+}  // namespace frazil::cli

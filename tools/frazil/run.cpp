@@ -1,0 +1,110 @@
+// frazil run: a program with arguments on a target.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "exec/value.h"
+#include "ir/digest.h"
+#include "ir/text.h"
+
+namespace frazil::cli {
+namespace {
+
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> arguments;
+  std::string target = "interp";
+  std::vector<std::string> input;
+  std::vector<std::string> hints;
+};
+
+// "i32:5": a stream element with its type.
+Result<std::vector<exec::Value>> ParseStream(const std::vector<std::string>& texts, const Limits& limits) {
+  std::vector<exec::Value> values;
+  for (const std::string& text : texts) {
+    size_t colon = text.find(':');
+    if (colon == std::string::npos)
+      return Fail(Diag::WrongArgument,
+                  fmt::format("'{}': a stream element is written type:value, as in field:5", text));
+    ir::Type type = TRY(ir::ParseType(std::string_view(text).substr(0, colon)));
+    if (!type.is_scalar()) return Fail(Diag::WrongArgument, "streams carry scalars");
+    std::string_view literal = std::string_view(text).substr(colon + 1);
+    values.push_back(exec::Value::Scalar(type, TRY(ir::ParseLiteral(type, literal, limits))));
+  }
+  return values;
+}
+
+nlohmann::ordered_json ToJson(std::span<const exec::Value> values) {
+  auto json = nlohmann::ordered_json::array();
+  for (const exec::Value& value : values) json.push_back(exec::PrintValue(value));
+  return json;
+}
+
+Result<int> Run(Session& session, const RunOptions& options) {
+  ir::Program program = TRY(ReadProgram(options.file, session.limits));
+  const exec::Target* target = TRY(FindTarget(options.target));
+  std::vector<exec::Value> arguments = TRY(ParseArguments(program, options.arguments, session.limits));
+  exec::RunContext context;
+  context.limits = session.limits;
+  context.input = TRY(ParseStream(options.input, session.limits));
+  context.hints = TRY(ParseStream(options.hints, session.limits));
+
+  auto start = std::chrono::steady_clock::now();
+  exec::Outcome outcome;
+  {
+    Progress progress(session, fmt::format("running on {}", options.target));
+    outcome = TRY(RunOn(*target, program, arguments, context));
+  }
+  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+
+  const ir::Function& entry = program.entry_function();
+  nlohmann::ordered_json json = {{"target", options.target},
+                                 {"signature", ir::ExactDigest(program)},
+                                 {"results", ToJson(outcome.results)},
+                                 {"output", ToJson(outcome.output)},
+                                 {"milliseconds", ms}};
+  for (uint32_t i = 0; i < arguments.size(); ++i) {
+    ir::Type type = entry.param_type(i);
+    if (type.is_buffer() && type.access != ir::Access::In)
+      json["buffers"].push_back({{"parameter", i}, {"value", exec::PrintValue(arguments[i])}});
+  }
+  if (!session.json)
+    for (const exec::Value& value : outcome.output) fmt::print("output {}\n", exec::PrintValue(value));
+  if (outcome.trap) return ReportTrap(session, *outcome.trap, json);
+  if (session.json) {
+    PrintJson(json);
+    return 0;
+  }
+  for (const exec::Value& value : outcome.results) fmt::print("{}\n", exec::PrintValue(value));
+  for (uint32_t i = 0; i < arguments.size(); ++i) {
+    ir::Type type = entry.param_type(i);
+    if (!type.is_buffer() || type.access == ir::Access::In) continue;
+    std::string name = i < entry.value_names.size() && !entry.value_names[i].empty() ? entry.value_names[i]
+                                                                                     : std::to_string(i);
+    fmt::print("{} = {}\n", name, exec::PrintValue(arguments[i]));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, Session& session) {
+  CLI::App* command = AddCommand(app, "run", "run a .frz program with arguments",
+                                 "  frazil run examples/poly.frz 3\n"
+                                 "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target c\n"
+                                 "  frazil run examples/streams.frz --input field:5 --input field:7");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("file", options->file, "a .frz file, or - for standard input")->required();
+  command->add_option("arguments", options->arguments, "scalars as literals, buffers and tensors as [1,2,3]");
+  command->add_option("--target", options->target, "interp, wasm or c")->capture_default_str();
+  command->add_option("--input", options->input, "next element of the input stream, type:value")
+      ->allow_extra_args(false);
+  command->add_option("--hint", options->hints, "next element of the hint stream, type:value")
+      ->allow_extra_args(false);
+  SetBody(command, session, [&session, options] { return Run(session, *options); });
+}
+
+}  // namespace frazil::cli

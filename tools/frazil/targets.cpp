@@ -1,0 +1,43 @@
+// The one place where targets are registered, in the order in which they are listed.
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "exec/interpreter.h"
+#include "targets/c/c.h"
+#include "targets/wasm/wasm.h"
+
+namespace frazil::cli {
+
+const std::vector<std::unique_ptr<exec::Target>>& AllTargets() {
+  static const auto* targets = [] {
+    auto* all = new std::vector<std::unique_ptr<exec::Target>>;
+    all->push_back(exec::MakeInterpreterTarget());
+    all->push_back(targets::wasm::MakeWasmTarget());
+    all->push_back(targets::c::MakeCTarget());
+    return all;
+  }();
+  return *targets;
+}
+
+Result<const exec::Target*> FindTarget(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& target : AllTargets()) {
+    if (target->name() == name) return target.get();
+    names.push_back(target->name());
+  }
+  return Fail(Diag::UnknownTarget, fmt::format("there is no target '{}'; there are {}", name,
+                                               fmt::join(names, ", ")));
+}
+
+Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
+                            std::span<const exec::Value> arguments, const exec::RunContext& context) {
+  if (std::string why = target.Refuses(program); !why.empty())
+    return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target.name(), why));
+  exec::EmitOptions options;
+  options.metered = context.limits.fuel != Limits().fuel;
+  exec::Artifact artifact = TRY(target.Emit(program, options));
+  std::unique_ptr<exec::Callable> callable = TRY(target.Load(artifact));
+  return callable->Run(arguments, context);
+}
+
+}  // namespace frazil::cli
