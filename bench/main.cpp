@@ -1,0 +1,113 @@
+// Runs every figure (or those whose name contains an argument), merges what accelerators recorded, prints
+// one table and writes results.json.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "harness.h"
+
+namespace frazil::bench {
+namespace {
+
+std::vector<std::pair<std::string, Figure>>& Figures() {
+  static std::vector<std::pair<std::string, Figure>> figures;
+  return figures;
+}
+
+nlohmann::ordered_json& Records() {
+  static auto records = nlohmann::ordered_json::array();
+  return records;
+}
+
+// Rows measured elsewhere: {"machine": ..., "date": ..., "commit": ..., "records": [...]}.
+void MergeRecorded(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".json") continue;
+    auto file = nlohmann::ordered_json::parse(std::ifstream(entry.path()), nullptr, false);
+    if (file.is_discarded() || !file.contains("records")) {
+      fmt::print(stderr, "bench: {} is not a file of records\n", entry.path().string());
+      continue;
+    }
+    for (auto record : file["records"]) {
+      record["recorded"] = {{"machine", file.value("machine", "")},
+                            {"date", file.value("date", "")},
+                            {"commit", file.value("commit", "")}};
+      Records().push_back(record);
+    }
+  }
+}
+
+std::string Short(double value) {
+  return value == 0 ? "0" : std::abs(value) >= 1e5 || std::abs(value) < 1e-3 ? fmt::format("{:.3g}", value)
+                                                                             : fmt::format("{:.4g}", value);
+}
+
+void PrintTable() {
+  fmt::print("{:<10} {:<52} {:>10} {:<14} {:>9}  {:<24} {}\n", "area", "figure", "ours", "unit", "ratio",
+             "goal", "met");
+  for (const auto& record : Records()) {
+    std::string met = record["met"].is_null() ? "- " + record.value("reason", "")
+                      : record["met"].get<bool>() ? "yes"
+                                                  : "NO";
+    std::string ratio = record["ratio"].is_null() ? "" : Short(record["ratio"].get<double>());
+    fmt::print("{:<10} {:<52} {:>10} {:<14} {:>9}  {:<24} {}\n", record["area"].get<std::string>(),
+               record["figure"].get<std::string>(), Short(record["ours"].get<double>()),
+               record["unit"].get<std::string>(), ratio, record["goal"].get<std::string>(), met);
+  }
+}
+
+}  // namespace
+
+Registration::Registration(const char* name, Figure figure) { Figures().emplace_back(name, figure); }
+
+void Report(Record record) {
+  nlohmann::ordered_json json = {{"area", record.area}, {"figure", record.figure}, {"ours", record.ours},
+                                 {"unit", record.unit}};
+  bool peer = !record.peer.empty();
+  json["peer"] = peer ? nlohmann::ordered_json(record.peer) : nlohmann::ordered_json();
+  json["peer_value"] = peer ? nlohmann::ordered_json(record.peer_value) : nlohmann::ordered_json();
+  json["ratio"] = peer && record.peer_value != 0 ? nlohmann::ordered_json(record.ours / record.peer_value)
+                                                 : nlohmann::ordered_json();
+  json["goal"] = record.goal;
+  json["met"] = record.met ? nlohmann::ordered_json(*record.met) : nlohmann::ordered_json();
+  if (!record.reason.empty()) json["reason"] = record.reason;
+  Records().push_back(json);
+}
+
+std::vector<Times> Interleave(const std::vector<std::function<void()>>& functions, int rounds) {
+  std::vector<std::vector<double>> samples(functions.size());
+  for (int round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < functions.size(); ++i) samples[i].push_back(Seconds(functions[i]));
+  std::vector<Times> times;
+  for (auto& list : samples) {
+    std::sort(list.begin(), list.end());
+    times.push_back({list.front(), list[list.size() / 2]});
+  }
+  return times;
+}
+
+int Main(int argc, char** argv) {
+  std::filesystem::path output = "build/bench/results.json";
+  std::vector<std::string> filters(argv + 1, argv + argc);
+  for (const auto& [name, figure] : Figures()) {
+    bool wanted = filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& filter) {
+                    return name.find(filter) != std::string::npos;
+                  });
+    if (!wanted) continue;
+    fmt::print(stderr, "bench: {}\n", name);
+    figure();
+  }
+  MergeRecorded("bench/recorded");
+  PrintTable();
+  std::filesystem::create_directories(output.parent_path());
+  std::ofstream(output) << Records().dump(2) << "\n";
+  return 0;
+}
+
+}  // namespace frazil::bench
+
+int main(int argc, char** argv) { return frazil::bench::Main(argc, argv); }
