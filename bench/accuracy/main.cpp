@@ -32,10 +32,10 @@ struct Job {
 
 // The fast forms have bounds of their own.
 double BoundOf(const std::string& name) {
-  if (name == "exp.fast.f32") return 1.0;
-  if (name == "log.fast.f32") return 1.0;
-  if (name == "tanh.fast.f32") return 1.0;
-  if (name == "sigmoid.fast.f32") return 1.5;
+  if (name == "exp.fast.f32") return 1.5;
+  if (name == "log.fast.f32") return 1.5;
+  if (name == "tanh.fast.f32") return 3.0;
+  if (name == "sigmoid.fast.f32") return 3.0;
   return name == "pow.f64" ? 2.0 : 1.0;
 }
 

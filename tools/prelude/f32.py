@@ -24,7 +24,7 @@ def horner(coefficients, x):
     """c0 + c1 x + ...; coefficients ascending."""
     acc = coefficients[-1]
     for c in reversed(coefficients[:-1]):
-        acc = acc * x + c if not isinstance(acc, float) else x * acc + c
+        acc = x * acc + c
     return acc
 
 

@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import f32
+import fast
 import philox
 from ir import C_TYPES, Function, c_name
 
@@ -23,6 +24,7 @@ def modules():
     tables32, functions32 = f32.functions()
     by_name = {f.name: f for f in functions32}
     return [("10_f32.frz", "Math functions of f32, evaluated in f64.", tables32, functions32),
+            ("20_fast.frz", "Fast forms, evaluated in f32.", *fast.functions()),
             ("40_random.frz", "Random numbers by counter.", *philox.functions(by_name))]
 
 
