@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Documents show real output: every ```console block is run and compared.
+
+A block's lines that start with "$ " are commands (run in a shell with the given frazil first on the
+PATH, in the project's root); what follows is their output, standard error included. A line "..." in
+the expected output stands for any number of lines; a trailing "  # exit N" on a command states its
+exit code (default 0). `--update` rewrites blocks that have no "..." line.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+FENCE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+EXIT = re.compile(r"\s+# exit (\d+)$")
+
+
+def split_commands(block):
+    commands = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        elif commands:
+            commands[-1][1].append(line)
+    return commands
+
+
+def run(command, root, binary):
+    wanted = EXIT.search(command)
+    env = dict(os.environ, PATH=f"{binary.parent}:{os.environ['PATH']}", NO_COLOR="1")
+    done = subprocess.run(["bash", "-c", EXIT.sub("", command)], cwd=root, env=env, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    return done.stdout.rstrip("\n").split("\n") if done.stdout else [], done.returncode, \
+        int(wanted.group(1)) if wanted else 0
+
+
+def matches(expected, seen):
+    """Whether `expected`, with "..." for any lines, describes `seen`."""
+    if not expected:
+        return not seen
+    if expected[0] == "...":
+        return any(matches(expected[1:], seen[i:]) for i in range(len(seen) + 1))
+    return bool(seen) and expected[0].rstrip() == seen[0].rstrip() and matches(expected[1:], seen[1:])
+
+
+def strip_blank(lines):
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--frazil", required=True, type=pathlib.Path)
+    parser.add_argument("--root", required=True, type=pathlib.Path)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    binary = options.frazil.resolve()
+    failures = checked = 0
+    for path in options.files:
+        text = path.read_text()
+
+        def visit(match):
+            nonlocal failures, checked
+            out = []
+            for command, expected in split_commands(match.group(1)):
+                seen, code, wanted = run(command, options.root, binary)
+                checked += 1
+                good = code == wanted and matches(strip_blank(expected), strip_blank(seen))
+                if not good and not options.update:
+                    failures += 1
+                    print(f"{path}: $ {command}\n  expected (exit {wanted}): {expected}\n"
+                          f"  seen (exit {code}): {seen}", file=sys.stderr)
+                out += ["$ " + command] + (expected if "..." in expected else seen)
+            return "```console\n" + "\n".join(out) + "\n```"
+
+        updated = FENCE.sub(visit, text)
+        if options.update and updated != text:
+            path.write_text(updated)
+    print(f"{checked - failures} passed, {failures} failed")
+    return 1 if failures or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+// Writes docs/ir.md from ops.def, so that the manual cannot lag behind the table. The test docs.ir compares
+// the file in the tree with what this prints.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "ir/attributes.h"
+#include "ir/op.h"
+#include "ir/program.h"
+
+namespace frazil {
+namespace {
+
+using namespace ir;
+
+std::string TypesOf(const OpInfo& info) {
+  struct Family {
+    ScalarSet set;
+    const char* name;
+  };
+  constexpr Family Families[] = {{sets::Any, "any"},     {sets::Fixed, "integers"}, {sets::SInt, "signed"},
+                                 {sets::UInt, "unsigned"}, {sets::BigInt, "int<k>"},  {sets::Float, "floats"},
+                                 {sets::Wide, "f32 f64"}, {sets::Half, "f16 bf16"},  {sets::Fields, "field xfield"},
+                                 {sets::Bool, "bool"}};
+  ScalarSet rest = info.types;
+  std::string text;
+  for (const Family& family : Families) {
+    if (rest == 0 || (rest & family.set) != family.set) continue;
+    text += (text.empty() ? "" : ", ") + std::string(family.name);
+    rest &= ~family.set;
+  }
+  for (int i = 0; i < ScalarCount; ++i)
+    if (Contains(rest, static_cast<Scalar>(i)))
+      text += (text.empty() ? "" : ", ") + std::string(ScalarName(static_cast<Scalar>(i)));
+  return text.empty() ? "-" : text;
+}
+
+std::string TrapsOf(const OpInfo& info) {
+  std::string text;
+  for (int i = 0; i < TrapCount; ++i)
+    if (info.traps & Only(static_cast<Trap>(i)))
+      text += (text.empty() ? "" : ", ") + std::string(TrapName(static_cast<Trap>(i)));
+  return text.empty() ? "-" : text;
+}
+
+const char* EffectName(Effect effect) {
+  constexpr const char* Names[] = {"pure", "reads", "writes", "streams", "control"};
+  return Names[static_cast<int>(effect)];
+}
+
+std::string AttributesText(const OpInfo& info) {
+  std::string text;
+  for (const AttributeSpec& spec : AttributesOf(info.op)) {
+    if (spec.kind == AttributeKind::Value) continue;
+    text += (text.empty() ? "" : ", ") + std::string(spec.name);
+    if (!spec.choices.empty()) text += fmt::format(" ({})", fmt::join(spec.choices, ", "));
+  }
+  return text.empty() ? "-" : text;
+}
+
+// A bar would end the table's cell.
+std::string Cell(std::string_view text) {
+  std::string cell;
+  for (char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c);
+  return cell;
+}
+
+void PrintOps() {
+  fmt::print("## Operations\n\n{} rows. T is the type written after `:`; B is bool, X index, F field, S any "
+             "scalar, M and N a buffer of T that is read and written.\n\n",
+             OpCount);
+  fmt::print("| op | signature | T | effect | traps | attributes | law | meaning |\n"
+             "|---|---|---|---|---|---|---|---|\n");
+  for (const OpInfo& info : AllOps()) {
+    constexpr const char* Laws[] = {"-", "commutes", "prelude"};
+    std::string signature = info.signature == "custom" ? "see frz.md" : fmt::format("`{}`", info.signature);
+    fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", info.mnemonic, signature, TypesOf(info),
+               EffectName(info.effect), TrapsOf(info), AttributesText(info),
+               Laws[static_cast<int>(info.law)], Cell(info.meaning));
+  }
+}
+
+void PrintLimits() {
+  fmt::print("\n## Limits\n\n| flag | default | what |\n|---|---|---|\n");
+#define FRAZIL_LIMIT(name, default_value, flag, what) \
+  fmt::print("| `{}` | {} | {} |\n", flag, static_cast<uint64_t>(default_value), what);
+#include "base/limits.def"
+#undef FRAZIL_LIMIT
+}
+
+void PrintDiagnostics() {
+  fmt::print("\n## Diagnostics\n\nIds are stable. The class decides the exit code of `frazil`.\n\n"
+             "| id | class | exit | what |\n|---|---|---|---|\n");
+#define FRAZIL_DIAG(name, id, error_class, title)                                                       \
+  fmt::print("| {} | {} | {} | {} |\n", id, ErrorClassName(ErrorClass::error_class), \
+             ExitCodeOf(ErrorClass::error_class), title);
+#include "base/diagnostics.def"
+#undef FRAZIL_DIAG
+}
+
+}  // namespace
+}  // namespace frazil
+
+int main() {
+  fmt::print("# The IR, version {}\n\n<!-- Made by tools/manual from src/ir/ops.def; do not edit. -->\n\n"
+             "The text form is in [frz.md](frz.md), the meaning in [semantics.md](semantics.md), the math "
+             "functions and their measured accuracy in [prelude.md](prelude.md).\n\n",
+             frazil::ir::IrVersion);
+  frazil::PrintOps();
+  frazil::PrintLimits();
+  frazil::PrintDiagnostics();
+  return 0;
+}
