@@ -4,6 +4,8 @@
 // parameter directly.
 #include "ir/lower_tensors.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "ir/lower.h"
 
@@ -140,9 +142,29 @@ TensorLowering::Target TensorLowering::Start(const Inst& inst, uint32_t result) 
     Bind(old_value, out);
     return {out, math_.Product(SizesOf(type))};
   }
-  Target target = Allocate(type);
+  Target target;
+  bool is_sound = std::ranges::any_of(source_.operands_of(inst), [&](ValueId operand) {
+    return source_.type(operand).is_tensor() && SameFactors(operand, old_value);
+  });
+  if (is_sound) {
+    target.count = math_.Product(SizesOf(type));
+    target.buffer = builder_.Alloc(type.element(), math_.Value(target.count));
+  } else {
+    target = Allocate(type);
+  }
   BindNamed(old_value, target.buffer);
   return target;
+}
+
+bool TensorLowering::SameFactors(ValueId a, ValueId b) const {
+  auto factors = [&](ValueId value) {
+    std::vector<int64_t> dims;
+    for (Dim dim : source_.shape(source_.type(value))) dims.push_back(dim.value);
+    std::erase(dims, 1);
+    std::sort(dims.begin(), dims.end());
+    return dims;
+  };
+  return factors(a) == factors(b);
 }
 
 ValueId TensorLowering::Load(ValueId buffer, IndexExpr index) {

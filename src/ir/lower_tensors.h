@@ -65,6 +65,8 @@ class TensorLowering : public Cloner {
   IndexExprs SizesOf(Type tensor);
   IndexExprs SizesOf(ValueId old_tensor) { return SizesOf(source_.type(old_tensor)); }
   Target Allocate(Type tensor);
+  // The same sizes in any order, so that one has as many elements as the other, whatever the symbols are.
+  bool SameFactors(ValueId old_a, ValueId old_b) const;
   // The target of an op's result, which is bound to it.
   Target Start(const Inst& inst, uint32_t result = 0);
   ValueId Load(ValueId buffer, IndexExpr index);

@@ -1,6 +1,5 @@
 // Tensor ops that move elements: bits stay as they are. Sizes that may not fit are tested first, so that
 // the loops themselves cannot trap and may run in any order.
-#include <algorithm>
 #include <limits>
 
 #include "ir/lower_tensors.h"
@@ -10,15 +9,7 @@ namespace frazil::ir {
 void TensorLowering::LowerReshape(const Inst& inst) {
   ValueId operand = source_.operand(inst, 0);
   ValueId result = Function::result_of(inst);
-  // The same factors in another order give the same count, whatever the symbols are.
-  auto factors = [&](ValueId value) {
-    std::vector<int64_t> dims;
-    for (Dim dim : source_.shape(source_.type(value))) dims.push_back(dim.value);
-    std::erase(dims, 1);
-    std::sort(dims.begin(), dims.end());
-    return dims;
-  };
-  if (factors(operand) != factors(result)) {
+  if (!SameFactors(operand, result)) {
     IndexExpr have = math_.Product(SizesOf(operand));
     IndexExpr want = math_.CountOrNegative(SizesOf(result));
     AssertEqual(have, want);

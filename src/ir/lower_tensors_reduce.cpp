@@ -2,6 +2,7 @@
 // row of `chains` elements to it, so that neighbours in memory meet neighbours in the array: that is the
 // form a target with vectors wants. What static sizes decide is decided here: no array for one chain, no
 // tree of blocks for one block.
+#include <algorithm>
 #include <bit>
 #include <functional>
 #include <limits>
@@ -201,6 +202,9 @@ void TensorLowering::LowerReduce(const Inst& inst) {
   IndexExprs sizes = SizesOf(operand);
   std::span<const IndexExpr> all(sizes);
   IndexExpr length = sizes[axis];
+  // Chains that are never there change nothing.
+  if (length.known() && length.constant < chains)
+    chains = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(length.constant, 1))));
   Target target = Start(inst);
   IndexExpr outer = math_.Product(all.first(axis));
   IndexExpr inner = math_.Product(all.subspan(axis + 1));

@@ -273,7 +273,7 @@ BarrierSplitter::Pool* BarrierSplitter::PoolOf(ValueId old_value) {
 // An index outside of this iteration's part must trap, and not reach its neighbour's.
 Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
   if (inst.op == Op::Length) {
-    BindNamed(Function::result_of(inst), pool.size);
+    Bind(Function::result_of(inst), pool.size);
     return {};
   }
   bool is_access = inst.op == Op::Load || inst.op == Op::Store || inst.op == Op::AtomicRmw ||
