@@ -1,4 +1,4 @@
-# frazil_test(NAME n LABEL layer [TIMEOUT s] [ENVIRONMENT a=b ...] [SERIAL] COMMAND ...): a test of one
+# frazil_test(NAME n LABEL layer... [TIMEOUT s] [ENVIRONMENT a=b ...] [SERIAL] COMMAND ...): a test of one
 # layer. scripts/test.sh runs the layers one by one, in the order of its table, each with its budget.
 #
 # frazil_fuzz(name SOURCE f.cpp LINK libs [RUNS n] [CORPUS folder]): a program fuzz_<name> around
@@ -7,7 +7,7 @@
 include_guard()
 
 function(frazil_test)
-  cmake_parse_arguments(ARG "SERIAL" "NAME;LABEL;TIMEOUT" "ENVIRONMENT;COMMAND" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "NAME;TIMEOUT" "LABEL;ENVIRONMENT;COMMAND" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 600)
   endif()

@@ -48,7 +48,13 @@ build() { # build PRESET TARGET...
 run() { # run PRESET LAYER BUDGET ctest-selection...
   local preset=$1 layer=$2 budget=$3 start=$SECONDS report ran bad skip code cases
   shift 3
-  if ! ctest --test-dir "build/$preset" -N "$@" 2>/dev/null | grep -q '^Total Tests: [1-9]'; then return; fi
+  if ! ctest --test-dir "build/$preset" -N "$@" 2>/dev/null | grep -q '^Total Tests: [1-9]'; then
+    # A layer may not exist yet; a promised selection that is empty is a mistake of this script.
+    if [[ $preset == release || $preset == gcc ]]; then return; fi
+    echo "test: no test was selected in $preset for $layer" >&2
+    failed=$((failed + 1))
+    return
+  fi
   report=$PWD/$results/$preset-$layer.xml
   echo
   echo "== $preset: $layer (budget $budget s)"
