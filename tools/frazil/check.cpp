@@ -74,7 +74,7 @@ void AddCheck(CLI::App& app, Session& session) {
 
 void AddSign(CLI::App& app, Session& session) {
   CLI::App* command = AddCommand(app, "sign", "print the two digests of a program",
-                                 "  frazil sign examples/poly.frz\n  frazil sign \"50 - 15\"");
+                                 "  frazil sign examples/muladd.frz\n  frazil sign \"50 - 15\"");
   auto input = std::make_shared<std::string>();
   command->add_option("input", *input, "a .frz file, - or words")->required();
   SetBody(command, session, [&session, input] { return Sign(session, *input); });

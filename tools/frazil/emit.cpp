@@ -68,10 +68,10 @@ Result<int> Run(Session& session, const EmitCommand& command) {
 
 void AddEmit(CLI::App& app, Session& session) {
   CLI::App* command = AddCommand(app, "emit", "print a program at one rung of the ladder",
-                                 "  frazil emit examples/poly.frz --to canonical\n"
+                                 "  frazil emit examples/muladd.frz --to canonical\n"
                                  "  frazil emit \"Sum 1 to 10\" --to wat\n"
-                                 "  frazil emit examples/poly.frz --to wasm -o poly.wasm\n"
-                                 "  frazil emit examples/poly.frz --to c --symbol poly -o poly.h");
+                                 "  frazil emit examples/muladd.frz --to wasm -o muladd.wasm\n"
+                                 "  frazil emit examples/muladd.frz --to c --symbol muladd -o muladd.h");
   auto options = std::make_shared<EmitCommand>();
   command->add_option("input", options->input, "a .frz file, - or words")->required();
   command->add_option("--to", options->to, fmt::format("one of {}", fmt::join(Rungs, ", ")))

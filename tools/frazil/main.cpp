@@ -64,7 +64,7 @@ int Main(int argc, char** argv) {
       "Examples:\n"
       "  frazil ask \"Sum 1 to 1000000\"\n"
       "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target wasm\n"
-      "  frazil emit examples/poly.frz --to wat\n"
+      "  frazil emit examples/muladd.frz --to wat\n"
       "Exit codes: 0 ok, 1 the program or text is wrong or trapped, 2 refuted, 3 a limit was reached,\n"
       "            4 something is missing on this machine, 70 a bug in Frazil");
   AddAsk(app, session);

@@ -93,7 +93,7 @@ Result<int> Run(Session& session, const RunOptions& options) {
 
 void AddRun(CLI::App& app, Session& session) {
   CLI::App* command = AddCommand(app, "run", "run a .frz program with arguments",
-                                 "  frazil run examples/poly.frz 3\n"
+                                 "  frazil run examples/muladd.frz 6 7 0\n"
                                  "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target c\n"
                                  "  frazil run examples/streams.frz --input field:5 --input field:7");
   auto options = std::make_shared<RunOptions>();
