@@ -247,6 +247,7 @@ class BarrierSplitter : public Cloner {
   Result<void> MakePools(Split& split, const std::vector<Step>& steps);
   Pool* PoolOf(ValueId old_value);
   Result<void> PooledAccess(const Inst& inst, const Pool& pool);
+  Result<void> PooledCall(const Inst& inst);
 
   std::vector<Split*> splits_;
 };
@@ -257,8 +258,12 @@ Result<void> BarrierSplitter::Visit(const Inst& inst) {
     for (InstId id : body)
       if (HasBarrier(source_, source_.inst(id))) return SplitParallel(inst);
   }
-  for (uint32_t i = 0; i < inst.results.count; ++i)
-    if (PoolOf(Function::result_of(inst, i)) != nullptr) return {};
+  if (inst.op == Op::Alloc && PoolOf(Function::result_of(inst)) != nullptr) {
+    // The memory is there already; a negative length still traps here, in this iteration.
+    ValueId zero = builder_.ConstInt(types::Index, 0);
+    builder_.Alloc(inst.type, builder_.Binary(Op::Min, Get(source_.operand(inst, 0)), zero));
+    return {};
+  }
   for (ValueId operand : source_.operands_of(inst))
     if (Pool* pool = PoolOf(operand)) return PooledAccess(inst, *pool);
   return CopyInst(inst);
@@ -276,13 +281,11 @@ Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
     Bind(Function::result_of(inst), pool.size);
     return {};
   }
+  if (inst.op == Op::Call) return PooledCall(inst);
   bool is_access = inst.op == Op::Load || inst.op == Op::Store || inst.op == Op::AtomicRmw ||
                    inst.op == Op::AtomicCas;
   if (!is_access)
-    return Fail(Diag::Unsupported,
-                "scratch that is allocated before a barrier and used after it can only be read and "
-                "written there, not passed on",
-                inst.location);
+    return Fail(Diag::Unsupported, "a tensor is made of scratch that lives across a barrier", inst.location);
   Values operands;
   for (ValueId operand : source_.operands_of(inst))
     operands.push_back(PoolOf(operand) != nullptr ? pool.buffer : Get(operand));
@@ -298,6 +301,38 @@ Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
     results.push_back(source_.type(Function::result_of(inst, i)));
   Values values = builder_.Emit(inst.op, inst.type, operands, results, source_.words_of(inst));
   for (uint32_t i = 0; i < inst.results.count; ++i) BindNamed(Function::result_of(inst, i), values[i]);
+  return {};
+}
+
+// A callee takes a whole buffer: it gets a copy, which is copied back. Nothing else sees the original.
+Result<void> BarrierSplitter::PooledCall(const Inst& inst) {
+  std::unordered_map<ValueId, ValueId> copies;
+  auto copy_all = [&](ValueId old_value, bool back) {
+    const Pool& pool = *PoolOf(old_value);
+    ValueId copy = copies.at(old_value);
+    IndexMath(builder_).Loop(IndexExpr::Of(pool.size), IndexMath::Order::Independent, [&](IndexExpr i) {
+      ValueId place = builder_.Binary(Op::Add, pool.offset, i.value);
+      if (back) builder_.Store(pool.buffer, place, builder_.Load(copy, i.value));
+      else builder_.Store(copy, i.value, builder_.Load(pool.buffer, place));
+    });
+  };
+  Values operands;
+  std::vector<ValueId> copied;
+  for (ValueId operand : source_.operands_of(inst)) {
+    Pool* pool = PoolOf(operand);
+    if (pool != nullptr && !copies.contains(operand)) {
+      copies[operand] = builder_.Alloc(source_.type(operand).element(), pool->size);
+      copied.push_back(operand);
+      copy_all(operand, false);
+    }
+    operands.push_back(pool != nullptr ? copies.at(operand) : Get(operand));
+  }
+  std::vector<Type> results;
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    results.push_back(source_.type(Function::result_of(inst, i)));
+  Values values = builder_.Emit(Op::Call, inst.type, operands, results, source_.words_of(inst));
+  for (uint32_t i = 0; i < inst.results.count; ++i) BindNamed(Function::result_of(inst, i), values[i]);
+  for (ValueId old_value : copied) copy_all(old_value, true);
   return {};
 }
 
@@ -351,7 +386,8 @@ Result<void> BarrierSplitter::MakePools(Split& split, const std::vector<Step>& s
                     inst.location);
       builder_.SetLocation(inst.location);
       ValueId size = Get(old_size);
-      IndexExpr sizes[] = {IndexExpr::Of(split.lanes), IndexExpr::Of(size)};
+      ValueId at_least_0 = builder_.Binary(Op::Max, size, builder_.ConstInt(types::Index, 0));
+      IndexExpr sizes[] = {IndexExpr::Of(split.lanes), IndexExpr::Of(at_least_0)};
       IndexMath math(builder_);
       ValueId buffer = builder_.Alloc(inst.type, math.Value(math.CountOrNegative(sizes)));
       split.pools[Function::result_of(inst)] = {buffer, size, ValueId()};
