@@ -341,7 +341,7 @@ def trig_table():
             head = mpmath.floor(mpmath.ldexp(v, 25)) / 2**25
             middle = mpmath.floor(mpmath.ldexp(v - head, 52)) / mpf(2) ** 52
             numbers += [float(head), float(middle), float(v - head - middle)]
-    return Table("pre.two_over_pi.f32", "f64", numbers + [0.0, 0.0, 0.0],
+    return Table("table.two_over_pi.f32", "f64", numbers + [0.0, 0.0, 0.0],
                  "2^(e-150) 2/pi mod 4 for f32 exponents e = 149 .. 254 as three parts, then a row for inf and NaN.")
 
 

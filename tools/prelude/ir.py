@@ -320,4 +320,6 @@ def c_expression(op, kind, names, operands, extra):
         return f"!{names[0]}"
     if op == "mul.hi" and kind == "u32":
         return f"static_cast<uint32_t>((static_cast<uint64_t>({names[0]}) * {names[1]}) >> 32)"
+    if op == "mul.hi" and kind == "u64":
+        return f"static_cast<uint64_t>((static_cast<unsigned __int128>({names[0]}) * {names[1]}) >> 64)"
     raise ValueError(f"no C++ form for {op} on {kind}")
