@@ -4,10 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/build.sh release product
-scripts/build.sh release frazil_bench
-mkdir -p build/bench
+# The load before our own build.
 load=$(cut -d ' ' -f 1 /proc/loadavg)
+scripts/build.sh release product frazil_bench
+mkdir -p build/bench
 if awk -v load="$load" 'BEGIN { exit !(load > 0.5) }'; then
   echo "bench: the machine is busy (load $load); the figures will be worse than they could be" >&2
 fi
