@@ -1,0 +1,286 @@
+// The interpreter: its loop, its values, and the dispatch over all ops without a default, so that a new op
+// does not compile before it has a meaning here.
+#include "exec/interpreter.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "exec/interpreter_machine.h"
+#include "exec/scalar_ops.h"
+
+namespace frazil::exec {
+
+using ir::Op;
+
+Machine::Machine(const InterpreterProgram& prepared, const RunContext& context)
+    : prepared_(prepared), program_(prepared.program()), context_(context), fuel_(context.limits.fuel) {
+  // A century is no limit; more would overflow the clock.
+  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
+  const auto run_ms = std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
+  deadline_ = std::chrono::steady_clock::now() + run_ms;
+}
+
+Result<Outcome> Machine::Run(std::span<const Value> arguments) {
+  PushFrame(program_.entry);
+  PushRegion(nullptr, function().body);
+  for (uint32_t i = 0; i < arguments.size(); ++i) {
+    const ir::ValueId param = function().param(i);
+    if (TypeOf(param).is_scalar()) {
+      std::ranges::copy(arguments[i].scalar_words(), WordsOf(param).begin());
+    } else {
+      SetObject(param, {arguments[i].memory, arguments[i].dims});
+    }
+  }
+  while (!stopped_) RunTop();
+  if (error_) return std::unexpected(std::move(*error_));
+  // A tensor that is an argument's own memory would end with it.
+  for (Value& result : outcome_.results) {
+    for (const Value& argument : arguments) {
+      if (result.memory == nullptr || result.memory != argument.memory) continue;
+      auto copy = std::make_shared<Memory>(result.memory->element(), result.memory->length());
+      std::copy_n(result.memory->data(), result.memory->size_bytes(), copy->data());
+      result.memory = std::move(copy);
+    }
+  }
+  return std::move(outcome_);
+}
+
+void Machine::RunTop() {
+  const ir::Function& f = function();
+  Activation& top = activations_.back();
+  const std::vector<ir::InstId>& insts = f.region(top.region).insts;
+  Flow flow = Flow::Next;
+  while (flow == Flow::Next) flow = Step(f.inst(insts[top.next++]));
+}
+
+Machine::Flow Machine::Trap(ir::Trap kind, const ir::Inst& inst) {
+  outcome_.trap = TrapInfo{kind, inst.op, parallel_iteration_};
+  stopped_ = true;
+  return Flow::Turn;
+}
+
+uint64_t& Machine::Word(ir::ValueId id) {
+  const Frame& frame = frames_.back();
+  return words_[frame.word_base + frame.layout->slot[id.index]];
+}
+
+std::span<uint64_t> Machine::WordsOf(ir::ValueId id) { return {&Word(id), ir::WordsOf(TypeOf(id))}; }
+
+Object& Machine::ObjectOf(ir::ValueId id) {
+  const Frame& frame = frames_.back();
+  return objects_[frame.object_base + frame.layout->slot[id.index]];
+}
+
+void Machine::SetObject(ir::ValueId id, Object object) {
+  Object& place = ObjectOf(id);
+  place = std::move(object);
+  made_.push_back(static_cast<size_t>(&place - objects_.data()));
+}
+
+void Machine::Take(std::span<const ir::ValueId> values) {
+  taken_words_.clear();
+  taken_objects_.clear();
+  for (ir::ValueId id : values) {
+    if (TypeOf(id).is_scalar()) {
+      const std::span<uint64_t> words = WordsOf(id);
+      taken_words_.insert(taken_words_.end(), words.begin(), words.end());
+    } else {
+      taken_objects_.push_back(ObjectOf(id));
+    }
+  }
+}
+
+void Machine::Take(ir::Range values) {
+  std::vector<ir::ValueId> ids;
+  for (uint32_t i = 0; i < values.count; ++i) ids.emplace_back(values.begin + i);
+  Take(ids);
+}
+
+void Machine::Put(ir::Range values) {
+  size_t word = 0;
+  size_t object = 0;
+  for (uint32_t i = 0; i < values.count; ++i) {
+    const ir::ValueId id(values.begin + i);
+    if (TypeOf(id).is_scalar()) {
+      for (uint64_t& place : WordsOf(id)) place = taken_words_[word++];
+    } else {
+      SetObject(id, std::move(taken_objects_[object++]));
+    }
+  }
+}
+
+Machine::Flow Machine::Const(const ir::Inst& inst) {
+  std::ranges::copy(function().words_of(inst), WordsOf(ir::Function::result_of(inst)).begin());
+  return Flow::Next;
+}
+
+Machine::Flow Machine::Scalar(const ir::Inst& inst) {
+  const std::span<const ir::ValueId> operands = function().operands_of(inst);
+  const ir::Type source = TypeOf(operands[0]);
+  if (!IsWide(inst.type.scalar) && !IsWide(source.scalar)) {
+    const uint64_t a = Word(operands[0]);
+    const uint64_t b = operands.size() > 1 ? Word(operands[1]) : 0;
+    const uint64_t c = operands.size() > 2 ? Word(operands[2]) : 0;
+    const auto word = EvalWord(inst.op, inst.type.scalar, source.scalar, a, b, c);
+    if (!word) return Trap(word.error(), inst);
+    Result0(inst) = *word;
+    return Flow::Next;
+  }
+  // digest.make has the most operands.
+  std::array<Words, 5> words;
+  for (size_t i = 0; i < operands.size(); ++i) words[i] = WordsOf(operands[i]);
+  const ScalarCall call = {inst.op, inst.type, source, function().words_of(inst)};
+  const std::optional<ir::Trap> trap =
+      EvalScalar(call, std::span(words).first(operands.size()), WordsOf(ir::Function::result_of(inst)));
+  return trap ? Trap(*trap, inst) : Flow::Next;
+}
+
+Machine::Flow Machine::Step(const ir::Inst& inst) {
+  switch (inst.op) {
+    case Op::Const: return Const(inst);
+    case Op::Lookup: return Lookup(inst);
+
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Neg:
+    case Op::MulHi:
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::Abs:
+    case Op::AddChecked:
+    case Op::SubChecked:
+    case Op::MulChecked:
+    case Op::NegChecked:
+    case Op::AbsChecked:
+    case Op::DivChecked:
+    case Op::RemChecked:
+    case Op::Div:
+    case Op::Fma:
+    case Op::Sqrt:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Trunc:
+    case Op::Nearest:
+    case Op::CopySign:
+    case Op::FieldDiv:
+    case Op::Invert:
+    case Op::MakeXField:
+    case Op::PartXField:
+    case Op::MakeDigest:
+    case Op::PartDigest:
+    case Op::Min:
+    case Op::Max:
+    case Op::Minimum:
+    case Op::Maximum:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Select:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Not:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Rotl:
+    case Op::Rotr:
+    case Op::Clz:
+    case Op::Ctz:
+    case Op::Popcnt:
+    case Op::Cast:
+    case Op::CastChecked:
+    case Op::Bitcast: return Scalar(inst);
+
+    case Op::Load: return Load(inst);
+    case Op::Store: return Store(inst);
+    case Op::Length:
+      Result0(inst) = static_cast<uint64_t>(OperandObject(inst, 0).memory->length());
+      return Flow::Next;
+    case Op::Alloc: return Alloc(inst);
+    case Op::AtomicRmw: return AtomicRmw(inst);
+    case Op::AtomicCas: return AtomicCas(inst);
+
+    case Op::Input: return ReadStream(inst, context_.input, input_position_);
+    case Op::Hint: return ReadStream(inst, context_.hints, hint_position_);
+    case Op::Output: return Output(inst);
+    case Op::Assert: return Operand(inst, 0) != 0 ? Flow::Next : Trap(ir::Trap::Assert, inst);
+    case Op::Unreachable: return Trap(ir::Trap::Unreachable, inst);
+
+    case Op::If: return EnterIf(inst);
+    case Op::For: return EnterFor(inst);
+    case Op::While: return EnterWhile(inst);
+    case Op::Switch: return EnterSwitch(inst);
+    case Op::Parallel: return EnterParallel(inst);
+    case Op::Barrier: return Barrier(inst);
+    case Op::Call: return EnterCall(inst);
+    case Op::Return: return Return(inst);
+    case Op::Yield: return Yield(inst);
+    case Op::Condition: return Condition(inst);
+
+    case Op::Map:
+    case Op::Reduce:
+    case Op::Matmul:
+    case Op::MatmulFast:
+    case Op::Reshape:
+    case Op::Transpose:
+    case Op::Broadcast:
+    case Op::Slice:
+    case Op::Concat:
+    case Op::Gather:
+    case Op::Iota:
+    case Op::TensorUniform:
+    case Op::TensorNormal:
+    case Op::Extract:
+    case Op::TensorLoad:
+    case Op::TensorStore: return TensorOp(inst);
+
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Expm1:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Log10:
+    case Op::Log1p:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Sigmoid:
+    case Op::Erf:
+    case Op::Gelu:
+    case Op::Rsqrt:
+    case Op::Cbrt:
+    case Op::Pow:
+    case Op::ExpFast:
+    case Op::LogFast:
+    case Op::TanhFast:
+    case Op::SigmoidFast:
+    case Op::RandomBits:
+    case Op::RandomUniform:
+    case Op::RandomNormal: break;
+  }
+  CHECK(!"math ops are calls by now");
+  return Flow::Turn;
+}
+
+Result<Outcome> InterpreterProgram::Run(std::span<const Value> arguments, const RunContext& context) const {
+  TRY_VOID(CheckLaunch(program_, arguments));
+  return Machine(*this, context).Run(arguments);
+}
+
+Result<Outcome> Interpret(const ir::Program& program, std::span<const Value> arguments,
+                          const RunContext& context) {
+  const InterpreterProgram prepared = TRY(InterpreterProgram::Create(program));
+  return prepared.Run(arguments, context);
+}
+
+}  // namespace frazil::exec
