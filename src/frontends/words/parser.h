@@ -1,0 +1,168 @@
+// The grammar of sentences about numbers: formulas, operations in words, commands, chains of steps, loops
+// and comparisons. Recursive descent over tokens; one production is one function. Files by topic:
+// parser (cursor, refusals), numbers, expressions, phrases (nouns such as "the sum of"), ranges, commands
+// (verbs, chains), questions (comparisons, what a sentence may begin and end with).
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "frontends/words/choices.h"
+#include "frontends/words/expr.h"
+#include "frontends/words/token.h"
+
+namespace frazil::frontends::words {
+
+// A number in the text. `part`: a fraction or percentage, which may take "of" what.
+struct NumberRead {
+  Rational value;
+  bool percent = false;
+  bool part = false;
+};
+
+// Reads a number in digits or words at `at` and moves `at` behind it. Shared with the story grammar.
+std::optional<NumberRead> ReadNumber(std::span<const Token> tokens, size_t& at, Choices& choices);
+// "3rd", "third", "twenty-first".
+std::optional<Big> ReadOrdinal(std::span<const Token> tokens, size_t& at);
+// The number of tokens of a phrase ("divided by") at a place, 0 if something else stands there.
+size_t MatchPhrase(std::span<const Token> tokens, size_t at, std::string_view phrase);
+// What a refusal quotes: the words from a place on, up to the next number or mark.
+std::string QuoteFrom(std::span<const Token> tokens, size_t at);
+
+class Parser {
+ public:
+  Parser(std::span<const Token> tokens, Choices& choices, const Limits& limits)
+      : tokens_(tokens), choices_(choices), limits_(limits) {}
+
+  // The whole text as one sentence about numbers.
+  Result<Tree> ParseSentence();
+  // How far the text was understood: the token that the refusal names.
+  size_t furthest() const { return furthest_; }
+
+ private:
+  using Phrases = std::initializer_list<std::string_view>;
+  struct Range {
+    ExprId from, to;
+    int64_t step = 1;
+    SeriesTerm term = SeriesTerm::Itself;
+  };
+  struct Nesting;  // counts depth while it lives
+  // "5 less than 12" is 7 in a sum and a claim in a question: what "than" means here.
+  enum class Than : uint8_t { Ask, Arithmetic, Relation };
+
+  // --- cursor and refusals (parser.cpp)
+  const Token& Peek(size_t ahead = 0) const;
+  bool At(std::string_view phrase) const { return MatchPhrase(tokens_, at_, phrase) != 0; }
+  bool AtAny(Phrases phrases) const;
+  bool Eat(std::string_view phrase);
+  bool EatAny(Phrases phrases);
+  bool Eat(Symbol symbol);
+  bool AtEnd() const { return Peek().kind == TokenKind::End; }
+  Error Refuse(std::string_view expected = {});
+  Error RefuseAt(size_t at, std::string_view expected = {});
+  Error NoAnswer(std::string message, Location location);
+
+  // --- nodes
+  ExprId Number(Rational value, Location location, bool percent = false);
+  ExprId Make(Kind kind, ExprId a, ExprId b = {});
+  ExprId MakeCompare(Relation relation, ExprId a, ExprId b);
+  ExprId MakeRange(Kind kind, const Range& range);
+  ExprId Fold(Kind kind, const std::vector<ExprId>& items);
+  const Node& NodeOf(ExprId id) const { return tree_.at(id); }
+  std::optional<int64_t> Literal(ExprId id) const;
+
+  // --- expressions.cpp
+  Result<ExprId> Additive();
+  Result<ExprId> Multiplicative();
+  Result<ExprId> Unary();
+  Result<ExprId> Raised();
+  Result<ExprId> Postfix();
+  Result<ExprId> Primary();
+  Result<ExprId> Formula();     // symbols only: a written formula is one unit between words
+  Result<ExprId> Operand();     // a formula, or more: asks where words could bind either way
+  Result<ExprId> PercentChange(ExprId base, ExprId percent, Kind kind);
+  Result<ExprId> EllipsisSeries(Kind kind, const std::vector<ExprId>& terms);
+  bool AtWordOperator() const;
+  bool AtOperandStart();
+  std::optional<Kind> EatAdditive();
+  std::optional<Kind> EatMultiplicative();
+  Result<std::optional<ExprId>> Reversed(ExprId left);
+  Result<ExprId> Bracketed(Symbol close);
+  Result<ExprId> NumberOrPart(const NumberRead& number, Location location);
+
+  // --- phrases.cpp
+  Result<std::optional<ExprId>> NounPhrase();
+  Result<std::optional<ExprId>> Call();
+  bool AtCall() const;
+  Result<std::vector<ExprId>> List();
+  Result<std::vector<ExprId>> Pair();
+  Result<ExprId> ListOf(Kind kind);
+  Result<ExprId> DifferenceOf(bool absolute);
+  Result<ExprId> RemainderOf();
+  Result<ExprId> Average(const std::vector<ExprId>& items);
+  Result<ExprId> OrdinalPhrase(const Big& ordinal);
+  Result<ExprId> CallNamed(std::string_view name, Location location);
+  Result<ExprId> SumCall(const std::vector<ExprId>& items);
+  ExprId Modulo(ExprId a, ExprId b);
+
+  // --- ranges.cpp
+  struct RangeNoun {
+    int parity = -1;     // 0 even, 1 odd
+    bool named = false;  // a word said that a range follows
+    SeriesTerm term = SeriesTerm::Itself;
+  };
+  // `bare_to`: "1 to 10" is a range without the word "numbers" ("add 1 to 10" is not).
+  Result<std::optional<Range>> TryRange(bool bare_to = true);
+  RangeNoun EatRangeNoun();
+  bool EatUpTo();
+  Result<Range> BoundedRange(const RangeNoun& noun);
+  Result<Range> UpToRange(const RangeNoun& noun);
+  Result<std::optional<Range>> FirstMany(SeriesTerm term);
+  Result<Range> Align(Range range, int parity);
+  Result<ExprId> Shift(ExprId bound, int64_t by);
+  Result<ExprId> CountCommand();
+
+  // --- commands.cpp
+  Result<ExprId> Statement();
+  Result<std::optional<ExprId>> Command();
+  Result<ExprId> AddCommand();
+  Result<ExprId> SubtractCommand();
+  Result<ExprId> MultiplyCommand();
+  Result<ExprId> DivideCommand();
+  Result<ExprId> ChangeCommand(Kind kind);
+  Result<ExprId> RaiseCommand();
+  Result<ExprId> Chain(ExprId first);
+  bool EatStepSeparator();
+  bool AtStep();
+  Result<ExprId> Step(ExprId before);
+  Result<ExprId> StepOperation(ExprId before, Kind kind);
+  bool EatPronoun();
+
+  // --- questions.cpp
+  void EatLead();
+  Result<void> Tail();
+  Result<std::optional<ExprId>> Question();
+  Result<ExprId> Predicate(ExprId subject);
+  Result<std::optional<ExprId>> RelationTail(ExprId subject, bool bare_words);
+  std::optional<Relation> EatRelation(bool bare_words);
+
+  std::span<const Token> tokens_;
+  Choices& choices_;
+  const Limits& limits_;
+  size_t at_ = 0;
+  size_t furthest_ = 0;
+  std::optional<Error> best_;
+  uint32_t depth_ = 0;
+  bool symbols_only_ = false;
+  Than than_ = Than::Ask;
+  bool whole_ = false;     // the text asks for whole numbers
+  bool in_command_ = false;
+  ExprId previous_;        // what "it" means
+  Tree tree_;
+};
+
+}  // namespace frazil::frontends::words
