@@ -1,0 +1,161 @@
+// frazil ask: a sentence in, an answer out, and every stage between them to look at.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/sha256.h"
+#include "cli.h"
+#include "exec/interpreter.h"
+#include "frontends/words/words.h"
+#include "ir/digest.h"
+#include "ir/text.h"
+#include "targets/wasm/wasm.h"
+
+namespace frazil::cli {
+namespace {
+
+namespace words = frontends::words;
+
+// How far the interpreter goes along to judge an answer: some 100 ms of loop iterations.
+constexpr uint64_t JudgeFuel = 2'000'000;
+
+struct AskOptions {
+  std::vector<std::string> text;
+  std::string target = "wasm";
+  bool trace = false;
+};
+
+std::string ResultTypes(const ir::Program& program) {
+  const ir::Function& entry = program.entry_function();
+  std::vector<std::string> names;
+  for (ir::Type type : entry.results) names.push_back(ir::PrintType(entry, type));
+  return names.size() == 1 ? names[0] : fmt::format("({})", fmt::join(names, ", "));
+}
+
+// The program has no inputs, so one run of it on the interpreter is all there is to compare.
+std::string Judge(const std::string& target, const ir::Program& program, const exec::Outcome& outcome,
+                  const Limits& limits) {
+  if (target == "interp") return "the interpreter's own answer";
+  exec::RunContext context;
+  context.limits = limits;
+  context.limits.fuel = std::min(limits.fuel, JudgeFuel);
+  Result<exec::Outcome> expected = exec::Interpret(program, {}, context);
+  if (!expected || (expected->trap && expected->trap->kind == ir::Trap::Fuel))
+    return "none: too long for the interpreter to judge";
+  bool same = expected->trap == outcome.trap && expected->results == outcome.results;
+  return same ? "exhaustive: the interpreter gives the same" : "refuted: the interpreter differs";
+}
+
+// "41 32 41 0f 6b"
+std::string SpacedHex(std::string_view bytes) {
+  std::string hex;
+  for (char c : bytes) hex += (hex.empty() ? "" : " ") + Hex({&c, 1});
+  return hex;
+}
+
+Result<std::vector<std::string>> TraceLines(const words::Reading& reading, const Limits& limits) {
+  std::vector<words::Step> steps = TRY(words::Trace(reading));
+  std::vector<std::string> answers;
+  std::vector<std::string> lines;
+  exec::RunContext context;
+  context.limits = limits;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    exec::Outcome outcome = TRY(exec::Interpret(steps[i].program, {}, context));
+    std::string text = words::PrintStep(reading, steps, i, answers);
+    answers.push_back(TRY(words::PrintAnswer(steps[i].answer_kind, outcome)));
+    lines.push_back(fmt::format("Step {}: {} = {}", i + 1, text, answers.back()));
+  }
+  return lines;
+}
+
+std::string Join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " ")); }
+
+std::string Indented(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    out += "    " + std::string(text.substr(0, end)) + "\n";
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
+Result<int> Ask(Session& session, const AskOptions& options) {
+  words::Reading reading = TRY(words::Parse(Join(options.text), session.limits));
+  const exec::Target* target = TRY(FindTarget(options.target));
+  exec::EmitOptions emit;
+  emit.metered = session.limits.fuel != Limits().fuel;
+  exec::Artifact artifact = TRY(target->Emit(reading.program, emit));
+  exec::RunContext context;
+  context.limits = session.limits;
+  exec::Outcome outcome;
+  auto start = std::chrono::steady_clock::now();
+  {
+    Progress progress(session, fmt::format("running on {}", options.target));
+    outcome = TRY(TRY(target->Load(artifact))->Run({}, context));
+  }
+  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+
+  std::string program = ir::PrintFunction(reading.program, reading.program.entry_function());
+  nlohmann::ordered_json json = {{"canonical", reading.canonical},
+                                 {"operation", reading.operation},
+                                 {"type", ResultTypes(reading.program)},
+                                 {"program", program},
+                                 {"signature", ir::ExactDigest(reading.program)},
+                                 {"target", options.target}};
+  bool limit = outcome.trap && (outcome.trap->kind == ir::Trap::Fuel ||
+                                outcome.trap->kind == ir::Trap::Memory || outcome.trap->kind == ir::Trap::Depth);
+  if (limit) return ReportTrap(session, *outcome.trap, json);
+  std::string evidence = Judge(options.target, reading.program, outcome, session.limits);
+  if (evidence.starts_with("refuted"))
+    return Fail(Diag::Mismatch, fmt::format("{} and the interpreter disagree on this program; no answer is given",
+                                            options.target));
+  std::string answer = TRY(words::PrintAnswer(reading, outcome));
+  std::string module = options.target == "wasm" ? artifact.bytes : "";
+  std::vector<std::string> trace;
+  if (options.trace) trace = TRY(TraceLines(reading, session.limits));
+  if (session.json) {
+    json["answer"] = answer;
+    json["evidence"] = {{"meaning", "as parsed"}, {"lowering", evidence}};
+    json["milliseconds"] = ms;
+    if (!module.empty()) {
+      json["wasm"] = Hex(module);
+      json["body"] = SpacedHex(TRY(targets::wasm::FunctionBody(module, artifact.entry_symbol)));
+    }
+    if (options.trace) json["trace"] = trace;
+    PrintJson(json);
+    return 0;
+  }
+  fmt::print("{}\n", Bold(session, answer));
+  for (const std::string& line : trace) fmt::print("  {}\n", line);
+  PrintFact(session, "canonical", reading.canonical);
+  PrintFact(session, "operation", reading.operation);
+  PrintFact(session, "type", ResultTypes(reading.program));
+  PrintFact(session, "signature", ir::ShortDigest(json["signature"].get<std::string>()));
+  PrintFact(session, "target", options.target);
+  PrintFact(session, "evidence", evidence);
+  if (!module.empty())
+    PrintFact(session, "wasm body",
+              SpacedHex(TRY(targets::wasm::FunctionBody(module, artifact.entry_symbol))));
+  PrintFact(session, "program", "");
+  fmt::print("{}", Indented(program));
+  return 0;
+}
+
+}  // namespace
+
+void AddAsk(CLI::App& app, Session& session) {
+  CLI::App* command = AddCommand(app, "ask", "answer a question in words, exactly",
+                                 "  frazil ask \"Sum 1 to 1000000\"\n"
+                                 "  frazil ask \"16 - 3, then multiply by 5\" --trace\n"
+                                 "  frazil ask \"Each box holds 8 items. How many in 7 boxes?\" --json");
+  auto options = std::make_shared<AskOptions>();
+  command->add_option("text", options->text, "the question")->required();
+  command->add_option("--target", options->target, "where it runs: wasm, interp or c")->capture_default_str();
+  command->add_flag("--trace", options->trace, "show the steps of a chain");
+  SetBody(command, session, [&session, options] { return Ask(session, *options); });
+}
+
+}  // namespace frazil::cli
