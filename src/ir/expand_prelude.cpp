@@ -2,6 +2,7 @@
 // `prelude.` that ir::Check keeps free for them, so that in the text form the entry stays what it was.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -127,7 +128,6 @@ Result<Program> ExpandPreludeWith(const PreludeLibrary& library, const Program& 
   // Prelude functions may use math ops themselves; the list grows while it is walked.
   for (size_t i = 0; i < needs.functions.size(); ++i)
     TRY_VOID(CollectFrom(library, program, *needs.functions[i].function, needs));
-  if (needs.functions.empty()) return program;
 
   Program out;
   out.data = program.data;

@@ -131,6 +131,18 @@ TEST(ExpandPrelude, ASecondTimeUsesWhatIsThere) {
   ExpectGood(*twice);
   EXPECT_EQ(twice->functions.size(), once.functions.size() + 1);
   EXPECT_EQ(twice->data.size(), once.data.size());
+  // Nothing new is needed, and still there is something to expand.
+  more = once;
+  for (Inst& inst : more.functions[more.entry.index].insts) {
+    if (inst.op != Op::Call) continue;
+    inst.op = Op::Exp;
+    inst.type = types::F32;
+    inst.attributes = {};
+  }
+  twice = ExpandPreludeWith(library, more);
+  ASSERT_TRUE(twice) << twice.error().ToString();
+  ExpectGood(*twice);
+  EXPECT_EQ(twice->functions.size(), once.functions.size());
 }
 
 TEST(ExpandPrelude, AMissingFunctionIsOurFault) {

@@ -143,11 +143,21 @@ void IndexMath::NestFrom(std::span<const IndexExpr> sizes, Order order, IndexExp
 
 void IndexMath::Nest(std::span<const IndexExpr> sizes, Order order,
                      const std::function<void(std::span<const IndexExpr>)>& body) {
-  // A size of 0 anywhere: none of the loops around it is needed.
+  // A size of 0 anywhere: none of the loops around it may turn, however often it would.
   for (IndexExpr size : sizes)
     if (size.is(0)) return;
+  IndexExprs bounds(sizes.begin(), sizes.end());
+  auto outermost = std::ranges::find_if(bounds, [](IndexExpr size) { return !size.is(1); });
+  if (outermost != bounds.end()) {
+    IndexExpr inner = Product(std::span(outermost + 1, bounds.end()));
+    if (!inner.known()) {
+      ValueId zero = Value(IndexExpr::Known(0));
+      ValueId none = builder_.Binary(Op::Eq, inner.value, zero);
+      *outermost = IndexExpr::Of(builder_.Select(none, zero, Value(*outermost)));
+    }
+  }
   IndexExprs indices;
-  NestFrom(sizes, order, indices, body);
+  NestFrom(bounds, order, indices, body);
 }
 
 }  // namespace frazil::ir

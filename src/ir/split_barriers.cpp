@@ -17,6 +17,9 @@
 namespace frazil::ir {
 namespace {
 
+// More than any memory holds; a pool of fewer elements is simply allocated.
+constexpr int64_t MostPoolElements = int64_t{1} << 40;
+
 bool HasBarrier(const Function& function, const Inst& inst) {
   if (inst.op == Op::Barrier) return true;
   // A parallel inside has barriers of its own.
@@ -230,6 +233,7 @@ class BarrierSplitter : public Cloner {
   // Scratch of all iterations in one buffer: where this phase's iteration has its part, and its size.
   struct Pool {
     ValueId buffer, size, offset;
+    ValueId trap;  // what `alloc` is given in each iteration: 0, or -1 if there can be no such scratch
   };
   // One parallel that is being split; they nest.
   struct Split {
@@ -244,7 +248,7 @@ class BarrierSplitter : public Cloner {
   Result<void> BuildSteps(Split& split, const std::vector<Step>& steps);
   Result<void> BuildPhase(Split& split, const Step& phase);
   Result<void> BuildStructure(Split& split, const Step& step);
-  Result<void> MakePools(Split& split, const std::vector<Step>& steps);
+  Result<void> MakePools(Split& split, const Step& phase);
   Pool* PoolOf(ValueId old_value);
   Result<void> PooledAccess(const Inst& inst, const Pool& pool);
   Result<void> PooledCall(const Inst& inst);
@@ -259,9 +263,8 @@ Result<void> BarrierSplitter::Visit(const Inst& inst) {
       if (HasBarrier(source_, source_.inst(id))) return SplitParallel(inst);
   }
   if (inst.op == Op::Alloc && PoolOf(Function::result_of(inst)) != nullptr) {
-    // The memory is there already; a negative length still traps here, in this iteration.
-    ValueId zero = builder_.ConstInt(types::Index, 0);
-    builder_.Alloc(inst.type, builder_.Binary(Op::Min, Get(source_.operand(inst, 0)), zero));
+    // The memory is there already; what cannot be had still traps here, in this iteration.
+    builder_.Alloc(inst.type, PoolOf(Function::result_of(inst))->trap);
     return {};
   }
   for (ValueId operand : source_.operands_of(inst))
@@ -363,35 +366,38 @@ Result<void> BarrierSplitter::SplitParallel(const Inst& inst) {
 }
 
 Result<void> BarrierSplitter::BuildSteps(Split& split, const std::vector<Step>& steps) {
-  TRY_VOID(MakePools(split, steps));
   for (const Step& step : steps)
     TRY_VOID(step.structure != nullptr ? BuildStructure(split, step) : BuildPhase(split, step));
   return {};
 }
 
-// At the start of the region that the `alloc` stands in, so that each iteration of a uniform loop gets it
-// zeroed again.
-Result<void> BarrierSplitter::MakePools(Split& split, const std::vector<Step>& steps) {
+// Right before the phase that allocates, so that each turn of a uniform loop gets it zeroed again. If there
+// cannot be so much, the first iteration that asks for it traps.
+Result<void> BarrierSplitter::MakePools(Split& split, const Step& phase) {
   const std::vector<InstId>& pooled = split.plan.pooled();
-  for (const Step& step : steps) {
-    for (InstId id : step.insts) {
-      if (std::find(pooled.begin(), pooled.end(), id) == pooled.end()) continue;
-      const Inst& inst = source_.inst(id);
-      if (inst.op != Op::Alloc)
-        return Fail(Diag::Unsupported, "a tensor cannot live across a barrier", inst.location);
-      ValueId old_size = source_.operand(inst, 0);
-      if (!split.plan.IsUniform(old_size))
-        return Fail(Diag::Unsupported,
-                    "scratch that lives across a barrier must have the same length in every iteration",
-                    inst.location);
-      builder_.SetLocation(inst.location);
-      ValueId size = Get(old_size);
-      ValueId at_least_0 = builder_.Binary(Op::Max, size, builder_.ConstInt(types::Index, 0));
-      IndexExpr sizes[] = {IndexExpr::Of(split.lanes), IndexExpr::Of(at_least_0)};
-      IndexMath math(builder_);
-      ValueId buffer = builder_.Alloc(inst.type, math.Value(math.CountOrNegative(sizes)));
-      split.pools[Function::result_of(inst)] = {buffer, size, ValueId()};
-    }
+  for (InstId id : phase.insts) {
+    if (std::find(pooled.begin(), pooled.end(), id) == pooled.end()) continue;
+    const Inst& inst = source_.inst(id);
+    if (inst.op != Op::Alloc)
+      return Fail(Diag::Unsupported, "a tensor cannot live across a barrier", inst.location);
+    ValueId old_size = source_.operand(inst, 0);
+    if (!split.plan.IsUniform(old_size))
+      return Fail(Diag::Unsupported,
+                  "scratch that lives across a barrier must have the same length in every iteration",
+                  inst.location);
+    builder_.SetLocation(inst.location);
+    IndexMath math(builder_);
+    Pool pool;
+    pool.size = Get(old_size);
+    IndexExpr sizes[] = {IndexExpr::Of(split.lanes), IndexExpr::Of(pool.size)};
+    IndexExpr total = math.CountOrNegative(sizes);
+    ValueId minus_one = math.Value(IndexExpr::Known(-1));
+    ValueId below = math.Compare(Op::Lt, total, IndexExpr::Known(MostPoolElements));
+    ValueId zero = math.Value(IndexExpr::Known(0));
+    ValueId bounded = builder_.Select(below, total.value, minus_one);
+    pool.trap = builder_.Binary(Op::Min, bounded, zero);
+    pool.buffer = builder_.Alloc(inst.type, builder_.Binary(Op::Max, bounded, zero));
+    split.pools[Function::result_of(inst)] = pool;
   }
   return {};
 }
@@ -421,6 +427,7 @@ Result<void> BarrierSplitter::BuildPhase(Split& split, const Step& phase) {
   for (InstId id : phase.insts)
     if (!plan.IsHoisted(id)) insts.push_back(id);
   if (insts.empty() && phase.moves.empty()) return {};
+  TRY_VOID(MakePools(split, phase));
   ValueId bounds[] = {split.lo, split.hi};
   InstId parallel = builder_.Begin(Op::Parallel, Type{}, bounds, {}, {}, 1);
   Type index = types::Index;
