@@ -133,11 +133,14 @@ class FunctionCanonicalizer {
     return type;
   }
 
-  void EmitRegion(RegionId id) {
+  // `nested` may use this region's values although it does not stand in it: the body of a while, whose
+  // test this region is.
+  void EmitRegion(RegionId id, const Region* nested = nullptr) {
     for (InstId inst_id : from_.region(id).insts) {
       const Inst& inst = from_.inst(inst_id);
       if (!kept_[inst_id.index] || !IsAnchored(inst)) continue;
       EmitFloatingFor(inst, id);
+      if (nested != nullptr && inst.op == Op::Condition) EmitFloatingForAll(*nested, id);
       EmitAnchored(inst);
     }
   }
@@ -146,8 +149,12 @@ class FunctionCanonicalizer {
   void EmitFloatingFor(const Inst& inst, RegionId region) {
     for (ValueId operand : SortedOperands(inst)) EmitValue(operand, region);
     for (uint32_t r = 0; r < inst.regions.count; ++r)
-      for (InstId id : from_.region(Function::region_of(inst, r)).insts)
-        if (kept_[id.index]) EmitFloatingFor(from_.inst(id), region);
+      EmitFloatingForAll(from_.region(Function::region_of(inst, r)), region);
+  }
+
+  void EmitFloatingForAll(const Region& needs, RegionId region) {
+    for (InstId id : needs.insts)
+      if (kept_[id.index]) EmitFloatingFor(from_.inst(id), region);
   }
 
   void EmitValue(ValueId root, RegionId region) {
@@ -165,6 +172,8 @@ class FunctionCanonicalizer {
       bool ready = true;
       for (size_t i = operands.size(); i-- > 0;) {
         if (emitted_[operands[i].index].valid()) continue;
+        InstId operand_def = from_.values[operands[i].index].def;
+        CHECK(operand_def.valid() && home_[operand_def.index] == region);
         stack.push_back(operands[i]);
         ready = false;
       }
@@ -210,7 +219,9 @@ class FunctionCanonicalizer {
         params.push_back(NewType(from_.type(Function::param_of(region, i))));
       Values values = builder_->BeginRegion(id, r, params);
       for (uint32_t i = 0; i < values.size(); ++i) emitted_[region.params.begin + i] = values[i];
-      EmitRegion(Function::region_of(inst, r));
+      bool test = inst.op == Op::While && r == 0;
+      EmitRegion(Function::region_of(inst, r),
+                 test ? &from_.region(Function::region_of(inst, 1)) : nullptr);
       builder_->EndRegion();
     }
   }

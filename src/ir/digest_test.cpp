@@ -78,6 +78,15 @@ TEST(Digest, CanonicalFormIsAFixpointAndReadable) {
   EXPECT_TRUE(ParseText(PrintText(once)));
 }
 
+TEST(Digest, AWhileBodyMayUseWhatItsTestComputes) {
+  Program program = Parse(
+      "%r = while (%p = %a) {\n%u = add %p, %b : i32\n%v = mul %p, %p : i32\n%t = lt %p, %b : i32\n"
+      "condition %t\n} do {\n%w = add %u, %v : i32\nyield %w\n}\nreturn %r\n");
+  Program once = Canonicalize(program);
+  EXPECT_TRUE(ParseText(PrintText(once)));
+  EXPECT_EQ(PrintText(once), PrintText(Canonicalize(once)));
+}
+
 TEST(Digest, UnusedFunctionsAndDataDoNotCount) {
   Result<Program> with = ParseText(
       "frz 1\ndata @t : i32 [1]\nfunc @unused() {\n return\n}\nfunc @main() {\n return\n}\n");
