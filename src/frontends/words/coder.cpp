@@ -47,6 +47,11 @@ ir::ValueId Coder::Id(const Val& value) {
   return ConstantOf(type_, value.lo);
 }
 
+Val Coder::Hold(Val value) {
+  value.id = Id(value);
+  return value;
+}
+
 ir::Values Coder::Ids(const Vals& values) {
   ir::Values ids;
   for (const Val& value : values) ids.push_back(Id(value));

@@ -46,6 +46,8 @@ class Coder {
 
   Val Const(const Big& value) { return {value, value, {}, -1}; }
   Val Literal(const Big& value, uint32_t node);
+  // The same, with its constant emitted here: for values that are used several times.
+  Val Hold(Val value);
   static Val Between(const Big& lo, const Big& hi) { return {lo, hi, {}, -1}; }  // only a range
 
   Val Add(const Val& a, const Val& b);

@@ -20,7 +20,7 @@ Result<std::optional<ExprId>> Parser::Command() {
   if (EatAny({"increase", "increasing"})) return TRY(ChangeCommand(Kind::Add));
   if (EatAny({"decrease", "reduce", "lower", "decreasing", "reducing"})) return TRY(ChangeCommand(Kind::Subtract));
   if (EatAny({"raise", "raising", "exponentiate"})) return TRY(RaiseCommand());
-  if (EatAny({"count", "counting"})) return TRY(CountCommand());
+  if (EatAny({"count", "counting"})) return At("collatz") ? TRY(Unary()) : TRY(CountCommand());
   if (EatAny({"square", "squaring"})) return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
   if (EatAny({"cube", "cubing"})) return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
   if (EatAny({"halve", "halving"})) return Make(Kind::Divide, TRY(Operand()), Number({2, 1}, place));

@@ -63,7 +63,7 @@ Lowering::Common Lowering::OverOneDenominator(const Term& a, const Term& b) {
 
 // Euclid. The first remainder is by the denominator itself, so a denominator of 0 traps here.
 Term Lowering::Reduce(const Term& term) {
-  const Val &n = term.num, &d = term.den;
+  const Val n = coder_.Hold(term.num), d = coder_.Hold(term.den);
   const Big most = Max(d.lo.Abs(), d.hi.Abs());
   const bool positive = n.lo.sign() >= 0 && d.lo.sign() > 0;
   const Big least = positive ? Big(0) : -most;

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "frontends/words/nesting.h"
-
 namespace frazil::frontends::words {
 
 size_t MatchPhrase(std::span<const Token> tokens, size_t at, std::string_view phrase) {
@@ -28,6 +26,20 @@ std::string QuoteFrom(std::span<const Token> tokens, size_t at) {
   const char* begin = tokens[at].source.data();
   const char* end = tokens[last].source.data() + tokens[last].source.size();
   return std::string(begin, end);
+}
+
+Error NotUnderstoodAt(std::span<const Token> tokens, size_t at, std::string_view expected) {
+  const Token& token = tokens[at];
+  const std::string wanted = expected.empty() ? "" : fmt::format("; expected {}", expected);
+  std::string message;
+  if (token.kind == TokenKind::End && at == 0) {
+    message = "the text is empty";
+  } else if (token.kind == TokenKind::End) {
+    message = fmt::format("the text ends after \"{}\"{}", tokens[at - 1].source, wanted);
+  } else {
+    message = fmt::format("\"{}\" is not understood{}", QuoteFrom(tokens, at), wanted);
+  }
+  return Error{Diag::NotUnderstood, std::move(message), token.location};
 }
 
 const Token& Parser::Peek(size_t ahead) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
@@ -61,17 +73,7 @@ Error Parser::Refuse(std::string_view expected) { return RefuseAt(at_, expected)
 Error Parser::RefuseAt(size_t at, std::string_view expected) {
   if (best_ && at < furthest_) return *best_;
   furthest_ = at;
-  const Token& token = tokens_[at];
-  const std::string wanted = expected.empty() ? "" : fmt::format("; expected {}", expected);
-  std::string message;
-  if (token.kind == TokenKind::End && at == 0) {
-    message = "the text is empty";
-  } else if (token.kind == TokenKind::End) {
-    message = fmt::format("the text ends after \"{}\"{}", tokens_[at - 1].source, wanted);
-  } else {
-    message = fmt::format("\"{}\" is not understood{}", QuoteFrom(tokens_, at), wanted);
-  }
-  best_ = Error{Diag::NotUnderstood, std::move(message), token.location};
+  best_ = NotUnderstoodAt(tokens_, at, expected);
   return *best_;
 }
 

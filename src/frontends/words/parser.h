@@ -32,6 +32,8 @@ std::optional<Big> ReadOrdinal(std::span<const Token> tokens, size_t& at);
 size_t MatchPhrase(std::span<const Token> tokens, size_t at, std::string_view phrase);
 // What a refusal quotes: the words from a place on, up to the next number or mark.
 std::string QuoteFrom(std::span<const Token> tokens, size_t at);
+// The refusal of the text from a place on.
+Error NotUnderstoodAt(std::span<const Token> tokens, size_t at, std::string_view expected);
 
 class Parser {
  public:

@@ -180,6 +180,14 @@ Result<std::optional<ExprId>> Parser::Question() {
   if (EatAny({"how many collatz steps for", "how many collatz steps from", "how long is the collatz sequence for",
               "how long is the collatz sequence starting at", "how many collatz steps does it take from"}))
     return Make(Kind::Collatz, TRY(Operand()));
+  if (Eat("steps to reach")) {
+    const size_t goal = at_;
+    if (Literal(TRY(Unary())) != 1) return std::unexpected(RefuseAt(goal, "1"));
+    if (!Eat("from")) return std::unexpected(Refuse("\"from\" and a number"));
+    const ExprId start = TRY(Unary());
+    if (!EatAny({"via collatz", "by collatz", "in the collatz sequence"})) return std::unexpected(Refuse("\"via Collatz\""));
+    return Make(Kind::Collatz, start);
+  }
   return std::nullopt;
 }
 

@@ -1,11 +1,129 @@
+// The grammar of short stories: clauses of somebody, a verb and an amount, and a question. It speaks of
+// any names and things; the verbs are a table (lexicon). Every number of the text must end up in the
+// answer, or the story is refused: a number that plays no part was not understood.
 #pragma once
-#include "frontends/words/parser.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "frontends/words/choices.h"
+#include "frontends/words/lexicon.h"
+#include "frontends/words/token.h"
+#include "frontends/words/world.h"
+
 namespace frazil::frontends::words {
-inline bool LooksLikeStory(std::span<const Token>) { return false; }
+
+// A number and a word that can start or carry a clause: worth trying.
+bool LooksLikeStory(std::span<const Token> tokens);
+
 class Story {
  public:
-  Story(std::span<const Token>, Choices&, const Limits&) {}
-  Result<Tree> ParseSentence() { return Fail(Diag::NotUnderstood, ""); }
-  size_t furthest() const { return 0; }
+  Story(std::span<const Token> tokens, Choices& choices, const Limits& limits)
+      : tokens_(tokens), choices_(choices), limits_(limits), world_(tree_) {}
+
+  Result<Tree> ParseSentence();
+  size_t furthest() const { return furthest_; }
+
+ private:
+  struct Quantity {
+    ExprId amount;
+    size_t at = 0;        // its token
+    Noun noun;
+    bool more = false;    // "7 more"
+    bool part = false;    // "half of them": amount is a factor
+    bool each = false;    // "2 dollars each"
+    bool per = false;     // "in each bag": container says of what
+    Noun container;
+  };
+  struct Objects {
+    std::vector<Quantity> items;
+    std::vector<std::string> to;  // for each item, "" if nobody
+    std::string from;
+    std::optional<Quantity> price;
+    size_t at = 0;
+  };
+  struct Query {
+    size_t at = 0;
+    Noun noun;
+    std::string actor, other;
+    bool each = false, total = false, more = false, money = false, spent = false;
+    std::vector<Quantity> counts;
+  };
+
+  // --- cursor (story.cpp)
+  const Token& Peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  bool Eat(std::string_view phrase);
+  bool EatAny(std::initializer_list<std::string_view> phrases);
+  bool EatStop();
+  bool AtClauseEnd() const;
+  bool AtNumber() const;
+  bool AtVerb() const { return MatchVerb(tokens_, at_).has_value(); }
+  bool AtQuestion() const;
+  std::unexpected<Error> Refuse(std::string_view expected = {});
+  std::unexpected<Error> RefuseAt(size_t at, std::string_view expected = {});
+
+  // --- parts of a clause (story.cpp)
+  bool IsOpen(size_t at, bool object) const;
+  Noun ReadNoun(bool object);
+  Result<Quantity> ReadQuantity(bool object);
+  void ReadOf(Quantity& quantity);
+  Result<void> ReadPer(Quantity& quantity);
+  Result<std::string> ReadActor();
+  Result<std::string> ReadOtherActor();
+  bool EatPronoun();
+  void SkipAdverbs();
+
+  // --- clauses (clauses.cpp)
+  Result<void> Sentence();
+  Result<void> Clause();
+  Result<void> EachClause();
+  Result<void> QuantityClause();
+  Result<void> EachOfThem(const Quantity& many, const VerbMatch& verb);
+  Result<void> PassiveClause(const Quantity& subject);
+  Result<void> VerbPhrase(const std::string& actor, const Noun& subject);
+  Result<void> OwnPhrase(const std::string& actor, const Noun& subject);
+  Result<bool> Comparative(const std::string& actor);
+  Result<void> CostPhrase(const Noun& subject, std::optional<Quantity> many);
+  Result<void> SplitPhrase(const std::string& actor, std::optional<Quantity> what);
+  Result<void> PutPhrase(const std::string& actor);
+  Result<Objects> ReadObjects(const std::string& actor);
+  Result<void> ReadPhrasesBehind(Objects& objects);
+  Result<void> Apply(Deed deed, const std::string& actor, const Objects& objects);
+  Result<void> Gain(const std::string& actor, const Quantity& what);
+  Result<void> Give(const std::string& actor, const std::string& to, const Quantity& what);
+  // `anyone`: what is there may be another's.
+  Result<void> Lose(const std::string& actor, const Quantity& what, bool anyone = false);
+  Result<void> Spend(const std::string& actor, const Quantity& what, ExprId amount);
+  Result<void> Own(const std::string& actor, const Quantity& what);
+  Quantity Total(const Quantity& many, const Quantity& each);
+
+  // --- the question (query.cpp)
+  Result<void> Question();
+  Result<Query> ReadQuery();
+  Result<bool> ReadQueryWord(Query& query);
+  Result<void> ReadQueryNoun(Query& query);
+  Result<ExprId> Answer(const Query& query);
+  Result<ExprId> AnswerNoun(const Query& query);
+  Result<ExprId> AnswerMoney(const Query& query);
+  Result<ExprId> Default();
+  Result<void> CheckAllUsed();
+  Result<void> CheckAmounts();
+
+  std::span<const Token> tokens_;
+  Choices& choices_;
+  const Limits& limits_;
+  size_t at_ = 0;
+  size_t furthest_ = 0;
+  std::optional<Error> best_;
+  Tree tree_;
+  World world_;
+  std::string actor_;                    // whom "she" means
+  std::string before_;                   // whom "her" means: the actor of the clause before
+  std::optional<VerbMatch> verb_;        // what a bare "3 to Bob" repeats
+  std::vector<std::pair<ExprId, size_t>> numbers_;
+  std::vector<Noun> parts_;              // what things were split among
 };
-}
+
+}  // namespace frazil::frontends::words

@@ -1,0 +1,47 @@
+// The closed part of the story language: verbs by what they do to an amount, and the words that can be
+// neither a name nor a thing. Names, things and adjectives are open: any other word.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "frontends/words/token.h"
+
+namespace frazil::frontends::words {
+
+enum class Deed : uint8_t {
+  Own,    // has, holds, contains
+  Gain,   // gets, finds, bakes
+  Lose,   // loses, sells, gives away: one's own
+  Use,    // eats, breaks, removes: one's own or what there is
+  Go,     // without an object: 75 leak out, 3 birds fly away
+  Come,   // without an object: 4 more join
+  Buy,    // gains things, loses money
+  Pay,    // loses money: spends, pays
+  Cost,   // what one of a thing costs
+  Split,  // into equal parts
+  Put,    // so many into each
+};
+
+struct VerbMatch {
+  Deed deed;
+  size_t length;  // in tokens, with its particle
+};
+
+// A verb in any of its forms at a place. `passive`: after "are" or "were", where "eaten" loses.
+std::optional<VerbMatch> MatchVerb(std::span<const Token> tokens, size_t at, bool passive = false);
+
+// Neither a name nor a thing: articles, prepositions, numbers, hedges ("about", "some", "not").
+bool IsClosedWord(const Token& token);
+// the, a, his, her ...
+bool IsDeterminer(const Token& token);
+bool IsMoneyWord(const Token& token);
+// "fruits", "things", "money": may stand for whatever the story counts.
+bool IsGenericNoun(std::string_view head);
+
+// "boxes" -> "box", "children" -> "child"
+std::string Singular(std::string_view word);
+
+}  // namespace frazil::frontends::words
