@@ -61,13 +61,22 @@ inline bool SignOf(BF16 a) { return (a.bits >> 15) != 0; }
 inline bool SignOf(float a) { return (std::bit_cast<uint32_t>(a) >> 31) != 0; }
 inline bool SignOf(double a) { return (std::bit_cast<uint64_t>(a) >> 63) != 0; }
 
+// std::sqrt must set errno, which no loop over it can do in a vector.
+template <std::floating_point T> T SquareRoot(T a) {
+#if __has_builtin(__builtin_elementwise_sqrt)
+  return __builtin_elementwise_sqrt(a);
+#else
+  return std::sqrt(a);
+#endif
+}
+
 template <Float T> T Add(T a, T b) { return Narrow<T>(Widen(a) + Widen(b)); }
 template <Float T> T Sub(T a, T b) { return Narrow<T>(Widen(a) - Widen(b)); }
 template <Float T> T Mul(T a, T b) { return Narrow<T>(Widen(a) * Widen(b)); }
 template <Float T> T Div(T a, T b) { return Narrow<T>(Widen(a) / Widen(b)); }
 template <Float T> T Neg(T a) { return Narrow<T>(-Widen(a)); }
 template <Float T> T Abs(T a) { return Narrow<T>(std::fabs(Widen(a))); }
-template <Float T> T Sqrt(T a) { return Narrow<T>(std::sqrt(Widen(a))); }
+template <Float T> T Sqrt(T a) { return Narrow<T>(SquareRoot(Widen(a))); }
 template <Float T> T Floor(T a) { return Narrow<T>(std::floor(Widen(a))); }
 template <Float T> T Ceil(T a) { return Narrow<T>(std::ceil(Widen(a))); }
 template <Float T> T Trunc(T a) { return Narrow<T>(std::trunc(Widen(a))); }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "exec/cast_meaning.h"
+#include "exec/scalar_functors.h"
 #include "exec/scalar_types.h"
 
 namespace frazil::exec {
@@ -77,15 +78,9 @@ Word Bitcast(Scalar to, uint64_t word) {
 
 }  // namespace
 
-// Each meaning as a function object that can be asked whether it takes a type.
-#define UNARY(Name) \
-  On<1>(type, [](auto x) -> decltype(meaning::Name(x)) { return meaning::Name(x); }, a, b, c)
-#define BINARY(Name) \
-  On<2>(type, [](auto x, auto y) -> decltype(meaning::Name(x, y)) { return meaning::Name(x, y); }, a, b, c)
-#define TERNARY(Name)                                                                                    \
-  On<3>(type, [](auto x, auto y, auto z) -> decltype(meaning::Name(x, y, z)) {                           \
-    return meaning::Name(x, y, z);                                                                       \
-  }, a, b, c)
+#define UNARY(Name) On<1>(type, functors::Name{}, a, b, c)
+#define BINARY(Name) On<2>(type, functors::Name{}, a, b, c)
+#define TERNARY(Name) On<3>(type, functors::Name{}, a, b, c)
 
 Word EvalWord(Op op, Scalar type, Scalar source, uint64_t a, uint64_t b, uint64_t c) {
   switch (op) {

@@ -1,0 +1,34 @@
+// Loops of conversions, for each instruction set.
+#include <concepts>
+
+#include "exec/batch_isa.h"
+#include "exec/batch_kernels.h"
+#include "exec/cast_meaning.h"
+#include "exec/scalar_types.h"
+
+#define FRAZIL_BATCH_ISA batch_baseline
+#define FRAZIL_BATCH_TARGET
+#include "exec/batch_loops.h"
+#include "exec/batch_choose_conversion.h"
+#undef FRAZIL_BATCH_ISA
+#undef FRAZIL_BATCH_TARGET
+
+#if FRAZIL_BATCH_HAS_AVX2
+#define FRAZIL_BATCH_ISA batch_avx2
+#define FRAZIL_BATCH_TARGET FRAZIL_BATCH_AVX2_TARGET
+#include "exec/batch_loops.h"
+#include "exec/batch_choose_conversion.h"
+#undef FRAZIL_BATCH_ISA
+#undef FRAZIL_BATCH_TARGET
+#endif
+
+namespace frazil::exec {
+
+Kernel ConversionKernel(ir::Op op, ir::Scalar type, ir::Scalar source) {
+#if FRAZIL_BATCH_HAS_AVX2
+  if (MachineHasAvx2()) return batch_avx2::ChooseConversion(op, type, source);
+#endif
+  return batch_baseline::ChooseConversion(op, type, source);
+}
+
+}  // namespace frazil::exec
