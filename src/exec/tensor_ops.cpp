@@ -17,9 +17,10 @@ void CopyElements(const Memory& from, int64_t from_index, Memory& to, int64_t to
 }
 
 int64_t Product(Dims dims) {
-  int64_t product = 1;
-  for (int64_t size : dims) product *= size;
-  return product;
+  // Unsigned: sizes beside a zero may be anything.
+  uint64_t product = 1;
+  for (int64_t size : dims) product *= static_cast<uint64_t>(size);
+  return static_cast<int64_t>(product);
 }
 
 }  // namespace
@@ -35,7 +36,9 @@ std::optional<int64_t> CountOf(Dims dims) {
 
 std::vector<int64_t> StridesOf(Dims dims) {
   std::vector<int64_t> strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  // Unsigned, as above: in an empty tensor no stride is used.
+  for (size_t i = dims.size(); i-- > 1;)
+    strides[i - 1] = static_cast<int64_t>(static_cast<uint64_t>(strides[i]) * static_cast<uint64_t>(dims[i]));
   return strides;
 }
 
@@ -70,6 +73,7 @@ void Iota(size_t axis, Object& to) {
 void Concat(std::span<const Object* const> parts, size_t axis, Object& to) {
   const int64_t outer = Product(Dims(to.dims).first(axis));
   const int64_t inner = Product(Dims(to.dims).subspan(axis + 1));
+  if (to.memory->length() == 0) return;
   int64_t target = 0;
   for (int64_t o = 0; o < outer; ++o) {
     for (const Object* part : parts) {
@@ -84,7 +88,8 @@ std::optional<ir::Trap> Gather(const Object& from, const Object& picks, size_t a
   const int64_t size = from.dims[axis];
   const int64_t outer = Product(Dims(from.dims).first(axis));
   const int64_t inner = Product(Dims(from.dims).subspan(axis + 1));
-  if (inner == 0) return std::nullopt;
+  // Nothing is picked; the loops over the other axes might still be endless.
+  if (to.memory->length() == 0) return std::nullopt;
   int64_t target = 0;
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t p = 0; p < picks.memory->length(); ++p) {
