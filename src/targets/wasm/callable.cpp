@@ -1,0 +1,333 @@
+// A run: arguments to words and linear memory, globals set, one call, and everything back. Memory from its
+// static end up holds, in this order: buffers (identical ones once), the input and hint streams, the heap, the
+// output. The instance stays for the next run unless its memory became large.
+#include "targets/wasm/callable.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "exec/marshal.h"
+#include "targets/wasm/engine.h"
+#include "targets/wasm/function_emitter.h"
+#include "targets/wasm/module_reader.h"
+#include "targets/wasm/representation.h"
+#include "targets/wasm/streams.h"
+
+namespace frazil::targets::wasm {
+namespace {
+
+using exec::Outcome;
+using exec::RunContext;
+using exec::TrapInfo;
+using wasmtime::RawValue;
+
+constexpr uint64_t AddressSpace = uint64_t{1} << 32;
+constexpr uint64_t OutputRoom = 65536;            // below the output, for the heap
+constexpr uint64_t FrameSlack = uint64_t{256} << 20;  // frames of int<k> values beside counted scratch
+constexpr uint64_t MemoryKept = uint64_t{64} << 20;
+// Larger or recursive programs run on a thread whose stack is known to be deep.
+constexpr size_t SmallProgram = 4000;
+
+uint64_t Aligned(uint64_t address) { return (address + 15) & ~uint64_t{15}; }
+
+struct Shape {
+  bool has_loops = false;
+  bool needs_stack = false;
+  uint64_t static_end = 16;
+};
+
+// Does some chain of calls come back to where it started?
+bool IsRecursive(const ir::Program& program) {
+  enum class State : uint8_t { New, Open, Done };
+  std::vector<State> state(program.functions.size(), State::New);
+  struct Item {
+    uint32_t function;
+    size_t next;
+    std::vector<uint32_t> callees;
+  };
+  auto callees_of = [&](uint32_t f) {
+    const ir::Function& function = program.functions[f];
+    std::vector<uint32_t> callees;
+    for (const ir::Region& region : function.regions)
+      for (ir::InstId id : region.insts)
+        if (function.inst(id).op == ir::Op::Call)
+          callees.push_back(static_cast<uint32_t>(function.word(function.inst(id), 0)));
+    return callees;
+  };
+  std::vector<Item> path = {{program.entry.index, 0, callees_of(program.entry.index)}};
+  state[program.entry.index] = State::Open;
+  while (!path.empty()) {
+    Item& top = path.back();
+    if (top.next == top.callees.size()) {
+      state[top.function] = State::Done;
+      path.pop_back();
+      continue;
+    }
+    uint32_t callee = top.callees[top.next++];
+    if (state[callee] == State::Open) return true;
+    if (state[callee] == State::Done) continue;
+    state[callee] = State::Open;
+    path.push_back({callee, 0, callees_of(callee)});
+  }
+  return false;
+}
+
+Result<Shape> ShapeOf(const exec::Artifact& artifact) {
+  ModuleView module = TRY(ReadModule(artifact.bytes));
+  Shape shape;
+  for (const ModuleView::Data& data : module.data)
+    shape.static_end = std::max(shape.static_end, Aligned(uint64_t{data.address} + data.bytes.size()));
+  size_t insts = 0;
+  for (const ir::Function& function : artifact.program->functions) {
+    insts += function.insts.size();
+    for (const ir::Inst& inst : function.insts)
+      shape.has_loops |= inst.op == ir::Op::For || inst.op == ir::Op::While || inst.op == ir::Op::Parallel;
+  }
+  bool recurses = IsRecursive(*artifact.program);
+  shape.needs_stack = recurses || insts > SmallProgram;
+  shape.has_loops |= recurses;
+  return shape;
+}
+
+// Runs a function on a thread of its own with a stack that compiled code may use up.
+template <typename F>
+bool OnDeepStack(F function) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, MaxStackBytes + (size_t{2} << 20));
+  pthread_t thread;
+  auto enter = [](void* data) -> void* {
+    (*static_cast<F*>(data))();
+    return nullptr;
+  };
+  bool started = pthread_create(&thread, &attributes, enter, &function) == 0;
+  pthread_attr_destroy(&attributes);
+  if (started) pthread_join(thread, nullptr);
+  return started;
+}
+
+void AppendWord(std::vector<RawValue>& values, ValType type, uint64_t word) {
+  RawValue value{};
+  if (type == ValType::I32 || type == ValType::F32) value.f32_bits = static_cast<uint32_t>(word);
+  else value.f64_bits = word;
+  values.push_back(value);
+}
+
+uint64_t WordOf(const RawValue& value, ir::Type type) {
+  ValType word = WordType(type);
+  if (word == ValType::I64 || word == ValType::F64) return value.f64_bits;
+  bool is_signed = IsInteger(type) && IntKindOf(type).is_signed;
+  return is_signed ? static_cast<uint64_t>(int64_t{value.i32}) : value.f32_bits;
+}
+
+uint64_t StreamSize(std::span<const exec::Value> stream) {
+  uint64_t bytes = 0;
+  for (const exec::Value& value : stream) bytes += StreamBytes(value.type);
+  return bytes;
+}
+
+void WriteStream(uint8_t* at, std::span<const exec::Value> stream) {
+  for (const exec::Value& value : stream) {
+    int64_t tag = StreamTag(value.type);
+    std::memcpy(at, &tag, 8);
+    std::span<const uint64_t> words = value.scalar_words();
+    std::memcpy(at + 8, words.data(), words.size_bytes());
+    at += StreamBytes(value.type);
+  }
+}
+
+class WasmCallable final : public exec::Callable {
+ public:
+  WasmCallable(std::shared_ptr<CompiledModule> module, const exec::Artifact& artifact, Shape shape)
+      : module_(std::move(module)), program_(artifact.program), source_(artifact.source),
+        entry_(artifact.entry_symbol), shape_(shape) {}
+
+  Result<Outcome> Run(std::span<const exec::Value> arguments, const RunContext& context) override;
+
+ private:
+  // Where one run has put things.
+  struct Addresses {
+    std::vector<uint64_t> regions;
+    uint64_t input = 0, input_end = 0, hints = 0, hints_end = 0, heap = 0, output = 0;
+  };
+  Result<Addresses> Place(const exec::LoweredCall& call, const RunContext& context);
+  void Fill(const exec::LoweredCall& call, const RunContext& context, const Addresses& at);
+  void SetGlobals(const RunContext& context, const Addresses& at);
+  std::vector<RawValue> Flatten(const exec::LoweredCall& call, const Addresses& at) const;
+  Result<CallEnd> Call(std::vector<RawValue>& values, const RunContext& context);
+  Result<TrapInfo> TrapOf(CallEnd end, const RunContext& context) const;
+  std::vector<exec::Value> ReadOutput() const;
+
+  std::shared_ptr<CompiledModule> module_;
+  std::shared_ptr<const ir::Program> program_;
+  std::shared_ptr<const ir::Program> source_;
+  std::string entry_;
+  Shape shape_;
+  std::mutex mutex_;  // one run at a time: they share the instance
+  std::unique_ptr<Instance> instance_;
+};
+
+Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& call, const RunContext& context) {
+  Addresses at;
+  uint64_t next = shape_.static_end;
+  for (const exec::MemoryRegion& region : call.regions()) {
+    at.regions.push_back(next);
+    next = Aligned(next + std::min(region.memory->size_bytes(), AddressSpace));
+  }
+  at.input = next;
+  at.input_end = next + (instance_->has(GlobalVar::Input) ? StreamSize(context.input) : 0);
+  at.hints = Aligned(at.input_end);
+  at.hints_end = at.hints + (instance_->has(GlobalVar::Hint) ? StreamSize(context.hints) : 0);
+  at.heap = Aligned(at.hints_end);
+  at.output = at.heap + OutputRoom;
+  if (!instance_->has_memory()) return at;
+  uint64_t end = instance_->has(GlobalVar::Output) ? at.output : at.heap;
+  uint64_t limit = std::min(AddressSpace, end + std::min(context.limits.memory_bytes, AddressSpace) + FrameSlack);
+  instance_->LimitMemory(limit);
+  if (end >= AddressSpace || !instance_->GrowMemoryTo(end))
+    return Fail(Diag::LimitReached, fmt::format("arguments and streams need {} bytes of memory, more than a WASM "
+                                                "module can have here", end));
+  return at;
+}
+
+void WasmCallable::Fill(const exec::LoweredCall& call, const RunContext& context, const Addresses& at) {
+  if (!instance_->has_memory()) return;
+  uint8_t* memory = instance_->memory();
+  for (size_t i = 0; i < at.regions.size(); ++i) {
+    const exec::Memory& source = *call.regions()[i].memory;
+    if (source.size_bytes() != 0) std::memcpy(memory + at.regions[i], source.data(), source.size_bytes());
+  }
+  if (at.input != at.input_end) WriteStream(memory + at.input, context.input);
+  if (at.hints != at.hints_end) WriteStream(memory + at.hints, context.hints);
+}
+
+void WasmCallable::SetGlobals(const RunContext& context, const Addresses& at) {
+  instance_->Set(GlobalVar::Trap, 0);
+  instance_->Set(GlobalVar::TrapIndex, ~uint64_t{0});
+  instance_->Set(GlobalVar::Parallel, ~uint64_t{0});
+  instance_->Set(GlobalVar::Fuel, context.limits.fuel);
+  instance_->Set(GlobalVar::Depth, context.limits.depth);
+  instance_->Set(GlobalVar::Scratch, context.limits.memory_bytes);
+  instance_->Set(GlobalVar::Heap, at.heap);
+  instance_->Set(GlobalVar::Input, at.input);
+  instance_->Set(GlobalVar::InputEnd, at.input_end);
+  instance_->Set(GlobalVar::Hint, at.hints);
+  instance_->Set(GlobalVar::HintEnd, at.hints_end);
+  instance_->Set(GlobalVar::Output, at.output);
+  instance_->Set(GlobalVar::OutputEnd, at.output);
+}
+
+std::vector<RawValue> WasmCallable::Flatten(const exec::LoweredCall& call, const Addresses& at) const {
+  std::vector<RawValue> values;
+  std::span<const exec::Value> arguments = call.arguments();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    int32_t region = call.region_of_argument()[i];
+    if (region >= 0) {
+      AppendWord(values, ValType::I32, at.regions[static_cast<size_t>(region)]);
+      AppendWord(values, ValType::I64, static_cast<uint64_t>(arguments[i].memory->length()));
+      continue;
+    }
+    for (uint64_t word : arguments[i].scalar_words()) AppendWord(values, WordType(arguments[i].type), word);
+  }
+  size_t results = 0;
+  for (ir::Type type : call.scalar_results()) results += ir::WordsOf(type);
+  values.resize(std::max(values.size(), results));
+  return values;
+}
+
+Result<CallEnd> WasmCallable::Call(std::vector<RawValue>& values, const RunContext& context) {
+  // A century is no limit; more would overflow the clock.
+  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
+  RunWatch watch;
+  watch.engine = &module_->engine();
+  watch.stop = context.stop;
+  watch.deadline =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
+  if (!shape_.needs_stack) return instance_->Call(values, watch, shape_.has_loops);
+  Result<CallEnd> end = CallEnd::Returned;
+  if (!OnDeepStack([&] { end = instance_->Call(values, watch, shape_.has_loops); }))
+    return Fail(Diag::EngineFailed, "no thread with a deep stack for a recursive program");
+  return end;
+}
+
+Result<TrapInfo> WasmCallable::TrapOf(CallEnd end, const RunContext& context) const {
+  // A run that is cut off has used up what it was given; which loop it was in is not known.
+  if (end == CallEnd::Interrupted) return TrapInfo{ir::Trap::Fuel, ir::Op::While, -1};
+  if (end == CallEnd::StackOverflow) return TrapInfo{ir::Trap::Depth, ir::Op::Call, -1};
+  uint64_t code = instance_->has(GlobalVar::Trap) ? instance_->Get(GlobalVar::Trap) : 0;
+  // Only helpers stop without a code: they found no room to work in.
+  if (code == 0) return TrapInfo{ir::Trap::Memory, ir::Op::Call, -1};
+  ir::Op op = static_cast<ir::Op>(code >> 8);
+  if ((code & 0xff) == WrongStreamType) {
+    bool is_hint = op == ir::Op::Hint;
+    return Fail(Diag::WrongArgument,
+                fmt::format("a value of the {} stream has another type than the program reads (it has {} values)",
+                            ir::Info(op).mnemonic, is_hint ? context.hints.size() : context.input.size()));
+  }
+  int64_t index = instance_->has(GlobalVar::TrapIndex) ? static_cast<int64_t>(instance_->Get(GlobalVar::TrapIndex)) : -1;
+  return TrapInfo{static_cast<ir::Trap>((code & 0xff) - 1), op, index};
+}
+
+std::vector<exec::Value> WasmCallable::ReadOutput() const {
+  std::vector<exec::Value> output;
+  if (!instance_->has(GlobalVar::Output)) return output;
+  const uint8_t* memory = instance_->memory();
+  uint64_t end = instance_->Get(GlobalVar::OutputEnd);
+  for (uint64_t at = instance_->Get(GlobalVar::Output); at < end;) {
+    int64_t tag = 0;
+    std::memcpy(&tag, memory + at, 8);
+    ir::Type type = ir::Type::Of(static_cast<ir::Scalar>(tag & 0xff));
+    type.limbs = static_cast<uint8_t>(tag >> 8);
+    std::vector<uint64_t> words(ir::WordsOf(type));
+    std::memcpy(words.data(), memory + at + 8, words.size() * 8);
+    output.push_back(exec::Value::Scalar(type, words));
+    at += StreamBytes(type);
+  }
+  return output;
+}
+
+Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments, const RunContext& context) {
+  exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
+  std::lock_guard lock(mutex_);
+  if (instance_ == nullptr) instance_ = TRY(Instance::Create(module_, entry_));
+  Addresses at = TRY(Place(call, context));
+  Fill(call, context, at);
+  SetGlobals(context, at);
+  std::vector<RawValue> values = Flatten(call, at);
+  CallEnd end = TRY(Call(values, context));
+  std::optional<TrapInfo> trap;
+  if (end != CallEnd::Returned) trap = TRY(TrapOf(end, context));
+  for (size_t i = 0; i < at.regions.size(); ++i) {
+    exec::Memory& target = *call.regions()[i].memory;
+    if (call.regions()[i].writable && target.size_bytes() != 0)
+      std::memcpy(target.data(), instance_->memory() + at.regions[i], target.size_bytes());
+  }
+  std::vector<exec::Value> results;
+  size_t next = 0;
+  for (ir::Type type : call.scalar_results()) {
+    if (trap) break;
+    std::vector<uint64_t> words(ir::WordsOf(type));
+    for (uint64_t& word : words) word = WordOf(values[next++], type);
+    results.push_back(exec::Value::Scalar(type, words));
+  }
+  std::vector<exec::Value> output = ReadOutput();
+  if (instance_->has_memory() && instance_->memory_bytes() > MemoryKept) instance_.reset();
+  return std::move(call).Finish(trap, std::move(results), std::move(output));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<exec::Callable>> LoadArtifact(const exec::Artifact& artifact) {
+  if (artifact.program == nullptr || artifact.source == nullptr)
+    return Fail(Diag::BadArtifact, "the artifact names no program");
+  Shape shape = TRY(ShapeOf(artifact));
+  auto module = TRY(CompiledModule::Create(artifact.bytes));
+  return std::make_unique<WasmCallable>(std::move(module), artifact, shape);
+}
+
+}  // namespace frazil::targets::wasm

@@ -1,0 +1,103 @@
+// wasmtime as this target uses it: one engine per process, modules, and instances that runs reuse.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "targets/wasm/module_context.h"
+#include "targets/wasm/wasmtime_api.h"
+
+namespace frazil::targets::wasm {
+
+// How deep compiled code may go on the native stack; runs that recurse get a thread with that much.
+constexpr size_t MaxStackBytes = size_t{256} << 20;
+
+class Engine {
+ public:
+  // The engine of this process, made when first asked for.
+  static Result<Engine*> Get();
+
+  const wasmtime::Api& api() const { return api_; }
+  wasmtime::Engine* handle() const { return handle_; }
+  // While at least one run is being watched, stores see a tick every few milliseconds.
+  void BeginWatch();
+  void EndWatch();
+  // Takes the error and says it as ours.
+  frazil::Error Describe(wasmtime::Error* error, std::string_view doing) const;
+
+ private:
+  Engine(const wasmtime::Api& api, wasmtime::Engine* handle);
+  struct Watch;
+  void Tick();
+
+  const wasmtime::Api& api_;
+  wasmtime::Engine* handle_;
+  Watch* watch_;
+};
+
+// Compiled code. Shared by the instances made from it.
+class CompiledModule {
+ public:
+  static Result<std::shared_ptr<CompiledModule>> Create(std::string_view bytes);
+  ~CompiledModule();
+  Engine& engine() const { return *engine_; }
+  wasmtime::Module* handle() const { return handle_; }
+
+ private:
+  CompiledModule(Engine* engine, wasmtime::Module* handle) : engine_(engine), handle_(handle) {}
+  Engine* engine_;
+  wasmtime::Module* handle_;
+};
+
+// How long a run may take, seen from inside it.
+struct RunWatch {
+  Engine* engine = nullptr;
+  std::chrono::steady_clock::time_point deadline;
+  const std::atomic<bool>* stop = nullptr;
+  bool interrupted = false;
+};
+
+enum class CallEnd { Returned, Trapped, StackOverflow, Interrupted };
+
+// A store with one instance.
+class Instance {
+ public:
+  static Result<std::unique_ptr<Instance>> Create(std::shared_ptr<CompiledModule> module, std::string_view entry);
+  ~Instance();
+
+  bool has_memory() const { return has_memory_; }
+  uint8_t* memory() const { return api().memory_data(context_, &memory_); }
+  uint64_t memory_bytes() const { return api().memory_bytes(context_, &memory_); }
+  void LimitMemory(uint64_t bytes) { api().store_limiter(store_, static_cast<int64_t>(bytes), -1, -1, -1, -1); }
+  bool GrowMemoryTo(uint64_t bytes);
+
+  bool has(GlobalVar global) const { return has_global_[static_cast<size_t>(global)]; }
+  uint64_t Get(GlobalVar global) const;
+  void Set(GlobalVar global, uint64_t value);
+
+  // Calls the entry; `values` holds the parameters, then the results.
+  Result<CallEnd> Call(std::span<wasmtime::RawValue> values, RunWatch& watch, bool watched);
+
+ private:
+  explicit Instance(std::shared_ptr<CompiledModule> module) : module_(std::move(module)) {}
+  const wasmtime::Api& api() const { return module_->engine().api(); }
+
+  std::shared_ptr<CompiledModule> module_;
+  wasmtime::Store* store_ = nullptr;
+  wasmtime::Context* context_ = nullptr;
+  wasmtime::Func entry_{};
+  wasmtime::MemoryRef memory_{};
+  bool has_memory_ = false;
+  wasmtime::Global globals_[GlobalCount]{};
+  bool has_global_[GlobalCount]{};
+  // Where the store's callback finds the run that is going on.
+  std::unique_ptr<RunWatch*> current_ = std::make_unique<RunWatch*>(nullptr);
+};
+
+}  // namespace frazil::targets::wasm

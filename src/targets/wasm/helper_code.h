@@ -1,0 +1,127 @@
+// A small language inside C++ for the bodies of helpers: expressions are code with a type, statements go
+// to the body. `f.Set(x, (a & Low) * b)` reads as what it does; types are checked as it is built.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "targets/wasm/code.h"
+#include "targets/wasm/module_context.h"
+
+namespace frazil::targets::wasm {
+
+struct Expr {
+  ValType type;
+  std::string code;
+};
+
+struct Var : Expr {
+  uint32_t local;
+};
+
+Expr Lit32(int32_t value);
+Expr Lit64(uint64_t value);
+Expr LitF32(uint32_t bits);
+Expr LitF64(uint64_t bits);
+Expr Apply(Opcode op, ValType result, std::initializer_list<Expr> operands);
+
+// i32, i64, f32 and f64 alike, by the type of the operands.
+Expr operator+(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a, const Expr& b);
+Expr operator*(const Expr& a, const Expr& b);
+// Integers.
+Expr operator&(const Expr& a, const Expr& b);
+Expr operator|(const Expr& a, const Expr& b);
+Expr operator^(const Expr& a, const Expr& b);
+Expr Shl(const Expr& a, const Expr& b);
+Expr ShrU(const Expr& a, const Expr& b);
+Expr ShrS(const Expr& a, const Expr& b);
+Expr DivU(const Expr& a, const Expr& b);
+Expr RemU(const Expr& a, const Expr& b);
+Expr DivS(const Expr& a, const Expr& b);
+Expr RemS(const Expr& a, const Expr& b);
+Expr Clz(const Expr& a);
+Expr IsZero(const Expr& a);
+// Comparisons give i32; Lt and Gt are for floats.
+Expr Eq(const Expr& a, const Expr& b);
+Expr Ne(const Expr& a, const Expr& b);
+Expr LtU(const Expr& a, const Expr& b);
+Expr LtS(const Expr& a, const Expr& b);
+Expr GtU(const Expr& a, const Expr& b);
+Expr GtS(const Expr& a, const Expr& b);
+Expr GeU(const Expr& a, const Expr& b);
+Expr GeS(const Expr& a, const Expr& b);
+Expr Lt(const Expr& a, const Expr& b);
+Expr Gt(const Expr& a, const Expr& b);
+
+Expr Wrap(const Expr& a);     // i64 to i32
+Expr ExtendU(const Expr& a);  // i32 to i64
+Expr ExtendS(const Expr& a);
+Expr BitsOf(const Expr& a);      // f32 to i32, f64 to i64
+Expr FloatOf(const Expr& bits);  // back
+Expr Choose(const Expr& condition, const Expr& yes, const Expr& no);  // evaluates both
+Expr Load64(const Expr& address, uint32_t offset = 0);
+
+// The same with a constant of the other operand's type on the right.
+#define FRAZIL_WITH_CONSTANT(name) Expr name(const Expr& a, int64_t b);
+FRAZIL_WITH_CONSTANT(operator+)
+FRAZIL_WITH_CONSTANT(operator-)
+FRAZIL_WITH_CONSTANT(operator*)
+FRAZIL_WITH_CONSTANT(operator&)
+FRAZIL_WITH_CONSTANT(operator|)
+FRAZIL_WITH_CONSTANT(operator^)
+FRAZIL_WITH_CONSTANT(Shl)
+FRAZIL_WITH_CONSTANT(ShrU)
+FRAZIL_WITH_CONSTANT(ShrS)
+FRAZIL_WITH_CONSTANT(Eq)
+FRAZIL_WITH_CONSTANT(Ne)
+FRAZIL_WITH_CONSTANT(LtU)
+FRAZIL_WITH_CONSTANT(LtS)
+FRAZIL_WITH_CONSTANT(GtU)
+FRAZIL_WITH_CONSTANT(GtS)
+FRAZIL_WITH_CONSTANT(GeU)
+FRAZIL_WITH_CONSTANT(GeS)
+#undef FRAZIL_WITH_CONSTANT
+
+class HelperCode {
+ public:
+  HelperCode(ModuleContext& module, std::span<const ValType> params) : module_(module), code_(params) {}
+
+  Var Param(uint32_t i) const;
+  Var Local(ValType type);
+  Var Let(const Expr& value);  // a new local with that value
+  void Set(const Var& var, const Expr& value);
+  // A call with several results, the last on top of the stack.
+  void SetAll(std::span<const Var> vars, Helper helper, std::initializer_list<Expr> arguments);
+  Expr Call(Helper helper, std::initializer_list<Expr> arguments);  // one result
+  Expr Get(GlobalVar global);
+  void Put(GlobalVar global, const Expr& value);
+  void Store64(const Expr& address, const Expr& value, uint32_t offset = 0);
+  void Copy(const Expr& to, const Expr& from, const Expr& bytes);
+  void Fill(const Expr& to, const Expr& bytes);  // with zeros
+  Expr MemoryBytes();                            // i64
+  bool has_output() const { return module_.uses(GlobalVar::Output); }
+  Expr MemoryGrow(const Expr& pages);            // i32, -1: failed
+
+  using Block = std::function<void()>;
+  void If(const Expr& condition, const Block& then_block, const Block& else_block = {});
+  void While(const Expr& condition, const Block& body);
+  // for (i = from; i < to; ++i), unsigned i32
+  void Count(const Var& i, const Expr& from, const Expr& to, const Block& body);
+  void Return(std::initializer_list<Expr> values);
+  void Unreachable() { code_.Op(Opcode::Unreachable); }
+  std::string Finish() const { return code_.Finish(); }
+
+ private:
+  ModuleContext& module_;
+  Code code_;
+};
+
+#define FRAZIL_WASM_HELPER(name, text, params, results) void Build##name(HelperCode& f);
+#include "targets/wasm/helpers.def"
+#undef FRAZIL_WASM_HELPER
+
+}  // namespace frazil::targets::wasm

@@ -1,0 +1,66 @@
+// What all functions of one module share: helpers and globals, each made when first asked for. A program
+// that needs none of them gets none.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "targets/wasm/module_writer.h"
+
+namespace frazil::targets::wasm {
+
+// Functions of the emitted module that the program does not name, listed in helpers.def.
+enum class Helper : uint8_t {
+#define FRAZIL_WASM_HELPER(name, text, params, results) name,
+#include "targets/wasm/helpers.def"
+#undef FRAZIL_WASM_HELPER
+};
+constexpr int HelperCount = 0
+#define FRAZIL_WASM_HELPER(...) +1
+#include "targets/wasm/helpers.def"
+#undef FRAZIL_WASM_HELPER
+    ;
+
+// Globals that the host reads or sets; all are exported under their names.
+enum class GlobalVar : uint8_t {
+  Trap,         // 0, or what trapped: 1 + kind, plus op << 8
+  TrapIndex,    // the iteration of the outermost parallel, -1 outside
+  Parallel,     // the same while running, where calls happen inside a parallel
+  Fuel,         // what is left, unsigned
+  Depth,        // how many calls may still nest, unsigned
+  Scratch,      // bytes that alloc may still take, unsigned
+  Heap,         // the first free byte: frames and scratch grow upwards from here
+  Input,        // the input stream: next byte and end
+  InputEnd,
+  Hint,         // the hint stream likewise
+  HintEnd,
+  Output,       // the output stream: first byte and end; it lies above the heap and moves up as that grows
+  OutputEnd,
+};
+constexpr int GlobalCount = 13;
+std::string_view GlobalName(GlobalVar global);
+
+class ModuleContext {
+ public:
+  ModuleContext() {
+    helper_index_.fill(None);
+    global_index_.fill(None);
+  }
+  ModuleWriter& writer() { return writer_; }
+  uint32_t Use(Helper helper);
+  uint32_t Use(GlobalVar global);
+  bool uses(GlobalVar global) const { return global_index_[static_cast<size_t>(global)] != None; }
+  // Writes the bodies of all helpers that were asked for, and of those that they ask for.
+  void BuildHelpers();
+
+ private:
+  static constexpr uint32_t None = UINT32_MAX;
+  ModuleWriter writer_;
+  std::array<uint32_t, HelperCount> helper_index_;
+  std::array<uint32_t, GlobalCount> global_index_;
+  std::vector<Helper> asked_;
+};
+
+}  // namespace frazil::targets::wasm

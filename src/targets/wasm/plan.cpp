@@ -1,0 +1,236 @@
+// First half of the plan: liveness, uses, and what stays on the stack. Ordered instructions (those that can
+// trap, read or write) may only be written in program order; `pending` holds those that were left for their
+// use and not written yet, and whatever would have to overtake one sends it back to a local.
+#include "targets/wasm/plan.h"
+
+#include <algorithm>
+
+namespace frazil::targets::wasm {
+
+using ir::Function;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+// Deeper trees would gain nothing and recurse through the emitter.
+constexpr uint8_t MaxTreeDepth = 40;
+
+// Does this operand keep the bits of a float, so that a NaN in it must already be the one quiet NaN?
+bool MovesOperand(const ir::Function& function, const ir::Inst& inst, uint32_t i) {
+  switch (inst.op) {
+    case Op::Store: return i == 2;
+    case Op::Select: return i != 0;
+    case Op::CopySign: return i == 1;
+    case Op::AtomicRmw:
+      return i == 2 && static_cast<ir::AtomicKind>(function.word(inst, 0)) == ir::AtomicKind::Exchange;
+    case Op::Return: case Op::Yield: case Op::Bitcast: case Op::Call: case Op::Output: case Op::For:
+    case Op::While: return true;
+    default: return false;
+  }
+}
+
+// Ops whose float result may be a NaN of unknown bits.
+bool MakesFloat(const ir::Function& function, const ir::Inst& inst) {
+  switch (inst.op) {
+    case Op::Add: case Op::Sub: case Op::Mul: case Op::Neg: case Op::Abs: case Op::Div: case Op::Fma: case Op::Sqrt:
+    case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Nearest: case Op::CopySign: case Op::Min: case Op::Max:
+    case Op::Minimum: case Op::Maximum: return IsWideFloat(inst.type);
+    case Op::Cast:
+      return IsWideFloat(inst.type) && ir::IsFloat(function.type(function.operand(inst, 0)).scalar);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+FunctionPlan::FunctionPlan(const ir::Program& program, const ir::Function& function)
+    : function_(function),
+      ranges_(program, function),
+      definition_(function.values.size(), None),
+      loop_of_(function.values.size(), None),
+      region_(function.insts.size()),
+      position_(function.insts.size()),
+      live_(function.insts.size()),
+      uses_(function.values.size()),
+      user_(function.values.size(), None),
+      canonicalizes_(function.values.size()),
+      places_(function.values.size()),
+      depth_(function.values.size()),
+      tokens_(function.values.size()),
+      lives_(function.values.size()) {
+  FindDefinitions(function.body);
+  FindLive();
+  CountUses();
+  FindCanonical();
+  PlanRegion(function.body);
+  PlaceParams();
+  NumberRegion(function.body);
+  Coalesce();
+  AssignLocals();
+}
+
+void FunctionPlan::FindDefinitions(ir::RegionId region) {
+  const std::vector<ir::InstId>& insts = function_.region(region).insts;
+  for (uint32_t i = 0; i < insts.size(); ++i) {
+    const ir::Inst& inst = function_.inst(insts[i]);
+    region_[insts[i].index] = region.index;
+    position_[insts[i].index] = i;
+    for (uint32_t r = 0; r < inst.results.count; ++r)
+      definition_[Function::result_of(inst, r).index] = insts[i].index;
+    if (inst.op == Op::For || inst.op == Op::Parallel)
+      loop_of_[Function::param_of(function_.region(Function::region_of(inst, 0)), 0).index] = insts[i].index;
+    for (uint32_t r = 0; r < inst.regions.count; ++r) FindDefinitions(Function::region_of(inst, r));
+  }
+}
+
+bool FunctionPlan::IsOrdered(const ir::Inst& inst) const {
+  return ir::Info(inst.op).effect != ir::Effect::Pure || !ranges_.cannot_trap(inst);
+}
+
+void FunctionPlan::FindLive() {
+  std::vector<uint32_t> open;
+  // Instructions outside of any region (left over by builders) stay dead: walk the regions.
+  for (const ir::Region& region : function_.regions)
+    for (ir::InstId id : region.insts)
+      if (IsOrdered(inst(id))) {
+        live_[id.index] = true;
+        open.push_back(id.index);
+      }
+  while (!open.empty()) {
+    const ir::Inst& user = function_.insts[open.back()];
+    open.pop_back();
+    for (ValueId operand : function_.operands_of(user)) {
+      uint32_t definition = definition_[operand.index];
+      if (definition == None || live_[definition]) continue;
+      live_[definition] = true;
+      open.push_back(definition);
+    }
+  }
+}
+
+void FunctionPlan::CountUses() {
+  for (uint32_t i = 0; i < function_.insts.size(); ++i) {
+    if (!live_[i]) continue;
+    for (ValueId operand : function_.operands_of(function_.insts[i])) {
+      ++uses_[operand.index];
+      user_[operand.index] = i;
+    }
+  }
+}
+
+void FunctionPlan::FindCanonical() {
+  for (uint32_t i = 0; i < function_.insts.size(); ++i) {
+    if (!live_[i]) continue;
+    const ir::Inst& user = function_.insts[i];
+    for (uint32_t k = 0; k < user.operands.count; ++k) {
+      ValueId operand = function_.operand(user, k);
+      uint32_t definition = definition_[operand.index];
+      if (definition == None || canonicalizes_[operand.index]) continue;
+      if (MakesFloat(function_, function_.insts[definition]) && MovesOperand(function_, user, k))
+        canonicalizes_[operand.index] = true;
+    }
+  }
+}
+
+bool FunctionPlan::IsRemade(const ir::Inst& inst) const { return inst.op == Op::Const || inst.op == Op::Length; }
+
+bool FunctionPlan::MayBeInline(const ir::Inst& inst) const {
+  if (inst.results.count != 1) return false;
+  ValueId result = Function::result_of(inst);
+  ir::Type type = function_.type(result);
+  if (!type.is_scalar() || IsBig(type) || uses_[result.index] != 1) return false;
+  if (region_[user_[result.index]] != region_[Index(inst)]) return false;
+  if (inst.regions.count != 0 && (inst.op != Op::If || WordCount(type) != 1)) return false;
+  uint8_t deepest = 0;
+  for (ValueId operand : function_.operands_of(inst))
+    if (places_[operand.index].where == Where::Inline) deepest = std::max(deepest, depth_[operand.index]);
+  return deepest < MaxTreeDepth;
+}
+
+void FunctionPlan::PlanRegion(ir::RegionId region) {
+  std::vector<ValueId> pending;
+  for (ir::InstId id : function_.region(region).insts) {
+    const ir::Inst& current = inst(id);
+    if (!live_[id.index]) continue;
+    if (IsRemade(current)) {
+      places_[Function::result_of(current).index].where = Where::Remade;
+      continue;
+    }
+    for (uint32_t i = 0; i < current.regions.count; ++i) {
+      ir::RegionId nested = Function::region_of(current, i);
+      for (uint32_t p = 0; p < function_.region(nested).params.count; ++p) {
+        ValueId param = Function::param_of(function_.region(nested), p);
+        places_[param.index].where = IsBig(function_.type(param)) ? Where::Slot : Where::Local;
+      }
+      PlanRegion(nested);
+    }
+    PlanInst(current, pending);
+  }
+}
+
+std::vector<ValueId> FunctionPlan::GatherTokens(const ir::Inst& inst) const {
+  std::vector<ValueId> tokens;
+  OperandOrder order(inst);
+  for (uint32_t i = 0; i < order.count; ++i) {
+    ValueId operand = function_.operand(inst, order[i]);
+    if (places_[operand.index].where != Where::Inline) continue;
+    for (ValueId token : tokens_[operand.index])
+      if (places_[token.index].where == Where::Inline) tokens.push_back(token);
+  }
+  return tokens;
+}
+
+void FunctionPlan::Demote(std::vector<ValueId>& pending, uint32_t up_to) {
+  std::erase_if(pending, [&](ValueId token) {
+    if (position(token) > up_to) return false;
+    places_[token.index].where = Where::Local;
+    tokens_[token.index].clear();
+    return true;
+  });
+}
+
+void FunctionPlan::PlanInst(const ir::Inst& inst, std::vector<ValueId>& pending) {
+  bool is_ordered = IsOrdered(inst);
+  bool is_inline = MayBeInline(inst);
+  std::vector<ValueId> tokens = GatherTokens(inst);
+  auto is_token = [&](ValueId value) { return std::find(tokens.begin(), tokens.end(), value) != tokens.end(); };
+  auto earlier = [&](ValueId a, ValueId b) { return position(a) < position(b); };
+  if (!std::is_sorted(tokens.begin(), tokens.end(), earlier)) {
+    Demote(pending, position(*std::max_element(tokens.begin(), tokens.end(), earlier)));
+    tokens.clear();
+  }
+  // Who is overtaken: for an ordered instruction everyone it does not contain; for one that only writes
+  // its operands here, those before its last token; for one that is left for later, nobody yet.
+  uint32_t limit = is_ordered ? None : is_inline || tokens.empty() ? 0 : position(tokens.back());
+  uint32_t overtaken = None;
+  for (ValueId token : pending)
+    if (position(token) < limit && !is_token(token)) overtaken = position(token);
+  if (overtaken != None) {
+    Demote(pending, overtaken);
+    tokens = GatherTokens(inst);
+  }
+  if (is_ordered || !is_inline) std::erase_if(pending, is_token);
+  if (inst.results.count == 1 && is_inline) {
+    ValueId result = Function::result_of(inst);
+    places_[result.index].where = Where::Inline;
+    uint8_t deepest = 0;
+    for (ValueId operand : function_.operands_of(inst))
+      if (places_[operand.index].where == Where::Inline) deepest = std::max(deepest, depth_[operand.index]);
+    depth_[result.index] = static_cast<uint8_t>(deepest + 1);
+    tokens_[result.index] = is_ordered ? std::vector{result} : std::move(tokens);
+    if (is_ordered) pending.push_back(result);
+    return;
+  }
+  bool is_loop = inst.op == Op::For || inst.op == Op::While;
+  for (uint32_t i = 0; i < inst.results.count; ++i) {
+    ValueId result = Function::result_of(inst, i);
+    ir::Type type = function_.type(result);
+    bool needed = uses_[result.index] != 0 || is_loop || inst.op == Op::If || inst.op == Op::Switch;
+    // An int<k> is always written somewhere, used or not.
+    if (type.is_scalar() && IsBig(type)) places_[result.index].where = Where::Slot;
+    else if (needed || type.is_buffer()) places_[result.index].where = Where::Local;
+  }
+}
+
+}  // namespace frazil::targets::wasm
