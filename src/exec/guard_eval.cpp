@@ -1,4 +1,5 @@
-// Atoms against arguments, one after the other. Memory of ours is packed, so that its stride is always 1.
+// Atoms against arguments, one after the other. Memory of ours is packed, so that its stride is
+// always 1.
 #include "exec/guard_eval.h"
 
 #include <algorithm>
@@ -37,14 +38,19 @@ bool ScalarHolds(const ir::GuardAtom& atom, const Value& argument) {
 
 bool MemoryHolds(const ir::GuardAtom& atom, const Memory& memory) {
   switch (atom.kind) {
-    case ir::GuardKind::LengthIs: return memory.length() == atom.number;
-    case ir::GuardKind::LengthMultiple: return atom.number > 0 && memory.length() % atom.number == 0;
-    case ir::GuardKind::LengthAtLeast: return memory.length() >= atom.number;
+    case ir::GuardKind::LengthIs:
+      return memory.length() == atom.number;
+    case ir::GuardKind::LengthMultiple:
+      return atom.number > 0 && memory.length() % atom.number == 0;
+    case ir::GuardKind::LengthAtLeast:
+      return memory.length() >= atom.number;
     case ir::GuardKind::Alignment:
       return atom.number > 0 &&
              reinterpret_cast<uintptr_t>(memory.data()) % static_cast<uint64_t>(atom.number) == 0;
-    case ir::GuardKind::Stride: return atom.number == 1;
-    default: return false;
+    case ir::GuardKind::Stride:
+      return atom.number == 1;
+    default:
+      return false;
   }
 }
 
@@ -53,18 +59,30 @@ bool MemoryHolds(const ir::GuardAtom& atom, const Memory& memory) {
 bool HostHas([[maybe_unused]] ir::CpuFeature feature) {
 #if defined(__x86_64__)
   switch (feature) {
-    case ir::CpuFeature::Sse42: return __builtin_cpu_supports("sse4.2");
-    case ir::CpuFeature::Popcnt: return __builtin_cpu_supports("popcnt");
-    case ir::CpuFeature::Avx: return __builtin_cpu_supports("avx");
-    case ir::CpuFeature::Avx2: return __builtin_cpu_supports("avx2");
-    case ir::CpuFeature::Fma: return __builtin_cpu_supports("fma");
-    case ir::CpuFeature::F16c: return __builtin_cpu_supports("f16c");
-    case ir::CpuFeature::Bmi2: return __builtin_cpu_supports("bmi2");
-    case ir::CpuFeature::Avx512f: return __builtin_cpu_supports("avx512f");
-    case ir::CpuFeature::Avx512bw: return __builtin_cpu_supports("avx512bw");
-    case ir::CpuFeature::Avx512dq: return __builtin_cpu_supports("avx512dq");
-    case ir::CpuFeature::Avx512vl: return __builtin_cpu_supports("avx512vl");
-    case ir::CpuFeature::Neon: return false;
+    case ir::CpuFeature::Sse42:
+      return __builtin_cpu_supports("sse4.2");
+    case ir::CpuFeature::Popcnt:
+      return __builtin_cpu_supports("popcnt");
+    case ir::CpuFeature::Avx:
+      return __builtin_cpu_supports("avx");
+    case ir::CpuFeature::Avx2:
+      return __builtin_cpu_supports("avx2");
+    case ir::CpuFeature::Fma:
+      return __builtin_cpu_supports("fma");
+    case ir::CpuFeature::F16c:
+      return __builtin_cpu_supports("f16c");
+    case ir::CpuFeature::Bmi2:
+      return __builtin_cpu_supports("bmi2");
+    case ir::CpuFeature::Avx512f:
+      return __builtin_cpu_supports("avx512f");
+    case ir::CpuFeature::Avx512bw:
+      return __builtin_cpu_supports("avx512bw");
+    case ir::CpuFeature::Avx512dq:
+      return __builtin_cpu_supports("avx512dq");
+    case ir::CpuFeature::Avx512vl:
+      return __builtin_cpu_supports("avx512vl");
+    case ir::CpuFeature::Neon:
+      return false;
   }
   return false;
 #elif defined(__aarch64__)
@@ -85,11 +103,13 @@ bool Holds(const ir::GuardAtom& atom, std::span<const Value> arguments) {
     return MemoryHolds(atom, *argument.memory);
   if (atom.other >= arguments.size() || arguments[atom.other].memory == nullptr) return false;
   const Memory& other = *arguments[atom.other].memory;
-  return atom.kind == ir::GuardKind::Same ? Same(*argument.memory, other) : !Overlap(*argument.memory, other);
+  return atom.kind == ir::GuardKind::Same ? Same(*argument.memory, other)
+                                          : !Overlap(*argument.memory, other);
 }
 
 bool Holds(const ir::Guard& guard, std::span<const Value> arguments) {
-  return std::ranges::all_of(guard.atoms, [&](const ir::GuardAtom& atom) { return Holds(atom, arguments); });
+  return std::ranges::all_of(guard.atoms,
+                             [&](const ir::GuardAtom& atom) { return Holds(atom, arguments); });
 }
 
 }  // namespace frazil::exec

@@ -1,4 +1,5 @@
-// Does a guard hold for a call? The slow, obvious form; a slot has its own, which is compared with this one.
+// Does a guard hold for a call? The slow, obvious form; a slot has its own, which is compared with
+// this one.
 #pragma once
 
 #include <span>

@@ -20,8 +20,11 @@ class GuardEval : public testing::Test {
     std::byte* base = bytes + (64 - reinterpret_cast<uintptr_t>(bytes) % 64);
     x = std::make_shared<Memory>(ir::types::F32, 8, base + 16);
     y = std::make_shared<Memory>(ir::types::F32, 5, base + 48);
-    arguments = {Value::Int(ir::types::I32, -7),    Value::Buffer(x), Value::Buffer(y),
-                 Value::Float(ir::types::F64, 2.5), Value::Int(ir::types::U8, 200),
+    arguments = {Value::Int(ir::types::I32, -7),
+                 Value::Buffer(x),
+                 Value::Buffer(y),
+                 Value::Float(ir::types::F64, 2.5),
+                 Value::Int(ir::types::U8, 200),
                  Value::Scalar(ir::types::XField, std::vector<uint64_t>{1, 2, 3})};
   }
 
@@ -63,7 +66,8 @@ TEST_F(GuardEval, EqualityIsOfBitsAndOrderOfValues) {
 }
 
 TEST_F(GuardEval, Memory) {
-  EXPECT_TRUE(HoldsText("len(arg1) == 8 && len(arg1) % 4 == 0 && len(arg1) >= 8 && stride(arg1) == 1"));
+  EXPECT_TRUE(
+      HoldsText("len(arg1) == 8 && len(arg1) % 4 == 0 && len(arg1) >= 8 && stride(arg1) == 1"));
   EXPECT_FALSE(HoldsText("len(arg2) % 4 == 0"));
   EXPECT_FALSE(HoldsText("len(arg2) >= 6"));
   EXPECT_FALSE(HoldsText("stride(arg1) == 2"));

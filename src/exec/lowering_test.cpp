@@ -1,6 +1,6 @@
-// Lowering changes no meaning: the interpreter runs a program, tensor ops and barriers included, and the
-// same program after each pass. Results, buffers, output and traps must be the same to the bit; only the op
-// that a trap names may be another one.
+// Lowering changes no meaning: the interpreter runs a program, tensor ops and barriers included,
+// and the same program after each pass. Results, buffers, output and traps must be the same to the
+// bit; only the op that a trap names may be another one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,19 +26,26 @@ struct Seen {
 
 // Where they differ, or nothing.
 std::string Difference(const Seen& a, const Seen& b) {
-  auto trap = [](const Outcome& outcome) { return outcome.trap ? outcome.trap->ToString() : "no trap"; };
+  auto trap = [](const Outcome& outcome) {
+    return outcome.trap ? outcome.trap->ToString() : "no trap";
+  };
   bool same_trap = a.outcome.trap.has_value() == b.outcome.trap.has_value();
   if (same_trap && a.outcome.trap)
-    same_trap = a.outcome.trap->kind == b.outcome.trap->kind && a.outcome.trap->index == b.outcome.trap->index;
+    same_trap = a.outcome.trap->kind == b.outcome.trap->kind &&
+                a.outcome.trap->index == b.outcome.trap->index;
   if (!same_trap) return fmt::format("{} became {}", trap(a.outcome), trap(b.outcome));
-  auto compare = [](std::string_view what, const std::vector<Value>& x, const std::vector<Value>& y) {
+  auto compare = [](std::string_view what, const std::vector<Value>& x,
+                    const std::vector<Value>& y) {
     if (x.size() != y.size()) return fmt::format("{} {}s became {}", x.size(), what, y.size());
     for (size_t i = 0; i < x.size(); ++i)
-      if (!(x[i] == y[i])) return fmt::format("{} {}: {} became {}", what, i, PrintValue(x[i]), PrintValue(y[i]));
+      if (!(x[i] == y[i]))
+        return fmt::format("{} {}: {} became {}", what, i, PrintValue(x[i]), PrintValue(y[i]));
     return std::string();
   };
-  if (std::string found = compare("result", a.outcome.results, b.outcome.results); !found.empty()) return found;
-  if (std::string found = compare("output", a.outcome.output, b.outcome.output); !found.empty()) return found;
+  if (std::string found = compare("result", a.outcome.results, b.outcome.results); !found.empty())
+    return found;
+  if (std::string found = compare("output", a.outcome.output, b.outcome.output); !found.empty())
+    return found;
   return compare("argument", a.arguments, b.arguments);
 }
 
@@ -62,7 +69,8 @@ Seen RunLowered(const ir::Program& source, const ir::Program& lowered, const Arg
   EXPECT_TRUE(outcome) << outcome.error().ToString();
   if (outcome) {
     std::optional<TrapInfo> trap = outcome->trap;
-    seen.outcome = std::move(*call).Finish(trap, std::move(outcome->results), std::move(outcome->output));
+    seen.outcome =
+        std::move(*call).Finish(trap, std::move(outcome->results), std::move(outcome->output));
   }
   return seen;
 }
@@ -74,7 +82,7 @@ struct Compared {
 
 // Runs before and after each pass, and after all of them.
 Compared ExpectSame(const ir::Program& program, const Arguments& make, const RunContext& context,
-                const std::string& name) {
+                    const std::string& name) {
   Seen source = RunSource(program, make, context);
   struct Pass {
     std::string_view name;
@@ -88,7 +96,8 @@ Compared ExpectSame(const ir::Program& program, const Arguments& make, const Run
   Compared compared{false, source.outcome.trap.has_value()};
   for (const Pass& pass : passes) {
     if (!pass.program) {
-      EXPECT_EQ(pass.program.error().diag, Diag::Unsupported) << name << ": " << pass.program.error().ToString();
+      EXPECT_EQ(pass.program.error().diag, Diag::Unsupported)
+          << name << ": " << pass.program.error().ToString();
       compared.refused = true;
       continue;
     }
@@ -111,7 +120,8 @@ void ExpectSameText(std::string_view text, uint64_t runs = 20) {
   uint64_t trapped = 0;
   for (uint64_t seed = 0; seed < runs; ++seed) {
     auto make = [&] { return RandomArguments(*program, seed); };
-    Compared compared = ExpectSame(*program, make, RandomContext(*program, seed), fmt::format("seed {}", seed));
+    Compared compared =
+        ExpectSame(*program, make, RandomContext(*program, seed), fmt::format("seed {}", seed));
     EXPECT_FALSE(compared.refused) << text;
     trapped += compared.trapped;
     if (testing::Test::HasFailure()) return;
@@ -142,12 +152,13 @@ TEST(Lowering, ReducesOfEveryKindTypeAndAxis) {
     for (std::string_view type : kind.types) {
       for (int axis = 0; axis < 3; ++axis) {
         const std::string_view left[] = {"%m, 5", "%n, 5", "%n, %m"};
-        ExpectSameText(fmt::format("frz 1\nfunc @main(%n: index, %m: index, %t: {}) -> ({}) {{\n"
-                                   "%r = reduce %t {{kind = {}, axis = {}, chains = {}, block = {}}} : {}\n"
-                                   "return %r\n}}\n",
-                                   Tensor(type, "%n, %m, 5"), Tensor(type, left[axis]), kind.kind, axis,
-                                   axis == 2 ? 64 : 1, axis == 0 ? 3 : 4096, Tensor(type, left[axis])),
-                       4);
+        ExpectSameText(
+            fmt::format("frz 1\nfunc @main(%n: index, %m: index, %t: {}) -> ({}) {{\n"
+                        "%r = reduce %t {{kind = {}, axis = {}, chains = {}, block = {}}} : {}\n"
+                        "return %r\n}}\n",
+                        Tensor(type, "%n, %m, 5"), Tensor(type, left[axis]), kind.kind, axis,
+                        axis == 2 ? 64 : 1, axis == 0 ? 3 : 4096, Tensor(type, left[axis])),
+            4);
         if (testing::Test::HasFailure()) return;
       }
     }
@@ -159,12 +170,13 @@ TEST(Lowering, ReduceTreesOfEveryLength) {
   for (int chains : {1, 2, 8}) {
     for (int block : {8, 24}) {
       for (int length = 0; length <= 130; length += length < 60 ? 1 : 7) {
-        ExpectSameText(fmt::format("frz 1\nfunc @main(%t: {}) -> ({}) {{\n"
-                                   "%r = reduce %t {{kind = sum, axis = 0, chains = {}, block = {}}} : {}\n"
-                                   "return %r\n}}\n",
-                                   Tensor("f32", std::to_string(length)), Tensor("f32", ""), chains, block,
-                                   Tensor("f32", "")),
-                       1);
+        ExpectSameText(
+            fmt::format("frz 1\nfunc @main(%t: {}) -> ({}) {{\n"
+                        "%r = reduce %t {{kind = sum, axis = 0, chains = {}, block = {}}} : {}\n"
+                        "return %r\n}}\n",
+                        Tensor("f32", std::to_string(length)), Tensor("f32", ""), chains, block,
+                        Tensor("f32", "")),
+            1);
         ASSERT_FALSE(testing::Test::HasFailure()) << length;
       }
     }
@@ -179,8 +191,10 @@ func @main(%n: index, %t: tensor<f32, [%n]>) -> (tensor<f32, []>) {
     auto make = [&] {
       auto memory = std::make_shared<Memory>(ir::types::F32, length);
       for (int64_t i = 0; i < length; ++i)
-        memory->Set(i, Value::Float(ir::types::F32, 1.0 / (1 + static_cast<double>(i))).scalar_words());
-      return std::vector<Value>{Value::Int(ir::types::Index, length), Value::Tensor(memory, {length})};
+        memory->Set(
+            i, Value::Float(ir::types::F32, 1.0 / (1 + static_cast<double>(i))).scalar_words());
+      return std::vector<Value>{Value::Int(ir::types::Index, length),
+                                Value::Tensor(memory, {length})};
     };
     ExpectSame(program, make, {}, fmt::format("length {}", length));
     ASSERT_FALSE(testing::Test::HasFailure());
@@ -189,25 +203,29 @@ func @main(%n: index, %t: tensor<f32, [%n]>) -> (tensor<f32, []>) {
 
 TEST(Lowering, LongReduces) {
   for (int length : {4095, 4096, 4097, 12289}) {
-    ExpectSameText(fmt::format("frz 1\nfunc @main(%t: {0}) -> (tensor<f16, []>) {{\n"
-                               "%r = reduce %t {{kind = sum, axis = 0, chains = 64, block = 4096}} : tensor<f16, []>\n"
-                               "return %r\n}}\n",
-                               Tensor("f16", std::to_string(length))),
-                   2);
+    ExpectSameText(
+        fmt::format(
+            "frz 1\nfunc @main(%t: {0}) -> (tensor<f16, []>) {{\n"
+            "%r = reduce %t {{kind = sum, axis = 0, chains = 64, block = 4096}} : tensor<f16, []>\n"
+            "return %r\n}}\n",
+            Tensor("f16", std::to_string(length))),
+        2);
   }
 }
 
 TEST(Lowering, Matmuls) {
-  for (std::string_view type : {"f32", "f64", "f16", "bf16", "i32", "u8", "index", "field", "xfield"}) {
+  for (std::string_view type :
+       {"f32", "f64", "f16", "bf16", "i32", "u8", "index", "field", "xfield"}) {
     for (std::string_view batch : {"", "2, ", "%n, "}) {
       for (std::string_view op : {"matmul", "matmul.fast"}) {
         if (op == "matmul.fast" && type != "f32" && type != "f64") continue;
-        ExpectSameText(fmt::format("frz 1\nfunc @main(%n: index, %k: index, %a: {0}, %b: {1}) -> ({2}) {{\n"
-                                   "%c = {3} %a, %b : {2}\nreturn %c\n}}\n",
-                                   Tensor(type, fmt::format("{}3, %k", batch)),
-                                   Tensor(type, fmt::format("{}%k, %n", batch)),
-                                   Tensor(type, fmt::format("{}3, %n", batch)), op),
-                       8);
+        ExpectSameText(
+            fmt::format("frz 1\nfunc @main(%n: index, %k: index, %a: {0}, %b: {1}) -> ({2}) {{\n"
+                        "%c = {3} %a, %b : {2}\nreturn %c\n}}\n",
+                        Tensor(type, fmt::format("{}3, %k", batch)),
+                        Tensor(type, fmt::format("{}%k, %n", batch)),
+                        Tensor(type, fmt::format("{}3, %n", batch)), op),
+            8);
         if (testing::Test::HasFailure()) return;
       }
     }
@@ -216,26 +234,49 @@ TEST(Lowering, Matmuls) {
 
 // NaN payloads and every type survive all moves.
 TEST(Lowering, MovesKeepBits) {
-  for (std::string_view type : {"f16", "bf16", "f32", "f64", "bool", "i8", "int<3>", "xfield", "digest"}) {
+  for (std::string_view type :
+       {"f16", "bf16", "f32", "f64", "bool", "i8", "int<3>", "xfield", "digest"}) {
     std::string e(type);
-    std::string body =
-        "%r = reshape %t : " + Tensor(e, "3, %n, 2") + "\n"
-        "%p = transpose %r {perm = [2, 0, 1]} : " + Tensor(e, "2, 3, %n") + "\n"
-        "%s = slice %p {start = [1, 2, 0], step = [-1, -2, 1]} : " + Tensor(e, "2, 2, %n") + "\n"
-        "%c = concat %p, %s, %p {axis = 1} : " + Tensor(e, "2, 8, %n") + "\n"
-        "%i = iota {axis = 0} : tensor<index, [2, 2]>\n"
-        "%g = gather %c, %i {axis = 1} : " + Tensor(e, "2, 2, 2, %n") + "\n"
-        "%one = slice %t {start = [0, 2], step = [1, 1]} : " + Tensor(e, "1, 3") + "\n"
-        "%b = broadcast %one {axes = [1, 2]} : " + Tensor(e, "%n, 4, 3") + "\n"
-        "%j = const 0 : index\n%x = extract %t, %j, %j : " + e + "\n"
-        "%f = broadcast %x {axes = []} : " + Tensor(e, "%n") + "\n"
-        "%m = map (%u = %f) -> " + Tensor(e, "%n") + " {\nyield %u\n}\n"
-        "tensor.store %buf, %m : " + Tensor(e, "%n") + "\n"
-        "%l = tensor.load %buf : " + Tensor(e, "2") + "\n"
-        "return %g, %b, %l, %x\n}\n";
-    ExpectSameText("frz 1\nfunc @main(%n: index, %t: " + Tensor(e, "%n, 6") + ", %buf: buffer<" + e + ">) -> (" +
-                       Tensor(e, "2, 2, 2, %n") + ", " + Tensor(e, "%n, 4, 3") + ", " + Tensor(e, "2") + ", " +
-                       e + ") {\n" + body,
+    std::string body = "%r = reshape %t : " + Tensor(e, "3, %n, 2") +
+                       "\n"
+                       "%p = transpose %r {perm = [2, 0, 1]} : " +
+                       Tensor(e, "2, 3, %n") +
+                       "\n"
+                       "%s = slice %p {start = [1, 2, 0], step = [-1, -2, 1]} : " +
+                       Tensor(e, "2, 2, %n") +
+                       "\n"
+                       "%c = concat %p, %s, %p {axis = 1} : " +
+                       Tensor(e, "2, 8, %n") +
+                       "\n"
+                       "%i = iota {axis = 0} : tensor<index, [2, 2]>\n"
+                       "%g = gather %c, %i {axis = 1} : " +
+                       Tensor(e, "2, 2, 2, %n") +
+                       "\n"
+                       "%one = slice %t {start = [0, 2], step = [1, 1]} : " +
+                       Tensor(e, "1, 3") +
+                       "\n"
+                       "%b = broadcast %one {axes = [1, 2]} : " +
+                       Tensor(e, "%n, 4, 3") +
+                       "\n"
+                       "%j = const 0 : index\n%x = extract %t, %j, %j : " +
+                       e +
+                       "\n"
+                       "%f = broadcast %x {axes = []} : " +
+                       Tensor(e, "%n") +
+                       "\n"
+                       "%m = map (%u = %f) -> " +
+                       Tensor(e, "%n") +
+                       " {\nyield %u\n}\n"
+                       "tensor.store %buf, %m : " +
+                       Tensor(e, "%n") +
+                       "\n"
+                       "%l = tensor.load %buf : " +
+                       Tensor(e, "2") +
+                       "\n"
+                       "return %g, %b, %l, %x\n}\n";
+    ExpectSameText("frz 1\nfunc @main(%n: index, %t: " + Tensor(e, "%n, 6") + ", %buf: buffer<" +
+                       e + ">) -> (" + Tensor(e, "2, 2, 2, %n") + ", " + Tensor(e, "%n, 4, 3") +
+                       ", " + Tensor(e, "2") + ", " + e + ") {\n" + body,
                    60);
     if (testing::Test::HasFailure()) return;
   }
@@ -252,19 +293,24 @@ TEST(Lowering, SymbolicSizesTrapAlike) {
       "%r = slice %t {start = [0, 0], step = [4611686018427387904, 1]} : tensor<i32, [%b, 3]>",
       "%r = slice %t {start = [2, 0], step = [-9223372036854775808, 1]} : tensor<i32, [%b, 3]>",
       "%r = concat %t, %t {axis = 0} : tensor<i32, [%b, 3]>",
-      "%x = iota {axis = 0} : tensor<index, [%b]>\n%r = gather %t, %x {axis = 0} : tensor<i32, [%b, 3]>",
+      "%x = iota {axis = 0} : tensor<index, [%b]>\n%r = gather %t, %x {axis = 0} : tensor<i32, "
+      "[%b, 3]>",
       "%r = extract %t, %b, %c : i32",
       "%r = tensor.load %buf : tensor<i32, [%b, %c]>",
       "%r = iota {axis = 1} : tensor<i8, [%b, %c]>",
-      "%x = broadcast %k {axes = []} : tensor<i32, [%b, %c]>\ntensor.store %buf, %x : tensor<i32, [%b, %c]>",
+      "%x = broadcast %k {axes = []} : tensor<i32, [%b, %c]>\ntensor.store %buf, %x : tensor<i32, "
+      "[%b, %c]>",
   };
   for (std::string_view line : lines) {
     std::string body(line);
     for (bool inside : {false, true}) {
-      std::string text = "frz 1\nfunc @main(%a: index, %b: index, %c: index, %k: i32, %t: tensor<i32, [%a, 3]>, "
-                         "%buf: buffer<i32>) {\n";
+      std::string text =
+          "frz 1\nfunc @main(%a: index, %b: index, %c: index, %k: i32, %t: tensor<i32, [%a, 3]>, "
+          "%buf: buffer<i32>) {\n";
       if (inside)
-        text += "%lo = const 0 : index\n%hi = const 3 : index\nparallel %i = %lo to %hi {\nstore %buf, %lo, %k : i32\n";
+        text +=
+            "%lo = const 0 : index\n%hi = const 3 : index\nparallel %i = %lo to %hi {\nstore %buf, "
+            "%lo, %k : i32\n";
       text += body + (inside ? "\nyield\n}" : "") + "\nreturn\n}\n";
       Result<ir::Program> program = ir::ParseText(text);
       ASSERT_TRUE(program) << program.error().ToString() << "\n" << text;
@@ -276,13 +322,16 @@ TEST(Lowering, SymbolicSizesTrapAlike) {
           for (int64_t c : sizes) {
             auto make = [&] {
               auto tensor = std::make_shared<Memory>(ir::types::I32, a * 3);
-              for (int64_t i = 0; i < a * 3; ++i) tensor->Set(i, Value::Int(ir::types::I32, 10 + i).scalar_words());
+              for (int64_t i = 0; i < a * 3; ++i)
+                tensor->Set(i, Value::Int(ir::types::I32, 10 + i).scalar_words());
               auto buffer = std::make_shared<Memory>(ir::types::I32, 6);
-              return std::vector<Value>{Value::Int(ir::types::Index, a), Value::Int(ir::types::Index, b),
-                                        Value::Int(ir::types::Index, c), Value::Int(ir::types::I32, 7),
-                                        Value::Tensor(tensor, {a, 3}), Value::Buffer(buffer)};
+              return std::vector<Value>{
+                  Value::Int(ir::types::Index, a), Value::Int(ir::types::Index, b),
+                  Value::Int(ir::types::Index, c), Value::Int(ir::types::I32, 7),
+                  Value::Tensor(tensor, {a, 3}),   Value::Buffer(buffer)};
             };
-            Compared compared = ExpectSame(*program, make, {}, fmt::format("a {} b {} c {}", a, b, c));
+            Compared compared =
+                ExpectSame(*program, make, {}, fmt::format("a {} b {} c {}", a, b, c));
             ASSERT_FALSE(testing::Test::HasFailure());
             ++(compared.trapped ? trapped : ended);
           }
@@ -308,7 +357,8 @@ func @main(%a: index, %b: index, %c: index) -> (index) {
     for (int64_t b : sizes)
       for (int64_t c : sizes) {
         auto make = [&] {
-          return std::vector<Value>{Value::Int(ir::types::Index, a), Value::Int(ir::types::Index, b),
+          return std::vector<Value>{Value::Int(ir::types::Index, a),
+                                    Value::Int(ir::types::Index, b),
                                     Value::Int(ir::types::Index, c)};
         };
         ExpectSame(program, make, {}, fmt::format("{} {} {}", a, b, c));
@@ -529,7 +579,8 @@ func @main(%d: i32, %k: index, %x: buffer<i32>) {
   return
 }
 )");
-  for (int64_t k : {int64_t{-1}, int64_t{0}, int64_t{2}, int64_t{4}, int64_t{1} << 45, int64_t{1} << 62}) {
+  for (int64_t k :
+       {int64_t{-1}, int64_t{0}, int64_t{2}, int64_t{4}, int64_t{1} << 45, int64_t{1} << 62}) {
     for (int64_t divisor : {0, 1}) {
       auto make = [&] {
         auto memory = std::make_shared<Memory>(ir::types::I32, 4);
@@ -587,7 +638,8 @@ TEST(Lowering, RandomPrograms) {
   for (uint64_t seed = 0; seed < count; ++seed) {
     ir::Program program = Generate({.seed = seed});
     auto make = [&] { return RandomArguments(program, seed); };
-    Compared compared = ExpectSame(program, make, RandomContext(program, seed), fmt::format("seed {}", seed));
+    Compared compared =
+        ExpectSame(program, make, RandomContext(program, seed), fmt::format("seed {}", seed));
     refused += compared.refused;
     trapped += compared.trapped;
     if (testing::Test::HasFailure()) return;

@@ -1,5 +1,6 @@
-// The one place where passes copy instructions. It goes through the builder, so that a copy has the same
-// invariants as anything built by hand; recursion is bounded by the nesting that ir::Check allows.
+// The one place where passes copy instructions. It goes through the builder, so that a copy has the
+// same invariants as anything built by hand; recursion is bounded by the nesting that ir::Check
+// allows.
 #include "ir/clone.h"
 
 #include "base/check.h"

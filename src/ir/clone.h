@@ -1,6 +1,6 @@
-// Copies functions through a FunctionBuilder, with a map from the values of the old one to those of the
-// new one. A pass derives from Cloner, answers in Visit for the instructions it is about, and leaves the
-// rest to CopyInst. Locations and value names travel along.
+// Copies functions through a FunctionBuilder, with a map from the values of the old one to those of
+// the new one. A pass derives from Cloner, answers in Visit for the instructions it is about, and
+// leaves the rest to CopyInst. Locations and value names travel along.
 #pragma once
 
 #include <functional>
@@ -39,7 +39,8 @@ class Cloner {
   virtual DataId MapData(DataId id) const { return id; }
 
   Result<void> CopyInst(const Inst& inst);
-  // Fills region `index` of a new instruction with a copy of a region whose parameters keep their types.
+  // Fills region `index` of a new instruction with a copy of a region whose parameters keep their
+  // types.
   Result<void> CopyRegionInto(InstId new_inst, uint32_t index, RegionId old_region);
   // Bind, and the name travels along.
   void BindNamed(ValueId old_value, ValueId new_value);
@@ -52,8 +53,9 @@ class Cloner {
   std::vector<bool> named_;  // a value that is copied twice gives its name once
 };
 
-// A program with the same functions in the same order, each built by `copy_function`, so that FuncIds and
-// the entry stay right; the builder it gets has the function's name and results, and no parameters yet.
+// A program with the same functions in the same order, each built by `copy_function`, so that
+// FuncIds and the entry stay right; the builder it gets has the function's name and results, and no
+// parameters yet.
 Result<Program> CopyProgram(
     const Program& program,
     const std::function<Result<void>(const Function&, FunctionBuilder&)>& copy_function);

@@ -1,5 +1,6 @@
-// ExpandPrelude: math ops become calls. The functions stand before the program's own, under the prefix
-// `prelude.` that ir::Check keeps free for them, so that in the text form the entry stays what it was.
+// ExpandPrelude: math ops become calls. The functions stand before the program's own, under the
+// prefix `prelude.` that ir::Check keeps free for them, so that in the text form the entry stays
+// what it was.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +21,8 @@ constexpr std::string_view Prefix = "prelude.";
 
 bool IsMath(const Inst& inst) { return Info(inst.op).law == Law::Prelude; }
 
-// The functions and tables that the math ops of a program need, each once, and where they will stand. A
-// program that was expanded before may have some of them already.
+// The functions and tables that the math ops of a program need, each once, and where they will
+// stand. A program that was expanded before may have some of them already.
 struct Needs {
   struct Item {
     const Program* program;
@@ -47,8 +48,8 @@ struct Needs {
   }
 };
 
-Result<void> CollectFrom(const PreludeLibrary& library, const Program& user, const Function& function,
-                         Needs& needs) {
+Result<void> CollectFrom(const PreludeLibrary& library, const Program& user,
+                         const Function& function, Needs& needs) {
   for (const Inst& inst : function.insts) {
     if (!IsMath(inst)) continue;
     std::string name = PreludeFunctionName(inst.op, inst.type);
@@ -73,8 +74,8 @@ Result<void> CollectFrom(const PreludeLibrary& library, const Program& user, con
 class Expander : public Cloner {
  public:
   // `from` is the prelude program that the function comes from, or null for one of the user's.
-  Expander(const Function& source, FunctionBuilder& builder, const Needs& needs, const Program& user,
-           const Program* from)
+  Expander(const Function& source, FunctionBuilder& builder, const Needs& needs,
+           const Program& user, const Program* from)
       : Cloner(source, builder), needs_(needs), user_(user), from_(from) {}
 
  protected:
@@ -123,7 +124,7 @@ class Expander : public Cloner {
 
 Result<Program> ExpandPreludeWith(const PreludeLibrary& library, const Program& program) {
   Needs needs;
-  for (const Function& function : program.functions) 
+  for (const Function& function : program.functions)
     TRY_VOID(CollectFrom(library, program, function, needs));
   // Prelude functions may use math ops themselves; the list grows while it is walked.
   for (size_t i = 0; i < needs.functions.size(); ++i)

@@ -116,7 +116,8 @@ func @main(%x: f16, %y: bf16) -> (f16, bf16) {
 
 TEST(ExpandPrelude, ASecondTimeUsesWhatIsThere) {
   PreludeLibrary library(Small);
-  Program program = Parsed("frz 1\nfunc @main(%x: f32) -> (f32) {\n%y = exp %x : f32\nreturn %y\n}\n");
+  Program program =
+      Parsed("frz 1\nfunc @main(%x: f32) -> (f32) {\n%y = exp %x : f32\nreturn %y\n}\n");
   Program once = *ExpandPreludeWith(library, program);
   Program more = once;
   Function& main = more.functions[more.entry.index];
@@ -147,7 +148,8 @@ TEST(ExpandPrelude, ASecondTimeUsesWhatIsThere) {
 
 TEST(ExpandPrelude, AMissingFunctionIsOurFault) {
   PreludeLibrary library(Small);
-  Program program = Parsed("frz 1\nfunc @main(%x: f32) -> (f32) {\n%y = sin %x : f32\nreturn %y\n}\n");
+  Program program =
+      Parsed("frz 1\nfunc @main(%x: f32) -> (f32) {\n%y = sin %x : f32\nreturn %y\n}\n");
   Result<Program> expanded = ExpandPreludeWith(library, program);
   ASSERT_FALSE(expanded);
   EXPECT_EQ(expanded.error().diag, Diag::Internal);

@@ -1,5 +1,5 @@
-// Guards as data: what is well formed, what is equal, and the bytes that stand for them in a digest. The
-// text form is in guard_text.cpp.
+// Guards as data: what is well formed, what is equal, and the bytes that stand for them in a
+// digest. The text form is in guard_text.cpp.
 #include "ir/guard.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,8 @@ auto KeyOf(const GuardAtom& atom) {
 }
 
 template <typename... Args>
-std::unexpected<Error> Bad(const GuardAtom& atom, fmt::format_string<Args...> format, Args&&... args) {
+std::unexpected<Error> Bad(const GuardAtom& atom, fmt::format_string<Args...> format,
+                           Args&&... args) {
   return Fail(Diag::BadGuard, fmt::format(format, std::forward<Args>(args)...), atom.location);
 }
 
@@ -43,13 +44,15 @@ bool InOrder(Type type, uint64_t low, uint64_t high) {
 
 Result<void> CheckConstants(const GuardAtom& atom, Type param) {
   if (!param.is_scalar() || atom.type != param)
-    return Bad(atom, "arg{} is {}, which the atom's constant is not", atom.arg, ScalarOrBufferName(param));
+    return Bad(atom, "arg{} is {}, which the atom's constant is not", atom.arg,
+               ScalarOrBufferName(param));
   bool is_between = atom.kind == GuardKind::Between;
   if (is_between && !Contains(sets::Fixed | sets::Wide, param.scalar))
     return Bad(atom, "arg{} is {}, which has no range", atom.arg, ScalarOrBufferName(param));
   for (const std::vector<uint64_t>* words : {&atom.low, is_between ? &atom.high : &atom.low})
     if (words->size() != WordsOf(param) || !IsCanonicalLiteral(param, *words))
-      return Bad(atom, "the constant for arg{} is no value of {}", atom.arg, ScalarOrBufferName(param));
+      return Bad(atom, "the constant for arg{} is no value of {}", atom.arg,
+                 ScalarOrBufferName(param));
   if (is_between && !InOrder(param, atom.low[0], atom.high[0]))
     return Bad(atom, "the range of arg{} is empty", atom.arg);
   return {};
@@ -62,38 +65,45 @@ Result<void> CheckNumber(const GuardAtom& atom) {
       if (atom.number < 0) return Bad(atom, "no length is {}", atom.number);
       return {};
     case GuardKind::LengthMultiple:
-      if (atom.number < 1) return Bad(atom, "a length is a multiple of 1 or more, not of {}", atom.number);
+      if (atom.number < 1)
+        return Bad(atom, "a length is a multiple of 1 or more, not of {}", atom.number);
       return {};
     case GuardKind::Alignment:
       if (atom.number < 1 || atom.number > MaxGuardAlignment ||
           !std::has_single_bit(static_cast<uint64_t>(atom.number)))
-        return Bad(atom, "an alignment is a power of two up to {}, not {}", MaxGuardAlignment, atom.number);
+        return Bad(atom, "an alignment is a power of two up to {}, not {}", MaxGuardAlignment,
+                   atom.number);
       return {};
     case GuardKind::Stride:
       if (atom.number < 0) return Bad(atom, "a stride is 0 or more, not {}", atom.number);
       return {};
-    default: return {};
+    default:
+      return {};
   }
 }
 
 Result<void> CheckAtom(const GuardAtom& atom, const Function& entry) {
   if (atom.kind == GuardKind::Cpu) {
-    if (static_cast<size_t>(atom.feature) >= std::size(CpuNames)) return Bad(atom, "no such CPU feature");
+    if (static_cast<size_t>(atom.feature) >= std::size(CpuNames))
+      return Bad(atom, "no such CPU feature");
     return {};
   }
   bool is_pair = atom.kind == GuardKind::Same || atom.kind == GuardKind::Disjoint;
   for (uint32_t arg : {atom.arg, is_pair ? atom.other : atom.arg})
     if (arg >= entry.param_count())
-      return Bad(atom, "@{} has {} parameters, there is no arg{}", entry.name, entry.param_count(), arg);
+      return Bad(atom, "@{} has {} parameters, there is no arg{}", entry.name, entry.param_count(),
+                 arg);
   Type param = entry.param_type(atom.arg);
-  if (atom.kind == GuardKind::Equals || atom.kind == GuardKind::Between) return CheckConstants(atom, param);
+  if (atom.kind == GuardKind::Equals || atom.kind == GuardKind::Between)
+    return CheckConstants(atom, param);
   if (param.is_scalar()) return Bad(atom, "arg{} is a scalar and has no memory", atom.arg);
   if (!is_pair) return CheckNumber(atom);
   if (atom.arg == atom.other) return Bad(atom, "arg{} is compared with itself", atom.arg);
   Type other = entry.param_type(atom.other);
   if (other.is_scalar()) return Bad(atom, "arg{} is a scalar and has no memory", atom.other);
   if (atom.kind == GuardKind::Same && other.element() != param.element())
-    return Bad(atom, "arg{} and arg{} hold different types and are never the same", atom.arg, atom.other);
+    return Bad(atom, "arg{} and arg{} hold different types and are never the same", atom.arg,
+               atom.other);
   return {};
 }
 
@@ -103,7 +113,9 @@ void Append(std::string& bytes, uint64_t value, int count) {
 
 }  // namespace
 
-std::string_view CpuFeatureName(CpuFeature feature) { return CpuNames[static_cast<size_t>(feature)]; }
+std::string_view CpuFeatureName(CpuFeature feature) {
+  return CpuNames[static_cast<size_t>(feature)];
+}
 
 std::optional<CpuFeature> CpuFeatureNamed(std::string_view name) {
   auto found = std::find(std::begin(CpuNames), std::end(CpuNames), name);
@@ -114,7 +126,8 @@ std::optional<CpuFeature> CpuFeatureNamed(std::string_view name) {
 Result<void> CheckGuard(const Guard& guard, const Program& program) {
   if (guard.atoms.size() > MaxGuardAtoms)
     return Fail(Diag::LimitReached,
-                fmt::format("a guard has at most {} atoms, this one has {}", MaxGuardAtoms, guard.atoms.size()),
+                fmt::format("a guard has at most {} atoms, this one has {}", MaxGuardAtoms,
+                            guard.atoms.size()),
                 guard.atoms[MaxGuardAtoms].location);
   for (const GuardAtom& atom : guard.atoms) TRY_VOID(CheckAtom(atom, program.entry_function()));
   return {};

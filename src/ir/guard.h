@@ -1,10 +1,11 @@
-// When a compiled form may be used: a conjunction of at most eight tests of the arguments and the machine.
-// A guard is data; exec/guard_eval.h decides whether it holds for a call.
+// When a compiled form may be used: a conjunction of at most eight tests of the arguments and the
+// machine. A guard is data; exec/guard_eval.h decides whether it holds for a call.
 //
-//   arg0 == 5 && 1 <= arg1 <= 100 && len(arg2) % 8 == 0 && align(arg2) >= 32 && disjoint(arg2, arg3) && cpu(avx2)
+//   arg0 == 5 && 1 <= arg1 <= 100 && len(arg2) % 8 == 0 && align(arg2) >= 32 && disjoint(arg2,
+//   arg3) && cpu(avx2)
 //
-// `true` is the guard without atoms. Constants are written as in the text form of programs; `==` compares
-// bits, so that a NaN or -0 may be asked for; `<=` compares values.
+// `true` is the guard without atoms. Constants are written as in the text form of programs; `==`
+// compares bits, so that a NaN or -0 may be asked for; `<=` compares values.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ enum class GuardKind : uint8_t {
   LengthMultiple,  // len(argN) % n == 0
   LengthAtLeast,   // len(argN) >= n
   Alignment,       // align(argN) >= n: the address is a multiple of n bytes, a power of two
-  Stride,          // stride(argN) == n: distance of neighbouring elements, in elements
+  Stride,          // stride(argN) == n: distance of neighboring elements, in elements
   Same,            // same(argN, argM): one buffer
   Disjoint,        // disjoint(argN, argM): no byte in common
   Cpu,             // cpu(feature)
@@ -60,13 +61,13 @@ struct Guard {
   std::vector<GuardAtom> atoms;
 };
 
-// Reads a guard for the program's entry function, whose parameter types say how constants are written.
-// The result passes CheckGuard.
+// Reads a guard for the program's entry function, whose parameter types say how constants are
+// written. The result passes CheckGuard.
 Result<Guard> ParseGuard(std::string_view text, const Program& program);
 std::string PrintGuard(const Guard& guard);
 
-// At most MaxGuardAtoms; arguments exist and have the form and type that their atom needs; constants are
-// canonical; lo <= hi; lengths, multiples, alignments and strides are in range.
+// At most MaxGuardAtoms; arguments exist and have the form and type that their atom needs;
+// constants are canonical; lo <= hi; lengths, multiples, alignments and strides are in range.
 Result<void> CheckGuard(const Guard& guard, const Program& program);
 
 // Sorted, without repetition, pairs in ascending order: equal guards have equal canonical forms.

@@ -22,7 +22,8 @@ TEST(Guard, TextRoundTrips) {
   Program program = Example();
   for (std::string_view text : {
            "true",
-           "arg0 == 5 && len(arg1) % 8 == 0 && align(arg1) >= 32 && disjoint(arg1, arg2) && cpu(avx2)",
+           "arg0 == 5 && len(arg1) % 8 == 0 && align(arg1) >= 32 && disjoint(arg1, arg2) && "
+           "cpu(avx2)",
            "-3 <= arg0 <= 10",
            "arg3 == nan",
            "arg3 == -0",
@@ -77,8 +78,8 @@ TEST(Guard, MistakesAreLocated) {
     ASSERT_FALSE(guard) << mistake.text;
     EXPECT_EQ(guard.error().diag, Diag::BadGuard) << mistake.text;
     EXPECT_EQ(guard.error().location.line, 1u) << mistake.text;
-    EXPECT_EQ(guard.error().location.column, mistake.column) << mistake.text << ": "
-                                                             << guard.error().ToString();
+    EXPECT_EQ(guard.error().location.column, mistake.column)
+        << mistake.text << ": " << guard.error().ToString();
   }
 }
 
@@ -98,15 +99,25 @@ TEST(Guard, EqualGuardsHaveEqualBytes) {
     EXPECT_TRUE(guard) << text;
     return GuardBytes(*guard);
   };
-  EXPECT_EQ(bytes("arg0 == 5 && disjoint(arg2, arg1)"), bytes("disjoint(arg1, arg2) && arg0 == 5 && arg0 == 5"));
+  EXPECT_EQ(bytes("arg0 == 5 && disjoint(arg2, arg1)"),
+            bytes("disjoint(arg1, arg2) && arg0 == 5 && arg0 == 5"));
   EXPECT_EQ(bytes("true").size(), 4u);
-  std::vector<std::string> different = {
-      bytes("true"),            bytes("arg0 == 5"),        bytes("arg0 == 6"),
-      bytes("5 <= arg0 <= 6"),  bytes("5 <= arg0 <= 7"),   bytes("len(arg1) == 8"),
-      bytes("len(arg2) == 8"),  bytes("len(arg1) >= 8"),   bytes("len(arg1) % 8 == 0"),
-      bytes("align(arg1) >= 8"), bytes("same(arg1, arg2)"), bytes("disjoint(arg1, arg2)"),
-      bytes("cpu(avx2)"),       bytes("cpu(fma)"),         bytes("arg3 == 0"),
-      bytes("arg3 == -0")};
+  std::vector<std::string> different = {bytes("true"),
+                                        bytes("arg0 == 5"),
+                                        bytes("arg0 == 6"),
+                                        bytes("5 <= arg0 <= 6"),
+                                        bytes("5 <= arg0 <= 7"),
+                                        bytes("len(arg1) == 8"),
+                                        bytes("len(arg2) == 8"),
+                                        bytes("len(arg1) >= 8"),
+                                        bytes("len(arg1) % 8 == 0"),
+                                        bytes("align(arg1) >= 8"),
+                                        bytes("same(arg1, arg2)"),
+                                        bytes("disjoint(arg1, arg2)"),
+                                        bytes("cpu(avx2)"),
+                                        bytes("cpu(fma)"),
+                                        bytes("arg3 == 0"),
+                                        bytes("arg3 == -0")};
   for (size_t i = 0; i < different.size(); ++i)
     for (size_t j = 0; j < i; ++j) EXPECT_NE(different[i], different[j]) << i << " " << j;
 }

@@ -1,5 +1,5 @@
-// The text form of guards. Atoms are split at '&&', which no literal contains; each is one of few shapes,
-// so that a reader over the atom's text is all that is needed.
+// The text form of guards. Atoms are split at '&&', which no literal contains; each is one of few
+// shapes, so that a reader over the atom's text is all that is needed.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -10,7 +10,8 @@
 namespace frazil::ir {
 namespace {
 
-// Reads one atom. Spaces are skipped before every token; columns count from the start of the whole text.
+// Reads one atom. Spaces are skipped before every token; columns count from the start of the whole
+// text.
 class AtomReader {
  public:
   AtomReader(std::string_view text, size_t offset, const Function& entry)
@@ -21,14 +22,22 @@ class AtomReader {
   Result<GuardAtom> Read() {
     GuardAtom atom;
     atom.location = Here();
-    if (Accept("cpu(")) TRY_VOID(ReadCpu(atom));
-    else if (Accept("len(")) TRY_VOID(ReadLength(atom));
-    else if (Accept("align(")) TRY_VOID(ReadNumber(atom, GuardKind::Alignment, ">="));
-    else if (Accept("stride(")) TRY_VOID(ReadNumber(atom, GuardKind::Stride, "=="));
-    else if (Accept("same(")) TRY_VOID(ReadPair(atom, GuardKind::Same));
-    else if (Accept("disjoint(")) TRY_VOID(ReadPair(atom, GuardKind::Disjoint));
-    else if (text_.substr(at_).starts_with("arg")) TRY_VOID(ReadEquals(atom));
-    else TRY_VOID(ReadBetween(atom));
+    if (Accept("cpu("))
+      TRY_VOID(ReadCpu(atom));
+    else if (Accept("len("))
+      TRY_VOID(ReadLength(atom));
+    else if (Accept("align("))
+      TRY_VOID(ReadNumber(atom, GuardKind::Alignment, ">="));
+    else if (Accept("stride("))
+      TRY_VOID(ReadNumber(atom, GuardKind::Stride, "=="));
+    else if (Accept("same("))
+      TRY_VOID(ReadPair(atom, GuardKind::Same));
+    else if (Accept("disjoint("))
+      TRY_VOID(ReadPair(atom, GuardKind::Disjoint));
+    else if (text_.substr(at_).starts_with("arg"))
+      TRY_VOID(ReadEquals(atom));
+    else
+      TRY_VOID(ReadBetween(atom));
     if (at_ != text_.size()) return Wrong("something follows the atom");
     return atom;
   }
@@ -75,14 +84,17 @@ class AtomReader {
     return static_cast<uint32_t>(number);
   }
 
-  Result<std::vector<uint64_t>> Constant(uint32_t arg, std::string_view literal, Location start) const {
+  Result<std::vector<uint64_t>> Constant(uint32_t arg, std::string_view literal,
+                                         Location start) const {
     Type type = entry_.param_type(arg);
     if (!type.is_scalar())
-      return Fail(Diag::BadGuard, fmt::format("arg{} is no scalar and equals no constant", arg), start);
+      return Fail(Diag::BadGuard, fmt::format("arg{} is no scalar and equals no constant", arg),
+                  start);
     while (literal.ends_with(' ') || literal.ends_with('\t')) literal.remove_suffix(1);
     Result<std::vector<uint64_t>> words = ParseLiteral(type, literal);
     if (!words)
-      return Fail(Diag::BadGuard, fmt::format("'{}' is no {}", literal, ScalarOrBufferName(type)), start);
+      return Fail(Diag::BadGuard, fmt::format("'{}' is no {}", literal, ScalarOrBufferName(type)),
+                  start);
     return words;
   }
 
@@ -111,10 +123,14 @@ class AtomReader {
   Result<void> ReadLength(GuardAtom& atom) {
     atom.arg = TRY(Argument());
     TRY_VOID(Expect(")"));
-    if (Accept("==")) atom.kind = GuardKind::LengthIs;
-    else if (Accept(">=")) atom.kind = GuardKind::LengthAtLeast;
-    else if (Accept("%")) atom.kind = GuardKind::LengthMultiple;
-    else return Wrong("a length is tested by '==', '>=' or '%'");
+    if (Accept("=="))
+      atom.kind = GuardKind::LengthIs;
+    else if (Accept(">="))
+      atom.kind = GuardKind::LengthAtLeast;
+    else if (Accept("%"))
+      atom.kind = GuardKind::LengthMultiple;
+    else
+      return Wrong("a length is tested by '==', '>=' or '%'");
     atom.number = TRY(Number());
     if (atom.kind != GuardKind::LengthMultiple) return {};
     TRY_VOID(Expect("=="));
@@ -164,18 +180,27 @@ class AtomReader {
 
 std::string PrintAtom(const GuardAtom& atom) {
   switch (atom.kind) {
-    case GuardKind::Equals: return fmt::format("arg{} == {}", atom.arg, PrintLiteral(atom.type, atom.low));
+    case GuardKind::Equals:
+      return fmt::format("arg{} == {}", atom.arg, PrintLiteral(atom.type, atom.low));
     case GuardKind::Between:
       return fmt::format("{} <= arg{} <= {}", PrintLiteral(atom.type, atom.low), atom.arg,
                          PrintLiteral(atom.type, atom.high));
-    case GuardKind::LengthIs: return fmt::format("len(arg{}) == {}", atom.arg, atom.number);
-    case GuardKind::LengthMultiple: return fmt::format("len(arg{}) % {} == 0", atom.arg, atom.number);
-    case GuardKind::LengthAtLeast: return fmt::format("len(arg{}) >= {}", atom.arg, atom.number);
-    case GuardKind::Alignment: return fmt::format("align(arg{}) >= {}", atom.arg, atom.number);
-    case GuardKind::Stride: return fmt::format("stride(arg{}) == {}", atom.arg, atom.number);
-    case GuardKind::Same: return fmt::format("same(arg{}, arg{})", atom.arg, atom.other);
-    case GuardKind::Disjoint: return fmt::format("disjoint(arg{}, arg{})", atom.arg, atom.other);
-    case GuardKind::Cpu: return fmt::format("cpu({})", CpuFeatureName(atom.feature));
+    case GuardKind::LengthIs:
+      return fmt::format("len(arg{}) == {}", atom.arg, atom.number);
+    case GuardKind::LengthMultiple:
+      return fmt::format("len(arg{}) % {} == 0", atom.arg, atom.number);
+    case GuardKind::LengthAtLeast:
+      return fmt::format("len(arg{}) >= {}", atom.arg, atom.number);
+    case GuardKind::Alignment:
+      return fmt::format("align(arg{}) >= {}", atom.arg, atom.number);
+    case GuardKind::Stride:
+      return fmt::format("stride(arg{}) == {}", atom.arg, atom.number);
+    case GuardKind::Same:
+      return fmt::format("same(arg{}, arg{})", atom.arg, atom.other);
+    case GuardKind::Disjoint:
+      return fmt::format("disjoint(arg{}, arg{})", atom.arg, atom.other);
+    case GuardKind::Cpu:
+      return fmt::format("cpu({})", CpuFeatureName(atom.feature));
   }
   return {};
 }
@@ -186,7 +211,8 @@ Result<Guard> ParseGuard(std::string_view text, const Program& program) {
   Guard guard;
   size_t first = text.find_first_not_of(" \t");
   size_t last = text.find_last_not_of(" \t");
-  if (first != std::string_view::npos && text.substr(first, last - first + 1) == "true") return guard;
+  if (first != std::string_view::npos && text.substr(first, last - first + 1) == "true")
+    return guard;
   for (size_t begin = 0;;) {
     size_t end = std::min(text.find("&&", begin), text.size());
     AtomReader reader(text.substr(begin, end - begin), begin, program.entry_function());

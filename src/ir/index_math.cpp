@@ -18,7 +18,8 @@ ValueId IndexMath::Value(IndexExpr a) {
 
 IndexExpr IndexMath::Add(IndexExpr a, IndexExpr b) {
   if (a.known() && b.known())
-    return IndexExpr::Known(Wrap(static_cast<uint64_t>(a.constant) + static_cast<uint64_t>(b.constant)));
+    return IndexExpr::Known(
+        Wrap(static_cast<uint64_t>(a.constant) + static_cast<uint64_t>(b.constant)));
   if (a.is(0)) return b;
   if (b.is(0)) return a;
   ValueId left = Value(a);
@@ -27,7 +28,8 @@ IndexExpr IndexMath::Add(IndexExpr a, IndexExpr b) {
 
 IndexExpr IndexMath::Sub(IndexExpr a, IndexExpr b) {
   if (a.known() && b.known())
-    return IndexExpr::Known(Wrap(static_cast<uint64_t>(a.constant) - static_cast<uint64_t>(b.constant)));
+    return IndexExpr::Known(
+        Wrap(static_cast<uint64_t>(a.constant) - static_cast<uint64_t>(b.constant)));
   if (b.is(0)) return a;
   ValueId left = Value(a);
   return IndexExpr::Of(builder_.Binary(Op::Sub, left, Value(b)));
@@ -35,7 +37,8 @@ IndexExpr IndexMath::Sub(IndexExpr a, IndexExpr b) {
 
 IndexExpr IndexMath::Mul(IndexExpr a, IndexExpr b) {
   if (a.known() && b.known())
-    return IndexExpr::Known(Wrap(static_cast<uint64_t>(a.constant) * static_cast<uint64_t>(b.constant)));
+    return IndexExpr::Known(
+        Wrap(static_cast<uint64_t>(a.constant) * static_cast<uint64_t>(b.constant)));
   if (a.is(0) || b.is(0)) return IndexExpr::Known(0);
   if (a.is(1)) return b;
   if (b.is(1)) return a;
@@ -52,8 +55,7 @@ IndexExpr IndexMath::Min(IndexExpr a, IndexExpr b) {
 IndexExpr IndexMath::FloorDiv(IndexExpr a, int64_t divisor) {
   CHECK(divisor > 0);
   if (divisor == 1) return a;
-  if (a.known())
-    return IndexExpr::Known(a.constant / divisor - (a.constant % divisor < 0 ? 1 : 0));
+  if (a.known()) return IndexExpr::Known(a.constant / divisor - (a.constant % divisor < 0 ? 1 : 0));
   return IndexExpr::Of(builder_.Binary(Op::DivFloor, a.value, Value(IndexExpr::Known(divisor))));
 }
 
@@ -82,8 +84,8 @@ IndexExpr IndexMath::MulOrNegative(IndexExpr a, IndexExpr b) {
   }
   if (a.is(1)) return b;
   if (b.is(1)) return a;
-  // Two non-negative factors fit if the upper half is 0 and the lower one not negative; or-ing keeps
-  // a sign bit if any of the three is negative.
+  // Two non-negative factors fit if the upper half is 0 and the lower one not negative; or-ing
+  // keeps a sign bit if any of the three is negative.
   ValueId x = Value(a);
   ValueId y = Value(b);
   ValueId low = builder_.Binary(Op::Mul, x, y);

@@ -37,15 +37,16 @@ class IndexMath {
   ValueId Compare(Op op, IndexExpr a, IndexExpr b);
 
   IndexExpr Product(std::span<const IndexExpr> factors);
-  // The product, or -1 where a factor is negative or the product does not fit: what `alloc` refuses.
+  // The product, or -1 where a factor is negative or the product does not fit: what `alloc`
+  // refuses.
   IndexExpr CountOrNegative(std::span<const IndexExpr> sizes);
-  // Row-major distances between neighbours along each axis.
+  // Row-major distances between neighbors along each axis.
   IndexExprs Strides(std::span<const IndexExpr> sizes);
   // The sum of index times stride.
   IndexExpr Dot(std::span<const IndexExpr> indices, std::span<const IndexExpr> strides);
 
-  // Independent gives `parallel`; Sequential gives `for`, which is needed where the body may trap: a
-  // `parallel` would put its iteration into the outcome.
+  // Independent gives `parallel`; Sequential gives `for`, which is needed where the body may trap:
+  // a `parallel` would put its iteration into the outcome.
   enum class Order : uint8_t { Independent, Sequential };
   void Loop(IndexExpr count, Order order, const std::function<void(IndexExpr)>& body);
   void Nest(std::span<const IndexExpr> sizes, Order order,

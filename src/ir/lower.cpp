@@ -33,8 +33,8 @@ Result<Program> LowerForTarget(const Program& program, const Limits& limits) {
   for (const Function& function : lowered.functions) insts += function.insts.size();
   if (insts > limits.program_insts)
     return Fail(Diag::LimitReached,
-                fmt::format("the lowered program has {} instructions, more than --max-insts {}", insts,
-                            limits.program_insts));
+                fmt::format("the lowered program has {} instructions, more than --max-insts {}",
+                            insts, limits.program_insts));
   return lowered;
 }
 

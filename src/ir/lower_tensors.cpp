@@ -1,7 +1,7 @@
-// LowerTensors: signatures, the dispatch over tensor ops, and what they share. Every op writes a buffer
-// of its own, one loop nest per op: fusion belongs to the optimizer, which sees the tensor ops themselves.
-// The one thing saved here is the copy of a result: an op whose value is only returned writes the `out`
-// parameter directly.
+// LowerTensors: signatures, the dispatch over tensor ops, and what they share. Every op writes a
+// buffer of its own, one loop nest per op: fusion belongs to the optimizer, which sees the tensor
+// ops themselves. The one thing saved here is the copy of a result: an op whose value is only
+// returned writes the `out` parameter directly.
 #include "ir/lower_tensors.h"
 
 #include <algorithm>
@@ -27,14 +27,17 @@ bool MakesItsBuffer(Op op) {
     case Op::TensorUniform:
     case Op::TensorNormal:
     case Op::TensorLoad:
-    case Op::Call: return true;
-    default: return false;
+    case Op::Call:
+      return true;
+    default:
+      return false;
   }
 }
 
 }  // namespace
 
-TensorLowering::TensorLowering(const Program& program, const Function& source, FunctionBuilder& builder)
+TensorLowering::TensorLowering(const Program& program, const Function& source,
+                               FunctionBuilder& builder)
     : Cloner(source, builder), program_(program), math_(builder), direct_(source.values.size()) {}
 
 Result<void> TensorLowering::Run() {
@@ -51,15 +54,18 @@ void TensorLowering::DeclareSignature() {
   }
   for (Type type : source_.results) {
     ValueId out;
-    if (type.is_tensor()) out = builder_.AddParam(Type::Buffer(type.element(), Access::Out));
-    else scalar_results_.push_back(type);
+    if (type.is_tensor())
+      out = builder_.AddParam(Type::Buffer(type.element(), Access::Out));
+    else
+      scalar_results_.push_back(type);
     out_params_.push_back(out);
   }
   builder_.SetResults(scalar_results_);
 }
 
-// A result may be computed in its `out` parameter if nothing else reads it. Its sizes must be known to be
-// sound: a symbol that no tensor parameter has could be negative, and then the op's `alloc` has to trap.
+// A result may be computed in its `out` parameter if nothing else reads it. Its sizes must be known
+// to be sound: a symbol that no tensor parameter has could be negative, and then the op's `alloc`
+// has to trap.
 void TensorLowering::FindDirectResults() {
   std::vector<uint32_t> uses(source_.values.size(), 0);
   for (ValueId operand : source_.operands) ++uses[operand.index];
@@ -97,27 +103,60 @@ Result<void> TensorLowering::Visit(const Inst& inst) {
   if (!HasTensor(inst)) return CopyInst(inst);
   switch (inst.op) {
     case Op::If:
-    case Op::Switch: return LowerBranches(inst);
-    case Op::For: return LowerFor(inst);
-    case Op::While: return LowerWhile(inst);
-    case Op::Call: LowerCall(inst); break;
-    case Op::Map: return LowerMap(inst);
-    case Op::Reduce: LowerReduce(inst); break;
+    case Op::Switch:
+      return LowerBranches(inst);
+    case Op::For:
+      return LowerFor(inst);
+    case Op::While:
+      return LowerWhile(inst);
+    case Op::Call:
+      LowerCall(inst);
+      break;
+    case Op::Map:
+      return LowerMap(inst);
+    case Op::Reduce:
+      LowerReduce(inst);
+      break;
     case Op::Matmul:
-    case Op::MatmulFast: LowerMatmul(inst); break;
-    case Op::Reshape: LowerReshape(inst); break;
-    case Op::Transpose: LowerTranspose(inst); break;
-    case Op::Broadcast: LowerBroadcast(inst); break;
-    case Op::Slice: LowerSlice(inst); break;
-    case Op::Concat: LowerConcat(inst); break;
-    case Op::Gather: LowerGather(inst); break;
-    case Op::Iota: LowerIota(inst); break;
+    case Op::MatmulFast:
+      LowerMatmul(inst);
+      break;
+    case Op::Reshape:
+      LowerReshape(inst);
+      break;
+    case Op::Transpose:
+      LowerTranspose(inst);
+      break;
+    case Op::Broadcast:
+      LowerBroadcast(inst);
+      break;
+    case Op::Slice:
+      LowerSlice(inst);
+      break;
+    case Op::Concat:
+      LowerConcat(inst);
+      break;
+    case Op::Gather:
+      LowerGather(inst);
+      break;
+    case Op::Iota:
+      LowerIota(inst);
+      break;
     case Op::TensorUniform:
-    case Op::TensorNormal: LowerRandom(inst); break;
-    case Op::Extract: LowerExtract(inst); break;
-    case Op::TensorLoad: LowerTensorLoad(inst); break;
-    case Op::TensorStore: LowerTensorStore(inst); break;
-    default: CHECK(!"an op that takes or gives tensors has its lowering");
+    case Op::TensorNormal:
+      LowerRandom(inst);
+      break;
+    case Op::Extract:
+      LowerExtract(inst);
+      break;
+    case Op::TensorLoad:
+      LowerTensorLoad(inst);
+      break;
+    case Op::TensorStore:
+      LowerTensorStore(inst);
+      break;
+    default:
+      CHECK(!"an op that takes or gives tensors has its lowering");
   }
   return {};
 }
@@ -193,7 +232,8 @@ void TensorLowering::AssertEqual(IndexExpr a, IndexExpr b) {
 void TensorLowering::TrapIf(ValueId condition, ValueId buffer) {
   // A negative index is outside of every buffer; the load stays, because it can trap.
   builder_.If(
-      condition, {}, [&] { return Load(buffer, IndexExpr::Known(-1)), Values(); }, [] { return Values(); });
+      condition, {}, [&] { return Load(buffer, IndexExpr::Known(-1)), Values(); },
+      [] { return Values(); });
 }
 
 ValueId TensorLowering::Both(ValueId a, ValueId b) {
@@ -202,7 +242,8 @@ ValueId TensorLowering::Both(ValueId a, ValueId b) {
   return builder_.Binary(Op::And, a, b);
 }
 
-ValueId TensorLowering::AllWithin(std::span<const IndexExpr> indices, std::span<const IndexExpr> sizes) {
+ValueId TensorLowering::AllWithin(std::span<const IndexExpr> indices,
+                                  std::span<const IndexExpr> sizes) {
   ValueId all;
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i].known() && sizes[i].known() && indices[i].constant >= 0 &&

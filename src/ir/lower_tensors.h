@@ -1,6 +1,6 @@
-// The inside of LowerTensors (ir/lower.h), shared by the files lower_tensors*.cpp. A tensor value of the
-// old function is bound to a buffer of the new one that holds its elements in logical order; its sizes
-// are those of its type, symbols being the `index` parameters, which keep their places.
+// The inside of LowerTensors (ir/lower.h), shared by the files lower_tensors*.cpp. A tensor value
+// of the old function is bound to a buffer of the new one that holds its elements in logical order;
+// its sizes are those of its type, symbols being the `index` parameters, which keep their places.
 #pragma once
 
 #include <functional>
@@ -65,7 +65,8 @@ class TensorLowering : public Cloner {
   IndexExprs SizesOf(Type tensor);
   IndexExprs SizesOf(ValueId old_tensor) { return SizesOf(source_.type(old_tensor)); }
   Target Allocate(Type tensor);
-  // The same sizes in any order, so that one has as many elements as the other, whatever the symbols are.
+  // The same sizes in any order, so that one has as many elements as the other, whatever the
+  // symbols are.
   bool SameFactors(ValueId old_a, ValueId old_b) const;
   // The target of an op's result, which is bound to it.
   Target Start(const Inst& inst, uint32_t result = 0);
@@ -83,7 +84,7 @@ class TensorLowering : public Cloner {
   const Program& program_;
   IndexMath math_;
   std::vector<ValueId> out_params_;  // one for each result; invalid for scalars
-  std::vector<ValueId> direct_;      // by old value: the `out` parameter it is computed into, if any
+  std::vector<ValueId> direct_;  // by old value: the `out` parameter it is computed into, if any
   std::vector<Type> scalar_results_;
 };
 

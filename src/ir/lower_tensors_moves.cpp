@@ -1,5 +1,5 @@
-// Tensor ops that move elements: bits stay as they are. Sizes that may not fit are tested first, so that
-// the loops themselves cannot trap and may run in any order.
+// Tensor ops that move elements: bits stay as they are. Sizes that may not fit are tested first, so
+// that the loops themselves cannot trap and may run in any order.
 #include <limits>
 
 #include "ir/lower_tensors.h"
@@ -38,7 +38,8 @@ void TensorLowering::LowerBroadcast(const Inst& inst) {
   ValueId from = Get(operand);
   if (!source_.type(operand).is_tensor()) {
     Target target = Start(inst);
-    math_.Loop(target.count, Order::Independent, [&](IndexExpr i) { Store(target.buffer, i, from); });
+    math_.Loop(target.count, Order::Independent,
+               [&](IndexExpr i) { Store(target.buffer, i, from); });
     return;
   }
   IndexExprs sizes = SizesOf(Function::result_of(inst));
@@ -49,7 +50,8 @@ void TensorLowering::LowerBroadcast(const Inst& inst) {
     IndexExpr size = operand_sizes[i];
     IndexExpr& stride = strides[static_cast<size_t>(source_.word(inst, i))];
     IndexExpr wanted = sizes[static_cast<size_t>(source_.word(inst, i))];
-    bool same = size.known() ? size.constant == wanted.constant && wanted.known() : size.value == wanted.value;
+    bool same = size.known() ? size.constant == wanted.constant && wanted.known()
+                             : size.value == wanted.value;
     if (same) stride = operand_strides[i];
     if (same || size.is(1)) continue;
     ValueId is_one = math_.Compare(Op::Eq, size, IndexExpr::Known(1));
@@ -81,8 +83,9 @@ void TensorLowering::LowerSlice(const Inst& inst) {
     if (sizes[i].known() && operand_sizes[i].known()) continue;
     IndexExpr after = math_.Sub(operand_sizes[i], IndexExpr::Known(start + 1));
     IndexExpr more = step > 0 ? math_.FloorDiv(after, step)
-                     : step == std::numeric_limits<int64_t>::min() ? IndexExpr::Known(0)
-                                                                   : IndexExpr::Known(start / -step);
+                     : step == std::numeric_limits<int64_t>::min()
+                         ? IndexExpr::Known(0)
+                         : IndexExpr::Known(start / -step);
     within = Both(within, math_.Compare(Op::Lt, IndexExpr::Known(start), operand_sizes[i]));
     within = Both(within, math_.Compare(Op::Le, math_.Sub(sizes[i], IndexExpr::Known(1)), more));
   }
@@ -95,7 +98,8 @@ void TensorLowering::LowerSlice(const Inst& inst) {
   IndexExprs steps;
   IndexExpr first = IndexExpr::Known(0);
   for (uint32_t i = 0; i < rank; ++i) {
-    first = math_.Add(first, math_.Mul(IndexExpr::Known(source_.word(inst, i)), operand_strides[i]));
+    first =
+        math_.Add(first, math_.Mul(IndexExpr::Known(source_.word(inst, i)), operand_strides[i]));
     steps.push_back(math_.Mul(IndexExpr::Known(source_.word(inst, rank + i)), operand_strides[i]));
   }
   math_.Nest(sizes, Order::Independent, [&](std::span<const IndexExpr> at) {

@@ -29,14 +29,16 @@ Result<void> TensorLowering::LowerMap(const Inst& inst) {
     for (uint32_t p = 0; p < tensors.size(); ++p)
       BindNamed(Function::param_of(source_.region(region), p), Load(tensors[p], i));
     auto yielded = CopyUntilYield(region);
-    if (yielded) Store(target.buffer, i, Get((*yielded)[0]));
-    else status = std::unexpected(yielded.error());
+    if (yielded)
+      Store(target.buffer, i, Get((*yielded)[0]));
+    else
+      status = std::unexpected(yielded.error());
   });
   return status;
 }
 
-// One chain for each output, k ascending. f16 and bf16 widen exactly, so their chain is one of f32, which
-// is rounded once at the end.
+// One chain for each output, k ascending. f16 and bf16 widen exactly, so their chain is one of f32,
+// which is rounded once at the end.
 void TensorLowering::LowerMatmul(const Inst& inst) {
   ValueId old_left = source_.operand(inst, 0);
   ValueId left = Get(old_left);
@@ -66,7 +68,8 @@ void TensorLowering::LowerMatmul(const Inst& inst) {
     ValueId zero = Zero(wide);
     ValueId lo = math_.Value(IndexExpr::Known(0));
     Values sum = builder_.For(
-        lo, math_.Value(depth), 1, std::span(&zero, 1), [&](ValueId k, std::span<const ValueId> acc) {
+        lo, math_.Value(depth), 1, std::span(&zero, 1),
+        [&](ValueId k, std::span<const ValueId> acc) {
           ValueId a = widened(left, math_.Add(left_start, IndexExpr::Of(k)));
           IndexExpr right_index = math_.Add(right_start, math_.Mul(IndexExpr::Of(k), columns));
           ValueId b = widened(right, right_index);

@@ -1,14 +1,13 @@
-// Reduce, in exactly the tree of [tensor.reduce]. The chains of a block are an array; a step adds one
-// row of `chains` elements to it, so that neighbours in memory meet neighbours in the array: that is the
-// form a target with vectors wants. What static sizes decide is decided here: no array for one chain, no
-// tree of blocks for one block.
+// Reduce, in exactly the tree of [tensor.reduce]. The chains of a block are an array; a step adds
+// one row of `chains` elements to it, so that neighbors in memory meet neighbors in the array:
+// that is the form a target with vectors wants. What static sizes decide is decided here: no array
+// for one chain, no tree of blocks for one block.
 #include <algorithm>
 #include <bit>
 #include <functional>
 #include <limits>
 
 #include "base/check.h"
-#include "ir/literal.h"
 #include "ir/lower_tensors.h"
 
 namespace frazil::ir {
@@ -16,15 +15,24 @@ namespace {
 
 Op CombinerOf(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::Sum: return Op::Add;
-    case ReduceKind::Product: return Op::Mul;
-    case ReduceKind::Min: return Op::Min;
-    case ReduceKind::Max: return Op::Max;
-    case ReduceKind::Minimum: return Op::Minimum;
-    case ReduceKind::Maximum: return Op::Maximum;
-    case ReduceKind::And: return Op::And;
-    case ReduceKind::Or: return Op::Or;
-    case ReduceKind::Xor: return Op::Xor;
+    case ReduceKind::Sum:
+      return Op::Add;
+    case ReduceKind::Product:
+      return Op::Mul;
+    case ReduceKind::Min:
+      return Op::Min;
+    case ReduceKind::Max:
+      return Op::Max;
+    case ReduceKind::Minimum:
+      return Op::Minimum;
+    case ReduceKind::Maximum:
+      return Op::Maximum;
+    case ReduceKind::And:
+      return Op::And;
+    case ReduceKind::Or:
+      return Op::Or;
+    case ReduceKind::Xor:
+      return Op::Xor;
   }
   CHECK(!"every kind has its op");
 }
@@ -41,14 +49,17 @@ ValueId Identity(FunctionBuilder& builder, ReduceKind kind, Type type) {
   switch (kind) {
     case ReduceKind::Sum:
     case ReduceKind::Or:
-    case ReduceKind::Xor: return builder.Const(type, std::vector<uint64_t>(WordsOf(type), 0));
+    case ReduceKind::Xor:
+      return builder.Const(type, std::vector<uint64_t>(WordsOf(type), 0));
     case ReduceKind::Product:
       return IsFloat(type.scalar) ? builder.ConstFloat(type, 1) : builder.ConstInt(type, 1);
-    case ReduceKind::And: return builder.ConstInt(type, type.scalar == Scalar::Bool ? 1 : -1);
+    case ReduceKind::And:
+      return builder.ConstInt(type, type.scalar == Scalar::Bool ? 1 : -1);
     case ReduceKind::Min:
     case ReduceKind::Minimum:
     case ReduceKind::Max:
-    case ReduceKind::Maximum: break;
+    case ReduceKind::Maximum:
+      break;
   }
   bool greatest = kind == ReduceKind::Min || kind == ReduceKind::Minimum;
   double infinity = std::numeric_limits<double>::infinity();
@@ -62,13 +73,19 @@ class Fold {
  public:
   using Element = std::function<ValueId(IndexExpr)>;
   Fold(FunctionBuilder& builder, ReduceKind kind, Type type, int64_t chains, int64_t block)
-      : builder_(builder), math_(builder), kind_(kind), type_(type), chains_(chains), block_(block) {}
+      : builder_(builder),
+        math_(builder),
+        kind_(kind),
+        type_(type),
+        chains_(chains),
+        block_(block) {}
 
   // Scratch, to be made before the loops over lines. False if none is needed.
   bool Prepare(IndexExpr length) {
     one_block_ = length.known() && length.constant <= block_;
     if (chains_ > 1) chain_array_ = builder_.Alloc(type_, math_.Value(IndexExpr::Known(chains_)));
-    if (!one_block_) block_array_ = builder_.Alloc(type_, math_.Value(math_.CeilDiv(length, block_)));
+    if (!one_block_)
+      block_array_ = builder_.Alloc(type_, math_.Value(math_.CeilDiv(length, block_)));
     return chains_ > 1 || !one_block_;
   }
 
@@ -86,7 +103,9 @@ class Fold {
 
   ValueId Combine(ValueId a, ValueId b) { return builder_.Binary(CombinerOf(kind_), a, b); }
   ValueId LoadAt(ValueId array, IndexExpr i) { return builder_.Load(array, math_.Value(i)); }
-  void StoreAt(ValueId array, IndexExpr i, ValueId value) { builder_.Store(array, math_.Value(i), value); }
+  void StoreAt(ValueId array, IndexExpr i, ValueId value) {
+    builder_.Store(array, math_.Value(i), value);
+  }
 
   ValueId NonEmpty(IndexExpr length, const Element& element) {
     if (one_block_) return Block(IndexExpr::Known(0), length, element);
@@ -105,9 +124,8 @@ class Fold {
     if (chains_ == 1) return Chain(start, count, element);
     IndexExpr step = IndexExpr::Known(chains_);
     IndexExpr present = math_.Min(count, step);
-    math_.Loop(present, Order::Independent, [&](IndexExpr c) {
-      StoreAt(chain_array_, c, element(math_.Add(start, c)));
-    });
+    math_.Loop(present, Order::Independent,
+               [&](IndexExpr c) { StoreAt(chain_array_, c, element(math_.Add(start, c))); });
     if (!count.known() || count.constant > chains_) Rows(start, count, element);
     // After a step with distance d only the first d chains are present.
     for (int64_t d = chains_ / 2; d >= 1; d /= 2) {
@@ -148,7 +166,8 @@ class Fold {
                         })[0];
   }
 
-  // Adjacent pairs, level by level, in place: a pair is read before anything is written at or after it.
+  // Adjacent pairs, level by level, in place: a pair is read before anything is written at or after
+  // it.
   void CombineBlocks(IndexExpr blocks) {
     ValueId count = math_.Value(blocks);
     ValueId one = math_.Value(IndexExpr::Known(1));
@@ -204,11 +223,13 @@ void TensorLowering::LowerReduce(const Inst& inst) {
   IndexExpr length = sizes[axis];
   // Chains that are never there change nothing.
   if (length.known() && length.constant < chains)
-    chains = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(length.constant, 1))));
+    chains = static_cast<int64_t>(
+        std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(length.constant, 1))));
   Target target = Start(inst);
   IndexExpr outer = math_.Product(all.first(axis));
   IndexExpr inner = math_.Product(all.subspan(axis + 1));
-  Fold fold(builder_, static_cast<ReduceKind>(source_.word(inst, 0)), wide, chains, source_.word(inst, 3));
+  Fold fold(builder_, static_cast<ReduceKind>(source_.word(inst, 0)), wide, chains,
+            source_.word(inst, 3));
   // Lines that share scratch come one after the other.
   Order order = fold.Prepare(length) ? Order::Sequential : Order::Independent;
   IndexExprs nest = {outer, inner};

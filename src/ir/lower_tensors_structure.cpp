@@ -1,6 +1,6 @@
-// Tensors that pass through calls, branches and loops. A branch or a loop gets a buffer before it starts,
-// and what it yields is copied there: a buffer cannot be a result of a region, and one that was allocated
-// in a region is gone when the region ends.
+// Tensors that pass through calls, branches and loops. A branch or a loop gets a buffer before it
+// starts, and what it yields is copied there: a buffer cannot be a result of a region, and one that
+// was allocated in a region is gone when the region ends.
 #include <algorithm>
 
 #include "ir/lower_tensors.h"
@@ -18,8 +18,10 @@ Result<void> TensorLowering::LowerBranches(const Inst& inst) {
   std::vector<Type> scalar_types;
   for (uint32_t i = 0; i < inst.results.count; ++i) {
     Type type = source_.type(Function::result_of(inst, i));
-    if (type.is_tensor()) targets[i] = Start(inst, i);
-    else scalar_types.push_back(type);
+    if (type.is_tensor())
+      targets[i] = Start(inst, i);
+    else
+      scalar_types.push_back(type);
   }
   InstId id = builder_.Begin(inst.op, inst.type, GetAll(source_.operands_of(inst)), scalar_types,
                              source_.words_of(inst), inst.regions.count);
@@ -28,8 +30,10 @@ Result<void> TensorLowering::LowerBranches(const Inst& inst) {
     std::span<const ValueId> yielded = TRY(CopyUntilYield(Function::region_of(inst, r)));
     Values scalars;
     for (uint32_t i = 0; i < yielded.size(); ++i) {
-      if (targets[i].buffer.valid()) CopyElements(Get(yielded[i]), targets[i].buffer, targets[i].count);
-      else scalars.push_back(Get(yielded[i]));
+      if (targets[i].buffer.valid())
+        CopyElements(Get(yielded[i]), targets[i].buffer, targets[i].count);
+      else
+        scalars.push_back(Get(yielded[i]));
     }
     builder_.Terminate(Op::Yield, scalars);
     builder_.EndRegion();
@@ -37,7 +41,8 @@ Result<void> TensorLowering::LowerBranches(const Inst& inst) {
   uint32_t next = 0;
   for (uint32_t i = 0; i < inst.results.count; ++i)
     if (!targets[i].buffer.valid())
-      BindNamed(Function::result_of(inst, i), Function::result_of(builder_.function().inst(id), next++));
+      BindNamed(Function::result_of(inst, i),
+                Function::result_of(builder_.function().inst(id), next++));
   return {};
 }
 
@@ -54,7 +59,8 @@ Values TensorLowering::CarriedBuffers(std::span<const ValueId> inits) {
   return buffers;
 }
 
-void TensorLowering::YieldCarried(std::span<const ValueId> yielded, std::span<const ValueId> carried) {
+void TensorLowering::YieldCarried(std::span<const ValueId> yielded,
+                                  std::span<const ValueId> carried) {
   Values scalars;
   struct Copy {
     ValueId from, to;
@@ -63,12 +69,15 @@ void TensorLowering::YieldCarried(std::span<const ValueId> yielded, std::span<co
   std::vector<Copy> copies;
   for (uint32_t i = 0; i < yielded.size(); ++i) {
     ValueId value = Get(yielded[i]);
-    if (!carried[i].valid()) scalars.push_back(value);
-    else if (value != carried[i]) copies.push_back({value, carried[i], source_.type(yielded[i])});
+    if (!carried[i].valid())
+      scalars.push_back(value);
+    else if (value != carried[i])
+      copies.push_back({value, carried[i], source_.type(yielded[i])});
   }
   // Carried tensors that change places are first copied aside: the copies below overwrite them.
   for (Copy& copy : copies) {
-    if (copies.size() < 2 || std::find(carried.begin(), carried.end(), copy.from) == carried.end()) continue;
+    if (copies.size() < 2 || std::find(carried.begin(), carried.end(), copy.from) == carried.end())
+      continue;
     Target aside = Allocate(copy.type);
     CopyElements(copy.from, aside.buffer, aside.count);
     copy.from = aside.buffer;
@@ -101,7 +110,8 @@ Result<void> TensorLowering::LowerFor(const Inst& inst) {
   builder_.EndRegion();
   for (uint32_t i = 0, next = 0; i < inits.size(); ++i)
     BindNamed(Function::result_of(inst, i),
-              carried[i].valid() ? carried[i] : Function::result_of(builder_.function().inst(id), next++));
+              carried[i].valid() ? carried[i]
+                                 : Function::result_of(builder_.function().inst(id), next++));
   return {};
 }
 
@@ -128,7 +138,8 @@ Result<void> TensorLowering::LowerWhile(const Inst& inst) {
   builder_.EndRegion();
   for (uint32_t i = 0, next = 0; i < inits.size(); ++i)
     BindNamed(Function::result_of(inst, i),
-              carried[i].valid() ? carried[i] : Function::result_of(builder_.function().inst(id), next++));
+              carried[i].valid() ? carried[i]
+                                 : Function::result_of(builder_.function().inst(id), next++));
   return {};
 }
 
@@ -139,10 +150,13 @@ void TensorLowering::LowerCall(const Inst& inst) {
   for (uint32_t i = 0; i < inst.results.count; ++i) {
     Type type = source_.type(Function::result_of(inst, i));
     is_tensor.push_back(type.is_tensor());
-    if (type.is_tensor()) arguments.push_back(Start(inst, i).buffer);
-    else scalar_types.push_back(type);
+    if (type.is_tensor())
+      arguments.push_back(Start(inst, i).buffer);
+    else
+      scalar_types.push_back(type);
   }
-  Values results = builder_.Emit(Op::Call, inst.type, arguments, scalar_types, source_.words_of(inst));
+  Values results =
+      builder_.Emit(Op::Call, inst.type, arguments, scalar_types, source_.words_of(inst));
   for (uint32_t i = 0, next = 0; i < inst.results.count; ++i)
     if (!is_tensor[i]) BindNamed(Function::result_of(inst, i), results[next++]);
 }
@@ -152,7 +166,8 @@ void TensorLowering::LowerReturn(const Inst& inst) {
   Values scalars;
   for (uint32_t i = 0; i < operands.size(); ++i) {
     ValueId value = Get(operands[i]);
-    if (!out_params_[i].valid()) scalars.push_back(value);
+    if (!out_params_[i].valid())
+      scalars.push_back(value);
     else if (value != out_params_[i])
       CopyElements(value, out_params_[i], math_.Product(SizesOf(operands[i])));
   }

@@ -49,7 +49,8 @@ func @main(%t: tensor<f32, [%n, 3]>, %n: index, %s: i32) -> (tensor<f32, [3, %n]
   EXPECT_EQ(main.param_type(4), Type::Buffer(types::F32, Access::Out));
   ASSERT_EQ(main.results.size(), 1u);
   EXPECT_EQ(main.results[0], types::I32);
-  EXPECT_EQ(Count(lowered, Op::Alloc), 0);  // the transposition is only returned, and written in place
+  EXPECT_EQ(Count(lowered, Op::Alloc),
+            0);  // the transposition is only returned, and written in place
 }
 
 TEST(LowerTensors, ProgramsWithoutTensorsStayAsTheyAre) {
@@ -78,8 +79,9 @@ TEST(LowerTensors, MapThatCanTrapIsAFor) {
   Program trapping = map("%b = div.trunc %a, %a : i32\n");
   EXPECT_EQ(Count(trapping, Op::Parallel), 0);
   EXPECT_EQ(Count(trapping, Op::For), 1);
-  Program nested = map("%c = eq %a, %a : i32\n%b = if %c -> (i32) {\n%d = neg.checked %a : i32\nyield %d\n} "
-                       "else {\nyield %a\n}\n");
+  Program nested =
+      map("%c = eq %a, %a : i32\n%b = if %c -> (i32) {\n%d = neg.checked %a : i32\nyield %d\n} "
+          "else {\nyield %a\n}\n");
   EXPECT_EQ(Count(nested, Op::Parallel), 0);
 }
 

@@ -1,5 +1,5 @@
-// The embedded prelude and the index over it. Only the functions that a program needs are parsed: the
-// whole text would cost more than everything else between a question and its answer.
+// The embedded prelude and the index over it. Only the functions that a program needs are parsed:
+// the whole text would cost more than everything else between a question and its answer.
 #include "ir/prelude.h"
 
 #include <fmt/format.h>
@@ -89,7 +89,8 @@ std::string PreludeLibrary::TextFor(std::string_view function) const {
   std::unordered_set<std::string_view> seen_tables;
   for (size_t next = 0; next < functions.size(); ++next) {
     ForEachUse(functions_.at(functions[next]), [&](std::string_view name, bool is_table) {
-      if (is_table && tables_.contains(name) && seen_tables.insert(name).second) tables.push_back(name);
+      if (is_table && tables_.contains(name) && seen_tables.insert(name).second)
+        tables.push_back(name);
       if (!is_table && functions_.contains(name) && seen_functions.insert(name).second)
         functions.push_back(name);
     });
@@ -104,10 +105,12 @@ Result<const Program*> PreludeLibrary::Load(std::string_view function) const {
   std::string name(function);
   std::lock_guard lock(mutex_);
   if (auto found = loaded_.find(name); found != loaded_.end()) return found->second.get();
-  if (!Has(function)) return Fail(Diag::Internal, fmt::format("the prelude has no function @{}", name));
+  if (!Has(function))
+    return Fail(Diag::Internal, fmt::format("the prelude has no function @{}", name));
   Result<Program> program = ParseText(TextFor(function));
   if (!program)
-    return Fail(Diag::Internal, fmt::format("the prelude's @{}: {}", name, program.error().ToString()));
+    return Fail(Diag::Internal,
+                fmt::format("the prelude's @{}: {}", name, program.error().ToString()));
   auto owned = std::make_unique<const Program>(std::move(*program));
   return loaded_.emplace(std::move(name), std::move(owned)).first->second.get();
 }

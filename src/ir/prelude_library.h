@@ -21,8 +21,8 @@ class PreludeLibrary {
   static const PreludeLibrary& Embedded();
 
   bool Has(std::string_view function) const { return functions_.contains(function); }
-  // A program whose last function, and entry, is the one asked for. It is kept: the pointer stays good.
-  // May be called from any thread.
+  // A program whose last function, and entry, is the one asked for. It is kept: the pointer stays
+  // good. May be called from any thread.
   Result<const Program*> Load(std::string_view function) const;
 
  private:

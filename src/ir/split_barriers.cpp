@@ -1,15 +1,13 @@
-// SplitBarriers: the body of a `parallel` is cut at its barriers, and each phase becomes a `parallel` of
-// its own. What one phase makes and a later one reads is kept in scratch arrays with one place for each
-// iteration. A uniform `for` or `if` around a barrier moves out of the parallel and holds the phases of
-// its body; the values it carries are such arrays too. Uniform values without a trap are computed before
-// the parallel and need no array.
+// SplitBarriers: the body of a `parallel` is cut at its barriers, and each phase becomes a
+// `parallel` of its own. What one phase makes and a later one reads is kept in scratch arrays with
+// one place for each iteration. A uniform `for` or `if` around a barrier moves out of the parallel
+// and holds the phases of its body; the values it carries are such arrays too. Uniform values
+// without a trap are computed before the parallel and need no array.
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
-#include <utility>
 #include <vector>
 
-#include "base/check.h"
+#include "ir/barrier_plan.h"
 #include "ir/clone.h"
 #include "ir/index_math.h"
 #include "ir/lower.h"
@@ -20,208 +18,6 @@ namespace {
 // More than any memory holds; a pool of fewer elements is simply allocated.
 constexpr int64_t MostPoolElements = int64_t{1} << 40;
 
-bool HasBarrier(const Function& function, const Inst& inst) {
-  if (inst.op == Op::Barrier) return true;
-  // A parallel inside has barriers of its own.
-  if (inst.op == Op::Parallel) return false;
-  for (uint32_t r = 0; r < inst.regions.count; ++r)
-    for (InstId id : function.region(Function::region_of(inst, r)).insts)
-      if (HasBarrier(function, function.inst(id))) return true;
-  return false;
-}
-
-// At the end of a phase: the place of `to` gets `from`.
-struct Move {
-  ValueId from, to;
-};
-
-// A phase, or a uniform structure with the phases of its regions.
-struct Step {
-  std::vector<InstId> insts;
-  std::vector<Move> moves;
-  const Inst* structure = nullptr;
-  std::vector<std::vector<Step>> regions;
-};
-
-// What must be known of one parallel before its phases are built.
-class Plan {
- public:
-  Plan(const Function& function, const Inst& parallel)
-      : function_(function), body_(Function::region_of(parallel, 0)) {
-    lane_ = Function::param_of(function.region(body_), 0);
-    steps_ = Cut(body_);
-    FindCrossings(steps_);
-  }
-
-  const std::vector<Step>& steps() const { return steps_; }
-  ValueId lane() const { return lane_; }
-  // Scalars that need a place for each iteration; for carried values and results of structures the one
-  // that stands for all (CarrierOf).
-  const std::vector<ValueId>& kept() const { return kept_; }
-  // Instructions to be computed before the parallel, in order.
-  const std::vector<InstId>& hoisted() const { return hoisted_; }
-  bool IsHoisted(InstId id) const { return hoisted_set_.contains(id); }
-  // Scratch that lives across a barrier.
-  const std::vector<InstId>& pooled() const { return pooled_; }
-  bool IsKept(ValueId value) const { return kept_set_.contains(value); }
-  // The same in every iteration, and there before the phases start (loop counters: the loop's phases).
-  bool IsUniform(ValueId value) const {
-    if (!inside_.contains(value)) return value != lane_;
-    InstId def = function_.values[value.index].def;
-    return def.valid() && IsHoisted(def);
-  }
-  ValueId CarrierOf(ValueId value) const {
-    auto found = carrier_.find(value);
-    return found == carrier_.end() ? value : found->second;
-  }
-  // Values that a phase reads but does not make, and those that it makes.
-  std::vector<ValueId> Read(const Step& phase) const;
-  std::vector<ValueId> Made(const Step& phase) const;
-
- private:
-  std::vector<Step> Cut(RegionId id);
-  void CutStructure(const Inst& inst, Step& before, Step& structure);
-  void FindCrossings(const std::vector<Step>& steps);
-  void Keep(ValueId value);
-  bool Hoist(ValueId value);
-  void Uses(const Inst& inst, std::vector<ValueId>& uses) const;
-  void Definitions(const Inst& inst, std::unordered_set<ValueId>& made) const;
-
-  const Function& function_;
-  RegionId body_;
-  ValueId lane_;
-  std::vector<Step> steps_;
-  std::unordered_set<ValueId> inside_;    // made in a phase, carried, or a structure's result
-  std::unordered_set<ValueId> counters_;  // of uniform loops
-  std::vector<ValueId> kept_;
-  std::unordered_set<ValueId> kept_set_;
-  std::unordered_map<ValueId, ValueId> carrier_;
-  std::vector<InstId> hoisted_;
-  std::unordered_set<InstId> hoisted_set_;
-  std::vector<InstId> pooled_;
-};
-
-void Plan::Uses(const Inst& inst, std::vector<ValueId>& uses) const {
-  for (ValueId operand : function_.operands_of(inst)) uses.push_back(operand);
-  for (uint32_t r = 0; r < inst.regions.count; ++r)
-    for (InstId id : function_.region(Function::region_of(inst, r)).insts) Uses(function_.inst(id), uses);
-}
-
-void Plan::Definitions(const Inst& inst, std::unordered_set<ValueId>& made) const {
-  for (uint32_t i = 0; i < inst.results.count; ++i) made.insert(Function::result_of(inst, i));
-  for (uint32_t r = 0; r < inst.regions.count; ++r) {
-    const Region& region = function_.region(Function::region_of(inst, r));
-    for (uint32_t i = 0; i < region.params.count; ++i) made.insert(Function::param_of(region, i));
-    for (InstId id : region.insts) Definitions(function_.inst(id), made);
-  }
-}
-
-std::vector<Step> Plan::Cut(RegionId id) {
-  std::vector<Step> steps(1);
-  for (InstId inst_id : function_.region(id).insts) {
-    const Inst& inst = function_.inst(inst_id);
-    if (inst.op == Op::Barrier) {
-      steps.emplace_back();
-    } else if (HasBarrier(function_, inst)) {
-      Step structure;
-      CutStructure(inst, steps.back(), structure);
-      steps.push_back(std::move(structure));
-      steps.emplace_back();
-    } else if (inst.op != Op::Yield) {
-      steps.back().insts.push_back(inst_id);
-      Definitions(inst, inside_);
-    }
-  }
-  return steps;
-}
-
-void Plan::CutStructure(const Inst& inst, Step& before, Step& structure) {
-  structure.structure = &inst;
-  bool is_loop = inst.op == Op::For;
-  for (uint32_t i = 0; i < inst.results.count; ++i) {
-    ValueId result = Function::result_of(inst, i);
-    inside_.insert(result);
-    Keep(result);
-    if (!is_loop) continue;
-    // A carried value and the loop's result share one place: the last iteration leaves it there.
-    const Region& region = function_.region(Function::region_of(inst, 0));
-    ValueId param = Function::param_of(region, i + 1);
-    inside_.insert(param);
-    carrier_[param] = result;
-    kept_set_.insert(param);
-    before.moves.push_back({function_.operand(inst, i + 2), result});
-  }
-  if (is_loop)
-    counters_.insert(Function::param_of(function_.region(Function::region_of(inst, 0)), 0));
-  for (uint32_t r = 0; r < inst.regions.count; ++r) {
-    RegionId region = Function::region_of(inst, r);
-    structure.regions.push_back(Cut(region));
-    std::span<const ValueId> yielded =
-        function_.operands_of(function_.inst(function_.region(region).insts.back()));
-    for (uint32_t i = 0; i < yielded.size(); ++i)
-      structure.regions.back().back().moves.push_back({yielded[i], Function::result_of(inst, i)});
-  }
-}
-
-void Plan::Keep(ValueId value) {
-  if (kept_set_.insert(value).second) kept_.push_back(value);
-}
-
-std::vector<ValueId> Plan::Made(const Step& phase) const {
-  std::vector<ValueId> made;
-  for (InstId id : phase.insts)
-    for (uint32_t i = 0; i < function_.inst(id).results.count; ++i)
-      made.push_back(Function::result_of(function_.inst(id), i));
-  return made;
-}
-
-std::vector<ValueId> Plan::Read(const Step& phase) const {
-  std::unordered_set<ValueId> made;
-  std::vector<ValueId> uses;
-  for (InstId id : phase.insts) {
-    Definitions(function_.inst(id), made);
-    Uses(function_.inst(id), uses);
-  }
-  for (const Move& move : phase.moves) uses.push_back(move.from);
-  std::sort(uses.begin(), uses.end());
-  uses.erase(std::unique(uses.begin(), uses.end()), uses.end());
-  std::erase_if(uses, [&](ValueId value) { return made.contains(value) || !inside_.contains(value); });
-  return uses;
-}
-
-// Moves an instruction, and what it needs, before the parallel, if it is the same for all iterations.
-bool Plan::Hoist(ValueId value) {
-  if (value == lane_ || counters_.contains(value)) return false;
-  if (!inside_.contains(value)) return true;
-  InstId def = function_.values[value.index].def;
-  if (!def.valid() || kept_set_.contains(value)) return false;
-  if (hoisted_set_.contains(def)) return true;
-  const Inst& inst = function_.inst(def);
-  if (!IsRemovable(Info(inst.op)) || inst.regions.count != 0 || !function_.type(value).is_scalar())
-    return false;
-  for (ValueId operand : function_.operands_of(inst))
-    if (!Hoist(operand)) return false;
-  if (hoisted_set_.insert(def).second) hoisted_.push_back(def);
-  return true;
-}
-
-void Plan::FindCrossings(const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
-    for (const std::vector<Step>& region : step.regions) FindCrossings(region);
-    for (ValueId value : Read(step)) {
-      if (kept_set_.contains(value) || Hoist(value)) continue;
-      if (function_.type(value).is_scalar()) {
-        Keep(value);
-        continue;
-      }
-      InstId def = function_.values[value.index].def;
-      if (std::find(pooled_.begin(), pooled_.end(), def) != pooled_.end()) continue;
-      pooled_.push_back(def);
-      if (function_.inst(def).op == Op::Alloc) Hoist(function_.operand(function_.inst(def), 0));
-    }
-  }
-}
-
 class BarrierSplitter : public Cloner {
  public:
   using Cloner::Cloner;
@@ -230,15 +26,17 @@ class BarrierSplitter : public Cloner {
   Result<void> Visit(const Inst& inst) override;
 
  private:
-  // Scratch of all iterations in one buffer: where this phase's iteration has its part, and its size.
+  // Scratch of all iterations in one buffer: where this phase's iteration has its part, and its
+  // size.
   struct Pool {
     ValueId buffer, size, offset;
-    ValueId trap;  // what `alloc` is given in each iteration: 0, or -1 if there can be no such scratch
+    ValueId
+        trap;  // what `alloc` is given in each iteration: 0, or -1 if there can be no such scratch
   };
   // One parallel that is being split; they nest.
   struct Split {
     Split(const Function& function, const Inst& inst) : plan(function, inst) {}
-    Plan plan;
+    BarrierPlan plan;
     ValueId lo, hi, lanes;
     std::unordered_map<ValueId, ValueId> places;
     std::unordered_map<ValueId, Pool> pools;
@@ -274,11 +72,12 @@ Result<void> BarrierSplitter::Visit(const Inst& inst) {
 
 BarrierSplitter::Pool* BarrierSplitter::PoolOf(ValueId old_value) {
   for (Split* split : splits_)
-    if (auto found = split->pools.find(old_value); found != split->pools.end()) return &found->second;
+    if (auto found = split->pools.find(old_value); found != split->pools.end())
+      return &found->second;
   return nullptr;
 }
 
-// An index outside of this iteration's part must trap, and not reach its neighbour's.
+// An index outside of this iteration's part must trap, and not reach its neighbor's.
 Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
   if (inst.op == Op::Length) {
     Bind(Function::result_of(inst), pool.size);
@@ -288,7 +87,8 @@ Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
   bool is_access = inst.op == Op::Load || inst.op == Op::Store || inst.op == Op::AtomicRmw ||
                    inst.op == Op::AtomicCas;
   if (!is_access)
-    return Fail(Diag::Unsupported, "a tensor is made of scratch that lives across a barrier", inst.location);
+    return Fail(Diag::Unsupported, "a tensor is made of scratch that lives across a barrier",
+                inst.location);
   Values operands;
   for (ValueId operand : source_.operands_of(inst))
     operands.push_back(PoolOf(operand) != nullptr ? pool.buffer : Get(operand));
@@ -303,21 +103,26 @@ Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
   for (uint32_t i = 0; i < inst.results.count; ++i)
     results.push_back(source_.type(Function::result_of(inst, i)));
   Values values = builder_.Emit(inst.op, inst.type, operands, results, source_.words_of(inst));
-  for (uint32_t i = 0; i < inst.results.count; ++i) BindNamed(Function::result_of(inst, i), values[i]);
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    BindNamed(Function::result_of(inst, i), values[i]);
   return {};
 }
 
-// A callee takes a whole buffer: it gets a copy, which is copied back. Nothing else sees the original.
+// A callee takes a whole buffer: it gets a copy, which is copied back. Nothing else sees the
+// original.
 Result<void> BarrierSplitter::PooledCall(const Inst& inst) {
   std::unordered_map<ValueId, ValueId> copies;
   auto copy_all = [&](ValueId old_value, bool back) {
     const Pool& pool = *PoolOf(old_value);
     ValueId copy = copies.at(old_value);
-    IndexMath(builder_).Loop(IndexExpr::Of(pool.size), IndexMath::Order::Independent, [&](IndexExpr i) {
-      ValueId place = builder_.Binary(Op::Add, pool.offset, i.value);
-      if (back) builder_.Store(pool.buffer, place, builder_.Load(copy, i.value));
-      else builder_.Store(copy, i.value, builder_.Load(pool.buffer, place));
-    });
+    IndexMath(builder_).Loop(IndexExpr::Of(pool.size), IndexMath::Order::Independent,
+                             [&](IndexExpr i) {
+                               ValueId place = builder_.Binary(Op::Add, pool.offset, i.value);
+                               if (back)
+                                 builder_.Store(pool.buffer, place, builder_.Load(copy, i.value));
+                               else
+                                 builder_.Store(copy, i.value, builder_.Load(pool.buffer, place));
+                             });
   };
   Values operands;
   std::vector<ValueId> copied;
@@ -334,7 +139,8 @@ Result<void> BarrierSplitter::PooledCall(const Inst& inst) {
   for (uint32_t i = 0; i < inst.results.count; ++i)
     results.push_back(source_.type(Function::result_of(inst, i)));
   Values values = builder_.Emit(Op::Call, inst.type, operands, results, source_.words_of(inst));
-  for (uint32_t i = 0; i < inst.results.count; ++i) BindNamed(Function::result_of(inst, i), values[i]);
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    BindNamed(Function::result_of(inst, i), values[i]);
   for (ValueId old_value : copied) copy_all(old_value, true);
   return {};
 }
@@ -371,8 +177,8 @@ Result<void> BarrierSplitter::BuildSteps(Split& split, const std::vector<Step>& 
   return {};
 }
 
-// Right before the phase that allocates, so that each turn of a uniform loop gets it zeroed again. If there
-// cannot be so much, the first iteration that asks for it traps.
+// Right before the phase that allocates, so that each turn of a uniform loop gets it zeroed again.
+// If there cannot be so much, the first iteration that asks for it traps.
 Result<void> BarrierSplitter::MakePools(Split& split, const Step& phase) {
   const std::vector<InstId>& pooled = split.plan.pooled();
   for (InstId id : phase.insts) {
@@ -382,9 +188,10 @@ Result<void> BarrierSplitter::MakePools(Split& split, const Step& phase) {
       return Fail(Diag::Unsupported, "a tensor cannot live across a barrier", inst.location);
     ValueId old_size = source_.operand(inst, 0);
     if (!split.plan.IsUniform(old_size))
-      return Fail(Diag::Unsupported,
-                  "scratch that lives across a barrier must have the same length in every iteration",
-                  inst.location);
+      return Fail(
+          Diag::Unsupported,
+          "scratch that lives across a barrier must have the same length in every iteration",
+          inst.location);
     builder_.SetLocation(inst.location);
     IndexMath math(builder_);
     Pool pool;
@@ -407,7 +214,8 @@ Result<void> BarrierSplitter::BuildStructure(Split& split, const Step& step) {
   builder_.SetLocation(inst.location);
   uint32_t deciding = inst.op == Op::For ? 2 : 1;
   Values operands = GetAll(source_.operands_of(inst).first(deciding));
-  InstId id = builder_.Begin(inst.op, inst.type, operands, {}, source_.words_of(inst), inst.regions.count);
+  InstId id =
+      builder_.Begin(inst.op, inst.type, operands, {}, source_.words_of(inst), inst.regions.count);
   for (uint32_t r = 0; r < inst.regions.count; ++r) {
     std::vector<Type> params;
     if (inst.op == Op::For) params.push_back(builder_.TypeOf(operands[0]));
@@ -422,7 +230,7 @@ Result<void> BarrierSplitter::BuildStructure(Split& split, const Step& step) {
 }
 
 Result<void> BarrierSplitter::BuildPhase(Split& split, const Step& phase) {
-  const Plan& plan = split.plan;
+  const BarrierPlan& plan = split.plan;
   std::vector<InstId> insts;
   for (InstId id : phase.insts)
     if (!plan.IsHoisted(id)) insts.push_back(id);
@@ -436,7 +244,8 @@ Result<void> BarrierSplitter::BuildPhase(Split& split, const Step& phase) {
   ValueId lane = builder_.Binary(Op::Sub, i, split.lo);
   std::vector<ValueId> reads = plan.Read(phase);
   for (ValueId value : reads)
-    if (plan.IsKept(value)) Bind(value, builder_.Load(split.places.at(plan.CarrierOf(value)), lane));
+    if (plan.IsKept(value))
+      Bind(value, builder_.Load(split.places.at(plan.CarrierOf(value)), lane));
   std::vector<ValueId> made = plan.Made(phase);
   reads.insert(reads.end(), made.begin(), made.end());
   for (ValueId value : reads)
@@ -458,10 +267,11 @@ Result<void> BarrierSplitter::BuildPhase(Split& split, const Step& phase) {
 }  // namespace
 
 Result<Program> SplitBarriers(const Program& program) {
-  bool any = std::any_of(program.functions.begin(), program.functions.end(), [](const Function& function) {
-    return std::any_of(function.insts.begin(), function.insts.end(),
-                       [](const Inst& inst) { return inst.op == Op::Barrier; });
-  });
+  bool any =
+      std::any_of(program.functions.begin(), program.functions.end(), [](const Function& function) {
+        return std::any_of(function.insts.begin(), function.insts.end(),
+                           [](const Inst& inst) { return inst.op == Op::Barrier; });
+      });
   if (!any) return program;
   return CopyProgram(program, [](const Function& function, FunctionBuilder& builder) {
     BarrierSplitter splitter(function, builder);

@@ -88,7 +88,8 @@ TEST(SplitBarriers, UniformStructureMovesOut) {
   EXPECT_EQ(Count(*split, Op::Barrier), 0);
   EXPECT_EQ(Count(*split, Op::For), 1);
   for (const Inst& inst : split->entry_function().insts) {
-    if (inst.op == Op::For) EXPECT_EQ(inst.results.count, 0u);
+    if (inst.op != Op::For) continue;
+    EXPECT_EQ(inst.results.count, 0u);
   }
 }
 
