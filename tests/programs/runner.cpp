@@ -81,12 +81,12 @@ std::string Runner::RunOne(Engine& engine, const Case& test, const RunLine& run,
     return run.refused == DiagId(outcome.error().diag) ? "" : outcome.error().ToString();
   }
   if (!outcome) return outcome.error().ToString();
-  bool any_trap_op = engine.lowers() && HasTensors(*test.program);
-  std::string difference = CompareWithRunLine(run, *test.program, *outcome, *arguments, any_trap_op);
+  TrapDetail detail = engine.trap_detail(*test.program);
+  std::string difference = CompareWithRunLine(run, *test.program, *outcome, *arguments, detail);
   if (!difference.empty()) return difference;
   auto reference = exec::Interpret(*test.program, reference_arguments, *context);
   if (!reference) return "interpreter: " + reference.error().ToString();
-  difference = CompareOutcomes(*reference, reference_arguments, *outcome, *arguments, any_trap_op);
+  difference = CompareOutcomes(*reference, reference_arguments, *outcome, *arguments, detail);
   return difference.empty() ? "" : "unlike the interpreter: " + difference;
 }
 

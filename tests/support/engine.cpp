@@ -70,7 +70,9 @@ class ImageEngine : public Engine {
 class LoweredEngine : public Engine {
  public:
   std::string_view name() const override { return "lowered"; }
-  bool lowers() const override { return true; }
+  TrapDetail trap_detail(const ir::Program& program) const override {
+    return TrapDetailWhenLowered(program);
+  }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool) override {
     std::vector<Prepared> result;
     for (const ir::Program* program : programs) result.push_back(PrepareOne(*program));
@@ -105,11 +107,12 @@ Result<ir::Program> Canonical(const ir::Program& program) {
 
 }  // namespace
 
-bool HasTensors(const ir::Program& program) {
-  return std::any_of(program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
+TrapDetail TrapDetailWhenLowered(const ir::Program& program) {
+  bool tensors = std::any_of(program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
     return std::any_of(function.values.begin(), function.values.end(),
                        [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
   });
+  return tensors ? TrapDetail::KindAndIndex : TrapDetail::All;
 }
 
 std::vector<std::string> EngineNames() {

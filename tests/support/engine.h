@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "exec/target.h"
 #include "ir/program.h"
+#include "support/run_line.h"
 
 namespace frazil::tests {
 
@@ -23,8 +24,7 @@ class Engine {
   // One callable, or the reason why not, for each program. Programs handed over together are compiled
   // together where that saves time. `metered`: runs may have a fuel limit.
   virtual std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool metered) = 0;
-  // Tensor ops have become loops: a trap may name another op.
-  virtual bool lowers() const { return false; }
+  virtual TrapDetail trap_detail(const ir::Program&) const { return TrapDetail::All; }
   // Not every program is its business (the batch interpreter); what it refuses is no failure.
   virtual bool may_refuse() const { return false; }
 };
@@ -33,6 +33,7 @@ class Engine {
 std::vector<std::string> EngineNames();
 Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name);
 
-bool HasTensors(const ir::Program& program);
+// What a lowered program tells of a trap: where tensor ops have become loops it may name another op.
+TrapDetail TrapDetailWhenLowered(const ir::Program& program);
 
 }  // namespace frazil::tests

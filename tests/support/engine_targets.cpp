@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "support/engine_batch.h"
 #include "targets/c/c.h"
 #include "targets/wasm/wasm.h"
 
@@ -16,7 +17,9 @@ class TargetEngine : public Engine {
   TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target)
       : name_(name), target_(std::move(target)) {}
   std::string_view name() const override { return name_; }
-  bool lowers() const override { return true; }
+  TrapDetail trap_detail(const ir::Program& program) const override {
+    return TrapDetailWhenLowered(program);
+  }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool metered) override {
     std::vector<Prepared> result;
     for (const ir::Program* program : programs) result.push_back(PrepareOne(*program, metered));
@@ -41,7 +44,9 @@ class CEngine : public Engine {
  public:
   CEngine(std::string_view name, std::string compiler) : name_(name), compiler_(std::move(compiler)) {}
   std::string_view name() const override { return name_; }
-  bool lowers() const override { return true; }
+  TrapDetail trap_detail(const ir::Program& program) const override {
+    return TrapDetailWhenLowered(program);
+  }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool metered) override {
     std::vector<ir::Program> copies;
     for (const ir::Program* program : programs) copies.push_back(*program);
@@ -60,6 +65,7 @@ class CEngine : public Engine {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
+  if (name == "batch") return MakeBatchEngine();
   if (name == "wasm") return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
   if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", "gcc-12");
   if (name == "c-clang") return std::make_unique<CEngine>("c-clang", "clang-22");

@@ -26,6 +26,11 @@ std::vector<Value> CloneArguments(const std::vector<Value>& arguments) {
   return result;
 }
 
+bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail) {
+  return a.kind == b.kind && (detail == TrapDetail::Kind || a.index == b.index) &&
+         (detail != TrapDetail::All || a.op == b.op);
+}
+
 namespace {
 
 std::string CompareValues(const char* what, const std::vector<Value>& expected,
@@ -43,14 +48,12 @@ std::string CompareValues(const char* what, const std::vector<Value>& expected,
 
 std::string CompareOutcomes(const exec::Outcome& expected, const std::vector<Value>& expected_arguments,
                             const exec::Outcome& actual, const std::vector<Value>& actual_arguments,
-                            bool any_trap_op) {
+                            TrapDetail detail) {
   auto describe = [](const exec::Outcome& outcome) {
     return outcome.trap ? outcome.trap->ToString() : std::string("no trap");
   };
   bool same_trap = expected.trap.has_value() == actual.trap.has_value();
-  if (same_trap && expected.trap)
-    same_trap = expected.trap->kind == actual.trap->kind && expected.trap->index == actual.trap->index &&
-                (any_trap_op || expected.trap->op == actual.trap->op);
+  if (same_trap && expected.trap) same_trap = SameTrap(*expected.trap, *actual.trap, detail);
   if (!same_trap) return fmt::format("{} instead of {}", describe(actual), describe(expected));
   if (auto text = CompareValues("output", expected.output, actual.output); !text.empty()) return text;
   // After a trap writable buffers are unspecified.

@@ -254,7 +254,7 @@ Result<std::string> CompareValue(const RunLine& run, const std::string& expected
 }
 
 Result<std::string> CompareAll(const RunLine& run, const ir::Program& program, const exec::Outcome& outcome,
-                               const std::vector<Value>& arguments, bool any_trap_op) {
+                               const std::vector<Value>& arguments, TrapDetail detail) {
   if (run.output) {
     std::vector<Value> expected = TRY(ReadStream(run, program, ir::Op::Output, run.output));
     if (expected.size() != outcome.output.size())
@@ -266,9 +266,7 @@ Result<std::string> CompareAll(const RunLine& run, const ir::Program& program, c
   }
   if (outcome.trap) {
     if (!run.trap) return "traps: " + outcome.trap->ToString();
-    bool same = outcome.trap->kind == run.trap->kind && outcome.trap->index == run.trap->index &&
-                (any_trap_op || outcome.trap->op == run.trap->op);
-    return same ? "" : fmt::format("{} instead of {}", outcome.trap->ToString(), run.trap->ToString());
+    return SameTrap(*outcome.trap, *run.trap, detail) ? "" : fmt::format("{} instead of {}", outcome.trap->ToString(), run.trap->ToString());
   }
   if (run.trap) return "does not trap";
   std::vector<std::string> expected = {*run.results};
@@ -333,8 +331,8 @@ Result<exec::RunContext> MakeContext(const RunLine& run, const ir::Program& prog
 }
 
 std::string CompareWithRunLine(const RunLine& run, const ir::Program& program, const exec::Outcome& outcome,
-                               const std::vector<Value>& arguments, bool any_trap_op) {
-  auto difference = CompareAll(run, program, outcome, arguments, any_trap_op);
+                               const std::vector<Value>& arguments, TrapDetail detail) {
+  auto difference = CompareAll(run, program, outcome, arguments, detail);
   return difference ? *difference : difference.error().ToString();
 }
 

@@ -52,15 +52,19 @@ Result<RunLine> ParseRunLine(std::string_view text, uint32_t line);
 Result<std::vector<exec::Value>> MakeArguments(const RunLine& run, const ir::Program& program);
 Result<exec::RunContext> MakeContext(const RunLine& run, const ir::Program& program);
 
-// Empty if the outcome is what the line says, else what differs. `any_trap_op`: lowering may have put the
-// trap into another op.
+// How much of a trap an engine can tell.
+enum class TrapDetail { All, KindAndIndex, Kind };
+
+// Empty if the outcome is what the line says, else what differs.
 std::string CompareWithRunLine(const RunLine& run, const ir::Program& program, const exec::Outcome& outcome,
-                               const std::vector<exec::Value>& arguments, bool any_trap_op);
+                               const std::vector<exec::Value>& arguments, TrapDetail detail);
 
 // Empty if two outcomes, and the arguments after them, are bit-identical.
 std::string CompareOutcomes(const exec::Outcome& expected, const std::vector<exec::Value>& expected_arguments,
                             const exec::Outcome& actual, const std::vector<exec::Value>& actual_arguments,
-                            bool any_trap_op);
+                            TrapDetail detail);
+
+bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail);
 
 // A copy with its own memory; identical buffers stay identical.
 std::vector<exec::Value> CloneArguments(const std::vector<exec::Value>& arguments);

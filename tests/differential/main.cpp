@@ -1,0 +1,231 @@
+// Random programs on every engine, against the interpreter, bit for bit. On a mismatch the program is made
+// smaller and written to a file with a run line, and the exit code is 1.
+//
+//   differential --count 20000 --seed 1 --targets wasm,c-gcc [--size 12] [--unit 200] [--out FOLDER]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "differential/shrink.h"
+#include "exec/generator.h"
+#include "exec/interpreter.h"
+#include "ir/check.h"
+#include "ir/text.h"
+#include "support/engine.h"
+#include "support/run_line.h"
+
+namespace frazil::tests {
+namespace {
+
+using exec::Value;
+
+struct Options {
+  uint64_t count = 1000;
+  uint64_t seed = 1;
+  uint32_t size = 12;
+  uint64_t unit = 200;
+  uint64_t tuples = 4;
+  std::string out = ".";
+  std::vector<std::string> targets;
+};
+
+struct Run {
+  std::vector<Value> arguments;
+  exec::RunContext context;
+  std::vector<Value> arguments_after;
+  exec::Outcome expected;
+};
+
+struct Totals {
+  uint64_t programs = 0, runs = 0, traps = 0, mismatches = 0, refused = 0;
+};
+
+class Differential {
+ public:
+  explicit Differential(const Options& options) : options_(options) {}
+  Result<void> Create();
+  void RunUnit(uint64_t first, uint64_t count, bool metered);
+  const Totals& totals() const { return totals_; }
+
+ private:
+  void RunOn(Engine& engine, const std::vector<ir::Program>& programs, const std::vector<std::vector<Run>>& runs,
+             uint64_t first_seed, bool metered);
+  void Report(Engine& engine, const ir::Program& program, const Run& run, uint64_t seed, bool metered,
+              const std::string& difference);
+
+  Options options_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  Totals totals_;
+};
+
+Result<void> Differential::Create() {
+  for (const std::string& name : options_.targets) engines_.push_back(TRY(MakeEngine(name)));
+  return {};
+}
+
+bool HasLoweredLoops(const ir::Program& program) {
+  return std::any_of(program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
+    bool tensors = std::any_of(function.values.begin(), function.values.end(),
+                               [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
+    return tensors || std::any_of(function.insts.begin(), function.insts.end(),
+                                  [](const ir::Inst& inst) { return inst.op == ir::Op::Barrier; });
+  });
+}
+
+// Arguments, streams and, now and then, tight limits.
+Run MakeRun(const ir::Program& program, uint64_t seed, bool metered) {
+  Run run;
+  run.arguments = exec::RandomArguments(program, seed);
+  run.context = exec::RandomContext(program, seed);
+  // Lowering replaces tensor ops and barriers by loops and scratch, which draw on the limits themselves.
+  bool own_limits = !HasLoweredLoops(program);
+  if (metered && own_limits) run.context.limits.fuel = seed % 41;
+  if (metered && own_limits && seed % 3 == 0) run.context.limits.depth = seed % 5;
+  if (metered && own_limits && seed % 7 == 0) run.context.limits.memory_bytes = 8 * (seed % 64);
+  return run;
+}
+
+void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
+  std::vector<ir::Program> programs;
+  std::vector<std::vector<Run>> runs;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    programs.push_back(exec::Generate({.seed = seed, .size = options_.size}));
+    runs.emplace_back();
+    for (uint64_t i = 0; i < options_.tuples; ++i) {
+      Run run = MakeRun(programs.back(), seed * 1000 + i, metered);
+      run.arguments_after = CloneArguments(run.arguments);
+      auto outcome = exec::Interpret(programs.back(), run.arguments_after, run.context);
+      if (!outcome) {
+        ++totals_.mismatches;
+        fmt::print("MISMATCH seed {}: interpreter: {}\n", seed, outcome.error().ToString());
+        continue;
+      }
+      run.expected = std::move(*outcome);
+      ++totals_.runs;
+      totals_.traps += run.expected.trap.has_value();
+      runs.back().push_back(std::move(run));
+    }
+  }
+  totals_.programs += count;
+  for (auto& engine : engines_) RunOn(*engine, programs, runs, first, metered);
+}
+
+std::string Difference(Engine& engine, const ir::Program& program, exec::Callable& callable, const Run& run) {
+  std::vector<Value> arguments = CloneArguments(run.arguments);
+  auto outcome = callable.Run(arguments, run.context);
+  if (!outcome) return outcome.error().ToString();
+  return CompareOutcomes(run.expected, run.arguments_after, *outcome, arguments, engine.trap_detail(program));
+}
+
+void Differential::RunOn(Engine& engine, const std::vector<ir::Program>& programs,
+                         const std::vector<std::vector<Run>>& runs, uint64_t first_seed, bool metered) {
+  std::vector<const ir::Program*> pointers;
+  for (const ir::Program& program : programs) pointers.push_back(&program);
+  std::vector<Prepared> prepared = engine.Prepare(pointers, metered);
+  for (size_t i = 0; i < programs.size(); ++i) {
+    if (!prepared[i] && prepared[i].error().diag == Diag::Unsupported) {
+      ++totals_.refused;
+      continue;
+    }
+    for (const Run& run : runs[i]) {
+      std::string difference = prepared[i] ? Difference(engine, programs[i], **prepared[i], run)
+                                           : prepared[i].error().ToString();
+      if (difference.empty()) continue;
+      ++totals_.mismatches;
+      Report(engine, programs[i], run, first_seed + i, metered, difference);
+      break;
+    }
+  }
+}
+
+void Differential::Report(Engine& engine, const ir::Program& program, const Run& run, uint64_t seed, bool metered,
+                          const std::string& difference) {
+  fmt::print("MISMATCH seed {} on {}: {}\n", seed, engine.name(), difference.substr(0, 400));
+  if (totals_.mismatches > 20) return;
+  auto rerun = [&](const FailingRun& candidate, Run& again) {
+    again = {candidate.arguments, run.context, CloneArguments(candidate.arguments), {}};
+    auto expected = exec::Interpret(candidate.program, again.arguments_after, again.context);
+    if (!expected) return std::string();
+    again.expected = std::move(*expected);
+    const ir::Program* pointer = &candidate.program;
+    auto prepared = engine.Prepare(std::span(&pointer, 1), metered);
+    if (!prepared[0]) return prepared[0].error().ToString();
+    return Difference(engine, candidate.program, *prepared[0].value(), again);
+  };
+  Run again;
+  FailingRun failing{program, run.arguments};
+  std::string kind = rerun(failing, again);
+  if (kind.empty()) {
+    fmt::print("  (not alone: it takes the others of its unit)\n");
+    return;
+  }
+  // A program that does not even compile is another failure than one that answers wrongly.
+  bool is_error = kind.find("FRZ") != std::string::npos;
+  auto fails = [&](const FailingRun& candidate) {
+    Run ignored;
+    std::string now = rerun(candidate, ignored);
+    return !now.empty() && (now.find("FRZ") != std::string::npos) == is_error;
+  };
+  failing = Shrink(std::move(failing), fails, engine.name().starts_with("c-") ? 300 : 3000);
+  std::string why = rerun(failing, again);
+  std::filesystem::create_directories(options_.out);
+  std::string path = fmt::format("{}/mismatch_{}_{}.frz", options_.out, engine.name(), seed);
+  std::ofstream file(path);
+  file << "// Found by differential testing, seed " << seed << ", on " << engine.name() << ".\n// run: "
+       << PrintRunLine(failing.program, failing.arguments, again.context, again.expected) << "\n"
+       << ir::PrintText(failing.program);
+  fmt::print("  smaller: {}\n  {}\n", path, why.substr(0, 400));
+}
+
+Options ReadOptions(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    std::string flag = argv[i], value = argv[i + 1];
+    auto number = [&] { return std::strtoull(value.c_str(), nullptr, 0); };
+    if (flag == "--count") options.count = number();
+    if (flag == "--seed") options.seed = number();
+    if (flag == "--size") options.size = static_cast<uint32_t>(number());
+    if (flag == "--unit") options.unit = number();
+    if (flag == "--tuples") options.tuples = number();
+    if (flag == "--out") options.out = value;
+    if (flag == "--targets") {
+      std::stringstream list(value);
+      for (std::string name; std::getline(list, name, ',');) options.targets.push_back(name);
+    }
+  }
+  if (options.targets.empty())
+    for (const std::string& name : EngineNames())
+      if (name != "interp") options.targets.push_back(name);
+  return options;
+}
+
+int Main(int argc, char** argv) {
+  Options options = ReadOptions(argc, argv);
+  fmt::print("seed {}, {} programs, targets {}\n", options.seed, options.count, fmt::join(options.targets, ","));
+  Differential differential(options);
+  if (auto created = differential.Create(); !created) {
+    fmt::print("{}\n", created.error().ToString());
+    return 1;
+  }
+  auto start = std::chrono::steady_clock::now();
+  for (uint64_t done = 0, unit = 0; done < options.count; done += options.unit, ++unit)
+    // Every fourth unit counts fuel.
+    differential.RunUnit(options.seed * 1'000'000 + done, std::min(options.unit, options.count - done), unit % 4 == 3);
+  const Totals& totals = differential.totals();
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("seed {}: {} programs, {} runs ({} trapped), {} refused by an engine, {} mismatches, {:.1f} s\n",
+             options.seed, totals.programs, totals.runs, totals.traps, totals.refused, totals.mismatches, seconds);
+  return totals.mismatches == 0 && totals.programs > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace frazil::tests
+
+int main(int argc, char** argv) { return frazil::tests::Main(argc, argv); }
