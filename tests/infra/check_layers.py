@@ -38,7 +38,7 @@ def third_party_problem(path, header):
     first = header.split("/")[0]
     if first in THIRD_PARTY:
         places = THIRD_PARTY[first]
-        if path.endswith("_test.cpp") and "test" in places:
+        if path.endswith(("_test.cpp", "/test_support.h")) and "test" in places:
             return None
         if any(path.startswith(place) for place in places if place != "test"):
             return None

@@ -36,7 +36,7 @@ def problems_of(source, folder):
     found += [
         f"src/{name}/README.md: {header} does not exist"
         for header in HEADER.findall(entry)
-        if not (source / header).exists()
+        if not (source / header).exists() and not (folder / header).exists()
     ]
     return found
 
