@@ -30,9 +30,15 @@ for stage in ir canonical wat c; do
 done
 
 title "3. The same program, the same bits, on every target"
+answers=()
 for target in interp wasm c; do
   show run examples/logistic.frz 3.9 0.5 1000 --target "$target"
+  answers+=("$("$frazil" run examples/logistic.frz 3.9 0.5 1000 --target "$target")")
 done
+if [[ ${answers[0]} != "${answers[1]}" || ${answers[0]} != "${answers[2]}" ]]; then
+  echo "demo: the targets disagree: ${answers[*]}" >&2
+  exit 70
+fi
 
 title "4. Which door reaches which target"
 show matrix

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target under libFuzzer for FUZZ_SECONDS each (default 60). New inputs are kept in
-# build/fuzz/corpus; a crash is written to build/fuzz/crashes and ends the run with exit code 1.
+# Runs every fuzz target under libFuzzer for FUZZ_SECONDS each (default 60), then FUZZ_PROGRAMS random
+# programs (default 100000) on all engines from a fresh seed. New inputs are kept in build/fuzz/corpus; a crash
+# is written to build/fuzz/crashes and ends the run with exit code 1, and so does a mismatch.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-60}
@@ -30,4 +31,12 @@ for program in "${programs[@]}"; do
   fi
   grep -E 'number_of_executed_units|peak_rss_mb' "build/fuzz/$name.log" || true
 done
-echo "fuzz: ${#programs[@]} targets, no crash"
+
+seed=${FUZZ_SEED:-$(date +%s)}
+count=${FUZZ_PROGRAMS:-100000}
+scripts/build.sh release differential
+for target in batch,reprinted,canonical,lowered wasm c-gcc c-clang; do
+  echo "== $count random programs from seed $seed: $target"
+  build/release/bin/differential --count "$count" --seed "$seed" --targets "$target" --out build/fuzz/mismatches
+done
+echo "fuzz: ${#programs[@]} targets without a crash, $count random programs without a mismatch"

@@ -13,6 +13,7 @@ file(REMOVE_RECURSE ${SCRATCH})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/first)
 file(RENAME ${SCRATCH}/first ${SCRATCH}/moved)
 file(COPY ${SOURCE}/ DESTINATION ${SCRATCH}/project)
+file(COPY ${SOURCE}/../muladd.frz DESTINATION ${SCRATCH})
 
 run(${CMAKE_COMMAND} -S ${SCRATCH}/project -B ${SCRATCH}/build -G Ninja
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${SCRATCH}/moved
@@ -24,8 +25,12 @@ if(NOT output STREQUAL "55")
   message(FATAL_ERROR "sum 10 printed '${output}' where 55 is right")
 endif()
 
-# The tool must work from where it was moved to, the wasmtime library beside it included.
-if(EXISTS ${SCRATCH}/moved/bin/frazil)
-  run(${SCRATCH}/moved/bin/frazil --version)
+# The tool must work from where it was moved to, with the wasmtime library beside it and not the build's.
+if(EXISTS ${SCRATCH}/moved/lib/frazil/libwasmtime.so)
+  run(${CMAKE_COMMAND} -E env --unset=FRAZIL_WASMTIME LD_DEBUG=files
+    ${SCRATCH}/moved/bin/frazil run ${SCRATCH}/muladd.frz 3 4 7 --target wasm)
+  if(NOT output MATCHES "file=[^\n]*/moved/[^\n]*libwasmtime.so" OR NOT output MATCHES "(^|\n)19(\n|$)")
+    message(FATAL_ERROR "the moved tool did not answer 19 with the library beside it:\n${output}")
+  endif()
 endif()
-message(STATUS "installed, moved, found by find_package, built, run: ${output}")
+message(STATUS "installed, moved, found by find_package, built and run")
