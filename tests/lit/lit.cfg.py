@@ -6,6 +6,7 @@ import lit.formats
 config.name = "frazil"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".test"]
+config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = lit_config.params["work"]
 config.environment["PATH"] = "/usr/lib/llvm-22/bin:" + os.environ["PATH"]

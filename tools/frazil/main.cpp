@@ -34,15 +34,16 @@ void AddLimits(CLI::App& app, Limits& limits) {
 #undef FRAZIL_LIMIT
 }
 
-// "-5" and "-inf" are numbers here, never options: a leading blank keeps them from the option parser and
-// is dropped again where arguments are read.
+// "-5" and "-inf" are numbers here, never options, and "[1,2]" is one argument: a leading blank keeps them
+// from the option parser and is dropped again where arguments are read.
 std::vector<std::string> ArgumentsOf(int argc, char** argv) {
   std::vector<std::string> arguments;
   for (int i = argc - 1; i > 0; --i) {
     std::string text = argv[i];
     bool number = text.size() > 1 && text[0] == '-' &&
                   (text.find_first_of("0123456789.") == 1 || text == "-inf");
-    arguments.push_back(number ? " " + text : text);
+    bool list = text.starts_with('[');
+    arguments.push_back(number || list ? " " + text : text);
   }
   return arguments;
 }
