@@ -76,7 +76,16 @@ template <Float T> T Mul(T a, T b) { return Narrow<T>(Widen(a) * Widen(b)); }
 template <Float T> T Div(T a, T b) { return Narrow<T>(Widen(a) / Widen(b)); }
 template <Float T> T Neg(T a) { return Narrow<T>(-Widen(a)); }
 template <Float T> T Abs(T a) { return Narrow<T>(std::fabs(Widen(a))); }
-template <Float T> T Sqrt(T a) { return Narrow<T>(SquareRoot(Widen(a))); }
+// By bits: LLVM takes `x < 0 ? NaN : sqrt(x)` for sqrt(x), whose NaN has a sign and keeps payloads.
+template <Float T> T Sqrt(T a) {
+  const Computed<T> root = SquareRoot(Widen(a));
+  using Bits = std::conditional_t<sizeof(root) == 4, uint32_t, uint64_t>;
+  constexpr Bits infinity = std::bit_cast<Bits>(std::numeric_limits<Computed<T>>::infinity());
+  constexpr Bits nan = std::bit_cast<Bits>(std::numeric_limits<Computed<T>>::quiet_NaN());
+  const Bits bits = std::bit_cast<Bits>(root);
+  const Bits magnitude = bits & (~Bits{0} >> 1);
+  return Narrow<T>(std::bit_cast<Computed<T>>(magnitude > infinity ? nan : bits));
+}
 template <Float T> T Floor(T a) { return Narrow<T>(std::floor(Widen(a))); }
 template <Float T> T Ceil(T a) { return Narrow<T>(std::ceil(Widen(a))); }
 template <Float T> T Trunc(T a) { return Narrow<T>(std::trunc(Widen(a))); }
