@@ -1,0 +1,260 @@
+// Expressions of instructions: the dispatch over all ops, and what is common to every type. The switch has
+// no default, so that a new op does not build before it has a line here.
+#include "targets/c/expression.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "targets/c/ctype.h"
+
+namespace frazil::targets::c {
+
+using ir::Op;
+using ir::Scalar;
+using ir::ValueId;
+
+std::string Parenthesized(const Text& text, Strength least) {
+  if (text.strength >= least) return text.text;
+  return "(" + text.text + ")";
+}
+
+Text CastTo(std::string_view type, const Text& text) {
+  return {fmt::format("({}){}", type, Parenthesized(text, Strength::Unary)), Strength::Unary};
+}
+
+Text ExpressionWriter::Infix(std::string_view op, Strength strength, const Text& a, const Text& b) const {
+  // More parentheses than C needs, as many as its compilers and readers want.
+  auto operand = [&](const Text& text, bool left) {
+    const bool product_in_sum = strength == Strength::Additive && text.strength == Strength::Multiplicative;
+    const bool chain = left && text.strength == strength &&
+                       (strength == Strength::Additive || strength == Strength::Multiplicative);
+    const bool is_logical = strength == Strength::LogicalAnd || strength == Strength::LogicalOr;
+    const bool test = is_logical && (text.strength == Strength::Equality || text.strength == Strength::Relational);
+    const bool plain = product_in_sum || chain || test;
+    return Parenthesized(text, plain ? Strength::Comma : Strength::Unary);
+  };
+  return {fmt::format("{} {} {}", operand(a, true), op, operand(b, false)), strength};
+}
+
+Text ExpressionWriter::Value(ValueId value) {
+  const ir::InstId id = facts_.definition[value.index];
+  if (id.valid()) {
+    const ir::Inst& inst = function_.inst(id);
+    if (inst.op == Op::Const && !IsStruct(inst.type))
+      return Literal(inst.type, function_.words_of(inst)[0], support_);
+    if (inst.op == Op::Length) return {LengthOf(function_.operand(inst, 0))};
+    if (facts_.inlined[value.index]) return Compute(inst);
+  }
+  return {Name(value)};
+}
+
+std::string ExpressionWriter::Operand(ValueId value, Strength least) {
+  return Parenthesized(Value(value), least);
+}
+
+Text ExpressionWriter::Typed(ValueId value) {
+  const bool is_name = !Name(value).empty() && !facts_.inlined[value.index];
+  return is_name ? Value(value) : CastTo(CTypeName(function_.type(value)), Value(value));
+}
+
+Text ExpressionWriter::Call(const std::string& function, const ir::Inst& inst) {
+  std::string text = function + "(";
+  for (uint32_t i = 0; i < inst.operands.count; ++i) {
+    if (i != 0) text += ", ";
+    text += Plain(function_.operand(inst, i));
+  }
+  return {text + ")"};
+}
+
+Text ExpressionWriter::Compute(const ir::Inst& inst) {
+  const Text text = ComputeAny(inst);
+  if (!facts_.canonical[ir::Function::result_of(inst).index]) return text;
+  return {fmt::format("{}({})", support_.Use("one_nan", inst.type), text.text)};
+}
+
+Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
+  const Scalar scalar = inst.type.scalar;
+  if (ir::IsFloat(scalar)) support_.UseFloats();
+  const bool is_field = ir::Contains(ir::sets::Fields, scalar);
+  switch (inst.op) {
+    case Op::Lookup: {
+      const size_t table = static_cast<size_t>(function_.word(inst, 0));
+      const std::string element =
+          fmt::format("{}[{}]", plan_.data_names[table], Plain(function_.operand(inst, 0)));
+      if (IsTableOfBits(plan_.program.data[table]))
+        return {fmt::format("{}({})", support_.Use("from_bits", inst.type), element)};
+      return {FromElement(inst.type, element), scalar == Scalar::Bool ? Strength::Equality : Strength::Primary};
+    }
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Neg:
+      if (is_field) return Fields(inst);
+      return ir::IsFloat(scalar) ? Float(inst) : Wrap(inst.type, RawCompute(inst));
+    case Op::MulHi: return Call(support_.Use("mul_hi", inst.type), inst);
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::DivChecked:
+    case Op::RemChecked: return Division(inst);
+    case Op::Abs: return ir::IsFloat(scalar) ? Float(inst) : Call(support_.Use("abs", inst.type), inst);
+    case Op::AbsChecked: return Call(support_.Use("abs", inst.type), inst);
+    case Op::Div:
+    case Op::Fma:
+    case Op::Sqrt:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Trunc:
+    case Op::Nearest:
+    case Op::Minimum:
+    case Op::Maximum: return Float(inst);
+    case Op::CopySign: return CopySign(inst);
+    case Op::FieldDiv:
+    case Op::Invert:
+    case Op::MakeXField:
+    case Op::PartXField:
+    case Op::MakeDigest:
+    case Op::PartDigest: return Fields(inst);
+    case Op::Min:
+    case Op::Max: {
+      if (ir::IsFloat(scalar)) return Float(inst);
+      const bool is_min = inst.op == Op::Min;
+      if (scalar == Scalar::Int) {
+        const std::string limbs = std::to_string(inst.type.limbs);
+        return Call(support_.Use(is_min ? "wide_min" : "wide_max", limbs), inst);
+      }
+      return Call(support_.Use(is_min ? "min" : "max", inst.type), inst);
+    }
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge: return Compare(inst);
+    case Op::Select: {
+      const Text condition = Value(function_.operand(inst, 0));
+      const bool is_bitwise = condition.strength >= Strength::BitOr && condition.strength <= Strength::BitAnd;
+      return {fmt::format("{} ? {} : {}", Parenthesized(condition, is_bitwise ? Strength::Unary : Strength::LogicalOr),
+                          Operand(function_.operand(inst, 1), Strength::Additive),
+                          Operand(function_.operand(inst, 2), Strength::Additive)),
+              Strength::Conditional};
+    }
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Not:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::Rotl:
+    case Op::Rotr:
+    case Op::Clz:
+    case Op::Ctz:
+    case Op::Popcnt: return Bits(inst);
+    case Op::Cast: return Cast(inst);
+    // Between machine integers (or from bool) only; int<k> is a statement.
+    case Op::CastChecked: return CastTo(CTypeName(inst.type), Value(function_.operand(inst, 0)));
+    case Op::Bitcast: return Bitcast(inst);
+    case Op::Call: return Call(plan_.function_names[static_cast<size_t>(function_.word(inst, 0))], inst);
+    // Statements, never expressions (statements.cpp, function_emitter.cpp).
+    case Op::Const:
+    case Op::AddChecked:
+    case Op::SubChecked:
+    case Op::MulChecked:
+    case Op::NegChecked:
+    case Op::Load:
+    case Op::Store:
+    case Op::Length:
+    case Op::Alloc:
+    case Op::AtomicRmw:
+    case Op::AtomicCas:
+    case Op::Input:
+    case Op::Output:
+    case Op::Hint:
+    case Op::Assert:
+    case Op::Unreachable:
+    case Op::If:
+    case Op::For:
+    case Op::While:
+    case Op::Switch:
+    case Op::Parallel:
+    case Op::Return:
+    case Op::Yield:
+    case Op::Condition:
+    // Gone after ir::LowerForTarget.
+    case Op::Barrier:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Expm1:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Log10:
+    case Op::Log1p:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Sigmoid:
+    case Op::Erf:
+    case Op::Gelu:
+    case Op::Rsqrt:
+    case Op::Cbrt:
+    case Op::Pow:
+    case Op::ExpFast:
+    case Op::LogFast:
+    case Op::TanhFast:
+    case Op::SigmoidFast:
+    case Op::RandomBits:
+    case Op::RandomUniform:
+    case Op::RandomNormal:
+    case Op::Map:
+    case Op::Reduce:
+    case Op::Matmul:
+    case Op::MatmulFast:
+    case Op::Reshape:
+    case Op::Transpose:
+    case Op::Broadcast:
+    case Op::Slice:
+    case Op::Concat:
+    case Op::Gather:
+    case Op::Iota:
+    case Op::TensorUniform:
+    case Op::TensorNormal:
+    case Op::Extract:
+    case Op::TensorLoad:
+    case Op::TensorStore: break;
+  }
+  CHECK(false);
+  return {};
+}
+
+std::string ExpressionWriter::FromElement(ir::Type type, const std::string& element) {
+  return type.scalar == Scalar::Bool ? element + " != 0" : element;
+}
+
+std::string ExpressionWriter::FromWord(ir::Type type, const std::string& word) {
+  switch (type.scalar) {
+    case Scalar::Bool: return word + " != 0";
+    case Scalar::F32: return fmt::format("{}((uint32_t){})", support_.Use("from_bits", type), word);
+    case Scalar::F64: return fmt::format("{}({})", support_.Use("from_bits", type), word);
+    case Scalar::U64:
+    case Scalar::Field: return word;
+    default: return fmt::format("({}){}", CTypeName(type), word);
+  }
+}
+
+std::string ExpressionWriter::ToWord(ir::Type type, const std::string& value) {
+  switch (type.scalar) {
+    case Scalar::F32:
+    case Scalar::F64: return fmt::format("{}({})", support_.Use("to_bits", type), value);
+    case Scalar::U64:
+    case Scalar::Field: return value;
+    // From a signed type this extends the sign.
+    default: return fmt::format("(uint64_t){}", value);
+  }
+}
+
+}  // namespace frazil::targets::c
