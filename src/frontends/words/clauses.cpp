@@ -30,12 +30,13 @@ Result<void> Story::Clause() {
     at_ += 2;
     return OwnPhrase("", {});
   }
+  if (IsDeterminer(Peek()) && Peek(1).IsNumber()) ++at_;
   if (AtNumber()) {
     // "gives 5 to Ann and 3 to Bob": the verb goes on.
     const bool repeats = verb_ && (verb_->deed == Deed::Gain || verb_->deed == Deed::Lose ||
-                                  verb_->deed == Deed::Use || verb_->deed == Deed::Buy);
+                                  verb_->deed == Deed::Use || verb_->deed == Deed::Buy || verb_->deed == Deed::Pay);
     if (!repeats) return QuantityClause();
-    const Objects objects = TRY(ReadObjects(actor_));
+    const Objects objects = TRY(ReadObjects(verb_->deed));
     return Apply(verb_->deed, actor_, objects);
   }
   if (AtVerb()) return VerbPhrase(actor_, {});
@@ -66,10 +67,11 @@ Result<void> Story::VerbPhrase(const std::string& actor, const Noun& subject) {
     case Deed::Split: return SplitPhrase(actor, std::nullopt);
     case Deed::Put: return PutPhrase(actor);
     case Deed::Go:
-    case Deed::Come: return Refuse("how many");
+    case Deed::Come:
+    case Deed::Stay: return Refuse("how many");
     default: break;
   }
-  const Objects objects = TRY(ReadObjects(actor));
+  const Objects objects = TRY(ReadObjects(verb.deed));
   return Apply(verb.deed, actor, objects);
 }
 
@@ -182,10 +184,21 @@ Result<bool> Story::Comparative(const std::string& actor) {
 
 // Gaining and losing ------------------------------------------------------------------------------------
 
-Result<Story::Objects> Story::ReadObjects(const std::string&) {
+Result<Story::Objects> Story::ReadObjects(Deed deed) {
   Objects objects;
   objects.at = at_;
   std::string recipient;
+  // "buys a hat for 12 dollars": the price is the only number.
+  if (deed == Deed::Buy && (Peek().Is("a") || Peek().Is("an")) && !AtNumber()) {
+    Quantity thing;
+    thing.at = at_;
+    thing.noun = ReadNoun(true);
+    objects.items.push_back(std::move(thing));
+    objects.to.emplace_back();
+    TRY_VOID(ReadPhrasesBehind(objects));
+    if (!objects.price) return RefuseAt(objects.at, "a price");
+    return objects;
+  }
   // "gives Tom 3 apples", "gives her brother 3"
   if (!AtNumber()) {
     const size_t start = at_;
@@ -224,6 +237,7 @@ Result<void> Story::ReadPhrasesBehind(Objects& objects) {
       const size_t whom = at_;
       const Noun noun = ReadNoun(false);
       if (noun.empty()) return Refuse();
+      places_.push_back(noun.head);
       // "buys 3 for Ann": then they are hers, which this grammar does not follow.
       const bool person = tokens_[start].Is("for") || tokens_[start].Is("with");
       if (person && world_.KnowsActor(noun.head) && noun.head != actor_) return RefuseAt(whom);
@@ -240,7 +254,11 @@ Result<void> Story::Apply(Deed deed, const std::string& actor, const Objects& ob
     if (what.each || what.per) return RefuseAt(what.at, "how many there are");
     if (objects.price && deed == Deed::Buy) {
       const bool each = objects.price->each || objects.price->per;
-      const ExprId cost = each ? world_.Product(what.amount, objects.price->amount) : objects.price->amount;
+      if (each && !what.amount.valid()) return RefuseAt(objects.price->at, "how many");
+      const ExprId price = objects.price->amount;
+      const ExprId cost = each ? world_.Product(what.amount, price) : price;
+      if (!each && what.amount.valid())
+        world_.AddRate({what.noun, {"dollar", "", {}, true}, world_.Make(Kind::Divide, price, what.amount)});
       TRY_VOID(Spend(actor, *objects.price, cost));
       continue;
     }
@@ -384,6 +402,11 @@ Result<void> Story::QuantityClause() {
       Objects behind;
       return ReadPhrasesBehind(behind);
     }
+    case Deed::Stay: {
+      TRY_VOID(Own("", many));
+      Objects behind;
+      return ReadPhrasesBehind(behind);
+    }
     case Deed::Split: return SplitPhrase("", many);
     case Deed::Cost: return CostPhrase(many.noun, many);
     default: return EachOfThem(many, *verb);
@@ -406,6 +429,11 @@ Result<void> Story::EachOfThem(const Quantity& many, const VerbMatch& verb) {
 Result<void> Story::PassiveClause(const Quantity& subject) {
   EatAny({"then", "later", "now"});
   const std::optional<VerbMatch> verb = MatchVerb(tokens_, at_, true);
+  if (!verb && (Peek().Is("on") || Peek().Is("in") || Peek().Is("at"))) {
+    TRY_VOID(Own("", subject));
+    Objects behind;
+    return ReadPhrasesBehind(behind);
+  }
   if (!verb) return Refuse("a verb");
   at_ += verb->length;
   if (verb->deed == Deed::Split) return SplitPhrase("", subject);

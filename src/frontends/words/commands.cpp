@@ -21,8 +21,9 @@ Result<std::optional<ExprId>> Parser::Command() {
   if (EatAny({"decrease", "reduce", "lower", "decreasing", "reducing"})) return TRY(ChangeCommand(Kind::Subtract));
   if (EatAny({"raise", "raising", "exponentiate"})) return TRY(RaiseCommand());
   if (EatAny({"count", "counting"})) return At("collatz") ? TRY(Unary()) : TRY(CountCommand());
-  if (EatAny({"square", "squaring"})) return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
-  if (EatAny({"cube", "cubing"})) return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
+  const bool noun = Peek(1).Is("root") || Peek(1).Is("of");
+  if (!noun && EatAny({"square", "squaring"})) return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
+  if (!noun && EatAny({"cube", "cubing"})) return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
   if (EatAny({"halve", "halving"})) return Make(Kind::Divide, TRY(Operand()), Number({2, 1}, place));
   if (EatAny({"negate"})) return Make(Kind::Negate, TRY(Operand()));
   const bool start = EatAny({"start with", "start at", "start from", "starting with", "starting from",
@@ -32,6 +33,20 @@ Result<std::optional<ExprId>> Parser::Command() {
   if (tokens_[at_ - 1].Is("from") || EatAny({"away from", "from"}))
     return Make(Kind::Subtract, TRY(Operand()), value);
   if (!AtStep()) return std::unexpected(Refuse("what to do with it"));
+  return value;
+}
+
+// "Add 4 and 5 times 2", read as (4 + 5) * 2; Operand() offers the other reading.
+Result<ExprId> Parser::AfterCommand(ExprId value) {
+  while (AtWordOperator()) {
+    if (const std::optional<Kind> kind = EatAdditive()) {
+      value = Make(*kind, value, TRY(Multiplicative()));
+    } else {
+      const Kind factor = *EatMultiplicative();
+      const ExprId right = TRY(Unary());
+      value = factor == Kind::Remainder ? Modulo(value, right) : Make(factor, value, right);
+    }
+  }
   return value;
 }
 

@@ -101,6 +101,18 @@ std::vector<ExprId> Tree::PostOrder(ExprId from) const {
   return order;
 }
 
+void Tree::UnshareNumbers() {
+  std::vector<bool> taken(nodes.size());
+  for (ExprId id : PostOrder(root)) {
+    for (ExprId Node::*operand : {&Node::a, &Node::b}) {
+      const ExprId number = nodes[id.index].*operand;
+      if (!number.valid() || at(number).a.valid()) continue;
+      if (taken[number.index]) nodes[id.index].*operand = Push(at(number));
+      taken[number.index] = true;
+    }
+  }
+}
+
 std::string_view OperationName(const Node& node) {
   return node.kind == Kind::Compare ? InfoOf(node.relation).name : InfoOf(node.kind).name;
 }
@@ -108,7 +120,10 @@ std::string_view OperationName(const Node& node) {
 Written WriteNumber(const Node& number) {
   if (number.kind == Kind::Truth) return {number.value.num.is_zero() ? "false" : "true", Atom};
   if (number.percent) return {PrintRational(Rational::Of(number.value.num * 100, number.value.den)) + "%", Raising};
-  return WriteAnswer(PrintRational(number.value));
+  Written written = WriteAnswer(PrintRational(number.value));
+  // As the division that it reads back as.
+  if (const size_t slash = written.text.find('/'); slash != std::string::npos) written.text.replace(slash, 1, " / ");
+  return written;
 }
 
 Written WriteAnswer(std::string text) {

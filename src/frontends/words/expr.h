@@ -47,12 +47,15 @@ struct Tree {
   ExprId root;
 
   const Node& at(ExprId id) const { return nodes[id.index]; }
-  ExprId Push(Node node) {
+  ExprId Push(Node node) {  // by value: the node may be one of ours
     nodes.push_back(std::move(node));
     return ExprId{static_cast<uint32_t>(nodes.size() - 1)};
   }
   // Every node below `from`, each once, operands before their operation, left before right.
   std::vector<ExprId> PostOrder(ExprId from) const;
+  // Gives every use of a written number its own node, as its canonical form would: "200 + 15% * 200".
+  // What was computed stays shared.
+  void UnshareNumbers();
 };
 
 // "subtract", "sum", "greater".

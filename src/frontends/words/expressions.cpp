@@ -198,6 +198,8 @@ Result<ExprId> Parser::Postfix() {
       const bool last = Peek(1).kind == TokenKind::End;
       if (in_command_ && last && choices_.Ask(2, Peek().location) == 1) return operand;
       ++at_;
+      // 5!! is another function, or enthusiasm.
+      if (Peek().Is(Symbol::Bang)) return std::unexpected(Refuse());
       operand = Make(Kind::Factorial, operand);
     } else {
       return operand;

@@ -199,7 +199,9 @@ class Lexer {
       const uint32_t c = Here().value;
       const uint32_t next = At(offset_ + Here().length).value;
       const bool apostrophe = (c == '\'' || c == 0x2019) && IsLetter(next);
-      const bool digit = IsDigit(c) && offset_ > start;
+      // "5x3" is a product, "x3" a name.
+      const bool times = token.word == "x" && !token.spaced && !tokens_.empty() && tokens_.back().IsNumber();
+      const bool digit = IsDigit(c) && offset_ > start && !times;
       if (!IsLetter(c) && !apostrophe && !digit) break;
       if (apostrophe) {
         token.word.push_back('\'');

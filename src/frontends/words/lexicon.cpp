@@ -81,6 +81,11 @@ constexpr Verb Verbs[] = {
     {"come", "came", Deed::Come},
     {"enter", "", Deed::Come},
     {"land", "", Deed::Come},
+    {"sit", "sat", Deed::Stay},
+    {"stand", "stood", Deed::Stay},
+    {"wait", "", Deed::Stay},
+    {"live", "", Deed::Stay},
+    {"play", "", Deed::Stay},
     {"cost", "", Deed::Cost},
     {"split", "", Deed::Split},
     {"share", "", Deed::Split},
@@ -180,9 +185,24 @@ bool IsMoneyWord(const Token& token) {
   return false;
 }
 
-bool IsGenericNoun(std::string_view head) {
-  for (std::string_view noun : {"item", "thing", "piece", "object", "fruit", "animal", "toy", "one", "money", "pet"})
-    if (noun == head) return true;
+bool IsKindOf(std::string_view thing, std::string_view kind) {
+  struct Family {
+    std::string_view kinds, members;
+  };
+  constexpr Family Families[] = {
+      {"child kid student pupil person", "boy girl child kid student pupil"},
+      {"person", "man woman adult boy girl child teacher friend player passenger"},
+      {"fruit", "apple orange pear banana peach plum grape cherry mango lemon lime melon apricot fig"},
+      {"vegetable", "carrot potato tomato onion cabbage pepper cucumber bean pea"},
+      {"animal", "dog cat cow pig sheep hen chicken duck goose horse goat bird rabbit lion tiger fish"},
+      {"pet", "dog cat bird rabbit hamster fish parrot"},
+      {"flower", "rose tulip lily daisy orchid sunflower"},
+      {"vehicle", "car truck bus bike van bicycle motorcycle"},
+      {"coin", "penny nickel dime quarter"},
+  };
+  if (IsListed("item thing object piece", kind)) return true;
+  for (const Family& family : Families)
+    if (IsListed(family.kinds, kind) && IsListed(family.members, thing)) return true;
   return false;
 }
 

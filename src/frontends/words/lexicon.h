@@ -18,6 +18,7 @@ enum class Deed : uint8_t {
   Use,    // eats, breaks, removes: one's own or what there is
   Go,     // without an object: 75 leak out, 3 birds fly away
   Come,   // without an object: 4 more join
+  Stay,   // without an object: 20 birds sit on a fence
   Buy,    // gains things, loses money
   Pay,    // loses money: spends, pays
   Cost,   // what one of a thing costs
@@ -38,8 +39,8 @@ bool IsClosedWord(const Token& token);
 // the, a, his, her ...
 bool IsDeterminer(const Token& token);
 bool IsMoneyWord(const Token& token);
-// "fruits", "things", "money": may stand for whatever the story counts.
-bool IsGenericNoun(std::string_view head);
+// Is an apple a fruit? Anything is a thing.
+bool IsKindOf(std::string_view thing, std::string_view kind);
 
 // "boxes" -> "box", "children" -> "child"
 std::string Singular(std::string_view word);

@@ -76,6 +76,7 @@ class Parser {
   ExprId Fold(Kind kind, const std::vector<ExprId>& items);
   const Node& NodeOf(ExprId id) const { return tree_.at(id); }
   std::optional<int64_t> Literal(ExprId id) const;
+  bool IsClaim(ExprId id) const { return NodeOf(id).kind == Kind::Compare || NodeOf(id).kind == Kind::Both; }
 
   // --- expressions.cpp
   Result<ExprId> Additive();
@@ -131,6 +132,7 @@ class Parser {
   // --- commands.cpp
   Result<ExprId> Statement();
   Result<std::optional<ExprId>> Command();
+  Result<ExprId> AfterCommand(ExprId value);
   Result<ExprId> AddCommand();
   Result<ExprId> SubtractCommand();
   Result<ExprId> MultiplyCommand();

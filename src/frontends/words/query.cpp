@@ -53,6 +53,7 @@ Result<bool> Story::ReadQueryWord(Query& query) {
   if (EatAny({"each", "every", "per", "apiece"})) {
     query.each = true;
     const Noun part = ReadNoun(false);
+    query.part = part;
     const bool known = part.empty() || world_.KnowsNoun(part) ||
                        std::ranges::any_of(parts_, [&](const Noun& p) { return Means(part, p); });
     if (!known && part.head != "one" && part.head != "person") return RefuseAt(at_ - 1, "something the story is about");
@@ -106,7 +107,12 @@ Result<void> Story::ReadQueryNoun(Query& query) {
     query.money = true;
     return {};
   }
-  if (!world_.KnowsNoun(noun) && !IsGenericNoun(name)) return RefuseAt(start, "something the story is about");
+  if (std::ranges::find(places_, name) != places_.end()) return {};
+  if (!world_.KnowsNoun(noun)) {
+    if (!world_.AllAre(name)) return RefuseAt(start, "something the story is about");
+    query.total = true;
+    return {};
+  }
   if (query.noun.empty()) query.noun = noun;
   return {};
 }
@@ -116,6 +122,11 @@ Result<ExprId> Story::Answer(const Query& query) {
   if (query.counts.size() == 1 && query.more) return RefuseAt(query.counts[0].at);
   if (query.counts.size() == 1) {
     const Quantity& count = query.counts[0];
+    // "How many boxes for 56 items?"
+    const Rate* inverse = query.noun.empty() ? nullptr : world_.RateFor(query.noun);
+    if (inverse && !count.noun.empty() && Means(count.noun, inverse->content))
+      return world_.Make(Kind::Divide, count.amount, inverse->amount);
+    if (inverse && !Means(query.noun, inverse->content)) return RefuseAt(count.at);
     const Rate* rate = world_.RateFor(count.noun);
     if (!rate) return RefuseAt(count.at, "so many of something for each");
     return world_.Product(rate->amount, count.amount);
@@ -126,6 +137,8 @@ Result<ExprId> Story::Answer(const Query& query) {
     if (!one || !two || query.other.empty() || query.actor.empty()) return RefuseAt(query.at, "two amounts to compare");
     return world_.Make(Kind::Subtract, world_.at(*one).amount, world_.at(*two).amount);
   }
+  // "How much does each pen cost?"
+  if (const Rate* price = query.each && query.money ? world_.RateFor(query.part) : nullptr) return price->amount;
   if (query.each || (query.noun.empty() && !query.money && !query.spent)) {
     const std::optional<size_t> share = world_.FindShare();
     if (share) return world_.at(*share).amount;
@@ -154,8 +167,8 @@ Result<ExprId> Story::AnswerMoney(const Query& query) {
 }
 
 Result<ExprId> Story::AnswerNoun(const Query& query) {
-  const bool generic = query.noun.empty() || (IsGenericNoun(query.noun.head) && !world_.KnowsNoun(query.noun));
-  const Noun noun = generic ? Noun{} : query.noun;
+  const bool generic = query.noun.empty();
+  const Noun& noun = query.noun;
   // "How many bags does he need?": what there is, by how much goes into each.
   if (const Rate* rate = generic ? nullptr : world_.RateFor(noun); rate && world_.FindAll("", noun).empty()) {
     if (const std::optional<size_t> whole = world_.Find(query.actor, rate->content))
@@ -185,7 +198,9 @@ Result<ExprId> Story::Default() {
     if (many && !rate.container.empty()) return world_.Product(rate.amount, world_.at(*many).amount);
   }
   if (!world_.last()) return RefuseAt(tokens_.size() - 1, "a question");
-  return world_.at(*world_.last()).amount;
+  const ExprId amount = world_.at(*world_.last()).amount;
+  if (numbers_.size() == 1) return RefuseAt(tokens_.size() - 1, "something that happens");
+  return amount;
 }
 
 }  // namespace frazil::frontends::words

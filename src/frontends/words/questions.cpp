@@ -195,7 +195,7 @@ Result<ExprId> Parser::Statement() {
   if (const std::optional<ExprId> question = TRY(Question())) return *question;
   in_command_ = true;
   if (!AtCall()) {
-    if (const std::optional<ExprId> command = TRY(Command())) return *command;
+    if (const std::optional<ExprId> command = TRY(Command())) return TRY(AfterCommand(*command));
   }
   in_command_ = false;
   const Location place = Peek().location;
@@ -215,6 +215,13 @@ Result<Tree> Parser::ParseSentence() {
   value = TRY(Chain(value));
   in_command_ = false;
   if (const std::optional<ExprId> relation = TRY(RelationTail(value, than_ != Than::Arithmetic))) value = *relation;
+  // "5 < 6 and 7 < 8"
+  while (IsClaim(value) && Eat("and")) {
+    const ExprId subject = TRY(Additive());
+    const std::optional<ExprId> claim = TRY(RelationTail(subject, true));
+    if (!claim) return std::unexpected(Refuse("a comparison"));
+    value = Make(Kind::Both, value, *claim);
+  }
   TRY_VOID(Tail());
   if (whole_) {
     if (NodeOf(value).kind != Kind::Divide) return std::unexpected(RefuseAt(0, "a division"));

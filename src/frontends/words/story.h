@@ -24,7 +24,8 @@ class Story {
       : tokens_(tokens), choices_(choices), limits_(limits), world_(tree_) {}
 
   Result<Tree> ParseSentence();
-  size_t furthest() const { return furthest_; }
+  // A command ("Add bananas") is no story: what the sentence grammar says of it stands.
+  size_t furthest() const { return numbers_.empty() && MatchVerb(tokens_, 0) ? 0 : furthest_; }
 
  private:
   struct Quantity {
@@ -46,7 +47,7 @@ class Story {
   };
   struct Query {
     size_t at = 0;
-    Noun noun;
+    Noun noun, part;
     std::string actor, other;
     bool each = false, total = false, more = false, money = false, spent = false;
     std::vector<Quantity> counts;
@@ -88,7 +89,7 @@ class Story {
   Result<void> CostPhrase(const Noun& subject, std::optional<Quantity> many);
   Result<void> SplitPhrase(const std::string& actor, std::optional<Quantity> what);
   Result<void> PutPhrase(const std::string& actor);
-  Result<Objects> ReadObjects(const std::string& actor);
+  Result<Objects> ReadObjects(Deed deed);
   Result<void> ReadPhrasesBehind(Objects& objects);
   Result<void> Apply(Deed deed, const std::string& actor, const Objects& objects);
   Result<void> Gain(const std::string& actor, const Quantity& what);
@@ -124,6 +125,7 @@ class Story {
   std::optional<VerbMatch> verb_;        // what a bare "3 to Bob" repeats
   std::vector<std::pair<ExprId, size_t>> numbers_;
   std::vector<Noun> parts_;              // what things were split among
+  std::vector<std::string> places_;      // "on the fence": where, which changes no amount
 };
 
 }  // namespace frazil::frontends::words

@@ -100,6 +100,7 @@ Result<Reading> Parse(std::string_view text, const Limits& limits) {
   if (!reader.found() && LooksLikeStory(tokens)) TRY_VOID(reader.ReadAll<Story>());
   if (!reader.found()) return std::unexpected(*reader.refusal());
   Candidate candidate = TRY(reader.Take());
+  candidate.tree.UnshareNumbers();
   Reading reading;
   Lowered lowered = TRY(Lower(candidate.tree, candidate.tree.root));
   reading.canonical = std::move(candidate.canonical) + " = ";

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "frontends/words/lexicon.h"
+
 namespace frazil::frontends::words {
 
 bool Means(const Noun& mention, const Noun& thing) {
@@ -85,6 +87,11 @@ bool World::KnowsActor(const std::string& actor) const {
 bool World::KnowsNoun(const Noun& noun) const {
   return std::ranges::any_of(holdings_, [&](const Holding& h) { return Means(noun, h.noun); }) ||
          std::ranges::any_of(rates_, [&](const Rate& r) { return Means(noun, r.container) || Means(noun, r.content); });
+}
+
+bool World::AllAre(std::string_view kind) const {
+  const std::vector<size_t> all = FindAll("", {});
+  return all.size() > 1 && std::ranges::all_of(all, [&](size_t i) { return IsKindOf(holdings_[i].noun.head, kind); });
 }
 
 ExprId World::Make(Kind kind, ExprId a, ExprId b) {

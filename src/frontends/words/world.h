@@ -58,6 +58,8 @@ class World {
   const Rate* RateOf(const Noun& content) const;
   bool KnowsActor(const std::string& actor) const;
   bool KnowsNoun(const Noun& noun) const;
+  // Whether all that is held, at least two things, falls under one word ("pets").
+  bool AllAre(std::string_view kind) const;
 
   const Holding& at(size_t index) const { return holdings_[index]; }
   const std::vector<Rate>& rates() const { return rates_; }
