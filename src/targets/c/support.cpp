@@ -19,6 +19,7 @@ constexpr int SupportVersion = 1;
 
 struct Argument {
   std::string_view tag, type, unsigned_type, arithmetic, twice, bits, least, greatest, low, high;
+  std::string_view magnitude_mask = {}, infinity = {}, quiet_nan = {};  // floats: as bits
 };
 
 constexpr std::array Arguments = {
@@ -35,8 +36,9 @@ constexpr std::array Arguments = {
              "4294967296.0"},
     Argument{"u64", "uint64_t", "uint64_t", "uint64_t", "frz_u128", "64", "0", "UINT64_MAX", "0.0",
              "18446744073709551616.0"},
-    Argument{"f32", "float", "uint32_t", "", "", "32", "", "", "", ""},
-    Argument{"f64", "double", "uint64_t", "", "", "64", "", "", "", ""},
+    Argument{"f32", "float", "uint32_t", "", "", "32", "", "", "", "", "0x7fffffffu", "0x7f800000u", "0x7fc00000u"},
+    Argument{"f64", "double", "uint64_t", "", "", "64", "", "", "", "", "0x7fffffffffffffffull",
+             "0x7ff0000000000000ull", "0x7ff8000000000000ull"},
 };
 
 const Piece* FindPiece(std::string_view name) {
@@ -77,6 +79,9 @@ std::string_view Replacement(const Argument& argument, char c) {
     case 'X': return argument.greatest;
     case 'L': return argument.low;
     case 'H': return argument.high;
+    case 'a': return argument.magnitude_mask;
+    case 'i': return argument.infinity;
+    case 'q': return argument.quiet_nan;
     default: break;
   }
   CHECK(false);

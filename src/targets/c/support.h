@@ -15,6 +15,7 @@ namespace frazil::targets::c {
 // A piece of support code. In `text` and `needs` these stand for the piece's argument:
 //   $t  tag (i32)      $T  C type        $U  unsigned C type of the same width   $A  arithmetic type
 //   $D  C type of twice the width        $W  width in bits                       $K  the number k
+//   $N $X  least and greatest value      $L $H  the float at and beyond these     $a $i $q  masks of float bits
 // `needs` names other pieces, separated by blanks: "bits:f32" is the piece `bits` with the argument f32.
 struct Piece {
   const char* name;

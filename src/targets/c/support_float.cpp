@@ -46,6 +46,13 @@ static inline $T frz_one_nan_$t($T x) {
   return x != x ? frz_nan_$t() : x;
 }
 )c"},
+    {"root_nan", "from_bits:$t to_bits:$t", R"c(
+/* The same for a square root, by bits: LLVM takes `x < 0 ? NaN : sqrt(x)` for sqrt(x), whose NaN has a sign. */
+static inline $T frz_root_nan_$t($T x) {
+  const $U bits = frz_to_bits_$t(x);
+  return frz_from_bits_$t((bits & $a) > $i ? $q : bits);
+}
+)c"},
     {"fmin", "to_bits:$t", R"c(
 /* The lesser; a NaN is dropped, -0 < +0. */
 static inline $T frz_fmin_$t($T a, $T b) {
