@@ -20,7 +20,7 @@ Result<int> Check(Session& session, const std::vector<std::string>& files) {
   int code = 0;
   auto list = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
-    Result<ir::Program> program = ReadProgram(file, session.limits);
+    Result<ir::Program> program = ReadProgramFile(file, session.limits);
     if (!program) {
       code = std::max(code, ExitCodeOf(ClassOf(program.error().diag)));
       if (session.json)

@@ -52,7 +52,9 @@ class Progress {
 // input.cpp
 Result<std::string> ReadFile(const std::string& path, const Limits& limits);
 Result<void> WriteFile(const std::string& path, std::string_view bytes);
-// A program from a .frz file, from standard input ("-"), or, where the text is neither, from words.
+// A program from a .frz file, or from standard input ("-").
+Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits);
+// The same, or, where there is no such file, from words.
 Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
 // One argument in the notation of the text form: scalars as literals, buffers and tensors as [..].
 Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, const std::string& text,

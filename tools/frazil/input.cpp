@@ -94,8 +94,13 @@ Result<void> WriteFile(const std::string& path, std::string_view bytes) {
 }
 
 Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits) {
-  bool is_file = input == "-" || input.ends_with(".frz");
-  if (!is_file) return TRY(frontends::words::Parse(input, limits)).program;
+  std::error_code ignored;
+  bool is_file = input == "-" || input.ends_with(".frz") || std::filesystem::exists(input, ignored);
+  if (is_file) return ReadProgramFile(input, limits);
+  return TRY(frontends::words::Parse(input, limits)).program;
+}
+
+Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits) {
   std::string text = TRY(ReadFile(input, limits));
   Result<ir::Program> program = ir::ParseText(text, limits);
   if (!program) program.error().file = input == "-" ? "standard input" : input;

@@ -44,7 +44,7 @@ nlohmann::ordered_json ToJson(std::span<const exec::Value> values) {
 }
 
 Result<int> Run(Session& session, const RunOptions& options) {
-  ir::Program program = TRY(ReadProgram(options.file, session.limits));
+  ir::Program program = TRY(ReadProgramFile(options.file, session.limits));
   const exec::Target* target = TRY(FindTarget(options.target));
   std::vector<exec::Value> arguments = TRY(ParseArguments(program, options.arguments, session.limits));
   exec::RunContext context;

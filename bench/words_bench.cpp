@@ -1,0 +1,114 @@
+// From a sentence to its answer: parse, emit, run under wasmtime, without process start; and with it.
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/check.h"
+#include "exec/shape_runner.h"
+#include "exec/target.h"
+#include "frontends/words/words.h"
+#include "harness.h"
+#include "targets/wasm/wasm.h"
+
+namespace frazil::bench {
+namespace {
+
+std::string Answer(const exec::Target& target, const std::string& text) {
+  auto reading = frontends::words::Parse(text);
+  CHECK(reading.has_value());
+  auto artifact = target.Emit(reading->program);
+  CHECK(artifact.has_value());
+  auto callable = target.Load(*artifact);
+  CHECK(callable.has_value());
+  auto outcome = (*callable)->Run({}, {});
+  CHECK(outcome.has_value());
+  return *frontends::words::PrintAnswer(*reading, *outcome);
+}
+
+std::string AnswerByShape(exec::ShapeRunner& runner, const std::string& text) {
+  auto reading = frontends::words::Parse(text);
+  CHECK(reading.has_value());
+  auto outcome = runner.Run(reading->program, {}, {});
+  CHECK(outcome.has_value());
+  return *frontends::words::PrintAnswer(*reading, *outcome);
+}
+
+double Median(std::vector<double>& samples) {
+  std::sort(samples.begin(), samples.end());
+  return samples[samples.size() / 2];
+}
+
+// In a fresh process, so that nothing is warm: writes the seconds to a pipe.
+double ColdSeconds() {
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    double seconds = Seconds([] {
+      auto target = targets::wasm::MakeWasmTarget();
+      CHECK(Answer(*target, "Sum 1 to 10") == "55");
+    });
+    ssize_t written = write(ends[1], &seconds, sizeof seconds);
+    _exit(written == sizeof seconds ? 0 : 1);
+  }
+  double seconds = 0;
+  CHECK(read(ends[0], &seconds, sizeof seconds) == sizeof seconds);
+  close(ends[0]);
+  close(ends[1]);
+  waitpid(child, nullptr, 0);
+  return seconds;
+}
+
+double ProcessSeconds(const std::string& program) {
+  return Seconds([&] {
+    const char* arguments[] = {program.c_str(), "ask", "2+2", nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0);
+    pid_t child = 0;
+    CHECK(posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ) == 0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    posix_spawn_file_actions_destroy(&actions);
+  });
+}
+
+}  // namespace
+
+FRAZIL_FIGURE(words) {
+  std::vector<double> cold;
+  for (int i = 0; i < 21; ++i) cold.push_back(ColdSeconds());
+  double cold_ms = Median(cold) * 1e3;
+  Report({"words", "ask, cold: parse + emit + run", cold_ms, "ms", "", 0, "<= 2 ms", cold_ms <= 2});
+
+  auto target = targets::wasm::MakeWasmTarget();
+  exec::ShapeRunner runner(*target);
+  std::vector<double> warm;
+  std::vector<double> loops;
+  for (int i = 0; i < 501; ++i) {
+    // Other numbers every time: the shape repeats, the program does not.
+    std::string sentence = fmt::format("{} + {}", 1000 + i, 77 * i + 3);
+    std::string loop = fmt::format("Sum {} to {}", i, 100 + 2 * i);
+    warm.push_back(Seconds([&] { Keep(AnswerByShape(runner, sentence).size()); }));
+    loops.push_back(Seconds([&] { Keep(AnswerByShape(runner, loop).size()); }));
+  }
+  double warm_us = Median(warm) * 1e6;
+  double loop_us = Median(loops) * 1e6;
+  Report({"words", "ask, repeated shape: an addition", warm_us, "us", "", 0, "<= 100 us", warm_us <= 100});
+  Report({"words", "ask, repeated shape: a sum loop", loop_us, "us", "", 0, "<= 100 us", loop_us <= 100});
+}
+
+FRAZIL_FIGURE(cli_start) {
+  std::string program = std::filesystem::canonical("/proc/self/exe").parent_path() / "frazil";
+  std::vector<double> times;
+  for (int i = 0; i < 31; ++i) times.push_back(ProcessSeconds(program));
+  double ms = Median(times) * 1e3;
+  Report({"cli", "frazil ask \"2+2\", start to answer", ms, "ms", "", 0, "<= 30 ms", ms <= 30});
+}
+
+}  // namespace frazil::bench
