@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -151,8 +152,13 @@ void Differential::Report(Engine& engine, const ir::Program& program, const Run&
   if (totals_.mismatches > 20) return;
   auto rerun = [&](const FailingRun& candidate, Run& again) {
     again = {candidate.arguments, run.context, CloneArguments(candidate.arguments), {}};
-    auto expected = exec::Interpret(candidate.program, again.arguments_after, again.context);
+    // An edit may have made a loop endless; fuel that the run itself does not limit ends it.
+    exec::RunContext bounded = again.context;
+    bounded.limits.fuel = std::min<uint64_t>(bounded.limits.fuel, 100'000);
+    auto expected = exec::Interpret(candidate.program, again.arguments_after, bounded);
     if (!expected) return std::string();
+    bool out_of_fuel = expected->trap && expected->trap->kind == ir::Trap::Fuel;
+    if (out_of_fuel && bounded.limits.fuel != again.context.limits.fuel) return std::string();
     again.expected = std::move(*expected);
     const ir::Program* pointer = &candidate.program;
     auto prepared = engine.Prepare(std::span(&pointer, 1), metered);
@@ -228,4 +234,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace frazil::tests
 
-int main(int argc, char** argv) { return frazil::tests::Main(argc, argv); }
+// A line is seen when it is printed, also if the run is stopped.
+int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  return frazil::tests::Main(argc, argv);
+}

@@ -30,12 +30,17 @@ struct Edit {
 class Editor : public ir::Cloner {
  public:
   Editor(const ir::Function& source, FunctionBuilder& builder, const Edit* edit)
-      : Cloner(source, builder), edit_(edit) {}
+      : Cloner(source, builder), edit_(edit), used_(source.values.size(), false) {
+    for (ValueId operand : source.operands) used_[operand.index] = true;
+  }
 
  protected:
   Result<void> Visit(const Inst& inst) override {
     bool here = edit_ != nullptr && &inst == &source_.insts[edit_->inst];
-    return here ? Apply(inst) : CopyInst(inst);
+    if (here) return Apply(inst);
+    // Stand-ins of earlier edits that nothing needs any more.
+    bool dead = inst.op == Op::Const && !used_[ir::Function::result_of(inst).index];
+    return dead ? Result<void>() : CopyInst(inst);
   }
 
  private:
@@ -52,7 +57,8 @@ class Editor : public ir::Cloner {
     if (inst.op == Op::Yield || inst.op == Op::Return || inst.op == Op::Condition) return NotHere();
     switch (edit_->kind) {
       case EditKind::Drop:
-        if (inst.op == Op::Const) return NotHere();
+        if (inst.op == Op::Const && used_[ir::Function::result_of(inst).index]) return NotHere();
+        if (inst.op == Op::Const) return {};
         for (uint32_t i = 0; i < inst.results.count; ++i) {
           ValueId result = ir::Function::result_of(inst, i);
           Bind(result, StandIn(source_.type(result)));
@@ -78,7 +84,9 @@ class Editor : public ir::Cloner {
     std::vector<uint64_t> words(inst.attributes.count, 0);
     if (inst.op != Op::Const) return NotHere();
     words[0] = word;
-    if (std::ranges::equal(words, source_.words_of(inst))) return NotHere();
+    std::span<const uint64_t> old = source_.words_of(inst);
+    bool is_zero = std::ranges::all_of(old, [](uint64_t w) { return w == 0; });
+    if (is_zero || std::ranges::equal(words, old)) return NotHere();
     Bind(ir::Function::result_of(inst), builder_.Const(inst.type, words));
     return {};
   }
@@ -102,7 +110,30 @@ class Editor : public ir::Cloner {
   }
 
   const Edit* edit_;
+  std::vector<bool> used_;
 };
+
+// Only the functions and tables that the entry function reaches.
+ir::Program Reachable(const ir::Program& program) {
+  std::vector<uint32_t> functions = {program.entry.index}, tables;
+  auto place_of = [](std::vector<uint32_t>& used, uint64_t id) -> uint64_t {
+    auto found = std::find(used.begin(), used.end(), id);
+    if (found == used.end()) found = used.insert(found, static_cast<uint32_t>(id));
+    return static_cast<uint64_t>(found - used.begin());
+  };
+  ir::Program result;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    ir::Function function = program.functions[functions[i]];
+    for (const Inst& inst : function.insts) {
+      if (inst.op != Op::Call && inst.op != Op::Lookup) continue;
+      uint64_t& word = function.words[inst.attributes.begin];
+      word = place_of(inst.op == Op::Call ? functions : tables, word);
+    }
+    result.functions.push_back(std::move(function));
+  }
+  for (uint32_t table : tables) result.data.push_back(program.data[table]);
+  return result;
+}
 
 Result<ir::Program> Edited(const ir::Program& program, const Edit& edit) {
   uint32_t number = 0;
@@ -139,6 +170,7 @@ class Shrinker {
     bool changed = true;
     while (changed && tries_left_ > 0) {
       changed = DropResults();
+      Try(Reachable(run_.program));
       changed |= EditInstructions();
       changed |= SimplifyArguments();
     }
