@@ -1,5 +1,5 @@
-// How the sweep runs a prelude function over arrays. One implementation is linked: the product's (the
-// text of ir::PreludeText through a target), or the C++ twin of the generator while designing.
+// How the sweep runs a prelude function over arrays. One implementation is linked: the product's (a
+// program with the math op, through a target), or the C++ twin of the generator while designing.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class Evaluator {
   virtual Result<void> Run(std::span<const void* const> inputs, void* output, size_t count) = 0;
 };
 
-// For the function @name, such as "exp.f32". Each thread makes its own.
-Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name);
+// For the op and type of a function's name, such as "exp.f32", on a target. Each thread makes its own.
+Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name, const std::string& target);
 
-// What runs the functions, for the printed table.
-std::string EvaluatorName();
+// The fastest target there is.
+std::string DefaultEvaluator();
 
 }  // namespace frazil::bench

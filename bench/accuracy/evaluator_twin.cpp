@@ -33,13 +33,13 @@ class Twin : public Evaluator {
 
 }  // namespace
 
-Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name) {
+Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name, const std::string&) {
   for (const TwinEntry& entry : TwinEntries) {
     if (name == entry.name) return std::make_unique<Twin>(entry);
   }
   return Fail(Diag::UnknownSymbol, "no twin of " + name);
 }
 
-std::string EvaluatorName() { return "twin"; }
+std::string DefaultEvaluator() { return "twin"; }
 
 }  // namespace frazil::bench

@@ -9,6 +9,7 @@
 namespace frazil::bench {
 namespace {
 
+constexpr size_t KeptMisrounded = 8;
 constexpr uint32_t QuietNan32 = 0x7fc00000;
 constexpr uint64_t QuietNan64 = 0x7ff8000000000000;
 
@@ -57,6 +58,7 @@ void Compare(T y, T rounded, mpfr_t difference, const mpfr_t value, Score& score
     return;
   }
   ++score.not_correctly_rounded;
+  if (score.misrounded.size() < KeptMisrounded) score.misrounded.push_back(a);
   if (std::isnan(y) || mpfr_inf_p(value) || (y == 0 && rounded == 0) || std::signbit(y) != std::signbit(rounded)) {
     Special(score, a, b);
     return;
@@ -70,6 +72,7 @@ void Compare(T y, T rounded, mpfr_t difference, const mpfr_t value, Score& score
 
 void Score::Add(const Score& other) {
   inputs += other.inputs;
+  misrounded.insert(misrounded.end(), other.misrounded.begin(), other.misrounded.end());
   not_correctly_rounded += other.not_correctly_rounded;
   if (wrong_special == 0) std::copy(other.first_special, other.first_special + 2, first_special);
   wrong_special += other.wrong_special;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "reference.h"
 
@@ -15,6 +16,7 @@ struct Score {
   double max_ulp = 0;
   uint64_t worst[2] = {0, 0};          // bits of the arguments with the greatest error
   uint64_t first_special[2] = {0, 0};  // and of the first wrong special case
+  std::vector<uint64_t> misrounded;    // first arguments of the first few that were not correctly rounded
 
   void Add(const Score& other);
 };

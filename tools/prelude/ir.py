@@ -157,7 +157,29 @@ class Function:
         return results
 
     def ret(self, *values):
+        """Ends the function and drops what nothing uses."""
         self.returned = list(values)
+        used = {id(v) for v in values}
+        self.body = self._live(self.body, used)
+        self.constants = {key: item for key, item in self.constants.items() if id(item[0]) in used}
+
+    def _live(self, block, used):
+        kept = []
+        for item in reversed(block):
+            results = [item[2]] if item[0] == "op" else item[2]
+            if not any(id(r) in used for r in results):
+                continue
+            if item[0] == "if":
+                used.add(id(item[1]))
+                sides = []
+                for body, yielded in item[3]:
+                    used.update(id(v) for v in yielded)
+                    sides.append((self._live(body, used), yielded))
+                item = (*item[:3], sides)
+            else:
+                used.update(id(v) for v in item[3])
+            kept.append(item)
+        return kept[::-1]
 
     # --- .frz ---------------------------------------------------------------------------------------
     def frz(self):
