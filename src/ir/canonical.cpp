@@ -27,7 +27,8 @@ class FunctionCanonicalizer {
         kept_(function.insts.size(), false),
         emitted_(function.values.size()),
         hash_(function.values.size(), 0),
-        home_(function.insts.size()) {}
+        home_(function.insts.size()),
+        looked_through_(function.insts.size()) {}
 
   // The function without names; `calls` and `tables` receive what it uses, in order of first use.
   Function Run(std::vector<FuncId>& calls, std::vector<DataId>& tables) {
@@ -145,16 +146,35 @@ class FunctionCanonicalizer {
     }
   }
 
-  // Emits what `inst`, or anything nested in it, needs of the floating instructions of `region`.
+  // Emits what `inst`, or anything nested in it, needs of the floating instructions of `region`. Nested
+  // floating instructions are looked through from the anchored ones that need them, never in the order
+  // they happen to stand in: that order is what canonical form takes away.
   void EmitFloatingFor(const Inst& inst, RegionId region) {
-    for (ValueId operand : SortedOperands(inst)) EmitValue(operand, region);
+    for (ValueId operand : SortedOperands(inst)) EmitNeeded(operand, region);
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       EmitFloatingForAll(from_.region(Function::region_of(inst, r)), region);
   }
 
   void EmitFloatingForAll(const Region& needs, RegionId region) {
     for (InstId id : needs.insts)
-      if (kept_[id.index]) EmitFloatingFor(from_.inst(id), region);
+      if (kept_[id.index] && IsAnchored(from_.inst(id))) EmitFloatingFor(from_.inst(id), region);
+  }
+
+  void EmitNeeded(ValueId root, RegionId region) {
+    std::vector<ValueId> stack = {root};
+    while (!stack.empty()) {
+      ValueId value = stack.back();
+      stack.pop_back();
+      InstId def = from_.values[value.index].def;
+      if (emitted_[value.index].valid() || !def.valid() || IsAnchored(from_.inst(def))) continue;
+      if (home_[def.index] == region) {
+        EmitValue(value, region);
+      } else if (looked_through_[def.index] != region) {
+        looked_through_[def.index] = region;
+        Values operands = SortedOperands(from_.inst(def));
+        stack.insert(stack.end(), operands.rbegin(), operands.rend());
+      }
+    }
   }
 
   void EmitValue(ValueId root, RegionId region) {
@@ -232,6 +252,7 @@ class FunctionCanonicalizer {
   std::vector<ValueId> emitted_;
   std::vector<uint64_t> hash_;
   std::vector<RegionId> home_;
+  std::vector<RegionId> looked_through_;  // the region that this was last looked through for
   FunctionBuilder* builder_ = nullptr;
   std::vector<FuncId>* calls_ = nullptr;
   std::vector<DataId>* tables_ = nullptr;
