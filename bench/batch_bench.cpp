@@ -1,5 +1,5 @@
-// The batch interpreter: a straight-line f32 program and a math function; beside it the interpreter that
-// runs one lane at a time.
+// The batch interpreter: a straight-line f32 program and a math function; beside it the interpreter
+// that runs one lane at a time.
 #include <fmt/format.h>
 
 #include <random>
@@ -20,7 +20,8 @@ ir::Program StraightLine() {
   FunctionBuilder b(program, "main", {types::F32, types::F32, types::F32}, {types::F32});
   std::vector<ValueId> live = {b.Param(0), b.Param(1), b.Param(2), b.ConstFloat(types::F32, 0.75),
                                b.ConstFloat(types::F32, 1.0 / 3)};
-  constexpr Op Ops[] = {Op::Add, Op::Mul, Op::Sub, Op::Add, Op::Mul, Op::Min, Op::Add, Op::Mul, Op::Max, Op::Sub};
+  constexpr Op Ops[] = {Op::Add, Op::Mul, Op::Sub, Op::Add, Op::Mul,
+                        Op::Min, Op::Add, Op::Mul, Op::Max, Op::Sub};
   constexpr size_t OpCount = 60;
   for (size_t i = 0; i < OpCount; ++i) {
     const ValueId x = live[(i * 7 + 1) % live.size()];
@@ -87,24 +88,26 @@ FRAZIL_FIGURE(batch) {
   Batch straight(line, Lanes);
   Batch exp(Math(ir::Op::Exp), Lanes);
   Batch sin(Math(ir::Op::Sin), Lanes);
-  const auto callable = *exec::MakeInterpreterTarget()->Load(*exec::MakeInterpreterTarget()->Emit(line));
+  const auto callable =
+      *exec::MakeInterpreterTarget()->Load(*exec::MakeInterpreterTarget()->Emit(line));
   const std::vector<exec::Value> arguments(3, exec::Value::Float(ir::types::F32, 0.5));
   constexpr size_t Single = 2000;
-  const std::vector<Times> times = Interleave(
-      {[&] { straight.Run(); }, [&] { exp.Run(); }, [&] { sin.Run(); },
-       [&] {
-         for (size_t i = 0; i < Single; ++i) Keep(callable->Run(arguments, {})->results[0].word);
-       }},
-      9);
+  const std::vector<Times> times =
+      Interleave({[&] { straight.Run(); }, [&] { exp.Run(); }, [&] { sin.Run(); },
+                  [&] {
+                    for (size_t i = 0; i < Single; ++i)
+                      Keep(callable->Run(arguments, {})->results[0].word);
+                  }},
+                 9);
   const double ops = static_cast<double>(OpsOf(line));
   const double rate = ops * Lanes / times[0].median_s;
   const double single = ops * Single / times[3].median_s;
   Report({"exec", "batch interpreter, straight-line f32 program", rate, "op-lanes/s/core",
           "interpreter, one lane at a time", single, ">= 5e8", rate >= 5e8});
-  Report({"exec", "batch interpreter, exp on f32", Lanes / times[1].median_s / 1e6, "M lanes/s", "", 0, "-",
-          std::nullopt, "no goal"});
-  Report({"exec", "batch interpreter, sin on f32", Lanes / times[2].median_s / 1e6, "M lanes/s", "", 0, "-",
-          std::nullopt, "no goal"});
+  Report({"exec", "batch interpreter, exp on f32", Lanes / times[1].median_s / 1e6, "M lanes/s", "",
+          0, "-", std::nullopt, "no goal"});
+  Report({"exec", "batch interpreter, sin on f32", Lanes / times[2].median_s / 1e6, "M lanes/s", "",
+          0, "-", std::nullopt, "no goal"});
   Report({"exec", "interpreter, one op", 1e9 / single, "ns", "", 0, "-", std::nullopt, "no goal"});
 }
 

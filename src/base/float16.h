@@ -1,5 +1,5 @@
-// The two 16-bit floats as bits: f16 (5 exponent, 10 mantissa bits) and bf16 (8, 7). Conversions round
-// once, to nearest even; a NaN becomes the one quiet NaN of the destination.
+// The two 16-bit floats as bits: f16 (5 exponent, 10 mantissa bits) and bf16 (8, 7). Conversions
+// round once, to nearest even; a NaN becomes the one quiet NaN of the destination.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,8 @@ struct Format {
     const uint64_t half = uint64_t{1} << (shift - 1);
     uint64_t units = significand >> shift;
     if (low > half || (low == half && (units & 1) != 0)) units += 1;
-    // `units` carries the leading one, which adds 1 to the exponent field; so does a rounding carry.
+    // `units` carries the leading one, which adds 1 to the exponent field; so does a rounding
+    // carry.
     const uint64_t magnitude = (static_cast<uint64_t>(scale - MinExponent) << MantissaBits) + units;
     return static_cast<uint16_t>(sign | std::min<uint64_t>(magnitude, Infinity));
   }
@@ -51,7 +52,8 @@ struct Format {
     if (field == (1 << ExponentBits) - 1) return std::bit_cast<float>(sign | 0x7f80'0000u);
     if (field == 0) {
       // 2^(MinExponent - MantissaBits) per unit; the product is exact (bf16: a float subnormal).
-      constexpr double Unit = std::bit_cast<double>(uint64_t{1023 + MinExponent - MantissaBits} << 52);
+      constexpr double Unit =
+          std::bit_cast<double>(uint64_t{1023 + MinExponent - MantissaBits} << 52);
       const float value = static_cast<float>(mantissa * Unit);
       return sign != 0 ? -value : value;
     }

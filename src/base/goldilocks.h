@@ -63,7 +63,9 @@ constexpr XElement Neg(const XElement& a) { return {Neg(a[0]), Neg(a[1]), Neg(a[
 // a times x: x^3 = x - 1.
 constexpr XElement TimesX(const XElement& a) { return {Neg(a[2]), Add(a[0], a[2]), a[1]}; }
 
-constexpr XElement Scale(const XElement& a, uint64_t s) { return {Mul(a[0], s), Mul(a[1], s), Mul(a[2], s)}; }
+constexpr XElement Scale(const XElement& a, uint64_t s) {
+  return {Mul(a[0], s), Mul(a[1], s), Mul(a[2], s)};
+}
 
 constexpr XElement Mul(const XElement& a, const XElement& b) {
   const XElement ax = TimesX(a);
@@ -75,7 +77,9 @@ constexpr XElement Mul(const XElement& a, const XElement& b) {
 constexpr XElement Invert(const XElement& a) {
   const XElement ax = TimesX(a);
   const XElement axx = TimesX(ax);
-  auto minor = [](const XElement& u, const XElement& v) { return Sub(Mul(u[1], v[2]), Mul(u[2], v[1])); };
+  auto minor = [](const XElement& u, const XElement& v) {
+    return Sub(Mul(u[1], v[2]), Mul(u[2], v[1]));
+  };
   const XElement cofactors = {minor(ax, axx), minor(axx, a), minor(a, ax)};
   const uint64_t determinant =
       Add(Mul(a[0], cofactors[0]), Add(Mul(ax[0], cofactors[1]), Mul(axx[0], cofactors[2])));

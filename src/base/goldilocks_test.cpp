@@ -12,8 +12,19 @@ namespace {
 __extension__ using uint128 = unsigned __int128;
 
 std::vector<uint64_t> Elements() {
-  std::vector<uint64_t> values = {0, 1, 2, P - 1, P - 2, Epsilon - 1, Epsilon, Epsilon + 1, P / 2, P / 2 + 1,
-                                  uint64_t{1} << 63, P - Epsilon, (uint64_t{1} << 32) + 1};
+  std::vector<uint64_t> values = {0,
+                                  1,
+                                  2,
+                                  P - 1,
+                                  P - 2,
+                                  Epsilon - 1,
+                                  Epsilon,
+                                  Epsilon + 1,
+                                  P / 2,
+                                  P / 2 + 1,
+                                  uint64_t{1} << 63,
+                                  P - Epsilon,
+                                  (uint64_t{1} << 32) + 1};
   std::mt19937_64 random(5);
   for (int i = 0; i < 100; ++i) values.push_back(FromUint64(random()));
   return values;
@@ -48,7 +59,9 @@ TEST(Goldilocks, Extension) {
   const XElement cube = Mul(x, Mul(x, x));
   EXPECT_EQ(Add(Sub(cube, x), one), XElement{});
   std::mt19937_64 random(9);
-  auto element = [&] { return XElement{FromUint64(random()), FromUint64(random()), FromUint64(random())}; };
+  auto element = [&] {
+    return XElement{FromUint64(random()), FromUint64(random()), FromUint64(random())};
+  };
   for (int i = 0; i < 300; ++i) {
     const XElement a = element();
     const XElement b = element();

@@ -1,6 +1,6 @@
-// Multi-limb integers by the schoolbook algorithms: at 64 limbs nothing faster pays, and this is code
-// that the reference interpreter and the text reader must be able to trust. Signed work is done on
-// magnitudes: |a| of k limbs always fits k unsigned limbs.
+// Multi-limb integers by the schoolbook algorithms: at 64 limbs nothing faster pays, and this is
+// code that the reference interpreter and the text reader must be able to trust. Signed work is
+// done on magnitudes: |a| of k limbs always fits k unsigned limbs.
 #include "base/wide.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ Limbs MagnitudeOf(ConstLimbs a, Magnitude& storage) {
 
 // dst = the magnitude with a sign; false if it does not fit.
 bool WithSign(Limbs dst, ConstLimbs magnitude, bool negative) {
-  const bool fits = !IsNegative(magnitude) ||
-                    (negative && magnitude.back() == SignBit && IsZero(magnitude.first(magnitude.size() - 1)));
+  const bool fits = !IsNegative(magnitude) || (negative && magnitude.back() == SignBit &&
+                                               IsZero(magnitude.first(magnitude.size() - 1)));
   if (negative) {
     Negate(dst, magnitude);
   } else {
@@ -80,7 +80,8 @@ uint64_t DivSmall(Limbs a, uint64_t divisor) {
   return rem;
 }
 
-// dst = a << shift (shift < 64), dst.size() >= a.size(); limbs of dst beyond a's take what falls out.
+// dst = a << shift (shift < 64), dst.size() >= a.size(); limbs of dst beyond a's take what falls
+// out.
 void ShiftLeft(Limbs dst, ConstLimbs a, int shift) {
   uint64_t carry = 0;
   for (size_t i = 0; i < dst.size(); ++i) {

@@ -1,7 +1,7 @@
 // Integers of several 64-bit limbs (int<k>): two's complement, least significant limb first, up to
 // MaxLimbs limbs. All spans of one call have the same length unless a line says otherwise; a
-// destination may be one of the operands. False means "the exact result does not fit"; the destination
-// then holds the result modulo 2^(64 k).
+// destination may be one of the operands. False means "the exact result does not fit"; the
+// destination then holds the result modulo 2^(64 k).
 #pragma once
 
 #include <cstddef>

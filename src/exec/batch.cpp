@@ -1,4 +1,5 @@
-// The two ways of a batch: blocks of lanes through batch code, or lane by lane through the interpreter.
+// The two ways of a batch: blocks of lanes through batch code, or lane by lane through the
+// interpreter.
 #include "exec/batch.h"
 
 #include <fmt/format.h>
@@ -19,10 +20,10 @@ struct BatchProgram::Impl {
   std::optional<BatchCode> code;
   std::string lane_by_lane;
 
-  Result<void> RunBlocks(size_t lanes, std::span<const void* const> inputs, std::span<void* const> outputs,
-                         std::span<uint8_t> traps) const;
-  Result<void> RunLanes(size_t lanes, std::span<const void* const> inputs, std::span<void* const> outputs,
-                        std::span<uint8_t> traps) const;
+  Result<void> RunBlocks(size_t lanes, std::span<const void* const> inputs,
+                         std::span<void* const> outputs, std::span<uint8_t> traps) const;
+  Result<void> RunLanes(size_t lanes, std::span<const void* const> inputs,
+                        std::span<void* const> outputs, std::span<uint8_t> traps) const;
 };
 
 BatchProgram::BatchProgram(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -36,12 +37,15 @@ Result<BatchProgram> BatchProgram::Create(const ir::Program& program, const Limi
   const ir::Function& entry = program.entry_function();
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     if (!entry.param_type(i).is_scalar())
-      return Fail(Diag::Unsupported, fmt::format("a batch takes scalars, but parameter {} is not one", i + 1));
+      return Fail(Diag::Unsupported,
+                  fmt::format("a batch takes scalars, but parameter {} is not one", i + 1));
   }
   for (ir::Type type : entry.results) {
-    if (!type.is_scalar()) return Fail(Diag::Unsupported, "a batch gives scalars, but a result is not one");
+    if (!type.is_scalar())
+      return Fail(Diag::Unsupported, "a batch gives scalars, but a result is not one");
   }
-  auto impl = std::make_unique<Impl>(Impl{TRY(InterpreterProgram::Create(program)), limits, {}, {}});
+  auto impl =
+      std::make_unique<Impl>(Impl{TRY(InterpreterProgram::Create(program)), limits, {}, {}});
   Result<BatchCode> code = CompileBatch(impl->program.program());
   if (code) {
     impl->code = std::move(*code);
@@ -54,15 +58,18 @@ Result<BatchProgram> BatchProgram::Create(const ir::Program& program, const Limi
 Result<void> BatchProgram::Run(size_t lanes, std::span<const void* const> inputs,
                                std::span<void* const> outputs, std::span<uint8_t> traps) const {
   const ir::Function& entry = impl_->program.program().entry_function();
-  if (inputs.size() != entry.param_count() || outputs.size() != entry.results.size() || traps.size() != lanes)
-    return Fail(Diag::WrongArgumentCount, fmt::format("@{} takes {} arrays and gives {}", entry.name,
-                                                      entry.param_count(), entry.results.size()));
+  if (inputs.size() != entry.param_count() || outputs.size() != entry.results.size() ||
+      traps.size() != lanes)
+    return Fail(Diag::WrongArgumentCount,
+                fmt::format("@{} takes {} arrays and gives {}", entry.name, entry.param_count(),
+                            entry.results.size()));
   return impl_->code ? impl_->RunBlocks(lanes, inputs, outputs, traps)
                      : impl_->RunLanes(lanes, inputs, outputs, traps);
 }
 
 Result<void> BatchProgram::Impl::RunBlocks(size_t lanes, std::span<const void* const> inputs,
-                                           std::span<void* const> outputs, std::span<uint8_t> traps) const {
+                                           std::span<void* const> outputs,
+                                           std::span<uint8_t> traps) const {
   const ir::Function& entry = program.program().entry_function();
   BatchRunner runner(*code, limits);
   std::vector<const std::byte*> from(inputs.size());
@@ -78,7 +85,8 @@ Result<void> BatchProgram::Impl::RunBlocks(size_t lanes, std::span<const void* c
 }
 
 Result<void> BatchProgram::Impl::RunLanes(size_t lanes, std::span<const void* const> inputs,
-                                          std::span<void* const> outputs, std::span<uint8_t> traps) const {
+                                          std::span<void* const> outputs,
+                                          std::span<uint8_t> traps) const {
   const ir::Function& entry = program.program().entry_function();
   const int64_t length = static_cast<int64_t>(lanes);
   std::vector<Memory> from;
@@ -86,7 +94,8 @@ Result<void> BatchProgram::Impl::RunLanes(size_t lanes, std::span<const void* co
   // Inputs are only read.
   for (uint32_t i = 0; i < inputs.size(); ++i)
     from.emplace_back(entry.param_type(i), length, const_cast<void*>(inputs[i]));
-  for (uint32_t i = 0; i < outputs.size(); ++i) to.emplace_back(entry.results[i], length, outputs[i]);
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    to.emplace_back(entry.results[i], length, outputs[i]);
   RunContext context;
   context.limits = limits;
   std::vector<uint64_t> words(ir::MaxLimbs);

@@ -1,14 +1,12 @@
 // Loops of all ops but conversions, for each instruction set.
 #include <concepts>
 
-#include "exec/batch_isa.h"
 #include "exec/batch_kernels.h"
 #include "exec/scalar_functors.h"
 #include "exec/scalar_types.h"
 
 #define FRAZIL_BATCH_ISA batch_baseline
 #define FRAZIL_BATCH_TARGET
-#include "exec/batch_loops.h"
 #include "exec/batch_choose_arithmetic.h"
 #undef FRAZIL_BATCH_ISA
 #undef FRAZIL_BATCH_TARGET
@@ -16,7 +14,6 @@
 #if FRAZIL_BATCH_HAS_AVX2
 #define FRAZIL_BATCH_ISA batch_avx2
 #define FRAZIL_BATCH_TARGET FRAZIL_BATCH_AVX2_TARGET
-#include "exec/batch_loops.h"
 #include "exec/batch_choose_arithmetic.h"
 #undef FRAZIL_BATCH_ISA
 #undef FRAZIL_BATCH_TARGET
@@ -24,16 +21,16 @@
 
 namespace frazil::exec {
 
-Kernel ArithmeticKernel(ir::Op op, ir::Scalar type) {
+Kernel ArithmeticKernel(ir::Op op, ir::Scalar type, [[maybe_unused]] BatchIsa isa) {
 #if FRAZIL_BATCH_HAS_AVX2
-  if (MachineHasAvx2()) return batch_avx2::ChooseArithmetic(op, type);
+  if (isa == BatchIsa::Avx2) return batch_avx2::ChooseArithmetic(op, type);
 #endif
   return batch_baseline::ChooseArithmetic(op, type);
 }
 
-Kernel KernelFor(ir::Op op, ir::Scalar type, ir::Scalar source) {
+Kernel KernelFor(ir::Op op, ir::Scalar type, ir::Scalar source, BatchIsa isa) {
   const bool converts = op == ir::Op::Cast || op == ir::Op::CastChecked || op == ir::Op::Bitcast;
-  return converts ? ConversionKernel(op, type, source) : ArithmeticKernel(op, type);
+  return converts ? ConversionKernel(op, type, source, isa) : ArithmeticKernel(op, type, isa);
 }
 
 }  // namespace frazil::exec

@@ -1,5 +1,7 @@
-// From a conversion and its two types to the loop; included after batch_loops.h, for each instruction set,
-// without a guard.
+// From a conversion and its two types to the loop. Included for each instruction set, like the
+// loops, without a guard.
+
+#include "exec/batch_loops.h"
 
 namespace frazil::exec::FRAZIL_BATCH_ISA {
 
@@ -33,18 +35,24 @@ template <template <typename> typename F>
 Kernel ChooseConversion(ir::Scalar type, ir::Scalar source) {
   return VisitType(type, [&]<typename To>() -> Kernel {
     return VisitType(source, []<typename From>() -> Kernel {
-      if constexpr (std::invocable<F<To>, From>) return &Unary<F<To>, From>;
-      else return nullptr;
+      if constexpr (std::invocable<F<To>, From>)
+        return &Unary<F<To>, From>;
+      else
+        return nullptr;
     });
   });
 }
 
 inline Kernel ChooseConversion(ir::Op op, ir::Scalar type, ir::Scalar source) {
   switch (op) {
-    case ir::Op::Cast: return ChooseConversion<CastTo>(type, source);
-    case ir::Op::CastChecked: return ChooseConversion<CastCheckedTo>(type, source);
-    case ir::Op::Bitcast: return ChooseConversion<BitcastTo>(type, source);
-    default: return nullptr;
+    case ir::Op::Cast:
+      return ChooseConversion<CastTo>(type, source);
+    case ir::Op::CastChecked:
+      return ChooseConversion<CastCheckedTo>(type, source);
+    case ir::Op::Bitcast:
+      return ChooseConversion<BitcastTo>(type, source);
+    default:
+      return nullptr;
   }
 }
 

@@ -1,6 +1,6 @@
-// A program as the batch interpreter runs it: every region is code of its own over numbered arrays, one
-// array for each value. What a region reads from outside comes in as its first arrays (live-ins), so that a
-// branch can run on a compacted copy of the lanes that take it.
+// A program as the batch interpreter runs it: every region is code of its own over numbered arrays,
+// one array for each value. What a region reads from outside comes in as its first arrays
+// (live-ins), so that a branch can run on a compacted copy of the lanes that take it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace frazil::exec {
 
-// An array: one of the region's (>= 0), or one of the constants (~index). A constant is the same in all
-// lanes, so it is filled once and never copied.
+// An array: one of the region's (>= 0), or one of the constants (~index). A constant is the same in
+// all lanes, so it is filled once and never copied.
 using ArrayId = int32_t;
 
 struct Move {
@@ -51,7 +51,8 @@ struct BatchFunction {
 struct BatchStructure {
   std::vector<Move> operands;  // carried values, arguments; not the condition, selector or bounds
   std::vector<Move> results;
-  std::vector<BatchRegion> regions;  // while: the test, then the body, whose live-ins are the test's arrays
+  std::vector<BatchRegion>
+      regions;  // while: the test, then the body, whose live-ins are the test's arrays
   std::vector<int64_t> cases;
   ir::Scalar type = ir::Scalar::Index;  // of a loop's counter or a selector
   uint64_t step = 1;
@@ -61,7 +62,8 @@ struct BatchStructure {
 };
 
 struct BatchCode {
-  std::vector<BatchFunction> functions;  // as in the program; those that the entry does not reach are empty
+  std::vector<BatchFunction>
+      functions;  // as in the program; those that the entry does not reach are empty
   uint32_t entry = 0;
   std::vector<std::vector<uint64_t>> constants;  // BlockLanes elements each
 };

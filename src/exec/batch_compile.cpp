@@ -1,5 +1,5 @@
-// Programs to batch code: which arrays a region needs, which of them may be used again, which loop each op
-// is.
+// Programs to batch code: which arrays a region needs, which of them may be used again, which loop
+// each op is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,9 @@ using ir::ValueId;
 // Regions and calls nested deeper than this would use too much of the C++ stack at run time.
 constexpr uint32_t DeepestNesting = 400;
 
-std::unexpected<Error> LaneByLane(std::string why) { return Fail(Diag::Unsupported, std::move(why)); }
+std::unexpected<Error> LaneByLane(std::string why) {
+  return Fail(Diag::Unsupported, std::move(why));
+}
 
 bool IsOneWord(ir::Type type) { return type.is_scalar() && !IsWide(type.scalar); }
 
@@ -32,11 +34,13 @@ class ConstantPool {
  public:
   ArrayId Add(ir::Type type, uint64_t word) {
     const uint32_t bytes = ir::BytesOf(type);
-    const auto [place, is_new] = ids_.try_emplace({bytes, word}, static_cast<ArrayId>(arrays_.size()));
+    const auto [place, is_new] =
+        ids_.try_emplace({bytes, word}, static_cast<ArrayId>(arrays_.size()));
     if (is_new) {
       std::vector<uint64_t>& array = arrays_.emplace_back(BlockLanes);
       Memory memory(type, BlockLanes, array.data());
-      for (size_t i = 0; i < BlockLanes; ++i) memory.Set(static_cast<int64_t>(i), std::span(&word, 1));
+      for (size_t i = 0; i < BlockLanes; ++i)
+        memory.Set(static_cast<int64_t>(i), std::span(&word, 1));
     }
     return ~place->second;
   }
@@ -57,7 +61,8 @@ struct Scope {
 
 class FunctionCompiler {
  public:
-  FunctionCompiler(const ir::Program& program, const ir::Function& function, ConstantPool& constants)
+  FunctionCompiler(const ir::Program& program, const ir::Function& function,
+                   ConstantPool& constants)
       : program_(program), function_(function), constants_(constants) {}
 
   Result<BatchFunction> Run() {
@@ -75,7 +80,8 @@ class FunctionCompiler {
     return def.valid() && function_.inst(def).op == Op::Const;
   }
 
-  // Values that a region and those in it read but do not define. The body of a while is in its test.
+  // Values that a region and those in it read but do not define. The body of a while is in its
+  // test.
   std::vector<ValueId> FreeValues(ir::RegionId root, std::optional<ir::RegionId> inner) const {
     std::vector<ir::RegionId> open = {root};
     if (inner) open.push_back(*inner);
@@ -92,13 +98,15 @@ class FunctionCompiler {
         const ir::Inst& inst = function_.inst(id);
         define(inst.results);
         for (ValueId operand : function_.operands_of(inst)) used.push_back(operand);
-        for (uint32_t i = 0; i < inst.regions.count; ++i) open.push_back(Function::region_of(inst, i));
+        for (uint32_t i = 0; i < inst.regions.count; ++i)
+          open.push_back(Function::region_of(inst, i));
       }
     }
     std::ranges::sort(used);
     const auto repeated = std::ranges::unique(used);
     used.erase(repeated.begin(), repeated.end());
-    std::erase_if(used, [&](ValueId value) { return defined.contains(value) || IsConstant(value); });
+    std::erase_if(used,
+                  [&](ValueId value) { return defined.contains(value) || IsConstant(value); });
     return used;
   }
 
@@ -114,15 +122,20 @@ class FunctionCompiler {
   }
 
   ArrayId Resolve(const Scope& scope, ValueId value) const {
-    if (IsConstant(value)) return constants_.Add(function_.type(value), function_.words_of(Def(value))[0]);
+    if (IsConstant(value))
+      return constants_.Add(function_.type(value), function_.words_of(Def(value))[0]);
     const auto found = scope.arrays.find(value);
     CHECK(found != scope.arrays.end());
     return found->second;
   }
 
-  const ir::Inst& Def(ValueId value) const { return function_.inst(function_.values[value.index].def); }
+  const ir::Inst& Def(ValueId value) const {
+    return function_.inst(function_.values[value.index].def);
+  }
 
-  Move MoveOf(const Scope& scope, ValueId value) const { return {Resolve(scope, value), Bytes(value)}; }
+  Move MoveOf(const Scope& scope, ValueId value) const {
+    return {Resolve(scope, value), Bytes(value)};
+  }
 
   std::vector<Move> MovesOf(const Scope& scope, std::span<const ValueId> values) const {
     std::vector<Move> moves;
@@ -154,7 +167,8 @@ class FunctionCompiler {
     }
     for (uint32_t i = 0; i < region.params.count; ++i) {
       const ValueId param = Function::param_of(region, i);
-      if (!IsOneWord(function_.type(param))) return LaneByLane("it has values that are not one word");
+      if (!IsOneWord(function_.type(param)))
+        return LaneByLane("it has values that are not one word");
       out.params.push_back({Define(scope, param), Bytes(param)});
     }
     TRY_VOID(Insts(region, scope, body));
@@ -163,8 +177,8 @@ class FunctionCompiler {
     return out;
   }
 
-  // Values defined in this region that nothing reads any more give their arrays back. Parameters and
-  // live-ins keep theirs: loops read them again.
+  // Values defined in this region that nothing reads any more give their arrays back. Parameters
+  // and live-ins keep theirs: loops read them again.
   Result<void> Insts(const ir::Region& region, Scope& scope, std::optional<ir::RegionId> body) {
     std::unordered_map<ValueId, size_t> last_use;
     const size_t end = region.insts.size();
@@ -205,12 +219,18 @@ class FunctionCompiler {
         return LaneByLane("it has values that are not one word");
     }
     switch (inst.op) {
-      case Op::If: return Structure(inst, scope, BatchInst::Kind::If, 1);
-      case Op::Switch: return Structure(inst, scope, BatchInst::Kind::Switch, 1);
-      case Op::For: return Structure(inst, scope, BatchInst::Kind::For, 2);
-      case Op::While: return Structure(inst, scope, BatchInst::Kind::While, 0);
-      case Op::Call: return Structure(inst, scope, BatchInst::Kind::Call, 0);
-      case Op::Lookup: return Structure(inst, scope, BatchInst::Kind::Lookup, 1);
+      case Op::If:
+        return Structure(inst, scope, BatchInst::Kind::If, 1);
+      case Op::Switch:
+        return Structure(inst, scope, BatchInst::Kind::Switch, 1);
+      case Op::For:
+        return Structure(inst, scope, BatchInst::Kind::For, 2);
+      case Op::While:
+        return Structure(inst, scope, BatchInst::Kind::While, 0);
+      case Op::Call:
+        return Structure(inst, scope, BatchInst::Kind::Call, 0);
+      case Op::Lookup:
+        return Structure(inst, scope, BatchInst::Kind::Lookup, 1);
       case Op::Assert:
       case Op::Unreachable: {
         BatchInst& out = scope.region->insts.emplace_back();
@@ -218,16 +238,20 @@ class FunctionCompiler {
         if (inst.op == Op::Assert) out.a = Resolve(scope, function_.operand(inst, 0));
         return {};
       }
-      default: return Arithmetic(inst, scope);
+      default:
+        return Arithmetic(inst, scope);
     }
   }
 
   Result<void> Arithmetic(const ir::Inst& inst, Scope& scope) {
     const std::span<const ValueId> operands = function_.operands_of(inst);
-    const bool one_word = !operands.empty() && IsOneWord(function_.type(operands[0])) && IsOneWord(inst.type);
+    const bool one_word =
+        !operands.empty() && IsOneWord(function_.type(operands[0])) && IsOneWord(inst.type);
     const Kernel kernel =
-        one_word ? KernelFor(inst.op, inst.type.scalar, function_.type(operands[0]).scalar) : nullptr;
-    if (kernel == nullptr) return LaneByLane(fmt::format("it uses '{}'", ir::Info(inst.op).mnemonic));
+        one_word ? KernelFor(inst.op, inst.type.scalar, function_.type(operands[0]).scalar)
+                 : nullptr;
+    if (kernel == nullptr)
+      return LaneByLane(fmt::format("it uses '{}'", ir::Info(inst.op).mnemonic));
     BatchInst out;
     out.kind = BatchInst::Kind::Kernel;
     out.kernel = kernel;
@@ -240,7 +264,8 @@ class FunctionCompiler {
   }
 
   // `deciding` operands come before those that are moved: condition, selector, bounds, index.
-  Result<void> Structure(const ir::Inst& inst, Scope& scope, BatchInst::Kind kind, uint32_t deciding) {
+  Result<void> Structure(const ir::Inst& inst, Scope& scope, BatchInst::Kind kind,
+                         uint32_t deciding) {
     const std::span<const ValueId> operands = function_.operands_of(inst);
     BatchInst out;
     out.kind = kind;
@@ -249,21 +274,26 @@ class FunctionCompiler {
     out.structure = std::make_unique<BatchStructure>();
     BatchStructure& structure = *out.structure;
     for (ValueId operand : operands.subspan(deciding)) {
-      if (!IsOneWord(function_.type(operand))) return LaneByLane("it has values that are not one word");
+      if (!IsOneWord(function_.type(operand)))
+        return LaneByLane("it has values that are not one word");
       structure.operands.push_back(MoveOf(scope, operand));
     }
     if (deciding > 0) structure.type = function_.type(operands[0]).scalar;
     if (kind == BatchInst::Kind::Switch) {
-      for (uint32_t i = 0; i < inst.attributes.count; ++i) structure.cases.push_back(function_.word(inst, i));
+      for (uint32_t i = 0; i < inst.attributes.count; ++i)
+        structure.cases.push_back(function_.word(inst, i));
     }
-    if (kind == BatchInst::Kind::For) structure.step = static_cast<uint64_t>(function_.word(inst, 0));
-    if (kind == BatchInst::Kind::Call) structure.callee = static_cast<uint32_t>(function_.word(inst, 0));
+    if (kind == BatchInst::Kind::For)
+      structure.step = static_cast<uint64_t>(function_.word(inst, 0));
+    if (kind == BatchInst::Kind::Call)
+      structure.callee = static_cast<uint32_t>(function_.word(inst, 0));
     if (kind == BatchInst::Kind::Lookup) FillTable(inst, structure);
     if (kind == BatchInst::Kind::While) {
       TRY_VOID(WhileRegions(inst, scope, structure));
     } else {
       for (uint32_t i = 0; i < inst.regions.count; ++i)
-        structure.regions.push_back(TRY(Region(Function::region_of(inst, i), &scope, std::nullopt)));
+        structure.regions.push_back(
+            TRY(Region(Function::region_of(inst, i), &scope, std::nullopt)));
     }
     // After the operands and regions: a result has an array of its own.
     for (uint32_t i = 0; i < inst.results.count; ++i) {
@@ -274,7 +304,8 @@ class FunctionCompiler {
     return {};
   }
 
-  // The body sees the test's arrays, so it is compiled in the test's scope, which must still be open.
+  // The body sees the test's arrays, so it is compiled in the test's scope, which must still be
+  // open.
   Result<void> WhileRegions(const ir::Inst& inst, Scope& around, BatchStructure& structure) {
     const ir::RegionId test_id = Function::region_of(inst, 0);
     const ir::RegionId body_id = Function::region_of(inst, 1);
@@ -314,7 +345,8 @@ class FunctionCompiler {
 // How deep regions and calls nest from a function on; fails on recursion.
 class NestingMeter {
  public:
-  explicit NestingMeter(const ir::Program& program) : program_(program), depth_(program.functions.size(), 0) {}
+  explicit NestingMeter(const ir::Program& program)
+      : program_(program), depth_(program.functions.size(), 0) {}
 
   Result<uint32_t> Of(uint32_t function) {
     if (depth_[function] == Open) return LaneByLane("it is recursive");

@@ -1,14 +1,12 @@
 // Loops of conversions, for each instruction set.
 #include <concepts>
 
-#include "exec/batch_isa.h"
 #include "exec/batch_kernels.h"
 #include "exec/cast_meaning.h"
 #include "exec/scalar_types.h"
 
 #define FRAZIL_BATCH_ISA batch_baseline
 #define FRAZIL_BATCH_TARGET
-#include "exec/batch_loops.h"
 #include "exec/batch_choose_conversion.h"
 #undef FRAZIL_BATCH_ISA
 #undef FRAZIL_BATCH_TARGET
@@ -16,7 +14,6 @@
 #if FRAZIL_BATCH_HAS_AVX2
 #define FRAZIL_BATCH_ISA batch_avx2
 #define FRAZIL_BATCH_TARGET FRAZIL_BATCH_AVX2_TARGET
-#include "exec/batch_loops.h"
 #include "exec/batch_choose_conversion.h"
 #undef FRAZIL_BATCH_ISA
 #undef FRAZIL_BATCH_TARGET
@@ -24,9 +21,10 @@
 
 namespace frazil::exec {
 
-Kernel ConversionKernel(ir::Op op, ir::Scalar type, ir::Scalar source) {
+Kernel ConversionKernel(ir::Op op, ir::Scalar type, ir::Scalar source,
+                        [[maybe_unused]] BatchIsa isa) {
 #if FRAZIL_BATCH_HAS_AVX2
-  if (MachineHasAvx2()) return batch_avx2::ChooseConversion(op, type, source);
+  if (isa == BatchIsa::Avx2) return batch_avx2::ChooseConversion(op, type, source);
 #endif
   return batch_baseline::ChooseConversion(op, type, source);
 }

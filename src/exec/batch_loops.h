@@ -1,6 +1,7 @@
-// The loops over lanes. Included once for each instruction set, with FRAZIL_BATCH_ISA as the namespace and
-// FRAZIL_BATCH_TARGET as the attribute of every loop, hence no guard: the same source, so that a wider
-// machine gets wider vectors and nothing else. Only the loops carry the attribute; what they call is inlined.
+// The loops over lanes. Included once for each instruction set, with FRAZIL_BATCH_ISA as the
+// namespace and FRAZIL_BATCH_TARGET as the attribute of every loop, hence no guard: the same
+// source, so that a wider machine gets wider vectors and nothing else. Only the loops carry the
+// attribute; what they call is inlined.
 
 namespace frazil::exec::FRAZIL_BATCH_ISA {
 
@@ -19,7 +20,8 @@ inline void Write(R answer, size_t i, R* __restrict result, uint8_t* __restrict)
   result[i] = answer;
 }
 template <typename R>
-inline void Write(meaning::Checked<R> answer, size_t i, R* __restrict result, uint8_t* __restrict traps) {
+inline void Write(meaning::Checked<R> answer, size_t i, R* __restrict result,
+                  uint8_t* __restrict traps) {
   result[i] = answer.value;
   traps[i] = traps[i] != 0 ? traps[i] : answer.trap;
 }

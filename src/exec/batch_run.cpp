@@ -1,7 +1,7 @@
-// One block of lanes, op by op. Lanes that part ways (branches, loops of different lengths) are compacted
-// into groups of their own, run there, and their values are put back in their places. A lane that has
-// trapped is carried along with whatever its arrays hold until the next structured op leaves it out; no op
-// minds garbage.
+// One block of lanes, op by op. Lanes that part ways (branches, loops of different lengths) are
+// compacted into groups of their own, run there, and their values are put back in their places. A
+// lane that has trapped is carried along with whatever its arrays hold until the next structured op
+// leaves it out; no op minds garbage.
 #include "exec/batch_run.h"
 
 #include <algorithm>
@@ -16,21 +16,27 @@ namespace {
 
 using meaning::CodeOf;
 
-// Neighbors are offset by a line, so that equal lanes of many arrays do not share one set of the cache.
+// Neighbors are offset by a line, so that equal lanes of many arrays do not share one set of the
+// cache.
 constexpr size_t ArrayBytes = BlockLanes * 8 + 64;
 
 template <typename F>
 void WithWidth(uint32_t bytes, F&& f) {
   switch (bytes) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 
 // to[i] = from[lanes[i]]; in place if the lanes ascend.
-void Gather(const std::byte* from, std::span<const LaneIndex> lanes, uint32_t bytes, std::byte* to) {
+void Gather(const std::byte* from, std::span<const LaneIndex> lanes, uint32_t bytes,
+            std::byte* to) {
   WithWidth(bytes, [&](auto width) {
     using T = decltype(width);
     const T* source = reinterpret_cast<const T*>(from);
@@ -40,8 +46,8 @@ void Gather(const std::byte* from, std::span<const LaneIndex> lanes, uint32_t by
 }
 
 // to[places[i]] = from[which[i]]
-void Scatter(const std::byte* from, std::span<const LaneIndex> which, std::span<const LaneIndex> places,
-             uint32_t bytes, std::byte* to) {
+void Scatter(const std::byte* from, std::span<const LaneIndex> which,
+             std::span<const LaneIndex> places, uint32_t bytes, std::byte* to) {
   WithWidth(bytes, [&](auto width) {
     using T = decltype(width);
     const T* source = reinterpret_cast<const T*>(from);
@@ -87,19 +93,23 @@ struct BatchRunner::Group {
   std::vector<Move> kept;  // arrays that hold a value between iterations, each once
 };
 
-BatchRunner::BatchRunner(const BatchCode& code, const Limits& limits) : code_(code), limits_(limits) {
+BatchRunner::BatchRunner(const BatchCode& code, const Limits& limits)
+    : code_(code), limits_(limits) {
   for (const std::vector<uint64_t>& constant : code.constants) {
     // Constants are read only, like every operand.
     constants_.push_back(reinterpret_cast<std::byte*>(const_cast<uint64_t*>(constant.data())));
   }
 }
 
-bool BatchRunner::Expired() { return (++ticks_ & 0xff) == 0 && std::chrono::steady_clock::now() >= deadline_; }
+bool BatchRunner::Expired() {
+  return (++ticks_ & 0xff) == 0 && std::chrono::steady_clock::now() >= deadline_;
+}
 
 void BatchRunner::Run(size_t lanes, std::span<const std::byte* const> inputs,
                       std::span<std::byte* const> outputs, uint8_t* traps) {
   constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
-  deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(limits_.run_ms, MostMs));
+  deadline_ = std::chrono::steady_clock::now() +
+              std::chrono::milliseconds(std::min(limits_.run_ms, MostMs));
   std::memset(traps, 0, lanes);
   std::byte* fuel = stack_.Push();
   std::fill_n(reinterpret_cast<uint64_t*>(fuel), lanes, limits_.fuel);
@@ -141,8 +151,11 @@ void BatchRunner::RunInsts(const BatchRegion& region, Arrays& arrays, Lanes& lan
 void BatchRunner::RunStructured(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   const size_t mark = stack_.size();
   switch (inst.kind) {
-    case BatchInst::Kind::Kernel: break;
-    case BatchInst::Kind::Lookup: Lookup(inst, arrays, lanes); break;
+    case BatchInst::Kind::Kernel:
+      break;
+    case BatchInst::Kind::Lookup:
+      Lookup(inst, arrays, lanes);
+      break;
     case BatchInst::Kind::Assert: {
       const uint8_t* holds = reinterpret_cast<const uint8_t*>(ArrayOf(arrays, inst.a));
       for (size_t i = 0; i < lanes.count; ++i) {
@@ -150,12 +163,24 @@ void BatchRunner::RunStructured(const BatchInst& inst, Arrays& arrays, Lanes& la
       }
       break;
     }
-    case BatchInst::Kind::Unreachable: TrapAlive(lanes, ir::Trap::Unreachable); break;
-    case BatchInst::Kind::If: If(inst, arrays, lanes); break;
-    case BatchInst::Kind::Switch: Switch(inst, arrays, lanes); break;
-    case BatchInst::Kind::For: For(inst, arrays, lanes); break;
-    case BatchInst::Kind::While: While(inst, arrays, lanes); break;
-    case BatchInst::Kind::Call: Call(inst, arrays, lanes); break;
+    case BatchInst::Kind::Unreachable:
+      TrapAlive(lanes, ir::Trap::Unreachable);
+      break;
+    case BatchInst::Kind::If:
+      If(inst, arrays, lanes);
+      break;
+    case BatchInst::Kind::Switch:
+      Switch(inst, arrays, lanes);
+      break;
+    case BatchInst::Kind::For:
+      For(inst, arrays, lanes);
+      break;
+    case BatchInst::Kind::While:
+      While(inst, arrays, lanes);
+      break;
+    case BatchInst::Kind::Call:
+      Call(inst, arrays, lanes);
+      break;
   }
   stack_.PopTo(mark);
 }
@@ -182,11 +207,12 @@ void BatchRunner::RunBranch(const BatchStructure& structure, const BatchRegion& 
   const size_t mark = stack_.size();
   if (taken.size() == lanes.count) {
     Arrays own(region.array_count, nullptr);
-    for (size_t i = 0; i < region.live_ins.size(); ++i) own[i] = ArrayOf(arrays, region.live_ins[i].array);
+    for (size_t i = 0; i < region.live_ins.size(); ++i)
+      own[i] = ArrayOf(arrays, region.live_ins[i].array);
     RunFresh(region, own, lanes);
     for (size_t i = 0; i < region.yields.size(); ++i) {
-      std::memcpy(arrays[static_cast<size_t>(structure.results[i].array)], ArrayOf(own, region.yields[i].array),
-                  lanes.count * region.yields[i].bytes);
+      std::memcpy(arrays[static_cast<size_t>(structure.results[i].array)],
+                  ArrayOf(own, region.yields[i].array), lanes.count * region.yields[i].bytes);
     }
   } else {
     Group group = StartGroup(structure, region, arrays, lanes, taken);
@@ -219,7 +245,8 @@ void BatchRunner::Switch(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   const std::byte* selectors = ArrayOf(arrays, inst.a);
   VisitType(s.type, [&]<typename T>() {
     for (LaneIndex i : AliveLanes(lanes)) {
-      const int64_t selector = static_cast<int64_t>(Encode(reinterpret_cast<const T*>(selectors)[i]));
+      const int64_t selector =
+          static_cast<int64_t>(Encode(reinterpret_cast<const T*>(selectors)[i]));
       const auto found = std::ranges::find(s.cases, selector);
       taken[static_cast<size_t>(found - s.cases.begin())].push_back(i);
     }
@@ -227,8 +254,9 @@ void BatchRunner::Switch(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   for (size_t r = 0; r < s.regions.size(); ++r) RunBranch(s, s.regions[r], taken[r], arrays, lanes);
 }
 
-BatchRunner::Group BatchRunner::StartGroup(const BatchStructure& structure, const BatchRegion& region,
-                                           Arrays& arrays, Lanes& lanes, std::span<const LaneIndex> members) {
+BatchRunner::Group BatchRunner::StartGroup(const BatchStructure& structure,
+                                           const BatchRegion& region, Arrays& arrays, Lanes& lanes,
+                                           std::span<const LaneIndex> members) {
   Group group;
   group.members.assign(members.begin(), members.end());
   group.arrays.assign(region.array_count, nullptr);
@@ -239,7 +267,8 @@ BatchRunner::Group BatchRunner::StartGroup(const BatchStructure& structure, cons
     group.kept.push_back({static_cast<ArrayId>(i), live_in.bytes});
   }
   // A loop's counter has no operand: parameters are matched from the last one on.
-  const size_t counters = region.params.size() - (region.params.empty() ? 0 : structure.operands.size());
+  const size_t counters =
+      region.params.size() - (region.params.empty() ? 0 : structure.operands.size());
   for (size_t i = 0; i < region.params.size(); ++i) {
     const Move& param = region.params[i];
     group.kept.push_back(param);
@@ -269,7 +298,8 @@ void BatchRunner::Keep(Group& group, std::span<const LaneIndex> kept) {
   group.lanes.count = kept.size();
 }
 
-// Those that leave a loop give its results: the carried values, which are the first region's last params.
+// Those that leave a loop give its results: the carried values, which are the first region's last
+// params.
 void BatchRunner::Leave(const Group& group, const BatchStructure& structure,
                         std::span<const LaneIndex> leaving, Arrays& arrays, Lanes& lanes) {
   std::vector<LaneIndex> places;
@@ -309,14 +339,15 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   VisitType(s.type, [&]<typename T>() {
     if constexpr (std::integral<T>) {
       for (size_t i = 0; i < lanes.count; ++i)
-        trips[i] = TripCount(reinterpret_cast<const T*>(los)[i], reinterpret_cast<const T*>(his)[i], s.step);
+        trips[i] = TripCount(reinterpret_cast<const T*>(los)[i], reinterpret_cast<const T*>(his)[i],
+                             s.step);
     }
   });
   TakeFuel(lanes, trips.data());
   // Where it does not run at all, the results are what it starts with.
   for (size_t i = 0; i < s.results.size(); ++i) {
-    std::memcpy(arrays[static_cast<size_t>(s.results[i].array)], ArrayOf(arrays, s.operands[i].array),
-                lanes.count * s.results[i].bytes);
+    std::memcpy(arrays[static_cast<size_t>(s.results[i].array)],
+                ArrayOf(arrays, s.operands[i].array), lanes.count * s.results[i].bytes);
   }
   std::vector<LaneIndex> members = AliveLanes(lanes);
   std::erase_if(members, [&](LaneIndex i) { return trips[i] == 0; });
@@ -375,7 +406,8 @@ void BatchRunner::While(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   std::vector<LaneIndex> leaving;
   while (group.lanes.count > 0) {
     RunInsts(test, group.arrays, group.lanes);
-    const uint8_t* holds = reinterpret_cast<const uint8_t*>(ArrayOf(group.arrays, test.yields[0].array));
+    const uint8_t* holds =
+        reinterpret_cast<const uint8_t*>(ArrayOf(group.arrays, test.yields[0].array));
     staying.clear();
     leaving.clear();
     for (size_t i = 0; i < group.lanes.count; ++i) {
@@ -389,10 +421,12 @@ void BatchRunner::While(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
     if (staying.empty()) break;
     const size_t mark = stack_.size();
     Arrays own(body.array_count, nullptr);
-    for (size_t i = 0; i < body.live_ins.size(); ++i) own[i] = ArrayOf(group.arrays, body.live_ins[i].array);
+    for (size_t i = 0; i < body.live_ins.size(); ++i)
+      own[i] = ArrayOf(group.arrays, body.live_ins[i].array);
     RunFresh(body, own, group.lanes);
     for (size_t i = 0; i < next.size(); ++i)
-      std::memcpy(next[i], ArrayOf(own, body.yields[i].array), group.lanes.count * body.yields[i].bytes);
+      std::memcpy(next[i], ArrayOf(own, body.yields[i].array),
+                  group.lanes.count * body.yields[i].bytes);
     stack_.PopTo(mark);
     for (size_t i = 0; i < next.size(); ++i)
       std::swap(next[i], group.arrays[static_cast<size_t>(test.params[i].array)]);
@@ -419,8 +453,8 @@ void BatchRunner::Call(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
     own[static_cast<size_t>(callee.body.params[i].array)] = ArrayOf(arrays, s.operands[i].array);
   RunFresh(callee.body, own, lanes);
   for (size_t i = 0; i < s.results.size(); ++i) {
-    std::memcpy(arrays[static_cast<size_t>(s.results[i].array)], ArrayOf(own, callee.body.yields[i].array),
-                lanes.count * s.results[i].bytes);
+    std::memcpy(arrays[static_cast<size_t>(s.results[i].array)],
+                ArrayOf(own, callee.body.yields[i].array), lanes.count * s.results[i].bytes);
   }
   depth_ -= metered ? 1 : 0;
   unmetered_ -= callee.is_prelude ? 1 : 0;

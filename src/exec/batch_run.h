@@ -40,8 +40,8 @@ class BatchRunner {
   BatchRunner(const BatchCode& code, const Limits& limits);
 
   // At most BlockLanes lanes. Traps are set, none where there was none.
-  void Run(size_t lanes, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
-           uint8_t* traps);
+  void Run(size_t lanes, std::span<const std::byte* const> inputs,
+           std::span<std::byte* const> outputs, uint8_t* traps);
 
  private:
   struct Group;
@@ -56,13 +56,13 @@ class BatchRunner {
   void Lookup(const BatchInst& inst, Arrays& arrays, Lanes& lanes);
 
   // Runs a region on those lanes and sets the structure's results for them.
-  void RunBranch(const BatchStructure& structure, const BatchRegion& region, std::span<const LaneIndex> taken,
-                 Arrays& arrays, Lanes& lanes);
-  Group StartGroup(const BatchStructure& structure, const BatchRegion& region, Arrays& arrays, Lanes& lanes,
-                   std::span<const LaneIndex> members);
+  void RunBranch(const BatchStructure& structure, const BatchRegion& region,
+                 std::span<const LaneIndex> taken, Arrays& arrays, Lanes& lanes);
+  Group StartGroup(const BatchStructure& structure, const BatchRegion& region, Arrays& arrays,
+                   Lanes& lanes, std::span<const LaneIndex> members);
   void Keep(Group& group, std::span<const LaneIndex> kept);
-  void Leave(const Group& group, const BatchStructure& structure, std::span<const LaneIndex> leaving,
-             Arrays& arrays, Lanes& lanes);
+  void Leave(const Group& group, const BatchStructure& structure,
+             std::span<const LaneIndex> leaving, Arrays& arrays, Lanes& lanes);
   void RunFresh(const BatchRegion& region, Arrays& arrays, Lanes& lanes);
   void TakeFuel(Lanes& lanes, const uint64_t* units);
   bool Expired();

@@ -1,5 +1,5 @@
-// The batch interpreter against the interpreter: every op on every type at edge and random values, control
-// flow with lanes that part ways, traps and limits, math functions.
+// The batch interpreter against the interpreter: every op on every type at edge and random values,
+// control flow with lanes that part ways, traps and limits, math functions.
 #include "exec/batch.h"
 
 #include <gtest/gtest.h>
@@ -27,20 +27,23 @@ namespace types = ir::types;
 Value RandomValue(std::mt19937_64& random, ir::Type type) {
   const uint64_t kind = random() % 8;
   if (ir::IsFloat(type.scalar)) {
-    constexpr double Edges[] = {0.0,   -0.0,  1.0,     -1.0,  0.5,     -2.5,  1e30,     -1e30, 2147483648.0,
-                                65504, 1e300, 5e-324, 1e-40, INFINITY, NAN,  -INFINITY, 255.5, 9.3e18};
+    constexpr double Edges[] = {0.0,   -0.0,     1.0,          -1.0,      0.5,   -2.5,
+                                1e30,  -1e30,    2147483648.0, 65504,     1e300, 5e-324,
+                                1e-40, INFINITY, NAN,          -INFINITY, 255.5, 9.3e18};
     if (kind < 4) return Value::Float(type, Edges[random() % std::size(Edges)]);
     // Any bits, NaNs with payloads included.
     return Value::Word(type, random() & (~uint64_t{0} >> (64 - ir::BitsOf(type))));
   }
-  constexpr int64_t Edges[] = {0, 1, -1, 2, 3, 7, 127, -128, 255, 32767, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+  constexpr int64_t Edges[] = {0,    1,   -1,    2,         3,         7,         127,
+                               -128, 255, 32767, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
   if (kind < 4) return Value::Int(type, Edges[random() % std::size(Edges)]);
   if (kind < 6) return Value::Int(type, static_cast<int64_t>(random() % 64));
   return Value::Int(type, static_cast<int64_t>(random()));
 }
 
 // All lanes of a batch against one run of the interpreter each.
-void ExpectAgreement(const ir::Program& program, uint64_t seed, size_t lanes, const Limits& limits = {}) {
+void ExpectAgreement(const ir::Program& program, uint64_t seed, size_t lanes,
+                     const Limits& limits = {}) {
   const ir::Function& entry = program.entry_function();
   const Result<BatchProgram> batch = BatchProgram::Create(program, limits);
   ASSERT_TRUE(batch.has_value()) << batch.error().ToString();
@@ -57,7 +60,8 @@ void ExpectAgreement(const ir::Program& program, uint64_t seed, size_t lanes, co
   }
   std::vector<Memory> outputs;
   std::vector<void*> output_data;
-  for (ir::Type type : entry.results) output_data.push_back(outputs.emplace_back(type, length).data());
+  for (ir::Type type : entry.results)
+    output_data.push_back(outputs.emplace_back(type, length).data());
   std::vector<uint8_t> traps(lanes, 99);
   ASSERT_TRUE(batch->Run(lanes, input_data, output_data, traps).has_value());
   RunContext context;
@@ -76,8 +80,10 @@ void ExpectAgreement(const ir::Program& program, uint64_t seed, size_t lanes, co
     }
     const Result<Outcome> outcome = interpreter->Run(arguments, context);
     ASSERT_TRUE(outcome.has_value());
-    ASSERT_EQ(traps[static_cast<size_t>(lane)], outcome->trap ? meaning::CodeOf(outcome->trap->kind) : 0)
-        << shown << "\n" << ir::PrintText(program);
+    ASSERT_EQ(traps[static_cast<size_t>(lane)],
+              outcome->trap ? meaning::CodeOf(outcome->trap->kind) : 0)
+        << shown << "\n"
+        << ir::PrintText(program);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Value expected = outcome->trap ? Value::Int(entry.results[i], 0) : outcome->results[i];
       ASSERT_EQ(value_at(outputs[i], lane), expected) << shown << "\n" << ir::PrintText(program);
@@ -94,16 +100,21 @@ ir::Program Parse(const std::string& text) {
 TEST(Batch, EveryOpOnEveryType) {
   int tested = 0;
   for (const ir::OpInfo& info : ir::AllOps()) {
-    if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude || info.signature == "custom") continue;
+    if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude ||
+        info.signature == "custom")
+      continue;
     if (info.op == Op::Const || info.op == Op::Lookup) continue;
     for (int s = 0; s < ir::ScalarCount; ++s) {
       const ir::Type type = ir::Type::Of(static_cast<Scalar>(s));
-      if (!ir::Contains(info.types, type.scalar) || ir::WordsOf(type) != 1 || type.scalar == Scalar::Int) continue;
+      if (!ir::Contains(info.types, type.scalar) || ir::WordsOf(type) != 1 ||
+          type.scalar == Scalar::Int)
+        continue;
       std::vector<ir::Type> sources = {type};
       if (info.op == Op::Cast || info.op == Op::CastChecked || info.op == Op::Bitcast) {
         sources.clear();
         for (int from = 0; from < ir::ScalarCount; ++from) {
-          if (static_cast<Scalar>(from) != Scalar::Int) sources.push_back(ir::Type::Of(static_cast<Scalar>(from)));
+          if (static_cast<Scalar>(from) != Scalar::Int)
+            sources.push_back(ir::Type::Of(static_cast<Scalar>(from)));
         }
       }
       for (ir::Type source : sources) {
@@ -114,14 +125,16 @@ TEST(Batch, EveryOpOnEveryType) {
         for (char c : signature) {
           if (c == ',') continue;
           const ir::Type operand = c == 'B' ? types::Bool : c == 'S' ? source : type;
-          params += fmt::format("{}%p{}: {}", count > 0 ? ", " : "", count, ir::ScalarOrBufferName(operand));
+          params += fmt::format("{}%p{}: {}", count > 0 ? ", " : "", count,
+                                ir::ScalarOrBufferName(operand));
           operands += fmt::format("{}%p{}", count > 0 ? ", " : "", count);
           ++count;
         }
-        const std::string result = info.signature.ends_with('B') ? "bool" : ir::ScalarOrBufferName(type);
+        const std::string result =
+            info.signature.ends_with('B') ? "bool" : ir::ScalarOrBufferName(type);
         const Result<ir::Program> program = ir::ParseText(
-            fmt::format("frz 1\nfunc @main({}) -> ({}) {{\n  %r = {} {} : {}\n  return %r\n}}\n", params, result,
-                        info.mnemonic, operands, ir::ScalarOrBufferName(type)));
+            fmt::format("frz 1\nfunc @main({}) -> ({}) {{\n  %r = {} {} : {}\n  return %r\n}}\n",
+                        params, result, info.mnemonic, operands, ir::ScalarOrBufferName(type)));
         // Conversions that do not exist are refused by the reader.
         if (!program && sources.size() > 1) continue;
         ASSERT_TRUE(program.has_value()) << program.error().ToString();
@@ -268,7 +281,8 @@ TEST(Batch, CallsTablesAndLimits) {
 }
 
 TEST(Batch, MathFunctions) {
-  for (const char* op : {"exp", "log", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "gelu", "cbrt", "log1p"}) {
+  for (const char* op :
+       {"exp", "log", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "gelu", "cbrt", "log1p"}) {
     for (const char* type : {"f32", "bf16"}) {
       const ir::Program program = Parse(fmt::format(
           "func @main(%x: {1}) -> ({1}) {{\n  %r = {0} %x : {1}\n  return %r\n}}\n", op, type));
@@ -276,8 +290,9 @@ TEST(Batch, MathFunctions) {
       ExpectAgreement(program, 5, 2500);
     }
   }
-  ExpectAgreement(Parse("func @main(%x: f32, %y: f32) -> (f32) {\n  %r = pow %x, %y : f32\n  return %r\n}\n"), 6,
-                  3000);
+  ExpectAgreement(
+      Parse("func @main(%x: f32, %y: f32) -> (f32) {\n  %r = pow %x, %y : f32\n  return %r\n}\n"),
+      6, 3000);
 }
 
 // An endless loop in some lanes only.
@@ -347,7 +362,8 @@ func @main(%n: i32, %i: index) -> (i32) {
 })");
   EXPECT_NE(BatchProgram::Create(scratch)->lane_by_lane(), "");
   ExpectAgreement(scratch, 5, 300);
-  EXPECT_FALSE(BatchProgram::Create(Parse("func @main(%b: buffer<i32>) -> () {\nreturn\n}\n")).has_value());
+  EXPECT_FALSE(
+      BatchProgram::Create(Parse("func @main(%b: buffer<i32>) -> () {\nreturn\n}\n")).has_value());
 }
 
 TEST(Batch, RandomPrograms) {
@@ -357,7 +373,8 @@ TEST(Batch, RandomPrograms) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
     GeneratorOptions options;
     options.seed = seed;
-    options.allow_tensors = options.allow_buffers = options.allow_streams = options.allow_parallel = false;
+    options.allow_tensors = options.allow_buffers = options.allow_streams = options.allow_parallel =
+        false;
     options.types = OneWord;
     const ir::Program program = Generate(options);
     const Result<BatchProgram> batch = BatchProgram::Create(program);

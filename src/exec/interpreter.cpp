@@ -1,5 +1,5 @@
-// The interpreter: its loop, its values, and the dispatch over all ops without a default, so that a new op
-// does not compile before it has a meaning here.
+// The interpreter: its loop, its values, and the dispatch over all ops without a default, so that a
+// new op does not compile before it has a meaning here.
 #include "exec/interpreter.h"
 
 #include <algorithm>
@@ -13,7 +13,10 @@ namespace frazil::exec {
 using ir::Op;
 
 Machine::Machine(const InterpreterProgram& prepared, const RunContext& context)
-    : prepared_(prepared), program_(prepared.program()), context_(context), fuel_(context.limits.fuel) {
+    : prepared_(prepared),
+      program_(prepared.program()),
+      context_(context),
+      fuel_(context.limits.fuel) {
   // A century is no limit; more would overflow the clock.
   constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
   const auto run_ms = std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
@@ -64,7 +67,9 @@ uint64_t& Machine::Word(ir::ValueId id) {
   return words_[frame.word_base + frame.layout->slot[id.index]];
 }
 
-std::span<uint64_t> Machine::WordsOf(ir::ValueId id) { return {&Word(id), ir::WordsOf(TypeOf(id))}; }
+std::span<uint64_t> Machine::WordsOf(ir::ValueId id) {
+  return {&Word(id), ir::WordsOf(TypeOf(id))};
+}
 
 Object& Machine::ObjectOf(ir::ValueId id) {
   const Frame& frame = frames_.back();
@@ -130,15 +135,17 @@ Machine::Flow Machine::Scalar(const ir::Inst& inst) {
   std::array<Words, 5> words;
   for (size_t i = 0; i < operands.size(); ++i) words[i] = WordsOf(operands[i]);
   const ScalarCall call = {inst.op, inst.type, source, function().words_of(inst)};
-  const std::optional<ir::Trap> trap =
-      EvalScalar(call, std::span(words).first(operands.size()), WordsOf(ir::Function::result_of(inst)));
+  const std::optional<ir::Trap> trap = EvalScalar(call, std::span(words).first(operands.size()),
+                                                  WordsOf(ir::Function::result_of(inst)));
   return trap ? Trap(*trap, inst) : Flow::Next;
 }
 
 Machine::Flow Machine::Step(const ir::Inst& inst) {
   switch (inst.op) {
-    case Op::Const: return Const(inst);
-    case Op::Lookup: return Lookup(inst);
+    case Op::Const:
+      return Const(inst);
+    case Op::Lookup:
+      return Lookup(inst);
 
     case Op::Add:
     case Op::Sub:
@@ -195,33 +202,54 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::Popcnt:
     case Op::Cast:
     case Op::CastChecked:
-    case Op::Bitcast: return Scalar(inst);
+    case Op::Bitcast:
+      return Scalar(inst);
 
-    case Op::Load: return Load(inst);
-    case Op::Store: return Store(inst);
+    case Op::Load:
+      return Load(inst);
+    case Op::Store:
+      return Store(inst);
     case Op::Length:
       Result0(inst) = static_cast<uint64_t>(OperandObject(inst, 0).memory->length());
       return Flow::Next;
-    case Op::Alloc: return Alloc(inst);
-    case Op::AtomicRmw: return AtomicRmw(inst);
-    case Op::AtomicCas: return AtomicCas(inst);
+    case Op::Alloc:
+      return Alloc(inst);
+    case Op::AtomicRmw:
+      return AtomicRmw(inst);
+    case Op::AtomicCas:
+      return AtomicCas(inst);
 
-    case Op::Input: return ReadStream(inst, context_.input, input_position_);
-    case Op::Hint: return ReadStream(inst, context_.hints, hint_position_);
-    case Op::Output: return Output(inst);
-    case Op::Assert: return Operand(inst, 0) != 0 ? Flow::Next : Trap(ir::Trap::Assert, inst);
-    case Op::Unreachable: return Trap(ir::Trap::Unreachable, inst);
+    case Op::Input:
+      return ReadStream(inst, context_.input, input_position_);
+    case Op::Hint:
+      return ReadStream(inst, context_.hints, hint_position_);
+    case Op::Output:
+      return Output(inst);
+    case Op::Assert:
+      return Operand(inst, 0) != 0 ? Flow::Next : Trap(ir::Trap::Assert, inst);
+    case Op::Unreachable:
+      return Trap(ir::Trap::Unreachable, inst);
 
-    case Op::If: return EnterIf(inst);
-    case Op::For: return EnterFor(inst);
-    case Op::While: return EnterWhile(inst);
-    case Op::Switch: return EnterSwitch(inst);
-    case Op::Parallel: return EnterParallel(inst);
-    case Op::Barrier: return Barrier(inst);
-    case Op::Call: return EnterCall(inst);
-    case Op::Return: return Return(inst);
-    case Op::Yield: return Yield(inst);
-    case Op::Condition: return Condition(inst);
+    case Op::If:
+      return EnterIf(inst);
+    case Op::For:
+      return EnterFor(inst);
+    case Op::While:
+      return EnterWhile(inst);
+    case Op::Switch:
+      return EnterSwitch(inst);
+    case Op::Parallel:
+      return EnterParallel(inst);
+    case Op::Barrier:
+      return Barrier(inst);
+    case Op::Call:
+      return EnterCall(inst);
+    case Op::Return:
+      return Return(inst);
+    case Op::Yield:
+      return Yield(inst);
+    case Op::Condition:
+      return Condition(inst);
 
     case Op::Map:
     case Op::Reduce:
@@ -238,7 +266,8 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::TensorNormal:
     case Op::Extract:
     case Op::TensorLoad:
-    case Op::TensorStore: return TensorOp(inst);
+    case Op::TensorStore:
+      return TensorOp(inst);
 
     case Op::Exp:
     case Op::Exp2:
@@ -266,13 +295,15 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::SigmoidFast:
     case Op::RandomBits:
     case Op::RandomUniform:
-    case Op::RandomNormal: break;
+    case Op::RandomNormal:
+      break;
   }
   CHECK(!"math ops are calls by now");
   return Flow::Turn;
 }
 
-Result<Outcome> InterpreterProgram::Run(std::span<const Value> arguments, const RunContext& context) const {
+Result<Outcome> InterpreterProgram::Run(std::span<const Value> arguments,
+                                        const RunContext& context) const {
   TRY_VOID(CheckLaunch(program_, arguments));
   return Machine(*this, context).Run(arguments);
 }

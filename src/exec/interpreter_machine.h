@@ -1,6 +1,6 @@
-// The inside of the interpreter: one run of a program. Regions that are being executed stand on a stack of
-// activations on the heap, so that neither nested regions nor recursion use the C++ stack. The files
-// interpreter_*.cpp hold its methods by topic.
+// The inside of the interpreter: one run of a program. Regions that are being executed stand on a
+// stack of activations on the heap, so that neither nested regions nor recursion use the C++ stack.
+// The files interpreter_*.cpp hold its methods by topic.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,8 @@ struct Activation {
   std::unique_ptr<Phases> phases;  // parallel: made by the first barrier
 };
 
-// One iteration of a parallel that waits at a barrier: all that it has and other iterations overwrite.
+// One iteration of a parallel that waits at a barrier: all that it has and other iterations
+// overwrite.
 struct Lane {
   uint64_t iteration;
   uint32_t next;
@@ -79,9 +80,12 @@ class Machine {
   uint64_t& Operand(const ir::Inst& inst, uint32_t i) { return Word(function().operand(inst, i)); }
   uint64_t& Result0(const ir::Inst& inst) { return Word(ir::Function::result_of(inst)); }
   Object& ObjectOf(ir::ValueId id);
-  Object& OperandObject(const ir::Inst& inst, uint32_t i) { return ObjectOf(function().operand(inst, i)); }
+  Object& OperandObject(const ir::Inst& inst, uint32_t i) {
+    return ObjectOf(function().operand(inst, i));
+  }
   void SetObject(ir::ValueId id, Object object);
-  // Values on their way from one region to another: Take copies them aside, Put sets consecutive values.
+  // Values on their way from one region to another: Take copies them aside, Put sets consecutive
+  // values.
   void Take(std::span<const ir::ValueId> values);
   void Take(ir::Range values);
   void Put(ir::Range values);
@@ -157,7 +161,8 @@ class Machine {
   std::vector<Activation> activations_;
   std::vector<uint64_t> words_;
   std::vector<Object> objects_;
-  std::vector<size_t> made_;  // objects set by open regions, oldest first; dropped when their region ends
+  std::vector<size_t>
+      made_;  // objects set by open regions, oldest first; dropped when their region ends
   std::vector<uint64_t> taken_words_;
   std::vector<Object> taken_objects_;
 

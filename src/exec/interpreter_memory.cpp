@@ -24,13 +24,20 @@ bool IsInside(uint64_t index, const Memory& memory) {
 
 std::optional<Op> CombinerOf(AtomicKind kind) {
   switch (kind) {
-    case AtomicKind::Add: return Op::Add;
-    case AtomicKind::Min: return Op::Min;
-    case AtomicKind::Max: return Op::Max;
-    case AtomicKind::And: return Op::And;
-    case AtomicKind::Or: return Op::Or;
-    case AtomicKind::Xor: return Op::Xor;
-    case AtomicKind::Exchange: return std::nullopt;
+    case AtomicKind::Add:
+      return Op::Add;
+    case AtomicKind::Min:
+      return Op::Min;
+    case AtomicKind::Max:
+      return Op::Max;
+    case AtomicKind::And:
+      return Op::And;
+    case AtomicKind::Or:
+      return Op::Or;
+    case AtomicKind::Xor:
+      return Op::Xor;
+    case AtomicKind::Exchange:
+      return std::nullopt;
   }
   CHECK(!"a kind of atomic");
   return std::nullopt;
@@ -82,7 +89,8 @@ Machine::Flow Machine::Lookup(const ir::Inst& inst) {
   const uint64_t index = Operand(inst, 0);
   if (index >= table.length()) return Trap(ir::Trap::OutOfBounds, inst);
   const std::span<uint64_t> result = WordsOf(Function::result_of(inst));
-  std::ranges::copy(std::span(table.words).subspan(index * result.size(), result.size()), result.begin());
+  std::ranges::copy(std::span(table.words).subspan(index * result.size(), result.size()),
+                    result.begin());
   return Flow::Next;
 }
 
@@ -107,20 +115,23 @@ Machine::Flow Machine::AtomicCas(const ir::Inst& inst) {
   if (!IsInside(index, memory)) return Trap(ir::Trap::OutOfBounds, inst);
   uint64_t old = 0;
   memory.Get(static_cast<int64_t>(index), std::span(&old, 1));
-  if (old == Operand(inst, 2)) memory.Set(static_cast<int64_t>(index), std::span(&Operand(inst, 3), 1));
+  if (old == Operand(inst, 2))
+    memory.Set(static_cast<int64_t>(index), std::span(&Operand(inst, 3), 1));
   Result0(inst) = old;
   return Flow::Next;
 }
 
-Machine::Flow Machine::ReadStream(const ir::Inst& inst, const std::vector<Value>& stream, size_t& position) {
+Machine::Flow Machine::ReadStream(const ir::Inst& inst, const std::vector<Value>& stream,
+                                  size_t& position) {
   if (position == stream.size()) return Trap(ir::Trap::OutOfBounds, inst);
   const Value& value = stream[position++];
   if (value.type != inst.type) {
-    error_ = Error{Diag::WrongArgument,
-                   fmt::format("value {} of the {} stream is {}, but the program reads {}", position,
-                               ir::Info(inst.op).mnemonic, ir::ScalarOrBufferName(value.type),
-                               ir::ScalarOrBufferName(inst.type)),
-                   inst.location};
+    error_ =
+        Error{Diag::WrongArgument,
+              fmt::format("value {} of the {} stream is {}, but the program reads {}", position,
+                          ir::Info(inst.op).mnemonic, ir::ScalarOrBufferName(value.type),
+                          ir::ScalarOrBufferName(inst.type)),
+              inst.location};
     stopped_ = true;
     return Flow::Turn;
   }

@@ -1,6 +1,7 @@
-// `parallel` is a loop. A barrier puts the iteration that reached it aside, with everything it has, and the
-// next one runs; when all have come, they go on in order. An iteration has only its own part of the one
-// frame: no call and no inner parallel can stand between a parallel and its barrier (ir::Check).
+// `parallel` is a loop. A barrier puts the iteration that reached it aside, with everything it has,
+// and the next one runs; when all have come, they go on in order. An iteration has only its own
+// part of the one frame: no call and no inner parallel can stand between a parallel and its barrier
+// (ir::Check).
 #include "base/check.h"
 #include "exec/interpreter_machine.h"
 
@@ -47,7 +48,8 @@ RegionSlots SlotsOf(const ir::Function& function, const FrameLayout& layout, ir:
     for (ir::InstId id : region.insts) {
       const ir::Inst& inst = function.inst(id);
       add(inst.results);
-      for (uint32_t i = 0; i < inst.regions.count; ++i) open.push_back(Function::region_of(inst, i));
+      for (uint32_t i = 0; i < inst.regions.count; ++i)
+        open.push_back(Function::region_of(inst, i));
     }
   }
   return slots;
@@ -117,7 +119,8 @@ std::unique_ptr<Phases> Machine::MakePhases(const Activation& parallel) const {
 Machine::Flow Machine::Barrier(const ir::Inst& inst) {
   size_t index = activations_.size() - 1;
   while (activations_[index].owner->op != Op::Parallel) --index;
-  if (activations_[index].phases == nullptr) activations_[index].phases = MakePhases(activations_[index]);
+  if (activations_[index].phases == nullptr)
+    activations_[index].phases = MakePhases(activations_[index]);
   Lane lane = Suspend(index);
   *live_bytes_ += lane.bytes;
   if (*live_bytes_ > context_.limits.memory_bytes) return Trap(ir::Trap::Memory, inst);

@@ -20,8 +20,8 @@ std::string RandomFunctionName(Op op, ir::Type element) {
   return fmt::format("element of {}.{}", ir::Info(op).mnemonic, ir::ScalarName(element.scalar));
 }
 
-// A fill with random numbers means the scalar op on each element: a function of that one op stands for
-// it. Its name has spaces, which no name from a text has.
+// A fill with random numbers means the scalar op on each element: a function of that one op stands
+// for it. Its name has spaces, which no name from a text has.
 void AddRandomFunction(ir::Program& program, Op op, ir::Type element) {
   const std::string name = RandomFunctionName(op, element);
   if (program.FindFunction(name).valid()) return;
@@ -57,7 +57,8 @@ Result<InterpreterProgram> InterpreterProgram::Create(const ir::Program& source)
   with_random.entry = source.entry;
   InterpreterProgram prepared;
   prepared.program_ = TRY(ir::ExpandPrelude(with_random));
-  for (const ir::Function& function : prepared.program_.functions) prepared.layouts_.emplace_back(function);
+  for (const ir::Function& function : prepared.program_.functions)
+    prepared.layouts_.emplace_back(function);
   return prepared;
 }
 

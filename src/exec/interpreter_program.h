@@ -1,5 +1,5 @@
-// A program made ready for the interpreter: math ops expanded, and a place for every value. Made once, run
-// any number of times; nothing here changes while it runs.
+// A program made ready for the interpreter: math ops expanded, and a place for every value. Made
+// once, run any number of times; nothing here changes while it runs.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace frazil::exec {
 
-// Where the values of a function live in its frame: scalars among its words, buffers and tensors among its
-// objects, both in the order of their ids.
+// Where the values of a function live in its frame: scalars among its words, buffers and tensors
+// among its objects, both in the order of their ids.
 struct FrameLayout {
   explicit FrameLayout(const ir::Function& function);
 

@@ -1,5 +1,5 @@
-// Regions, loops and calls. Entering pushes an activation; the terminator of a region decides, by the op
-// that owns it, whether it runs again or its owner's results are set.
+// Regions, loops and calls. Entering pushes an activation; the terminator of a region decides, by
+// the op that owns it, whether it runs again or its owner's results are set.
 #include "base/check.h"
 #include "exec/interpreter_machine.h"
 
@@ -15,7 +15,8 @@ constexpr size_t MostFrameWords = size_t{1} << 27;
 
 // How often for lo, lo + step, ... while it is below hi.
 uint64_t TripCount(ir::Scalar type, uint64_t lo, uint64_t hi, uint64_t step) {
-  const bool empty = ir::IsSigned(type) ? static_cast<int64_t>(lo) >= static_cast<int64_t>(hi) : lo >= hi;
+  const bool empty =
+      ir::IsSigned(type) ? static_cast<int64_t>(lo) >= static_cast<int64_t>(hi) : lo >= hi;
   return empty ? 0 : (hi - lo - 1) / step + 1;
 }
 
@@ -156,11 +157,16 @@ Machine::Flow Machine::Yield(const ir::Inst& inst) {
   const ir::Inst& owner = *activations_.back().owner;
   Take(function().operands_of(inst));
   switch (owner.op) {
-    case Op::For: return NextIteration(owner);
-    case Op::While: return BackEdge(owner);
-    case Op::Parallel: return NextLane();
-    case Op::Map: return NextElement(owner);
-    default: break;
+    case Op::For:
+      return NextIteration(owner);
+    case Op::While:
+      return BackEdge(owner);
+    case Op::Parallel:
+      return NextLane();
+    case Op::Map:
+      return NextElement(owner);
+    default:
+      break;
   }
   CHECK(owner.op == Op::If || owner.op == Op::Switch);
   PopRegion();

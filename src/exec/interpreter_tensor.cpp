@@ -1,5 +1,6 @@
-// Tensor instructions: sizes first (what does not fit traps), then the op of tensor_ops.h. `map` and the
-// random fills run a region or a function for each element; they are activations like loops.
+// Tensor instructions: sizes first (what does not fit traps), then the op of tensor_ops.h. `map`
+// and the random fills run a region or a function for each element; they are activations like
+// loops.
 #include <algorithm>
 
 #include "base/check.h"
@@ -12,23 +13,38 @@ using ir::Op;
 
 Machine::Flow Machine::TensorOp(const ir::Inst& inst) {
   switch (inst.op) {
-    case Op::Map: return EnterMap(inst);
+    case Op::Map:
+      return EnterMap(inst);
     case Op::TensorUniform:
-    case Op::TensorNormal: return EnterRandom(inst);
-    case Op::Reduce: return ReduceOp(inst);
+    case Op::TensorNormal:
+      return EnterRandom(inst);
+    case Op::Reduce:
+      return ReduceOp(inst);
     case Op::Matmul:
-    case Op::MatmulFast: return MatmulOp(inst);
-    case Op::Reshape: return ReshapeOp(inst);
-    case Op::Transpose: return TransposeOp(inst);
-    case Op::Broadcast: return BroadcastOp(inst);
-    case Op::Slice: return SliceOp(inst);
-    case Op::Concat: return ConcatOp(inst);
-    case Op::Gather: return GatherOp(inst);
-    case Op::Iota: return IotaOp(inst);
-    case Op::Extract: return ExtractOp(inst);
-    case Op::TensorLoad: return TensorLoadOp(inst);
-    case Op::TensorStore: return TensorStoreOp(inst);
-    default: break;
+    case Op::MatmulFast:
+      return MatmulOp(inst);
+    case Op::Reshape:
+      return ReshapeOp(inst);
+    case Op::Transpose:
+      return TransposeOp(inst);
+    case Op::Broadcast:
+      return BroadcastOp(inst);
+    case Op::Slice:
+      return SliceOp(inst);
+    case Op::Concat:
+      return ConcatOp(inst);
+    case Op::Gather:
+      return GatherOp(inst);
+    case Op::Iota:
+      return IotaOp(inst);
+    case Op::Extract:
+      return ExtractOp(inst);
+    case Op::TensorLoad:
+      return TensorLoadOp(inst);
+    case Op::TensorStore:
+      return TensorStoreOp(inst);
+    default:
+      break;
   }
   CHECK(!"a tensor op");
   return Flow::Turn;
@@ -38,7 +54,8 @@ Machine::Flow Machine::TensorOp(const ir::Inst& inst) {
 std::vector<int64_t> Machine::DimsOf(ir::Type tensor) {
   std::vector<int64_t> dims;
   for (ir::Dim dim : function().shape(tensor))
-    dims.push_back(dim.is_symbol() ? static_cast<int64_t>(Word(function().param(dim.param()))) : dim.value);
+    dims.push_back(dim.is_symbol() ? static_cast<int64_t>(Word(function().param(dim.param())))
+                                   : dim.value);
   return dims;
 }
 
@@ -125,8 +142,8 @@ Machine::Flow Machine::ReduceOp(const ir::Inst& inst) {
   Object* result = MakeResult(inst);
   if (result == nullptr) return Flow::Turn;
   const ir::Function& f = function();
-  const ReduceSpec spec = {static_cast<ir::ReduceKind>(f.word(inst, 0)), static_cast<size_t>(f.word(inst, 1)),
-                           f.word(inst, 2), f.word(inst, 3)};
+  const ReduceSpec spec = {static_cast<ir::ReduceKind>(f.word(inst, 0)),
+                           static_cast<size_t>(f.word(inst, 1)), f.word(inst, 2), f.word(inst, 3)};
   Reduce(OperandObject(inst, 0), spec, *result);
   return Flow::Next;
 }

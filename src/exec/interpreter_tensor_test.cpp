@@ -1,5 +1,5 @@
-// Tensor ops: the reduction tree and the matmul chain against formulas written another way, moves and their
-// traps, random numbers against published ones.
+// Tensor ops: the reduction tree and the matmul chain against formulas written another way, moves
+// and their traps, random numbers against published ones.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -17,7 +17,8 @@ namespace {
 
 namespace types = ir::types;
 
-Outcome Execute(const std::string& text, std::vector<Value> arguments = {}, const RunContext& context = {}) {
+Outcome Execute(const std::string& text, std::vector<Value> arguments = {},
+                const RunContext& context = {}) {
   const Result<ir::Program> program = ir::ParseText("frz 1\n" + text);
   EXPECT_TRUE(program.has_value()) << program.error().ToString();
   if (!program) return {};
@@ -38,8 +39,9 @@ Value Index(int64_t v) { return Value::Int(types::Index, v); }
 Value Tensor(ir::Type element, std::vector<int64_t> dims, const std::vector<double>& values) {
   auto memory = std::make_shared<Memory>(element, static_cast<int64_t>(values.size()));
   for (size_t i = 0; i < values.size(); ++i) {
-    const Value value = ir::IsFloat(element.scalar) ? Value::Float(element, values[i])
-                                                    : Value::Int(element, static_cast<int64_t>(values[i]));
+    const Value value = ir::IsFloat(element.scalar)
+                            ? Value::Float(element, values[i])
+                            : Value::Int(element, static_cast<int64_t>(values[i]));
     memory->Set(static_cast<int64_t>(i), value.scalar_words());
   }
   return Value::Tensor(std::move(memory), std::move(dims));
@@ -54,8 +56,11 @@ float FloatAt(const Value& tensor, int64_t i) {
 // The tree by recursion, top down; the interpreter goes bottom up.
 class Tree {
  public:
-  Tree(const std::vector<float>& x, size_t chains, size_t block) : x_(x), chains_(chains), block_(block) {}
-  float Sum() const { return x_.empty() ? 0.0f : Blocks(0, (x_.size() + block_ - 1) / block_, Level()); }
+  Tree(const std::vector<float>& x, size_t chains, size_t block)
+      : x_(x), chains_(chains), block_(block) {}
+  float Sum() const {
+    return x_.empty() ? 0.0f : Blocks(0, (x_.size() + block_ - 1) / block_, Level());
+  }
 
  private:
   int Level() const {
@@ -92,12 +97,14 @@ TEST(Reduce, TheTree) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal(0, 1000);
   int differs_from_left_fold = 0;
-  for (auto [chains, block] : {std::pair<size_t, size_t>(64, 4096), {1, 4096}, {8, 8}, {4, 20}, {4096, 4096}}) {
+  for (auto [chains, block] :
+       {std::pair<size_t, size_t>(64, 4096), {1, 4096}, {8, 8}, {4, 20}, {4096, 4096}}) {
     const std::string text = fmt::format(R"(
 func @main(%n: index, %t: tensor<f32, [%n]>) -> (tensor<f32, []>) {{
   %r = reduce %t {{kind = sum, axis = 0, chains = {}, block = {}}} : tensor<f32, []>
   return %r
-}})", chains, block);
+}})",
+                                         chains, block);
     for (size_t n : {0, 1, 2, 63, 64, 65, 4095, 4096, 4097, 9000, 20481}) {
       std::vector<float> x(n);
       for (float& v : x) v = normal(random);
@@ -122,7 +129,8 @@ std::string ReduceAll(const std::string& type, const std::string& kind) {
 func @main(%n: index, %t: tensor<{0}, [%n]>) -> (tensor<{0}, []>) {{
   %r = reduce %t {{kind = {1}, axis = 0, chains = 64, block = 4096}} : tensor<{0}, []>
   return %r
-}})", type, kind);
+}})",
+                     type, kind);
 }
 
 TEST(Reduce, EmptyGivesTheIdentity) {
@@ -152,10 +160,14 @@ func @main(%t: tensor<i32, [2, 3]>) -> (tensor<i32, [3]>, tensor<i32, [2]>, tens
   %c = reduce %t {kind = xor, axis = 1, chains = 64, block = 4096} : tensor<i32, [2]>
   return %a, %b, %c
 })";
-  EXPECT_EQ(Results(Execute(text, {Tensor(types::I32, {2, 3}, {1, 2, 3, 4, 5, 6})})), "[5, 7, 9] [6, 120] [0, 7]");
+  EXPECT_EQ(Results(Execute(text, {Tensor(types::I32, {2, 3}, {1, 2, 3, 4, 5, 6})})),
+            "[5, 7, 9] [6, 120] [0, 7]");
   const std::vector<double> some = {1, NAN, -2};
-  EXPECT_EQ(Results(Execute(ReduceAll("f32", "min"), {Index(3), Tensor(types::F32, {3}, some)})), "-2");
-  EXPECT_EQ(Results(Execute(ReduceAll("f32", "minimum"), {Index(3), Tensor(types::F32, {3}, some)})), "nan");
+  EXPECT_EQ(Results(Execute(ReduceAll("f32", "min"), {Index(3), Tensor(types::F32, {3}, some)})),
+            "-2");
+  EXPECT_EQ(
+      Results(Execute(ReduceAll("f32", "minimum"), {Index(3), Tensor(types::F32, {3}, some)})),
+      "nan");
   // One element is moved, not computed with.
   Value odd_nan = Tensor(types::F32, {1}, {0});
   odd_nan.memory->Set(0, std::array<uint64_t, 1>{0xffa12345});
@@ -165,9 +177,11 @@ func @main(%t: tensor<i32, [2, 3]>) -> (tensor<i32, [3]>, tensor<i32, [2]>, tens
 TEST(Reduce, HalfAccumulatesInF32) {
   // 2048 + 1 + 1: in f16 each 1 would be lost.
   const std::vector<double> values = {2048, 1, 1};
-  EXPECT_EQ(Results(Execute(ReduceAll("f16", "sum"), {Index(3), Tensor(types::F16, {3}, values)})), "2050");
+  EXPECT_EQ(Results(Execute(ReduceAll("f16", "sum"), {Index(3), Tensor(types::F16, {3}, values)})),
+            "2050");
   const std::vector<double> big = {60000, 60000, -60000};
-  EXPECT_EQ(Results(Execute(ReduceAll("f16", "sum"), {Index(3), Tensor(types::F16, {3}, big)})), "60000");
+  EXPECT_EQ(Results(Execute(ReduceAll("f16", "sum"), {Index(3), Tensor(types::F16, {3}, big)})),
+            "60000");
 }
 
 std::string MatmulText(const std::string& op, const std::string& type) {
@@ -176,7 +190,8 @@ func @main(%m: index, %k: index, %n: index, %a: tensor<{1}, [2, %m, %k]>, %b: te
     -> (tensor<{1}, [2, %m, %n]>) {{
   %c = {0} %a, %b : tensor<{1}, [2, %m, %n]>
   return %c
-}})", op, type);
+}})",
+                     op, type);
 }
 
 TEST(Matmul, OneFmaChain) {
@@ -186,7 +201,8 @@ TEST(Matmul, OneFmaChain) {
   std::vector<double> a(2 * M * K), b(2 * K * N);
   for (double& v : a) v = normal(random);
   for (double& v : b) v = normal(random);
-  const std::vector<Value> arguments = {Index(M), Index(K), Index(N), Tensor(types::F32, {2, M, K}, a),
+  const std::vector<Value> arguments = {Index(M), Index(K), Index(N),
+                                        Tensor(types::F32, {2, M, K}, a),
                                         Tensor(types::F32, {2, K, N}, b)};
   const Outcome exact = Execute(MatmulText("matmul", "f32"), arguments);
   const Outcome fast = Execute(MatmulText("matmul.fast", "f32"), arguments);
@@ -217,15 +233,17 @@ TEST(Matmul, OtherTypesAndNoDepth) {
   const std::vector<Value> none = {Index(1), Index(0), Index(2), Tensor(types::F32, {2, 1, 0}, {}),
                                    Tensor(types::F32, {2, 0, 2}, {})};
   EXPECT_EQ(Results(Execute(MatmulText("matmul", "f32"), none)), "[[[0, 0]], [[0, 0]]]");
-  const std::vector<Value> ints = {Index(1), Index(2), Index(1), Tensor(types::U8, {2, 1, 2}, {16, 1, 2, 3}),
+  const std::vector<Value> ints = {Index(1), Index(2), Index(1),
+                                   Tensor(types::U8, {2, 1, 2}, {16, 1, 2, 3}),
                                    Tensor(types::U8, {2, 2, 1}, {16, 5, 4, 5})};
   EXPECT_EQ(Results(Execute(MatmulText("matmul", "u8"), ints)), "[[[5]], [[23]]]");
   // f16: 2048 + 1 + 1 in f32, rounded at the end.
-  const std::vector<Value> halves = {
-      Index(1), Index(3), Index(1), Tensor(types::F16, {2, 1, 3}, {2048, 1, 1, 0, 0, 0}),
-      Tensor(types::F16, {2, 3, 1}, {1, 1, 1, 1, 1, 1})};
+  const std::vector<Value> halves = {Index(1), Index(3), Index(1),
+                                     Tensor(types::F16, {2, 1, 3}, {2048, 1, 1, 0, 0, 0}),
+                                     Tensor(types::F16, {2, 3, 1}, {1, 1, 1, 1, 1, 1})};
   EXPECT_EQ(Results(Execute(MatmulText("matmul", "f16"), halves)), "[[[2050]], [[0]]]");
-  const std::vector<Value> fields = {Index(1), Index(1), Index(1), Tensor(types::Field, {2, 1, 1}, {-1, 3}),
+  const std::vector<Value> fields = {Index(1), Index(1), Index(1),
+                                     Tensor(types::Field, {2, 1, 1}, {-1, 3}),
                                      Tensor(types::Field, {2, 1, 1}, {-1, 4})};
   EXPECT_EQ(Results(Execute(MatmulText("matmul", "field"), fields)), "[[[1]], [[12]]]");
 }
@@ -241,7 +259,8 @@ func @main(%n: index, %a: tensor<i32, [%n, 2]>, %d: i32) -> (tensor<i32, [%n, 2]
   return %r
 })";
   const Value d = Value::Int(types::I32, 12);
-  EXPECT_EQ(Results(Execute(text, {Index(2), Tensor(types::I32, {2, 2}, {1, 2, 3, 4}), d})), "[[13, 8], [7, 7]]");
+  EXPECT_EQ(Results(Execute(text, {Index(2), Tensor(types::I32, {2, 2}, {1, 2, 3, 4}), d})),
+            "[[13, 8], [7, 7]]");
   EXPECT_EQ(Results(Execute(text, {Index(0), Tensor(types::I32, {0, 2}, {}), d})), "[]");
   EXPECT_EQ(Results(Execute(text, {Index(1), Tensor(types::I32, {1, 2}, {1, 0}), d})),
             "division by zero in div.trunc");
@@ -281,7 +300,8 @@ func @main(%t: tensor<i32, [2, 3]>) -> (tensor<i32, [3, 2]>, tensor<i32, [3, 2]>
   return %a, %b, %c, %d, %e, %f
 })";
   EXPECT_EQ(Results(Execute(text, {Tensor(types::I32, {2, 3}, {1, 2, 3, 4, 5, 6})})),
-            "[[1, 4], [2, 5], [3, 6]] [[1, 2], [3, 4], [5, 6]] [[[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [4, 5, 6]]] "
+            "[[1, 4], [2, 5], [3, 6]] [[1, 2], [3, 4], [5, 6]] [[[1, 2, 3], [4, 5, 6]], [[1, 2, "
+            "3], [4, 5, 6]]] "
             "[[4, 6], [1, 3]] [[1, 2, 3], [4, 5, 6], [1, 2, 3], [4, 5, 6]] [[0, 1, 2], [0, 1, 2]]");
 }
 
@@ -298,8 +318,10 @@ func @main(%k: index, %t: tensor<i32, [2, 2]>, %u: tensor<i32, [2, 1]>, %p: tens
   const Value u = Tensor(types::I32, {2, 1}, {8, 9});
   EXPECT_EQ(Results(Execute(text, {Index(3), t, u, Tensor(types::Index, {3}, {1, 0, 1})})),
             "[[1, 2, 8], [3, 4, 9]] [[3, 4], [1, 2], [3, 4]] [[2, 1, 2], [4, 3, 4]]");
-  EXPECT_EQ(Results(Execute(text, {Index(1), t, u, Tensor(types::Index, {1}, {2})})), "out of bounds in gather");
-  EXPECT_EQ(Results(Execute(text, {Index(1), t, u, Tensor(types::Index, {1}, {-1})})), "out of bounds in gather");
+  EXPECT_EQ(Results(Execute(text, {Index(1), t, u, Tensor(types::Index, {1}, {2})})),
+            "out of bounds in gather");
+  EXPECT_EQ(Results(Execute(text, {Index(1), t, u, Tensor(types::Index, {1}, {-1})})),
+            "out of bounds in gather");
 }
 
 TEST(Tensors, SizesThatDoNotFit) {
@@ -335,7 +357,8 @@ func @main(%n: index, %m: index) -> (tensor<index, [%n, %m]>) {
 })";
   EXPECT_EQ(Results(Execute(iota, {Index(2), Index(1)})), "[[0], [1]]");
   EXPECT_EQ(Results(Execute(iota, {Index(-1), Index(1)})), "memory in iota");
-  EXPECT_EQ(Results(Execute(iota, {Index(int64_t{1} << 32), Index(int64_t{1} << 32)})), "memory in iota");
+  EXPECT_EQ(Results(Execute(iota, {Index(int64_t{1} << 32), Index(int64_t{1} << 32)})),
+            "memory in iota");
 }
 
 TEST(Tensors, BuffersAndElements) {
@@ -357,8 +380,10 @@ func @main(%b: buffer<f32>, %n: index, %i: index) -> (f32) {
   auto memory = start.memory;
   EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(2), Index(0)})), "10");
   EXPECT_EQ(PrintValue(Value::Buffer(memory)), "[20, 40, 30]");
-  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(4), Index(0)})), "out of bounds in tensor.load");
-  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(3), Index(3)})), "out of bounds in extract");
+  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(4), Index(0)})),
+            "out of bounds in tensor.load");
+  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(3), Index(3)})),
+            "out of bounds in extract");
 }
 
 TEST(Tensors, ThroughBranchesLoopsAndCalls) {
@@ -389,15 +414,19 @@ func @main(%n: index, %t: tensor<i32, [%n]>, %c: bool) -> (tensor<i32, [%n]>, te
   RunContext context;
   // Dead tensors must not count: each has 8 bytes, and the loop makes six.
   context.limits.memory_bytes = 32;
-  EXPECT_EQ(Results(Execute(text, {Index(2), t, Value::Int(types::Bool, 1)}, context)), "[64, 192] [32, 96]");
-  EXPECT_EQ(Results(Execute(text, {Index(2), t, Value::Int(types::Bool, 0)}, context)), "[2, 6] [4, 12]");
+  EXPECT_EQ(Results(Execute(text, {Index(2), t, Value::Int(types::Bool, 1)}, context)),
+            "[64, 192] [32, 96]");
+  EXPECT_EQ(Results(Execute(text, {Index(2), t, Value::Int(types::Bool, 0)}, context)),
+            "[2, 6] [4, 12]");
   context.limits.memory_bytes = 15;
-  EXPECT_EQ(Results(Execute(text, {Index(2), t, Value::Int(types::Bool, 1)}, context)), "memory in map");
+  EXPECT_EQ(Results(Execute(text, {Index(2), t, Value::Int(types::Bool, 1)}, context)),
+            "memory in map");
 }
 
 TEST(Tensors, AReturnedArgumentIsACopy) {
   const Value t = Tensor(types::I32, {1}, {5});
-  const Outcome outcome = Execute("func @main(%t: tensor<i32, [1]>) -> (tensor<i32, [1]>) {\nreturn %t\n}", {t});
+  const Outcome outcome =
+      Execute("func @main(%t: tensor<i32, [1]>) -> (tensor<i32, [1]>) {\nreturn %t\n}", {t});
   EXPECT_NE(outcome.results[0].memory, t.memory);
   EXPECT_EQ(outcome.results[0], t);
 }

@@ -22,7 +22,8 @@ ir::Program Parse(const std::string& text) {
   return program.has_value() ? *program : ir::Program();
 }
 
-Outcome Execute(const std::string& text, std::vector<Value> arguments = {}, const RunContext& context = {}) {
+Outcome Execute(const std::string& text, std::vector<Value> arguments = {},
+                const RunContext& context = {}) {
   Result<Outcome> outcome = Interpret(Parse(text), arguments, context);
   EXPECT_TRUE(outcome.has_value()) << outcome.error().ToString();
   return outcome.has_value() ? *outcome : Outcome();
@@ -45,7 +46,9 @@ std::shared_ptr<Memory> MakeMemory(ir::Type element, std::vector<int64_t> values
   return memory;
 }
 
-std::string Contents(const std::shared_ptr<Memory>& memory) { return PrintValue(Value::Buffer(memory)); }
+std::string Contents(const std::shared_ptr<Memory>& memory) {
+  return PrintValue(Value::Buffer(memory));
+}
 
 TEST(Interpreter, LoopsCarryInParallel) {
   // Fibonacci: both carried values change places at once.
@@ -64,7 +67,8 @@ func @main(%n: i32) -> (i32, i32) {
   EXPECT_EQ(Results(Execute(text, {I32(-5)})), "0 1");
 }
 
-std::string CountLoop(const std::string& type, const std::string& lo, const std::string& hi, int64_t step) {
+std::string CountLoop(const std::string& type, const std::string& lo, const std::string& hi,
+                      int64_t step) {
   return fmt::format(R"(
 func @main() -> (index, {0}) {{
   %lo = const {1} : {0}
@@ -77,7 +81,8 @@ func @main() -> (index, {0}) {{
     yield %d, %i
   }}
   return %n, %last
-}})", type, lo, hi, step);
+}})",
+                     type, lo, hi, step);
 }
 
 TEST(Interpreter, ForNeverWraps) {
@@ -85,7 +90,8 @@ TEST(Interpreter, ForNeverWraps) {
   EXPECT_EQ(Results(Execute(CountLoop("i8", "-128", "127", 100))), "3 72");
   EXPECT_EQ(Results(Execute(CountLoop("u64", "18446744073709551610", "18446744073709551615", 4))),
             "2 18446744073709551614");
-  EXPECT_EQ(Results(Execute(CountLoop("i64", "-9223372036854775808", "9223372036854775807", 9223372036854775807))),
+  EXPECT_EQ(Results(Execute(CountLoop("i64", "-9223372036854775808", "9223372036854775807",
+                                      9223372036854775807))),
             "3 9223372036854775806");
   EXPECT_EQ(Results(Execute(CountLoop("u64", "5", "5", 1))), "0 0");
   EXPECT_EQ(Results(Execute(CountLoop("u64", "18446744073709551615", "0", 1))), "0 0");
@@ -176,7 +182,8 @@ TEST(Interpreter, DepthCountsNestedCalls) {
   EXPECT_EQ(Results(Execute(Recursion, {I32(0)}, context)), "0");
   // Far deeper than a stack of C++ frames would go.
   context.limits.depth = 300'000;
-  EXPECT_EQ(Results(Execute(Recursion, {I32(200'000)}, context)), std::to_string(int32_t(200'000ll * 200'001 / 2)));
+  EXPECT_EQ(Results(Execute(Recursion, {I32(200'000)}, context)),
+            std::to_string(int32_t(200'000ll * 200'001 / 2)));
 }
 
 TEST(Interpreter, DeepNesting) {
@@ -258,7 +265,8 @@ TEST(Interpreter, StopFlagAndDeadline) {
   context.stop = nullptr;
   context.limits.run_ms = 30;
   EXPECT_EQ(Results(Execute(Countdown, {Value::Int(types::I64, -1)}, context)), "fuel in while");
-  EXPECT_EQ(Results(Execute(CountLoop("u64", "0", "1000000000000000000", 1), {}, context)), "fuel in for");
+  EXPECT_EQ(Results(Execute(CountLoop("u64", "0", "1000000000000000000", 1), {}, context)),
+            "fuel in for");
   // The flag may be set while the program runs.
   stop = false;
   context.stop = &stop;
@@ -318,10 +326,14 @@ func @main(%b: buffer<i16>, %i: index, %j: index) -> (i16, index) {
   auto memory = MakeMemory(types::I16, {100, 200});
   EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(1), Index(1)})), "200 2");
   EXPECT_EQ(Contents(memory), "[100, -6]");
-  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(3), Index(1)})), "out of bounds in lookup");
-  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(-1), Index(1)})), "out of bounds in lookup");
-  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(0), Index(2)})), "out of bounds in load");
-  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(0), Index(-1)})), "out of bounds in load");
+  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(3), Index(1)})),
+            "out of bounds in lookup");
+  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(-1), Index(1)})),
+            "out of bounds in lookup");
+  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(0), Index(2)})),
+            "out of bounds in load");
+  EXPECT_EQ(Results(Execute(text, {Value::Buffer(memory), Index(0), Index(-1)})),
+            "out of bounds in load");
 }
 
 TEST(Interpreter, Atomics) {
@@ -484,9 +496,11 @@ func @main(%b: buffer<i32>) -> () {
 }
 
 TEST(Interpreter, AssertUnreachableAndMoves) {
-  EXPECT_EQ(Results(Execute("func @main(%t: bool) -> () {\nassert %t\nreturn\n}", {Value::Int(types::Bool, 0)})),
+  EXPECT_EQ(Results(Execute("func @main(%t: bool) -> () {\nassert %t\nreturn\n}",
+                            {Value::Int(types::Bool, 0)})),
             "assert in assert");
-  EXPECT_EQ(Results(Execute("func @main() -> () {\nunreachable\nreturn\n}")), "unreachable in unreachable");
+  EXPECT_EQ(Results(Execute("func @main() -> () {\nunreachable\nreturn\n}")),
+            "unreachable in unreachable");
   // A NaN with a payload passes calls, branches and memory unchanged.
   const std::string text = R"(
 func @id(%x: f32) -> (f32) {

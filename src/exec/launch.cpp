@@ -1,6 +1,6 @@
-// What must hold of arguments before any target runs: each target may then read them without looking again.
-// Contents of bool and field memory are looked at here, once, because a byte 2 in a bool buffer would mean
-// something else on each target.
+// What must hold of arguments before any target runs: each target may then read them without
+// looking again. Contents of bool and field memory are looked at here, once, because a byte 2 in a
+// bool buffer would mean something else on each target.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,8 +33,10 @@ bool ContentsAreCanonical(const Memory& memory) {
                        [](std::byte b) { return std::to_integer<int>(b) <= 1; });
   }
   using ir::Only;
-  if (!ir::Contains(ir::sets::Fields | Only(ir::Scalar::Digest), memory.element().scalar)) return true;
-  const Memory elements(ir::types::U64, static_cast<int64_t>(bytes / 8), const_cast<std::byte*>(memory.data()));
+  if (!ir::Contains(ir::sets::Fields | Only(ir::Scalar::Digest), memory.element().scalar))
+    return true;
+  const Memory elements(ir::types::U64, static_cast<int64_t>(bytes / 8),
+                        const_cast<std::byte*>(memory.data()));
   for (int64_t i = 0; i < elements.length(); ++i) {
     uint64_t word = 0;
     elements.Get(i, std::span(&word, 1));
@@ -46,7 +48,8 @@ bool ContentsAreCanonical(const Memory& memory) {
 Result<void> CheckScalar(uint32_t i, ir::Type type, const Value& argument) {
   if (argument.scalar_words().size() != ir::WordsOf(type) ||
       !ir::IsCanonicalLiteral(type, argument.scalar_words())) {
-    return Refuse(i, fmt::format("its words are no value of type {}", ir::ScalarOrBufferName(type)));
+    return Refuse(i,
+                  fmt::format("its words are no value of type {}", ir::ScalarOrBufferName(type)));
   }
   return {};
 }
@@ -66,7 +69,8 @@ Result<void> CheckDims(uint32_t i, const ir::Function& function, std::span<const
   const Value& argument = arguments[i];
   const ir::Shape& shape = function.shape(function.param_type(i));
   if (argument.dims.size() != shape.size()) {
-    return Refuse(i, fmt::format("its rank is {}, the parameter's is {}", argument.dims.size(), shape.size()));
+    return Refuse(i, fmt::format("its rank is {}, the parameter's is {}", argument.dims.size(),
+                                 shape.size()));
   }
   __extension__ __int128 count = 1;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -75,11 +79,13 @@ Result<void> CheckDims(uint32_t i, const ir::Function& function, std::span<const
         dim.is_symbol() ? static_cast<int64_t>(arguments[dim.param()].word) : dim.value;
     const int64_t size = argument.dims[axis];
     if (size < 0 || size != expected)
-      return Refuse(i, fmt::format("axis {} has size {}, but the parameter says {}", axis, size, expected));
+      return Refuse(
+          i, fmt::format("axis {} has size {}, but the parameter says {}", axis, size, expected));
     count *= size;
     if (count > std::numeric_limits<int64_t>::max()) return Refuse(i, "it has too many elements");
   }
-  if (count != argument.memory->length()) return Refuse(i, "its memory does not hold its dimensions");
+  if (count != argument.memory->length())
+    return Refuse(i, "its memory does not hold its dimensions");
   return {};
 }
 
@@ -108,8 +114,8 @@ Result<void> CheckOverlap(const std::vector<MemoryUse>& uses) {
       if (!(a.written || b.written) || !Overlap(*a.memory, *b.memory)) continue;
       if (Identical(*a.memory, *b.memory) && !a.is_tensor && !b.is_tensor) continue;
       return Fail(Diag::OverlappingBuffers,
-                  fmt::format("arguments {} and {} overlap, and one of them is written", b.argument + 1,
-                              a.argument + 1));
+                  fmt::format("arguments {} and {} overlap, and one of them is written",
+                              b.argument + 1, a.argument + 1));
     }
   }
   return {};
@@ -120,8 +126,9 @@ Result<void> CheckOverlap(const std::vector<MemoryUse>& uses) {
 Result<void> CheckLaunch(const ir::Program& program, std::span<const Value> arguments) {
   const ir::Function& function = program.entry_function();
   if (arguments.size() != function.param_count()) {
-    return Fail(Diag::WrongArgumentCount, fmt::format("@{} takes {} arguments, {} were given", function.name,
-                                                      function.param_count(), arguments.size()));
+    return Fail(Diag::WrongArgumentCount,
+                fmt::format("@{} takes {} arguments, {} were given", function.name,
+                            function.param_count(), arguments.size()));
   }
   std::vector<MemoryUse> uses;
   for (uint32_t i = 0; i < arguments.size(); ++i) {

@@ -1,4 +1,5 @@
-// Scalar ops on words (the representation of value.h): what the interpreter calls for each instruction.
+// Scalar ops on words (the representation of value.h): what the interpreter calls for each
+// instruction.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ constexpr bool IsWide(ir::Scalar s) {
   return s == ir::Scalar::Int || s == ir::Scalar::XField || s == ir::Scalar::Digest;
 }
 
-// The op on one-word scalars, none of them wide. `type` is the row's T, `source` the type of the first
-// operand (only conversions look at it). Ops that are no scalar arithmetic (const, memory, structure,
-// tensors, and math functions, which are expanded before) break an invariant.
-std::expected<uint64_t, ir::Trap> EvalWord(ir::Op op, ir::Scalar type, ir::Scalar source, uint64_t a,
-                                           uint64_t b = 0, uint64_t c = 0);
+// The op on one-word scalars, none of them wide. `type` is the row's T, `source` the type of the
+// first operand (only conversions look at it). Ops that are no scalar arithmetic (const, memory,
+// structure, tensors, and math functions, which are expanded before) break an invariant.
+std::expected<uint64_t, ir::Trap> EvalWord(ir::Op op, ir::Scalar type, ir::Scalar source,
+                                           uint64_t a, uint64_t b = 0, uint64_t c = 0);
 
 using Words = std::span<const uint64_t>;
 

@@ -1,5 +1,5 @@
-// Scalar ops at their edges. Integers are compared with exact 128-bit arithmetic, every op of ops.def is
-// run on every type of its row.
+// Scalar ops at their edges. Integers are compared with exact 128-bit arithmetic, every op of
+// ops.def is run on every type of its row.
 #include "exec/scalar_ops.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using ir::Scalar;
 using ir::Trap;
 __extension__ using int128 = __int128;
 
-constexpr Scalar FixedTypes[] = {Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64,  Scalar::Index,
+constexpr Scalar FixedTypes[] = {Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64, Scalar::Index,
                                  Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64};
 
 uint64_t Bits(float f) { return std::bit_cast<uint32_t>(f); }
@@ -33,7 +33,9 @@ std::expected<uint64_t, Trap> Eval(Op op, Scalar type, uint64_t a, uint64_t b = 
 
 int Width(Scalar s) { return ir::BitsOf(ir::Type::Of(s)); }
 int128 Least(Scalar s) { return ir::IsSigned(s) ? -(int128{1} << (Width(s) - 1)) : 0; }
-int128 Greatest(Scalar s) { return ir::IsSigned(s) ? (int128{1} << (Width(s) - 1)) - 1 : (int128{1} << Width(s)) - 1; }
+int128 Greatest(Scalar s) {
+  return ir::IsSigned(s) ? (int128{1} << (Width(s) - 1)) - 1 : (int128{1} << Width(s)) - 1;
+}
 bool Fits(Scalar s, int128 v) { return v >= Least(s) && v <= Greatest(s); }
 int128 Exact(Scalar s, uint64_t word) {
   return ir::IsSigned(s) ? int128{static_cast<int64_t>(word)} : int128{word};
@@ -49,8 +51,9 @@ uint64_t WrapTo(Scalar s, int128 v) {
 
 std::vector<uint64_t> EdgeWords(Scalar s) {
   std::vector<uint64_t> words;
-  for (int128 v : {Least(s), Least(s) + 1, Greatest(s), Greatest(s) - 1, Greatest(s) / 2, int128{0}, int128{1},
-                   int128{2}, int128{3}, int128{7}, int128{100}, int128{-1}, int128{-2}, int128{-7}}) {
+  for (int128 v :
+       {Least(s), Least(s) + 1, Greatest(s), Greatest(s) - 1, Greatest(s) / 2, int128{0}, int128{1},
+        int128{2}, int128{3}, int128{7}, int128{100}, int128{-1}, int128{-2}, int128{-7}}) {
     if (Fits(s, v)) words.push_back(static_cast<uint64_t>(v));
   }
   return words;
@@ -76,7 +79,8 @@ TEST(Integers, WrapAndCheck) {
         };
         check(Op::Add, Op::AddChecked, x + y);
         check(Op::Sub, Op::SubChecked, x - y);
-        // The product of two u64 does not fit int128 by one bit; unsigned arithmetic has the same low bits.
+        // The product of two u64 does not fit int128 by one bit; unsigned arithmetic has the same
+        // low bits.
         if (s != Scalar::U64) {
           check(Op::Mul, Op::MulChecked, x * y);
           EXPECT_EQ(Eval(Op::MulHi, s, a, b), WrapTo(s, (x * y) >> Width(s)));
@@ -94,16 +98,20 @@ TEST(Integers, WrapAndCheck) {
 TEST(Integers, Unsigned64Product) {
   EXPECT_EQ(Eval(Op::MulHi, Scalar::U64, UINT64_MAX, UINT64_MAX), UINT64_MAX - 1);
   EXPECT_EQ(Eval(Op::Mul, Scalar::U64, UINT64_MAX, UINT64_MAX), 1u);
-  EXPECT_EQ(Eval(Op::MulChecked, Scalar::U64, uint64_t{1} << 32, uint64_t{1} << 32), std::unexpected(Trap::Overflow));
-  EXPECT_EQ(Eval(Op::MulChecked, Scalar::U64, uint64_t{1} << 32, (uint64_t{1} << 32) - 1), 0xffffffff00000000u);
-  EXPECT_EQ(Eval(Op::MulHi, Scalar::I64, static_cast<uint64_t>(INT64_MIN), static_cast<uint64_t>(INT64_MIN)),
+  EXPECT_EQ(Eval(Op::MulChecked, Scalar::U64, uint64_t{1} << 32, uint64_t{1} << 32),
+            std::unexpected(Trap::Overflow));
+  EXPECT_EQ(Eval(Op::MulChecked, Scalar::U64, uint64_t{1} << 32, (uint64_t{1} << 32) - 1),
+            0xffffffff00000000u);
+  EXPECT_EQ(Eval(Op::MulHi, Scalar::I64, static_cast<uint64_t>(INT64_MIN),
+                 static_cast<uint64_t>(INT64_MIN)),
             uint64_t{1} << 62);
 }
 
 TEST(Integers, Division) {
   for (Scalar s : FixedTypes) {
     for (uint64_t a : EdgeWords(s)) {
-      for (Op op : {Op::DivTrunc, Op::DivFloor, Op::RemTrunc, Op::RemFloor, Op::DivChecked, Op::RemChecked}) {
+      for (Op op : {Op::DivTrunc, Op::DivFloor, Op::RemTrunc, Op::RemFloor, Op::DivChecked,
+                    Op::RemChecked}) {
         EXPECT_EQ(Eval(op, s, a, 0), std::unexpected(Trap::DivisionByZero));
       }
       for (uint64_t b : EdgeWords(s)) {
@@ -178,7 +186,8 @@ TEST(Floats, OneQuietNan) {
     EXPECT_EQ(Eval(op, Scalar::F16, 0xfd01), 0x7e00u);
     EXPECT_EQ(Eval(op, Scalar::BF16, 0xffa1), 0x7fc0u);
   }
-  for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Min, Op::Max, Op::Minimum, Op::Maximum, Op::CopySign}) {
+  for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Min, Op::Max, Op::Minimum, Op::Maximum,
+                Op::CopySign}) {
     EXPECT_EQ(Eval(op, Scalar::F32, OddNaN32, OddNaN32), NaN32) << ir::Info(op).mnemonic;
     EXPECT_EQ(Eval(op, Scalar::F16, 0xfd01, 0xfd01), 0x7e00u);
   }
@@ -196,7 +205,8 @@ TEST(Floats, MovesKeepBits) {
   EXPECT_EQ(EvalWord(Op::Bitcast, Scalar::I32, Scalar::F32, OddNaN32), 0xffffffffffa12345u);
   EXPECT_EQ(EvalWord(Op::Bitcast, Scalar::F32, Scalar::I32, 0xffffffffffa12345u), OddNaN32);
   EXPECT_EQ(EvalWord(Op::Bitcast, Scalar::U32, Scalar::F32, OddNaN32), OddNaN32);
-  EXPECT_EQ(EvalWord(Op::Bitcast, Scalar::BF16, Scalar::I16, static_cast<uint64_t>(int64_t{-1})), 0xffffu);
+  EXPECT_EQ(EvalWord(Op::Bitcast, Scalar::BF16, Scalar::I16, static_cast<uint64_t>(int64_t{-1})),
+            0xffffu);
 }
 
 TEST(Floats, MinMax) {
@@ -215,7 +225,8 @@ TEST(Floats, MinMax) {
     EXPECT_EQ(Eval(Op::Max, Scalar::F32, a, b), one);
     EXPECT_EQ(Eval(Op::Minimum, Scalar::F32, a, b), NaN32);
     EXPECT_EQ(Eval(Op::Maximum, Scalar::F32, a, b), NaN32);
-    for (Op op : {Op::Eq, Op::Lt, Op::Le, Op::Gt, Op::Ge}) EXPECT_EQ(Eval(op, Scalar::F32, a, b), 0u);
+    for (Op op : {Op::Eq, Op::Lt, Op::Le, Op::Gt, Op::Ge})
+      EXPECT_EQ(Eval(op, Scalar::F32, a, b), 0u);
     EXPECT_EQ(Eval(Op::Ne, Scalar::F32, a, b), 1u);
   }
   // f16 2 and -1, bf16 likewise.
@@ -248,8 +259,9 @@ TEST(Floats, FmaRoundsOnce) {
 TEST(Floats, Rounding) {
   const std::vector<std::array<float, 5>> rows = {
       // x, floor, ceil, trunc, nearest
-      {2.5f, 2, 3, 2, 2}, {3.5f, 3, 4, 3, 4}, {-2.5f, -3, -2, -2, -2}, {-0.5f, -1, -0.0f, -0.0f, -0.0f},
-      {0.5f, 0, 1, 0, 0}, {0x1p23f + 1, 0x1p23f + 1, 0x1p23f + 1, 0x1p23f + 1, 0x1p23f + 1}};
+      {2.5f, 2, 3, 2, 2},      {3.5f, 3, 4, 3, 4},
+      {-2.5f, -3, -2, -2, -2}, {-0.5f, -1, -0.0f, -0.0f, -0.0f},
+      {0.5f, 0, 1, 0, 0},      {0x1p23f + 1, 0x1p23f + 1, 0x1p23f + 1, 0x1p23f + 1, 0x1p23f + 1}};
   for (const auto& row : rows) {
     EXPECT_EQ(Eval(Op::Floor, Scalar::F32, Bits(row[0])), Bits(row[1]));
     EXPECT_EQ(Eval(Op::Ceil, Scalar::F32, Bits(row[0])), Bits(row[2]));
@@ -270,7 +282,9 @@ TEST(Floats, HalfComputesInF32) {
 }
 
 TEST(Casts, FloatToIntegerSaturates) {
-  const auto cast = [](Scalar to, double x) { return EvalWord(Op::Cast, to, Scalar::F64, Bits(x)); };
+  const auto cast = [](Scalar to, double x) {
+    return EvalWord(Op::Cast, to, Scalar::F64, Bits(x));
+  };
   for (Scalar s : FixedTypes) {
     EXPECT_EQ(cast(s, 1e300), static_cast<uint64_t>(Greatest(s)));
     EXPECT_EQ(cast(s, -1e300), static_cast<uint64_t>(Least(s)));
@@ -279,7 +293,8 @@ TEST(Casts, FloatToIntegerSaturates) {
     EXPECT_EQ(cast(s, 100.99), 100u);
     EXPECT_EQ(cast(s, -0.99), 0u);
     // f32: 2^width is exact, the greatest value often is not.
-    const float top = static_cast<float>(std::ldexp(1.0, ir::IsSigned(s) ? Width(s) - 1 : Width(s)));
+    const float top =
+        static_cast<float>(std::ldexp(1.0, ir::IsSigned(s) ? Width(s) - 1 : Width(s)));
     EXPECT_EQ(EvalWord(Op::Cast, s, Scalar::F32, Bits(top)), static_cast<uint64_t>(Greatest(s)));
     EXPECT_EQ(EvalWord(Op::Cast, s, Scalar::F32, Bits(-top)), static_cast<uint64_t>(Least(s)));
   }
@@ -291,7 +306,9 @@ TEST(Casts, FloatToIntegerSaturates) {
 }
 
 TEST(Casts, IntegerToFloatRoundsOnce) {
-  const auto cast = [](Scalar to, Scalar from, uint64_t x) { return EvalWord(Op::Cast, to, from, x); };
+  const auto cast = [](Scalar to, Scalar from, uint64_t x) {
+    return EvalWord(Op::Cast, to, from, x);
+  };
   EXPECT_EQ(cast(Scalar::F32, Scalar::I32, 16777217), Bits(16777216.0f));
   EXPECT_EQ(cast(Scalar::F32, Scalar::I32, 16777219), Bits(16777220.0f));
   // Just above a tie of f32, which f64 cannot hold.
@@ -312,19 +329,24 @@ TEST(Casts, IntegerToFloatRoundsOnce) {
 
 TEST(Casts, Integers) {
   EXPECT_EQ(EvalWord(Op::Cast, Scalar::I8, Scalar::I32, 200), static_cast<uint64_t>(int64_t{-56}));
-  EXPECT_EQ(EvalWord(Op::Cast, Scalar::U32, Scalar::I8, static_cast<uint64_t>(int64_t{-1})), 0xffffffffu);
-  EXPECT_EQ(EvalWord(Op::CastChecked, Scalar::U8, Scalar::I32, 256), std::unexpected(Trap::Overflow));
+  EXPECT_EQ(EvalWord(Op::Cast, Scalar::U32, Scalar::I8, static_cast<uint64_t>(int64_t{-1})),
+            0xffffffffu);
+  EXPECT_EQ(EvalWord(Op::CastChecked, Scalar::U8, Scalar::I32, 256),
+            std::unexpected(Trap::Overflow));
   EXPECT_EQ(EvalWord(Op::CastChecked, Scalar::U64, Scalar::I8, static_cast<uint64_t>(int64_t{-1})),
             std::unexpected(Trap::Overflow));
-  EXPECT_EQ(EvalWord(Op::CastChecked, Scalar::I64, Scalar::U64, uint64_t{1} << 63), std::unexpected(Trap::Overflow));
+  EXPECT_EQ(EvalWord(Op::CastChecked, Scalar::I64, Scalar::U64, uint64_t{1} << 63),
+            std::unexpected(Trap::Overflow));
   EXPECT_EQ(EvalWord(Op::CastChecked, Scalar::I8, Scalar::Bool, 1), 1u);
 }
 
 TEST(Casts, Field) {
   using goldilocks::P;
-  EXPECT_EQ(EvalWord(Op::Cast, Scalar::Field, Scalar::I8, static_cast<uint64_t>(int64_t{-1})), P - 1);
+  EXPECT_EQ(EvalWord(Op::Cast, Scalar::Field, Scalar::I8, static_cast<uint64_t>(int64_t{-1})),
+            P - 1);
   EXPECT_EQ(EvalWord(Op::Cast, Scalar::Field, Scalar::U64, UINT64_MAX), UINT64_MAX - P);
-  EXPECT_EQ(EvalWord(Op::Cast, Scalar::Field, Scalar::I64, static_cast<uint64_t>(INT64_MIN)), P - (uint64_t{1} << 63));
+  EXPECT_EQ(EvalWord(Op::Cast, Scalar::Field, Scalar::I64, static_cast<uint64_t>(INT64_MIN)),
+            P - (uint64_t{1} << 63));
   EXPECT_EQ(EvalWord(Op::Cast, Scalar::U64, Scalar::Field, P - 1), P - 1);
   EXPECT_EQ(Eval(Op::Invert, Scalar::Field, 0), std::unexpected(Trap::InvertOfZero));
   EXPECT_EQ(Eval(Op::FieldDiv, Scalar::Field, 6, 3), 2u);
@@ -332,7 +354,8 @@ TEST(Casts, Field) {
   EXPECT_EQ(Eval(Op::Sub, Scalar::Field, 0, 1), P - 1);
 }
 
-std::optional<Trap> EvalInt(Op op, uint32_t k, std::vector<Words> operands, std::span<uint64_t> result) {
+std::optional<Trap> EvalInt(Op op, uint32_t k, std::vector<Words> operands,
+                            std::span<uint64_t> result) {
   return EvalScalar({op, ir::Type::Int(k), ir::Type::Int(k)}, operands, result);
 }
 
@@ -382,24 +405,29 @@ TEST(Wide, Fields) {
   EXPECT_EQ(EvalScalar({Op::FieldDiv, t, t}, std::array{Words(x), Words(x)}, r), std::nullopt);
   EXPECT_EQ(r, (std::array<uint64_t, 3>{1, 0, 0}));
   const std::array<uint64_t, 1> part = {2};
-  EXPECT_EQ(EvalScalar({Op::PartXField, t, t, part}, std::array{Words(x)}, std::span(r).first(1)), std::nullopt);
+  EXPECT_EQ(EvalScalar({Op::PartXField, t, t, part}, std::array{Words(x)}, std::span(r).first(1)),
+            std::nullopt);
   EXPECT_EQ(r[0], 7u);
   const std::array<uint64_t, 1> five = {5};
   EXPECT_EQ(EvalScalar({Op::Cast, t, ir::types::Field}, std::array{Words(five)}, r), std::nullopt);
   EXPECT_EQ(r, (std::array<uint64_t, 3>{5, 0, 0}));
 }
 
-// A broken invariant would end the program: every scalar row must be handled on every type it names.
+// A broken invariant would end the program: every scalar row must be handled on every type it
+// names.
 TEST(Table, EveryRowOnEveryType) {
   int evaluated = 0;
   for (const ir::OpInfo& info : ir::AllOps()) {
-    if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude || info.signature == "custom") continue;
+    if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude ||
+        info.signature == "custom")
+      continue;
     if (info.op == Op::Const || info.op == Op::Lookup) continue;
     for (int s = 0; s < ir::ScalarCount; ++s) {
       const Scalar scalar = static_cast<Scalar>(s);
       if (!ir::Contains(info.types, scalar)) continue;
       const ir::Type type = scalar == Scalar::Int ? ir::Type::Int(3) : ir::Type::Of(scalar);
-      const bool is_target = ir::Contains(ir::sets::Fixed | ir::sets::Float | ir::sets::Fields, scalar);
+      const bool is_target =
+          ir::Contains(ir::sets::Fixed | ir::sets::Float | ir::sets::Fields, scalar);
       if (info.op == Op::Cast && !is_target) continue;
       const ir::Type source = scalar == Scalar::XField ? ir::types::Field
                               : info.op == Op::Bitcast ? type
@@ -416,7 +444,8 @@ TEST(Table, EveryRowOnEveryType) {
       std::vector<Words> operands(storage.begin(), storage.end());
       std::vector<uint64_t> result(info.signature.ends_with('T') ? ir::WordsOf(type) : 1);
       const std::array<uint64_t, 1> attributes = {0};
-      const std::optional<Trap> trap = EvalScalar({info.op, type, types[0], attributes}, operands, result);
+      const std::optional<Trap> trap =
+          EvalScalar({info.op, type, types[0], attributes}, operands, result);
       const bool overflows = info.op == Op::NegChecked && !ir::IsSigned(scalar);
       EXPECT_EQ(trap, overflows ? std::optional(Trap::Overflow) : std::nullopt) << info.mnemonic;
       ++evaluated;

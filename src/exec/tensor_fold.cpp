@@ -1,5 +1,5 @@
-// Reduce and matmul: the two tensor ops that fold, in the order that docs/semantics.md defines. f16 and bf16
-// are folded in f32 and rounded once at the end.
+// Reduce and matmul: the two tensor ops that fold, in the order that docs/semantics.md defines. f16
+// and bf16 are folded in f32 and rounded once at the end.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -44,15 +44,24 @@ Element Apply(Op op, ir::Type type, const Element& a, const Element& b) {
 Op CombinerOf(ir::ReduceKind kind) {
   using ir::ReduceKind;
   switch (kind) {
-    case ReduceKind::Sum: return Op::Add;
-    case ReduceKind::Product: return Op::Mul;
-    case ReduceKind::Min: return Op::Min;
-    case ReduceKind::Max: return Op::Max;
-    case ReduceKind::Minimum: return Op::Minimum;
-    case ReduceKind::Maximum: return Op::Maximum;
-    case ReduceKind::And: return Op::And;
-    case ReduceKind::Or: return Op::Or;
-    case ReduceKind::Xor: return Op::Xor;
+    case ReduceKind::Sum:
+      return Op::Add;
+    case ReduceKind::Product:
+      return Op::Mul;
+    case ReduceKind::Min:
+      return Op::Min;
+    case ReduceKind::Max:
+      return Op::Max;
+    case ReduceKind::Minimum:
+      return Op::Minimum;
+    case ReduceKind::Maximum:
+      return Op::Maximum;
+    case ReduceKind::And:
+      return Op::And;
+    case ReduceKind::Or:
+      return Op::Or;
+    case ReduceKind::Xor:
+      return Op::Xor;
   }
   CHECK(!"a kind of reduce");
   return Op::Add;
@@ -76,15 +85,19 @@ Element IdentityOf(ir::ReduceKind kind, ir::Type type) {
   switch (kind) {
     case ReduceKind::Sum:
     case ReduceKind::Or:
-    case ReduceKind::Xor: return {};
+    case ReduceKind::Xor:
+      return {};
     case ReduceKind::Product:
       if (ir::IsFloat(type.scalar)) return {ir::LiteralFromDouble(type, 1)};
       return {1};
     case ReduceKind::Min:
-    case ReduceKind::Minimum: return {Extreme(type, true)};
+    case ReduceKind::Minimum:
+      return {Extreme(type, true)};
     case ReduceKind::Max:
-    case ReduceKind::Maximum: return {Extreme(type, false)};
-    case ReduceKind::And: return {type.scalar == ir::Scalar::Bool ? 1 : ir::LiteralFromInt(type, -1)[0]};
+    case ReduceKind::Maximum:
+      return {Extreme(type, false)};
+    case ReduceKind::And:
+      return {type.scalar == ir::Scalar::Bool ? 1 : ir::LiteralFromInt(type, -1)[0]};
   }
   CHECK(!"a kind of reduce");
   return {};
@@ -94,7 +107,10 @@ Element IdentityOf(ir::ReduceKind kind, ir::Type type) {
 class LineFold {
  public:
   LineFold(const Memory& memory, const ReduceSpec& spec)
-      : memory_(memory), type_(FoldType(memory.element())), spec_(spec), chains_(static_cast<size_t>(spec.chains)) {}
+      : memory_(memory),
+        type_(FoldType(memory.element())),
+        spec_(spec),
+        chains_(static_cast<size_t>(spec.chains)) {}
 
   Element Fold(int64_t start, int64_t stride, int64_t length) {
     if (length == 0) return IdentityOf(spec_.kind, type_);
@@ -129,7 +145,8 @@ class LineFold {
 
   std::vector<Element> CombinePairs(const std::vector<Element>& blocks) const {
     std::vector<Element> combined;
-    for (size_t i = 0; i + 1 < blocks.size(); i += 2) combined.push_back(Combine(blocks[i], blocks[i + 1]));
+    for (size_t i = 0; i + 1 < blocks.size(); i += 2)
+      combined.push_back(Combine(blocks[i], blocks[i + 1]));
     if (blocks.size() % 2 != 0) combined.push_back(blocks.back());
     return combined;
   }
@@ -170,7 +187,8 @@ void Reduce(const Object& from, const ReduceSpec& spec, Object& to) {
   }
 }
 
-bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired, Object& to) {
+bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired,
+            Object& to) {
   const size_t rank = to.dims.size();
   const int64_t rows = to.dims[rank - 2];
   const int64_t columns = to.dims[rank - 1];

@@ -9,11 +9,13 @@
 namespace frazil::exec {
 namespace {
 
-void CopyElements(const Memory& from, int64_t from_index, Memory& to, int64_t to_index, int64_t count) {
+void CopyElements(const Memory& from, int64_t from_index, Memory& to, int64_t to_index,
+                  int64_t count) {
   if (count == 0) return;
   const uint64_t bytes = ir::BytesOf(to.element());
   std::memcpy(to.data() + static_cast<uint64_t>(to_index) * bytes,
-              from.data() + static_cast<uint64_t>(from_index) * bytes, static_cast<uint64_t>(count) * bytes);
+              from.data() + static_cast<uint64_t>(from_index) * bytes,
+              static_cast<uint64_t>(count) * bytes);
 }
 
 int64_t Product(Dims dims) {
@@ -38,7 +40,8 @@ std::vector<int64_t> StridesOf(Dims dims) {
   std::vector<int64_t> strides(dims.size(), 1);
   // Unsigned, as above: in an empty tensor no stride is used.
   for (size_t i = dims.size(); i-- > 1;)
-    strides[i - 1] = static_cast<int64_t>(static_cast<uint64_t>(strides[i]) * static_cast<uint64_t>(dims[i]));
+    strides[i - 1] =
+        static_cast<int64_t>(static_cast<uint64_t>(strides[i]) * static_cast<uint64_t>(dims[i]));
   return strides;
 }
 

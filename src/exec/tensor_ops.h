@@ -1,5 +1,6 @@
-// Tensor ops on tensor values, element by element in logical order: what the interpreter calls for each
-// tensor instruction. Results are made by the caller, with their sizes; every size fits by then.
+// Tensor ops on tensor values, element by element in logical order: what the interpreter calls for
+// each tensor instruction. Results are made by the caller, with their sizes; every size fits by
+// then.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,8 @@ std::optional<int64_t> CountOf(Dims dims);
 // How far apart neighbors along each axis lie.
 std::vector<int64_t> StridesOf(Dims dims);
 
-// Element `at` of the result is element start + sum(at[i] * strides[i]): transpose, broadcast, slice.
+// Element `at` of the result is element start + sum(at[i] * strides[i]): transpose, broadcast,
+// slice.
 void CopyStrided(const Object& from, int64_t start, std::span<const int64_t> strides, Object& to);
 void Fill(std::span<const uint64_t> words, Object& to);
 void Iota(size_t axis, Object& to);
@@ -42,6 +44,7 @@ struct ReduceSpec {
 void Reduce(const Object& from, const ReduceSpec& spec, Object& to);
 
 // `expired` is asked now and then; true ends it early, with false for an answer.
-bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired, Object& to);
+bool Matmul(const Object& a, const Object& b, bool fast, const std::function<bool()>& expired,
+            Object& to);
 
 }  // namespace frazil::exec

@@ -1,5 +1,5 @@
-// Values and their memory. Elements lie packed and little-endian, as every target sees them, so a buffer
-// moves between the interpreter, WASM and C as plain bytes.
+// Values and their memory. Elements lie packed and little-endian, as every target sees them, so a
+// buffer moves between the interpreter, WASM and C as plain bytes.
 #include "exec/value.h"
 
 #include <bit>
@@ -14,7 +14,10 @@ namespace frazil::exec {
 static_assert(std::endian::native == std::endian::little);
 
 Memory::Memory(ir::Type element, int64_t length)
-    : element_(element.element()), length_(length), owned_(new std::byte[size_bytes()]()), data_(owned_.get()) {}
+    : element_(element.element()),
+      length_(length),
+      owned_(new std::byte[size_bytes()]()),
+      data_(owned_.get()) {}
 
 Memory::Memory(ir::Type element, int64_t length, void* caller_data)
     : element_(element.element()), length_(length), data_(static_cast<std::byte*>(caller_data)) {}
@@ -40,21 +43,35 @@ void WriteWord(std::byte* data, int64_t index, uint64_t word) {
 void Memory::Get(int64_t index, std::span<uint64_t> words) const {
   using ir::Scalar;
   switch (element_.scalar) {
-    case Scalar::I8: words[0] = ReadWord<int8_t>(data_, index); return;
-    case Scalar::I16: words[0] = ReadWord<int16_t>(data_, index); return;
-    case Scalar::I32: words[0] = ReadWord<int32_t>(data_, index); return;
+    case Scalar::I8:
+      words[0] = ReadWord<int8_t>(data_, index);
+      return;
+    case Scalar::I16:
+      words[0] = ReadWord<int16_t>(data_, index);
+      return;
+    case Scalar::I32:
+      words[0] = ReadWord<int32_t>(data_, index);
+      return;
     case Scalar::Bool:
-    case Scalar::U8: words[0] = ReadWord<uint8_t>(data_, index); return;
+    case Scalar::U8:
+      words[0] = ReadWord<uint8_t>(data_, index);
+      return;
     case Scalar::F16:
     case Scalar::BF16:
-    case Scalar::U16: words[0] = ReadWord<uint16_t>(data_, index); return;
+    case Scalar::U16:
+      words[0] = ReadWord<uint16_t>(data_, index);
+      return;
     case Scalar::F32:
-    case Scalar::U32: words[0] = ReadWord<uint32_t>(data_, index); return;
+    case Scalar::U32:
+      words[0] = ReadWord<uint32_t>(data_, index);
+      return;
     case Scalar::I64:
     case Scalar::U64:
     case Scalar::F64:
     case Scalar::Index:
-    case Scalar::Field: words[0] = ReadWord<uint64_t>(data_, index); return;
+    case Scalar::Field:
+      words[0] = ReadWord<uint64_t>(data_, index);
+      return;
     case Scalar::Int:
     case Scalar::XField:
     case Scalar::Digest: {
@@ -68,11 +85,21 @@ void Memory::Get(int64_t index, std::span<uint64_t> words) const {
 void Memory::Set(int64_t index, std::span<const uint64_t> words) {
   const uint64_t bytes = ir::BytesOf(element_);
   switch (bytes) {
-    case 1: WriteWord<uint8_t>(data_, index, words[0]); return;
-    case 2: WriteWord<uint16_t>(data_, index, words[0]); return;
-    case 4: WriteWord<uint32_t>(data_, index, words[0]); return;
-    case 8: WriteWord<uint64_t>(data_, index, words[0]); return;
-    default: std::memcpy(data_ + static_cast<uint64_t>(index) * bytes, words.data(), bytes); return;
+    case 1:
+      WriteWord<uint8_t>(data_, index, words[0]);
+      return;
+    case 2:
+      WriteWord<uint16_t>(data_, index, words[0]);
+      return;
+    case 4:
+      WriteWord<uint32_t>(data_, index, words[0]);
+      return;
+    case 8:
+      WriteWord<uint64_t>(data_, index, words[0]);
+      return;
+    default:
+      std::memcpy(data_ + static_cast<uint64_t>(index) * bytes, words.data(), bytes);
+      return;
   }
 }
 
@@ -90,9 +117,13 @@ Value Value::Scalar(ir::Type type, std::span<const uint64_t> words) {
 
 Value Value::Word(ir::Type type, uint64_t word) { return Scalar(type, std::span(&word, 1)); }
 
-Value Value::Int(ir::Type type, int64_t value) { return Scalar(type, ir::LiteralFromInt(type, value)); }
+Value Value::Int(ir::Type type, int64_t value) {
+  return Scalar(type, ir::LiteralFromInt(type, value));
+}
 
-Value Value::Float(ir::Type type, double value) { return Word(type, ir::LiteralFromDouble(type, value)); }
+Value Value::Float(ir::Type type, double value) {
+  return Word(type, ir::LiteralFromDouble(type, value));
+}
 
 Value Value::Buffer(std::shared_ptr<Memory> memory) {
   Value value;
@@ -110,7 +141,8 @@ Value Value::Tensor(std::shared_ptr<Memory> memory, std::vector<int64_t> dims) {
 }
 
 bool operator==(const Value& a, const Value& b) {
-  if (a.type.form != b.type.form || a.type.element() != b.type.element() || a.dims != b.dims) return false;
+  if (a.type.form != b.type.form || a.type.element() != b.type.element() || a.dims != b.dims)
+    return false;
   if (a.type.is_scalar()) return a.word == b.word && a.words == b.words;
   if (a.memory == b.memory) return true;
   return a.memory->length() == b.memory->length() &&
@@ -127,7 +159,8 @@ std::string PrintElement(const Memory& memory, int64_t index) {
 }
 
 // The elements from `index` on, one bracket for each of the dims.
-void PrintElements(const Memory& memory, std::span<const int64_t> dims, int64_t& index, std::string& text) {
+void PrintElements(const Memory& memory, std::span<const int64_t> dims, int64_t& index,
+                   std::string& text) {
   if (dims.empty()) {
     text += PrintElement(memory, index++);
     return;
@@ -147,7 +180,8 @@ std::string PrintValue(const Value& value) {
   std::string text;
   int64_t index = 0;
   const int64_t length = value.memory->length();
-  PrintElements(*value.memory, value.type.is_tensor() ? value.dims : std::vector{length}, index, text);
+  PrintElements(*value.memory, value.type.is_tensor() ? value.dims : std::vector{length}, index,
+                text);
   return text;
 }
 
