@@ -21,7 +21,7 @@ class Evaluator {
 // For the op and type of a function's name, such as "exp.f32", on a target. Each thread makes its own.
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name, const std::string& target);
 
-// The fastest target there is.
+// What judges unless told otherwise: the batch interpreter, which is the meaning itself.
 std::string DefaultEvaluator();
 
 }  // namespace frazil::bench

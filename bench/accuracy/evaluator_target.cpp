@@ -1,11 +1,15 @@
-// The product's evaluator: a program with one math op in a loop over buffers, through the same door that users
-// take. The prelude is expanded by the target itself.
+// The product's evaluators. "batch" is the meaning itself: the prelude function as the entry of a program, in the
+// batch interpreter. A target's name: a program with one math op in a loop over buffers, through the same door
+// that users take, the prelude expanded by the target.
 #include <fmt/format.h>
 
+#include <optional>
 #include <vector>
 
 #include "evaluator.h"
+#include "exec/batch.h"
 #include "exec/interpreter.h"
+#include "ir/prelude.h"
 #include "ir/text.h"
 #include "targets/c/c.h"
 #include "targets/wasm/wasm.h"
@@ -52,11 +56,29 @@ class TargetEvaluator : public Evaluator {
   ir::Type result_;
 };
 
+class BatchEvaluator : public Evaluator {
+ public:
+  explicit BatchEvaluator(exec::BatchProgram program) : program_(std::move(program)) {}
+
+  Result<void> Run(std::span<const void* const> inputs, void* output, size_t count) override {
+    traps_.assign(count, 0);
+    TRY_VOID(program_.Run(count, inputs, std::span(&output, 1), traps_));
+    for (size_t i = 0; i < count; ++i) {
+      if (traps_[i] != 0) return Fail(Diag::Trapped, fmt::format("element {} trapped", i));
+    }
+    return {};
+  }
+
+ private:
+  exec::BatchProgram program_;
+  std::vector<uint8_t> traps_;
+};
+
 Result<std::unique_ptr<exec::Target>> MakeTarget(const std::string& name) {
   if (name == "interp") return exec::MakeInterpreterTarget();
   if (name == "c") return targets::c::MakeCTarget();
   if (name == "wasm") return targets::wasm::MakeWasmTarget();
-  return Fail(Diag::UnknownTarget, "there is no target '" + name + "'; there are interp, c, wasm");
+  return Fail(Diag::UnknownTarget, "there is no target '" + name + "'; there are batch, interp, c, wasm");
 }
 
 }  // namespace
@@ -66,6 +88,12 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name, const 
   if (dot == std::string::npos) return Fail(Diag::UnknownSymbol, "'" + name + "' is not an op and a type, such as exp.f32");
   const std::string op = name.substr(0, dot);
   const std::string type = name.substr(dot + 1);
+  if (target_name == "batch") {
+    const std::optional<ir::Op> math = ir::OpNamed(op);
+    if (!math) return Fail(Diag::UnknownOp, "there is no op " + op);
+    const ir::Program* program = TRY(ir::LoadPrelude(*math, TRY(ir::ParseType(type))));
+    return std::make_unique<BatchEvaluator>(TRY(exec::BatchProgram::Create(*program)));
+  }
   const bool random = op.starts_with("random.");
   const std::string operand = random ? "u64" : type;
   const size_t count = random ? 3 : op == "pow" ? 2 : 1;
@@ -76,6 +104,6 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name, const 
   return std::make_unique<TargetEvaluator>(std::move(callable), TRY(ir::ParseType(operand)), TRY(ir::ParseType(type)));
 }
 
-std::string DefaultEvaluator() { return "c"; }
+std::string DefaultEvaluator() { return "batch"; }
 
 }  // namespace frazil::bench

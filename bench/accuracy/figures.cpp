@@ -1,5 +1,5 @@
 // The accuracy figures of `make bench`: every f32 function of one argument over all 2^32 inputs, f64 and pow on
-// 2^24 samples. FRAZIL_ACCURACY_STRIDE shortens it; the figure's name then says so.
+// 2^21 samples. FRAZIL_ACCURACY_STRIDE shortens it; the figure's name then says so.
 #include <fmt/format.h>
 
 #include <cstdio>

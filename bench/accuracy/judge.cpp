@@ -1,5 +1,5 @@
 // Two speeds. For f32 the double of libm decides unless it lies within its own error of a tie or our
-// result differs from it; MPFR (300 bits) decides the rest and all of f64.
+// result differs from it; MPFR decides the rest and all of f64.
 #include "judge.h"
 
 #include <algorithm>
@@ -82,10 +82,10 @@ void Score::Add(const Score& other) {
   }
 }
 
-Judge::Judge(const Reference& reference) : reference_(reference) {
+Judge::Judge(const Reference& reference, mpfr_prec_t precision) : reference_(reference) {
   mpfr_init2(x_, 53);
-  mpfr_init2(value_, 300);
-  mpfr_init2(difference_, 300);
+  mpfr_init2(value_, precision);
+  mpfr_init2(difference_, precision);
 }
 
 Judge::~Judge() {

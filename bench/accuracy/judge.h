@@ -23,7 +23,7 @@ struct Score {
 
 class Judge {
  public:
-  explicit Judge(const Reference& reference);
+  Judge(const Reference& reference, mpfr_prec_t precision);
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;

@@ -14,10 +14,11 @@ namespace frazil::bench {
 namespace {
 
 constexpr uint64_t Block = 4096;
+constexpr uint64_t Samples = 1 << 21;
 
 Result<Score> SweepF32(const Job& job, uint64_t stride, uint64_t thread, uint64_t threads) {
   const std::unique_ptr<Evaluator> evaluator = TRY(MakeEvaluator(job.name, job.target));
-  Judge judge(*FindReference(job.op));
+  Judge judge(*FindReference(job.op), 300);
   Score score;
   std::vector<float> x(Block);
   std::vector<float> y(Block);
@@ -60,12 +61,12 @@ double Sample(std::mt19937_64& random, double lo, double hi) {
 Result<Score> SweepF64(const Job& job, uint64_t stride, uint64_t thread, uint64_t threads) {
   const std::unique_ptr<Evaluator> evaluator = TRY(MakeEvaluator(job.name, job.target));
   const Reference& reference = *FindReference(job.op);
-  Judge judge(reference);
+  Judge judge(reference, 160);
   Score score;
   std::vector<double> x(Block);
   std::vector<double> y(Block);
   std::mt19937_64 random(2024 + thread);
-  for (uint64_t n = (1ull << 24) / stride / threads / Block + 1; n > 0; --n) {
+  for (uint64_t n = Samples / stride / threads / Block + 1; n > 0; --n) {
     for (double& value : x) value = Sample(random, reference.lo, reference.hi);
     const void* inputs[] = {x.data()};
     TRY_VOID(evaluator->Run(inputs, y.data(), Block));
@@ -103,7 +104,7 @@ Result<Score> SweepPow(const Job& job, uint64_t stride, uint64_t thread, uint64_
   std::vector<T> y(Block);
   std::vector<T> z(Block);
   std::mt19937_64 random(2024 + thread);
-  for (uint64_t n = (1ull << 24) / stride / threads / Block + 1; n > 0; --n) {
+  for (uint64_t n = Samples / stride / threads / Block + 1; n > 0; --n) {
     for (uint64_t i = 0; i < Block; ++i) {
       const auto [a, b] = SamplePow(random, sizeof(T) == 4 ? 149 : 1074);
       x[i] = static_cast<T>(a);
