@@ -17,6 +17,7 @@
 #include "targets/wasm/module_reader.h"
 #include "targets/wasm/representation.h"
 #include "targets/wasm/streams.h"
+#include "targets/wasm/work.h"
 
 namespace frazil::targets::wasm {
 namespace {
@@ -36,8 +37,8 @@ constexpr size_t SmallProgram = 4000;
 uint64_t Aligned(uint64_t address) { return (address + 15) & ~uint64_t{15}; }
 
 struct Shape {
-  bool has_loops = false;
   bool needs_stack = false;
+  size_t insts = 0;
   uint64_t static_end = 16;
 };
 
@@ -82,15 +83,8 @@ Result<Shape> ShapeOf(const exec::Artifact& artifact) {
   Shape shape;
   for (const ModuleView::Data& data : module.data)
     shape.static_end = std::max(shape.static_end, Aligned(uint64_t{data.address} + data.bytes.size()));
-  size_t insts = 0;
-  for (const ir::Function& function : artifact.program->functions) {
-    insts += function.insts.size();
-    for (const ir::Inst& inst : function.insts)
-      shape.has_loops |= inst.op == ir::Op::For || inst.op == ir::Op::While || inst.op == ir::Op::Parallel;
-  }
-  bool recurses = IsRecursive(*artifact.program);
-  shape.needs_stack = recurses || insts > SmallProgram;
-  shape.has_loops |= recurses;
+  for (const ir::Function& function : artifact.program->functions) shape.insts += function.insts.size();
+  shape.needs_stack = shape.insts > SmallProgram || IsRecursive(*artifact.program);
   return shape;
 }
 
@@ -143,9 +137,15 @@ void WriteStream(uint8_t* at, std::span<const exec::Value> stream) {
 
 class WasmCallable final : public exec::Callable {
  public:
-  WasmCallable(std::shared_ptr<CompiledModule> module, const exec::Artifact& artifact, Shape shape)
-      : module_(std::move(module)), program_(artifact.program), source_(artifact.source),
-        entry_(artifact.entry_symbol), shape_(shape) {}
+  WasmCallable(const exec::Artifact& artifact, Shape shape)
+      : bytes_(artifact.bytes), program_(artifact.program), source_(artifact.source), entry_(artifact.entry_symbol),
+        shape_(shape), work_(*program_) {}
+
+  // Compiles what the first run will most likely use.
+  Result<void> Compile() {
+    bool interruptible = work_.is_hopeless();
+    return Select(interruptible ? Interruption::Epoch : Interruption::None);
+  }
 
   Result<Outcome> Run(std::span<const exec::Value> arguments, const RunContext& context) override;
 
@@ -155,6 +155,8 @@ class WasmCallable final : public exec::Callable {
     std::vector<uint64_t> regions;
     uint64_t input = 0, input_end = 0, hints = 0, hints_end = 0, heap = 0, output = 0;
   };
+  Interruption Choose(const exec::LoweredCall& call, const RunContext& context) const;
+  Result<void> Select(Interruption interruption);
   Result<Addresses> Place(const exec::LoweredCall& call, const RunContext& context);
   void Fill(const exec::LoweredCall& call, const RunContext& context, const Addresses& at);
   void SetGlobals(const RunContext& context, const Addresses& at);
@@ -163,14 +165,46 @@ class WasmCallable final : public exec::Callable {
   Result<TrapInfo> TrapOf(CallEnd end, const RunContext& context) const;
   std::vector<exec::Value> ReadOutput() const;
 
-  std::shared_ptr<CompiledModule> module_;
+  // The same bytes compiled with and without interruption, each when first needed.
+  struct Variant {
+    std::shared_ptr<CompiledModule> module;
+    std::unique_ptr<Instance> instance;
+  };
+  std::string bytes_;
   std::shared_ptr<const ir::Program> program_;
   std::shared_ptr<const ir::Program> source_;
   std::string entry_;
   Shape shape_;
+  WorkBound work_;
   std::mutex mutex_;  // one run at a time: they share the instance
-  std::unique_ptr<Instance> instance_;
+  Variant variants_[2];
+  Instance* instance_ = nullptr;  // of the run that is going on
 };
+
+Result<void> WasmCallable::Select(Interruption interruption) {
+  Variant& variant = variants_[static_cast<size_t>(interruption)];
+  if (variant.module == nullptr) variant.module = TRY(CompiledModule::Create(bytes_, interruption));
+  if (variant.instance == nullptr) variant.instance = TRY(Instance::Create(variant.module, entry_));
+  instance_ = variant.instance.get();
+  return {};
+}
+
+// Without interruption only what is sure to end well before the limit, or at once if somebody may want to stop it.
+Interruption WasmCallable::Choose(const exec::LoweredCall& call, const RunContext& context) const {
+  constexpr uint64_t Soon = 100'000'000;
+  uint64_t limit_ns = std::min<uint64_t>(context.limits.run_ms, 1'000'000'000) * 250'000;
+  if (context.stop != nullptr) limit_ns = std::min(limit_ns, Soon);
+  if (work_.always() <= limit_ns) return Interruption::None;
+  if (work_.is_hopeless() || shape_.insts > SmallProgram) return Interruption::Epoch;
+  std::vector<Interval> params;
+  for (const exec::Value& argument : call.arguments()) {
+    bool is_signed = argument.type.is_scalar() && IntKindOf(argument.type).is_signed;
+    uint64_t word = argument.type.is_scalar() ? argument.word : static_cast<uint64_t>(argument.memory->length());
+    Int128 value = is_signed ? Int128{static_cast<int64_t>(word)} : Int128{word};
+    params.push_back({value, value});
+  }
+  return work_.Of(params) <= limit_ns ? Interruption::None : Interruption::Epoch;
+}
 
 Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& call, const RunContext& context) {
   Addresses at;
@@ -244,13 +278,13 @@ Result<CallEnd> WasmCallable::Call(std::vector<RawValue>& values, const RunConte
   // A century is no limit; more would overflow the clock.
   constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
   RunWatch watch;
-  watch.engine = &module_->engine();
+  watch.engine = &instance_->engine();
   watch.stop = context.stop;
   watch.deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
-  if (!shape_.needs_stack) return instance_->Call(values, watch, shape_.has_loops);
+  if (!shape_.needs_stack) return instance_->Call(values, watch);
   Result<CallEnd> end = CallEnd::Returned;
-  if (!OnDeepStack([&] { end = instance_->Call(values, watch, shape_.has_loops); }))
+  if (!OnDeepStack([&] { end = instance_->Call(values, watch); }))
     return Fail(Diag::EngineFailed, "no thread with a deep stack for a recursive program");
   return end;
 }
@@ -294,7 +328,8 @@ std::vector<exec::Value> WasmCallable::ReadOutput() const {
 Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments, const RunContext& context) {
   exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
   std::lock_guard lock(mutex_);
-  if (instance_ == nullptr) instance_ = TRY(Instance::Create(module_, entry_));
+  Interruption interruption = Choose(call, context);
+  TRY_VOID(Select(interruption));
   Addresses at = TRY(Place(call, context));
   Fill(call, context, at);
   SetGlobals(context, at);
@@ -316,7 +351,8 @@ Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments, const 
     results.push_back(exec::Value::Scalar(type, words));
   }
   std::vector<exec::Value> output = ReadOutput();
-  if (instance_->has_memory() && instance_->memory_bytes() > MemoryKept) instance_.reset();
+  if (instance_->has_memory() && instance_->memory_bytes() > MemoryKept)
+    variants_[static_cast<size_t>(interruption)].instance.reset();
   return std::move(call).Finish(trap, std::move(results), std::move(output));
 }
 
@@ -326,8 +362,9 @@ Result<std::unique_ptr<exec::Callable>> LoadArtifact(const exec::Artifact& artif
   if (artifact.program == nullptr || artifact.source == nullptr)
     return Fail(Diag::BadArtifact, "the artifact names no program");
   Shape shape = TRY(ShapeOf(artifact));
-  auto module = TRY(CompiledModule::Create(artifact.bytes));
-  return std::make_unique<WasmCallable>(std::move(module), artifact, shape);
+  auto callable = std::make_unique<WasmCallable>(artifact, shape);
+  TRY_VOID(callable->Compile());
+  return callable;
 }
 
 }  // namespace frazil::targets::wasm

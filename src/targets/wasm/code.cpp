@@ -86,11 +86,17 @@ Code::Label Code::Begin(Opcode op, std::optional<ValType> result) {
   return open_++;
 }
 
-void Code::Else() { Op(Opcode::Else); }
+void Code::Else() {
+  Op(Opcode::Else);
+  else_end_ = bytes_.size();
+}
 
 void Code::End() {
   CHECK(open_ > 0);
   --open_;
+  // Nothing was written after the else: it is not needed.
+  if (bytes_.size() == else_end_) bytes_.pop_back();
+  else_end_ = SIZE_MAX;
   Op(Opcode::End);
   // A set before an end and a get after it are in different blocks.
   set_end_ = SIZE_MAX;

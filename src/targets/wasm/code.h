@@ -66,6 +66,7 @@ class Code {
   size_t set_begin_ = 0;  // where the last local.set starts and ends; used while it is the last instruction
   size_t set_end_ = SIZE_MAX;
   uint32_t set_local_ = 0;
+  size_t else_end_ = SIZE_MAX;  // behind the last else, used while it is the last instruction
 };
 
 }  // namespace frazil::targets::wasm

@@ -107,10 +107,7 @@ void FunctionEmitter::EmitIf(const ir::Inst& inst) {
   for (uint32_t i = 0; i < 2; ++i) {
     ir::RegionId region = Function::region_of(inst, i);
     const ir::Inst& yield = function_.inst(function_.region(region).insts.back());
-    if (i == 1) {
-      if (inst.results.count == 0 && function_.region(region).insts.size() == 1) break;
-      code_.Else();
-    }
+    if (i == 1) code_.Else();
     ScratchMark mark = BeginScratch(region);
     EmitRegion(region);
     if (as_expression) Push(operand(yield, 0));

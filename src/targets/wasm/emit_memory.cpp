@@ -33,7 +33,21 @@ bool FunctionEmitter::IsInBounds(const ir::Inst& inst) const {
   return made.op == Ir::Length && operand(made, 0) == operand(inst, 0);
 }
 
-void FunctionEmitter::PushElementAddress(const Held& index, ir::Type element) {
+// The offset of an element whose index is a small constant; its address is then the buffer's own.
+std::optional<uint32_t> FunctionEmitter::ConstantOffset(const Held& index, ir::Type element) const {
+  std::optional<int64_t> constant = ConstantOf(index.value);
+  constexpr int64_t Most = 1 << 20;
+  if (!constant || *constant < 0 || *constant > Most) return std::nullopt;
+  return static_cast<uint32_t>(*constant) * ir::BytesOf(element);
+}
+
+void FunctionEmitter::PushElementAddress(uint32_t buffer, const Held& index, ir::Type element) {
+  code_.Get(buffer);
+  PushElementOffset(index, element);
+  Op(Opcode::I32Add);
+}
+
+void FunctionEmitter::PushElementOffset(const Held& index, ir::Type element) {
   uint32_t size = ir::BytesOf(element);
   PushHeld(index);
   Op(Opcode::I32WrapI64);
@@ -88,10 +102,10 @@ void FunctionEmitter::EmitLoad(const ir::Inst& inst) {
     Op(Opcode::I64GeU);
     TrapIf(ir::Trap::OutOfBounds, inst.op);
   }
+  std::optional<uint32_t> offset = ConstantOffset(index, element);
+  if (offset && !IsBig(element)) return LoadWords(element, buffer, *offset);
   if (IsBig(element)) PushResultAddress(inst);
-  code_.Get(buffer);
-  PushElementAddress(index, element);
-  Op(Opcode::I32Add);
+  PushElementAddress(buffer, index, element);
   if (IsBig(element)) {
     code_.I32(8 * element.limbs);
     return code_.MemoryCopy();
@@ -114,9 +128,13 @@ void FunctionEmitter::EmitStore(const ir::Inst& inst) {
     Op(Opcode::I64GeU);
     TrapIf(ir::Trap::OutOfBounds, inst.op);
   }
-  code_.Get(buffer);
-  PushElementAddress(index, element);
-  Op(Opcode::I32Add);
+  std::optional<uint32_t> offset = ConstantOffset(index, element);
+  if (offset && WordCount(element) == 1 && !IsBig(element)) {
+    code_.Get(buffer);
+    held ? PushHeld(*held) : Push(value);
+    return StoreOne(element, *offset);
+  }
+  PushElementAddress(buffer, index, element);
   if (IsBig(element)) {
     PushAddress(value);
     code_.I32(8 * element.limbs);
@@ -147,13 +165,13 @@ void FunctionEmitter::EmitLookup(const ir::Inst& inst) {
   }
   if (IsBig(element)) {
     PushResultAddress(inst);
-    PushElementAddress(index, element);
+    PushElementOffset(index, element);
     code_.I32(static_cast<int32_t>(base));
     Op(Opcode::I32Add);
     code_.I32(8 * element.limbs);
     return code_.MemoryCopy();
   }
-  PushElementAddress(index, element);
+  PushElementOffset(index, element);
   if (WordCount(element) == 1) return LoadOne(element, base);
   LoadWords(element, HoldTop(ValType::I32), base);
 }
@@ -217,9 +235,7 @@ void FunctionEmitter::EmitAtomic(const ir::Inst& inst) {
     Op(Opcode::I64GeU);
     TrapIf(ir::Trap::OutOfBounds, inst.op);
   }
-  code_.Get(buffer);
-  PushElementAddress(index, element);
-  Op(Opcode::I32Add);
+  PushElementAddress(buffer, index, element);
   uint32_t address = HoldTop(ValType::I32);
   code_.Get(address);
   LoadOne(element, 0);

@@ -47,20 +47,21 @@ struct Engine::Watch {
   bool running = false;
 };
 
-Engine::Engine(const wasmtime::Api& api, wasmtime::Engine* handle)
-    : api_(api), handle_(handle), watch_(new Watch) {}
+Engine::Engine(const wasmtime::Api& api, wasmtime::Engine* handle, Interruption interruption)
+    : api_(api), handle_(handle), interruption_(interruption), watch_(new Watch) {}
 
-Result<Engine*> Engine::Get() {
+Result<Engine*> Engine::Get(Interruption interruption) {
   static std::mutex mutex;
-  static Engine* engine = nullptr;
+  static Engine* engines[2] = {nullptr, nullptr};
   std::lock_guard lock(mutex);
+  Engine*& engine = engines[static_cast<size_t>(interruption)];
   if (engine != nullptr) return engine;
   const wasmtime::Api& api = *TRY(wasmtime::LoadApi());
   wasmtime::Config* config = api.config_new();
   api.config_opt_level(config, wasmtime::OptSpeed);
   api.config_nan(config, false);
   api.config_fuel(config, false);
-  api.config_epoch(config, true);
+  api.config_epoch(config, interruption == Interruption::Epoch);
   api.config_async_stack(config, MaxStackBytes + (size_t{1} << 20));
   api.config_stack(config, MaxStackBytes);
   api.config_parallel(config, false);
@@ -68,7 +69,7 @@ Result<Engine*> Engine::Get() {
   api.config_cow(config, false);
   wasmtime::Engine* handle = api.engine_new(config);
   if (handle == nullptr) return Fail(Diag::EngineFailed, "wasmtime gave no engine");
-  engine = new Engine(api, handle);
+  engine = new Engine(api, handle, interruption);
   return engine;
 }
 
@@ -110,8 +111,8 @@ frazil::Error Engine::Describe(wasmtime::Error* error, std::string_view doing) c
   return {Diag::EngineFailed, fmt::format("wasmtime, {}: {}", doing, TakeText(api_, text))};
 }
 
-Result<std::shared_ptr<CompiledModule>> CompiledModule::Create(std::string_view bytes) {
-  Engine* engine = TRY(Engine::Get());
+Result<std::shared_ptr<CompiledModule>> CompiledModule::Create(std::string_view bytes, Interruption interruption) {
+  Engine* engine = TRY(Engine::Get(interruption));
   wasmtime::Module* handle = nullptr;
   wasmtime::Error* error = engine->api().module_new(engine->handle(), reinterpret_cast<const uint8_t*>(bytes.data()),
                                                     bytes.size(), &handle);
@@ -127,7 +128,7 @@ Result<std::unique_ptr<Instance>> Instance::Create(std::shared_ptr<CompiledModul
   const wasmtime::Api& api = engine.api();
   self->store_ = api.store_new(engine.handle(), nullptr, nullptr);
   self->context_ = api.store_context(self->store_);
-  api.store_epoch_callback(self->store_, OnTick, self->current_.get(), nullptr);
+  if (engine.is_interruptible()) api.store_epoch_callback(self->store_, OnTick, self->current_.get(), nullptr);
   wasmtime::Instance instance{};
   wasmtime::Trap* trap = nullptr;
   wasmtime::Error* error =
@@ -192,11 +193,14 @@ void Instance::Set(GlobalVar global, uint64_t number) {
     api().error_delete(error);
 }
 
-Result<CallEnd> Instance::Call(std::span<wasmtime::RawValue> values, RunWatch& watch, bool watched) {
+Result<CallEnd> Instance::Call(std::span<wasmtime::RawValue> values, RunWatch& watch) {
   const wasmtime::Api& a = api();
+  bool watched = module_->engine().is_interruptible();
   *current_ = &watch;
-  a.set_epoch_deadline(context_, 1);
-  if (watched) module_->engine().BeginWatch();
+  if (watched) {
+    a.set_epoch_deadline(context_, 1);
+    module_->engine().BeginWatch();
+  }
   wasmtime::Trap* trap = nullptr;
   wasmtime::Error* error = a.func_call(context_, &entry_, values.data(), values.size(), &trap);
   if (watched) module_->engine().EndWatch();

@@ -18,13 +18,18 @@ namespace frazil::targets::wasm {
 // How deep compiled code may go on the native stack; runs that recurse get a thread with that much.
 constexpr size_t MaxStackBytes = size_t{256} << 20;
 
+// Code that can be interrupted looks at a counter in every loop, which costs up to four times the loop itself
+// (values go to the stack around the slow path). Runs whose work is bounded beforehand do without.
+enum class Interruption : uint8_t { None, Epoch };
+
 class Engine {
  public:
   // The engine of this process, made when first asked for.
-  static Result<Engine*> Get();
+  static Result<Engine*> Get(Interruption interruption);
 
   const wasmtime::Api& api() const { return api_; }
   wasmtime::Engine* handle() const { return handle_; }
+  bool is_interruptible() const { return interruption_ == Interruption::Epoch; }
   // While at least one run is being watched, stores see a tick every few milliseconds.
   void BeginWatch();
   void EndWatch();
@@ -32,19 +37,20 @@ class Engine {
   frazil::Error Describe(wasmtime::Error* error, std::string_view doing) const;
 
  private:
-  Engine(const wasmtime::Api& api, wasmtime::Engine* handle);
+  Engine(const wasmtime::Api& api, wasmtime::Engine* handle, Interruption interruption);
   struct Watch;
   void Tick();
 
   const wasmtime::Api& api_;
   wasmtime::Engine* handle_;
+  Interruption interruption_;
   Watch* watch_;
 };
 
 // Compiled code. Shared by the instances made from it.
 class CompiledModule {
  public:
-  static Result<std::shared_ptr<CompiledModule>> Create(std::string_view bytes);
+  static Result<std::shared_ptr<CompiledModule>> Create(std::string_view bytes, Interruption interruption);
   ~CompiledModule();
   Engine& engine() const { return *engine_; }
   wasmtime::Module* handle() const { return handle_; }
@@ -71,6 +77,7 @@ class Instance {
   static Result<std::unique_ptr<Instance>> Create(std::shared_ptr<CompiledModule> module, std::string_view entry);
   ~Instance();
 
+  Engine& engine() const { return module_->engine(); }
   bool has_memory() const { return has_memory_; }
   uint8_t* memory() const { return api().memory_data(context_, &memory_); }
   uint64_t memory_bytes() const { return api().memory_bytes(context_, &memory_); }
@@ -82,7 +89,7 @@ class Instance {
   void Set(GlobalVar global, uint64_t value);
 
   // Calls the entry; `values` holds the parameters, then the results.
-  Result<CallEnd> Call(std::span<wasmtime::RawValue> values, RunWatch& watch, bool watched);
+  Result<CallEnd> Call(std::span<wasmtime::RawValue> values, RunWatch& watch);
 
  private:
   explicit Instance(std::shared_ptr<CompiledModule> module) : module_(std::move(module)) {}

@@ -155,8 +155,10 @@ class FunctionEmitter {
   void LoadWords(ir::Type element, uint32_t address_local, uint32_t offset);
   void LoadOne(ir::Type element, uint32_t offset);
   void StoreOne(ir::Type element, uint32_t offset);
-  // The address of an element whose index is held and in range.
-  void PushElementAddress(const Held& index, ir::Type element);
+  // The place of an element whose index is held and in range.
+  std::optional<uint32_t> ConstantOffset(const Held& index, ir::Type element) const;
+  void PushElementAddress(uint32_t buffer, const Held& index, ir::Type element);
+  void PushElementOffset(const Held& index, ir::Type element);
 
   // emit_control.cpp
   // Scratch that a region allocates ends with it.

@@ -35,12 +35,16 @@ Interval TypeInterval(ir::Type integer) {
   return {0, (One << kind.bits) - 1};
 }
 
-Ranges::Ranges(const ir::Program& program, const ir::Function& function)
+Ranges::Ranges(const ir::Program& program, const ir::Function& function) : Ranges(program, function, {}) {}
+
+Ranges::Ranges(const ir::Program& program, const ir::Function& function, std::span<const Interval> params)
     : program_(program), function_(function), values_(function.values.size()), fits_(function.insts.size()) {
   for (size_t i = 0; i < values_.size(); ++i) {
     ir::Type type = function.values[i].type;
     if (type.is_scalar() && IsInteger(type)) values_[i] = TypeInterval(type);
+    if (type.is_buffer()) values_[i] = {0, TypeInterval(ir::types::Index).hi};
   }
+  for (uint32_t i = 0; i < params.size(); ++i) values_[function.param(i).index] = params[i];
   VisitRegion(function.body);
 }
 
@@ -123,7 +127,7 @@ bool Ranges::ComputeOther(const ir::Inst& inst, Interval& out) const {
       out = {value, value};
       return true;
     }
-    case Op::Length: out = {0, TypeInterval(ir::types::Index).hi}; return true;
+    case Op::Length: out = operand(inst, 0); return true;
     case Op::Select: out = Union(operand(inst, 1), operand(inst, 2)); return IsInteger(inst.type);
     case Op::Min:
       out = {std::min(operand(inst, 0).lo, operand(inst, 1).lo), std::min(operand(inst, 0).hi, operand(inst, 1).hi)};

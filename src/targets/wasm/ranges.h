@@ -3,6 +3,7 @@
 // is not compared, a narrow result that fits is not cut.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "ir/program.h"
@@ -23,7 +24,10 @@ Interval TypeInterval(ir::Type integer);
 class Ranges {
  public:
   Ranges(const ir::Program& program, const ir::Function& function);
+  // The same where more is known of the parameters: a scalar's values, a buffer's length.
+  Ranges(const ir::Program& program, const ir::Function& function, std::span<const Interval> params);
 
+  // Of an integer: its values. Of a buffer: its length.
   const Interval& of(ir::ValueId value) const { return values_[value.index]; }
   // The row's traps cannot happen here.
   bool cannot_trap(const ir::Inst& inst) const;
