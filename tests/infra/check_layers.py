@@ -8,6 +8,7 @@ import sys
 from layers import GROUPS, LEVELS, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+TEST_FILE = re.compile(r"_test\.cpp$|/test_\w+\.h$")
 LIBRARY = re.compile(r"^frazil_library\((\S+?)(?:\s+([^)]*))?\)", re.MULTILINE)
 
 
@@ -38,7 +39,7 @@ def third_party_problem(path, header):
     first = header.split("/")[0]
     if first in THIRD_PARTY:
         places = THIRD_PARTY[first]
-        if path.endswith(("_test.cpp", "/test_support.h")) and "test" in places:
+        if TEST_FILE.search(path) and "test" in places:
             return None
         if any(path.startswith(place) for place in places if place != "test"):
             return None

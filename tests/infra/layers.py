@@ -29,7 +29,7 @@ GROUPS = {"machines", "frontends", "targets"}
 SPECIAL = {"monitor": {"base"}}
 
 # First part of a third-party header -> path prefixes that may include it. `test` stands for *_test.cpp
-# and test_support.h, which are not installed.
+# and test_*.h, which are not installed.
 # fmt is our <format>: libstdc++ 12 has none.
 THIRD_PARTY = {
     "fmt": {""},
