@@ -18,8 +18,10 @@ class Evaluator {
   virtual Result<void> Run(std::span<const void* const> inputs, void* output, size_t count) = 0;
 };
 
-// For the op and type of a function's name, such as "exp.f32", on a target. Each thread makes its own.
-Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name, const std::string& target);
+// For the op and type of a function's name, such as "exp.f32", on a target. Each thread makes its
+// own.
+Result<std::unique_ptr<Evaluator>> MakeEvaluator(const std::string& name,
+                                                 const std::string& target);
 
 // What judges unless told otherwise: the batch interpreter, which is the meaning itself.
 std::string DefaultEvaluator();

@@ -1,5 +1,6 @@
-// The evaluator used while designing a function: the C++ twin that tools/prelude/generate.py --cpp writes
-// beside the .frz from the same instructions. Fast, but not the product: it canonicalises NaN only here.
+// The evaluator used while designing a function: the C++ twin that tools/prelude/generate.py --cpp
+// writes beside the .frz from the same instructions. Fast, but not the product: it canonicalizes
+// NaN only here.
 #include <cmath>
 #include <cstring>
 #include <limits>

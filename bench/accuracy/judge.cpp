@@ -1,5 +1,5 @@
-// Two speeds. For f32 the double of libm decides unless it lies within its own error of a tie or our
-// result differs from it; MPFR decides the rest and all of f64.
+// Two speeds. For f32 the double of libm decides unless it lies within its own error of a tie or
+// our result differs from it; MPFR decides the rest and all of f64.
 #include "judge.h"
 
 #include <algorithm>
@@ -45,7 +45,8 @@ double UlpError(mpfr_t difference, const mpfr_t value, double y, int precision, 
 
 // Judges a result against MPFR's value, special cases first. `rounded` is the value in the format.
 template <typename T>
-void Compare(T y, T rounded, mpfr_t difference, const mpfr_t value, Score& score, uint64_t a, uint64_t b) {
+void Compare(T y, T rounded, mpfr_t difference, const mpfr_t value, Score& score, uint64_t a,
+             uint64_t b) {
   constexpr bool Narrow = sizeof(T) == 4;
   if (std::isnan(rounded)) {
     const bool quiet = Narrow ? std::bit_cast<uint32_t>(static_cast<float>(y)) == QuietNan32
@@ -54,18 +55,22 @@ void Compare(T y, T rounded, mpfr_t difference, const mpfr_t value, Score& score
     return;
   }
   if (y == rounded && std::signbit(y) == std::signbit(rounded)) {
-    if (std::isfinite(rounded)) Worse(score, UlpError(difference, value, y, Narrow ? 24 : 53, Narrow ? -149 : -1074), a, b);
+    if (std::isfinite(rounded))
+      Worse(score, UlpError(difference, value, y, Narrow ? 24 : 53, Narrow ? -149 : -1074), a, b);
     return;
   }
   ++score.not_correctly_rounded;
   if (score.misrounded.size() < KeptMisrounded) score.misrounded.push_back(a);
-  if (std::isnan(y) || mpfr_inf_p(value) || (y == 0 && rounded == 0) || std::signbit(y) != std::signbit(rounded)) {
+  if (std::isnan(y) || mpfr_inf_p(value) || (y == 0 && rounded == 0) ||
+      std::signbit(y) != std::signbit(rounded)) {
     Special(score, a, b);
     return;
   }
   // An overflow one step early or late counts from the first power of two outside.
-  const double stand_in = std::isinf(y) ? std::copysign(Narrow ? 0x1p128 : 0x1.fffffffffffffp1023, y) : y;
-  Worse(score, UlpError(difference, value, stand_in, Narrow ? 24 : 53, Narrow ? -149 : -1074), a, b);
+  const double stand_in =
+      std::isinf(y) ? std::copysign(Narrow ? 0x1p128 : 0x1.fffffffffffffp1023, y) : y;
+  Worse(score, UlpError(difference, value, stand_in, Narrow ? 24 : 53, Narrow ? -149 : -1074), a,
+        b);
 }
 
 }  // namespace
@@ -116,14 +121,16 @@ void Judge::F32(float x, float y, Score& score) {
 void Judge::Exact32(float x, float y, Score& score) {
   mpfr_set_flt(x_, x, MPFR_RNDN);
   reference_.exact(value_, x_);
-  Compare(y, mpfr_get_flt(value_, MPFR_RNDN), difference_, value_, score, std::bit_cast<uint32_t>(x), 0);
+  Compare(y, mpfr_get_flt(value_, MPFR_RNDN), difference_, value_, score,
+          std::bit_cast<uint32_t>(x), 0);
 }
 
 void Judge::F64(double x, double y, Score& score) {
   ++score.inputs;
   mpfr_set_d(x_, x, MPFR_RNDN);
   reference_.exact(value_, x_);
-  Compare(y, mpfr_get_d(value_, MPFR_RNDN), difference_, value_, score, std::bit_cast<uint64_t>(x), 0);
+  Compare(y, mpfr_get_d(value_, MPFR_RNDN), difference_, value_, score, std::bit_cast<uint64_t>(x),
+          0);
 }
 
 PowJudge::PowJudge() {
@@ -145,8 +152,8 @@ void PowJudge::F32(float x, float y, float z, Score& score) {
   mpfr_set_flt(x_, x, MPFR_RNDN);
   mpfr_set_flt(y_, y, MPFR_RNDN);
   mpfr_pow(value_, x_, y_, MPFR_RNDN);
-  Compare(z, mpfr_get_flt(value_, MPFR_RNDN), difference_, value_, score, std::bit_cast<uint32_t>(x),
-          std::bit_cast<uint32_t>(y));
+  Compare(z, mpfr_get_flt(value_, MPFR_RNDN), difference_, value_, score,
+          std::bit_cast<uint32_t>(x), std::bit_cast<uint32_t>(y));
 }
 
 void PowJudge::F64(double x, double y, double z, Score& score) {

@@ -8,15 +8,18 @@
 
 namespace frazil::bench {
 
-// Error figures of one function. An ulp is that of the exact result (2^-149 or 2^-1074 below the normal range).
+// Error figures of one function. An ulp is that of the exact result (2^-149 or 2^-1074 below the
+// normal range).
 struct Score {
   uint64_t inputs = 0;
   uint64_t not_correctly_rounded = 0;
-  uint64_t wrong_special = 0;  // NaN, infinity or sign of zero where another was due, or a NaN that is not the quiet one
+  uint64_t wrong_special =
+      0;  // NaN, infinity or sign of zero where another was due, or a NaN that is not the quiet one
   double max_ulp = 0;
   uint64_t worst[2] = {0, 0};          // bits of the arguments with the greatest error
   uint64_t first_special[2] = {0, 0};  // and of the first wrong special case
-  std::vector<uint64_t> misrounded;    // first arguments of the first few that were not correctly rounded
+  std::vector<uint64_t>
+      misrounded;  // first arguments of the first few that were not correctly rounded
 
   void Add(const Score& other);
 };

@@ -1,6 +1,6 @@
-// One row per unary function. glibc's double functions are within 2 ulp (2^-51), so a result that is
-// farther than 2^-24 of an f32 ulp from a tie is rounded rightly by the double alone; gelu is composed
-// here and loses up to 2^8 ulp where e^(-x^2/2) is steep, so it gets a wider band.
+// One row per unary function. glibc's double functions are within 2 ulp (2^-51), so a result that
+// is farther than 2^-24 of an f32 ulp from a tie is rounded rightly by the double alone; gelu is
+// composed here and loses up to 2^8 ulp where e^(-x^2/2) is steep, so it gets a wider band.
 #include "reference.h"
 
 #include <cmath>

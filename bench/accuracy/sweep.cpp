@@ -1,4 +1,5 @@
-// Blocks of 4096 arguments go through the evaluator and then past the judge; threads take turns by block.
+// Blocks of 4096 arguments go through the evaluator and then past the judge; threads take turns by
+// block.
 #include "sweep.h"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ Result<Score> SweepF32(const Job& job, uint64_t stride, uint64_t thread, uint64_
   std::vector<float> x(Block);
   std::vector<float> y(Block);
   for (uint64_t block = thread * stride; block < (1ull << 32) / Block; block += threads * stride) {
-    for (uint64_t i = 0; i < Block; ++i) x[i] = std::bit_cast<float>(static_cast<uint32_t>(block * Block + i));
+    for (uint64_t i = 0; i < Block; ++i)
+      x[i] = std::bit_cast<float>(static_cast<uint32_t>(block * Block + i));
     const void* inputs[] = {x.data()};
     TRY_VOID(evaluator->Run(inputs, y.data(), Block));
     for (uint64_t i = 0; i < Block; ++i) judge.F32(x[i], y[i], score);
@@ -48,8 +50,9 @@ double Sample(std::mt19937_64& random, double lo, double hi) {
       return k * (1 + std::ldexp(unit - 0.5, -static_cast<int>(random() % 52)));
     }
     case 4: {
-      static constexpr double Edges[] = {0.0, 1.0, 2.0, HUGE_VAL, 0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 0.5, 10.0,
-                                         1000.0, 0x1p-149, 0x1.fffffep127};
+      static constexpr double Edges[] = {
+          0.0, 1.0,  2.0,    HUGE_VAL, 0x1p-1074,     0x1p-1022, 0x1.fffffffffffffp1023,
+          0.5, 10.0, 1000.0, 0x1p-149, 0x1.fffffep127};
       const double edge = Edges[bits % std::size(Edges)];
       return bits >> 63 ? -edge : edge;
     }
@@ -75,12 +78,32 @@ Result<Score> SweepF64(const Job& job, uint64_t stride, uint64_t thread, uint64_
   return score;
 }
 
-// x^y for pairs whose result is mostly finite; one in four pairs is made of edges, small integers and halves.
+// x^y for pairs whose result is mostly finite; one in four pairs is made of edges, small integers
+// and halves.
 std::pair<double, double> SamplePow(std::mt19937_64& random, double limit) {
   const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
   if (random() % 4 == 0) {
-    static constexpr double Edges[] = {0.0, 1.0, 2.0, 3.0, 0.5, HUGE_VAL, 0x1p-149, 0x1p-1074, 1.5, 2.5, 10.0, 1e30, NAN, 7.0,
-                                       0x1p52, 0x1.fffffep127, 0x1p24, 0x1p53, 0x1.0000000000001p53, 0x1.fffffep23, 1 + 0x1p-23};
+    static constexpr double Edges[] = {0.0,
+                                       1.0,
+                                       2.0,
+                                       3.0,
+                                       0.5,
+                                       HUGE_VAL,
+                                       0x1p-149,
+                                       0x1p-1074,
+                                       1.5,
+                                       2.5,
+                                       10.0,
+                                       1e30,
+                                       NAN,
+                                       7.0,
+                                       0x1p52,
+                                       0x1.fffffep127,
+                                       0x1p24,
+                                       0x1p53,
+                                       0x1.0000000000001p53,
+                                       0x1.fffffep23,
+                                       1 + 0x1p-23};
     const uint64_t pick = random();
     const double x = Edges[pick % std::size(Edges)];
     const double y = Edges[(pick >> 16) % std::size(Edges)];
@@ -89,7 +112,8 @@ std::pair<double, double> SamplePow(std::mt19937_64& random, double limit) {
   const double near = std::ldexp(unit - 0.5, -static_cast<int>(random() % 50));
   const double exponent = static_cast<double>(static_cast<int64_t>(random())) * 0x1p-63 * limit;
   const double x = random() % 2 ? 1 + near : std::exp2(exponent * unit);
-  const double target = static_cast<double>(static_cast<int64_t>(random())) * 0x1p-63 * limit * 1.05;
+  const double target =
+      static_cast<double>(static_cast<int64_t>(random())) * 0x1p-63 * limit * 1.05;
   double y = target / std::log2(x);
   if (random() % 4 == 0) y = std::nearbyint(y);
   return {random() % 8 == 0 ? -x : x, y};
@@ -125,9 +149,11 @@ Result<Score> SweepPow(const Job& job, uint64_t stride, uint64_t thread, uint64_
 
 Result<Score> Sweep(const Job& job, uint64_t stride, uint64_t thread, uint64_t threads) {
   if (job.op == "pow") {
-    return job.narrow ? SweepPow<float>(job, stride, thread, threads) : SweepPow<double>(job, stride, thread, threads);
+    return job.narrow ? SweepPow<float>(job, stride, thread, threads)
+                      : SweepPow<double>(job, stride, thread, threads);
   }
-  return job.narrow ? SweepF32(job, stride, thread, threads) : SweepF64(job, stride, thread, threads);
+  return job.narrow ? SweepF32(job, stride, thread, threads)
+                    : SweepF64(job, stride, thread, threads);
 }
 
 // The fast forms have bounds of their own.
@@ -153,7 +179,8 @@ std::vector<std::string> AllFunctions() {
     for (const Reference& row : References()) names.push_back(std::string(row.op) + type);
     names.push_back(std::string("pow") + type);
   }
-  for (const char* op : {"exp", "log", "tanh", "sigmoid"}) names.push_back(std::string(op) + ".fast.f32");
+  for (const char* op : {"exp", "log", "tanh", "sigmoid"})
+    names.push_back(std::string(op) + ".fast.f32");
   return names;
 }
 

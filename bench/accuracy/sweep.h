@@ -1,7 +1,8 @@
 // Measures a prelude function against its reference.
 //
-// f32 functions of one argument: every STRIDE-th block of 4096 consecutive bit patterns (1: all 2^32). f64 and pow:
-// 2^21 / STRIDE samples, some of them random bit patterns, most in the function's range.
+// f32 functions of one argument: every STRIDE-th block of 4096 consecutive bit patterns (1: all
+// 2^32). f64 and pow: 2^21 / STRIDE samples, some of them random bit patterns, most in the
+// function's range.
 #pragma once
 
 #include <string>

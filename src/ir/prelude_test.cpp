@@ -1,5 +1,5 @@
-// The prelude as a whole: it parses, every math op has its function for every type, and the functions keep to
-// the rules that let every target give the same bits.
+// The prelude as a whole: it parses, every math op has its function for every type, and the
+// functions keep to the rules that let every target give the same bits.
 #include "ir/prelude.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,8 @@ TEST(PreludeTest, FunctionsAreStraightLineWithoutFmaOrMathOps) {
       EXPECT_NE(Info(inst.op).law, Law::Prelude) << function.name;
       EXPECT_NE(inst.op, Op::Fma) << function.name;
       const bool control = Info(inst.op).effect == Effect::Control;
-      const bool allowed = inst.op == Op::If || inst.op == Op::Yield || inst.op == Op::Call || inst.op == Op::Return;
+      const bool allowed =
+          inst.op == Op::If || inst.op == Op::Yield || inst.op == Op::Call || inst.op == Op::Return;
       EXPECT_TRUE(Info(inst.op).effect == Effect::Pure || (control && allowed))
           << function.name << ": " << Info(inst.op).mnemonic;
     }
@@ -54,7 +55,8 @@ TEST(PreludeTest, EveryFunctionLoadsAlone) {
     const size_t dot = function.name.rfind('.');
     const std::optional<Op> op = OpNamed(function.name.substr(0, dot));
     ASSERT_TRUE(op.has_value()) << function.name;
-    const Result<const Program*> loaded = LoadPrelude(*op, *ParseType(function.name.substr(dot + 1)));
+    const Result<const Program*> loaded =
+        LoadPrelude(*op, *ParseType(function.name.substr(dot + 1)));
     ASSERT_TRUE(loaded.has_value()) << loaded.error().ToString();
     EXPECT_EQ((*loaded)->functions[(*loaded)->entry.index].name, function.name);
   }

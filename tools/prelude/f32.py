@@ -3,21 +3,21 @@
 No fma, so that a target without one gives the same bits. f32 subnormals are normal in f64 and over- and
 underflow happen in the final cast. Every function is NaN-free inside: arguments are clamped by
 `x > lo ? x : lo`, which drops NaN (one maxss on x86), and the NaN case is one select at the end, so a
-target need not canonicalise before a bitcast. Degrees are those at which the full sweep finds every
+target need not canonicalize before a bitcast. Degrees are those at which the full sweep finds every
 result correctly rounded (docs/prelude.md).
 """
+
 import struct
 
 import mpmath
 from mpmath import mpf
 
 import fit
-from ir import Function, Table
+from ir import Function
 
 INF = float("inf")
 NAN = float("nan")
-SHIFTER = 1.5 * 2.0**52          # adding it rounds to an integer, which stands in the low bits
-SHIFTER_BITS = 0x4338000000000000
+SHIFTER = 1.5 * 2.0**52  # adding it rounds to an integer, which stands in the low bits
 ONE_BITS = 0x3FF0000000000000
 LN2 = mpmath.log(2)
 
@@ -55,20 +55,27 @@ def nearest_integer(x, scale):
     return t, (t - SHIFTER).named("k")
 
 
-# An f64 that is right to half its ulp still misrounds a few of 2^32 results: those whose exact value lies within
-# that half ulp of a tie of f32. They are listed (|x| where the function is odd or even): argument and result bits.
+# An f64 that is right to half its ulp still misrounds a few of 2^32 results: those whose exact
+# value lies within that half ulp of a tie of f32. They are listed (|x| where the function is odd or
+# even): argument and result bits.
 HARD_CASES = {
-    "exp2.f32": [(0xbcf3a937, 0x3f7ac6b1), (0x3b429d37, 0x3f804385)],
-    "log.f32": [(0x4c5d65a5, 0x418f034b), (0x6f31a8ec, 0x42845a89), (0x65d890d3, 0x4254d1f9)],
-    "log10.f32": [(0x0efeee7a, 0xc1e99d23), (0x120b93dc, 0xc1dad957), (0x13ae78d3, 0xc1d2d957)],
-    "log1p.f32": [(0x6f31a8ec, 0x42845a89), (0x36dedace, 0x36deda9d), (0x65d890d3, 0x4254d1f9),
-                  (0xb53ffffd, 0xb5400001), (0xb70fffe5, 0xb710000d), (0xb76fffb5, 0xb7700025)],
-    "sigmoid.f32": [(0xba928601, 0x3effdb5f)],
-    "sinh.f32": [(0x3a1285ff, 0x3a1285ff)],
-    "erf.f32": [(0x3940ead6, 0x3959af14)],
-    "gelu.f32": [(0x37b0a46f, 0x3730a531)],
-    "sin.f32": [(0x46199998, 0xbeb1fa5d)],
-    "cos.f32": [(0x6115cb11, 0x3f78142f), (0x5f18b878, 0x3f7f14bb)],
+    "exp2.f32": [(0xBCF3A937, 0x3F7AC6B1), (0x3B429D37, 0x3F804385)],
+    "log.f32": [(0x4C5D65A5, 0x418F034B), (0x6F31A8EC, 0x42845A89), (0x65D890D3, 0x4254D1F9)],
+    "log10.f32": [(0x0EFEEE7A, 0xC1E99D23), (0x120B93DC, 0xC1DAD957), (0x13AE78D3, 0xC1D2D957)],
+    "log1p.f32": [
+        (0x6F31A8EC, 0x42845A89),
+        (0x36DEDACE, 0x36DEDA9D),
+        (0x65D890D3, 0x4254D1F9),
+        (0xB53FFFFD, 0xB5400001),
+        (0xB70FFFE5, 0xB710000D),
+        (0xB76FFFB5, 0xB7700025),
+    ],
+    "sigmoid.f32": [(0xBA928601, 0x3EFFDB5F)],
+    "sinh.f32": [(0x3A1285FF, 0x3A1285FF)],
+    "erf.f32": [(0x3940EAD6, 0x3959AF14)],
+    "gelu.f32": [(0x37B0A46F, 0x3730A531)],
+    "sin.f32": [(0x46199998, 0xBEB1FA5D)],
+    "cos.f32": [(0x6115CB11, 0x3F78142F), (0x5F18B878, 0x3F7F14BB)],
 }
 
 
@@ -79,15 +86,22 @@ def from_bits(bits):
 def settle_hard_cases(f, x, y):
     """y, or the listed result of a hard case. y may be the bits of the result."""
     for argument, result in HARD_CASES.get(f.name, []):
-        y = f.select(x.eq(from_bits(argument)), f.const(y.kind, result if y.kind == "u32" else from_bits(result)), y)
+        y = f.select(
+            x.eq(from_bits(argument)),
+            f.const(y.kind, result if y.kind == "u32" else from_bits(result)),
+            y,
+        )
     return y
 
 
 def exp_tail(degree):
     """s with e^r = 1 + r + r^2 s(r) for |r| <= ln2 / 2; `degree` counts the whole polynomial."""
     limit = LN2 / 2 * mpf("1.0001")
-    return fit.doubles(fit.interpolate(
-        around_zero(lambda r: (mpmath.expm1(r) - r) / r**2, 0.5), -limit, limit, degree - 2))
+    return fit.doubles(
+        fit.interpolate(
+            around_zero(lambda r: (mpmath.expm1(r) - r) / r**2, 0.5), -limit, limit, degree - 2
+        )
+    )
 
 
 def expm1_reduced(d, degree):
@@ -131,7 +145,7 @@ EXP_DEGREE = 10
 
 def exp_f32():
     f = new("exp.f32", "e^x = 2^k e^r, k = round(x / ln2).")
-    x, = f.params
+    (x,) = f.params
     d = clamp(f, x, -104.0, 89.0).cast("f64").named("d")
     t, m = expm1_reduced(d, EXP_DEGREE)
     return finish(f, x, scale_by_t(m + 1.0, t))
@@ -139,18 +153,21 @@ def exp_f32():
 
 def exp2_f32():
     f = new("exp2.f32", "2^x = 2^k 2^r, k = round(x), r exact.")
-    x, = f.params
+    (x,) = f.params
     d = clamp(f, x, -151.0, 129.0).cast("f64").named("d")
     t = (d + SHIFTER).named("t")
     r = (d - (t - SHIFTER)).named("r")
-    q = fit.doubles(fit.interpolate(
-        around_zero(lambda r: mpmath.expm1(r * LN2) / r, LN2), -0.5, 0.5, EXP_DEGREE - 1))
+    q = fit.doubles(
+        fit.interpolate(
+            around_zero(lambda r: mpmath.expm1(r * LN2) / r, LN2), -0.5, 0.5, EXP_DEGREE - 1
+        )
+    )
     return finish(f, x, scale_by_t(r * horner(q, r) + 1.0, t))
 
 
 def expm1_f32():
     f = new("expm1.f32", "(2^k - 1) + 2^k (e^r - 1); the sign of zero is kept.")
-    x, = f.params
+    (x,) = f.params
     d = clamp(f, x, -18.0, 89.0).cast("f64").named("d")
     t, m = expm1_reduced(d, EXP_DEGREE)
     p = power_of_t(t)
@@ -193,8 +210,10 @@ def log_of(f, z_minus_1, k, degree, k_scale, scale):
 
 
 def log_f32(name="log.f32", k_scale=LN2, scale=1, what="ln x = k ln2 + ln z"):
-    f = new(name, what + ", x = 2^k z with z in [sqrt(1/2), sqrt(2)), ln z = s p(s^2), s = (z-1)/(z+1).")
-    x, = f.params
+    f = new(
+        name, what + ", x = 2^k z with z in [sqrt(1/2), sqrt(2)), ln z = s p(s^2), s = (z-1)/(z+1)."
+    )
+    (x,) = f.params
     # 0, negative, infinite and NaN arguments go through as 1 and are answered at the end.
     d = f.select(x > 0.0, x, 1.0).cast("f64").named("d")
     k, z = log_reduced(d)
@@ -207,12 +226,14 @@ def log2_f32():
 
 
 def log10_f32():
-    return log_f32("log10.f32", mpmath.log10(2), 1 / mpmath.log(10), "log10 x = k log10(2) + log10 z")
+    return log_f32(
+        "log10.f32", mpmath.log10(2), 1 / mpmath.log(10), "log10 x = k log10(2) + log10 z"
+    )
 
 
 def log1p_f32():
     f = new("log1p.f32", "As log of u = 1 + x; where u is in the middle binade, z - 1 is x itself.")
-    x, = f.params
+    (x,) = f.params
     inside = (x > -1.0).named("inside")
     d = f.select(inside, x, 1.0).cast("f64").named("d")
     k, z = log_reduced((d + 1.0).named("u"))
@@ -226,7 +247,7 @@ def log1p_f32():
 
 def tanh_f32():
     f = new("tanh.f32", "m / (m + 2), m = e^(2|x|) - 1; the sign of x is put back.")
-    x, = f.params
+    (x,) = f.params
     magnitude = x.abs().named("magnitude")
     a = clamp(f, magnitude, hi=10.0).cast("f64").named("a")
     t, m = expm1_reduced(a + a, EXP_DEGREE)
@@ -237,7 +258,7 @@ def tanh_f32():
 
 def sinh_f32():
     f = new("sinh.f32", "(m + m / (m + 1)) / 2, m = e^|x| - 1; the sign of x is put back.")
-    x, = f.params
+    (x,) = f.params
     magnitude = x.abs().named("magnitude")
     a = clamp(f, magnitude, hi=90.0).cast("f64").named("a")
     t, m = expm1_reduced(a, EXP_DEGREE)
@@ -248,7 +269,7 @@ def sinh_f32():
 
 def cosh_f32():
     f = new("cosh.f32", "(e + 1/e) / 2, e = e^|x|.")
-    x, = f.params
+    (x,) = f.params
     a = clamp(f, x.abs(), hi=90.0).cast("f64").named("a")
     t, m = expm1_reduced(a, EXP_DEGREE)
     e = scale_by_t(m + 1.0, t).named("e")
@@ -256,14 +277,17 @@ def cosh_f32():
 
 
 def sigmoid_f32():
-    f = new("sigmoid.f32", "1 / (1 + e^-x). Below 2^-15 the true 1/2 + x/4 - x^3/48 lies on the inner side of\n"
-            "a tie by less than f64 shows: there a slope a little under 1/4 decides the tie.")
-    x, = f.params
+    f = new(
+        "sigmoid.f32",
+        "1 / (1 + e^-x). Below 2^-15 the true 1/2 + x/4 - x^3/48 lies on the inner side of\n"
+        "a tie by less than f64 shows: there a slope a little under 1/4 decides the tie.",
+    )
+    (x,) = f.params
     d = clamp(f, x, -105.0, 40.0).cast("f64").named("d")
     t, m = expm1_reduced(-d, EXP_DEGREE)
     e = scale_by_t(m + 1.0, t).named("e")
     y = 1.0 / (e + 1.0)
-    near = (d.abs() < 2.0**-15)
+    near = d.abs() < 2.0**-15
     y = f.select(near, d * (0.25 - 2.0**-30) + 0.5, y)
     return finish(f, x, y)
 
@@ -273,14 +297,21 @@ ERF_DEGREE = 25
 
 def erf_f32():
     f = new("erf.f32", "x P(u), u = 2 x^2 / C^2 - 1, C = 3.9375: beyond C the result rounds to 1.")
-    x, = f.params
+    (x,) = f.params
     c = 3.9375
     magnitude = x.abs().named("magnitude")
     a = clamp(f, magnitude, hi=c).cast("f64").named("a")
     u = (a * a * (2 / c**2) - 1.0).named("u")
-    coefficients = fit.doubles(fit.interpolate(
-        lambda u: (lambda v: mpmath.erf(v) / v if v > mpf(10)**-30 else 2 / mpmath.sqrt(mpmath.pi))(
-            mpmath.sqrt((u + 1) / mpf(2 / c**2))), -1, 1, ERF_DEGREE))
+    coefficients = fit.doubles(
+        fit.interpolate(
+            lambda u: (
+                lambda v: mpmath.erf(v) / v if v > mpf(10) ** -30 else 2 / mpmath.sqrt(mpmath.pi)
+            )(mpmath.sqrt((u + 1) / mpf(2 / c**2))),
+            -1,
+            1,
+            ERF_DEGREE,
+        )
+    )
     return finish_odd(f, x, magnitude, a * split_poly(coefficients, u))
 
 
@@ -295,9 +326,12 @@ def gelu_q(degree):
 
 
 def gelu_f32():
-    f = new("gelu.f32", "x Phi(x) with Phi(-a) = e^(-a^2/2) Q((a-4)/(a+4)). Halves of odd subnormals are ties\n"
-            "that x^2 / sqrt(2 pi) breaks upwards: the last addend does.")
-    x, = f.params
+    f = new(
+        "gelu.f32",
+        "x Phi(x) with Phi(-a) = e^(-a^2/2) Q((a-4)/(a+4)). Halves of odd subnormals are ties\n"
+        "that x^2 / sqrt(2 pi) breaks upwards: the last addend does.",
+    )
+    (x,) = f.params
     xc = clamp(f, x, lo=-14.6)
     a = clamp(f, xc.abs(), hi=14.6).cast("f64").named("a")
     t, m = expm1_reduced((a * a * -0.5).named("h"), EXP_DEGREE)
@@ -310,8 +344,11 @@ def gelu_f32():
 
 
 def rsqrt_f32():
-    f = new("rsqrt.f32", "y = 1 / sqrt(x) in f32, corrected once in f64 (twice as fast as sqrt and div in f64).")
-    x, = f.params
+    f = new(
+        "rsqrt.f32",
+        "y = 1 / sqrt(x) in f32, corrected once in f64 (twice as fast as sqrt and div in f64).",
+    )
+    (x,) = f.params
     y0 = (1.0 / x.sqrt()).named("y0")
     d = x.cast("f64")
     y = y0.cast("f64")
@@ -325,7 +362,7 @@ def rsqrt_f32():
 
 def cbrt_f32():
     f = new("cbrt.f32", "First guess from a third of the exponent bits, two Halley steps.")
-    x, = f.params
+    (x,) = f.params
     a = x.abs()
     d = a.cast("f64").named("d")
     third = (((d.bits() >> 32) * 0x55555556) >> 32) + 0x2A9F76D1
@@ -349,125 +386,22 @@ def atan_poly(degree):
 
 
 def atan_f32():
-    f = new("atan.f32", "a, (a-1)/(a+1) or -1/a by tan(pi/8) and tan(3 pi/8), plus 0, pi/4 or pi/2.")
-    x, = f.params
+    f = new(
+        "atan.f32", "a, (a-1)/(a+1) or -1/a by tan(pi/8) and tan(3 pi/8), plus 0, pi/4 or pi/2."
+    )
+    (x,) = f.params
     a = x.abs().cast("f64").named("a")
     high = (a > float(mpmath.tan(3 * mpmath.pi / 8))).named("high")
     middle = (a > float(mpmath.tan(mpmath.pi / 8))).named("middle")
     numerator = f.select(high, -1.0, f.select(middle, a - 1.0, a))
     denominator = f.select(high, a, f.select(middle, a + 1.0, 1.0))
-    base = f.select(high, float(mpmath.pi / 2), f.select(middle, f.const("f64", mpmath.pi / 4), 0.0)).named("base")
+    base = f.select(
+        high, float(mpmath.pi / 2), f.select(middle, f.const("f64", mpmath.pi / 4), 0.0)
+    ).named("base")
     r = (numerator / denominator).named("r")
     y = base + r * split_poly(atan_poly(ATAN_DEGREE), r * r)
     f.ret(y.cast("f32").copysign(x).named("y"))
     return f
-
-
-# --- sine, cosine, tangent --------------------------------------------------------------------------------
-
-SMALL = 2.0**22
-
-
-def trig_table():
-    """2^e 2/pi mod 4 by exponent, as 27 + 27 + 53 bits; the last row stands for inf and NaN."""
-    numbers = []
-    with mpmath.workprec(400):
-        for exponent in range(149, 255):
-            v = mpmath.ldexp(2 / mpmath.pi, exponent - 150)
-            v -= 4 * mpmath.floor(v / 4)
-            # Cut at fixed places, so that the sums of products in the reduction stay exact.
-            head = mpmath.floor(mpmath.ldexp(v, 25)) / 2**25
-            middle = mpmath.floor(mpmath.ldexp(v - head, 52)) / mpf(2) ** 52
-            numbers += [float(head), float(middle), float(v - head - middle)]
-    return Table("table.two_over_pi.f32", "f64", numbers + [0.0, 0.0, 0.0],
-                 "2^(e-150) 2/pi mod 4 for f32 exponents e = 149 .. 254 as three parts, then a row for inf and NaN.")
-
-
-def trig_reduce(table):
-    f = Function("pre.trig.f32", [("a", "f32")], ["f64", "u32"],
-                 "a >= 0: (r, q) with a = q pi/2 + r, |r| <= pi/4, q modulo 4. inf and NaN give anything finite.")
-    a, = f.params
-    half_pi = mpmath.pi / 2
-
-    def small():
-        d = a.cast("f64").named("d")
-        t, k = nearest_integer(d, 1 / half_pi)
-        p1, p2 = fit.split(half_pi, 30)
-        return ((d - k * p1) - k * p2).named("r"), t.bits().cast("u32").named("q")
-
-    def big():
-        bits = a.bits().named("bits")
-        m = ((bits & 0x7FFFFF) | 0x4B000000).bits().cast("f64").named("m")
-        row = (((bits >> 23) - 149) * 3).cast("index").named("row")
-        head, middle, tail = (f.lookup(table, row + i if i else row) for i in range(3))
-        v = m * head
-        t1 = (v + SHIFTER).named("t1")
-        v = (v - (t1 - SHIFTER)) + m * middle
-        t2 = (v + SHIFTER).named("t2")
-        part = ((v - (t2 - SHIFTER)) + m * tail).named("part")
-        return (part * float(half_pi)), (t1.bits() + t2.bits()).cast("u32")
-
-    r, q = f.branch(a < SMALL, ["f64", "u32"], small, big)
-    f.ret(r.named("angle"), q.named("quadrant"))
-    return f
-
-
-def sin_poly(degree):
-    """r P(r^2)"""
-    top = (mpmath.pi / 4) ** 2 * mpf("1.0001")
-    return fit.doubles(fit.interpolate(around_zero(lambda u: mpmath.sin(mpmath.sqrt(u)) / mpmath.sqrt(u), 1), 0, top, degree))
-
-
-def cos_poly(degree):
-    top = (mpmath.pi / 4) ** 2 * mpf("1.0001")
-    tail = fit.interpolate(around_zero(lambda u: (mpmath.cos(mpmath.sqrt(u)) - 1) / u, -0.5), 0, top, degree - 1)
-    return fit.doubles([mpf(1)] + tail)
-
-
-TRIG_DEGREE = 6
-TAN_DEGREE = 6
-
-
-def sine_cosine(f, reduce, a, degree):
-    r, q = f.call(reduce, a)
-    u = (r * r).named("u")
-    s = (r * horner(sin_poly(degree), u)).named("s")
-    c = horner(cos_poly(degree), u).named("c")
-    return s, c, q
-
-
-def sin_f32(reduce, name="sin.f32", quarter=0):
-    f = new(name, "sin r or cos r by the quadrant; sign by the quadrant" + (" and x." if quarter == 0 else "."))
-    x, = f.params
-    a = x.abs().named("a")
-    s, c, q = sine_cosine(f, reduce, a, TRIG_DEGREE)
-    if quarter:
-        q = q + quarter
-    y = f.select((q & 1).eq(0), s, c).cast("f32").bits()
-    y = settle_hard_cases(f, a, y ^ ((q & 2) << 30))
-    if quarter == 0:
-        y = y ^ (x.bits() & 0x80000000)
-    f.ret(f.select(a < INF, y.bits(), NAN).named("y"))
-    return f
-
-
-def cos_f32(reduce):
-    return sin_f32(reduce, "cos.f32", 1)
-
-
-def tan_f32(reduce):
-    f = new("tan.f32", "sin r / cos r, or -cos r / sin r in odd quadrants.")
-    x, = f.params
-    a = x.abs().named("a")
-    s, c, q = sine_cosine(f, reduce, a, TAN_DEGREE)
-    even = (q & 1).eq(0).named("even")
-    y = (f.select(even, s, c) / f.select(even, c, s)).cast("f32").bits()
-    sign = (q << 31) ^ (x.bits() & 0x80000000)
-    f.ret(f.select(a < INF, (y ^ sign).bits(), NAN).named("y"))
-    return f
-
-
-# --- pow --------------------------------------------------------------------------------------------------
 
 
 def pow_f32():
@@ -483,8 +417,11 @@ def pow_f32():
     w = clamp(f, w, -152.0, 130.0).named("w")
     t = (w + SHIFTER).named("t")
     r = (w - (t - SHIFTER)).named("r")
-    q = fit.doubles(fit.interpolate(
-        around_zero(lambda r: mpmath.expm1(r * LN2) / r, LN2), -0.5, 0.5, EXP_DEGREE - 1))
+    q = fit.doubles(
+        fit.interpolate(
+            around_zero(lambda r: mpmath.expm1(r * LN2) / r, LN2), -0.5, 0.5, EXP_DEGREE - 1
+        )
+    )
     magnitude = scale_by_t(r * horner(q, r) + 1.0, t).cast("f32").named("magnitude")
     # y is an integer if it equals its floor (from 2^23 on all are), odd if its half is not one.
     whole = y.eq(y.floor()).named("whole")
@@ -501,13 +438,3 @@ def pow_f32():
     one = x.eq(1.0) | y.eq(0.0)
     f.ret(f.select(one, 1.0, result).named("z"))
     return f
-
-
-def functions():
-    """Tables and functions, callees before callers."""
-    table = trig_table()
-    reduce = trig_reduce(table)
-    return [table], [
-        exp_f32(), exp2_f32(), expm1_f32(), log_f32(), log2_f32(), log10_f32(), log1p_f32(), tanh_f32(),
-        sinh_f32(), cosh_f32(), sigmoid_f32(), erf_f32(), gelu_f32(), rsqrt_f32(), cbrt_f32(), atan_f32(),
-        reduce, sin_f32(reduce), cos_f32(reduce), tan_f32(reduce), pow_f32()]

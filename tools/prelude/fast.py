@@ -1,4 +1,5 @@
 """The `fast` forms: f32 arithmetic alone, for machines with slow f64. Bounds in docs/prelude.md."""
+
 import mpmath
 from mpmath import mpf
 
@@ -16,7 +17,9 @@ def exp_core(x, degree):
     head, tail = fit.split(LN2, 9)
     r = ((x - k * head) - k * mpf(LN2 - head)).named("r")
     limit = LN2 / 2 * mpf("1.001")
-    q = fit.interpolate(around_zero(lambda r: (mpmath.expm1(r) - r) / r**2, 0.5), -limit, limit, degree - 2)
+    q = fit.interpolate(
+        around_zero(lambda r: (mpmath.expm1(r) - r) / r**2, 0.5), -limit, limit, degree - 2
+    )
     return t, (r * r * horner(q, r) + r).named("m")
 
 
@@ -30,15 +33,16 @@ def scale(y, t):
 
 def exp_fast():
     f = new("exp.fast.f32", "As exp.f32, in f32.")
-    x, = f.params
+    (x,) = f.params
     t, m = exp_core(clamp(f, x, -104.0, 89.0).named("xc"), 6)
     return finish(f, x, scale(m + 1.0, t))
 
 
 def log_fast():
     f = new("log.fast.f32", "k ln2 + f - f^2/2 + f^3 q(f), f = z - 1, z in [sqrt(1/2), sqrt(2)).")
-    x, = f.params
-    # Subnormals are scaled up first; 0, negative and NaN arguments go through as one and are answered at the end.
+    (x,) = f.params
+    # Subnormals are scaled up first; 0, negative and NaN arguments go through as one and are
+    # answered at the end.
     subnormal = (x < 2.0**-126).named("subnormal")
     a = f.select(subnormal, x * 2.0**23, x)
     a = f.select(a > 0.0, a, 1.0).named("a")
@@ -47,7 +51,9 @@ def log_fast():
     k = (w >> 23).bits("i32").cast("f32") - f.select(subnormal, f.const("f32", 150.0), 127.0)
     z1 = (((w & 0x7FFFFF) + root).bits() - 1.0).named("f")
     lo, hi = mpmath.sqrt(mpf(0.5)) - 1, mpmath.sqrt(2) - 1
-    q = fit.interpolate(around_zero(lambda v: (mpmath.log1p(v) - v + v * v / 2) / v**3, mpf(1) / 3), lo, hi, 7)
+    q = fit.interpolate(
+        around_zero(lambda v: (mpmath.log1p(v) - v + v * v / 2) / v**3, mpf(1) / 3), lo, hi, 7
+    )
     square = (z1 * z1).named("square")
     head, _ = fit.split(LN2, 16)
     tail = z1 * square * horner(q, z1) + k * mpf(LN2 - head)
@@ -60,7 +66,7 @@ def log_fast():
 
 def tanh_fast():
     f = new("tanh.fast.f32", "As tanh.f32, in f32.")
-    x, = f.params
+    (x,) = f.params
     a = clamp(f, x.abs(), hi=9.5).named("a")
     t, m = exp_core(a + a, 6)
     p = ((t.bits() << 23) + ONE_BITS).bits().named("p")
@@ -70,7 +76,7 @@ def tanh_fast():
 
 def sigmoid_fast():
     f = new("sigmoid.fast.f32", "1 / (1 + e) or e / (1 + e) by the sign of x, e = e^-|x|.")
-    x, = f.params
+    (x,) = f.params
     a = clamp(f, -x.abs(), lo=-104.0).named("a")
     t, m = exp_core(a, 6)
     e = scale(m + 1.0, t).named("e")

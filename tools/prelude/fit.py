@@ -4,6 +4,7 @@ Interpolation is within a factor two of the minimax polynomial, which a higher d
 no convergence to fail. Degrees are parameters of the callers, so that a re-measured bound changes one
 number.
 """
+
 import mpmath
 from mpmath import mp, mpf
 
@@ -21,8 +22,10 @@ def interpolate(f, lo, hi, degree):
     cheb[0] /= 2
     # Clenshaw in the polynomial ring: T_j in u = (x - mid) / half.
     shift = lambda p: [mpf(0)] + p
-    add = lambda p, q: [(p[i] if i < len(p) else 0) + (q[i] if i < len(q) else 0)
-                        for i in range(max(len(p), len(q)))]
+    add = lambda p, q: [
+        (p[i] if i < len(p) else 0) + (q[i] if i < len(q) else 0)
+        for i in range(max(len(p), len(q)))
+    ]
     scale = lambda p, c: [c * x for x in p]
     b1, b2 = [mpf(0)], [mpf(0)]
     for c in reversed(cheb[1:]):
@@ -37,15 +40,6 @@ def interpolate(f, lo, hi, degree):
             product[i + 1] += x * linear[1]
         out = add(product, [c])
     return out[:n]
-
-
-def error(f, coefficients, lo, hi, samples=400):
-    """Greatest |p - f| on a grid, with the coefficients as rounded."""
-    worst = mpf(0)
-    for i in range(samples + 1):
-        x = mpf(lo) + (mpf(hi) - mpf(lo)) * i / samples
-        worst = max(worst, abs(mpmath.polyval([mpf(c) for c in reversed(coefficients)], x) - f(x)))
-    return worst
 
 
 def doubles(coefficients):
@@ -63,8 +57,3 @@ def split(number, bits):
 def pair(number):
     """The double-double nearest to number."""
     return split(number, 53)
-
-
-def series(f, order):
-    """Taylor coefficients of f around 0 by mpmath (for functions with removable singularities)."""
-    return mpmath.taylor(f, 0, order)

@@ -4,13 +4,38 @@ A Function records straight-line SSA (plus `if` and `call`) and prints it as .fr
 and as C++, which exists only so that accuracy can be measured at machine speed while a function is
 being designed. Both come from the same list of instructions, so they cannot drift apart.
 """
+
 import struct
+import textwrap
 
 FLOATS = ("f32", "f64")
-C_TYPES = {"f32": "float", "f64": "double", "u32": "uint32_t", "u64": "uint64_t", "i32": "int32_t",
-           "i64": "int64_t", "bool": "bool", "index": "int64_t"}
-C_BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
-            "gt": ">", "ge": ">=", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
+C_TYPES = {
+    "f32": "float",
+    "f64": "double",
+    "u32": "uint32_t",
+    "u64": "uint64_t",
+    "i32": "int32_t",
+    "i64": "int64_t",
+    "bool": "bool",
+    "index": "int64_t",
+}
+C_BINARY = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
+}
 COMPARES = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -53,32 +78,84 @@ class Value:
         a, b = (other, self) if swap else (self, other)
         return self.function.op(op, "bool" if op in COMPARES else self.kind, [a, b])
 
-    def __add__(self, other): return self._binary("add", other)
-    def __radd__(self, other): return self._binary("add", other, True)
-    def __sub__(self, other): return self._binary("sub", other)
-    def __rsub__(self, other): return self._binary("sub", other, True)
-    def __mul__(self, other): return self._binary("mul", other)
-    def __rmul__(self, other): return self._binary("mul", other, True)
-    def __truediv__(self, other): return self._binary("div", other)
-    def __rtruediv__(self, other): return self._binary("div", other, True)
-    def __and__(self, other): return self._binary("and", other)
-    def __or__(self, other): return self._binary("or", other)
-    def __xor__(self, other): return self._binary("xor", other)
-    def __lshift__(self, other): return self._binary("shl", other)
-    def __rshift__(self, other): return self._binary("shr", other)
-    def __lt__(self, other): return self._binary("lt", other)
-    def __le__(self, other): return self._binary("le", other)
-    def __gt__(self, other): return self._binary("gt", other)
-    def __ge__(self, other): return self._binary("ge", other)
-    def eq(self, other): return self._binary("eq", other)
-    def ne(self, other): return self._binary("ne", other)
-    def mul_hi(self, other): return self._binary("mul.hi", other)
-    def __neg__(self): return self.function.op("neg", self.kind, [self])
-    def abs(self): return self.function.op("abs", self.kind, [self])
-    def sqrt(self): return self.function.op("sqrt", self.kind, [self])
-    def floor(self): return self.function.op("floor", self.kind, [self])
-    def copysign(self, other): return self._binary("copysign", other)
-    def cast(self, kind): return self.function.op("cast", kind, [self])
+    def __add__(self, other):
+        return self._binary("add", other)
+
+    def __radd__(self, other):
+        return self._binary("add", other, True)
+
+    def __sub__(self, other):
+        return self._binary("sub", other)
+
+    def __rsub__(self, other):
+        return self._binary("sub", other, True)
+
+    def __mul__(self, other):
+        return self._binary("mul", other)
+
+    def __rmul__(self, other):
+        return self._binary("mul", other, True)
+
+    def __truediv__(self, other):
+        return self._binary("div", other)
+
+    def __rtruediv__(self, other):
+        return self._binary("div", other, True)
+
+    def __and__(self, other):
+        return self._binary("and", other)
+
+    def __or__(self, other):
+        return self._binary("or", other)
+
+    def __xor__(self, other):
+        return self._binary("xor", other)
+
+    def __lshift__(self, other):
+        return self._binary("shl", other)
+
+    def __rshift__(self, other):
+        return self._binary("shr", other)
+
+    def __lt__(self, other):
+        return self._binary("lt", other)
+
+    def __le__(self, other):
+        return self._binary("le", other)
+
+    def __gt__(self, other):
+        return self._binary("gt", other)
+
+    def __ge__(self, other):
+        return self._binary("ge", other)
+
+    def eq(self, other):
+        return self._binary("eq", other)
+
+    def ne(self, other):
+        return self._binary("ne", other)
+
+    def mul_hi(self, other):
+        return self._binary("mul.hi", other)
+
+    def __neg__(self):
+        return self.function.op("neg", self.kind, [self])
+
+    def abs(self):
+        return self.function.op("abs", self.kind, [self])
+
+    def sqrt(self):
+        return self.function.op("sqrt", self.kind, [self])
+
+    def floor(self):
+        return self.function.op("floor", self.kind, [self])
+
+    def copysign(self, other):
+        return self._binary("copysign", other)
+
+    def cast(self, kind):
+        return self.function.op("cast", kind, [self])
+
     def bits(self, kind=None):
         """The same bits as another type; by default float <-> unsigned of the same width."""
         default = {"f32": "u32", "f64": "u64", "u32": "f32", "u64": "f64"}
@@ -121,7 +198,10 @@ class Function:
             number = bool(number) if kind == "bool" else int(number)
             key = (kind, number)
         if key not in self.constants:
-            self.constants[key] = (Value(self, kind, self.unique(name or f"c{len(self.constants)}")), number)
+            self.constants[key] = (
+                Value(self, kind, self.unique(name or f"c{len(self.constants)}")),
+                number,
+            )
         return self.constants[key][0]
 
     def op(self, op, kind, operands, **extra):
@@ -183,7 +263,7 @@ class Function:
 
     # --- .frz ---------------------------------------------------------------------------------------
     def frz(self):
-        lines = [f"// {line}" for line in self.comment.splitlines()]
+        lines = comment_lines(self.comment)
         params = ", ".join(f"%{p.name}: {p.kind}" for p in self.params)
         lines.append(f"func @{self.name}({params}) -> ({', '.join(self.results)}) {{")
         for value, number in self.constants.values():
@@ -198,7 +278,8 @@ class Function:
         for item in block:
             if item[0] == "op":
                 _, op, value, operands, extra = item
-                # The written type is the operands' for arithmetic and comparisons, else the result's.
+                # The written type is the operands' for arithmetic and comparisons, else the
+                # result's.
                 kind = operands[0].kind if op in COMPARES else value.kind
                 table = f"@{extra['table'].name}, " if op == "lookup" else ""
                 lines.append(f"{indent}%{value.name} = {op} {table}{names(operands)} : {kind}")
@@ -217,11 +298,17 @@ class Function:
     # --- C++ ----------------------------------------------------------------------------------------
     def cpp(self):
         single = len(self.results) == 1
-        result = C_TYPES[self.results[0]] if single else f"std::tuple<{', '.join(C_TYPES[k] for k in self.results)}>"
+        result = (
+            C_TYPES[self.results[0]]
+            if single
+            else f"std::tuple<{', '.join(C_TYPES[k] for k in self.results)}>"
+        )
         params = ", ".join(f"{C_TYPES[p.kind]} {c_name(p.name)}" for p in self.params)
         lines = [f"static inline {result} {c_name(self.name)}({params}) {{"]
         for value, number in self.constants.values():
-            lines.append(f"  const {C_TYPES[value.kind]} {c_name(value.name)} = {c_literal(value.kind, number)};")
+            lines.append(
+                f"  const {C_TYPES[value.kind]} {c_name(value.name)} = {c_literal(value.kind, number)};"
+            )
         self._cpp_block(self.body, "  ", lines)
         returned = ", ".join(c_name(v.name) for v in self.returned)
         lines.append(f"  return {returned if single else '{' + returned + '}'};")
@@ -232,20 +319,29 @@ class Function:
         for item in block:
             if item[0] == "op":
                 _, op, value, operands, extra = item
-                expression = c_expression(op, value.kind, [c_name(o.name) for o in operands], operands, extra)
-                lines.append(f"{indent}const {C_TYPES[value.kind]} {c_name(value.name)} = {expression};")
+                expression = c_expression(
+                    op, value.kind, [c_name(o.name) for o in operands], operands, extra
+                )
+                lines.append(
+                    f"{indent}const {C_TYPES[value.kind]} {c_name(value.name)} = {expression};"
+                )
             elif item[0] == "call":
                 _, callee, results, arguments = item
                 call = f"{c_name(callee.name)}({', '.join(c_name(a.name) for a in arguments)})"
-                target = c_name(results[0].name) if len(results) == 1 else \
-                    "[" + ", ".join(c_name(r.name) for r in results) + "]"
+                target = (
+                    c_name(results[0].name)
+                    if len(results) == 1
+                    else "[" + ", ".join(c_name(r.name) for r in results) + "]"
+                )
                 lines.append(f"{indent}const auto {target} = {call};")
             else:
                 _, condition, results, sides = item
                 for r in results:
                     lines.append(f"{indent}{C_TYPES[r.kind]} {c_name(r.name)};")
                 for i, (body, yielded) in enumerate(sides):
-                    lines.append(indent + (f"if ({c_name(condition.name)}) {{" if i == 0 else "} else {"))
+                    lines.append(
+                        indent + (f"if ({c_name(condition.name)}) {{" if i == 0 else "} else {")
+                    )
                     self._cpp_block(body, indent + "  ", lines)
                     for r, y in zip(results, yielded):
                         lines.append(f"{indent}  {c_name(r.name)} = {c_name(y.name)};")
@@ -253,7 +349,10 @@ class Function:
 
     def instruction_count(self):
         def count(block):
-            return sum(1 + (sum(count(s[0]) for s in item[3]) if item[0] == "if" else 0) for item in block)
+            return sum(
+                1 + (sum(count(s[0]) for s in item[3]) if item[0] == "if" else 0) for item in block
+            )
+
         return count(self.body) + len(self.constants)
 
 
@@ -265,7 +364,7 @@ class Table:
         self.numbers = [float(n) if kind in FLOATS else int(n) for n in numbers]
 
     def frz(self):
-        lines = [f"// {line}" for line in self.comment.splitlines()]
+        lines = comment_lines(self.comment)
         items, rows, row = [literal(self.kind, n) for n in self.numbers], [], ""
         for item in items:
             if len(row) + len(item) > 96:
@@ -282,10 +381,15 @@ class Table:
         return f"static const {C_TYPES[self.kind]} {c_name(self.name)}[] = {{{items}}};\n"
 
 
+def comment_lines(text):
+    return ["// " + line for line in textwrap.wrap(" ".join(text.split()), 97)]
+
+
 def f32_of(number):
     """Rounds once to f32, from mpf as well."""
     try:
         import mpmath
+
         if isinstance(number, mpmath.mpf) and mpmath.isfinite(number) and number != 0:
             with mpmath.workprec(24):
                 number = +number
@@ -305,7 +409,7 @@ def literal(kind, number):
 def c_literal(kind, number):
     if kind in FLOATS:
         if number != number:
-            return "__builtin_nan(\"\")"
+            return '__builtin_nan("")'
         if number in (float("inf"), float("-inf")):
             return ("-" if number < 0 else "") + "__builtin_inf()"
         return hex_float(number) + ("f" if kind == "f32" else "")

@@ -55,6 +55,7 @@ def mul_constant(f, x, number):
     """Pair of x times a constant known to 106 bits; the constant's halves are constants too."""
     import fit
     import struct
+
     head, tail = fit.pair(number)
     bits = struct.unpack("<Q", struct.pack("<d", head))[0] & 0xFFFFFFFFF8000000
     high = struct.unpack("<d", struct.pack("<Q", bits))[0]

@@ -3,6 +3,7 @@
 Counter based, so a tensor's element has its number wherever and in whatever order it is computed
 (docs/semantics.md, tensor.random).
 """
+
 import mpmath
 
 from ir import Function
@@ -13,8 +14,12 @@ KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def philox():
-    f = Function("pre.philox", OPERANDS, ["u32"] * 4,
-                 "Philox4x32-10: key = seed (low, high), counter = element (low, high), draw (low, high).")
+    f = Function(
+        "pre.philox",
+        OPERANDS,
+        ["u32"] * 4,
+        "Philox4x32-10: key = seed (low, high), counter = element (low, high), draw (low, high).",
+    )
     seed, draw, element = f.params
     low = lambda v: v.cast("u32")
     high = lambda v: (v >> 32).cast("u32")
@@ -49,15 +54,24 @@ def bits(block, kind):
 
 
 def uniform(block, kind):
-    f = Function(f"random.uniform.{kind}", OPERANDS, [kind], "Top bits of word 0 (f32) or of words 0 and 1 (f64).")
+    f = Function(
+        f"random.uniform.{kind}",
+        OPERANDS,
+        [kind],
+        "Top bits of word 0 (f32) or of words 0 and 1 (f64).",
+    )
     w = f.call(block, *f.params)
     f.ret(unit(kind, w[0], w[1]))
     return f
 
 
 def normal(block, kind, log, cos):
-    f = Function(f"random.normal.{kind}", OPERANDS, [kind],
-                 "Box-Muller: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 from words 0 and 1, u2 from words 2 and 3.")
+    f = Function(
+        f"random.normal.{kind}",
+        OPERANDS,
+        [kind],
+        "Box-Muller: sqrt(-2 ln(1 - u1)) cos(2 pi u2), u1 from words 0 and 1, u2 from words 2 and 3.",
+    )
     w = f.call(block, *f.params)
     u1, u2 = unit(kind, w[0], w[1]).named("u1"), unit(kind, w[2], w[3]).named("u2")
     radius = (f.call(log, 1.0 - u1) * -2.0).sqrt().named("radius")
@@ -68,7 +82,13 @@ def normal(block, kind, log, cos):
 def functions(by_name):
     """by_name: the math functions that normals need."""
     block = philox()
-    out = [block, bits(block, "u32"), bits(block, "u64"), uniform(block, "f32"), uniform(block, "f64")]
+    out = [
+        block,
+        bits(block, "u32"),
+        bits(block, "u64"),
+        uniform(block, "f32"),
+        uniform(block, "f64"),
+    ]
     for kind in ("f32", "f64"):
         if f"log.{kind}" in by_name and f"cos.{kind}" in by_name:
             out.append(normal(block, kind, by_name[f"log.{kind}"], by_name[f"cos.{kind}"]))
