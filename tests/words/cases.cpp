@@ -13,13 +13,16 @@ struct Prefix {
   std::string_view text;
   Expectation kind;
 };
-constexpr Prefix Prefixes[] = {{"refused: ", Expectation::Refused},   {"ambiguous", Expectation::Ambiguous},
-                               {"no answer: ", Expectation::NoAnswer}, {"trap: ", Expectation::Trap},
+constexpr Prefix Prefixes[] = {{"refused: ", Expectation::Refused},
+                               {"ambiguous", Expectation::Ambiguous},
+                               {"no answer: ", Expectation::NoAnswer},
+                               {"trap: ", Expectation::Trap},
                                {"limit: ", Expectation::Limit}};
 
 Result<WordsCase> ParseLine(const std::string& file, uint32_t line, const std::string& text) {
   const size_t arrow = text.rfind(" => ");
-  if (arrow == std::string::npos) return Fail(Diag::BadToken, fmt::format("{}:{}: no \" => \"", file, line));
+  if (arrow == std::string::npos)
+    return Fail(Diag::BadToken, fmt::format("{}:{}: no \" => \"", file, line));
   WordsCase result{file, line, text.substr(0, arrow), Expectation::Answer, text.substr(arrow + 4)};
   for (const Prefix& prefix : Prefixes) {
     if (!result.value.starts_with(prefix.text)) continue;
@@ -35,7 +38,8 @@ Result<WordsCase> ParseLine(const std::string& file, uint32_t line, const std::s
 Result<std::vector<WordsCase>> LoadWordsCases(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".txt" && entry.path().filename() != "CMakeLists.txt") paths.push_back(entry.path());
+    if (entry.path().extension() == ".txt" && entry.path().filename() != "CMakeLists.txt")
+      paths.push_back(entry.path());
   std::ranges::sort(paths);
   std::vector<WordsCase> cases;
   for (const auto& path : paths) {
@@ -50,7 +54,8 @@ Result<std::vector<WordsCase>> LoadWordsCases(const std::filesystem::path& folde
   return cases;
 }
 
-std::string CompareReading(const WordsCase& wanted, const Result<frontends::words::Reading>& reading) {
+std::string CompareReading(const WordsCase& wanted,
+                           const Result<frontends::words::Reading>& reading) {
   const bool must_read = wanted.kind == Expectation::Answer || wanted.kind == Expectation::Trap;
   if (reading) return must_read ? "" : fmt::format("is understood as \"{}\"", reading->canonical);
   const Error& error = reading.error();
@@ -61,7 +66,8 @@ std::string CompareReading(const WordsCase& wanted, const Result<frontends::word
                                                             : Diag::LimitReached;
   if (error.diag != diag) return fmt::format("is refused in another way: {}", error.ToString());
   const std::string part = wanted.kind == Expectation::Refused ? "\"" + wanted.value : wanted.value;
-  if (error.message.find(part) == std::string::npos) return fmt::format("does not name {}: {}", part, error.ToString());
+  if (error.message.find(part) == std::string::npos)
+    return fmt::format("does not name {}: {}", part, error.ToString());
   if (error.location.line == 0) return fmt::format("names no place: {}", error.ToString());
   return "";
 }
@@ -72,7 +78,9 @@ std::string CompareAnswer(const WordsCase& wanted, const Result<std::string>& an
     return *answer == wanted.value ? "" : fmt::format("answers {}", *answer);
   }
   if (answer) return fmt::format("answers {}", *answer);
-  if (answer.error().diag == Diag::Trapped && answer.error().message.find(wanted.value) != std::string::npos) return "";
+  if (answer.error().diag == Diag::Trapped &&
+      answer.error().message.find(wanted.value) != std::string::npos)
+    return "";
   return answer.error().ToString();
 }
 

@@ -36,7 +36,8 @@ Result<std::vector<WordsCase>> LoadWordsCases(const std::filesystem::path& folde
 
 // Empty if this reading (or refusal), run to this answer, is what the case says; else what differs.
 // `answer` is only asked for where a reading exists.
-std::string CompareReading(const WordsCase& wanted, const Result<frontends::words::Reading>& reading);
+std::string CompareReading(const WordsCase& wanted,
+                           const Result<frontends::words::Reading>& reading);
 std::string CompareAnswer(const WordsCase& wanted, const Result<std::string>& answer);
 
 }  // namespace frazil::tests

@@ -1,5 +1,5 @@
-// Every case file: understood or refused as it says, answered by the interpreter and by the WASM target, and
-// every canonical form reads back as the same program.
+// Every case file: understood or refused as it says, answered by the interpreter and by the WASM
+// target, and every canonical form reads back as the same program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,8 @@ TEST(WordsCases, AnswerOnWasm) {
   std::vector<Prepared> prepared = (*engine)->Prepare(programs, false);
   for (size_t i = 0; i < readings.size(); ++i) {
     const auto& [wanted, reading] = readings[i];
-    ASSERT_TRUE(prepared[i].has_value()) << wanted->Place() << ": " << prepared[i].error().ToString();
+    ASSERT_TRUE(prepared[i].has_value())
+        << wanted->Place() << ": " << prepared[i].error().ToString();
     const Result<exec::Outcome> outcome = (*prepared[i])->Run({}, {});
     ASSERT_TRUE(outcome.has_value()) << wanted->Place() << ": " << outcome.error().ToString();
     EXPECT_EQ(CompareAnswer(*wanted, PrintAnswer(reading, *outcome)), "") << wanted->Place();
@@ -75,7 +76,8 @@ TEST(WordsCases, CanonicalFormsReadBack) {
     const Result<Reading> reading = Parse(wanted.text);
     if (!reading) continue;
     const Result<Reading> again = Parse(reading->canonical);
-    ASSERT_TRUE(again.has_value()) << wanted.Place() << ": \"" << reading->canonical << "\": " << again.error().ToString();
+    ASSERT_TRUE(again.has_value())
+        << wanted.Place() << ": \"" << reading->canonical << "\": " << again.error().ToString();
     EXPECT_EQ(again->canonical, reading->canonical) << wanted.Place();
     EXPECT_EQ(ir::ExactDigest(again->program), ir::ExactDigest(reading->program)) << wanted.Place();
   }
@@ -95,9 +97,12 @@ TEST(WordsCases, NumbersAreFree) {
       EXPECT_EQ(ask("Add " + x + " and " + y), std::to_string(a + b));
       EXPECT_EQ(ask("Subtract " + x + " from " + y), std::to_string(b - a));
       EXPECT_EQ(ask("What is " + x + " times " + y + "?"), std::to_string(a * b));
-      EXPECT_EQ(ask("Each box holds " + x + " items. How many in " + y + " boxes?"), std::to_string(a * b));
-      EXPECT_EQ(ask("Tickets cost " + x + " dollars each. Cost for " + y + "?"), std::to_string(a * b));
-      EXPECT_EQ(ask("Janet has " + std::to_string(a + b) + " apples. She gives away " + y + "."), x);
+      EXPECT_EQ(ask("Each box holds " + x + " items. How many in " + y + " boxes?"),
+                std::to_string(a * b));
+      EXPECT_EQ(ask("Tickets cost " + x + " dollars each. Cost for " + y + "?"),
+                std::to_string(a * b));
+      EXPECT_EQ(ask("Janet has " + std::to_string(a + b) + " apples. She gives away " + y + "."),
+                x);
       EXPECT_EQ(ask("Is " + x + " greater than " + y + "?"), a > b ? "1" : "0");
       EXPECT_EQ(ask("Divide " + std::to_string(a * b) + " by " + y), x);
     }

@@ -1,5 +1,5 @@
-// Numbers that fit a machine word stay in one; the rest goes through base/wide.h, so that the reader
-// and the interpreter agree on what a limb is.
+// Numbers that fit a machine word stay in one; the rest goes through base/wide.h, so that the
+// reader and the interpreter agree on what a limb is.
 #include "frontends/words/big.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Whole numbers for the reader and the range analysis: exact up to 4096 bits, the widest type of the
-// IR. What does not fit becomes `huge`, which is sticky, so a caller asks once at the end.
+// Whole numbers for the reader and the range analysis: exact up to 4096 bits, the widest type of
+// the IR. What does not fit becomes `huge`, which is sticky, so a caller asks once at the end.
 #pragma once
 
 #include <compare>
@@ -16,9 +16,9 @@ class Big {
   Big() = default;
   Big(int64_t value) : small_(value) {}  // implicit: constants read as numbers
   static Big Huge();
-  static Big FromDigits(std::string_view digits);          // decimal digits only
-  static Big FromWords(std::vector<uint64_t> words);       // two's complement
-  static Big Power(const Big& base, uint64_t exponent);    // exponent 0 gives 1
+  static Big FromDigits(std::string_view digits);        // decimal digits only
+  static Big FromWords(std::vector<uint64_t> words);     // two's complement
+  static Big Power(const Big& base, uint64_t exponent);  // exponent 0 gives 1
 
   bool huge() const { return huge_; }
   int sign() const;  // -1, 0, 1; 1 if huge

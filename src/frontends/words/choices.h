@@ -1,6 +1,6 @@
-// Readings of one text. Where the grammar can go on in two ways it asks; the driver parses again until
-// every combination was taken. A text is ambiguous if two of its readings differ, never by a rule of
-// thumb at the place where they part.
+// Readings of one text. Where the grammar can go on in two ways it asks; the driver parses again
+// until every combination was taken. A text is ambiguous if two of its readings differ, never by a
+// rule of thumb at the place where they part.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Clauses and what they do to the world: owning, gaining, losing, paying, splitting, so many to each.
+// Clauses and what they do to the world: owning, gaining, losing, paying, splitting, so many to
+// each.
 #include <algorithm>
 
 #include "frontends/words/parser.h"
@@ -26,15 +27,17 @@ Result<void> Story::Clause() {
   SkipAdverbs();
   if (numbers_.empty()) EatAny({"if", "suppose", "say"});
   if (EatAny({"each", "every"})) return EachClause();
-  if (Peek().Is("there") && (Peek(1).Is("are") || Peek(1).Is("is") || Peek(1).Is("were") || Peek(1).Is("was"))) {
+  if (Peek().Is("there") &&
+      (Peek(1).Is("are") || Peek(1).Is("is") || Peek(1).Is("were") || Peek(1).Is("was"))) {
     at_ += 2;
     return OwnPhrase("", {});
   }
   if (IsDeterminer(Peek()) && Peek(1).IsNumber()) ++at_;
   if (AtNumber()) {
     // "gives 5 to Ann and 3 to Bob": the verb goes on.
-    const bool repeats = verb_ && (verb_->deed == Deed::Gain || verb_->deed == Deed::Lose ||
-                                  verb_->deed == Deed::Use || verb_->deed == Deed::Buy || verb_->deed == Deed::Pay);
+    const bool repeats =
+        verb_ && (verb_->deed == Deed::Gain || verb_->deed == Deed::Lose ||
+                  verb_->deed == Deed::Use || verb_->deed == Deed::Buy || verb_->deed == Deed::Pay);
     if (!repeats) return QuantityClause();
     const Objects objects = TRY(ReadObjects(verb_->deed));
     return Apply(verb_->deed, actor_, objects);
@@ -62,20 +65,41 @@ Result<void> Story::VerbPhrase(const std::string& actor, const Noun& subject) {
   at_ += verb.length;
   verb_ = verb;
   switch (verb.deed) {
-    case Deed::Own: return OwnPhrase(actor, subject);
-    case Deed::Cost: return CostPhrase(subject, std::nullopt);
-    case Deed::Split: return SplitPhrase(actor, std::nullopt);
-    case Deed::Put: return PutPhrase(actor);
-    case Deed::Go:
+    case Deed::Own:
+      return OwnPhrase(actor, subject);
+    case Deed::Cost:
+      return CostPhrase(subject, std::nullopt);
+    case Deed::Split:
+      return SplitPhrase(actor, std::nullopt);
+    case Deed::Put:
+      return PutPhrase(actor);
     case Deed::Come:
-    case Deed::Stay: return Refuse("how many");
-    default: break;
+    case Deed::Stay:
+      return Refuse("how many");
+    default:
+      break;
   }
+  if (verb.deed == Deed::Go && !AtNumber()) return Refuse("how many");
   const Objects objects = TRY(ReadObjects(verb.deed));
+  if (objects.items[0].per && !objects.items[0].container.empty())
+    return TimedPhrase(verb, objects.items[0]);
+  if (verb.deed == Deed::Do || verb.deed == Deed::Go)
+    return RefuseAt(objects.at, "so much in each hour or the like");
   return Apply(verb.deed, actor, objects);
 }
 
-// Owning ---------------------------------------------------------------------------------------------
+// "travels 60 miles per hour", "bakes 12 pies every day"
+Result<void> Story::TimedPhrase(const VerbMatch& verb, const Quantity& what) {
+  if (verb.deed != Deed::Do && verb.deed != Deed::Gain && verb.deed != Deed::Use &&
+      verb.deed != Deed::Go)
+    return RefuseAt(what.at);
+  done_.push_back(verb.base);
+  world_.AddRate({what.container, what.noun, what.amount});
+  return {};
+}
+
+// Owning
+// ---------------------------------------------------------------------------------------------
 
 Result<void> Story::OwnPhrase(const std::string& actor, const Noun& subject) {
   if (TRY(Comparative(actor))) return {};
@@ -108,8 +132,9 @@ Result<void> Story::OwnPhrase(const std::string& actor, const Noun& subject) {
 // Holdings of things, or of what they hold: "6 bags with 4 oranges in each bag".
 Result<void> Story::Own(const std::string& actor, const Quantity& what) {
   const size_t start = at_;
-  const bool with = EatAny({"with", "of", "each with", "each holding", "each containing", "holding", "containing",
-                            "that each hold", "that each have", "that hold", "which each hold"});
+  const bool with =
+      EatAny({"with", "of", "each with", "each holding", "each containing", "holding", "containing",
+              "that each hold", "that each have", "that hold", "which each hold"});
   if (with && AtNumber()) {
     const Quantity inner = TRY(ReadQuantity(true));
     world_.AddRate({what.noun, inner.noun, inner.amount});
@@ -120,13 +145,16 @@ Result<void> Story::Own(const std::string& actor, const Quantity& what) {
   if (what.per) {
     world_.AddRate({what.container, what.noun, what.amount});
     // "There are 6 bags. There are 4 oranges in each bag."
-    if (const std::optional<size_t> many = world_.Find("", what.container); many && !what.container.empty())
+    if (const std::optional<size_t> many = world_.Find("", what.container);
+        many && !what.container.empty())
       world_.Add({actor, what.noun, world_.Product(world_.at(*many).amount, what.amount)});
     return {};
   }
   // Saying again how many there are is a riddle about what happened in between.
   const std::vector<size_t> same = world_.FindAll(actor, what.noun);
-  if (std::ranges::any_of(same, [&](size_t i) { return world_.at(i).actor == actor && Means(world_.at(i).noun, what.noun); }))
+  if (std::ranges::any_of(same, [&](size_t i) {
+        return world_.at(i).actor == actor && Means(world_.at(i).noun, what.noun);
+      }))
     return RefuseAt(what.at, "something new");
   world_.Add({actor, what.noun, what.amount});
   return {};
@@ -150,8 +178,10 @@ Result<bool> Story::Comparative(const std::string& actor) {
     Choices probe;
     size_t end = at_;
     ReadNumber(tokens_, end, probe);
-    const bool times = MatchPhrase(tokens_, end, "times as many") || MatchPhrase(tokens_, end, "times as much");
-    const bool more = tokens_[end].Is("more"), fewer = tokens_[end].Is("fewer") || tokens_[end].Is("less");
+    const bool times =
+        MatchPhrase(tokens_, end, "times as many") || MatchPhrase(tokens_, end, "times as much");
+    const bool more = tokens_[end].Is("more"),
+               fewer = tokens_[end].Is("fewer") || tokens_[end].Is("less");
     if (!times && !more && !fewer) return false;
     const Location place = Peek().location;
     const size_t number_at = at_;
@@ -178,11 +208,14 @@ Result<bool> Story::Comparative(const std::string& actor) {
   if (!base) return RefuseAt(whom, "somebody whose amount is known");
   const ExprId basis = world_.at(*base).amount;
   const Noun thing = noun.empty() ? world_.at(*base).noun : noun;
-  world_.Add({actor, thing, *kind == Kind::Multiply ? world_.Make(*kind, amount, basis) : world_.Make(*kind, basis, amount)});
+  world_.Add({actor, thing,
+              *kind == Kind::Multiply ? world_.Make(*kind, amount, basis)
+                                      : world_.Make(*kind, basis, amount)});
   return true;
 }
 
-// Gaining and losing ------------------------------------------------------------------------------------
+// Gaining and losing
+// ------------------------------------------------------------------------------------
 
 Result<Story::Objects> Story::ReadObjects(Deed deed) {
   Objects objects;
@@ -224,7 +257,8 @@ Result<void> Story::ReadPhrasesBehind(Objects& objects) {
       if (!objects.to.empty()) objects.to.back() = other;
     } else if (Eat("from")) {
       objects.from = TRY(ReadOtherActor());
-    } else if (EatAny({"at", "for", "in", "on", "with", "into", "by", "inside", "during", "after", "of"})) {
+    } else if (EatAny({"at", "for", "in", "on", "with", "into", "by", "inside", "during", "after",
+                       "of"})) {
       const bool price = (tokens_[start].Is("at") || tokens_[start].Is("for")) && AtNumber();
       if (price) {
         Quantity cost = TRY(ReadQuantity(true));
@@ -258,7 +292,8 @@ Result<void> Story::Apply(Deed deed, const std::string& actor, const Objects& ob
       const ExprId price = objects.price->amount;
       const ExprId cost = each ? world_.Product(what.amount, price) : price;
       if (!each && what.amount.valid())
-        world_.AddRate({what.noun, {"dollar", "", {}, true}, world_.Make(Kind::Divide, price, what.amount)});
+        world_.AddRate(
+            {what.noun, {"dollar", "", {}, true}, world_.Make(Kind::Divide, price, what.amount)});
       TRY_VOID(Spend(actor, *objects.price, cost));
       continue;
     }
@@ -271,7 +306,8 @@ Result<void> Story::Apply(Deed deed, const std::string& actor, const Objects& ob
     } else if (deed == Deed::Lose || deed == Deed::Use) {
       TRY_VOID(Lose(actor, what, deed == Deed::Use));
     } else {
-      if (!objects.from.empty() && world_.Find(objects.from, what.noun)) TRY_VOID(Lose(objects.from, what));
+      if (!objects.from.empty() && world_.Find(objects.from, what.noun))
+        TRY_VOID(Lose(objects.from, what));
       const bool taken = !objects.from.empty() && !world_.Find(actor, what.noun);
       if (!taken) TRY_VOID(Gain(actor, what));
     }
@@ -310,7 +346,8 @@ Result<void> Story::Lose(const std::string& actor, const Quantity& what, bool an
   if (!mine && anyone && !world_.KnowsActor(actor)) mine = world_.FindOrDerive("", what.noun);
   if (!mine) return RefuseAt(what.at, "something of which the amount is known");
   const ExprId had = world_.at(*mine).amount;
-  world_.Change(*mine, Kind::Subtract, what.part ? world_.Make(Kind::Multiply, what.amount, had) : what.amount);
+  world_.Change(*mine, Kind::Subtract,
+                what.part ? world_.Make(Kind::Multiply, what.amount, had) : what.amount);
   return {};
 }
 
@@ -332,7 +369,8 @@ Result<void> Story::Spend(const std::string& actor, const Quantity& what, ExprId
   return {};
 }
 
-// So many to each --------------------------------------------------------------------------------------
+// So many to each
+// --------------------------------------------------------------------------------------
 
 Story::Quantity Story::Total(const Quantity& many, const Quantity& each) {
   Quantity total = each;
@@ -377,7 +415,8 @@ Result<void> Story::EachClause() {
   return ReadPhrasesBehind(behind);
 }
 
-// A clause that starts with an amount: "75 leak out", "3 people each eat 2", "8 boxes with 5 items each"
+// A clause that starts with an amount: "75 leak out", "3 people each eat 2", "8 boxes with 5 items
+// each"
 Result<void> Story::QuantityClause() {
   const Quantity many = TRY(ReadQuantity(false));
   const size_t start = at_;
@@ -407,9 +446,12 @@ Result<void> Story::QuantityClause() {
       Objects behind;
       return ReadPhrasesBehind(behind);
     }
-    case Deed::Split: return SplitPhrase("", many);
-    case Deed::Cost: return CostPhrase(many.noun, many);
-    default: return EachOfThem(many, *verb);
+    case Deed::Split:
+      return SplitPhrase("", many);
+    case Deed::Cost:
+      return CostPhrase(many.noun, many);
+    default:
+      return EachOfThem(many, *verb);
   }
 }
 
@@ -419,7 +461,8 @@ Result<void> Story::EachOfThem(const Quantity& many, const VerbMatch& verb) {
   const Quantity what = TRY(ReadQuantity(true));
   if (!said && !what.each && !what.per) return RefuseAt(what.at, "\"each\"");
   const Quantity total = Total(many, what);
-  if (verb.deed == Deed::Lose || verb.deed == Deed::Use || verb.deed == Deed::Go) return Lose("", total);
+  if (verb.deed == Deed::Lose || verb.deed == Deed::Use || verb.deed == Deed::Go)
+    return Lose("", total);
   if (verb.deed == Deed::Gain && world_.Find("", total.noun)) return Gain("", total);
   world_.Add({"", total.noun, total.amount});
   return {};
@@ -472,7 +515,8 @@ Result<void> Story::SplitPhrase(const std::string& actor, std::optional<Quantity
   const size_t thing_at = at_;
   if (!what && !EatAny({"them", "it", "these", "those"})) thing = ReadNoun(true);
   EatAny({"equally", "evenly"});
-  if (!EatAny({"between", "among", "into", "in", "with", "to"})) return Refuse("\"between\" and how many");
+  if (!EatAny({"between", "among", "into", "in", "with", "to"}))
+    return Refuse("\"between\" and how many");
   if (IsDeterminer(Peek())) ++at_;
   const Quantity parts = TRY(ReadQuantity(true));
   EatAny({"equally", "evenly"});

@@ -58,7 +58,8 @@ ir::Values Coder::Ids(const Vals& values) {
   return ids;
 }
 
-Val Coder::Emit(Op plain, Op checked, const Val& a, const Val* b, const Big& lo, const Big& hi, Overflow overflow) {
+Val Coder::Emit(Op plain, Op checked, const Val& a, const Val* b, const Big& lo, const Big& hi,
+                Overflow overflow) {
   const ir::ValueId x = Id(a);
   const ir::ValueId y = b ? Id(*b) : ir::ValueId();
   Val result{lo, hi, {}, -1};
@@ -113,7 +114,8 @@ Val Coder::Divide(const Val& a, const Val& b) {
 
 Val Coder::Remainder(const Val& a, const Val& b) {
   if (b.is(0)) return Emit(Op::RemTrunc, Op::RemChecked, a, &b, 0, 0);
-  if (a.point() && b.point()) return Emit(Op::RemTrunc, Op::RemChecked, a, &b, a.lo % b.lo, a.lo % b.lo);
+  if (a.point() && b.point())
+    return Emit(Op::RemTrunc, Op::RemChecked, a, &b, a.lo % b.lo, a.lo % b.lo);
   const Big most = Magnitude(b) - 1;
   const Big lo = a.lo.sign() < 0 ? -Min(most, a.lo.Abs()) : Big(0);
   const Big hi = a.hi.sign() > 0 ? Min(most, a.hi) : Big(0);
@@ -145,11 +147,16 @@ Val Coder::Select(const Truth& condition, const Val& a, const Val& b) {
 namespace {
 std::optional<bool> Decide(Op op, const Val& a, const Val& b) {
   switch (op) {
-    case Op::Lt: return a.hi < b.lo ? std::optional(true) : a.lo >= b.hi ? std::optional(false) : std::nullopt;
-    case Op::Le: return a.hi <= b.lo ? std::optional(true) : a.lo > b.hi ? std::optional(false) : std::nullopt;
-    case Op::Gt: return Decide(Op::Lt, b, a);
-    case Op::Ge: return Decide(Op::Le, b, a);
-    default: break;
+    case Op::Lt:
+      return a.hi < b.lo ? std::optional(true) : a.lo >= b.hi ? std::optional(false) : std::nullopt;
+    case Op::Le:
+      return a.hi <= b.lo ? std::optional(true) : a.lo > b.hi ? std::optional(false) : std::nullopt;
+    case Op::Gt:
+      return Decide(Op::Lt, b, a);
+    case Op::Ge:
+      return Decide(Op::Le, b, a);
+    default:
+      break;
   }
   std::optional<bool> equal;
   if (a.point() && b.point()) equal = a.lo == b.lo;
@@ -198,8 +205,9 @@ ir::ValueId Coder::Bound(const Val& value, ir::Type counter) {
   return counter == type_ ? id : builder_->Cast(Op::CastChecked, id, counter);
 }
 
-Coder::Vals Coder::For(const Val& from, const Val& to, int64_t step, const Vals& inits, const Vals& carried,
-                       Counter counter_use, const std::function<Vals(const Val&, const Vals&)>& body) {
+Coder::Vals Coder::For(const Val& from, const Val& to, int64_t step, const Vals& inits,
+                       const Vals& carried, Counter counter_use,
+                       const std::function<Vals(const Val&, const Vals&)>& body) {
   const ir::Type counter = type_.scalar == ir::Scalar::Int ? ir::types::I64 : type_;
   const Val i{from.lo, Max(from.lo, to.hi - 1), {}, -1};
   const ir::ValueId lo = Bound(from, counter), hi = Bound(to, counter);
@@ -220,7 +228,8 @@ Coder::Vals Coder::For(const Val& from, const Val& to, int64_t step, const Vals&
   return Carried(carried, results);
 }
 
-Coder::Vals Coder::While(const Vals& inits, const Vals& carried, const std::function<Truth(const Vals&)>& test,
+Coder::Vals Coder::While(const Vals& inits, const Vals& carried,
+                         const std::function<Truth(const Vals&)>& test,
                          const std::function<Vals(const Vals&)>& body) {
   const ir::Values starts = Ids(inits);
   for (const Val& range : carried) Note(range.lo, range.hi);
@@ -230,7 +239,8 @@ Coder::Vals Coder::While(const Vals& inits, const Vals& carried, const std::func
     return Carried(carried, {});
   }
   const ir::Values results = builder_->While(
-      starts, [&](std::span<const ir::ValueId> values) { return test(Carried(carried, values)).id; },
+      starts,
+      [&](std::span<const ir::ValueId> values) { return test(Carried(carried, values)).id; },
       [&](std::span<const ir::ValueId> values) { return Ids(body(Carried(carried, values))); });
   return Carried(carried, results);
 }

@@ -1,6 +1,6 @@
-// Arithmetic that knows its ranges. The lowering runs twice over the same code: first measuring, where
-// every operation only says between which bounds its result lies, then emitting, in the one type that
-// holds all of them. So no intermediate result can be forgotten, and nothing ever wraps.
+// Arithmetic that knows its ranges. The lowering runs twice over the same code: first measuring,
+// where every operation only says between which bounds its result lies, then emitting, in the one
+// type that holds all of them. So no intermediate result can be forgotten, and nothing ever wraps.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,12 @@ namespace frazil::frontends::words {
 // A whole number at run time, lo <= value <= hi.
 struct Val {
   Big lo, hi;
-  ir::ValueId id;        // invalid: a constant that is emitted where it is used, or measuring
-  int64_t literal = -1;  // the number node it comes from
+  ir::ValueId id = {};    // invalid: a constant that is emitted where it is used, or measuring
+  int64_t literal = -1;   // the number node it comes from
+  bool constant = false;  // of our own making: emitted where it is used
+  // No operation stands behind it. (Whether `id` is valid differs between the two passes; decisions
+  // must not.)
+  bool written() const { return constant || literal >= 0; }
   bool point() const { return lo == hi; }
   bool is(int64_t value) const { return point() && lo == Big(value); }
 };
@@ -44,7 +48,7 @@ class Coder {
   bool too_wide() const { return too_wide_; }
   void NeedBits(uint32_t bits) { bits_ = std::max(bits_, bits); }
 
-  Val Const(const Big& value) { return {value, value, {}, -1}; }
+  Val Const(const Big& value) { return {value, value, {}, -1, true}; }
   Val Literal(const Big& value, uint32_t node);
   // The same, with its constant emitted here: for values that are used several times.
   Val Hold(Val value);
@@ -62,7 +66,8 @@ class Coder {
   Val Select(const Truth& condition, const Val& a, const Val& b);
   // The results of operations whose bounds only the caller knows.
   Val AddWithin(const Val& a, const Val& b, const Val& range, Overflow overflow = Overflow::Never);
-  Val MultiplyWithin(const Val& a, const Val& b, const Val& range, Overflow overflow = Overflow::Never);
+  Val MultiplyWithin(const Val& a, const Val& b, const Val& range,
+                     Overflow overflow = Overflow::Never);
 
   Truth Compare(ir::Op op, const Val& a, const Val& b);
   Truth Both(const Truth& a, const Truth& b);
@@ -70,8 +75,8 @@ class Coder {
 
   using Vals = std::vector<Val>;
   enum class Counter : uint8_t { Used, Unused };
-  // from <= i < to. Carried values keep within the ranges of `carried` (whose ids are not used); so do
-  // the results.
+  // from <= i < to. Carried values keep within the ranges of `carried` (whose ids are not used); so
+  // do the results.
   Vals For(const Val& from, const Val& to, int64_t step, const Vals& inits, const Vals& carried,
            Counter counter_use, const std::function<Vals(const Val& i, const Vals&)>& body);
   Vals While(const Vals& inits, const Vals& carried, const std::function<Truth(const Vals&)>& test,

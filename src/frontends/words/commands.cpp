@@ -1,5 +1,5 @@
-// Commands ("Subtract 49 from 69") and chains: a value, then steps that each work on the one before. A
-// step must use the previous value; what would drop it is refused.
+// Commands ("Subtract 49 from 69") and chains: a value, then steps that each work on the one
+// before. A step must use the previous value; what would drop it is refused.
 #include <utility>
 
 #include "frontends/words/parser.h"
@@ -7,27 +7,33 @@
 namespace frazil::frontends::words {
 
 bool Parser::EatPronoun() {
-  return EatAny({"it", "that", "this", "itself", "the result", "the answer", "that result", "the outcome",
-                 "what you get", "the number", "that number", "the total"});
+  return EatAny({"it", "that", "this", "itself", "the result", "the answer", "that result",
+                 "the outcome", "what you get", "the number", "that number", "the total"});
 }
 
 Result<std::optional<ExprId>> Parser::Command() {
   const Location place = Peek().location;
   if (EatAny({"add up", "add together", "add", "adding"})) return TRY(AddCommand());
-  if (EatAny({"subtract", "subtracting", "deduct", "take away", "taking away"})) return TRY(SubtractCommand());
+  if (EatAny({"subtract", "subtracting", "deduct", "take away", "taking away"}))
+    return TRY(SubtractCommand());
   if (EatAny({"multiply", "multiplying"})) return TRY(MultiplyCommand());
   if (EatAny({"divide", "dividing", "split", "share"})) return TRY(DivideCommand());
   if (EatAny({"increase", "increasing"})) return TRY(ChangeCommand(Kind::Add));
-  if (EatAny({"decrease", "reduce", "lower", "decreasing", "reducing"})) return TRY(ChangeCommand(Kind::Subtract));
+  if (EatAny({"decrease", "reduce", "lower", "decreasing", "reducing"}))
+    return TRY(ChangeCommand(Kind::Subtract));
   if (EatAny({"raise", "raising", "exponentiate"})) return TRY(RaiseCommand());
   if (EatAny({"count", "counting"})) return At("collatz") ? TRY(Unary()) : TRY(CountCommand());
   const bool noun = Peek(1).Is("root") || Peek(1).Is("of");
-  if (!noun && EatAny({"square", "squaring"})) return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
-  if (!noun && EatAny({"cube", "cubing"})) return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
-  if (EatAny({"halve", "halving"})) return Make(Kind::Divide, TRY(Operand()), Number({2, 1}, place));
+  if (!noun && EatAny({"square", "squaring"}))
+    return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
+  if (!noun && EatAny({"cube", "cubing"}))
+    return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
+  if (EatAny({"halve", "halving"}))
+    return Make(Kind::Divide, TRY(Operand()), Number({2, 1}, place));
   if (EatAny({"negate"})) return Make(Kind::Negate, TRY(Operand()));
-  const bool start = EatAny({"start with", "start at", "start from", "starting with", "starting from",
-                             "starting at", "begin with", "beginning with", "take", "from"});
+  const bool start =
+      EatAny({"start with", "start at", "start from", "starting with", "starting from",
+              "starting at", "begin with", "beginning with", "take", "from"});
   if (!start) return std::nullopt;
   const ExprId value = TRY(Operand());
   if (tokens_[at_ - 1].Is("from") || EatAny({"away from", "from"}))
@@ -89,7 +95,8 @@ Result<ExprId> Parser::DivideCommand() {
   if (EatAny({"into", "between", "among"})) {
     const ExprId divisor = TRY(Operand());
     EatAny({"equal"});
-    if (EatAny({"groups", "parts", "pieces", "piles", "sets", "shares", "portions", "teams", "people"}))
+    if (EatAny({"groups", "parts", "pieces", "piles", "sets", "shares", "portions", "teams",
+                "people"}))
       return Make(Kind::Divide, dividend, divisor);
     return std::unexpected(Refuse("\"groups\", \"parts\" or the like"));
   }
@@ -116,12 +123,14 @@ Result<ExprId> Parser::RaiseCommand() {
 
 namespace {
 constexpr std::string_view StepVerbs[] = {
-    "add",   "subtract", "take away", "remove",   "deduct", "multiply", "divide", "double",
-    "triple", "halve",   "square",    "cube",     "negate", "raise",    "increase", "decrease",
-    "reduce", "split",   "is it",     "is that",  "is the result", "is the answer"};
+    "add",    "subtract", "take away",     "remove",       "deduct", "multiply",
+    "divide", "double",   "triple",        "halve",        "square", "cube",
+    "negate", "raise",    "increase",      "decrease",     "reduce", "split",
+    "is it",  "is that",  "is the result", "is the answer"};
 constexpr std::string_view StepOperators[] = {
-    "plus", "minus", "times", "multiplied by", "divided by", "over", "mod", "modulo",
-    "squared", "cubed", "to the power", "raised to", "increased by", "decreased by", "reduced by"};
+    "plus",         "minus",     "times",        "multiplied by", "divided by",
+    "over",         "mod",       "modulo",       "squared",       "cubed",
+    "to the power", "raised to", "increased by", "decreased by",  "reduced by"};
 }  // namespace
 
 // Punctuation or "then" between steps; only if a step really follows.
@@ -129,7 +138,8 @@ bool Parser::EatStepSeparator() {
   const size_t start = at_;
   const bool mark = Eat(Symbol::Comma) || Eat(Symbol::Semicolon) || Eat(Symbol::Stop);
   const bool joined = EatAny({"and", "but"});
-  const bool then = EatAny({"then", "next", "after that", "afterwards", "finally", "lastly", "now"});
+  const bool then =
+      EatAny({"then", "next", "after that", "afterwards", "finally", "lastly", "now"});
   if (then) Eat(Symbol::Comma);
   if (mark || joined || then) {
     for (std::string_view verb : StepVerbs)
@@ -139,7 +149,8 @@ bool Parser::EatStepSeparator() {
         if (At(word)) return true;
       const Symbol symbol = Peek().symbol;
       if (then && Peek().kind == TokenKind::Symbol &&
-          (symbol == Symbol::Plus || symbol == Symbol::Minus || symbol == Symbol::Times || symbol == Symbol::Slash))
+          (symbol == Symbol::Plus || symbol == Symbol::Minus || symbol == Symbol::Times ||
+           symbol == Symbol::Slash))
         return true;
     }
   }
@@ -168,12 +179,14 @@ Result<ExprId> Parser::Step(ExprId before) {
   const Location place = Peek().location;
   if (EatAny({"is it", "is that", "is the result", "is the answer"})) return Predicate(before);
   if (Eat("add")) return StepOperation(before, Kind::Add);
-  if (EatAny({"subtract", "take away", "remove", "deduct"})) return StepOperation(before, Kind::Subtract);
+  if (EatAny({"subtract", "take away", "remove", "deduct"}))
+    return StepOperation(before, Kind::Subtract);
   if (Eat("multiply")) return StepOperation(before, Kind::Multiply);
   if (EatAny({"divide", "split"})) return StepOperation(before, Kind::Divide);
   if (Eat("raise")) {
     EatPronoun();
-    if (!EatAny({"to the power of", "to the power", "to"})) return std::unexpected(Refuse("\"to the power of\""));
+    if (!EatAny({"to the power of", "to the power", "to"}))
+      return std::unexpected(Refuse("\"to the power of\""));
     return Make(Kind::Power, before, TRY(Operand()));
   }
   const bool up = Eat("increase"), down = !up && EatAny({"decrease", "reduce"});
@@ -189,8 +202,10 @@ Result<ExprId> Parser::Step(ExprId before) {
   if (Eat("double")) single = Make(Kind::Multiply, before, Number({2, 1}, place));
   if (!single && Eat("triple")) single = Make(Kind::Multiply, before, Number({3, 1}, place));
   if (!single && Eat("halve")) single = Make(Kind::Divide, before, Number({2, 1}, place));
-  if (!single && EatAny({"square", "squared"})) single = Make(Kind::Power, before, Number({2, 1}, place));
-  if (!single && EatAny({"cube", "cubed"})) single = Make(Kind::Power, before, Number({3, 1}, place));
+  if (!single && EatAny({"square", "squared"}))
+    single = Make(Kind::Power, before, Number({2, 1}, place));
+  if (!single && EatAny({"cube", "cubed"}))
+    single = Make(Kind::Power, before, Number({3, 1}, place));
   if (!single && Eat("negate")) single = Make(Kind::Negate, before);
   if (single) {
     EatPronoun();
@@ -212,7 +227,8 @@ Result<ExprId> Parser::StepOperation(ExprId before, Kind kind) {
     EatAny({"evenly", "equally"});
     if (kind == Kind::Subtract && Eat("from")) return Make(kind, TRY(Operand()), before);
     if (!(by ? EatAny({"by", "into"}) : Eat("to")))
-      return std::unexpected(Refuse(by ? "\"by\" and a number" : "\"from\" or \"to\" and a number"));
+      return std::unexpected(
+          Refuse(by ? "\"by\" and a number" : "\"from\" or \"to\" and a number"));
     return Make(kind, before, TRY(Operand()));
   }
   if (by && Eat("by")) return Make(kind, before, TRY(Operand()));
@@ -221,7 +237,8 @@ Result<ExprId> Parser::StepOperation(ExprId before, Kind kind) {
     if (!Eat("by") || !EatPronoun()) return std::unexpected(Refuse("\"by\" before the number"));
     return Make(kind, items[0], before);
   }
-  if (EatAny({"to", "from"}) && !EatPronoun()) return std::unexpected(Refuse("\"it\" or \"the result\""));
+  if (EatAny({"to", "from"}) && !EatPronoun())
+    return std::unexpected(Refuse("\"it\" or \"the result\""));
   ExprId value = before;
   for (ExprId item : items) value = Make(kind, value, item);
   return value;

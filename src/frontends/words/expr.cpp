@@ -1,5 +1,5 @@
-// Canonical text is built bottom up and moved, never copied, for operands that are used once: a chain
-// of thousands of steps prints in linear time and without recursion.
+// Canonical text is built bottom up and moved, never copied, for operands that are used once: a
+// chain of thousands of steps prints in linear time and without recursion.
 #include "frontends/words/expr.h"
 
 #include <fmt/format.h>
@@ -18,31 +18,56 @@ struct KindInfo {
 
 KindInfo InfoOf(Kind kind) {
   switch (kind) {
-    case Kind::Number: return {"number", "", Atom};
-    case Kind::Truth: return {"truth", "", Atom};
-    case Kind::Add: return {"add", " + ", Adding};
-    case Kind::Subtract: return {"subtract", " - ", Adding};
-    case Kind::Multiply: return {"multiply", " * ", Multiplying};
-    case Kind::Divide: return {"divide", " / ", Multiplying};
-    case Kind::WholeDivide: return {"whole divide", " // ", Multiplying};
-    case Kind::Remainder: return {"remainder", "rem", Atom};
-    case Kind::Power: return {"power", "^", Raising};
-    case Kind::Negate: return {"negate", "-", Signed};
-    case Kind::Absolute: return {"absolute value", "abs", Atom};
-    case Kind::Minimum: return {"minimum", "min", Atom};
-    case Kind::Maximum: return {"maximum", "max", Atom};
-    case Kind::Gcd: return {"greatest common divisor", "gcd", Atom};
-    case Kind::Lcm: return {"least common multiple", "lcm", Atom};
-    case Kind::SquareRoot: return {"square root", "sqrt", Atom};
-    case Kind::Factorial: return {"factorial", "factorial", Atom};
-    case Kind::Fibonacci: return {"fibonacci", "fibonacci", Atom};
-    case Kind::Collatz: return {"collatz steps", "collatz", Atom};
-    case Kind::IsPrime: return {"prime test", "is_prime", Atom};
-    case Kind::Sum: return {"sum", "sum", Atom};
-    case Kind::Product: return {"product", "product", Atom};
-    case Kind::CountTo: return {"count", "count", Atom};
-    case Kind::Compare: return {"compare", "", Comparing};
-    case Kind::Both: return {"both", " and ", 0};
+    case Kind::Number:
+      return {"number", "", Atom};
+    case Kind::Truth:
+      return {"truth", "", Atom};
+    case Kind::Add:
+      return {"add", " + ", Adding};
+    case Kind::Subtract:
+      return {"subtract", " - ", Adding};
+    case Kind::Multiply:
+      return {"multiply", " * ", Multiplying};
+    case Kind::Divide:
+      return {"divide", " / ", Multiplying};
+    case Kind::WholeDivide:
+      return {"whole divide", " // ", Multiplying};
+    case Kind::Remainder:
+      return {"remainder", "rem", Atom};
+    case Kind::Power:
+      return {"power", "^", Raising};
+    case Kind::Negate:
+      return {"negate", "-", Signed};
+    case Kind::Absolute:
+      return {"absolute value", "abs", Atom};
+    case Kind::Minimum:
+      return {"minimum", "min", Atom};
+    case Kind::Maximum:
+      return {"maximum", "max", Atom};
+    case Kind::Gcd:
+      return {"greatest common divisor", "gcd", Atom};
+    case Kind::Lcm:
+      return {"least common multiple", "lcm", Atom};
+    case Kind::SquareRoot:
+      return {"square root", "sqrt", Atom};
+    case Kind::Factorial:
+      return {"factorial", "factorial", Atom};
+    case Kind::Fibonacci:
+      return {"fibonacci", "fibonacci", Atom};
+    case Kind::Collatz:
+      return {"collatz steps", "collatz", Atom};
+    case Kind::IsPrime:
+      return {"prime test", "is_prime", Atom};
+    case Kind::Sum:
+      return {"sum", "sum", Atom};
+    case Kind::Product:
+      return {"product", "product", Atom};
+    case Kind::CountTo:
+      return {"count", "count", Atom};
+    case Kind::Compare:
+      return {"compare", "", Comparing};
+    case Kind::Both:
+      return {"both", " and ", 0};
   }
   return {};
 }
@@ -54,12 +79,18 @@ struct RelationInfo {
 
 RelationInfo InfoOf(Relation relation) {
   switch (relation) {
-    case Relation::Less: return {"less", " < "};
-    case Relation::LessEqual: return {"less or equal", " <= "};
-    case Relation::Greater: return {"greater", " > "};
-    case Relation::GreaterEqual: return {"greater or equal", " >= "};
-    case Relation::Equal: return {"equal", " == "};
-    case Relation::NotEqual: return {"not equal", " != "};
+    case Relation::Less:
+      return {"less", " < "};
+    case Relation::LessEqual:
+      return {"less or equal", " <= "};
+    case Relation::Greater:
+      return {"greater", " > "};
+    case Relation::GreaterEqual:
+      return {"greater or equal", " >= "};
+    case Relation::Equal:
+      return {"equal", " == "};
+    case Relation::NotEqual:
+      return {"not equal", " != "};
   }
   return {};
 }
@@ -104,7 +135,7 @@ std::vector<ExprId> Tree::PostOrder(ExprId from) const {
 void Tree::UnshareNumbers() {
   std::vector<bool> taken(nodes.size());
   for (ExprId id : PostOrder(root)) {
-    for (ExprId Node::*operand : {&Node::a, &Node::b}) {
+    for (ExprId Node::* operand : {&Node::a, &Node::b}) {
       const ExprId number = nodes[id.index].*operand;
       if (!number.valid() || at(number).a.valid()) continue;
       if (taken[number.index]) nodes[id.index].*operand = Push(at(number));
@@ -119,15 +150,19 @@ std::string_view OperationName(const Node& node) {
 
 Written WriteNumber(const Node& number) {
   if (number.kind == Kind::Truth) return {number.value.num.is_zero() ? "false" : "true", Atom};
-  if (number.percent) return {PrintRational(Rational::Of(number.value.num * 100, number.value.den)) + "%", Raising};
+  if (number.percent)
+    return {PrintRational(Rational::Of(number.value.num * 100, number.value.den)) + "%", Raising};
   Written written = WriteAnswer(PrintRational(number.value));
   // As the division that it reads back as.
-  if (const size_t slash = written.text.find('/'); slash != std::string::npos) written.text.replace(slash, 1, " / ");
+  if (const size_t slash = written.text.find('/'); slash != std::string::npos)
+    written.text.replace(slash, 1, " / ");
   return written;
 }
 
 Written WriteAnswer(std::string text) {
-  const int precedence = text.find('/') != std::string::npos ? Multiplying : text.starts_with('-') ? Signed : Atom;
+  const int precedence = text.find('/') != std::string::npos ? Multiplying
+                         : text.starts_with('-')             ? Signed
+                                                             : Atom;
   return {std::move(text), precedence};
 }
 
@@ -140,7 +175,8 @@ Written WriteOperation(const Node& node, Written a, Written b) {
       Bracket(a, Adding);
       Bracket(b, Adding);
       return {std::string(info.symbol) + WriteRange(node, a.text, b.text), Atom};
-    case Kind::Absolute: return {"abs(" + std::move(a.text) + ")", Atom};
+    case Kind::Absolute:
+      return {"abs(" + std::move(a.text) + ")", Atom};
     case Kind::Factorial:
       Bracket(a, Atom);
       return {std::move(a.text) + "!", Raising};
@@ -190,8 +226,8 @@ Result<std::string> PrintCanonical(const Tree& tree, ExprId from) {
       written[id.index] = WriteOperation(node, std::move(a), take(node.b));
     }
     if (written[id.index].text.size() > MaxCanonicalChars)
-      return Fail(Diag::LimitReached,
-                  fmt::format("the canonical form is longer than {} characters", MaxCanonicalChars));
+      return Fail(Diag::LimitReached, fmt::format("the canonical form is longer than {} characters",
+                                                  MaxCanonicalChars));
   }
   return std::move(written[from.index].text);
 }

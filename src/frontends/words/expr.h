@@ -1,5 +1,6 @@
-// What a text means: a small tree (a graph, where a story uses one amount twice) of typed operations.
-// Nodes are stored children first; nothing points, nothing is folded but the sign of a literal.
+// What a text means: a small tree (a graph, where a story uses one amount twice) of typed
+// operations. Nodes are stored children first; nothing points, nothing is folded but the sign of a
+// literal.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,31 @@
 namespace frazil::frontends::words {
 
 enum class Kind : uint8_t {
-  Number, Truth,
-  Add, Subtract, Multiply, Divide, WholeDivide, Remainder, Power, Negate, Absolute,
-  Minimum, Maximum, Gcd, Lcm, SquareRoot,
-  Factorial, Fibonacci, Collatz, IsPrime,
-  Sum, Product, CountTo,
-  Compare, Both,
+  Number,
+  Truth,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  WholeDivide,
+  Remainder,
+  Power,
+  Negate,
+  Absolute,
+  Minimum,
+  Maximum,
+  Gcd,
+  Lcm,
+  SquareRoot,
+  Factorial,
+  Fibonacci,
+  Collatz,
+  IsPrime,
+  Sum,
+  Product,
+  CountTo,
+  Compare,
+  Both,
 };
 
 enum class Relation : uint8_t { Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual };
@@ -33,13 +53,13 @@ struct ExprId {
 
 struct Node {
   Kind kind;
-  ExprId a = {}, b = {};        // b is absent for one operand
-  Rational value = {};          // Number; Truth: 0 or 1
-  bool percent = false;         // Number: was written as a percentage, value already divided
+  ExprId a = {}, b = {};  // b is absent for one operand
+  Rational value = {};    // Number; Truth: 0 or 1
+  bool percent = false;   // Number: was written as a percentage, value already divided
   Relation relation = Relation::Equal;
   SeriesTerm term = SeriesTerm::Itself;
-  int64_t step = 1;             // Sum, Product
-  Location location = {};       // of the number or of the operator
+  int64_t step = 1;        // Sum, Product
+  Location location = {};  // of the number or of the operator
 };
 
 struct Tree {
@@ -53,8 +73,8 @@ struct Tree {
   }
   // Every node below `from`, each once, operands before their operation, left before right.
   std::vector<ExprId> PostOrder(ExprId from) const;
-  // Gives every use of a written number its own node, as its canonical form would: "200 + 15% * 200".
-  // What was computed stays shared.
+  // Gives every use of a written number its own node, as its canonical form would: "200 + 15% *
+  // 200". What was computed stays shared.
   void UnshareNumbers();
 };
 

@@ -1,6 +1,7 @@
-// Formulas and operations in words, by precedence: + and -, then * and /, then signs, then powers. Words
-// and symbols share the levels ("10 plus 5 * 2" is 20); the difference is only in Operand(), where a
-// word operator after a phrase ("the sum of 4 and 5 times 2") can bind inside or outside of it.
+// Formulas and operations in words, by precedence: + and -, then * and /, then signs, then powers.
+// Words and symbols share the levels ("10 plus 5 * 2" is 20); the difference is only in Operand(),
+// where a word operator after a phrase ("the sum of 4 and 5 times 2") can bind inside or outside of
+// it.
 #include <utility>
 
 #include "frontends/words/nesting.h"
@@ -13,7 +14,8 @@ std::optional<Kind> Parser::EatAdditive() {
   if (Eat(Symbol::Minus)) return Kind::Subtract;
   if (symbols_only_) return std::nullopt;
   if (EatAny({"plus", "increased by"})) return Kind::Add;
-  if (EatAny({"minus", "take away", "decreased by", "reduced by", "diminished by"})) return Kind::Subtract;
+  if (EatAny({"minus", "take away", "decreased by", "reduced by", "diminished by"}))
+    return Kind::Subtract;
   return std::nullopt;
 }
 
@@ -36,9 +38,9 @@ std::optional<Kind> Parser::EatMultiplicative() {
 
 bool Parser::AtWordOperator() const {
   if (!Peek().IsWord()) return false;
-  return AtAny({"plus", "minus", "take away", "times", "multiplied by", "divided by", "divided evenly by",
-                "over", "mod", "modulo", "div", "increased by", "decreased by", "reduced by",
-                "integer divided by"});
+  return AtAny({"plus", "minus", "take away", "times", "multiplied by", "divided by",
+                "divided evenly by", "over", "mod", "modulo", "div", "increased by", "decreased by",
+                "reduced by", "integer divided by"});
 }
 
 Result<ExprId> Parser::Additive() {
@@ -130,7 +132,8 @@ Result<ExprId> Parser::EllipsisSeries(Kind kind, const std::vector<ExprId>& term
   int64_t step = known.size() > 1 ? known[1] - known[0] : *last < known[0] ? -1 : 1;
   for (size_t i = 1; i < known.size(); ++i)
     if (known[i] - known[i - 1] != step) step = 0;
-  const bool reached = step != 0 && (*last - known[0]) % step == 0 && (*last - known[0]) / step >= 0;
+  const bool reached =
+      step != 0 && (*last - known[0]) % step == 0 && (*last - known[0]) / step >= 0;
   if (step == 0 || (exact && !reached) || (!exact && step < 0))
     return std::unexpected(RefuseAt(dots, "terms that go up or down by the same amount"));
   Range range{terms[0], last_id, step, SeriesTerm::Itself};
@@ -165,8 +168,8 @@ Result<ExprId> Parser::Raised() {
       base = Make(Kind::Power, base, Number({2, 1}, place));
     } else if (Eat("cubed")) {
       base = Make(Kind::Power, base, Number({3, 1}, place));
-    } else if (Eat(Symbol::Power) ||
-               EatAny({"to the power of", "to the power", "raised to the power of", "raised to the power"})) {
+    } else if (Eat(Symbol::Power) || EatAny({"to the power of", "to the power",
+                                             "raised to the power of", "raised to the power"})) {
       return Make(Kind::Power, base, TRY(Unary()));
     } else if (AtAny({"raised to", "to the"})) {
       const size_t start = at_;
@@ -267,7 +270,8 @@ Result<ExprId> Parser::Operand() {
   const ExprId full = TRY(Additive());
   symbols_only_ = symbols_only;
   // Something of the same phrase follows ("2 times 3 and 4"): the words can only bind inside.
-  const bool goes_on = AtAny({"and", "to", "from", "by", "through", "or"}) || Peek().Is(Symbol::Comma);
+  const bool goes_on =
+      AtAny({"and", "to", "from", "by", "through", "or"}) || Peek().Is(Symbol::Comma);
   if (goes_on && !AtStep()) return full;
   if (choices_.Ask(2, tokens_[formula_end].location) == 1) return full;
   at_ = formula_end;

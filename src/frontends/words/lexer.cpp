@@ -1,5 +1,5 @@
-// Characters to tokens: UTF-8 is checked here, the typographic forms of an operator become one symbol,
-// and digits with their grouping become one value. Nothing is dropped but white space.
+// Characters to tokens: UTF-8 is checked here, the typographic forms of an operator become one
+// symbol, and digits with their grouping become one value. Nothing is dropped but white space.
 #include <fmt/format.h>
 
 #include <optional>
@@ -26,7 +26,8 @@ CodePoint Decode(std::string_view text) {
     value = value << 6 | (byte(i) & 0x3Fu);
   }
   constexpr uint32_t Smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < Smallest[length] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return {};
+  if (value < Smallest[length] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000))
+    return {};
   return {value, length};
 }
 
@@ -39,8 +40,8 @@ bool IsLetter(uint32_t c) {
   if (c < 0xC0 || c == 0xD7 || c == 0xF7) return false;
   if (c >= 0x2000 && c < 0x2C00) return false;
   if (c >= 0x3000 && c < 0x3040) return false;
-  return !(c >= 0xE000 && c < 0xF900) && !(c >= 0xFE00 && c < 0xFE70) && !(c >= 0xFF00 && c < 0xFF21) &&
-         c < 0x1F000;
+  return !(c >= 0xE000 && c < 0xF900) && !(c >= 0xFE00 && c < 0xFE70) &&
+         !(c >= 0xFF00 && c < 0xFF21) && c < 0x1F000;
 }
 
 bool IsSpace(uint32_t c) {
@@ -50,32 +51,72 @@ bool IsSpace(uint32_t c) {
 
 Symbol SymbolOf(uint32_t c) {
   switch (c) {
-    case '+': return Symbol::Plus;
-    case '-': case 0x2212: case 0x2013: return Symbol::Minus;             // − –
-    case '*': case 0xD7: case 0xB7: case 0x22C5: case 0x2217: case 0x2715:  // × · ⋅ ∗ ✕
+    case '+':
+      return Symbol::Plus;
+    case '-':
+    case 0x2212:
+    case 0x2013:
+      return Symbol::Minus;  // − –
+    case '*':
+    case 0xD7:
+    case 0xB7:
+    case 0x22C5:
+    case 0x2217:
+    case 0x2715:  // × · ⋅ ∗ ✕
       return Symbol::Times;
-    case '/': case 0xF7: case 0x2215: case 0x2044: return Symbol::Slash;  // ÷ ∕ ⁄
-    case '^': return Symbol::Power;
-    case '%': return Symbol::Percent;
-    case '!': return Symbol::Bang;
-    case 0x221A: return Symbol::Root;  // √
-    case '(': case '[': return Symbol::Open;
-    case ')': case ']': return Symbol::Close;
-    case '|': return Symbol::Bar;
-    case ',': return Symbol::Comma;
-    case ';': return Symbol::Semicolon;
-    case ':': return Symbol::Colon;
-    case '.': return Symbol::Stop;
-    case '?': return Symbol::Question;
-    case 0x2026: case 0x22EF: return Symbol::Ellipsis;  // … ⋯
-    case '=': return Symbol::Equal;
-    case 0x2260: return Symbol::NotEqual;
-    case '<': return Symbol::Less;
-    case 0x2264: return Symbol::LessEqual;
-    case '>': return Symbol::Greater;
-    case 0x2265: return Symbol::GreaterEqual;
-    case '$': case 0x20AC: case 0xA3: case 0xA5: return Symbol::Currency;
-    default: return Symbol::None;
+    case '/':
+    case 0xF7:
+    case 0x2215:
+    case 0x2044:
+      return Symbol::Slash;  // ÷ ∕ ⁄
+    case '^':
+      return Symbol::Power;
+    case '%':
+      return Symbol::Percent;
+    case '!':
+      return Symbol::Bang;
+    case 0x221A:
+      return Symbol::Root;  // √
+    case '(':
+    case '[':
+      return Symbol::Open;
+    case ')':
+    case ']':
+      return Symbol::Close;
+    case '|':
+      return Symbol::Bar;
+    case ',':
+      return Symbol::Comma;
+    case ';':
+      return Symbol::Semicolon;
+    case ':':
+      return Symbol::Colon;
+    case '.':
+      return Symbol::Stop;
+    case '?':
+      return Symbol::Question;
+    case 0x2026:
+    case 0x22EF:
+      return Symbol::Ellipsis;  // … ⋯
+    case '=':
+      return Symbol::Equal;
+    case 0x2260:
+      return Symbol::NotEqual;
+    case '<':
+      return Symbol::Less;
+    case 0x2264:
+      return Symbol::LessEqual;
+    case '>':
+      return Symbol::Greater;
+    case 0x2265:
+      return Symbol::GreaterEqual;
+    case '$':
+    case 0x20AC:
+    case 0xA3:
+    case 0xA5:
+      return Symbol::Currency;
+    default:
+      return Symbol::None;
   }
 }
 
@@ -85,9 +126,9 @@ struct Compound {
   Symbol symbol;
 };
 constexpr Compound Compounds[] = {
-    {"...", Symbol::Ellipsis}, {"..", Symbol::Ellipsis},    {"**", Symbol::Power},
-    {"//", Symbol::WholeSlash}, {"==", Symbol::Equal},       {"!=", Symbol::NotEqual},
-    {"<>", Symbol::NotEqual},   {"<=", Symbol::LessEqual},   {">=", Symbol::GreaterEqual},
+    {"...", Symbol::Ellipsis},  {"..", Symbol::Ellipsis},  {"**", Symbol::Power},
+    {"//", Symbol::WholeSlash}, {"==", Symbol::Equal},     {"!=", Symbol::NotEqual},
+    {"<>", Symbol::NotEqual},   {"<=", Symbol::LessEqual}, {">=", Symbol::GreaterEqual},
 };
 
 int SuperscriptDigit(uint32_t c) {
@@ -99,14 +140,22 @@ int SuperscriptDigit(uint32_t c) {
 
 std::optional<Rational> VulgarFraction(uint32_t c) {
   switch (c) {
-    case 0xBC: return Rational::Of(1, 4);
-    case 0xBD: return Rational::Of(1, 2);
-    case 0xBE: return Rational::Of(3, 4);
-    case 0x2153: return Rational::Of(1, 3);
-    case 0x2154: return Rational::Of(2, 3);
-    case 0x2155: return Rational::Of(1, 5);
-    case 0x215B: return Rational::Of(1, 8);
-    default: return std::nullopt;
+    case 0xBC:
+      return Rational::Of(1, 4);
+    case 0xBD:
+      return Rational::Of(1, 2);
+    case 0xBE:
+      return Rational::Of(3, 4);
+    case 0x2153:
+      return Rational::Of(1, 3);
+    case 0x2154:
+      return Rational::Of(2, 3);
+    case 0x2155:
+      return Rational::Of(1, 5);
+    case 0x215B:
+      return Rational::Of(1, 8);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -145,8 +194,10 @@ class Lexer {
         return Fail(Diag::BadUtf8, fmt::format("byte {} of the text is not UTF-8", i + 1), place);
       if (++characters > limits_.words_chars)
         return Fail(Diag::LimitReached,
-                    fmt::format("the text is longer than {} characters (--max-words)", limits_.words_chars));
-      place = c.value == '\n' ? Location{place.line + 1, 1} : Location{place.line, place.column + 1};
+                    fmt::format("the text is longer than {} characters (--max-words)",
+                                limits_.words_chars));
+      place =
+          c.value == '\n' ? Location{place.line + 1, 1} : Location{place.line, place.column + 1};
       i += c.length;
     }
     return {};
@@ -177,7 +228,8 @@ class Lexer {
     const uint32_t c = Here().value;
     const uint32_t next = At(offset_ + Here().length).value;
     if (IsDigit(c)) return ScanNumber(token);
-    const bool after_operand = !tokens_.empty() && !token.spaced && !tokens_.back().Is(Symbol::Open);
+    const bool after_operand =
+        !tokens_.empty() && !token.spaced && !tokens_.back().Is(Symbol::Open);
     if (c == '.' && IsDigit(next) && !after_operand) return ScanNumber(token);
     if (auto fraction = VulgarFraction(c)) {
       token.kind = TokenKind::Number;
@@ -200,7 +252,8 @@ class Lexer {
       const uint32_t next = At(offset_ + Here().length).value;
       const bool apostrophe = (c == '\'' || c == 0x2019) && IsLetter(next);
       // "5x3" is a product, "x3" a name.
-      const bool times = token.word == "x" && !token.spaced && !tokens_.empty() && tokens_.back().IsNumber();
+      const bool times =
+          token.word == "x" && !token.spaced && !tokens_.empty() && tokens_.back().IsNumber();
       const bool digit = IsDigit(c) && offset_ > start && !times;
       if (!IsLetter(c) && !apostrophe && !digit) break;
       if (apostrophe) {
@@ -213,9 +266,10 @@ class Lexer {
       Advance();
     }
     if (token.word.size() > limits_.literal_chars)
-      return Fail(Diag::LimitReached,
-                  fmt::format("a word is longer than {} characters (--max-literal)", limits_.literal_chars),
-                  token.location);
+      return Fail(
+          Diag::LimitReached,
+          fmt::format("a word is longer than {} characters (--max-literal)", limits_.literal_chars),
+          token.location);
     // A hyphen between two letters joins words; anywhere else it is a minus sign.
     if (Here().value == '-' && IsAsciiLetter(At(offset_ + 1).value)) {
       Advance();
@@ -245,7 +299,8 @@ class Lexer {
     token.symbol = SymbolOf(Here().value);
     if (token.symbol == Symbol::None)
       return Fail(Diag::NotUnderstood,
-                  fmt::format("\"{}\" is not understood", text_.substr(offset_, Here().length)), location_);
+                  fmt::format("\"{}\" is not understood", text_.substr(offset_, Here().length)),
+                  location_);
     if (token.symbol == Symbol::Open) calls_.push_back(OpensCall(token));
     if (token.symbol == Symbol::Close && !calls_.empty()) calls_.pop_back();
     Advance();
@@ -307,9 +362,10 @@ class Lexer {
       AdvanceTo(offset_ + 1 + DigitsAt(offset_ + 1));
     }
     if (digits.size() > limits_.literal_chars)
-      return Fail(Diag::LimitReached,
-                  fmt::format("a number has more than {} digits (--max-literal)", limits_.literal_chars),
-                  token.location);
+      return Fail(
+          Diag::LimitReached,
+          fmt::format("a number has more than {} digits (--max-literal)", limits_.literal_chars),
+          token.location);
     places -= ScanExponent();
     const Big value = Big::FromDigits(digits);
     const Big scale = Big::Power(10, static_cast<uint64_t>(places < 0 ? -places : places));
@@ -352,7 +408,8 @@ class Lexer {
     Token& token = tokens_.back();
     if (!token.IsWord() || !token.word.ends_with("'s")) return;
     const std::string stem = token.word.substr(0, token.word.size() - 2);
-    if (stem != "what" && stem != "how" && stem != "that" && stem != "it" && stem != "there") return;
+    if (stem != "what" && stem != "how" && stem != "that" && stem != "it" && stem != "there")
+      return;
     token.word = stem;
     Token is = token;
     is.word = "is";

@@ -86,6 +86,15 @@ constexpr Verb Verbs[] = {
     {"wait", "", Deed::Stay},
     {"live", "", Deed::Stay},
     {"play", "", Deed::Stay},
+    {"travel", "", Deed::Do},
+    {"drive", "drove driven", Deed::Do},
+    {"go", "goes went", Deed::Do},
+    {"read", "", Deed::Do},
+    {"write", "wrote written", Deed::Do},
+    {"type", "", Deed::Do},
+    {"print", "", Deed::Do},
+    {"produce", "", Deed::Do},
+    {"pump", "", Deed::Do},
     {"cost", "", Deed::Cost},
     {"split", "", Deed::Split},
     {"share", "", Deed::Split},
@@ -102,18 +111,25 @@ constexpr std::string_view Particles[] = {"away", "out", "off", "up", "back", "d
 
 // Words that are not names or things; verbs are judged by MatchVerb.
 constexpr std::string_view Closed[] = {
-    "a", "about", "additional", "after", "all", "almost", "already", "also", "altogether", "am", "among", "an",
-    "and", "another", "any", "apiece", "are", "around", "as", "at", "back", "be", "because", "been", "before",
-    "between", "both", "but", "by", "can", "could", "did", "do", "does", "down", "each", "either", "enough",
-    "equal", "equally", "even", "evenly", "every", "except", "extra", "fewer", "few", "for", "from", "had",
-    "half", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in", "instead", "into", "is", "it",
-    "its", "itself", "just", "later", "least", "left", "less", "many", "may", "maybe", "me", "might", "more",
-    "most", "much", "must", "my", "nearly", "neither", "never", "no", "none", "nor", "not", "now", "of", "off",
-    "on", "only", "or", "other", "others", "our", "out", "over", "per", "plus", "minus", "times", "remain",
-    "remaining", "remains", "roughly", "same", "several", "she", "should", "so", "some", "still", "than", "that",
-    "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "together",
-    "too", "total", "twice", "under", "unless", "until", "up", "us", "was", "we", "were", "what", "when", "where",
-    "which", "while", "who", "will", "with", "without", "would", "you", "your"};
+    "a",          "about",     "additional", "after",   "all",     "almost",  "already", "also",
+    "altogether", "am",        "among",      "an",      "and",     "another", "any",     "apiece",
+    "are",        "around",    "as",         "at",      "back",    "be",      "because", "been",
+    "before",     "between",   "both",       "but",     "by",      "can",     "could",   "did",
+    "do",         "does",      "down",       "each",    "either",  "enough",  "equal",   "equally",
+    "even",       "evenly",    "every",      "except",  "extra",   "fewer",   "few",     "for",
+    "from",       "had",       "half",       "has",     "have",    "he",      "her",     "him",
+    "his",        "how",       "i",          "if",      "in",      "instead", "into",    "is",
+    "it",         "its",       "itself",     "just",    "later",   "least",   "left",    "less",
+    "many",       "may",       "maybe",      "me",      "might",   "more",    "most",    "much",
+    "must",       "my",        "nearly",     "neither", "never",   "no",      "none",    "nor",
+    "not",        "now",       "of",         "off",     "on",      "only",    "or",      "other",
+    "others",     "our",       "out",        "over",    "per",     "plus",    "minus",   "times",
+    "remain",     "remaining", "remains",    "roughly", "same",    "several", "she",     "should",
+    "so",         "some",      "still",      "than",    "that",    "the",     "their",   "them",
+    "then",       "there",     "these",      "they",    "this",    "those",   "through", "to",
+    "together",   "too",       "total",      "twice",   "under",   "unless",  "until",   "up",
+    "us",         "was",       "we",         "were",    "what",    "when",    "where",   "which",
+    "while",      "who",       "will",       "with",    "without", "would",   "you",     "your"};
 
 bool IsFormOf(std::string_view word, std::string_view base) {
   if (!word.starts_with(base.substr(0, base.size() - 1))) return false;
@@ -142,10 +158,14 @@ bool IsListed(std::string_view list, std::string_view word) {
 size_t FormLength(const Verb& verb, std::span<const Token> tokens, size_t at) {
   const size_t space = verb.base.find(' ');
   if (space == std::string_view::npos)
-    return IsFormOf(tokens[at].word, verb.base) || IsListed(verb.irregular, tokens[at].word) ? 1 : 0;
+    return IsFormOf(tokens[at].word, verb.base) || IsListed(verb.irregular, tokens[at].word) ? 1
+                                                                                             : 0;
   const std::string_view second = verb.base.substr(space + 1);
   if (at + 1 >= tokens.size() || !tokens[at + 1].Is(second)) return 0;
-  return IsFormOf(tokens[at].word, verb.base.substr(0, space)) || IsListed(verb.irregular, tokens[at].word) ? 2 : 0;
+  return IsFormOf(tokens[at].word, verb.base.substr(0, space)) ||
+                 IsListed(verb.irregular, tokens[at].word)
+             ? 2
+             : 0;
 }
 
 }  // namespace
@@ -157,14 +177,15 @@ std::optional<VerbMatch> MatchVerb(std::span<const Token> tokens, size_t at, boo
     if (length == 0) continue;
     Deed deed = verb.deed;
     const Token& next = tokens[std::min(at + length, tokens.size() - 1)];
-    const bool particle = next.IsWord() && std::ranges::find(Particles, next.word) != std::end(Particles) &&
+    const bool particle = next.IsWord() &&
+                          std::ranges::find(Particles, next.word) != std::end(Particles) &&
                           !tokens[std::min(at + length + 1, tokens.size() - 1)].Is("each");
     const bool away = next.Is("away") || next.Is("out") || next.Is("off");
     if (verb.base == "take" && (away || passive)) deed = Deed::Use;
     if (verb.base == "get" && next.Is("off")) deed = Deed::Go;
-    if (verb.base == "get" && next.Is("on")) return VerbMatch{Deed::Come, length + 1};
+    if (verb.base == "get" && next.Is("on")) return VerbMatch{Deed::Come, length + 1, verb.base};
     if (particle) ++length;
-    return VerbMatch{deed, length};
+    return VerbMatch{deed, length, verb.base};
   }
   return std::nullopt;
 }
@@ -174,13 +195,15 @@ bool IsClosedWord(const Token& token) {
 }
 
 bool IsDeterminer(const Token& token) {
-  for (std::string_view word : {"the", "a", "an", "his", "her", "their", "its", "my", "our", "your"})
+  for (std::string_view word :
+       {"the", "a", "an", "his", "her", "their", "its", "my", "our", "your"})
     if (token.Is(word)) return true;
   return false;
 }
 
 bool IsMoneyWord(const Token& token) {
-  for (std::string_view word : {"dollars", "dollar", "euros", "euro", "pounds", "pound", "cents", "cent", "bucks"})
+  for (std::string_view word :
+       {"dollars", "dollar", "euros", "euro", "pounds", "pound", "cents", "cent", "bucks"})
     if (token.Is(word)) return true;
   return false;
 }
@@ -192,9 +215,11 @@ bool IsKindOf(std::string_view thing, std::string_view kind) {
   constexpr Family Families[] = {
       {"child kid student pupil person", "boy girl child kid student pupil"},
       {"person", "man woman adult boy girl child teacher friend player passenger"},
-      {"fruit", "apple orange pear banana peach plum grape cherry mango lemon lime melon apricot fig"},
+      {"fruit",
+       "apple orange pear banana peach plum grape cherry mango lemon lime melon apricot fig"},
       {"vegetable", "carrot potato tomato onion cabbage pepper cucumber bean pea"},
-      {"animal", "dog cat cow pig sheep hen chicken duck goose horse goat bird rabbit lion tiger fish"},
+      {"animal",
+       "dog cat cow pig sheep hen chicken duck goose horse goat bird rabbit lion tiger fish"},
       {"pet", "dog cat bird rabbit hamster fish parrot"},
       {"flower", "rose tulip lily daisy orchid sunflower"},
       {"vehicle", "car truck bus bike van bicycle motorcycle"},
@@ -210,18 +235,20 @@ std::string Singular(std::string_view word) {
   struct Irregular {
     std::string_view plural, singular;
   };
-  constexpr Irregular Irregulars[] = {{"children", "child"}, {"people", "person"}, {"men", "man"},
-                                      {"women", "woman"},    {"mice", "mouse"},    {"geese", "goose"},
-                                      {"feet", "foot"},      {"teeth", "tooth"},   {"knives", "knife"},
-                                      {"leaves", "leaf"},    {"loaves", "loaf"},   {"shelves", "shelf"},
-                                      {"cookies", "cookie"}, {"pies", "pie"},      {"movies", "movie"},
-                                      {"buses", "bus"},      {"shoes", "shoe"},    {"gas", "gas"},       {"glass", "glass"}};
+  constexpr Irregular Irregulars[] = {
+      {"children", "child"}, {"people", "person"}, {"men", "man"},      {"women", "woman"},
+      {"mice", "mouse"},     {"geese", "goose"},   {"feet", "foot"},    {"teeth", "tooth"},
+      {"knives", "knife"},   {"leaves", "leaf"},   {"loaves", "loaf"},  {"shelves", "shelf"},
+      {"cookies", "cookie"}, {"pies", "pie"},      {"movies", "movie"}, {"buses", "bus"},
+      {"shoes", "shoe"},     {"gas", "gas"},       {"glass", "glass"}};
   for (const Irregular& irregular : Irregulars)
     if (word == irregular.plural) return std::string(irregular.singular);
-  if (word.size() > 4 && word.ends_with("ies")) return std::string(word.substr(0, word.size() - 3)) + "y";
+  if (word.size() > 4 && word.ends_with("ies"))
+    return std::string(word.substr(0, word.size() - 3)) + "y";
   for (std::string_view ending : {"ches", "shes", "sses", "xes", "zes", "oes"})
     if (word.ends_with(ending)) return std::string(word.substr(0, word.size() - 2));
-  if (word.size() > 2 && word.ends_with('s') && !word.ends_with("ss")) return std::string(word.substr(0, word.size() - 1));
+  if (word.size() > 2 && word.ends_with('s') && !word.ends_with("ss"))
+    return std::string(word.substr(0, word.size() - 1));
   return std::string(word);
 }
 

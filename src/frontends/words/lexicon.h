@@ -1,5 +1,5 @@
-// The closed part of the story language: verbs by what they do to an amount, and the words that can be
-// neither a name nor a thing. Names, things and adjectives are open: any other word.
+// The closed part of the story language: verbs by what they do to an amount, and the words that can
+// be neither a name nor a thing. Names, things and adjectives are open: any other word.
 #pragma once
 
 #include <optional>
@@ -19,6 +19,7 @@ enum class Deed : uint8_t {
   Go,     // without an object: 75 leak out, 3 birds fly away
   Come,   // without an object: 4 more join
   Stay,   // without an object: 20 birds sit on a fence
+  Do,     // so much in a time: travels 60 miles per hour
   Buy,    // gains things, loses money
   Pay,    // loses money: spends, pays
   Cost,   // what one of a thing costs
@@ -28,7 +29,8 @@ enum class Deed : uint8_t {
 
 struct VerbMatch {
   Deed deed;
-  size_t length;  // in tokens, with its particle
+  size_t length;          // in tokens, with its particle
+  std::string_view base;  // its dictionary form
 };
 
 // A verb in any of its forms at a place. `passive`: after "are" or "were", where "eaten" loses.

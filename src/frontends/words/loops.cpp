@@ -1,6 +1,6 @@
-// What needs a loop: sums and products over ranges, counting, powers, factorials, Fibonacci, gcd, primes,
-// Collatz, roots. Bounds of the carried values come from exact partial results where they are
-// cheap; only Collatz has none, so it uses checked arithmetic.
+// What needs a loop: sums and products over ranges, counting, powers, factorials, Fibonacci, gcd,
+// primes, Collatz, roots. Bounds of the carried values come from exact partial results where they
+// are cheap; only Collatz has none, so it uses checked arithmetic.
 #include <fmt/format.h>
 
 #include "frontends/words/lowering.h"
@@ -17,15 +17,18 @@ Result<Val> Lowering::Whole(const Node& node, const Term& term, std::string_view
 Result<int64_t> Lowering::Known(const Node& node, const Term& term, std::string_view what) const {
   const Val value = TRY(Whole(node, term, what));
   if (!value.point())
-    return Fail(Diag::NoAnswer, fmt::format("{} must be known before the program runs", what), node.location);
+    return Fail(Diag::NoAnswer, fmt::format("{} must be known before the program runs", what),
+                node.location);
   const std::optional<int64_t> known = value.lo.ToInt64();
   // A bound above its loop must fit too.
   if (!known || *known == INT64_MAX)
-    return Fail(Diag::LimitReached, fmt::format("{} must be less than 2^63 - 1", what), node.location);
+    return Fail(Diag::LimitReached, fmt::format("{} must be less than 2^63 - 1", what),
+                node.location);
   return *known;
 }
 
-// Powers ---------------------------------------------------------------------------------------------
+// Powers
+// ---------------------------------------------------------------------------------------------
 
 Result<Term> Lowering::Power(const Node& node, const Term& base, const Term& exponent) {
   const int64_t n = TRY(Known(node, exponent, "an exponent"));
@@ -37,8 +40,9 @@ Result<Term> Lowering::Power(const Node& node, const Term& base, const Term& exp
 Term Lowering::WholePower(const Term& base, int64_t exponent) {
   if (base.whole()) return {PowerOf(base.num, exponent)};
   Term result{PowerOf(base.num, exponent)};
-  result.den = base.den.point() ? coder_.Const(Big::Power(base.den.lo, static_cast<uint64_t>(exponent)))
-                                : PowerOf(base.den, exponent);
+  result.den = base.den.point()
+                   ? coder_.Const(Big::Power(base.den.lo, static_cast<uint64_t>(exponent)))
+                   : PowerOf(base.den, exponent);
   return Settle(std::move(result));
 }
 
@@ -56,13 +60,17 @@ Val Lowering::PowerOf(const Val& base, int64_t exponent) {
   return result;
 }
 
-// Sums and products over ranges ------------------------------------------------------------------------
+// Sums and products over ranges
+// ------------------------------------------------------------------------
 
 Val Lowering::TermOf(const Node& node, const Val& i) {
   switch (node.term) {
-    case SeriesTerm::Itself: return i;
-    case SeriesTerm::Square: return coder_.Multiply(i, i);
-    case SeriesTerm::Cube: return coder_.Multiply(coder_.Multiply(i, i), i);
+    case SeriesTerm::Itself:
+      return i;
+    case SeriesTerm::Square:
+      return coder_.Multiply(i, i);
+    case SeriesTerm::Cube:
+      return coder_.Multiply(coder_.Multiply(i, i), i);
   }
   return i;
 }
@@ -70,7 +78,9 @@ Val Lowering::TermOf(const Node& node, const Val& i) {
 namespace {
 
 // The sum from a to b by step, for a <= b and b reached.
-Big ArithmeticSum(const Big& a, const Big& b, const Big& step) { return (a + b) * ((b - a) / step + 1) / 2; }
+Big ArithmeticSum(const Big& a, const Big& b, const Big& step) {
+  return (a + b) * ((b - a) / step + 1) / 2;
+}
 
 struct Extent {
   Big low = 0, high = 0, last = 0;  // least and greatest partial sum, and the final one
@@ -98,11 +108,13 @@ Extent SumExtent(const Node& node, const Big& from, const Big& to) {
   return extent;
 }
 
-// The least and greatest partial product and the final one; huge after a few thousand factors at most,
-// since all but 0, 1 and -1 at least double it.
+// The least and greatest partial product and the final one; huge after a few thousand factors at
+// most, since all but 0, 1 and -1 at least double it.
 Extent ProductExtent(const Node& node, int64_t from, int64_t to) {
   Extent extent{1, 1, 1, true};
-  const uint64_t degree = node.term == SeriesTerm::Itself ? 1 : node.term == SeriesTerm::Square ? 2 : 3;
+  const uint64_t degree = node.term == SeriesTerm::Itself   ? 1
+                          : node.term == SeriesTerm::Square ? 2
+                                                            : 3;
   for (Big i = from; i <= Big(to); i = i + node.step) {
     extent.last = extent.last * Big::Power(i, degree);
     extent.low = Min(extent.low, extent.last);
@@ -136,10 +148,11 @@ Result<Term> Lowering::Product(const Node& node, const Term& from, const Term& t
 Val Lowering::ProductLoop(const Val& from, const Val& to, const Node& node) {
   const Extent extent = ProductExtent(node, *from.lo.ToInt64(), *to.lo.ToInt64());
   const Val range = Coder::Between(extent.low, extent.high);
-  Val product = coder_.For(from, coder_.Const(to.lo + 1), node.step, {coder_.Const(1)}, {range},
-                           Coder::Counter::Used, [&](const Val& i, const Coder::Vals& v) {
-                             return Coder::Vals{coder_.MultiplyWithin(v[0], TermOf(node, i), range)};
-                           })[0];
+  Val product =
+      coder_.For(from, coder_.Const(to.lo + 1), node.step, {coder_.Const(1)}, {range},
+                 Coder::Counter::Used, [&](const Val& i, const Coder::Vals& v) {
+                   return Coder::Vals{coder_.MultiplyWithin(v[0], TermOf(node, i), range)};
+                 })[0];
   product.lo = product.hi = extent.last;
   return product;
 }
@@ -159,7 +172,8 @@ Result<Term> Lowering::CountTo(const Node& node, const Term& from, const Term& t
       {from.num}, {range},
       [&](const Coder::Vals& v) { return coder_.Compare(up ? Op::Lt : Op::Gt, v[0], to.num); },
       [&](const Coder::Vals& v) {
-        const Val next = up ? coder_.Add(v[0], coder_.Const(1)) : coder_.Subtract(v[0], coder_.Const(1));
+        const Val next =
+            up ? coder_.Add(v[0], coder_.Const(1)) : coder_.Subtract(v[0], coder_.Const(1));
         return Coder::Vals{next};
       })[0];
   last.lo = last.hi = b;
@@ -177,15 +191,17 @@ Result<Term> Lowering::Fibonacci(const Node& node, const Term& n) {
   }
   if (next.huge()) now = Big::Huge();
   const Val range = Coder::Between(0, next);
-  Val result = coder_.For(coder_.Const(0), n.num, 1, {coder_.Const(0), coder_.Const(1)}, {range, range},
-                          Coder::Counter::Unused, [&](const Val&, const Coder::Vals& v) {
-                            return Coder::Vals{v[1], coder_.AddWithin(v[0], v[1], range)};
-                          })[0];
+  Val result =
+      coder_.For(coder_.Const(0), n.num, 1, {coder_.Const(0), coder_.Const(1)}, {range, range},
+                 Coder::Counter::Unused, [&](const Val&, const Coder::Vals& v) {
+                   return Coder::Vals{v[1], coder_.AddWithin(v[0], v[1], range)};
+                 })[0];
   result.lo = result.hi = now;
   return Term{result};
 }
 
-// Divisors, primes, Collatz, roots -----------------------------------------------------------------------
+// Divisors, primes, Collatz, roots
+// -----------------------------------------------------------------------
 
 Val Lowering::GcdOf(const Val& a, const Val& b) {
   const Big most = Max(Max(a.lo.Abs(), a.hi.Abs()), Max(b.lo.Abs(), b.hi.Abs()));
@@ -205,7 +221,8 @@ Result<Term> Lowering::Gcd(const Node& node, const Term& a, const Term& b) {
   const Val y = TRY(Whole(node, b, "a common divisor or multiple: each number"));
   const Val divisor = GcdOf(x, y);
   if (node.kind == Kind::Gcd) return Term{divisor};
-  if (x.is(0) && y.is(0)) return Fail(Diag::NoAnswer, "0 and 0 have no least common multiple", node.location);
+  if (x.is(0) && y.is(0))
+    return Fail(Diag::NoAnswer, "0 and 0 have no least common multiple", node.location);
   const Val multiple = coder_.Multiply(coder_.Divide(x, divisor), y);
   return Term{multiple.lo.sign() < 0 ? coder_.Absolute(multiple) : multiple};
 }
@@ -215,18 +232,21 @@ Result<Term> Lowering::Collatz(const Node& node, const Term& n) {
   if (start.lo.sign() <= 0)
     return Fail(Diag::NoAnswer, "Collatz sequences start at 1 or above", node.location);
   if (!start.hi.ToInt64())
-    return Fail(Diag::LimitReached, "the start of a Collatz sequence must be less than 2^63", node.location);
+    return Fail(Diag::LimitReached, "the start of a Collatz sequence must be less than 2^63",
+                node.location);
   coder_.NeedBits(64);
   const Val value = Coder::Between(1, INT64_MAX), steps = Coder::Between(0, INT64_MAX);
   const Coder::Vals last = coder_.While(
       {start, coder_.Const(0)}, {value, steps},
       [&](const Coder::Vals& v) { return coder_.Compare(Op::Ne, v[0], coder_.Const(1)); },
       [&](const Coder::Vals& v) {
-        const Truth even = coder_.Compare(Op::Eq, coder_.Remainder(v[0], coder_.Const(2)), coder_.Const(0));
+        const Truth even =
+            coder_.Compare(Op::Eq, coder_.Remainder(v[0], coder_.Const(2)), coder_.Const(0));
         const Val next = coder_.If(
             even, value, [&] { return coder_.Divide(v[0], coder_.Const(2)); },
             [&] {
-              const Val triple = coder_.MultiplyWithin(v[0], coder_.Const(3), value, Overflow::Checked);
+              const Val triple =
+                  coder_.MultiplyWithin(v[0], coder_.Const(3), value, Overflow::Checked);
               return coder_.AddWithin(triple, coder_.Const(1), value, Overflow::Checked);
             });
         return Coder::Vals{next, coder_.AddWithin(v[1], coder_.Const(1), steps, Overflow::Checked)};
@@ -246,13 +266,16 @@ Result<Term> Lowering::IsPrime(const Node& node, const Term& n) {
   const Val last = coder_.While(
       {coder_.Const(2)}, {divisor},
       [&](const Coder::Vals& v) {
-        const Truth divides_not = coder_.Compare(Op::Ne, coder_.Remainder(number, v[0]), coder_.Const(0));
+        const Truth divides_not =
+            coder_.Compare(Op::Ne, coder_.Remainder(number, v[0]), coder_.Const(0));
         return coder_.Both(small(v[0]), divides_not);
       },
-      [&](const Coder::Vals& v) { return Coder::Vals{coder_.AddWithin(v[0], coder_.Const(1), divisor)}; })[0];
+      [&](const Coder::Vals& v) {
+        return Coder::Vals{coder_.AddWithin(v[0], coder_.Const(1), divisor)};
+      })[0];
   const Truth none = coder_.Compare(Op::Gt, coder_.MultiplyWithin(last, last, square), number);
   const Truth prime = coder_.Both(coder_.Compare(Op::Ge, number, coder_.Const(2)), none);
-  return Term{{}, {1, 1, {}, -1}, prime};
+  return Term{{}, {1, 1, {}, -1, true}, prime};
 }
 
 Result<Term> Lowering::SquareRoot(const Node& node, const Term& a) {
@@ -262,10 +285,13 @@ Result<Term> Lowering::SquareRoot(const Node& node, const Term& a) {
     if (num && den && a.den.lo == value.den)
       return Settle({RootOf(a.num, *num), coder_.Const(*den), {}});
     if (num && den) return Settle({RootOf(coder_.Const(value.num), *num), coder_.Const(*den), {}});
-    return Fail(Diag::NoAnswer, fmt::format("the square root of {} has no exact value", PrintRational(value)),
+    return Fail(Diag::NoAnswer,
+                fmt::format("the square root of {} has no exact value", PrintRational(value)),
                 node.location);
   }
-  return Fail(Diag::NoAnswer, "the number under a square root must be known before the program runs", node.location);
+  return Fail(Diag::NoAnswer,
+              "the number under a square root must be known before the program runs",
+              node.location);
 }
 
 // Newton from above: descends to the root and stops where it would rise.

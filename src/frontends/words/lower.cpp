@@ -1,6 +1,6 @@
 // Arithmetic of exact fractions, made of whole operations. A fraction stays unreduced until it is
-// returned or divided by something that may be 0; where the ranges show that a quotient is whole it becomes
-// one division at once ("48 / 6" is const, const, div).
+// returned or divided by something that may be 0; where the ranges show that a quotient is whole it
+// becomes one division at once ("48 / 6" is const, const, div).
 #include "frontends/words/lower.h"
 
 #include <fmt/format.h>
@@ -16,16 +16,15 @@ using ir::Op;
 Val Lowering::Scale(const Val& a, const Val& by) {
   if (by.is(1)) return a;
   if (a.is(1)) return by;
-  if (a.literal >= 0 && by.point() && by.literal < 0) return coder_.Const(a.lo * by.lo);
-  if (a.point() && a.literal < 0 && !a.id.valid() && by.point() && by.literal < 0 && !by.id.valid())
-    return coder_.Const(a.lo * by.lo);
+  if (a.written() && by.constant) return coder_.Const(a.lo * by.lo);
   return coder_.Multiply(a, by);
 }
 
 // A fraction that is known to be whole becomes whole.
 Term Lowering::Settle(Term term) {
   if (term.whole() || !term.num.point() || !term.den.point()) return term;
-  if (term.num.lo.huge() || term.den.lo.huge() || !(term.num.lo % term.den.lo).is_zero()) return term;
+  if (term.num.lo.huge() || term.den.lo.huge() || !(term.num.lo % term.den.lo).is_zero())
+    return term;
   return {coder_.Divide(term.num, term.den)};
 }
 
@@ -38,8 +37,7 @@ Term Lowering::Divide(const Term& a, const Term& b) {
   if (b.num.is(0)) return {coder_.Divide(a.num, b.num)};
   Term result{Scale(a.num, b.den), Scale(a.den, b.num), {}};
   if (result.den.point() && result.den.lo.sign() < 0) {
-    const bool constant = result.num.point() && !result.num.id.valid();
-    result.num = constant ? coder_.Const(-result.num.lo) : coder_.Negate(result.num);
+    result.num = result.num.written() ? coder_.Const(-result.num.lo) : coder_.Negate(result.num);
     result.den = coder_.Const(-result.den.lo);
   } else if (result.den.lo.sign() <= 0) {
     return Reduce(result);
@@ -55,8 +53,8 @@ Lowering::Common Lowering::OverOneDenominator(const Term& a, const Term& b) {
   if (a.den.point() && b.den.point()) {
     const Big common = a.den.lo / words::Gcd(a.den.lo, b.den.lo) * b.den.lo;
     if (!common.huge())
-      return {Scale(a.num, coder_.Const(common / a.den.lo)), Scale(b.num, coder_.Const(common / b.den.lo)),
-              coder_.Const(common)};
+      return {Scale(a.num, coder_.Const(common / a.den.lo)),
+              Scale(b.num, coder_.Const(common / b.den.lo)), coder_.Const(common)};
   }
   return {Scale(a.num, b.den), Scale(b.num, a.den), Scale(a.den, b.den)};
 }
@@ -77,7 +75,8 @@ Term Lowering::Reduce(const Term& term) {
   if (!positive) {
     divisor = coder_.Absolute(divisor);
     if (d.lo.sign() <= 0)
-      divisor = coder_.Select(coder_.Compare(Op::Lt, d, coder_.Const(0)), coder_.Negate(divisor), divisor);
+      divisor = coder_.Select(coder_.Compare(Op::Lt, d, coder_.Const(0)), coder_.Negate(divisor),
+                              divisor);
   }
   Term reduced{coder_.Divide(n, divisor), coder_.Divide(d, divisor), {}};
   reduced.den.lo = 1;
@@ -94,7 +93,8 @@ Result<Term> Lowering::LowerNode(ExprId id) {
   const Node& node = tree_.at(id);
   if (node.kind == Kind::Number)
     return Term{coder_.Literal(node.value.num, id.index), coder_.Const(node.value.den), {}};
-  if (node.kind == Kind::Truth) return Term{{}, {1, 1, {}, -1}, coder_.Constant(!node.value.num.is_zero())};
+  if (node.kind == Kind::Truth)
+    return Term{{}, {1, 1, {}, -1, true}, coder_.Constant(!node.value.num.is_zero())};
   const Term& a = terms_[node.a.index];
   const Term none;
   const Term& b = node.b.valid() ? terms_[node.b.index] : none;
@@ -106,38 +106,61 @@ Result<Term> Lowering::LowerNode(ExprId id) {
 
 Result<Term> Lowering::Binary(const Node& node, const Term& a, const Term& b) {
   switch (node.kind) {
-    case Kind::Multiply: return Multiply(a, b);
-    case Kind::Divide: return Divide(a, b);
-    case Kind::WholeDivide: return WholeDivide(a, b);
-    case Kind::Power: return Power(node, a, b);
-    case Kind::Negate: return Term{coder_.Negate(a.num), a.den, {}};
-    case Kind::Absolute: return Term{coder_.Absolute(a.num), a.den, {}};
+    case Kind::Multiply:
+      return Multiply(a, b);
+    case Kind::Divide:
+      return Divide(a, b);
+    case Kind::WholeDivide:
+      return WholeDivide(a, b);
+    case Kind::Power:
+      return Power(node, a, b);
+    case Kind::Negate:
+      return Term{coder_.Negate(a.num), a.den, {}};
+    case Kind::Absolute:
+      return Term{coder_.Absolute(a.num), a.den, {}};
     case Kind::Gcd:
-    case Kind::Lcm: return Gcd(node, a, b);
-    case Kind::SquareRoot: return SquareRoot(node, a);
-    case Kind::Factorial: return Factorial(node, a);
-    case Kind::Fibonacci: return Fibonacci(node, a);
-    case Kind::Collatz: return Collatz(node, a);
-    case Kind::IsPrime: return IsPrime(node, a);
-    case Kind::Sum: return Sum(node, a, b);
-    case Kind::Product: return Product(node, a, b);
-    case Kind::CountTo: return CountTo(node, a, b);
-    case Kind::Both: return Term{{}, {1, 1, {}, -1}, coder_.Both(*a.truth, *b.truth)};
-    default: break;
+    case Kind::Lcm:
+      return Gcd(node, a, b);
+    case Kind::SquareRoot:
+      return SquareRoot(node, a);
+    case Kind::Factorial:
+      return Factorial(node, a);
+    case Kind::Fibonacci:
+      return Fibonacci(node, a);
+    case Kind::Collatz:
+      return Collatz(node, a);
+    case Kind::IsPrime:
+      return IsPrime(node, a);
+    case Kind::Sum:
+      return Sum(node, a, b);
+    case Kind::Product:
+      return Product(node, a, b);
+    case Kind::CountTo:
+      return CountTo(node, a, b);
+    case Kind::Both:
+      return Term{{}, {1, 1, {}, -1, true}, coder_.Both(*a.truth, *b.truth)};
+    default:
+      break;
   }
   const Common both = OverOneDenominator(a, b);
   switch (node.kind) {
-    case Kind::Add: return Settle({coder_.Add(both.a, both.b), both.den, {}});
-    case Kind::Subtract: return Settle({coder_.Subtract(both.a, both.b), both.den, {}});
-    case Kind::Remainder: return Settle({coder_.Remainder(both.a, both.b), both.den, {}});
-    case Kind::Minimum: return Settle({coder_.Minimum(both.a, both.b), both.den, {}});
-    case Kind::Maximum: return Settle({coder_.Maximum(both.a, both.b), both.den, {}});
+    case Kind::Add:
+      return Settle({coder_.Add(both.a, both.b), both.den, {}});
+    case Kind::Subtract:
+      return Settle({coder_.Subtract(both.a, both.b), both.den, {}});
+    case Kind::Remainder:
+      return Settle({coder_.Remainder(both.a, both.b), both.den, {}});
+    case Kind::Minimum:
+      return Settle({coder_.Minimum(both.a, both.b), both.den, {}});
+    case Kind::Maximum:
+      return Settle({coder_.Maximum(both.a, both.b), both.den, {}});
     case Kind::Compare: {
       constexpr Op Ops[] = {Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Eq, Op::Ne};
       const Op op = Ops[static_cast<size_t>(node.relation)];
-      return Term{{}, {1, 1, {}, -1}, coder_.Compare(op, both.a, both.b)};
+      return Term{{}, {1, 1, {}, -1, true}, coder_.Compare(op, both.a, both.b)};
     }
-    default: CHECK(false);
+    default:
+      CHECK(false);
   }
 }
 
@@ -178,8 +201,11 @@ Result<Lowered> Lower(const Tree& tree, ExprId from) {
   const Term measured = TRY(RunOn(tree, from, measuring));
   Lowered lowered;
   const bool fraction = !measured.truth && !measured.whole();
-  lowered.kind = measured.truth ? AnswerKind::Truth : fraction ? AnswerKind::Fraction : AnswerKind::Integer;
-  std::vector<ir::Type> results(fraction ? 2 : 1, measured.truth ? ir::types::Bool : measuring.type());
+  lowered.kind = measured.truth ? AnswerKind::Truth
+                 : fraction     ? AnswerKind::Fraction
+                                : AnswerKind::Integer;
+  std::vector<ir::Type> results(fraction ? 2 : 1,
+                                measured.truth ? ir::types::Bool : measuring.type());
   ir::FunctionBuilder builder(lowered.program, "main", {}, std::move(results));
   Coder emitting(measuring, builder);
   const Term term = TRY(RunOn(tree, from, emitting));

@@ -1,5 +1,6 @@
-// From a meaning to a program. The type of the program is the narrowest of i32, i64 and int<k> that holds
-// every value it can compute; quotients that are not known to be whole become (numerator, denominator).
+// From a meaning to a program. The type of the program is the narrowest of i32, i64 and int<k> that
+// holds every value it can compute; quotients that are not known to be whole become (numerator,
+// denominator).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The lowering of one tree, shared by lower.cpp (arithmetic of fractions) and loops.cpp (everything that
-// needs a loop).
+// The lowering of one tree, shared by lower.cpp (arithmetic of fractions) and loops.cpp (everything
+// that needs a loop).
 #pragma once
 
 #include "frontends/words/lower.h"
@@ -9,14 +9,15 @@ namespace frazil::frontends::words {
 // The value of a node: num / den with den > 0, or a yes or no.
 struct Term {
   Val num;
-  Val den{1, 1, {}, -1};
+  Val den{1, 1, {}, -1, true};
   std::optional<Truth> truth = {};
   bool whole() const { return den.is(1); }
 };
 
 class Lowering {
  public:
-  Lowering(const Tree& tree, Coder& coder) : tree_(tree), coder_(coder), terms_(tree.nodes.size()) {}
+  Lowering(const Tree& tree, Coder& coder)
+      : tree_(tree), coder_(coder), terms_(tree.nodes.size()) {}
 
   Result<Term> Run(ExprId from);
   // Lowest terms, denominator above 0; traps if it is 0.
@@ -55,7 +56,8 @@ class Lowering {
   Val RootOf(const Val& square, const Big& root);
   Val GcdOf(const Val& a, const Val& b);
 
-  // A whole number that the range analysis knows, as counting needs; `what` names it in the refusal.
+  // A whole number that the range analysis knows, as counting needs; `what` names it in the
+  // refusal.
   Result<int64_t> Known(const Node& node, const Term& term, std::string_view what) const;
   Result<Val> Whole(const Node& node, const Term& term, std::string_view what) const;
 

@@ -12,7 +12,8 @@ struct Parser::Nesting {
   Nesting& operator=(const Nesting&) = delete;
   Result<void> Check() const {
     if (parser.depth_ <= parser.limits_.nesting) return {};
-    return Fail(Diag::LimitReached, "the text is nested too deeply (--max-nesting)", parser.Peek().location);
+    return Fail(Diag::LimitReached, "the text is nested too deeply (--max-nesting)",
+                parser.Peek().location);
   }
   Parser& parser;
 };

@@ -1,5 +1,5 @@
-// Numbers in words, alone or mixed with digits ("2.5 million"). The one real question is "and": in "two
-// hundred and five" it may part two numbers, so the grammar asks.
+// Numbers in words, alone or mixed with digits ("2.5 million"). The one real question is "and": in
+// "two hundred and five" it may part two numbers, so the grammar asks.
 #include <array>
 #include <span>
 
@@ -8,16 +8,17 @@
 namespace frazil::frontends::words {
 namespace {
 
-constexpr std::string_view Small[] = {
-    "zero",   "one",    "two",    "three",    "four",     "five",    "six",
-    "seven",  "eight",  "nine",   "ten",      "eleven",   "twelve",  "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
+constexpr std::string_view Small[] = {"zero",    "one",     "two",       "three",    "four",
+                                      "five",    "six",     "seven",     "eight",    "nine",
+                                      "ten",     "eleven",  "twelve",    "thirteen", "fourteen",
+                                      "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
 constexpr std::string_view Tens[] = {"twenty", "thirty",  "forty",  "fifty",
                                      "sixty",  "seventy", "eighty", "ninety"};
-constexpr std::string_view Scales[] = {"thousand", "million", "billion", "trillion", "quadrillion", "quintillion"};
+constexpr std::string_view Scales[] = {"thousand", "million",     "billion",
+                                       "trillion", "quadrillion", "quintillion"};
 constexpr std::string_view SmallOrdinals[] = {
-    "",        "first",    "second",   "third",      "fourth",     "fifth",     "sixth",
-    "seventh", "eighth",   "ninth",    "tenth",      "eleventh",   "twelfth",   "thirteenth",
+    "",           "first",     "second",    "third",       "fourth",     "fifth",     "sixth",
+    "seventh",    "eighth",    "ninth",     "tenth",       "eleventh",   "twelfth",   "thirteenth",
     "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"};
 constexpr std::string_view TensOrdinals[] = {"twentieth", "thirtieth",  "fortieth",  "fiftieth",
                                              "sixtieth",  "seventieth", "eightieth", "ninetieth"};
@@ -64,14 +65,17 @@ class WordNumber {
   }
 
  private:
-  const Token& Here(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  const Token& Here(size_t ahead = 0) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+  }
 
   // 12, 2.5 million, 3 dozen
   std::optional<Rational> Digits() {
     Rational value = tokens_[at_++].value;
     for (int scale; (scale = IndexOf(Scales, Here())) >= 0 || Here().Is("hundred"); ++at_)
-      value = Rational::Of(value.num * (scale >= 0 ? Big::Power(1000, static_cast<uint64_t>(scale) + 1) : 100),
-                           value.den);
+      value = Rational::Of(
+          value.num * (scale >= 0 ? Big::Power(1000, static_cast<uint64_t>(scale) + 1) : 100),
+          value.den);
     if (Here().Is("dozen")) {
       ++at_;
       value = Rational::Of(value.num * 12, value.den);
@@ -144,7 +148,8 @@ class WordNumber {
         ++at_;
         group = group * 100;
         group_open_ = tens_open_ = false;
-      } else if (const int scale = IndexOf(Scales, Here()); any && scale >= 0 && scale < last_scale && group > 0) {
+      } else if (const int scale = IndexOf(Scales, Here());
+                 any && scale >= 0 && scale < last_scale && group > 0) {
         ++at_;
         total = total + group * Big::Power(1000, static_cast<uint64_t>(scale) + 1);
         group = 0;
@@ -221,7 +226,8 @@ class WordNumber {
 
 std::optional<NumberRead> ReadNumber(std::span<const Token> tokens, size_t& at, Choices& choices) {
   size_t start = at;
-  if (tokens[start].Is(Symbol::Currency) && start + 1 < tokens.size() && tokens[start + 1].money) ++start;
+  if (tokens[start].Is(Symbol::Currency) && start + 1 < tokens.size() && tokens[start + 1].money)
+    ++start;
   if (!tokens[start].IsNumber() && !tokens[start].IsWord()) return std::nullopt;
   WordNumber reader(tokens, start, choices);
   auto number = reader.Read();

@@ -22,7 +22,8 @@ std::string QuoteFrom(std::span<const Token> tokens, size_t at) {
   constexpr size_t MostWords = 4;
   size_t last = at;
   if (tokens[at].IsWord())
-    while (last + 1 < tokens.size() && tokens[last + 1].IsWord() && last + 1 - at < MostWords) ++last;
+    while (last + 1 < tokens.size() && tokens[last + 1].IsWord() && last + 1 - at < MostWords)
+      ++last;
   const char* begin = tokens[at].source.data();
   const char* end = tokens[last].source.data() + tokens[last].source.size();
   return std::string(begin, end);
@@ -42,7 +43,9 @@ Error NotUnderstoodAt(std::span<const Token> tokens, size_t at, std::string_view
   return Error{Diag::NotUnderstood, std::move(message), token.location};
 }
 
-const Token& Parser::Peek(size_t ahead) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+const Token& Parser::Peek(size_t ahead) const {
+  return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+}
 
 bool Parser::AtAny(Phrases phrases) const {
   for (std::string_view phrase : phrases)

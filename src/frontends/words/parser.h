@@ -1,7 +1,8 @@
-// The grammar of sentences about numbers: formulas, operations in words, commands, chains of steps, loops
-// and comparisons. Recursive descent over tokens; one production is one function. Files by topic:
-// parser (cursor, refusals), numbers, expressions, phrases (nouns such as "the sum of"), ranges, commands
-// (verbs, chains), questions (comparisons, what a sentence may begin and end with).
+// The grammar of sentences about numbers: formulas, operations in words, commands, chains of steps,
+// loops and comparisons. Recursive descent over tokens; one production is one function. Files by
+// topic: parser (cursor, refusals), numbers, expressions, phrases (nouns such as "the sum of"),
+// ranges, commands (verbs, chains), questions (comparisons, what a sentence may begin and end
+// with).
 #pragma once
 
 #include <initializer_list>
@@ -24,7 +25,8 @@ struct NumberRead {
   bool part = false;
 };
 
-// Reads a number in digits or words at `at` and moves `at` behind it. Shared with the story grammar.
+// Reads a number in digits or words at `at` and moves `at` behind it. Shared with the story
+// grammar.
 std::optional<NumberRead> ReadNumber(std::span<const Token> tokens, size_t& at, Choices& choices);
 // "3rd", "third", "twenty-first".
 std::optional<Big> ReadOrdinal(std::span<const Token> tokens, size_t& at);
@@ -76,7 +78,9 @@ class Parser {
   ExprId Fold(Kind kind, const std::vector<ExprId>& items);
   const Node& NodeOf(ExprId id) const { return tree_.at(id); }
   std::optional<int64_t> Literal(ExprId id) const;
-  bool IsClaim(ExprId id) const { return NodeOf(id).kind == Kind::Compare || NodeOf(id).kind == Kind::Both; }
+  bool IsClaim(ExprId id) const {
+    return NodeOf(id).kind == Kind::Compare || NodeOf(id).kind == Kind::Both;
+  }
 
   // --- expressions.cpp
   Result<ExprId> Additive();
@@ -85,8 +89,8 @@ class Parser {
   Result<ExprId> Raised();
   Result<ExprId> Postfix();
   Result<ExprId> Primary();
-  Result<ExprId> Formula();     // symbols only: a written formula is one unit between words
-  Result<ExprId> Operand();     // a formula, or more: asks where words could bind either way
+  Result<ExprId> Formula();  // symbols only: a written formula is one unit between words
+  Result<ExprId> Operand();  // a formula, or more: asks where words could bind either way
   Result<ExprId> PercentChange(ExprId base, ExprId percent, Kind kind);
   Result<ExprId> EllipsisSeries(Kind kind, const std::vector<ExprId>& terms);
   bool AtWordOperator() const;
@@ -163,9 +167,9 @@ class Parser {
   uint32_t depth_ = 0;
   bool symbols_only_ = false;
   Than than_ = Than::Ask;
-  bool whole_ = false;     // the text asks for whole numbers
+  bool whole_ = false;  // the text asks for whole numbers
   bool in_command_ = false;
-  ExprId previous_;        // what "it" means
+  ExprId previous_;  // what "it" means
   Tree tree_;
 };
 

@@ -1,5 +1,5 @@
-// Nouns that name an operation ("the sum of", "the 20th Fibonacci number") and calls such as gcd(48, 18),
-// as one table of heads; what follows a head is decided by its shape.
+// Nouns that name an operation ("the sum of", "the 20th Fibonacci number") and calls such as
+// gcd(48, 18), as one table of heads; what follows a head is decided by its shape.
 #include <span>
 #include <utility>
 
@@ -9,14 +9,20 @@ namespace frazil::frontends::words {
 namespace {
 
 enum class Shape : uint8_t {
-  Series,      // a list or a range: "3, 4 and 5", "1 to 10"
-  Range,       // a range only: "the sum from 1 to 5"
-  List,        // at least two
-  Pair,        // exactly two, "and" or "to"
-  Difference, Distance, Remainder, Average,
-  One,         // one operand
-  Whole,       // one operand as long as it goes: "the absolute value of 5 minus 12"
-  Twice, Thrice, Square, Cube,
+  Series,  // a list or a range: "3, 4 and 5", "1 to 10"
+  Range,   // a range only: "the sum from 1 to 5"
+  List,    // at least two
+  Pair,    // exactly two, "and" or "to"
+  Difference,
+  Distance,
+  Remainder,
+  Average,
+  One,    // one operand
+  Whole,  // one operand as long as it goes: "the absolute value of 5 minus 12"
+  Twice,
+  Thrice,
+  Square,
+  Cube,
 };
 
 struct Head {
@@ -99,23 +105,23 @@ struct CallName {
 
 // Shape::Series here means "fold at least one", Pair "exactly two".
 constexpr CallName Calls[] = {
-    {"add", Shape::List, Kind::Add},          {"plus", Shape::List, Kind::Add},
-    {"sub", Shape::Pair, Kind::Subtract},     {"subtract", Shape::Pair, Kind::Subtract},
-    {"minus", Shape::Pair, Kind::Subtract},   {"mul", Shape::List, Kind::Multiply},
+    {"add", Shape::List, Kind::Add},           {"plus", Shape::List, Kind::Add},
+    {"sub", Shape::Pair, Kind::Subtract},      {"subtract", Shape::Pair, Kind::Subtract},
+    {"minus", Shape::Pair, Kind::Subtract},    {"mul", Shape::List, Kind::Multiply},
     {"multiply", Shape::List, Kind::Multiply}, {"times", Shape::List, Kind::Multiply},
-    {"div", Shape::Pair, Kind::Divide},       {"divide", Shape::Pair, Kind::Divide},
-    {"rem", Shape::Pair, Kind::Remainder},    {"mod", Shape::Remainder, Kind::Remainder},
-    {"pow", Shape::Pair, Kind::Power},        {"power", Shape::Pair, Kind::Power},
-    {"max", Shape::List, Kind::Maximum},      {"min", Shape::List, Kind::Minimum},
-    {"gcd", Shape::List, Kind::Gcd},          {"lcm", Shape::List, Kind::Lcm},
-    {"abs", Shape::One, Kind::Absolute},      {"sqrt", Shape::One, Kind::SquareRoot},
-    {"fact", Shape::One, Kind::Factorial},    {"factorial", Shape::One, Kind::Factorial},
-    {"fib", Shape::One, Kind::Fibonacci},     {"fibonacci", Shape::One, Kind::Fibonacci},
-    {"collatz", Shape::One, Kind::Collatz},   {"is_prime", Shape::One, Kind::IsPrime},
-    {"isprime", Shape::One, Kind::IsPrime},   {"square", Shape::Square, Kind::Power},
-    {"cube", Shape::Cube, Kind::Power},       {"double", Shape::Twice, Kind::Multiply},
+    {"div", Shape::Pair, Kind::Divide},        {"divide", Shape::Pair, Kind::Divide},
+    {"rem", Shape::Pair, Kind::Remainder},     {"mod", Shape::Remainder, Kind::Remainder},
+    {"pow", Shape::Pair, Kind::Power},         {"power", Shape::Pair, Kind::Power},
+    {"max", Shape::List, Kind::Maximum},       {"min", Shape::List, Kind::Minimum},
+    {"gcd", Shape::List, Kind::Gcd},           {"lcm", Shape::List, Kind::Lcm},
+    {"abs", Shape::One, Kind::Absolute},       {"sqrt", Shape::One, Kind::SquareRoot},
+    {"fact", Shape::One, Kind::Factorial},     {"factorial", Shape::One, Kind::Factorial},
+    {"fib", Shape::One, Kind::Fibonacci},      {"fibonacci", Shape::One, Kind::Fibonacci},
+    {"collatz", Shape::One, Kind::Collatz},    {"is_prime", Shape::One, Kind::IsPrime},
+    {"isprime", Shape::One, Kind::IsPrime},    {"square", Shape::Square, Kind::Power},
+    {"cube", Shape::Cube, Kind::Power},        {"double", Shape::Twice, Kind::Multiply},
     {"average", Shape::Average, Kind::Divide}, {"avg", Shape::Average, Kind::Divide},
-    {"mean", Shape::Average, Kind::Divide},   {"sum", Shape::Series, Kind::Sum},
+    {"mean", Shape::Average, Kind::Divide},    {"sum", Shape::Series, Kind::Sum},
     {"product", Shape::Series, Kind::Product}, {"count", Shape::Range, Kind::CountTo},
 };
 
@@ -129,8 +135,8 @@ const CallName* FindCall(std::string_view name) {
 
 bool Parser::AtOperandStart() {
   const Token& token = Peek();
-  if (token.IsNumber() || token.Is(Symbol::Currency) || token.Is(Symbol::Open) || token.Is(Symbol::Bar) ||
-      token.Is(Symbol::Root) || token.Is(Symbol::Minus))
+  if (token.IsNumber() || token.Is(Symbol::Currency) || token.Is(Symbol::Open) ||
+      token.Is(Symbol::Bar) || token.Is(Symbol::Root) || token.Is(Symbol::Minus))
     return true;
   if (!token.IsWord()) return false;
   if (token.Is("the") || token.Is("negative")) return true;
@@ -162,26 +168,36 @@ Result<std::optional<ExprId>> Parser::NounPhrase() {
         if (head.shape == Shape::Range) return std::unexpected(Refuse("a range of numbers"));
         return TRY(ListOf(head.kind));
       }
-      case Shape::List: return TRY(ListOf(head.kind));
+      case Shape::List:
+        return TRY(ListOf(head.kind));
       case Shape::Pair: {
         const std::vector<ExprId> pair = TRY(Pair());
         return Make(head.kind, pair[0], pair[1]);
       }
-      case Shape::Difference: return TRY(DifferenceOf(false));
-      case Shape::Distance: return TRY(DifferenceOf(true));
-      case Shape::Remainder: return TRY(RemainderOf());
-      case Shape::Average: return TRY(Average(TRY(List())));
-      case Shape::One: return Make(head.kind, TRY(Operand()));
+      case Shape::Difference:
+        return TRY(DifferenceOf(false));
+      case Shape::Distance:
+        return TRY(DifferenceOf(true));
+      case Shape::Remainder:
+        return TRY(RemainderOf());
+      case Shape::Average:
+        return TRY(Average(TRY(List())));
+      case Shape::One:
+        return Make(head.kind, TRY(Operand()));
       case Shape::Whole: {
         const bool symbols_only = std::exchange(symbols_only_, false);
         const ExprId operand = TRY(Additive());
         symbols_only_ = symbols_only;
         return Make(head.kind, operand);
       }
-      case Shape::Twice: return Make(Kind::Multiply, Number({2, 1}, place), TRY(Unary()));
-      case Shape::Thrice: return Make(Kind::Multiply, Number({3, 1}, place), TRY(Unary()));
-      case Shape::Square: return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
-      case Shape::Cube: return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
+      case Shape::Twice:
+        return Make(Kind::Multiply, Number({2, 1}, place), TRY(Unary()));
+      case Shape::Thrice:
+        return Make(Kind::Multiply, Number({3, 1}, place), TRY(Unary()));
+      case Shape::Square:
+        return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
+      case Shape::Cube:
+        return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
     }
   }
   at_ = start;
@@ -258,11 +274,13 @@ Result<ExprId> Parser::RemainderOf() {
   const bool dividing = EatAny({"dividing", "you divide"});
   const ExprId a = TRY(Unary());
   EatAny({"is"});
-  if (!(dividing ? Eat("by") : EatAny({"divided by", "and"}))) return std::unexpected(Refuse("\"divided by\""));
+  if (!(dividing ? Eat("by") : EatAny({"divided by", "and"})))
+    return std::unexpected(Refuse("\"divided by\""));
   return Make(Kind::Remainder, a, TRY(Unary()));
 }
 
-// "add(5, 3)". With a space, "add (5 + 3) and 2" is a verb before a bracket and "add (5, 3)" a call.
+// "add(5, 3)". With a space, "add (5 + 3) and 2" is a verb before a bracket and "add (5, 3)" a
+// call.
 bool Parser::AtCall() const {
   if (!Peek().IsWord() || !Peek(1).Is(Symbol::Open) || !FindCall(Peek().word)) return false;
   if (!Peek(1).spaced) return true;
@@ -294,7 +312,8 @@ Result<ExprId> Parser::CallNamed(std::string_view name, Location place) {
     if (!Eat(Symbol::Comma)) return std::unexpected(Refuse("\",\""));
   }
   std::vector<ExprId> items{TRY(Additive())};
-  const bool dots = (call.shape == Shape::Series || call.shape == Shape::Range) && Eat(Symbol::Ellipsis);
+  const bool dots =
+      (call.shape == Shape::Series || call.shape == Shape::Range) && Eat(Symbol::Ellipsis);
   while (dots ? items.size() < 2 : Eat(Symbol::Comma)) items.push_back(TRY(Additive()));
   if (dots && Eat("step")) {
     const std::optional<int64_t> step = Literal(TRY(Unary()));
@@ -305,9 +324,10 @@ Result<ExprId> Parser::CallNamed(std::string_view name, Location place) {
   symbols_only_ = symbols_only;
   than_ = than;
   in_command_ = in_command;
-  const bool one = call.shape == Shape::One || call.shape == Shape::Square || call.shape == Shape::Cube ||
-                   call.shape == Shape::Twice;
-  const bool two = call.shape == Shape::Pair || call.shape == Shape::Remainder || call.shape == Shape::Range;
+  const bool one = call.shape == Shape::One || call.shape == Shape::Square ||
+                   call.shape == Shape::Cube || call.shape == Shape::Twice;
+  const bool two =
+      call.shape == Shape::Pair || call.shape == Shape::Remainder || call.shape == Shape::Range;
   const bool fits = one ? items.size() == 1 : two ? items.size() == 2 : items.size() >= 2;
   if (!fits && !(call.shape == Shape::Average || call.shape == Shape::Series))
     return std::unexpected(RefuseAt(at_ - 1, one ? "one number" : "two numbers"));
@@ -317,14 +337,22 @@ Result<ExprId> Parser::CallNamed(std::string_view name, Location place) {
     return MakeRange(call.kind, range);
   }
   switch (call.shape) {
-    case Shape::Series: return call.kind == Kind::Sum ? SumCall(items) : Fold(Kind::Multiply, items);
-    case Shape::Average: return Average(items);
-    case Shape::Remainder: return Modulo(items[0], items[1]);
-    case Shape::Range: return Make(call.kind, items[0], items[1]);
-    case Shape::Square: return Make(Kind::Power, items[0], Number({2, 1}, place));
-    case Shape::Cube: return Make(Kind::Power, items[0], Number({3, 1}, place));
-    case Shape::Twice: return Make(Kind::Multiply, Number({2, 1}, place), items[0]);
-    default: return one ? Make(call.kind, items[0]) : Fold(call.kind, items);
+    case Shape::Series:
+      return call.kind == Kind::Sum ? SumCall(items) : Fold(Kind::Multiply, items);
+    case Shape::Average:
+      return Average(items);
+    case Shape::Remainder:
+      return Modulo(items[0], items[1]);
+    case Shape::Range:
+      return Make(call.kind, items[0], items[1]);
+    case Shape::Square:
+      return Make(Kind::Power, items[0], Number({2, 1}, place));
+    case Shape::Cube:
+      return Make(Kind::Power, items[0], Number({3, 1}, place));
+    case Shape::Twice:
+      return Make(Kind::Multiply, Number({2, 1}, place), items[0]);
+    default:
+      return one ? Make(call.kind, items[0]) : Fold(call.kind, items);
   }
 }
 

@@ -1,5 +1,5 @@
-// Questions: what they ask for is collected word by word, and every word must be one that questions use or
-// one that the story has used. Then the world is asked.
+// Questions: what they ask for is collected word by word, and every word must be one that questions
+// use or one that the story has used. Then the world is asked.
 #include <algorithm>
 
 #include "frontends/words/parser.h"
@@ -8,8 +8,9 @@
 namespace frazil::frontends::words {
 
 bool Story::AtQuestion() const {
-  for (std::string_view phrase : {"how many", "how much", "what is the", "what was the", "what do", "what does",
-                                  "cost for", "cost of", "price for", "price of", "total cost"})
+  for (std::string_view phrase :
+       {"how many", "how much", "how far", "what is the", "what was the", "what do", "what does",
+        "cost for", "cost of", "price for", "price of", "total cost"})
     if (MatchPhrase(tokens_, at_, phrase) != 0) return true;
   return false;
 }
@@ -23,7 +24,7 @@ Result<void> Story::Question() {
 Result<Story::Query> Story::ReadQuery() {
   Query query;
   query.at = at_;
-  if (EatAny({"how many", "how much"})) {
+  if (EatAny({"how many", "how much", "how far"})) {
     query.more = Eat("more");
     if (IsOpen(at_, false) || (IsOpen(at_, true) && !AtVerb())) TRY_VOID(ReadQueryNoun(query));
   } else {
@@ -42,11 +43,21 @@ Result<bool> Story::ReadQueryWord(Query& query) {
     query.counts.push_back(TRY(ReadQuantity(true)));
     return true;
   }
-  if (EatAny({"does", "do", "did", "will", "would", "can", "is", "are", "was", "were", "be", "there", "the", "a", "an", "of",
-              "in", "for", "on", "at", "to", "now", "still", "left", "over", "remain", "remains", "remaining", "have",
-              "has", "had", "own", "get", "gets", "receive", "receives", "need", "needs", "fill", "fills", "use", "make",
-              "it", "this", "his", "end up with", "hold", "holds", "contain", "contains"}))
+  if (EatAny({"does",     "do",    "did",   "will",        "would",  "can",     "is",
+              "are",      "was",   "were",  "be",          "there",  "the",     "a",
+              "an",       "of",    "in",    "for",         "on",     "at",      "to",
+              "now",      "still", "left",  "over",        "remain", "remains", "remaining",
+              "have",     "has",   "had",   "own",         "get",    "gets",    "receive",
+              "receives", "need",  "needs", "fill",        "fills",  "use",     "make",
+              "it",       "this",  "his",   "end up with", "hold",   "holds",   "contain",
+              "contains", "take",  "takes"}))
     return true;
+  if (const std::optional<VerbMatch> verb = MatchVerb(tokens_, at_);
+      verb && (std::ranges::find(done_, verb->base) != done_.end() ||
+               (verb->base == "go" && !done_.empty()))) {
+    at_ += verb->length;
+    return true;
+  }
   if (EatAny({"altogether", "total", "together", "combined", "all"})) return query.total = true;
   if (EatAny({"cost", "costs"})) return query.money = true;
   if (EatAny({"spend", "spends", "pay", "pays", "paid", "spent"})) return query.spent = true;
@@ -56,7 +67,8 @@ Result<bool> Story::ReadQueryWord(Query& query) {
     query.part = part;
     const bool known = part.empty() || world_.KnowsNoun(part) ||
                        std::ranges::any_of(parts_, [&](const Noun& p) { return Means(part, p); });
-    if (!known && part.head != "one" && part.head != "person") return RefuseAt(at_ - 1, "something the story is about");
+    if (!known && part.head != "one" && part.head != "person")
+      return RefuseAt(at_ - 1, "something the story is about");
     return true;
   }
   if (EatAny({"he", "she"})) {
@@ -134,11 +146,13 @@ Result<ExprId> Story::Answer(const Query& query) {
   if (query.more || !query.other.empty()) {
     const std::optional<size_t> one = world_.Find(query.actor, query.noun);
     const std::optional<size_t> two = world_.Find(query.other, query.noun);
-    if (!one || !two || query.other.empty() || query.actor.empty()) return RefuseAt(query.at, "two amounts to compare");
+    if (!one || !two || query.other.empty() || query.actor.empty())
+      return RefuseAt(query.at, "two amounts to compare");
     return world_.Make(Kind::Subtract, world_.at(*one).amount, world_.at(*two).amount);
   }
   // "How much does each pen cost?"
-  if (const Rate* price = query.each && query.money ? world_.RateFor(query.part) : nullptr) return price->amount;
+  if (const Rate* price = query.each && query.money ? world_.RateFor(query.part) : nullptr)
+    return price->amount;
   if (query.each || (query.noun.empty() && !query.money && !query.spent)) {
     const std::optional<size_t> share = world_.FindShare();
     if (share) return world_.at(*share).amount;
@@ -170,7 +184,8 @@ Result<ExprId> Story::AnswerNoun(const Query& query) {
   const bool generic = query.noun.empty();
   const Noun& noun = query.noun;
   // "How many bags does he need?": what there is, by how much goes into each.
-  if (const Rate* rate = generic ? nullptr : world_.RateFor(noun); rate && world_.FindAll("", noun).empty()) {
+  if (const Rate* rate = generic ? nullptr : world_.RateFor(noun);
+      rate && world_.FindAll("", noun).empty()) {
     if (const std::optional<size_t> whole = world_.Find(query.actor, rate->content))
       return world_.Make(Kind::Divide, world_.at(*whole).amount, rate->amount);
   }
@@ -183,9 +198,12 @@ Result<ExprId> Story::AnswerNoun(const Query& query) {
   const std::vector<size_t> all = world_.FindAll(query.actor, noun);
   if (all.empty()) return RefuseAt(query.at, "something the story tells the amount of");
   if (all.size() == 1) return world_.at(all[0]).amount;
-  // Several: the whole of it where the question says so or names the thing, else the one the story ended with.
+  // Several: the whole of it where the question says so or names the thing, else the one the story
+  // ended with.
   if (query.total || !generic) return world_.SumOf(all);
-  const size_t last = world_.last() && std::ranges::find(all, *world_.last()) != all.end() ? *world_.last() : all.back();
+  const size_t last = world_.last() && std::ranges::find(all, *world_.last()) != all.end()
+                          ? *world_.last()
+                          : all.back();
   return world_.at(last).amount;
 }
 
@@ -195,7 +213,8 @@ Result<ExprId> Story::Default() {
   if (world_.rates().size() == 1 && world_.last()) {
     const Rate& rate = world_.rates()[0];
     const std::optional<size_t> many = world_.Find("", rate.container);
-    if (many && !rate.container.empty()) return world_.Product(rate.amount, world_.at(*many).amount);
+    if (many && !rate.container.empty())
+      return world_.Product(rate.amount, world_.at(*many).amount);
   }
   if (!world_.last()) return RefuseAt(tokens_.size() - 1, "a question");
   const ExprId amount = world_.at(*world_.last()).amount;

@@ -9,11 +9,37 @@ void Parser::EatLead() {
       than_ = Than::Arithmetic;
     } else if (EatAny({"is it true that", "is it the case that"})) {
       than_ = Than::Relation;
-    } else if (!EatAny({"please", "can you", "could you", "tell me", "give me", "show me", "find out", "find",
-                        "calculate", "compute", "evaluate", "solve", "work out", "figure out", "determine",
-                        "simplify", "what do you get when you", "what do you get if you", "what do you get by",
-                        "what happens when you", "if you", "when you", "if i", "the answer to", "the result of",
-                        "the value of", "the result when you", "the result if you", "so", "now", "first"})) {
+    } else if (!EatAny({"please",
+                        "can you",
+                        "could you",
+                        "tell me",
+                        "give me",
+                        "show me",
+                        "find out",
+                        "find",
+                        "calculate",
+                        "compute",
+                        "evaluate",
+                        "solve",
+                        "work out",
+                        "figure out",
+                        "determine",
+                        "simplify",
+                        "what do you get when you",
+                        "what do you get if you",
+                        "what do you get by",
+                        "what happens when you",
+                        "if you",
+                        "when you",
+                        "if i",
+                        "the answer to",
+                        "the result of",
+                        "the value of",
+                        "the result when you",
+                        "the result if you",
+                        "so",
+                        "now",
+                        "first"})) {
       return;
     }
     if (!Eat(Symbol::Colon)) Eat(Symbol::Comma);
@@ -23,16 +49,18 @@ void Parser::EatLead() {
 // The end of the text: "= ?", "is", "equals what", a full stop, a polite word.
 Result<void> Parser::Tail() {
   EatAny({"altogether", "in total", "in all"});
-  if (EatAny({"as a whole number", "in whole numbers", "ignoring the remainder", "ignoring any remainder",
-              "without the remainder", "using integer division", "using whole number division"}))
+  if (EatAny({"as a whole number", "in whole numbers", "ignoring the remainder",
+              "ignoring any remainder", "without the remainder", "using integer division",
+              "using whole number division"}))
     whole_ = true;
   const size_t start = at_;
   Eat(Symbol::Comma);
   Eat(Symbol::Stop);
-  if (!EatAny({"what do you get", "what do i get", "what is the result", "what is the answer", "what is left",
-               "what is that", "what is the value", "how much is that", "please"}))
+  if (!EatAny({"what do you get", "what do i get", "what is the result", "what is the answer",
+               "what is left", "what is that", "what is the value", "how much is that", "please"}))
     at_ = start;
-  if (Eat(Symbol::Equal) || EatAny({"is equal to", "equals", "equal", "is", "are", "makes"})) EatAny({"what", "to what"});
+  if (Eat(Symbol::Equal) || EatAny({"is equal to", "equals", "equal", "is", "are", "makes"}))
+    EatAny({"what", "to what"});
   Eat("please");
   while (Eat(Symbol::Question) || Eat(Symbol::Stop) || Eat(Symbol::Bang) || Eat(Symbol::Colon)) {
   }
@@ -43,8 +71,9 @@ Result<void> Parser::Tail() {
 std::optional<Relation> Parser::EatRelation(bool bare_words) {
   if (Peek().Is(Symbol::Equal)) {
     const Token& next = Peek(1);
-    const bool operand = next.IsNumber() || next.IsWord() || next.Is(Symbol::Open) || next.Is(Symbol::Minus) ||
-                         next.Is(Symbol::Bar) || next.Is(Symbol::Currency);
+    const bool operand = next.IsNumber() || next.IsWord() || next.Is(Symbol::Open) ||
+                         next.Is(Symbol::Minus) || next.Is(Symbol::Bar) ||
+                         next.Is(Symbol::Currency);
     if (!operand || next.Is("what")) return std::nullopt;
     ++at_;
     return Relation::Equal;
@@ -55,15 +84,19 @@ std::optional<Relation> Parser::EatRelation(bool bare_words) {
   if (Eat(Symbol::Less)) return Relation::Less;
   if (Eat(Symbol::Greater)) return Relation::Greater;
   if (!bare_words) return std::nullopt;
-  if (EatAny({"greater than or equal to", "more than or equal to", "bigger than or equal to", "larger than or equal to",
-              "at least", "no less than", "not less than", "no smaller than", "not smaller than", "no fewer than"}))
+  if (EatAny({"greater than or equal to", "more than or equal to", "bigger than or equal to",
+              "larger than or equal to", "at least", "no less than", "not less than",
+              "no smaller than", "not smaller than", "no fewer than"}))
     return Relation::GreaterEqual;
-  if (EatAny({"less than or equal to", "smaller than or equal to", "at most", "no more than", "not more than",
-              "no greater than", "not greater than", "no bigger than", "not bigger than", "no larger than"}))
+  if (EatAny({"less than or equal to", "smaller than or equal to", "at most", "no more than",
+              "not more than", "no greater than", "not greater than", "no bigger than",
+              "not bigger than", "no larger than"}))
     return Relation::LessEqual;
-  if (EatAny({"greater than", "more than", "bigger than", "larger than", "higher than", "above", "over"}))
+  if (EatAny({"greater than", "more than", "bigger than", "larger than", "higher than", "above",
+              "over"}))
     return Relation::Greater;
-  if (EatAny({"less than", "smaller than", "lower than", "fewer than", "below", "under"})) return Relation::Less;
+  if (EatAny({"less than", "smaller than", "lower than", "fewer than", "below", "under"}))
+    return Relation::Less;
   if (EatAny({"not equal to", "not the same as", "different from", "different than", "unequal to"}))
     return Relation::NotEqual;
   if (EatAny({"equal to", "the same as", "exactly", "equal"})) return Relation::Equal;
@@ -78,15 +111,20 @@ Result<ExprId> Parser::Predicate(ExprId subject) {
   auto equal = [&](bool wanted, ExprId a, ExprId b) {
     return MakeCompare(wanted != negated ? Relation::Equal : Relation::NotEqual, a, b);
   };
-  if (EatAny({"an even number", "even"})) return equal(true, Make(Kind::Remainder, subject, number(2)), number(0));
-  if (EatAny({"an odd number", "odd"})) return equal(false, Make(Kind::Remainder, subject, number(2)), number(0));
+  if (EatAny({"an even number", "even"}))
+    return equal(true, Make(Kind::Remainder, subject, number(2)), number(0));
+  if (EatAny({"an odd number", "odd"}))
+    return equal(false, Make(Kind::Remainder, subject, number(2)), number(0));
   if (EatAny({"divisible by", "evenly divisible by", "a multiple of"}))
     return equal(true, Make(Kind::Remainder, subject, TRY(Operand())), number(0));
   if (EatAny({"a factor of", "a divisor of"}))
     return equal(true, Make(Kind::Remainder, TRY(Operand()), subject), number(0));
-  if (!negated && EatAny({"a prime number", "a prime", "prime"})) return Make(Kind::IsPrime, subject);
-  if (!negated && EatAny({"a positive number", "positive"})) return MakeCompare(Relation::Greater, subject, number(0));
-  if (!negated && EatAny({"a negative number", "negative"})) return MakeCompare(Relation::Less, subject, number(0));
+  if (!negated && EatAny({"a prime number", "a prime", "prime"}))
+    return Make(Kind::IsPrime, subject);
+  if (!negated && EatAny({"a positive number", "positive"}))
+    return MakeCompare(Relation::Greater, subject, number(0));
+  if (!negated && EatAny({"a negative number", "negative"}))
+    return MakeCompare(Relation::Less, subject, number(0));
   if (!negated && Eat("between")) {
     const ExprId low = TRY(Operand());
     if (!Eat("and")) return std::unexpected(Refuse("\"and\""));
@@ -102,11 +140,13 @@ Result<ExprId> Parser::Predicate(ExprId subject) {
   return MakeCompare(*relation, subject, TRY(Additive()));
 }
 
-// A comparison behind a value: "15 > 10", "1 < 2 < 3", "15 is greater than 10", "2 plus 2 equals 4".
+// A comparison behind a value: "15 > 10", "1 < 2 < 3", "15 is greater than 10", "2 plus 2 equals
+// 4".
 Result<std::optional<ExprId>> Parser::RelationTail(ExprId subject, bool bare_words) {
   const size_t start = at_;
   if (EatAny({"is", "are"})) {
-    const bool says = !AtEnd() && (Peek().IsWord() || Peek().Is(Symbol::Less) || Peek().Is(Symbol::Greater)) &&
+    const bool says = !AtEnd() &&
+                      (Peek().IsWord() || Peek().Is(Symbol::Less) || Peek().Is(Symbol::Greater)) &&
                       !AtAny({"what", "equal to what"});
     if (says) return TRY(Predicate(subject));
     at_ = start;
@@ -159,8 +199,10 @@ Result<std::optional<ExprId>> Parser::Question() {
   if (EatAny({"which number is", "which one is", "which is"})) {
     std::optional<Kind> kind;
     Eat("the");
-    if (EatAny({"bigger", "larger", "greater", "higher", "biggest", "largest", "greatest", "more"})) kind = Kind::Maximum;
-    if (!kind && EatAny({"smaller", "less", "lower", "smallest", "least", "lowest"})) kind = Kind::Minimum;
+    if (EatAny({"bigger", "larger", "greater", "higher", "biggest", "largest", "greatest", "more"}))
+      kind = Kind::Maximum;
+    if (!kind && EatAny({"smaller", "less", "lower", "smallest", "least", "lowest"}))
+      kind = Kind::Minimum;
     if (!kind) return std::unexpected(Refuse("\"bigger\" or \"smaller\""));
     if (!Eat(Symbol::Comma)) Eat(Symbol::Colon);
     return TRY(ListOf(*kind));
@@ -177,15 +219,18 @@ Result<std::optional<ExprId>> Parser::Question() {
     if (!EatAny({"go into", "fit into", "fit in"})) return std::unexpected(Refuse("\"go into\""));
     return Make(whole ? Kind::WholeDivide : Kind::Divide, TRY(Additive()), divisor);
   }
-  if (EatAny({"how many collatz steps for", "how many collatz steps from", "how long is the collatz sequence for",
-              "how long is the collatz sequence starting at", "how many collatz steps does it take from"}))
+  if (EatAny({"how many collatz steps for", "how many collatz steps from",
+              "how long is the collatz sequence for",
+              "how long is the collatz sequence starting at",
+              "how many collatz steps does it take from"}))
     return Make(Kind::Collatz, TRY(Operand()));
   if (Eat("steps to reach")) {
     const size_t goal = at_;
     if (Literal(TRY(Unary())) != 1) return std::unexpected(RefuseAt(goal, "1"));
     if (!Eat("from")) return std::unexpected(Refuse("\"from\" and a number"));
     const ExprId start = TRY(Unary());
-    if (!EatAny({"via collatz", "by collatz", "in the collatz sequence"})) return std::unexpected(Refuse("\"via Collatz\""));
+    if (!EatAny({"via collatz", "by collatz", "in the collatz sequence"}))
+      return std::unexpected(Refuse("\"via Collatz\""));
     return Make(Kind::Collatz, start);
   }
   return std::nullopt;
@@ -214,7 +259,8 @@ Result<Tree> Parser::ParseSentence() {
   ExprId value = TRY(Statement());
   value = TRY(Chain(value));
   in_command_ = false;
-  if (const std::optional<ExprId> relation = TRY(RelationTail(value, than_ != Than::Arithmetic))) value = *relation;
+  if (const std::optional<ExprId> relation = TRY(RelationTail(value, than_ != Than::Arithmetic)))
+    value = *relation;
   // "5 < 6 and 7 < 8"
   while (IsClaim(value) && Eat("and")) {
     const ExprId subject = TRY(Additive());

@@ -1,5 +1,5 @@
-// Ranges of numbers, for sums, products and counting: "1 to 10", "the even numbers up to 20", "the first
-// 5 odd numbers", "the squares of the numbers from 1 to 4".
+// Ranges of numbers, for sums, products and counting: "1 to 10", "the even numbers up to 20", "the
+// first 5 odd numbers", "the squares of the numbers from 1 to 4".
 #include "frontends/words/parser.h"
 
 namespace frazil::frontends::words {
@@ -31,12 +31,14 @@ Result<std::optional<Parser::Range>> Parser::TryRange(bool bare_to) {
     return std::nullopt;
   }
   noun.named = noun.named || AtAny({"from", "between"});
-  if (noun.named && (AtAny({"below", "under", "less than"}) || EatUpTo())) return TRY(UpToRange(noun));
+  if (noun.named && (AtAny({"below", "under", "less than"}) || EatUpTo()))
+    return TRY(UpToRange(noun));
   if (noun.named) return TRY(BoundedRange(noun));
   // Nothing says yet whether this is "1 to 10" or "1 and 10".
   at_ = start;
   TRY(Operand());
-  const bool range = (bare_to && At("to")) || AtAny({"through", "thru", "up to"}) || Peek().Is(Symbol::Ellipsis);
+  const bool range =
+      (bare_to && At("to")) || AtAny({"through", "thru", "up to"}) || Peek().Is(Symbol::Ellipsis);
   at_ = start;
   if (!range) return std::nullopt;
   return TRY(BoundedRange(noun));
@@ -109,8 +111,9 @@ Result<ExprId> Parser::Shift(ExprId bound, int64_t by) {
 Result<Parser::Range> Parser::Align(Range range, int parity) {
   if (parity < 0) return range;
   const std::optional<int64_t> from = Literal(range.from);
-  if (!from) return std::unexpected(NoAnswer("even or odd numbers need a whole number to start at",
-                                             NodeOf(range.from).location));
+  if (!from)
+    return std::unexpected(NoAnswer("even or odd numbers need a whole number to start at",
+                                    NodeOf(range.from).location));
   if ((*from & 1) != parity) range.from = TRY(Shift(range.from, 1));
   range.step = 2;
   return range;
@@ -138,7 +141,8 @@ Result<ExprId> Parser::CountCommand() {
   }
   const std::optional<int64_t> a = Literal(from), b = Literal(to);
   if (a && b && ((down && *a < *b) || (up && *a > *b)))
-    return std::unexpected(NoAnswer("this counts away from its end and never stops", NodeOf(to).location));
+    return std::unexpected(
+        NoAnswer("this counts away from its end and never stops", NodeOf(to).location));
   return MakeRange(Kind::CountTo, {from, to, 1, SeriesTerm::Itself});
 }
 

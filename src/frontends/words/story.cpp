@@ -1,5 +1,5 @@
-// The parts of a clause: amounts with their nouns, and who does something. Open words end where a word
-// of the closed language, a verb or a number begins.
+// The parts of a clause: amounts with their nouns, and who does something. Open words end where a
+// word of the closed language, a verb or a number begins.
 #include "frontends/words/story.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ bool LooksLikeStory(std::span<const Token> tokens) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     size_t at = i;
     number = number || ReadNumber(tokens, at, probe).has_value();
-    clause = clause || MatchVerb(tokens, i) || tokens[i].Is("each") || tokens[i].Is("there") || tokens[i].Is("per");
+    clause = clause || MatchVerb(tokens, i) || tokens[i].Is("each") || tokens[i].Is("there") ||
+             tokens[i].Is("per");
   }
   return number && clause;
 }
@@ -43,8 +44,8 @@ bool Story::EatStop() {
 bool Story::AtClauseEnd() const {
   const Token& token = Peek();
   return token.kind == TokenKind::End || token.Is(Symbol::Stop) || token.Is(Symbol::Question) ||
-         token.Is(Symbol::Bang) || token.Is(Symbol::Semicolon) || token.Is(Symbol::Comma) || token.Is("and") ||
-         token.Is("but") || token.Is("then");
+         token.Is(Symbol::Bang) || token.Is(Symbol::Semicolon) || token.Is(Symbol::Comma) ||
+         token.Is("and") || token.Is("but") || token.Is("then");
 }
 
 bool Story::AtNumber() const {
@@ -72,7 +73,8 @@ bool Story::IsOpen(size_t at, bool object) const {
   if (ReadNumber(tokens_, end, probe)) return false;
   if (!MatchVerb(tokens_, at)) return true;
   const Token& next = tokens_[std::min(at + 1, tokens_.size() - 1)];
-  return object || next.Is("of") || (at + 1 < tokens_.size() && MatchVerb(tokens_, at + 1).has_value());
+  return object || next.Is("of") ||
+         (at + 1 < tokens_.size() && MatchVerb(tokens_, at + 1).has_value());
 }
 
 Noun Story::ReadNoun(bool object) {
@@ -132,7 +134,8 @@ Result<Story::Quantity> Story::ReadQuantity(bool object) {
   if (!money && !number->part) quantity.noun = ReadNoun(object);
   if (quantity.noun.money) quantity.noun.head = "dollar";
   ReadOf(quantity);
-  if (number->part && quantity.noun.empty() && tokens_[at_ - 1].IsWord() && !tokens_[at_ - 1].Is("them"))
+  if (number->part && quantity.noun.empty() && tokens_[at_ - 1].IsWord() &&
+      !tokens_[at_ - 1].Is("them"))
     quantity.noun = ReadNoun(object);
   quantity.more = EatAny({"more"}) || quantity.more;
   TRY_VOID(ReadPer(quantity));
@@ -193,7 +196,8 @@ Result<std::string> Story::ReadOtherActor() {
   if (Eat("me")) return std::string("i");
   if (Eat("us")) return std::string("we");
   if (Eat("you")) return std::string("you");
-  const bool pronoun = EatAny({"him", "them", "it"}) || (Peek().Is("her") && !IsOpen(at_ + 1, false) && Eat("her"));
+  const bool pronoun =
+      EatAny({"him", "them", "it"}) || (Peek().Is("her") && !IsOpen(at_ + 1, false) && Eat("her"));
   if (pronoun) return before_.empty() ? actor_ : before_;
   const Noun noun = ReadNoun(false);
   if (noun.empty()) return Refuse("a name");
@@ -202,8 +206,8 @@ Result<std::string> Story::ReadOtherActor() {
 
 // Words of time and order that change nothing.
 void Story::SkipAdverbs() {
-  while (EatAny({"then", "now", "later", "also", "next", "today", "yesterday", "again", "after that", "the next day",
-                 "in total", "altogether", "all together"}))
+  while (EatAny({"then", "now", "later", "also", "next", "today", "yesterday", "again",
+                 "after that", "the next day", "in total", "altogether", "all together"}))
     if (Peek().Is(Symbol::Comma)) ++at_;
 }
 

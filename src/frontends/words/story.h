@@ -1,6 +1,6 @@
-// The grammar of short stories: clauses of somebody, a verb and an amount, and a question. It speaks of
-// any names and things; the verbs are a table (lexicon). Every number of the text must end up in the
-// answer, or the story is refused: a number that plays no part was not understood.
+// The grammar of short stories: clauses of somebody, a verb and an amount, and a question. It
+// speaks of any names and things; the verbs are a table (lexicon). Every number of the text must
+// end up in the answer, or the story is refused: a number that plays no part was not understood.
 #pragma once
 
 #include <span>
@@ -30,12 +30,12 @@ class Story {
  private:
   struct Quantity {
     ExprId amount;
-    size_t at = 0;        // its token
+    size_t at = 0;  // its token
     Noun noun;
-    bool more = false;    // "7 more"
-    bool part = false;    // "half of them": amount is a factor
-    bool each = false;    // "2 dollars each"
-    bool per = false;     // "in each bag": container says of what
+    bool more = false;  // "7 more"
+    bool part = false;  // "half of them": amount is a factor
+    bool each = false;  // "2 dollars each"
+    bool per = false;   // "in each bag": container says of what
     Noun container;
   };
   struct Objects {
@@ -54,7 +54,9 @@ class Story {
   };
 
   // --- cursor (story.cpp)
-  const Token& Peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  const Token& Peek(size_t ahead = 0) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+  }
   bool Eat(std::string_view phrase);
   bool EatAny(std::initializer_list<std::string_view> phrases);
   bool EatStop();
@@ -89,6 +91,7 @@ class Story {
   Result<void> CostPhrase(const Noun& subject, std::optional<Quantity> many);
   Result<void> SplitPhrase(const std::string& actor, std::optional<Quantity> what);
   Result<void> PutPhrase(const std::string& actor);
+  Result<void> TimedPhrase(const VerbMatch& verb, const Quantity& what);
   Result<Objects> ReadObjects(Deed deed);
   Result<void> ReadPhrasesBehind(Objects& objects);
   Result<void> Apply(Deed deed, const std::string& actor, const Objects& objects);
@@ -120,12 +123,13 @@ class Story {
   std::optional<Error> best_;
   Tree tree_;
   World world_;
-  std::string actor_;                    // whom "she" means
-  std::string before_;                   // whom "her" means: the actor of the clause before
-  std::optional<VerbMatch> verb_;        // what a bare "3 to Bob" repeats
+  std::string actor_;              // whom "she" means
+  std::string before_;             // whom "her" means: the actor of the clause before
+  std::optional<VerbMatch> verb_;  // what a bare "3 to Bob" repeats
   std::vector<std::pair<ExprId, size_t>> numbers_;
-  std::vector<Noun> parts_;              // what things were split among
-  std::vector<std::string> places_;      // "on the fence": where, which changes no amount
+  std::vector<Noun> parts_;             // what things were split among
+  std::vector<std::string_view> done_;  // verbs of so much per time: a question may use them again
+  std::vector<std::string> places_;     // "on the fence": where, which changes no amount
 };
 
 }  // namespace frazil::frontends::words

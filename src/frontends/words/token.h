@@ -1,5 +1,5 @@
-// The text as tokens with places. Numbers written in digits are values already; number words stay words,
-// because "two hundred and five" may be one number or two, which only the grammar can tell.
+// The text as tokens with places. Numbers written in digits are values already; number words stay
+// words, because "two hundred and five" may be one number or two, which only the grammar can tell.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,33 @@ namespace frazil::frontends::words {
 enum class TokenKind : uint8_t { Number, Ordinal, Word, Symbol, End };
 
 enum class Symbol : uint8_t {
-  None, Plus, Minus, Times, Slash, WholeSlash, Power, Percent, Bang, Root, Superscript,
-  Open, Close, Bar, Comma, Semicolon, Colon, Stop, Question, Ellipsis,
-  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, Currency,
+  None,
+  Plus,
+  Minus,
+  Times,
+  Slash,
+  WholeSlash,
+  Power,
+  Percent,
+  Bang,
+  Root,
+  Superscript,
+  Open,
+  Close,
+  Bar,
+  Comma,
+  Semicolon,
+  Colon,
+  Stop,
+  Question,
+  Ellipsis,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Currency,
 };
 
 struct Token {

@@ -1,6 +1,6 @@
-// All readings of a text, compared. The sentence grammar goes first; a text that is no sentence about
-// numbers may be a story. Every combination of the grammar's choices is parsed; readings that come
-// to the same value are one, and two that do not are an ambiguity.
+// All readings of a text, compared. The sentence grammar goes first; a text that is no sentence
+// about numbers may be a story. Every combination of the grammar's choices is parsed; readings that
+// come to the same value are one, and two that do not are an ambiguity.
 #include "frontends/words/words.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,8 @@ class Reader {
         return Fail(Diag::LimitReached, "the text has too many possible readings to compare");
       Grammar grammar(tokens_, choices, limits_);
       Result<Tree> tree = grammar.ParseSentence();
-      if (!tree && ClassOf(tree.error().diag) == ErrorClass::Limit) return std::unexpected(tree.error());
+      if (!tree && ClassOf(tree.error().diag) == ErrorClass::Limit)
+        return std::unexpected(tree.error());
       if (tree) {
         TRY_VOID(Consider(std::move(*tree), choices.Parting()));
       } else {
@@ -56,7 +57,8 @@ class Reader {
   Result<Candidate> Take() {
     if (candidates_.size() == 1) return std::move(candidates_[0]);
     return Fail(Diag::Ambiguous,
-                fmt::format("this can mean \"{}\" or \"{}\"", candidates_[0].canonical, candidates_[1].canonical),
+                fmt::format("this can mean \"{}\" or \"{}\"", candidates_[0].canonical,
+                            candidates_[1].canonical),
                 parting_);
   }
 

@@ -1,6 +1,6 @@
-// The door: short English arithmetic to a typed program. A reading keeps every stage, so that each can be
-// looked at: canonical form, operation, program. What is not understood is refused, naming the part;
-// what has two meanings is refused, naming both.
+// The door: short English arithmetic to a typed program. A reading keeps every stage, so that each
+// can be looked at: canonical form, operation, program. What is not understood is refused, naming
+// the part; what has two meanings is refused, naming both.
 #pragma once
 
 #include <span>
@@ -21,7 +21,8 @@ struct Reading {
   std::string canonical;  // "50 - 15 = "; reads back as the same program
   std::string operation;  // "subtract"; of a chain, in the order they happen: "subtract, multiply"
   AnswerKind answer_kind = AnswerKind::Integer;
-  // `main` without parameters: one integer, a (numerator, denominator > 0) in lowest terms, or a bool.
+  // `main` without parameters: one integer, a (numerator, denominator > 0) in lowest terms, or a
+  // bool.
   ir::Program program;
   Tree tree;
 };
@@ -31,8 +32,8 @@ Result<Reading> Parse(std::string_view text, const Limits& limits = {});
 // "integer", "fraction", "truth".
 std::string_view AnswerKindName(AnswerKind kind);
 
-// The answer of a finished run: "35", "3.5", "1/3", "1" or "0" for yes or no. A trap is an error that
-// says in a sentence why there is no answer.
+// The answer of a finished run: "35", "3.5", "1/3", "1" or "0" for yes or no. A trap is an error
+// that says in a sentence why there is no answer.
 Result<std::string> PrintAnswer(AnswerKind kind, const exec::Outcome& outcome);
 Result<std::string> PrintAnswer(const Reading& reading, const exec::Outcome& outcome);
 

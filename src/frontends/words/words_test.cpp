@@ -1,5 +1,5 @@
-// The stages of a reading: tokens, canonical form, width, program, steps, places of refusals. Whole texts
-// and their answers are data, in tests/words.
+// The stages of a reading: tokens, canonical form, width, program, steps, places of refusals. Whole
+// texts and their answers are data, in tests/words.
 #include "frontends/words/words.h"
 
 #include <gtest/gtest.h>
@@ -65,9 +65,11 @@ func @main() -> (i64) {
 }
 )");
   ASSERT_TRUE(program.has_value());
-  EXPECT_EQ(ir::ExactDigest(*program), ir::ExactDigest(Read("Add the numbers from 1 to 1,000,000").program));
+  EXPECT_EQ(ir::ExactDigest(*program),
+            ir::ExactDigest(Read("Add the numbers from 1 to 1,000,000").program));
   EXPECT_NE(ir::ExactDigest(*program), ir::ExactDigest(Read("Sum 1 to 1000001").program));
-  EXPECT_EQ(ir::ExactDigest(Read("Subtract 49 from 69").program), ir::ExactDigest(Read("69 - 49").program));
+  EXPECT_EQ(ir::ExactDigest(Read("Subtract 49 from 69").program),
+            ir::ExactDigest(Read("69 - 49").program));
   EXPECT_NE(ir::ExactDigest(Read("49 - 69").program), ir::ExactDigest(Read("69 - 49").program));
 }
 
@@ -179,8 +181,71 @@ TEST(Words, LongChainsAreLinear) {
   EXPECT_EQ(Ask(text), "2001");
   const Reading reading = Read(text);
   EXPECT_EQ(reading.canonical, text + " = ");
-  EXPECT_EQ(reading.operation, "add, add, add, add, add, add, add, add, add, add, add, add, and 1988 more");
+  EXPECT_EQ(reading.operation,
+            "add, add, add, add, add, add, add, add, add, add, add, add, and 1988 more");
   EXPECT_TRUE(ir::Check(reading.program).has_value());
+}
+
+// Formulas at random against exact arithmetic of their own: values, widths and both passes of the
+// lowering.
+class RandomFormula {
+ public:
+  explicit RandomFormula(uint64_t seed) : state_(seed) {}
+
+  struct Formula {
+    std::string text;
+    Rational value;
+  };
+
+  Formula Make(int depth) {
+    if (depth == 0 || Below(6) == 0) return Leaf();
+    const Formula a = Make(depth - 1), b = Make(depth - 1);
+    const Rational &x = a.value, &y = b.value;
+    auto text = [&](const char* op) { return "(" + a.text + op + b.text + ")"; };
+    switch (Below(7)) {
+      case 0:
+        return {text(" + "), Rational::Of(x.num * y.den + y.num * x.den, x.den * y.den)};
+      case 1:
+        return {text(" - "), Rational::Of(x.num * y.den - y.num * x.den, x.den * y.den)};
+      case 2:
+        return {text(" times "), Rational::Of(x.num * y.num, x.den * y.den)};
+      case 3:
+        return {"-" + a.text, Rational::Of(-x.num, x.den)};
+      case 4:
+        return {"abs(" + a.text + ")", Rational::Of(x.num.Abs(), x.den)};
+      case 5: {
+        const bool less = x.num * y.den < y.num * x.den;
+        return {"max(" + a.text + ", " + b.text + ")", less ? y : x};
+      }
+      default:
+        if (y.num.is_zero()) return a;
+        return {text(" / "), Rational::Of(x.num * y.den, x.den * y.num)};
+    }
+  }
+
+ private:
+  uint64_t Below(uint64_t n) {
+    state_ = state_ * 6364136223846793005 + 1442695040888963407;
+    return (state_ >> 33) % n;
+  }
+  Formula Leaf() {
+    const int64_t n = static_cast<int64_t>(Below(Below(2) == 0 ? 12 : 1'000'000'000));
+    const Rational value = Rational::Of(n, Below(4) == 0 ? 100 : 1);
+    return {PrintRational(value), value};
+  }
+  uint64_t state_;
+};
+
+TEST(Words, RandomFormulasAreExact) {
+  for (uint64_t seed = 1; seed <= 1500; ++seed) {
+    RandomFormula random(seed);
+    const RandomFormula::Formula formula = random.Make(static_cast<int>(seed % 6));
+    if (formula.value.num.huge() || formula.value.num.bits() > 500 ||
+        formula.value.den.bits() > 500)
+      continue;
+    EXPECT_EQ(Ask(formula.text), PrintRational(formula.value))
+        << "seed " << seed << ": " << formula.text;
+  }
 }
 
 TEST(Lexer, NumbersWithGrouping) {

@@ -1,4 +1,5 @@
-// Lookup is by mention, latest first, as in talk: "she gives away 15" means what she was last said to have.
+// Lookup is by mention, latest first, as in talk: "she gives away 15" means what she was last said
+// to have.
 #include "frontends/words/world.h"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace frazil::frontends::words {
 
 bool Means(const Noun& mention, const Noun& thing) {
   if (mention.empty()) return true;
-  if (mention.head != thing.head && mention.head != thing.of && (mention.of.empty() || mention.of != thing.head))
+  if (mention.head != thing.head && mention.head != thing.of &&
+      (mention.of.empty() || mention.of != thing.head))
     return false;
   return std::ranges::all_of(mention.adjectives, [&](const std::string& adjective) {
     return std::ranges::find(thing.adjectives, adjective) != thing.adjectives.end();
@@ -42,7 +44,8 @@ std::optional<size_t> World::FindOrDerive(const std::string& actor, const Noun& 
   if (!rate || rate->container.empty()) return std::nullopt;
   const std::optional<size_t> many = Find(actor, rate->container);
   if (!many) return std::nullopt;
-  return Add({holdings_[*many].actor, rate->content, Product(rate->amount, holdings_[*many].amount)});
+  return Add(
+      {holdings_[*many].actor, rate->content, Product(rate->amount, holdings_[*many].amount)});
 }
 
 std::optional<size_t> World::FindSpent(const std::string& actor) const {
@@ -86,12 +89,15 @@ bool World::KnowsActor(const std::string& actor) const {
 
 bool World::KnowsNoun(const Noun& noun) const {
   return std::ranges::any_of(holdings_, [&](const Holding& h) { return Means(noun, h.noun); }) ||
-         std::ranges::any_of(rates_, [&](const Rate& r) { return Means(noun, r.container) || Means(noun, r.content); });
+         std::ranges::any_of(rates_, [&](const Rate& r) {
+           return Means(noun, r.container) || Means(noun, r.content);
+         });
 }
 
 bool World::AllAre(std::string_view kind) const {
   const std::vector<size_t> all = FindAll("", {});
-  return all.size() > 1 && std::ranges::all_of(all, [&](size_t i) { return IsKindOf(holdings_[i].noun.head, kind); });
+  return all.size() > 1 &&
+         std::ranges::all_of(all, [&](size_t i) { return IsKindOf(holdings_[i].noun.head, kind); });
 }
 
 ExprId World::Make(Kind kind, ExprId a, ExprId b) {
@@ -108,7 +114,8 @@ ExprId World::Product(ExprId a, ExprId b) {
 
 ExprId World::SumOf(const std::vector<size_t>& indices) {
   ExprId sum = holdings_[indices[0]].amount;
-  for (size_t i = 1; i < indices.size(); ++i) sum = Make(Kind::Add, sum, holdings_[indices[i]].amount);
+  for (size_t i = 1; i < indices.size(); ++i)
+    sum = Make(Kind::Add, sum, holdings_[indices[i]].amount);
   return sum;
 }
 

@@ -10,7 +10,8 @@
 
 namespace frazil::frontends::words {
 
-// A thing by its head noun, singular: "5 red marbles" is marble (red), "5 rows of desks" row of desk.
+// A thing by its head noun, singular: "5 red marbles" is marble (red), "5 rows of desks" row of
+// desk.
 struct Noun {
   std::string head;
   std::string of;
