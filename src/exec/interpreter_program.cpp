@@ -56,7 +56,7 @@ Result<InterpreterProgram> InterpreterProgram::Create(const ir::Program& source)
   }
   with_random.entry = source.entry;
   InterpreterProgram prepared;
-  prepared.program_ = TRY(ir::ExpandPrelude(with_random));
+  prepared.program_ = TRY(ir::ExplicitBarriers(TRY(ir::ExpandPrelude(with_random))));
   for (const ir::Function& function : prepared.program_.functions)
     prepared.layouts_.emplace_back(function);
   return prepared;

@@ -16,6 +16,10 @@ Result<Program> LowerTensors(const Program& program);
 Result<Program> ExpandPrelude(const Program& program);
 Result<Program> SplitBarriers(const Program& program);
 
+// A structure around a barrier is a boundary of phases too ([order.barrier]): this writes those boundaries
+// down as barriers, for whoever executes barriers one by one. SplitBarriers does not need it.
+Result<Program> ExplicitBarriers(const Program& program);
+
 // All three, then a check of the size limit.
 Result<Program> LowerForTarget(const Program& program, const Limits& limits = {});
 
