@@ -90,7 +90,11 @@ class FunctionGenerator {
   void EmitWhile();
   void EmitSwitch();
   bool EmitParallel();
-  void EmitBarriers(ValueId i);
+  // Made before a parallel, so the same for all its iterations.
+  struct Uniform {
+    ValueId condition, low, high;
+  };
+  void EmitPhases(const Uniform& uniform);
   bool EmitCall();
   bool EmitLength();
   bool EmitAlloc();

@@ -169,13 +169,46 @@ void FunctionGenerator::EmitSwitch() {
   for (ValueId value : b_.Switch(selector, cases, results, region)) AddToScope(value);
 }
 
-// Phases between barriers, some of them inside a uniform `for` or `if`.
-void FunctionGenerator::EmitBarriers(ValueId) {
+// Phases between barriers, some of them inside of a `for` or `if` that all iterations go through alike.
+void FunctionGenerator::EmitPhases(const Uniform& uniform) {
   Random& random = state_.random;
-  auto barrier = [&] { b_.Emit(Op::Barrier, Type{}, {}, {}); };
-  for (uint64_t i = 0, n = random.Below(3); i < n; ++i) {
-    Statements(1 + static_cast<uint32_t>(random.Below(2)));
-    barrier();
+  auto some_statements = [&] { Statements(static_cast<uint32_t>(random.Below(2))); };
+  auto phase = [&] {
+    some_statements();
+    b_.Emit(Op::Barrier, Type{}, {}, {});
+    some_statements();
+  };
+  auto in_structure = [&](uint64_t trips) {
+    size_t mark = scope_.size();
+    uint64_t outer = weight_;
+    weight_ *= trips;
+    ++nesting_;
+    phase();
+    --nesting_;
+    weight_ = outer;
+    scope_.resize(mark);
+  };
+  for (uint64_t i = 0, n = 1 + random.Below(2); i < n; ++i) {
+    uint64_t kind = random.Below(4);
+    if (kind == 0 && nesting_ < MaxNesting) {
+      Type type = random.Pick(state_.pool);
+      Values init = {Any(type)};
+      Values results = b_.For(uniform.low, uniform.high, 1, init, [&](ValueId j, std::span<const ValueId> carried) {
+        size_t mark = scope_.size();
+        AddToScope(j);
+        AddToScope(carried[0]);
+        in_structure(11);
+        Values next = {Any(type)};
+        scope_.resize(mark);
+        return next;
+      });
+      AddToScope(results[0]);
+    } else if (kind == 1 && nesting_ < MaxNesting) {
+      b_.If(uniform.condition, {}, [&] { in_structure(1); return Values{}; },
+            [&] { if (random.Chance(30)) in_structure(1); return Values{}; });
+    } else {
+      phase();
+    }
   }
   Statements(1);
 }
@@ -188,6 +221,8 @@ bool FunctionGenerator::EmitParallel() {
   auto [low, high] = Bounds(types::Index, &step, &trips);
   bool outer = in_parallel_;
   bool phases = !in_parallel_ && random.Chance(50);
+  Uniform uniform;
+  if (phases) uniform = {Any(types::Bool), Int(types::Index, 0), SmallCount(types::Index)};
   in_parallel_ = true;
   size_t mark = scope_.size();
   uint64_t outer_weight = weight_;
@@ -195,7 +230,7 @@ bool FunctionGenerator::EmitParallel() {
   weight_ *= trips;
   b_.Parallel(low, high, [&](ValueId i) {
     AddToScope(i);
-    if (phases) EmitBarriers(i);
+    if (phases) EmitPhases(uniform);
     else Statements(1 + static_cast<uint32_t>(random.Below(4)));
   });
   --nesting_;

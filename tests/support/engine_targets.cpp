@@ -40,9 +40,17 @@ class TargetEngine : public Engine {
   std::unique_ptr<exec::Target> target_;
 };
 
+struct Compiler {
+  std::string path;
+  std::vector<std::string> flags;
+};
+
+// With several compilers each unit is for the next of them; a single program (a shrinker's) is for the
+// one that was last.
 class CEngine : public Engine {
  public:
-  CEngine(std::string_view name, std::string compiler) : name_(name), compiler_(std::move(compiler)) {}
+  CEngine(std::string_view name, std::vector<Compiler> compilers)
+      : name_(name), compilers_(std::move(compilers)) {}
   std::string_view name() const override { return name_; }
   TrapDetail trap_detail(const ir::Program& program) const override {
     return TrapDetailWhenLowered(program);
@@ -51,7 +59,9 @@ class CEngine : public Engine {
     std::vector<ir::Program> copies;
     for (const ir::Program* program : programs) copies.push_back(*program);
     std::vector<Prepared> result;
-    auto batch = targets::c::CBatch::Compile(copies, compiler_, {}, metered);
+    if (programs.size() > 1) last_ = (last_ + 1) % compilers_.size();
+    const Compiler& compiler = compilers_[last_];
+    auto batch = targets::c::CBatch::Compile(copies, compiler.path, compiler.flags, metered);
     for (size_t i = 0; i < programs.size(); ++i)
       result.push_back(batch ? batch->Get(i) : Prepared(std::unexpected(batch.error())));
     return result;
@@ -59,7 +69,8 @@ class CEngine : public Engine {
 
  private:
   std::string_view name_;
-  std::string compiler_;
+  std::vector<Compiler> compilers_;
+  size_t last_ = 0;
 };
 
 }  // namespace
@@ -67,8 +78,12 @@ class CEngine : public Engine {
 Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "batch") return MakeBatchEngine();
   if (name == "wasm") return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
-  if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", "gcc-12");
-  if (name == "c-clang") return std::make_unique<CEngine>("c-clang", "clang-22");
+  using Compilers = std::vector<Compiler>;
+  if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", Compilers{{"gcc-12", {}}});
+  if (name == "c-clang") return std::make_unique<CEngine>("c-clang", Compilers{{"clang-22", {}}});
+  if (name == "c-mixed")
+    return std::make_unique<CEngine>("c-mixed", Compilers{{"gcc-12", {"-O1"}}, {"clang-22", {"-O0"}},
+                                                          {"gcc-12", {"-O2"}}, {"clang-22", {"-O1"}}});
   return Fail(Diag::UnknownTarget, fmt::format("no engine '{}'", name));
 }
 
