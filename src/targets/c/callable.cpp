@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -25,7 +26,8 @@ using exec::Value;
 
 // A caller's stack is good for this much.
 constexpr uint64_t SmallStackBytes = 256 << 10;
-constexpr uint64_t LargestStackBytes = uint64_t{4} << 30;
+constexpr uint64_t LargestStackBytes = uint64_t{1} << 30;
+constexpr uint64_t LeastRecursionBytes = 16 << 20;
 // Below the last checked frame: what its own locals and helpers take.
 constexpr uint64_t StackReserveBytes = 256 << 10;
 
@@ -190,7 +192,9 @@ class CCallable : public exec::Callable {
     __extension__ using uint128 = unsigned __int128;
     const uint128 frames = recursive_ ? uint128{context.limits.depth} + 2 : 1;
     const uint128 wanted = frames * frame_bytes_ + 2 * StackReserveBytes;
-    const uint64_t bytes = wanted > LargestStackBytes ? LargestStackBytes : static_cast<uint64_t>(wanted);
+    // Stack is memory too. Recursion that needs more ends with a depth trap.
+    const uint64_t most = std::clamp(context.limits.memory_bytes, LeastRecursionBytes, LargestStackBytes);
+    const uint64_t bytes = wanted > most ? most : static_cast<uint64_t>(wanted);
     Invocation call{entry_, in.data(), out.data(), &run, bytes, 0};
     TRY_VOID(CallOnLargeStack(call));
     return call.status;
@@ -209,8 +213,6 @@ class CCallable : public exec::Callable {
 
   static Result<std::optional<exec::TrapInfo>> TrapOf(int status, const RunLayout& run) {
     if (status == 0) return std::optional<exec::TrapInfo>();
-    if (status == StackStatus)
-      return Fail(Diag::LimitReached, "the program's recursion needs more than 4 GiB of stack");
     const auto op = run.trap_op != nullptr ? ir::OpNamed(run.trap_op) : std::nullopt;
     if (status == WrongTypeStatus && op) {
       return Fail(Diag::WrongArgument, fmt::format("the next value of the {} stream has another type than the "

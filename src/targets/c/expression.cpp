@@ -69,7 +69,7 @@ Text ExpressionWriter::Call(const std::string& function, const ir::Inst& inst) {
 Text ExpressionWriter::Compute(const ir::Inst& inst) {
   const Text text = ComputeAny(inst);
   if (!facts_.canonical[ir::Function::result_of(inst).index]) return text;
-  return {fmt::format("{}({})", support_.Use(inst.op == Op::Sqrt ? "root_nan" : "one_nan", inst.type), text.text)};
+  return {fmt::format("{}({})", support_.Use(inst.op == Op::Sqrt ? "nan_by_bits" : "one_nan", inst.type), text.text)};
 }
 
 Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {

@@ -30,6 +30,7 @@ class Marker {
   void Run() {
     FindHomes();
     for (uint32_t r = 0; r < function_.regions.size(); ++r) MarkRoots(RegionId(r));
+    FindLazy();
     for (InstId id : in_order_) CountUses(id);
     Inline();
   }
@@ -44,6 +45,7 @@ class Marker {
     facts_.live.assign(function_.values.size(), false);
     facts_.inlined.assign(function_.values.size(), false);
     facts_.canonical.assign(function_.values.size(), false);
+    facts_.lazy.assign(function_.values.size(), false);
     facts_.needed.assign(function_.insts.size(), false);
     facts_.reached.assign(function_.regions.size(), 0);
     facts_.allocates.assign(function_.regions.size(), false);
@@ -182,24 +184,17 @@ class Marker {
     LiveYield(Function::region_of(loop, loop.op == Op::While ? 1 : 0), k);
   }
 
-  void Use(ValueId value, RegionId region, bool needs_name, bool moves) {
-    facts_.uses[value.index] += 1;
-    user_region_[value.index] = region;
-    if (needs_name) user_needs_name_[value.index] = true;
-    const InstId definition = facts_.definition[value.index];
-    if (moves && definition.valid() && MakesAnyNan(function_, function_.inst(definition)))
-      facts_.canonical[value.index] = true;
-  }
-
-  void CountUses(InstId id) {
+  // Calls `visit(value, needs_name, moves, result)` for each operand that a needed instruction reads; result is
+  // what a yield or the start of a loop moves it to, invalid for others.
+  template <typename Visit>
+  void ForEachUse(InstId id, const Visit& visit) const {
     const Inst& inst = function_.inst(id);
-    const RegionId region = region_of_[id.index];
     if (inst.op == Op::Yield) {
-      const InstId owner = owner_[region.index];
+      const InstId owner = owner_[region_of_[id.index].index];
       if (!facts_.needed[owner.index]) return;
       for (uint32_t k = 0; k < inst.operands.count; ++k) {
-        if (facts_.live[function_.inst(owner).results.begin + k])
-          Use(function_.operand(inst, k), region, false, true);
+        const ValueId result = Function::result_of(function_.inst(owner), k);
+        if (facts_.live[result.index]) visit(function_.operand(inst, k), false, true, result);
       }
       return;
     }
@@ -208,11 +203,66 @@ class Marker {
     const bool is_read = inst.results.count == 1 && facts_.live[inst.results.begin];
     const TrapChance chance = Chance(inst);
     for (uint32_t i = 0; i < inst.operands.count; ++i) {
-      const bool is_init = is_loop && i >= FirstInit(inst);
-      if (is_init && !facts_.live[inst.results.begin + i - FirstInit(inst)]) continue;
-      if (!is_read && !IsInCheck(inst, chance, i)) continue;
-      Use(function_.operand(inst, i), region, NeedsName(function_, inst, i), is_init || Moves(inst, i));
+      if (is_loop && i >= FirstInit(inst)) {
+        const ValueId result = Function::result_of(inst, i - FirstInit(inst));
+        if (facts_.live[result.index]) visit(function_.operand(inst, i), false, true, result);
+      } else if (is_read || IsInCheck(inst, chance, i)) {
+        visit(function_.operand(inst, i), NeedsName(function_, inst, i), Moves(inst, i), ValueId());
+      }
     }
+  }
+
+  // A carried float that arithmetic makes and only arithmetic reads inside its loop need not be made the one
+  // NaN in every turn: once after the loop is enough.
+  void FindLazy() {
+    std::vector<bool> moved(function_.values.size(), false);
+    for (InstId id : in_order_) {
+      ForEachUse(id, [&](ValueId value, bool, bool moves, ValueId) {
+        if (moves) moved[value.index] = true;
+      });
+    }
+    for (InstId id : in_order_) {
+      const Inst& loop = function_.inst(id);
+      if (!facts_.needed[id.index] || (loop.op != Op::For && loop.op != Op::While)) continue;
+      for (uint32_t k = 0; k < loop.results.count; ++k) {
+        const ValueId result = Function::result_of(loop, k);
+        const RegionId body = Function::region_of(loop, loop.op == Op::While ? 1 : 0);
+        if (!facts_.live[result.index] || !IsComplete(body) || !IsWide(function_.type(result).scalar)) continue;
+        const ValueId yielded = function_.operand(function_.inst(function_.region(body).insts.back()), k);
+        facts_.lazy[result.index] = !moved[CarriedParam(function_, loop, k).index] && IsArithmetic(yielded) &&
+                                    (IsArithmetic(function_.operand(loop, FirstInit(loop) + k)) ||
+                                     IsPlainConstant(function_.operand(loop, FirstInit(loop) + k)));
+      }
+    }
+  }
+
+  bool IsArithmetic(ValueId value) const {
+    const InstId definition = facts_.definition[value.index];
+    return definition.valid() && MakesAnyNan(function_, function_.inst(definition));
+  }
+
+  // A float constant that is no NaN with a payload.
+  bool IsPlainConstant(ValueId value) const {
+    const auto words = ConstantOf(function_, facts_, value);
+    if (!words) return false;
+    const bool is_double = function_.type(value).scalar == ir::Scalar::F64;
+    const uint64_t magnitude = (*words)[0] & (is_double ? UINT64_MAX >> 1 : 0x7fff'ffffu);
+    return magnitude <= (is_double ? 0x7ff0'0000'0000'0000u : 0x7f80'0000u);
+  }
+
+  void Use(ValueId value, RegionId region, bool needs_name, bool moves) {
+    facts_.uses[value.index] += 1;
+    user_region_[value.index] = region;
+    if (needs_name) user_needs_name_[value.index] = true;
+    if (moves && (IsArithmetic(value) || facts_.lazy[value.index])) facts_.canonical[value.index] = true;
+  }
+
+  void CountUses(InstId id) {
+    const RegionId region = region_of_[id.index];
+    ForEachUse(id, [&](ValueId value, bool needs_name, bool moves, ValueId result) {
+      const bool is_lazy = result.valid() && facts_.lazy[result.index];
+      Use(value, region, needs_name, moves && !is_lazy);
+    });
   }
 
   static bool Moves(const Inst& inst, uint32_t operand) {

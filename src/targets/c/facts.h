@@ -20,6 +20,7 @@ struct FunctionFacts {
   std::vector<bool> live;
   std::vector<bool> inlined;              // written where it is used, no local variable
   std::vector<bool> canonical;            // moved somewhere: must be the one NaN if it is a NaN
+  std::vector<bool> lazy;                 // result of a loop whose carried value may be any NaN inside
   // By instruction.
   std::vector<bool> needed;
   // By region: number of its instructions that can be reached.

@@ -315,6 +315,14 @@ void FunctionEmitter::AssignCarried(const Inst& loop, RegionId body) {
   }
 }
 
+void FunctionEmitter::FinishCarried(const Inst& loop) {
+  for (uint32_t k = 0; k < loop.results.count; ++k) {
+    const ValueId result = Function::result_of(loop, k);
+    if (!IsLive(result) || !facts_.canonical[result.index]) continue;
+    Line(fmt::format("{0} = {1}({0});", write_.Name(result), support_.Use("nan_by_bits", TypeOf(result))));
+  }
+}
+
 // i < hi holds, so i + 1 cannot wrap; a larger step is compared with what is left.
 std::string FunctionEmitter::ForStep(const Inst& inst, const std::string& i, const std::string& hi) {
   const uint64_t step = static_cast<uint64_t>(function_.word(inst, 0));
@@ -361,6 +369,7 @@ void FunctionEmitter::For(const Inst& inst) {
   AssignCarried(inst, body);
   if (IsComplete(body)) CloseScratch(mark);
   Close();
+  FinishCarried(inst);
 }
 
 void FunctionEmitter::Parallel(const Inst& inst) {
@@ -435,6 +444,7 @@ void FunctionEmitter::While(const Inst& inst) {
       Line(fmt::format("if ({}(run, \"while\", {})) {}", support_.Use("stopped"), parallel_index_, Propagate()));
   }
   Close();
+  FinishCarried(inst);
 }
 
 // --- calls and returns ------------------------------------------------------------------------------------

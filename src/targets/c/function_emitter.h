@@ -34,6 +34,7 @@ class FunctionEmitter {
   void Call(const ir::Inst& inst);
   void DeclareResults(const ir::Inst& inst);
   void DeclareCarried(const ir::Inst& loop);
+  void FinishCarried(const ir::Inst& loop);
   void AssignCarried(const ir::Inst& loop, ir::RegionId body);
   void YieldInto(const ir::Inst& owner, ir::RegionId region);
   bool Reads(ir::ValueId value, ir::ValueId name) const;

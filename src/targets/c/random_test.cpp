@@ -40,21 +40,21 @@ void CompareBatch(const Config& config) {
   }
 }
 
-TEST(CRandom, GccO1) { CompareBatch({"gcc-12", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 1000, 150}); }
-TEST(CRandom, ClangO1) { CompareBatch({"clang-22", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 2000, 150}); }
+TEST(CRandom, GccO1) { CompareBatch({"gcc-12", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 1000, 100}); }
+TEST(CRandom, ClangO1) { CompareBatch({"clang-22", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 2000, 100}); }
 TEST(CRandom, GccO3NativeContraction) {
-  CompareBatch({"gcc-12", {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"}, 3000, 40});
+  CompareBatch({"gcc-12", {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"}, 3000, 25});
 }
 TEST(CRandom, ClangO3Native) {
-  CompareBatch({"clang-22", {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"}, 4000, 40});
+  CompareBatch({"clang-22", {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"}, 4000, 25});
 }
 TEST(CRandom, GccUndefinedBehavior) {
-  CompareBatch({"gcc-12", {"-O1", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"}, 5000, 60});
+  CompareBatch({"gcc-12", {"-O1", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"}, 5000, 40});
 }
 TEST(CRandom, ClangUndefinedBehavior) {
   CompareBatch({"clang-22",
                 {"-O1", "-fsanitize=undefined,float-cast-overflow", "-fsanitize-trap=all"},
-                6000, 60});
+                6000, 40});
 }
 
 }  // namespace

@@ -40,9 +40,8 @@ struct RunLayout {
   void* scratch = nullptr;
 };
 
-// Statuses beyond the traps of the IR.
-constexpr int StackStatus = 10;
-constexpr int WrongTypeStatus = 11;
+// The status beyond the traps of the IR.
+constexpr int WrongTypeStatus = 10;
 
 // int entry(const uint64_t* arguments, uint64_t* results, frz_run* run): scalars are their words, a buffer is
 // its address and its length.

@@ -56,21 +56,33 @@ Signature OuterSignature(const Signature& signature) {
   return outer;
 }
 
-std::string ParameterList(const Signature& signature) {
-  std::string list;
-  auto add = [&](const std::string& type, const std::string& name) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", type, name);
-  };
-  for (const CParameter& input : signature.inputs) add(input.type, input.name);
-  for (const CParameter& output : signature.outputs) add(output.type, output.name);
-  if (signature.fallible) add("frz_run*", "run");
-  return list.empty() ? "void" : list;
+std::string WithParameters(const std::string& head, const Signature& signature, std::string_view run_type) {
+  constexpr size_t Width = 100;
+  std::vector<std::string> parameters;
+  for (const CParameter& input : signature.inputs) parameters.push_back(input.type + " " + input.name);
+  for (const CParameter& output : signature.outputs) parameters.push_back(output.type + " " + output.name);
+  if (signature.fallible) parameters.push_back(fmt::format("{} run", run_type));
+  if (parameters.empty()) parameters.push_back("void");
+  std::string text = head + "(";
+  size_t column = text.size();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (i != 0 && column + parameters[i].size() + 3 > Width) {
+      text += ",\n    ";
+      column = 4;
+    } else if (i != 0) {
+      text += ", ";
+      column += 2;
+    }
+    text += parameters[i];
+    column += parameters[i].size();
+  }
+  return text + ")";
 }
 
 std::string Declaration(const Signature& signature, const std::string& name) {
   std::string type = signature.returned.empty() ? "void" : signature.returned;
   if (signature.fallible) type = "bool";
-  return fmt::format("static inline {} {}({})", type, name, ParameterList(signature));
+  return WithParameters(fmt::format("static inline {} {}", type, name), signature);
 }
 
 }  // namespace frazil::targets::c

@@ -31,8 +31,8 @@ Signature MakeSignature(const ir::Function& function, bool fallible, NameScope& 
 // The same function in its outer form, f_run: every result by pointer, and a run.
 Signature OuterSignature(const Signature& signature);
 
-// "int32_t a, int32_t* result, frz_run* run"; "void" if there is nothing.
-std::string ParameterList(const Signature& signature);
+// `head` and the parameters in parentheses, broken into lines of a readable width.
+std::string WithParameters(const std::string& head, const Signature& signature, std::string_view run_type = "frz_run*");
 std::string Declaration(const Signature& signature, const std::string& name);
 
 }  // namespace frazil::targets::c

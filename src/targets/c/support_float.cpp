@@ -46,9 +46,9 @@ static inline $T frz_one_nan_$t($T x) {
   return x != x ? frz_nan_$t() : x;
 }
 )c"},
-    {"root_nan", "from_bits:$t to_bits:$t", R"c(
-/* The same for a square root, by bits: LLVM takes `x < 0 ? NaN : sqrt(x)` for sqrt(x), whose NaN has a sign. */
-static inline $T frz_root_nan_$t($T x) {
+    {"nan_by_bits", "from_bits:$t to_bits:$t", R"c(
+/* The same by bits, for square roots: LLVM takes `x < 0 ? NaN : sqrt(x)` for sqrt(x), whose NaN has a sign. */
+static inline $T frz_nan_by_bits_$t($T x) {
   const $U bits = frz_to_bits_$t(x);
   return frz_from_bits_$t((bits & $a) > $i ? $q : bits);
 }

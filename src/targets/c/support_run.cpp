@@ -19,8 +19,7 @@ enum {
   FRZ_FUEL = 7,
   FRZ_DEPTH = 8,
   FRZ_MEMORY = 9,
-  FRZ_STACK = 10,      /* the C stack ended before the depth limit: raise the one or lower the other */
-  FRZ_WRONG_TYPE = 11  /* the next value of a stream has another type */
+  FRZ_WRONG_TYPE = 10 /* no trap: the next value of a stream has another type than the program reads */
 };
 
 /* Types of stream values; an int<k> is FRZ_INT + 256 * k. */
@@ -48,7 +47,7 @@ typedef struct frz_run {
   uint64_t depth;            /* deepest nesting of calls */
   uint64_t memory_bytes;     /* scratch memory alive at a time */
   const uint8_t* stop;       /* if not NULL: set the byte to 1 to end `while` loops with FRZ_FUEL */
-  uintptr_t stack_end;       /* if not 0: recursion stops with FRZ_STACK below this address */
+  uintptr_t stack_end;       /* if not 0: recursion stops with FRZ_DEPTH below this address */
   frz_stream input;
   frz_stream hints;
   uint64_t* output;          /* grown with realloc; yours to free, as are the types */
@@ -125,7 +124,7 @@ static inline void frz_leave(frz_run* run) {
 /* Does the C stack end here? */
 static inline bool frz_stack(frz_run* run) {
   if ((uintptr_t)__builtin_frame_address(0) >= run->stack_end) return false;
-  return frz_trap(run, FRZ_STACK, "call", -1);
+  return frz_trap(run, FRZ_DEPTH, "call", -1);
 }
 )c"},
     {"take_fuel", "trap", R"c(
