@@ -206,6 +206,7 @@ Options ReadOptions(int argc, char** argv) {
       for (std::string name; std::getline(list, name, ',');) options.targets.push_back(name);
     }
   }
+  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE")) options.count *= std::max(1ull, std::strtoull(scale, nullptr, 0));
   if (options.targets.empty())
     for (const std::string& name : EngineNames())
       if (name != "interp") options.targets.push_back(name);
