@@ -7,8 +7,15 @@
 namespace frazil::frontends::words {
 
 bool Parser::EatPronoun() {
-  return EatAny({"it", "that", "this", "itself", "the result", "the answer", "that result",
-                 "the outcome", "what you get", "the number", "that number", "the total"});
+  const size_t start = at_;
+  if (EatAny({"it", "that", "this", "itself", "the result", "the answer", "that result",
+              "the outcome", "what you get", "the number", "that number", "the total", "the sum",
+              "the product", "the difference", "the quotient"})) {
+    // "the sum of 3 and 4" and "the number 5" are others.
+    if (!AtAny({"of", "between"}) && !Peek().IsNumber()) return true;
+    at_ = start;
+  }
+  return false;
 }
 
 Result<std::optional<ExprId>> Parser::Command() {

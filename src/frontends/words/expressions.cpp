@@ -105,6 +105,9 @@ Result<ExprId> Parser::Multiplicative() {
     const ExprId right = TRY(Unary());
     left = *kind == Kind::Remainder ? Modulo(left, right) : Make(*kind, left, right);
     tree_.nodes[left.index].location = place;
+    // "3/4 of 20"
+    const bool fraction = *kind == Kind::Divide && Literal(NodeOf(left).a) && Literal(right);
+    if (fraction && Eat("of")) left = Make(Kind::Multiply, left, TRY(Unary()));
     if (*kind == Kind::Multiply && !terms.empty()) {
       terms.push_back(right);
     } else {

@@ -155,6 +155,7 @@ class Parser {
   Result<void> Tail();
   Result<std::optional<ExprId>> Question();
   Result<ExprId> Predicate(ExprId subject);
+  ExprId PercentOf(ExprId part, ExprId whole);
   Result<std::optional<ExprId>> RelationTail(ExprId subject, bool bare_words);
   std::optional<Relation> EatRelation(bool bare_words);
 
@@ -165,6 +166,7 @@ class Parser {
   size_t furthest_ = 0;
   std::optional<Error> best_;
   uint32_t depth_ = 0;
+  uint32_t list_depth_ = 0;
   bool symbols_only_ = false;
   Than than_ = Than::Ask;
   bool whole_ = false;  // the text asks for whole numbers

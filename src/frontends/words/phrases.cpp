@@ -217,6 +217,7 @@ Result<ExprId> Parser::OrdinalPhrase(const Big& ordinal) {
 }
 
 Result<std::vector<ExprId>> Parser::List() {
+  ++list_depth_;
   std::vector<ExprId> items{TRY(Operand())};
   while (!AtStep()) {
     const size_t start = at_;
@@ -226,8 +227,14 @@ Result<std::vector<ExprId>> Parser::List() {
       at_ = start;
       break;
     }
+    // "the sum of the product of 2 and 3 and 4": the inner list may end here.
+    if (list_depth_ > 1 && items.size() > 1 && choices_.Ask(2, tokens_[start].location) == 1) {
+      at_ = start;
+      break;
+    }
     items.push_back(TRY(Operand()));
   }
+  --list_depth_;
   return items;
 }
 
@@ -240,8 +247,13 @@ Result<std::vector<ExprId>> Parser::Pair() {
 }
 
 Result<ExprId> Parser::ListOf(Kind kind) {
-  const std::vector<ExprId> items = TRY(List());
+  const Location place = Peek().location;
+  const bool squares = EatAny({"the squares of", "squares of"});
+  const bool cubes = !squares && EatAny({"the cubes of", "cubes of"});
+  std::vector<ExprId> items = TRY(List());
   if (items.size() < 2) return std::unexpected(Refuse("\"and\" and a second number"));
+  if (squares || cubes)
+    for (ExprId& item : items) item = Make(Kind::Power, item, Number({squares ? 2 : 3, 1}, place));
   return Fold(kind, items);
 }
 

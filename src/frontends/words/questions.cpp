@@ -140,10 +140,18 @@ Result<ExprId> Parser::Predicate(ExprId subject) {
   return MakeCompare(*relation, subject, TRY(Additive()));
 }
 
+// How many hundredths of a whole a part is.
+ExprId Parser::PercentOf(ExprId part, ExprId whole) {
+  const ExprId hundred = Number({100, 1}, NodeOf(whole).location);
+  return Make(Kind::Multiply, Make(Kind::Divide, part, whole), hundred);
+}
+
 // A comparison behind a value: "15 > 10", "1 < 2 < 3", "15 is greater than 10", "2 plus 2 equals
 // 4".
 Result<std::optional<ExprId>> Parser::RelationTail(ExprId subject, bool bare_words) {
   const size_t start = at_;
+  if (EatAny({"is what percent of", "is what percentage of"}))
+    return PercentOf(subject, TRY(Additive()));
   if (EatAny({"is", "are"})) {
     const bool says = !AtEnd() &&
                       (Peek().IsWord() || Peek().Is(Symbol::Less) || Peek().Is(Symbol::Greater)) &&
@@ -206,6 +214,11 @@ Result<std::optional<ExprId>> Parser::Question() {
     if (!kind) return std::unexpected(Refuse("\"bigger\" or \"smaller\""));
     if (!Eat(Symbol::Comma)) Eat(Symbol::Colon);
     return TRY(ListOf(*kind));
+  }
+  if (EatAny({"what percent of", "what percentage of"})) {
+    const ExprId whole = TRY(Additive());
+    if (!Eat("is")) return std::unexpected(Refuse("\"is\" and a number"));
+    return PercentOf(TRY(Additive()), whole);
   }
   if (Eat("how far apart are")) return TRY(DifferenceOf(true));
   if (EatAny({"how far is"})) {

@@ -16,7 +16,7 @@ Parser::RangeNoun Parser::EatRangeNoun() {
   if (EatAny({"even", "evens"})) noun.parity = 0;
   if (EatAny({"odd", "odds"})) noun.parity = 1;
   const bool word = EatAny({"whole numbers", "natural numbers", "numbers", "integers", "values"});
-  noun.named = word || noun.parity >= 0 || noun.term != SeriesTerm::Itself;
+  noun.named = word || noun.parity >= 0;
   return noun;
 }
 
@@ -35,11 +35,12 @@ Result<std::optional<Parser::Range>> Parser::TryRange(bool bare_to) {
     return TRY(UpToRange(noun));
   if (noun.named) return TRY(BoundedRange(noun));
   // Nothing says yet whether this is "1 to 10" or "1 and 10".
-  at_ = start;
+  const size_t first = noun.term == SeriesTerm::Itself ? start : at_;
+  at_ = first;
   TRY(Operand());
   const bool range =
       (bare_to && At("to")) || AtAny({"through", "thru", "up to"}) || Peek().Is(Symbol::Ellipsis);
-  at_ = start;
+  at_ = range ? first : start;
   if (!range) return std::nullopt;
   return TRY(BoundedRange(noun));
 }
@@ -54,6 +55,13 @@ Result<Parser::Range> Parser::BoundedRange(const RangeNoun& noun) {
   if (!(between ? Eat("and") : EatUpTo() || Eat(Symbol::Ellipsis)))
     return std::unexpected(Refuse(between ? "\"and\"" : "\"to\""));
   range.to = TRY(Operand());
+  if (EatAny({"step", "in steps of"})) {
+    const size_t step_at = at_;
+    const std::optional<int64_t> step = Literal(TRY(Unary()));
+    if (!step || *step < 1 || noun.parity >= 0)
+      return std::unexpected(RefuseAt(step_at, "a step of at least 1"));
+    range.step = *step;
+  }
   const bool inclusive = Eat("inclusive"), exclusive = !inclusive && Eat("exclusive");
   // "Between 1 and 10" may or may not count its ends.
   if (exclusive || (between && !inclusive && choices_.Ask(2, place) == 1)) {
