@@ -33,7 +33,8 @@ class CTarget : public exec::Target {
     return lowered ? "" : lowered.error().message;
   }
 
-  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions& options) const override {
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
     exec::Artifact artifact;
     artifact.target = "c";
     artifact.program = std::make_shared<ir::Program>(TRY(ir::LowerForTarget(program)));
@@ -47,9 +48,11 @@ class CTarget : public exec::Target {
     if (artifact.target != "c" || artifact.program == nullptr || artifact.source == nullptr)
       return Fail(Diag::BadArtifact, "the artifact is not one of the C target");
     const std::string compiler = TRY(FindCompiler(compiler_));
-    const std::string unit = WriteSingleUnit(artifact.bytes, *artifact.program, artifact.entry_symbol);
+    const std::string unit =
+        WriteSingleUnit(artifact.bytes, *artifact.program, artifact.entry_symbol);
     auto object = TRY(CompileAndLoad(unit, compiler, FlagsFor(compiler, {})));
-    return MakeCallable({artifact.source, artifact.program, std::move(object), 0, Polls(artifact.bytes)});
+    return MakeCallable(
+        {artifact.source, artifact.program, std::move(object), 0, Polls(artifact.bytes)});
   }
 
  private:
@@ -101,7 +104,8 @@ Result<CBatch> CBatch::Compile(std::span<const ir::Program> programs, const std:
 }
 
 Result<std::unique_ptr<exec::Callable>> CBatch::Get(size_t i) const {
-  return MakeCallable({state_->sources[i], state_->lowered[i], state_->object, i, state_->polls[i]});
+  return MakeCallable(
+      {state_->sources[i], state_->lowered[i], state_->object, i, state_->polls[i]});
 }
 
 size_t CBatch::size() const { return state_->sources.size(); }

@@ -30,7 +30,8 @@ Result<std::string> EmitUnit(std::span<const ir::Program> programs, bool metered
 // Many programs compiled by one call of the compiler.
 class CBatch {
  public:
-  static Result<CBatch> Compile(std::span<const ir::Program> programs, const std::string& compiler = "",
+  static Result<CBatch> Compile(std::span<const ir::Program> programs,
+                                const std::string& compiler = "",
                                 std::span<const std::string> flags = {}, bool metered = false);
   // Callables keep the compiled code alive; the batch may go first.
   Result<std::unique_ptr<exec::Callable>> Get(size_t i) const;

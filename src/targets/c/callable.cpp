@@ -36,7 +36,8 @@ uint64_t FrameBytes(const ir::Program& program) {
   uint64_t bytes = 0;
   for (const ir::Function& function : program.functions) {
     bytes += 512;
-    for (const ir::ValueInfo& value : function.values) bytes += 16 + 2 * ir::BytesOf(value.type.element());
+    for (const ir::ValueInfo& value : function.values)
+      bytes += 16 + 2 * ir::BytesOf(value.type.element());
   }
   return bytes;
 }
@@ -61,7 +62,9 @@ class Watchdog {
   const uint8_t* flag() const { return reinterpret_cast<const uint8_t*>(&stop_); }
 
  private:
-  bool IsStopped() const { return context_.stop != nullptr && context_.stop->load(std::memory_order_relaxed); }
+  bool IsStopped() const {
+    return context_.stop != nullptr && context_.stop->load(std::memory_order_relaxed);
+  }
 
   void Watch() {
     using std::chrono::milliseconds;
@@ -72,7 +75,10 @@ class Watchdog {
     std::unique_lock lock(mutex_);
     while (!done_) {
       // The context's flag cannot wake anybody: look at it often.
-      const auto next = context_.stop == nullptr ? deadline : std::min(deadline, std::chrono::steady_clock::now() + milliseconds(1));
+      const auto next =
+          context_.stop == nullptr
+              ? deadline
+              : std::min(deadline, std::chrono::steady_clock::now() + milliseconds(1));
       changed_.wait_until(lock, next, [this] { return done_; });
       if (!done_ && (IsStopped() || std::chrono::steady_clock::now() >= deadline)) {
         stop_.store(1, std::memory_order_relaxed);
@@ -131,7 +137,8 @@ Result<void> CallOnLargeStack(Invocation& call) {
   if (failed == 0) failed = pthread_create(&thread, &attributes, Invocation::Start, &call);
   pthread_attr_destroy(&attributes);
   if (failed != 0)
-    return Fail(Diag::LimitReached, fmt::format("no stack of {} bytes for the program can be had", call.stack_bytes));
+    return Fail(Diag::LimitReached,
+                fmt::format("no stack of {} bytes for the program can be had", call.stack_bytes));
   pthread_join(thread, nullptr);
   return {};
 }
@@ -139,10 +146,13 @@ Result<void> CallOnLargeStack(Invocation& call) {
 class CCallable : public exec::Callable {
  public:
   CCallable(CompiledProgram program, EntryFunction entry)
-      : program_(std::move(program)), entry_(entry), frame_bytes_(FrameBytes(*program_.lowered)),
+      : program_(std::move(program)),
+        entry_(entry),
+        frame_bytes_(FrameBytes(*program_.lowered)),
         recursive_(FindFacts(*program_.lowered, false).has_recursion) {}
 
-  Result<exec::Outcome> Run(std::span<const Value> arguments, const exec::RunContext& context) override {
+  Result<exec::Outcome> Run(std::span<const Value> arguments,
+                            const exec::RunContext& context) override {
     exec::LoweredCall call =
         TRY(exec::LoweredCall::Create(*program_.source, arguments, context.limits));
     std::vector<uint64_t> in;
@@ -193,7 +203,8 @@ class CCallable : public exec::Callable {
     const uint128 frames = recursive_ ? uint128{context.limits.depth} + 2 : 1;
     const uint128 wanted = frames * frame_bytes_ + 2 * StackReserveBytes;
     // Stack is memory too. Recursion that needs more ends with a depth trap.
-    const uint64_t most = std::clamp(context.limits.memory_bytes, LeastRecursionBytes, LargestStackBytes);
+    const uint64_t most =
+        std::clamp(context.limits.memory_bytes, LeastRecursionBytes, LargestStackBytes);
     const uint64_t bytes = wanted > most ? most : static_cast<uint64_t>(wanted);
     Invocation call{entry_, in.data(), out.data(), &run, bytes, 0};
     TRY_VOID(CallOnLargeStack(call));
@@ -215,12 +226,14 @@ class CCallable : public exec::Callable {
     if (status == 0) return std::optional<exec::TrapInfo>();
     const auto op = run.trap_op != nullptr ? ir::OpNamed(run.trap_op) : std::nullopt;
     if (status == WrongTypeStatus && op) {
-      return Fail(Diag::WrongArgument, fmt::format("the next value of the {} stream has another type than the "
-                                                   "program reads",
-                                                   run.trap_op));
+      return Fail(Diag::WrongArgument,
+                  fmt::format("the next value of the {} stream has another type than the "
+                              "program reads",
+                              run.trap_op));
     }
     if (status < 1 || status > ir::TrapCount || !op)
-      return Fail(Diag::BadArtifact, fmt::format("compiled code gave the unknown status {}", status));
+      return Fail(Diag::BadArtifact,
+                  fmt::format("compiled code gave the unknown status {}", status));
     return std::optional(exec::TrapInfo{static_cast<ir::Trap>(status - 1), *op, run.trap_index});
   }
 

@@ -51,34 +51,42 @@ TEST(CCallable, EveryTrapKind) {
       "%r = div.trunc %a, %b : i32\n return %r",
       "%r = add.checked %a, %b : i32\n return %r",
       "%r = div.checked %a, %b : i32\n return %r",
-      "%x = cast %a : index\n %one = const 1 : index\n %m = alloc %one : i32\n %r = load %m, %x : i32\n return %r",
+      "%x = cast %a : index\n %one = const 1 : index\n %m = alloc %one : i32\n %r = load %m, %x : "
+      "i32\n return %r",
       "%t = lt %a, %b : i32\n assert %t\n return %a",
-      "%f = cast %b : field\n %i = invert %f : field\n %u = cast %i : u64\n %r = cast %u : i32\n return %r",
+      "%f = cast %b : field\n %i = invert %f : field\n %u = cast %i : u64\n %r = cast %u : i32\n "
+      "return %r",
       "%t = lt %a, %b : i32\n if %t {\n unreachable\n yield\n }\n return %a",
       "%n = cast %a : index\n %m = alloc %n : f64\n return %a",
-      "%z = const 0 : index\n %n = cast %b : index\n parallel %i = %z to %n {\n %x = cast %i : i32\n"
+      "%z = const 0 : index\n %n = cast %b : index\n parallel %i = %z to %n {\n %x = cast %i : "
+      "i32\n"
       " %t = ne %x, %a : i32\n assert %t\n yield\n }\n return %a",
       "%v = input : i32\n return %v",
-      "%z = const 0 : i32\n %r = for %i = %z to %b step 3 carry (%p = %a) {\n yield %i\n }\n return %r",
+      "%z = const 0 : i32\n %r = for %i = %z to %b step 3 carry (%p = %a) {\n yield %i\n }\n "
+      "return %r",
   };
   std::vector<ir::Program> programs;
   for (const std::string& body : bodies)
-    programs.push_back(Parse(fmt::format("frz 1\nfunc @main(%a: i32, %b: i32) -> (i32) {{\n{}\n}}\n", body)));
+    programs.push_back(
+        Parse(fmt::format("frz 1\nfunc @main(%a: i32, %b: i32) -> (i32) {{\n{}\n}}\n", body)));
   for (bool metered : {false, true}) {
     Result<CBatch> batch = CBatch::Compile(programs, "", {}, metered);
     ASSERT_TRUE(batch.has_value()) << batch.error().ToString();
     for (size_t i = 0; i < programs.size(); ++i) {
       auto callable = batch->Get(i);
       ASSERT_TRUE(callable.has_value());
-      for (int64_t a : {int64_t{0}, int64_t{-1}, int64_t{3}, int64_t{INT32_MIN}, int64_t{INT32_MAX}}) {
+      for (int64_t a :
+           {int64_t{0}, int64_t{-1}, int64_t{3}, int64_t{INT32_MIN}, int64_t{INT32_MAX}}) {
         for (int64_t b : {0, -1, 1, 5}) {
           exec::RunContext context;
           context.limits.memory_bytes = 1000;
           if (metered) context.limits.fuel = 4;
           // The interpreter always counts.
           if (!metered && i == 10) continue;
-          const std::vector<Value> arguments = {Value::Int(ir::types::I32, a), Value::Int(ir::types::I32, b)};
-          ExpectSame(programs[i], **callable, arguments, context, fmt::format("body {} ({}, {})", i, a, b));
+          const std::vector<Value> arguments = {Value::Int(ir::types::I32, a),
+                                                Value::Int(ir::types::I32, b)};
+          ExpectSame(programs[i], **callable, arguments, context,
+                     fmt::format("body {} ({}, {})", i, a, b));
         }
       }
     }
@@ -207,21 +215,24 @@ func @main(%n: index, %t: tensor<f32, [%n]>) -> (f32, tensor<f32, [%n]>) {
   auto callable = Load(program);
   ASSERT_NE(callable, nullptr);
   for (uint64_t seed = 0; seed < 5; ++seed)
-    ExpectSame(program, *callable, exec::RandomArguments(program, seed), {}, fmt::format("tensor {}", seed));
+    ExpectSame(program, *callable, exec::RandomArguments(program, seed), {},
+               fmt::format("tensor {}", seed));
 }
 
 // Edge values through every op of a type, compared to the bit.
-void CompareOps(const std::string& type, const std::vector<std::string>& binary, const std::vector<std::string>& unary,
-                int runs) {
+void CompareOps(const std::string& type, const std::vector<std::string>& binary,
+                const std::vector<std::string>& unary, int runs) {
   std::vector<ir::Program> programs;
   for (const std::string& op : binary) {
-    programs.push_back(Parse(fmt::format("frz 1\nfunc @main(%a: {0}, %b: {0}) -> ({0}) {{\n  %r = {1} %a, %b : {0}\n"
-                                         "  return %r\n}}\n",
-                                         type, op)));
+    programs.push_back(Parse(
+        fmt::format("frz 1\nfunc @main(%a: {0}, %b: {0}) -> ({0}) {{\n  %r = {1} %a, %b : {0}\n"
+                    "  return %r\n}}\n",
+                    type, op)));
   }
   for (const std::string& op : unary) {
-    programs.push_back(Parse(fmt::format("frz 1\nfunc @main(%a: {0}) -> ({0}) {{\n  %r = {1} %a : {0}\n  return %r\n}}\n",
-                                         type, op)));
+    programs.push_back(Parse(fmt::format(
+        "frz 1\nfunc @main(%a: {0}) -> ({0}) {{\n  %r = {1} %a : {0}\n  return %r\n}}\n", type,
+        op)));
   }
   for (const char* compiler : {"gcc-12", "clang-22"}) {
     const std::vector<std::string> flags = {"-O3", "-march=native"};
@@ -232,7 +243,8 @@ void CompareOps(const std::string& type, const std::vector<std::string>& binary,
       ASSERT_TRUE(callable.has_value());
       for (int run = 0; run < runs; ++run) {
         const auto arguments = exec::RandomArguments(programs[i], static_cast<uint64_t>(run));
-        ExpectSame(programs[i], **callable, arguments, {}, fmt::format("{} {} run {}", compiler, type, run));
+        ExpectSame(programs[i], **callable, arguments, {},
+                   fmt::format("{} {} run {}", compiler, type, run));
         if (::testing::Test::HasFatalFailure()) return;
       }
     }
@@ -240,8 +252,8 @@ void CompareOps(const std::string& type, const std::vector<std::string>& binary,
 }
 
 TEST(COps, Wide) {
-  const std::vector<std::string> binary = {"add.checked", "sub.checked", "mul.checked", "div.checked",
-                                           "rem.checked", "min",         "max"};
+  const std::vector<std::string> binary = {
+      "add.checked", "sub.checked", "mul.checked", "div.checked", "rem.checked", "min", "max"};
   for (const char* type : {"int<1>", "int<2>", "int<5>", "int<64>"})
     CompareOps(type, binary, {"neg.checked", "abs.checked"}, 200);
 }
@@ -254,16 +266,17 @@ TEST(COps, Fields) {
 TEST(COps, Floats) {
   const std::vector<std::string> binary = {"add", "sub",     "mul",     "div",     "min",
                                            "max", "minimum", "maximum", "copysign"};
-  const std::vector<std::string> unary = {"neg", "abs", "sqrt", "floor", "ceil", "trunc", "nearest"};
+  const std::vector<std::string> unary = {"neg",  "abs",   "sqrt",   "floor",
+                                          "ceil", "trunc", "nearest"};
   for (const char* type : {"f16", "bf16", "f32", "f64"}) CompareOps(type, binary, unary, 300);
 }
 
 TEST(COps, Integers) {
   const std::vector<std::string> binary = {
-      "add",         "sub",         "mul",         "mul.hi",      "div.trunc",   "div.floor", "rem.trunc",
-      "rem.floor",   "add.checked", "sub.checked", "mul.checked", "div.checked", "rem.checked", "min",
-      "max",         "and",         "or",          "xor",         "shl",         "shr",       "rotl",
-      "rotr"};
+      "add",         "sub",       "mul",         "mul.hi",      "div.trunc",   "div.floor",
+      "rem.trunc",   "rem.floor", "add.checked", "sub.checked", "mul.checked", "div.checked",
+      "rem.checked", "min",       "max",         "and",         "or",          "xor",
+      "shl",         "shr",       "rotl",        "rotr"};
   const std::vector<std::string> unary = {"neg", "neg.checked", "not", "clz", "ctz", "popcnt"};
   for (const char* type : {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "index"})
     CompareOps(type, binary, unary, 60);

@@ -22,14 +22,17 @@ Text CastTo(std::string_view type, const Text& text) {
   return {fmt::format("({}){}", type, Parenthesized(text, Strength::Unary)), Strength::Unary};
 }
 
-Text ExpressionWriter::Infix(std::string_view op, Strength strength, const Text& a, const Text& b) const {
+Text ExpressionWriter::Infix(std::string_view op, Strength strength, const Text& a,
+                             const Text& b) const {
   // More parentheses than C needs, as many as its compilers and readers want.
   auto operand = [&](const Text& text, bool left) {
-    const bool product_in_sum = strength == Strength::Additive && text.strength == Strength::Multiplicative;
+    const bool product_in_sum =
+        strength == Strength::Additive && text.strength == Strength::Multiplicative;
     const bool chain = left && text.strength == strength &&
                        (strength == Strength::Additive || strength == Strength::Multiplicative);
     const bool is_logical = strength == Strength::LogicalAnd || strength == Strength::LogicalOr;
-    const bool test = is_logical && (text.strength == Strength::Equality || text.strength == Strength::Relational);
+    const bool test = is_logical && (text.strength == Strength::Equality ||
+                                     text.strength == Strength::Relational);
     const bool plain = product_in_sum || chain || test;
     return Parenthesized(text, plain ? Strength::Comma : Strength::Unary);
   };
@@ -69,7 +72,9 @@ Text ExpressionWriter::Call(const std::string& function, const ir::Inst& inst) {
 Text ExpressionWriter::Compute(const ir::Inst& inst) {
   const Text text = ComputeAny(inst);
   if (!facts_.canonical[ir::Function::result_of(inst).index]) return text;
-  return {fmt::format("{}({})", support_.Use(inst.op == Op::Sqrt ? "nan_by_bits" : "one_nan", inst.type), text.text)};
+  return {fmt::format("{}({})",
+                      support_.Use(inst.op == Op::Sqrt ? "nan_by_bits" : "one_nan", inst.type),
+                      text.text)};
 }
 
 Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
@@ -83,7 +88,8 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
           fmt::format("{}[{}]", plan_.data_names[table], Plain(function_.operand(inst, 0)));
       if (IsTableOfBits(plan_.program.data[table]))
         return {fmt::format("{}({})", support_.Use("from_bits", inst.type), element)};
-      return {FromElement(inst.type, element), scalar == Scalar::Bool ? Strength::Equality : Strength::Primary};
+      return {FromElement(inst.type, element),
+              scalar == Scalar::Bool ? Strength::Equality : Strength::Primary};
     }
     case Op::Add:
     case Op::Sub:
@@ -91,15 +97,19 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Neg:
       if (is_field) return Fields(inst);
       return ir::IsFloat(scalar) ? Float(inst) : Wrap(inst.type, RawCompute(inst));
-    case Op::MulHi: return Call(support_.Use("mul_hi", inst.type), inst);
+    case Op::MulHi:
+      return Call(support_.Use("mul_hi", inst.type), inst);
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
     case Op::DivChecked:
-    case Op::RemChecked: return Division(inst);
-    case Op::Abs: return ir::IsFloat(scalar) ? Float(inst) : Call(support_.Use("abs", inst.type), inst);
-    case Op::AbsChecked: return Call(support_.Use("abs", inst.type), inst);
+    case Op::RemChecked:
+      return Division(inst);
+    case Op::Abs:
+      return ir::IsFloat(scalar) ? Float(inst) : Call(support_.Use("abs", inst.type), inst);
+    case Op::AbsChecked:
+      return Call(support_.Use("abs", inst.type), inst);
     case Op::Div:
     case Op::Fma:
     case Op::Sqrt:
@@ -108,14 +118,17 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Trunc:
     case Op::Nearest:
     case Op::Minimum:
-    case Op::Maximum: return Float(inst);
-    case Op::CopySign: return CopySign(inst);
+    case Op::Maximum:
+      return Float(inst);
+    case Op::CopySign:
+      return CopySign(inst);
     case Op::FieldDiv:
     case Op::Invert:
     case Op::MakeXField:
     case Op::PartXField:
     case Op::MakeDigest:
-    case Op::PartDigest: return Fields(inst);
+    case Op::PartDigest:
+      return Fields(inst);
     case Op::Min:
     case Op::Max: {
       if (ir::IsFloat(scalar)) return Float(inst);
@@ -131,14 +144,18 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Lt:
     case Op::Le:
     case Op::Gt:
-    case Op::Ge: return Compare(inst);
+    case Op::Ge:
+      return Compare(inst);
     case Op::Select: {
       const Text condition = Value(function_.operand(inst, 0));
-      const bool is_bitwise = condition.strength >= Strength::BitOr && condition.strength <= Strength::BitAnd;
-      return {fmt::format("{} ? {} : {}", Parenthesized(condition, is_bitwise ? Strength::Unary : Strength::LogicalOr),
-                          Operand(function_.operand(inst, 1), Strength::Additive),
-                          Operand(function_.operand(inst, 2), Strength::Additive)),
-              Strength::Conditional};
+      const bool is_bitwise =
+          condition.strength >= Strength::BitOr && condition.strength <= Strength::BitAnd;
+      return {
+          fmt::format("{} ? {} : {}",
+                      Parenthesized(condition, is_bitwise ? Strength::Unary : Strength::LogicalOr),
+                      Operand(function_.operand(inst, 1), Strength::Additive),
+                      Operand(function_.operand(inst, 2), Strength::Additive)),
+          Strength::Conditional};
     }
     case Op::And:
     case Op::Or:
@@ -150,12 +167,17 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Rotr:
     case Op::Clz:
     case Op::Ctz:
-    case Op::Popcnt: return Bits(inst);
-    case Op::Cast: return Cast(inst);
+    case Op::Popcnt:
+      return Bits(inst);
+    case Op::Cast:
+      return Cast(inst);
     // Between machine integers (or from bool) only; int<k> is a statement.
-    case Op::CastChecked: return CastTo(CTypeName(inst.type), Value(function_.operand(inst, 0)));
-    case Op::Bitcast: return Bitcast(inst);
-    case Op::Call: return Call(plan_.function_names[static_cast<size_t>(function_.word(inst, 0))], inst);
+    case Op::CastChecked:
+      return CastTo(CTypeName(inst.type), Value(function_.operand(inst, 0)));
+    case Op::Bitcast:
+      return Bitcast(inst);
+    case Op::Call:
+      return Call(plan_.function_names[static_cast<size_t>(function_.word(inst, 0))], inst);
     // Statements, never expressions (statements.cpp, function_emitter.cpp).
     case Op::Const:
     case Op::AddChecked:
@@ -225,7 +247,8 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::TensorNormal:
     case Op::Extract:
     case Op::TensorLoad:
-    case Op::TensorStore: break;
+    case Op::TensorStore:
+      break;
   }
   CHECK(false);
   return {};
@@ -237,23 +260,31 @@ std::string ExpressionWriter::FromElement(ir::Type type, const std::string& elem
 
 std::string ExpressionWriter::FromWord(ir::Type type, const std::string& word) {
   switch (type.scalar) {
-    case Scalar::Bool: return word + " != 0";
-    case Scalar::F32: return fmt::format("{}((uint32_t){})", support_.Use("from_bits", type), word);
-    case Scalar::F64: return fmt::format("{}({})", support_.Use("from_bits", type), word);
+    case Scalar::Bool:
+      return word + " != 0";
+    case Scalar::F32:
+      return fmt::format("{}((uint32_t){})", support_.Use("from_bits", type), word);
+    case Scalar::F64:
+      return fmt::format("{}({})", support_.Use("from_bits", type), word);
     case Scalar::U64:
-    case Scalar::Field: return word;
-    default: return fmt::format("({}){}", CTypeName(type), word);
+    case Scalar::Field:
+      return word;
+    default:
+      return fmt::format("({}){}", CTypeName(type), word);
   }
 }
 
 std::string ExpressionWriter::ToWord(ir::Type type, const std::string& value) {
   switch (type.scalar) {
     case Scalar::F32:
-    case Scalar::F64: return fmt::format("{}({})", support_.Use("to_bits", type), value);
+    case Scalar::F64:
+      return fmt::format("{}({})", support_.Use("to_bits", type), value);
     case Scalar::U64:
-    case Scalar::Field: return value;
+    case Scalar::Field:
+      return value;
     // From a signed type this extends the sign.
-    default: return fmt::format("(uint64_t){}", value);
+    default:
+      return fmt::format("(uint64_t){}", value);
   }
 }
 

@@ -23,12 +23,19 @@ struct Plan {
 
 class ExpressionWriter {
  public:
-  ExpressionWriter(const Plan& plan, const ir::Function& function, const FunctionFacts& facts, Support& support)
-      : plan_(plan), function_(function), facts_(facts), support_(support),
-        names_(function.values.size()), lengths_(function.values.size()) {}
+  ExpressionWriter(const Plan& plan, const ir::Function& function, const FunctionFacts& facts,
+                   Support& support)
+      : plan_(plan),
+        function_(function),
+        facts_(facts),
+        support_(support),
+        names_(function.values.size()),
+        lengths_(function.values.size()) {}
 
   void SetName(ir::ValueId value, std::string name) { names_[value.index] = std::move(name); }
-  void SetLength(ir::ValueId buffer, std::string length) { lengths_[buffer.index] = std::move(length); }
+  void SetLength(ir::ValueId buffer, std::string length) {
+    lengths_[buffer.index] = std::move(length);
+  }
   const std::string& Name(ir::ValueId value) const { return names_[value.index]; }
   const std::string& LengthOf(ir::ValueId buffer) const { return lengths_[buffer.index]; }
 

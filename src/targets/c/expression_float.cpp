@@ -16,7 +16,8 @@ std::string ExpressionWriter::FloatOperand(ValueId value) {
   const Scalar scalar = function_.type(value).scalar;
   support_.UseFloats();
   if (!IsHalf(scalar)) return Operand(value);
-  return fmt::format("{}({})", support_.Use(scalar == Scalar::F16 ? "from_f16" : "from_bf16"), Plain(value));
+  return fmt::format("{}({})", support_.Use(scalar == Scalar::F16 ? "from_f16" : "from_bf16"),
+                     Plain(value));
 }
 
 std::string ExpressionWriter::RoundToHalf(Scalar half, const std::string& text) {
@@ -41,26 +42,42 @@ Text ExpressionWriter::FloatOperation(const ir::Inst& inst, ir::Type compute) {
   };
   const std::string_view suffix = compute.scalar == Scalar::F32 ? "f" : "";
   switch (inst.op) {
-    case Op::Add: return Infix("+", Strength::Additive, operand(0), operand(1));
-    case Op::Sub: return Infix("-", Strength::Additive, operand(0), operand(1));
-    case Op::Mul: return Infix("*", Strength::Multiplicative, operand(0), operand(1));
-    case Op::Div: return Infix("/", Strength::Multiplicative, operand(0), operand(1));
+    case Op::Add:
+      return Infix("+", Strength::Additive, operand(0), operand(1));
+    case Op::Sub:
+      return Infix("-", Strength::Additive, operand(0), operand(1));
+    case Op::Mul:
+      return Infix("*", Strength::Multiplicative, operand(0), operand(1));
+    case Op::Div:
+      return Infix("/", Strength::Multiplicative, operand(0), operand(1));
     case Op::Neg: {
       const Text a = operand(0);
       return {"-" + Parenthesized(a, Strength::Primary), Strength::Unary};
     }
-    case Op::Abs: return call(fmt::format("fabs{}", suffix));
-    case Op::Fma: return call(fmt::format("fma{}", suffix));
-    case Op::Sqrt: return call(fmt::format("sqrt{}", suffix));
-    case Op::Floor: return call(fmt::format("floor{}", suffix));
-    case Op::Ceil: return call(fmt::format("ceil{}", suffix));
-    case Op::Trunc: return call(fmt::format("trunc{}", suffix));
-    case Op::Nearest: return call(fmt::format("rint{}", suffix));
-    case Op::Min: return call(support_.Use("fmin", compute));
-    case Op::Max: return call(support_.Use("fmax", compute));
-    case Op::Minimum: return call(support_.Use("minimum", compute));
-    case Op::Maximum: return call(support_.Use("maximum", compute));
-    default: break;
+    case Op::Abs:
+      return call(fmt::format("fabs{}", suffix));
+    case Op::Fma:
+      return call(fmt::format("fma{}", suffix));
+    case Op::Sqrt:
+      return call(fmt::format("sqrt{}", suffix));
+    case Op::Floor:
+      return call(fmt::format("floor{}", suffix));
+    case Op::Ceil:
+      return call(fmt::format("ceil{}", suffix));
+    case Op::Trunc:
+      return call(fmt::format("trunc{}", suffix));
+    case Op::Nearest:
+      return call(fmt::format("rint{}", suffix));
+    case Op::Min:
+      return call(support_.Use("fmin", compute));
+    case Op::Max:
+      return call(support_.Use("fmax", compute));
+    case Op::Minimum:
+      return call(support_.Use("minimum", compute));
+    case Op::Maximum:
+      return call(support_.Use("maximum", compute));
+    default:
+      break;
   }
   CHECK(false);
   return {};
@@ -74,8 +91,9 @@ Text ExpressionWriter::CopySign(const ir::Inst& inst) {
     const std::string_view suffix = inst.type.scalar == Scalar::F32 ? "f" : "";
     return {fmt::format("copysign{}({}, {})", suffix, Plain(magnitude), Plain(sign))};
   }
-  return {RoundToHalf(inst.type.scalar, fmt::format("copysignf({}, ({} & 0x8000) != 0 ? -1.0f : 1.0f)",
-                                                    FloatOperand(magnitude), Operand(sign)))};
+  return {
+      RoundToHalf(inst.type.scalar, fmt::format("copysignf({}, ({} & 0x8000) != 0 ? -1.0f : 1.0f)",
+                                                FloatOperand(magnitude), Operand(sign)))};
 }
 
 Text ExpressionWriter::CastToFloat(ValueId value, ir::Type from, ir::Type to) {
@@ -100,8 +118,10 @@ Text ExpressionWriter::CastToFloat(ValueId value, ir::Type from, ir::Type to) {
 Text ExpressionWriter::CastToField(ValueId value, ir::Type from, ir::Type to) {
   if (to.scalar == Scalar::XField)
     return {fmt::format("{}({}, 0, 0)", support_.Use("make_xfield"), Plain(value))};
-  if (ir::IsSigned(from.scalar)) return {fmt::format("{}({})", support_.Use("field_from_i64"), Plain(value))};
-  if (from.scalar == Scalar::U64) return {fmt::format("{}({})", support_.Use("field_from_u64"), Plain(value))};
+  if (ir::IsSigned(from.scalar))
+    return {fmt::format("{}({})", support_.Use("field_from_i64"), Plain(value))};
+  if (from.scalar == Scalar::U64)
+    return {fmt::format("{}({})", support_.Use("field_from_u64"), Plain(value))};
   return CastTo("uint64_t", Value(value));
 }
 
@@ -131,7 +151,9 @@ Text ExpressionWriter::Bitcast(const ir::Inst& inst) {
   if (from == to) return Value(value);
   Text bits = Value(value);
   if (IsWide(from.scalar)) bits = {fmt::format("{}({})", support_.Use("to_bits", from), bits.text)};
-  if (IsWide(to.scalar)) return {fmt::format("{}({})", support_.Use("from_bits", to), CastTo(ir::BitsOf(to) == 64 ? "uint64_t" : "uint32_t", bits).text)};
+  if (IsWide(to.scalar))
+    return {fmt::format("{}({})", support_.Use("from_bits", to),
+                        CastTo(ir::BitsOf(to) == 64 ? "uint64_t" : "uint32_t", bits).text)};
   if (IsWide(from.scalar) && !ir::IsSigned(to.scalar)) return bits;
   return from_name == to_name && !IsWide(from.scalar) ? bits : CastTo(to_name, bits);
 }
@@ -143,11 +165,16 @@ Text ExpressionWriter::Make(std::string_view piece, const ir::Inst& inst) {
 Text ExpressionWriter::Fields(const ir::Inst& inst) {
   const bool is_extension = inst.type.scalar == Scalar::XField;
   switch (inst.op) {
-    case Op::Add: return Make(is_extension ? "xfield_add" : "field_add", inst);
-    case Op::Sub: return Make(is_extension ? "xfield_sub" : "field_sub", inst);
-    case Op::Mul: return Make(is_extension ? "xfield_mul" : "field_mul", inst);
-    case Op::Neg: return Make(is_extension ? "xfield_neg" : "field_neg", inst);
-    case Op::Invert: return Make(is_extension ? "xfield_invert" : "field_invert", inst);
+    case Op::Add:
+      return Make(is_extension ? "xfield_add" : "field_add", inst);
+    case Op::Sub:
+      return Make(is_extension ? "xfield_sub" : "field_sub", inst);
+    case Op::Mul:
+      return Make(is_extension ? "xfield_mul" : "field_mul", inst);
+    case Op::Neg:
+      return Make(is_extension ? "xfield_neg" : "field_neg", inst);
+    case Op::Invert:
+      return Make(is_extension ? "xfield_invert" : "field_invert", inst);
     case Op::FieldDiv: {
       const std::string inverse =
           fmt::format("{}({})", support_.Use(is_extension ? "xfield_invert" : "field_invert"),
@@ -155,8 +182,10 @@ Text ExpressionWriter::Fields(const ir::Inst& inst) {
       return {fmt::format("{}({}, {})", support_.Use(is_extension ? "xfield_mul" : "field_mul"),
                           Plain(function_.operand(inst, 0)), inverse)};
     }
-    case Op::MakeXField: return Make("make_xfield", inst);
-    case Op::MakeDigest: return Make("make_digest", inst);
+    case Op::MakeXField:
+      return Make("make_xfield", inst);
+    case Op::MakeDigest:
+      return Make("make_digest", inst);
     default:
       return {fmt::format("{}.c[{}]", Name(function_.operand(inst, 0)), function_.word(inst, 0))};
   }

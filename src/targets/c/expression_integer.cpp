@@ -28,12 +28,18 @@ bool IsGreatest(ir::Type type, uint64_t word) {
 
 std::string_view CompareOperator(Op op) {
   switch (op) {
-    case Op::Eq: return "==";
-    case Op::Ne: return "!=";
-    case Op::Lt: return "<";
-    case Op::Le: return "<=";
-    case Op::Gt: return ">";
-    default: return ">=";
+    case Op::Eq:
+      return "==";
+    case Op::Ne:
+      return "!=";
+    case Op::Lt:
+      return "<";
+    case Op::Le:
+      return "<=";
+    case Op::Gt:
+      return ">";
+    default:
+      return ">=";
   }
 }
 
@@ -61,7 +67,8 @@ Text ExpressionWriter::RawCompute(const ir::Inst& inst) {
   const ValueId second = function_.operand(inst, 1);
   if (inst.op == Op::Mul) return Infix("*", Strength::Multiplicative, a, Raw(second));
   const auto constant = ConstantOf(function_, facts_, second);
-  const bool negative = constant && ir::IsSigned(inst.type.scalar) && static_cast<int64_t>((*constant)[0]) < 0;
+  const bool negative =
+      constant && ir::IsSigned(inst.type.scalar) && static_cast<int64_t>((*constant)[0]) < 0;
   // a + -1 reads better as a - 1u, and means the same modulo 2^n.
   const bool minus = (inst.op == Op::Sub) != negative;
   const Text b = negative ? Text{UnsignedLiteral(inst.type, 0 - (*constant)[0])} : Raw(second);
@@ -75,15 +82,17 @@ Text ExpressionWriter::Wrap(ir::Type type, Text raw) const {
 
 // The divisor is not 0; checked division is past its overflow too.
 Text ExpressionWriter::Division(const ir::Inst& inst) {
-  const bool is_quotient = inst.op == Op::DivTrunc || inst.op == Op::DivFloor || inst.op == Op::DivChecked;
+  const bool is_quotient =
+      inst.op == Op::DivTrunc || inst.op == Op::DivFloor || inst.op == Op::DivChecked;
   const bool floors = inst.op == Op::DivFloor || inst.op == Op::RemFloor;
   const bool is_signed = ir::IsSigned(inst.type.scalar);
   const auto divisor = ConstantOf(function_, facts_, function_.operand(inst, 1));
   const bool is_minus_one = divisor && (*divisor)[0] == ~uint64_t{0};
-  const bool plain = !is_signed || inst.op == Op::DivChecked || (!floors && divisor && !is_minus_one);
+  const bool plain =
+      !is_signed || inst.op == Op::DivChecked || (!floors && divisor && !is_minus_one);
   if (plain) {
-    return Infix(is_quotient ? "/" : "%", Strength::Multiplicative, Value(function_.operand(inst, 0)),
-                 Value(function_.operand(inst, 1)));
+    return Infix(is_quotient ? "/" : "%", Strength::Multiplicative,
+                 Value(function_.operand(inst, 0)), Value(function_.operand(inst, 1)));
   }
   const std::string_view piece = floors        ? (is_quotient ? "div_floor" : "rem_floor")
                                  : is_quotient ? "div_trunc"
@@ -94,7 +103,8 @@ Text ExpressionWriter::Division(const ir::Inst& inst) {
 std::string ExpressionWriter::ShiftAmount(const ir::Inst& inst) {
   const uint64_t mask = static_cast<uint64_t>(ir::BitsOf(inst.type) - 1);
   const ValueId amount = function_.operand(inst, 1);
-  if (const auto constant = ConstantOf(function_, facts_, amount)) return fmt::format("{}", (*constant)[0] & mask);
+  if (const auto constant = ConstantOf(function_, facts_, amount))
+    return fmt::format("{}", (*constant)[0] & mask);
   return fmt::format("({} & {})", Operand(amount), mask);
 }
 
@@ -110,7 +120,8 @@ Text ExpressionWriter::Bits(const ir::Inst& inst) {
       if (!is_bool) return Infix("^", Strength::BitXor, value(0), value(1));
       const Text a = value(0);
       const Text b = value(1);
-      if (a.text == b.text) return {fmt::format("((void){}, false)", Parenthesized(a, Strength::Unary))};
+      if (a.text == b.text)
+        return {fmt::format("((void){}, false)", Parenthesized(a, Strength::Unary))};
       return Infix("!=", Strength::Equality, a, b);
     }
     case Op::Not: {
@@ -119,16 +130,23 @@ Text ExpressionWriter::Bits(const ir::Inst& inst) {
       const bool promoted = !ir::IsSigned(inst.type.scalar) && ir::BitsOf(inst.type) < 32;
       return promoted ? CastTo(CTypeName(inst.type), text) : text;
     }
-    case Op::Shl: return Wrap(inst.type, RawCompute(inst));
+    case Op::Shl:
+      return Wrap(inst.type, RawCompute(inst));
     case Op::Shr: {
       const ValueId a = function_.operand(inst, 0);
-      return Infix(">>", Strength::Shift, ir::BitsOf(inst.type) == 64 ? Typed(a) : Value(a), {ShiftAmount(inst)});
+      return Infix(">>", Strength::Shift, ir::BitsOf(inst.type) == 64 ? Typed(a) : Value(a),
+                   {ShiftAmount(inst)});
     }
-    case Op::Rotl: return Call(support_.Use("rotl", inst.type), inst);
-    case Op::Rotr: return Call(support_.Use("rotr", inst.type), inst);
-    case Op::Clz: return Call(support_.Use("clz", inst.type), inst);
-    case Op::Ctz: return Call(support_.Use("ctz", inst.type), inst);
-    default: return Call(support_.Use("popcnt", inst.type), inst);
+    case Op::Rotl:
+      return Call(support_.Use("rotl", inst.type), inst);
+    case Op::Rotr:
+      return Call(support_.Use("rotr", inst.type), inst);
+    case Op::Clz:
+      return Call(support_.Use("clz", inst.type), inst);
+    case Op::Ctz:
+      return Call(support_.Use("ctz", inst.type), inst);
+    default:
+      return Call(support_.Use("popcnt", inst.type), inst);
   }
 }
 
@@ -146,27 +164,40 @@ bool ExpressionWriter::ConstantsDecide(const ir::Inst& inst) const {
     const ir::InstId id = facts_.definition[operand.index];
     if (!id.valid() || !facts_.inlined[operand.index]) return false;
     const ir::Inst& compare = function_.inst(id);
-    if (compare.op < Op::Eq || compare.op > Op::Ge || !ir::IsFixedInt(compare.type.scalar)) return false;
+    if (compare.op < Op::Eq || compare.op > Op::Ge || !ir::IsFixedInt(compare.type.scalar))
+      return false;
     const auto left = ConstantOf(function_, facts_, function_.operand(compare, 0));
     const auto right = ConstantOf(function_, facts_, function_.operand(compare, 1));
     if (left.has_value() == right.has_value()) return false;
     // c < x holds as x > c does.
     Op op = compare.op;
-    if (left) op = op == Op::Lt ? Op::Gt : op == Op::Gt ? Op::Lt : op == Op::Le ? Op::Ge : op == Op::Ge ? Op::Le : op;
+    if (left)
+      op = op == Op::Lt   ? Op::Gt
+           : op == Op::Gt ? Op::Lt
+           : op == Op::Le ? Op::Ge
+           : op == Op::Ge ? Op::Le
+                          : op;
     tests[i] = {op, function_.operand(compare, left ? 1 : 0), left ? (*left)[0] : (*right)[0]};
   }
   if (tests[0].value != tests[1].value) return false;
   const bool is_signed = ir::IsSigned(function_.type(tests[0].value).scalar);
   auto holds = [&](const Test& test, uint64_t x) {
-    const bool less = is_signed ? static_cast<int64_t>(x) < static_cast<int64_t>(test.constant) : x < test.constant;
+    const bool less = is_signed ? static_cast<int64_t>(x) < static_cast<int64_t>(test.constant)
+                                : x < test.constant;
     const bool equal = x == test.constant;
     switch (test.op) {
-      case Op::Eq: return equal;
-      case Op::Ne: return !equal;
-      case Op::Lt: return less;
-      case Op::Le: return less || equal;
-      case Op::Gt: return !less && !equal;
-      default: return !less;
+      case Op::Eq:
+        return equal;
+      case Op::Ne:
+        return !equal;
+      case Op::Lt:
+        return less;
+      case Op::Le:
+        return less || equal;
+      case Op::Gt:
+        return !less && !equal;
+      default:
+        return !less;
     }
   };
   // Between and beyond the two constants nothing changes.
@@ -198,16 +229,18 @@ Text ExpressionWriter::Compare(const ir::Inst& inst) {
   const Strength strength =
       inst.op == Op::Eq || inst.op == Op::Ne ? Strength::Equality : Strength::Relational;
   if (scalar == Scalar::Int) {
-    return {fmt::format("{}({}.w, {}.w, {}) {} 0", support_.Use("wide_compare"), Name(first), Name(second),
-                        inst.type.limbs, op),
+    return {fmt::format("{}({}.w, {}.w, {}) {} 0", support_.Use("wide_compare"), Name(first),
+                        Name(second), inst.type.limbs, op),
             strength};
   }
   if (IsStruct(inst.type)) {
-    return {fmt::format("{}{}({}.c, {}.c, {})", inst.op == Op::Ne ? "!" : "", support_.Use("words_equal"),
-                        Name(first), Name(second), ir::WordsOf(inst.type)),
-            inst.op == Op::Ne ? Strength::Unary : Strength::Primary};
+    return {
+        fmt::format("{}{}({}.c, {}.c, {})", inst.op == Op::Ne ? "!" : "",
+                    support_.Use("words_equal"), Name(first), Name(second), ir::WordsOf(inst.type)),
+        inst.op == Op::Ne ? Strength::Unary : Strength::Primary};
   }
-  if (ir::IsFloat(scalar)) return Infix(op, strength, {FloatOperand(first)}, {FloatOperand(second)});
+  if (ir::IsFloat(scalar))
+    return Infix(op, strength, {FloatOperand(first)}, {FloatOperand(second)});
   const Text a = Value(first);
   const Text b = Value(second);
   // Compilers warn about comparisons that types or operands decide; the answer is written instead.
@@ -216,10 +249,12 @@ Text ExpressionWriter::Compare(const ir::Inst& inst) {
   const auto left = ConstantOf(function_, facts_, first);
   const auto right = ConstantOf(function_, facts_, second);
   if (ir::IsFixedInt(scalar) && strength == Strength::Relational) {
-    const bool low = (right && IsLeast(inst.type, (*right)[0]) && (inst.op == Op::Lt || inst.op == Op::Ge)) ||
-                     (left && IsGreatest(inst.type, (*left)[0]) && (inst.op == Op::Lt || inst.op == Op::Ge));
-    const bool high = (right && IsGreatest(inst.type, (*right)[0]) && (inst.op == Op::Gt || inst.op == Op::Le)) ||
-                      (left && IsLeast(inst.type, (*left)[0]) && (inst.op == Op::Gt || inst.op == Op::Le));
+    const bool low =
+        (right && IsLeast(inst.type, (*right)[0]) && (inst.op == Op::Lt || inst.op == Op::Ge)) ||
+        (left && IsGreatest(inst.type, (*left)[0]) && (inst.op == Op::Lt || inst.op == Op::Ge));
+    const bool high =
+        (right && IsGreatest(inst.type, (*right)[0]) && (inst.op == Op::Gt || inst.op == Op::Le)) ||
+        (left && IsLeast(inst.type, (*left)[0]) && (inst.op == Op::Gt || inst.op == Op::Le));
     if (low || high) answer = inst.op == Op::Ge || inst.op == Op::Le;
   }
   if (answer) {
@@ -229,7 +264,8 @@ Text ExpressionWriter::Compare(const ir::Inst& inst) {
   return Infix(op, strength, a, b);
 }
 
-Text ExpressionWriter::Combine(ir::AtomicKind kind, ir::Type type, const std::string& a, const std::string& b) {
+Text ExpressionWriter::Combine(ir::AtomicKind kind, ir::Type type, const std::string& a,
+                               const std::string& b) {
   const bool is_float = ir::IsFloat(type.scalar);
   switch (kind) {
     case ir::AtomicKind::Add: {
@@ -240,14 +276,19 @@ Text ExpressionWriter::Combine(ir::AtomicKind kind, ir::Type type, const std::st
     case ir::AtomicKind::Min:
     case ir::AtomicKind::Max: {
       const bool is_min = kind == ir::AtomicKind::Min;
-      if (!is_float) return {fmt::format("{}({}, {})", support_.Use(is_min ? "min" : "max", type), a, b)};
+      if (!is_float)
+        return {fmt::format("{}({}, {})", support_.Use(is_min ? "min" : "max", type), a, b)};
       return {fmt::format("{}({}({}, {}))", support_.Use("one_nan", type),
                           support_.Use(is_min ? "fmin" : "fmax", type), a, b)};
     }
-    case ir::AtomicKind::And: return {fmt::format("{} & {}", a, b), Strength::BitAnd};
-    case ir::AtomicKind::Or: return {fmt::format("{} | {}", a, b), Strength::BitOr};
-    case ir::AtomicKind::Xor: return {fmt::format("{} ^ {}", a, b), Strength::BitXor};
-    case ir::AtomicKind::Exchange: return {b};
+    case ir::AtomicKind::And:
+      return {fmt::format("{} & {}", a, b), Strength::BitAnd};
+    case ir::AtomicKind::Or:
+      return {fmt::format("{} | {}", a, b), Strength::BitOr};
+    case ir::AtomicKind::Xor:
+      return {fmt::format("{} ^ {}", a, b), Strength::BitXor};
+    case ir::AtomicKind::Exchange:
+      return {b};
   }
   CHECK(false);
   return {};

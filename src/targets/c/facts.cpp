@@ -23,8 +23,8 @@ constexpr uint32_t MaxInlinedOps = 5;
 
 class Marker {
  public:
-  Marker(const ir::Program& program, const ProgramFacts& all, const Function& function, FunctionFacts& facts,
-         bool metered)
+  Marker(const ir::Program& program, const ProgramFacts& all, const Function& function,
+         FunctionFacts& facts, bool metered)
       : program_(program), all_(all), function_(function), facts_(facts), metered_(metered) {}
 
   void Run() {
@@ -64,7 +64,8 @@ class Marker {
 
   void EnterRegion(RegionId region_id, std::vector<RegionId>& stack) {
     const Region& region = function_.region(region_id);
-    for (uint32_t i = 0; i < region.params.count; ++i) facts_.home[region.params.begin + i] = region_id;
+    for (uint32_t i = 0; i < region.params.count; ++i)
+      facts_.home[region.params.begin + i] = region_id;
     for (InstId id : region.insts) {
       const Inst& inst = function_.inst(id);
       region_of_[id.index] = region_id;
@@ -86,7 +87,9 @@ class Marker {
     if (!IsComplete(region_id)) facts_.allocates[region_id.index] = false;
   }
 
-  TrapChance Chance(const Inst& inst) const { return ChanceOfTrap(program_, function_, facts_, inst); }
+  TrapChance Chance(const Inst& inst) const {
+    return ChanceOfTrap(program_, function_, facts_, inst);
+  }
 
   bool IsRoot(const Inst& inst) const {
     if (inst.op == Op::Yield || inst.op == Op::Condition) return false;
@@ -97,7 +100,8 @@ class Marker {
       return !program_.functions[callee].is_prelude || all_.fallible[callee];
     }
     const ir::Effect effect = ir::Info(inst.op).effect;
-    return effect == ir::Effect::Writes || effect == ir::Effect::Io || Chance(inst) != TrapChance::Never;
+    return effect == ir::Effect::Writes || effect == ir::Effect::Io ||
+           Chance(inst) != TrapChance::Never;
   }
 
   void MarkRoots(RegionId region_id) {
@@ -174,7 +178,8 @@ class Marker {
 
   void LiveYield(RegionId region, uint32_t k) {
     if (!IsComplete(region)) return;
-    pending_values_.push_back(function_.operand(function_.inst(function_.region(region).insts.back()), k));
+    pending_values_.push_back(
+        function_.operand(function_.inst(function_.region(region).insts.back()), k));
   }
 
   void LiveCarry(const Inst& loop, uint32_t k) {
@@ -227,9 +232,13 @@ class Marker {
       for (uint32_t k = 0; k < loop.results.count; ++k) {
         const ValueId result = Function::result_of(loop, k);
         const RegionId body = Function::region_of(loop, loop.op == Op::While ? 1 : 0);
-        if (!facts_.live[result.index] || !IsComplete(body) || !IsWide(function_.type(result).scalar)) continue;
-        const ValueId yielded = function_.operand(function_.inst(function_.region(body).insts.back()), k);
-        facts_.lazy[result.index] = !moved[CarriedParam(function_, loop, k).index] && IsArithmetic(yielded) &&
+        if (!facts_.live[result.index] || !IsComplete(body) ||
+            !IsWide(function_.type(result).scalar))
+          continue;
+        const ValueId yielded =
+            function_.operand(function_.inst(function_.region(body).insts.back()), k);
+        facts_.lazy[result.index] = !moved[CarriedParam(function_, loop, k).index] &&
+                                    IsArithmetic(yielded) &&
                                     (IsArithmetic(function_.operand(loop, FirstInit(loop) + k)) ||
                                      IsPlainConstant(function_.operand(loop, FirstInit(loop) + k)));
       }
@@ -254,7 +263,8 @@ class Marker {
     facts_.uses[value.index] += 1;
     user_region_[value.index] = region;
     if (needs_name) user_needs_name_[value.index] = true;
-    if (moves && (IsArithmetic(value) || facts_.lazy[value.index])) facts_.canonical[value.index] = true;
+    if (moves && (IsArithmetic(value) || facts_.lazy[value.index]))
+      facts_.canonical[value.index] = true;
   }
 
   void CountUses(InstId id) {
@@ -268,14 +278,19 @@ class Marker {
   static bool Moves(const Inst& inst, uint32_t operand) {
     switch (inst.op) {
       case Op::Store:
-      case Op::AtomicRmw: return operand == 2;
-      case Op::Select: return operand > 0;
-      case Op::CopySign: return operand == 1;
+      case Op::AtomicRmw:
+        return operand == 2;
+      case Op::Select:
+        return operand > 0;
+      case Op::CopySign:
+        return operand == 1;
       case Op::Return:
       case Op::Bitcast:
       case Op::Call:
-      case Op::Output: return true;
-      default: return false;
+      case Op::Output:
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -286,7 +301,8 @@ class Marker {
       if (!facts_.needed[id.index] || inst.results.count != 1) continue;
       const ValueId result = Function::result_of(inst);
       uint32_t ops = 1;
-      for (ValueId operand : function_.operands_of(inst)) ops += facts_.inlined[operand.index] ? size[operand.index] : 0;
+      for (ValueId operand : function_.operands_of(inst))
+        ops += facts_.inlined[operand.index] ? size[operand.index] : 0;
       size[result.index] = ops;
       facts_.inlined[result.index] = ops <= MaxInlinedOps && facts_.uses[result.index] == 1 &&
                                      user_region_[result.index] == facts_.home[result.index] &&
@@ -301,7 +317,8 @@ class Marker {
     }
     if (inst.op == Op::Const || inst.op == Op::Length) return false;
     if (inst.op == Op::CastChecked &&
-        (inst.type.scalar == ir::Scalar::Int || function_.type(function_.operand(inst, 0)).scalar == ir::Scalar::Int))
+        (inst.type.scalar == ir::Scalar::Int ||
+         function_.type(function_.operand(inst, 0)).scalar == ir::Scalar::Int))
       return false;
     return ir::Info(inst.op).effect == ir::Effect::Pure && Chance(inst) == TrapChance::Never;
   }
@@ -311,11 +328,11 @@ class Marker {
   const Function& function_;
   FunctionFacts& facts_;
   bool metered_;
-  std::vector<RegionId> region_of_;      // by instruction
-  std::vector<InstId> owner_;            // by region
-  std::vector<InstId> in_order_;         // reached instructions; those of a region in order
-  std::vector<RegionId> user_region_;    // by value: of its last user
-  std::vector<bool> user_needs_name_;    // by value: of any user
+  std::vector<RegionId> region_of_;    // by instruction
+  std::vector<InstId> owner_;          // by region
+  std::vector<InstId> in_order_;       // reached instructions; those of a region in order
+  std::vector<RegionId> user_region_;  // by value: of its last user
+  std::vector<bool> user_needs_name_;  // by value: of any user
   std::vector<InstId> pending_insts_;
   std::vector<ValueId> pending_values_;
 };
@@ -325,13 +342,15 @@ bool IsDirectlyFallible(const ir::Program& program, const Function& function, bo
   facts.definition.assign(function.values.size(), InstId());
   for (uint32_t i = 0; i < function.insts.size(); ++i) {
     const Inst& inst = function.insts[i];
-    for (uint32_t r = 0; r < inst.results.count; ++r) facts.definition[inst.results.begin + r] = InstId(i);
+    for (uint32_t r = 0; r < inst.results.count; ++r)
+      facts.definition[inst.results.begin + r] = InstId(i);
   }
   for (const Inst& inst : function.insts) {
     if (ChanceOfTrap(program, function, facts, inst) != TrapChance::Never) return true;
     if (function.is_prelude) continue;
     if (inst.op == Op::While) return true;
-    if (inst.op == Op::Call && !program.functions[static_cast<size_t>(function.word(inst, 0))].is_prelude)
+    if (inst.op == Op::Call &&
+        !program.functions[static_cast<size_t>(function.word(inst, 0))].is_prelude)
       return true;
     if (metered && (inst.op == Op::For || inst.op == Op::Parallel)) return true;
   }
@@ -353,7 +372,10 @@ std::vector<std::vector<uint32_t>> CallGraph(const ir::Program& program) {
 class CallOrder {
  public:
   CallOrder(const std::vector<std::vector<uint32_t>>& callees, ProgramFacts& facts)
-      : callees_(callees), facts_(facts), number_(callees.size(), 0), low_(callees.size(), 0),
+      : callees_(callees),
+        facts_(facts),
+        number_(callees.size(), 0),
+        low_(callees.size(), 0),
         on_stack_(callees.size(), false) {}
 
   void From(uint32_t entry) {
@@ -371,7 +393,8 @@ class CallOrder {
       }
       Close(f);
       frames_.pop_back();
-      if (!frames_.empty()) low_[frames_.back().function] = std::min(low_[frames_.back().function], low_[f]);
+      if (!frames_.empty())
+        low_[frames_.back().function] = std::min(low_[frames_.back().function], low_[f]);
     }
   }
 
@@ -467,7 +490,8 @@ ProgramFacts FindFacts(const ir::Program& program, bool metered) {
   for (ir::FuncId id : facts.order) {
     for (uint32_t callee : callees[id.index]) {
       if (facts.recursive[id.index] || program.functions[callee].is_prelude) continue;
-      facts.call_depth[id.index] = std::max(facts.call_depth[id.index], facts.call_depth[callee] + 1);
+      facts.call_depth[id.index] =
+          std::max(facts.call_depth[id.index], facts.call_depth[callee] + 1);
     }
     Marker(program, facts, program.functions[id.index], facts.functions[id.index], metered).Run();
   }

@@ -14,13 +14,13 @@ enum class TrapChance : uint8_t { Never, Perhaps, Always };
 
 struct FunctionFacts {
   // By value.
-  std::vector<ir::InstId> definition;     // invalid for parameters of regions
-  std::vector<ir::RegionId> home;         // the region that defines it
-  std::vector<uint32_t> uses;             // by needed instructions
+  std::vector<ir::InstId> definition;  // invalid for parameters of regions
+  std::vector<ir::RegionId> home;      // the region that defines it
+  std::vector<uint32_t> uses;          // by needed instructions
   std::vector<bool> live;
-  std::vector<bool> inlined;              // written where it is used, no local variable
-  std::vector<bool> canonical;            // moved somewhere: must be the one NaN if it is a NaN
-  std::vector<bool> lazy;                 // result of a loop whose carried value may be any NaN inside
+  std::vector<bool> inlined;    // written where it is used, no local variable
+  std::vector<bool> canonical;  // moved somewhere: must be the one NaN if it is a NaN
+  std::vector<bool> lazy;       // result of a loop whose carried value may be any NaN inside
   // By instruction.
   std::vector<bool> needed;
   // By region: number of its instructions that can be reached.
@@ -30,11 +30,12 @@ struct FunctionFacts {
 };
 
 struct ProgramFacts {
-  std::vector<bool> reachable;       // by function: called from the entry, directly or not
-  std::vector<bool> fallible;        // by function: may trap, or needs the run for another reason
-  std::vector<bool> recursive;       // by function: part of a cycle of calls
-  std::vector<uint32_t> call_depth;  // by function: nesting of calls below it; of no use if has_recursion
-  std::vector<ir::FuncId> order;     // reachable functions, callees first where there is no cycle
+  std::vector<bool> reachable;  // by function: called from the entry, directly or not
+  std::vector<bool> fallible;   // by function: may trap, or needs the run for another reason
+  std::vector<bool> recursive;  // by function: part of a cycle of calls
+  std::vector<uint32_t>
+      call_depth;  // by function: nesting of calls below it; of no use if has_recursion
+  std::vector<ir::FuncId> order;  // reachable functions, callees first where there is no cycle
   bool has_recursion = false;
   std::vector<FunctionFacts> functions;
 };
@@ -42,12 +43,12 @@ struct ProgramFacts {
 ProgramFacts FindFacts(const ir::Program& program, bool metered);
 
 // What an instruction itself can do, whatever its regions or its callee do.
-TrapChance ChanceOfTrap(const ir::Program& program, const ir::Function& function, const FunctionFacts& facts,
-                        const ir::Inst& inst);
+TrapChance ChanceOfTrap(const ir::Program& program, const ir::Function& function,
+                        const FunctionFacts& facts, const ir::Inst& inst);
 
 // The words of a constant, or nothing if the value is not one.
-std::optional<std::span<const uint64_t>> ConstantOf(const ir::Function& function, const FunctionFacts& facts,
-                                                    ir::ValueId value);
+std::optional<std::span<const uint64_t>> ConstantOf(const ir::Function& function,
+                                                    const FunctionFacts& facts, ir::ValueId value);
 
 // An op on f32 or f64 whose result may be a NaN that is not the one.
 bool MakesAnyNan(const ir::Function& function, const ir::Inst& inst);

@@ -21,8 +21,8 @@ const Inst* DefinitionOf(const Function& function, const FunctionFacts& facts, V
 }
 
 // A bound b with 0 <= value <= b, if one is easily seen.
-std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts& facts, ValueId value,
-                                   int depth = 8) {
+std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts& facts,
+                                   ValueId value, int depth = 8) {
   const ir::Type type = function.type(value);
   if (!type.is_scalar() || !(ir::IsFixedInt(type.scalar) || type.scalar == Scalar::Bool)) return {};
   if (const auto words = ConstantOf(function, facts, value)) {
@@ -33,7 +33,9 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
   if (!ir::IsSigned(type.scalar)) by_type = UINT64_MAX >> (64 - ir::BitsOf(type));
   const Inst* inst = DefinitionOf(function, facts, value);
   if (inst == nullptr || depth == 0) return by_type;
-  auto bound = [&](uint32_t i) { return UpperBound(function, facts, function.operand(*inst, i), depth - 1); };
+  auto bound = [&](uint32_t i) {
+    return UpperBound(function, facts, function.operand(*inst, i), depth - 1);
+  };
   switch (inst->op) {
     case Op::And: {
       const auto a = bound(0);
@@ -43,7 +45,8 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
     }
     case Op::Cast: {
       const auto a = bound(0);
-      const uint64_t greatest = UINT64_MAX >> (64 - ir::BitsOf(type) + (ir::IsSigned(type.scalar) ? 1 : 0));
+      const uint64_t greatest =
+          UINT64_MAX >> (64 - ir::BitsOf(type) + (ir::IsSigned(type.scalar) ? 1 : 0));
       return a && *a <= greatest ? a : by_type;
     }
     case Op::Select: {
@@ -57,14 +60,16 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
       if (!a || !amount) return by_type;
       return *a >> ((*amount)[0] & static_cast<uint64_t>(ir::BitsOf(type) - 1));
     }
-    default: return by_type;
+    default:
+      return by_type;
   }
 }
 
 TrapChance OfDivision(const Function& function, const FunctionFacts& facts, const Inst& inst) {
   const auto divisor = ConstantOf(function, facts, function.operand(inst, 1));
   if (!divisor) return TrapChance::Perhaps;
-  const bool is_zero = std::all_of(divisor->begin(), divisor->end(), [](uint64_t word) { return word == 0; });
+  const bool is_zero =
+      std::all_of(divisor->begin(), divisor->end(), [](uint64_t word) { return word == 0; });
   if (is_zero) return TrapChance::Always;
   if (inst.type.scalar == Scalar::Int) return TrapChance::Perhaps;
   const bool is_minus_one = ir::IsSigned(inst.type.scalar) && (*divisor)[0] == UINT64_MAX;
@@ -74,12 +79,13 @@ TrapChance OfDivision(const Function& function, const FunctionFacts& facts, cons
 TrapChance OfInverse(const Function& function, const FunctionFacts& facts, ValueId value) {
   const auto words = ConstantOf(function, facts, value);
   if (!words) return TrapChance::Perhaps;
-  const bool is_zero = std::all_of(words->begin(), words->end(), [](uint64_t word) { return word == 0; });
+  const bool is_zero =
+      std::all_of(words->begin(), words->end(), [](uint64_t word) { return word == 0; });
   return is_zero ? TrapChance::Always : TrapChance::Never;
 }
 
-TrapChance OfLookup(const ir::Program& program, const Function& function, const FunctionFacts& facts,
-                    const Inst& inst) {
+TrapChance OfLookup(const ir::Program& program, const Function& function,
+                    const FunctionFacts& facts, const Inst& inst) {
   // Math functions never trap: their tables hold every index that they compute.
   if (function.is_prelude) return TrapChance::Never;
   const uint64_t length = program.data[static_cast<size_t>(function.word(inst, 0))].length();
@@ -94,7 +100,9 @@ TrapChance OfLookup(const ir::Program& program, const Function& function, const 
 // Does every value of the one type fit the other? Both are integers, int<k> or bool.
 bool AlwaysFits(ir::Type from, ir::Type to) {
   auto bits = [](ir::Type type) {
-    return type.scalar == Scalar::Int ? 64 * type.limbs : type.scalar == Scalar::Bool ? 1 : ir::BitsOf(type);
+    return type.scalar == Scalar::Int    ? 64 * type.limbs
+           : type.scalar == Scalar::Bool ? 1
+                                         : ir::BitsOf(type);
   };
   if (ir::IsSigned(from.scalar)) return ir::IsSigned(to.scalar) && bits(to) >= bits(from);
   return ir::IsSigned(to.scalar) ? bits(to) > bits(from) : bits(to) >= bits(from);
@@ -102,25 +110,29 @@ bool AlwaysFits(ir::Type from, ir::Type to) {
 
 }  // namespace
 
-std::optional<std::span<const uint64_t>> ConstantOf(const Function& function, const FunctionFacts& facts,
-                                                    ValueId value) {
+std::optional<std::span<const uint64_t>> ConstantOf(const Function& function,
+                                                    const FunctionFacts& facts, ValueId value) {
   const Inst* inst = DefinitionOf(function, facts, value);
   if (inst == nullptr || inst->op != Op::Const) return {};
   return function.words_of(*inst);
 }
 
-TrapChance ChanceOfTrap(const ir::Program& program, const Function& function, const FunctionFacts& facts,
-                        const Inst& inst) {
+TrapChance ChanceOfTrap(const ir::Program& program, const Function& function,
+                        const FunctionFacts& facts, const Inst& inst) {
   switch (inst.op) {
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
     case Op::DivChecked:
-    case Op::RemChecked: return OfDivision(function, facts, inst);
-    case Op::Lookup: return OfLookup(program, function, facts, inst);
-    case Op::FieldDiv: return OfInverse(function, facts, function.operand(inst, 1));
-    case Op::Invert: return OfInverse(function, facts, function.operand(inst, 0));
+    case Op::RemChecked:
+      return OfDivision(function, facts, inst);
+    case Op::Lookup:
+      return OfLookup(program, function, facts, inst);
+    case Op::FieldDiv:
+      return OfInverse(function, facts, function.operand(inst, 1));
+    case Op::Invert:
+      return OfInverse(function, facts, function.operand(inst, 0));
     case Op::CastChecked:
       return AlwaysFits(function.type(function.operand(inst, 0)), inst.type) ? TrapChance::Never
                                                                              : TrapChance::Perhaps;
@@ -129,14 +141,18 @@ TrapChance ChanceOfTrap(const ir::Program& program, const Function& function, co
       if (!words) return TrapChance::Perhaps;
       return (*words)[0] != 0 ? TrapChance::Never : TrapChance::Always;
     }
-    case Op::Unreachable: return TrapChance::Always;
+    case Op::Unreachable:
+      return TrapChance::Always;
     // Appending may find no memory.
-    case Op::Output: return TrapChance::Perhaps;
+    case Op::Output:
+      return TrapChance::Perhaps;
     case Op::For:
     case Op::While:
     case Op::Parallel:
-    case Op::Call: return TrapChance::Never;
-    default: return ir::Info(inst.op).traps != 0 ? TrapChance::Perhaps : TrapChance::Never;
+    case Op::Call:
+      return TrapChance::Never;
+    default:
+      return ir::Info(inst.op).traps != 0 ? TrapChance::Perhaps : TrapChance::Never;
   }
 }
 
@@ -157,9 +173,12 @@ bool MakesAnyNan(const Function& function, const Inst& inst) {
     case Op::Nearest:
     case Op::CopySign:
     case Op::Min:
-    case Op::Max: return true;
-    case Op::Cast: return IsWide(function.type(function.operand(inst, 0)).scalar);
-    default: return false;
+    case Op::Max:
+      return true;
+    case Op::Cast:
+      return IsWide(function.type(function.operand(inst, 0)).scalar);
+    default:
+      return false;
   }
 }
 
@@ -170,10 +189,14 @@ bool IsInCheck(const Inst& inst, TrapChance chance, uint32_t operand) {
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
-    case Op::RemChecked: return operand == 1 || inst.type.scalar == Scalar::Int;
-    case Op::DivChecked: return operand == 1 || ir::IsSigned(inst.type.scalar);
-    case Op::FieldDiv: return operand == 1;
-    default: return true;
+    case Op::RemChecked:
+      return operand == 1 || inst.type.scalar == Scalar::Int;
+    case Op::DivChecked:
+      return operand == 1 || ir::IsSigned(inst.type.scalar);
+    case Op::FieldDiv:
+      return operand == 1;
+    default:
+      return true;
   }
 }
 
@@ -183,29 +206,35 @@ bool NeedsName(const Function& function, const Inst& inst, uint32_t operand) {
     // Structs are copied whole by these; all others look inside.
     const bool copies = inst.op == Op::Select || inst.op == Op::Store || inst.op == Op::Call ||
                         inst.op == Op::Return || ((inst.op == Op::For || inst.op == Op::While));
-    const bool calls = type.scalar == Scalar::XField &&
-                       (inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Mul || inst.op == Op::Neg);
+    const bool calls = type.scalar == Scalar::XField && (inst.op == Op::Add || inst.op == Op::Sub ||
+                                                         inst.op == Op::Mul || inst.op == Op::Neg);
     return !copies && !calls;
   }
   switch (inst.op) {
     case Op::Load:
     case Op::Store:
     case Op::AtomicRmw:
-    case Op::AtomicCas: return operand == 1;
+    case Op::AtomicCas:
+      return operand == 1;
     case Op::Lookup:
     case Op::Alloc:
     case Op::Invert:
-    case Op::AbsChecked: return true;
+    case Op::AbsChecked:
+      return true;
     case Op::For:
-    case Op::Parallel: return operand < 2;
+    case Op::Parallel:
+      return operand < 2;
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
     case Op::RemChecked:
-    case Op::FieldDiv: return operand == 1;
-    case Op::DivChecked: return true;
-    default: return false;
+    case Op::FieldDiv:
+      return operand == 1;
+    case Op::DivChecked:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -22,7 +22,9 @@ namespace {
 
 std::unordered_set<std::string> WordsOfText(std::string_view text) {
   std::unordered_set<std::string> words;
-  auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  auto in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
     while (end < text.size() && in_word(text[end])) ++end;
@@ -43,8 +45,11 @@ bool HasFloatProduct(const Function& function) {
 }  // namespace
 
 FunctionEmitter::FunctionEmitter(const Plan& plan, ir::FuncId id, Support& support)
-    : plan_(plan), id_(id), function_(plan.program.functions[id.index]),
-      facts_(plan.facts.functions[id.index]), support_(support),
+    : plan_(plan),
+      id_(id),
+      function_(plan.program.functions[id.index]),
+      facts_(plan.facts.functions[id.index]),
+      support_(support),
       signature_(MakeSignature(function_, plan.facts.fallible[id.index], scope_, support)),
       write_(plan, function_, facts_, support) {
   for (uint32_t i = 0; i < function_.param_count(); ++i) {
@@ -64,7 +69,8 @@ std::string FunctionEmitter::Definition() {
     support_.Use("exact");
     head += "  FRZ_EXACT\n";
   }
-  if (plan_.facts.recursive[id_.index]) head += fmt::format("  if ({}(run)) return true;\n", support_.Use("stack"));
+  if (plan_.facts.recursive[id_.index])
+    head += fmt::format("  if ({}(run)) return true;\n", support_.Use("stack"));
   const std::string mark = OpenScratch(function_.body);
   Body(function_.body);
   if (IsComplete(function_.body)) {
@@ -105,7 +111,8 @@ std::string FunctionEmitter::NewName(ValueId value) { return NewName(value, valu
 
 std::string FunctionEmitter::NewName(ValueId value, ValueId otherwise) {
   auto from_text = [&](ValueId v) {
-    return v.index < function_.value_names.size() ? Identifier(function_.value_names[v.index]) : std::string();
+    return v.index < function_.value_names.size() ? Identifier(function_.value_names[v.index])
+                                                  : std::string();
   };
   std::string name = from_text(value);
   if (name.empty()) name = from_text(otherwise);
@@ -154,18 +161,27 @@ void FunctionEmitter::Instruction(const Inst& inst) {
   switch (inst.op) {
     case Op::Return:
     case Op::Yield:
-    case Op::Condition: return;
-    case Op::If: return If(inst);
-    case Op::Switch: return Switch(inst);
-    case Op::For: return For(inst);
-    case Op::While: return While(inst);
-    case Op::Parallel: return Parallel(inst);
-    case Op::Call: return Call(inst);
-    case Op::Length: return;
+    case Op::Condition:
+      return;
+    case Op::If:
+      return If(inst);
+    case Op::Switch:
+      return Switch(inst);
+    case Op::For:
+      return For(inst);
+    case Op::While:
+      return While(inst);
+    case Op::Parallel:
+      return Parallel(inst);
+    case Op::Call:
+      return Call(inst);
+    case Op::Length:
+      return;
     case Op::Const:
       if (IsStruct(inst.type)) Define(inst, StructInitializer(function_.words_of(inst)));
       return;
-    default: break;
+    default:
+      break;
   }
   if (Statement(inst)) return;
   if (IsLive(Function::result_of(inst))) Define(inst, write_.Compute(inst).text);
@@ -186,7 +202,8 @@ void FunctionEmitter::YieldInto(const Inst& owner, RegionId region) {
   const Inst& yield = function_.inst(function_.region(region).insts.back());
   for (uint32_t k = 0; k < owner.results.count; ++k) {
     const ValueId result = Function::result_of(owner, k);
-    if (IsLive(result)) Line(fmt::format("{} = {};", write_.Name(result), write_.Plain(Operand(yield, k))));
+    if (IsLive(result))
+      Line(fmt::format("{} = {};", write_.Name(result), write_.Plain(Operand(yield, k))));
   }
 }
 
@@ -294,7 +311,8 @@ void FunctionEmitter::AssignCarried(const Inst& loop, RegionId body) {
     size_t pick = 0;
     auto is_read = [&](size_t i) {
       for (size_t j = 0; j < open.size(); ++j) {
-        if (j != i && open[j].temporary.empty() && Reads(open[j].value, open[i].variable)) return true;
+        if (j != i && open[j].temporary.empty() && Reads(open[j].value, open[i].variable))
+          return true;
       }
       return false;
     };
@@ -319,12 +337,14 @@ void FunctionEmitter::FinishCarried(const Inst& loop) {
   for (uint32_t k = 0; k < loop.results.count; ++k) {
     const ValueId result = Function::result_of(loop, k);
     if (!IsLive(result) || !facts_.canonical[result.index]) continue;
-    Line(fmt::format("{0} = {1}({0});", write_.Name(result), support_.Use("nan_by_bits", TypeOf(result))));
+    Line(fmt::format("{0} = {1}({0});", write_.Name(result),
+                     support_.Use("nan_by_bits", TypeOf(result))));
   }
 }
 
 // i < hi holds, so i + 1 cannot wrap; a larger step is compared with what is left.
-std::string FunctionEmitter::ForStep(const Inst& inst, const std::string& i, const std::string& hi) {
+std::string FunctionEmitter::ForStep(const Inst& inst, const std::string& i,
+                                     const std::string& hi) {
   const uint64_t step = static_cast<uint64_t>(function_.word(inst, 0));
   const ir::Type type = TypeOf(Operand(inst, 0));
   const int bits = ir::BitsOf(type);
@@ -333,12 +353,15 @@ std::string FunctionEmitter::ForStep(const Inst& inst, const std::string& i, con
   const uint64_t greatest = UINT64_MAX >> (64 - bits + (ir::IsSigned(type.scalar) ? 1 : 0));
   if (const auto constant = ConstantOf(function_, facts_, Operand(inst, 1))) {
     const bool negative = ir::IsSigned(type.scalar) && static_cast<int64_t>((*constant)[0]) < 0;
-    if (step <= greatest && (negative || (*constant)[0] <= greatest - step + 1)) return fmt::format("{} += {}", i, step);
+    if (step <= greatest && (negative || (*constant)[0] <= greatest - step + 1))
+      return fmt::format("{} += {}", i, step);
   }
-  const std::string left = bits < 32 ? fmt::format("{} - {}", hi, i)
-                                     : fmt::format("({0}){1} - ({0}){2}", ArithmeticType(type), hi, i);
+  const std::string left = bits < 32
+                               ? fmt::format("{} - {}", hi, i)
+                               : fmt::format("({0}){1} - ({0}){2}", ArithmeticType(type), hi, i);
   return fmt::format("{0} = {1} > {2} ? ({3})({0} + {4}) : {5}", i, left,
-                     bits < 32 ? std::to_string(step) : UnsignedLiteral(type, step), CTypeName(type), step, hi);
+                     bits < 32 ? std::to_string(step) : UnsignedLiteral(type, step),
+                     CTypeName(type), step, hi);
 }
 
 void FunctionEmitter::For(const Inst& inst) {
@@ -352,18 +375,23 @@ void FunctionEmitter::For(const Inst& inst) {
   const bool never = constant && (*constant)[0] == least;
   DeclareCarried(inst);
   if (meters()) {
-    const std::string runs = never ? fmt::format("((void){}, false)", lo) : fmt::format("{} < {}", lo, hi);
+    const std::string runs =
+        never ? fmt::format("((void){}, false)", lo) : fmt::format("{} < {}", lo, hi);
     Line(fmt::format("if ({}(run, {}({}, (uint64_t){}, (uint64_t){}, {}u), \"for\", {})) {}",
-                     support_.Use("take_fuel"), support_.Use("trips"), runs, write_.Operand(Operand(inst, 0)),
-                     write_.Operand(Operand(inst, 1)), function_.word(inst, 0), parallel_index_, Propagate()));
+                     support_.Use("take_fuel"), support_.Use("trips"), runs,
+                     write_.Operand(Operand(inst, 0)), write_.Operand(Operand(inst, 1)),
+                     function_.word(inst, 0), parallel_index_, Propagate()));
   }
   const ValueId counter = Function::param_of(function_.region(body), 0);
   const std::string i = NewName(counter);
   write_.SetName(counter, i);
-  const std::string test = never ? fmt::format("(void){}, false", i) : fmt::format("{} < {}", i, hi);
-  Open(fmt::format("for ({} {} = {}; {}; {}) {{", CTypeName(type), i, lo, test, ForStep(inst, i, hi)));
+  const std::string test =
+      never ? fmt::format("(void){}, false", i) : fmt::format("{} < {}", i, hi);
+  Open(fmt::format("for ({} {} = {}; {}; {}) {{", CTypeName(type), i, lo, test,
+                   ForStep(inst, i, hi)));
   if (meters())
-    Line(fmt::format("if ({}(run, \"for\", {})) {}", support_.Use("stopped"), parallel_index_, Propagate()));
+    Line(fmt::format("if ({}(run, \"for\", {})) {}", support_.Use("stopped"), parallel_index_,
+                     Propagate()));
   const std::string mark = OpenScratch(body);
   Body(body);
   AssignCarried(inst, body);
@@ -381,19 +409,23 @@ void FunctionEmitter::Parallel(const Inst& inst) {
   const auto constant = ConstantOf(function_, facts_, Operand(inst, 1));
   const bool never = constant && (*constant)[0] == uint64_t{1} << 63;
   if (meters()) {
-    const std::string runs = never ? fmt::format("((void){}, false)", lo) : fmt::format("{} < {}", lo, hi);
+    const std::string runs =
+        never ? fmt::format("((void){}, false)", lo) : fmt::format("{} < {}", lo, hi);
     Line(fmt::format("if ({}(run, {}({}, (uint64_t){}, (uint64_t){}, 1), \"parallel\", {})) {}",
-                     support_.Use("take_fuel"), support_.Use("trips"), runs, write_.Operand(Operand(inst, 0)),
-                     write_.Operand(Operand(inst, 1)), outer_index, Propagate()));
+                     support_.Use("take_fuel"), support_.Use("trips"), runs,
+                     write_.Operand(Operand(inst, 0)), write_.Operand(Operand(inst, 1)),
+                     outer_index, Propagate()));
   }
   const std::string i = NewName(counter);
   write_.SetName(counter, i);
-  const std::string test = never ? fmt::format("(void){}, false", i) : fmt::format("{} < {}", i, hi);
+  const std::string test =
+      never ? fmt::format("(void){}, false", i) : fmt::format("{} < {}", i, hi);
   Line("/* parallel */");
   Open(fmt::format("for (int64_t {0} = {1}; {2}; ++{0}) {{", i, lo, test));
   if (outer_index == "-1") parallel_index_ = i;
   if (meters())
-    Line(fmt::format("if ({}(run, \"parallel\", {})) {}", support_.Use("stopped"), parallel_index_, Propagate()));
+    Line(fmt::format("if ({}(run, \"parallel\", {})) {}", support_.Use("stopped"), parallel_index_,
+                     Propagate()));
   const std::string mark = OpenScratch(body);
   Body(body);
   if (IsComplete(body)) CloseScratch(mark);
@@ -410,8 +442,9 @@ void FunctionEmitter::While(const Inst& inst) {
   bool has_statements = facts_.allocates[test.index] || !IsComplete(test);
   for (uint32_t i = 0; i + 1 < facts_.reached[test.index]; ++i) {
     const Inst& step = function_.inst(test_region.insts[i]);
-    const bool in_place = step.results.count == 1 && (facts_.inlined[step.results.begin] || step.op == Op::Length ||
-                                                      (step.op == Op::Const && !IsStruct(step.type)));
+    const bool in_place =
+        step.results.count == 1 && (facts_.inlined[step.results.begin] || step.op == Op::Length ||
+                                    (step.op == Op::Const && !IsStruct(step.type)));
     has_statements |= facts_.needed[test_region.insts[i].index] && !in_place;
   }
   std::string test_mark;
@@ -439,9 +472,11 @@ void FunctionEmitter::While(const Inst& inst) {
     CloseScratch(mark);
     CloseScratch(test_mark);
     if (meters())
-      Line(fmt::format("if ({}(run, 1, \"while\", {})) {}", support_.Use("take_fuel"), parallel_index_, Propagate()));
+      Line(fmt::format("if ({}(run, 1, \"while\", {})) {}", support_.Use("take_fuel"),
+                       parallel_index_, Propagate()));
     if (polls())
-      Line(fmt::format("if ({}(run, \"while\", {})) {}", support_.Use("stopped"), parallel_index_, Propagate()));
+      Line(fmt::format("if ({}(run, \"while\", {})) {}", support_.Use("stopped"), parallel_index_,
+                       Propagate()));
   }
   Close();
   FinishCarried(inst);
@@ -450,7 +485,8 @@ void FunctionEmitter::While(const Inst& inst) {
 // --- calls and returns ------------------------------------------------------------------------------------
 
 void FunctionEmitter::Return(const Inst& inst) {
-  if (!signature_.returned.empty()) return Line(fmt::format("return {};", write_.Plain(Operand(inst, 0))));
+  if (!signature_.returned.empty())
+    return Line(fmt::format("return {};", write_.Plain(Operand(inst, 0))));
   for (uint32_t k = 0; k < inst.operands.count; ++k)
     Line(fmt::format("*{} = {};", signature_.outputs[k].name, write_.Plain(Operand(inst, k))));
 }
@@ -480,15 +516,17 @@ void FunctionEmitter::Call(const Inst& inst) {
   const std::string call = fmt::format("{}({})", plan_.function_names[callee], arguments);
   std::string checks;
   if (counted && plan_.metered) {
-    checks = fmt::format("{}(run, 1, \"call\", -1) || {}(run, \"call\", -1) || ", support_.Use("take_fuel"),
-                         support_.Use("stopped"));
+    checks = fmt::format("{}(run, 1, \"call\", -1) || {}(run, \"call\", -1) || ",
+                         support_.Use("take_fuel"), support_.Use("stopped"));
   }
   if (counted) checks += support_.Use("enter") + "(run, -1)";
   if (fallible) checks += (checks.empty() ? "" : " || ") + call;
   if (!checks.empty()) {
     const bool in_parallel = parallel_index_ != "-1";
     Line(fmt::format("if ({}) return {};", checks,
-                     in_parallel ? fmt::format("{}(run, {})", support_.Use("trap_at"), parallel_index_) : "true"));
+                     in_parallel
+                         ? fmt::format("{}(run, {})", support_.Use("trap_at"), parallel_index_)
+                         : "true"));
   }
   if (returns && IsLive(Function::result_of(inst)))
     Define(inst, call);

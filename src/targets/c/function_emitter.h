@@ -57,7 +57,7 @@ class FunctionEmitter {
 
   // Text.
   void Line(std::string_view text);
-  void Open(std::string_view text);   // "if (a) {"
+  void Open(std::string_view text);  // "if (a) {"
   void Close(std::string_view text = "}");
   void TrapIf(const std::string& condition, ir::Trap kind, const ir::Inst& inst);
   void Trap(ir::Trap kind, const ir::Inst& inst);

@@ -21,7 +21,8 @@ using ir::Op;
 constexpr std::string_view PreludePrefix = "prelude.";
 
 // gcc contracts by default and has no pragma for one function; its options have a stack.
-constexpr std::string_view FloatGuards = R"c(#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+constexpr std::string_view FloatGuards =
+    R"c(#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
     defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "this header computes exactly: compile it without -ffast-math and its parts"
 #endif
@@ -30,7 +31,8 @@ constexpr std::string_view FloatGuards = R"c(#if defined(__FAST_MATH__) || defin
 #endif
 )c";
 constexpr std::string_view GccOptions =
-    "#if defined(__GNUC__) && !defined(__clang__) && (!defined(__x86_64__) || defined(__FMA__) || defined(__FMA4__))\n";
+    "#if defined(__GNUC__) && !defined(__clang__) && (!defined(__x86_64__) || defined(__FMA__) || "
+    "defined(__FMA4__))\n";
 
 constexpr std::string_view Includes = R"(#include <stdbool.h>
 #include <stddef.h>
@@ -49,12 +51,15 @@ bool IsDirect(const ir::Program& program, const ProgramFacts& facts) {
   return !facts.fallible[program.entry.index] && program.entry_function().results.size() <= 1;
 }
 
-Plan MakePlan(const ir::Program& program, const std::string& symbol, bool metered, bool share_prelude) {
+Plan MakePlan(const ir::Program& program, const std::string& symbol, bool metered,
+              bool share_prelude) {
   Plan plan{program, FindFacts(program, metered), metered, {}, {}};
   NameScope scope;
-  for (std::string_view suffix : {"", "_run", "_entry", "_results", "_body"}) scope.Add(symbol + std::string(suffix));
+  for (std::string_view suffix : {"", "_run", "_entry", "_results", "_body"})
+    scope.Add(symbol + std::string(suffix));
   auto name_of = [&](const std::string& name, std::string_view kind) {
-    if (!name.starts_with(PreludePrefix)) return scope.Add(fmt::format("{}_{}_{}", symbol, kind, Identifier(name)));
+    if (!name.starts_with(PreludePrefix))
+      return scope.Add(fmt::format("{}_{}_{}", symbol, kind, Identifier(name)));
     if (share_prelude) return fmt::format("shared_{}_{}", kind, Identifier(name));
     return scope.Add(fmt::format("{}_{}", symbol, Identifier(name.substr(PreludePrefix.size()))));
   };
@@ -87,22 +92,26 @@ Usage FindUsage(const Plan& plan) {
       if (!facts.needed[i]) continue;
       usage.allocates |= inst.op == Op::Alloc;
       usage.writes_output |= inst.op == Op::Output;
-      usage.polls |= inst.op == Op::While || (plan.metered && (inst.op == Op::For || inst.op == Op::Parallel ||
-                                                               inst.op == Op::Call));
+      usage.polls |=
+          inst.op == Op::While ||
+          (plan.metered && (inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Call));
       usage.traps |= ChanceOfTrap(plan.program, function, facts, inst) != TrapChance::Never;
-      const bool reads_table = inst.op == Op::Lookup &&
-                               ChanceOfTrap(plan.program, function, facts, inst) != TrapChance::Always &&
-                               facts.live[ir::Function::result_of(inst).index];
+      const bool reads_table =
+          inst.op == Op::Lookup &&
+          ChanceOfTrap(plan.program, function, facts, inst) != TrapChance::Always &&
+          facts.live[ir::Function::result_of(inst).index];
       if (reads_table) usage.tables[static_cast<size_t>(function.word(inst, 0))] = true;
     }
   }
   const Limits defaults;
-  const bool deep = plan.facts.has_recursion || plan.facts.call_depth[plan.program.entry.index] > defaults.depth;
+  const bool deep =
+      plan.facts.has_recursion || plan.facts.call_depth[plan.program.entry.index] > defaults.depth;
   usage.traps |= plan.metered || deep;
   return usage;
 }
 
-std::string Functions(const Plan& plan, Support& support, SharedPrelude* shared, Signature& entry_signature) {
+std::string Functions(const Plan& plan, Support& support, SharedPrelude* shared,
+                      Signature& entry_signature) {
   std::vector<std::string> definitions;
   std::string prototypes;
   for (ir::FuncId id : plan.facts.order) {
@@ -129,23 +138,27 @@ std::string ArgumentNames(const Signature& signature, bool with_outputs) {
 
 std::string OuterDeclaration(const Signature& inner, const std::string& symbol) {
   // In a header that defines no frz_run only its tag is known.
-  return WithParameters(fmt::format("static inline int {}_run", symbol), OuterSignature(inner), "struct frz_run*");
+  return WithParameters(fmt::format("static inline int {}_run", symbol), OuterSignature(inner),
+                        "struct frz_run*");
 }
 
-std::string OuterDefinition(const Plan& plan, const Usage& usage, const Signature& inner, const std::string& symbol,
-                            Support& support) {
+std::string OuterDefinition(const Plan& plan, const Usage& usage, const Signature& inner,
+                            const std::string& symbol, Support& support) {
   std::string text = OuterDeclaration(inner, symbol) + " {\n";
   const std::string& body = plan.function_names[plan.program.entry.index];
   const std::string arguments = ArgumentNames(inner, true);
   if (!inner.fallible) {
     const std::string target = inner.returned.empty() ? "" : "*result = ";
-    return text + fmt::format("  (void)run;\n  {}{}({});\n  return 0;\n}}\n", target, body, arguments);
+    return text +
+           fmt::format("  (void)run;\n  {}{}({});\n  return 0;\n}}\n", target, body, arguments);
   }
   text += "  frz_run local;\n";
   text += fmt::format("  run = {}(run, &local);\n", support.Use("begin"));
-  text += fmt::format("  const bool trapped = {}({}{}run);\n", body, arguments, arguments.empty() ? "" : ", ");
+  text += fmt::format("  const bool trapped = {}({}{}run);\n", body, arguments,
+                      arguments.empty() ? "" : ", ");
   if (usage.allocates) text += "  frz_release(run, NULL);\n";
-  if (usage.writes_output) text += "  if (run == &local) {\n    free(local.output);\n    free(local.output_types);\n  }\n";
+  if (usage.writes_output)
+    text += "  if (run == &local) {\n    free(local.output);\n    free(local.output_types);\n  }\n";
   return text + "  return trapped ? run->trap : FRZ_OK;\n}\n";
 }
 
@@ -159,7 +172,8 @@ std::string NaturalDefinition(const Plan& plan, const Signature& inner, const st
   if (results.size() > 1) {
     type = symbol + "_results";
     text += fmt::format("typedef struct {} {{\n", type);
-    for (size_t i = 0; i < results.size(); ++i) text += fmt::format("  {} result{};\n", CTypeName(results[i]), i);
+    for (size_t i = 0; i < results.size(); ++i)
+      text += fmt::format("  {} result{};\n", CTypeName(results[i]), i);
     text += fmt::format("}} {};\n\n", type);
   }
   Signature natural = outer;
@@ -174,7 +188,8 @@ std::string NaturalDefinition(const Plan& plan, const Signature& inner, const st
   if (!arguments.empty()) arguments += ", ";
   text += declaration + " {\n";
   const std::string name = results.size() == 1 ? "result" : "results";
-  if (!results.empty()) text += fmt::format("  {0} {1};\n  memset(&{1}, 0, sizeof {1});\n", type, name);
+  if (!results.empty())
+    text += fmt::format("  {0} {1};\n  memset(&{1}, 0, sizeof {1});\n", type, name);
   text += fmt::format("  (void){}_run({}NULL);\n", symbol, arguments);
   if (!results.empty()) text += fmt::format("  return {};\n", name);
   return text + "}\n";
@@ -199,7 +214,8 @@ std::string Adapter(const Plan& plan, const std::string& symbol, Support& suppor
       add(fmt::format("(int64_t)in[{}]", in + 1));
       in += 2;
     } else if (IsStruct(type)) {
-      before += fmt::format("  {0} a{1};\n  memcpy(&a{1}, in + {2}, sizeof a{1});\n", CTypeName(type), i, in);
+      before += fmt::format("  {0} a{1};\n  memcpy(&a{1}, in + {2}, sizeof a{1});\n",
+                            CTypeName(type), i, in);
       add(fmt::format("a{}", i));
       in += ir::WordsOf(type);
     } else {
@@ -218,7 +234,8 @@ std::string Adapter(const Plan& plan, const std::string& symbol, Support& suppor
     out += ir::WordsOf(type);
   }
   return fmt::format(
-      "static int {0}_entry(const uint64_t* in, uint64_t* out, frz_run* run) {{\n  (void)in;\n  (void)out;\n{1}"
+      "static int {0}_entry(const uint64_t* in, uint64_t* out, frz_run* run) {{\n  (void)in;\n  "
+      "(void)out;\n{1}"
       "  const int status = {0}_run({2}run);\n{3}  return status;\n}}\n\n",
       symbol, before, arguments, after);
 }
@@ -262,8 +279,10 @@ std::string Epilogue(const Support& support) {
   return fmt::format("{}#pragma GCC pop_options\n#endif\n", GccOptions);
 }
 
-std::string HeaderComment(const std::string& digest, const std::string& symbol, const ProgramText& text, bool metered) {
-  std::string comment = fmt::format("/* {}, generated by Frazil. Program (exact digest):\n * {}\n *\n", symbol, digest);
+std::string HeaderComment(const std::string& digest, const std::string& symbol,
+                          const ProgramText& text, bool metered) {
+  std::string comment = fmt::format(
+      "/* {}, generated by Frazil. Program (exact digest):\n * {}\n *\n", symbol, digest);
   for (const std::string& declaration : {text.natural, text.outer}) {
     if (declaration.empty()) continue;
     comment += " *   ";
@@ -292,8 +311,8 @@ std::string LegalSymbol(const std::string& symbol) {
   return NameScope().Add(name);
 }
 
-ProgramText WriteProgram(const ir::Program& lowered, const std::string& symbol, bool metered, Support& support,
-                         Support& adapter_support, SharedPrelude* shared) {
+ProgramText WriteProgram(const ir::Program& lowered, const std::string& symbol, bool metered,
+                         Support& support, Support& adapter_support, SharedPrelude* shared) {
   const Plan plan = MakePlan(lowered, symbol, metered, shared != nullptr);
   const Usage usage = FindUsage(plan);
   ProgramText text;
@@ -301,12 +320,14 @@ ProgramText WriteProgram(const ir::Program& lowered, const std::string& symbol, 
   std::string tables;
   for (size_t i = 0; i < lowered.data.size(); ++i) {
     const bool is_shared = shared != nullptr && lowered.data[i].name.starts_with(PreludePrefix);
-    if (!usage.tables[i] || (is_shared && !shared->emitted.insert(plan.data_names[i]).second)) continue;
+    if (!usage.tables[i] || (is_shared && !shared->emitted.insert(plan.data_names[i]).second))
+      continue;
     tables += TableDefinition(lowered.data[i], plan.data_names[i], support) + "\n";
   }
   Signature inner;
   const std::string functions = Functions(plan, support, shared, inner);
-  text.tables_and_functions = tables + functions + OuterDefinition(plan, usage, inner, symbol, support);
+  text.tables_and_functions =
+      tables + functions + OuterDefinition(plan, usage, inner, symbol, support);
   text.outer = OuterDeclaration(inner, symbol);
   if (IsDirect(lowered, plan.facts)) {
     text.natural = Declaration(inner, symbol);
@@ -317,7 +338,8 @@ ProgramText WriteProgram(const ir::Program& lowered, const std::string& symbol, 
   return text;
 }
 
-std::string WriteHeader(const ir::Program& source, const ir::Program& lowered, const exec::EmitOptions& options) {
+std::string WriteHeader(const ir::Program& source, const ir::Program& lowered,
+                        const exec::EmitOptions& options) {
   const std::string symbol = LegalSymbol(options.symbol);
   Support support;
   Support unused;
@@ -333,7 +355,8 @@ std::string WriteHeader(const ir::Program& source, const ir::Program& lowered, c
   return header + fmt::format("#endif /* {} */\n", guard);
 }
 
-std::string WriteSingleUnit(const std::string& header, const ir::Program& lowered, const std::string& symbol) {
+std::string WriteSingleUnit(const std::string& header, const ir::Program& lowered,
+                            const std::string& symbol) {
   // The metered form has the same signature.
   Support unused;
   Support support;
@@ -349,7 +372,8 @@ UnitText WriteUnit(const std::vector<ir::Program>& lowered, bool metered) {
   UnitText unit;
   for (size_t i = 0; i < lowered.size(); ++i) {
     symbols.push_back(fmt::format("p{}", i));
-    const ProgramText text = WriteProgram(lowered[i], symbols.back(), metered, support, support, &shared);
+    const ProgramText text =
+        WriteProgram(lowered[i], symbols.back(), metered, support, support, &shared);
     unit.polls.push_back(text.polls);
     body += fmt::format("/* program {} */\n\n{}\n{}", i, text.tables_and_functions, text.adapter);
   }

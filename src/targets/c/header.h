@@ -17,10 +17,10 @@ std::string LegalSymbol(const std::string& symbol);
 
 struct ProgramText {
   std::string tables_and_functions;
-  std::string natural;     // declaration of f, or empty
-  std::string outer;       // declaration of f_run
-  std::string adapter;     // definition of f_entry
-  bool polls = false;      // looks at the stop flag
+  std::string natural;  // declaration of f, or empty
+  std::string outer;    // declaration of f_run
+  std::string adapter;  // definition of f_entry
+  bool polls = false;   // looks at the stop flag
 };
 
 // Math functions that several programs of one unit share.
@@ -30,14 +30,17 @@ struct SharedPrelude {
 
 // `lowered` has passed ir::LowerForTarget. What the adapter alone needs is asked of `adapter_support`. With
 // `shared` the natural function is left out.
-ProgramText WriteProgram(const ir::Program& lowered, const std::string& symbol, bool metered, Support& support,
-                         Support& adapter_support, SharedPrelude* shared = nullptr);
+ProgramText WriteProgram(const ir::Program& lowered, const std::string& symbol, bool metered,
+                         Support& support, Support& adapter_support,
+                         SharedPrelude* shared = nullptr);
 
 // The header of one program; `source` is what its comment names.
-std::string WriteHeader(const ir::Program& source, const ir::Program& lowered, const exec::EmitOptions& options);
+std::string WriteHeader(const ir::Program& source, const ir::Program& lowered,
+                        const exec::EmitOptions& options);
 
 // The translation unit that makes a header callable: the header, its adapter and the table of one.
-std::string WriteSingleUnit(const std::string& header, const ir::Program& lowered, const std::string& symbol);
+std::string WriteSingleUnit(const std::string& header, const ir::Program& lowered,
+                            const std::string& symbol);
 
 struct UnitText {
   std::string text;

@@ -35,7 +35,8 @@ Text FloatLiteral(T value, std::string_view suffix) {
 Text SignedLiteral(int bits, int64_t value) {
   if (bits == 64 && value == std::numeric_limits<int64_t>::min()) return {"INT64_MIN"};
   if (bits == 32 && value == std::numeric_limits<int32_t>::min()) return {"INT32_MIN"};
-  const bool is_long = value > std::numeric_limits<int32_t>::max() || value < std::numeric_limits<int32_t>::min();
+  const bool is_long =
+      value > std::numeric_limits<int32_t>::max() || value < std::numeric_limits<int32_t>::min();
   const Strength strength = value < 0 ? Strength::Unary : Strength::Primary;
   return {fmt::format("{}{}", value, is_long ? "ll" : ""), strength};
 }
@@ -48,15 +49,20 @@ Text Literal(ir::Type type, uint64_t word, Support& support) {
     case Scalar::I16:
     case Scalar::I32:
     case Scalar::I64:
-    case Scalar::Index: return SignedLiteral(ir::BitsOf(type), static_cast<int64_t>(word));
+    case Scalar::Index:
+      return SignedLiteral(ir::BitsOf(type), static_cast<int64_t>(word));
     case Scalar::U8:
-    case Scalar::U16: return {fmt::format("{}", word)};
+    case Scalar::U16:
+      return {fmt::format("{}", word)};
     case Scalar::U32:
     case Scalar::U64:
-    case Scalar::Field: return {UnsignedLiteral(type, word)};
+    case Scalar::Field:
+      return {UnsignedLiteral(type, word)};
     case Scalar::F16:
-    case Scalar::BF16: return {fmt::format("0x{:04x}", word)};
-    case Scalar::Bool: return {word != 0 ? "true" : "false"};
+    case Scalar::BF16:
+      return {fmt::format("0x{:04x}", word)};
+    case Scalar::Bool:
+      return {word != 0 ? "true" : "false"};
     case Scalar::F32: {
       support.UseFloats();
       const float value = std::bit_cast<float>(static_cast<uint32_t>(word));
@@ -73,7 +79,8 @@ Text Literal(ir::Type type, uint64_t word, Support& support) {
     }
     case Scalar::Int:
     case Scalar::XField:
-    case Scalar::Digest: break;
+    case Scalar::Digest:
+      break;
   }
   CHECK(false);
   return {};
@@ -86,13 +93,15 @@ std::string UnsignedLiteral(ir::Type integer, uint64_t word) {
 
 std::string StructInitializer(std::span<const uint64_t> words) {
   std::string text = "{{";
-  for (size_t i = 0; i < words.size(); ++i) text += fmt::format("{}{}ull", i == 0 ? "" : ", ", words[i]);
+  for (size_t i = 0; i < words.size(); ++i)
+    text += fmt::format("{}{}ull", i == 0 ? "" : ", ", words[i]);
   return text + "}}";
 }
 
 bool IsTableOfBits(const ir::Data& data) {
   for (uint64_t word : data.words) {
-    if (data.element.scalar == Scalar::F32 && std::isnan(std::bit_cast<float>(static_cast<uint32_t>(word))))
+    if (data.element.scalar == Scalar::F32 &&
+        std::isnan(std::bit_cast<float>(static_cast<uint32_t>(word))))
       return true;
     if (data.element.scalar == Scalar::F64 && std::isnan(std::bit_cast<double>(word))) return true;
   }
@@ -102,9 +111,9 @@ bool IsTableOfBits(const ir::Data& data) {
 std::string TableDefinition(const ir::Data& data, const std::string& name, Support& support) {
   const ir::Type element = data.element;
   const bool bits = IsTableOfBits(data);
-  const std::string type = !bits                              ? ElementTypeName(element)
+  const std::string type = !bits                           ? ElementTypeName(element)
                            : element.scalar == Scalar::F32 ? "uint32_t"
-                                                             : "uint64_t";
+                                                           : "uint64_t";
   const uint32_t words = ir::WordsOf(element);
   support.UseType(element);
   std::string text = fmt::format("static const {} {}[{}] = {{", type, name, data.length());

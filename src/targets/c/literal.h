@@ -11,8 +11,20 @@ namespace frazil::targets::c {
 
 // Binding strength of a C expression; a weaker one inside a stronger one needs parentheses.
 enum class Strength : int {
-  Comma, Conditional, LogicalOr, LogicalAnd, BitOr, BitXor, BitAnd, Equality, Relational, Shift, Additive,
-  Multiplicative, Unary, Primary,
+  Comma,
+  Conditional,
+  LogicalOr,
+  LogicalAnd,
+  BitOr,
+  BitXor,
+  BitAnd,
+  Equality,
+  Relational,
+  Shift,
+  Additive,
+  Multiplicative,
+  Unary,
+  Primary,
 };
 
 struct Text {

@@ -10,18 +10,48 @@ namespace {
 // Sorted. Besides keywords: predefined macros of gnu modes (linux, unix, i386), macros of the included
 // headers that take no arguments, and the functions that expressions call.
 constexpr std::string_view Taken[] = {
-    "EOF", "HUGE_VAL", "HUGE_VALF", "INFINITY", "NAN", "NULL", "alignas", "alignof", "and",
-    "and_eq", "asm", "assert", "auto", "bitand", "bitor", "bool", "break", "calloc", "case", "catch", "ceil",
-    "ceilf", "char", "class", "compl", "complex", "concept", "const", "const_cast", "consteval", "constexpr",
-    "constinit", "continue", "copysign", "copysignf", "decltype", "default", "delete", "do", "double",
-    "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern", "fabs", "fabsf", "false", "float",
-    "floor", "floorf", "fma", "fmaf", "for", "free", "friend", "goto", "i386", "if", "inline", "int", "linux",
-    "long", "main", "memcpy", "memset", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
-    "operator", "or", "or_eq", "private", "protected", "public", "realloc", "register", "reinterpret_cast",
-    "requires", "restrict", "result", "results", "return", "rint", "rintf", "run", "short", "signed", "sizeof",
-    "sqrt", "sqrtf", "static", "static_assert", "static_cast", "struct", "switch", "template", "this",
-    "thread_local", "throw", "true", "trunc", "truncf", "try", "typedef", "typeid", "typename", "typeof",
-    "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+    "EOF",         "HUGE_VAL",     "HUGE_VALF",
+    "INFINITY",    "NAN",          "NULL",
+    "alignas",     "alignof",      "and",
+    "and_eq",      "asm",          "assert",
+    "auto",        "bitand",       "bitor",
+    "bool",        "break",        "calloc",
+    "case",        "catch",        "ceil",
+    "ceilf",       "char",         "class",
+    "compl",       "complex",      "concept",
+    "const",       "const_cast",   "consteval",
+    "constexpr",   "constinit",    "continue",
+    "copysign",    "copysignf",    "decltype",
+    "default",     "delete",       "do",
+    "double",      "dynamic_cast", "else",
+    "enum",        "errno",        "explicit",
+    "export",      "extern",       "fabs",
+    "fabsf",       "false",        "float",
+    "floor",       "floorf",       "fma",
+    "fmaf",        "for",          "free",
+    "friend",      "goto",         "i386",
+    "if",          "inline",       "int",
+    "linux",       "long",         "main",
+    "memcpy",      "memset",       "mutable",
+    "namespace",   "new",          "noexcept",
+    "not",         "not_eq",       "nullptr",
+    "operator",    "or",           "or_eq",
+    "private",     "protected",    "public",
+    "realloc",     "register",     "reinterpret_cast",
+    "requires",    "restrict",     "result",
+    "results",     "return",       "rint",
+    "rintf",       "run",          "short",
+    "signed",      "sizeof",       "sqrt",
+    "sqrtf",       "static",       "static_assert",
+    "static_cast", "struct",       "switch",
+    "template",    "this",         "thread_local",
+    "throw",       "true",         "trunc",
+    "truncf",      "try",          "typedef",
+    "typeid",      "typename",     "typeof",
+    "union",       "unix",         "unsigned",
+    "using",       "virtual",      "void",
+    "volatile",    "wchar_t",      "while",
+    "xor",         "xor_eq",
 };
 static_assert(std::is_sorted(std::begin(Taken), std::end(Taken)));
 
@@ -39,7 +69,8 @@ std::string Identifier(std::string_view name) {
     else if (!identifier.empty() && identifier.back() != '_')
       identifier += '_';
   }
-  if (!identifier.empty() && identifier[0] >= '0' && identifier[0] <= '9') identifier.insert(0, "v");
+  if (!identifier.empty() && identifier[0] >= '0' && identifier[0] <= '9')
+    identifier.insert(0, "v");
   return identifier;
 }
 

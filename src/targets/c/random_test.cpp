@@ -34,27 +34,38 @@ void CompareBatch(const Config& config) {
       const auto arguments = exec::RandomArguments(programs[i], run);
       const auto context = exec::RandomContext(programs[i], run);
       ExpectSame(programs[i], **callable, arguments, context,
-                 "seed " + std::to_string(seeds[i]) + " run " + std::to_string(run) + " " + config.compiler);
+                 "seed " + std::to_string(seeds[i]) + " run " + std::to_string(run) + " " +
+                     config.compiler);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
-TEST(CRandom, GccO1) { CompareBatch({"gcc-12", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 1000, 100}); }
-TEST(CRandom, ClangO1) { CompareBatch({"clang-22", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 2000, 100}); }
+TEST(CRandom, GccO1) {
+  CompareBatch({"gcc-12", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 1000, 100});
+}
+TEST(CRandom, ClangO1) {
+  CompareBatch({"clang-22", {"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"}, 2000, 100});
+}
 TEST(CRandom, GccO3NativeContraction) {
-  CompareBatch({"gcc-12", {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"}, 3000, 25});
+  CompareBatch(
+      {"gcc-12", {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"}, 3000, 25});
 }
 TEST(CRandom, ClangO3Native) {
-  CompareBatch({"clang-22", {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"}, 4000, 25});
+  CompareBatch({"clang-22",
+                {"-std=gnu11", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"},
+                4000,
+                25});
 }
 TEST(CRandom, GccUndefinedBehavior) {
-  CompareBatch({"gcc-12", {"-O1", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"}, 5000, 40});
+  CompareBatch(
+      {"gcc-12", {"-O1", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"}, 5000, 40});
 }
 TEST(CRandom, ClangUndefinedBehavior) {
   CompareBatch({"clang-22",
                 {"-O1", "-fsanitize=undefined,float-cast-overflow", "-fsanitize-trap=all"},
-                6000, 40});
+                6000,
+                40});
 }
 
 }  // namespace

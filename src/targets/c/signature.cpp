@@ -11,13 +11,15 @@ namespace {
 std::string NameOfParam(const ir::Function& function, uint32_t i) {
   const ir::ValueId value = function.param(i);
   std::string name;
-  if (value.index < function.value_names.size()) name = Identifier(function.value_names[value.index]);
+  if (value.index < function.value_names.size())
+    name = Identifier(function.value_names[value.index]);
   return name.empty() ? fmt::format("a{}", i) : name;
 }
 
 }  // namespace
 
-Signature MakeSignature(const ir::Function& function, bool fallible, NameScope& scope, Support& support) {
+Signature MakeSignature(const ir::Function& function, bool fallible, NameScope& scope,
+                        Support& support) {
   Signature signature;
   signature.fallible = fallible;
   const bool by_value = !fallible && function.results.size() == 1;
@@ -26,7 +28,8 @@ Signature MakeSignature(const ir::Function& function, bool fallible, NameScope& 
     support.UseType(function.results[i]);
     if (by_value) break;
     // A single one has a name that no value can take.
-    const std::string name = function.results.size() == 1 ? "result" : scope.Add(fmt::format("result{}", i));
+    const std::string name =
+        function.results.size() == 1 ? "result" : scope.Add(fmt::format("result{}", i));
     signature.outputs.push_back({CTypeName(function.results[i]) + "*", name});
   }
   for (uint32_t i = 0; i < function.param_count(); ++i) {
@@ -41,7 +44,8 @@ Signature MakeSignature(const ir::Function& function, bool fallible, NameScope& 
     }
     const bool is_const = type.access == ir::Access::In;
     const std::string length = scope.Add(name + "_length");
-    signature.inputs.push_back({fmt::format("{}{}*", is_const ? "const " : "", ElementTypeName(type.element())), name});
+    signature.inputs.push_back(
+        {fmt::format("{}{}*", is_const ? "const " : "", ElementTypeName(type.element())), name});
     signature.inputs.push_back({"int64_t", length});
     signature.length_names.back() = length;
   }
@@ -56,11 +60,14 @@ Signature OuterSignature(const Signature& signature) {
   return outer;
 }
 
-std::string WithParameters(const std::string& head, const Signature& signature, std::string_view run_type) {
+std::string WithParameters(const std::string& head, const Signature& signature,
+                           std::string_view run_type) {
   constexpr size_t Width = 100;
   std::vector<std::string> parameters;
-  for (const CParameter& input : signature.inputs) parameters.push_back(input.type + " " + input.name);
-  for (const CParameter& output : signature.outputs) parameters.push_back(output.type + " " + output.name);
+  for (const CParameter& input : signature.inputs)
+    parameters.push_back(input.type + " " + input.name);
+  for (const CParameter& output : signature.outputs)
+    parameters.push_back(output.type + " " + output.name);
   if (signature.fallible) parameters.push_back(fmt::format("{} run", run_type));
   if (parameters.empty()) parameters.push_back("void");
   std::string text = head + "(";

@@ -27,12 +27,14 @@ struct Signature {
   std::vector<std::string> length_names;  // by parameter of the IR; empty for scalars
 };
 
-Signature MakeSignature(const ir::Function& function, bool fallible, NameScope& scope, Support& support);
+Signature MakeSignature(const ir::Function& function, bool fallible, NameScope& scope,
+                        Support& support);
 // The same function in its outer form, f_run: every result by pointer, and a run.
 Signature OuterSignature(const Signature& signature);
 
 // `head` and the parameters in parentheses, broken into lines of a readable width.
-std::string WithParameters(const std::string& head, const Signature& signature, std::string_view run_type = "frz_run*");
+std::string WithParameters(const std::string& head, const Signature& signature,
+                           std::string_view run_type = "frz_run*");
 std::string Declaration(const Signature& signature, const std::string& name);
 
 }  // namespace frazil::targets::c

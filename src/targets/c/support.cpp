@@ -23,20 +23,24 @@ struct Argument {
 };
 
 constexpr std::array Arguments = {
-    Argument{"i8", "int8_t", "uint8_t", "uint32_t", "int32_t", "8", "INT8_MIN", "INT8_MAX", "-128.0", "128.0"},
-    Argument{"i16", "int16_t", "uint16_t", "uint32_t", "int32_t", "16", "INT16_MIN", "INT16_MAX", "-32768.0",
-             "32768.0"},
+    Argument{"i8", "int8_t", "uint8_t", "uint32_t", "int32_t", "8", "INT8_MIN", "INT8_MAX",
+             "-128.0", "128.0"},
+    Argument{"i16", "int16_t", "uint16_t", "uint32_t", "int32_t", "16", "INT16_MIN", "INT16_MAX",
+             "-32768.0", "32768.0"},
     Argument{"i32", "int32_t", "uint32_t", "uint32_t", "int64_t", "32", "INT32_MIN", "INT32_MAX",
              "-2147483648.0", "2147483648.0"},
     Argument{"i64", "int64_t", "uint64_t", "uint64_t", "frz_i128", "64", "INT64_MIN", "INT64_MAX",
              "-9223372036854775808.0", "9223372036854775808.0"},
-    Argument{"u8", "uint8_t", "uint8_t", "uint32_t", "uint32_t", "8", "0", "UINT8_MAX", "0.0", "256.0"},
-    Argument{"u16", "uint16_t", "uint16_t", "uint32_t", "uint32_t", "16", "0", "UINT16_MAX", "0.0", "65536.0"},
+    Argument{"u8", "uint8_t", "uint8_t", "uint32_t", "uint32_t", "8", "0", "UINT8_MAX", "0.0",
+             "256.0"},
+    Argument{"u16", "uint16_t", "uint16_t", "uint32_t", "uint32_t", "16", "0", "UINT16_MAX", "0.0",
+             "65536.0"},
     Argument{"u32", "uint32_t", "uint32_t", "uint32_t", "uint64_t", "32", "0", "UINT32_MAX", "0.0",
              "4294967296.0"},
     Argument{"u64", "uint64_t", "uint64_t", "uint64_t", "frz_u128", "64", "0", "UINT64_MAX", "0.0",
              "18446744073709551616.0"},
-    Argument{"f32", "float", "uint32_t", "", "", "32", "", "", "", "", "0x7fffffffu", "0x7f800000u", "0x7fc00000u"},
+    Argument{"f32", "float", "uint32_t", "", "", "32", "", "", "", "", "0x7fffffffu", "0x7f800000u",
+             "0x7fc00000u"},
     Argument{"f64", "double", "uint64_t", "", "", "64", "", "", "", "", "0x7fffffffffffffffull",
              "0x7ff0000000000000ull", "0x7ff8000000000000ull"},
 };
@@ -68,21 +72,36 @@ Argument ArgumentOf(std::string_view tag) {
 
 std::string_view Replacement(const Argument& argument, char c) {
   switch (c) {
-    case 't': return argument.tag;
-    case 'K': return argument.tag;
-    case 'T': return argument.type;
-    case 'U': return argument.unsigned_type;
-    case 'A': return argument.arithmetic;
-    case 'D': return argument.twice;
-    case 'W': return argument.bits;
-    case 'N': return argument.least;
-    case 'X': return argument.greatest;
-    case 'L': return argument.low;
-    case 'H': return argument.high;
-    case 'a': return argument.magnitude_mask;
-    case 'i': return argument.infinity;
-    case 'q': return argument.quiet_nan;
-    default: break;
+    case 't':
+      return argument.tag;
+    case 'K':
+      return argument.tag;
+    case 'T':
+      return argument.type;
+    case 'U':
+      return argument.unsigned_type;
+    case 'A':
+      return argument.arithmetic;
+    case 'D':
+      return argument.twice;
+    case 'W':
+      return argument.bits;
+    case 'N':
+      return argument.least;
+    case 'X':
+      return argument.greatest;
+    case 'L':
+      return argument.low;
+    case 'H':
+      return argument.high;
+    case 'a':
+      return argument.magnitude_mask;
+    case 'i':
+      return argument.infinity;
+    case 'q':
+      return argument.quiet_nan;
+    default:
+      break;
   }
   CHECK(false);
   return {};
@@ -102,7 +121,8 @@ std::string Fill(std::string_view text, std::string_view tag) {
 
 std::string GuardOf(std::string_view key) {
   std::string guard = "FRZ_SUPPORT_";
-  for (char c : key) guard += c == ':' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (char c : key)
+    guard += c == ':' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return guard;
 }
 

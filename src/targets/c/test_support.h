@@ -24,7 +24,8 @@ inline ir::Program Parse(std::string_view text) {
   return program ? std::move(*program) : ir::Program{};
 }
 
-inline std::string Header(std::string_view text, const std::string& symbol = "f", bool metered = false) {
+inline std::string Header(std::string_view text, const std::string& symbol = "f",
+                          bool metered = false) {
   exec::EmitOptions options;
   options.symbol = symbol;
   options.metered = metered;
@@ -69,8 +70,11 @@ inline int Shell(const Folder& folder, const std::string& command) {
 // Every compiler and language that headers promise to be free of warnings under.
 inline const std::vector<std::string>& Compilers() {
   static const std::vector<std::string> commands = {
-      "gcc-12 -std=c11",   "clang-22 -std=c11",   "gcc-12 -std=gnu11 -march=native -O3",
-      "clang-22 -std=gnu11 -march=native -O3",    "g++-12 -std=c++17 -x c++",
+      "gcc-12 -std=c11",
+      "clang-22 -std=c11",
+      "gcc-12 -std=gnu11 -march=native -O3",
+      "clang-22 -std=gnu11 -march=native -O3",
+      "g++-12 -std=c++17 -x c++",
       "clang++-22 -std=c++17 -x c++",
   };
   return commands;
@@ -109,7 +113,8 @@ inline std::vector<exec::Value> Fresh(const std::vector<exec::Value>& arguments)
     for (size_t j = 0; j < i; ++j)
       if (arguments[j].memory == arguments[i].memory) fresh[i].memory = fresh[j].memory;
     if (fresh[i].memory != arguments[i].memory) continue;
-    auto copy = std::make_shared<exec::Memory>(arguments[i].memory->element(), arguments[i].memory->length());
+    auto copy = std::make_shared<exec::Memory>(arguments[i].memory->element(),
+                                               arguments[i].memory->length());
     std::copy_n(arguments[i].memory->data(), copy->size_bytes(), copy->data());
     fresh[i].memory = std::move(copy);
   }
@@ -127,10 +132,12 @@ inline void ExpectSame(const ir::Program& program, exec::Callable& callable,
   ASSERT_TRUE(expected.has_value()) << what << ": " << expected.error().ToString();
   ASSERT_TRUE(actual.has_value()) << what << ": " << actual.error().ToString();
   ASSERT_TRUE(SameOutcome(*actual, *expected, HasTensors(program)))
-      << what << "\n  c:      " << Describe(*actual) << "\n  interp: " << Describe(*expected) << "\n"
+      << what << "\n  c:      " << Describe(*actual) << "\n  interp: " << Describe(*expected)
+      << "\n"
       << ir::PrintText(program);
   // After a trap writable buffers are unspecified.
-  if (!expected->trap) ASSERT_EQ(mine, theirs) << what << "\n" << ir::PrintText(program);
+  if (expected->trap) return;
+  ASSERT_EQ(mine, theirs) << what << "\n" << ir::PrintText(program);
 }
 
 }  // namespace frazil::targets::c::testing

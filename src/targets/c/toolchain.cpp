@@ -45,7 +45,8 @@ class TemporaryFolder {
     const fs::path base = fs::temp_directory_path(error);
     std::string pattern = (error ? fs::path("/tmp") : base) / "frazil-c-XXXXXX";
     if (mkdtemp(pattern.data()) == nullptr)
-      return Fail(Diag::FileUnwritable, fmt::format("no temporary folder can be made at {}", pattern));
+      return Fail(Diag::FileUnwritable,
+                  fmt::format("no temporary folder can be made at {}", pattern));
     return TemporaryFolder(pattern);
   }
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -73,10 +74,12 @@ Result<int> RunTool(const std::vector<std::string>& command, const std::string& 
   pid_t pid = 0;
   const int failed = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return Fail(Diag::MissingTool, fmt::format("the compiler {} cannot be started", command[0]));
+  if (failed != 0)
+    return Fail(Diag::MissingTool, fmt::format("the compiler {} cannot be started", command[0]));
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return Fail(Diag::EngineFailed, fmt::format("the compiler {} was lost", command[0]));
+    if (errno != EINTR)
+      return Fail(Diag::EngineFailed, fmt::format("the compiler {} was lost", command[0]));
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
@@ -110,7 +113,8 @@ SharedObject::~SharedObject() { dlclose(handle_); }
 
 void* SharedObject::Find(const char* symbol) const { return dlsym(handle_, symbol); }
 
-Result<std::shared_ptr<SharedObject>> CompileAndLoad(const std::string& text, const std::string& compiler,
+Result<std::shared_ptr<SharedObject>> CompileAndLoad(const std::string& text,
+                                                     const std::string& compiler,
                                                      std::span<const std::string> flags) {
   const std::string path = TRY(FindCompiler(compiler));
   const TemporaryFolder folder = TRY(TemporaryFolder::Create());
@@ -126,9 +130,11 @@ Result<std::shared_ptr<SharedObject>> CompileAndLoad(const std::string& text, co
   const std::string log = folder.File("log.txt");
   const int status = TRY(RunTool(command, log));
   if (status != 0)
-    return Fail(Diag::EngineFailed, fmt::format("the compiler {} failed: {}", path, FirstError(log)));
+    return Fail(Diag::EngineFailed,
+                fmt::format("the compiler {} failed: {}", path, FirstError(log)));
   void* handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return Fail(Diag::EngineFailed, fmt::format("compiled code cannot be loaded: {}", dlerror()));
+  if (handle == nullptr)
+    return Fail(Diag::EngineFailed, fmt::format("compiled code cannot be loaded: {}", dlerror()));
   return std::make_shared<SharedObject>(handle);
 }
 

@@ -27,7 +27,8 @@ class SharedObject {
 
 // Compiles C text with -O2 (later flags win) in a private temporary folder, loads the result and removes the
 // folder. A failing compiler is Diag::EngineFailed with the first line of its complaint.
-Result<std::shared_ptr<SharedObject>> CompileAndLoad(const std::string& text, const std::string& compiler,
+Result<std::shared_ptr<SharedObject>> CompileAndLoad(const std::string& text,
+                                                     const std::string& compiler,
                                                      std::span<const std::string> flags);
 
 }  // namespace frazil::targets::c
