@@ -33,11 +33,13 @@ constexpr uint64_t FrameSlack = uint64_t{256} << 20;  // frames of int<k> values
 constexpr uint64_t MemoryKept = uint64_t{64} << 20;
 // Larger or recursive programs run on a thread whose stack is known to be deep.
 constexpr size_t SmallProgram = 4000;
+constexpr size_t LargeFunction = 20'000;
 
 uint64_t Aligned(uint64_t address) { return (address + 15) & ~uint64_t{15}; }
 
 struct Shape {
   bool needs_stack = false;
+  Registers registers = Registers::Good;
   size_t insts = 0;
   uint64_t static_end = 16;
 };
@@ -83,7 +85,10 @@ Result<Shape> ShapeOf(const exec::Artifact& artifact) {
   Shape shape;
   for (const ModuleView::Data& data : module.data)
     shape.static_end = std::max(shape.static_end, Aligned(uint64_t{data.address} + data.bytes.size()));
-  for (const ir::Function& function : artifact.program->functions) shape.insts += function.insts.size();
+  for (const ir::Function& function : artifact.program->functions) {
+    shape.insts += function.insts.size();
+    if (function.insts.size() > LargeFunction) shape.registers = Registers::Quick;
+  }
   shape.needs_stack = shape.insts > SmallProgram || IsRecursive(*artifact.program);
   return shape;
 }
@@ -183,7 +188,7 @@ class WasmCallable final : public exec::Callable {
 
 Result<void> WasmCallable::Select(Interruption interruption) {
   Variant& variant = variants_[static_cast<size_t>(interruption)];
-  if (variant.module == nullptr) variant.module = TRY(CompiledModule::Create(bytes_, interruption));
+  if (variant.module == nullptr) variant.module = TRY(CompiledModule::Create(bytes_, interruption, shape_.registers));
   if (variant.instance == nullptr) variant.instance = TRY(Instance::Create(variant.module, entry_));
   instance_ = variant.instance.get();
   return {};

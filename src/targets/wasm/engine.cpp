@@ -50,11 +50,11 @@ struct Engine::Watch {
 Engine::Engine(const wasmtime::Api& api, wasmtime::Engine* handle, Interruption interruption)
     : api_(api), handle_(handle), interruption_(interruption), watch_(new Watch) {}
 
-Result<Engine*> Engine::Get(Interruption interruption) {
+Result<Engine*> Engine::Get(Interruption interruption, Registers registers) {
   static std::mutex mutex;
-  static Engine* engines[2] = {nullptr, nullptr};
+  static Engine* engines[2][2] = {};
   std::lock_guard lock(mutex);
-  Engine*& engine = engines[static_cast<size_t>(interruption)];
+  Engine*& engine = engines[static_cast<size_t>(interruption)][static_cast<size_t>(registers)];
   if (engine != nullptr) return engine;
   const wasmtime::Api& api = *TRY(wasmtime::LoadApi());
   wasmtime::Config* config = api.config_new();
@@ -64,6 +64,7 @@ Result<Engine*> Engine::Get(Interruption interruption) {
   api.config_epoch(config, interruption == Interruption::Epoch);
   api.config_async_stack(config, MaxStackBytes + (size_t{1} << 20));
   api.config_stack(config, MaxStackBytes);
+  api.config_registers(config, static_cast<uint8_t>(registers));
   api.config_parallel(config, false);
   api.config_unwind(config, false);
   api.config_cow(config, false);
@@ -111,8 +112,9 @@ frazil::Error Engine::Describe(wasmtime::Error* error, std::string_view doing) c
   return {Diag::EngineFailed, fmt::format("wasmtime, {}: {}", doing, TakeText(api_, text))};
 }
 
-Result<std::shared_ptr<CompiledModule>> CompiledModule::Create(std::string_view bytes, Interruption interruption) {
-  Engine* engine = TRY(Engine::Get(interruption));
+Result<std::shared_ptr<CompiledModule>> CompiledModule::Create(std::string_view bytes, Interruption interruption,
+                                                               Registers registers) {
+  Engine* engine = TRY(Engine::Get(interruption, registers));
   wasmtime::Module* handle = nullptr;
   wasmtime::Error* error = engine->api().module_new(engine->handle(), reinterpret_cast<const uint8_t*>(bytes.data()),
                                                     bytes.size(), &handle);

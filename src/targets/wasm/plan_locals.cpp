@@ -210,7 +210,7 @@ void FunctionPlan::AssignLocals() {
   });
   // What must be equal for a place to be used again: kind of storage, word type and size.
   auto key_of = [&](ir::Type type, Where where) {
-    if (where == Where::Slot) return 1000u + type.limbs;
+    if (where == Where::Slot) return 1'000'000u + type.limbs;
     if (type.is_buffer()) return 1u;
     return 10u + static_cast<uint32_t>(WordType(type)) * 8 + WordCount(type);
   };

@@ -89,6 +89,7 @@ enum OptLevel : uint8_t { OptNone = 0, OptSpeed = 1 };
   X(byte_vec_delete, "wasm_byte_vec_delete", void, (ByteVec*))                                             \
   X(config_new, "wasm_config_new", Config*, ())                                                            \
   X(config_opt_level, "wasmtime_config_cranelift_opt_level_set", void, (Config*, uint8_t))                 \
+  X(config_registers, "wasmtime_config_cranelift_regalloc_algorithm_set", void, (Config*, uint8_t))         \
   X(config_nan, "wasmtime_config_cranelift_nan_canonicalization_set", void, (Config*, bool))               \
   X(config_fuel, "wasmtime_config_consume_fuel_set", void, (Config*, bool))                                \
   X(config_epoch, "wasmtime_config_epoch_interruption_set", void, (Config*, bool))                         \
