@@ -20,6 +20,13 @@ std::vector<std::string> FlagsFor(const std::string& compiler, std::span<const s
   return all;
 }
 
+// Optimizers take more than linear time; a huge program is better compiled soon than well.
+std::vector<std::string> LevelFor(const ir::Program& program) {
+  size_t insts = 0;
+  for (const ir::Function& function : program.functions) insts += function.insts.size();
+  return {insts < 20'000 ? "-O2" : insts < 100'000 ? "-O1" : "-O0"};
+}
+
 bool Polls(const std::string& text) { return text.find("frz_stopped(run, ") != std::string::npos; }
 
 class CTarget : public exec::Target {
@@ -50,7 +57,8 @@ class CTarget : public exec::Target {
     const std::string compiler = TRY(FindCompiler(compiler_));
     const std::string unit =
         WriteSingleUnit(artifact.bytes, *artifact.program, artifact.entry_symbol);
-    auto object = TRY(CompileAndLoad(unit, compiler, FlagsFor(compiler, {})));
+    auto object =
+        TRY(CompileAndLoad(unit, compiler, FlagsFor(compiler, LevelFor(*artifact.program))));
     return MakeCallable(
         {artifact.source, artifact.program, std::move(object), 0, Polls(artifact.bytes)});
   }

@@ -219,6 +219,71 @@ func @main(%n: index, %t: tensor<f32, [%n]>) -> (f32, tensor<f32, [%n]>) {
                fmt::format("tensor {}", seed));
 }
 
+// Regions as deep as a text may have them; clang has a limit of its own.
+TEST(CCallable, DeepNesting) {
+  std::string body = "%one = const 1 : i32\n";
+  std::string value = "%a";
+  for (int i = 0; i < 150; ++i) body += fmt::format("%r{0} = if %t -> (i32) {{\n", i);
+  body += "%x = add %a, %one : i32\nyield %x\n";
+  for (int i = 149; i >= 0; --i) {
+    body += "} else {\nyield %one\n}\n";
+    body += fmt::format("{} %r{}\n", i == 0 ? "return" : "yield", i);
+  }
+  const ir::Program program =
+      Parse(fmt::format("frz 1\nfunc @main(%a: i32, %t: bool) -> (i32) {{\n{}}}\n", body));
+  for (const char* compiler : {"gcc-12", "clang-22"}) {
+    Result<CBatch> batch = CBatch::Compile(std::span(&program, 1), compiler);
+    ASSERT_TRUE(batch.has_value()) << batch.error().ToString();
+    auto callable = batch->Get(0);
+    ASSERT_TRUE(callable.has_value());
+    const std::vector<Value> arguments = {Value::Int(ir::types::I32, 6),
+                                          Value::Int(ir::types::Bool, 1)};
+    ExpectSame(program, **callable, arguments, {}, compiler);
+  }
+}
+
+// Vectorized and scalar, with fma hardware and with the flags under which gcc contracts.
+TEST(CCallable, NoContraction) {
+  const ir::Program program = Parse(R"(frz 1
+func @main(%n: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffer<f32>, %a: f64, %b: f64, %c: f64) -> (f64) {
+  %zero = const 0 : index
+  for %i = %zero to %n step 1 {
+    %u = load %x, %i : f32
+    %v = load %y, %i : f32
+    %w = load %z, %i : f32
+    %p = mul %u, %v : f32
+    %s = sub %w, %p : f32
+    store %z, %i, %s : f32
+    yield
+  }
+  %p = mul %a, %b : f64
+  %s = add %p, %c : f64
+  return %s
+})");
+  const std::vector<std::string> flags = {"-std=gnu11", "-O3", "-march=native"};
+  for (const char* compiler : {"gcc-12", "clang-22"}) {
+    Result<CBatch> batch = CBatch::Compile(std::span(&program, 1), compiler, flags);
+    ASSERT_TRUE(batch.has_value()) << batch.error().ToString();
+    auto callable = batch->Get(0);
+    ASSERT_TRUE(callable.has_value());
+    for (int run = 0; run < 20; ++run) {
+      std::vector<Value> arguments = {Value::Int(ir::types::Index, 64)};
+      for (int k = 0; k < 3; ++k) {
+        auto memory = std::make_shared<exec::Memory>(ir::types::F32, 64);
+        for (int64_t i = 0; i < 64; ++i) {
+          const uint64_t word =
+              Value::Float(ir::types::F32, 1.0 / (3 + k + 7 * run + double(i))).word;
+          memory->Set(i, std::span(&word, 1));
+        }
+        arguments.push_back(Value::Buffer(memory));
+      }
+      for (double d : {1.0 / (3 + run), 1.0 / (7 + run), -1.0 / ((3.0 + run) * (7 + run))})
+        arguments.push_back(Value::Float(ir::types::F64, d));
+      ExpectSame(program, **callable, arguments, {}, compiler);
+    }
+  }
+}
+
 // Edge values through every op of a type, compared to the bit.
 void CompareOps(const std::string& type, const std::vector<std::string>& binary,
                 const std::vector<std::string>& unary, int runs) {

@@ -293,10 +293,12 @@ std::string HeaderComment(const std::string& digest, const std::string& symbol,
     comment += ";\n";
   }
   comment += fmt::format(R"( *
- * {0}_run gives 0, or the FRZ_ kind of the trap that ended it; its results count only if it gives 0. run may be
- * NULL: default limits, no streams.{1} A buffer is a pointer and its number of elements; two buffers are
- * disjoint or the same. f16 and bf16 are their bits, field elements are less than 2^64 - 2^32 + 1.
- * C11 and C++, gcc and clang, default rounding; link with -lm if there are floats.
+ * {0}_run gives 0, or the FRZ_ kind of the trap that ended it; its results count only if it gives 0.
+ * run may be NULL: default limits, no streams.{1} A buffer is a pointer and its number of elements; two
+ * buffers are disjoint or the same. f16 and bf16 are their bits, field elements are less than
+ * 2^64 - 2^32 + 1.
+ * C11 and C++, gcc and clang, default rounding, not clang's -ffp-contract=fast; link with -lm if there
+ * are floats.
  */
 )",
                          symbol, metered ? " It counts fuel." : "");

@@ -171,7 +171,10 @@ void Support::UseType(ir::Type scalar) {
 }
 
 std::string Support::Text() const {
-  std::string text = fmt::format(R"(#ifndef FRZ_SUPPORT_VERSION
+  std::string text = fmt::format(R"(#ifndef __GNUC__
+#error "this header needs gcc or clang"
+#endif
+#ifndef FRZ_SUPPORT_VERSION
 #define FRZ_SUPPORT_VERSION {0}
 #elif FRZ_SUPPORT_VERSION != {0}
 #error "headers of different Frazil versions cannot share a translation unit"
