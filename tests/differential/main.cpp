@@ -19,6 +19,7 @@
 #include "exec/interpreter.h"
 #include "ir/check.h"
 #include "ir/text.h"
+#include "support/damage.h"
 #include "support/engine.h"
 #include "support/run_line.h"
 
@@ -93,16 +94,31 @@ Run MakeRun(const ir::Program& program, uint64_t seed, bool metered) {
   return run;
 }
 
+// Programs that were damaged may loop or allocate without end; such runs are left out.
+void Bound(Limits& limits) {
+  limits.fuel = std::min<uint64_t>(limits.fuel, 20'000);
+  limits.memory_bytes = std::min<uint64_t>(limits.memory_bytes, 1 << 20);
+  limits.run_ms = 2'000;
+}
+bool IsLimit(const exec::Outcome& outcome) {
+  return outcome.trap && (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Memory);
+}
+
 void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
   std::vector<ir::Program> programs;
   std::vector<std::vector<Run>> runs;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     programs.push_back(exec::Generate({.seed = seed, .size = options_.size}));
+    bool damaged = seed % 4 == 3;
+    if (damaged) programs.back() = Damaged(programs.back(), seed);
     runs.emplace_back();
     for (uint64_t i = 0; i < options_.tuples; ++i) {
       Run run = MakeRun(programs.back(), seed * 1000 + i, metered);
       run.arguments_after = CloneArguments(run.arguments);
-      auto outcome = exec::Interpret(programs.back(), run.arguments_after, run.context);
+      exec::RunContext bounded = run.context;
+      if (damaged) Bound(bounded.limits);
+      auto outcome = exec::Interpret(programs.back(), run.arguments_after, bounded);
+      if (outcome && damaged && IsLimit(*outcome)) continue;
       if (!outcome) {
         ++totals_.mismatches;
         fmt::print("MISMATCH seed {}: interpreter: {}\n", seed, outcome.error().ToString());
@@ -132,7 +148,7 @@ void Differential::RunOn(Engine& engine, const std::vector<ir::Program>& program
   std::vector<Prepared> prepared = engine.Prepare(pointers, metered);
   for (size_t i = 0; i < programs.size(); ++i) {
     if (!prepared[i] && prepared[i].error().diag == Diag::Unsupported) {
-      ++totals_.refused;
+      totals_.refused += !engine.may_refuse();
       continue;
     }
     for (const Run& run : runs[i]) {
@@ -152,13 +168,13 @@ void Differential::Report(Engine& engine, const ir::Program& program, const Run&
   if (totals_.mismatches > 20) return;
   auto rerun = [&](const FailingRun& candidate, Run& again) {
     again = {candidate.arguments, run.context, CloneArguments(candidate.arguments), {}};
-    // An edit may have made a loop endless; fuel that the run itself does not limit ends it.
+    // An edit may have made a loop endless.
     exec::RunContext bounded = again.context;
-    bounded.limits.fuel = std::min<uint64_t>(bounded.limits.fuel, 100'000);
+    Bound(bounded.limits);
     auto expected = exec::Interpret(candidate.program, again.arguments_after, bounded);
     if (!expected) return std::string();
-    bool out_of_fuel = expected->trap && expected->trap->kind == ir::Trap::Fuel;
-    if (out_of_fuel && bounded.limits.fuel != again.context.limits.fuel) return std::string();
+    bool own_limit = bounded.limits.fuel == again.context.limits.fuel;
+    if (IsLimit(*expected) && !own_limit) return std::string();
     again.expected = std::move(*expected);
     const ir::Program* pointer = &candidate.program;
     auto prepared = engine.Prepare(std::span(&pointer, 1), metered);
@@ -185,7 +201,7 @@ void Differential::Report(Engine& engine, const ir::Program& program, const Run&
   std::string path = fmt::format("{}/mismatch_{}_{}.frz", options_.out, engine.name(), seed);
   std::ofstream file(path);
   file << "// Found by differential testing, seed " << seed << ", on " << engine.name() << ".\n// run: "
-       << PrintRunLine(failing.program, failing.arguments, again.context, again.expected) << "\n"
+       << PrintRunLine(failing.program, failing.arguments, again.context, again.expected, again.arguments_after) << "\n"
        << ir::PrintText(failing.program);
   fmt::print("  smaller: {}\n  {}\n", path, why.substr(0, 400));
 }

@@ -209,17 +209,33 @@ class Shrinker {
     return changed;
   }
 
+  // The argument in place of argument i, if the run still fails.
+  bool TryArgument(size_t i, exec::Value value) {
+    if (tries_left_-- <= 0) return false;
+    FailingRun candidate{run_.program, run_.arguments};
+    for (exec::Value& other : candidate.arguments)
+      if (other.memory && other.memory == run_.arguments[i].memory) other = value;
+    candidate.arguments[i] = value;
+    if (!fails_(candidate)) return false;
+    run_ = std::move(candidate);
+    return true;
+  }
+
   bool SimplifyArguments() {
     bool changed = false;
-    for (size_t i = 0; i < run_.arguments.size() && tries_left_ > 0; ++i) {
-      exec::Value& value = run_.arguments[i];
-      if (!value.type.is_scalar()) continue;
-      exec::Value zero = exec::Value::Scalar(value.type, std::vector<uint64_t>(ir::WordsOf(value.type), 0));
-      if (value == zero) continue;
-      --tries_left_;
-      exec::Value old = std::exchange(value, zero);
-      if (fails_(run_)) changed = true;
-      else value = old;
+    for (size_t i = 0; i < run_.arguments.size(); ++i) {
+      const exec::Value old = run_.arguments[i];
+      if (old.type.is_scalar()) {
+        exec::Value zero = exec::Value::Scalar(old.type, std::vector<uint64_t>(ir::WordsOf(old.type), 0));
+        if (!(old == zero)) changed |= TryArgument(i, zero);
+      } else if (old.type.is_buffer()) {
+        auto zeros = std::make_shared<exec::Memory>(old.memory->element(), old.memory->length());
+        if (!(old == exec::Value::Buffer(zeros))) changed |= TryArgument(i, exec::Value::Buffer(zeros));
+        const exec::Memory& whole = *run_.arguments[i].memory;
+        auto half = std::make_shared<exec::Memory>(whole.element(), whole.length() / 2);
+        std::copy_n(whole.data(), half->size_bytes(), half->data());
+        if (whole.length() > 1) changed |= TryArgument(i, exec::Value::Buffer(half));
+      }
     }
     return changed;
   }

@@ -98,6 +98,15 @@ Result<ir::Program> Reprinted(const ir::Program& program) {
   return again;
 }
 
+// A wrong engine, for the tests of the tests.
+Result<ir::Program> Planted(const ir::Program& program) {
+  ir::Program wrong = program;
+  for (ir::Function& function : wrong.functions)
+    for (ir::Inst& inst : function.insts)
+      if (inst.op == ir::Op::Xor) inst.op = ir::Op::Or;
+  return wrong;
+}
+
 Result<ir::Program> Canonical(const ir::Program& program) {
   ir::Program canonical = ir::Canonicalize(program);
   if (ir::ExactDigest(canonical) != ir::ExactDigest(program))
@@ -123,6 +132,7 @@ Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
   if (name == "interp") return std::make_unique<ImageEngine>("interp", AsIs);
   if (name == "reprinted") return std::make_unique<ImageEngine>("reprinted", Reprinted);
   if (name == "canonical") return std::make_unique<ImageEngine>("canonical", Canonical);
+  if (name == "planted") return std::make_unique<ImageEngine>("planted", Planted);
   if (name == "lowered") return std::make_unique<LoweredEngine>();
   return MakeTargetEngine(name);
 }

@@ -95,7 +95,8 @@ std::string NameOf(const ir::Function& function, size_t param) {
 }  // namespace
 
 std::string PrintRunLine(const ir::Program& program, const std::vector<Value>& arguments,
-                         const exec::RunContext& context, const exec::Outcome& expected) {
+                         const exec::RunContext& context, const exec::Outcome& expected,
+                         const std::vector<Value>& arguments_after) {
   std::string line = "(";
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (i > 0) line += ", ";
@@ -115,6 +116,9 @@ std::string PrintRunLine(const ir::Program& program, const std::vector<Value>& a
     for (const Value& value : expected.results) results += (results.empty() ? "" : ", ") + TextOf(value);
     line += fmt::format("== ({})", results);
   }
+  for (size_t i = 0; i < arguments.size() && !expected.trap; ++i)
+    if (arguments[i].type.is_buffer() && !(arguments[i] == arguments_after[i]))
+      line += fmt::format("; {} = {}", NameOf(program.entry_function(), i), TextOf(arguments_after[i]));
   if (!expected.output.empty()) line += "; output " + StreamOf(expected.output);
   if (!context.input.empty()) line += "; input " + StreamOf(context.input);
   if (!context.hints.empty()) line += "; hints " + StreamOf(context.hints);

@@ -158,7 +158,10 @@ std::vector<int64_t> DimsOf(const ir::Function& entry, Type type, const std::vec
   return dims;
 }
 
+// A parameter without a name is known by its number.
 int ParamNamed(const ir::Function& function, std::string_view name) {
+  int64_t number = -1;
+  if (ReadNumber(name, &number) && number >= 0 && number < function.param_count()) return static_cast<int>(number);
   for (uint32_t i = 0; i < function.param_count(); ++i)
     if (function.param(i).index < function.value_names.size() &&
         function.value_names[function.param(i).index] == name)

@@ -9,7 +9,7 @@
 //
 // Arguments stand in the order of the parameters. Buffers and tensors are lists; nested brackets only
 // help the eye. `v x n` is v n times, `a .. b` counts from a to b inclusive. A buffer argument that is the
-// name of an earlier parameter is the same memory; `x[a:b]` is a part of it. `[..]:2x3` gives a tensor
+// name of an earlier parameter (its number if it has none) is the same memory; `x[a:b]` is a part of it. `[..]:2x3` gives a tensor
 // other dimensions than its type asks for (for launches that must be refused).
 // Results: one value, or several in parentheses when the function has not exactly one. `_` fits anything.
 // Clauses after `;` give streams, limits and what writable buffers hold afterwards. Values of a stream
@@ -71,6 +71,7 @@ std::vector<exec::Value> CloneArguments(const std::vector<exec::Value>& argument
 
 // The run line that repeats a run: for reproducers.
 std::string PrintRunLine(const ir::Program& program, const std::vector<exec::Value>& arguments,
-                         const exec::RunContext& context, const exec::Outcome& expected);
+                         const exec::RunContext& context, const exec::Outcome& expected,
+                         const std::vector<exec::Value>& arguments_after);
 
 }  // namespace frazil::tests
