@@ -1,6 +1,6 @@
-// The WASM target: loops of 10^9 iterations against the same loops compiled natively, and what a small program
-// costs from text to answer. The native loops are in this file, which is compiled with optimization; each is
-// one that the compiler cannot replace by a formula.
+// The WASM target: loops of 10^9 iterations against the same loops compiled natively, and what a
+// small program costs from text to answer. The native loops are in this file, which is compiled
+// with optimization; each is one that the compiler cannot replace by a formula.
 #include <fmt/format.h>
 
 #include <bit>
@@ -46,19 +46,23 @@ struct Loop {
 };
 
 constexpr Loop Loops[] = {
-    {"integers", "i64", "0", "    %x = xor %i, %acc : i64\n    %next = add %acc, %x : i64\n", NativeMix},
+    {"integers", "i64", "0", "    %x = xor %i, %acc : i64\n    %next = add %acc, %x : i64\n",
+     NativeMix},
     {"shifts", "u64", "1",
      "    %a = shl %acc, %k13 : u64\n    %b = xor %acc, %a : u64\n    %c = shr %b, %k7 : u64\n"
      "    %d = xor %b, %c : u64\n    %e = shl %d, %k17 : u64\n    %next = xor %d, %e : u64\n",
      NativeShift},
-    {"f64 sum", "f64", "0", "    %x = cast %i : f64\n    %next = add %acc, %x : f64\n", NativeFloatSum},
+    {"f64 sum", "f64", "0", "    %x = cast %i : f64\n    %next = add %acc, %x : f64\n",
+     NativeFloatSum},
 };
 
 std::string TextOf(const Loop& loop) {
   return fmt::format(
-      "frz 1\nfunc @main(%n: i64) -> ({0}) {{\n  %zero = const 0 : i64\n  %start = const {1} : {0}\n"
+      "frz 1\nfunc @main(%n: i64) -> ({0}) {{\n  %zero = const 0 : i64\n  %start = const {1} : "
+      "{0}\n"
       "  %k13 = const 13 : u64\n  %k7 = const 7 : u64\n  %k17 = const 17 : u64\n"
-      "  %r = for %i = %zero to %n step 1 carry (%acc = %start) {{\n{2}    yield %next\n  }}\n  return %r\n}}\n",
+      "  %r = for %i = %zero to %n step 1 carry (%acc = %start) {{\n{2}    yield %next\n  }}\n  "
+      "return %r\n}}\n",
       loop.type, loop.initial, loop.body);
 }
 
@@ -84,16 +88,23 @@ void ReportLoop(const Loop& loop) {
   if (!callable) return Report(Failed(figure, goal, callable.error().ToString()));
   exec::Value n = exec::Value::Int(ir::types::I64, Iterations);
   uint64_t ours = 0, native = 0;
-  std::vector<Times> times = Interleave({[&] {
-                                           auto outcome = (*callable)->Run(std::span(&n, 1), {});
-                                           ours = outcome && !outcome->trap ? outcome->results[0].word : 0;
-                                         },
-                                         [&] { native = loop.native(Iterations); }},
-                                        3);
+  std::vector<Times> times =
+      Interleave({[&] {
+                    auto outcome = (*callable)->Run(std::span(&n, 1), {});
+                    ours = outcome && !outcome->trap ? outcome->results[0].word : 0;
+                  },
+                  [&] { native = loop.native(Iterations); }},
+                 3);
   if (ours != native) return Report(Failed(figure, goal, "the answers differ"));
   double ratio = times[0].min_s / times[1].min_s;
-  Report({.area = "wasm", .figure = figure, .ours = times[0].min_s, .unit = "s", .peer = "native",
-          .peer_value = times[1].min_s, .goal = goal, .met = ratio <= 1.5});
+  Report({.area = "wasm",
+          .figure = figure,
+          .ours = times[0].min_s,
+          .unit = "s",
+          .peer = "native",
+          .peer_value = times[1].min_s,
+          .goal = goal,
+          .met = ratio <= 1.5});
 }
 
 constexpr const char* Small =
@@ -107,13 +118,18 @@ FRAZIL_FIGURE(wasm_cold) {
   bool fine = false;
   double seconds = Seconds([&] {
     auto callable = LoadText(Small);
-    auto outcome = callable ? (*callable)->Run({}, {}) : Result<exec::Outcome>(std::unexpected(callable.error()));
+    auto outcome = callable ? (*callable)->Run({}, {})
+                            : Result<exec::Outcome>(std::unexpected(callable.error()));
     fine = outcome && outcome->results[0].word == 35;
   });
   std::string goal = "<= 2 ms";
   if (!fine) return Report(Failed("small program, text to answer, cold", goal, "it did not run"));
-  Report({.area = "wasm", .figure = "small program, text to answer, cold", .ours = seconds * 1e3, .unit = "ms",
-          .goal = goal, .met = seconds <= 2e-3});
+  Report({.area = "wasm",
+          .figure = "small program, text to answer, cold",
+          .ours = seconds * 1e3,
+          .unit = "ms",
+          .goal = goal,
+          .met = seconds <= 2e-3});
 }
 
 FRAZIL_FIGURE(wasm_repeated) {
@@ -122,11 +138,16 @@ FRAZIL_FIGURE(wasm_repeated) {
   if (!callable) return Report(Failed("the same program again", goal, callable.error().ToString()));
   constexpr int Runs = 10'000;
   std::vector<Times> times = Interleave({[&] {
-                                          for (int i = 0; i < Runs; ++i) Keep((*callable)->Run({}, {}));
+                                          for (int i = 0; i < Runs; ++i)
+                                            Keep((*callable)->Run({}, {}));
                                         }},
                                         5);
   double each = times[0].median_s / Runs;
-  Report({.area = "wasm", .figure = "the same program again", .ours = each * 1e6, .unit = "us", .goal = goal,
+  Report({.area = "wasm",
+          .figure = "the same program again",
+          .ours = each * 1e6,
+          .unit = "us",
+          .goal = goal,
           .met = each <= 100e-6});
 }
 

@@ -1,5 +1,5 @@
-// Launch of lowered programs, once for all targets: both sides of LowerTensors' change of signature stand
-// here, so that a target knows only scalars and buffers.
+// Launch of lowered programs, once for all targets: both sides of LowerTensors' change of signature
+// stand here, so that a target knows only scalars and buffers.
 #include "exec/marshal.h"
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 namespace frazil::exec {
 namespace {
 
-// The sizes of a result tensor, its symbols taken from the arguments. A negative size gives an empty
-// tensor: the program's own op that finds it traps.
+// The sizes of a result tensor, its symbols taken from the arguments. A negative size gives an
+// empty tensor: the program's own op that finds it traps.
 Result<std::vector<int64_t>> ResultDims(const ir::Function& function, ir::Type type,
                                         std::span<const Value> arguments, const Limits& limits) {
   std::vector<int64_t> dims;
@@ -25,13 +25,15 @@ Result<std::vector<int64_t>> ResultDims(const ir::Function& function, ir::Type t
                                         static_cast<unsigned __int128>(1) << 64);
   }
   if (bytes > limits.memory_bytes)
-    return Fail(Diag::LimitReached, fmt::format("a tensor result needs more than the memory limit of {} bytes",
-                                                limits.memory_bytes));
+    return Fail(Diag::LimitReached,
+                fmt::format("a tensor result needs more than the memory limit of {} bytes",
+                            limits.memory_bytes));
   return dims;
 }
 
 bool SameMemory(const Memory& a, const Memory& b) {
-  return &a == &b || (a.data() == b.data() && a.size_bytes() == b.size_bytes() && a.size_bytes() != 0);
+  return &a == &b ||
+         (a.data() == b.data() && a.size_bytes() == b.size_bytes() && a.size_bytes() != 0);
 }
 
 }  // namespace
@@ -70,9 +72,10 @@ Result<LoweredCall> LoweredCall::Create(const ir::Program& source, std::span<con
       continue;
     }
     std::vector<int64_t> dims = TRY(ResultDims(entry, type, arguments, limits));
-    int64_t length = 1;
-    for (int64_t dim : dims) length *= dim;
-    auto memory = std::make_shared<Memory>(type.element(), length);
+    // Unsigned: sizes beside a zero may be anything.
+    uint64_t length = 1;
+    for (int64_t dim : dims) length *= static_cast<uint64_t>(dim);
+    auto memory = std::make_shared<Memory>(type.element(), static_cast<int64_t>(length));
     call.tensor_results_.push_back(Value::Tensor(memory, std::move(dims)));
     call.AddBuffer(memory, ir::Access::Out);
   }
@@ -89,7 +92,8 @@ Outcome LoweredCall::Finish(std::optional<TrapInfo> trap, std::vector<Value> sca
   size_t scalar = 0;
   size_t tensor = 0;
   for (bool is_tensor : result_is_tensor_)
-    outcome.results.push_back(std::move(is_tensor ? tensor_results_[tensor++] : scalar_results[scalar++]));
+    outcome.results.push_back(
+        std::move(is_tensor ? tensor_results_[tensor++] : scalar_results[scalar++]));
   return outcome;
 }
 

@@ -1,5 +1,5 @@
-// What lies between a caller's arguments and an entry function that was lowered: tensor arguments became
-// `in` buffers, tensor results became `out` buffers appended to the parameters, in order
+// What lies between a caller's arguments and an entry function that was lowered: tensor arguments
+// became `in` buffers, tensor results became `out` buffers appended to the parameters, in order
 // (ir/lower.h). Every target that runs lowered code launches through here.
 //
 //   LoweredCall call = TRY(LoweredCall::Create(*artifact.source, arguments, context.limits));
@@ -28,8 +28,9 @@ struct MemoryRegion {
 
 class LoweredCall {
  public:
-  // `source` is the program as the caller sees it, tensors included. Checks the launch and gives tensor
-  // results their memory; results larger than limits.memory_bytes are an error of class Limit.
+  // `source` is the program as the caller sees it, tensors included. Checks the launch and gives
+  // tensor results their memory; results larger than limits.memory_bytes are an error of class
+  // Limit.
   static Result<LoweredCall> Create(const ir::Program& source, std::span<const Value> arguments,
                                     const Limits& limits);
 
@@ -41,7 +42,8 @@ class LoweredCall {
   // The results that the lowered entry function returns itself.
   std::span<const ir::Type> scalar_results() const { return scalar_results_; }
 
-  // The outcome as the caller sees it: scalar results, with tensor results put back in their places.
+  // The outcome as the caller sees it: scalar results, with tensor results put back in their
+  // places.
   Outcome Finish(std::optional<TrapInfo> trap, std::vector<Value> scalar_results,
                  std::vector<Value> output) &&;
 
@@ -52,7 +54,7 @@ class LoweredCall {
   std::vector<MemoryRegion> regions_;
   std::vector<int32_t> region_of_argument_;
   std::vector<ir::Type> scalar_results_;
-  std::vector<Value> tensor_results_;       // in order of appearance
+  std::vector<Value> tensor_results_;  // in order of appearance
   std::vector<bool> result_is_tensor_;
 };
 

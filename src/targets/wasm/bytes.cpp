@@ -1,5 +1,5 @@
-// LEB128 both ways. The writer always gives the shortest form; the reader accepts padded forms within the
-// bound of the specification and refuses the rest, as engines do.
+// LEB128 both ways. The writer always gives the shortest form; the reader accepts padded forms
+// within the bound of the specification and refuses the rest, as engines do.
 #include "targets/wasm/bytes.h"
 
 #include <fmt/format.h>
@@ -89,8 +89,11 @@ Result<std::string_view> ByteReader::Name() {
   std::string_view name = TRY(Take(size));
   for (size_t i = 0; i < name.size();) {
     uint8_t lead = static_cast<uint8_t>(name[i]);
-    size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3
-                    : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    size_t length = lead < 0x80                   ? 1
+                    : lead >= 0xc2 && lead < 0xe0 ? 2
+                    : lead >= 0xe0 && lead < 0xf0 ? 3
+                    : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                  : 0;
     if (length == 0 || i + length > name.size()) return Bad("name is not UTF-8");
     for (size_t k = 1; k < length; ++k)
       if ((static_cast<uint8_t>(name[i + k]) & 0xc0) != 0x80) return Bad("name is not UTF-8");

@@ -1,6 +1,7 @@
-// A run: arguments to words and linear memory, globals set, one call, and everything back. Memory from its
-// static end up holds, in this order: buffers (identical ones once), the input and hint streams, the heap, the
-// output. The instance stays for the next run unless its memory became large.
+// A run: arguments to words and linear memory, globals set, one call, and everything back. Memory
+// from its static end up holds, in this order: buffers (identical ones once), the input and hint
+// streams, the heap, the output. The instance stays for the next run unless its memory became
+// large.
 #include "targets/wasm/callable.h"
 
 #include <fmt/format.h>
@@ -28,8 +29,9 @@ using exec::TrapInfo;
 using wasmtime::RawValue;
 
 constexpr uint64_t AddressSpace = uint64_t{1} << 32;
-constexpr uint64_t OutputRoom = 65536;            // below the output, for the heap
-constexpr uint64_t FrameSlack = uint64_t{256} << 20;  // frames of int<k> values beside counted scratch
+constexpr uint64_t OutputRoom = 65536;  // below the output, for the heap
+constexpr uint64_t FrameSlack = uint64_t{256}
+                                << 20;  // frames of int<k> values beside counted scratch
 constexpr uint64_t MemoryKept = uint64_t{64} << 20;
 // Larger or recursive programs run on a thread whose stack is known to be deep.
 constexpr size_t SmallProgram = 4000;
@@ -84,7 +86,8 @@ Result<Shape> ShapeOf(const exec::Artifact& artifact) {
   ModuleView module = TRY(ReadModule(artifact.bytes));
   Shape shape;
   for (const ModuleView::Data& data : module.data)
-    shape.static_end = std::max(shape.static_end, Aligned(uint64_t{data.address} + data.bytes.size()));
+    shape.static_end =
+        std::max(shape.static_end, Aligned(uint64_t{data.address} + data.bytes.size()));
   for (const ir::Function& function : artifact.program->functions) {
     shape.insts += function.insts.size();
     if (function.insts.size() > LargeFunction) shape.registers = Registers::Quick;
@@ -112,8 +115,10 @@ bool OnDeepStack(F function) {
 
 void AppendWord(std::vector<RawValue>& values, ValType type, uint64_t word) {
   RawValue value{};
-  if (type == ValType::I32 || type == ValType::F32) value.f32_bits = static_cast<uint32_t>(word);
-  else value.f64_bits = word;
+  if (type == ValType::I32 || type == ValType::F32)
+    value.f32_bits = static_cast<uint32_t>(word);
+  else
+    value.f64_bits = word;
   values.push_back(value);
 }
 
@@ -143,8 +148,12 @@ void WriteStream(uint8_t* at, std::span<const exec::Value> stream) {
 class WasmCallable final : public exec::Callable {
  public:
   WasmCallable(const exec::Artifact& artifact, Shape shape)
-      : bytes_(artifact.bytes), program_(artifact.program), source_(artifact.source), entry_(artifact.entry_symbol),
-        shape_(shape), work_(*program_) {}
+      : bytes_(artifact.bytes),
+        program_(artifact.program),
+        source_(artifact.source),
+        entry_(artifact.entry_symbol),
+        shape_(shape),
+        work_(*program_) {}
 
   // Compiles what the first run will most likely use.
   Result<void> Compile() {
@@ -188,13 +197,15 @@ class WasmCallable final : public exec::Callable {
 
 Result<void> WasmCallable::Select(Interruption interruption) {
   Variant& variant = variants_[static_cast<size_t>(interruption)];
-  if (variant.module == nullptr) variant.module = TRY(CompiledModule::Create(bytes_, interruption, shape_.registers));
+  if (variant.module == nullptr)
+    variant.module = TRY(CompiledModule::Create(bytes_, interruption, shape_.registers));
   if (variant.instance == nullptr) variant.instance = TRY(Instance::Create(variant.module, entry_));
   instance_ = variant.instance.get();
   return {};
 }
 
-// Without interruption only what is sure to end well before the limit, or at once if somebody may want to stop it.
+// Without interruption only what is sure to end well before the limit, or at once if somebody may
+// want to stop it.
 Interruption WasmCallable::Choose(const exec::LoweredCall& call, const RunContext& context) const {
   constexpr uint64_t Soon = 100'000'000;
   uint64_t limit_ns = std::min<uint64_t>(context.limits.run_ms, 1'000'000'000) * 250'000;
@@ -204,14 +215,16 @@ Interruption WasmCallable::Choose(const exec::LoweredCall& call, const RunContex
   std::vector<Interval> params;
   for (const exec::Value& argument : call.arguments()) {
     bool is_signed = argument.type.is_scalar() && IntKindOf(argument.type).is_signed;
-    uint64_t word = argument.type.is_scalar() ? argument.word : static_cast<uint64_t>(argument.memory->length());
+    uint64_t word = argument.type.is_scalar() ? argument.word
+                                              : static_cast<uint64_t>(argument.memory->length());
     Int128 value = is_signed ? Int128{static_cast<int64_t>(word)} : Int128{word};
     params.push_back({value, value});
   }
   return work_.Of(params) <= limit_ns ? Interruption::None : Interruption::Epoch;
 }
 
-Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& call, const RunContext& context) {
+Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& call,
+                                                    const RunContext& context) {
   Addresses at;
   uint64_t next = shape_.static_end;
   for (const exec::MemoryRegion& region : call.regions()) {
@@ -226,20 +239,25 @@ Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& cal
   at.output = at.heap + OutputRoom;
   if (!instance_->has_memory()) return at;
   uint64_t end = instance_->has(GlobalVar::Output) ? at.output : at.heap;
-  uint64_t limit = std::min(AddressSpace, end + std::min(context.limits.memory_bytes, AddressSpace) + FrameSlack);
+  uint64_t limit = std::min(AddressSpace,
+                            end + std::min(context.limits.memory_bytes, AddressSpace) + FrameSlack);
   instance_->LimitMemory(limit);
   if (end >= AddressSpace || !instance_->GrowMemoryTo(end))
-    return Fail(Diag::LimitReached, fmt::format("arguments and streams need {} bytes of memory, more than a WASM "
-                                                "module can have here", end));
+    return Fail(Diag::LimitReached,
+                fmt::format("arguments and streams need {} bytes of memory, more than a WASM "
+                            "module can have here",
+                            end));
   return at;
 }
 
-void WasmCallable::Fill(const exec::LoweredCall& call, const RunContext& context, const Addresses& at) {
+void WasmCallable::Fill(const exec::LoweredCall& call, const RunContext& context,
+                        const Addresses& at) {
   if (!instance_->has_memory()) return;
   uint8_t* memory = instance_->memory();
   for (size_t i = 0; i < at.regions.size(); ++i) {
     const exec::Memory& source = *call.regions()[i].memory;
-    if (source.size_bytes() != 0) std::memcpy(memory + at.regions[i], source.data(), source.size_bytes());
+    if (source.size_bytes() != 0)
+      std::memcpy(memory + at.regions[i], source.data(), source.size_bytes());
   }
   if (at.input != at.input_end) WriteStream(memory + at.input, context.input);
   if (at.hints != at.hints_end) WriteStream(memory + at.hints, context.hints);
@@ -261,7 +279,8 @@ void WasmCallable::SetGlobals(const RunContext& context, const Addresses& at) {
   instance_->Set(GlobalVar::OutputEnd, at.output);
 }
 
-std::vector<RawValue> WasmCallable::Flatten(const exec::LoweredCall& call, const Addresses& at) const {
+std::vector<RawValue> WasmCallable::Flatten(const exec::LoweredCall& call,
+                                            const Addresses& at) const {
   std::vector<RawValue> values;
   std::span<const exec::Value> arguments = call.arguments();
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -271,7 +290,8 @@ std::vector<RawValue> WasmCallable::Flatten(const exec::LoweredCall& call, const
       AppendWord(values, ValType::I64, static_cast<uint64_t>(arguments[i].memory->length()));
       continue;
     }
-    for (uint64_t word : arguments[i].scalar_words()) AppendWord(values, WordType(arguments[i].type), word);
+    for (uint64_t word : arguments[i].scalar_words())
+      AppendWord(values, WordType(arguments[i].type), word);
   }
   size_t results = 0;
   for (ir::Type type : call.scalar_results()) results += ir::WordsOf(type);
@@ -285,8 +305,8 @@ Result<CallEnd> WasmCallable::Call(std::vector<RawValue>& values, const RunConte
   RunWatch watch;
   watch.engine = &instance_->engine();
   watch.stop = context.stop;
-  watch.deadline =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
+  watch.deadline = std::chrono::steady_clock::now() +
+                   std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
   if (!shape_.needs_stack) return instance_->Call(values, watch);
   Result<CallEnd> end = CallEnd::Returned;
   if (!OnDeepStack([&] { end = instance_->Call(values, watch); }))
@@ -304,11 +324,15 @@ Result<TrapInfo> WasmCallable::TrapOf(CallEnd end, const RunContext& context) co
   ir::Op op = static_cast<ir::Op>(code >> 8);
   if ((code & 0xff) == WrongStreamType) {
     bool is_hint = op == ir::Op::Hint;
-    return Fail(Diag::WrongArgument,
-                fmt::format("a value of the {} stream has another type than the program reads (it has {} values)",
-                            ir::Info(op).mnemonic, is_hint ? context.hints.size() : context.input.size()));
+    return Fail(
+        Diag::WrongArgument,
+        fmt::format(
+            "a value of the {} stream has another type than the program reads (it has {} values)",
+            ir::Info(op).mnemonic, is_hint ? context.hints.size() : context.input.size()));
   }
-  int64_t index = instance_->has(GlobalVar::TrapIndex) ? static_cast<int64_t>(instance_->Get(GlobalVar::TrapIndex)) : -1;
+  int64_t index = instance_->has(GlobalVar::TrapIndex)
+                      ? static_cast<int64_t>(instance_->Get(GlobalVar::TrapIndex))
+                      : -1;
   return TrapInfo{static_cast<ir::Trap>((code & 0xff) - 1), op, index};
 }
 
@@ -330,7 +354,8 @@ std::vector<exec::Value> WasmCallable::ReadOutput() const {
   return output;
 }
 
-Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments, const RunContext& context) {
+Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments,
+                                  const RunContext& context) {
   exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
   std::lock_guard lock(mutex_);
   Interruption interruption = Choose(call, context);

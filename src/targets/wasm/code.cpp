@@ -1,5 +1,5 @@
-// The body writer. A local.get right after a local.set of the same local turns the set into a tee, so that
-// the emitter can always store first and read back later.
+// The body writer. A local.get right after a local.set of the same local turns the set into a tee,
+// so that the emitter can always store first and read back later.
 #include "targets/wasm/code.h"
 
 #include "base/check.h"

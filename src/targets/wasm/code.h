@@ -15,7 +15,8 @@ namespace frazil::targets::wasm {
 
 class Code {
  public:
-  explicit Code(std::span<const ValType> params) : locals_(params.begin(), params.end()), params_(params.size()) {}
+  explicit Code(std::span<const ValType> params)
+      : locals_(params.begin(), params.end()), params_(params.size()) {}
 
   uint32_t AddLocal(ValType type);
   ValType local_type(uint32_t local) const { return locals_[local]; }
@@ -63,7 +64,8 @@ class Code {
   std::vector<ValType> locals_;
   size_t params_;
   uint32_t open_ = 0;
-  size_t set_begin_ = 0;  // where the last local.set starts and ends; used while it is the last instruction
+  size_t set_begin_ =
+      0;  // where the last local.set starts and ends; used while it is the last instruction
   size_t set_end_ = SIZE_MAX;
   uint32_t set_local_ = 0;
   size_t else_end_ = SIZE_MAX;  // behind the last else, used while it is the last instruction

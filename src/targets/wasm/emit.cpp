@@ -1,5 +1,5 @@
-// The module around the functions: which of them are needed and what holds of them, where tables and
-// constants lie, and the exported entry with its plain i64 words for int<k>.
+// The module around the functions: which of them are needed and what holds of them, where tables
+// and constants lie, and the exported entry with its plain i64 words for int<k>.
 #include "targets/wasm/emit.h"
 
 #include <fmt/format.h>
@@ -30,9 +30,12 @@ uint32_t Aligned(uint64_t address) { return static_cast<uint32_t>((address + 15)
 FuncType HostType(const ir::Function& function) {
   FuncType type;
   auto append = [](std::vector<ValType>& list, ir::Type t) {
-    if (t.is_buffer()) list.insert(list.end(), {ValType::I32, ValType::I64});
-    else if (IsBig(t)) list.insert(list.end(), t.limbs, ValType::I64);
-    else list.insert(list.end(), WordCount(t), WordType(t));
+    if (t.is_buffer())
+      list.insert(list.end(), {ValType::I32, ValType::I64});
+    else if (IsBig(t))
+      list.insert(list.end(), t.limbs, ValType::I64);
+    else
+      list.insert(list.end(), WordCount(t), WordType(t));
   };
   for (uint32_t i = 0; i < function.param_count(); ++i) append(type.params, function.param_type(i));
   for (ir::Type result : function.results) append(type.results, result);
@@ -42,7 +45,8 @@ FuncType HostType(const ir::Function& function) {
 // The functions that the entry reaches, it first, and what is true of each.
 class Survey {
  public:
-  Survey(const ir::Program& program, bool metered) : program_(program), facts_(program.functions.size()) {
+  Survey(const ir::Program& program, bool metered)
+      : program_(program), facts_(program.functions.size()) {
     Reach();
     for (bool changed = true; changed;) {
       changed = false;
@@ -87,7 +91,8 @@ class Survey {
         bool is_loop = inst.op == Ir::For || inst.op == Ir::While || inst.op == Ir::Parallel;
         if (inst.op == Ir::Call) {
           FunctionFacts& callee = facts_[static_cast<size_t>(function.word(inst, 0))];
-          bool is_prelude = program_.functions[static_cast<size_t>(function.word(inst, 0))].is_prelude;
+          bool is_prelude =
+              program_.functions[static_cast<size_t>(function.word(inst, 0))].is_prelude;
           if (!is_prelude) set(callee.can_trap);
           if (callee.can_trap) set(facts_[f].can_trap);
           if (in_parallel) set(callee.under_parallel);
@@ -95,7 +100,8 @@ class Survey {
           set(facts_[f].can_trap);
         }
         for (uint32_t i = 0; i < inst.regions.count; ++i)
-          open.emplace_back(ir::Function::region_of(inst, i), in_parallel || inst.op == Ir::Parallel);
+          open.emplace_back(ir::Function::region_of(inst, i),
+                            in_parallel || inst.op == Ir::Parallel);
       }
     }
     return changed;
@@ -117,24 +123,28 @@ class ModuleEmitter {
     PlaceTables();
     layout_.function_index.resize(program_.functions.size());
     for (uint32_t f : survey_.order())
-      layout_.function_index[f] = module_.writer().AddFunction(FunctionEmitter::TypeOf(program_.functions[f]),
-                                                               program_.functions[f].name);
+      layout_.function_index[f] = module_.writer().AddFunction(
+          FunctionEmitter::TypeOf(program_.functions[f]), program_.functions[f].name);
     ConstantPool constants(static_end_);
     for (uint32_t f : survey_.order()) {
       FunctionEmitter emitter(module_, layout_, constants, program_, ir::FuncId(f));
       std::string body = emitter.Emit();
       if (body.size() > MaxBody)
-        return Fail(Diag::Unsupported, fmt::format("function @{} is too large for one WASM function",
-                                                   program_.functions[f].name));
+        return Fail(Diag::Unsupported,
+                    fmt::format("function @{} is too large for one WASM function",
+                                program_.functions[f].name));
       if (emitter.local_count() > MaxLocals)
-        return Fail(Diag::Unsupported, fmt::format("function @{} needs more locals than WASM engines allow",
-                                                   program_.functions[f].name));
+        return Fail(Diag::Unsupported,
+                    fmt::format("function @{} needs more locals than WASM engines allow",
+                                program_.functions[f].name));
       module_.writer().SetBody(layout_.function_index[f], std::move(body));
     }
     ExportEntry();
-    if (!constants.bytes().empty()) module_.writer().AddData(constants.address(), constants.bytes());
+    if (!constants.bytes().empty())
+      module_.writer().AddData(constants.address(), constants.bytes());
     static_end_ = Aligned(constants.end());
-    if (static_end_ > MaxStatic) return Fail(Diag::Unsupported, "tables and constants take more than 1 GiB");
+    if (static_end_ > MaxStatic)
+      return Fail(Diag::Unsupported, "tables and constants take more than 1 GiB");
     module_.BuildHelpers();
     PlaceMemory();
     return module_.writer().Finish();
@@ -150,7 +160,8 @@ class ModuleEmitter {
       const ir::Function& function = program_.functions[f];
       for (const ir::Region& region : function.regions)
         for (ir::InstId id : region.insts)
-          if (function.inst(id).op == Ir::Lookup) used[static_cast<size_t>(function.word(function.inst(id), 0))] = true;
+          if (function.inst(id).op == Ir::Lookup)
+            used[static_cast<size_t>(function.word(function.inst(id), 0))] = true;
     }
     for (size_t i = 0; i < program_.data.size(); ++i) {
       if (!used[i]) continue;
@@ -167,8 +178,9 @@ class ModuleEmitter {
 
   // Memory is there if something lies in it or moves through it.
   void PlaceMemory() {
-    bool needed = static_end_ > FirstAddress || module_.uses(GlobalVar::Heap) || module_.uses(GlobalVar::Output) ||
-                  module_.uses(GlobalVar::Input) || module_.uses(GlobalVar::Hint);
+    bool needed = static_end_ > FirstAddress || module_.uses(GlobalVar::Heap) ||
+                  module_.uses(GlobalVar::Output) || module_.uses(GlobalVar::Input) ||
+                  module_.uses(GlobalVar::Hint);
     for (uint32_t i = 0; i < program_.entry_function().param_count(); ++i)
       needed |= program_.entry_function().param_type(i).is_buffer();
     if (!needed) return;
@@ -180,7 +192,8 @@ class ModuleEmitter {
       writer.SetInitial(module_.Use(GlobalVar::Output), static_cast<int64_t>(end));
       writer.SetInitial(module_.Use(GlobalVar::OutputEnd), static_cast<int64_t>(end));
     }
-    for (GlobalVar global : {GlobalVar::Input, GlobalVar::InputEnd, GlobalVar::Hint, GlobalVar::HintEnd})
+    for (GlobalVar global :
+         {GlobalVar::Input, GlobalVar::InputEnd, GlobalVar::Hint, GlobalVar::HintEnd})
       if (module_.uses(global)) writer.SetInitial(module_.Use(global), FirstAddress);
     writer.NeedMemory(end);
   }
@@ -191,13 +204,15 @@ class ModuleEmitter {
     uint32_t inner = layout_.function_index[program_.entry.index];
     FuncType host = HostType(entry), inside = FunctionEmitter::TypeOf(entry);
     bool is_called = layout_.facts[program_.entry.index].is_called;
-    if (host == inside && !is_called) return module_.writer().ExportFunction(options_.symbol, inner);
+    if (host == inside && !is_called)
+      return module_.writer().ExportFunction(options_.symbol, inner);
     uint32_t wrapper = module_.writer().AddFunction(host, fmt::format("host.{}", entry.name));
     module_.writer().SetBody(wrapper, WrapEntry(entry, inner, host, is_called));
     module_.writer().ExportFunction(options_.symbol, wrapper);
   }
 
-  std::string WrapEntry(const ir::Function& entry, uint32_t inner, const FuncType& host, bool is_called) {
+  std::string WrapEntry(const ir::Function& entry, uint32_t inner, const FuncType& host,
+                        bool is_called) {
     Code code(host.params);
     if (is_called) {
       // The call below is not one of the program's.
@@ -268,10 +283,12 @@ class ModuleEmitter {
   }
 
   // What the call left on the stack goes to locals, so that limbs can come between.
-  void FinishWrapper(Code& code, const ir::Function& entry, uint32_t frame, uint32_t results_at, bool has_frame) {
+  void FinishWrapper(Code& code, const ir::Function& entry, uint32_t frame, uint32_t results_at,
+                     bool has_frame) {
     std::vector<uint32_t> locals;
     for (ir::Type result : entry.results)
-      for (uint32_t k = 0; !IsBig(result) && k < WordCount(result); ++k) locals.push_back(code.AddLocal(WordType(result)));
+      for (uint32_t k = 0; !IsBig(result) && k < WordCount(result); ++k)
+        locals.push_back(code.AddLocal(WordType(result)));
     for (size_t i = locals.size(); i-- > 0;) code.Set(locals[i]);
     size_t next = 0;
     for (ir::Type result : entry.results) {
@@ -305,8 +322,8 @@ std::string RefusalOf(const ir::Program& program) {
     bool is_entry = &function == &program.entry_function();
     FuncType type = is_entry ? HostType(function) : FunctionEmitter::TypeOf(function);
     if (type.params.size() > MaxParams || type.results.size() > MaxResults)
-      return fmt::format("@{} takes or gives more than {} words, the most that WASM engines allow", function.name,
-                         MaxParams);
+      return fmt::format("@{} takes or gives more than {} words, the most that WASM engines allow",
+                         function.name, MaxParams);
   }
   return "";
 }

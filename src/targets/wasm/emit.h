@@ -8,7 +8,8 @@
 
 namespace frazil::targets::wasm {
 
-// The program has been through ir::LowerForTarget. Fails where engines have a limit that it exceeds.
+// The program has been through ir::LowerForTarget. Fails where engines have a limit that it
+// exceeds.
 Result<std::string> EmitModule(const ir::Program& program, const exec::EmitOptions& options);
 
 // Empty, or why no engine takes the program.

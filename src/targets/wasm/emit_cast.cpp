@@ -1,5 +1,5 @@
-// Conversions. Every rounding happens once: integers and f64 reach f16 and bf16 through formats that were
-// rounded to odd, which a second rounding cannot notice.
+// Conversions. Every rounding happens once: integers and f64 reach f16 and bf16 through formats
+// that were rounded to odd, which a second rounding cannot notice.
 #include "base/check.h"
 #include "targets/wasm/function_emitter.h"
 
@@ -59,8 +59,10 @@ void FunctionEmitter::CastIntToFloat(ir::Type from, ir::Type to) {
   IntKind kind = IntKindOf(from);
   bool is_signed = kind.is_signed;
   if (IsHalf(to)) {
-    if (kind.is64()) Call(is_signed ? Helper::StickySigned : Helper::StickyUnsigned);
-    else Op(is_signed ? Opcode::F64ConvertI32S : Opcode::F64ConvertI32U);
+    if (kind.is64())
+      Call(is_signed ? Helper::StickySigned : Helper::StickyUnsigned);
+    else
+      Op(is_signed ? Opcode::F64ConvertI32S : Opcode::F64ConvertI32U);
     Call(Helper::DemoteOdd);
     return ToHalf(to);
   }
@@ -80,7 +82,8 @@ void FunctionEmitter::CastFloatToInt(ir::Type from, ir::Type to) {
     if (kind.is_signed) return Op(is_double ? Opcode::I64TruncSatF64S : Opcode::I64TruncSatF32S);
     return Op(is_double ? Opcode::I64TruncSatF64U : Opcode::I64TruncSatF32U);
   }
-  if (kind.bits == 32 && !kind.is_signed) return Op(is_double ? Opcode::I32TruncSatF64U : Opcode::I32TruncSatF32U);
+  if (kind.bits == 32 && !kind.is_signed)
+    return Op(is_double ? Opcode::I32TruncSatF64U : Opcode::I32TruncSatF32U);
   Op(is_double ? Opcode::I32TruncSatF64S : Opcode::I32TruncSatF32S);
   if (!kind.is_narrow()) return;
   // Saturated to 32 bits; now to fewer.
@@ -99,8 +102,10 @@ void FunctionEmitter::CastFloatToInt(ir::Type from, ir::Type to) {
 
 void FunctionEmitter::CastFloatToFloat(ir::Type from, ir::Type to) {
   if (IsHalf(to)) {
-    if (from.scalar == Scalar::F64) Call(Helper::DemoteOdd);
-    else if (IsHalf(from)) ToWide(from);
+    if (from.scalar == Scalar::F64)
+      Call(Helper::DemoteOdd);
+    else if (IsHalf(from))
+      ToWide(from);
     return ToHalf(to);
   }
   if (IsHalf(from)) ToWide(from);
@@ -119,7 +124,7 @@ void FunctionEmitter::EmitCastChecked(const ir::Inst& inst) {
   Push(operand(inst, 0));
   if (value.Within(allowed)) return CastIntToInt(source, plain);
   uint32_t x = HoldTop(WordType(from));
-  bool low = value.lo < allowed.lo, high = value.hi > allowed.hi;
+  bool low = value.lo<allowed.lo, high = value.hi> allowed.hi;
   if (low) {
     code_.Get(x);
     PushInt(source, static_cast<int64_t>(allowed.lo));
@@ -128,8 +133,10 @@ void FunctionEmitter::EmitCastChecked(const ir::Inst& inst) {
   if (high) {
     code_.Get(x);
     PushInt(source, static_cast<int64_t>(allowed.hi));
-    if (source.is_signed) IntOp(source, Opcode::I32GtS, Opcode::I64GtS);
-    else IntOp(source, Opcode::I32GtU, Opcode::I64GtU);
+    if (source.is_signed)
+      IntOp(source, Opcode::I32GtS, Opcode::I64GtS);
+    else
+      IntOp(source, Opcode::I32GtU, Opcode::I64GtU);
   }
   if (low && high) Op(Opcode::I32Or);
   TrapIf(ir::Trap::Overflow, inst.op);
@@ -143,15 +150,21 @@ void FunctionEmitter::EmitBitcast(const ir::Inst& inst) {
   ValType source = WordType(from), target = WordType(inst.type);
   if (source == target) {
     // Halves are zero-extended like unsigned integers.
-    if (IsInteger(inst.type)) Normalize(IntKindOf(inst.type));
-    else if (IsHalf(inst.type)) Normalize({16, false});
+    if (IsInteger(inst.type))
+      Normalize(IntKindOf(inst.type));
+    else if (IsHalf(inst.type))
+      Normalize({16, false});
     return;
   }
   switch (source) {
-    case ValType::I32: return Op(Opcode::F32ReinterpretI32);
-    case ValType::I64: return Op(Opcode::F64ReinterpretI64);
-    case ValType::F32: return Op(Opcode::I32ReinterpretF32);
-    case ValType::F64: return Op(Opcode::I64ReinterpretF64);
+    case ValType::I32:
+      return Op(Opcode::F32ReinterpretI32);
+    case ValType::I64:
+      return Op(Opcode::F64ReinterpretI64);
+    case ValType::F32:
+      return Op(Opcode::I32ReinterpretF32);
+    case ValType::F64:
+      return Op(Opcode::I64ReinterpretF64);
   }
 }
 

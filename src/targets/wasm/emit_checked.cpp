@@ -1,5 +1,6 @@
-// Integers that trap on overflow. What the ranges prove harmless is the plain instruction; 32 bits and less
-// are computed in a wider type and compared with what they would be cut to; 64 bits by signs or helpers.
+// Integers that trap on overflow. What the ranges prove harmless is the plain instruction; 32 bits
+// and less are computed in a wider type and compared with what they would be cut to; 64 bits by
+// signs or helpers.
 #include "base/check.h"
 #include "targets/wasm/function_emitter.h"
 
@@ -9,8 +10,12 @@ using Ir = ir::Op;
 
 void FunctionEmitter::EmitChecked(const ir::Inst& inst) {
   IntKind kind = IntKindOf(inst.type);
-  Opcode narrow = inst.op == Ir::AddChecked ? Opcode::I32Add : inst.op == Ir::SubChecked ? Opcode::I32Sub : Opcode::I32Mul;
-  Opcode wide = inst.op == Ir::AddChecked ? Opcode::I64Add : inst.op == Ir::SubChecked ? Opcode::I64Sub : Opcode::I64Mul;
+  Opcode narrow = inst.op == Ir::AddChecked   ? Opcode::I32Add
+                  : inst.op == Ir::SubChecked ? Opcode::I32Sub
+                                              : Opcode::I32Mul;
+  Opcode wide = inst.op == Ir::AddChecked   ? Opcode::I64Add
+                : inst.op == Ir::SubChecked ? Opcode::I64Sub
+                                            : Opcode::I64Mul;
   if (plan_.ranges().cannot_trap(inst)) {
     Push(operand(inst, 0));
     Push(operand(inst, 1));
@@ -76,8 +81,8 @@ void FunctionEmitter::EmitChecked64(const ir::Inst& inst) {
     if (!adds) PushHeld(b);
     Op(Opcode::I64LtU);
   } else {
-    // add: the result's sign differs from both operands'; sub: the operands' signs differ, and so do
-    // the first's and the result's.
+    // add: the result's sign differs from both operands'; sub: the operands' signs differ, and so
+    // do the first's and the result's.
     PushHeld(a);
     adds ? code_.Get(result) : PushHeld(b);
     Op(Opcode::I64Xor);

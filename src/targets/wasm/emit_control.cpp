@@ -1,5 +1,5 @@
-// Structure: regions become blocks directly. A counted loop is tested before entry and at its bottom; what
-// it carries stays in locals that the plan chose so that most yields move nothing.
+// Structure: regions become blocks directly. A counted loop is tested before entry and at its
+// bottom; what it carries stays in locals that the plan chose so that most yields move nothing.
 #include <algorithm>
 
 #include "base/check.h"
@@ -17,14 +17,23 @@ void FunctionEmitter::EmitControl(const ir::Inst& inst) {
       Push(operand(inst, 0));
       Op(Opcode::I32Eqz);
       return TrapIf(ir::Trap::Assert, inst.op);
-    case Ir::Unreachable: return Trap(TrapCode(ir::Trap::Unreachable, inst.op));
-    case Ir::If: return EmitIf(inst);
-    case Ir::Switch: return EmitSwitch(inst);
-    case Ir::For: case Ir::Parallel: return EmitFor(inst);
-    case Ir::While: return EmitWhile(inst);
-    case Ir::Call: return EmitCall(inst);
-    case Ir::Return: return EmitReturn(inst);
-    default: CHECK(!"an op of a lowered program");
+    case Ir::Unreachable:
+      return Trap(TrapCode(ir::Trap::Unreachable, inst.op));
+    case Ir::If:
+      return EmitIf(inst);
+    case Ir::Switch:
+      return EmitSwitch(inst);
+    case Ir::For:
+    case Ir::Parallel:
+      return EmitFor(inst);
+    case Ir::While:
+      return EmitWhile(inst);
+    case Ir::Call:
+      return EmitCall(inst);
+    case Ir::Return:
+      return EmitReturn(inst);
+    default:
+      CHECK(!"an op of a lowered program");
   }
 }
 
@@ -50,7 +59,8 @@ void FunctionEmitter::SetAll(std::span<const ValueId> from, ir::Range to) {
   }
   bool crosses = false;
   for (uint32_t i : bigs)
-    for (uint32_t j : bigs) crosses |= i != j && plan_.place(from[i]) == plan_.place(ValueId(to.begin + j));
+    for (uint32_t j : bigs)
+      crosses |= i != j && plan_.place(from[i]) == plan_.place(ValueId(to.begin + j));
   if (!crosses) {
     for (uint32_t i : bigs) CopyBig(ValueId(to.begin + i), from[i]);
   } else {
@@ -75,7 +85,8 @@ void FunctionEmitter::SetAll(std::span<const ValueId> from, ir::Range to) {
 
 FunctionEmitter::ScratchMark FunctionEmitter::BeginScratch(ir::RegionId region) {
   ScratchMark mark;
-  for (ir::InstId id : function_.region(region).insts) mark.used |= function_.inst(id).op == Ir::Alloc;
+  for (ir::InstId id : function_.region(region).insts)
+    mark.used |= function_.inst(id).op == Ir::Alloc;
   if (!mark.used) return mark;
   mark.heap = Temporary(ValType::I32);
   mark.scratch = Temporary(ValType::I64);
@@ -110,8 +121,10 @@ void FunctionEmitter::EmitIf(const ir::Inst& inst) {
     if (i == 1) code_.Else();
     ScratchMark mark = BeginScratch(region);
     EmitRegion(region);
-    if (as_expression) Push(operand(yield, 0));
-    else SetAll(function_.operands_of(yield), inst.results);
+    if (as_expression)
+      Push(operand(yield, 0));
+    else
+      SetAll(function_.operands_of(yield), inst.results);
     EndScratch(mark);
   }
   code_.End();
@@ -139,7 +152,8 @@ void FunctionEmitter::EmitSwitchJumps(const ir::Inst& inst, std::span<const Code
   uint64_t span = static_cast<uint64_t>(cases.back().first) - static_cast<uint64_t>(least);
   if (span <= 4 * cases.size() + 8) {
     std::vector<Code::Label> table(span + 1, otherwise);
-    for (auto [value, i] : cases) table[static_cast<uint64_t>(value) - static_cast<uint64_t>(least)] = labels[i];
+    for (auto [value, i] : cases)
+      table[static_cast<uint64_t>(value) - static_cast<uint64_t>(least)] = labels[i];
     Push(operand(inst, 0));
     if (least != 0) {
       PushInt(kind, least);
@@ -185,7 +199,7 @@ void FunctionEmitter::EmitSwitch(const ir::Inst& inst) {
   code_.End();
 }
 
-// --- loops --------------------------------------------------------------------------------------------
+// --- loops ---------------------------------------------------------------------------------------
 
 void FunctionEmitter::EmitFor(const ir::Inst& inst) {
   ValueId lo = operand(inst, 0), hi = operand(inst, 1);
@@ -207,7 +221,8 @@ void FunctionEmitter::EmitFor(const ir::Inst& inst) {
   if (is_guarded) {
     code_.Get(counter);
     PushHeld(bound);
-    kind.is_signed ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS) : IntOp(kind, Opcode::I32LtU, Opcode::I64LtU);
+    kind.is_signed ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS)
+                   : IntOp(kind, Opcode::I32LtU, Opcode::I64LtU);
     code_.Begin(Opcode::If);
   }
   if (layout_.metered && !function_.is_prelude) TakeTripFuel(inst, kind, bound, step);
@@ -234,7 +249,8 @@ void FunctionEmitter::EmitFor(const ir::Inst& inst) {
   if (is_guarded) code_.End();
 }
 
-// Callees find the iteration in a global, where they can trap; the function itself has its own counter.
+// Callees find the iteration in a global, where they can trap; the function itself has its own
+// counter.
 void FunctionEmitter::EnterIteration(const ir::Inst& inst) {
   if (inst.op != Ir::Parallel || parallel_nesting_ != 1) return;
   const ir::Region& body = function_.region(Function::region_of(inst, 0));
@@ -255,8 +271,10 @@ void FunctionEmitter::EnterIteration(const ir::Inst& inst) {
     open.pop_back();
     for (ir::InstId id : function_.region(region).insts) {
       const ir::Inst& inner = function_.inst(id);
-      if (inner.op == Ir::Call) callee_traps |= layout_.facts[static_cast<size_t>(function_.word(inner, 0))].can_trap;
-      for (uint32_t i = 0; i < inner.regions.count; ++i) open.push_back(Function::region_of(inner, i));
+      if (inner.op == Ir::Call)
+        callee_traps |= layout_.facts[static_cast<size_t>(function_.word(inner, 0))].can_trap;
+      for (uint32_t i = 0; i < inner.regions.count; ++i)
+        open.push_back(Function::region_of(inner, i));
     }
   }
   if (!callee_traps) return;
@@ -264,7 +282,8 @@ void FunctionEmitter::EnterIteration(const ir::Inst& inst) {
   code_.GlobalSet(module_.Use(GlobalVar::Parallel));
 }
 
-void FunctionEmitter::EmitLoopBody(const ir::Inst& inst, IntKind kind, const Held& bound, uint64_t step) {
+void FunctionEmitter::EmitLoopBody(const ir::Inst& inst, IntKind kind, const Held& bound,
+                                   uint64_t step) {
   ir::RegionId region = Function::region_of(inst, 0);
   const ir::Region& body = function_.region(region);
   const ir::Inst& yield = function_.inst(body.insts.back());
@@ -287,7 +306,8 @@ void FunctionEmitter::EmitLoopBody(const ir::Inst& inst, IntKind kind, const Hel
     advance();
     code_.Get(counter);
     PushHeld(bound);
-    kind.is_signed ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS) : IntOp(kind, Opcode::I32LtU, Opcode::I64LtU);
+    kind.is_signed ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS)
+                   : IntOp(kind, Opcode::I32LtU, Opcode::I64LtU);
     code_.BrIf(again);
   } else if (kind.is64() || step >> kind.bits == 0) {
     // The next value might not fit: what is left to the bound says whether there is one.
@@ -305,7 +325,8 @@ void FunctionEmitter::EmitLoopBody(const ir::Inst& inst, IntKind kind, const Hel
 }
 
 // (bound - counter - 1) / step + 1 in 64 unsigned bits, on entry.
-void FunctionEmitter::TakeTripFuel(const ir::Inst& inst, IntKind kind, const Held& bound, uint64_t step) {
+void FunctionEmitter::TakeTripFuel(const ir::Inst& inst, IntKind kind, const Held& bound,
+                                   uint64_t step) {
   const ir::Region& body = function_.region(Function::region_of(inst, 0));
   uint32_t fuel = module_.Use(GlobalVar::Fuel);
   PushHeld(bound);
@@ -344,7 +365,8 @@ void FunctionEmitter::TakeOneFuel(ir::Op op) {
 }
 
 void FunctionEmitter::EmitWhile(const ir::Inst& inst) {
-  ir::RegionId test_region = Function::region_of(inst, 0), body_region = Function::region_of(inst, 1);
+  ir::RegionId test_region = Function::region_of(inst, 0),
+               body_region = Function::region_of(inst, 1);
   const ir::Region& test = function_.region(test_region);
   const ir::Inst& condition = function_.inst(test.insts.back());
   const ir::Inst& yield = function_.inst(function_.region(body_region).insts.back());
@@ -369,7 +391,7 @@ void FunctionEmitter::EmitWhile(const ir::Inst& inst) {
   --loop_nesting_;
 }
 
-// --- calls ----------------------------------------------------------------------------------------------
+// --- calls ---------------------------------------------------------------------------------------
 
 void FunctionEmitter::EmitCall(const ir::Inst& inst) {
   for (ValueId argument : function_.operands_of(inst)) Push(argument);

@@ -1,5 +1,6 @@
-// Integers that wrap, bits, order and division. Types below 32 bits live in an i32 extended to their type;
-// Normalize brings a result back to that form, and is left out where the result fits anyway.
+// Integers that wrap, bits, order and division. Types below 32 bits live in an i32 extended to
+// their type; Normalize brings a result back to that form, and is left out where the result fits
+// anyway.
 #include "base/check.h"
 #include "targets/wasm/function_emitter.h"
 
@@ -15,38 +16,75 @@ void FunctionEmitter::Normalize(IntKind kind) {
 }
 
 void FunctionEmitter::PushInt(IntKind kind, int64_t value) {
-  if (kind.is64()) code_.I64(value);
-  else code_.I32(static_cast<int32_t>(value));
+  if (kind.is64())
+    code_.I64(value);
+  else
+    code_.I32(static_cast<int32_t>(value));
 }
 
 void FunctionEmitter::EmitInteger(const ir::Inst& inst) {
   IntKind kind = IntKindOf(inst.type);
   switch (inst.op) {
-    case Ir::Add: return EmitIntegerBinary(inst, Opcode::I32Add, Opcode::I64Add);
-    case Ir::Sub: return EmitIntegerBinary(inst, Opcode::I32Sub, Opcode::I64Sub);
-    case Ir::Mul: return EmitIntegerBinary(inst, Opcode::I32Mul, Opcode::I64Mul);
-    case Ir::And: return EmitIntegerBinary(inst, Opcode::I32And, Opcode::I64And);
-    case Ir::Or: return EmitIntegerBinary(inst, Opcode::I32Or, Opcode::I64Or);
-    case Ir::Xor: return EmitIntegerBinary(inst, Opcode::I32Xor, Opcode::I64Xor);
+    case Ir::Add:
+      return EmitIntegerBinary(inst, Opcode::I32Add, Opcode::I64Add);
+    case Ir::Sub:
+      return EmitIntegerBinary(inst, Opcode::I32Sub, Opcode::I64Sub);
+    case Ir::Mul:
+      return EmitIntegerBinary(inst, Opcode::I32Mul, Opcode::I64Mul);
+    case Ir::And:
+      return EmitIntegerBinary(inst, Opcode::I32And, Opcode::I64And);
+    case Ir::Or:
+      return EmitIntegerBinary(inst, Opcode::I32Or, Opcode::I64Or);
+    case Ir::Xor:
+      return EmitIntegerBinary(inst, Opcode::I32Xor, Opcode::I64Xor);
     case Ir::Neg:
       PushInt(kind, 0);
       Push(operand(inst, 0));
       IntOp(kind, Opcode::I32Sub, Opcode::I64Sub);
       if (!plan_.ranges().fits(inst)) Normalize(kind);
       return;
-    case Ir::Not: return EmitNot(inst);
-    case Ir::MulHi: return EmitMulHi(inst);
-    case Ir::Abs: return EmitAbs(inst);
-    case Ir::Shl: case Ir::Shr: return EmitShift(inst);
-    case Ir::Rotl: case Ir::Rotr: return EmitRotate(inst);
-    case Ir::Clz: case Ir::Ctz: case Ir::Popcnt: return EmitBitCount(inst);
-    case Ir::Min: case Ir::Max: return EmitMinMax(inst);
-    case Ir::Eq: case Ir::Ne: case Ir::Lt: case Ir::Le: case Ir::Gt: case Ir::Ge: return EmitCompare(inst);
-    case Ir::DivTrunc: case Ir::DivFloor: case Ir::RemTrunc: case Ir::RemFloor: case Ir::DivChecked:
-    case Ir::RemChecked: return EmitDivision(inst);
-    case Ir::AddChecked: case Ir::SubChecked: case Ir::MulChecked: return EmitChecked(inst);
-    case Ir::NegChecked: case Ir::AbsChecked: return EmitCheckedUnary(inst);
-    default: CHECK(!"an op on integers");
+    case Ir::Not:
+      return EmitNot(inst);
+    case Ir::MulHi:
+      return EmitMulHi(inst);
+    case Ir::Abs:
+      return EmitAbs(inst);
+    case Ir::Shl:
+    case Ir::Shr:
+      return EmitShift(inst);
+    case Ir::Rotl:
+    case Ir::Rotr:
+      return EmitRotate(inst);
+    case Ir::Clz:
+    case Ir::Ctz:
+    case Ir::Popcnt:
+      return EmitBitCount(inst);
+    case Ir::Min:
+    case Ir::Max:
+      return EmitMinMax(inst);
+    case Ir::Eq:
+    case Ir::Ne:
+    case Ir::Lt:
+    case Ir::Le:
+    case Ir::Gt:
+    case Ir::Ge:
+      return EmitCompare(inst);
+    case Ir::DivTrunc:
+    case Ir::DivFloor:
+    case Ir::RemTrunc:
+    case Ir::RemFloor:
+    case Ir::DivChecked:
+    case Ir::RemChecked:
+      return EmitDivision(inst);
+    case Ir::AddChecked:
+    case Ir::SubChecked:
+    case Ir::MulChecked:
+      return EmitChecked(inst);
+    case Ir::NegChecked:
+    case Ir::AbsChecked:
+      return EmitCheckedUnary(inst);
+    default:
+      CHECK(!"an op on integers");
   }
 }
 
@@ -121,9 +159,12 @@ void FunctionEmitter::EmitShift(const ir::Inst& inst) {
       Op(Opcode::I32And);
     }
   }
-  if (left) IntOp(kind, Opcode::I32Shl, Opcode::I64Shl);
-  else if (kind.is_signed) IntOp(kind, Opcode::I32ShrS, Opcode::I64ShrS);
-  else IntOp(kind, Opcode::I32ShrU, Opcode::I64ShrU);
+  if (left)
+    IntOp(kind, Opcode::I32Shl, Opcode::I64Shl);
+  else if (kind.is_signed)
+    IntOp(kind, Opcode::I32ShrS, Opcode::I64ShrS);
+  else
+    IntOp(kind, Opcode::I32ShrU, Opcode::I64ShrU);
   if (left) Normalize(kind);
 }
 
@@ -133,7 +174,8 @@ void FunctionEmitter::EmitRotate(const ir::Inst& inst) {
   if (!kind.is_narrow()) {
     Push(operand(inst, 0));
     Push(operand(inst, 1));
-    return left ? IntOp(kind, Opcode::I32Rotl, Opcode::I64Rotl) : IntOp(kind, Opcode::I32Rotr, Opcode::I64Rotr);
+    return left ? IntOp(kind, Opcode::I32Rotl, Opcode::I64Rotl)
+                : IntOp(kind, Opcode::I32Rotr, Opcode::I64Rotr);
   }
   // x << n | x >> (width - n) on the bits alone; a shift by the whole width is still less than 32.
   Push(operand(inst, 0));
@@ -187,24 +229,39 @@ void FunctionEmitter::EmitMinMax(const ir::Inst& inst) {
   PushHeld(a);
   PushHeld(b);
   bool less = inst.op == Ir::Min;
-  if (kind.is_signed) less ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS) : IntOp(kind, Opcode::I32GtS, Opcode::I64GtS);
-  else less ? IntOp(kind, Opcode::I32LtU, Opcode::I64LtU) : IntOp(kind, Opcode::I32GtU, Opcode::I64GtU);
+  if (kind.is_signed)
+    less ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS)
+         : IntOp(kind, Opcode::I32GtS, Opcode::I64GtS);
+  else
+    less ? IntOp(kind, Opcode::I32LtU, Opcode::I64LtU)
+         : IntOp(kind, Opcode::I32GtU, Opcode::I64GtU);
   Op(Opcode::Select);
 }
 
 void FunctionEmitter::EmitCompare(const ir::Inst& inst) {
   IntKind kind = IntKindOf(inst.type);
   Push(operand(inst, 0));
-  if (inst.op == Ir::Eq && ConstantOf(operand(inst, 1)) == 0) return IntOp(kind, Opcode::I32Eqz, Opcode::I64Eqz);
+  if (inst.op == Ir::Eq && ConstantOf(operand(inst, 1)) == 0)
+    return IntOp(kind, Opcode::I32Eqz, Opcode::I64Eqz);
   Push(operand(inst, 1));
   bool is_signed = kind.is_signed;
   switch (inst.op) {
-    case Ir::Eq: return IntOp(kind, Opcode::I32Eq, Opcode::I64Eq);
-    case Ir::Ne: return IntOp(kind, Opcode::I32Ne, Opcode::I64Ne);
-    case Ir::Lt: return is_signed ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS) : IntOp(kind, Opcode::I32LtU, Opcode::I64LtU);
-    case Ir::Le: return is_signed ? IntOp(kind, Opcode::I32LeS, Opcode::I64LeS) : IntOp(kind, Opcode::I32LeU, Opcode::I64LeU);
-    case Ir::Gt: return is_signed ? IntOp(kind, Opcode::I32GtS, Opcode::I64GtS) : IntOp(kind, Opcode::I32GtU, Opcode::I64GtU);
-    default: return is_signed ? IntOp(kind, Opcode::I32GeS, Opcode::I64GeS) : IntOp(kind, Opcode::I32GeU, Opcode::I64GeU);
+    case Ir::Eq:
+      return IntOp(kind, Opcode::I32Eq, Opcode::I64Eq);
+    case Ir::Ne:
+      return IntOp(kind, Opcode::I32Ne, Opcode::I64Ne);
+    case Ir::Lt:
+      return is_signed ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS)
+                       : IntOp(kind, Opcode::I32LtU, Opcode::I64LtU);
+    case Ir::Le:
+      return is_signed ? IntOp(kind, Opcode::I32LeS, Opcode::I64LeS)
+                       : IntOp(kind, Opcode::I32LeU, Opcode::I64LeU);
+    case Ir::Gt:
+      return is_signed ? IntOp(kind, Opcode::I32GtS, Opcode::I64GtS)
+                       : IntOp(kind, Opcode::I32GtU, Opcode::I64GtU);
+    default:
+      return is_signed ? IntOp(kind, Opcode::I32GeS, Opcode::I64GeS)
+                       : IntOp(kind, Opcode::I32GeU, Opcode::I64GeU);
   }
 }
 
@@ -246,11 +303,13 @@ void FunctionEmitter::EmitDivision(const ir::Inst& inst) {
     Call(is_rem ? (kind.is64() ? Helper::RemFloor64 : Helper::RemFloor32)
                 : (kind.is64() ? Helper::DivFloor64 : Helper::DivFloor32));
   } else if (is_rem) {
-    kind.is_signed ? IntOp(kind, Opcode::I32RemS, Opcode::I64RemS) : IntOp(kind, Opcode::I32RemU, Opcode::I64RemU);
+    kind.is_signed ? IntOp(kind, Opcode::I32RemS, Opcode::I64RemS)
+                   : IntOp(kind, Opcode::I32RemU, Opcode::I64RemU);
   } else if (kind.is_signed && may_wrap && !kind.is_narrow()) {
     Call(kind.is64() ? Helper::DivS64 : Helper::DivS32);
   } else {
-    kind.is_signed ? IntOp(kind, Opcode::I32DivS, Opcode::I64DivS) : IntOp(kind, Opcode::I32DivU, Opcode::I64DivU);
+    kind.is_signed ? IntOp(kind, Opcode::I32DivS, Opcode::I64DivS)
+                   : IntOp(kind, Opcode::I32DivU, Opcode::I64DivU);
   }
   // -128 / -1 is 128 in an i32.
   if (may_wrap && !is_rem) Normalize(kind);

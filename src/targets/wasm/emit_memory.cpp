@@ -1,5 +1,5 @@
-// Buffers, tables, scratch, atomics and streams. Every access is compared with the length unless the index
-// is the counter of a loop from 0 (or more) to that buffer's length.
+// Buffers, tables, scratch, atomics and streams. Every access is compared with the length unless
+// the index is the counter of a loop from 0 (or more) to that buffer's length.
 #include <bit>
 
 #include "base/check.h"
@@ -14,13 +14,21 @@ using ir::Scalar;
 
 void FunctionEmitter::EmitMemory(const ir::Inst& inst) {
   switch (inst.op) {
-    case Ir::Lookup: return EmitLookup(inst);
-    case Ir::Load: return EmitLoad(inst);
-    case Ir::Store: return EmitStore(inst);
-    case Ir::Alloc: return EmitAlloc(inst);
-    case Ir::AtomicRmw: case Ir::AtomicCas: return EmitAtomic(inst);
-    case Ir::Output: return EmitOutput(inst);
-    default: return EmitInput(inst);
+    case Ir::Lookup:
+      return EmitLookup(inst);
+    case Ir::Load:
+      return EmitLoad(inst);
+    case Ir::Store:
+      return EmitStore(inst);
+    case Ir::Alloc:
+      return EmitAlloc(inst);
+    case Ir::AtomicRmw:
+    case Ir::AtomicCas:
+      return EmitAtomic(inst);
+    case Ir::Output:
+      return EmitOutput(inst);
+    default:
+      return EmitInput(inst);
   }
 }
 
@@ -64,23 +72,41 @@ void FunctionEmitter::PushElementOffset(const Held& index, ir::Type element) {
 
 void FunctionEmitter::LoadOne(ir::Type element, uint32_t offset) {
   switch (element.scalar) {
-    case Scalar::I8: return code_.Memory(Opcode::I32Load8S, 0, offset);
-    case Scalar::U8: case Scalar::Bool: return code_.Memory(Opcode::I32Load8U, 0, offset);
-    case Scalar::I16: return code_.Memory(Opcode::I32Load16S, 1, offset);
-    case Scalar::U16: case Scalar::F16: case Scalar::BF16: return code_.Memory(Opcode::I32Load16U, 1, offset);
-    case Scalar::I32: case Scalar::U32: return code_.Memory(Opcode::I32Load, 2, offset);
-    case Scalar::F32: return code_.Memory(Opcode::F32Load, 2, offset);
-    case Scalar::F64: return code_.Memory(Opcode::F64Load, 3, offset);
-    default: return code_.Memory(Opcode::I64Load, 3, offset);
+    case Scalar::I8:
+      return code_.Memory(Opcode::I32Load8S, 0, offset);
+    case Scalar::U8:
+    case Scalar::Bool:
+      return code_.Memory(Opcode::I32Load8U, 0, offset);
+    case Scalar::I16:
+      return code_.Memory(Opcode::I32Load16S, 1, offset);
+    case Scalar::U16:
+    case Scalar::F16:
+    case Scalar::BF16:
+      return code_.Memory(Opcode::I32Load16U, 1, offset);
+    case Scalar::I32:
+    case Scalar::U32:
+      return code_.Memory(Opcode::I32Load, 2, offset);
+    case Scalar::F32:
+      return code_.Memory(Opcode::F32Load, 2, offset);
+    case Scalar::F64:
+      return code_.Memory(Opcode::F64Load, 3, offset);
+    default:
+      return code_.Memory(Opcode::I64Load, 3, offset);
   }
 }
 
 void FunctionEmitter::StoreOne(ir::Type element, uint32_t offset) {
   switch (ir::BytesOf(element)) {
-    case 1: return code_.Memory(Opcode::I32Store8, 0, offset);
-    case 2: return code_.Memory(Opcode::I32Store16, 1, offset);
-    case 4: return code_.Memory(element.scalar == Scalar::F32 ? Opcode::F32Store : Opcode::I32Store, 2, offset);
-    default: return code_.Memory(element.scalar == Scalar::F64 ? Opcode::F64Store : Opcode::I64Store, 3, offset);
+    case 1:
+      return code_.Memory(Opcode::I32Store8, 0, offset);
+    case 2:
+      return code_.Memory(Opcode::I32Store16, 1, offset);
+    case 4:
+      return code_.Memory(element.scalar == Scalar::F32 ? Opcode::F32Store : Opcode::I32Store, 2,
+                          offset);
+    default:
+      return code_.Memory(element.scalar == Scalar::F64 ? Opcode::F64Store : Opcode::I64Store, 3,
+                          offset);
   }
 }
 
@@ -193,7 +219,8 @@ void FunctionEmitter::EmitAlloc(const ir::Inst& inst) {
   written_[buffer] = written_[buffer + 1] = true;
 }
 
-void FunctionEmitter::Combine(ir::AtomicKind kind, ir::Type element, uint32_t old, const Held& value) {
+void FunctionEmitter::Combine(ir::AtomicKind kind, ir::Type element, uint32_t old,
+                              const Held& value) {
   ValType word = WordType(element);
   bool is_float = word == ValType::F32 || word == ValType::F64;
   IntKind ints = IntKindOf(element);
@@ -203,21 +230,33 @@ void FunctionEmitter::Combine(ir::AtomicKind kind, ir::Type element, uint32_t ol
   bool less = kind == ir::AtomicKind::Min;
   if (is_float) {
     bool is_double = word == ValType::F64;
-    if (kind == ir::AtomicKind::Add) Op(is_double ? Opcode::F64Add : Opcode::F32Add);
-    else Call(less ? (is_double ? Helper::Min64 : Helper::Min32) : (is_double ? Helper::Max64 : Helper::Max32));
+    if (kind == ir::AtomicKind::Add)
+      Op(is_double ? Opcode::F64Add : Opcode::F32Add);
+    else
+      Call(less ? (is_double ? Helper::Min64 : Helper::Min32)
+                : (is_double ? Helper::Max64 : Helper::Max32));
     return Canonicalize(word);
   }
   switch (kind) {
-    case ir::AtomicKind::Add: return IntOp(ints, Opcode::I32Add, Opcode::I64Add);
-    case ir::AtomicKind::And: return IntOp(ints, Opcode::I32And, Opcode::I64And);
-    case ir::AtomicKind::Or: return IntOp(ints, Opcode::I32Or, Opcode::I64Or);
-    case ir::AtomicKind::Xor: return IntOp(ints, Opcode::I32Xor, Opcode::I64Xor);
-    default: break;
+    case ir::AtomicKind::Add:
+      return IntOp(ints, Opcode::I32Add, Opcode::I64Add);
+    case ir::AtomicKind::And:
+      return IntOp(ints, Opcode::I32And, Opcode::I64And);
+    case ir::AtomicKind::Or:
+      return IntOp(ints, Opcode::I32Or, Opcode::I64Or);
+    case ir::AtomicKind::Xor:
+      return IntOp(ints, Opcode::I32Xor, Opcode::I64Xor);
+    default:
+      break;
   }
   code_.Get(old);
   PushHeld(value);
-  if (ints.is_signed) less ? IntOp(ints, Opcode::I32LtS, Opcode::I64LtS) : IntOp(ints, Opcode::I32GtS, Opcode::I64GtS);
-  else less ? IntOp(ints, Opcode::I32LtU, Opcode::I64LtU) : IntOp(ints, Opcode::I32GtU, Opcode::I64GtU);
+  if (ints.is_signed)
+    less ? IntOp(ints, Opcode::I32LtS, Opcode::I64LtS)
+         : IntOp(ints, Opcode::I32GtS, Opcode::I64GtS);
+  else
+    less ? IntOp(ints, Opcode::I32LtU, Opcode::I64LtU)
+         : IntOp(ints, Opcode::I32GtU, Opcode::I64GtU);
   Op(Opcode::Select);
 }
 
@@ -256,7 +295,7 @@ void FunctionEmitter::EmitAtomic(const ir::Inst& inst) {
   code_.Get(old);
 }
 
-// --- streams (layout: streams.h) ----------------------------------------------------------------------
+// --- streams (layout: streams.h) -----------------------------------------------------------------
 
 void FunctionEmitter::EmitInput(const ir::Inst& inst) {
   bool is_hint = inst.op == Ir::Hint;

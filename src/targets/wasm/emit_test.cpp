@@ -1,4 +1,5 @@
-// The bytes themselves: what stays on the stack, which locals there are, what a module does not contain.
+// The bytes themselves: what stays on the stack, which locals there are, what a module does not
+// contain.
 #include "targets/wasm/module_reader.h"
 #include "targets/wasm/test_tools.h"
 
@@ -8,17 +9,22 @@ namespace {
 std::string BodyOf(const ir::Program& program) {
   return Hex(FunctionBody(Emitted(program).bytes, "main").value_or("?"));
 }
-std::string WatOf(const ir::Program& program) { return PrintWat(Emitted(program).bytes).value_or("?"); }
+std::string WatOf(const ir::Program& program) {
+  return PrintWat(Emitted(program).bytes).value_or("?");
+}
 
 TEST(Emit, ConstantExpressions) {
   for (std::string_view op : {"sub", "sub.checked"}) {
-    ir::Program program = Parsed("func @main() -> (i32) {\n  %a = const 50 : i32\n  %b = const 15 : i32\n"
-                                 "  %c = " + std::string(op) + " %a, %b : i32\n  return %c\n}\n");
+    ir::Program program = Parsed(
+        "func @main() -> (i32) {\n  %a = const 50 : i32\n  %b = const 15 : i32\n"
+        "  %c = " +
+        std::string(op) + " %a, %b : i32\n  return %c\n}\n");
     EXPECT_EQ(BodyOf(program), "41 32 41 0f 6b") << op;
     // Type, function, export and code section; nothing else.
-    EXPECT_EQ(Hex(Emitted(program).bytes),
-              "00 61 73 6d 01 00 00 00 01 05 01 60 00 01 7f 03 02 01 00 07 08 01 04 6d 61 69 6e 00 00 "
-              "0a 09 01 07 00 41 32 41 0f 6b 0b");
+    EXPECT_EQ(
+        Hex(Emitted(program).bytes),
+        "00 61 73 6d 01 00 00 00 01 05 01 60 00 01 7f 03 02 01 00 07 08 01 04 6d 61 69 6e 00 00 "
+        "0a 09 01 07 00 41 32 41 0f 6b 0b");
   }
   EXPECT_EQ(BodyOf(Parsed("func @main() -> (i32) {\n  %a = const 16 : i32\n  %b = const 3 : i32\n"
                           "  %c = sub.checked %a, %b : i32\n  %d = const 5 : i32\n"
@@ -38,7 +44,8 @@ TEST(Emit, SumLoopIsTight) {
   return %s
 }
 )";
-  // i = 1; loop { acc += i; i += 1; if i < 11 again }; acc. Both bounds are constants: no test before entry.
+  // i = 1; loop { acc += i; i += 1; if i < 11 again }; acc. Both bounds are constants: no test
+  // before entry.
   EXPECT_EQ(BodyOf(Parsed(sum)),
             "41 01 21 00 03 40 20 01 20 00 6a 21 01 20 00 41 01 6a 22 00 41 0b 48 0d 00 0b 20 01");
 }
@@ -96,9 +103,12 @@ TEST(Emit, NestedLoopsShareOneAccumulator) {
   }
   return %s
 }
-)")).bytes, "main");
+)"))
+                                              .bytes,
+                                          "main");
   ASSERT_TRUE(body);
-  // Three locals beside the parameter: two counters and the accumulator; no move between accumulators.
+  // Three locals beside the parameter: two counters and the accumulator; no move between
+  // accumulators.
   std::string hex = Hex(*body);
   EXPECT_EQ(hex.find("21 04"), std::string::npos) << hex;
   EXPECT_NE(hex.find("20 02 20 03 85 21 02"), std::string::npos) << hex;
@@ -150,13 +160,15 @@ func @main(%x: in buffer<i32>, %k: index) -> (i64) {
 }
 
 TEST(Emit, MovedNanIsMadeCanonicalOnce) {
-  std::string moved = WatOf(Parsed("func @main(%a: f64) -> (f64) {\n  %b = mul %a, %a : f64\n"
-                                   "  %c = add %b, %a : f64\n  return %c\n}\n"));
+  std::string moved =
+      WatOf(Parsed("func @main(%a: f64) -> (f64) {\n  %b = mul %a, %a : f64\n"
+                   "  %c = add %b, %a : f64\n  return %c\n}\n"));
   size_t first = moved.find("f64.const nan");
   ASSERT_NE(first, std::string::npos) << moved;
   EXPECT_EQ(moved.find("f64.const nan", first + 1), std::string::npos) << moved;
-  std::string compared = WatOf(Parsed("func @main(%a: f64) -> (bool) {\n  %b = mul %a, %a : f64\n"
-                                      "  %c = lt %b, %a : f64\n  return %c\n}\n"));
+  std::string compared =
+      WatOf(Parsed("func @main(%a: f64) -> (bool) {\n  %b = mul %a, %a : f64\n"
+                   "  %c = lt %b, %a : f64\n  return %c\n}\n"));
   EXPECT_EQ(compared.find("nan"), std::string::npos) << compared;
 }
 
@@ -183,7 +195,8 @@ func @main(%n: i32) -> (i32) {
 TEST(Emit, AnotherName) {
   exec::EmitOptions options;
   options.symbol = "answer";
-  auto artifact = MakeWasmTarget()->Emit(Parsed("func @main() -> (i32) {\n  %a = const 7 : i32\n  return %a\n}\n"), options);
+  auto artifact = MakeWasmTarget()->Emit(
+      Parsed("func @main() -> (i32) {\n  %a = const 7 : i32\n  return %a\n}\n"), options);
   ASSERT_TRUE(artifact);
   EXPECT_EQ(Hex(FunctionBody(artifact->bytes, "answer").value_or("")), "41 07");
   EXPECT_FALSE(FunctionBody(artifact->bytes, "main"));

@@ -9,8 +9,11 @@ using ir::Function;
 
 void FunctionEmitter::EmitField(const ir::Inst& inst) {
   switch (inst.op) {
-    case Ir::Neg: code_.I64(0); break;
-    case Ir::FieldDiv: case Ir::Invert: {
+    case Ir::Neg:
+      code_.I64(0);
+      break;
+    case Ir::FieldDiv:
+    case Ir::Invert: {
       bool divides = inst.op == Ir::FieldDiv;
       std::optional<Held> dividend;
       if (divides) dividend = Hold(operand(inst, 0));
@@ -24,28 +27,39 @@ void FunctionEmitter::EmitField(const ir::Inst& inst) {
       if (divides) Call(Helper::FieldMul);
       return;
     }
-    default: break;
+    default:
+      break;
   }
   for (uint32_t i = 0; i < inst.operands.count; ++i) Push(operand(inst, i));
   switch (inst.op) {
-    case Ir::Add: return Call(Helper::FieldAdd);
-    case Ir::Sub: case Ir::Neg: return Call(Helper::FieldSub);
-    case Ir::Mul: return Call(Helper::FieldMul);
-    case Ir::Eq: return Op(Opcode::I64Eq);
-    case Ir::Ne: return Op(Opcode::I64Ne);
-    default: CHECK(!"an op on field");
+    case Ir::Add:
+      return Call(Helper::FieldAdd);
+    case Ir::Sub:
+    case Ir::Neg:
+      return Call(Helper::FieldSub);
+    case Ir::Mul:
+      return Call(Helper::FieldMul);
+    case Ir::Eq:
+      return Op(Opcode::I64Eq);
+    case Ir::Ne:
+      return Op(Opcode::I64Ne);
+    default:
+      CHECK(!"an op on field");
   }
 }
 
 // Digests come here too: they are only compared.
 void FunctionEmitter::EmitXField(const ir::Inst& inst) {
   switch (inst.op) {
-    case Ir::Eq: case Ir::Ne: return EmitWideCompare(inst);
+    case Ir::Eq:
+    case Ir::Ne:
+      return EmitWideCompare(inst);
     case Ir::Neg:
       for (int i = 0; i < 3; ++i) code_.I64(0);
       Push(operand(inst, 0));
       return Call(Helper::XFieldSub);
-    case Ir::FieldDiv: case Ir::Invert: {
+    case Ir::FieldDiv:
+    case Ir::Invert: {
       bool divides = inst.op == Ir::FieldDiv;
       std::optional<Held> dividend;
       if (divides) dividend = Hold(operand(inst, 0));
@@ -62,15 +76,20 @@ void FunctionEmitter::EmitXField(const ir::Inst& inst) {
       if (divides) Call(Helper::XFieldMul);
       return;
     }
-    default: break;
+    default:
+      break;
   }
   Push(operand(inst, 0));
   Push(operand(inst, 1));
   switch (inst.op) {
-    case Ir::Add: return Call(Helper::XFieldAdd);
-    case Ir::Sub: return Call(Helper::XFieldSub);
-    case Ir::Mul: return Call(Helper::XFieldMul);
-    default: CHECK(!"an op on xfield");
+    case Ir::Add:
+      return Call(Helper::XFieldAdd);
+    case Ir::Sub:
+      return Call(Helper::XFieldSub);
+    case Ir::Mul:
+      return Call(Helper::XFieldMul);
+    default:
+      CHECK(!"an op on xfield");
   }
 }
 
@@ -120,7 +139,7 @@ void FunctionEmitter::EmitSelect(const ir::Inst& inst) {
   }
 }
 
-// --- int<k> -----------------------------------------------------------------------------------------------
+// --- int<k> --------------------------------------------------------------------------------------
 
 void FunctionEmitter::CopyBig(ir::ValueId to, ir::ValueId from) {
   PushAddress(to);
@@ -148,10 +167,14 @@ void FunctionEmitter::EmitBig(const ir::Inst& inst) {
     TrapIf(ir::Trap::Overflow, inst.op);
   };
   switch (inst.op) {
-    case Ir::AddChecked: return compute(Helper::BigAdd);
-    case Ir::SubChecked: return compute(Helper::BigSub);
-    case Ir::MulChecked: return compute(Helper::BigMul);
-    case Ir::NegChecked: return compute(Helper::BigNegate);
+    case Ir::AddChecked:
+      return compute(Helper::BigAdd);
+    case Ir::SubChecked:
+      return compute(Helper::BigSub);
+    case Ir::MulChecked:
+      return compute(Helper::BigMul);
+    case Ir::NegChecked:
+      return compute(Helper::BigNegate);
     case Ir::AbsChecked:
       PushAddress(operand(inst, 0));
       code_.Memory(Opcode::I64Load, 3, 8 * (inst.type.limbs - 1u));
@@ -162,7 +185,8 @@ void FunctionEmitter::EmitBig(const ir::Inst& inst) {
       code_.Else();
       CopyBig(Function::result_of(inst), operand(inst, 0));
       return code_.End();
-    case Ir::DivChecked: case Ir::RemChecked: {
+    case Ir::DivChecked:
+    case Ir::RemChecked: {
       PushAddress(operand(inst, 1));
       code_.I32(limbs);
       Call(Helper::BigIsZero);
@@ -175,7 +199,8 @@ void FunctionEmitter::EmitBig(const ir::Inst& inst) {
       Call(Helper::BigDivRem);
       return is_rem ? Op(Opcode::Drop) : TrapIf(ir::Trap::Overflow, inst.op);
     }
-    case Ir::Min: case Ir::Max:
+    case Ir::Min:
+    case Ir::Max:
       PushResultAddress(inst);
       PushAddress(operand(inst, 0));
       PushAddress(operand(inst, 1));
@@ -183,16 +208,22 @@ void FunctionEmitter::EmitBig(const ir::Inst& inst) {
       Op(Opcode::Select);
       code_.I32(8 * limbs);
       return code_.MemoryCopy();
-    case Ir::Eq: case Ir::Ne:
+    case Ir::Eq:
+    case Ir::Ne:
       push_operands();
       Call(Helper::BigEqual);
       if (inst.op == Ir::Ne) Op(Opcode::I32Eqz);
       return;
-    case Ir::Lt: return compare(Opcode::I32LtS);
-    case Ir::Le: return compare(Opcode::I32LeS);
-    case Ir::Gt: return compare(Opcode::I32GtS);
-    case Ir::Ge: return compare(Opcode::I32GeS);
-    default: CHECK(!"an op on int<k>");
+    case Ir::Lt:
+      return compare(Opcode::I32LtS);
+    case Ir::Le:
+      return compare(Opcode::I32LeS);
+    case Ir::Gt:
+      return compare(Opcode::I32GtS);
+    case Ir::Ge:
+      return compare(Opcode::I32GeS);
+    default:
+      CHECK(!"an op on int<k>");
   }
 }
 
@@ -224,7 +255,8 @@ void FunctionEmitter::EmitBigCast(const ir::Inst& inst) {
     }
     return Call(Helper::BigFill);
   }
-  // To a machine integer: the upper limbs must repeat the sign (be zero), then the low one must fit.
+  // To a machine integer: the upper limbs must repeat the sign (be zero), then the low one must
+  // fit.
   IntKind kind = IntKindOf(to);
   bool as_unsigned = kind.is64() && !kind.is_signed;
   PushAddress(operand(inst, 0));

@@ -1,7 +1,7 @@
 // The engine is made once and never deleted: threads may still be in it when the process ends.
-// Measured on a 2-core EPYC VM (library opened 0.5 ms, engine 0.15 ms, first module 0.9 ms, later ones 0.4 ms, a
-// call 20 ns). Parallel compilation costs 3 ms of thread pool at the start and is off; copy-on-write memory images
-// cost system calls that small modules never win back.
+// Measured on a 2-core EPYC VM (library opened 0.5 ms, engine 0.15 ms, first module 0.9 ms, later
+// ones 0.4 ms, a call 20 ns). Parallel compilation costs 3 ms of thread pool at the start and is
+// off; copy-on-write memory images cost system calls that small modules never win back.
 #include "targets/wasm/engine.h"
 
 #include <fmt/format.h>
@@ -112,25 +112,28 @@ frazil::Error Engine::Describe(wasmtime::Error* error, std::string_view doing) c
   return {Diag::EngineFailed, fmt::format("wasmtime, {}: {}", doing, TakeText(api_, text))};
 }
 
-Result<std::shared_ptr<CompiledModule>> CompiledModule::Create(std::string_view bytes, Interruption interruption,
+Result<std::shared_ptr<CompiledModule>> CompiledModule::Create(std::string_view bytes,
+                                                               Interruption interruption,
                                                                Registers registers) {
   Engine* engine = TRY(Engine::Get(interruption, registers));
   wasmtime::Module* handle = nullptr;
-  wasmtime::Error* error = engine->api().module_new(engine->handle(), reinterpret_cast<const uint8_t*>(bytes.data()),
-                                                    bytes.size(), &handle);
+  wasmtime::Error* error = engine->api().module_new(
+      engine->handle(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), &handle);
   if (error != nullptr) return std::unexpected(engine->Describe(error, "compiling the module"));
   return std::shared_ptr<CompiledModule>(new CompiledModule(engine, handle));
 }
 
 CompiledModule::~CompiledModule() { engine_->api().module_delete(handle_); }
 
-Result<std::unique_ptr<Instance>> Instance::Create(std::shared_ptr<CompiledModule> module, std::string_view entry) {
+Result<std::unique_ptr<Instance>> Instance::Create(std::shared_ptr<CompiledModule> module,
+                                                   std::string_view entry) {
   std::unique_ptr<Instance> self(new Instance(std::move(module)));
   Engine& engine = self->module_->engine();
   const wasmtime::Api& api = engine.api();
   self->store_ = api.store_new(engine.handle(), nullptr, nullptr);
   self->context_ = api.store_context(self->store_);
-  if (engine.is_interruptible()) api.store_epoch_callback(self->store_, OnTick, self->current_.get(), nullptr);
+  if (engine.is_interruptible())
+    api.store_epoch_callback(self->store_, OnTick, self->current_.get(), nullptr);
   wasmtime::Instance instance{};
   wasmtime::Trap* trap = nullptr;
   wasmtime::Error* error =
@@ -141,7 +144,8 @@ Result<std::unique_ptr<Instance>> Instance::Create(std::shared_ptr<CompiledModul
     return Fail(Diag::EngineFailed, "wasmtime trapped while it made an instance");
   }
   auto find = [&](std::string_view name, wasmtime::ExternKind kind, wasmtime::Extern& out) {
-    return api.export_get(self->context_, &instance, name.data(), name.size(), &out) && out.kind == kind;
+    return api.export_get(self->context_, &instance, name.data(), name.size(), &out) &&
+           out.kind == kind;
   };
   wasmtime::Extern found{};
   if (!find(entry, wasmtime::ExternFunc, found))
@@ -168,7 +172,8 @@ bool Instance::GrowMemoryTo(uint64_t bytes) {
   uint64_t now = memory_bytes();
   if (bytes <= now) return true;
   uint64_t previous = 0;
-  wasmtime::Error* error = api().memory_grow(context_, &memory_, (bytes - now + Page - 1) / Page, &previous);
+  wasmtime::Error* error =
+      api().memory_grow(context_, &memory_, (bytes - now + Page - 1) / Page, &previous);
   if (error == nullptr) return true;
   api().error_delete(error);
   return false;
@@ -177,7 +182,8 @@ bool Instance::GrowMemoryTo(uint64_t bytes) {
 uint64_t Instance::Get(GlobalVar global) const {
   wasmtime::Value value{};
   api().global_get(context_, &globals_[static_cast<size_t>(global)], &value);
-  return value.kind == wasmtime::KindI32 ? static_cast<uint32_t>(value.of.i32) : static_cast<uint64_t>(value.of.i64);
+  return value.kind == wasmtime::KindI32 ? static_cast<uint32_t>(value.of.i32)
+                                         : static_cast<uint64_t>(value.of.i64);
 }
 
 void Instance::Set(GlobalVar global, uint64_t number) {
@@ -191,7 +197,8 @@ void Instance::Set(GlobalVar global, uint64_t number) {
     value.of.i64 = static_cast<int64_t>(number);
   }
   // It fails only for a global of another type, which the emitter does not make.
-  if (wasmtime::Error* error = api().global_set(context_, &globals_[static_cast<size_t>(global)], &value))
+  if (wasmtime::Error* error =
+          api().global_set(context_, &globals_[static_cast<size_t>(global)], &value))
     api().error_delete(error);
 }
 
@@ -208,7 +215,8 @@ Result<CallEnd> Instance::Call(std::span<wasmtime::RawValue> values, RunWatch& w
   if (watched) module_->engine().EndWatch();
   *current_ = nullptr;
   if (error != nullptr) {
-    if (!watch.interrupted) return std::unexpected(module_->engine().Describe(error, "calling the entry"));
+    if (!watch.interrupted)
+      return std::unexpected(module_->engine().Describe(error, "calling the entry"));
     a.error_delete(error);
     return CallEnd::Interrupted;
   }
@@ -222,7 +230,8 @@ Result<CallEnd> Instance::Call(std::span<wasmtime::RawValue> values, RunWatch& w
   if (watch.interrupted) return CallEnd::Interrupted;
   if (has_code && code == wasmtime::TrapStackOverflow) return CallEnd::StackOverflow;
   if (has_code && code == wasmtime::TrapUnreachable) return CallEnd::Trapped;
-  return Fail(Diag::EngineFailed, fmt::format("wasmtime trapped where the program cannot: {}", message));
+  return Fail(Diag::EngineFailed,
+              fmt::format("wasmtime trapped where the program cannot: {}", message));
 }
 
 }  // namespace frazil::targets::wasm

@@ -18,12 +18,13 @@ namespace frazil::targets::wasm {
 // How deep compiled code may go on the native stack; runs that recurse get a thread with that much.
 constexpr size_t MaxStackBytes = size_t{256} << 20;
 
-// Code that can be interrupted looks at a counter in every loop, which costs up to four times the loop itself
-// (values go to the stack around the slow path). Runs whose work is bounded beforehand do without.
+// Code that can be interrupted looks at a counter in every loop, which costs up to four times the
+// loop itself (values go to the stack around the slow path). Runs whose work is bounded beforehand
+// do without.
 enum class Interruption : uint8_t { None, Epoch };
 
-// Quick: registers in one pass. For functions so large that the better allocator takes minutes (300,000 ops with
-// 20,000 of them alive: 1 s instead of more than 60 s).
+// Quick: registers in one pass. For functions so large that the better allocator takes minutes
+// (300,000 ops with 20,000 of them alive: 1 s instead of more than 60 s).
 enum class Registers : uint8_t { Good, Quick };
 
 class Engine {
@@ -54,7 +55,8 @@ class Engine {
 // Compiled code. Shared by the instances made from it.
 class CompiledModule {
  public:
-  static Result<std::shared_ptr<CompiledModule>> Create(std::string_view bytes, Interruption interruption,
+  static Result<std::shared_ptr<CompiledModule>> Create(std::string_view bytes,
+                                                        Interruption interruption,
                                                         Registers registers);
   ~CompiledModule();
   Engine& engine() const { return *engine_; }
@@ -79,14 +81,17 @@ enum class CallEnd { Returned, Trapped, StackOverflow, Interrupted };
 // A store with one instance.
 class Instance {
  public:
-  static Result<std::unique_ptr<Instance>> Create(std::shared_ptr<CompiledModule> module, std::string_view entry);
+  static Result<std::unique_ptr<Instance>> Create(std::shared_ptr<CompiledModule> module,
+                                                  std::string_view entry);
   ~Instance();
 
   Engine& engine() const { return module_->engine(); }
   bool has_memory() const { return has_memory_; }
   uint8_t* memory() const { return api().memory_data(context_, &memory_); }
   uint64_t memory_bytes() const { return api().memory_bytes(context_, &memory_); }
-  void LimitMemory(uint64_t bytes) { api().store_limiter(store_, static_cast<int64_t>(bytes), -1, -1, -1, -1); }
+  void LimitMemory(uint64_t bytes) {
+    api().store_limiter(store_, static_cast<int64_t>(bytes), -1, -1, -1, -1);
+  }
   bool GrowMemoryTo(uint64_t bytes);
 
   bool has(GlobalVar global) const { return has_global_[static_cast<size_t>(global)]; }

@@ -1,4 +1,5 @@
-// Values and the frame of a function: how operands get on the stack, how results leave it, traps, temporaries.
+// Values and the frame of a function: how operands get on the stack, how results leave it, traps,
+// temporaries.
 #include "targets/wasm/function_emitter.h"
 
 #include "base/check.h"
@@ -25,19 +26,24 @@ FuncType FunctionEmitter::TypeOf(const ir::Function& function) {
   FuncType type;
   for (uint32_t i = 0; i < function.param_count(); ++i) {
     ir::Type param = function.param_type(i);
-    if (param.is_buffer()) type.params.insert(type.params.end(), {ValType::I32, ValType::I64});
-    else if (IsBig(param)) type.params.push_back(ValType::I32);
-    else type.params.insert(type.params.end(), WordCount(param), WordType(param));
+    if (param.is_buffer())
+      type.params.insert(type.params.end(), {ValType::I32, ValType::I64});
+    else if (IsBig(param))
+      type.params.push_back(ValType::I32);
+    else
+      type.params.insert(type.params.end(), WordCount(param), WordType(param));
   }
   for (ir::Type result : function.results) {
-    if (IsBig(result)) type.params.push_back(ValType::I32);
-    else type.results.insert(type.results.end(), WordCount(result), WordType(result));
+    if (IsBig(result))
+      type.params.push_back(ValType::I32);
+    else
+      type.results.insert(type.results.end(), WordCount(result), WordType(result));
   }
   return type;
 }
 
-FunctionEmitter::FunctionEmitter(ModuleContext& module, const ModuleLayout& layout, ConstantPool& constants,
-                                 const ir::Program& program, ir::FuncId id)
+FunctionEmitter::FunctionEmitter(ModuleContext& module, const ModuleLayout& layout,
+                                 ConstantPool& constants, const ir::Program& program, ir::FuncId id)
     : module_(module),
       layout_(layout),
       constants_(constants),
@@ -97,15 +103,24 @@ void FunctionEmitter::Epilogue() {
   }
 }
 
-// --- values -------------------------------------------------------------------------------------------
+// --- values --------------------------------------------------------------------------------------
 
-void FunctionEmitter::PushConstant(ir::Type type, std::span<const uint64_t> words, uint32_t first, uint32_t count) {
+void FunctionEmitter::PushConstant(ir::Type type, std::span<const uint64_t> words, uint32_t first,
+                                   uint32_t count) {
   for (uint64_t word : words.subspan(first, count)) {
     switch (WordType(type)) {
-      case ValType::I32: code_.I32(static_cast<int32_t>(word)); break;
-      case ValType::I64: code_.I64(static_cast<int64_t>(word)); break;
-      case ValType::F32: code_.F32(static_cast<uint32_t>(word)); break;
-      case ValType::F64: code_.F64(word); break;
+      case ValType::I32:
+        code_.I32(static_cast<int32_t>(word));
+        break;
+      case ValType::I64:
+        code_.I64(static_cast<int64_t>(word));
+        break;
+      case ValType::F32:
+        code_.F32(static_cast<uint32_t>(word));
+        break;
+      case ValType::F64:
+        code_.F64(word);
+        break;
     }
   }
 }
@@ -115,7 +130,8 @@ void FunctionEmitter::Push(ValueId value) {
   ir::Type value_type = type(value);
   if (value_type.is_scalar() && IsBig(value_type)) return PushAddress(value);
   switch (place.where) {
-    case Where::Inline: return EmitInst(plan_.definition(value));
+    case Where::Inline:
+      return EmitInst(plan_.definition(value));
     case Where::Remade: {
       const ir::Inst& made = plan_.definition(value);
       if (made.op == ir::Op::Length) return code_.Get(plan_.place(operand(made, 0)).at + 1);
@@ -126,7 +142,9 @@ void FunctionEmitter::Push(ValueId value) {
       for (uint32_t i = 0; i < count; ++i) code_.Get(place.at + i);
       return;
     }
-    default: CHECK(!"a value that was planned"); return;
+    default:
+      CHECK(!"a value that was planned");
+      return;
   }
 }
 
@@ -150,8 +168,10 @@ void FunctionEmitter::PushSlot(uint32_t offset) {
 void FunctionEmitter::PushAddress(ValueId big) {
   const Place& place = plan_.place(big);
   switch (place.where) {
-    case Where::Slot: return PushSlot(place.at);
-    case Where::Pointer: return code_.Get(place.at);
+    case Where::Slot:
+      return PushSlot(place.at);
+    case Where::Pointer:
+      return code_.Get(place.at);
     default:
       CHECK(place.where == Where::Remade);
       code_.I32(static_cast<int32_t>(constants_.Add(function_.words_of(plan_.definition(big)))));
@@ -216,14 +236,15 @@ void FunctionEmitter::Store(ValueId result) {
   }
 }
 
-// --- instructions ---------------------------------------------------------------------------------------
+// --- instructions --------------------------------------------------------------------------------
 
 void FunctionEmitter::EmitRegion(ir::RegionId region) {
   for (ir::InstId id : function_.region(region).insts) {
     const ir::Inst& inst = function_.inst(id);
     if (!plan_.is_live(inst) || inst.op == ir::Op::Const || inst.op == ir::Op::Length) continue;
     if (inst.op == ir::Op::Yield || inst.op == ir::Op::Condition) return;
-    if (inst.results.count == 1 && plan_.place(Function::result_of(inst)).where == Where::Inline) continue;
+    if (inst.results.count == 1 && plan_.place(Function::result_of(inst)).where == Where::Inline)
+      continue;
     EmitRoot(inst);
   }
 }
@@ -242,7 +263,8 @@ void FunctionEmitter::EmitRoot(const ir::Inst& inst) {
   }
   while (taken_temporaries_.size() > mark) {
     auto [local, kind] = taken_temporaries_.back();
-    size_t index = (static_cast<size_t>(ValType::I32) - static_cast<size_t>(kind.first)) * 8 + kind.second;
+    size_t index =
+        (static_cast<size_t>(ValType::I32) - static_cast<size_t>(kind.first)) * 8 + kind.second;
     free_temporaries_[index].push_back(local);
     taken_temporaries_.pop_back();
   }
@@ -251,29 +273,66 @@ void FunctionEmitter::EmitRoot(const ir::Inst& inst) {
 void FunctionEmitter::EmitInst(const ir::Inst& inst) {
   using ir::Op;
   switch (inst.op) {
-    case Op::Lookup: case Op::Load: case Op::Store: case Op::Alloc: case Op::AtomicRmw: case Op::AtomicCas:
-    case Op::Input: case Op::Output: case Op::Hint: EmitMemory(inst); break;
-    case Op::Assert: case Op::Unreachable: case Op::If: case Op::For: case Op::While: case Op::Switch:
-    case Op::Parallel: case Op::Barrier: case Op::Call: case Op::Return: case Op::Yield: case Op::Condition:
+    case Op::Lookup:
+    case Op::Load:
+    case Op::Store:
+    case Op::Alloc:
+    case Op::AtomicRmw:
+    case Op::AtomicCas:
+    case Op::Input:
+    case Op::Output:
+    case Op::Hint:
+      EmitMemory(inst);
+      break;
+    case Op::Assert:
+    case Op::Unreachable:
+    case Op::If:
+    case Op::For:
+    case Op::While:
+    case Op::Switch:
+    case Op::Parallel:
+    case Op::Barrier:
+    case Op::Call:
+    case Op::Return:
+    case Op::Yield:
+    case Op::Condition:
       EmitControl(inst);
       break;
-    case Op::Cast: EmitCast(inst); break;
-    case Op::CastChecked: EmitCastChecked(inst); break;
-    case Op::Bitcast: EmitBitcast(inst); break;
-    case Op::Select: EmitSelect(inst); break;
-    case Op::MakeXField: case Op::MakeDigest: case Op::PartXField: case Op::PartDigest: EmitParts(inst); break;
+    case Op::Cast:
+      EmitCast(inst);
+      break;
+    case Op::CastChecked:
+      EmitCastChecked(inst);
+      break;
+    case Op::Bitcast:
+      EmitBitcast(inst);
+      break;
+    case Op::Select:
+      EmitSelect(inst);
+      break;
+    case Op::MakeXField:
+    case Op::MakeDigest:
+    case Op::PartXField:
+    case Op::PartDigest:
+      EmitParts(inst);
+      break;
     default:
-      if (IsBig(inst.type)) EmitBig(inst);
-      else if (IsInteger(inst.type)) EmitInteger(inst);
-      else if (ir::IsFloat(inst.type.scalar)) EmitFloat(inst);
-      else if (inst.type.scalar == ir::Scalar::Field) EmitField(inst);
-      else EmitXField(inst);
+      if (IsBig(inst.type))
+        EmitBig(inst);
+      else if (IsInteger(inst.type))
+        EmitInteger(inst);
+      else if (ir::IsFloat(inst.type.scalar))
+        EmitFloat(inst);
+      else if (inst.type.scalar == ir::Scalar::Field)
+        EmitField(inst);
+      else
+        EmitXField(inst);
   }
   if (inst.results.count == 1 && plan_.canonicalizes(Function::result_of(inst)))
     Canonicalize(WordType(inst.type));
 }
 
-// --- traps ----------------------------------------------------------------------------------------------
+// --- traps ---------------------------------------------------------------------------------------
 
 void FunctionEmitter::TrapIf(ir::Trap kind, ir::Op op) {
   code_.Begin(Opcode::If);

@@ -1,5 +1,6 @@
-// Writes one function of a lowered program. Each Emit<Topic> leaves the results of its instruction on the
-// operand stack; EmitRoot stores them where the plan says. The files emit_*.cpp hold the topics.
+// Writes one function of a lowered program. Each Emit<Topic> leaves the results of its instruction
+// on the operand stack; EmitRoot stores them where the plan says. The files emit_*.cpp hold the
+// topics.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +73,8 @@ class FunctionEmitter {
   ir::Type type(ir::ValueId value) const { return function_.type(value); }
   ir::ValueId operand(const ir::Inst& inst, uint32_t i) const { return function_.operand(inst, i); }
   void Push(ir::ValueId value);
-  void PushWord(ir::ValueId value, uint32_t word);  // one word of a value in locals, or of a constant
+  void PushWord(ir::ValueId value,
+                uint32_t word);  // one word of a value in locals, or of a constant
   void PushConstant(ir::Type type, std::span<const uint64_t> words, uint32_t first, uint32_t count);
   void PushAddress(ir::ValueId big);
   void PushSlot(uint32_t offset);
@@ -190,15 +192,16 @@ class FunctionEmitter {
   const FunctionFacts& facts_;
   FunctionPlan plan_;
   Code code_;
-  std::optional<uint32_t> frame_;         // local with the frame's address
+  std::optional<uint32_t> frame_;  // local with the frame's address
   uint32_t frame_bytes_;
   std::vector<std::vector<uint32_t>> free_temporaries_;  // by value type and count
   std::vector<std::pair<uint32_t, std::pair<ValType, uint32_t>>> taken_temporaries_;
-  std::optional<uint32_t> parallel_;      // local with the iteration of the outermost parallel of this function
+  std::optional<uint32_t>
+      parallel_;  // local with the iteration of the outermost parallel of this function
   uint32_t parallel_nesting_ = 0;
   uint32_t saved_parallel_ = 0;
   uint32_t loop_nesting_ = 0;
-  std::vector<bool> written_;             // locals that were set so far
+  std::vector<bool> written_;  // locals that were set so far
   ScratchMark body_scratch_;
 };
 

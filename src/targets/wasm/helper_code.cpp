@@ -1,4 +1,5 @@
-// Expressions concatenate the code of their operands; a type that does not fit is a broken invariant.
+// Expressions concatenate the code of their operands; a type that does not fit is a broken
+// invariant.
 #include "targets/wasm/helper_code.h"
 
 #include "base/check.h"
@@ -22,7 +23,8 @@ Expr ByType(const Opcode (&forms)[4], const Expr& a, const Expr& b, bool compare
 
 Expr ConstantLike(const Expr& a, int64_t value) {
   CHECK(a.type == ValType::I32 || a.type == ValType::I64);
-  return a.type == ValType::I32 ? Lit32(static_cast<int32_t>(value)) : Lit64(static_cast<uint64_t>(value));
+  return a.type == ValType::I32 ? Lit32(static_cast<int32_t>(value))
+                                : Lit64(static_cast<uint64_t>(value));
 }
 
 }  // namespace
@@ -55,9 +57,9 @@ Expr LitF64(uint64_t bits) {
   return expr;
 }
 
-#define FRAZIL_BINARY(name, i32, i64, f32, f64, compares)                                   \
-  Expr name(const Expr& a, const Expr& b) {                                                 \
-    return ByType({Opcode::i32, Opcode::i64, Opcode::f32, Opcode::f64}, a, b, compares);    \
+#define FRAZIL_BINARY(name, i32, i64, f32, f64, compares)                                \
+  Expr name(const Expr& a, const Expr& b) {                                              \
+    return ByType({Opcode::i32, Opcode::i64, Opcode::f32, Opcode::f64}, a, b, compares); \
   }
 FRAZIL_BINARY(operator+, I32Add, I64Add, F32Add, F64Add, false)
 FRAZIL_BINARY(operator-, I32Sub, I64Sub, F32Sub, F64Sub, false)
@@ -105,7 +107,9 @@ FRAZIL_WITH_CONSTANT(GeU)
 FRAZIL_WITH_CONSTANT(GeS)
 #undef FRAZIL_WITH_CONSTANT
 
-Expr Clz(const Expr& a) { return Apply(a.type == ValType::I32 ? Opcode::I32Clz : Opcode::I64Clz, a.type, {a}); }
+Expr Clz(const Expr& a) {
+  return Apply(a.type == ValType::I32 ? Opcode::I32Clz : Opcode::I64Clz, a.type, {a});
+}
 Expr IsZero(const Expr& a) {
   return Apply(a.type == ValType::I32 ? Opcode::I32Eqz : Opcode::I64Eqz, ValType::I32, {a});
 }
@@ -148,7 +152,8 @@ void HelperCode::Set(const Var& var, const Expr& value) {
   code_.Append(value.code);
   code_.Set(var.local);
 }
-void HelperCode::SetAll(std::span<const Var> vars, Helper helper, std::initializer_list<Expr> arguments) {
+void HelperCode::SetAll(std::span<const Var> vars, Helper helper,
+                        std::initializer_list<Expr> arguments) {
   for (const Expr& argument : arguments) code_.Append(argument.code);
   code_.Call(module_.Use(helper));
   for (size_t i = vars.size(); i-- > 0;) code_.Set(vars[i].local);
@@ -161,7 +166,10 @@ Expr HelperCode::Call(Helper helper, std::initializer_list<Expr> arguments) {
   };
   std::string_view result = results[static_cast<size_t>(helper)];
   CHECK(result.size() == 1);
-  ValType type = result == "i" ? ValType::I32 : result == "l" ? ValType::I64 : result == "f" ? ValType::F32 : ValType::F64;
+  ValType type = result == "i"   ? ValType::I32
+                 : result == "l" ? ValType::I64
+                 : result == "f" ? ValType::F32
+                                 : ValType::F64;
   Expr expr = Apply(Opcode::Call, type, arguments);
   AppendUnsigned(expr.code, module_.Use(helper));
   return expr;

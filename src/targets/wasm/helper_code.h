@@ -1,5 +1,6 @@
-// A small language inside C++ for the bodies of helpers: expressions are code with a type, statements go
-// to the body. `f.Set(x, (a & Low) * b)` reads as what it does; types are checked as it is built.
+// A small language inside C++ for the bodies of helpers: expressions are code with a type,
+// statements go to the body. `f.Set(x, (a & Low) * b)` reads as what it does; types are checked as
+// it is built.
 #pragma once
 
 #include <functional>
@@ -60,8 +61,8 @@ Expr Gt(const Expr& a, const Expr& b);
 Expr Wrap(const Expr& a);     // i64 to i32
 Expr ExtendU(const Expr& a);  // i32 to i64
 Expr ExtendS(const Expr& a);
-Expr BitsOf(const Expr& a);      // f32 to i32, f64 to i64
-Expr FloatOf(const Expr& bits);  // back
+Expr BitsOf(const Expr& a);                                           // f32 to i32, f64 to i64
+Expr FloatOf(const Expr& bits);                                       // back
 Expr Choose(const Expr& condition, const Expr& yes, const Expr& no);  // evaluates both
 Expr Load64(const Expr& address, uint32_t offset = 0);
 
@@ -88,7 +89,8 @@ FRAZIL_WITH_CONSTANT(GeS)
 
 class HelperCode {
  public:
-  HelperCode(ModuleContext& module, std::span<const ValType> params) : module_(module), code_(params) {}
+  HelperCode(ModuleContext& module, std::span<const ValType> params)
+      : module_(module), code_(params) {}
 
   Var Param(uint32_t i) const;
   Var Local(ValType type);
@@ -104,7 +106,7 @@ class HelperCode {
   void Fill(const Expr& to, const Expr& bytes);  // with zeros
   Expr MemoryBytes();                            // i64
   bool has_output() const { return module_.uses(GlobalVar::Output); }
-  Expr MemoryGrow(const Expr& pages);            // i32, -1: failed
+  Expr MemoryGrow(const Expr& pages);  // i32, -1: failed
 
   using Block = std::function<void()>;
   void If(const Expr& condition, const Block& then_block, const Block& else_block = {});

@@ -1,6 +1,6 @@
-// Helpers for int<k>: limbs of 64 bits in linear memory, least first, two's complement. The result may be
-// one of the operands: what is still needed of an operand is read before it is overwritten, or the work is
-// done on magnitudes above the heap.
+// Helpers for int<k>: limbs of 64 bits in linear memory, least first, two's complement. The result
+// may be one of the operands: what is still needed of an operand is read before it is overwritten,
+// or the work is done on magnitudes above the heap.
 #include "targets/wasm/helper_code.h"
 
 namespace frazil::targets::wasm {
@@ -33,7 +33,8 @@ Var SignificantLimbs(HelperCode& f, const Expr& base, const Var& count) {
   Var going = f.Let(Lit32(1));
   f.While(going & Ne(used, 0), [&] {
     f.If(
-        IsZero(TopLimb(base, used)), [&] { f.Set(used, used - 1); }, [&] { f.Set(going, Lit32(0)); });
+        IsZero(TopLimb(base, used)), [&] { f.Set(used, used - 1); },
+        [&] { f.Set(going, Lit32(0)); });
   });
   return used;
 }
@@ -85,7 +86,8 @@ void BuildBigNegate(HelperCode& f) {
   f.Return({IsNegative(a_top & result)});
 }
 
-// Schoolbook on magnitudes. More significant limbs than fit are an overflow before any work is done.
+// Schoolbook on magnitudes. More significant limbs than fit are an overflow before any work is
+// done.
 void BuildBigMul(HelperCode& f) {
   Var to = f.Param(0), a = f.Param(1), b = f.Param(2), count = f.Param(3);
   Var negative = f.Let(IsNegative(TopLimb(a, count) ^ TopLimb(b, count)));
@@ -122,7 +124,8 @@ void BuildBigMul(HelperCode& f) {
       [&] {
         f.Set(f.Local(ValType::I32), f.Call(Helper::BigNegate, {product, product, count}));
         Expr lost_sign = IsZero(IsNegative(TopLimb(product, count)));
-        f.Set(overflow, overflow | (lost_sign & IsZero(f.Call(Helper::BigIsZero, {product, count}))));
+        f.Set(overflow,
+              overflow | (lost_sign & IsZero(f.Call(Helper::BigIsZero, {product, count}))));
       },
       [&] { f.Set(overflow, overflow | IsNegative(TopLimb(product, count))); });
   f.Copy(to, product, Shl(count, 3));
@@ -130,10 +133,11 @@ void BuildBigMul(HelperCode& f) {
   f.Return({overflow});
 }
 
-// Shift and subtract on magnitudes, from the highest bit of the dividend that is set. Either destination
-// may be 0. The divisor is not zero; MIN / -1 is the one overflow.
+// Shift and subtract on magnitudes, from the highest bit of the dividend that is set. Either
+// destination may be 0. The divisor is not zero; MIN / -1 is the one overflow.
 void BuildBigDivRem(HelperCode& f) {
-  Var quotient_to = f.Param(0), remainder_to = f.Param(1), a = f.Param(2), b = f.Param(3), count = f.Param(4);
+  Var quotient_to = f.Param(0), remainder_to = f.Param(1), a = f.Param(2), b = f.Param(3),
+      count = f.Param(4);
   Var a_negative = f.Let(IsNegative(TopLimb(a, count)));
   Var negative = f.Let(a_negative ^ IsNegative(TopLimb(b, count)));
   Var x = Scratch(f, Shl(count, 2));
@@ -209,25 +213,22 @@ void BuildBigCompare(HelperCode& f) {
 void BuildBigEqual(HelperCode& f) {
   Var a = f.Param(0), b = f.Param(1);
   Var i = f.Local(ValType::I32);
-  f.Count(i, Lit32(0), f.Param(2), [&] {
-    f.If(Ne(Limb(a, i), Limb(b, i)), [&] { f.Return({Lit32(0)}); });
-  });
+  f.Count(i, Lit32(0), f.Param(2),
+          [&] { f.If(Ne(Limb(a, i), Limb(b, i)), [&] { f.Return({Lit32(0)}); }); });
   f.Return({Lit32(1)});
 }
 
 void BuildBigIsZero(HelperCode& f) {
   Var i = f.Local(ValType::I32);
-  f.Count(i, Lit32(0), f.Param(1), [&] {
-    f.If(Ne(Limb(f.Param(0), i), 0), [&] { f.Return({Lit32(0)}); });
-  });
+  f.Count(i, Lit32(0), f.Param(1),
+          [&] { f.If(Ne(Limb(f.Param(0), i), 0), [&] { f.Return({Lit32(0)}); }); });
   f.Return({Lit32(1)});
 }
 
 void BuildBigUpperIs(HelperCode& f) {
   Var i = f.Local(ValType::I32);
-  f.Count(i, Lit32(1), f.Param(1), [&] {
-    f.If(Ne(Limb(f.Param(0), i), f.Param(2)), [&] { f.Return({Lit32(0)}); });
-  });
+  f.Count(i, Lit32(1), f.Param(1),
+          [&] { f.If(Ne(Limb(f.Param(0), i), f.Param(2)), [&] { f.Return({Lit32(0)}); }); });
   f.Return({Lit32(1)});
 }
 

@@ -1,5 +1,5 @@
-// Helpers for the field of p = 2^64 - 2^32 + 1 and its extension by x^3 - x + 1. Elements are canonical on
-// both sides. 2^64 = 2^32 - 1 modulo p makes reduction a few shifts and adds.
+// Helpers for the field of p = 2^64 - 2^32 + 1 and its extension by x^3 - x + 1. Elements are
+// canonical on both sides. 2^64 = 2^32 - 1 modulo p makes reduction a few shifts and adds.
 #include "targets/wasm/helper_code.h"
 
 namespace frazil::targets::wasm {
@@ -54,16 +54,19 @@ void BuildFieldInvert(HelperCode& f) {
 }
 
 void BuildXFieldAdd(HelperCode& f) {
-  f.Return({Add(f, f.Param(0), f.Param(3)), Add(f, f.Param(1), f.Param(4)), Add(f, f.Param(2), f.Param(5))});
+  f.Return({Add(f, f.Param(0), f.Param(3)), Add(f, f.Param(1), f.Param(4)),
+            Add(f, f.Param(2), f.Param(5))});
 }
 
 void BuildXFieldSub(HelperCode& f) {
-  f.Return({Sub(f, f.Param(0), f.Param(3)), Sub(f, f.Param(1), f.Param(4)), Sub(f, f.Param(2), f.Param(5))});
+  f.Return({Sub(f, f.Param(0), f.Param(3)), Sub(f, f.Param(1), f.Param(4)),
+            Sub(f, f.Param(2), f.Param(5))});
 }
 
 // The five coefficients of the product, then x^3 = x - 1 and x^4 = x^2 - x.
 void BuildXFieldMul(HelperCode& f) {
-  Var a0 = f.Param(0), a1 = f.Param(1), a2 = f.Param(2), b0 = f.Param(3), b1 = f.Param(4), b2 = f.Param(5);
+  Var a0 = f.Param(0), a1 = f.Param(1), a2 = f.Param(2), b0 = f.Param(3), b1 = f.Param(4),
+      b2 = f.Param(5);
   Var c3 = f.Let(Add(f, Mul(f, a1, b2), Mul(f, a2, b1)));
   Var c4 = f.Let(Mul(f, a2, b2));
   Expr c0 = Mul(f, a0, b0);
@@ -72,7 +75,8 @@ void BuildXFieldMul(HelperCode& f) {
   f.Return({Sub(f, c0, c3), Sub(f, Add(f, c1, c3), c4), Add(f, c2, c4)});
 }
 
-// Multiplication by a is a 3 x 3 matrix; the inverse is the first row of cofactors over the determinant.
+// Multiplication by a is a 3 x 3 matrix; the inverse is the first row of cofactors over the
+// determinant.
 void BuildXFieldInvert(HelperCode& f) {
   Var a0 = f.Param(0), a1 = f.Param(1), a2 = f.Param(2);
   Var s = f.Let(Add(f, a0, a2));

@@ -1,5 +1,5 @@
-// Helpers for floats. Nothing here relies on the bits of a NaN: who moves the result canonicalizes it.
-// fma: f32 through an exact f64 product and a sum rounded to odd; f64 in integers of 128 bits.
+// Helpers for floats. Nothing here relies on the bits of a NaN: who moves the result canonicalizes
+// it. fma: f32 through an exact f64 product and a sum rounded to odd; f64 in integers of 128 bits.
 #include "targets/wasm/helper_code.h"
 
 namespace frazil::targets::wasm {
@@ -23,8 +23,9 @@ void BuildMax32(HelperCode& f) { BuildMinMax(f, Opcode::F32Max); }
 void BuildMin64(HelperCode& f) { BuildMinMax(f, Opcode::F64Min); }
 void BuildMax64(HelperCode& f) { BuildMinMax(f, Opcode::F64Max); }
 
-// The product of two f32 is exact in f64. The sum's error says where the true value lies; if the last bit of
-// the sum is even and the sum is inexact, the odd neighbour on that side rounds to f32 as the true value does.
+// The product of two f32 is exact in f64. The sum's error says where the true value lies; if the
+// last bit of the sum is even and the sum is inexact, the odd neighbour on that side rounds to f32
+// as the true value does.
 void BuildFma32(HelperCode& f) {
   Var product = f.Let(Promote(f.Param(0)) * Promote(f.Param(1)));
   Var addend = f.Let(Promote(f.Param(2)));
@@ -140,9 +141,8 @@ void RoundAndReturn(HelperCode& f, const Wide& x) {
   Var top = f.Let(x.high | ExtendU(Ne(x.low, 0)));
   Var exponent = f.Let(x.exponent + 64 - shift);
   Var biased = f.Let(exponent + (63 + 1023));
-  f.If(GtS(biased, 2046), [&] {
-    f.Return({FloatOf(Lit64(uint64_t{0x7ff} << 52) | Shl(x.sign, 63))});
-  });
+  f.If(GtS(biased, 2046),
+       [&] { f.Return({FloatOf(Lit64(uint64_t{0x7ff} << 52) | Shl(x.sign, 63))}); });
   Var drop = f.Let(Lit64(11));
   f.If(LtS(biased, 1), [&] {
     f.Set(drop, Lit64(static_cast<uint64_t>(-1074)) - exponent);
@@ -200,9 +200,8 @@ void BuildHalfToFloat(HelperCode& f) {
   Var half = f.Param(0);
   Var magnitude = f.Let(half & 0x7fff);
   Expr sign = Shl(half & 0x8000, 16);
-  f.If(GeU(magnitude, 0x7c00), [&] {
-    f.Return({FloatOf(sign | Shl(magnitude, 13) | 0x7f800000)});
-  });
+  f.If(GeU(magnitude, 0x7c00),
+       [&] { f.Return({FloatOf(sign | Shl(magnitude, 13) | 0x7f800000)}); });
   constexpr uint32_t TwoTo112 = 0x77800000;
   f.Return({FloatOf(BitsOf(FloatOf(Shl(magnitude, 13)) * LitF32(TwoTo112)) | sign)});
 }
@@ -229,7 +228,8 @@ void BuildFloatToBfloat(HelperCode& f) {
   f.Return({ShrU(bits + 0x7fff + (ShrU(bits, 16) & 1), 16)});
 }
 
-// To f32 by rounding to odd, so that a second rounding to f16 or bf16 is as if it were the only one.
+// To f32 by rounding to odd, so that a second rounding to f16 or bf16 is as if it were the only
+// one.
 void BuildDemoteOdd(HelperCode& f) {
   Var x = f.Param(0);
   Var near = f.Let(Demote(x));

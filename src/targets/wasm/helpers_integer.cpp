@@ -1,4 +1,5 @@
-// Helpers for integers and traps: what WebAssembly has no instruction for, or traps on where the IR wraps.
+// Helpers for integers and traps: what WebAssembly has no instruction for, or traps on where the IR
+// wraps.
 #include "targets/wasm/helper_code.h"
 
 namespace frazil::targets::wasm {

@@ -1,6 +1,6 @@
-// Helpers for linear memory. Frames of int<k> values and scratch of `alloc` share one stack that grows
-// upwards (the global heap); releasing is setting it back. The output stream lies above it and is moved up
-// when the stack needs its place: nothing points into it but two globals.
+// Helpers for linear memory. Frames of int<k> values and scratch of `alloc` share one stack that
+// grows upwards (the global heap); releasing is setting it back. The output stream lies above it
+// and is moved up when the stack needs its place: nothing points into it but two globals.
 #include "targets/wasm/helper_code.h"
 
 namespace frazil::targets::wasm {

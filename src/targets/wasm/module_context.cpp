@@ -1,4 +1,5 @@
-// On-demand parts of a module. Helper bodies are built last: by then the globals they use are final.
+// On-demand parts of a module. Helper bodies are built last: by then the globals they use are
+// final.
 #include "targets/wasm/module_context.h"
 
 #include "targets/wasm/helper_code.h"
@@ -27,10 +28,12 @@ struct GlobalRow {
 
 constexpr int64_t AllOnes = -1;
 constexpr GlobalRow GlobalRows[] = {
-    {"trap", ValType::I64, 0},          {"trap_index", ValType::I64, -1}, {"parallel", ValType::I64, -1},
-    {"fuel", ValType::I64, AllOnes},    {"depth", ValType::I64, 1000},    {"scratch", ValType::I64, 1 << 30},
-    {"heap", ValType::I32, 0},          {"input", ValType::I32, 0},       {"input_end", ValType::I32, 0},
-    {"hint", ValType::I32, 0},          {"hint_end", ValType::I32, 0},    {"output", ValType::I32, 0},
+    {"trap", ValType::I64, 0},       {"trap_index", ValType::I64, -1},
+    {"parallel", ValType::I64, -1},  {"fuel", ValType::I64, AllOnes},
+    {"depth", ValType::I64, 1000},   {"scratch", ValType::I64, 1 << 30},
+    {"heap", ValType::I32, 0},       {"input", ValType::I32, 0},
+    {"input_end", ValType::I32, 0},  {"hint", ValType::I32, 0},
+    {"hint_end", ValType::I32, 0},   {"output", ValType::I32, 0},
     {"output_end", ValType::I32, 0},
 };
 static_assert(std::size(GlobalRows) == GlobalCount);
@@ -38,7 +41,10 @@ static_assert(std::size(GlobalRows) == GlobalCount);
 std::vector<ValType> TypesOf(std::string_view letters) {
   std::vector<ValType> types;
   for (char c : letters)
-    types.push_back(c == 'i' ? ValType::I32 : c == 'l' ? ValType::I64 : c == 'f' ? ValType::F32 : ValType::F64);
+    types.push_back(c == 'i'   ? ValType::I32
+                    : c == 'l' ? ValType::I64
+                    : c == 'f' ? ValType::F32
+                               : ValType::F64);
   return types;
 }
 
@@ -46,7 +52,9 @@ FuncType TypeOf(const HelperRow& row) { return {TypesOf(row.params), TypesOf(row
 
 }  // namespace
 
-std::string_view GlobalName(GlobalVar global) { return GlobalRows[static_cast<size_t>(global)].name; }
+std::string_view GlobalName(GlobalVar global) {
+  return GlobalRows[static_cast<size_t>(global)].name;
+}
 
 uint32_t ModuleContext::Use(Helper helper) {
   uint32_t& index = helper_index_[static_cast<size_t>(helper)];

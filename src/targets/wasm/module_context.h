@@ -1,5 +1,5 @@
-// What all functions of one module share: helpers and globals, each made when first asked for. A program
-// that needs none of them gets none.
+// What all functions of one module share: helpers and globals, each made when first asked for. A
+// program that needs none of them gets none.
 #pragma once
 
 #include <array>
@@ -25,18 +25,19 @@ constexpr int HelperCount = 0
 
 // Globals that the host reads or sets; all are exported under their names.
 enum class GlobalVar : uint8_t {
-  Trap,         // 0, or what trapped: 1 + kind, plus op << 8
-  TrapIndex,    // the iteration of the outermost parallel, -1 outside
-  Parallel,     // the same while running, where calls happen inside a parallel
-  Fuel,         // what is left, unsigned
-  Depth,        // how many calls may still nest, unsigned
-  Scratch,      // bytes that alloc may still take, unsigned
-  Heap,         // the first free byte: frames and scratch grow upwards from here
-  Input,        // the input stream: next byte and end
+  Trap,       // 0, or what trapped: 1 + kind, plus op << 8
+  TrapIndex,  // the iteration of the outermost parallel, -1 outside
+  Parallel,   // the same while running, where calls happen inside a parallel
+  Fuel,       // what is left, unsigned
+  Depth,      // how many calls may still nest, unsigned
+  Scratch,    // bytes that alloc may still take, unsigned
+  Heap,       // the first free byte: frames and scratch grow upwards from here
+  Input,      // the input stream: next byte and end
   InputEnd,
-  Hint,         // the hint stream likewise
+  Hint,  // the hint stream likewise
   HintEnd,
-  Output,       // the output stream: first byte and end; it lies above the heap and moves up as that grows
+  // The output stream: first byte and end. It lies above the heap and moves up as that grows.
+  Output,
   OutputEnd,
 };
 constexpr int GlobalCount = 13;

@@ -1,5 +1,5 @@
-// The reader trusts nothing: every count is bounded by the bytes that are left, every index by what was
-// declared. Instructions are read on demand (ReadInstruction), so that a body costs no memory.
+// The reader trusts nothing: every count is bounded by the bytes that are left, every index by what
+// was declared. Instructions are read on demand (ReadInstruction), so that a body costs no memory.
 #include "targets/wasm/module_reader.h"
 
 #include <fmt/format.h>
@@ -28,15 +28,24 @@ class SectionReader {
 
   Result<void> Read(uint8_t id, ByteReader& in) {
     switch (id) {
-      case 0: return Custom(in);
-      case 1: return Types(in);
-      case 3: return Functions(in);
-      case 5: return Memory(in);
-      case 6: return Globals(in);
-      case 7: return Exports(in);
-      case 10: return Code(in);
-      case 11: return Data(in);
-      default: return in.Bad(fmt::format("section {} is not one that Frazil emits", id));
+      case 0:
+        return Custom(in);
+      case 1:
+        return Types(in);
+      case 3:
+        return Functions(in);
+      case 5:
+        return Memory(in);
+      case 6:
+        return Globals(in);
+      case 7:
+        return Exports(in);
+      case 10:
+        return Code(in);
+      case 11:
+        return Data(in);
+      default:
+        return in.Bad(fmt::format("section {} is not one that Frazil emits", id));
     }
   }
   Result<void> Finish(const ByteReader& in) {
@@ -117,7 +126,8 @@ class SectionReader {
       ModuleView::Export entry;
       entry.name = TRY(in.Name());
       entry.kind = TRY(in.Byte());
-      if (entry.kind != 0 && entry.kind != 2 && entry.kind != 3) return in.Bad("unknown kind of export");
+      if (entry.kind != 0 && entry.kind != 2 && entry.kind != 3)
+        return in.Bad("unknown kind of export");
       entry.index = TRY(in.U32());
       module_.exports.push_back(entry);
     }
@@ -210,7 +220,8 @@ Result<uint64_t> ReadIndex(ByteReader& reader, uint64_t limit, std::string_view 
 Result<ModuleView> ReadModule(std::string_view bytes) {
   ByteReader in(bytes);
   std::string_view magic = TRY(in.Take(8));
-  if (magic != std::string_view("\0asm\1\0\0\0", 8)) return ByteReader(bytes).Bad("not a WASM module of version 1");
+  if (magic != std::string_view("\0asm\1\0\0\0", 8))
+    return ByteReader(bytes).Bad("not a WASM module of version 1");
   ModuleView module;
   SectionReader sections(module);
   int last = 0;
@@ -240,27 +251,48 @@ Result<Instruction> ReadInstruction(ByteReader& reader, const ModuleView& module
   out.info = FindOpcode(code);
   if (out.info == nullptr) return reader.Bad("unknown instruction");
   switch (out.info->immediate) {
-    case Immediate::None: break;
-    case Immediate::Block: TRY_VOID(ReadBlockType(reader, module, out)); break;
-    case Immediate::Label: out.a = TRY(ReadIndex(reader, depth, "unknown label")); break;
+    case Immediate::None:
+      break;
+    case Immediate::Block:
+      TRY_VOID(ReadBlockType(reader, module, out));
+      break;
+    case Immediate::Label:
+      out.a = TRY(ReadIndex(reader, depth, "unknown label"));
+      break;
     case Immediate::Table: {
       uint32_t count = TRY(reader.Count());
       for (uint32_t i = 0; i <= count; ++i)
         out.table.push_back(static_cast<uint32_t>(TRY(ReadIndex(reader, depth, "unknown label"))));
       break;
     }
-    case Immediate::Func: out.a = TRY(ReadIndex(reader, module.functions.size(), "unknown function")); break;
-    case Immediate::Local: out.a = TRY(ReadIndex(reader, function.local_count, "unknown local")); break;
-    case Immediate::Global: out.a = TRY(ReadIndex(reader, module.globals.size(), "unknown global")); break;
+    case Immediate::Func:
+      out.a = TRY(ReadIndex(reader, module.functions.size(), "unknown function"));
+      break;
+    case Immediate::Local:
+      out.a = TRY(ReadIndex(reader, function.local_count, "unknown local"));
+      break;
+    case Immediate::Global:
+      out.a = TRY(ReadIndex(reader, module.globals.size(), "unknown global"));
+      break;
     case Immediate::MemArg:
       out.a = TRY(ReadIndex(reader, 4, "alignment is too large"));
       out.b = TRY(reader.U32());
       break;
-    case Immediate::I32: out.a = static_cast<uint32_t>(TRY(reader.S32())); break;
-    case Immediate::I64: out.a = static_cast<uint64_t>(TRY(reader.S64())); break;
-    case Immediate::F32: out.a = TRY(reader.Fixed(4)); break;
-    case Immediate::F64: out.a = TRY(reader.Fixed(8)); break;
-    case Immediate::Memory: TRY(ReadIndex(reader, 1, "unknown memory")); break;
+    case Immediate::I32:
+      out.a = static_cast<uint32_t>(TRY(reader.S32()));
+      break;
+    case Immediate::I64:
+      out.a = static_cast<uint64_t>(TRY(reader.S64()));
+      break;
+    case Immediate::F32:
+      out.a = TRY(reader.Fixed(4));
+      break;
+    case Immediate::F64:
+      out.a = TRY(reader.Fixed(8));
+      break;
+    case Immediate::Memory:
+      TRY(ReadIndex(reader, 1, "unknown memory"));
+      break;
     case Immediate::Copy:
       TRY(ReadIndex(reader, 1, "unknown memory"));
       TRY(ReadIndex(reader, 1, "unknown memory"));

@@ -17,11 +17,11 @@ namespace frazil::targets::wasm {
 struct ModuleView {
   struct Function {
     uint32_t type = 0;
-    std::string_view name;                              // from the name section; may be empty
-    std::vector<std::pair<uint32_t, ValType>> locals;   // runs
-    uint32_t local_count = 0;                           // parameters included
-    std::string_view code;                              // instructions, the final end included
-    size_t offset = 0;                                  // of code in the module
+    std::string_view name;                             // from the name section; may be empty
+    std::vector<std::pair<uint32_t, ValType>> locals;  // runs
+    uint32_t local_count = 0;                          // parameters included
+    std::string_view code;                             // instructions, the final end included
+    size_t offset = 0;                                 // of code in the module
   };
   struct Global {
     ValType type;

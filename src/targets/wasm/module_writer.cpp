@@ -1,5 +1,5 @@
-// Sections in the order of the specification. Names of functions are written only when there is more than
-// one, so that a one-line program stays a one-line module.
+// Sections in the order of the specification. Names of functions are written only when there is
+// more than one, so that a one-line program stays a one-line module.
 #include "targets/wasm/module_writer.h"
 
 #include <algorithm>
@@ -10,7 +10,20 @@ namespace frazil::targets::wasm {
 namespace {
 
 constexpr uint64_t PageBytes = 65536;
-enum SectionId : uint8_t { Custom, Types, Imports, Functions, Tables, Memories, Globals, ExportsId, Start, Elements, CodeId, DataId };
+enum SectionId : uint8_t {
+  Custom,
+  Types,
+  Imports,
+  Functions,
+  Tables,
+  Memories,
+  Globals,
+  ExportsId,
+  Start,
+  Elements,
+  CodeId,
+  DataId
+};
 enum ExportKind : uint8_t { FunctionExport = 0, MemoryExport = 2, GlobalExport = 3 };
 
 void AppendSection(std::string& out, SectionId id, const std::string& content) {
@@ -58,10 +71,12 @@ std::string ModuleWriter::Exports() const {
   size_t count = function_exports_.size() + (has_memory_ ? 1 : 0);
   for (const Global& global : globals_) count += global.export_name.empty() ? 0 : 1;
   AppendUnsigned(out, count);
-  for (const auto& [name, function] : function_exports_) AppendExport(out, name, FunctionExport, function);
+  for (const auto& [name, function] : function_exports_)
+    AppendExport(out, name, FunctionExport, function);
   if (has_memory_) AppendExport(out, "memory", MemoryExport, 0);
   for (uint32_t i = 0; i < globals_.size(); ++i)
-    if (!globals_[i].export_name.empty()) AppendExport(out, globals_[i].export_name, GlobalExport, i);
+    if (!globals_[i].export_name.empty())
+      AppendExport(out, globals_[i].export_name, GlobalExport, i);
   return out;
 }
 
@@ -110,7 +125,8 @@ std::string ModuleWriter::Finish() const {
     for (const Global& global : globals_) {
       globals.push_back(static_cast<char>(global.type));
       globals.push_back(1);  // mutable
-      globals.push_back(static_cast<char>(global.type == ValType::I32 ? Opcode::I32Const : Opcode::I64Const));
+      globals.push_back(
+          static_cast<char>(global.type == ValType::I32 ? Opcode::I32Const : Opcode::I64Const));
       AppendSigned(globals, global.initial);
       globals.push_back(static_cast<char>(Opcode::End));
     }

@@ -1,5 +1,5 @@
-// The sections of a module, filled in any order and written in theirs. What is not asked for (memory,
-// globals, data, names) takes no byte.
+// The sections of a module, filled in any order and written in theirs. What is not asked for
+// (memory, globals, data, names) takes no byte.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,9 @@ class ModuleWriter {
   uint32_t AddGlobal(ValType type, int64_t initial, std::string export_name);
   void SetInitial(uint32_t global, int64_t initial) { globals_[global].initial = initial; }
   // Bytes at a fixed address; the memory is made large enough for `reserved_bytes`.
-  void AddData(uint32_t address, std::string bytes) { data_.push_back({address, std::move(bytes)}); }
+  void AddData(uint32_t address, std::string bytes) {
+    data_.push_back({address, std::move(bytes)});
+  }
   void NeedMemory(uint64_t reserved_bytes);
 
   std::string Finish() const;

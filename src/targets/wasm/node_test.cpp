@@ -1,5 +1,5 @@
-// A second opinion on the same bytes: node (V8) runs modules with random arguments and must give what the
-// interpreter gives. Floats cross into JavaScript as numbers, so NaN is compared as NaN.
+// A second opinion on the same bytes: node (V8) runs modules with random arguments and must give
+// what the interpreter gives. Floats cross into JavaScript as numbers, so NaN is compared as NaN.
 #include <fmt/format.h>
 
 #include <bit>
@@ -17,9 +17,11 @@ constexpr std::string_view Script = R"js(
 import fs from 'node:fs';
 const folder = process.argv[2];
 let wrong = 0, runs = 0;
-const same = (a, b) => a === b ? (a !== 0 || 1 / a === 1 / b || typeof a === 'bigint') : (a !== a && b !== b);
+const equal = (a, b) => a !== 0 || typeof a === 'bigint' || 1 / a === 1 / b;
+const same = (a, b) => a === b ? equal(a, b) : a !== a && b !== b;
 const value = ([type, text]) => type === 'i64' ? BigInt.asIntN(64, BigInt(text)) :
-    type === 'i32' ? Number(BigInt.asIntN(32, BigInt(text))) : Number(text.replace('inf', 'Infinity'));
+    type === 'i32' ? Number(BigInt.asIntN(32, BigInt(text))) :
+    Number(text.replace('inf', 'Infinity'));
 for (const test of JSON.parse(fs.readFileSync(folder + '/cases.json', 'utf8'))) {
   const module = new WebAssembly.Module(fs.readFileSync(`${folder}/${test.wasm}`));
   if (WebAssembly.Module.imports(module).length) { console.log(test.wasm, 'has imports'); wrong++; }
@@ -41,8 +43,10 @@ for (const test of JSON.parse(fs.readFileSync(folder + '/cases.json', 'utf8'))) 
     wrong++;
   }
   for (const region of test.memory) {
-    const after = Buffer.from(exports.memory.buffer, region.at, region.after.length / 2).toString('hex');
-    if (after !== region.after) { console.log(test.wasm, 'wrote', after, 'not', region.after); wrong++; }
+    const bytes = Buffer.from(exports.memory.buffer, region.at, region.after.length / 2);
+    if (bytes.toString('hex') === region.after) continue;
+    console.log(test.wasm, 'wrote', bytes.toString('hex'), 'not', region.after);
+    wrong++;
   }
 }
 console.log(`${runs} runs, ${wrong} wrong`);
@@ -51,12 +55,14 @@ process.exit(wrong ? 1 : 0);
 
 std::string HexOf(const exec::Memory& memory) {
   std::string text;
-  for (uint64_t i = 0; i < memory.size_bytes(); ++i) text += fmt::format("{:02x}", static_cast<uint8_t>(memory.data()[i]));
+  for (uint64_t i = 0; i < memory.size_bytes(); ++i)
+    text += fmt::format("{:02x}", static_cast<uint8_t>(memory.data()[i]));
   return text;
 }
 
 bool IsNan(const exec::Value& value) {
-  if (value.type == ir::types::F32) return std::isnan(std::bit_cast<float>(static_cast<uint32_t>(value.word)));
+  if (value.type == ir::types::F32)
+    return std::isnan(std::bit_cast<float>(static_cast<uint32_t>(value.word)));
   return value.type == ir::types::F64 && std::isnan(std::bit_cast<double>(value.word));
 }
 
@@ -65,9 +71,11 @@ std::string JsonWords(const exec::Value& value) {
   std::string text;
   for (uint64_t word : value.scalar_words()) {
     std::string number = fmt::format("{}", static_cast<int64_t>(word));
-    if (value.type == ir::types::F32) number = fmt::format("{}", double{std::bit_cast<float>(static_cast<uint32_t>(word))});
+    if (value.type == ir::types::F32)
+      number = fmt::format("{}", double{std::bit_cast<float>(static_cast<uint32_t>(word))});
     if (value.type == ir::types::F64) number = fmt::format("{}", std::bit_cast<double>(word));
-    text += fmt::format("{}[\"{}\", \"{}\"]", text.empty() ? "" : ", ", ValTypeName(WordType(value.type)), number);
+    text += fmt::format("{}[\"{}\", \"{}\"]", text.empty() ? "" : ", ",
+                        ValTypeName(WordType(value.type)), number);
   }
   return text;
 }
@@ -77,10 +85,12 @@ struct NodeCase {
   bool usable = false;
 };
 
-NodeCase MakeCase(const ir::Program& program, const std::string& file, std::string_view module_bytes, uint64_t seed) {
+NodeCase MakeCase(const ir::Program& program, const std::string& file,
+                  std::string_view module_bytes, uint64_t seed) {
   std::vector<exec::Value> arguments = exec::RandomArguments(program, seed);
   uint64_t address = 16;
-  for (const ModuleView::Data& data : ReadModule(module_bytes).value().data)
+  ModuleView module = ReadModule(module_bytes).value();
+  for (const ModuleView::Data& data : module.data)
     address = std::max<uint64_t>(address, (data.address + data.bytes.size() + 15) / 16 * 16);
   std::vector<std::string> before;
   std::vector<uint64_t> places;
@@ -93,7 +103,8 @@ NodeCase MakeCase(const ir::Program& program, const std::string& file, std::stri
       if (&arguments[i] != &argument) return {};  // aliased: the host's own tests cover it
       places.push_back(address);
       before.push_back(HexOf(*argument.memory));
-      words += fmt::format("{}[\"i32\", \"{}\"], [\"i64\", \"{}\"]", words.empty() ? "" : ", ", address, argument.memory->length());
+      words += fmt::format("{}[\"i32\", \"{}\"], [\"i64\", \"{}\"]", words.empty() ? "" : ", ",
+                           address, argument.memory->length());
       address = (address + argument.memory->size_bytes() + 15) / 16 * 16;
     } else {
       words += fmt::format("{}{}", words.empty() ? "" : ", ", JsonWords(argument));
@@ -101,16 +112,20 @@ NodeCase MakeCase(const ir::Program& program, const std::string& file, std::stri
   }
   Result<exec::Outcome> outcome = exec::Interpret(program, arguments);
   if (!outcome || outcome->trap) return {};
-  for (const exec::Value& result : outcome->results) results += fmt::format("{}{}", results.empty() ? "" : ", ", JsonWords(result));
+  for (const exec::Value& result : outcome->results)
+    results += fmt::format("{}{}", results.empty() ? "" : ", ", JsonWords(result));
   size_t region = 0;
   for (const exec::Value& argument : arguments) {
     if (!argument.type.is_buffer()) continue;
-    regions += fmt::format("{}{{\"at\": {}, \"before\": \"{}\", \"after\": \"{}\", \"end\": {}}}", regions.empty() ? "" : ", ",
-                           places[region], before[region], HexOf(*argument.memory), address);
+    regions += fmt::format("{}{{\"at\": {}, \"before\": \"{}\", \"after\": \"{}\", \"end\": {}}}",
+                           regions.empty() ? "" : ", ", places[region], before[region],
+                           HexOf(*argument.memory), address);
     ++region;
   }
-  return {fmt::format("{{\"wasm\": \"{}\", \"arguments\": [{}], \"results\": [{}], \"memory\": [{}]}}", file, words,
-                      results, regions), true};
+  return {
+      fmt::format("{{\"wasm\": \"{}\", \"arguments\": [{}], \"results\": [{}], \"memory\": [{}]}}",
+                  file, words, results, regions),
+      true};
 }
 
 TEST(Node, GivesTheSameAnswers) {
@@ -118,7 +133,10 @@ TEST(Node, GivesTheSameAnswers) {
   std::string cases;
   size_t count = 0;
   for (uint64_t seed = 1; seed <= 150; ++seed) {
-    ir::Program program = exec::Generate({.seed = 7000 + seed, .size = 16, .allow_traps = false, .allow_tensors = false,
+    ir::Program program = exec::Generate({.seed = 7000 + seed,
+                                          .size = 16,
+                                          .allow_traps = false,
+                                          .allow_tensors = false,
                                           .allow_streams = false});
     exec::Artifact artifact = Emitted(program);
     std::string file = fmt::format("{}.wasm", seed);
@@ -136,7 +154,8 @@ TEST(Node, GivesTheSameAnswers) {
   std::string output;
   int code = RunTool("node " + folder.path() + "/run.mjs " + folder.path(), output);
   EXPECT_EQ(code, 0) << output.substr(0, 4000);
-  EXPECT_NE(output.find(fmt::format("{} runs, 0 wrong", count)), std::string::npos) << output.substr(0, 4000);
+  EXPECT_NE(output.find(fmt::format("{} runs, 0 wrong", count)), std::string::npos)
+      << output.substr(0, 4000);
 }
 
 }  // namespace

@@ -15,7 +15,20 @@ enum class Opcode : uint16_t {
 };
 
 enum class Immediate : uint8_t {
-  None, Block, Label, Table, Func, Local, Global, MemArg, I32, I64, F32, F64, Memory, Copy,
+  None,
+  Block,
+  Label,
+  Table,
+  Func,
+  Local,
+  Global,
+  MemArg,
+  I32,
+  I64,
+  F32,
+  F64,
+  Memory,
+  Copy,
 };
 
 struct OpcodeInfo {

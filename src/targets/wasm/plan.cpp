@@ -1,6 +1,7 @@
-// First half of the plan: liveness, uses, and what stays on the stack. Ordered instructions (those that can
-// trap, read or write) may only be written in program order; `pending` holds those that were left for their
-// use and not written yet, and whatever would have to overtake one sends it back to a local.
+// First half of the plan: liveness, uses, and what stays on the stack. Ordered instructions (those
+// that can trap, read or write) may only be written in program order; `pending` holds those that
+// were left for their use and not written yet, and whatever would have to overtake one sends it
+// back to a local.
 #include "targets/wasm/plan.h"
 
 #include <algorithm>
@@ -16,29 +17,57 @@ namespace {
 // Deeper trees would gain nothing and recurse through the emitter.
 constexpr uint8_t MaxTreeDepth = 40;
 
-// Does this operand keep the bits of a float, so that a NaN in it must already be the one quiet NaN?
+// Does this operand keep the bits of a float, so that a NaN in it must already be the one quiet
+// NaN?
 bool MovesOperand(const ir::Function& function, const ir::Inst& inst, uint32_t i) {
   switch (inst.op) {
-    case Op::Store: return i == 2;
-    case Op::Select: return i != 0;
-    case Op::CopySign: return i == 1;
+    case Op::Store:
+      return i == 2;
+    case Op::Select:
+      return i != 0;
+    case Op::CopySign:
+      return i == 1;
     case Op::AtomicRmw:
-      return i == 2 && static_cast<ir::AtomicKind>(function.word(inst, 0)) == ir::AtomicKind::Exchange;
-    case Op::Return: case Op::Yield: case Op::Bitcast: case Op::Call: case Op::Output: case Op::For:
-    case Op::While: return true;
-    default: return false;
+      return i == 2 &&
+             static_cast<ir::AtomicKind>(function.word(inst, 0)) == ir::AtomicKind::Exchange;
+    case Op::Return:
+    case Op::Yield:
+    case Op::Bitcast:
+    case Op::Call:
+    case Op::Output:
+    case Op::For:
+    case Op::While:
+      return true;
+    default:
+      return false;
   }
 }
 
 // Ops whose float result may be a NaN of unknown bits.
 bool MakesFloat(const ir::Function& function, const ir::Inst& inst) {
   switch (inst.op) {
-    case Op::Add: case Op::Sub: case Op::Mul: case Op::Neg: case Op::Abs: case Op::Div: case Op::Fma: case Op::Sqrt:
-    case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Nearest: case Op::CopySign: case Op::Min: case Op::Max:
-    case Op::Minimum: case Op::Maximum: return IsWideFloat(inst.type);
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Div:
+    case Op::Fma:
+    case Op::Sqrt:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Trunc:
+    case Op::Nearest:
+    case Op::CopySign:
+    case Op::Min:
+    case Op::Max:
+    case Op::Minimum:
+    case Op::Maximum:
+      return IsWideFloat(inst.type);
     case Op::Cast:
       return IsWideFloat(inst.type) && ir::IsFloat(function.type(function.operand(inst, 0)).scalar);
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -79,7 +108,8 @@ void FunctionPlan::FindDefinitions(ir::RegionId region) {
     for (uint32_t r = 0; r < inst.results.count; ++r)
       definition_[Function::result_of(inst, r).index] = insts[i].index;
     if (inst.op == Op::For || inst.op == Op::Parallel)
-      loop_of_[Function::param_of(function_.region(Function::region_of(inst, 0)), 0).index] = insts[i].index;
+      loop_of_[Function::param_of(function_.region(Function::region_of(inst, 0)), 0).index] =
+          insts[i].index;
     for (uint32_t r = 0; r < inst.regions.count; ++r) FindDefinitions(Function::region_of(inst, r));
   }
 }
@@ -133,7 +163,9 @@ void FunctionPlan::FindCanonical() {
   }
 }
 
-bool FunctionPlan::IsRemade(const ir::Inst& inst) const { return inst.op == Op::Const || inst.op == Op::Length; }
+bool FunctionPlan::IsRemade(const ir::Inst& inst) const {
+  return inst.op == Op::Const || inst.op == Op::Length;
+}
 
 bool FunctionPlan::MayBeInline(const ir::Inst& inst) const {
   if (inst.results.count != 1) return false;
@@ -144,7 +176,8 @@ bool FunctionPlan::MayBeInline(const ir::Inst& inst) const {
   if (inst.regions.count != 0 && (inst.op != Op::If || WordCount(type) != 1)) return false;
   uint8_t deepest = 0;
   for (ValueId operand : function_.operands_of(inst))
-    if (places_[operand.index].where == Where::Inline) deepest = std::max(deepest, depth_[operand.index]);
+    if (places_[operand.index].where == Where::Inline)
+      deepest = std::max(deepest, depth_[operand.index]);
   return deepest < MaxTreeDepth;
 }
 
@@ -194,14 +227,17 @@ void FunctionPlan::PlanInst(const ir::Inst& inst, std::vector<ValueId>& pending)
   bool is_ordered = IsOrdered(inst);
   bool is_inline = MayBeInline(inst);
   std::vector<ValueId> tokens = GatherTokens(inst);
-  auto is_token = [&](ValueId value) { return std::find(tokens.begin(), tokens.end(), value) != tokens.end(); };
+  auto is_token = [&](ValueId value) {
+    return std::find(tokens.begin(), tokens.end(), value) != tokens.end();
+  };
   auto earlier = [&](ValueId a, ValueId b) { return position(a) < position(b); };
   if (!std::is_sorted(tokens.begin(), tokens.end(), earlier)) {
     Demote(pending, position(*std::max_element(tokens.begin(), tokens.end(), earlier)));
     tokens.clear();
   }
-  // Who is overtaken: for an ordered instruction everyone it does not contain; for one that only writes
-  // its operands here, those before its last token; for one that is left for later, nobody yet.
+  // Who is overtaken: for an ordered instruction everyone it does not contain; for one that only
+  // writes its operands here, those before its last token; for one that is left for later, nobody
+  // yet.
   uint32_t limit = is_ordered ? None : is_inline || tokens.empty() ? 0 : position(tokens.back());
   uint32_t overtaken = None;
   for (ValueId token : pending)
@@ -216,7 +252,8 @@ void FunctionPlan::PlanInst(const ir::Inst& inst, std::vector<ValueId>& pending)
     places_[result.index].where = Where::Inline;
     uint8_t deepest = 0;
     for (ValueId operand : function_.operands_of(inst))
-      if (places_[operand.index].where == Where::Inline) deepest = std::max(deepest, depth_[operand.index]);
+      if (places_[operand.index].where == Where::Inline)
+        deepest = std::max(deepest, depth_[operand.index]);
     depth_[result.index] = static_cast<uint8_t>(deepest + 1);
     tokens_[result.index] = is_ordered ? std::vector{result} : std::move(tokens);
     if (is_ordered) pending.push_back(result);
@@ -228,8 +265,10 @@ void FunctionPlan::PlanInst(const ir::Inst& inst, std::vector<ValueId>& pending)
     ir::Type type = function_.type(result);
     bool needed = uses_[result.index] != 0 || is_loop || inst.op == Op::If || inst.op == Op::Switch;
     // An int<k> is always written somewhere, used or not.
-    if (type.is_scalar() && IsBig(type)) places_[result.index].where = Where::Slot;
-    else if (needed || type.is_buffer()) places_[result.index].where = Where::Local;
+    if (type.is_scalar() && IsBig(type))
+      places_[result.index].where = Where::Slot;
+    else if (needed || type.is_buffer())
+      places_[result.index].where = Where::Local;
   }
 }
 

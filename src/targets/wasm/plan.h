@@ -1,9 +1,11 @@
-// The plan of one function before a byte is written: which instructions are needed, which values stay on the
-// operand stack, which live in locals and which of those share one, where a float must be made canonical.
+// The plan of one function before a byte is written: which instructions are needed, which values
+// stay on the operand stack, which live in locals and which of those share one, where a float must
+// be made canonical.
 //
-// A value is left on the stack (Inline) if it is used once, in its own region, and writing it at its use
-// instead of its definition changes no order of traps and effects. Values of a loop that follow each other
-// (initial, carried, yielded, result) share a local when their lives do not overlap.
+// A value is left on the stack (Inline) if it is used once, in its own region, and writing it at
+// its use instead of its definition changes no order of traps and effects. Values of a loop that
+// follow each other (initial, carried, yielded, result) share a local when their lives do not
+// overlap.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@ enum class Where : uint8_t {
   Nowhere,  // not needed
   Remade,   // constants and lengths: written again at each use
   Inline,   // written at its only use
-  Local,    // `at` is the first of its locals; a buffer has its address there and its length in the next
+  Local,    // `at` is the first of its locals; a buffer's length is in the one after its address
   Slot,     // int<k>: `at` is its offset in the frame
   Pointer,  // int<k> parameter: local `at` holds its address
 };
@@ -57,7 +59,9 @@ class FunctionPlan {
   // For each int<k> result, the local that holds the address to write it to.
   std::span<const uint32_t> result_pointers() const { return result_pointers_; }
   uint32_t frame_bytes() const { return frame_bytes_; }
-  const ir::Inst& definition(ir::ValueId value) const { return function_.insts[definition_[value.index]]; }
+  const ir::Inst& definition(ir::ValueId value) const {
+    return function_.insts[definition_[value.index]];
+  }
   bool has_definition(ir::ValueId value) const { return definition_[value.index] != None; }
   // The `for` or `parallel` that counts with this value, or null.
   const ir::Inst* LoopOf(ir::ValueId counter) const {
@@ -67,7 +71,9 @@ class FunctionPlan {
 
  private:
   static constexpr uint32_t None = UINT32_MAX;
-  size_t Index(const ir::Inst& inst) const { return static_cast<size_t>(&inst - function_.insts.data()); }
+  size_t Index(const ir::Inst& inst) const {
+    return static_cast<size_t>(&inst - function_.insts.data());
+  }
   const ir::Inst& inst(ir::InstId id) const { return function_.inst(id); }
 
   // plan.cpp
@@ -108,23 +114,23 @@ class FunctionPlan {
 
   const ir::Function& function_;
   Ranges ranges_;
-  std::vector<uint32_t> definition_;   // value -> instruction, None for parameters
-  std::vector<uint32_t> loop_of_;      // counter -> its loop
-  std::vector<uint32_t> region_;       // instruction -> region
-  std::vector<uint32_t> position_;     // instruction -> position in its region
+  std::vector<uint32_t> definition_;  // value -> instruction, None for parameters
+  std::vector<uint32_t> loop_of_;     // counter -> its loop
+  std::vector<uint32_t> region_;      // instruction -> region
+  std::vector<uint32_t> position_;    // instruction -> position in its region
   std::vector<bool> live_;
-  std::vector<uint32_t> uses_;         // value -> number of uses by live instructions
-  std::vector<uint32_t> user_;         // value -> its last user
+  std::vector<uint32_t> uses_;  // value -> number of uses by live instructions
+  std::vector<uint32_t> user_;  // value -> its last user
   std::vector<bool> canonicalizes_;
   std::vector<Place> places_;
-  std::vector<uint8_t> depth_;                        // of the tree of an Inline value
-  std::vector<std::vector<ir::ValueId>> tokens_;      // ordered parts of the tree of an Inline value
+  std::vector<uint8_t> depth_;                    // of the tree of an Inline value
+  std::vector<std::vector<ir::ValueId>> tokens_;  // ordered parts of the tree of an Inline value
 
   uint32_t clock_ = 4;
   std::vector<OpenLoop> loops_;
   std::vector<Life> lives_;
   std::vector<const ir::Inst*> loop_insts_;
-  std::vector<uint32_t> parent_;                      // union-find over values
+  std::vector<uint32_t> parent_;  // union-find over values
   std::vector<std::vector<uint32_t>> members_;
   std::vector<ValType> params_;
   std::vector<ValType> locals_;

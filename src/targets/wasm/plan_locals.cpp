@@ -1,6 +1,7 @@
 // Second half of the plan: the order in which instructions will be written gives every value a life
-// [begin, end) in clock ticks, four to an instruction. An instruction reads its operands before it writes its
-// results, so a life may begin where another ends. A value from outside a loop lives to the loop's end.
+// [begin, end) in clock ticks, four to an instruction. An instruction reads its operands before it
+// writes its results, so a life may begin where another ends. A value from outside a loop lives to
+// the loop's end.
 #include <algorithm>
 #include <map>
 #include <queue>
@@ -25,7 +26,8 @@ void FunctionPlan::PlaceParams() {
     ValueId param = function_.param(i);
     ir::Type type = function_.type(param);
     bool by_address = type.is_scalar() && IsBig(type);
-    places_[param.index] = {by_address ? Where::Pointer : Where::Local, static_cast<uint32_t>(params_.size())};
+    places_[param.index] = {by_address ? Where::Pointer : Where::Local,
+                            static_cast<uint32_t>(params_.size())};
     lives_[param.index] = {0, 1};
     if (type.is_buffer()) {
       params_.push_back(ValType::I32);
@@ -65,19 +67,23 @@ void FunctionPlan::Define(ValueId value, uint32_t at) {
 }
 
 void FunctionPlan::CloseLoop(uint32_t end) {
-  for (ValueId value : loops_.back().used) lives_[value.index].end = std::max(lives_[value.index].end, end);
+  for (ValueId value : loops_.back().used)
+    lives_[value.index].end = std::max(lives_[value.index].end, end);
   loops_.pop_back();
 }
 
-// The operands' trees in the order of writing; direct operands may be read as late as the op itself.
+// The operands' trees in the order of writing; direct operands may be read as late as the op
+// itself.
 void FunctionPlan::NumberOperands(const ir::Inst& inst, uint32_t first, uint32_t count) {
   OperandOrder order(inst);
   for (uint32_t i = first; i < first + count; ++i) {
     ValueId operand = function_.operand(inst, order[i]);
     if (places_[operand.index].where != Where::Inline) continue;
     const ir::Inst& tree = definition(operand);
-    if (tree.regions.count != 0) NumberStructure(tree);
-    else NumberOperands(tree, 0, tree.operands.count);
+    if (tree.regions.count != 0)
+      NumberStructure(tree);
+    else
+      NumberOperands(tree, 0, tree.operands.count);
   }
   // A callee writes int<k> results while its arguments may still be read.
   uint32_t late = inst.op == Op::Call ? 1 : 0;
@@ -114,7 +120,8 @@ void FunctionPlan::NumberStructure(const ir::Inst& inst) {
   const ir::Region& first = function_.region(Function::region_of(inst, 0));
   if (counts) Define(Function::param_of(first, 0), entry + 1);
   uint32_t first_carried = counts ? 1 : 0;
-  for (uint32_t i = first_carried; i < first.params.count; ++i) Define(Function::param_of(first, i), carried_at);
+  for (uint32_t i = first_carried; i < first.params.count; ++i)
+    Define(Function::param_of(first, i), carried_at);
   clock_ += Tick;
   if (is_loop) {
     loops_.push_back({entry + 1, {}});
@@ -145,12 +152,16 @@ uint32_t FunctionPlan::Find(uint32_t value) {
 bool FunctionPlan::Merge(ValueId a, ValueId b) {
   uint32_t x = Find(a.index), y = Find(b.index);
   if (x == y) return true;
-  auto joinable = [&](const Place& place) { return place.where == Where::Local || place.where == Where::Slot; };
+  auto joinable = [&](const Place& place) {
+    return place.where == Where::Local || place.where == Where::Slot;
+  };
   if (!joinable(places_[a.index]) || places_[a.index].where != places_[b.index].where) return false;
   if (function_.type(a) != function_.type(b)) return false;
   bool x_is_param = false, y_is_param = false;
   uint32_t params = function_.param_count();
-  auto is_param = [&](uint32_t v) { return params != 0 && v >= function_.param(0).index && v < function_.param(0).index + params; };
+  auto is_param = [&](uint32_t v) {
+    return params != 0 && v >= function_.param(0).index && v < function_.param(0).index + params;
+  };
   for (uint32_t v : members_[x]) x_is_param |= is_param(v);
   for (uint32_t w : members_[y]) y_is_param |= is_param(w);
   if (x_is_param && y_is_param) return false;
@@ -175,7 +186,8 @@ void FunctionPlan::Coalesce() {
       if (loop->op == Op::Parallel) continue;
       uint32_t skip = loop->op == Op::For ? 1 : 0;
       const ir::Region& first = function_.region(Function::region_of(*loop, 0));
-      const ir::Region& last = function_.region(Function::region_of(*loop, loop->regions.count - 1));
+      const ir::Region& last =
+          function_.region(Function::region_of(*loop, loop->regions.count - 1));
       const ir::Inst& yield = inst(last.insts.back());
       for (uint32_t i = 0; i < loop->results.count; ++i)
         visit(Function::param_of(first, skip + i), Function::result_of(*loop, i),
@@ -183,9 +195,12 @@ void FunctionPlan::Coalesce() {
     }
   };
   // The emitter relies on carried values and results being one; the other two save moves.
-  for_each_carried([&](ValueId carried, ValueId result, ValueId, ValueId) { Merge(carried, result); });
-  for_each_carried([&](ValueId carried, ValueId, ValueId, ValueId yielded) { Merge(carried, yielded); });
-  for_each_carried([&](ValueId carried, ValueId, ValueId initial, ValueId) { Merge(carried, initial); });
+  for_each_carried(
+      [&](ValueId carried, ValueId result, ValueId, ValueId) { Merge(carried, result); });
+  for_each_carried(
+      [&](ValueId carried, ValueId, ValueId, ValueId yielded) { Merge(carried, yielded); });
+  for_each_carried(
+      [&](ValueId carried, ValueId, ValueId initial, ValueId) { Merge(carried, initial); });
 }
 
 // A linear scan over the joined lives. Locals (and slots of the frame) are used again when free.
@@ -224,7 +239,8 @@ void FunctionPlan::AssignLocals() {
     }
     uint32_t at = None;
     for (uint32_t member : members_[one.root])
-      if (params != 0 && member >= function_.param(0).index && member < function_.param(0).index + params)
+      if (params != 0 && member >= function_.param(0).index &&
+          member < function_.param(0).index + params)
         at = places_[member].at;
     ir::Type type = function_.values[one.root].type;
     uint32_t key = key_of(type, places_[one.root].where);
@@ -238,8 +254,10 @@ void FunctionPlan::AssignLocals() {
       frame_bytes_ += 8u * type.limbs;
     } else if (at == None) {
       at = static_cast<uint32_t>(params_.size() + locals_.size());
-      if (type.is_buffer()) locals_.insert(locals_.end(), {ValType::I32, ValType::I64});
-      else locals_.insert(locals_.end(), WordCount(type), WordType(type));
+      if (type.is_buffer())
+        locals_.insert(locals_.end(), {ValType::I32, ValType::I64});
+      else
+        locals_.insert(locals_.end(), WordCount(type), WordType(type));
     }
     busy.push({one.end, {key, at}});
     for (uint32_t member : members_[one.root]) places_[member].at = at;

@@ -20,7 +20,9 @@ bool IsSmall(const Interval& x) {
   return x.lo >= -Bound && x.hi <= Bound;
 }
 
-Interval Union(const Interval& a, const Interval& b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+Interval Union(const Interval& a, const Interval& b) {
+  return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
+}
 
 Interval Product(const Interval& a, const Interval& b) {
   Int128 corners[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
@@ -35,10 +37,15 @@ Interval TypeInterval(ir::Type integer) {
   return {0, (One << kind.bits) - 1};
 }
 
-Ranges::Ranges(const ir::Program& program, const ir::Function& function) : Ranges(program, function, {}) {}
+Ranges::Ranges(const ir::Program& program, const ir::Function& function)
+    : Ranges(program, function, {}) {}
 
-Ranges::Ranges(const ir::Program& program, const ir::Function& function, std::span<const Interval> params)
-    : program_(program), function_(function), values_(function.values.size()), fits_(function.insts.size()) {
+Ranges::Ranges(const ir::Program& program, const ir::Function& function,
+               std::span<const Interval> params)
+    : program_(program),
+      function_(function),
+      values_(function.values.size()),
+      fits_(function.insts.size()) {
   for (size_t i = 0; i < values_.size(); ++i) {
     ir::Type type = function.values[i].type;
     if (type.is_scalar() && IsInteger(type)) values_[i] = TypeInterval(type);
@@ -86,8 +93,10 @@ void Ranges::VisitInst(const ir::Inst& inst) {
     fits_[Index(inst)] = fits;
     // What does not fit wraps to anything; a checked op that goes on gave a value of the type.
     bool traps = ir::Info(inst.op).traps != 0;
-    if (fits) values_[result.index] = found;
-    else if (traps) values_[result.index] = {std::max(found.lo, whole.lo), std::min(found.hi, whole.hi)};
+    if (fits)
+      values_[result.index] = found;
+    else if (traps)
+      values_[result.index] = {std::max(found.lo, whole.lo), std::min(found.hi, whole.hi)};
     if (values_[result.index].lo > values_[result.index].hi) values_[result.index] = whole;
   } else if (ComputeOther(inst, found) && found.Within(whole)) {
     values_[result.index] = found;
@@ -97,23 +106,45 @@ void Ranges::VisitInst(const ir::Inst& inst) {
 // Ops whose exact result is a number that the type may not hold.
 bool Ranges::ComputeExact(const ir::Inst& inst, Interval& out) const {
   switch (inst.op) {
-    case Op::Add: case Op::AddChecked: case Op::Sub: case Op::SubChecked: case Op::Mul: case Op::MulChecked:
-    case Op::Neg: case Op::NegChecked: case Op::Cast: case Op::CastChecked: break;
-    default: return false;
+    case Op::Add:
+    case Op::AddChecked:
+    case Op::Sub:
+    case Op::SubChecked:
+    case Op::Mul:
+    case Op::MulChecked:
+    case Op::Neg:
+    case Op::NegChecked:
+    case Op::Cast:
+    case Op::CastChecked:
+      break;
+    default:
+      return false;
   }
   for (uint32_t i = 0; i < inst.operands.count; ++i)
     if (!IsInteger(function_.type(function_.operand(inst, i)))) return false;
   Interval a = operand(inst, 0);
   Interval b = inst.operands.count > 1 ? operand(inst, 1) : a;
   switch (inst.op) {
-    case Op::Add: case Op::AddChecked: out = {a.lo + b.lo, a.hi + b.hi}; return true;
-    case Op::Sub: case Op::SubChecked: out = {a.lo - b.hi, a.hi - b.lo}; return true;
-    case Op::Neg: case Op::NegChecked: out = {-a.hi, -a.lo}; return true;
-    case Op::Mul: case Op::MulChecked:
+    case Op::Add:
+    case Op::AddChecked:
+      out = {a.lo + b.lo, a.hi + b.hi};
+      return true;
+    case Op::Sub:
+    case Op::SubChecked:
+      out = {a.lo - b.hi, a.hi - b.lo};
+      return true;
+    case Op::Neg:
+    case Op::NegChecked:
+      out = {-a.hi, -a.lo};
+      return true;
+    case Op::Mul:
+    case Op::MulChecked:
       if (!IsSmall(a) || !IsSmall(b)) return false;
       out = Product(a, b);
       return true;
-    default: out = a; return true;
+    default:
+      out = a;
+      return true;
   }
 }
 
@@ -127,44 +158,72 @@ bool Ranges::ComputeOther(const ir::Inst& inst, Interval& out) const {
       out = {value, value};
       return true;
     }
-    case Op::Length: out = operand(inst, 0); return true;
-    case Op::Select: out = Union(operand(inst, 1), operand(inst, 2)); return IsInteger(inst.type);
+    case Op::Length:
+      out = operand(inst, 0);
+      return true;
+    case Op::Select:
+      out = Union(operand(inst, 1), operand(inst, 2));
+      return IsInteger(inst.type);
     case Op::Min:
-      out = {std::min(operand(inst, 0).lo, operand(inst, 1).lo), std::min(operand(inst, 0).hi, operand(inst, 1).hi)};
+      out = {std::min(operand(inst, 0).lo, operand(inst, 1).lo),
+             std::min(operand(inst, 0).hi, operand(inst, 1).hi)};
       return IsInteger(inst.type);
     case Op::Max:
-      out = {std::max(operand(inst, 0).lo, operand(inst, 1).lo), std::max(operand(inst, 0).hi, operand(inst, 1).hi)};
+      out = {std::max(operand(inst, 0).lo, operand(inst, 1).lo),
+             std::max(operand(inst, 0).hi, operand(inst, 1).hi)};
       return IsInteger(inst.type);
     case Op::And:
       // A mask that is not negative bounds the result from both sides.
       if (non_negative(0)) out = {0, operand(inst, 0).hi};
-      if (non_negative(1) && (!non_negative(0) || operand(inst, 1).hi < out.hi)) out = {0, operand(inst, 1).hi};
+      if (non_negative(1) && (!non_negative(0) || operand(inst, 1).hi < out.hi))
+        out = {0, operand(inst, 1).hi};
       return non_negative(0) || non_negative(1);
     case Op::Shr: {
       const Interval& amount = operand(inst, 1);
-      if (!non_negative(0) || amount.lo != amount.hi || amount.lo < 0 || amount.lo >= kind.bits) return false;
-      out = {operand(inst, 0).lo >> static_cast<int>(amount.lo), operand(inst, 0).hi >> static_cast<int>(amount.lo)};
+      if (!non_negative(0) || amount.lo != amount.hi || amount.lo < 0 || amount.lo >= kind.bits)
+        return false;
+      out = {operand(inst, 0).lo >> static_cast<int>(amount.lo),
+             operand(inst, 0).hi >> static_cast<int>(amount.lo)};
       return true;
     }
-    case Op::RemTrunc: case Op::RemFloor: case Op::RemChecked:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::RemChecked:
       if (operand(inst, 1).lo <= 0) return false;
-      out = {inst.op == Op::RemFloor || non_negative(0) ? Int128{0} : 1 - operand(inst, 1).hi, operand(inst, 1).hi - 1};
+      out = {inst.op == Op::RemFloor || non_negative(0) ? Int128{0} : 1 - operand(inst, 1).hi,
+             operand(inst, 1).hi - 1};
       return true;
-    case Op::DivTrunc: case Op::DivFloor: case Op::DivChecked:
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::DivChecked:
       if (!non_negative(0) || operand(inst, 1).lo <= 0) return false;
       out = {operand(inst, 0).lo / operand(inst, 1).hi, operand(inst, 0).hi / operand(inst, 1).lo};
       return true;
-    case Op::Clz: case Op::Ctz: case Op::Popcnt: out = {0, kind.bits}; return true;
-    default: return false;
+    case Op::Clz:
+    case Op::Ctz:
+    case Op::Popcnt:
+      out = {0, kind.bits};
+      return true;
+    default:
+      return false;
   }
 }
 
 bool Ranges::cannot_trap(const ir::Inst& inst) const {
   switch (inst.op) {
-    case Op::AddChecked: case Op::SubChecked: case Op::MulChecked: case Op::NegChecked: case Op::CastChecked:
+    case Op::AddChecked:
+    case Op::SubChecked:
+    case Op::MulChecked:
+    case Op::NegChecked:
+    case Op::CastChecked:
       return fits(inst);
-    case Op::AbsChecked: return IsInteger(inst.type) && operand(inst, 0).lo > TypeInterval(inst.type).lo;
-    case Op::DivTrunc: case Op::DivFloor: case Op::RemTrunc: case Op::RemFloor: case Op::RemChecked:
+    case Op::AbsChecked:
+      return IsInteger(inst.type) && operand(inst, 0).lo > TypeInterval(inst.type).lo;
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::RemChecked:
       return IsInteger(inst.type) && !operand(inst, 1).Contains(0);
     case Op::DivChecked:
       return IsInteger(inst.type) && !operand(inst, 1).Contains(0) &&
@@ -173,7 +232,8 @@ bool Ranges::cannot_trap(const ir::Inst& inst) const {
       Int128 length = program_.data[static_cast<size_t>(function_.word(inst, 0))].length();
       return operand(inst, 0).lo >= 0 && operand(inst, 0).hi < length;
     }
-    default: return ir::Info(inst.op).traps == 0;
+    default:
+      return ir::Info(inst.op).traps == 0;
   }
 }
 

@@ -1,6 +1,6 @@
 // Which values an integer can have, by intervals. What follows from it: a checked op that cannot
-// overflow is a plain one, a divisor that cannot be zero is not tested, an index into a table that is in range
-// is not compared, a narrow result that fits is not cut.
+// overflow is a plain one, a divisor that cannot be zero is not tested, an index into a table that
+// is in range is not compared, a narrow result that fits is not cut.
 #pragma once
 
 #include <span>
@@ -25,7 +25,8 @@ class Ranges {
  public:
   Ranges(const ir::Program& program, const ir::Function& function);
   // The same where more is known of the parameters: a scalar's values, a buffer's length.
-  Ranges(const ir::Program& program, const ir::Function& function, std::span<const Interval> params);
+  Ranges(const ir::Program& program, const ir::Function& function,
+         std::span<const Interval> params);
 
   // Of an integer: its values. Of a buffer: its length.
   const Interval& of(ir::ValueId value) const { return values_[value.index]; }
@@ -35,7 +36,9 @@ class Ranges {
   bool fits(const ir::Inst& inst) const { return fits_[Index(inst)]; }
 
  private:
-  size_t Index(const ir::Inst& inst) const { return static_cast<size_t>(&inst - function_.insts.data()); }
+  size_t Index(const ir::Inst& inst) const {
+    return static_cast<size_t>(&inst - function_.insts.data());
+  }
   void VisitRegion(ir::RegionId region);
   void VisitInst(const ir::Inst& inst);
   void VisitStructure(const ir::Inst& inst);

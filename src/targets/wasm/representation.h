@@ -1,6 +1,6 @@
-// How values of the IR stand in WebAssembly: small integers, bool and halves in an i32, kept extended to
-// their type; 64-bit integers and field elements in an i64; xfield and digest in several i64;
-// int<k> with k > 1 as limbs in linear memory, named by an address.
+// How values of the IR stand in WebAssembly: small integers, bool and halves in an i32, kept
+// extended to their type; 64-bit integers and field elements in an i64; xfield and digest in
+// several i64; int<k> with k > 1 as limbs in linear memory, named by an address.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,28 @@ constexpr bool IsBig(ir::Type type) {
 constexpr ValType WordType(ir::Type type) {
   using ir::Scalar;
   switch (type.scalar) {
-    case Scalar::I8: case Scalar::I16: case Scalar::I32:
-    case Scalar::U8: case Scalar::U16: case Scalar::U32:
-    case Scalar::F16: case Scalar::BF16: case Scalar::Bool: return ValType::I32;
-    case Scalar::F32: return ValType::F32;
-    case Scalar::F64: return ValType::F64;
-    case Scalar::I64: case Scalar::U64: case Scalar::Index: case Scalar::Int:
-    case Scalar::Field: case Scalar::XField: case Scalar::Digest: break;
+    case Scalar::I8:
+    case Scalar::I16:
+    case Scalar::I32:
+    case Scalar::U8:
+    case Scalar::U16:
+    case Scalar::U32:
+    case Scalar::F16:
+    case Scalar::BF16:
+    case Scalar::Bool:
+      return ValType::I32;
+    case Scalar::F32:
+      return ValType::F32;
+    case Scalar::F64:
+      return ValType::F64;
+    case Scalar::I64:
+    case Scalar::U64:
+    case Scalar::Index:
+    case Scalar::Int:
+    case Scalar::Field:
+    case Scalar::XField:
+    case Scalar::Digest:
+      break;
   }
   return ValType::I64;
 }
@@ -45,15 +60,24 @@ struct IntKind {
 constexpr IntKind IntKindOf(ir::Type type) {
   using ir::Scalar;
   switch (type.scalar) {
-    case Scalar::I8: return {8, true};
-    case Scalar::I16: return {16, true};
-    case Scalar::I32: return {32, true};
-    case Scalar::U8: return {8, false};
-    case Scalar::U16: return {16, false};
-    case Scalar::U32: return {32, false};
-    case Scalar::U64: return {64, false};
-    case Scalar::Bool: return {1, false};
-    default: return {64, true};
+    case Scalar::I8:
+      return {8, true};
+    case Scalar::I16:
+      return {16, true};
+    case Scalar::I32:
+      return {32, true};
+    case Scalar::U8:
+      return {8, false};
+    case Scalar::U16:
+      return {16, false};
+    case Scalar::U32:
+      return {32, false};
+    case Scalar::U64:
+      return {64, false};
+    case Scalar::Bool:
+      return {1, false};
+    default:
+      return {64, true};
   }
 }
 

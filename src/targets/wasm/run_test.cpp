@@ -1,4 +1,5 @@
-// Running: traps with their op and iteration, limits, interruption, streams, memory, reuse after anything.
+// Running: traps with their op and iteration, limits, interruption, streams, memory, reuse after
+// anything.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -12,13 +13,16 @@ namespace {
 using exec::Value;
 namespace types = ir::types;
 
-exec::Outcome RunOf(exec::Callable& callable, std::vector<Value> arguments, const exec::RunContext& context = {}) {
+exec::Outcome RunOf(exec::Callable& callable, std::vector<Value> arguments,
+                    const exec::RunContext& context = {}) {
   Result<exec::Outcome> outcome = callable.Run(arguments, context);
   EXPECT_TRUE(outcome) << (outcome ? "" : outcome.error().ToString());
   return outcome ? std::move(*outcome) : exec::Outcome{};
 }
 
-std::string TrapText(const exec::Outcome& outcome) { return outcome.trap ? outcome.trap->ToString() : "no trap"; }
+std::string TrapText(const exec::Outcome& outcome) {
+  return outcome.trap ? outcome.trap->ToString() : "no trap";
+}
 
 constexpr std::string_view Recursive = R"(func @down(%n: i64) -> (i64) {
   %zero = const 0 : i64
@@ -55,7 +59,8 @@ TEST(Run, NativeStackOverflowIsADepthTrap) {
   auto callable = Loaded(Parsed(Recursive));
   exec::RunContext context;
   context.limits.depth = ~uint64_t{0};
-  EXPECT_EQ(TrapText(RunOf(*callable, {Value::Int(types::I64, 1'000'000'000)}, context)), "depth in call");
+  EXPECT_EQ(TrapText(RunOf(*callable, {Value::Int(types::I64, 1'000'000'000)}, context)),
+            "depth in call");
   EXPECT_EQ(RunOf(*callable, {Value::Int(types::I64, 5)}).results[0].word, 5u);
 }
 
@@ -73,7 +78,8 @@ TEST(Run, EntryThatCallsItselfIsAtDepthZero) {
   }
   return %r
 }
-)"), true);
+)"),
+                         true);
   exec::RunContext context;
   context.limits.depth = 3;
   context.limits.fuel = 3;
@@ -105,14 +111,17 @@ func @main(%n: index, %bad: index) -> (index) {
 }
 )"));
   auto index = [](int64_t n) { return Value::Int(types::Index, n); };
-  EXPECT_EQ(TrapText(RunOf(*callable, {index(9), index(7)})), "division by zero in div.trunc (parallel iteration 7)");
-  EXPECT_EQ(TrapText(RunOf(*callable, {index(0), index(0)})), "division by zero in div.trunc (parallel iteration 0)");
+  EXPECT_EQ(TrapText(RunOf(*callable, {index(9), index(7)})),
+            "division by zero in div.trunc (parallel iteration 7)");
+  EXPECT_EQ(TrapText(RunOf(*callable, {index(0), index(0)})),
+            "division by zero in div.trunc (parallel iteration 0)");
   EXPECT_EQ(TrapText(RunOf(*callable, {index(3), index(5)})), "no trap");
 }
 
 TEST(Run, FirstTrapInProgramOrder) {
   // The later division is the first operand of the sum: it must not overtake the earlier one.
-  auto callable = Loaded(Parsed(R"(func @main(%a: i32, %b: i32, %x: in buffer<i32>, %i: index) -> (i32) {
+  auto callable =
+      Loaded(Parsed(R"(func @main(%a: i32, %b: i32, %x: in buffer<i32>, %i: index) -> (i32) {
   %p = div.checked %a, %b : i32
   %q = load %x, %i : i32
   %r = add.checked %q, %p : i32
@@ -120,8 +129,8 @@ TEST(Run, FirstTrapInProgramOrder) {
 }
 )"));
   auto memory = std::make_shared<exec::Memory>(types::I32, 1);
-  std::vector<Value> arguments = {Value::Int(types::I32, 1), Value::Int(types::I32, 0), Value::Buffer(memory),
-                                  Value::Int(types::Index, 5)};
+  std::vector<Value> arguments = {Value::Int(types::I32, 1), Value::Int(types::I32, 0),
+                                  Value::Buffer(memory), Value::Int(types::Index, 5)};
   EXPECT_EQ(TrapText(RunOf(*callable, arguments)), "division by zero in div.checked");
   arguments[1] = Value::Int(types::I32, 1);
   EXPECT_EQ(TrapText(RunOf(*callable, arguments)), "out of bounds in load");
@@ -196,7 +205,8 @@ TEST(Run, ScratchIsZeroedCountedAndReleased) {
   EXPECT_EQ(TrapText(RunOf(*callable, {index(1), index(1001)}, context)), "memory in alloc");
   EXPECT_EQ(TrapText(RunOf(*callable, {index(1), index(-1)}, context)), "memory in alloc");
   context.limits.memory_bytes = uint64_t{1} << 40;
-  EXPECT_EQ(TrapText(RunOf(*callable, {index(1), index(int64_t{1} << 36)}, context)), "memory in alloc");
+  EXPECT_EQ(TrapText(RunOf(*callable, {index(1), index(int64_t{1} << 36)}, context)),
+            "memory in alloc");
   EXPECT_EQ(RunOf(*callable, {index(3), index(1 << 24)}, context).results[0].word, 0u);
 }
 
@@ -236,7 +246,8 @@ TEST(Run, StreamsOfManyTypes) {
   exec::RunContext context;
   uint64_t big[] = {1, 2, ~uint64_t{0}};
   uint64_t five[] = {5, 4, 3, 2, 1};
-  context.input = {Value::Int(types::I8, -7), Value::Scalar(ir::Type::Int(3), big), Value::Word(types::F32, 0x7fc12345)};
+  context.input = {Value::Int(types::I8, -7), Value::Scalar(ir::Type::Int(3), big),
+                   Value::Word(types::F32, 0x7fc12345)};
   context.hints = {Value::Scalar(types::Digest, five)};
   exec::Outcome outcome = RunOf(*callable, {}, context);
   EXPECT_EQ(TrapText(outcome), "out of bounds in input");
@@ -268,7 +279,8 @@ TEST(Run, BigIntegersThroughTheHost) {
 }
 )"));
   uint64_t minus_three[] = {~uint64_t{2}, ~uint64_t{0}};
-  std::vector<Value> arguments = {Value::Int(types::I64, 31), Value::Scalar(ir::Type::Int(2), minus_three)};
+  std::vector<Value> arguments = {Value::Int(types::I64, 31),
+                                  Value::Scalar(ir::Type::Int(2), minus_three)};
   exec::Outcome outcome = RunOf(*callable, arguments);
   ASSERT_EQ(outcome.results.size(), 3u);
   // -30! / 3
@@ -320,7 +332,8 @@ TEST(RunDeathTest, AMissingLibraryIsAnEnvironmentError) {
     std::fprintf(stderr, "%s", callable ? "loaded" : callable.error().ToString().c_str());
     std::exit(callable ? 0 : ExitCodeOf(ClassOf(callable.error().diag)));
   };
-  EXPECT_EXIT(load(), testing::ExitedWithCode(4), "FRZ0704.*was not found.*/nonexistent/libwasmtime.so");
+  EXPECT_EXIT(load(), testing::ExitedWithCode(4),
+              "FRZ0704.*was not found.*/nonexistent/libwasmtime.so");
 }
 
 TEST(Work, BoundsLoopsByConstantsAndArguments) {

@@ -1,5 +1,6 @@
-// The input, hint and output streams in linear memory: for each value a tag of eight bytes that says its
-// type, then its words (exec/value.h), eight bytes each. Host and emitted code agree by this header.
+// The input, hint and output streams in linear memory: for each value a tag of eight bytes that
+// says its type, then its words (exec/value.h), eight bytes each. Host and emitted code agree by
+// this header.
 #pragma once
 
 #include <cstdint>

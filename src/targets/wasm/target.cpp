@@ -13,7 +13,8 @@ class WasmTarget final : public exec::Target {
 
   std::string Refuses(const ir::Program& program) const override { return RefusalOf(program); }
 
-  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions& options) const override {
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
     auto lowered = std::make_shared<const ir::Program>(TRY(ir::LowerForTarget(program)));
     exec::Artifact artifact;
     artifact.target = name();

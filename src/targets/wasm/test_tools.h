@@ -1,4 +1,5 @@
-// What the unit tests of this folder share: programs from text, and the tools that give further opinions.
+// What the unit tests of this folder share: programs from text, and the tools that give further
+// opinions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +36,8 @@ inline exec::Artifact Emitted(const ir::Program& program, bool metered = false) 
 }
 
 inline std::unique_ptr<exec::Callable> Loaded(const ir::Program& program, bool metered = false) {
-  Result<std::unique_ptr<exec::Callable>> callable = MakeWasmTarget()->Load(Emitted(program, metered));
+  Result<std::unique_ptr<exec::Callable>> callable =
+      MakeWasmTarget()->Load(Emitted(program, metered));
   EXPECT_TRUE(callable) << (callable ? "" : callable.error().ToString());
   return callable ? std::move(*callable) : nullptr;
 }

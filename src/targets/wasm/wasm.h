@@ -1,5 +1,5 @@
-// The door of the WASM target: programs to WebAssembly bytes without LLVM, run in process by wasmtime;
-// and the bytes as people read them.
+// The door of the WASM target: programs to WebAssembly bytes without LLVM, run in process by
+// wasmtime; and the bytes as people read them.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Opens the library. It is looked up when first needed, so that a program that never runs WASM never
-// maps it; a failure is not remembered, so that a user can repair it and try again.
+// Opens the library. It is looked up when first needed, so that a program that never runs WASM
+// never maps it; a failure is not remembered, so that a user can repair it and try again.
 #include "targets/wasm/wasmtime_api.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,8 @@ std::string ExecutableFolder() {
 
 std::vector<std::string> Candidates() {
   // What the user names is meant: nothing else is tried.
-  if (const char* named = std::getenv("FRAZIL_WASMTIME"); named != nullptr && *named != '\0') return {named};
+  if (const char* named = std::getenv("FRAZIL_WASMTIME"); named != nullptr && *named != '\0')
+    return {named};
   std::vector<std::string> paths;
   std::string folder = ExecutableFolder();
   if (!folder.empty()) {
@@ -48,7 +49,7 @@ Result<Api> Open() {
     if (library == nullptr) continue;
     Api api;
     const char* missing = nullptr;
-#define FRAZIL_FIND(member, symbol, result, arguments)                         \
+#define FRAZIL_FIND(member, symbol, result, arguments)                        \
   api.member = reinterpret_cast<result(*) arguments>(dlsym(library, symbol)); \
   if (api.member == nullptr) missing = symbol;
     FRAZIL_WASMTIME_FUNCTIONS(FRAZIL_FIND)
@@ -60,11 +61,12 @@ Result<Api> Open() {
     }
     return api;
   }
-  return std::unexpected(frazil::Error{Diag::MissingLibrary,
-                                fmt::format("the wasmtime library was not found (tried {})", tried),
-                                {},
-                                {},
-                                "run scripts/setup.sh, or set FRAZIL_WASMTIME to the library"});
+  return std::unexpected(
+      frazil::Error{Diag::MissingLibrary,
+                    fmt::format("the wasmtime library was not found (tried {})", tried),
+                    {},
+                    {},
+                    "run scripts/setup.sh, or set FRAZIL_WASMTIME to the library"});
 }
 
 }  // namespace

@@ -54,10 +54,14 @@ std::string PrintTypes(std::string_view word, const std::vector<ValType>& types)
 
 std::string PrintConstant(ValType type, uint64_t bits) {
   switch (type) {
-    case ValType::I32: return fmt::format("i32.const {}", static_cast<int32_t>(bits));
-    case ValType::I64: return fmt::format("i64.const {}", static_cast<int64_t>(bits));
-    case ValType::F32: return "f32.const " + PrintFloat<float>(static_cast<uint32_t>(bits), 23);
-    case ValType::F64: return "f64.const " + PrintFloat<double>(bits, 52);
+    case ValType::I32:
+      return fmt::format("i32.const {}", static_cast<int32_t>(bits));
+    case ValType::I64:
+      return fmt::format("i64.const {}", static_cast<int64_t>(bits));
+    case ValType::F32:
+      return "f32.const " + PrintFloat<float>(static_cast<uint32_t>(bits), 23);
+    case ValType::F64:
+      return "f64.const " + PrintFloat<double>(bits, 52);
   }
   return "";
 }
@@ -76,7 +80,8 @@ class Printer {
   Result<std::string> Print() {
     out_ = "(module\n";
     for (uint32_t i = 0; i < module_.types.size(); ++i)
-      out_ += fmt::format("  (type (;{};) (func{}{}))\n", i, PrintTypes("param", module_.types[i].params),
+      out_ += fmt::format("  (type (;{};) (func{}{}))\n", i,
+                          PrintTypes("param", module_.types[i].params),
                           PrintTypes("result", module_.types[i].results));
     for (uint32_t i = 0; i < module_.functions.size(); ++i) TRY_VOID(PrintFunction(i));
     if (module_.memory_pages) {
@@ -91,7 +96,8 @@ class Printer {
       out_ += fmt::format("  (export {} ({} {}))\n", Quoted(entry.name), kinds[entry.kind], target);
     }
     for (const ModuleView::Data& data : module_.data)
-      out_ += fmt::format("  (data (i32.const {}) {})\n", static_cast<int32_t>(data.address), Quoted(data.bytes));
+      out_ += fmt::format("  (data (i32.const {}) {})\n", static_cast<int32_t>(data.address),
+                          Quoted(data.bytes));
     // The closing parenthesis sits on the last line, as is usual.
     out_.pop_back();
     return out_ + ")\n";
@@ -100,7 +106,8 @@ class Printer {
  private:
   void PrintGlobal(const ModuleView::Global& global) {
     std::string_view type = ValTypeName(global.type);
-    out_ += fmt::format("  (global {} ({}))\n", global.is_mutable ? fmt::format("(mut {})", type) : std::string(type),
+    out_ += fmt::format("  (global {} ({}))\n",
+                        global.is_mutable ? fmt::format("(mut {})", type) : std::string(type),
                         PrintConstant(global.type, global.initial));
   }
 
@@ -108,8 +115,8 @@ class Printer {
     const ModuleView::Function& function = module_.functions[index];
     const FuncType& type = module_.types[function.type];
     std::string label = names_[index][0] == '$' ? names_[index] : fmt::format("(;{};)", index);
-    out_ += fmt::format("  (func {} (type {}){}{}\n", label, function.type, PrintTypes("param", type.params),
-                        PrintTypes("result", type.results));
+    out_ += fmt::format("  (func {} (type {}){}{}\n", label, function.type,
+                        PrintTypes("param", type.params), PrintTypes("result", type.results));
     if (!function.locals.empty()) {
       out_ += "    (local";
       for (auto [count, local_type] : function.locals)
@@ -130,7 +137,8 @@ class Printer {
     return {};
   }
 
-  Result<void> PrintInstruction(const Instruction& instruction, const ByteReader& in, std::vector<bool>& open_ifs) {
+  Result<void> PrintInstruction(const Instruction& instruction, const ByteReader& in,
+                                std::vector<bool>& open_ifs) {
     Opcode op = instruction.info->code;
     if (op == Opcode::End) {
       open_ifs.pop_back();
@@ -154,26 +162,40 @@ class Printer {
     switch (instruction.info->immediate) {
       case Immediate::None:
       case Immediate::Memory:
-      case Immediate::Copy: break;
+      case Immediate::Copy:
+        break;
       case Immediate::Block:
         if (instruction.block_type) out_ += fmt::format(" (type {})", *instruction.block_type);
-        if (instruction.block_result) out_ += fmt::format(" (result {})", ValTypeName(*instruction.block_result));
+        if (instruction.block_result)
+          out_ += fmt::format(" (result {})", ValTypeName(*instruction.block_result));
         break;
       case Immediate::Table:
         for (uint32_t label : instruction.table) out_ += fmt::format(" {}", label);
         break;
-      case Immediate::Func: out_ += " " + names_[a]; break;
+      case Immediate::Func:
+        out_ += " " + names_[a];
+        break;
       case Immediate::Label:
       case Immediate::Local:
-      case Immediate::Global: out_ += fmt::format(" {}", a); break;
+      case Immediate::Global:
+        out_ += fmt::format(" {}", a);
+        break;
       case Immediate::MemArg:
         if (instruction.b != 0) out_ += fmt::format(" offset={}", instruction.b);
         out_ += fmt::format(" align={}", 1u << a);
         break;
-      case Immediate::I32: out_ += fmt::format(" {}", static_cast<int32_t>(a)); break;
-      case Immediate::I64: out_ += fmt::format(" {}", static_cast<int64_t>(a)); break;
-      case Immediate::F32: out_ += " " + PrintFloat<float>(static_cast<uint32_t>(a), 23); break;
-      case Immediate::F64: out_ += " " + PrintFloat<double>(a, 52); break;
+      case Immediate::I32:
+        out_ += fmt::format(" {}", static_cast<int32_t>(a));
+        break;
+      case Immediate::I64:
+        out_ += fmt::format(" {}", static_cast<int64_t>(a));
+        break;
+      case Immediate::F32:
+        out_ += " " + PrintFloat<float>(static_cast<uint32_t>(a), 23);
+        break;
+      case Immediate::F64:
+        out_ += " " + PrintFloat<double>(a, 52);
+        break;
     }
   }
 
@@ -196,7 +218,8 @@ Result<std::string> FunctionBody(std::string_view module_bytes, std::string_view
     if (function.name == name) found = &function;
   for (const ModuleView::Export& entry : module.exports)
     if (entry.kind == 0 && entry.name == name) found = &module.functions[entry.index];
-  if (found == nullptr) return Fail(Diag::UnknownSymbol, fmt::format("the module has no function '{}'", name));
+  if (found == nullptr)
+    return Fail(Diag::UnknownSymbol, fmt::format("the module has no function '{}'", name));
   return std::string(found->code.substr(0, found->code.size() - 1));
 }
 

@@ -1,4 +1,5 @@
-// The reader and printer: back through wat2wasm to the same bytes, and anything malformed to an error.
+// The reader and printer: back through wat2wasm to the same bytes, and anything malformed to an
+// error.
 #include "exec/generator.h"
 #include "targets/wasm/module_reader.h"
 #include "targets/wasm/test_tools.h"
@@ -46,11 +47,14 @@ TEST(Wat, AssemblesBackToTheSameBytesAndValidates) {
     folder.Write(std::to_string(i) + ".wasm", corpus[i].bytes);
   }
   std::string output;
-  int code = RunTool("cd " + folder.path() + " && for f in *.wasm; do wasm-validate $f || exit 1; done && "
-                     "for f in *.wat; do wat2wasm $f -o $f.out || exit 2; done", output);
+  int code = RunTool("cd " + folder.path() +
+                         " && for f in *.wasm; do wasm-validate $f || exit 1; done && "
+                         "for f in *.wat; do wat2wasm $f -o $f.out || exit 2; done",
+                     output);
   ASSERT_EQ(code, 0) << output.substr(0, 2000);
   for (size_t i = 0; i < corpus.size(); ++i)
-    EXPECT_TRUE(WithoutNames(folder.Read(std::to_string(i) + ".wat.out")) == WithoutNames(corpus[i].bytes))
+    EXPECT_TRUE(WithoutNames(folder.Read(std::to_string(i) + ".wat.out")) ==
+                WithoutNames(corpus[i].bytes))
         << "module " << i;
 }
 
@@ -86,7 +90,8 @@ TEST(Reader, EveryTruncationIsALocatedError) {
       EXPECT_EQ(wat.error().diag, Diag::BadArtifact);
       EXPECT_NE(wat.error().location.line, 0u);
     }
-    // Only what ends between sections and lacks nothing is a module: empty, types alone, no data, no names.
+    // Only what ends between sections and lacks nothing is a module: empty, types alone, no data,
+    // no names.
     EXPECT_LE(accepted, 4u);
   }
 }
@@ -100,7 +105,9 @@ TEST(Reader, EveryChangedByteIsAnErrorOrAModule) {
         bytes[i] = static_cast<char>(bytes[i] ^ change);
         Result<std::string> wat = PrintWat(bytes);
         refused += wat ? 0 : 1;
-        if (!wat) EXPECT_EQ(wat.error().diag, Diag::BadArtifact);
+        if (!wat) {
+          EXPECT_EQ(wat.error().diag, Diag::BadArtifact);
+        }
         (void)FunctionBody(bytes, "main");
         bytes[i] = static_cast<char>(bytes[i] ^ change);
       }
@@ -109,10 +116,14 @@ TEST(Reader, EveryChangedByteIsAnErrorOrAModule) {
 }
 
 TEST(Reader, AbsurdCountsAreRefusedAtOnce) {
-  auto module = [](std::string_view sections) { return std::string("\0asm\1\0\0\0", 8) + std::string(sections); };
+  auto module = [](std::string_view sections) {
+    return std::string("\0asm\1\0\0\0", 8) + std::string(sections);
+  };
   // Four billion types, four billion locals, a hundred thousand nested blocks without an end.
   EXPECT_FALSE(PrintWat(module(std::string_view("\x01\x05\xff\xff\xff\xff\x0f", 7))));
-  std::string locals("\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x0a\x01\x08\x01\xff\xff\xff\xff\x0f\x7f\x0b", 22);
+  std::string locals(
+      "\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x0a\x01\x08\x01\xff\xff\xff\xff\x0f\x7f\x0b",
+      22);
   Result<std::string> wat = PrintWat(module(locals));
   ASSERT_FALSE(wat);
   EXPECT_NE(wat.error().message.find("too many locals"), std::string::npos) << wat.error().message;
