@@ -85,6 +85,8 @@ void FunctionGenerator::AddParams() {
   if (options.allow_tensors && random.Chance(50)) {
     for (uint64_t i = 0, n = 1 + random.Below(2); i < n; ++i) {
       symbols_.push_back(static_cast<uint32_t>(scope_.size()));
+      // Named by a shape, so that RandomArguments knows it for a size even if only a callee uses it.
+      b_.AddShape({ir::Dim::Symbol(symbols_.back())});
       AddToScope(b_.AddParam(ir::types::Index));
     }
   }
