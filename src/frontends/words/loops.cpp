@@ -16,6 +16,9 @@ Result<Val> Lowering::Whole(const Node& node, const Term& term, std::string_view
 
 Result<int64_t> Lowering::Known(const Node& node, const Term& term, std::string_view what) const {
   const Val value = TRY(Whole(node, term, what));
+  if (value.lo.huge() || value.hi.huge())
+    return Fail(Diag::LimitReached, fmt::format("{} needs more than 4096 bits", what),
+                node.location);
   if (!value.point())
     return Fail(Diag::NoAnswer, fmt::format("{} must be known before the program runs", what),
                 node.location);
@@ -285,8 +288,10 @@ Result<Term> Lowering::SquareRoot(const Node& node, const Term& a) {
     if (num && den && a.den.lo == value.den)
       return Settle({RootOf(a.num, *num), coder_.Const(*den), {}});
     if (num && den) return Settle({RootOf(coder_.Const(value.num), *num), coder_.Const(*den), {}});
+    const std::string text = PrintRational(value);
     return Fail(Diag::NoAnswer,
-                fmt::format("the square root of {} has no exact value", PrintRational(value)),
+                fmt::format("the square root of {} has no exact value",
+                            text.size() > 40 ? "this number" : text),
                 node.location);
   }
   return Fail(Diag::NoAnswer,

@@ -11,7 +11,9 @@
 namespace frazil::frontends::words {
 namespace {
 
-constexpr int MaxReadings = 512;
+// Readings of one text, and nodes of all of them together: comparing takes time for each.
+constexpr size_t MaxReadings = 512;
+constexpr size_t MaxNodes = 20'000;
 
 struct Candidate {
   Tree tree;
@@ -34,15 +36,16 @@ class Reader {
   template <typename Grammar>
   Result<void> ReadAll() {
     Choices choices;
-    int count = 0;
+    size_t count = 0, nodes = 0;
     do {
-      if (++count > MaxReadings)
+      if (++count > MaxReadings || (count > 4 && nodes > MaxNodes))
         return Fail(Diag::LimitReached, "the text has too many possible readings to compare");
       Grammar grammar(tokens_, choices, limits_);
       Result<Tree> tree = grammar.ParseSentence();
       if (!tree && ClassOf(tree.error().diag) == ErrorClass::Limit)
         return std::unexpected(tree.error());
       if (tree) {
+        nodes += tree->nodes.size();
         TRY_VOID(Consider(std::move(*tree), choices.Parting()));
       } else {
         Remember(tree.error(), grammar.furthest());
