@@ -34,14 +34,26 @@ enum class Group { Scalar, Math, Memory, Streams, Structure, Parallel, Call, Ten
 Group GroupOf(const OpInfo& info) {
   if (info.law == ir::Law::Prelude) return Group::Math;
   switch (info.op) {
-    case Op::Load: case Op::Store: case Op::Length: case Op::Alloc: case Op::AtomicRmw:
+    case Op::Load:
+    case Op::Store:
+    case Op::Length:
+    case Op::Alloc:
+    case Op::AtomicRmw:
     case Op::AtomicCas:
       return Group::Memory;
-    case Op::Input: case Op::Output: case Op::Hint:
+    case Op::Input:
+    case Op::Output:
+    case Op::Hint:
       return Group::Streams;
-    case Op::If: case Op::For: case Op::While: case Op::Switch: case Op::Unreachable: case Op::Assert:
+    case Op::If:
+    case Op::For:
+    case Op::While:
+    case Op::Switch:
+    case Op::Unreachable:
+    case Op::Assert:
       return Group::Structure;
-    case Op::Parallel: case Op::Barrier:
+    case Op::Parallel:
+    case Op::Barrier:
       return Group::Parallel;
     case Op::Call:
       return Group::Call;
@@ -93,7 +105,8 @@ void FunctionGenerator::AddParams() {
   for (uint64_t i = 0, n = 1 + random.Below(4); i < n; ++i)
     AddToScope(b_.AddParam(random.Pick(state_.pool)));
   if (options.allow_buffers) {
-    constexpr ir::Access Accesses[] = {ir::Access::In, ir::Access::InOut, ir::Access::InOut, ir::Access::Out};
+    constexpr ir::Access Accesses[] = {ir::Access::In, ir::Access::InOut, ir::Access::InOut,
+                                       ir::Access::Out};
     for (uint64_t i = 0, n = random.Below(4); i < n; ++i)
       AddToScope(b_.AddParam(
           Type::Buffer(random.Pick(state_.pool), Accesses[random.Below(std::size(Accesses))])));
@@ -172,7 +185,8 @@ std::vector<Type> FunctionGenerator::ChooseResults() {
   if (state_.random.Chance(10)) return results;
   uint64_t count = 1 + state_.random.Below(4);
   for (uint64_t i = 0; i < count; ++i) {
-    ValueId value = scope_[std::max(state_.random.Below(scope_.size()), state_.random.Below(scope_.size()))];
+    ValueId value =
+        scope_[std::max(state_.random.Below(scope_.size()), state_.random.Below(scope_.size()))];
     Type type = b_.TypeOf(value);
     if (type.is_buffer()) continue;
     results.push_back(type);
@@ -187,7 +201,8 @@ void FunctionGenerator::Finish(const std::vector<Type>& results) {
     auto last = std::find_if(scope_.rbegin(), scope_.rend(),
                              [&](ValueId value) { return b_.TypeOf(value) == type; });
     values.push_back(last != scope_.rend() && state_.random.Chance(70) ? *last
-                     : type.is_tensor() ? *Existing(type) : Any(type));
+                     : type.is_tensor()                                ? *Existing(type)
+                                                                       : Any(type));
   }
   b_.SetResults(results);
   b_.Return(values);
@@ -267,8 +282,10 @@ ir::Program Generate(const GeneratorOptions& options) {
     for (uint64_t i = 0, n = themed.random.Below(3); i < n; ++i) {
       FunctionGenerator function(themed, "f" + std::to_string(i), false);
       uint32_t statements = 1 + static_cast<uint32_t>(themed.random.Below(options.size / 2 + 1));
-      if (themed.random.Chance(25)) function.RunRecursive(statements);
-      else function.Run(statements);
+      if (themed.random.Chance(25))
+        function.RunRecursive(statements);
+      else
+        function.Run(statements);
     }
   }
   FunctionGenerator entry(themed, "main", true);

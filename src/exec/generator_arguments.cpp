@@ -26,12 +26,24 @@ uint64_t Extend(uint64_t bits, int width, bool is_signed) {
 uint64_t IntegerWord(int width, bool is_signed, Random& random) {
   uint64_t bits = 0;
   switch (random.Below(6)) {
-    case 0: bits = random.Below(3); break;
-    case 1: bits = 0 - 1 - random.Below(3); break;
-    case 2: bits = (1ull << (width - 1)) - random.Below(3) + random.Below(2); break;
-    case 3: bits = random.Below(256); break;
-    case 4: bits = 1ull << random.Below(static_cast<uint64_t>(width)); break;
-    default: bits = random.Next(); break;
+    case 0:
+      bits = random.Below(3);
+      break;
+    case 1:
+      bits = 0 - 1 - random.Below(3);
+      break;
+    case 2:
+      bits = (1ull << (width - 1)) - random.Below(3) + random.Below(2);
+      break;
+    case 3:
+      bits = random.Below(256);
+      break;
+    case 4:
+      bits = 1ull << random.Below(static_cast<uint64_t>(width));
+      break;
+    default:
+      bits = random.Next();
+      break;
   }
   return Extend(bits, width, is_signed);
 }
@@ -44,19 +56,29 @@ uint64_t FloatWord(int exponent_bits, int mantissa_bits, Random& random) {
   uint64_t sign = random.Below(2) << (exponent_bits + mantissa_bits);
   uint64_t mantissa = random.Next() & mantissa_mask;
   switch (random.Below(12)) {
-    case 0: return sign;                                                        // zeros
-    case 1: return sign | exponent_mask << mantissa_bits;                       // infinities
-    case 2: return sign | exponent_mask << mantissa_bits | std::max<uint64_t>(mantissa, 1);  // NaNs
-    case 3: return sign | (random.Chance(50) ? mantissa : 1 + random.Below(3));  // subnormals
-    case 4: return sign | ((exponent_mask - 1) << mantissa_bits) | mantissa_mask;  // the greatest
-    case 5: return sign | 1ull << mantissa_bits;                                // the least normal
-    case 6: case 7: case 8: {                                                   // about one, few bits
+    case 0:
+      return sign;  // zeros
+    case 1:
+      return sign | exponent_mask << mantissa_bits;  // infinities
+    case 2:
+      return sign | exponent_mask << mantissa_bits | std::max<uint64_t>(mantissa, 1);  // NaNs
+    case 3:
+      return sign | (random.Chance(50) ? mantissa : 1 + random.Below(3));  // subnormals
+    case 4:
+      return sign | ((exponent_mask - 1) << mantissa_bits) | mantissa_mask;  // the greatest
+    case 5:
+      return sign | 1ull << mantissa_bits;  // the least normal
+    case 6:
+    case 7:
+    case 8: {  // about one, few bits
       uint64_t exponent = bias + random.Below(8) - 3;
-      return sign | exponent << mantissa_bits | (mantissa & (mantissa_mask << (mantissa_bits - 3) & mantissa_mask));
+      return sign | exponent << mantissa_bits |
+             (mantissa & (mantissa_mask << (mantissa_bits - 3) & mantissa_mask));
     }
     case 9: {  // next to an integer or a tie
       uint64_t exponent = bias + random.Below(static_cast<uint64_t>(mantissa_bits) + 2);
-      return sign | std::min(exponent, exponent_mask - 1) << mantissa_bits | (random.Chance(50) ? mantissa_mask : mantissa);
+      return sign | std::min(exponent, exponent_mask - 1) << mantissa_bits |
+             (random.Chance(50) ? mantissa_mask : mantissa);
     }
     default: {
       uint64_t exponent = random.Below(exponent_mask);
@@ -67,11 +89,16 @@ uint64_t FloatWord(int exponent_bits, int mantissa_bits, Random& random) {
 
 uint64_t FieldWord(Random& random) {
   switch (random.Below(5)) {
-    case 0: return random.Below(3);
-    case 1: return FieldPrime - 1 - random.Below(3);
-    case 2: return (1ull << 32) - 1 + random.Below(3);
-    case 3: return FieldPrime / 2 + random.Below(3);
-    default: return random.Next() % FieldPrime;
+    case 0:
+      return random.Below(3);
+    case 1:
+      return FieldPrime - 1 - random.Below(3);
+    case 2:
+      return (1ull << 32) - 1 + random.Below(3);
+    case 3:
+      return FieldPrime / 2 + random.Below(3);
+    default:
+      return random.Next() % FieldPrime;
   }
 }
 
@@ -100,19 +127,29 @@ std::vector<uint64_t> BigWords(uint32_t limbs, Random& random) {
 
 std::vector<uint64_t> RandomWords(Type type, Random& random) {
   switch (type.scalar) {
-    case Scalar::Bool: return {random.Below(2)};
-    case Scalar::F16: return {FloatWord(5, 10, random)};
-    case Scalar::BF16: return {FloatWord(8, 7, random)};
-    case Scalar::F32: return {FloatWord(8, 23, random)};
-    case Scalar::F64: return {FloatWord(11, 52, random)};
-    case Scalar::Int: return BigWords(type.limbs, random);
-    case Scalar::Field: case Scalar::XField: case Scalar::Digest: {
+    case Scalar::Bool:
+      return {random.Below(2)};
+    case Scalar::F16:
+      return {FloatWord(5, 10, random)};
+    case Scalar::BF16:
+      return {FloatWord(8, 7, random)};
+    case Scalar::F32:
+      return {FloatWord(8, 23, random)};
+    case Scalar::F64:
+      return {FloatWord(11, 52, random)};
+    case Scalar::Int:
+      return BigWords(type.limbs, random);
+    case Scalar::Field:
+    case Scalar::XField:
+    case Scalar::Digest: {
       std::vector<uint64_t> words;
       for (uint32_t i = 0; i < ir::WordsOf(type); ++i) words.push_back(FieldWord(random));
-      if (type.scalar == Scalar::XField && random.Chance(10)) std::fill(words.begin(), words.end(), 0);
+      if (type.scalar == Scalar::XField && random.Chance(10))
+        std::fill(words.begin(), words.end(), 0);
       return words;
     }
-    default: return {IntegerWord(ir::BitsOf(type), ir::IsSigned(type.scalar), random)};
+    default:
+      return {IntegerWord(ir::BitsOf(type), ir::IsSigned(type.scalar), random)};
   }
 }
 
@@ -160,9 +197,12 @@ std::vector<Value> RandomArguments(const ir::Program& program, uint64_t seed) {
   std::vector<Value> arguments(entry.param_count());
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     Type type = entry.param_type(i);
-    if (is_symbol[i]) arguments[i] = Value::Int(type, random.Between(0, 5));
-    else if (type == ir::types::Index && random.Chance(60)) arguments[i] = Value::Int(type, random.Between(-2, 10));
-    else if (type.is_scalar()) arguments[i] = Value::Scalar(type, RandomWords(type, random));
+    if (is_symbol[i])
+      arguments[i] = Value::Int(type, random.Between(0, 5));
+    else if (type == ir::types::Index && random.Chance(60))
+      arguments[i] = Value::Int(type, random.Between(-2, 10));
+    else if (type.is_scalar())
+      arguments[i] = Value::Scalar(type, RandomWords(type, random));
   }
   std::vector<Value> buffers;
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
@@ -174,7 +214,8 @@ std::vector<Value> RandomArguments(const ir::Program& program, uint64_t seed) {
       std::vector<int64_t> dims;
       int64_t count = 1;
       for (ir::Dim dim : entry.shape(type)) {
-        dims.push_back(dim.is_symbol() ? static_cast<int64_t>(arguments[dim.param()].word) : dim.value);
+        dims.push_back(dim.is_symbol() ? static_cast<int64_t>(arguments[dim.param()].word)
+                                       : dim.value);
         count *= dims.back();
       }
       arguments[i] = Value::Tensor(RandomMemory(type.element(), count, random), dims);

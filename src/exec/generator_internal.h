@@ -38,11 +38,11 @@ struct ProgramState {
   const GeneratorOptions& options;
   Random random;
   ir::Program program;
-  std::vector<ir::Type> pool;     // the scalar types that this program is about
-  bool unguarded = false;         // some divisors, indices ... are not made safe
-  ir::Type input_type;            // one type for each stream: the order of reads may depend on data
+  std::vector<ir::Type> pool;  // the scalar types that this program is about
+  bool unguarded = false;      // some divisors, indices ... are not made safe
+  ir::Type input_type;         // one type for each stream: the order of reads may depend on data
   ir::Type hint_type;
-  std::vector<uint64_t> costs;    // of each finished function: instructions of one call, about
+  std::vector<uint64_t> costs;      // of each finished function: instructions of one call, about
   std::vector<uint32_t> recursive;  // functions whose first parameter counts the calls down
 };
 

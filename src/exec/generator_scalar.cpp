@@ -55,7 +55,8 @@ bool FunctionGenerator::ChooseSource(Op op, Type to, Type* from) {
     for (int i = 0; i < ir::ScalarCount; ++i) {
       Type type = Type::Of(static_cast<Scalar>(i));
       if (type.scalar == Scalar::Int) type = Type::Int(2);
-      if (Contains(state_.options.types, type.scalar) && SourceExists(op, type, to)) fitting.push_back(type);
+      if (Contains(state_.options.types, type.scalar) && SourceExists(op, type, to))
+        fitting.push_back(type);
     }
   }
   if (fitting.empty()) return false;
@@ -68,7 +69,8 @@ std::optional<ValueId> FunctionGenerator::BufferOf(Type element, bool read, bool
   for (ValueId value : scope_) {
     Type type = b_.TypeOf(value);
     auto access = static_cast<uint32_t>(type.access);
-    if (type.is_buffer() && type.element() == element && (!read || (access & 1)) && (!write || (access & 2)))
+    if (type.is_buffer() && type.element() == element && (!read || (access & 1)) &&
+        (!write || (access & 2)))
       found.push_back(value);
   }
   if (found.empty()) return std::nullopt;
@@ -135,13 +137,18 @@ void FunctionGenerator::GuardOperands(const ir::OpInfo& info, Type type, ir::Val
     case Op::DivChecked:
       operands[0] = Clamp(operands[0], width - 2, true);
       [[fallthrough]];
-    case Op::DivTrunc: case Op::DivFloor: case Op::RemTrunc: case Op::RemFloor: case Op::RemChecked: {
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::RemChecked: {
       ValueId one = Int(type, 1);
       ValueId is_zero = b_.Binary(Op::Eq, operands[1], Int(type, 0));
       operands[1] = b_.Select(is_zero, one, operands[1]);
       break;
     }
-    case Op::FieldDiv: case Op::Invert: {
+    case Op::FieldDiv:
+    case Op::Invert: {
       ValueId zero = b_.Const(type, std::vector<uint64_t>(ir::WordsOf(type), 0));
       std::vector<uint64_t> unit(ir::WordsOf(type), 0);
       unit[0] = 1;
@@ -174,8 +181,13 @@ bool FunctionGenerator::EmitRow(const ir::OpInfo& info) {
     Type type = PoolType(sets::Any, &found);
     ValueId rare = b_.Binary(Op::Eq, Any(type), Constant(type));
     if (!state_.unguarded) rare = b_.Binary(Op::And, rare, Int(types::Bool, 0));
-    b_.If(rare, {}, [&] { b_.Emit(Op::Unreachable, Type{}, {}, {}); return ir::Values{}; },
-          [] { return ir::Values{}; });
+    b_.If(
+        rare, {},
+        [&] {
+          b_.Emit(Op::Unreachable, Type{}, {}, {});
+          return ir::Values{};
+        },
+        [] { return ir::Values{}; });
     return true;
   }
   if (scalar_only_ && info.effect != ir::Effect::Pure && info.op != Op::Assert) return false;
@@ -196,10 +208,17 @@ bool FunctionGenerator::EmitRow(const ir::OpInfo& info) {
   ValueId buffer;
   for (char letter : signature.substr(0, arrow)) {
     switch (letter) {
-      case 'T': operands.push_back(Any(type)); break;
-      case 'B': operands.push_back(Any(types::Bool)); break;
-      case 'F': operands.push_back(Any(types::Field)); break;
-      case 'M': case 'N': {
+      case 'T':
+        operands.push_back(Any(type));
+        break;
+      case 'B':
+        operands.push_back(Any(types::Bool));
+        break;
+      case 'F':
+        operands.push_back(Any(types::Field));
+        break;
+      case 'M':
+      case 'N': {
         auto candidate = BufferOf(type, letter == 'M', letter == 'N');
         if (!candidate) return false;
         buffer = *candidate;
@@ -222,7 +241,8 @@ bool FunctionGenerator::EmitRow(const ir::OpInfo& info) {
         operands.push_back(Any(from));
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   for (const ir::AttributeSpec& spec : ir::AttributesOf(info.op)) {

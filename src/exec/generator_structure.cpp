@@ -24,20 +24,38 @@ constexpr uint64_t MaxCost = 20'000;
 }  // namespace
 
 bool FunctionGenerator::EmitCustom(const ir::OpInfo& info) {
-  bool in_map = info.op == Op::If || info.op == Op::For || info.op == Op::While || info.op == Op::Switch;
+  bool in_map =
+      info.op == Op::If || info.op == Op::For || info.op == Op::While || info.op == Op::Switch;
   if (scalar_only_ && !in_map) return false;
   switch (info.op) {
-    case Op::If: if (nesting_ >= MaxNesting) return false; EmitIf(); return true;
-    case Op::For: return EmitFor();
-    case Op::While: if (nesting_ >= MaxNesting) return false; EmitWhile(); return true;
-    case Op::Switch: if (nesting_ >= MaxNesting) return false; EmitSwitch(); return true;
-    case Op::Parallel: return EmitParallel();
-    case Op::Call: return EmitCall();
-    case Op::Length: return EmitLength();
-    case Op::Alloc: return EmitAlloc();
-    case Op::AtomicRmw: return EmitAtomic();
-    case Op::AtomicCas: return EmitCas();
-    default: return EmitTensor(info);
+    case Op::If:
+      if (nesting_ >= MaxNesting) return false;
+      EmitIf();
+      return true;
+    case Op::For:
+      return EmitFor();
+    case Op::While:
+      if (nesting_ >= MaxNesting) return false;
+      EmitWhile();
+      return true;
+    case Op::Switch:
+      if (nesting_ >= MaxNesting) return false;
+      EmitSwitch();
+      return true;
+    case Op::Parallel:
+      return EmitParallel();
+    case Op::Call:
+      return EmitCall();
+    case Op::Length:
+      return EmitLength();
+    case Op::Alloc:
+      return EmitAlloc();
+    case Op::AtomicRmw:
+      return EmitAtomic();
+    case Op::AtomicCas:
+      return EmitCas();
+    default:
+      return EmitTensor(info);
   }
 }
 
@@ -54,12 +72,14 @@ std::vector<Type> FunctionGenerator::YieldTypes() {
 Values FunctionGenerator::YieldValues(const std::vector<Type>& yields) {
   Values values;
   for (Type type : yields)
-    values.push_back(type.is_tensor() ? TensorOf(type.element(), b_.function().shape(type)) : Any(type));
+    values.push_back(type.is_tensor() ? TensorOf(type.element(), b_.function().shape(type))
+                                      : Any(type));
   return values;
 }
 
 // Statements in a region of their own; what they define is gone afterwards.
-Values FunctionGenerator::InRegion(uint32_t statements, const std::vector<Type>& yields, uint64_t trips) {
+Values FunctionGenerator::InRegion(uint32_t statements, const std::vector<Type>& yields,
+                                   uint64_t trips) {
   size_t mark = scope_.size();
   uint64_t outer = weight_;
   weight_ *= trips;
@@ -112,7 +132,8 @@ bool FunctionGenerator::EmitFor() {
     size_t mark = scope_.size();
     AddToScope(i);
     scope_.insert(scope_.end(), carried.begin(), carried.end());
-    Values values = InRegion(1 + static_cast<uint32_t>(state_.random.Below(4)), carried_types, trips);
+    Values values =
+        InRegion(1 + static_cast<uint32_t>(state_.random.Below(4)), carried_types, trips);
     scope_.resize(mark);
     return values;
   });
@@ -193,19 +214,28 @@ void FunctionGenerator::EmitPhases(const Uniform& uniform) {
     if (kind == 0 && nesting_ < MaxNesting) {
       Type type = random.Pick(state_.pool);
       Values init = {Any(type)};
-      Values results = b_.For(uniform.low, uniform.high, 1, init, [&](ValueId j, std::span<const ValueId> carried) {
-        size_t mark = scope_.size();
-        AddToScope(j);
-        AddToScope(carried[0]);
-        in_structure(11);
-        Values next = {Any(type)};
-        scope_.resize(mark);
-        return next;
-      });
+      Values results = b_.For(uniform.low, uniform.high, 1, init,
+                              [&](ValueId j, std::span<const ValueId> carried) {
+                                size_t mark = scope_.size();
+                                AddToScope(j);
+                                AddToScope(carried[0]);
+                                in_structure(11);
+                                Values next = {Any(type)};
+                                scope_.resize(mark);
+                                return next;
+                              });
       AddToScope(results[0]);
     } else if (kind == 1 && nesting_ < MaxNesting) {
-      b_.If(uniform.condition, {}, [&] { in_structure(1); return Values{}; },
-            [&] { if (random.Chance(30)) in_structure(1); return Values{}; });
+      b_.If(
+          uniform.condition, {},
+          [&] {
+            in_structure(1);
+            return Values{};
+          },
+          [&] {
+            if (random.Chance(30)) in_structure(1);
+            return Values{};
+          });
     } else {
       phase();
     }
@@ -215,7 +245,8 @@ void FunctionGenerator::EmitPhases(const Uniform& uniform) {
 
 bool FunctionGenerator::EmitParallel() {
   Random& random = state_.random;
-  if (!state_.options.allow_parallel || scalar_only_ || nesting_ >= MaxNesting || weight_ > 200) return false;
+  if (!state_.options.allow_parallel || scalar_only_ || nesting_ >= MaxNesting || weight_ > 200)
+    return false;
   int64_t step = 1;
   uint64_t trips = 1;
   auto [low, high] = Bounds(types::Index, &step, &trips);
@@ -230,8 +261,10 @@ bool FunctionGenerator::EmitParallel() {
   weight_ *= trips;
   b_.Parallel(low, high, [&](ValueId i) {
     AddToScope(i);
-    if (phases) EmitPhases(uniform);
-    else Statements(1 + static_cast<uint32_t>(random.Below(4)));
+    if (phases)
+      EmitPhases(uniform);
+    else
+      Statements(1 + static_cast<uint32_t>(random.Below(4)));
   });
   --nesting_;
   weight_ = outer_weight;
@@ -283,7 +316,8 @@ bool FunctionGenerator::EmitCall() {
   if (!results) return false;
   cost_ += weight_ * state_.costs[callee];
   uint64_t word = callee;
-  for (ValueId value : b_.Emit(Op::Call, Type{}, arguments, *results, std::span(&word, 1))) AddToScope(value);
+  for (ValueId value : b_.Emit(Op::Call, Type{}, arguments, *results, std::span(&word, 1)))
+    AddToScope(value);
   return true;
 }
 
@@ -312,10 +346,11 @@ bool FunctionGenerator::EmitAtomic() {
   Type type = PoolType(sets::Fixed | sets::Wide, &found);
   auto buffer = BufferOf(type, true, true);
   if (!found || !buffer) return false;
-  constexpr ir::AtomicKind FloatKinds[] = {ir::AtomicKind::Add, ir::AtomicKind::Min, ir::AtomicKind::Max,
-                                           ir::AtomicKind::Exchange};
+  constexpr ir::AtomicKind FloatKinds[] = {ir::AtomicKind::Add, ir::AtomicKind::Min,
+                                           ir::AtomicKind::Max, ir::AtomicKind::Exchange};
   bool is_float = ir::IsFloat(type.scalar);
-  uint64_t kind = is_float ? static_cast<uint64_t>(FloatKinds[state_.random.Below(4)]) : state_.random.Below(7);
+  uint64_t kind =
+      is_float ? static_cast<uint64_t>(FloatKinds[state_.random.Below(4)]) : state_.random.Below(7);
   uint64_t unordered = is_float || state_.random.Chance(20);
   ValueId index = SafeIndex(b_.Length(*buffer));
   AddToScope(b_.Emit1(Op::AtomicRmw, type, {*buffer, index, Any(type)}, type, {kind, unordered}));

@@ -31,26 +31,44 @@ int64_t CountOf(const Shape& shape) {
 
 bool FunctionGenerator::EmitTensor(const ir::OpInfo& info) {
   switch (info.op) {
-    case Op::Map: return EmitMap();
-    case Op::Reduce: return EmitReduce();
-    case Op::Matmul: case Op::MatmulFast: return EmitMatmul(info.op);
-    case Op::Reshape: return EmitReshape();
-    case Op::Transpose: return EmitTranspose();
-    case Op::Broadcast: return EmitBroadcast();
-    case Op::Slice: return EmitSlice();
-    case Op::Concat: return EmitConcat();
-    case Op::Gather: return EmitGather();
-    case Op::Iota: return EmitIota();
-    case Op::TensorUniform: case Op::TensorNormal: return EmitTensorRandom(info.op);
-    case Op::Extract: return EmitExtract();
-    case Op::TensorLoad: return EmitTensorLoad();
-    case Op::TensorStore: return EmitTensorStore();
-    default: return false;
+    case Op::Map:
+      return EmitMap();
+    case Op::Reduce:
+      return EmitReduce();
+    case Op::Matmul:
+    case Op::MatmulFast:
+      return EmitMatmul(info.op);
+    case Op::Reshape:
+      return EmitReshape();
+    case Op::Transpose:
+      return EmitTranspose();
+    case Op::Broadcast:
+      return EmitBroadcast();
+    case Op::Slice:
+      return EmitSlice();
+    case Op::Concat:
+      return EmitConcat();
+    case Op::Gather:
+      return EmitGather();
+    case Op::Iota:
+      return EmitIota();
+    case Op::TensorUniform:
+    case Op::TensorNormal:
+      return EmitTensorRandom(info.op);
+    case Op::Extract:
+      return EmitExtract();
+    case Op::TensorLoad:
+      return EmitTensorLoad();
+    case Op::TensorStore:
+      return EmitTensorStore();
+    default:
+      return false;
   }
 }
 
 Dim FunctionGenerator::RandomDim() {
-  if (!symbols_.empty() && state_.random.Chance(30)) return Dim::Symbol(state_.random.Pick(symbols_));
+  if (!symbols_.empty() && state_.random.Chance(30))
+    return Dim::Symbol(state_.random.Pick(symbols_));
   if (state_.random.Chance(4)) return Dim::Constant(0);
   if (state_.random.Chance(2)) return Dim::Constant(state_.random.Between(60, 70));
   return Dim::Constant(state_.random.Between(1, 4));
@@ -67,7 +85,8 @@ Type FunctionGenerator::TensorType(Type element, const Shape& shape) {
   return Type::Tensor(element, b_.AddShape(shape));
 }
 
-std::optional<ValueId> FunctionGenerator::ExistingTensor(ir::ScalarSet elements, uint32_t min_rank) {
+std::optional<ValueId> FunctionGenerator::ExistingTensor(ir::ScalarSet elements,
+                                                         uint32_t min_rank) {
   std::vector<ValueId> found;
   for (ValueId value : scope_) {
     Type type = b_.TypeOf(value);
@@ -86,7 +105,8 @@ ValueId FunctionGenerator::TensorOf(Type element, const Shape& shape) {
   if (IsConstant(shape) && CountOf(shape) <= 6 && CountOf(shape) > 0 && state_.random.Chance(40)) {
     // Different elements, through a table of scalars.
     ValueId buffer = b_.Alloc(element, Int(types::Index, CountOf(shape)));
-    for (int64_t i = 0; i < CountOf(shape); ++i) b_.Store(buffer, Int(types::Index, i), Any(element));
+    for (int64_t i = 0; i < CountOf(shape); ++i)
+      b_.Store(buffer, Int(types::Index, i), Any(element));
     return b_.Emit1(Op::TensorLoad, type, {buffer}, type);
   }
   return b_.Emit1(Op::Broadcast, type, {Any(element)}, type);
@@ -110,16 +130,17 @@ bool FunctionGenerator::EmitMap() {
     tensors.push_back(TensorOf(state_.random.Pick(state_.pool), shape));
   Type element = state_.random.Pick(state_.pool);
   std::vector<ValueId> outer = scope_;
-  ValueId result = b_.Map(tensors, TensorType(element, shape), [&](std::span<const ValueId> elements) {
-    std::erase_if(scope_, [&](ValueId value) { return !b_.TypeOf(value).is_scalar(); });
-    scope_.insert(scope_.end(), elements.begin(), elements.end());
-    scalar_only_ = true;
-    ++nesting_;
-    Statements(1 + static_cast<uint32_t>(state_.random.Below(4)));
-    --nesting_;
-    scalar_only_ = false;
-    return Values{Any(element)};
-  });
+  ValueId result =
+      b_.Map(tensors, TensorType(element, shape), [&](std::span<const ValueId> elements) {
+        std::erase_if(scope_, [&](ValueId value) { return !b_.TypeOf(value).is_scalar(); });
+        scope_.insert(scope_.end(), elements.begin(), elements.end());
+        scalar_only_ = true;
+        ++nesting_;
+        Statements(1 + static_cast<uint32_t>(state_.random.Below(4)));
+        --nesting_;
+        scalar_only_ = false;
+        return Values{Any(element)};
+      });
   scope_ = std::move(outer);
   AddToScope(result);
   return true;
@@ -185,7 +206,8 @@ bool FunctionGenerator::EmitReshape() {
     // The same dimensions in another order, with a 1 somewhere: always as many elements.
     result = shape;
     std::reverse(result.begin(), result.end());
-    if (result.size() < 4) result.insert(result.begin() + state_.random.Below(result.size() + 1), Dim::Constant(1));
+    if (result.size() < 4)
+      result.insert(result.begin() + state_.random.Below(result.size() + 1), Dim::Constant(1));
   }
   Type to = TensorType(type.element(), result);
   AddToScope(b_.Emit1(Op::Reshape, to, {*tensor}, to));
@@ -354,7 +376,8 @@ bool FunctionGenerator::EmitTensorLoad() {
   auto buffer = BufferOf(element, true, false);
   if (!buffer || !Unguarded()) {
     if (!IsConstant(shape)) return false;
-    ValueId scratch = b_.Alloc(element, Int(types::Index, CountOf(shape) + state_.random.Between(0, 2)));
+    ValueId scratch =
+        b_.Alloc(element, Int(types::Index, CountOf(shape) + state_.random.Between(0, 2)));
     if (CountOf(shape) > 0) b_.Store(scratch, Int(types::Index, 0), Any(element));
     buffer = scratch;
   }
@@ -370,7 +393,8 @@ bool FunctionGenerator::EmitTensorStore() {
   auto buffer = BufferOf(type.element(), false, true);
   if (!buffer || !Unguarded()) {
     if (!IsConstant(shape)) return false;
-    buffer = b_.Alloc(type.element(), Int(types::Index, CountOf(shape) + state_.random.Between(0, 2)));
+    buffer =
+        b_.Alloc(type.element(), Int(types::Index, CountOf(shape) + state_.random.Between(0, 2)));
     AddToScope(*buffer);
   }
   ValueId operands[] = {*buffer, *tensor};

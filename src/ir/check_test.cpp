@@ -45,16 +45,24 @@ TEST(Check, RefusesValuesOfAClosedRegion) {
   Program program;
   FunctionBuilder b(program, "main", {types::Bool, types::I32}, {types::I32});
   ValueId inner;
-  b.If(b.Param(0), {}, [&] { inner = b.Unary(Op::Neg, b.Param(1)); return Values{}; },
-       [] { return Values{}; });
+  b.If(
+      b.Param(0), {},
+      [&] {
+        inner = b.Unary(Op::Neg, b.Param(1));
+        return Values{};
+      },
+      [] { return Values{}; });
   b.Return({inner});
   b.Finish();
   ExpectRefused(program, Diag::NotDominated);
 }
 
 TEST(Check, RefusesConstantsThatAreNotCanonical) {
-  for (auto [type, word] : {std::pair{types::Bool, 2ull}, {types::U8, 256ull}, {types::I8, 255ull},
-                            {types::F16, 0x10000ull}, {types::Field, 0xffffffff00000001ull}}) {
+  for (auto [type, word] : {std::pair{types::Bool, 2ull},
+                            {types::U8, 256ull},
+                            {types::I8, 255ull},
+                            {types::F16, 0x10000ull},
+                            {types::Field, 0xffffffff00000001ull}}) {
     Program program;
     FunctionBuilder b(program, "main", {}, {type});
     uint64_t zero = 0;

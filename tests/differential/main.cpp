@@ -57,10 +57,10 @@ class Differential {
   const Totals& totals() const { return totals_; }
 
  private:
-  void RunOn(Engine& engine, const std::vector<ir::Program>& programs, const std::vector<std::vector<Run>>& runs,
-             uint64_t first_seed, bool metered);
-  void Report(Engine& engine, const ir::Program& program, const Run& run, uint64_t seed, bool metered,
-              const std::string& difference);
+  void RunOn(Engine& engine, const std::vector<ir::Program>& programs,
+             const std::vector<std::vector<Run>>& runs, uint64_t first_seed, bool metered);
+  void Report(Engine& engine, const ir::Program& program, const Run& run, uint64_t seed,
+              bool metered, const std::string& difference);
 
   Options options_;
   std::vector<std::unique_ptr<Engine>> engines_;
@@ -73,12 +73,15 @@ Result<void> Differential::Create() {
 }
 
 bool HasLoweredLoops(const ir::Program& program) {
-  return std::any_of(program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
-    bool tensors = std::any_of(function.values.begin(), function.values.end(),
-                               [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
-    return tensors || std::any_of(function.insts.begin(), function.insts.end(),
-                                  [](const ir::Inst& inst) { return inst.op == ir::Op::Barrier; });
-  });
+  return std::any_of(
+      program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
+        bool tensors =
+            std::any_of(function.values.begin(), function.values.end(),
+                        [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
+        return tensors ||
+               std::any_of(function.insts.begin(), function.insts.end(),
+                           [](const ir::Inst& inst) { return inst.op == ir::Op::Barrier; });
+      });
 }
 
 // Arguments, streams and, now and then, tight limits.
@@ -101,7 +104,8 @@ void Bound(Limits& limits) {
   limits.run_ms = 2'000;
 }
 bool IsLimit(const exec::Outcome& outcome) {
-  return outcome.trap && (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Memory);
+  return outcome.trap &&
+         (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Memory);
 }
 
 void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
@@ -134,15 +138,18 @@ void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
   for (auto& engine : engines_) RunOn(*engine, programs, runs, first, metered);
 }
 
-std::string Difference(Engine& engine, const ir::Program& program, exec::Callable& callable, const Run& run) {
+std::string Difference(Engine& engine, const ir::Program& program, exec::Callable& callable,
+                       const Run& run) {
   std::vector<Value> arguments = CloneArguments(run.arguments);
   auto outcome = callable.Run(arguments, run.context);
   if (!outcome) return outcome.error().ToString();
-  return CompareOutcomes(run.expected, run.arguments_after, *outcome, arguments, engine.trap_detail(program));
+  return CompareOutcomes(run.expected, run.arguments_after, *outcome, arguments,
+                         engine.trap_detail(program));
 }
 
 void Differential::RunOn(Engine& engine, const std::vector<ir::Program>& programs,
-                         const std::vector<std::vector<Run>>& runs, uint64_t first_seed, bool metered) {
+                         const std::vector<std::vector<Run>>& runs, uint64_t first_seed,
+                         bool metered) {
   std::vector<const ir::Program*> pointers;
   for (const ir::Program& program : programs) pointers.push_back(&program);
   std::vector<Prepared> prepared = engine.Prepare(pointers, metered);
@@ -162,8 +169,8 @@ void Differential::RunOn(Engine& engine, const std::vector<ir::Program>& program
   }
 }
 
-void Differential::Report(Engine& engine, const ir::Program& program, const Run& run, uint64_t seed, bool metered,
-                          const std::string& difference) {
+void Differential::Report(Engine& engine, const ir::Program& program, const Run& run, uint64_t seed,
+                          bool metered, const std::string& difference) {
   fmt::print("MISMATCH seed {} on {}: {}\n", seed, engine.name(), difference.substr(0, 400));
   if (totals_.mismatches > 20) return;
   auto rerun = [&](const FailingRun& candidate, Run& again) {
@@ -200,8 +207,11 @@ void Differential::Report(Engine& engine, const ir::Program& program, const Run&
   std::filesystem::create_directories(options_.out);
   std::string path = fmt::format("{}/mismatch_{}_{}.frz", options_.out, engine.name(), seed);
   std::ofstream file(path);
-  file << "// Found by differential testing, seed " << seed << ", on " << engine.name() << ".\n// run: "
-       << PrintRunLine(failing.program, failing.arguments, again.context, again.expected, again.arguments_after) << "\n"
+  file << "// Found by differential testing, seed " << seed << ", on " << engine.name()
+       << ".\n// run: "
+       << PrintRunLine(failing.program, failing.arguments, again.context, again.expected,
+                       again.arguments_after)
+       << "\n"
        << ir::PrintText(failing.program);
   fmt::print("  smaller: {}\n  {}\n", path, why.substr(0, 400));
 }
@@ -222,7 +232,8 @@ Options ReadOptions(int argc, char** argv) {
       for (std::string name; std::getline(list, name, ',');) options.targets.push_back(name);
     }
   }
-  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE")) options.count *= std::max(1ull, std::strtoull(scale, nullptr, 0));
+  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE"))
+    options.count *= std::max(1ull, std::strtoull(scale, nullptr, 0));
   if (options.targets.empty())
     for (const std::string& name : EngineNames())
       if (name != "interp") options.targets.push_back(name);
@@ -231,7 +242,8 @@ Options ReadOptions(int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   Options options = ReadOptions(argc, argv);
-  fmt::print("seed {}, {} programs, targets {}\n", options.seed, options.count, fmt::join(options.targets, ","));
+  fmt::print("seed {}, {} programs, targets {}\n", options.seed, options.count,
+             fmt::join(options.targets, ","));
   Differential differential(options);
   if (auto created = differential.Create(); !created) {
     fmt::print("{}\n", created.error().ToString());
@@ -240,11 +252,15 @@ int Main(int argc, char** argv) {
   auto start = std::chrono::steady_clock::now();
   for (uint64_t done = 0, unit = 0; done < options.count; done += options.unit, ++unit)
     // Every fourth unit counts fuel.
-    differential.RunUnit(options.seed * 1'000'000 + done, std::min(options.unit, options.count - done), unit % 4 == 3);
+    differential.RunUnit(options.seed * 1'000'000 + done,
+                         std::min(options.unit, options.count - done), unit % 4 == 3);
   const Totals& totals = differential.totals();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("seed {}: {} programs, {} runs ({} trapped), {} refused by an engine, {} mismatches, {:.1f} s\n",
-             options.seed, totals.programs, totals.runs, totals.traps, totals.refused, totals.mismatches, seconds);
+  fmt::print(
+      "seed {}: {} programs, {} runs ({} trapped), {} refused by an engine, {} mismatches, {:.1f} "
+      "s\n",
+      options.seed, totals.programs, totals.runs, totals.traps, totals.refused, totals.mismatches,
+      seconds);
   return totals.mismatches == 0 && totals.programs > 0 ? 0 : 1;
 }
 

@@ -49,7 +49,8 @@ class Editor : public ir::Cloner {
   ValueId StandIn(Type type) {
     std::vector<uint64_t> zero(ir::WordsOf(type.element()), 0);
     if (type.is_scalar()) return builder_.Const(type, zero);
-    if (type.is_buffer()) return builder_.Alloc(type.element(), builder_.ConstInt(ir::types::Index, 1));
+    if (type.is_buffer())
+      return builder_.Alloc(type.element(), builder_.ConstInt(ir::types::Index, 1));
     return builder_.Emit1(Op::Broadcast, type, {builder_.Const(type.element(), zero)}, type);
   }
 
@@ -64,10 +65,14 @@ class Editor : public ir::Cloner {
           Bind(result, StandIn(source_.type(result)));
         }
         return {};
-      case EditKind::FirstArm: return Inline(inst, 0);
-      case EditKind::SecondArm: return Inline(inst, 1);
-      case EditKind::ZeroConstant: return Constant(inst, 0);
-      case EditKind::OneConstant: return Constant(inst, 1);
+      case EditKind::FirstArm:
+        return Inline(inst, 0);
+      case EditKind::SecondArm:
+        return Inline(inst, 1);
+      case EditKind::ZeroConstant:
+        return Constant(inst, 0);
+      case EditKind::OneConstant:
+        return Constant(inst, 1);
       case EditKind::UseOperand:
         if (inst.results.count != 1) return NotHere();
         for (ValueId operand : source_.operands_of(inst))
@@ -93,7 +98,8 @@ class Editor : public ir::Cloner {
 
   // The arm's instructions in place of the instruction; of a loop one turn.
   Result<void> Inline(const Inst& inst, uint32_t arm) {
-    bool fits = inst.op == Op::If || inst.op == Op::Switch || inst.op == Op::For || inst.op == Op::Parallel;
+    bool fits =
+        inst.op == Op::If || inst.op == Op::Switch || inst.op == Op::For || inst.op == Op::Parallel;
     if (!fits || arm >= inst.regions.count) return NotHere();
     const ir::Region& region = source_.region(ir::Function::region_of(inst, arm));
     if (inst.op == Op::For || inst.op == Op::Parallel) {
@@ -137,11 +143,12 @@ ir::Program Reachable(const ir::Program& program) {
 
 Result<ir::Program> Edited(const ir::Program& program, const Edit& edit) {
   uint32_t number = 0;
-  ir::Program edited = TRY(ir::CopyProgram(program, [&](const ir::Function& function, FunctionBuilder& builder) {
-    Editor editor(function, builder, number++ == edit.function ? &edit : nullptr);
-    editor.DeclareParams();
-    return editor.CopyBody();
-  }));
+  ir::Program edited =
+      TRY(ir::CopyProgram(program, [&](const ir::Function& function, FunctionBuilder& builder) {
+        Editor editor(function, builder, number++ == edit.function ? &edit : nullptr);
+        editor.DeclareParams();
+        return editor.CopyBody();
+      }));
   TRY_VOID(ir::Check(edited));
   return edited;
 }
@@ -154,7 +161,8 @@ Result<ir::Program> WithoutResult(const ir::Program& program, uint32_t dropped) 
   Values kept;
   for (uint32_t i = 0; i < last.operands.count; ++i)
     if (i != dropped) kept.push_back(entry.operand(last, i));
-  last.operands = {static_cast<uint32_t>(entry.operands.size()), static_cast<uint32_t>(kept.size())};
+  last.operands = {static_cast<uint32_t>(entry.operands.size()),
+                   static_cast<uint32_t>(kept.size())};
   entry.operands.insert(entry.operands.end(), kept.begin(), kept.end());
   entry.results.erase(entry.results.begin() + dropped);
   TRY_VOID(ir::Check(edited));
@@ -198,8 +206,9 @@ class Shrinker {
     bool changed = false;
     for (uint32_t f = static_cast<uint32_t>(run_.program.functions.size()); f-- > 0;)
       for (uint32_t i = static_cast<uint32_t>(run_.program.functions[f].insts.size()); i-- > 0;) {
-        for (EditKind kind : {EditKind::Drop, EditKind::FirstArm, EditKind::SecondArm, EditKind::UseOperand,
-                              EditKind::ZeroConstant, EditKind::OneConstant}) {
+        for (EditKind kind :
+             {EditKind::Drop, EditKind::FirstArm, EditKind::SecondArm, EditKind::UseOperand,
+              EditKind::ZeroConstant, EditKind::OneConstant}) {
           if (i >= run_.program.functions[f].insts.size()) break;
           if (!Try(Edited(run_.program, {f, i, kind}))) continue;
           changed = true;
@@ -226,11 +235,13 @@ class Shrinker {
     for (size_t i = 0; i < run_.arguments.size(); ++i) {
       const exec::Value old = run_.arguments[i];
       if (old.type.is_scalar()) {
-        exec::Value zero = exec::Value::Scalar(old.type, std::vector<uint64_t>(ir::WordsOf(old.type), 0));
+        exec::Value zero =
+            exec::Value::Scalar(old.type, std::vector<uint64_t>(ir::WordsOf(old.type), 0));
         if (!(old == zero)) changed |= TryArgument(i, zero);
       } else if (old.type.is_buffer()) {
         auto zeros = std::make_shared<exec::Memory>(old.memory->element(), old.memory->length());
-        if (!(old == exec::Value::Buffer(zeros))) changed |= TryArgument(i, exec::Value::Buffer(zeros));
+        if (!(old == exec::Value::Buffer(zeros)))
+          changed |= TryArgument(i, exec::Value::Buffer(zeros));
         const exec::Memory& whole = *run_.arguments[i].memory;
         auto half = std::make_shared<exec::Memory>(whole.element(), whole.length() / 2);
         std::copy_n(whole.data(), half->size_bytes(), half->data());
@@ -247,7 +258,8 @@ class Shrinker {
 
 }  // namespace
 
-FailingRun Shrink(FailingRun run, const std::function<bool(const FailingRun&)>& fails, int most_tries) {
+FailingRun Shrink(FailingRun run, const std::function<bool(const FailingRun&)>& fails,
+                  int most_tries) {
   return Shrinker(std::move(run), fails, most_tries).Run();
 }
 

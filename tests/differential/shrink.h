@@ -17,6 +17,7 @@ struct FailingRun {
 
 // `fails` must be true of the run it is given; it is asked at most `most_tries` times. What comes back
 // fails too.
-FailingRun Shrink(FailingRun run, const std::function<bool(const FailingRun&)>& fails, int most_tries);
+FailingRun Shrink(FailingRun run, const std::function<bool(const FailingRun&)>& fails,
+                  int most_tries);
 
 }  // namespace frazil::tests

@@ -80,7 +80,8 @@ void Coverage::CheckOps() {
       auto scalar = static_cast<ir::Scalar>(i);
       if (!ir::Contains(info.types, scalar)) continue;
       // `cast` never gives these, although its row says Any.
-      bool no_cast = scalar == ir::Scalar::Bool || scalar == ir::Scalar::Int || scalar == ir::Scalar::Digest;
+      bool no_cast =
+          scalar == ir::Scalar::Bool || scalar == ir::Scalar::Int || scalar == ir::Scalar::Digest;
       if (info.op == ir::Op::Cast && no_cast) continue;
       ++checked_;
       if (!ops_.contains({info.op, scalar}))
@@ -102,7 +103,8 @@ void Coverage::CheckSemantics(const std::string& path) {
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   std::set<std::string> names;
   const std::regex pattern(R"(^- \[([a-z0-9_.]+)\])", std::regex::multiline);
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern); it != std::sregex_iterator(); ++it)
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern);
+       it != std::sregex_iterator(); ++it)
     names.insert((*it)[1]);
   if (names.empty()) Missing(path + " has no named lines");
   for (const std::string& name : names) {
@@ -110,16 +112,17 @@ void Coverage::CheckSemantics(const std::string& path) {
     if (!covers_.contains(name)) Missing(fmt::format("a program that covers [{}]", name));
   }
   for (const std::string& name : covers_)
-    if (!names.contains(name)) Missing(fmt::format("[{}] in {}, which a program says it covers", name, path));
+    if (!names.contains(name))
+      Missing(fmt::format("[{}] in {}, which a program says it covers", name, path));
 }
 
 void Coverage::CheckDiagnostics() {
   // The text form cannot make these: the reader answers FRZ0106 before dominance is looked at, and guards are
   // read by themselves. src/ir/check_test.cpp and src/ir/guard_test.cpp have them.
   const std::set<std::string> elsewhere = {"FRZ0203", "FRZ0213"};
-#define FRAZIL_DIAG(name, id, error_class, title)                                              \
-  if (std::string_view(id) < "FRZ0304" && !elsewhere.contains(id)) {                           \
-    ++checked_;                                                                                \
+#define FRAZIL_DIAG(name, id, error_class, title)                                                  \
+  if (std::string_view(id) < "FRZ0304" && !elsewhere.contains(id)) {                               \
+    ++checked_;                                                                                    \
     if (!diagnostics_.contains(id)) Missing(fmt::format("a file that expects {}, {}", id, title)); \
   }
 #include "base/diagnostics.def"

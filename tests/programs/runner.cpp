@@ -50,7 +50,8 @@ class Runner {
 
  private:
   void RunCase(Engine& engine, const Case& test, Prepared& prepared, Tally& tally);
-  std::string RunOne(Engine& engine, const Case& test, const RunLine& run, exec::Callable& callable);
+  std::string RunOne(Engine& engine, const Case& test, const RunLine& run,
+                     exec::Callable& callable);
 
   std::deque<TestFile> files_;
   std::deque<ir::Program> programs_;
@@ -62,13 +63,16 @@ bool Runner::Load(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders)
     for (const auto& path : FindTestFiles(folder)) {
       auto file = ReadTestFile(path, folder);
-      if (file) files_.push_back(std::move(*file));
-      else Fault(fmt::format("{}: {}", path.string(), file.error().ToString()));
+      if (file)
+        files_.push_back(std::move(*file));
+      else
+        Fault(fmt::format("{}: {}", path.string(), file.error().ToString()));
     }
   return faults_ == 0;
 }
 
-std::string Runner::RunOne(Engine& engine, const Case& test, const RunLine& run, exec::Callable& callable) {
+std::string Runner::RunOne(Engine& engine, const Case& test, const RunLine& run,
+                           exec::Callable& callable) {
   auto arguments = MakeArguments(run, *test.program);
   if (!arguments) return arguments.error().ToString();
   auto context = MakeContext(run, *test.program);
@@ -97,7 +101,8 @@ void Runner::RunCase(Engine& engine, const Case& test, Prepared& prepared, Tally
       return;
     }
     tally.failed += test.runs.size();
-    Fault(fmt::format("{} on {}: {}", test.file->path.string(), engine.name(), prepared.error().ToString()));
+    Fault(fmt::format("{} on {}: {}", test.file->path.string(), engine.name(),
+                      prepared.error().ToString()));
     return;
   }
   for (const RunLine* run : test.runs) {
@@ -107,7 +112,8 @@ void Runner::RunCase(Engine& engine, const Case& test, Prepared& prepared, Tally
       continue;
     }
     ++tally.failed;
-    Fault(fmt::format("{}:{} on {}: {}", test.file->path.string(), run->line, engine.name(), difference));
+    Fault(fmt::format("{}:{} on {}: {}", test.file->path.string(), run->line, engine.name(),
+                      difference));
   }
 }
 
@@ -159,12 +165,15 @@ bool Runner::RunRejects() {
       bool same_line = expected.line == 0 || error.location.line == expected.line;
       bool same_column = expected.column == 0 || error.location.column == expected.column;
       bool same = file.errors[0].id == DiagId(error.diag) && same_line && same_column;
-      if (same && ClassOf(error.diag) != ErrorClass::Internal) ++passed;
-      else Fault(fmt::format("{}: expected {} at {}:{}, got: {}", file.path.string(), file.errors[0].id, expected.line,
-                             expected.column, error.ToString()));
+      if (same && ClassOf(error.diag) != ErrorClass::Internal)
+        ++passed;
+      else
+        Fault(fmt::format("{}: expected {} at {}:{}, got: {}", file.path.string(),
+                          file.errors[0].id, expected.line, expected.column, error.ToString()));
     }
   }
-  fmt::print("{} files that must be refused\n{} passed, {} failed\n", files_.size(), passed, faults_);
+  fmt::print("{} files that must be refused\n{} passed, {} failed\n", files_.size(), passed,
+             faults_);
   return faults_ == 0 && !files_.empty();
 }
 
@@ -190,13 +199,16 @@ int Main(int argc, char** argv) {
   std::vector<Tally> tallies;
   for (const std::string& name : targets) {
     auto engine = MakeEngine(name);
-    if (engine) tallies.push_back(runner.RunOn(**engine));
-    else runner.Fault(engine.error().ToString());
+    if (engine)
+      tallies.push_back(runner.RunOn(**engine));
+    else
+      runner.Fault(engine.error().ToString());
   }
   fmt::print("{:<12} {:>6} {:>8} {:>8} {:>8}\n", "target", "files", "passed", "failed", "refused");
   size_t passed = 0;
   for (const Tally& tally : tallies) {
-    fmt::print("{:<12} {:>6} {:>8} {:>8} {:>8}\n", tally.name, tally.files, tally.passed, tally.failed, tally.refused);
+    fmt::print("{:<12} {:>6} {:>8} {:>8} {:>8}\n", tally.name, tally.files, tally.passed,
+               tally.failed, tally.refused);
     passed += tally.passed;
   }
   fmt::print("{} passed, {} failed\n", passed, runner.faults());

@@ -29,14 +29,17 @@ void DamageOnce(ir::Function& function, uint64_t random) {
             ir::ValueId(static_cast<uint32_t>((value >> 32) % function.values.size()));
       break;
     case 2: {
-      constexpr uint64_t Odd[] = {0, 1, 2, 3, 5, 8, 64, 4096, 1ull << 32, (1ull << 63) - 1, 1ull << 63, ~0ull, ~1ull};
+      constexpr uint64_t Odd[] = {
+          0, 1, 2, 3, 5, 8, 64, 4096, 1ull << 32, (1ull << 63) - 1, 1ull << 63, ~0ull, ~1ull};
       if (inst.attributes.count > 0)
-        function.words[inst.attributes.begin + value % inst.attributes.count] = Odd[(value >> 20) % std::size(Odd)];
+        function.words[inst.attributes.begin + value % inst.attributes.count] =
+            Odd[(value >> 20) % std::size(Odd)];
       break;
     }
     default:
       if (inst.operands.count > 1)
-        std::swap(function.operands[inst.operands.begin], function.operands[inst.operands.begin + 1]);
+        std::swap(function.operands[inst.operands.begin],
+                  function.operands[inst.operands.begin + 1]);
       break;
   }
 }

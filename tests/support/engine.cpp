@@ -22,7 +22,8 @@ using exec::Value;
 class InterpreterCall : public exec::Callable {
  public:
   explicit InterpreterCall(ir::Program program) : program_(std::move(program)) {}
-  Result<exec::Outcome> Run(std::span<const Value> arguments, const exec::RunContext& context) override {
+  Result<exec::Outcome> Run(std::span<const Value> arguments,
+                            const exec::RunContext& context) override {
     return exec::Interpret(program_, arguments, context);
   }
 
@@ -34,10 +35,12 @@ class LoweredInterpreterCall : public exec::Callable {
  public:
   LoweredInterpreterCall(ir::Program source, ir::Program lowered)
       : source_(std::move(source)), lowered_(std::move(lowered)) {}
-  Result<exec::Outcome> Run(std::span<const Value> arguments, const exec::RunContext& context) override {
+  Result<exec::Outcome> Run(std::span<const Value> arguments,
+                            const exec::RunContext& context) override {
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(source_, arguments, context.limits));
     exec::Outcome outcome = TRY(exec::Interpret(lowered_, call.arguments(), context));
-    return std::move(call).Finish(outcome.trap, std::move(outcome.results), std::move(outcome.output));
+    return std::move(call).Finish(outcome.trap, std::move(outcome.results),
+                                  std::move(outcome.output));
   }
 
  private:
@@ -92,7 +95,8 @@ Result<ir::Program> AsIs(const ir::Program& program) { return program; }
 Result<ir::Program> Reprinted(const ir::Program& program) {
   std::string text = ir::PrintText(program);
   ir::Program again = TRY(ir::ParseText(text));
-  if (ir::PrintText(again) != text) return Fail(Diag::Internal, "the text changes when it is printed again");
+  if (ir::PrintText(again) != text)
+    return Fail(Diag::Internal, "the text changes when it is printed again");
   if (ir::ExactDigest(again) != ir::ExactDigest(program))
     return Fail(Diag::Internal, "the digest changes when the program is printed and read");
   return again;
@@ -117,10 +121,11 @@ Result<ir::Program> Canonical(const ir::Program& program) {
 }  // namespace
 
 TrapDetail TrapDetailWhenLowered(const ir::Program& program) {
-  bool tensors = std::any_of(program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
-    return std::any_of(function.values.begin(), function.values.end(),
-                       [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
-  });
+  bool tensors = std::any_of(
+      program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
+        return std::any_of(function.values.begin(), function.values.end(),
+                           [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
+      });
   return tensors ? TrapDetail::KindAndIndex : TrapDetail::All;
 }
 

@@ -23,7 +23,8 @@ class Engine {
   virtual std::string_view name() const = 0;
   // One callable, or the reason why not, for each program. Programs handed over together are compiled
   // together where that saves time. `metered`: runs may have a fuel limit.
-  virtual std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool metered) = 0;
+  virtual std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
+                                        bool metered) = 0;
   virtual TrapDetail trap_detail(const ir::Program&) const { return TrapDetail::All; }
   // Not every program is its business (the batch interpreter); what it refuses is no failure.
   virtual bool may_refuse() const { return false; }

@@ -22,18 +22,20 @@ bool IsBatchProgram(const ir::Program& program) {
     if (!entry.param_type(i).is_scalar()) return false;
   for (ir::Type type : entry.results)
     if (!type.is_scalar()) return false;
-  return std::none_of(program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
-    return std::any_of(function.insts.begin(), function.insts.end(), [](const ir::Inst& inst) {
-      return ir::Info(inst.op).effect == ir::Effect::Io;
-    });
-  });
+  return std::none_of(
+      program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
+        return std::any_of(function.insts.begin(), function.insts.end(), [](const ir::Inst& inst) {
+          return ir::Info(inst.op).effect == ir::Effect::Io;
+        });
+      });
 }
 
 class BatchCall : public exec::Callable {
  public:
   explicit BatchCall(const ir::Program& program) : program_(program) {}
 
-  Result<exec::Outcome> Run(std::span<const Value> arguments, const exec::RunContext& context) override {
+  Result<exec::Outcome> Run(std::span<const Value> arguments,
+                            const exec::RunContext& context) override {
     TRY_VOID(exec::CheckLaunch(program_, arguments));
     exec::BatchProgram batch = TRY(exec::BatchProgram::Create(program_, context.limits));
     std::vector<Memory> inputs, outputs;
@@ -54,7 +56,8 @@ class BatchCall : public exec::Callable {
   }
 
  private:
-  Result<exec::Outcome> Collect(const std::vector<Memory>& outputs, const std::vector<uint8_t>& traps) {
+  Result<exec::Outcome> Collect(const std::vector<Memory>& outputs,
+                                const std::vector<uint8_t>& traps) {
     exec::Outcome outcome;
     if (std::any_of(traps.begin(), traps.end(), [&](uint8_t trap) { return trap != traps[0]; }))
       return Fail(Diag::Mismatch, "the lanes of a batch trap differently");
@@ -67,7 +70,8 @@ class BatchCall : public exec::Callable {
       memory.Get(0, first);
       for (size_t lane = 1; lane < LaneCount; ++lane) {
         memory.Get(static_cast<int64_t>(lane), words);
-        if (words != first) return Fail(Diag::Mismatch, "the lanes of a batch give different results");
+        if (words != first)
+          return Fail(Diag::Mismatch, "the lanes of a batch give different results");
       }
       outcome.results.push_back(Value::Scalar(memory.element(), first));
     }
@@ -85,8 +89,10 @@ class BatchEngine : public Engine {
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool) override {
     std::vector<Prepared> result;
     for (const ir::Program* program : programs) {
-      if (IsBatchProgram(*program)) result.push_back(std::make_unique<BatchCall>(*program));
-      else result.push_back(Fail(Diag::Unsupported, "not from scalars to scalars, or with streams"));
+      if (IsBatchProgram(*program))
+        result.push_back(std::make_unique<BatchCall>(*program));
+      else
+        result.push_back(Fail(Diag::Unsupported, "not from scalars to scalars, or with streams"));
     }
     return result;
   }

@@ -20,7 +20,8 @@ class TargetEngine : public Engine {
   TrapDetail trap_detail(const ir::Program& program) const override {
     return TrapDetailWhenLowered(program);
   }
-  std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool metered) override {
+  std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
+                                bool metered) override {
     std::vector<Prepared> result;
     for (const ir::Program* program : programs) result.push_back(PrepareOne(*program, metered));
     return result;
@@ -55,7 +56,8 @@ class CEngine : public Engine {
   TrapDetail trap_detail(const ir::Program& program) const override {
     return TrapDetailWhenLowered(program);
   }
-  std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool metered) override {
+  std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
+                                bool metered) override {
     std::vector<ir::Program> copies;
     for (const ir::Program* program : programs) copies.push_back(*program);
     std::vector<Prepared> result;
@@ -77,13 +79,16 @@ class CEngine : public Engine {
 
 Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "batch") return MakeBatchEngine();
-  if (name == "wasm") return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
+  if (name == "wasm")
+    return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
   using Compilers = std::vector<Compiler>;
   if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", Compilers{{"gcc-12", {}}});
   if (name == "c-clang") return std::make_unique<CEngine>("c-clang", Compilers{{"clang-22", {}}});
   if (name == "c-mixed")
-    return std::make_unique<CEngine>("c-mixed", Compilers{{"gcc-12", {"-O1"}}, {"clang-22", {"-O0"}},
-                                                          {"gcc-12", {"-O2"}}, {"clang-22", {"-O1"}}});
+    return std::make_unique<CEngine>("c-mixed", Compilers{{"gcc-12", {"-O1"}},
+                                                          {"clang-22", {"-O0"}},
+                                                          {"gcc-12", {"-O2"}},
+                                                          {"clang-22", {"-O1"}}});
   return Fail(Diag::UnknownTarget, fmt::format("no engine '{}'", name));
 }
 

@@ -46,7 +46,8 @@ std::string CompareValues(const char* what, const std::vector<Value>& expected,
 
 }  // namespace
 
-std::string CompareOutcomes(const exec::Outcome& expected, const std::vector<Value>& expected_arguments,
+std::string CompareOutcomes(const exec::Outcome& expected,
+                            const std::vector<Value>& expected_arguments,
                             const exec::Outcome& actual, const std::vector<Value>& actual_arguments,
                             TrapDetail detail) {
   auto describe = [](const exec::Outcome& outcome) {
@@ -55,10 +56,12 @@ std::string CompareOutcomes(const exec::Outcome& expected, const std::vector<Val
   bool same_trap = expected.trap.has_value() == actual.trap.has_value();
   if (same_trap && expected.trap) same_trap = SameTrap(*expected.trap, *actual.trap, detail);
   if (!same_trap) return fmt::format("{} instead of {}", describe(actual), describe(expected));
-  if (auto text = CompareValues("output", expected.output, actual.output); !text.empty()) return text;
+  if (auto text = CompareValues("output", expected.output, actual.output); !text.empty())
+    return text;
   // After a trap writable buffers are unspecified.
   if (expected.trap) return "";
-  if (auto text = CompareValues("result", expected.results, actual.results); !text.empty()) return text;
+  if (auto text = CompareValues("result", expected.results, actual.results); !text.empty())
+    return text;
   return CompareValues("argument", expected_arguments, actual_arguments);
 }
 
@@ -76,13 +79,15 @@ std::string ListOf(const exec::Memory& memory) {
 }
 
 std::string TextOf(const Value& value) {
-  return value.type.is_scalar() ? ir::PrintLiteral(value.type, value.scalar_words()) : ListOf(*value.memory);
+  return value.type.is_scalar() ? ir::PrintLiteral(value.type, value.scalar_words())
+                                : ListOf(*value.memory);
 }
 
 std::string StreamOf(const std::vector<Value>& values) {
   std::string list = "[";
   for (const Value& value : values)
-    list += fmt::format("{}{}:{}", list.size() > 1 ? ", " : "", TextOf(value), ir::ScalarOrBufferName(value.type));
+    list += fmt::format("{}{}:{}", list.size() > 1 ? ", " : "", TextOf(value),
+                        ir::ScalarOrBufferName(value.type));
   return list + "]";
 }
 
@@ -107,24 +112,28 @@ std::string PrintRunLine(const ir::Program& program, const std::vector<Value>& a
   }
   line += ") ";
   if (expected.trap) {
-    line += fmt::format("traps \"{}\" in {}", ir::TrapName(expected.trap->kind), ir::Info(expected.trap->op).mnemonic);
+    line += fmt::format("traps \"{}\" in {}", ir::TrapName(expected.trap->kind),
+                        ir::Info(expected.trap->op).mnemonic);
     if (expected.trap->index >= 0) line += fmt::format(" at {}", expected.trap->index);
   } else if (expected.results.size() == 1) {
     line += "== " + TextOf(expected.results[0]);
   } else {
     std::string results;
-    for (const Value& value : expected.results) results += (results.empty() ? "" : ", ") + TextOf(value);
+    for (const Value& value : expected.results)
+      results += (results.empty() ? "" : ", ") + TextOf(value);
     line += fmt::format("== ({})", results);
   }
   for (size_t i = 0; i < arguments.size() && !expected.trap; ++i)
     if (arguments[i].type.is_buffer() && !(arguments[i] == arguments_after[i]))
-      line += fmt::format("; {} = {}", NameOf(program.entry_function(), i), TextOf(arguments_after[i]));
+      line +=
+          fmt::format("; {} = {}", NameOf(program.entry_function(), i), TextOf(arguments_after[i]));
   if (!expected.output.empty()) line += "; output " + StreamOf(expected.output);
   if (!context.input.empty()) line += "; input " + StreamOf(context.input);
   if (!context.hints.empty()) line += "; hints " + StreamOf(context.hints);
   const Limits defaults;
   if (context.limits.fuel != defaults.fuel) line += fmt::format("; fuel {}", context.limits.fuel);
-  if (context.limits.depth != defaults.depth) line += fmt::format("; depth {}", context.limits.depth);
+  if (context.limits.depth != defaults.depth)
+    line += fmt::format("; depth {}", context.limits.depth);
   if (context.limits.memory_bytes != defaults.memory_bytes)
     line += fmt::format("; memory {}", context.limits.memory_bytes);
   return line;

@@ -18,7 +18,8 @@ using ir::Type;
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -75,7 +76,8 @@ std::optional<std::string_view> TakeGroup(std::string_view& text) {
 
 Result<void> ReadTrap(RunLine& run, std::string_view text) {
   size_t close = text.find('"', 1);
-  if (text.empty() || text[0] != '"' || close == std::string_view::npos) return Bad(run, "trap kind must be quoted");
+  if (text.empty() || text[0] != '"' || close == std::string_view::npos)
+    return Bad(run, "trap kind must be quoted");
   auto kind = ir::TrapNamed(text.substr(1, close - 1));
   if (!kind) return Bad(run, "no such trap kind");
   text = Trim(text.substr(close + 1));
@@ -85,18 +87,22 @@ Result<void> ReadTrap(RunLine& run, std::string_view text) {
   if (!op) return Bad(run, "no such op");
   int64_t index = -1;
   text = space == std::string_view::npos ? "" : Trim(text.substr(space));
-  if (Consume(text, "at ") && !ReadNumber(text, &index)) return Bad(run, "expected an iteration after 'at'");
+  if (Consume(text, "at ") && !ReadNumber(text, &index))
+    return Bad(run, "expected an iteration after 'at'");
   run.trap = exec::TrapInfo{*kind, *op, index};
   return {};
 }
 
 Result<void> ReadClause(RunLine& run, std::string_view clause) {
-  for (auto [word, stream] : {std::pair{"input", &run.input}, {"output", &run.output}, {"hints", &run.hints}})
-    if (clause.starts_with(word) && Trim(clause.substr(std::string_view(word).size())).starts_with("[")) {
+  for (auto [word, stream] :
+       {std::pair{"input", &run.input}, {"output", &run.output}, {"hints", &run.hints}})
+    if (clause.starts_with(word) &&
+        Trim(clause.substr(std::string_view(word).size())).starts_with("[")) {
       *stream = std::string(Trim(clause.substr(std::string_view(word).size())));
       return {};
     }
-  for (auto [word, limit] : {std::pair{"fuel ", &run.limits.fuel}, {"depth ", &run.limits.depth},
+  for (auto [word, limit] : {std::pair{"fuel ", &run.limits.fuel},
+                             {"depth ", &run.limits.depth},
                              {"memory ", &run.limits.memory_bytes}}) {
     if (!Consume(clause, word)) continue;
     int64_t number = 0;
@@ -108,7 +114,8 @@ Result<void> ReadClause(RunLine& run, std::string_view clause) {
   }
   size_t equals = clause.find('=');
   if (equals == std::string_view::npos) return Bad(run, fmt::format("unknown clause '{}'", clause));
-  run.buffers[std::string(Trim(clause.substr(0, equals)))] = std::string(Trim(clause.substr(equals + 1)));
+  run.buffers[std::string(Trim(clause.substr(0, equals)))] =
+      std::string(Trim(clause.substr(equals + 1)));
   return {};
 }
 
@@ -125,7 +132,8 @@ Result<void> Flatten(const RunLine& run, std::string_view list, std::vector<std:
     size_t times = item.rfind(" x "), dots = item.find(" .. ");
     if (times != std::string::npos) {
       int64_t count = 0;
-      if (!ReadNumber(std::string_view(item).substr(times + 3), &count) || count < 0 || count > 1'000'000)
+      if (!ReadNumber(std::string_view(item).substr(times + 3), &count) || count < 0 ||
+          count > 1'000'000)
         return Bad(run, "bad count after 'x'");
       out.insert(out.end(), static_cast<size_t>(count), std::string(Trim(item.substr(0, times))));
     } else if (dots != std::string::npos) {
@@ -141,7 +149,8 @@ Result<void> Flatten(const RunLine& run, std::string_view list, std::vector<std:
   return {};
 }
 
-Result<std::shared_ptr<exec::Memory>> ReadMemory(const RunLine& run, Type element, std::string_view list) {
+Result<std::shared_ptr<exec::Memory>> ReadMemory(const RunLine& run, Type element,
+                                                 std::string_view list) {
   std::vector<std::string> items;
   TRY_VOID(Flatten(run, list, items));
   auto memory = std::make_shared<exec::Memory>(element, static_cast<int64_t>(items.size()));
@@ -151,7 +160,8 @@ Result<std::shared_ptr<exec::Memory>> ReadMemory(const RunLine& run, Type elemen
 }
 
 // The dimensions of a tensor type, its symbols bound to the arguments.
-std::vector<int64_t> DimsOf(const ir::Function& entry, Type type, const std::vector<Value>& arguments) {
+std::vector<int64_t> DimsOf(const ir::Function& entry, Type type,
+                            const std::vector<Value>& arguments) {
   std::vector<int64_t> dims;
   for (ir::Dim dim : entry.shape(type))
     dims.push_back(dim.is_symbol() ? static_cast<int64_t>(arguments[dim.param()].word) : dim.value);
@@ -161,7 +171,8 @@ std::vector<int64_t> DimsOf(const ir::Function& entry, Type type, const std::vec
 // A parameter without a name is known by its number.
 int ParamNamed(const ir::Function& function, std::string_view name) {
   int64_t number = -1;
-  if (ReadNumber(name, &number) && number >= 0 && number < function.param_count()) return static_cast<int>(number);
+  if (ReadNumber(name, &number) && number >= 0 && number < function.param_count())
+    return static_cast<int>(number);
   for (uint32_t i = 0; i < function.param_count(); ++i)
     if (function.param(i).index < function.value_names.size() &&
         function.value_names[function.param(i).index] == name)
@@ -174,7 +185,8 @@ Result<Value> ReadAlias(const RunLine& run, const ir::Function& entry, std::stri
                         const std::vector<Value>& arguments) {
   size_t bracket = text.find('[');
   int param = ParamNamed(entry, text.substr(0, bracket));
-  if (param < 0 || !arguments[static_cast<size_t>(param)].memory) return Bad(run, "no such buffer parameter");
+  if (param < 0 || !arguments[static_cast<size_t>(param)].memory)
+    return Bad(run, "no such buffer parameter");
   const auto& memory = arguments[static_cast<size_t>(param)].memory;
   if (bracket == std::string_view::npos) return Value::Buffer(memory);
   std::string_view range = text.substr(bracket + 1, text.size() - bracket - 2);
@@ -223,15 +235,18 @@ Result<std::vector<Value>> ReadStream(const RunLine& run, const ir::Program& pro
   auto default_type = StreamType(program, op);
   for (std::string_view item : items) {
     size_t colon = item.rfind(':');
-    if (colon == std::string_view::npos && !default_type) return Bad(run, "stream values need a type, as in 7:i32");
-    Type type = colon == std::string_view::npos ? *default_type : TRY(ir::ParseType(item.substr(colon + 1)));
+    if (colon == std::string_view::npos && !default_type)
+      return Bad(run, "stream values need a type, as in 7:i32");
+    Type type = colon == std::string_view::npos ? *default_type
+                                                : TRY(ir::ParseType(item.substr(colon + 1)));
     values.push_back(Value::Scalar(type, TRY(ir::ParseLiteral(type, item.substr(0, colon)))));
   }
   return values;
 }
 
 // One scalar, buffer or tensor against its expected text; empty if it fits.
-Result<std::string> CompareValue(const RunLine& run, const std::string& expected, const Value& actual) {
+Result<std::string> CompareValue(const RunLine& run, const std::string& expected,
+                                 const Value& actual) {
   if (expected == "_") return "";
   Type element = actual.type.element();
   std::vector<std::string> items = {expected};
@@ -247,21 +262,26 @@ Result<std::string> CompareValue(const RunLine& run, const std::string& expected
   for (int64_t i = 0; i < count; ++i) {
     const std::string& item = items[static_cast<size_t>(i)];
     if (item == "_") continue;
-    if (actual.type.is_scalar()) words.assign(actual.scalar_words().begin(), actual.scalar_words().end());
-    else actual.memory->Get(i, words);
+    if (actual.type.is_scalar())
+      words.assign(actual.scalar_words().begin(), actual.scalar_words().end());
+    else
+      actual.memory->Get(i, words);
     if (TRY(ir::ParseLiteral(element, item)) != words)
-      return fmt::format("{}{} instead of {}", actual.type.is_scalar() ? "" : fmt::format("[{}] is ", i),
+      return fmt::format("{}{} instead of {}",
+                         actual.type.is_scalar() ? "" : fmt::format("[{}] is ", i),
                          ir::PrintLiteral(element, words), item);
   }
   return "";
 }
 
-Result<std::string> CompareAll(const RunLine& run, const ir::Program& program, const exec::Outcome& outcome,
-                               const std::vector<Value>& arguments, TrapDetail detail) {
+Result<std::string> CompareAll(const RunLine& run, const ir::Program& program,
+                               const exec::Outcome& outcome, const std::vector<Value>& arguments,
+                               TrapDetail detail) {
   if (run.output) {
     std::vector<Value> expected = TRY(ReadStream(run, program, ir::Op::Output, run.output));
     if (expected.size() != outcome.output.size())
-      return fmt::format("{} values of output instead of {}", outcome.output.size(), expected.size());
+      return fmt::format("{} values of output instead of {}", outcome.output.size(),
+                         expected.size());
     for (size_t i = 0; i < expected.size(); ++i)
       if (!(expected[i] == outcome.output[i]))
         return fmt::format("output {} is {} instead of {}", i, exec::PrintValue(outcome.output[i]),
@@ -269,7 +289,9 @@ Result<std::string> CompareAll(const RunLine& run, const ir::Program& program, c
   }
   if (outcome.trap) {
     if (!run.trap) return "traps: " + outcome.trap->ToString();
-    return SameTrap(*outcome.trap, *run.trap, detail) ? "" : fmt::format("{} instead of {}", outcome.trap->ToString(), run.trap->ToString());
+    return SameTrap(*outcome.trap, *run.trap, detail)
+               ? ""
+               : fmt::format("{} instead of {}", outcome.trap->ToString(), run.trap->ToString());
   }
   if (run.trap) return "does not trap";
   std::vector<std::string> expected = {*run.results};
@@ -282,7 +304,8 @@ Result<std::string> CompareAll(const RunLine& run, const ir::Program& program, c
   if (expected.size() != outcome.results.size())
     return fmt::format("{} results instead of {}", outcome.results.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i)
-    if (std::string difference = TRY(CompareValue(run, expected[i], outcome.results[i])); !difference.empty())
+    if (std::string difference = TRY(CompareValue(run, expected[i], outcome.results[i]));
+        !difference.empty())
       return fmt::format("result {}: {}", i, difference);
   for (const auto& [name, list] : run.buffers) {
     int param = ParamNamed(program.entry_function(), name);
@@ -305,10 +328,14 @@ Result<RunLine> ParseRunLine(std::string_view text, uint32_t line) {
   auto arguments = rest.starts_with('(') ? TakeGroup(rest) : std::nullopt;
   if (!arguments) return Bad(run, "arguments stand in parentheses");
   run.arguments = Split(*arguments, ',');
-  if (Consume(rest, "==")) run.results = std::string(rest);
-  else if (Consume(rest, "traps ")) TRY_VOID(ReadTrap(run, rest));
-  else if (Consume(rest, "refused ")) run.refused = std::string(rest);
-  else return Bad(run, "expected '==', 'traps' or 'refused' after the arguments");
+  if (Consume(rest, "=="))
+    run.results = std::string(rest);
+  else if (Consume(rest, "traps "))
+    TRY_VOID(ReadTrap(run, rest));
+  else if (Consume(rest, "refused "))
+    run.refused = std::string(rest);
+  else
+    return Bad(run, "expected '==', 'traps' or 'refused' after the arguments");
   for (size_t i = 1; i < clauses.size(); ++i) TRY_VOID(ReadClause(run, clauses[i]));
   return run;
 }
@@ -333,8 +360,9 @@ Result<exec::RunContext> MakeContext(const RunLine& run, const ir::Program& prog
   return context;
 }
 
-std::string CompareWithRunLine(const RunLine& run, const ir::Program& program, const exec::Outcome& outcome,
-                               const std::vector<Value>& arguments, TrapDetail detail) {
+std::string CompareWithRunLine(const RunLine& run, const ir::Program& program,
+                               const exec::Outcome& outcome, const std::vector<Value>& arguments,
+                               TrapDetail detail) {
   auto difference = CompareAll(run, program, outcome, arguments, detail);
   return difference ? *difference : difference.error().ToString();
 }

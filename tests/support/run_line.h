@@ -56,13 +56,15 @@ Result<exec::RunContext> MakeContext(const RunLine& run, const ir::Program& prog
 enum class TrapDetail { All, KindAndIndex, Kind };
 
 // Empty if the outcome is what the line says, else what differs.
-std::string CompareWithRunLine(const RunLine& run, const ir::Program& program, const exec::Outcome& outcome,
+std::string CompareWithRunLine(const RunLine& run, const ir::Program& program,
+                               const exec::Outcome& outcome,
                                const std::vector<exec::Value>& arguments, TrapDetail detail);
 
 // Empty if two outcomes, and the arguments after them, are bit-identical.
-std::string CompareOutcomes(const exec::Outcome& expected, const std::vector<exec::Value>& expected_arguments,
-                            const exec::Outcome& actual, const std::vector<exec::Value>& actual_arguments,
-                            TrapDetail detail);
+std::string CompareOutcomes(const exec::Outcome& expected,
+                            const std::vector<exec::Value>& expected_arguments,
+                            const exec::Outcome& actual,
+                            const std::vector<exec::Value>& actual_arguments, TrapDetail detail);
 
 bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail);
 

@@ -41,23 +41,35 @@ Result<ExpectedError> ReadError(std::string_view text, uint32_t line, bool whole
 
 }  // namespace
 
-Result<TestFile> ReadTestFile(const std::filesystem::path& path, const std::filesystem::path& folder) {
+Result<TestFile> ReadTestFile(const std::filesystem::path& path,
+                              const std::filesystem::path& folder) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return Fail(Diag::FileUnreadable, fmt::format("cannot read {}", path.string()));
   std::stringstream content;
   content << stream.rdbuf();
-  TestFile file{path, std::filesystem::relative(path, folder).replace_extension().string(), content.str(), {}, {}, {}};
+  TestFile file{path,
+                std::filesystem::relative(path, folder).replace_extension().string(),
+                content.str(),
+                {},
+                {},
+                {}};
 
-  struct Pending { std::string text; uint32_t line; };
+  struct Pending {
+    std::string text;
+    uint32_t line;
+  };
   std::vector<Pending> runs;
   std::stringstream lines(file.text);
   uint32_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     std::string_view trimmed = Trim(line);
-    if (trimmed.starts_with("// covers:")) ReadCovers(trimmed.substr(10), file.covers);
-    else if (trimmed.starts_with("// run:")) runs.push_back({std::string(trimmed.substr(7)), number});
-    else if (trimmed.starts_with("//   |") && !runs.empty()) runs.back().text += trimmed.substr(6);
+    if (trimmed.starts_with("// covers:"))
+      ReadCovers(trimmed.substr(10), file.covers);
+    else if (trimmed.starts_with("// run:"))
+      runs.push_back({std::string(trimmed.substr(7)), number});
+    else if (trimmed.starts_with("//   |") && !runs.empty())
+      runs.back().text += trimmed.substr(6);
     else if (size_t at = trimmed.find("// error:"); at != std::string_view::npos)
       file.errors.push_back(TRY(ReadError(trimmed.substr(at + 9), number, at == 0)));
   }

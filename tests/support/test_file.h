@@ -29,7 +29,8 @@ struct TestFile {
   std::vector<ExpectedError> errors;
 };
 
-Result<TestFile> ReadTestFile(const std::filesystem::path& path, const std::filesystem::path& folder);
+Result<TestFile> ReadTestFile(const std::filesystem::path& path,
+                              const std::filesystem::path& folder);
 // Every .frz file below the folder (or the file itself), in order of names.
 std::vector<std::filesystem::path> FindTestFiles(const std::filesystem::path& folder);
 
