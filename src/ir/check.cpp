@@ -17,8 +17,43 @@ Result<void> FunctionChecker::Run() {
   if (function_.regions.empty() || function_.body.index >= function_.regions.size())
     return Fail(Diag::BadRegion, fmt::format("@{} has no body", function_.name));
   parallel_depth_.assign(function_.values.size(), 0);
+  TRY_VOID(CheckRanges());
   TRY_VOID(CheckSignature());
   return CheckRegion(function_.body, Op::Return, function_.results, {});
+}
+
+// Nothing points outside of the function's vectors, and no region, instruction or value has two owners.
+Result<void> FunctionChecker::CheckRanges() const {
+  auto inside = [](Range range, size_t size) { return range.begin <= size && range.count <= size - range.begin; };
+  std::vector<bool> region_owned(function_.regions.size(), false);
+  std::vector<bool> inst_owned(function_.insts.size(), false);
+  std::vector<bool> defined(function_.values.size(), false);
+  auto claim = [](std::vector<bool>& owned, uint32_t begin, uint32_t count) {
+    for (uint32_t i = begin; i < begin + count; ++i) {
+      if (owned[i]) return false;
+      owned[i] = true;
+    }
+    return true;
+  };
+  auto broken = [&](Location location) {
+    return Fail(Diag::BadRegion,
+                fmt::format("@{} is inconsistent: a part is missing or has two owners", function_.name), location);
+  };
+  if (!claim(region_owned, function_.body.index, 1)) return broken({});
+  for (const Region& region : function_.regions) {
+    if (!inside(region.params, function_.values.size()) ||
+        !claim(defined, region.params.begin, region.params.count))
+      return broken({});
+    for (InstId id : region.insts)
+      if (id.index >= function_.insts.size() || !claim(inst_owned, id.index, 1)) return broken({});
+  }
+  for (const Inst& inst : function_.insts)
+    if (!inside(inst.operands, function_.operands.size()) || !inside(inst.attributes, function_.words.size()) ||
+        !inside(inst.regions, function_.regions.size()) || !inside(inst.results, function_.values.size()) ||
+        !claim(region_owned, inst.regions.begin, inst.regions.count) ||
+        !claim(defined, inst.results.begin, inst.results.count))
+      return broken(inst.location);
+  return {};
 }
 
 Result<void> FunctionChecker::CheckSignature() {

@@ -21,6 +21,7 @@ class FunctionChecker {
 
  private:
   // check.cpp: the walk and the ops whose rows say everything
+  Result<void> CheckRanges() const;
   Result<void> CheckSignature();
   Result<void> CheckTypeOf(Type type, Location location) const;
   Result<void> CheckRegion(RegionId region, Op parent, std::span<const Type> yields, Location location);
