@@ -4,7 +4,8 @@
 A block's lines that start with "$ " are commands (run in a shell with the given frazil first on the
 PATH, in the project's root); what follows is their output, standard error included. A line "..." in
 the expected output stands for any number of lines; a trailing "  # exit N" on a command states its
-exit code (default 0). `--update` rewrites blocks that have no "..." line.
+exit code (default 0). Digests change with the prelude, so they are compared by which of them are equal,
+not by their digits. `--update` rewrites blocks that have no "..." line.
 """
 import argparse
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
 EXIT = re.compile(r"\s+# exit (\d+)$")
 
 
@@ -34,6 +36,19 @@ def run(command, root, binary):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
     return done.stdout.rstrip("\n").split("\n") if done.stdout else [], done.returncode, \
         int(wanted.group(1)) if wanted else 0
+
+
+class Digests:
+    """Replaces digests by the order in which they first appear in a document."""
+
+    def __init__(self):
+        self.order = {}
+
+    def hide(self, lines):
+        # A short digest is the beginning of a long one: both count as one.
+        def name(match):
+            return f"<digest {self.order.setdefault(match.group()[:12], len(self.order))}>"
+        return [DIGEST.sub(name, line) for line in lines]
 
 
 def matches(expected, seen):
@@ -62,6 +77,7 @@ def main():
     failures = checked = 0
     for path in options.files:
         text = path.read_text()
+        written, printed = Digests(), Digests()
 
         def visit(match):
             nonlocal failures, checked
@@ -69,7 +85,8 @@ def main():
             for command, expected in split_commands(match.group(1)):
                 seen, code, wanted = run(command, options.root, binary)
                 checked += 1
-                good = code == wanted and matches(strip_blank(expected), strip_blank(seen))
+                good = code == wanted and matches(written.hide(strip_blank(expected)),
+                                                  printed.hide(strip_blank(seen)))
                 if not good and not options.update:
                     failures += 1
                     print(f"{path}: $ {command}\n  expected (exit {wanted}): {expected}\n"
