@@ -22,6 +22,7 @@ for program in "${programs[@]}"; do
   mkdir -p "$found"
   folders=("$found")
   if [[ -d tests/fuzz/corpus/$name ]]; then folders+=("tests/fuzz/corpus/$name"); fi
+  if [[ $name == frz ]]; then folders+=(tests/programs); fi
   echo "== [$number/${#programs[@]}] $name for $seconds s"
   if ! "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/crashes/$name-" "${folders[@]}" 2>"build/fuzz/$name.log"; then
