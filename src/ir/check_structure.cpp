@@ -1,4 +1,5 @@
 // Memory, control and calls: the ops whose operands and regions the row cannot spell.
+#include "ir/attributes.h"
 #include "ir/call_types.h"
 #include "ir/check_internal.h"
 
@@ -11,6 +12,12 @@ Result<void> FunctionChecker::CheckCustom(const Inst& inst) {
                                                                                          : 0;
   if (inst.regions.count != regions)
     return Wrong(inst, Diag::BadRegion, "needs {} regions, has {}", regions, inst.regions.count);
+  // Structured ops and calls have results of their own; those that T determines are checked here.
+  if (HasTypeParameter(inst.op) &&
+      (inst.results.count != (HasRowResult(inst.op) ? 1u : 0u) ||
+       (HasRowResult(inst.op) &&
+        function_.type(Function::result_of(inst)) != ResultTypeOf(inst.op, inst.type))))
+    return Wrong(inst, Diag::WrongType, "its result has the wrong type");
   switch (inst.op) {
     case Op::Length:
       TRY_VOID(NeedOperands(inst, 1));

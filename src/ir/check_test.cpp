@@ -87,6 +87,17 @@ TEST(Check, RefusesAResultOfAnotherType) {
   EXPECT_FALSE(Check(program));
 }
 
+TEST(Check, RefusesScratchThatIsNoBuffer) {
+  Program program;
+  FunctionBuilder b(program, "main", {types::Index}, {});
+  b.Alloc(types::I32, b.Param(0));
+  b.Return({});
+  b.Finish();
+  EXPECT_TRUE(Check(program));
+  program.functions[0].values[1].type = types::I32;
+  ExpectRefused(program, Diag::WrongType);
+}
+
 TEST(Check, RefusesAWrongNumberOfRegions) {
   Program program;
   FunctionBuilder b(program, "main", {types::Bool}, {});
