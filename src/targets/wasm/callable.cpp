@@ -267,8 +267,10 @@ void WasmCallable::SetGlobals(const RunContext& context, const Addresses& at) {
   instance_->Set(GlobalVar::Trap, 0);
   instance_->Set(GlobalVar::TrapIndex, ~uint64_t{0});
   instance_->Set(GlobalVar::Parallel, ~uint64_t{0});
-  instance_->Set(GlobalVar::Fuel, context.limits.fuel);
-  instance_->Set(GlobalVar::Depth, context.limits.depth);
+  // The entry's wrapper may add one.
+  constexpr uint64_t Most = ~uint64_t{0} - 1;
+  instance_->Set(GlobalVar::Fuel, std::min(context.limits.fuel, Most));
+  instance_->Set(GlobalVar::Depth, std::min(context.limits.depth, Most));
   instance_->Set(GlobalVar::Scratch, context.limits.memory_bytes);
   instance_->Set(GlobalVar::Heap, at.heap);
   instance_->Set(GlobalVar::Input, at.input);

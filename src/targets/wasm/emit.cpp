@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "targets/wasm/bytes.h"
+#include "targets/wasm/entry_wrapper.h"
 #include "targets/wasm/function_emitter.h"
 #include "targets/wasm/module_context.h"
 
@@ -25,22 +26,6 @@ constexpr size_t MaxBody = 7'654'321;
 constexpr uint64_t MaxStatic = 1u << 30;
 
 uint32_t Aligned(uint64_t address) { return static_cast<uint32_t>((address + 15) & ~uint64_t{15}); }
-
-// The entry's type for the host: int<k> as k words of i64.
-FuncType HostType(const ir::Function& function) {
-  FuncType type;
-  auto append = [](std::vector<ValType>& list, ir::Type t) {
-    if (t.is_buffer())
-      list.insert(list.end(), {ValType::I32, ValType::I64});
-    else if (IsBig(t))
-      list.insert(list.end(), t.limbs, ValType::I64);
-    else
-      list.insert(list.end(), WordCount(t), WordType(t));
-  };
-  for (uint32_t i = 0; i < function.param_count(); ++i) append(type.params, function.param_type(i));
-  for (ir::Type result : function.results) append(type.results, result);
-  return type;
-}
 
 // The functions that the entry reaches, it first, and what is true of each.
 class Survey {
@@ -207,104 +192,9 @@ class ModuleEmitter {
     if (host == inside && !is_called)
       return module_.writer().ExportFunction(options_.symbol, inner);
     uint32_t wrapper = module_.writer().AddFunction(host, fmt::format("host.{}", entry.name));
-    module_.writer().SetBody(wrapper, WrapEntry(entry, inner, host, is_called));
+    module_.writer().SetBody(wrapper,
+                             WrapEntry(module_, entry, inner, is_called, options_.metered));
     module_.writer().ExportFunction(options_.symbol, wrapper);
-  }
-
-  std::string WrapEntry(const ir::Function& entry, uint32_t inner, const FuncType& host,
-                        bool is_called) {
-    Code code(host.params);
-    if (is_called) {
-      // The call below is not one of the program's.
-      code.GlobalGet(module_.Use(GlobalVar::Depth));
-      code.I64(1);
-      code.Op(Opcode::I64Add);
-      code.GlobalSet(module_.Use(GlobalVar::Depth));
-      if (options_.metered) {
-        code.GlobalGet(module_.Use(GlobalVar::Fuel));
-        code.I64(1);
-        code.Op(Opcode::I64Add);
-        code.GlobalSet(module_.Use(GlobalVar::Fuel));
-      }
-    }
-    uint32_t limbs = 0;
-    for (uint32_t i = 0; i < entry.param_count(); ++i)
-      if (IsBig(entry.param_type(i))) limbs += entry.param_type(i).limbs;
-    for (ir::Type result : entry.results)
-      if (IsBig(result)) limbs += result.limbs;
-    uint32_t frame = code.AddLocal(ValType::I32);
-    if (limbs != 0) {
-      code.I64(8 * limbs);
-      code.Call(module_.Use(Helper::Reserve));
-      code.Set(frame);
-    }
-    uint32_t offset = 0;
-    auto push_slot = [&](uint32_t at) {
-      code.Get(frame);
-      code.I32(static_cast<int32_t>(at));
-      code.Op(Opcode::I32Add);
-    };
-    uint32_t local = 0;
-    for (uint32_t i = 0; i < entry.param_count(); ++i) {
-      ir::Type type = entry.param_type(i);
-      if (!IsBig(type)) {
-        local += type.is_buffer() ? 2 : WordCount(type);
-        continue;
-      }
-      for (uint32_t k = 0; k < type.limbs; ++k) {
-        code.Get(frame);
-        code.Get(local++);
-        code.Memory(Opcode::I64Store, 3, offset + 8 * k);
-      }
-      offset += 8u * type.limbs;
-    }
-    offset = 0;
-    local = 0;
-    for (uint32_t i = 0; i < entry.param_count(); ++i) {
-      ir::Type type = entry.param_type(i);
-      if (IsBig(type)) {
-        push_slot(offset);
-        offset += 8u * type.limbs;
-        local += type.limbs;
-      } else {
-        uint32_t count = type.is_buffer() ? 2 : WordCount(type);
-        for (uint32_t k = 0; k < count; ++k) code.Get(local++);
-      }
-    }
-    uint32_t results_at = offset;
-    for (ir::Type result : entry.results) {
-      if (!IsBig(result)) continue;
-      push_slot(offset);
-      offset += 8u * result.limbs;
-    }
-    code.Call(inner);
-    FinishWrapper(code, entry, frame, results_at, limbs != 0);
-    return code.Finish();
-  }
-
-  // What the call left on the stack goes to locals, so that limbs can come between.
-  void FinishWrapper(Code& code, const ir::Function& entry, uint32_t frame, uint32_t results_at,
-                     bool has_frame) {
-    std::vector<uint32_t> locals;
-    for (ir::Type result : entry.results)
-      for (uint32_t k = 0; !IsBig(result) && k < WordCount(result); ++k)
-        locals.push_back(code.AddLocal(WordType(result)));
-    for (size_t i = locals.size(); i-- > 0;) code.Set(locals[i]);
-    size_t next = 0;
-    for (ir::Type result : entry.results) {
-      if (!IsBig(result)) {
-        for (uint32_t k = 0; k < WordCount(result); ++k) code.Get(locals[next++]);
-        continue;
-      }
-      for (uint32_t k = 0; k < result.limbs; ++k) {
-        code.Get(frame);
-        code.Memory(Opcode::I64Load, 3, results_at + 8 * k);
-      }
-      results_at += 8u * result.limbs;
-    }
-    if (!has_frame) return;
-    code.Get(frame);
-    code.GlobalSet(module_.Use(GlobalVar::Heap));
   }
 
   const ir::Program& program_;

@@ -95,6 +95,34 @@ std::string ModuleWriter::Names() const {
   return out + functions;
 }
 
+std::string ModuleWriter::GlobalSection() const {
+  std::string out;
+  AppendUnsigned(out, globals_.size());
+  for (const Global& global : globals_) {
+    out.push_back(static_cast<char>(global.type));
+    out.push_back(1);  // mutable
+    bool narrow = global.type == ValType::I32;
+    out.push_back(static_cast<char>(narrow ? Opcode::I32Const : Opcode::I64Const));
+    AppendSigned(out, global.initial);
+    out.push_back(static_cast<char>(Opcode::End));
+  }
+  return out;
+}
+
+std::string ModuleWriter::DataSection() const {
+  std::string out;
+  AppendUnsigned(out, data_.size());
+  for (const Data& piece : data_) {
+    out.push_back(0);  // active, memory 0
+    out.push_back(static_cast<char>(Opcode::I32Const));
+    AppendSigned(out, static_cast<int32_t>(piece.address));
+    out.push_back(static_cast<char>(Opcode::End));
+    AppendUnsigned(out, piece.bytes.size());
+    out += piece.bytes;
+  }
+  return out;
+}
+
 std::string ModuleWriter::Finish() const {
   std::string out("\0asm\1\0\0\0", 8);
 
@@ -119,20 +147,7 @@ std::string ModuleWriter::Finish() const {
     AppendSection(out, Memories, memory);
   }
 
-  if (!globals_.empty()) {
-    std::string globals;
-    AppendUnsigned(globals, globals_.size());
-    for (const Global& global : globals_) {
-      globals.push_back(static_cast<char>(global.type));
-      globals.push_back(1);  // mutable
-      globals.push_back(
-          static_cast<char>(global.type == ValType::I32 ? Opcode::I32Const : Opcode::I64Const));
-      AppendSigned(globals, global.initial);
-      globals.push_back(static_cast<char>(Opcode::End));
-    }
-    AppendSection(out, Globals, globals);
-  }
-
+  if (!globals_.empty()) AppendSection(out, Globals, GlobalSection());
   AppendSection(out, ExportsId, Exports());
 
   std::string code;
@@ -143,20 +158,7 @@ std::string ModuleWriter::Finish() const {
   }
   AppendSection(out, CodeId, code);
 
-  if (!data_.empty()) {
-    std::string data;
-    AppendUnsigned(data, data_.size());
-    for (const Data& piece : data_) {
-      data.push_back(0);  // active, memory 0
-      data.push_back(static_cast<char>(Opcode::I32Const));
-      AppendSigned(data, static_cast<int32_t>(piece.address));
-      data.push_back(static_cast<char>(Opcode::End));
-      AppendUnsigned(data, piece.bytes.size());
-      data += piece.bytes;
-    }
-    AppendSection(out, DataId, data);
-  }
-
+  if (!data_.empty()) AppendSection(out, DataId, DataSection());
   if (functions_.size() > 1) AppendSection(out, Custom, Names());
   return out;
 }

@@ -50,6 +50,8 @@ class ModuleWriter {
   };
   std::string Exports() const;
   std::string Names() const;
+  std::string GlobalSection() const;
+  std::string DataSection() const;
 
   std::map<FuncType, uint32_t> type_index_;
   std::vector<FuncType> types_;
