@@ -37,7 +37,7 @@ TEST(Leb128, RoundTripsEdges) {
   for (int bit = 0; bit < 64; ++bit)
     for (int64_t delta : {-1, 0, 1}) {
       int64_t value = static_cast<int64_t>((uint64_t{1} << bit) + static_cast<uint64_t>(delta));
-      for (int64_t signed_value : {value, -value}) {
+      for (int64_t signed_value : {value, static_cast<int64_t>(0 - static_cast<uint64_t>(value))}) {
         std::string bytes = Signed(signed_value);
         ByteReader reader(bytes);
         EXPECT_EQ(reader.S64().value(), signed_value);
