@@ -2,6 +2,7 @@
 #include "ir/attributes.h"
 #include "ir/call_types.h"
 #include "ir/check_internal.h"
+#include "ir/literal.h"
 
 namespace frazil::ir {
 
@@ -82,6 +83,9 @@ Result<void> FunctionChecker::CheckSwitch(const Inst& inst) {
   Type selector = OperandType(inst, 0);
   if (!selector.is_scalar() || !IsFixedInt(selector.scalar))
     return Wrong(inst, Diag::WrongType, "selects by an integer, not by {}", Show(selector));
+  for (uint64_t word : function_.words_of(inst))
+    if (!IsCanonicalLiteral(selector, std::span(&word, 1)))
+      return Wrong(inst, Diag::BadAttribute, "case {} is no {}", static_cast<int64_t>(word), Show(selector));
   for (uint32_t i = 0; i < inst.attributes.count; ++i)
     for (uint32_t j = 0; j < i; ++j)
       if (function_.word(inst, i) == function_.word(inst, j))
