@@ -235,13 +235,18 @@ void FunctionPlan::PlanInst(const ir::Inst& inst, std::vector<ValueId>& pending)
     Demote(pending, position(*std::max_element(tokens.begin(), tokens.end(), earlier)));
     tokens.clear();
   }
-  // Who is overtaken: for an ordered instruction everyone it does not contain; for one that only
-  // writes its operands here, those before its last token; for one that is left for later, nobody
-  // yet.
-  uint32_t limit = is_ordered ? None : is_inline || tokens.empty() ? 0 : position(tokens.back());
+  // Who would be overtaken: by an ordered instruction that is written here, everyone it does not
+  // contain; by one that only writes its operands here, those before its last token; by one that is
+  // left for later, those that stand between its own parts, which will be written together.
+  auto is_overtaken = [&](ValueId token) {
+    if (is_token(token)) return false;
+    if (is_inline)
+      return is_ordered && !tokens.empty() && position(token) > position(tokens.front());
+    return is_ordered || (!tokens.empty() && position(token) < position(tokens.back()));
+  };
   uint32_t overtaken = None;
   for (ValueId token : pending)
-    if (position(token) < limit && !is_token(token)) overtaken = position(token);
+    if (is_overtaken(token)) overtaken = position(token);
   if (overtaken != None) {
     Demote(pending, overtaken);
     tokens = GatherTokens(inst);
