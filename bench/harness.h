@@ -33,6 +33,13 @@ struct Registration {
   Registration(const char* name, Figure figure);
 };
 
+// A probe is a measurement that must not find anything warm: FreshProcess runs it in a process of its own.
+using Probe = double (*)();
+struct ProbeRegistration {
+  ProbeRegistration(const char* name, Probe probe);
+};
+double FreshProcess(const char* probe);
+
 // Keeps the optimizer from dropping a value.
 template <typename T>
 void Keep(const T& value) {
@@ -54,6 +61,11 @@ inline double Seconds(const std::function<void()>& function) {
 }
 
 }  // namespace frazil::bench
+
+#define FRAZIL_PROBE(name)                                                          \
+  static double Probe_##name();                                                     \
+  static ::frazil::bench::ProbeRegistration probe_##name(#name, Probe_##name); \
+  static double Probe_##name()
 
 #define FRAZIL_FIGURE(name)                                                   \
   static void Figure_##name();                                                \

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "harness.h"
 
 namespace frazil::bench {
@@ -15,6 +17,11 @@ namespace {
 std::vector<std::pair<std::string, Figure>>& Figures() {
   static std::vector<std::pair<std::string, Figure>> figures;
   return figures;
+}
+
+std::vector<std::pair<std::string, Probe>>& Probes() {
+  static std::vector<std::pair<std::string, Probe>> probes;
+  return probes;
 }
 
 nlohmann::ordered_json& Records() {
@@ -64,6 +71,19 @@ void PrintTable() {
 
 Registration::Registration(const char* name, Figure figure) { Figures().emplace_back(name, figure); }
 
+ProbeRegistration::ProbeRegistration(const char* name, Probe probe) { Probes().emplace_back(name, probe); }
+
+double FreshProcess(const char* probe) {
+  std::string self = std::filesystem::canonical("/proc/self/exe");
+  std::string command = fmt::format("'{}' --probe {}", self, probe);
+  FILE* pipe = popen(command.c_str(), "r");
+  double value = 0;
+  bool read = pipe != nullptr && std::fscanf(pipe, "%lf", &value) == 1;
+  if (pipe != nullptr) pclose(pipe);
+  CHECK(read);
+  return value;
+}
+
 void Report(Record record) {
   nlohmann::ordered_json json = {{"area", record.area}, {"figure", record.figure}, {"ours", record.ours},
                                  {"unit", record.unit}};
@@ -91,6 +111,11 @@ std::vector<Times> Interleave(const std::vector<std::function<void()>>& function
 }
 
 int Main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--probe") {
+    for (const auto& [name, probe] : Probes())
+      if (name == argv[2]) fmt::print("{}\n", probe());
+    return 0;
+  }
   std::filesystem::path output = "build/bench/results.json";
   std::vector<std::string> filters(argv + 1, argv + argc);
   for (const auto& [name, figure] : Figures()) {
