@@ -117,7 +117,9 @@ Text ExpressionWriter::Bits(const ir::Inst& inst) {
     case Op::Or:
       return is_bool ? Logical(inst) : Infix("|", Strength::BitOr, value(0), value(1));
     case Op::Xor: {
-      if (!is_bool) return Infix("^", Strength::BitXor, value(0), value(1));
+      // clang takes 2 ^ 8 for a power that went wrong, unless a type is said.
+      if (!is_bool)
+        return Infix("^", Strength::BitXor, Typed(function_.operand(inst, 0)), value(1));
       const Text a = value(0);
       const Text b = value(1);
       if (a.text == b.text)
@@ -126,9 +128,12 @@ Text ExpressionWriter::Bits(const ir::Inst& inst) {
     }
     case Op::Not: {
       if (is_bool) return {"!" + Parenthesized(value(0), Strength::Unary), Strength::Unary};
-      const Text text = {"~" + Parenthesized(value(0), Strength::Unary), Strength::Unary};
-      const bool promoted = !ir::IsSigned(inst.type.scalar) && ir::BitsOf(inst.type) < 32;
-      return promoted ? CastTo(CTypeName(inst.type), text) : text;
+      // A complement would be that of the promoted int.
+      if (!ir::IsSigned(inst.type.scalar) && ir::BitsOf(inst.type) < 32) {
+        const std::string_view ones = inst.type.scalar == Scalar::U8 ? "255" : "65535";
+        return Infix("^", Strength::BitXor, Typed(function_.operand(inst, 0)), {std::string(ones)});
+      }
+      return {"~" + Parenthesized(value(0), Strength::Unary), Strength::Unary};
     }
     case Op::Shl:
       return Wrap(inst.type, RawCompute(inst));

@@ -141,6 +141,14 @@ TrapChance ChanceOfTrap(const ir::Program& program, const Function& function,
       if (!words) return TrapChance::Perhaps;
       return (*words)[0] != 0 ? TrapChance::Never : TrapChance::Always;
     }
+    case Op::Load:
+    case Op::Store:
+    case Op::AtomicRmw:
+    case Op::AtomicCas: {
+      // Negative, or beyond any memory: compilers warn where such a constant is used.
+      const auto index = ConstantOf(function, facts, function.operand(inst, 1));
+      return index && (*index)[0] >> 56 != 0 ? TrapChance::Always : TrapChance::Perhaps;
+    }
     case Op::Unreachable:
       return TrapChance::Always;
     // Appending may find no memory.

@@ -43,6 +43,10 @@ std::string_view TrapConstant(ir::Trap kind) {
 ir::Trap CertainTrap(Op op) {
   switch (op) {
     case Op::Lookup:
+    case Op::Load:
+    case Op::Store:
+    case Op::AtomicRmw:
+    case Op::AtomicCas:
       return ir::Trap::OutOfBounds;
     case Op::Invert:
     case Op::FieldDiv:
@@ -277,6 +281,7 @@ void FunctionEmitter::DivisionChecks(const Inst& inst) {
     TrapIf(fmt::format("{} == 0", write_.Operand(divisor)), ir::Trap::DivisionByZero, inst);
   if (inst.op != Op::DivChecked || !ir::IsSigned(inst.type.scalar)) return;
   if (constant && (*constant)[0] != ~uint64_t{0}) return;
+  if (Operand(inst, 0) == divisor) return;
   const uint64_t least = ~uint64_t{0} << (ir::BitsOf(inst.type) - 1);
   const std::string is_least = fmt::format("{} == {}", write_.Operand(Operand(inst, 0)),
                                            Literal(inst.type, least, support_).text);
