@@ -49,8 +49,7 @@ void FunctionEmitter::SetAll(std::span<const ValueId> from, ir::Range to) {
     }
     // Locals start as zero: the first value of one outside of any loop need not be set to it.
     uint32_t local = plan_.place(target).at;
-    bool is_zero = ConstantOf(from[i]) == 0;
-    if (is_zero && loop_nesting_ == 0 && !written_[local]) {
+    if (IsZero(from[i]) && loop_nesting_ == 0 && !written_[local]) {
       written_[local] = true;
       continue;
     }
@@ -207,7 +206,7 @@ void FunctionEmitter::EmitFor(const ir::Inst& inst) {
   uint64_t step = inst.op == Ir::For ? static_cast<uint64_t>(function_.word(inst, 0)) : 1;
   const ir::Region& body = function_.region(Function::region_of(inst, 0));
   uint32_t counter = plan_.place(Function::param_of(body, 0)).at;
-  bool starts_as_zero = ConstantOf(lo) == 0 && loop_nesting_ == 0 && !written_[counter];
+  bool starts_as_zero = IsZero(lo) && loop_nesting_ == 0 && !written_[counter];
   written_[counter] = true;
   if (!starts_as_zero) Push(lo);
   Held bound = Hold(hi);

@@ -222,6 +222,13 @@ std::optional<int64_t> FunctionEmitter::ConstantOf(ValueId value) const {
   return function_.word(made, 0);
 }
 
+bool FunctionEmitter::IsZero(ValueId value) const {
+  if (!plan_.has_definition(value) || WordCount(type(value)) != 1 || IsBig(type(value)))
+    return false;
+  const ir::Inst& made = plan_.definition(value);
+  return made.op == ir::Op::Const && function_.word(made, 0) == 0;
+}
+
 void FunctionEmitter::Store(ValueId result) {
   const Place& place = plan_.place(result);
   uint32_t count = WordCount(type(result));

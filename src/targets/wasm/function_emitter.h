@@ -83,6 +83,7 @@ class FunctionEmitter {
   uint32_t HoldTop(ValType type);  // the top of the stack into a temporary
   uint32_t Temporary(ValType type, uint32_t count = 1);
   std::optional<int64_t> ConstantOf(ir::ValueId value) const;
+  bool IsZero(ir::ValueId value) const;  // a constant of one word whose bits are zero
   void Call(Helper helper) { code_.Call(module_.Use(helper)); }
   void Op(Opcode op) { code_.Op(op); }
 
