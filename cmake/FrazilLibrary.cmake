@@ -1,5 +1,6 @@
-# frazil_library(folder DEPENDS a b LINK x TEST_LINK y): the static library frazil_<folder> of
-# src/<folder> (sub-folders included), and its unit tests (*_test.cpp) in the program <folder>_test.
+# frazil_library(folder DEPENDS a b LINK x TEST_LINK y EXCLUDE s): the static library frazil_<folder> of
+# src/<folder> (sub-folders included, but for those excluded, which are libraries of their own), and its
+# unit tests (*_test.cpp) in the program <folder>_test.
 # THREADED: its tests use threads, so every `make test` also runs them under ThreadSanitizer.
 include_guard()
 
@@ -12,10 +13,13 @@ endif()
 set_property(GLOBAL PROPERTY FRAZIL_LIBRARIES "")
 
 function(frazil_library folder)
-  cmake_parse_arguments(ARG "THREADED" "" "DEPENDS;LINK;TEST_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED" "" "DEPENDS;LINK;TEST_LINK;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(library frazil_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
+  foreach(sub_folder ${ARG_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "/src/${folder}/${sub_folder}/")
+  endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")

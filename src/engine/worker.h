@@ -1,0 +1,89 @@
+// frazil-worker: a process that compiles, verifies and prices candidates, so that a miscompile, an abort, a hang or
+// a lack of memory costs a candidate and not the user's process, which never maps LLVM or Z3.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "exec/native_code.h"
+#include "optimize/optimize.h"
+#include "verify/verify.h"
+
+namespace frazil::engine {
+
+struct WorkRequest {
+  std::string program;  // canonical text of the source
+  exec::CpuLevel level = exec::HostLevel();
+  optimize::Observed observed;       // specialise only if constants were observed
+  bool specialize = false;
+  std::string foreign_candidate;     // a proposal from a foreign store entry: its text; "" = none
+  std::string foreign_guard = "true";
+  std::vector<std::string> banned;   // exact digests of candidates not to be proposed
+  verify::Policy policy;
+  verify::InstallKey key;            // to seal the answer with
+  uint64_t timeout_ms = 10'000;
+};
+
+struct WorkReply {
+  std::string sealed;  // verify::Seal of the best verified form; empty: none was verified
+  std::string log;     // what was tried, one line each: proposed, lowered, verified, priced, refused
+  double compile_ms = 0, verify_ms = 0, price_ms = 0;
+};
+
+// A lowered form run against copies of real inputs, for shadowing: did it agree with the interpreter?
+struct ShadowRequest {
+  std::string program;  // source, canonical text
+  std::string sealed;   // the solid form
+  std::string arguments;  // serialized values (engine/wire.h)
+  verify::InstallKey key;
+  uint64_t timeout_ms = 2'000;
+};
+struct ShadowReply {
+  bool agreed = false;
+  std::string difference;
+};
+
+struct WorkerOptions {
+  std::string program;  // path of frazil-worker; empty: $FRAZIL_WORKER, beside this program, its libexec, the build
+  uint64_t memory_bytes = 1ull << 30;
+  uint64_t cpu_seconds = 60;
+};
+
+// The client: spawns lazily, reuses, kills on time-out, respawns after a crash (a few times, then gives up and says
+// so once). One request at a time; calls may come from any thread.
+class Worker {
+ public:
+  explicit Worker(WorkerOptions options = {});
+  ~Worker();
+  Result<WorkReply> Improve(const WorkRequest& request);
+  Result<ShadowReply> Shadow(const ShadowRequest& request);
+  bool busy() const;
+  int64_t pid() const;  // -1: not running
+  uint64_t spawned() const;
+  // One sentence, once, after something went wrong for the first time; empty afterwards.
+  std::string TakeComplaint();
+  void Stop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The other side: serves requests on a socket until its end. tools/worker calls it with the compiler linked in.
+class Compiler {  // what the worker can do; implemented over targets/native in tools/worker
+ public:
+  virtual ~Compiler() = default;
+  virtual Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) = 0;
+  virtual std::string toolchain() const = 0;
+};
+int ServeWorker(int socket, Compiler& compiler);
+// The same work in this process, for command-line tools and tests.
+Result<WorkReply> ImproveHere(const WorkRequest& request, Compiler& compiler);
+
+}  // namespace frazil::engine

@@ -1,0 +1,68 @@
+// Native code as data: an image is one block of position-independent bytes without relocations, for one
+// CPU level; mapped (written first, then executable, never both) it is a function of the uniform entry form.
+// Nothing here knows how images are made; targets/native makes them, stores keep them, slots call them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace frazil::exec {
+
+// What code may rely on. Each level contains the ones before it.
+enum class CpuLevel : uint8_t { Baseline, Avx2, Avx512 };  // x86-64, x86-64-v3, x86-64-v4
+constexpr int CpuLevelCount = 3;
+std::string_view CpuLevelName(CpuLevel level);  // "baseline", "avx2", "avx512"
+std::optional<CpuLevel> CpuLevelNamed(std::string_view name);
+CpuLevel HostLevel();
+
+// Changes whenever NativeRun or the entry form changes; part of every store key.
+constexpr uint32_t NativeAbiVersion = 1;
+
+struct NativeRun;  // exec/native_run.h
+
+// Arguments: a scalar is its words, a buffer its address and its length. Results: their words.
+// Gives 0, or 1 + ir::Trap; then the run says which op and iteration.
+using NativeEntry = int32_t (*)(const uint64_t* arguments, uint64_t* results, NativeRun* run);
+
+struct NativeImage {
+  CpuLevel level = CpuLevel::Baseline;
+  bool metered = false;       // counts fuel
+  bool uses_run = true;       // false: the entry never reads or writes its run, which may be null
+  uint32_t entry_offset = 0;  // into code
+  std::string code;
+
+  friend bool operator==(const NativeImage&, const NativeImage&) = default;
+};
+
+// A flat file form with magic, version, lengths; Parse refuses anything that does not fit (BadArtifact).
+std::string SerializeImage(const NativeImage& image);
+Result<NativeImage> ParseImage(std::string_view bytes);
+
+class NativeCode {
+ public:
+  // Fails with Environment where the level is above the host's or memory cannot be made executable.
+  static Result<std::shared_ptr<const NativeCode>> Map(const NativeImage& image);
+  ~NativeCode();
+  NativeCode(const NativeCode&) = delete;
+  NativeCode& operator=(const NativeCode&) = delete;
+
+  NativeEntry entry() const { return entry_; }
+  bool uses_run() const { return uses_run_; }
+  bool metered() const { return metered_; }
+  size_t size() const { return size_; }
+
+ private:
+  NativeCode() = default;
+  NativeEntry entry_ = nullptr;
+  bool uses_run_ = true;
+  bool metered_ = false;
+  void* base_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace frazil::exec

@@ -1,0 +1,51 @@
+// The door of optimize/: other programs for the same calls. Everything here proposes; nothing here is believed.
+// A proposal carries a certificate where its maker can give one (ir/certificate.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "ir/candidate.h"
+#include "ir/program.h"
+
+namespace frazil::optimize {
+
+// What was seen of a call site, as far as it helps to propose.
+struct Observed {
+  // By parameter: the words that it has had in every observed call, or empty. Buffers: never.
+  std::vector<std::vector<uint64_t>> constant_arguments;
+  uint64_t calls = 0;
+};
+
+class Proposer {
+ public:
+  virtual ~Proposer() = default;
+  virtual std::string_view name() const = 0;
+  // Proposals, best first; none is an answer too.
+  virtual Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed& observed,
+                                                     const Limits& limits) const = 0;
+};
+
+// Those of this folder, in the order in which they are tried.
+std::vector<std::unique_ptr<Proposer>> StandardProposers();
+
+// The standard pipeline, one candidate for all arguments: canonical form, folding, rules (e-graph), sharing,
+// dead code, loop-invariant motion, closed forms. Never worse by StaticCost than its source.
+Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits = {});
+
+// Under the guard that these parameters have these constants: constants put in, switches with a fixed selector
+// reduced to their arm, then the pipeline.
+Result<ir::Candidate> Specialize(const ir::Program& source, const Observed& observed, const Limits& limits = {});
+
+// Ops weighted by what they cost on a machine, loops by their trip count where known: deterministic, for search.
+double StaticCost(const ir::Program& program);
+
+// Why the e-graph stopped.
+enum class StopReason { Saturated, NodeLimit, IterationLimit, TimeLimit, NothingToDo };
+std::string_view StopReasonName(StopReason reason);
+
+}  // namespace frazil::optimize

@@ -1,0 +1,96 @@
+// The store: verified forms by content, on disk, shared by processes without locks. It never fails a caller:
+// whatever is wrong with it (missing, read-only, full, a symlink, someone else's, truncated, forged) is a miss,
+// counted with its reason. It hands out bytes; only verify::Readmit turns them into something callable.
+//
+//   <dir>/cas/ab/<sha256>        content, named by its digest
+//   <dir>/ac/cd/<key digest>     small record that names content; the key is StoreKey::Digest
+//   <dir>/key                    install key, 0600 (in the user's own folder, never in a shared store)
+//   <dir>/profile/<pid>.log      per-process profiles, merged by whoever reads
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "exec/native_code.h"
+#include "verify/verified.h"
+
+namespace frazil::store {
+
+struct StoreKey {
+  std::string source_exact;
+  std::string guard = "true";
+  std::string target = "native";
+  std::string toolchain;
+  exec::CpuLevel level = exec::CpuLevel::Baseline;
+  std::string Digest() const;  // 64 hex digits; versions of IR, ABI and schema are part of it
+};
+
+struct StoreOptions {
+  std::string directory;  // empty: $FRAZIL_STORE, else $XDG_CACHE_HOME/frazil, else ~/.cache/frazil
+  bool read_only = false;
+  uint64_t max_bytes = 1ull << 30;  // eviction: oldest use first
+  uint64_t max_age_days = 90;
+  std::string remote;  // "http://host:port": a shared store behind the Bazel HTTP cache protocol; empty: none
+  uint64_t remote_timeout_ms = 500;
+};
+
+struct StoreStats {
+  uint64_t hits = 0, misses = 0, writes = 0, remote_hits = 0;
+  std::map<std::string, uint64_t> refused;  // reason -> how often
+};
+
+class Store {
+ public:
+  // Always gives a store; an unusable directory gives one that misses, and says why in reason().
+  static std::unique_ptr<Store> Open(const StoreOptions& options);
+  ~Store();
+
+  const std::string& directory() const;
+  const std::string& reason() const;  // empty: usable
+  bool writable() const;
+  const verify::InstallKey& key() const;  // made on first use; in memory only where it cannot be kept
+
+  // The sealed bytes under a key, length and digest checked; nothing else is promised about them.
+  std::optional<std::string> Find(const StoreKey& key);
+  // Find + Readmit; a refusal is a miss with its reason counted, and the entry is dropped if it is ours to drop.
+  std::optional<verify::Verified<exec::CompiledForm>> FindVerified(const StoreKey& key,
+                                                                  const verify::Policy& policy);
+  // Temporary file, fsync, rename. False: not kept (counted with its reason).
+  bool Put(const StoreKey& key, std::string_view sealed);
+  void Remove(const StoreKey& key);
+
+  // Bans: exact digests of candidates that were caught being wrong; never dispatched again.
+  void Ban(std::string_view candidate_exact, std::string_view why);
+  bool IsBanned(std::string_view candidate_exact);
+
+  struct Entry {
+    std::string key_digest, content_digest;
+    uint64_t bytes = 0;
+    int64_t modified = 0;  // seconds since 1970
+  };
+  std::vector<Entry> List() const;
+  // Every record and content read and checked; what does not hold, with the reason.
+  struct AuditLine {
+    std::string path, problem;
+  };
+  std::vector<AuditLine> Audit() const;
+  struct Collected {
+    uint64_t files = 0, bytes = 0;
+  };
+  Collected CollectGarbage(uint64_t max_bytes, uint64_t max_age_days);
+  StoreStats stats() const;
+
+ private:
+  struct Impl;
+  explicit Store(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace frazil::store

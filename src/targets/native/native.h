@@ -1,0 +1,31 @@
+// The native target: LLVM's code generator behind vector IR that we emit ourselves, no IR passes. One program
+// becomes one image without relocations (exec/native_code.h) with the interpreter's bits.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "exec/native_code.h"
+#include "exec/target.h"
+
+namespace frazil::targets::native {
+
+struct NativeOptions {
+  exec::CpuLevel level = exec::HostLevel();
+  bool metered = false;
+  bool vectorize = true;    // off: scalar code only
+  bool optimize = true;     // off: the fastest code generation
+};
+
+Result<exec::NativeImage> EmitImage(const ir::Program& program, const NativeOptions& options = {});
+// What the image is made from, and what it became: for people.
+Result<std::string> EmitLlvm(const ir::Program& program, const NativeOptions& options = {});
+Result<std::string> EmitAssembly(const ir::Program& program, const NativeOptions& options = {});
+
+// "llvm 22.1.8 / frazil 1": part of every store key.
+std::string Toolchain();
+
+// The target "native" at a level: Artifact::bytes is the serialized image.
+std::unique_ptr<exec::Target> MakeNativeTarget(const NativeOptions& options = {});
+
+}  // namespace frazil::targets::native
