@@ -28,12 +28,20 @@ class Fluid {
   virtual int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) = 0;
 };
 
-// Told when a thread's countdown reaches zero: `calls` more calls were made since it was last told, and how long
-// the call that triggered it took (it was timed). Never called on the hot path otherwise.
+// What a thread tells when its countdown reaches zero.
+struct Observation {
+  uint64_t calls = 0;        // since this thread last told, the timed one included
+  uint64_t solid_calls = 0;  // of these, answered by a compiled form
+  uint64_t misses = 0;       // of these, for which the first form's guard did not hold
+  double ns = 0;             // of the last call, the only one that was timed
+  bool was_solid = false;    // whether that one was answered by a compiled form
+};
+
+// Told after the timed call has returned, on the caller's thread; never on the hot path otherwise.
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  virtual void Observe(const uint64_t* arguments, uint64_t calls, uint64_t solid_calls, double ns) = 0;
+  virtual void Observe(const uint64_t* arguments, const Observation& seen) = 0;
 };
 
 // A verified form, mapped, with its guard flattened for the hot path.

@@ -62,6 +62,8 @@ class Store {
   // Find + Readmit; a refusal is a miss with its reason counted, and the entry is dropped if it is ours to drop.
   std::optional<verify::Verified<exec::CompiledForm>> FindVerified(const StoreKey& key,
                                                                   const verify::Policy& policy);
+  // What stands under a key but was not sealed by this installation: a proposal, whose program may be judged anew.
+  std::optional<exec::CompiledForm> FindForeign(const StoreKey& key);
   // Temporary file, fsync, rename. False: not kept (counted with its reason).
   bool Put(const StoreKey& key, std::string_view sealed);
   void Remove(const StoreKey& key);
