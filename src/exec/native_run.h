@@ -1,0 +1,65 @@
+// What native code sees of a run: limits, the place of a trap, and a table of helpers, because code without
+// relocations can call nothing by name. The code reads and writes the first part by offset; its layout is part of
+// NativeAbiVersion. The rest belongs to the helpers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exec/native_code.h"
+
+namespace frazil::exec {
+
+// In the order of the table; what each takes and gives stands beside its function in native_run.cpp.
+enum class NativeHelper : uint8_t {
+  Alloc, Release, Read, Output, WideMul, WideDiv, WideRem, Fma, FieldInvert, XFieldInvert,
+};
+constexpr int NativeHelperCount = 10;
+
+// Beyond the traps of the IR: the next value of a stream has another type than the program reads.
+constexpr int32_t WrongTypeStatus = 10;
+
+// Which stream NativeHelper::Read reads.
+enum class NativeStream : uint32_t { Input, Hints };
+
+struct StreamWords;   // exec/word_call.h
+class ScratchArena;
+
+struct NativeRun {
+  NativeRun();  // default limits, no streams
+  ~NativeRun();
+  NativeRun(const NativeRun&) = delete;
+  NativeRun& operator=(const NativeRun&) = delete;
+
+  const void* const* helpers;   // by NativeHelper
+  uint64_t fuel;                // counted by metered code only
+  uint64_t depth_left;          // nested calls
+  const uint8_t* stop;          // never null; not 0: back-edges trap with Fuel
+  uint64_t stack_limit = 0;     // recursion below this address traps with Depth
+  void* scratch = nullptr;      // the youngest block of the arena
+  int64_t trap_index = -1;
+  uint32_t trap_op = 0;         // ir::Op, valid after a trap
+
+  // From here on: helpers only.
+  uint64_t memory_left;
+  const StreamWords* input = nullptr;
+  const StreamWords* hints = nullptr;
+  struct Position {
+    size_t words = 0;
+    size_t values = 0;
+  };
+  Position input_position, hint_position;
+  std::vector<uint64_t> output;
+  std::vector<uint16_t> output_types;  // StreamCode of each value
+  std::unique_ptr<ScratchArena> arena;
+};
+
+// Offsets that code uses.
+struct NativeRunLayout {
+  static constexpr size_t Helpers = 0, Fuel = 8, DepthLeft = 16, Stop = 24, StackLimit = 32, Scratch = 40,
+                          TrapIndex = 48, TrapOp = 56;
+};
+
+}  // namespace frazil::exec

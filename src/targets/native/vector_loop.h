@@ -1,0 +1,14 @@
+// Loops as vector code. Internal to this folder.
+#pragma once
+
+#include "ir/program.h"
+
+namespace frazil::targets::native {
+
+class FunctionEmitter;
+
+// Emits a `for` or `parallel` of the function as vector code with exactly the scalar loop's meaning and sets its
+// results; false, with nothing emitted, if it is not one that this can do. Fuel has been taken already.
+bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop);
+
+}  // namespace frazil::targets::native
