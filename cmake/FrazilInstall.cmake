@@ -6,11 +6,17 @@ include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY FRAZIL_LIBRARIES)
 
-# frazil::frazil is everything; a program may also name single folders, such as frazil::ir.
-add_library(frazil_all INTERFACE)
-add_library(frazil::frazil ALIAS frazil_all)
-set_target_properties(frazil_all PROPERTIES EXPORT_NAME frazil)
-target_link_libraries(frazil_all INTERFACE ${libraries})
+# What ships: frazil::embed < frazil::rt < frazil::frazil; a program may also name single folders, such as
+# frazil::ir. The compiler (LLVM, Z3) is no library for others: it is the worker and the CLI.
+function(frazil_bundle name)
+  add_library(frazil_${name} INTERFACE)
+  add_library(frazil::${name} ALIAS frazil_${name})
+  set_target_properties(frazil_${name} PROPERTIES EXPORT_NAME ${name})
+  list(TRANSFORM ARGN PREPEND frazil_)
+  target_link_libraries(frazil_${name} INTERFACE ${ARGN})
+endfunction()
+frazil_bundle(embed base)
+frazil_bundle(rt base ir exec profile verify store dispatch)
 
 # What plain `make` builds: the CLI and the libraries, no tests.
 add_custom_target(product)
@@ -24,9 +30,13 @@ if(TARGET frazil)
   add_dependencies(product frazil)
   install(TARGETS frazil RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET frazil-worker)
+  add_dependencies(product frazil-worker)
+  install(TARGETS frazil-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/frazil)
+endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/frazil)
-install(TARGETS ${libraries} frazil_all EXPORT frazilTargets
+install(TARGETS ${libraries} frazil_embed frazil_rt EXPORT frazilTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT frazilTargets NAMESPACE frazil:: DESTINATION ${package_dir})
 install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/frazil

@@ -1,7 +1,7 @@
 # frazil_library(folder DEPENDS a b LINK x TEST_LINK y EXCLUDE s): the static library frazil_<folder> of
 # src/<folder> (sub-folders included, but for those excluded, which are libraries of their own), and its
 # unit tests (*_test.cpp) in the program <folder>_test.
-# THREADED: its tests use threads, so every `make test` also runs them under ThreadSanitizer.
+# INTERNAL: not installed; only our own programs link it. THREADED: its tests use threads, so every `make test` also runs them under ThreadSanitizer.
 include_guard()
 
 find_package(fmt REQUIRED)
@@ -13,7 +13,7 @@ endif()
 set_property(GLOBAL PROPERTY FRAZIL_LIBRARIES "")
 
 function(frazil_library folder)
-  cmake_parse_arguments(ARG "THREADED" "" "DEPENDS;LINK;TEST_LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED;INTERNAL" "" "DEPENDS;LINK;TEST_LINK;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(library frazil_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -42,7 +42,9 @@ function(frazil_library folder)
     string(REPLACE "/" "_" dependency ${dependency})
     target_link_libraries(${library} ${scope} frazil_${dependency})
   endforeach()
-  set_property(GLOBAL APPEND PROPERTY FRAZIL_LIBRARIES ${library})
+  if(NOT ARG_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY FRAZIL_LIBRARIES ${library})
+  endif()
 
   if(BUILD_TESTING AND tests)
     add_executable(${name}_test ${tests})

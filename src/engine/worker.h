@@ -25,6 +25,7 @@ struct WorkRequest {
   std::string foreign_candidate;     // a proposal from a foreign store entry: its text; "" = none
   std::string foreign_guard = "true";
   std::vector<std::string> banned;   // exact digests of candidates not to be proposed
+  std::string sample_arguments;      // of a real call (wire::EncodeValues), to price with; "" = made up
   verify::Policy policy;
   verify::InstallKey key;            // to seal the answer with
   uint64_t timeout_ms = 10'000;

@@ -18,6 +18,7 @@ LEVELS = {
     "store": 4,
     "dispatch": 5,
     "engine": 6,
+    "frazil": 7,
     "tensor": 7,
     "learn": 8,
 }

@@ -1,0 +1,32 @@
+// The admission rule, the one place where it stands, without exceptions:
+//
+//   admit(candidate)  if and only if  evidence >= policy.minimum  and  cost < cost(what is in use)
+//
+// Evidence is checked by verify/ before a Verified form exists; it is checked again here, because the rule is
+// read here. Nanoseconds are noisy: they count as lower only by a paired comparison, both forms timed in one
+// interleaved run, and by a stated margin.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "verify/verify.h"
+
+namespace frazil::engine {
+
+// A candidate must be at least 5 % cheaper. Paired medians of a quiet machine differ by 1-2 % between runs
+// (measured on this project's benchmarks), so less is noise.
+constexpr double AdmissionMargin = 0.05;
+
+struct Admission {
+  bool admitted = false;
+  std::string reason;  // one sentence either way
+};
+
+// `in_use`: the form that answers now; null: the interpreter, whose time on the same inputs the candidate's
+// own cost holds. Two compiled forms are compared by their share of the interpreter's time, which both were
+// paired with.
+Admission Admit(const verify::Verified<exec::CompiledForm>& candidate,
+                const verify::Verified<exec::CompiledForm>* in_use, const verify::Policy& policy);
+
+}  // namespace frazil::engine

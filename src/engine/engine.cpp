@@ -1,0 +1,174 @@
+// Engine and Site: making, asking, ending. What happens in between is in improve.cpp and watch.cpp.
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include "base/check.h"
+#include "engine/improver.h"
+#include "exec/native_toolchain.h"
+#include "ir/check.h"
+#include "ir/digest.h"
+#include "ir/lower.h"
+#include "ir/text.h"
+
+namespace frazil::engine {
+namespace {
+
+verify::InstallKey RandomKey() {
+  verify::InstallKey key{};
+  // 32 bytes never come in part (getrandom(2)).
+  CHECK(getrandom(key.data(), key.size(), 0) == static_cast<ssize_t>(key.size()));
+  return key;
+}
+
+bool UsesStreams(const ir::Program& program) {
+  for (const ir::Function& function : program.functions) {
+    for (const ir::Inst& inst : function.insts) {
+      if (ir::Info(inst.op).effect == ir::Effect::Io) return true;
+    }
+  }
+  return false;
+}
+
+profile::CallProfile MakeProfile(const CallLayout& layout) {
+  std::vector<uint32_t> words, first;
+  for (uint32_t i = 0; i < layout.params().size(); ++i) {
+    words.push_back(layout.params()[i].is_buffer() ? 0 : ir::WordsOf(layout.params()[i]));
+    first.push_back(layout.first_word(i));
+  }
+  return profile::CallProfile(std::move(words), std::move(first));
+}
+
+}  // namespace
+
+Engine::Engine(EngineOptions options) : improver_(std::make_shared<Improver>(std::move(options))) {}
+Engine::~Engine() { improver_->Stop(); }
+Result<std::shared_ptr<Site>> Engine::Load(const ir::Program& program) { return improver_->Load(program); }
+bool Engine::Settle(std::chrono::milliseconds longest) { return improver_->Settle(longest); }
+store::Store* Engine::store() { return improver_->store.get(); }
+Worker& Engine::worker() { return improver_->worker; }
+const EngineOptions& Engine::options() const { return improver_->options; }
+
+Improver::Improver(EngineOptions engine_options)
+    : options(std::move(engine_options)), worker(options.worker), estimate_ms_(options.first_estimate_ms) {
+  if (options.use_store) store = store::Store::Open(options.store);
+  key = store != nullptr ? store->key() : RandomKey();
+}
+
+Improver::~Improver() { Stop(); }
+
+void Improver::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  worker.Stop();  // a compile that is under way ends with an error
+  if (thread_.joinable()) thread_.join();
+  std::deque<Task> dropped;
+  {
+    std::lock_guard lock(mutex_);
+    dropped.swap(tasks_);
+  }
+}
+
+Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
+  TRY_VOID(ir::Check(program, options.limits));
+  if (UsesStreams(program)) {
+    return Fail(Diag::Unsupported, "A call site has no input, output or hint stream; run this program on a target.");
+  }
+  ir::Program lowered = TRY(ir::LowerTensors(program));
+  auto fluid = TRY(InterpreterFluid::Create(lowered, options.limits));
+  profile::CallProfile profile = MakeProfile(fluid->layout());
+  auto impl = std::unique_ptr<Site::Impl>(new Site::Impl{
+      .source = program,
+      .lowered = std::move(lowered),
+      .text = ir::Print(ir::Canonicalize(program)),
+      .exact = ir::ExactDigest(program),
+      .policy = options.policy.value_or(verify::Policy::Default(program)),
+      .fluid = std::move(fluid),
+      .improver = shared_from_this(),
+      .mutex = {},
+      .profile = std::move(profile),
+      .drift = profile::DriftTest(options.drift_expected, options.drift_alpha),
+  });
+  std::shared_ptr<Site> site(new Site(std::move(impl)));
+  site->slot_ = std::make_unique<dispatch::Slot>(site->impl_->lowered, *site->impl_->fluid, *site);
+  site->impl_->fluid->SetRestart([slot = site->slot_.get()](const uint64_t* arguments, uint64_t* results,
+                                                            exec::NativeRun* run) {
+    return slot->Call(arguments, results, run);
+  });
+  FromStore(*site, "true");
+  return site;
+}
+
+bool Improver::Settle(std::chrono::milliseconds longest) {
+  std::unique_lock lock(mutex_);
+  return idle_.wait_for(lock, longest, [&] { return tasks_.empty() && !working_; });
+}
+
+void Improver::Enqueue(Job job, Site& site, std::vector<exec::Value> arguments) {
+  std::shared_ptr<Site> kept = site.weak_from_this().lock();
+  std::lock_guard lock(mutex_);
+  if (kept == nullptr || stopping_) return;
+  tasks_.push_back({job, std::move(kept), std::move(arguments)});
+  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  wake_.notify_one();
+}
+
+store::StoreKey Improver::KeyOf(const Site& site, const std::string& guard) const {
+  store::StoreKey store_key;
+  store_key.source_exact = site.impl_->exact;
+  store_key.guard = guard;
+  store_key.toolchain = exec::NativeToolchain();
+  store_key.level = exec::HostLevel();
+  return store_key;
+}
+
+void Improver::Tell(const Site& site, std::string_view verb, std::string sentence) const {
+  if (!options.on_event) return;
+  const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
+  options.on_event({ms, ir::ShortDigest(site.impl_->exact), std::string(verb), std::move(sentence)});
+}
+
+// The worker's lines, each "verb: sentence".
+void Improver::AddLog(const Site& site, std::string_view log) const {
+  while (!log.empty()) {
+    const size_t end = std::min(log.find('\n'), log.size());
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    const size_t colon = line.find(": ");
+    if (line.empty()) continue;
+    if (colon == std::string_view::npos) {
+      Tell(site, "worker", std::string(line));
+    } else {
+      Tell(site, line.substr(0, colon), std::string(line.substr(colon + 2)));
+    }
+  }
+}
+
+Site::Site(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Site::~Site() = default;
+
+void Site::Observe(const uint64_t* arguments, const dispatch::Observation& seen) {
+  impl_->improver->Saw(*this, arguments, seen);
+}
+
+const ir::Program& Site::program() const { return impl_->source; }
+const ir::Function& Site::entry() const { return impl_->lowered.entry_function(); }
+const std::string& Site::exact() const { return impl_->exact; }
+
+void Site::Freeze() { slot_->SetState(dispatch::State::Frozen); }
+
+void Site::Unfreeze() {
+  if (state() != dispatch::State::Frozen) return;
+  slot_->SetState(slot_->forms().empty() ? dispatch::State::Warm : dispatch::State::Solid);
+}
+
+void Site::Ban() {
+  slot_->Melt();
+  slot_->SetState(dispatch::State::Banned);
+}
+
+}  // namespace frazil::engine

@@ -1,0 +1,70 @@
+// The fluid path of a call site: the reference interpreter behind the words of a native call.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dispatch/slot.h"
+#include "exec/interpreter_program.h"
+#include "exec/value.h"
+
+namespace frazil::engine {
+
+// The status of a call that could not be made at all (arguments that do not fit); LastLaunchError says why.
+constexpr int32_t LaunchFailed = -1;
+
+// How the words of a call are laid out, for the entry function of a program without tensors.
+class CallLayout {
+ public:
+  explicit CallLayout(const ir::Function& entry);
+
+  uint32_t argument_words() const { return argument_words_; }
+  uint32_t result_words() const { return result_words_; }
+  uint32_t first_word(uint32_t param) const { return first_word_[param]; }
+  const std::vector<ir::Type>& params() const { return params_; }
+  const std::vector<ir::Type>& results() const { return results_; }
+  // Some buffer is both read and written: then a call cannot be begun a second time.
+  bool has_inout() const { return has_inout_; }
+
+  // Values that borrow the caller's memory, or own a copy of it.
+  std::vector<exec::Value> Values(const uint64_t* words, bool copy) const;
+  uint64_t BufferBytes(const uint64_t* words) const;
+  // The other way round; the values must outlive the words.
+  std::vector<uint64_t> Words(std::span<const exec::Value> values) const;
+
+ private:
+  std::vector<ir::Type> params_, results_;
+  std::vector<uint32_t> first_word_;
+  uint32_t argument_words_ = 0, result_words_ = 0;
+  bool has_inout_ = false;
+};
+
+class InterpreterFluid final : public dispatch::Fluid {
+ public:
+  // `program` has no tensors (ir::LowerTensors).
+  static Result<std::unique_ptr<InterpreterFluid>> Create(const ir::Program& program, const Limits& limits);
+
+  int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) override;
+
+  const CallLayout& layout() const { return layout_; }
+  // A running call stops at its next back-edge and is begun again by `again`, if that is sound: no buffer is both
+  // read and written, no streams. For a call that started long before its compiled form was there.
+  void SetRestart(std::function<int32_t(const uint64_t*, uint64_t*, exec::NativeRun*)> again);
+  void InterruptRunning() { interrupt_.store(true, std::memory_order_relaxed); }
+
+  static const std::string& LastLaunchError();  // of this thread
+
+ private:
+  InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits, bool restartable);
+
+  exec::InterpreterProgram program_;
+  CallLayout layout_;
+  Limits limits_;
+  bool restartable_;
+  std::atomic<bool> interrupt_{false};
+  std::function<int32_t(const uint64_t*, uint64_t*, exec::NativeRun*)> again_;
+};
+
+}  // namespace frazil::engine

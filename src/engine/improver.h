@@ -1,0 +1,103 @@
+// The inside of the engine: what a site knows, and the one thread that improves sites. Private to engine/.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "engine/engine.h"
+#include "engine/fluid.h"
+#include "profile/profile.h"
+
+namespace frazil::engine {
+
+using Clock = std::chrono::steady_clock;
+using Form = verify::Verified<exec::CompiledForm>;
+
+// Everything about a site that is not on its hot path.
+struct Site::Impl {
+  ir::Program source;   // as given
+  ir::Program lowered;  // without tensors: what the fluid path runs, and whose entry has the words of a call
+  std::string text;     // canonical text of the source: what the worker gets
+  std::string exact;
+  verify::Policy policy;
+  std::unique_ptr<InterpreterFluid> fluid;
+  std::shared_ptr<Improver> improver;  // outlives the engine: its sites may still be called
+
+  mutable std::mutex mutex;  // of everything below
+  profile::CallProfile profile;
+  profile::DriftTest drift;
+  uint64_t solid_calls = 0;
+  double solid_ns_total = 0;   // estimated: timed calls stand for the untimed ones
+  double shadow_ns_total = 0;  // spent copying and comparing
+  double fluid_ns = 0, solid_ns = 0;
+  bool queued = false;
+  uint64_t retry_at_calls = 0;  // after a failure: not before that many calls
+  bool specialized = false;     // tried for the constants that are there now
+  std::vector<std::string> banned;
+  std::string since;            // when it set, for people
+  std::string from;             // "the store" or "the worker"
+};
+
+class Improver : public std::enable_shared_from_this<Improver> {
+ public:
+  explicit Improver(EngineOptions options);
+  ~Improver();
+
+  Result<std::shared_ptr<Site>> Load(const ir::Program& program);
+  bool Settle(std::chrono::milliseconds longest);
+
+  // Told by a site, on a caller's thread: short, and never waits for the loop.
+  void Saw(Site& site, const uint64_t* arguments, const dispatch::Observation& seen);
+  void Stop();  // ends the thread and the worker; sites stay as they are
+
+  void Tell(const Site& site, std::string_view verb, std::string sentence) const;
+
+  EngineOptions options;
+  std::unique_ptr<store::Store> store;  // null: none
+  verify::InstallKey key;               // the store's, or one of this process alone
+  Worker worker;
+
+ private:
+  enum class Job : uint8_t { Improve, Specialize, Shadow };
+  struct Task {
+    Job job;
+    std::shared_ptr<Site> site;
+    std::vector<exec::Value> arguments;  // Shadow: copies
+  };
+
+  // improve.cpp: the loop and its steps, in order.
+  void Loop();
+  void Improve(Site& site, bool specialize);
+  bool FromStore(Site& site, const std::string& guard);
+  std::optional<std::string> FromWorker(Site& site, bool specialize);
+  bool AdmitForm(Site& site, const std::string& sealed);
+  bool Dispatch(Site& site, const Form& form, std::string_view from, std::string_view why);
+  void FallBack(Site& site, std::string why);
+
+  // watch.cpp
+  bool IsHot(const Site& site) const;
+  bool WantsSpecializing(const Site& site) const;
+  void Enqueue(Job job, Site& site, std::vector<exec::Value> arguments = {});
+  void MaybeShadow(Site& site, const uint64_t* arguments, double ns);
+  void Shadow(Site& site, const std::vector<exec::Value>& arguments);
+  void Reopen(Site& site, std::string why);
+  std::string WriteReproducer(const Site& site, const Form& form, const std::vector<exec::Value>& arguments,
+                              const std::string& difference) const;
+
+  store::StoreKey KeyOf(const Site& site, const std::string& guard) const;
+  void AddLog(const Site& site, std::string_view log) const;
+
+  Clock::time_point start_ = Clock::now();
+  double estimate_ms_;  // compile + verify, measured as we go
+  std::string toolchain_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::deque<Task> tasks_;
+  bool working_ = false;
+  bool stopping_ = false;
+  std::thread thread_;  // started with the first task
+};
+
+}  // namespace frazil::engine

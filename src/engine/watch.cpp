@@ -1,0 +1,171 @@
+// What callers' threads tell the engine, and what follows: a site gets hot, is worth specialising, has drifted, or
+// is compared with the interpreter on copies of its own inputs.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+
+#include "engine/improver.h"
+#include "engine/wire.h"
+#include "exec/value.h"
+
+namespace frazil::engine {
+
+using dispatch::State;
+
+void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observation& seen) {
+  Site::Impl& impl = *site.impl_;
+  const State state = site.state();
+  std::unique_lock lock(impl.mutex);
+  impl.profile.Add(arguments, seen.calls, seen.ns);
+  impl.solid_calls += seen.solid_calls;
+  if (seen.was_solid) {
+    impl.solid_ns = impl.solid_ns == 0 ? seen.ns : 0.9 * impl.solid_ns + 0.1 * seen.ns;
+    impl.solid_ns_total += seen.ns * static_cast<double>(seen.solid_calls);
+  } else {
+    impl.fluid_ns = impl.fluid_ns == 0 ? seen.ns : 0.9 * impl.fluid_ns + 0.1 * seen.ns;
+  }
+  if (state == State::Solid) {
+    // Only a form under a guard can miss; what misses is answered by the next form or the interpreter.
+    if (impl.drift.Add(seen.calls, seen.misses)) {
+      lock.unlock();
+      return Reopen(site, "the guard misses more calls than it should");
+    }
+    if (!impl.queued && WantsSpecializing(site)) {
+      impl.queued = impl.specialized = true;
+      lock.unlock();
+      return Enqueue(Job::Specialize, site);
+    }
+    lock.unlock();
+    return MaybeShadow(site, arguments, seen.ns);
+  }
+  if (impl.queued || (state != State::Fluid && state != State::Warm)) return;
+  if (state == State::Fluid && impl.profile.calls() > 1) site.slot_->SetState(State::Warm);
+  if (!IsHot(site)) return;
+  impl.queued = true;
+  const uint64_t calls = impl.profile.calls();
+  const double ns = impl.profile.ns_per_call();
+  lock.unlock();
+  site.slot_->SetState(State::Candidate);
+  Tell(site, "observe", fmt::format("hot after {} calls of {:.1f} us", calls, ns / 1000));
+  Enqueue(Job::Improve, site);
+}
+
+// count x t0 >= 0.1 x (compile + verify) while the worker is idle, the whole of it while it is busy.
+bool Improver::IsHot(const Site& site) const {
+  const Site::Impl& impl = *site.impl_;
+  const uint64_t calls = impl.profile.calls();
+  if (calls < impl.retry_at_calls) return false;
+  if (options.hot_calls > 0) return calls >= options.hot_calls;
+  double estimate_ms;
+  {
+    std::lock_guard lock(mutex_);
+    estimate_ms = estimate_ms_;
+  }
+  const double share = worker.busy() ? 1.0 : 0.1;
+  return impl.profile.total_ns() >= share * estimate_ms * 1e6;
+}
+
+// Constants were seen long enough, and the site runs long enough, that another compile may pay.
+bool Improver::WantsSpecializing(const Site& site) const {
+  const Site::Impl& impl = *site.impl_;
+  if (!options.specialize || !options.compile || impl.specialized || impl.solid_calls < 1000) return false;
+  double estimate_ms;
+  {
+    std::lock_guard lock(mutex_);
+    estimate_ms = estimate_ms_;
+  }
+  if (impl.solid_ns_total < 2 * estimate_ms * 1e6) return false;
+  for (const std::vector<uint64_t>& words : impl.profile.ConstantArguments()) {
+    if (!words.empty()) return true;
+  }
+  return false;
+}
+
+void Improver::MaybeShadow(Site& site, const uint64_t* arguments, double ns) {
+  Site::Impl& impl = *site.impl_;
+  const uint64_t bytes = impl.fluid->layout().BufferBytes(arguments);
+  if (bytes > options.shadow_bytes || options.shadow_share <= 0 || worker.busy()) return;
+  {
+    std::lock_guard lock(impl.mutex);
+    // What a comparison will cost: both paths once, and the copies (10 GB/s is slow for a copy).
+    const double cost = impl.fluid_ns + ns + static_cast<double>(bytes) / 5;
+    if (impl.queued || impl.shadow_ns_total + cost > options.shadow_share * impl.solid_ns_total) return;
+    impl.shadow_ns_total += cost;
+    impl.queued = true;
+  }
+  Enqueue(Job::Shadow, site, impl.fluid->layout().Values(arguments, /*copy=*/true));
+}
+
+void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
+  Site::Impl& impl = *site.impl_;
+  const auto forms = site.slot_->forms();
+  {
+    std::lock_guard lock(impl.mutex);
+    impl.queued = false;
+  }
+  if (forms.empty()) return;
+  const Form& form = forms.front()->form();
+  ShadowRequest request;
+  request.program = impl.text;
+  request.key = key;
+  request.sealed = verify::Seal(form, key);
+  request.arguments = SerializeValues(arguments);
+  Result<ShadowReply> reply = worker.Shadow(request);
+  // A worker that failed says nothing about the form.
+  if (!reply || reply->agreed) return;
+  const std::string file = WriteReproducer(site, form, arguments, reply->difference);
+  {
+    std::lock_guard lock(impl.mutex);
+    impl.banned.push_back(form->candidate_exact);
+  }
+  if (store != nullptr) {
+    store->Ban(form->candidate_exact, reply->difference);
+    store->Remove(KeyOf(site, form->guard));
+  }
+  Reopen(site, fmt::format("a shadow run differs ({}); banned, reproducer in {}", reply->difference, file));
+}
+
+void Improver::Reopen(Site& site, std::string why) {
+  if (site.state() != State::Solid) return;
+  site.slot_->SetState(State::Suspect);
+  site.slot_->Melt();
+  site.slot_->SetState(State::Warm);
+  {
+    std::lock_guard lock(site.impl_->mutex);
+    site.impl_->drift.Reset();
+    site.impl_->specialized = false;
+    site.impl_->retry_at_calls = site.impl_->profile.calls() + 1;
+  }
+  Tell(site, "reopen", std::move(why));
+}
+
+std::string Improver::WriteReproducer(const Site& site, const Form& form,
+                                      const std::vector<exec::Value>& arguments,
+                                      const std::string& difference) const {
+  std::string folder = options.reproducers;
+  if (folder.empty() && store != nullptr && store->writable()) folder = store->directory() + "/reproducers";
+  if (folder.empty()) return "no file (there is no folder for it)";
+  mkdir(folder.c_str(), 0700);
+  const std::string path = fmt::format("{}/{}-{}.txt", folder, site.impl_->exact.substr(0, 12),
+                                       form->candidate_exact.substr(0, 12));
+  std::string text = fmt::format("# A compiled form that differed from its program: {}\n", difference);
+  text += fmt::format("# guard {}, made by {}, code {} bytes\n# frazil run this file with the arguments below\n",
+                      form->guard, form->toolchain, form->image.code.size());
+  for (const exec::Value& value : arguments) text += "# --arg '" + exec::PrintValue(value) + "'\n";
+  text += site.impl_->text;
+  text += "\n# the candidate:\n";
+  std::string line;
+  for (const char c : form->candidate) {
+    if (line.empty()) text += "# ";
+    line += c;
+    text += c;
+    if (c == '\n') line.clear();
+  }
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return "no file (it could not be written)";
+  const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && whole ? path : "no file (it could not be written)";
+}
+
+}  // namespace frazil::engine

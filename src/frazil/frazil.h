@@ -1,0 +1,182 @@
+// Frazil for C++ programs: load a program, call it in a loop, and it gets fast by itself.
+//
+//   frazil::Engine engine;
+//   frazil::Slot saxpy = engine.Load(text).value();
+//   for (...) saxpy(2.0f, frazil::Buffer(x), frazil::Buffer(y));
+//
+// A call starts on the interpreter. When it has become hot, another process compiles it, checks that it means the
+// same and that it is faster; from then on the compiled form is called. The next process that loads the same
+// program starts with it. Results are the same bits throughout; nothing here throws.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/result.h"
+
+namespace frazil::engine {
+class Engine;
+class Site;
+}  // namespace frazil::engine
+
+namespace frazil {
+
+// The types of arguments, as far as a C++ program has them.
+enum class Kind : uint8_t { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Bool, Buffer = 0x80 };
+
+template <typename T>
+constexpr Kind KindOf() {
+  if constexpr (std::is_same_v<T, bool>) return Kind::Bool;
+  if constexpr (std::is_same_v<T, float>) return Kind::F32;
+  if constexpr (std::is_same_v<T, double>) return Kind::F64;
+  static_assert(std::is_arithmetic_v<T>, "an argument is a number, a bool or a frazil::Buffer");
+  static_assert(std::is_integral_v<T> || std::is_same_v<T, bool> || std::is_floating_point_v<T>);
+  constexpr int log = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<Kind>(log + (std::is_signed_v<T> ? 0 : 4));
+  }
+}
+
+// A view of the caller's memory. It must stay alive during the call; two buffers of a call are disjoint or the same.
+template <typename T>
+struct Buffer {
+  T* data;
+  size_t size;
+
+  Buffer(T* data, size_t size) : data(data), size(size) {}
+  template <typename Range>
+  explicit Buffer(Range& range) : data(std::data(range)), size(std::size(range)) {}
+};
+template <typename Range>
+Buffer(Range& range) -> Buffer<std::remove_pointer_t<decltype(std::data(range))>>;
+
+namespace internal {
+
+template <typename T>
+struct Argument {
+  static constexpr uint8_t Code = static_cast<uint8_t>(KindOf<T>());
+  static constexpr size_t Words = 1;
+  static void Put(uint64_t*& at, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t> bits;
+      __builtin_memcpy(&bits, &value, sizeof(T));
+      *at++ = bits;
+    } else {
+      *at++ = static_cast<uint64_t>(static_cast<int64_t>(value));
+    }
+  }
+};
+template <typename T>
+struct Argument<Buffer<T>> {
+  static constexpr uint8_t Code = static_cast<uint8_t>(KindOf<std::remove_const_t<T>>()) |
+                                  static_cast<uint8_t>(Kind::Buffer) | (std::is_const_v<T> ? 0x40 : 0);
+  static constexpr size_t Words = 2;
+  static void Put(uint64_t*& at, const Buffer<T>& buffer) {
+    *at++ = reinterpret_cast<uint64_t>(buffer.data);
+    *at++ = buffer.size;
+  }
+};
+
+// One object for each list of argument types; its address says that a slot has seen this list before.
+template <typename... Arguments>
+inline constexpr std::array<uint8_t, sizeof...(Arguments)> Signature = {Argument<Arguments>::Code...};
+
+}  // namespace internal
+
+// What a call gave: its results, or why there are none.
+class Outcome {
+ public:
+  bool ok() const { return status_ == 0; }
+  explicit operator bool() const { return ok(); }
+  // Empty if ok; else "division by zero", or what is wrong with the arguments.
+  std::string error() const;
+  // Result i. T must be its type (an integer of its width, float, double, bool).
+  template <typename T>
+  T get(size_t i = 0) const {
+    T value;
+    __builtin_memcpy(&value, &words_[i], sizeof(T));
+    return value;
+  }
+
+ private:
+  friend class Slot;
+  int32_t status_ = 0;
+  std::array<uint64_t, 4> words_;  // results of a slot are at most so many words: Load says so
+};
+
+class Slot {
+ public:
+  // Calls the program. Arguments must be of exactly its parameters' types: a float is not a double.
+  template <typename... Arguments>
+  Outcome operator()(const Arguments&... arguments) {
+    Outcome outcome;
+    const auto& signature = internal::Signature<Arguments...>;
+    if (seen_ != &signature && !CheckSignature(signature, &signature)) {
+      outcome.status_ = -1;
+      return outcome;
+    }
+    uint64_t words[(internal::Argument<Arguments>::Words + ... + 1)];
+    uint64_t* at = words;
+    (internal::Argument<Arguments>::Put(at, arguments), ...);
+    outcome.status_ = CallWords(words, outcome.words_.data());
+    return outcome;
+  }
+
+  std::string state() const;   // "fluid", "solid", ...
+  std::string digest() const;  // what `frazil why` takes
+  std::string why() const;     // at most five lines: what runs, since when, why it may be trusted, ...
+  void Freeze();
+  void Unfreeze();
+  void Ban();
+
+ private:
+  friend class Engine;
+  explicit Slot(std::shared_ptr<engine::Site> site) : site_(std::move(site)) {}
+  bool CheckSignature(std::span<const uint8_t> codes, const void* identity);
+  int32_t CallWords(const uint64_t* arguments, uint64_t* results);
+
+  std::shared_ptr<engine::Site> site_;
+  const void* seen_ = nullptr;
+};
+
+// A program that was read and checked.
+class Program {
+ public:
+  static Result<Program> Parse(std::string_view text);
+  static Result<Program> Read(const std::string& path);
+  std::string digest() const;
+
+ private:
+  friend class Engine;
+  std::shared_ptr<const void> program_;
+};
+
+struct Options {
+  std::string store;            // folder; empty: $FRAZIL_STORE, else the user's cache folder
+  bool use_store = true;
+  bool compile = true;
+  uint64_t hot_calls = 0;       // compile after so many calls; 0: by the time they take
+  std::string worker;           // path of frazil-worker; empty: found
+  // Told what happens, one line each, on any thread: "12.3 ms  admit  14.2 times as fast".
+  std::function<void(const std::string&)> on_event;
+};
+
+class Engine {
+ public:
+  explicit Engine(const Options& options = {});
+  ~Engine();
+  Result<Slot> Load(const Program& program);
+  Result<Slot> Load(std::string_view text);
+  bool Settle(int milliseconds);  // until no work is queued or under way
+
+ private:
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+}  // namespace frazil
