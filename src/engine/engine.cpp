@@ -73,6 +73,18 @@ void Improver::Stop() {
   }
 }
 
+Site::Impl::Impl(const ir::Program& program, ir::Program without_tensors,
+                 std::unique_ptr<InterpreterFluid> fluid_path, std::shared_ptr<Improver> its_improver)
+    : source(program),
+      lowered(std::move(without_tensors)),
+      text(ir::PrintText(ir::Canonicalize(program))),
+      exact(ir::ExactDigest(program)),
+      policy(its_improver->options.policy.value_or(verify::Policy::Default(program))),
+      fluid(std::move(fluid_path)),
+      improver(std::move(its_improver)),
+      profile(MakeProfile(fluid->layout())),
+      drift(improver->options.drift_expected, improver->options.drift_alpha) {}
+
 Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
   TRY_VOID(ir::Check(program, options.limits));
   if (UsesStreams(program)) {
@@ -80,21 +92,11 @@ Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
   }
   ir::Program lowered = TRY(ir::LowerTensors(program));
   auto fluid = TRY(InterpreterFluid::Create(lowered, options.limits));
-  profile::CallProfile profile = MakeProfile(fluid->layout());
-  auto impl = std::unique_ptr<Site::Impl>(new Site::Impl{
-      .source = program,
-      .lowered = std::move(lowered),
-      .text = ir::Print(ir::Canonicalize(program)),
-      .exact = ir::ExactDigest(program),
-      .policy = options.policy.value_or(verify::Policy::Default(program)),
-      .fluid = std::move(fluid),
-      .improver = shared_from_this(),
-      .mutex = {},
-      .profile = std::move(profile),
-      .drift = profile::DriftTest(options.drift_expected, options.drift_alpha),
-  });
+  auto impl =
+      std::make_unique<Site::Impl>(program, std::move(lowered), std::move(fluid), shared_from_this());
   std::shared_ptr<Site> site(new Site(std::move(impl)));
-  site->slot_ = std::make_unique<dispatch::Slot>(site->impl_->lowered, *site->impl_->fluid, *site);
+  dispatch::Watcher& watcher = *site;
+  site->slot_ = std::make_unique<dispatch::Slot>(site->impl_->lowered, *site->impl_->fluid, watcher);
   site->impl_->fluid->SetRestart([slot = site->slot_.get()](const uint64_t* arguments, uint64_t* results,
                                                             exec::NativeRun* run) {
     return slot->Call(arguments, results, run);

@@ -128,7 +128,7 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
       return again_(arguments, results, run);
     }
     if (run != nullptr) {
-      run->trap_op = static_cast<uint64_t>(outcome->trap->op);
+      run->trap_op = static_cast<uint32_t>(outcome->trap->op);
       run->trap_index = outcome->trap->index;
     }
     return 1 + static_cast<int32_t>(outcome->trap->kind);

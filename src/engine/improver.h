@@ -17,6 +17,9 @@ using Form = verify::Verified<exec::CompiledForm>;
 
 // Everything about a site that is not on its hot path.
 struct Site::Impl {
+  Impl(const ir::Program& program, ir::Program without_tensors, std::unique_ptr<InterpreterFluid> fluid_path,
+       std::shared_ptr<Improver> improver);
+
   ir::Program source;   // as given
   ir::Program lowered;  // without tensors: what the fluid path runs, and whose entry has the words of a call
   std::string text;     // canonical text of the source: what the worker gets
@@ -36,8 +39,8 @@ struct Site::Impl {
   uint64_t retry_at_calls = 0;  // after a failure: not before that many calls
   bool specialized = false;     // tried for the constants that are there now
   std::vector<std::string> banned;
-  std::string since;            // when it set, for people
-  std::string from;             // "the store" or "the worker"
+  std::string since;  // when it set, for people
+  std::string from;   // "the store" or "the worker"
 };
 
 class Improver : public std::enable_shared_from_this<Improver> {

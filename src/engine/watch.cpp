@@ -110,7 +110,7 @@ void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
   request.program = impl.text;
   request.key = key;
   request.sealed = verify::Seal(form, key);
-  request.arguments = SerializeValues(arguments);
+  request.arguments = wire::EncodeValues(arguments);
   Result<ShadowReply> reply = worker.Shadow(request);
   // A worker that failed says nothing about the form.
   if (!reply || reply->agreed) return;
