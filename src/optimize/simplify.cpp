@@ -55,6 +55,7 @@ class Simplifier : public PassCloner {
         return CopyInst(inst);
       case Op::Barrier:
         // A value that lives across phases costs a place in memory for every lane: it is made again instead.
+        for (size_t& start : open_) start = std::min(start, parallel_scope_);
         Forget(parallel_scope_);
         [[fallthrough]];
       case Op::Call:
@@ -192,10 +193,14 @@ class Simplifier : public PassCloner {
 
   // --- regions --------------------------------------------------------------------------------------------------
   Result<void> CopyScoped(ir::InstId id, uint32_t index, RegionId region) {
-    size_t outer = scope_.size();
+    open_.push_back(scope_.size());
     TRY_VOID(CopyRegionInto(id, index, region));
-    Forget(outer);
+    Close();
     return {};
+  }
+  void Close() {
+    Forget(open_.back());
+    open_.pop_back();
   }
   void Forget(size_t down_to) {
     for (; scope_.size() > down_to; scope_.pop_back()) known_.erase(scope_.back());
@@ -279,13 +284,15 @@ class Simplifier : public PassCloner {
   // A turn may follow any other turn: what a loop writes is unknown from its start on.
   Result<void> VisitLoop(const Inst& inst) {
     const bool writes = Writes(inst);
-    const size_t outer = scope_.size();
     if (writes) NewMemory();
-    if (inst.op == Op::Parallel) parallel_scope_ = outer;
+    open_.push_back(scope_.size());
+    const size_t around = parallel_scope_;
+    if (inst.op == Op::Parallel) parallel_scope_ = scope_.size();
     TRY_VOID(CopyWithRegions(inst, [&](ir::InstId id, uint32_t r) -> Result<void> {
       return CopyRegionInto(id, r, Function::region_of(inst, r));
     }));
-    Forget(outer);
+    parallel_scope_ = around;
+    Close();
     if (writes) NewMemory();
     return {};
   }
@@ -295,6 +302,7 @@ class Simplifier : public PassCloner {
   std::vector<Key> scope_;  // keys in the order in which they became known
   std::unordered_map<uint32_t, uint64_t> scratch_state_;
   uint64_t parameters_state_ = 0, scratch_floor_ = 0, states_ = 0;
+  std::vector<size_t> open_;   // where in it the open regions start
   size_t parallel_scope_ = 0;  // what the parallel around knew on entry
 };
 
