@@ -72,6 +72,8 @@ Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& progr
 // The commands: each adds itself to the app.
 void AddRun(CLI::App& app, Session& session);
 void AddAsk(CLI::App& app, Session& session);
+void AddLoop(CLI::App& app, Session& session);
+void AddWhy(CLI::App& app, Session& session);
 void AddEmit(CLI::App& app, Session& session);
 void AddCheck(CLI::App& app, Session& session);
 void AddSign(CLI::App& app, Session& session);

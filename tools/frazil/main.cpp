@@ -70,6 +70,8 @@ int Main(int argc, char** argv) {
       "            4 something is missing on this machine, 70 a bug in Frazil");
   AddAsk(app, session);
   AddRun(app, session);
+  AddLoop(app, session);
+  AddWhy(app, session);
   AddEmit(app, session);
   AddCheck(app, session);
   AddSign(app, session);

@@ -1,0 +1,122 @@
+// frazil why: what runs for a program, since when, why it may be trusted, what it saved and what would reopen it;
+// told from the store, in at most five lines.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "engine/engine.h"
+#include "exec/native_code.h"
+#include "ir/digest.h"
+#include "store/store.h"
+#include "verify/verified.h"
+
+namespace frazil::cli {
+namespace {
+
+struct WhyOptions {
+  std::string program;  // a digest or its beginning, or a .frz file
+  std::string store;
+};
+
+std::string Time(double ns) {
+  if (ns < 1e3) return fmt::format("{:.1f} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.1f} us", ns / 1e3);
+  if (ns < 1e9) return fmt::format("{:.1f} ms", ns / 1e6);
+  return fmt::format("{:.1f} s", ns / 1e9);
+}
+
+Result<std::string> DigestOf(const WhyOptions& options, const Limits& limits) {
+  const bool is_digest = options.program.size() >= 6 && options.program.size() <= 64 &&
+                         options.program.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (is_digest && !std::filesystem::exists(options.program)) return options.program;
+  return ir::ExactDigest(TRY(ReadProgramFile(options.program, limits)));
+}
+
+std::string Grades(const verify::EvidencePair& evidence) {
+  return fmt::format("meaning {} by {} ({}), code {} by {} ({})", verify::GradeName(evidence.meaning.grade),
+                     evidence.meaning.judge, evidence.meaning.detail, verify::GradeName(evidence.lowering.grade),
+                     evidence.lowering.judge, evidence.lowering.detail);
+}
+
+int TellNothing(const Session& session, const std::string& digest) {
+  if (session.json) {
+    PrintJson({{"signature", digest}, {"state", "fluid"}});
+    return 0;
+  }
+  PrintFact(session, "what", fmt::format("{}: the interpreter answers, no compiled form is stored", digest));
+  PrintFact(session, "trust", "the interpreter is the meaning of the program");
+  PrintFact(session, "reopens", "a verified form that is cheaper: call it often (frazil loop)");
+  return 0;
+}
+
+Result<int> Why(Session& session, const WhyOptions& options) {
+  const std::string digest = TRY(DigestOf(options, session.limits));
+  store::StoreOptions store_options;
+  store_options.directory = options.store;
+  const std::unique_ptr<store::Store> store = store::Store::Open(store_options);
+  if (!store->reason().empty()) return Fail(Diag::StoreUnusable, store->reason());
+  std::optional<store::Store::Entry> newest;
+  for (const store::Store::Entry& entry : store->List()) {
+    if (!entry.key.source_exact.starts_with(digest)) continue;
+    if (newest && newest->key.source_exact != entry.key.source_exact)
+      return Fail(Diag::BadUsage, fmt::format("'{}' is the beginning of more than one digest.", digest));
+    newest = entry;
+  }
+  if (!newest) return TellNothing(session, digest);
+  // Shown, not called: the policy of whoever calls it is asked then.
+  const verify::Policy any{verify::Grade::None, verify::Grade::None};
+  const auto form = store->FindVerified(newest->key, any);
+  const std::string exact = newest->key.source_exact;
+  if (!form) {
+    PrintFact(session, "what", fmt::format("{}: the interpreter answers", ir::ShortDigest(exact)));
+    PrintFact(session, "trust", "the stored form was not sealed by this installation: its code is never called");
+    PrintFact(session, "reopens", "the next hot loop lowers and verifies its program again");
+    return 0;
+  }
+  const exec::CompiledForm& compiled = **form;
+  const store::Store::Observed seen = store->MergedProfiles()[exact];
+  const double reference = compiled.cost.reference_ns * static_cast<double>(seen.calls);
+  const double saved = std::max(0.0, reference - static_cast<double>(seen.ns));
+  const std::string since = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(newest->modified));
+  if (session.json) {
+    PrintJson({{"signature", exact},
+               {"state", "solid"},
+               {"target", compiled.target},
+               {"guard", compiled.guard},
+               {"since", since},
+               {"toolchain", compiled.toolchain},
+               {"meaning", verify::GradeName(form->evidence().meaning.grade)},
+               {"lowering", verify::GradeName(form->evidence().lowering.grade)},
+               {"calls", seen.calls},
+               {"saved_ns", saved}});
+    return 0;
+  }
+  PrintFact(session, "what", fmt::format("{}: {} code for {}, {} bytes, guard {}", ir::ShortDigest(exact),
+                                         compiled.target, exec::CpuLevelName(compiled.image.level),
+                                         compiled.image.code.size(), compiled.guard));
+  PrintFact(session, "since", fmt::format("{}, made by {}", since, compiled.toolchain));
+  PrintFact(session, "trust", Grades(form->evidence()));
+  PrintFact(session, "saved", fmt::format("{} a call instead of {}; {} calls seen, {} saved",
+                                          Time(compiled.cost.ns_per_call), Time(compiled.cost.reference_ns),
+                                          seen.calls, Time(saved)));
+  PrintFact(session, "reopens", "a shadow run that differs, a guard that misses too often, another toolchain or CPU");
+  return 0;
+}
+
+}  // namespace
+
+void AddWhy(CLI::App& app, Session& session) {
+  CLI::App* command = AddCommand(app, "why", "tell what runs for a program and why it may be trusted",
+                                 "  frazil why examples/saxpy.frz\n"
+                                 "  frazil why 0a1b2c3d4e5f");
+  auto options = std::make_shared<WhyOptions>();
+  command->add_option("program", options->program, "a digest or its beginning, or a .frz file")->required();
+  command->add_option("--store", options->store, "folder of the store");
+  SetBody(command, session, [&session, options] { return Why(session, *options); });
+}
+
+}  // namespace frazil::cli
