@@ -2,24 +2,22 @@
 // atoms, one call, one thread-local countdown. No read-modify-write, clock, lock or allocation.
 //
 // Arguments are words in the form of exec::NativeEntry: a scalar is its words, a buffer its address and length.
+// Tensors are passed as buffers, those of the results after the parameters (ir/lower.h).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "dispatch/slot_core.h"
+#include "dispatch/state.h"
 #include "exec/native_code.h"
 #include "ir/guard.h"
 #include "ir/program.h"
 #include "verify/verified.h"
 
 namespace frazil::dispatch {
-
-enum class State : uint8_t { Fluid, Warm, Candidate, Solid, Suspect, Frozen, Banned };
-std::string_view StateName(State state);
 
 // What answers when no compiled form may: the interpreter. Given by the engine; must be callable from any thread.
 class Fluid {
@@ -28,16 +26,16 @@ class Fluid {
   virtual int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) = 0;
 };
 
-// What a thread tells when its countdown reaches zero.
+// What one thread did on one slot since it was last told.
 struct Observation {
-  uint64_t calls = 0;        // since this thread last told, the timed one included
-  uint64_t solid_calls = 0;  // of these, answered by a compiled form
-  uint64_t misses = 0;       // of these, for which the first form's guard did not hold
-  double ns = 0;             // of the last call, the only one that was timed
-  bool was_solid = false;    // whether that one was answered by a compiled form
+  uint64_t calls = 0;
+  uint64_t solid_calls = 0;  // answered by a compiled form
+  uint64_t misses = 0;       // the first form's guard did not hold: a later form or the fluid path answered
+  double ns = 0;             // of the one call that was timed, the last of them; the clock's own time is taken off
+  bool was_solid = false;    // whether that call was solid
 };
 
-// Told after the timed call has returned, on the caller's thread; never on the hot path otherwise.
+// Told when a thread's countdown reaches zero, after that call and outside of the slot: it may change the slot.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -47,44 +45,61 @@ class Watcher {
 // A verified form, mapped, with its guard flattened for the hot path.
 class Solid {
  public:
+  // `source` is the program that the form answers for: refused if its exact digest is another.
   static Result<std::shared_ptr<const Solid>> Make(const verify::Verified<exec::CompiledForm>& form,
                                                    const ir::Program& source);
   ~Solid();
-  const verify::Verified<exec::CompiledForm>& form() const;
-  bool Holds(const uint64_t* arguments) const;  // compared with exec::Holds in tests
+  const verify::Verified<exec::CompiledForm>& form() const { return form_; }
+  bool Holds(const uint64_t* arguments) const { return guard_.Holds(arguments); }  // as exec::Holds does
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  friend class Slot;
+  Solid(const verify::Verified<exec::CompiledForm>& form, FlatGuard guard,
+        std::shared_ptr<const exec::NativeCode> code);
+
+  verify::Verified<exec::CompiledForm> form_;
+  FlatGuard guard_;
+  std::shared_ptr<const exec::NativeCode> code_;
 };
 
 class Slot {
  public:
+  // `program` as its callers see it, before lowering: forms answer for it. Nobody may be calling when the slot goes.
   Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher);
   ~Slot();
 
-  // 0, or 1 + ir::Trap. `run` may be null: then default limits hold and a trap's place is not told.
-  int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run = nullptr);
+  // 0, or 1 + ir::Trap (what the fluid path gives is handed on). `run` may be null: then default limits hold, a
+  // trap's place is not told and output goes nowhere.
+  int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run = nullptr) {
+    return core_.Call(arguments, results, run);
+  }
 
-  // Puts a form in front of the chain (at most four; the last one goes). Old chains are freed when no thread can be
-  // inside them. Any thread.
-  void Install(std::shared_ptr<const Solid> solid);
-  void Retire(const Solid& solid);  // takes one form out
-  void Melt();                      // takes all out: fluid again
+  // Puts a form in front of the chain (at most four; the last one goes) and makes the slot solid. False, and nothing
+  // has changed: the slot is frozen or banned, or the form is not one of its program. Any thread.
+  bool Install(std::shared_ptr<const Solid> solid);
+  // Takes one form out; fluid after the last. Also from a frozen slot, which stays frozen. False: it was not there.
+  bool Retire(const Solid& solid);
+  // Takes all out. A call that begins after this is fluid; one that is under way may end in the old code, which is
+  // freed after it has. Quiesce (dispatch/threads.h) waits for those.
+  void Melt();
 
-  State state() const;
-  void SetState(State state);
-  std::vector<std::shared_ptr<const Solid>> forms() const;
+  State state() const { return core_.state(); }
+  // False: the transition is not allowed (dispatch/state.h), leaves a state set by hand, or wants Solid or Suspect
+  // without a form. Going to Fluid or Banned melts.
+  bool SetState(State state) { return core_.SetState(state); }
+  bool Freeze() { return core_.SetState(State::Frozen); }
+  bool Unfreeze() { return core_.Unfreeze(); }  // to Solid, or Fluid without a form
+  bool Ban() { return core_.SetState(State::Banned); }
+  bool Unban() { return core_.Unban(); }  // to Fluid
+  std::vector<std::shared_ptr<const Solid>> forms() const;  // in the order they are tried
 
-  // How many calls a thread makes before it tells the watcher: small while fluid, larger when solid.
-  void SetCountdown(uint32_t calls);
+  // How many calls a thread makes before it tells the watcher: small while fluid, larger when solid. A thread takes a
+  // smaller number over at its next call that is not solid, and any at its next turn.
+  void SetCountdown(uint32_t calls) { core_.SetCountdown(calls); }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  SlotCore core_;
+  std::string source_exact_;
 };
-
-// Frees what can be freed now; for tests and for shutting down.
-void CollectRetired();
 
 }  // namespace frazil::dispatch

@@ -1,0 +1,132 @@
+// Atoms to tests of words. What can be decided now is decided now; an atom that can never hold becomes a test that
+// never does, because a slot may keep such a form (the fluid path answers), and only the verifier refuses one.
+#include "dispatch/flat_guard.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "exec/guard_eval.h"
+
+namespace frazil::dispatch {
+namespace {
+
+constexpr uint64_t AllBits = ~uint64_t{0};
+
+float AsF32(uint64_t word) { return std::bit_cast<float>(static_cast<uint32_t>(word)); }
+double AsF64(uint64_t word) { return std::bit_cast<double>(word); }
+
+}  // namespace
+
+std::vector<uint32_t> FirstWords(const ir::Function& entry) {
+  std::vector<uint32_t> first;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < entry.param_count(); ++i) {
+    first.push_back(next);
+    const ir::Type type = entry.param_type(i);
+    next += type.is_scalar() ? ir::WordsOf(type) : 2;
+  }
+  return first;
+}
+
+bool FlatGuard::Test::Holds(const uint64_t* words) const {
+  switch (kind) {
+    case Kind::Range:
+      return !range.Fails(words);
+    case Kind::Apart:
+      return !apart.Fails(words);
+    case Kind::Same:
+      return words[apart.a] == words[apart.b] && words[apart.a + 1] == words[apart.b + 1];
+    case Kind::Float32:
+      return AsF32(range.low) <= AsF32(words[range.word]) && AsF32(words[range.word]) <= AsF32(range.width);
+    case Kind::Float64:
+      return AsF64(range.low) <= AsF64(words[range.word]) && AsF64(words[range.word]) <= AsF64(range.width);
+    case Kind::Multiple:
+      return words[range.word] % range.low == 0;
+    case Kind::Never:
+      return false;
+  }
+  return false;
+}
+
+// Atoms on one word or one pair; a constant of several words is taken apart by the caller.
+Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const ir::Function& entry,
+                                               const std::vector<uint32_t>& first_word) {
+  const uint32_t word = first_word[atom.arg];
+  const auto number = static_cast<uint64_t>(atom.number);
+  auto range = [](uint32_t at, uint64_t mask, uint64_t low, uint64_t width) {
+    return Test{Kind::Range, {mask, low, width, at}, {}};
+  };
+  auto pair = [&](Kind kind) {
+    return Test{kind,
+                {},
+                {word, first_word[atom.other], ir::BytesOf(entry.param_type(atom.arg).element()),
+                 ir::BytesOf(entry.param_type(atom.other).element())}};
+  };
+  const ir::Scalar scalar = atom.type.scalar;
+  switch (atom.kind) {
+    case ir::GuardKind::Between:
+      if (scalar == ir::Scalar::F32) return Test{Kind::Float32, {0, atom.low[0], atom.high[0], word}, {}};
+      if (scalar == ir::Scalar::F64) return Test{Kind::Float64, {0, atom.low[0], atom.high[0], word}, {}};
+      return range(word, AllBits, atom.low[0], atom.high[0] - atom.low[0]);
+    case ir::GuardKind::LengthIs:
+      return range(word + 1, AllBits, number, 0);
+    case ir::GuardKind::LengthAtLeast:
+      return range(word + 1, AllBits, number, static_cast<uint64_t>(INT64_MAX) - number);
+    case ir::GuardKind::LengthMultiple:
+      if (std::has_single_bit(number)) return range(word + 1, number - 1, 0, 0);
+      return Test{Kind::Multiple, {0, number, 0, word + 1}, {}};
+    case ir::GuardKind::Alignment:
+      return range(word, number - 1, 0, 0);
+    case ir::GuardKind::Same:
+      return pair(Kind::Same);
+    case ir::GuardKind::Disjoint:
+      return pair(Kind::Apart);
+    case ir::GuardKind::Equals:
+    case ir::GuardKind::Stride:
+    case ir::GuardKind::Cpu:
+      break;
+  }
+  return Fail(Diag::Internal, "a guard atom has no flat form");
+}
+
+Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& program) {
+  TRY_VOID(ir::CheckGuard(guard, program));
+  const ir::Function& entry = program.entry_function();
+  const std::vector<uint32_t> first_word = FirstWords(entry);
+  FlatGuard flat;
+  for (const ir::GuardAtom& atom : guard.atoms) {
+    switch (atom.kind) {
+      case ir::GuardKind::Cpu:
+        if (!exec::HostHas(atom.feature)) flat.Add(Test{});
+        break;
+      case ir::GuardKind::Stride:  // memory of ours is packed
+        if (atom.number != 1) flat.Add(Test{});
+        break;
+      case ir::GuardKind::Equals:
+        for (uint32_t i = 0; i < atom.low.size(); ++i) {
+          flat.Add(Test{Kind::Range, {AllBits, atom.low[i], 0, first_word[atom.arg] + i}, {}});
+        }
+        break;
+      default:
+        flat.Add(TRY(FlattenAtom(atom, entry, first_word)));
+    }
+  }
+  return flat;
+}
+
+void FlatGuard::Add(const Test& test) {
+  if (test.kind == Kind::Range && range_count_ < MaxRanges) {
+    ranges_[range_count_++] = test.range;
+  } else if (test.kind == Kind::Apart && apart_count_ < MaxAparts) {
+    aparts_[apart_count_++] = test.apart;
+  } else {
+    more_.push_back(test);
+    has_more_ = true;
+  }
+}
+
+bool FlatGuard::MoreHold(const uint64_t* words) const {
+  return std::ranges::all_of(more_, [&](const Test& test) { return test.Holds(words); });
+}
+
+}  // namespace frazil::dispatch

@@ -1,0 +1,33 @@
+// The door: what goes into a slot was verified, and for this slot's program.
+#include "dispatch/slot.h"
+
+#include <utility>
+
+#include "ir/digest.h"
+
+namespace frazil::dispatch {
+
+Slot::Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher)
+    : core_(fluid, watcher), source_exact_(ir::ExactDigest(program)) {}
+
+Slot::~Slot() = default;
+
+bool Slot::Install(std::shared_ptr<const Solid> solid) {
+  if (solid == nullptr || solid->form()->source_exact != source_exact_) return false;
+  const exec::NativeCode& code = *solid->code_;
+  return core_.Install({code.entry(), code.uses_run(), solid->guard_, std::move(solid)});
+}
+
+bool Slot::Retire(const Solid& solid) { return core_.Retire(&solid); }
+
+void Slot::Melt() { core_.Melt(); }
+
+std::vector<std::shared_ptr<const Solid>> Slot::forms() const {
+  std::vector<std::shared_ptr<const Solid>> forms;
+  for (const std::shared_ptr<const void>& owner : core_.owners()) {
+    forms.push_back(std::static_pointer_cast<const Solid>(owner));
+  }
+  return forms;
+}
+
+}  // namespace frazil::dispatch

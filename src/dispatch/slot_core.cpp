@@ -1,0 +1,240 @@
+// Everything of a call that is not its hot path, and the changes of a slot. Changes copy the chain, put the copy in
+// its place and retire the old one; the writer mutex orders them, callers never see it.
+#include "dispatch/slot_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dispatch/default_run.h"
+#include "dispatch/slot.h"
+
+namespace frazil::dispatch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double NsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+// What a pair of clock readings costs: the least of many, measured once.
+double ClockNs() {
+  static const double least = [] {
+    double ns = 1e9;
+    for (int i = 0; i < 100; ++i) ns = std::min(ns, NsSince(Clock::now()));
+    return ns;
+  }();
+  return least;
+}
+
+constexpr uint32_t DefaultCountdown = 16;
+
+}  // namespace
+
+SlotCore::SlotCore(Fluid& fluid, Watcher& watcher)
+    : index_(TakeSlotIndex()), countdown_(DefaultCountdown), fluid_(fluid), watcher_(watcher) {}
+
+SlotCore::~SlotCore() {
+  {
+    std::lock_guard lock(WriterMutex());
+    PublishLocked(nullptr);
+  }
+  CollectRetired();
+  ReleaseSlotIndex(index_);
+}
+
+// A thread that has no room yet for this slot's counter, or must not take the hot path.
+int32_t SlotCore::CallFirst(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+  ThreadRecord& me = RecordWithCounter(index_);
+  --me.counters[index_].left;
+  return Counted(me, arguments, results, run);
+}
+
+int32_t SlotCore::CallTimed(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+  return Counted(*hot_record, arguments, results, run);
+}
+
+// The counter is already one less.
+int32_t SlotCore::Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+  CallCounter& counter = me.counters[index_];
+  if (counter.period == 0) {
+    counter.period = countdown_.load(std::memory_order_relaxed);
+    counter.left = static_cast<int32_t>(counter.period) - 1;
+  }
+  if (counter.left <= 0) return AnswerTimed(counter, me, arguments, results, run);
+  const Answer answer = AnswerWhole(me, arguments, results, run);
+  Note(me, answer);
+  return answer.status;
+}
+
+int32_t SlotCore::AnswerTimed(CallCounter& counter, ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+                              exec::NativeRun* run) {
+  Observation seen;
+  seen.calls = static_cast<uint64_t>(static_cast<int64_t>(counter.period) - counter.left);
+  seen.misses = counter.missed;
+  uint64_t fluid_calls = counter.fluid;
+  // Begun anew before the call: calls of this slot within it count from here on.
+  const uint32_t period = countdown_.load(std::memory_order_relaxed);
+  counter = {static_cast<int32_t>(period), period, 0, 0};
+
+  const double clock_ns = ClockNs();
+  const Clock::time_point start = Clock::now();
+  const Answer answer = AnswerWhole(me, arguments, results, run);
+  seen.ns = std::max(0.0, NsSince(start) - clock_ns);
+
+  fluid_calls += !answer.was_solid;
+  seen.misses += answer.missed;
+  seen.solid_calls = seen.calls - std::min(seen.calls, fluid_calls);
+  seen.was_solid = answer.was_solid;
+  watcher_.Observe(arguments, seen);
+  CollectRetiredIfEasy();
+  return answer.status;
+}
+
+// The hot path found no chain, or its first form may not answer as it is.
+int32_t SlotCore::CallOther(ThreadRecord& me, uint64_t was, const Chain* chain, const uint64_t* arguments,
+                            uint64_t* results, exec::NativeRun* run) {
+  const Answer answer = AnswerCall(me, was, chain, arguments, results, run);
+  if (!answer.was_solid || answer.missed) Note(me, answer);
+  return answer.status;
+}
+
+SlotCore::Answer SlotCore::AnswerWhole(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+                                       exec::NativeRun* run) {
+  const uint64_t was = me.fenced ? EnterFenced(me) : Enter(me);
+  const Chain* chain = chain_.load(std::memory_order_seq_cst);
+  return AnswerCall(me, was, chain, arguments, results, run);
+}
+
+// The thread is inside; it has left when this returns. The fluid path runs outside: it needs no form, and may run for
+// long or change the slot.
+SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, uint64_t was, const Chain* chain, const uint64_t* arguments,
+                                      uint64_t* results, exec::NativeRun* run) {
+  const uint32_t count = chain == nullptr ? 0 : chain->count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Link& link = chain->links[i];
+    if (!link.guard.Holds(arguments)) continue;
+    const int32_t status = link.uses_run && run == nullptr
+                               ? CallWithDefaultRun(me, link.entry, arguments, results)
+                               : link.entry(arguments, results, run);
+    Leave(me, was);
+    return {status, true, i > 0};
+  }
+  Leave(me, was);
+  return {fluid_.Call(arguments, results, run), false, count > 0};
+}
+
+// After the call, which may have moved the counters; hence by record and index.
+void SlotCore::Note(ThreadRecord& me, const Answer& answer) {
+  CallCounter& counter = me.counters[index_];
+  counter.fluid += !answer.was_solid;
+  counter.missed += answer.missed;
+  const uint32_t period = countdown_.load(std::memory_order_relaxed);
+  if (counter.period <= period || answer.was_solid) return;
+  // A slot that was solid has become fluid and wants to hear more often.
+  const int32_t sooner = counter.left - static_cast<int32_t>(period);
+  if (sooner <= 0) return;
+  counter.left -= sooner;
+  counter.period -= static_cast<uint32_t>(sooner);
+}
+
+void SlotCore::SetCountdown(uint32_t calls) {
+  countdown_.store(std::clamp(calls, 1u, static_cast<uint32_t>(INT32_MAX)), std::memory_order_relaxed);
+}
+
+// Sequentially consistent: for threads whose entry is a full barrier, this and the look at their records decide.
+void SlotCore::PublishLocked(std::unique_ptr<Chain> chain) {
+  const Chain* old = chain_.exchange(chain.release(), std::memory_order_seq_cst);
+  RetireLocked(std::unique_ptr<const Retirable>(old));
+}
+
+// Null if nothing is left.
+std::unique_ptr<Chain> SlotCore::CopyWithout(const void* owner) const {
+  auto copy = std::make_unique<Chain>();
+  const Chain* chain = chain_.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; chain != nullptr && i < chain->count; ++i) {
+    if (chain->links[i].owner.get() != owner) copy->links[copy->count++] = chain->links[i];
+  }
+  if (copy->count == 0) copy = nullptr;
+  return copy;
+}
+
+bool SlotCore::Install(Link link) {
+  {
+    std::lock_guard lock(WriterMutex());
+    if (IsByHand(state())) return false;
+    std::unique_ptr<Chain> others = CopyWithout(link.owner.get());
+    auto chain = std::make_unique<Chain>();
+    chain->links[chain->count++] = std::move(link);
+    for (uint32_t i = 0; others != nullptr && i < others->count && chain->count < MaxLinks; ++i) {
+      chain->links[chain->count++] = std::move(others->links[i]);
+    }
+    PublishLocked(std::move(chain));
+    state_.store(State::Solid, std::memory_order_relaxed);
+  }
+  CollectRetired();
+  return true;
+}
+
+bool SlotCore::Retire(const void* owner) {
+  {
+    std::lock_guard lock(WriterMutex());
+    const Chain* chain = chain_.load(std::memory_order_relaxed);
+    std::unique_ptr<Chain> rest = CopyWithout(owner);
+    if (chain == nullptr || (rest != nullptr && rest->count == chain->count)) return false;
+    const bool is_last = rest == nullptr;
+    PublishLocked(std::move(rest));
+    if (is_last && HasForms(state())) state_.store(State::Fluid, std::memory_order_relaxed);
+  }
+  CollectRetired();
+  return true;
+}
+
+void SlotCore::Melt() {
+  {
+    std::lock_guard lock(WriterMutex());
+    PublishLocked(nullptr);
+    if (HasForms(state())) state_.store(State::Fluid, std::memory_order_relaxed);
+  }
+  CollectRetired();
+}
+
+bool SlotCore::SetState(State to) {
+  {
+    std::lock_guard lock(WriterMutex());
+    const State from = state();
+    if (to == from) return true;
+    const bool leaves_by_hand = IsByHand(from) && !(from == State::Frozen && to == State::Banned);
+    if (leaves_by_hand || !MayGo(from, to)) return false;
+    if (HasForms(to) && chain_.load(std::memory_order_relaxed) == nullptr) return false;
+    if (to == State::Fluid || to == State::Banned) PublishLocked(nullptr);
+    state_.store(to, std::memory_order_relaxed);
+  }
+  CollectRetiredIfEasy();
+  return true;
+}
+
+bool SlotCore::Unfreeze() {
+  std::lock_guard lock(WriterMutex());
+  if (state() != State::Frozen) return false;
+  const bool has_forms = chain_.load(std::memory_order_relaxed) != nullptr;
+  state_.store(has_forms ? State::Solid : State::Fluid, std::memory_order_relaxed);
+  return true;
+}
+
+bool SlotCore::Unban() {
+  std::lock_guard lock(WriterMutex());
+  if (state() != State::Banned) return false;
+  state_.store(State::Fluid, std::memory_order_relaxed);
+  return true;
+}
+
+std::vector<std::shared_ptr<const void>> SlotCore::owners() const {
+  std::lock_guard lock(WriterMutex());
+  std::vector<std::shared_ptr<const void>> owners;
+  const Chain* chain = chain_.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; chain != nullptr && i < chain->count; ++i) owners.push_back(chain->links[i].owner);
+  return owners;
+}
+
+}  // namespace frazil::dispatch
