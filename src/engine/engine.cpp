@@ -96,7 +96,7 @@ Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
       std::make_unique<Site::Impl>(program, std::move(lowered), std::move(fluid), shared_from_this());
   std::shared_ptr<Site> site(new Site(std::move(impl)));
   dispatch::Watcher& watcher = *site;
-  site->slot_ = std::make_unique<dispatch::Slot>(site->impl_->lowered, *site->impl_->fluid, watcher);
+  site->slot_ = std::make_unique<dispatch::Slot>(site->impl_->source, *site->impl_->fluid, watcher);
   site->impl_->fluid->SetRestart([slot = site->slot_.get()](const uint64_t* arguments, uint64_t* results,
                                                             exec::NativeRun* run) {
     return slot->Call(arguments, results, run);
