@@ -101,6 +101,7 @@ Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
                                                             exec::NativeRun* run) {
     return slot->Call(arguments, results, run);
   });
+  site->slot_->SetCountdown(1);
   FromStore(*site, "true");
   return site;
 }
@@ -161,16 +162,8 @@ const ir::Program& Site::program() const { return impl_->source; }
 const ir::Function& Site::entry() const { return impl_->lowered.entry_function(); }
 const std::string& Site::exact() const { return impl_->exact; }
 
-void Site::Freeze() { slot_->SetState(dispatch::State::Frozen); }
-
-void Site::Unfreeze() {
-  if (state() != dispatch::State::Frozen) return;
-  slot_->SetState(slot_->forms().empty() ? dispatch::State::Warm : dispatch::State::Solid);
-}
-
-void Site::Ban() {
-  slot_->Melt();
-  slot_->SetState(dispatch::State::Banned);
-}
+void Site::Freeze() { slot_->Freeze(); }
+void Site::Unfreeze() { slot_->Unfreeze(); }
+void Site::Ban() { slot_->Ban(); }
 
 }  // namespace frazil::engine

@@ -85,6 +85,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
   void Enqueue(Job job, Site& site, std::vector<exec::Value> arguments = {});
   void MaybeShadow(Site& site, const uint64_t* arguments, double ns);
   void Shadow(Site& site, const std::vector<exec::Value>& arguments);
+  void Drifted(Site& site);
   void Reopen(Site& site, std::string why);
   std::string WriteReproducer(const Site& site, const Form& form, const std::vector<exec::Value>& arguments,
                               const std::string& difference) const;

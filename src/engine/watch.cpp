@@ -28,8 +28,9 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
   if (state == State::Solid) {
     // Only a form under a guard can miss; what misses is answered by the next form or the interpreter.
     if (impl.drift.Add(seen.calls, seen.misses)) {
+      impl.drift.Reset();
       lock.unlock();
-      return Reopen(site, "the guard misses more calls than it should");
+      return Drifted(site);
     }
     if (!impl.queued && WantsSpecializing(site)) {
       impl.queued = impl.specialized = true;
@@ -126,11 +127,21 @@ void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
   Reopen(site, fmt::format("a shadow run differs ({}); banned, reproducer in {}", reply->difference, file));
 }
 
+// The form in front was made for calls that no longer come. What stands behind it goes on answering.
+void Improver::Drifted(Site& site) {
+  const auto forms = site.slot_->forms();
+  if (forms.size() < 2) return Reopen(site, "the guard misses more calls than it should");
+  site.slot_->Retire(*forms.front());
+  Tell(site, "reopen", fmt::format("the form for {} is retired: its guard misses more calls than it should",
+                                   forms.front()->form()->guard));
+}
+
 void Improver::Reopen(Site& site, std::string why) {
   if (site.state() != State::Solid) return;
   site.slot_->SetState(State::Suspect);
   site.slot_->Melt();
   site.slot_->SetState(State::Warm);
+  site.slot_->SetCountdown(1);
   {
     std::lock_guard lock(site.impl_->mutex);
     site.impl_->drift.Reset();
