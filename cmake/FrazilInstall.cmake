@@ -32,7 +32,6 @@ if(TARGET frazil)
 endif()
 if(TARGET frazil-worker)
   add_dependencies(product frazil-worker)
-  install(TARGETS frazil-worker RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/frazil)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/frazil)
