@@ -1,0 +1,182 @@
+// The flat form of a guard against exec::Holds, on random guards of all kinds and arguments that often satisfy them.
+#include "dispatch/flat_guard.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <random>
+
+#include "exec/guard_eval.h"
+#include "exec/value.h"
+#include "ir/text.h"
+
+namespace frazil::dispatch {
+namespace {
+
+using exec::Memory;
+using exec::Value;
+using ir::GuardKind;
+
+constexpr char Text[] = R"(frz 1
+func @main(%a: i32, %x: in buffer<f32>, %u: u8, %y: buffer<f32>, %f: f64, %d: digest, %z: in buffer<u16>, %g: f32, %k: index, %w: int<12>, %q: u64, %t: tensor<f32, [4]>, %h: f16, %b: bool, %l: i64) {
+  return
+}
+)";
+constexpr std::array<uint32_t, 9> ScalarArgs = {0, 2, 4, 7, 8, 10, 12, 13, 14};
+constexpr std::array<uint32_t, 4> MemoryArgs = {1, 3, 6, 11};
+
+class Maker {
+ public:
+  explicit Maker(const ir::Program& program) : entry_(program.entry_function()) {}
+
+  uint64_t Pick(uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(random_); }
+
+  // Small numbers, edges and anything, as words of the type.
+  uint64_t Word(ir::Type type) {
+    if (type == ir::types::F64) return DoubleBits();
+    if (type == ir::types::F32) return std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(DoubleBits())));
+    if (type == ir::types::F16) return Pick(0x10000);
+    int64_t value = 0;
+    switch (Pick(4)) {
+      case 0: value = static_cast<int64_t>(random_()); break;
+      case 1: value = std::numeric_limits<int64_t>::min() + static_cast<int64_t>(Pick(3)); break;
+      default: value = static_cast<int64_t>(Pick(9)) - 4; break;
+    }
+    return Value::Int(type, value).scalar_words()[0];
+  }
+
+  uint64_t DoubleBits() {
+    constexpr double Special[] = {0.0,     -0.0,   1.0, -1.0,  2.5, std::numeric_limits<double>::infinity(),
+                                  -std::numeric_limits<double>::infinity(), 1e-310, 3e38};
+    if (Pick(8) == 0) return 0x7ff8000000000000;
+    if (Pick(3) == 0) return random_();
+    return std::bit_cast<uint64_t>(Special[Pick(std::size(Special))]);
+  }
+
+  Value Argument(uint32_t arg) {
+    const ir::Type type = entry_.param_type(arg);
+    if (type.is_scalar()) {
+      std::vector<uint64_t> words(ir::WordsOf(type));
+      for (uint64_t& word : words) word = type.scalar == ir::Scalar::Digest ? Pick(3) : Word(ir::types::I64);
+      if (words.size() == 1) words[0] = Word(type);
+      return Value::Scalar(type, words);
+    }
+    // Pieces of one small arena, so that they often touch, overlap, contain each other or coincide.
+    const uint64_t bytes = ir::BytesOf(type.element());
+    std::byte* data = arena_ + 64 - reinterpret_cast<uintptr_t>(arena_) % 64 + bytes * Pick(24);
+    return Value::Buffer(std::make_shared<Memory>(type.element(), static_cast<int64_t>(Pick(12)), data));
+  }
+
+  ir::GuardAtom Atom(const std::vector<Value>& arguments) {
+    ir::GuardAtom atom;
+    atom.kind = static_cast<GuardKind>(Pick(static_cast<uint64_t>(GuardKind::Cpu) + 1));
+    const bool is_scalar = atom.kind == GuardKind::Equals || atom.kind == GuardKind::Between;
+    atom.arg = is_scalar ? ScalarArgs[Pick(ScalarArgs.size())] : MemoryArgs[Pick(MemoryArgs.size())];
+    const Value& value = arguments[atom.arg];
+    switch (atom.kind) {
+      case GuardKind::Equals:
+        if (Pick(3) == 0) atom.arg = Pick(2) ? 5 : 9;
+        atom.type = entry_.param_type(atom.arg);
+        atom.low.assign(arguments[atom.arg].scalar_words().begin(), arguments[atom.arg].scalar_words().end());
+        if (Pick(4) == 0 && atom.low.size() > 1) atom.low[Pick(atom.low.size())] = 7;
+        if (Pick(4) == 0 && atom.low.size() == 1) atom.low[0] = Word(atom.type);
+        break;
+      case GuardKind::Between:
+        atom.type = entry_.param_type(atom.arg);
+        atom.low = {Pick(3) ? value.word : Word(atom.type)};
+        atom.high = {Pick(3) ? value.word : Word(atom.type)};
+        break;
+      case GuardKind::Same:
+      case GuardKind::Disjoint:
+        atom.other = MemoryArgs[Pick(MemoryArgs.size())];
+        break;
+      case GuardKind::Alignment:
+        atom.number = int64_t{1} << Pick(7);
+        break;
+      case GuardKind::Cpu:
+        atom.feature = static_cast<ir::CpuFeature>(Pick(12));
+        break;
+      default:
+        atom.number = static_cast<int64_t>(Pick(13));
+    }
+    return atom;
+  }
+
+ private:
+  std::mt19937_64 random_{20};
+  const ir::Function& entry_;
+  std::byte arena_[1024];
+};
+
+std::vector<uint64_t> WordsOfCall(const std::vector<Value>& arguments) {
+  std::vector<uint64_t> words;
+  for (const Value& value : arguments) {
+    if (value.memory != nullptr) {
+      words.push_back(reinterpret_cast<uintptr_t>(value.memory->data()));
+      words.push_back(static_cast<uint64_t>(value.memory->length()));
+    } else {
+      words.insert(words.end(), value.scalar_words().begin(), value.scalar_words().end());
+    }
+  }
+  return words;
+}
+
+TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
+  Result<ir::Program> program = ir::ParseText(Text);
+  ASSERT_TRUE(program) << program.error().ToString();
+  Maker maker(*program);
+  constexpr int Pairs = 120'000;
+  int compared = 0, held = 0;
+  std::array<std::array<int, 2>, 10> by_kind = {};
+  while (compared < Pairs) {
+    std::vector<Value> arguments;
+    for (uint32_t i = 0; i < program->entry_function().param_count(); ++i) arguments.push_back(maker.Argument(i));
+    if (maker.Pick(3) == 0) arguments[3] = arguments[1];
+    const std::vector<uint64_t> words = WordsOfCall(arguments);
+    ir::Guard guard;
+    const uint64_t atoms = maker.Pick(3) ? 1 : maker.Pick(ir::MaxGuardAtoms + 1);
+    while (guard.atoms.size() < atoms) {
+      ir::GuardAtom atom = maker.Atom(arguments);
+      // Holding atoms are preferred where there are many, or no long guard would ever hold.
+      if (atoms > 1 && maker.Pick(12) && !exec::Holds(atom, arguments)) continue;
+      if (ir::CheckGuard({{atom}}, *program)) guard.atoms.push_back(std::move(atom));
+    }
+    Result<FlatGuard> flat = FlatGuard::Flatten(guard, *program);
+    ASSERT_TRUE(flat) << flat.error().ToString();
+    const bool holds = exec::Holds(guard, arguments);
+    ASSERT_EQ(flat->Holds(words.data()), holds) << ir::PrintGuard(guard);
+    if (atoms == 1) ++by_kind[static_cast<size_t>(guard.atoms[0].kind)][holds];
+    held += holds;
+    ++compared;
+  }
+  EXPECT_GT(held, Pairs / 5);
+  EXPECT_LT(held, Pairs * 4 / 5);
+  for (const auto& [fails, holds] : by_kind) {
+    EXPECT_GT(fails, 100);
+    EXPECT_GT(holds, 100);
+  }
+}
+
+TEST(FlatGuard, RefusesWhatDoesNotFit) {
+  Result<ir::Program> program = ir::ParseText("frz 1\nfunc @main(%a: i32) {\n  return\n}\n");
+  ASSERT_TRUE(program);
+  ir::GuardAtom atom;
+  atom.kind = GuardKind::LengthIs;
+  EXPECT_FALSE(FlatGuard::Flatten({{atom}}, *program));
+  atom.arg = 3;
+  EXPECT_FALSE(FlatGuard::Flatten({{atom}}, *program));
+}
+
+TEST(FlatGuard, WithoutArgumentsNothingIsRead) {
+  Result<ir::Program> program = ir::ParseText("frz 1\nfunc @main() {\n  return\n}\n");
+  ASSERT_TRUE(program);
+  Result<FlatGuard> always = FlatGuard::Flatten({}, *program);
+  Result<FlatGuard> never = FlatGuard::Flatten(*ir::ParseGuard("cpu(neon) && cpu(avx512f)", *program), *program);
+  ASSERT_TRUE(always && never);
+  EXPECT_TRUE(always->Holds(nullptr));
+  EXPECT_FALSE(never->Holds(nullptr));
+}
+
+}  // namespace
+}  // namespace frazil::dispatch

@@ -1,0 +1,42 @@
+// Shared by the tests of the mechanism: a fluid path and a watcher that count, and forms without a verifier.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "dispatch/slot.h"
+#include "dispatch/slot_core.h"
+
+namespace frazil::dispatch {
+
+class SlotCoreTester {
+ public:
+  static bool Install(SlotCore& core, Link link) { return core.Install(std::move(link)); }
+};
+
+class CountingFluid final : public Fluid {
+ public:
+  int32_t Call(const uint64_t*, uint64_t* results, exec::NativeRun*) override {
+    calls.fetch_add(1, std::memory_order_relaxed);
+    if (results != nullptr) results[0] = Mark;
+    return 0;
+  }
+  static constexpr uint64_t Mark = 0xf1d;
+  std::atomic<uint64_t> calls{0};
+};
+
+class CountingWatcher final : public Watcher {
+ public:
+  void Observe(const uint64_t*, const Observation& seen) override {
+    told.fetch_add(1);
+    calls.fetch_add(seen.calls);
+    solid_calls.fetch_add(seen.solid_calls);
+    misses.fetch_add(seen.misses);
+    last = seen;
+  }
+  std::atomic<uint64_t> told{0}, calls{0}, solid_calls{0}, misses{0};
+  thread_local static inline Observation last;
+};
+
+}  // namespace frazil::dispatch
