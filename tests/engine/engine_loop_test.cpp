@@ -172,16 +172,20 @@ TEST_F(EngineTest, ConstantArgumentsAreSpecializedAndDriftIsSeen) {
 func @main(%mode: i64, %x: i64, %n: index) -> (i64) {
   %zero = const 0 : index
   %sum = for %i = %zero to %n step 1 carry (%acc = %x) {
-    %next = switch %mode -> (i64) case 1 {
+    %next = switch %mode -> (i64) {
+    case 1 {
       %m = mul %acc, %acc : i64
       yield %m
-    } case 2 {
+    }
+    case 2 {
       %d = const 7 : i64
       %q = div.trunc %acc, %d : i64
       yield %q
-    } default {
+    }
+    default {
       %p = add %acc, %mode : i64
       yield %p
+    }
     }
     yield %next
   }

@@ -30,7 +30,7 @@ func @main(%a: i64, %b: i64, %n: index) -> (i64) {
   %zero = const 0 : index
   %start = const 0 : i64
   %sum = for %i = %zero to %n step 1 carry (%acc = %start) {
-    %w = cast %i : index to i64
+    %w = cast %i : i64
     %p = mul %w, %a : i64
     %x = xor %p, %b : i64
     %next = add %acc, %x : i64
