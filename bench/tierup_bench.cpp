@@ -179,12 +179,12 @@ FRAZIL_FIGURE(tierup) {
   for (const Subject& subject : Subjects()) {
     const auto program = ir::ParseText(subject.text);
     if (!program) {
-      Report({.area = "engine", .figure = "T(N)", .goal = "", .reason = program.error().ToString()});
+      Report({.area = "engine", .figure = "T(N)", .unit = "x", .goal = "", .reason = program.error().ToString()});
       return;
     }
     const std::optional<Prices> prices = PricesOf(*program, subject.length);
     if (!prices) {
-      Report({.area = "engine", .figure = fmt::format("T(N) of {}", subject.name), .goal = "sets", .met = false,
+      Report({.area = "engine", .figure = fmt::format("T(N) of {}", subject.name), .unit = "x", .goal = "sets", .met = false,
               .reason = "did not set"});
       continue;
     }
