@@ -179,7 +179,7 @@ FRAZIL_FIGURE(tierup) {
   for (const Subject& subject : Subjects()) {
     const auto program = ir::ParseText(subject.text);
     if (!program) {
-      Report({.area = "engine", .figure = "T(N)", .unit = "x", .goal = "", .reason = program.error().ToString()});
+      Report({.area = "engine", .figure = "T(N)", .unit = "x", .goal = "", .met = false, .reason = program.error().ToString()});
       return;
     }
     const std::optional<Prices> prices = PricesOf(*program, subject.length);
