@@ -4,8 +4,12 @@
 //
 //   <dir>/cas/ab/<sha256>        content, named by its digest
 //   <dir>/ac/cd/<key digest>     small record that names content; the key is StoreKey::Digest
-//   <dir>/key                    install key, 0600 (in the user's own folder, never in a shared store)
+//   <dir>/key                    install key, 0600
+//   <dir>/ban/<digest>           candidates that were caught being wrong
 //   <dir>/profile/<pid>.log      per-process profiles, merged by whoever reads
+//
+// A directory that others can write to, or that is someone else's, is only read; then key, bans and profiles are
+// kept in the user's own folder, $XDG_CACHE_HOME/frazil or ~/.cache/frazil.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +33,10 @@ struct StoreKey {
   std::string target = "native";
   std::string toolchain;
   exec::CpuLevel level = exec::CpuLevel::Baseline;
-  std::string Digest() const;  // 64 hex digits; versions of IR, ABI and schema are part of it
+  // The key as one text that no other key has; versions of IR, prelude, ABI and schema are part of it.
+  std::string Text() const;
+  std::string Digest() const;  // SHA-256 of Text(), 64 hex digits
+  friend bool operator==(const StoreKey&, const StoreKey&) = default;
 };
 
 struct StoreOptions {
@@ -38,7 +45,9 @@ struct StoreOptions {
   uint64_t max_bytes = 1ull << 30;  // eviction: oldest use first
   uint64_t max_age_days = 90;
   std::string remote;  // "http://host:port": a shared store behind the Bazel HTTP cache protocol; empty: none
-  uint64_t remote_timeout_ms = 500;
+  uint64_t remote_timeout_ms = 500;  // of one Find or Put, whatever the other side does
+  uint64_t max_entry_bytes = Limits{}.store_entry_bytes;
+  bool sync = true;  // false: no fsync; for tests that do not pull the plug
 };
 
 struct StoreStats {
@@ -53,17 +62,20 @@ class Store {
   ~Store();
 
   const std::string& directory() const;
-  const std::string& reason() const;  // empty: usable
+  const std::string& reason() const;         // empty: usable
+  const std::string& remote_reason() const;  // why there is no remote although one was asked for
   bool writable() const;
   const verify::InstallKey& key() const;  // made on first use; in memory only where it cannot be kept
 
   // The sealed bytes under a key, length and digest checked; nothing else is promised about them.
   std::optional<std::string> Find(const StoreKey& key);
-  // Find + Readmit; a refusal is a miss with its reason counted, and the entry is dropped if it is ours to drop.
+  // Find + Readmit; a refusal is a miss with its reason counted. An entry that nobody can use (replayed from
+  // another key, banned) is dropped if it is ours to drop; one with a foreign MAC stays, see FindForeign.
   std::optional<verify::Verified<exec::CompiledForm>> FindVerified(const StoreKey& key,
                                                                   const verify::Policy& policy);
-  // What stands under a key but was not sealed by this installation: a proposal, whose program may be judged anew.
+  // What someone else vouched for: a proposal, to be lowered and verified again. Its machine code is gone.
   std::optional<exec::CompiledForm> FindForeign(const StoreKey& key);
+  bool SealedHere(std::string_view sealed) const;  // its MAC is ours
   // Temporary file, fsync, rename. False: not kept (counted with its reason).
   bool Put(const StoreKey& key, std::string_view sealed);
   void Remove(const StoreKey& key);
@@ -72,11 +84,21 @@ class Store {
   void Ban(std::string_view candidate_exact, std::string_view why);
   bool IsBanned(std::string_view candidate_exact);
 
+  // Profiles: one more observation of a program, appended to this process's log; and all logs added up.
+  struct Observed {
+    uint64_t calls = 0, ns = 0;
+    friend bool operator==(const Observed&, const Observed&) = default;
+  };
+  void AppendProfile(std::string_view exact, const Observed& observed);
+  std::map<std::string, Observed> MergedProfiles() const;
+
   struct Entry {
     std::string key_digest, content_digest;
     uint64_t bytes = 0;
     int64_t modified = 0;  // seconds since 1970
+    StoreKey key;
   };
+  // Oldest first. Records that do not hold are left out: Audit names them.
   std::vector<Entry> List() const;
   // Every record and content read and checked; what does not hold, with the reason.
   struct AuditLine {
@@ -86,11 +108,13 @@ class Store {
   struct Collected {
     uint64_t files = 0, bytes = 0;
   };
+  // Safe beside readers and writers. Put calls it once a day, with the limits of the options.
   Collected CollectGarbage(uint64_t max_bytes, uint64_t max_age_days);
   StoreStats stats() const;
 
+  struct Impl;  // store_impl.h
+
  private:
-  struct Impl;
   explicit Store(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
