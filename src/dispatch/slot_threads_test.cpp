@@ -37,7 +37,7 @@ constexpr std::array<exec::NativeEntry, FormCount> Entries(std::index_sequence<I
 constexpr auto AllEntries = Entries(std::make_index_sequence<FormCount>());
 
 // Writes its number, as FormEntry does, but from memory that goes away with the form.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__)
 constexpr bool HasPages = true;
 exec::NativeEntry CodePage(uint8_t number, std::shared_ptr<const void>& owner) {
   // mov qword [rsi], number; xor eax, eax; ret
@@ -225,7 +225,7 @@ TEST_P(SlotThreads, ARunningCallHoldsItsFormUntilItReturns) {
 }
 
 TEST_P(SlotThreads, AForkedChildHasNobodyInside) {
-#if defined(__SANITIZE_THREAD__) || (defined(__has_feature) && __has_feature(thread_sanitizer))
+#ifdef FRAZIL_UNDER_TSAN
   GTEST_SKIP() << "a forked child of several threads may not go on under ThreadSanitizer";
 #endif
   may_return = is_running = false;

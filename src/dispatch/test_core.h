@@ -8,6 +8,15 @@
 #include "dispatch/slot.h"
 #include "dispatch/slot_core.h"
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FRAZIL_UNDER_TSAN 1
+#endif
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define FRAZIL_UNDER_SANITIZER 1
+#endif
+#endif
+
 namespace frazil::dispatch {
 
 class SlotCoreTester {
