@@ -25,9 +25,11 @@ void FunctionEmitter::EmitControl(const ir::Inst& inst) {
       return EmitSwitch(inst);
     case Ir::For:
     case Ir::Parallel:
-      return EmitFor(inst);
+      EmitFor(inst);
+      return CanonicalizeCarried(inst);
     case Ir::While:
-      return EmitWhile(inst);
+      EmitWhile(inst);
+      return CanonicalizeCarried(inst);
     case Ir::Call:
       return EmitCall(inst);
     case Ir::Return:
@@ -321,6 +323,17 @@ void FunctionEmitter::EmitLoopBody(const ir::Inst& inst, IntKind kind, const Hel
     code_.End();
   }
   code_.End();
+}
+
+// What the loop carried as any NaN leaves it as the one NaN, if its bits are going to be seen.
+void FunctionEmitter::CanonicalizeCarried(const ir::Inst& loop) {
+  for (uint32_t k = 0; k < loop.results.count; ++k) {
+    const ValueId result = Function::result_of(loop, k);
+    if (!plan_.canonicalizes(result)) continue;
+    Push(result);
+    Canonicalize(WordType(type(result)));
+    Store(result);
+  }
 }
 
 // (bound - counter - 1) / step + 1 in 64 unsigned bits, on entry.

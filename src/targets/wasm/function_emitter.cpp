@@ -335,7 +335,8 @@ void FunctionEmitter::EmitInst(const ir::Inst& inst) {
       else
         EmitXField(inst);
   }
-  if (inst.results.count == 1 && plan_.canonicalizes(Function::result_of(inst)))
+  // Loops have done so themselves.
+  if (inst.results.count == 1 && inst.regions.count == 0 && plan_.canonicalizes(Function::result_of(inst)))
     Canonicalize(WordType(inst.type));
 }
 

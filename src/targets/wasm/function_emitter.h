@@ -178,6 +178,7 @@ class FunctionEmitter {
   void EmitFor(const ir::Inst& inst);
   void EmitLoopBody(const ir::Inst& inst, IntKind kind, const Held& bound, uint64_t step);
   void EmitWhile(const ir::Inst& inst);
+  void CanonicalizeCarried(const ir::Inst& loop);
   void EmitCall(const ir::Inst& inst);
   void EmitReturn(const ir::Inst& inst);
   void TakeTripFuel(const ir::Inst& inst, IntKind kind, const Held& bound, uint64_t step);

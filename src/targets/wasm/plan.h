@@ -80,6 +80,9 @@ class FunctionPlan {
   void FindDefinitions(ir::RegionId region);
   void FindLive();
   void CountUses();
+  void FindLazy();
+  bool IsComputed(ir::ValueId value) const;
+  bool FeedsLazy(const ir::Inst& user, uint32_t operand) const;
   void FindCanonical();
   bool IsRemade(const ir::Inst& inst) const;
   bool IsOrdered(const ir::Inst& inst) const;
@@ -116,12 +119,15 @@ class FunctionPlan {
   Ranges ranges_;
   std::vector<uint32_t> definition_;  // value -> instruction, None for parameters
   std::vector<uint32_t> loop_of_;     // counter -> its loop
+  std::vector<uint32_t> owner_;       // region -> the instruction it belongs to
   std::vector<uint32_t> region_;      // instruction -> region
   std::vector<uint32_t> position_;    // instruction -> position in its region
   std::vector<bool> live_;
   std::vector<uint32_t> uses_;  // value -> number of uses by live instructions
   std::vector<uint32_t> user_;  // value -> its last user
   std::vector<bool> canonicalizes_;
+  // Results of loops whose carried float may be any NaN inside: made the one NaN after the loop.
+  std::vector<bool> lazy_;
   std::vector<Place> places_;
   std::vector<uint8_t> depth_;                    // of the tree of an Inline value
   std::vector<std::vector<ir::ValueId>> tokens_;  // ordered parts of the tree of an Inline value
