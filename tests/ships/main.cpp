@@ -1,0 +1,2 @@
+// Nothing: the linker is told to bring everything.
+int main() {}
