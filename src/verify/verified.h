@@ -28,7 +28,7 @@ class Verified {
   EvidencePair evidence_;
 };
 
-// The one maker; its functions are private to verify/ (verify/judge.h).
+// The one maker; only verify/ and tests include its header (verify/judge.h).
 class Judge;
 
 // The key of an installation: 32 bytes in a file that only its owner can read. Whoever has it can vouch.
@@ -54,7 +54,8 @@ struct Expected {
 Result<Verified<exec::CompiledForm>> Readmit(std::string_view sealed, const InstallKey& key,
                                              const Expected& expected);
 
-// What can be learned from bytes whose MAC is wrong or foreign: a proposal, nothing more.
+// What can be learned from bytes whose MAC is wrong or foreign: a proposal, nothing more. Its machine code is
+// dropped (the image is empty), because it would never be called.
 Result<exec::CompiledForm> ReadForeign(std::string_view sealed);
 
 }  // namespace frazil::verify

@@ -1,0 +1,132 @@
+// Runs and compares. The first difference is told in one sentence, the one a reader would look for first: traps, then
+// results, then output, then memory.
+#include "verify/internal/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/text.h"
+
+namespace frazil::verify {
+namespace {
+
+using exec::Outcome;
+using exec::Value;
+
+std::string Tell(const std::optional<exec::TrapInfo>& trap) { return trap ? trap->ToString() : "no trap"; }
+
+std::string Short(const Value& value) {
+  constexpr size_t Most = 60;
+  std::string text = exec::PrintValue(value);
+  if (text.size() > Most) text = text.substr(0, Most) + "...";
+  return text;
+}
+
+std::string ElementText(const exec::Memory& memory, int64_t i) {
+  std::vector<uint64_t> words(ir::WordsOf(memory.element()));
+  memory.Get(i, words);
+  return ir::PrintLiteral(memory.element(), words);
+}
+
+std::string ValueDifference(std::string_view what, size_t number, const Value& a, const Value& b) {
+  if (a.memory != nullptr && b.memory != nullptr && a.memory->length() == b.memory->length() && a.dims == b.dims &&
+      a.memory->element() == b.memory->element()) {
+    const uint32_t bytes = ir::BytesOf(a.memory->element());
+    for (int64_t i = 0; i < a.memory->length(); ++i) {
+      const auto at = static_cast<uint64_t>(i) * bytes;
+      if (!std::equal(a.memory->data() + at, a.memory->data() + at + bytes, b.memory->data() + at))
+        return fmt::format("{} {}, element {}: {} against {}", what, number, i, ElementText(*a.memory, i),
+                           ElementText(*b.memory, i));
+    }
+  }
+  return fmt::format("{} {}: {} against {}", what, number, Short(a), Short(b));
+}
+
+std::string ListDifference(std::string_view what, std::span<const Value> a, std::span<const Value> b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (!(a[i] == b[i])) return ValueDifference(what, i, a[i], b[i]);
+  }
+  if (a.size() != b.size()) return fmt::format("{} {}s against {}", a.size(), what, b.size());
+  return {};
+}
+
+bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail) {
+  return a.kind == b.kind && (detail == TrapDetail::Kind || (a.op == b.op && a.index == b.index));
+}
+
+std::string Difference(const Outcome& a, std::span<const Value> a_after, const Outcome& b,
+                       std::span<const Value> b_after, TrapDetail detail) {
+  if (a.trap.has_value() != b.trap.has_value() || (a.trap && !SameTrap(*a.trap, *b.trap, detail)))
+    return fmt::format("trap: {} against {}", Tell(a.trap), Tell(b.trap));
+  if (std::string text = ListDifference("output", a.output, b.output); !text.empty()) return text;
+  if (a.trap) return {};
+  if (std::string text = ListDifference("result", a.results, b.results); !text.empty()) return text;
+  return ListDifference("argument", a_after, b_after);
+}
+
+bool AnyCanaryBroken(std::span<const Value> arguments) {
+  return std::ranges::any_of(arguments, [](const Value& value) {
+    return value.memory != nullptr && !CanariesIntact(*value.memory);
+  });
+}
+
+}  // namespace
+
+std::string_view LimitFlag(ir::Trap trap) {
+  if (trap == ir::Trap::Depth) return "depth (--depth)";
+  if (trap == ir::Trap::Memory) return "memory (--memory)";
+  return "fuel (--fuel, --verify-ms)";
+}
+
+std::string Grouped(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
+  Comparison result;
+  exec::RunContext context;
+  context.input = input.input;
+  context.hints = input.hints;
+  context.limits = limits_;
+  context.limits.run_ms = std::min(limits_.run_ms, std::max<uint64_t>(left_ms, 1));
+  const Input a = CopyOf(input);
+  Result<Outcome> source = source_(a.arguments, context);
+  if (!source || (source->trap && IsLimit(source->trap->kind))) {
+    result.kind = Comparison::Kind::Undecided;
+    result.limit = source ? LimitFlag(source->trap->kind) : source.error().message;
+    return result;
+  }
+  const Input b = CopyOf(input);
+  Result<Outcome> candidate = candidate_(b.arguments, context);
+  result.source = std::move(*source);
+  if (!candidate) {
+    result.kind = Comparison::Kind::Different;
+    result.difference = "the second cannot be run: " + candidate.error().message;
+    return result;
+  }
+  result.candidate = std::move(*candidate);
+  if (AnyCanaryBroken(b.arguments)) {
+    result.kind = Comparison::Kind::Different;
+    result.difference = "bytes outside of a buffer were written";
+    return result;
+  }
+  if (result.candidate.trap && IsLimit(result.candidate.trap->kind)) {
+    result.kind = Comparison::Kind::Undecided;
+    result.limit = LimitFlag(result.candidate.trap->kind);
+    return result;
+  }
+  result.difference = Difference(result.source, a.arguments, result.candidate, b.arguments, detail_);
+  if (!result.difference.empty()) result.kind = Comparison::Kind::Different;
+  return result;
+}
+
+Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program) {
+  return [program = std::move(program)](std::span<const Value> arguments, const exec::RunContext& context) {
+    return program->Run(arguments, context);
+  };
+}
+
+}  // namespace frazil::verify

@@ -1,0 +1,31 @@
+// Grades and the one comparison that admission rests on.
+#include "verify/evidence.h"
+
+namespace frazil::verify {
+
+std::string_view GradeName(Grade grade) {
+  switch (grade) {
+    case Grade::None:
+      return "none";
+    case Grade::Sampled:
+      return "sampled";
+    case Grade::Algebraic:
+      return "algebraic";
+    case Grade::Exhaustive:
+      return "exhaustive";
+    case Grade::Proved:
+      return "proved";
+  }
+  return "none";
+}
+
+// Every family that the IR has so far asks for the same pair, so the strictest is that pair, whatever types meet in
+// the program. A family with another minimum (routed networks) would be told apart here.
+Policy Policy::Default(const ir::Program&) { return {Grade::Proved, Grade::Sampled}; }
+
+bool Satisfies(const EvidencePair& evidence, const Policy& policy) {
+  return Worth(evidence.meaning.grade) >= Worth(policy.meaning) &&
+         Worth(evidence.lowering.grade) >= Worth(policy.lowering);
+}
+
+}  // namespace frazil::verify

@@ -1,0 +1,84 @@
+// Two ways to answer the same call, run on the same input and compared bit for bit.
+//
+// A trap is compared by its kind (a lowering also by op and iteration); what buffers hold after a trap is unspecified and
+// not compared, output up to it is. A run that ends at a limit (fuel, depth, memory, time) says nothing about meaning:
+// such an input is undecided, neither equal nor a difference.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "exec/interpreter_program.h"
+#include "exec/outcome.h"
+#include "exec/target.h"
+#include "verify/internal/inputs.h"
+#include "verify/verdict.h"
+
+namespace frazil::verify {
+
+using Clock = std::chrono::steady_clock;
+
+class Deadline {
+ public:
+  explicit Deadline(uint64_t ms) : at_(Clock::now() + std::chrono::milliseconds(std::min(ms, MostMs))) {}
+  bool Passed() const { return Clock::now() >= at_; }
+  uint64_t LeftMs() const {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(at_ - Clock::now()).count();
+    return left > 0 ? static_cast<uint64_t>(left) : 0;
+  }
+  // At most that much of what is left.
+  Deadline Within(uint64_t ms) const { return Deadline(std::min(ms, LeftMs())); }
+
+ private:
+  static constexpr uint64_t MostMs = uint64_t{1000} * 3600 * 24 * 365;
+  Clock::time_point at_;
+};
+
+constexpr bool IsLimit(ir::Trap trap) {
+  return trap == ir::Trap::Fuel || trap == ir::Trap::Depth || trap == ir::Trap::Memory;
+}
+// The flag of the limit behind such a trap, as a user would raise it.
+std::string_view LimitFlag(ir::Trap trap);
+
+using Runner = std::function<Result<exec::Outcome>(std::span<const exec::Value>, const exec::RunContext&)>;
+
+enum class TrapDetail : uint8_t { Kind, All };
+
+struct Comparison {
+  enum class Kind : uint8_t { Same, Different, Undecided };
+  Kind kind = Kind::Same;
+  std::string difference;  // Different: one sentence
+  std::string limit;       // Undecided: which
+  exec::Outcome source;
+  exec::Outcome candidate;
+};
+
+class Comparer {
+ public:
+  Comparer(Runner source, Runner candidate, const Limits& limits, TrapDetail detail)
+      : source_(std::move(source)), candidate_(std::move(candidate)), limits_(limits), detail_(detail) {}
+
+  // Each on a fresh copy of the input; the second only if the first ended by itself. `left_ms` bounds each run.
+  Comparison Compare(const Input& input, uint64_t left_ms) const;
+
+ private:
+  Runner source_;
+  Runner candidate_;
+  Limits limits_;
+  TrapDetail detail_;
+};
+
+// A runner that keeps the prepared program.
+Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program);
+
+// A simpler input on which the two still differ, tried for a while; then the refutation, run once more. Nothing if the
+// difference does not show again.
+std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comparer, const Input& input,
+                                   const Limits& limits, uint64_t left_ms);
+
+// "4,352"
+std::string Grouped(uint64_t number);
+
+}  // namespace frazil::verify

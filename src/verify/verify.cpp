@@ -1,0 +1,147 @@
+// The driver: judges in order of what they cost, until one of them knows. Only a proof or a counterexample ends it;
+// what is left after all of them is what the samples are worth.
+#include "verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "ir/check.h"
+#include "ir/digest.h"
+#include "ir/text.h"
+#include "verify/internal/pair.h"
+
+namespace frazil::verify {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::shared_ptr<const Prover> prover;
+};
+
+// Set once at start by whoever links a prover.
+Registry& TheRegistry() {
+  static Registry registry;
+  return registry;
+}
+
+bool SameType(const ir::Function& f, ir::Type a, const ir::Function& g, ir::Type b) {
+  if (a.form != b.form || a.element() != b.element()) return false;
+  if (a.is_buffer()) return a.access == b.access;
+  return !a.is_tensor() || f.shape(a) == g.shape(b);
+}
+
+Result<void> CheckComparable(const ir::Program& source, const ir::Program& candidate) {
+  const ir::Function& f = source.entry_function();
+  const ir::Function& g = candidate.entry_function();
+  if (f.param_count() != g.param_count())
+    return Fail(Diag::NotComparable, fmt::format("the programs cannot be compared: the first takes {} parameters, the second {}",
+                                                 f.param_count(), g.param_count()));
+  for (uint32_t i = 0; i < f.param_count(); ++i) {
+    if (!SameType(f, f.param_type(i), g, g.param_type(i)))
+      return Fail(Diag::NotComparable,
+                  fmt::format("the programs cannot be compared: parameter {} is {} in the first, {} in the second", i + 1,
+                              ir::PrintType(f, f.param_type(i)), ir::PrintType(g, g.param_type(i))));
+  }
+  if (f.results.size() != g.results.size())
+    return Fail(Diag::NotComparable, fmt::format("the programs cannot be compared: the first gives {} results, the second {}",
+                                                 f.results.size(), g.results.size()));
+  for (size_t i = 0; i < f.results.size(); ++i) {
+    if (!SameType(f, f.results[i], g, g.results[i]))
+      return Fail(Diag::NotComparable,
+                  fmt::format("the programs cannot be compared: result {} is {} in the first, {} in the second", i + 1,
+                              ir::PrintType(f, f.results[i]), ir::PrintType(g, g.results[i])));
+  }
+  return {};
+}
+
+bool IsUnknown(const Verdict& verdict) { return std::holds_alternative<Unknown>(verdict); }
+bool IsFinal(const Verdict& verdict) {
+  return std::holds_alternative<Proved>(verdict) || std::holds_alternative<Refuted>(verdict);
+}
+
+// A prover's counterexample counts only if the interpreter sees it too.
+Verdict SmtJudge(const Pair& pair, const ir::Guard& guard, const VerifyOptions& options, const Deadline& deadline) {
+  const std::shared_ptr<const Prover> prover = RegisteredProver();
+  if (prover == nullptr) return Unknown{"no prover is there"};
+  Limits limits = options.limits;
+  limits.smt_ms = std::min(limits.smt_ms, std::max<uint64_t>(deadline.LeftMs(), 1));
+  Verdict verdict = prover->Prove(pair.source, pair.candidate, guard, limits);
+  if (const Refuted* refuted = std::get_if<Refuted>(&verdict)) {
+    const Input input{refuted->arguments, refuted->context.input, refuted->context.hints};
+    if (!Allows(pair.space, input.arguments))
+      return Unknown{fmt::format("{} reports a counterexample outside of the guard", prover->name())};
+    return RefutedOr(pair, options.limits, input, deadline.LeftMs(), prover->name());
+  }
+  if (std::holds_alternative<Tested>(verdict)) return Unknown{"a prover proves or refutes"};
+  return verdict;
+}
+
+Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate, const VerifyOptions& options) {
+  const Deadline deadline(options.limits.verify_ms);
+  if (ir::ExactDigest(source) == ir::ExactDigest(candidate.program))
+    return Proved{{Grade::Proved, "digest", "equal canonical form", 0}};
+  const ir::Certificate& certificate = candidate.certificate;
+  if (!certificate.equalities.empty() || !certificate.closed_forms.empty() || !certificate.terms.empty()) {
+    Verdict checked = CheckCertificate(source, candidate);
+    if (std::holds_alternative<Proved>(checked)) return checked;
+  }
+  if (Verdict equal = NormalFormJudge(source, candidate.program); IsFinal(equal)) return equal;
+
+  const Pair pair = TRY(MakePair(source, candidate.program, candidate.guard));
+  if (!pair.space.empty.empty()) return Unknown{pair.space.empty};
+  // Few inputs are not worth sampling.
+  constexpr uint64_t Few = 4096;
+  const std::optional<uint64_t> cases = pair.space.Count();
+  Verdict exhausted = Unknown{};
+  bool tried = false;
+  if (options.exhaustive && cases && *cases <= std::min(Few, options.exhaustive_cases)) {
+    exhausted = ExhaustiveJudge(pair, options, deadline);
+    if (IsFinal(exhausted)) return exhausted;
+    tried = true;
+  }
+  // What samples take of the time leaves room for those who prove.
+  Verdict sampled = SampleJudge(pair, options, deadline.Within(deadline.LeftMs() / 3 + 1));
+  if (IsFinal(sampled)) return sampled;
+  const bool has_prover = options.smt && RegisteredProver() != nullptr;
+  const uint64_t smt_ms = has_prover ? std::min(options.limits.smt_ms, deadline.LeftMs() / 2) : 0;
+  if (options.exhaustive && !tried) {
+    exhausted = ExhaustiveJudge(pair, options, deadline.Within(deadline.LeftMs() - smt_ms));
+    if (IsFinal(exhausted)) return exhausted;
+  }
+  const Verdict algebraic = AlgebraicJudge(pair, options, deadline);
+  if (IsFinal(algebraic)) return algebraic;
+  if (has_prover) {
+    Verdict proved = SmtJudge(pair, candidate.guard, options, deadline);
+    if (IsFinal(proved)) return proved;
+    // A prover that gave up is said, so that a user knows which limit to raise.
+    if (Tested* tested = std::get_if<Tested>(&sampled); tested != nullptr && IsUnknown(proved))
+      tested->evidence.detail += fmt::format("; {}: {}", RegisteredProver()->name(), std::get<Unknown>(proved).reason);
+  }
+  if (std::holds_alternative<Tested>(algebraic)) return algebraic;
+  return sampled;
+}
+
+}  // namespace
+
+void RegisterProver(std::shared_ptr<const Prover> prover) {
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  registry.prover = std::move(prover);
+}
+
+std::shared_ptr<const Prover> RegisteredProver() {
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  return registry.prover;
+}
+
+Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate, const VerifyOptions& options) {
+  TRY_VOID(ir::Check(source));
+  TRY_VOID(ir::Check(candidate.program));
+  TRY_VOID(CheckComparable(source, candidate.program));
+  TRY_VOID(ir::CheckGuard(candidate.guard, source));
+  return Judges(source, candidate, options);
+}
+
+}  // namespace frazil::verify

@@ -1,0 +1,134 @@
+// The driver: which judge answers, what it says, and that nothing takes longer than it may.
+#include "verify/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "exec/interpreter.h"
+#include "ir/text.h"
+
+namespace frazil::verify {
+namespace {
+
+ir::Program Parse(const std::string& body) {
+  auto program = ir::ParseText("frz 1\n" + body);
+  EXPECT_TRUE(program.has_value()) << (program ? "" : program.error().ToString()) << "\n" << body;
+  return std::move(*program);
+}
+
+Verdict Ask(const std::string& source, const std::string& candidate, const std::string& guard = "true",
+            VerifyOptions options = {}) {
+  const ir::Program a = Parse(source);
+  ir::Candidate b;
+  b.program = Parse(candidate);
+  b.guard = *ir::ParseGuard(guard, a);
+  auto verdict = Verify(a, b, options);
+  EXPECT_TRUE(verdict.has_value()) << (verdict ? "" : verdict.error().ToString());
+  return verdict ? std::move(*verdict) : Verdict(Unknown{"error"});
+}
+
+std::string Tell(const Verdict& verdict) {
+  std::string text(VerdictName(verdict));
+  if (const Proved* proved = std::get_if<Proved>(&verdict)) text += " by " + proved->evidence.judge + ": " + proved->evidence.detail;
+  if (const Tested* tested = std::get_if<Tested>(&verdict)) text += " by " + tested->evidence.judge + ": " + tested->evidence.detail;
+  if (const Refuted* refuted = std::get_if<Refuted>(&verdict)) text += ": " + refuted->difference;
+  if (const Unknown* unknown = std::get_if<Unknown>(&verdict)) text += ": " + unknown->reason;
+  return text;
+}
+
+TEST(Verify, EqualDigests) {
+  const Verdict verdict = Ask("func @main(%a: i32, %b: i32) -> (i32) {\n %c = add %a, %b : i32\n return %c\n}",
+                              "func @f(%x: i32, %y: i32) -> (i32) {\n %z = add %y, %x : i32\n return %z\n}");
+  EXPECT_EQ(Tell(verdict), "proved by digest: equal canonical form");
+}
+
+TEST(Verify, ExhaustsSmallTypes) {
+  const Verdict verdict = Ask("func @main(%a: u8, %b: u8) -> (u8) {\n %c = or %a, %b : u8\n return %c\n}",
+                              "func @main(%a: u8, %b: u8) -> (u8) {\n %c = and %a, %b : u8\n %d = xor %a, %b : u8\n"
+                              " %e = xor %c, %d : u8\n return %e\n}");
+  EXPECT_EQ(Tell(verdict), "proved by batch interpreter: all 65,536 inputs");
+}
+
+TEST(Verify, FindsTheOneWrongInput) {
+  const Verdict verdict = Ask("func @main(%a: i32) -> (bool) {\n %k = const 123456 : i32\n %c = lt %a, %k : i32\n return %c\n}",
+                              "func @main(%a: i32) -> (bool) {\n %k = const 123456 : i32\n %c = le %a, %k : i32\n return %c\n}");
+  ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
+  EXPECT_EQ(std::get<Refuted>(verdict).arguments[0].word, 123456u);
+  EXPECT_EQ(std::get<Refuted>(verdict).difference, "result 0: false against true");
+}
+
+TEST(Verify, NormalFormsOfPolynomials) {
+  const Verdict verdict =
+      Ask("func @main(%a: u64, %b: u64) -> (u64) {\n %s = add %a, %b : u64\n %d = sub %a, %b : u64\n %p = mul %s, %d : u64\n return %p\n}",
+          "func @main(%a: u64, %b: u64) -> (u64) {\n %s = mul %a, %a : u64\n %d = mul %b, %b : u64\n %p = sub %s, %d : u64\n return %p\n}");
+  EXPECT_EQ(Tell(verdict), "proved by normal form: equal polynomials of at most 2 terms");
+}
+
+TEST(Verify, GuardsNarrowTheInputs) {
+  const std::string source = "func @main(%a: i32, %b: i32) -> (i32) {\n %c = mul %a, %b : i32\n return %c\n}";
+  const std::string candidate = "func @main(%a: i32, %b: i32) -> (i32) {\n %k = const 5 : i32\n %c = mul %k, %b : i32\n return %c\n}";
+  EXPECT_EQ(VerdictName(Ask(source, candidate)), "refuted");
+  EXPECT_EQ(Tell(Ask(source, candidate, "arg0 == 5 && -100 <= arg1 <= 100")), "proved by batch interpreter: all 201 inputs");
+  EXPECT_EQ(Tell(Ask(source, candidate, "arg0 == 5 && arg0 == 6")), "unknown: the guard never holds");
+  EXPECT_EQ(VerdictName(Ask(source, candidate, "5 <= arg0 <= 6 && 0 <= arg1 <= 3")), "refuted");
+}
+
+TEST(Verify, ProgramsThatNeverEndAreUnknownInTime) {
+  const std::string endless =
+      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n condition %t\n } do {\n"
+      " %q = add %p, %a : i64\n yield %q\n }\n return %r\n}";
+  const std::string other =
+      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n condition %t\n } do {\n"
+      " %q = sub %p, %a : i64\n yield %q\n }\n return %r\n}";
+  VerifyOptions options;
+  options.limits.verify_ms = 500;
+  const auto start = std::chrono::steady_clock::now();
+  const Verdict verdict = Ask(endless, other, "true", options);
+  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  ASSERT_TRUE(std::holds_alternative<Unknown>(verdict)) << Tell(verdict);
+  EXPECT_NE(Tell(verdict).find("--fuel"), std::string::npos) << Tell(verdict);
+  EXPECT_LT(ms, 5000);
+}
+
+TEST(Verify, DifferentSignaturesAreNotComparable) {
+  const ir::Program a = Parse("func @main(%a: i32) -> (i32) {\n return %a\n}");
+  ir::Candidate b;
+  b.program = Parse("func @main(%a: i64) -> (i64) {\n return %a\n}");
+  const auto verdict = Verify(a, b);
+  ASSERT_FALSE(verdict.has_value());
+  EXPECT_EQ(verdict.error().diag, Diag::NotComparable);
+  EXPECT_EQ(verdict.error().message,
+            "the programs cannot be compared: parameter 1 is i32 in the first, i64 in the second");
+}
+
+TEST(Verify, AlgebraicWithAStatedBound) {
+  // (a+b)^64 by squaring against the same with another factor order: too many terms for a normal form.
+  auto power = [](bool swapped) {
+    std::string text = "func @main(%a: field, %b: field, %c: field) -> (field) {\n %s0 = add %a, %b : field\n %t0 = add %s0, %c : field\n";
+    for (int i = 0; i < 6; ++i) text += " %t" + std::to_string(i + 1) + " = mul %t" + std::to_string(i) + ", %t" + std::to_string(i) + " : field\n";
+    text += swapped ? " %u = sub %t6, %t5 : field\n %v = add %u, %t5 : field\n return %v\n}" : " return %t6\n}";
+    return text;
+  };
+  const Verdict verdict = Ask(power(false), power(true));
+  ASSERT_TRUE(std::holds_alternative<Tested>(verdict)) << Tell(verdict);
+  EXPECT_EQ(std::get<Tested>(verdict).evidence.grade, Grade::Algebraic);
+  EXPECT_NE(Tell(verdict).find("degree 64"), std::string::npos) << Tell(verdict);
+}
+
+TEST(Verify, BuffersAndAliases) {
+  const std::string source =
+      "func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {\n %z = const 0 : index\n for %i = %z to %n step 1 {\n"
+      " %v = load %x, %i : i32\n %w = load %y, %i : i32\n %s = add %v, %w : i32\n store %y, %i, %s : i32\n yield\n }\n return\n}";
+  // The same for buffers that are apart: loads one element ahead.
+  const std::string reversed =
+      "func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {\n %z = const 0 : index\n for %i = %z to %n step 1 {\n"
+      " %w = load %y, %i : i32\n %v = load %x, %i : i32\n %s = sub %v, %w : i32\n store %y, %i, %s : i32\n yield\n }\n return\n}";
+  const Verdict verdict = Ask(source, reversed);
+  ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
+  const Refuted& refuted = std::get<Refuted>(verdict);
+  EXPECT_LE(refuted.arguments[1].memory->length(), 2) << "it is made small";
+}
+
+}  // namespace
+}  // namespace frazil::verify
