@@ -1,0 +1,52 @@
+"""Does to a store what an attacker or a bad disk would: plant.py STORE corrupt|forge
+
+corrupt  flips one byte of every content.
+forge    changes the contents and makes every digest and every record right again, as anybody who can write to the
+         folder can; only the installation's seal cannot be made, because its key is not known.
+"""
+import hashlib
+import pathlib
+import sys
+
+HEADER = 56  # magic 8, schema 4, kind 4, length 8, digest 32
+
+
+def framed(header, payload):
+    length = len(payload).to_bytes(8, "little")
+    return header[:16] + length + hashlib.sha256(payload).digest() + payload
+
+
+def contents(store):
+    return sorted(path for path in (store / "cas").rglob("*") if path.is_file())
+
+
+def corrupt(store):
+    for path in contents(store):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 0x40
+        path.write_bytes(data)
+
+
+def forge(store):
+    renamed = {}
+    for path in contents(store):
+        data = path.read_bytes()
+        payload = bytearray(data[HEADER:])
+        payload[len(payload) // 2] ^= 0x40
+        new = framed(data, bytes(payload))
+        digest = hashlib.sha256(payload).hexdigest()
+        renamed[path.name.encode()] = digest.encode()
+        place = store / "cas" / digest[:2]
+        place.mkdir(mode=0o700, exist_ok=True)
+        (place / digest).write_bytes(new)
+        path.unlink()
+    for path in sorted(path for path in (store / "ac").rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        payload = data[HEADER:]
+        for old, new in renamed.items():
+            payload = payload.replace(old, new)
+        path.write_bytes(framed(data, payload))
+
+
+if __name__ == "__main__":
+    {"corrupt": corrupt, "forge": forge}[sys.argv[2]](pathlib.Path(sys.argv[1]))
