@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "exec/native_code.h"
@@ -18,14 +17,37 @@ enum class NativeHelper : uint8_t {
 };
 constexpr int NativeHelperCount = 10;
 
-// Beyond the traps of the IR: the next value of a stream has another type than the program reads.
-constexpr int32_t WrongTypeStatus = 10;
-
 // Which stream NativeHelper::Read reads.
 enum class NativeStream : uint32_t { Input, Hints };
 
-struct StreamWords;   // exec/word_call.h
-class ScratchArena;
+struct StreamWords;  // exec/word_call.h
+
+// Scratch buffers of a run: a stack of zeroed blocks in few large pieces of memory.
+class ScratchArena {
+ public:
+  ScratchArena() = default;
+  ~ScratchArena();
+  ScratchArena(const ScratchArena&) = delete;
+  ScratchArena& operator=(const ScratchArena&) = delete;
+  struct Block {
+    Block* before;
+    uint64_t bytes;  // of the buffer
+    uint64_t start;  // where the piece was used up to before it
+  };
+  // A block above `before`, or null; its buffer begins DataOffset bytes behind it, at a multiple of 64.
+  Block* Push(Block* before, uint64_t bytes);
+  void Pop(Block* block);
+  static constexpr size_t DataOffset = 64;
+
+ private:
+  struct Piece {
+    Piece* before;
+    uint64_t size;  // bytes behind this head
+    uint64_t used;
+  };
+  Piece* piece_ = nullptr;  // the youngest
+  Piece* spare_ = nullptr;  // one that was given back, kept for the next loop iteration
+};
 
 struct NativeRun {
   NativeRun();  // default limits, no streams
@@ -53,7 +75,7 @@ struct NativeRun {
   Position input_position, hint_position;
   std::vector<uint64_t> output;
   std::vector<uint16_t> output_types;  // StreamCode of each value
-  std::unique_ptr<ScratchArena> arena;
+  ScratchArena arena;
 };
 
 // Offsets that code uses.

@@ -17,6 +17,7 @@ struct FunctionFacts {
   std::vector<ir::RegionId> home;      // the region that defines it
   std::vector<bool> live;              // some needed instruction reads it
   std::vector<bool> canonical;         // moved somewhere: must be the one NaN if it is a NaN
+  std::vector<bool> lazy;              // result of a loop whose carried value may be any NaN inside
   // By instruction.
   std::vector<bool> needed;            // it has an effect, may trap, or its value is read
   std::vector<ir::RegionId> region;    // where it stands

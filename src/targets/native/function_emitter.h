@@ -8,6 +8,7 @@
 #include <llvm/IR/Module.h>
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -73,7 +74,8 @@ class FunctionEmitter : public HelperCaller {
   const ir::Inst& EmitBody(ir::RegionId region);
   void EmitInst(const ir::Inst& inst);
   // The scalar form of a `for` or `parallel` that starts at `lo` with these carried values, in the place of those that
-  // its operands name; gives the carried values after it and does not set the results.
+  // its operands name; gives the carried values after it and does not set the results. Values that nobody reads are
+  // null on both sides.
   LlvmValues EmitScalarLoop(const ir::Inst& loop, llvm::Value* lo, std::span<llvm::Value* const> carried);
 
   // --- memory; elements are packed and may stand at any address ---
@@ -99,13 +101,22 @@ class FunctionEmitter : public HelperCaller {
   // control.cpp
   void EmitIf(const ir::Inst& inst);
   void EmitSwitch(const ir::Inst& inst);
-  void EmitBranch(const ir::Inst& inst, uint32_t region, llvm::BasicBlock* join, std::vector<llvm::PHINode*>& results);
+  // A region of an `if` or `switch`, which goes on in `join`; gives what it yields.
+  struct Way {
+    llvm::BasicBlock* end;
+    LlvmValues values;
+  };
+  Way EmitWay(const ir::Inst& inst, uint32_t region, llvm::BasicBlock* start, llvm::BasicBlock* join);
+  void JoinWays(const ir::Inst& inst, llvm::BasicBlock* join, std::span<const Way> ways);
   void EmitFor(const ir::Inst& inst);
   void EmitParallel(const ir::Inst& inst);
   void EmitWhile(const ir::Inst& inst);
   void EmitCall(const ir::Inst& inst);
   void TakeFuel(llvm::Value* units, ir::Op op);
   void TakeTrips(const ir::Inst& loop);
+  llvm::Value* GoesOn(const ir::Inst& loop, llvm::Value* counter);
+  LlvmValues Inits(const ir::Inst& loop) const;
+  void SetLoopResults(const ir::Inst& loop, std::span<llvm::Value* const> values);
   void PollStop(ir::Op op);
   void CheckStack();
   llvm::Value* OpenScratch(ir::RegionId region);
@@ -122,6 +133,7 @@ class FunctionEmitter : public HelperCaller {
   void EmitAlloc(const ir::Inst& inst);
   void EmitRead(const ir::Inst& inst);
   void EmitOutput(const ir::Inst& inst);
+  void EmitMemory(const ir::Inst& inst);
   llvm::Value* CheckedAddress(const ir::Inst& inst);
   void SetResult(const ir::Inst& inst, llvm::Value* value);
   LlvmValues Operands(const ir::Inst& inst) const;
@@ -129,9 +141,11 @@ class FunctionEmitter : public HelperCaller {
   // function_emitter.cpp
   llvm::Value* FromWords(ir::Type type, llvm::Value* address);
   void ToWords(ir::Type type, llvm::Value* value, llvm::Value* address);
-  void FinishTraps();
-  void Fail(llvm::Value* status);
-  llvm::BasicBlock* PropagateBlock(llvm::Value* status);
+  void EmitReturn(const ir::Inst& inst);
+  // Ends the function with a status that is not 0.
+  void ReturnStatus(llvm::Value* status);
+  // Ends the run if the status of a call or a helper is not 0; `op` is what trapped, if the callee has not said it.
+  void PropagateIf(llvm::Value* status, std::optional<ir::Op> op);
 
   ModuleEmitter& shared_;
   const ir::FuncId id_;
@@ -146,9 +160,9 @@ class FunctionEmitter : public HelperCaller {
   llvm::Value* run_ = nullptr;
   llvm::Value* results_address_ = nullptr;  // entry form
   llvm::Value* parallel_index_ = nullptr;
-  std::vector<llvm::AllocaInst*> stack_words_;
+  std::map<std::pair<uint32_t, uint32_t>, llvm::AllocaInst*> stack_words_;
   std::map<std::tuple<ir::Trap, ir::Op, llvm::Value*>, llvm::BasicBlock*> trap_blocks_;
-  llvm::BasicBlock* trap_exit_ = nullptr;  // phis: status, op, index
+  llvm::BasicBlock* trap_exit_ = nullptr;  // its phis: status, op, index
 };
 
 }  // namespace frazil::targets::native

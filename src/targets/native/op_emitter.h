@@ -86,7 +86,6 @@ class OpEmitter {
   V Field(ir::Op op, std::span<const V> in);
   V XField(ir::Op op, std::span<const V> in, int64_t part);
   V XFieldMul(V a, V b);
-  V Wide(ir::Op op, ir::Type type, std::span<const V> in);
   Checked WideByHelper(ir::Op op, ir::Type type, V a, V b);
 
   // The type with the same number of lanes as `like`.

@@ -1,0 +1,205 @@
+// Programs with deep frames run on a stack of their own size: recursion then ends with a depth trap, never with a
+// fault. Programs that poll are watched by a thread, so that the code itself reads one byte and no clock.
+#include "exec/word_call.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace frazil::exec {
+namespace {
+
+// A caller's stack is good for this much.
+constexpr uint64_t SmallStackBytes = 256 << 10;
+constexpr uint64_t LargestStackBytes = uint64_t{1} << 30;
+constexpr uint64_t LeastRecursionBytes = 16 << 20;
+// Below the last checked frame: what its own locals and helpers take.
+constexpr uint64_t StackReserveBytes = 256 << 10;
+
+struct Invocation {
+  const std::function<int32_t(uint64_t)>& run;
+  uint64_t stack_bytes;
+  int32_t status = 0;
+
+  static void* Start(void* self) {
+    Invocation& call = *static_cast<Invocation*>(self);
+    const uint64_t here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    call.status = call.run(here - call.stack_bytes + StackReserveBytes);
+    return nullptr;
+  }
+};
+
+bool HasCycle(const std::vector<std::vector<uint32_t>>& callees) {
+  enum : uint8_t { New, Open, Done };
+  std::vector<uint8_t> state(callees.size(), New);
+  std::vector<std::pair<uint32_t, size_t>> stack;
+  for (uint32_t first = 0; first < callees.size(); ++first) {
+    if (state[first] != New) continue;
+    state[first] = Open;
+    stack.push_back({first, 0});
+    while (!stack.empty()) {
+      auto& [function, next] = stack.back();
+      if (next == callees[function].size()) {
+        state[function] = Done;
+        stack.pop_back();
+        continue;
+      }
+      const uint32_t callee = callees[function][next++];
+      if (state[callee] == Open) return true;
+      if (state[callee] == New) {
+        state[callee] = Open;
+        stack.push_back({callee, 0});
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+uint16_t StreamCode(ir::Type scalar) {
+  const uint32_t limbs = scalar.scalar == ir::Scalar::Int ? scalar.limbs : 0;
+  return static_cast<uint16_t>(static_cast<uint32_t>(scalar.scalar) + 256 * limbs);
+}
+
+ir::Type StreamType(uint16_t code) {
+  const auto scalar = static_cast<ir::Scalar>(code & 0xff);
+  return scalar == ir::Scalar::Int ? ir::Type::Int(code >> 8) : ir::Type::Of(scalar);
+}
+
+StreamWords::StreamWords(std::span<const Value> values) {
+  for (const Value& value : values) {
+    const auto span = value.scalar_words();
+    words.insert(words.end(), span.begin(), span.end());
+    types.push_back(StreamCode(value.type));
+  }
+}
+
+std::vector<Value> StreamWords::Values() const {
+  std::vector<ir::Type> scalars;
+  for (uint16_t code : types) scalars.push_back(StreamType(code));
+  return ValuesFromWords(scalars, words);
+}
+
+std::vector<uint64_t> ArgumentWords(const LoweredCall& call) {
+  std::vector<uint64_t> in;
+  for (const Value& argument : call.arguments()) {
+    if (argument.memory == nullptr) {
+      const auto words = argument.scalar_words();
+      in.insert(in.end(), words.begin(), words.end());
+    } else {
+      in.push_back(reinterpret_cast<uintptr_t>(argument.memory->data()));
+      in.push_back(static_cast<uint64_t>(argument.memory->length()));
+    }
+  }
+  return in;
+}
+
+uint32_t WordCount(std::span<const ir::Type> scalars) {
+  uint32_t count = 0;
+  for (ir::Type type : scalars) count += ir::WordsOf(type);
+  return count;
+}
+
+std::vector<Value> ValuesFromWords(std::span<const ir::Type> types, std::span<const uint64_t> words) {
+  std::vector<Value> values;
+  size_t position = 0;
+  for (ir::Type type : types) {
+    values.push_back(Value::Scalar(type, words.subspan(position, ir::WordsOf(type))));
+    position += ir::WordsOf(type);
+  }
+  return values;
+}
+
+Result<std::optional<TrapInfo>> TrapOfStatus(int32_t status, std::optional<ir::Op> op, int64_t index) {
+  if (status == 0) return std::optional<TrapInfo>();
+  if (status == WrongTypeStatus && op)
+    return Fail(Diag::WrongArgument, fmt::format("the next value of the {} stream has another type than the "
+                                                 "program reads",
+                                                 ir::Info(*op).mnemonic));
+  if (status < 1 || status > ir::TrapCount || !op)
+    return Fail(Diag::BadArtifact, fmt::format("compiled code gave the unknown status {}", status));
+  return std::optional(TrapInfo{static_cast<ir::Trap>(status - 1), *op, index});
+}
+
+// --- time -------------------------------------------------------------------------------------------------
+
+Watchdog::Watchdog(const RunContext& context) : context_(context) {
+  if (IsStopped()) stop_ = 1;
+  thread_ = std::thread([this] { Watch(); });
+}
+
+Watchdog::~Watchdog() {
+  {
+    std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+bool Watchdog::IsStopped() const {
+  return context_.stop != nullptr && context_.stop->load(std::memory_order_relaxed);
+}
+
+void Watchdog::Watch() {
+  using std::chrono::milliseconds;
+  using Clock = std::chrono::steady_clock;
+  // A century is no limit; more would overflow the clock.
+  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
+  const auto deadline = Clock::now() + milliseconds(std::min(context_.limits.run_ms, MostMs));
+  std::unique_lock lock(mutex_);
+  while (!done_) {
+    // The context's flag cannot wake anybody: look at it often.
+    const auto next = context_.stop == nullptr ? deadline : std::min(deadline, Clock::now() + milliseconds(1));
+    changed_.wait_until(lock, next, [this] { return done_; });
+    if (!done_ && (IsStopped() || Clock::now() >= deadline)) {
+      stop_.store(1, std::memory_order_relaxed);
+      return;
+    }
+  }
+}
+
+// --- stack ------------------------------------------------------------------------------------------------
+
+StackNeed FindStackNeed(const ir::Program& lowered) {
+  StackNeed need;
+  std::vector<std::vector<uint32_t>> callees(lowered.functions.size());
+  for (size_t f = 0; f < lowered.functions.size(); ++f) {
+    const ir::Function& function = lowered.functions[f];
+    need.frame_bytes += 512;
+    // Compilers may give every value its place.
+    for (const ir::ValueInfo& value : function.values)
+      need.frame_bytes += 16 + 2 * ir::BytesOf(value.type.element());
+    for (const ir::Inst& inst : function.insts)
+      if (inst.op == ir::Op::Call) callees[f].push_back(static_cast<uint32_t>(function.word(inst, 0)));
+  }
+  need.recursive = HasCycle(callees);
+  return need;
+}
+
+Result<int32_t> CallOnStack(StackNeed need, const Limits& limits,
+                            const std::function<int32_t(uint64_t stack_end)>& run) {
+  if (!need.recursive && need.frame_bytes <= SmallStackBytes) return run(0);
+  __extension__ using uint128 = unsigned __int128;
+  const uint128 frames = need.recursive ? uint128{limits.depth} + 2 : 1;
+  const uint128 wanted = frames * need.frame_bytes + 2 * StackReserveBytes;
+  // Stack is memory too. Recursion that needs more ends with a depth trap.
+  const uint64_t most = std::clamp(limits.memory_bytes, LeastRecursionBytes, LargestStackBytes);
+  Invocation call{run, wanted > most ? most : static_cast<uint64_t>(wanted)};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  // Some of it is the thread's own.
+  int failed = pthread_attr_setstacksize(&attributes, call.stack_bytes + (64 << 10));
+  pthread_t thread;
+  if (failed == 0) failed = pthread_create(&thread, &attributes, Invocation::Start, &call);
+  pthread_attr_destroy(&attributes);
+  if (failed != 0)
+    return Fail(Diag::LimitReached, fmt::format("no stack of {} bytes for the program can be had", call.stack_bytes));
+  pthread_join(thread, nullptr);
+  return call.status;
+}
+
+}  // namespace frazil::exec

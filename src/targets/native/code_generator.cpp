@@ -1,0 +1,189 @@
+// LLVM's code generator without its IR passes: position-independent, small model, one module per program. A target
+// machine costs more than a small program and is kept; contexts are not, so that memory stays flat.
+#include "targets/native/code_generator.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "base/check.h"
+#include "targets/native/function_emitter.h"
+
+namespace frazil::targets::native {
+namespace {
+
+using exec::CpuLevel;
+
+constexpr const char* TripleName = "x86_64-unknown-linux-gnu";
+
+struct LevelNames {
+  const char* cpu;
+  const char* features;
+};
+constexpr std::array<LevelNames, exec::CpuLevelCount> Levels = {{
+    {"x86-64", ""},
+    {"x86-64-v3", ""},
+    {"x86-64-v4", "-prefer-256-bit"},
+}};
+
+void InitializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    // Strength reduction takes a quarter of a millisecond and finds nothing: addresses are base plus scaled index.
+    const char* const arguments[] = {"frazil", "-disable-lsr"};
+    llvm::cl::ParseCommandLineOptions(2, arguments, "", &llvm::nulls());
+  });
+}
+
+// Target machines are not shared between threads: one is taken, used and given back.
+class MachinePool {
+ public:
+  using Machine = std::unique_ptr<llvm::TargetMachine>;
+
+  static MachinePool& Get() {
+    static MachinePool* pool = new MachinePool;
+    return *pool;
+  }
+
+  Result<Machine> Take(CpuLevel level, bool optimize) {
+    {
+      std::lock_guard lock(mutex_);
+      std::vector<Machine>& free = Free(level, optimize);
+      if (!free.empty()) {
+        Machine machine = std::move(free.back());
+        free.pop_back();
+        return machine;
+      }
+    }
+    return Create(level, optimize);
+  }
+
+  void GiveBack(Machine machine, CpuLevel level, bool optimize) {
+    std::lock_guard lock(mutex_);
+    Free(level, optimize).push_back(std::move(machine));
+  }
+
+ private:
+  std::vector<Machine>& Free(CpuLevel level, bool optimize) {
+    return free_[2 * static_cast<size_t>(level) + (optimize ? 1 : 0)];
+  }
+
+  static Result<Machine> Create(CpuLevel level, bool optimize) {
+    const llvm::Triple triple(TripleName);
+    std::string error;
+    const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, error);
+    if (target == nullptr) return Fail(Diag::MissingLibrary, "the code generator has no x86-64: " + error);
+    const LevelNames& names = Levels[static_cast<size_t>(level)];
+    llvm::TargetOptions options;
+    Machine machine(target->createTargetMachine(
+        triple, names.cpu, names.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+        optimize ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::None, /*JIT=*/false));
+    if (machine == nullptr) return Fail(Diag::MissingLibrary, "the code generator cannot be started");
+    return machine;
+  }
+
+  std::mutex mutex_;
+  std::array<std::vector<Machine>, 2 * exec::CpuLevelCount> free_;
+};
+
+// What the code generator complains about becomes an error, where it would otherwise print and exit.
+class Complaints : public llvm::DiagnosticHandler {
+ public:
+  explicit Complaints(std::string& first) : first_(first) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() == llvm::DS_Error && first_.empty()) {
+      llvm::raw_string_ostream stream(first_);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    }
+    return true;
+  }
+
+ private:
+  std::string& first_;
+};
+
+// Every called function, callees first, then the entry in its uniform form.
+bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const NativeOptions& options,
+                llvm::Module& module) {
+  ModuleEmitter shared{lowered, facts, options.level, options.metered, options.vectorize, module};
+  shared.functions.assign(lowered.functions.size(), nullptr);
+  shared.tables.assign(lowered.data.size(), nullptr);
+  for (ir::FuncId id : facts.order) {
+    if (!facts.called[id.index]) continue;
+    shared.functions[id.index] = shared.AddFunction(FunctionEmitter::TypeOfFunction(shared, id),
+                                                    "fn." + lowered.functions[id.index].name);
+  }
+  for (ir::FuncId id : facts.order)
+    if (facts.called[id.index]) FunctionEmitter(shared, id, shared.functions[id.index], false).EmitFunction();
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* const pointer = llvm::PointerType::get(context, 0);
+  llvm::Function* const entry = shared.AddFunction(
+      llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer}, false), EntryName);
+  entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  entry->setDSOLocal(true);
+  FunctionEmitter(shared, lowered.entry, entry, true).EmitEntry();
+  return shared.uses_run;
+}
+
+Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& machine, Output output) {
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  const auto kind = output == Output::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
+    return Fail(Diag::MissingLibrary, "the code generator cannot write this kind of file");
+  passes.run(module);
+  return std::string(bytes);
+}
+
+}  // namespace
+
+Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& options, Output output) {
+  InitializeLlvm();
+  std::string complaint;
+  llvm::LLVMContext context;
+  context.setDiscardValueNames(output != Output::Llvm);
+  context.setDiagnosticHandler(std::make_unique<Complaints>(complaint));
+  llvm::Module module("frazil", context);
+  auto machine = TRY(MachinePool::Get().Take(options.level, options.optimize));
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  module.setPICLevel(llvm::PICLevel::SmallPIC);
+  const ProgramFacts facts = FindFacts(lowered, options.metered);
+  Generated generated;
+  generated.uses_run = EmitModule(lowered, facts, options, module);
+  llvm::raw_string_ostream stream(generated.bytes);
+  if (llvm::verifyModule(module, &llvm::nulls())) {
+    std::string why;
+    llvm::raw_string_ostream why_stream(why);
+    llvm::verifyModule(module, &why_stream);
+    return Fail(Diag::Internal, "the code generator was given wrong code: " + why);
+  }
+  if (output == Output::Llvm) {
+    module.print(stream, nullptr);
+  } else {
+    generated.bytes = TRY(RunCodeGenerator(module, *machine, output));
+  }
+  MachinePool::Get().GiveBack(std::move(machine), options.level, options.optimize);
+  if (!complaint.empty()) return Fail(Diag::Unsupported, "the code generator refuses: " + complaint);
+  return generated;
+}
+
+}  // namespace frazil::targets::native

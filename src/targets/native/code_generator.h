@@ -1,0 +1,25 @@
+// A lowered program to an object, or to text of the stages on the way. Everything of LLVM's that is not instructions
+// (target machines, passes) stands behind this header.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "ir/program.h"
+#include "targets/native/native.h"
+
+namespace frazil::targets::native {
+
+enum class Output { Object, Assembly, Llvm };
+
+struct Generated {
+  std::string bytes;
+  bool uses_run = false;
+};
+
+// The entry function of the uniform form has this name.
+constexpr const char* EntryName = "frazil_entry";
+
+Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& options, Output output);
+
+}  // namespace frazil::targets::native

@@ -1,0 +1,83 @@
+// The door of the native target: lower, generate, link.
+#include "targets/native/native.h"
+
+#include <fmt/format.h>
+
+#include "exec/native_callable.h"
+#include "ir/lower.h"
+#include "targets/native/code_generator.h"
+#include "targets/native/elf_linker.h"
+
+namespace frazil::targets::native {
+namespace {
+
+// Counts our own changes of the code that is made for a program; part of every store key.
+constexpr int EmitterVersion = 1;
+
+Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const NativeOptions& options) {
+  const Generated generated = TRY(Generate(lowered, options, Output::Object));
+  LinkedCode linked = TRY(LinkObject(generated.bytes, EntryName));
+  exec::NativeImage image;
+  image.level = options.level;
+  image.metered = options.metered;
+  image.uses_run = generated.uses_run;
+  image.entry_offset = linked.entry_offset;
+  image.code = std::move(linked.code);
+  return image;
+}
+
+class NativeTarget : public exec::Target {
+ public:
+  explicit NativeTarget(const NativeOptions& options) : options_(options) {}
+
+  std::string_view name() const override { return "native"; }
+
+  std::string Refuses(const ir::Program& program) const override {
+    const Result<ir::Program> lowered = ir::LowerForTarget(program);
+    return lowered ? "" : lowered.error().message;
+  }
+
+  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions& options) const override {
+    NativeOptions native = options_;
+    native.metered = options.metered;
+    exec::Artifact artifact;
+    artifact.target = "native";
+    artifact.program = std::make_shared<ir::Program>(TRY(ir::LowerForTarget(program)));
+    artifact.source = std::make_shared<ir::Program>(program);
+    artifact.entry_symbol = EntryName;
+    artifact.bytes = exec::SerializeImage(TRY(ImageOf(*artifact.program, native)));
+    return artifact;
+  }
+
+  Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact& artifact) const override {
+    if (artifact.target != "native" || artifact.source == nullptr)
+      return Fail(Diag::BadArtifact, "the artifact is not one of the native target");
+    const exec::NativeImage image = TRY(exec::ParseImage(artifact.bytes));
+    return exec::MakeNativeCallable(TRY(exec::NativeCode::Map(image)), artifact.source);
+  }
+
+ private:
+  NativeOptions options_;
+};
+
+}  // namespace
+
+Result<exec::NativeImage> EmitImage(const ir::Program& program, const NativeOptions& options) {
+  return ImageOf(TRY(ir::LowerForTarget(program)), options);
+}
+
+Result<std::string> EmitLlvm(const ir::Program& program, const NativeOptions& options) {
+  return TRY(Generate(TRY(ir::LowerForTarget(program)), options, Output::Llvm)).bytes;
+}
+
+Result<std::string> EmitAssembly(const ir::Program& program, const NativeOptions& options) {
+  return TRY(Generate(TRY(ir::LowerForTarget(program)), options, Output::Assembly)).bytes;
+}
+
+std::string Toolchain() { return fmt::format("llvm {} / frazil {}", FRAZIL_LLVM_VERSION, EmitterVersion); }
+
+std::unique_ptr<exec::Target> MakeNativeTarget(const NativeOptions& options) {
+  return std::make_unique<NativeTarget>(options);
+}
+
+}  // namespace frazil::targets::native
