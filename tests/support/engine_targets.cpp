@@ -1,4 +1,4 @@
-// Targets as engines. WASM modules are emitted and loaded one by one; C programs are compiled many to a
+// Targets as engines. WASM modules and native code are emitted and loaded one by one; C programs are compiled many to a
 // unit, because starting a compiler costs more than a small program does.
 
 #include "support/engine_targets.h"
@@ -7,6 +7,7 @@
 
 #include "support/engine_batch.h"
 #include "targets/c/c.h"
+#include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::tests {
@@ -81,6 +82,12 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "batch") return MakeBatchEngine();
   if (name == "wasm")
     return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
+  for (std::string_view native : {"native-baseline", "native-avx2", "native-avx512"}) {
+    if (name != native) continue;
+    targets::native::NativeOptions options;
+    options.level = *exec::CpuLevelNamed(name.substr(std::string_view("native-").size()));
+    return std::make_unique<TargetEngine>(native, targets::native::MakeNativeTarget(options));
+  }
   using Compilers = std::vector<Compiler>;
   if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", Compilers{{"gcc-12", {}}});
   if (name == "c-clang") return std::make_unique<CEngine>("c-clang", Compilers{{"clang-22", {}}});
