@@ -4,6 +4,7 @@
 
 #include "optimize/dead.h"
 #include "optimize/motion.h"
+#include "optimize/rewrite.h"
 #include "optimize/simplify.h"
 #include "optimize/unit.h"
 
@@ -13,9 +14,9 @@ namespace {
 // Each round makes the program smaller or moves values outwards; in practice two are enough.
 constexpr int MostRounds = 8;
 
-Result<void> Clean(Unit& unit) {
+Result<void> Clean(Unit& unit, Proof& proof) {
   for (int round = 0; round < MostRounds; ++round) {
-    bool changed = TRY(Simplify(unit));
+    bool changed = TRY(Simplify(unit, &proof));
     changed |= TRY(MoveInvariants(unit));
     changed |= TRY(RemoveDead(unit));
     if (!changed) break;
@@ -25,13 +26,21 @@ Result<void> Clean(Unit& unit) {
 
 }  // namespace
 
-Result<ir::Candidate> Optimize(const ir::Program& source, const Limits&) {
+Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits) {
   Unit unit = MakeUnit(source);
-  TRY_VOID(Clean(unit));
+  Proof proof;
+  TRY_VOID(Clean(unit, proof));
+  RewriteResult rewritten = TRY(Rewrite(unit, proof, RuleSet::Proved(), limits));
+  if (rewritten.changed) TRY_VOID(Clean(unit, proof));
+
   ir::Candidate candidate;
-  candidate.origin = "passes";
-  const bool better = StaticCost(unit.program) <= StaticCost(source);
-  candidate.program = better ? std::move(unit.program) : source;
+  candidate.origin = rewritten.changed ? "egraph" : "passes";
+  if (StaticCost(unit.program) <= StaticCost(source)) {
+    candidate.program = std::move(unit.program);
+    candidate.certificate = proof.Take();
+  } else {
+    candidate.program = source;
+  }
   return candidate;
 }
 

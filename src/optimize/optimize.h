@@ -45,7 +45,7 @@ Result<ir::Candidate> Specialize(const ir::Program& source, const Observed& obse
 double StaticCost(const ir::Program& program);
 
 // Why the e-graph stopped.
-enum class StopReason { Saturated, NodeLimit, IterationLimit, TimeLimit, NothingToDo };
+enum class StopReason { Saturated, NodeLimit, IterationLimit, TimeLimit, NothingToDo, NoGain };
 std::string_view StopReasonName(StopReason reason);
 
 }  // namespace frazil::optimize

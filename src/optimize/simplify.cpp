@@ -34,7 +34,8 @@ uint64_t TypeWord(ir::Type type) {
 
 class Simplifier : public PassCloner {
  public:
-  Simplifier(const PassInput& input, const SimplifyOptions& options) : PassCloner(input), options_(options) {}
+  Simplifier(const PassInput& input, Proof* const& proof, const SimplifyOptions& options)
+      : PassCloner(input), proof_(proof), options_(options) {}
   Result<void> Run() { return CopyBody(); }
 
  private:
@@ -86,6 +87,7 @@ class Simplifier : public PassCloner {
     if (std::optional<std::vector<uint64_t>> words = Folded(inst)) {
       ir::Type type = source_.type(Function::result_of(inst));
       changed_ = true;
+      Explain(inst, *words);
       return Share(ConstantKey(type, *words), inst, [&]() -> Result<void> {
         Bind(Function::result_of(inst), builder_.Const(type, *words));
         return {};
@@ -119,6 +121,16 @@ class Simplifier : public PassCloner {
     }
     if (operands.empty()) return std::nullopt;
     return Fold(inst.op, inst.type, source_.type(Function::result_of(inst)), source_.words_of(inst), operands);
+  }
+
+  void Explain(const Inst& inst, std::span<const uint64_t> words) {
+    if (proof_ == nullptr) return;
+    const ir::Type type = source_.type(Function::result_of(inst));
+    std::vector<uint32_t> children;
+    for (ValueId operand : source_.operands_of(inst))
+      children.push_back(proof_->Constant(source_.type(operand), ConstantWords(Get(operand))));
+    proof_->Equal("fold", proof_->Apply(inst.op, inst.type, type, source_.words_of(inst), children),
+                  proof_->Constant(type, words));
   }
 
   static Key ConstantKey(ir::Type type, std::span<const uint64_t> words) {
@@ -297,6 +309,7 @@ class Simplifier : public PassCloner {
     return {};
   }
 
+  Proof* const proof_;
   const SimplifyOptions options_;
   std::unordered_map<Key, ValueId, KeyHash> known_;
   std::vector<Key> scope_;  // keys in the order in which they became known
@@ -308,6 +321,8 @@ class Simplifier : public PassCloner {
 
 }  // namespace
 
-Result<bool> Simplify(Unit& unit, const SimplifyOptions& options) { return RunPass<Simplifier>(unit, options); }
+Result<bool> Simplify(Unit& unit, Proof* proof, const SimplifyOptions& options) {
+  return RunPass<Simplifier>(unit, proof, options);
+}
 
 }  // namespace frazil::optimize

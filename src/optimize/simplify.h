@@ -1,6 +1,7 @@
 // Folding, sharing, branches with a known condition, and loads whose answer is known, in one walk.
 #pragma once
 
+#include "optimize/proof.h"
 #include "optimize/unit.h"
 
 namespace frazil::optimize {
@@ -10,6 +11,7 @@ struct SimplifyOptions {
   bool branches = true;  // `if` and `switch` on a constant, `assert` of true, loops without a turn
 };
 
-Result<bool> Simplify(Unit& unit, const SimplifyOptions& options = {});
+// `proof` gets a line for every folded op; it may be null.
+Result<bool> Simplify(Unit& unit, Proof* proof = nullptr, const SimplifyOptions& options = {});
 
 }  // namespace frazil::optimize
