@@ -1,13 +1,15 @@
+// SHA-256 as the standard writes it down; where the CPU has instructions for it, those do the blocks.
 #include "base/sha256.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace frazil {
-namespace {
+#include "base/sha256_blocks.h"
 
-constexpr std::array<uint32_t, 64> Constants = {
+namespace frazil {
+
+const std::array<uint32_t, 64> Sha256Constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -17,9 +19,9 @@ constexpr std::array<uint32_t, 64> Constants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-}  // namespace
+namespace {
 
-void Sha256::Block(const uint8_t* block) {
+void PlainBlock(Sha256State& state, const uint8_t* block) {
   std::array<uint32_t, 64> w;
   for (size_t i = 0; i < 16; ++i)
     w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |
@@ -29,23 +31,34 @@ void Sha256::Block(const uint8_t* block) {
     uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
     w[i] = w[i - 16] + s0 + w[i - 7] + s1;
   }
-  auto [a, b, c, d, e, f, g, h] = state_;
+  auto [a, b, c, d, e, f, g, h] = state;
   for (size_t i = 0; i < 64; ++i) {
     uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) +
-                  Constants[i] + w[i];
+                  Sha256Constants[i] + w[i];
     uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
   }
   std::array<uint32_t, 8> add = {a, b, c, d, e, f, g, h};
-  for (size_t i = 0; i < 8; ++i) state_[i] += add[i];
+  for (size_t i = 0; i < 8; ++i) state[i] += add[i];
+}
+
+}  // namespace
+
+void Sha256BlocksPlain(Sha256State& state, const uint8_t* blocks, size_t count) {
+  for (size_t i = 0; i < count; ++i) PlainBlock(state, blocks + 64 * i);
+}
+
+void Sha256::Blocks(const uint8_t* blocks, size_t count) {
+  HostHasSha() ? Sha256BlocksX86(state_, blocks, count) : Sha256BlocksPlain(state_, blocks, count);
 }
 
 void Sha256::Update(std::string_view bytes) {
   total_bytes_ += bytes.size();
   while (!bytes.empty()) {
     if (pending_size_ == 0 && bytes.size() >= 64) {
-      Block(reinterpret_cast<const uint8_t*>(bytes.data()));
-      bytes.remove_prefix(64);
+      const size_t blocks = bytes.size() / 64;
+      Blocks(reinterpret_cast<const uint8_t*>(bytes.data()), blocks);
+      bytes.remove_prefix(64 * blocks);
       continue;
     }
     size_t take = std::min(bytes.size(), 64 - pending_size_);
@@ -53,7 +66,7 @@ void Sha256::Update(std::string_view bytes) {
     pending_size_ += take;
     bytes.remove_prefix(take);
     if (pending_size_ == 64) {
-      Block(pending_.data());
+      Blocks(pending_.data(), 1);
       pending_size_ = 0;
     }
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sha256_blocks.h"
+
 namespace frazil {
 namespace {
 
@@ -22,6 +24,22 @@ TEST(Sha256, PiecesDoNotMatter) {
     hash.Update(std::string_view(text).substr(cut));
     auto digest = hash.Finish();
     EXPECT_EQ(Hex({reinterpret_cast<const char*>(digest.data()), 32}), Sha256Hex(text)) << cut;
+  }
+}
+
+TEST(Sha256, BothFormsOfTheBlocksAgree) {
+  if (!HostHasSha()) GTEST_SKIP() << "this CPU has no SHA instructions";
+  std::string text(64 * 9, '\0');
+  uint64_t state = 1;
+  for (size_t round = 0; round < 500; ++round) {
+    for (char& c : text) c = static_cast<char>((state = state * 6364136223846793005ull + 1442695040888963407ull) >> 56);
+    Sha256State plain;
+    for (size_t i = 0; i < 8; ++i) plain[i] = static_cast<uint32_t>(state >> (i * 3));
+    Sha256State fast = plain;
+    const size_t blocks = round % 10;
+    Sha256BlocksPlain(plain, reinterpret_cast<const uint8_t*>(text.data()), blocks);
+    Sha256BlocksX86(fast, reinterpret_cast<const uint8_t*>(text.data()), blocks);
+    ASSERT_EQ(plain, fast) << round;
   }
 }
 

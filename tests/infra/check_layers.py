@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-from layers import GROUPS, LEVELS, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
+from layers import GROUPS, LEVELS, MAKERS, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TEST_FILE = re.compile(r"_test\.cpp$|/test_\w+\.h$")
@@ -64,6 +64,8 @@ def include_problem(source, path, kind, header):
         return f'"{header}": {"/".join(user)} may not include {"/".join(used)}'
     if "/internal/" in header and user != used:
         return f'"{header}" is internal to {"/".join(used)}'
+    if header in MAKERS and user != used and not TEST_FILE.search(path):
+        return f'"{header}": only {"/".join(used)} makes what it makes'
     return None
 
 

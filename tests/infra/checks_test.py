@@ -83,6 +83,14 @@ class Layers(Tree):
         self.put("src/targets/c/c.h", '#include "ir/internal/pool.h"\n')
         self.assert_finds(check_layers, "is internal to ir")
 
+    def test_makers(self):
+        self.put("src/verify/judge.h", "")
+        self.put("src/verify/examine.cpp", '#include "verify/judge.h"\n')
+        self.put("src/store/store_test.cpp", '#include "verify/judge.h"\n')
+        self.assert_passes(check_layers)
+        self.put("src/store/store.cpp", '#include "verify/judge.h"\n')
+        self.assert_finds(check_layers, "only verify makes what it makes")
+
     def test_missing_header(self):
         self.put("src/ir/ir.h", '#include "base/gone.h"\n')
         self.assert_finds(check_layers, "does not exist")
