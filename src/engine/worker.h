@@ -53,7 +53,8 @@ struct ShadowReply {
 struct WorkerOptions {
   std::string program;  // path of frazil-worker; empty: $FRAZIL_WORKER, beside this program, its libexec, the build
   uint64_t memory_bytes = 1ull << 30;
-  uint64_t cpu_seconds = 60;
+  uint64_t cpu_seconds = 60;    // of one request
+  uint64_t start_ms = 10'000;   // from the spawn to the first sign of life
 };
 
 // The client: spawns lazily, reuses, kills on time-out, respawns after a crash (a few times, then gives up and says
@@ -83,7 +84,7 @@ class Compiler {  // what the worker can do; implemented over targets/native in 
   virtual Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) = 0;
   virtual std::string toolchain() const = 0;
 };
-int ServeWorker(int socket, Compiler& compiler);
+int ServeWorker(int socket, Compiler& compiler, uint64_t cpu_seconds_per_request = 0);
 // The same work in this process, for command-line tools and tests.
 Result<WorkReply> ImproveHere(const WorkRequest& request, Compiler& compiler);
 

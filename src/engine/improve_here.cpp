@@ -1,0 +1,294 @@
+// The work of a worker, top to bottom: read the program, collect proposals, lower them, price them against the
+// interpreter, and let verify/ judge them, the cheapest first; the first that is verified is sealed and sent back.
+//
+// Pricing comes before judging: it is the quicker of the two (a millisecond against ten), and the cost is part of
+// what is sealed. Code that answers a priced call wrongly is out at once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "engine/wire.h"
+#include "engine/worker_compare.h"
+#include "engine/worker_price.h"
+#include "engine/worker_serve.h"
+#include "exec/native_callable.h"
+#include "ir/digest.h"
+#include "ir/text.h"
+
+namespace frazil::engine {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// The source itself is lowered too, to be compared with what was made of it, if that is quick; else only if nothing
+// else was verified.
+constexpr double QuickMs = 15;
+// A guard is one more thing that can fail: a form that needs one must be that much cheaper.
+constexpr double GuardMargin = 1.05;
+// Of the time that a request has, for judging; the rest is for compiling and pricing.
+constexpr double VerifyShare = 0.6;
+constexpr uint64_t QuickExhaustiveCases = 1 << 20;
+constexpr uint64_t SmtMs = 1'000;
+
+double MillisecondsSince(SteadyClock::time_point start) {
+  return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
+}
+
+// Adds the time of a scope to a total.
+class Timed {
+ public:
+  explicit Timed(double& total_ms) : total_ms_(total_ms) {}
+  ~Timed() { total_ms_ += MillisecondsSince(start_); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& total_ms_;
+  SteadyClock::time_point start_ = SteadyClock::now();
+};
+
+struct Proposal {
+  ir::Candidate candidate;
+  exec::CompiledForm form;
+  std::shared_ptr<const exec::NativeCode> code;
+  bool priced = false;
+  Price price;
+  bool is_source = false;
+  bool out = false;
+
+  // What proposals are ordered by; those without a price come last.
+  double Rank() const {
+    const double ns = priced ? price.min_ns : 1e30;
+    return candidate.guard.atoms.empty() ? ns : ns * GuardMargin;
+  }
+};
+
+class Improvement {
+ public:
+  Improvement(const WorkRequest& request, Compiler& compiler) : request_(request), compiler_(compiler) {}
+
+  Result<WorkReply> Run();
+  bool tainted() const { return tainted_; }
+
+ private:
+  void ProposeAll();
+  void Propose(ir::Candidate candidate);
+  void ProposeForeign();
+  void Lower(Proposal& proposal);
+  void LowerAll();
+  Result<void> PriceAll();
+  bool Judge(Proposal& proposal);
+  bool JudgeInOrder();
+  void Say(std::string line) { reply_.log += line + "\n"; }
+  void Refuse(Proposal& proposal, std::string_view why) {
+    proposal.out = true;
+    Say(fmt::format("refuse: {}: {}", proposal.candidate.origin, why));
+  }
+
+  const WorkRequest& request_;
+  Compiler& compiler_;
+  WorkReply reply_;
+  SteadyClock::time_point start_ = SteadyClock::now();
+  ir::Program source_;
+  std::string source_exact_;
+  double source_cost_ = 0;
+  std::vector<Proposal> proposals_;
+  std::optional<Pricer> pricer_;
+  bool tainted_ = false;
+};
+
+void Improvement::Propose(ir::Candidate candidate) {
+  const std::string exact = ir::ExactDigest(candidate.program);
+  const std::string guard = ir::PrintGuard(candidate.guard);
+  if (std::ranges::find(request_.banned, exact) != request_.banned.end())
+    return Say(fmt::format("refuse: {}: {} is banned", candidate.origin, ir::ShortDigest(exact)));
+  const bool known = std::ranges::any_of(proposals_, [&](const Proposal& other) {
+    return other.form.candidate_exact == exact && other.form.guard == guard;
+  });
+  if (known) return;
+  const double cost = optimize::StaticCost(candidate.program);
+  Say(fmt::format("propose: {}: cost {:.4g} -> {:.4g}{}", candidate.origin, source_cost_, cost,
+                  candidate.guard.atoms.empty() ? "" : fmt::format(" if {}", guard)));
+  Proposal& proposal = proposals_.emplace_back();
+  proposal.is_source = exact == source_exact_ && candidate.guard.atoms.empty();
+  proposal.form.source_exact = source_exact_;
+  proposal.form.guard = guard;
+  proposal.form.candidate = ir::PrintText(ir::Canonicalize(candidate.program));
+  proposal.form.candidate_exact = exact;
+  proposal.form.target = "native";
+  proposal.form.toolchain = compiler_.toolchain();
+  proposal.candidate = std::move(candidate);
+}
+
+void Improvement::ProposeForeign() {
+  if (request_.foreign_candidate.empty()) return;
+  ir::Candidate candidate;
+  candidate.origin = "store";
+  Result<ir::Program> program = ir::ParseText(request_.foreign_candidate);
+  if (!program) return Say(fmt::format("refuse: store: {}", program.error().message));
+  candidate.program = std::move(*program);
+  Result<ir::Guard> guard = ir::ParseGuard(request_.foreign_guard, source_);
+  if (!guard) return Say(fmt::format("refuse: store: {}", guard.error().message));
+  candidate.guard = std::move(*guard);
+  Propose(std::move(candidate));
+}
+
+void Improvement::ProposeAll() {
+  const auto propose = [&](std::string_view who, Result<ir::Candidate> candidate) {
+    if (candidate) {
+      Propose(std::move(*candidate));
+    } else {
+      Say(fmt::format("refuse: {}: {}", who, candidate.error().message));
+    }
+  };
+  if (request_.specialize) propose("specialize", optimize::Specialize(source_, request_.observed));
+  propose("optimize", optimize::Optimize(source_));
+  ProposeForeign();
+  ir::Candidate itself;
+  itself.program = source_;
+  itself.origin = "source";
+  Propose(std::move(itself));
+}
+
+void Improvement::Lower(Proposal& proposal) {
+  const Timed timed(reply_.compile_ms);
+  const auto start = SteadyClock::now();
+  Result<exec::NativeImage> image = compiler_.Compile(proposal.candidate.program, request_.level);
+  if (!image) return Refuse(proposal, image.error().message);
+  auto code = exec::NativeCode::Map(*image);
+  if (!code) return Refuse(proposal, code.error().message);
+  proposal.code = std::move(*code);
+  proposal.form.cost.code_bytes = image->code.size();
+  proposal.form.image = std::move(*image);
+  Say(fmt::format("lower: {}: {} bytes of {} code in {:.1f} ms", proposal.candidate.origin,
+                  PrintGrouped(proposal.form.cost.code_bytes), exec::CpuLevelName(request_.level),
+                  MillisecondsSince(start)));
+}
+
+void Improvement::LowerAll() {
+  for (Proposal& proposal : proposals_) {
+    const bool any = std::ranges::any_of(proposals_, [](const Proposal& p) { return p.code != nullptr; });
+    if (proposal.is_source && any && MillisecondsSince(start_) > QuickMs) continue;
+    Lower(proposal);
+  }
+}
+
+Result<void> Improvement::PriceAll() {
+  const Timed timed(reply_.price_ms);
+  if (!pricer_) {
+    std::vector<exec::Value> sample;
+    if (!request_.sample_arguments.empty()) sample = TRY(wire::DecodeValues(request_.sample_arguments));
+    pricer_ = TRY(Pricer::Make(source_, TRY(TypicalArguments(source_, request_.observed, sample))));
+  }
+  std::vector<Proposal*> priced;
+  std::vector<std::shared_ptr<const exec::NativeCode>> codes;
+  for (Proposal& proposal : proposals_) {
+    if (proposal.code == nullptr || proposal.out) continue;
+    if (!pricer_->Applies(proposal.candidate.guard)) {
+      Refuse(proposal, "no typical call is under its guard");
+      continue;
+    }
+    const std::string wrong = TRY(pricer_->Wrong(proposal.code));
+    if (!wrong.empty()) {
+      tainted_ = true;
+      Refuse(proposal, fmt::format("its code is wrong: {}", wrong));
+      continue;
+    }
+    priced.push_back(&proposal);
+    codes.push_back(proposal.code);
+  }
+  if (priced.empty()) return {};
+  const std::vector<Price> prices = TRY(pricer_->Compare(codes));
+  const Price& reference = prices.back();
+  for (size_t i = 0; i < priced.size(); ++i) {
+    Proposal& proposal = *priced[i];
+    proposal.priced = true;
+    proposal.price = prices[i];
+    proposal.form.cost.ns_per_call = prices[i].min_ns;
+    proposal.form.cost.reference_ns = reference.min_ns;
+    Say(fmt::format("price: {}: {} -> {} (median {} -> {})", proposal.candidate.origin,
+                    PrintNanoseconds(reference.min_ns), PrintNanoseconds(prices[i].min_ns),
+                    PrintNanoseconds(reference.median_ns), PrintNanoseconds(prices[i].median_ns)));
+  }
+  return {};
+}
+
+std::string Tell(std::string_view half, const verify::Evidence& evidence) {
+  const std::string cases = evidence.cases > 0 ? fmt::format(" {}", PrintGrouped(evidence.cases)) : "";
+  return fmt::format("{} {}{} ({})", half, verify::GradeName(evidence.grade), cases, evidence.judge);
+}
+
+// Code that was refuted by running it may have done anything.
+bool RanWrong(const verify::Examined& examined) {
+  return std::holds_alternative<verify::Refuted>(examined.lowering);
+}
+
+bool Improvement::Judge(Proposal& proposal) {
+  const Timed timed(reply_.verify_ms);
+  verify::VerifyOptions options;
+  options.limits.verify_ms = static_cast<uint64_t>(VerifyShare * static_cast<double>(request_.timeout_ms));
+  options.limits.smt_ms = SmtMs;
+  options.exhaustive_cases = QuickExhaustiveCases;
+  Result<verify::Examined> examined =
+      verify::Examine(source_, proposal.candidate, proposal.form, request_.policy, options);
+  if (!examined) {
+    Refuse(proposal, examined.error().message);
+    return false;
+  }
+  tainted_ |= RanWrong(*examined);
+  if (!examined->form) {
+    Refuse(proposal, examined->refusal);
+    return false;
+  }
+  const verify::EvidencePair& evidence = examined->form->evidence();
+  Say(fmt::format("verify: {}: {}, {}", proposal.candidate.origin, Tell("meaning", evidence.meaning),
+                  Tell("lowering", evidence.lowering)));
+  reply_.sealed = verify::Seal(*examined->form, request_.key);
+  return true;
+}
+
+bool Improvement::JudgeInOrder() {
+  std::vector<Proposal*> order;
+  for (Proposal& proposal : proposals_)
+    if (proposal.priced && !proposal.out) order.push_back(&proposal);
+  std::ranges::sort(order, {}, [](const Proposal* proposal) { return std::pair(proposal->Rank(), proposal); });
+  return std::ranges::any_of(order, [this](Proposal* proposal) { return Judge(*proposal); });
+}
+
+Result<WorkReply> Improvement::Run() {
+  source_ = TRY(ir::ParseText(request_.program));
+  source_exact_ = ir::ExactDigest(source_);
+  source_cost_ = optimize::StaticCost(source_);
+  ProposeAll();
+  LowerAll();
+  TRY_VOID(PriceAll());
+  if (JudgeInOrder()) return std::move(reply_);
+  // Whatever was proposed fell through; the source itself remains, if it was put off.
+  for (Proposal& proposal : proposals_) {
+    if (!proposal.is_source || proposal.code != nullptr || proposal.out) continue;
+    Lower(proposal);
+    TRY_VOID(PriceAll());
+    JudgeInOrder();
+    break;
+  }
+  return std::move(reply_);
+}
+
+}  // namespace
+
+Result<WorkReply> ImproveAndTell(const WorkRequest& request, Compiler& compiler, bool& tainted) {
+  Improvement improvement(request, compiler);
+  Result<WorkReply> reply = improvement.Run();
+  tainted = improvement.tainted();
+  return reply;
+}
+
+Result<WorkReply> ImproveHere(const WorkRequest& request, Compiler& compiler) {
+  bool tainted = false;
+  return ImproveAndTell(request, compiler, tainted);
+}
+
+}  // namespace frazil::engine

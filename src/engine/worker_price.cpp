@@ -1,0 +1,143 @@
+// Timing in turns: in every round each form answers the same call a few times, so that all of them share the machine's
+// moods; the smallest time of the rounds is what a form costs, the median is told beside it. The interpreter stands in
+// every comparison, because a cost alone says nothing on another day.
+#include "engine/worker_price.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+
+#include "engine/worker_compare.h"
+#include "exec/guard_eval.h"
+#include "exec/native_callable.h"
+#include "exec/word_call.h"
+#include "ir/lower.h"
+
+namespace frazil::engine {
+namespace {
+
+using exec::Value;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int MaxRounds = 9;
+constexpr double AllRoundsNs = 5e6;
+constexpr double SlowCallNs = AllRoundsNs / 3;
+// A sample is repeated until it takes this long: the clock itself takes 30 ns.
+constexpr double SampleNs = 10'000;
+constexpr uint64_t MaxRepeats = 1000;
+
+double NanosecondsOf(const std::function<void()>& action, uint64_t repeats) {
+  const auto start = SteadyClock::now();
+  for (uint64_t i = 0; i < repeats; ++i) action();
+  const std::chrono::duration<double, std::nano> taken = SteadyClock::now() - start;
+  return taken.count() / static_cast<double>(repeats);
+}
+
+Limits RunLimits() {
+  Limits limits;
+  limits.fuel = 50'000'000;
+  limits.memory_bytes = 256 << 20;
+  limits.run_ms = 1'000;
+  return limits;
+}
+
+// One way to answer the call, with memory of its own that is put back before each sample.
+struct Subject {
+  std::vector<Value> arguments;
+  exec::LoweredCall call;
+  std::vector<uint64_t> words;
+  std::vector<uint64_t> results;
+  std::function<void(const uint64_t* words, uint64_t* results)> answer;
+  uint64_t repeats = 1;
+  std::vector<double> samples;
+
+  static Result<Subject> Make(const ir::Program& source, std::span<const Value> pristine) {
+    std::vector<Value> copy = CopyArguments(pristine);
+    exec::LoweredCall call = TRY(exec::LoweredCall::Create(source, copy, RunLimits()));
+    std::vector<uint64_t> words = exec::ArgumentWords(call);
+    std::vector<uint64_t> results(exec::WordCount(call.scalar_results()) + 1);
+    return Subject{std::move(copy), std::move(call), std::move(words), std::move(results), {}, 1, {}};
+  }
+  void Restore(std::span<const Value> pristine) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].memory)
+        std::copy_n(pristine[i].memory->data(), pristine[i].memory->size_bytes(), arguments[i].memory->data());
+    }
+  }
+  double Time(uint64_t times) {
+    return NanosecondsOf([this] { answer(words.data(), results.data()); }, times);
+  }
+};
+
+Price PriceOf(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  return {samples.front(), samples[samples.size() / 2]};
+}
+
+}  // namespace
+
+Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> arguments) {
+  Pricer pricer;
+  pricer.source_ = std::make_shared<const ir::Program>(source);
+  pricer.fluid_ = TRY(InterpreterFluid::Create(TRY(ir::LowerTensors(source)), RunLimits()));
+  pricer.arguments_ = std::move(arguments);
+  pricer.arguments_after_ = CopyArguments(pricer.arguments_);
+  const auto interpreter = TRY(exec::InterpreterProgram::Create(source));
+  exec::RunContext context;
+  context.limits = RunLimits();
+  pricer.outcome_ = TRY(interpreter.Run(pricer.arguments_after_, context));
+  return pricer;
+}
+
+bool Pricer::Applies(const ir::Guard& guard) const {
+  // The copies that are timed lie at multiples of 64, as these do.
+  const std::vector<Value> copy = CopyArguments(arguments_);
+  return exec::Holds(guard, copy);
+}
+
+Result<std::string> Pricer::Wrong(const std::shared_ptr<const exec::NativeCode>& code) const {
+  const std::unique_ptr<exec::Callable> callable = TRY(exec::MakeNativeCallable(code, source_));
+  const std::vector<Value> copy = CopyArguments(arguments_);
+  exec::RunContext context;
+  context.limits = RunLimits();
+  const exec::Outcome outcome = TRY(callable->Run(copy, context));
+  if (!MarginsAreWhole(copy)) return "it writes beside its buffers";
+  return Difference(outcome_, arguments_after_, outcome, copy);
+}
+
+Result<std::vector<Price>> Pricer::Compare(std::span<const std::shared_ptr<const exec::NativeCode>> forms) const {
+  std::vector<Subject> subjects;
+  for (const auto& code : forms) {
+    Subject& subject = subjects.emplace_back(TRY(Subject::Make(*source_, arguments_)));
+    subject.answer = [&code](const uint64_t* words, uint64_t* results) {
+      exec::CallNative(*code, words, results, nullptr);
+    };
+  }
+  Subject& reference = subjects.emplace_back(TRY(Subject::Make(*source_, arguments_)));
+  reference.answer = [this](const uint64_t* words, uint64_t* results) { fluid_->Call(words, results, nullptr); };
+
+  double round_ns = 0;
+  for (Subject& subject : subjects) {
+    const double first_ns = subject.Time(1);  // caches are cold: no sample, unless it is the only one
+    subject.Restore(arguments_);
+    const double second_ns = first_ns < SlowCallNs ? subject.Time(1) : first_ns;
+    if (first_ns >= SlowCallNs) subject.samples.push_back(first_ns);
+    subject.repeats = static_cast<uint64_t>(
+        std::clamp(SampleNs / std::max(second_ns, 1.0), 1.0, static_cast<double>(MaxRepeats)));
+    round_ns += std::max(second_ns, SampleNs);
+  }
+  const int rounds = static_cast<int>(std::clamp(AllRoundsNs / round_ns, 1.0, static_cast<double>(MaxRounds)));
+  for (int round = 0; round < rounds; ++round) {
+    for (Subject& subject : subjects) {
+      if (rounds == 1 && !subject.samples.empty()) continue;
+      subject.Restore(arguments_);
+      subject.samples.push_back(subject.Time(subject.repeats));
+    }
+  }
+  std::vector<Price> prices;
+  for (Subject& subject : subjects) prices.push_back(PriceOf(std::move(subject.samples)));
+  return prices;
+}
+
+}  // namespace frazil::engine

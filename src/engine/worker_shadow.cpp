@@ -1,0 +1,66 @@
+// A real call's arguments, answered once more by the interpreter and by the compiled form, side by side and far from the
+// caller. The form comes sealed: what the installation did not vouch for is not run.
+#include "engine/wire.h"
+#include "engine/worker_compare.h"
+#include "engine/worker_serve.h"
+#include "exec/guard_eval.h"
+#include "exec/interpreter_program.h"
+#include "exec/native_callable.h"
+#include "ir/digest.h"
+#include "ir/text.h"
+
+namespace frazil::engine {
+namespace {
+
+// The rest of the time is for the compiled form and the copies.
+constexpr uint64_t InterpreterShare = 2;
+
+bool IsLimit(const exec::Outcome& outcome) {
+  using ir::Trap;
+  return outcome.trap && (outcome.trap->kind == Trap::Fuel || outcome.trap->kind == Trap::Depth ||
+                          outcome.trap->kind == Trap::Memory);
+}
+
+// What the sealed bytes say of themselves is what is asked for: their seal makes it true.
+Result<verify::Verified<exec::CompiledForm>> Open(const ShadowRequest& request, const std::string& source_exact) {
+  const exec::CompiledForm claimed = TRY(verify::ReadForeign(request.sealed));
+  verify::Expected expected;
+  expected.source_exact = source_exact;
+  expected.guard = claimed.guard;
+  expected.target = claimed.target;
+  expected.level = exec::HostLevel();
+  expected.policy = {verify::Grade::None, verify::Grade::None};
+  return verify::Readmit(request.sealed, request.key, expected);
+}
+
+}  // namespace
+
+Result<ShadowReply> ShadowHere(const ShadowRequest& request) {
+  auto source = std::make_shared<const ir::Program>(TRY(ir::ParseText(request.program)));
+  const auto form = TRY(Open(request, ir::ExactDigest(*source)));
+  const std::vector<exec::Value> arguments = TRY(wire::DecodeValues(request.arguments));
+  TRY_VOID(exec::CheckLaunch(*source, arguments));
+  // The slot would not have used the form for such a call, so there is nothing to agree about.
+  const ir::Guard guard = TRY(ir::ParseGuard(form->guard, *source));
+
+  const std::vector<exec::Value> expected_arguments = CopyArguments(arguments);
+  const std::vector<exec::Value> found_arguments = CopyArguments(arguments);
+  if (!exec::Holds(guard, found_arguments)) return ShadowReply{true, {}};
+
+  exec::RunContext context;
+  context.limits.run_ms = request.timeout_ms / InterpreterShare;
+  const auto interpreter = TRY(exec::InterpreterProgram::Create(*source));
+  const exec::Outcome expected = TRY(interpreter.Run(expected_arguments, context));
+  // A run that a limit ended says nothing about the other.
+  if (IsLimit(expected)) return ShadowReply{true, {}};
+
+  const auto code = TRY(exec::NativeCode::Map(form->image));
+  const auto callable = TRY(exec::MakeNativeCallable(code, source));
+  const exec::Outcome found = TRY(callable->Run(found_arguments, context));
+  if (!MarginsAreWhole(found_arguments)) return ShadowReply{false, "it writes beside its buffers"};
+  if (found.trap && found.trap->kind == ir::Trap::Fuel) return ShadowReply{true, {}};
+  std::string difference = Difference(expected, expected_arguments, found, found_arguments);
+  return ShadowReply{difference.empty(), std::move(difference)};
+}
+
+}  // namespace frazil::engine

@@ -1,0 +1,62 @@
+// frazil-worker: compiles, verifies and prices for one client (engine/worker.h), which starts it and gives it a socket
+// as descriptor 3. Nobody else starts it; --version is for people.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/check.h"
+#include "engine/worker.h"
+#include "engine/worker_process.h"
+#include "startup.h"
+#include "targets/native/native.h"
+
+namespace {
+
+using namespace frazil;
+
+constexpr int Socket = engine::WorkerProcess::SocketAtWorker;
+constexpr int UsageStatus = 64;
+constexpr int InternalStatus = engine::WorkerProcess::BrokenInvariantStatus;
+
+class NativeCompiler : public engine::Compiler {
+ public:
+  Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) override {
+    targets::native::NativeOptions options;
+    options.level = level;
+    return targets::native::EmitImage(program, options);
+  }
+  std::string toolchain() const override { return targets::native::Toolchain(); }
+};
+
+// State that broke an invariant serves no further request; the client knows the status.
+void OnBrokenInvariant(const char* file, int line, const char* condition) {
+  fmt::print(stderr, "frazil-worker: broken invariant at {}:{}: {}\n", file, line, condition);
+  ::_exit(InternalStatus);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  worker::StartOptions options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--version") {
+      fmt::print("frazil-worker {}, {}\n", FRAZIL_VERSION, targets::native::Toolchain());
+      return 0;
+    }
+    if (worker::ReadOption(argument, options)) continue;
+    fmt::print(stderr, "frazil-worker: unknown option {}\n", argument);
+    return UsageStatus;
+  }
+  if (!worker::IsWorkerSocket(Socket)) {
+    fmt::print(stderr, "frazil-worker is started by Frazil itself, with a socket as descriptor {}\n", Socket);
+    return UsageStatus;
+  }
+  worker::TakeLimits(options);
+  worker::DieWithParent(Socket);
+  SetCheckHandler(OnBrokenInvariant);
+  NativeCompiler compiler;
+  // Straight out: nothing here is worth a destructor.
+  ::_exit(engine::ServeWorker(Socket, compiler, options.cpu_seconds));
+}
