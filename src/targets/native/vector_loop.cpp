@@ -1,8 +1,360 @@
-// Which loops become vector code.
+// The frame of a vector loop: tests before it, blocks of several vectors while there are enough iterations, blocks
+// of one masked vector for the rest (where the machine has masks), and the scalar loop for everything else: the rest
+// without masks, a test that fails, a block with a lane that would trap.
 #include "targets/native/vector_loop.h"
 
-namespace frazil::targets::native {
+#include <fmt/format.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Metadata.h>
 
-bool TryEmitVectorLoop(FunctionEmitter&, const ir::Inst&) { return false; }
+#include <algorithm>
+#include <bit>
+
+#include "targets/native/function_emitter.h"
+#include "targets/native/kernel_loops.h"
+#include "targets/native/loop_plan.h"
+#include "targets/native/vector_index.h"
+#include "targets/native/vector_lanes.h"
+
+namespace frazil::targets::native {
+namespace {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using Shape = LoopAccess::Shape;
+
+unsigned VectorBytes(exec::CpuLevel level) {
+  switch (level) {
+    case exec::CpuLevel::Baseline:
+      return 16;
+    case exec::CpuLevel::Avx2:
+      return 32;
+    case exec::CpuLevel::Avx512:
+      return 64;
+  }
+  return 16;
+}
+
+struct BlockSizes {
+  unsigned main = 0;
+  unsigned tail = 0;  // 0: the scalar loop takes the rest
+};
+
+// A short body wants several vectors at a time to fill the pipeline; a long one fills it alone and would spill.
+BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
+  const unsigned vector = VectorBytes(level);
+  const unsigned memory = std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
+  const unsigned lanes = vector / memory;
+  const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
+  const unsigned wanted = plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
+  BlockSizes sizes;
+  sizes.main = lanes * std::max(1u, wanted / registers);
+  const bool has_masks = level == exec::CpuLevel::Avx512 ||
+                         (level == exec::CpuLevel::Avx2 && (plan.accesses.empty() || plan.narrowest_bytes >= 4));
+  if (has_masks) sizes.tail = lanes;
+  return sizes;
+}
+
+class VectorLoop {
+ public:
+  VectorLoop(FunctionEmitter& emitter, const Inst& loop, const LoopPlan& plan)
+      : emitter_(emitter), builder_(emitter.builder()), loop_(loop), plan_(plan), sizes_(ChooseSizes(plan, emitter.level())) {}
+
+  void Emit() {
+    lo_ = emitter_.Get(emitter_.function().operand(loop_, 0));
+    llvm::Value* hi = emitter_.Get(emitter_.function().operand(loop_, 1));
+    count_ = builder_.CreateSub(hi, lo_);
+    for (uint32_t k = 0; k < loop_.results.count; ++k)
+      inits_.push_back(emitter_.IsLive(Function::result_of(loop_, k))
+                           ? emitter_.Get(emitter_.function().operand(loop_, FirstInit(loop_) + k))
+                           : nullptr);
+    scalar_ = emitter_.NewBlock("scalar");
+    done_ = emitter_.NewBlock("done");
+    llvm::BasicBlock* vector = emitter_.NewBlock("vector");
+    llvm::Value* fits = builder_.CreateAnd(builder_.CreateICmpSLT(lo_, hi), TestAccesses());
+    for (auto [a, b] : plan_.disjoint)
+      fits = builder_.CreateAnd(fits, builder_.CreateICmpNE(emitter_.Get(a), emitter_.Get(b)));
+    to_scalar_.push_back({builder_.GetInsertBlock(), builder_.getInt64(0), inits_});
+    builder_.CreateCondBr(fits, vector, scalar_);
+    builder_.SetInsertPoint(vector);
+    LoadUniform();
+    EmitBlocks();
+    EmitScalar();
+    Finish();
+  }
+
+ private:
+  // A way into a block: from where, after how many iterations, with which carried values.
+  struct Way {
+    llvm::BasicBlock* from;
+    llvm::Value* trip;
+    LlvmValues carried;
+  };
+
+  // Is every access that can be tested now inside of its buffer, in all iterations?
+  llvm::Value* TestAccesses() {
+    llvm::Value* all = builder_.getTrue();
+    hoisted_.resize(plan_.accesses.size());
+    for (size_t i = 0; i < plan_.accesses.size(); ++i) {
+      const LoopAccess& access = plan_.accesses[i];
+      if (!access.hoisted) continue;
+      auto same = std::find_if(plan_.accesses.begin(), plan_.accesses.begin() + static_cast<ptrdiff_t>(i), [&](const LoopAccess& other) {
+        return other.hoisted && other.buffer == access.buffer && other.shape == access.shape && other.offset == access.offset;
+      });
+      if (static_cast<size_t>(same - plan_.accesses.begin()) < i) {
+        hoisted_[i] = hoisted_[static_cast<size_t>(same - plan_.accesses.begin())];
+        continue;
+      }
+      llvm::Value* first = EvaluateForm(emitter_, access.offset);
+      if (access.shape == Shape::Unit) first = builder_.CreateAdd(first, lo_);
+      llvm::Value* length = emitter_.LengthOf(access.buffer);
+      all = builder_.CreateAnd(all, builder_.CreateICmpULT(first, length));
+      if (access.shape == Shape::Unit)
+        all = builder_.CreateAnd(all, builder_.CreateICmpULE(count_, builder_.CreateSub(length, first)));
+      const ir::Type element = emitter_.function().type(access.buffer).element();
+      hoisted_[i].address = emitter_.ElementAddress(element, emitter_.Get(access.buffer), first);
+    }
+    return all;
+  }
+
+  // Elements that no iteration changes are read once, after the tests.
+  void LoadUniform() {
+    for (size_t i = 0; i < plan_.accesses.size(); ++i) {
+      const LoopAccess& access = plan_.accesses[i];
+      if (access.shape != Shape::Uniform || !access.hoisted) continue;
+      const ir::Type element = emitter_.function().type(access.buffer).element();
+      hoisted_[i].value = emitter_.LoadElement(element, hoisted_[i].address);
+    }
+  }
+
+  // --- folds ---
+  ir::Type FoldType(size_t f) const { return emitter_.function().inst(plan_.folds[f].step).type; }
+
+  llvm::Constant* Identity(size_t f) {
+    const ir::Type type = FoldType(f);
+    const unsigned bits = static_cast<unsigned>(BitsOf(type));
+    const bool is_signed = IsSigned(type.scalar);
+    switch (plan_.folds[f].op) {
+      case Op::Mul:
+        return builder_.getInt(llvm::APInt(bits, 1));
+      case Op::And:
+        return builder_.getInt(llvm::APInt::getAllOnes(bits));
+      case Op::Min:
+        return builder_.getInt(is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits));
+      case Op::Max:
+        return builder_.getInt(is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits));
+      default:
+        return builder_.getInt(llvm::APInt::getZero(bits));
+    }
+  }
+
+  llvm::Value* Combine(size_t f, llvm::Value* a, llvm::Value* b) {
+    llvm::Value* in[] = {a, b};
+    return emitter_.ops().Compute(plan_.folds[f].op, FoldType(f), FoldType(f), in);
+  }
+
+  LlvmValues Identities(unsigned lanes) {
+    LlvmValues values;
+    for (size_t f = 0; f < plan_.folds.size(); ++f)
+      values.push_back(llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes), Identity(f)));
+    return values;
+  }
+
+  // The carried values after the lanes of `vectors` have been collected too.
+  LlvmValues Collect(const LlvmValues& carried, const LlvmValues& vectors) {
+    LlvmValues result = carried;
+    for (size_t f = 0; f < vectors.size(); ++f) {
+      llvm::Value* vector = vectors[f];
+      for (unsigned lanes = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements(); lanes > 1; lanes /= 2) {
+        llvm::SmallVector<int, 128> low, high;
+        for (unsigned i = 0; i < lanes / 2; ++i) low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(lanes / 2 + i));
+        vector = Combine(f, builder_.CreateShuffleVector(vector, low), builder_.CreateShuffleVector(vector, high));
+      }
+      const uint32_t k = plan_.folds[f].carried;
+      result[k] = Combine(f, result[k], builder_.CreateExtractElement(vector, uint64_t{0}));
+    }
+    return result;
+  }
+
+  // --- blocks ---
+  void EmitBlocks() {
+    llvm::BasicBlock* after = emitter_.NewBlock("after");
+    std::vector<Way> to_after;
+    EmitMain(after, to_after);
+    builder_.SetInsertPoint(after);
+    Way rest = Merge(to_after);
+    llvm::Value* is_done = builder_.CreateICmpEQ(rest.trip, count_);
+    rest.from = builder_.GetInsertBlock();
+    to_done_.push_back(rest);
+    if (sizes_.tail == 0) {
+      to_scalar_.push_back(rest);
+      builder_.CreateCondBr(is_done, done_, scalar_);
+      return;
+    }
+    llvm::BasicBlock* tail = emitter_.NewBlock("tail");
+    builder_.CreateCondBr(is_done, done_, tail);
+    EmitTail(tail, rest);
+  }
+
+  void EmitMain(llvm::BasicBlock* after, std::vector<Way>& to_after) {
+    const unsigned lanes = MainLanes();
+    llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(count_, builder_.getInt64(lanes)));
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* body = emitter_.NewBlock("main");
+    llvm::BasicBlock* end = emitter_.NewBlock("main.end");
+    llvm::BasicBlock* bail = emitter_.NewBlock("main.bail");
+    to_after.push_back({before, builder_.getInt64(0), inits_});
+    builder_.CreateCondBr(builder_.CreateICmpULT(count_, builder_.getInt64(lanes)), after, body);
+    builder_.SetInsertPoint(body);
+    llvm::PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2, "trip");
+    trip->addIncoming(builder_.getInt64(0), before);
+    LlvmValues folds = Identities(lanes);
+    std::vector<llvm::PHINode*> phis = Phis(folds, before);
+    LlvmValues at_start(phis.begin(), phis.end());
+    folds = at_start;
+    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), nullptr, bail};
+    LaneEmitter(emitter_, block).Run(folds);
+    llvm::Value* next = builder_.CreateAdd(trip, builder_.getInt64(lanes), "", /*HasNUW=*/true);
+    llvm::BasicBlock* last = builder_.GetInsertBlock();
+    trip->addIncoming(next, last);
+    for (size_t f = 0; f < phis.size(); ++f) phis[f]->addIncoming(folds[f], last);
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, whole), body, end);
+
+    builder_.SetInsertPoint(end);
+    to_after.push_back({end, next, Collect(inits_, folds)});
+    builder_.CreateBr(after);
+    Bail(bail, trip, inits_, at_start);
+  }
+
+  // A known number of iterations that fits one block takes exactly one.
+  unsigned MainLanes() {
+    if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_)) {
+      const uint64_t count = known->getZExtValue();
+      if (std::has_single_bit(count) && count <= sizes_.main) return static_cast<unsigned>(count);
+    }
+    return sizes_.main;
+  }
+
+  std::vector<llvm::PHINode*> Phis(const LlvmValues& starts, llvm::BasicBlock* from) {
+    std::vector<llvm::PHINode*> phis;
+    for (llvm::Value* start : starts) {
+      if (start == nullptr) {
+        phis.push_back(nullptr);
+        continue;
+      }
+      phis.push_back(builder_.CreatePHI(start->getType(), 2));
+      phis.back()->addIncoming(start, from);
+    }
+    return phis;
+  }
+
+  // The scalar loop takes over from the start of the block; nothing of it has been stored.
+  void Bail(llvm::BasicBlock* bail, llvm::Value* trip, const LlvmValues& carried, const LlvmValues& folds) {
+    if (bail->use_empty()) {
+      bail->eraseFromParent();
+      return;
+    }
+    builder_.SetInsertPoint(bail);
+    LlvmValues collected = folds.empty() ? carried : Collect(carried, folds);
+    to_scalar_.push_back({builder_.GetInsertBlock(), trip, collected});
+    builder_.CreateBr(scalar_);
+  }
+
+  void EmitTail(llvm::BasicBlock* tail, const Way& start) {
+    const unsigned lanes = sizes_.tail;
+    llvm::BasicBlock* bail = emitter_.NewBlock("tail.bail");
+    builder_.SetInsertPoint(tail);
+    llvm::PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2, "trip");
+    trip->addIncoming(start.trip, start.from);
+    std::vector<llvm::PHINode*> carried = Phis(start.carried, start.from);
+    LlvmValues at_start(carried.begin(), carried.end());
+    llvm::Value* left = builder_.CreateSub(count_, trip);
+    llvm::Value* rest = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(lanes));
+    LlvmValues folds = Identities(lanes);
+    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), rest, bail};
+    LaneEmitter(emitter_, block).Run(folds);
+    LlvmValues collected = Collect(at_start, folds);
+    llvm::Value* next = builder_.CreateAdd(trip, rest);
+    llvm::BasicBlock* last = builder_.GetInsertBlock();
+    trip->addIncoming(next, last);
+    for (size_t k = 0; k < carried.size(); ++k)
+      if (carried[k] != nullptr) carried[k]->addIncoming(collected[k], last);
+    to_done_.push_back({last, next, collected});
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, count_), tail, done_);
+    Bail(bail, trip, at_start, {});
+  }
+
+  // At the start of a block that is reached on these ways.
+  Way Merge(const std::vector<Way>& ways) {
+    Way merged{nullptr, nullptr, {}};
+    auto merge = [&](auto get) {
+      llvm::PHINode* phi = builder_.CreatePHI(get(ways[0])->getType(), static_cast<unsigned>(ways.size()));
+      for (const Way& way : ways) phi->addIncoming(get(way), way.from);
+      return phi;
+    };
+    merged.trip = merge([](const Way& way) { return way.trip; });
+    for (size_t k = 0; k < inits_.size(); ++k)
+      merged.carried.push_back(inits_[k] == nullptr ? nullptr : merge([k](const Way& way) { return way.carried[k]; }));
+    return merged;
+  }
+
+  void EmitScalar() {
+    builder_.SetInsertPoint(scalar_);
+    Way start = Merge(to_scalar_);
+    LlvmValues results = emitter_.EmitScalarLoop(loop_, builder_.CreateAdd(lo_, start.trip), start.carried);
+    to_done_.push_back({builder_.GetInsertBlock(), count_, results});
+    builder_.CreateBr(done_);
+  }
+
+  void Finish() {
+    builder_.SetInsertPoint(done_);
+    if (inits_.empty()) return;
+    Way end = Merge(to_done_);
+    for (uint32_t k = 0; k < loop_.results.count; ++k)
+      if (end.carried[k] != nullptr) emitter_.Set(Function::result_of(loop_, k), end.carried[k]);
+  }
+
+  FunctionEmitter& emitter_;
+  Builder& builder_;
+  const Inst& loop_;
+  const LoopPlan& plan_;
+  const BlockSizes sizes_;
+  llvm::Value* lo_ = nullptr;
+  llvm::Value* count_ = nullptr;  // iterations, if there is one
+  LlvmValues inits_;
+  std::vector<HoistedAccess> hoisted_;
+  llvm::BasicBlock* scalar_ = nullptr;
+  llvm::BasicBlock* done_ = nullptr;
+  std::vector<Way> to_scalar_;
+  std::vector<Way> to_done_;
+};
+
+// Shown by `emit --to llvm`: what became of each loop, and why.
+void Remember(FunctionEmitter& emitter, const Inst& loop, const std::string& what) {
+  llvm::LLVMContext& context = emitter.context();
+  std::string text = fmt::format("@{} line {}, {}: {}", emitter.function().name, loop.location.line,
+                                 ir::Info(loop.op).mnemonic, what);
+  llvm::NamedMDNode* node = emitter.shared().module.getOrInsertNamedMetadata("frazil.loops");
+  node->addOperand(llvm::MDNode::get(context, llvm::MDString::get(context, text)));
+}
+
+}  // namespace
+
+bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
+  if (!emitter.shared().vectorize) return false;
+  if (TryEmitKernelLoop(emitter, loop)) return true;
+  const ir::FuncId id(static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
+  const PlanQuestion question{emitter.program(), emitter.shared().facts, id, emitter.shared().metered,
+                              [&](Op op, ir::Type type, ir::Type from) {
+                                return emitter.ops().ComputesVector(op, type, from);
+                              }};
+  const LoopPlan plan = PlanLoop(question, loop);
+  if (!plan.refusal.empty()) return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
+  const BlockSizes sizes = ChooseSizes(plan, emitter.level());
+  Remember(emitter, loop, fmt::format("{} iterations at a time, the rest {}", sizes.main, sizes.tail == 0 ? "one by one" : "under masks"));
+  VectorLoop(emitter, loop, plan).Emit();
+  return true;
+}
 
 }  // namespace frazil::targets::native

@@ -1,0 +1,17 @@
+// Which nests are kernels.
+#include "targets/native/kernel_loops.h"
+
+#include "targets/native/function_emitter.h"
+#include "targets/native/kernel_match.h"
+#include "targets/native/kernel_matmul.h"
+
+namespace frazil::targets::native {
+
+bool TryEmitKernelLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
+  // A kernel counts no fuel.
+  if (emitter.shared().metered) return false;
+  if (auto nest = MatchMatmul(emitter.function(), emitter.facts(), loop)) return EmitMatmul(emitter, loop, *nest);
+  return false;
+}
+
+}  // namespace frazil::targets::native

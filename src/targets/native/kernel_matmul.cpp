@@ -1,0 +1,419 @@
+// Blocks of columns, in them panels of depth in ascending order (a later panel starts its chains from what the one
+// before stored), in them blocks of rows, in them tiles. That a panel of b stays in the second-level cache while rows
+// stream past it is worth more than anything else here; packing it pays only where it would not fit as it stands.
+#include "targets/native/kernel_matmul.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "targets/native/kernel_tile.h"
+#include "targets/native/vector_index.h"
+
+namespace frazil::targets::native {
+namespace {
+
+using exec::CpuLevel;
+using ir::Inst;
+
+constexpr uint64_t PanelDepth = 512;
+constexpr uint64_t PanelBytes = 1536;        // of columns: 384 of f32
+constexpr uint64_t SecondLevelBytes = 1 << 20;  // of b, that it may stay in place
+constexpr uint64_t FewRows = 32;             // too few to pay for packing
+
+const llvm::ConstantInt* Known(llvm::Value* value) { return llvm::dyn_cast<llvm::ConstantInt>(value); }
+
+// The shape of the product and of its operands; by values of the function that is being filled.
+struct Sizes {
+  llvm::Value* rows;
+  llvm::Value* columns;
+  llvm::Value* depth;
+  llvm::Value* a_row;
+  llvm::Value* a_depth;
+  llvm::Value* b_depth;
+  llvm::Value* c_row;
+
+  std::vector<llvm::Value**> All() { return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &c_row}; }
+};
+
+struct Blocking {
+  unsigned lanes;    // of a whole vector
+  unsigned vectors;  // of a whole tile
+  unsigned rows;     // of a whole tile
+  unsigned width() const { return lanes * vectors; }
+};
+
+// Enough accumulators to hide the latency of fma, few enough rows to keep their streams apart in the first-level cache.
+Blocking Choose(CpuLevel level, unsigned element_bytes, llvm::Value* columns) {
+  const bool is_wide = level == CpuLevel::Avx512;
+  Blocking blocking{(is_wide ? 64 : 32) / element_bytes, is_wide ? 3u : 2u, is_wide ? 8u : 6u};
+  if (Known(columns) == nullptr) return blocking;
+  const uint64_t count = Known(columns)->getZExtValue();
+  const uint64_t vectors = (count + blocking.lanes - 1) / blocking.lanes;
+  if (vectors == 1)
+    blocking = {blocking.lanes, 1, is_wide ? 16u : 12u};
+  else if (is_wide && vectors == 2)
+    blocking = {blocking.lanes, 2, 12};
+  else if (is_wide && count % (4 * blocking.lanes) == 0)
+    blocking = {blocking.lanes, 4, 6};
+  return blocking;
+}
+
+// Fills a function that computes the product; every size that is known is a constant in it.
+class Driver {
+ public:
+  Driver(ModuleEmitter& shared, ir::Type type, const Sizes& outside)
+      : shared_(shared),
+        builder_(shared.module.getContext()),
+        ops_(builder_, shared.level, nullptr),
+        element_(ops_.TypeOf(type)),
+        bytes_(ir::BytesOf(type)),
+        sizes_(outside),
+        blocking_(Choose(shared.level, bytes_, outside.columns)) {}
+
+  // a, b, c, scratch (null: b stays in place), sizes.
+  llvm::Function* Emit() {
+    std::vector<llvm::Type*> parameters(4, builder_.getPtrTy());
+    parameters.resize(4 + sizes_.All().size(), builder_.getInt64Ty());
+    function_ = shared_.AddFunction(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false), "matmul");
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function_));
+    a_ = function_->getArg(0);
+    b_ = function_->getArg(1);
+    c_ = function_->getArg(2);
+    scratch_ = function_->getArg(3);
+    unsigned next = 4;
+    for (llvm::Value** size : sizes_.All()) {
+      if (Known(*size) == nullptr) *size = function_->getArg(next);
+      ++next;
+    }
+    is_packed_ = builder_.CreateIsNotNull(scratch_);
+    EmitBlocks();
+    builder_.CreateRetVoid();
+    return function_;
+  }
+
+ private:
+  using Body = std::function<void(llvm::Value*)>;
+  llvm::ConstantInt* Int(uint64_t n) { return builder_.getInt64(n); }
+  llvm::Value* Min(llvm::Value* a, llvm::Value* b) { return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b); }
+  llvm::BasicBlock* NewBlock(const char* name) {
+    return llvm::BasicBlock::Create(builder_.getContext(), name, function_);
+  }
+  llvm::Value* At(llvm::Value* base, llvm::Value* index) { return builder_.CreateGEP(element_, base, index); }
+
+  // i = lo, lo + step ... while i < hi; known to be none or one: without a loop. Gives the first i that is not below hi.
+  llvm::Value* Loop(llvm::Value* lo, llvm::Value* hi, llvm::Value* step, const Body& body) {
+    if (Known(lo) != nullptr && Known(hi) != nullptr) {
+      const uint64_t first = Known(lo)->getZExtValue();
+      const uint64_t end = Known(hi)->getZExtValue();
+      if (first >= end) return lo;
+      if (Known(step) != nullptr && end - first <= Known(step)->getZExtValue()) {
+        body(lo);
+        return builder_.CreateAdd(lo, step);
+      }
+    }
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* turn = NewBlock("turn");
+    llvm::BasicBlock* after = NewBlock("after");
+    builder_.CreateCondBr(builder_.CreateICmpULT(lo, hi), turn, after);
+    builder_.SetInsertPoint(turn);
+    llvm::PHINode* i = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+    i->addIncoming(lo, before);
+    body(i);
+    llvm::Value* next = builder_.CreateAdd(i, step);
+    i->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, hi), turn, after);
+    llvm::BasicBlock* end = builder_.GetInsertBlock();
+    builder_.SetInsertPoint(after);
+    llvm::PHINode* last = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+    last->addIncoming(lo, before);
+    last->addIncoming(next, end);
+    return last;
+  }
+
+  void EmitBlocks() {
+    const uint64_t width = std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1) * blocking_.width();
+    // Panels of about equal depth: a thin last one would cost as much as a whole one.
+    llvm::Value* panels = builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
+    llvm::Value* share = builder_.CreateUDiv(builder_.CreateSub(builder_.CreateAdd(sizes_.depth, panels), Int(1)), panels);
+    llvm::Value* depth_step = builder_.CreateAnd(builder_.CreateAdd(share, Int(15)), Int(~uint64_t{15}));
+    Loop(Int(0), sizes_.columns, Int(width), [&](llvm::Value* n0) {
+      llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), Int(width));
+      Loop(Int(0), sizes_.depth, depth_step, [&](llvm::Value* k0) {
+        llvm::Value* depth = Min(builder_.CreateSub(sizes_.depth, k0), depth_step);
+        EmitPanel(n0, columns, k0, depth);
+      });
+    });
+  }
+
+  void EmitPanel(llvm::Value* n0, llvm::Value* columns, llvm::Value* k0, llvm::Value* depth) {
+    llvm::Value* b = At(b_, builder_.CreateAdd(builder_.CreateMul(k0, sizes_.b_depth), n0));
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* pack = NewBlock("pack");
+    llvm::BasicBlock* rows = NewBlock("rows");
+    builder_.CreateCondBr(is_packed_, pack, rows);
+    builder_.SetInsertPoint(pack);
+    EmitPack(b, columns, depth);
+    llvm::BasicBlock* pack_end = builder_.GetInsertBlock();
+    builder_.CreateBr(rows);
+    builder_.SetInsertPoint(rows);
+    auto either = [&](llvm::Value* in_place, llvm::Value* packed) {
+      llvm::PHINode* phi = builder_.CreatePHI(in_place->getType(), 2);
+      phi->addIncoming(in_place, before);
+      phi->addIncoming(packed, pack_end);
+      return phi;
+    };
+    panel_ = {b, sizes_.b_depth, Int(1)};
+    if (MayPack()) panel_ = {either(b, scratch_), either(sizes_.b_depth, Int(blocking_.width())), either(Int(1), depth)};
+    llvm::Value* a = At(a_, builder_.CreateMul(k0, sizes_.a_depth));
+    llvm::Value* is_first = builder_.CreateICmpEQ(k0, Int(0));
+    auto block = [&](unsigned height, llvm::Value* i) {
+      TileOperands in{At(a, builder_.CreateMul(i, sizes_.a_row)), sizes_.a_row, sizes_.a_depth, nullptr, nullptr,
+                      At(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)), sizes_.c_row, depth, is_first};
+      EmitRowBlock(height, columns, in);
+    };
+    EmitRows(block);
+  }
+
+  bool MayPack() const {
+    if (Known(sizes_.columns) == nullptr || Known(sizes_.depth) == nullptr) return true;
+    return Known(sizes_.columns)->getZExtValue() * Known(sizes_.depth)->getZExtValue() * bytes_ > SecondLevelBytes / 2;
+  }
+
+  // Blocks of even height where the number of rows is known; else whole ones, then thinner and thinner ones.
+  void EmitRows(const std::function<void(unsigned, llvm::Value*)>& block) {
+    const unsigned whole = blocking_.rows;
+    if (const llvm::ConstantInt* known = Known(sizes_.rows)) {
+      const uint64_t rows = known->getZExtValue();
+      const uint64_t blocks = (rows + whole - 1) / whole;
+      const unsigned height = static_cast<unsigned>((rows + blocks - 1) / blocks);
+      const uint64_t high = rows - blocks * (height - 1);
+      Loop(Int(0), Int(high * height), Int(height), [&](llvm::Value* i) { block(height, i); });
+      if (height > 1)
+        Loop(Int(high * height), Int(rows), Int(height - 1), [&](llvm::Value* i) { block(height - 1, i); });
+      return;
+    }
+    llvm::Value* i = Int(0);
+    for (unsigned height : {whole, 4u, 2u, 1u}) {
+      if (height > whole) continue;
+      // The end of the last whole block of this height.
+      llvm::Value* left = builder_.CreateSub(sizes_.rows, i);
+      llvm::Value* end = builder_.CreateAdd(i, builder_.CreateMul(builder_.CreateUDiv(left, Int(height)), Int(height)));
+      i = Loop(i, end, Int(height), [&](llvm::Value* row) { block(height, row); });
+    }
+  }
+
+  // All tiles of a block of rows.
+  void EmitRowBlock(unsigned height, llvm::Value* columns, const TileOperands& row) {
+    const unsigned width = blocking_.width();
+    auto tile = [&](const TileShape& shape, llvm::Value* j, llvm::Value* count) {
+      TileOperands in = row;
+      in.b = At(panel_.b, builder_.CreateMul(j, panel_.step));
+      in.b_depth = panel_.depth_stride;
+      in.c = At(row.c, j);
+      in.columns = count;
+      EmitTile(builder_, ops_, element_, shape, in);
+    };
+    const TileShape whole{height, std::vector<TileVector>(blocking_.vectors, {blocking_.lanes, blocking_.lanes})};
+    llvm::Value* rest = builder_.CreateURem(columns, Int(width));
+    llvm::Value* end = builder_.CreateSub(columns, rest);
+    Loop(Int(0), end, Int(width), [&](llvm::Value* j) { tile(whole, j, nullptr); });
+    if (Known(sizes_.columns) != nullptr) {
+      // Only the last block of columns can have a rest, and it is known.
+      const uint64_t count = Known(sizes_.columns)->getZExtValue() % width;
+      if (count != 0) Loop(end, columns, Int(width), [&](llvm::Value* j) { tile({height, RestVectors(count)}, j, nullptr); });
+      return;
+    }
+    Loop(end, columns, Int(width), [&](llvm::Value* j) { tile(whole, j, rest); });
+  }
+
+  // A half or quarter vector costs less than a whole one under a mask.
+  std::vector<TileVector> RestVectors(uint64_t count) const {
+    std::vector<TileVector> vectors;
+    for (; count >= blocking_.lanes; count -= blocking_.lanes) vectors.push_back({blocking_.lanes, blocking_.lanes});
+    if (count == 0) return vectors;
+    unsigned lanes = blocking_.lanes;
+    while (lanes / 2 >= count && lanes / 2 * bytes_ >= 16) lanes /= 2;
+    vectors.push_back({lanes, static_cast<unsigned>(count)});
+    return vectors;
+  }
+
+  // Panels of a tile's width, row after row of depth; the last one is filled up with zeros.
+  void EmitPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
+    const unsigned width = blocking_.width();
+    llvm::Type* vector = llvm::FixedVectorType::get(element_, blocking_.lanes);
+    Loop(Int(0), columns, Int(width), [&](llvm::Value* j) {
+      llvm::Value* panel = At(scratch_, builder_.CreateMul(j, depth));
+      llvm::Value* from = At(b, j);
+      llvm::Value* left = builder_.CreateSub(columns, j);
+      std::vector<llvm::Value*> masks;
+      for (unsigned v = 0; v < blocking_.vectors; ++v) {
+        llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left, Int(v * blocking_.lanes));
+        masks.push_back(FirstLanes(builder_, blocking_.lanes, Min(count, Int(blocking_.lanes))));
+      }
+      Loop(Int(0), depth, Int(1), [&](llvm::Value* k) {
+        llvm::Value* source = At(from, builder_.CreateMul(k, sizes_.b_depth));
+        llvm::Value* target = At(panel, builder_.CreateMul(k, Int(width)));
+        for (unsigned v = 0; v < blocking_.vectors; ++v) {
+          llvm::Value* place = At(source, Int(v * blocking_.lanes));
+          llvm::Value* row = masks[v] == nullptr
+                                 ? static_cast<llvm::Value*>(builder_.CreateAlignedLoad(vector, place, llvm::Align(1)))
+                                 : builder_.CreateMaskedLoad(vector, place, llvm::Align(1), masks[v],
+                                                             llvm::Constant::getNullValue(vector));
+          builder_.CreateAlignedStore(row, At(target, Int(v * blocking_.lanes)), llvm::Align(1));
+        }
+      });
+    });
+  }
+
+  // Where a panel of b stands: its start, the stride of depth, and how far apart neighboring columns' tiles are.
+  struct Panel {
+    llvm::Value* b = nullptr;
+    llvm::Value* depth_stride = nullptr;
+    llvm::Value* step = nullptr;
+  };
+
+  ModuleEmitter& shared_;
+  Builder builder_;
+  OpEmitter ops_;
+  llvm::Type* element_;
+  const unsigned bytes_;
+  Sizes sizes_;
+  const Blocking blocking_;
+  llvm::Function* function_ = nullptr;
+  llvm::Value* a_ = nullptr;
+  llvm::Value* b_ = nullptr;
+  llvm::Value* c_ = nullptr;
+  llvm::Value* scratch_ = nullptr;
+  llvm::Value* is_packed_ = nullptr;
+  Panel panel_;
+};
+
+// The nest in the function that has it: tests, scratch, the call.
+class MatmulLoop {
+ public:
+  MatmulLoop(FunctionEmitter& emitter, const Inst& loop, const MatmulNest& nest)
+      : emitter_(emitter), builder_(emitter.builder()), loop_(loop), nest_(nest), bytes_(ir::BytesOf(nest.type)) {}
+
+  void Emit() {
+    sizes_ = {Value(nest_.rows),    Value(nest_.columns), Value(nest_.depth), Value(nest_.a_row),
+              Value(nest_.a_depth), Value(nest_.b_depth), Value(nest_.c_row)};
+    llvm::BasicBlock* kernel = emitter_.NewBlock("matmul");
+    llvm::BasicBlock* loops = emitter_.NewBlock("loops");
+    llvm::BasicBlock* done = emitter_.NewBlock("done");
+    builder_.CreateCondBr(Fits(), kernel, loops);
+    builder_.SetInsertPoint(kernel);
+    EmitCall(loops, done);
+    builder_.SetInsertPoint(loops);
+    emitter_.EmitScalarLoop(loop_, builder_.getInt64(0), {});
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  }
+
+ private:
+  llvm::Value* Value(const IndexForm& form) { return EvaluateForm(emitter_, form); }
+  llvm::ConstantInt* Int(uint64_t n) { return builder_.getInt64(n); }
+  llvm::Value* Less(llvm::Value* a) { return builder_.CreateSub(a, Int(1)); }
+
+  // Sizes and strides below 2^31, so that no product of two wraps; then every index from the least to the greatest.
+  llvm::Value* Fits() {
+    llvm::Value* all = builder_.getTrue();
+    for (llvm::Value** size : sizes_.All()) all = And(all, builder_.CreateICmpULT(*size, Int(uint64_t{1} << 31)));
+    for (llvm::Value* size : {sizes_.rows, sizes_.columns, sizes_.depth})
+      all = And(all, builder_.CreateICmpNE(size, Int(0)));
+    // Rows of c that overlap are written in order by the loops.
+    all = And(all, builder_.CreateICmpUGE(sizes_.c_row, sizes_.columns));
+    all = And(all, Inside(nest_.a, nest_.a_offset, sizes_.rows, sizes_.a_row, sizes_.depth, sizes_.a_depth));
+    all = And(all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns, Int(1)));
+    all = And(all, Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
+    llvm::Value* c = emitter_.Get(nest_.c);
+    all = And(all, builder_.CreateICmpNE(c, emitter_.Get(nest_.a)));
+    return And(all, builder_.CreateICmpNE(c, emitter_.Get(nest_.b)));
+  }
+
+  llvm::Value* And(llvm::Value* a, llvm::Value* b) {
+    if (Known(a) != nullptr && Known(a)->isOne()) return b;
+    if (Known(b) != nullptr && Known(b)->isOne()) return a;
+    return builder_.CreateAnd(a, b);
+  }
+
+  llvm::Value* Inside(ir::ValueId buffer, const IndexForm& offset, llvm::Value* n, llvm::Value* n_stride,
+                      llvm::Value* m, llvm::Value* m_stride) {
+    llvm::Value* first = Value(offset);
+    llvm::Value* length = emitter_.LengthOf(buffer);
+    llvm::Value* reach = builder_.CreateAdd(builder_.CreateMul(Less(n), n_stride), builder_.CreateMul(Less(m), m_stride));
+    return And(builder_.CreateICmpULT(first, length),
+               builder_.CreateICmpULT(reach, builder_.CreateSub(length, first)));
+  }
+
+  void EmitCall(llvm::BasicBlock* loops, llvm::BasicBlock* done) {
+    llvm::Function* driver = Driver(emitter_.shared(), nest_.type, sizes_).Emit();
+    llvm::Value* volume = builder_.CreateMul(sizes_.columns, sizes_.depth);
+    llvm::Value* limit = Int(Limit());
+    llvm::Value* packs = builder_.CreateAnd(builder_.CreateICmpUGT(volume, limit),
+                                            builder_.CreateICmpUGT(sizes_.rows, Int(FewRows)));
+    llvm::Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    if (Known(packs) != nullptr && Known(packs)->isZero()) {
+      Call(driver, none);
+      builder_.CreateBr(done);
+      return;
+    }
+    llvm::BasicBlock* plain = emitter_.NewBlock("in.place");
+    llvm::BasicBlock* packed = emitter_.NewBlock("packed");
+    llvm::BasicBlock* ready = emitter_.NewBlock("ready");
+    builder_.CreateCondBr(packs, packed, plain);
+    builder_.SetInsertPoint(plain);
+    Call(driver, none);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(packed);
+    const uint64_t panel_columns = PanelBytes / bytes_;
+    llvm::Value* run = emitter_.RunField(0);
+    llvm::Value* mark = builder_.CreateAlignedLoad(builder_.getPtrTy(), emitter_.RunField(exec::NativeRunLayout::Scratch),
+                                                   llvm::Align(8));
+    llvm::Value* arguments[] = {run, Int(panel_columns * (PanelDepth + 16)), Int(bytes_)};
+    llvm::Value* scratch = emitter_.CallHelper(exec::NativeHelper::Alloc, builder_.getPtrTy(), arguments);
+    // No room is no trap: the loops need none.
+    emitter_.BranchUnlikely(builder_.CreateIsNull(scratch), loops, ready);
+    builder_.SetInsertPoint(ready);
+    Call(driver, scratch);
+    llvm::Value* release[] = {run, mark};
+    emitter_.CallHelper(exec::NativeHelper::Release, builder_.getVoidTy(), release);
+    builder_.CreateBr(done);
+  }
+
+  // Elements of b that stay in place. Without wide registers rows of many columns miss in the first-level cache.
+  uint64_t Limit() const {
+    const uint64_t bytes = emitter_.level() == CpuLevel::Avx512 ? SecondLevelBytes : SecondLevelBytes / 2;
+    return bytes / bytes_;
+  }
+
+  void Call(llvm::Function* driver, llvm::Value* scratch) {
+    auto address = [&](ir::ValueId buffer, const IndexForm& offset) {
+      return emitter_.ElementAddress(nest_.type, emitter_.Get(buffer), Value(offset));
+    };
+    std::vector<llvm::Value*> arguments = {address(nest_.a, nest_.a_offset), address(nest_.b, nest_.b_offset),
+                                           address(nest_.c, nest_.c_offset), scratch};
+    for (llvm::Value** size : sizes_.All()) arguments.push_back(*size);
+    builder_.CreateCall(driver, arguments);
+  }
+
+  FunctionEmitter& emitter_;
+  Builder& builder_;
+  const Inst& loop_;
+  const MatmulNest& nest_;
+  const unsigned bytes_;
+  Sizes sizes_{};
+};
+
+}  // namespace
+
+bool EmitMatmul(FunctionEmitter& emitter, const Inst& loop, const MatmulNest& nest) {
+  if (emitter.level() == CpuLevel::Baseline) return false;
+  MatmulLoop(emitter, loop, nest).Emit();
+  return true;
+}
+
+}  // namespace frazil::targets::native

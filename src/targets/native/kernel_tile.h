@@ -1,0 +1,41 @@
+// A tile of a matrix product: some rows by some vectors of columns, all in registers. Internal to this folder.
+#pragma once
+
+#include <vector>
+
+#include "targets/native/op_emitter.h"
+
+namespace frazil::targets::native {
+
+struct TileVector {
+  unsigned lanes = 0;
+  unsigned used = 0;  // columns among them; fewer than lanes: masked
+};
+
+struct TileShape {
+  unsigned rows = 0;
+  std::vector<TileVector> vectors;
+};
+
+// Addresses and strides (in elements) as values; what is known is a constant and becomes part of the instructions.
+struct TileOperands {
+  llvm::Value* a;
+  llvm::Value* a_row;
+  llvm::Value* a_depth;
+  llvm::Value* b;
+  llvm::Value* b_depth;
+  llvm::Value* c;
+  llvm::Value* c_row;
+  llvm::Value* depth;
+  llvm::Value* is_first;             // i1: the chains start at +0, not at what stands in c
+  llvm::Value* columns = nullptr;    // not null: how many columns there are, at most those of the vectors
+};
+
+// Emits the tile at the builder's place and goes on behind it: every output is one ascending chain of fma. What is
+// stored is the one NaN where it is a NaN.
+void EmitTile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape, const TileOperands& in);
+
+// A mask of the first `count` lanes; null if it is known that all are.
+llvm::Value* FirstLanes(Builder& builder, unsigned lanes, llvm::Value* count);
+
+}  // namespace frazil::targets::native

@@ -1,0 +1,68 @@
+// May a loop run several iterations at a time, and what must be tested first? Pure analysis of the IR.
+//
+// A loop fits if every iteration writes only elements of its own, at "iteration + something fixed", and nothing
+// reads what another iteration writes. Buffers are identical or disjoint at run time; where that decides, the
+// pair is in `disjoint` and the emitted code compares addresses. Whatever may trap is tested lane by lane before
+// the block stores anything; a block that would trap is left to the scalar loop, which traps exactly.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/program.h"
+#include "targets/native/facts.h"
+#include "targets/native/loop_plan_index.h"
+
+namespace frazil::targets::native {
+
+struct LoopAccess {
+  enum class Shape : uint8_t { Uniform, Unit, Gather };  // one element, neighbors, anywhere
+  ir::InstId inst;
+  ir::ValueId buffer;
+  bool is_store = false;
+  Shape shape = Shape::Gather;
+  // The index is (0 or 1) * iteration + offset with an offset known before the loop: one test there is enough.
+  bool hoisted = false;
+  IndexForm offset = {};
+};
+
+// A carried integer that only collects: any order gives the same bits.
+struct LoopFold {
+  uint32_t carried = 0;
+  ir::Op op = ir::Op::Add;
+  ir::InstId step = {};
+};
+
+struct LoopPlan {
+  std::string refusal;  // why it runs one iteration at a time; empty if it need not
+  std::vector<LoopAccess> accesses;
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> disjoint;
+  std::vector<LoopFold> folds;
+  std::vector<bool> uniform;    // by value: the same in all lanes of a block
+  uint32_t element_bytes = 1;   // of the widest access
+  uint32_t narrowest_bytes = 8; // of the narrowest access
+  uint32_t compute_bytes = 1;   // of the widest value that differs between lanes, indices left out
+  uint32_t work = 0;            // instructions of an iteration, calls and loops inside counted in full
+  bool has_inner_loop = false;
+
+  const LoopAccess* AccessOf(ir::InstId inst) const;
+};
+
+struct PlanQuestion {
+  const ir::Program& program;
+  const ProgramFacts& facts;
+  ir::FuncId function;
+  bool metered = false;
+  // Can the op be done on vectors of a type (from: of its first operand)?
+  std::function<bool(ir::Op op, ir::Type type, ir::Type from)> computes;
+};
+
+LoopPlan PlanLoop(const PlanQuestion& question, const ir::Inst& loop);
+
+// Indices and bounds of a loop: `for` and `parallel` have them as their first two operands.
+ir::ValueId CounterOf(const ir::Function& function, const ir::Inst& loop);
+
+}  // namespace frazil::targets::native

@@ -1,0 +1,233 @@
+// Instructions in lanes. Ops come from OpEmitter, which does scalars and vectors alike; here is what lanes add:
+// indices that stay scalars, traps that are tested for all lanes at once, integer folds.
+#include "targets/native/vector_lanes.h"
+
+#include <llvm/IR/Constants.h>
+
+#include "base/check.h"
+
+namespace frazil::targets::native {
+
+using ir::Inst;
+using ir::Op;
+
+LaneEmitter::LaneEmitter(FunctionEmitter& emitter, const LaneBlock& block)
+    : emitter_(emitter), block_(block), builder_(emitter.builder()), ops_(emitter.ops()) {
+  const ir::Function& function = emitter.function();
+  frames_.push_back({&function, &emitter.facts(), std::vector<Lane>(function.values.size())});
+}
+
+void LaneEmitter::Run(LlvmValues& folds) {
+  folds_ = &folds;
+  if (block_.rest != nullptr) {
+    // Lane numbers as narrow as the elements, or the mask takes several registers.
+    unsigned bits = block_.lanes <= 16 ? 32 : 16;
+    llvm::Type* number = builder_.getIntNTy(bits);
+    llvm::Value* rest = builder_.CreateTrunc(block_.rest, number);
+    llvm::SmallVector<llvm::Constant*, 64> numbers;
+    for (unsigned i = 0; i < block_.lanes; ++i) numbers.push_back(llvm::ConstantInt::get(number, i));
+    tail_mask_ = builder_.CreateICmpULT(llvm::ConstantVector::get(numbers),
+                                        builder_.CreateVectorSplat(block_.lanes, rest), "tail");
+    mask_ = tail_mask_;
+  }
+  for (const LoopAccess& access : block_.plan.accesses)
+    if (access.shape == LoopAccess::Shape::Unit && !access.hoisted) UnitBound(access.buffer);
+  SetLane(CounterOf(function(), block_.loop), {block_.counter, 1});
+  for (size_t f = 0; f < folds.size(); ++f)
+    SetLane(CarriedParam(function(), block_.loop, block_.plan.folds[f].carried), {nullptr, 0, folds[f]});
+  EmitBody(ir::Function::region_of(block_.loop, 0));
+  FlushStores();
+}
+
+const Inst& LaneEmitter::EmitBody(ir::RegionId region) {
+  const std::vector<ir::InstId>& insts = function().region(region).insts;
+  for (size_t i = 0; i + 1 < insts.size(); ++i)
+    if (facts().needed[insts[i].index]) EmitInst(insts[i]);
+  return function().inst(insts.back());
+}
+
+void LaneEmitter::EmitInst(ir::InstId id) {
+  const Inst& inst = function().inst(id);
+  switch (inst.op) {
+    case Op::Const:
+      return SetLane(ir::Function::result_of(inst), {ops_.Constant(inst.type, function().words_of(inst))});
+    case Op::Length:
+      return SetLane(ir::Function::result_of(inst), {emitter_.LengthOf(function().operand(inst, 0))});
+    case Op::Load:
+      return EmitLoad(id);
+    case Op::Store:
+      return EmitStore(id);
+    case Op::Lookup:
+      return EmitLookup(inst);
+    case Op::Assert:
+      return BailIfAny(builder_.CreateNot(Vector(function().operand(inst, 0))));
+    case Op::Unreachable:
+      return BailIfAny(llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty())));
+    case Op::If:
+      return EmitIf(inst);
+    case Op::For:
+      return EmitInnerLoop(inst);
+    case Op::Call:
+      return EmitCall(inst);
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+      return EmitDivision(inst);
+    case Op::AddChecked:
+    case Op::SubChecked:
+    case Op::MulChecked:
+    case Op::NegChecked:
+    case Op::AbsChecked:
+    case Op::DivChecked:
+    case Op::RemChecked:
+    case Op::CastChecked:
+      return EmitChecked(inst);
+    default:
+      if (is_top())
+        for (const LoopFold& fold : block_.plan.folds)
+          if (fold.step == id) return EmitFold(inst);
+      return EmitPure(inst);
+  }
+}
+
+bool LaneEmitter::TakeOperands(const Inst& inst, LlvmValues& in) {
+  std::span<const ir::ValueId> operands = function().operands_of(inst);
+  bool is_uniform = true;
+  for (ir::ValueId operand : operands) is_uniform = is_uniform && GetLane(operand).is_uniform();
+  for (ir::ValueId operand : operands) in.push_back(is_uniform ? GetLane(operand).scalar : Vector(operand));
+  return is_uniform;
+}
+
+void LaneEmitter::EmitPure(const Inst& inst) {
+  if (EmitStride(inst)) return;
+  LlvmValues in;
+  TakeOperands(inst, in);
+  llvm::Value* value = ops_.Compute(inst.op, inst.type, function().type(function().operand(inst, 0)), in);
+  const ir::ValueId result = ir::Function::result_of(inst);
+  if (facts().canonical[result.index] && MakesAnyNan(function(), inst)) value = ops_.Canonical(value);
+  SetEither(inst, value);
+}
+
+// Integers that grow by the same amount from lane to lane: sums, products with a known number, and casts that cut.
+bool LaneEmitter::EmitStride(const Inst& inst) {
+  if (!inst.type.is_scalar() || !IsFixedInt(inst.type.scalar) || inst.results.count != 1) return false;
+  auto known = [](const Lane& lane) -> const llvm::ConstantInt* {
+    return lane.is_uniform() ? llvm::dyn_cast<llvm::ConstantInt>(lane.scalar) : nullptr;
+  };
+  const ir::ValueId result = ir::Function::result_of(inst);
+  const Lane a = GetLane(function().operand(inst, 0));
+  if (a.scalar == nullptr) return false;
+  if (inst.op == Op::Cast) {
+    const ir::Type from = function().type(function().operand(inst, 0));
+    if (a.is_uniform() || !IsFixedInt(from.scalar) || BitsOf(from) < BitsOf(inst.type)) return false;
+    llvm::Value* cut = builder_.CreateTrunc(a.scalar, ops_.TypeOf(inst.type));
+    return SetLane(result, {cut, a.stride}), true;
+  }
+  if (inst.op != Op::Add && inst.op != Op::Sub && inst.op != Op::Mul) return false;
+  const Lane b = GetLane(function().operand(inst, 1));
+  if (b.scalar == nullptr || (a.is_uniform() && b.is_uniform())) return false;
+  // Strides wrap as the values do.
+  const uint64_t x = static_cast<uint64_t>(a.stride);
+  const uint64_t y = static_cast<uint64_t>(b.stride);
+  if (inst.op == Op::Add)
+    return SetLane(result, {builder_.CreateAdd(a.scalar, b.scalar), static_cast<int64_t>(x + y)}), true;
+  if (inst.op == Op::Sub)
+    return SetLane(result, {builder_.CreateSub(a.scalar, b.scalar), static_cast<int64_t>(x - y)}), true;
+  const llvm::ConstantInt* factor = known(a) != nullptr ? known(a) : known(b);
+  if (factor == nullptr) return false;
+  const uint64_t stride = (x + y) * static_cast<uint64_t>(factor->getSExtValue());
+  return SetLane(result, {builder_.CreateMul(a.scalar, b.scalar), static_cast<int64_t>(stride)}), true;
+}
+
+// Lanes that do not count may hold a zero: they divide by one.
+void LaneEmitter::EmitDivision(const Inst& inst) {
+  LlvmValues in;
+  TakeOperands(inst, in);
+  llvm::Value* is_zero = ops_.IsZero(inst.type, in[1]);
+  BailIfAny(is_zero);
+  if (mask_ != nullptr) in[1] = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(in[1]->getType(), 1), in[1]);
+  SetEither(inst, ops_.Compute(inst.op, inst.type, inst.type, in));
+}
+
+void LaneEmitter::EmitChecked(const Inst& inst) {
+  LlvmValues in;
+  TakeOperands(inst, in);
+  if (inst.op == Op::DivChecked || inst.op == Op::RemChecked) {
+    llvm::Value* is_zero = ops_.IsZero(inst.type, in[1]);
+    BailIfAny(is_zero);
+    if (mask_ != nullptr)
+      in[1] = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(in[1]->getType(), 1), in[1]);
+  }
+  const ir::Type from = function().type(function().operand(inst, 0));
+  OpEmitter::Checked checked = ops_.ComputeChecked(inst.op, inst.type, from, in);
+  if (checked.overflow != nullptr) BailIfAny(checked.overflow);
+  SetEither(inst, checked.value);
+}
+
+void LaneEmitter::EmitFold(const Inst& inst) {
+  llvm::Value* in[] = {Vector(function().operand(inst, 0)), Vector(function().operand(inst, 1))};
+  for (size_t f = 0; f < folds_->size(); ++f) {
+    const LoopFold& fold = block_.plan.folds[f];
+    if (&function().inst(fold.step) != &inst) continue;
+    llvm::Value* next = ops_.Compute(inst.op, inst.type, inst.type, in);
+    if (mask_ != nullptr) next = builder_.CreateSelect(mask_, next, (*folds_)[f]);
+    (*folds_)[f] = next;
+    SetVector(inst, next);
+  }
+}
+
+void LaneEmitter::SetVector(const Inst& inst, llvm::Value* vector) {
+  SetLane(ir::Function::result_of(inst), {nullptr, 0, vector});
+}
+
+void LaneEmitter::SetEither(const Inst& inst, llvm::Value* value) {
+  SetLane(ir::Function::result_of(inst), value->getType()->isVectorTy() ? Lane{nullptr, 0, value} : Lane{value});
+}
+
+Lane LaneEmitter::GetLane(ir::ValueId value) const {
+  const Lane& lane = frames_.back().values[value.index];
+  if (lane.scalar != nullptr || lane.vector != nullptr) return lane;
+  CHECK(is_top());
+  return {emitter_.Get(value)};
+}
+
+llvm::VectorType* LaneEmitter::LanesOf(llvm::Type* scalar) const {
+  return llvm::FixedVectorType::get(scalar, block_.lanes);
+}
+
+llvm::Value* LaneEmitter::AsVector(const Lane& lane) {
+  if (lane.vector != nullptr) return lane.vector;
+  llvm::Value* splat = builder_.CreateVectorSplat(block_.lanes, lane.scalar);
+  if (lane.stride == 0) return splat;
+  llvm::SmallVector<llvm::Constant*, 64> distances;
+  for (unsigned i = 0; i < block_.lanes; ++i)
+    distances.push_back(llvm::ConstantInt::get(lane.scalar->getType(), static_cast<uint64_t>(lane.stride) * i,
+                                               /*IsSigned=*/false, /*ImplicitTrunc=*/true));
+  return builder_.CreateAdd(splat, llvm::ConstantVector::get(distances));
+}
+
+llvm::Value* LaneEmitter::LaneZero(const Lane& lane) {
+  return lane.scalar != nullptr ? lane.scalar : builder_.CreateExtractElement(lane.vector, uint64_t{0});
+}
+
+llvm::Value* LaneEmitter::Vector(ir::ValueId value) { return AsVector(GetLane(value)); }
+
+llvm::Value* LaneEmitter::Both(llvm::Value* mask, llvm::Value* other) {
+  return mask == nullptr ? other : builder_.CreateAnd(mask, other);
+}
+
+llvm::Value* LaneEmitter::Any(llvm::Value* mask) {
+  llvm::Type* bits = builder_.getIntNTy(block_.lanes);
+  return builder_.CreateICmpNE(builder_.CreateBitCast(mask, bits), llvm::ConstantInt::get(bits, 0));
+}
+
+void LaneEmitter::BailIfAny(llvm::Value* lanes_or_bit) {
+  llvm::Value* bit = lanes_or_bit;
+  if (bit->getType()->isVectorTy()) bit = Any(Both(mask_, bit));
+  llvm::BasicBlock* next = emitter_.NewBlock("fine");
+  emitter_.BranchUnlikely(bit, block_.bail, next);
+  builder_.SetInsertPoint(next);
+}
+
+}  // namespace frazil::targets::native

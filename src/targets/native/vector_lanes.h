@@ -1,0 +1,125 @@
+// The body of a loop for a block of neighboring iterations, one per lane. Internal to this folder.
+//
+// A value is one scalar and a distance between lanes while that is enough (what is the same in all lanes, indices),
+// else a vector. A branch becomes masks and selects. Stores wait until the whole block is known not to trap.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "targets/native/function_emitter.h"
+#include "targets/native/loop_plan.h"
+
+namespace frazil::targets::native {
+
+struct Lane {
+  llvm::Value* scalar = nullptr;  // of lane 0, where the others follow by `stride`
+  int64_t stride = 0;
+  llvm::Value* vector = nullptr;  // made when it is asked for
+
+  bool is_uniform() const { return scalar != nullptr && stride == 0; }
+};
+
+// What the code before the loop has computed for each access of the plan.
+struct HoistedAccess {
+  llvm::Value* address = nullptr;  // of the first iteration's element
+  llvm::Value* value = nullptr;    // Uniform: the element itself
+};
+
+struct LaneBlock {
+  const LoopPlan& plan;
+  const ir::Inst& loop;
+  const std::vector<HoistedAccess>& hoisted;
+  unsigned lanes;
+  llvm::Value* trip;              // iterations before this block
+  llvm::Value* counter;           // the first lane's
+  llvm::Value* rest = nullptr;    // a last block: how many lanes are iterations; else null
+  llvm::BasicBlock* bail;         // where to go if a lane would trap; nothing has been stored then
+};
+
+class LaneEmitter {
+ public:
+  LaneEmitter(FunctionEmitter& emitter, const LaneBlock& block);
+
+  // Emits the block; `folds` are the vectors that collect, before and after it.
+  void Run(LlvmValues& folds);
+
+ private:
+  struct Frame {
+    const ir::Function* function;
+    const FunctionFacts* facts;
+    std::vector<Lane> values;
+  };
+  struct WaitingStore {
+    ir::Type type;
+    llvm::Value* address;
+    llvm::Value* value;
+    llvm::Value* mask;  // null: all lanes
+  };
+
+  // vector_lanes.cpp: instructions
+  const ir::Inst& EmitBody(ir::RegionId region);
+  void EmitInst(ir::InstId id);
+  void EmitPure(const ir::Inst& inst);
+  bool EmitStride(const ir::Inst& inst);
+  void EmitDivision(const ir::Inst& inst);
+  void EmitChecked(const ir::Inst& inst);
+  void EmitFold(const ir::Inst& inst);
+  void SetVector(const ir::Inst& inst, llvm::Value* vector);
+  void SetEither(const ir::Inst& inst, llvm::Value* value);  // a scalar is the same in all lanes
+
+  // vector_control.cpp: branches, loops inside, math functions
+  void EmitIf(const ir::Inst& inst);
+  void EmitUniformIf(const ir::Inst& inst);
+  std::vector<Lane> EmitArm(const ir::Inst& inst, uint32_t region, llvm::Value* mask);
+  bool IsHeavy(ir::RegionId region) const;
+  bool HasStore(ir::RegionId region) const;
+  void EmitInnerLoop(const ir::Inst& inst);
+  void EmitCall(const ir::Inst& inst);
+
+  // vector_memory.cpp
+  void EmitLoad(ir::InstId id);
+  void EmitStore(ir::InstId id);
+  void EmitLookup(const ir::Inst& inst);
+  void FlushStores();
+  llvm::Value* LoadVector(ir::Type type, llvm::Value* address);
+  Lane LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length);
+  llvm::Value* Gather(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length);
+  llvm::Value* FromMemory(ir::Type type, llvm::Value* elements);
+  llvm::Value* ToMemory(ir::Type type, llvm::Value* vector);
+  llvm::Type* MemoryType(ir::Type type) const;
+  llvm::Value* UnitBound(ir::ValueId buffer);
+
+  // shared
+  Lane GetLane(ir::ValueId value) const;
+  void SetLane(ir::ValueId value, Lane lane) { frames_.back().values[value.index] = lane; }
+  llvm::Value* Vector(ir::ValueId value);
+  llvm::Value* AsVector(const Lane& lane);
+  llvm::Value* LaneZero(const Lane& lane);
+  // The operands as scalars if all are the same in all lanes (then true), else as vectors.
+  bool TakeOperands(const ir::Inst& inst, LlvmValues& in);
+  llvm::VectorType* LanesOf(llvm::Type* scalar) const;
+  // Leaves the block if the bit holds in a lane that counts.
+  void BailIfAny(llvm::Value* lanes_or_bit);
+  llvm::Value* Both(llvm::Value* mask, llvm::Value* other);
+  llvm::Value* Any(llvm::Value* mask);
+  const ir::Function& function() const { return *frames_.back().function; }
+  const FunctionFacts& facts() const { return *frames_.back().facts; }
+  bool IsLive(const ir::Inst& inst, uint32_t result) const {
+    return facts().live[ir::Function::result_of(inst, result).index];
+  }
+  bool is_top() const { return frames_.size() == 1; }
+
+  FunctionEmitter& emitter_;
+  const LaneBlock& block_;
+  Builder& builder_;
+  OpEmitter& ops_;
+  std::vector<Frame> frames_;
+  llvm::Value* mask_ = nullptr;       // lanes that count here; null: all
+  llvm::Value* tail_mask_ = nullptr;  // lanes that are iterations at all; null: all
+  std::vector<WaitingStore> stores_;
+  std::map<uint32_t, llvm::Value*> unit_bounds_;
+  LlvmValues* folds_ = nullptr;
+};
+
+}  // namespace frazil::targets::native

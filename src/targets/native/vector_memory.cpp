@@ -1,0 +1,137 @@
+// Memory in lanes. Elements are packed and may stand at any address. Accesses at "iteration + fixed" were tested
+// before the loop and need no masks for branches: what no lane asked for is there all the same.
+#include <llvm/IR/Intrinsics.h>
+
+#include "base/check.h"
+#include "targets/native/vector_lanes.h"
+
+namespace frazil::targets::native {
+namespace {
+
+using ir::Function;
+using ir::Inst;
+using Shape = LoopAccess::Shape;
+
+}  // namespace
+
+llvm::Type* LaneEmitter::MemoryType(ir::Type type) const {
+  return type.scalar == ir::Scalar::Bool ? builder_.getInt8Ty() : ops_.TypeOf(type);
+}
+
+llvm::Value* LaneEmitter::FromMemory(ir::Type type, llvm::Value* elements) {
+  if (type.scalar != ir::Scalar::Bool) return elements;
+  return builder_.CreateICmpNE(elements, llvm::Constant::getNullValue(elements->getType()));
+}
+
+llvm::Value* LaneEmitter::ToMemory(ir::Type type, llvm::Value* vector) {
+  if (type.scalar != ir::Scalar::Bool) return vector;
+  return builder_.CreateZExt(vector, LanesOf(builder_.getInt8Ty()));
+}
+
+llvm::Value* LaneEmitter::LoadVector(ir::Type type, llvm::Value* address) {
+  llvm::VectorType* elements = LanesOf(MemoryType(type));
+  llvm::Value* loaded =
+      tail_mask_ == nullptr
+          ? static_cast<llvm::Value*>(builder_.CreateAlignedLoad(elements, address, llvm::Align(1)))
+          : builder_.CreateMaskedLoad(elements, address, llvm::Align(1), tail_mask_,
+                                      llvm::Constant::getNullValue(elements));
+  return FromMemory(type, loaded);
+}
+
+// Where neighbors from here on must end: a first index from there on would reach beyond the buffer.
+llvm::Value* LaneEmitter::UnitBound(ir::ValueId buffer) {
+  llvm::Value*& bound = unit_bounds_[buffer.index];
+  if (bound != nullptr) return bound;
+  llvm::Value* lanes = block_.rest != nullptr ? block_.rest : builder_.getInt64(block_.lanes);
+  llvm::Value* room = builder_.CreateSub(emitter_.LengthOf(buffer), lanes);
+  llvm::Value* none = builder_.CreateICmpSLT(room, builder_.getInt64(0));
+  return bound = builder_.CreateSelect(none, builder_.getInt64(0), builder_.CreateAdd(room, builder_.getInt64(1)));
+}
+
+void LaneEmitter::EmitLoad(ir::InstId id) {
+  const Inst& inst = function().inst(id);
+  const LoopAccess* access = block_.plan.AccessOf(id);
+  CHECK(access != nullptr);
+  const HoistedAccess& hoisted = block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
+  const ir::ValueId result = Function::result_of(inst);
+  llvm::Value* base = emitter_.Get(access->buffer);
+  const Lane index = GetLane(function().operand(inst, 1));
+  switch (access->shape) {
+    case Shape::Uniform:
+      if (hoisted.value != nullptr) return SetLane(result, {hoisted.value});
+      return SetLane(result, LoadOne(inst.type, base, LaneZero(index), emitter_.LengthOf(access->buffer)));
+    case Shape::Unit: {
+      llvm::Value* address = nullptr;
+      if (hoisted.address != nullptr) {
+        address = emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
+      } else {
+        llvm::Value* first = LaneZero(index);
+        BailIfAny(builder_.CreateICmpUGE(first, UnitBound(access->buffer)));
+        address = emitter_.ElementAddress(inst.type, base, first);
+      }
+      return SetVector(inst, LoadVector(inst.type, address));
+    }
+    case Shape::Gather:
+      return SetVector(inst, Gather(inst.type, base, AsVector(index), emitter_.LengthOf(access->buffer)));
+  }
+}
+
+Lane LaneEmitter::LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length) {
+  BailIfAny(builder_.CreateICmpUGE(index, length));
+  return {emitter_.LoadElement(type, emitter_.ElementAddress(type, base, index))};
+}
+
+// Lanes that do not count read the first element: there is one, or nothing is read.
+llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length) {
+  llvm::Value* outside = builder_.CreateICmpUGE(index, builder_.CreateVectorSplat(block_.lanes, length));
+  BailIfAny(outside);
+  if (mask_ != nullptr) {
+    BailIfAny(builder_.CreateICmpEQ(length, builder_.getInt64(0)));
+    index = builder_.CreateSelect(outside, llvm::Constant::getNullValue(index->getType()), index);
+  }
+  llvm::Type* element = MemoryType(type);
+  llvm::Value* addresses = builder_.CreateGEP(element, base, index);
+  llvm::Value* all = llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
+  llvm::Value* loaded = builder_.CreateMaskedGather(LanesOf(element), addresses, llvm::Align(1), all);
+  return FromMemory(type, loaded);
+}
+
+void LaneEmitter::EmitLookup(const Inst& inst) {
+  const ir::DataId id(static_cast<uint32_t>(function().word(inst, 0)));
+  llvm::Value* table = emitter_.shared().Table(id);
+  llvm::Value* length = builder_.getInt64(emitter_.program().data[id.index].length());
+  const Lane index = GetLane(function().operand(inst, 0));
+  if (index.is_uniform())
+    return SetLane(Function::result_of(inst), LoadOne(inst.type, table, index.scalar, length));
+  SetVector(inst, Gather(inst.type, table, AsVector(index), length));
+}
+
+void LaneEmitter::EmitStore(ir::InstId id) {
+  const Inst& inst = function().inst(id);
+  const LoopAccess* access = block_.plan.AccessOf(id);
+  CHECK(access != nullptr);
+  const HoistedAccess& hoisted = block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
+  llvm::Value* address = emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
+  stores_.push_back({inst.type, address, Vector(function().operand(inst, 2)), mask_});
+}
+
+// A mask of a branch, where the machine has no masked stores: write back what stood there. Nobody else writes there.
+void LaneEmitter::FlushStores() {
+  for (const WaitingStore& store : stores_) {
+    llvm::Value* elements = ToMemory(store.type, store.value);
+    const bool has_masks = emitter_.level() == exec::CpuLevel::Avx512 ||
+                           (emitter_.level() == exec::CpuLevel::Avx2 && ir::BytesOf(store.type) >= 4);
+    if (store.mask != nullptr && (has_masks || tail_mask_ != nullptr)) {
+      builder_.CreateMaskedStore(elements, store.address, llvm::Align(1), store.mask);
+      continue;
+    }
+    if (store.mask != nullptr) {
+      llvm::Value* old = builder_.CreateAlignedLoad(elements->getType(), store.address, llvm::Align(1));
+      elements = builder_.CreateSelect(store.mask, elements, old);
+    }
+    builder_.CreateAlignedStore(elements, store.address, llvm::Align(1));
+  }
+  stores_.clear();
+}
+
+}  // namespace frazil::targets::native
