@@ -13,12 +13,13 @@
 #include "ir/lower.h"
 #include "ir/text.h"
 #include "targets/c/c.h"
+#include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::cli {
 namespace {
 
-constexpr std::array Rungs = {"ir", "canonical", "lowered", "wat", "wasm", "c"};
+constexpr std::array Rungs = {"ir", "canonical", "lowered", "wat", "wasm", "c", "llvm", "asm", "native"};
 
 struct EmitCommand {
   std::string input;
@@ -26,13 +27,28 @@ struct EmitCommand {
   std::string output;
   std::string symbol = "main";
   bool metered = false;
+  std::string level = std::string(exec::CpuLevelName(exec::HostLevel()));
 };
+
+bool IsNative(std::string_view rung) { return rung == "llvm" || rung == "asm" || rung == "native"; }
+
+Result<std::string> EmitNative(const EmitCommand& command, const ir::Program& program) {
+  const auto level = exec::CpuLevelNamed(command.level);
+  if (!level) return Fail(Diag::BadUsage, fmt::format("there is no level '{}'; there are baseline, avx2, avx512", command.level));
+  targets::native::NativeOptions options;
+  options.level = *level;
+  options.metered = command.metered;
+  if (command.to == "llvm") return targets::native::EmitLlvm(program, options);
+  if (command.to == "asm") return targets::native::EmitAssembly(program, options);
+  return exec::SerializeImage(TRY(targets::native::EmitImage(program, options)));
+}
 
 Result<std::string> Emit(const EmitCommand& command, const ir::Program& program, const Limits& limits) {
   exec::EmitOptions options{command.metered, command.symbol};
   if (command.to == "ir") return ir::PrintText(program);
   if (command.to == "canonical") return ir::PrintText(ir::Canonicalize(program));
   if (command.to == "lowered") return ir::PrintText(TRY(ir::LowerForTarget(program, limits)));
+  if (IsNative(command.to)) return EmitNative(command, program);
   const exec::Target* target = TRY(FindTarget(command.to == "wat" ? "wasm" : command.to));
   if (std::string why = target->Refuses(program); !why.empty())
     return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target->name(), why));
@@ -47,7 +63,7 @@ Result<int> Run(Session& session, const EmitCommand& command) {
                                             fmt::join(Rungs, ", ")));
   ir::Program program = TRY(ReadProgram(command.input, session.limits));
   std::string bytes = TRY(Emit(command, program, session.limits));
-  bool binary = command.to == "wasm";
+  bool binary = command.to == "wasm" || command.to == "native";
   if (!command.output.empty()) TRY_VOID(WriteFile(command.output, bytes));
   if (session.json) {
     nlohmann::ordered_json json = {{"to", command.to},
@@ -71,6 +87,7 @@ void AddEmit(CLI::App& app, Session& session) {
                                  "  frazil emit examples/muladd.frz --to canonical\n"
                                  "  frazil emit \"Sum 1 to 10\" --to wat\n"
                                  "  frazil emit examples/muladd.frz --to wasm -o muladd.wasm\n"
+                                 "  frazil emit examples/saxpy.frz --to asm --level avx2\n"
                                  "  frazil emit examples/muladd.frz --to c --symbol muladd -o muladd.h");
   auto options = std::make_shared<EmitCommand>();
   command->add_option("input", options->input, "a .frz file, - or words")->required();
@@ -78,6 +95,8 @@ void AddEmit(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "write to a file");
   command->add_option("--symbol", options->symbol, "name of the emitted function")->capture_default_str();
+  command->add_option("--level", options->level, "what native code may use: baseline, avx2 or avx512")
+      ->capture_default_str();
   command->add_flag("--metered", options->metered, "count fuel in the emitted code");
   SetBody(command, session, [&session, options] { return Run(session, *options); });
 }

@@ -99,7 +99,7 @@ void AddRun(CLI::App& app, Session& session) {
   auto options = std::make_shared<RunOptions>();
   command->add_option("file", options->file, "a .frz file, or - for standard input")->required();
   command->add_option("arguments", options->arguments, "scalars as literals, buffers and tensors as [1,2,3]");
-  command->add_option("--target", options->target, "interp, wasm or c")->capture_default_str();
+  command->add_option("--target", options->target, "interp, wasm, c or native")->capture_default_str();
   command->add_option("--input", options->input, "next element of the input stream, type:value")
       ->allow_extra_args(false);
   command->add_option("--hint", options->hints, "next element of the hint stream, type:value")

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "exec/interpreter.h"
 #include "targets/c/c.h"
+#include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::cli {
@@ -14,6 +15,7 @@ const std::vector<std::unique_ptr<exec::Target>>& AllTargets() {
     all->push_back(exec::MakeInterpreterTarget());
     all->push_back(targets::wasm::MakeWasmTarget());
     all->push_back(targets::c::MakeCTarget());
+    all->push_back(targets::native::MakeNativeTarget());
     return all;
   }();
   return *targets;
