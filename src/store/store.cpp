@@ -89,6 +89,7 @@ Store::~Store() = default;
 const std::string& Store::directory() const { return impl_->options.directory; }
 const std::string& Store::reason() const { return impl_->reason; }
 const std::string& Store::remote_reason() const { return impl_->remote_reason; }
+bool Store::usable() const { return impl_->folder.trust != Trust::None; }
 bool Store::writable() const { return impl_->writable(); }
 
 const verify::InstallKey& Store::key() const {
@@ -149,9 +150,10 @@ std::expected<std::string, Reason> Store::Impl::ReadLocal(const std::string& tex
   auto content = ReadFramed(contents, Kind::Content, record->content, options.max_entry_bytes);
   Reason why = content ? Reason::None : content.error();
   if (content && FrameDigest(content->file) != record->content) why = Reason::Digest;
-  if (content && content->payload().size() != record->bytes) why = Reason::Truncated;
+  if (why != Reason::None && !MayHeal(why)) Drop(contents, record->content);
+  // Good content that a record is wrong about stays: other records may name it.
+  if (why == Reason::None && content->payload().size() != record->bytes) why = Reason::Record;
   if (why != Reason::None) {
-    if (!MayHeal(why)) Drop(contents, record->content);
     if (why != Reason::Unreadable) Drop(records, digest);
     return std::unexpected(why == Reason::Missing ? Reason::Content : why);
   }

@@ -64,6 +64,7 @@ class Store {
   const std::string& directory() const;
   const std::string& reason() const;         // empty: usable
   const std::string& remote_reason() const;  // why there is no remote although one was asked for
+  bool usable() const;  // can be read at least
   bool writable() const;
   const verify::InstallKey& key() const;  // made on first use; in memory only where it cannot be kept
 
