@@ -2,6 +2,7 @@
 // limits apart: a result may take less fuel, depth and scratch than its source, never more.
 #include "optimize/optimize.h"
 
+#include "optimize/closed_form.h"
 #include "optimize/dead.h"
 #include "optimize/motion.h"
 #include "optimize/rewrite.h"
@@ -30,6 +31,8 @@ Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits) 
   Unit unit = MakeUnit(source);
   Proof proof;
   TRY_VOID(Clean(unit, proof));
+  // An inner loop first; then the one around it may be of the kind.
+  while (TRY(CloseLoops(unit, &proof))) TRY_VOID(Clean(unit, proof));
   RewriteResult rewritten = TRY(Rewrite(unit, proof, RuleSet::Proved(), limits));
   if (rewritten.changed) TRY_VOID(Clean(unit, proof));
 

@@ -13,6 +13,26 @@
 
 namespace frazil::optimize {
 
+// The same numbers with every library, which <random>'s distributions are not.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t Next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+  uint64_t Below(uint64_t n) { return Next() % n; }
+  int64_t Between(int64_t lo, int64_t hi) {
+    return lo + static_cast<int64_t>(Below(static_cast<uint64_t>(hi - lo) + 1));
+  }
+  bool Chance(uint32_t percent) { return Below(100) < percent; }
+
+ private:
+  uint64_t state_;
+};
+
 struct Seen {
   exec::Outcome outcome;
   std::vector<exec::Value> arguments;  // with buffers as the run left them

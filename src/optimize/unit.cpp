@@ -9,7 +9,7 @@ using ir::Inst;
 using ir::ValueId;
 
 Unit MakeUnit(const ir::Program& source) {
-  Unit unit{source, {}};
+  Unit unit{source, {}, &source};
   for (const Function& function : source.functions) {
     std::vector<ValueId>& origins = unit.origins.emplace_back();
     for (uint32_t i = 0; i < function.values.size(); ++i) origins.emplace_back(i);

@@ -18,8 +18,9 @@ using Origins = std::vector<std::vector<ir::ValueId>>;
 struct Unit {
   ir::Program program;
   Origins origins;
+  const ir::Program* source = nullptr;  // what the origins are values of
 };
-Unit MakeUnit(const ir::Program& source);
+Unit MakeUnit(const ir::Program& source);  // which must outlive it
 
 // What a pass is given for one function.
 struct PassInput {
