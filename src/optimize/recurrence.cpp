@@ -36,7 +36,11 @@ class Reader {
     for (size_t k = 0; k < r_.types.size(); ++k) ranges[k] = RangeOf(r_.types[k]);
     strict_ = false;
     if (!ReadBody(ranges)) return false;
-    for (uint32_t k = 0; k < r_.types.size(); ++k) ranges[k] = AccumulatorRange(k, *Of(f_.operand(yield, k)));
+    for (uint32_t k = 0; k < r_.types.size(); ++k) {
+      std::optional<LinearForm> form = Of(f_.operand(yield, k));
+      if (!form) return false;  // a value from outside that is no constant
+      ranges[k] = AccumulatorRange(k, *form);
+    }
     strict_ = true;
     if (!ReadBody(ranges)) return false;
     for (uint32_t k = 0; k < r_.types.size(); ++k) r_.yields.push_back(*Of(f_.operand(yield, k)));
