@@ -55,7 +55,7 @@ THIRD_PARTY = {
 
 # C and POSIX headers; C++ headers have no suffix and are always allowed.
 SYSTEM_HEADERS = {
-    "cpuid.h", "dlfcn.h", "errno.h", "fcntl.h", "fenv.h", "immintrin.h", "math.h", "poll.h", "pthread.h", "sched.h",
+    "cpuid.h", "dlfcn.h", "elf.h", "errno.h", "fcntl.h", "fenv.h", "immintrin.h", "math.h", "poll.h", "pthread.h", "sched.h",
     "signal.h", "spawn.h", "stddef.h", "stdint.h", "stdlib.h", "string.h", "time.h", "unistd.h",
 }
-SYSTEM_FOLDERS = {"sys", "linux"}
+SYSTEM_FOLDERS = {"sys", "linux", "netinet"}
