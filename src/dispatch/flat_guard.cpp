@@ -10,8 +10,6 @@
 namespace frazil::dispatch {
 namespace {
 
-constexpr uint64_t AllBits = ~uint64_t{0};
-
 float AsF32(uint64_t word) { return std::bit_cast<float>(static_cast<uint32_t>(word)); }
 double AsF64(uint64_t word) { return std::bit_cast<double>(word); }
 
@@ -30,10 +28,12 @@ std::vector<uint32_t> FirstWords(const ir::Function& entry) {
 
 bool FlatGuard::Test::Holds(const uint64_t* words) const {
   switch (kind) {
+    case Kind::Mask:
+      return mask.Holds(words);
     case Kind::Range:
-      return !range.Fails(words);
+      return range.Holds(words);
     case Kind::Apart:
-      return !apart.Fails(words);
+      return apart.Holds(words);
     case Kind::Same:
       return words[apart.a] == words[apart.b] && words[apart.a + 1] == words[apart.b + 1];
     case Kind::Float32:
@@ -53,30 +53,29 @@ Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const 
                                                const std::vector<uint32_t>& first_word) {
   const uint32_t word = first_word[atom.arg];
   const auto number = static_cast<uint64_t>(atom.number);
-  auto range = [](uint32_t at, uint64_t mask, uint64_t low, uint64_t width) {
-    return Test{Kind::Range, {mask, low, width, at}, {}};
+  auto mask = [](uint64_t at, uint64_t bits) { return Test{.kind = Kind::Mask, .mask = {at, bits}}; };
+  auto range = [](Kind kind, uint64_t at, uint64_t low, uint64_t width) {
+    return Test{.kind = kind, .range = {at, low, width}};
   };
   auto pair = [&](Kind kind) {
-    return Test{kind,
-                {},
-                {word, first_word[atom.other], ir::BytesOf(entry.param_type(atom.arg).element()),
-                 ir::BytesOf(entry.param_type(atom.other).element())}};
+    const Apart both = {word, first_word[atom.other], ir::BytesOf(entry.param_type(atom.arg).element()),
+                        ir::BytesOf(entry.param_type(atom.other).element())};
+    return Test{.kind = kind, .apart = both};
   };
-  const ir::Scalar scalar = atom.type.scalar;
   switch (atom.kind) {
     case ir::GuardKind::Between:
-      if (scalar == ir::Scalar::F32) return Test{Kind::Float32, {0, atom.low[0], atom.high[0], word}, {}};
-      if (scalar == ir::Scalar::F64) return Test{Kind::Float64, {0, atom.low[0], atom.high[0], word}, {}};
-      return range(word, AllBits, atom.low[0], atom.high[0] - atom.low[0]);
+      if (atom.type.scalar == ir::Scalar::F32) return range(Kind::Float32, word, atom.low[0], atom.high[0]);
+      if (atom.type.scalar == ir::Scalar::F64) return range(Kind::Float64, word, atom.low[0], atom.high[0]);
+      return range(Kind::Range, word, atom.low[0], atom.high[0] - atom.low[0]);
     case ir::GuardKind::LengthIs:
-      return range(word + 1, AllBits, number, 0);
+      return range(Kind::Range, word + 1, number, 0);
     case ir::GuardKind::LengthAtLeast:
-      return range(word + 1, AllBits, number, static_cast<uint64_t>(INT64_MAX) - number);
+      return range(Kind::Range, word + 1, number, static_cast<uint64_t>(INT64_MAX) - number);
     case ir::GuardKind::LengthMultiple:
-      if (std::has_single_bit(number)) return range(word + 1, number - 1, 0, 0);
-      return Test{Kind::Multiple, {0, number, 0, word + 1}, {}};
+      if (std::has_single_bit(number)) return mask(word + 1, number - 1);
+      return range(Kind::Multiple, word + 1, number, 0);
     case ir::GuardKind::Alignment:
-      return range(word, number - 1, 0, 0);
+      return mask(word, number - 1);
     case ir::GuardKind::Same:
       return pair(Kind::Same);
     case ir::GuardKind::Disjoint:
@@ -104,7 +103,7 @@ Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& 
         break;
       case ir::GuardKind::Equals:
         for (uint32_t i = 0; i < atom.low.size(); ++i) {
-          flat.Add(Test{Kind::Range, {AllBits, atom.low[i], 0, first_word[atom.arg] + i}, {}});
+          flat.Add(Test{.kind = Kind::Range, .range = {first_word[atom.arg] + i, atom.low[i], 0}});
         }
         break;
       default:
@@ -115,9 +114,11 @@ Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& 
 }
 
 void FlatGuard::Add(const Test& test) {
-  if (test.kind == Kind::Range && range_count_ < MaxRanges) {
+  if (test.kind == Kind::Mask && mask_count_ < masks_.size()) {
+    masks_[mask_count_++] = test.mask;
+  } else if (test.kind == Kind::Range && range_count_ < ranges_.size()) {
     ranges_[range_count_++] = test.range;
-  } else if (test.kind == Kind::Apart && apart_count_ < MaxAparts) {
+  } else if (test.kind == Kind::Apart && apart_count_ < aparts_.size()) {
     aparts_[apart_count_++] = test.apart;
   } else {
     more_.push_back(test);
@@ -125,7 +126,7 @@ void FlatGuard::Add(const Test& test) {
   }
 }
 
-bool FlatGuard::MoreHold(const uint64_t* words) const {
+bool FlatGuard::MoreHolds(const uint64_t* words) const {
   return std::ranges::all_of(more_, [&](const Test& test) { return test.Holds(words); });
 }
 

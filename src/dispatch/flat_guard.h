@@ -1,10 +1,11 @@
-// A guard as the hot path tests it: on argument words, nearly without branches.
+// A guard as the hot path tests it: on argument words, with few instructions and branches that are never taken while
+// it holds.
 //
-// Most atoms are a range of one word: (word & mask) - low <= width in unsigned arithmetic.
-//   x == c          mask ~0, low c, width 0; one test for each word of a wide value
-//   lo <= x <= hi   mask ~0, low lo, width hi - lo; the same for signed words, as both wrap alike
-//   len == n, len >= n, len % 2^k == 0, align >= 2^k
-// Disjoint buffers have a test of their own; everything else (float ranges, odd multiples, same buffers, more tests
+// Most atoms are one of two tests of one word, in unsigned arithmetic:
+//   word - low <= width   x == c (one for each word of a wide value), lo <= x <= hi (signed words wrap alike), len == n,
+//                         len >= n
+//   (word & mask) == 0    align >= 2^k, len % 2^k == 0
+// Disjoint buffers have a test of their own; everything else (float ranges, other multiples, same buffers, more tests
 // than there is room for) is tested out of line. CPU features and strides do not depend on the call: flattening decides
 // them.
 #pragma once
@@ -28,33 +29,52 @@ class FlatGuard {
   // The guard must fit the program (ir::CheckGuard): refused otherwise.
   static Result<FlatGuard> Flatten(const ir::Guard& guard, const ir::Program& program);
 
-  bool Holds(const uint64_t* words) const {
-    bool fails = false;
-    for (uint32_t i = 0; i < range_count_; ++i) fails |= ranges_[i].Fails(words);
-    for (uint32_t i = 0; i < apart_count_; ++i) fails |= aparts_[i].Fails(words);
-    if (has_more_) [[unlikely]] fails = fails || !MoreHold(words);
-    return !fails;
+  bool Holds(const uint64_t* words) const { return QuickHolds(words) && (!has_more_ || MoreHolds(words)); }
+
+  // The part without has_more(). Written out: a loop would cost as much again as what it repeats.
+  [[gnu::always_inline]] bool QuickHolds(const uint64_t* words) const {
+    return FirstHold<0>(masks_, mask_count_, words) && FirstHold<0>(ranges_, range_count_, words) &&
+           FirstHold<0>(aparts_, apart_count_, words);
   }
+  bool has_more() const { return has_more_; }
+  bool MoreHolds(const uint64_t* words) const;
 
  private:
-  struct Range {
-    uint64_t mask, low, width;
-    uint32_t word;
-    bool Fails(const uint64_t* words) const { return (words[word] & mask) - low > width; }
+  struct Mask {
+    uint64_t word, mask;
+    bool Holds(const uint64_t* words) const { return (words[word] & mask) == 0; }
   };
-  // Two buffers without a common byte. With d = b - a, wrapping: whichever lies first must end before the other begins,
-  // and the other difference wraps to a number beyond any size. An empty buffer is apart from all.
+  struct Range {
+    uint64_t word, low, width;
+    bool Holds(const uint64_t* words) const { return words[word] - low <= width; }
+  };
+  // Two buffers without a common byte. The later one must begin at least the earlier one's size away; the difference the
+  // other way round wraps to a number beyond any size. Only an empty buffer within another fails that and is apart
+  // all the same.
   struct Apart {
-    uint32_t a, b, bytes_a, bytes_b;
-    bool Fails(const uint64_t* words) const {
-      const uint64_t size_a = words[a + 1] * bytes_a, size_b = words[b + 1] * bytes_b;
+    uint64_t a, b, bytes_a, bytes_b;
+    bool Holds(const uint64_t* words) const {
       const uint64_t distance = words[b] - words[a];
-      return ((distance < size_a) | (0 - distance < size_b)) & (size_a != 0) & (size_b != 0);
+      const uint64_t size_a = words[a + 1] * bytes_a, size_b = words[b + 1] * bytes_b;
+      if (distance >= size_a && 0 - distance >= size_b) [[likely]] return true;
+      return size_a == 0 || size_b == 0;
     }
   };
-  enum class Kind : uint8_t { Range, Apart, Same, Float32, Float64, Multiple, Never };
+  template <size_t I, typename Test, size_t Room>
+  [[gnu::always_inline]] static bool FirstHold(const std::array<Test, Room>& tests, uint32_t count,
+                                               const uint64_t* words) {
+    if constexpr (I < Room) {
+      if (count <= I) return true;
+      if (!tests[I].Holds(words)) [[unlikely]] return false;
+      return FirstHold<I + 1>(tests, count, words);
+    }
+    return true;
+  }
+
+  enum class Kind : uint8_t { Mask, Range, Apart, Same, Float32, Float64, Multiple, Never };
   struct Test {
     Kind kind = Kind::Never;
+    Mask mask = {};
     Range range = {};
     Apart apart = {};
     bool Holds(const uint64_t* words) const;
@@ -63,14 +83,12 @@ class FlatGuard {
   static Result<Test> FlattenAtom(const ir::GuardAtom& atom, const ir::Function& entry,
                                   const std::vector<uint32_t>& first_word);
   void Add(const Test& test);
-  bool MoreHold(const uint64_t* words) const;
 
-  static constexpr uint32_t MaxRanges = 8, MaxAparts = 4;
-  uint32_t range_count_ = 0;
-  uint16_t apart_count_ = 0;
+  uint8_t mask_count_ = 0, range_count_ = 0, apart_count_ = 0;
   bool has_more_ = false;
-  std::array<Range, MaxRanges> ranges_ = {};
-  std::array<Apart, MaxAparts> aparts_ = {};
+  std::array<Mask, 4> masks_ = {};
+  std::array<Range, 4> ranges_ = {};
+  std::array<Apart, 2> aparts_ = {};
   std::vector<Test> more_;
 };
 

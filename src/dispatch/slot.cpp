@@ -1,8 +1,6 @@
 // The door: what goes into a slot was verified, and for this slot's program.
 #include "dispatch/slot.h"
 
-#include <utility>
-
 #include "ir/digest.h"
 
 namespace frazil::dispatch {
@@ -15,7 +13,7 @@ Slot::~Slot() = default;
 bool Slot::Install(std::shared_ptr<const Solid> solid) {
   if (solid == nullptr || solid->form()->source_exact != source_exact_) return false;
   const exec::NativeCode& code = *solid->code_;
-  return core_.Install({code.entry(), code.uses_run(), solid->guard_, std::move(solid)});
+  return core_.Install(Link(code.entry(), code.uses_run(), solid->guard_, solid));
 }
 
 bool Slot::Retire(const Solid& solid) { return core_.Retire(&solid); }

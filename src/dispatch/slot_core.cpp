@@ -28,25 +28,28 @@ double ClockNs() {
 }
 
 constexpr uint32_t DefaultCountdown = 16;
+constexpr std::nullptr_t NoForms = nullptr;
 
 }  // namespace
 
+constinit const Chain NoChain;
+
 SlotCore::SlotCore(Fluid& fluid, Watcher& watcher)
-    : index_(TakeSlotIndex()), countdown_(DefaultCountdown), fluid_(fluid), watcher_(watcher) {}
+    : counter_at_(TakeCounter()), countdown_(DefaultCountdown), fluid_(fluid), watcher_(watcher) {}
 
 SlotCore::~SlotCore() {
   {
     std::lock_guard lock(WriterMutex());
-    PublishLocked(nullptr);
+    PublishLocked(NoForms);
   }
   CollectRetired();
-  ReleaseSlotIndex(index_);
+  ReleaseCounter(counter_at_);
 }
 
 // A thread that has no room yet for this slot's counter, or must not take the hot path.
 int32_t SlotCore::CallFirst(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
-  ThreadRecord& me = RecordWithCounter(index_);
-  --me.counters[index_].left;
+  ThreadRecord& me = RecordWithCounter(counter_at_);
+  --CounterOf(me).left;
   return Counted(me, arguments, results, run);
 }
 
@@ -56,19 +59,20 @@ int32_t SlotCore::CallTimed(const uint64_t* arguments, uint64_t* results, exec::
 
 // The counter is already one less.
 int32_t SlotCore::Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
-  CallCounter& counter = me.counters[index_];
+  CallCounter& counter = CounterOf(me);
   if (counter.period == 0) {
     counter.period = countdown_.load(std::memory_order_relaxed);
     counter.left = static_cast<int32_t>(counter.period) - 1;
   }
-  if (counter.left <= 0) return AnswerTimed(counter, me, arguments, results, run);
-  const Answer answer = AnswerWhole(me, arguments, results, run);
+  if (counter.left <= 0) return AnswerTimed(me, arguments, results, run);
+  const Answer answer = AnswerCall(me, arguments, results, run);
   Note(me, answer);
   return answer.status;
 }
 
-int32_t SlotCore::AnswerTimed(CallCounter& counter, ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+int32_t SlotCore::AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
                               exec::NativeRun* run) {
+  CallCounter& counter = CounterOf(me);
   Observation seen;
   seen.calls = static_cast<uint64_t>(static_cast<int64_t>(counter.period) - counter.left);
   seen.misses = counter.missed;
@@ -79,7 +83,7 @@ int32_t SlotCore::AnswerTimed(CallCounter& counter, ThreadRecord& me, const uint
 
   const double clock_ns = ClockNs();
   const Clock::time_point start = Clock::now();
-  const Answer answer = AnswerWhole(me, arguments, results, run);
+  const Answer answer = AnswerCall(me, arguments, results, run);
   seen.ns = std::max(0.0, NsSince(start) - clock_ns);
 
   fluid_calls += !answer.was_solid;
@@ -91,42 +95,39 @@ int32_t SlotCore::AnswerTimed(CallCounter& counter, ThreadRecord& me, const uint
   return answer.status;
 }
 
-// The hot path found no chain, or its first form may not answer as it is.
-int32_t SlotCore::CallOther(ThreadRecord& me, uint64_t was, const Chain* chain, const uint64_t* arguments,
-                            uint64_t* results, exec::NativeRun* run) {
-  const Answer answer = AnswerCall(me, was, chain, arguments, results, run);
+// The hot path found no chain, its first form may not answer as it is, or this is a call within a solid call.
+int32_t SlotCore::CallOther(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+  ThreadRecord& me = *hot_record;
+  const Answer answer = AnswerCall(me, arguments, results, run);
   if (!answer.was_solid || answer.missed) Note(me, answer);
   return answer.status;
 }
 
-SlotCore::Answer SlotCore::AnswerWhole(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
-                                       exec::NativeRun* run) {
-  const uint64_t was = me.fenced ? EnterFenced(me) : Enter(me);
+// The fluid path runs outside: it needs no form, and may run for long or change the slot.
+SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+                                      exec::NativeRun* run) {
+  const uint64_t was = me.inside.load(std::memory_order_relaxed);
+  const bool is_within = (was & 1) != 0;
+  if (!is_within) me.fenced ? EnterFenced(me, was) : Enter(me, was);
+  // Sequentially consistent for threads that are fenced.
   const Chain* chain = chain_.load(std::memory_order_seq_cst);
-  return AnswerCall(me, was, chain, arguments, results, run);
-}
-
-// The thread is inside; it has left when this returns. The fluid path runs outside: it needs no form, and may run for
-// long or change the slot.
-SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, uint64_t was, const Chain* chain, const uint64_t* arguments,
-                                      uint64_t* results, exec::NativeRun* run) {
-  const uint32_t count = chain == nullptr ? 0 : chain->count;
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < chain->count; ++i) {
     const Link& link = chain->links[i];
     if (!link.guard.Holds(arguments)) continue;
     const int32_t status = link.uses_run && run == nullptr
                                ? CallWithDefaultRun(me, link.entry, arguments, results)
                                : link.entry(arguments, results, run);
-    Leave(me, was);
+    if (!is_within) Leave(me, was);
     return {status, true, i > 0};
   }
-  Leave(me, was);
-  return {fluid_.Call(arguments, results, run), false, count > 0};
+  const bool has_forms = chain->count > 0;
+  if (!is_within) Leave(me, was);
+  return {fluid_.Call(arguments, results, run), false, has_forms};
 }
 
-// After the call, which may have moved the counters; hence by record and index.
+// After the call, which may have moved the counters.
 void SlotCore::Note(ThreadRecord& me, const Answer& answer) {
-  CallCounter& counter = me.counters[index_];
+  CallCounter& counter = CounterOf(me);
   counter.fluid += !answer.was_solid;
   counter.missed += answer.missed;
   const uint32_t period = countdown_.load(std::memory_order_relaxed);
@@ -144,18 +145,17 @@ void SlotCore::SetCountdown(uint32_t calls) {
 
 // Sequentially consistent: for threads whose entry is a full barrier, this and the look at their records decide.
 void SlotCore::PublishLocked(std::unique_ptr<Chain> chain) {
-  const Chain* old = chain_.exchange(chain.release(), std::memory_order_seq_cst);
-  RetireLocked(std::unique_ptr<const Retirable>(old));
+  const bool has_forms = chain != nullptr && chain->count > 0;
+  const Chain* old = chain_.exchange(has_forms ? chain.release() : &NoChain, std::memory_order_seq_cst);
+  if (old != &NoChain) RetireLocked(std::unique_ptr<const Retirable>(old));
 }
 
-// Null if nothing is left.
 std::unique_ptr<Chain> SlotCore::CopyWithout(const void* owner) const {
   auto copy = std::make_unique<Chain>();
   const Chain* chain = chain_.load(std::memory_order_relaxed);
-  for (uint32_t i = 0; chain != nullptr && i < chain->count; ++i) {
+  for (uint32_t i = 0; i < chain->count; ++i) {
     if (chain->links[i].owner.get() != owner) copy->links[copy->count++] = chain->links[i];
   }
-  if (copy->count == 0) copy = nullptr;
   return copy;
 }
 
@@ -166,7 +166,7 @@ bool SlotCore::Install(Link link) {
     std::unique_ptr<Chain> others = CopyWithout(link.owner.get());
     auto chain = std::make_unique<Chain>();
     chain->links[chain->count++] = std::move(link);
-    for (uint32_t i = 0; others != nullptr && i < others->count && chain->count < MaxLinks; ++i) {
+    for (uint32_t i = 0; i < others->count && chain->count < MaxLinks; ++i) {
       chain->links[chain->count++] = std::move(others->links[i]);
     }
     PublishLocked(std::move(chain));
@@ -179,10 +179,9 @@ bool SlotCore::Install(Link link) {
 bool SlotCore::Retire(const void* owner) {
   {
     std::lock_guard lock(WriterMutex());
-    const Chain* chain = chain_.load(std::memory_order_relaxed);
     std::unique_ptr<Chain> rest = CopyWithout(owner);
-    if (chain == nullptr || (rest != nullptr && rest->count == chain->count)) return false;
-    const bool is_last = rest == nullptr;
+    if (rest->count == chain_.load(std::memory_order_relaxed)->count) return false;
+    const bool is_last = rest->count == 0;
     PublishLocked(std::move(rest));
     if (is_last && HasForms(state())) state_.store(State::Fluid, std::memory_order_relaxed);
   }
@@ -193,7 +192,7 @@ bool SlotCore::Retire(const void* owner) {
 void SlotCore::Melt() {
   {
     std::lock_guard lock(WriterMutex());
-    PublishLocked(nullptr);
+    PublishLocked(NoForms);
     if (HasForms(state())) state_.store(State::Fluid, std::memory_order_relaxed);
   }
   CollectRetired();
@@ -206,8 +205,8 @@ bool SlotCore::SetState(State to) {
     if (to == from) return true;
     const bool leaves_by_hand = IsByHand(from) && !(from == State::Frozen && to == State::Banned);
     if (leaves_by_hand || !MayGo(from, to)) return false;
-    if (HasForms(to) && chain_.load(std::memory_order_relaxed) == nullptr) return false;
-    if (to == State::Fluid || to == State::Banned) PublishLocked(nullptr);
+    if (HasForms(to) && !has_forms()) return false;
+    if (to == State::Fluid || to == State::Banned) PublishLocked(NoForms);
     state_.store(to, std::memory_order_relaxed);
   }
   CollectRetiredIfEasy();
@@ -217,8 +216,7 @@ bool SlotCore::SetState(State to) {
 bool SlotCore::Unfreeze() {
   std::lock_guard lock(WriterMutex());
   if (state() != State::Frozen) return false;
-  const bool has_forms = chain_.load(std::memory_order_relaxed) != nullptr;
-  state_.store(has_forms ? State::Solid : State::Fluid, std::memory_order_relaxed);
+  state_.store(has_forms() ? State::Solid : State::Fluid, std::memory_order_relaxed);
   return true;
 }
 
@@ -233,7 +231,7 @@ std::vector<std::shared_ptr<const void>> SlotCore::owners() const {
   std::lock_guard lock(WriterMutex());
   std::vector<std::shared_ptr<const void>> owners;
   const Chain* chain = chain_.load(std::memory_order_relaxed);
-  for (uint32_t i = 0; chain != nullptr && i < chain->count; ++i) owners.push_back(chain->links[i].owner);
+  for (uint32_t i = 0; i < chain->count; ++i) owners.push_back(chain->links[i].owner);
   return owners;
 }
 

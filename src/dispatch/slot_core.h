@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "dispatch/flat_guard.h"
@@ -23,8 +24,18 @@ class Watcher;
 
 // One form of a chain.
 struct Link {
+  Link() = default;
+  Link(exec::NativeEntry its_entry, bool its_uses_run, FlatGuard its_guard, std::shared_ptr<const void> its_owner)
+      : entry(its_entry),
+        uses_run(its_uses_run),
+        waits{its_guard.has_more(), its_guard.has_more() || its_uses_run},
+        guard(std::move(its_guard)),
+        owner(std::move(its_owner)) {}
+
   exec::NativeEntry entry = nullptr;
-  bool uses_run = true;
+  bool uses_run = false;
+  // Cannot be called on the hot path, with a run and without one: parts of the guard are out of line, or a run is wanted.
+  std::array<bool, 2> waits = {true, true};
   FlatGuard guard;
   std::shared_ptr<const void> owner;  // keeps the code mapped; names the form
 };
@@ -32,9 +43,11 @@ struct Link {
 constexpr uint32_t MaxLinks = 4;
 
 struct Chain final : Retirable {
-  uint32_t count = 0;
   std::array<Link, MaxLinks> links;
+  uint32_t count = 0;
 };
+// Of every slot without forms; never freed. Its first link waits, so that the hot path need not ask for null.
+extern const Chain NoChain;
 
 class alignas(64) SlotCore {
  public:
@@ -45,20 +58,19 @@ class alignas(64) SlotCore {
 
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
     ThreadRecord& me = *hot_record;
-    if (index_ >= me.capacity) [[unlikely]] return CallFirst(arguments, results, run);
-    if (--me.counters[index_].left <= 0) [[unlikely]] return CallTimed(arguments, results, run);
-    const uint64_t was = Enter(me);
-    const Chain* chain = chain_.load(std::memory_order_acquire);
-    if (chain != nullptr) [[likely]] {
-      const Link& first = chain->links[0];
-      const bool lacks_run = first.uses_run & (run == nullptr);
-      if (!lacks_run & first.guard.Holds(arguments)) [[likely]] {
-        const int32_t status = first.entry(arguments, results, run);
-        Leave(me, was);
-        return status;
-      }
+    if (counter_at_ >= me.counter_bytes) [[unlikely]] return CallFirst(arguments, results, run);
+    if (--CounterOf(me).left <= 0) [[unlikely]] return CallTimed(arguments, results, run);
+    const uint64_t was = me.inside.load(std::memory_order_relaxed);
+    if (was & 1) [[unlikely]] return CallOther(arguments, results, run);
+    Enter(me, was);
+    const Link& first = chain_.load(std::memory_order_acquire)->links[0];
+    if (!first.waits[run == nullptr] && first.guard.QuickHolds(arguments)) [[likely]] {
+      const int32_t status = first.entry(arguments, results, run);
+      Leave(me, was);
+      return status;
     }
-    return CallOther(me, was, chain, arguments, results, run);
+    Leave(me, was);
+    return CallOther(arguments, results, run);
   }
 
   State state() const { return state_.load(std::memory_order_relaxed); }
@@ -83,20 +95,20 @@ class alignas(64) SlotCore {
   };
   int32_t CallFirst(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
   int32_t CallTimed(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
-  int32_t CallOther(ThreadRecord& me, uint64_t was, const Chain* chain, const uint64_t* arguments,
-                    uint64_t* results, exec::NativeRun* run);
+  int32_t CallOther(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
   int32_t Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
-  Answer AnswerCall(ThreadRecord& me, uint64_t was, const Chain* chain, const uint64_t* arguments,
-                    uint64_t* results, exec::NativeRun* run);
-  Answer AnswerWhole(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
-  int32_t AnswerTimed(CallCounter& counter, ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
-                      exec::NativeRun* run);
+  int32_t AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
+  Answer AnswerCall(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
+  CallCounter& CounterOf(ThreadRecord& me) const {
+    return *reinterpret_cast<CallCounter*>(me.counters + counter_at_);
+  }
   void Note(ThreadRecord& me, const Answer& answer);
   void PublishLocked(std::unique_ptr<Chain> chain);
+  bool has_forms() const { return chain_.load(std::memory_order_relaxed) != &NoChain; }
   std::unique_ptr<Chain> CopyWithout(const void* owner) const;
 
-  std::atomic<const Chain*> chain_{nullptr};
-  uint32_t index_;
+  std::atomic<const Chain*> chain_{&NoChain};
+  uint32_t counter_at_;  // in bytes from the beginning of a thread's counters
   std::atomic<uint32_t> countdown_;
   Fluid& fluid_;
   Watcher& watcher_;

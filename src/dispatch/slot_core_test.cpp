@@ -104,9 +104,7 @@ TEST_F(SlotCoreTest, ATrapIsHandedOn) {
 }
 
 TEST_F(SlotCoreTest, CodeThatUsesARunGetsOne) {
-  Link link = Form(UsesRun);
-  link.uses_run = true;
-  EXPECT_TRUE(Install(std::move(link)));
+  EXPECT_TRUE(Install({UsesRun, true, {}, std::make_shared<int>(0)}));
   uint64_t argument = 0;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(core.Call(&argument, nullptr, nullptr), 0);

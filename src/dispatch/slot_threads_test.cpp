@@ -63,24 +63,22 @@ class SlotThreads : public testing::TestWithParam<bool> {
   ~SlotThreads() override { PretendNoMembarrier(false); }
 
   Link Form(size_t number, bool page) {
-    Link link;
-    link.uses_run = false;
     // Ten tests, so that some of them are in memory of the chain's own.
-    link.guard = *FlatGuard::Flatten(
+    FlatGuard guard = *FlatGuard::Flatten(
         *ir::ParseGuard("0 <= arg0 <= 9 && arg1 == (1, 2, 3, 4, 5) && 0 <= arg0 <= 8 && 0 <= arg0 <= 7 && "
                         "0 <= arg0 <= 6 && 0 <= arg0 <= 5",
                         program),
         program);
     if (page && HasPages) {
-      link.entry = CodePage(static_cast<uint8_t>(number), link.owner);
-    } else {
-      alive[number] = true;
-      link.entry = AllEntries[number];
-      link.owner = std::shared_ptr<const void>(&alive[number], [](const void* flag) {
-        static_cast<std::atomic<bool>*>(const_cast<void*>(flag))->store(false, std::memory_order_relaxed);
-      });
+      std::shared_ptr<const void> owner;
+      const exec::NativeEntry entry = CodePage(static_cast<uint8_t>(number), owner);
+      return {entry, false, std::move(guard), std::move(owner)};
     }
-    return link;
+    alive[number] = true;
+    std::shared_ptr<const void> owner(&alive[number], [](const void* flag) {
+      static_cast<std::atomic<bool>*>(const_cast<void*>(flag))->store(false, std::memory_order_relaxed);
+    });
+    return {AllEntries[number], false, std::move(guard), std::move(owner)};
   }
 
   // Calls until told to stop; how many calls there were.

@@ -41,8 +41,8 @@ struct Domain {
   std::vector<std::unique_ptr<const Retirable>> fresh;  // retired, and no barrier since
   std::vector<Batch> batches;
   std::atomic<size_t> retired{0};
-  std::vector<uint32_t> free_indices;
-  uint32_t next_index = 0;
+  std::vector<uint32_t> free_counters;
+  uint32_t next_counter = 0;
   pthread_key_t key{};
   bool membarrier = false;
   std::atomic<bool> pretend_none{false};
@@ -139,40 +139,37 @@ std::vector<Batch> TakeFree(Domain& domain) {
 
 }  // namespace
 
-uint64_t EnterFenced(ThreadRecord& me) {
-  const uint64_t was = me.inside.load(std::memory_order_relaxed);
-  me.inside.exchange(was | 1, std::memory_order_seq_cst);
-  return was;
-}
+void EnterFenced(ThreadRecord& me, uint64_t was) { me.inside.exchange(was + 1, std::memory_order_seq_cst); }
 
-ThreadRecord& RecordWithCounter(uint32_t slot_index) {
+ThreadRecord& RecordWithCounter(uint32_t counter_at) {
   ThreadRecord& record = OwnRecord();
-  if (slot_index < record.capacity) return record;
-  const uint32_t capacity = std::max(16u, 2 * slot_index);
-  auto* counters = new CallCounter[capacity];
+  if (counter_at < record.counter_bytes) return record;
+  constexpr uint32_t One = sizeof(CallCounter);
+  const uint32_t count = std::max(16u, 2 * (counter_at / One));
+  auto* counters = reinterpret_cast<std::byte*>(new CallCounter[count]);
   std::lock_guard lock(TheDomain().mutex);
-  std::copy_n(record.counters, record.capacity, counters);
-  delete[] std::exchange(record.counters, counters);
-  record.capacity = capacity;
+  std::copy_n(record.counters, record.counter_bytes, counters);
+  delete[] reinterpret_cast<CallCounter*>(std::exchange(record.counters, counters));
+  record.counter_bytes = count * One;
   return record;
 }
 
-uint32_t TakeSlotIndex() {
+uint32_t TakeCounter() {
   Domain& domain = TheDomain();
   std::lock_guard lock(domain.mutex);
-  if (domain.free_indices.empty()) return domain.next_index++;
-  const uint32_t index = domain.free_indices.back();
-  domain.free_indices.pop_back();
-  return index;
+  if (domain.free_counters.empty()) return sizeof(CallCounter) * domain.next_counter++;
+  const uint32_t counter_at = domain.free_counters.back();
+  domain.free_counters.pop_back();
+  return counter_at;
 }
 
-void ReleaseSlotIndex(uint32_t index) {
+void ReleaseCounter(uint32_t counter_at) {
   Domain& domain = TheDomain();
   std::lock_guard lock(domain.mutex);
   for (ThreadRecord* record : domain.records) {
-    if (index < record->capacity) record->counters[index] = {};
+    if (counter_at < record->counter_bytes) *reinterpret_cast<CallCounter*>(record->counters + counter_at) = {};
   }
-  domain.free_indices.push_back(index);
+  domain.free_counters.push_back(counter_at);
 }
 
 std::mutex& WriterMutex() { return TheDomain().mutex; }

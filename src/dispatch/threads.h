@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -32,8 +33,8 @@ class DefaultRuns;
 // thread and is given to a later one with its counters, so that short-lived threads count as well.
 struct alignas(64) ThreadRecord {
   std::atomic<uint64_t> inside{0};
-  CallCounter* counters = nullptr;  // by slot index
-  uint32_t capacity = 0;
+  std::byte* counters = nullptr;  // CallCounters by slot, in bytes to spare the hot path a shift
+  uint32_t counter_bytes = 0;
   bool fenced = false;  // without membarrier: every entry is a full barrier
   bool in_use = false;
   DefaultRuns* runs = nullptr;  // for calls that bring no run of their own
@@ -44,25 +45,22 @@ extern ThreadRecord NoRecord;
 // initial-exec: eight bytes of static TLS spare every call a function call where Frazil is in a shared library.
 extern thread_local constinit ThreadRecord* hot_record __attribute__((tls_model("initial-exec")));
 
-inline uint64_t Enter(ThreadRecord& me) {
-  const uint64_t was = me.inside.load(std::memory_order_relaxed);
-  me.inside.store(was | 1, std::memory_order_relaxed);
+// `inside` was even: the caller has looked. A call within a call needs neither, its thread being inside already.
+inline void Enter(ThreadRecord& me, uint64_t was) {
+  me.inside.store(was + 1, std::memory_order_relaxed);
   // The compiler must not move the load of the chain up; against the processor there is membarrier.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  return was;
 }
-// A call within a call leaves what it found; the outermost one moves on to the next even number.
-inline void Leave(ThreadRecord& me, uint64_t was) {
-  me.inside.store(was + ((~was & 1) << 1), std::memory_order_release);
-}
-uint64_t EnterFenced(ThreadRecord& me);
+inline void Leave(ThreadRecord& me, uint64_t was) { me.inside.store(was + 2, std::memory_order_release); }
+// For threads without membarrier.
+void EnterFenced(ThreadRecord& me, uint64_t was);
 
 // This thread's record, with room for the slot's counter.
-ThreadRecord& RecordWithCounter(uint32_t slot_index);
+ThreadRecord& RecordWithCounter(uint32_t counter_at);
 
-// A small number for each slot that lives. Releasing it clears its counters in every record.
-uint32_t TakeSlotIndex();
-void ReleaseSlotIndex(uint32_t index);
+// A place among the counters of every thread, for each slot that lives. Releasing it clears it in every record.
+uint32_t TakeCounter();
+void ReleaseCounter(uint32_t counter_at);
 
 // One mutex for all who change slots: changes are rare, and fork needs to know what is locked.
 std::mutex& WriterMutex();
