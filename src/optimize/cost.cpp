@@ -115,11 +115,12 @@ class Pricing {
   double OfInst(const Function& f, const Inst& inst, int depth) const {
     auto region = [&](uint32_t i) { return OfRegion(f, Function::region_of(inst, i), depth); };
     switch (inst.op) {
-      case Op::If: return 2 + (region(0) + region(1)) / 2;
+      // The dearest arm: a branch that becomes its only possible arm never costs more than before.
+      case Op::If: return 2 + std::max(region(0), region(1));
       case Op::Switch: {
-        double sum = 0;
-        for (uint32_t r = 0; r < inst.regions.count; ++r) sum += region(r);
-        return 4 + sum / inst.regions.count;
+        double most = 0;
+        for (uint32_t r = 0; r < inst.regions.count; ++r) most = std::max(most, region(r));
+        return 4 + most;
       }
       case Op::For:
       case Op::Parallel: return 2 + Trips(f, inst) * (1 + region(0));

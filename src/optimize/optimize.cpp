@@ -1,50 +1,65 @@
-// The pipeline, top to bottom. Each pass leaves a checked program that gives the same outcome for all arguments,
-// limits apart: a result may take less fuel, depth and scratch than its source, never more.
+// Candidates from the pipeline, and the proposers that offer them.
 #include "optimize/optimize.h"
 
-#include "optimize/closed_form.h"
-#include "optimize/dead.h"
-#include "optimize/motion.h"
-#include "optimize/rewrite.h"
-#include "optimize/simplify.h"
-#include "optimize/unit.h"
+#include "optimize/pipeline.h"
 
 namespace frazil::optimize {
 namespace {
 
-// Each round makes the program smaller or moves values outwards; in practice two are enough.
-constexpr int MostRounds = 8;
-
-Result<void> Clean(Unit& unit, Proof& proof) {
-  for (int round = 0; round < MostRounds; ++round) {
-    bool changed = TRY(Simplify(unit, &proof));
-    changed |= TRY(MoveInvariants(unit));
-    changed |= TRY(RemoveDead(unit));
-    if (!changed) break;
-  }
-  return {};
+std::string_view OriginOf(const PipelineReport& report) {
+  if (!report.closed.empty()) return "closed-form";
+  return report.rewritten ? "egraph" : "passes";
 }
+
+class PipelineProposer : public Proposer {
+ public:
+  std::string_view name() const override { return "optimize"; }
+  Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed&,
+                                             const Limits& limits) const override {
+    std::vector<ir::Candidate> candidates;
+    ir::Candidate candidate = TRY(Optimize(source, limits));
+    if (StaticCost(candidate.program) < StaticCost(source)) candidates.push_back(std::move(candidate));
+    return candidates;
+  }
+};
+
+class SpecializeProposer : public Proposer {
+ public:
+  std::string_view name() const override { return "specialize"; }
+  Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed& observed,
+                                             const Limits& limits) const override {
+    std::vector<ir::Candidate> candidates;
+    ir::Candidate candidate = TRY(Specialize(source, observed, limits));
+    // Without a guard it is what the pipeline proposes anyway.
+    if (!candidate.guard.atoms.empty()) candidates.push_back(std::move(candidate));
+    return candidates;
+  }
+};
 
 }  // namespace
 
-Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits) {
+Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits, const OptimizeOptions& options) {
   Unit unit = MakeUnit(source);
   Proof proof;
-  TRY_VOID(Clean(unit, proof));
-  // An inner loop first; then the one around it may be of the kind.
-  while (TRY(CloseLoops(unit, &proof))) TRY_VOID(Clean(unit, proof));
-  RewriteResult rewritten = TRY(Rewrite(unit, proof, RuleSet::Proved(), limits));
-  if (rewritten.changed) TRY_VOID(Clean(unit, proof));
-
+  const PipelineReport report = TRY(RunPipeline(unit, proof, limits, options));
   ir::Candidate candidate;
-  candidate.origin = rewritten.changed ? "egraph" : "passes";
+  candidate.origin = OriginOf(report);
   if (StaticCost(unit.program) <= StaticCost(source)) {
     candidate.program = std::move(unit.program);
     candidate.certificate = proof.Take();
   } else {
     candidate.program = source;
   }
+  if (options.notes != nullptr)
+    for (const ClosedLoop& loop : report.closed) options.notes->push_back(loop.formula);
   return candidate;
+}
+
+std::vector<std::unique_ptr<Proposer>> StandardProposers() {
+  std::vector<std::unique_ptr<Proposer>> proposers;
+  proposers.push_back(std::make_unique<SpecializeProposer>());
+  proposers.push_back(std::make_unique<PipelineProposer>());
+  return proposers;
 }
 
 }  // namespace frazil::optimize

@@ -35,7 +35,14 @@ std::vector<std::unique_ptr<Proposer>> StandardProposers();
 
 // The standard pipeline, one candidate for all arguments: canonical form, folding, rules (e-graph), sharing,
 // dead code, loop-invariant motion, closed forms. Never worse by StaticCost than its source.
-Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits = {});
+struct OptimizeOptions {
+  // Take exactly the source's fuel and depth (loops and calls stay). Otherwise a candidate may take less.
+  bool keep_fuel = false;
+  // One line for each loop that has become a formula; may be null.
+  std::vector<std::string>* notes = nullptr;
+};
+Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits = {},
+                               const OptimizeOptions& options = {});
 
 // Under the guard that these parameters have these constants: constants put in, switches with a fixed selector
 // reduced to their arm, then the pipeline.
