@@ -61,4 +61,9 @@ LoadedKey LoadInstallKey(const Folder* folder, bool writable, bool sync) {
   return {FreshKey(), SentenceOf(reason)};
 }
 
+Reason InspectKey(const Folder& folder) {
+  verify::InstallKey key;
+  return ReadKey(folder, key);
+}
+
 }  // namespace frazil::store

@@ -46,6 +46,7 @@ TEST(InstallKey, ALooseFileIsRefused) {
     EXPECT_NE(loaded.key, key);
     EXPECT_NE(loaded.reason.find("not ours alone"), std::string::npos) << loaded.reason;
     EXPECT_EQ(fs::file_size(folder / "key"), 32u);
+    EXPECT_EQ(OpenQuickly(folder.path())->Audit().size(), 1u);
   }
 }
 

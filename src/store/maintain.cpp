@@ -82,6 +82,10 @@ std::vector<Store::Entry> Store::List() const {
 
 std::vector<Store::AuditLine> Store::Audit() const {
   std::vector<AuditLine> lines;
+  if (const Folder* home = impl_->Home(); home != nullptr) {
+    const Reason reason = InspectKey(*home);
+    if (reason != Reason::None && reason != Reason::Missing) lines.push_back({"key", std::string(ReasonName(reason))});
+  }
   const int64_t now = NowSeconds();
   for (auto [folder, kind] : {std::pair{"ac", Kind::Record}, std::pair{"cas", Kind::Content}}) {
     const Fd& root = kind == Kind::Record ? impl_->records : impl_->contents;
@@ -161,7 +165,9 @@ class Collector {
   void ReadContents() {
     ForEachFile(impl_.contents, impl_.folder.owner, [&](int shard, const std::string&, const std::string& name) {
       const struct stat status = StatusOf(shard, name.c_str());
-      if (IsDigest(name) && S_ISREG(status.st_mode)) {
+      // One that is too large to be read is worth nothing, and must not push out those that are not.
+      const bool readable = S_ISREG(status.st_mode) && BytesOf(status) <= FrameBytes + impl_.options.max_entry_bytes;
+      if (IsDigest(name) && readable) {
         held_[name] = {BytesOf(status), status.st_mtime, 0};
         total_ += BytesOf(status);
       } else if (!IsTemporary(name) || Abandoned(status.st_mtime)) {

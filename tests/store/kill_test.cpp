@@ -50,7 +50,9 @@ void KillOnce(const std::string& directory, int round, uint32_t window_us, std::
   close(ends[1]);
   char byte;
   // Every tenth is killed while it opens the store and makes the key.
-  if (round % 10 != 9) ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  if (round % 10 != 9) {
+    ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  }
   usleep(random() % window_us);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);

@@ -63,7 +63,9 @@ TEST(Remote, ActionResultsRoundTrip) {
     for (int flips = 0; flips <= i % 3; ++flips)
       damaged[random() % damaged.size()] = static_cast<char>(random());
     auto parsed = ParseActionResult(damaged);
-    if (parsed) EXPECT_EQ(PrintRecord(*parsed), PrintRecord(record));
+    if (parsed) {
+      EXPECT_EQ(PrintRecord(*parsed), PrintRecord(record));
+    }
   }
 }
 
