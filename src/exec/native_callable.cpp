@@ -93,8 +93,15 @@ Result<std::unique_ptr<Callable>> MakeNativeCallable(std::shared_ptr<const Nativ
 int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results, NativeRun* run) {
   if (!code.uses_run()) return code.entry()(arguments, results, nullptr);
   if (run != nullptr) {
-    if (run->stack_limit == 0) run->stack_limit = StackLimitOfThread();
-    return code.entry()(arguments, results, run);
+    // The caller may have changed threads since the last call.
+    run->stack_limit = StackLimitOfThread();
+    const uint64_t depth = run->depth_left;
+    const int32_t status = code.entry()(arguments, results, run);
+    if (status != 0) [[unlikely]] {
+      run->ReleaseScratch();
+      run->depth_left = depth;
+    }
+    return status;
   }
   NativeRun local;
   local.stack_limit = StackLimitOfThread();

@@ -121,6 +121,8 @@ NativeRun::NativeRun()
 
 NativeRun::~NativeRun() = default;
 
+void NativeRun::ReleaseScratch() { Release(this, nullptr); }
+
 ScratchArena::~ScratchArena() {
   while (piece_ != nullptr) std::free(std::exchange(piece_, piece_->before));
   std::free(spare_);

@@ -76,6 +76,9 @@ struct NativeRun {
   std::vector<uint64_t> output;
   std::vector<uint16_t> output_types;  // StreamCode of each value
   ScratchArena arena;
+
+  // Gives back the scratch that a trap left alive.
+  void ReleaseScratch();
 };
 
 // Offsets that code uses.

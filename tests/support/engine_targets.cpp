@@ -15,9 +15,11 @@ namespace {
 
 class TargetEngine : public Engine {
  public:
-  TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target)
-      : name_(name), target_(std::move(target)) {}
+  // `unusable`: why this machine cannot run the target at all; then every program is refused.
+  TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target, std::string unusable = "")
+      : name_(name), target_(std::move(target)), unusable_(std::move(unusable)) {}
   std::string_view name() const override { return name_; }
+  bool may_refuse() const override { return !unusable_.empty(); }
   TrapDetail trap_detail(const ir::Program& program) const override {
     return TrapDetailWhenLowered(program);
   }
@@ -30,7 +32,7 @@ class TargetEngine : public Engine {
 
  private:
   Prepared PrepareOne(const ir::Program& program, bool metered) {
-    std::string refusal = target_->Refuses(program);
+    std::string refusal = unusable_.empty() ? target_->Refuses(program) : unusable_;
     if (!refusal.empty()) return Fail(Diag::Unsupported, refusal);
     exec::EmitOptions options;
     options.metered = metered;
@@ -40,6 +42,7 @@ class TargetEngine : public Engine {
 
   std::string_view name_;
   std::unique_ptr<exec::Target> target_;
+  std::string unusable_;
 };
 
 struct Compiler {
@@ -86,7 +89,8 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
     if (name != native) continue;
     targets::native::NativeOptions options;
     options.level = *exec::CpuLevelNamed(name.substr(std::string_view("native-").size()));
-    return std::make_unique<TargetEngine>(native, targets::native::MakeNativeTarget(options));
+    return std::make_unique<TargetEngine>(native, targets::native::MakeNativeTarget(options),
+                                          options.level > exec::HostLevel() ? "this machine lacks the level" : "");
   }
   using Compilers = std::vector<Compiler>;
   if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", Compilers{{"gcc-12", {}}});
