@@ -22,6 +22,12 @@ namespace {
 thread_local uint64_t allocations = 0;
 }
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define FRAZIL_UNDER_SANITIZER 1
+#endif
+#endif
+#ifndef FRAZIL_UNDER_SANITIZER  // which has its own
 // One more instruction for every allocation of every benchmark; what they compare has it alike.
 void* operator new(size_t size) {
   ++allocations;
@@ -30,6 +36,7 @@ void* operator new(size_t size) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#endif
 
 namespace frazil::bench {
 namespace {
