@@ -12,6 +12,7 @@
 #include "ir/digest.h"
 #include "ir/lower.h"
 #include "ir/text.h"
+#include "support/engine_optimized.h"
 #include "support/engine_targets.h"
 
 namespace frazil::tests {
@@ -130,7 +131,8 @@ TrapDetail TrapDetailWhenLowered(const ir::Program& program) {
 }
 
 std::vector<std::string> EngineNames() {
-  return {"interp", "batch", "reprinted", "canonical", "lowered", "wasm", "c-gcc", "c-clang"};
+  return {"interp", "batch", "reprinted", "canonical", "optimized", "lowered",
+          "wasm",   "c-gcc", "c-clang",   "native-baseline", "native-avx2", "native-avx512"};
 }
 
 Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
@@ -138,6 +140,7 @@ Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
   if (name == "reprinted") return std::make_unique<ImageEngine>("reprinted", Reprinted);
   if (name == "canonical") return std::make_unique<ImageEngine>("canonical", Canonical);
   if (name == "planted") return std::make_unique<ImageEngine>("planted", Planted);
+  if (name == "optimized") return MakeOptimizedEngine();
   if (name == "lowered") return std::make_unique<LoweredEngine>();
   return MakeTargetEngine(name);
 }
