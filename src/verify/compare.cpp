@@ -115,6 +115,7 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   }
   if (result.candidate.trap && IsLimit(result.candidate.trap->kind)) {
     result.kind = Comparison::Kind::Undecided;
+    result.source_ended = true;
     result.limit = LimitFlag(result.candidate.trap->kind);
     return result;
   }

@@ -83,8 +83,12 @@ class Reader {
  public:
   Reader(const ir::Function& function, Table& table) : f_(function), table_(table) {}
 
-  Summary Read() {
+  Summary Read(const ir::Guard& guard) {
     for (uint32_t i = 0; i < f_.param_count(); ++i) SetAtom(f_.param(i), table_.Number({1, i}));
+    // Under the guard such a parameter is that constant.
+    for (const ir::GuardAtom& atom : guard.atoms) {
+      if (atom.kind == ir::GuardKind::Equals) SetConstant(f_.param(atom.arg), atom.type, atom.low);
+    }
     for (ir::InstId id : f_.region(f_.body).insts) {
       const ir::Inst& inst = f_.inst(id);
       if (inst.op == Op::Return) break;
@@ -168,21 +172,18 @@ class Reader {
     return true;
   }
 
-  bool Constant(const ir::Inst& inst) {
-    const auto words = f_.words_of(inst);
-    const ir::ValueId value = ir::Function::result_of(inst);
-    if (!IsRing(inst.type)) {
-      std::vector<uint64_t> key = {2, Table::TypeKey(inst.type)};
+  void SetConstant(ir::ValueId value, Type type, std::span<const uint64_t> words) {
+    if (!IsRing(type)) {
+      std::vector<uint64_t> key = {2, Table::TypeKey(type)};
       key.insert(key.end(), words.begin(), words.end());
       SetAtom(value, table_.Number(std::move(key)));
-      return true;
+      return;
     }
     Coefficient coefficient{};
     std::ranges::copy(words, coefficient.begin());
     Polynomial polynomial;
     if (coefficient != Coefficient{}) polynomial[{}] = coefficient;
     SetPolynomial(value, std::move(polynomial));
-    return true;
   }
 
   std::vector<uint64_t> KeyOf(const ir::Inst& inst) const {
@@ -209,7 +210,8 @@ class Reader {
     const ir::OpInfo& info = ir::Info(inst.op);
     switch (inst.op) {
       case Op::Const:
-        return Constant(inst);
+        SetConstant(ir::Function::result_of(inst), inst.type, f_.words_of(inst));
+        return true;
       case Op::Add:
       case Op::Sub:
       case Op::Mul:
@@ -261,15 +263,15 @@ class Reader {
 
 }  // namespace
 
-Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate) {
+Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard) {
   // Long programs have large polynomials; other judges are quicker there.
   constexpr size_t MostInsts = 2000;
   if (source.entry_function().insts.size() > MostInsts || candidate.entry_function().insts.size() > MostInsts)
     return Unknown{"the programs are too long for a normal form"};
   Table table;
-  const Summary a = Reader(source.entry_function(), table).Read();
+  const Summary a = Reader(source.entry_function(), table).Read(guard);
   if (!a.failure.empty()) return Unknown{a.failure};
-  const Summary b = Reader(candidate.entry_function(), table).Read();
+  const Summary b = Reader(candidate.entry_function(), table).Read(guard);
   if (!b.failure.empty()) return Unknown{b.failure};
   if (a.results != b.results || a.events != b.events) return Unknown{"the normal forms differ"};
   return Proved{{Grade::Proved, "normal form", fmt::format("equal polynomials of at most {} terms", std::max(a.terms, b.terms)), 0}};

@@ -97,6 +97,8 @@ BatchBlock::Report BatchBlock::Run(size_t lanes) {
       if (report.limit.empty()) report.limit = LimitFlag(static_cast<ir::Trap>(code - 1));
     }
     report.undecided += limited ? 1 : 0;
+    const bool source_ended = source_traps[lane] == 0 || !IsLimit(static_cast<ir::Trap>(source_traps[lane] - 1));
+    if (limited && source_ended && !report.only_second) report.only_second = lane;
     if (!limited && !report.different && LaneDiffers(lane)) report.different = lane;
   }
   return report;

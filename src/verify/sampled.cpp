@@ -99,6 +99,8 @@ class Sampler {
         const Input input = ToInput(*pair_.space.entry, tuples[*report.different]);
         return RefutedOr(pair_, user_limits_, input, deadline_.LeftMs(), "batch interpreter");
       }
+      if (report.only_second && !EndsWithMore(ToInput(*pair_.space.entry, tuples[*report.only_second])))
+        return std::move(difference_);
       tally_.undecided += report.undecided;
       tally_.inputs += tuples.size() - report.undecided;
       tally_.lanes = tally_.inputs;
@@ -107,9 +109,28 @@ class Sampler {
     return Conclude(pair_, tally_, "batch interpreter");
   }
 
-  // True if they differ: `difference_` has the refutation.
+  // Given many times as much, does the candidate end where its source did? If not, `difference_` says so.
+  bool EndsWithMore(const Input& input) {
+    Limits more = limits_;
+    more.fuel = std::min(user_limits_.fuel, limits_.fuel * 16);
+    more.memory_bytes = user_limits_.memory_bytes;
+    const Comparison comparison = pair_.MakeComparer(more).Compare(input, deadline_.LeftMs());
+    if (comparison.kind == Comparison::Kind::Same) return true;
+    if (comparison.kind == Comparison::Kind::Different) {
+      difference_ = RefutedOr(pair_, user_limits_, input, deadline_.LeftMs(), "interpreter");
+    } else {
+      difference_ = Unknown{fmt::format("limit reached: the second ended at {} on an input on which the first ends by itself",
+                                        comparison.limit)};
+    }
+    return false;
+  }
+
+  // True if there is nothing more to try: `difference_` has the answer.
   bool Differs(const Comparer& comparer, const Input& input) {
     const Comparison comparison = comparer.Compare(input, deadline_.LeftMs());
+    if (comparison.kind == Comparison::Kind::Undecided && comparison.source_ended && !deadline_.Passed() &&
+        !EndsWithMore(input))
+      return true;
     if (comparison.kind == Comparison::Kind::Undecided) {
       tally_.undecided += 1;
       if (tally_.limit.empty()) tally_.limit = comparison.limit;

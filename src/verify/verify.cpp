@@ -86,10 +86,11 @@ Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate
     Verdict checked = CheckCertificate(source, candidate);
     if (std::holds_alternative<Proved>(checked)) return checked;
   }
-  if (Verdict equal = NormalFormJudge(source, candidate.program); IsFinal(equal)) return equal;
+  const InputSpace space = MakeInputSpace(source, candidate.program, candidate.guard);
+  if (!space.empty.empty()) return Unknown{space.empty};
+  if (Verdict equal = NormalFormJudge(source, candidate.program, candidate.guard); IsFinal(equal)) return equal;
 
   const Pair pair = TRY(MakePair(source, candidate.program, candidate.guard));
-  if (!pair.space.empty.empty()) return Unknown{pair.space.empty};
   // Few inputs are not worth sampling.
   constexpr uint64_t Few = 4096;
   const std::optional<uint64_t> cases = pair.space.Count();

@@ -69,9 +69,25 @@ TEST(Verify, GuardsNarrowTheInputs) {
   const std::string source = "func @main(%a: i32, %b: i32) -> (i32) {\n %c = mul %a, %b : i32\n return %c\n}";
   const std::string candidate = "func @main(%a: i32, %b: i32) -> (i32) {\n %k = const 5 : i32\n %c = mul %k, %b : i32\n return %c\n}";
   EXPECT_EQ(VerdictName(Ask(source, candidate)), "refuted");
-  EXPECT_EQ(Tell(Ask(source, candidate, "arg0 == 5 && -100 <= arg1 <= 100")), "proved by batch interpreter: all 201 inputs");
+  EXPECT_EQ(Tell(Ask(source, candidate, "arg0 == 5 && -100 <= arg1 <= 100")), "proved by normal form: equal polynomials of at most 1 terms");
   EXPECT_EQ(Tell(Ask(source, candidate, "arg0 == 5 && arg0 == 6")), "unknown: the guard never holds");
   EXPECT_EQ(VerdictName(Ask(source, candidate, "5 <= arg0 <= 6 && 0 <= arg1 <= 3")), "refuted");
+}
+
+TEST(Verify, RangesAreCounted) {
+  const std::string source = "func @main(%a: i32) -> (i32) {\n %c = abs %a : i32\n return %c\n}";
+  const std::string candidate = "func @main(%a: i32) -> (i32) {\n return %a\n}";
+  EXPECT_EQ(Tell(Ask(source, candidate, "0 <= arg0 <= 200")), "proved by batch interpreter: all 201 inputs");
+  const Verdict verdict = Ask(source, candidate, "-1 <= arg0 <= 200");
+  ASSERT_TRUE(std::holds_alternative<Refuted>(verdict));
+  EXPECT_EQ(std::get<Refuted>(verdict).arguments[0].word, ~0ull);
+  // Both zeros are in a range that ends at one of them.
+  const std::string identity = "func @main(%a: f32) -> (f32) {\n return %a\n}";
+  const std::string plus_zero = "func @main(%a: f32) -> (f32) {\n %z = const 0 : f32\n %c = add %a, %z : f32\n return %c\n}";
+  const Verdict zero = Ask(identity, plus_zero, "0.0 <= arg0 <= 0x1p-149");
+  ASSERT_TRUE(std::holds_alternative<Refuted>(zero)) << Tell(zero);
+  EXPECT_EQ(std::get<Refuted>(zero).arguments[0].word, 0x80000000u);
+  EXPECT_EQ(Tell(Ask(identity, plus_zero, "0x1p-149 <= arg0 <= 0x1p-140")), "proved by batch interpreter: all 512 inputs");
 }
 
 TEST(Verify, ProgramsThatNeverEndAreUnknownInTime) {

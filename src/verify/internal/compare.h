@@ -2,7 +2,8 @@
 //
 // A trap is compared by its kind (a lowering also by op and iteration); what buffers hold after a trap is unspecified and
 // not compared, output up to it is. A run that ends at a limit (fuel, depth, memory, time) says nothing about meaning:
-// such an input is undecided, neither equal nor a difference.
+// such an input is undecided, neither equal nor a difference. But a candidate that does not end, given many times as much,
+// where its source does, is never Tested: the verdict is Unknown.
 #pragma once
 
 #include <chrono>
@@ -51,6 +52,7 @@ struct Comparison {
   Kind kind = Kind::Same;
   std::string difference;  // Different: one sentence
   std::string limit;       // Undecided: which
+  bool source_ended = false;  // Undecided: only the second ran into the limit
   exec::Outcome source;
   exec::Outcome candidate;
 };

@@ -52,6 +52,7 @@ class BatchBlock {
   struct Report {
     std::optional<size_t> different;  // the first lane that differs
     uint64_t undecided = 0;
+    std::optional<size_t> only_second;  // the first lane where only the candidate ended at a limit
     std::string_view limit;           // of the first undecided lane
     std::string failure;              // the batch could not be run
   };
@@ -72,8 +73,8 @@ class BatchBlock {
 Verdict SampleJudge(const Pair& pair, const VerifyOptions& options, const Deadline& deadline);
 Verdict ExhaustiveJudge(const Pair& pair, const VerifyOptions& options, const Deadline& deadline);
 Verdict AlgebraicJudge(const Pair& pair, const VerifyOptions& options, const Deadline& deadline);
-// Equal normal forms of two straight-line programs: Proved or Unknown.
-Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate);
+// Equal normal forms of two straight-line programs, parameters that the guard fixes taken as constants: Proved or Unknown.
+Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard);
 
 // The refutation for a difference that some judge found, run again by the interpreter; Unknown if it does not show.
 Verdict RefutedOr(const Pair& pair, const Limits& limits, const Input& input, uint64_t left_ms,
