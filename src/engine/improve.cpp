@@ -4,8 +4,8 @@
 //   store        is there a verified form already?                                   FromStore
 //   propose, lower, verify, price    in the worker, another process                  FromWorker
 //   admit        evidence >= policy and cost < cost of what is in use                AdmitForm, engine/admit.h
-//   keep         sealed, by content, for the next process                            AdmitForm
 //   dispatch     the slot calls it from now on                                       Dispatch
+//   keep         sealed, by content, for the next process                            AdmitForm
 //   watch        guards that miss, shadow runs that differ                           (watch.cpp)
 //   reopen       back to the fluid path, a ban, a reproducer                         (watch.cpp, Reopen)
 //
@@ -132,8 +132,10 @@ bool Improver::AdmitForm(Site& site, const std::string& sealed) {
     FallBack(site, admission.reason);
     return false;
   }
+  if (!Dispatch(site, *form, "the worker", admission.reason)) return false;
+  // Callers are served already: a disk may take its time.
   if (store != nullptr) store->Put(KeyOf(site, (*form)->guard), sealed);
-  return Dispatch(site, *form, "the worker", admission.reason);
+  return true;
 }
 
 bool Improver::Dispatch(Site& site, const Form& form, std::string_view from, std::string_view why) {

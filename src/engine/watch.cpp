@@ -23,7 +23,8 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
     impl.solid_ns = impl.solid_ns == 0 ? seen.ns : 0.9 * impl.solid_ns + 0.1 * seen.ns;
     impl.solid_ns_total += seen.ns * static_cast<double>(seen.solid_calls);
   } else {
-    impl.fluid_ns = impl.fluid_ns == 0 ? seen.ns : 0.9 * impl.fluid_ns + 0.1 * seen.ns;
+    // A median: one call that waited for a processor must not stand for all.
+    if (state != State::Solid) impl.fluid_ns = impl.profile.ns_per_call();
   }
   if (state == State::Solid) {
     // Only a form under a guard can miss; what misses is answered by the next form or the interpreter.

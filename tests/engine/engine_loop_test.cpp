@@ -217,7 +217,7 @@ TEST_F(EngineTest, BuffersOfTheCaller) {
   auto site = engine.Load(Parse(R"(frz 1
 func @main(%x: in buffer<i32>, %y: buffer<i32>) {
   %zero = const 0 : index
-  %n = length %x
+  %n = length %x : i32
   parallel %i = %zero to %n {
     %a = load %x, %i : i32
     %b = load %y, %i : i32

@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include "exec/native_callable.h"
+#include "exec/native_toolchain.h"
 #include "ir/lower.h"
 #include "targets/native/code_generator.h"
 #include "targets/native/elf_linker.h"
 
 namespace frazil::targets::native {
 namespace {
-
-// Counts our own changes of the code that is made for a program; part of every store key.
-constexpr int EmitterVersion = 1;
 
 Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const NativeOptions& options) {
   const Generated generated = TRY(Generate(lowered, options, Output::Object));
@@ -74,7 +72,7 @@ Result<std::string> EmitAssembly(const ir::Program& program, const NativeOptions
   return TRY(Generate(TRY(ir::LowerForTarget(program)), options, Output::Assembly)).bytes;
 }
 
-std::string Toolchain() { return fmt::format("llvm {} / frazil {}", FRAZIL_LLVM_VERSION, EmitterVersion); }
+std::string Toolchain() { return std::string(exec::NativeToolchain()); }
 
 std::unique_ptr<exec::Target> MakeNativeTarget(const NativeOptions& options) {
   return std::make_unique<NativeTarget>(options);
