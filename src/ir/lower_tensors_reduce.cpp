@@ -109,14 +109,28 @@ class Fold {
 
   ValueId NonEmpty(IndexExpr length, const Element& element) {
     if (one_block_) return Block(IndexExpr::Known(0), length, element);
-    IndexExpr blocks = math_.CeilDiv(length, block_);
-    math_.Loop(blocks, Order::Sequential, [&](IndexExpr b) {
+    // Whole blocks first: all sizes in them are known.
+    IndexExpr whole = math_.FloorDiv(length, block_);
+    math_.Loop(whole, Order::Sequential, [&](IndexExpr b) {
       IndexExpr start = math_.Mul(b, IndexExpr::Known(block_));
-      IndexExpr count = math_.Min(math_.Sub(length, start), IndexExpr::Known(block_));
-      StoreAt(block_array_, b, Block(start, count, element));
+      StoreAt(block_array_, b, Block(start, IndexExpr::Known(block_), element));
     });
+    LastBlock(whole, length, element);
+    IndexExpr blocks = math_.CeilDiv(length, block_);
     CombineBlocks(blocks);
     return LoadAt(block_array_, IndexExpr::Known(0));
+  }
+
+  void LastBlock(IndexExpr whole, IndexExpr length, const Element& element) {
+    IndexExpr start = math_.Mul(whole, IndexExpr::Known(block_));
+    IndexExpr count = math_.Sub(length, start);
+    if (count.is(0)) return;
+    if (count.known()) return StoreAt(block_array_, whole, Block(start, count, element));
+    ValueId is_there = math_.Compare(Op::Gt, count, IndexExpr::Known(0));
+    builder_.If(
+        is_there, {},
+        [&] { return StoreAt(block_array_, whole, Block(start, count, element)), Values(); },
+        [] { return Values(); });
   }
 
   // 1 <= count <= block.
@@ -145,7 +159,9 @@ class Fold {
     ValueId second = math_.Value(IndexExpr::Known(chains_));
     builder_.For(second, math_.Value(count), chains_, {}, [&](ValueId r, std::span<const ValueId>) {
       IndexExpr row = IndexExpr::Of(r);
-      IndexExpr width = math_.Min(math_.Sub(count, row), IndexExpr::Known(chains_));
+      bool is_whole = count.known() && count.constant % chains_ == 0;
+      IndexExpr width = IndexExpr::Known(chains_);
+      if (!is_whole) width = math_.Min(math_.Sub(count, row), width);
       IndexExpr first = math_.Add(start, row);
       math_.Loop(width, Order::Independent, [&](IndexExpr c) {
         ValueId chain = LoadAt(chain_array_, c);

@@ -54,7 +54,7 @@ class Matcher {
     nest.width = function_.word(loop_, 0);
     ValueId r = CounterOf(function_, loop_);
     counters_ = {r, columns->counter};
-    if (function_.type(r) != ir::types::Index || !IsRowWidth(inner, r, nest.width)) return std::nullopt;
+    if (function_.type(r) != ir::types::Index || !IsRowWidth(inner, r, nest)) return std::nullopt;
     return MatchRowStep(columns->rest, nest) ? std::optional(nest) : std::nullopt;
   }
 
@@ -176,8 +176,10 @@ class Matcher {
     return !IsInside(nest.c);
   }
 
-  // min(hi - r, width), with hi the bound of the rows.
-  bool IsRowWidth(const Inst& inner, ValueId r, int64_t width) {
+  // The width, or min(hi - r, width) with hi the bound of the rows.
+  bool IsRowWidth(const Inst& inner, ValueId r, RowsNest& nest) {
+    nest.is_whole = forms_.Of(function_.operand(inner, 1)).constant() == nest.width;
+    if (nest.is_whole) return true;
     InstId id = function_.values[function_.operand(inner, 1).index].def;
     if (!id.valid() || function_.inst(id).op != Op::Min) return false;
     const Inst& min = function_.inst(id);
@@ -185,7 +187,7 @@ class Matcher {
     IndexForm right = forms_.Of(function_.operand(min, 1));
     if (left.constant()) std::swap(left, right);
     const IndexForm expected = forms_.Of(function_.operand(loop_, 1)) - IndexForm::Of(r);
-    return right.constant() == width && left == expected;
+    return right.constant() == nest.width && left == expected;
   }
 
   bool MatchRowStep(const std::vector<InstId>& list, RowsNest& nest) {

@@ -22,7 +22,7 @@ struct MatmulNest {
 
 std::optional<MatmulNest> MatchMatmul(const ir::Function& function, const FunctionFacts& facts, const ir::Inst& loop);
 
-// A `for` over rows of `width` elements, all but the last of them whole:
+// A `for` over rows of `width` elements, all but perhaps the last of them whole:
 //   for r = lo to hi step width { parallel c = 0 to min(hi - r, width) { t[c] = op(t[c], x[offset + r + c]) } }
 // The row t is in nobody else's way, so it can stay in registers.
 struct RowsNest {
@@ -32,6 +32,7 @@ struct RowsNest {
   int64_t width = 0;
   IndexForm row_offset, from_offset;  // of t[0], of x where r and c are 0
   bool row_is_first_operand = true;
+  bool is_whole = false;  // the last row too: c runs to `width` in every one
 };
 
 std::optional<RowsNest> MatchRows(const ir::Function& function, const FunctionFacts& facts, const ir::Inst& loop);

@@ -4,12 +4,26 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace frazil::targets::native {
 
 using ir::Inst;
 using ir::Op;
+
+unsigned VectorBytes(exec::CpuLevel level) {
+  switch (level) {
+    case exec::CpuLevel::Baseline:
+      return 16;
+    case exec::CpuLevel::Avx2:
+      return 32;
+    case exec::CpuLevel::Avx512:
+      return 64;
+  }
+  return 16;
+}
 
 LaneEmitter::LaneEmitter(FunctionEmitter& emitter, const LaneBlock& block)
     : emitter_(emitter), block_(block), builder_(emitter.builder()), ops_(emitter.ops()) {
@@ -102,11 +116,58 @@ bool LaneEmitter::TakeOperands(const Inst& inst, LlvmValues& in) {
 void LaneEmitter::EmitPure(const Inst& inst) {
   if (EmitStride(inst)) return;
   LlvmValues in;
-  TakeOperands(inst, in);
-  llvm::Value* value = ops_.Compute(inst.op, inst.type, function().type(function().operand(inst, 0)), in);
+  const bool is_uniform = TakeOperands(inst, in);
+  const ir::Type from = function().type(function().operand(inst, 0));
+  llvm::Value* value = is_uniform || ops_.ComputesVector(inst.op, inst.type, from) || inst.op == Op::Select
+                           ? ops_.Compute(inst.op, inst.type, from, in)
+                           : LaneByLane(inst, from, in);
   const ir::ValueId result = ir::Function::result_of(inst);
-  if (facts().canonical[result.index] && MakesAnyNan(function(), inst)) value = ops_.Canonical(value);
+  if (facts().canonical[result.index] && MakesAnyNan(function(), inst)) value = Canonical(value);
   SetEither(inst, value);
+}
+
+// NaNs are rare: one comparison of one half with the other finds them, and only then lanes are chosen one by one.
+llvm::Value* LaneEmitter::Canonical(llvm::Value* value) {
+  if (!value->getType()->isVectorTy() || block_.lanes % 4 != 0 || mask_ != nullptr) return ops_.Canonical(value);
+  // Pieces of a register each, or of half of a short block: two of them to a comparison.
+  const unsigned element = value->getType()->getScalarSizeInBits() / 8;
+  const unsigned piece = std::min(block_.lanes / 2, VectorBytes(emitter_.level()) / element);
+  llvm::Value* found = nullptr;
+  for (unsigned start = 0; start < block_.lanes; start += 2 * piece) {
+    llvm::SmallVector<int, 64> low, high;
+    for (unsigned i = start; i < start + piece; ++i) {
+      low.push_back(static_cast<int>(i));
+      high.push_back(static_cast<int>(i + piece));
+    }
+    llvm::Value* pair =
+        builder_.CreateFCmpUNO(builder_.CreateShuffleVector(value, low), builder_.CreateShuffleVector(value, high));
+    found = found == nullptr ? pair : builder_.CreateOr(found, pair);
+  }
+  llvm::Value* any = Any(found);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* rare = emitter_.NewBlock("nan");
+  llvm::BasicBlock* next = emitter_.NewBlock("numbers");
+  emitter_.BranchUnlikely(any, rare, next);
+  builder_.SetInsertPoint(rare);
+  llvm::Value* fixed = ops_.Canonical(value);
+  llvm::BasicBlock* rare_end = builder_.GetInsertBlock();
+  builder_.CreateBr(next);
+  builder_.SetInsertPoint(next);
+  llvm::PHINode* phi = builder_.CreatePHI(value->getType(), 2);
+  phi->addIncoming(value, before);
+  phi->addIncoming(fixed, rare_end);
+  return phi;
+}
+
+// For the few ops without vectors; in a long body they cost less than all of it one by one.
+llvm::Value* LaneEmitter::LaneByLane(const Inst& inst, ir::Type from, const LlvmValues& in) {
+  llvm::Value* result = llvm::PoisonValue::get(LanesOf(ops_.TypeOf(inst.type)));
+  for (unsigned i = 0; i < block_.lanes; ++i) {
+    LlvmValues scalars;
+    for (llvm::Value* vector : in) scalars.push_back(builder_.CreateExtractElement(vector, i));
+    result = builder_.CreateInsertElement(result, ops_.Compute(inst.op, inst.type, from, scalars), i);
+  }
+  return result;
 }
 
 // Integers that grow by the same amount from lane to lane: sums, products with a known number, and casts that cut.
@@ -218,7 +279,7 @@ llvm::Value* LaneEmitter::Both(llvm::Value* mask, llvm::Value* other) {
 }
 
 llvm::Value* LaneEmitter::Any(llvm::Value* mask) {
-  llvm::Type* bits = builder_.getIntNTy(block_.lanes);
+  llvm::Type* bits = builder_.getIntNTy(llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements());
   return builder_.CreateICmpNE(builder_.CreateBitCast(mask, bits), llvm::ConstantInt::get(bits, 0));
 }
 

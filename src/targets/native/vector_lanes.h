@@ -12,6 +12,8 @@
 
 namespace frazil::targets::native {
 
+unsigned VectorBytes(exec::CpuLevel level);  // of a register
+
 struct Lane {
   llvm::Value* scalar = nullptr;  // of lane 0, where the others follow by `stride`
   int64_t stride = 0;
@@ -61,6 +63,8 @@ class LaneEmitter {
   const ir::Inst& EmitBody(ir::RegionId region);
   void EmitInst(ir::InstId id);
   void EmitPure(const ir::Inst& inst);
+  llvm::Value* Canonical(llvm::Value* value);
+  llvm::Value* LaneByLane(const ir::Inst& inst, ir::Type from, const LlvmValues& in);
   bool EmitStride(const ir::Inst& inst);
   void EmitDivision(const ir::Inst& inst);
   void EmitChecked(const ir::Inst& inst);

@@ -24,18 +24,6 @@ using ir::Inst;
 using ir::Op;
 using Shape = LoopAccess::Shape;
 
-unsigned VectorBytes(exec::CpuLevel level) {
-  switch (level) {
-    case exec::CpuLevel::Baseline:
-      return 16;
-    case exec::CpuLevel::Avx2:
-      return 32;
-    case exec::CpuLevel::Avx512:
-      return 64;
-  }
-  return 16;
-}
-
 struct BlockSizes {
   unsigned main = 0;
   unsigned tail = 0;  // 0: the scalar loop takes the rest
@@ -347,7 +335,7 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   const ir::FuncId id(static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
   const PlanQuestion question{emitter.program(), emitter.shared().facts, id, emitter.shared().metered,
                               [&](Op op, ir::Type type, ir::Type from) {
-                                return emitter.ops().ComputesVector(op, type, from);
+                                return emitter.ops().ComputesVector(op, type, from) || op == Op::MulHi;
                               }};
   const LoopPlan plan = PlanLoop(question, loop);
   if (!plan.refusal.empty()) return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
