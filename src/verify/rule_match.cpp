@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "exec/scalar_ops.h"
+#include "verify/internal/rule_program.h"
 #include "verify/rule_proof.h"
 
 namespace frazil::verify {
@@ -30,42 +31,6 @@ bool GivesArithmetic(ir::Op op) {
     default:
       return false;
   }
-}
-
-struct FloatFormat {
-  int exponent_bits;
-  int mantissa_bits;
-};
-FloatFormat FormatOf(ir::Scalar scalar) {
-  switch (scalar) {
-    case ir::Scalar::F16: return {5, 10};
-    case ir::Scalar::BF16: return {8, 7};
-    case ir::Scalar::F32: return {8, 23};
-    default: return {11, 52};
-  }
-}
-
-bool IsPayloadNan(uint64_t bits, ir::Scalar scalar) {
-  const FloatFormat format = FormatOf(scalar);
-  const uint64_t infinity = ((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits;
-  const uint64_t sign = uint64_t{1} << (format.exponent_bits + format.mantissa_bits);
-  const uint64_t quiet = infinity | uint64_t{1} << (format.mantissa_bits - 1);
-  return (bits & ~sign) > infinity && bits != quiet;
-}
-
-bool IsPower(const Words& words, ir::Type type) {
-  if (words.size() != 1) return false;
-  const uint64_t bits = words[0];
-  if (!ir::IsFloat(type.scalar)) {
-    const bool negative = ir::IsSigned(type.scalar) && static_cast<int64_t>(bits) < 0;
-    return !negative && std::has_single_bit(bits);
-  }
-  const FloatFormat format = FormatOf(type.scalar);
-  const uint64_t exponent = (bits >> format.mantissa_bits) & ((uint64_t{1} << format.exponent_bits) - 1);
-  const uint64_t mantissa = bits & ((uint64_t{1} << format.mantissa_bits) - 1);
-  // The reciprocal of 2^e is 2^-e: normal if its exponent field, 2 bias - e, is neither 0 nor all ones.
-  const uint64_t twice_bias = (uint64_t{1} << format.exponent_bits) - 2;
-  return mantissa == 0 && exponent >= 1 && exponent < twice_bias;
 }
 
 class Matcher {
@@ -202,7 +167,7 @@ class Matcher {
     if (!left) return false;
     const ir::Type type = TypeAt(condition.left.root().type);
     switch (condition.kind) {
-      case ConditionKind::Power: return IsPower(*left, type);
+      case ConditionKind::Power: return left->size() == 1 && IsPowerOfTwo((*left)[0], type.scalar);
       case ConditionKind::NonZero: return std::ranges::any_of(*left, [](uint64_t word) { return word != 0; });
       case ConditionKind::InWidth: return (*left)[0] < static_cast<uint64_t>(ir::BitsOf(type));
       case ConditionKind::Holds: return (*left)[0] == 1;

@@ -1,0 +1,18 @@
+// Proofs by SMT: Z3 bit-vectors and floats, opened at run time. Registered from above; the core of verify/ knows
+// only the Prover interface.
+#pragma once
+
+#include "ir/rules.h"
+#include "verify/rule_proof.h"
+#include "verify/verify.h"
+
+namespace frazil::verify::smt {
+
+// Makes Z3 the prover of verify::Verify. Z3 itself runs in a child process of each query, which ends at its
+// time-out whatever it does; a missing library is Unknown with the reason.
+void RegisterZ3();
+
+// One rule for one type, in this process. Conditions included; `ms` for each query.
+RuleProof ProveRule(const ir::Rule& rule, ir::Scalar type, unsigned ms);
+
+}  // namespace frazil::verify::smt
