@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
+#include "base/goldilocks.h"
 #include "exec/guard_eval.h"
 
 namespace frazil::dispatch {
@@ -59,7 +61,7 @@ Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const 
   };
   auto pair = [&](Kind kind) {
     const Apart both = {word, first_word[atom.other], ir::BytesOf(entry.param_type(atom.arg).element()),
-                        ir::BytesOf(entry.param_type(atom.other).element())};
+                        ir::BytesOf(entry.param_type(atom.other).element()), false};
     return Test{.kind = kind, .apart = both};
   };
   switch (atom.kind) {
@@ -111,6 +113,33 @@ Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& 
     }
   }
   return flat;
+}
+
+void FlatGuard::AddLaunchTests(const ir::Program& program) {
+  const ir::Function& entry = program.entry_function();
+  const std::vector<uint32_t> first_word = FirstWords(entry);
+  auto is_tested = [&](uint64_t a, uint64_t b) {
+    return std::ranges::any_of(std::span(aparts_).first(apart_count_),
+                               [&](const Apart& apart) { return apart.a == a && apart.b == b; });
+  };
+  for (uint32_t i = 0; i < entry.param_count(); ++i) {
+    const ir::Type type = entry.param_type(i);
+    if (type.is_scalar() && ir::Contains(ir::sets::Fields | ir::sets::Bool | ir::Only(ir::Scalar::Digest), type.scalar)) {
+      const uint64_t most = type.scalar == ir::Scalar::Bool ? 1 : goldilocks::P - 1;
+      for (uint32_t k = 0; k < ir::WordsOf(type); ++k) {
+        Add(Test{.kind = Kind::Range, .range = {first_word[i] + k, 0, most}});
+      }
+    }
+    if (!type.is_buffer()) continue;
+    for (uint32_t j = 0; j < i; ++j) {
+      const ir::Type other = entry.param_type(j);
+      const bool is_written = type.access != ir::Access::In || (other.is_buffer() && other.access != ir::Access::In);
+      if (other.is_scalar() || !is_written || is_tested(first_word[j], first_word[i])) continue;
+      Add(Test{.kind = Kind::Apart,
+               .apart = {first_word[j], first_word[i], ir::BytesOf(other.element()), ir::BytesOf(type.element()),
+                         other.is_buffer() && other.element() == type.element()}});
+    }
+  }
 }
 
 void FlatGuard::Add(const Test& test) {

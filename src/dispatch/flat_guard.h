@@ -28,6 +28,10 @@ class FlatGuard {
   FlatGuard() = default;  // always holds
   // The guard must fit the program (ir::CheckGuard): refused otherwise.
   static Result<FlatGuard> Flatten(const ir::Guard& guard, const ir::Program& program);
+  // Adds what every launch must fulfill (exec::CheckLaunch) and compiled code does not look at: a buffer that is
+  // written is apart from the others or the same as one, words of bool and field are values. A call that fails this goes
+  // to the fluid path, which says what is wrong. Contents of buffers are not looked at: that would cost a pass over them.
+  void AddLaunchTests(const ir::Program& program);
 
   bool Holds(const uint64_t* words) const { return QuickHolds(words) && (!has_more_ || MoreHolds(words)); }
 
@@ -53,11 +57,12 @@ class FlatGuard {
   // all the same.
   struct Apart {
     uint64_t a, b, bytes_a, bytes_b;
+    bool or_same = false;  // one buffer twice will do
     bool Holds(const uint64_t* words) const {
       const uint64_t distance = words[b] - words[a];
       const uint64_t size_a = words[a + 1] * bytes_a, size_b = words[b + 1] * bytes_b;
       if (distance >= size_a && 0 - distance >= size_b) [[likely]] return true;
-      return size_a == 0 || size_b == 0;
+      return size_a == 0 || size_b == 0 || (or_same && distance == 0 && size_a == size_b);
     }
   };
   template <size_t I, typename Test, size_t Room>
@@ -88,7 +93,7 @@ class FlatGuard {
   bool has_more_ = false;
   std::array<Mask, 4> masks_ = {};
   std::array<Range, 4> ranges_ = {};
-  std::array<Apart, 2> aparts_ = {};
+  std::array<Apart, 3> aparts_ = {};
   std::vector<Test> more_;
 };
 

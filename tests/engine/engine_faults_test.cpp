@@ -103,7 +103,9 @@ TEST_F(EngineFaultTest, ShadowRunsCatchWrongCode) {
     const auto entries = store->List();
     ASSERT_EQ(entries.size(), 1u);
     std::string sealed = store->Find(entries[0].key).value();
-    const exec::CompiledForm form = verify::ReadForeign(sealed).value();
+    const auto verified = store->FindVerified(entries[0].key, {verify::Grade::None, verify::Grade::None});
+    ASSERT_TRUE(verified);
+    const exec::CompiledForm& form = **verified;
     // At the entry: mov rax, [rdi]; mov [rsi], rax; xor eax, eax; ret: the first argument is the answer.
     const std::string wrong = "\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3";
     const size_t code = sealed.find(form.image.code.substr(form.image.entry_offset, 16));
