@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-from layers import GROUPS, LEVELS, MAKERS, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
+from layers import ABOVE, GROUPS, LEVELS, MAKERS, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TEST_FILE = re.compile(r"_test\.cpp$|/test_\w+\.h$")
@@ -15,7 +15,8 @@ LIBRARY = re.compile(r"^frazil_library\((\S+?)(?:\s+([^)]*))?\)", re.MULTILINE)
 def unit_of(path):
     """The library a path belongs to: ("ir",) or ("targets", "wasm")."""
     parts = pathlib.PurePosixPath(path).parts
-    return parts[:2] if parts[0] in GROUPS and len(parts) > 2 else parts[:1]
+    own_library = parts[0] in GROUPS or parts[:2] in ABOVE
+    return parts[:2] if own_library and len(parts) > 2 else parts[:1]
 
 
 def known(unit):
@@ -31,7 +32,7 @@ def allowed(user, used):
     if used[0] in SPECIAL:
         return False
     if user[0] == used[0]:  # a group's own files and its sub-folders, or two sub-folders
-        return len(used) == 1 and used[0] in GROUPS
+        return len(used) == 1 and (used[0] in GROUPS or user in ABOVE)
     return LEVELS[used[0]] < LEVELS[user[0]]
 
 
@@ -62,7 +63,7 @@ def include_problem(source, path, kind, header):
         return f'"{header}" does not exist'
     if not allowed(user, used):
         return f'"{header}": {"/".join(user)} may not include {"/".join(used)}'
-    if "/internal/" in header and user != used:
+    if "/internal/" in header and user != used and not (user in ABOVE and user[:1] == used):
         return f'"{header}" is internal to {"/".join(used)}'
     if header in MAKERS and user != used and not TEST_FILE.search(path):
         return f'"{header}": only {"/".join(used)} makes what it makes'

@@ -91,6 +91,14 @@ class Layers(Tree):
         self.put("src/store/store.cpp", '#include "verify/judge.h"\n')
         self.assert_finds(check_layers, "only verify makes what it makes")
 
+    def test_library_above_its_folder(self):
+        self.put("src/verify/internal/terms.h", "")
+        self.put("src/verify/smt/smt.h", '#include "verify/internal/terms.h"\n')
+        self.put("CMakeLists.txt", "frazil_library(verify)\nfrazil_library(verify/smt DEPENDS verify)\n")
+        self.assert_passes(check_layers)
+        self.put("src/verify/verify.h", '#include "verify/smt/smt.h"\n')
+        self.assert_finds(check_layers, "verify may not include verify/smt")
+
     def test_missing_header(self):
         self.put("src/ir/ir.h", '#include "base/gone.h"\n')
         self.assert_finds(check_layers, "does not exist")

@@ -26,6 +26,9 @@ LEVELS = {
 # Folders whose sub-folders are libraries of their own.
 GROUPS = {"machines", "frontends", "targets"}
 
+# Sub-folders that are libraries above the folder they lie in: they use it, internals included, and it never uses them.
+ABOVE = {("verify", "smt")}
+
 # Folders outside the levels: what they may include besides themselves. Nothing in src/ includes them.
 SPECIAL = {"monitor": {"base"}}
 
