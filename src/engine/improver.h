@@ -1,6 +1,8 @@
 // The inside of the engine: what a site knows, and the one thread that improves sites. Private to engine/.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -14,6 +16,24 @@ namespace frazil::engine {
 
 using Clock = std::chrono::steady_clock;
 using Form = verify::Verified<exec::CompiledForm>;
+
+// The time of a call, from the last timed ones: a median, because one that waited for a processor must not stand for
+// all.
+class RecentTimes {
+ public:
+  void Add(double ns) { ns_[count_++ % ns_.size()] = ns; }
+  double Median() const {
+    std::array<double, 15> sorted = ns_;
+    const size_t count = std::min(count_, ns_.size());
+    if (count == 0) return 0;
+    std::sort(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(count));
+    return sorted[count / 2];
+  }
+
+ private:
+  std::array<double, 15> ns_{};
+  size_t count_ = 0;
+};
 
 // Everything about a site that is not on its hot path.
 struct Site::Impl {
@@ -34,7 +54,7 @@ struct Site::Impl {
   uint64_t solid_calls = 0;
   double solid_ns_total = 0;   // estimated: timed calls stand for the untimed ones
   double shadow_ns_total = 0;  // spent copying and comparing
-  double fluid_ns = 0, solid_ns = 0;
+  RecentTimes fluid_times, solid_times;
   bool queued = false;
   uint64_t retry_at_calls = 0;  // after a failure: not before that many calls
   bool specialized = false;     // tried for the constants that are there now

@@ -32,8 +32,8 @@ SiteReport Site::Report() const {
   std::lock_guard lock(impl_->mutex);
   report.calls = impl_->profile.calls();
   report.solid_calls = impl_->solid_calls;
-  report.fluid_ns = impl_->fluid_ns;
-  report.solid_ns = impl_->solid_ns;
+  report.fluid_ns = impl_->fluid_times.Median();
+  report.solid_ns = impl_->solid_times.Median();
   const std::string name = ir::ShortDigest(impl_->exact);
   if (forms.empty()) {
     report.what = fmt::format("{} is {}: the interpreter answers", name, dispatch::StateName(report.state));

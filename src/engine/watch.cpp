@@ -20,11 +20,10 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
   impl.profile.Add(arguments, seen.calls, seen.ns);
   impl.solid_calls += seen.solid_calls;
   if (seen.was_solid) {
-    impl.solid_ns = impl.solid_ns == 0 ? seen.ns : 0.9 * impl.solid_ns + 0.1 * seen.ns;
-    impl.solid_ns_total += seen.ns * static_cast<double>(seen.solid_calls);
+    impl.solid_times.Add(seen.ns);
+    impl.solid_ns_total += impl.solid_times.Median() * static_cast<double>(seen.solid_calls);
   } else {
-    // A median: one call that waited for a processor must not stand for all.
-    if (state != State::Solid) impl.fluid_ns = impl.profile.ns_per_call();
+    impl.fluid_times.Add(seen.ns);
   }
   if (state == State::Solid) {
     // Only a form under a guard can miss; what misses is answered by the next form or the interpreter.
@@ -91,7 +90,7 @@ void Improver::MaybeShadow(Site& site, const uint64_t* arguments, double ns) {
   {
     std::lock_guard lock(impl.mutex);
     // What a comparison will cost: both paths once, and the copies (10 GB/s is slow for a copy).
-    const double cost = impl.fluid_ns + ns + static_cast<double>(bytes) / 5;
+    const double cost = impl.fluid_times.Median() + ns + static_cast<double>(bytes) / 5;
     if (impl.queued || impl.shadow_ns_total + cost > options.shadow_share * impl.solid_ns_total) return;
     impl.shadow_ns_total += cost;
     impl.queued = true;
