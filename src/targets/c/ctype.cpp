@@ -81,15 +81,4 @@ std::string StreamTypeName(ir::Type scalar) {
   return name;
 }
 
-// The enum in support_run.cpp follows ir::Scalar.
-uint16_t StreamCode(ir::Type scalar) {
-  const uint32_t limbs = scalar.scalar == Scalar::Int ? scalar.limbs : 0;
-  return static_cast<uint16_t>(static_cast<uint32_t>(scalar.scalar) + 256 * limbs);
-}
-
-ir::Type StreamType(uint16_t code) {
-  const Scalar scalar = static_cast<Scalar>(code & 0xff);
-  return scalar == Scalar::Int ? ir::Type::Int(code >> 8) : ir::Type::Of(scalar);
-}
-
 }  // namespace frazil::targets::c

@@ -29,9 +29,7 @@ bool IsWide(ir::Scalar scalar);  // f32 or f64
 // promotion to int can make it signed.
 std::string_view ArithmeticType(ir::Type integer);
 
-// The type of a stream value: as C text ("FRZ_I32", "FRZ_INT + 256 * 4"), as a number, and back.
+// The type of a stream value as C text ("FRZ_I32", "FRZ_INT + 256 * 4"): the numbers of exec::StreamCode.
 std::string StreamTypeName(ir::Type scalar);
-uint16_t StreamCode(ir::Type scalar);
-ir::Type StreamType(uint16_t code);
 
 }  // namespace frazil::targets::c

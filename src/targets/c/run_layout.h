@@ -40,9 +40,6 @@ struct RunLayout {
   void* scratch = nullptr;
 };
 
-// The status beyond the traps of the IR.
-constexpr int WrongTypeStatus = 10;
-
 // int entry(const uint64_t* arguments, uint64_t* results, frz_run* run): scalars are their words, a buffer is
 // its address and its length.
 using EntryFunction = int (*)(const uint64_t* arguments, uint64_t* results, RunLayout* run);
