@@ -1,5 +1,5 @@
-// Marks backwards what is needed, then copies only that. A branch goes when its arms could go; a loop stays, for it
-// takes fuel and may not end.
+// Marks backwards what is needed, then copies only that. A branch or a `for` goes when its regions could go; a `while`
+// stays, for it may not end.
 #include "optimize/dead.h"
 
 namespace frazil::optimize {
@@ -11,8 +11,8 @@ using ir::Op;
 
 class DeadCode : public PassCloner {
  public:
-  explicit DeadCode(const PassInput& input)
-      : PassCloner(input), live_(source_.values.size(), false), kept_(source_.insts.size(), false) {}
+  DeadCode(const PassInput& input, bool keep_loops)
+      : PassCloner(input), keep_loops_(keep_loops), live_(source_.values.size(), false), kept_(source_.insts.size(), false) {}
 
   Result<void> Run() {
     Mark(source_.body);
@@ -22,7 +22,8 @@ class DeadCode : public PassCloner {
  private:
   bool MayGo(const Inst& inst) const {
     if (inst.regions.count == 0) return ir::IsRemovable(ir::Info(inst.op));
-    if (inst.op != Op::If && inst.op != Op::Switch && inst.op != Op::Map) return false;
+    const bool loop = inst.op == Op::For && !keep_loops_;
+    if (inst.op != Op::If && inst.op != Op::Switch && inst.op != Op::Map && !loop) return false;
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       for (ir::InstId id : source_.region(Function::region_of(inst, r)).insts)
         if (const Inst& inner = source_.inst(id); inner.op != Op::Yield && !MayGo(inner)) return false;
@@ -48,12 +49,13 @@ class DeadCode : public PassCloner {
     return {};
   }
 
+  const bool keep_loops_;
   std::vector<bool> live_;
   std::vector<bool> kept_;
 };
 
 }  // namespace
 
-Result<bool> RemoveDead(Unit& unit) { return RunPass<DeadCode>(unit); }
+Result<bool> RemoveDead(Unit& unit, bool keep_loops) { return RunPass<DeadCode>(unit, keep_loops); }
 
 }  // namespace frazil::optimize

@@ -47,7 +47,7 @@ TEST_P(OnePass, ChangesNoOutcome) {
 
 INSTANTIATE_TEST_SUITE_P(
     Passes, OnePass,
-    testing::Values(std::pair<const char*, UnitPass>{"Dead", RemoveDead},
+    testing::Values(std::pair<const char*, UnitPass>{"Dead", [](Unit& unit) { return RemoveDead(unit); }},
                     std::pair<const char*, UnitPass>{"Motion", MoveInvariants},
                     std::pair<const char*, UnitPass>{"Simplify", [](Unit& unit) { return Simplify(unit); }}),
     [](const auto& info) { return std::string(info.param.first); });

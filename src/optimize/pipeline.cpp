@@ -15,11 +15,11 @@ constexpr int MostRounds = 8;
 
 }  // namespace
 
-Result<void> Clean(Unit& unit, Proof& proof) {
+Result<void> Clean(Unit& unit, const OptimizeOptions& options) {
   for (int round = 0; round < MostRounds; ++round) {
-    bool changed = TRY(Simplify(unit, &proof));
+    bool changed = TRY(Simplify(unit));
     changed |= TRY(MoveInvariants(unit));
-    changed |= TRY(RemoveDead(unit));
+    changed |= TRY(RemoveDead(unit, options.keep_fuel));
     if (!changed) break;
   }
   return {};
@@ -27,14 +27,14 @@ Result<void> Clean(Unit& unit, Proof& proof) {
 
 Result<PipelineReport> RunPipeline(Unit& unit, Proof& proof, const Limits& limits, const OptimizeOptions& options) {
   PipelineReport report;
-  TRY_VOID(Clean(unit, proof));
+  TRY_VOID(Clean(unit, options));
   // An inner loop first; then the one around it may be of the kind.
-  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, &report.closed))) TRY_VOID(Clean(unit, proof));
+  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, &report.closed))) TRY_VOID(Clean(unit, options));
   // Terms last: what they rest on is then as small as it gets.
   const RewriteResult rewritten = TRY(Rewrite(unit, proof, RuleSet::Proved(), limits));
   report.stop = rewritten.stop;
   report.rewritten = rewritten.changed;
-  if (rewritten.changed) TRY_VOID(Clean(unit, proof));
+  if (rewritten.changed) TRY_VOID(Clean(unit, options));
   return report;
 }
 

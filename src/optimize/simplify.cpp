@@ -34,8 +34,7 @@ uint64_t TypeWord(ir::Type type) {
 
 class Simplifier : public PassCloner {
  public:
-  Simplifier(const PassInput& input, Proof* const& proof, const SimplifyOptions& options)
-      : PassCloner(input), proof_(proof), options_(options) {}
+  Simplifier(const PassInput& input, const SimplifyOptions& options) : PassCloner(input), options_(options) {}
   Result<void> Run() { return CopyBody(); }
 
  private:
@@ -43,8 +42,8 @@ class Simplifier : public PassCloner {
     switch (inst.op) {
       case Op::If: return VisitIf(inst);
       case Op::Switch: return VisitSwitch(inst);
-      case Op::For:
-      case Op::Parallel: return VisitCounted(inst);
+      case Op::For: return VisitFor(inst);
+      case Op::Parallel:
       case Op::While:
       case Op::Map: return VisitLoop(inst);
       case Op::Load: return VisitLoad(inst);
@@ -87,7 +86,6 @@ class Simplifier : public PassCloner {
     if (std::optional<std::vector<uint64_t>> words = Folded(inst)) {
       ir::Type type = source_.type(Function::result_of(inst));
       changed_ = true;
-      Explain(inst, *words);
       return Share(ConstantKey(type, *words), inst, [&]() -> Result<void> {
         Bind(Function::result_of(inst), builder_.Const(type, *words));
         return {};
@@ -112,7 +110,7 @@ class Simplifier : public PassCloner {
       if (!IsConstant(value)) return std::nullopt;
       operands.push_back({source_.type(operand), ConstantWords(value)});
     }
-    if (inst.op == Op::Lookup) {
+    if (inst.op == Op::Lookup && options_.tables) {
       const ir::Data& table = program_.data[static_cast<size_t>(source_.word(inst, 0))];
       const uint64_t index = operands[0].words[0], width = ir::WordsOf(table.element);
       if (index >= table.length()) return std::nullopt;
@@ -121,16 +119,6 @@ class Simplifier : public PassCloner {
     }
     if (operands.empty()) return std::nullopt;
     return Fold(inst.op, inst.type, source_.type(Function::result_of(inst)), source_.words_of(inst), operands);
-  }
-
-  void Explain(const Inst& inst, std::span<const uint64_t> words) {
-    if (proof_ == nullptr) return;
-    const ir::Type type = source_.type(Function::result_of(inst));
-    std::vector<uint32_t> children;
-    for (ValueId operand : source_.operands_of(inst))
-      children.push_back(proof_->Constant(source_.type(operand), ConstantWords(Get(operand))));
-    proof_->Equal("fold", proof_->Apply(inst.op, inst.type, type, source_.words_of(inst), children),
-                  proof_->Constant(type, words));
   }
 
   static Key ConstantKey(ir::Type type, std::span<const uint64_t> words) {
@@ -278,7 +266,7 @@ class Simplifier : public PassCloner {
     return {};
   }
 
-  Result<void> VisitCounted(const Inst& inst) {
+  Result<void> VisitFor(const Inst& inst) {
     ValueId lo = Get(source_.operand(inst, 0)), hi = Get(source_.operand(inst, 1));
     bool known = IsConstant(lo) && IsConstant(hi);
     if (options_.branches && known && !HasBarrier(inst)) {
@@ -309,7 +297,6 @@ class Simplifier : public PassCloner {
     return {};
   }
 
-  Proof* const proof_;
   const SimplifyOptions options_;
   std::unordered_map<Key, ValueId, KeyHash> known_;
   std::vector<Key> scope_;  // keys in the order in which they became known
@@ -321,8 +308,6 @@ class Simplifier : public PassCloner {
 
 }  // namespace
 
-Result<bool> Simplify(Unit& unit, Proof* proof, const SimplifyOptions& options) {
-  return RunPass<Simplifier>(unit, proof, options);
-}
+Result<bool> Simplify(Unit& unit, const SimplifyOptions& options) { return RunPass<Simplifier>(unit, options); }
 
 }  // namespace frazil::optimize

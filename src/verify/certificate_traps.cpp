@@ -87,6 +87,17 @@ bool CertificateChecker::CannotTrap(const Cursor& cursor, const Inst& inst) cons
   return !ranges_.MayTrap(inst.op, inst.type, operands);
 }
 
+namespace {
+
+// Does the `if` or `switch` with this selector run its region `arm`?
+bool Chosen(const Function& function, const Inst& inst, uint64_t selector, uint32_t arm) {
+  if (inst.op == Op::If) return arm == (selector != 0 ? 0 : 1);
+  const auto cases = function.words_of(inst);
+  return arm == static_cast<uint32_t>(std::ranges::find(cases, selector) - cases.begin());
+}
+
+}  // namespace
+
 // Whether an instruction may be there on one side only. Loops take fuel and time: a candidate may have less of
 // them, never more.
 bool CertificateChecker::Skippable(const Cursor& cursor, ir::InstId id, bool may_skip_loops) const {
@@ -94,7 +105,10 @@ bool CertificateChecker::Skippable(const Cursor& cursor, ir::InstId id, bool may
   if (inst.regions.count == 0) return CannotTrap(cursor, inst);
   const bool choice = inst.op == Op::If || inst.op == Op::Switch;
   if (!choice && !(may_skip_loops && (inst.op == Op::For || inst.op == Op::Map))) return false;
+  const auto known = choice ? terms_.ConstantOf(cursor.operand(inst, 0)) : std::nullopt;
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
+    // Arms that are never chosen may hold anything.
+    if (known && !Chosen(cursor.function(), inst, (*known)[0], i)) continue;
     const RegionId region = Function::region_of(inst, i);
     const Inst& last = cursor.function().inst(cursor.function().region(region).insts.back());
     if (last.op != Op::Yield || !RegionIsPure(cursor, region, may_skip_loops)) return false;
