@@ -56,7 +56,8 @@ Result<void> WriteFile(const std::string& path, std::string_view bytes);
 Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits);
 // The same, or, where there is no such file, from words.
 Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
-// One argument in the notation of the text form: scalars as literals, buffers and tensors as [..].
+// One argument in the notation of the text form: scalars as literals, buffers and tensors as [..]; a buffer may also be
+// the name (or number) of an earlier one, which it then is.
 Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, const std::string& text,
                                   std::span<const exec::Value> earlier, const Limits& limits);
 Result<std::vector<exec::Value>> ParseArguments(const ir::Program& program,
@@ -76,9 +77,11 @@ void AddLoop(CLI::App& app, Session& session);
 void AddWhy(CLI::App& app, Session& session);
 void AddEmit(CLI::App& app, Session& session);
 void AddCheck(CLI::App& app, Session& session);
+void AddVerify(CLI::App& app, Session& session);
 void AddSign(CLI::App& app, Session& session);
 void AddMatrix(CLI::App& app, Session& session);
 void AddDoctor(CLI::App& app, Session& session);
+void AddStore(CLI::App& app, Session& session);
 void AddCompletion(CLI::App& app, Session& session);
 
 // Adds a command whose body is a Result: errors are reported, the exit code is kept.

@@ -74,8 +74,10 @@ int Main(int argc, char** argv) {
   AddWhy(app, session);
   AddEmit(app, session);
   AddCheck(app, session);
+  AddVerify(app, session);
   AddSign(app, session);
   AddMatrix(app, session);
+  AddStore(app, session);
   AddDoctor(app, session);
   AddCompletion(app, session);
 
