@@ -85,6 +85,10 @@ std::string Grouped(uint64_t number) {
   return digits;
 }
 
+std::string AllInputs(uint64_t number) {
+  return number == 1 ? "the only input" : fmt::format("all {} inputs", Grouped(number));
+}
+
 Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   Comparison result;
   exec::RunContext context;

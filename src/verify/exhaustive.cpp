@@ -86,7 +86,7 @@ class Sweep {
 
  private:
   Verdict Done(std::string_view judge) const {
-    return Proved{{Grade::Exhaustive, std::string(judge), fmt::format("all {} inputs", Grouped(cases_)), cases_}};
+    return Proved{{Grade::Exhaustive, std::string(judge), AllInputs(cases_), cases_}};
   }
 
   void Stop(std::string why) {

@@ -92,7 +92,7 @@ class LoweringJudge {
       if (Differs(input)) return std::move(difference_);
     }
     if (inputs_ < cases) return Conclude();
-    return Proved{{Grade::Exhaustive, "interpreter", fmt::format("all {} inputs", Grouped(cases)), cases}};
+    return Proved{{Grade::Exhaustive, "interpreter", AllInputs(cases), cases}};
   }
 
   Verdict RunScalars() {

@@ -29,6 +29,7 @@ class Shrinker {
         } else if (space_.entry->param_type(static_cast<uint32_t>(i)).is_buffer()) {
           changed |= Shorter(i);
           changed |= Zeroed(i);
+          changed |= SimplerElements(i);
         }
       }
       changed |= ShorterStream(&Input::input) || ShorterStream(&Input::hints);
@@ -121,6 +122,29 @@ class Shrinker {
     Input candidate = best_;
     Replace(candidate, old, memory);
     return Try(std::move(candidate));
+  }
+
+  // One element after the other becomes 0 or 1; only short buffers are worth it.
+  bool SimplerElements(size_t i) {
+    constexpr int64_t Longest = 8;
+    bool changed = false;
+    const int64_t length = best_.arguments[i].memory->length();
+    const Type element = best_.arguments[i].memory->element();
+    if (length > Longest || ir::WordsOf(element) != 1) return false;
+    for (int64_t at = 0; at < length; ++at) {
+      uint64_t now = 0;
+      best_.arguments[i].memory->Get(at, std::span(&now, 1));
+      for (int64_t simple : {0, 1, 2}) {
+        const std::vector<uint64_t> words = ir::LiteralFromInt(element, simple);
+        if (words[0] == now) break;
+        Input candidate = CopyOf(best_);
+        candidate.arguments[i].memory->Set(at, words);
+        if (!Try(std::move(candidate))) continue;
+        changed = true;
+        break;
+      }
+    }
+    return changed;
   }
 
   bool ShorterStream(std::vector<Value> Input::*stream) {

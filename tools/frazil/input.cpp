@@ -114,6 +114,13 @@ Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, 
   if (type.is_scalar()) {
     return exec::Value::Scalar(type, TRY(ir::ParseLiteral(type, trimmed, limits)));
   }
+  if (type.is_buffer()) {
+    for (uint32_t i = 0; i < earlier.size(); ++i) {
+      const bool named = i < function.value_names.size() && !function.value_names[i].empty();
+      if (earlier[i].type.is_buffer() && trimmed == (named ? function.value_names[i] : std::to_string(i)))
+        return exec::Value::Buffer(earlier[i].memory);
+    }
+  }
   std::shared_ptr<exec::Memory> memory = TRY(ParseElements(type.element(), trimmed, limits));
   if (type.is_buffer()) return exec::Value::Buffer(std::move(memory));
   std::vector<int64_t> dims;

@@ -82,5 +82,7 @@ std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comp
 
 // "4,352"
 std::string Grouped(uint64_t number);
+// "all 65,536 inputs"
+std::string AllInputs(uint64_t number);
 
 }  // namespace frazil::verify
