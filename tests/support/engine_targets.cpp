@@ -92,6 +92,11 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
     return std::make_unique<TargetEngine>(native, targets::native::MakeNativeTarget(options),
                                           options.level > exec::HostLevel() ? "this machine lacks the level" : "");
   }
+  if (name == "native-quick") {
+    targets::native::NativeOptions options;
+    options.optimize = false;
+    return std::make_unique<TargetEngine>("native-quick", targets::native::MakeNativeTarget(options));
+  }
   using Compilers = std::vector<Compiler>;
   if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", Compilers{{"gcc-12", {}}});
   if (name == "c-clang") return std::make_unique<CEngine>("c-clang", Compilers{{"clang-22", {}}});

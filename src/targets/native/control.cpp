@@ -138,12 +138,18 @@ void FunctionEmitter::EmitParallel(const Inst& inst) {
   EmitScalarLoop(inst, Get(function_.operand(inst, 0)), {});
 }
 
-// Is there a turn after the one of this counter? The counter is below the bound, so that the difference is exact.
-llvm::Value* FunctionEmitter::GoesOn(const Inst& loop, llvm::Value* counter) {
+// Is there a turn after the one of this counter? The counter is below the bound: one more cannot overflow, and the
+// distance to the bound is exact.
+llvm::Value* FunctionEmitter::GoesOn(const Inst& loop, llvm::Value* counter, llvm::Value* next) {
   const uint64_t step = loop.op == Op::For ? static_cast<uint64_t>(function_.word(loop, 0)) : 1;
+  const ValueId bound = function_.operand(loop, 1);
+  llvm::Value* const hi = Get(bound);
+  if (step == 1)
+    return ir::IsSigned(function_.type(bound).scalar) ? builder_.CreateICmpSLT(next, hi)
+                                                      : builder_.CreateICmpULT(next, hi);
   const uint32_t bits = counter->getType()->getScalarSizeInBits();
   if (bits < 64 && step >> bits != 0) return builder_.getFalse();
-  llvm::Value* const left = builder_.CreateSub(Get(function_.operand(loop, 1)), counter);
+  llvm::Value* const left = builder_.CreateSub(hi, counter);
   return builder_.CreateICmpUGT(left, llvm::ConstantInt::get(left->getType(), step));
 }
 
@@ -176,9 +182,8 @@ LlvmValues FunctionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo, st
   const Inst& yield = EmitBody(body);
   CloseScratch(mark);
   parallel_index_ = outer_index;
-  // Equal to counter + step < hi, without its overflow.
-  llvm::Value* const goes_on = GoesOn(loop, i);
   llvm::Value* const next = builder_.CreateAdd(i, ops_.Constant(function_.type(counter), std::span(&step, 1)));
+  llvm::Value* const goes_on = GoesOn(loop, i, next);
   llvm::BasicBlock* const end = builder_.GetInsertBlock();
   builder_.CreateCondBr(goes_on, turn, after);
   i->addIncoming(next, end);

@@ -114,7 +114,7 @@ class FunctionEmitter : public HelperCaller {
   void EmitCall(const ir::Inst& inst);
   void TakeFuel(llvm::Value* units, ir::Op op);
   void TakeTrips(const ir::Inst& loop);
-  llvm::Value* GoesOn(const ir::Inst& loop, llvm::Value* counter);
+  llvm::Value* GoesOn(const ir::Inst& loop, llvm::Value* counter, llvm::Value* next);
   LlvmValues Inits(const ir::Inst& loop) const;
   void SetLoopResults(const ir::Inst& loop, std::span<llvm::Value* const> values);
   void PollStop(ir::Op op);

@@ -159,6 +159,7 @@ TEST(NativeTest, DeepRecursionEndsWithATrap) {
   EXPECT_EQ(deep->trap->kind, ir::Trap::Depth);
   // Without a limit the stack is the limit: a trap, never a fault.
   context.limits.depth = UINT64_MAX;
+  context.limits.memory_bytes = 32 << 20;
   const auto deepest = RunNative(program, {Value::Int(ir::types::I64, INT64_MAX)}, context);
   ASSERT_TRUE(deepest.has_value());
   ASSERT_TRUE(deepest->trap.has_value());
