@@ -116,30 +116,55 @@ Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& 
 }
 
 void FlatGuard::AddLaunchTests(const ir::Program& program) {
-  const ir::Function& entry = program.entry_function();
-  const std::vector<uint32_t> first_word = FirstWords(entry);
-  auto is_tested = [&](uint64_t a, uint64_t b) {
-    return std::ranges::any_of(std::span(aparts_).first(apart_count_),
-                               [&](const Apart& apart) { return apart.a == a && apart.b == b; });
+  struct Use {
+    uint32_t word;
+    ir::Type element;
+    bool is_written, is_tensor;
   };
+  std::vector<Use> uses;
+  uint32_t next = 0;
+  auto add_use = [&](ir::Type type, bool is_written) {
+    uses.push_back({next, type.element(), is_written, type.is_tensor()});
+    next += 2;
+  };
+  const ir::Function& entry = program.entry_function();
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     const ir::Type type = entry.param_type(i);
-    if (type.is_scalar() && ir::Contains(ir::sets::Fields | ir::sets::Bool | ir::Only(ir::Scalar::Digest), type.scalar)) {
-      const uint64_t most = type.scalar == ir::Scalar::Bool ? 1 : goldilocks::P - 1;
-      for (uint32_t k = 0; k < ir::WordsOf(type); ++k) {
-        Add(Test{.kind = Kind::Range, .range = {first_word[i] + k, 0, most}});
-      }
-    }
-    if (!type.is_buffer()) continue;
-    for (uint32_t j = 0; j < i; ++j) {
-      const ir::Type other = entry.param_type(j);
-      const bool is_written = type.access != ir::Access::In || (other.is_buffer() && other.access != ir::Access::In);
-      if (other.is_scalar() || !is_written || is_tested(first_word[j], first_word[i])) continue;
-      Add(Test{.kind = Kind::Apart,
-               .apart = {first_word[j], first_word[i], ir::BytesOf(other.element()), ir::BytesOf(type.element()),
-                         other.is_buffer() && other.element() == type.element()}});
+    if (type.is_scalar()) {
+      AddScalarTests(type, next);
+      next += ir::WordsOf(type);
+    } else {
+      add_use(type, type.is_buffer() && type.access != ir::Access::In);
     }
   }
+  for (const ir::Type type : entry.results) {
+    if (type.is_tensor()) add_use(type, true);
+  }
+  for (size_t i = 0; i < uses.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const Use &a = uses[j], &b = uses[i];
+      if ((!a.is_written && !b.is_written) || IsApartTested(a.word, b.word)) continue;
+      const bool may_be_same = !a.is_tensor && !b.is_tensor && a.element == b.element;
+      Add(Test{.kind = Kind::Apart,
+               .apart = {a.word, b.word, ir::BytesOf(a.element), ir::BytesOf(b.element), may_be_same}});
+    }
+  }
+}
+
+// Only these have words that every target reads as a whole and that are no value.
+void FlatGuard::AddScalarTests(ir::Type type, uint32_t word) {
+  constexpr ir::ScalarSet Partial = ir::sets::Fields | ir::sets::Bool | ir::Only(ir::Scalar::Digest);
+  if (!ir::Contains(Partial, type.scalar)) return;
+  const uint64_t most = type.scalar == ir::Scalar::Bool ? 1 : goldilocks::P - 1;
+  for (uint32_t i = 0; i < ir::WordsOf(type); ++i) {
+    Add(Test{.kind = Kind::Range, .range = {word + i, 0, most}});
+  }
+}
+
+bool FlatGuard::IsApartTested(uint64_t a, uint64_t b) const {
+  return std::ranges::any_of(std::span(aparts_).first(apart_count_), [&](const Apart& apart) {
+    return !apart.or_same && ((apart.a == a && apart.b == b) || (apart.a == b && apart.b == a));
+  });
 }
 
 void FlatGuard::Add(const Test& test) {

@@ -29,8 +29,9 @@ class FlatGuard {
   // The guard must fit the program (ir::CheckGuard): refused otherwise.
   static Result<FlatGuard> Flatten(const ir::Guard& guard, const ir::Program& program);
   // Adds what every launch must fulfill (exec::CheckLaunch) and compiled code does not look at: a buffer that is
-  // written is apart from the others or the same as one, words of bool and field are values. A call that fails this goes
-  // to the fluid path, which says what is wrong. Contents of buffers are not looked at: that would cost a pass over them.
+  // written is apart from the others or the same as one, a tensor is apart from all that is written (results that are
+  // tensors are buffers after the parameters), words of bool and field are values. A call that fails this goes to the
+  // fluid path, which says what is wrong. Contents of buffers are not looked at: that would cost a pass over them.
   void AddLaunchTests(const ir::Program& program);
 
   bool Holds(const uint64_t* words) const { return QuickHolds(words) && (!has_more_ || MoreHolds(words)); }
@@ -87,6 +88,8 @@ class FlatGuard {
 
   static Result<Test> FlattenAtom(const ir::GuardAtom& atom, const ir::Function& entry,
                                   const std::vector<uint32_t>& first_word);
+  void AddScalarTests(ir::Type type, uint32_t word);
+  bool IsApartTested(uint64_t a, uint64_t b) const;
   void Add(const Test& test);
 
   uint8_t mask_count_ = 0, range_count_ = 0, apart_count_ = 0;

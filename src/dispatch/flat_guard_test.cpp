@@ -8,6 +8,7 @@
 #include <random>
 
 #include "exec/guard_eval.h"
+#include "exec/target.h"
 #include "exec/value.h"
 #include "ir/text.h"
 
@@ -155,6 +156,59 @@ TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
   for (const auto& [fails, holds] : by_kind) {
     EXPECT_GT(fails, 100);
     EXPECT_GT(holds, 100);
+  }
+}
+
+// Fields and bools are often no values, buffers of one arena overlap, coincide or are empty.
+TEST(FlatGuard, LaunchTestsAgreeWithTheLaunchRules) {
+  Result<ir::Program> program = ir::ParseText(R"(frz 1
+func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buffer<u16>, %t: tensor<f32, [4]>, %o: out buffer<f32>) {
+  return
+}
+)");
+  ASSERT_TRUE(program) << program.error().ToString();
+  const ir::Function& entry = program->entry_function();
+  FlatGuard flat;
+  flat.AddLaunchTests(*program);
+  std::mt19937_64 random(7);
+  alignas(64) std::byte arena[512] = {};
+  std::array<int, 2> seen = {};
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<Value> arguments;
+    for (uint32_t i = 0; i < entry.param_count(); ++i) {
+      const ir::Type type = entry.param_type(i);
+      if (type.is_scalar()) {
+        std::vector<uint64_t> words(ir::WordsOf(type));
+        for (uint64_t& word : words) word = random() % 20 ? random() % 2 : ~0ull - random() % 0x1'0000'0000;
+        arguments.push_back(Value::Scalar(type, words));
+        continue;
+      }
+      const auto length = static_cast<int64_t>(type.is_tensor() ? 4 : random() % 4);
+      auto memory = std::make_shared<Memory>(type.element(), length, arena + 4 * (random() % 100));
+      Value value = type.is_tensor() ? Value::Tensor(memory, {4}) : Value::Buffer(memory);
+      if (type.is_buffer()) value.type = type;
+      arguments.push_back(std::move(value));
+    }
+    if (round % 3 == 0) arguments[2].memory = arguments[0].memory;
+    if (round % 5 == 0) arguments[6].memory = arguments[2].memory;
+    const bool launches = exec::CheckLaunch(*program, arguments).has_value();
+    ASSERT_EQ(flat.Holds(WordsOfCall(arguments).data()), launches) << round;
+    ++seen[launches];
+  }
+  EXPECT_GT(seen[0], 2000);
+  EXPECT_GT(seen[1], 2000);
+}
+
+TEST(FlatGuard, AResultThatIsATensorIsApartFromEverything) {
+  Result<ir::Program> program = ir::ParseText(
+      "frz 1\nfunc @main(%t: tensor<f32, [4]>, %a: i64) -> (tensor<f32, [4]>) {\n  return %t\n}\n");
+  ASSERT_TRUE(program) << program.error().ToString();
+  FlatGuard flat;
+  flat.AddLaunchTests(*program);
+  for (uint64_t at : {0, 4, 15, 16, 100}) {
+    const uint64_t words[] = {1000, 4, 0, 1000 + at, 4}, turned[] = {1000 + at, 4, 0, 1000, 4};
+    EXPECT_EQ(flat.Holds(words), at >= 16);
+    EXPECT_EQ(flat.Holds(turned), at >= 16);
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include "dispatch/slot.h"
 #include "ir/digest.h"
-#include "ir/lower.h"
 
 namespace frazil::dispatch {
 
@@ -20,8 +19,7 @@ Result<std::shared_ptr<const Solid>> Solid::Make(const verify::Verified<exec::Co
     return Fail(Diag::NotAdmitted, "the form answers for another program");
   }
   FlatGuard guard = TRY(FlatGuard::Flatten(TRY(ir::ParseGuard(form->guard, source)), source));
-  // Tensors are buffers in a call, those of the results among them.
-  guard.AddLaunchTests(TRY(ir::LowerTensors(source)));
+  guard.AddLaunchTests(source);
   std::shared_ptr<const exec::NativeCode> code = TRY(exec::NativeCode::Map(form->image));
   return std::shared_ptr<const Solid>(new Solid(form, std::move(guard), std::move(code)));
 }
