@@ -183,8 +183,9 @@ func @main(%mode: i64, %x: i64, %n: index) -> (i64) {
       yield %q
     }
     default {
-      %p = add %acc, %mode : i64
-      yield %p
+      %p = xor %acc, %mode : i64
+      %r = mul %p, %mode : i64
+      yield %r
     }
     }
     yield %next
@@ -197,7 +198,7 @@ func @main(%mode: i64, %x: i64, %n: index) -> (i64) {
     uint64_t result = 0;
     EXPECT_EQ(site->Call(arguments, &result), 0);
     uint64_t expected = x;
-    for (uint64_t i = 0; i < n; ++i) expected = mode == 1 ? expected * expected : expected + mode;
+    for (uint64_t i = 0; i < n; ++i) expected = mode == 1 ? expected * expected : (expected ^ mode) * mode;
     EXPECT_EQ(result, expected);
   };
   const auto end = std::chrono::steady_clock::now() + 20s;
