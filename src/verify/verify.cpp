@@ -81,11 +81,8 @@ Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate
   const Deadline deadline(options.limits.verify_ms);
   if (ir::ExactDigest(source) == ir::ExactDigest(candidate.program))
     return Proved{{Grade::Proved, "digest", "equal canonical form", 0}};
-  const ir::Certificate& certificate = candidate.certificate;
-  if (!certificate.equalities.empty() || !certificate.closed_forms.empty() || !certificate.terms.empty()) {
-    Verdict checked = CheckCertificate(source, candidate);
-    if (std::holds_alternative<Proved>(checked)) return checked;
-  }
+  // Also without a line: moving, sharing and dropping pure values needs none.
+  if (Verdict checked = CheckCertificate(source, candidate); std::holds_alternative<Proved>(checked)) return checked;
   const InputSpace space = MakeInputSpace(source, candidate.program, candidate.guard);
   if (!space.empty.empty()) return Unknown{space.empty};
   if (Verdict equal = NormalFormJudge(source, candidate.program, candidate.guard); IsFinal(equal)) return equal;
