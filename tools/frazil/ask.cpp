@@ -11,7 +11,9 @@
 #include "frontends/words/words.h"
 #include "ir/digest.h"
 #include "ir/text.h"
+#include "optimize/optimize.h"
 #include "targets/wasm/wasm.h"
+#include "verify/verify.h"
 
 namespace frazil::cli {
 namespace {
@@ -46,6 +48,43 @@ std::string Judge(const std::string& target, const ir::Program& program, const e
     return "none: too long for the interpreter to judge";
   bool same = expected->trap == outcome.trap && expected->results == outcome.results;
   return same ? "exhaustive: the interpreter gives the same" : "refuted: the interpreter differs";
+}
+
+// The most turns of a loop with constant bounds.
+uint64_t MostTurns(const ir::Program& program) {
+  const ir::Function& entry = program.entry_function();
+  auto constant = [&](ir::ValueId value) -> std::optional<int64_t> {
+    const ir::InstId def = entry.values[value.index].def;
+    if (!def.valid() || entry.inst(def).op != ir::Op::Const) return std::nullopt;
+    return static_cast<int64_t>(entry.words_of(entry.inst(def))[0]);
+  };
+  uint64_t most = 0;
+  for (const ir::Inst& inst : entry.insts) {
+    if (inst.op != ir::Op::For) continue;
+    const std::optional<int64_t> lo = constant(entry.operand(inst, 0)), hi = constant(entry.operand(inst, 1));
+    if (!lo || !hi || *lo >= *hi) continue;
+    most = std::max(most, (static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo)) / static_cast<uint64_t>(entry.word(inst, 0)));
+  }
+  return most;
+}
+
+// What runs: the program as read, or, where a loop is too long to be judged, the same without it, if that is proved.
+struct Plan {
+  ir::Program program;
+  std::string formula;  // "n(n+1)/2"
+  std::string proof;
+};
+Plan MakePlan(const ir::Program& program, const Limits& limits) {
+  Plan plan{program, {}, {}};
+  if (MostTurns(program) <= JudgeFuel) return plan;
+  std::vector<std::string> formulas;
+  optimize::OptimizeOptions options;
+  options.notes = &formulas;
+  Result<ir::Candidate> candidate = optimize::Optimize(program, limits, options);
+  if (!candidate || formulas.empty()) return plan;
+  const verify::Verdict verdict = verify::CheckCertificate(program, *candidate);
+  if (!std::holds_alternative<verify::Proved>(verdict)) return plan;
+  return {std::move(candidate->program), formulas[0], "proved by induction"};
 }
 
 // "41 32 41 0f 6b"
@@ -87,7 +126,9 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   const exec::Target* target = TRY(FindTarget(options.target));
   exec::EmitOptions emit;
   emit.metered = session.limits.fuel != Limits().fuel;
-  exec::Artifact artifact = TRY(target->Emit(reading.program, emit));
+  // A limit on fuel asks for the loops as they are written.
+  const Plan plan = emit.metered ? Plan{reading.program, {}, {}} : MakePlan(reading.program, session.limits);
+  exec::Artifact artifact = TRY(target->Emit(plan.program, emit));
   exec::RunContext context;
   context.limits = session.limits;
   exec::Outcome outcome;
@@ -108,7 +149,7 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   bool limit = outcome.trap && (outcome.trap->kind == ir::Trap::Fuel ||
                                 outcome.trap->kind == ir::Trap::Memory || outcome.trap->kind == ir::Trap::Depth);
   if (limit) return ReportTrap(session, *outcome.trap, json);
-  std::string evidence = Judge(options.target, reading.program, outcome, session.limits);
+  std::string evidence = Judge(options.target, plan.program, outcome, session.limits);
   if (evidence.starts_with("refuted"))
     return Fail(Diag::Mismatch, fmt::format("{} and the interpreter disagree on this program; no answer is given",
                                             options.target));
@@ -118,7 +159,8 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   if (options.trace) trace = TRY(TraceLines(reading, session.limits));
   if (session.json) {
     json["answer"] = answer;
-    json["evidence"] = {{"meaning", "as parsed"}, {"lowering", evidence}};
+    json["evidence"] = {{"meaning", plan.proof.empty() ? "as parsed" : plan.proof}, {"lowering", evidence}};
+    if (!plan.formula.empty()) json["formula"] = plan.formula;
     json["milliseconds"] = ms;
     if (!module.empty()) {
       json["wasm"] = Hex(module);
@@ -136,6 +178,8 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   PrintFact(session, "signature", ir::ShortDigest(json["signature"].get<std::string>()));
   PrintFact(session, "target", options.target);
   PrintFact(session, "evidence", evidence);
+  if (!plan.formula.empty())
+    PrintFact(session, "why at once", fmt::format("{} in closed form: {}, {}", reading.operation, plan.formula, plan.proof));
   if (!module.empty())
     PrintFact(session, "wasm body",
               SpacedHex(TRY(targets::wasm::FunctionBody(module, artifact.entry_symbol))));

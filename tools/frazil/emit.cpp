@@ -12,6 +12,7 @@
 #include "ir/digest.h"
 #include "ir/lower.h"
 #include "ir/text.h"
+#include "optimize/optimize.h"
 #include "targets/c/c.h"
 #include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
@@ -19,7 +20,7 @@
 namespace frazil::cli {
 namespace {
 
-constexpr std::array Rungs = {"ir", "canonical", "lowered", "wat", "wasm", "c", "llvm", "asm", "native"};
+constexpr std::array Rungs = {"ir", "canonical", "optimized", "lowered", "wat", "wasm", "c", "llvm", "asm", "native"};
 
 struct EmitCommand {
   std::string input;
@@ -27,8 +28,17 @@ struct EmitCommand {
   std::string output;
   std::string symbol = "main";
   bool metered = false;
+  bool certificate = false;
   std::string level = std::string(exec::CpuLevelName(exec::HostLevel()));
 };
+
+// The proposal, or the lines that say why it means the same.
+Result<std::string> EmitOptimized(const EmitCommand& command, const ir::Program& program, const Limits& limits) {
+  optimize::OptimizeOptions options;
+  options.keep_fuel = command.metered;
+  const ir::Candidate candidate = TRY(optimize::Optimize(program, limits, options));
+  return command.certificate ? ir::PrintCertificate(candidate.certificate) : ir::PrintText(candidate.program);
+}
 
 bool IsNative(std::string_view rung) { return rung == "llvm" || rung == "asm" || rung == "native"; }
 
@@ -47,6 +57,7 @@ Result<std::string> Emit(const EmitCommand& command, const ir::Program& program,
   exec::EmitOptions options{command.metered, command.symbol};
   if (command.to == "ir") return ir::PrintText(program);
   if (command.to == "canonical") return ir::PrintText(ir::Canonicalize(program));
+  if (command.to == "optimized") return EmitOptimized(command, program, limits);
   if (command.to == "lowered") return ir::PrintText(TRY(ir::LowerForTarget(program, limits)));
   if (IsNative(command.to)) return EmitNative(command, program);
   const exec::Target* target = TRY(FindTarget(command.to == "wat" ? "wasm" : command.to));
@@ -61,6 +72,8 @@ Result<int> Run(Session& session, const EmitCommand& command) {
   if (std::find(Rungs.begin(), Rungs.end(), command.to) == Rungs.end())
     return Fail(Diag::BadUsage, fmt::format("there is no rung '{}'; there are {}", command.to,
                                             fmt::join(Rungs, ", ")));
+  if (command.certificate && command.to != "optimized")
+    return Fail(Diag::BadUsage, "--certificate belongs to --to optimized");
   ir::Program program = TRY(ReadProgram(command.input, session.limits));
   std::string bytes = TRY(Emit(command, program, session.limits));
   bool binary = command.to == "wasm" || command.to == "native";
@@ -85,6 +98,7 @@ Result<int> Run(Session& session, const EmitCommand& command) {
 void AddEmit(CLI::App& app, Session& session) {
   CLI::App* command = AddCommand(app, "emit", "print a program at one rung of the ladder",
                                  "  frazil emit examples/muladd.frz --to canonical\n"
+                                 "  frazil emit examples/muladd.frz --to optimized --certificate\n"
                                  "  frazil emit \"Sum 1 to 10\" --to wat\n"
                                  "  frazil emit examples/muladd.frz --to wasm -o muladd.wasm\n"
                                  "  frazil emit examples/saxpy.frz --to asm --level avx2\n"
@@ -97,7 +111,8 @@ void AddEmit(CLI::App& app, Session& session) {
   command->add_option("--symbol", options->symbol, "name of the emitted function")->capture_default_str();
   command->add_option("--level", options->level, "what native code may use: baseline, avx2 or avx512")
       ->capture_default_str();
-  command->add_flag("--metered", options->metered, "count fuel in the emitted code");
+  command->add_flag("--metered", options->metered, "count fuel in the emitted code; optimized: keep the source's fuel");
+  command->add_flag("--certificate", options->certificate, "optimized: the certificate instead of the program");
   SetBody(command, session, [&session, options] { return Run(session, *options); });
 }
 
