@@ -130,12 +130,14 @@ BigInt operator*(const BigInt& a, const BigInt& b) {
   return result;
 }
 
-// Bit by bit, but a whole digit at a time for divisors of one digit.
+// Long division in base 2^32 (Knuth's algorithm D), by single digits where the divisor is one.
 void BigInt::DivRem(const BigInt& a, const BigInt& b, BigInt& quotient, BigInt& remainder) {
   CHECK(!b.is_zero());
   BigInt q, r;
-  q.digits_.assign(a.digits_.size(), 0);
-  if (b.digits_.size() == 1) {
+  if (CompareMagnitude(a, b) < 0) {
+    r = a;
+  } else if (b.digits_.size() == 1) {
+    q.digits_.assign(a.digits_.size(), 0);
     uint64_t rest = 0;
     for (size_t i = a.digits_.size(); i-- > 0;) {
       rest = rest << 32 | a.digits_[i];
@@ -144,14 +146,7 @@ void BigInt::DivRem(const BigInt& a, const BigInt& b, BigInt& quotient, BigInt& 
     }
     r = FromUnsigned(rest);
   } else {
-    for (size_t i = 32 * a.digits_.size(); i-- > 0;) {
-      r = AddMagnitude(r, r);
-      if ((a.digits_[i / 32] >> (i % 32) & 1) != 0) r = AddMagnitude(r, BigInt(1));
-      if (CompareMagnitude(r, b) >= 0) {
-        r = SubMagnitude(r, b);
-        q.digits_[i / 32] |= uint32_t{1} << (i % 32);
-      }
-    }
+    LongDivision(a.digits_, b.digits_, q.digits_, r.digits_);
   }
   q.negative_ = a.negative_ != b.negative_;
   r.negative_ = a.negative_;
@@ -161,7 +156,60 @@ void BigInt::DivRem(const BigInt& a, const BigInt& b, BigInt& quotient, BigInt& 
   remainder = std::move(r);
 }
 
+void BigInt::LongDivision(const Digits& a, const Digits& b, Digits& quotient, Digits& remainder) {
+  const int shift = std::countl_zero(b.back());
+  auto shifted = [shift](const Digits& from) {
+    Digits to(from.size() + 1);
+    for (size_t i = 0; i < from.size(); ++i) {
+      const uint64_t wide = uint64_t{from[i]} << shift;
+      to[i] |= static_cast<uint32_t>(wide);
+      to[i + 1] = static_cast<uint32_t>(wide >> 32);
+    }
+    return to;
+  };
+  Digits u = shifted(a), v = shifted(b);
+  v.pop_back();
+  const size_t n = v.size();
+  quotient.assign(a.size() - n + 1, 0);
+  for (size_t j = a.size() - n + 1; j-- > 0;) {
+    const uint64_t top = uint64_t{u[j + n]} << 32 | u[j + n - 1];
+    uint64_t guess = top / v[n - 1], rest = top % v[n - 1];
+    while (guess >> 32 != 0 || guess * v[n - 2] > (rest << 32 | u[j + n - 2])) {
+      --guess;
+      rest += v[n - 1];
+      if (rest >> 32 != 0) break;
+    }
+    int64_t borrow = 0;
+    uint64_t carry = 0;
+    for (size_t i = 0; i < n; ++i) {
+      carry += guess * v[i];
+      const int64_t digit = int64_t{u[i + j]} - static_cast<int64_t>(carry & 0xffffffff) + borrow;
+      u[i + j] = static_cast<uint32_t>(digit);
+      borrow = digit >> 32;
+      carry >>= 32;
+    }
+    const int64_t last = int64_t{u[j + n]} - static_cast<int64_t>(carry) + borrow;
+    u[j + n] = static_cast<uint32_t>(last);
+    if (last < 0) {  // the guess was one too many
+      --guess;
+      uint64_t sum = 0;
+      for (size_t i = 0; i < n; ++i) {
+        sum += uint64_t{u[i + j]} + v[i];
+        u[i + j] = static_cast<uint32_t>(sum);
+        sum >>= 32;
+      }
+      u[j + n] += static_cast<uint32_t>(sum);
+    }
+    quotient[j] = static_cast<uint32_t>(guess);
+  }
+  remainder.assign(n, 0);
+  for (size_t i = 0; i < n; ++i) {
+    remainder[i] = static_cast<uint32_t>((uint64_t{u[i + 1]} << 32 | u[i]) >> shift);
+  }
+}
+
 BigInt BigInt::Mod(const BigInt& m) const {
+  if (!negative_ && CompareMagnitude(*this, m) < 0) return *this;
   BigInt quotient, remainder;
   DivRem(*this, m, quotient, remainder);
   return remainder.is_negative() ? remainder + m : remainder;

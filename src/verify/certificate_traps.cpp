@@ -103,6 +103,8 @@ bool Chosen(const Function& function, const Inst& inst, uint64_t selector, uint3
 bool CertificateChecker::Skippable(const Cursor& cursor, ir::InstId id, bool may_skip_loops) const {
   const Inst& inst = cursor.function().inst(id);
   if (inst.regions.count == 0) return CannotTrap(cursor, inst);
+  const bool of_source = &cursor.side() == &source_side_;
+  if (of_source && may_skip_loops && harmless_loops_.contains({cursor.function_id().index, id.index})) return true;
   const bool choice = inst.op == Op::If || inst.op == Op::Switch;
   if (!choice && !(may_skip_loops && (inst.op == Op::For || inst.op == Op::Map))) return false;
   const auto known = choice ? terms_.ConstantOf(cursor.operand(inst, 0)) : std::nullopt;

@@ -174,7 +174,7 @@ bool CertificateChecker::MatchBlocks(Cursor& s, Cursor& c) {
     Seek(s);
     Seek(c);
     if (s.AtEnd() && c.AtEnd()) return true;
-    const bool resolved = !s.AtEnd() && resolved_loops_.contains({s.function_id().index, s.id().index});
+    const bool resolved = !s.AtEnd() && harmless_loops_.contains({s.function_id().index, s.id().index});
     const bool dead = !s.AtEnd() && s.inst().op == Op::For && s.terms().dead[s.id().index];
     if ((resolved || dead) && Skippable(s, s.id(), true)) {
       s.Advance();
@@ -186,6 +186,8 @@ bool CertificateChecker::MatchBlocks(Cursor& s, Cursor& c) {
       c.Advance();
     } else if (!c.AtEnd() && Skippable(c, c.id(), false)) {
       c.Advance();
+    } else if (std::string why; !s.AtEnd() && s.inst().op == Op::For && FoldLoop(s.function_id(), s.id(), why)) {
+      s.Advance();
     } else if (!s.AtEnd() && Skippable(s, s.id(), true)) {
       s.Advance();
     } else {

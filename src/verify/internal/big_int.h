@@ -40,13 +40,15 @@ class BigInt {
   friend std::strong_ordering operator<=>(const BigInt& a, const BigInt& b);
 
  private:
+  using Digits = std::vector<uint32_t>;
+  static void LongDivision(const Digits& a, const Digits& b, Digits& quotient, Digits& remainder);
   static int CompareMagnitude(const BigInt& a, const BigInt& b);
   static BigInt AddMagnitude(const BigInt& a, const BigInt& b);
   static BigInt SubMagnitude(const BigInt& a, const BigInt& b);  // |a| >= |b|
   void Trim();
 
   bool negative_ = false;
-  std::vector<uint32_t> digits_;  // base 2^32, least significant first, no leading zero
+  Digits digits_;  // base 2^32, least significant first, no leading zero
 };
 
 BigInt Gcd(BigInt a, BigInt b);

@@ -65,9 +65,13 @@ class CertificateChecker {
   bool ApplyGuard();
   void Settle();  // tries every line that is still open again
   bool LineHolds(const ir::CertEquality& line) const;
-  bool CheckClosedForms();
   bool AssumedEqual(TermId a, TermId b);
   void LearnBounds(const Side& side);
+
+  // Induction (induction.cpp)
+  bool CheckClosedForms();
+  bool CheckSymbolicForm(const ir::CertClosedForm& form, std::string& why);
+  bool FoldLoop(ir::FuncId function, ir::InstId inst, std::string& why);
 
   // The walk (certificate_walk.cpp)
   bool MatchFunctions(ir::FuncId source, ir::FuncId candidate);
@@ -117,7 +121,8 @@ class CertificateChecker {
   std::vector<TermId> cert_terms_;
   std::vector<size_t> open_lines_;
   uint64_t settled_at_ = UINT64_MAX;
-  std::set<std::pair<uint32_t, uint32_t>> resolved_loops_;  // (function, instruction) of the source
+  // (function, instruction) of the source: loops without effects of which no turn traps, results known.
+  std::set<std::pair<uint32_t, uint32_t>> harmless_loops_;
   std::set<std::pair<uint32_t, uint32_t>> pairs_;
   std::vector<Ran> ran_;
   std::string reason_;
