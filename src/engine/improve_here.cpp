@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -23,15 +24,22 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// The source itself is lowered too, to be compared with what was made of it, if that is quick; else only if nothing
-// else was verified.
-constexpr double QuickMs = 15;
+// A proposal that is that much cheaper on paper is not compared with the source itself, which is then lowered only if
+// nothing else was verified.
+constexpr double ClearlyCheaper = 0.9;
 // A guard is one more thing that can fail: a form that needs one must be that much cheaper.
 constexpr double GuardMargin = 1.05;
 // Of the time that a request has, for judging; the rest is for compiling and pricing.
 constexpr double VerifyShare = 0.6;
 constexpr uint64_t QuickExhaustiveCases = 1 << 20;
 constexpr uint64_t SmtMs = 1'000;
+// Made-up loop bounds are mostly too large to be run at all, and little fuel finds that out at once; programs that need
+// more for every input get more.
+struct Effort {
+  uint64_t fuel;
+  double most_ms;
+};
+constexpr Effort Efforts[] = {{1 << 14, 1'000}, {1 << 22, 2'000}, {Limits().fuel, 1e9}};
 
 double MillisecondsSince(SteadyClock::time_point start) {
   return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
@@ -56,6 +64,7 @@ struct Proposal {
   std::shared_ptr<const exec::NativeCode> code;
   bool priced = false;
   Price price;
+  double static_cost = 0;
   bool is_source = false;
   bool out = false;
 
@@ -80,6 +89,7 @@ class Improvement {
   void Lower(Proposal& proposal);
   void LowerAll();
   Result<void> PriceAll();
+  Result<verify::Examined> Examine(const Proposal& proposal);
   bool Judge(Proposal& proposal);
   bool JudgeInOrder();
   void Say(std::string line) { reply_.log += line + "\n"; }
@@ -114,6 +124,7 @@ void Improvement::Propose(ir::Candidate candidate) {
                   candidate.guard.atoms.empty() ? "" : fmt::format(" if {}", guard)));
   Proposal& proposal = proposals_.emplace_back();
   proposal.is_source = exact == source_exact_ && candidate.guard.atoms.empty();
+  proposal.static_cost = cost;
   proposal.form.source_exact = source_exact_;
   proposal.form.guard = guard;
   proposal.form.candidate = ir::PrintText(ir::Canonicalize(candidate.program));
@@ -169,10 +180,12 @@ void Improvement::Lower(Proposal& proposal) {
 }
 
 void Improvement::LowerAll() {
+  bool cheaper = false;
   for (Proposal& proposal : proposals_) {
-    const bool any = std::ranges::any_of(proposals_, [](const Proposal& p) { return p.code != nullptr; });
-    if (proposal.is_source && any && MillisecondsSince(start_) > QuickMs) continue;
+    if (proposal.is_source && cheaper) continue;
     Lower(proposal);
+    cheaper |= proposal.code != nullptr && proposal.candidate.guard.atoms.empty() &&
+               proposal.static_cost < ClearlyCheaper * source_cost_;
   }
 }
 
@@ -226,14 +239,30 @@ bool RanWrong(const verify::Examined& examined) {
   return std::holds_alternative<verify::Refuted>(examined.lowering);
 }
 
-bool Improvement::Judge(Proposal& proposal) {
-  const Timed timed(reply_.verify_ms);
+// As much effort as it takes to decide, within the time that is left.
+Result<verify::Examined> Improvement::Examine(const Proposal& proposal) {
   verify::VerifyOptions options;
-  options.limits.verify_ms = static_cast<uint64_t>(VerifyShare * static_cast<double>(request_.timeout_ms));
   options.limits.smt_ms = SmtMs;
   options.exhaustive_cases = QuickExhaustiveCases;
-  Result<verify::Examined> examined =
-      verify::Examine(source_, proposal.candidate, proposal.form, request_.policy, options);
+  Result<verify::Examined> examined = verify::Examined();
+  examined->refusal = "no time was left to judge it";
+  const double share_ms = VerifyShare * static_cast<double>(request_.timeout_ms);
+  for (const Effort& effort : Efforts) {
+    const double left_ms = share_ms - MillisecondsSince(start_);
+    if (left_ms <= 0) break;
+    options.limits.fuel = effort.fuel;
+    options.limits.verify_ms = static_cast<uint64_t>(std::ceil(std::min(left_ms, effort.most_ms)));
+    examined = verify::Examine(source_, proposal.candidate, proposal.form, request_.policy, options);
+    if (!examined || examined->form || !std::holds_alternative<verify::Unknown>(examined->lowering) ||
+        std::holds_alternative<verify::Unknown>(examined->meaning))
+      break;
+  }
+  return examined;
+}
+
+bool Improvement::Judge(Proposal& proposal) {
+  const Timed timed(reply_.verify_ms);
+  Result<verify::Examined> examined = Examine(proposal);
   if (!examined) {
     Refuse(proposal, examined.error().message);
     return false;

@@ -1,0 +1,400 @@
+// The work itself: what is sent back is verified and priced, and whatever is wrong on the way is refused, with a line
+// that says why. In this process with compilers that cheat, and through the real worker.
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <random>
+
+#include "client.h"
+#include "engine/wire.h"
+#include "engine/worker_serve.h"
+#include "exec/generator.h"
+#include "ir/digest.h"
+#include "ir/text.h"
+#include "targets/native/native.h"
+#include "verify/judge.h"
+
+namespace frazil::engine {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* Polynomial = R"(frz 1
+func @main(%x: i32, %y: i32) -> (i32) {
+  %two = const 2 : i32
+  %a = mul %x, %two : i32
+  %b = mul %x, %two : i32
+  %c = add %a, %b : i32
+  %d = mul %c, %y : i32
+  return %d
+}
+)";
+
+constexpr const char* Saxpy = R"(frz 1
+func @main(%a: f32, %x: in buffer<f32>, %y: buffer<f32>) {
+  %zero = const 0 : index
+  %n = length %x : f32
+  parallel %i = %zero to %n {
+    %xi = load %x, %i : f32
+    %yi = load %y, %i : f32
+    %p = mul %a, %xi : f32
+    %s = add %p, %yi : f32
+    store %y, %i, %s : f32
+    yield
+  }
+  return
+}
+)";
+
+ir::Program Parse(std::string_view text) {
+  Result<ir::Program> program = ir::ParseText(text);
+  EXPECT_TRUE(program.has_value()) << program.error().ToString();
+  return program.value_or(ir::Program());
+}
+
+class TestCompiler : public Compiler {
+ public:
+  using Make = std::function<Result<exec::NativeImage>(const ir::Program&, exec::CpuLevel)>;
+  explicit TestCompiler(Make make = Honest) : make_(std::move(make)) {}
+  static Result<exec::NativeImage> Honest(const ir::Program& program, exec::CpuLevel level) {
+    targets::native::NativeOptions options;
+    options.level = level;
+    return targets::native::EmitImage(program, options);
+  }
+  Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) override {
+    return make_(program, level);
+  }
+  std::string toolchain() const override { return targets::native::Toolchain(); }
+
+ private:
+  Make make_;
+};
+
+WorkRequest RequestFor(std::string_view text) {
+  const ir::Program program = Parse(text);
+  WorkRequest request;
+  request.program = ir::PrintText(ir::Canonicalize(program));
+  request.policy = verify::Policy::Default(program);
+  request.key.fill(7);
+  return request;
+}
+
+Result<verify::Verified<exec::CompiledForm>> Open(const WorkRequest& request, const std::string& sealed) {
+  verify::Expected expected;
+  expected.source_exact = ir::ExactDigest(Parse(request.program));
+  expected.guard = verify::ReadForeign(sealed)->guard;
+  expected.target = "native";
+  expected.toolchain = targets::native::Toolchain();
+  expected.level = request.level;
+  expected.policy = request.policy;
+  return verify::Readmit(sealed, request.key, expected);
+}
+
+// Compiles another program in place of the one that it was given.
+TestCompiler Swapping(std::string_view other) {
+  return TestCompiler([program = Parse(other)](const ir::Program&, exec::CpuLevel level) {
+    return TestCompiler::Honest(program, level);
+  });
+}
+
+TEST(Improve, GivesWhatIsVerifiedAndCheaper) {
+  for (const char* text : {Polynomial, Saxpy}) {
+    TestCompiler compiler;
+    const WorkRequest request = RequestFor(text);
+    const Result<WorkReply> reply = ImproveHere(request, compiler);
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    for (const char* verb : {"propose: ", "lower: ", "price: ", "verify: "}) EXPECT_THAT(reply->log, HasSubstr(verb));
+    const auto form = Open(request, reply->sealed);
+    ASSERT_TRUE(form.has_value()) << form.error().message;
+    EXPECT_TRUE(verify::Satisfies(form->evidence(), request.policy));
+    EXPECT_GT((*form)->cost.ns_per_call, 0);
+    EXPECT_LT((*form)->cost.ns_per_call, (*form)->cost.reference_ns) << reply->log;
+    EXPECT_GT(reply->compile_ms, 0);
+    EXPECT_GT(reply->verify_ms, 0);
+    EXPECT_GT(reply->price_ms, 0);
+  }
+}
+
+TEST(Improve, AProgramThatIsNoneIsAnError) {
+  TestCompiler compiler;
+  WorkRequest request = RequestFor(Polynomial);
+  request.program = "frz 1\nfunc @main( {";
+  const Result<WorkReply> reply = ImproveHere(request, compiler);
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(ClassOf(reply.error().diag), ErrorClass::User);
+}
+
+TEST(Improve, WrongCodeIsNeverSealed) {
+  // Wrong for most arguments, and wrong for one that only a look at the edges finds.
+  constexpr const char* Rarely = R"(frz 1
+func @main(%x: i32, %y: i32) -> (i32) {
+  %four = const 4 : i32
+  %least = const -2147483648 : i32
+  %one = const 1 : i32
+  %c = mul %x, %four : i32
+  %d = mul %c, %y : i32
+  %e = add %d, %one : i32
+  %is = eq %x, %least : i32
+  %r = select %is, %e, %d : i32
+  return %r
+}
+)";
+  constexpr const char* Often = "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%r = add %x, %y : i32\nreturn %r\n}\n";
+  for (const char* other : {Rarely, Often}) {
+    TestCompiler compiler = Swapping(other);
+    bool tainted = false;
+    const Result<WorkReply> reply = ImproveAndTell(RequestFor(Polynomial), compiler, tainted);
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    EXPECT_EQ(reply->sealed, "") << reply->log;
+    EXPECT_THAT(reply->log, HasSubstr("refuse: "));
+    EXPECT_TRUE(tainted) << "such a worker serves no more";
+  }
+}
+
+TEST(Improve, CodeThatWritesBesideItsBuffersIsFound) {
+  // mov rax, [rdi + 8]; mov byte [rax - 1], 0; xor eax, eax; ret: the byte before x.
+  TestCompiler compiler([](const ir::Program&, exec::CpuLevel level) -> Result<exec::NativeImage> {
+    exec::NativeImage image;
+    image.level = level;
+    image.code = std::string("\x48\x8b\x47\x08\xc6\x40\xff\x00\x31\xc0\xc3", 11);
+    return image;
+  });
+  const Result<WorkReply> reply = ImproveHere(RequestFor(Saxpy), compiler);
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_EQ(reply->sealed, "");
+  EXPECT_THAT(reply->log, HasSubstr("beside its buffers"));
+}
+
+TEST(Improve, ACompilerThatRefusesIsAnAnswer) {
+  TestCompiler compiler([](const ir::Program&, exec::CpuLevel) -> Result<exec::NativeImage> {
+    return Fail(Diag::Unsupported, "not today");
+  });
+  const Result<WorkReply> reply = ImproveHere(RequestFor(Polynomial), compiler);
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->sealed, "");
+  EXPECT_THAT(reply->log, HasSubstr("not today"));
+}
+
+TEST(Improve, WhatIsBannedIsNotProposed) {
+  TestCompiler compiler;
+  WorkRequest request = RequestFor(Polynomial);
+  for (int i = 0; i < 10; ++i) {
+    const Result<WorkReply> reply = ImproveHere(request, compiler);
+    ASSERT_TRUE(reply.has_value());
+    if (reply->sealed.empty()) {
+      EXPECT_GT(i, 0);
+      EXPECT_THAT(reply->log, HasSubstr("is banned"));
+      return;
+    }
+    request.banned.push_back((*Open(request, reply->sealed))->candidate_exact);
+  }
+  FAIL() << "more and more candidates";
+}
+
+TEST(Improve, AForeignCandidateIsJudgedLikeAnyOther) {
+  constexpr const char* Good = R"(frz 1
+func @main(%x: i32, %y: i32) -> (i32) {
+  %four = const 4 : i32
+  %c = mul %x, %four : i32
+  %d = mul %c, %y : i32
+  return %d
+}
+)";
+  constexpr const char* Bad = "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\nreturn %y\n}\n";
+  constexpr const char* Other = "frz 1\nfunc @main(%x: f32) -> (f32) {\nreturn %x\n}\n";
+  TestCompiler compiler;
+  WorkRequest request = RequestFor(Polynomial);
+  for (const char* text : {Good, Bad, Other, "nonsense"}) {
+    request.foreign_candidate = text;
+    const Result<WorkReply> reply = ImproveHere(request, compiler);
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    ASSERT_NE(reply->sealed, "") << reply->log;
+    if (text == Good) continue;
+    EXPECT_THAT(reply->log, HasSubstr("refuse: store: "));
+    EXPECT_NE((*Open(request, reply->sealed))->candidate, ir::PrintText(ir::Canonicalize(Parse(Bad))));
+  }
+  request.foreign_candidate = Good;
+  request.foreign_guard = "arg7 == 1";
+  EXPECT_THAT(ImproveHere(request, compiler)->log, HasSubstr("refuse: store: "));
+}
+
+TEST(Improve, SpecializesForConstantsUnderAGuard) {
+  constexpr const char* Power = R"(frz 1
+func @main(%x: f32, %n: i32) -> (f32) {
+  %one = const 1.0 : f32
+  %zero = const 0 : index
+  %m = cast %n : index
+  %r = for %i = %zero to %m step 1 carry (%p = %one) {
+    %q = mul %p, %x : f32
+    yield %q
+  }
+  return %r
+}
+)";
+  TestCompiler compiler;
+  WorkRequest request = RequestFor(Power);
+  request.specialize = true;
+  request.observed.calls = 1000;
+  request.observed.constant_arguments = {{}, {3}};
+  const Result<WorkReply> reply = ImproveHere(request, compiler);
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_THAT(reply->log, HasSubstr(" if arg1 == 3"));
+  const auto form = Open(request, reply->sealed);
+  ASSERT_TRUE(form.has_value()) << reply->log;
+}
+
+TEST(Improve, PricesWithTheArgumentsOfARealCall) {
+  TestCompiler compiler;
+  WorkRequest request = RequestFor(Saxpy);
+  const auto reference_ns = [&](int64_t length) {
+    auto x = std::make_shared<exec::Memory>(ir::types::F32, length);
+    auto y = std::make_shared<exec::Memory>(ir::types::F32, length);
+    request.sample_arguments = wire::EncodeValues(std::vector<exec::Value>{
+        exec::Value::Float(ir::types::F32, 2), exec::Value::Buffer(x), exec::Value::Buffer(y)});
+    return (*Open(request, ImproveHere(request, compiler)->sealed))->cost.reference_ns;
+  };
+  EXPECT_GT(reference_ns(3000), 5 * reference_ns(3));
+  request.sample_arguments = "nonsense";
+  EXPECT_FALSE(ImproveHere(request, compiler).has_value());
+}
+
+// Whatever the generator makes: an answer, and what is sealed agrees with the interpreter in shadow runs.
+TEST(Improve, RandomPrograms) {
+  TestCompiler compiler;
+  int sealed = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    exec::GeneratorOptions options;
+    options.seed = 1000 + seed;
+    options.size = 10;
+    options.allow_streams = false;
+    const ir::Program program = exec::Generate(options);
+    WorkRequest request = RequestFor(ir::PrintText(program));
+    request.policy = {verify::Grade::Sampled, verify::Grade::Sampled};
+    const Result<WorkReply> reply = ImproveHere(request, compiler);
+    ASSERT_TRUE(reply.has_value()) << seed << ": " << reply.error().message;
+    if (reply->sealed.empty()) continue;
+    ++sealed;
+    for (uint64_t k = 0; k < 5; ++k) {
+      ShadowRequest shadow{request.program, reply->sealed, {}, request.key};
+      shadow.arguments = wire::EncodeValues(exec::RandomArguments(program, k));
+      const Result<ShadowReply> agreed = ShadowHere(shadow);
+      ASSERT_TRUE(agreed.has_value()) << seed << ": " << agreed.error().message;
+      EXPECT_TRUE(agreed->agreed) << seed << ": " << agreed->difference;
+    }
+  }
+  EXPECT_GT(sealed, 20);
+}
+
+// A form that somebody vouched for although it is wrong: what shadowing is for.
+std::string WronglySealed(const WorkRequest& request, std::string_view other) {
+  exec::CompiledForm form;
+  form.source_exact = ir::ExactDigest(Parse(request.program));
+  form.guard = "true";
+  form.candidate = request.program;
+  form.candidate_exact = form.source_exact;
+  form.target = "native";
+  form.toolchain = targets::native::Toolchain();
+  form.image = *TestCompiler::Honest(Parse(other), request.level);
+  const verify::Evidence claimed{verify::Grade::Proved, "nobody", "", 0};
+  return verify::Seal(verify::Judge::Vouch(std::move(form), {claimed, claimed}), request.key);
+}
+
+constexpr const char* WrongSaxpy = R"(frz 1
+func @main(%a: f32, %x: in buffer<f32>, %y: buffer<f32>) {
+  %i = const 2 : index
+  %xi = load %x, %i : f32
+  store %y, %i, %xi : f32
+  return
+}
+)";
+
+ShadowRequest ShadowOf(const WorkRequest& request, std::string sealed) {
+  auto x = std::make_shared<exec::Memory>(ir::types::F32, 5);
+  auto y = std::make_shared<exec::Memory>(ir::types::F32, 5);
+  for (int64_t i = 0; i < 5; ++i) x->Set(i, std::vector<uint64_t>{0x3f800000});
+  ShadowRequest shadow{request.program, std::move(sealed), {}, request.key};
+  shadow.arguments = wire::EncodeValues(std::vector<exec::Value>{exec::Value::Float(ir::types::F32, 2),
+                                                                 exec::Value::Buffer(x), exec::Value::Buffer(y)});
+  return shadow;
+}
+
+TEST(Shadow, FindsWhatIsWrong) {
+  const WorkRequest request = RequestFor(Saxpy);
+  const Result<ShadowReply> wrong = ShadowHere(ShadowOf(request, WronglySealed(request, WrongSaxpy)));
+  ASSERT_TRUE(wrong.has_value()) << wrong.error().message;
+  EXPECT_FALSE(wrong->agreed);
+  EXPECT_EQ(wrong->difference, "argument 2, element 0: 2 against 0");
+  const Result<ShadowReply> right = ShadowHere(ShadowOf(request, WronglySealed(request, Saxpy)));
+  ASSERT_TRUE(right.has_value());
+  EXPECT_TRUE(right->agreed) << right->difference;
+}
+
+TEST(Shadow, RunsNothingThatIsNotSealed) {
+  const WorkRequest request = RequestFor(Saxpy);
+  ShadowRequest shadow = ShadowOf(request, WronglySealed(request, Saxpy));
+  shadow.sealed[shadow.sealed.size() / 2] ^= 1;
+  EXPECT_FALSE(ShadowHere(shadow).has_value());
+  shadow = ShadowOf(request, WronglySealed(request, Saxpy));
+  shadow.key[0] ^= 1;
+  const Result<ShadowReply> foreign = ShadowHere(shadow);
+  ASSERT_FALSE(foreign.has_value());
+  EXPECT_EQ(foreign.error().diag, Diag::NotAdmitted);
+  shadow = ShadowOf(request, "");
+  EXPECT_FALSE(ShadowHere(shadow).has_value());
+}
+
+// The product, all of it.
+TEST(RealWorker, ImprovesAndShadows) {
+  WorkerOptions options;
+  options.program = FRAZIL_REAL_WORKER;
+  Worker worker(options);
+  const WorkRequest request = RequestFor(Saxpy);
+  for (int i = 0; i < 3; ++i) {
+    const Result<WorkReply> reply = worker.Improve(request);
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    ASSERT_NE(reply->sealed, "") << reply->log;
+    EXPECT_TRUE(Open(request, reply->sealed).has_value());
+    const Result<ShadowReply> shadow = worker.Shadow(ShadowOf(request, reply->sealed));
+    ASSERT_TRUE(shadow.has_value()) << shadow.error().message;
+    EXPECT_TRUE(shadow->agreed) << shadow->difference;
+  }
+  EXPECT_EQ(worker.spawned(), 1u);
+  // After wrong code has run in it, it goes.
+  const Result<ShadowReply> wrong = worker.Shadow(ShadowOf(request, WronglySealed(request, WrongSaxpy)));
+  ASSERT_TRUE(wrong.has_value()) << wrong.error().message;
+  EXPECT_FALSE(wrong->agreed);
+  EXPECT_EQ(worker.pid(), -1);
+  EXPECT_TRUE(worker.Improve(request).has_value());
+  EXPECT_EQ(worker.spawned(), 2u);
+  EXPECT_EQ(worker.TakeComplaint(), "");
+  // Not knowing any order of the tests'.
+  const Result<WorkReply> order = worker.Improve(Order("segv"));
+  ASSERT_FALSE(order.has_value());
+  EXPECT_EQ(order.error().diag, Diag::BadHeader);
+}
+
+// Code that dies while it is judged costs one request.
+TEST(RealWorker, AFormThatCrashesCostsOneRequest) {
+  if (Sanitized) GTEST_SKIP();
+  WorkerOptions options;
+  options.program = FRAZIL_REAL_WORKER;
+  Worker worker(options);
+  const WorkRequest request = RequestFor(Saxpy);
+  exec::CompiledForm form;
+  form.source_exact = ir::ExactDigest(Parse(request.program));
+  form.guard = "true";
+  form.candidate = request.program;
+  form.candidate_exact = form.source_exact;
+  form.target = "native";
+  form.image.code = "\x0f\x0b";  // ud2
+  const verify::Evidence claimed{verify::Grade::Proved, "nobody", "", 0};
+  const std::string sealed = verify::Seal(verify::Judge::Vouch(std::move(form), {claimed, claimed}), request.key);
+  const Result<ShadowReply> reply = worker.Shadow(ShadowOf(request, sealed));
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_THAT(reply.error().message, HasSubstr("signal 4"));
+  EXPECT_TRUE(worker.Improve(request).has_value());
+}
+
+}  // namespace
+}  // namespace frazil::engine
