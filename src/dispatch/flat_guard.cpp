@@ -28,12 +28,17 @@ std::vector<uint32_t> FirstWords(const ir::Function& entry) {
   return first;
 }
 
+bool FlatGuard::Apart::Holds(const uint64_t* words) const {
+  const uint64_t size_a = words[a + 1] * bytes_a, size_b = words[b + 1] * bytes_b;
+  return QuickHolds(words) || size_a == 0 || size_b == 0 || (or_same && words[a] == words[b] && size_a == size_b);
+}
+
 bool FlatGuard::Test::Holds(const uint64_t* words) const {
   switch (kind) {
     case Kind::Mask:
-      return mask.Holds(words);
+      return mask.QuickHolds(words);
     case Kind::Range:
-      return range.Holds(words);
+      return range.QuickHolds(words);
     case Kind::Apart:
       return apart.Holds(words);
     case Kind::Same:
@@ -180,8 +185,12 @@ void FlatGuard::Add(const Test& test) {
   }
 }
 
-bool FlatGuard::MoreHolds(const uint64_t* words) const {
-  return std::ranges::all_of(more_, [&](const Test& test) { return test.Holds(words); });
+bool FlatGuard::Holds(const uint64_t* words) const {
+  auto quickly = [&](const auto& test) { return test.QuickHolds(words); };
+  auto exactly = [&](const auto& test) { return test.Holds(words); };
+  return std::ranges::all_of(std::span(masks_).first(mask_count_), quickly) &&
+         std::ranges::all_of(std::span(ranges_).first(range_count_), quickly) &&
+         std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) && std::ranges::all_of(more_, exactly);
 }
 
 }  // namespace frazil::dispatch

@@ -34,44 +34,44 @@ class FlatGuard {
   // fluid path, which says what is wrong. Contents of buffers are not looked at: that would cost a pass over them.
   void AddLaunchTests(const ir::Program& program);
 
-  bool Holds(const uint64_t* words) const { return QuickHolds(words) && (!has_more_ || MoreHolds(words)); }
+  bool Holds(const uint64_t* words) const;
 
-  // The part without has_more(). Written out: a loop would cost as much again as what it repeats.
+  // What the hot path asks: true only if the guard holds, but for the tests of has_more(); false may be too careful.
+  // Written out: a loop would cost as much again as what it repeats.
   [[gnu::always_inline]] bool QuickHolds(const uint64_t* words) const {
     return FirstHold<0>(masks_, mask_count_, words) && FirstHold<0>(ranges_, range_count_, words) &&
            FirstHold<0>(aparts_, apart_count_, words);
   }
   bool has_more() const { return has_more_; }
-  bool MoreHolds(const uint64_t* words) const;
 
  private:
   struct Mask {
     uint64_t word, mask;
-    bool Holds(const uint64_t* words) const { return (words[word] & mask) == 0; }
+    bool QuickHolds(const uint64_t* words) const { return (words[word] & mask) == 0; }
   };
   struct Range {
     uint64_t word, low, width;
-    bool Holds(const uint64_t* words) const { return words[word] - low <= width; }
+    bool QuickHolds(const uint64_t* words) const { return words[word] - low <= width; }
   };
   // Two buffers without a common byte. The later one must begin at least the earlier one's size away; the difference the
-  // other way round wraps to a number beyond any size. Only an empty buffer within another fails that and is apart
-  // all the same.
+  // other way round wraps to a number beyond any size. An empty buffer within another, and one buffer twice, are no
+  // matter for the hot path: that is too few registers for them.
   struct Apart {
     uint64_t a, b, bytes_a, bytes_b;
     bool or_same = false;  // one buffer twice will do
-    bool Holds(const uint64_t* words) const {
+    bool QuickHolds(const uint64_t* words) const {
       const uint64_t distance = words[b] - words[a];
-      const uint64_t size_a = words[a + 1] * bytes_a, size_b = words[b + 1] * bytes_b;
-      if (distance >= size_a && 0 - distance >= size_b) [[likely]] return true;
-      return size_a == 0 || size_b == 0 || (or_same && distance == 0 && size_a == size_b);
+      if (distance < words[a + 1] * bytes_a) [[unlikely]] return false;
+      return 0 - distance >= words[b + 1] * bytes_b;
     }
+    bool Holds(const uint64_t* words) const;
   };
   template <size_t I, typename Test, size_t Room>
   [[gnu::always_inline]] static bool FirstHold(const std::array<Test, Room>& tests, uint32_t count,
                                                const uint64_t* words) {
     if constexpr (I < Room) {
       if (count <= I) return true;
-      if (!tests[I].Holds(words)) [[unlikely]] return false;
+      if (!tests[I].QuickHolds(words)) [[unlikely]] return false;
       return FirstHold<I + 1>(tests, count, words);
     }
     return true;

@@ -128,7 +128,7 @@ TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
   ASSERT_TRUE(program) << program.error().ToString();
   Maker maker(*program);
   constexpr int Pairs = 120'000;
-  int compared = 0, held = 0;
+  int compared = 0, held = 0, quick = 0;
   std::array<std::array<int, 2>, 10> by_kind = {};
   while (compared < Pairs) {
     std::vector<Value> arguments;
@@ -147,10 +147,14 @@ TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
     ASSERT_TRUE(flat) << flat.error().ToString();
     const bool holds = exec::Holds(guard, arguments);
     ASSERT_EQ(flat->Holds(words.data()), holds) << ir::PrintGuard(guard);
+    const bool holds_quickly = flat->QuickHolds(words.data()) && !flat->has_more();
+    ASSERT_TRUE(holds || !holds_quickly) << ir::PrintGuard(guard);
+    quick += holds_quickly;
     if (atoms == 1) ++by_kind[static_cast<size_t>(guard.atoms[0].kind)][holds];
     held += holds;
     ++compared;
   }
+  EXPECT_GT(quick, held / 4);
   EXPECT_GT(held, Pairs / 5);
   EXPECT_LT(held, Pairs * 4 / 5);
   for (const auto& [fails, holds] : by_kind) {
