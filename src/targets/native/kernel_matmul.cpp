@@ -39,6 +39,8 @@ struct Sizes {
   std::vector<llvm::Value**> All() { return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &c_row}; }
 };
 
+enum class Packing : uint8_t { Never, Always, Either };  // Either: the scratch says
+
 struct Blocking {
   unsigned lanes;    // of a whole vector
   unsigned vectors;  // of a whole tile
@@ -65,8 +67,9 @@ Blocking Choose(CpuLevel level, unsigned element_bytes, llvm::Value* columns) {
 // Fills a function that computes the product; every size that is known is a constant in it.
 class Driver {
  public:
-  Driver(ModuleEmitter& shared, ir::Type type, const Sizes& outside)
+  Driver(ModuleEmitter& shared, ir::Type type, const Sizes& outside, Packing packing)
       : shared_(shared),
+        packing_(packing),
         builder_(shared.module.getContext()),
         ops_(builder_, shared.level, nullptr),
         element_(ops_.TypeOf(type)),
@@ -89,7 +92,6 @@ class Driver {
       if (Known(*size) == nullptr) *size = function_->getArg(next);
       ++next;
     }
-    is_packed_ = builder_.CreateIsNotNull(scratch_);
     EmitBlocks();
     builder_.CreateRetVoid();
     return function_;
@@ -151,10 +153,28 @@ class Driver {
 
   void EmitPanel(llvm::Value* n0, llvm::Value* columns, llvm::Value* k0, llvm::Value* depth) {
     llvm::Value* b = At(b_, builder_.CreateAdd(builder_.CreateMul(k0, sizes_.b_depth), n0));
+    panel_ = {b, sizes_.b_depth, Int(1)};
+    if (packing_ == Packing::Always) {
+      EmitPack(b, columns, depth);
+      panel_ = {scratch_, Int(blocking_.width()), depth};
+    } else if (packing_ == Packing::Either) {
+      PackIfAsked(b, columns, depth);
+    }
+    llvm::Value* a = At(a_, builder_.CreateMul(k0, sizes_.a_depth));
+    llvm::Value* is_first = builder_.CreateICmpEQ(k0, Int(0));
+    auto block = [&](unsigned height, llvm::Value* i) {
+      TileOperands in{At(a, builder_.CreateMul(i, sizes_.a_row)), sizes_.a_row, sizes_.a_depth, nullptr, nullptr,
+                      At(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)), sizes_.c_row, depth, is_first};
+      EmitRowBlock(height, columns, in);
+    };
+    EmitRows(block);
+  }
+
+  void PackIfAsked(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* pack = NewBlock("pack");
     llvm::BasicBlock* rows = NewBlock("rows");
-    builder_.CreateCondBr(is_packed_, pack, rows);
+    builder_.CreateCondBr(builder_.CreateIsNotNull(scratch_), pack, rows);
     builder_.SetInsertPoint(pack);
     EmitPack(b, columns, depth);
     llvm::BasicBlock* pack_end = builder_.GetInsertBlock();
@@ -166,21 +186,7 @@ class Driver {
       phi->addIncoming(packed, pack_end);
       return phi;
     };
-    panel_ = {b, sizes_.b_depth, Int(1)};
-    if (MayPack()) panel_ = {either(b, scratch_), either(sizes_.b_depth, Int(blocking_.width())), either(Int(1), depth)};
-    llvm::Value* a = At(a_, builder_.CreateMul(k0, sizes_.a_depth));
-    llvm::Value* is_first = builder_.CreateICmpEQ(k0, Int(0));
-    auto block = [&](unsigned height, llvm::Value* i) {
-      TileOperands in{At(a, builder_.CreateMul(i, sizes_.a_row)), sizes_.a_row, sizes_.a_depth, nullptr, nullptr,
-                      At(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)), sizes_.c_row, depth, is_first};
-      EmitRowBlock(height, columns, in);
-    };
-    EmitRows(block);
-  }
-
-  bool MayPack() const {
-    if (Known(sizes_.columns) == nullptr || Known(sizes_.depth) == nullptr) return true;
-    return Known(sizes_.columns)->getZExtValue() * Known(sizes_.depth)->getZExtValue() * bytes_ > SecondLevelBytes / 2;
+    panel_ = {either(b, scratch_), either(sizes_.b_depth, Int(blocking_.width())), either(Int(1), depth)};
   }
 
   // Blocks of even height where the number of rows is known; else whole ones, then thinner and thinner ones.
@@ -215,6 +221,10 @@ class Driver {
       in.b_depth = panel_.depth_stride;
       in.c = At(row.c, j);
       in.columns = count;
+      in.prefetches = packing_ == Packing::Always;
+      // Rare shapes of tiles are kept short.
+      const bool is_usual = Known(sizes_.columns) != nullptr && Known(sizes_.rows) != nullptr;
+      in.unroll = is_usual || (height == blocking_.rows && count == nullptr) ? 4 : 2;
       EmitTile(builder_, ops_, element_, shape, in);
     };
     const TileShape whole{height, std::vector<TileVector>(blocking_.vectors, {blocking_.lanes, blocking_.lanes})};
@@ -277,6 +287,7 @@ class Driver {
   };
 
   ModuleEmitter& shared_;
+  const Packing packing_;
   Builder builder_;
   OpEmitter ops_;
   llvm::Type* element_;
@@ -288,7 +299,6 @@ class Driver {
   llvm::Value* b_ = nullptr;
   llvm::Value* c_ = nullptr;
   llvm::Value* scratch_ = nullptr;
-  llvm::Value* is_packed_ = nullptr;
   Panel panel_;
 };
 
@@ -308,6 +318,7 @@ class MatmulLoop {
     builder_.SetInsertPoint(kernel);
     EmitCall(loops, done);
     builder_.SetInsertPoint(loops);
+    const ScalarInside scalar(emitter_);
     emitter_.EmitScalarLoop(loop_, builder_.getInt64(0), {});
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
@@ -350,30 +361,32 @@ class MatmulLoop {
   }
 
   void EmitCall(llvm::BasicBlock* loops, llvm::BasicBlock* done) {
-    llvm::Function* driver = Driver(emitter_.shared(), nest_.type, sizes_).Emit();
     llvm::Value* volume = builder_.CreateMul(sizes_.columns, sizes_.depth);
     llvm::Value* limit = Int(Limit());
     llvm::Value* packs = builder_.CreateAnd(builder_.CreateICmpUGT(volume, limit),
                                             builder_.CreateICmpUGT(sizes_.rows, Int(FewRows)));
+    const Packing packing = Known(packs) == nullptr ? Packing::Either : Known(packs)->isZero() ? Packing::Never : Packing::Always;
+    llvm::Function* driver = Driver(emitter_.shared(), nest_.type, sizes_, packing).Emit();
     llvm::Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
-    if (Known(packs) != nullptr && Known(packs)->isZero()) {
+    if (packing == Packing::Never) {
       Call(driver, none);
       builder_.CreateBr(done);
       return;
     }
-    llvm::BasicBlock* plain = emitter_.NewBlock("in.place");
-    llvm::BasicBlock* packed = emitter_.NewBlock("packed");
+    if (packing == Packing::Either) {
+      llvm::BasicBlock* plain = emitter_.NewBlock("in.place");
+      llvm::BasicBlock* packed = emitter_.NewBlock("packed");
+      builder_.CreateCondBr(packs, packed, plain);
+      builder_.SetInsertPoint(plain);
+      Call(driver, none);
+      builder_.CreateBr(done);
+      builder_.SetInsertPoint(packed);
+    }
     llvm::BasicBlock* ready = emitter_.NewBlock("ready");
-    builder_.CreateCondBr(packs, packed, plain);
-    builder_.SetInsertPoint(plain);
-    Call(driver, none);
-    builder_.CreateBr(done);
-    builder_.SetInsertPoint(packed);
-    const uint64_t panel_columns = PanelBytes / bytes_;
     llvm::Value* run = emitter_.RunField(0);
     llvm::Value* mark = builder_.CreateAlignedLoad(builder_.getPtrTy(), emitter_.RunField(exec::NativeRunLayout::Scratch),
                                                    llvm::Align(8));
-    llvm::Value* arguments[] = {run, Int(panel_columns * (PanelDepth + 16)), Int(bytes_)};
+    llvm::Value* arguments[] = {run, ScratchCount(), Int(bytes_)};
     llvm::Value* scratch = emitter_.CallHelper(exec::NativeHelper::Alloc, builder_.getPtrTy(), arguments);
     // No room is no trap: the loops need none.
     emitter_.BranchUnlikely(builder_.CreateIsNull(scratch), loops, ready);
@@ -382,6 +395,16 @@ class MatmulLoop {
     llvm::Value* release[] = {run, mark};
     emitter_.CallHelper(exec::NativeHelper::Release, builder_.getVoidTy(), release);
     builder_.CreateBr(done);
+  }
+
+  // Elements of a panel, with room for rounding its depth and width up. It is zeroed, so less is better.
+  llvm::Value* ScratchCount() {
+    auto least = [&](llvm::Value* size, uint64_t limit) {
+      return builder_.CreateAdd(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(limit)), Int(64));
+    };
+    llvm::Value* panels = builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
+    llvm::Value* depth = builder_.CreateUDiv(sizes_.depth, panels);
+    return builder_.CreateMul(least(depth, PanelDepth), least(sizes_.columns, PanelBytes / bytes_));
   }
 
   // Elements of b that stay in place. Without wide registers rows of many columns miss in the first-level cache.

@@ -62,6 +62,7 @@ class RowsLoop {
     llvm::PHINode* start = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     start->addIncoming(lo_, before);
     start->addIncoming(next, end);
+    const ScalarInside scalar(emitter_);
     emitter_.EmitScalarLoop(loop_, start, {});
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);

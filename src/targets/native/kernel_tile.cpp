@@ -4,11 +4,11 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
 
 namespace frazil::targets::native {
 namespace {
 
-constexpr unsigned Unroll = 4;        // of k
 constexpr uint64_t MaxStraight = 16;  // a known depth up to this has no loop
 
 class Tile {
@@ -30,10 +30,12 @@ class Tile {
       width_ += vector.lanes;
     }
     Values acc = Start();
+    if (in_.prefetches) Prefetch();
     acc = Chain(std::move(acc));
+    MakeOneNan(acc);
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (size_t v = 0; v < types_.size(); ++v) {
-        llvm::Value* value = ops_.Canonical(acc[r * types_.size() + v]);
+        llvm::Value* value = acc[r * types_.size() + v];
         llvm::Value* address = At(in_.c, r, in_.c_row, starts_[v]);
         if (masks_[v] == nullptr)
           builder_.CreateAlignedStore(value, address, llvm::Align(1));
@@ -95,6 +97,51 @@ class Tile {
     return zeros;
   }
 
+  // The sum of all outputs is a NaN if one of them is; additions have pipes of their own beside fma. Where it is one,
+  // lanes are chosen.
+  void MakeOneNan(Values& acc) {
+    llvm::Value* any = nullptr;
+    for (size_t v = 0; v < types_.size(); ++v) {
+      if (v > 0 && types_[v] == types_[0]) continue;
+      Values sums;
+      for (size_t i = 0; i < acc.size(); ++i)
+        if (types_[i % types_.size()] == types_[v]) sums.push_back(acc[i]);
+      for (; sums.size() > 1; sums.resize((sums.size() + 1) / 2))
+        for (size_t i = 0; i + (sums.size() + 1) / 2 < sums.size(); ++i)
+          sums[i] = builder_.CreateFAdd(sums[i], sums[i + (sums.size() + 1) / 2]);
+      llvm::Value* lanes = builder_.CreateFCmpUNO(sums[0], sums[0]);
+      llvm::Type* bits = builder_.getIntNTy(shape_.vectors[v].lanes);
+      llvm::Value* found = builder_.CreateICmpNE(builder_.CreateBitCast(lanes, bits), llvm::ConstantInt::get(bits, 0));
+      any = any == nullptr ? found : builder_.CreateOr(any, found);
+    }
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* rare = NewBlock("nan");
+    llvm::BasicBlock* store = NewBlock("store");
+    llvm::MDNode* weights = llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 2000);
+    builder_.CreateCondBr(any, rare, store, weights);
+    builder_.SetInsertPoint(rare);
+    Values fixed;
+    for (llvm::Value* value : acc) fixed.push_back(ops_.Canonical(value));
+    builder_.CreateBr(store);
+    builder_.SetInsertPoint(store);
+    for (size_t i = 0; i < acc.size(); ++i) {
+      llvm::PHINode* phi = builder_.CreatePHI(acc[i]->getType(), 2);
+      phi->addIncoming(acc[i], before);
+      phi->addIncoming(fixed[i], rare);
+      acc[i] = phi;
+    }
+  }
+
+  void Prefetch() {
+    constexpr unsigned LineBytes = 64;
+    const unsigned line = LineBytes / (element_->getScalarSizeInBits() / 8);
+    for (unsigned r = 0; r < shape_.rows; ++r)
+      for (unsigned start = 0; start < width_; start += line)
+        builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                                 {At(in_.c, r, in_.c_row, width_ + start), builder_.getInt32(0), builder_.getInt32(2),
+                                  builder_.getInt32(1)});
+  }
+
   // Step u from these places.
   void Step(Values& acc, const Values& a, llvm::Value* b, unsigned u) {
     Values row;
@@ -125,10 +172,9 @@ class Tile {
       for (unsigned k = 0; k < known->getZExtValue(); ++k) Step(acc, places, b, k);
       return acc;
     }
-    llvm::Value* quads = builder_.CreateUDiv(in_.depth, builder_.getInt64(Unroll));
-    Loop(quads, Unroll, acc, places, b);
-    llvm::Value* rest = builder_.CreateURem(in_.depth, builder_.getInt64(Unroll));
-    Loop(rest, 1, acc, places, b);
+    llvm::Value* whole = builder_.CreateUDiv(in_.depth, builder_.getInt64(in_.unroll));
+    Loop(whole, in_.unroll, acc, places, b);
+    if (in_.unroll > 1) Loop(builder_.CreateURem(in_.depth, builder_.getInt64(in_.unroll)), 1, acc, places, b);
     return acc;
   }
 

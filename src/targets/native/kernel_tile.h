@@ -28,6 +28,8 @@ struct TileOperands {
   llvm::Value* c_row;
   llvm::Value* depth;
   llvm::Value* is_first;             // i1: the chains start at +0, not at what stands in c
+  unsigned unroll = 4;               // of k
+  bool prefetches = false;           // the next tile's c, to the second-level cache
   llvm::Value* columns = nullptr;    // not null: how many columns there are, at most those of the vectors
 };
 

@@ -9,4 +9,19 @@ namespace frazil::targets::native {
 // At the builder's place, from the values that the form mentions.
 llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form);
 
+// While it lives, loops are emitted as scalar code: what is there for rare cases should be short.
+class ScalarInside {
+ public:
+  explicit ScalarInside(FunctionEmitter& emitter) : shared_(emitter.shared()), before_(shared_.vectorize) {
+    shared_.vectorize = false;
+  }
+  ~ScalarInside() { shared_.vectorize = before_; }
+  ScalarInside(const ScalarInside&) = delete;
+  ScalarInside& operator=(const ScalarInside&) = delete;
+
+ private:
+  ModuleEmitter& shared_;
+  const bool before_;
+};
+
 }  // namespace frazil::targets::native

@@ -35,7 +35,7 @@ BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
   const unsigned memory = std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
   const unsigned lanes = vector / memory;
   const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
-  const unsigned wanted = plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
+  const unsigned wanted = plan.work <= 8 ? 8 : plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
   BlockSizes sizes;
   sizes.main = lanes * std::max(1u, wanted / registers);
   const bool has_masks = level == exec::CpuLevel::Avx512 ||
@@ -59,13 +59,15 @@ class VectorLoop {
                            : nullptr);
     scalar_ = emitter_.NewBlock("scalar");
     done_ = emitter_.NewBlock("done");
-    llvm::BasicBlock* vector = emitter_.NewBlock("vector");
-    llvm::Value* fits = builder_.CreateAnd(builder_.CreateICmpSLT(lo_, hi), TestAccesses());
+    llvm::Value* fits = And(builder_.CreateICmpSLT(lo_, hi), TestAccesses());
     for (auto [a, b] : plan_.disjoint)
-      fits = builder_.CreateAnd(fits, builder_.CreateICmpNE(emitter_.Get(a), emitter_.Get(b)));
-    to_scalar_.push_back({builder_.GetInsertBlock(), builder_.getInt64(0), inits_});
-    builder_.CreateCondBr(fits, vector, scalar_);
-    builder_.SetInsertPoint(vector);
+      fits = And(fits, builder_.CreateICmpNE(emitter_.Get(a), emitter_.Get(b)));
+    if (!IsTrue(fits)) {
+      llvm::BasicBlock* vector = emitter_.NewBlock("vector");
+      to_scalar_.push_back({builder_.GetInsertBlock(), builder_.getInt64(0), inits_});
+      builder_.CreateCondBr(fits, vector, scalar_);
+      builder_.SetInsertPoint(vector);
+    }
     LoadUniform();
     EmitBlocks();
     EmitScalar();
@@ -79,6 +81,14 @@ class VectorLoop {
     llvm::Value* trip;
     LlvmValues carried;
   };
+
+  static bool IsTrue(llvm::Value* bit) {
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(bit);
+    return known != nullptr && known->isOne();
+  }
+  llvm::Value* And(llvm::Value* a, llvm::Value* b) {
+    return IsTrue(a) ? b : IsTrue(b) ? a : builder_.CreateAnd(a, b);
+  }
 
   // Is every access that can be tested now inside of its buffer, in all iterations?
   llvm::Value* TestAccesses() {
@@ -97,9 +107,9 @@ class VectorLoop {
       llvm::Value* first = EvaluateForm(emitter_, access.offset);
       if (access.shape == Shape::Unit) first = builder_.CreateAdd(first, lo_);
       llvm::Value* length = emitter_.LengthOf(access.buffer);
-      all = builder_.CreateAnd(all, builder_.CreateICmpULT(first, length));
+      all = And(all, builder_.CreateICmpULT(first, length));
       if (access.shape == Shape::Unit)
-        all = builder_.CreateAnd(all, builder_.CreateICmpULE(count_, builder_.CreateSub(length, first)));
+        all = And(all, builder_.CreateICmpULE(count_, builder_.CreateSub(length, first)));
       const ir::Type element = emitter_.function().type(access.buffer).element();
       hoisted_[i].address = emitter_.ElementAddress(element, emitter_.Get(access.buffer), first);
     }
@@ -175,6 +185,10 @@ class VectorLoop {
     llvm::Value* is_done = builder_.CreateICmpEQ(rest.trip, count_);
     rest.from = builder_.GetInsertBlock();
     to_done_.push_back(rest);
+    if (IsTrue(is_done)) {
+      builder_.CreateBr(done_);
+      return;
+    }
     if (sizes_.tail == 0) {
       to_scalar_.push_back(rest);
       builder_.CreateCondBr(is_done, done_, scalar_);
@@ -192,9 +206,19 @@ class VectorLoop {
     llvm::BasicBlock* body = emitter_.NewBlock("main");
     llvm::BasicBlock* end = emitter_.NewBlock("main.end");
     llvm::BasicBlock* bail = emitter_.NewBlock("main.bail");
-    to_after.push_back({before, builder_.getInt64(0), inits_});
-    builder_.CreateCondBr(builder_.CreateICmpULT(count_, builder_.getInt64(lanes)), after, body);
+    llvm::Value* has_block = builder_.CreateICmpUGE(count_, builder_.getInt64(lanes));
+    if (IsTrue(has_block)) {
+      builder_.CreateBr(body);
+    } else {
+      to_after.push_back({before, builder_.getInt64(0), inits_});
+      builder_.CreateCondBr(has_block, body, after);
+    }
     builder_.SetInsertPoint(body);
+    if (llvm::Value* last = OneBlock(lanes, end, bail); last != nullptr) {
+      to_after.push_back({end, last, inits_});
+      builder_.CreateBr(after);
+      return;
+    }
     llvm::PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2, "trip");
     trip->addIncoming(builder_.getInt64(0), before);
     LlvmValues folds = Identities(lanes);
@@ -213,6 +237,19 @@ class VectorLoop {
     to_after.push_back({end, next, Collect(inits_, folds)});
     builder_.CreateBr(after);
     Bail(bail, trip, inits_, at_start);
+  }
+
+  // As many iterations as a block has lanes, and nothing to collect: no loop. Gives their number.
+  llvm::Value* OneBlock(unsigned lanes, llvm::BasicBlock* end, llvm::BasicBlock* bail) {
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
+    if (known == nullptr || known->getZExtValue() != lanes || !plan_.folds.empty()) return nullptr;
+    LaneBlock block{plan_, loop_, hoisted_, lanes, builder_.getInt64(0), lo_, nullptr, bail};
+    LlvmValues none;
+    LaneEmitter(emitter_, block).Run(none);
+    builder_.CreateBr(end);
+    Bail(bail, builder_.getInt64(0), inits_, {});
+    builder_.SetInsertPoint(end);
+    return count_;
   }
 
   // A known number of iterations that fits one block takes exactly one.
@@ -276,20 +313,26 @@ class VectorLoop {
   // At the start of a block that is reached on these ways.
   Way Merge(const std::vector<Way>& ways) {
     Way merged{nullptr, nullptr, {}};
-    auto merge = [&](auto get) {
+    auto merge = [&](auto get) -> llvm::Value* {
+      if (ways.size() == 1) return get(ways[0]);
       llvm::PHINode* phi = builder_.CreatePHI(get(ways[0])->getType(), static_cast<unsigned>(ways.size()));
       for (const Way& way : ways) phi->addIncoming(get(way), way.from);
       return phi;
     };
     merged.trip = merge([](const Way& way) { return way.trip; });
     for (size_t k = 0; k < inits_.size(); ++k)
-      merged.carried.push_back(inits_[k] == nullptr ? nullptr : merge([k](const Way& way) { return way.carried[k]; }));
+      merged.carried.push_back(inits_[k] == nullptr ? static_cast<llvm::Value*>(nullptr) : merge([k](const Way& way) { return way.carried[k]; }));
     return merged;
   }
 
   void EmitScalar() {
+    if (to_scalar_.empty()) {
+      scalar_->eraseFromParent();
+      return;
+    }
     builder_.SetInsertPoint(scalar_);
     Way start = Merge(to_scalar_);
+    const ScalarInside scalar(emitter_);
     LlvmValues results = emitter_.EmitScalarLoop(loop_, builder_.CreateAdd(lo_, start.trip), start.carried);
     to_done_.push_back({builder_.GetInsertBlock(), count_, results});
     builder_.CreateBr(done_);
