@@ -41,6 +41,10 @@ std::string Ago(int64_t seconds_since_1970) {
   return fmt::format("{} days ago", seconds / (24 * 3600));
 }
 
+std::string Count(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 nlohmann::ordered_json JsonOf(const store::Store::Entry& entry) {
   return {{"key", entry.key_digest},         {"content", entry.content_digest},
           {"bytes", entry.bytes},            {"used", entry.modified},
@@ -66,7 +70,7 @@ Result<int> ListStore(Session& session, const StoreFlags& flags) {
   if (session.json)
     PrintJson({{"directory", store->directory()}, {"entries", list}, {"bytes", bytes}});
   else
-    fmt::print("{} entries, {} bytes in {}\n", entries.size(), bytes, store->directory());
+    fmt::print("{}, {} bytes in {}\n", Count(entries.size(), "entry", "entries"), bytes, store->directory());
   return 0;
 }
 
@@ -103,8 +107,9 @@ Result<int> ShowEntry(Session& session, const StoreFlags& flags) {
   for (store::Store::Entry& entry : store->List())
     if (entry.key_digest.starts_with(flags.prefix)) found.push_back(std::move(entry));
   if (found.size() != 1)
-    return Fail(Diag::BadUsage, fmt::format("{} entries of {} have a key that starts with '{}'", found.size(),
-                                            store->directory(), flags.prefix));
+    return Fail(Diag::BadUsage, fmt::format("{} of {} have a key that starts with '{}', not one",
+                                            Count(found.size(), "entry", "entries"), store->directory(),
+                                            flags.prefix));
   nlohmann::ordered_json json = JsonOf(found[0]);
   json["used"] = session.json ? json["used"] : nlohmann::ordered_json(Ago(found[0].modified));
   json.update(FormOf(*store, found[0].key));
@@ -131,8 +136,8 @@ Result<int> AuditStore(Session& session, const StoreFlags& flags) {
     PrintJson({{"directory", store->directory()}, {"sealed_here", ours}, {"foreign", foreign}, {"problems", list}});
   } else {
     for (const auto& line : lines) fmt::print("{}: {}\n", line.path, line.problem);
-    fmt::print("{} entries sealed here, {} foreign, {} problems in {}\n", ours, foreign, lines.size(),
-               store->directory());
+    fmt::print("{} sealed here, {} foreign, {} in {}\n", Count(ours, "entry", "entries"), foreign,
+               Count(lines.size(), "problem", "problems"), store->directory());
   }
   return lines.empty() ? 0 : ExitCodeOf(ErrorClass::Environment);
 }
@@ -144,7 +149,8 @@ Result<int> Collect(Session& session, const StoreFlags& flags) {
   if (session.json)
     PrintJson({{"directory", store->directory()}, {"files", collected.files}, {"bytes", collected.bytes}});
   else
-    fmt::print("{} files removed, {} bytes freed in {}\n", collected.files, collected.bytes, store->directory());
+    fmt::print("{} removed, {} bytes freed in {}\n", Count(collected.files, "file", "files"), collected.bytes,
+               store->directory());
   return 0;
 }
 
