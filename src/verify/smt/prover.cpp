@@ -1,0 +1,248 @@
+// Z3 as a verify::Prover. Each query runs in a child process: a solver that neither ends nor listens is killed at the
+// time-out, one that takes all memory ends itself, and the caller's process never maps the library. The child answers
+// with one line of text.
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "exec/interpreter.h"
+#include "verify/internal/big_int.h"
+#include "verify/smt/program_encoder.h"
+#include "verify/smt/smt.h"
+
+namespace frazil::verify::smt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool Sanitized = true;
+#elif defined(__has_feature)
+constexpr bool Sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool Sanitized = false;
+#endif
+
+// Bytes that the child may map.
+constexpr rlim_t ChildBytes = rlim_t{4} << 30;
+
+// What the child found, as text: "proved VERSION", "refuted v0 v1 ...", "unknown REASON".
+class Query {
+ public:
+  Query(const Z3Api& api, const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard)
+      : api_(api), context_(api), encoder_(context_), source_(source), candidate_(candidate), guard_(guard) {}
+
+  std::string Run() {
+    const ir::Function& entry = source_.entry_function();
+    for (uint32_t i = 0; i < entry.param_count(); ++i) {
+      if (!Encoder::Knows(entry.param_type(i))) return fmt::format("unknown parameter {} is not encoded", i + 1);
+      arguments_.push_back(encoder_.Variable(entry.param_type(i), fmt::format("arg{}", i)));
+    }
+    std::string why;
+    Encoded a, b;
+    if (!ProgramEncoder(context_, source_, why).Encode(arguments_, a) ||
+        !ProgramEncoder(context_, candidate_, why).Encode(arguments_, b)) {
+      return "unknown " + why;
+    }
+    Z3_ast differ = encoder_.False();
+    for (size_t k = 0; k < a.results.size(); ++k) {
+      differ = encoder_.Or(differ, encoder_.Not(encoder_.Equal(a.results[k], b.results[k])));
+    }
+    const uint64_t none = 0;
+    const Z3_ast untrapped = encoder_.Equal(a.trap, encoder_.Constant(ir::types::U8, std::span(&none, 1)));
+    Z3_ast claim = encoder_.Or(encoder_.Not(encoder_.Equal(a.trap, b.trap)), encoder_.And(untrapped, differ));
+    for (const ir::GuardAtom& atom : guard_.atoms) claim = encoder_.And(claim, GuardAtom(atom));
+    return Solve(claim);
+  }
+
+ private:
+  // Atoms that are not about scalars are left out: the claim is then proved for more arguments than needed.
+  Z3_ast GuardAtom(const ir::GuardAtom& atom) {
+    if (atom.kind == ir::GuardKind::Equals) {
+      return encoder_.Equal(arguments_[atom.arg], encoder_.Constant(atom.type, atom.low));
+    }
+    if (atom.kind != ir::GuardKind::Between) return encoder_.True();
+    const Z3_ast low[] = {encoder_.Constant(atom.type, atom.low), arguments_[atom.arg]};
+    const Z3_ast high[] = {arguments_[atom.arg], encoder_.Constant(atom.type, atom.high)};
+    Encoder::Trapping trap;
+    const Z3_ast from = encoder_.Apply(ir::Op::Le, atom.type, atom.type, low, trap);
+    const Z3_ast to = encoder_.Apply(ir::Op::Le, atom.type, atom.type, high, trap);
+    return from == nullptr || to == nullptr ? encoder_.True() : encoder_.And(from, to);
+  }
+
+  std::string Solve(Z3_ast claim) {
+    Z3_context c = context_.get();
+    Z3_solver solver = api_.mk_solver(c);
+    api_.solver_inc_ref(c, solver);
+    api_.solver_assert(c, solver, claim);
+    const Z3_lbool answer = api_.solver_check(c, solver);
+    if (answer == Z3_L_FALSE) return "proved " + Z3Version(api_);
+    if (answer == Z3_L_UNDEF) return fmt::format("unknown z3: {}", api_.solver_get_reason_unknown(c, solver));
+    std::string text = "refuted";
+    Z3_model model = api_.solver_get_model(c, solver);
+    api_.model_inc_ref(c, model);
+    for (Z3_ast argument : arguments_) {
+      Z3_ast value = nullptr;
+      if (!api_.model_eval(c, model, argument, true, &value)) return "unknown z3 gave no model";
+      const Z3_lbool truth = api_.get_bool_value(c, value);
+      text += truth != Z3_L_UNDEF ? (truth == Z3_L_TRUE ? " 1" : " 0") : fmt::format(" {}", api_.get_numeral_string(c, value));
+    }
+    return text;
+  }
+
+  const Z3Api& api_;
+  Context context_;
+  Encoder encoder_;
+  const ir::Program& source_;
+  const ir::Program& candidate_;
+  const ir::Guard& guard_;
+  std::vector<Z3_ast> arguments_;
+};
+
+BigInt ParseDecimal(std::string_view digits) {
+  BigInt value = 0;
+  for (char digit : digits) value = value * 10 + BigInt(digit - '0');
+  return value;
+}
+
+// The words of a value whose bits are this number.
+std::vector<uint64_t> WordsOfBits(const BigInt& bits, ir::Type type) {
+  const int width = type.scalar == ir::Scalar::Int ? 64 * type.limbs : ir::BitsOf(type);
+  BigInt value = bits;
+  if (ir::IsSigned(type.scalar) && bits >= BigInt::PowerOfTwo(static_cast<uint32_t>(width - 1))) {
+    value = bits - BigInt::PowerOfTwo(static_cast<uint32_t>(width));
+  }
+  return value.ToWords(ir::WordsOf(type));
+}
+
+class Z3Prover : public Prover {
+ public:
+  explicit Z3Prover(std::string library) : library_(std::move(library)) {}
+  std::string_view name() const override { return "z3"; }
+
+  Verdict Prove(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard,
+                const Limits& limits) const override {
+    const std::string answer = AskChild(limits.smt_ms, [&]() -> std::string {
+      const Result<Z3Api> api = OpenZ3(library_);
+      if (!api) return "unknown " + api.error().message;
+      return Query(*api, source, candidate, guard).Run();
+    });
+    const size_t space = answer.find(' ');
+    const std::string kind = answer.substr(0, space);
+    const std::string rest = space == std::string::npos ? "" : answer.substr(space + 1);
+    if (kind == "proved") return Proved{{Grade::Proved, "z3 " + rest, "no input on which they differ", 0}};
+    if (kind == "refuted") return Reproduce(source, candidate, limits, rest);
+    if (kind == "unknown") return Unknown{rest};
+    return Unknown{"z3 ended without an answer"};
+  }
+
+ private:
+  template <typename F>
+  static std::string AskChild(uint64_t ms, const F& work) {
+    int pipe_ends[2];
+    if (pipe(pipe_ends) != 0) return "unknown z3: no pipe";
+    const pid_t child = fork();
+    if (child < 0) {
+      close(pipe_ends[0]);
+      close(pipe_ends[1]);
+      return "unknown z3: no process";
+    }
+    if (child == 0) {
+      close(pipe_ends[0]);
+      if (!Sanitized) {
+        const rlimit limit{ChildBytes, ChildBytes};
+        setrlimit(RLIMIT_AS, &limit);
+      }
+      const rlimit no_core{0, 0};
+      setrlimit(RLIMIT_CORE, &no_core);
+      const std::string answer = work();
+      size_t written = 0;
+      while (written < answer.size()) {
+        const ssize_t n = write(pipe_ends[1], answer.data() + written, answer.size() - written);
+        if (n <= 0) break;
+        written += static_cast<size_t>(n);
+      }
+      _exit(0);
+    }
+    close(pipe_ends[1]);
+    const std::string answer = ReadUntil(pipe_ends[0], ms);
+    close(pipe_ends[0]);
+    kill(child, SIGKILL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return answer;
+  }
+
+  static std::string ReadUntil(int fd, uint64_t ms) {
+    const Clock::time_point end = Clock::now() + std::chrono::milliseconds(std::min<uint64_t>(ms, 1ull << 40));
+    std::string text;
+    for (;;) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+      pollfd wait{fd, POLLIN, 0};
+      const int ready = left > 0 ? poll(&wait, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready <= 0) return fmt::format("unknown z3: time-out after {} ms", ms);
+      char buffer[4096];
+      const ssize_t n = read(fd, buffer, sizeof buffer);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return text;
+      text.append(buffer, static_cast<size_t>(n));
+    }
+  }
+
+  // A model counts only if the interpreter sees the difference.
+  static Verdict Reproduce(const ir::Program& source, const ir::Program& candidate, const Limits& limits,
+                           std::string_view model) {
+    const ir::Function& entry = source.entry_function();
+    Refuted refuted;
+    for (uint32_t i = 0; i < entry.param_count(); ++i) {
+      const size_t space = model.find(' ');
+      const std::vector<uint64_t> words = WordsOfBits(ParseDecimal(model.substr(0, space)), entry.param_type(i));
+      model = space == std::string_view::npos ? std::string_view{} : model.substr(space + 1);
+      refuted.arguments.push_back(exec::Value::Scalar(entry.param_type(i), words));
+    }
+    refuted.context.limits = limits;
+    Result<exec::Outcome> a = exec::Interpret(source, refuted.arguments, refuted.context);
+    Result<exec::Outcome> b = exec::Interpret(candidate, refuted.arguments, refuted.context);
+    if (!a || !b) return Unknown{"z3's model cannot be run"};
+    const bool same_end = a->trap.has_value() == b->trap.has_value() && (!a->trap || a->trap->kind == b->trap->kind);
+    if (same_end && (a->trap || a->results == b->results)) return Unknown{"z3's model does not reproduce"};
+    refuted.difference = Difference(*a, *b);
+    refuted.source = std::move(*a);
+    refuted.candidate = std::move(*b);
+    return refuted;
+  }
+  static std::string Difference(const exec::Outcome& a, const exec::Outcome& b) {
+    auto end = [](const exec::Outcome& o) { return o.trap ? o.trap->ToString() : std::string("no trap"); };
+    if (a.trap || b.trap) return fmt::format("{} against {}", end(a), end(b));
+    for (size_t k = 0; k < a.results.size(); ++k) {
+      if (a.results[k] == b.results[k]) continue;
+      return fmt::format("result {}: {} against {}", k, exec::PrintValue(a.results[k]), exec::PrintValue(b.results[k]));
+    }
+    return "the results differ";
+  }
+
+  std::string library_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Prover> MakeZ3Prover(std::string library) {
+  if (library.empty()) {
+    const char* chosen = std::getenv("FRAZIL_Z3");
+    library = chosen != nullptr ? chosen : "libz3.so.4";
+  }
+  return std::make_shared<Z3Prover>(std::move(library));
+}
+
+void RegisterZ3() { RegisterProver(MakeZ3Prover()); }
+
+}  // namespace frazil::verify::smt
