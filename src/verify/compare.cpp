@@ -106,6 +106,11 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   const Input b = CopyOf(input);
   Result<Outcome> candidate = candidate_(b.arguments, context);
   result.source = std::move(*source);
+  if (!candidate && ClassOf(candidate.error().diag) != ErrorClass::User) {
+    result.kind = Comparison::Kind::Undecided;
+    result.limit = candidate.error().message;
+    return result;
+  }
   if (!candidate) {
     result.kind = Comparison::Kind::Different;
     result.difference = "the second cannot be run: " + candidate.error().message;

@@ -101,7 +101,7 @@ std::optional<uint64_t> Domain::Count() const {
   if (one_) return 1;
   if (ranged_) {
     const uint64_t last = high_ - low_;
-    if (last >= SignBit - 1) return std::nullopt;
+    if (last == ~0ull) return std::nullopt;
     return last + 1;
   }
   if (type_.scalar == Scalar::Bool) return 2;

@@ -29,6 +29,7 @@ constexpr size_t MostAliasClasses = 6;
 constexpr int64_t MostElements = 1 << 22;
 constexpr int64_t MostTensorElements = 1 << 16;
 constexpr uint8_t Canary = 0xc5;
+constexpr int64_t LongLengths[] = {4096 + 64 + 1, 1029, 519};
 
 struct Storage {
   explicit Storage(size_t bytes)
@@ -116,9 +117,12 @@ bool InputMaker::MayAlias(uint32_t a, uint32_t b) const {
   });
 }
 
-uint64_t InputMaker::Rounds() const { return lengths_.size() * Offsets * alias_classes_.size(); }
+// After all combinations a few long ones: for reductions, whose blocks have 4096 elements, and unrolled loops.
+uint64_t InputMaker::Rounds() const { return Combinations() + std::size(LongLengths); }
+uint64_t InputMaker::Combinations() const { return lengths_.size() * Offsets * alias_classes_.size(); }
 
 InputMaker::Mood InputMaker::RandomMood() {
+  if (calm_) return random_.Chance(70) ? Mood::Small : Mood::Plain;
   constexpr Mood Moods[] = {Mood::Edge, Mood::Edge, Mood::Plain, Mood::Plain, Mood::Small, Mood::Wild};
   return Moods[random_.Below(std::size(Moods))];
 }
@@ -139,7 +143,8 @@ Words InputMaker::ElementWords(Type type, Mood mood, int64_t length) {
     }
     return {ExtendWord(type, random_.Next())};
   }
-  if (mood == Mood::Small) return {ExtendWord(type, static_cast<uint64_t>(random_.Between(ir::IsSigned(type.scalar) ? -8 : 0, 16)))};
+  if (mood == Mood::Small || calm_)
+    return {ExtendWord(type, static_cast<uint64_t>(random_.Between(ir::IsSigned(type.scalar) ? -8 : 0, 16)))};
   return {ExtendWord(type, random_.Next() >> (mood == Mood::Plain ? random_.Below(64) : 0))};
 }
 
@@ -207,7 +212,9 @@ std::vector<Words> InputMaker::RandomTuple() {
 int64_t InputMaker::LengthFor(uint32_t param, uint64_t number) {
   const BufferRule& rule = space_.buffers[param];
   if (rule.length) return *rule.length;
-  int64_t length = std::max(lengths_[number % lengths_.size()], rule.at_least);
+  const bool is_long = Combinations() <= number && number < Rounds();
+  const int64_t wanted = is_long ? LongLengths[number - Combinations()] : lengths_[number % lengths_.size()];
+  int64_t length = std::max(wanted, rule.at_least);
   if (length % rule.multiple != 0) length += rule.multiple - length % rule.multiple;
   return length;
 }
@@ -224,7 +231,7 @@ void InputMaker::MakeBuffers(uint64_t number, Input& result) {
   const uint64_t offset = number / lengths_.size() % Offsets;
   const auto& aliases = alias_classes_[number / lengths_.size() / Offsets % alias_classes_.size()];
   // Now and then lengths differ between buffers.
-  const bool mixed = number >= Rounds() / 2 && random_.Chance(25);
+  const bool mixed = number >= Combinations() / 2 && random_.Chance(25);
   std::vector<uint32_t> group(edges_.size());
   for (uint32_t i = 0; i < group.size(); ++i) group[i] = space_.buffers[i].group;
   for (const auto& [a, b] : aliases) {
@@ -266,15 +273,27 @@ int64_t InputMaker::IndexNear(const Input& result) {
   }
 }
 
-void InputMaker::MakeScalars(Input& result) {
+// The size of a symbolic dimension. A long one only where it cannot become the square or the cube of itself.
+int64_t InputMaker::SizeFor(uint64_t number) {
+  constexpr int64_t Sizes[] = {2, 3, 1, 5, 0, 8, 17, 4, 33};
+  const bool is_long = Combinations() <= number && number < Rounds();
+  if (!is_long) return Sizes[random_.Below(std::size(Sizes))];
+  size_t rank = 1;
+  for (const ir::Shape& shape : space_.entry->shapes) {
+    const auto symbols = std::ranges::count_if(shape, [](ir::Dim dim) { return dim.is_symbol(); });
+    rank = std::max(rank, static_cast<size_t>(symbols));
+  }
+  return rank == 1 ? LongLengths[number - Combinations()] : 65;
+}
+
+void InputMaker::MakeScalars(uint64_t number, Input& result) {
   const Mood mood = RandomMood();
   for (uint32_t i = 0; i < edges_.size(); ++i) {
     const Type type = space_.entry->param_type(i);
     if (!type.is_scalar()) continue;
     const Domain& domain = space_.domains[i];
     if (space_.is_symbol[i] && !domain.one()) {
-      constexpr int64_t Sizes[] = {2, 3, 1, 5, 0, 8, 17, 4};
-      const uint64_t word = static_cast<uint64_t>(Sizes[random_.Below(std::size(Sizes))]);
+      const uint64_t word = static_cast<uint64_t>(SizeFor(number));
       // A range that allows none of these is met by its least value.
       result.arguments[i] = Value::Word(type, domain.Contains(std::span(&word, 1)) || domain.is_full() ? word : domain.At(0));
       continue;
@@ -321,10 +340,12 @@ std::vector<Value> InputMaker::MakeStream(std::span<const Type> types, uint64_t 
 
 std::optional<Input> InputMaker::Make(uint64_t number) {
   for (int attempt = 0; attempt < 8; ++attempt) {
+    // Without these, a program whose elements may trap would hardly ever get to its end.
+    calm_ = random_.Chance(40);
     Input result;
     result.arguments.resize(edges_.size());
     MakeBuffers(number, result);
-    MakeScalars(result);
+    MakeScalars(number, result);
     MakeTensors(result);
     bool whole = true;
     for (uint32_t i = 0; i < edges_.size(); ++i)

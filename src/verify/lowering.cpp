@@ -52,7 +52,7 @@ class LoweringJudge {
     switch (comparison.kind) {
       case Comparison::Kind::Same:
         inputs_ += 1;
-        lanes_ += input.lanes;
+        lanes_ += comparison.source.trap ? 1 : input.lanes;
         return false;
       case Comparison::Kind::Undecided:
         undecided_ += 1;

@@ -138,7 +138,7 @@ class Sampler {
     }
     if (comparison.kind == Comparison::Kind::Same) {
       tally_.inputs += 1;
-      tally_.lanes += input.lanes;
+      tally_.lanes += comparison.source.trap ? 1 : input.lanes;
       return false;
     }
     difference_ = RefutedOr(pair_, user_limits_, input, deadline_.LeftMs(), "interpreter");

@@ -26,7 +26,7 @@ class Domain {
   // The only value, if there is only one by the guard.
   const std::optional<std::vector<uint64_t>>& one() const { return one_; }
 
-  // How many values; nothing if that does not fit 63 bits.
+  // How many values; nothing if that does not fit a word.
   std::optional<uint64_t> Count() const;
   // The value with a number below Count(), for types of one word.
   uint64_t At(uint64_t number) const;

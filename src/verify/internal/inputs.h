@@ -65,13 +65,16 @@ class InputMaker {
   int64_t LengthFor(uint32_t param, uint64_t number);
   bool MayAlias(uint32_t a, uint32_t b) const;
   void MakeBuffers(uint64_t number, Input& result);
-  void MakeScalars(Input& result);
+  uint64_t Combinations() const;
+  int64_t SizeFor(uint64_t number);
+  void MakeScalars(uint64_t number, Input& result);
   void MakeTensors(Input& result);
   std::vector<exec::Value> MakeStream(std::span<const ir::Type> types, uint64_t number);
   int64_t IndexNear(const Input& result);
 
   const InputSpace& space_;
   Random& random_;
+  bool calm_ = false;  // this input: small numbers throughout
   std::vector<std::vector<std::vector<uint64_t>>> edges_;  // by parameter
   std::vector<int64_t> lengths_;
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> alias_classes_;
