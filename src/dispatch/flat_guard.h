@@ -2,8 +2,8 @@
 // it holds.
 //
 // Most atoms are one of two tests of one word, in unsigned arithmetic:
-//   word - low <= width   x == c (one for each word of a wide value), lo <= x <= hi (signed words wrap alike), len == n,
-//                         len >= n
+//   word - low <= width   x == c (one for each word of a wide value), lo <= x <= hi (signed words wrap alike),
+//                         len == n, len >= n
 //   (word & mask) == 0    align >= 2^k, len % 2^k == 0
 // Disjoint buffers have a test of their own; everything else (float ranges, other multiples, same buffers, more tests
 // than there is room for) is tested out of line. CPU features and strides do not depend on the call: flattening decides
@@ -53,9 +53,9 @@ class FlatGuard {
     uint64_t word, low, width;
     bool QuickHolds(const uint64_t* words) const { return words[word] - low <= width; }
   };
-  // Two buffers without a common byte. The later one must begin at least the earlier one's size away; the difference the
-  // other way round wraps to a number beyond any size. An empty buffer within another, and one buffer twice, are no
-  // matter for the hot path: that is too few registers for them.
+  // Two buffers without a common byte. The later one must begin at least the earlier one's size away; the difference
+  // the other way round wraps to a number beyond any size. An empty buffer within another and one buffer twice are
+  // left to Holds: the hot path has no registers to spare.
   struct Apart {
     uint64_t a, b, bytes_a, bytes_b;
     bool or_same = false;  // one buffer twice will do

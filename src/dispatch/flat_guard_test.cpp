@@ -20,7 +20,8 @@ using exec::Value;
 using ir::GuardKind;
 
 constexpr char Text[] = R"(frz 1
-func @main(%a: i32, %x: in buffer<f32>, %u: u8, %y: buffer<f32>, %f: f64, %d: digest, %z: in buffer<u16>, %g: f32, %k: index, %w: int<12>, %q: u64, %t: tensor<f32, [4]>, %h: f16, %b: bool, %l: i64) {
+func @main(%a: i32, %x: in buffer<f32>, %u: u8, %y: buffer<f32>, %f: f64, %d: digest, %z: in buffer<u16>,
+  %g: f32, %k: index, %w: int<12>, %q: u64, %t: tensor<f32, [4]>, %h: f16, %b: bool, %l: i64) {
   return
 }
 )";
@@ -166,7 +167,8 @@ TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
 // Fields and bools are often no values, buffers of one arena overlap, coincide or are empty.
 TEST(FlatGuard, LaunchTestsAgreeWithTheLaunchRules) {
   Result<ir::Program> program = ir::ParseText(R"(frz 1
-func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buffer<u16>, %t: tensor<f32, [4]>, %o: out buffer<f32>) {
+func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buffer<u16>,
+  %t: tensor<f32, [4]>, %o: out buffer<f32>) {
   return
 }
 )");

@@ -1,5 +1,5 @@
 // The mechanism of a slot, without regard to who vouches for the code: one cache line with an atomic pointer to an
-// immutable chain of {guard, entry}. Private to dispatch/: dispatch/slot.h is the door, and only verified forms pass it.
+// immutable chain of {guard, entry}. Private to dispatch/: the door is dispatch/slot.h, and only verified forms pass.
 //
 // A call, while the first form's guard holds: the thread's record; its counter for this slot, one less; the record's
 // number odd; one acquire load; the guard; the code; the number even. Everything else is out of line.
@@ -34,7 +34,7 @@ struct Link {
 
   exec::NativeEntry entry = nullptr;
   bool uses_run = false;
-  // Cannot be called on the hot path, with a run and without one: parts of the guard are out of line, or a run is wanted.
+  // Not for the hot path, if a call brings a run and if it brings none: the guard has more tests, or a run is wanted.
   std::array<bool, 2> waits = {true, true};
   FlatGuard guard;
   std::shared_ptr<const void> owner;  // keeps the code mapped; names the form

@@ -79,8 +79,8 @@ void CollectRetired();
 void CollectRetiredIfEasy();
 // How many objects wait to be freed.
 size_t RetiredCount();
-// Waits until every call that is under way has left its slot (calls of this thread excepted) and frees what can be freed.
-// False: it took longer.
+// Waits until every call that is under way has left its slot (calls of this thread excepted) and frees what can be
+// freed. False: it took longer.
 bool Quiesce(std::chrono::milliseconds longest);
 
 // Chosen once, when the first slot is made: false where the kernel has no membarrier.

@@ -16,8 +16,8 @@
 // That is the stated rate: over the whole life, at every look, however long. All bets on one q multiply alike, so that
 // only their sum is kept:  S_k <- (S_k + w_k pi_t) * factor_k,  and what still waits at step t is 1 / (t + 1).
 //
-// Delay: a drift to a share r at step t is found when the bet begun there has grown by 16 t (t + 1) / alpha, after about
-// ln(16 t^2 / alpha) / KL(r, p0) calls. The ln t^2 is the price for not knowing when; a test whose bets all begin with
+// Delay: a drift to a share r at step t is found when the bet begun there has grown by 16 t (t + 1) / alpha, after
+// about ln(16 t^2 / alpha) / KL(r, p0) calls. The ln t^2 is the price for not knowing when; a test whose bets all begin with
 // the first call would have to win back everything it lost while all was well.
 #include <algorithm>
 #include <cmath>

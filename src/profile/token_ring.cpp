@@ -1,6 +1,6 @@
 // Read backwards, the tail repeats with period p over m repetitions if and only if the sequence and the sequence from
-// place p on agree for (m - 1) p tokens. The Z algorithm gives all those agreements in one linear pass: it never compares
-// a token again that lies within the longest agreement found so far.
+// place p on agree for (m - 1) p tokens. The Z algorithm gives all those agreements in one linear pass: it never
+// compares a token again that lies within the longest agreement found so far.
 #include <algorithm>
 
 #include "profile/profile.h"
