@@ -114,7 +114,7 @@ Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate
     if (IsFinal(proved)) return proved;
     // A prover that gave up is said, so that a user knows which limit to raise.
     if (Tested* tested = std::get_if<Tested>(&sampled); tested != nullptr && IsUnknown(proved))
-      tested->evidence.detail += fmt::format("; {}: {}", RegisteredProver()->name(), std::get<Unknown>(proved).reason);
+      tested->evidence.detail += fmt::format("; not proved: {}", std::get<Unknown>(proved).reason);
   }
   if (std::holds_alternative<Tested>(algebraic)) return algebraic;
   return sampled;

@@ -22,6 +22,7 @@ struct Counts {
 verify::VerifyOptions Options() {
   verify::VerifyOptions options;
   options.limits.verify_ms = 20'000;
+  options.smt = false;  // a counterexample has to be found without it
   return options;
 }
 

@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "exec/value.h"
 #include "ir/text.h"
+#include "verify/smt/smt.h"
 
 namespace frazil::cli {
 namespace {
@@ -137,6 +138,7 @@ Result<int> Verify(Session& session, const VerifyArguments& arguments) {
   options.exhaustive_cases = session.limits.verify_cases;
   options.smt = !arguments.no_smt;
   options.threads = arguments.threads > 0 ? arguments.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (options.smt) verify::smt::RegisterZ3();
   const auto start = std::chrono::steady_clock::now();
   verify::Verdict verdict;
   {
