@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -331,6 +333,32 @@ TEST(Store, FullDisk) {
   EXPECT_TRUE(store->Audit().empty());
   for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
     EXPECT_FALSE(entry.path().filename().string().starts_with(".tmp-")) << entry.path();
+}
+
+TEST(Store, ReallyFullDisk) {
+  TempFolder folder;
+  const std::string disk = folder / "disk";
+  fs::create_directory(disk);
+  constexpr int NoMounts = 77;
+  const int code = InChild([&] {
+    const int spaces = geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+    if (unshare(spaces) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=512k,mode=700") != 0)
+      return NoMounts;
+    auto store = OpenQuickly(disk);
+    uint64_t kept = 0;
+    while (kept < 1000 && store->Put(KeyOf(kept), std::string(20'000, static_cast<char>(kept)))) ++kept;
+    if (kept == 0 || kept == 1000 || Refused(*store, "full") != 1) return 1;
+    for (uint64_t i = 0; i < kept; ++i)
+      if (store->Find(KeyOf(i)) != std::string(20'000, static_cast<char>(i))) return 2;
+    if (store->Find(KeyOf(kept)) || !store->Audit().empty()) return 3;
+    if (OpenQuickly(disk)->reason() != "") return 4;
+    // Collecting makes room again.
+    store->CollectGarbage(100'000, 90);
+    return store->Put(KeyOf(kept), std::string(20'000, 'x')) ? 0 : 5;
+  });
+  if (code == NoMounts) GTEST_SKIP() << "this process may not mount anything";
+  EXPECT_EQ(code, 0);
 }
 
 TEST(Store, EntriesAboveTheLimitAreNotKept) {
