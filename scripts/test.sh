@@ -8,7 +8,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 layers=(
-  "infra 120" "unit 240" "accuracy 60" "programs 240" "words 60" "differential 600" "store 180" "fuzz 120"
+  "infra 120" "unit 240" "accuracy 60" "programs 240" "words 60" "differential 600" "store 180" "engine 180" "fuzz 120"
   "lit 60" "cli 120" "docs 60" "install 120"
 )
 full=0
