@@ -24,7 +24,8 @@ using Builder = llvm::IRBuilder<>;
 class HelperCaller {
  public:
   virtual ~HelperCaller() = default;
-  virtual llvm::Value* CallHelper(exec::NativeHelper helper, llvm::Type* result, std::span<llvm::Value* const> arguments) = 0;
+  virtual llvm::Value* CallHelper(exec::NativeHelper helper, llvm::Type* result,
+                                  std::span<llvm::Value* const> arguments) = 0;
   // Room for some words on the stack, the same for every call with the same number.
   virtual llvm::Value* StackWords(uint32_t number, uint32_t words) = 0;
 };
@@ -43,7 +44,8 @@ class OpEmitter {
 
   // The value of a pure op. It is not made the one NaN: see Canonical. Divisors are not 0, results of checked ops
   // fit: whoever may trap has tested that. `part` is the attribute of xfield.part and digest.part.
-  llvm::Value* Compute(ir::Op op, ir::Type type, ir::Type from, std::span<llvm::Value* const> operands, int64_t part = 0);
+  llvm::Value* Compute(ir::Op op, ir::Type type, ir::Type from,
+                       std::span<llvm::Value* const> operands, int64_t part = 0);
   // The one quiet NaN if it is any NaN; f32, f64 or vectors of them.
   llvm::Value* Canonical(llvm::Value* value);
 
@@ -52,7 +54,8 @@ class OpEmitter {
     llvm::Value* value;
     llvm::Value* overflow;  // null: never
   };
-  Checked ComputeChecked(ir::Op op, ir::Type type, ir::Type from, std::span<llvm::Value* const> operands);
+  Checked ComputeChecked(ir::Op op, ir::Type type, ir::Type from,
+                         std::span<llvm::Value* const> operands);
   llvm::Value* IsZero(ir::Type type, llvm::Value* value);
 
   // The two 16-bit floats and their f32 (widening a NaN gives any NaN; rounding one gives the one).
@@ -69,6 +72,7 @@ class OpEmitter {
   V Float(ir::Op op, std::span<const V> in);
   V Half(ir::Op op, ir::Scalar half, std::span<const V> in);
   V CopySign(V magnitude, V sign);
+  V DropNan(V a, V b, V chosen);  // min and max from minimum and maximum
   V Fma(V a, V b, V c);
   V FmaByDouble(V a, V b, V c);
   V RoundToIntegral(ir::Op op, V x);
@@ -76,13 +80,13 @@ class OpEmitter {
   V Cast(ir::Type type, ir::Type from, V a);
   V CastToFloat(ir::Type type, ir::Type from, V a);
   V Bitcast(ir::Type type, ir::Type from, V a);
-  V RoundToOdd(V f64);              // to f32
+  V RoundToOdd(V f64);                  // to f32
   V IntegerToOdd(V a, bool is_signed);  // 64 bits to f64
   V FieldAdd(V a, V b);
   V FieldSub(V a, V b);
   V FieldNeg(V a);
   V FieldMul(V a, V b);
-  V FieldReduce(V a);               // of a u64
+  V FieldReduce(V a);  // of a u64
   V Field(ir::Op op, std::span<const V> in);
   V XField(ir::Op op, std::span<const V> in, int64_t part);
   V XFieldMul(V a, V b);
@@ -90,7 +94,7 @@ class OpEmitter {
 
   // The type with the same number of lanes as `like`.
   llvm::Type* Lanes(llvm::Type* scalar, V like) const;
-  llvm::Constant* Int(V like, uint64_t value) const;       // of the type of `like`
+  llvm::Constant* Int(V like, uint64_t value) const;  // of the type of `like`
   llvm::Constant* Real(V like, double value) const;
 
   Builder& builder_;

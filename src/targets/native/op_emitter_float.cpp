@@ -46,9 +46,9 @@ llvm::Value* OpEmitter::Float(Op op, std::span<const V> in) {
     case Op::CopySign:
       return CopySign(in[0], in[1]);
     case Op::Min:
-      return builder_.CreateBinaryIntrinsic(minimumnum, in[0], in[1]);
+      return DropNan(in[0], in[1], builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]));
     case Op::Max:
-      return builder_.CreateBinaryIntrinsic(maximumnum, in[0], in[1]);
+      return DropNan(in[0], in[1], builder_.CreateBinaryIntrinsic(maximum, in[0], in[1]));
     case Op::Minimum:
       return builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]);
     case Op::Maximum:
@@ -67,6 +67,12 @@ llvm::Value* OpEmitter::Float(Op op, std::span<const V> in) {
   return nullptr;
 }
 
+// Not llvm.minimumnum: where LLVM 22 knows that one operand is a number, its AVX-512 form gives the other one's NaN.
+llvm::Value* OpEmitter::DropNan(V a, V b, V chosen) {
+  const V unless_b = builder_.CreateSelect(builder_.CreateFCmpUNO(b, b), a, chosen);
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), b, unless_b);
+}
+
 llvm::Value* OpEmitter::CopySign(V magnitude, V sign) {
   return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
 }
@@ -75,7 +81,8 @@ llvm::Value* OpEmitter::Fma(V a, V b, V c) {
   if (level_ != CpuLevel::Baseline)
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   if (!IsDouble(a)) return FmaByDouble(a, b, c);
-  return helpers_->CallHelper(exec::NativeHelper::Fma, builder_.getDoubleTy(), std::vector<V>{a, b, c});
+  return helpers_->CallHelper(exec::NativeHelper::Fma, builder_.getDoubleTy(),
+                              std::vector<V>{a, b, c});
 }
 
 // The product of two f32 is exact in f64. Its sum with c is rounded to odd there, by the exact error of the sum, so
@@ -96,8 +103,10 @@ llvm::Value* OpEmitter::FmaByDouble(V a, V b, V c) {
   const V is_even = builder_.CreateICmpEQ(builder_.CreateAnd(bits, Int(bits, 1)), Int(bits, 0));
   // Away from zero where the error has the sum's sign.
   const V towards_zero = builder_.CreateICmpSLT(builder_.CreateXor(bits, error_bits), Int(bits, 0));
-  const V step = builder_.CreateSelect(towards_zero, llvm::Constant::getAllOnesValue(i64), Int(bits, 1));
-  const V odd = builder_.CreateSelect(builder_.CreateAnd(is_inexact, is_even), builder_.CreateAdd(bits, step), bits);
+  const V step =
+      builder_.CreateSelect(towards_zero, llvm::Constant::getAllOnesValue(i64), Int(bits, 1));
+  const V odd = builder_.CreateSelect(builder_.CreateAnd(is_inexact, is_even),
+                                      builder_.CreateAdd(bits, step), bits);
   return builder_.CreateFPTrunc(builder_.CreateBitCast(odd, f64), a->getType());
 }
 
@@ -124,9 +133,11 @@ llvm::Value* OpEmitter::RoundToIntegral(Op op, V x) {
     rounded = builder_.CreateSIToFP(builder_.CreateFPToSI(small, whole), x->getType());
     const V one = Real(x, 1);
     if (op == Op::Floor)
-      rounded = builder_.CreateSelect(builder_.CreateFCmpOGT(rounded, x), builder_.CreateFSub(rounded, one), rounded);
+      rounded = builder_.CreateSelect(builder_.CreateFCmpOGT(rounded, x),
+                                      builder_.CreateFSub(rounded, one), rounded);
     if (op == Op::Ceil)
-      rounded = builder_.CreateSelect(builder_.CreateFCmpOLT(rounded, x), builder_.CreateFAdd(rounded, one), rounded);
+      rounded = builder_.CreateSelect(builder_.CreateFCmpOLT(rounded, x),
+                                      builder_.CreateFAdd(rounded, one), rounded);
   }
   return builder_.CreateSelect(has_fraction, CopySign(rounded, x), x);
 }
@@ -154,18 +165,20 @@ llvm::Value* OpEmitter::WidenHalf(Scalar half, V bits) {
   if (half == Scalar::BF16)
     return builder_.CreateBitCast(builder_.CreateShl(builder_.CreateZExt(bits, i32), 16), f32);
   if (level_ != CpuLevel::Baseline)
-    return builder_.CreateFPExt(builder_.CreateBitCast(bits, Lanes(builder_.getHalfTy(), bits)), f32);
+    return builder_.CreateFPExt(builder_.CreateBitCast(bits, Lanes(builder_.getHalfTy(), bits)),
+                                f32);
   const V wide = builder_.CreateZExt(bits, i32);
   const V sign = builder_.CreateShl(builder_.CreateAnd(wide, Int(wide, 0x8000)), 16);
   const V magnitude = builder_.CreateAnd(wide, Int(wide, 0x7fff));
   const V shifted = builder_.CreateShl(magnitude, 13);
   const V special = builder_.CreateICmpUGE(magnitude, Int(wide, 0x7c00));
-  const V normal =
-      builder_.CreateAdd(shifted, builder_.CreateSelect(special, Int(wide, 0x7000'0000), Int(wide, 0x3800'0000)));
+  const V normal = builder_.CreateAdd(
+      shifted, builder_.CreateSelect(special, Int(wide, 0x7000'0000), Int(wide, 0x3800'0000)));
   const V counted = builder_.CreateSIToFP(magnitude, f32);
   const V tiny = builder_.CreateBitCast(builder_.CreateFMul(counted, Real(counted, 0x1p-24)), i32);
   const V is_tiny = builder_.CreateICmpULT(magnitude, Int(wide, 0x400));
-  return builder_.CreateBitCast(builder_.CreateOr(sign, builder_.CreateSelect(is_tiny, tiny, normal)), f32);
+  return builder_.CreateBitCast(
+      builder_.CreateOr(sign, builder_.CreateSelect(is_tiny, tiny, normal)), f32);
 }
 
 llvm::Value* OpEmitter::RoundToHalf(Scalar half, V value) {
@@ -180,7 +193,8 @@ llvm::Value* OpEmitter::RoundToHalf(Scalar half, V value) {
     const V biased = builder_.CreateAdd(bits, builder_.CreateAdd(odd, Int(bits, 0x7fff)));
     rounded = builder_.CreateTrunc(builder_.CreateLShr(biased, 16), i16);
   } else if (level_ != CpuLevel::Baseline) {
-    rounded = builder_.CreateBitCast(builder_.CreateFPTrunc(value, Lanes(builder_.getHalfTy(), value)), i16);
+    rounded = builder_.CreateBitCast(
+        builder_.CreateFPTrunc(value, Lanes(builder_.getHalfTy(), value)), i16);
   } else {
     const V sign = builder_.CreateAnd(builder_.CreateLShr(bits, 16), Int(bits, 0x8000));
     const V magnitude = builder_.CreateAnd(bits, Int(bits, 0x7fff'ffff));
@@ -189,13 +203,17 @@ llvm::Value* OpEmitter::RoundToHalf(Scalar half, V value) {
     const V normal = builder_.CreateLShr(biased, 13);
     // Adding 1/2 leaves units of 2^-24, rounded by the addition itself.
     const V half_value = Real(value, 0.5);
-    const V summed = builder_.CreateFAdd(builder_.CreateBitCast(magnitude, value->getType()), half_value);
+    const V summed =
+        builder_.CreateFAdd(builder_.CreateBitCast(magnitude, value->getType()), half_value);
     const V tiny = builder_.CreateSub(builder_.CreateBitCast(summed, i32), Int(bits, 0x3f00'0000));
-    V result = builder_.CreateSelect(builder_.CreateICmpULT(magnitude, Int(bits, 0x3880'0000)), tiny, normal);
-    result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, Int(bits, 0x4780'0000)), Int(bits, 0x7c00), result);
+    V result = builder_.CreateSelect(builder_.CreateICmpULT(magnitude, Int(bits, 0x3880'0000)),
+                                     tiny, normal);
+    result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, Int(bits, 0x4780'0000)),
+                                   Int(bits, 0x7c00), result);
     rounded = builder_.CreateTrunc(builder_.CreateOr(result, sign), i16);
   }
-  return builder_.CreateSelect(is_nan, llvm::ConstantInt::get(i16, half == Scalar::F16 ? 0x7e00 : 0x7fc0), rounded);
+  return builder_.CreateSelect(
+      is_nan, llvm::ConstantInt::get(i16, half == Scalar::F16 ? 0x7e00 : 0x7fc0), rounded);
 }
 
 // f64 to f32: towards zero, then the last bit is 1 if that was not exact.
@@ -225,7 +243,8 @@ llvm::Value* OpEmitter::IntegerToOdd(V a, bool is_signed) {
   const V low = builder_.CreateICmpNE(builder_.CreateAnd(magnitude, Int(a, 0x7ff)), zero);
   const V sticky = builder_.CreateSelect(low, Int(a, 0x800), zero);
   const V odd = builder_.CreateOr(builder_.CreateAnd(magnitude, Int(a, ~uint64_t{0x7ff})), sticky);
-  const V f = builder_.CreateUIToFP(builder_.CreateSelect(is_long, odd, magnitude), Lanes(builder_.getDoubleTy(), a));
+  const V f = builder_.CreateUIToFP(builder_.CreateSelect(is_long, odd, magnitude),
+                                    Lanes(builder_.getDoubleTy(), a));
   return is_signed ? builder_.CreateSelect(negative, builder_.CreateFNeg(f), f) : f;
 }
 
@@ -245,7 +264,8 @@ llvm::Value* OpEmitter::CastToFloat(ir::Type type, ir::Type from, V a) {
     if (bits == 64) return RoundToHalf(type.scalar, IntegerToOdd(a, is_signed));
     // Exact in f32 or f64.
     llvm::Type* const exact = Lanes(bits <= 16 ? builder_.getFloatTy() : builder_.getDoubleTy(), a);
-    return RoundToHalf(type.scalar, is_signed ? builder_.CreateSIToFP(a, exact) : builder_.CreateUIToFP(a, exact));
+    return RoundToHalf(
+        type.scalar, is_signed ? builder_.CreateSIToFP(a, exact) : builder_.CreateUIToFP(a, exact));
   }
   return is_signed ? builder_.CreateSIToFP(a, to) : builder_.CreateUIToFP(a, to);
 }
@@ -256,7 +276,8 @@ llvm::Value* OpEmitter::Cast(ir::Type type, ir::Type from, V a) {
   llvm::Type* const to = Lanes(TypeOf(type), a);
   if (ir::IsFloat(from.scalar)) {
     if (IsHalf(from.scalar)) a = WidenHalf(from.scalar, a);
-    const auto id = ir::IsSigned(type.scalar) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+    const auto id =
+        ir::IsSigned(type.scalar) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return builder_.CreateIntrinsic(id, {to, a->getType()}, {a});
   }
   if (type.scalar == Scalar::XField) {
@@ -268,9 +289,11 @@ llvm::Value* OpEmitter::Cast(ir::Type type, ir::Type from, V a) {
     const V wide = is_signed ? builder_.CreateSExt(a, to) : builder_.CreateZExt(a, to);
     if (!is_signed) return from.scalar == Scalar::U64 ? FieldReduce(wide) : wide;
     const V negative = builder_.CreateICmpSLT(wide, Int(wide, 0));
-    return builder_.CreateSelect(negative, builder_.CreateAdd(wide, Int(wide, goldilocks::P)), wide);
+    return builder_.CreateSelect(negative, builder_.CreateAdd(wide, Int(wide, goldilocks::P)),
+                                 wide);
   }
-  return ir::IsSigned(from.scalar) ? builder_.CreateSExtOrTrunc(a, to) : builder_.CreateZExtOrTrunc(a, to);
+  return ir::IsSigned(from.scalar) ? builder_.CreateSExtOrTrunc(a, to)
+                                   : builder_.CreateZExtOrTrunc(a, to);
 }
 
 llvm::Value* OpEmitter::Bitcast(ir::Type type, ir::Type, V a) {
