@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "optimize/cost.h"
 #include "optimize/recurrence.h"
+#include "optimize/symbolic_sum.h"
+#include "optimize/value_terms.h"
 
 namespace frazil::optimize {
 namespace {
@@ -51,7 +54,34 @@ class LoopCloser : public PassCloner {
   Result<void> Visit(const Inst& inst) override {
     if (inst.op != Op::For) return CopyInst(inst);
     if (std::optional<Recurrence> recurrence = ReadRecurrence(source_, inst)) return Close(inst, *recurrence);
+    if (std::optional<SymbolicSums> sums = ReadSums(source_, inst); sums && Pays(inst, *sums))
+      return Close(inst, *sums);
     return CopyInst(inst);
+  }
+
+  bool Pays(const Inst& inst, const SymbolicSums& sums) const {
+    double turn = 1;
+    for (ir::InstId id : source_.region(Function::region_of(inst, 0)).insts)
+      turn += OpCost(source_.inst(id).op, source_.inst(id).type);
+    return sums.formula.Cost(sums.results) < TripsOf(source_, inst) * turn;
+  }
+
+  Result<void> Close(const Inst& inst, const SymbolicSums& sums) {
+    std::optional<ValueTerms> values;
+    if (context_.proof != nullptr)
+      values.emplace(source_, context_.unit->origins[index_], index_, *context_.proof);
+    for (uint32_t k = 0; k < inst.results.count; ++k) {
+      const ValueId result = Function::result_of(inst, k);
+      Bind(result, sums.formula.Emit(sums.results[k], builder_, [&](ValueId value) { return Get(value); }));
+      if (!values) continue;
+      if (std::optional<uint32_t> term = sums.formula.Term(sums.results[k], *values, *context_.proof))
+        Claim(result, k, *term);
+    }
+    if (context_.closed != nullptr)
+      context_.closed->push_back(
+          {fmt::format("a polynomial of degree {} in the number of turns", sums.degree + 1), 0});
+    changed_ = true;
+    return {};
   }
 
   Result<void> Close(const Inst& inst, const Recurrence& recurrence) {

@@ -97,21 +97,6 @@ class Pricing {
     return n;
   }
 
-  static double Trips(const Function& f, const Inst& loop) {
-    auto constant = [&](ir::ValueId value) -> const Inst* {
-      ir::InstId def = f.values[value.index].def;
-      return def.valid() && f.inst(def).op == Op::Const ? &f.inst(def) : nullptr;
-    };
-    const Inst* lo = constant(f.operand(loop, 0));
-    const Inst* hi = constant(f.operand(loop, 1));
-    if (lo == nullptr || hi == nullptr) return UnknownTrips;
-    const bool is_signed = ir::IsSigned(f.type(f.operand(loop, 0)).scalar);
-    const uint64_t a = f.words_of(*lo)[0], b = f.words_of(*hi)[0];
-    if (is_signed ? static_cast<int64_t>(a) >= static_cast<int64_t>(b) : a >= b) return 0;
-    const double step = loop.op == Op::For ? static_cast<double>(f.word(loop, 0)) : 1;
-    return std::ceil(static_cast<double>(b - a) / step);
-  }
-
   double OfInst(const Function& f, const Inst& inst, int depth) const {
     auto region = [&](uint32_t i) { return OfRegion(f, Function::region_of(inst, i), depth); };
     switch (inst.op) {
@@ -123,7 +108,7 @@ class Pricing {
         return 4 + most;
       }
       case Op::For:
-      case Op::Parallel: return 2 + Trips(f, inst) * (1 + region(0));
+      case Op::Parallel: return 2 + TripsOf(f, inst) * (1 + region(0));
       case Op::While: return 2 + UnknownTrips * (2 + region(0) + region(1));
       case Op::Map: return 10 + Elements(f, inst.type) * (2 + region(0));
       case Op::Call: {
@@ -148,6 +133,21 @@ class Pricing {
 };
 
 }  // namespace
+
+double TripsOf(const Function& f, const Inst& loop) {
+  auto constant = [&](ir::ValueId value) -> const Inst* {
+    ir::InstId def = f.values[value.index].def;
+    return def.valid() && f.inst(def).op == Op::Const ? &f.inst(def) : nullptr;
+  };
+  const Inst* lo = constant(f.operand(loop, 0));
+  const Inst* hi = constant(f.operand(loop, 1));
+  if (lo == nullptr || hi == nullptr) return UnknownTrips;
+  const bool is_signed = ir::IsSigned(f.type(f.operand(loop, 0)).scalar);
+  const uint64_t a = f.words_of(*lo)[0], b = f.words_of(*hi)[0];
+  if (is_signed ? static_cast<int64_t>(a) >= static_cast<int64_t>(b) : a >= b) return 0;
+  const double step = loop.op == Op::For ? static_cast<double>(f.word(loop, 0)) : 1;
+  return std::ceil(static_cast<double>(b - a) / step);
+}
 
 double OpCost(Op op, ir::Type type) { return ScalarCost(op, type) * TypeFactor(op, type); }
 

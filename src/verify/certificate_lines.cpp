@@ -192,10 +192,15 @@ Verdict CertificateChecker::Check() {
     return true;
   }();
   if (!fits || !ApplyGuard()) return Unknown{reason_};
+  // Formulas first as they are stated: once a rule has merged the number of turns with another term, a polynomial may
+  // be read in other unknowns than the sum is. What needs the rules is tried again with them.
+  LearnBounds(source_side_);
+  const bool closed = CheckClosedForms();
+  reason_.clear();
   Settle();
   LearnBounds(source_side_);
   LearnBounds(candidate_side_);
-  if (!CheckClosedForms()) return Unknown{reason_};
+  if (!closed && !CheckClosedForms()) return Unknown{reason_};
   if (!MatchFunctions(source_side_.program().entry, candidate_side_.program().entry)) return Unknown{reason_};
   Settle();
   if (!open_lines_.empty()) {

@@ -11,6 +11,7 @@
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "optimize/optimize.h"
+#include "optimize/test_loops.h"
 #include "verify/verify.h"
 
 namespace frazil {
@@ -83,6 +84,40 @@ TEST(Acceptance, AllPrograms) {
   const Tally tally = Judge(Programs(600), {});
   tally.Print("all programs");
   EXPECT_GE(tally.rate(), 0.80);
+}
+
+template <typename Make>
+Tally JudgeLoops(uint64_t programs, const Make& make) {
+  Tally tally;
+  for (uint64_t seed = 0; seed < programs; ++seed) {
+    const ir::Program source = make(seed);
+    const Result<ir::Candidate> candidate = optimize::Optimize(source);
+    EXPECT_TRUE(candidate);
+    if (!candidate || candidate->certificate.closed_forms.empty()) continue;
+    ++tally.changed;
+    const verify::Verdict verdict = verify::CheckCertificate(source, *candidate);
+    if (std::holds_alternative<verify::Proved>(verdict)) {
+      ++tally.proved;
+    } else if (const auto* unknown = std::get_if<verify::Unknown>(&verdict)) {
+      auto& reason = tally.reasons[Kind(unknown->reason)];
+      reason = {reason.first + 1, seed};
+    }
+  }
+  return tally;
+}
+
+TEST(Acceptance, ClosedFormsWithConstantBounds) {
+  const Tally tally = JudgeLoops(Programs(600), optimize::RandomLoop);
+  tally.Print("loops with constant bounds");
+  EXPECT_GE(tally.rate(), 0.90);
+  EXPECT_GT(tally.changed, 300);
+}
+
+TEST(Acceptance, ClosedFormsWithBoundsThatAreValues) {
+  const Tally tally = JudgeLoops(Programs(200), optimize::RandomSum);
+  tally.Print("sums with bounds that are values");
+  EXPECT_GE(tally.rate(), 0.80);
+  EXPECT_GT(tally.changed, 80);
 }
 
 }  // namespace
