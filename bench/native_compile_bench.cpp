@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "base/check.h"
@@ -37,7 +38,7 @@ ir::Program Kernel(uint32_t ops) {
 }
 
 std::string WriteForClang(const ir::Program& program) {
-  std::string folder = "/tmp/frazil_bench_XXXXXX";
+  std::string folder = (std::filesystem::temp_directory_path() / "frazil_bench_XXXXXX").string();
   CHECK(mkdtemp(folder.data()) != nullptr);
   const Result<std::string> unit = targets::c::EmitUnit(std::span(&program, 1));
   CHECK(unit.has_value());
@@ -56,7 +57,8 @@ FRAZIL_FIGURE(native_compile) {
   for (const auto& [ops, goal_ms] : sizes) {
     const ir::Program program = Kernel(ops);
     const std::string path = WriteForClang(program);
-    const std::string clang = fmt::format("clang-22 -O2 -march=native -ffp-contract=off -c {0} -o {0}.o", path);
+    const std::string clang =
+        fmt::format("clang-22 -O2 -march=native -ffp-contract=off -c {0} -o {0}.o", path);
     bool peer_works = std::system((clang + " 2>/dev/null").c_str()) == 0;
     auto ours = [&] {
       const auto image = targets::native::EmitImage(program);
@@ -68,9 +70,12 @@ FRAZIL_FIGURE(native_compile) {
     if (peer_works) functions.push_back([&] { Keep(std::system(clang.c_str())); });
     const std::vector<Times> times = Interleave(functions, 15);
     const double ms = times[0].median_s * 1e3;
-    Report({"native", fmt::format("compile and map {} ops, warm ({})", ops, exec::CpuLevelName(exec::HostLevel())), ms,
-            "ms", peer_works ? "clang -O2 -c of the C form" : "", peer_works ? times[1].median_s * 1e3 : 0,
-            fmt::format("<= {} ms", goal_ms), ms <= goal_ms});
+    Report({"native",
+            fmt::format("compile and map {} ops, warm ({})", ops,
+                        exec::CpuLevelName(exec::HostLevel())),
+            ms, "ms", peer_works ? "clang -O2 -c of the C form" : "",
+            peer_works ? times[1].median_s * 1e3 : 0, fmt::format("<= {} ms", goal_ms),
+            ms <= goal_ms});
     std::remove((path + ".o").c_str());
     std::remove(path.c_str());
     std::remove(path.substr(0, path.rfind('/')).c_str());

@@ -29,8 +29,8 @@ uint64_t StackLimitOfThread() {
 
 class NativeCallable : public Callable {
  public:
-  NativeCallable(std::shared_ptr<const NativeCode> code, std::shared_ptr<const ir::Program> source, StackNeed need,
-                 bool polls)
+  NativeCallable(std::shared_ptr<const NativeCode> code, std::shared_ptr<const ir::Program> source,
+                 StackNeed need, bool polls)
       : code_(std::move(code)), source_(std::move(source)), need_(need), polls_(polls) {}
 
   Result<Outcome> Run(std::span<const Value> arguments, const RunContext& context) override {
@@ -55,12 +55,14 @@ class NativeCallable : public Callable {
       return code_->entry()(in.data(), out.data(), &run);
     }));
     watchdog.reset();
-    const auto op = run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
+    const auto op =
+        run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
     const auto trap = TRY(TrapOfStatus(status, op, run.trap_index));
     StreamWords output;
     output.words = std::move(run.output);
     output.types = std::move(run.output_types);
-    return std::move(call).Finish(trap, ValuesFromWords(call.scalar_results(), out), output.Values());
+    return std::move(call).Finish(trap, ValuesFromWords(call.scalar_results(), out),
+                                  output.Values());
   }
 
  private:
@@ -74,7 +76,8 @@ class NativeCallable : public Callable {
 bool Polls(const ir::Program& program, bool metered) {
   for (const ir::Function& function : program.functions) {
     for (const ir::Inst& inst : function.insts) {
-      const bool counts = inst.op == ir::Op::For || inst.op == ir::Op::Parallel || inst.op == ir::Op::Call;
+      const bool counts =
+          inst.op == ir::Op::For || inst.op == ir::Op::Parallel || inst.op == ir::Op::Call;
       if ((inst.op == ir::Op::While || (metered && counts)) && !function.is_prelude) return true;
     }
   }
@@ -87,10 +90,12 @@ Result<std::unique_ptr<Callable>> MakeNativeCallable(std::shared_ptr<const Nativ
                                                      std::shared_ptr<const ir::Program> source) {
   const ir::Program lowered = TRY(ir::LowerForTarget(*source));
   const bool polls = Polls(lowered, code->metered());
-  return std::make_unique<NativeCallable>(std::move(code), std::move(source), FindStackNeed(lowered), polls);
+  return std::make_unique<NativeCallable>(std::move(code), std::move(source),
+                                          FindStackNeed(lowered), polls);
 }
 
-int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results, NativeRun* run) {
+int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results,
+                   NativeRun* run) {
   if (!code.uses_run()) return code.entry()(arguments, results, nullptr);
   if (run != nullptr) {
     // The caller may have changed threads since the last call.

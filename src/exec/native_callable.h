@@ -14,6 +14,7 @@ Result<std::unique_ptr<Callable>> MakeNativeCallable(std::shared_ptr<const Nativ
                                                      std::shared_ptr<const ir::Program> source);
 
 // One call on this thread's stack; gives 0, or 1 + ir::Trap. Without a run default limits hold.
-int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results, NativeRun* run);
+int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results,
+                   NativeRun* run);
 
 }  // namespace frazil::exec

@@ -87,21 +87,22 @@ std::string SerializeImage(const NativeImage& image) {
 Result<NativeImage> ParseImage(std::string_view bytes) {
   Header header;
   if (bytes.size() < sizeof header + DigestBytes)
-    return Fail(Diag::BadArtifact, fmt::format("{} bytes are no image of native code", bytes.size()));
+    return Fail(Diag::BadArtifact,
+                fmt::format("{} bytes are no image of native code", bytes.size()));
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::string_view(header.magic.data(), header.magic.size()) != Magic)
     return Fail(Diag::BadArtifact, "the bytes are no image of native code");
   if (header.version != NativeAbiVersion)
-    return Fail(Diag::BadArtifact, fmt::format("the image has version {}, this program knows {}", header.version,
-                                               NativeAbiVersion));
+    return Fail(Diag::BadArtifact, fmt::format("the image has version {}, this program knows {}",
+                                               header.version, NativeAbiVersion));
   const std::string_view content = bytes.substr(0, bytes.size() - DigestBytes);
   const auto digest = DigestOf(content);
   if (std::memcmp(digest.data(), bytes.data() + content.size(), DigestBytes) != 0)
     return Fail(Diag::BadArtifact, "the image is damaged: its digest is another");
   const bool fits = header.level < CpuLevelCount && header.metered <= 1 && header.uses_run <= 1 &&
                     header.reserved == 0 && header.reserved_word == 0 &&
-                    header.code_bytes == content.size() - sizeof header && header.code_bytes <= MostCodeBytes &&
-                    header.entry_offset < header.code_bytes;
+                    header.code_bytes == content.size() - sizeof header &&
+                    header.code_bytes <= MostCodeBytes && header.entry_offset < header.code_bytes;
   if (!fits) return Fail(Diag::BadArtifact, "the image says what its code does not hold");
   NativeImage image;
   image.level = static_cast<CpuLevel>(header.level);
@@ -114,9 +115,11 @@ Result<NativeImage> ParseImage(std::string_view bytes) {
 
 Result<std::shared_ptr<const NativeCode>> NativeCode::Map(const NativeImage& image) {
   if (image.level > HostLevel())
-    return Fail(Diag::EngineFailed, fmt::format("the code is for {}, this machine has {}", CpuLevelName(image.level),
-                                                CpuLevelName(HostLevel())));
-  if (image.code.empty() || image.entry_offset >= image.code.size() || image.code.size() > MostCodeBytes)
+    return Fail(Diag::EngineFailed,
+                fmt::format("the code is for {}, this machine has {}", CpuLevelName(image.level),
+                            CpuLevelName(HostLevel())));
+  if (image.code.empty() || image.entry_offset >= image.code.size() ||
+      image.code.size() > MostCodeBytes)
     return Fail(Diag::BadArtifact, "the image has no entry point");
   const size_t page = PageBytes();
   const size_t size = (image.code.size() + page - 1) / page * page;

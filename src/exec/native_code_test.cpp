@@ -15,7 +15,8 @@ NativeImage Doubler() {
   NativeImage image;
   image.uses_run = false;
   image.entry_offset = 2;
-  image.code = std::string("\xcc\xcc\xb8\x00\x00\x00\x00\x48\x8b\x0f\x48\x01\xc9\x48\x89\x0e\xc3", 17);
+  image.code =
+      std::string("\xcc\xcc\xb8\x00\x00\x00\x00\x48\x8b\x0f\x48\x01\xc9\x48\x89\x0e\xc3", 17);
   return image;
 }
 
@@ -29,7 +30,8 @@ Mapping MappingOf(const void* address) {
   for (std::string line; std::getline(maps, line);) {
     uint64_t low = 0, high = 0;
     char permissions[5] = {};
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s", &low, &high, permissions) != 3) continue;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s", &low, &high, permissions) != 3)
+      continue;
     const uint64_t place = reinterpret_cast<uint64_t>(address);
     if (place >= low && place < high) return {permissions, true};
   }
@@ -89,7 +91,8 @@ TEST(NativeCodeTest, MemoryIsNeverWritableAndExecutable) {
   ASSERT_TRUE(mapping.found);
   EXPECT_EQ(mapping.permissions, "r-xp");
   std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) EXPECT_EQ(line.find(" rwx"), std::string::npos) << line;
+  for (std::string line; std::getline(maps, line);)
+    EXPECT_EQ(line.find(" rwx"), std::string::npos) << line;
   code->reset();
   EXPECT_NE(MappingOf(place).permissions, "r-xp");
 }
@@ -100,7 +103,8 @@ TEST(NativeCodeTest, RefusesWhatTheMachineCannotRun) {
   EXPECT_EQ(NativeCode::Map(image).error().diag, Diag::BadArtifact);
   image = Doubler();
   image.level = CpuLevel::Avx512;
-  if (HostLevel() < CpuLevel::Avx512) EXPECT_EQ(NativeCode::Map(image).error().diag, Diag::EngineFailed);
+  if (HostLevel() < CpuLevel::Avx512)
+    EXPECT_EQ(NativeCode::Map(image).error().diag, Diag::EngineFailed);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ using ConstLimbs = wide::ConstLimbs;
 
 // A zeroed buffer, or null where the length is negative or the limit is reached.
 void* Alloc(NativeRun* run, int64_t length, uint64_t element_bytes) noexcept {
-  if (length < 0 || static_cast<uint64_t>(length) > run->memory_left / element_bytes) return nullptr;
+  if (length < 0 || static_cast<uint64_t>(length) > run->memory_left / element_bytes)
+    return nullptr;
   const uint64_t bytes = static_cast<uint64_t>(length) * element_bytes;
   auto* block = run->arena.Push(static_cast<ScratchArena::Block*>(run->scratch), bytes);
   if (block == nullptr) return nullptr;
@@ -47,7 +48,8 @@ void Release(NativeRun* run, void* mark) noexcept {
 }
 
 // The next value of a stream; gives a status.
-int32_t Read(NativeRun* run, uint32_t which, uint32_t type, uint64_t* words, uint64_t count) noexcept {
+int32_t Read(NativeRun* run, uint32_t which, uint32_t type, uint64_t* words,
+             uint64_t count) noexcept {
   const bool is_input = which == static_cast<uint32_t>(NativeStream::Input);
   const StreamWords* stream = is_input ? run->input : run->hints;
   NativeRun::Position& position = is_input ? run->input_position : run->hint_position;
@@ -77,12 +79,16 @@ int32_t WideMul(uint64_t* result, const uint64_t* a, const uint64_t* b, uint64_t
 
 int32_t WideDiv(uint64_t* result, const uint64_t* a, const uint64_t* b, uint64_t limbs) noexcept {
   uint64_t rest[wide::MaxLimbs];
-  return wide::DivTrunc(Limbs(result, limbs), Limbs(rest, limbs), ConstLimbs(a, limbs), ConstLimbs(b, limbs)) ? 0 : 1;
+  return wide::DivTrunc(Limbs(result, limbs), Limbs(rest, limbs), ConstLimbs(a, limbs),
+                        ConstLimbs(b, limbs))
+             ? 0
+             : 1;
 }
 
 int32_t WideRem(uint64_t* result, const uint64_t* a, const uint64_t* b, uint64_t limbs) noexcept {
   uint64_t quotient[wide::MaxLimbs];
-  wide::DivTrunc(Limbs(quotient, limbs), Limbs(result, limbs), ConstLimbs(a, limbs), ConstLimbs(b, limbs));
+  wide::DivTrunc(Limbs(quotient, limbs), Limbs(result, limbs), ConstLimbs(a, limbs),
+                 ConstLimbs(b, limbs));
   return 0;
 }
 
@@ -103,8 +109,9 @@ const void* Address(Function* function) {
 // In the order of NativeHelper.
 const void* const* HelperTable() {
   static const void* const table[] = {
-      Address(Alloc),   Address(Release), Address(Read), Address(Output),      Address(WideMul),
-      Address(WideDiv), Address(WideRem), Address(Fma),  Address(FieldInvert), Address(XFieldInvert),
+      Address(Alloc),       Address(Release),      Address(Read),    Address(Output),
+      Address(WideMul),     Address(WideDiv),      Address(WideRem), Address(Fma),
+      Address(FieldInvert), Address(XFieldInvert),
   };
   static_assert(sizeof table / sizeof *table == NativeHelperCount);
   return table;
@@ -147,7 +154,8 @@ ScratchArena::Block* ScratchArena::Push(Block* before, uint64_t bytes) {
     piece->used = 0;
     piece_ = piece;
   }
-  auto* block = reinterpret_cast<Block*>(reinterpret_cast<char*>(piece_) + Alignment + piece_->used);
+  auto* block =
+      reinterpret_cast<Block*>(reinterpret_cast<char*>(piece_) + Alignment + piece_->used);
   *block = {before, bytes, piece_->used};
   piece_->used += need;
   std::memset(reinterpret_cast<char*>(block) + DataOffset, 0, bytes);

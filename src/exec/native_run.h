@@ -13,7 +13,16 @@ namespace frazil::exec {
 
 // In the order of the table; what each takes and gives stands beside its function in native_run.cpp.
 enum class NativeHelper : uint8_t {
-  Alloc, Release, Read, Output, WideMul, WideDiv, WideRem, Fma, FieldInvert, XFieldInvert,
+  Alloc,
+  Release,
+  Read,
+  Output,
+  WideMul,
+  WideDiv,
+  WideRem,
+  Fma,
+  FieldInvert,
+  XFieldInvert,
 };
 constexpr int NativeHelperCount = 10;
 
@@ -55,14 +64,14 @@ struct NativeRun {
   NativeRun(const NativeRun&) = delete;
   NativeRun& operator=(const NativeRun&) = delete;
 
-  const void* const* helpers;   // by NativeHelper
-  uint64_t fuel;                // counted by metered code only
-  uint64_t depth_left;          // nested calls
-  const uint8_t* stop;          // never null; not 0: back-edges trap with Fuel
-  uint64_t stack_limit = 0;     // recursion below this address traps with Depth
-  void* scratch = nullptr;      // the youngest block of the arena
+  const void* const* helpers;  // by NativeHelper
+  uint64_t fuel;               // counted by metered code only
+  uint64_t depth_left;         // nested calls
+  const uint8_t* stop;         // never null; not 0: back-edges trap with Fuel
+  uint64_t stack_limit = 0;    // recursion below this address traps with Depth
+  void* scratch = nullptr;     // the youngest block of the arena
   int64_t trap_index = -1;
-  uint32_t trap_op = 0;         // ir::Op, valid after a trap
+  uint32_t trap_op = 0;  // ir::Op, valid after a trap
 
   // From here on: helpers only.
   uint64_t memory_left;
@@ -83,8 +92,8 @@ struct NativeRun {
 
 // Offsets that code uses.
 struct NativeRunLayout {
-  static constexpr size_t Helpers = 0, Fuel = 8, DepthLeft = 16, Stop = 24, StackLimit = 32, Scratch = 40,
-                          TrapIndex = 48, TrapOp = 56;
+  static constexpr size_t Helpers = 0, Fuel = 8, DepthLeft = 16, Stop = 24, StackLimit = 32,
+                          Scratch = 40, TrapIndex = 48, TrapOp = 56;
 };
 
 }  // namespace frazil::exec

@@ -103,7 +103,8 @@ uint32_t WordCount(std::span<const ir::Type> scalars) {
   return count;
 }
 
-std::vector<Value> ValuesFromWords(std::span<const ir::Type> types, std::span<const uint64_t> words) {
+std::vector<Value> ValuesFromWords(std::span<const ir::Type> types,
+                                   std::span<const uint64_t> words) {
   std::vector<Value> values;
   size_t position = 0;
   for (ir::Type type : types) {
@@ -113,12 +114,14 @@ std::vector<Value> ValuesFromWords(std::span<const ir::Type> types, std::span<co
   return values;
 }
 
-Result<std::optional<TrapInfo>> TrapOfStatus(int32_t status, std::optional<ir::Op> op, int64_t index) {
+Result<std::optional<TrapInfo>> TrapOfStatus(int32_t status, std::optional<ir::Op> op,
+                                             int64_t index) {
   if (status == 0) return std::optional<TrapInfo>();
   if (status == WrongTypeStatus && op)
-    return Fail(Diag::WrongArgument, fmt::format("the next value of the {} stream has another type than the "
-                                                 "program reads",
-                                                 ir::Info(*op).mnemonic));
+    return Fail(Diag::WrongArgument,
+                fmt::format("the next value of the {} stream has another type than the "
+                            "program reads",
+                            ir::Info(*op).mnemonic));
   if (status < 1 || status > ir::TrapCount || !op)
     return Fail(Diag::BadArtifact, fmt::format("compiled code gave the unknown status {}", status));
   return std::optional(TrapInfo{static_cast<ir::Trap>(status - 1), *op, index});
@@ -153,7 +156,8 @@ void Watchdog::Watch() {
   std::unique_lock lock(mutex_);
   while (!done_) {
     // The context's flag cannot wake anybody: look at it often.
-    const auto next = context_.stop == nullptr ? deadline : std::min(deadline, Clock::now() + milliseconds(1));
+    const auto next =
+        context_.stop == nullptr ? deadline : std::min(deadline, Clock::now() + milliseconds(1));
     changed_.wait_until(lock, next, [this] { return done_; });
     if (!done_ && (IsStopped() || Clock::now() >= deadline)) {
       stop_.store(1, std::memory_order_relaxed);
@@ -174,7 +178,8 @@ StackNeed FindStackNeed(const ir::Program& lowered) {
     for (const ir::ValueInfo& value : function.values)
       need.frame_bytes += 16 + 2 * ir::BytesOf(value.type.element());
     for (const ir::Inst& inst : function.insts)
-      if (inst.op == ir::Op::Call) callees[f].push_back(static_cast<uint32_t>(function.word(inst, 0)));
+      if (inst.op == ir::Op::Call)
+        callees[f].push_back(static_cast<uint32_t>(function.word(inst, 0)));
   }
   need.recursive = HasCycle(callees);
   return need;
@@ -197,7 +202,8 @@ Result<int32_t> CallOnStack(StackNeed need, const Limits& limits,
   if (failed == 0) failed = pthread_create(&thread, &attributes, Invocation::Start, &call);
   pthread_attr_destroy(&attributes);
   if (failed != 0)
-    return Fail(Diag::LimitReached, fmt::format("no stack of {} bytes for the program can be had", call.stack_bytes));
+    return Fail(Diag::LimitReached,
+                fmt::format("no stack of {} bytes for the program can be had", call.stack_bytes));
   pthread_join(thread, nullptr);
   return call.status;
 }

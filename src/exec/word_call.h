@@ -33,11 +33,13 @@ struct StreamWords {
 // A scalar is its words, a buffer its address and its length.
 std::vector<uint64_t> ArgumentWords(const LoweredCall& call);
 uint32_t WordCount(std::span<const ir::Type> scalars);
-std::vector<Value> ValuesFromWords(std::span<const ir::Type> types, std::span<const uint64_t> words);
+std::vector<Value> ValuesFromWords(std::span<const ir::Type> types,
+                                   std::span<const uint64_t> words);
 
 // The trap of a status: 0 is none, 1 + ir::Trap that trap, WrongTypeStatus an error about a stream.
 constexpr int32_t WrongTypeStatus = 10;
-Result<std::optional<TrapInfo>> TrapOfStatus(int32_t status, std::optional<ir::Op> op, int64_t index);
+Result<std::optional<TrapInfo>> TrapOfStatus(int32_t status, std::optional<ir::Op> op,
+                                             int64_t index);
 
 // Sets a byte when the time of a run is over, or when the flag of the run's context is set.
 class Watchdog {
@@ -70,6 +72,7 @@ StackNeed FindStackNeed(const ir::Program& lowered);
 
 // Calls `run` with the address below which recursion must not go: on this stack where it is small, else on one of the
 // size that the limits allow.
-Result<int32_t> CallOnStack(StackNeed need, const Limits& limits, const std::function<int32_t(uint64_t stack_end)>& run);
+Result<int32_t> CallOnStack(StackNeed need, const Limits& limits,
+                            const std::function<int32_t(uint64_t stack_end)>& run);
 
 }  // namespace frazil::exec

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "ir/prelude.h"
 #include "ir/text.h"
+#include "targets/native/native.h"
 
 namespace frazil::cli {
 namespace {
@@ -60,6 +61,9 @@ Result<int> Doctor(Session& session) {
     Progress progress(session, "trying the targets");
     for (const auto& target : AllTargets()) findings.push_back(TryTarget(*target, session.limits));
   }
+  findings.push_back({"native code", true, false,
+                      fmt::format("level {} of this machine, by {}", exec::CpuLevelName(exec::HostLevel()),
+                                  targets::native::Toolchain())});
   for (const char* tool : {"clang-22", "gcc", "node", "wasm-validate"}) {
     std::string path = FindOnPath(tool);
     findings.push_back({tool, !path.empty(), false, path.empty() ? "not found; only tests use it" : path});

@@ -43,8 +43,8 @@ constexpr std::array<LevelNames, exec::CpuLevelCount> Levels = {{
 constexpr size_t MostOptimizedInsts = 10'000;
 
 bool IsHuge(const ir::Program& program) {
-  return std::ranges::any_of(program.functions,
-                             [](const ir::Function& f) { return f.insts.size() > MostOptimizedInsts; });
+  return std::ranges::any_of(
+      program.functions, [](const ir::Function& f) { return f.insts.size() > MostOptimizedInsts; });
 }
 
 void InitializeLlvm() {
@@ -97,13 +97,15 @@ class MachinePool {
     const llvm::Triple triple(TripleName);
     std::string error;
     const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, error);
-    if (target == nullptr) return Fail(Diag::MissingLibrary, "the code generator has no x86-64: " + error);
+    if (target == nullptr)
+      return Fail(Diag::MissingLibrary, "the code generator has no x86-64: " + error);
     const LevelNames& names = Levels[static_cast<size_t>(level)];
     llvm::TargetOptions options;
     Machine machine(target->createTargetMachine(
         triple, names.cpu, names.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
         optimize ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::None, /*JIT=*/false));
-    if (machine == nullptr) return Fail(Diag::MissingLibrary, "the code generator cannot be started");
+    if (machine == nullptr)
+      return Fail(Diag::MissingLibrary, "the code generator cannot be started");
     return machine;
   }
 
@@ -140,11 +142,13 @@ bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Nat
                                                     "fn." + lowered.functions[id.index].name);
   }
   for (ir::FuncId id : facts.order)
-    if (facts.called[id.index]) FunctionEmitter(shared, id, shared.functions[id.index], false).EmitFunction();
+    if (facts.called[id.index])
+      FunctionEmitter(shared, id, shared.functions[id.index], false).EmitFunction();
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* const pointer = llvm::PointerType::get(context, 0);
   llvm::Function* const entry = shared.AddFunction(
-      llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer}, false), EntryName);
+      llvm::FunctionType::get(llvm::Type::getInt32Ty(context), {pointer, pointer, pointer}, false),
+      EntryName);
   entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
   entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
   entry->setDSOLocal(true);
@@ -152,11 +156,13 @@ bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Nat
   return shared.uses_run;
 }
 
-Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& machine, Output output) {
+Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& machine,
+                                     Output output) {
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  const auto kind = output == Output::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  const auto kind = output == Output::Object ? llvm::CodeGenFileType::ObjectFile
+                                             : llvm::CodeGenFileType::AssemblyFile;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
     return Fail(Diag::MissingLibrary, "the code generator cannot write this kind of file");
   passes.run(module);
@@ -165,7 +171,8 @@ Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& 
 
 }  // namespace
 
-Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& options, Output output) {
+Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& options,
+                           Output output) {
   InitializeLlvm();
   std::string complaint;
   llvm::LLVMContext context;
@@ -192,7 +199,8 @@ Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& opti
     generated.bytes = TRY(RunCodeGenerator(module, *machine, output));
   }
   MachinePool::Get().GiveBack(std::move(machine), options.level, optimize);
-  if (!complaint.empty()) return Fail(Diag::Unsupported, "the code generator refuses: " + complaint);
+  if (!complaint.empty())
+    return Fail(Diag::Unsupported, "the code generator refuses: " + complaint);
   return generated;
 }
 

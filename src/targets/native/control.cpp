@@ -66,18 +66,21 @@ FunctionEmitter::Way FunctionEmitter::EmitWay(const Inst& inst, uint32_t i, llvm
   CloseScratch(mark);
   Way way;
   for (uint32_t k = 0; k < inst.results.count; ++k)
-    way.values.push_back(IsLive(Function::result_of(inst, k)) ? Get(function_.operand(yield, k)) : nullptr);
+    way.values.push_back(IsLive(Function::result_of(inst, k)) ? Get(function_.operand(yield, k))
+                                                              : nullptr);
   way.end = builder_.GetInsertBlock();
   builder_.CreateBr(join);
   return way;
 }
 
-void FunctionEmitter::JoinWays(const Inst& inst, llvm::BasicBlock* join, std::span<const Way> ways) {
+void FunctionEmitter::JoinWays(const Inst& inst, llvm::BasicBlock* join,
+                               std::span<const Way> ways) {
   builder_.SetInsertPoint(join);
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const ValueId result = Function::result_of(inst, k);
     if (!IsLive(result)) continue;
-    llvm::PHINode* const phi = builder_.CreatePHI(ops_.TypeOf(function_.type(result)), static_cast<uint32_t>(ways.size()));
+    llvm::PHINode* const phi =
+        builder_.CreatePHI(ops_.TypeOf(function_.type(result)), static_cast<uint32_t>(ways.size()));
     for (const Way& way : ways) phi->addIncoming(way.values[k], way.end);
     Set(result, phi);
   }
@@ -97,14 +100,16 @@ void FunctionEmitter::EmitSwitch(const Inst& inst) {
   std::vector<llvm::BasicBlock*> starts;
   for (uint32_t i = 0; i < inst.regions.count; ++i) starts.push_back(NewBlock("case"));
   llvm::BasicBlock* const join = NewBlock("join");
-  llvm::SwitchInst* const choice = builder_.CreateSwitch(Get(selector), starts.back(), inst.attributes.count);
+  llvm::SwitchInst* const choice =
+      builder_.CreateSwitch(Get(selector), starts.back(), inst.attributes.count);
   for (uint32_t i = 0; i < inst.attributes.count; ++i) {
-    auto* const value =
-        llvm::cast<llvm::ConstantInt>(ops_.Constant(function_.type(selector), function_.words_of(inst).subspan(i, 1)));
+    auto* const value = llvm::cast<llvm::ConstantInt>(
+        ops_.Constant(function_.type(selector), function_.words_of(inst).subspan(i, 1)));
     choice->addCase(value, starts[i]);
   }
   std::vector<Way> ways;
-  for (uint32_t i = 0; i < inst.regions.count; ++i) ways.push_back(EmitWay(inst, i, starts[i], join));
+  for (uint32_t i = 0; i < inst.regions.count; ++i)
+    ways.push_back(EmitWay(inst, i, starts[i], join));
   JoinWays(inst, join, ways);
 }
 
@@ -122,7 +127,8 @@ LlvmValues FunctionEmitter::Inits(const Inst& loop) const {
 void FunctionEmitter::SetLoopResults(const Inst& loop, std::span<llvm::Value* const> values) {
   for (uint32_t k = 0; k < loop.results.count; ++k) {
     const ValueId result = Function::result_of(loop, k);
-    if (IsLive(result)) Set(result, facts_.canonical[result.index] ? ops_.Canonical(values[k]) : values[k]);
+    if (IsLive(result))
+      Set(result, facts_.canonical[result.index] ? ops_.Canonical(values[k]) : values[k]);
   }
 }
 
@@ -153,7 +159,8 @@ llvm::Value* FunctionEmitter::GoesOn(const Inst& loop, llvm::Value* counter, llv
   return builder_.CreateICmpUGT(left, llvm::ConstantInt::get(left->getType(), step));
 }
 
-LlvmValues FunctionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo, std::span<llvm::Value* const> carried) {
+LlvmValues FunctionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
+                                           std::span<llvm::Value* const> carried) {
   const RegionId body = Function::region_of(loop, 0);
   const ValueId counter = Function::param_of(function_.region(body), 0);
   const bool is_signed = ir::IsSigned(function_.type(counter).scalar);
@@ -162,7 +169,8 @@ LlvmValues FunctionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo, st
   llvm::BasicBlock* const before = builder_.GetInsertBlock();
   llvm::BasicBlock* const turn = NewBlock("turn");
   llvm::BasicBlock* const after = NewBlock("after");
-  builder_.CreateCondBr(is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi), turn, after);
+  builder_.CreateCondBr(is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi),
+                        turn, after);
   builder_.SetInsertPoint(turn);
   llvm::PHINode* const i = builder_.CreatePHI(lo->getType(), 2);
   i->addIncoming(lo, before);
@@ -182,7 +190,8 @@ LlvmValues FunctionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo, st
   const Inst& yield = EmitBody(body);
   CloseScratch(mark);
   parallel_index_ = outer_index;
-  llvm::Value* const next = builder_.CreateAdd(i, ops_.Constant(function_.type(counter), std::span(&step, 1)));
+  llvm::Value* const next =
+      builder_.CreateAdd(i, ops_.Constant(function_.type(counter), std::span(&step, 1)));
   llvm::Value* const goes_on = GoesOn(loop, i, next);
   llvm::BasicBlock* const end = builder_.GetInsertBlock();
   builder_.CreateCondBr(goes_on, turn, after);
@@ -260,7 +269,8 @@ void FunctionEmitter::EmitCall(const Inst& inst) {
       TakeFuel(builder_.getInt64(1), Op::Call);
       PollStop(Op::Call);
     }
-    depth_left = builder_.CreateAlignedLoad(builder_.getInt64Ty(), RunField(NativeRunLayout::DepthLeft), WordAddress);
+    depth_left = builder_.CreateAlignedLoad(builder_.getInt64Ty(),
+                                            RunField(NativeRunLayout::DepthLeft), WordAddress);
     TrapIf(builder_.CreateICmpEQ(depth_left, builder_.getInt64(0)), ir::Trap::Depth, Op::Call);
     builder_.CreateAlignedStore(builder_.CreateSub(depth_left, builder_.getInt64(1)),
                                 RunField(NativeRunLayout::DepthLeft), WordAddress);
@@ -276,18 +286,21 @@ void FunctionEmitter::EmitCall(const Inst& inst) {
   const bool is_struct = call->getType()->isStructTy();
   const uint32_t first = fallible ? 1 : 0;
   if (fallible) PropagateIf(is_struct ? builder_.CreateExtractValue(call, 0) : call, std::nullopt);
-  if (counted) builder_.CreateAlignedStore(depth_left, RunField(NativeRunLayout::DepthLeft), WordAddress);
+  if (counted)
+    builder_.CreateAlignedStore(depth_left, RunField(NativeRunLayout::DepthLeft), WordAddress);
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const ValueId result = Function::result_of(inst, k);
-    if (IsLive(result)) Set(result, is_struct ? builder_.CreateExtractValue(call, k + first) : call);
+    if (IsLive(result))
+      Set(result, is_struct ? builder_.CreateExtractValue(call, k + first) : call);
   }
 }
 
 void FunctionEmitter::TakeFuel(llvm::Value* units, Op op) {
-  llvm::Value* const fuel =
-      builder_.CreateAlignedLoad(builder_.getInt64Ty(), RunField(NativeRunLayout::Fuel), WordAddress);
+  llvm::Value* const fuel = builder_.CreateAlignedLoad(
+      builder_.getInt64Ty(), RunField(NativeRunLayout::Fuel), WordAddress);
   TrapIf(builder_.CreateICmpULT(fuel, units), ir::Trap::Fuel, op);
-  builder_.CreateAlignedStore(builder_.CreateSub(fuel, units), RunField(NativeRunLayout::Fuel), WordAddress);
+  builder_.CreateAlignedStore(builder_.CreateSub(fuel, units), RunField(NativeRunLayout::Fuel),
+                              WordAddress);
 }
 
 void FunctionEmitter::TakeTrips(const Inst& loop) {
@@ -297,24 +310,28 @@ void FunctionEmitter::TakeTrips(const Inst& loop) {
   const uint64_t step = loop.op == Op::For ? static_cast<uint64_t>(function_.word(loop, 0)) : 1;
   llvm::Value* trips = builder_.CreateZExt(builder_.CreateSub(hi, lo), builder_.getInt64Ty());
   if (step != 1) {
-    trips = builder_.CreateUDiv(builder_.CreateSub(trips, builder_.getInt64(1)), builder_.getInt64(step));
+    trips = builder_.CreateUDiv(builder_.CreateSub(trips, builder_.getInt64(1)),
+                                builder_.getInt64(step));
     trips = builder_.CreateAdd(trips, builder_.getInt64(1));
   }
-  llvm::Value* const runs = is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi);
+  llvm::Value* const runs =
+      is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi);
   TakeFuel(builder_.CreateSelect(runs, trips, builder_.getInt64(0)), loop.op);
 }
 
 void FunctionEmitter::PollStop(Op op) {
   llvm::Value* const flag =
       builder_.CreateAlignedLoad(builder_.getPtrTy(), RunField(NativeRunLayout::Stop), WordAddress);
-  llvm::LoadInst* const stopped = builder_.CreateAlignedLoad(builder_.getInt8Ty(), flag, llvm::Align(1));
+  llvm::LoadInst* const stopped =
+      builder_.CreateAlignedLoad(builder_.getInt8Ty(), flag, llvm::Align(1));
   stopped->setAtomic(llvm::AtomicOrdering::Monotonic);
   TrapIf(builder_.CreateICmpNE(stopped, builder_.getInt8(0)), ir::Trap::Fuel, op);
 }
 
 llvm::Value* FunctionEmitter::OpenScratch(RegionId region) {
   if (!facts_.allocates[region.index]) return nullptr;
-  return builder_.CreateAlignedLoad(builder_.getPtrTy(), RunField(NativeRunLayout::Scratch), WordAddress);
+  return builder_.CreateAlignedLoad(builder_.getPtrTy(), RunField(NativeRunLayout::Scratch),
+                                    WordAddress);
 }
 
 void FunctionEmitter::CloseScratch(llvm::Value* mark) {

@@ -50,7 +50,8 @@ class Linker {
     TRY_VOID(Place(SHF_EXECINSTR));
     TRY_VOID(Place(0));
     for (const Elf64_Shdr& section : sections_) {
-      if (section.sh_type == SHT_REL && IsPlaced(section.sh_info)) return Refuse("relocations without addends");
+      if (section.sh_type == SHT_REL && IsPlaced(section.sh_info))
+        return Refuse("relocations without addends");
       if (section.sh_type == SHT_RELA && IsPlaced(section.sh_info)) TRY_VOID(Relocate(section));
     }
     const uint64_t offset = TRY(FindEntry(entry));
@@ -70,7 +71,8 @@ class Linker {
 
   Result<void> ReadHeaders() {
     const Elf64_Ehdr header = TRY(Read<Elf64_Ehdr>(0, 1))[0];
-    const bool is_ours = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+    const bool is_ours = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+                         header.e_ident[EI_CLASS] == ELFCLASS64 &&
                          header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_type == ET_REL &&
                          header.e_machine == EM_X86_64 && header.e_shentsize == sizeof(Elf64_Shdr);
     if (!is_ours) return Refuse("not an x86-64 object");
@@ -99,25 +101,31 @@ class Linker {
     return std::string(rest.substr(0, rest.find('\0')));
   }
 
-  bool IsPlaced(uint64_t section) const { return section < addresses_.size() && addresses_[section] != NotPlaced; }
+  bool IsPlaced(uint64_t section) const {
+    return section < addresses_.size() && addresses_[section] != NotPlaced;
+  }
 
   Result<void> Place(uint64_t executable) {
     for (size_t i = 0; i < sections_.size(); ++i) {
       const Elf64_Shdr& section = sections_[i];
-      if ((section.sh_flags & SHF_ALLOC) == 0 || (section.sh_flags & SHF_EXECINSTR) != executable) continue;
+      if ((section.sh_flags & SHF_ALLOC) == 0 || (section.sh_flags & SHF_EXECINSTR) != executable)
+        continue;
       if (section.sh_size == 0) {
         addresses_[i] = code_.size();
         continue;
       }
       const std::string name = NameIn(section_names_, section.sh_name);
-      if ((section.sh_flags & (SHF_WRITE | SHF_TLS)) != 0) return Refuse("writable data in " + name);
-      if (section.sh_type != SHT_PROGBITS) return Refuse(fmt::format("section {} of type {}", name, section.sh_type));
+      if ((section.sh_flags & (SHF_WRITE | SHF_TLS)) != 0)
+        return Refuse("writable data in " + name);
+      if (section.sh_type != SHT_PROGBITS)
+        return Refuse(fmt::format("section {} of type {}", name, section.sh_type));
       const uint64_t alignment = std::max<uint64_t>(section.sh_addralign, 1);
       if (!std::has_single_bit(alignment) || alignment > ImageAlignment)
         return Refuse(fmt::format("section {} is aligned to {}", name, alignment));
       const std::string_view bytes = TRY(Strings(section));
       if (code_.size() + bytes.size() > MostBytes) return Refuse("more than 1 GiB");
-      code_.resize((code_.size() + alignment - 1) / alignment * alignment, executable != 0 ? '\xcc' : '\0');
+      code_.resize((code_.size() + alignment - 1) / alignment * alignment,
+                   executable != 0 ? '\xcc' : '\0');
       addresses_[i] = code_.size();
       code_ += bytes;
     }
@@ -129,27 +137,32 @@ class Linker {
     const Elf64_Sym& symbol = symbols_[index];
     const std::string name = NameIn(symbol_names_, symbol.st_name);
     if (symbol.st_shndx == SHN_UNDEF) return Refuse("undefined symbol " + name);
-    if (!IsPlaced(symbol.st_shndx)) return Refuse("symbol " + name + " in a section that is not loaded");
+    if (!IsPlaced(symbol.st_shndx))
+      return Refuse("symbol " + name + " in a section that is not loaded");
     return addresses_[symbol.st_shndx] + symbol.st_value;
   }
 
   Result<void> Relocate(const Elf64_Shdr& section) {
-    const auto relocations = TRY(Read<Elf64_Rela>(section.sh_offset, section.sh_size / sizeof(Elf64_Rela)));
+    const auto relocations =
+        TRY(Read<Elf64_Rela>(section.sh_offset, section.sh_size / sizeof(Elf64_Rela)));
     const Elf64_Shdr& target = sections_[section.sh_info];
     for (const Elf64_Rela& relocation : relocations) {
       const uint32_t type = ELF64_R_TYPE(relocation.r_info);
       const bool is_short = type == R_X86_64_PC32 || type == R_X86_64_PLT32;
       if (!is_short && type != R_X86_64_PC64) {
         const std::string_view name = RelocationName(type);
-        return Refuse(name.empty() ? fmt::format("relocation of type {}", type) : fmt::format("relocation {}", name));
+        return Refuse(name.empty() ? fmt::format("relocation of type {}", type)
+                                   : fmt::format("relocation {}", name));
       }
       const uint64_t bytes = is_short ? 4 : 8;
       if (relocation.r_offset > target.sh_size || target.sh_size - relocation.r_offset < bytes)
         return Refuse("a relocation outside of its section");
       const uint64_t symbol = TRY(AddressOf(ELF64_R_SYM(relocation.r_info)));
       const uint64_t place = addresses_[section.sh_info] + relocation.r_offset;
-      const int64_t value = static_cast<int64_t>(symbol + static_cast<uint64_t>(relocation.r_addend) - place);
-      if (is_short && value != static_cast<int32_t>(value)) return Refuse("a distance of more than 2 GiB");
+      const int64_t value =
+          static_cast<int64_t>(symbol + static_cast<uint64_t>(relocation.r_addend) - place);
+      if (is_short && value != static_cast<int32_t>(value))
+        return Refuse("a distance of more than 2 GiB");
       std::memcpy(code_.data() + place, &value, bytes);
     }
     return {};
@@ -157,7 +170,8 @@ class Linker {
 
   Result<uint64_t> FindEntry(std::string_view entry) const {
     for (size_t i = 0; i < symbols_.size(); ++i) {
-      if (ELF64_ST_TYPE(symbols_[i].st_info) != STT_FUNC || NameIn(symbol_names_, symbols_[i].st_name) != entry)
+      if (ELF64_ST_TYPE(symbols_[i].st_info) != STT_FUNC ||
+          NameIn(symbol_names_, symbols_[i].st_name) != entry)
         continue;
       const uint64_t offset = TRY(AddressOf(i));
       if (offset >= code_.size()) break;
@@ -176,6 +190,8 @@ class Linker {
 
 }  // namespace
 
-Result<LinkedCode> LinkObject(std::string_view object, std::string_view entry) { return Linker(object).Link(entry); }
+Result<LinkedCode> LinkObject(std::string_view object, std::string_view entry) {
+  return Linker(object).Link(entry);
+}
 
 }  // namespace frazil::targets::native

@@ -26,7 +26,7 @@ struct TestObject {
   uint32_t relocation_section_type = SHT_RELA;
   int64_t addend = -4;
   uint64_t relocation_offset = 4;
-  uint32_t symbol = 2;          // which the relocation is against: 1 the function, 2 the data, 3 undefined
+  uint32_t symbol = 2;  // which the relocation is against: 1 the function, 2 the data, 3 undefined
   bool relocates = true;
 
   std::string Bytes() const {
@@ -39,12 +39,14 @@ struct TestObject {
     Append(symbols, Elf64_Sym{12, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), 0, SHN_UNDEF, 0, 0});
     std::string relocations;
     if (relocates)
-      Append(relocations, Elf64_Rela{relocation_offset, ELF64_R_INFO(uint64_t{symbol}, relocation_type), addend});
+      Append(relocations, Elf64_Rela{relocation_offset,
+                                     ELF64_R_INFO(uint64_t{symbol}, relocation_type), addend});
     std::string file(sizeof(Elf64_Ehdr), '\0');
     std::vector<Elf64_Shdr> sections(1);
-    auto add = [&](uint32_t name, uint32_t type, uint64_t flags, const std::string& content, uint64_t alignment,
-                   uint32_t link = 0, uint32_t info = 0) {
-      sections.push_back({name, type, flags, 0, file.size(), content.size(), link, info, alignment, 0});
+    auto add = [&](uint32_t name, uint32_t type, uint64_t flags, const std::string& content,
+                   uint64_t alignment, uint32_t link = 0, uint32_t info = 0) {
+      sections.push_back(
+          {name, type, flags, 0, file.size(), content.size(), link, info, alignment, 0});
       file += content;
     };
     add(1, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, text, 16);

@@ -43,8 +43,8 @@ bool Moves(const Inst& inst, uint32_t operand) {
 
 class Marker {
  public:
-  Marker(const ir::Program& program, const ProgramFacts& all, const Function& function, FunctionFacts& facts,
-         bool metered)
+  Marker(const ir::Program& program, const ProgramFacts& all, const Function& function,
+         FunctionFacts& facts, bool metered)
       : program_(program), all_(all), function_(function), facts_(facts), metered_(metered) {}
 
   void Run() {
@@ -75,7 +75,8 @@ class Marker {
     facts_.allocates.assign(function_.regions.size(), false);
     for (uint32_t r = 0; r < function_.regions.size(); ++r) {
       const ir::Region& region = function_.regions[r];
-      for (uint32_t i = 0; i < region.params.count; ++i) facts_.home[region.params.begin + i] = RegionId(r);
+      for (uint32_t i = 0; i < region.params.count; ++i)
+        facts_.home[region.params.begin + i] = RegionId(r);
       for (InstId id : region.insts) {
         const Inst& inst = function_.inst(id);
         in_order_.push_back(id);
@@ -113,7 +114,9 @@ class Marker {
            MayTrap(program_, function_, facts_, inst);
   }
 
-  const Inst& Terminator(RegionId region) const { return function_.inst(function_.region(region).insts.back()); }
+  const Inst& Terminator(RegionId region) const {
+    return function_.inst(function_.region(region).insts.back());
+  }
 
   void NeedInst(InstId id) {
     while (id.valid() && !facts_.needed[id.index]) {
@@ -188,7 +191,8 @@ class Marker {
   // every turn: once after the loop is enough.
   void FindLazy() {
     std::vector<bool> moved(function_.values.size(), false);
-    for (InstId id : in_order_) ForEachMove(id, [&](ValueId value, ValueId) { moved[value.index] = true; });
+    for (InstId id : in_order_)
+      ForEachMove(id, [&](ValueId value, ValueId) { moved[value.index] = true; });
     for (InstId id : in_order_) {
       const Inst& loop = function_.inst(id);
       if (!facts_.needed[id.index] || (loop.op != Op::For && loop.op != Op::While)) continue;
@@ -238,7 +242,8 @@ std::vector<std::vector<uint32_t>> CallGraph(const ir::Program& program) {
   std::vector<std::vector<uint32_t>> callees(program.functions.size());
   for (size_t f = 0; f < program.functions.size(); ++f) {
     for (const Inst& inst : program.functions[f].insts)
-      if (inst.op == Op::Call) callees[f].push_back(static_cast<uint32_t>(program.functions[f].word(inst, 0)));
+      if (inst.op == Op::Call)
+        callees[f].push_back(static_cast<uint32_t>(program.functions[f].word(inst, 0)));
   }
   return callees;
 }
@@ -247,7 +252,10 @@ std::vector<std::vector<uint32_t>> CallGraph(const ir::Program& program) {
 class CallOrder {
  public:
   CallOrder(const std::vector<std::vector<uint32_t>>& callees, ProgramFacts& facts)
-      : callees_(callees), facts_(facts), number_(callees.size(), 0), low_(callees.size(), 0),
+      : callees_(callees),
+        facts_(facts),
+        number_(callees.size(), 0),
+        low_(callees.size(), 0),
         on_stack_(callees.size(), false) {}
 
   void From(uint32_t entry) {
@@ -266,7 +274,8 @@ class CallOrder {
       const uint32_t done = f;
       Close(done);
       frames_.pop_back();
-      if (!frames_.empty()) low_[frames_.back().first] = std::min(low_[frames_.back().first], low_[done]);
+      if (!frames_.empty())
+        low_[frames_.back().first] = std::min(low_[frames_.back().first], low_[done]);
     }
   }
 
@@ -312,7 +321,9 @@ bool IsDirectlyFallible(const ir::Program& program, const Function& function, bo
     // A `while` looks at the stop flag, a call at the depth.
     if (inst.op == Op::While) return true;
     if (metered && (inst.op == Op::For || inst.op == Op::Parallel)) return true;
-    if (inst.op == Op::Call && !program.functions[static_cast<size_t>(function.word(inst, 0))].is_prelude) return true;
+    if (inst.op == Op::Call &&
+        !program.functions[static_cast<size_t>(function.word(inst, 0))].is_prelude)
+      return true;
   }
   return false;
 }

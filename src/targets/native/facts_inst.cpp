@@ -22,8 +22,8 @@ bool IsZero(std::span<const uint64_t> words) {
 }
 
 // A bound b with 0 <= value <= b, if one is easily seen.
-std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts& facts, ValueId value,
-                                   int depth = 8) {
+std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts& facts,
+                                   ValueId value, int depth = 8) {
   const ir::Type type = function.type(value);
   if (!type.is_scalar() || !(ir::IsFixedInt(type.scalar) || type.scalar == Scalar::Bool)) return {};
   if (const auto words = ConstantOf(function, facts, value)) {
@@ -34,7 +34,9 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
   if (!ir::IsSigned(type.scalar)) by_type = UINT64_MAX >> (64 - ir::BitsOf(type));
   const Inst* inst = DefinitionOf(function, facts, value);
   if (inst == nullptr || depth == 0) return by_type;
-  auto bound = [&](uint32_t i) { return UpperBound(function, facts, function.operand(*inst, i), depth - 1); };
+  auto bound = [&](uint32_t i) {
+    return UpperBound(function, facts, function.operand(*inst, i), depth - 1);
+  };
   switch (inst->op) {
     case Op::And: {
       const auto a = bound(0);
@@ -44,7 +46,8 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
     }
     case Op::Cast: {
       const auto a = bound(0);
-      const uint64_t greatest = UINT64_MAX >> (64 - ir::BitsOf(type) + (ir::IsSigned(type.scalar) ? 1 : 0));
+      const uint64_t greatest =
+          UINT64_MAX >> (64 - ir::BitsOf(type) + (ir::IsSigned(type.scalar) ? 1 : 0));
       return a && *a <= greatest ? a : by_type;
     }
     case Op::Select: {
@@ -67,14 +70,17 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
 const Inst* LoopOfCounter(const Function& function, const FunctionFacts& facts, ValueId value) {
   if (facts.definition[value.index].valid()) return nullptr;
   const ir::RegionId home = facts.home[value.index];
-  if (function.region(home).params.begin != value.index || !facts.owner[home.index].valid()) return nullptr;
+  if (function.region(home).params.begin != value.index || !facts.owner[home.index].valid())
+    return nullptr;
   const Inst& owner = function.inst(facts.owner[home.index]);
   return owner.op == Op::For || owner.op == Op::Parallel ? &owner : nullptr;
 }
 
 bool AlwaysFits(ir::Type from, ir::Type to) {
   auto bits = [](ir::Type type) {
-    return type.scalar == Scalar::Int ? 64 * type.limbs : type.scalar == Scalar::Bool ? 1 : ir::BitsOf(type);
+    return type.scalar == Scalar::Int    ? 64 * type.limbs
+           : type.scalar == Scalar::Bool ? 1
+                                         : ir::BitsOf(type);
   };
   if (ir::IsSigned(from.scalar)) return ir::IsSigned(to.scalar) && bits(to) >= bits(from);
   return ir::IsSigned(to.scalar) ? bits(to) > bits(from) : bits(to) >= bits(from);
@@ -94,8 +100,8 @@ bool InverseMayTrap(const Function& function, const FunctionFacts& facts, ValueI
 
 }  // namespace
 
-std::optional<std::span<const uint64_t>> ConstantOf(const Function& function, const FunctionFacts& facts,
-                                                    ValueId value) {
+std::optional<std::span<const uint64_t>> ConstantOf(const Function& function,
+                                                    const FunctionFacts& facts, ValueId value) {
   const Inst* inst = DefinitionOf(function, facts, value);
   if (inst == nullptr || inst->op != Op::Const) return {};
   return function.words_of(*inst);
@@ -106,14 +112,16 @@ bool IsInside(const Function& function, const FunctionFacts& facts, ValueId buff
   const auto bound = UpperBound(function, facts, index);
   if (made != nullptr && made->op == Op::Alloc) {
     const auto length = ConstantOf(function, facts, function.operand(*made, 0));
-    if (length && bound && static_cast<int64_t>((*length)[0]) > 0 && *bound < (*length)[0]) return true;
+    if (length && bound && static_cast<int64_t>((*length)[0]) > 0 && *bound < (*length)[0])
+      return true;
   }
   if (facts.home.empty()) return false;
   const Inst* loop = LoopOfCounter(function, facts, index);
   if (loop == nullptr || !UpperBound(function, facts, function.operand(*loop, 0))) return false;
   const ValueId hi = function.operand(*loop, 1);
   const Inst* length = DefinitionOf(function, facts, hi);
-  if (length != nullptr && length->op == Op::Length && function.operand(*length, 0) == buffer) return true;
+  if (length != nullptr && length->op == Op::Length && function.operand(*length, 0) == buffer)
+    return true;
   if (made == nullptr || made->op != Op::Alloc) return false;
   const ValueId allocated = function.operand(*made, 0);
   if (allocated == hi) return true;
@@ -123,7 +131,8 @@ bool IsInside(const Function& function, const FunctionFacts& facts, ValueId buff
          static_cast<int64_t>((*constant_hi)[0]) <= static_cast<int64_t>((*constant_length)[0]);
 }
 
-bool MayTrap(const ir::Program& program, const Function& function, const FunctionFacts& facts, const Inst& inst) {
+bool MayTrap(const ir::Program& program, const Function& function, const FunctionFacts& facts,
+             const Inst& inst) {
   switch (inst.op) {
     case Op::DivTrunc:
     case Op::DivFloor:

@@ -20,7 +20,8 @@ constexpr llvm::Align AnyAddress = llvm::Align::Constant<1>();
 constexpr llvm::Align WordAddress = llvm::Align::Constant<8>();
 
 bool IsSeveralWords(ir::Type type) {
-  return type.scalar == Scalar::Int || type.scalar == Scalar::XField || type.scalar == Scalar::Digest;
+  return type.scalar == Scalar::Int || type.scalar == Scalar::XField ||
+         type.scalar == Scalar::Digest;
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ bool IsSeveralWords(ir::Type type) {
 // --- the module -----------------------------------------------------------------------------------------------
 
 llvm::Function* ModuleEmitter::AddFunction(llvm::FunctionType* type, const std::string& name) {
-  llvm::Function* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  llvm::Function* function =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   if (level == exec::CpuLevel::Avx512) {
     function->addFnAttr("prefer-vector-width", "512");
@@ -50,15 +52,17 @@ llvm::GlobalVariable* ModuleEmitter::Table(ir::DataId id) {
                                   : bytes == 2 ? array(uint16_t{})
                                   : bytes == 4 ? array(uint32_t{})
                                                : array(uint64_t{});
-  tables[id.index] = new llvm::GlobalVariable(module, content->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                                              content, "data." + data.name);
+  tables[id.index] =
+      new llvm::GlobalVariable(module, content->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                               content, "data." + data.name);
   tables[id.index]->setAlignment(llvm::Align(64));
   return tables[id.index];
 }
 
 // --- functions ------------------------------------------------------------------------------------------------
 
-FunctionEmitter::FunctionEmitter(ModuleEmitter& shared, ir::FuncId id, llvm::Function* target, bool is_entry)
+FunctionEmitter::FunctionEmitter(ModuleEmitter& shared, ir::FuncId id, llvm::Function* target,
+                                 bool is_entry)
     : shared_(shared),
       id_(id),
       function_(shared.program.functions[id.index]),
@@ -84,9 +88,10 @@ llvm::FunctionType* FunctionEmitter::TypeOfFunction(const ModuleEmitter& shared,
   std::vector<llvm::Type*> results;
   if (shared.facts.fallible[id.index]) results.push_back(builder.getInt32Ty());
   for (ir::Type type : function.results) results.push_back(ops.TypeOf(type));
-  llvm::Type* const result = results.empty()       ? builder.getVoidTy()
-                             : results.size() == 1 ? results[0]
-                                                   : llvm::StructType::get(shared.module.getContext(), results);
+  llvm::Type* const result = results.empty() ? builder.getVoidTy()
+                             : results.size() == 1
+                                 ? results[0]
+                                 : llvm::StructType::get(shared.module.getContext(), results);
   return llvm::FunctionType::get(result, params, false);
 }
 
@@ -111,7 +116,8 @@ void FunctionEmitter::EmitEntry() {
   run_ = target_->getArg(2);
   uint32_t word = 0;
   auto next = [&](uint32_t words) {
-    llvm::Value* const address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), arguments, word);
+    llvm::Value* const address =
+        builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), arguments, word);
     word += words;
     return address;
   };
@@ -137,7 +143,8 @@ void FunctionEmitter::EmitReturn(const ir::Inst& inst) {
     uint32_t word = 0;
     for (ValueId value : function_.operands_of(inst)) {
       const ir::Type type = function_.type(value);
-      ToWords(type, Get(value), builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), results_address_, word));
+      ToWords(type, Get(value),
+              builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), results_address_, word));
       word += ir::WordsOf(type);
     }
     builder_.CreateRet(builder_.getInt32(0));
@@ -156,7 +163,8 @@ void FunctionEmitter::EmitReturn(const ir::Inst& inst) {
 }
 
 llvm::Value* FunctionEmitter::FromWords(ir::Type type, llvm::Value* address) {
-  if (IsSeveralWords(type)) return builder_.CreateAlignedLoad(ops_.TypeOf(type), address, WordAddress);
+  if (IsSeveralWords(type))
+    return builder_.CreateAlignedLoad(ops_.TypeOf(type), address, WordAddress);
   // The low bytes of a word come first.
   return LoadElement(type, address);
 }
@@ -165,8 +173,10 @@ void FunctionEmitter::ToWords(ir::Type type, llvm::Value* value, llvm::Value* ad
   if (!IsSeveralWords(type)) {
     llvm::Type* const word = builder_.getInt64Ty();
     if (value->getType()->isFloatingPointTy())
-      value = builder_.CreateBitCast(value, builder_.getIntNTy(value->getType()->getScalarSizeInBits()));
-    value = ir::IsSigned(type.scalar) ? builder_.CreateSExtOrTrunc(value, word) : builder_.CreateZExtOrTrunc(value, word);
+      value = builder_.CreateBitCast(value,
+                                     builder_.getIntNTy(value->getType()->getScalarSizeInBits()));
+    value = ir::IsSigned(type.scalar) ? builder_.CreateSExtOrTrunc(value, word)
+                                      : builder_.CreateZExtOrTrunc(value, word);
   }
   builder_.CreateAlignedStore(value, address, WordAddress);
 }
@@ -190,10 +200,12 @@ void FunctionEmitter::SetResult(const ir::Inst& inst, llvm::Value* value) {
   Set(result, facts_.canonical[result.index] ? ops_.Canonical(value) : value);
 }
 
-llvm::Value* FunctionEmitter::ElementAddress(ir::Type element, llvm::Value* base, llvm::Value* index) {
-  llvm::Type* const type = IsSeveralWords(element)
-                               ? llvm::ArrayType::get(builder_.getInt64Ty(), ir::WordsOf(element))
-                               : static_cast<llvm::Type*>(builder_.getIntNTy(8 * ir::BytesOf(element)));
+llvm::Value* FunctionEmitter::ElementAddress(ir::Type element, llvm::Value* base,
+                                             llvm::Value* index) {
+  llvm::Type* const type =
+      IsSeveralWords(element)
+          ? llvm::ArrayType::get(builder_.getInt64Ty(), ir::WordsOf(element))
+          : static_cast<llvm::Type*>(builder_.getIntNTy(8 * ir::BytesOf(element)));
   return builder_.CreateInBoundsGEP(type, base, index);
 }
 
@@ -215,12 +227,15 @@ llvm::BasicBlock* FunctionEmitter::NewBlock(const char* name) {
   return llvm::BasicBlock::Create(context(), name, target_);
 }
 
-void FunctionEmitter::BranchUnlikely(llvm::Value* rare, llvm::BasicBlock* then_rare, llvm::BasicBlock* otherwise) {
-  builder_.CreateCondBr(rare, then_rare, otherwise, llvm::MDBuilder(context()).createBranchWeights(1, 1 << 20));
+void FunctionEmitter::BranchUnlikely(llvm::Value* rare, llvm::BasicBlock* then_rare,
+                                     llvm::BasicBlock* otherwise) {
+  builder_.CreateCondBr(rare, then_rare, otherwise,
+                        llvm::MDBuilder(context()).createBranchWeights(1, 1 << 20));
 }
 
 void FunctionEmitter::TrapIf(llvm::Value* condition, ir::Trap kind, Op op) {
-  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant != nullptr && constant->isZero())
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
+      constant != nullptr && constant->isZero())
     return;
   llvm::BasicBlock* const trap = TrapBlock(kind, op);
   llvm::BasicBlock* const next = NewBlock("go");
@@ -246,10 +261,12 @@ llvm::BasicBlock* FunctionEmitter::TrapBlock(ir::Trap kind, Op op) {
   builder_.SetInsertPoint(place->second);
   builder_.CreateBr(trap_exit_);
   llvm::Value* const incoming[] = {
-      builder_.getInt32(1 + static_cast<uint32_t>(kind)), builder_.getInt32(static_cast<uint32_t>(op)),
+      builder_.getInt32(1 + static_cast<uint32_t>(kind)),
+      builder_.getInt32(static_cast<uint32_t>(op)),
       parallel_index_ != nullptr ? parallel_index_ : builder_.getInt64(static_cast<uint64_t>(-1))};
   auto phi = trap_exit_->begin();
-  for (llvm::Value* value : incoming) llvm::cast<llvm::PHINode>(&*phi++)->addIncoming(value, place->second);
+  for (llvm::Value* value : incoming)
+    llvm::cast<llvm::PHINode>(&*phi++)->addIncoming(value, place->second);
   return place->second;
 }
 
@@ -268,8 +285,8 @@ void FunctionEmitter::PropagateIf(llvm::Value* status, std::optional<Op> op) {
   BranchUnlikely(builder_.CreateICmpNE(status, builder_.getInt32(0)), failed, next);
   builder_.SetInsertPoint(failed);
   if (op)
-    builder_.CreateAlignedStore(builder_.getInt32(static_cast<uint32_t>(*op)), RunField(NativeRunLayout::TrapOp),
-                                WordAddress);
+    builder_.CreateAlignedStore(builder_.getInt32(static_cast<uint32_t>(*op)),
+                                RunField(NativeRunLayout::TrapOp), WordAddress);
   if (op || parallel_index_ != nullptr)
     builder_.CreateAlignedStore(
         parallel_index_ != nullptr ? parallel_index_ : builder_.getInt64(static_cast<uint64_t>(-1)),
@@ -288,13 +305,16 @@ llvm::Value* FunctionEmitter::RunField(size_t offset) {
 llvm::Value* FunctionEmitter::CallHelper(exec::NativeHelper helper, llvm::Type* result,
                                          std::span<llvm::Value* const> arguments) {
   llvm::Type* const pointer = builder_.getPtrTy();
-  llvm::Value* const table = builder_.CreateAlignedLoad(pointer, RunField(NativeRunLayout::Helpers), WordAddress);
-  llvm::Value* const place = builder_.CreateConstInBoundsGEP1_64(pointer, table, static_cast<uint64_t>(helper));
+  llvm::Value* const table =
+      builder_.CreateAlignedLoad(pointer, RunField(NativeRunLayout::Helpers), WordAddress);
+  llvm::Value* const place =
+      builder_.CreateConstInBoundsGEP1_64(pointer, table, static_cast<uint64_t>(helper));
   llvm::Value* const function = builder_.CreateAlignedLoad(pointer, place, WordAddress);
   std::vector<llvm::Type*> types;
   for (llvm::Value* argument : arguments) types.push_back(argument->getType());
-  llvm::CallInst* const call = builder_.CreateCall(llvm::FunctionType::get(result, types, false), function,
-                                                   llvm::ArrayRef(arguments.data(), arguments.size()));
+  llvm::CallInst* const call =
+      builder_.CreateCall(llvm::FunctionType::get(result, types, false), function,
+                          llvm::ArrayRef(arguments.data(), arguments.size()));
   call->setDoesNotThrow();
   return call;
 }
@@ -311,10 +331,10 @@ llvm::Value* FunctionEmitter::StackWords(uint32_t number, uint32_t words) {
 }
 
 void FunctionEmitter::CheckStack() {
-  llvm::Value* const frame =
-      builder_.CreateIntrinsic(llvm::Intrinsic::frameaddress, {builder_.getPtrTy()}, {builder_.getInt32(0)});
-  llvm::Value* const limit =
-      builder_.CreateAlignedLoad(builder_.getInt64Ty(), RunField(NativeRunLayout::StackLimit), WordAddress);
+  llvm::Value* const frame = builder_.CreateIntrinsic(
+      llvm::Intrinsic::frameaddress, {builder_.getPtrTy()}, {builder_.getInt32(0)});
+  llvm::Value* const limit = builder_.CreateAlignedLoad(
+      builder_.getInt64Ty(), RunField(NativeRunLayout::StackLimit), WordAddress);
   llvm::Value* const here = builder_.CreatePtrToInt(frame, builder_.getInt64Ty());
   TrapIf(builder_.CreateICmpULT(here, limit), ir::Trap::Depth, Op::Call);
 }

@@ -29,8 +29,8 @@ struct ModuleEmitter {
   bool metered;
   bool vectorize;
   llvm::Module& module;
-  bool uses_run = false;                        // some instruction reads or writes the run
-  std::vector<llvm::Function*> functions = {};  // by FuncId; null: not called
+  bool uses_run = false;                           // some instruction reads or writes the run
+  std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
 
   llvm::GlobalVariable* Table(ir::DataId id);
@@ -76,7 +76,8 @@ class FunctionEmitter : public HelperCaller {
   // The scalar form of a `for` or `parallel` that starts at `lo` with these carried values, in the place of those that
   // its operands name; gives the carried values after it and does not set the results. Values that nobody reads are
   // null on both sides.
-  LlvmValues EmitScalarLoop(const ir::Inst& loop, llvm::Value* lo, std::span<llvm::Value* const> carried);
+  LlvmValues EmitScalarLoop(const ir::Inst& loop, llvm::Value* lo,
+                            std::span<llvm::Value* const> carried);
 
   // --- memory; elements are packed and may stand at any address ---
   llvm::Value* ElementAddress(ir::Type element, llvm::Value* base, llvm::Value* index);
@@ -94,7 +95,8 @@ class FunctionEmitter : public HelperCaller {
 
   // --- the run ---
   llvm::Value* RunField(size_t offset);  // the address of a member of exec::NativeRun
-  llvm::Value* CallHelper(exec::NativeHelper helper, llvm::Type* result, std::span<llvm::Value* const> arguments) override;
+  llvm::Value* CallHelper(exec::NativeHelper helper, llvm::Type* result,
+                          std::span<llvm::Value* const> arguments) override;
   llvm::Value* StackWords(uint32_t number, uint32_t words) override;
 
  private:
@@ -106,7 +108,8 @@ class FunctionEmitter : public HelperCaller {
     llvm::BasicBlock* end;
     LlvmValues values;
   };
-  Way EmitWay(const ir::Inst& inst, uint32_t region, llvm::BasicBlock* start, llvm::BasicBlock* join);
+  Way EmitWay(const ir::Inst& inst, uint32_t region, llvm::BasicBlock* start,
+              llvm::BasicBlock* join);
   void JoinWays(const ir::Inst& inst, llvm::BasicBlock* join, std::span<const Way> ways);
   void EmitFor(const ir::Inst& inst);
   void EmitParallel(const ir::Inst& inst);

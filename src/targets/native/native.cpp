@@ -35,7 +35,8 @@ class NativeTarget : public exec::Target {
     return lowered ? "" : lowered.error().message;
   }
 
-  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions& options) const override {
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
     NativeOptions native = options_;
     native.metered = options.metered;
     exec::Artifact artifact;

@@ -13,8 +13,8 @@ namespace frazil::targets::native {
 struct NativeOptions {
   exec::CpuLevel level = exec::HostLevel();
   bool metered = false;
-  bool vectorize = true;    // off: scalar code only
-  bool optimize = true;     // off: the fastest code generation
+  bool vectorize = true;  // off: scalar code only
+  bool optimize = true;   // off: the fastest code generation
 };
 
 Result<exec::NativeImage> EmitImage(const ir::Program& program, const NativeOptions& options = {});

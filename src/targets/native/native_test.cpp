@@ -61,7 +61,8 @@ const char* const Forever = R"(func @main(%n: i64) -> (i64) {
 
 std::vector<CpuLevel> Levels() {
   std::vector<CpuLevel> levels;
-  for (int i = 0; i <= static_cast<int>(exec::HostLevel()); ++i) levels.push_back(static_cast<CpuLevel>(i));
+  for (int i = 0; i <= static_cast<int>(exec::HostLevel()); ++i)
+    levels.push_back(static_cast<CpuLevel>(i));
   return levels;
 }
 
@@ -82,7 +83,8 @@ TEST(NativeTest, RunsAtEveryLevelAndOptimization) {
       NativeOptions options;
       options.level = level;
       options.optimize = optimize;
-      const auto outcome = RunNative(program, {Value::Int(ir::types::I32, 6), Value::Int(ir::types::I32, 7)}, {}, options);
+      const auto outcome = RunNative(
+          program, {Value::Int(ir::types::I32, 6), Value::Int(ir::types::I32, 7)}, {}, options);
       ASSERT_TRUE(outcome.has_value()) << outcome.error().ToString();
       EXPECT_EQ(outcome->results[0], Value::Int(ir::types::I32, 48));
     }
@@ -115,9 +117,11 @@ TEST(NativeTest, WordsInAndOutWithoutARun) {
   EXPECT_EQ(exec::CallNative(**code, arguments, &result, nullptr), 0);
   EXPECT_EQ(result, static_cast<uint64_t>(-7));
   arguments[1] = 0;
-  EXPECT_EQ(exec::CallNative(**code, arguments, &result, nullptr), 1 + static_cast<int>(ir::Trap::DivisionByZero));
+  EXPECT_EQ(exec::CallNative(**code, arguments, &result, nullptr),
+            1 + static_cast<int>(ir::Trap::DivisionByZero));
   exec::NativeRun run;
-  EXPECT_EQ(exec::CallNative(**code, arguments, &result, &run), 1 + static_cast<int>(ir::Trap::DivisionByZero));
+  EXPECT_EQ(exec::CallNative(**code, arguments, &result, &run),
+            1 + static_cast<int>(ir::Trap::DivisionByZero));
   EXPECT_EQ(static_cast<ir::Op>(run.trap_op), ir::Op::DivTrunc);
   EXPECT_EQ(run.trap_index, -1);
 }
@@ -137,12 +141,14 @@ TEST(NativeTest, ARunIsUsedAgain) {
   uint64_t result = 7;
   for (int i = 0; i < 5; ++i) {
     const uint64_t outside[] = {900, 900};
-    EXPECT_EQ(exec::CallNative(**code, outside, &result, &run), 1 + static_cast<int>(ir::Trap::OutOfBounds));
+    EXPECT_EQ(exec::CallNative(**code, outside, &result, &run),
+              1 + static_cast<int>(ir::Trap::OutOfBounds));
     const uint64_t inside[] = {1000, 999};
     EXPECT_EQ(exec::CallNative(**code, inside, &result, &run), 0);
     EXPECT_EQ(result, 0u);
     const uint64_t large[] = {1001, 0};
-    EXPECT_EQ(exec::CallNative(**code, large, &result, &run), 1 + static_cast<int>(ir::Trap::Memory));
+    EXPECT_EQ(exec::CallNative(**code, large, &result, &run),
+              1 + static_cast<int>(ir::Trap::Memory));
   }
 }
 
@@ -175,7 +181,8 @@ TEST(NativeTest, RecursionOnTheCallersStackEndsWithATrap) {
   run.depth_left = UINT64_MAX;
   const uint64_t arguments[] = {uint64_t{1} << 60};
   uint64_t result = 0;
-  EXPECT_EQ(exec::CallNative(**code, arguments, &result, &run), 1 + static_cast<int>(ir::Trap::Depth));
+  EXPECT_EQ(exec::CallNative(**code, arguments, &result, &run),
+            1 + static_cast<int>(ir::Trap::Depth));
 }
 
 TEST(NativeTest, AnEndlessLoopIsStopped) {
@@ -201,7 +208,8 @@ TEST(NativeTest, AnEndlessLoopIsStopped) {
 TEST(NativeTest, FuelIsCountedWhenMetered) {
   exec::RunContext context;
   context.limits.fuel = 100;
-  const auto outcome = RunNative(Parse(Forever), {Value::Int(ir::types::I64, 0)}, context, {}, true);
+  const auto outcome =
+      RunNative(Parse(Forever), {Value::Int(ir::types::I64, 0)}, context, {}, true);
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(outcome->trap, (exec::TrapInfo{ir::Trap::Fuel, ir::Op::While, -1}));
 }

@@ -41,17 +41,22 @@ llvm::Constant* OpEmitter::Constant(ir::Type type, std::span<const uint64_t> wor
   llvm::Type* const llvm_type = TypeOf(type);
   switch (type.scalar) {
     case Scalar::F32:
-      return llvm::ConstantFP::get(llvm_type, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, words[0])));
+      return llvm::ConstantFP::get(
+          llvm_type, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, words[0])));
     case Scalar::F64:
-      return llvm::ConstantFP::get(llvm_type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, words[0])));
+      return llvm::ConstantFP::get(
+          llvm_type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, words[0])));
     case Scalar::XField:
     case Scalar::Digest:
-      return llvm::ConstantDataArray::get(builder_.getContext(), llvm::ArrayRef<uint64_t>(words.data(), words.size()));
+      return llvm::ConstantDataArray::get(builder_.getContext(),
+                                          llvm::ArrayRef<uint64_t>(words.data(), words.size()));
     case Scalar::Int:
-      return llvm::ConstantInt::get(builder_.getContext(),
-                                    llvm::APInt(BitsInRegister(type), llvm::ArrayRef<uint64_t>(words.data(), words.size())));
+      return llvm::ConstantInt::get(
+          builder_.getContext(),
+          llvm::APInt(BitsInRegister(type), llvm::ArrayRef<uint64_t>(words.data(), words.size())));
     default:
-      return llvm::ConstantInt::get(builder_.getContext(), llvm::APInt(64, words[0]).trunc(BitsInRegister(type)));
+      return llvm::ConstantInt::get(builder_.getContext(),
+                                    llvm::APInt(64, words[0]).trunc(BitsInRegister(type)));
   }
 }
 
@@ -67,9 +72,12 @@ llvm::Constant* OpEmitter::Int(V like, uint64_t value) const {
   return llvm::ConstantInt::get(like->getType(), bits > 64 ? wide.zext(bits) : wide.trunc(bits));
 }
 
-llvm::Constant* OpEmitter::Real(V like, double value) const { return llvm::ConstantFP::get(like->getType(), value); }
+llvm::Constant* OpEmitter::Real(V like, double value) const {
+  return llvm::ConstantFP::get(like->getType(), value);
+}
 
-llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<const V> in, int64_t part) {
+llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<const V> in,
+                                int64_t part) {
   const Scalar scalar = type.scalar;
   const bool is_field = ir::Contains(ir::sets::Fields, scalar);
   switch (op) {
@@ -220,7 +228,8 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
 
 bool OpEmitter::ComputesVector(Op op, ir::Type type, ir::Type from) const {
   for (ir::Type t : {type, from}) {
-    if (t.scalar == Scalar::Int || t.scalar == Scalar::XField || t.scalar == Scalar::Digest) return false;
+    if (t.scalar == Scalar::Int || t.scalar == Scalar::XField || t.scalar == Scalar::Digest)
+      return false;
   }
   // Without hardware these are calls; LLVM would take 128-bit lanes for the others.
   if (op == Op::Fma) return type.scalar == Scalar::F32 || level_ != exec::CpuLevel::Baseline;
@@ -246,13 +255,17 @@ llvm::Value* OpEmitter::Integer(Op op, ir::Type type, std::span<const V> in) {
     case Op::Abs:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, in[0], builder_.getFalse());
     case Op::Min:
-      return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, in[0], in[1]);
+      return builder_.CreateBinaryIntrinsic(
+          is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, in[0], in[1]);
     case Op::Max:
-      return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, in[0], in[1]);
+      return builder_.CreateBinaryIntrinsic(
+          is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, in[0], in[1]);
     case Op::MulHi: {
       const uint32_t bits = static_cast<uint32_t>(ir::BitsOf(type));
       llvm::Type* const wide = Lanes(builder_.getIntNTy(2 * bits), in[0]);
-      auto widen = [&](V x) { return is_signed ? builder_.CreateSExt(x, wide) : builder_.CreateZExt(x, wide); };
+      auto widen = [&](V x) {
+        return is_signed ? builder_.CreateSExt(x, wide) : builder_.CreateZExt(x, wide);
+      };
       const V product = builder_.CreateMul(widen(in[0]), widen(in[1]));
       return builder_.CreateTrunc(builder_.CreateLShr(product, bits), in[0]->getType());
     }
@@ -266,7 +279,8 @@ llvm::Value* OpEmitter::Integer(Op op, ir::Type type, std::span<const V> in) {
 // The divisor is not 0. MIN / -1 is a fault of the processor: divide by 1 there and negate.
 llvm::Value* OpEmitter::Division(Op op, ir::Type type, V a, V b) {
   const bool is_quotient = op == Op::DivTrunc || op == Op::DivFloor || op == Op::DivChecked;
-  if (!ir::IsSigned(type.scalar)) return is_quotient ? builder_.CreateUDiv(a, b) : builder_.CreateURem(a, b);
+  if (!ir::IsSigned(type.scalar))
+    return is_quotient ? builder_.CreateUDiv(a, b) : builder_.CreateURem(a, b);
   const V minus_one = llvm::Constant::getAllOnesValue(b->getType());
   const V is_minus_one = builder_.CreateICmpEQ(b, minus_one);
   const V safe = builder_.CreateSelect(is_minus_one, Int(b, 1), b);
@@ -284,8 +298,12 @@ llvm::Value* OpEmitter::Division(Op op, ir::Type type, V a, V b) {
 }
 
 llvm::Value* OpEmitter::Bits(Op op, ir::Type type, std::span<const V> in) {
-  auto amount = [&] { return builder_.CreateAnd(in[1], Int(in[1], static_cast<uint64_t>(ir::BitsOf(type) - 1))); };
-  auto funnel = [&](ID id) { return builder_.CreateIntrinsic(in[0]->getType(), id, {in[0], in[0], in[1]}); };
+  auto amount = [&] {
+    return builder_.CreateAnd(in[1], Int(in[1], static_cast<uint64_t>(ir::BitsOf(type) - 1)));
+  };
+  auto funnel = [&](ID id) {
+    return builder_.CreateIntrinsic(in[0]->getType(), id, {in[0], in[0], in[1]});
+  };
   switch (op) {
     case Op::And:
       return builder_.CreateAnd(in[0], in[1]);
@@ -298,7 +316,8 @@ llvm::Value* OpEmitter::Bits(Op op, ir::Type type, std::span<const V> in) {
     case Op::Shl:
       return builder_.CreateShl(in[0], amount());
     case Op::Shr:
-      return ir::IsSigned(type.scalar) ? builder_.CreateAShr(in[0], amount()) : builder_.CreateLShr(in[0], amount());
+      return ir::IsSigned(type.scalar) ? builder_.CreateAShr(in[0], amount())
+                                       : builder_.CreateLShr(in[0], amount());
     case Op::Rotl:
       return funnel(llvm::Intrinsic::fshl);
     case Op::Rotr:
@@ -317,9 +336,11 @@ llvm::Value* OpEmitter::Bits(Op op, ir::Type type, std::span<const V> in) {
 }
 
 llvm::Value* OpEmitter::IsZero(ir::Type type, V value) {
-  if (type.scalar != Scalar::XField && type.scalar != Scalar::Digest) return builder_.CreateICmpEQ(value, Int(value, 0));
+  if (type.scalar != Scalar::XField && type.scalar != Scalar::Digest)
+    return builder_.CreateICmpEQ(value, Int(value, 0));
   V any = builder_.CreateExtractValue(value, 0);
-  for (uint32_t i = 1; i < ir::WordsOf(type); ++i) any = builder_.CreateOr(any, builder_.CreateExtractValue(value, i));
+  for (uint32_t i = 1; i < ir::WordsOf(type); ++i)
+    any = builder_.CreateOr(any, builder_.CreateExtractValue(value, i));
   return builder_.CreateICmpEQ(any, Int(any, 0));
 }
 
@@ -341,7 +362,8 @@ llvm::Value* OpEmitter::Compare(Op op, ir::Type type, V a, V b) {
   if (type.scalar == Scalar::XField || type.scalar == Scalar::Digest) {
     V differs = nullptr;
     for (uint32_t i = 0; i < ir::WordsOf(type); ++i) {
-      const V d = builder_.CreateXor(builder_.CreateExtractValue(a, i), builder_.CreateExtractValue(b, i));
+      const V d =
+          builder_.CreateXor(builder_.CreateExtractValue(a, i), builder_.CreateExtractValue(b, i));
       differs = differs == nullptr ? d : builder_.CreateOr(differs, d);
     }
     return builder_.CreateICmp(op == Op::Eq ? P::ICMP_EQ : P::ICMP_NE, differs, Int(differs, 0));
@@ -358,7 +380,8 @@ llvm::Value* OpEmitter::Compare(Op op, ir::Type type, V a, V b) {
 
 // --- checked ------------------------------------------------------------------------------------------------
 
-OpEmitter::Checked OpEmitter::ComputeChecked(Op op, ir::Type type, ir::Type from, std::span<const V> in) {
+OpEmitter::Checked OpEmitter::ComputeChecked(Op op, ir::Type type, ir::Type from,
+                                             std::span<const V> in) {
   const bool is_signed = ir::IsSigned(type.scalar);
   const bool is_large = type.scalar == Scalar::Int && type.limbs > 1;
   auto with_overflow = [&](ID of_signed, ID of_unsigned, V a, V b) -> Checked {
@@ -366,18 +389,23 @@ OpEmitter::Checked OpEmitter::ComputeChecked(Op op, ir::Type type, ir::Type from
     return {builder_.CreateExtractValue(pair, 0), builder_.CreateExtractValue(pair, 1)};
   };
   auto least = [&](V like) {
-    return llvm::ConstantInt::get(like->getType(), llvm::APInt::getSignedMinValue(like->getType()->getScalarSizeInBits()));
+    return llvm::ConstantInt::get(
+        like->getType(), llvm::APInt::getSignedMinValue(like->getType()->getScalarSizeInBits()));
   };
   switch (op) {
     case Op::AddChecked:
-      return with_overflow(llvm::Intrinsic::sadd_with_overflow, llvm::Intrinsic::uadd_with_overflow, in[0], in[1]);
+      return with_overflow(llvm::Intrinsic::sadd_with_overflow, llvm::Intrinsic::uadd_with_overflow,
+                           in[0], in[1]);
     case Op::SubChecked:
-      return with_overflow(llvm::Intrinsic::ssub_with_overflow, llvm::Intrinsic::usub_with_overflow, in[0], in[1]);
+      return with_overflow(llvm::Intrinsic::ssub_with_overflow, llvm::Intrinsic::usub_with_overflow,
+                           in[0], in[1]);
     case Op::MulChecked:
       if (is_large) return WideByHelper(op, type, in[0], in[1]);
-      return with_overflow(llvm::Intrinsic::smul_with_overflow, llvm::Intrinsic::umul_with_overflow, in[0], in[1]);
+      return with_overflow(llvm::Intrinsic::smul_with_overflow, llvm::Intrinsic::umul_with_overflow,
+                           in[0], in[1]);
     case Op::NegChecked:
-      if (!is_signed) return {builder_.CreateNeg(in[0]), builder_.CreateICmpNE(in[0], Int(in[0], 0))};
+      if (!is_signed)
+        return {builder_.CreateNeg(in[0]), builder_.CreateICmpNE(in[0], Int(in[0], 0))};
       return {builder_.CreateNeg(in[0]), builder_.CreateICmpEQ(in[0], least(in[0]))};
     case Op::AbsChecked: {
       const V negative = builder_.CreateICmpSLT(in[0], Int(in[0], 0));
@@ -388,8 +416,9 @@ OpEmitter::Checked OpEmitter::ComputeChecked(Op op, ir::Type type, ir::Type from
       if (is_large) return WideByHelper(op, type, in[0], in[1]);
       V overflow = nullptr;
       if (is_signed)
-        overflow = builder_.CreateAnd(builder_.CreateICmpEQ(in[0], least(in[0])),
-                                      builder_.CreateICmpEQ(in[1], llvm::Constant::getAllOnesValue(in[1]->getType())));
+        overflow = builder_.CreateAnd(
+            builder_.CreateICmpEQ(in[0], least(in[0])),
+            builder_.CreateICmpEQ(in[1], llvm::Constant::getAllOnesValue(in[1]->getType())));
       return {Division(op, type, in[0], in[1]), overflow};
     }
     case Op::RemChecked:
@@ -406,10 +435,12 @@ OpEmitter::Checked OpEmitter::ComputeChecked(Op op, ir::Type type, ir::Type from
   const uint32_t to_bits = BitsInRegister(type);
   const bool from_signed = ir::IsSigned(from.scalar);
   llvm::Type* const to = Lanes(TypeOf(type), x);
-  const V value = from_signed ? builder_.CreateSExtOrTrunc(x, to) : builder_.CreateZExtOrTrunc(x, to);
+  const V value =
+      from_signed ? builder_.CreateSExtOrTrunc(x, to) : builder_.CreateZExtOrTrunc(x, to);
   V overflow = nullptr;
   if (to_bits < from_bits) {
-    const V back = is_signed ? builder_.CreateSExt(value, x->getType()) : builder_.CreateZExt(value, x->getType());
+    const V back = is_signed ? builder_.CreateSExt(value, x->getType())
+                             : builder_.CreateZExt(value, x->getType());
     overflow = builder_.CreateICmpNE(back, x);
     if (is_signed && !from_signed)
       overflow = builder_.CreateOr(overflow, builder_.CreateICmpSLT(value, Int(value, 0)));
@@ -432,7 +463,8 @@ OpEmitter::Checked OpEmitter::WideByHelper(Op op, ir::Type type, V a, V b) {
   builder_.CreateAlignedStore(a, first, llvm::Align(8));
   builder_.CreateAlignedStore(b, second, llvm::Align(8));
   const V status =
-      helpers_->CallHelper(helper, builder_.getInt32Ty(), std::vector<V>{result, first, second, builder_.getInt64(limbs)});
+      helpers_->CallHelper(helper, builder_.getInt32Ty(),
+                           std::vector<V>{result, first, second, builder_.getInt64(limbs)});
   const V value = builder_.CreateAlignedLoad(a->getType(), result, llvm::Align(8));
   return {value, builder_.CreateICmpNE(status, builder_.getInt32(0))};
 }

@@ -16,11 +16,14 @@ llvm::Value* OpEmitter::FieldSub(V a, V b) {
 }
 
 // p - b is at most p, so that the difference is as good as the sum.
-llvm::Value* OpEmitter::FieldAdd(V a, V b) { return FieldSub(a, builder_.CreateSub(Int(a, goldilocks::P), b)); }
+llvm::Value* OpEmitter::FieldAdd(V a, V b) {
+  return FieldSub(a, builder_.CreateSub(Int(a, goldilocks::P), b));
+}
 
 llvm::Value* OpEmitter::FieldNeg(V a) {
   const V zero = Int(a, 0);
-  return builder_.CreateSelect(builder_.CreateICmpEQ(a, zero), zero, builder_.CreateSub(Int(a, goldilocks::P), a));
+  return builder_.CreateSelect(builder_.CreateICmpEQ(a, zero), zero,
+                               builder_.CreateSub(Int(a, goldilocks::P), a));
 }
 
 llvm::Value* OpEmitter::FieldReduce(V a) {
@@ -48,7 +51,8 @@ llvm::Value* OpEmitter::FieldMul(V a, V b) {
 
 llvm::Value* OpEmitter::Field(Op op, std::span<const V> in) {
   auto inverse = [&](V a) {
-    return helpers_->CallHelper(exec::NativeHelper::FieldInvert, builder_.getInt64Ty(), std::vector<V>{a});
+    return helpers_->CallHelper(exec::NativeHelper::FieldInvert, builder_.getInt64Ty(),
+                                std::vector<V>{a});
   };
   switch (op) {
     case Op::Add:
@@ -94,11 +98,14 @@ llvm::Value* OpEmitter::XField(Op op, std::span<const V> in, int64_t part) {
     for (uint32_t i = 0; i < 3; ++i) result = builder_.CreateInsertValue(result, combine(i), i);
     return result;
   };
-  auto of = [&](uint32_t operand, uint32_t i) { return builder_.CreateExtractValue(in[operand], i); };
+  auto of = [&](uint32_t operand, uint32_t i) {
+    return builder_.CreateExtractValue(in[operand], i);
+  };
   auto inverse = [&](V a) {
     const V words = helpers_->StackWords(0, 3);
     builder_.CreateAlignedStore(a, words, llvm::Align(8));
-    helpers_->CallHelper(exec::NativeHelper::XFieldInvert, builder_.getVoidTy(), std::vector<V>{words});
+    helpers_->CallHelper(exec::NativeHelper::XFieldInvert, builder_.getVoidTy(),
+                         std::vector<V>{words});
     return builder_.CreateAlignedLoad(a->getType(), words, llvm::Align(8));
   };
   switch (op) {
@@ -117,7 +124,8 @@ llvm::Value* OpEmitter::XField(Op op, std::span<const V> in, int64_t part) {
     case Op::MakeXField:
     case Op::MakeDigest: {
       V result = llvm::PoisonValue::get(llvm::ArrayType::get(builder_.getInt64Ty(), in.size()));
-      for (uint32_t i = 0; i < in.size(); ++i) result = builder_.CreateInsertValue(result, in[i], i);
+      for (uint32_t i = 0; i < in.size(); ++i)
+        result = builder_.CreateInsertValue(result, in[i], i);
       return result;
     }
     case Op::PartXField:

@@ -38,35 +38,67 @@ std::vector<uint64_t> Edges(Type type) {
   std::vector<uint64_t> edges;
   switch (type.scalar) {
     case Scalar::F32:
-      edges = {0, 1, 0x3f800000, 0x3f000000, 0x7f800000, 0x7fc00000, 0x7f800001, 0x7f7fffff, 0x00800000, 0x007fffff,
-               0x4b000000, 0x4affffff, 0x3fc00000, 0x40200000, 0x4f000000, 0x5f000000, 0x5f800000, 0x477fefff,
-               0x477ff000, 0x38800000, 0x387fe000, 0x33000000, 0x33000001, 0x7f7f8000, 0x7f7f7fff, 0x3f800001};
+      edges = {0,          1,          0x3f800000, 0x3f000000, 0x7f800000, 0x7fc00000, 0x7f800001,
+               0x7f7fffff, 0x00800000, 0x007fffff, 0x4b000000, 0x4affffff, 0x3fc00000, 0x40200000,
+               0x4f000000, 0x5f000000, 0x5f800000, 0x477fefff, 0x477ff000, 0x38800000, 0x387fe000,
+               0x33000000, 0x33000001, 0x7f7f8000, 0x7f7f7fff, 0x3f800001};
       break;
     case Scalar::F64:
-      edges = {0, 1, 0x3ff0000000000000, 0x3fe0000000000000, 0x7ff0000000000000, 0x7ff8000000000000,
-               0x7ff0000000000001, 0x7fefffffffffffff, 0x0010000000000000, 0x000fffffffffffff, 0x4330000000000000,
-               0x432fffffffffffff, 0x3ff8000000000000, 0x4004000000000000, 0x43e0000000000000, 0x43f0000000000000,
-               0x40effdffffffffff, 0x40effe0000000000, 0x3f0fffffffffffff, 0x3e60000000000000, 0x3e60000000000001,
-               0x47efffffffffffff, 0x36a0000000000000, 0x3690000000000001, 0x3ff0000000000001};
+      edges = {0,
+               1,
+               0x3ff0000000000000,
+               0x3fe0000000000000,
+               0x7ff0000000000000,
+               0x7ff8000000000000,
+               0x7ff0000000000001,
+               0x7fefffffffffffff,
+               0x0010000000000000,
+               0x000fffffffffffff,
+               0x4330000000000000,
+               0x432fffffffffffff,
+               0x3ff8000000000000,
+               0x4004000000000000,
+               0x43e0000000000000,
+               0x43f0000000000000,
+               0x40effdffffffffff,
+               0x40effe0000000000,
+               0x3f0fffffffffffff,
+               0x3e60000000000000,
+               0x3e60000000000001,
+               0x47efffffffffffff,
+               0x36a0000000000000,
+               0x3690000000000001,
+               0x3ff0000000000001};
       break;
     case Scalar::F16:
-      edges = {0, 1, 0x3ff, 0x400, 0x3800, 0x3c00, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x4248, 0x3e00, 0x4100};
+      edges = {0,      1,      0x3ff,  0x400,  0x3800, 0x3c00, 0x7bff,
+               0x7c00, 0x7c01, 0x7e00, 0x4248, 0x3e00, 0x4100};
       break;
     case Scalar::BF16:
-      edges = {0, 1, 0x7f, 0x80, 0x3f00, 0x3f80, 0x7f7f, 0x7f80, 0x7f81, 0x7fc0, 0x4049, 0x3fc0, 0x4020};
+      edges = {0,      1,      0x7f,   0x80,   0x3f00, 0x3f80, 0x7f7f,
+               0x7f80, 0x7f81, 0x7fc0, 0x4049, 0x3fc0, 0x4020};
       break;
     case Scalar::Field:
-      return {0, 1, 2, 0xffffffff, 0x100000000, 0xffffffff00000000, 0x7fffffff80000000, 0xfffffffeffffffff};
+      return {0,
+              1,
+              2,
+              0xffffffff,
+              0x100000000,
+              0xffffffff00000000,
+              0x7fffffff80000000,
+              0xfffffffeffffffff};
     default:
-      for (uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{7}, uint64_t{0x7f}, uint64_t{0x80},
-                         uint64_t{0x7fff}, uint64_t{0x8000}, uint64_t{0x7fffffff}, uint64_t{0x80000000},
-                         uint64_t{1} << 53, (uint64_t{1} << 53) + 1, (uint64_t{1} << 62) + 0x400, uint64_t{1} << 63,
-                         ~uint64_t{0} >> 1, ~uint64_t{0}, ~uint64_t{0} - 1, uint64_t{0xffffffff00000001}})
+      for (uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{7}, uint64_t{0x7f},
+                         uint64_t{0x80}, uint64_t{0x7fff}, uint64_t{0x8000}, uint64_t{0x7fffffff},
+                         uint64_t{0x80000000}, uint64_t{1} << 53, (uint64_t{1} << 53) + 1,
+                         (uint64_t{1} << 62) + 0x400, uint64_t{1} << 63, ~uint64_t{0} >> 1,
+                         ~uint64_t{0}, ~uint64_t{0} - 1, uint64_t{0xffffffff00000001}})
         edges.push_back(v);
   }
   const int width = type.scalar == Scalar::Bool ? 1 : ir::BitsOf(type);
   if (ir::IsFloat(type.scalar))
-    for (size_t i = 0, n = edges.size(); i < n; ++i) edges.push_back(edges[i] | uint64_t{1} << (width - 1));
+    for (size_t i = 0, n = edges.size(); i < n; ++i)
+      edges.push_back(edges[i] | uint64_t{1} << (width - 1));
   for (uint64_t& edge : edges) edge = AsWord(type, edge);
   return edges;
 }
@@ -145,7 +177,8 @@ void Judge(Op op, Type type, const std::vector<Type>& from, Type result) {
     }
     ASSERT_TRUE(value.has_value());
     expected.push_back(*value);
-    for (size_t k = 0; k < from.size(); ++k) memories[k].Set(static_cast<int64_t>(i), std::span(&in[k], 1));
+    for (size_t k = 0; k < from.size(); ++k)
+      memories[k].Set(static_cast<int64_t>(i), std::span(&in[k], 1));
   }
   for (int level = 0; level <= static_cast<int>(exec::HostLevel()); ++level) {
     for (bool vectorize : {false, true}) {
@@ -173,9 +206,10 @@ void Judge(Op op, Type type, const std::vector<Type>& from, Type result) {
         uint64_t a = 0, b = 0;
         memories[0].Get(static_cast<int64_t>(i), std::span(&a, 1));
         memories.back().Get(static_cast<int64_t>(i), std::span(&b, 1));
-        ASSERT_EQ(seen, expected[i]) << ir::Info(op).mnemonic << " " << ir::ScalarName(type.scalar) << " from "
-                                     << ir::ScalarName(from[0].scalar) << " at " << exec::CpuLevelName(options.level)
-                                     << (vectorize ? " vector " : " scalar ") << std::hex << a << " " << b;
+        ASSERT_EQ(seen, expected[i])
+            << ir::Info(op).mnemonic << " " << ir::ScalarName(type.scalar) << " from "
+            << ir::ScalarName(from[0].scalar) << " at " << exec::CpuLevelName(options.level)
+            << (vectorize ? " vector " : " scalar ") << std::hex << a << " " << b;
       }
     }
   }
@@ -190,7 +224,8 @@ class OpEmitterTest : public testing::TestWithParam<int> {};
 TEST_P(OpEmitterTest, AgreesWithTheMeaning) {
   const Type type = Type::Of(static_cast<Scalar>(GetParam()));
   for (const ir::OpInfo& info : ir::AllOps()) {
-    if (!ir::Contains(info.types, type.scalar) || info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude)
+    if (!ir::Contains(info.types, type.scalar) || info.effect != ir::Effect::Pure ||
+        info.law == ir::Law::Prelude)
       continue;
     if (info.signature == "T->T") Judge(info.op, type, {type}, type);
     if (info.signature == "T,T->T") Judge(info.op, type, {type, type}, type);
@@ -200,7 +235,8 @@ TEST_P(OpEmitterTest, AgreesWithTheMeaning) {
 }
 
 bool CastExists(Type from, Type to) {
-  if (!IsOneWord(from.scalar) || to.scalar == Scalar::Bool || from.scalar == to.scalar) return false;
+  if (!IsOneWord(from.scalar) || to.scalar == Scalar::Bool || from.scalar == to.scalar)
+    return false;
   if (to.scalar == Scalar::Field) return !ir::IsFloat(from.scalar);
   if (from.scalar == Scalar::Field) return to.scalar == Scalar::U64;
   return true;
@@ -211,7 +247,8 @@ TEST_P(OpEmitterTest, CastsAgreeWithTheMeaning) {
   for (int s = 0; s < ir::ScalarCount; ++s) {
     const Type from = Type::Of(static_cast<Scalar>(s));
     if (CastExists(from, to)) Judge(Op::Cast, to, {from}, to);
-    const bool integers = ir::IsFixedInt(to.scalar) && (ir::IsFixedInt(from.scalar) || from.scalar == Scalar::Bool);
+    const bool integers =
+        ir::IsFixedInt(to.scalar) && (ir::IsFixedInt(from.scalar) || from.scalar == Scalar::Bool);
     if (integers) Judge(Op::CastChecked, to, {from}, to);
   }
 }
@@ -224,7 +261,9 @@ std::vector<int> OneWordScalars() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, OpEmitterTest, testing::ValuesIn(OneWordScalars()),
-                         [](const auto& info) { return std::string(ir::ScalarName(static_cast<Scalar>(info.param))); });
+                         [](const auto& info) {
+                           return std::string(ir::ScalarName(static_cast<Scalar>(info.param)));
+                         });
 
 }  // namespace
 }  // namespace frazil::targets::native

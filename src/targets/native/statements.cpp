@@ -124,7 +124,8 @@ void FunctionEmitter::EmitAtomic(const Inst& inst) {
     return StoreElement(inst.type, address, ops_.Combine(kind, inst.type, old, operand));
   }
   llvm::Value* const is_equal = builder_.CreateICmpEQ(old, operand);
-  StoreElement(inst.type, address, builder_.CreateSelect(is_equal, Get(function_.operand(inst, 3)), old));
+  StoreElement(inst.type, address,
+               builder_.CreateSelect(is_equal, Get(function_.operand(inst, 3)), old));
 }
 
 void FunctionEmitter::EmitAlloc(const Inst& inst) {
@@ -142,7 +143,8 @@ void FunctionEmitter::EmitRead(const Inst& inst) {
   const auto stream = inst.op == Op::Input ? exec::NativeStream::Input : exec::NativeStream::Hints;
   llvm::Value* const words = StackWords(0, count);
   llvm::Value* const arguments[] = {run_, builder_.getInt32(static_cast<uint32_t>(stream)),
-                                    builder_.getInt32(exec::StreamCode(inst.type)), words, builder_.getInt64(count)};
+                                    builder_.getInt32(exec::StreamCode(inst.type)), words,
+                                    builder_.getInt64(count)};
   PropagateIf(CallHelper(exec::NativeHelper::Read, builder_.getInt32Ty(), arguments), inst.op);
   SetResult(inst, FromWords(inst.type, words));
 }
