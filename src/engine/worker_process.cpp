@@ -25,6 +25,7 @@ namespace {
 constexpr const char* ProgramName = "frazil-worker";
 // A killed process is gone within milliseconds, unless it sits in the kernel.
 constexpr auto ReapPatience = std::chrono::seconds(2);
+constexpr unsigned SignalProcessGroup = 1u << 2;  // PIDFD_SIGNAL_PROCESS_GROUP
 #ifndef P_PIDFD
 constexpr auto P_PIDFD = static_cast<idtype_t>(3);
 #endif
@@ -126,7 +127,9 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(const WorkerOptions&
 
 void WorkerProcess::Kill() {
   if (channel_.process >= 0) {
-    ::syscall(SYS_pidfd_send_signal, channel_.process, SIGKILL, nullptr, 0);
+    // With the whole group, where the kernel can (6.9): a prover may be at work in a process of its own.
+    if (::syscall(SYS_pidfd_send_signal, channel_.process, SIGKILL, nullptr, SignalProcessGroup) != 0)
+      ::syscall(SYS_pidfd_send_signal, channel_.process, SIGKILL, nullptr, 0);
     return;
   }
   // Without a pidfd the number may be somebody else's by now, unless it still is a child that we have not reaped.
