@@ -132,6 +132,12 @@ void Improver::Drifted(Site& site) {
   const auto forms = site.slot_->forms();
   if (forms.size() < 2) return Reopen(site, "the guard misses more calls than it should");
   site.slot_->Retire(*forms.front());
+  {
+    // What comes now may be constant again.
+    std::lock_guard lock(site.impl_->mutex);
+    site.impl_->profile.ForgetArguments();
+    site.impl_->specialized = false;
+  }
   Tell(site, "reopen", fmt::format("the form for {} is retired: its guard misses more calls than it should",
                                    forms.front()->form()->guard));
 }
