@@ -57,7 +57,7 @@ struct Site::Impl {
   RecentTimes fluid_times, solid_times;
   bool queued = false;
   uint64_t retry_at_calls = 0;  // after a failure: not before that many calls
-  bool specialized = false;     // tried for the constants that are there now
+  uint64_t specialize_at = 1000;  // solid calls before constants are believed; none: tried for those there are now
   std::vector<std::string> banned;
   std::string since;  // when it set, for people
   std::string from;   // "the store" or "the worker"

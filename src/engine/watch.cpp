@@ -33,7 +33,8 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
       return Drifted(site);
     }
     if (!impl.queued && WantsSpecializing(site)) {
-      impl.queued = impl.specialized = true;
+      impl.queued = true;
+      impl.specialize_at = UINT64_MAX;
       lock.unlock();
       return Enqueue(Job::Specialize, site);
     }
@@ -70,7 +71,7 @@ bool Improver::IsHot(const Site& site) const {
 // Constants were seen long enough, and the site runs long enough, that another compile may pay.
 bool Improver::WantsSpecializing(const Site& site) const {
   const Site::Impl& impl = *site.impl_;
-  if (!options.specialize || !options.compile || impl.specialized || impl.solid_calls < 1000) return false;
+  if (!options.specialize || !options.compile || impl.solid_calls < impl.specialize_at) return false;
   double estimate_ms;
   {
     std::lock_guard lock(mutex_);
@@ -133,10 +134,10 @@ void Improver::Drifted(Site& site) {
   if (forms.size() < 2) return Reopen(site, "the guard misses more calls than it should");
   site.slot_->Retire(*forms.front());
   {
-    // What comes now may be constant again.
+    // What comes now may be constant again, and is believed later than the first time.
     std::lock_guard lock(site.impl_->mutex);
     site.impl_->profile.ForgetArguments();
-    site.impl_->specialized = false;
+    site.impl_->specialize_at = 4 * site.impl_->solid_calls + 1000;
   }
   Tell(site, "reopen", fmt::format("the form for {} is retired: its guard misses more calls than it should",
                                    forms.front()->form()->guard));
@@ -151,7 +152,7 @@ void Improver::Reopen(Site& site, std::string why) {
   {
     std::lock_guard lock(site.impl_->mutex);
     site.impl_->drift.Reset();
-    site.impl_->specialized = false;
+    site.impl_->specialize_at = 4 * site.impl_->solid_calls + 1000;
     site.impl_->retry_at_calls = site.impl_->profile.calls() + 1;
   }
   Tell(site, "reopen", std::move(why));
