@@ -19,10 +19,12 @@ FRAZIL_FIGURE(readmit) {
   form.target = "native";
   form.toolchain = "llvm 22";
   form.image.code = std::string(2400, '\x90');
-  const verify::EvidencePair evidence{{verify::Grade::Proved, "digest", "equal canonical form", 0},
-                                      {verify::Grade::Sampled, "interpreter", "4,096 inputs", 4096}};
+  const verify::EvidencePair evidence{
+      {verify::Grade::Proved, "digest", "equal canonical form", 0},
+      {verify::Grade::Sampled, "interpreter", "4,096 inputs", 4096}};
   const std::string sealed = verify::Seal(verify::Judge::Vouch(form, evidence), key);
-  const verify::Expected expected{form.source_exact, "true", "native", "", exec::CpuLevel::Avx512, {}};
+  const verify::Expected expected{form.source_exact,      "true", "native", "",
+                                  exec::CpuLevel::Avx512, {}};
   constexpr int Many = 200;
   const std::string block(4096, 'z');
   const std::vector<Times> times = Interleave(
@@ -32,21 +34,25 @@ FRAZIL_FIGURE(readmit) {
        [&] {
          Sha256State state{};
          for (int i = 0; i < Many; ++i)
-           Sha256BlocksPlain(state, reinterpret_cast<const uint8_t*>(block.data()), block.size() / 64);
+           Sha256BlocksPlain(state, reinterpret_cast<const uint8_t*>(block.data()),
+                             block.size() / 64);
          Keep(state[0]);
        },
        [&] {
          Sha256State state{};
          for (int i = 0; i < Many; ++i)
-           HostHasSha() ? Sha256BlocksX86(state, reinterpret_cast<const uint8_t*>(block.data()), block.size() / 64)
-                        : Sha256BlocksPlain(state, reinterpret_cast<const uint8_t*>(block.data()), block.size() / 64);
+           HostHasSha() ? Sha256BlocksX86(state, reinterpret_cast<const uint8_t*>(block.data()),
+                                          block.size() / 64)
+                        : Sha256BlocksPlain(state, reinterpret_cast<const uint8_t*>(block.data()),
+                                            block.size() / 64);
          Keep(state[0]);
        }},
       15);
   const double readmit_us = times[0].median_s / Many * 1e6;
-  Report({"verify", "readmit a sealed form of 4 KB", readmit_us, "us", "", 0, "<= 25 us", readmit_us <= 25});
-  Report({"base", "SHA-256 of 4 KB", times[2].median_s / Many * 1e6, "us", "plain form", times[1].median_s / Many * 1e6, "-",
-          std::nullopt, "no goal"});
+  Report({"verify", "readmit a sealed form of 4 KB", readmit_us, "us", "", 0, "<= 25 us",
+          readmit_us <= 25});
+  Report({"base", "SHA-256 of 4 KB", times[2].median_s / Many * 1e6, "us", "plain form",
+          times[1].median_s / Many * 1e6, "-", std::nullopt, "no goal"});
 }
 
 }  // namespace frazil::bench

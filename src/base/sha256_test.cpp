@@ -32,7 +32,9 @@ TEST(Sha256, BothFormsOfTheBlocksAgree) {
   std::string text(64 * 9, '\0');
   uint64_t state = 1;
   for (size_t round = 0; round < 500; ++round) {
-    for (char& c : text) c = static_cast<char>((state = state * 6364136223846793005ull + 1442695040888963407ull) >> 56);
+    for (char& c : text)
+      c = static_cast<char>((state = state * 6364136223846793005ull + 1442695040888963407ull) >>
+                            56);
     Sha256State plain;
     for (size_t i = 0; i < 8; ++i) plain[i] = static_cast<uint32_t>(state >> (i * 3));
     Sha256State fast = plain;

@@ -19,7 +19,9 @@ bool HostHasSha() {
 }
 
 // The instructions keep a, b, e, f in one register and c, d, g, h in the other; two rounds turn one into the other.
-__attribute__((target("sha,ssse3,sse4.1"))) void Sha256BlocksX86(Sha256State& state, const uint8_t* blocks, size_t count) {
+__attribute__((target("sha,ssse3,sse4.1"))) void Sha256BlocksX86(Sha256State& state,
+                                                                 const uint8_t* blocks,
+                                                                 size_t count) {
   const auto word = [&](size_t i) { return static_cast<int>(state[i]); };
   __m128i abef = _mm_set_epi32(word(0), word(1), word(4), word(5));
   __m128i cdgh = _mm_set_epi32(word(2), word(3), word(6), word(7));
@@ -29,7 +31,8 @@ __attribute__((target("sha,ssse3,sse4.1"))) void Sha256BlocksX86(Sha256State& st
     const __m128i cdgh_before = cdgh;
     __m128i w[4];
     for (int i = 0; i < 4; ++i)
-      w[i] = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(blocks) + i), big_endian);
+      w[i] = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(blocks) + i),
+                              big_endian);
 #pragma GCC unroll 16
     for (int group = 0; group < 16; ++group) {
       const int now = group % 4;
@@ -40,7 +43,8 @@ __attribute__((target("sha,ssse3,sse4.1"))) void Sha256BlocksX86(Sha256State& st
                                           _mm_alignr_epi8(last, before_last, 4));
         w[now] = _mm_sha256msg2_epu32(sum, last);
       }
-      const __m128i constants = _mm_loadu_si128(reinterpret_cast<const __m128i*>(&Sha256Constants[4 * static_cast<size_t>(group)]));
+      const __m128i constants = _mm_loadu_si128(
+          reinterpret_cast<const __m128i*>(&Sha256Constants[4 * static_cast<size_t>(group)]));
       const __m128i input = _mm_add_epi32(w[now], constants);
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, input);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(input, 0x0e));
@@ -61,7 +65,9 @@ __attribute__((target("sha,ssse3,sse4.1"))) void Sha256BlocksX86(Sha256State& st
 namespace frazil {
 
 bool HostHasSha() { return false; }
-void Sha256BlocksX86(Sha256State& state, const uint8_t* blocks, size_t count) { Sha256BlocksPlain(state, blocks, count); }
+void Sha256BlocksX86(Sha256State& state, const uint8_t* blocks, size_t count) {
+  Sha256BlocksPlain(state, blocks, count);
+}
 
 }  // namespace frazil
 

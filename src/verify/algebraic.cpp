@@ -1,6 +1,6 @@
-// Identity of polynomials over the field by evaluation (Schwartz-Zippel): two different polynomials of degree d agree on
-// a random point with probability at most d / p, so that few points are enough. The points come from SHA-256 of both
-// programs; the interpreter evaluates.
+// Identity of polynomials over the field by evaluation (Schwartz-Zippel): two different polynomials of degree d
+// agree on a random point with probability at most d / p, so that few points are enough. The points come from
+// SHA-256 of both programs; the interpreter evaluates.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ using ir::Scalar;
 constexpr double Lambda = 100;
 
 bool IsAlgebraic(ir::Type type) {
-  return type.is_scalar() && (type.scalar == Scalar::Field || type.scalar == Scalar::XField || type.scalar == Scalar::Digest);
+  return type.is_scalar() && (type.scalar == Scalar::Field || type.scalar == Scalar::XField ||
+                              type.scalar == Scalar::Digest);
 }
 
 // An upper bound of the degree of what the entry function gives, as polynomials in the coordinates of its parameters;
@@ -62,7 +63,8 @@ std::optional<double> DegreeOf(const ir::Program& program) {
         return std::nullopt;
     }
     const ir::ValueId result = ir::Function::result_of(inst);
-    const bool operands_fit = std::ranges::all_of(f.operands_of(inst), [&](ir::ValueId v) { return IsAlgebraic(f.type(v)); });
+    const bool operands_fit = std::ranges::all_of(
+        f.operands_of(inst), [&](ir::ValueId v) { return IsAlgebraic(f.type(v)); });
     if (!operands_fit || !IsAlgebraic(f.type(result))) return std::nullopt;
     degree[result.index] = greatest;
   }
@@ -91,7 +93,8 @@ Input PointNumber(const Pair& pair, uint64_t point) {
       continue;
     }
     std::vector<uint64_t> words;
-    for (uint32_t k = 0; k < ir::WordsOf(domain.type()); ++k) words.push_back(Coordinate(pair.seed, point, number++));
+    for (uint32_t k = 0; k < ir::WordsOf(domain.type()); ++k)
+      words.push_back(Coordinate(pair.seed, point, number++));
     input.arguments.push_back(Value::Scalar(domain.type(), words));
   }
   return input;
@@ -106,14 +109,17 @@ Verdict AlgebraicJudge(const Pair& pair, const VerifyOptions& options, const Dea
   const double degree = std::max({*a, *b, 1.0});
   const double bits = std::log2(static_cast<double>(goldilocks::P)) - std::log2(degree);
   constexpr double LeastBits = 1;
-  if (bits < LeastBits) return Unknown{fmt::format("the degree {:.3g} is too high for an evaluation", degree)};
+  if (bits < LeastBits)
+    return Unknown{fmt::format("the degree {:.3g} is too high for an evaluation", degree)};
   // A few more than the bound asks for cost nothing.
   const uint64_t points = static_cast<uint64_t>(std::ceil(Lambda / bits)) + 2;
-  const Comparer comparer = pair.MakeComparer(LimitsOfOneRun(options.limits, SampleFuel, deadline.LeftMs()));
+  const Comparer comparer =
+      pair.MakeComparer(LimitsOfOneRun(options.limits, SampleFuel, deadline.LeftMs()));
   for (uint64_t point = 0; point < points; ++point) {
     const Input input = PointNumber(pair, point);
     const Comparison comparison = comparer.Compare(input, deadline.LeftMs());
-    if (comparison.kind == Comparison::Kind::Undecided) return Unknown{"limit reached: " + comparison.limit};
+    if (comparison.kind == Comparison::Kind::Undecided)
+      return Unknown{"limit reached: " + comparison.limit};
     if (comparison.kind == Comparison::Kind::Different)
       return RefutedOr(pair, options.limits, input, deadline.LeftMs(), "interpreter");
   }

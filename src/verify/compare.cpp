@@ -14,7 +14,9 @@ namespace {
 using exec::Outcome;
 using exec::Value;
 
-std::string Tell(const std::optional<exec::TrapInfo>& trap) { return trap ? trap->ToString() : "no trap"; }
+std::string Tell(const std::optional<exec::TrapInfo>& trap) {
+  return trap ? trap->ToString() : "no trap";
+}
 
 std::string Short(const Value& value) {
   constexpr size_t Most = 60;
@@ -30,20 +32,21 @@ std::string ElementText(const exec::Memory& memory, int64_t i) {
 }
 
 std::string ValueDifference(std::string_view what, size_t number, const Value& a, const Value& b) {
-  if (a.memory != nullptr && b.memory != nullptr && a.memory->length() == b.memory->length() && a.dims == b.dims &&
-      a.memory->element() == b.memory->element()) {
+  if (a.memory != nullptr && b.memory != nullptr && a.memory->length() == b.memory->length() &&
+      a.dims == b.dims && a.memory->element() == b.memory->element()) {
     const uint32_t bytes = ir::BytesOf(a.memory->element());
     for (int64_t i = 0; i < a.memory->length(); ++i) {
       const auto at = static_cast<uint64_t>(i) * bytes;
       if (!std::equal(a.memory->data() + at, a.memory->data() + at + bytes, b.memory->data() + at))
-        return fmt::format("{} {}, element {}: {} against {}", what, number, i, ElementText(*a.memory, i),
-                           ElementText(*b.memory, i));
+        return fmt::format("{} {}, element {}: {} against {}", what, number, i,
+                           ElementText(*a.memory, i), ElementText(*b.memory, i));
     }
   }
   return fmt::format("{} {}: {} against {}", what, number, Short(a), Short(b));
 }
 
-std::string ListDifference(std::string_view what, std::span<const Value> a, std::span<const Value> b) {
+std::string ListDifference(std::string_view what, std::span<const Value> a,
+                           std::span<const Value> b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (!(a[i] == b[i])) return ValueDifference(what, i, a[i], b[i]);
   }
@@ -128,13 +131,15 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
     result.limit = LimitFlag(result.candidate.trap->kind);
     return result;
   }
-  result.difference = Difference(result.source, a.arguments, result.candidate, b.arguments, detail_);
+  result.difference =
+      Difference(result.source, a.arguments, result.candidate, b.arguments, detail_);
   if (!result.difference.empty()) result.kind = Comparison::Kind::Different;
   return result;
 }
 
 Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program) {
-  return [program = std::move(program)](std::span<const Value> arguments, const exec::RunContext& context) {
+  return [program = std::move(program)](std::span<const Value> arguments,
+                                        const exec::RunContext& context) {
     return program->Run(arguments, context);
   };
 }

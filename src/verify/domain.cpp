@@ -47,7 +47,8 @@ uint64_t ExtendWord(ir::Type type, uint64_t bits) {
 }
 
 uint64_t RankOf(ir::Type type, uint64_t word) {
-  if (type.scalar == Scalar::F32) return (word & SignBit32) != 0 ? ~word & 0xffffffffu : word | SignBit32;
+  if (type.scalar == Scalar::F32)
+    return (word & SignBit32) != 0 ? ~word & 0xffffffffu : word | SignBit32;
   if (type.scalar == Scalar::F64) return (word & SignBit) != 0 ? ~word : word | SignBit;
   return ir::IsSigned(type.scalar) ? word ^ SignBit : word;
 }
@@ -105,7 +106,8 @@ std::optional<uint64_t> Domain::Count() const {
     return last + 1;
   }
   if (type_.scalar == Scalar::Bool) return 2;
-  if (ir::WordsOf(type_) != 1 || type_.scalar == Scalar::Int || ir::BitsOf(type_) >= 63) return std::nullopt;
+  if (ir::WordsOf(type_) != 1 || type_.scalar == Scalar::Int || ir::BitsOf(type_) >= 63)
+    return std::nullopt;
   return 1ull << ir::BitsOf(type_);
 }
 

@@ -13,8 +13,10 @@ namespace frazil::verify {
 namespace {
 
 // What the form claims about itself; one sentence where that is not so.
-std::string FalseClaim(const ir::Program& source, const ir::Candidate& candidate, const exec::CompiledForm& form) {
-  if (form.target != "native") return fmt::format("forms of target '{}' cannot be judged", form.target);
+std::string FalseClaim(const ir::Program& source, const ir::Candidate& candidate,
+                       const exec::CompiledForm& form) {
+  if (form.target != "native")
+    return fmt::format("forms of target '{}' cannot be judged", form.target);
   if (form.source_exact != ir::ExactDigest(source)) return "the form is for another program";
   const std::string exact = ir::ExactDigest(candidate.program);
   if (form.candidate_exact != exact) return "the form was made from another candidate";
@@ -23,12 +25,13 @@ std::string FalseClaim(const ir::Program& source, const ir::Candidate& candidate
   if (ir::ExactDigest(*carried) != exact) return "the form carries another candidate than it names";
   const Result<ir::Guard> guard = ir::ParseGuard(form.guard, source);
   if (!guard) return "the form's guard cannot be read: " + guard.error().message;
-  if (ir::GuardBytes(*guard) != ir::GuardBytes(candidate.guard)) return "the form's guard is not the candidate's";
+  if (ir::GuardBytes(*guard) != ir::GuardBytes(candidate.guard))
+    return "the form's guard is not the candidate's";
   return {};
 }
 
-Result<Verdict> JudgeCode(const ir::Program& program, const exec::CompiledForm& form, const ir::Guard& guard,
-                          const VerifyOptions& options) {
+Result<Verdict> JudgeCode(const ir::Program& program, const exec::CompiledForm& form,
+                          const ir::Guard& guard, const VerifyOptions& options) {
   Result<std::shared_ptr<const exec::NativeCode>> code = exec::NativeCode::Map(form.image);
   if (!code) return Unknown{"the code cannot be mapped: " + code.error().message};
   Result<std::unique_ptr<exec::Callable>> callable =
@@ -46,14 +49,16 @@ const Evidence* EvidenceOf(const Verdict& verdict) {
 std::string WhyNot(std::string_view what, const Verdict& verdict) {
   if (const Refuted* refuted = std::get_if<Refuted>(&verdict))
     return fmt::format("{} refuted: {}", what, refuted->difference);
-  if (const Unknown* unknown = std::get_if<Unknown>(&verdict)) return fmt::format("{} unknown: {}", what, unknown->reason);
+  if (const Unknown* unknown = std::get_if<Unknown>(&verdict))
+    return fmt::format("{} unknown: {}", what, unknown->reason);
   return {};
 }
 
 }  // namespace
 
-Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate, exec::CompiledForm form,
-                         const Policy& policy, const VerifyOptions& options) {
+Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate,
+                         exec::CompiledForm form, const Policy& policy,
+                         const VerifyOptions& options) {
   Examined examined;
   examined.refusal = FalseClaim(source, candidate, form);
   if (!examined.refusal.empty()) return examined;
@@ -65,9 +70,10 @@ Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candida
   if (!examined.refusal.empty()) return examined;
   EvidencePair evidence{*EvidenceOf(examined.meaning), *EvidenceOf(examined.lowering)};
   if (!Satisfies(evidence, policy)) {
-    examined.refusal = fmt::format("the evidence ({}, {}) is less than the policy asks for ({}, {})",
-                                   GradeName(evidence.meaning.grade), GradeName(evidence.lowering.grade),
-                                   GradeName(policy.meaning), GradeName(policy.lowering));
+    examined.refusal =
+        fmt::format("the evidence ({}, {}) is less than the policy asks for ({}, {})",
+                    GradeName(evidence.meaning.grade), GradeName(evidence.lowering.grade),
+                    GradeName(policy.meaning), GradeName(policy.lowering));
     return examined;
   }
   examined.form = Judge::Vouch(std::move(form), std::move(evidence));

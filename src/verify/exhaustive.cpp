@@ -55,7 +55,8 @@ void WriteCases(const InputSpace& space, uint64_t first, size_t lanes, BatchBloc
         lane += run;
         continue;
       }
-      const size_t run = static_cast<size_t>(std::min<uint64_t>(lanes - lane, stride - number % stride));
+      const size_t run =
+          static_cast<size_t>(std::min<uint64_t>(lanes - lane, stride - number % stride));
       const uint64_t word = domain.At(digit);
       for (size_t k = 0; k < run; ++k) PutElement(domain.type(), word, out + (lane + k) * bytes);
       lane += run;
@@ -74,12 +75,15 @@ class Sweep {
     const std::optional<BatchPair> batch = MakeBatchPair(pair_, limits);
     if (!batch) return RunOneByOne(limits);
     const uint64_t blocks = (cases_ + BlockLanes - 1) / BlockLanes;
-    const int threads = static_cast<int>(std::clamp<uint64_t>(static_cast<uint64_t>(std::max(options_.threads, 1)), 1, blocks));
+    const int threads = static_cast<int>(
+        std::clamp<uint64_t>(static_cast<uint64_t>(std::max(options_.threads, 1)), 1, blocks));
     std::vector<std::thread> others;
     for (int i = 1; i < threads; ++i) others.emplace_back([&] { Work(*batch); });
     Work(*batch);
     for (std::thread& thread : others) thread.join();
-    if (different_) return RefutedOr(pair_, options_.limits, CaseNumber(pair_.space, *different_), deadline_.LeftMs(), "batch interpreter");
+    if (different_)
+      return RefutedOr(pair_, options_.limits, CaseNumber(pair_.space, *different_),
+                       deadline_.LeftMs(), "batch interpreter");
     if (!stopped_.empty()) return Unknown{stopped_};
     return Done("batch interpreter");
   }
@@ -122,10 +126,13 @@ class Sweep {
       if (!report.failure.empty()) return Stop(report.failure);
       if (report.different) return Found(first + *report.different);
       if (report.undecided > 0)
-        return Stop(fmt::format("limit reached: an input of {} ended at {}", Grouped(cases_), report.limit));
+        return Stop(fmt::format("limit reached: an input of {} ended at {}", Grouped(cases_),
+                                report.limit));
       const uint64_t done = done_.fetch_add(lanes) + lanes;
       if (done < cases_ && (deadline_.Passed() || TooSlow(done)))
-        return Stop(fmt::format("limit reached: {} inputs take longer than the time allowed (--verify-ms)", Grouped(cases_)));
+        return Stop(
+            fmt::format("limit reached: {} inputs take longer than the time allowed (--verify-ms)",
+                        Grouped(cases_)));
     }
   }
 
@@ -133,11 +140,14 @@ class Sweep {
     const Comparer comparer = pair_.MakeComparer(limits);
     for (uint64_t number = 0; number < cases_; ++number) {
       if ((number % 64 == 0 && number > 0) && (deadline_.Passed() || TooSlow(number)))
-        return Unknown{fmt::format("limit reached: {} inputs take longer than the time allowed (--verify-ms)", Grouped(cases_))};
+        return Unknown{
+            fmt::format("limit reached: {} inputs take longer than the time allowed (--verify-ms)",
+                        Grouped(cases_))};
       const Input input = CaseNumber(pair_.space, number);
       const Comparison comparison = comparer.Compare(input, deadline_.LeftMs());
       if (comparison.kind == Comparison::Kind::Undecided)
-        return Unknown{fmt::format("limit reached: an input of {} ended at {}", Grouped(cases_), comparison.limit)};
+        return Unknown{fmt::format("limit reached: an input of {} ended at {}", Grouped(cases_),
+                                   comparison.limit)};
       if (comparison.kind == Comparison::Kind::Different)
         return RefutedOr(pair_, options_.limits, input, deadline_.LeftMs(), "interpreter");
     }
@@ -165,7 +175,8 @@ Verdict ExhaustiveJudge(const Pair& pair, const VerifyOptions& options, const De
   const uint64_t most = std::min(options.exhaustive_cases, MostCases);
   if (!cases) return Unknown{"the inputs cannot be counted"};
   if (*cases > most)
-    return Unknown{fmt::format("limit reached: {} inputs are more than {} (--verify-cases)", Grouped(*cases), Grouped(most))};
+    return Unknown{fmt::format("limit reached: {} inputs are more than {} (--verify-cases)",
+                               Grouped(*cases), Grouped(most))};
   return Sweep(pair, options, deadline, *cases).Run();
 }
 

@@ -113,7 +113,8 @@ std::optional<uint64_t> InputSpace::Count() const {
   return total;
 }
 
-InputSpace MakeInputSpace(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard) {
+InputSpace MakeInputSpace(const ir::Program& source, const ir::Program& candidate,
+                          const ir::Guard& guard) {
   InputSpace space;
   const ir::Function& entry = source.entry_function();
   space.entry = &entry;

@@ -33,8 +33,8 @@ constexpr int64_t LongLengths[] = {4096 + 64 + 1, 1029, 519};
 
 struct Storage {
   explicit Storage(size_t bytes)
-      : data(static_cast<std::byte*>(std::aligned_alloc(MemoryAlignment, (bytes + MemoryAlignment - 1) / MemoryAlignment *
-                                                                             MemoryAlignment))) {}
+      : data(static_cast<std::byte*>(std::aligned_alloc(
+            MemoryAlignment, (bytes + MemoryAlignment - 1) / MemoryAlignment * MemoryAlignment))) {}
   ~Storage() { std::free(data); }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -54,7 +54,8 @@ std::shared_ptr<Memory> MakeGuardedMemory(Type element, int64_t length, uint64_t
   const uint64_t size = static_cast<uint64_t>(length) * ir::BytesOf(element);
   uint64_t start = offset_bytes % MemoryAlignment;
   if (start < CanaryBytes) start += MemoryAlignment;
-  auto guarded = std::make_shared<GuardedMemory>(element, length, start, start + size + CanaryBytes);
+  auto guarded =
+      std::make_shared<GuardedMemory>(element, length, start, start + size + CanaryBytes);
   std::memset(guarded->storage.data + start - CanaryBytes, Canary, CanaryBytes);
   std::memset(guarded->storage.data + start, 0, size);
   std::memset(guarded->storage.data + start + size, Canary, CanaryBytes);
@@ -63,7 +64,8 @@ std::shared_ptr<Memory> MakeGuardedMemory(Type element, int64_t length, uint64_t
 
 bool CanariesIntact(const Memory& memory) {
   auto intact = [](const std::byte* bytes) {
-    return std::all_of(bytes, bytes + CanaryBytes, [](std::byte b) { return b == std::byte{Canary}; });
+    return std::all_of(bytes, bytes + CanaryBytes,
+                       [](std::byte b) { return b == std::byte{Canary}; });
   };
   return intact(memory.data() - CanaryBytes) && intact(memory.data() + memory.size_bytes());
 }
@@ -84,14 +86,17 @@ Input CopyOf(const Input& input) {
   return copy;
 }
 
-InputMaker::InputMaker(const InputSpace& space, const ir::Program& source, const ir::Program& candidate, Random& random)
+InputMaker::InputMaker(const InputSpace& space, const ir::Program& source,
+                       const ir::Program& candidate, Random& random)
     : space_(space), random_(random) {
   const EdgeValues edge_values(source, candidate);
   int64_t vector = 1;
   for (uint32_t i = 0; i < space.domains.size(); ++i) {
     const Type type = space.entry->param_type(i);
     edges_.push_back(type.is_scalar() ? edge_values.Of(space.domains[i]) : std::vector<Words>{});
-    if (type.is_buffer()) vector = std::max<int64_t>(vector, VectorBytes / std::min<uint32_t>(ir::BytesOf(type.element()), VectorBytes));
+    if (type.is_buffer())
+      vector = std::max<int64_t>(
+          vector, VectorBytes / std::min<uint32_t>(ir::BytesOf(type.element()), VectorBytes));
   }
   lengths_ = {7, vector, 0, 4 * vector + 3, 1, vector + 1, vector - 1, 2};
   // No alias, each pair that may be one buffer, and everything that may be one.
@@ -119,11 +124,14 @@ bool InputMaker::MayAlias(uint32_t a, uint32_t b) const {
 
 // After all combinations a few long ones: for reductions, whose blocks have 4096 elements, and unrolled loops.
 uint64_t InputMaker::Rounds() const { return Combinations() + std::size(LongLengths); }
-uint64_t InputMaker::Combinations() const { return lengths_.size() * Offsets * alias_classes_.size(); }
+uint64_t InputMaker::Combinations() const {
+  return lengths_.size() * Offsets * alias_classes_.size();
+}
 
 InputMaker::Mood InputMaker::RandomMood() {
   if (calm_) return random_.Chance(70) ? Mood::Small : Mood::Plain;
-  constexpr Mood Moods[] = {Mood::Edge, Mood::Edge, Mood::Plain, Mood::Plain, Mood::Small, Mood::Wild};
+  constexpr Mood Moods[] = {Mood::Edge,  Mood::Edge,  Mood::Plain,
+                            Mood::Plain, Mood::Small, Mood::Wild};
   return Moods[random_.Below(std::size(Moods))];
 }
 
@@ -134,9 +142,11 @@ Words InputMaker::ElementWords(Type type, Mood mood, int64_t length) {
     const auto words = value.scalar_words();
     return {words.begin(), words.end()};
   }
-  if (type.scalar == Scalar::Index && random_.Chance(70)) return {random_.Below(static_cast<uint64_t>(length) + 1)};
+  if (type.scalar == Scalar::Index && random_.Chance(70))
+    return {random_.Below(static_cast<uint64_t>(length) + 1)};
   if (ir::IsFloat(type.scalar)) {
-    if (mood == Mood::Small) return {ir::LiteralFromDouble(type, static_cast<double>(random_.Between(-8, 8)))};
+    if (mood == Mood::Small)
+      return {ir::LiteralFromDouble(type, static_cast<double>(random_.Between(-8, 8)))};
     if (mood == Mood::Plain) {
       const double unit = static_cast<double>(random_.Next() >> 11) * 0x1p-53;
       return {ir::LiteralFromDouble(type, (unit - 0.5) * 8)};
@@ -144,13 +154,15 @@ Words InputMaker::ElementWords(Type type, Mood mood, int64_t length) {
     return {ExtendWord(type, random_.Next())};
   }
   if (mood == Mood::Small || calm_)
-    return {ExtendWord(type, static_cast<uint64_t>(random_.Between(ir::IsSigned(type.scalar) ? -8 : 0, 16)))};
+    return {ExtendWord(
+        type, static_cast<uint64_t>(random_.Between(ir::IsSigned(type.scalar) ? -8 : 0, 16)))};
   return {ExtendWord(type, random_.Next() >> (mood == Mood::Plain ? random_.Below(64) : 0))};
 }
 
 Words InputMaker::ScalarWords(const Domain& domain, Mood mood, std::span<const Words> edges) {
   if (domain.one()) return *domain.one();
-  if (mood == Mood::Edge && !edges.empty() && random_.Chance(50)) return edges[random_.Below(edges.size())];
+  if (mood == Mood::Edge && !edges.empty() && random_.Chance(50))
+    return edges[random_.Below(edges.size())];
   if (!domain.is_full()) {
     if (const auto count = domain.Count()) return {domain.At(random_.Below(*count))};
   }
@@ -200,7 +212,8 @@ std::vector<Words> InputMaker::RandomTuple() {
   for (size_t i = 0; i < edges_.size(); ++i) {
     const Domain& domain = space_.domains[i];
     // Equal operands are where comparisons differ.
-    if (i > 0 && random_.Chance(12) && space_.domains[i - 1].type() == domain.type() && domain.Contains(tuple.back())) {
+    if (i > 0 && random_.Chance(12) && space_.domains[i - 1].type() == domain.type() &&
+        domain.Contains(tuple.back())) {
       tuple.push_back(tuple.back());
       continue;
     }
@@ -213,14 +226,17 @@ int64_t InputMaker::LengthFor(uint32_t param, uint64_t number) {
   const BufferRule& rule = space_.buffers[param];
   if (rule.length) return *rule.length;
   const bool is_long = Combinations() <= number && number < Rounds();
-  const int64_t wanted = is_long ? LongLengths[number - Combinations()] : lengths_[number % lengths_.size()];
+  const int64_t wanted =
+      is_long ? LongLengths[number - Combinations()] : lengths_[number % lengths_.size()];
   int64_t length = std::max(wanted, rule.at_least);
   if (length % rule.multiple != 0) length += rule.multiple - length % rule.multiple;
   return length;
 }
 
-std::shared_ptr<Memory> InputMaker::Fill(Type element, int64_t length, uint64_t offset_elements, int64_t alignment) {
-  const uint64_t offset = offset_elements * ir::BytesOf(element) / static_cast<uint64_t>(alignment) * static_cast<uint64_t>(alignment);
+std::shared_ptr<Memory> InputMaker::Fill(Type element, int64_t length, uint64_t offset_elements,
+                                         int64_t alignment) {
+  const uint64_t offset = offset_elements * ir::BytesOf(element) /
+                          static_cast<uint64_t>(alignment) * static_cast<uint64_t>(alignment);
   auto memory = MakeGuardedMemory(element, length, offset);
   const Mood mood = RandomMood();
   for (int64_t i = 0; i < length; ++i) memory->Set(i, ElementWords(element, mood, length));
@@ -260,7 +276,8 @@ int64_t InputMaker::IndexNear(const Input& result) {
   for (const Value& value : result.arguments) {
     if (value.memory != nullptr) lengths.push_back(value.memory->length());
   }
-  const int64_t length = lengths.empty() ? random_.Between(0, 16) : lengths[random_.Below(lengths.size())];
+  const int64_t length =
+      lengths.empty() ? random_.Between(0, 16) : lengths[random_.Below(lengths.size())];
   switch (random_.Below(8)) {
     case 0:
       return length - 1;
@@ -295,7 +312,8 @@ void InputMaker::MakeScalars(uint64_t number, Input& result) {
     if (space_.is_symbol[i] && !domain.one()) {
       const uint64_t word = static_cast<uint64_t>(SizeFor(number));
       // A range that allows none of these is met by its least value.
-      result.arguments[i] = Value::Word(type, domain.Contains(std::span(&word, 1)) || domain.is_full() ? word : domain.At(0));
+      result.arguments[i] = Value::Word(
+          type, domain.Contains(std::span(&word, 1)) || domain.is_full() ? word : domain.At(0));
       continue;
     }
     if (type == ir::types::Index && random_.Chance(80)) {
@@ -316,10 +334,14 @@ void InputMaker::MakeTensors(Input& result) {
     std::vector<int64_t> dims;
     int64_t count = 1;
     for (ir::Dim dim : space_.entry->shape(type)) {
-      dims.push_back(dim.is_symbol() ? static_cast<int64_t>(result.arguments[dim.param()].word) : dim.value);
-      if (dims.back() < 0 || __builtin_mul_overflow(count, dims.back(), &count) || count > MostTensorElements) return;
+      dims.push_back(dim.is_symbol() ? static_cast<int64_t>(result.arguments[dim.param()].word)
+                                     : dim.value);
+      if (dims.back() < 0 || __builtin_mul_overflow(count, dims.back(), &count) ||
+          count > MostTensorElements)
+        return;
     }
-    result.arguments[i] = Value::Tensor(Fill(type.element(), count, 0, space_.buffers[i].alignment), dims);
+    result.arguments[i] =
+        Value::Tensor(Fill(type.element(), count, 0, space_.buffers[i].alignment), dims);
     result.lanes = std::max(result.lanes, static_cast<uint64_t>(count));
   }
 }
@@ -349,7 +371,8 @@ std::optional<Input> InputMaker::Make(uint64_t number) {
     MakeTensors(result);
     bool whole = true;
     for (uint32_t i = 0; i < edges_.size(); ++i)
-      whole = whole && (space_.entry->param_type(i).is_scalar() || result.arguments[i].memory != nullptr);
+      whole = whole &&
+              (space_.entry->param_type(i).is_scalar() || result.arguments[i].memory != nullptr);
     if (!whole || !Allows(space_, result.arguments)) continue;
     result.input = MakeStream(space_.input_types, number);
     result.hints = MakeStream(space_.hint_types, number / 2);

@@ -70,7 +70,9 @@ class LoweringJudge {
     return true;
   }
 
-  bool Over() const { return deadline_.Passed() || inputs_ + undecided_ >= options_.sample_lanes * 8 + 1024; }
+  bool Over() const {
+    return deadline_.Passed() || inputs_ + undecided_ >= options_.sample_lanes * 8 + 1024;
+  }
 
   Input FromWords(const std::vector<std::vector<uint64_t>>& tuple) const {
     Input input;
@@ -85,8 +87,9 @@ class LoweringJudge {
       uint64_t rest = number;
       for (const Domain& domain : pair_.space.domains) {
         const uint64_t count = *domain.Count();
-        input.arguments.push_back(domain.one() ? Value::Scalar(domain.type(), *domain.one())
-                                               : Value::Word(domain.type(), domain.At(rest % count)));
+        input.arguments.push_back(domain.one()
+                                      ? Value::Scalar(domain.type(), *domain.one())
+                                      : Value::Word(domain.type(), domain.At(rest % count)));
         rest /= count;
       }
       if (Differs(input)) return std::move(difference_);
@@ -109,7 +112,8 @@ class LoweringJudge {
 
   Verdict RunBuffers() {
     uint64_t missing = 0;
-    for (uint64_t number = 0; (number < maker_.Rounds() || lanes_ < options_.sample_lanes) && !Over(); ++number) {
+    for (uint64_t number = 0;
+         (number < maker_.Rounds() || lanes_ < options_.sample_lanes) && !Over(); ++number) {
       const std::optional<Input> input = maker_.Make(number);
       if (!input) {
         if (++missing > 64 + options_.sample_lanes) break;
@@ -117,19 +121,22 @@ class LoweringJudge {
       }
       if (Differs(*input)) return std::move(difference_);
     }
-    if (inputs_ + undecided_ == 0) return Unknown{"no input could be made that satisfies the guard"};
+    if (inputs_ + undecided_ == 0)
+      return Unknown{"no input could be made that satisfies the guard"};
     return Conclude();
   }
 
   Verdict Conclude() const {
     if (lanes_ < options_.sample_lanes) {
       if (undecided_ > 0)
-        return Unknown{fmt::format("limit reached: {} of {} inputs ended at {}", Grouped(undecided_),
-                                   Grouped(undecided_ + inputs_), limit_)};
-      return Unknown{fmt::format("only {} inputs were compared in the time allowed (--verify-ms)", Grouped(inputs_))};
+        return Unknown{fmt::format("limit reached: {} of {} inputs ended at {}",
+                                   Grouped(undecided_), Grouped(undecided_ + inputs_), limit_)};
+      return Unknown{fmt::format("only {} inputs were compared in the time allowed (--verify-ms)",
+                                 Grouped(inputs_))};
     }
     return Tested{{Grade::Sampled, "interpreter",
-                   fmt::format("{} inputs, {} lanes, seed {}", Grouped(inputs_), Grouped(lanes_), pair_.seed.substr(0, 12)),
+                   fmt::format("{} inputs, {} lanes, seed {}", Grouped(inputs_), Grouped(lanes_),
+                               pair_.seed.substr(0, 12)),
                    inputs_}};
   }
 
@@ -148,8 +155,8 @@ class LoweringJudge {
 
 }  // namespace
 
-Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code, const ir::Guard& guard,
-                               const VerifyOptions& options) {
+Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code,
+                               const ir::Guard& guard, const VerifyOptions& options) {
   TRY_VOID(ir::Check(program));
   TRY_VOID(ir::CheckGuard(guard, program));
   for (const ir::GuardAtom& atom : guard.atoms) {

@@ -23,8 +23,10 @@ ir::Program Parse(const std::string& body) {
 class Engine : public exec::Callable {
  public:
   using Damage = std::function<void(std::span<const Value>, exec::Outcome&)>;
-  explicit Engine(ir::Program program, Damage damage = {}) : program_(std::move(program)), damage_(std::move(damage)) {}
-  Result<exec::Outcome> Run(std::span<const Value> arguments, const exec::RunContext& context) override {
+  explicit Engine(ir::Program program, Damage damage = {})
+      : program_(std::move(program)), damage_(std::move(damage)) {}
+  Result<exec::Outcome> Run(std::span<const Value> arguments,
+                            const exec::RunContext& context) override {
     exec::Outcome outcome = TRY(exec::Interpret(program_, arguments, context));
     if (damage_) damage_(arguments, outcome);
     calls += 1;
@@ -38,8 +40,10 @@ class Engine : public exec::Callable {
 };
 
 constexpr char Scale[] =
-    "func @main(%k: i32, %x: in buffer<i32>, %y: out buffer<i32>) {\n %z = const 0 : index\n %n = length %x : i32\n"
-    " parallel %i = %z to %n {\n %v = load %x, %i : i32\n %p = mul.checked %v, %k : i32\n store %y, %i, %p : i32\n yield\n }\n"
+    "func @main(%k: i32, %x: in buffer<i32>, %y: out buffer<i32>) {\n %z = const 0 : index\n %n = "
+    "length %x : i32\n"
+    " parallel %i = %z to %n {\n %v = load %x, %i : i32\n %p = mul.checked %v, %k : i32\n store "
+    "%y, %i, %p : i32\n yield\n }\n"
     " return\n}";
 
 std::string Difference(const Result<Verdict>& verdict) {
@@ -59,7 +63,9 @@ TEST(Lowering, RightCodeIsTested) {
 }
 
 TEST(Lowering, FewInputsAreAllRun) {
-  const char text[] = "func @main(%a: u8, %t: bool) -> (u8) {\n %n = not %a : u8\n %r = select %t, %n, %a : u8\n return %r\n}";
+  const char text[] =
+      "func @main(%a: u8, %t: bool) -> (u8) {\n %n = not %a : u8\n %r = select %t, %n, %a : u8\n "
+      "return %r\n}";
   Engine code(Parse(text));
   const auto verdict = VerifyLowering(Parse(text), code, {});
   ASSERT_EQ(Difference(verdict), "proved");
@@ -73,15 +79,18 @@ TEST(Lowering, BytesOutsideOfABufferAreSeen) {
       exec::Memory& memory = *arguments[2].memory;
       memory.data()[at < 0 ? -1 : static_cast<int64_t>(memory.size_bytes())] ^= std::byte{1};
     });
-    EXPECT_EQ(Difference(VerifyLowering(Parse(Scale), code, {})), "bytes outside of a buffer were written");
+    EXPECT_EQ(Difference(VerifyLowering(Parse(Scale), code, {})),
+              "bytes outside of a buffer were written");
   }
 }
 
 TEST(Lowering, InputsMustNotChange) {
   Engine code(Parse(Scale), [](std::span<const Value> arguments, exec::Outcome& outcome) {
-    if (arguments[1].memory->length() > 3 && !outcome.trap) arguments[1].memory->data()[0] ^= std::byte{1};
+    if (arguments[1].memory->length() > 3 && !outcome.trap)
+      arguments[1].memory->data()[0] ^= std::byte{1};
   });
-  EXPECT_TRUE(Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 1, element 0"));
+  EXPECT_TRUE(
+      Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 1, element 0"));
 }
 
 TEST(Lowering, OnlyTheLongTailIsWrong) {
@@ -91,7 +100,8 @@ TEST(Lowering, OnlyTheLongTailIsWrong) {
     const uint64_t zero = 0;
     if (n > 16 && n % 16 == 1) arguments[2].memory->Set(n - 1, std::span(&zero, 1));
   });
-  EXPECT_TRUE(Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 2, element "));
+  EXPECT_TRUE(
+      Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 2, element "));
 }
 
 TEST(Lowering, WrongOnlyWhereTwoBuffersAreOne) {
@@ -102,7 +112,9 @@ TEST(Lowering, WrongOnlyWhereTwoBuffersAreOne) {
   });
   EXPECT_TRUE(Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument "));
   const ir::Program program = Parse(Scale);
-  EXPECT_EQ(Difference(VerifyLowering(program, code, *ir::ParseGuard("disjoint(arg1, arg2)", program))), "tested");
+  EXPECT_EQ(
+      Difference(VerifyLowering(program, code, *ir::ParseGuard("disjoint(arg1, arg2)", program))),
+      "tested");
 }
 
 TEST(Lowering, TrapsAreComparedWithTheirPlace) {
@@ -114,21 +126,24 @@ TEST(Lowering, TrapsAreComparedWithTheirPlace) {
     if (outcome.trap) outcome.trap->op = ir::Op::AddChecked;
   });
   EXPECT_TRUE(Difference(VerifyLowering(Parse(Scale), other_op, {})).starts_with("trap: "));
-  Engine no_trap(Parse(Scale), [](std::span<const Value>, exec::Outcome& outcome) { outcome.trap.reset(); });
+  Engine no_trap(Parse(Scale),
+                 [](std::span<const Value>, exec::Outcome& outcome) { outcome.trap.reset(); });
   EXPECT_TRUE(Difference(VerifyLowering(Parse(Scale), no_trap, {})).starts_with("trap: "));
 }
 
 // What buffers hold after a trap is nobody's business.
 TEST(Lowering, BuffersAfterATrapAreNotCompared) {
   Engine code(Parse(Scale), [](std::span<const Value> arguments, exec::Outcome& outcome) {
-    if (outcome.trap && arguments[2].memory->length() > 0) arguments[2].memory->data()[0] ^= std::byte{1};
+    if (outcome.trap && arguments[2].memory->length() > 0)
+      arguments[2].memory->data()[0] ^= std::byte{1};
   });
   EXPECT_EQ(Difference(VerifyLowering(Parse(Scale), code, {})), "tested");
 }
 
 TEST(Lowering, CodeIsNotCalledWhereTheProgramDoesNotEnd) {
   const char text[] =
-      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n condition %t\n } do {\n yield %p\n }\n return %r\n}";
+      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n "
+      "condition %t\n } do {\n yield %p\n }\n return %r\n}";
   Engine code(Parse(text));
   VerifyOptions options;
   options.limits.verify_ms = 300;
@@ -141,12 +156,19 @@ TEST(Lowering, CodeIsNotCalledWhereTheProgramDoesNotEnd) {
 exec::NativeImage ImageOf(bool right) {
   exec::NativeImage image;
   image.uses_run = false;
-  const unsigned char bytes[] = {0x8b, 0x07,                                                // mov eax, [rdi]
-                                 static_cast<unsigned char>(right ? 0x03 : 0x2b), 0x47, 8,  // add (sub) eax, [rdi + 8]
-                                 0x48, 0x98,                                                // cdqe
-                                 0x48, 0x89, 0x06,                                          // mov [rsi], rax
-                                 0x31, 0xc0,                                                // xor eax, eax
-                                 0xc3};                                                     // ret
+  const unsigned char bytes[] = {0x8b,
+                                 0x07,  // mov eax, [rdi]
+                                 static_cast<unsigned char>(right ? 0x03 : 0x2b),
+                                 0x47,
+                                 8,  // add (sub) eax, [rdi + 8]
+                                 0x48,
+                                 0x98,  // cdqe
+                                 0x48,
+                                 0x89,
+                                 0x06,  // mov [rsi], rax
+                                 0x31,
+                                 0xc0,   // xor eax, eax
+                                 0xc3};  // ret
   image.code.assign(reinterpret_cast<const char*>(bytes), sizeof(bytes));
   return image;
 }
@@ -169,14 +191,17 @@ class Examination : public testing::Test {
 #if !defined(__x86_64__)
     GTEST_SKIP() << "the code is x86-64";
 #endif
-    candidate.program = Parse("func @main(%a: i32, %b: i32) -> (i32) {\n %n = neg %b : i32\n %r = sub %a, %n : i32\n return %r\n}");
+    candidate.program = Parse(
+        "func @main(%a: i32, %b: i32) -> (i32) {\n %n = neg %b : i32\n %r = sub %a, %n : i32\n "
+        "return %r\n}");
   }
   Examined Ask(exec::CompiledForm form) {
     auto examined = Examine(source, candidate, std::move(form), Policy::Default(source));
     EXPECT_TRUE(examined.has_value()) << (examined ? "" : examined.error().ToString());
     return std::move(*examined);
   }
-  const ir::Program source = Parse("func @main(%a: i32, %b: i32) -> (i32) {\n %r = add %a, %b : i32\n return %r\n}");
+  const ir::Program source =
+      Parse("func @main(%a: i32, %b: i32) -> (i32) {\n %r = add %a, %b : i32\n return %r\n}");
   ir::Candidate candidate;
 };
 
@@ -196,7 +221,8 @@ TEST_F(Examination, WrongCodeIsRefused) {
 }
 
 TEST_F(Examination, WrongMeaningIsRefusedBeforeAnythingRuns) {
-  candidate.program = Parse("func @main(%a: i32, %b: i32) -> (i32) {\n %r = sub %a, %b : i32\n return %r\n}");
+  candidate.program =
+      Parse("func @main(%a: i32, %b: i32) -> (i32) {\n %r = sub %a, %b : i32\n return %r\n}");
   const Examined examined = Ask(FormOf(source, candidate, true));
   EXPECT_FALSE(examined.form.has_value());
   EXPECT_TRUE(examined.refusal.starts_with("meaning refuted")) << examined.refusal;
@@ -211,16 +237,21 @@ TEST_F(Examination, FalseClaimsAreRefused) {
     EXPECT_FALSE(examined.form.has_value());
     return examined.refusal;
   };
-  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.source_exact[0] ^= 1; }), "the form is for another program");
-  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.candidate_exact[0] ^= 1; }), "the form was made from another candidate");
+  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.source_exact[0] ^= 1; }),
+            "the form is for another program");
+  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.candidate_exact[0] ^= 1; }),
+            "the form was made from another candidate");
   EXPECT_EQ(refused([&](exec::CompiledForm& f) { f.candidate = ir::PrintText(source); }),
             "the form carries another candidate than it names");
-  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.guard = "arg0 == 1"; }), "the form's guard is not the candidate's");
-  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.target = "wasm"; }), "forms of target 'wasm' cannot be judged");
+  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.guard = "arg0 == 1"; }),
+            "the form's guard is not the candidate's");
+  EXPECT_EQ(refused([](exec::CompiledForm& f) { f.target = "wasm"; }),
+            "forms of target 'wasm' cannot be judged");
 }
 
 TEST_F(Examination, APolicyMayAskForMore) {
-  auto examined = Examine(source, candidate, FormOf(source, candidate, true), {Grade::Proved, Grade::Proved});
+  auto examined =
+      Examine(source, candidate, FormOf(source, candidate, true), {Grade::Proved, Grade::Proved});
   ASSERT_TRUE(examined.has_value());
   EXPECT_FALSE(examined->form.has_value());
   EXPECT_NE(examined->refusal.find("less than the policy asks for"), std::string::npos);

@@ -1,7 +1,8 @@
-// Straight-line programs as normal forms: machine integers and field elements become polynomials over what they are made
-// of, everything else becomes a term with sorted operands where the op commutes, and equal things get one number. What can
-// trap, and what is seen from outside, must happen in the same order in both. Equal forms are a proof; different ones say
-// nothing. Also proves polynomial identities over the field exactly, as long as they have few terms.
+// Straight-line programs as normal forms: machine integers and field elements become polynomials over what they
+// are made of, everything else becomes a term with sorted operands where the op commutes, and equal things get one
+// number. What can trap, and what is seen from outside, must happen in the same order in both. Equal forms are a
+// proof; different ones say nothing. Also proves polynomial identities over the field exactly, as long as they
+// have few terms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +46,8 @@ struct Ring {
 };
 
 bool IsRing(Type type) {
-  return type.is_scalar() && (ir::IsFixedInt(type.scalar) || type.scalar == Scalar::Field || type.scalar == Scalar::XField);
+  return type.is_scalar() && (ir::IsFixedInt(type.scalar) || type.scalar == Scalar::Field ||
+                              type.scalar == Scalar::XField);
 }
 
 // Numbers for everything that two programs compute; the same number means the same value.
@@ -65,7 +67,8 @@ class Table {
     return Number(std::move(key));
   }
   static uint64_t TypeKey(Type type) {
-    return static_cast<uint64_t>(type.scalar) | uint64_t{type.limbs} << 8 | static_cast<uint64_t>(type.form) << 16;
+    return static_cast<uint64_t>(type.scalar) | uint64_t{type.limbs} << 8 |
+           static_cast<uint64_t>(type.form) << 16;
   }
 
  private:
@@ -119,7 +122,8 @@ class Reader {
   const Polynomial& PolynomialOf(ir::ValueId value) const { return polynomials_.at(value.index); }
 
   // False where it would have too many terms.
-  static void AddTerm(const Ring& ring, Polynomial& sum, const Monomial& monomial, const Coefficient& coefficient) {
+  static void AddTerm(const Ring& ring, Polynomial& sum, const Monomial& monomial,
+                      const Coefficient& coefficient) {
     Coefficient& place = sum[monomial];
     place = ring.Add(place, coefficient);
     if (place == Coefficient{}) sum.erase(monomial);
@@ -162,7 +166,8 @@ class Reader {
     if (amount.size() > 1 || (amount.size() == 1 && !amount.begin()->first.empty())) return false;
     const uint64_t word = amount.empty() ? 0 : amount.begin()->second[0];
     const Ring ring{inst.type};
-    const Coefficient factor = {ring.Wrap(1ull << (word % static_cast<uint64_t>(ir::BitsOf(inst.type)))), 0, 0};
+    const Coefficient factor = {
+        ring.Wrap(1ull << (word % static_cast<uint64_t>(ir::BitsOf(inst.type)))), 0, 0};
     Polynomial result;
     for (const auto& [monomial, coefficient] : PolynomialOf(f_.operand(inst, 0))) {
       const Coefficient product = ring.Mul(coefficient, factor);
@@ -195,7 +200,8 @@ class Reader {
       key.push_back(Table::TypeKey(f_.type(operand)));
       key.push_back(IdOf(operand));
     }
-    if (ir::Info(inst.op).law == ir::Law::Commutes && key.size() == first + 4 && key[first + 3] < key[first + 1])
+    if (ir::Info(inst.op).law == ir::Law::Commutes && key.size() == first + 4 &&
+        key[first + 3] < key[first + 1])
       std::swap(key[first + 1], key[first + 3]);
     return key;
   }
@@ -243,9 +249,11 @@ class Reader {
       default:
         break;
     }
-    const bool scalar = info.effect == ir::Effect::Pure && inst.regions.count == 0 && inst.results.count == 1 &&
+    const bool scalar = info.effect == ir::Effect::Pure && inst.regions.count == 0 &&
+                        inst.results.count == 1 &&
                         f_.type(ir::Function::result_of(inst)).is_scalar() &&
-                        std::ranges::all_of(f_.operands_of(inst), [&](ir::ValueId v) { return f_.type(v).is_scalar(); });
+                        std::ranges::all_of(f_.operands_of(inst),
+                                            [&](ir::ValueId v) { return f_.type(v).is_scalar(); });
     if (!scalar) return false;
     std::vector<uint64_t> key = KeyOf(inst);
     if (info.traps != 0) AddEvent(key, true);
@@ -263,10 +271,12 @@ class Reader {
 
 }  // namespace
 
-Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard) {
+Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate,
+                        const ir::Guard& guard) {
   // Long programs have large polynomials; other judges are quicker there.
   constexpr size_t MostInsts = 2000;
-  if (source.entry_function().insts.size() > MostInsts || candidate.entry_function().insts.size() > MostInsts)
+  if (source.entry_function().insts.size() > MostInsts ||
+      candidate.entry_function().insts.size() > MostInsts)
     return Unknown{"the programs are too long for a normal form"};
   Table table;
   const Summary a = Reader(source.entry_function(), table).Read(guard);
@@ -274,7 +284,9 @@ Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate,
   const Summary b = Reader(candidate.entry_function(), table).Read(guard);
   if (!b.failure.empty()) return Unknown{b.failure};
   if (a.results != b.results || a.events != b.events) return Unknown{"the normal forms differ"};
-  return Proved{{Grade::Proved, "normal form", fmt::format("equal polynomials of at most {} terms", std::max(a.terms, b.terms)), 0}};
+  return Proved{{Grade::Proved, "normal form",
+                 fmt::format("equal polynomials of at most {} terms", std::max(a.terms, b.terms)),
+                 0}};
 }
 
 }  // namespace frazil::verify

@@ -11,9 +11,12 @@
 
 namespace frazil::verify {
 
-Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard) {
-  auto prepare = [](const ir::Program& program) -> Result<std::shared_ptr<const exec::InterpreterProgram>> {
-    return std::make_shared<const exec::InterpreterProgram>(TRY(exec::InterpreterProgram::Create(program)));
+Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate,
+                      const ir::Guard& guard) {
+  auto prepare =
+      [](const ir::Program& program) -> Result<std::shared_ptr<const exec::InterpreterProgram>> {
+    return std::make_shared<const exec::InterpreterProgram>(
+        TRY(exec::InterpreterProgram::Create(program)));
   };
   return Pair{source,
               candidate,
@@ -24,7 +27,8 @@ Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate, c
 }
 
 Comparer Pair::MakeComparer(const Limits& limits) const {
-  return Comparer(InterpreterRunner(prepared_source), InterpreterRunner(prepared_candidate), limits, TrapDetail::Kind);
+  return Comparer(InterpreterRunner(prepared_source), InterpreterRunner(prepared_candidate), limits,
+                  TrapDetail::Kind);
 }
 
 Limits LimitsOfOneRun(const Limits& limits, uint64_t fuel, uint64_t left_ms) {
@@ -42,7 +46,8 @@ std::optional<BatchPair> MakeBatchPair(const Pair& pair, const Limits& limits) {
   if (!source || !source->lane_by_lane().empty()) return std::nullopt;
   Result<exec::BatchProgram> candidate = exec::BatchProgram::Create(pair.candidate, limits);
   if (!candidate || !candidate->lane_by_lane().empty()) return std::nullopt;
-  BatchPair batch{std::move(*source), std::move(*candidate), {}, pair.source.entry_function().results};
+  BatchPair batch{
+      std::move(*source), std::move(*candidate), {}, pair.source.entry_function().results};
   for (uint32_t i = 0; i < pair.source.entry_function().param_count(); ++i)
     batch.params.push_back(pair.source.entry_function().param_type(i));
   return batch;
@@ -50,7 +55,8 @@ std::optional<BatchPair> MakeBatchPair(const Pair& pair, const Limits& limits) {
 
 BatchBlock::BatchBlock(const BatchPair& pair, size_t most_lanes)
     : pair_(pair), source_traps_(most_lanes), candidate_traps_(most_lanes) {
-  for (ir::Type type : pair.params) inputs_.push_back(std::make_unique<std::byte[]>(most_lanes * ir::BytesOf(type)));
+  for (ir::Type type : pair.params)
+    inputs_.push_back(std::make_unique<std::byte[]>(most_lanes * ir::BytesOf(type)));
   for (ir::Type type : pair.results) {
     source_outputs_.push_back(std::make_unique<std::byte[]>(most_lanes * ir::BytesOf(type)));
     candidate_outputs_.push_back(std::make_unique<std::byte[]>(most_lanes * ir::BytesOf(type)));
@@ -61,7 +67,8 @@ bool BatchBlock::LaneDiffers(size_t lane) const {
   if (source_traps_[lane] != candidate_traps_[lane]) return true;
   for (size_t i = 0; i < pair_.results.size(); ++i) {
     const uint32_t bytes = ir::BytesOf(pair_.results[i]);
-    if (std::memcmp(source_outputs_[i].get() + lane * bytes, candidate_outputs_[i].get() + lane * bytes, bytes) != 0)
+    if (std::memcmp(source_outputs_[i].get() + lane * bytes,
+                    candidate_outputs_[i].get() + lane * bytes, bytes) != 0)
       return true;
   }
   return false;
@@ -86,7 +93,8 @@ BatchBlock::Report BatchBlock::Run(size_t lanes) {
   // Most blocks are equal and have no trap at a limit: that is seen by comparing memory.
   bool equal = std::ranges::equal(source_traps, candidate_traps);
   for (size_t i = 0; equal && i < pair_.results.size(); ++i)
-    equal = std::memcmp(source_outputs_[i].get(), candidate_outputs_[i].get(), lanes * ir::BytesOf(pair_.results[i])) == 0;
+    equal = std::memcmp(source_outputs_[i].get(), candidate_outputs_[i].get(),
+                        lanes * ir::BytesOf(pair_.results[i])) == 0;
   const bool trapped = std::ranges::any_of(source_traps, [](uint8_t trap) { return trap != 0; });
   if (equal && !trapped) return report;
   for (size_t lane = 0; lane < lanes; ++lane) {
@@ -97,7 +105,8 @@ BatchBlock::Report BatchBlock::Run(size_t lanes) {
       if (report.limit.empty()) report.limit = LimitFlag(static_cast<ir::Trap>(code - 1));
     }
     report.undecided += limited ? 1 : 0;
-    const bool source_ended = source_traps[lane] == 0 || !IsLimit(static_cast<ir::Trap>(source_traps[lane] - 1));
+    const bool source_ended =
+        source_traps[lane] == 0 || !IsLimit(static_cast<ir::Trap>(source_traps[lane] - 1));
     if (limited && source_ended && !report.only_second) report.only_second = lane;
     if (!limited && !report.different && LaneDiffers(lane)) report.different = lane;
   }
@@ -106,9 +115,11 @@ BatchBlock::Report BatchBlock::Run(size_t lanes) {
 
 Verdict RefutedOr(const Pair& pair, const Limits& limits, const Input& input, uint64_t left_ms,
                   std::string_view judge) {
-  std::optional<Refuted> refuted = MakeRefuted(pair.space, pair.MakeComparer(limits), input, limits, left_ms);
+  std::optional<Refuted> refuted =
+      MakeRefuted(pair.space, pair.MakeComparer(limits), input, limits, left_ms);
   if (refuted) return std::move(*refuted);
-  return Unknown{fmt::format("the {} reports a difference that the interpreter does not confirm", judge)};
+  return Unknown{
+      fmt::format("the {} reports a difference that the interpreter does not confirm", judge)};
 }
 
 }  // namespace frazil::verify

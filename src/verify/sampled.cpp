@@ -39,15 +39,19 @@ Input ToInput(const ir::Function& entry, const Tuple& tuple) {
 Verdict Conclude(const Pair& pair, const Tally& tally, std::string_view judge) {
   std::string left_out;
   if (tally.undecided > 0)
-    left_out = fmt::format("; {} more ended at the limit {}", Grouped(tally.undecided), tally.limit);
+    left_out =
+        fmt::format("; {} more ended at the limit {}", Grouped(tally.undecided), tally.limit);
   if (!tally.Enough()) {
-    if (tally.undecided == 0) return Unknown{fmt::format("only {} inputs were compared in the time allowed (--verify-ms)", Grouped(tally.inputs))};
-    return Unknown{fmt::format("limit reached: {} of {} inputs ended at {}", Grouped(tally.undecided),
-                               Grouped(tally.undecided + tally.inputs), tally.limit)};
+    if (tally.undecided == 0)
+      return Unknown{fmt::format("only {} inputs were compared in the time allowed (--verify-ms)",
+                                 Grouped(tally.inputs))};
+    return Unknown{fmt::format("limit reached: {} of {} inputs ended at {}",
+                               Grouped(tally.undecided), Grouped(tally.undecided + tally.inputs),
+                               tally.limit)};
   }
   Evidence evidence{Grade::Sampled, std::string(judge),
-                    fmt::format("{} inputs, {} lanes, seed {}{}", Grouped(tally.inputs), Grouped(tally.lanes),
-                                pair.seed.substr(0, 12), left_out),
+                    fmt::format("{} inputs, {} lanes, seed {}{}", Grouped(tally.inputs),
+                                Grouped(tally.lanes), pair.seed.substr(0, 12), left_out),
                     tally.inputs};
   return Tested{std::move(evidence)};
 }
@@ -69,7 +73,8 @@ class Sampler {
     const std::vector<Tuple> edges = maker_.EdgeTuples(std::max<size_t>(tally_.wanted, 1024));
     // The time of a batch holds for each piece of its block, of which there are a few.
     constexpr uint64_t Pieces = 16;
-    std::optional<BatchPair> batch = MakeBatchPair(pair_, LimitsOfOneRun(limits_, limits_.fuel, deadline_.LeftMs() / Pieces));
+    std::optional<BatchPair> batch =
+        MakeBatchPair(pair_, LimitsOfOneRun(limits_, limits_.fuel, deadline_.LeftMs() / Pieces));
     return batch ? RunBatch(*batch, edges) : RunScalars(edges);
   }
 
@@ -84,14 +89,16 @@ class Sampler {
       if (deadline_.Passed() || tally_.TooMuch()) break;
       tuples.clear();
       while (at < edges.size() && tuples.size() < BlockLanes) tuples.push_back(edges[at++]);
-      while (tuples.size() < BlockLanes && (random_left > 0 || tally_.inputs + tuples.size() < tally_.wanted)) {
+      while (tuples.size() < BlockLanes &&
+             (random_left > 0 || tally_.inputs + tuples.size() < tally_.wanted)) {
         tuples.push_back(maker_.RandomTuple());
         if (random_left > 0) --random_left;
       }
       if (tuples.empty()) break;
       for (size_t lane = 0; lane < tuples.size(); ++lane) {
         for (size_t i = 0; i < batch.params.size(); ++i)
-          PutElement(batch.params[i], tuples[lane][i][0], block.input(i) + lane * ir::BytesOf(batch.params[i]));
+          PutElement(batch.params[i], tuples[lane][i][0],
+                     block.input(i) + lane * ir::BytesOf(batch.params[i]));
       }
       const BatchBlock::Report report = block.Run(tuples.size());
       if (!report.failure.empty()) return Unknown{report.failure};
@@ -99,7 +106,8 @@ class Sampler {
         const Input input = ToInput(*pair_.space.entry, tuples[*report.different]);
         return RefutedOr(pair_, user_limits_, input, deadline_.LeftMs(), "batch interpreter");
       }
-      if (report.only_second && !EndsWithMore(ToInput(*pair_.space.entry, tuples[*report.only_second])))
+      if (report.only_second &&
+          !EndsWithMore(ToInput(*pair_.space.entry, tuples[*report.only_second])))
         return std::move(difference_);
       tally_.undecided += report.undecided;
       tally_.inputs += tuples.size() - report.undecided;
@@ -119,8 +127,9 @@ class Sampler {
     if (comparison.kind == Comparison::Kind::Different) {
       difference_ = RefutedOr(pair_, user_limits_, input, deadline_.LeftMs(), "interpreter");
     } else {
-      difference_ = Unknown{fmt::format("limit reached: the second ended at {} on an input on which the first ends by itself",
-                                        comparison.limit)};
+      difference_ = Unknown{fmt::format(
+          "limit reached: the second ended at {} on an input on which the first ends by itself",
+          comparison.limit)};
     }
     return false;
   }
@@ -128,8 +137,8 @@ class Sampler {
   // True if there is nothing more to try: `difference_` has the answer.
   bool Differs(const Comparer& comparer, const Input& input) {
     const Comparison comparison = comparer.Compare(input, deadline_.LeftMs());
-    if (comparison.kind == Comparison::Kind::Undecided && comparison.source_ended && !deadline_.Passed() &&
-        !EndsWithMore(input))
+    if (comparison.kind == Comparison::Kind::Undecided && comparison.source_ended &&
+        !deadline_.Passed() && !EndsWithMore(input))
       return true;
     if (comparison.kind == Comparison::Kind::Undecided) {
       tally_.undecided += 1;
@@ -151,21 +160,26 @@ class Sampler {
       if (deadline_.Passed() || tally_.TooMuch()) break;
       if (Differs(comparer, ToInput(*pair_.space.entry, tuple))) return std::move(difference_);
     }
-    for (uint64_t i = 0; (i < tally_.wanted / 2 || !tally_.Enough()) && !deadline_.Passed() && !tally_.TooMuch(); ++i) {
-      if (Differs(comparer, ToInput(*pair_.space.entry, maker_.RandomTuple()))) return std::move(difference_);
+    for (uint64_t i = 0;
+         (i < tally_.wanted / 2 || !tally_.Enough()) && !deadline_.Passed() && !tally_.TooMuch();
+         ++i) {
+      if (Differs(comparer, ToInput(*pair_.space.entry, maker_.RandomTuple())))
+        return std::move(difference_);
     }
     return Conclude(pair_, tally_, "interpreter");
   }
 
   Verdict RunAny() {
     const Comparer comparer = pair_.MakeComparer(limits_);
-    const bool mixed_streams = pair_.space.input_types.size() > 1 || pair_.space.hint_types.size() > 1;
+    const bool mixed_streams =
+        pair_.space.input_types.size() > 1 || pair_.space.hint_types.size() > 1;
     uint64_t missing = 0;
     for (uint64_t number = 0; number < maker_.Rounds() || !tally_.Enough(); ++number) {
       if (deadline_.Passed() || tally_.TooMuch()) break;
       std::optional<Input> input = maker_.Make(number);
       if (!input) {
-        if (++missing > 64 && tally_.inputs == 0) return Unknown{"no input could be made that satisfies the guard"};
+        if (++missing > 64 && tally_.inputs == 0)
+          return Unknown{"no input could be made that satisfies the guard"};
         if (missing > tally_.wanted) break;
         continue;
       }

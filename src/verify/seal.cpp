@@ -51,7 +51,8 @@ class Reader {
   uint64_t Number(size_t bytes) {
     const std::string_view raw = Raw(bytes);
     uint64_t value = 0;
-    for (size_t i = 0; i < raw.size(); ++i) value |= uint64_t{static_cast<uint8_t>(raw[i])} << (8 * i);
+    for (size_t i = 0; i < raw.size(); ++i)
+      value |= uint64_t{static_cast<uint8_t>(raw[i])} << (8 * i);
     return value;
   }
   bool Flag() {
@@ -154,12 +155,16 @@ Result<Sealed> ReadSealed(std::string_view sealed) {
   const std::string_view prelude = header.Raw(PreludeDigestChars);
   if (!header.ok()) return Refuse("the sealed form is cut off");
   if (schema != SchemaVersion)
-    return Refuse(fmt::format("the sealed form has schema version {}, not {}", schema, SchemaVersion));
+    return Refuse(
+        fmt::format("the sealed form has schema version {}, not {}", schema, SchemaVersion));
   if (ir_version != ir::IrVersion)
-    return Refuse(fmt::format("the sealed form is for IR version {}, not {}", ir_version, ir::IrVersion));
+    return Refuse(
+        fmt::format("the sealed form is for IR version {}, not {}", ir_version, ir::IrVersion));
   if (abi != exec::NativeAbiVersion)
-    return Refuse(fmt::format("the sealed form is for native ABI {}, not {}", abi, exec::NativeAbiVersion));
-  if (prelude != ir::PreludeDigest()) return Refuse("the sealed form was made with another prelude");
+    return Refuse(
+        fmt::format("the sealed form is for native ABI {}, not {}", abi, exec::NativeAbiVersion));
+  if (prelude != ir::PreludeDigest())
+    return Refuse("the sealed form was made with another prelude");
   Reader body(header.Raw(header.Number(8)));
   if (!header.AtEnd()) return Refuse("the sealed form's length is not that of its bytes");
   Sealed result;
@@ -167,7 +172,8 @@ Result<Sealed> ReadSealed(std::string_view sealed) {
   result.evidence.meaning = ReadEvidence(body);
   result.evidence.lowering = ReadEvidence(body);
   if (!body.AtEnd()) return Refuse("the sealed form's fields do not fit its length");
-  if (!result.form.image.code.empty() && result.form.image.entry_offset >= result.form.image.code.size())
+  if (!result.form.image.code.empty() &&
+      result.form.image.entry_offset >= result.form.image.code.size())
     return Refuse("the sealed form's entry lies outside of its code");
   return result;
 }
@@ -233,15 +239,18 @@ Result<Verified<exec::CompiledForm>> Readmit(std::string_view sealed, const Inst
   if (form.guard != expected.guard)
     return Refuse(fmt::format("the form's guard is '{}', not '{}'", form.guard, expected.guard));
   if (form.target != expected.target)
-    return Refuse(fmt::format("the form is for target '{}', not '{}'", form.target, expected.target));
+    return Refuse(
+        fmt::format("the form is for target '{}', not '{}'", form.target, expected.target));
   if (!expected.toolchain.empty() && form.toolchain != expected.toolchain)
-    return Refuse(fmt::format("the form was made by '{}', not by '{}'", form.toolchain, expected.toolchain));
+    return Refuse(
+        fmt::format("the form was made by '{}', not by '{}'", form.toolchain, expected.toolchain));
   if (form.image.level > expected.level)
     return Refuse("the form's code needs a higher CPU level than this machine has");
   if (!Satisfies(read.evidence, expected.policy))
-    return Refuse(fmt::format("the form's evidence ({}, {}) is less than the policy asks for ({}, {})",
-                              GradeName(read.evidence.meaning.grade), GradeName(read.evidence.lowering.grade),
-                              GradeName(expected.policy.meaning), GradeName(expected.policy.lowering)));
+    return Refuse(
+        fmt::format("the form's evidence ({}, {}) is less than the policy asks for ({}, {})",
+                    GradeName(read.evidence.meaning.grade), GradeName(read.evidence.lowering.grade),
+                    GradeName(expected.policy.meaning), GradeName(expected.policy.lowering)));
   return Judge::Vouch(std::move(read.form), std::move(read.evidence));
 }
 

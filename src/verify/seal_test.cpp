@@ -30,11 +30,13 @@ exec::CompiledForm SomeForm() {
 }
 
 EvidencePair SomeEvidence() {
-  return {{Grade::Proved, "digest", "equal canonical form", 0}, {Grade::Sampled, "interpreter", "4,096 inputs", 4096}};
+  return {{Grade::Proved, "digest", "equal canonical form", 0},
+          {Grade::Sampled, "interpreter", "4,096 inputs", 4096}};
 }
 
 Expected WhatFits() {
-  return {std::string(64, 'a'), "arg0 == 5", "native", "", exec::CpuLevel::Avx512, {Grade::Proved, Grade::Sampled}};
+  return {std::string(64, 'a'),           "arg0 == 5", "native", "", exec::CpuLevel::Avx512,
+          {Grade::Proved, Grade::Sampled}};
 }
 
 std::string Sealed() { return Seal(Judge::Vouch(SomeForm(), SomeEvidence()), KeyOf(7)); }

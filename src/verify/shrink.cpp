@@ -16,7 +16,8 @@ constexpr int MostTries = 400;
 
 class Shrinker {
  public:
-  Shrinker(const InputSpace& space, const Comparer& comparer, const Input& input, const Deadline& deadline)
+  Shrinker(const InputSpace& space, const Comparer& comparer, const Input& input,
+           const Deadline& deadline)
       : space_(space), comparer_(comparer), best_(input), deadline_(deadline) {}
 
   Input Run() {
@@ -41,7 +42,8 @@ class Shrinker {
   bool Try(Input candidate) {
     if (tries_left_-- <= 0 || deadline_.Passed()) return false;
     if (!Allows(space_, candidate.arguments)) return false;
-    if (comparer_.Compare(candidate, deadline_.LeftMs()).kind != Comparison::Kind::Different) return false;
+    if (comparer_.Compare(candidate, deadline_.LeftMs()).kind != Comparison::Kind::Different)
+      return false;
     best_ = std::move(candidate);
     return true;
   }
@@ -57,12 +59,13 @@ class Shrinker {
   bool Scalar(size_t i) {
     if (space_.is_symbol[i]) return false;
     const Type type = best_.arguments[i].type;
-    const std::vector<uint64_t> now(best_.arguments[i].scalar_words().begin(), best_.arguments[i].scalar_words().end());
+    const std::vector<uint64_t> now(best_.arguments[i].scalar_words().begin(),
+                                    best_.arguments[i].scalar_words().end());
     for (int64_t simple : {0, 1, -1, 2, 3, 10}) {
-      const std::vector<uint64_t> words = ir::LiteralFromInt(type.scalar == ir::Scalar::XField || type.scalar == ir::Scalar::Digest
-                                                                 ? ir::types::Field
-                                                                 : type,
-                                                             simple);
+      const std::vector<uint64_t> words = ir::LiteralFromInt(
+          type.scalar == ir::Scalar::XField || type.scalar == ir::Scalar::Digest ? ir::types::Field
+                                                                                 : type,
+          simple);
       std::vector<uint64_t> whole(ir::WordsOf(type), 0);
       std::ranges::copy(words, whole.begin());
       if (whole == now) return false;  // as simple as it gets
@@ -72,7 +75,9 @@ class Shrinker {
     if (now.size() != 1 || !ir::IsFixedInt(type.scalar)) return false;
     const bool is_signed = ir::IsSigned(type.scalar);
     const auto smaller = [&](uint64_t divisor) {
-      return is_signed ? static_cast<uint64_t>(static_cast<int64_t>(now[0]) / static_cast<int64_t>(divisor)) : now[0] / divisor;
+      return is_signed ? static_cast<uint64_t>(static_cast<int64_t>(now[0]) /
+                                               static_cast<int64_t>(divisor))
+                       : now[0] / divisor;
     };
     for (uint64_t divisor : {256u, 16u, 2u}) {
       if (smaller(divisor) != now[0] && TryScalar(i, {smaller(divisor)})) return true;
@@ -81,7 +86,8 @@ class Shrinker {
   }
 
   // The same memory at every place where it was.
-  void Replace(Input& input, const std::shared_ptr<Memory>& from, const std::shared_ptr<Memory>& to) {
+  void Replace(Input& input, const std::shared_ptr<Memory>& from,
+               const std::shared_ptr<Memory>& to) {
     for (Value& value : input.arguments) {
       if (value.memory == from) value.memory = to;
     }
@@ -91,21 +97,25 @@ class Shrinker {
     const std::shared_ptr<Memory> old = best_.arguments[i].memory;
     for (int64_t length : {int64_t{0}, int64_t{1}, old->length() / 2, old->length() - 1}) {
       if (length < 0 || length >= old->length()) continue;
-      auto memory = MakeGuardedMemory(old->element(), length, reinterpret_cast<uintptr_t>(old->data()) % 4096);
+      auto memory = MakeGuardedMemory(old->element(), length,
+                                      reinterpret_cast<uintptr_t>(old->data()) % 4096);
       std::memcpy(memory->data(), old->data(), memory->size_bytes());
       Input candidate = best_;
       Replace(candidate, old, memory);
       // Lengths that are passed along shrink together with the buffer.
       Input together = candidate;
       for (Value& value : together.arguments) {
-        if (value.type == ir::types::Index && value.memory == nullptr && static_cast<int64_t>(value.word) == old->length())
+        if (value.type == ir::types::Index && value.memory == nullptr &&
+            static_cast<int64_t>(value.word) == old->length())
           value.word = static_cast<uint64_t>(length);
       }
       for (Value& value : together.arguments) {
-        if (value.memory == nullptr || value.memory == memory || value.memory->length() != old->length() || !value.type.is_buffer())
+        if (value.memory == nullptr || value.memory == memory ||
+            value.memory->length() != old->length() || !value.type.is_buffer())
           continue;
         const std::shared_ptr<Memory> other = value.memory;
-        auto cut = MakeGuardedMemory(other->element(), length, reinterpret_cast<uintptr_t>(other->data()) % 4096);
+        auto cut = MakeGuardedMemory(other->element(), length,
+                                     reinterpret_cast<uintptr_t>(other->data()) % 4096);
         std::memcpy(cut->data(), other->data(), cut->size_bytes());
         Replace(together, other, cut);
       }
@@ -118,7 +128,8 @@ class Shrinker {
     const std::shared_ptr<Memory> old = best_.arguments[i].memory;
     const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
     if (std::all_of(old->data(), old->data() + old->size_bytes(), is_zero)) return false;
-    auto memory = MakeGuardedMemory(old->element(), old->length(), reinterpret_cast<uintptr_t>(old->data()) % 4096);
+    auto memory = MakeGuardedMemory(old->element(), old->length(),
+                                    reinterpret_cast<uintptr_t>(old->data()) % 4096);
     Input candidate = best_;
     Replace(candidate, old, memory);
     return Try(std::move(candidate));
@@ -147,7 +158,7 @@ class Shrinker {
     return changed;
   }
 
-  bool ShorterStream(std::vector<Value> Input::*stream) {
+  bool ShorterStream(std::vector<Value> Input::* stream) {
     const size_t size = (best_.*stream).size();
     for (size_t length : {size_t{0}, size / 2, size - 1}) {
       if (size == 0 || length >= size) continue;
@@ -167,8 +178,8 @@ class Shrinker {
 
 }  // namespace
 
-std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comparer, const Input& input,
-                                   const Limits& limits, uint64_t left_ms) {
+std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comparer,
+                                   const Input& input, const Limits& limits, uint64_t left_ms) {
   // A difference is worth a moment even where the time is up.
   constexpr uint64_t LeastMs = 200;
   constexpr uint64_t MostMs = 1000;

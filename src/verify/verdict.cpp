@@ -6,8 +6,8 @@
 namespace frazil::verify {
 
 std::string_view VerdictName(const Verdict& verdict) {
-  constexpr std::array<std::string_view, std::variant_size_v<Verdict>> Names = {"proved", "tested", "refuted",
-                                                                               "unknown"};
+  constexpr std::array<std::string_view, std::variant_size_v<Verdict>> Names = {
+      "proved", "tested", "refuted", "unknown"};
   return Names[verdict.index()];
 }
 

@@ -35,22 +35,30 @@ Result<void> CheckComparable(const ir::Program& source, const ir::Program& candi
   const ir::Function& f = source.entry_function();
   const ir::Function& g = candidate.entry_function();
   if (f.param_count() != g.param_count())
-    return Fail(Diag::NotComparable, fmt::format("the programs cannot be compared: the first takes {} parameters, the second {}",
-                                                 f.param_count(), g.param_count()));
+    return Fail(
+        Diag::NotComparable,
+        fmt::format("the programs cannot be compared: the first takes {} parameters, the second {}",
+                    f.param_count(), g.param_count()));
   for (uint32_t i = 0; i < f.param_count(); ++i) {
     if (!SameType(f, f.param_type(i), g, g.param_type(i)))
-      return Fail(Diag::NotComparable,
-                  fmt::format("the programs cannot be compared: parameter {} is {} in the first, {} in the second", i + 1,
-                              ir::PrintType(f, f.param_type(i)), ir::PrintType(g, g.param_type(i))));
+      return Fail(
+          Diag::NotComparable,
+          fmt::format(
+              "the programs cannot be compared: parameter {} is {} in the first, {} in the second",
+              i + 1, ir::PrintType(f, f.param_type(i)), ir::PrintType(g, g.param_type(i))));
   }
   if (f.results.size() != g.results.size())
-    return Fail(Diag::NotComparable, fmt::format("the programs cannot be compared: the first gives {} results, the second {}",
-                                                 f.results.size(), g.results.size()));
+    return Fail(
+        Diag::NotComparable,
+        fmt::format("the programs cannot be compared: the first gives {} results, the second {}",
+                    f.results.size(), g.results.size()));
   for (size_t i = 0; i < f.results.size(); ++i) {
     if (!SameType(f, f.results[i], g, g.results[i]))
-      return Fail(Diag::NotComparable,
-                  fmt::format("the programs cannot be compared: result {} is {} in the first, {} in the second", i + 1,
-                              ir::PrintType(f, f.results[i]), ir::PrintType(g, g.results[i])));
+      return Fail(
+          Diag::NotComparable,
+          fmt::format(
+              "the programs cannot be compared: result {} is {} in the first, {} in the second",
+              i + 1, ir::PrintType(f, f.results[i]), ir::PrintType(g, g.results[i])));
   }
   return {};
 }
@@ -61,7 +69,8 @@ bool IsFinal(const Verdict& verdict) {
 }
 
 // A prover's counterexample counts only if the interpreter sees it too.
-Verdict SmtJudge(const Pair& pair, const ir::Guard& guard, const VerifyOptions& options, const Deadline& deadline) {
+Verdict SmtJudge(const Pair& pair, const ir::Guard& guard, const VerifyOptions& options,
+                 const Deadline& deadline) {
   const std::shared_ptr<const Prover> prover = RegisteredProver();
   if (prover == nullptr) return Unknown{"no prover is there"};
   Limits limits = options.limits;
@@ -70,22 +79,27 @@ Verdict SmtJudge(const Pair& pair, const ir::Guard& guard, const VerifyOptions& 
   if (const Refuted* refuted = std::get_if<Refuted>(&verdict)) {
     const Input input{refuted->arguments, refuted->context.input, refuted->context.hints};
     if (!Allows(pair.space, input.arguments))
-      return Unknown{fmt::format("{} reports a counterexample outside of the guard", prover->name())};
+      return Unknown{
+          fmt::format("{} reports a counterexample outside of the guard", prover->name())};
     return RefutedOr(pair, options.limits, input, deadline.LeftMs(), prover->name());
   }
   if (std::holds_alternative<Tested>(verdict)) return Unknown{"a prover proves or refutes"};
   return verdict;
 }
 
-Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate, const VerifyOptions& options) {
+Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate,
+                       const VerifyOptions& options) {
   const Deadline deadline(options.limits.verify_ms);
   if (ir::ExactDigest(source) == ir::ExactDigest(candidate.program))
     return Proved{{Grade::Proved, "digest", "equal canonical form", 0}};
   // Also without a line: moving, sharing and dropping pure values needs none.
-  if (Verdict checked = CheckCertificate(source, candidate); std::holds_alternative<Proved>(checked)) return checked;
+  if (Verdict checked = CheckCertificate(source, candidate);
+      std::holds_alternative<Proved>(checked))
+    return checked;
   const InputSpace space = MakeInputSpace(source, candidate.program, candidate.guard);
   if (!space.empty.empty()) return Unknown{space.empty};
-  if (Verdict equal = NormalFormJudge(source, candidate.program, candidate.guard); IsFinal(equal)) return equal;
+  if (Verdict equal = NormalFormJudge(source, candidate.program, candidate.guard); IsFinal(equal))
+    return equal;
 
   const Pair pair = TRY(MakePair(source, candidate.program, candidate.guard));
   // Few inputs are not worth sampling.
@@ -134,7 +148,8 @@ std::shared_ptr<const Prover> RegisteredProver() {
   return registry.prover;
 }
 
-Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate, const VerifyOptions& options) {
+Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate,
+                       const VerifyOptions& options) {
   TRY_VOID(ir::Check(source));
   TRY_VOID(ir::Check(candidate.program));
   TRY_VOID(CheckComparable(source, candidate.program));

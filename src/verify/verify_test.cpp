@@ -17,8 +17,8 @@ ir::Program Parse(const std::string& body) {
   return std::move(*program);
 }
 
-Verdict Ask(const std::string& source, const std::string& candidate, const std::string& guard = "true",
-            VerifyOptions options = {}) {
+Verdict Ask(const std::string& source, const std::string& candidate,
+            const std::string& guard = "true", VerifyOptions options = {}) {
   const ir::Program a = Parse(source);
   ir::Candidate b;
   b.program = Parse(candidate);
@@ -30,29 +30,36 @@ Verdict Ask(const std::string& source, const std::string& candidate, const std::
 
 std::string Tell(const Verdict& verdict) {
   std::string text(VerdictName(verdict));
-  if (const Proved* proved = std::get_if<Proved>(&verdict)) text += " by " + proved->evidence.judge + ": " + proved->evidence.detail;
-  if (const Tested* tested = std::get_if<Tested>(&verdict)) text += " by " + tested->evidence.judge + ": " + tested->evidence.detail;
+  if (const Proved* proved = std::get_if<Proved>(&verdict))
+    text += " by " + proved->evidence.judge + ": " + proved->evidence.detail;
+  if (const Tested* tested = std::get_if<Tested>(&verdict))
+    text += " by " + tested->evidence.judge + ": " + tested->evidence.detail;
   if (const Refuted* refuted = std::get_if<Refuted>(&verdict)) text += ": " + refuted->difference;
   if (const Unknown* unknown = std::get_if<Unknown>(&verdict)) text += ": " + unknown->reason;
   return text;
 }
 
 TEST(Verify, EqualDigests) {
-  const Verdict verdict = Ask("func @main(%a: i32, %b: i32) -> (i32) {\n %c = add %a, %b : i32\n return %c\n}",
-                              "func @f(%x: i32, %y: i32) -> (i32) {\n %z = add %y, %x : i32\n return %z\n}");
+  const Verdict verdict =
+      Ask("func @main(%a: i32, %b: i32) -> (i32) {\n %c = add %a, %b : i32\n return %c\n}",
+          "func @f(%x: i32, %y: i32) -> (i32) {\n %z = add %y, %x : i32\n return %z\n}");
   EXPECT_EQ(Tell(verdict), "proved by digest: equal canonical form");
 }
 
 TEST(Verify, ExhaustsSmallTypes) {
-  const Verdict verdict = Ask("func @main(%a: u8, %b: u8) -> (u8) {\n %c = or %a, %b : u8\n return %c\n}",
-                              "func @main(%a: u8, %b: u8) -> (u8) {\n %c = and %a, %b : u8\n %d = xor %a, %b : u8\n"
-                              " %e = xor %c, %d : u8\n return %e\n}");
+  const Verdict verdict =
+      Ask("func @main(%a: u8, %b: u8) -> (u8) {\n %c = or %a, %b : u8\n return %c\n}",
+          "func @main(%a: u8, %b: u8) -> (u8) {\n %c = and %a, %b : u8\n %d = xor %a, %b : u8\n"
+          " %e = xor %c, %d : u8\n return %e\n}");
   EXPECT_EQ(Tell(verdict), "proved by batch interpreter: all 65,536 inputs");
 }
 
 TEST(Verify, FindsTheOneWrongInput) {
-  const Verdict verdict = Ask("func @main(%a: i32) -> (bool) {\n %k = const 123456 : i32\n %c = lt %a, %k : i32\n return %c\n}",
-                              "func @main(%a: i32) -> (bool) {\n %k = const 123456 : i32\n %c = le %a, %k : i32\n return %c\n}");
+  const Verdict verdict =
+      Ask("func @main(%a: i32) -> (bool) {\n %k = const 123456 : i32\n %c = lt %a, %k : i32\n "
+          "return %c\n}",
+          "func @main(%a: i32) -> (bool) {\n %k = const 123456 : i32\n %c = le %a, %k : i32\n "
+          "return %c\n}");
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
   EXPECT_EQ(std::get<Refuted>(verdict).arguments[0].word, 123456u);
   EXPECT_EQ(std::get<Refuted>(verdict).difference, "result 0: false against true");
@@ -60,48 +67,60 @@ TEST(Verify, FindsTheOneWrongInput) {
 
 TEST(Verify, NormalFormsOfPolynomials) {
   const Verdict verdict =
-      Ask("func @main(%a: u64, %b: u64) -> (u64) {\n %s = add %a, %b : u64\n %d = sub %a, %b : u64\n %p = mul %s, %d : u64\n return %p\n}",
-          "func @main(%a: u64, %b: u64) -> (u64) {\n %s = mul %a, %a : u64\n %d = mul %b, %b : u64\n %p = sub %s, %d : u64\n return %p\n}");
+      Ask("func @main(%a: u64, %b: u64) -> (u64) {\n %s = add %a, %b : u64\n %d = sub %a, %b : "
+          "u64\n %p = mul %s, %d : u64\n return %p\n}",
+          "func @main(%a: u64, %b: u64) -> (u64) {\n %s = mul %a, %a : u64\n %d = mul %b, %b : "
+          "u64\n %p = sub %s, %d : u64\n return %p\n}");
   EXPECT_EQ(Tell(verdict), "proved by normal form: equal polynomials of at most 2 terms");
 }
 
 TEST(Verify, GuardsNarrowTheInputs) {
-  const std::string source = "func @main(%a: i32, %b: i32) -> (i32) {\n %c = mul %a, %b : i32\n return %c\n}";
-  const std::string candidate = "func @main(%a: i32, %b: i32) -> (i32) {\n %k = const 5 : i32\n %c = mul %k, %b : i32\n return %c\n}";
+  const std::string source =
+      "func @main(%a: i32, %b: i32) -> (i32) {\n %c = mul %a, %b : i32\n return %c\n}";
+  const std::string candidate =
+      "func @main(%a: i32, %b: i32) -> (i32) {\n %k = const 5 : i32\n %c = mul %k, %b : i32\n "
+      "return %c\n}";
   EXPECT_EQ(VerdictName(Ask(source, candidate)), "refuted");
   EXPECT_EQ(VerdictName(Ask(source, candidate, "arg0 == 5 && -100 <= arg1 <= 100")), "proved");
-  EXPECT_EQ(Tell(Ask(source, candidate, "arg0 == 5 && arg0 == 6")), "unknown: the guard never holds");
+  EXPECT_EQ(Tell(Ask(source, candidate, "arg0 == 5 && arg0 == 6")),
+            "unknown: the guard never holds");
   EXPECT_EQ(VerdictName(Ask(source, candidate, "5 <= arg0 <= 6 && 0 <= arg1 <= 3")), "refuted");
 }
 
 TEST(Verify, RangesAreCounted) {
   const std::string source = "func @main(%a: i32) -> (i32) {\n %c = abs %a : i32\n return %c\n}";
   const std::string candidate = "func @main(%a: i32) -> (i32) {\n return %a\n}";
-  EXPECT_EQ(Tell(Ask(source, candidate, "0 <= arg0 <= 200")), "proved by batch interpreter: all 201 inputs");
+  EXPECT_EQ(Tell(Ask(source, candidate, "0 <= arg0 <= 200")),
+            "proved by batch interpreter: all 201 inputs");
   const Verdict verdict = Ask(source, candidate, "-1 <= arg0 <= 200");
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict));
   EXPECT_EQ(std::get<Refuted>(verdict).arguments[0].word, ~0ull);
   // Both zeros are in a range that ends at one of them.
   const std::string identity = "func @main(%a: f32) -> (f32) {\n return %a\n}";
-  const std::string plus_zero = "func @main(%a: f32) -> (f32) {\n %z = const 0 : f32\n %c = add %a, %z : f32\n return %c\n}";
+  const std::string plus_zero =
+      "func @main(%a: f32) -> (f32) {\n %z = const 0 : f32\n %c = add %a, %z : f32\n return %c\n}";
   const Verdict zero = Ask(identity, plus_zero, "0.0 <= arg0 <= 0x1p-149");
   ASSERT_TRUE(std::holds_alternative<Refuted>(zero)) << Tell(zero);
   EXPECT_EQ(std::get<Refuted>(zero).arguments[0].word, 0x80000000u);
-  EXPECT_EQ(Tell(Ask(identity, plus_zero, "0x1p-149 <= arg0 <= 0x1p-140")), "proved by batch interpreter: all 512 inputs");
+  EXPECT_EQ(Tell(Ask(identity, plus_zero, "0x1p-149 <= arg0 <= 0x1p-140")),
+            "proved by batch interpreter: all 512 inputs");
 }
 
 TEST(Verify, ProgramsThatNeverEndAreUnknownInTime) {
   const std::string endless =
-      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n condition %t\n } do {\n"
+      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n "
+      "condition %t\n } do {\n"
       " %q = add %p, %a : i64\n yield %q\n }\n return %r\n}";
   const std::string other =
-      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n condition %t\n } do {\n"
+      "func @main(%a: i64) -> (i64) {\n %t = const true : bool\n %r = while (%p = %a) {\n "
+      "condition %t\n } do {\n"
       " %q = sub %p, %a : i64\n yield %q\n }\n return %r\n}";
   VerifyOptions options;
   options.limits.verify_ms = 500;
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict = Ask(endless, other, "true", options);
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   ASSERT_TRUE(std::holds_alternative<Unknown>(verdict)) << Tell(verdict);
   EXPECT_NE(Tell(verdict).find("--fuel"), std::string::npos) << Tell(verdict);
   EXPECT_LT(ms, 5000);
@@ -121,9 +140,14 @@ TEST(Verify, DifferentSignaturesAreNotComparable) {
 TEST(Verify, AlgebraicWithAStatedBound) {
   // (a+b)^64 by squaring against the same with another factor order: too many terms for a normal form.
   auto power = [](bool swapped) {
-    std::string text = "func @main(%a: field, %b: field, %c: field) -> (field) {\n %s0 = add %a, %b : field\n %t0 = add %s0, %c : field\n";
-    for (int i = 0; i < 6; ++i) text += " %t" + std::to_string(i + 1) + " = mul %t" + std::to_string(i) + ", %t" + std::to_string(i) + " : field\n";
-    text += swapped ? " %u = sub %t6, %t5 : field\n %v = add %u, %t5 : field\n return %v\n}" : " return %t6\n}";
+    std::string text =
+        "func @main(%a: field, %b: field, %c: field) -> (field) {\n %s0 = add %a, %b : field\n %t0 "
+        "= add %s0, %c : field\n";
+    for (int i = 0; i < 6; ++i)
+      text += " %t" + std::to_string(i + 1) + " = mul %t" + std::to_string(i) + ", %t" +
+              std::to_string(i) + " : field\n";
+    text += swapped ? " %u = sub %t6, %t5 : field\n %v = add %u, %t5 : field\n return %v\n}"
+                    : " return %t6\n}";
     return text;
   };
   const Verdict verdict = Ask(power(false), power(true));
@@ -133,15 +157,20 @@ TEST(Verify, AlgebraicWithAStatedBound) {
 }
 
 TEST(Verify, ThreadsShareAnExhaustiveCheck) {
-  const std::string source = "func @main(%a: u16, %b: bool) -> (u16) {\n %k = const 3 : u16\n %c = mul %a, %k : u16\n return %c\n}";
+  const std::string source =
+      "func @main(%a: u16, %b: bool) -> (u16) {\n %k = const 3 : u16\n %c = mul %a, %k : u16\n "
+      "return %c\n}";
   auto candidate = [](const std::string& bound) {
-    return "func @main(%a: u16, %b: bool) -> (u16) {\n %n = const " + bound + " : u16\n %one = const 1 : u16\n %s = shl %a, %one : u16\n"
-           " %c = add %s, %a : u16\n %t = eq %a, %n : u16\n %w = and %t, %b : bool\n %r = select %w, %n, %c : u16\n return %r\n}";
+    return "func @main(%a: u16, %b: bool) -> (u16) {\n %n = const " + bound +
+           " : u16\n %one = const 1 : u16\n %s = shl %a, %one : u16\n"
+           " %c = add %s, %a : u16\n %t = eq %a, %n : u16\n %w = and %t, %b : bool\n %r = select "
+           "%w, %n, %c : u16\n return %r\n}";
   };
   VerifyOptions options;
   options.threads = 4;
   // 0 is its own triple; 32768 is too, modulo 2^16.
-  EXPECT_EQ(Tell(Ask(source, candidate("32768"), "true", options)), "proved by batch interpreter: all 131,072 inputs");
+  EXPECT_EQ(Tell(Ask(source, candidate("32768"), "true", options)),
+            "proved by batch interpreter: all 131,072 inputs");
   EXPECT_EQ(VerdictName(Ask(source, candidate("32769"), "true", options)), "refuted");
 }
 
@@ -150,7 +179,8 @@ TEST(Verify, MoreInputsThanAllowedAreTested) {
   options.exhaustive_cases = 1000;
   const std::string a = "func @main(%a: u8, %b: u8) -> (u8) {\n %c = or %a, %b : u8\n return %c\n}";
   const std::string b =
-      "func @main(%a: u8, %b: u8) -> (u8) {\n %c = and %a, %b : u8\n %d = xor %a, %b : u8\n %e = xor %c, %d : u8\n return %e\n}";
+      "func @main(%a: u8, %b: u8) -> (u8) {\n %c = and %a, %b : u8\n %d = xor %a, %b : u8\n %e = "
+      "xor %c, %d : u8\n return %e\n}";
   const Verdict verdict = Ask(a, b, "true", options);
   ASSERT_TRUE(std::holds_alternative<Tested>(verdict)) << Tell(verdict);
   EXPECT_EQ(std::get<Tested>(verdict).evidence.grade, Grade::Sampled);
@@ -159,12 +189,16 @@ TEST(Verify, MoreInputsThanAllowedAreTested) {
 
 TEST(Verify, BuffersAndAliases) {
   const std::string source =
-      "func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {\n %z = const 0 : index\n for %i = %z to %n step 1 {\n"
-      " %v = load %x, %i : i32\n %w = load %y, %i : i32\n %s = add %v, %w : i32\n store %y, %i, %s : i32\n yield\n }\n return\n}";
+      "func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {\n %z = const 0 : index\n for "
+      "%i = %z to %n step 1 {\n"
+      " %v = load %x, %i : i32\n %w = load %y, %i : i32\n %s = add %v, %w : i32\n store %y, %i, %s "
+      ": i32\n yield\n }\n return\n}";
   // The same for buffers that are apart: loads one element ahead.
   const std::string reversed =
-      "func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {\n %z = const 0 : index\n for %i = %z to %n step 1 {\n"
-      " %w = load %y, %i : i32\n %v = load %x, %i : i32\n %s = sub %v, %w : i32\n store %y, %i, %s : i32\n yield\n }\n return\n}";
+      "func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {\n %z = const 0 : index\n for "
+      "%i = %z to %n step 1 {\n"
+      " %w = load %y, %i : i32\n %v = load %x, %i : i32\n %s = sub %v, %w : i32\n store %y, %i, %s "
+      ": i32\n yield\n }\n return\n}";
   const Verdict verdict = Ask(source, reversed);
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
   const Refuted& refuted = std::get<Refuted>(verdict);

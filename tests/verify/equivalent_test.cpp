@@ -30,7 +30,8 @@ std::vector<Section> Expanded(const Section& section) {
   std::istringstream words(types);
   static const std::regex placeholder("\\bT\\b");
   for (std::string type; words >> type;)
-    sections.push_back({fmt::format("{} ({})", section.name, type), std::regex_replace(text, placeholder, type)});
+    sections.push_back(
+        {fmt::format("{} ({})", section.name, type), std::regex_replace(text, placeholder, type)});
   return sections;
 }
 
@@ -43,7 +44,8 @@ TEST(Equivalent, EveryPairIsProved) {
       const GuardedPair pair = ReadGuardedPair(one);
       ir::Candidate candidate;
       candidate.program = pair.candidate;
-      if (!pair.sound_guards.empty()) candidate.guard = *ir::ParseGuard(pair.sound_guards[0], pair.source);
+      if (!pair.sound_guards.empty())
+        candidate.guard = *ir::ParseGuard(pair.sound_guards[0], pair.source);
       verify::VerifyOptions options;
       options.limits.verify_ms = 60'000;
       options.limits.smt_ms = 20'000;

@@ -1,5 +1,5 @@
-// Two ways of changing: fields of an instruction in place where the types stay, and a copy with instructions put in or left
-// out where they do not.
+// Two ways of changing: fields of an instruction in place where the types stay, and a copy with instructions put
+// in or left out where they do not.
 #include "verify/mutate.h"
 
 #include <fmt/format.h>
@@ -71,11 +71,14 @@ class Maker {
   }
 
  private:
-  std::string Place(const Inst& inst) const { return fmt::format("{}:{}", inst.location.line, inst.location.column); }
+  std::string Place(const Inst& inst) const {
+    return fmt::format("{}:{}", inst.location.line, inst.location.column);
+  }
 
   void Add(std::string_view kind, std::string what, const Inst& inst, ir::Program program) {
     if (!ir::Check(program)) return;
-    mutants_.push_back({std::string(kind), fmt::format("{} at {}", what, Place(inst)), std::move(program)});
+    mutants_.push_back(
+        {std::string(kind), fmt::format("{} at {}", what, Place(inst)), std::move(program)});
   }
 
   // A change of an instruction in place.
@@ -93,7 +96,8 @@ class Maker {
         if (op == inst.op) continue;
         // Positions in buffers never overflow: a check there changes nothing.
         if (family.kind == "trap" && inst.type.scalar == Scalar::Index) continue;
-        Edit(family.kind, fmt::format("{} -> {}", ir::Info(inst.op).mnemonic, ir::Info(op).mnemonic), f, i,
+        Edit(family.kind,
+             fmt::format("{} -> {}", ir::Info(inst.op).mnemonic, ir::Info(op).mnemonic), f, i,
              [op](ir::Function&, Inst& changed) { changed.op = op; });
       }
     }
@@ -103,9 +107,12 @@ class Maker {
     if (inst.op != Op::Const || ir::WordsOf(inst.type) != 1) return;
     const uint64_t word = program_.functions[f].words[inst.attributes.begin];
     auto set = [&](std::string what, uint64_t changed_word) {
-      if (changed_word == word || !ir::IsCanonicalLiteral(inst.type, std::span(&changed_word, 1))) return;
+      if (changed_word == word || !ir::IsCanonicalLiteral(inst.type, std::span(&changed_word, 1)))
+        return;
       Edit("constant", std::move(what), f, i,
-           [changed_word](ir::Function& function, Inst& changed) { function.words[changed.attributes.begin] = changed_word; });
+           [changed_word](ir::Function& function, Inst& changed) {
+             function.words[changed.attributes.begin] = changed_word;
+           });
     };
     if (inst.type.scalar == Scalar::Bool) return set("constant flipped", word ^ 1);
     set("constant one more", word + 1);
@@ -118,13 +125,15 @@ class Maker {
     const ir::OpInfo& info = ir::Info(inst.op);
     const uint32_t at = inst.operands.begin;
     if (inst.op == Op::Select)
-      return Edit("order", "arms swapped", f, i,
-                  [at](ir::Function& changed, Inst&) { std::swap(changed.operands[at + 1], changed.operands[at + 2]); });
+      return Edit("order", "arms swapped", f, i, [at](ir::Function& changed, Inst&) {
+        std::swap(changed.operands[at + 1], changed.operands[at + 2]);
+      });
     if (inst.op == Op::Return || inst.op == Op::Yield) {
       for (uint32_t k = 0; k + 1 < inst.operands.count; ++k) {
         if (function.operands[at + k] == function.operands[at + k + 1]) continue;
-        Edit("order", "results swapped", f, i,
-             [at, k](ir::Function& changed, Inst&) { std::swap(changed.operands[at + k], changed.operands[at + k + 1]); });
+        Edit("order", "results swapped", f, i, [at, k](ir::Function& changed, Inst&) {
+          std::swap(changed.operands[at + k], changed.operands[at + k + 1]);
+        });
       }
       return;
     }
@@ -133,14 +142,17 @@ class Maker {
       if (inst.op == Op::Fma && k == 0) continue;  // its first two may be swapped
       if (function.operands[at + k] == function.operands[at + k + 1]) continue;
       Edit("order", fmt::format("operands of {} swapped", info.mnemonic), f, i,
-           [at, k](ir::Function& changed, Inst&) { std::swap(changed.operands[at + k], changed.operands[at + k + 1]); });
+           [at, k](ir::Function& changed, Inst&) {
+             std::swap(changed.operands[at + k], changed.operands[at + k + 1]);
+           });
     }
   }
 
   void ChangeAttribute(uint32_t f, uint32_t i, const Inst& inst) {
     auto word = [&](std::string_view kind, std::string what, uint32_t k, uint64_t value) {
-      Edit(kind, std::move(what), f, i,
-           [k, value](ir::Function& function, Inst& changed) { function.words[changed.attributes.begin + k] = value; });
+      Edit(kind, std::move(what), f, i, [k, value](ir::Function& function, Inst& changed) {
+        function.words[changed.attributes.begin + k] = value;
+      });
     };
     const ir::Function& function = program_.functions[f];
     if (inst.op == Op::For) word("bound", "step 2", 0, 2);
@@ -150,12 +162,15 @@ class Maker {
       word("rounding", "one chain", 2, 1);
     }
     if (inst.op == Op::AtomicRmw) {
-      for (ir::AtomicKind kind : {ir::AtomicKind::Max, ir::AtomicKind::Xor, ir::AtomicKind::Exchange})
-        word("op", fmt::format("atomic kind {}", static_cast<int>(kind)), 0, static_cast<uint64_t>(kind));
+      for (ir::AtomicKind kind :
+           {ir::AtomicKind::Max, ir::AtomicKind::Xor, ir::AtomicKind::Exchange})
+        word("op", fmt::format("atomic kind {}", static_cast<int>(kind)), 0,
+             static_cast<uint64_t>(kind));
     }
     if (inst.op == Op::Switch) {
       for (uint32_t k = 0; k < inst.attributes.count; ++k)
-        word("constant", fmt::format("case {}", k), k, static_cast<uint64_t>(function.word(inst, k) + 7));
+        word("constant", fmt::format("case {}", k), k,
+             static_cast<uint64_t>(function.word(inst, k) + 7));
     }
   }
 
@@ -185,12 +200,17 @@ class Maker {
       switch (put_) {
         case Put::NarrowFirst: {
           const int bits = ir::BitsOf(type);
-          const Type narrow = bits == 8 ? ir::types::Bool : bits == 16 ? ir::types::I8 : bits == 32 ? ir::types::I16 : ir::types::I32;
+          const Type narrow = bits == 8    ? ir::types::Bool
+                              : bits == 16 ? ir::types::I8
+                              : bits == 32 ? ir::types::I16
+                                           : ir::types::I32;
           if (bits == 8) return builder_.Binary(Op::And, value, builder_.ConstInt(type, 127));
           return builder_.Cast(Op::Cast, builder_.Cast(Op::Cast, value, narrow), type);
         }
         case Put::RoundFirst: {
-          const Type narrow = type.scalar == Scalar::F64 ? ir::types::F32 : type.scalar == Scalar::F32 ? ir::types::F16 : ir::types::BF16;
+          const Type narrow = type.scalar == Scalar::F64   ? ir::types::F32
+                              : type.scalar == Scalar::F32 ? ir::types::F16
+                                                           : ir::types::BF16;
           return builder_.Cast(Op::Cast, builder_.Cast(Op::Cast, value, narrow), type);
         }
         case Put::LessBound:
@@ -209,10 +229,13 @@ class Maker {
 
   class Leaver : public ir::Cloner {
    public:
-    Leaver(const ir::Function& source, ir::FunctionBuilder& builder, const Inst* at) : Cloner(source, builder), at_(at) {}
+    Leaver(const ir::Function& source, ir::FunctionBuilder& builder, const Inst* at)
+        : Cloner(source, builder), at_(at) {}
 
    protected:
-    Result<void> Visit(const Inst& inst) override { return &inst == at_ ? Result<void>() : CopyInst(inst); }
+    Result<void> Visit(const Inst& inst) override {
+      return &inst == at_ ? Result<void>() : CopyInst(inst);
+    }
 
    private:
     const Inst* at_;
@@ -221,11 +244,12 @@ class Maker {
   template <typename C, typename... Args>
   void Copy(std::string_view kind, std::string what, uint32_t f, uint32_t i, Args... args) {
     const Inst* at = &program_.functions[f].insts[i];
-    Result<ir::Program> copy = ir::CopyProgram(program_, [&](const ir::Function& function, ir::FunctionBuilder& builder) -> Result<void> {
-      C cloner(function, builder, at, args...);
-      cloner.DeclareParams();
-      return cloner.CopyBody();
-    });
+    Result<ir::Program> copy = ir::CopyProgram(
+        program_, [&](const ir::Function& function, ir::FunctionBuilder& builder) -> Result<void> {
+          C cloner(function, builder, at, args...);
+          cloner.DeclareParams();
+          return cloner.CopyBody();
+        });
     if (copy) Add(kind, std::move(what), *at, std::move(*copy));
   }
 
@@ -238,21 +262,29 @@ class Maker {
     if (inst.op == Op::Load || inst.op == Op::Store || inst.op == Op::AtomicRmw)
       Copy<Inserter>("index", "the next element", f, i, Put::NextIndex);
     if (inst.op == Op::Assert || inst.op == Op::If || inst.op == Op::Select)
-      Copy<Inserter>(inst.op == Op::Assert ? "trap" : "op", "condition negated", f, i, Put::Negated);
-    const bool arithmetic = inst.op == Op::Add || inst.op == Op::Mul || inst.op == Op::Xor || inst.op == Op::Min ||
-                            inst.op == Op::AddChecked || inst.op == Op::DivTrunc || inst.op == Op::DivFloor || inst.op == Op::Lt ||
-                            inst.op == Op::Fma || inst.op == Op::Floor || inst.op == Op::Div || inst.op == Op::Shr;
+      Copy<Inserter>(inst.op == Op::Assert ? "trap" : "op", "condition negated", f, i,
+                     Put::Negated);
+    const bool arithmetic = inst.op == Op::Add || inst.op == Op::Mul || inst.op == Op::Xor ||
+                            inst.op == Op::Min || inst.op == Op::AddChecked ||
+                            inst.op == Op::DivTrunc || inst.op == Op::DivFloor ||
+                            inst.op == Op::Lt || inst.op == Op::Fma || inst.op == Op::Floor ||
+                            inst.op == Op::Div || inst.op == Op::Shr;
     if (!arithmetic) return;
     const Type type = function.type(function.operand(inst, 0));
-    if (ir::IsFixedInt(type.scalar) && type.scalar != Scalar::Index) Copy<Inserter>("width", "first operand narrowed", f, i, Put::NarrowFirst);
-    if (ir::IsFloat(type.scalar)) Copy<Inserter>("rounding", "first operand rounded", f, i, Put::RoundFirst);
+    if (ir::IsFixedInt(type.scalar) && type.scalar != Scalar::Index)
+      Copy<Inserter>("width", "first operand narrowed", f, i, Put::NarrowFirst);
+    if (ir::IsFloat(type.scalar))
+      Copy<Inserter>("rounding", "first operand rounded", f, i, Put::RoundFirst);
   }
 
   void LeaveOut(uint32_t f, uint32_t i, const Inst& inst) {
-    if (inst.op == Op::Store || inst.op == Op::Output) Copy<Leaver>("effect", fmt::format("no {}", ir::Info(inst.op).mnemonic), f, i);
+    if (inst.op == Op::Store || inst.op == Op::Output)
+      Copy<Leaver>("effect", fmt::format("no {}", ir::Info(inst.op).mnemonic), f, i);
     if (inst.op == Op::Assert) Copy<Leaver>("trap", "no assert", f, i);
-    const bool unused = inst.op == Op::AtomicRmw &&
-                        std::ranges::find(program_.functions[f].operands, ir::Function::result_of(inst)) == program_.functions[f].operands.end();
+    const bool unused =
+        inst.op == Op::AtomicRmw &&
+        std::ranges::find(program_.functions[f].operands, ir::Function::result_of(inst)) ==
+            program_.functions[f].operands.end();
     if (unused) Copy<Leaver>("effect", "no atomic", f, i);
   }
 

@@ -1,5 +1,5 @@
-// Wrong candidates by changing one thing of a sound program: an operation, a constant, the order of operands, a width, a
-// bound, a trap, a rounding, a store, an effect.
+// Wrong candidates by changing one thing of a sound program: an operation, a constant, the order of operands, a
+// width, a bound, a trap, a rounding, a store, an effect.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 namespace frazil::tests {
 
 struct Mutant {
-  std::string kind;  // "op", "constant", "order", "width", "bound", "trap", "rounding", "index", "effect"
+  std::string
+      kind;  // "op", "constant", "order", "width", "bound", "trap", "rounding", "index", "effect"
   std::string what;  // "mul -> add at 5:3"
   ir::Program program;
 };

@@ -1,5 +1,5 @@
-// Wrong candidates, made from sound programs by changing one thing: every one is refuted, by a counterexample that shows
-// the difference again when it is run.
+// Wrong candidates, made from sound programs by changing one thing: every one is refuted, by a counterexample that
+// shows the difference again when it is run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,8 @@ verify::VerifyOptions Options() {
 }
 
 // Some changes are none: those must be proved equal, and are counted apart.
-void Judge(const std::string& name, const ir::Program& source, const Mutant& mutant, Counts& counts) {
+void Judge(const std::string& name, const ir::Program& source, const Mutant& mutant,
+           Counts& counts) {
   ir::Candidate candidate;
   candidate.program = mutant.program;
   const auto verdict = verify::Verify(source, candidate, Options());
@@ -40,12 +41,14 @@ void Judge(const std::string& name, const ir::Program& source, const Mutant& mut
     return;
   }
   // No counterexample shows that a loop never ends; that much is Unknown, with the limit's name.
-  if (const auto* unknown = std::get_if<verify::Unknown>(&*verdict); unknown && unknown->reason.find("--fuel") != std::string::npos) {
+  if (const auto* unknown = std::get_if<verify::Unknown>(&*verdict);
+      unknown && unknown->reason.find("--fuel") != std::string::npos) {
     counts.endless += 1;
     return;
   }
   counts.equivalent += 1;
-  EXPECT_TRUE(std::holds_alternative<verify::Proved>(*verdict)) << label << " is " << Tell(*verdict);
+  EXPECT_TRUE(std::holds_alternative<verify::Proved>(*verdict))
+      << label << " is " << Tell(*verdict);
 }
 
 TEST(Planted, EveryOneIsRefuted) {
@@ -58,10 +61,13 @@ TEST(Planted, EveryOneIsRefuted) {
   }
   EXPECT_GE(counts.wrong, 400);
   EXPECT_LE(counts.endless, 5);
-  for (const char* kind : {"op", "constant", "order", "width", "bound", "trap", "rounding", "index", "effect"})
+  for (const char* kind :
+       {"op", "constant", "order", "width", "bound", "trap", "rounding", "index", "effect"})
     EXPECT_GE(counts.kinds[kind], 5) << kind;
-  fmt::print("{} base programs, {} wrong candidates refuted, {} unknown because they never end, {} changes proved to be none\n",
-             bases.size(), counts.wrong, counts.endless, counts.equivalent);
+  fmt::print(
+      "{} base programs, {} wrong candidates refuted, {} unknown because they never end, {} "
+      "changes proved to be none\n",
+      bases.size(), counts.wrong, counts.endless, counts.equivalent);
   for (const auto& [kind, count] : counts.kinds) fmt::print("  {:<9} {}\n", kind, count);
 }
 
@@ -74,16 +80,21 @@ TEST(Planted, WrongGuardsAreRefuted) {
       ir::Candidate candidate;
       candidate.program = pair.candidate;
       const auto guard = ir::ParseGuard(text, pair.source);
-      ASSERT_TRUE(guard.has_value()) << section.name << ": " << text << ": " << guard.error().ToString();
+      ASSERT_TRUE(guard.has_value())
+          << section.name << ": " << text << ": " << guard.error().ToString();
       candidate.guard = *guard;
       const auto verdict = verify::Verify(pair.source, candidate, Options());
       ASSERT_TRUE(verdict.has_value()) << section.name << ": " << verdict.error().ToString();
       const auto* refuted = std::get_if<verify::Refuted>(&*verdict);
-      EXPECT_EQ(refuted == nullptr, sound) << section.name << " under " << text << " is " << Tell(*verdict);
-      if (sound) EXPECT_FALSE(std::holds_alternative<verify::Unknown>(*verdict)) << section.name << ": " << Tell(*verdict);
+      EXPECT_EQ(refuted == nullptr, sound)
+          << section.name << " under " << text << " is " << Tell(*verdict);
+      if (sound)
+        EXPECT_FALSE(std::holds_alternative<verify::Unknown>(*verdict))
+            << section.name << ": " << Tell(*verdict);
       if (sound || refuted == nullptr) return;
       wrong += 1;
-      EXPECT_EQ(Reproduce(pair.source, pair.candidate, *guard, *refuted), "") << section.name << " under " << text;
+      EXPECT_EQ(Reproduce(pair.source, pair.candidate, *guard, *refuted), "")
+          << section.name << " under " << text;
     };
     for (const std::string& text : pair.sound_guards) judge(text, true);
     for (const std::string& text : pair.wrong_guards) judge(text, false);

@@ -1,5 +1,5 @@
-// Random programs: what passes leave equal is never refuted; what is changed is refuted with a counterexample that shows
-// again, or, if it is proved equal, stays equal on inputs that the verifier did not choose.
+// Random programs: what passes leave equal is never refuted; what is changed is refuted with a counterexample that
+// shows again, or, if it is proved equal, stays equal on inputs that the verifier did not choose.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,10 @@ uint64_t Scaled(uint64_t count) {
 }
 
 ir::Program Random(uint64_t seed) {
-  return exec::Generate({.seed = seed, .size = static_cast<uint32_t>(4 + seed % 9), .allow_tensors = seed % 4 == 0, .allow_buffers = seed % 3 != 0});
+  return exec::Generate({.seed = seed,
+                         .size = static_cast<uint32_t>(4 + seed % 9),
+                         .allow_tensors = seed % 4 == 0,
+                         .allow_buffers = seed % 3 != 0});
 }
 
 TEST(RandomPrograms, PassesAreNeverRefuted) {
@@ -44,7 +47,9 @@ TEST(RandomPrograms, PassesAreNeverRefuted) {
     candidate.program = seed % 2 == 0 ? ir::Canonicalize(source) : *ir::ExpandPrelude(source);
     const auto verdict = verify::Verify(source, candidate, Quick());
     ASSERT_TRUE(verdict.has_value()) << seed << ": " << verdict.error().ToString();
-    EXPECT_FALSE(std::holds_alternative<verify::Refuted>(*verdict)) << seed << ": " << Tell(*verdict) << "\n" << ir::PrintText(source);
+    EXPECT_FALSE(std::holds_alternative<verify::Refuted>(*verdict))
+        << seed << ": " << Tell(*verdict) << "\n"
+        << ir::PrintText(source);
     proved += std::holds_alternative<verify::Proved>(*verdict) ? 1 : 0;
   }
   EXPECT_GE(proved, count / 2);
@@ -78,11 +83,13 @@ TEST(RandomPrograms, VerdictsOnChangesAreTrue) {
       ASSERT_TRUE(verdict.has_value()) << seed << ": " << verdict.error().ToString();
       if (const auto* refuted = std::get_if<verify::Refuted>(&*verdict)) {
         refuted_count += 1;
-        EXPECT_EQ(Reproduce(source, mutant.program, {}, *refuted), "") << seed << ": " << mutant.what;
+        EXPECT_EQ(Reproduce(source, mutant.program, {}, *refuted), "")
+            << seed << ": " << mutant.what;
       } else if (std::holds_alternative<verify::Proved>(*verdict)) {
         proved_count += 1;
         EXPECT_EQ(FindDifference(source, mutant.program, seed), "")
-            << seed << ": " << mutant.what << " " << Tell(*verdict) << "\n" << ir::PrintText(source);
+            << seed << ": " << mutant.what << " " << Tell(*verdict) << "\n"
+            << ir::PrintText(source);
       }
     }
   }

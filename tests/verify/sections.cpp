@@ -58,10 +58,13 @@ ir::Program MustParse(const std::string& name, const std::string& text) {
 
 std::string Tell(const verify::Verdict& verdict) {
   std::string text(verify::VerdictName(verdict));
-  auto evidence = [&](const verify::Evidence& e) { text += fmt::format(" ({}, {}: {})", verify::GradeName(e.grade), e.judge, e.detail); };
+  auto evidence = [&](const verify::Evidence& e) {
+    text += fmt::format(" ({}, {}: {})", verify::GradeName(e.grade), e.judge, e.detail);
+  };
   if (const auto* proved = std::get_if<verify::Proved>(&verdict)) evidence(proved->evidence);
   if (const auto* tested = std::get_if<verify::Tested>(&verdict)) evidence(tested->evidence);
-  if (const auto* refuted = std::get_if<verify::Refuted>(&verdict)) text += ": " + refuted->difference;
+  if (const auto* refuted = std::get_if<verify::Refuted>(&verdict))
+    text += ": " + refuted->difference;
   if (const auto* unknown = std::get_if<verify::Unknown>(&verdict)) text += ": " + unknown->reason;
   return text;
 }
@@ -85,8 +88,8 @@ std::vector<exec::Value> Copies(const std::vector<exec::Value>& arguments) {
 
 }  // namespace
 
-std::string Reproduce(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard,
-                      const verify::Refuted& refuted) {
+std::string Reproduce(const ir::Program& source, const ir::Program& candidate,
+                      const ir::Guard& guard, const verify::Refuted& refuted) {
   ir::Guard without_cpu;
   for (const ir::GuardAtom& atom : guard.atoms) {
     if (atom.kind != ir::GuardKind::Cpu) without_cpu.atoms.push_back(atom);
@@ -99,7 +102,8 @@ std::string Reproduce(const ir::Program& source, const ir::Program& candidate, c
   if (!x) return "the source does not run: " + x.error().ToString();
   if (!y) return {};
   if (x->trap.has_value() != y->trap.has_value()) return {};
-  if (x->trap) return x->trap->kind != y->trap->kind || x->output != y->output ? "" : "both trap alike";
+  if (x->trap)
+    return x->trap->kind != y->trap->kind || x->output != y->output ? "" : "both trap alike";
   return x->results != y->results || x->output != y->output || a != b ? "" : "both give the same";
 }
 

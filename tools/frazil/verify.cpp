@@ -30,12 +30,15 @@ struct VerifyArguments {
 };
 
 std::string Quoted(const std::string& text) {
-  const bool plain = std::ranges::all_of(text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-+._:/=,").contains(c); });
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-+._:/=,").contains(c);
+  });
   return plain && !text.empty() ? text : "'" + text + "'";
 }
 
 std::string ParamName(const ir::Function& entry, uint32_t i) {
-  return i < entry.value_names.size() && !entry.value_names[i].empty() ? entry.value_names[i] : std::to_string(i);
+  return i < entry.value_names.size() && !entry.value_names[i].empty() ? entry.value_names[i]
+                                                                       : std::to_string(i);
 }
 
 // The words after `frazil run FILE`: a buffer that is an earlier one is named after it.
@@ -55,7 +58,8 @@ std::vector<std::string> RunWords(const ir::Program& program, const verify::Refu
   auto stream = [&](std::string_view flag, const std::vector<exec::Value>& values) {
     for (const exec::Value& value : values) {
       words.emplace_back(flag);
-      words.push_back(fmt::format("{}:{}", ir::ScalarOrBufferName(value.type), exec::PrintValue(value)));
+      words.push_back(
+          fmt::format("{}:{}", ir::ScalarOrBufferName(value.type), exec::PrintValue(value)));
     }
   };
   stream("--input", refuted.context.input);
@@ -73,7 +77,8 @@ std::string Tell(const exec::Outcome& outcome) {
   if (outcome.trap) return "stops: " + outcome.trap->ToString();
   std::vector<std::string> results;
   for (const exec::Value& value : outcome.results) results.push_back(exec::PrintValue(value));
-  for (const exec::Value& value : outcome.output) results.push_back("output " + exec::PrintValue(value));
+  for (const exec::Value& value : outcome.output)
+    results.push_back("output " + exec::PrintValue(value));
   return results.empty() ? "ends" : fmt::format("{}", fmt::join(results, ", "));
 }
 
@@ -82,7 +87,8 @@ struct Answer {
   double ms;
 };
 
-void PrintText(const Session& session, const VerifyArguments& arguments, const ir::Program& source, const Answer& answer) {
+void PrintText(const Session& session, const VerifyArguments& arguments, const ir::Program& source,
+               const Answer& answer) {
   auto evidence = [&](const verify::Evidence& e) {
     fmt::print("{}\n", Bold(session, verify::VerdictName(answer.verdict)));
     PrintFact(session, "evidence", fmt::format("{}: {}", verify::GradeName(e.grade), e.detail));
@@ -105,10 +111,14 @@ void PrintText(const Session& session, const VerifyArguments& arguments, const i
   PrintFact(session, "time", fmt::format("{:.1f} ms", answer.ms));
 }
 
-nlohmann::ordered_json ToJson(const VerifyArguments& arguments, const ir::Program& source, const Answer& answer) {
+nlohmann::ordered_json ToJson(const VerifyArguments& arguments, const ir::Program& source,
+                              const Answer& answer) {
   nlohmann::ordered_json json = {{"verdict", verify::VerdictName(answer.verdict)}};
   auto evidence = [&](const verify::Evidence& e) {
-    json["evidence"] = {{"grade", verify::GradeName(e.grade)}, {"judge", e.judge}, {"detail", e.detail}, {"cases", e.cases}};
+    json["evidence"] = {{"grade", verify::GradeName(e.grade)},
+                        {"judge", e.judge},
+                        {"detail", e.detail},
+                        {"cases", e.cases}};
   };
   if (const auto* proved = std::get_if<verify::Proved>(&answer.verdict)) evidence(proved->evidence);
   if (const auto* tested = std::get_if<verify::Tested>(&answer.verdict)) evidence(tested->evidence);
@@ -120,7 +130,8 @@ nlohmann::ordered_json ToJson(const VerifyArguments& arguments, const ir::Progra
     json["second"] = Tell(refuted->candidate);
     json["run"] = {CommandLine(arguments.source, words), CommandLine(arguments.candidate, words)};
   }
-  if (const auto* unknown = std::get_if<verify::Unknown>(&answer.verdict)) json["reason"] = unknown->reason;
+  if (const auto* unknown = std::get_if<verify::Unknown>(&answer.verdict))
+    json["reason"] = unknown->reason;
   json["guard"] = arguments.guard;
   json["milliseconds"] = answer.ms;
   return json;
@@ -137,7 +148,9 @@ Result<int> Verify(Session& session, const VerifyArguments& arguments) {
   options.exhaustive = !arguments.no_exhaustive;
   options.exhaustive_cases = session.limits.verify_cases;
   options.smt = !arguments.no_smt;
-  options.threads = arguments.threads > 0 ? arguments.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.threads = arguments.threads > 0
+                        ? arguments.threads
+                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (options.smt) verify::smt::RegisterZ3();
   const auto start = std::chrono::steady_clock::now();
   verify::Verdict verdict;
@@ -145,7 +158,8 @@ Result<int> Verify(Session& session, const VerifyArguments& arguments) {
     Progress progress(session, "comparing the two programs");
     verdict = TRY(verify::Verify(source, candidate, options));
   }
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const Answer answer{std::move(verdict), ms};
   if (session.json) {
     PrintJson(ToJson(arguments, source, answer));
@@ -159,18 +173,22 @@ Result<int> Verify(Session& session, const VerifyArguments& arguments) {
 }  // namespace
 
 void AddVerify(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "verify", "say whether two programs mean the same",
-                                 "  frazil verify a.frz b.frz\n"
-                                 "  frazil verify a.frz b.frz --guard 'arg0 == 5 && len(arg1) % 8 == 0'\n"
-                                 "  frazil verify a.frz b.frz --verify-cases 4294967296 --verify-ms 600000\n"
-                                 "Exit codes: 0 proved or tested, 2 refuted, 3 unknown");
+  CLI::App* command =
+      AddCommand(app, "verify", "say whether two programs mean the same",
+                 "  frazil verify a.frz b.frz\n"
+                 "  frazil verify a.frz b.frz --guard 'arg0 == 5 && len(arg1) % 8 == 0'\n"
+                 "  frazil verify a.frz b.frz --verify-cases 4294967296 --verify-ms 600000\n"
+                 "Exit codes: 0 proved or tested, 2 refuted, 3 unknown");
   auto arguments = std::make_shared<VerifyArguments>();
-  command->add_option("first", arguments->source, "a .frz file (or words): what is meant")->required();
+  command->add_option("first", arguments->source, "a .frz file (or words): what is meant")
+      ->required();
   command->add_option("second", arguments->candidate, "what shall stand in for it")->required();
-  command->add_option("--guard", arguments->guard, "compare only where this holds")->capture_default_str();
+  command->add_option("--guard", arguments->guard, "compare only where this holds")
+      ->capture_default_str();
   command->add_flag("--no-smt", arguments->no_smt, "ask no SMT prover");
   command->add_flag("--no-exhaustive", arguments->no_exhaustive, "do not try all inputs");
-  command->add_option("--threads", arguments->threads, "threads of an exhaustive check (default: one per core)");
+  command->add_option("--threads", arguments->threads,
+                      "threads of an exhaustive check (default: one per core)");
   SetBody(command, session, [&session, arguments] { return Verify(session, *arguments); });
 }
 

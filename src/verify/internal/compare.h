@@ -1,9 +1,9 @@
 // Two ways to answer the same call, run on the same input and compared bit for bit.
 //
-// A trap is compared by its kind (a lowering also by op and iteration); what buffers hold after a trap is unspecified and
-// not compared, output up to it is. A run that ends at a limit (fuel, depth, memory, time) says nothing about meaning:
-// such an input is undecided, neither equal nor a difference. But a candidate that does not end, given many times as much,
-// where its source does, is never Tested: the verdict is Unknown.
+// A trap is compared by its kind (a lowering also by op and iteration); what buffers hold after a trap is
+// unspecified and not compared, output up to it is. A run that ends at a limit (fuel, depth, memory, time) says
+// nothing about meaning: such an input is undecided, neither equal nor a difference. But a candidate that does not
+// end, given many times as much, where its source does, is never Tested: the verdict is Unknown.
 #pragma once
 
 #include <chrono>
@@ -23,10 +23,12 @@ using Clock = std::chrono::steady_clock;
 
 class Deadline {
  public:
-  explicit Deadline(uint64_t ms) : at_(Clock::now() + std::chrono::milliseconds(std::min(ms, MostMs))) {}
+  explicit Deadline(uint64_t ms)
+      : at_(Clock::now() + std::chrono::milliseconds(std::min(ms, MostMs))) {}
   bool Passed() const { return Clock::now() >= at_; }
   uint64_t LeftMs() const {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(at_ - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(at_ - Clock::now()).count();
     return left > 0 ? static_cast<uint64_t>(left) : 0;
   }
   // At most that much of what is left.
@@ -43,15 +45,16 @@ constexpr bool IsLimit(ir::Trap trap) {
 // The flag of the limit behind such a trap, as a user would raise it.
 std::string_view LimitFlag(ir::Trap trap);
 
-using Runner = std::function<Result<exec::Outcome>(std::span<const exec::Value>, const exec::RunContext&)>;
+using Runner =
+    std::function<Result<exec::Outcome>(std::span<const exec::Value>, const exec::RunContext&)>;
 
 enum class TrapDetail : uint8_t { Kind, All };
 
 struct Comparison {
   enum class Kind : uint8_t { Same, Different, Undecided };
   Kind kind = Kind::Same;
-  std::string difference;  // Different: one sentence
-  std::string limit;       // Undecided: which
+  std::string difference;     // Different: one sentence
+  std::string limit;          // Undecided: which
   bool source_ended = false;  // Undecided: only the second ran into the limit
   exec::Outcome source;
   exec::Outcome candidate;
@@ -60,7 +63,10 @@ struct Comparison {
 class Comparer {
  public:
   Comparer(Runner source, Runner candidate, const Limits& limits, TrapDetail detail)
-      : source_(std::move(source)), candidate_(std::move(candidate)), limits_(limits), detail_(detail) {}
+      : source_(std::move(source)),
+        candidate_(std::move(candidate)),
+        limits_(limits),
+        detail_(detail) {}
 
   // Each on a fresh copy of the input; the second only if the first ended by itself. `left_ms` bounds each run.
   Comparison Compare(const Input& input, uint64_t left_ms) const;
@@ -77,8 +83,8 @@ Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program
 
 // A simpler input on which the two still differ, tried for a while; then the refutation, run once more. Nothing if the
 // difference does not show again.
-std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comparer, const Input& input,
-                                   const Limits& limits, uint64_t left_ms);
+std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comparer,
+                                   const Input& input, const Limits& limits, uint64_t left_ms);
 
 // "4,352"
 std::string Grouped(uint64_t number);

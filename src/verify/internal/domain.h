@@ -37,7 +37,7 @@ class Domain {
   ir::Type type_;
   std::optional<std::vector<uint64_t>> one_;
   bool ranged_ = false;
-  uint64_t low_ = 0;   // ranks
+  uint64_t low_ = 0;  // ranks
   uint64_t high_ = 0;
 };
 

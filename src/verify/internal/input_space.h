@@ -25,22 +25,23 @@ struct BufferRule {
 
 struct InputSpace {
   const ir::Function* entry = nullptr;
-  ir::Guard guard;                    // without the atoms about the CPU: they say nothing of arguments
-  std::vector<Domain> domains;        // one per parameter; of memory parameters unused
-  std::vector<BufferRule> buffers;    // one per parameter; of scalars unused
+  ir::Guard guard;              // without the atoms about the CPU: they say nothing of arguments
+  std::vector<Domain> domains;  // one per parameter; of memory parameters unused
+  std::vector<BufferRule> buffers;  // one per parameter; of scalars unused
   std::vector<std::pair<uint32_t, uint32_t>> disjoint;
   std::vector<bool> is_symbol;        // index parameters that are dimensions
   std::vector<ir::Type> input_types;  // what the programs read from their streams
   std::vector<ir::Type> hint_types;
-  bool scalars_only = true;           // parameters, and no streams are read
-  std::string empty;                  // one sentence if no arguments satisfy the guard
+  bool scalars_only = true;  // parameters, and no streams are read
+  std::string empty;         // one sentence if no arguments satisfy the guard
 
   // Of tuples of arguments; nothing if there are too many to count, or not only scalars of one word.
   std::optional<uint64_t> Count() const;
 };
 
 // Both programs have the same parameters. `source` must outlive the space.
-InputSpace MakeInputSpace(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard);
+InputSpace MakeInputSpace(const ir::Program& source, const ir::Program& candidate,
+                          const ir::Guard& guard);
 
 // True of arguments that the space allows, whatever made them.
 bool Allows(const InputSpace& space, std::span<const exec::Value> arguments);

@@ -26,7 +26,8 @@ struct Input {
 Input CopyOf(const Input& input);
 
 // Memory with canaries before and after it, its data at `offset_bytes` past a multiple of 4096.
-std::shared_ptr<exec::Memory> MakeGuardedMemory(ir::Type element, int64_t length, uint64_t offset_bytes);
+std::shared_ptr<exec::Memory> MakeGuardedMemory(ir::Type element, int64_t length,
+                                                uint64_t offset_bytes);
 // Only of memory that MakeGuardedMemory made.
 bool CanariesIntact(const exec::Memory& memory);
 
@@ -43,7 +44,8 @@ class EdgeValues {
 
 class InputMaker {
  public:
-  InputMaker(const InputSpace& space, const ir::Program& source, const ir::Program& candidate, Random& random);
+  InputMaker(const InputSpace& space, const ir::Program& source, const ir::Program& candidate,
+             Random& random);
 
   // Scalars only. All combinations of edge values if there are few parameters, fewer values of each or picked ones if
   // there are many; at most `most`, none if there are no parameters.
@@ -59,9 +61,11 @@ class InputMaker {
  private:
   enum class Mood : uint8_t { Edge, Plain, Small, Wild };
   Mood RandomMood();
-  std::vector<uint64_t> ScalarWords(const Domain& domain, Mood mood, std::span<const std::vector<uint64_t>> edges);
+  std::vector<uint64_t> ScalarWords(const Domain& domain, Mood mood,
+                                    std::span<const std::vector<uint64_t>> edges);
   std::vector<uint64_t> ElementWords(ir::Type element, Mood mood, int64_t length);
-  std::shared_ptr<exec::Memory> Fill(ir::Type element, int64_t length, uint64_t offset_elements, int64_t alignment);
+  std::shared_ptr<exec::Memory> Fill(ir::Type element, int64_t length, uint64_t offset_elements,
+                                     int64_t alignment);
   int64_t LengthFor(uint32_t param, uint64_t number);
   bool MayAlias(uint32_t a, uint32_t b) const;
   void MakeBuffers(uint64_t number, Input& result);
@@ -74,7 +78,7 @@ class InputMaker {
 
   const InputSpace& space_;
   Random& random_;
-  bool calm_ = false;  // this input: small numbers throughout
+  bool calm_ = false;                                      // this input: small numbers throughout
   std::vector<std::vector<std::vector<uint64_t>>> edges_;  // by parameter
   std::vector<int64_t> lengths_;
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> alias_classes_;

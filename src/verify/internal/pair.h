@@ -27,7 +27,8 @@ struct Pair {
   Comparer MakeComparer(const Limits& limits) const;
 };
 
-Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard);
+Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate,
+                      const ir::Guard& guard);
 
 // Fuel for one run among thousands: an input that takes more is left undecided.
 constexpr uint64_t SampleFuel = 1 << 16;
@@ -53,8 +54,8 @@ class BatchBlock {
     std::optional<size_t> different;  // the first lane that differs
     uint64_t undecided = 0;
     std::optional<size_t> only_second;  // the first lane where only the candidate ended at a limit
-    std::string_view limit;           // of the first undecided lane
-    std::string failure;              // the batch could not be run
+    std::string_view limit;             // of the first undecided lane
+    std::string failure;                // the batch could not be run
   };
   Report Run(size_t lanes);
 
@@ -73,8 +74,10 @@ class BatchBlock {
 Verdict SampleJudge(const Pair& pair, const VerifyOptions& options, const Deadline& deadline);
 Verdict ExhaustiveJudge(const Pair& pair, const VerifyOptions& options, const Deadline& deadline);
 Verdict AlgebraicJudge(const Pair& pair, const VerifyOptions& options, const Deadline& deadline);
-// Equal normal forms of two straight-line programs, parameters that the guard fixes taken as constants: Proved or Unknown.
-Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard);
+// Equal normal forms of two straight-line programs, parameters that the guard fixes taken as constants: Proved or
+// Unknown.
+Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate,
+                        const ir::Guard& guard);
 
 // The refutation for a difference that some judge found, run again by the interpreter; Unknown if it does not show.
 Verdict RefutedOr(const Pair& pair, const Limits& limits, const Input& input, uint64_t left_ms,
