@@ -52,8 +52,11 @@ SiteReport Site::Report() const {
                             exec::CpuLevelName(form->image.level), form->guard);
   report.since = fmt::format("from {}, {}; made by {}", impl_->from, impl_->since, form->toolchain);
   report.trust = Trust(form);
-  report.saved = fmt::format("{} a call instead of {}, {} calls: {} saved", Duration(report.solid_ns),
-                             Duration(reference), report.solid_calls, Duration(report.saved_ms * 1e6));
+  report.saved = report.solid_calls == 0
+                     ? fmt::format("{} a call instead of {} when it was priced; too few calls to tell more",
+                                   Duration(form->cost.ns_per_call), Duration(form->cost.reference_ns))
+                     : fmt::format("{} a call instead of {}, {} calls: {} saved", Duration(report.solid_ns),
+                                   Duration(reference), report.solid_calls, Duration(report.saved_ms * 1e6));
   report.reopen = "a shadow run that differs, guard misses beyond the drift test, or `unfreeze`/`ban` by hand";
   return report;
 }

@@ -5,7 +5,8 @@ A block's lines that start with "$ " are commands (run in a shell with the given
 PATH, in the project's root); what follows is their output, standard error included. A line "..." in
 the expected output stands for any number of lines; a trailing "  # exit N" on a command states its
 exit code (default 0). Digests change with the prelude, so they are compared by which of them are equal,
-not by their digits. `--update` rewrites blocks that have no "..." line.
+not by their digits; times, dates, sizes of code and the machine's CPU level are not compared. Each document has a store of its own, empty at its
+beginning. `--update` rewrites blocks that have no "..." line.
 """
 import argparse
 import os
@@ -13,9 +14,12 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
+MEASURED = re.compile(r"\d[\d,]*(\.\d+)?(?= (?:ns|us|ms|s|bytes|calls|times|code bytes)\b)|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+                      r"|\b(?:avx512|avx2|baseline)\b")
 EXIT = re.compile(r"\s+# exit (\d+)$")
 
 
@@ -29,9 +33,9 @@ def split_commands(block):
     return commands
 
 
-def run(command, root, binary):
+def run(command, root, binary, store):
     wanted = EXIT.search(command)
-    env = dict(os.environ, PATH=f"{binary.parent}:{os.environ['PATH']}", NO_COLOR="1")
+    env = dict(os.environ, PATH=f"{binary.parent}:{os.environ['PATH']}", NO_COLOR="1", FRAZIL_STORE=store)
     done = subprocess.run(["bash", "-c", EXIT.sub("", command)], cwd=root, env=env, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
     return done.stdout.rstrip("\n").split("\n") if done.stdout else [], done.returncode, \
@@ -48,7 +52,8 @@ class Digests:
         # A short digest is the beginning of a long one: both count as one.
         def name(match):
             return f"<digest {self.order.setdefault(match.group()[:12], len(self.order))}>"
-        return [DIGEST.sub(name, line) for line in lines]
+        # Columns move with the length of what is not compared.
+        return [re.sub(r" +", " ", MEASURED.sub("<measured>", DIGEST.sub(name, line))) for line in lines]
 
 
 def matches(expected, seen):
@@ -78,12 +83,13 @@ def main():
     for path in options.files:
         text = path.read_text()
         written, printed = Digests(), Digests()
+        store = tempfile.TemporaryDirectory()
 
         def visit(match):
             nonlocal failures, checked
             out = []
             for command, expected in split_commands(match.group(1)):
-                seen, code, wanted = run(command, options.root, binary)
+                seen, code, wanted = run(command, options.root, binary, f"{store.name}/store")
                 checked += 1
                 good = code == wanted and matches(written.hide(strip_blank(expected)),
                                                   printed.hide(strip_blank(seen)))
