@@ -29,7 +29,7 @@ constexpr size_t MostAliasClasses = 6;
 constexpr int64_t MostElements = 1 << 22;
 constexpr int64_t MostTensorElements = 1 << 16;
 constexpr uint8_t Canary = 0xc5;
-constexpr int64_t LongLengths[] = {4096 + 64 + 1, 1029, 519};
+constexpr int64_t LongLengths[] = {519, 1029, 4096 + 64 + 1};
 
 struct Storage {
   explicit Storage(size_t bytes)
@@ -47,6 +47,17 @@ struct GuardedMemory {
   Storage storage;
   Memory memory;
 };
+
+// Does it carry values from element to element?
+bool Folds(const ir::Program& program) {
+  for (const ir::Function& function : program.functions) {
+    for (const ir::Inst& inst : function.insts) {
+      if (inst.op == ir::Op::Reduce || (inst.op == ir::Op::For && inst.results.count > 0))
+        return true;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -88,7 +99,7 @@ Input CopyOf(const Input& input) {
 
 InputMaker::InputMaker(const InputSpace& space, const ir::Program& source,
                        const ir::Program& candidate, Random& random)
-    : space_(space), random_(random) {
+    : space_(space), random_(random), folds_(Folds(source) || Folds(candidate)) {
   const EdgeValues edge_values(source, candidate);
   int64_t vector = 1;
   for (uint32_t i = 0; i < space.domains.size(); ++i) {
@@ -122,8 +133,11 @@ bool InputMaker::MayAlias(uint32_t a, uint32_t b) const {
   });
 }
 
-// After all combinations a few long ones: for reductions, whose blocks have 4096 elements, and unrolled loops.
-uint64_t InputMaker::Rounds() const { return Combinations() + std::size(LongLengths); }
+// After all combinations a long one for unrolled loops, and longer ones where something is summed up: the blocks of a
+// reduction have 4096 elements.
+uint64_t InputMaker::Rounds() const {
+  return Combinations() + (folds_ ? std::size(LongLengths) : 1);
+}
 uint64_t InputMaker::Combinations() const {
   return lengths_.size() * Offsets * alias_classes_.size();
 }

@@ -78,6 +78,7 @@ class InputMaker {
 
   const InputSpace& space_;
   Random& random_;
+  bool folds_;
   bool calm_ = false;                                      // this input: small numbers throughout
   std::vector<std::vector<std::vector<uint64_t>>> edges_;  // by parameter
   std::vector<int64_t> lengths_;
