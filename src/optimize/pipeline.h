@@ -12,7 +12,7 @@
 namespace frazil::optimize {
 
 // Passes that always pay, until nothing changes.
-Result<void> Clean(Unit& unit, const OptimizeOptions& options = {});
+Result<void> Clean(Unit& unit, Proof& proof, const OptimizeOptions& options = {});
 
 struct PipelineReport {
   StopReason stop = StopReason::NothingToDo;

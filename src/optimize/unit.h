@@ -63,6 +63,7 @@ Result<bool> RunPass(Unit& unit, const Arguments&... arguments) {
         std::vector<ir::ValueId> old = pass.OldValues();
         for (ir::ValueId& value : old)
           if (value.valid()) value = unit.origins[origins.size()][value.index];
+        if constexpr (requires { pass.Explain(old, 0u); }) pass.Explain(old, static_cast<uint32_t>(origins.size()));
         origins.push_back(std::move(old));
         return {};
       }));
