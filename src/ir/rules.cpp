@@ -28,8 +28,18 @@ struct ProvedRow {
 
 constexpr ProvedRow Proofs[] = {
 #define FRAZIL_PROVED(rule, type, how, digest) {#rule, type, how, digest},
+#define FRAZIL_UNPROVED(rule, type, why, digest)
 #include "ir/rules_proved.def"
 #undef FRAZIL_PROVED
+#undef FRAZIL_UNPROVED
+    {"", "", "", ""},
+};
+constexpr ProvedRow Attempts[] = {
+#define FRAZIL_PROVED(rule, type, how, digest)
+#define FRAZIL_UNPROVED(rule, type, why, digest) {#rule, type, why, digest},
+#include "ir/rules_proved.def"
+#undef FRAZIL_PROVED
+#undef FRAZIL_UNPROVED
     {"", "", "", ""},
 };
 
@@ -101,6 +111,15 @@ std::string_view RecordedProof(const RuleRow& row, Scalar type) {
   const auto found = IsOwnRow(row) ? table.find({CachedDigest(row), ScalarName(type)})
                                    : table.find({RuleDigest(row), ScalarName(type)});
   return found == table.end() ? std::string_view{} : found->second;
+}
+
+std::string_view WhyNotProved(const RuleRow& row, Scalar type) {
+  if (!Contains(row.types, type)) return "the row does not name the type";
+  const std::string digest = RuleDigest(row);
+  for (const ProvedRow& attempt : Attempts) {
+    if (attempt.digest == digest && attempt.type == ScalarName(type)) return attempt.how;
+  }
+  return "no attempt to prove this row is recorded";
 }
 
 }  // namespace frazil::ir

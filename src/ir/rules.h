@@ -96,6 +96,8 @@ std::span<const Rule> ParsedRules();
 // proof of exactly this row is recorded, and the rule is not used for the type. Only verify/ makes that table
 // (tools/rules), and its tests prove it again.
 std::string_view RecordedProof(const RuleRow& row, Scalar type);
+// Why there is no proof, in one sentence: what the last attempt met, or that the row has changed since.
+std::string_view WhyNotProved(const RuleRow& row, Scalar type);
 inline bool RuleRecordedAsProved(const RuleRow& row, Scalar type) { return !RecordedProof(row, type).empty(); }
 
 }  // namespace frazil::ir

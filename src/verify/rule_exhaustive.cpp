@@ -41,8 +41,8 @@ class Exhaustive {
     for (uint64_t first = 0; first < uint64_t{1} << bits_; first += BlockLanes) {
       const size_t lanes = std::min<uint64_t>(BlockLanes, (uint64_t{1} << bits_) - first);
       Fill(first, lanes);
-      TRY_VOID(sides.Run(lanes, inputs_, side_outputs_, side_traps_));
-      TRY_VOID(conditions.Run(lanes, inputs_, condition_outputs_, condition_traps_));
+      TRY_VOID(sides.Run(lanes, inputs_, side_outputs_, std::span(side_traps_).first(lanes)));
+      TRY_VOID(conditions.Run(lanes, inputs_, condition_outputs_, std::span(condition_traps_).first(lanes)));
       for (size_t lane = 0; lane < lanes; ++lane) {
         if (!Differs(lane) || !Applies(lane)) continue;
         return RuleProof{RuleProof::Status::Refuted, "exhaustive", Describe(lane)};

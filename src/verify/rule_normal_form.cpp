@@ -187,6 +187,7 @@ class NormalForm {
     const Scalar op_scalar = node.op_type.At(type_);
     const Scalar source = pattern.nodes[node.children[0]].type.At(type_);
     if (op_scalar == Scalar::Bool) return Logic(node.op, operands);
+    if (node.op == Op::Shl && IsRing(op_scalar)) return ShiftLeft(pattern, node, operands);
     if (IsRing(op_scalar)) {
       if (std::optional<Value> value = Ring(node.op, operands)) return value;
       if (!undecided_.empty()) return std::nullopt;
@@ -197,6 +198,27 @@ class NormalForm {
       return value;
     }
     return Opaque(node.op, op_scalar, source, operands, scalar == Scalar::Bool);
+  }
+
+  // A product with 2^amount, the amount modulo the width. 2^ctz(e) is e itself where e is a power of two.
+  std::optional<Value> ShiftLeft(const Pattern& pattern, const PatternNode& node, const std::vector<Value>& v) {
+    size_t amount = node.children[1];
+    if (pattern.nodes[amount].kind == PatternNode::Kind::Computed) amount = pattern.nodes[amount].children[0];
+    const PatternNode& by = pattern.nodes[amount];
+    if (by.kind == PatternNode::Kind::Number && by.number >= 0) {
+      const auto width = static_cast<uint64_t>(ir::BitsOf(ir::Type::Of(node.op_type.At(type_))));
+      const auto shift = static_cast<uint32_t>(static_cast<uint64_t>(by.number) % width);
+      return Value{false, false, Plus({}, v[0].poly, BigInt::PowerOfTwo(shift))};
+    }
+    if (by.kind == PatternNode::Kind::Apply && by.op == Op::Ctz) {
+      const std::optional<Value> power = Evaluate(pattern, by.children[0]);
+      for (const ir::RuleCondition& condition : rule_.conditions) {
+        if (condition.kind != ir::ConditionKind::Power || !power) continue;
+        const std::optional<Value> known = Evaluate(condition.left, condition.left.nodes.size() - 1);
+        if (known && known->poly == power->poly) return Value{false, false, Times(v[0].poly, power->poly)};
+      }
+    }
+    return Value{false, false, Times(v[0].poly, Atom(fmt::format("2^({})", Show(v[1].poly))))};
   }
 
   // Only the arm that is taken counts.

@@ -79,6 +79,7 @@ void AddEmit(CLI::App& app, Session& session);
 void AddCheck(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
 void AddSign(CLI::App& app, Session& session);
+void AddRules(CLI::App& app, Session& session);
 void AddMatrix(CLI::App& app, Session& session);
 void AddDoctor(CLI::App& app, Session& session);
 void AddStore(CLI::App& app, Session& session);

@@ -76,6 +76,7 @@ int Main(int argc, char** argv) {
   AddCheck(app, session);
   AddVerify(app, session);
   AddSign(app, session);
+  AddRules(app, session);
   AddMatrix(app, session);
   AddStore(app, session);
   AddDoctor(app, session);

@@ -50,7 +50,8 @@ void ForEachType(const ir::Rule& rule, const Effort& effort, const F& report) {
 
 int ProveAll(const char* path, const Effort& effort, bool only_new) {
   std::string text =
-      "// Table: what was proved of each rule. FRAZIL_PROVED(rule, type, how, digest of the rule's row)\n"
+      "// Table: what was proved of each rule. FRAZIL_PROVED(rule, type, how, digest of the rule's row),\n"
+      "// FRAZIL_UNPROVED(rule, type, why, digest) where no proof was found: the rule is not used for the type.\n"
       "// Written by `frazil_rules --prove`; do not edit.\n";
   int proved = 0, open = 0, refuted = 0;
   for (const ir::Rule& rule : ir::ParsedRules()) {
@@ -67,6 +68,8 @@ int ProveAll(const char* path, const Effort& effort, bool only_new) {
         continue;
       }
       (proof.status == RuleProof::Status::Refuted ? refuted : open) += 1;
+      text += fmt::format("FRAZIL_UNPROVED({}, \"{}\", \"{}\", \"{}\")\n", rule.row->name, ir::ScalarName(type), proof.detail,
+                          ir::RuleDigest(*rule.row));
       fmt::print(stderr, "{} {}: {} ({})\n", rule.row->name, ir::ScalarName(type), StatusName(proof.status), proof.detail);
     }
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "ir/op.h"
 #include "ir/type.h"
@@ -84,6 +85,8 @@ class Encoder {
 
   const Z3Api& z_;
   Z3_context c_;
+  // Bits that were made from a float, and that float: reading them back is then no conversion.
+  std::unordered_map<Z3_ast, Z3_ast> float_of_;
 };
 
 }  // namespace frazil::verify::smt

@@ -27,7 +27,13 @@ Z3_sort Encoder::FloatSort(ir::Type type) {
   return z_.mk_fpa_sort(c_, format.exponent, format.significand);
 }
 
-Z3_ast Encoder::ToFloat(ir::Type type, Z3_ast bits) { return z_.mk_fpa_to_fp_bv(c_, bits, FloatSort(type)); }
+// Bits of the quiet NaN and of every other float give back the float they came from. The same bits may be
+// asked for as another format (a bitcast between f16 and bf16), hence the look at the sort.
+Z3_ast Encoder::ToFloat(ir::Type type, Z3_ast bits) {
+  const auto known = float_of_.find(bits);
+  if (known != float_of_.end() && z_.get_sort(c_, known->second) == FloatSort(type)) return known->second;
+  return z_.mk_fpa_to_fp_bv(c_, bits, FloatSort(type));
+}
 
 Z3_ast Encoder::Widened(ir::Type type, Z3_ast bits) {
   const Z3_ast value = ToFloat(type, bits);
@@ -42,7 +48,9 @@ Z3_ast Encoder::QuietNan(ir::Type type) {
 }
 
 Z3_ast Encoder::FromFloat(ir::Type type, Z3_ast value) {
-  return Ite(z_.mk_fpa_is_nan(c_, value), QuietNan(type), z_.mk_fpa_to_ieee_bv(c_, value));
+  const Z3_ast bits = Ite(z_.mk_fpa_is_nan(c_, value), QuietNan(type), z_.mk_fpa_to_ieee_bv(c_, value));
+  float_of_[bits] = value;
+  return bits;
 }
 
 Z3_ast Encoder::Narrowed(ir::Type type, Z3_ast value) {
@@ -88,8 +96,8 @@ Z3_ast Encoder::Float(Op op, ir::Type type, std::span<const Z3_ast> v) {
     case Op::Ceil: return rounded(z_.mk_fpa_rtp);
     case Op::Trunc: return rounded(z_.mk_fpa_rtz);
     case Op::Nearest: return rounded(z_.mk_fpa_rne);
-    case Op::Neg: return unless_nan(z_.mk_bvxor(c_, v[0], Number(width, sign)));
-    case Op::Abs: return unless_nan(z_.mk_bvand(c_, v[0], Number(width, sign - 1)));
+    case Op::Neg: return FromFloat(type, z_.mk_fpa_neg(c_, ToFloat(type, v[0])));
+    case Op::Abs: return FromFloat(type, z_.mk_fpa_abs(c_, ToFloat(type, v[0])));
     case Op::CopySign:
       return unless_nan(z_.mk_bvor(c_, z_.mk_bvand(c_, v[0], Number(width, sign - 1)),
                                    z_.mk_bvand(c_, v[1], Number(width, sign))));

@@ -163,7 +163,12 @@ class RuleQuery {
 // The values that a condition leaves to a constant hole, if they are few.
 std::vector<uint64_t> FewValues(const ir::RuleCondition& condition, ir::Type type) {
   std::vector<uint64_t> values;
-  if (condition.kind != ConditionKind::Power || condition.left.root().kind != PatternNode::Kind::ConstantHole) return values;
+  if (condition.left.nodes.empty() || condition.left.root().kind != PatternNode::Kind::ConstantHole) return values;
+  if (condition.kind == ConditionKind::InWidth) {
+    for (int i = 0; i < ir::BitsOf(type); ++i) values.push_back(static_cast<uint64_t>(i));
+    return values;
+  }
+  if (condition.kind != ConditionKind::Power) return values;
   if (ir::IsFloat(type.scalar)) {
     const int mantissa = type.scalar == ir::Scalar::F16 ? 10 : type.scalar == ir::Scalar::BF16 ? 7 : type.scalar == ir::Scalar::F32 ? 23 : 52;
     const uint64_t top = uint64_t{1} << (ir::BitsOf(type) - 1);

@@ -23,7 +23,7 @@ namespace frazil::verify::smt {
   X(mk_fpa_to_ieee_bv) X(mk_solver) X(solver_inc_ref) X(solver_dec_ref) X(solver_assert) X(solver_check)             \
   X(solver_get_model) X(solver_set_params) X(solver_get_reason_unknown) X(model_inc_ref) X(model_dec_ref)            \
   X(model_eval) X(get_numeral_string) X(get_bool_value) X(simplify) X(mk_params) X(params_inc_ref)                   \
-  X(params_dec_ref) X(params_set_uint) X(get_ast_kind)
+  X(params_dec_ref) X(params_set_uint) X(get_ast_kind) X(get_sort)
 
 struct Z3Api {
 #define FRAZIL_Z3_MEMBER(name) decltype(&::Z3_##name) name = nullptr;
