@@ -271,7 +271,7 @@ void Conversation::Stop() {
 struct Worker::Impl {
   WorkerOptions options;
   std::atomic<Conversation*> conversation;
-  // What a child inherited, if anything: kept and not freed, for its locks may be held by threads that did not come along.
+  // What a child inherited, if anything: not freed, for its locks may be held by threads that did not come along.
   std::atomic<Conversation*> inherited = nullptr;
 
   explicit Impl(WorkerOptions o) : options(std::move(o)), conversation(new Conversation(options)) {}

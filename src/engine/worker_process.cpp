@@ -1,7 +1,7 @@
-// Spawning, killing, reaping. posix_spawn and not fork: it costs the same however large the parent is. A pidfd where the
-// kernel has them: a number may be taken by another process, a pidfd may not. The parent's signal dispositions and masks
-// are not touched; a parent that reaps all its children itself (wait(-1), SIGCHLD ignored) is served too: ECHILD means
-// that somebody was faster.
+// Spawning, killing, reaping. posix_spawn and not fork: it costs the same however large the parent is. A pidfd where
+// the kernel has them: a number may be taken by another process, a pidfd may not. The parent's signal dispositions and
+// masks are not touched; a parent that reaps all its children itself (wait(-1), SIGCHLD ignored) is served too: ECHILD
+// means that somebody was faster.
 #include "engine/worker_process.h"
 
 #include <errno.h>

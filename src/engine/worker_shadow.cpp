@@ -1,5 +1,5 @@
-// A real call's arguments, answered once more by the interpreter and by the compiled form, side by side and far from the
-// caller. The form comes sealed: what the installation did not vouch for is not run.
+// A real call's arguments, answered once more by the interpreter and by the compiled form, side by side and far from
+// the caller. The form comes sealed: what the installation did not vouch for is not run.
 #include "engine/wire.h"
 #include "engine/worker_compare.h"
 #include "engine/worker_serve.h"

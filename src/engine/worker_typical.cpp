@@ -115,8 +115,9 @@ Trial TryOut(const exec::InterpreterProgram& program, std::span<const Value> arg
   const Result<exec::Outcome> outcome = program.Run(copy, context);
   const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
   if (!outcome) return {};
-  const bool limit = outcome->trap && (outcome->trap->kind == ir::Trap::Fuel || outcome->trap->kind == ir::Trap::Depth ||
-                                       outcome->trap->kind == ir::Trap::Memory);
+  using ir::Trap;
+  const bool limit = outcome->trap && (outcome->trap->kind == Trap::Fuel || outcome->trap->kind == Trap::Depth ||
+                                       outcome->trap->kind == Trap::Memory);
   return {taken.count(), !limit, outcome->trap.has_value()};
 }
 
@@ -149,7 +150,7 @@ Result<std::vector<Value>> TypicalArguments(const ir::Program& source, const opt
     best = MakeUp(source, observed, 1, 0);
     if (!TryOut(program, best, SlowMs).ended) {
       return Fail(Diag::LimitReached,
-                  fmt::format("no call was found that the interpreter ends within {} ms: nothing to price with", SlowMs));
+                  fmt::format("no call was found that the interpreter ends within {} ms to price with", SlowMs));
     }
   }
   return best;

@@ -10,6 +10,7 @@
 #include "engine/worker_process.h"
 #include "startup.h"
 #include "targets/native/native.h"
+#include "verify/smt/smt.h"
 
 namespace {
 
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
   worker::TakeLimits(options);
   worker::DieWithParent(Socket);
   SetCheckHandler(OnBrokenInvariant);
+  verify::smt::RegisterZ3();
   NativeCompiler compiler;
   // Straight out: nothing here is worth a destructor.
   ::_exit(engine::ServeWorker(Socket, compiler, options.cpu_seconds));

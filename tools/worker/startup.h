@@ -1,4 +1,5 @@
-// What a worker does before its first request: takes limits upon itself and sees to it that it never outlives its client.
+// What a worker does before its first request: takes limits upon itself and sees to it that it does not outlive its
+// client.
 #pragma once
 
 #include <cstdint>
