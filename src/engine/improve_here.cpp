@@ -27,8 +27,9 @@ using SteadyClock = std::chrono::steady_clock;
 // A proposal that is that much cheaper on paper is not compared with the source itself, which is then lowered only if
 // nothing else was verified.
 constexpr double ClearlyCheaper = 0.9;
-// A guard is one more thing that can fail: a form that needs one must be that much cheaper.
-constexpr double GuardMargin = 1.05;
+// What a form must be cheaper by if it needs a guard (one more thing that can fail) or comes from a store (without a
+// certificate, and so harder to judge).
+constexpr double Handicap = 1.05;
 // Of the time that a request has, for judging; the rest is for compiling and pricing.
 constexpr double VerifyShare = 0.6;
 constexpr uint64_t QuickExhaustiveCases = 1 << 20;
@@ -66,12 +67,13 @@ struct Proposal {
   Price price;
   double static_cost = 0;
   bool is_source = false;
+  bool is_foreign = false;
   bool out = false;
 
   // What proposals are ordered by; those without a price come last.
   double Rank() const {
     const double ns = priced ? price.min_ns : 1e30;
-    return candidate.guard.atoms.empty() ? ns : ns * GuardMargin;
+    return candidate.guard.atoms.empty() && !is_foreign ? ns : ns * Handicap;
   }
 };
 
@@ -144,7 +146,9 @@ void Improvement::ProposeForeign() {
   Result<ir::Guard> guard = ir::ParseGuard(request_.foreign_guard, source_);
   if (!guard) return Say(fmt::format("refuse: store: {}", guard.error().message));
   candidate.guard = std::move(*guard);
+  const size_t before = proposals_.size();
   Propose(std::move(candidate));
+  if (proposals_.size() > before) proposals_.back().is_foreign = true;
 }
 
 void Improvement::ProposeAll() {
