@@ -80,10 +80,13 @@ bool CertificateChecker::BuildCertTerm(const CertTerm& term) {
     cert_terms_.push_back(values[term.value]);
     return true;
   }
+  // A math function is a term like any other; what is custom, or a table, would need checks of its own.
   const ir::OpInfo& info = ir::Info(term.op);
-  // Attributes would need checks of their own, and no rule speaks of them.
-  if (!IsScalarOp(term.op) || !info.attributes.empty() || !term.words.empty() || !term.type.is_scalar()) return false;
-  if (!ir::Contains(info.types, term.type.scalar)) return false;
+  const bool plain = info.effect == ir::Effect::Pure && info.signature != "custom" && term.op != ir::Op::Const &&
+                     term.op != ir::Op::Lookup && term.type.is_scalar();
+  if (!plain || !ir::Contains(info.types, term.type.scalar)) return false;
+  const size_t attributes = info.attributes.empty() ? 0 : 1;
+  if (term.words.size() != attributes || (attributes == 1 && term.words[0] >= ir::WordsOf(term.type))) return false;
   std::vector<TermId> children;
   size_t next = 0;
   const size_t arrow = info.signature.find("->");
@@ -97,7 +100,7 @@ bool CertificateChecker::BuildCertTerm(const CertTerm& term) {
   }
   const std::optional<ir::Type> result = LetterType(info.signature.back(), term.type);
   if (next != term.children.size() || !result || *result != term.result) return false;
-  cert_terms_.push_back(terms_.Apply(term.op, term.type, term.result, {}, children));
+  cert_terms_.push_back(terms_.Apply(term.op, term.type, term.result, term.words, children));
   return true;
 }
 

@@ -103,7 +103,10 @@ TEST(Certificates, WrongTermsAreRefused) {
            "term source 0 0\nterm apply add u32 u32 0 0 #1\n",                   // attributes
            "term source 0 0\nterm apply store u32 u32 0 0 0\n",                  // an effect
            "term source 0 0\nterm apply and f32 f32 0 0\n",                      // no such op on floats
-           "term source 0 0\nterm apply exp f32 f32 0\n",                        // a math function
+           "term source 0 0\nterm apply exp f32 f32 0\n",                        // of another type
+           "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0 #3\n",  // no such part
+           "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0\n",     // which part?
+           "term constant index 0\nterm apply lookup f64 f64 0 #0\n",           // a table
        }) {
     EXPECT_NE(Why(refused(terms)).find("malformed"), std::string::npos) << terms << Why(refused(terms));
   }

@@ -176,7 +176,10 @@ bool CertificateChecker::MatchBlocks(Cursor& s, Cursor& c) {
     if (s.AtEnd() && c.AtEnd()) return true;
     const bool resolved = !s.AtEnd() && harmless_loops_.contains({s.function_id().index, s.id().index});
     const bool dead = !s.AtEnd() && s.inst().op == Op::For && s.terms().dead[s.id().index];
-    if ((resolved || dead) && Skippable(s, s.id(), true)) {
+    // A loop that is as dead in the candidate may have stayed there.
+    const bool stayed = (resolved || dead) && !c.AtEnd() && c.inst().op == Op::For && c.terms().dead[c.id().index] &&
+                        HeadsMatch(s, s.inst(), c, c.inst());
+    if ((resolved || dead) && !stayed && Skippable(s, s.id(), true)) {
       s.Advance();
       continue;
     }

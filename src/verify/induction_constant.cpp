@@ -97,7 +97,7 @@ class Loop {
     }
     for (size_t i = 0; i + 1 < body.insts.size(); ++i) {
       const Inst& inst = f_.inst(body.insts[i]);
-      if (!ReadInst(inst)) return Fail(fmt::format("'{}' in the body is not understood", ir::Info(inst.op).mnemonic));
+      if (!ReadInst(inst) && !IsPure(inst)) return Fail(fmt::format("'{}' in the body is not understood", ir::Info(inst.op).mnemonic));
     }
     const Inst& yield = f_.inst(body.insts.back());
     if (yield.op != Op::Yield) return Fail("the body does not yield");
@@ -150,6 +150,19 @@ class Loop {
     while (!product.powers.empty() && product.powers.back().is_zero()) product.powers.pop_back();
     if (product.powers.size() > MaxDegree + 1) return std::nullopt;
     return product;
+  }
+
+  // Nothing that anybody would miss: a value without a form fails only those who need it.
+  bool IsPure(const Inst& inst) const {
+    if (inst.op == Op::Yield) return true;
+    const bool choice = inst.op == Op::If || inst.op == Op::Switch;
+    if (!choice && (inst.regions.count != 0 || !ir::IsRemovable(ir::Info(inst.op)))) return false;
+    for (uint32_t i = 0; i < inst.regions.count; ++i) {
+      for (ir::InstId inner : f_.region(Function::region_of(inst, i)).insts) {
+        if (!IsPure(f_.inst(inner))) return false;
+      }
+    }
+    return true;
   }
 
   bool ReadInst(const Inst& inst) {
