@@ -28,7 +28,9 @@ class Big {
   static std::optional<Big> Of(ir::Type type, std::span<const uint64_t> words);
   static Big PowerOfTwo(uint32_t exponent);
   // The low words: the value modulo 2^(64 count).
-  std::vector<uint64_t> Words(size_t count) const { return {limbs_.begin(), limbs_.begin() + static_cast<long>(count)}; }
+  std::vector<uint64_t> Words(size_t count) const {
+    return {limbs_.begin(), limbs_.begin() + static_cast<ptrdiff_t>(count)};
+  }
   // Modulo p.
   uint64_t Field() const;
 

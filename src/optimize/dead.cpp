@@ -12,7 +12,10 @@ using ir::Op;
 class DeadCode : public PassCloner {
  public:
   DeadCode(const PassInput& input, bool keep_loops)
-      : PassCloner(input), keep_loops_(keep_loops), live_(source_.values.size(), false), kept_(source_.insts.size(), false) {}
+      : PassCloner(input),
+        keep_loops_(keep_loops),
+        live_(source_.values.size(), false),
+        kept_(source_.insts.size(), false) {}
 
   Result<void> Run() {
     Mark(source_.body);

@@ -19,12 +19,10 @@ namespace {
 // only so many loops to leave; in practice two or three are enough. The bound is for programs of absurd depth.
 constexpr int MostRounds = 100;
 
-}  // namespace
-
-Result<void> Clean(Unit& unit, Proof& proof, const OptimizeOptions& options) {
+Result<void> Repeat(Unit& unit, Proof* proof, const OptimizeOptions& options) {
   for (int round = 0; round < MostRounds; ++round) {
     bool changed = TRY(Simplify(unit));
-    changed |= TRY(Reduce(unit, &proof, RuleSet::Proved()));
+    if (proof != nullptr) changed |= TRY(Reduce(unit, proof, RuleSet::Proved()));
     changed |= TRY(MoveInvariants(unit));
     changed |= TRY(RemoveDead(unit, options.keep_fuel));
     if (!changed) break;
@@ -32,11 +30,23 @@ Result<void> Clean(Unit& unit, Proof& proof, const OptimizeOptions& options) {
   return {};
 }
 
+}  // namespace
+
+Result<void> Clean(Unit& unit, Proof& proof, const OptimizeOptions& options) { return Repeat(unit, &proof, options); }
+
+Result<void> CleanAndClose(Unit& unit, Proof& proof, const OptimizeOptions& options, std::vector<ClosedLoop>* closed) {
+  // Formulas are stated in the source's own terms where they can be, hence before the rules. An inner loop comes first;
+  // then the one around it may be of the kind.
+  TRY_VOID(Repeat(unit, nullptr, options));
+  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, closed))) TRY_VOID(Repeat(unit, nullptr, options));
+  TRY_VOID(Clean(unit, proof, options));
+  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, closed))) TRY_VOID(Clean(unit, proof, options));
+  return {};
+}
+
 Result<PipelineReport> RunPipeline(Unit& unit, Proof& proof, const Limits& limits, const OptimizeOptions& options) {
   PipelineReport report;
-  TRY_VOID(Clean(unit, proof, options));
-  // An inner loop first; then the one around it may be of the kind.
-  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, &report.closed))) TRY_VOID(Clean(unit, proof, options));
+  TRY_VOID(CleanAndClose(unit, proof, options, &report.closed));
   // Terms last: what they rest on is then as small as it gets.
   const RewriteResult rewritten = TRY(Rewrite(unit, proof, RuleSet::Proved(), limits));
   report.stop = rewritten.stop;

@@ -13,6 +13,9 @@ namespace frazil::optimize {
 
 // Passes that always pay, until nothing changes.
 Result<void> Clean(Unit& unit, Proof& proof, const OptimizeOptions& options = {});
+// And loops that have a formula.
+Result<void> CleanAndClose(Unit& unit, Proof& proof, const OptimizeOptions& options,
+                           std::vector<ClosedLoop>* closed = nullptr);
 
 struct PipelineReport {
   StopReason stop = StopReason::NothingToDo;

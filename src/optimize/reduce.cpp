@@ -102,7 +102,8 @@ class Reducer : public PassCloner {
     written_of_.clear();
     std::vector<NodeId> children;
     for (ValueId operand : source_.operands_of(inst)) children.push_back(StateValue(graph, Get(operand), Depth - 1));
-    const NodeId root = graph.Apply(inst.op, inst.type, source_.type(Function::result_of(inst)), source_.words_of(inst), children);
+    const NodeId root = graph.Apply(inst.op, inst.type, source_.type(Function::result_of(inst)),
+                                    source_.words_of(inst), children);
     if (graph.ConstantOf(root) != NoNode) return CopyInst(inst);  // folding has it
     std::vector<std::vector<NodeId>> members(graph.size());
     for (NodeId id = 0; id < graph.size(); ++id) members[graph.Find(id)].push_back(id);

@@ -94,7 +94,8 @@ ir::Program Bomb(int length) {
   std::vector<ir::Type> params(static_cast<size_t>(length), ir::types::I64);
   ir::FunctionBuilder b(program, "main", params, {ir::types::I64});
   ir::ValueId sum = b.Param(0);
-  for (int i = 1; i < length; ++i) sum = b.Binary(i % 5 == 0 ? ir::Op::Mul : ir::Op::Add, sum, b.Param(static_cast<uint32_t>(i)));
+  for (int i = 1; i < length; ++i)
+    sum = b.Binary(i % 5 == 0 ? ir::Op::Mul : ir::Op::Add, sum, b.Param(static_cast<uint32_t>(i)));
   b.Return({sum});
   b.Finish();
   return program;
@@ -124,8 +125,14 @@ TEST(Rewrite, EveryLimitHasItsName) {
   limits.egraph_ms = 0;
   EXPECT_EQ(RewriteAll(bomb, limits).stop, StopReason::TimeLimit);
   EXPECT_EQ(RewriteAll(Bomb(1)).stop, StopReason::NothingToDo);
-  EXPECT_EQ(RewriteAll(Parse("frz 1\nfunc @main(%a: i8) -> (i8) {\n  %z = const 0 : i8\n  %r = or %a, %z : i8\n  return %r\n}\n")).stop,
-            StopReason::Saturated);
+  ir::Program small = Parse(R"(frz 1
+func @main(%a: i8) -> (i8) {
+  %z = const 0 : i8
+  %r = or %a, %z : i8
+  return %r
+}
+)");
+  EXPECT_EQ(RewriteAll(small).stop, StopReason::Saturated);
 }
 
 // Random programs with every rule at every type of its row: wrong rules would show here as well.

@@ -44,8 +44,7 @@ Result<Specialized> With(const ir::Program& source, const Known& known) {
   Specialized made{MakeUnit(source), {}, 0};
   uint32_t function = 0;
   TRY(RunPass<Substitution>(made.unit, Substitution::Context{&known, source.entry, &function}));
-  TRY_VOID(Clean(made.unit, made.proof));
-  while (TRY(CloseLoops(made.unit, &made.proof))) TRY_VOID(Clean(made.unit, made.proof));
+  TRY_VOID(CleanAndClose(made.unit, made.proof, {}));
   made.cost = StaticCost(made.unit.program);
   return made;
 }

@@ -59,7 +59,12 @@ TEST(Specialize, AFixedArmStandsAlone) {
 }
 
 TEST(Specialize, NothingToGainMeansNoGuard) {
-  ir::Program source = Parse("frz 1\nfunc @main(%a: f32, %b: f32) -> (f32) {\n  %c = add %a, %b : f32\n  return %c\n}\n");
+  ir::Program source = Parse(R"(frz 1
+func @main(%a: f32, %b: f32) -> (f32) {
+  %c = add %a, %b : f32
+  return %c
+}
+)");
   Observed observed;
   observed.constant_arguments = {{0x3f800000}, {}};
   Result<ir::Candidate> candidate = Specialize(source, observed);
@@ -105,10 +110,10 @@ TEST(Specialize, ChangesNoOutcomeUnderItsGuard) {
     ir::Program source = exec::Generate(options);
     std::vector<exec::Value> arguments = exec::RandomArguments(source, seed);
     Observed observed;
-    for (const exec::Value& value : arguments)
-      observed.constant_arguments.emplace_back(value.type.is_scalar()
-                                                   ? std::vector<uint64_t>(value.scalar_words().begin(), value.scalar_words().end())
-                                                   : std::vector<uint64_t>{});
+    for (const exec::Value& value : arguments) {
+      std::vector<uint64_t>& words = observed.constant_arguments.emplace_back();
+      if (value.type.is_scalar()) words.assign(value.scalar_words().begin(), value.scalar_words().end());
+    }
     Result<ir::Candidate> candidate = Specialize(source, observed);
     ASSERT_TRUE(candidate) << candidate.error().ToString();
     guarded += candidate->guard.atoms.empty() ? 0 : 1;

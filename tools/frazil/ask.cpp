@@ -179,7 +179,7 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   PrintFact(session, "target", options.target);
   PrintFact(session, "evidence", evidence);
   if (!plan.formula.empty())
-    PrintFact(session, "why at once", fmt::format("{} in closed form: {}, {}", reading.operation, plan.formula, plan.proof));
+    PrintFact(session, "formula", fmt::format("{} in closed form: {}, {}", reading.operation, plan.formula, plan.proof));
   if (!module.empty())
     PrintFact(session, "wasm body",
               SpacedHex(TRY(targets::wasm::FunctionBody(module, artifact.entry_symbol))));
