@@ -95,16 +95,38 @@ class Loop {
       form.carried[k] = 1;
       forms_[Function::param_of(body, 1 + k).index] = form;
     }
-    for (size_t i = 0; i + 1 < body.insts.size(); ++i) {
-      const Inst& inst = f_.inst(body.insts[i]);
-      if (!ReadInst(inst) && !IsPure(inst)) return Fail(fmt::format("'{}' in the body is not understood", ir::Info(inst.op).mnemonic));
-    }
+    if (!ReadInsts(body)) return false;
     const Inst& yield = f_.inst(body.insts.back());
     if (yield.op != Op::Yield) return Fail("the body does not yield");
     for (uint32_t k = 0; k < carried_count_; ++k) {
       const std::optional<Form> form = FormOf(f_.operand(yield, k));
       if (!form) return Fail("a carried value is not linear");
       yields_.push_back(*form);
+    }
+    return true;
+  }
+
+  bool ReadInsts(const ir::Region& region) {
+    for (size_t i = 0; i + 1 < region.insts.size(); ++i) {
+      const Inst& inst = f_.inst(region.insts[i]);
+      if (inst.op == Op::If && constant_(f_.operand(inst, 0))) {
+        if (!ReadChosenArm(inst)) return false;
+      } else if (!ReadInst(inst) && !IsPure(inst)) {
+        return Fail(fmt::format("'{}' in the body is not understood", ir::Info(inst.op).mnemonic));
+      }
+    }
+    return true;
+  }
+
+  // An `if` whose condition is known is the arm it takes.
+  bool ReadChosenArm(const Inst& inst) {
+    const bool truth = (*constant_(f_.operand(inst, 0)))[0] != 0;
+    const ir::Region& arm = f_.region(Function::region_of(inst, truth ? 0 : 1));
+    if (!ReadInsts(arm)) return false;
+    const Inst& yield = f_.inst(arm.insts.back());
+    if (yield.op != Op::Yield) return Fail("an arm does not yield");
+    for (uint32_t k = 0; k < inst.results.count; ++k) {
+      forms_[inst.results.begin + k] = FormOf(f_.operand(yield, k));
     }
     return true;
   }
