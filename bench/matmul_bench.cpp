@@ -13,8 +13,8 @@
 #endif
 #ifdef FRAZIL_HAS_OPENBLAS
 extern "C" {
-void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a, int lda,
-                 const float* b, int ldb, float beta, float* c, int ldc);
+void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                 const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
 void openblas_set_num_threads(int threads);
 }
 #endif
@@ -28,20 +28,27 @@ struct Product {
   Floats a, b, c;
 
   Product(int64_t rows, int64_t depth, int64_t columns)
-      : m(rows), k(depth), n(columns), a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n)) {
+      : m(rows),
+        k(depth),
+        n(columns),
+        a(static_cast<size_t>(m * k)),
+        b(static_cast<size_t>(k * n)),
+        c(static_cast<size_t>(m * n)) {
     const std::string text = fmt::format(R"(frz 1
 func @main(%a: tensor<f32, [{0}, {1}]>, %b: tensor<f32, [{1}, {2}]>) -> (tensor<f32, [{0}, {2}]>) {{
   %c = matmul %a, %b : tensor<f32, [{0}, {2}]>
   return %c
 }}
-)", m, k, n);
+)",
+                                         m, k, n);
     Result<ir::Program> program = ir::ParseText(text);
     CHECK(program.has_value());
     code = Compile(*program);
   }
 
   void Run() {
-    const uint64_t arguments[] = {a.address(), a.size(), b.address(), b.size(), c.address(), c.size()};
+    const uint64_t arguments[] = {a.address(), a.size(),    b.address(),
+                                  b.size(),    c.address(), c.size()};
     uint64_t results[1];
     CHECK(code->entry()(arguments, results, &run_) == 0);
   }
@@ -52,12 +59,15 @@ func @main(%a: tensor<f32, [{0}, {1}]>, %b: tensor<f32, [{1}, {2}]>) -> (tensor<
     for (int64_t i = 0; i < m; i += std::max<int64_t>(1, m / 5))
       for (int64_t j = 0; j < n; ++j) {
         float sum = 0;
-        for (int64_t e = 0; e < k; ++e) sum = std::fma(a.data()[i * k + e], b.data()[e * n + j], sum);
+        for (int64_t e = 0; e < k; ++e)
+          sum = std::fma(a.data()[i * k + e], b.data()[e * n + j], sum);
         CHECK(sum == c.data()[i * n + j]);
       }
   }
 
-  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
 
  private:
   exec::NativeRun run_;
@@ -65,7 +75,8 @@ func @main(%a: tensor<f32, [{0}, {1}]>, %b: tensor<f32, [{1}, {2}]>) -> (tensor<
 
 void OneThread() {
   // Both libraries may sit on OpenMP; it reads its environment before we run.
-  if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
+  if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads")))
+    set(1);
 #ifdef FRAZIL_HAS_OPENBLAS
   openblas_set_num_threads(1);
 #endif
@@ -104,15 +115,17 @@ void CompareWithDnnl([[maybe_unused]] int64_t n) {
   Product p(n, n, n);
   p.CheckBits();
   DnnlMatmul dnnl(p);
-  auto times = InterleaveCpu(
-      {[&] { p.Run(); }, [&] { dnnl.Run(); },
-       [&] { dnnl_sgemm('N', 'N', p.m, p.n, p.k, 1, p.a.data(), p.k, p.b.data(), p.n, 0, p.c.data(), p.n); }},
-      11, 0.01);
+  auto times = InterleaveCpu({[&] { p.Run(); }, [&] { dnnl.Run(); },
+                              [&] {
+                                dnnl_sgemm('N', 'N', p.m, p.n, p.k, 1, p.a.data(), p.k, p.b.data(),
+                                           p.n, 0, p.c.data(), p.n);
+                              }},
+                             11, 0.01);
   const double ours = p.flops() / times[0].min_s / 1e9;
   const double theirs = p.flops() / std::min(times[1].min_s, times[2].min_s) / 1e9;
   const double median = std::min(times[1].median_s, times[2].median_s) / times[0].median_s;
-  Report({"native", fmt::format("matmul f32 {} (median {:.2f}x)", n, median), ours, "GF/s", "oneDNN, better of two", theirs,
-          ">= 0.97x", ours >= 0.97 * theirs});
+  Report({"native", fmt::format("matmul f32 {} (median {:.2f}x)", n, median), ours, "GF/s",
+          "oneDNN, better of two", theirs, ">= 0.97x", ours >= 0.97 * theirs});
 #endif
 }
 
@@ -123,14 +136,15 @@ void CompareWithOpenBlas([[maybe_unused]] int64_t n) {
   const int size = static_cast<int>(n);
   auto times = InterleaveCpu({[&] { p.Run(); },
                               [&] {
-                                cblas_sgemm(101, 111, 111, size, size, size, 1, p.a.data(), size, p.b.data(), size, 0,
-                                            p.c.data(), size);
+                                cblas_sgemm(101, 111, 111, size, size, size, 1, p.a.data(), size,
+                                            p.b.data(), size, 0, p.c.data(), size);
                               }},
                              21, 0.002);
   const double ours = p.flops() / times[0].min_s / 1e9;
   const double theirs = p.flops() / times[1].min_s / 1e9;
-  Report({"native", fmt::format("matmul f32 {} (median {:.2f}x)", n, times[1].median_s / times[0].median_s), ours, "GF/s",
-          "OpenBLAS", theirs, ">= 1.0x", ours >= theirs});
+  Report({"native",
+          fmt::format("matmul f32 {} (median {:.2f}x)", n, times[1].median_s / times[0].median_s),
+          ours, "GF/s", "OpenBLAS", theirs, ">= 1.0x", ours >= theirs});
 #endif
 }
 

@@ -32,7 +32,8 @@ inline double ThreadSeconds() {
 }
 
 // Round by round, each function as often as takes about `span` seconds; seconds of one call.
-inline std::vector<Times> InterleaveCpu(const std::vector<std::function<void()>>& functions, int rounds, double span) {
+inline std::vector<Times> InterleaveCpu(const std::vector<std::function<void()>>& functions,
+                                        int rounds, double span) {
   std::vector<size_t> calls;
   for (const auto& function : functions) {
     function();
@@ -42,7 +43,8 @@ inline std::vector<Times> InterleaveCpu(const std::vector<std::function<void()>>
       for (size_t i = 0; i < count; ++i) function();
       const double took = ThreadSeconds() - start;
       if (took >= span / 4 || count >= (size_t{1} << 24)) {
-        count = std::max<size_t>(1, static_cast<size_t>(static_cast<double>(count) * span / std::max(took, 1e-9)));
+        count = std::max<size_t>(
+            1, static_cast<size_t>(static_cast<double>(count) * span / std::max(took, 1e-9)));
         break;
       }
       count *= 4;
@@ -67,9 +69,12 @@ inline std::vector<Times> InterleaveCpu(const std::vector<std::function<void()>>
 // Memory at an address that suits every vector.
 class Floats {
  public:
-  explicit Floats(size_t count) : count_(count), data_(static_cast<float*>(std::aligned_alloc(64, (count * 4 + 4159) / 64 * 64))) {
+  explicit Floats(size_t count)
+      : count_(count),
+        data_(static_cast<float*>(std::aligned_alloc(64, (count * 4 + 4159) / 64 * 64))) {
     CHECK(data_ != nullptr);
-    for (size_t i = 0; i < count; ++i) data_[i] = static_cast<float>(static_cast<int>(i * 2654435761u >> 20) - 2048) / 2048.0f;
+    for (size_t i = 0; i < count; ++i)
+      data_[i] = static_cast<float>(static_cast<int>(i * 2654435761u >> 20) - 2048) / 2048.0f;
   }
   ~Floats() { std::free(data_); }
   Floats(const Floats&) = delete;

@@ -69,7 +69,8 @@ ir::Program Read(std::string_view text) {
   return std::move(*program);
 }
 
-void Compare(const char* name, std::string_view text, void (*peer)(size_t, const float*, const float*, float*), double goal) {
+void Compare(const char* name, std::string_view text,
+             void (*peer)(size_t, const float*, const float*, float*), double goal) {
   const auto code = Compile(Read(text));
   for (const Place& place : ThreeBuffers) {
     Floats x(place.count), y(place.count), z(place.count);
@@ -87,8 +88,11 @@ void Compare(const char* name, std::string_view text, void (*peer)(size_t, const
                                15, 0.004);
     const double ours = static_cast<double>(n) / times[0].min_s / 1e9;
     const double theirs = static_cast<double>(n) / times[1].min_s / 1e9;
-    Report({"native", fmt::format("{}, {} (median {:.2f}x)", name, place.name, times[1].median_s / times[0].median_s), ours,
-            "G elements/s", "clang -O3 -march=native", theirs, fmt::format(">= {}x", goal), ours >= goal * theirs});
+    Report({"native",
+            fmt::format("{}, {} (median {:.2f}x)", name, place.name,
+                        times[1].median_s / times[0].median_s),
+            ours, "G elements/s", "clang -O3 -march=native", theirs, fmt::format(">= {}x", goal),
+            ours >= goal * theirs});
   }
 }
 
@@ -113,7 +117,9 @@ FRAZIL_FIGURE(native_sum) {
                                15, 0.004);
     const double ours = static_cast<double>(n) * 4 / times[0].min_s / 1e9;
     const double theirs = static_cast<double>(n) * 4 / times[1].min_s / 1e9;
-    Report({"native", fmt::format("f32 sum in the defined tree, {} (median {:.2f}x)", place.name, times[1].median_s / times[0].median_s),
+    Report({"native",
+            fmt::format("f32 sum in the defined tree, {} (median {:.2f}x)", place.name,
+                        times[1].median_s / times[0].median_s),
             ours, "GB/s", "vectorized sum in any order", theirs, ">= 0.9x", ours >= 0.9 * theirs});
   }
 }

@@ -11,8 +11,10 @@ namespace frazil::targets::native {
 bool TryEmitKernelLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   // A kernel counts no fuel.
   if (emitter.shared().metered) return false;
-  if (auto nest = MatchMatmul(emitter.function(), emitter.facts(), loop)) return EmitMatmul(emitter, loop, *nest);
-  if (auto nest = MatchRows(emitter.function(), emitter.facts(), loop)) return EmitRows(emitter, loop, *nest);
+  if (auto nest = MatchMatmul(emitter.function(), emitter.facts(), loop))
+    return EmitMatmul(emitter, loop, *nest);
+  if (auto nest = MatchRows(emitter.function(), emitter.facts(), loop))
+    return EmitRows(emitter, loop, *nest);
   return false;
 }
 

@@ -27,7 +27,8 @@ class Matcher {
     if (!columns || columns->rest.size() != 2) return std::nullopt;
     const Inst& chain = function_.inst(columns->rest[0]);
     const Inst& store = function_.inst(columns->rest[1]);
-    if (chain.op != Op::For || chain.results.count != 1 || store.op != Op::Store) return std::nullopt;
+    if (chain.op != Op::For || chain.results.count != 1 || store.op != Op::Store)
+      return std::nullopt;
     if (function_.operand(store, 2) != Function::result_of(chain)) return std::nullopt;
     counters_ = {rows->counter, columns->counter, CounterOf(function_, chain)};
     MatmulNest nest;
@@ -36,8 +37,9 @@ class Matcher {
     nest.columns = columns->count;
     if (nest.type != ir::types::F32 && nest.type != ir::types::F64) return std::nullopt;
     if (!MatchChain(chain, nest) || !MatchOutput(store, nest)) return std::nullopt;
-    for (const IndexForm* form : {&nest.rows, &nest.columns, &nest.depth, &nest.a_offset, &nest.a_row, &nest.a_depth,
-                                  &nest.b_offset, &nest.b_depth, &nest.c_offset, &nest.c_row})
+    for (const IndexForm* form :
+         {&nest.rows, &nest.columns, &nest.depth, &nest.a_offset, &nest.a_row, &nest.a_depth,
+          &nest.b_offset, &nest.b_depth, &nest.c_offset, &nest.c_row})
       if (!IsKnownBefore(*form)) return std::nullopt;
     return nest;
   }
@@ -67,7 +69,8 @@ class Matcher {
   };
 
   std::optional<Level> LevelOf(const Inst& loop, bool any_count = false) {
-    if (loop.op != Op::Parallel && (loop.op != Op::For || function_.word(loop, 0) != 1 || loop.results.count != 0))
+    if (loop.op != Op::Parallel &&
+        (loop.op != Op::For || function_.word(loop, 0) != 1 || loop.results.count != 0))
       return std::nullopt;
     Level level;
     level.counter = CounterOf(function_, loop);
@@ -87,7 +90,8 @@ class Matcher {
     for (size_t i = 0; i + 1 < insts.size(); ++i) {
       const Inst& inst = function_.inst(insts[i]);
       if (!facts_.needed[insts[i].index]) continue;
-      const bool is_listed = inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Load || inst.op == Op::Store;
+      const bool is_listed = inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Load ||
+                             inst.op == Op::Store;
       if (is_listed)
         list.push_back(insts[i]);
       else if (!IsRemovable(ir::Info(inst.op)) || inst.regions.count != 0)
@@ -134,9 +138,11 @@ class Matcher {
     if (function_.type(counters_[2]) != ir::types::Index) return false;
     if (forms_.Of(function_.operand(chain, 0)).constant() != 0) return false;
     nest.depth = forms_.Of(function_.operand(chain, 1));
-    std::optional<std::span<const uint64_t>> zero = ConstantOf(function_, facts_, function_.operand(chain, 2));
+    std::optional<std::span<const uint64_t>> zero =
+        ConstantOf(function_, facts_, function_.operand(chain, 2));
     if (!zero || (*zero)[0] != 0) return false;
-    const Inst& yield = function_.inst(function_.region(Function::region_of(chain, 0)).insts.back());
+    const Inst& yield =
+        function_.inst(function_.region(Function::region_of(chain, 0)).insts.back());
     InstId step_id = function_.values[function_.operand(yield, 0).index].def;
     if (!step_id.valid()) return false;
     const Inst& step = function_.inst(step_id);
@@ -155,7 +161,8 @@ class Matcher {
     std::optional<Split> a = SplitIndex(function_.operand(left, 1));
     std::optional<Split> b = SplitIndex(function_.operand(right, 1));
     if (!a || !b) return false;
-    if (a->coefficients[1].constant() != 0 || b->coefficients[0].constant() != 0 || b->coefficients[1].constant() != 1)
+    if (a->coefficients[1].constant() != 0 || b->coefficients[0].constant() != 0 ||
+        b->coefficients[1].constant() != 1)
       return false;
     nest.a = function_.operand(left, 0);
     nest.b = function_.operand(right, 0);
@@ -169,7 +176,8 @@ class Matcher {
 
   bool MatchOutput(const Inst& store, MatmulNest& nest) {
     std::optional<Split> c = SplitIndex(function_.operand(store, 1));
-    if (!c || c->coefficients[1].constant() != 1 || c->coefficients[2].constant() != 0) return false;
+    if (!c || c->coefficients[1].constant() != 1 || c->coefficients[2].constant() != 0)
+      return false;
     nest.c = function_.operand(store, 0);
     nest.c_offset = c->offset;
     nest.c_row = c->coefficients[0];
@@ -192,7 +200,8 @@ class Matcher {
 
   bool MatchRowStep(const std::vector<InstId>& list, RowsNest& nest) {
     const Inst& store = function_.inst(list[2]);
-    if (store.op != Op::Store || function_.inst(list[0]).op != Op::Load || function_.inst(list[1]).op != Op::Load)
+    if (store.op != Op::Store || function_.inst(list[0]).op != Op::Load ||
+        function_.inst(list[1]).op != Op::Load)
       return false;
     InstId step_id = function_.values[function_.operand(store, 2).index].def;
     if (!step_id.valid()) return false;
@@ -202,14 +211,16 @@ class Matcher {
     nest.op = step.op;
     nest.row = function_.operand(store, 0);
     std::optional<Split> to = SplitIndex(function_.operand(store, 1));
-    if (!to || to->coefficients[0].constant() != 0 || to->coefficients[1].constant() != 1) return false;
+    if (!to || to->coefficients[0].constant() != 0 || to->coefficients[1].constant() != 1)
+      return false;
     nest.row_offset = to->offset;
     for (int i = 0; i < 2; ++i) {
       const Inst& old = function_.inst(list[static_cast<size_t>(i)]);
       const Inst& other = function_.inst(list[static_cast<size_t>(1 - i)]);
       ValueId factors[] = {function_.operand(step, 0), function_.operand(step, 1)};
       std::optional<Split> x = SplitIndex(function_.operand(other, 1));
-      if (!x || function_.operand(old, 0) != nest.row || function_.operand(other, 0) == nest.row) continue;
+      if (!x || function_.operand(old, 0) != nest.row || function_.operand(other, 0) == nest.row)
+        continue;
       if (forms_.Of(function_.operand(old, 1)) != forms_.Of(function_.operand(store, 1))) continue;
       if (x->coefficients[0].constant() != 1 || x->coefficients[1].constant() != 1) continue;
       nest.row_is_first_operand = factors[0] == Function::result_of(old);
@@ -232,11 +243,13 @@ class Matcher {
 
 }  // namespace
 
-std::optional<MatmulNest> MatchMatmul(const Function& function, const FunctionFacts& facts, const Inst& loop) {
+std::optional<MatmulNest> MatchMatmul(const Function& function, const FunctionFacts& facts,
+                                      const Inst& loop) {
   return Matcher(function, facts, loop).Matmul();
 }
 
-std::optional<RowsNest> MatchRows(const Function& function, const FunctionFacts& facts, const Inst& loop) {
+std::optional<RowsNest> MatchRows(const Function& function, const FunctionFacts& facts,
+                                  const Inst& loop) {
   return Matcher(function, facts, loop).Rows();
 }
 

@@ -20,7 +20,8 @@ struct MatmulNest {
   IndexForm c_offset, c_row;
 };
 
-std::optional<MatmulNest> MatchMatmul(const ir::Function& function, const FunctionFacts& facts, const ir::Inst& loop);
+std::optional<MatmulNest> MatchMatmul(const ir::Function& function, const FunctionFacts& facts,
+                                      const ir::Inst& loop);
 
 // A `for` over rows of `width` elements, all but perhaps the last of them whole:
 //   for r = lo to hi step width { parallel c = 0 to min(hi - r, width) { t[c] = op(t[c], x[offset + r + c]) } }
@@ -35,6 +36,7 @@ struct RowsNest {
   bool is_whole = false;  // the last row too: c runs to `width` in every one
 };
 
-std::optional<RowsNest> MatchRows(const ir::Function& function, const FunctionFacts& facts, const ir::Inst& loop);
+std::optional<RowsNest> MatchRows(const ir::Function& function, const FunctionFacts& facts,
+                                  const ir::Inst& loop);
 
 }  // namespace frazil::targets::native

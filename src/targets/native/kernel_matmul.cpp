@@ -19,12 +19,15 @@ namespace {
 using exec::CpuLevel;
 using ir::Inst;
 
-constexpr uint64_t PanelDepth = 512;
-constexpr uint64_t PanelBytes = 1536;        // of columns: 384 of f32
+constexpr uint64_t PanelDepth = 1024;
+constexpr uint64_t PanelBytes =
+    768;  // of columns: 192 of f32, so that a panel takes three quarters of that cache
 constexpr uint64_t SecondLevelBytes = 1 << 20;  // of b, that it may stay in place
-constexpr uint64_t FewRows = 32;             // too few to pay for packing
+constexpr uint64_t FewRows = 32;                // too few to pay for packing
 
-const llvm::ConstantInt* Known(llvm::Value* value) { return llvm::dyn_cast<llvm::ConstantInt>(value); }
+const llvm::ConstantInt* Known(llvm::Value* value) {
+  return llvm::dyn_cast<llvm::ConstantInt>(value);
+}
 
 // The shape of the product and of its operands; by values of the function that is being filled.
 struct Sizes {
@@ -36,7 +39,9 @@ struct Sizes {
   llvm::Value* b_depth;
   llvm::Value* c_row;
 
-  std::vector<llvm::Value**> All() { return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &c_row}; }
+  std::vector<llvm::Value**> All() {
+    return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &c_row};
+  }
 };
 
 enum class Packing : uint8_t { Never, Always, Either };  // Either: the scratch says
@@ -81,7 +86,8 @@ class Driver {
   llvm::Function* Emit() {
     std::vector<llvm::Type*> parameters(4, builder_.getPtrTy());
     parameters.resize(4 + sizes_.All().size(), builder_.getInt64Ty());
-    function_ = shared_.AddFunction(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false), "matmul");
+    function_ = shared_.AddFunction(
+        llvm::FunctionType::get(builder_.getVoidTy(), parameters, false), "matmul");
     builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function_));
     a_ = function_->getArg(0);
     b_ = function_->getArg(1);
@@ -100,11 +106,15 @@ class Driver {
  private:
   using Body = std::function<void(llvm::Value*)>;
   llvm::ConstantInt* Int(uint64_t n) { return builder_.getInt64(n); }
-  llvm::Value* Min(llvm::Value* a, llvm::Value* b) { return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b); }
+  llvm::Value* Min(llvm::Value* a, llvm::Value* b) {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b);
+  }
   llvm::BasicBlock* NewBlock(const char* name) {
     return llvm::BasicBlock::Create(builder_.getContext(), name, function_);
   }
-  llvm::Value* At(llvm::Value* base, llvm::Value* index) { return builder_.CreateGEP(element_, base, index); }
+  llvm::Value* At(llvm::Value* base, llvm::Value* index) {
+    return builder_.CreateGEP(element_, base, index);
+  }
 
   // i = lo, lo + step ... while i < hi; known to be none or one: without a loop. Gives the first i that is not below hi.
   llvm::Value* Loop(llvm::Value* lo, llvm::Value* hi, llvm::Value* step, const Body& body) {
@@ -137,11 +147,15 @@ class Driver {
   }
 
   void EmitBlocks() {
-    const uint64_t width = std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1) * blocking_.width();
+    const uint64_t width =
+        std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1) * blocking_.width();
     // Panels of about equal depth: a thin last one would cost as much as a whole one.
-    llvm::Value* panels = builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
-    llvm::Value* share = builder_.CreateUDiv(builder_.CreateSub(builder_.CreateAdd(sizes_.depth, panels), Int(1)), panels);
-    llvm::Value* depth_step = builder_.CreateAnd(builder_.CreateAdd(share, Int(15)), Int(~uint64_t{15}));
+    llvm::Value* panels =
+        builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
+    llvm::Value* share = builder_.CreateUDiv(
+        builder_.CreateSub(builder_.CreateAdd(sizes_.depth, panels), Int(1)), panels);
+    llvm::Value* depth_step =
+        builder_.CreateAnd(builder_.CreateAdd(share, Int(15)), Int(~uint64_t{15}));
     Loop(Int(0), sizes_.columns, Int(width), [&](llvm::Value* n0) {
       llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), Int(width));
       Loop(Int(0), sizes_.depth, depth_step, [&](llvm::Value* k0) {
@@ -163,8 +177,15 @@ class Driver {
     llvm::Value* a = At(a_, builder_.CreateMul(k0, sizes_.a_depth));
     llvm::Value* is_first = builder_.CreateICmpEQ(k0, Int(0));
     auto block = [&](unsigned height, llvm::Value* i) {
-      TileOperands in{At(a, builder_.CreateMul(i, sizes_.a_row)), sizes_.a_row, sizes_.a_depth, nullptr, nullptr,
-                      At(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)), sizes_.c_row, depth, is_first};
+      TileOperands in{At(a, builder_.CreateMul(i, sizes_.a_row)),
+                      sizes_.a_row,
+                      sizes_.a_depth,
+                      nullptr,
+                      nullptr,
+                      At(c_, builder_.CreateAdd(builder_.CreateMul(i, sizes_.c_row), n0)),
+                      sizes_.c_row,
+                      depth,
+                      is_first};
       EmitRowBlock(height, columns, in);
     };
     EmitRows(block);
@@ -186,7 +207,8 @@ class Driver {
       phi->addIncoming(packed, pack_end);
       return phi;
     };
-    panel_ = {either(b, scratch_), either(sizes_.b_depth, Int(blocking_.width())), either(Int(1), depth)};
+    panel_ = {either(b, scratch_), either(sizes_.b_depth, Int(blocking_.width())),
+              either(Int(1), depth)};
   }
 
   // Blocks of even height where the number of rows is known; else whole ones, then thinner and thinner ones.
@@ -199,7 +221,8 @@ class Driver {
       const uint64_t high = rows - blocks * (height - 1);
       Loop(Int(0), Int(high * height), Int(height), [&](llvm::Value* i) { block(height, i); });
       if (height > 1)
-        Loop(Int(high * height), Int(rows), Int(height - 1), [&](llvm::Value* i) { block(height - 1, i); });
+        Loop(Int(high * height), Int(rows), Int(height - 1),
+             [&](llvm::Value* i) { block(height - 1, i); });
       return;
     }
     llvm::Value* i = Int(0);
@@ -207,7 +230,8 @@ class Driver {
       if (height > whole) continue;
       // The end of the last whole block of this height.
       llvm::Value* left = builder_.CreateSub(sizes_.rows, i);
-      llvm::Value* end = builder_.CreateAdd(i, builder_.CreateMul(builder_.CreateUDiv(left, Int(height)), Int(height)));
+      llvm::Value* end = builder_.CreateAdd(
+          i, builder_.CreateMul(builder_.CreateUDiv(left, Int(height)), Int(height)));
       i = Loop(i, end, Int(height), [&](llvm::Value* row) { block(height, row); });
     }
   }
@@ -224,26 +248,37 @@ class Driver {
       in.prefetches = packing_ == Packing::Always;
       // Rare shapes of tiles are kept short.
       const bool is_usual = Known(sizes_.columns) != nullptr && Known(sizes_.rows) != nullptr;
-      in.unroll = is_usual || (height == blocking_.rows && count == nullptr) ? 4 : 2;
+      in.unroll =
+          is_usual || (height == blocking_.rows && count == nullptr) ? UnrollOf(row.depth) : 2;
       EmitTile(builder_, ops_, element_, shape, in);
     };
-    const TileShape whole{height, std::vector<TileVector>(blocking_.vectors, {blocking_.lanes, blocking_.lanes})};
+    const TileShape whole{
+        height, std::vector<TileVector>(blocking_.vectors, {blocking_.lanes, blocking_.lanes})};
     llvm::Value* rest = builder_.CreateURem(columns, Int(width));
     llvm::Value* end = builder_.CreateSub(columns, rest);
     Loop(Int(0), end, Int(width), [&](llvm::Value* j) { tile(whole, j, nullptr); });
     if (Known(sizes_.columns) != nullptr) {
       // Only the last block of columns can have a rest, and it is known.
       const uint64_t count = Known(sizes_.columns)->getZExtValue() % width;
-      if (count != 0) Loop(end, columns, Int(width), [&](llvm::Value* j) { tile({height, RestVectors(count)}, j, nullptr); });
+      if (count != 0)
+        Loop(end, columns, Int(width),
+             [&](llvm::Value* j) { tile({height, RestVectors(count)}, j, nullptr); });
       return;
     }
     Loop(end, columns, Int(width), [&](llvm::Value* j) { tile(whole, j, rest); });
   }
 
+  // Short chains feel the end of the loop.
+  static unsigned UnrollOf(llvm::Value* depth) {
+    const uint64_t known = Known(depth) != nullptr ? Known(depth)->getZExtValue() : 0;
+    return known != 0 && known < 64 && known % 8 == 0 ? 8 : 4;
+  }
+
   // A half or quarter vector costs less than a whole one under a mask.
   std::vector<TileVector> RestVectors(uint64_t count) const {
     std::vector<TileVector> vectors;
-    for (; count >= blocking_.lanes; count -= blocking_.lanes) vectors.push_back({blocking_.lanes, blocking_.lanes});
+    for (; count >= blocking_.lanes; count -= blocking_.lanes)
+      vectors.push_back({blocking_.lanes, blocking_.lanes});
     if (count == 0) return vectors;
     unsigned lanes = blocking_.lanes;
     while (lanes / 2 >= count && lanes / 2 * bytes_ >= 16) lanes /= 2;
@@ -261,7 +296,8 @@ class Driver {
       llvm::Value* left = builder_.CreateSub(columns, j);
       std::vector<llvm::Value*> masks;
       for (unsigned v = 0; v < blocking_.vectors; ++v) {
-        llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left, Int(v * blocking_.lanes));
+        llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left,
+                                                            Int(v * blocking_.lanes));
         masks.push_back(FirstLanes(builder_, blocking_.lanes, Min(count, Int(blocking_.lanes))));
       }
       Loop(Int(0), depth, Int(1), [&](llvm::Value* k) {
@@ -269,10 +305,12 @@ class Driver {
         llvm::Value* target = At(panel, builder_.CreateMul(k, Int(width)));
         for (unsigned v = 0; v < blocking_.vectors; ++v) {
           llvm::Value* place = At(source, Int(v * blocking_.lanes));
-          llvm::Value* row = masks[v] == nullptr
-                                 ? static_cast<llvm::Value*>(builder_.CreateAlignedLoad(vector, place, llvm::Align(1)))
-                                 : builder_.CreateMaskedLoad(vector, place, llvm::Align(1), masks[v],
-                                                             llvm::Constant::getNullValue(vector));
+          llvm::Value* row =
+              masks[v] == nullptr
+                  ? static_cast<llvm::Value*>(
+                        builder_.CreateAlignedLoad(vector, place, llvm::Align(1)))
+                  : builder_.CreateMaskedLoad(vector, place, llvm::Align(1), masks[v],
+                                              llvm::Constant::getNullValue(vector));
           builder_.CreateAlignedStore(row, At(target, Int(v * blocking_.lanes)), llvm::Align(1));
         }
       });
@@ -306,7 +344,11 @@ class Driver {
 class MatmulLoop {
  public:
   MatmulLoop(FunctionEmitter& emitter, const Inst& loop, const MatmulNest& nest)
-      : emitter_(emitter), builder_(emitter.builder()), loop_(loop), nest_(nest), bytes_(ir::BytesOf(nest.type)) {}
+      : emitter_(emitter),
+        builder_(emitter.builder()),
+        loop_(loop),
+        nest_(nest),
+        bytes_(ir::BytesOf(nest.type)) {}
 
   void Emit() {
     sizes_ = {Value(nest_.rows),    Value(nest_.columns), Value(nest_.depth), Value(nest_.a_row),
@@ -332,14 +374,18 @@ class MatmulLoop {
   // Sizes and strides below 2^31, so that no product of two wraps; then every index from the least to the greatest.
   llvm::Value* Fits() {
     llvm::Value* all = builder_.getTrue();
-    for (llvm::Value** size : sizes_.All()) all = And(all, builder_.CreateICmpULT(*size, Int(uint64_t{1} << 31)));
+    for (llvm::Value** size : sizes_.All())
+      all = And(all, builder_.CreateICmpULT(*size, Int(uint64_t{1} << 31)));
     for (llvm::Value* size : {sizes_.rows, sizes_.columns, sizes_.depth})
       all = And(all, builder_.CreateICmpNE(size, Int(0)));
     // Rows of c that overlap are written in order by the loops.
     all = And(all, builder_.CreateICmpUGE(sizes_.c_row, sizes_.columns));
-    all = And(all, Inside(nest_.a, nest_.a_offset, sizes_.rows, sizes_.a_row, sizes_.depth, sizes_.a_depth));
-    all = And(all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns, Int(1)));
-    all = And(all, Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
+    all = And(all, Inside(nest_.a, nest_.a_offset, sizes_.rows, sizes_.a_row, sizes_.depth,
+                          sizes_.a_depth));
+    all = And(
+        all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns, Int(1)));
+    all = And(all,
+              Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
     llvm::Value* c = emitter_.Get(nest_.c);
     all = And(all, builder_.CreateICmpNE(c, emitter_.Get(nest_.a)));
     return And(all, builder_.CreateICmpNE(c, emitter_.Get(nest_.b)));
@@ -351,11 +397,12 @@ class MatmulLoop {
     return builder_.CreateAnd(a, b);
   }
 
-  llvm::Value* Inside(ir::ValueId buffer, const IndexForm& offset, llvm::Value* n, llvm::Value* n_stride,
-                      llvm::Value* m, llvm::Value* m_stride) {
+  llvm::Value* Inside(ir::ValueId buffer, const IndexForm& offset, llvm::Value* n,
+                      llvm::Value* n_stride, llvm::Value* m, llvm::Value* m_stride) {
     llvm::Value* first = Value(offset);
     llvm::Value* length = emitter_.LengthOf(buffer);
-    llvm::Value* reach = builder_.CreateAdd(builder_.CreateMul(Less(n), n_stride), builder_.CreateMul(Less(m), m_stride));
+    llvm::Value* reach = builder_.CreateAdd(builder_.CreateMul(Less(n), n_stride),
+                                            builder_.CreateMul(Less(m), m_stride));
     return And(builder_.CreateICmpULT(first, length),
                builder_.CreateICmpULT(reach, builder_.CreateSub(length, first)));
   }
@@ -365,7 +412,9 @@ class MatmulLoop {
     llvm::Value* limit = Int(Limit());
     llvm::Value* packs = builder_.CreateAnd(builder_.CreateICmpUGT(volume, limit),
                                             builder_.CreateICmpUGT(sizes_.rows, Int(FewRows)));
-    const Packing packing = Known(packs) == nullptr ? Packing::Either : Known(packs)->isZero() ? Packing::Never : Packing::Always;
+    const Packing packing = Known(packs) == nullptr  ? Packing::Either
+                            : Known(packs)->isZero() ? Packing::Never
+                                                     : Packing::Always;
     llvm::Function* driver = Driver(emitter_.shared(), nest_.type, sizes_, packing).Emit();
     llvm::Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
     if (packing == Packing::Never) {
@@ -384,10 +433,11 @@ class MatmulLoop {
     }
     llvm::BasicBlock* ready = emitter_.NewBlock("ready");
     llvm::Value* run = emitter_.RunField(0);
-    llvm::Value* mark = builder_.CreateAlignedLoad(builder_.getPtrTy(), emitter_.RunField(exec::NativeRunLayout::Scratch),
-                                                   llvm::Align(8));
+    llvm::Value* mark = builder_.CreateAlignedLoad(
+        builder_.getPtrTy(), emitter_.RunField(exec::NativeRunLayout::Scratch), llvm::Align(8));
     llvm::Value* arguments[] = {run, ScratchCount(), Int(bytes_)};
-    llvm::Value* scratch = emitter_.CallHelper(exec::NativeHelper::Alloc, builder_.getPtrTy(), arguments);
+    llvm::Value* scratch =
+        emitter_.CallHelper(exec::NativeHelper::Alloc, builder_.getPtrTy(), arguments);
     // No room is no trap: the loops need none.
     emitter_.BranchUnlikely(builder_.CreateIsNull(scratch), loops, ready);
     builder_.SetInsertPoint(ready);
@@ -400,16 +450,19 @@ class MatmulLoop {
   // Elements of a panel, with room for rounding its depth and width up. It is zeroed, so less is better.
   llvm::Value* ScratchCount() {
     auto least = [&](llvm::Value* size, uint64_t limit) {
-      return builder_.CreateAdd(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(limit)), Int(64));
+      return builder_.CreateAdd(
+          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(limit)), Int(64));
     };
-    llvm::Value* panels = builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
+    llvm::Value* panels =
+        builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
     llvm::Value* depth = builder_.CreateUDiv(sizes_.depth, panels);
     return builder_.CreateMul(least(depth, PanelDepth), least(sizes_.columns, PanelBytes / bytes_));
   }
 
   // Elements of b that stay in place. Without wide registers rows of many columns miss in the first-level cache.
   uint64_t Limit() const {
-    const uint64_t bytes = emitter_.level() == CpuLevel::Avx512 ? SecondLevelBytes : SecondLevelBytes / 2;
+    const uint64_t bytes =
+        emitter_.level() == CpuLevel::Avx512 ? SecondLevelBytes : SecondLevelBytes / 2;
     return bytes / bytes_;
   }
 
@@ -417,7 +470,8 @@ class MatmulLoop {
     auto address = [&](ir::ValueId buffer, const IndexForm& offset) {
       return emitter_.ElementAddress(nest_.type, emitter_.Get(buffer), Value(offset));
     };
-    std::vector<llvm::Value*> arguments = {address(nest_.a, nest_.a_offset), address(nest_.b, nest_.b_offset),
+    std::vector<llvm::Value*> arguments = {address(nest_.a, nest_.a_offset),
+                                           address(nest_.b, nest_.b_offset),
                                            address(nest_.c, nest_.c_offset), scratch};
     for (llvm::Value** size : sizes_.All()) arguments.push_back(*size);
     builder_.CreateCall(driver, arguments);

@@ -49,7 +49,9 @@ class RowsLoop {
     llvm::Value* distance = builder_.CreateSub(hi_, lo_);
     llvm::Value* width = Int(static_cast<uint64_t>(nest_.width));
     llvm::Value* rows = builder_.CreateUDiv(distance, width);
-    if (nest_.is_whole) rows = builder_.CreateAdd(builder_.CreateUDiv(builder_.CreateSub(distance, Int(1)), width), Int(1));
+    if (nest_.is_whole)
+      rows = builder_.CreateAdd(builder_.CreateUDiv(builder_.CreateSub(distance, Int(1)), width),
+                                Int(1));
     llvm::Value* fits = Fits(rows);
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     builder_.CreateCondBr(fits, kernel, loops);
@@ -80,12 +82,16 @@ class RowsLoop {
       all = builder_.CreateAnd(all, builder_.CreateICmpULT(bound, Int(uint64_t{1} << 62)));
     all = builder_.CreateAnd(all, builder_.CreateICmpNE(rows, Int(0)));
     all = builder_.CreateAnd(all, Inside(nest_.row, RowStart(), Int(width)));
-    all = builder_.CreateAnd(all, Inside(nest_.from, FromStart(), builder_.CreateMul(rows, Int(width))));
-    return builder_.CreateAnd(all, builder_.CreateICmpNE(emitter_.Get(nest_.row), emitter_.Get(nest_.from)));
+    all = builder_.CreateAnd(all,
+                             Inside(nest_.from, FromStart(), builder_.CreateMul(rows, Int(width))));
+    return builder_.CreateAnd(
+        all, builder_.CreateICmpNE(emitter_.Get(nest_.row), emitter_.Get(nest_.from)));
   }
 
   llvm::Value* RowStart() { return EvaluateForm(emitter_, nest_.row_offset); }
-  llvm::Value* FromStart() { return builder_.CreateAdd(EvaluateForm(emitter_, nest_.from_offset), lo_); }
+  llvm::Value* FromStart() {
+    return builder_.CreateAdd(EvaluateForm(emitter_, nest_.from_offset), lo_);
+  }
 
   llvm::Value* Inside(ir::ValueId buffer, llvm::Value* first, llvm::Value* count) {
     llvm::Value* length = emitter_.LengthOf(buffer);
@@ -93,7 +99,9 @@ class RowsLoop {
                               builder_.CreateICmpULE(count, builder_.CreateSub(length, first)));
   }
 
-  llvm::Value* Load(llvm::Value* address) { return builder_.CreateAlignedLoad(vector_, address, llvm::Align(1)); }
+  llvm::Value* Load(llvm::Value* address) {
+    return builder_.CreateAlignedLoad(vector_, address, llvm::Align(1));
+  }
 
   llvm::Value* Step(llvm::Value* row, llvm::Value* other) {
     llvm::Value* in[] = {row, other};
@@ -103,7 +111,8 @@ class RowsLoop {
 
   void EmitWhole(llvm::Value* rows) {
     const uint64_t width = static_cast<uint64_t>(nest_.width);
-    vector_ = llvm::FixedVectorType::get(emitter_.ops().TypeOf(nest_.type), static_cast<unsigned>(width));
+    vector_ =
+        llvm::FixedVectorType::get(emitter_.ops().TypeOf(nest_.type), static_cast<unsigned>(width));
     llvm::Value* row = emitter_.ElementAddress(nest_.type, emitter_.Get(nest_.row), RowStart());
     llvm::Value* from = emitter_.ElementAddress(nest_.type, emitter_.Get(nest_.from), FromStart());
     llvm::Value* acc = Load(row);

@@ -13,7 +13,8 @@ constexpr uint64_t MaxStraight = 16;  // a known depth up to this has no loop
 
 class Tile {
  public:
-  Tile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape, const TileOperands& in)
+  Tile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape,
+       const TileOperands& in)
       : builder_(builder),
         ops_(ops),
         element_(element),
@@ -50,8 +51,10 @@ class Tile {
   llvm::Value* MaskOf(const TileVector& vector, unsigned start) {
     llvm::Value* count = builder_.getInt64(vector.used);
     if (in_.columns != nullptr) {
-      llvm::Value* left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, in_.columns, builder_.getInt64(start));
-      count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(vector.lanes));
+      llvm::Value* left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, in_.columns,
+                                                         builder_.getInt64(start));
+      count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left,
+                                             builder_.getInt64(vector.lanes));
     }
     return FirstLanes(builder_, vector.lanes, count);
   }
@@ -69,7 +72,8 @@ class Tile {
   }
 
   llvm::BasicBlock* NewBlock(const char* name) {
-    return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
+    return llvm::BasicBlock::Create(builder_.getContext(), name,
+                                    builder_.GetInsertBlock()->getParent());
   }
 
   Values Start() {
@@ -85,7 +89,8 @@ class Tile {
     builder_.SetInsertPoint(reload);
     Values loaded;
     for (unsigned r = 0; r < shape_.rows; ++r)
-      for (size_t v = 0; v < types_.size(); ++v) loaded.push_back(LoadRow(v, At(in_.c, r, in_.c_row, starts_[v])));
+      for (size_t v = 0; v < types_.size(); ++v)
+        loaded.push_back(LoadRow(v, At(in_.c, r, in_.c_row, starts_[v])));
     builder_.CreateBr(chain);
     builder_.SetInsertPoint(chain);
     for (size_t i = 0; i < zeros.size(); ++i) {
@@ -111,7 +116,8 @@ class Tile {
           sums[i] = builder_.CreateFAdd(sums[i], sums[i + (sums.size() + 1) / 2]);
       llvm::Value* lanes = builder_.CreateFCmpUNO(sums[0], sums[0]);
       llvm::Type* bits = builder_.getIntNTy(shape_.vectors[v].lanes);
-      llvm::Value* found = builder_.CreateICmpNE(builder_.CreateBitCast(lanes, bits), llvm::ConstantInt::get(bits, 0));
+      llvm::Value* found = builder_.CreateICmpNE(builder_.CreateBitCast(lanes, bits),
+                                                 llvm::ConstantInt::get(bits, 0));
       any = any == nullptr ? found : builder_.CreateOr(any, found);
     }
     llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -138,14 +144,15 @@ class Tile {
     for (unsigned r = 0; r < shape_.rows; ++r)
       for (unsigned start = 0; start < width_; start += line)
         builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-                                 {At(in_.c, r, in_.c_row, width_ + start), builder_.getInt32(0), builder_.getInt32(2),
-                                  builder_.getInt32(1)});
+                                 {At(in_.c, r, in_.c_row, width_ + start), builder_.getInt32(0),
+                                  builder_.getInt32(2), builder_.getInt32(1)});
   }
 
   // Step u from these places.
   void Step(Values& acc, const Values& a, llvm::Value* b, unsigned u) {
     Values row;
-    for (size_t v = 0; v < types_.size(); ++v) row.push_back(LoadRow(v, At(b, u, in_.b_depth, starts_[v])));
+    for (size_t v = 0; v < types_.size(); ++v)
+      row.push_back(LoadRow(v, At(b, u, in_.b_depth, starts_[v])));
     for (unsigned r = 0; r < shape_.rows; ++r) {
       llvm::Value* place = At(a[r / group_], r % group_, in_.a_row, 0);
       place = At(place, u, in_.a_depth, 0);
@@ -168,13 +175,15 @@ class Tile {
     Values places = Places();
     llvm::Value* b = in_.b;
     auto* known = llvm::dyn_cast<llvm::ConstantInt>(in_.depth);
-    if (known != nullptr && known->getZExtValue() * acc.size() <= 96 && known->getZExtValue() <= MaxStraight) {
+    if (known != nullptr && known->getZExtValue() * acc.size() <= 96 &&
+        known->getZExtValue() <= MaxStraight) {
       for (unsigned k = 0; k < known->getZExtValue(); ++k) Step(acc, places, b, k);
       return acc;
     }
     llvm::Value* whole = builder_.CreateUDiv(in_.depth, builder_.getInt64(in_.unroll));
     Loop(whole, in_.unroll, acc, places, b);
-    if (in_.unroll > 1) Loop(builder_.CreateURem(in_.depth, builder_.getInt64(in_.unroll)), 1, acc, places, b);
+    if (in_.unroll > 1)
+      Loop(builder_.CreateURem(in_.depth, builder_.getInt64(in_.unroll)), 1, acc, places, b);
     return acc;
   }
 
@@ -201,7 +210,8 @@ class Tile {
       phis.back()->addIncoming(start, before);
     }
     Values inner(phis.begin(), phis.begin() + static_cast<ptrdiff_t>(acc.size()));
-    Values at(phis.begin() + static_cast<ptrdiff_t>(acc.size()), phis.begin() + static_cast<ptrdiff_t>(acc.size() + a.size()));
+    Values at(phis.begin() + static_cast<ptrdiff_t>(acc.size()),
+              phis.begin() + static_cast<ptrdiff_t>(acc.size() + a.size()));
     llvm::Value* b_at = phis[acc.size() + a.size()];
     for (unsigned u = 0; u < steps; ++u) Step(inner, at, b_at, u);
     Values ends = inner;
@@ -221,7 +231,8 @@ class Tile {
       return phi;
     };
     for (size_t i = 0; i < acc.size(); ++i) acc[i] = leave(starts[i], ends[i]);
-    for (size_t i = 0; i < a.size(); ++i) a[i] = leave(starts[acc.size() + i], ends[acc.size() + i]);
+    for (size_t i = 0; i < a.size(); ++i)
+      a[i] = leave(starts[acc.size() + i], ends[acc.size() + i]);
     b = leave(b, ends[acc.size() + a.size()]);
   }
 
@@ -245,11 +256,13 @@ llvm::Value* FirstLanes(Builder& builder, unsigned lanes, llvm::Value* count) {
   if (known != nullptr && known->getZExtValue() >= lanes) return nullptr;
   llvm::SmallVector<llvm::Constant*, 16> numbers;
   for (unsigned i = 0; i < lanes; ++i) numbers.push_back(builder.getInt32(i));
-  llvm::Value* limit = builder.CreateVectorSplat(lanes, builder.CreateTrunc(count, builder.getInt32Ty()));
+  llvm::Value* limit =
+      builder.CreateVectorSplat(lanes, builder.CreateTrunc(count, builder.getInt32Ty()));
   return builder.CreateICmpULT(llvm::ConstantVector::get(numbers), limit);
 }
 
-void EmitTile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape, const TileOperands& in) {
+void EmitTile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape,
+              const TileOperands& in) {
   Tile(builder, ops, element, shape, in).Emit();
 }
 

@@ -27,15 +27,17 @@ struct TileOperands {
   llvm::Value* c;
   llvm::Value* c_row;
   llvm::Value* depth;
-  llvm::Value* is_first;             // i1: the chains start at +0, not at what stands in c
-  unsigned unroll = 4;               // of k
-  bool prefetches = false;           // the next tile's c, to the second-level cache
-  llvm::Value* columns = nullptr;    // not null: how many columns there are, at most those of the vectors
+  llvm::Value* is_first;    // i1: the chains start at +0, not at what stands in c
+  unsigned unroll = 4;      // of k
+  bool prefetches = false;  // the next tile's c, to the second-level cache
+  llvm::Value* columns =
+      nullptr;  // not null: how many columns there are, at most those of the vectors
 };
 
 // Emits the tile at the builder's place and goes on behind it: every output is one ascending chain of fma. What is
 // stored is the one NaN where it is a NaN.
-void EmitTile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape, const TileOperands& in);
+void EmitTile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape,
+              const TileOperands& in);
 
 // A mask of the first `count` lanes; null if it is known that all are.
 llvm::Value* FirstLanes(Builder& builder, unsigned lanes, llvm::Value* count);

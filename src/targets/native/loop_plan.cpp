@@ -24,7 +24,8 @@ constexpr uint32_t MaxWork = 4000;
 
 bool FitsLanes(ir::Type type) {
   return type.is_scalar() &&
-         Contains(ir::sets::Fixed | ir::sets::Float | ir::sets::Bool | ir::Only(ir::Scalar::Field), type.scalar);
+         Contains(ir::sets::Fixed | ir::sets::Float | ir::sets::Bool | ir::Only(ir::Scalar::Field),
+                  type.scalar);
 }
 
 bool IsFoldOp(Op op, ir::Type type) {
@@ -62,7 +63,8 @@ class Planner {
     if (!CheckHead()) return std::move(plan_);
     FindUniform();
     if (!CheckRegion(function_, facts_, body_, Where::Top)) return std::move(plan_);
-    if (plan_.accesses.empty() && plan_.folds.empty()) return Refuse("it touches no buffer"), std::move(plan_);
+    if (plan_.accesses.empty() && plan_.folds.empty())
+      return Refuse("it touches no buffer"), std::move(plan_);
     CheckMemory();
     return std::move(plan_);
   }
@@ -103,19 +105,24 @@ class Planner {
     const std::string refusal = "it carries a value from one iteration to the next";
     if (!step_id.valid() || !inside_[next.index]) return Refuse(refusal);
     const Inst& step = function_.inst(step_id);
-    if (!IsFoldOp(step.op, function_.type(next)) || facts_.region[step_id.index] != body_) return Refuse(refusal);
+    if (!IsFoldOp(step.op, function_.type(next)) || facts_.region[step_id.index] != body_)
+      return Refuse(refusal);
     if (CountUses(carried) != 1 || CountUses(next) != 1) return Refuse(refusal);
-    if (function_.operand(step, 0) != carried && function_.operand(step, 1) != carried) return Refuse(refusal);
+    if (function_.operand(step, 0) != carried && function_.operand(step, 1) != carried)
+      return Refuse(refusal);
     plan_.folds.push_back({k, step.op, step_id});
     return true;
   }
 
-  size_t CountUses(ValueId value) const { return static_cast<size_t>(std::ranges::count(function_.operands, value)); }
+  size_t CountUses(ValueId value) const {
+    return static_cast<size_t>(std::ranges::count(function_.operands, value));
+  }
 
   // --- uniform values ---
   bool IsUniform(ValueId value) const { return plan_.uniform[value.index]; }
   bool AreUniform(const Inst& inst) const {
-    return std::ranges::all_of(function_.operands_of(inst), [&](ValueId value) { return IsUniform(value); });
+    return std::ranges::all_of(function_.operands_of(inst),
+                               [&](ValueId value) { return IsUniform(value); });
   }
   void Vary(ValueId value) {
     if (!plan_.uniform[value.index]) return;
@@ -141,7 +148,8 @@ class Planner {
     bool varies = !AreUniform(inst);
     if (inst.op == Op::If) {
       for (uint32_t r = 0; r < 2; ++r) {
-        const Inst& yield = function_.inst(function_.region(Function::region_of(inst, r)).insts.back());
+        const Inst& yield =
+            function_.inst(function_.region(Function::region_of(inst, r)).insts.back());
         for (uint32_t i = 0; i < inst.results.count; ++i)
           if (!IsUniform(function_.operand(inst, 0)) || !IsUniform(function_.operand(yield, i)))
             Vary(Function::result_of(inst, i));
@@ -149,11 +157,12 @@ class Planner {
       return;
     }
     if (inst.op == Op::For) {
-      const Inst& yield = function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
+      const Inst& yield =
+          function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
       for (uint32_t k = 0; k < inst.results.count; ++k) {
         ValueId carried = CarriedParam(function_, inst, k);
-        bool same = IsUniform(function_.operand(inst, FirstInit(inst) + k)) && IsUniform(function_.operand(yield, k)) &&
-                    IsUniform(carried);
+        bool same = IsUniform(function_.operand(inst, FirstInit(inst) + k)) &&
+                    IsUniform(function_.operand(yield, k)) && IsUniform(carried);
         if (!same) Vary(carried), Vary(Function::result_of(inst, k));
       }
       return;
@@ -176,7 +185,8 @@ class Planner {
     if (++plan_.work > MaxWork) return Refuse("its body is too long");
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       ir::Type type = function.type(Function::result_of(inst, i));
-      if (!FitsLanes(type)) return Refuse(fmt::format("{} does not fit a lane", ir::ScalarOrBufferName(type)));
+      if (!FitsLanes(type))
+        return Refuse(fmt::format("{} does not fit a lane", ir::ScalarOrBufferName(type)));
     }
     switch (inst.op) {
       case Op::Load:
@@ -221,7 +231,8 @@ class Planner {
   }
 
   bool CheckCompute(const Function& function, const Inst& inst) {
-    if (ir::Info(inst.op).effect != ir::Effect::Pure || inst.regions.count != 0 || inst.results.count != 1)
+    if (ir::Info(inst.op).effect != ir::Effect::Pure || inst.regions.count != 0 ||
+        inst.results.count != 1)
       return Refuse(fmt::format("{} has no form in lanes", ir::Info(inst.op).mnemonic));
     ir::Type from = function.type(function.operand(inst, 0));
     // The first operand of a select is its condition.
@@ -240,7 +251,8 @@ class Planner {
   bool CheckAccess(InstId id, Where where) {
     const Inst& inst = function_.inst(id);
     LoopAccess access{id, function_.operand(inst, 0), inst.op == Op::Store};
-    if (!FitsLanes(inst.type)) return Refuse(fmt::format("{} does not fit a lane", ir::ScalarOrBufferName(inst.type)));
+    if (!FitsLanes(inst.type))
+      return Refuse(fmt::format("{} does not fit a lane", ir::ScalarOrBufferName(inst.type)));
     if (inside_[access.buffer.index]) return Refuse("it makes its own scratch");
     ValueId index = function_.operand(inst, 1);
     const IndexForm& form = forms_.Of(index);
@@ -260,7 +272,8 @@ class Planner {
     access.offset = std::move(offset);
     if (access.is_store) {
       if (where == Where::Inner) return Refuse("a loop inside stores");
-      if (access.shape != Shape::Unit || !access.hoisted) return Refuse("it stores elsewhere than side by side");
+      if (access.shape != Shape::Unit || !access.hoisted)
+        return Refuse("it stores elsewhere than side by side");
     }
     const uint32_t bytes = ir::BytesOf(inst.type);
     plan_.element_bytes = std::max(plan_.element_bytes, bytes);
@@ -281,13 +294,15 @@ class Planner {
         if (x != s && !CheckPair(plan_.accesses[s], plan_.accesses[x], x > s)) return;
     }
     std::ranges::sort(plan_.disjoint);
-    plan_.disjoint.erase(std::unique(plan_.disjoint.begin(), plan_.disjoint.end()), plan_.disjoint.end());
+    plan_.disjoint.erase(std::unique(plan_.disjoint.begin(), plan_.disjoint.end()),
+                         plan_.disjoint.end());
   }
 
   // A store and another access. Loads of a block come before its stores; stores keep their order.
   bool CheckPair(const LoopAccess& store, const LoopAccess& other, bool other_is_later) {
     const bool is_same = store.buffer == other.buffer;
-    const bool is_same_type = function_.type(store.buffer).element() == function_.type(other.buffer).element();
+    const bool is_same_type =
+        function_.type(store.buffer).element() == function_.type(other.buffer).element();
     bool is_safe = false;
     if (is_same_type && other.shape == Shape::Unit && other.hoisted) {
       std::optional<int64_t> ahead = (other.offset - store.offset).constant();
@@ -299,7 +314,8 @@ class Planner {
     if (is_safe) return true;
     if (is_same) return Refuse("iterations meet in a buffer");
     if (IsScratch(store.buffer) || IsScratch(other.buffer)) return true;
-    plan_.disjoint.push_back(std::minmax(store.buffer, other.buffer, [](ValueId a, ValueId b) { return a.index < b.index; }));
+    plan_.disjoint.push_back(std::minmax(store.buffer, other.buffer,
+                                         [](ValueId a, ValueId b) { return a.index < b.index; }));
     return true;
   }
 
@@ -318,7 +334,8 @@ class Planner {
 }  // namespace
 
 const LoopAccess* LoopPlan::AccessOf(ir::InstId inst) const {
-  auto found = std::ranges::find_if(accesses, [&](const LoopAccess& access) { return access.inst == inst; });
+  auto found =
+      std::ranges::find_if(accesses, [&](const LoopAccess& access) { return access.inst == inst; });
   return found == accesses.end() ? nullptr : &*found;
 }
 

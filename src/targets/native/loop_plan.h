@@ -41,11 +41,11 @@ struct LoopPlan {
   std::vector<LoopAccess> accesses;
   std::vector<std::pair<ir::ValueId, ir::ValueId>> disjoint;
   std::vector<LoopFold> folds;
-  std::vector<bool> uniform;    // by value: the same in all lanes of a block
-  uint32_t element_bytes = 1;   // of the widest access
-  uint32_t narrowest_bytes = 8; // of the narrowest access
-  uint32_t compute_bytes = 1;   // of the widest value that differs between lanes, indices left out
-  uint32_t work = 0;            // instructions of an iteration, calls and loops inside counted in full
+  std::vector<bool> uniform;     // by value: the same in all lanes of a block
+  uint32_t element_bytes = 1;    // of the widest access
+  uint32_t narrowest_bytes = 8;  // of the narrowest access
+  uint32_t compute_bytes = 1;    // of the widest value that differs between lanes, indices left out
+  uint32_t work = 0;  // instructions of an iteration, calls and loops inside counted in full
   bool has_inner_loop = false;
 
   const LoopAccess* AccessOf(ir::InstId inst) const;

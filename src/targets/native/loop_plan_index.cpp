@@ -85,7 +85,8 @@ std::optional<IndexForm> IndexForm::Coefficient(ir::ValueId value) const {
 IndexForm IndexForm::Without(ir::ValueId value) const {
   IndexForm result;
   for (const auto& [product, coefficient] : terms_)
-    if (std::ranges::find(product, value.index) == product.end()) result.AddTerm(product, coefficient);
+    if (std::ranges::find(product, value.index) == product.end())
+      result.AddTerm(product, coefficient);
   return result;
 }
 

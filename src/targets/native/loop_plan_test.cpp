@@ -9,19 +9,22 @@ namespace frazil::targets::native {
 namespace {
 
 // The plan of the first loop of the entry function, with every op allowed.
-LoopPlan Plan(const std::string& parameters, const std::string& body, const std::string& head = "parallel %i = %zero to %n",
-              bool metered = false) {
-  const std::string text = "frz 1\nfunc @other(%v: f32) -> (f32) {\n  return %v\n}\nfunc @main(" + parameters +
-                           ") {\n  %zero = const 0 : index\n  %one = const 1 : index\n  %two = const 2 : index\n  " + head +
-                           " {\n" + body + "    yield\n  }\n  return\n}\n";
+LoopPlan Plan(const std::string& parameters, const std::string& body,
+              const std::string& head = "parallel %i = %zero to %n", bool metered = false) {
+  const std::string text =
+      "frz 1\nfunc @other(%v: f32) -> (f32) {\n  return %v\n}\nfunc @main(" + parameters +
+      ") {\n  %zero = const 0 : index\n  %one = const 1 : index\n  %two = const 2 : index\n  " +
+      head + " {\n" + body + "    yield\n  }\n  return\n}\n";
   Result<ir::Program> program = ir::ParseText(text);
   EXPECT_TRUE(program.has_value()) << program.error().ToString() << text;
   if (!program) return {};
   const ProgramFacts facts = FindFacts(*program, metered);
-  const PlanQuestion question{*program, facts, program->entry, metered, [](ir::Op, ir::Type, ir::Type) { return true; }};
+  const PlanQuestion question{*program, facts, program->entry, metered,
+                              [](ir::Op, ir::Type, ir::Type) { return true; }};
   const ir::Function& main = program->entry_function();
   for (ir::InstId id : main.region(main.body).insts)
-    if (main.inst(id).op == ir::Op::Parallel || main.inst(id).op == ir::Op::For) return PlanLoop(question, main.inst(id));
+    if (main.inst(id).op == ir::Op::Parallel || main.inst(id).op == ir::Op::For)
+      return PlanLoop(question, main.inst(id));
   ADD_FAILURE() << "no loop";
   return {};
 }
@@ -47,9 +50,12 @@ TEST(LoopPlan, NeighborsAndUniformElements) {
 }
 
 TEST(LoopPlan, TheSameIndexNeedsNoTest) {
-  EXPECT_TRUE(Plan(TwoBuffers, "    %a = load %x, %i : f32\n    store %z, %i, %a : f32\n").disjoint.empty());
+  EXPECT_TRUE(Plan(TwoBuffers, "    %a = load %x, %i : f32\n    store %z, %i, %a : f32\n")
+                  .disjoint.empty());
   // Read after it was written: identical buffers would have to be seen.
-  const LoopPlan after = Plan(TwoBuffers, "    %a = load %x, %c : f32\n    store %z, %i, %a : f32\n    %b = load %x, %i : f32\n    store %z, %i, %b : f32\n");
+  const LoopPlan after = Plan(TwoBuffers,
+                              "    %a = load %x, %c : f32\n    store %z, %i, %a : f32\n    %b = "
+                              "load %x, %i : f32\n    store %z, %i, %b : f32\n");
   EXPECT_EQ(after.refusal, "");
   EXPECT_FALSE(after.disjoint.empty());
 }
@@ -66,21 +72,32 @@ TEST(LoopPlan, DifferentSumsAreOneIndex) {
 }
 
 TEST(LoopPlan, Refusals) {
-  auto refusal = [](const std::string& body, const std::string& head = "parallel %i = %zero to %n") {
+  auto refusal = [](const std::string& body,
+                    const std::string& head = "parallel %i = %zero to %n") {
     return Plan(TwoBuffers, body, head).refusal;
   };
-  EXPECT_EQ(refusal("    %j = sub %i, %one : index\n    %a = load %z, %j : f32\n    store %z, %i, %a : f32\n"),
+  EXPECT_EQ(refusal("    %j = sub %i, %one : index\n    %a = load %z, %j : f32\n    store %z, %i, "
+                    "%a : f32\n"),
             "iterations meet in a buffer");
-  EXPECT_EQ(refusal("    %j = add %i, %c : index\n    %a = load %z, %j : f32\n    store %z, %i, %a : f32\n"),
-            "iterations meet in a buffer");
-  EXPECT_EQ(refusal("    %j = mul %i, %two : index\n    %a = load %x, %i : f32\n    store %z, %j, %a : f32\n"),
+  EXPECT_EQ(
+      refusal(
+          "    %j = add %i, %c : index\n    %a = load %z, %j : f32\n    store %z, %i, %a : f32\n"),
+      "iterations meet in a buffer");
+  EXPECT_EQ(refusal("    %j = mul %i, %two : index\n    %a = load %x, %i : f32\n    store %z, %j, "
+                    "%a : f32\n"),
             "it stores elsewhere than side by side");
-  EXPECT_EQ(refusal("    %a = load %x, %i : f32\n    %b = call @other(%a)\n    store %z, %i, %b : f32\n"), "it calls @other");
+  EXPECT_EQ(
+      refusal("    %a = load %x, %i : f32\n    %b = call @other(%a)\n    store %z, %i, %b : f32\n"),
+      "it calls @other");
   EXPECT_EQ(refusal("    output %i : index\n"), "output has no form in lanes");
-  EXPECT_EQ(refusal("    %a = load %x, %i : f32\n    store %z, %i, %a : f32\n", "for %i = %zero to %n step 2"), "its step is not 1");
-  EXPECT_EQ(refusal("    for %k = %zero to %i step 1 {\n      %a = load %x, %k : f32\n      store %z, %i, %a : f32\n      yield\n    }\n"),
+  EXPECT_EQ(refusal("    %a = load %x, %i : f32\n    store %z, %i, %a : f32\n",
+                    "for %i = %zero to %n step 2"),
+            "its step is not 1");
+  EXPECT_EQ(refusal("    for %k = %zero to %i step 1 {\n      %a = load %x, %k : f32\n      store "
+                    "%z, %i, %a : f32\n      yield\n    }\n"),
             "a loop inside has other bounds in each iteration");
-  EXPECT_EQ(refusal("    for %k = %zero to %n step 1 {\n      %a = load %x, %k : f32\n      store %z, %i, %a : f32\n      yield\n    }\n"),
+  EXPECT_EQ(refusal("    for %k = %zero to %n step 1 {\n      %a = load %x, %k : f32\n      store "
+                    "%z, %i, %a : f32\n      yield\n    }\n"),
             "a loop inside stores");
 }
 
@@ -93,7 +110,8 @@ TEST(LoopPlan, FuelOfLoopsInside) {
     store %z, %i, %f : f32
 )";
   EXPECT_EQ(Plan(TwoBuffers, body).refusal, "");
-  EXPECT_EQ(Plan(TwoBuffers, body, "parallel %i = %zero to %n", true).refusal, "a loop inside counts its fuel");
+  EXPECT_EQ(Plan(TwoBuffers, body, "parallel %i = %zero to %n", true).refusal,
+            "a loop inside counts its fuel");
 }
 
 TEST(IndexForm, IsARing) {

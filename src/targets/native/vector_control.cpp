@@ -49,14 +49,16 @@ void LaneEmitter::EmitIf(const Inst& inst) {
   const ir::RegionId else_region = Function::region_of(inst, 1);
   const Lane condition = GetLane(function().operand(inst, 0));
   // What waits to be stored must be known at the end of the block, on every way there.
-  if (condition.is_uniform() && !HasStore(then_region) && !HasStore(else_region)) return EmitUniformIf(inst);
+  if (condition.is_uniform() && !HasStore(then_region) && !HasStore(else_region))
+    return EmitUniformIf(inst);
   llvm::Value* lanes = AsVector(condition);
   std::vector<Lane> then_values = EmitArm(inst, 0, Both(mask_, lanes));
   std::vector<Lane> else_values = EmitArm(inst, 1, Both(mask_, builder_.CreateNot(lanes)));
   for (uint32_t i = 0; i < inst.results.count; ++i)
     if (IsLive(inst, i))
       SetLane(Function::result_of(inst, i),
-              {nullptr, 0, builder_.CreateSelect(lanes, AsVector(then_values[i]), AsVector(else_values[i]))});
+              {nullptr, 0,
+               builder_.CreateSelect(lanes, AsVector(then_values[i]), AsVector(else_values[i]))});
 }
 
 std::vector<Lane> LaneEmitter::EmitArm(const Inst& inst, uint32_t region, llvm::Value* mask) {
@@ -81,7 +83,8 @@ std::vector<Lane> LaneEmitter::EmitArm(const Inst& inst, uint32_t region, llvm::
     builder_.SetInsertPoint(arm);
     values = values_of(EmitBody(id));
     LlvmValues vectors;
-    for (uint32_t i = 0; i < values.size(); ++i) vectors.push_back(IsLive(inst, i) ? AsVector(values[i]) : nullptr);
+    for (uint32_t i = 0; i < values.size(); ++i)
+      vectors.push_back(IsLive(inst, i) ? AsVector(values[i]) : nullptr);
     llvm::BasicBlock* end = builder_.GetInsertBlock();
     builder_.CreateBr(join);
     builder_.SetInsertPoint(join);
@@ -108,7 +111,8 @@ void LaneEmitter::EmitUniformIf(const Inst& inst) {
     builder_.SetInsertPoint(arms[r]);
     const Inst& yield = EmitBody(Function::region_of(inst, r));
     for (uint32_t i = 0; i < inst.results.count; ++i) {
-      values[r].push_back(IsLive(inst, i) ? GetLane(function().operand(yield, i)) : Lane{builder_.getFalse()});
+      values[r].push_back(IsLive(inst, i) ? GetLane(function().operand(yield, i))
+                                          : Lane{builder_.getFalse()});
       is_uniform[i] = is_uniform[i] && values[r][i].is_uniform();
     }
     ends[r] = builder_.GetInsertBlock();
@@ -140,9 +144,10 @@ void LaneEmitter::EmitInnerLoop(const Inst& inst) {
   llvm::Value* runs = is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi);
   // ceil((hi - lo) / step), which fits if there is a first iteration.
   llvm::Value* distance = builder_.CreateZExt(builder_.CreateSub(hi, lo), wide);
-  llvm::Value* trips = builder_.CreateAdd(
-      builder_.CreateUDiv(builder_.CreateSub(distance, builder_.getInt64(1)), builder_.getInt64(step)),
-      builder_.getInt64(1));
+  llvm::Value* trips =
+      builder_.CreateAdd(builder_.CreateUDiv(builder_.CreateSub(distance, builder_.getInt64(1)),
+                                             builder_.getInt64(step)),
+                         builder_.getInt64(1));
 
   std::vector<ir::ValueId> carried;
   std::vector<uint32_t> numbers;  // of those that somebody reads
@@ -168,7 +173,8 @@ void LaneEmitter::EmitInnerLoop(const Inst& inst) {
   for (size_t k = 0; k < carried.size(); ++k) {
     phis.push_back(builder_.CreatePHI(values[k]->getType(), 2));
     phis[k]->addIncoming(values[k], before);
-    SetLane(carried[k], block_.plan.uniform[carried[k].index] ? Lane{phis[k]} : Lane{nullptr, 0, phis[k]});
+    SetLane(carried[k],
+            block_.plan.uniform[carried[k].index] ? Lane{phis[k]} : Lane{nullptr, 0, phis[k]});
   }
   const Inst& yield = EmitBody(Function::region_of(inst, 0));
   LlvmValues next;
@@ -177,7 +183,8 @@ void LaneEmitter::EmitInnerLoop(const Inst& inst) {
     next.push_back(block_.plan.uniform[carried[k].index] ? LaneZero(lane) : AsVector(lane));
   }
   llvm::Value* next_counter = builder_.CreateAdd(
-      counter, llvm::ConstantInt::get(counter->getType(), step, /*IsSigned=*/false, /*ImplicitTrunc=*/true));
+      counter,
+      llvm::ConstantInt::get(counter->getType(), step, /*IsSigned=*/false, /*ImplicitTrunc=*/true));
   llvm::Value* next_left = builder_.CreateSub(left, builder_.getInt64(1));
   llvm::BasicBlock* end = builder_.GetInsertBlock();
   builder_.CreateCondBr(builder_.CreateICmpNE(next_left, builder_.getInt64(0)), body, after);
@@ -203,7 +210,8 @@ void LaneEmitter::EmitInnerLoop(const Inst& inst) {
 void LaneEmitter::EmitCall(const Inst& inst) {
   const size_t callee_id = static_cast<size_t>(function().word(inst, 0));
   const Function& callee = emitter_.program().functions[callee_id];
-  Frame frame{&callee, &emitter_.shared().facts.functions[callee_id], std::vector<Lane>(callee.values.size())};
+  Frame frame{&callee, &emitter_.shared().facts.functions[callee_id],
+              std::vector<Lane>(callee.values.size())};
   for (uint32_t i = 0; i < callee.param_count(); ++i)
     frame.values[callee.param(i).index] = GetLane(function().operand(inst, i));
   frames_.push_back(std::move(frame));
@@ -211,7 +219,8 @@ void LaneEmitter::EmitCall(const Inst& inst) {
   std::vector<Lane> results;
   for (ir::ValueId value : callee.operands_of(end)) results.push_back(GetLane(value));
   frames_.pop_back();
-  for (uint32_t i = 0; i < inst.results.count; ++i) SetLane(Function::result_of(inst, i), results[i]);
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    SetLane(Function::result_of(inst, i), results[i]);
 }
 
 }  // namespace frazil::targets::native

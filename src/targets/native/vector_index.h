@@ -12,7 +12,8 @@ llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form);
 // While it lives, loops are emitted as scalar code: what is there for rare cases should be short.
 class ScalarInside {
  public:
-  explicit ScalarInside(FunctionEmitter& emitter) : shared_(emitter.shared()), before_(shared_.vectorize) {
+  explicit ScalarInside(FunctionEmitter& emitter)
+      : shared_(emitter.shared()), before_(shared_.vectorize) {
     shared_.vectorize = false;
   }
   ~ScalarInside() { shared_.vectorize = before_; }

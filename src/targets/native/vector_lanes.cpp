@@ -39,7 +39,8 @@ void LaneEmitter::Run(LlvmValues& folds) {
     llvm::Type* number = builder_.getIntNTy(bits);
     llvm::Value* rest = builder_.CreateTrunc(block_.rest, number);
     llvm::SmallVector<llvm::Constant*, 64> numbers;
-    for (unsigned i = 0; i < block_.lanes; ++i) numbers.push_back(llvm::ConstantInt::get(number, i));
+    for (unsigned i = 0; i < block_.lanes; ++i)
+      numbers.push_back(llvm::ConstantInt::get(number, i));
     tail_mask_ = builder_.CreateICmpULT(llvm::ConstantVector::get(numbers),
                                         builder_.CreateVectorSplat(block_.lanes, rest), "tail");
     mask_ = tail_mask_;
@@ -48,7 +49,8 @@ void LaneEmitter::Run(LlvmValues& folds) {
     if (access.shape == LoopAccess::Shape::Unit && !access.hoisted) UnitBound(access.buffer);
   SetLane(CounterOf(function(), block_.loop), {block_.counter, 1});
   for (size_t f = 0; f < folds.size(); ++f)
-    SetLane(CarriedParam(function(), block_.loop, block_.plan.folds[f].carried), {nullptr, 0, folds[f]});
+    SetLane(CarriedParam(function(), block_.loop, block_.plan.folds[f].carried),
+            {nullptr, 0, folds[f]});
   EmitBody(ir::Function::region_of(block_.loop, 0));
   FlushStores();
 }
@@ -64,9 +66,11 @@ void LaneEmitter::EmitInst(ir::InstId id) {
   const Inst& inst = function().inst(id);
   switch (inst.op) {
     case Op::Const:
-      return SetLane(ir::Function::result_of(inst), {ops_.Constant(inst.type, function().words_of(inst))});
+      return SetLane(ir::Function::result_of(inst),
+                     {ops_.Constant(inst.type, function().words_of(inst))});
     case Op::Length:
-      return SetLane(ir::Function::result_of(inst), {emitter_.LengthOf(function().operand(inst, 0))});
+      return SetLane(ir::Function::result_of(inst),
+                     {emitter_.LengthOf(function().operand(inst, 0))});
     case Op::Load:
       return EmitLoad(id);
     case Op::Store:
@@ -109,7 +113,8 @@ bool LaneEmitter::TakeOperands(const Inst& inst, LlvmValues& in) {
   std::span<const ir::ValueId> operands = function().operands_of(inst);
   bool is_uniform = true;
   for (ir::ValueId operand : operands) is_uniform = is_uniform && GetLane(operand).is_uniform();
-  for (ir::ValueId operand : operands) in.push_back(is_uniform ? GetLane(operand).scalar : Vector(operand));
+  for (ir::ValueId operand : operands)
+    in.push_back(is_uniform ? GetLane(operand).scalar : Vector(operand));
   return is_uniform;
 }
 
@@ -118,9 +123,10 @@ void LaneEmitter::EmitPure(const Inst& inst) {
   LlvmValues in;
   const bool is_uniform = TakeOperands(inst, in);
   const ir::Type from = function().type(function().operand(inst, 0));
-  llvm::Value* value = is_uniform || ops_.ComputesVector(inst.op, inst.type, from) || inst.op == Op::Select
-                           ? ops_.Compute(inst.op, inst.type, from, in)
-                           : LaneByLane(inst, from, in);
+  llvm::Value* value =
+      is_uniform || ops_.ComputesVector(inst.op, inst.type, from) || inst.op == Op::Select
+          ? ops_.Compute(inst.op, inst.type, from, in)
+          : LaneByLane(inst, from, in);
   const ir::ValueId result = ir::Function::result_of(inst);
   if (facts().canonical[result.index] && MakesAnyNan(function(), inst)) value = Canonical(value);
   SetEither(inst, value);
@@ -128,7 +134,8 @@ void LaneEmitter::EmitPure(const Inst& inst) {
 
 // NaNs are rare: one comparison of one half with the other finds them, and only then lanes are chosen one by one.
 llvm::Value* LaneEmitter::Canonical(llvm::Value* value) {
-  if (!value->getType()->isVectorTy() || block_.lanes % 4 != 0 || mask_ != nullptr) return ops_.Canonical(value);
+  if (!value->getType()->isVectorTy() || block_.lanes % 4 != 0 || mask_ != nullptr)
+    return ops_.Canonical(value);
   // Pieces of a register each, or of half of a short block: two of them to a comparison.
   const unsigned element = value->getType()->getScalarSizeInBits() / 8;
   const unsigned piece = std::min(block_.lanes / 2, VectorBytes(emitter_.level()) / element);
@@ -139,8 +146,8 @@ llvm::Value* LaneEmitter::Canonical(llvm::Value* value) {
       low.push_back(static_cast<int>(i));
       high.push_back(static_cast<int>(i + piece));
     }
-    llvm::Value* pair =
-        builder_.CreateFCmpUNO(builder_.CreateShuffleVector(value, low), builder_.CreateShuffleVector(value, high));
+    llvm::Value* pair = builder_.CreateFCmpUNO(builder_.CreateShuffleVector(value, low),
+                                               builder_.CreateShuffleVector(value, high));
     found = found == nullptr ? pair : builder_.CreateOr(found, pair);
   }
   llvm::Value* any = Any(found);
@@ -165,14 +172,16 @@ llvm::Value* LaneEmitter::LaneByLane(const Inst& inst, ir::Type from, const Llvm
   for (unsigned i = 0; i < block_.lanes; ++i) {
     LlvmValues scalars;
     for (llvm::Value* vector : in) scalars.push_back(builder_.CreateExtractElement(vector, i));
-    result = builder_.CreateInsertElement(result, ops_.Compute(inst.op, inst.type, from, scalars), i);
+    result =
+        builder_.CreateInsertElement(result, ops_.Compute(inst.op, inst.type, from, scalars), i);
   }
   return result;
 }
 
 // Integers that grow by the same amount from lane to lane: sums, products with a known number, and casts that cut.
 bool LaneEmitter::EmitStride(const Inst& inst) {
-  if (!inst.type.is_scalar() || !IsFixedInt(inst.type.scalar) || inst.results.count != 1) return false;
+  if (!inst.type.is_scalar() || !IsFixedInt(inst.type.scalar) || inst.results.count != 1)
+    return false;
   auto known = [](const Lane& lane) -> const llvm::ConstantInt* {
     return lane.is_uniform() ? llvm::dyn_cast<llvm::ConstantInt>(lane.scalar) : nullptr;
   };
@@ -181,7 +190,8 @@ bool LaneEmitter::EmitStride(const Inst& inst) {
   if (a.scalar == nullptr) return false;
   if (inst.op == Op::Cast) {
     const ir::Type from = function().type(function().operand(inst, 0));
-    if (a.is_uniform() || !IsFixedInt(from.scalar) || BitsOf(from) < BitsOf(inst.type)) return false;
+    if (a.is_uniform() || !IsFixedInt(from.scalar) || BitsOf(from) < BitsOf(inst.type))
+      return false;
     llvm::Value* cut = builder_.CreateTrunc(a.scalar, ops_.TypeOf(inst.type));
     return SetLane(result, {cut, a.stride}), true;
   }
@@ -192,13 +202,16 @@ bool LaneEmitter::EmitStride(const Inst& inst) {
   const uint64_t x = static_cast<uint64_t>(a.stride);
   const uint64_t y = static_cast<uint64_t>(b.stride);
   if (inst.op == Op::Add)
-    return SetLane(result, {builder_.CreateAdd(a.scalar, b.scalar), static_cast<int64_t>(x + y)}), true;
+    return SetLane(result, {builder_.CreateAdd(a.scalar, b.scalar), static_cast<int64_t>(x + y)}),
+           true;
   if (inst.op == Op::Sub)
-    return SetLane(result, {builder_.CreateSub(a.scalar, b.scalar), static_cast<int64_t>(x - y)}), true;
+    return SetLane(result, {builder_.CreateSub(a.scalar, b.scalar), static_cast<int64_t>(x - y)}),
+           true;
   const llvm::ConstantInt* factor = known(a) != nullptr ? known(a) : known(b);
   if (factor == nullptr) return false;
   const uint64_t stride = (x + y) * static_cast<uint64_t>(factor->getSExtValue());
-  return SetLane(result, {builder_.CreateMul(a.scalar, b.scalar), static_cast<int64_t>(stride)}), true;
+  return SetLane(result, {builder_.CreateMul(a.scalar, b.scalar), static_cast<int64_t>(stride)}),
+         true;
 }
 
 // Lanes that do not count may hold a zero: they divide by one.
@@ -207,7 +220,8 @@ void LaneEmitter::EmitDivision(const Inst& inst) {
   TakeOperands(inst, in);
   llvm::Value* is_zero = ops_.IsZero(inst.type, in[1]);
   BailIfAny(is_zero);
-  if (mask_ != nullptr) in[1] = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(in[1]->getType(), 1), in[1]);
+  if (mask_ != nullptr)
+    in[1] = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(in[1]->getType(), 1), in[1]);
   SetEither(inst, ops_.Compute(inst.op, inst.type, inst.type, in));
 }
 
@@ -243,7 +257,8 @@ void LaneEmitter::SetVector(const Inst& inst, llvm::Value* vector) {
 }
 
 void LaneEmitter::SetEither(const Inst& inst, llvm::Value* value) {
-  SetLane(ir::Function::result_of(inst), value->getType()->isVectorTy() ? Lane{nullptr, 0, value} : Lane{value});
+  SetLane(ir::Function::result_of(inst),
+          value->getType()->isVectorTy() ? Lane{nullptr, 0, value} : Lane{value});
 }
 
 Lane LaneEmitter::GetLane(ir::ValueId value) const {
@@ -263,13 +278,15 @@ llvm::Value* LaneEmitter::AsVector(const Lane& lane) {
   if (lane.stride == 0) return splat;
   llvm::SmallVector<llvm::Constant*, 64> distances;
   for (unsigned i = 0; i < block_.lanes; ++i)
-    distances.push_back(llvm::ConstantInt::get(lane.scalar->getType(), static_cast<uint64_t>(lane.stride) * i,
+    distances.push_back(llvm::ConstantInt::get(lane.scalar->getType(),
+                                               static_cast<uint64_t>(lane.stride) * i,
                                                /*IsSigned=*/false, /*ImplicitTrunc=*/true));
   return builder_.CreateAdd(splat, llvm::ConstantVector::get(distances));
 }
 
 llvm::Value* LaneEmitter::LaneZero(const Lane& lane) {
-  return lane.scalar != nullptr ? lane.scalar : builder_.CreateExtractElement(lane.vector, uint64_t{0});
+  return lane.scalar != nullptr ? lane.scalar
+                                : builder_.CreateExtractElement(lane.vector, uint64_t{0});
 }
 
 llvm::Value* LaneEmitter::Vector(ir::ValueId value) { return AsVector(GetLane(value)); }
@@ -279,7 +296,8 @@ llvm::Value* LaneEmitter::Both(llvm::Value* mask, llvm::Value* other) {
 }
 
 llvm::Value* LaneEmitter::Any(llvm::Value* mask) {
-  llvm::Type* bits = builder_.getIntNTy(llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements());
+  llvm::Type* bits =
+      builder_.getIntNTy(llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements());
   return builder_.CreateICmpNE(builder_.CreateBitCast(mask, bits), llvm::ConstantInt::get(bits, 0));
 }
 

@@ -33,10 +33,10 @@ struct LaneBlock {
   const ir::Inst& loop;
   const std::vector<HoistedAccess>& hoisted;
   unsigned lanes;
-  llvm::Value* trip;              // iterations before this block
-  llvm::Value* counter;           // the first lane's
-  llvm::Value* rest = nullptr;    // a last block: how many lanes are iterations; else null
-  llvm::BasicBlock* bail;         // where to go if a lane would trap; nothing has been stored then
+  llvm::Value* trip;            // iterations before this block
+  llvm::Value* counter;         // the first lane's
+  llvm::Value* rest = nullptr;  // a last block: how many lanes are iterations; else null
+  llvm::BasicBlock* bail;       // where to go if a lane would trap; nothing has been stored then
 };
 
 class LaneEmitter {

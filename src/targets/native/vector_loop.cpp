@@ -32,14 +32,16 @@ struct BlockSizes {
 // A short body wants several vectors at a time to fill the pipeline; a long one fills it alone and would spill.
 BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
   const unsigned vector = VectorBytes(level);
-  const unsigned memory = std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
+  const unsigned memory =
+      std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
   const unsigned lanes = vector / memory;
   const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
   const unsigned wanted = plan.work <= 8 ? 8 : plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
   BlockSizes sizes;
   sizes.main = lanes * std::max(1u, wanted / registers);
-  const bool has_masks = level == exec::CpuLevel::Avx512 ||
-                         (level == exec::CpuLevel::Avx2 && (plan.accesses.empty() || plan.narrowest_bytes >= 4));
+  const bool has_masks =
+      level == exec::CpuLevel::Avx512 ||
+      (level == exec::CpuLevel::Avx2 && (plan.accesses.empty() || plan.narrowest_bytes >= 4));
   if (has_masks) sizes.tail = lanes;
   return sizes;
 }
@@ -47,7 +49,11 @@ BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
 class VectorLoop {
  public:
   VectorLoop(FunctionEmitter& emitter, const Inst& loop, const LoopPlan& plan)
-      : emitter_(emitter), builder_(emitter.builder()), loop_(loop), plan_(plan), sizes_(ChooseSizes(plan, emitter.level())) {}
+      : emitter_(emitter),
+        builder_(emitter.builder()),
+        loop_(loop),
+        plan_(plan),
+        sizes_(ChooseSizes(plan, emitter.level())) {}
 
   void Emit() {
     lo_ = emitter_.Get(emitter_.function().operand(loop_, 0));
@@ -97,9 +103,12 @@ class VectorLoop {
     for (size_t i = 0; i < plan_.accesses.size(); ++i) {
       const LoopAccess& access = plan_.accesses[i];
       if (!access.hoisted) continue;
-      auto same = std::find_if(plan_.accesses.begin(), plan_.accesses.begin() + static_cast<ptrdiff_t>(i), [&](const LoopAccess& other) {
-        return other.hoisted && other.buffer == access.buffer && other.shape == access.shape && other.offset == access.offset;
-      });
+      auto same =
+          std::find_if(plan_.accesses.begin(), plan_.accesses.begin() + static_cast<ptrdiff_t>(i),
+                       [&](const LoopAccess& other) {
+                         return other.hoisted && other.buffer == access.buffer &&
+                                other.shape == access.shape && other.offset == access.offset;
+                       });
       if (static_cast<size_t>(same - plan_.accesses.begin()) < i) {
         hoisted_[i] = hoisted_[static_cast<size_t>(same - plan_.accesses.begin())];
         continue;
@@ -139,9 +148,11 @@ class VectorLoop {
       case Op::And:
         return builder_.getInt(llvm::APInt::getAllOnes(bits));
       case Op::Min:
-        return builder_.getInt(is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits));
+        return builder_.getInt(is_signed ? llvm::APInt::getSignedMaxValue(bits)
+                                         : llvm::APInt::getMaxValue(bits));
       case Op::Max:
-        return builder_.getInt(is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits));
+        return builder_.getInt(is_signed ? llvm::APInt::getSignedMinValue(bits)
+                                         : llvm::APInt::getMinValue(bits));
       default:
         return builder_.getInt(llvm::APInt::getZero(bits));
     }
@@ -155,7 +166,8 @@ class VectorLoop {
   LlvmValues Identities(unsigned lanes) {
     LlvmValues values;
     for (size_t f = 0; f < plan_.folds.size(); ++f)
-      values.push_back(llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes), Identity(f)));
+      values.push_back(
+          llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes), Identity(f)));
     return values;
   }
 
@@ -164,10 +176,13 @@ class VectorLoop {
     LlvmValues result = carried;
     for (size_t f = 0; f < vectors.size(); ++f) {
       llvm::Value* vector = vectors[f];
-      for (unsigned lanes = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements(); lanes > 1; lanes /= 2) {
+      for (unsigned lanes = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+           lanes > 1; lanes /= 2) {
         llvm::SmallVector<int, 128> low, high;
-        for (unsigned i = 0; i < lanes / 2; ++i) low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(lanes / 2 + i));
-        vector = Combine(f, builder_.CreateShuffleVector(vector, low), builder_.CreateShuffleVector(vector, high));
+        for (unsigned i = 0; i < lanes / 2; ++i)
+          low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(lanes / 2 + i));
+        vector = Combine(f, builder_.CreateShuffleVector(vector, low),
+                         builder_.CreateShuffleVector(vector, high));
       }
       const uint32_t k = plan_.folds[f].carried;
       result[k] = Combine(f, result[k], builder_.CreateExtractElement(vector, uint64_t{0}));
@@ -201,7 +216,8 @@ class VectorLoop {
 
   void EmitMain(llvm::BasicBlock* after, std::vector<Way>& to_after) {
     const unsigned lanes = MainLanes();
-    llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(count_, builder_.getInt64(lanes)));
+    llvm::Value* whole =
+        builder_.CreateSub(count_, builder_.CreateURem(count_, builder_.getInt64(lanes)));
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* body = emitter_.NewBlock("main");
     llvm::BasicBlock* end = emitter_.NewBlock("main.end");
@@ -225,7 +241,8 @@ class VectorLoop {
     std::vector<llvm::PHINode*> phis = Phis(folds, before);
     LlvmValues at_start(phis.begin(), phis.end());
     folds = at_start;
-    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), nullptr, bail};
+    LaneBlock block{plan_,   loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip),
+                    nullptr, bail};
     LaneEmitter(emitter_, block).Run(folds);
     llvm::Value* next = builder_.CreateAdd(trip, builder_.getInt64(lanes), "", /*HasNUW=*/true);
     llvm::BasicBlock* last = builder_.GetInsertBlock();
@@ -275,7 +292,8 @@ class VectorLoop {
   }
 
   // The scalar loop takes over from the start of the block; nothing of it has been stored.
-  void Bail(llvm::BasicBlock* bail, llvm::Value* trip, const LlvmValues& carried, const LlvmValues& folds) {
+  void Bail(llvm::BasicBlock* bail, llvm::Value* trip, const LlvmValues& carried,
+            const LlvmValues& folds) {
     if (bail->use_empty()) {
       bail->eraseFromParent();
       return;
@@ -295,7 +313,8 @@ class VectorLoop {
     std::vector<llvm::PHINode*> carried = Phis(start.carried, start.from);
     LlvmValues at_start(carried.begin(), carried.end());
     llvm::Value* left = builder_.CreateSub(count_, trip);
-    llvm::Value* rest = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(lanes));
+    llvm::Value* rest =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(lanes));
     LlvmValues folds = Identities(lanes);
     LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), rest, bail};
     LaneEmitter(emitter_, block).Run(folds);
@@ -315,13 +334,16 @@ class VectorLoop {
     Way merged{nullptr, nullptr, {}};
     auto merge = [&](auto get) -> llvm::Value* {
       if (ways.size() == 1) return get(ways[0]);
-      llvm::PHINode* phi = builder_.CreatePHI(get(ways[0])->getType(), static_cast<unsigned>(ways.size()));
+      llvm::PHINode* phi =
+          builder_.CreatePHI(get(ways[0])->getType(), static_cast<unsigned>(ways.size()));
       for (const Way& way : ways) phi->addIncoming(get(way), way.from);
       return phi;
     };
     merged.trip = merge([](const Way& way) { return way.trip; });
     for (size_t k = 0; k < inits_.size(); ++k)
-      merged.carried.push_back(inits_[k] == nullptr ? static_cast<llvm::Value*>(nullptr) : merge([k](const Way& way) { return way.carried[k]; }));
+      merged.carried.push_back(inits_[k] == nullptr
+                                   ? static_cast<llvm::Value*>(nullptr)
+                                   : merge([k](const Way& way) { return way.carried[k]; }));
     return merged;
   }
 
@@ -333,7 +355,8 @@ class VectorLoop {
     builder_.SetInsertPoint(scalar_);
     Way start = Merge(to_scalar_);
     const ScalarInside scalar(emitter_);
-    LlvmValues results = emitter_.EmitScalarLoop(loop_, builder_.CreateAdd(lo_, start.trip), start.carried);
+    LlvmValues results =
+        emitter_.EmitScalarLoop(loop_, builder_.CreateAdd(lo_, start.trip), start.carried);
     to_done_.push_back({builder_.GetInsertBlock(), count_, results});
     builder_.CreateBr(done_);
   }
@@ -375,15 +398,20 @@ void Remember(FunctionEmitter& emitter, const Inst& loop, const std::string& wha
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
   if (TryEmitKernelLoop(emitter, loop)) return true;
-  const ir::FuncId id(static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
-  const PlanQuestion question{emitter.program(), emitter.shared().facts, id, emitter.shared().metered,
-                              [&](Op op, ir::Type type, ir::Type from) {
-                                return emitter.ops().ComputesVector(op, type, from) || op == Op::MulHi;
+  const ir::FuncId id(
+      static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
+  const PlanQuestion question{emitter.program(), emitter.shared().facts, id,
+                              emitter.shared().metered, [&](Op op, ir::Type type, ir::Type from) {
+                                return emitter.ops().ComputesVector(op, type, from) ||
+                                       op == Op::MulHi;
                               }};
   const LoopPlan plan = PlanLoop(question, loop);
-  if (!plan.refusal.empty()) return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
+  if (!plan.refusal.empty())
+    return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
   const BlockSizes sizes = ChooseSizes(plan, emitter.level());
-  Remember(emitter, loop, fmt::format("{} iterations at a time, the rest {}", sizes.main, sizes.tail == 0 ? "one by one" : "under masks"));
+  Remember(emitter, loop,
+           fmt::format("{} iterations at a time, the rest {}", sizes.main,
+                       sizes.tail == 0 ? "one by one" : "under masks"));
   VectorLoop(emitter, loop, plan).Emit();
   return true;
 }

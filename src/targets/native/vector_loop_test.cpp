@@ -15,7 +15,9 @@ std::string Loops(std::string_view text) {
   EXPECT_TRUE(llvm.has_value()) << llvm.error().ToString();
   return llvm ? *llvm : "";
 }
-void ExpectVector(std::string_view text) { EXPECT_NE(Loops(text).find("iterations at a time"), std::string::npos); }
+void ExpectVector(std::string_view text) {
+  EXPECT_NE(Loops(text).find("iterations at a time"), std::string::npos);
+}
 void ExpectScalar(std::string_view text, std::string_view reason) {
   const std::string llvm = Loops(text);
   EXPECT_NE(llvm.find(reason), std::string::npos) << llvm.substr(llvm.find("!frazil.loops"));
@@ -24,7 +26,8 @@ void ExpectScalar(std::string_view text, std::string_view reason) {
 std::vector<int64_t> Around() {
   std::vector<int64_t> lengths;
   for (int64_t n = 0; n <= 70; ++n) lengths.push_back(n);
-  for (int64_t n : {95, 96, 97, 127, 128, 129, 130, 255, 256, 257, 300, 511, 513}) lengths.push_back(n);
+  for (int64_t n : {95, 96, 97, 127, 128, 129, 130, 255, 256, 257, 300, 511, 513})
+    lengths.push_back(n);
   return lengths;
 }
 
@@ -42,7 +45,8 @@ func @main(%n: index, %x: in buffer<{0}>, %y: in buffer<{0}>, %z: out buffer<{0}
   }}
   return
 }}
-)", type, body);
+)",
+                     type, body);
 }
 
 void CheckBinary(const std::string& text) {
@@ -58,7 +62,8 @@ void CheckBinary(const std::string& text) {
 }
 
 TEST(VectorLoop, EveryElementType) {
-  for (std::string_view type : {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "index", "f32", "f64", "f16", "bf16", "field"}) {
+  for (std::string_view type : {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "index",
+                                "f32", "f64", "f16", "bf16", "field"}) {
     SCOPED_TRACE(type);
     CheckBinary(Binary(type, fmt::format("%r = add %a, %b : {}", type)));
   }
@@ -67,7 +72,8 @@ TEST(VectorLoop, EveryElementType) {
 
 TEST(VectorLoop, FloatOps) {
   for (std::string_view type : {"f32", "f64"})
-    for (std::string_view op : {"sub", "mul", "div", "min", "max", "minimum", "maximum", "copysign"}) {
+    for (std::string_view op :
+         {"sub", "mul", "div", "min", "max", "minimum", "maximum", "copysign"}) {
       SCOPED_TRACE(fmt::format("{} {}", op, type));
       CheckBinary(Binary(type, fmt::format("%r = {} %a, %b : {}", op, type)));
     }
@@ -118,7 +124,8 @@ func @main(%n: index, %x: in buffer<{0}>, %y: in buffer<{0}>, %z: buffer<{0}>) {
   }}
   return
 }}
-)", type));
+)",
+                            type));
   }
 }
 
@@ -315,12 +322,14 @@ func @main(%n: index, %start: {0}, %x: in buffer<{0}>) -> ({0}) {{
   }}
   return %s
 }}
-)", type, op);
+)",
+                                           type, op);
       ExpectVector(text);
       Differential test(text);
       const ir::Type element = *ir::ParseType(type);
       for (int64_t n : {0, 1, 3, 15, 16, 17, 63, 64, 65, 200, 257})
-        test.Check({{n}, {Index(n), exec::Value::Int(element, 77)}, {}, static_cast<uint64_t>(n + 2)});
+        test.Check(
+            {{n}, {Index(n), exec::Value::Int(element, 77)}, {}, static_cast<uint64_t>(n + 2)});
       test.Check({{100}, {Index(120), exec::Value::Int(element, 77)}});
     }
 }
@@ -338,7 +347,8 @@ func @main(%n: index, %z: buffer<f32>) {
   }
   return
 }
-)", "iterations meet in a buffer");
+)",
+               "iterations meet in a buffer");
   ExpectScalar(R"(frz 1
 func @main(%n: index, %x: in buffer<f32>) -> (f32) {
   %zero = const 0 : index
@@ -350,7 +360,8 @@ func @main(%n: index, %x: in buffer<f32>) -> (f32) {
   }
   return %s
 }
-)", "it carries a value from one iteration to the next");
+)",
+               "it carries a value from one iteration to the next");
 }
 
 }  // namespace

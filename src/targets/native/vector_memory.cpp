@@ -45,21 +45,24 @@ llvm::Value* LaneEmitter::UnitBound(ir::ValueId buffer) {
   llvm::Value* lanes = block_.rest != nullptr ? block_.rest : builder_.getInt64(block_.lanes);
   llvm::Value* room = builder_.CreateSub(emitter_.LengthOf(buffer), lanes);
   llvm::Value* none = builder_.CreateICmpSLT(room, builder_.getInt64(0));
-  return bound = builder_.CreateSelect(none, builder_.getInt64(0), builder_.CreateAdd(room, builder_.getInt64(1)));
+  return bound = builder_.CreateSelect(none, builder_.getInt64(0),
+                                       builder_.CreateAdd(room, builder_.getInt64(1)));
 }
 
 void LaneEmitter::EmitLoad(ir::InstId id) {
   const Inst& inst = function().inst(id);
   const LoopAccess* access = block_.plan.AccessOf(id);
   CHECK(access != nullptr);
-  const HoistedAccess& hoisted = block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
+  const HoistedAccess& hoisted =
+      block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
   const ir::ValueId result = Function::result_of(inst);
   llvm::Value* base = emitter_.Get(access->buffer);
   const Lane index = GetLane(function().operand(inst, 1));
   switch (access->shape) {
     case Shape::Uniform:
       if (hoisted.value != nullptr) return SetLane(result, {hoisted.value});
-      return SetLane(result, LoadOne(inst.type, base, LaneZero(index), emitter_.LengthOf(access->buffer)));
+      return SetLane(result,
+                     LoadOne(inst.type, base, LaneZero(index), emitter_.LengthOf(access->buffer)));
     case Shape::Unit: {
       llvm::Value* address = nullptr;
       if (hoisted.address != nullptr) {
@@ -72,18 +75,22 @@ void LaneEmitter::EmitLoad(ir::InstId id) {
       return SetVector(inst, LoadVector(inst.type, address));
     }
     case Shape::Gather:
-      return SetVector(inst, Gather(inst.type, base, AsVector(index), emitter_.LengthOf(access->buffer)));
+      return SetVector(inst,
+                       Gather(inst.type, base, AsVector(index), emitter_.LengthOf(access->buffer)));
   }
 }
 
-Lane LaneEmitter::LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length) {
+Lane LaneEmitter::LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index,
+                          llvm::Value* length) {
   BailIfAny(builder_.CreateICmpUGE(index, length));
   return {emitter_.LoadElement(type, emitter_.ElementAddress(type, base, index))};
 }
 
 // Lanes that do not count read the first element: there is one, or nothing is read.
-llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length) {
-  llvm::Value* outside = builder_.CreateICmpUGE(index, builder_.CreateVectorSplat(block_.lanes, length));
+llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* index,
+                                 llvm::Value* length) {
+  llvm::Value* outside =
+      builder_.CreateICmpUGE(index, builder_.CreateVectorSplat(block_.lanes, length));
   BailIfAny(outside);
   if (mask_ != nullptr) {
     BailIfAny(builder_.CreateICmpEQ(length, builder_.getInt64(0)));
@@ -92,7 +99,8 @@ llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* 
   llvm::Type* element = MemoryType(type);
   llvm::Value* addresses = builder_.CreateGEP(element, base, index);
   llvm::Value* all = llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
-  llvm::Value* loaded = builder_.CreateMaskedGather(LanesOf(element), addresses, llvm::Align(1), all);
+  llvm::Value* loaded =
+      builder_.CreateMaskedGather(LanesOf(element), addresses, llvm::Align(1), all);
   return FromMemory(type, loaded);
 }
 
@@ -110,7 +118,8 @@ void LaneEmitter::EmitStore(ir::InstId id) {
   const Inst& inst = function().inst(id);
   const LoopAccess* access = block_.plan.AccessOf(id);
   CHECK(access != nullptr);
-  const HoistedAccess& hoisted = block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
+  const HoistedAccess& hoisted =
+      block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
   llvm::Value* address = emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
   stores_.push_back({inst.type, address, Vector(function().operand(inst, 2)), mask_});
 }
@@ -119,14 +128,16 @@ void LaneEmitter::EmitStore(ir::InstId id) {
 void LaneEmitter::FlushStores() {
   for (const WaitingStore& store : stores_) {
     llvm::Value* elements = ToMemory(store.type, store.value);
-    const bool has_masks = emitter_.level() == exec::CpuLevel::Avx512 ||
-                           (emitter_.level() == exec::CpuLevel::Avx2 && ir::BytesOf(store.type) >= 4);
+    const bool has_masks =
+        emitter_.level() == exec::CpuLevel::Avx512 ||
+        (emitter_.level() == exec::CpuLevel::Avx2 && ir::BytesOf(store.type) >= 4);
     if (store.mask != nullptr && (has_masks || tail_mask_ != nullptr)) {
       builder_.CreateMaskedStore(elements, store.address, llvm::Align(1), store.mask);
       continue;
     }
     if (store.mask != nullptr) {
-      llvm::Value* old = builder_.CreateAlignedLoad(elements->getType(), store.address, llvm::Align(1));
+      llvm::Value* old =
+          builder_.CreateAlignedLoad(elements->getType(), store.address, llvm::Align(1));
       elements = builder_.CreateSelect(store.mask, elements, old);
     }
     builder_.CreateAlignedStore(elements, store.address, llvm::Align(1));

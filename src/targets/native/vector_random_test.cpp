@@ -18,7 +18,8 @@ class BodyWriter {
   std::string Program() {
     std::string body;
     for (int b = 0; b < 2; ++b) {
-      body += fmt::format("    %j{0} = add %i, %c{0} : index\n    %x{0} = load %in{0}, %j{0} : {1}\n", b, type_);
+      body += fmt::format(
+          "    %j{0} = add %i, %c{0} : index\n    %x{0} = load %in{0}, %j{0} : {1}\n", b, type_);
       values_.push_back(fmt::format("%x{}", b));
     }
     if (Pick(2) == 0) {
@@ -27,8 +28,10 @@ class BodyWriter {
     }
     body += Statements(4 + Pick(12), 4, 0);
     if (Pick(3) == 0) {
-      body += fmt::format("    %s = lt {}, {} : {}\n    if %s {{\n{}      store %out, %i, {} : {}\n      yield\n    }}\n", Value(),
-                          Value(), type_, Scoped(3, 6), last_, type_);
+      body += fmt::format(
+          "    %s = lt {}, {} : {}\n    if %s {{\n{}      store %out, %i, {} : {}\n      yield\n   "
+          " }}\n",
+          Value(), Value(), type_, Scoped(3, 6), last_, type_);
     } else {
       body += fmt::format("    store %out, %i, {} : {}\n", values_.back(), type_);
     }
@@ -41,12 +44,16 @@ func @main(%n: index, %c0: index, %c1: index, %in0: in buffer<{0}>, %in1: in buf
   }}
   return
 }}
-)", type_, is_for ? "for %i = %zero to %n step 1" : "parallel %i = %zero to %n", body);
+)",
+                       type_, is_for ? "for %i = %zero to %n step 1" : "parallel %i = %zero to %n",
+                       body);
   }
 
  private:
   uint64_t Pick(uint64_t n) { return random_() % n; }
-  std::string Value() { return values_[values_.size() - 1 - Pick(std::min<uint64_t>(values_.size(), 5))]; }
+  std::string Value() {
+    return values_[values_.size() - 1 - Pick(std::min<uint64_t>(values_.size(), 5))];
+  }
   std::string Fresh() { return fmt::format("%v{}", next_++); }
 
   // Statements whose values are visible only inside; `last_` is the youngest.
@@ -70,7 +77,8 @@ func @main(%n: index, %c0: index, %c1: index, %in0: in buffer<{0}>, %in1: in buf
         then_text += fmt::format("{}  yield {}\n", margin, last_);
         std::string else_text = Scoped(1 + Pick(2), indent + 2);
         else_text += fmt::format("{}  yield {}\n", margin, last_);
-        text += fmt::format("{0}{1} = if {2} -> ({3}) {{\n{4}{0}}} else {{\n{5}{0}}}\n", margin, result, test, type_, then_text, else_text);
+        text += fmt::format("{0}{1} = if {2} -> ({3}) {{\n{4}{0}}} else {{\n{5}{0}}}\n", margin,
+                            result, test, type_, then_text, else_text);
         values_.push_back(result);
         continue;
       }
@@ -80,30 +88,42 @@ func @main(%n: index, %c0: index, %c1: index, %in0: in buffer<{0}>, %in1: in buf
   }
 
   std::string Op(const std::string& margin) {
-    static constexpr std::string_view Floats[] = {"add", "sub", "mul", "div", "min", "max", "minimum", "maximum", "copysign"};
-    static constexpr std::string_view FloatUnary[] = {"neg", "abs", "sqrt", "floor", "nearest", "trunc"};
-    static constexpr std::string_view Integers[] = {"add", "sub", "mul", "mul.hi", "and", "or", "xor", "shl", "shr", "rotl", "min", "max"};
-    static constexpr std::string_view Traps[] = {"div.trunc", "rem.floor", "add.checked", "mul.checked", "div.checked"};
+    static constexpr std::string_view Floats[] = {"add", "sub",     "mul",     "div",     "min",
+                                                  "max", "minimum", "maximum", "copysign"};
+    static constexpr std::string_view FloatUnary[] = {"neg",   "abs",     "sqrt",
+                                                      "floor", "nearest", "trunc"};
+    static constexpr std::string_view Integers[] = {"add", "sub", "mul", "mul.hi", "and", "or",
+                                                    "xor", "shl", "shr", "rotl",   "min", "max"};
+    static constexpr std::string_view Traps[] = {"div.trunc", "rem.floor", "add.checked",
+                                                 "mul.checked", "div.checked"};
     static constexpr std::string_view IntegerUnary[] = {"neg", "not", "clz", "ctz", "popcnt"};
-    static constexpr std::string_view Others[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64", "f16", "bf16", "index"};
+    static constexpr std::string_view Others[] = {"i8",  "u8",  "i16", "u16", "i32",  "u32",  "i64",
+                                                  "u64", "f32", "f64", "f16", "bf16", "index"};
     const std::string result = Fresh();
     const uint64_t kind = Pick(10);
     std::string text;
-    auto binary = [&](std::string_view op) { return fmt::format("{}{} = {} {}, {} : {}\n", margin, result, op, Value(), Value(), type_); };
-    auto unary = [&](std::string_view op) { return fmt::format("{}{} = {} {} : {}\n", margin, result, op, Value(), type_); };
+    auto binary = [&](std::string_view op) {
+      return fmt::format("{}{} = {} {}, {} : {}\n", margin, result, op, Value(), Value(), type_);
+    };
+    auto unary = [&](std::string_view op) {
+      return fmt::format("{}{} = {} {} : {}\n", margin, result, op, Value(), type_);
+    };
     if (kind == 0) {
       const std::string middle = Fresh();
       const std::string_view other = Others[Pick(std::size(Others))];
-      text = fmt::format("{}{} = cast {} : {}\n{}{} = cast {} : {}\n", margin, middle, Value(), other, margin, result, middle, type_);
+      text = fmt::format("{}{} = cast {} : {}\n{}{} = cast {} : {}\n", margin, middle, Value(),
+                         other, margin, result, middle, type_);
     } else if (kind == 1) {
       const std::string test = Fresh();
-      text = fmt::format("{}{} = {} {}, {} : {}\n{}{} = select {}, {}, {} : {}\n", margin, test, Pick(2) == 0 ? "lt" : "ne", Value(),
-                         Value(), type_, margin, result, test, Value(), Value(), type_);
+      text = fmt::format("{}{} = {} {}, {} : {}\n{}{} = select {}, {}, {} : {}\n", margin, test,
+                         Pick(2) == 0 ? "lt" : "ne", Value(), Value(), type_, margin, result, test,
+                         Value(), Value(), type_);
     } else if (is_float_) {
       if (kind == 2)
         text = unary(FloatUnary[Pick(std::size(FloatUnary))]);
       else if (kind == 3 && (type_ == "f32" || type_ == "f64"))
-        text = fmt::format("{}{} = fma {}, {}, {} : {}\n", margin, result, Value(), Value(), Value(), type_);
+        text = fmt::format("{}{} = fma {}, {}, {} : {}\n", margin, result, Value(), Value(),
+                           Value(), type_);
       else
         text = binary(Floats[Pick(std::size(Floats))]);
     } else if (kind == 2) {
@@ -126,7 +146,8 @@ func @main(%n: index, %c0: index, %c1: index, %in0: in buffer<{0}>, %in1: in buf
 };
 
 TEST(VectorRandom, Bodies) {
-  static constexpr std::string_view Types[] = {"f32", "i32", "u8", "f64", "i64", "i16", "f16", "u32", "bf16", "index"};
+  static constexpr std::string_view Types[] = {"f32", "i32", "u8",  "f64",  "i64",
+                                               "i16", "f16", "u32", "bf16", "index"};
   // More by hand: FRAZIL_VECTOR_BODIES=2000.
   const char* more = std::getenv("FRAZIL_VECTOR_BODIES");
   const uint64_t count = more != nullptr ? std::strtoull(more, nullptr, 10) : 30;
@@ -139,7 +160,11 @@ TEST(VectorRandom, Bodies) {
       const int64_t c0 = static_cast<int64_t>(random() % 3);
       const int64_t c1 = static_cast<int64_t>(random() % 2);
       const int64_t length = n + 3 - (random() % 8 == 0 ? 3 : 0);
-      Case c{{length, length, length}, {Index(n), Index(c0), Index(c1)}, {}, random(), random() % 2 == 0};
+      Case c{{length, length, length},
+             {Index(n), Index(c0), Index(c1)},
+             {},
+             random(),
+             random() % 2 == 0};
       test.Check(c);
       if (random() % 3 == 0) {
         c.same_as = random() % 2 == 0 ? std::vector<int>{-1, -1, 0} : std::vector<int>{-1, 0, 0};

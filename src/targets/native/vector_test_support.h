@@ -24,7 +24,8 @@ inline ir::Program Parse(std::string_view text) {
 
 inline std::vector<exec::CpuLevel> Levels() {
   std::vector<exec::CpuLevel> levels;
-  for (int i = 0; i <= static_cast<int>(exec::HostLevel()); ++i) levels.push_back(static_cast<exec::CpuLevel>(i));
+  for (int i = 0; i <= static_cast<int>(exec::HostLevel()); ++i)
+    levels.push_back(static_cast<exec::CpuLevel>(i));
   return levels;
 }
 
@@ -63,23 +64,29 @@ inline void Fill(exec::Memory& memory, std::mt19937_64& random, bool plain = fal
     if (type.scalar == ir::Scalar::Field) word %= 0xffff'ffff'0000'0001u;
     if (type.scalar == ir::Scalar::F32) {
       const float value = static_cast<float>(static_cast<int64_t>(word)) * 0x1p-60f;
-      const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00001, 0xffc12345, 0x7f800001, 1, 0x807fffff};
+      const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00001,
+                                  0xffc12345, 0x7f800001, 1,          0x807fffff};
       uint32_t bits;
       std::memcpy(&bits, &value, 4);
       if (!plain && choice < std::size(special)) bits = special[choice];
       word = bits;
     } else if (type.scalar == ir::Scalar::F64) {
       const double value = static_cast<double>(static_cast<int64_t>(word)) * 0x1p-60;
-      const uint64_t special[] = {0, 1ull << 63, 0x7ff0ull << 48, 0xfff0ull << 48, 0x7ff8000000000001u, 0xfff8123456789abcu, 1};
+      const uint64_t special[] = {
+          0, 1ull << 63, 0x7ff0ull << 48, 0xfff0ull << 48, 0x7ff8000000000001u, 0xfff8123456789abcu,
+          1};
       std::memcpy(&word, &value, 8);
       if (!plain && choice < std::size(special)) word = special[choice];
     } else if (ir::IsFixedInt(type.scalar) && choice < 5) {
-      const uint64_t special[] = {0, 1, ~0ull, 1ull << (ir::BitsOf(type) - 1), (1ull << (ir::BitsOf(type) - 1)) - 1};
+      const uint64_t special[] = {0, 1, ~0ull, 1ull << (ir::BitsOf(type) - 1),
+                                  (1ull << (ir::BitsOf(type) - 1)) - 1};
       word = special[choice];
     }
     if (ir::IsFixedInt(type.scalar) && ir::BitsOf(type) < 64) {
       const int cut = 64 - ir::BitsOf(type);
-      word = ir::IsSigned(type.scalar) ? static_cast<uint64_t>(static_cast<int64_t>(word << cut) >> cut) : word << cut >> cut;
+      word = ir::IsSigned(type.scalar)
+                 ? static_cast<uint64_t>(static_cast<int64_t>(word << cut) >> cut)
+                 : word << cut >> cut;
     }
     if (ir::Contains(ir::sets::Half, type.scalar)) word &= 0xffff;
     memory.Set(i, std::span(&word, 1));
@@ -89,7 +96,7 @@ inline void Fill(exec::Memory& memory, std::mt19937_64& random, bool plain = fal
 struct Case {
   std::vector<int64_t> lengths;           // of the buffers, in order
   std::vector<exec::Value> scalars = {};  // the parameters that are no buffers, in order
-  std::vector<int> same_as = {};          // buffer i is the same memory as an earlier one; -1: its own
+  std::vector<int> same_as = {};  // buffer i is the same memory as an earlier one; -1: its own
   uint64_t seed = 1;
   bool plain = false;
 };
@@ -132,18 +139,24 @@ class Differential {
       auto [guards, arguments] = Make(c, (l + c.seed * 4) % 64 / 4 * 4 + (c.seed % 2));
       Result<exec::Outcome> actual = compiled_[l].callable->Run(arguments, {});
       ASSERT_TRUE(actual.has_value()) << actual.error().ToString();
-      const std::string where = compiled_[l].level + " at lengths " + Lengths(c) + " seed " + std::to_string(c.seed);
+      const std::string where =
+          compiled_[l].level + " at lengths " + Lengths(c) + " seed " + std::to_string(c.seed);
       ASSERT_EQ(actual->trap.has_value(), expected->trap.has_value())
-          << where << " " << (actual->trap ? actual->trap->ToString() : expected->trap ? expected->trap->ToString() : "");
+          << where << " "
+          << (actual->trap     ? actual->trap->ToString()
+              : expected->trap ? expected->trap->ToString()
+                               : "");
       for (const auto& guard : guards) ASSERT_TRUE(guard->intact()) << where;
       if (expected->trap) {
-        ASSERT_EQ(*actual->trap, *expected->trap) << where << actual->trap->ToString() << expected->trap->ToString();
+        ASSERT_EQ(*actual->trap, *expected->trap)
+            << where << actual->trap->ToString() << expected->trap->ToString();
         continue;
       }
       ASSERT_EQ(actual->results, expected->results) << where;
       for (size_t i = 0; i < arguments.size(); ++i)
         ASSERT_TRUE(arguments[i] == expected_arguments[i])
-            << where << " argument " << i << "\n" << exec::PrintValue(arguments[i]) << "\n"
+            << where << " argument " << i << "\n"
+            << exec::PrintValue(arguments[i]) << "\n"
             << exec::PrintValue(expected_arguments[i]);
     }
   }
