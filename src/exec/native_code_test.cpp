@@ -103,8 +103,9 @@ TEST(NativeCodeTest, RefusesWhatTheMachineCannotRun) {
   EXPECT_EQ(NativeCode::Map(image).error().diag, Diag::BadArtifact);
   image = Doubler();
   image.level = CpuLevel::Avx512;
-  if (HostLevel() < CpuLevel::Avx512)
+  if (HostLevel() < CpuLevel::Avx512) {
     EXPECT_EQ(NativeCode::Map(image).error().diag, Diag::EngineFailed);
+  }
 }
 
 }  // namespace
