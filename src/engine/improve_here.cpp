@@ -34,13 +34,15 @@ constexpr double Handicap = 1.05;
 constexpr double VerifyShare = 0.6;
 constexpr uint64_t QuickExhaustiveCases = 1 << 20;
 constexpr uint64_t SmtMs = 1'000;
-// Made-up loop bounds are mostly too large to be run at all, and little fuel finds that out at once; programs that need
-// more for every input get more.
+// Made-up loop bounds and lengths are mostly too large to be run at all, and small limits find that out at once;
+// programs that need more for every input get more.
 struct Effort {
   uint64_t fuel;
+  uint64_t memory_bytes;
   double most_ms;
 };
-constexpr Effort Efforts[] = {{1 << 14, 1'000}, {1 << 22, 2'000}, {Limits().fuel, 1e9}};
+constexpr Effort Efforts[] = {
+    {1 << 12, 1 << 20, 1'500}, {1 << 16, 16 << 20, 1'500}, {1 << 22, 64 << 20, 2'000}, {1 << 26, 256 << 20, 1e9}};
 
 double MillisecondsSince(SteadyClock::time_point start) {
   return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
@@ -255,6 +257,7 @@ Result<verify::Examined> Improvement::Examine(const Proposal& proposal) {
     const double left_ms = share_ms - MillisecondsSince(start_);
     if (left_ms <= 0) break;
     options.limits.fuel = effort.fuel;
+    options.limits.memory_bytes = effort.memory_bytes;
     options.limits.verify_ms = static_cast<uint64_t>(std::ceil(std::min(left_ms, effort.most_ms)));
     examined = verify::Examine(source_, proposal.candidate, proposal.form, request_.policy, options);
     if (!examined || examined->form || !std::holds_alternative<verify::Unknown>(examined->lowering) ||
