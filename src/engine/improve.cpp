@@ -14,6 +14,7 @@
 
 #include "engine/admit.h"
 #include "engine/improver.h"
+#include "engine/wire.h"
 
 namespace frazil::engine {
 namespace {
@@ -35,10 +36,10 @@ void Improver::Loop() {
     lock.unlock();
     switch (task.job) {
       case Job::Improve:
-        Improve(*task.site, /*specialize=*/false);
+        Improve(*task.site, /*specialize=*/false, task.arguments);
         break;
       case Job::Specialize:
-        Improve(*task.site, /*specialize=*/true);
+        Improve(*task.site, /*specialize=*/true, task.arguments);
         break;
       case Job::Shadow:
         Shadow(*task.site, task.arguments);
@@ -51,14 +52,14 @@ void Improver::Loop() {
   }
 }
 
-void Improver::Improve(Site& site, bool specialize) {
+void Improver::Improve(Site& site, bool specialize, const std::vector<exec::Value>& sample) {
   if (!specialize) {
     if (site.state() != dispatch::State::Candidate) return;  // frozen or banned in the meantime
     // Another process may have been here while this one counted.
     if (FromStore(site, "true")) return;
   }
   if (!options.compile) return FallBack(site, "compiling is switched off");
-  const std::optional<std::string> sealed = FromWorker(site, specialize);
+  const std::optional<std::string> sealed = FromWorker(site, specialize, sample);
   if (sealed) AdmitForm(site, *sealed);
 }
 
@@ -69,13 +70,15 @@ bool Improver::FromStore(Site& site, const std::string& guard) {
   return Dispatch(site, *form, "the store", "readmitted: its seal is this installation's");
 }
 
-std::optional<std::string> Improver::FromWorker(Site& site, bool specialize) {
+std::optional<std::string> Improver::FromWorker(Site& site, bool specialize,
+                                                const std::vector<exec::Value>& sample) {
   WorkRequest request;
   request.program = site.impl_->text;
   request.policy = site.impl_->policy;
   request.timeout_ms = options.limits.worker_ms;
   request.specialize = specialize;
   request.key = key;
+  if (!sample.empty()) request.sample_arguments = wire::EncodeValues(sample);
   if (store != nullptr) {
     // What others left behind is a proposal: its program is lowered and verified again, its code is not used.
     if (auto foreign = store->FindForeign(KeyOf(site, "true")); foreign && !specialize) {

@@ -87,14 +87,14 @@ class Improver : public std::enable_shared_from_this<Improver> {
   struct Task {
     Job job;
     std::shared_ptr<Site> site;
-    std::vector<exec::Value> arguments;  // Shadow: copies
+    std::vector<exec::Value> arguments;  // copies of a real call's: to compare with, to price with
   };
 
   // improve.cpp: the loop and its steps, in order.
   void Loop();
-  void Improve(Site& site, bool specialize);
+  void Improve(Site& site, bool specialize, const std::vector<exec::Value>& sample);
   bool FromStore(Site& site, const std::string& guard);
-  std::optional<std::string> FromWorker(Site& site, bool specialize);
+  std::optional<std::string> FromWorker(Site& site, bool specialize, const std::vector<exec::Value>& sample);
   bool AdmitForm(Site& site, const std::string& sealed);
   bool Dispatch(Site& site, const Form& form, std::string_view from, std::string_view why);
   void FallBack(Site& site, std::string why);
@@ -102,6 +102,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
   // watch.cpp
   bool IsHot(const Site& site) const;
   bool WantsSpecializing(const Site& site) const;
+  std::vector<exec::Value> SampleOf(const Site& site, const uint64_t* arguments) const;
   void Enqueue(Job job, Site& site, std::vector<exec::Value> arguments = {});
   void MaybeShadow(Site& site, const uint64_t* arguments, double ns);
   void Shadow(Site& site, const std::vector<exec::Value>& arguments);

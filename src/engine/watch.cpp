@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "engine/improver.h"
@@ -36,7 +37,7 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
       impl.queued = true;
       impl.specialize_at = UINT64_MAX;
       lock.unlock();
-      return Enqueue(Job::Specialize, site);
+      return Enqueue(Job::Specialize, site, SampleOf(site, arguments));
     }
     lock.unlock();
     return MaybeShadow(site, arguments, seen.ns);
@@ -50,7 +51,7 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
   lock.unlock();
   site.slot_->SetState(State::Candidate);
   Tell(site, "observe", fmt::format("hot after {} calls of {:.1f} us", calls, ns / 1000));
-  Enqueue(Job::Improve, site);
+  Enqueue(Job::Improve, site, SampleOf(site, arguments));
 }
 
 // count x t0 >= 0.1 x (compile + verify) while the worker is idle, the whole of it while it is busy.
@@ -82,6 +83,19 @@ bool Improver::WantsSpecializing(const Site& site) const {
     if (!words.empty()) return true;
   }
   return false;
+}
+
+// A real call to price with, if copying it costs a caller little. Tensors arrive here as buffers: no call of the source.
+std::vector<exec::Value> Improver::SampleOf(const Site& site, const uint64_t* arguments) const {
+  constexpr uint64_t MostBytes = 64 << 10;
+  const ir::Function& entry = site.impl_->source.entry_function();
+  for (uint32_t i = 0; i < entry.param_count(); ++i) {
+    if (entry.param_type(i).is_tensor()) return {};
+  }
+  const bool has_tensor_result = std::ranges::any_of(entry.results, [](ir::Type type) { return type.is_tensor(); });
+  const CallLayout& layout = site.impl_->fluid->layout();
+  if (has_tensor_result || layout.BufferBytes(arguments) > MostBytes) return {};
+  return layout.Values(arguments, /*copy=*/true);
 }
 
 void Improver::MaybeShadow(Site& site, const uint64_t* arguments, double ns) {
