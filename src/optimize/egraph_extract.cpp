@@ -51,19 +51,26 @@ class Extractor {
     Choice choice;
     choice.node = id;
     if (node.is_leaf) choice.depth = graph_.LoopDepth(id);
-    std::vector<NodeId> needs;
+    double dearest = 0;
     for (NodeId child : node.children) {
       const Choice& best = Of(child);
       if (best.node == NoNode) return false;
       choice.depth = std::max(choice.depth, best.depth);
-      needs.insert(needs.end(), best.needs.begin(), best.needs.end());
-      needs.push_back(graph_.Find(child));
+      dearest = std::max(dearest, best.cost);
     }
-    std::sort(needs.begin(), needs.end());
-    needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
-    if (std::binary_search(needs.begin(), needs.end(), own_class)) return false;
     const double cost = node.is_leaf || node.is_constant() ? 0 : OpCost(node.op, node.type);
     choice.own = (cost + NodeCost) * std::pow(LoopWeight, choice.depth);
+    // Whatever is shared, it costs at least its dearest child: most nodes end here.
+    if (choice.own + dearest >= choices_[own_class].cost * (1 - 1e-9)) return false;
+    std::vector<NodeId> needs, merged;
+    for (NodeId child : node.children) {
+      merged.clear();
+      std::ranges::set_union(needs, Of(child).needs, std::back_inserter(merged));
+      std::swap(needs, merged);
+      auto place = std::ranges::lower_bound(needs, graph_.Find(child));
+      if (place == needs.end() || *place != graph_.Find(child)) needs.insert(place, graph_.Find(child));
+    }
+    if (std::binary_search(needs.begin(), needs.end(), own_class)) return false;
     choice.cost = choice.own;
     for (NodeId need : needs) choice.cost += choices_[need].own;
     choice.needs = std::move(needs);

@@ -83,7 +83,7 @@ TEST(Acceptance, IntegerPrograms) {
 TEST(Acceptance, AllPrograms) {
   const Tally tally = Judge(Programs(600), {});
   tally.Print("all programs");
-  EXPECT_GE(tally.rate(), 0.80);
+  EXPECT_GE(tally.rate(), 0.90);
 }
 
 template <typename Make>
@@ -116,7 +116,7 @@ TEST(Acceptance, ClosedFormsWithConstantBounds) {
 TEST(Acceptance, ClosedFormsWithBoundsThatAreValues) {
   const Tally tally = JudgeLoops(Programs(200), optimize::RandomSum);
   tally.Print("sums with bounds that are values");
-  EXPECT_GE(tally.rate(), 0.80);
+  EXPECT_GE(tally.rate(), 0.90);
   EXPECT_GT(tally.changed, 80);
 }
 
