@@ -39,7 +39,9 @@ TEST(Reduce, IsItsOwnFixedPoint) {
     ASSERT_TRUE(Clean(twice, nothing));
     ASSERT_EQ(ir::PrintText(twice.program), ir::PrintText(canonical)) << "seed " << seed;
     ASSERT_TRUE(nothing.certificate().equalities.empty());
-    if (seed % 2 == 0) ASSERT_EQ(Compare(source, canonical, seed, 1), "");
+    if (seed % 2 == 0) {
+      ASSERT_EQ(Compare(source, canonical, seed, 1), "");
+    }
   }
   EXPECT_GT(changed, 200);
 }

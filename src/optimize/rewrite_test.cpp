@@ -83,8 +83,9 @@ func @main(%a: i64, %b: i64, %n: i64) -> (i64) {
   Rewritten rewritten = RewriteAll(source);
   const ir::Function& f = rewritten.program.entry_function();
   for (const ir::Inst& inst : f.insts)
-    if (inst.op == ir::Op::For)
+    if (inst.op == ir::Op::For) {
       EXPECT_LE(f.region(ir::Function::region_of(inst, 0)).insts.size(), 4u) << ir::PrintText(rewritten.program);
+    }
   EXPECT_EQ(Compare(source, rewritten.program, 1, 4), "");
 }
 
