@@ -93,6 +93,7 @@ Input PointNumber(const Pair& pair, uint64_t point) {
       continue;
     }
     std::vector<uint64_t> words;
+    words.reserve(ir::WordsOf(domain.type()));
     for (uint32_t k = 0; k < ir::WordsOf(domain.type()); ++k)
       words.push_back(Coordinate(pair.seed, point, number++));
     input.arguments.push_back(Value::Scalar(domain.type(), words));
