@@ -1,6 +1,6 @@
 // Every input of a unary f32 function, judged by the batch interpreter on two threads. 2^28 of the 2^32 inputs are
-// run here, under a guard that makes them a range, and the time is scaled by 16. For exp it is the range in which
-// it is neither 0, 1 nor infinite: none of the others take longer.
+// run here, under a guard that makes them a range, and the time is scaled by 16: the whole sweep is not run. The
+// range is the one in which exp is neither 0 nor infinite.
 #include <fmt/format.h>
 
 #include "base/check.h"

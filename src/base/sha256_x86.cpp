@@ -1,5 +1,5 @@
-// SHA-256 by the SHA extensions: about eight times the speed of the plain form (bench: sha256), which is what makes the
-// MAC of a stored form cost microseconds at start.
+// SHA-256 by the SHA extensions: many times the speed of the plain form (the figure is in bench: readmit), which is
+// what makes the MAC of a stored form cost microseconds at start.
 #include "base/sha256_blocks.h"
 
 #if defined(__x86_64__)
