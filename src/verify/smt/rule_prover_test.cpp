@@ -1,4 +1,4 @@
-// Recorded Z3 proofs, proved again: a part of the table each day, so that all of it is in a week. Wrong rules are refuted
+// Recorded Z3 proofs, proved again: a part of the table each day, all of it in two months. Wrong rules are refuted
 // on wide types, where no enumeration reaches.
 #include <chrono>
 
@@ -13,7 +13,7 @@ namespace {
 using Status = RuleProof::Status;
 
 TEST(RuleProver, RecordedProofsHoldAgain) {
-  constexpr int Parts = 24;
+  constexpr int Parts = 60;
   const auto days = std::chrono::duration_cast<std::chrono::hours>(std::chrono::system_clock::now().time_since_epoch()) / 24;
   const int part = static_cast<int>(days.count() % Parts);
   fmt::print("part {} of {}\n", part, Parts);
@@ -22,12 +22,12 @@ TEST(RuleProver, RecordedProofsHoldAgain) {
     for (int i = 0; i < ir::ScalarCount; ++i) {
       const auto type = static_cast<ir::Scalar>(i);
       if (ir::RecordedProof(*rule.row, type) != "z3" || number++ % Parts != part) continue;
-      const RuleProof proof = ProveRule(rule, type, 20'000);
+      const RuleProof proof = ProveRule(rule, type, 5'000);
       EXPECT_NE(proof.status, Status::Refuted) << rule.row->name << " " << ir::ScalarName(type) << ": " << proof.detail;
       again += proof.status == Status::Proved ? 1 : 0;
     }
   }
-  EXPECT_GE(again, 10);
+  EXPECT_GE(again, 5);
 }
 
 TEST(RuleProver, WrongRulesAreRefuted) {
