@@ -203,6 +203,10 @@ FRAZIL_FIGURE(tierup) {
         const double ratio = best.seconds / (1.10 * ideal + 0.0002);
         ++bounds;
         missed += ratio > 1;
+        if (ratio > 1) {
+          fmt::print(stderr, "tierup: {} N = {}: {:.3f} ms, ideal {:.3f} ms, {:.2f} of the bound\n", subject.name, n,
+                     best.seconds * 1e3, ideal * 1e3, ratio);
+        }
         if (ratio > worst) {
           worst = ratio;
           where = fmt::format("{}, N = {}: {:.3f} ms, ideal {:.3f} ms", subject.name, n, best.seconds * 1e3, ideal * 1e3);
