@@ -106,7 +106,10 @@ class Driver {
  private:
   using Body = std::function<void(llvm::Value*)>;
   llvm::ConstantInt* Int(uint64_t n) { return builder_.getInt64(n); }
+  // The builder folds no intrinsics.
   llvm::Value* Min(llvm::Value* a, llvm::Value* b) {
+    if (Known(a) != nullptr && Known(b) != nullptr)
+      return Known(a)->getZExtValue() <= Known(b)->getZExtValue() ? a : b;
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b);
   }
   llvm::BasicBlock* NewBlock(const char* name) {
@@ -147,8 +150,8 @@ class Driver {
   }
 
   void EmitBlocks() {
-    const uint64_t width =
-        std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1) * blocking_.width();
+    const uint64_t tiles = std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1);
+    const uint64_t width = StaysWhole() ? uint64_t{1} << 31 : tiles * blocking_.width();
     // Panels of about equal depth: a thin last one would cost as much as a whole one.
     llvm::Value* panels =
         builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
@@ -163,6 +166,14 @@ class Driver {
         EmitPanel(n0, columns, k0, depth);
       });
     });
+  }
+
+  // All of b fits the second-level cache: one block of columns, so that a is read once.
+  bool StaysWhole() const {
+    if (Known(sizes_.columns) == nullptr || Known(sizes_.depth) == nullptr) return false;
+    const uint64_t count =
+        Known(sizes_.columns)->getZExtValue() * Known(sizes_.depth)->getZExtValue();
+    return packing_ == Packing::Never && count * bytes_ <= SecondLevelBytes;
   }
 
   void EmitPanel(llvm::Value* n0, llvm::Value* columns, llvm::Value* k0, llvm::Value* depth) {
@@ -447,16 +458,15 @@ class MatmulLoop {
     builder_.CreateBr(done);
   }
 
-  // Elements of a panel, with room for rounding its depth and width up. It is zeroed, so less is better.
+  // Elements of a panel: its depth is rounded up to 16, its width to that of a tile. It is zeroed, so less is better.
   llvm::Value* ScratchCount() {
-    auto least = [&](llvm::Value* size, uint64_t limit) {
-      return builder_.CreateAdd(
-          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, Int(limit)), Int(64));
-    };
     llvm::Value* panels =
         builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
-    llvm::Value* depth = builder_.CreateUDiv(sizes_.depth, panels);
-    return builder_.CreateMul(least(depth, PanelDepth), least(sizes_.columns, PanelBytes / bytes_));
+    llvm::Value* depth = builder_.CreateAdd(builder_.CreateUDiv(sizes_.depth, panels), Int(16));
+    llvm::Value* columns = builder_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::umin, builder_.CreateAdd(sizes_.columns, Int(63)),
+        Int(PanelBytes / bytes_));
+    return builder_.CreateMul(depth, columns);
   }
 
   // Elements of b that stay in place. Without wide registers rows of many columns miss in the first-level cache.

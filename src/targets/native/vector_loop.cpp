@@ -36,7 +36,7 @@ BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
       std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
   const unsigned lanes = vector / memory;
   const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
-  const unsigned wanted = plan.work <= 8 ? 8 : plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
+  const unsigned wanted = plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
   BlockSizes sizes;
   sizes.main = lanes * std::max(1u, wanted / registers);
   const bool has_masks =
@@ -216,13 +216,14 @@ class VectorLoop {
 
   void EmitMain(llvm::BasicBlock* after, std::vector<Way>& to_after) {
     const unsigned lanes = MainLanes();
-    llvm::Value* whole =
-        builder_.CreateSub(count_, builder_.CreateURem(count_, builder_.getInt64(lanes)));
+    // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
+    const unsigned blocks = plan_.work <= 8 && plan_.folds.empty() && lanes == sizes_.main ? 2 : 1;
+    llvm::Value* step = builder_.getInt64(uint64_t{lanes} * blocks);
+    llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(count_, step));
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* body = emitter_.NewBlock("main");
     llvm::BasicBlock* end = emitter_.NewBlock("main.end");
-    llvm::BasicBlock* bail = emitter_.NewBlock("main.bail");
-    llvm::Value* has_block = builder_.CreateICmpUGE(count_, builder_.getInt64(lanes));
+    llvm::Value* has_block = builder_.CreateICmpUGE(count_, step);
     if (IsTrue(has_block)) {
       builder_.CreateBr(body);
     } else {
@@ -230,7 +231,7 @@ class VectorLoop {
       builder_.CreateCondBr(has_block, body, after);
     }
     builder_.SetInsertPoint(body);
-    if (llvm::Value* last = OneBlock(lanes, end, bail); last != nullptr) {
+    if (llvm::Value* last = OneBlock(lanes, end); last != nullptr) {
       to_after.push_back({end, last, inits_});
       builder_.CreateBr(after);
       return;
@@ -241,10 +242,19 @@ class VectorLoop {
     std::vector<llvm::PHINode*> phis = Phis(folds, before);
     LlvmValues at_start(phis.begin(), phis.end());
     folds = at_start;
-    LaneBlock block{plan_,   loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip),
-                    nullptr, bail};
-    LaneEmitter(emitter_, block).Run(folds);
-    llvm::Value* next = builder_.CreateAdd(trip, builder_.getInt64(lanes), "", /*HasNUW=*/true);
+    std::vector<std::pair<llvm::BasicBlock*, llvm::Value*>> bails;
+    for (unsigned b = 0; b < blocks; ++b) {
+      llvm::Value* first = b == 0
+                               ? static_cast<llvm::Value*>(trip)
+                               : builder_.CreateAdd(trip, builder_.getInt64(uint64_t{lanes} * b));
+      bails.emplace_back(emitter_.NewBlock("main.bail"), first);
+      LaneBlock block{plan_,    loop_,
+                      hoisted_, lanes,
+                      first,    builder_.CreateAdd(lo_, first),
+                      nullptr,  bails.back().first};
+      LaneEmitter(emitter_, block).Run(folds);
+    }
+    llvm::Value* next = builder_.CreateAdd(trip, step, "", /*HasNUW=*/true);
     llvm::BasicBlock* last = builder_.GetInsertBlock();
     trip->addIncoming(next, last);
     for (size_t f = 0; f < phis.size(); ++f) phis[f]->addIncoming(folds[f], last);
@@ -253,13 +263,14 @@ class VectorLoop {
     builder_.SetInsertPoint(end);
     to_after.push_back({end, next, Collect(inits_, folds)});
     builder_.CreateBr(after);
-    Bail(bail, trip, inits_, at_start);
+    for (auto [bail, first] : bails) Bail(bail, first, inits_, at_start);
   }
 
   // As many iterations as a block has lanes, and nothing to collect: no loop. Gives their number.
-  llvm::Value* OneBlock(unsigned lanes, llvm::BasicBlock* end, llvm::BasicBlock* bail) {
+  llvm::Value* OneBlock(unsigned lanes, llvm::BasicBlock* end) {
     auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
     if (known == nullptr || known->getZExtValue() != lanes || !plan_.folds.empty()) return nullptr;
+    llvm::BasicBlock* bail = emitter_.NewBlock("main.bail");
     LaneBlock block{plan_, loop_, hoisted_, lanes, builder_.getInt64(0), lo_, nullptr, bail};
     LlvmValues none;
     LaneEmitter(emitter_, block).Run(none);
