@@ -6,7 +6,7 @@
 
 #include "ir/lower.h"
 #include "targets/native/kernel_match.h"
-#include "targets/native/vector_test_support.h"
+#include "targets/native/test_vectors.h"
 
 namespace frazil::targets::native {
 namespace {

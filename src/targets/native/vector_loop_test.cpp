@@ -2,7 +2,7 @@
 // identical buffers, NaNs with payloads, traps in the middle of a block.
 #include <fmt/format.h>
 
-#include "targets/native/vector_test_support.h"
+#include "targets/native/test_vectors.h"
 
 namespace frazil::targets::native {
 namespace {

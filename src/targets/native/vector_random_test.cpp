@@ -2,7 +2,7 @@
 // and identical buffers, casts through other types.
 #include <fmt/format.h>
 
-#include "targets/native/vector_test_support.h"
+#include "targets/native/test_vectors.h"
 
 namespace frazil::targets::native {
 namespace {
