@@ -408,7 +408,7 @@ void Remember(FunctionEmitter& emitter, const Inst& loop, const std::string& wha
 
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
-  if (TryEmitKernelLoop(emitter, loop)) return true;
+  if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
   const ir::FuncId id(
       static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
   const PlanQuestion question{emitter.program(), emitter.shared().facts, id,
