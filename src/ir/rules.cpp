@@ -119,7 +119,7 @@ std::string_view WhyNotProved(const RuleRow& row, Scalar type) {
   for (const ProvedRow& attempt : Attempts) {
     if (attempt.digest == digest && attempt.type == ScalarName(type)) return attempt.how;
   }
-  return "no attempt to prove this row is recorded";
+  return "no proof of this row is recorded";
 }
 
 }  // namespace frazil::ir
