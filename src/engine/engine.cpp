@@ -22,15 +22,6 @@ verify::InstallKey RandomKey() {
   return key;
 }
 
-bool UsesStreams(const ir::Program& program) {
-  for (const ir::Function& function : program.functions) {
-    for (const ir::Inst& inst : function.insts) {
-      if (ir::Info(inst.op).effect == ir::Effect::Io) return true;
-    }
-  }
-  return false;
-}
-
 profile::CallProfile MakeProfile(const CallLayout& layout) {
   std::vector<uint32_t> words, first;
   for (uint32_t i = 0; i < layout.params().size(); ++i) {

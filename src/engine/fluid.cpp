@@ -13,6 +13,14 @@ namespace {
 
 thread_local std::string last_launch_error;
 
+std::shared_ptr<exec::Memory> CopyOf(const exec::Memory& memory) {
+  auto copy = std::make_shared<exec::Memory>(memory.element(), memory.length());
+  std::copy_n(memory.data(), memory.size_bytes(), copy->data());
+  return copy;
+}
+
+}  // namespace
+
 bool UsesStreams(const ir::Program& program) {
   for (const ir::Function& function : program.functions) {
     for (const ir::Inst& inst : function.insts) {
@@ -21,14 +29,6 @@ bool UsesStreams(const ir::Program& program) {
   }
   return false;
 }
-
-std::shared_ptr<exec::Memory> CopyOf(const exec::Memory& memory) {
-  auto copy = std::make_shared<exec::Memory>(memory.element(), memory.length());
-  std::copy_n(memory.data(), memory.size_bytes(), copy->data());
-  return copy;
-}
-
-}  // namespace
 
 CallLayout::CallLayout(const ir::Function& entry) : results_(entry.results) {
   for (uint32_t i = 0; i < entry.param_count(); ++i) {

@@ -15,6 +15,9 @@ namespace frazil::engine {
 // The status of a call that could not be made at all (arguments that do not fit); LastLaunchError says why.
 constexpr int32_t LaunchFailed = -1;
 
+// A call in words has no streams.
+bool UsesStreams(const ir::Program& program);
+
 // How the words of a call are laid out, for the entry function of a program without tensors.
 class CallLayout {
  public:
