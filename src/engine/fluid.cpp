@@ -115,7 +115,15 @@ void InterpreterFluid::SetRestart(
 int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
   exec::RunContext context;
   context.limits = limits_;
-  if (again_ && !interrupt_.load(std::memory_order_relaxed)) context.stop = &interrupt_;
+  if (run != nullptr) {
+    // The caller's own limits, as compiled code obeys them. Fuel is not counted in a call site.
+    static_assert(sizeof(std::atomic<bool>) == 1);
+    context.stop = reinterpret_cast<const std::atomic<bool>*>(run->stop);
+    context.limits.depth = run->depth_left;
+    context.limits.memory_bytes = run->memory_left;
+  } else if (again_ && !interrupt_.load(std::memory_order_relaxed)) {
+    context.stop = &interrupt_;
+  }
   const std::vector<exec::Value> values = layout_.Values(arguments, /*copy=*/false);
   Result<exec::Outcome> outcome = program_.Run(values, context);
   if (!outcome) {
@@ -124,7 +132,7 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
   }
   if (outcome->trap) {
     // Begun before the compiled form was there: nothing that the run has done is visible to a second one.
-    if (outcome->trap->kind == ir::Trap::Fuel && context.stop != nullptr && interrupt_.load()) {
+    if (outcome->trap->kind == ir::Trap::Fuel && context.stop == &interrupt_ && interrupt_.load()) {
       return again_(arguments, results, run);
     }
     if (run != nullptr) {

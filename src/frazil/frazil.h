@@ -44,6 +44,8 @@ constexpr Kind KindOf() {
 }
 
 // A view of the caller's memory. It must stay alive during the call; two buffers of a call are disjoint or the same.
+// Elements must be values of the parameter's type (bool: 0 or 1; field: less than p): the interpreter refuses others,
+// compiled code does not look.
 template <typename T>
 struct Buffer {
   T* data;

@@ -1,5 +1,6 @@
 // Programs that set: from the interpreter to compiled code, in this process and in the next, by one thread and by
 // several, and by hand.
+#include "exec/native_run.h"
 #include "frazil/frazil.h"
 #include "support.h"
 
@@ -249,6 +250,49 @@ func @main(%x: in buffer<i32>, %y: buffer<i32>) {
   ASSERT_TRUE(engine.Settle(20s));
   ASSERT_EQ(site->state(), dispatch::State::Solid) << Events();
   check();
+}
+
+// A program that never ends, ended by its caller: on the interpreter, and compiled.
+TEST_F(EngineTest, ACallerCanStopACall) {
+  EngineOptions options = Options();
+  options.hot_calls = 5;
+  Engine engine(options);
+  auto site = engine.Load(Parse(R"(frz 1
+func @main(%n: i64) -> (i64) {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %last = while (%i = %zero) {
+    %more = ne %i, %n : i64
+    condition %more
+  } do {
+    %next = add %i, %one : i64
+    yield %next
+  }
+  return %last
+}
+)")).value();
+  auto stopped = [&] {
+    std::atomic<uint8_t> stop{0};
+    exec::NativeRun run;
+    run.stop = reinterpret_cast<const uint8_t*>(&stop);
+    std::thread other([&] {
+      std::this_thread::sleep_for(20ms);
+      stop = 1;
+    });
+    const uint64_t never[] = {~uint64_t{0}};
+    uint64_t result = 0;
+    EXPECT_EQ(site->Call(never, &result, &run), 1 + static_cast<int32_t>(ir::Trap::Fuel));
+    other.join();
+  };
+  stopped();
+  for (uint64_t i = 0; i < 10; ++i) {
+    uint64_t result = 0;
+    ASSERT_EQ(site->Call(&i, &result), 0);
+    EXPECT_EQ(result, i);
+  }
+  ASSERT_TRUE(engine.Settle(20s));
+  ASSERT_EQ(site->state(), dispatch::State::Solid) << Events();
+  stopped();
 }
 
 TEST_F(EngineTest, ThePublicDoorChecksTypes) {
