@@ -31,7 +31,7 @@ std::string TemporaryFile(std::string_view name) {
 void ExpectUnusable(const std::string& program, const std::string& says) {
   WorkerOptions options = Faulty();
   options.program = program;
-  options.start_ms = 200;
+  options.start_ms = Sanitized ? 3000 : 200;  // a sanitizer takes its time to exit
   Worker worker(options);
   for (int i = 0; i < 7; ++i) {
     const std::string answer = Ask(worker, "pid");
