@@ -36,10 +36,10 @@ void Improver::Loop() {
     lock.unlock();
     switch (task.job) {
       case Job::Improve:
-        Improve(*task.site, /*specialize=*/false, task.arguments);
+        Improve(*task.site, /*specialize=*/false);
         break;
       case Job::Specialize:
-        Improve(*task.site, /*specialize=*/true, task.arguments);
+        Improve(*task.site, /*specialize=*/true);
         break;
       case Job::Shadow:
         Shadow(*task.site, task.arguments);
@@ -52,14 +52,14 @@ void Improver::Loop() {
   }
 }
 
-void Improver::Improve(Site& site, bool specialize, const std::vector<exec::Value>& sample) {
+void Improver::Improve(Site& site, bool specialize) {
   if (!specialize) {
     if (site.state() != dispatch::State::Candidate) return;  // frozen or banned in the meantime
     // Another process may have been here while this one counted.
     if (FromStore(site, "true")) return;
   }
   if (!options.compile) return FallBack(site, "compiling is switched off");
-  const std::optional<std::string> sealed = FromWorker(site, specialize, sample);
+  const std::optional<std::string> sealed = FromWorker(site, specialize);
   if (sealed) AdmitForm(site, *sealed);
 }
 
@@ -70,15 +70,13 @@ bool Improver::FromStore(Site& site, const std::string& guard) {
   return Dispatch(site, *form, "the store", "readmitted: its seal is this installation's");
 }
 
-std::optional<std::string> Improver::FromWorker(Site& site, bool specialize,
-                                                const std::vector<exec::Value>& sample) {
+std::optional<std::string> Improver::FromWorker(Site& site, bool specialize) {
   WorkRequest request;
   request.program = site.impl_->text;
   request.policy = site.impl_->policy;
   request.timeout_ms = options.limits.worker_ms;
   request.specialize = specialize;
   request.key = key;
-  if (!sample.empty()) request.sample_arguments = wire::EncodeValues(sample);
   if (store != nullptr) {
     // What others left behind is a proposal: its program is lowered and verified again, its code is not used.
     if (auto foreign = store->FindForeign(KeyOf(site, "true")); foreign && !specialize) {
@@ -92,6 +90,7 @@ std::optional<std::string> Improver::FromWorker(Site& site, bool specialize,
     request.observed.constant_arguments = site.impl_->profile.ConstantArguments();
     request.observed.calls = site.impl_->profile.calls();
     request.banned = site.impl_->banned;
+    if (!site.impl_->sample.empty()) request.sample_arguments = wire::EncodeValues(site.impl_->sample);
   }
   Result<WorkReply> reply = worker.Improve(request);
   if (const std::string complaint = worker.TakeComplaint(); !complaint.empty()) Tell(site, "worker", complaint);

@@ -58,6 +58,7 @@ struct Site::Impl {
   bool queued = false;
   uint64_t retry_at_calls = 0;  // after a failure: not before that many calls
   uint64_t specialize_at = 1000;  // solid calls before constants are believed; none: tried for those there are now
+  std::vector<exec::Value> sample;  // the call that forms are priced on: the same one, so that prices compare
   std::vector<std::string> banned;
   std::string since;  // when it set, for people
   std::string from;   // "the store" or "the worker"
@@ -87,14 +88,14 @@ class Improver : public std::enable_shared_from_this<Improver> {
   struct Task {
     Job job;
     std::shared_ptr<Site> site;
-    std::vector<exec::Value> arguments;  // copies of a real call's: to compare with, to price with
+    std::vector<exec::Value> arguments;  // Shadow: copies of a real call's
   };
 
   // improve.cpp: the loop and its steps, in order.
   void Loop();
-  void Improve(Site& site, bool specialize, const std::vector<exec::Value>& sample);
+  void Improve(Site& site, bool specialize);
   bool FromStore(Site& site, const std::string& guard);
-  std::optional<std::string> FromWorker(Site& site, bool specialize, const std::vector<exec::Value>& sample);
+  std::optional<std::string> FromWorker(Site& site, bool specialize);
   bool AdmitForm(Site& site, const std::string& sealed);
   bool Dispatch(Site& site, const Form& form, std::string_view from, std::string_view why);
   void FallBack(Site& site, std::string why);
@@ -102,7 +103,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
   // watch.cpp
   bool IsHot(const Site& site) const;
   bool WantsSpecializing(const Site& site) const;
-  std::vector<exec::Value> SampleOf(const Site& site, const uint64_t* arguments) const;
+  static void TakeSample(Site& site, const uint64_t* arguments);
   void Enqueue(Job job, Site& site, std::vector<exec::Value> arguments = {});
   void MaybeShadow(Site& site, const uint64_t* arguments, double ns);
   void Shadow(Site& site, const std::vector<exec::Value>& arguments);

@@ -37,7 +37,7 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
       impl.queued = true;
       impl.specialize_at = UINT64_MAX;
       lock.unlock();
-      return Enqueue(Job::Specialize, site, SampleOf(site, arguments));
+      return Enqueue(Job::Specialize, site);
     }
     lock.unlock();
     return MaybeShadow(site, arguments, seen.ns);
@@ -51,7 +51,8 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
   lock.unlock();
   site.slot_->SetState(State::Candidate);
   Tell(site, "observe", fmt::format("hot after {} calls of {:.1f} us", calls, ns / 1000));
-  Enqueue(Job::Improve, site, SampleOf(site, arguments));
+  TakeSample(site, arguments);
+  Enqueue(Job::Improve, site);
 }
 
 // count x t0 >= 0.1 x (compile + verify) while the worker is idle, the whole of it while it is busy.
@@ -86,16 +87,18 @@ bool Improver::WantsSpecializing(const Site& site) const {
 }
 
 // A real call to price with, if copying it costs a caller little. Tensors arrive here as buffers: no call of the source.
-std::vector<exec::Value> Improver::SampleOf(const Site& site, const uint64_t* arguments) const {
+void Improver::TakeSample(Site& site, const uint64_t* arguments) {
   constexpr uint64_t MostBytes = 64 << 10;
   const ir::Function& entry = site.impl_->source.entry_function();
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    if (entry.param_type(i).is_tensor()) return {};
+    if (entry.param_type(i).is_tensor()) return;
   }
   const bool has_tensor_result = std::ranges::any_of(entry.results, [](ir::Type type) { return type.is_tensor(); });
   const CallLayout& layout = site.impl_->fluid->layout();
-  if (has_tensor_result || layout.BufferBytes(arguments) > MostBytes) return {};
-  return layout.Values(arguments, /*copy=*/true);
+  if (has_tensor_result || layout.BufferBytes(arguments) > MostBytes) return;
+  std::vector<exec::Value> sample = layout.Values(arguments, /*copy=*/true);
+  std::lock_guard lock(site.impl_->mutex);
+  site.impl_->sample = std::move(sample);
 }
 
 void Improver::MaybeShadow(Site& site, const uint64_t* arguments, double ns) {
