@@ -65,4 +65,5 @@ for deed in corrupt forge; do
 done
 
 title "8. Do two programs mean the same?"
-show verify examples/muladd.frz examples/muladd_again.frz
+show verify examples/average.frz examples/average_again.frz
+show verify examples/average.frz examples/average_wrong.frz || true  # refuted: exit code 2
