@@ -204,11 +204,12 @@ Result<void> WasmCallable::Select(Interruption interruption) {
   return {};
 }
 
-// Without interruption only what is sure to end well before the limit, or at once if somebody may
-// want to stop it.
+// Without interruption only what is sure to end before the limit, or at once if somebody may want to stop it. A check for
+// interruption in every turn keeps floats out of registers (a call may follow it, which keeps none): a sum of f64 took 3.3
+// ns a turn with it and takes 0.85 ns without.
 Interruption WasmCallable::Choose(const exec::LoweredCall& call, const RunContext& context) const {
   constexpr uint64_t Soon = 100'000'000;
-  uint64_t limit_ns = std::min<uint64_t>(context.limits.run_ms, 1'000'000'000) * 250'000;
+  uint64_t limit_ns = std::min<uint64_t>(context.limits.run_ms, 1'000'000'000) * 1'000'000;
   if (context.stop != nullptr) limit_ns = std::min(limit_ns, Soon);
   if (work_.always() <= limit_ns) return Interruption::None;
   if (work_.is_hopeless() || shape_.insts > SmallProgram) return Interruption::Epoch;

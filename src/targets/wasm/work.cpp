@@ -31,6 +31,13 @@ uint64_t CostOf(const ir::Inst& inst) {
       return 10'000;
     case Ir::Fma:
       return 200;
+    // Most accesses take a nanosecond; some wait for memory.
+    case Ir::Load:
+    case Ir::Store:
+    case Ir::AtomicRmw:
+    case Ir::AtomicCas:
+    case Ir::Lookup:
+      return 20;
     case Ir::Output:
     case Ir::Input:
     case Ir::Hint:

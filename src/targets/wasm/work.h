@@ -1,6 +1,6 @@
 // How long a run can take at most, found before it starts: every loop's trips are bounded by
-// constants or by the arguments, or they are not. A run that is bounded well below its time limit
-// needs no interruption.
+// constants or by the arguments, or they are not. A run that is bounded below its time limit needs no
+// interruption.
 #pragma once
 
 #include <cstdint>
