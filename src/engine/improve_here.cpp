@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/duration.h"
 #include "engine/wire.h"
 #include "engine/worker_compare.h"
 #include "engine/worker_price.h"
@@ -229,8 +230,8 @@ Result<void> Improvement::PriceAll() {
     proposal.form.cost.ns_per_call = prices[i].min_ns;
     proposal.form.cost.reference_ns = reference.min_ns;
     Say(fmt::format("price: {}: {} -> {} (median {} -> {})", proposal.candidate.origin,
-                    PrintNanoseconds(reference.min_ns), PrintNanoseconds(prices[i].min_ns),
-                    PrintNanoseconds(reference.median_ns), PrintNanoseconds(prices[i].median_ns)));
+                    PrintDuration(reference.min_ns), PrintDuration(prices[i].min_ns),
+                    PrintDuration(reference.median_ns), PrintDuration(prices[i].median_ns)));
   }
   return {};
 }

@@ -1,28 +1,11 @@
 // What a site can tell of itself, in at most five lines.
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "engine/improver.h"
 #include "ir/digest.h"
 
 namespace frazil::engine {
-namespace {
-
-std::string Duration(double ns) {
-  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.1f} us", ns / 1e3);
-  if (ns < 1e9) return fmt::format("{:.1f} ms", ns / 1e6);
-  return fmt::format("{:.2f} s", ns / 1e9);
-}
-
-std::string Trust(const Form& form) {
-  const verify::EvidencePair& evidence = form.evidence();
-  return fmt::format("meaning {} ({}: {}); code {} ({}: {})", verify::GradeName(evidence.meaning.grade),
-                     evidence.meaning.judge, evidence.meaning.detail,
-                     verify::GradeName(evidence.lowering.grade), evidence.lowering.judge,
-                     evidence.lowering.detail);
-}
-
-}  // namespace
 
 SiteReport Site::Report() const {
   SiteReport report;
@@ -37,7 +20,7 @@ SiteReport Site::Report() const {
   const std::string name = ir::ShortDigest(impl_->exact);
   if (forms.empty()) {
     report.what = fmt::format("{} is {}: the interpreter answers", name, dispatch::StateName(report.state));
-    report.since = fmt::format("{} calls so far, {} each", report.calls, Duration(report.fluid_ns));
+    report.since = fmt::format("{} calls so far, {} each", report.calls, PrintDuration(report.fluid_ns));
     report.trust = "the interpreter is the meaning of the program";
     report.saved = "nothing yet";
     report.reopen = "a verified form that is cheaper";
@@ -51,12 +34,12 @@ SiteReport Site::Report() const {
                             dispatch::StateName(report.state), form->target, form->image.code.size(),
                             exec::CpuLevelName(form->image.level), form->guard);
   report.since = fmt::format("from {}, {}; made by {}", impl_->from, impl_->since, form->toolchain);
-  report.trust = Trust(form);
+  report.trust = verify::Describe(form.evidence());
   report.saved = report.solid_calls == 0
                      ? fmt::format("{} a call instead of {} when it was priced; too few calls to tell more",
-                                   Duration(form->cost.ns_per_call), Duration(form->cost.reference_ns))
-                     : fmt::format("{} a call instead of {}, {} calls: {} saved", Duration(report.solid_ns),
-                                   Duration(reference), report.solid_calls, Duration(report.saved_ms * 1e6));
+                                   PrintDuration(form->cost.ns_per_call), PrintDuration(form->cost.reference_ns))
+                     : fmt::format("{} a call instead of {}, {} calls: {} saved", PrintDuration(report.solid_ns),
+                                   PrintDuration(reference), report.solid_calls, PrintDuration(report.saved_ms * 1e6));
   report.reopen = "a shadow run that differs, guard misses beyond the drift test, or `unfreeze`/`ban` by hand";
   return report;
 }

@@ -118,12 +118,6 @@ std::string Difference(const Outcome& expected, std::span<const Value> expected_
   return ListDifference("argument", expected_arguments, found_arguments);
 }
 
-std::string PrintNanoseconds(double ns) {
-  if (ns < 1e3) return fmt::format("{:.3g} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.3g} us", ns / 1e3);
-  return fmt::format("{:.3g} ms", ns / 1e6);
-}
-
 std::string PrintGrouped(uint64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<size_t>(at), ",");

@@ -24,7 +24,6 @@ std::string Difference(const exec::Outcome& expected, std::span<const exec::Valu
                        const exec::Outcome& found, std::span<const exec::Value> found_arguments);
 
 // "12.1 us"
-std::string PrintNanoseconds(double ns);
 // "4,352"
 std::string PrintGrouped(uint64_t number);
 

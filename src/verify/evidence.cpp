@@ -1,6 +1,8 @@
 // Grades and the one comparison that admission rests on.
 #include "verify/evidence.h"
 
+#include <fmt/format.h>
+
 namespace frazil::verify {
 
 std::string_view GradeName(Grade grade) {
@@ -22,6 +24,12 @@ std::string_view GradeName(Grade grade) {
 // Every family that the IR has so far asks for the same pair, so the strictest is that pair, whatever types meet in
 // the program. A family with another minimum (routed networks) would be told apart here.
 Policy Policy::Default(const ir::Program&) { return {Grade::Proved, Grade::Sampled}; }
+
+std::string Describe(const EvidencePair& evidence) {
+  return fmt::format("meaning {} by {} ({}), code {} by {} ({})", GradeName(evidence.meaning.grade),
+                     evidence.meaning.judge, evidence.meaning.detail, GradeName(evidence.lowering.grade),
+                     evidence.lowering.judge, evidence.lowering.detail);
+}
 
 bool Satisfies(const EvidencePair& evidence, const Policy& policy) {
   return Worth(evidence.meaning.grade) >= Worth(policy.meaning) &&

@@ -31,6 +31,9 @@ struct EvidencePair {
   friend bool operator==(const EvidencePair&, const EvidencePair&) = default;
 };
 
+// "meaning proved by digest (equal canonical form), code sampled by interpreter (296 inputs)".
+std::string Describe(const EvidencePair& evidence);
+
 // The least that is accepted, compared componentwise.
 struct Policy {
   Grade meaning = Grade::Proved;

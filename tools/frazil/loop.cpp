@@ -8,6 +8,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/duration.h"
 #include "cli.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"
@@ -65,12 +66,6 @@ std::vector<exec::Value> CopyOf(std::span<const exec::Value> values) {
   return copies;
 }
 
-std::string Duration(double ns) {
-  if (ns < 1e3) return fmt::format("{:.1f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
-  return fmt::format("{:.2f} ms", ns / 1e6);
-}
-
 // One call on fresh copies, on the site and on the interpreter: the same bits?
 Result<bool> SameBits(engine::Site& site, std::span<const exec::Value> arguments) {
   const engine::CallLayout layout(site.entry());
@@ -121,7 +116,7 @@ void CallAll(engine::Site& site, const std::vector<uint64_t>& words, uint64_t ca
     timeline.Add(std::chrono::duration<double, std::milli>(end - start).count(),
                  dispatch::StateName(site.state()),
                  fmt::format("call {}: {} a call", done,
-                             Duration(std::chrono::duration<double, std::nano>(end - begin).count() /
+                             PrintDuration(std::chrono::duration<double, std::nano>(end - begin).count() /
                                       static_cast<double>(count))));
   }
 }

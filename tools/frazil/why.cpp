@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/duration.h"
 #include "cli.h"
 #include "engine/engine.h"
 #include "exec/native_code.h"
@@ -22,24 +23,11 @@ struct WhyOptions {
   std::string store;
 };
 
-std::string Time(double ns) {
-  if (ns < 1e3) return fmt::format("{:.1f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.1f} us", ns / 1e3);
-  if (ns < 1e9) return fmt::format("{:.1f} ms", ns / 1e6);
-  return fmt::format("{:.1f} s", ns / 1e9);
-}
-
 Result<std::string> DigestOf(const WhyOptions& options, const Limits& limits) {
   const bool is_digest = options.program.size() >= 6 && options.program.size() <= 64 &&
                          options.program.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (is_digest && !std::filesystem::exists(options.program)) return options.program;
   return ir::ExactDigest(TRY(ReadProgramFile(options.program, limits)));
-}
-
-std::string Grades(const verify::EvidencePair& evidence) {
-  return fmt::format("meaning {} by {} ({}), code {} by {} ({})", verify::GradeName(evidence.meaning.grade),
-                     evidence.meaning.judge, evidence.meaning.detail, verify::GradeName(evidence.lowering.grade),
-                     evidence.lowering.judge, evidence.lowering.detail);
 }
 
 int TellNothing(const Session& session, const std::string& digest) {
@@ -99,10 +87,10 @@ Result<int> Why(Session& session, const WhyOptions& options) {
                                          compiled.target, exec::CpuLevelName(compiled.image.level),
                                          compiled.image.code.size(), compiled.guard));
   PrintFact(session, "since", fmt::format("{}, made by {}", since, compiled.toolchain));
-  PrintFact(session, "trust", Grades(form->evidence()));
+  PrintFact(session, "trust", verify::Describe(form->evidence()));
   PrintFact(session, "saved", fmt::format("{} a call instead of {}; {} calls seen, {} saved",
-                                          Time(compiled.cost.ns_per_call), Time(compiled.cost.reference_ns),
-                                          seen.calls, Time(saved)));
+                                          PrintDuration(compiled.cost.ns_per_call), PrintDuration(compiled.cost.reference_ns),
+                                          seen.calls, PrintDuration(saved)));
   PrintFact(session, "reopens", "a shadow run that differs, a guard that misses too often, another toolchain or CPU");
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/inst_facts.h"
 #include "targets/c/ctype.h"
 #include "targets/c/facts.h"
 
@@ -97,17 +98,6 @@ TrapChance OfLookup(const ir::Program& program, const Function& function,
   return bound && *bound < length ? TrapChance::Never : TrapChance::Perhaps;
 }
 
-// Does every value of the one type fit the other? Both are integers, int<k> or bool.
-bool AlwaysFits(ir::Type from, ir::Type to) {
-  auto bits = [](ir::Type type) {
-    return type.scalar == Scalar::Int    ? 64 * type.limbs
-           : type.scalar == Scalar::Bool ? 1
-                                         : ir::BitsOf(type);
-  };
-  if (ir::IsSigned(from.scalar)) return ir::IsSigned(to.scalar) && bits(to) >= bits(from);
-  return ir::IsSigned(to.scalar) ? bits(to) > bits(from) : bits(to) >= bits(from);
-}
-
 }  // namespace
 
 std::optional<std::span<const uint64_t>> ConstantOf(const Function& function,
@@ -134,7 +124,7 @@ TrapChance ChanceOfTrap(const ir::Program& program, const Function& function,
     case Op::Invert:
       return OfInverse(function, facts, function.operand(inst, 0));
     case Op::CastChecked:
-      return AlwaysFits(function.type(function.operand(inst, 0)), inst.type) ? TrapChance::Never
+      return ir::AlwaysFits(function.type(function.operand(inst, 0)), inst.type) ? TrapChance::Never
                                                                              : TrapChance::Perhaps;
     case Op::Assert: {
       const auto words = ConstantOf(function, facts, function.operand(inst, 0));
@@ -165,29 +155,10 @@ TrapChance ChanceOfTrap(const ir::Program& program, const Function& function,
 }
 
 bool MakesAnyNan(const Function& function, const Inst& inst) {
-  if (!inst.type.is_scalar() || !IsWide(inst.type.scalar)) return false;
-  switch (inst.op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Div:
-    case Op::Fma:
-    case Op::Sqrt:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Nearest:
-    case Op::CopySign:
-    case Op::Min:
-    case Op::Max:
-      return true;
-    case Op::Cast:
-      return IsWide(function.type(function.operand(inst, 0)).scalar);
-    default:
-      return false;
-  }
+  // The C functions for these, and conversions from f16 and bf16, give the one NaN themselves.
+  if (inst.op == Op::Minimum || inst.op == Op::Maximum) return false;
+  if (inst.op == Op::Cast && !IsWide(function.type(function.operand(inst, 0)).scalar)) return false;
+  return ir::MakesAnyNan(function, inst);
 }
 
 bool IsInCheck(const Inst& inst, TrapChance chance, uint32_t operand) {

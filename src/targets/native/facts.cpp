@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/inst_facts.h"
 
 namespace frazil::targets::native {
 namespace {
@@ -210,7 +211,7 @@ class Marker {
 
   bool IsArithmetic(ValueId value) const {
     const InstId definition = facts_.definition[value.index];
-    return definition.valid() && MakesAnyNan(function_, function_.inst(definition));
+    return definition.valid() && ir::MakesAnyNan(function_, function_.inst(definition));
   }
 
   // A float constant that is no NaN with a payload.

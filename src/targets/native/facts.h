@@ -49,9 +49,6 @@ bool MayTrap(const ir::Program& program, const ir::Function& function, const Fun
 bool IsInside(const ir::Function& function, const FunctionFacts& facts, ir::ValueId buffer,
               ir::ValueId index);
 
-// An op on f32 or f64 whose result may be a NaN that is not the one.
-bool MakesAnyNan(const ir::Function& function, const ir::Inst& inst);
-
 // The carried value k of a `for` or `while`, and where its operands begin.
 ir::ValueId CarriedParam(const ir::Function& function, const ir::Inst& loop, uint32_t k);
 uint32_t FirstInit(const ir::Inst& loop);

@@ -1,6 +1,7 @@
 // What can be said of one instruction from its constants, types and surroundings alone.
 #include <algorithm>
 
+#include "ir/inst_facts.h"
 #include "targets/native/facts.h"
 
 namespace frazil::targets::native {
@@ -76,16 +77,6 @@ const Inst* LoopOfCounter(const Function& function, const FunctionFacts& facts, 
   return owner.op == Op::For || owner.op == Op::Parallel ? &owner : nullptr;
 }
 
-bool AlwaysFits(ir::Type from, ir::Type to) {
-  auto bits = [](ir::Type type) {
-    return type.scalar == Scalar::Int    ? 64 * type.limbs
-           : type.scalar == Scalar::Bool ? 1
-                                         : ir::BitsOf(type);
-  };
-  if (ir::IsSigned(from.scalar)) return ir::IsSigned(to.scalar) && bits(to) >= bits(from);
-  return ir::IsSigned(to.scalar) ? bits(to) > bits(from) : bits(to) >= bits(from);
-}
-
 bool DivisionMayTrap(const Function& function, const FunctionFacts& facts, const Inst& inst) {
   const auto divisor = ConstantOf(function, facts, function.operand(inst, 1));
   if (!divisor || IsZero(*divisor)) return true;
@@ -152,7 +143,7 @@ bool MayTrap(const ir::Program& program, const Function& function, const Functio
     case Op::Invert:
       return InverseMayTrap(function, facts, function.operand(inst, 0));
     case Op::CastChecked:
-      return !AlwaysFits(function.type(function.operand(inst, 0)), inst.type);
+      return !ir::AlwaysFits(function.type(function.operand(inst, 0)), inst.type);
     case Op::Assert: {
       const auto words = ConstantOf(function, facts, function.operand(inst, 0));
       return !words || (*words)[0] == 0;
@@ -172,34 +163,6 @@ bool MayTrap(const ir::Program& program, const Function& function, const Functio
       return false;
     default:
       return ir::Info(inst.op).traps != 0;
-  }
-}
-
-bool MakesAnyNan(const Function& function, const Inst& inst) {
-  if (!inst.type.is_scalar() || !ir::Contains(ir::sets::Wide, inst.type.scalar)) return false;
-  switch (inst.op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Div:
-    case Op::Fma:
-    case Op::Sqrt:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Nearest:
-    case Op::CopySign:
-    case Op::Min:
-    case Op::Max:
-    case Op::Minimum:
-    case Op::Maximum:
-      return true;
-    case Op::Cast:
-      return ir::IsFloat(function.type(function.operand(inst, 0)).scalar);
-    default:
-      return false;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/inst_facts.h"
 
 namespace frazil::targets::native {
 
@@ -128,7 +129,7 @@ void LaneEmitter::EmitPure(const Inst& inst) {
           ? ops_.Compute(inst.op, inst.type, from, in)
           : LaneByLane(inst, from, in);
   const ir::ValueId result = ir::Function::result_of(inst);
-  if (facts().canonical[result.index] && MakesAnyNan(function(), inst)) value = Canonical(value);
+  if (facts().canonical[result.index] && ir::MakesAnyNan(function(), inst)) value = Canonical(value);
   SetEither(inst, value);
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "ir/inst_facts.h"
+
 namespace frazil::targets::wasm {
 
 using ir::Function;
@@ -38,34 +40,6 @@ bool MovesOperand(const ir::Function& function, const ir::Inst& inst, uint32_t i
     case Op::For:
     case Op::While:
       return true;
-    default:
-      return false;
-  }
-}
-
-// Ops whose float result may be a NaN of unknown bits.
-bool MakesFloat(const ir::Function& function, const ir::Inst& inst) {
-  switch (inst.op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Div:
-    case Op::Fma:
-    case Op::Sqrt:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Nearest:
-    case Op::CopySign:
-    case Op::Min:
-    case Op::Max:
-    case Op::Minimum:
-    case Op::Maximum:
-      return IsWideFloat(inst.type);
-    case Op::Cast:
-      return IsWideFloat(inst.type) && ir::IsFloat(function.type(function.operand(inst, 0)).scalar);
     default:
       return false;
   }
@@ -160,7 +134,7 @@ bool FunctionPlan::IsComputed(ValueId value) const {
   const uint32_t definition = definition_[value.index];
   if (definition == None) return false;
   const ir::Inst& inst = function_.insts[definition];
-  if (inst.op != Op::Const) return MakesFloat(function_, inst);
+  if (inst.op != Op::Const) return ir::MakesAnyNan(function_, inst);
   const bool is_double = inst.type.scalar == ir::Scalar::F64;
   const uint64_t magnitude = function_.words_of(inst)[0] & (is_double ? UINT64_MAX >> 1 : 0x7fff'ffffu);
   return magnitude <= (is_double ? 0x7ff0'0000'0000'0000u : 0x7f80'0000u);
@@ -213,7 +187,7 @@ void FunctionPlan::FindCanonical() {
       uint32_t definition = definition_[operand.index];
       if (definition == None || canonicalizes_[operand.index]) continue;
       if (!MovesOperand(function_, user, k) || FeedsLazy(user, k)) continue;
-      if (MakesFloat(function_, function_.insts[definition]) || lazy_[operand.index])
+      if (ir::MakesAnyNan(function_, function_.insts[definition]) || lazy_[operand.index])
         canonicalizes_[operand.index] = true;
     }
   }
