@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY FRAZIL_LIBRARIES)
 
-# What ships: frazil::embed < frazil::rt < frazil::frazil; a program may also name single folders, such as
+# What ships: frazil::embed (src/embed with base) < frazil::rt < frazil::frazil; a program may also name single folders, such as
 # frazil::ir. The compiler (LLVM, Z3) is no library for others: it is the worker and the CLI.
 function(frazil_bundle name)
   add_library(frazil_${name} INTERFACE)
@@ -15,8 +15,7 @@ function(frazil_bundle name)
   list(TRANSFORM ARGN PREPEND frazil_)
   target_link_libraries(frazil_${name} INTERFACE ${ARGN})
 endfunction()
-frazil_bundle(embed base)
-frazil_bundle(rt base ir exec profile verify store dispatch)
+frazil_bundle(rt base embed ir exec profile verify store dispatch)
 
 # What plain `make` builds: the CLI and the libraries, no tests.
 add_custom_target(product)
@@ -35,7 +34,7 @@ if(TARGET frazil-worker)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/frazil)
-install(TARGETS ${libraries} frazil_embed frazil_rt EXPORT frazilTargets
+install(TARGETS ${libraries} frazil_rt EXPORT frazilTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT frazilTargets NAMESPACE frazil:: DESTINATION ${package_dir})
 install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/frazil
