@@ -1,0 +1,29 @@
+// The arguments of a kernel that the caller left out: extents from the lengths of the buffers they bound, launch
+// parameters from the launch configuration; and the checks that give a sentence instead of a trap.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/value.h"
+#include "ir/kernel.h"
+
+namespace frazil::exec {
+
+struct LaunchShape {
+  std::optional<int64_t> n;          // lanes, and every extent that the caller left out
+  std::array<int64_t, 3> lanes = {1, 1, 1};  // y and z; x is n where it is given
+  std::array<int64_t, 3> grid = {0, 1, 1};   // x of 0: as many blocks as n needs
+  std::array<int64_t, 3> block = {256, 1, 1};
+};
+
+// One value for each parameter of the signature; `given` has as many entries.
+Result<std::vector<Value>> CompleteLaunch(const ir::KernelSignature& signature,
+                                          std::span<const std::optional<Value>> given,
+                                          const LaunchShape& shape);
+
+}  // namespace frazil::exec

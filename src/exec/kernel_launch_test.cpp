@@ -1,0 +1,78 @@
+#include "exec/kernel_launch.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+
+namespace frazil::exec {
+namespace {
+
+constexpr const char* Saxpy = R"(frz 1
+func @saxpy(%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %n: u32) {
+  %zero = const 0 : index
+  %bound = cast %n : index
+  parallel %i = %zero to %bound {
+    %xi = load %x, %i : f32
+    store %y, %i, %xi : f32
+    yield
+  }
+  return
+}
+)";
+
+Value Floats(int64_t n) { return Value::Buffer(std::make_shared<Memory>(ir::types::F32, n)); }
+
+Result<std::vector<Value>> Complete(std::vector<std::optional<Value>> given, LaunchShape shape = {}) {
+  return CompleteLaunch(ir::SignatureOf(*ir::ParseText(Saxpy)), given, shape);
+}
+
+std::string Refusal(const Result<std::vector<Value>>& result) { return result ? "accepted" : result.error().message; }
+
+const Value A = Value::Float(ir::types::F32, 2);
+
+TEST(KernelLaunch, AnExtentIsTheCommonLength) {
+  auto values = Complete({A, Floats(7), Floats(7), {}});
+  ASSERT_TRUE(values);
+  EXPECT_EQ((*values)[3], Value::Int(ir::types::U32, 7));
+  EXPECT_EQ(Refusal(Complete({A, Floats(7), Floats(8), {}})),
+            "'n' is not given, and 'y' has 8 elements where 'x' has 7");
+}
+
+TEST(KernelLaunch, AnExtentBeyondABufferIsSaidBeforehand) {
+  EXPECT_EQ(Refusal(Complete({A, Floats(7), Floats(9), Value::Int(ir::types::U32, 8)})),
+            "'n' is 8, but 'x' has 7 elements");
+  LaunchShape shape;
+  shape.n = int64_t{1} << 33;
+  EXPECT_EQ(Refusal(Complete({A, Floats(7), Floats(9), {}}, shape)),
+            "'n' would be 8589934592, which does not fit u32");
+}
+
+TEST(KernelLaunch, WhatIsMissingIsNamed) {
+  EXPECT_EQ(Refusal(Complete({A, {}, Floats(9), {}})), "'x' is not given");
+  EXPECT_EQ(Refusal(Complete({A})), "saxpy takes 4 arguments, 1 given");
+}
+
+TEST(KernelLaunch, BlocksFollowFromLanes) {
+  auto program = *ir::ParseText(R"(frz 1
+func @k(%grid.x: index, %grid.y: index, %block.x: index, %lanes.x: index) {
+  return
+}
+)");
+  LaunchShape shape;
+  shape.n = 1000;
+  shape.grid = {0, 3, 1};
+  auto values = CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape);
+  ASSERT_TRUE(values);
+  EXPECT_EQ((*values)[0].word, 4u);
+  EXPECT_EQ((*values)[1].word, 3u);
+  EXPECT_EQ((*values)[2].word, 256u);
+  EXPECT_EQ((*values)[3].word, 1000u);
+  shape.n.reset();
+  EXPECT_FALSE(CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));
+  shape.n = 5;
+  shape.block[1] = 0;
+  EXPECT_FALSE(CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));
+}
+
+}  // namespace
+}  // namespace frazil::exec

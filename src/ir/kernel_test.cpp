@@ -1,0 +1,87 @@
+// Roles are read off the program: what bounds lanes is an extent, whatever it is called.
+#include "ir/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+
+namespace frazil::ir {
+namespace {
+
+KernelSignature Signature(std::string_view text) {
+  Result<Program> program = ParseText(text);
+  EXPECT_TRUE(program) << (program ? "" : program.error().ToString());
+  return SignatureOf(*program);
+}
+
+TEST(Kernel, ABoundOfLanesIsAnExtentOfTheBuffersThatTheyIndex) {
+  KernelSignature s = Signature(R"(frz 1
+func @saxpy(%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %table: in buffer<f32>, %count: u32) {
+  %zero = const 0 : index
+  %n = cast %count : index
+  parallel %i = %zero to %n {
+    %xi = load %x, %i : f32
+    %t = load %table, %zero : f32
+    %p = mul %a, %xi : f32
+    %q = add %p, %t : f32
+    store %y, %i, %q : f32
+    yield
+  }
+  return
+}
+)");
+  EXPECT_EQ(s.name, "saxpy");
+  ASSERT_EQ(s.params.size(), 5u);
+  EXPECT_EQ(s.params[0].role, ParamRole::Value);
+  EXPECT_EQ(s.params[1].role, ParamRole::Buffer);
+  EXPECT_EQ(s.params[4].role, ParamRole::Extent);
+  EXPECT_EQ(s.params[4].name, "count");
+  EXPECT_EQ(s.params[4].buffers, (std::vector<uint32_t>{1, 2}));
+  EXPECT_FALSE(s.needs_launch());
+}
+
+TEST(Kernel, ScalarsThatBoundNothingAreValues) {
+  KernelSignature s = Signature(R"(frz 1
+func @main(%n: index, %x: buffer<i32>) {
+  %zero = const 0 : index
+  for %i = %zero to %n step 1 {
+    %v = load %x, %i : i32
+    store %x, %i, %v : i32
+    yield
+  }
+  return
+}
+)");
+  EXPECT_EQ(s.params[0].role, ParamRole::Value);
+}
+
+TEST(Kernel, NestedLanesAndLaunchParameters) {
+  KernelSignature s = Signature(R"(frz 1
+func @k(%x: buffer<i32>, %w: index, %grid.x: index, %block.x: index) {
+  %zero = const 0 : index
+  parallel %b = %zero to %grid.x {
+    parallel %i = %zero to %w {
+      %v = load %x, %i : i32
+      store %x, %i, %v : i32
+      yield
+    }
+    yield
+  }
+  return
+}
+)");
+  EXPECT_EQ(s.params[1].role, ParamRole::Extent);
+  EXPECT_EQ(s.params[2].role, ParamRole::GridX);
+  EXPECT_EQ(s.params[3].role, ParamRole::BlockX);
+  EXPECT_TRUE(s.needs_launch());
+  EXPECT_EQ(RoleName(ParamRole::BlockZ), "block.z");
+  EXPECT_EQ(RoleName(ParamRole::Extent), "extent");
+}
+
+TEST(Kernel, ParametersWithoutNamesGetOnes) {
+  KernelSignature s = Signature("frz 1\nfunc @main(%0: f32) {\n  return\n}\n");
+  EXPECT_EQ(s.params[0].name.substr(0, 1), s.params[0].name == "0" ? "0" : "p");
+}
+
+}  // namespace
+}  // namespace frazil::ir
