@@ -13,10 +13,6 @@
 #include <memory>
 #include <mutex>
 
-namespace frazil::exec {
-struct NativeRun;
-}
-
 namespace frazil::dispatch {
 
 // Of one thread on one slot.

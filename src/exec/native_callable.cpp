@@ -1,31 +1,11 @@
 // Values to words, a run from the limits, the call, and back.
 #include "exec/native_callable.h"
 
-#include <pthread.h>
-
-#include <algorithm>
-
 #include "exec/word_call.h"
 #include "ir/lower.h"
 
 namespace frazil::exec {
 namespace {
-
-// What the last checked frame of a recursion and the helpers may still take.
-constexpr uint64_t StackReserveBytes = 128 << 10;
-
-uint64_t StackLimitOfThread() {
-  thread_local const uint64_t limit = [] {
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return uint64_t{0};
-    void* low = nullptr;
-    size_t size = 0;
-    pthread_attr_getstack(&attributes, &low, &size);
-    pthread_attr_destroy(&attributes);
-    return reinterpret_cast<uint64_t>(low) + std::min<uint64_t>(StackReserveBytes, size / 2);
-  }();
-  return limit;
-}
 
 class NativeCallable : public Callable {
  public:
@@ -99,7 +79,7 @@ int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* 
   if (!code.uses_run()) return code.entry()(arguments, results, nullptr);
   if (run != nullptr) {
     // The caller may have changed threads since the last call.
-    run->stack_limit = StackLimitOfThread();
+    run->stack_limit = embed::StackLimitOfThread();
     const uint64_t depth = run->depth_left;
     const int32_t status = code.entry()(arguments, results, run);
     if (status != 0) [[unlikely]] {
@@ -109,7 +89,7 @@ int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* 
     return status;
   }
   NativeRun local;
-  local.stack_limit = StackLimitOfThread();
+  local.stack_limit = embed::StackLimitOfThread();
   return code.entry()(arguments, results, &local);
 }
 

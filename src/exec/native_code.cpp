@@ -12,12 +12,9 @@
 #include <cstring>
 
 #include "base/sha256.h"
-#include "exec/guard_eval.h"
 
 namespace frazil::exec {
 namespace {
-
-constexpr std::array<std::string_view, CpuLevelCount> LevelNames = {"baseline", "avx2", "avx512"};
 
 constexpr std::string_view Magic = "FRZNCODE";
 constexpr uint64_t MostCodeBytes = uint64_t{1} << 30;
@@ -45,28 +42,7 @@ std::array<uint8_t, DigestBytes> DigestOf(std::string_view bytes) {
 
 size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-bool HasAll(std::initializer_list<ir::CpuFeature> features) {
-  return std::ranges::all_of(features, HostHas);
-}
-
 }  // namespace
-
-std::string_view CpuLevelName(CpuLevel level) { return LevelNames[static_cast<size_t>(level)]; }
-
-std::optional<CpuLevel> CpuLevelNamed(std::string_view name) {
-  const auto found = std::ranges::find(LevelNames, name);
-  if (found == LevelNames.end()) return {};
-  return static_cast<CpuLevel>(found - LevelNames.begin());
-}
-
-CpuLevel HostLevel() {
-  using enum ir::CpuFeature;
-  static const CpuLevel level = [] {
-    if (!HasAll({Sse42, Popcnt, Avx, Avx2, Fma, F16c, Bmi2})) return CpuLevel::Baseline;
-    return HasAll({Avx512f, Avx512bw, Avx512dq, Avx512vl}) ? CpuLevel::Avx512 : CpuLevel::Avx2;
-  }();
-  return level;
-}
 
 std::string SerializeImage(const NativeImage& image) {
   Header header{};

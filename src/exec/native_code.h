@@ -5,29 +5,23 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "embed/cpu_level.h"
+#include "embed/native_run.h"
 
 namespace frazil::exec {
 
-// What code may rely on. Each level contains the ones before it.
-enum class CpuLevel : uint8_t { Baseline, Avx2, Avx512 };  // x86-64, x86-64-v3, x86-64-v4
-constexpr int CpuLevelCount = 3;
-std::string_view CpuLevelName(CpuLevel level);  // "baseline", "avx2", "avx512"
-std::optional<CpuLevel> CpuLevelNamed(std::string_view name);
-CpuLevel HostLevel();
-
-// Changes whenever NativeRun or the entry form changes; part of every store key.
-constexpr uint32_t NativeAbiVersion = 1;
-
-struct NativeRun;  // exec/native_run.h
-
-// Arguments: a scalar is its words, a buffer its address and its length. Results: their words.
-// Gives 0, or 1 + ir::Trap; then the run says which op and iteration.
-using NativeEntry = int32_t (*)(const uint64_t* arguments, uint64_t* results, NativeRun* run);
+using embed::CpuLevel;
+using embed::CpuLevelCount;
+using embed::CpuLevelName;
+using embed::CpuLevelNamed;
+using embed::HostLevel;
+using embed::NativeAbiVersion;
+using embed::NativeEntry;
+using embed::NativeRun;
 
 struct NativeImage {
   CpuLevel level = CpuLevel::Baseline;

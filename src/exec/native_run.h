@@ -1,99 +1,21 @@
-// What native code sees of a run: limits, the place of a trap, and a table of helpers, because code without
-// relocations can call nothing by name. The code reads and writes the first part by offset; its layout is part of
-// NativeAbiVersion. The rest belongs to the helpers.
+// What native code sees of a run lives in embed/, because embedded kernels need it without the rest of us; here are the
+// names under which everybody above knows it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
+#include "embed/native_run.h"
 #include "exec/native_code.h"
+#include "ir/op.h"
 
 namespace frazil::exec {
 
-// In the order of the table; what each takes and gives stands beside its function in native_run.cpp.
-enum class NativeHelper : uint8_t {
-  Alloc,
-  Release,
-  Read,
-  Output,
-  WideMul,
-  WideDiv,
-  WideRem,
-  Fma,
-  FieldInvert,
-  XFieldInvert,
-};
-constexpr int NativeHelperCount = 10;
+using embed::NativeHelper;
+using embed::NativeHelperCount;
+using embed::NativeRun;
+using embed::NativeRunLayout;
+using embed::NativeStream;
+using embed::ScratchArena;
 
-// Which stream NativeHelper::Read reads.
-enum class NativeStream : uint32_t { Input, Hints };
-
-struct StreamWords;  // exec/word_call.h
-
-// Scratch buffers of a run: a stack of zeroed blocks in few large pieces of memory.
-class ScratchArena {
- public:
-  ScratchArena() = default;
-  ~ScratchArena();
-  ScratchArena(const ScratchArena&) = delete;
-  ScratchArena& operator=(const ScratchArena&) = delete;
-  struct Block {
-    Block* before;
-    uint64_t bytes;  // of the buffer
-    uint64_t start;  // where the piece was used up to before it
-  };
-  // A block above `before`, or null; its buffer begins DataOffset bytes behind it, at a multiple of 64.
-  Block* Push(Block* before, uint64_t bytes);
-  void Pop(Block* block);
-  static constexpr size_t DataOffset = 64;
-
- private:
-  struct Piece {
-    Piece* before;
-    uint64_t size;  // bytes behind this head
-    uint64_t used;
-  };
-  Piece* piece_ = nullptr;  // the youngest
-  Piece* spare_ = nullptr;  // one that was given back, kept for the next loop iteration
-};
-
-struct NativeRun {
-  NativeRun();  // default limits, no streams
-  ~NativeRun();
-  NativeRun(const NativeRun&) = delete;
-  NativeRun& operator=(const NativeRun&) = delete;
-
-  const void* const* helpers;  // by NativeHelper
-  uint64_t fuel;               // counted by metered code only
-  uint64_t depth_left;         // nested calls
-  const uint8_t* stop;         // never null; not 0: back-edges trap with Fuel
-  uint64_t stack_limit = 0;    // recursion below this address traps with Depth
-  void* scratch = nullptr;     // the youngest block of the arena
-  int64_t trap_index = -1;
-  uint32_t trap_op = 0;  // ir::Op, valid after a trap
-
-  // From here on: helpers only.
-  uint64_t memory_left;
-  const StreamWords* input = nullptr;
-  const StreamWords* hints = nullptr;
-  struct Position {
-    size_t words = 0;
-    size_t values = 0;
-  };
-  Position input_position, hint_position;
-  std::vector<uint64_t> output;
-  std::vector<uint16_t> output_types;  // StreamCode of each value
-  ScratchArena arena;
-
-  // Gives back the scratch that a trap left alive.
-  void ReleaseScratch();
-};
-
-// Offsets that code uses.
-struct NativeRunLayout {
-  static constexpr size_t Helpers = 0, Fuel = 8, DepthLeft = 16, Stop = 24, StackLimit = 32,
-                          Scratch = 40, TrapIndex = 48, TrapOp = 56;
-};
+static_assert(static_cast<int>(embed::TrapKind::Memory) == static_cast<int>(ir::Trap::Memory));
+static_assert(static_cast<int>(embed::TrapKind::OutOfBounds) == static_cast<int>(ir::Trap::OutOfBounds));
 
 }  // namespace frazil::exec

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "embed/native_run.h"
 #include "exec/marshal.h"
 #include "exec/outcome.h"
 #include "ir/program.h"
@@ -22,9 +23,7 @@ namespace frazil::exec {
 uint16_t StreamCode(ir::Type scalar);
 ir::Type StreamType(uint16_t code);
 
-struct StreamWords {
-  std::vector<uint64_t> words;
-  std::vector<uint16_t> types;
+struct StreamWords : embed::StreamData {
   StreamWords() = default;
   explicit StreamWords(std::span<const Value> values);
   std::vector<Value> Values() const;
@@ -37,7 +36,7 @@ std::vector<Value> ValuesFromWords(std::span<const ir::Type> types,
                                    std::span<const uint64_t> words);
 
 // The trap of a status: 0 is none, 1 + ir::Trap that trap, WrongTypeStatus an error about a stream.
-constexpr int32_t WrongTypeStatus = 10;
+using embed::WrongTypeStatus;
 Result<std::optional<TrapInfo>> TrapOfStatus(int32_t status, std::optional<ir::Op> op,
                                              int64_t index);
 

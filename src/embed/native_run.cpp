@@ -1,5 +1,7 @@
 // The helpers that native code calls through its run's table. None throws; each is called with the C convention.
-#include "exec/native_run.h"
+#include "embed/native_run.h"
+
+#include <pthread.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,15 +14,15 @@
 #include "base/goldilocks.h"
 #include "base/limits.h"
 #include "base/wide.h"
-#include "exec/word_call.h"
-#include "ir/op.h"
 
-namespace frazil::exec {
+namespace frazil::embed {
 namespace {
 
 constexpr uint64_t PieceBytes = 64 << 10;
 constexpr size_t Alignment = 64;
 constexpr uint8_t NeverStops = 0;
+// What the last checked frame of a recursion and the helpers may still take.
+constexpr uint64_t StackReserveBytes = 128 << 10;
 
 using Limbs = wide::Limbs;
 using ConstLimbs = wide::ConstLimbs;
@@ -51,10 +53,10 @@ void Release(NativeRun* run, void* mark) noexcept {
 int32_t Read(NativeRun* run, uint32_t which, uint32_t type, uint64_t* words,
              uint64_t count) noexcept {
   const bool is_input = which == static_cast<uint32_t>(NativeStream::Input);
-  const StreamWords* stream = is_input ? run->input : run->hints;
+  const StreamData* stream = is_input ? run->input : run->hints;
   NativeRun::Position& position = is_input ? run->input_position : run->hint_position;
   if (stream == nullptr || position.values == stream->types.size())
-    return 1 + static_cast<int32_t>(ir::Trap::OutOfBounds);
+    return 1 + static_cast<int32_t>(TrapKind::OutOfBounds);
   if (stream->types[position.values] != type) return WrongTypeStatus;
   std::copy_n(stream->words.begin() + static_cast<ptrdiff_t>(position.words), count, words);
   position.words += count;
@@ -67,7 +69,7 @@ int32_t Output(NativeRun* run, uint32_t type, const uint64_t* words, uint64_t co
     run->output.insert(run->output.end(), words, words + count);
     run->output_types.push_back(static_cast<uint16_t>(type));
   } catch (const std::bad_alloc&) {
-    return 1 + static_cast<int32_t>(ir::Trap::Memory);
+    return 1 + static_cast<int32_t>(TrapKind::Memory);
   }
   return 0;
 }
@@ -118,6 +120,19 @@ const void* const* HelperTable() {
 }
 
 }  // namespace
+
+uint64_t StackLimitOfThread() {
+  thread_local const uint64_t limit = [] {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return uint64_t{0};
+    void* low = nullptr;
+    size_t size = 0;
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    return reinterpret_cast<uint64_t>(low) + std::min<uint64_t>(StackReserveBytes, size / 2);
+  }();
+  return limit;
+}
 
 NativeRun::NativeRun()
     : helpers(HelperTable()),
@@ -170,4 +185,4 @@ void ScratchArena::Pop(Block* block) {
   std::free(empty);
 }
 
-}  // namespace frazil::exec
+}  // namespace frazil::embed
