@@ -1,0 +1,7 @@
+"""Y = 1 / (1 + e^-X), without overflow at either end."""
+
+
+def sigmoid(X: DeviceArray[f32], Y: DeviceArray[f32], n: u32):
+    i = get_global_id()
+    if i < n:
+        Y[i] = sigmoid(X[i])

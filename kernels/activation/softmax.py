@@ -1,0 +1,18 @@
+"""Y = softmax of each row of X [rows, cols]: e^(x - greatest of the row) over the sum of those. One lane per row; Y
+may be X itself."""
+
+
+def softmax(X: DeviceArray[f32], Y: DeviceArray[f32], rows: u32, cols: u32):
+    row = get_global_id()
+    if row < rows:
+        first = row * cols
+        greatest = -inf
+        for j in range(usize(cols)):
+            greatest = max(greatest, X[first + j])
+        total = 0.0
+        for j in range(usize(cols)):
+            weight = exp(X[first + j] - greatest)
+            Y[first + j] = weight
+            total = total + weight
+        for j in range(usize(cols)):
+            Y[first + j] = Y[first + j] / total

@@ -1,0 +1,7 @@
+"""Y = tanh X."""
+
+
+def tanh_activation(X: DeviceArray[f32], Y: DeviceArray[f32], n: u32):
+    i = get_global_id()
+    if i < n:
+        Y[i] = tanh(X[i])

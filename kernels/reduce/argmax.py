@@ -1,0 +1,14 @@
+"""Y[0] = the index of the first greatest element of X; NaNs are passed over, and 0 is the answer where there is
+nothing but them. One lane walks over all of X: the first of equals must win."""
+
+
+def argmax(X: DeviceArray[f32], Y: DeviceArray[u32], n: u32):
+    i = get_global_id()
+    if i < 1:
+        greatest = -inf
+        at = u32(0)
+        for j in range(usize(n)):
+            if X[j] > greatest:
+                greatest = X[j]
+                at = u32(j)
+        Y[0] = at

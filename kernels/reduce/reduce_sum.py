@@ -1,0 +1,10 @@
+"""Y[row] = the sum of a row of X [batch_size, features]."""
+
+
+def reduce_sum(X: DeviceArray[f32], Y: DeviceArray[f32], batch_size: u32, features: u32):
+    row = get_global_id()
+    if row < batch_size:
+        total = 0.0
+        for j in range(usize(features)):
+            total = total + X[row * features + j]
+        Y[row] = total

@@ -1,0 +1,7 @@
+"""Y = value everywhere."""
+
+
+def constant_fill(Y: DeviceArray[f32], value: f32, n: u32):
+    i = get_global_id()
+    if i < n:
+        Y[i] = value

@@ -1,0 +1,7 @@
+"""b = 1 / sqrt(a)."""
+
+
+def vector_rsqrt(a: DeviceArray[f32], b: DeviceArray[f32], n: u32):
+    i = get_global_id()
+    if i < n:
+        b[i] = rsqrt(a[i])
