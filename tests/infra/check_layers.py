@@ -5,7 +5,7 @@ import pathlib
 import re
 import sys
 
-from layers import ABOVE, GROUPS, LEVELS, MAKERS, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
+from layers import ABOVE, GROUPS, LEVELS, MAKERS, SHARED, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TEST_FILE = re.compile(r"_test\.cpp$|/test_\w+\.h$")
@@ -31,6 +31,8 @@ def allowed(user, used):
         return used[0] in SPECIAL[user[0]]
     if used[0] in SPECIAL:
         return False
+    if user in SHARED.get(used, ()):
+        return True
     if user[0] == used[0]:  # a group's own files and its sub-folders, or two sub-folders
         return len(used) == 1 and (used[0] in GROUPS or user in ABOVE)
     return LEVELS[used[0]] < LEVELS[user[0]]

@@ -29,6 +29,9 @@ LEVELS = {
 # Folders whose sub-folders are libraries of their own.
 GROUPS = {"machines", "frontends", "targets"}
 
+# Sub-folders of a group that the named ones of its other sub-folders share (decision 0009).
+SHARED = {("targets", "llvm"): {("targets", "native"), ("targets", "cuda")}}
+
 # Sub-folders that are libraries above the folder they lie in: they use it, internals included, and it never uses them.
 ABOVE = {("verify", "smt")}
 
@@ -47,8 +50,8 @@ THIRD_PARTY = {
     "gmock": {"test"},
     "mpfr.h": {"test"},
     "gmp.h": {"test"},
-    "llvm": {"targets/native/"},
-    "llvm-c": {"targets/native/"},
+    "llvm": {"targets/llvm/", "targets/native/", "targets/cuda/"},
+    "llvm-c": {"targets/llvm/", "targets/native/", "targets/cuda/"},
     "z3++.h": {"verify/smt/"},
     "z3.h": {"verify/smt/"},
     "cuda.h": {"targets/cuda/"},

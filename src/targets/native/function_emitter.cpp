@@ -3,9 +3,6 @@
 #include "targets/native/function_emitter.h"
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/MDBuilder.h>
-
-#include "base/check.h"
 
 namespace frazil::targets::native {
 
@@ -16,7 +13,6 @@ using ir::ValueId;
 
 namespace {
 
-constexpr llvm::Align AnyAddress = llvm::Align::Constant<1>();
 constexpr llvm::Align WordAddress = llvm::Align::Constant<8>();
 
 bool IsSeveralWords(ir::Type type) {
@@ -40,22 +36,7 @@ llvm::Function* ModuleEmitter::AddFunction(llvm::FunctionType* type, const std::
 }
 
 llvm::GlobalVariable* ModuleEmitter::Table(ir::DataId id) {
-  if (tables[id.index] != nullptr) return tables[id.index];
-  const ir::Data& data = program.data[id.index];
-  llvm::LLVMContext& context = module.getContext();
-  const uint32_t bytes = ir::BytesOf(data.element) / ir::WordsOf(data.element);
-  auto array = [&]<typename T>(T) {
-    const std::vector<T> elements(data.words.begin(), data.words.end());
-    return llvm::ConstantDataArray::get(context, llvm::ArrayRef<T>(elements));
-  };
-  llvm::Constant* const content = bytes == 1   ? array(uint8_t{})
-                                  : bytes == 2 ? array(uint16_t{})
-                                  : bytes == 4 ? array(uint32_t{})
-                                               : array(uint64_t{});
-  tables[id.index] =
-      new llvm::GlobalVariable(module, content->getType(), true, llvm::GlobalValue::PrivateLinkage,
-                               content, "data." + data.name);
-  tables[id.index]->setAlignment(llvm::Align(64));
+  if (tables[id.index] == nullptr) tables[id.index] = AddTable(module, program.data[id.index], 0);
   return tables[id.index];
 }
 
@@ -63,20 +44,14 @@ llvm::GlobalVariable* ModuleEmitter::Table(ir::DataId id) {
 
 FunctionEmitter::FunctionEmitter(ModuleEmitter& shared, ir::FuncId id, llvm::Function* target,
                                  bool is_entry)
-    : shared_(shared),
-      id_(id),
-      function_(shared.program.functions[id.index]),
-      facts_(shared.facts.functions[id.index]),
-      target_(target),
-      is_entry_(is_entry),
-      builder_(llvm::BasicBlock::Create(shared.module.getContext(), "start", target)),
-      ops_(builder_, shared.level, this),
-      values_(function_.values.size(), nullptr),
-      lengths_(function_.values.size(), nullptr) {}
+    : RegionEmitter(shared.program, shared.facts, id, target,
+                    Machine{.modern = shared.is_modern(), .aligned = false}, this),
+      shared_(shared),
+      is_entry_(is_entry) {}
 
 llvm::FunctionType* FunctionEmitter::TypeOfFunction(const ModuleEmitter& shared, ir::FuncId id) {
   Builder builder(shared.module.getContext());
-  const OpEmitter ops(builder, shared.level, nullptr);
+  const OpEmitter ops(builder, shared.is_modern(), nullptr);
   const ir::Function& function = shared.program.functions[id.index];
   std::vector<llvm::Type*> params;
   for (uint32_t i = 0; i < function.param_count(); ++i) {
@@ -100,7 +75,7 @@ void FunctionEmitter::EmitFunction() {
   for (uint32_t i = 0; i < function_.param_count(); ++i) {
     const ValueId param = function_.param(i);
     Set(param, target_->getArg(position++));
-    if (function_.type(param).is_buffer()) lengths_[param.index] = target_->getArg(position++);
+    if (function_.type(param).is_buffer()) SetLength(param, target_->getArg(position++));
   }
   run_ = target_->getArg(position);
   if (shared_.facts.recursive[id_.index]) CheckStack();
@@ -130,7 +105,7 @@ void FunctionEmitter::EmitEntry() {
       continue;
     }
     Set(param, builder_.CreateAlignedLoad(builder_.getPtrTy(), next(1), WordAddress));
-    lengths_[param.index] = builder_.CreateAlignedLoad(builder_.getInt64Ty(), next(1), WordAddress);
+    SetLength(param, builder_.CreateAlignedLoad(builder_.getInt64Ty(), next(1), WordAddress));
   }
   llvm::Value* const mark = OpenScratch(function_.body);
   const ir::Inst& last = EmitBody(function_.body);
@@ -181,67 +156,7 @@ void FunctionEmitter::ToWords(ir::Type type, llvm::Value* value, llvm::Value* ad
   builder_.CreateAlignedStore(value, address, WordAddress);
 }
 
-// --- values and memory ----------------------------------------------------------------------------------------
-
-llvm::Value* FunctionEmitter::Get(ValueId value) const {
-  CHECK(values_[value.index] != nullptr);
-  return values_[value.index];
-}
-
-LlvmValues FunctionEmitter::Operands(const ir::Inst& inst) const {
-  LlvmValues values;
-  values.reserve(inst.operands.count);
-  for (ValueId operand : function_.operands_of(inst)) values.push_back(Get(operand));
-  return values;
-}
-
-void FunctionEmitter::SetResult(const ir::Inst& inst, llvm::Value* value) {
-  const ValueId result = ir::Function::result_of(inst);
-  Set(result, facts_.canonical[result.index] ? ops_.Canonical(value) : value);
-}
-
-llvm::Value* FunctionEmitter::ElementAddress(ir::Type element, llvm::Value* base,
-                                             llvm::Value* index) {
-  llvm::Type* const type =
-      IsSeveralWords(element)
-          ? llvm::ArrayType::get(builder_.getInt64Ty(), ir::WordsOf(element))
-          : static_cast<llvm::Type*>(builder_.getIntNTy(8 * ir::BytesOf(element)));
-  return builder_.CreateInBoundsGEP(type, base, index);
-}
-
-llvm::Value* FunctionEmitter::LoadElement(ir::Type element, llvm::Value* address) {
-  if (element.scalar != Scalar::Bool)
-    return builder_.CreateAlignedLoad(ops_.TypeOf(element), address, AnyAddress);
-  llvm::Value* const byte = builder_.CreateAlignedLoad(builder_.getInt8Ty(), address, AnyAddress);
-  return builder_.CreateICmpNE(byte, builder_.getInt8(0));
-}
-
-void FunctionEmitter::StoreElement(ir::Type element, llvm::Value* address, llvm::Value* value) {
-  if (element.scalar == Scalar::Bool) value = builder_.CreateZExt(value, builder_.getInt8Ty());
-  builder_.CreateAlignedStore(value, address, AnyAddress);
-}
-
-// --- blocks and traps -----------------------------------------------------------------------------------------
-
-llvm::BasicBlock* FunctionEmitter::NewBlock(const char* name) {
-  return llvm::BasicBlock::Create(context(), name, target_);
-}
-
-void FunctionEmitter::BranchUnlikely(llvm::Value* rare, llvm::BasicBlock* then_rare,
-                                     llvm::BasicBlock* otherwise) {
-  builder_.CreateCondBr(rare, then_rare, otherwise,
-                        llvm::MDBuilder(context()).createBranchWeights(1, 1 << 20));
-}
-
-void FunctionEmitter::TrapIf(llvm::Value* condition, ir::Trap kind, Op op) {
-  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
-      constant != nullptr && constant->isZero())
-    return;
-  llvm::BasicBlock* const trap = TrapBlock(kind, op);
-  llvm::BasicBlock* const next = NewBlock("go");
-  BranchUnlikely(condition, trap, next);
-  builder_.SetInsertPoint(next);
-}
+// --- traps ------------------------------------------------------------------------------------------------------
 
 llvm::BasicBlock* FunctionEmitter::TrapBlock(ir::Trap kind, Op op) {
   const auto [place, is_new] = trap_blocks_.try_emplace({kind, op, parallel_index_}, nullptr);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "ir/program.h"
-#include "targets/native/facts.h"
+#include "targets/llvm/facts.h"
 #include "targets/native/loop_plan_index.h"
 
 namespace frazil::targets::native {

@@ -76,7 +76,7 @@ class Driver {
       : shared_(shared),
         packing_(packing),
         builder_(shared.module.getContext()),
-        ops_(builder_, shared.level, nullptr),
+        ops_(builder_, shared.level != CpuLevel::Baseline, nullptr),
         element_(ops_.TypeOf(type)),
         bytes_(ir::BytesOf(type)),
         sizes_(outside),

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "targets/native/op_emitter.h"
+#include "targets/llvm/op_emitter.h"
 
 namespace frazil::targets::native {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "targets/native/facts.h"
+#include "targets/llvm/facts.h"
 #include "targets/native/loop_plan_index.h"
 
 namespace frazil::targets::native {

@@ -1,12 +1,12 @@
 // The dispatch over all ops, types and constants, integers. The switch has no default, so that a new op does not
 // build before it has a line here.
-#include "targets/native/op_emitter.h"
+#include "targets/llvm/op_emitter.h"
 
 #include <llvm/IR/Intrinsics.h>
 
 #include "base/check.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 
 using ir::Op;
 using ir::Scalar;
@@ -232,7 +232,7 @@ bool OpEmitter::ComputesVector(Op op, ir::Type type, ir::Type from) const {
       return false;
   }
   // Without hardware these are calls; LLVM would take 128-bit lanes for the others.
-  if (op == Op::Fma) return type.scalar == Scalar::F32 || level_ != exec::CpuLevel::Baseline;
+  if (op == Op::Fma) return type.scalar == Scalar::F32 || modern_;
   if (op == Op::FieldDiv || op == Op::Invert) return false;
   if (type.scalar == Scalar::Field && op == Op::Mul) return false;
   if (op == Op::MulHi && ir::BitsOf(type) == 64) return false;
@@ -469,4 +469,4 @@ OpEmitter::Checked OpEmitter::WideByHelper(Op op, ir::Type type, V a, V b) {
   return {value, builder_.CreateICmpNE(status, builder_.getInt32(0))};
 }
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

@@ -5,11 +5,10 @@
 
 #include "base/check.h"
 #include "base/goldilocks.h"
-#include "targets/native/op_emitter.h"
+#include "targets/llvm/op_emitter.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 
-using exec::CpuLevel;
 using ir::Op;
 using ir::Scalar;
 
@@ -78,7 +77,7 @@ llvm::Value* OpEmitter::CopySign(V magnitude, V sign) {
 }
 
 llvm::Value* OpEmitter::Fma(V a, V b, V c) {
-  if (level_ != CpuLevel::Baseline)
+  if (modern_)
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   if (!IsDouble(a)) return FmaByDouble(a, b, c);
   return helpers_->CallHelper(exec::NativeHelper::Fma, builder_.getDoubleTy(),
@@ -111,7 +110,7 @@ llvm::Value* OpEmitter::FmaByDouble(V a, V b, V c) {
 }
 
 llvm::Value* OpEmitter::RoundToIntegral(Op op, V x) {
-  if (level_ != CpuLevel::Baseline) {
+  if (modern_) {
     const auto id = op == Op::Floor   ? llvm::Intrinsic::floor
                     : op == Op::Ceil  ? llvm::Intrinsic::ceil
                     : op == Op::Trunc ? llvm::Intrinsic::trunc
@@ -164,7 +163,7 @@ llvm::Value* OpEmitter::WidenHalf(Scalar half, V bits) {
   llvm::Type* const f32 = Lanes(builder_.getFloatTy(), bits);
   if (half == Scalar::BF16)
     return builder_.CreateBitCast(builder_.CreateShl(builder_.CreateZExt(bits, i32), 16), f32);
-  if (level_ != CpuLevel::Baseline)
+  if (modern_)
     return builder_.CreateFPExt(builder_.CreateBitCast(bits, Lanes(builder_.getHalfTy(), bits)),
                                 f32);
   const V wide = builder_.CreateZExt(bits, i32);
@@ -192,7 +191,7 @@ llvm::Value* OpEmitter::RoundToHalf(Scalar half, V value) {
     const V odd = builder_.CreateAnd(builder_.CreateLShr(bits, 16), Int(bits, 1));
     const V biased = builder_.CreateAdd(bits, builder_.CreateAdd(odd, Int(bits, 0x7fff)));
     rounded = builder_.CreateTrunc(builder_.CreateLShr(biased, 16), i16);
-  } else if (level_ != CpuLevel::Baseline) {
+  } else if (modern_) {
     rounded = builder_.CreateBitCast(
         builder_.CreateFPTrunc(value, Lanes(builder_.getHalfTy(), value)), i16);
   } else {
@@ -325,4 +324,4 @@ llvm::Value* OpEmitter::Combine(ir::AtomicKind kind, ir::Type type, V old, V ope
   return nullptr;
 }
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

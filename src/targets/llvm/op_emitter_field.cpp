@@ -2,9 +2,9 @@
 // squarings is better called than written out at every use.
 #include "base/check.h"
 #include "base/goldilocks.h"
-#include "targets/native/op_emitter.h"
+#include "targets/llvm/op_emitter.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 
 using ir::Op;
 
@@ -138,4 +138,4 @@ llvm::Value* OpEmitter::XField(Op op, std::span<const V> in, int64_t part) {
   return nullptr;
 }
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

@@ -1,13 +1,13 @@
 // Marking backwards from effects, traps and returns. Dead values go here because no IR pass runs behind the emitter,
 // and because a NaN need be made the one only where some needed instruction moves it.
-#include "targets/native/facts.h"
+#include "targets/llvm/facts.h"
 
 #include <algorithm>
 
 #include "base/check.h"
 #include "ir/inst_facts.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 namespace {
 
 using ir::Function;
@@ -364,4 +364,4 @@ ProgramFacts FindFacts(const ir::Program& program, bool metered) {
   return facts;
 }
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "ir/inst_facts.h"
-#include "targets/native/facts.h"
+#include "targets/llvm/facts.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 namespace {
 
 using ir::Function;
@@ -166,4 +166,4 @@ bool MayTrap(const ir::Program& program, const Function& function, const Functio
   }
 }
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

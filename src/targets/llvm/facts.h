@@ -9,7 +9,7 @@
 
 #include "ir/program.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 
 struct FunctionFacts {
   // By value.
@@ -53,4 +53,4 @@ bool IsInside(const ir::Function& function, const FunctionFacts& facts, ir::Valu
 ir::ValueId CarriedParam(const ir::Function& function, const ir::Inst& loop, uint32_t k);
 uint32_t FirstInit(const ir::Inst& loop);
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets

@@ -12,11 +12,10 @@
 
 #include <span>
 
-#include "exec/native_code.h"
 #include "exec/native_run.h"
 #include "ir/program.h"
 
-namespace frazil::targets::native {
+namespace frazil::targets {
 
 using Builder = llvm::IRBuilder<>;
 
@@ -32,9 +31,10 @@ class HelperCaller {
 
 class OpEmitter {
  public:
-  // `helpers` is null where none may be called: then Computes says which ops are left.
-  OpEmitter(Builder& builder, exec::CpuLevel level, HelperCaller* helpers)
-      : builder_(builder), level_(level), helpers_(helpers) {}
+  // `modern`: the machine has instructions for fma, for rounding to integral values and for f16 conversions.
+  // `helpers` is null where none may be called: then ComputesVector says which ops are left.
+  OpEmitter(Builder& builder, bool modern, HelperCaller* helpers)
+      : builder_(builder), modern_(modern), helpers_(helpers) {}
 
   llvm::Type* TypeOf(ir::Type scalar) const;
   llvm::Constant* Constant(ir::Type type, std::span<const uint64_t> words) const;
@@ -98,8 +98,8 @@ class OpEmitter {
   llvm::Constant* Real(V like, double value) const;
 
   Builder& builder_;
-  exec::CpuLevel level_;
+  bool modern_;
   HelperCaller* helpers_;
 };
 
-}  // namespace frazil::targets::native
+}  // namespace frazil::targets
