@@ -1,0 +1,124 @@
+// Checked launches of embedded kernels. The functions that generated headers declare do the usual checks in line, in a
+// form that may be too strict and is never too lax; whatever is not plainly right, and every launch that is large enough
+// for several threads, comes here, where the tables of the descriptor are read and the last word is spoken.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "base/thread_pool.h"
+#include "embed/kernel.h"
+#include "embed/status.h"
+
+namespace frazil::embed {
+
+// 16-bit floats as their bits; C++ compilers of record have no such types yet.
+struct F16 {
+  uint16_t bits;
+};
+struct BF16 {
+  uint16_t bits;
+};
+
+struct Dim3 {
+  int64_t x = 1, y = 1, z = 1;
+};
+
+// For kernels that ask for lanes, or that know blocks.
+struct LaunchConfig {
+  Dim3 grid;
+  Dim3 block;
+
+  static constexpr LaunchConfig Lanes(int64_t x, int64_t y = 1, int64_t z = 1) { return {{x, y, z}, {}}; }
+  static constexpr LaunchConfig Blocks(Dim3 grid, Dim3 block) { return {grid, block}; }
+  // 1 or more in each direction, and at most 2^62 lanes in all.
+  bool is_valid() const;
+};
+
+// A launch of fewer picoseconds than this stays on its thread. Waking another and waiting for it costs about 0.3 us while
+// it is awake (bench: launch); ten times that keeps two threads from ever being slower than one.
+constexpr uint64_t ForkPicoseconds = 5'000'000;
+
+// A run for launches on this thread: made once, and as good as new after every launch. Null: no memory.
+extern constinit thread_local NativeRun* thread_run;
+NativeRun* MakeThreadRun() noexcept;
+inline NativeRun* ThreadRun() noexcept {
+  NativeRun* run = thread_run;
+  return run != nullptr ? run : MakeThreadRun();
+}
+
+enum class Extents : uint8_t { Given, Derived };
+
+// Every rule of a launch; `words` are complete.
+Status Check(const KernelData& kernel, const uint64_t* words, Extents extents) noexcept;
+// Check, then Run.
+Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results, Extents extents) noexcept;
+// Without checks: on the threads that pay.
+Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) noexcept;
+// What a status other than 0 means, and the run made ready again.
+Status Trapped(const KernelData& kernel, int32_t status, NativeRun* run) noexcept;
+// A launch that was refused for its configuration.
+Status Refused(const KernelData& kernel, LaunchError error) noexcept;
+
+// Estimated picoseconds of a launch.
+double WorkOf(const KernelData& kernel, const uint64_t* words) noexcept;
+
+// The ranged form in pieces, on a pool. What the judge of generated code runs too, hence without a descriptor.
+struct RangedCall {
+  NativeEntry entry = nullptr;
+  bool uses_run = true;
+  const uint64_t* words = nullptr;
+  uint32_t word_count = 0;
+  int64_t trips = 0;
+  int64_t grain = 1;
+};
+struct TrapRecord {
+  int32_t status = 0;
+  uint32_t op = 0;
+  int64_t index = -1;
+};
+// Status 0, or the trap of the lowest iteration.
+TrapRecord RunPieces(const RangedCall& call, ThreadPool& pool) noexcept;
+
+// --- what generated functions use -------------------------------------------------------------------------
+
+template <typename T>
+inline uint64_t WordOf(T value) {
+  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) return value.bits;
+  else if constexpr (std::is_same_v<T, float>) return std::bit_cast<uint32_t>(value);
+  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<uint64_t>(value);
+  else return static_cast<uint64_t>(static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(value));
+}
+
+template <typename T>
+inline T FromWord(uint64_t word) {
+  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) return {static_cast<uint16_t>(word)};
+  else if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(static_cast<uint32_t>(word));
+  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(word);
+  else return static_cast<T>(word);
+}
+
+template <typename T>
+inline uint64_t AddressOf(std::span<T> buffer) {
+  return reinterpret_cast<uint64_t>(buffer.data());
+}
+
+// Not plainly usable memory: misaligned, or null with a length.
+template <typename T>
+inline bool IsUnfit(std::span<T> buffer) {
+  const uint64_t address = AddressOf(buffer);
+  return (address & (sizeof(T) - 1)) != 0 || (address == 0 && !buffer.empty());
+}
+
+// Overlap that is not plainly the same buffer twice. An empty buffer inside of another counts, here.
+template <typename T, typename U>
+inline bool MayOverlap(std::span<T> a, std::span<U> b) {
+  const uint64_t at_a = AddressOf(a), at_b = AddressOf(b);
+  if constexpr (std::is_same_v<std::remove_const_t<T>, std::remove_const_t<U>>)
+    if (at_a == at_b && a.size() == b.size()) return false;
+  return at_a - at_b < b.size_bytes() || at_b - at_a < a.size_bytes();
+}
+
+}  // namespace frazil::embed
