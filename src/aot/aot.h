@@ -1,0 +1,84 @@
+// Kernels compiled ahead of time: files with kernels become one C++ header with typed functions, one C++ file with their
+// machine code in it, and files for other machines. What comes out links frazil::embed and nothing else of ours.
+//
+// Nothing is embedded without a verdict: the optimized program is verified against its source, every piece of machine
+// code against the program, and what cannot be verified or compiled is named in the report with the reason.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "embed/cpu_level.h"
+
+namespace frazil::aot {
+
+enum class Target : uint8_t { Native, Isa, Ptx, Wasm, C };
+constexpr int TargetCount = 5;
+std::string_view TargetName(Target target);  // "native"
+// "native;isa;ptx", also with commas or spaces. Fails with UnknownTarget.
+Result<std::vector<Target>> ParseTargets(std::string_view text);
+
+struct BuildOptions {
+  std::string out;                // folder of what is written; made if absent
+  std::string name = "kernels";   // of the C++ namespace and of the files; a C++ identifier
+  std::vector<Target> targets = {Target::Native, Target::Isa};
+  std::string cache;              // folder of finished work, by content; empty: <out>/.frazil
+  std::string depfile;            // if not empty: what the outputs were made from, for make and ninja
+  std::string python = "python3";
+  int jobs = 0;                   // processes at a time; 0: one for each core
+  uint64_t kernel_ms = 300'000;   // a file that takes longer is an error
+  Limits limits;
+};
+
+// Bytes that one iteration of the outermost parallel reads and writes; `more`: loops whose length is not known count
+// once.
+struct Traffic {
+  uint64_t bytes = 0;
+  bool more = false;
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+struct Refusal {
+  std::string target;  // "native", "native avx512", "in pieces", "ptx"
+  std::string reason;
+};
+
+struct KernelReport {
+  std::string name;
+  std::string file;
+  uint64_t ops_before = 0;  // instructions of the IR
+  uint64_t ops_after = 0;
+  uint64_t instructions = 0;  // of the portable ISA; 0: not lowered to it
+  Traffic traffic_before;
+  Traffic traffic_after;
+  std::string evidence;     // "meaning proved (replay), code sampled 4,352"
+  std::array<uint64_t, embed::CpuLevelCount> native_bytes = {};  // by level, both forms together
+  uint64_t isa_bytes = 0;
+  bool in_pieces = false;   // large launches are shared by threads
+  double ms = 0;            // when it was compiled
+  bool cached = false;
+  std::vector<std::string> targets;  // what it was made for
+  std::vector<Refusal> refusals;
+};
+
+struct Report {
+  std::vector<KernelReport> kernels;  // in the order of the files
+  std::vector<Error> errors;          // of files; then nothing was written
+  std::vector<std::string> written;   // files whose content changed
+  std::vector<std::string> outputs;   // all files
+  double ms = 0;
+};
+
+// Files by their ending: .py, .json, .cir, .frz.
+Result<Report> Build(std::span<const std::string> files, const BuildOptions& options);
+
+// The table, the reasons below it, and a line of totals.
+std::string PrintTable(const Report& report);
+
+}  // namespace frazil::aot
