@@ -1,7 +1,8 @@
-"""Y = 1 / (1 + e^-X), without overflow at either end."""
+import frazil
 
 
 def sigmoid(X: DeviceArray[f32], Y: DeviceArray[f32], n: u32):
+    """Y = 1 / (1 + e^-X), without overflow at either end."""
     i = get_global_id()
     if i < n:
-        Y[i] = sigmoid(X[i])
+        Y[i] = frazil.sigmoid(X[i])

@@ -1,8 +1,9 @@
-"""Y = softmax of each row of X [rows, cols]: e^(x - greatest of the row) over the sum of those. One lane per row; Y
-may be X itself."""
+from math import inf
 
 
 def softmax(X: DeviceArray[f32], Y: DeviceArray[f32], rows: u32, cols: u32):
+    """Y = softmax of each row of X [rows, cols]: e^(x - greatest of the row) over the sum of those. One lane per
+    row; Y may be X itself."""
     row = get_global_id()
     if row < rows:
         first = row * cols

@@ -1,12 +1,11 @@
-"""2-D convolution (correlation, as in networks) of X [batch, C_in, H_in, W_in] with W [C_out, C_in / groups, K_h,
-K_w] into Y [batch, C_out, H_out, W_out], where H_out = (H_in + 2 pad_h - dilation_h (K_h - 1) - 1) // stride_h + 1
-and W_out likewise; outside of X there are zeros. The first seven parameters alone would be one channel, stride 1,
-no padding; the rest stands behind them. Every element is one chain of fused multiply-adds in the order of W."""
-
-
 def conv2d(X: DeviceArray[f32], W: DeviceArray[f32], Y: DeviceArray[f32], H_in: u32, W_in: u32, K_h: u32, K_w: u32,
            batch: u32, C_in: u32, C_out: u32, stride_h: u32, stride_w: u32, pad_h: u32, pad_w: u32, dilation_h: u32,
            dilation_w: u32, groups: u32):
+    """2-D convolution (correlation, as in networks) of X [batch, C_in, H_in, W_in] with W [C_out, C_in / groups,
+    K_h, K_w] into Y [batch, C_out, H_out, W_out], where H_out = (H_in + 2 pad_h - dilation_h (K_h - 1) - 1) //
+    stride_h + 1 and W_out likewise; outside of X there are zeros. The first seven parameters alone would be one
+    channel, stride 1, no padding; the rest stands behind them. Every element is one chain of fused multiply-adds in
+    the order of W."""
     H_out = (usize(H_in) + 2 * usize(pad_h) - usize(dilation_h) * (usize(K_h) - 1) - 1) // usize(stride_h) + 1
     W_out = (usize(W_in) + 2 * usize(pad_w) - usize(dilation_w) * (usize(K_w) - 1) - 1) // usize(stride_w) + 1
     x = get_global_id(0)

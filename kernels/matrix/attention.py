@@ -1,9 +1,10 @@
-"""Y = softmax(Q K^T / sqrt(d)) V, one lane per query: Q [queries, d], K [keys, d], V [keys, d_value], Y [queries,
-d_value]. Scores [queries, keys] is where a lane keeps its row; afterwards it holds the weights."""
+from math import inf
 
 
 def attention(Q: DeviceArray[f32], K: DeviceArray[f32], V: DeviceArray[f32], Scores: DeviceArray[f32],
               Y: DeviceArray[f32], queries: u32, keys: u32, d: u32, d_value: u32):
+    """Y = softmax(Q K^T / sqrt(d)) V, one lane per query: Q [queries, d], K [keys, d], V [keys, d_value], Y
+    [queries, d_value]. Scores [queries, keys] is where a lane keeps its row; afterwards it holds the weights."""
     query = get_global_id()
     if query < queries:
         scale = 1.0 / sqrt(f32(d))

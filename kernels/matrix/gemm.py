@@ -1,9 +1,7 @@
-"""Y = alpha A' B' + beta C, where A' is A [M, K], or A [K, M] turned around if transA is not 0; B' likewise [K, N];
-C and Y are [M, N]. Where beta is 0, C is not looked at, so a NaN in it does no harm."""
-
-
 def gemm(A: DeviceArray[f32], B: DeviceArray[f32], C: DeviceArray[f32], Y: DeviceArray[f32], M: u32, N: u32, K: u32,
          alpha: f32, beta: f32, transA: u32, transB: u32):
+    """Y = alpha A' B' + beta C, where A' is A [M, K], or A [K, M] turned around if transA is not 0; B' likewise [K,
+    N]; C and Y are [M, N]. Where beta is 0, C is not looked at, so a NaN in it does no harm."""
     column = get_global_id(0)
     row = get_global_id(1)
     if row < M and column < N:

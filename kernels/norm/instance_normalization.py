@@ -1,9 +1,7 @@
-"""Each plane of X [N, C, H, W] normalized by its own mean and variance, then scale[c] and bias[c]. One lane per
-plane."""
-
-
 def instance_normalization(X: DeviceArray[f32], scale: DeviceArray[f32], bias: DeviceArray[f32], Y: DeviceArray[f32],
                            N: u32, C: u32, H: u32, W: u32, epsilon: f32):
+    """Each plane of X [N, C, H, W] normalized by its own mean and variance, then scale[c] and bias[c]. One lane per
+    plane."""
     plane = get_global_id()
     if plane < usize(N) * usize(C):
         channel = plane % usize(C)

@@ -1,9 +1,7 @@
-"""Y = (X - mean) / sqrt(variance + epsilon) * scale + bias for each row of X [batch_size, features]; the variance
-is that of the row, about its own mean. One lane per row; Y may be X itself."""
-
-
 def layer_norm(X: DeviceArray[f32], scale: DeviceArray[f32], bias: DeviceArray[f32], Y: DeviceArray[f32],
                batch_size: u32, features: u32, epsilon: f32):
+    """Y = (X - mean) / sqrt(variance + epsilon) * scale + bias for each row of X [batch_size, features]; the
+    variance is that of the row, about its own mean. One lane per row; Y may be X itself."""
     row = get_global_id()
     if row < batch_size:
         first = row * features

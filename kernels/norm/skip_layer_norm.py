@@ -1,9 +1,7 @@
-"""Layer normalization of X + Skip: rows of `hidden` elements, n elements in all. Without an epsilon a row of equal
-elements would divide by zero."""
-
-
 def skip_layer_norm(X: DeviceArray[f32], Skip: DeviceArray[f32], Gamma: DeviceArray[f32], Beta: DeviceArray[f32],
                     Y: DeviceArray[f32], n: u32, hidden: u32, epsilon: f32):
+    """Layer normalization of X + Skip: rows of `hidden` elements, n elements in all. Without an epsilon a row of
+    equal elements would divide by zero."""
     row = get_global_id()
     if row < n // hidden:
         first = row * hidden

@@ -1,7 +1,5 @@
-"""Y[row] = the mean of a row of X [batch_size, features]; NaN where a row is empty."""
-
-
 def reduce_mean(X: DeviceArray[f32], Y: DeviceArray[f32], batch_size: u32, features: u32):
+    """Y[row] = the mean of a row of X [batch_size, features]; NaN where a row is empty."""
     row = get_global_id()
     if row < batch_size:
         total = 0.0

@@ -1,7 +1,5 @@
-"""c = a * b, element by element."""
-
-
 def vector_mul(a: DeviceArray[f32], b: DeviceArray[f32], c: DeviceArray[f32], n: u32):
+    """c = a * b, element by element."""
     i = get_global_id()
     if i < n:
         c[i] = a[i] * b[i]
