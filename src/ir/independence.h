@@ -28,7 +28,8 @@ Independence IndependenceOf(const Program& program, const Function& function, In
 
 // The kernel with its outermost `parallel` cut to a range: two `index` parameters are appended, `range.lo` and
 // `range.hi`, and the loop runs over the part of its own range that lies in [lo, hi) of 0, 1, .. trips - 1. Running
-// every piece of a partition of the trips, in any order, is running the kernel.
+// every piece of a partition of the trips, in any order, is running the kernel; a trap is the one of the lowest
+// iteration that trapped. Without trips one piece, [0, 0), is still to be run: what stands before the loop may trap.
 struct RangedKernel {
   Program program;         // what a piece runs
   Program trips;           // the entry's scalar parameters and buffer lengths -> the number of trips, as `index`

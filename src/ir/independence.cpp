@@ -1,0 +1,515 @@
+// An iteration may run at any time if it touches no element that another one writes. That is shown by giving every
+// iteration a window of its own in each written buffer: all accesses of iteration i lie in base + stride * i + [0,
+// stride). Buffers that are only collected into by one commuting atomic need no window. Where two parameters might be
+// one buffer and a common window does not cover both, the launch has to see that they differ.
+//
+// Windows are compared as whole numbers although indices wrap. That is right while stride times trips fits 64 bits:
+// by the types of what they are made of, because loops that turn so often are really executed, or because an access
+// that every iteration makes would have left its buffer, and trapped, before it wrapped.
+#include "ir/independence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/check.h"
+#include "ir/barrier_plan.h"
+#include "ir/lane_forms.h"
+
+namespace frazil::ir {
+namespace {
+
+// No run gets through this many iterations.
+constexpr int ExecutedBits = 48;
+
+struct Touch {
+  InstId inst;
+  ValueId buffer;
+  bool writes = false;
+  // A commuting update whose old value nobody reads.
+  std::optional<AtomicKind> collects;
+  std::optional<IndexForm> index;  // nothing: anywhere
+  uint32_t phase = 0;
+  bool always = true;  // every iteration makes it
+  size_t place = 0;    // what is known there
+};
+
+class Collector {
+ public:
+  Collector(const Program& program, const Function& function, const Inst& parallel)
+      : program_(program), function_(function), parallel_(parallel), forms_(function, parallel) {}
+
+  // False with a reason where something is in the way whatever the indices are.
+  bool Run() {
+    Knowledge start;
+    Loop(start, parallel_);
+    for (const LaneForms::Digit& digit : forms_.digits()) {
+      if (digit.atom == forms_.counter().index || !digit.extent) continue;
+      start.bounds[digit.atom] = {IndexForm::Constant(0), *digit.extent - IndexForm::Constant(1)};
+    }
+    uses_.assign(function_.values.size(), 0);
+    for (ValueId operand : function_.operands) ++uses_[operand.index];
+    return Visit(Function::region_of(parallel_, 0), start, true, true);
+  }
+
+  LaneForms& forms() { return forms_; }
+  const std::vector<Touch>& accesses() const { return accesses_; }
+  const Knowledge& KnowledgeAt(const Touch& access) const { return places_[access.place]; }
+  uint32_t phases() const { return phase_ + 1; }
+  const std::string& why_not() const { return why_not_; }
+  Location where() const { return where_; }
+
+ private:
+  bool Refuse(const Inst& inst, std::string reason) {
+    why_not_ = std::move(reason);
+    where_ = inst.location;
+    return false;
+  }
+
+  // What a turn of a loop knows: its counter's range, and that there is a turn.
+  void Loop(Knowledge& knowledge, const Inst& loop) {
+    const uint32_t counter = Function::param_of(function_.region(Function::region_of(loop, 0)), 0).index;
+    Knowledge::Bounds bounds = forms_.BoundsOfLoop(loop);
+    const IndexForm high = forms_.Of(function_.operand(loop, 1));
+    knowledge.facts.push_back(high - bounds.low - IndexForm::Constant(1));
+    const bool is_for = loop.op == Op::For;
+    if (is_for && (function_.word(loop, 0) <= 0 || function_.values[counter].type == types::U64)) return;
+    const bool from_zero = bounds.low.constant().value_or(-1) >= 0;
+    const bool is_atom = high.size() == 1 && high.degree() == 1 && high.terms().begin()->second == 1;
+    const bool by_one = !is_for || function_.word(loop, 0) == 1;
+    if (from_zero && is_atom && by_one) knowledge.executed.push_back(high.Atoms()[0].index);
+    knowledge.bounds[counter] = std::move(bounds);
+  }
+
+  bool Visit(RegionId region, const Knowledge& knowledge, bool always, bool own_phases) {
+    size_t place = SIZE_MAX;
+    for (InstId id : function_.region(region).insts) {
+      const Inst& inst = function_.inst(id);
+      const bool is_structure = own_phases && inst.op != Op::Parallel && HasBarrier(function_, inst);
+      if (is_structure) ++phase_;
+      const size_t before = accesses_.size();
+      if (!VisitInst(id, knowledge, always, own_phases)) return false;
+      if (accesses_.size() > before && inst.regions.count == 0) {
+        if (place == SIZE_MAX) places_.push_back(knowledge), place = places_.size() - 1;
+        for (size_t i = before; i < accesses_.size(); ++i) accesses_[i].place = place;
+      }
+      if (is_structure) ++phase_;
+    }
+    return true;
+  }
+
+  bool VisitInst(InstId id, const Knowledge& knowledge, bool always, bool own_phases) {
+    const Inst& inst = function_.inst(id);
+    switch (inst.op) {
+      case Op::Load:
+        return Add(id, function_.operand(inst, 0), false, function_.operand(inst, 1), always);
+      case Op::Store:
+      case Op::AtomicCas:
+        return Add(id, function_.operand(inst, 0), true, function_.operand(inst, 1), always);
+      case Op::AtomicRmw:
+        Add(id, function_.operand(inst, 0), true, function_.operand(inst, 1), always);
+        if (!accesses_.empty() && accesses_.back().inst == id) accesses_.back().collects = Collects(inst);
+        return true;
+      case Op::TensorLoad:
+        return Add(id, function_.operand(inst, 0), false, {}, always);
+      case Op::TensorStore:
+        return Add(id, function_.operand(inst, 0), true, {}, always);
+      case Op::Input:
+      case Op::Output:
+      case Op::Hint:
+        return Refuse(inst, fmt::format("{} takes turns in a stream", Info(inst.op).mnemonic));
+      case Op::Barrier:
+        if (own_phases) ++phase_;
+        return true;
+      case Op::Call:
+        return VisitCall(id, always);
+      case Op::If:
+        return VisitIf(inst, knowledge, own_phases);
+      case Op::For:
+      case Op::Parallel: {
+        Knowledge inner = knowledge;
+        Loop(inner, inst);
+        if (!always) inner.executed = knowledge.executed;
+        return Visit(Function::region_of(inst, 0), inner, always, own_phases && inst.op == Op::For);
+      }
+      default:
+        for (uint32_t r = 0; r < inst.regions.count; ++r)
+          if (!Visit(Function::region_of(inst, r), knowledge, false, own_phases)) return false;
+        return true;
+    }
+  }
+
+  std::optional<AtomicKind> Collects(const Inst& inst) const {
+    const AtomicKind kind = static_cast<AtomicKind>(function_.word(inst, 0));
+    const bool is_float = IsFloat(inst.type.scalar);
+    const bool may_reorder = !is_float || function_.word(inst, 1) != 0;
+    const bool is_read = uses_[Function::result_of(inst).index] != 0;
+    if (kind == AtomicKind::Exchange || !may_reorder || is_read) return std::nullopt;
+    return kind;
+  }
+
+  // An access of scratch that the iteration itself makes is nobody else's business.
+  bool Add(InstId id, ValueId buffer, bool writes, std::optional<ValueId> index, bool always) {
+    if (forms_.IsInside(buffer)) return true;
+    Touch access{id, buffer, writes, std::nullopt, std::nullopt, phase_, always};
+    if (index) access.index = forms_.Of(*index);
+    accesses_.push_back(std::move(access));
+    return true;
+  }
+
+  bool VisitCall(InstId id, bool always) {
+    const Inst& inst = function_.inst(id);
+    const FuncId callee(static_cast<uint32_t>(function_.word(inst, 0)));
+    const Function& target = program_.functions[callee.index];
+    if (target.is_prelude) return true;
+    std::vector<bool> seen(program_.functions.size(), false);
+    if (UsesStreams(callee, seen)) return Refuse(inst, fmt::format("@{} takes turns in a stream", target.name));
+    for (uint32_t i = 0; i < inst.operands.count; ++i) {
+      ValueId argument = function_.operand(inst, i);
+      if (!function_.type(argument).is_buffer()) continue;
+      Add(id, argument, target.param_type(i).access != Access::In, {}, always);
+    }
+    return true;
+  }
+
+  bool UsesStreams(FuncId id, std::vector<bool>& seen) const {
+    if (seen[id.index]) return false;
+    seen[id.index] = true;
+    const Function& function = program_.functions[id.index];
+    return std::ranges::any_of(function.insts, [&](const Inst& inst) {
+      if (Info(inst.op).effect == Effect::Io) return true;
+      return inst.op == Op::Call && UsesStreams(FuncId(static_cast<uint32_t>(function.word(inst, 0))), seen);
+    });
+  }
+
+  bool VisitIf(const Inst& inst, const Knowledge& knowledge, bool own_phases) {
+    for (uint32_t r = 0; r < 2; ++r) {
+      Knowledge inner = knowledge;
+      AddFacts(inner, function_.operand(inst, 0), r == 0);
+      if (!Visit(Function::region_of(inst, r), inner, false, own_phases)) return false;
+      if (own_phases && HasBarrier(function_, inst)) ++phase_;
+    }
+    return true;
+  }
+
+  // What a condition says of indices, if it holds or does not.
+  void AddFacts(Knowledge& knowledge, ValueId condition, bool holds) {
+    InstId def = function_.values[condition.index].def;
+    if (!def.valid()) return;
+    const Inst& inst = function_.inst(def);
+    if (inst.op == (holds ? Op::And : Op::Or)) {
+      AddFacts(knowledge, function_.operand(inst, 0), holds);
+      AddFacts(knowledge, function_.operand(inst, 1), holds);
+      return;
+    }
+    if (inst.op == Op::Not) return AddFacts(knowledge, function_.operand(inst, 0), !holds);
+    if (inst.operands.count != 2 || inst.type != types::Index) return;
+    const IndexForm a = forms_.Of(function_.operand(inst, 0)), b = forms_.Of(function_.operand(inst, 1));
+    const IndexForm one = IndexForm::Constant(1);
+    switch (inst.op) {
+      case Op::Lt:
+        return knowledge.facts.push_back(holds ? b - a - one : a - b);
+      case Op::Le:
+        return knowledge.facts.push_back(holds ? b - a : a - b - one);
+      case Op::Gt:
+        return knowledge.facts.push_back(holds ? a - b - one : b - a);
+      case Op::Ge:
+        return knowledge.facts.push_back(holds ? a - b : b - a - one);
+      default:
+        return;
+    }
+  }
+
+  const Program& program_;
+  const Function& function_;
+  const Inst& parallel_;
+  LaneForms forms_;
+  std::vector<uint32_t> uses_;
+  std::vector<Touch> accesses_;
+  std::vector<Knowledge> places_;
+  uint32_t phase_ = 0;
+  std::string why_not_;
+  Location where_;
+};
+
+// Do all these accesses stay in windows of their iterations?
+class WindowFinder {
+ public:
+  WindowFinder(Collector& collector, const Function& function, const Inst& parallel)
+      : collector_(collector), forms_(collector.forms()), function_(function), parallel_(parallel) {}
+
+  struct Answer {
+    bool found = false;
+    SignProver::Conditions conditions;
+    const Touch* culprit = nullptr;
+    std::string reason;
+  };
+
+  Answer Find(const std::vector<const Touch*>& accesses) {
+    Answer answer;
+    if (!FindStrides(accesses, answer)) return answer;
+    // The whole counter moves the index: its parts need not be told apart.
+    if (std::optional<IndexForm> stride = WholeStride()) {
+      for (SignProver::Conditions* conditions : {static_cast<SignProver::Conditions*>(nullptr), &answer.conditions})
+        if (Covers(accesses, *stride, conditions, answer)) return Finish(accesses, *stride, answer);
+      return answer;
+    }
+    std::vector<size_t> order(strides_.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (order.size() > 5) return answer;
+    do {
+      answer.conditions.clear();
+      if (Nests(accesses, order, answer.conditions) &&
+          Covers(accesses, strides_[order[0]], &answer.conditions, answer))
+        return Finish(accesses, strides_[order.back()], answer);
+    } while (std::next_permutation(order.begin(), order.end()));
+    return answer;
+  }
+
+ private:
+  // The common factors of the counter's digits, and what is left of each index.
+  bool FindStrides(const std::vector<const Touch*>& accesses, Answer& answer) {
+    strides_.clear();
+    rests_.clear();
+    for (const Touch* access : accesses) {
+      answer.culprit = access;
+      answer.reason = "its index is not known to differ from iteration to iteration";
+      if (!access->index) return false;
+      IndexForm rest = *access->index;
+      std::vector<IndexForm> strides;
+      for (const LaneForms::Digit& digit : forms_.digits()) {
+        std::optional<IndexForm> stride = access->index->Coefficient(ValueId(digit.atom));
+        if (!stride || stride->size() == 0) return false;
+        for (ValueId atom : stride->Atoms())
+          if (!forms_.IsUniform(atom.index)) return false;
+        strides.push_back(*stride);
+        rest = rest.Without(ValueId(digit.atom));
+      }
+      if (!strides_.empty() && strides_ != strides) {
+        answer.reason = "it moves with the iterations at another pace than an earlier access";
+        return false;
+      }
+      strides_ = std::move(strides);
+      rests_.push_back(std::move(rest));
+    }
+    return true;
+  }
+
+  std::optional<IndexForm> WholeStride() {
+    const IndexForm stride = strides_[0];
+    const IndexForm whole = forms_.Of(forms_.counter());
+    for (size_t d = 0; d < strides_.size(); ++d) {
+      std::optional<IndexForm> weight = whole.Coefficient(ValueId(forms_.digits()[d].atom));
+      if (!weight || *weight * stride != strides_[d]) return std::nullopt;
+    }
+    return stride;
+  }
+
+  // Does every rest lie in [base, base + |stride|)?
+  bool Covers(const std::vector<const Touch*>& accesses, const IndexForm& stride,
+              SignProver::Conditions* conditions, Answer& answer) {
+    const bool falls = stride.constant().value_or(0) < 0;
+    const IndexForm size = falls ? IndexForm::Constant(0) - stride : stride;
+    for (const IndexForm& candidate : rests_) {
+      std::optional<IndexForm> base = LowEnd(candidate, collector_.KnowledgeAt(*accesses[&candidate - rests_.data()]));
+      if (!base) continue;
+      const size_t before = conditions == nullptr ? 0 : conditions->size();
+      bool all = true;
+      for (size_t i = 0; i < accesses.size() && all; ++i) {
+        SignProver prover(forms_, collector_.KnowledgeAt(*accesses[i]), conditions);
+        all = prover.IsNonNegative(rests_[i] - *base) &&
+              prover.IsNonNegative(*base + size - IndexForm::Constant(1) - rests_[i]);
+        if (!all) answer.culprit = accesses[i], answer.reason = "other iterations may reach the same element";
+      }
+      if (all) return true;
+      if (conditions != nullptr) conditions->resize(before);
+    }
+    return false;
+  }
+
+  // The rest with its own atoms at their lower bounds, as far as that is one expression for all iterations.
+  std::optional<IndexForm> LowEnd(const IndexForm& rest, const Knowledge& knowledge) {
+    IndexForm low = rest;
+    for (int turns = 0; turns < 8; ++turns) {
+      std::vector<ValueId> atoms = low.Atoms();
+      auto own = std::find_if(atoms.rbegin(), atoms.rend(),
+                              [&](ValueId atom) { return !forms_.IsUniform(atom.index); });
+      if (own == atoms.rend()) return low;
+      auto bounds = knowledge.bounds.find(own->index);
+      std::optional<IndexForm> slope = low.Coefficient(*own);
+      if (bounds == knowledge.bounds.end() || !slope) return std::nullopt;
+      const bool falls = slope->constant().value_or(0) < 0;
+      low = low.Without(*own) + *slope * (falls ? bounds->second.high : bounds->second.low);
+    }
+    return std::nullopt;
+  }
+
+  // Each digit's stride spans all of the digits below it.
+  bool Nests(const std::vector<const Touch*>& accesses, const std::vector<size_t>& order,
+             SignProver::Conditions& conditions) {
+    for (size_t i = 0; i + 1 < order.size(); ++i) {
+      const std::optional<IndexForm>& extent = forms_.digits()[order[i]].extent;
+      if (!extent) return false;
+      SignProver prover(forms_, collector_.KnowledgeAt(*accesses[0]), &conditions);
+      if (!prover.IsNonNegative(strides_[order[i + 1]] - strides_[order[i]] * *extent)) return false;
+    }
+    return true;
+  }
+
+  Answer Finish(const std::vector<const Touch*>& accesses, const IndexForm& stride, Answer& answer) {
+    answer.found = true;
+    for (const Touch* access : accesses) {
+      if (access->always || Fits(stride, collector_.KnowledgeAt(*access))) continue;
+      answer.found = false;
+      answer.culprit = access;
+      answer.reason = "the distance of its elements times the number of iterations may wrap";
+    }
+    return answer;
+  }
+
+  bool Fits(const IndexForm& stride, const Knowledge& knowledge) {
+    int trip_bits = 0;
+    const IndexForm trips = forms_.UpperOf(function_.operand(parallel_, 1));
+    for (const auto& [product, coefficient] : trips.terms()) trip_bits = std::max(trip_bits, BitsOf(product, coefficient));
+    trip_bits = std::min(trip_bits + (trips.size() > 1 ? 1 : 0), ExecutedBits);
+    for (const auto& [product, coefficient] : stride.terms()) {
+      std::vector<uint32_t> executed = knowledge.executed, others;
+      for (uint32_t atom : product) {
+        auto found = std::ranges::find(executed, atom);
+        if (found != executed.end()) executed.erase(found);
+        else others.push_back(atom);
+      }
+      const int counted = others.size() == product.size() ? trip_bits : ExecutedBits;
+      if (counted + BitsOf(others, coefficient) > (stride.size() > 1 ? 63 : 64)) return false;
+    }
+    return true;
+  }
+
+  int BitsOf(const std::vector<uint32_t>& product, uint64_t coefficient) const {
+    const int64_t factor = std::abs(static_cast<int64_t>(coefficient));
+    int bits = 0;
+    while (bits < 63 && (int64_t{1} << bits) < factor) ++bits;
+    for (uint32_t atom : product) bits += forms_.BitsOfAtom(atom);
+    return bits;
+  }
+
+  Collector& collector_;
+  LaneForms& forms_;
+  const Function& function_;
+  const Inst& parallel_;
+  std::vector<IndexForm> strides_;  // of the counter's digits
+  std::vector<IndexForm> rests_;    // of each access
+};
+
+class Judge {
+ public:
+  Judge(const Program& program, const Function& function, const Inst& parallel)
+      : program_(program), function_(function), collector_(program, function, parallel),
+        finder_(collector_, function, parallel) {}
+
+  Independence Run() {
+    if (!collector_.Run()) {
+      answer_.why_not = collector_.why_not();
+      answer_.where = collector_.where();
+      return std::move(answer_);
+    }
+    answer_.independent = true;
+    for (uint32_t phase = 0; phase < collector_.phases() && answer_.independent; ++phase) JudgePhase(phase);
+    if (!answer_.independent) {
+      answer_.disjoint.clear();
+      answer_.at_most.clear();
+    }
+    auto tidy = [](auto& pairs) {
+      std::ranges::sort(pairs);
+      pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    };
+    tidy(answer_.disjoint);
+    tidy(answer_.at_most);
+    return std::move(answer_);
+  }
+
+ private:
+  using Accesses = std::vector<const Touch*>;
+
+  bool Refuse(const Touch& access, const std::string& reason) {
+    if (!answer_.independent) return false;
+    const Inst& inst = function_.inst(access.inst);
+    const uint32_t index = access.buffer.index;
+    const bool named = index < function_.value_names.size() && !function_.value_names[index].empty();
+    answer_.independent = false;
+    answer_.where = inst.location;
+    answer_.why_not = fmt::format("{} of %{}: {}", Info(inst.op).mnemonic,
+                                  named ? function_.value_names[index] : fmt::to_string(index), reason);
+    return false;
+  }
+
+  void JudgePhase(uint32_t phase) {
+    std::map<uint32_t, Accesses> buffers;
+    for (const Touch& access : collector_.accesses())
+      if (access.phase == phase) buffers[access.buffer.index].push_back(&access);
+    for (auto& [buffer, accesses] : buffers)
+      if (Writes(accesses) && !JudgeBuffer(accesses)) return;
+    for (auto& [a, first] : buffers)
+      for (auto& [b, second] : buffers)
+        if (a < b && (Writes(first) || Writes(second)) && !JudgePair(first, second)) return;
+  }
+
+  static bool Writes(const Accesses& accesses) {
+    return std::ranges::any_of(accesses, [](const Touch* access) { return access->writes; });
+  }
+
+  // All are the same commuting update.
+  static bool OnlyCollects(const Accesses& accesses) {
+    return std::ranges::all_of(accesses, [&](const Touch* access) {
+      return access->collects && access->collects == accesses[0]->collects;
+    });
+  }
+
+  bool JudgeBuffer(const Accesses& accesses) {
+    if (OnlyCollects(accesses)) return true;
+    WindowFinder::Answer found = finder_.Find(accesses);
+    if (!found.found) return Refuse(found.culprit != nullptr ? *found.culprit : *accesses[0], found.reason);
+    answer_.at_most.insert(answer_.at_most.end(), found.conditions.begin(), found.conditions.end());
+    return true;
+  }
+
+  std::optional<uint32_t> ParamOf(const Touch& access) { return collector_.forms().ParamOf(access.buffer.index); }
+
+  bool JudgePair(const Accesses& first, const Accesses& second) {
+    std::optional<uint32_t> a = ParamOf(*first[0]), b = ParamOf(*second[0]);
+    if (!a || !b) return true;  // scratch is nothing but itself
+    const bool same_type = function_.type(first[0]->buffer).element() == function_.type(second[0]->buffer).element();
+    Accesses both = first;
+    both.insert(both.end(), second.begin(), second.end());
+    if (same_type && OnlyCollects(both)) return true;
+    if (same_type) {
+      WindowFinder::Answer found = finder_.Find(both);
+      const bool holds = std::ranges::all_of(found.conditions, [&](const auto& condition) {
+        return std::ranges::find(answer_.at_most, condition) != answer_.at_most.end();
+      });
+      if (found.found && holds) return true;
+    }
+    if (&function_ != &program_.entry_function())
+      return Refuse(Writes(first) ? *first[0] : *second[0], "the function may be given the same buffer twice");
+    answer_.disjoint.emplace_back(*a, *b);
+    return true;
+  }
+
+  const Program& program_;
+  const Function& function_;
+  Collector collector_;
+  WindowFinder finder_;
+  Independence answer_;
+};
+
+}  // namespace
+
+Independence IndependenceOf(const Program& program, const Function& function, InstId parallel) {
+  CHECK(function.inst(parallel).op == Op::Parallel);
+  return Judge(program, function, function.inst(parallel)).Run();
+}
+
+}  // namespace frazil::ir
