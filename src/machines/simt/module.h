@@ -20,8 +20,9 @@ enum class Mode : uint8_t { Program, Launch };
 enum Feature : uint32_t {
   UsesPhi = 1, UsesShared = 2, UsesPools = 4, UsesLabels = 8, UsesGuards = 16, UsesLaneOps = 32, UsesBarrier = 64,
   UsesAtomics = 128, UsesHalf = 256, UsesMath = 512, UsesHandles = 1024, UsesPar = 2048, UsesAlloc = 4096,
+  UsesLaunch = 8192,
 };
-constexpr uint32_t AllFeatures = 8191;
+constexpr uint32_t AllFeatures = 16383;
 
 // Rows of the file's sections.
 struct ParamRow {
@@ -100,9 +101,10 @@ struct ModuleParts {
 
 // Lays the parts out as a file and verifies it as LoadModule does (BadIsaProgram, with the instruction's source line).
 Result<Module> Seal(const ModuleParts& parts);
-// Checks magic, version, features, sections and checksum (BadArtifact), then verifies (BadIsaProgram). The first form
-// keeps the bytes; the second copies them.
-Result<Module> LoadModule(std::shared_ptr<const std::string> bytes);
+// Checks magic, version, features, sections and checksum (BadArtifact), then verifies (BadIsaProgram). Uses the bytes in
+// place (copies them only if they do not lie at a multiple of 8); `storage` keeps them alive, null where they live anyway.
+Result<Module> LoadModule(std::shared_ptr<const void> storage, std::string_view bytes);
+// The same for a copy of the bytes.
 Result<Module> LoadModule(std::string_view bytes);
 // The file, mapped read-only.
 Result<MappedModule> Map(const std::string& path);
