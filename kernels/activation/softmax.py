@@ -10,10 +10,10 @@ def softmax(X: DeviceArray[f32], Y: DeviceArray[f32], rows: u32, cols: u32):
         greatest = -inf
         for j in range(usize(cols)):
             greatest = max(greatest, X[first + j])
+        for j in range(usize(cols)):
+            Y[first + j] = exp(X[first + j] - greatest)
         total = 0.0
         for j in range(usize(cols)):
-            weight = exp(X[first + j] - greatest)
-            Y[first + j] = weight
-            total = total + weight
+            total = total + Y[first + j]
         for j in range(usize(cols)):
             Y[first + j] = Y[first + j] / total

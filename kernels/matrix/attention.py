@@ -16,11 +16,11 @@ def attention(Q: DeviceArray[f32], K: DeviceArray[f32], V: DeviceArray[f32], Sco
             score = score * scale
             Scores[query * keys + key] = score
             greatest = max(greatest, score)
+        for key in range(usize(keys)):
+            Scores[query * keys + key] = exp(Scores[query * keys + key] - greatest)
         total = 0.0
         for key in range(usize(keys)):
-            weight = exp(Scores[query * keys + key] - greatest)
-            Scores[query * keys + key] = weight
-            total = total + weight
+            total = total + Scores[query * keys + key]
         for key in range(usize(keys)):
             Scores[query * keys + key] = Scores[query * keys + key] / total
         for j in range(usize(d_value)):
