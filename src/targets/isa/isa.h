@@ -1,9 +1,9 @@
 // The door between the IR and the SIMT machine: a kernel becomes a module, and a module becomes the program again. The
 // way back proves the way there: both programs have one exact digest.
 //
-//   Lower      tensors become loops, calls are inlined (Prepare), then one instruction for each op that is left
+//   Lower      tensors become loops, calls are inlined (PrepareProgram), then one instruction for each op that is left
 //   Lift       reads a program-mode module as a program; moves of registers vanish
-//   ProveLowering   Lift of the module has the digest of Prepare of the program
+//   ProveLowering   Lift of the module has the digest of the prepared program
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@
 namespace frazil::targets::isa {
 
 // What lowering starts from: no tensor, no call, nothing but types of the machine; math ops stay. Fails with Unsupported.
-Result<ir::Program> Prepare(const ir::Program& program);
+Result<ir::Program> PrepareProgram(const ir::Program& program);
 // Empty, or one sentence why the program has no module.
 std::string WhyNot(const ir::Program& program);
 
 Result<machines::simt::Module> Lower(const ir::Program& program);
-// Of a program that Prepare gave.
+// Of a program that PrepareProgram gave.
 Result<machines::simt::Module> LowerPrepared(const ir::Program& prepared);
 
 // Fails with BadIsaProgram where the module has no program form: launch mode, guards, lanes together.
