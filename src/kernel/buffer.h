@@ -28,18 +28,19 @@ constexpr ir::Type TypeOf() {
   return ir::Type::Of(static_cast<Scalar>(log + (std::is_signed_v<T> ? 0 : 4)));
 }
 
+class Backend;
 class Executor;
 
 namespace internal {
 
 // Memory of a buffer: a multiple of 64 bytes at a multiple of 64, zeroed.
 struct Storage {
-  Storage(std::weak_ptr<void> owner, int slot, ir::Type element, int64_t length);
+  Storage(std::shared_ptr<Backend> backend, int slot, ir::Type element, int64_t length);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::weak_ptr<void> owner;  // the executor's table of slots
+  std::shared_ptr<Backend> backend;  // the executor's: where ops on it run
   int slot;
   ir::Type element;
   int64_t length;
@@ -79,6 +80,10 @@ class Buffer {
  private:
   friend class Executor;
   friend class Argument;
+  template <Element U>
+  friend class ReadView;
+  template <Element U>
+  friend class WriteView;
   explicit Buffer(std::shared_ptr<internal::Storage> storage) : storage_(std::move(storage)) {}
   std::shared_ptr<internal::Storage> storage_;
 };

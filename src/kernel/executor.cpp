@@ -15,11 +15,11 @@
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "kernel/backend.h"
+#include "kernel/internal.h"
 #include "kernel/program_cache.h"
 
 namespace frazil::kernel {
 
-// The table outlives its executor as long as one of its buffers does.
 struct Executor::Slots {
   mutable std::mutex mutex;
   std::array<std::weak_ptr<internal::Storage>, SlotCount> slots;
@@ -29,8 +29,8 @@ namespace internal {
 
 constexpr uint64_t Alignment = 64;
 
-Storage::Storage(std::weak_ptr<void> owner, int slot, ir::Type element, int64_t length)
-    : owner(std::move(owner)), slot(slot), element(element), length(length) {
+Storage::Storage(std::shared_ptr<Backend> backend, int slot, ir::Type element, int64_t length)
+    : backend(std::move(backend)), slot(slot), element(element), length(length) {
   const uint64_t bytes = static_cast<uint64_t>(length) * ir::BytesOf(element);
   const uint64_t rounded = (bytes / Alignment + 1) * Alignment;
   data = static_cast<std::byte*>(std::aligned_alloc(Alignment, rounded));
@@ -95,7 +95,7 @@ exec::Value Argument::Borrow(ir::Type type, void* data, size_t length) {
 
 Result<std::unique_ptr<Executor>> Executor::Create(const ExecutorOptions& options) {
   std::unique_ptr<Executor> executor(new Executor());
-  executor->slots_ = std::make_shared<Slots>();
+  executor->slots_ = std::make_unique<Slots>();
   Result<std::shared_ptr<Backend>> backend = MakeBackend(options);
   if (!backend) {
     if (!options.fall_back) return std::unexpected(std::move(backend.error()));
@@ -133,7 +133,7 @@ Result<std::shared_ptr<internal::Storage>> Executor::AllocateStorage(ir::Type ty
   if (slot == -1) return Fail(Diag::BadLaunch, fmt::format("all {} slots of the executor are in use", SlotCount));
   std::weak_ptr<internal::Storage>& place = slots_->slots[static_cast<size_t>(slot)];
   if (!place.expired()) return Fail(Diag::BadLaunch, fmt::format("slot c{:02} is in use", slot));
-  auto storage = std::make_shared<internal::Storage>(slots_, slot, type, length);
+  auto storage = std::make_shared<internal::Storage>(backend_, slot, type, length);
   if (storage->data == nullptr)
     return Fail(Diag::LimitReached, fmt::format("there is no memory for {} elements of {}", length,
                                                ir::ScalarName(type.scalar)));
@@ -153,8 +153,12 @@ Result<std::shared_ptr<internal::Storage>> Executor::StorageAt(int slot, ir::Typ
   return storage;
 }
 
+Result<std::shared_ptr<const LoadedKernel>> internal::LoadCached(Backend& backend, const ir::Program& program) {
+  return SharedCache().FindOrMake(ir::ExactDigest(program), backend.name(), [&] { return backend.Load(program); });
+}
+
 Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const ir::Program& program) {
-  return SharedCache().FindOrMake(ir::ExactDigest(program), backend_->name(), [&] { return backend_->Load(program); });
+  return internal::LoadCached(*backend_, program);
 }
 
 Result<std::shared_ptr<const LoadedKernel>> Executor::LoadFile(const std::string& path) {
@@ -194,7 +198,7 @@ Result<void> Executor::Launch(const LoadedKernel& kernel, const LaunchConfig& co
   if (next < arguments.size())
     return Fail(Diag::WrongArgumentCount, fmt::format("{} takes at most {} arguments, {} given", signature.name, next,
                                                       arguments.size()));
-  return LaunchValues(kernel, config, given);
+  return internal::LaunchValues(kernel, config, given);
 }
 
 Result<void> Executor::LaunchSlots(const LoadedKernel& kernel, const LaunchConfig& config) {
@@ -208,10 +212,10 @@ Result<void> Executor::LaunchSlots(const LoadedKernel& kernel, const LaunchConfi
                                                SlotCount - 1));
     given.back() = ValueOf(*TRY(StorageAt(*slot, param.type.element())));
   }
-  return LaunchValues(kernel, config, given);
+  return internal::LaunchValues(kernel, config, given);
 }
 
-Result<void> Executor::LaunchValues(const LoadedKernel& kernel, const LaunchConfig& config,
+Result<void> internal::LaunchValues(const LoadedKernel& kernel, const LaunchConfig& config,
                                     std::span<const std::optional<exec::Value>> given) {
   for (size_t i = 0; i < given.size(); ++i) {
     const ir::KernelParam& param = kernel.signature().params[i];

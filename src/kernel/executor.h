@@ -104,11 +104,9 @@ class Executor {
   Executor() = default;
   Result<std::shared_ptr<internal::Storage>> AllocateStorage(ir::Type type, int64_t length, int slot);
   Result<std::shared_ptr<internal::Storage>> StorageAt(int slot, ir::Type type) const;
-  Result<void> LaunchValues(const LoadedKernel& kernel, const LaunchConfig& config,
-                            std::span<const std::optional<exec::Value>> given);
 
   struct Slots;
-  std::shared_ptr<Slots> slots_;
+  std::unique_ptr<Slots> slots_;
   std::shared_ptr<Backend> backend_;
   std::string reason_;
 };

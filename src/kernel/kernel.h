@@ -3,7 +3,7 @@
 //   auto executor = frazil::kernel::Executor::Create().value();
 //   auto x = executor->Allocate<float>(1 << 20).value();
 //   x.CopyFrom(values).value();
-//   ops::math::relu(x, x).value();                          // a standard kernel
+//   ops::math::relu(x, x).value();                          // a standard kernel, on the executor's backend
 //   auto mine = executor->Load(program).value();            // one that arrived at run time
 //   executor->Launch(mine, LaunchConfig::Linear(n), {2.0f, x, y}).value();
 //
@@ -12,4 +12,5 @@
 
 #include "kernel/builders.h"       // IWYU pragma: export
 #include "kernel/executor.h"       // IWYU pragma: export
+#include "kernel/ops.h"            // IWYU pragma: export
 #include "kernel/program_cache.h"  // IWYU pragma: export
