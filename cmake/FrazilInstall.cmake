@@ -29,9 +29,11 @@ if(TARGET frazil)
   add_dependencies(product frazil)
   install(TARGETS frazil RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(TARGET frazil-worker)
-  add_dependencies(product frazil-worker)
-endif()
+foreach(program frazil-worker frazil-stage0)
+  if(TARGET ${program})
+    add_dependencies(product ${program})
+  endif()
+endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/frazil)
 install(TARGETS ${libraries} frazil_rt EXPORT frazilTargets
@@ -48,6 +50,7 @@ configure_package_config_file(cmake/frazilConfig.cmake.in
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/frazilConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
+  cmake/FrazilKernels.cmake
   ${CMAKE_BINARY_DIR}/package/frazilConfig.cmake
   ${CMAKE_BINARY_DIR}/package/frazilConfigVersion.cmake
   DESTINATION ${package_dir})

@@ -90,7 +90,8 @@ struct KernelData {
   uint32_t word_count;
   uint16_t trips_word;  // the word that is the number of iterations, or NoWord: the code `trips` tells it
   uint16_t reserved;
-  // By CPU level; absent where no verdict could be had for it. `ranged` takes two more words, begin and end.
+  // By CPU level; one for which no verdict could be had has the code of the level below. `ranged` takes two more words,
+  // begin and end.
   Rel<char> plain[CpuLevelCount];
   Rel<char> ranged[CpuLevelCount];
   Rel<char> trips;      // takes each scalar as a word and each buffer as its length
@@ -102,13 +103,14 @@ struct KernelData {
   Blob isa;                 // a .frzb file
   Blob ptx;
   Blob wasm;
-  Blob source;              // the program as text (.frz), as it was before it was optimized
-  char digest[32];          // of that program
+  char digest[32];          // exact digest of the program, as it was before it was optimized
 
   NativeEntry entry(const Rel<char>* forms, CpuLevel level) const;
   NativeEntry plain_entry(CpuLevel level) const { return entry(plain, level); }
   NativeEntry ranged_entry(CpuLevel level) const { return entry(ranged, level); }
 };
+
+static_assert(sizeof(KernelData) == 164 && alignof(KernelData) == 4);
 
 // What one generated file holds.
 struct ModuleData {
@@ -121,11 +123,14 @@ struct ModuleData {
   const KernelData* Find(std::string_view name) const;  // null if there is none
 };
 
-// The best form for a level: its own, or that of a level below.
+inline NativeEntry EntryOf(const Rel<char>& form) {
+  return reinterpret_cast<NativeEntry>(reinterpret_cast<uintptr_t>(&form) + static_cast<intptr_t>(form.offset));
+}
+
+// Null: there is no code for this level, nor for one below.
 inline NativeEntry KernelData::entry(const Rel<char>* forms, CpuLevel level) const {
-  for (int i = static_cast<int>(level); i >= 0; --i)
-    if (forms[i].offset != 0) return reinterpret_cast<NativeEntry>(reinterpret_cast<uintptr_t>(forms[i].get()));
-  return nullptr;
+  const Rel<char>& form = forms[static_cast<size_t>(level)];
+  return form.offset == 0 ? nullptr : EntryOf(form);
 }
 
 inline const KernelData* ModuleData::Find(std::string_view wanted) const {

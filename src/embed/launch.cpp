@@ -120,7 +120,7 @@ int64_t TripsOf(const KernelData& kernel, const uint64_t* words) {
   for (const ParamData& param : kernel.params)
     scalars[count++] = words[param.word + (param.role == ParamRole::Buffer ? 1 : 0)];
   uint64_t trips = 0;
-  const auto entry = reinterpret_cast<NativeEntry>(reinterpret_cast<uintptr_t>(kernel.trips.get()));
+  const NativeEntry entry = EntryOf(kernel.trips);
   NativeRun* run = ThreadRun();
   if (run == nullptr) return 0;
   if (const int32_t status = entry(scalars, &trips, run); status != 0) {

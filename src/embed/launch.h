@@ -84,6 +84,12 @@ TrapRecord RunPieces(const RangedCall& call, ThreadPool& pool) noexcept;
 
 // --- what generated functions use -------------------------------------------------------------------------
 
+// Without a branch between the tests.
+template <typename... Tests>
+constexpr bool Any(Tests... tests) {
+  return (static_cast<unsigned>(tests) | ...) != 0;
+}
+
 template <typename T>
 inline uint64_t WordOf(T value) {
   if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) return value.bits;

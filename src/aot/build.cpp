@@ -1,0 +1,291 @@
+// The whole way, top to bottom. Work is kept by the digest of everything it depends on; output files are written only if
+// their content changed, so that nothing that depends on them is built again for nothing.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "aot/aot.h"
+#include "aot/compile.h"
+#include "aot/generate.h"
+#include "aot/jobs.h"
+#include "aot/sources.h"
+#include "aot/toolchain.h"
+#include "aot/unit.h"
+#include "base/sha256.h"
+#include "exec/native_code.h"
+#include "frontends/kernels/kernels.h"
+
+namespace frazil::aot {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct File {
+  std::string path;
+  SourceKind kind = SourceKind::Text;
+  std::string content;
+  std::string text;  // what the reader reads: for Python its JSON
+  std::string key;
+  std::optional<Unit> unit;
+  bool cached = false;
+};
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (!file.good() && !file.eof()) return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read", path));
+  return bytes;
+}
+
+// All or nothing: whoever reads it sees the old content or the new one.
+Result<void> WriteFile(const std::string& path, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  std::error_code error;
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file.flush();
+    if (!file.good()) {
+      fs::remove(temporary, error);
+      return Fail(Diag::FileUnwritable, fmt::format("{} cannot be written", path));
+    }
+  }
+  fs::rename(temporary, path, error);
+  if (error) return Fail(Diag::FileUnwritable, fmt::format("{} cannot be written: {}", path, error.message()));
+  return {};
+}
+
+std::string KeyOf(const File& file, const BuildOptions& options, const std::string& toolchain) {
+  Sha256 hash;
+  const auto add = [&](std::string_view part) {
+    const uint64_t size = part.size();
+    hash.Update(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
+    hash.Update(part);
+  };
+  add("frazil unit 1");
+  add(toolchain);
+  add(fs::path(file.path).filename().string());
+  add(file.content);
+  if (file.kind == SourceKind::Python) add(frontends::kernels::PythonTool());
+  for (const Target target : options.targets) add(TargetName(target));
+  add(exec::CpuLevelName(exec::HostLevel()));
+  add(std::string_view(reinterpret_cast<const char*>(&options.limits), sizeof options.limits));
+  const auto digest = hash.Finish();
+  return Hex(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
+}
+
+class Building {
+ public:
+  Building(std::span<const std::string> files, const BuildOptions& options) : options_(options) {
+    for (const std::string& path : files) files_.emplace_back().path = path;
+    cache_ = options.cache.empty() ? (fs::path(options.out) / ".frazil").string() : options.cache;
+  }
+
+  Result<Report> Run() {
+    const auto start = std::chrono::steady_clock::now();
+    if (!IsIdentifier(options_.name) || Identifier(options_.name) != options_.name)
+      return Fail(Diag::BadUsage, fmt::format("'{}' cannot be the name of a C++ namespace", options_.name));
+    if (files_.empty()) return Fail(Diag::BadUsage, "no kernels were given");
+    TRY_VOID(MakeFolders());
+    TRY_VOID(ReadAll());
+    FindCached();
+    CallPython();
+    CompileRest();
+    Collect();
+    if (report_.errors.empty()) {
+      TRY_VOID(WriteAll());
+      DropStale();
+    }
+    report_.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return std::move(report_);
+  }
+
+ private:
+  Result<void> MakeFolders() {
+    for (const std::string& folder : {options_.out, cache_}) {
+      std::error_code error;
+      fs::create_directories(folder, error);
+      if (error) return Fail(Diag::FileUnwritable, fmt::format("{} cannot be made: {}", folder, error.message()));
+    }
+    return {};
+  }
+
+  Result<void> ReadAll() {
+    const std::string toolchain = ToolchainDigest();
+    for (File& file : files_) {
+      file.kind = TRY(KindOf(file.path));
+      std::error_code error;
+      if (!fs::is_regular_file(file.path, error))
+        return Fail(Diag::FileUnreadable, fmt::format("{} is not a file that can be read", file.path));
+      if (fs::file_size(file.path, error) > options_.limits.source_bytes)
+        return Fail(Diag::LimitReached, fmt::format("{} is larger than {} bytes", file.path, options_.limits.source_bytes));
+      file.content = TRY(ReadFile(file.path));
+      file.key = KeyOf(file, options_, toolchain);
+    }
+    return {};
+  }
+
+  std::string UnitPath(const File& file) const { return (fs::path(cache_) / (file.key + ".unit")).string(); }
+
+  void FindCached() {
+    for (File& file : files_) {
+      const Result<std::string> bytes = ReadFile(UnitPath(file));
+      if (bytes) file.unit = UnpackUnit(*bytes);
+      file.cached = file.unit.has_value();
+    }
+  }
+
+  // One start of Python for all files that need it.
+  void CallPython() {
+    std::vector<File*> wanted;
+    std::vector<std::string> paths;
+    for (File& file : files_) {
+      if (file.unit) continue;
+      if (file.kind == SourceKind::Python) {
+        wanted.push_back(&file);
+        paths.push_back(file.path);
+      } else {
+        file.text = file.content;
+      }
+    }
+    if (wanted.empty()) return;
+    frontends::kernels::PythonOptions python;
+    python.python = options_.python;
+    python.limits = options_.limits;
+    std::vector<Result<std::string>> texts = frontends::kernels::PythonFilesToJson(paths, python);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (texts[i]) {
+        wanted[i]->text = std::move(*texts[i]);
+      } else {
+        wanted[i]->unit.emplace().error = std::move(texts[i].error());
+      }
+    }
+  }
+
+  Unit Compile(const File& file) const {
+    Unit unit;
+    Result<std::vector<SourceKernel>> kernels = ReadKernels(file.path, file.kind, file.text, options_.limits);
+    if (!kernels) {
+      unit.error = std::move(kernels.error());
+      return unit;
+    }
+    for (const SourceKernel& kernel : *kernels) {
+      unit.kernels.push_back(CompileKernel(kernel, options_));
+      unit.kernels.back().report.file = file.path;
+    }
+    return unit;
+  }
+
+  void CompileRest() {
+    std::vector<File*> rest;
+    for (File& file : files_)
+      if (!file.unit) rest.push_back(&file);
+    const std::vector<JobResult> results = RunJobs(rest.size(), options_.jobs, options_.kernel_ms,
+                                                   [&](size_t i) { return PackUnit(Compile(*rest[i])); });
+    for (size_t i = 0; i < rest.size(); ++i) {
+      File& file = *rest[i];
+      if (results[i].done) file.unit = UnpackUnit(results[i].bytes);
+      if (!file.unit) {
+        Error error{Diag::WorkerFailed, results[i].reason.empty() ? "its compilation gave no answer" : results[i].reason};
+        error.file = file.path;
+        file.unit.emplace().error = std::move(error);
+      } else if (!file.unit->error) {
+        // A unit that cannot be kept is only slower next time.
+        (void)WriteFile(UnitPath(file), results[i].bytes);
+      }
+    }
+  }
+
+  void Collect() {
+    std::map<std::string, std::string> seen;
+    for (File& file : files_) {
+      if (file.unit->error) {
+        report_.errors.push_back(*file.unit->error);
+        continue;
+      }
+      for (BuiltKernel& kernel : file.unit->kernels) {
+        kernel.report.cached = file.cached;
+        kernel.report.file = file.path;
+        const auto [place, is_new] = seen.emplace(Identifier(kernel.report.name), file.path);
+        if (!is_new) {
+          Error error{Diag::Redefined, fmt::format("kernel '{}' is also in {}", kernel.report.name, place->second)};
+          error.file = file.path;
+          report_.errors.push_back(std::move(error));
+        }
+        report_.kernels.push_back(kernel.report);
+        kernels_.push_back(std::move(kernel));
+      }
+    }
+  }
+
+  Result<void> Write(const std::string& name, std::string_view bytes) {
+    const std::string path = (fs::path(options_.out) / name).string();
+    report_.outputs.push_back(path);
+    const Result<std::string> old = ReadFile(path);
+    if (old && *old == bytes && fs::exists(path)) return {};
+    TRY_VOID(WriteFile(path, bytes));
+    report_.written.push_back(path);
+    return {};
+  }
+
+  Result<void> WriteAll() {
+    TRY_VOID(Write(options_.name + ".hpp", GenerateHeader(options_.name, kernels_)));
+    TRY_VOID(Write(options_.name + ".cpp", GenerateSource(options_.name, kernels_)));
+    for (const BuiltKernel& kernel : kernels_) {
+      const std::string& name = kernel.report.name;
+      if (!kernel.isa.empty()) TRY_VOID(Write(name + ".frzb", kernel.isa));
+      if (!kernel.ptx.empty()) TRY_VOID(Write(name + ".ptx", kernel.ptx));
+      if (!kernel.wasm.empty()) TRY_VOID(Write(name + ".wasm", kernel.wasm));
+      if (!kernel.c.empty()) TRY_VOID(Write(name + ".h", kernel.c));
+    }
+    return options_.depfile.empty() ? Result<void>() : WriteDepfile();
+  }
+
+  Result<void> WriteDepfile() const {
+    const auto escape = [](const std::string& path) {
+      std::string escaped;
+      for (const char c : path) {
+        if (c == ' ' || c == '#') escaped += '\\';
+        if (c == '$') escaped += '$';
+        escaped += c;
+      }
+      return escaped;
+    };
+    std::string text = escape((fs::path(options_.out) / (options_.name + ".cpp")).string()) + ":";
+    for (const File& file : files_) text += " " + escape(file.path);
+    return WriteFile(options_.depfile, text + "\n");
+  }
+
+  // Units of earlier contents, in a folder that is ours alone.
+  void DropStale() const {
+    if (!options_.cache.empty()) return;
+    std::set<std::string> used;
+    for (const File& file : files_) used.insert(file.key + ".unit");
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(cache_, error))
+      if (entry.path().extension() == ".unit" && !used.contains(entry.path().filename().string()))
+        fs::remove(entry.path(), error);
+  }
+
+  const BuildOptions& options_;
+  std::vector<File> files_;
+  std::string cache_;
+  std::vector<BuiltKernel> kernels_;
+  Report report_;
+};
+
+}  // namespace
+
+Result<Report> Build(std::span<const std::string> files, const BuildOptions& options) {
+  return Building(files, options).Run();
+}
+
+}  // namespace frazil::aot

@@ -1,0 +1,134 @@
+// The two files as a whole. Nothing in them says when or where they were made: the same kernels give the same bytes.
+#include "aot/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace frazil::aot {
+namespace {
+
+constexpr std::string_view Keywords[] = {
+    "alignas", "alignof", "and", "and_eq", "asm", "atomic_cancel", "auto", "bitand", "bitor", "bool", "break", "case",
+    "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept",
+    "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do",
+    "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
+    "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator",
+    "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short",
+    "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
+    "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "xor_eq",
+    // What the generated text itself uses, and macros of the C library.
+    "std", "frazil", "config", "kernels", "errno", "stdin", "stdout", "stderr", "EOF", "NULL", "assert", "linux", "unix"};
+
+constexpr std::array<std::string_view, 14> CppTypes = {
+    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "frazil::embed::F16",
+    "frazil::embed::BF16", "float", "double", "bool", "int64_t"};
+
+std::string Comment(std::string_view text) {
+  std::string comment;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    // A backslash at the end of a line would make the next one a comment.
+    while (!line.empty() && (line.back() == '\\' || line.back() == ' ' || line.back() == '\r')) line.pop_back();
+    comment += line.empty() ? "///\n" : fmt::format("/// {}\n", line);
+  }
+  return comment;
+}
+
+std::vector<std::string> LengthNames(const BuiltKernel& kernel, size_t extent) {
+  std::vector<std::string> names;
+  for (const embed::PairData& pair : kernel.lengths)
+    if (pair.first == extent) names.push_back(Identifier(kernel.params[pair.second].name));
+  return names;
+}
+
+std::string DerivedComment(const BuiltKernel& kernel) {
+  std::string comment;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    if (kernel.params[i].role != embed::ParamRole::Extent) continue;
+    comment += fmt::format("/// {} is the length of {}.\n", kernel.params[i].name,
+                           fmt::join(LengthNames(kernel, i), " and of "));
+  }
+  return comment;
+}
+
+std::string HeaderOf(const BuiltKernel& kernel) {
+  if (!kernel.has_native()) {
+    std::string text = fmt::format("// {}: no function for this machine", kernel.report.name);
+    for (const Refusal& refusal : kernel.report.refusals)
+      if (refusal.target.starts_with("native")) return text + fmt::format(" ({}).\n\n", refusal.reason);
+    return text + ".\n\n";
+  }
+  std::string text = Comment(kernel.doc);
+  text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {}));
+  if (HasExtents(kernel)) {
+    text += DerivedComment(kernel);
+    text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = true, .bind = false}));
+  }
+  text += "/// The same launch, checked now, to be recorded in a frazil::embed::Sequence.\n";
+  text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = false, .bind = true}));
+  if (HasExtents(kernel))
+    text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = true, .bind = true}));
+  return text + "\n";
+}
+
+}  // namespace
+
+bool IsIdentifier(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && is_letter(name[0]) &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+std::string Identifier(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (!IsIdentifier(std::string_view(&c, 1)) && !(c >= '0' && c <= '9')) c = '_';
+  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) text.insert(0, "_");
+  const bool is_taken = std::ranges::find(Keywords, text) != std::end(Keywords) || text.starts_with("frz_");
+  return is_taken ? text + "_" : text;
+}
+
+std::string_view CppType(embed::ScalarKind scalar) { return CppTypes[static_cast<size_t>(scalar)]; }
+
+std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel> kernels) {
+  std::string text = fmt::format(
+      "// Kernels of {0}, compiled ahead of time by Frazil. Every launch is checked: lengths, overlap, null,\n"
+      "// alignment; nothing throws, allocates or locks. Link frazil::embed. Made by a program: do not edit.\n"
+      "#pragma once\n\n#include <cstdint>\n#include <span>\n\n#include \"embed/launch.h\"\n#include \"embed/sequence.h\"\n\n"
+      "namespace {0} {{\n\n",
+      module);
+  for (const BuiltKernel& kernel : kernels) text += HeaderOf(kernel);
+  text += fmt::format("/// Descriptors of all kernels above.\nconst frazil::embed::ModuleData& kernels() noexcept;\n\n"
+                      "}}  // namespace {}\n", module);
+  return text;
+}
+
+std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels) {
+  std::string text = fmt::format(
+      "// The kernels of {0}: descriptors in read-only memory, code in an executable section, and the functions that check\n"
+      "// a launch. Made by a program: do not edit.\n#include \"{0}.hpp\"\n\n"
+      "static_assert(frazil::embed::KernelDataVersion == {1} && frazil::embed::NativeAbiVersion == {2},\n"
+      "              \"made for another version of frazil::embed\");\n\nextern \"C\" {{\n",
+      module, embed::KernelDataVersion, embed::NativeAbiVersion);
+  for (const BuiltKernel& kernel : kernels)
+    text += fmt::format("extern const frazil::embed::KernelData {};\n", DataSymbol(module, kernel.report.name));
+  text += fmt::format("extern const frazil::embed::ModuleData {};\n}}\n\n{}\nnamespace {} {{\n\n", ModuleSymbol(module),
+                      DataAssembly(module, kernels), module);
+  for (const BuiltKernel& kernel : kernels) {
+    if (!kernel.has_native()) continue;
+    for (const bool bind : {false, true}) {
+      text += Definition(module, kernel, {.derived = false, .bind = bind});
+      if (HasExtents(kernel)) text += Definition(module, kernel, {.derived = true, .bind = bind});
+    }
+  }
+  text += fmt::format("const frazil::embed::ModuleData& kernels() noexcept {{ return {}; }}\n\n}}  // namespace {}\n",
+                      ModuleSymbol(module), module);
+  return text;
+}
+
+}  // namespace frazil::aot

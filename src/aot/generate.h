@@ -1,0 +1,39 @@
+// The text of what is generated: a header with typed functions, and a C++ file with their bodies, their descriptors and
+// their code. Both compilers of record take it; it includes nothing but embed/.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "aot/unit.h"
+
+namespace frazil::aot {
+
+std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel> kernels);
+std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels);
+
+// --- the parts ---------------------------------------------------------------------------------------------------
+
+// A name as a C++ identifier: keywords and what we use ourselves get an underscore.
+std::string Identifier(std::string_view name);
+bool IsIdentifier(std::string_view name);
+std::string_view CppType(embed::ScalarKind scalar);  // "float", "frazil::embed::F16"
+
+// Which form of a kernel's function.
+struct FunctionForm {
+  bool derived = false;  // without the extents, which are the lengths of buffers
+  bool bind = false;     // gives a launch to be recorded
+};
+// What a caller sees: "frazil::embed::Status saxpy(float a, ...) noexcept".
+std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form, std::string_view scope = "");
+std::string Definition(std::string_view module, const BuiltKernel& kernel, const FunctionForm& form);
+bool HasExtents(const BuiltKernel& kernel);
+
+// The symbol of a kernel's descriptor, and of the module's table.
+std::string DataSymbol(std::string_view module, std::string_view kernel);
+std::string ModuleSymbol(std::string_view module);
+// Assembly that defines them, with the code.
+std::string DataAssembly(std::string_view module, std::span<const BuiltKernel> kernels);
+
+}  // namespace frazil::aot

@@ -1,0 +1,22 @@
+// Work in processes of its own: as many at a time as there are cores, each with a time limit, and a crash of one is an
+// answer and not an end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace frazil::aot {
+
+struct JobResult {
+  bool done = false;
+  std::string bytes;   // what the job returned
+  std::string reason;  // one sentence, if it did not
+};
+
+// `job` runs in a child process, which sees everything as it is now and can change nothing here.
+std::vector<JobResult> RunJobs(size_t count, int at_a_time, uint64_t limit_ms,
+                               const std::function<std::string(size_t)>& job);
+
+}  // namespace frazil::aot

@@ -1,0 +1,69 @@
+// Each artifact is judged where something here can run it: WebAssembly by its engine, C by a compiler. The portable ISA is
+// proved by lifting it back.
+#include "aot/other_targets.h"
+
+#include <fmt/format.h>
+
+#include "aot/judge.h"
+#include "targets/c/c.h"
+#include "targets/wasm/wasm.h"
+
+namespace frazil::aot {
+namespace {
+
+Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& program, const std::string& symbol,
+                                 const Limits& limits) {
+  if (const std::string why = target.Refuses(program); !why.empty()) return Fail(Diag::Unsupported, why);
+  exec::EmitOptions options;
+  options.symbol = symbol;
+  exec::Artifact artifact = TRY(target.Emit(program, options));
+  const std::unique_ptr<exec::Callable> callable = TRY(target.Load(artifact));
+  const Judged judged = JudgeCode(program, *callable, limits);
+  if (!judged.accepted) return Fail(Diag::NotAdmitted, judged.reason);
+  return std::move(artifact.bytes);
+}
+
+Result<std::string> Emit(Target target, const std::string& name, const ir::Program& program,
+                         const BuildOptions& options) {
+  switch (target) {
+    case Target::Wasm:
+      return EmitAndJudge(*targets::wasm::MakeWasmTarget(), program, name, options.limits);
+    case Target::C:
+      return EmitAndJudge(*targets::c::MakeCTarget(), program, name, options.limits);
+    case Target::Isa:
+    case Target::Ptx:
+      return Fail(Diag::Unsupported, "not here");
+    case Target::Native:
+      break;
+  }
+  return Fail(Diag::Internal, "native code is made elsewhere");
+}
+
+std::string& PlaceOf(Target target, BuiltKernel& built) {
+  switch (target) {
+    case Target::Ptx:
+      return built.ptx;
+    case Target::Wasm:
+      return built.wasm;
+    case Target::C:
+      return built.c;
+    default:
+      return built.isa;
+  }
+}
+
+}  // namespace
+
+void EmitOther(Target target, const std::string& name, const ir::Program& program, const BuildOptions& options,
+               BuiltKernel& built) {
+  Result<std::string> bytes = Emit(target, name, program, options);
+  const std::string target_name(TargetName(target));
+  if (!bytes) {
+    built.report.refusals.push_back({target_name, bytes.error().message});
+    return;
+  }
+  built.report.targets.push_back(target_name);
+  PlaceOf(target, built) = std::move(*bytes);
+}
+
+}  // namespace frazil::aot

@@ -1,0 +1,22 @@
+// A kernel that is run as large launches run it, seen as a callable: cut into pieces, which run in another order. The
+// judge compares it with the program like any other code.
+#pragma once
+
+#include <memory>
+
+#include "exec/native_callable.h"
+#include "ir/independence.h"
+
+namespace frazil::aot {
+
+struct PiecesCode {
+  std::shared_ptr<const exec::NativeCode> plain;   // where the conditions do not hold
+  std::shared_ptr<const exec::NativeCode> ranged;
+  std::shared_ptr<const exec::NativeCode> trips;   // null: `trips_word` says it
+  uint16_t trips_word = 0;
+  ir::Independence conditions;
+};
+
+std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code, std::shared_ptr<const ir::Program> program);
+
+}  // namespace frazil::aot

@@ -1,0 +1,65 @@
+// Finished work on one file: everything that the generators need, and nothing that depends on other files. Kept as bytes
+// under the digest of what it was made from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aot/aot.h"
+#include "embed/kernel.h"
+
+namespace frazil::aot {
+
+struct Code {
+  std::string bytes;  // empty: there is none
+  uint32_t entry = 0;
+  bool uses_run = true;
+};
+
+struct Param {
+  std::string name;
+  embed::ScalarKind scalar = {};
+  embed::ParamRole role = {};
+  embed::Access access = embed::Access::InOut;
+  bool is_buffer() const { return role == embed::ParamRole::Buffer; }
+  bool is_launch() const { return role >= embed::ParamRole::LanesX; }
+};
+
+struct BuiltKernel {
+  KernelReport report;
+  std::string doc;
+  std::vector<Param> params;
+  std::vector<embed::ScalarKind> results;
+  Code plain[embed::CpuLevelCount];
+  Code ranged[embed::CpuLevelCount];
+  Code trips;
+  uint16_t trips_word = embed::NoWord;
+  std::vector<embed::PairData> disjoint, at_most, covers, lengths;
+  std::vector<embed::WorkTerm> work;
+  std::string isa, ptx, wasm, c;
+  std::string source;  // .frz
+  std::string digest;  // exact, 64 hex digits
+  bool has_native() const {
+    for (const Code& code : plain)
+      if (!code.bytes.empty()) return true;
+    return false;
+  }
+};
+
+struct Unit {
+  std::vector<BuiltKernel> kernels;
+  std::optional<Error> error;  // of the file; then there are no kernels
+};
+
+std::string PackUnit(const Unit& unit);
+std::optional<Unit> UnpackUnit(std::string_view bytes);  // nothing: damaged, or of another version
+
+// 1, or 2 for a buffer.
+uint32_t WordsOf(const Param& param);
+uint32_t ElementBytes(embed::ScalarKind scalar);
+// Where a parameter's words begin; at params.size() the number of all.
+uint32_t WordOfParam(const BuiltKernel& kernel, size_t param);
+
+}  // namespace frazil::aot
