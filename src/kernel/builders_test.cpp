@@ -18,7 +18,7 @@ std::shared_ptr<Memory> Borrow(ir::Type type, std::vector<T>& values) {
   return std::make_shared<Memory>(type, static_cast<int64_t>(values.size()), values.data());
 }
 
-void Run(const Result<ir::Program>& program, std::vector<Value> arguments) {
+void RunProgram(const Result<ir::Program>& program, std::vector<Value> arguments) {
   ASSERT_TRUE(program) << program.error().ToString();
   auto outcome = exec::Interpret(*program, arguments);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -27,13 +27,13 @@ void Run(const Result<ir::Program>& program, std::vector<Value> arguments) {
 
 TEST(Builders, Elementwise) {
   std::vector<float> a = {1, -2, 3}, b = {10, 20, 30}, c(3);
-  Run(ElementwiseBinary(ir::Op::Sub, types::F32), {Value::Buffer(Borrow(types::F32, a)), Value::Buffer(Borrow(types::F32, b)),
+  RunProgram(ElementwiseBinary(ir::Op::Sub, types::F32), {Value::Buffer(Borrow(types::F32, a)), Value::Buffer(Borrow(types::F32, b)),
                                                    Value::Buffer(Borrow(types::F32, c)), Value::Int(types::U32, 3)});
   EXPECT_EQ(c, (std::vector<float>{-9, -22, -27}));
-  Run(ElementwiseUnary(ir::Op::Abs, types::F32),
+  RunProgram(ElementwiseUnary(ir::Op::Abs, types::F32),
       {Value::Buffer(Borrow(types::F32, a)), Value::Buffer(Borrow(types::F32, c)), Value::Int(types::U32, 2)});
   EXPECT_EQ(c, (std::vector<float>{1, 2, -27})) << "n bounds it";
-  Run(ElementwiseScalar(ir::Op::Mul, types::F32), {Value::Buffer(Borrow(types::F32, a)), Value::Buffer(Borrow(types::F32, c)),
+  RunProgram(ElementwiseScalar(ir::Op::Mul, types::F32), {Value::Buffer(Borrow(types::F32, a)), Value::Buffer(Borrow(types::F32, c)),
                                                    Value::Int(types::U32, 3), Value::Float(types::F32, 0.5)});
   EXPECT_EQ(c, (std::vector<float>{0.5, -1, 1.5}));
 }
@@ -61,7 +61,7 @@ TEST(Builders, Reductions) {
   std::vector<float> a(10'000, 1), result = {-1};
   a[77] = -5;
   const auto run = [&](ir::ReduceKind kind) {
-    Run(Reduction(kind, types::F32), {Value::Buffer(Borrow(types::F32, a)), Value::Buffer(Borrow(types::F32, result)),
+    RunProgram(Reduction(kind, types::F32), {Value::Buffer(Borrow(types::F32, a)), Value::Buffer(Borrow(types::F32, result)),
                                       Value::Int(types::Index, static_cast<int64_t>(a.size()))});
     return result[0];
   };
@@ -73,11 +73,11 @@ TEST(Builders, Reductions) {
 
 TEST(Builders, Matrices) {
   std::vector<double> a = {1, 2, 3, 4, 5, 6}, b = {1, 0, 0, 1, 1, 1}, y(4), x = {1, 10, 100}, v(2);
-  Run(Matmul(types::F64), {Value::Buffer(Borrow(types::F64, a)), Value::Buffer(Borrow(types::F64, b)),
+  RunProgram(Matmul(types::F64), {Value::Buffer(Borrow(types::F64, a)), Value::Buffer(Borrow(types::F64, b)),
                            Value::Buffer(Borrow(types::F64, y)), Value::Int(types::U32, 2), Value::Int(types::U32, 2),
                            Value::Int(types::U32, 3)});
   EXPECT_EQ(y, (std::vector<double>{4, 5, 10, 11}));
-  Run(Matvec(types::F64), {Value::Buffer(Borrow(types::F64, a)), Value::Buffer(Borrow(types::F64, x)),
+  RunProgram(Matvec(types::F64), {Value::Buffer(Borrow(types::F64, a)), Value::Buffer(Borrow(types::F64, x)),
                            Value::Buffer(Borrow(types::F64, v)), Value::Int(types::U32, 2), Value::Int(types::U32, 3)});
   EXPECT_EQ(v, (std::vector<double>{321, 654}));
   EXPECT_FALSE(Matmul(types::I32));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ir/lower.h"
+#include "kernel/tile_math.h"
 #include "targets/isa/tile.h"
 
 namespace frazil::kernel {
@@ -34,6 +35,9 @@ class TileBackend final : public Backend {
 
 }  // namespace
 
-Result<std::shared_ptr<Backend>> MakeIsaBackend() { return std::make_shared<TileBackend>(); }
+Result<std::shared_ptr<Backend>> MakeIsaBackend() {
+  internal::InstallTileMath();
+  return std::make_shared<TileBackend>();
+}
 
 }  // namespace frazil::kernel
