@@ -7,6 +7,7 @@
 
 #include "support/engine_batch.h"
 #include "targets/c/c.h"
+#include "targets/isa/isa.h"
 #include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
 
@@ -15,11 +16,13 @@ namespace {
 
 class TargetEngine : public Engine {
  public:
-  // `unusable`: why this machine cannot run the target at all; then every program is refused.
-  TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target, std::string unusable = "")
-      : name_(name), target_(std::move(target)), unusable_(std::move(unusable)) {}
+  // `unusable`: why this machine cannot run the target at all; then every program is refused. `selective`: not every
+  // program is the target's business.
+  TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target, std::string unusable = "",
+               bool selective = false)
+      : name_(name), target_(std::move(target)), unusable_(std::move(unusable)), selective_(selective) {}
   std::string_view name() const override { return name_; }
-  bool may_refuse() const override { return !unusable_.empty(); }
+  bool may_refuse() const override { return selective_ || !unusable_.empty(); }
   TrapDetail trap_detail(const ir::Program& program) const override {
     return TrapDetailWhenLowered(program);
   }
@@ -43,6 +46,7 @@ class TargetEngine : public Engine {
   std::string_view name_;
   std::unique_ptr<exec::Target> target_;
   std::string unusable_;
+  bool selective_;
 };
 
 struct Compiler {
@@ -85,6 +89,9 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "batch") return MakeBatchEngine();
   if (name == "wasm")
     return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
+  if (name == "isa") return std::make_unique<TargetEngine>("isa", targets::isa::MakeIsaTarget(), "", true);
+  if (name == "isa-lanes")
+    return std::make_unique<TargetEngine>("isa-lanes", targets::isa::MakeLaneExactTarget(), "", true);
   for (std::string_view native : {"native-baseline", "native-avx2", "native-avx512"}) {
     if (name != native) continue;
     targets::native::NativeOptions options;
