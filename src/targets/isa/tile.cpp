@@ -1,0 +1,175 @@
+// The door: how a plan is made, which of its forms a launch takes, and what an outcome is made of.
+#include "targets/isa/tile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/lower.h"
+#include "targets/isa/isa.h"
+#include "targets/isa/tile_plan.h"
+#include "targets/isa/tile_run.h"
+
+namespace frazil::targets::isa {
+namespace {
+
+using Kind = TileOp::Kind;
+
+// How much fuel lanes take together is not counted, only compared with. Where fuel is so scarce that it may matter which
+// iteration uses it up, the meaning itself runs.
+constexpr uint64_t LeastFuel = uint64_t{1} << 40;
+
+void FindDirect(TilePlan& plan) {
+  const FunctionPlan& entry = plan.functions[0];
+  plan.word_of_param.clear();
+  uint32_t word = 0;
+  for (Slot slot : entry.params) {
+    plan.word_of_param.push_back(word);
+    if (slot == NoSlot)
+      plan.buffer_words.push_back(word);
+    else
+      plan.direct_scalars.push_back({entry.slots[static_cast<size_t>(slot)].place, word});
+    word += slot == NoSlot ? 2 : 1;
+  }
+  if (entry.ops.empty() || entry.ops[0].kind != Kind::Parallel || entry.ops[0].stream == UINT32_MAX) return;
+  const TileOp& parallel = entry.ops[0];
+  const Stream& stream = entry.streams[parallel.stream];
+  const bool alone = entry.ops.size() == 2 + parallel.part0 + parallel.part1 && entry.results.empty();
+  plan.direct = alone && parallel.part0 == 0 && stream.setup.empty() && !stream.has_math;
+}
+
+Result<void> CompileForm(const ir::Program& program, bool serial, TilePlan& plan) {
+  auto form = std::make_shared<ir::Program>(program);
+  Result<void> made = Compile(*form, serial, plan);
+  const bool has_barriers = std::ranges::any_of(program.functions, [](const ir::Function& function) {
+    return std::ranges::any_of(function.insts, [](const ir::Inst& inst) { return inst.op == ir::Op::Barrier; });
+  });
+  // Phases as parallels of their own, each judged by itself.
+  if (has_barriers && (serial || !made)) {
+    form = std::make_shared<ir::Program>(TRY(ir::SplitBarriers(program)));
+    made = Compile(*form, serial, plan);
+  }
+  if (!made) return made;
+  plan.program = std::move(form);
+  FindDirect(plan);
+  return {};
+}
+
+bool ConditionsHold(const TilePlan& plan, const uint64_t* arguments) {
+  for (const auto& [a, b] : plan.disjoint)
+    if (arguments[plan.word_of_param[a]] == arguments[plan.word_of_param[b]]) return false;
+  for (const auto& [a, b] : plan.at_most)
+    if (static_cast<int64_t>(arguments[plan.word_of_param[a]]) > static_cast<int64_t>(arguments[plan.word_of_param[b]]))
+      return false;
+  return true;
+}
+
+}  // namespace
+
+const TilePlan* TilePlan::Serial() const {
+  std::call_once(serial_once_, [&] {
+    auto plan = std::make_shared<TilePlan>();
+    plan->source = source;
+    plan->level = level;
+    plan->options = options;
+    plan->all_serial = true;
+    if (CompileForm(*source, true, *plan)) serial_ = std::move(plan);
+  });
+  return serial_.get();
+}
+
+const exec::InterpreterProgram* TilePlan::Reference() const {
+  std::call_once(reference_once_, [&] {
+    if (Result<exec::InterpreterProgram> made = exec::InterpreterProgram::Create(*source))
+      reference_ = std::make_unique<exec::InterpreterProgram>(std::move(*made));
+  });
+  return reference_.get();
+}
+
+Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program, const TileOptions& options) {
+  auto plan = std::make_shared<TilePlan>();
+  plan->source = std::make_shared<ir::Program>(program);
+  plan->options = options;
+  plan->options.lanes = options.lanes / 64 * 64;
+  plan->level = std::min(options.level, embed::HostLevel());
+  if (Result<void> made = CompileForm(program, false, *plan); !made) {
+    if (made.error().diag != Diag::Unsupported) return std::unexpected(made.error());
+    plan->lane_by_lane = made.error().message;
+  }
+  return plan;
+}
+
+Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module, const TileOptions& options) {
+  return Prepare(TRY(Lift(module)), options);
+}
+
+const std::string& LaneByLane(const TilePlan& plan) { return plan.lane_by_lane; }
+
+int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run) {
+  const TilePlan* form = &plan;
+  if ((!plan.disjoint.empty() || !plan.at_most.empty()) && !ConditionsHold(plan, arguments)) form = plan.Serial();
+  if (form != nullptr && form->direct) {
+    if (const std::optional<int32_t> status = RunDirect(*form, arguments, run)) return *status;
+  }
+  static const exec::RunContext defaults;
+  const exec::RunContext& context = run.context != nullptr ? *run.context : defaults;
+  SharedRun shared(form, context, run.threads);
+  TileArena& arena = TileArena::OfThread();
+  const TileArena::Mark mark = arena.mark();
+  Worker worker(shared, arena);
+  const bool ok = worker.RunEntry(arguments, results);
+  arena.Release(mark);
+  if (ok) return 0;
+  run.trap = *worker.trap();
+  return 1 + static_cast<int32_t>(run.trap.kind);
+}
+
+Result<exec::Outcome> Run(const TilePlan& plan, std::span<const exec::Value> arguments,
+                          const exec::RunContext& context, TileThreads threads) {
+  const bool scarce = context.limits.fuel < LeastFuel;
+  if (!plan.lane_by_lane.empty() || scarce || plan.Serial() == nullptr) {
+    const exec::InterpreterProgram* reference = plan.Reference();
+    if (reference == nullptr) return Fail(Diag::Unsupported, "the program cannot be interpreted");
+    return reference->Run(arguments, context);
+  }
+  TRY_VOID(exec::CheckLaunch(*plan.source, arguments));
+  std::vector<uint64_t> words, results(plan.functions[0].results.size() + 1);
+  for (const exec::Value& argument : arguments) {
+    if (argument.type.is_buffer()) {
+      words.push_back(reinterpret_cast<uint64_t>(argument.memory->data()));
+      words.push_back(static_cast<uint64_t>(argument.memory->length()));
+    } else {
+      words.push_back(argument.word);
+    }
+  }
+  TileRun run{.context = &context, .threads = threads.most};
+  exec::Outcome outcome;
+  if (RunWords(plan, words.data(), results.data(), run) != 0) {
+    outcome.trap = run.trap;
+    return outcome;
+  }
+  const ir::Function& entry = plan.source->entry_function();
+  for (size_t i = 0; i < entry.results.size(); ++i)
+    outcome.results.push_back(exec::Value::Word(entry.results[i], results[i]));
+  return outcome;
+}
+
+std::string Describe(const TilePlan& plan) {
+  if (!plan.lane_by_lane.empty()) return fmt::format("lane by lane: {}\n", plan.lane_by_lane);
+  const FunctionPlan& entry = plan.functions[0];
+  std::string text = fmt::format("{} micro-ops, {} cells, {} tiles of {} lanes ({} bytes a lane), level {}\n",
+                                 entry.ops.size(), entry.cells.size(), entry.tile_count, entry.lanes, entry.lane_bytes,
+                                 embed::CpuLevelName(plan.level));
+  for (const TileOp& op : entry.ops) {
+    if (op.kind != Kind::Parallel) continue;
+    const bool stream = op.stream != UINT32_MAX;
+    text += fmt::format("parallel at line {}: {}{}{}, {} ops\n", op.where.line, op.tiled ? "tiles" : "in order",
+                        stream ? ", a stream" : "", op.threaded ? ", threads" : "",
+                        stream ? entry.streams[op.stream].ops.size() : op.part1);
+  }
+  for (const TileOp& op : entry.ops)
+    if (op.kind == Kind::Kernel && op.imm == 2) text += fmt::format("two ops in one: {}\n", ir::Info(op.op).mnemonic);
+  return text;
+}
+
+}  // namespace frazil::targets::isa

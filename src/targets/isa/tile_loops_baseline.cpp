@@ -1,0 +1,23 @@
+// The fast loops for the level baseline.
+#include <algorithm>
+#include <concepts>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+#include "exec/scalar_functors.h"
+#include "targets/isa/tile_kernels.h"
+#include "targets/isa/tile_levels.h"
+
+#define FRAZIL_TILE_LEVEL tile_baseline
+#define FRAZIL_TILE_TARGET
+#include "targets/isa/tile_loops.h"
+
+namespace frazil::targets::isa {
+
+const LevelLoops BaselineLoops = {&tile_baseline::FindBinary, &tile_baseline::FindPair, &tile_baseline::FindChoice, tile_baseline::Moves,
+                               &tile_baseline::Masks};
+
+}  // namespace frazil::targets::isa
