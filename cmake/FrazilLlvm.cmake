@@ -1,5 +1,5 @@
-# frazil_llvm: LLVM's x86 code generator, linked statically (a process that maps the shared library starts 8 ms
-# later). Only targets/native includes its headers, and only the worker, the CLI and tests link it.
+# frazil_llvm: LLVM's code generators for x86 and PTX, linked statically (a process that maps the shared library starts 8 ms
+# later). Only targets/llvm, native and cuda include its headers, and only the worker, the CLI and tests link it.
 include_guard()
 
 find_program(FRAZIL_LLVM_CONFIG NAMES llvm-config-22 HINTS /usr/lib/llvm-22/bin REQUIRED)
@@ -12,7 +12,7 @@ frazil_llvm_config(llvm_include --includedir)
 frazil_llvm_config(llvm_libdir --libdir)
 frazil_llvm_config(llvm_version --version)
 frazil_llvm_config(llvm_libs --link-static --libs
-  x86codegen x86desc x86info asmprinter selectiondag codegen core support target mc)
+  x86codegen x86desc x86info nvptxcodegen nvptxdesc nvptxinfo transformutils asmprinter selectiondag codegen core support target mc)
 separate_arguments(llvm_libs)
 list(TRANSFORM llvm_libs REPLACE "^-l(.*)$" "${llvm_libdir}/lib\\1.a")
 

@@ -95,11 +95,11 @@ def check_cmake(root):
     for match in LIBRARY.finditer((root / "CMakeLists.txt").read_text()):
         words = (match.group(2) or "").split()
         depends = words[words.index("DEPENDS") + 1 :] if "DEPENDS" in words else []
-        user = tuple(match.group(1).split("/"))
+        user = unit_of(match.group(1) + "/x")
         for word in depends:
             if word.isupper():  # the next keyword
                 break
-            if not allowed(user, tuple(word.split("/"))):
+            if not allowed(user, unit_of(word + "/x")):
                 problems.append(f"CMakeLists.txt: {match.group(1)} may not depend on {word}")
     return problems
 

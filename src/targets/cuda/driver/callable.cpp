@@ -1,0 +1,237 @@
+// Values to device memory, the steps in order, and back. What a kernel cannot know before it runs, trip counts and
+// lengths of scratch buffers, the interpreter computes from the arguments.
+#include "targets/cuda/driver/callable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exec/interpreter.h"
+#include "exec/marshal.h"
+#include "exec/word_call.h"
+#include "ir/lower.h"
+
+namespace frazil::targets::cuda {
+namespace {
+
+constexpr uint64_t HeadWords = 4;
+constexpr uint64_t NoTrap = ~uint64_t{0};
+// Where trip counts are unknown, a grid that fills the GPU.
+constexpr int64_t BlocksPerMultiprocessor = 8;
+constexpr int64_t MostBlocks = 0x7fffffff;
+constexpr uint32_t MostThreads = 1024;
+// t of a trap has 52 bits.
+constexpr int64_t MostTrips = int64_t{1} << 50;
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+Result<std::unique_ptr<CudaKernel>> CudaKernel::Load(std::shared_ptr<Device> device, PtxModule module) {
+  auto kernel = std::make_unique<CudaKernel>();
+  const ir::Program lowered = TRY(ir::LowerForTarget(module.source));
+  const ir::Function& entry = lowered.entry_function();
+  for (uint32_t i = 0; i < entry.param_count(); ++i) kernel->params_.push_back(entry.param_type(i));
+  if (module.sizes.entry_function().param_count() != entry.param_count())
+    return Fail(Diag::BadArtifact, "the PTX module is damaged: its sizes do not fit its program");
+  kernel->loaded_ = TRY(device->Load(module.text));
+  for (const PtxStep& step : module.steps)
+    kernel->functions_.push_back(step.kind == StepKind::Alloc ? nullptr : TRY(kernel->loaded_->Find(step.entry)));
+  kernel->device_ = std::move(device);
+  kernel->module_ = std::move(module);
+  return kernel;
+}
+
+Result<void> CudaKernel::CheckConditions(std::span<const DeviceArgument> arguments) const {
+  for (const auto& [a, b] : module_.disjoint)
+    if (arguments[a].words[0] == arguments[b].words[0] && arguments[a].words[1] != 0)
+      return Fail(Diag::NotIndependent,
+                  fmt::format("arguments {} and {} are one buffer, and then iterations depend on each other", a, b));
+  for (const auto& [a, b] : module_.at_most)
+    if (static_cast<int64_t>(arguments[a].words[0]) > static_cast<int64_t>(arguments[b].words[0]))
+      return Fail(Diag::NotIndependent,
+                  fmt::format("argument {} is above argument {}, and then iterations depend on each other", a, b));
+  return {};
+}
+
+Result<std::vector<int64_t>> CudaKernel::Sizes(std::span<const DeviceArgument> arguments) const {
+  const ir::Function& function = module_.sizes.entry_function();
+  std::vector<exec::Value> values;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (params_[i].is_buffer())
+      values.push_back(exec::Value::Word(ir::types::Index, arguments[i].words[1]));
+    else
+      values.push_back(exec::Value::Scalar(params_[i], arguments[i].words));
+  }
+  std::vector<int64_t> sizes;
+  if (function.results.empty()) return sizes;
+  const exec::Outcome outcome = TRY(exec::Interpret(module_.sizes, values));
+  if (outcome.trap) return Fail(Diag::Internal, "the sizes of a launch trap");
+  for (const exec::Value& value : outcome.results) sizes.push_back(static_cast<int64_t>(value.word));
+  return sizes;
+}
+
+Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t> sizes, BoundCall& call) const {
+  auto size = [&](int32_t ordinal) { return sizes[static_cast<size_t>(ordinal)]; };
+  auto trips = [&](int32_t lo, int32_t hi) { return std::max<int64_t>(0, size(hi) - size(lo)); };
+  Launch launch;
+  launch.threads = step.threads;
+  const int64_t full = BlocksPerMultiprocessor * device_->multiprocessors();
+  int64_t blocks = step.kind == StepKind::Flat || step.kind == StepKind::Blocks ? full : 1;
+  if (step.lo != Unknown && step.hi != Unknown) {
+    int64_t count = trips(step.lo, step.hi);
+    if (step.inner_lo != Unknown && step.inner_hi != Unknown) {
+      const int64_t columns = trips(step.inner_lo, step.inner_hi);
+      if (columns != 0 && count > MostTrips / columns) return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
+      count *= columns;
+    }
+    if (count > MostTrips) return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
+    if (count == 0) return {};
+    const int64_t per_block = step.kind == StepKind::Flat ? int64_t{step.threads} * step.items : 1;
+    blocks = std::clamp<int64_t>((count + per_block - 1) / per_block, 1, MostBlocks);
+  }
+  launch.blocks = static_cast<uint32_t>(blocks);
+  uint64_t shared_bytes = 0;
+  if (step.kind == StepKind::Blocks || step.kind == StepKind::Single) {
+    if (step.lanes_lo != Unknown && step.lanes_hi != Unknown)
+      launch.threads = static_cast<uint32_t>(
+          std::clamp<int64_t>(RoundUp(trips(step.lanes_lo, step.lanes_hi), 32), 32, MostThreads));
+    for (const PtxStep::Scratch& scratch : step.shared) {
+      const int64_t length = std::clamp<int64_t>(size(scratch.length), 0, 1 << 24);
+      shared_bytes += static_cast<uint64_t>(RoundUp(length * scratch.bytes, 16));
+    }
+  }
+  // The block's own two words are static.
+  if (shared_bytes + 64 > device_->most_shared_bytes())
+    return Fail(Diag::BadLaunch, fmt::format("a block needs {} bytes of shared memory, and the GPU has {}", shared_bytes,
+                                             device_->most_shared_bytes()));
+  launch.shared_bytes = static_cast<uint32_t>(shared_bytes);
+  call.launches.push_back(std::move(launch));
+  return {};
+}
+
+Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments, const Limits& limits) {
+  if (arguments.size() != params_.size()) return Fail(Diag::BadLaunch, "the number of arguments does not fit");
+  TRY_VOID(CheckConditions(arguments));
+  const std::vector<int64_t> sizes = TRY(Sizes(arguments));
+  BoundCall call;
+  std::vector<uint64_t> words;
+  for (const DeviceArgument& argument : arguments)
+    words.insert(words.end(), argument.words.begin(), argument.words.end());
+  std::vector<uint64_t> scratch_words;
+  uint64_t total = 0;
+  for (size_t i = 0; i < module_.steps.size() && !call.out_of_memory; ++i) {
+    const PtxStep& step = module_.steps[i];
+    if (step.kind != StepKind::Alloc) {
+      const size_t before = call.launches.size();
+      TRY_VOID(AddLaunch(step, sizes, call));
+      if (call.launches.size() > before) call.launches.back().function = functions_[i];
+      continue;
+    }
+    const int64_t length = sizes[static_cast<size_t>(step.shared[0].length)];
+    const uint64_t left = limits.memory_bytes - std::min(total, limits.memory_bytes);
+    if (length < 0 || static_cast<uint64_t>(length) > left / step.shared[0].bytes) {
+      call.out_of_memory = true;
+      break;
+    }
+    const uint64_t bytes = static_cast<uint64_t>(length) * step.shared[0].bytes;
+    total += bytes;
+    call.scratch.push_back(TRY(device_->Allocate(bytes)));
+    scratch_words.insert(scratch_words.end(), {call.scratch.back().address(), static_cast<uint64_t>(length)});
+  }
+  const auto scratch_count = static_cast<size_t>(
+      std::ranges::count_if(module_.steps, [](const PtxStep& step) { return step.kind == StepKind::Alloc; }));
+  scratch_words.resize(2 * scratch_count, 0);
+  call.run_words = HeadWords + module_.frame_words + module_.result_words;
+  call.run = TRY(device_->Allocate(call.run_words * sizeof(uint64_t)));
+  words.insert(words.end(), scratch_words.begin(), scratch_words.end());
+  words.push_back(call.run.address());
+  for (Launch& launch : call.launches) launch.words = words;
+  TRY_VOID(NewRun(call));
+  return call;
+}
+
+Result<void> CudaKernel::NewRun(BoundCall& call) {
+  TRY_VOID(device_->Fill(call.run.address(), 0, call.run_words * sizeof(uint64_t)));
+  TRY_VOID(device_->Fill(call.run.address(), 0xff, sizeof(uint64_t)));
+  for (const DeviceMemory& memory : call.scratch) TRY_VOID(device_->Fill(memory.address(), 0, memory.bytes()));
+  return {};
+}
+
+Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call, const exec::RunContext& context,
+                                                      std::vector<uint64_t>& results) {
+  TRY_VOID(NewRun(call));
+  for (const Launch& launch : call.launches) TRY_VOID(device_->Run(launch));
+  if (module_.has_while) {
+    // Loops may not end: look at the clock, and at the caller's flag.
+    for (uint64_t waited = 0; !TRY(device_->WaitFor(10)); waited += 10) {
+      const bool stopped = context.stop != nullptr && context.stop->load();
+      if (stopped || waited > context.limits.run_ms) TRY_VOID(device_->Poke(call.run.address() + 3 * 8, 1));
+    }
+  }
+  std::vector<uint64_t> run(call.run_words);
+  TRY_VOID(device_->CopyOut(run.data(), call.run.address(), call.run_words * sizeof(uint64_t)));
+  results.assign(run.begin() + static_cast<ptrdiff_t>(HeadWords + module_.frame_words), run.end());
+  if (run[0] != NoTrap) {
+    exec::TrapInfo trap{};
+    trap.kind = static_cast<ir::Trap>(run[0] >> 8 & 15);
+    trap.op = static_cast<ir::Op>(run[0] & 255);
+    trap.index = static_cast<int64_t>(run[1] + (run[0] >> 12) / std::max<uint64_t>(1, run[2]));
+    return trap;
+  }
+  if (call.out_of_memory) return exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1};
+  return std::nullopt;
+}
+
+// --- values -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+class CudaCallable : public exec::Callable {
+ public:
+  explicit CudaCallable(std::unique_ptr<CudaKernel> kernel) : kernel_(std::move(kernel)) {}
+
+  Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
+    exec::LoweredCall call = TRY(exec::LoweredCall::Create(kernel_->module().source, arguments, context.limits));
+    if (context.limits.depth < kernel_->module().call_depth)
+      return Fail(Diag::Unsupported, "the cuda target does not count the depth of calls, and the limit is below the program's");
+    Device& device = kernel_->device();
+    std::vector<DeviceMemory> regions;
+    for (const exec::MemoryRegion& region : call.regions()) {
+      regions.push_back(TRY(device.Allocate(region.memory->size_bytes())));
+      TRY_VOID(device.CopyIn(regions.back().address(), region.memory->data(), region.memory->size_bytes()));
+    }
+    std::vector<DeviceArgument> device_arguments;
+    for (size_t i = 0; i < call.arguments().size(); ++i) {
+      const exec::Value& value = call.arguments()[i];
+      const int32_t region = call.region_of_argument()[i];
+      DeviceArgument& argument = device_arguments.emplace_back();
+      if (region < 0)
+        argument.words.assign(value.scalar_words().begin(), value.scalar_words().end());
+      else
+        argument.words = {regions[static_cast<size_t>(region)].address(), static_cast<uint64_t>(value.memory->length())};
+    }
+    BoundCall bound = TRY(kernel_->Bind(device_arguments, context.limits));
+    std::vector<uint64_t> words;
+    const std::optional<exec::TrapInfo> trap = TRY(kernel_->Run(bound, context, words));
+    for (size_t r = 0; r < regions.size(); ++r) {
+      const exec::MemoryRegion& region = call.regions()[r];
+      if (region.writable)
+        TRY_VOID(device.CopyOut(region.memory->data(), regions[r].address(), region.memory->size_bytes()));
+    }
+    std::vector<exec::Value> results;
+    if (!trap) results = exec::ValuesFromWords(call.scalar_results(), words);
+    return std::move(call).Finish(trap, std::move(results), {});
+  }
+
+ private:
+  std::unique_ptr<CudaKernel> kernel_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<exec::Callable>> MakeCudaCallable(std::shared_ptr<Device> device, PtxModule module) {
+  return std::make_unique<CudaCallable>(TRY(CudaKernel::Load(std::move(device), std::move(module))));
+}
+
+}  // namespace frazil::targets::cuda

@@ -1,0 +1,73 @@
+// A program as PTX: the text for NVIDIA's driver, and what a launch needs to know besides. Knows neither LLVM nor the
+// driver, so that a bundle made on one machine runs on another.
+//
+// The lowered entry function is cut into steps, launched in order. All kernels take the same parameters, one 64-bit word
+// each: the words of the arguments (a buffer: address, length), address and length of each scratch buffer, then the
+// address of the run block:
+//   word 0  the trap: ~0 for none, else t << 12 | kind << 8 | op, the least of all that trapped
+//   word 1, 2   lo, div: the trap's parallel iteration is lo + t / div
+//   word 3  not 0: loops end with a Fuel trap
+//   word 4 ..  scalars that steps hand on, then the words of the results
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/program.h"
+
+namespace frazil::targets::cuda {
+
+enum class StepKind : uint8_t {
+  Alloc,   // a scratch buffer, zeroed
+  Flat,    // a thread for each `items` iterations of a parallel (or of a nest of two)
+  Blocks,  // a block of threads for each iteration; parallels inside are shared among its threads
+  Single,  // one block of threads; parallels inside are shared among them
+  Serial,  // one thread
+};
+
+// Numbers are known to the kernels; the host needs them for the shape of a launch. They are results of
+// PtxModule::sizes, by ordinal, or Unknown.
+constexpr int32_t Unknown = -1;
+
+struct PtxStep {
+  StepKind kind = StepKind::Serial;
+  std::string entry;      // name of the kernel
+  uint32_t threads = 1;   // of a block
+  uint32_t items = 1;     // Flat: iterations of a thread in one turn
+  int32_t lo = Unknown, hi = Unknown;              // Flat, Blocks: of the parallel
+  int32_t inner_lo = Unknown, inner_hi = Unknown;  // Flat: of the parallel inside of it, if both run as one
+  // Blocks, Single: lanes of the parallels inside, where they are known and the same for all.
+  int32_t lanes_lo = Unknown, lanes_hi = Unknown;
+  struct Scratch {
+    int32_t length;  // in `sizes`
+    uint32_t bytes;  // of an element
+  };
+  std::vector<Scratch> shared;  // Blocks, Single: dynamic shared memory; Alloc: the one buffer
+};
+
+struct PtxModule {
+  std::string arch;    // "sm_90"
+  std::string text;    // PTX
+  std::vector<PtxStep> steps;
+  uint32_t frame_words = 0;   // scalars that steps hand on
+  uint32_t result_words = 0;
+  uint32_t call_depth = 0;    // of the deepest chain of calls
+  bool has_while = false;
+  // Launch conditions, ordinals of the lowered entry's parameters (ir::Independence).
+  std::vector<std::pair<uint32_t, uint32_t>> disjoint;
+  std::vector<std::pair<uint32_t, uint32_t>> at_most;
+  // Entry: the scalars of the lowered entry, and for each buffer its length; results: what steps name.
+  ir::Program sizes;
+  // The program as the caller sees it.
+  ir::Program source;
+};
+
+// A flat text form; Parse refuses anything that does not fit (BadArtifact).
+std::string SerializeModule(const PtxModule& module);
+Result<PtxModule> ParseModule(std::string_view bytes);
+
+}  // namespace frazil::targets::cuda

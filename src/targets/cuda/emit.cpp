@@ -1,0 +1,177 @@
+// LLVM's NVPTX code generator. Calls are inlined before it: a call in PTX keeps its arguments in memory, and math
+// functions are calls. Strict fusion makes it write `.rn` on every add and multiply, which the driver's compiler must then
+// leave apart.
+#include <fmt/format.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include <mutex>
+
+#include "base/check.h"
+#include "ir/lower.h"
+#include "targets/cuda/cuda.h"
+#include "targets/cuda/kernel_emitter.h"
+
+namespace frazil::targets::cuda {
+namespace {
+
+struct Arch {
+  const char* name;
+  const char* features;  // the oldest PTX that knows it
+};
+constexpr Arch Archs[] = {{"sm_80", "+ptx70"}, {"sm_90", "+ptx78"}};
+
+// Kernel parameters may take 4 KB.
+constexpr size_t MostParams = 512;
+
+void InitializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const PtxOptions& options) {
+  InitializeLlvm();
+  const Arch* arch = nullptr;
+  for (const Arch& known : Archs)
+    if (options.arch == known.name) arch = &known;
+  if (arch == nullptr)
+    return Fail(Diag::Unsupported, fmt::format("no architecture '{}'; there are sm_80 and sm_90", options.arch));
+  const llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target == nullptr) return Fail(Diag::MissingLibrary, "the code generator has no NVPTX: " + error);
+  llvm::TargetOptions target_options;
+  target_options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, arch->name, arch->features, target_options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr) return Fail(Diag::MissingLibrary, "the code generator for NVPTX cannot be started");
+  return machine;
+}
+
+void Finish(const KernelEmitter& emitter, llvm::Function& function) {
+  if (emitter.slots().empty()) return;
+  llvm::DominatorTree tree(function);
+  llvm::PromoteMemToReg(emitter.slots(), tree);
+}
+
+// Callees come first, so that one round over a function leaves no call in it.
+void InlineCalls(llvm::Function& function) {
+  std::vector<llvm::CallBase*> calls;
+  for (llvm::BasicBlock& block : function)
+    for (llvm::Instruction& inst : block)
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&inst))
+        if (llvm::Function* callee = call->getCalledFunction(); callee != nullptr && !callee->isDeclaration())
+          calls.push_back(call);
+  for (llvm::CallBase* call : calls) {
+    llvm::InlineFunctionInfo info;
+    CHECK(llvm::InlineFunction(*call, info).isSuccess());
+  }
+}
+
+void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Plan& plan, llvm::Module& module) {
+  ModuleEmitter shared{lowered, facts, plan, module};
+  shared.functions.assign(lowered.functions.size(), nullptr);
+  shared.tables.assign(lowered.data.size(), nullptr);
+  for (ir::FuncId id : facts.order) {
+    if (!facts.called[id.index]) continue;
+    llvm::Function* const function =
+        llvm::Function::Create(KernelEmitter::TypeOfFunction(shared, id), llvm::GlobalValue::InternalLinkage,
+                               "fn_" + std::to_string(id.index), module);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    shared.functions[id.index] = function;
+    KernelEmitter emitter(shared, id, function);
+    emitter.EmitFunction();
+    Finish(emitter, *function);
+    InlineCalls(*function);
+  }
+  bool is_first = true;
+  for (const Step& step : plan.steps) {
+    if (step.launch.kind == StepKind::Alloc) continue;
+    llvm::Function* const kernel = llvm::Function::Create(
+        KernelEmitter::TypeOfKernel(shared), llvm::GlobalValue::ExternalLinkage, step.launch.entry, module);
+    kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    kernel->addFnAttr(llvm::Attribute::NoUnwind);
+    const bool in_block = step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
+    kernel->addFnAttr("nvvm.maxntid", in_block ? "1024" : std::to_string(step.launch.threads));
+    KernelEmitter emitter(shared, lowered.entry, kernel);
+    emitter.EmitStep(step, is_first);
+    Finish(emitter, *kernel);
+    InlineCalls(*kernel);
+    is_first = false;
+  }
+  for (llvm::Function* function : shared.functions)
+    if (function != nullptr && function->use_empty()) function->eraseFromParent();
+}
+
+struct Prepared {
+  ir::Program lowered;
+  ProgramFacts facts;
+  Plan plan;
+};
+
+Result<Prepared> Prepare(const ir::Program& program) {
+  Prepared prepared;
+  prepared.lowered = TRY(ir::LowerForTarget(program));
+  prepared.facts = FindFacts(prepared.lowered, /*metered=*/false);
+  prepared.plan = TRY(MakePlan(prepared.lowered, prepared.facts));
+  return prepared;
+}
+
+Result<std::string> Generate(const ir::Program& program, const PtxOptions& options, bool as_llvm, PtxModule* out) {
+  auto machine = TRY(MakeMachine(options));
+  const Prepared prepared = TRY(Prepare(program));
+  llvm::LLVMContext context;
+  context.setDiscardValueNames(!as_llvm);
+  llvm::Module module("frazil", context);
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  EmitModule(prepared.lowered, prepared.facts, prepared.plan, module);
+  std::string text;
+  llvm::raw_string_ostream text_stream(text);
+  if (as_llvm) module.print(text_stream, nullptr);
+  std::string why;
+  llvm::raw_string_ostream why_stream(why);
+  if (llvm::verifyModule(module, &why_stream))
+    return Fail(Diag::Internal, "the code generator was given wrong code: " + why + text);
+  for (const llvm::Function& function : module)
+    if (function.arg_size() > MostParams)
+      return Fail(Diag::Unsupported, "the cuda target cannot do this program: a kernel has more than 512 words of arguments");
+  if (out != nullptr) *out = prepared.plan.module;
+  if (as_llvm) return text;
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, /*DisableVerify=*/true))
+    return Fail(Diag::MissingLibrary, "the code generator cannot write PTX");
+  passes.run(module);
+  return std::string(bytes);
+}
+
+}  // namespace
+
+Result<PtxModule> EmitPtx(const ir::Program& program, const PtxOptions& options) {
+  PtxModule module;
+  std::string text = TRY(Generate(program, options, false, &module));
+  module.text = std::move(text);
+  module.arch = options.arch;
+  module.source = program;
+  return module;
+}
+
+Result<std::string> EmitPtxLlvm(const ir::Program& program, const PtxOptions& options) {
+  return Generate(program, options, true, nullptr);
+}
+
+}  // namespace frazil::targets::cuda

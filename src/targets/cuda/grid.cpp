@@ -1,0 +1,213 @@
+// Iterations over the threads of a grid. Any number of threads gives the right result: each takes every n-th iteration.
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include "targets/cuda/kernel_emitter.h"
+
+namespace frazil::targets::cuda {
+
+using ir::Function;
+using ir::Inst;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+constexpr llvm::Align GroupAlign = llvm::Align::Constant<16>();
+// Traps of a block's threads: the block first, then the lane.
+constexpr uint64_t LanesOfBlock = 1 << 20;
+
+}  // namespace
+
+llvm::Value* KernelEmitter::Sreg(llvm::Intrinsic::ID id) {
+  return builder_.CreateZExt(builder_.CreateIntrinsic(builder_.getInt32Ty(), id, {}), builder_.getInt64Ty());
+}
+
+llvm::Value* KernelEmitter::ThreadInGrid() {
+  llvm::Value* const block = Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  llvm::Value* const threads = Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
+  return builder_.CreateAdd(builder_.CreateMul(block, threads), Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
+}
+
+llvm::Value* KernelEmitter::ThreadsInGrid() {
+  return builder_.CreateMul(Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
+                            Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x));
+}
+
+llvm::Value* KernelEmitter::Trips(llvm::Value* lo, llvm::Value* hi) {
+  return builder_.CreateSelect(builder_.CreateICmpSLT(lo, hi), builder_.CreateSub(hi, lo), builder_.getInt64(0));
+}
+
+// for (j = start; j < end; j += step), unsigned.
+void KernelEmitter::Stride(llvm::Value* start, llvm::Value* end, llvm::Value* step,
+                           const std::function<void(llvm::Value*)>& body) {
+  llvm::BasicBlock* const before = builder_.GetInsertBlock();
+  llvm::BasicBlock* const turn = NewBlock("turn");
+  llvm::BasicBlock* const after = NewBlock("after");
+  builder_.CreateCondBr(builder_.CreateICmpULT(start, end), turn, after);
+  builder_.SetInsertPoint(turn);
+  llvm::PHINode* const j = builder_.CreatePHI(start->getType(), 2);
+  j->addIncoming(start, before);
+  body(j);
+  llvm::Value* const next = builder_.CreateAdd(j, step);
+  j->addIncoming(next, builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateICmpULT(next, end), turn, after);
+  builder_.SetInsertPoint(after);
+}
+
+void KernelEmitter::EmitIteration(const Inst& parallel, llvm::Value* t, llvm::Value* i) {
+  const ir::RegionId region = Function::region_of(parallel, 0);
+  Set(Function::param_of(function_.region(region), 0), i);
+  place_.t = t;
+  EmitBody(region);
+}
+
+void KernelEmitter::EmitFlat(const Step& step) {
+  const Inst& parallel = function_.inst(step.insts[0]);
+  llvm::Value* const lo = Get(function_.operand(parallel, 0));
+  llvm::Value* const trips = Trips(lo, Get(function_.operand(parallel, 1)));
+  place_ = {nullptr, lo, builder_.getInt64(1), builder_.getTrue()};
+  if (step.launch.items > 1) return EmitGroups(parallel, step.launch.items, lo, trips);
+  Stride(ThreadInGrid(), trips, ThreadsInGrid(),
+         [&](llvm::Value* j) { EmitIteration(parallel, j, builder_.CreateAdd(lo, j)); });
+}
+
+// A value that the iterations of a loop agree on, although it is computed inside.
+llvm::Value* KernelEmitter::Invariant(ValueId value) {
+  const ir::InstId made = facts_.definition[value.index];
+  const bool is_inside = made.valid() && facts_.owner[facts_.home[value.index].index].valid();
+  if (is_inside) {
+    const Inst& inst = function_.inst(made);
+    for (ValueId operand : function_.operands_of(inst)) Invariant(operand);
+    EmitInst(inst);
+  }
+  return function_.type(value).is_buffer() ? nullptr : Get(value);
+}
+
+void KernelEmitter::EmitNest(const Step& step) {
+  const Inst& outer = function_.inst(step.insts[0]);
+  const Inst& inner = function_.inst(step.inner);
+  llvm::Value* const lo = Get(function_.operand(outer, 0));
+  llvm::Value* const rows = Trips(lo, Get(function_.operand(outer, 1)));
+  llvm::Value* const inner_lo = Invariant(function_.operand(inner, 0));
+  llvm::Value* const columns = Trips(inner_lo, Invariant(function_.operand(inner, 1)));
+  const ir::RegionId outer_region = Function::region_of(outer, 0);
+  place_ = {nullptr, lo, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, columns, builder_.getInt64(1)),
+            builder_.getTrue()};
+  Stride(ThreadInGrid(), builder_.CreateMul(rows, columns), ThreadsInGrid(), [&](llvm::Value* j) {
+    Set(Function::param_of(function_.region(outer_region), 0),
+        builder_.CreateAdd(lo, builder_.CreateUDiv(j, columns)));
+    place_.t = j;
+    for (ir::InstId id : function_.region(outer_region).insts)
+      if (id != step.inner && facts_.needed[id.index]) EmitInst(function_.inst(id));
+    EmitIteration(inner, j, builder_.CreateAdd(inner_lo, builder_.CreateURem(j, columns)));
+  });
+}
+
+// --- several neighboring iterations in one thread ---------------------------------------------------------------
+
+void KernelEmitter::EmitGroups(const Inst& parallel, uint32_t items, llvm::Value* lo, llvm::Value* trips) {
+  llvm::Value* const size = builder_.getInt64(items);
+  llvm::Value* const groups = builder_.CreateUDiv(trips, size);
+  Stride(ThreadInGrid(), groups, ThreadsInGrid(), [&](llvm::Value* group) {
+    llvm::Value* const t = builder_.CreateMul(group, size);
+    llvm::Value* const first = builder_.CreateAdd(lo, t);
+    llvm::BasicBlock* const together = NewBlock("together");
+    llvm::BasicBlock* const singly = NewBlock("singly");
+    llvm::BasicBlock* const done = NewBlock("done");
+    BranchUnlikely(builder_.CreateNot(GroupFits(parallel, items, first)), singly, together);
+    builder_.SetInsertPoint(together);
+    EmitGroup(parallel, items, first, t);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(singly);
+    Stride(t, builder_.CreateAdd(t, size), builder_.getInt64(1),
+           [&](llvm::Value* j) { EmitIteration(parallel, j, builder_.CreateAdd(lo, j)); });
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  });
+  Stride(builder_.CreateAdd(builder_.CreateMul(groups, size), ThreadInGrid()), trips, ThreadsInGrid(),
+         [&](llvm::Value* j) { EmitIteration(parallel, j, builder_.CreateAdd(lo, j)); });
+}
+
+// Aligned, and inside of every buffer that the body reads or writes.
+llvm::Value* KernelEmitter::GroupFits(const Inst& parallel, uint32_t items, llvm::Value* first) {
+  llvm::Value* fits =
+      builder_.CreateICmpEQ(builder_.CreateAnd(first, builder_.getInt64(items - 1)), builder_.getInt64(0));
+  for (ir::InstId id : function_.region(Function::region_of(parallel, 0)).insts) {
+    const Inst& inst = function_.inst(id);
+    if (!facts_.needed[id.index] || (inst.op != Op::Load && inst.op != Op::Store)) continue;
+    llvm::Value* const length = LengthOf(function_.operand(inst, 0));
+    llvm::Value* const last = builder_.CreateSub(length, builder_.getInt64(items));
+    fits = builder_.CreateAnd(fits, builder_.CreateICmpSGE(last, builder_.getInt64(0)));
+    fits = builder_.CreateAnd(fits, builder_.CreateICmpULE(first, last));
+  }
+  return fits;
+}
+
+void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t) {
+  const ir::Region& region = function_.region(Function::region_of(parallel, 0));
+  struct Access {
+    const Inst* inst;
+    llvm::Value* vector;
+    llvm::Value* address;
+  };
+  std::vector<Access> accesses;
+  for (ir::InstId id : region.insts) {
+    const Inst& inst = function_.inst(id);
+    if (!facts_.needed[id.index] || (inst.op != Op::Load && inst.op != Op::Store)) continue;
+    llvm::Type* const element =
+        inst.type.scalar == ir::Scalar::Bool ? builder_.getInt8Ty() : ops_.TypeOf(inst.type);
+    llvm::Type* const type = llvm::FixedVectorType::get(element, items);
+    llvm::Value* const address = ElementAddress(inst.type, Get(function_.operand(inst, 0)), first);
+    const bool is_load = inst.op == Op::Load;
+    accesses.push_back({&inst,
+                        is_load ? builder_.CreateAlignedLoad(type, address, GroupAlign)
+                                : static_cast<llvm::Value*>(llvm::PoisonValue::get(type)),
+                        address});
+  }
+  for (uint32_t k = 0; k < items; ++k) {
+    Set(Function::param_of(region, 0), builder_.CreateAdd(first, builder_.getInt64(k)));
+    place_.t = builder_.CreateAdd(t, builder_.getInt64(k));
+    auto access = accesses.begin();
+    for (ir::InstId id : region.insts) {
+      const Inst& inst = function_.inst(id);
+      if (!facts_.needed[id.index]) continue;
+      if (access == accesses.end() || access->inst != &inst) {
+        EmitInst(inst);
+      } else if (inst.op == Op::Load) {
+        llvm::Value* value = builder_.CreateExtractElement(access->vector, k);
+        if (inst.type.scalar == ir::Scalar::Bool) value = builder_.CreateICmpNE(value, builder_.getInt8(0));
+        SetResult(inst, value);
+        ++access;
+      } else {
+        llvm::Value* value = Get(function_.operand(inst, 2));
+        if (inst.type.scalar == ir::Scalar::Bool) value = builder_.CreateZExt(value, builder_.getInt8Ty());
+        access->vector = builder_.CreateInsertElement(access->vector, value, k);
+        ++access;
+      }
+    }
+  }
+  for (const Access& access : accesses)
+    if (access.inst->op == Op::Store) builder_.CreateAlignedStore(access.vector, access.address, GroupAlign);
+}
+
+// --- a block of threads for each iteration ------------------------------------------------------------------------
+
+void KernelEmitter::EmitBlocks(const Step& step) {
+  const Inst& parallel = function_.inst(step.insts[0]);
+  const ir::RegionId region = Function::region_of(parallel, 0);
+  llvm::Value* const lo = Get(function_.operand(parallel, 0));
+  llvm::Value* const trips = Trips(lo, Get(function_.operand(parallel, 1)));
+  place_ = {nullptr, lo, builder_.getInt64(LanesOfBlock), builder_.getTrue()};
+  Stride(Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), trips,
+         Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x), [&](llvm::Value* j) {
+           Set(Function::param_of(function_.region(region), 0), builder_.CreateAdd(lo, j));
+           place_.t = builder_.CreateMul(j, builder_.getInt64(LanesOfBlock));
+           OpenScratch(region);
+           EmitBody(region);
+           CloseScratch(nullptr);
+           Barrier();
+         });
+}
+
+}  // namespace frazil::targets::cuda

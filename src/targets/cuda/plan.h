@@ -1,0 +1,49 @@
+// How an entry function is cut into steps for a GPU. Pure analysis of the lowered IR.
+//
+// Instructions of the entry's body that are pure and cannot trap are computed again by every kernel that needs them, as
+// they cost less than a trip through memory. Of the others, an independent `parallel` becomes a grid; what lies between
+// runs in one block of threads and hands its scalars on through the run block.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "targets/cuda/driver/module.h"
+#include "targets/llvm/facts.h"
+
+namespace frazil::targets::cuda {
+
+// A part of a kernel's code in which all threads of a block run together: see `cooperates`.
+struct Step {
+  PtxStep launch;
+  std::vector<ir::InstId> insts;  // of the entry's body, in order; Alloc, Flat, Blocks: just one
+  ir::InstId inner;               // Flat: the parallel inside that runs as one with the outer
+};
+
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<bool> again;            // by instruction of the entry: computed again where it is needed
+  std::vector<int32_t> frame;         // by value of the entry: its first word among those handed on, or -1
+  std::vector<int32_t> scratch;       // by value of the entry: its number among the scratch buffers, or -1
+  // By instruction of the entry: a parallel that all threads of a block share, inside of Blocks and Single.
+  std::vector<bool> shared_out;
+  uint32_t scratch_count = 0;
+  PtxModule module;  // but for text, arch and source
+};
+
+// Fails with Unsupported and a sentence.
+Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts);
+
+// May all threads of a block run this region together, storing by one of them? Not where a function that touches memory
+// is called, because functions are compiled for one thread.
+bool Cooperates(const ir::Program& program, const ir::Function& function, ir::RegionId region);
+
+// Bytes of an `alloc` whose length is a constant, or -1.
+int64_t ConstantBytes(const ir::Function& function, const FunctionFacts& facts, const ir::Inst& alloc);
+// What a thread may have for itself.
+constexpr int64_t MostLocalBytes = 16 * 1024;
+
+}  // namespace frazil::targets::cuda

@@ -1,0 +1,155 @@
+// The same comparison that every other target passes: with what the run line says, and bit for bit with the
+// interpreter.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "exec/generator.h"
+#include "exec/interpreter.h"
+#include "ir/text.h"
+#include "runner.h"
+#include "support/test_file.h"
+
+namespace frazil::gpu {
+namespace {
+
+using tests::TrapDetail;
+
+// Where tensor ops have become loops, a trap may name another op.
+TrapDetail DetailOf(const ir::Program& program) {
+  for (const ir::Function& function : program.functions)
+    for (const ir::ValueInfo& value : function.values)
+      if (value.type.is_tensor()) return TrapDetail::KindAndIndex;
+  return TrapDetail::All;
+}
+
+struct Tally {
+  int passed = 0, failed = 0, refused = 0;
+};
+
+constexpr int MostShown = 40;
+
+void Fault(Tally& tally, const std::string& text) {
+  if (++tally.failed <= MostShown) fmt::print("FAIL {}\n", text);
+  std::fflush(stdout);
+}
+
+// Launches that this target leaves to the CPU.
+bool IsRefusal(const Error& error) {
+  return error.diag == Diag::NotIndependent || error.diag == Diag::Unsupported || error.diag == Diag::BadLaunch;
+}
+
+void RunLine(const tests::TestFile& file, const ir::Program& program, const tests::RunLine& run,
+             exec::Callable& callable, Tally& tally) {
+  auto where = [&](const std::string& what) { return fmt::format("{}:{}: {}", file.name, run.line, what); };
+  auto arguments = tests::MakeArguments(run, program);
+  auto context = tests::MakeContext(run, program);
+  if (!arguments || !context) return Fault(tally, where("cannot be read"));
+  auto reference_arguments = run.refused.empty() ? tests::CloneArguments(*arguments) : *arguments;
+  const auto outcome = callable.Run(*arguments, *context);
+  if (!run.refused.empty()) {
+    if (!outcome && run.refused == DiagId(outcome.error().diag))
+      ++tally.passed;
+    else
+      Fault(tally, where(outcome ? "is not refused" : outcome.error().ToString()));
+    return;
+  }
+  if (!outcome) {
+    if (IsRefusal(outcome.error())) {
+      ++tally.refused;
+      return;
+    }
+    return Fault(tally, where(outcome.error().ToString()));
+  }
+  const TrapDetail detail = DetailOf(program);
+  std::string difference = tests::CompareWithRunLine(run, program, *outcome, *arguments, detail);
+  if (difference.empty()) {
+    const auto reference = exec::Interpret(program, reference_arguments, *context);
+    difference = reference ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, *arguments, detail)
+                           : reference.error().ToString();
+  }
+  if (!difference.empty()) return Fault(tally, where(difference));
+  ++tally.passed;
+}
+
+std::vector<std::filesystem::path> Modules(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  if (!std::filesystem::exists(folder)) return paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".ptxm") paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+int Report(const char* what, size_t modules, const Tally& tally) {
+  fmt::print("{}: {} modules, {} runs passed, {} failed, {} left to the CPU\n", what, modules, tally.passed,
+             tally.failed, tally.refused);
+  return tally.failed;
+}
+
+}  // namespace
+
+int CheckPrograms(DevicePtr device, const std::filesystem::path& folder) {
+  Tally tally;
+  const auto modules = Modules(folder);
+  for (const auto& path : modules) {
+    auto source = path;
+    source.replace_extension(".frz");
+    const auto file = tests::ReadTestFile(source, folder);
+    auto module = ReadModule(path);
+    if (!file || !module) {
+      Fault(tally, path.string() + " cannot be read");
+      continue;
+    }
+    const ir::Program program = module->source;
+    const auto callable = targets::cuda::MakeCudaCallable(device, std::move(*module));
+    if (!callable) {
+      Fault(tally, fmt::format("{}: {}", file->name, callable.error().ToString()));
+      continue;
+    }
+    for (const tests::RunLine& run : file->runs)
+      if (!run.has_fuel) RunLine(*file, program, run, **callable, tally);
+  }
+  return Report("programs", modules.size(), tally);
+}
+
+int CheckRandom(DevicePtr device, const std::filesystem::path& folder, int runs) {
+  Tally tally;
+  const auto modules = Modules(folder);
+  for (const auto& path : modules) {
+    auto module = ReadModule(path);
+    if (!module) {
+      Fault(tally, path.string() + " cannot be read");
+      continue;
+    }
+    const ir::Program program = module->source;
+    const auto callable = targets::cuda::MakeCudaCallable(device, std::move(*module));
+    if (!callable) {
+      Fault(tally, fmt::format("{}: {}", path.string(), callable.error().ToString()));
+      continue;
+    }
+    for (int run = 0; run < runs; ++run) {
+      auto arguments = exec::RandomArguments(program, static_cast<uint64_t>(run));
+      auto reference_arguments = tests::CloneArguments(arguments);
+      const exec::RunContext context = exec::RandomContext(program, static_cast<uint64_t>(run));
+      const auto reference = exec::Interpret(program, reference_arguments, context);
+      const auto outcome = (*callable)->Run(arguments, context);
+      if (!reference) continue;
+      if (!outcome && IsRefusal(outcome.error())) {
+        ++tally.refused;
+        continue;
+      }
+      const std::string difference =
+          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments, DetailOf(program))
+                  : outcome.error().ToString();
+      if (difference.empty())
+        ++tally.passed;
+      else
+        Fault(tally, fmt::format("{} run {}: {}", path.filename().string(), run, difference));
+    }
+  }
+  return Report("random", modules.size(), tally);
+}
+
+}  // namespace frazil::gpu
