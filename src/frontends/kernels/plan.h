@@ -1,0 +1,30 @@
+// How a kernel is launched: which ids it asks for, which guards become bounds, what is left for each lane.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "frontends/kernels/functions.h"
+#include "frontends/kernels/passes.h"
+
+namespace frazil::frontends::kernels {
+
+struct LaunchPlan {
+  uint32_t dims = 0;          // 0: it never asks where it is, so it runs once
+  bool has_blocks = false;    // it knows blocks, shared memory or barriers
+  std::array<bool, 3> uses_size = {};    // get_global_size(d) is asked for
+  std::array<Expr*, 3> bounds = {};      // guards that became bounds; null: lanes.d
+  Block body;                            // what a lane does
+};
+
+LaunchPlan PlanLaunch(KernelTree& tree, const Block& pass);
+
+// The same for every lane and computed from parameters, constants and (in_block) the block's own ids.
+bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block);
+// It can neither trap nor have an effect, and costs little: may be evaluated where it is not needed.
+bool IsSafe(const Expr* e);
+int CostOf(const Expr* e);
+bool HasEffect(const Expr* e);
+bool HasEffect(const Block& block);
+
+}  // namespace frazil::frontends::kernels

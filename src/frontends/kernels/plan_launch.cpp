@@ -1,0 +1,246 @@
+// Guards: a kernel says `if i < n:` around everything because a GPU starts whole blocks. Ours starts exactly the lanes
+// that pass, so such a guard is the bound of the parallel and nothing is evaluated beyond it. Peeled one by one, also
+// `if i >= n: return`, `i < n and j < m` and nested ones; what is no bound stays a condition.
+#include "frontends/kernels/plan.h"
+
+#include <algorithm>
+
+namespace frazil::frontends::kernels {
+namespace {
+
+bool IsId(const Expr* e, IdKind kind) {
+  return e->kind == ExprKind::Call && e->function->kind == FunctionKind::Id &&
+         e->function->detail == static_cast<uint8_t>(kind);
+}
+
+class Planner {
+ public:
+  Planner(KernelTree& tree, const Block& pass) : tree_(tree) { plan_.body = pass; }
+
+  LaunchPlan Run() {
+    FindIds();
+    while (!plan_.has_blocks && plan_.dims != 0 && Peel()) {
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void FindIds() {
+    for (const Expr& e : tree_.exprs) {
+      if (e.kind != ExprKind::Call || e.function->kind != FunctionKind::Id) continue;
+      IdKind kind = static_cast<IdKind>(e.function->detail);
+      plan_.dims = std::max(plan_.dims, e.id + 1);
+      if (kind == IdKind::GlobalSize) plan_.uses_size[e.id] = true;
+      if (kind >= IdKind::LocalId) plan_.has_blocks = true;
+    }
+    for (const Array& array : tree_.arrays) plan_.has_blocks |= array.is_shared;
+    for (const Stmt& stmt : tree_.stmts) plan_.has_blocks |= stmt.kind == StmtKind::Barrier;
+    if (plan_.has_blocks) plan_.dims = std::max(plan_.dims, 1u);
+  }
+
+  // The dimension whose global id this is, behind names and casts that keep it.
+  std::optional<uint32_t> GlobalIdOf(const Expr* e) const {
+    for (int depth = 0; depth < 16; ++depth) {
+      if (IsId(e, IdKind::GlobalId)) return e->id;
+      if (e->kind == ExprKind::Cast && ir::IsFixedInt(e->to) && ir::BitsOf(ir::Type::Of(e->to)) >= 32) {
+        e = e->args[0];
+        continue;
+      }
+      if (e->kind != ExprKind::Var) return std::nullopt;
+      const Local& local = tree_.locals[e->id];
+      if (local.values.size() != 1 || local.values[0] == nullptr || !local.type.is_int()) return std::nullopt;
+      if (ir::BitsOf(ir::Type::Of(local.type.scalar)) < 32) return std::nullopt;
+      e = local.values[0];
+    }
+    return std::nullopt;
+  }
+
+  struct Conjunct {
+    Expr* whole = nullptr;  // with `holds`: what must be true or false
+    bool holds = true;
+    Expr* id = nullptr;     // the comparison id < bound, if it is one
+    Expr* bound = nullptr;
+    bool is_trivial = false;
+  };
+
+  void Compare(Expr* whole, bool holds, BinaryOp op, Expr* left, Expr* right, std::vector<Conjunct>& out) const {
+    if (!holds) {
+      // Only on integers: a NaN is neither.
+      constexpr BinaryOp Opposite[] = {BinaryOp::Ge, BinaryOp::Gt, BinaryOp::Le, BinaryOp::Lt, BinaryOp::Ne, BinaryOp::Eq};
+      op = Opposite[static_cast<int>(op) - static_cast<int>(BinaryOp::Lt)];
+    }
+    Conjunct conjunct{whole, holds};
+    if (op == BinaryOp::Gt || op == BinaryOp::Ge) {
+      std::swap(left, right);
+      op = op == BinaryOp::Gt ? BinaryOp::Lt : BinaryOp::Le;
+    }
+    bool are_ints = left->type.is_int() && right->type.is_int();
+    if (op == BinaryOp::Lt && are_ints) {
+      conjunct.id = left;
+      conjunct.bound = right;
+    }
+    bool is_zero = left->kind == ExprKind::Literal && left->literal.integer == 0;
+    conjunct.is_trivial = op == BinaryOp::Le && are_ints && is_zero && GlobalIdOf(right).has_value();
+    out.push_back(conjunct);
+  }
+
+  void Collect(Expr* e, bool holds, std::vector<Conjunct>& out) {
+    bool is_logic = e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or);
+    if (is_logic && (e->binary == BinaryOp::And) == holds) {
+      Collect(e->args[0], holds, out);
+      return Collect(e->args[1], holds, out);
+    }
+    if (e->kind == ExprKind::Unary && e->unary == UnaryOp::Not) return Collect(e->args[0], !holds, out);
+    if (e->kind == ExprKind::Binary && IsCompare(e->binary))
+      return Compare(e, holds, e->binary, e->args[0], e->args[1], out);
+    if (e->kind == ExprKind::Chain && holds) {
+      // Operands that are evaluated once here are evaluated once by each part, which safe ones do not notice.
+      if (std::ranges::all_of(e->args, [](const Expr* arg) { return IsSafe(arg); })) {
+        for (size_t i = 0; i < e->ops.size(); ++i) {
+          Expr* part = tree_.NewExpr(ExprKind::Binary, e->location);
+          part->binary = e->ops[i];
+          part->args = {e->args[i], e->args[i + 1]};
+          part->type = ValueType::Of(ir::Scalar::Bool);
+          Compare(part, true, e->ops[i], e->args[i], e->args[i + 1], out);
+        }
+        return;
+      }
+    }
+    out.push_back({e, holds});
+  }
+
+  bool BecomesBound(const Conjunct& conjunct) {
+    if (conjunct.id == nullptr || !IsUniform(tree_, conjunct.bound, false)) return false;
+    std::optional<uint32_t> dim = GlobalIdOf(conjunct.id);
+    if (!dim || plan_.bounds[*dim] != nullptr || plan_.uses_size[*dim]) return false;
+    plan_.bounds[*dim] = conjunct.bound;
+    return true;
+  }
+
+  Expr* Condition(const Conjunct& conjunct) {
+    if (conjunct.holds) return conjunct.whole;
+    Expr* e = tree_.NewExpr(ExprKind::Unary, conjunct.whole->location);
+    e->unary = UnaryOp::Not;
+    e->args = {conjunct.whole};
+    e->type = ValueType::Of(ir::Scalar::Bool);
+    return e;
+  }
+
+  bool Peel() {
+    Block& body = plan_.body;
+    if (body.empty() || body.back()->kind != StmtKind::If) return false;
+    Stmt* guard = body.back();
+    if (guard->body.empty() == guard->other.empty()) return false;
+    for (size_t i = 0; i + 1 < body.size(); ++i)
+      if (body[i]->kind != StmtKind::Assign || HasEffect(body[i]->value)) return false;
+    if (HasEffect(guard->value)) return false;
+    bool holds = guard->other.empty();
+    std::vector<Conjunct> conjuncts;
+    Collect(guard->value, holds, conjuncts);
+    Expr* rest = nullptr;
+    bool found = false;
+    for (const Conjunct& conjunct : conjuncts) {
+      if (BecomesBound(conjunct)) {
+        found = true;
+        continue;
+      }
+      if (conjunct.is_trivial) continue;
+      Expr* condition = Condition(conjunct);
+      if (rest == nullptr) {
+        rest = condition;
+        continue;
+      }
+      Expr* both = tree_.NewExpr(ExprKind::Binary, guard->location);
+      both->binary = BinaryOp::And;
+      both->args = {rest, condition};
+      both->type = ValueType::Of(ir::Scalar::Bool);
+      rest = both;
+    }
+    if (!found) return false;
+    Block inner = holds ? guard->body : guard->other;
+    body.pop_back();
+    if (rest != nullptr) {
+      Stmt* left = tree_.NewStmt(StmtKind::If, guard->location);
+      left->value = rest;
+      left->body = std::move(inner);
+      inner = {left};
+    }
+    body.insert(body.end(), inner.begin(), inner.end());
+    return true;
+  }
+
+  KernelTree& tree_;
+  LaunchPlan plan_;
+};
+
+}  // namespace
+
+bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
+  switch (e->kind) {
+    case ExprKind::Literal:
+    case ExprKind::Param:
+    case ExprKind::Length:
+      return true;
+    case ExprKind::Var: {
+      const Local& local = tree.locals[e->id];
+      return local.values.size() == 1 && local.values[0] != nullptr && IsUniform(tree, local.values[0], in_block);
+    }
+    case ExprKind::Load:
+    case ExprKind::Inline:
+      return false;
+    case ExprKind::Call: {
+      if (e->function->kind == FunctionKind::Atomic) return false;
+      if (e->function->kind == FunctionKind::Id) {
+        IdKind kind = static_cast<IdKind>(e->function->detail);
+        if (!in_block) return kind == IdKind::GlobalSize;
+        return kind != IdKind::GlobalId && kind != IdKind::LocalId;
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  return std::ranges::all_of(e->args, [&](const Expr* arg) { return IsUniform(tree, arg, in_block); });
+}
+
+bool IsSafe(const Expr* e) {
+  if (e->kind == ExprKind::Load || e->kind == ExprKind::Inline) return false;
+  if (e->kind == ExprKind::Call) {
+    if (e->function->kind == FunctionKind::Atomic) return false;
+    bool is_op = e->function->kind != FunctionKind::Id && e->function->kind != FunctionKind::Length;
+    if (is_op && ir::Info(e->function->op).traps != 0) return false;
+  }
+  bool divides = e->kind == ExprKind::Binary && (e->binary == BinaryOp::FloorDiv || e->binary == BinaryOp::Mod);
+  if (divides && e->args[1]->kind != ExprKind::Literal) return false;
+  return std::ranges::all_of(e->args, [](const Expr* arg) { return IsSafe(arg); });
+}
+
+int CostOf(const Expr* e) {
+  int cost = 1;
+  if (e->kind == ExprKind::Call && e->function->kind != FunctionKind::Id)
+    cost = ir::Info(e->function->op).law == ir::Law::Prelude ? 100 : 1;
+  if (e->kind == ExprKind::Binary && e->binary == BinaryOp::Pow) cost = 100;
+  for (const Expr* arg : e->args) cost = std::min(1000, cost + CostOf(arg));
+  return cost;
+}
+
+bool HasEffect(const Expr* e) {
+  if (e == nullptr) return false;
+  if (e->kind == ExprKind::Call && e->function->kind == FunctionKind::Atomic) return true;
+  if (e->kind == ExprKind::Inline && HasEffect(e->body)) return true;
+  return std::ranges::any_of(e->args, [](const Expr* arg) { return HasEffect(arg); });
+}
+
+bool HasEffect(const Block& block) {
+  return std::ranges::any_of(block, [](const Stmt* stmt) {
+    if (stmt->kind == StmtKind::Store || stmt->kind == StmtKind::Update || stmt->kind == StmtKind::Barrier ||
+        stmt->kind == StmtKind::Assert)
+      return true;
+    if (HasEffect(stmt->value) || HasEffect(stmt->body) || HasEffect(stmt->other)) return true;
+    return std::ranges::any_of(stmt->args, [](const Expr* arg) { return HasEffect(arg); });
+  });
+}
+
+LaunchPlan PlanLaunch(KernelTree& tree, const Block& pass) { return Planner(tree, pass).Run(); }
+
+}  // namespace frazil::frontends::kernels

@@ -1,0 +1,212 @@
+// Starts Python with the embedded tool and reads its lines. The file's path travels as an argument, never as code; -I
+// keeps the user's environment and folder out of Python's search path, so that only its own `ast` is imported.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "frontends/kernels/json.h"
+#include "frontends/kernels/kernels.h"
+#include "python_tool.inc"
+
+extern char** environ;
+
+namespace frazil::frontends::kernels {
+namespace {
+
+// A command line has a limit; so has one start.
+constexpr size_t FilesPerStart = 256;
+
+struct Pipe {
+  int read = -1;
+  int write = -1;
+  ~Pipe() {
+    if (read >= 0) close(read);
+    if (write >= 0) close(write);
+  }
+  bool Open() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    read = ends[0];
+    write = ends[1];
+    return true;
+  }
+  void CloseWrite() {
+    close(write);
+    write = -1;
+  }
+};
+
+struct Answer {
+  std::string output;
+  std::string messages;
+  int status = 0;
+  bool timed_out = false;
+};
+
+// Reads both streams until they end or the time is over.
+void Collect(Pipe& output, Pipe& messages, int64_t timeout_ms, Answer& answer) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point end = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  std::array<pollfd, 2> ends = {pollfd{output.read, POLLIN, 0}, pollfd{messages.read, POLLIN, 0}};
+  std::array<std::string*, 2> texts = {&answer.output, &answer.messages};
+  std::array<char, 65536> buffer;
+  int open = 2;
+  while (open > 0) {
+    int64_t left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0) {
+      answer.timed_out = true;
+      return;
+    }
+    int ready = poll(ends.data(), ends.size(), static_cast<int>(std::min<int64_t>(left, 1000)));
+    if (ready < 0 && errno != EINTR) return;
+    for (size_t i = 0; i < ends.size() && ready > 0; ++i) {
+      if (ends[i].fd < 0 || ends[i].revents == 0) continue;
+      ssize_t got = read(ends[i].fd, buffer.data(), buffer.size());
+      if (got > 0) {
+        texts[i]->append(buffer.data(), static_cast<size_t>(got));
+      } else if (got == 0 || errno != EINTR) {
+        ends[i].fd = -1;
+        --open;
+      }
+    }
+  }
+}
+
+Result<Answer> RunTool(std::span<const std::string> paths, const PythonOptions& options) {
+  Pipe output, messages;
+  if (!output.Open() || !messages.Open())
+    return Fail(Diag::EngineFailed, fmt::format("no pipe to Python: {}", std::strerror(errno)));
+  std::vector<std::string> words = {options.python, "-I", "-S", "-c", EmbeddedPythonTool, "--lines"};
+  words.insert(words.end(), paths.begin(), paths.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output.write, 1);
+  posix_spawn_file_actions_adddup2(&actions, messages.write, 2);
+  pid_t child = 0;
+  int failed = posix_spawnp(&child, options.python.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) {
+    Error error{Diag::MissingTool, fmt::format("'{}' cannot be started: {}", options.python, std::strerror(failed)),
+                {}, {}, "kernel sources need Python 3.9 or later; JSON does not"};
+    return std::unexpected(std::move(error));
+  }
+  output.CloseWrite();
+  messages.CloseWrite();
+  Answer answer;
+  Collect(output, messages, options.timeout_ms, answer);
+  if (answer.timed_out) kill(child, SIGKILL);
+  while (waitpid(child, &answer.status, 0) < 0 && errno == EINTR) {
+  }
+  return answer;
+}
+
+uint32_t NumberOf(const JsonNode& object, std::string_view name) {
+  const JsonNode* node = object.Find(name);
+  return node == nullptr ? 0 : static_cast<uint32_t>(std::strtoul(std::string(node->text).c_str(), nullptr, 10));
+}
+
+// The first error with its place; the others follow in its message.
+Error ErrorsOf(const JsonNode& list, const std::string& path) {
+  Error first{Diag::BadKernel, "", {}, path, {}};
+  bool is_first = true;
+  for (const JsonNode& node : JsonChildren(list)) {
+    Error error{Diag::BadKernel, "", {NumberOf(node, "line"), NumberOf(node, "column")}, path, {}};
+    if (const JsonNode* message = node.Find("message")) error.message = message->text;
+    if (const JsonNode* hint = node.Find("hint")) error.hint = hint->text;
+    if (error.location.line == 0) error.diag = Diag::FileUnreadable;
+    if (is_first) {
+      first = std::move(error);
+      is_first = false;
+      continue;
+    }
+    if (!first.hint.empty()) first.message += fmt::format(" ({})", first.hint);
+    first.hint.clear();
+    first.message += "\n" + error.ToString();
+  }
+  return first;
+}
+
+// {"kernels": [...]} or {"errors": [...]}: the text of the former's array, which is JSON of its own.
+Result<std::string> ReadLine(std::string_view line, const std::string& path, const Limits& limits) {
+  constexpr std::string_view Opening = "{\"kernels\":";
+  if (line.starts_with(Opening) && line.ends_with('}'))
+    return std::string(line.substr(Opening.size(), line.size() - Opening.size() - 1));
+  Result<JsonTree> json = JsonTree::Parse(line, limits);
+  const JsonNode* errors = json ? json->root().Find("errors") : nullptr;
+  if (errors == nullptr || errors->first == nullptr)
+    return std::unexpected(Error{Diag::EngineFailed, "Python's answer is not understood", {}, path, {}});
+  return std::unexpected(ErrorsOf(*errors, path));
+}
+
+void RunBatch(std::span<const std::string> paths, const PythonOptions& options,
+              std::vector<Result<std::string>>& out) {
+  auto all_fail = [&](const Error& error, size_t done) {
+    for (size_t i = done; i < paths.size(); ++i) {
+      Error mine = error;
+      mine.file = paths[i];
+      out.push_back(std::unexpected(std::move(mine)));
+    }
+  };
+  Result<Answer> answer = RunTool(paths, options);
+  if (!answer) return all_fail(answer.error(), 0);
+  std::string_view rest = answer->output;
+  size_t done = 0;
+  while (done < paths.size() && rest.find('\n') != std::string_view::npos) {
+    size_t end = rest.find('\n');
+    out.push_back(ReadLine(rest.substr(0, end), paths[done], options.limits));
+    rest.remove_prefix(end + 1);
+    ++done;
+  }
+  if (done == paths.size()) return;
+  std::string why = answer->timed_out ? fmt::format("it took more than {} ms", options.timeout_ms) : answer->messages;
+  if (why.size() > 1000) why = why.substr(why.size() - 1000);
+  all_fail({Diag::EngineFailed, fmt::format("'{}' failed: {}", options.python, why), {}, {}, {}}, done);
+}
+
+}  // namespace
+
+std::string_view PythonTool() { return EmbeddedPythonTool; }
+
+std::vector<Result<std::string>> PythonFilesToJson(std::span<const std::string> paths, const PythonOptions& options) {
+  std::vector<Result<std::string>> out;
+  for (size_t i = 0; i < paths.size(); i += FilesPerStart)
+    RunBatch(paths.subspan(i, std::min(FilesPerStart, paths.size() - i)), options, out);
+  return out;
+}
+
+Result<std::string> PythonToJson(const std::string& path, const PythonOptions& options) {
+  return std::move(PythonFilesToJson(std::span(&path, 1), options)[0]);
+}
+
+std::vector<Result<std::vector<Kernel>>> ParsePythonFiles(std::span<const std::string> paths,
+                                                          const PythonOptions& options) {
+  std::vector<Result<std::vector<Kernel>>> out;
+  std::vector<Result<std::string>> texts = PythonFilesToJson(paths, options);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i])
+      out.push_back(ParseJson(*texts[i], paths[i], options.limits));
+    else
+      out.push_back(std::unexpected(std::move(texts[i].error())));
+  }
+  return out;
+}
+
+Result<std::vector<Kernel>> ParsePython(const std::string& path, const PythonOptions& options) {
+  return std::move(ParsePythonFiles(std::span(&path, 1), options)[0]);
+}
+
+}  // namespace frazil::frontends::kernels
