@@ -35,7 +35,7 @@ void FindDirect(TilePlan& plan) {
   const TileOp& parallel = entry.ops[0];
   const Stream& stream = entry.streams[parallel.stream];
   const bool alone = entry.ops.size() == 2 + parallel.part0 + parallel.part1 && entry.results.empty();
-  plan.direct = alone && parallel.part0 == 0 && stream.setup.empty() && !stream.has_math;
+  plan.direct = alone && stream.setup.empty() && !stream.has_math;
 }
 
 Result<void> CompileForm(const ir::Program& program, bool serial, TilePlan& plan) {

@@ -251,6 +251,16 @@ void Layout::FindStream(uint32_t at) {
     stream.ops.push_back(out);
   }
   if (stream.ops.empty()) return;
+  for (uint32_t i = at + 1; i < begin; ++i) {
+    const TileOp& op = function_.ops[i];
+    CHECK(op.kind == Kind::Broadcast);
+    Stream::Op out;
+    out.kind = op.kind;
+    out.bytes = op.bytes;
+    out.in[0] = OperandOf(op.a, row_of);
+    out.out = {Place::Tile, op.result};
+    stream.once.push_back(out);
+  }
   parallel.stream = static_cast<uint32_t>(function_.streams.size());
   function_.streams.push_back(std::move(stream));
 }

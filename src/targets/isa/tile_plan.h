@@ -104,7 +104,8 @@ struct Stream {
     bool writes_row = false;
   };
   std::vector<Row> rows;
-  std::vector<Op> ops;
+  std::vector<Op> once;         // fill tiles before the first piece
+  std::vector<Op> ops;          // for each piece
   std::vector<uint32_t> setup;  // micro-ops on cells, once for a launch
   bool needs_tiles = false;
   bool has_math = false;

@@ -114,6 +114,11 @@ bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLev
       where[i].in[k] = Resolve(op.in[k], function, stream, rows.data(), cells, tiles, tile_lanes);
     where[i].out = Resolve(op.out, function, stream, rows.data(), cells, tiles, tile_lanes);
   }
+  for (const Stream::Op& op : stream.once) {
+    const Resolved from = Resolve(op.in[0], function, stream, rows.data(), cells, tiles, tile_lanes);
+    const Resolved to = Resolve(op.out, function, stream, rows.data(), cells, tiles, tile_lanes);
+    MovesOf(op.bytes, level).fill(to.at, from.at, piece);
+  }
   bool ok = true;
   for (size_t first = 0; ok && first < count; first += piece) {
     const size_t here = std::min(piece, count - first);
