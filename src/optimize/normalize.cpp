@@ -40,8 +40,8 @@ void CountTop(const Function& function, const Inst& inst, Work& work) {
     case Op::Map: {
       ++work.passes;
       const ir::ValueId result = Function::result_of(inst);
-      work.bytes += 2 * ir::BytesOf(function.type(result).element());  // scratch: written here, read by who uses it
-      work.instructions += 2;
+      work.bytes += ir::BytesOf(function.type(result).element());  // its scratch
+      ++work.instructions;
       for (ir::ValueId operand : function.operands_of(inst)) {
         work.bytes += ir::BytesOf(function.type(operand).element());
         ++work.instructions;
@@ -50,12 +50,8 @@ void CountTop(const Function& function, const Inst& inst, Work& work) {
     }
     case Op::Reduce: {
       ++work.passes;
-      const ir::InstId def = function.values[function.operand(inst, 0).index].def;
-      work.instructions += 1;
-      if (!def.valid() || function.inst(def).op != Op::Map) {
-        work.instructions += 1;
-        work.bytes += ir::BytesOf(function.type(function.operand(inst, 0)).element());
-      }
+      work.instructions += 2;
+      work.bytes += ir::BytesOf(function.type(function.operand(inst, 0)).element());
       return;
     }
     case Op::TensorStore:

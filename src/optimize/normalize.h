@@ -21,7 +21,7 @@
 namespace frazil::optimize {
 
 // What a program does for one element, counted in its instructions: passes over memory, operations (constants and what
-// is outside of passes do not count), bytes loaded and stored. A `map` that feeds a `reduce` writes and reads its scratch.
+// is outside of passes do not count), bytes loaded and stored. A `map` writes its scratch, a `reduce` of it reads it.
 struct Work {
   uint64_t passes = 0;
   uint64_t instructions = 0;
@@ -37,6 +37,8 @@ struct NormalForm {
   bool nonempty = false;  // the extent must be at least 1
   uint32_t extent = UINT32_MAX;  // ordinal of the `index` parameter that is the extent; UINT32_MAX: it is no such parameter
   uint64_t rewrites = 0;  // steps by rules
+  // Without reductions `after` is never more. With them it can be, where one is over an expression that no slot keeps:
+  // its scratch is then extra.
   Work before, after;
 };
 

@@ -30,16 +30,18 @@ class Writer {
       const std::optional<Headed> headed = HeadOf(terms_, term);
       if (headed) heads_.emplace_back(param, headed->head);
       const TermId element = headed ? headed->rest : term;
-      if (element != before) elements_.emplace_back(param, element);
-      if (!headed) final_.emplace(element, param);
+      if (element == before) continue;
+      elements_.emplace_back(param, element);
+      final_.emplace(element, param);
     }
     FindLate();
     ReadForHeads();
     WritePass();
-    for (const auto& [param, head] : heads_) {
-      const ValueId value = Uniform(head);
-      builder_.Store(builder_.Param(param), Uniform(Zero()), value);
-    }
+    tensors_.clear();  // from here on slots hold what the pass stored
+    ir::Values values;
+    for (const auto& [param, head] : heads_) values.push_back(Uniform(head));
+    for (size_t k = 0; k < heads_.size(); ++k)
+      builder_.Store(builder_.Param(heads_[k].first), Uniform(Zero()), values[k]);
     builder_.Return({});
     builder_.Finish();
     TRY_VOID(ir::Check(program_));
@@ -220,10 +222,18 @@ class Writer {
     const NormalTerm reduce = terms_[id];
     const TermId child = ReducedTerm(id);
     const Type element = terms_[child].result, scalar = Type::Tensor(element, builder_.AddShape({}));
-    const ValueId tensor = terms_[child].kind == Kind::Slot ? LoadTensor(terms_[child]) : WriteMap(child);
+    const ValueId tensor = TensorOfAll(child);
     const Type results[] = {scalar};
     const ValueId folded = builder_.Emit(Op::Reduce, scalar, std::span(&tensor, 1), results, reduce.words)[0];
     return builder_.Emit1(Op::Extract, element, {folded}, element);
+  }
+
+  // A term for all elements at once; made once.
+  ValueId TensorOfAll(TermId term) {
+    if (const auto found = tensors_.find(term); found != tensors_.end()) return found->second;
+    const ValueId tensor = terms_[term].kind == Kind::Slot ? LoadTensor(terms_[term]) : WriteMap(term);
+    tensors_[term] = tensor;
+    return tensor;
   }
 
   ValueId LoadTensor(const NormalTerm& slot) {
@@ -248,7 +258,7 @@ class Writer {
     ir::Values tensors;
     for (TermId leaf : leaves) {
       const Type numbers = TensorOf(ir::types::Index);
-      tensors.push_back(terms_[leaf].kind == Kind::Slot ? LoadTensor(terms_[leaf])
+      tensors.push_back(terms_[leaf].kind == Kind::Slot ? TensorOfAll(leaf)
                                                         : builder_.Emit1(Op::Iota, numbers, {}, numbers, {0}));
     }
     return builder_.Map(tensors, result, [&](std::span<const ValueId> values) {
@@ -264,9 +274,10 @@ class Writer {
   ir::Program program_;
   ir::FunctionBuilder builder_;
   std::vector<std::pair<uint32_t, TermId>> elements_, heads_;  // by parameter, ascending
-  std::unordered_map<TermId, uint32_t> final_;  // what the pass leaves behind, and where
+  std::unordered_map<TermId, uint32_t> final_;  // what the pass stores, and where
   std::unordered_set<TermId> early_;            // needed before the pass
   Written uniform_;
+  Written tensors_;
 };
 
 }  // namespace

@@ -170,9 +170,9 @@ class Scheduler {
       found->second.push_back(step);
       return;
     }
+    log_.push_back({step.destination, true, step.location});
     log_.push_back({step.source, step.kind == StepKind::Swap, step.location});
     log_.push_back({step.context, false, step.location});
-    log_.push_back({step.destination, true, step.location});
     steps_.push_back(step);
   }
 
