@@ -111,7 +111,8 @@ class StructuredVerifier {
       if (!scopes_.empty() && at_ + 1 == module_.code.size()) return Wrong("is the last one inside of a structure");
       return {};
     }
-    if (!scopes_.empty() || at_ + 1 != module_.code.size() || module_.code[at_].guarded())
+    if (!scopes_.empty()) return Wrong("stands inside of a structure; is an END missing?");
+    if (at_ + 1 != module_.code.size() || module_.code[at_].guarded())
       return Wrong("is not the last instruction of the program");
     auto missing = std::find(results_.begin(), results_.end(), false);
     if (missing == results_.end()) return {};
