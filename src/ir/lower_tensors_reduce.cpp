@@ -8,10 +8,15 @@
 #include <limits>
 
 #include "base/check.h"
+#include "ir/fold.h"
 #include "ir/lower_tensors.h"
 
 namespace frazil::ir {
 namespace {
+
+// The tree along the innermost axis ([tensor.reduce]).
+constexpr int64_t DefaultChains = 64;
+constexpr int64_t DefaultBlock = 4096;
 
 Op CombinerOf(ReduceKind kind) {
   switch (kind) {
@@ -224,6 +229,14 @@ class Fold {
 };
 
 }  // namespace
+
+ValueId EmitFold(FunctionBuilder& builder, ReduceKind kind, Type type, ValueId length,
+                 const std::function<ValueId(ValueId)>& element) {
+  IndexMath math(builder);
+  Fold fold(builder, kind, type, DefaultChains, DefaultBlock);
+  fold.Prepare(IndexExpr::Of(length));
+  return fold.Line(IndexExpr::Of(length), [&](IndexExpr e) { return element(math.Value(e)); });
+}
 
 void TensorLowering::LowerReduce(const Inst& inst) {
   ValueId operand = source_.operand(inst, 0);

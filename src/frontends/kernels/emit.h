@@ -19,7 +19,7 @@ class Emitter {
  public:
   // `indices`: parameters that are used as indices inside lanes, as an earlier run has found them.
   Emitter(KernelTree& tree, Errors& errors, ir::Program& program, std::vector<bool> indices);
-  void Run();
+  void Run(const std::vector<LaunchPlan>& plans);
   const std::vector<bool>& wanted_indices() const { return wanted_indices_; }
 
  private:
@@ -89,7 +89,8 @@ class Emitter {
   ValueId Zero(ir::Type type);
 
   // Float atomics that are reductions (emit_reduction.cpp).
-  bool EmitReductions(const LaunchPlan& plan);
+  void EmitReduction(const LaunchPlan& plan, const Reduction& reduction);
+  ValueId LaneValue(const LaunchPlan& plan, const Reduction& reduction, ValueId lane);
 
   KernelTree& tree_;
   Errors& errors_;
@@ -106,8 +107,6 @@ class Emitter {
   bool in_lanes_ = false;
   std::unordered_set<std::string> names_;
   bool has_blocks_ = false;
-  // While lanes of a reduction are emitted: the atomics that give an element instead of being executed.
-  std::unordered_map<const Expr*, uint32_t> reduced_;
 };
 
 }  // namespace frazil::frontends::kernels

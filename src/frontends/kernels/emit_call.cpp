@@ -70,10 +70,6 @@ ir::ValueId Emitter::Random(Expr* e) {
 ir::ValueId Emitter::Atomic(Expr* e) {
   const FunctionRow& row = *e->function;
   Scalar element = tree_.arrays[e->id].element;
-  if (auto reduced = reduced_.find(e); reduced != reduced_.end()) {
-    values_[reduced->second] = As(e->args[1], element);
-    return values_[reduced->second];
-  }
   if (ir::IsFloat(element) && !e->unordered) {
     errors_.Add(e->location,
                 fmt::format("'{}' on floats depends on the order of lanes, and this one is no reduction", row.name),

@@ -32,10 +32,8 @@ void Emitter::DeclareParams() {
   }
 }
 
-void Emitter::Run() {
+void Emitter::Run(const std::vector<LaunchPlan>& plans) {
   DeclareParams();
-  std::vector<LaunchPlan> plans;
-  for (Block& pass : tree_.passes) plans.push_back(PlanLaunch(tree_, pass));
   // Launch parameters stand behind all others.
   auto add = [&](std::array<ValueId, 3>& values, uint32_t d, const char* what) {
     if (values[d].valid()) return;
@@ -54,8 +52,7 @@ void Emitter::Run() {
   builder_.SetLocation(tree_.location);
   for (uint32_t p = 0; p < early_indices_.size(); ++p)
     if (early_indices_[p]) param_indices_[p] = builder_.Cast(Op::Cast, builder_.Param(p), ir::types::Index);
-  for (LaunchPlan& plan : plans) {
-    FindLiveness(tree_, plan.body);
+  for (const LaunchPlan& plan : plans) {
     EmitPass(plan);
     if (errors_.any()) return;
   }
@@ -76,8 +73,8 @@ void Emitter::EmitPass(const LaunchPlan& plan) {
     global_id_[d] = {};
     if (plan.bounds[d] != nullptr) hoisted_[plan.bounds[d]] = Uniform(plan.bounds[d], Scalar::Index);
   }
-  if (EmitReductions(plan)) return;
-  EmitFlat(plan, plan.dims);
+  if (plan.reductions.empty()) return EmitFlat(plan, plan.dims);
+  for (const Reduction& reduction : plan.reductions) EmitReduction(plan, reduction);
 }
 
 void Emitter::EmitFlat(const LaunchPlan& plan, uint32_t dim) {
@@ -198,12 +195,20 @@ ir::ValueId Emitter::IdValue(const Expr* e) {
 }
 
 Result<ir::Program> EmitKernel(KernelTree& tree, Errors& errors, const Limits& limits) {
+  std::vector<LaunchPlan> plans;
+  for (Block& pass : tree.passes) {
+    LaunchPlan& plan = plans.emplace_back(PlanLaunch(tree, pass));
+    PlanReductions(tree, plan);
+    std::vector<uint32_t> last;
+    for (const Reduction& reduction : plan.reductions) last.push_back(reduction.local);
+    FindLiveness(tree, plan.body, last);
+  }
   ir::Program program;
   Emitter first(tree, errors, program, {});
-  first.Run();
+  first.Run(plans);
   if (!errors.any() && std::ranges::find(first.wanted_indices(), true) != first.wanted_indices().end()) {
     ir::Program again;
-    Emitter(tree, errors, again, first.wanted_indices()).Run();
+    Emitter(tree, errors, again, first.wanted_indices()).Run(plans);
     program = std::move(again);
   }
   if (errors.any()) return std::unexpected(errors.Take(""));

@@ -1,8 +1,69 @@
-// Float atomics that are reductions.
+// Folds over lanes. Lanes with little to do are evaluated inside the loops of the fold, so that a sum reads its input
+// once; others write their values to scratch first, because the fold has four copies of what it evaluates.
+#include "base/check.h"
 #include "frontends/kernels/emit.h"
+#include "ir/fold.h"
 
 namespace frazil::frontends::kernels {
 
-bool Emitter::EmitReductions(const LaunchPlan&) { return false; }
+using ir::Op;
+
+namespace {
+
+constexpr int MaxFusedCost = 64;
+
+int CostOfBlock(const Block& block) {
+  int cost = 0;
+  for (const Stmt* stmt : block) {
+    if (stmt->kind == StmtKind::For || stmt->kind == StmtKind::While) return MaxFusedCost + 1;
+    if (stmt->value != nullptr) cost += stmt->value->kind == ExprKind::Inline ? 20 : CostOf(stmt->value) % 100;
+    for (const Expr* arg : stmt->args) cost += CostOf(arg);
+    cost += CostOfBlock(stmt->body) + CostOfBlock(stmt->other);
+  }
+  return cost;
+}
+
+}  // namespace
+
+ir::ValueId Emitter::LaneValue(const LaunchPlan& plan, const Reduction& reduction, ValueId lane) {
+  std::vector<ValueId> saved = values_;
+  in_lanes_ = true;
+  global_id_[0] = lane;
+  Emit(plan.body);
+  ValueId value = CurrentValues({reduction.local})[0];
+  saved.resize(values_.size());
+  values_ = std::move(saved);
+  return value;
+}
+
+void Emitter::EmitReduction(const LaunchPlan& plan, const Reduction& reduction) {
+  ir::Type type = TypeOf(reduction.local);
+  ValueId bound = hoisted_[plan.bounds[0]];
+  bool is_fused = CostOfBlock(plan.body) <= MaxFusedCost;
+  builder_.SetLocation(reduction.location);
+  ValueId zero = Index(0);
+  ValueId scratch;
+  if (!is_fused) {
+    scratch = builder_.Alloc(type, builder_.Binary(Op::Max, bound, zero));
+    builder_.Parallel(zero, bound, [&](ValueId i) { builder_.Store(scratch, i, LaneValue(plan, reduction, i)); });
+  }
+  ir::ReduceKind kinds[] = {ir::ReduceKind::Sum, ir::ReduceKind::Min, ir::ReduceKind::Max};
+  Op ops[] = {Op::Add, Op::Min, Op::Max};
+  size_t kind = static_cast<size_t>(reduction.kind);
+  CHECK(kind < 3);
+  builder_.SetLocation(reduction.location);
+  auto fold = [&] {
+    ValueId result = ir::EmitFold(builder_, kinds[kind], type, bound, [&](ValueId i) {
+      return is_fused ? LaneValue(plan, reduction, i) : builder_.Load(scratch, i);
+    });
+    builder_.SetLocation(reduction.location);
+    ValueId address = Uniform(reduction.index, Scalar::Index);
+    ValueId old = builder_.Load(arrays_[reduction.array], address);
+    builder_.Store(arrays_[reduction.array], address, builder_.Binary(ops[kind], old, result));
+    return Values();
+  };
+  // Without lanes nobody touches the element.
+  builder_.If(builder_.Binary(Op::Gt, bound, zero), {}, fold, [] { return Values(); });
+}
 
 }  // namespace frazil::frontends::kernels

@@ -10,10 +10,12 @@ class Liveness {
  public:
   explicit Liveness(const KernelTree& tree) : count_(tree.locals.size()) {}
 
-  void Run(Block& body) {
+  void Run(Block& body, std::span<const uint32_t> last) {
     Sets sets = Empty();
     Summarize(body, sets);
-    Propagate(body, NoBits(count_));
+    Bits live = NoBits(count_);
+    for (uint32_t local : last) Put(live, local);
+    Propagate(body, std::move(live));
   }
 
  private:
@@ -142,6 +144,6 @@ class Liveness {
 
 }  // namespace
 
-void FindLiveness(KernelTree& tree, Block& body) { Liveness(tree).Run(body); }
+void FindLiveness(KernelTree& tree, Block& body, std::span<const uint32_t> last) { Liveness(tree).Run(body, last); }
 
 }  // namespace frazil::frontends::kernels

@@ -2,6 +2,8 @@
 // after a pass that reported something.
 #pragma once
 
+#include <span>
+
 #include "base/limits.h"
 #include "frontends/kernels/ast.h"
 
@@ -20,8 +22,8 @@ void FoldConstants(KernelTree& tree);
 // 4. Types of variables and expressions.
 void InferTypes(KernelTree& tree, Errors& errors);
 
-// 5. For every statement: what it reads, sets, and what is read behind it.
-void FindLiveness(KernelTree& tree, Block& body);
+// 5. For every statement: what it reads, sets, and what is read behind it. `last`: locals that are read behind all.
+void FindLiveness(KernelTree& tree, Block& body, std::span<const uint32_t> last);
 
 // 6. The program.
 Result<ir::Program> EmitKernel(KernelTree& tree, Errors& errors, const Limits& limits);

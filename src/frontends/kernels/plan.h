@@ -9,15 +9,27 @@
 
 namespace frazil::frontends::kernels {
 
+// Lanes leave their value in `local`; it is folded into array[index].
+struct Reduction {
+  uint32_t array = 0;
+  Expr* index = nullptr;
+  uint32_t local = 0;
+  ir::AtomicKind kind = ir::AtomicKind::Add;
+  Location location;
+};
+
 struct LaunchPlan {
   uint32_t dims = 0;          // 0: it never asks where it is, so it runs once
   bool has_blocks = false;    // it knows blocks, shared memory or barriers
   std::array<bool, 3> uses_size = {};    // get_global_size(d) is asked for
   std::array<Expr*, 3> bounds = {};      // guards that became bounds; null: lanes.d
   Block body;                            // what a lane does
+  std::vector<Reduction> reductions;
 };
 
 LaunchPlan PlanLaunch(KernelTree& tree, const Block& pass);
+// Turns float atomics into reductions where they are some; changes statements of the plan's body.
+void PlanReductions(KernelTree& tree, LaunchPlan& plan);
 
 // The same for every lane and computed from parameters, constants and (in_block) the block's own ids.
 bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block);

@@ -1,0 +1,16 @@
+// A reduction as loops, in the defined tree of [tensor.reduce]: what LowerTensors makes of `reduce`, for front ends whose
+// elements are not a tensor. The loops are in the form that targets recognize.
+#pragma once
+
+#include <functional>
+
+#include "ir/builder.h"
+
+namespace frazil::ir {
+
+// The fold of element(0) .. element(length - 1); the identity if there are none. `length` is an index, not negative.
+// `element` is called several times: it builds the same code in several loops, each element once, in ascending order.
+ValueId EmitFold(FunctionBuilder& builder, ReduceKind kind, Type type, ValueId length,
+                 const std::function<ValueId(ValueId index)>& element);
+
+}  // namespace frazil::ir
