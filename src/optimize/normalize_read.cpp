@@ -18,7 +18,8 @@ using Kind = NormalTerm::Kind;
 
 class Reader {
  public:
-  explicit Reader(const ir::Program& program) : function_(program.entry_function()), terms_(state_.terms) {}
+  Reader(const ir::Program& program, NormalTerms terms)
+      : function_(program.entry_function()), state_{.terms = std::move(terms)}, terms_(state_.terms) {}
 
   Result<NormalState> Run() {
     if (!function_.results.empty()) return Refuse("the program returns values", {});
@@ -262,7 +263,9 @@ class Reader {
 
 }  // namespace
 
-Result<NormalState> ReadState(const ir::Program& program) { return Reader(program).Run(); }
+Result<NormalState> ReadState(const ir::Program& program, NormalTerms terms) {
+  return Reader(program, std::move(terms)).Run();
+}
 
 std::optional<Headed> HeadOf(const NormalTerms& terms, TermId term) {
   const NormalTerm& select = terms[term];

@@ -15,15 +15,16 @@ namespace frazil::optimize {
 struct NormalState {
   NormalTerms terms;
   // By ordinal of a buffer parameter: what its elements hold at the end.
-  std::map<uint32_t, TermId> buffers;
-  std::set<uint32_t> used;      // buffer parameters that the source loads from or stores to
-  std::set<uint32_t> written;   // those that it stores to
+  std::map<uint32_t, TermId> buffers = {};
+  std::set<uint32_t> used = {};      // buffer parameters that the source loads from or stores to
+  std::set<uint32_t> written = {};   // those that it stores to
   TermId extent = NoTerm;
-  std::optional<uint32_t> extent_param;  // where a tensor's dimension names it
+  std::optional<uint32_t> extent_param = {};  // where a tensor's dimension names it
   bool nonempty = false;
 };
 
-Result<NormalState> ReadState(const ir::Program& program);
+// With terms of other rules: for tests, which plant wrong ones.
+Result<NormalState> ReadState(const ir::Program& program, NormalTerms terms = NormalTerms());
 Result<ir::Program> WriteState(const ir::Program& source, NormalState& state);
 
 // The uniform value and the rest where a term is (own number == 0 ? value : rest).

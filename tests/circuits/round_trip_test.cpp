@@ -1,0 +1,169 @@
+// Programs to circuits and back: kernels of the kinds that circuits are, and what is refused, by name.
+#include <gtest/gtest.h>
+
+#include "ir/digest.h"
+#include "ir/text.h"
+#include "random_circuit.h"
+
+namespace frazil {
+namespace {
+
+namespace circuits = frontends::circuits;
+using namespace test_circuits;
+
+std::string Kernel(std::string_view parameters, std::string_view body) {
+  return fmt::format("frz 1\nfunc @k({}, %n: u32) {{\n  %z = const 0 : index\n  %e = cast %n : index\n"
+                     "  parallel %i = %z to %e {{\n{}    yield\n  }}\n  return\n}}\n", parameters, body);
+}
+
+// The circuit of a kernel, or why there is none.
+std::string CircuitOf(const std::string& text) {
+  const Result<ir::Program> program = ir::ParseText(text);
+  if (!program) return program.error().ToString();
+  const Result<circuits::CircuitText> circuit = circuits::FromProgram(*program);
+  if (!circuit) {
+    EXPECT_EQ(circuit.error().diag, Diag::NotACircuit);
+    return circuit.error().message;
+  }
+  return circuit->text;
+}
+
+constexpr std::string_view ABC = "%a: in buffer<f32>, %b: in buffer<f32>, %c: buffer<f32>";
+constexpr std::string_view AC = "%a: in buffer<f32>, %c: buffer<f32>";
+constexpr std::string_view LoadA = "    %x = load %a, %i : f32\n";
+constexpr std::string_view LoadB = "    %y = load %b, %i : f32\n";
+
+std::string Map2(std::string_view op) {
+  return Kernel(ABC, fmt::format("{}{}    %r = {} %x, %y : f32\n    store %c, %i, %r : f32\n", LoadA, LoadB, op));
+}
+std::string Map1(std::string_view line) {
+  return Kernel(AC, fmt::format("{}{}    store %c, %i, %r : f32\n", LoadA, line));
+}
+
+TEST(RoundTrip, KernelsToCircuits) {
+  EXPECT_EQ(CircuitOf(Map2("add")), "merge.add@c00[c01,c02]");
+  EXPECT_EQ(CircuitOf(Map2("mul")), "merge.mul@c00[c01,c02]");
+  EXPECT_EQ(CircuitOf(Map2("sub")), "split.sub@c00[c01,c02]");
+  EXPECT_EQ(CircuitOf(Map2("div")), "split.div@c00[c01,c02]");
+  EXPECT_EQ(CircuitOf(Map2("max")), "merge.max@c00[c01,c02]");
+  for (const char* name : {"abs", "exp", "log", "sqrt", "sigmoid", "tanh", "gelu"})
+    EXPECT_EQ(CircuitOf(Map1(fmt::format("    %r = {} %x : f32\n", name))), fmt::format("merge.{}@c00[c01,c01]", name));
+  EXPECT_EQ(CircuitOf(Map1("    %k = const 0 : f32\n    %r = max %x, %k : f32\n")), "merge.max@c00[0,c01]");  // relu
+  EXPECT_EQ(CircuitOf(Map1("    %k = const 0.1 : f32\n    %r = mul %k, %x : f32\n")),
+            "merge.mul@c00[0.1,c01]");
+  EXPECT_EQ(CircuitOf(Map1("    %r = neg %x : f32\n")), "merge.mul@c00[-1,c01]");
+  EXPECT_EQ(CircuitOf(Map1("    %k = const 1 : f32\n    %r = sub %k, %x : f32\n")),
+            "scratch c02: merge.add@c02[1,c02] . split.sub@c02[c00,c01]");
+  EXPECT_EQ(CircuitOf(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n", LoadA))), "copy@c00->c01");
+  // The multiply's place is the kernel's own output, not scratch.
+  EXPECT_EQ(CircuitOf(Kernel(ABC, fmt::format("{}{}    %p = mul %x, %y : f32\n    %r = add %p, %x : f32\n"
+                                              "    store %c, %i, %r : f32\n", LoadA, LoadB))),
+            "scratch c03: merge.mul@c00[c01,c03] . merge.add@c03[c00,c02]");
+}
+
+TEST(RoundTrip, RefusalsNameTheOp) {
+  EXPECT_NE(CircuitOf(Map1("    %r = sin %x : f32\n")).find("sin: no generator"), std::string::npos);
+  EXPECT_NE(CircuitOf(Map2("copysign")).find("copysign: no generator"), std::string::npos);
+  EXPECT_NE(CircuitOf(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
+                             fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))
+                .find("mul: an operand is uniform"), std::string::npos);
+  EXPECT_NE(CircuitOf(Kernel(AC, "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
+                                 "    store %c, %i, %x : f32\n")).find("add: an operand"), std::string::npos);
+  EXPECT_NE(CircuitOf(Kernel("%a: in buffer<f32>, %c: buffer<f64>", LoadA.data())).find("one element type"), std::string::npos);
+  EXPECT_NE(CircuitOf("frz 1\nfunc @f(%a: f32) -> (f32) {\n  return %a\n}\n").find("returns values"), std::string::npos);
+  const Result<ir::Program> program = ir::ParseText(Map1("    %r = sin %x : f32\n"));
+  EXPECT_EQ(circuits::FromProgram(*program).error().location.line, 7u);
+}
+
+TEST(RoundTrip, EveryGeneratorComesBack) {
+  for (const char* text :
+       {"mark@c00", "copy@c00->c01", "swap@c00<->c01", "merge.add@c00[c01,c02]", "merge.mul@c00[c00,c00]",
+        "merge.exp@c00[c01,c01]", "merge.min@c03[c01,c00]", "split.sub@c00[c01,c00]", "split.div@c00[c01,c02]",
+        "reduce.sum@c00->c01", "reduce.min@c00->c00", "reduce.max@c05->c01", "softmax@c00->c01", "softmax@c00->c00",
+        "copy@c00@3->c00@4", "mark@c00 . copy@c00->c01 . reduce.sum@c01->c02 . softmax@c00->c03"}) {
+    const ir::Program program = *circuits::ParseCircuit(text);
+    const Result<circuits::CircuitText> back = circuits::FromProgram(program);
+    ASSERT_TRUE(back) << text << ": " << back.error().message;
+    EXPECT_EQ(back->text, text);
+    EXPECT_EQ(ir::ExactDigest(*circuits::ToProgram(back->phrase)), ir::ExactDigest(program)) << text;
+  }
+  circuits::CircuitOptions integers;
+  integers.element = ir::types::I16;
+  const ir::Program program = *circuits::ParseCircuit("mark@c00 . merge@c00[-7,c01]", integers);
+  EXPECT_EQ(circuits::FromProgram(program)->text, "mark@c00 . merge.add@c00[-7,c01]");
+}
+
+// Memory by slot name, after running.
+std::map<std::string, exec::Value> Run(const ir::Program& program, uint64_t seed) {
+  std::vector<exec::Value> arguments;
+  const ir::Function& entry = program.entry_function();
+  std::map<std::string, exec::Value> slots;
+  for (uint32_t i = 0; i + 1 < entry.param_count(); ++i) {
+    const std::string name = entry.value_names[entry.param(i).index];
+    auto memory = std::make_shared<exec::Memory>(entry.param_type(i).element(), 5);
+    Random random(seed * 977 + *circuits::SlotNamed(name));
+    for (int64_t k = 0; k < 5; ++k)
+      memory->Set(k, exec::RandomScalar(memory->element(), random.Next()).scalar_words());
+    arguments.push_back(exec::Value::Buffer(memory));
+    slots.emplace(name, arguments.back());
+  }
+  arguments.push_back(exec::Value::Int(ir::types::Index, 4));
+  const Result<exec::Outcome> outcome = exec::Interpret(program, arguments);
+  EXPECT_TRUE(outcome && !outcome->trap);
+  return slots;
+}
+
+void ExpectSame(const ir::Program& program, const circuits::CircuitText& circuit, uint64_t seed, const std::string& text) {
+  const Result<ir::Program> back = circuits::ParseCircuit(circuit.text);
+  ASSERT_TRUE(back) << circuit.text << ": " << back.error().ToString();
+  const std::map<std::string, exec::Value> expected = Run(program, seed), got = Run(*back, seed);
+  for (const auto& [name, value] : expected)
+    if (const auto found = got.find(name); found != got.end())
+      ASSERT_EQ(value, found->second) << name << " of " << text << " as " << circuit.text;
+}
+
+TEST(RoundTrip, RandomCircuitsAndTheirNormalForms) {
+  const std::vector<std::string> alphabet =
+      Alphabet(4, {"merge.add", "merge.mul", "merge.max", "split.sub", "split.div"}, {"merge.abs", "merge.sqrt"},
+               {"reduce.sum", "reduce.max", "softmax"});
+  Random random(7);
+  int given = 0, refused = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string text;
+    for (uint64_t k = random.Below(6) + 1; k > 0; --k) text += (text.empty() ? "" : " . ") + alphabet[random.Below(alphabet.size())];
+    const ir::Program program = *circuits::ParseCircuit(text);
+    const Result<circuits::CircuitText> same = circuits::FromProgram(program);
+    ASSERT_TRUE(same) << text << ": " << same.error().message;
+    ExpectSame(program, *same, static_cast<uint64_t>(i), text);
+    const optimize::NormalForm form = *optimize::Normalize(program);
+    const Result<circuits::CircuitText> normal = circuits::FromProgram(form.program);
+    // Where a reduced value flows on there may be no generator for the fused form.
+    normal ? ++given : ++refused;
+    if (!normal) {
+      EXPECT_TRUE(text.find("reduce") != std::string::npos || text.find("softmax") != std::string::npos) << text << normal.error().message;
+      continue;
+    }
+    ExpectSame(program, *normal, static_cast<uint64_t>(i), text);
+  }
+  EXPECT_GT(given, 5 * refused);
+  printf("%d normal forms as circuits, %d refused\n", given, refused);
+}
+
+TEST(RoundTrip, CanonicalOps) {
+  const auto ops = [](const char* text) {
+    const ir::Program program = *circuits::ParseCircuit(text);
+    return circuits::FromProgram(optimize::Normalize(program)->program)->text;
+  };
+  EXPECT_EQ(ops("mark@c00 . mark@c00"), "copy@c00->c00");
+  EXPECT_EQ(ops("swap@c00<->c01 . swap@c00<->c01"), "copy@c00->c00");
+  EXPECT_EQ(ops("mark@c00 . mark@c00 . mark@c00"), "mark@c00");
+  EXPECT_EQ(ops("copy@c00->c01 . copy@c01->c02 . copy@c02->c01"), "copy@c00->c01 . copy@c00->c02");
+  EXPECT_EQ(ops("copy@c00->c01 . merge.add@c01[c01,c01]"), "merge.add@c00[c00,c01]");
+  EXPECT_EQ(ops("mark@c01 . merge.mul@c00[c00,c01]"), "merge.mul@c00[c00,c01]");
+  // A real copy is kept, and the marks are on a slot of their own.
+  EXPECT_EQ(ops("copy@c05->c06 . mark@c21 . copy@c05->c06 . mark@c21"), "copy@c05->c06");
+  EXPECT_EQ(ops("swap@c00<->c01 . mark@c02 . mark@c02"), "swap@c00<->c01");
+}
+
+}  // namespace
+}  // namespace frazil

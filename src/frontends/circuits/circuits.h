@@ -1,7 +1,7 @@
 // The door of circuits: text of the circuit language to ir::Program and back. docs/circuits.md has the grammar and the
 // meaning of each generator.
 //
-// A circuit becomes a program with one buffer parameter for each slot that it uses, named c00 .. c95 (page p of a
+// A circuit becomes a program with one buffer parameter for each slot that it uses (but for its scratch), named c00 .. c95 (page p of a
 // class is another slot, c05_p17), in class order, then the extent `n: index`. Each generator is one pass over the n
 // elements, or a reduction; nothing is fused here: that is what optimize/normalize.h is for.
 #pragma once
@@ -62,8 +62,6 @@ struct CircuitOptions {
   std::string name = "main";          // of the entry function
   MergeVariant merge = MergeVariant::Add;  // what `merge` and `split` without a variant mean
   SplitVariant split = SplitVariant::Sub;
-  // Slots that are not bound at a launch: scratch of the program, zero at its start.
-  std::vector<SlotId> scratch = {};
   Limits limits = {};
 };
 // Names of the seed's JSON ("mul", "div", "sigmoid" ..) into the options; fails on others.
@@ -73,12 +71,11 @@ Result<ir::Program> ParseCircuit(std::string_view text, const CircuitOptions& op
 Result<ir::Program> ToProgram(const Phrase& phrase, const CircuitOptions& options = {});
 
 // A map/reduce program as a circuit. Buffers named like slots keep their class, others get the free classes in order.
-// What an expression needs in between goes to free classes, listed as scratch.
+// What an expression needs in between goes to free classes, declared as scratch in the text.
 struct CircuitText {
   Phrase phrase;
   std::string text;
-  std::vector<SlotId> slots;    // by buffer parameter of the program, in order
-  std::vector<SlotId> scratch;  // for CircuitOptions::scratch
+  std::vector<SlotId> slots;  // by buffer parameter of the program, in order
   ir::Type element;
 };
 // Fails with NotACircuit, naming the op (and its place) that has no generator.

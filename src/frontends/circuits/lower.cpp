@@ -58,8 +58,8 @@ Type BitsTypeOf(Type element) {
 
 class Lowering {
  public:
-  Lowering(const CircuitOptions& options, std::span<const Step> steps)
-      : options_(options), steps_(steps), element_(options.element), builder_(program_, options.name, {}, {}) {}
+  Lowering(const CircuitOptions& options, const Phrase& phrase, std::span<const Step> steps)
+      : options_(options), phrase_(phrase), steps_(steps), element_(options.element), builder_(program_, options.name, {}, {}) {}
 
   Result<ir::Program> Run() {
     TRY_VOID(CheckTypes());
@@ -116,7 +116,8 @@ class Lowering {
       used[step.context];
       used[step.destination] = true;
     }
-    for (SlotId slot : options_.scratch) {
+    for (const Sigil& sigil : phrase_.scratch) {
+      const SlotId slot = SlotOf(sigil.class_index, sigil.page);
       if (used.erase(slot) != 0) scratch_.insert(slot);
     }
     for (const auto& [slot, written] : used) {
@@ -212,6 +213,7 @@ class Lowering {
   }
 
   const CircuitOptions& options_;
+  const Phrase& phrase_;
   std::span<const Step> steps_;
   Type element_, tensor_, scalar_tensor_;
   ir::Program program_;
@@ -225,7 +227,7 @@ class Lowering {
 
 Result<ir::Program> ToProgram(const Phrase& phrase, const CircuitOptions& options) {
   const std::vector<Step> steps = TRY(StepsOf(phrase));
-  return Lowering(options, steps).Run();
+  return Lowering(options, phrase, steps).Run();
 }
 
 Result<ir::Program> ParseCircuit(std::string_view text, const CircuitOptions& options) {

@@ -19,6 +19,8 @@ class Parser {
   Result<Phrase> Read() {
     Phrase phrase;
     Skip();
+    if (At("scratch")) TRY_VOID(ReadScratch(phrase.scratch));
+    Skip();
     if (Next() == 'R' || Next() == 'T' || Next() == '~') phrase.transform = TRY(ReadTransform());
     phrase.branches = TRY(ReadBranches(0));
     Skip();
@@ -141,6 +143,23 @@ class Parser {
   }
 
   // --- the grammar ----------------------------------------------------------------------------------------------
+  Result<void> ReadScratch(std::vector<Sigil>& scratch) {
+    ReadWord();
+    do {
+      Skip();
+      const Location where = Here();
+      const Sigil sigil = TRY(ReadSigil());
+      if (sigil.twist != 0 || sigil.mirror) return Wrong("scratch is named as it is after transforms", where);
+      const auto before = [](const Sigil& a, const Sigil& b) {
+        return std::pair(a.class_index, a.page) < std::pair(b.class_index, b.page);
+      };
+      const auto place = std::ranges::lower_bound(scratch, sigil, before);
+      if (place != scratch.end() && *place == sigil) return Wrong("scratch names a slot twice", where);
+      scratch.insert(place, sigil);
+    } while (Accept(","));
+    return Expect(":", "after the slots of scratch");
+  }
+
   Result<Transform> ReadTransform() {
     int64_t rotate = 0, twist = 0;
     if (Accept("R")) rotate = TRY(ReadAmount("a rotation"));

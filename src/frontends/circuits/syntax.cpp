@@ -87,7 +87,9 @@ bool operator==(const Term& a, const Term& b) {
   return a.group == b.group && (!a.group.empty() || a.operation == b.operation);
 }
 bool operator==(const Sequence& a, const Sequence& b) { return a.items == b.items; }
-bool operator==(const Phrase& a, const Phrase& b) { return a.transform == b.transform && a.branches == b.branches; }
+bool operator==(const Phrase& a, const Phrase& b) {
+  return a.scratch == b.scratch && a.transform == b.transform && a.branches == b.branches;
+}
 
 std::string PrintNumber(const Number& number) {
   if (number.is_integer) return fmt::format("{}", number.integer);
@@ -123,7 +125,10 @@ std::string PrintPhrase(const Phrase& phrase) {
   if (phrase.transform.twist != 0) text += fmt::format("T+{}", phrase.transform.twist);
   if (phrase.transform.mirror) text += "~";
   if (!text.empty()) text += "@ ";
-  return text + PrintBranches(phrase.branches);
+  std::string scratch;
+  for (const Sigil& sigil : phrase.scratch) scratch += (scratch.empty() ? "scratch " : ", ") + PrintSigil(sigil);
+  if (!scratch.empty()) scratch += ": ";
+  return scratch + text + PrintBranches(phrase.branches);
 }
 
 }  // namespace frazil::frontends::circuits

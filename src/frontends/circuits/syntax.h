@@ -69,8 +69,10 @@ struct Sequence {
   std::vector<Term> items;
 };
 struct Phrase {
-  Transform transform;
-  std::vector<Sequence> branches;
+  // Slots that are not bound at a launch, zero at the start; as they are after transforms. Ascending.
+  std::vector<Sigil> scratch = {};
+  Transform transform = {};
+  std::vector<Sequence> branches = {};
 };
 bool operator==(const Term& a, const Term& b);
 bool operator==(const Sequence& a, const Sequence& b);
