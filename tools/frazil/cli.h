@@ -52,16 +52,24 @@ class Progress {
 // input.cpp
 Result<std::string> ReadFile(const std::string& path, const Limits& limits);
 Result<void> WriteFile(const std::string& path, std::string_view bytes);
-// A program from a .frz file, or from standard input ("-").
-Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits);
-// The same, or, where there is no such file, from words.
-Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
 // One argument in the notation of the text form: scalars as literals, buffers and tensors as [..]; a buffer may also be
 // the name (or number) of an earlier one, which it then is.
 Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, const std::string& text,
                                   std::span<const exec::Value> earlier, const Limits& limits);
 Result<std::vector<exec::Value>> ParseArguments(const ir::Program& program,
                                                 const std::vector<std::string>& texts, const Limits& limits);
+
+// sources.cpp
+struct NamedProgram {
+  std::string name;
+  ir::Program program;
+};
+// Every program of a file: .frz, .py, .json, .cir, .frzb, or a .frz text from standard input ("-").
+Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Limits& limits);
+// One of them: FILE where there is one only, FILE:NAME else.
+Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits);
+// The same, or, where there is no such file, from words.
+Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
 
 // targets.cpp
 const std::vector<std::unique_ptr<exec::Target>>& AllTargets();
@@ -75,6 +83,8 @@ void AddRun(CLI::App& app, Session& session);
 void AddAsk(CLI::App& app, Session& session);
 void AddLoop(CLI::App& app, Session& session);
 void AddWhy(CLI::App& app, Session& session);
+void AddBuild(CLI::App& app, Session& session);
+void AddKernel(CLI::App& app, Session& session);
 void AddEmit(CLI::App& app, Session& session);
 void AddCheck(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);

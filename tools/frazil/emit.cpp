@@ -9,18 +9,25 @@
 
 #include "base/sha256.h"
 #include "cli.h"
+#include "frontends/circuits/circuits.h"
+#include "frontends/kernels/kernels.h"
 #include "ir/digest.h"
 #include "ir/lower.h"
 #include "ir/text.h"
+#include "machines/simt/text.h"
+#include "optimize/normalize.h"
 #include "optimize/optimize.h"
 #include "targets/c/c.h"
+#include "targets/cuda/cuda.h"
+#include "targets/isa/isa.h"
 #include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::cli {
 namespace {
 
-constexpr std::array Rungs = {"ir", "canonical", "optimized", "lowered", "wat", "wasm", "c", "llvm", "asm", "native"};
+constexpr std::array Rungs = {"json", "circuit", "ir",   "canonical", "optimized", "lowered", "isa",
+                              "frzb", "wat",     "wasm", "c",         "llvm",      "asm",     "native", "ptx"};
 
 struct EmitCommand {
   std::string input;
@@ -53,8 +60,24 @@ Result<std::string> EmitNative(const EmitCommand& command, const ir::Program& pr
   return exec::SerializeImage(TRY(targets::native::EmitImage(program, options)));
 }
 
+// The normal form as a circuit; what is no circuit says why.
+Result<std::string> EmitCircuit(const ir::Program& program, const Limits& limits) {
+  const optimize::NormalForm normal = TRY(optimize::Normalize(program, limits));
+  return TRY(frontends::circuits::FromProgram(normal.program)).text + "\n";
+}
+
+// Proved before it is shown.
+Result<std::string> EmitIsa(const ir::Program& program, bool as_text) {
+  const machines::simt::Module module = TRY(targets::isa::Lower(program));
+  TRY_VOID(targets::isa::ProveLowering(program, module));
+  return as_text ? machines::simt::Print(module) : std::string(module.bytes);
+}
+
 Result<std::string> Emit(const EmitCommand& command, const ir::Program& program, const Limits& limits) {
   exec::EmitOptions options{command.metered, command.symbol};
+  if (command.to == "circuit") return EmitCircuit(program, limits);
+  if (command.to == "isa" || command.to == "frzb") return EmitIsa(program, command.to == "isa");
+  if (command.to == "ptx") return TRY(targets::cuda::EmitPtx(program)).text;
   if (command.to == "ir") return ir::PrintText(program);
   if (command.to == "canonical") return ir::PrintText(ir::Canonicalize(program));
   if (command.to == "optimized") return EmitOptimized(command, program, limits);
@@ -74,14 +97,19 @@ Result<int> Run(Session& session, const EmitCommand& command) {
                                             fmt::join(Rungs, ", ")));
   if (command.certificate && command.to != "optimized")
     return Fail(Diag::BadUsage, "--certificate belongs to --to optimized");
-  ir::Program program = TRY(ReadProgram(command.input, session.limits));
-  std::string bytes = TRY(Emit(command, program, session.limits));
-  bool binary = command.to == "wasm" || command.to == "native";
+  // JSON is what Python says, before it is a program.
+  const bool is_json = command.to == "json";
+  if (is_json && !command.input.ends_with(".py"))
+    return Fail(Diag::BadUsage, "--to json takes a .py file: it is the form in which Python hands kernels over");
+  const ir::Program program = is_json ? ir::Program() : TRY(ReadProgram(command.input, session.limits));
+  std::string bytes = TRY(is_json ? frontends::kernels::PythonToJson(command.input)
+                                  : Emit(command, program, session.limits));
+  bool binary = command.to == "wasm" || command.to == "native" || command.to == "frzb";
   if (!command.output.empty()) TRY_VOID(WriteFile(command.output, bytes));
   if (session.json) {
-    nlohmann::ordered_json json = {{"to", command.to},
-                                   {"signature", ir::ExactDigest(program)},
-                                   {"bytes", bytes.size()}};
+    nlohmann::ordered_json json = {{"to", command.to}};
+    if (!is_json) json["signature"] = ir::ExactDigest(program);
+    json["bytes"] = bytes.size();
     if (!command.output.empty()) json["file"] = command.output;
     else json[binary ? "hex" : "text"] = binary ? Hex(bytes) : bytes;
     PrintJson(json);
@@ -101,10 +129,11 @@ void AddEmit(CLI::App& app, Session& session) {
                                  "  frazil emit examples/muladd.frz --to optimized --certificate\n"
                                  "  frazil emit \"Sum 1 to 10\" --to wat\n"
                                  "  frazil emit examples/muladd.frz --to wasm -o muladd.wasm\n"
+                                 "  frazil emit examples/kernels/saxpy.py --to isa\n"
                                  "  frazil emit examples/saxpy.frz --to asm --level avx2\n"
                                  "  frazil emit examples/muladd.frz --to c --symbol muladd -o muladd.h");
   auto options = std::make_shared<EmitCommand>();
-  command->add_option("input", options->input, "a .frz file, - or words")->required();
+  command->add_option("input", options->input, "a .py, .json, .cir, .frzb or .frz file (FILE:NAME for one of several), - or words")->required();
   command->add_option("--to", options->to, fmt::format("one of {}", fmt::join(Rungs, ", ")))
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "write to a file");

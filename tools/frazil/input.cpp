@@ -1,4 +1,4 @@
-// Reading files, programs and arguments.
+// Reading files and arguments.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "cli.h"
-#include "frontends/words/words.h"
 #include "ir/text.h"
 
 namespace frazil::cli {
@@ -91,20 +90,6 @@ Result<void> WriteFile(const std::string& path, std::string_view bytes) {
   if (!good)
     return Fail(Diag::FileUnwritable, fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
   return {};
-}
-
-Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits) {
-  std::error_code ignored;
-  bool is_file = input == "-" || input.ends_with(".frz") || std::filesystem::exists(input, ignored);
-  if (is_file) return ReadProgramFile(input, limits);
-  return TRY(frontends::words::Parse(input, limits)).program;
-}
-
-Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits) {
-  std::string text = TRY(ReadFile(input, limits));
-  Result<ir::Program> program = ir::ParseText(text, limits);
-  if (!program) program.error().file = input == "-" ? "standard input" : input;
-  return program;
 }
 
 Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, const std::string& text,

@@ -72,6 +72,8 @@ int Main(int argc, char** argv) {
   AddRun(app, session);
   AddLoop(app, session);
   AddWhy(app, session);
+  AddBuild(app, session);
+  AddKernel(app, session);
   AddEmit(app, session);
   AddCheck(app, session);
   AddVerify(app, session);

@@ -4,6 +4,8 @@
 #include "cli.h"
 #include "exec/interpreter.h"
 #include "targets/c/c.h"
+#include "targets/cuda/cuda.h"
+#include "targets/isa/isa.h"
 #include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
 
@@ -13,9 +15,11 @@ const std::vector<std::unique_ptr<exec::Target>>& AllTargets() {
   static const auto* targets = [] {
     auto* all = new std::vector<std::unique_ptr<exec::Target>>;
     all->push_back(exec::MakeInterpreterTarget());
+    all->push_back(targets::isa::MakeIsaTarget());
     all->push_back(targets::wasm::MakeWasmTarget());
     all->push_back(targets::c::MakeCTarget());
     all->push_back(targets::native::MakeNativeTarget());
+    all->push_back(targets::cuda::MakeCudaTarget());
     return all;
   }();
   return *targets;

@@ -1,0 +1,80 @@
+// frazil build: kernels compiled ahead of time into C++ that links nothing of the compiler.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "aot/aot.h"
+#include "cli.h"
+
+namespace frazil::cli {
+namespace {
+
+struct BuildCommand {
+  std::vector<std::string> files;
+  std::string targets = "native;isa";
+  aot::BuildOptions options;
+};
+
+nlohmann::ordered_json ToJson(const aot::KernelReport& kernel) {
+  nlohmann::ordered_json json = {{"kernel", kernel.name},
+                                 {"file", kernel.file},
+                                 {"ops_before", kernel.ops_before},
+                                 {"ops_after", kernel.ops_after},
+                                 {"instructions", kernel.instructions},
+                                 {"bytes_before", kernel.traffic_before.bytes},
+                                 {"bytes_after", kernel.traffic_after.bytes},
+                                 {"evidence", kernel.evidence},
+                                 {"native_bytes", kernel.native_bytes},
+                                 {"isa_bytes", kernel.isa_bytes},
+                                 {"in_pieces", kernel.in_pieces},
+                                 {"targets", kernel.targets},
+                                 {"milliseconds", kernel.ms},
+                                 {"cached", kernel.cached},
+                                 {"refusals", nlohmann::ordered_json::array()}};
+  for (const aot::Refusal& refusal : kernel.refusals)
+    json["refusals"].push_back({{"target", refusal.target}, {"reason", refusal.reason}});
+  return json;
+}
+
+Result<int> Build(Session& session, BuildCommand& command) {
+  command.options.limits = session.limits;
+  command.options.targets = TRY(aot::ParseTargets(command.targets));
+  aot::Report report;
+  {
+    Progress progress(session, fmt::format("compiling {} file{}", command.files.size(),
+                                           command.files.size() == 1 ? "" : "s"));
+    report = TRY(aot::Build(command.files, command.options));
+  }
+  int code = 0;
+  for (const Error& error : report.errors) code = Report(session, error);
+  if (session.json) {
+    nlohmann::ordered_json json = {{"kernels", nlohmann::ordered_json::array()},
+                                   {"outputs", report.outputs},
+                                   {"written", report.written},
+                                   {"milliseconds", report.ms}};
+    for (const aot::KernelReport& kernel : report.kernels) json["kernels"].push_back(ToJson(kernel));
+    PrintJson(json);
+  } else if (report.errors.empty()) {
+    fmt::print("{}", aot::PrintTable(report));
+  }
+  return code;
+}
+
+}  // namespace
+
+void AddBuild(CLI::App& app, Session& session) {
+  CLI::App* command = AddCommand(app, "build", "compile kernels ahead of time into C++ functions",
+                                 "  frazil build examples/kernels/saxpy.py --embed out\n"
+                                 "  frazil build kernels/*.py --embed out --name my_ops --targets \"native;isa;ptx\"");
+  auto options = std::make_shared<BuildCommand>();
+  command->add_option("files", options->files, ".py, .json, .cir or .frz files")->required();
+  command->add_option("--embed", options->options.out, "folder of the header, the C++ file and the rest")->required();
+  command->add_option("--name", options->options.name, "C++ namespace and name of the files")->capture_default_str();
+  command->add_option("--targets", options->targets, "some of native, isa, ptx, wasm, c")->capture_default_str();
+  command->add_option("--cache", options->options.cache, "folder of finished work (default: .frazil in the other)");
+  command->add_option("--jobs", options->options.jobs, "processes at a time (default: one for each core)");
+  SetBody(command, session, [&session, options] { return Build(session, *options); });
+}
+
+}  // namespace frazil::cli

@@ -1,0 +1,107 @@
+// Modules are mapped and run in place; everything else goes through a program and a target.
+#include "loaded_kernel.h"
+
+#include <fmt/format.h>
+
+#include "cli.h"
+#include "ir/builder.h"
+#include "machines/simt/text.h"
+#include "targets/isa/isa.h"
+#include "targets/isa/lane_exact.h"
+#include "targets/isa/tile.h"
+
+namespace frazil::cli {
+namespace {
+
+using machines::simt::Module;
+
+Result<SanitizedOutcome> Sentences(Result<targets::isa::SanitizedRun> run) {
+  SanitizedOutcome outcome;
+  for (const targets::isa::Finding& finding : TRY(std::move(run)).findings) outcome.findings.push_back(finding.ToString());
+  return outcome;
+}
+
+// A function with these parameters that does nothing: what arguments are read against.
+ir::Program TypesOf(const ir::KernelSignature& signature) {
+  ir::Program program;
+  std::vector<ir::Type> types;
+  for (const ir::KernelParam& param : signature.params) types.push_back(param.type);
+  ir::FunctionBuilder builder(program, signature.name, types, {});
+  for (uint32_t i = 0; i < types.size(); ++i) builder.Name(builder.Param(i), signature.params[i].name);
+  builder.Return({});
+  builder.Finish();
+  return program;
+}
+
+targets::isa::LaunchShape GridOf(const exec::LaunchShape& shape) {
+  targets::isa::LaunchShape launch;
+  for (size_t k = 0; k < 3; ++k) {
+    launch.block[k] = static_cast<uint32_t>(shape.block[k]);
+    launch.grid[k] = static_cast<uint32_t>(shape.grid[k]);
+  }
+  if (launch.grid[0] == 0) launch.grid[0] = static_cast<uint32_t>((shape.n.value_or(1) + shape.block[0] - 1) / shape.block[0]);
+  return launch;
+}
+
+Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& shape) {
+  LoadedKernel kernel;
+  kernel.signature = module.Signature();
+  kernel.types = TypesOf(kernel.signature);
+  if (module.mode == machines::simt::Mode::Launch) {
+    kernel.run = [module, launch = GridOf(shape)](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+      return targets::isa::RunLaneExact(module, arguments, context, launch);
+    };
+    kernel.sanitize = [](LoadedKernel::Arguments, const exec::RunContext&) -> Result<SanitizedOutcome> {
+      return Fail(Diag::Unsupported, "the sanitizing run takes programs; this module is one lane's code");
+    };
+    return kernel;
+  }
+  auto plan = TRY(targets::isa::Prepare(module));
+  kernel.run = [plan](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+    return targets::isa::Run(*plan, arguments, context);
+  };
+  kernel.sanitize = [module](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+    return Sentences(targets::isa::Sanitize(module, arguments, context));
+  };
+  return kernel;
+}
+
+Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_name) {
+  const exec::Target* target = TRY(FindTarget(target_name));
+  if (std::string why = target->Refuses(program); !why.empty())
+    return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target->name(), why));
+  const exec::Artifact artifact = TRY(target->Emit(program));
+  std::shared_ptr<exec::Callable> callable = TRY(target->Load(artifact));
+  LoadedKernel kernel;
+  kernel.signature = ir::SignatureOf(program);
+  kernel.run = [callable](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+    return callable->Run(arguments, context);
+  };
+  kernel.sanitize = [program](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+    return Sentences(targets::isa::Sanitize(program, arguments, context));
+  };
+  kernel.types = std::move(program);
+  return kernel;
+}
+
+}  // namespace
+
+Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target, const exec::LaunchShape& shape,
+                                const Limits& limits) {
+  const bool is_file = file.ends_with(".frzb"), is_text = file.ends_with(".isa");
+  if (is_file || is_text) {
+    Result<Module> module = is_file ? machines::simt::Map(file) : machines::simt::Assemble(TRY(ReadFile(file, limits)));
+    if (!module) {
+      module.error().file = file;
+      return std::unexpected(std::move(module.error()));
+    }
+    const bool is_launch = module->mode == machines::simt::Mode::Launch;
+    if (is_launch && target != "isa" && target != "interp")
+      return Fail(Diag::Unsupported, fmt::format("{} is one lane's code: it runs on the target isa only", file));
+    if (is_launch || target == "isa") return FromModule(*module, shape);
+    return FromProgram(TRY(targets::isa::Lift(*module)), target);
+  }
+  return FromProgram(TRY(ReadProgram(file, limits)), target);
+}
+
+}  // namespace frazil::cli

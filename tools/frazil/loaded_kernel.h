@@ -1,0 +1,35 @@
+// A kernel that is ready to run: a program of any door on a target, or a module of the portable machine as it lies in
+// its file.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "exec/kernel_launch.h"
+#include "exec/outcome.h"
+#include "ir/kernel.h"
+#include "ir/program.h"
+
+namespace frazil::cli {
+
+struct SanitizedOutcome {
+  std::vector<std::string> findings;  // a sentence each
+};
+
+struct LoadedKernel {
+  ir::KernelSignature signature;
+  ir::Program types;  // its entry has the kernel's parameters
+  const ir::Function& entry() const { return types.entry_function(); }
+
+  using Arguments = std::span<const exec::Value>;
+  std::function<Result<exec::Outcome>(Arguments, const exec::RunContext&)> run;
+  std::function<Result<SanitizedOutcome>(Arguments, const exec::RunContext&)> sanitize;
+};
+
+// `shape` matters to modules in launch mode, whose lanes are no parameters.
+Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target, const exec::LaunchShape& shape,
+                                const Limits& limits);
+
+}  // namespace frazil::cli

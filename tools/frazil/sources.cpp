@@ -1,0 +1,102 @@
+// Programs from files of every door, chosen by the name's ending; words where there is no such file.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli.h"
+#include "frontends/circuits/circuits.h"
+#include "frontends/kernels/kernels.h"
+#include "frontends/words/words.h"
+#include "ir/text.h"
+#include "machines/simt/module.h"
+#include "targets/isa/isa.h"
+
+namespace frazil::cli {
+namespace {
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+// "kernels.py:saxpy" as a file and the name of one program in it.
+struct Place {
+  std::string path;
+  std::string name;
+};
+Place PlaceOf(const std::string& input) {
+  size_t colon = input.rfind(':');
+  if (colon == std::string::npos || colon == 0 || Exists(input)) return {input, ""};
+  Place place{input.substr(0, colon), input.substr(colon + 1)};
+  return Exists(place.path) ? place : Place{input, ""};
+}
+
+Result<std::vector<NamedProgram>> FromKernels(Result<std::vector<frontends::kernels::Kernel>> kernels) {
+  std::vector<NamedProgram> programs;
+  for (frontends::kernels::Kernel& kernel : TRY(std::move(kernels)))
+    programs.push_back({std::move(kernel.name), std::move(kernel.program)});
+  return programs;
+}
+
+Result<std::vector<NamedProgram>> ReadKernelFile(const std::string& path, const Limits& limits) {
+  if (path.ends_with(".py")) {
+    frontends::kernels::PythonOptions options;
+    options.limits = limits;
+    return FromKernels(frontends::kernels::ParsePython(path, options));
+  }
+  return FromKernels(frontends::kernels::ParseJson(TRY(ReadFile(path, limits)), path, limits));
+}
+
+Result<ir::Program> ParseCircuitFile(const std::string& path, std::string_view text, const Limits& limits) {
+  frontends::circuits::CircuitOptions options;
+  options.name = std::filesystem::path(path).stem().string();
+  options.limits = limits;
+  return frontends::circuits::ParseCircuit(text, options);
+}
+
+Result<ir::Program> LiftFile(std::string_view bytes) {
+  return targets::isa::Lift(TRY(machines::simt::LoadModule(bytes)));
+}
+
+}  // namespace
+
+Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Limits& limits) {
+  if (path.ends_with(".py") || path.ends_with(".json")) return ReadKernelFile(path, limits);
+  std::string text = TRY(ReadFile(path, limits));
+  Result<ir::Program> program = path.ends_with(".cir") ? ParseCircuitFile(path, text, limits)
+                                : path.ends_with(".frzb") ? LiftFile(text)
+                                                          : ir::ParseText(text, limits);
+  if (!program) {
+    program.error().file = path == "-" ? "standard input" : path;
+    return std::unexpected(std::move(program.error()));
+  }
+  std::vector<NamedProgram> programs;
+  programs.push_back({program->entry_function().name, std::move(*program)});
+  return programs;
+}
+
+Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits) {
+  const Place place = PlaceOf(input);
+  std::vector<NamedProgram> programs = TRY(ReadPrograms(place.path, limits));
+  std::vector<std::string> names;
+  for (NamedProgram& program : programs) {
+    if (program.name == place.name || (place.name.empty() && programs.size() == 1)) return std::move(program.program);
+    names.push_back(program.name);
+  }
+  if (names.empty()) return Fail(Diag::BadKernel, fmt::format("{} has no kernel", place.path));
+  return Fail(Diag::BadUsage, place.name.empty()
+                                  ? fmt::format("{} has {} kernels: write {}:NAME with one of {}", place.path,
+                                                names.size(), place.path, fmt::join(names, ", "))
+                                  : fmt::format("{} has no kernel '{}'; it has {}", place.path, place.name,
+                                                fmt::join(names, ", ")));
+}
+
+Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits) {
+  constexpr std::string_view Endings[] = {".frz", ".py", ".json", ".cir", ".frzb"};
+  bool is_file = input == "-" || Exists(PlaceOf(input).path);
+  for (std::string_view ending : Endings) is_file |= input.ends_with(ending);
+  if (is_file) return ReadProgramFile(input, limits);
+  return TRY(frontends::words::Parse(input, limits)).program;
+}
+
+}  // namespace frazil::cli
