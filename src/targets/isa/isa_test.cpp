@@ -50,7 +50,6 @@ exec::GeneratorOptions OptionsOf(uint64_t seed) {
   options.seed = seed;
   options.size = 8 + seed % 40;
   options.allow_streams = false;
-  options.allow_calls = false;
   options.allow_tensors = seed % 4 == 0;
   options.types = ir::sets::Fixed | ir::sets::Float | ir::sets::Bool;
   return options;
@@ -81,17 +80,21 @@ void ExpectSame(const ir::Program& program, exec::Callable& callable, uint64_t s
 
 TEST(Isa, RandomProgramsComeBackAndRun) {
   constexpr uint64_t Programs = 1500;
+  uint64_t emitted = 0;
   std::unique_ptr<exec::Target> target = MakeLaneExactTarget();
   for (uint64_t seed = 0; seed < Programs; ++seed) {
     exec::GeneratorOptions options = OptionsOf(seed);
     ir::Program program = exec::Generate(options);
     Result<exec::Artifact> artifact = target->Emit(program, {});  // proved
+    if (!artifact && artifact.error().message.starts_with("a call that cannot be inlined")) continue;
+    ++emitted;
     ASSERT_TRUE(artifact) << seed << ": " << artifact.error().ToString();
     auto callable = target->Load(*artifact);
     ASSERT_TRUE(callable) << seed << ": " << callable.error().ToString();
     ExpectSame(program, **callable, seed, options.allow_tensors);
     if (HasFailure()) return;
   }
+  EXPECT_GT(emitted, Programs * 3 / 4);  // the others are recursive
 }
 
 }  // namespace

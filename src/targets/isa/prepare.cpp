@@ -2,6 +2,7 @@
 // the machine's types, or reads streams, is refused by name: the machine never approximates.
 #include <fmt/format.h>
 
+#include "ir/inline.h"
 #include "ir/lower.h"
 #include "targets/isa/isa.h"
 
@@ -44,6 +45,7 @@ std::string Missing(const ir::Function& function, Location& where) {
 
 Result<ir::Program> PrepareProgram(const ir::Program& program) {
   ir::Program prepared = TRY(ir::LowerTensors(program));
+  if (prepared.functions.size() > 1) prepared = TRY(ir::InlineCalls(prepared));
   Location where;
   if (std::string missing = Missing(prepared.entry_function(), where); !missing.empty())
     return Fail(Diag::Unsupported, missing, where);

@@ -1,34 +1,58 @@
-// The target: Emit lowers and proves, Load takes the bytes alone and runs them.
-#include "base/check.h"
+// The target: Emit lowers and proves; Load takes the bytes alone and runs them, on tiles or lane by lane.
+#include <algorithm>
+#include <functional>
+
+#include "exec/interpreter.h"
 #include "exec/marshal.h"
 #include "targets/isa/isa.h"
 #include "targets/isa/lane_exact.h"
+#include "targets/isa/tile.h"
 
 namespace frazil::targets::isa {
 namespace {
 
 using machines::simt::Module;
 
-class LaneExactCallable final : public exec::Callable {
+// How deep calls of the entry nest. Calls were inlined, so they come to an end.
+uint64_t CallDepth(const ir::Program& program) {
+  std::vector<int64_t> known(program.functions.size(), -1);
+  std::function<int64_t(uint32_t)> depth_of = [&](uint32_t f) -> int64_t {
+    if (known[f] >= 0) return known[f];
+    int64_t depth = 0;
+    const ir::Function& function = program.functions[f];
+    for (const ir::Inst& inst : function.insts)
+      if (inst.op == ir::Op::Call) depth = std::max(depth, 1 + depth_of(static_cast<uint32_t>(function.word(inst, 0))));
+    return known[f] = depth;
+  };
+  return static_cast<uint64_t>(depth_of(program.entry.index));
+}
+
+class IsaCallable final : public exec::Callable {
  public:
-  LaneExactCallable(Module module, std::shared_ptr<const ir::Program> source)
-      : module_(std::move(module)), source_(std::move(source)) {}
+  // Without a plan everything runs lane by lane.
+  IsaCallable(Module module, std::shared_ptr<const TilePlan> plan, std::shared_ptr<const ir::Program> source)
+      : module_(std::move(module)), plan_(std::move(plan)), source_(std::move(source)), call_depth_(CallDepth(*source_)) {}
 
   Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
+    // A call takes fuel and depth, and calls are inlined: where a limit may be reached there, the program itself runs.
+    bool limited = context.limits.fuel < Limits{}.fuel || context.limits.depth < call_depth_;
+    if (call_depth_ > 0 && limited) return exec::Interpret(*source_, arguments, context);
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
-    exec::Outcome outcome = TRY(RunLaneExact(module_, call.arguments(), context));
-    return std::move(call).Finish(outcome.trap, std::move(outcome.results), {});
+    exec::Outcome outcome = plan_ ? TRY(isa::Run(*plan_, call.arguments(), context)) : TRY(RunLaneExact(module_, call.arguments(), context));
+    return std::move(call).Finish(outcome.trap, std::move(outcome.results), std::move(outcome.output));
   }
 
  private:
   Module module_;
+  std::shared_ptr<const TilePlan> plan_;
   std::shared_ptr<const ir::Program> source_;
+  uint64_t call_depth_;
 };
 
 class IsaTarget final : public exec::Target {
  public:
-  explicit IsaTarget(std::string_view name) : name_(name) {}
-  std::string_view name() const override { return name_; }
+  explicit IsaTarget(bool tiles) : tiles_(tiles) {}
+  std::string_view name() const override { return tiles_ ? "isa" : "isa-lanes"; }
 
   std::string Refuses(const ir::Program& program) const override { return WhyNot(program); }
 
@@ -37,7 +61,7 @@ class IsaTarget final : public exec::Target {
     Module module = TRY(LowerPrepared(*prepared));
     TRY_VOID(ProvePrepared(*prepared, module));
     exec::Artifact artifact;
-    artifact.target = name_;
+    artifact.target = name();
     artifact.bytes = std::string(module.bytes);
     artifact.program = std::move(prepared);
     artifact.source = std::make_shared<const ir::Program>(program);
@@ -47,16 +71,18 @@ class IsaTarget final : public exec::Target {
 
   Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact& artifact) const override {
     Module module = TRY(machines::simt::LoadModule(artifact.bytes));
-    return std::make_unique<LaneExactCallable>(std::move(module), artifact.source);
+    std::shared_ptr<const TilePlan> plan;
+    if (tiles_) plan = TRY(Prepare(module));
+    return std::make_unique<IsaCallable>(std::move(module), std::move(plan), artifact.source);
   }
 
  private:
-  std::string_view name_;
+  bool tiles_;
 };
 
 }  // namespace
 
-std::unique_ptr<exec::Target> MakeLaneExactTarget() { return std::make_unique<IsaTarget>("isa-lanes"); }
-std::unique_ptr<exec::Target> MakeIsaTarget() { return std::make_unique<IsaTarget>("isa"); }
+std::unique_ptr<exec::Target> MakeIsaTarget() { return std::make_unique<IsaTarget>(true); }
+std::unique_ptr<exec::Target> MakeLaneExactTarget() { return std::make_unique<IsaTarget>(false); }
 
 }  // namespace frazil::targets::isa
