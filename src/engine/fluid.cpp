@@ -1,4 +1,4 @@
-// The interpreter as the fluid path: words to values, a run, values to words. Buffers are borrowed from the
+// An interpreter as the fluid path: words to values, a run, values to words. Buffers are borrowed from the
 // caller, so that both paths write the same memory.
 #include "engine/fluid.h"
 
@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "exec/native_run.h"
+#include "targets/isa/isa.h"
 
 namespace frazil::engine {
 namespace {
@@ -17,6 +18,17 @@ std::shared_ptr<exec::Memory> CopyOf(const exec::Memory& memory) {
   auto copy = std::make_shared<exec::Memory>(memory.element(), memory.length());
   std::copy_n(memory.data(), memory.size_bytes(), copy->data());
   return copy;
+}
+
+// Tier 1 needs no compiler and no test: the module, lifted back, must be the program. Null where it is not worth it (no
+// lanes) or not to be had (types that the machine lacks, lanes that depend on each other).
+std::shared_ptr<const targets::isa::TilePlan> PlanTiles(const ir::Program& program) {
+  const ir::Function& entry = program.entry_function();
+  if (std::ranges::none_of(entry.insts, [](const ir::Inst& inst) { return inst.op == ir::Op::Parallel; })) return nullptr;
+  Result<machines::simt::Module> module = targets::isa::Lower(program);
+  if (!module || !targets::isa::ProveLowering(program, *module)) return nullptr;
+  Result<std::shared_ptr<const targets::isa::TilePlan>> plan = targets::isa::Prepare(*module);
+  return plan && targets::isa::LaneByLane(**plan).empty() ? *plan : nullptr;
 }
 
 }  // namespace
@@ -96,8 +108,10 @@ Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(const ir::Pro
                                                                    const Limits& limits) {
   const CallLayout layout(program.entry_function());
   const bool restartable = !layout.has_inout() && !UsesStreams(program);
-  return std::unique_ptr<InterpreterFluid>(new InterpreterFluid(
+  std::unique_ptr<InterpreterFluid> fluid(new InterpreterFluid(
       TRY(exec::InterpreterProgram::Create(program)), layout, limits, restartable));
+  fluid->tiles_ = PlanTiles(program);
+  return fluid;
 }
 
 InterpreterFluid::InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits,
@@ -125,7 +139,7 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
     context.stop = &interrupt_;
   }
   const std::vector<exec::Value> values = layout_.Values(arguments, /*copy=*/false);
-  Result<exec::Outcome> outcome = program_.Run(values, context);
+  Result<exec::Outcome> outcome = tiles_ ? targets::isa::Run(*tiles_, values, context) : program_.Run(values, context);
   if (!outcome) {
     last_launch_error = outcome.error().ToString();
     return LaunchFailed;

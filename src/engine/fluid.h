@@ -1,4 +1,5 @@
-// The fluid path of a call site: the reference interpreter behind the words of a native call.
+// The fluid path of a call site, behind the words of a native call: the tile interpreter (tier 1) where the program's
+// lowering to the portable machine is proved and its lanes are independent, the reference interpreter (tier 0) else.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include "dispatch/slot.h"
 #include "exec/interpreter_program.h"
 #include "exec/value.h"
+#include "targets/isa/tile.h"
 
 namespace frazil::engine {
 
@@ -59,10 +61,13 @@ class InterpreterFluid final : public dispatch::Fluid {
 
   static const std::string& LastLaunchError();  // of this thread
 
+  bool has_tiles() const { return tiles_ != nullptr; }
+
  private:
   InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits, bool restartable);
 
   exec::InterpreterProgram program_;
+  std::shared_ptr<const targets::isa::TilePlan> tiles_;  // null: tier 0
   CallLayout layout_;
   Limits limits_;
   bool restartable_;
