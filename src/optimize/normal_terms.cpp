@@ -18,7 +18,7 @@ using Kind = NormalTerm::Kind;
 
 constexpr std::string_view RuleNames[] = {
     "add_zero", "sub_zero", "sub_self", "mul_one", "mul_zero", "add_sub_cancels", "sub_add_cancels", "sub_sub_cancels",
-    "abs_abs", "min_self", "max_self", "min_absorbs", "max_absorbs", "xor_zero", "xor_constants",
+    "abs_abs", "min_self", "max_self", "xor_zero", "xor_constants",
     "select_same", "select_true", "select_false", "select_inner_true", "select_inner_false",
     "bitcast_u16", "bitcast_u32", "bitcast_u64", "bitcast_from_u16", "bitcast_from_u32", "bitcast_from_u64",
     "float_add_neg_zero", "float_sub_zero", "float_mul_one", "float_div_one", "float_min_self", "float_max_self",
