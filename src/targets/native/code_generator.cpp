@@ -20,6 +20,7 @@
 
 #include "base/check.h"
 #include "targets/native/function_emitter.h"
+#include "targets/native/hoist.h"
 
 namespace frazil::targets::native {
 namespace {
@@ -133,7 +134,8 @@ class Complaints : public llvm::DiagnosticHandler {
 // Every called function, callees first, then the entry in its uniform form.
 bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const NativeOptions& options,
                 llvm::Module& module) {
-  ModuleEmitter shared{lowered, facts, options.level, options.metered, options.vectorize, module};
+  ModuleEmitter shared{lowered, facts, options.level, options.metered, options.vectorize, options.stream_bytes,
+                       module};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
@@ -171,8 +173,9 @@ Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& 
 
 }  // namespace
 
-Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& options,
-                           Output output) {
+Result<Generated> Generate(const ir::Program& given, const NativeOptions& options, Output output) {
+  ir::Program lowered = given;
+  HoistInvariants(lowered);
   InitializeLlvm();
   std::string complaint;
   llvm::LLVMContext context;

@@ -27,6 +27,7 @@ struct ModuleEmitter {
   exec::CpuLevel level;
   bool metered;
   bool vectorize;
+  uint64_t stream_bytes;
   llvm::Module& module;
   bool uses_run = false;                           // some instruction reads or writes the run
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.h"
+#include "ir/independence.h"
 
 namespace frazil::targets::native {
 namespace {
@@ -21,6 +23,8 @@ using Shape = LoopAccess::Shape;
 
 // Beyond this a block of vectors would not fit the first-level instruction cache.
 constexpr uint32_t MaxWork = 4000;
+// Of an index: more products than these might not fit 128 bits.
+constexpr size_t MaxTurns = 3;
 
 bool FitsLanes(ir::Type type) {
   return type.is_scalar() &&
@@ -65,6 +69,7 @@ class Planner {
     if (!CheckRegion(function_, facts_, body_, Where::Top)) return std::move(plan_);
     if (plan_.accesses.empty() && plan_.folds.empty())
       return Refuse("it touches no buffer"), std::move(plan_);
+    FindRows();
     CheckMemory();
     return std::move(plan_);
   }
@@ -156,9 +161,11 @@ class Planner {
       }
       return;
     }
+    if (inst.op == Op::While) return SpreadWhile(inst);
     if (inst.op == Op::For) {
       const Inst& yield =
           function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
+      if (!IsUniform(function_.operand(inst, 0)) || !IsUniform(function_.operand(inst, 1))) return VaryAll(inst);
       for (uint32_t k = 0; k < inst.results.count; ++k) {
         ValueId carried = CarriedParam(function_, inst, k);
         bool same = IsUniform(function_.operand(inst, FirstInit(inst) + k)) &&
@@ -169,6 +176,29 @@ class Planner {
     }
     if (!varies) return;
     for (uint32_t i = 0; i < inst.results.count; ++i) Vary(Function::result_of(inst, i));
+  }
+
+  // Lanes leave the loop one by one: what it carries is another value in each of them.
+  void VaryAll(const Inst& inst) {
+    for (uint32_t r = 0; r < inst.regions.count; ++r) {
+      const ir::Region& region = function_.region(Function::region_of(inst, r));
+      for (uint32_t i = 0; i < region.params.count; ++i) Vary(Function::param_of(region, i));
+    }
+    for (uint32_t i = 0; i < inst.results.count; ++i) Vary(Function::result_of(inst, i));
+  }
+
+  void SpreadWhile(const Inst& inst) {
+    const Inst& condition = function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
+    if (!IsUniform(function_.operand(condition, 0))) return VaryAll(inst);
+    const ir::Region& body = function_.region(Function::region_of(inst, 1));
+    const Inst& yield = function_.inst(body.insts.back());
+    for (uint32_t k = 0; k < inst.results.count; ++k) {
+      ValueId carried = CarriedParam(function_, inst, k);
+      if (IsUniform(function_.operand(inst, k)) && IsUniform(function_.operand(yield, k)) && IsUniform(carried)) continue;
+      Vary(carried);
+      Vary(Function::result_of(inst, k));
+      if (k < body.params.count) Vary(Function::param_of(body, k));
+    }
   }
 
   // --- instructions ---
@@ -183,6 +213,8 @@ class Planner {
   bool CheckInst(const Function& function, const FunctionFacts& facts, InstId id, Where where) {
     const Inst& inst = function.inst(id);
     if (++plan_.work > MaxWork) return Refuse("its body is too long");
+    may_bail_ = may_bail_ || (ir::Info(inst.op).traps != 0 && inst.regions.count == 0 && inst.op != Op::Load &&
+                              inst.op != Op::Store && inst.op != Op::Call);
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       ir::Type type = function.type(Function::result_of(inst, i));
       if (!FitsLanes(type))
@@ -199,11 +231,13 @@ class Planner {
       case Op::Unreachable:
       case Op::Yield:
       case Op::Return:
+      case Op::Condition:
         return true;
       case Op::If:
         return CheckRegion(function, facts, Function::region_of(inst, 0), Deeper(where)) &&
                CheckRegion(function, facts, Function::region_of(inst, 1), Deeper(where));
       case Op::For:
+      case Op::While:
         return CheckInner(function, facts, inst);
       case Op::Call:
         return CheckCall(function, inst);
@@ -217,10 +251,13 @@ class Planner {
   bool CheckInner(const Function& function, const FunctionFacts& facts, const Inst& inst) {
     if (&function != &function_) return Refuse("a math function has a loop");
     if (question_.metered) return Refuse("a loop inside counts its fuel");
-    if (!IsUniform(function.operand(inst, 0)) || !IsUniform(function.operand(inst, 1)))
-      return Refuse("a loop inside has other bounds in each iteration");
     plan_.has_inner_loop = true;
-    return CheckRegion(function, facts, Function::region_of(inst, 0), Where::Inner);
+    if (inst.op == Op::While) may_bail_ = true;
+    inner_.push_back(InstId(static_cast<uint32_t>(&inst - function_.insts.data())));
+    for (uint32_t r = 0; r < inst.regions.count; ++r)
+      if (!CheckRegion(function, facts, Function::region_of(inst, r), Where::Inner)) return false;
+    inner_.pop_back();
+    return true;
   }
 
   bool CheckCall(const Function& function, const Inst& inst) {
@@ -250,7 +287,7 @@ class Planner {
   // --- memory ---
   bool CheckAccess(InstId id, Where where) {
     const Inst& inst = function_.inst(id);
-    LoopAccess access{id, function_.operand(inst, 0), inst.op == Op::Store};
+    LoopAccess access{id, function_.operand(inst, 0), inst.op == Op::Store, where == Where::Top};
     if (!FitsLanes(inst.type))
       return Refuse(fmt::format("{} does not fit a lane", ir::ScalarOrBufferName(inst.type)));
     if (inside_[access.buffer.index]) return Refuse("it makes its own scratch");
@@ -270,9 +307,12 @@ class Planner {
       access.hoisted = is_fixed;
     }
     access.offset = std::move(offset);
+    if (!access.hoisted && slope) FindRange(access, *slope, inst);
+    if (!access.hoisted && !access.ranged) may_bail_ = true;
     if (access.is_store) {
-      if (where == Where::Inner) return Refuse("a loop inside stores");
-      if (access.shape != Shape::Unit || !access.hoisted)
+      const bool is_row = access.shape == Shape::Row;
+      if (where == Where::Inner && !is_row) return Refuse("a loop inside stores");
+      if (where != Where::Inner && (access.shape != Shape::Unit || !access.hoisted))
         return Refuse("it stores elsewhere than side by side");
     }
     const uint32_t bytes = ir::BytesOf(inst.type);
@@ -280,6 +320,118 @@ class Planner {
     plan_.narrowest_bytes = std::min(plan_.narrowest_bytes, bytes);
     plan_.accesses.push_back(std::move(access));
     return true;
+  }
+
+  bool IsFixed(const IndexForm& form) const {
+    return std::ranges::none_of(form.Atoms(), [&](ValueId atom) { return inside_[atom.index]; });
+  }
+
+  // Every counter in the index is that of a loop around the access with bounds that are known before.
+  void FindRange(LoopAccess& access, const IndexForm& slope, const Inst& inst) {
+    IndexForm rest = access.offset;
+    std::vector<LoopAccess::Turn> turns;
+    std::optional<InstId> row;
+    for (InstId id : inner_) {
+      const Inst& loop = function_.inst(id);
+      if (loop.op != Op::For) continue;
+      const ValueId counter = CounterOf(function_, loop);
+      if (!rest.Mentions(counter)) continue;
+      std::optional<IndexForm> turn = rest.Coefficient(counter);
+      const bool is_plain = function_.type(counter) == ir::types::Index && function_.word(loop, 0) > 0 &&
+                            IsKnown(function_.operand(loop, 0)) && IsKnown(function_.operand(loop, 1));
+      if (!turn || !is_plain || !IsFixed(*turn)) return;
+      if (turn->constant() == 1 && function_.word(loop, 0) == 1) row = id;
+      turns.push_back({id, *turn});
+      rest = rest.Without(counter);
+    }
+    if (!IsFixed(rest) || !IsFixed(slope) || turns.size() > MaxTurns) return;
+    access.ranged = true;
+    access.slope = slope;
+    access.offset = std::move(rest);
+    access.turns = std::move(turns);
+    const uint32_t bytes = ir::BytesOf(inst.type);
+    if (access.shape != Shape::Gather || !row || !question_.has_rows || (bytes != 4 && bytes != 8)) return;
+    access.shape = Shape::Row;
+    row_loops_[plan_.accesses.size()] = *row;
+  }
+
+  bool IsKnown(ValueId value) const { return !inside_[value.index]; }
+
+  // --- rows ---
+  void FindRows() {
+    bool has_stores = false;
+    for (size_t i = 0; i < plan_.accesses.size(); ++i) {
+      LoopAccess& access = plan_.accesses[i];
+      if (access.shape != Shape::Row) continue;
+      const InstId loop = row_loops_.at(i);
+      auto same = std::ranges::find_if(plan_.rows, [&](const LoopRow& row) {
+        const LoopAccess& other = plan_.accesses[row.access];
+        return row.loop == loop && other.buffer == access.buffer && SameElements(other, access);
+      });
+      if (same == plan_.rows.end()) same = plan_.rows.insert(same, {loop, i});
+      access.row = static_cast<size_t>(same - plan_.rows.begin());
+      const bool is_direct = facts_.region[access.inst.index] == Function::region_of(function_.inst(loop), 0);
+      same->is_read = same->is_read || !access.is_store || !is_direct;
+      same->is_written = same->is_written || access.is_store;
+      has_stores = has_stores || access.is_store;
+    }
+    if (has_stores) CheckRowStores();
+  }
+
+  static bool SameElements(const LoopAccess& a, const LoopAccess& b) {
+    if (a.offset != b.offset || a.slope != b.slope || a.turns.size() != b.turns.size()) return false;
+    for (size_t t = 0; t < a.turns.size(); ++t)
+      if (a.turns[t].loop != b.turns[t].loop || a.turns[t].slope != b.turns[t].slope) return false;
+    return true;
+  }
+
+  bool CheckRowStores() {
+    if (may_bail_) return Refuse("it stores rows, and may trap");
+    if (loop_.op != Op::Parallel) return Refuse("a loop inside stores");
+    const InstId id(static_cast<uint32_t>(&loop_ - function_.insts.data()));
+    const ir::Independence answer = ir::IndependenceOf(question_.program, function_, id);
+    if (!answer.independent) return Refuse("it stores rows that are not its own: " + answer.why_not);
+    for (auto [a, b] : answer.disjoint) AddDisjoint(function_.param(a), function_.param(b));
+    for (auto [a, b] : answer.at_most) plan_.at_most.emplace_back(function_.param(a), function_.param(b));
+    for (const LoopRow& row : plan_.rows)
+      if (row.is_written && !CheckRow(row)) return false;
+    return true;
+  }
+
+  // A tile is read before its first turn and written behind its last: in between nothing else may touch its elements.
+  bool CheckRow(const LoopRow& row) {
+    const LoopAccess& first = plan_.accesses[row.access];
+    const size_t number = first.row;
+    for (size_t i = 0; i < plan_.accesses.size(); ++i) {
+      const LoopAccess& other = plan_.accesses[i];
+      if ((other.shape == Shape::Row && other.row == number) || !Stands(other.inst, row.loop)) continue;
+      if (other.buffer == first.buffer) return Refuse("it stores a row that it also uses in another way");
+      if (IsScratch(other.buffer) || IsScratch(first.buffer)) continue;
+      const bool same_type = function_.type(other.buffer).element() == function_.type(first.buffer).element();
+      bool is_before = !other.is_store;
+      for (size_t s = 0; s < i; ++s)
+        is_before = is_before && !(plan_.accesses[s].is_store && plan_.accesses[s].shape == Shape::Row &&
+                                   plan_.accesses[s].row == number);
+      const bool is_same_row = other.shape == Shape::Row && plan_.rows[other.row].loop == row.loop &&
+                               same_type && SameElements(other, first) && is_before;
+      if (!is_same_row) AddDisjoint(first.buffer, other.buffer);
+    }
+    return true;
+  }
+
+  // Is the instruction inside of the loop?
+  bool Stands(InstId inst, InstId loop) const {
+    for (ir::RegionId region = facts_.region[inst.index]; region.valid();) {
+      InstId owner = facts_.owner[region.index];
+      if (!owner.valid()) return false;
+      if (owner == loop) return true;
+      region = facts_.region[owner.index];
+    }
+    return false;
+  }
+
+  void AddDisjoint(ValueId a, ValueId b) {
+    plan_.disjoint.push_back(std::minmax(a, b, [](ValueId x, ValueId y) { return x.index < y.index; }));
   }
 
   bool IsScratch(ValueId buffer) const {
@@ -300,6 +452,7 @@ class Planner {
 
   // A store and another access. Loads of a block come before its stores; stores keep their order.
   bool CheckPair(const LoopAccess& store, const LoopAccess& other, bool other_is_later) {
+    if (store.shape == Shape::Row) return true;  // CheckRow has seen it
     const bool is_same = store.buffer == other.buffer;
     const bool is_same_type =
         function_.type(store.buffer).element() == function_.type(other.buffer).element();
@@ -314,8 +467,7 @@ class Planner {
     if (is_safe) return true;
     if (is_same) return Refuse("iterations meet in a buffer");
     if (IsScratch(store.buffer) || IsScratch(other.buffer)) return true;
-    plan_.disjoint.push_back(std::minmax(store.buffer, other.buffer,
-                                         [](ValueId a, ValueId b) { return a.index < b.index; }));
+    AddDisjoint(store.buffer, other.buffer);
     return true;
   }
 
@@ -329,6 +481,9 @@ class Planner {
   LoopPlan plan_;
   std::vector<bool> inside_;
   bool changed_ = false;
+  bool may_bail_ = false;         // some lane may turn out to trap
+  std::vector<InstId> inner_;     // loops inside that are being visited
+  std::map<size_t, InstId> row_loops_;  // by access
 };
 
 }  // namespace

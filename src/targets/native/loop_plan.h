@@ -4,6 +4,10 @@
 // reads what another iteration writes. Buffers are identical or disjoint at run time; where that decides, the
 // pair is in `disjoint` and the emitted code compares addresses. Whatever may trap is tested lane by lane before
 // the block stores anything; a block that would trap is left to the scalar loop, which traps exactly.
+//
+// An iteration that walks along a row of its own, as in "one lane per row", is a lane too: rows are read and written in
+// square tiles that are turned around on the way. Such rows are stored as the loop inside goes on, so that nothing in
+// the body may trap and the iterations must be independent (ir/independence.h).
 #pragma once
 
 #include <cstdint>
@@ -19,14 +23,34 @@
 namespace frazil::targets::native {
 
 struct LoopAccess {
-  enum class Shape : uint8_t { Uniform, Unit, Gather };  // one element, neighbors, anywhere
+  // One element; neighbors; neighbors along the turns of a loop inside, which are a row of the lane's own; anywhere.
+  enum class Shape : uint8_t { Uniform, Unit, Row, Gather };
   ir::InstId inst;
   ir::ValueId buffer;
   bool is_store = false;
+  bool always = false;  // no branch stands before it
   Shape shape = Shape::Gather;
   // The index is (0 or 1) * iteration + offset with an offset known before the loop: one test there is enough.
   bool hoisted = false;
   IndexForm offset = {};
+  // slope * iteration + the turns of loops inside times theirs + offset, all known before the loop: the least and the
+  // greatest index are tested there.
+  struct Turn {
+    ir::InstId loop;
+    IndexForm slope;
+  };
+  bool ranged = false;
+  IndexForm slope = {};
+  std::vector<Turn> turns = {};
+  size_t row = 0;  // Row: its place in LoopPlan::rows
+};
+
+// Accesses of one row: the same elements in every turn of the loop.
+struct LoopRow {
+  ir::InstId loop;
+  size_t access;        // the first of them
+  bool is_read = false; // or written under a condition: the tile holds what stood there
+  bool is_written = false;
 };
 
 // A carried integer that only collects: any order gives the same bits.
@@ -39,7 +63,9 @@ struct LoopFold {
 struct LoopPlan {
   std::string refusal;  // why it runs one iteration at a time; empty if it need not
   std::vector<LoopAccess> accesses;
+  std::vector<LoopRow> rows;
   std::vector<std::pair<ir::ValueId, ir::ValueId>> disjoint;
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> at_most;  // parameters: first <= second
   std::vector<LoopFold> folds;
   std::vector<bool> uniform;     // by value: the same in all lanes of a block
   uint32_t element_bytes = 1;    // of the widest access
@@ -58,6 +84,7 @@ struct PlanQuestion {
   bool metered = false;
   // Can the op be done on vectors of a type (from: of its first operand)?
   std::function<bool(ir::Op op, ir::Type type, ir::Type from)> computes;
+  bool has_rows = false;  // may rows go through tiles?
 };
 
 LoopPlan PlanLoop(const PlanQuestion& question, const ir::Inst& loop);

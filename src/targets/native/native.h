@@ -15,6 +15,8 @@ struct NativeOptions {
   bool metered = false;
   bool vectorize = true;  // off: scalar code only
   bool optimize = true;   // off: the fastest code generation
+  // A loop that moves more bytes than this writes past the caches: about what the last level of them holds.
+  uint64_t stream_bytes = uint64_t{32} << 20;
 };
 
 Result<exec::NativeImage> EmitImage(const ir::Program& program, const NativeOptions& options = {});

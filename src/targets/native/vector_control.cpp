@@ -17,7 +17,7 @@ uint32_t WorkOf(const ir::Program& program, const Function& function, ir::Region
   for (ir::InstId id : function.region(region).insts) {
     const Inst& inst = function.inst(id);
     work += inst.op == Op::Const ? 0 : 1;
-    if (inst.op == Op::For) work += HeavyArm;
+    if (inst.op == Op::For || inst.op == Op::While) work += HeavyArm;
     if (inst.op == Op::Call) {
       const Function& callee = program.functions[static_cast<size_t>(function.word(inst, 0))];
       work += WorkOf(program, callee, callee.body);
@@ -37,7 +37,8 @@ bool LaneEmitter::IsHeavy(ir::RegionId region) const {
 bool LaneEmitter::HasStore(ir::RegionId region) const {
   for (ir::InstId id : function().region(region).insts) {
     const Inst& inst = function().inst(id);
-    if (inst.op == Op::Store) return true;
+    // Rows are stored as their loop goes on: they do not wait.
+    if (inst.op == Op::Store && block_.plan.AccessOf(id)->shape != LoopAccess::Shape::Row) return true;
     for (uint32_t i = 0; i < inst.regions.count; ++i)
       if (HasStore(Function::region_of(inst, i))) return true;
   }
@@ -135,6 +136,8 @@ void LaneEmitter::EmitUniformIf(const Inst& inst) {
 // The counter is the same in all lanes; carried values are scalars where the plan says so, else vectors.
 void LaneEmitter::EmitInnerLoop(const Inst& inst) {
   CHECK(is_top());
+  if (!block_.plan.uniform[CounterOf(function(), inst).index]) return EmitDivergentFor(inst);
+  if (WalksRows(ir::InstId(static_cast<uint32_t>(&inst - function().insts.data())))) return EmitTiledLoop(inst);
   const ir::Type type = function().type(CounterOf(function(), inst));
   llvm::Value* lo = LaneZero(GetLane(function().operand(inst, 0)));
   llvm::Value* hi = LaneZero(GetLane(function().operand(inst, 1)));

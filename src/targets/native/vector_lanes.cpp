@@ -47,7 +47,7 @@ void LaneEmitter::Run(LlvmValues& folds) {
     mask_ = tail_mask_;
   }
   for (const LoopAccess& access : block_.plan.accesses)
-    if (access.shape == LoopAccess::Shape::Unit && !access.hoisted) UnitBound(access.buffer);
+    if (access.shape == LoopAccess::Shape::Unit && !access.hoisted && !access.ranged) UnitBound(access.buffer);
   SetLane(CounterOf(function(), block_.loop), {block_.counter, 1});
   for (size_t f = 0; f < folds.size(); ++f)
     SetLane(CarriedParam(function(), block_.loop, block_.plan.folds[f].carried),
@@ -86,6 +86,8 @@ void LaneEmitter::EmitInst(ir::InstId id) {
       return EmitIf(inst);
     case Op::For:
       return EmitInnerLoop(inst);
+    case Op::While:
+      return EmitWhile(inst);
     case Op::Call:
       return EmitCall(inst);
     case Op::DivTrunc:

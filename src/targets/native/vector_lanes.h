@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <vector>
 
 #include "targets/native/function_emitter.h"
@@ -13,6 +14,7 @@
 namespace frazil::targets::native {
 
 unsigned VectorBytes(exec::CpuLevel level);  // of a register
+constexpr uint64_t StreamAlignment = 64;     // of stores that pass the caches: a line of them
 
 struct Lane {
   llvm::Value* scalar = nullptr;  // of lane 0, where the others follow by `stride`
@@ -26,6 +28,10 @@ struct Lane {
 struct HoistedAccess {
   llvm::Value* address = nullptr;  // of the first iteration's element
   llvm::Value* value = nullptr;    // Uniform: the element itself
+  // Ranged: what the index is made of.
+  llvm::Value* offset = nullptr;
+  llvm::Value* slope = nullptr;
+  LlvmValues turns = {};
 };
 
 struct LaneBlock {
@@ -37,6 +43,8 @@ struct LaneBlock {
   llvm::Value* counter;         // the first lane's
   llvm::Value* rest = nullptr;  // a last block: how many lanes are iterations; else null
   llvm::BasicBlock* bail;       // where to go if a lane would trap; nothing has been stored then
+  std::span<llvm::Value* const> tiles = {};  // of the plan's rows: room for lanes x lanes elements each
+  bool streams = false;         // whole vectors of stores start at multiples of their size and pass the caches
 };
 
 class LaneEmitter {
@@ -79,6 +87,36 @@ class LaneEmitter {
   bool IsHeavy(ir::RegionId region) const;
   bool HasStore(ir::RegionId region) const;
   void EmitInnerLoop(const ir::Inst& inst);
+
+  // vector_rows.cpp: loops inside that walk along rows
+  struct TileTurn {
+    llvm::Value* turn;  // of the tile
+    llvm::Value* mask;  // lanes that count in the loop; null: all
+  };
+  bool WalksRows(ir::InstId loop) const;
+  void EmitTiledLoop(const ir::Inst& inst);
+  void FillTile(size_t row, llvm::Value* first, llvm::Value* columns);
+  void FlushTile(size_t row, llvm::Value* first, llvm::Value* columns);
+  llvm::Value* RowMask(unsigned lane, llvm::Value* columns);
+  llvm::Value* RowAddress(size_t row, llvm::Value* first);
+  llvm::Value* TilePlace(const LoopAccess& access);
+  void EmitRowStore(const ir::Inst& inst, const LoopAccess& access);
+  LlvmValues Transposed(LlvmValues rows);
+
+  // vector_diverge.cpp: loops that lanes leave one by one
+  struct Carried {
+    std::vector<uint32_t> numbers;      // of those that somebody reads
+    std::vector<llvm::PHINode*> phis;   // vectors, or scalars where the plan says so
+  };
+  void EmitWhile(const ir::Inst& inst);
+  void EmitDivergentFor(const ir::Inst& inst);
+  Carried BeginCarried(const ir::Inst& inst, llvm::BasicBlock* before, const LlvmValues& inits,
+                       const std::vector<uint32_t>& numbers);
+  void EndTurn(const ir::Inst& inst, const ir::Inst& yield, const Carried& carried, llvm::Value* active);
+  void SetCarriedResults(const ir::Inst& inst, const Carried& carried);
+  std::vector<uint32_t> LiveResults(const ir::Inst& inst) const;
+  LlvmValues CarriedInits(const ir::Inst& inst, const std::vector<uint32_t>& numbers);
+  void BailIfStopped();
   void EmitCall(const ir::Inst& inst);
 
   // vector_memory.cpp
@@ -124,6 +162,7 @@ class LaneEmitter {
   std::vector<WaitingStore> stores_;
   std::map<uint32_t, llvm::Value*> unit_bounds_;
   LlvmValues* folds_ = nullptr;
+  std::map<uint32_t, TileTurn> tile_turns_;  // by loop
 };
 
 }  // namespace frazil::targets::native

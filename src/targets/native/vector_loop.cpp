@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Metadata.h>
 
 #include <algorithm>
@@ -24,6 +25,13 @@ using ir::Inst;
 using ir::Op;
 using Shape = LoopAccess::Shape;
 
+// A longer one would be much code for little.
+constexpr uint32_t MaxChainWork = 150;
+
+// A longer body waits for its arithmetic, not for memory.
+constexpr uint32_t MaxStreamWork = 48;
+constexpr uint64_t MinStreamCount = 4096;
+
 struct BlockSizes {
   unsigned main = 0;
   unsigned tail = 0;  // 0: the scalar loop takes the rest
@@ -36,7 +44,10 @@ BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
       std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
   const unsigned lanes = vector / memory;
   const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
-  const unsigned wanted = plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
+  // The schedulers hold too little of one long chain: four or eight of them side by side keep the pipes busy.
+  const bool is_chain = memory >= 4 && plan.work > 24 && plan.work <= MaxChainWork && level == exec::CpuLevel::Avx512;
+  const bool has_rows = !plan.rows.empty();
+  const unsigned wanted = has_rows ? 1 : is_chain ? 8 : plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
   BlockSizes sizes;
   sizes.main = lanes * std::max(1u, wanted / registers);
   const bool has_masks =
@@ -65,7 +76,10 @@ class VectorLoop {
                            : nullptr);
     scalar_ = emitter_.NewBlock("scalar");
     done_ = emitter_.NewBlock("done");
+    for (const LoopRow& row : plan_.rows) tiles_.push_back(TileOf(row));
     llvm::Value* fits = And(builder_.CreateICmpSLT(lo_, hi), TestAccesses());
+    for (auto [a, b] : plan_.at_most)
+      fits = And(fits, builder_.CreateICmpSLE(Extended(a), Extended(b)));
     for (auto [a, b] : plan_.disjoint)
       fits = And(fits, builder_.CreateICmpNE(emitter_.Get(a), emitter_.Get(b)));
     if (!IsTrue(fits)) {
@@ -102,6 +116,7 @@ class VectorLoop {
     hoisted_.resize(plan_.accesses.size());
     for (size_t i = 0; i < plan_.accesses.size(); ++i) {
       const LoopAccess& access = plan_.accesses[i];
+      if (access.ranged) all = And(all, TestRange(access, hoisted_[i]));
       if (!access.hoisted) continue;
       auto same =
           std::find_if(plan_.accesses.begin(), plan_.accesses.begin() + static_cast<ptrdiff_t>(i),
@@ -123,6 +138,59 @@ class VectorLoop {
       hoisted_[i].address = emitter_.ElementAddress(element, emitter_.Get(access.buffer), first);
     }
     return all;
+  }
+
+  llvm::Value* Extended(ir::ValueId param) {
+    llvm::Value* value = emitter_.Get(param);
+    const bool is_signed = IsSigned(emitter_.function().type(param).scalar);
+    return is_signed ? builder_.CreateSExtOrTrunc(value, builder_.getInt64Ty())
+                     : builder_.CreateZExtOrTrunc(value, builder_.getInt64Ty());
+  }
+
+  // Room for a tile, on the stack of the function.
+  llvm::Value* TileOf(const LoopRow& row) {
+    const ir::Type element = emitter_.function().type(plan_.accesses[row.access].buffer).element();
+    const uint64_t lanes = sizes_.main;
+    llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
+    Builder at_entry(&entry, entry.begin());
+    llvm::AllocaInst* tile = at_entry.CreateAlloca(
+        llvm::ArrayType::get(builder_.getInt8Ty(), lanes * lanes * ir::BytesOf(element)));
+    tile->setAlignment(llvm::Align(64));
+    return tile;
+  }
+
+  // slope * iteration + turns + offset between the first and the last turn of everything, or no turn at all. Numbers
+  // below 2^62, so that 128 bits hold their products and a few sums of them.
+  llvm::Value* TestRange(const LoopAccess& access, HoistedAccess& parts) {
+    llvm::Type* wide = builder_.getInt128Ty();
+    llvm::Value* limit = builder_.getInt64(uint64_t{1} << 62);
+    llvm::Value* fits = builder_.getTrue();
+    llvm::Value* runs = builder_.getTrue();
+    parts.offset = EvaluateForm(emitter_, access.offset);
+    parts.slope = EvaluateForm(emitter_, access.slope);
+    llvm::Value* least = builder_.CreateSExt(parts.offset, wide);
+    llvm::Value* most = least;
+    auto add = [&](llvm::Value* factor, llvm::Value* first, llvm::Value* end) {
+      for (llvm::Value* value : {factor, first, end}) fits = And(fits, builder_.CreateICmpULT(value, limit));
+      auto product = [&](llvm::Value* number) {
+        return builder_.CreateMul(builder_.CreateZExt(factor, wide), builder_.CreateZExt(number, wide));
+      };
+      least = builder_.CreateAdd(least, product(first));
+      most = builder_.CreateAdd(most, product(builder_.CreateSub(end, builder_.getInt64(1))));
+    };
+    add(parts.slope, lo_, builder_.CreateAdd(lo_, count_));
+    for (const LoopAccess::Turn& turn : access.turns) {
+      const Inst& inner = emitter_.function().inst(turn.loop);
+      llvm::Value* first = emitter_.Get(emitter_.function().operand(inner, 0));
+      llvm::Value* end = emitter_.Get(emitter_.function().operand(inner, 1));
+      runs = And(runs, builder_.CreateICmpSLT(first, end));
+      parts.turns.push_back(EvaluateForm(emitter_, turn.slope));
+      add(parts.turns.back(), first, end);
+    }
+    llvm::Value* length = builder_.CreateZExt(emitter_.LengthOf(access.buffer), wide);
+    fits = And(fits, builder_.CreateICmpSGE(least, llvm::ConstantInt::get(wide, 0)));
+    fits = And(fits, builder_.CreateICmpSLT(most, length));
+    return IsTrue(runs) ? fits : builder_.CreateOr(builder_.CreateNot(runs), fits);
   }
 
   // Elements that no iteration changes are read once, after the tests.
@@ -194,6 +262,14 @@ class VectorLoop {
   void EmitBlocks() {
     llvm::BasicBlock* after = emitter_.NewBlock("after");
     std::vector<Way> to_after;
+    if (MayStream()) {
+      llvm::BasicBlock* stream = emitter_.NewBlock("stream");
+      llvm::BasicBlock* plain = emitter_.NewBlock("plain");
+      builder_.CreateCondBr(PaysToStream(), stream, plain);
+      builder_.SetInsertPoint(stream);
+      EmitStream(after, to_after);
+      builder_.SetInsertPoint(plain);
+    }
     EmitMain(after, to_after);
     builder_.SetInsertPoint(after);
     Way rest = Merge(to_after);
@@ -214,10 +290,101 @@ class VectorLoop {
     EmitTail(tail, rest);
   }
 
+  // --- stores past the caches: where more is written than they hold, reading every line before it is overwritten would
+  // be a third stream beside the two that an addition needs ---
+  bool MayStream() {
+    if (sizes_.tail == 0 || !plan_.folds.empty() || plan_.has_inner_loop || plan_.work > MaxStreamWork) return false;
+    if (llvm::isa<llvm::ConstantInt>(count_) && llvm::cast<llvm::ConstantInt>(count_)->getZExtValue() < MinStreamCount)
+      return false;
+    bool has_store = false;
+    for (const LoopAccess& access : plan_.accesses) {
+      if (!access.is_store) continue;
+      has_store = true;
+      const bool is_read = std::ranges::any_of(plan_.accesses, [&](const LoopAccess& other) {
+        return !other.is_store && other.buffer == access.buffer;
+      });
+      const ir::Type element = emitter_.function().type(access.buffer).element();
+      if (is_read || !access.always || ir::BytesOf(element) != plan_.element_bytes) return false;
+    }
+    return has_store;
+  }
+
+  llvm::Value* PaysToStream() {
+    uint64_t bytes = 0;
+    llvm::Value* first = nullptr;
+    llvm::Value* pays = builder_.getTrue();
+    for (size_t i = 0; i < plan_.accesses.size(); ++i) {
+      const LoopAccess& access = plan_.accesses[i];
+      bytes += access.shape == Shape::Uniform ? 0 : ir::BytesOf(emitter_.function().type(access.buffer).element());
+      if (!access.is_store) continue;
+      llvm::Value* address = builder_.CreatePtrToInt(hoisted_[i].address, builder_.getInt64Ty());
+      // Lines of all stores begin in the same iteration.
+      const uint64_t least = first == nullptr ? plan_.element_bytes - 1 : StreamAlignment - 1;
+      llvm::Value* off = first == nullptr ? address : builder_.CreateSub(address, first);
+      pays = And(pays, builder_.CreateICmpEQ(builder_.CreateAnd(off, builder_.getInt64(least)), builder_.getInt64(0)));
+      if (first == nullptr) first = address;
+      for (const LoopAccess& other : plan_.accesses)
+        if (!other.is_store)
+          pays = And(pays, builder_.CreateICmpNE(emitter_.Get(access.buffer), emitter_.Get(other.buffer)));
+    }
+    to_line_ = builder_.CreateUDiv(builder_.CreateAnd(builder_.CreateNeg(first), builder_.getInt64(StreamAlignment - 1)),
+                                   builder_.getInt64(plan_.element_bytes));
+    const uint64_t least = std::max<uint64_t>(emitter_.shared().stream_bytes / bytes, MinStreamCount);
+    pays = And(pays, builder_.CreateICmpUGE(WholeCount(), builder_.getInt64(least)));
+    return And(pays, builder_.CreateICmpUGE(count_, builder_.getInt64(MinStreamCount)));
+  }
+
+  // Of a piece of a kernel (ir::MakeRanged), the iterations of all pieces: hi is lo + max(min(to, trips), 0).
+  llvm::Value* WholeCount() {
+    const Function& function = emitter_.function();
+    auto operand_of = [&](ir::ValueId value, Op op, uint32_t i) {
+      ir::InstId def = value.valid() ? function.values[value.index].def : ir::InstId();
+      if (!def.valid() || function.inst(def).op != op) return ir::ValueId();
+      return function.operand(function.inst(def), i);
+    };
+    ir::ValueId to = operand_of(function.operand(loop_, 1), Op::Add, 1);
+    ir::ValueId trips = operand_of(operand_of(to, Op::Max, 0), Op::Min, 1);
+    return trips.valid() ? emitter_.Get(trips) : count_;
+  }
+
+  // Under a mask to the first line, then whole lines.
+  void EmitStream(llvm::BasicBlock* after, std::vector<Way>& to_after) {
+    llvm::BasicBlock* head_bail = emitter_.NewBlock("head.bail");
+    const unsigned line = static_cast<unsigned>(StreamAlignment) / plan_.element_bytes;
+    LaneBlock head{plan_, loop_, hoisted_, std::max(sizes_.tail, line), builder_.getInt64(0), lo_, to_line_, head_bail, tiles_};
+    LlvmValues none;
+    LaneEmitter(emitter_, head).Run(none);
+    const unsigned lanes = std::max(sizes_.main, line);
+    llvm::Value* step = builder_.getInt64(lanes);
+    llvm::Value* left = builder_.CreateSub(count_, to_line_);
+    llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(left, step));
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* body = emitter_.NewBlock("stream.main");
+    llvm::BasicBlock* end = emitter_.NewBlock("stream.end");
+    llvm::BasicBlock* bail = emitter_.NewBlock("stream.bail");
+    builder_.CreateBr(body);
+    builder_.SetInsertPoint(body);
+    llvm::PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2, "trip");
+    trip->addIncoming(to_line_, before);
+    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), nullptr, bail, tiles_, true};
+    LaneEmitter(emitter_, block).Run(none);
+    llvm::Value* next = builder_.CreateAdd(trip, step, "", /*HasNUW=*/true);
+    trip->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, whole), body, end);
+    builder_.SetInsertPoint(end);
+    // Such stores wait for no other: whoever is told that the loop is done must find them.
+    builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+    to_after.push_back({end, next, inits_});
+    builder_.CreateBr(after);
+    Bail(head_bail, builder_.getInt64(0), inits_, {});
+    Bail(bail, trip, inits_, {});
+  }
+
   void EmitMain(llvm::BasicBlock* after, std::vector<Way>& to_after) {
     const unsigned lanes = MainLanes();
     // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
-    const unsigned blocks = plan_.work <= 8 && plan_.folds.empty() && lanes == sizes_.main ? 2 : 1;
+    const unsigned blocks =
+        plan_.work <= 8 && plan_.folds.empty() && plan_.rows.empty() && lanes == sizes_.main ? 2 : 1;
     llvm::Value* step = builder_.getInt64(uint64_t{lanes} * blocks);
     llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(count_, step));
     llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -251,7 +418,8 @@ class VectorLoop {
       LaneBlock block{plan_,    loop_,
                       hoisted_, lanes,
                       first,    builder_.CreateAdd(lo_, first),
-                      nullptr,  bails.back().first};
+                      nullptr,  bails.back().first,
+                      tiles_};
       LaneEmitter(emitter_, block).Run(folds);
     }
     llvm::Value* next = builder_.CreateAdd(trip, step, "", /*HasNUW=*/true);
@@ -271,7 +439,7 @@ class VectorLoop {
     auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
     if (known == nullptr || known->getZExtValue() != lanes || !plan_.folds.empty()) return nullptr;
     llvm::BasicBlock* bail = emitter_.NewBlock("main.bail");
-    LaneBlock block{plan_, loop_, hoisted_, lanes, builder_.getInt64(0), lo_, nullptr, bail};
+    LaneBlock block{plan_, loop_, hoisted_, lanes, builder_.getInt64(0), lo_, nullptr, bail, tiles_};
     LlvmValues none;
     LaneEmitter(emitter_, block).Run(none);
     builder_.CreateBr(end);
@@ -284,7 +452,7 @@ class VectorLoop {
   unsigned MainLanes() {
     if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_)) {
       const uint64_t count = known->getZExtValue();
-      if (std::has_single_bit(count) && count <= sizes_.main) return static_cast<unsigned>(count);
+      if (plan_.rows.empty() && std::has_single_bit(count) && count <= sizes_.main) return static_cast<unsigned>(count);
     }
     return sizes_.main;
   }
@@ -327,7 +495,7 @@ class VectorLoop {
     llvm::Value* rest =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(lanes));
     LlvmValues folds = Identities(lanes);
-    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), rest, bail};
+    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), rest, bail, tiles_};
     LaneEmitter(emitter_, block).Run(folds);
     LlvmValues collected = Collect(at_start, folds);
     llvm::Value* next = builder_.CreateAdd(trip, rest);
@@ -387,8 +555,10 @@ class VectorLoop {
   const BlockSizes sizes_;
   llvm::Value* lo_ = nullptr;
   llvm::Value* count_ = nullptr;  // iterations, if there is one
+  llvm::Value* to_line_ = nullptr;  // iterations before the first line of what is stored
   LlvmValues inits_;
   std::vector<HoistedAccess> hoisted_;
+  LlvmValues tiles_;
   llvm::BasicBlock* scalar_ = nullptr;
   llvm::BasicBlock* done_ = nullptr;
   std::vector<Way> to_scalar_;
@@ -415,7 +585,8 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
                               emitter.shared().metered, [&](Op op, ir::Type type, ir::Type from) {
                                 return emitter.ops().ComputesVector(op, type, from) ||
                                        op == Op::MulHi;
-                              }};
+                              },
+                              emitter.level() != exec::CpuLevel::Baseline};
   const LoopPlan plan = PlanLoop(question, loop);
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;

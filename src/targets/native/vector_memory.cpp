@@ -1,6 +1,9 @@
 // Memory in lanes. Elements are packed and may stand at any address. Accesses at "iteration + fixed" were tested
 // before the loop and need no masks for branches: what no lane asked for is there all the same.
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Metadata.h>
+
+#include <algorithm>
 
 #include "base/check.h"
 #include "targets/native/vector_lanes.h"
@@ -61,6 +64,9 @@ void LaneEmitter::EmitLoad(ir::InstId id) {
   switch (access->shape) {
     case Shape::Uniform:
       if (hoisted.value != nullptr) return SetLane(result, {hoisted.value});
+      if (access->ranged)
+        return SetLane(result, {emitter_.LoadElement(
+                                   inst.type, emitter_.ElementAddress(inst.type, base, LaneZero(index)))});
       return SetLane(result,
                      LoadOne(inst.type, base, LaneZero(index), emitter_.LengthOf(access->buffer)));
     case Shape::Unit: {
@@ -69,14 +75,18 @@ void LaneEmitter::EmitLoad(ir::InstId id) {
         address = emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
       } else {
         llvm::Value* first = LaneZero(index);
-        BailIfAny(builder_.CreateICmpUGE(first, UnitBound(access->buffer)));
+        if (!access->ranged) BailIfAny(builder_.CreateICmpUGE(first, UnitBound(access->buffer)));
         address = emitter_.ElementAddress(inst.type, base, first);
       }
       return SetVector(inst, LoadVector(inst.type, address));
     }
+    case Shape::Row: {
+      llvm::Type* elements = LanesOf(MemoryType(inst.type));
+      return SetVector(inst, builder_.CreateAlignedLoad(elements, TilePlace(*access), llvm::Align(4)));
+    }
     case Shape::Gather:
-      return SetVector(inst,
-                       Gather(inst.type, base, AsVector(index), emitter_.LengthOf(access->buffer)));
+      return SetVector(inst, Gather(inst.type, base, AsVector(index),
+                                    access->ranged ? nullptr : emitter_.LengthOf(access->buffer)));
   }
 }
 
@@ -86,9 +96,17 @@ Lane LaneEmitter::LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index,
   return {emitter_.LoadElement(type, emitter_.ElementAddress(type, base, index))};
 }
 
-// Lanes that do not count read the first element: there is one, or nothing is read.
+// Lanes that do not count read the first element: there is one, or nothing is read. Without a length every index that
+// counts is known to be inside.
 llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* index,
                                  llvm::Value* length) {
+  llvm::Type* element = MemoryType(type);
+  if (length == nullptr) {
+    llvm::Value* counts = mask_ != nullptr ? mask_ : llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
+    return FromMemory(type, builder_.CreateMaskedGather(LanesOf(element), builder_.CreateGEP(element, base, index),
+                                                        llvm::Align(1), counts,
+                                                        llvm::Constant::getNullValue(LanesOf(element))));
+  }
   llvm::Value* outside =
       builder_.CreateICmpUGE(index, builder_.CreateVectorSplat(block_.lanes, length));
   BailIfAny(outside);
@@ -96,7 +114,6 @@ llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* 
     BailIfAny(builder_.CreateICmpEQ(length, builder_.getInt64(0)));
     index = builder_.CreateSelect(outside, llvm::Constant::getNullValue(index->getType()), index);
   }
-  llvm::Type* element = MemoryType(type);
   llvm::Value* addresses = builder_.CreateGEP(element, base, index);
   llvm::Value* all = llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
   llvm::Value* loaded =
@@ -118,6 +135,7 @@ void LaneEmitter::EmitStore(ir::InstId id) {
   const Inst& inst = function().inst(id);
   const LoopAccess* access = block_.plan.AccessOf(id);
   CHECK(access != nullptr);
+  if (access->shape == Shape::Row) return EmitRowStore(inst, *access);
   const HoistedAccess& hoisted =
       block_.hoisted[static_cast<size_t>(access - block_.plan.accesses.data())];
   llvm::Value* address = emitter_.ElementAddress(inst.type, hoisted.address, block_.trip);
@@ -140,7 +158,15 @@ void LaneEmitter::FlushStores() {
           builder_.CreateAlignedLoad(elements->getType(), store.address, llvm::Align(1));
       elements = builder_.CreateSelect(store.mask, elements, old);
     }
-    builder_.CreateAlignedStore(elements, store.address, llvm::Align(1));
+    if (!block_.streams || store.mask != nullptr) {
+      builder_.CreateAlignedStore(elements, store.address, llvm::Align(1));
+      continue;
+    }
+    const uint64_t bytes = uint64_t{block_.lanes} * ir::BytesOf(store.type);
+    llvm::StoreInst* written = builder_.CreateAlignedStore(
+        elements, store.address, llvm::Align(std::min<uint64_t>(bytes, StreamAlignment)));
+    llvm::Metadata* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));
+    written->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(builder_.getContext(), one));
   }
   stores_.clear();
 }
