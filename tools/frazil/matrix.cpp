@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli.h"
+#include "frontends/circuits/circuits.h"
 #include "ir/text.h"
 #include "matrix_programs.h"
 
@@ -14,7 +18,7 @@ namespace frazil::cli {
 namespace {
 
 struct Cell {
-  std::string state;  // "same", "refused", "differs", "failed"
+  std::string state;  // "same", "emits" (no such machine here), "refused", "differs", "failed"
   std::string reason;
 };
 
@@ -23,10 +27,26 @@ struct Case {
   std::vector<std::string> arguments;
 };
 
+// Python reads files: the row becomes one for a moment.
+Result<ir::Program> ReadPython(std::string_view text, const Limits& limits) {
+  std::string folder = (std::filesystem::temp_directory_path() / "frazil_matrix_XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return Fail(Diag::FileUnwritable, fmt::format("{} cannot be made", folder));
+  const std::string path = folder + "/kernel.py";
+  TRY_VOID(WriteFile(path, text));
+  Result<ir::Program> program = ReadProgramFile(path, limits);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return program;
+}
+
 Result<Case> MakeCase(const MatrixProgram& row, const Limits& limits) {
   Case result;
   if (row.door == "words") {
     result.program = TRY(ReadProgram(std::string(row.text), limits));
+  } else if (row.door == "python") {
+    result.program = TRY(ReadPython(row.text, limits));
+  } else if (row.door == "circuit") {
+    result.program = TRY(frontends::circuits::ParseCircuit(row.text));
   } else {
     std::string text = fmt::format("frz 1\nfunc @main{} {{\n{}}}\n", row.header, row.text);
     result.program = TRY(ir::ParseText(text, limits));
@@ -50,7 +70,7 @@ Cell Judge(const exec::Target& target, const Case& row, const exec::Outcome& exp
            const std::vector<exec::Value>& buffers, const Limits& limits) {
   if (std::string why = target.Refuses(row.program); !why.empty()) return {"refused", why};
   auto seen = RunCase(target, row, limits);
-  if (!seen) return {"failed", seen.error().ToString()};
+  if (!seen) return {seen.error().diag == Diag::NoDevice ? "emits" : "failed", seen.error().message};
   bool same = seen->first.trap == expected.trap && seen->first.results == expected.results &&
               seen->first.output == expected.output && seen->second == buffers;
   return {same ? "same" : "differs", ""};
@@ -60,9 +80,9 @@ Result<int> Matrix(Session& session) {
   const auto& targets = AllTargets();
   auto rows = nlohmann::ordered_json::array();
   int code = 0;
-  std::vector<std::string> notes;
+  std::map<std::string, std::vector<std::string>> notes;  // by reason: who
   if (!session.json) {
-    fmt::print("{}", Bold(session, fmt::format("{:<6} {:<28}", "door", "types and operations")));
+    fmt::print("{}", Bold(session, fmt::format("{:<8} {:<28}", "door", "types and operations")));
     for (const auto& target : targets) fmt::print("{}", Bold(session, fmt::format(" {:<9}", target->name())));
     fmt::print("\n");
   }
@@ -71,13 +91,13 @@ Result<int> Matrix(Session& session) {
     Case program = TRY(MakeCase(row, session.limits));
     auto expected = TRY(RunCase(*targets[0], program, session.limits));
     nlohmann::ordered_json json = {{"door", row.door}, {"what", row.what}};
-    if (!session.json) fmt::print("{:<6} {:<28}", row.door, row.what);
+    if (!session.json) fmt::print("{:<8} {:<28}", row.door, row.what);
     for (const auto& target : targets) {
       Cell cell = Judge(*target, program, expected.first, expected.second, session.limits);
       json["targets"][std::string(target->name())] = {{"state", cell.state}};
       if (!cell.reason.empty()) {
         json["targets"][std::string(target->name())]["reason"] = cell.reason;
-        notes.push_back(fmt::format("{} on {}: {}", row.what, target->name(), cell.reason));
+        notes[fmt::format("{}: {}", target->name(), cell.reason)].emplace_back(row.what);
       }
       if (cell.state == "differs") code = ExitCodeOf(ErrorClass::Refuted);
       if (cell.state == "failed" && code == 0) code = ExitCodeOf(ErrorClass::Environment);
@@ -87,8 +107,9 @@ Result<int> Matrix(Session& session) {
     rows.push_back(json);
   }
   if (session.json) PrintJson({{"rows", rows}});
-  for (const std::string& note : notes)
-    if (!session.json) fmt::print("{}\n", note);
+  for (const auto& [reason, rows_of_it] : notes)
+    if (!session.json)
+      fmt::print("{}{}\n", reason, rows_of_it.size() > 3 ? "" : fmt::format(" ({})", fmt::join(rows_of_it, "; ")));
   return code;
 }
 

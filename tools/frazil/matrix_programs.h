@@ -6,7 +6,7 @@
 namespace frazil::cli {
 
 struct MatrixProgram {
-  std::string_view door;   // "frz" or "words"
+  std::string_view door;   // "frz", "words", "python" or "circuit"
   std::string_view what;   // the types or ops that the row stands for
   std::string_view text;   // the body of @main, or the words
   std::string_view header; // signature of @main
@@ -54,6 +54,20 @@ inline constexpr MatrixProgram MatrixPrograms[] = {
     {"words", "integers", "Sum 1 to 1000", "", ""},
     {"words", "large integers", "Product of 1 to 30", "", ""},
     {"words", "quotients", "(1 + 2) / 7", "", ""},
+    {"python", "map, branch, loop",
+     "def k(x: DeviceArray[f32], n: u32):\n    i = get_global_id()\n    if i < n:\n        s = 0.0\n"
+     "        for j in range(i):\n            s += x[j] if False else tanh(x[i])\n        x[i] = max(s, 0.5)\n",
+     "", "[0.25,-1,2.5] 3"},
+    {"python", "shared memory, barrier",
+     "def k(x: DeviceArray[i32]):\n    t = shared(i32, 4)\n    l = get_local_id()\n    t[l] = x[l]\n    barrier()\n"
+     "    x[l] = t[3 - l]\n",
+     "", "[1,2,3,4] 1 4"},
+    {"python", "atomics, reductions",
+     "def k(x: DeviceArray[f32], s: DeviceArray[f32], c: DeviceArray[u32], n: u32):\n    i = get_global_id()\n"
+     "    if i < n:\n        atomic_add(c, i % 2, 1)\n        atomic_add(s, 0, x[i] * x[i])\n",
+     "", "[0.1,0.2,0.3] [1] [0,0] 3"},
+    {"circuit", "maps, reductions", "merge.mul@c00[c01,c02] . mark@c01 . reduce.sum@c02->c03", "",
+     "[1,2,3] [4,5,6] [0,0,0] [0,0,0] 3"},
 };
 
 }  // namespace frazil::cli
