@@ -98,33 +98,45 @@ std::string_view CppType(embed::ScalarKind scalar) { return CppTypes[static_cast
 std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel> kernels) {
   std::string text = fmt::format(
       "// Kernels of {0}, compiled ahead of time by Frazil. Every launch is checked: lengths, overlap, null,\n"
-      "// alignment; nothing throws, allocates or locks. Link frazil::embed. Made by a program: do not edit.\n"
-      "#pragma once\n\n#include <cstdint>\n#include <span>\n\n#include \"embed/launch.h\"\n#include \"embed/sequence.h\"\n\n"
-      "namespace {0} {{\n\n",
+      "// alignment; nothing throws, and nothing allocates or locks once a thread has launched. Link frazil::embed.\n"
+      "// Made by a program: do not edit.\n"
+      "#pragma once\n\n#include <atomic>\n#include <cstdint>\n#include <span>\n#include <tuple>\n\n"
+      "#include \"embed/launch.h\"\n#include \"embed/sequence.h\"\n\nnamespace {0} {{\n\n",
       module);
   for (const BuiltKernel& kernel : kernels) text += HeaderOf(kernel);
-  text += fmt::format("/// Descriptors of all kernels above.\nconst frazil::embed::ModuleData& kernels() noexcept;\n\n"
-                      "}}  // namespace {}\n", module);
-  return text;
+  text += "/// Descriptors of all kernels above.\nconst frazil::embed::ModuleData& kernels() noexcept;\n\n"
+          "// --- how launches are checked: all tests at once, and whatever is not plainly right is judged elsewhere\n\n"
+          "namespace frz_detail {\n";
+  for (const BuiltKernel& kernel : kernels)
+    if (kernel.has_native()) text += DetailDeclarations(kernel);
+  text += "}  // namespace frz_detail\n\n";
+  for (const BuiltKernel& kernel : kernels) {
+    if (!kernel.has_native()) continue;
+    text += Definition(module, kernel, {.derived = false, .bind = false});
+    if (HasExtents(kernel)) text += Definition(module, kernel, {.derived = true, .bind = false});
+  }
+  return text + fmt::format("}}  // namespace {}\n", module);
 }
 
 std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels) {
   std::string text = fmt::format(
-      "// The kernels of {0}: descriptors in read-only memory, code in an executable section, and the functions that check\n"
-      "// a launch. Made by a program: do not edit.\n#include \"{0}.hpp\"\n\n"
+      "// The kernels of {0}: descriptors in read-only memory, code in an executable section, and what the functions of\n"
+      "// the header do where a launch is not plainly right. Made by a program: do not edit.\n#include \"{0}.hpp\"\n\n"
       "static_assert(frazil::embed::KernelDataVersion == {1} && frazil::embed::NativeAbiVersion == {2},\n"
       "              \"made for another version of frazil::embed\");\n\nextern \"C\" {{\n",
       module, embed::KernelDataVersion, embed::NativeAbiVersion);
+  constexpr std::string_view Hidden = "[[gnu::visibility(\"hidden\")]] extern const frazil::embed::";
   for (const BuiltKernel& kernel : kernels)
-    text += fmt::format("extern const frazil::embed::KernelData {};\n", DataSymbol(module, kernel.report.name));
-  text += fmt::format("extern const frazil::embed::ModuleData {};\n}}\n\n{}\nnamespace {} {{\n\n", ModuleSymbol(module),
-                      DataAssembly(module, kernels), module);
+    text += fmt::format("{}KernelData {};\n", Hidden, DataSymbol(module, kernel.report.name));
+  text += fmt::format("{}ModuleData {};\n}}\n\n{}\nnamespace {} {{\n\nnamespace frz_detail {{\n\n", Hidden,
+                      ModuleSymbol(module), DataAssembly(module, kernels), module);
+  for (const BuiltKernel& kernel : kernels)
+    if (kernel.has_native()) text += DetailDefinitions(module, kernel);
+  text += "\n}  // namespace frz_detail\n\n";
   for (const BuiltKernel& kernel : kernels) {
     if (!kernel.has_native()) continue;
-    for (const bool bind : {false, true}) {
-      text += Definition(module, kernel, {.derived = false, .bind = bind});
-      if (HasExtents(kernel)) text += Definition(module, kernel, {.derived = true, .bind = bind});
-    }
+    text += Definition(module, kernel, {.derived = false, .bind = true});
+    if (HasExtents(kernel)) text += Definition(module, kernel, {.derived = true, .bind = true});
   }
   text += fmt::format("const frazil::embed::ModuleData& kernels() noexcept {{ return {}; }}\n\n}}  // namespace {}\n",
                       ModuleSymbol(module), module);

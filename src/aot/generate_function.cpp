@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 
 #include "aot/generate.h"
 #include "embed/launch.h"
@@ -84,68 +84,92 @@ std::string ForkTest(const BuiltKernel& kernel) {
   };
   if (work.empty()) return {};
   if (work.size() == 1 && factors(work[0]) == 1)
-    return fmt::format("frz_words[{}] >= {}u", work[0].factors[0],
+    return fmt::format("frz_w{} >= {}u", work[0].factors[0],
                        std::max<uint64_t>(1, embed::ForkPicoseconds / std::max(1u, work[0].picoseconds)));
   std::vector<std::string> terms;
   for (const embed::WorkTerm& term : work) {
     std::string text = fmt::format("{}.0", term.picoseconds);
     for (const uint8_t factor : term.factors)
       if (factor != embed::NoFactor)
-        text += fmt::format(" * static_cast<double>(static_cast<int64_t>(frz_words[{}]))", factor);
+        text += fmt::format(" * static_cast<double>(static_cast<int64_t>(frz_w{}))", factor);
     terms.push_back(std::move(text));
   }
   return fmt::format("{} >= static_cast<double>(frazil::embed::ForkPicoseconds)", fmt::join(terms, " + "));
 }
 
-std::vector<std::string> BufferTests(const BuiltKernel& kernel) {
-  const std::vector<std::string> names = Names(kernel);
+// Buffers whose lengths are the same wherever the other tests hold: those of one extent, in the form that derives it.
+// The first of them stands for all; a shorter expression, too.
+size_t LengthLeader(const BuiltKernel& kernel, const FunctionForm& form, size_t buffer) {
+  if (!form.derived) return buffer;
+  for (const embed::PairData& pair : kernel.lengths)
+    if (pair.second == buffer) return LengthOf(kernel, pair.first);
+  return buffer;
+}
+
+std::string BytesText(const BuiltKernel& kernel, const FunctionForm& form, size_t buffer) {
+  const size_t leader = LengthLeader(kernel, form, buffer);
+  const uint32_t bytes = ElementBytes(kernel.params[buffer].scalar);
+  return fmt::format("frz_w{} * {}", WordOfParam(kernel, leader) + 1, bytes);
+}
+
+std::vector<std::string> BufferTests(const BuiltKernel& kernel, const FunctionForm& form) {
   std::vector<std::string> tests;
+  std::map<uint32_t, std::vector<std::string>> addresses;  // by element size
   for (size_t i = 0; i < kernel.params.size(); ++i) {
-    if (!kernel.params[i].is_buffer()) continue;
-    tests.push_back(fmt::format("frazil::embed::IsUnfit({})", names[i]));
+    const Param& param = kernel.params[i];
+    if (!param.is_buffer()) continue;
+    const uint32_t word = WordOfParam(kernel, i);
+    addresses[ElementBytes(param.scalar)].push_back(fmt::format("frz_w{}", word));
+    tests.push_back(fmt::format("frazil::embed::Is(frz_w{} == 0)", word));
     for (size_t j = 0; j < i; ++j) {
-      const bool both_read =
-          kernel.params[i].access == embed::Access::In && kernel.params[j].access == embed::Access::In;
-      if (kernel.params[j].is_buffer() && !both_read)
-        tests.push_back(fmt::format("frazil::embed::MayOverlap({}, {})", names[j], names[i]));
+      const Param& other = kernel.params[j];
+      const bool both_read = param.access == embed::Access::In && other.access == embed::Access::In;
+      if (!other.is_buffer() || both_read) continue;
+      tests.push_back(fmt::format("frazil::embed::IsNear(frz_w{}, {}, frz_w{}, {}, {})",
+                                  WordOfParam(kernel, j), BytesText(kernel, form, j), word,
+                                  BytesText(kernel, form, i), param.scalar == other.scalar));
     }
   }
+  for (const auto& [bytes, words] : addresses)
+    if (bytes > 1) tests.push_back(fmt::format("(({}) & {}u)", fmt::join(words, " | "), bytes - 1));
   return tests;
 }
 
 std::vector<std::string> ExtentTests(const BuiltKernel& kernel, const FunctionForm& form) {
-  const std::vector<std::string> names = Names(kernel);
   std::vector<std::string> tests;
+  const auto length = [&](size_t buffer) { return fmt::format("frz_w{}", WordOfParam(kernel, buffer) + 1); };
   if (form.derived) {
     for (const embed::PairData& pair : kernel.lengths) {
       const size_t first = LengthOf(kernel, pair.first);
-      if (first != pair.second) tests.push_back(fmt::format("{}.size() != {}.size()", names[first], names[pair.second]));
+      if (first != pair.second) tests.push_back(fmt::format("({} ^ {})", length(first), length(pair.second)));
       const uint64_t most = MostOf[static_cast<size_t>(kernel.params[pair.first].scalar)];
-      if (first == pair.second && most < INT64_MAX) tests.push_back(fmt::format("{}.size() > {}u", names[first], most));
+      if (first == pair.second && most < INT64_MAX)
+        tests.push_back(fmt::format("frazil::embed::Is({} > {}u)", length(first), most));
     }
   }
   for (const embed::PairData& pair : kernel.covers) {
-    const bool same = form.derived && std::ranges::any_of(kernel.lengths, [&](const embed::PairData& length) {
-      return length.first == pair.first && length.second == pair.second;
+    const bool same = form.derived && std::ranges::any_of(kernel.lengths, [&](const embed::PairData& each) {
+      return each.first == pair.first && each.second == pair.second;
     });
-    const uint32_t word = WordOfParam(kernel, pair.first);
     if (same) continue;
+    const std::string extent = fmt::format("frz_w{}", WordOfParam(kernel, pair.first));
     if (IsSigned(kernel.params[pair.first].scalar)) {
-      tests.push_back(fmt::format("static_cast<int64_t>(frz_words[{}]) > static_cast<int64_t>({}.size())", word,
-                                  names[pair.second]));
+      tests.push_back(fmt::format("frazil::embed::Is(static_cast<int64_t>({}) > static_cast<int64_t>({}))", extent,
+                                  length(pair.second)));
     } else {
-      tests.push_back(fmt::format("frz_words[{}] > {}.size()", word, names[pair.second]));
+      tests.push_back(fmt::format("frazil::embed::Is({} > {})", extent, length(pair.second)));
     }
   }
   return tests;
 }
 
 std::vector<std::string> Tests(const BuiltKernel& kernel, const FunctionForm& form, bool uses_run) {
-  std::vector<std::string> tests = {"frz_level == 0"};
-  if (uses_run) tests.emplace_back("frz_run == nullptr");
-  for (auto& test : BufferTests(kernel)) tests.push_back(std::move(test));
+  std::vector<std::string> tests = {"frazil::embed::Is(frz_entry == nullptr)"};
+  if (uses_run) tests.emplace_back("frazil::embed::Is(frz_run == nullptr)");
+  for (auto& test : BufferTests(kernel, form)) tests.push_back(std::move(test));
   for (auto& test : ExtentTests(kernel, form)) tests.push_back(std::move(test));
-  if (std::string fork = ForkTest(kernel); !fork.empty()) tests.push_back(std::move(fork));
+  if (const std::string fork = ForkTest(kernel); !fork.empty())
+    tests.push_back(fmt::format("frazil::embed::Is({})", fork));
   return tests;
 }
 
@@ -158,29 +182,21 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
   return fmt::format("return {{{}, {}}};", status, value);
 }
 
-std::string LaunchBody(std::string_view symbol, const BuiltKernel& kernel, const FunctionForm& form) {
+std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
+  const std::string name = Identifier(kernel.report.name);
   const bool uses_run = std::ranges::any_of(kernel.plain, [](const Code& c) { return !c.bytes.empty() && c.uses_run; });
-  const bool complete = std::ranges::all_of(kernel.plain, [](const Code& code) { return !code.bytes.empty(); }) ||
-                        !kernel.plain[0].bytes.empty();
   const std::string_view results = kernel.results.empty() ? "nullptr" : "frz_results";
-  std::string text = "  const uint32_t frz_level = frazil::embed::used_level_plus_one;\n";
+  const std::string_view run = uses_run ? "frz_run" : "nullptr";
+  std::string text = fmt::format(
+      "  const frazil::embed::NativeEntry frz_entry = frz_detail::{}_entry.load(std::memory_order_relaxed);\n", name);
   if (uses_run) text += "  frazil::embed::NativeRun* const frz_run = frazil::embed::thread_run;\n";
-  std::vector<std::string> tests = Tests(kernel, form, uses_run);
-  if (!complete) tests = {"true"};  // the level decides whether there is code at all
-  text += fmt::format("  const bool frz_unusual = frazil::embed::Any({});\n", fmt::join(tests, ",\n      "));
-  const std::string launch = fmt::format("frazil::embed::Launch({}, frz_words, {}, frazil::embed::Extents::{})", symbol,
-                                         results, form.derived ? "Derived" : "Given");
-  if (kernel.results.empty()) {
-    text += fmt::format("  if (frz_unusual) [[unlikely]] return {};\n", launch);
-  } else {
-    text += fmt::format("  if (frz_unusual) [[unlikely]] {{\n    const frazil::embed::Status frz_status = {};\n    {}\n  }}\n",
-                        launch, Answered(kernel, "frz_status"));
-  }
-  text += fmt::format("  const int32_t frz_trap = frazil::embed::EntryOf({}.plain[frz_level - 1])(frz_words, {}, {});\n",
-                      symbol, results, uses_run ? "frz_run" : "nullptr");
+  text += fmt::format("  const uint64_t frz_unusual =\n      {};\n", fmt::join(Tests(kernel, form, uses_run), " |\n      "));
+  text += fmt::format("  if (frz_unusual != 0) [[unlikely]] {{\n    const frazil::embed::Status frz_status =\n"
+                      "        frz_detail::{}_unusual(frz_words, {}, frazil::embed::Extents::{});\n    {}\n  }}\n",
+                      name, results, form.derived ? "Derived" : "Given", Answered(kernel, "frz_status"));
+  text += fmt::format("  const int32_t frz_trap = frz_entry(frz_words, {}, {});\n", results, run);
   text += fmt::format("  if (frz_trap != 0) [[unlikely]] {}\n",
-                      Answered(kernel, fmt::format("frazil::embed::Trapped({}, frz_trap, {})", symbol,
-                                                   uses_run ? "frz_run" : "nullptr")));
+                      Answered(kernel, fmt::format("frz_detail::{}_trapped(frz_trap, {})", name, run)));
   return text + fmt::format("  {}\n", Answered(kernel, "frazil::embed::Status()"));
 }
 
@@ -194,14 +210,14 @@ std::string BindBody(std::string_view symbol, const BuiltKernel& kernel, const F
   return text + "  return frz_bound;\n";
 }
 
-std::string ConfigTest(std::string_view symbol, const BuiltKernel& kernel, const FunctionForm& form) {
-  const std::string refused =
-      fmt::format("frazil::embed::Refused({}, frazil::embed::LaunchError::EmptyLaunch)", symbol);
-  std::string text = "  if (!config.is_valid()) [[unlikely]] ";
-  if (!form.bind) return text + fmt::format("return {}{}{};\n", kernel.results.empty() ? "" : "{", refused,
-                                            kernel.results.empty() ? "" : ", {}}");
-  return text + fmt::format("{{\n    frazil::embed::Bound frz_bound;\n    frz_bound.status = {};\n    return frz_bound;\n  }}\n",
-                            refused);
+std::string ConfigTest(const BuiltKernel& kernel, const FunctionForm& form) {
+  const std::string refused = fmt::format("frz_detail::{}_misfit()", Identifier(kernel.report.name));
+  const std::string_view begin = "  if (!config.is_valid()) [[unlikely]] ";
+  if (form.bind)
+    return fmt::format("{}{{\n    frazil::embed::Bound frz_bound;\n    frz_bound.status = {};\n    return frz_bound;\n  }}\n",
+                       begin, refused);
+  return kernel.results.empty() ? fmt::format("{}return {};\n", begin, refused)
+                                : fmt::format("{}return {{{}, {{}}}};\n", begin, refused);
 }
 
 }  // namespace
@@ -210,7 +226,7 @@ bool HasExtents(const BuiltKernel& kernel) {
   return std::ranges::any_of(kernel.params, [](const Param& param) { return param.role == ParamRole::Extent; });
 }
 
-std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form, std::string_view scope) {
+std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form) {
   const std::vector<std::string> names = Names(kernel);
   std::vector<std::string> params;
   if (NeedsConfig(kernel)) params.emplace_back("const frazil::embed::LaunchConfig& config");
@@ -228,20 +244,51 @@ std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form, std
   if (form.bind)
     for (size_t i = 0; i < kernel.results.size(); ++i)
       params.push_back(fmt::format("{}* frz_result{}", CppType(kernel.results[i]), i));
-  return fmt::format("{} {}{}{}({}) noexcept", form.bind ? "frazil::embed::Bound" : ResultType(kernel), scope,
+  return fmt::format("{} {}{}({}) noexcept", form.bind ? "frazil::embed::Bound" : ResultType(kernel),
                      Identifier(kernel.report.name), form.bind ? "_bind" : "", fmt::join(params, ", "));
+}
+
+std::string DetailDeclarations(const BuiltKernel& kernel) {
+  std::string text = fmt::format(
+      "extern constinit std::atomic<frazil::embed::NativeEntry> {0}_entry;\n"
+      "frazil::embed::Status {0}_unusual(const uint64_t* words, uint64_t* results, frazil::embed::Extents extents) noexcept;\n"
+      "frazil::embed::Status {0}_trapped(int32_t trap, frazil::embed::NativeRun* run) noexcept;\n",
+      Identifier(kernel.report.name));
+  if (NeedsConfig(kernel))
+    text += fmt::format("frazil::embed::Status {}_misfit() noexcept;\n", Identifier(kernel.report.name));
+  return text;
+}
+
+std::string DetailDefinitions(std::string_view module, const BuiltKernel& kernel) {
+  std::string text = fmt::format(
+      "constinit std::atomic<frazil::embed::NativeEntry> {0}_entry = nullptr;\n"
+      "frazil::embed::Status {0}_unusual(const uint64_t* words, uint64_t* results, frazil::embed::Extents extents) noexcept {{\n"
+      "  {0}_entry.store(frazil::embed::FindEntry({1}), std::memory_order_relaxed);\n"
+      "  return frazil::embed::Launch({1}, words, results, extents);\n}}\n"
+      "frazil::embed::Status {0}_trapped(int32_t trap, frazil::embed::NativeRun* run) noexcept {{\n"
+      "  return frazil::embed::Trapped({1}, trap, run);\n}}\n",
+      Identifier(kernel.report.name), DataSymbol(module, kernel.report.name));
+  if (NeedsConfig(kernel))
+    text += fmt::format("frazil::embed::Status {}_misfit() noexcept {{\n"
+                        "  return frazil::embed::Refused({}, frazil::embed::LaunchError::EmptyLaunch);\n}}\n",
+                        Identifier(kernel.report.name), DataSymbol(module, kernel.report.name));
+  return text;
 }
 
 std::string Definition(std::string_view module, const BuiltKernel& kernel, const FunctionForm& form) {
   const std::string symbol = DataSymbol(module, kernel.report.name);
-  std::string text = Declaration(kernel, form) + " {\n";
-  if (NeedsConfig(kernel)) text += ConfigTest(symbol, kernel, form);
+  std::string text = fmt::format("{}{} {{\n", form.bind ? "" : "[[gnu::always_inline]] inline ", Declaration(kernel, form));
+  if (NeedsConfig(kernel)) text += ConfigTest(kernel, form);
   std::vector<std::string> words = Words(kernel, form);
   if (words.empty()) words.emplace_back("0");
+  for (size_t i = 0; i < words.size(); ++i) {
+    text += fmt::format("  const uint64_t frz_w{} = {};\n", i, words[i]);
+    words[i] = fmt::format("frz_w{}", i);
+  }
   text += fmt::format("  const uint64_t frz_words[] = {{{}}};\n", fmt::join(words, ", "));
   if (!kernel.results.empty() && !form.bind)
     text += fmt::format("  uint64_t frz_results[{}] = {{}};\n", kernel.results.size());
-  text += form.bind ? BindBody(symbol, kernel, form) : LaunchBody(symbol, kernel, form);
+  text += form.bind ? BindBody(symbol, kernel, form) : LaunchBody(kernel, form);
   return text + "}\n\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include "aot/judge.h"
 #include "targets/c/c.h"
+#include "targets/isa/isa.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::aot {
@@ -23,14 +24,24 @@ Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& 
   return std::move(artifact.bytes);
 }
 
+Result<std::string> EmitIsa(const ir::Program& program, KernelReport& report) {
+  if (const std::string why = targets::isa::WhyNot(program); !why.empty()) return Fail(Diag::Unsupported, why);
+  const machines::simt::Module module = TRY(targets::isa::Lower(program));
+  TRY_VOID(targets::isa::ProveLowering(program, module));
+  report.instructions = module.code.size();
+  report.isa_bytes = module.bytes.size();
+  return std::string(module.bytes);
+}
+
 Result<std::string> Emit(Target target, const std::string& name, const ir::Program& program,
-                         const BuildOptions& options) {
+                         const BuildOptions& options, KernelReport& report) {
   switch (target) {
     case Target::Wasm:
       return EmitAndJudge(*targets::wasm::MakeWasmTarget(), program, name, options.limits);
     case Target::C:
       return EmitAndJudge(*targets::c::MakeCTarget(), program, name, options.limits);
     case Target::Isa:
+      return EmitIsa(program, report);
     case Target::Ptx:
       return Fail(Diag::Unsupported, "not here");
     case Target::Native:
@@ -56,7 +67,7 @@ std::string& PlaceOf(Target target, BuiltKernel& built) {
 
 void EmitOther(Target target, const std::string& name, const ir::Program& program, const BuildOptions& options,
                BuiltKernel& built) {
-  Result<std::string> bytes = Emit(target, name, program, options);
+  Result<std::string> bytes = Emit(target, name, program, options, built.report);
   const std::string target_name(TargetName(target));
   if (!bytes) {
     built.report.refusals.push_back({target_name, bytes.error().message});

@@ -32,8 +32,6 @@ CpuLevel Choose() {
 
 }  // namespace
 
-constinit uint8_t used_level_plus_one = 0;
-
 std::string_view CpuLevelName(CpuLevel level) { return LevelNames[static_cast<size_t>(level)]; }
 
 std::optional<CpuLevel> CpuLevelNamed(std::string_view name) {
@@ -48,7 +46,7 @@ CpuLevel HostLevel() {
 }
 
 CpuLevel UsedLevel() {
-  std::atomic_ref<uint8_t> chosen(used_level_plus_one);
+  static constinit std::atomic<uint8_t> chosen = 0;  // 1 + the level
   uint8_t value = chosen.load(std::memory_order_relaxed);
   if (value == 0) {
     value = static_cast<uint8_t>(1 + static_cast<uint8_t>(Choose()));

@@ -20,7 +20,4 @@ CpuLevel HostLevel();
 // FRAZIL_CPU_LEVEL names it. Chosen on first use, then the same for the life of the process.
 CpuLevel UsedLevel();
 
-// 0 before the first use, then 1 + the level: what generated code looks at before anything else.
-extern constinit uint8_t used_level_plus_one;
-
 }  // namespace frazil::embed

@@ -38,12 +38,7 @@ BufferWords BufferOf(const ParamData& param, const uint64_t* words) {
 }
 
 Status Refuse(const KernelData& kernel, LaunchError error, size_t argument, size_t other = 0) {
-  Status status;
-  status.kernel = &kernel;
-  status.error = error;
-  status.argument = static_cast<uint8_t>(argument);
-  status.other = static_cast<uint8_t>(other);
-  return status;
+  return Status::Refused(kernel, error, argument, other);
 }
 
 Status CheckBuffers(const KernelData& kernel, const uint64_t* words) {
@@ -171,11 +166,7 @@ struct Shared {
 void RunOnePiece(void* context, int64_t begin, int64_t end) { static_cast<Shared*>(context)->RunPiece(begin, end); }
 
 Status StatusOf(const KernelData& kernel, const TrapRecord& trap) {
-  Status status = Refuse(kernel, LaunchError::Trapped, 0);
-  status.trap = static_cast<TrapKind>(trap.status - 1);
-  status.op = trap.op;
-  status.index = trap.index;
-  return status;
+  return Status::Trapped(kernel, static_cast<TrapKind>(trap.status - 1), trap.op, trap.index);
 }
 
 struct RunOwner {
@@ -189,6 +180,7 @@ constinit thread_local NativeRun* thread_run = nullptr;
 
 NativeRun* MakeThreadRun() noexcept {
   thread_local RunOwner owner;
+  UsedLevel();  // whoever has a run knows the level, too
   owner.run.reset(new (std::nothrow) NativeRun);
   if (owner.run == nullptr) return nullptr;
   owner.run->stack_limit = StackLimitOfThread();
@@ -226,6 +218,8 @@ Status Check(const KernelData& kernel, const uint64_t* words, Extents extents) n
   const Status buffers = CheckBuffers(kernel, words);
   return buffers.ok() ? CheckExtents(kernel, words, extents) : buffers;
 }
+
+NativeEntry FindEntry(const KernelData& kernel) noexcept { return kernel.plain_entry(UsedLevel()); }
 
 Status Refused(const KernelData& kernel, LaunchError error) noexcept { return Refuse(kernel, error, 0); }
 

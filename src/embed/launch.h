@@ -59,6 +59,8 @@ Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results
 Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) noexcept;
 // What a status other than 0 means, and the run made ready again.
 Status Trapped(const KernelData& kernel, int32_t status, NativeRun* run) noexcept;
+// What a generated function calls until it knows its entry, which is what it gets back here.
+NativeEntry FindEntry(const KernelData& kernel) noexcept;
 // A launch that was refused for its configuration.
 Status Refused(const KernelData& kernel, LaunchError error) noexcept;
 
@@ -84,12 +86,6 @@ TrapRecord RunPieces(const RangedCall& call, ThreadPool& pool) noexcept;
 
 // --- what generated functions use -------------------------------------------------------------------------
 
-// Without a branch between the tests.
-template <typename... Tests>
-constexpr bool Any(Tests... tests) {
-  return (static_cast<unsigned>(tests) | ...) != 0;
-}
-
 template <typename T>
 inline uint64_t WordOf(T value) {
   if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) return value.bits;
@@ -111,20 +107,16 @@ inline uint64_t AddressOf(std::span<T> buffer) {
   return reinterpret_cast<uint64_t>(buffer.data());
 }
 
-// Not plainly usable memory: misaligned, or null with a length.
-template <typename T>
-inline bool IsUnfit(std::span<T> buffer) {
-  const uint64_t address = AddressOf(buffer);
-  return (address & (sizeof(T) - 1)) != 0 || (address == 0 && !buffer.empty());
-}
-
-// Overlap that is not plainly the same buffer twice. An empty buffer inside of another counts, here.
-template <typename T, typename U>
-inline bool MayOverlap(std::span<T> a, std::span<U> b) {
-  const uint64_t at_a = AddressOf(a), at_b = AddressOf(b);
-  if constexpr (std::is_same_v<std::remove_const_t<T>, std::remove_const_t<U>>)
-    if (at_a == at_b && a.size() == b.size()) return false;
-  return at_a - at_b < b.size_bytes() || at_b - at_a < a.size_bytes();
+// The tests of a generated function are numbers, 0 where all is plainly well, combined by `or`: no branch lies between
+// them. They may be too strict, as with an empty buffer at address 0; Launch knows better.
+inline uint64_t Is(bool test) { return static_cast<uint64_t>(test); }
+// Memory of two buffers, one of them written, that is neither apart nor, where types agree, the same.
+inline uint64_t IsNear(uint64_t a, uint64_t bytes_a, uint64_t b, uint64_t bytes_b, bool same_type) {
+  const uint64_t distance = a - b;
+  const uint64_t both = bytes_a + bytes_b;
+  const uint64_t other = same_type ? distance | (bytes_a ^ bytes_b) : 1;
+  // Apart: distance <= -bytes_a or distance >= bytes_b, as one comparison.
+  return Is(distance + bytes_a - 1 < both - Is(both != 0)) & Is(other != 0);
 }
 
 }  // namespace frazil::embed

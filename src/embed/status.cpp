@@ -13,14 +13,14 @@ constexpr const char* ErrorNames[] = {"none",      "null buffer", "misaligned", 
 constexpr const char* TrapNames[] = {"division by zero", "overflow", "out of bounds", "assert", "invert of zero",
                                      "unreachable",      "fuel",     "depth",         "memory"};
 
-const char* NameOf(const KernelData& kernel, uint8_t argument) {
+const char* NameOf(const KernelData& kernel, size_t argument) {
   return argument < kernel.params.size ? kernel.params.begin()[argument].name.get() : "?";
 }
 
 std::string Sentence(const Status& status) {
-  const char* one = NameOf(*status.kernel, status.argument);
-  const char* two = NameOf(*status.kernel, status.other);
-  switch (status.error) {
+  const char* one = NameOf(*status.kernel(), status.argument());
+  const char* two = NameOf(*status.kernel(), status.other());
+  switch (status.error()) {
     case LaunchError::None:
       return "ok";
     case LaunchError::NullBuffer:
@@ -42,8 +42,8 @@ std::string Sentence(const Status& status) {
     case LaunchError::Trapped:
       break;
   }
-  return status.index < 0 ? std::string(TrapKindName(status.trap))
-                          : fmt::format("{} (iteration {})", TrapKindName(status.trap), status.index);
+  const char* trap = TrapKindName(status.trap());
+  return status.index() < 0 ? std::string(trap) : fmt::format("{} (iteration {})", trap, status.index());
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ const char* TrapKindName(TrapKind trap) {
 
 std::string Status::ToString() const {
   if (ok()) return "ok";
-  return fmt::format("{}: {}", kernel->name.get(), Sentence(*this));
+  return fmt::format("{}: {}", kernel_->name.get(), Sentence(*this));
 }
 
 }  // namespace frazil::embed

@@ -1,6 +1,7 @@
 // What a launch says: that it was right, or why it was refused, or which trap ended it. Nothing is thrown.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -24,20 +25,44 @@ enum class LaunchError : uint8_t {
   Trapped,      // the kernel itself stopped
 };
 
-struct [[nodiscard]] Status {
-  const KernelData* kernel = nullptr;  // null: all is well
-  LaunchError error = LaunchError::None;
-  TrapKind trap = {};     // Trapped
-  uint8_t argument = 0;   // the parameter it is about, by position
-  uint8_t other = 0;      // Overlap, TooShort, WrongLength: the second one
-  uint32_t op = 0;        // Trapped: the op of the IR
-  int64_t index = -1;     // Trapped: the iteration of the outermost parallel, or -1
+// Two words, given back in registers: a launch that is right costs its caller one comparison.
+class [[nodiscard]] Status {
+ public:
+  constexpr Status() = default;
+  static constexpr Status Refused(const KernelData& kernel, LaunchError error, size_t argument = 0, size_t other = 0) {
+    return Status(&kernel, error, argument, other, -1);
+  }
+  static constexpr Status Trapped(const KernelData& kernel, TrapKind trap, uint32_t op, int64_t index) {
+    return Status(&kernel, LaunchError::Trapped, static_cast<size_t>(trap), op, index);
+  }
 
-  constexpr bool ok() const { return kernel == nullptr; }
+  constexpr bool ok() const { return kernel_ == nullptr; }
   constexpr explicit operator bool() const { return ok(); }
+  constexpr const KernelData* kernel() const { return kernel_; }  // null: all is well
+  constexpr LaunchError error() const { return static_cast<LaunchError>(error_); }
+  // The parameter that a refusal is about, by position, and a second one (Overlap, TooShort, WrongLength, TooLong).
+  constexpr size_t argument() const { return first_; }
+  constexpr size_t other() const { return second_; }
+  // Of a trap: its kind, the op of the IR, and the iteration of the outermost parallel or -1.
+  constexpr TrapKind trap() const { return static_cast<TrapKind>(first_); }
+  constexpr uint32_t op() const { return second_; }
+  constexpr int64_t index() const { return index_; }
   // "saxpy: x and y overlap in part, and one of them is written"; "ok".
   std::string ToString() const;
+
+ private:
+  constexpr Status(const KernelData* kernel, LaunchError error, size_t first, size_t second, int64_t index)
+      : kernel_(kernel), error_(static_cast<uint8_t>(error)), first_(static_cast<uint8_t>(first)),
+        second_(static_cast<uint8_t>(second)), index_(index < MostIndex ? index : MostIndex) {}
+  static constexpr int64_t MostIndex = (int64_t{1} << 39) - 1;
+
+  const KernelData* kernel_ = nullptr;
+  uint64_t error_ : 8 = 0;
+  uint64_t first_ : 8 = 0;
+  uint64_t second_ : 8 = 0;
+  int64_t index_ : 40 = 0;
 };
+static_assert(sizeof(Status) == 16);
 
 const char* LaunchErrorName(LaunchError error);  // "overlap"
 const char* TrapKindName(TrapKind trap);         // "division by zero"
