@@ -74,7 +74,14 @@ Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
 // targets.cpp
 const std::vector<std::unique_ptr<exec::Target>>& AllTargets();
 Result<const exec::Target*> FindTarget(std::string_view name);
-// Emits, loads and runs in one go. A program is metered when its fuel is limited.
+// Where the target's machine is not here, the CPU answers: `target` is then "native", and `note` says why.
+struct LoadedProgram {
+  std::shared_ptr<exec::Callable> callable;
+  std::string target;
+  std::string note;
+};
+Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program, const Limits& limits);
+// Emits, loads and runs in one go, there or not at all. A program is metered when its fuel is limited.
 Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
                             std::span<const exec::Value> arguments, const exec::RunContext& context);
 

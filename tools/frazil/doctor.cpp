@@ -44,7 +44,8 @@ Finding TryTarget(const exec::Target& target, const Limits& limits) {
   context.limits = limits;
   Result<exec::Outcome> outcome = RunOn(target, *program, arguments, context);
   if (!outcome) {
-    finding.text = outcome.error().ToString();
+    finding.needed = outcome.error().diag != Diag::NoDevice;
+    finding.text = finding.needed ? outcome.error().ToString() : outcome.error().message;
     return finding;
   }
   finding.good = !outcome->trap && outcome->results.size() == 1 && outcome->results[0].word == 42;
@@ -64,6 +65,8 @@ Result<int> Doctor(Session& session) {
   findings.push_back({"native code", true, false,
                       fmt::format("level {} of this machine, by {}", exec::CpuLevelName(exec::HostLevel()),
                                   targets::native::Toolchain())});
+  const std::string python = FindOnPath("python3");
+  findings.push_back({"python3", !python.empty(), false, python.empty() ? "not found; only .py kernels need it" : python});
   for (const char* tool : {"clang-22", "gcc", "node", "wasm-validate"}) {
     std::string path = FindOnPath(tool);
     findings.push_back({tool, !path.empty(), false, path.empty() ? "not found; only tests use it" : path});

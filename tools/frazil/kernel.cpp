@@ -181,15 +181,15 @@ Result<std::map<std::string, std::string>> Saves(const KernelRun& options, const
 
 Result<int> RunSanitized(Session& session, const LoadedKernel& kernel, std::span<const exec::Value> arguments,
                          const exec::RunContext& context) {
-  const SanitizedOutcome run = TRY(kernel.sanitize(arguments, context));
-  nlohmann::ordered_json json = {{"kernel", kernel.signature.name}, {"findings", run.findings}};
+  const std::vector<std::string> findings = TRY(kernel.sanitize(arguments, context));
+  const nlohmann::ordered_json json = {{"kernel", kernel.signature.name}, {"findings", findings}};
   if (session.json) {
     PrintJson(json);
   } else {
-    for (const std::string& finding : run.findings) fmt::print("{}\n", finding);
-    if (run.findings.empty()) fmt::print("nothing found: no race, nothing out of bounds, nothing read before it was written\n");
+    for (const std::string& finding : findings) fmt::print("{}\n", finding);
+    if (findings.empty()) fmt::print("nothing found: no race, nothing out of bounds, nothing read before it was written\n");
   }
-  return run.findings.empty() ? 0 : 1;
+  return findings.empty() ? 0 : 1;
 }
 
 Result<int> Run(Session& session, const KernelRun& options) {
@@ -199,6 +199,7 @@ Result<int> Run(Session& session, const KernelRun& options) {
   const std::vector<exec::Value> arguments = TRY(Bind(options, kernel, session.limits));
   exec::RunContext context;
   context.limits = session.limits;
+  if (!kernel.note.empty()) fmt::print(stderr, "frazil: {}\n", kernel.note);
   if (options.sanitize) return RunSanitized(session, kernel, arguments, context);
   const double to_ready = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begun).count();
   double best = 0;
@@ -211,7 +212,7 @@ Result<int> Run(Session& session, const KernelRun& options) {
   }
 
   nlohmann::ordered_json json = {{"kernel", kernel.signature.name},
-                                 {"target", options.target},
+                                 {"target", kernel.target},
                                  {"ready_ns", to_ready},
                                  {"run_ns", best}};
   if (outcome.trap) return ReportTrap(session, *outcome.trap, json);
@@ -220,7 +221,7 @@ Result<int> Run(Session& session, const KernelRun& options) {
     PrintJson(json);
     return 0;
   }
-  PrintFact(session, "kernel", fmt::format("{} on {}", kernel.signature.name, options.target));
+  PrintFact(session, "kernel", fmt::format("{} on {}", kernel.signature.name, kernel.target));
   PrintFact(session, "ready", fmt::format("{} after the start", PrintDuration(to_ready)));
   PrintFact(session, "ran", fmt::format("{}{}", PrintDuration(best),
                                         options.repeat > 1 ? fmt::format(" (best of {})", options.repeat) : ""));

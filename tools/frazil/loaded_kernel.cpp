@@ -15,10 +15,10 @@ namespace {
 
 using machines::simt::Module;
 
-Result<SanitizedOutcome> Sentences(Result<targets::isa::SanitizedRun> run) {
-  SanitizedOutcome outcome;
-  for (const targets::isa::Finding& finding : TRY(std::move(run)).findings) outcome.findings.push_back(finding.ToString());
-  return outcome;
+Result<std::vector<std::string>> Sentences(Result<targets::isa::SanitizedRun> run) {
+  std::vector<std::string> sentences;
+  for (const targets::isa::Finding& finding : TRY(std::move(run)).findings) sentences.push_back(finding.ToString());
+  return sentences;
 }
 
 // A function with these parameters that does nothing: what arguments are read against.
@@ -33,13 +33,15 @@ ir::Program TypesOf(const ir::KernelSignature& signature) {
   return program;
 }
 
-targets::isa::LaunchShape GridOf(const exec::LaunchShape& shape) {
+Result<targets::isa::LaunchShape> GridOf(exec::LaunchShape shape) {
+  if (shape.grid[0] == 0) shape.grid[0] = (shape.n.value_or(1) + std::max<int64_t>(shape.block[0], 1) - 1) / std::max<int64_t>(shape.block[0], 1);
   targets::isa::LaunchShape launch;
   for (size_t k = 0; k < 3; ++k) {
+    for (int64_t edge : {shape.grid[k], shape.block[k]})
+      if (edge < 0 || edge > INT32_MAX) return Fail(Diag::BadLaunch, fmt::format("{} is no number of blocks or lanes", edge));
     launch.block[k] = static_cast<uint32_t>(shape.block[k]);
     launch.grid[k] = static_cast<uint32_t>(shape.grid[k]);
   }
-  if (launch.grid[0] == 0) launch.grid[0] = static_cast<uint32_t>((shape.n.value_or(1) + shape.block[0] - 1) / shape.block[0]);
   return launch;
 }
 
@@ -47,11 +49,12 @@ Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& s
   LoadedKernel kernel;
   kernel.signature = module.Signature();
   kernel.types = TypesOf(kernel.signature);
+  kernel.target = "isa";
   if (module.mode == machines::simt::Mode::Launch) {
-    kernel.run = [module, launch = GridOf(shape)](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+    kernel.run = [module, launch = TRY(GridOf(shape))](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
       return targets::isa::RunLaneExact(module, arguments, context, launch);
     };
-    kernel.sanitize = [](LoadedKernel::Arguments, const exec::RunContext&) -> Result<SanitizedOutcome> {
+    kernel.sanitize = [](LoadedKernel::Arguments, const exec::RunContext&) -> Result<std::vector<std::string>> {
       return Fail(Diag::Unsupported, "the sanitizing run takes programs; this module is one lane's code");
     };
     return kernel;
@@ -66,15 +69,13 @@ Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& s
   return kernel;
 }
 
-Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_name) {
-  const exec::Target* target = TRY(FindTarget(target_name));
-  if (std::string why = target->Refuses(program); !why.empty())
-    return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target->name(), why));
-  const exec::Artifact artifact = TRY(target->Emit(program));
-  std::shared_ptr<exec::Callable> callable = TRY(target->Load(artifact));
+Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_name, const Limits& limits) {
+  LoadedProgram loaded = TRY(LoadOn(*TRY(FindTarget(target_name)), program, limits));
   LoadedKernel kernel;
   kernel.signature = ir::SignatureOf(program);
-  kernel.run = [callable](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+  kernel.target = loaded.target;
+  kernel.note = loaded.note;
+  kernel.run = [callable = loaded.callable](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
     return callable->Run(arguments, context);
   };
   kernel.sanitize = [program](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
@@ -99,9 +100,9 @@ Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& targ
     if (is_launch && target != "isa" && target != "interp")
       return Fail(Diag::Unsupported, fmt::format("{} is one lane's code: it runs on the target isa only", file));
     if (is_launch || target == "isa") return FromModule(*module, shape);
-    return FromProgram(TRY(targets::isa::Lift(*module)), target);
+    return FromProgram(TRY(targets::isa::Lift(*module)), target, limits);
   }
-  return FromProgram(TRY(ReadProgram(file, limits)), target);
+  return FromProgram(TRY(ReadProgram(file, limits)), target, limits);
 }
 
 }  // namespace frazil::cli

@@ -14,10 +14,6 @@
 
 namespace frazil::cli {
 
-struct SanitizedOutcome {
-  std::vector<std::string> findings;  // a sentence each
-};
-
 struct LoadedKernel {
   ir::KernelSignature signature;
   ir::Program types;  // its entry has the kernel's parameters
@@ -25,7 +21,10 @@ struct LoadedKernel {
 
   using Arguments = std::span<const exec::Value>;
   std::function<Result<exec::Outcome>(Arguments, const exec::RunContext&)> run;
-  std::function<Result<SanitizedOutcome>(Arguments, const exec::RunContext&)> sanitize;
+  // A sentence for each finding.
+  std::function<Result<std::vector<std::string>>(Arguments, const exec::RunContext&)> sanitize;
+  std::string target;  // where it runs
+  std::string note;    // if that is not where it was asked to
 };
 
 // `shape` matters to modules in launch mode, whose lanes are no parameters.

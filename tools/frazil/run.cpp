@@ -54,14 +54,18 @@ Result<int> Run(Session& session, const RunOptions& options) {
 
   auto start = std::chrono::steady_clock::now();
   exec::Outcome outcome;
+  std::string ran_on;
   {
     Progress progress(session, fmt::format("running on {}", options.target));
-    outcome = TRY(RunOn(*target, program, arguments, context));
+    LoadedProgram loaded = TRY(LoadOn(*target, program, session.limits));
+    if (!loaded.note.empty()) fmt::print(stderr, "frazil: {}\n", loaded.note);
+    ran_on = loaded.target;
+    outcome = TRY(loaded.callable->Run(arguments, context));
   }
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 
   const ir::Function& entry = program.entry_function();
-  nlohmann::ordered_json json = {{"target", options.target},
+  nlohmann::ordered_json json = {{"target", ran_on},
                                  {"signature", ir::ExactDigest(program)},
                                  {"results", ToJson(outcome.results)},
                                  {"output", ToJson(outcome.output)},

@@ -35,6 +35,19 @@ Result<const exec::Target*> FindTarget(std::string_view name) {
                                                fmt::join(names, ", ")));
 }
 
+Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program, const Limits& limits) {
+  if (std::string why = target.Refuses(program); !why.empty())
+    return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target.name(), why));
+  exec::EmitOptions options;
+  options.metered = limits.fuel != Limits().fuel;
+  Result<std::unique_ptr<exec::Callable>> callable = target.Load(TRY(target.Emit(program, options)));
+  if (callable) return LoadedProgram{std::move(*callable), std::string(target.name()), ""};
+  if (callable.error().diag != Diag::NoDevice) return std::unexpected(std::move(callable.error()));
+  LoadedProgram loaded = TRY(LoadOn(*TRY(FindTarget("native")), program, limits));
+  loaded.note = callable.error().message;
+  return loaded;
+}
+
 Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
                             std::span<const exec::Value> arguments, const exec::RunContext& context) {
   if (std::string why = target.Refuses(program); !why.empty())
