@@ -125,12 +125,6 @@ def locals_of(function):
     return names
 
 
-def returns_value(function):
-    return any(isinstance(node, ast.Return) and node.value is not None
-               and not (isinstance(node.value, ast.Constant) and node.value.value is None)
-               for node in own_nodes(function))
-
-
 def array_annotation(annotation):
     """The subscript of DeviceArray[...], or None."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -200,12 +194,14 @@ class Module:
         return False
 
     def is_kernel(self, function):
-        """By its annotations and its body: it takes an array, returns nothing, and nobody here calls it."""
+        """By its annotations and its body: it takes an array, promises no value, and nobody here calls it."""
         if any(last_name(decorator) == "inline" for decorator in function.decorator_list):
             return False
         if not any(array_annotation(argument.annotation) is not None for argument in arguments_of(function)):
             return False
-        return not returns_value(function) and not self.is_called_elsewhere(function.name)
+        promises_value = function.returns is not None and not (
+            isinstance(function.returns, ast.Constant) and function.returns.value is None)
+        return not promises_value and not self.is_called_elsewhere(function.name)
 
     def kernels(self):
         found = []

@@ -80,7 +80,7 @@ const FunctionRow* FindFunction(std::string_view name) {
 
 std::string_view NearestFunction(std::string_view name) {
   std::string_view best;
-  size_t least = name.size() / 3 + 1;
+  size_t least = std::max<size_t>(name.size() / 3, 1);
   auto consider = [&](std::string_view other) {
     size_t distance = EditDistance(name, other);
     if (distance <= least && (best.empty() || distance < least)) {

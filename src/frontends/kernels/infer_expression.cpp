@@ -62,7 +62,9 @@ ValueType Inference::InferUntyped(Expr* e) {
     }
     case ExprKind::Inline:
       if (reports_) Visit(e->body);
-      return e->has_result ? tree_.locals[e->result].type : NothingType;
+      if (e->has_result) return tree_.locals[e->result].type;
+      if (e == statement_) return NothingType;
+      return Wrong(e->location, "this function returns no value", "end it with 'return value'");
   }
   return NothingType;
 }
@@ -81,6 +83,7 @@ ValueType Inference::InferLiteral(Expr* e) {
 
 ValueType Inference::Common(Expr* e, ValueType a, ValueType b) {
   if (a.kind == ValueType::Nothing || b.kind == ValueType::Nothing) return NothingType;
+  if (a.kind == ValueType::Unknown || b.kind == ValueType::Unknown) return {};
   ValueType type = Join(a, b);
   if (type.kind == ValueType::Nothing)
     return Wrong(e->location, fmt::format("{} and {} have no common type", TypeName(a), TypeName(b)),
@@ -105,10 +108,12 @@ ValueType Inference::InferBinary(Expr* e) {
   ValueType a = Infer(left), b = Infer(right);
   bool is_logic = op == BinaryOp::And || op == BinaryOp::Or;
   if (a.kind == ValueType::Nothing || b.kind == ValueType::Nothing) return is_logic ? BoolType : NothingType;
-  if (a.kind == ValueType::Unknown && b.kind == ValueType::Unknown) return IsCompare(op) || is_logic ? BoolType : a;
+  // Not known yet: another round will know more.
+  if (a.kind == ValueType::Unknown || b.kind == ValueType::Unknown)
+    return IsCompare(op) || is_logic ? BoolType : ValueType();
   if (is_logic) {
     // As a value Python gives an operand back; a bool says the same in both languages.
-    if ((!a.is_bool() || !b.is_bool()) && a.kind != ValueType::Unknown && b.kind != ValueType::Unknown)
+    if (!a.is_bool() || !b.is_bool())
       Say(e->location, fmt::format("'{}' of numbers is only a condition", op == BinaryOp::And ? "and" : "or"),
           "write 'x != 0', or 'a if a != 0 else b'");
     return BoolType;
@@ -209,12 +214,18 @@ ValueType Inference::InferCast(Expr* e) {
 // Number of arguments: the reader has checked it.
 ValueType Inference::InferCall(Expr* e) {
   const FunctionRow& row = *e->function;
+  bool is_unknown = false;
   for (Expr* arg : e->args) {
-    if (row.kind == FunctionKind::Select && arg == e->args[0])
+    if (row.kind == FunctionKind::Select && arg == e->args[0]) {
       InferCondition(arg);
-    else if (Infer(arg).kind == ValueType::Nothing)
-      return NothingType;
+      continue;
+    }
+    if (Infer(arg).kind == ValueType::Nothing) return NothingType;
+    is_unknown |= arg->type.kind == ValueType::Unknown;
   }
+  bool follows_arguments = row.kind != FunctionKind::Bitcast && row.kind != FunctionKind::Atomic &&
+                           row.kind != FunctionKind::Random && row.kind != FunctionKind::Id;
+  if (is_unknown && follows_arguments) return {};
   switch (row.kind) {
     case FunctionKind::Float:
     case FunctionKind::Wide:

@@ -14,7 +14,7 @@ using ir::Scalar;
 void Inference::Run() {
   Fixpoint();
   for (Local& local : tree_.locals)
-    if (!local.is_constant && local.type.is_weak()) local.type = ValueType::Of(Settle(local.type));
+    if (!local.is_constant && local.type.kind != ValueType::Nothing) local.type = ValueType::Of(Settle(local.type));
   Fixpoint();
   reports_ = true;
   for (Block& pass : tree_.passes) Visit(pass);
@@ -92,6 +92,7 @@ void Inference::Visit(Stmt& stmt) {
       InferCondition(stmt.value);
       return;
     case StmtKind::Expr:
+      statement_ = stmt.value;
       Infer(stmt.value);
       return;
     case StmtKind::Break:
@@ -118,7 +119,7 @@ void Inference::CheckStore(Expr* value, ValueType from, Scalar to, Location plac
   if (is_literal && value->literal.kind != Literal::Bool && !Fits(value->literal, to)) {
     bool is_float = value->literal.kind == Literal::Float;
     return Say(value->location, fmt::format("this constant does not fit {}", to_name),
-                 is_float && !ir::IsFloat(to) ? "write it without a point" : "");
+               to == Scalar::Bool ? "write True or False" : is_float ? "write it without a point" : "");
   }
   if (MayAssign(from, to)) return;
   std::string where = name.empty() ? "an array of " + to_name : fmt::format("'{}', which is {}", name, to_name);

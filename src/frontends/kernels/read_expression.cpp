@@ -208,13 +208,11 @@ bool Reader::Indices(const JsonNode& node, uint32_t array, std::vector<Expr*>& o
   const Array& it = tree_.arrays[array];
   size_t rank = std::max<size_t>(it.shape.size(), 1);
   if (out.size() == rank) return true;
-  // A shaped array may also be indexed flat, as its elements lie in memory.
-  if (out.size() == 1) return true;
   if (it.shape.empty())
     Wrong(node, fmt::format("'{}' has no shape, so it takes one index", it.name),
           "declare it as DeviceArray[f32, (m, n)], or write a[i * n + j]");
   else
-    Wrong(node, fmt::format("'{}' has {} dimensions, not {}", it.name, rank, out.size()));
+    Wrong(node, fmt::format("'{}' has {} dimensions, not {}", it.name, rank, out.size()), "give one index for each");
   return false;
 }
 

@@ -148,8 +148,6 @@ void Reader::Params(const JsonNode& kernel, const std::vector<std::string_view>&
       array.location = param.location;
       tree_.arrays.push_back(std::move(array));
       scope_->names.push_back({name, {Binding::Array, param.array}});
-      if (is_assigned)
-        Wrong(node, fmt::format("the array '{}' cannot be assigned", name), "write to its elements: a[i] = x");
     } else if (is_assigned) {
       // A parameter that changes is a variable that starts with the argument.
       uint32_t local = tree_.NewLocal(std::string(name), param.location);

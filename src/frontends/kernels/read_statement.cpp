@@ -87,6 +87,8 @@ void Reader::Statement(const JsonNode& node, Block& out) {
 
 void Reader::AssignLocal(const JsonNode& node, std::string_view name, Expr* value, Block& out) {
   Binding* binding = scope_->FindHere(name);
+  if (binding != nullptr && binding->kind == Binding::Array)
+    return Wrong(node, fmt::format("the array '{}' cannot be assigned", name), "write to its elements: a[i] = x");
   if (binding == nullptr || binding->kind != Binding::Local)
     return Wrong(node, fmt::format("'{}' cannot be assigned", name), "choose another name");
   Local& local = tree_.locals[binding->id];

@@ -1,0 +1,139 @@
+// Kernels through the whole front end and the interpreter, against what CPython makes of the same source (oracle.py).
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "exec/interpreter.h"
+#include "exec/value.h"
+#include "frontends/kernels/kernels.h"
+#include "ir/kernel.h"
+#include "ir/text.h"
+
+namespace frazil::frontends::kernels {
+namespace {
+
+namespace fs = std::filesystem;
+using Kernels = Result<std::vector<Kernel>>;
+
+struct Case {
+  std::string file, line, kernel;
+  std::vector<exec::Value> arguments;
+  std::map<ir::ParamRole, int64_t> launch;
+  std::vector<std::vector<uint64_t>> expected;
+};
+
+ir::Type TypeNamed(const std::string& name) {
+  Result<ir::Type> type = ir::ParseType(name);
+  EXPECT_TRUE(type) << name;
+  return type ? *type : ir::types::I32;
+}
+
+std::vector<uint64_t> WordsOf(std::istringstream& in) {
+  std::vector<uint64_t> words;
+  for (std::string word; in >> word;) words.push_back(std::stoull(word, nullptr, 16));
+  return words;
+}
+
+// Memory keeps elements in their own width; the words of a value are extended by their sign.
+exec::Value BufferOf(ir::Type type, const std::vector<uint64_t>& words) {
+  auto memory = std::make_shared<exec::Memory>(type, static_cast<int64_t>(words.size()));
+  for (size_t i = 0; i < words.size(); ++i) memory->Set(static_cast<int64_t>(i), std::span(&words[i], 1));
+  return exec::Value::Buffer(memory);
+}
+
+std::vector<Case> ReadCases(const std::string& text) {
+  std::vector<Case> cases;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line);
+    std::string what, type;
+    in >> what;
+    if (what == "case") {
+      Case& c = cases.emplace_back();
+      in >> c.file >> c.line >> c.kernel;
+      continue;
+    }
+    if (what == "end") continue;
+    Case& c = cases.back();
+    if (what == "scalar" || what == "buffer") in >> type;
+    if (what == "scalar") c.arguments.push_back(exec::Value::Word(TypeNamed(type), WordsOf(in)[0]));
+    if (what == "buffer") c.arguments.push_back(BufferOf(TypeNamed(type), WordsOf(in)));
+    if (what == "expect") c.expected.push_back(WordsOf(in));
+    if (what == "launch" || what == "blocks") {
+      size_t role = static_cast<size_t>(what == "launch" ? ir::ParamRole::LanesX : ir::ParamRole::GridX);
+      for (int64_t count; in >> count;) c.launch[static_cast<ir::ParamRole>(role++)] = count;
+    }
+  }
+  return cases;
+}
+
+std::string RunOracle(const std::vector<std::string>& files) {
+  std::string command = "python3 -I " FRAZIL_KERNEL_SOURCES "/oracle.py";
+  for (const std::string& file : files) command += " " + file;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  std::string text;
+  char buffer[65536];
+  for (size_t got; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) text.append(buffer, got);
+  EXPECT_EQ(pclose(pipe), 0) << "the oracle failed";
+  return text;
+}
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".py") files.push_back(entry.path().string());
+  std::ranges::sort(files);
+  return files;
+}
+
+void RunCase(Case& c, const Kernel& kernel) {
+  SCOPED_TRACE(c.file + ":" + c.line + " " + c.kernel);
+  ir::KernelSignature signature = ir::SignatureOf(kernel.program);
+  for (size_t p = c.arguments.size(); p < signature.params.size(); ++p) {
+    ASSERT_TRUE(ir::IsLaunchRole(signature.params[p].role)) << signature.params[p].name;
+    c.arguments.push_back(exec::Value::Int(ir::types::Index, c.launch.at(signature.params[p].role)));
+  }
+  Result<exec::Outcome> outcome = exec::Interpret(kernel.program, c.arguments);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  ASSERT_FALSE(outcome->trap) << outcome->trap->ToString() << "\n" << ir::PrintText(kernel.program);
+  size_t buffer = 0;
+  for (const exec::Value& argument : c.arguments) {
+    if (!argument.type.is_buffer()) continue;
+    const std::vector<uint64_t>& want = c.expected.at(buffer++);
+    for (size_t i = 0; i < want.size(); ++i) {
+      uint64_t got = 0;
+      argument.memory->Get(static_cast<int64_t>(i), std::span(&got, 1));
+      ASSERT_EQ(got, want[i]) << "buffer " << buffer - 1 << " element " << i << "\n" << ir::PrintText(kernel.program);
+    }
+  }
+}
+
+TEST(KernelSources, GiveWhatPythonGives) {
+  std::vector<std::string> files = FilesIn(FRAZIL_KERNEL_SOURCES "/run");
+  std::vector<Kernels> parsed = ParsePythonFiles(files);
+  std::map<std::pair<std::string, std::string>, const Kernel*> kernels;
+  for (size_t i = 0; i < files.size(); ++i) {
+    ASSERT_TRUE(parsed[i]) << parsed[i].error().ToString();
+    for (const Kernel& kernel : *parsed[i]) kernels[{files[i], kernel.name}] = &kernel;
+  }
+  std::vector<Case> cases = ReadCases(RunOracle(files));
+  std::map<std::pair<std::string, std::string>, int> runs;
+  for (Case& c : cases) {
+    auto kernel = kernels.find({c.file, c.kernel});
+    ASSERT_NE(kernel, kernels.end()) << c.file << " " << c.kernel;
+    RunCase(c, *kernel->second);
+    ++runs[kernel->first];
+  }
+  for (const auto& [name, kernel] : kernels) EXPECT_GT(runs[name], 0) << name.first << " " << name.second;
+  EXPECT_GE(cases.size(), 90u);
+}
+
+}  // namespace
+}  // namespace frazil::frontends::kernels
