@@ -606,10 +606,13 @@ class Assembler {
     return {};
   }
 
-  Result<uint8_t> TableNumber(const Piece& piece) {
+  // Numbers come first: a name that looks like one cannot take its place.
+  Result<uint64_t> TableNumber(const Piece& piece) {
+    bool numbered = piece.text.size() > 1 && piece.text[0] == 't' &&
+                    std::all_of(piece.text.begin() + 1, piece.text.end(), [](unsigned char c) { return std::isdigit(c); });
+    if (std::optional<uint64_t> number = Number(numbered ? piece.text.substr(1) : "")) return *number;
     for (size_t i = 0; i < parts_.tables.size(); ++i)
-      if (parts_.tables[i].name == piece.text) return static_cast<uint8_t>(i);
-    if (std::optional<uint8_t> number = Numbered(piece.text, 't', 256)) return *number;
+      if (parts_.tables[i].name == piece.text) return i;
     return Wrong(piece, fmt::format("there is no table '{}'", piece.text));
   }
 
@@ -666,10 +669,10 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
         i.imm = TRY(Literal(i.type, o[1]));
         return {};
       }
+      if (std::optional<uint64_t> number = Number(o[1].text)) return i.imm = *number, Result<void>{};
       for (size_t p = 0; p < parts_.params.size(); ++p)
         if (parts_.params[p].name == o[1].text) return i.imm = p, Result<void>{};
-      i.imm = TRY(Count(o[1]));
-      return {};
+      return Wrong(o[1], fmt::format("there is no parameter '{}'", o[1].text));
     case Shape::DA:
     case Shape::LaneReduce:
       TRY_VOID(Need(s, 2, "dst, a"));

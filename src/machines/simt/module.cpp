@@ -62,21 +62,27 @@ std::span<const T> Section(std::string_view bytes, const FileHeader& header, Sec
   return {reinterpret_cast<const T*>(bytes.data() + row.offset), static_cast<size_t>(row.count)};
 }
 
+bool IsNameChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$' || c == '-';
+}
+
 bool Fits(uint64_t begin, uint64_t count, uint64_t size) { return begin <= size && count <= size - begin; }
 
-Result<void> CheckName(const Module& module, uint64_t offset, uint64_t size, const char* what) {
-  if (!Fits(offset, size, module.names.size())) return Bad(fmt::format("the name of {} lies outside", what));
+// Names lie one behind the other, in the order of their rows: there is one way to write a module.
+Result<void> CheckName(const Module& module, uint64_t& next, uint64_t offset, uint64_t size, const char* what) {
+  if (offset != next || !Fits(offset, size, module.names.size())) return Bad(fmt::format("the name of {} lies elsewhere", what));
+  next += size;
   std::string_view name = module.names.substr(offset, size);
-  bool plain = !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c != '"' && c < 127; });
+  bool plain = !name.empty() && std::ranges::all_of(name, IsNameChar);
   return plain ? Result<void>{} : Bad(fmt::format("the name of {} is not a plain word", what));
 }
 
 bool IsAccess(uint8_t access) { return access >= 1 && access <= 3; }
 
-Result<void> CheckParams(const Module& module) {
+Result<void> CheckParams(const Module& module, uint64_t& names) {
   uint64_t extents = 0, buffers = 0;
   for (const ParamRow& row : module.params) {
-    TRY_VOID(CheckName(module, row.name_offset, row.name_size, "a parameter"));
+    TRY_VOID(CheckName(module, names, row.name_offset, row.name_size, "a parameter"));
     if (!IsType(static_cast<uint8_t>(row.type))) return Bad("a parameter's type does not exist");
     if (row.is_buffer > 1 || !IsAccess(static_cast<uint8_t>(row.access))) return Bad("a parameter's row is malformed");
     if (!row.is_buffer && row.access != ir::Access::InOut) return Bad("a scalar parameter has an access");
@@ -116,10 +122,10 @@ Result<void> CheckBuffers(const Module& module) {
   return {};
 }
 
-Result<void> CheckTables(const Module& module) {
+Result<void> CheckTables(const Module& module, uint64_t& names) {
   uint64_t words = 0;
   for (const TableRow& row : module.tables) {
-    TRY_VOID(CheckName(module, row.name_offset, row.name_size, "a table"));
+    TRY_VOID(CheckName(module, names, row.name_offset, row.name_size, "a table"));
     if (!IsType(static_cast<uint8_t>(row.type))) return Bad("a table's type does not exist");
     for (uint8_t byte : row.reserved)
       if (byte != 0) return Bad("a table's row is malformed");
@@ -132,10 +138,12 @@ Result<void> CheckTables(const Module& module) {
 }
 
 Result<void> CheckRows(const Module& module) {
-  TRY_VOID(CheckName(module, 0, module.name.size(), "the kernel"));
-  TRY_VOID(CheckParams(module));
+  uint64_t names = 0;
+  TRY_VOID(CheckName(module, names, 0, module.name.size(), "the kernel"));
+  TRY_VOID(CheckParams(module, names));
   TRY_VOID(CheckBuffers(module));
-  TRY_VOID(CheckTables(module));
+  TRY_VOID(CheckTables(module, names));
+  if (names != module.names.size()) return Bad("names are left over");
   for (Type type : module.results)
     if (!IsType(static_cast<uint8_t>(type))) return Bad("a result's type does not exist");
   if (module.mode == Mode::Launch && !module.results.empty()) return Bad("a launch has no results");
@@ -224,7 +232,7 @@ class Layout {
   explicit Layout(const ModuleParts& parts) : parts_(parts) {}
 
   Result<Module> Run() {
-    names_ = parts_.name;
+    names_ = Plain(parts_.name);
     MakeParams();
     for (const ModuleParts::Table& table : parts_.tables) {
       TableRow row{Name(table.name), static_cast<uint32_t>(table.name.size()), table.type, {}, words_.size(), table.words.size()};
@@ -249,8 +257,15 @@ class Layout {
  private:
   uint32_t Name(const std::string& name) {
     uint32_t offset = static_cast<uint32_t>(names_.size());
-    names_ += name;
+    names_ += Plain(name);
     return offset;
+  }
+
+  // Names are for people; what a file cannot write becomes '_'.
+  static std::string Plain(std::string name) {
+    for (char& c : name)
+      if (!IsNameChar(c)) c = '_';
+    return name;
   }
 
   void MakeParams() {

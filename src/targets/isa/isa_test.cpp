@@ -1,12 +1,15 @@
 // Lowering and lifting: named programs, then random ones.
 #include "targets/isa/isa.h"
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 
 #include "exec/generator.h"
 #include "exec/interpreter.h"
 #include "ir/digest.h"
 #include "ir/text.h"
+#include "machines/simt/text.h"
 
 namespace frazil::targets::isa {
 namespace {
@@ -79,7 +82,8 @@ void ExpectSame(const ir::Program& program, exec::Callable& callable, uint64_t s
 }
 
 TEST(Isa, RandomProgramsComeBackAndRun) {
-  constexpr uint64_t Programs = 1500;
+  const char* wanted = std::getenv("FRAZIL_PROGRAMS");
+  const uint64_t Programs = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 1500;
   uint64_t emitted = 0;
   std::unique_ptr<exec::Target> target = MakeLaneExactTarget();
   for (uint64_t seed = 0; seed < Programs; ++seed) {
@@ -89,6 +93,11 @@ TEST(Isa, RandomProgramsComeBackAndRun) {
     if (!artifact && artifact.error().message.starts_with("a call that cannot be inlined")) continue;
     ++emitted;
     ASSERT_TRUE(artifact) << seed << ": " << artifact.error().ToString();
+    Result<machines::simt::Module> module = machines::simt::LoadModule(artifact->bytes);
+    ASSERT_TRUE(module) << seed << ": " << module.error().ToString();
+    Result<machines::simt::Module> again = machines::simt::Assemble(machines::simt::Print(*module));
+    ASSERT_TRUE(again) << seed << ": " << again.error().ToString();
+    ASSERT_EQ(again->bytes, artifact->bytes) << seed;
     auto callable = target->Load(*artifact);
     ASSERT_TRUE(callable) << seed << ": " << callable.error().ToString();
     ExpectSame(program, **callable, seed, options.allow_tensors);
