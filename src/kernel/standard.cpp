@@ -2,6 +2,7 @@
 #include "kernel/standard.h"
 
 #include <fmt/format.h>
+#include <frazil_stdlib.hpp>
 
 #include <limits>
 #include <map>
@@ -14,16 +15,6 @@
 #include "kernel/isa_backend.h"
 #include "machines/simt/module.h"
 #include "targets/isa/isa.h"
-#if __has_include("frazil_stdlib.hpp")
-#include "frazil_stdlib.hpp"
-#else
-namespace frazil_stdlib {
-static const frazil::embed::ModuleData& kernels() {
-  static const frazil::embed::ModuleData none = {};
-  return none;
-}
-}  // namespace frazil_stdlib
-#endif
 
 namespace frazil::kernel::internal {
 namespace {
@@ -105,7 +96,7 @@ Result<void> StandardCall::Run() {
   if (backend_ != nullptr) return RunElsewhere();
   const embed::Status status = embed::Launch(*kernel_, words_, nullptr, embed::Extents::Given);
   if (status.ok()) return {};
-  if (status.error != embed::LaunchError::NoCode) return Fail(DiagOf(status.error), status.ToString());
+  if (status.error() != embed::LaunchError::NoCode) return Fail(DiagOf(status.error()), status.ToString());
   const std::shared_ptr<Backend> tile = TRY(TileBackend());
   backend_ = tile.get();
   return RunElsewhere();
