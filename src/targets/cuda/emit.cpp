@@ -115,29 +115,35 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Pla
     if (function != nullptr && function->use_empty()) function->eraseFromParent();
 }
 
-struct Prepared {
-  ir::Program lowered;
-  ProgramFacts facts;
-  Plan plan;
-};
-
-Result<Prepared> Prepare(const ir::Program& program) {
-  Prepared prepared;
-  prepared.lowered = TRY(ir::LowerForTarget(program));
-  prepared.facts = FindFacts(prepared.lowered, /*metered=*/false);
-  prepared.plan = TRY(MakePlan(prepared.lowered, prepared.facts));
-  return prepared;
+// The driver's compiler (580.159) takes the negation of a 16-bit -32768 for 32768 where it is sign-extended next. In the
+// upper half of 32 bits it wraps.
+void WidenNegations(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& inst : llvm::make_early_inc_range(block)) {
+        llvm::Value* const zero = inst.getOpcode() == llvm::Instruction::Sub ? inst.getOperand(0) : nullptr;
+        const auto* constant = llvm::dyn_cast_or_null<llvm::ConstantInt>(zero);
+        if (constant == nullptr || !constant->isZero() || !inst.getType()->isIntegerTy(16)) continue;
+        llvm::IRBuilder<> builder(&inst);
+        llvm::Value* const wide = builder.CreateShl(builder.CreateZExt(inst.getOperand(1), builder.getInt32Ty()), 16);
+        inst.replaceAllUsesWith(builder.CreateTrunc(builder.CreateAShr(builder.CreateNeg(wide), 16), inst.getType()));
+        inst.eraseFromParent();
+      }
+    }
+  }
 }
+
 
 Result<std::string> Generate(const ir::Program& program, const PtxOptions& options, bool as_llvm, PtxModule* out) {
   auto machine = TRY(MakeMachine(options));
-  const Prepared prepared = TRY(Prepare(program));
+  const PlannedProgram prepared = TRY(PlanProgram(program));
   llvm::LLVMContext context;
   context.setDiscardValueNames(!as_llvm);
   llvm::Module module("frazil", context);
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   EmitModule(prepared.lowered, prepared.facts, prepared.plan, module);
+  WidenNegations(module);
   std::string text;
   llvm::raw_string_ostream text_stream(text);
   if (as_llvm) module.print(text_stream, nullptr);

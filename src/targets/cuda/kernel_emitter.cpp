@@ -170,7 +170,10 @@ void KernelEmitter::EmitStep(const Step& step, bool is_first) {
     case StepKind::Alloc:
       break;
     case StepKind::Flat:
-      step.inner.valid() ? EmitNest(step) : EmitFlat(step);
+      if (step.fold)
+        EmitFoldBlocks(*step.fold);
+      else
+        step.inner.valid() ? EmitNest(step) : EmitFlat(step);
       break;
     case StepKind::Blocks:
       cooperative_ = true;
@@ -178,7 +181,12 @@ void KernelEmitter::EmitStep(const Step& step, bool is_first) {
       break;
     case StepKind::Single:
       cooperative_ = true;
-      EmitInsts(step);
+      if (step.fold) {
+        EmitFoldPairs(*step.fold);
+        HandOn(step);
+      } else {
+        EmitInsts(step);
+      }
       break;
     case StepKind::Serial:
       EmitInsts(step);
@@ -215,6 +223,10 @@ void KernelEmitter::EmitInsts(const Step& step) {
     else
       EmitInst(inst);
   }
+  HandOn(step);
+}
+
+void KernelEmitter::HandOn(const Step& step) {
   ByOneThread([&] {
     for (ir::InstId id : step.insts) {
       const Inst& inst = function_.inst(id);

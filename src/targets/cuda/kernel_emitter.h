@@ -59,6 +59,7 @@ class KernelEmitter : public RegionEmitter {
   LlvmValues ToWords(ir::Type type, llvm::Value* value);
   void StoreWords(ir::Type type, llvm::Value* value, uint32_t first_word);
   void EmitInsts(const Step& step);
+  void HandOn(const Step& step);
   void EmitReturn(const ir::Inst& inst);
   void EmitCall(const ir::Inst& inst);
   Place CurrentPlace();
@@ -78,6 +79,15 @@ class KernelEmitter : public RegionEmitter {
   llvm::Value* Sreg(llvm::Intrinsic::ID id);
   llvm::Value* ThreadInGrid();
   llvm::Value* ThreadsInGrid();
+
+  // fold.cpp
+  void EmitFoldBlocks(const FoldMatch& fold);
+  void EmitFoldPairs(const FoldMatch& fold);
+  llvm::Value* Join(const FoldMatch& fold, llvm::Value* a, llvm::Value* b);
+  llvm::Value* FoldChain(const FoldMatch& fold, llvm::Value* base, llvm::Value* first, llvm::Value* end);
+  std::pair<llvm::Value*, llvm::Value*> FoldWhole(const FoldMatch& fold, llvm::Value* base, llvm::Value* lane);
+  llvm::Value* FoldBlocks(llvm::Value* count);
+  llvm::Value* FromLaneAbove(llvm::Value* value, uint32_t distance);
 
   // block_code.cpp
   bool EmitOwn(const ir::Inst& inst) override;

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "ir/independence.h"
+#include "ir/lower.h"
 #include "targets/cuda/sizes.h"
 #include "targets/cuda/vector_items.h"
 
@@ -25,6 +27,8 @@ using ir::ValueId;
 
 constexpr uint32_t FlatThreads = 256;
 constexpr uint32_t BlockThreads = 256;
+constexpr uint32_t FoldThreads = 1024;
+constexpr uint32_t WarpThreads = 32;
 
 using Visit = std::function<void(InstId, const Inst&)>;
 
@@ -61,8 +65,9 @@ std::string RefusalOf(const Function& function) {
 
 class Planner {
  public:
-  Planner(const ir::Program& lowered, const ProgramFacts& facts)
+  Planner(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers)
       : program_(lowered),
+        with_barriers_(with_barriers),
         all_(facts),
         function_(lowered.entry_function()),
         facts_(facts.functions[lowered.entry.index]),
@@ -74,6 +79,7 @@ class Planner {
     plan_.shared_out.assign(function_.insts.size(), false);
     plan_.frame.assign(function_.values.size(), -1);
     plan_.scratch.assign(function_.values.size(), -1);
+    FindPhases();
     for (InstId id : function_.region(function_.body).insts) TRY_VOID(Place(id));
     TRY_VOID(CloseSingle());
     HandOn();
@@ -93,8 +99,31 @@ class Planner {
         plan_.module.has_while |= inst.op == Op::While && !function.is_prelude;
     }
     plan_.module.call_depth = DepthOf(program_.entry.index);
+    TRY_VOID(CheckLocals());
     for (ir::Type type : function_.results)
       if (!type.is_scalar()) return Refuse("its results are no scalars");
+    return {};
+  }
+
+  // Scratch memory of functions is in the memory of each thread, once for each call that is written.
+  Result<void> CheckLocals() {
+    std::vector<int64_t> bytes(program_.functions.size(), 0);
+    for (ir::FuncId id : all_.order) {
+      const Function& function = program_.functions[id.index];
+      const FunctionFacts& facts = all_.functions[id.index];
+      for (uint32_t i = 0; i < function.insts.size(); ++i) {
+        const Inst& inst = function.insts[i];
+        if (!facts.needed[i]) continue;
+        if (inst.op == Op::Call) bytes[id.index] += bytes[static_cast<size_t>(function.word(inst, 0))];
+        if (inst.op != Op::Alloc) continue;
+        const int64_t own = ConstantBytes(function, facts, inst);
+        if (id != program_.entry && (own < 0 || own > MostLocalBytes))
+          return Refuse("a function needs scratch memory whose size is not a small constant");
+        bytes[id.index] += std::clamp<int64_t>(own, 0, MostLocalBytes);
+      }
+      if (bytes[id.index] > 4 * MostLocalBytes) return Refuse("a thread would need much scratch memory");
+    }
+    plan_.module.local_bytes = static_cast<uint32_t>(bytes[program_.entry.index]);
     return {};
   }
 
@@ -131,7 +160,29 @@ class Planner {
       TRY_VOID(CloseSingle());
       return AddGrid(id);
     }
+    if (inst.op == Op::If)
+      if (auto fold = MatchFold(function_, facts_, inst)) return AddFold(id, *fold);
     single_.push_back(id);
+    return {};
+  }
+
+  Result<void> AddFold(InstId id, const FoldMatch& fold) {
+    TRY_VOID(CloseSingle());
+    Step blocks;
+    blocks.fold = fold;
+    blocks.launch.kind = StepKind::Flat;
+    blocks.launch.entry = fmt::format("frazil_step{}", plan_.steps.size());
+    blocks.launch.threads = FlatThreads;
+    blocks.launch.items = FoldBlock / WarpThreads;
+    blocks.launch.hi = sizes_.Add(fold.count);
+    plan_.steps.push_back(std::move(blocks));
+    Step pairs;
+    pairs.fold = fold;
+    pairs.insts = {id};
+    pairs.launch.kind = StepKind::Single;
+    pairs.launch.threads = FoldThreads;
+    pairs.launch.entry = fmt::format("frazil_step{}", plan_.steps.size());
+    plan_.steps.push_back(std::move(pairs));
     return {};
   }
 
@@ -167,8 +218,42 @@ class Planner {
     return {};
   }
 
+  static std::vector<InstId> OuterParallels(const Function& function) {
+    std::vector<InstId> found;
+    for (InstId id : function.region(function.body).insts)
+      if (function.inst(id).op == Op::Parallel) found.push_back(id);
+    return found;
+  }
+
+  // Parallels of the body that had barriers inside of a parallel of theirs: judged as they were.
+  void FindPhases() {
+    const Function& before = with_barriers_.entry_function();
+    const std::vector<InstId> old = OuterParallels(before);
+    const std::vector<InstId> now = OuterParallels(function_);
+    if (old.size() != now.size()) return;
+    for (size_t k = 0; k < old.size(); ++k) {
+      bool has_barrier = false;
+      ir::Independence outer = ir::IndependenceOf(with_barriers_, before, old[k]);
+      ir::Independence inner{.independent = true, .why_not = {}, .where = {}, .disjoint = {}, .at_most = {}};
+      ForEachInst(before, old[k], [&](InstId id, const Inst& inst) {
+        has_barrier |= inst.op == Op::Barrier;
+        if (inst.op != Op::Parallel || id == old[k]) return;
+        const ir::Independence answer = ir::IndependenceOf(with_barriers_, before, id);
+        inner.independent &= answer.independent;
+        inner.disjoint.insert(inner.disjoint.end(), answer.disjoint.begin(), answer.disjoint.end());
+        inner.at_most.insert(inner.at_most.end(), answer.at_most.begin(), answer.at_most.end());
+      });
+      if (!has_barrier) continue;
+      ForEachInst(function_, now[k], [&](InstId id, const Inst& inst) {
+        if (inst.op == Op::Parallel) judged_[id.index] = id == now[k] ? outer : inner;
+      });
+    }
+  }
+
   bool IsIndependent(InstId id) {
-    const ir::Independence answer = ir::IndependenceOf(program_, function_, id);
+    const auto judged = judged_.find(id.index);
+    const ir::Independence answer =
+        judged != judged_.end() ? judged->second : ir::IndependenceOf(program_, function_, id);
     if (!answer.independent) return false;
     auto add = [](auto& list, const auto& more) {
       for (const auto& pair : more)
@@ -188,6 +273,7 @@ class Planner {
     step.launch.entry = fmt::format("frazil_step{}", plan_.steps.size());
     step.launch.lo = sizes_.Add(function_.operand(inst, 0));
     step.launch.hi = sizes_.Add(function_.operand(inst, 1));
+    if (step.launch.lo == Unknown) step.launch.hi = Unknown;
     if (const InstId inner = PerfectInner(inst); inner.valid()) {
       step.inner = inner;
       step.launch.kind = StepKind::Flat;
@@ -346,20 +432,25 @@ class Planner {
           made[inst.results.begin + k] = static_cast<int32_t>(s);
       }
     }
-    for (size_t s = 0; s < plan_.steps.size(); ++s)
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      auto reads = [&](ValueId value) {
+        const int32_t from = made[value.index];
+        if (from < 0 || from == static_cast<int32_t>(s) || !facts_.live[value.index]) return;
+        if (!function_.type(value).is_scalar() || plan_.frame[value.index] >= 0) return;
+        plan_.frame[value.index] = static_cast<int32_t>(plan_.module.frame_words);
+        plan_.module.frame_words += ir::WordsOf(function_.type(value));
+      };
+      if (plan_.steps[s].fold) reads(plan_.steps[s].fold->count);
       for (InstId id : plan_.steps[s].insts)
         ForEachInst(function_, id, [&](InstId, const Inst& inst) {
-          for (ValueId operand : function_.operands_of(inst)) {
-            const int32_t from = made[operand.index];
-            if (from < 0 || from == static_cast<int32_t>(s) || !function_.type(operand).is_scalar()) continue;
-            if (plan_.frame[operand.index] >= 0) continue;
-            plan_.frame[operand.index] = static_cast<int32_t>(plan_.module.frame_words);
-            plan_.module.frame_words += ir::WordsOf(function_.type(operand));
-          }
+          for (ValueId operand : function_.operands_of(inst)) reads(operand);
         });
+    }
   }
 
   const ir::Program& program_;
+  const ir::Program& with_barriers_;
+  std::map<uint32_t, ir::Independence> judged_;
   const ProgramFacts& all_;
   const Function& function_;
   const FunctionFacts& facts_;
@@ -387,8 +478,17 @@ int64_t ConstantBytes(const Function& function, const FunctionFacts& facts, cons
   return static_cast<int64_t>((*words)[0]) * ir::BytesOf(alloc.type);
 }
 
-Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts) {
-  return Planner(lowered, facts).Run();
+Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers) {
+  return Planner(lowered, facts, with_barriers).Run();
+}
+
+Result<PlannedProgram> PlanProgram(const ir::Program& program) {
+  PlannedProgram planned;
+  const ir::Program with_barriers = TRY(ir::ExpandPrelude(TRY(ir::LowerTensors(program))));
+  planned.lowered = TRY(ir::LowerForTarget(program));
+  planned.facts = FindFacts(planned.lowered, /*metered=*/false);
+  planned.plan = TRY(MakePlan(planned.lowered, planned.facts, with_barriers));
+  return planned;
 }
 
 }  // namespace frazil::targets::cuda

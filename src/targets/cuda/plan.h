@@ -6,12 +6,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/program.h"
 #include "targets/cuda/driver/module.h"
+#include "targets/cuda/fold_match.h"
 #include "targets/llvm/facts.h"
 
 namespace frazil::targets::cuda {
@@ -21,6 +22,8 @@ struct Step {
   PtxStep launch;
   std::vector<ir::InstId> insts;  // of the entry's body, in order; Alloc, Flat, Blocks: just one
   ir::InstId inner;               // Flat: the parallel inside that runs as one with the outer
+  // A reduction: Flat makes a result for each block of elements, the Single behind it combines them.
+  std::optional<FoldMatch> fold;
 };
 
 struct Plan {
@@ -34,8 +37,17 @@ struct Plan {
   PtxModule module;  // but for text, arch and source
 };
 
-// Fails with Unsupported and a sentence.
-Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts);
+// Fails with Unsupported and a sentence. `with_barriers` is the program before ir::SplitBarriers: phases of a parallel are
+// independent where it was, which is hard to see once indices have gone through scratch memory.
+Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers);
+
+struct PlannedProgram {
+  ir::Program lowered;
+  ProgramFacts facts;
+  Plan plan;
+};
+// Lowers any checked program, and plans it.
+Result<PlannedProgram> PlanProgram(const ir::Program& program);
 
 // May all threads of a block run this region together, storing by one of them? Not where a function that touches memory
 // is called, because functions are compiled for one thread.

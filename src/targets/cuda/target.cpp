@@ -16,10 +16,7 @@ class CudaTarget : public exec::Target {
   std::string_view name() const override { return "cuda"; }
 
   std::string Refuses(const ir::Program& program) const override {
-    const Result<ir::Program> lowered = ir::LowerForTarget(program);
-    if (!lowered) return lowered.error().message;
-    const ProgramFacts facts = FindFacts(*lowered, /*metered=*/false);
-    const Result<Plan> plan = MakePlan(*lowered, facts);
+    const Result<PlannedProgram> plan = PlanProgram(program);
     return plan ? "" : plan.error().message;
   }
 

@@ -73,12 +73,14 @@ Result<std::vector<int64_t>> CudaKernel::Sizes(std::span<const DeviceArgument> a
 
 Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t> sizes, BoundCall& call) const {
   auto size = [&](int32_t ordinal) { return sizes[static_cast<size_t>(ordinal)]; };
-  auto trips = [&](int32_t lo, int32_t hi) { return std::max<int64_t>(0, size(hi) - size(lo)); };
+  auto trips = [&](int32_t lo, int32_t hi) {
+    return std::max<int64_t>(0, size(hi) - (lo == Unknown ? 0 : size(lo)));
+  };
   Launch launch;
   launch.threads = step.threads;
   const int64_t full = BlocksPerMultiprocessor * device_->multiprocessors();
   int64_t blocks = step.kind == StepKind::Flat || step.kind == StepKind::Blocks ? full : 1;
-  if (step.lo != Unknown && step.hi != Unknown) {
+  if (step.hi != Unknown) {
     int64_t count = trips(step.lo, step.hi);
     if (step.inner_lo != Unknown && step.inner_hi != Unknown) {
       const int64_t columns = trips(step.inner_lo, step.inner_hi);
@@ -139,6 +141,8 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments, co
     call.scratch.push_back(TRY(device_->Allocate(bytes)));
     scratch_words.insert(scratch_words.end(), {call.scratch.back().address(), static_cast<uint64_t>(length)});
   }
+  if (module_.local_bytes > limits.memory_bytes - std::min(total, limits.memory_bytes))
+    return Fail(Diag::Unsupported, "the cuda target does not count the scratch memory of threads, and the limit is near");
   const auto scratch_count = static_cast<size_t>(
       std::ranges::count_if(module_.steps, [](const PtxStep& step) { return step.kind == StepKind::Alloc; }));
   scratch_words.resize(2 * scratch_count, 0);

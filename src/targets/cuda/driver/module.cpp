@@ -94,7 +94,7 @@ bool ReadStep(std::string_view line, int32_t size_count, PtxStep& step) {
   }
   if (step.kind == StepKind::Alloc && step.shared.size() != 1) return false;
   return fields.at_end() && !step.entry.empty() && step.threads >= 1 && step.threads <= 1024 &&
-         step.items >= 1 && step.items <= 64;
+         step.items >= 1 && step.items <= 4096;
 }
 
 bool ReadPairs(std::string_view line, std::string_view key, uint32_t params,
@@ -119,8 +119,8 @@ std::string SerializeModule(const PtxModule& module) {
   const std::string source = ir::PrintText(module.source);
   const std::string sizes = ir::PrintText(module.sizes);
   fmt::format_to(out, "program {}\n{}sizes {}\n{}", source.size(), source, sizes.size(), sizes);
-  fmt::format_to(out, "arch {}\nwords {} {} depth {} while {}\n", module.arch, module.frame_words,
-                 module.result_words, module.call_depth, module.has_while ? 1 : 0);
+  fmt::format_to(out, "arch {}\nwords {} {} depth {} local {} while {}\n", module.arch, module.frame_words,
+                 module.result_words, module.call_depth, module.local_bytes, module.has_while ? 1 : 0);
   auto pairs = [&](std::string_view key, const auto& list) {
     fmt::format_to(out, "{} {}", key, list.size());
     for (const auto& [a, b] : list) fmt::format_to(out, " {} {}", a, b);
@@ -167,7 +167,8 @@ Result<PtxModule> ParseModule(std::string_view bytes) {
   Fields fields(words.value_or(""));
   int has_while = 0;
   if (!fields.Key("words") || !fields.Number(module.frame_words) || !fields.Number(module.result_words) ||
-      !fields.Key("depth") || !fields.Number(module.call_depth) || !fields.Key("while") ||
+      !fields.Key("depth") || !fields.Number(module.call_depth) || !fields.Key("local") ||
+      !fields.Number(module.local_bytes) || !fields.Key("while") ||
       !fields.Number(has_while) || !fields.at_end() || module.frame_words > (1u << 20) ||
       module.result_words > (1u << 20))
     return Bad("its sizes are wrong");

@@ -38,7 +38,7 @@ struct PtxStep {
   std::string entry;      // name of the kernel
   uint32_t threads = 1;   // of a block
   uint32_t items = 1;     // Flat: iterations of a thread in one turn
-  int32_t lo = Unknown, hi = Unknown;              // Flat, Blocks: of the parallel
+  int32_t lo = Unknown, hi = Unknown;              // Flat, Blocks: of the parallel; with `hi` alone it begins at 0
   int32_t inner_lo = Unknown, inner_hi = Unknown;  // Flat: of the parallel inside of it, if both run as one
   // Blocks, Single: lanes of the parallels inside, where they are known and the same for all.
   int32_t lanes_lo = Unknown, lanes_hi = Unknown;
@@ -56,6 +56,7 @@ struct PtxModule {
   uint32_t frame_words = 0;   // scalars that steps hand on
   uint32_t result_words = 0;
   uint32_t call_depth = 0;    // of the deepest chain of calls
+  uint32_t local_bytes = 0;   // of scratch buffers that are no step, at most
   bool has_while = false;
   // Launch conditions, ordinals of the lowered entry's parameters (ir::Independence).
   std::vector<std::pair<uint32_t, uint32_t>> disjoint;

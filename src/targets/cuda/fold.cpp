@@ -1,0 +1,239 @@
+// A reduction in its defined tree. First a warp for each block of 4096 elements: a thread has chains `lane` and
+// `lane + 32`, so that the fold by halves needs no barrier. Then one block of threads combines the blocks' results by
+// adjacent pairs, in place: a row of pairs is read before any of it is written.
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include "targets/cuda/kernel_emitter.h"
+
+namespace frazil::targets::cuda {
+
+namespace {
+
+// 63 rows follow the first of a block.
+constexpr uint64_t RowsAtOnce = 9;
+static_assert((FoldBlock / FoldChains - 1) % RowsAtOnce == 0);
+
+}  // namespace
+
+llvm::Value* KernelEmitter::Join(const FoldMatch& fold, llvm::Value* a, llvm::Value* b) {
+  llvm::Value* const operands[] = {a, b};
+  llvm::Value* const value = ops_.Compute(fold.op, fold.type, fold.type, operands);
+  return ir::Contains(ir::sets::Wide, fold.type.scalar) ? ops_.Canonical(value) : value;
+}
+
+// The value of the thread `distance` lanes above.
+llvm::Value* KernelEmitter::FromLaneAbove(llvm::Value* value, uint32_t distance) {
+  llvm::Type* const type = value->getType();
+  const uint32_t bits = type->getScalarSizeInBits();
+  llvm::Value* whole = type->isFloatingPointTy() ? builder_.CreateBitCast(value, builder_.getIntNTy(bits)) : value;
+  auto shuffle = [&](llvm::Value* word) -> llvm::Value* {
+    return builder_.CreateIntrinsic(
+        builder_.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_down_i32,
+        {builder_.getInt32(0xffffffff), word, builder_.getInt32(distance), builder_.getInt32(31)});
+  };
+  if (bits <= 32) {
+    whole = builder_.CreateTrunc(shuffle(builder_.CreateZExt(whole, builder_.getInt32Ty())), builder_.getIntNTy(bits));
+  } else {
+    llvm::Value* const low = shuffle(builder_.CreateTrunc(whole, builder_.getInt32Ty()));
+    llvm::Value* const high =
+        shuffle(builder_.CreateTrunc(builder_.CreateLShr(whole, 32), builder_.getInt32Ty()));
+    whole = builder_.CreateOr(builder_.CreateZExt(low, builder_.getInt64Ty()),
+                              builder_.CreateShl(builder_.CreateZExt(high, builder_.getInt64Ty()), 32));
+  }
+  return builder_.CreateBitCast(whole, type);
+}
+
+// A chain: element `first` of the block, then every 64th while it is below `end`.
+llvm::Value* KernelEmitter::FoldChain(const FoldMatch& fold, llvm::Value* base, llvm::Value* first, llvm::Value* end) {
+  llvm::Type* const type = ops_.TypeOf(fold.type);
+  auto element = [&](llvm::Value* e) { return LoadElement(fold.type, ElementAddress(fold.type, base, e)); };
+  llvm::BasicBlock* const before = builder_.GetInsertBlock();
+  llvm::BasicBlock* const start = NewBlock("start");
+  llvm::BasicBlock* const turn = NewBlock("turn");
+  llvm::BasicBlock* const after = NewBlock("after");
+  builder_.CreateCondBr(builder_.CreateICmpULT(first, end), start, after);
+  builder_.SetInsertPoint(start);
+  llvm::Value* const head = element(first);
+  llvm::Value* const second = builder_.CreateAdd(first, builder_.getInt64(FoldChains));
+  builder_.CreateCondBr(builder_.CreateICmpULT(second, end), turn, after);
+  builder_.SetInsertPoint(turn);
+  llvm::PHINode* const e = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  llvm::PHINode* const sum = builder_.CreatePHI(type, 2);
+  e->addIncoming(second, start);
+  sum->addIncoming(head, start);
+  llvm::Value* const joined = Join(fold, sum, element(e));
+  llvm::Value* const next = builder_.CreateAdd(e, builder_.getInt64(FoldChains));
+  e->addIncoming(next, builder_.GetInsertBlock());
+  sum->addIncoming(joined, builder_.GetInsertBlock());
+  llvm::BasicBlock* const end_block = builder_.GetInsertBlock();
+  builder_.CreateCondBr(builder_.CreateICmpULT(next, end), turn, after);
+  builder_.SetInsertPoint(after);
+  llvm::PHINode* const result = builder_.CreatePHI(type, 3);
+  result->addIncoming(llvm::Constant::getNullValue(type), before);
+  result->addIncoming(head, start);
+  result->addIncoming(joined, end_block);
+  return result;
+}
+
+// Both chains of a thread in a whole block: several rows are loaded before the first is used.
+std::pair<llvm::Value*, llvm::Value*> KernelEmitter::FoldWhole(const FoldMatch& fold, llvm::Value* base,
+                                                               llvm::Value* lane) {
+  llvm::Type* const type = ops_.TypeOf(fold.type);
+  auto element = [&](llvm::Value* e) { return LoadElement(fold.type, ElementAddress(fold.type, base, e)); };
+  llvm::Value* const half = builder_.getInt64(FoldChains / 2);
+  llvm::Value* const first = element(lane);
+  llvm::Value* const second = element(builder_.CreateAdd(lane, half));
+  llvm::BasicBlock* const before = builder_.GetInsertBlock();
+  llvm::BasicBlock* const turn = NewBlock("rows");
+  llvm::BasicBlock* const after = NewBlock("after");
+  builder_.CreateBr(turn);
+  builder_.SetInsertPoint(turn);
+  llvm::PHINode* const row = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  llvm::PHINode* sums[] = {builder_.CreatePHI(type, 2), builder_.CreatePHI(type, 2)};
+  row->addIncoming(builder_.getInt64(FoldChains), before);
+  sums[0]->addIncoming(first, before);
+  sums[1]->addIncoming(second, before);
+  LlvmValues loaded;
+  for (uint64_t r = 0; r < 2 * RowsAtOnce; ++r)
+    loaded.push_back(element(
+        builder_.CreateAdd(builder_.CreateAdd(row, lane), builder_.getInt64(r * FoldChains / 2))));
+  llvm::Value* joined[] = {sums[0], sums[1]};
+  for (uint64_t r = 0; r < 2 * RowsAtOnce; ++r) joined[r % 2] = Join(fold, joined[r % 2], loaded[r]);
+  llvm::Value* const next = builder_.CreateAdd(row, builder_.getInt64(RowsAtOnce * FoldChains));
+  llvm::BasicBlock* const end = builder_.GetInsertBlock();
+  row->addIncoming(next, end);
+  for (int k = 0; k < 2; ++k) sums[k]->addIncoming(joined[k], end);
+  builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(FoldBlock)), turn, after);
+  builder_.SetInsertPoint(after);
+  return {joined[0], joined[1]};
+}
+
+llvm::Value* KernelEmitter::FoldBlocks(llvm::Value* count) {
+  llvm::Value* const up = builder_.CreateAdd(count, builder_.getInt64(FoldBlock - 1));
+  return builder_.CreateLShr(up, builder_.getInt64(12));
+}
+
+void KernelEmitter::EmitFoldBlocks(const FoldMatch& fold) {
+  llvm::Value* const count = Get(fold.count);
+  TrapIf(builder_.CreateICmpUGT(count, LengthOf(fold.buffer)), ir::Trap::OutOfBounds, ir::Op::Load);
+  llvm::Value* const blocks = FoldBlocks(count);
+  TrapIf(builder_.CreateICmpUGT(blocks, LengthOf(fold.blocks)), ir::Trap::OutOfBounds, ir::Op::Store);
+  llvm::Value* const thread = ThreadInGrid();
+  llvm::Value* const lane = builder_.CreateAnd(thread, builder_.getInt64(31));
+  llvm::Value* const warps = builder_.CreateLShr(ThreadsInGrid(), 5);
+  Stride(builder_.CreateLShr(thread, 5), blocks, warps, [&](llvm::Value* block) {
+    llvm::Value* const start = builder_.CreateShl(block, 12);
+    llvm::Value* const base = ElementAddress(fold.type, Get(fold.buffer), start);
+    llvm::Value* const size = builder_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::umin, builder_.CreateSub(count, start), builder_.getInt64(FoldBlock));
+    llvm::BasicBlock* const whole = NewBlock("whole");
+    llvm::BasicBlock* const part = NewBlock("part");
+    llvm::BasicBlock* const join = NewBlock("join");
+    builder_.CreateCondBr(builder_.CreateICmpEQ(size, builder_.getInt64(FoldBlock)), whole, part);
+    builder_.SetInsertPoint(whole);
+    const auto [whole_low, whole_high] = FoldWhole(fold, base, lane);
+    llvm::BasicBlock* const whole_end = builder_.GetInsertBlock();
+    builder_.CreateBr(join);
+    builder_.SetInsertPoint(part);
+    llvm::Value* const part_low = FoldChain(fold, base, lane, size);
+    llvm::Value* const part_high =
+        FoldChain(fold, base, builder_.CreateAdd(lane, builder_.getInt64(FoldChains / 2)), size);
+    llvm::BasicBlock* const part_end = builder_.GetInsertBlock();
+    builder_.CreateBr(join);
+    builder_.SetInsertPoint(join);
+    llvm::PHINode* const low = builder_.CreatePHI(whole_low->getType(), 2);
+    llvm::PHINode* const high = builder_.CreatePHI(whole_low->getType(), 2);
+    low->addIncoming(whole_low, whole_end);
+    low->addIncoming(part_low, part_end);
+    high->addIncoming(whole_high, whole_end);
+    high->addIncoming(part_high, part_end);
+    // Chains that are absent are skipped.
+    llvm::Value* sum = low;
+    for (uint32_t distance = FoldChains / 2; distance > 0; distance /= 2) {
+      llvm::Value* const other = distance == FoldChains / 2 ? high : FromLaneAbove(sum, distance);
+      llvm::Value* const partner = builder_.CreateAdd(lane, builder_.getInt64(distance));
+      llvm::Value* const present =
+          builder_.CreateAnd(builder_.CreateICmpULT(partner, size),
+                             builder_.CreateICmpULT(lane, builder_.getInt64(distance)));
+      sum = builder_.CreateSelect(present, Join(fold, sum, other), sum);
+    }
+    llvm::BasicBlock* const store = NewBlock("store");
+    llvm::BasicBlock* const done = NewBlock("done");
+    builder_.CreateCondBr(builder_.CreateICmpEQ(lane, builder_.getInt64(0)), store, done);
+    builder_.SetInsertPoint(store);
+    StoreElement(fold.type, ElementAddress(fold.type, Get(fold.blocks), block), sum);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  });
+}
+
+void KernelEmitter::EmitFoldPairs(const FoldMatch& fold) {
+  llvm::Value* const count = Get(fold.count);
+  llvm::Value* const blocks = Get(fold.blocks);
+  llvm::Value* const one = builder_.getInt64(1);
+  auto address = [&](llvm::Value* i) { return ElementAddress(fold.type, blocks, i); };
+  llvm::Value* const thread = Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
+  llvm::Value* const threads = Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
+  llvm::BasicBlock* const before = builder_.GetInsertBlock();
+  llvm::Value* const start = FoldBlocks(count);
+  llvm::BasicBlock* const turn = NewBlock("level");
+  llvm::BasicBlock* const body = NewBlock("pairs");
+  llvm::BasicBlock* const after = NewBlock("after");
+  builder_.CreateBr(turn);
+  builder_.SetInsertPoint(turn);
+  llvm::PHINode* const left = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  left->addIncoming(start, before);
+  builder_.CreateCondBr(builder_.CreateICmpUGT(left, one), body, after);
+  builder_.SetInsertPoint(body);
+  llvm::Value* const half = builder_.CreateLShr(left, one);
+  Stride(builder_.getInt64(0), half, threads, [&](llvm::Value* row) {
+    llvm::Value* const i = builder_.CreateAdd(row, thread);
+    llvm::Value* const mine = builder_.CreateICmpULT(i, half);
+    // Threads without a pair read the first one again.
+    llvm::Value* const pair = builder_.CreateSelect(mine, builder_.CreateShl(i, one), builder_.getInt64(0));
+    llvm::Value* const sum = Join(fold, LoadElement(fold.type, address(pair)),
+                                  LoadElement(fold.type, address(builder_.CreateAdd(pair, one))));
+    Barrier();
+    llvm::BasicBlock* const store = NewBlock("store");
+    llvm::BasicBlock* const done = NewBlock("done");
+    builder_.CreateCondBr(mine, store, done);
+    builder_.SetInsertPoint(store);
+    StoreElement(fold.type, address(i), sum);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+    Barrier();
+  });
+  // The last one of an odd number moves up as it is.
+  llvm::Value* const odd = builder_.CreateAnd(left, one);
+  llvm::Value* const rest = LoadElement(fold.type, address(builder_.CreateSub(left, one)));
+  Barrier();
+  llvm::BasicBlock* const move = NewBlock("move");
+  llvm::BasicBlock* const moved = NewBlock("moved");
+  builder_.CreateCondBr(builder_.CreateAnd(builder_.CreateICmpNE(odd, builder_.getInt64(0)),
+                                           builder_.CreateICmpEQ(thread, builder_.getInt64(0))),
+                        move, moved);
+  builder_.SetInsertPoint(move);
+  StoreElement(fold.type, address(half), rest);
+  builder_.CreateBr(moved);
+  builder_.SetInsertPoint(moved);
+  Barrier();
+  left->addIncoming(builder_.CreateAdd(half, odd), builder_.GetInsertBlock());
+  builder_.CreateBr(turn);
+  builder_.SetInsertPoint(after);
+  // Without elements there is no block to read.
+  llvm::BasicBlock* const some = NewBlock("some");
+  llvm::BasicBlock* const joined = NewBlock("joined");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(count, builder_.getInt64(0)), joined, some);
+  builder_.SetInsertPoint(some);
+  llvm::Value* const total = LoadElement(fold.type, address(builder_.getInt64(0)));
+  builder_.CreateBr(joined);
+  builder_.SetInsertPoint(joined);
+  llvm::PHINode* const result = builder_.CreatePHI(total->getType(), 2);
+  result->addIncoming(ops_.Constant(fold.type, fold.identity), after);
+  result->addIncoming(total, some);
+  Set(fold.result, result);
+  dirty_ = true;
+}
+
+}  // namespace frazil::targets::cuda
