@@ -102,8 +102,11 @@ Result<int> Run(Session& session, const EmitCommand& command) {
   if (is_json && !command.input.ends_with(".py"))
     return Fail(Diag::BadUsage, "--to json takes a .py file: it is the form in which Python hands kernels over");
   const ir::Program program = is_json ? ir::Program() : TRY(ReadProgram(command.input, session.limits));
-  std::string bytes = TRY(is_json ? frontends::kernels::PythonToJson(command.input)
-                                  : Emit(command, program, session.limits));
+  Result<std::string> emitted = is_json ? frontends::kernels::PythonToJson(command.input)
+                                        : Emit(command, program, session.limits);
+  // Places in a program are places in the file that it was read from.
+  if (!emitted && emitted.error().location.line > 0 && emitted.error().file.empty()) emitted.error().file = command.input;
+  const std::string bytes = TRY(std::move(emitted));
   bool binary = command.to == "wasm" || command.to == "native" || command.to == "frzb";
   if (!command.output.empty()) TRY_VOID(WriteFile(command.output, bytes));
   if (session.json) {
