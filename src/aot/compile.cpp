@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "aot/judge.h"
@@ -30,6 +31,9 @@ static_assert(static_cast<int>(embed::ParamRole::BlockZ) == static_cast<int>(ir:
 static_assert(static_cast<int>(embed::Access::InOut) == static_cast<int>(ir::Access::InOut));
 
 constexpr size_t MostResults = 4;
+// A kernel with more code than this has it once: the ranged form with all iterations is its plain form, and a launch
+// takes some 2 ns longer.
+constexpr size_t SmallCode = 2048;
 
 std::string Grouped(uint64_t number) {
   std::string text = fmt::to_string(number);
@@ -158,8 +162,23 @@ class Compilation {
       const auto plain = EmitPlain(level);
       if (plain != nullptr && in_pieces) EmitRanged(level, plain);
     }
+    DropLargePlain();
     built_.report.in_pieces = std::ranges::any_of(built_.ranged, [](const Code& code) { return !code.bytes.empty(); });
     if (built_.has_native()) built_.report.targets.emplace_back("native");
+  }
+
+  void DropLargePlain() {
+    size_t most = 0;
+    for (int i = 0; i < exec::CpuLevelCount; ++i) {
+      if (built_.plain[i].bytes.empty() != built_.ranged[i].bytes.empty() || !whole_ok_[i]) return;
+      most = std::max(most, built_.plain[i].bytes.size());
+    }
+    if (most <= SmallCode) return;
+    for (int i = 0; i < exec::CpuLevelCount; ++i) {
+      built_.report.native_bytes[i] -= built_.plain[i].bytes.size();
+      built_.plain[i] = {};
+    }
+    built_.plain_is_ranged = true;
   }
 
   // The code of one level, judged; null where it was refused.
@@ -220,6 +239,8 @@ class Compilation {
     const Judged judged = JudgeCode(*program_, *callable, options_.limits);
     if (!judged.accepted) return Refuse(what, judged.reason);
     Keep(built_.ranged[static_cast<size_t>(level)], *image, level, judged);
+    whole_ok_[static_cast<size_t>(level)] =
+        JudgeCode(*program_, *MakeWholeCallable(*code, program_), options_.limits).accepted;
   }
 
   std::string Evidence() const {
@@ -238,6 +259,8 @@ class Compilation {
   std::shared_ptr<const ir::Program> program_;  // what is compiled
   std::optional<ir::RangedKernel> ranged_;
   std::shared_ptr<const exec::NativeCode> trips_code_;
+  // Levels without code have nothing that could be wrong.
+  std::array<bool, exec::CpuLevelCount> whole_ok_ = {true, true, true};
 };
 
 }  // namespace

@@ -142,7 +142,8 @@ class KernelAssembly {
     data_ = fmt::format(".pushsection .rodata.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type {1},@object\n{1}:\n",
                         section_, symbol_);
     Long(embed::KernelDataVersion);
-    Long((uses(kernel_.plain) ? embed::PlainUsesRun : 0) | (uses(kernel_.ranged) ? embed::RangedUsesRun : 0));
+    Long((uses(kernel_.plain_forms()) ? embed::PlainUsesRun : 0) | (uses(kernel_.ranged) ? embed::RangedUsesRun : 0) |
+         (kernel_.plain_is_ranged ? embed::PlainIsRanged : 0));
     Text("name", kernel_.report.name);
     Text("doc", kernel_.doc);
     Params();
@@ -151,7 +152,7 @@ class KernelAssembly {
     if (!kernel_.results.empty()) lists_ += ".balign 4\n";
     Long(WordOfParam(kernel_, kernel_.params.size()));
     data_ += fmt::format(".short {},0\n", kernel_.trips_word);
-    Forms(kernel_.plain, "plain");
+    Forms(kernel_.plain_forms(), kernel_.plain_is_ranged ? "ranged" : "plain");
     Forms(kernel_.ranged, "ranged");
     if (kernel_.trips.bytes.empty()) {
       Long(0);

@@ -184,7 +184,7 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
 
 std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
   const std::string name = Identifier(kernel.report.name);
-  const bool uses_run = std::ranges::any_of(kernel.plain, [](const Code& c) { return !c.bytes.empty() && c.uses_run; });
+  const bool uses_run = std::ranges::any_of(kernel.plain_forms(), [](const Code& c) { return !c.bytes.empty() && c.uses_run; });
   const std::string_view results = kernel.results.empty() ? "nullptr" : "frz_results";
   const std::string_view run = uses_run ? "frz_run" : "nullptr";
   std::string text = fmt::format(
@@ -281,6 +281,7 @@ std::string Definition(std::string_view module, const BuiltKernel& kernel, const
   if (NeedsConfig(kernel)) text += ConfigTest(kernel, form);
   std::vector<std::string> words = Words(kernel, form);
   if (words.empty()) words.emplace_back("0");
+  if (kernel.plain_is_ranged && !form.bind) words.insert(words.end(), {"frazil::embed::AllBegin", "frazil::embed::AllEnd"});
   for (size_t i = 0; i < words.size(); ++i) {
     text += fmt::format("  const uint64_t frz_w{} = {};\n", i, words[i]);
     words[i] = fmt::format("frz_w{}", i);

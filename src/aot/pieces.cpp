@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "embed/kernel.h"
 #include "exec/word_call.h"
 
 namespace frazil::aot {
@@ -21,17 +22,16 @@ class PiecesCallable : public exec::Callable {
   Result<Outcome> Run(std::span<const Value> arguments, const exec::RunContext& context) override {
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(*program_, arguments, context.limits));
     std::vector<uint64_t> words = exec::ArgumentWords(call);
-    std::vector<uint64_t> results(exec::WordCount(call.scalar_results()));
     NativeRun run;
     run.memory_left = context.limits.memory_bytes;
     run.depth_left = context.limits.depth;
     const exec::Watchdog watchdog(context);
     run.stop = watchdog.flag();
-    const int32_t status = Holds(arguments) ? RunPieces(arguments, words, run)
-                                            : exec::CallNative(*code_.plain, words.data(), results.data(), &run);
+    const bool in_pieces = code_.plain != nullptr && Holds(arguments);
+    const int32_t status = in_pieces ? RunPieces(arguments, words, run) : RunWhole(words, run);
     const auto op = run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
     const auto trap = TRY(exec::TrapOfStatus(status, op, run.trap_index));
-    return std::move(call).Finish(trap, exec::ValuesFromWords(call.scalar_results(), results), {});
+    return std::move(call).Finish(trap, {}, {});
   }
 
  private:
@@ -62,22 +62,26 @@ class PiecesCallable : public exec::Callable {
     return status;
   }
 
+  int32_t RunWhole(std::vector<uint64_t> words, NativeRun& run) {
+    if (code_.plain != nullptr) return exec::CallNative(*code_.plain, words.data(), nullptr, &run);
+    words.insert(words.end(), {embed::AllBegin, embed::AllEnd});
+    return exec::CallNative(*code_.ranged, words.data(), nullptr, &run);
+  }
+
   int32_t RunPieces(std::span<const Value> arguments, std::vector<uint64_t> words, NativeRun& run) {
     int64_t trips = 0;
-    uint64_t none = 0;
-    // As a launch does: one whose length cannot be told runs in one piece.
-    if (Trips(arguments, words, run, trips) != 0)
-      return exec::CallNative(*code_.plain, words.data(), &none, &run);
+    // As a launch does: one that has no length, or whose length cannot be told, runs in one piece.
+    if (Trips(arguments, words, run, trips) != 0 || trips <= 1) return RunWhole(std::move(words), run);
     const int64_t grain = 1 + static_cast<int64_t>(calls_++ % 13) + trips / 5;
     words.resize(words.size() + 2);
     int32_t status = 0;
     uint32_t op = 0;
     int64_t index = -1;
-    for (int64_t begin = trips == 0 ? -1 : (trips - 1) / grain * grain; begin >= 0; begin -= grain) {
+    for (int64_t begin = (trips - 1) / grain * grain; begin >= 0; begin -= grain) {
       words[words.size() - 2] = static_cast<uint64_t>(begin);
       words[words.size() - 1] = static_cast<uint64_t>(std::min(begin + grain, trips));
       run.trap_index = -1;
-      const int32_t piece = exec::CallNative(*code_.ranged, words.data(), &none, &run);
+      const int32_t piece = exec::CallNative(*code_.ranged, words.data(), nullptr, &run);
       if (piece == 0) continue;
       status = piece;
       op = run.trap_op;
@@ -96,6 +100,13 @@ class PiecesCallable : public exec::Callable {
 }  // namespace
 
 std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code, std::shared_ptr<const ir::Program> program) {
+  return std::make_unique<PiecesCallable>(std::move(code), std::move(program));
+}
+
+std::unique_ptr<exec::Callable> MakeWholeCallable(std::shared_ptr<const exec::NativeCode> ranged,
+                                                  std::shared_ptr<const ir::Program> program) {
+  PiecesCode code;
+  code.ranged = std::move(ranged);
   return std::make_unique<PiecesCallable>(std::move(code), std::move(program));
 }
 

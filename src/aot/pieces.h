@@ -19,4 +19,8 @@ struct PiecesCode {
 
 std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code, std::shared_ptr<const ir::Program> program);
 
+// The ranged form with all iterations as its range: what stands in for the plain form of a large kernel.
+std::unique_ptr<exec::Callable> MakeWholeCallable(std::shared_ptr<const exec::NativeCode> ranged,
+                                                  std::shared_ptr<const ir::Program> program);
+
 }  // namespace frazil::aot

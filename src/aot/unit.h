@@ -36,13 +36,16 @@ struct BuiltKernel {
   Code ranged[embed::CpuLevelCount];
   Code trips;
   uint16_t trips_word = embed::NoWord;
+  bool plain_is_ranged = false;  // `plain` is empty: the ranged form with all iterations stands in
   std::vector<embed::PairData> disjoint, at_most, covers, lengths;
   std::vector<embed::WorkTerm> work;
   std::string isa, ptx, wasm, c;
   std::string source;  // .frz
   std::string digest;  // exact, 64 hex digits
+  // What a launch on one thread calls.
+  const Code (&plain_forms() const)[embed::CpuLevelCount] { return plain_is_ranged ? ranged : plain; }
   bool has_native() const {
-    for (const Code& code : plain)
+    for (const Code& code : plain_forms())
       if (!code.bytes.empty()) return true;
     return false;
   }

@@ -77,8 +77,10 @@ struct WorkTerm {
 
 constexpr uint32_t PlainUsesRun = 1;   // its entry must be given a run
 constexpr uint32_t RangedUsesRun = 2;
+constexpr uint32_t PlainIsRanged = 4;  // it takes the words of the ranged form, with all iterations as their range
 constexpr uint32_t MostWords = 64;     // of one launch
 constexpr uint16_t NoWord = 0xffff;
+constexpr uint64_t AllBegin = 0, AllEnd = INT64_MAX;  // the range of all iterations
 
 struct KernelData {
   uint32_t version;

@@ -248,6 +248,13 @@ Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) n
     run = ThreadRun();
     if (run == nullptr) return StatusOf(kernel, {1 + static_cast<int32_t>(TrapKind::Memory), 0, -1});
   }
+  uint64_t ranged_words[MostWords + 2];
+  if ((kernel.flags & PlainIsRanged) != 0) {
+    std::memcpy(ranged_words, words, kernel.word_count * sizeof(uint64_t));
+    ranged_words[kernel.word_count] = AllBegin;
+    ranged_words[kernel.word_count + 1] = AllEnd;
+    words = ranged_words;
+  }
   const int32_t status = entry(words, results, run);
   return status == 0 ? Status() : Trapped(kernel, status, run);
 }

@@ -34,6 +34,7 @@ Status Sequence::Add(const Bound& bound) {
   step.kernel = bound.kernel;
   std::ranges::copy(bound.results, step.results);
   words_.insert(words_.end(), bound.words, bound.words + kernel.word_count);
+  if ((kernel.flags & PlainIsRanged) != 0) words_.insert(words_.end(), {AllBegin, AllEnd});
   steps_.push_back(step);
   return {};
 }
