@@ -20,8 +20,8 @@ LEVELS = {
     "dispatch": 5,
     "engine": 6,
     "aot": 7,
-    "frazil": 7,
     "kernel": 7,
+    "frazil": 8,
     "tensor": 7,
     "learn": 8,
 }
