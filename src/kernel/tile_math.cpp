@@ -38,7 +38,7 @@ template <size_t Row>
 void Apply(const void* a, const void* b, void* out, int64_t lanes) {
   static const Code code = CodeOf(Kernels[Row]);
   const auto n = static_cast<uint64_t>(lanes);
-  uint64_t words[7];
+  uint64_t words[9];
   uint32_t count = 0;
   const auto add = [&](const void* data) {
     words[count++] = reinterpret_cast<uint64_t>(data);
@@ -47,7 +47,10 @@ void Apply(const void* a, const void* b, void* out, int64_t lanes) {
   add(a);
   if (Kernels[Row].is_binary) add(b);
   add(out);
-  words[count] = n;
+  words[count++] = n;
+  // For those that have their code only as a ranged form (embed::PlainIsRanged); the others do not look.
+  words[count++] = embed::AllBegin;
+  words[count] = embed::AllEnd;
   const int32_t status = code.entry(words, nullptr, code.uses_run ? embed::ThreadRun() : nullptr);
   CHECK(status == 0);
 }
