@@ -31,6 +31,7 @@ class ExtentFinder {
   void Visit(RegionId region) {
     for (InstId id : function_.region(region).insts) {
       const Inst& inst = function_.inst(id);
+      if (inst.op == Op::TensorLoad || inst.op == Op::TensorStore) AddTensor(inst);
       if (inst.op != Op::Parallel) continue;
       RegionId body = Function::region_of(inst, 0);
       if (std::optional<uint32_t> bound = BoundOf(function_.operand(inst, 1)))
@@ -59,6 +60,15 @@ class ExtentFinder {
       if (!def.valid() || function_.inst(def).op != Op::Cast) return std::nullopt;
       value = function_.operand(function_.inst(def), 0);
     }
+  }
+
+  // A buffer taken whole, as a row of as many elements as a parameter says.
+  void AddTensor(const Inst& inst) {
+    const Type tensor = inst.op == Op::TensorLoad ? inst.type : function_.type(function_.operand(inst, 1));
+    const Shape& shape = function_.shape(tensor);
+    if (shape.size() != 1 || !shape[0].is_symbol()) return;
+    if (IsLaunchRole(signature_.params[shape[0].param()].role)) return;
+    if (std::optional<uint32_t> buffer = Ordinal(function_.operand(inst, 0))) AddBuffer(shape[0].param(), *buffer);
   }
 
   void AddBuffers(uint32_t extent, RegionId region, ValueId counter) {

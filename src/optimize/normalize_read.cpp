@@ -71,6 +71,13 @@ class Reader {
       case Op::TensorStore: return StoreTensor(inst);
       case Op::Map: return Map(inst);
       case Op::Reduce: return Reduce(inst);
+      case Op::Iota: {
+        TRY_VOID(CheckShape(inst, inst.type));
+        const Type element = inst.type.element();
+        const bool is_index = element == ir::types::Index;
+        Define(inst, is_index ? index_ : terms_.Apply(Op::Cast, element, element, {}, std::span(&index_, 1)));
+        return {};
+      }
       case Op::Extract:
       case Op::Broadcast:
         if (inst.op == Op::Extract ? inst.operands.count != 1 : !function_.type(function_.operand(inst, 0)).is_scalar())

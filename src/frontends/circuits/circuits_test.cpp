@@ -60,6 +60,15 @@ TEST(CircuitSyntax, PrintsCanonicalText) {
             "merge.mul@c00[-0,c01] . split.sub@c00[2.5,c01] . merge.add@c00[1000,c01] . merge.add@c00[-inf,c01]");
 }
 
+TEST(CircuitSyntax, ScratchIsNoParameter) {
+  EXPECT_EQ(Canonical("scratch c03 , c01 : mark@c01 . copy@c01->c00"), "scratch c01, c03: mark@c01 . copy@c01->c00");
+  EXPECT_EQ(ParseCircuit("scratch c01, c03: mark@c01 . copy@c01->c00")->entry_function().param_count(), 2u);
+  ExpectError("scratch c01, c01: mark@c01", 1, 14, "twice");
+  ExpectError("scratch c01^+1: mark@c01", 1, 9, "after transforms");
+  ExpectError("scratch c01 mark@c01", 1, 13, "':'");
+  ExpectError("scratch: mark@c01", 1, 8, "a class");
+}
+
 TEST(CircuitSyntax, VariantsWithoutSyntaxComeFromTheOptions) {
   CircuitOptions options;
   ASSERT_TRUE(SetVariant(options, "mul"));
@@ -194,6 +203,13 @@ TEST(CircuitProgram, OneParameterForEachSlotThenTheExtent) {
   EXPECT_EQ(signature.params[4].role, ir::ParamRole::Extent);
   EXPECT_EQ(signature.params[1].type, ir::Type::Buffer(ir::types::F32, ir::Access::In));
   EXPECT_EQ(signature.params[0].type, ir::Type::Buffer(ir::types::F32, ir::Access::InOut));
+}
+
+TEST(CircuitProgram, AReductionAloneHasAnExtentToo) {
+  const ir::KernelSignature signature = ir::SignatureOf(*ParseCircuit("reduce.sum@c00->c01"));
+  ASSERT_EQ(signature.params.size(), 3u);
+  EXPECT_EQ(signature.params[2].role, ir::ParamRole::Extent);
+  EXPECT_EQ(signature.params[2].buffers, std::vector<uint32_t>{0});  // one element is enough for the result
 }
 
 TEST(CircuitProgram, ElementTypes) {
