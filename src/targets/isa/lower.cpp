@@ -32,6 +32,7 @@ using machines::simt::Shape;
 using machines::simt::Type;
 
 constexpr uint32_t PredicatesHandedOut = 13;  // the others hold spilled truth values while they are used
+constexpr uint32_t PredicatesForAll = 7;      // beyond these only what structures carry, which cannot be spilled
 
 class Lowering {
  public:
@@ -110,7 +111,8 @@ class Lowering {
   // A home for a value from now until `until`. `carried`: a truth value must be in a predicate.
   Home TakeHome(ir::Scalar type, uint32_t until, bool carried) {
     if (type == ir::Scalar::Bool) {
-      int predicate = predicates_.Take(until);
+      bool spill = !carried && predicates_.in_use() >= PredicatesForAll;
+      int predicate = spill ? -1 : predicates_.Take(until);
       if (predicate >= 0) return {Home::Predicate, static_cast<uint8_t>(predicate)};
       if (carried) {
         Refuse(fmt::format("more than {} truth values are alive at once around a structure that carries one", PredicatesHandedOut));
@@ -388,7 +390,10 @@ class Lowering {
       return inst.op == Op::Const && inst.type.scalar != ir::Scalar::Bool;
     };
     if (fits(1)) return 1;
-    return ir::Info(user.op).law == ir::Law::Commutes && fits(0) ? 0 : -1;
+    // Operands change places here; canonical form puts them in order again, unless both are the same constant.
+    ir::InstId other = function_.values[function_.operand(user, 1).index].def;
+    bool two_constants = other.valid() && function_.inst(other).op == Op::Const;
+    return ir::Info(user.op).law == ir::Law::Commutes && !two_constants && fits(0) ? 0 : -1;
   }
 
   bool IsImmediate(const Inst& constant) const {

@@ -56,7 +56,7 @@ class Pool {
   void Keep(uint8_t number, uint32_t until);
   // What was kept until `position` is free now. Positions come in ascending order.
   void Release(uint32_t position);
-  bool is_free(uint8_t number) const { return !used_[number]; }
+  size_t in_use() const { return used_.count(); }
 
  private:
   uint32_t size_;
