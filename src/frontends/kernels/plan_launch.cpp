@@ -26,16 +26,30 @@ class Planner {
 
  private:
   void FindIds() {
-    for (const Expr& e : tree_.exprs) {
-      if (e.kind != ExprKind::Call || e.function->kind != FunctionKind::Id) continue;
-      IdKind kind = static_cast<IdKind>(e.function->detail);
-      plan_.dims = std::max(plan_.dims, e.id + 1);
-      if (kind == IdKind::GlobalSize) plan_.uses_size[e.id] = true;
-      if (kind >= IdKind::LocalId) plan_.has_blocks = true;
-    }
+    FindIds(plan_.body);
     for (const Array& array : tree_.arrays) plan_.has_blocks |= array.is_shared;
-    for (const Stmt& stmt : tree_.stmts) plan_.has_blocks |= stmt.kind == StmtKind::Barrier;
     if (plan_.has_blocks) plan_.dims = std::max(plan_.dims, 1u);
+  }
+
+  void FindIds(const Block& block) {
+    for (const Stmt* stmt : block) {
+      plan_.has_blocks |= stmt->kind == StmtKind::Barrier;
+      FindIds(stmt->value);
+      for (const Expr* arg : stmt->args) FindIds(arg);
+      FindIds(stmt->body);
+      FindIds(stmt->other);
+    }
+  }
+
+  void FindIds(const Expr* e) {
+    if (e == nullptr) return;
+    for (const Expr* arg : e->args) FindIds(arg);
+    FindIds(e->body);
+    if (e->kind != ExprKind::Call || e->function->kind != FunctionKind::Id) return;
+    IdKind kind = static_cast<IdKind>(e->function->detail);
+    plan_.dims = std::max(plan_.dims, e->id + 1);
+    if (kind == IdKind::GlobalSize) plan_.uses_size[e->id] = true;
+    if (kind >= IdKind::LocalId) plan_.has_blocks = true;
   }
 
   // The dimension whose global id this is, behind names and casts that keep it.
