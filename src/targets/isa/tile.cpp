@@ -22,20 +22,59 @@ constexpr uint64_t LeastFuel = uint64_t{1} << 40;
 void FindDirect(TilePlan& plan) {
   const FunctionPlan& entry = plan.functions[0];
   plan.word_of_param.clear();
+  plan.buffer_words.clear();
+  plan.word_of_cell.assign(entry.cells.size(), -1);
   uint32_t word = 0;
+  const auto cell_of = [&](Slot slot) { return entry.slots[static_cast<size_t>(slot)].place; };
   for (Slot slot : entry.params) {
     plan.word_of_param.push_back(word);
     if (slot == NoSlot)
       plan.buffer_words.push_back(word);
     else
-      plan.direct_scalars.push_back({entry.slots[static_cast<size_t>(slot)].place, word});
+      plan.word_of_cell[cell_of(slot)] = static_cast<int32_t>(word);
     word += slot == NoSlot ? 2 : 1;
   }
   if (entry.ops.empty() || entry.ops[0].kind != Kind::Parallel || entry.ops[0].stream == UINT32_MAX) return;
   const TileOp& parallel = entry.ops[0];
   const Stream& stream = entry.streams[parallel.stream];
   const bool alone = entry.ops.size() == 2 + parallel.part0 + parallel.part1 && entry.results.empty();
-  plan.direct = alone && stream.setup.empty() && !stream.has_math;
+  const bool by_lane = std::ranges::all_of(
+      stream.rows, [&](const Stream::Row& row) { return row.base == cell_of(parallel.result); });
+  const bool has_iota = std::ranges::any_of(stream.ops, [](const Stream::Op& op) { return op.kind == Kind::Iota; });
+  plan.direct = alone && by_lane && stream.setup.empty() && !stream.has_math && !has_iota && stream.rows.size() <= 32 &&
+                stream.ops.size() <= 64;
+  plan.direct_lo = cell_of(parallel.a);
+  plan.direct_hi = cell_of(parallel.b);
+}
+
+void FindSingle(TilePlan& plan) {
+  using Place = Stream::Operand::Kind;
+  const FunctionPlan& entry = plan.functions[0];
+  const Stream& stream = entry.streams[entry.ops[0].stream];
+  if (stream.ops.size() != 1 || stream.needs_tiles || stream.ops[0].out.kind != Place::Row) return;
+  const Stream::Op& op = stream.ops[0];
+  if (op.kind != Kind::Kernel && op.kind != Kind::StoreRow) return;
+  if (stream.rows.size() > SingleOp::MostRows) return;
+  SingleOp& single = plan.single;
+  single.is = true;
+  single.kernel = op.kernel;
+  single.bytes = op.bytes;
+  single.copy = MovesOf(op.bytes, plan.level).copy;
+  single.out = static_cast<int8_t>(op.out.number);
+  single.row_count = static_cast<uint8_t>(stream.rows.size());
+  for (size_t i = 0; i < stream.rows.size(); ++i)
+    single.rows[i] = {plan.buffer_words[static_cast<size_t>(stream.rows[i].buffer)], stream.rows[i].bytes};
+  single.lo_word = plan.word_of_cell[plan.direct_lo];
+  single.hi_word = plan.word_of_cell[plan.direct_hi];
+  single.lo = static_cast<int64_t>(entry.cells[plan.direct_lo]);
+  single.hi = static_cast<int64_t>(entry.cells[plan.direct_hi]);
+  single.most = std::min(stream.many - 1, static_cast<int64_t>(LeastSharedWork / entry.ops[0].cost));
+  for (size_t i = 0; i < 4; ++i) {
+    if (op.in[i].kind == Place::Row) single.in[i].row = op.in[i].number;
+    if (op.in[i].kind != Place::Cell) continue;
+    single.in[i].word = plan.word_of_cell[static_cast<size_t>(op.in[i].number)];
+    single.in[i].cell = &entry.cells[static_cast<size_t>(op.in[i].number)];
+  }
 }
 
 Result<void> CompileForm(const ir::Program& program, bool serial, TilePlan& plan) {
@@ -52,6 +91,7 @@ Result<void> CompileForm(const ir::Program& program, bool serial, TilePlan& plan
   if (!made) return made;
   plan.program = std::move(form);
   FindDirect(plan);
+  if (plan.direct) FindSingle(plan);
   return {};
 }
 
@@ -108,7 +148,8 @@ const std::string& LaneByLane(const TilePlan& plan) { return plan.lane_by_lane; 
 int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run) {
   const TilePlan* form = &plan;
   if ((!plan.disjoint.empty() || !plan.at_most.empty()) && !ConditionsHold(plan, arguments)) form = plan.Serial();
-  if (form != nullptr && form->direct) {
+  if (form->single.is && RunSingle(form->single, arguments)) return 0;
+  if (form->direct) {
     if (const std::optional<int32_t> status = RunDirect(*form, arguments, run)) return *status;
   }
   static const exec::RunContext defaults;

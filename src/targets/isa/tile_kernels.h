@@ -36,6 +36,7 @@ struct MoveLoops {
   void (*fill)(void* out, const void* value, size_t lanes);
   void (*blend)(void* out, const void* values, const uint8_t* mask, size_t lanes);  // where mask
   void (*stream)(void* out, const void* values, size_t lanes);                      // around the caches
+  void (*copy)(void* out, const void* values, size_t bytes);
   // Elements at i-th index; an index outside reads element 0. Gives the first lane (mask null: any; else where set)
   // whose index is outside, or `lanes`. The buffer is not empty.
   size_t (*gather)(void* out, const void* data, uint64_t length, const int64_t* index, const uint8_t* mask,

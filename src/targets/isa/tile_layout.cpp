@@ -15,6 +15,9 @@ using Kind = TileOp::Kind;
 // tiles below 256 lanes pay for dispatching, above 1024 they gain nothing.
 constexpr uint32_t CacheBytes = 24 * 1024, FewestLanes = 256, MostLanes = 1024;
 
+// What moves more bytes than this writes past the caches, as native code does: about what the last of them holds.
+constexpr int64_t StreamBytes = int64_t{32} << 20;
+
 struct Interval {
   uint32_t first = UINT32_MAX, last = 0;
   void Add(uint32_t at) {
@@ -251,6 +254,9 @@ void Layout::FindStream(uint32_t at) {
     stream.ops.push_back(out);
   }
   if (stream.ops.empty()) return;
+  int64_t bytes = 0;
+  for (const Stream::Row& row : stream.rows) bytes += row.bytes;
+  stream.many = StreamBytes / std::max<int64_t>(bytes, 1);
   for (uint32_t i = at + 1; i < begin; ++i) {
     const TileOp& op = function_.ops[i];
     CHECK(op.kind == Kind::Broadcast);

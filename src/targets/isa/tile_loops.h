@@ -65,6 +65,19 @@ FRAZIL_TILE_TARGET void Pair(const KernelArguments& k) {
   }
 }
 
+// As the functor, but a truth value that stays in a mask register.
+template <typename F, typename T>
+inline bool Holds(T a, T b) {
+  if constexpr (std::same_as<F, functors::Lt>)
+    return a < b;
+  else if constexpr (std::same_as<F, functors::Le>)
+    return a <= b;
+  else if constexpr (std::same_as<F, functors::Gt>)
+    return a > b;
+  else
+    return a >= b;
+}
+
 template <typename F, typename T, ModeSet Modes>
 FRAZIL_TILE_TARGET void Choice(const KernelArguments& k) {
   const T* a = static_cast<const T*>(k.a);
@@ -77,7 +90,7 @@ FRAZIL_TILE_TARGET void Choice(const KernelArguments& k) {
   FRAZIL_INDEPENDENT
   for (size_t i = 0; i < lanes; ++i) {
     const T yes = Lane<(Modes & 4) != 0>(c, c0, i), no = Lane<(Modes & 8) != 0>(d, d0, i);
-    out[i] = F{}(a[i], Lane<(Modes & 2) != 0>(b, b0, i)).value != 0 ? yes : no;
+    out[i] = Holds<F>(a[i], Lane<(Modes & 2) != 0>(b, b0, i)) ? yes : no;
   }
 }
 
@@ -181,9 +194,16 @@ FRAZIL_TILE_TARGET inline void StreamBytes(void* out, const void* values, size_t
   std::memcpy(to, from, head);
   size_t at = head;
   for (; at + 64 <= bytes; at += 64) {
+#if defined(__clang__)
+    using Line = long long __attribute__((vector_size(64)));
+    Line line;
+    std::memcpy(&line, from + at, 64);
+    __builtin_nontemporal_store(line, reinterpret_cast<Line*>(to + at));
+#else
     for (size_t part = 0; part < 64; part += 16)
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + at + part),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at + part)));
+#endif
   }
   std::memcpy(to + at, from + at, bytes - at);
 }
@@ -196,9 +216,30 @@ FRAZIL_TILE_TARGET void Stream(void* out, const void* values, size_t lanes) {
   StreamBytes(out, values, lanes * sizeof(Bits));
 }
 
+// Short copies, without the choices that memmove has to make. Both are the same place or have nothing in common.
+FRAZIL_TILE_TARGET inline void Copy(void* out, const void* values, size_t bytes) {
+  using Line = long long __attribute__((vector_size(64), aligned(1), may_alias));
+  std::byte* to = static_cast<std::byte*>(out);
+  const std::byte* from = static_cast<const std::byte*>(values);
+  if (bytes < 64 || bytes > 16384) {
+    std::memmove(to, from, bytes);
+    return;
+  }
+  const Line last = *reinterpret_cast<const Line*>(from + bytes - 64);
+  size_t at = 0;
+  for (; at + 256 <= bytes; at += 256) {
+    const Line* line = reinterpret_cast<const Line*>(from + at);
+    const Line first = line[0], second = line[1], third = line[2], fourth = line[3];
+    Line* place = reinterpret_cast<Line*>(to + at);
+    place[0] = first, place[1] = second, place[2] = third, place[3] = fourth;
+  }
+  for (; at + 64 <= bytes; at += 64) *reinterpret_cast<Line*>(to + at) = *reinterpret_cast<const Line*>(from + at);
+  *reinterpret_cast<Line*>(to + bytes - 64) = last;
+}
+
 template <typename Bits>
 constexpr MoveLoops MovesFor() {
-  return {&Fill<Bits>, &Blend<Bits>, &Stream<Bits>, &Gather<Bits>, &Scatter<Bits>, &Strided<Bits>};
+  return {&Fill<Bits>, &Blend<Bits>, &Stream<Bits>, &Copy, &Gather<Bits>, &Scatter<Bits>, &Strided<Bits>};
 }
 inline constexpr MoveLoops Moves[4] = {MovesFor<uint8_t>(), MovesFor<uint16_t>(), MovesFor<uint32_t>(),
                                        MovesFor<uint64_t>()};

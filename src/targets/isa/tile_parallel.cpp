@@ -23,6 +23,7 @@ bool Worker::Parallel(const TileOp& op, uint32_t at) {
   const uint64_t trips = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
   if (trips > shared_.fuel || trips > INT64_MAX) return TrapAll(ir::Trap::Fuel, op.op);
   if (watch_ != nullptr) watch_->EnterParallel();
+  whole_ = static_cast<int64_t>(trips);
   const double work = static_cast<double>(trips) * op.cost;
   bool ok = false;
   if (op.threaded && alone_ && shared_.threads > 1 && trips > 1 && work > LeastSharedWork && watch_ == nullptr) {
@@ -54,7 +55,7 @@ bool Worker::Tiles(const TileOp& op, uint32_t at, int64_t lo, int64_t begin, int
     Cell<int64_t>(op.result) = lo + begin;
     const Stream& stream = function.streams[op.stream];
     for (uint32_t setup : stream.setup) RunOps(setup, setup + 1);
-    if (RunStream(function, stream, frame_.plan->level, frame_.cells, frame_.buffers, end - begin, this))
+    if (RunStream(function, stream, frame_.plan->level, frame_.cells, frame_.buffers, end - begin, whole_, this))
       return !trap_.has_value();
   }
   const int64_t count = end - begin;
@@ -115,6 +116,7 @@ bool Worker::OnThreads(const TileOp& op, uint32_t at, int64_t lo, int64_t trips,
     const Frame& from = c.parent->frame_;
     worker.alone_ = false;
     worker.live_bytes_ = c.parent->live_bytes_;
+    worker.whole_ = c.parent->whole_;
     if (worker.MakeFrame(*from.plan, *from.function, worker.frame_)) {
       std::copy_n(from.cells, from.function->cells.size(), worker.frame_.cells);
       std::copy_n(from.buffers, from.function->buffer_count, worker.frame_.buffers);

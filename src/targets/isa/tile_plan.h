@@ -108,6 +108,7 @@ struct Stream {
   std::vector<Op> ops;          // for each piece
   std::vector<uint32_t> setup;  // micro-ops on cells, once for a launch
   bool needs_tiles = false;
+  int64_t many = 0;             // from so many iterations on it may pay to write past the caches
   bool has_math = false;
 };
 
@@ -131,8 +132,30 @@ struct FunctionPlan {
   uint32_t lanes = 0;           // of a tile
 };
 
+// A kernel that is one op on rows, as a launch of few elements wants it: all that it reads, side by side.
+struct SingleOp {
+  static constexpr int MostRows = 6;
+  bool is = false;
+  uint8_t bytes = 0;        // of an element that is copied
+  uint8_t row_count = 0;
+  int8_t out = 0;           // row
+  int32_t lo_word = -1, hi_word = -1;  // of the launch; -1: the constants
+  int64_t lo = 0, hi = 0;
+  int64_t most = 0;         // iterations; more are for several threads, or pass the caches
+  Kernel kernel = nullptr;
+  void (*copy)(void*, const void*, size_t) = nullptr;  // where there is no kernel
+  struct Row {
+    uint32_t word, bytes;
+  } rows[MostRows];
+  struct Operand {
+    int32_t row = -1, word = -1;
+    const uint64_t* cell = nullptr;
+  } in[4];
+};
+
 class TilePlan {
  public:
+  SingleOp single;
   std::shared_ptr<const ir::Program> program;  // as it runs: barriers split where they had to be
   std::shared_ptr<const ir::Program> source;
   embed::CpuLevel level = embed::CpuLevel::Baseline;
@@ -149,10 +172,8 @@ class TilePlan {
   std::vector<const TilePlan*> math;           // by TileOp::extra of Math
   uint32_t called = 0;                         // of a math function's plan: its function
   bool direct = false;  // the entry is one parallel, which is a stream without setup: nothing else runs
-  struct Word {
-    uint32_t cell, word;
-  };
-  std::vector<Word> direct_scalars;            // parameters' words to their cells
+  uint32_t direct_lo = 0, direct_hi = 0;       // cells
+  std::vector<int32_t> word_of_cell;           // of the launch, for cells that are parameters; else -1
   std::vector<uint32_t> buffer_words;          // of each buffer parameter
   TileOptions options;
   bool all_serial = false;

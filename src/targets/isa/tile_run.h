@@ -158,6 +158,7 @@ class Worker {
   bool tile_is_outermost_ = false;
   uint64_t live_bytes_ = 0;
   uint32_t ticks_ = 0;
+  int64_t whole_ = 0;               // iterations of the parallel at hand, those of other threads included
   bool alone_ = true;               // no other thread is in this run
   uint8_t* trap_codes_ = nullptr;
   std::byte* tiles_ = nullptr;      // of the frame at hand
@@ -166,12 +167,14 @@ class Worker {
   Watch* watch_ = nullptr;
 };
 
+// False where more than the one loop is needed: nothing was done then.
+bool RunSingle(const SingleOp& single, const uint64_t* arguments);
 // The direct form: the entry is one stream. Gives nothing where the general form has to look at it.
 std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run);
-// A stream over `lanes` iterations, the first of which the cells are about; false if an access may be outside, or there
+// A stream over `lanes` iterations of `whole`, the first of which the cells are about; false if an access may be outside, or there
 // is no memory: nothing was done then. `worker` is there for math that no installed function does.
 bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level, uint64_t* cells,
-               const BufferRef* buffers, int64_t lanes, Worker* worker);
+               const BufferRef* buffers, int64_t lanes, int64_t whole, Worker* worker);
 
 // Work of fewer op-lanes is done by one thread: about 2 microseconds.
 constexpr double LeastSharedWork = 30'000;

@@ -1,7 +1,6 @@
 // Bodies without control flow whose memory is rows. All checks come first; then each op runs over a long piece, reading
 // and writing memory in place. With one op, the piece is everything: that is a plain loop.
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "base/thread_pool.h"
@@ -15,51 +14,76 @@ using Kind = TileOp::Kind;
 using Place = Stream::Operand::Kind;
 
 constexpr size_t MostOps = 64, MostRows = 32;
+// Lanes that are computed before they are sent to memory past the caches.
+// Measured: short runs of loads and of stores keep both going, and each op on a tile costs a call.
+constexpr size_t BounceLanes = 128, BounceLanesWithTiles = 512;
 
 struct Resolved {
-  std::byte* at = nullptr;
-  size_t step = 0;  // bytes from lane to lane
+  std::byte* at;
+  size_t step;  // bytes from lane to lane
 };
 
-struct ResolvedOp {
-  Resolved in[4], out;
+// Everything that operands are found by.
+struct Places {
+  const FunctionPlan& function;
+  const Stream& stream;
+  std::byte* const* rows;
+  const uint64_t* cells;             // first contents of cells, or what they are now
+  const int32_t* word_of_cell;       // where parameters are words of the launch; null: all is in the cells
+  const uint64_t* words;
+  std::byte* tiles;
+  size_t tile_lanes;
 };
 
-Resolved Resolve(const Stream::Operand& operand, const FunctionPlan& function, const Stream& stream,
-                 std::byte* const* rows, uint64_t* cells, std::byte* tiles, size_t tile_lanes) {
+inline std::byte* CellAt(const Places& places, int32_t cell) {
+  const uint64_t* at = places.cells + cell;
+  if (places.word_of_cell != nullptr && places.word_of_cell[cell] >= 0) at = places.words + places.word_of_cell[cell];
+  return reinterpret_cast<std::byte*>(const_cast<uint64_t*>(at));
+}
+
+inline Resolved Resolve(const Stream::Operand& operand, const Places& places) {
   switch (operand.kind) {
     case Place::Row:
-      return {rows[operand.number], stream.rows[static_cast<size_t>(operand.number)].bytes};
+      return {places.rows[operand.number], places.stream.rows[static_cast<size_t>(operand.number)].bytes};
     case Place::Tile: {
-      const SlotInfo& slot = function.slots[static_cast<size_t>(operand.number)];
-      return {tiles + size_t{slot.place} * tile_lanes + size_t{slot.number} * 64, 0};
+      const SlotInfo& slot = places.function.slots[static_cast<size_t>(operand.number)];
+      return {places.tiles + size_t{slot.place} * places.tile_lanes + size_t{slot.number} * 64, 0};
     }
     case Place::Cell:
-      return {reinterpret_cast<std::byte*>(cells + operand.number), 0};
+      return {CellAt(places, operand.number), 0};
     case Place::None:
       break;
   }
-  return {};
+  return {nullptr, 0};
+}
+
+struct ResolvedOp {
+  Resolved in[4], out;
+  std::byte* bounce;  // not null: the row is written past the caches, from here
+};
+
+inline void RunKernel(Kernel kernel, std::byte* const* in, std::byte* out, size_t lanes) {
+  TileArguments arguments;
+  arguments.a = in[0];
+  arguments.b = in[1];
+  arguments.c = in[2];
+  arguments.d = in[3];
+  arguments.result = out;
+  arguments.traps = nullptr;
+  arguments.lanes = lanes;
+  kernel(arguments);
 }
 
 bool RunOp(const FunctionPlan& function, const Stream::Op& op, embed::CpuLevel level, const ResolvedOp& where,
            size_t first, size_t lanes, Worker* worker) {
   std::byte* in[4];
   for (int i = 0; i < 4; ++i) in[i] = where.in[i].at + first * where.in[i].step;
-  std::byte* const out = where.out.at + first * where.out.step;
+  std::byte* const row = where.out.at + first * where.out.step;
+  std::byte* const out = where.bounce != nullptr ? where.bounce : row;
   switch (op.kind) {
-    case Kind::Kernel: {
-      TileArguments arguments;
-      arguments.a = in[0];
-      arguments.b = in[1];
-      arguments.c = in[2];
-      arguments.d = in[3];
-      arguments.result = out;
-      arguments.traps = nullptr;
-      arguments.lanes = lanes;
-      op.kernel(arguments);
-      return true;
-    }
+    case Kind::Kernel:
+      RunKernel(op.kernel, in, out, lanes);
+      break;
     case Kind::Broadcast:
       MovesOf(op.bytes, level).fill(out, in[0], lanes);
       return true;
@@ -74,21 +98,74 @@ bool RunOp(const FunctionPlan& function, const Stream::Op& op, embed::CpuLevel l
     case Kind::Math:
       return worker->MathOn(function.ops[op.op_index], in, out, lanes);
     default:  // rows that are copied
-      if (out != in[0]) std::memmove(out, in[0], lanes * op.bytes);
+      if (where.bounce != nullptr)
+        MovesOf(op.bytes, level).stream(row, in[0], lanes);
+      else if (out != in[0])
+        std::memmove(out, in[0], lanes * op.bytes);
       return true;
   }
+  if (where.bounce != nullptr) MovesOf(op.bytes, level).stream(row, out, lanes);
+  return true;
 }
 
 bool RowIsInside(int64_t base, int64_t lanes, int64_t length) {
   return base >= 0 && lanes <= length && base <= length - lanes;
 }
 
+// More is moved than the caches hold, and nothing that is written is read.
+bool PaysToStream(const Stream& stream, std::byte* const* rows, int64_t whole) {
+  if (whole < stream.many) return false;
+  for (size_t i = 0; i < stream.rows.size(); ++i)
+    for (size_t k = 0; k < stream.rows.size(); ++k)
+      if (stream.rows[i].writes && k != i && rows[k] == rows[i]) return false;
+  return true;
+}
+
+// `whole`: iterations of the whole launch, of which these are a part.
+bool RunResolved(Places places, embed::CpuLevel level, int64_t lanes, int64_t whole, Worker* worker) {
+  const Stream& stream = places.stream;
+  const size_t ops = stream.ops.size(), count = static_cast<size_t>(lanes);
+  const bool past_caches = PaysToStream(stream, places.rows, whole);
+  TileArena& arena = TileArena::OfThread();
+  const TileArena::Mark mark = arena.mark();
+  const FunctionPlan& function = places.function;
+  size_t piece = count;
+  if (stream.needs_tiles) piece = std::min<size_t>(count, function.lanes);
+  if (past_caches) piece = std::min(piece, stream.needs_tiles ? BounceLanesWithTiles : BounceLanes);
+  places.tile_lanes = (piece + 63) / 64 * 64;
+  std::byte* bounce = nullptr;
+  if (past_caches && (bounce = arena.Take(places.tile_lanes * 8)) == nullptr) return false;
+  if (stream.needs_tiles) {
+    places.tiles = arena.Take(size_t{function.lane_bytes} * places.tile_lanes + size_t{function.tile_count} * 64);
+    if (places.tiles == nullptr) return false;
+  }
+  for (const Stream::Op& op : stream.once)
+    MovesOf(op.bytes, level).fill(Resolve(op.out, places).at, Resolve(op.in[0], places).at, piece);
+  ResolvedOp where[MostOps];
+  for (size_t i = 0; i < ops; ++i) {
+    const Stream::Op& op = stream.ops[i];
+    for (int k = 0; k < 4; ++k) where[i].in[k] = Resolve(op.in[k], places);
+    where[i].out = Resolve(op.out, places);
+    where[i].bounce = past_caches && op.writes_row ? bounce : nullptr;
+  }
+  bool ok = true;
+  for (size_t first = 0; ok && first < count; first += piece) {
+    const size_t here = std::min(piece, count - first);
+    for (size_t i = 0; ok && i < ops; ++i) ok = RunOp(function, stream.ops[i], level, where[i], first, here, worker);
+  }
+#if defined(__x86_64__)
+  if (past_caches) __builtin_ia32_sfence();
+#endif
+  arena.Release(mark);
+  return true;
+}
+
 }  // namespace
 
 bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level, uint64_t* cells,
-               const BufferRef* buffers, int64_t lanes, Worker* worker) {
+               const BufferRef* buffers, int64_t lanes, int64_t whole, Worker* worker) {
   if (stream.rows.size() > MostRows || stream.ops.size() > MostOps) return false;
-  std::array<std::byte*, MostRows> rows;
+  std::byte* rows[MostRows];
   for (size_t i = 0; i < stream.rows.size(); ++i) {
     const Stream::Row& row = stream.rows[i];
     const BufferRef buffer = buffers[row.buffer];
@@ -96,63 +173,56 @@ bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLev
     if (!RowIsInside(base, lanes, buffer.length)) return false;
     rows[i] = buffer.data + base * row.bytes;
   }
-  TileArena& arena = TileArena::OfThread();
-  const TileArena::Mark mark = arena.mark();
-  const size_t count = static_cast<size_t>(lanes);
-  const size_t piece = stream.needs_tiles ? std::min<size_t>(count, function.lanes) : count;
-  const size_t tile_lanes = (piece + 63) / 64 * 64;
-  std::byte* tiles = nullptr;
-  if (stream.needs_tiles) {
-    tiles = arena.Take(size_t{function.lane_bytes} * tile_lanes + size_t{function.tile_count} * 64);
-    if (tiles == nullptr) return false;
+  return RunResolved({function, stream, rows, cells, nullptr, nullptr, nullptr, 0}, level, lanes, whole, worker);
+}
+
+bool RunSingle(const SingleOp& single, const uint64_t* arguments) {
+  const int64_t lo = single.lo_word >= 0 ? static_cast<int64_t>(arguments[single.lo_word]) : single.lo;
+  const int64_t hi = single.hi_word >= 0 ? static_cast<int64_t>(arguments[single.hi_word]) : single.hi;
+  const uint64_t trips = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
+  if (lo < 0 || lo >= hi || trips > static_cast<uint64_t>(single.most)) return false;
+  std::byte* rows[SingleOp::MostRows];
+  for (int i = 0; i < single.row_count; ++i) {
+    const uint64_t* words = arguments + single.rows[i].word;
+    // lo is not negative, so this is the whole check.
+    if (hi > static_cast<int64_t>(words[1])) return false;
+    rows[i] = reinterpret_cast<std::byte*>(words[0]) + lo * single.rows[i].bytes;
   }
-  const size_t ops = stream.ops.size();
-  std::array<ResolvedOp, MostOps> where;
-  for (size_t i = 0; i < ops; ++i) {
-    const Stream::Op& op = stream.ops[i];
-    for (int k = 0; k < 4; ++k)
-      where[i].in[k] = Resolve(op.in[k], function, stream, rows.data(), cells, tiles, tile_lanes);
-    where[i].out = Resolve(op.out, function, stream, rows.data(), cells, tiles, tile_lanes);
+  std::byte* in[4];
+  for (int i = 0; i < 4; ++i) {
+    const SingleOp::Operand& from = single.in[i];
+    const uint64_t* at = from.word >= 0 ? arguments + from.word : from.cell;
+    in[i] = from.row >= 0 ? rows[from.row] : reinterpret_cast<std::byte*>(const_cast<uint64_t*>(at));
   }
-  for (const Stream::Op& op : stream.once) {
-    const Resolved from = Resolve(op.in[0], function, stream, rows.data(), cells, tiles, tile_lanes);
-    const Resolved to = Resolve(op.out, function, stream, rows.data(), cells, tiles, tile_lanes);
-    MovesOf(op.bytes, level).fill(to.at, from.at, piece);
-  }
-  bool ok = true;
-  for (size_t first = 0; ok && first < count; first += piece) {
-    const size_t here = std::min(piece, count - first);
-    for (size_t i = 0; ok && i < ops; ++i) ok = RunOp(function, stream.ops[i], level, where[i], first, here, worker);
-  }
-  arena.Release(mark);
+  if (single.kernel != nullptr)
+    RunKernel(single.kernel, in, rows[single.out], trips);
+  else
+    single.copy(rows[single.out], in[0], trips * single.bytes);
   return true;
 }
 
 std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run) {
-  constexpr size_t MostCells = 64, MostBuffers = 16;
   const FunctionPlan& function = plan.functions[0];
   const TileOp& parallel = function.ops[0];
   const Stream& stream = function.streams[parallel.stream];
-  if (function.cells.size() > MostCells || function.buffer_count > MostBuffers) return std::nullopt;
-  uint64_t cells[MostCells];
-  std::copy(function.cells.begin(), function.cells.end(), cells);
-  for (const TilePlan::Word& scalar : plan.direct_scalars) cells[scalar.cell] = arguments[scalar.word];
-  BufferRef buffers[MostBuffers];
-  for (size_t i = 0; i < plan.buffer_words.size(); ++i) {
-    const uint64_t* words = arguments + plan.buffer_words[i];
-    buffers[i] = {reinterpret_cast<std::byte*>(words[0]), static_cast<int64_t>(words[1])};
-  }
-  const auto cell = [&](Slot slot) -> uint64_t& { return cells[function.slots[static_cast<size_t>(slot)].place]; };
-  const int64_t lo = static_cast<int64_t>(cell(parallel.a)), hi = static_cast<int64_t>(cell(parallel.b));
+  const auto value = [&](uint32_t cell) {
+    const int32_t word = plan.word_of_cell[cell];
+    return static_cast<int64_t>(word >= 0 ? arguments[word] : function.cells[cell]);
+  };
+  const int64_t lo = value(plan.direct_lo), hi = value(plan.direct_hi);
   if (lo >= hi) return 0;
   const int64_t trips = static_cast<int64_t>(static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo));
-  if (trips < 0) return std::nullopt;
-  cell(parallel.result) = static_cast<uint64_t>(lo);
-  const bool shared = parallel.threaded && run.threads != 1 && static_cast<double>(trips) * parallel.cost > LeastSharedWork;
-  if (!shared) {
-    if (RunStream(function, stream, plan.level, cells, buffers, trips, nullptr)) return 0;
-    return std::nullopt;
+  const bool may_share = run.threads != 1 && parallel.threaded;
+  if (trips < 0 || (may_share && static_cast<double>(trips) * parallel.cost > LeastSharedWork)) return std::nullopt;
+  std::byte* rows[MostRows];
+  for (size_t i = 0; i < stream.rows.size(); ++i) {
+    const Stream::Row& row = stream.rows[i];
+    const uint64_t* words = arguments + plan.buffer_words[static_cast<size_t>(row.buffer)];
+    if (!RowIsInside(lo, trips, static_cast<int64_t>(words[1]))) return std::nullopt;
+    rows[i] = reinterpret_cast<std::byte*>(words[0]) + lo * row.bytes;
   }
+  const Places places{function, stream, rows, function.cells.data(), plan.word_of_cell.data(), arguments, nullptr, 0};
+  if (RunResolved(places, plan.level, trips, trips, nullptr)) return 0;
   return std::nullopt;
 }
 
