@@ -76,7 +76,7 @@ Work WorkPerElement(const ir::Program& program) {
 Result<NormalForm> Normalize(const ir::Program& program, const Limits& limits) {
   NormalState state = TRY(ReadState(program));
   NormalForm form;
-  form.program = TRY(WriteState(program, state));
+  form.program = WriteState(program, state);
   TRY_VOID(ir::Check(form.program, limits));
   form.rewrites = state.terms.rewrites();
   form.before = WorkPerElement(program);
@@ -85,8 +85,8 @@ Result<NormalForm> Normalize(const ir::Program& program, const Limits& limits) {
     const NormalTerm& extent = state.terms[state.extent];
     if (extent.kind == NormalTerm::Kind::Param) form.extent = static_cast<uint32_t>(extent.words[0]);
   }
-  // A program that is its own normal form needs no conditions.
-  if (ir::ExactDigest(form.program) == ir::ExactDigest(program)) return form;
+  // A program that is its own normal form needs no conditions. Its work is then the same, which is cheaper to see.
+  if (form.before == form.after && ir::ExactDigest(form.program) == ir::ExactDigest(program)) return form;
   form.nonempty = state.nonempty;
   for (uint32_t written : state.written)
     for (uint32_t other : state.used)

@@ -25,7 +25,7 @@ struct NormalState {
 
 // With terms of other rules: for tests, which plant wrong ones.
 Result<NormalState> ReadState(const ir::Program& program, NormalTerms terms = NormalTerms());
-Result<ir::Program> WriteState(const ir::Program& source, NormalState& state);
+ir::Program WriteState(const ir::Program& source, NormalState& state);
 
 // The uniform value and the rest where a term is (own number == 0 ? value : rest).
 struct Headed {

@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "ir/builder.h"
-#include "ir/check.h"
 #include "optimize/normalize_state.h"
 
 namespace frazil::optimize {
@@ -22,7 +21,7 @@ class Writer {
   Writer(const ir::Program& source, NormalState& state)
       : source_(source.entry_function()), state_(state), terms_(state.terms), builder_(program_, source_.name, {}, {}) {}
 
-  Result<ir::Program> Run() {
+  ir::Program Run() {
     Declare();
     for (const auto& [param, term] : state_.buffers) {
       const TermId before = terms_.Leaf(Kind::Slot, terms_[term].result, param);
@@ -44,7 +43,6 @@ class Writer {
       builder_.Store(builder_.Param(heads_[k].first), Uniform(Zero()), values[k]);
     builder_.Return({});
     builder_.Finish();
-    TRY_VOID(ir::Check(program_));
     return std::move(program_);
   }
 
@@ -282,6 +280,6 @@ class Writer {
 
 }  // namespace
 
-Result<ir::Program> WriteState(const ir::Program& source, NormalState& state) { return Writer(source, state).Run(); }
+ir::Program WriteState(const ir::Program& source, NormalState& state) { return Writer(source, state).Run(); }
 
 }  // namespace frazil::optimize

@@ -342,7 +342,7 @@ TEST(NormalFormTheory, PlantedWrongRulesAreFound) {
       for (uint64_t k = random.Below(4) + 1; k > 0; --k) text += (text.empty() ? "" : " . ") + alphabet[random.Below(alphabet.size())];
       const ir::Program program = *circuits::ParseCircuit(text);
       optimize::NormalState state = *optimize::ReadState(program, NormalTerms(rules, false));
-      const ir::Program fused = *optimize::WriteState(program, state);
+      const ir::Program fused = optimize::WriteState(program, state);
       found = After(program, 4, 3, static_cast<uint64_t>(tried)) != After(fused, 4, 3, static_cast<uint64_t>(tried));
     }
     EXPECT_TRUE(found) << row.name;
