@@ -1,15 +1,17 @@
-// Writes docs/ir.md from ops.def, so that the manual cannot lag behind the table. The test docs.ir compares
-// the file in the tree with what this prints.
+// Writes docs/ir.md from ops.def and, asked for `isa`, docs/isa.md from instructions.def, so that the manuals cannot lag
+// behind the tables. The tests docs.manual and docs.isa compare the files in the tree with what this prints.
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "base/limits.h"
 #include "base/result.h"
 #include "ir/attributes.h"
 #include "ir/op.h"
 #include "ir/program.h"
+#include "isa.h"
 
 namespace frazil {
 namespace {
@@ -104,7 +106,11 @@ void PrintDiagnostics() {
 }  // namespace
 }  // namespace frazil
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "isa") {
+    fmt::print("{}", frazil::IsaManual());
+    return 0;
+  }
   fmt::print("# The IR, version {}\n\n<!-- Made by tools/manual from src/ir/ops.def; do not edit. -->\n\n"
              "The text form is in [frz.md](frz.md), the meaning in [semantics.md](semantics.md), the math "
              "functions and their measured accuracy in [prelude.md](prelude.md).\n\n",

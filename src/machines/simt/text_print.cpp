@@ -126,6 +126,22 @@ void PrintHead(const Module& module, std::string& out) {
   if (module.lines.empty()) out += ".loc none\n";
 }
 
+std::string TypesText(ir::ScalarSet types) {
+  struct Family {
+    ir::ScalarSet set;
+    std::string_view name;
+  };
+  constexpr Family Families[] = {{(1u << TypeCount) - 1, "all"}, {ir::sets::Fixed, "integers"}, {ir::sets::SInt, "signed"},
+                                 {ir::sets::Float, "floats"}};
+  std::string text;
+  auto add = [&](std::string_view name) { text += fmt::format("{}{}", text.empty() ? "" : ", ", name); };
+  for (const Family& family : Families)
+    if ((types & family.set) == family.set) add(family.name), types &= ~family.set;
+  for (int t = 0; t < TypeCount; ++t)
+    if (ir::Contains(types, static_cast<Type>(t))) add(TypeName(static_cast<Type>(t)));
+  return text;
+}
+
 }  // namespace
 
 std::string PrintInstruction(const Instruction& i) {
@@ -161,13 +177,11 @@ std::string Print(const Module& module) {
 std::string InstructionTable() {
   std::string out = "| instruction | types | traps | IR | meaning |\n|---|---|---|---|---|\n";
   for (const InstructionInfo& info : AllInstructions()) {
-    std::string types, traps;
-    for (int t = 0; t < TypeCount; ++t)
-      if (ir::Contains(info.types, static_cast<Type>(t))) types += fmt::format("{}{}", types.empty() ? "" : " ", TypeName(static_cast<Type>(t)));
-    if (info.types == (1u << TypeCount) - 1) types = "all";
+    std::string types = TypesText(info.types), traps, meaning;
+    for (char c : info.meaning) meaning += c == '|' ? std::string("\\|") : std::string(1, c);
     for (int t = 0; t < ir::TrapCount; ++t)
       if (info.traps >> t & 1) traps += fmt::format("{}{}", traps.empty() ? "" : ", ", ir::TrapName(static_cast<ir::Trap>(t)));
-    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.mnemonic, types, traps, info.op ? ir::Info(*info.op).mnemonic : "", info.meaning);
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.mnemonic, types, traps, info.op ? ir::Info(*info.op).mnemonic : "", meaning);
   }
   out += "\n| pseudo-instruction | meaning |\n|---|---|\n";
   for (const PseudoInfo& info : PseudoInstructions()) out += fmt::format("| `{}` | {} |\n", info.form, info.meaning);
