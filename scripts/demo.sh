@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The product in a minute: a sentence answered, one program through every stage, the same bits on every
-# target, a program that sets, and a store that is tampered with. Each line that starts with `$` is a command you can type yourself.
+# target, a program that sets, a store that is tampered with, a Python kernel that becomes a C++ function, a circuit. Each
+# line that starts with `$` is a command you can type yourself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 frazil=build/release/bin/frazil
@@ -31,7 +32,7 @@ done
 
 title "3. The same program, the same bits, on every target"
 answers=()
-for target in interp wasm c native; do
+for target in interp isa wasm c native; do
   show run examples/logistic.frz 3.9 0.5 1000 --target "$target"
   answers+=("$("$frazil" run examples/logistic.frz 3.9 0.5 1000 --target "$target")")
 done
@@ -67,3 +68,47 @@ done
 title "8. Do two programs mean the same?"
 show verify examples/average.frz examples/average_again.frz
 show verify examples/average.frz examples/average_wrong.frz || true  # refuted: exit code 2
+
+title "9. A Python kernel, run at once: portable instructions on the tile interpreter, no compiler"
+echo "\$ cat examples/kernels/saxpy.py"
+cat examples/kernels/saxpy.py
+echo
+show kernel run examples/kernels/saxpy.py --bind "a=2,x=iota:1000000,y=ones:1000000"
+show emit examples/kernels/saxpy.py --to isa
+
+title "10. The same kernel ahead of time: a C++ function with its machine code, verified, linked without any compiler"
+out=$store/kernels
+show build examples/kernels/saxpy.py examples/kernels/mandelbrot.py --embed "$out" --name my_ops
+cat >"$out/main.cpp" <<'CPP'
+#include <cstdio>
+#include <vector>
+
+#include "my_ops.hpp"
+
+int main() {
+  std::vector<float> x(8, 1.0f), y(8, 2.0f);
+  if (!my_ops::saxpy(2.0f, x, y)) return 1;  // n is the common length
+  std::vector<unsigned> picture(78 * 66);
+  if (!my_ops::mandelbrot(picture, 78, 66, -2.1f, -1.2f, 0.036f, 64)) return 1;
+  std::printf("y[0] = %g\n", y[0]);
+  for (int row = 0; row < 66; row += 3) {
+    for (int column = 0; column < 78; ++column) std::putchar(" .:-=+*#%@"[picture[row * 78 + column] * 9 / 64]);
+    std::putchar('\n');
+  }
+}
+CPP
+echo "\$ cat main.cpp"
+cat "$out/main.cpp"
+clang++-22 -std=c++20 -O2 -Isrc -I"$out" "$out/main.cpp" "$out/my_ops.cpp" build/release/libfrazil_embed.a \
+  build/release/libfrazil_base.a -lfmt -lpthread -o "$out/main"
+echo "\$ ./main"
+"$out/main"
+
+title "11. A circuit, its normal form, and a kernel as a circuit"
+echo "\$ cat examples/chain.cir"
+cat examples/chain.cir
+show emit examples/chain.cir --to circuit
+show emit kernels/activation/sigmoid.py --to circuit
+
+title "12. What lanes do to each other"
+show kernel run examples/kernels/racy.py --bind x=ones:8 --sanitize || true  # exit code 1: a race is found
