@@ -19,7 +19,8 @@ using Kind = NormalTerm::Kind;
 class Reader {
  public:
   Reader(const ir::Program& program, NormalTerms terms)
-      : function_(program.entry_function()), state_{.terms = std::move(terms)}, terms_(state_.terms) {}
+      : function_(program.entry_function()), state_{.terms = std::move(terms)}, terms_(state_.terms),
+        values_(function_.values.size(), NoTerm) {}
 
   Result<NormalState> Run() {
     if (!function_.results.empty()) return Refuse("the program returns values", {});
@@ -56,9 +57,9 @@ class Reader {
   }
 
   Result<TermId> Term(const Inst& inst, uint32_t operand) const {
-    const auto found = values_.find(function_.operand(inst, operand).index);
-    if (found == values_.end()) return Refuse(inst, "an operand is neither a scalar nor a whole buffer");
-    return found->second;
+    const TermId term = values_[function_.operand(inst, operand).index];
+    if (term == NoTerm) return Refuse(inst, "an operand is neither a scalar nor a whole buffer");
+    return term;
   }
   void Define(const Inst& inst, TermId term) { values_[ir::Function::result_of(inst).index] = term; }
 
@@ -182,7 +183,7 @@ class Reader {
     if (shape.empty()) return {};
     if (shape.size() != 1 || !shape[0].is_symbol()) return Refuse(inst, "a shape other than the extent");
     const ValueId param = function_.param(shape[0].param());
-    TRY_VOID(SetExtent(inst, values_.at(param.index)));
+    TRY_VOID(SetExtent(inst, values_[param.index]));
     state_.extent_param = shape[0].param();
     return {};
   }
@@ -261,7 +262,7 @@ class Reader {
   NormalState state_;
   NormalTerms& terms_;
   TermId index_ = NoTerm, zero_ = NoTerm, first_ = NoTerm;
-  std::map<uint32_t, TermId> values_;    // scalars and tensors, by value
+  std::vector<TermId> values_;           // scalars and tensors, by value
   std::map<uint32_t, TermId> memory_;    // by value of a buffer
   std::map<uint32_t, uint32_t> params_;  // by value of a buffer parameter: its ordinal
   std::map<uint32_t, uint32_t> by_param_;

@@ -117,7 +117,11 @@ class Writer {
       if (uniform_.contains(id)) continue;
       if (!ready) {
         open.emplace_back(id, true);
-        const std::vector<TermId> needs = terms_[id].kind == Kind::Reduce ? UniformParts(ReducedTerm(id)) : terms_[id].children;
+        std::vector<TermId> needs = terms_[id].children;
+        if (terms_[id].kind == Kind::Reduce) {
+          const TermId reduced = ReducedTerm(id);
+          needs = UniformParts(std::span(&reduced, 1));
+        }
         for (auto it = needs.rbegin(); it != needs.rend(); ++it) open.emplace_back(*it, false);
         continue;
       }
@@ -150,9 +154,9 @@ class Writer {
     return builder_.Emit(term.op, term.type, operands, results, term.words)[0];
   }
 
-  // The largest uniform parts of an element's term, in order of their first use.
-  std::vector<TermId> UniformParts(TermId root) const {
-    std::vector<TermId> open = {root}, parts;
+  // The largest uniform parts of elements' terms, in order of their first use.
+  std::vector<TermId> UniformParts(std::span<const TermId> roots) const {
+    std::vector<TermId> open(roots.rbegin(), roots.rend()), parts;
     std::unordered_set<TermId> seen;
     while (!open.empty()) {
       const TermId id = open.back();
@@ -191,8 +195,9 @@ class Writer {
 
   void WritePass() {
     if (elements_.empty()) return;
-    for (const auto& [param, element] : elements_)
-      for (TermId part : UniformParts(element)) Uniform(part);
+    std::vector<TermId> roots;
+    for (const auto& [param, element] : elements_) roots.push_back(element);
+    for (TermId part : UniformParts(roots)) Uniform(part);
     const ValueId zero = Uniform(Zero()), extent = Uniform(state_.extent);
     builder_.Parallel(zero, extent, [&](ValueId i) {
       Written written;

@@ -116,6 +116,14 @@ std::map<std::string, exec::Value> Run(const ir::Program& program, uint64_t seed
 void ExpectSame(const ir::Program& program, const circuits::CircuitText& circuit, uint64_t seed, const std::string& text) {
   const Result<ir::Program> back = circuits::ParseCircuit(circuit.text);
   ASSERT_TRUE(back) << circuit.text << ": " << back.error().ToString();
+  // The same normal form, where it has the same parameters.
+  const ir::Function &a = back->entry_function(), &b = program.entry_function();
+  bool same = a.param_count() == b.param_count();
+  for (uint32_t i = 0; same && i < a.param_count(); ++i) same = a.param_type(i) == b.param_type(i);
+  if (same) {
+    EXPECT_EQ(ir::ExactDigest(optimize::Normalize(*back)->program), ir::ExactDigest(optimize::Normalize(program)->program))
+        << text << " as " << circuit.text;
+  }
   const std::map<std::string, exec::Value> expected = Run(program, seed), got = Run(*back, seed);
   for (const auto& [name, value] : expected)
     if (const auto found = got.find(name); found != got.end())

@@ -111,10 +111,19 @@ class Reverse {
       if (taken_.insert(SlotOf(static_cast<uint8_t>(c))).second) return SlotOf(static_cast<uint8_t>(c));
     return Refuse("the program needs more slots than there are classes", {});
   }
+  // Fresh: zero when the program starts.
   Result<SlotId> Scratch() {
     const SlotId slot = TRY(FreeSlot());
     result_.phrase.scratch.push_back(SigilOf(slot));  // free classes ascend
     return slot;
+  }
+
+  // For a value of the pass in hand: scratch that nobody needs any more may be used again.
+  Result<SlotId> Temporary(size_t needed_from) {
+    for (SlotId slot : temporaries_)
+      if (!kept_.contains(slot) && Needed(slot, needed_from).empty()) return slot;
+    temporaries_.push_back(TRY(Scratch()));
+    return temporaries_.back();
   }
 
   static Sigil SigilOf(SlotId slot) {
@@ -220,6 +229,7 @@ class Reverse {
       return {};
     }
     if (yielded->kind != Kind::Element) return Refuse(inst, "yields no element");
+    kept_.insert(yielded->slot);
     Define(inst, {Kind::Whole, yielded->slot, versions_[yielded->slot]});
     return {};
   }
@@ -285,6 +295,9 @@ class Reverse {
     if (!IsZeroIndex(function_.operand(inst, 0))) return Refuse(inst, "a pass starts at element 0");
     TRY_VOID(SetExtent(inst, function_.operand(inst, 1)));
     const ir::Region& region = function_.region(ir::Function::region_of(inst, 0));
+    std::erase_if(known_, [](const auto& entry) {  // elements of passes before this one
+      return entry.second.kind == Kind::Element || entry.second.kind == Kind::Number;
+    });
     known_[ir::Function::param_of(region, 0).index] = {Kind::Number};
     body_ = region.insts;
     FindLastUses();
@@ -367,11 +380,11 @@ class Reverse {
     return {};
   }
 
-  // Values in the slot that somebody uses after this place.
-  std::vector<uint32_t> Needed(SlotId slot, size_t after) {
+  // Values in the slot that somebody uses from this place on.
+  std::vector<uint32_t> Needed(SlotId slot, size_t from) {
     std::vector<uint32_t> needed;
     for (const auto& [value, known] : known_)
-      if (known.kind == Kind::Element && known.slot == slot && Unchanged(known) && LastUse(value) > after) needed.push_back(value);
+      if (known.kind == Kind::Element && known.slot == slot && Unchanged(known) && LastUse(value) >= from) needed.push_back(value);
     return needed;
   }
 
@@ -383,8 +396,8 @@ class Reverse {
     if (known == nullptr) return Refuse(inst, "the value is uniform; circuits have no scalars");
     const SlotId home = TRY(InSlot(inst, 2));
     if (home == slot) return {};
-    if (const std::vector<uint32_t> needed = Needed(slot, at_); !needed.empty()) {
-      const SlotId kept = TRY(Scratch());
+    if (const std::vector<uint32_t> needed = Needed(slot, at_ + 1); !needed.empty()) {
+      const SlotId kept = TRY(Temporary(at_));
       Emit(Generator::Copy, 0, slot, {}, kept);
       for (uint32_t moved : needed) known_[moved] = {Kind::Element, kept, versions_[kept]};
     }
@@ -446,7 +459,7 @@ class Reverse {
       const Inst& store = function_.inst(body_[k]);
       if (store.op != Op::Store || function_.operand(store, 2) != value) continue;
       const auto slot = slots_.find(function_.operand(store, 0).index);
-      if (slot == slots_.end() || !Needed(slot->second, at_).empty()) continue;
+      if (slot == slots_.end() || !Needed(slot->second, at_ + 1).empty()) continue;
       bool touched = false;
       for (size_t j = at_ + 1; j < k; ++j) {
         const Inst& between = function_.inst(body_[j]);
@@ -455,7 +468,7 @@ class Reverse {
       }
       if (!touched) return slot->second;
     }
-    return Scratch();
+    return Temporary(at_ + 1);
   }
 
   void Placed(const Inst& inst, SlotId slot) { Define(inst, {Kind::Element, slot, versions_[slot]}); }
@@ -574,6 +587,8 @@ class Reverse {
   std::vector<Operation> operations_;
   std::map<uint32_t, SlotId> slots_;  // by value of a buffer
   std::set<SlotId> taken_;
+  std::vector<SlotId> temporaries_;  // scratch of passes
+  std::set<SlotId> kept_;            // of these, what is needed beyond its pass
   std::map<SlotId, uint64_t> versions_;
   std::map<uint32_t, Known> known_;
   ValueId extent_;
