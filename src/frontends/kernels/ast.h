@@ -153,15 +153,17 @@ struct KernelTree {
 // Mistakes, in the order they were found.
 class Errors {
  public:
+  explicit Errors(std::string_view file) : file_(file) {}
   void Add(Location location, std::string message, std::string hint = "", Diag diag = Diag::BadKernel) {
     if (list_.size() < MaxErrors) list_.push_back({diag, std::move(message), location, {}, std::move(hint)});
   }
   bool any() const { return !list_.empty(); }
   // The first with its place; the others follow in its message, one on each line.
-  Error Take(std::string_view file);
+  Error Take();
 
  private:
   static constexpr size_t MaxErrors = 20;
+  std::string file_;
   std::vector<Error> list_;
 };
 

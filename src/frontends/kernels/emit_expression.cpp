@@ -84,8 +84,9 @@ ir::ValueId Emitter::At(Expr* e, Scalar type) {
     case ExprKind::Literal:
       return Constant(e, type);
     case ExprKind::Var:
-      CHECK(values_[e->id].valid());
-      return values_[e->id];
+      // Only after a mistake, when statements are no longer emitted, a variable may have no value.
+      CHECK(values_[e->id].valid() || errors_.any());
+      return values_[e->id].valid() ? values_[e->id] : Zero(ir::Type::Of(type));
     case ExprKind::Param:
       return builder_.Param(e->id);
     case ExprKind::Binary:

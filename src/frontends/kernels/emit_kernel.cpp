@@ -78,6 +78,7 @@ void Emitter::EmitPass(const LaunchPlan& plan) {
 }
 
 void Emitter::EmitFlat(const LaunchPlan& plan, uint32_t dim) {
+  in_lanes_ |= dim == 0;
   if (dim == 0) return Emit(plan.body);
   uint32_t d = dim - 1;
   builder_.SetLocation(plan.bounds[d] != nullptr ? plan.bounds[d]->location : tree_.location);
@@ -211,7 +212,7 @@ Result<ir::Program> EmitKernel(KernelTree& tree, Errors& errors, const Limits& l
     Emitter(tree, errors, again, first.wanted_indices()).Run(plans);
     program = std::move(again);
   }
-  if (errors.any()) return std::unexpected(errors.Take(""));
+  if (errors.any()) return std::unexpected(errors.Take());
   TRY_VOID(ir::Check(program, limits));
   return program;
 }

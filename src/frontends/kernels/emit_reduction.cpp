@@ -42,6 +42,7 @@ void Emitter::EmitReduction(const LaunchPlan& plan, const Reduction& reduction) 
   bool is_fused = CostOfBlock(plan.body) <= MaxFusedCost;
   builder_.SetLocation(reduction.location);
   ValueId zero = Index(0);
+  ValueId address = Uniform(reduction.index, Scalar::Index);
   ValueId scratch;
   if (!is_fused) {
     scratch = builder_.Alloc(type, builder_.Binary(Op::Max, bound, zero));
@@ -57,7 +58,6 @@ void Emitter::EmitReduction(const LaunchPlan& plan, const Reduction& reduction) 
       return is_fused ? LaneValue(plan, reduction, i) : builder_.Load(scratch, i);
     });
     builder_.SetLocation(reduction.location);
-    ValueId address = Uniform(reduction.index, Scalar::Index);
     ValueId old = builder_.Load(arrays_[reduction.array], address);
     builder_.Store(arrays_[reduction.array], address, builder_.Binary(ops[kind], old, result));
     return Values();

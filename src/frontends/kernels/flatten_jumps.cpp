@@ -53,7 +53,7 @@ Block Joined(const Block& a, std::span<Stmt* const> b) {
 
 class Flattener {
  public:
-  explicit Flattener(KernelTree& tree) : tree_(tree) {}
+  Flattener(KernelTree& tree, Errors& errors) : tree_(tree), errors_(errors) {}
 
   void Function(Block& body) {
     return_flag_.reset();
@@ -64,6 +64,13 @@ class Flattener {
   }
 
  private:
+  // Every early exit nests what follows it.
+  static constexpr int MaxDepth = 1000;
+  struct Deeper {
+    explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
+    ~Deeper() { --depth_; }
+    int& depth_;
+  };
   struct Loop {
     std::optional<uint32_t> continue_flag, break_flag;
   };
@@ -115,6 +122,13 @@ class Flattener {
   // `at_end`: nothing follows before the end of the loop's body (or, outside of loops, of the function).
   Block Flatten(std::span<Stmt* const> in, bool at_end) {
     Block out;
+    Deeper deeper(depth_);
+    if (depth_ > MaxDepth) {
+      if (!errors_.any())
+        errors_.Add(in.empty() ? Location() : in[0]->location, "too many early exits follow each other", "use a loop",
+                    Diag::LimitReached);
+      return out;
+    }
     for (size_t k = 0; k < in.size(); ++k) {
       Stmt* stmt = in[k];
       std::span<Stmt* const> rest = in.subspan(k + 1);
@@ -213,6 +227,8 @@ class Flattener {
   }
 
   KernelTree& tree_;
+  Errors& errors_;
+  int depth_ = 0;
   std::optional<uint32_t> return_flag_;
   Loop* loop_ = nullptr;
   uint8_t last_leaves_ = 0;
@@ -220,8 +236,8 @@ class Flattener {
 
 }  // namespace
 
-void FlattenJumps(KernelTree& tree) {
-  Flattener flattener(tree);
+void FlattenJumps(KernelTree& tree, Errors& errors) {
+  Flattener flattener(tree, errors);
   for (Block& pass : tree.passes) flattener.Function(pass);
   size_t count = tree.exprs.size();
   for (size_t i = 0; i < count; ++i)

@@ -21,8 +21,16 @@ void Inference::Run() {
 }
 
 void Inference::Fixpoint() {
+  // A round brings types one step against the order of assignments; more than this is no program somebody wrote.
+  constexpr uint64_t MaxWork = 20'000'000;
+  uint64_t work = 0;
   for (bool changed = true; changed;) {
     changed = false;
+    work += tree_.exprs.size();
+    if (work > MaxWork) {
+      errors_.Add(tree_.location, "types of variables depend on each other in too many steps", "", Diag::LimitReached);
+      return;
+    }
     for (Local& local : tree_.locals) {
       ValueType type = local.declared;
       if (type.kind == ValueType::Unknown) {
@@ -77,6 +85,7 @@ void Inference::Visit(Stmt& stmt) {
         if (!type.is_int() && type.kind != ValueType::Nothing)
           Say(bound->location, fmt::format("range takes integers, not {}", TypeName(type)), "cast it: int(x)");
       }
+      CheckLiterals(nullptr, ValueType::Of(Scalar::Index), {stmt.args[0], stmt.args[1], stmt.args[2]});
       if (stmt.args[2]->kind == ExprKind::Literal && stmt.args[2]->literal.integer == 0)
         Say(stmt.args[2]->location, "the step of a range must not be 0");
       if (!MayAssign(ValueType::Of(Scalar::Index), tree_.locals[stmt.local].type.scalar))

@@ -9,14 +9,14 @@
 
 namespace frazil::frontends::kernels {
 
-Error Errors::Take(std::string_view file) {
+Error Errors::Take() {
   Error first = std::move(list_[0]);
-  first.file = file;
+  first.file = file_;
   if (list_.size() == 1) return first;
   if (!first.hint.empty()) first.message += fmt::format(" ({})", first.hint);
   first.hint.clear();
   for (size_t i = 1; i < list_.size(); ++i) {
-    list_[i].file = file;
+    list_[i].file = file_;
     first.message += "\n" + list_[i].ToString();
   }
   return first;
@@ -26,14 +26,15 @@ namespace {
 
 Result<Kernel> ParseKernel(const JsonTree& json, const JsonNode& node, const Limits& limits, std::string_view file) {
   KernelTree tree;
-  Errors errors;
+  Errors errors(file);
   ReadKernel(json, node, limits, tree, errors);
   if (!errors.any()) CheckAssigned(tree, errors);
-  if (errors.any()) return std::unexpected(errors.Take(file));
-  FlattenJumps(tree);
-  FoldConstants(tree);
-  InferTypes(tree, errors);
-  if (errors.any()) return std::unexpected(errors.Take(file));
+  if (!errors.any()) FlattenJumps(tree, errors);
+  if (!errors.any()) {
+    FoldConstants(tree);
+    InferTypes(tree, errors);
+  }
+  if (errors.any()) return std::unexpected(errors.Take());
   Result<ir::Program> program = EmitKernel(tree, errors, limits);
   if (!program) {
     program.error().file = file;

@@ -14,7 +14,7 @@ void CheckAssigned(KernelTree& tree, Errors& errors);
 
 // 2. break, continue and return become flags and conditions; what comes after an `if` that leaves goes into its else.
 //    After this there are no Break, Continue, Return.
-void FlattenJumps(KernelTree& tree);
+void FlattenJumps(KernelTree& tree, Errors& errors);
 
 // 3. Constant expressions become literals.
 void FoldConstants(KernelTree& tree);

@@ -12,10 +12,13 @@ Block Reader::ReadBlock(const JsonNode* body) {
     BadSchema(*body, "a block must be an array of statements");
     return block;
   }
+  // Functions and shared memory are known to the end of the block in which they are made.
+  size_t names = scope_->names.size();
   for (const JsonNode& node : JsonChildren(*body)) {
     if (TooLarge(node)) break;
     Statement(node, block);
   }
+  scope_->names.resize(names);
   return block;
 }
 

@@ -73,3 +73,12 @@ def sum_and_store(x: DeviceArray[f64], y: DeviceArray[f64], s: DeviceArray[f64],
         y[i] = x[i] * 2
         atomic_add(s, 0, y[i])
 #: sum_and_store x=ramp(5000) y=zeros(5000) s=[0] n=5000
+
+
+def uniform_address(x: DeviceArray[f64], s: DeviceArray[f64], m: DeviceArray[f64], n: u32, k: i32):
+    i = get_global_id()
+    at = k - 1
+    if i < n:
+        atomic_add(s, at, x[i])
+        atomic_max(m, at + 1, x[i])
+#: uniform_address x=ramp(70) s=[0,1,2] m=[5,6,7] n=70 k=2

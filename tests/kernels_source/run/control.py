@@ -236,3 +236,51 @@ def gcd(a: DeviceArray[u32], b: DeviceArray[u32], out: DeviceArray[u32], n: u32)
             x, y = y, x % y
         out[i] = x
 #: gcd a=small(40) b=small(40) out=zeros(40) n=40
+
+
+def index_in_branches(x: DeviceArray[i32], n: u32, k: u32):
+    if n > 3:
+        x[k] = 1
+    else:
+        x[n] = 2
+    x[k + 1] = x[n]
+#: index_in_branches x=ramp(12) n=5 k=7 @ once=1
+#: index_in_branches x=ramp(12) n=2 k=7 @ once=1
+
+
+def cast_ids(x: DeviceArray[i32], n: int):
+    i = int(get_global_id())
+    if i < n:
+        x[i] = i * i
+#: cast_ids x=zeros(40) n=33
+
+
+def many_exits(x: DeviceArray[i32], out: DeviceArray[i32], n: u32):
+    i = get_global_id()
+    if i < n:
+        v = x[i]
+        s = 0
+        for j in range(6):
+            if v == 1:
+                break
+            if v % 7 == 0:
+                s += 1
+                if j > 3:
+                    s += 10
+                    continue
+                v -= 2
+            elif v % 5 == 0:
+                if s > 20:
+                    out[i] = s
+                    return
+                s += 5
+                v += 3
+                continue
+            else:
+                v = v // 2
+            if v < -3:
+                s -= 1
+                break
+            s += v
+        out[i] = s * 100 + v
+#: many_exits x=small(80) out=zeros(80) n=80
