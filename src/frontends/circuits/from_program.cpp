@@ -63,14 +63,16 @@ class Reverse {
  private:
   // What a value is. Whole: all elements of a slot, as a tensor. Folded: a reduction of a slot. Shifted, Power and
   // PowerSum are the parts of a softmax; Bits and MarkedBits those of a mark.
-  enum class Kind : uint8_t { Constant, Number, Element, Whole, Folded, Shifted, Power, Powers, PowerSum, Bits, MarkedBits };
+  enum class Kind : uint8_t { Constant, Number, IsFirst, Element, Whole, Folded, Shifted, Power, Powers, PowerSum, Bits, MarkedBits };
   struct Known {
     Kind kind;
     SlotId slot = 0;
     uint64_t version = 0;      // of the slot, when the value was made
     ir::ReduceKind fold = {};  // Folded
     uint64_t word = 0;         // Constant
-    uint32_t value = 0;        // Bits, MarkedBits, Shifted, Power: the element below
+    uint32_t value = 0;        // Bits, MarkedBits: the element below
+    SlotId origin = 0;         // Folded: the slot that was reduced, if `slot` is a copy of it
+    uint64_t origin_version = 0;
   };
 
   static std::unexpected<Error> Refuse(std::string why, Location where) { return Fail(Diag::NotACircuit, std::move(why), where); }
@@ -247,7 +249,7 @@ class Reverse {
     if (whole->kind != Kind::Whole) return Refuse(inst, "of something that is no slot");
     if (fold != ir::ReduceKind::Sum && fold != ir::ReduceKind::Min && fold != ir::ReduceKind::Max)
       return Refuse(inst, "reduce has the variants sum, min and max");
-    Known folded{Kind::Folded, whole->slot, whole->version, fold};
+    Known folded{Kind::Folded, whole->slot, whole->version, fold, 0, 0, whole->slot, whole->version};
     if (IsStoredLate(inst, whole->slot)) {
       folded.slot = TRY(Scratch());
       Emit(Generator::Copy, 0, whole->slot, {}, folded.slot);
@@ -282,11 +284,16 @@ class Reverse {
     if (!IsZeroIndex(function_.operand(inst, 1))) return Refuse(inst, "outside of a pass only element 0 is written");
     const Known* folded = Find(inst, 2);
     if (folded == nullptr || folded->kind != Kind::Folded) return Refuse(inst, "the value is no reduction of a slot");
-    if (!Unchanged(*folded)) return Refuse(inst, "the slot changes between its reduction and the store");
-    const ReduceVariant variant = folded->fold == ir::ReduceKind::Sum   ? ReduceVariant::Sum
-                                  : folded->fold == ir::ReduceKind::Min ? ReduceVariant::Min
-                                                                        : ReduceVariant::Max;
-    Emit(Generator::Reduce, static_cast<uint8_t>(variant), folded->slot, {}, TRY(SlotOfBuffer(inst)));
+    const Known kept = *folded;
+    return EmitReduce(inst, kept, TRY(SlotOfBuffer(inst)));
+  }
+
+  Result<void> EmitReduce(const Inst& inst, const Known& folded, SlotId destination) {
+    if (!Unchanged(folded)) return Refuse(inst, "the slot changes between its reduction and the store");
+    const ReduceVariant variant = folded.fold == ir::ReduceKind::Sum   ? ReduceVariant::Sum
+                                  : folded.fold == ir::ReduceKind::Min ? ReduceVariant::Min
+                                                                       : ReduceVariant::Max;
+    Emit(Generator::Reduce, static_cast<uint8_t>(variant), folded.slot, {}, destination);
     return {};
   }
 
@@ -480,7 +487,7 @@ class Reverse {
       return {};
     }
     if (inst.regions.count != 0 || inst.results.count != 1) return Refuse(inst, "no generator does this");
-    if (TRY(PartOfMark(inst)) || TRY(PartOfSoftmax(inst))) return {};
+    if (TRY(PartOfMark(inst)) || TRY(PartOfSoftmax(inst)) || TRY(PartOfHead(inst))) return {};
     for (const Unary& unary : Unaries) {
       if (unary.op != inst.op) continue;
       const SlotId source = TRY(InSlot(inst, 0)), place = TRY(PlaceFor(inst));
@@ -560,13 +567,36 @@ class Reverse {
     return true;
   }
 
+  // (own number == 0 ? reduction : element): the element's slot, and the reduction to it.
+  Result<bool> PartOfHead(const Inst& inst) {
+    if (inst.op == Op::Eq) {
+      const Known *index = Find(inst, 0), *zero = Find(inst, 1);
+      if (index != nullptr && zero != nullptr && index->kind == Kind::Constant) std::swap(index, zero);
+      if (index == nullptr || zero == nullptr || index->kind != Kind::Number || zero->kind != Kind::Constant || zero->word != 0)
+        return false;
+      Define(inst, {Kind::IsFirst});
+      return true;
+    }
+    if (inst.op != Op::Select) return false;
+    const Known *first = Find(inst, 0), *folded = Find(inst, 1);
+    if (first == nullptr || folded == nullptr || first->kind != Kind::IsFirst || folded->kind != Kind::Folded) return false;
+    const Known head = *folded;
+    const SlotId rest = TRY(InSlot(inst, 2));
+    SlotId place = TRY(PlaceFor(inst));
+    if (place == head.slot && place != rest) place = TRY(Scratch());  // the copy would overwrite what is reduced
+    if (place != rest) Emit(Generator::Copy, 0, rest, {}, place);
+    TRY_VOID(EmitReduce(inst, head, place));
+    Placed(inst, place);
+    return true;
+  }
+
   // sub of the greatest, exp, div by the sum of these.
   Result<bool> PartOfSoftmax(const Inst& inst) {
     const Known* left = inst.operands.count > 0 ? Find(inst, 0) : nullptr;
     const Known* right = inst.operands.count > 1 ? Find(inst, 1) : nullptr;
     if (left == nullptr) return false;
     if (inst.op == Op::Sub && right != nullptr && left->kind == Kind::Element && right->kind == Kind::Folded &&
-        right->fold == ir::ReduceKind::Max && right->slot == left->slot && right->version == left->version) {
+        right->fold == ir::ReduceKind::Max && right->origin == left->slot && right->origin_version == left->version) {
       Define(inst, {Kind::Shifted, left->slot, left->version});
       return true;
     }
