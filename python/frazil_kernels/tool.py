@@ -146,8 +146,10 @@ class Module:
         self.not_constant = set()
         self.modules = set()   # imported modules
         self.renamed = {}      # from m import a as b: b -> a
+        self.callers = {}      # name -> functions that call it
         for statement in tree.body:
             self.add(statement)
+        self.find_callers()
 
     def add(self, statement):
         if isinstance(statement, ast.FunctionDef):
@@ -184,14 +186,11 @@ class Module:
     def error(self, node, message, hint=""):
         self.errors.append(SourceError(node.lineno, node.col_offset + 1, message, hint))
 
-    def is_called_elsewhere(self, name):
+    def find_callers(self):
         for function in self.functions.values():
-            if function.name == name:
-                continue
             for node in ast.walk(function):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
-                    return True
-        return False
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                    self.callers.setdefault(node.func.id, set()).add(function.name)
 
     def is_kernel(self, function):
         """By its annotations and its body: it takes an array, promises no value, and nobody here calls it."""
@@ -201,7 +200,7 @@ class Module:
             return False
         promises_value = function.returns is not None and not (
             isinstance(function.returns, ast.Constant) and function.returns.value is None)
-        return not promises_value and not self.is_called_elsewhere(function.name)
+        return not promises_value and not self.callers.get(function.name, set()) - {function.name}
 
     def kernels(self):
         found = []
