@@ -1,6 +1,6 @@
 // Makes what a GPU machine needs: PTX of test programs, of random programs, of digest programs and of benchmarks.
 //
-//   frazil-gpu-bundle OUT [--programs FOLDER] [--random COUNT] [--sweeps] [--benches]
+//   frazil-gpu-bundle OUT [--programs FOLDER] [--kernels FOLDER] [--random COUNT] [--sweeps] [--benches]
 //   frazil-gpu-bundle OUT --digests [NAME...]     digests by native code of this machine, over all 2^32 inputs
 //   frazil-gpu-bundle OUT --sample [NAME...]      by every native level, the interpreter and WASM, some blocks: compared
 #include <fmt/format.h>
@@ -19,6 +19,7 @@
 #include "digest.h"
 #include "exec/generator.h"
 #include "exec/interpreter.h"
+#include "frontends/kernels/kernels.h"
 #include "ir/text.h"
 #include "targets/cuda/cuda.h"
 #include "targets/native/native.h"
@@ -82,6 +83,23 @@ class Bundle {
       if (seed % 3 == 2) options.types = ir::sets::Fixed | ir::sets::Bool;
       options.allow_traps = seed % 2 == 0;
       Add(exec::Generate(options), fmt::format("random/{}", seed));
+    }
+  }
+
+  // Python kernels of a folder; what the front end refuses is a failure.
+  void AddKernels(const fs::path& folder) {
+    std::vector<std::string> paths;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+      if (entry.path().extension() == ".py") paths.push_back(entry.path().string());
+    std::ranges::sort(paths);
+    const auto answers = frontends::kernels::ParsePythonFiles(paths);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i]) {
+        ++faults_;
+        fmt::print("FAIL {}: {}\n", paths[i], answers[i].error().ToString());
+        continue;
+      }
+      for (const frontends::kernels::Kernel& kernel : *answers[i]) Add(kernel.program, "kernels/" + kernel.name);
     }
   }
 
@@ -194,7 +212,7 @@ Result<void> Sample(const fs::path& out, std::span<const std::string> names) {
 
 int Main(std::span<char*> words) {
   if (words.size() < 3) {
-    fmt::print(stderr, "usage: frazil-gpu-bundle OUT [--programs FOLDER] [--random COUNT] [--sweeps] [--benches] "
+    fmt::print(stderr, "usage: frazil-gpu-bundle OUT [--programs FOLDER] [--kernels FOLDER] [--random COUNT] [--sweeps] [--benches] "
                        "[--digests | --sample [NAME...]]\n");
     return 1;
   }
@@ -207,6 +225,8 @@ int Main(std::span<char*> words) {
       bundle.AddPrograms(words[++i]);
     } else if (word == "--random" && more) {
       bundle.AddRandom(std::stoull(words[++i]));
+    } else if (word == "--kernels" && more) {
+      bundle.AddKernels(words[++i]);
     } else if (word == "--sweeps") {
       for (const UnaryFunction& function : UnaryFunctions())
         bundle.Add(DigestProgram(function), "sweeps/" + function.name);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 #include <vector>
 
 #include "exec/generator.h"
 #include "exec/interpreter.h"
+#include "ir/kernel.h"
 #include "ir/text.h"
 #include "runner.h"
 #include "support/test_file.h"
@@ -112,6 +114,78 @@ int CheckPrograms(DevicePtr device, const std::filesystem::path& folder) {
       if (!run.has_fuel) RunLine(*file, program, run, **callable, tally);
   }
   return Report("programs", modules.size(), tally);
+}
+
+namespace {
+
+// Rows and columns stay small, so that products of them fit into the buffers; lengths have no such bound.
+constexpr int64_t BufferLength = 8192;
+
+exec::Value KernelArgument(const ir::KernelParam& param, std::mt19937_64& random) {
+  using ir::ParamRole;
+  constexpr int64_t Extents[] = {0, 1, 7, 255, 256, 257, 3073, 8192, 8193};
+  auto below = [&](int64_t bound) { return static_cast<int64_t>(random() % static_cast<uint64_t>(bound)); };
+  if (param.type.is_buffer()) {
+    auto memory = std::make_shared<exec::Memory>(param.type.element(), BufferLength);
+    for (int64_t i = 0; i < BufferLength; ++i) {
+      const double real = std::uniform_real_distribution<double>(-3, 3)(random);
+      const exec::Value value = ir::IsFloat(param.type.scalar) ? exec::Value::Float(param.type.element(), real)
+                                                               : exec::Value::Int(param.type.element(), below(9));
+      memory->Set(i, value.scalar_words());
+    }
+    return exec::Value::Buffer(std::move(memory));
+  }
+  if (ir::IsFloat(param.type.scalar))
+    return exec::Value::Float(param.type, std::uniform_real_distribution<double>(0.01, 2)(random));
+  if (param.role == ParamRole::BlockX) return exec::Value::Int(param.type, int64_t{32} << below(4));
+  if (ir::IsLaunchRole(param.role)) return exec::Value::Int(param.type, 1 + below(20));
+  if (param.role == ParamRole::Extent && below(3) != 0) return exec::Value::Int(param.type, Extents[below(9)]);
+  return exec::Value::Int(param.type, 1 + below(9));
+}
+
+}  // namespace
+
+int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs) {
+  Tally tally;
+  int trapped = 0;
+  const auto modules = Modules(folder);
+  for (const auto& path : modules) {
+    auto module = ReadModule(path);
+    if (!module) {
+      Fault(tally, path.string() + " cannot be read");
+      continue;
+    }
+    const ir::Program program = module->source;
+    const ir::KernelSignature signature = ir::SignatureOf(program);
+    const auto callable = targets::cuda::MakeCudaCallable(device, std::move(*module));
+    if (!callable) {
+      Fault(tally, fmt::format("{}: {}", path.string(), callable.error().ToString()));
+      continue;
+    }
+    std::mt19937_64 random(11);
+    for (int run = 0; run < runs; ++run) {
+      std::vector<exec::Value> arguments;
+      for (const ir::KernelParam& param : signature.params) arguments.push_back(KernelArgument(param, random));
+      auto reference_arguments = tests::CloneArguments(arguments);
+      const auto reference = exec::Interpret(program, reference_arguments);
+      const auto outcome = (*callable)->Run(arguments, {});
+      if (!reference) continue;
+      trapped += reference->trap ? 1 : 0;
+      if (!outcome && IsRefusal(outcome.error())) {
+        ++tally.refused;
+        continue;
+      }
+      const std::string difference =
+          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments, DetailOf(program))
+                  : outcome.error().ToString();
+      if (difference.empty())
+        ++tally.passed;
+      else
+        Fault(tally, fmt::format("{} run {}: {}", path.filename().string(), run, difference.substr(0, 300)));
+    }
+  }
+  fmt::print("of the runs of kernels {} trap\n", trapped);
+  return Report("kernels", modules.size(), tally);
 }
 
 int CheckRandom(DevicePtr device, const std::filesystem::path& folder, int runs) {

@@ -1,4 +1,4 @@
-// Checks and measures a bundle on a GPU:  frazil-gpu BUNDLE [programs] [random] [sweep] [measure] [--out FOLDER]
+// Checks and measures a bundle on a GPU:  frazil-gpu BUNDLE [programs] [kernels] [random] [sweep] [measure] [--out FOLDER]
 #include <fmt/format.h>
 
 #include <fstream>
@@ -25,7 +25,7 @@ namespace {
 
 int Main(std::span<char*> words) {
   if (words.size() < 3) {
-    fmt::print(stderr, "usage: frazil-gpu BUNDLE [programs] [random] [sweep] [measure] [--out FOLDER]\n");
+    fmt::print(stderr, "usage: frazil-gpu BUNDLE [programs] [kernels] [random] [sweep] [measure] [--out FOLDER]\n");
     return 1;
   }
   const std::filesystem::path bundle = words[1];
@@ -45,6 +45,7 @@ int Main(std::span<char*> words) {
     if (word == "--out") break;
     if (word == "programs") failures += CheckPrograms(*device, bundle / "programs");
     if (word == "random") failures += CheckRandom(*device, bundle / "random", 4);
+    if (word == "kernels") failures += CheckKernels(*device, bundle / "kernels", 12);
     if (word == "sweep") failures += Sweep(*device, bundle / "sweeps", out);
     if (word == "measure") failures += Measure(*device, bundle / "benches");
     std::fflush(stdout);

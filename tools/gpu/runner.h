@@ -17,6 +17,8 @@ Result<targets::cuda::PtxModule> ReadModule(const std::filesystem::path& path);
 // Programs with run lines, then random programs, against the interpreter.
 int CheckPrograms(DevicePtr device, const std::filesystem::path& folder);
 int CheckRandom(DevicePtr device, const std::filesystem::path& folder, int runs);
+// Kernels with arguments made from their signatures; sizes are small and of all kinds, so some runs trap, on both sides.
+int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs);
 // Every digest program over all inputs, against the digests beside it; what the GPU computes goes to `out`.
 int Sweep(DevicePtr device, const std::filesystem::path& folder, const std::filesystem::path& out);
 // Bandwidth, latency, replay.

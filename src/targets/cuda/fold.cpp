@@ -44,10 +44,25 @@ llvm::Value* KernelEmitter::FromLaneAbove(llvm::Value* value, uint32_t distance)
   return builder_.CreateBitCast(whole, type);
 }
 
+// Element `e`. Checked, it traps as the loop in order would: elements come in rows, so the least one that traps is first,
+// and its iteration is its place in its row.
+llvm::Value* KernelEmitter::Element(const FoldMatch& fold, llvm::Value* e, bool checked) {
+  Set(fold.index, e);
+  place_.t = e;
+  for (ir::InstId id : fold.element) {
+    const ir::Inst& inst = function_.inst(id);
+    if (checked || inst.op != ir::Op::Load)
+      EmitInst(inst);
+    else
+      SetResult(inst, LoadElement(inst.type, ElementAddress(inst.type, Get(function_.operand(inst, 0)), e)));
+  }
+  return Get(fold.value);
+}
+
 // A chain: element `first` of the block, then every 64th while it is below `end`.
-llvm::Value* KernelEmitter::FoldChain(const FoldMatch& fold, llvm::Value* base, llvm::Value* first, llvm::Value* end) {
+llvm::Value* KernelEmitter::FoldChain(const FoldMatch& fold, llvm::Value* first, llvm::Value* end) {
   llvm::Type* const type = ops_.TypeOf(fold.type);
-  auto element = [&](llvm::Value* e) { return LoadElement(fold.type, ElementAddress(fold.type, base, e)); };
+  auto element = [&](llvm::Value* e) { return Element(fold, e, true); };
   llvm::BasicBlock* const before = builder_.GetInsertBlock();
   llvm::BasicBlock* const start = NewBlock("start");
   llvm::BasicBlock* const turn = NewBlock("turn");
@@ -56,12 +71,13 @@ llvm::Value* KernelEmitter::FoldChain(const FoldMatch& fold, llvm::Value* base, 
   builder_.SetInsertPoint(start);
   llvm::Value* const head = element(first);
   llvm::Value* const second = builder_.CreateAdd(first, builder_.getInt64(FoldChains));
+  llvm::BasicBlock* const start_end = builder_.GetInsertBlock();
   builder_.CreateCondBr(builder_.CreateICmpULT(second, end), turn, after);
   builder_.SetInsertPoint(turn);
   llvm::PHINode* const e = builder_.CreatePHI(builder_.getInt64Ty(), 2);
   llvm::PHINode* const sum = builder_.CreatePHI(type, 2);
-  e->addIncoming(second, start);
-  sum->addIncoming(head, start);
+  e->addIncoming(second, start_end);
+  sum->addIncoming(head, start_end);
   llvm::Value* const joined = Join(fold, sum, element(e));
   llvm::Value* const next = builder_.CreateAdd(e, builder_.getInt64(FoldChains));
   e->addIncoming(next, builder_.GetInsertBlock());
@@ -71,16 +87,16 @@ llvm::Value* KernelEmitter::FoldChain(const FoldMatch& fold, llvm::Value* base, 
   builder_.SetInsertPoint(after);
   llvm::PHINode* const result = builder_.CreatePHI(type, 3);
   result->addIncoming(llvm::Constant::getNullValue(type), before);
-  result->addIncoming(head, start);
+  result->addIncoming(head, start_end);
   result->addIncoming(joined, end_block);
   return result;
 }
 
 // Both chains of a thread in a whole block: several rows are loaded before the first is used.
-std::pair<llvm::Value*, llvm::Value*> KernelEmitter::FoldWhole(const FoldMatch& fold, llvm::Value* base,
+std::pair<llvm::Value*, llvm::Value*> KernelEmitter::FoldWhole(const FoldMatch& fold, llvm::Value* start,
                                                                llvm::Value* lane) {
   llvm::Type* const type = ops_.TypeOf(fold.type);
-  auto element = [&](llvm::Value* e) { return LoadElement(fold.type, ElementAddress(fold.type, base, e)); };
+  auto element = [&](llvm::Value* e) { return Element(fold, builder_.CreateAdd(start, e), false); };
   llvm::Value* const half = builder_.getInt64(FoldChains / 2);
   llvm::Value* const first = element(lane);
   llvm::Value* const second = element(builder_.CreateAdd(lane, half));
@@ -116,29 +132,33 @@ llvm::Value* KernelEmitter::FoldBlocks(llvm::Value* count) {
 
 void KernelEmitter::EmitFoldBlocks(const FoldMatch& fold) {
   llvm::Value* const count = Get(fold.count);
-  TrapIf(builder_.CreateICmpUGT(count, LengthOf(fold.buffer)), ir::Trap::OutOfBounds, ir::Op::Load);
   llvm::Value* const blocks = FoldBlocks(count);
+  place_ = {builder_.getInt64(0), builder_.getInt64(0), builder_.getInt64(static_cast<uint64_t>(-FoldChains)),
+            builder_.getTrue()};
   TrapIf(builder_.CreateICmpUGT(blocks, LengthOf(fold.blocks)), ir::Trap::OutOfBounds, ir::Op::Store);
   llvm::Value* const thread = ThreadInGrid();
   llvm::Value* const lane = builder_.CreateAnd(thread, builder_.getInt64(31));
   llvm::Value* const warps = builder_.CreateLShr(ThreadsInGrid(), 5);
   Stride(builder_.CreateLShr(thread, 5), blocks, warps, [&](llvm::Value* block) {
     llvm::Value* const start = builder_.CreateShl(block, 12);
-    llvm::Value* const base = ElementAddress(fold.type, Get(fold.buffer), start);
     llvm::Value* const size = builder_.CreateBinaryIntrinsic(
         llvm::Intrinsic::umin, builder_.CreateSub(count, start), builder_.getInt64(FoldBlock));
     llvm::BasicBlock* const whole = NewBlock("whole");
     llvm::BasicBlock* const part = NewBlock("part");
     llvm::BasicBlock* const join = NewBlock("join");
-    builder_.CreateCondBr(builder_.CreateICmpEQ(size, builder_.getInt64(FoldBlock)), whole, part);
+    llvm::Value* const end = builder_.CreateAdd(start, size);
+    llvm::Value* fits = builder_.CreateICmpEQ(size, builder_.getInt64(FoldBlock));
+    for (ir::ValueId buffer : fold.buffers)
+      fits = builder_.CreateAnd(fits, builder_.CreateICmpULE(end, LengthOf(buffer)));
+    builder_.CreateCondBr(fits, whole, part);
     builder_.SetInsertPoint(whole);
-    const auto [whole_low, whole_high] = FoldWhole(fold, base, lane);
+    const auto [whole_low, whole_high] = FoldWhole(fold, start, lane);
     llvm::BasicBlock* const whole_end = builder_.GetInsertBlock();
     builder_.CreateBr(join);
     builder_.SetInsertPoint(part);
-    llvm::Value* const part_low = FoldChain(fold, base, lane, size);
-    llvm::Value* const part_high =
-        FoldChain(fold, base, builder_.CreateAdd(lane, builder_.getInt64(FoldChains / 2)), size);
+    llvm::Value* const first = builder_.CreateAdd(start, lane);
+    llvm::Value* const part_low = FoldChain(fold, first, end);
+    llvm::Value* const part_high = FoldChain(fold, builder_.CreateAdd(first, builder_.getInt64(FoldChains / 2)), end);
     llvm::BasicBlock* const part_end = builder_.GetInsertBlock();
     builder_.CreateBr(join);
     builder_.SetInsertPoint(join);

@@ -211,8 +211,7 @@ void KernelEmitter::EmitAgain(const Step& step) {
           builder_.getInt64Ty(), RunWord(FirstFrameWord + static_cast<uint32_t>(shared_.plan.frame[v]) + w), WordAlign));
     Set(ValueId(v), FromWords(type, words));
   }
-  for (ir::InstId id : function_.region(function_.body).insts)
-    if (shared_.plan.again[id.index]) EmitInst(function_.inst(id));
+  for (ir::InstId id : shared_.plan.again_order) EmitInst(function_.inst(id));
 }
 
 void KernelEmitter::EmitInsts(const Step& step) {

@@ -84,8 +84,9 @@ class KernelEmitter : public RegionEmitter {
   void EmitFoldBlocks(const FoldMatch& fold);
   void EmitFoldPairs(const FoldMatch& fold);
   llvm::Value* Join(const FoldMatch& fold, llvm::Value* a, llvm::Value* b);
-  llvm::Value* FoldChain(const FoldMatch& fold, llvm::Value* base, llvm::Value* first, llvm::Value* end);
-  std::pair<llvm::Value*, llvm::Value*> FoldWhole(const FoldMatch& fold, llvm::Value* base, llvm::Value* lane);
+  llvm::Value* Element(const FoldMatch& fold, llvm::Value* e, bool checked);
+  llvm::Value* FoldChain(const FoldMatch& fold, llvm::Value* first, llvm::Value* end);
+  std::pair<llvm::Value*, llvm::Value*> FoldWhole(const FoldMatch& fold, llvm::Value* start, llvm::Value* lane);
   llvm::Value* FoldBlocks(llvm::Value* count);
   llvm::Value* FromLaneAbove(llvm::Value* value, uint32_t distance);
 

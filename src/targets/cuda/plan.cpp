@@ -147,12 +147,14 @@ class Planner {
   Result<void> Place(InstId id) {
     const Inst& inst = function_.inst(id);
     if (!facts_.needed[id.index]) return {};
+    if (inst.op == Op::Yield) return {};
     if (inst.op == Op::Return) {
       if (!function_.results.empty()) single_.push_back(id);
       return {};
     }
     if (IsAgain(inst)) {
       plan_.again[id.index] = true;
+      plan_.again_order.push_back(id);
       return {};
     }
     if (inst.op == Op::Alloc) return AddAlloc(id);
@@ -160,10 +162,51 @@ class Planner {
       TRY_VOID(CloseSingle());
       return AddGrid(id);
     }
-    if (inst.op == Op::If)
-      if (auto fold = MatchFold(function_, facts_, inst)) return AddFold(id, *fold);
+    if (inst.op == Op::If) {
+      if (auto fold = MatchFold(program_, all_, id); fold && CanFold(*fold)) return AddFold(id, *fold);
+      if (inst.results.count == 0 && WantsSteps(id)) return PlaceChoice(inst);
+    }
     single_.push_back(id);
     return {};
+  }
+
+  // A choice that the host can make: the steps of a way that is not taken are not launched.
+  Result<void> PlaceChoice(const Inst& inst) {
+    const int32_t condition = sizes_.Add(function_.operand(inst, 0));
+    TRY_VOID(CloseSingle());
+    for (uint32_t r = 0; r < inst.regions.count; ++r) {
+      guards_.push_back({condition, r == 0 ? 1 : 0});
+      for (InstId id : function_.region(Function::region_of(inst, r)).insts) TRY_VOID(Place(id));
+      TRY_VOID(CloseSingle());
+      guards_.pop_back();
+    }
+    return {};
+  }
+
+  // Is there something inside that a grid would do, and can the host decide?
+  bool WantsSteps(InstId id) {
+    if (sizes_.Add(function_.operand(function_.inst(id), 0)) == Unknown) return false;
+    bool wants = false;
+    ForEachInst(function_, id, [&](InstId inner, const Inst& inst) {
+      wants |= inst.op == Op::Parallel && facts_.needed[inner.index];
+    });
+    return wants;
+  }
+
+  // What an element needs must be there in a kernel of its own.
+  bool CanFold(const FoldMatch& fold) const {
+    auto is_there = [&](ValueId value) {
+      const InstId made = facts_.definition[value.index];
+      return !made.valid() || plan_.again[made.index] || plan_.scratch[value.index] >= 0 ||
+             facts_.region[made.index] == function_.body;
+    };
+    return std::ranges::all_of(fold.buffers, is_there) && std::ranges::all_of(fold.outside, is_there) &&
+           is_there(fold.count) && is_there(fold.blocks);
+  }
+
+  void AddStep(Step step) {
+    step.launch.guards = guards_;
+    plan_.steps.push_back(std::move(step));
   }
 
   Result<void> AddFold(InstId id, const FoldMatch& fold) {
@@ -175,14 +218,14 @@ class Planner {
     blocks.launch.threads = FlatThreads;
     blocks.launch.items = FoldBlock / WarpThreads;
     blocks.launch.hi = sizes_.Add(fold.count);
-    plan_.steps.push_back(std::move(blocks));
+    AddStep(std::move(blocks));
     Step pairs;
     pairs.fold = fold;
     pairs.insts = {id};
     pairs.launch.kind = StepKind::Single;
     pairs.launch.threads = FoldThreads;
     pairs.launch.entry = fmt::format("frazil_step{}", plan_.steps.size());
-    plan_.steps.push_back(std::move(pairs));
+    AddStep(std::move(pairs));
     return {};
   }
 
@@ -214,7 +257,7 @@ class Planner {
     step.launch.entry = "alloc";
     step.launch.shared = {{length, ir::BytesOf(inst.type)}};
     plan_.scratch[Function::result_of(inst).index] = static_cast<int32_t>(plan_.scratch_count++);
-    plan_.steps.push_back(std::move(step));
+    AddStep(std::move(step));
     return {};
   }
 
@@ -288,7 +331,7 @@ class Planner {
       step.launch.items = VectorItems(program_, function_, facts_, inst);
     }
     if (step.launch.kind == StepKind::Flat) TRY_VOID(CheckThreadAllocs(id));
-    plan_.steps.push_back(std::move(step));
+    AddStep(std::move(step));
     return {};
   }
 
@@ -418,7 +461,7 @@ class Planner {
       step.launch.threads = 1;
       for (InstId id : step.insts) TRY_VOID(CheckThreadAllocs(id));
     }
-    plan_.steps.push_back(std::move(step));
+    AddStep(std::move(step));
     return {};
   }
 
@@ -440,7 +483,10 @@ class Planner {
         plan_.frame[value.index] = static_cast<int32_t>(plan_.module.frame_words);
         plan_.module.frame_words += ir::WordsOf(function_.type(value));
       };
-      if (plan_.steps[s].fold) reads(plan_.steps[s].fold->count);
+      if (plan_.steps[s].fold) {
+        reads(plan_.steps[s].fold->count);
+        for (ValueId value : plan_.steps[s].fold->outside) reads(value);
+      }
       for (InstId id : plan_.steps[s].insts)
         ForEachInst(function_, id, [&](InstId, const Inst& inst) {
           for (ValueId operand : function_.operands_of(inst)) reads(operand);
@@ -457,6 +503,7 @@ class Planner {
   SizesBuilder sizes_;
   Plan plan_;
   std::vector<InstId> single_;
+  std::vector<std::pair<int32_t, int32_t>> guards_;
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Step {
 struct Plan {
   std::vector<Step> steps;
   std::vector<bool> again;            // by instruction of the entry: computed again where it is needed
+  std::vector<ir::InstId> again_order;
   std::vector<int32_t> frame;         // by value of the entry: its first word among those handed on, or -1
   std::vector<int32_t> scratch;       // by value of the entry: its number among the scratch buffers, or -1
   // By instruction of the entry: a parallel that all threads of a block share, inside of Blocks and Single.

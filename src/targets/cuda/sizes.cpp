@@ -54,8 +54,13 @@ ValueId SizesBuilder::Copy(ValueId value) {
 }
 
 int32_t SizesBuilder::Add(ValueId value) {
-  const ValueId copy = Copy(value);
+  ValueId copy = Copy(value);
   if (!copy.valid()) return Unknown;
+  if (function_.type(value).scalar == ir::Scalar::Bool) {
+    ValueId& number = numbers_[copy.index];
+    if (!number.valid()) number = builder_->Cast(Op::Cast, copy, ir::types::Index);
+    copy = number;
+  }
   const auto [place, is_new] = ordinals_.try_emplace(copy.index, static_cast<int32_t>(results_.size()));
   if (is_new) results_.push_back(copy);
   return place->second;

@@ -13,7 +13,8 @@ class SizesBuilder {
  public:
   SizesBuilder(const ir::Program& lowered, const ProgramFacts& facts);
 
-  // The ordinal of the result that gives this value of the entry, or Unknown where it depends on memory or on a loop.
+  // The ordinal of the result that gives this index or bool of the entry, or Unknown where it depends on memory or on a
+  // loop.
   int32_t Add(ir::ValueId value);
   ir::Program Finish();
 
@@ -26,6 +27,7 @@ class SizesBuilder {
   ir::Program program_;
   std::unique_ptr<ir::FunctionBuilder> builder_;
   std::map<uint32_t, ir::ValueId> copies_;  // invalid: cannot be copied
+  std::map<uint32_t, ir::ValueId> numbers_;  // of bools
   std::map<uint32_t, int32_t> ordinals_;
   std::vector<ir::ValueId> results_;
 };

@@ -124,6 +124,12 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments, co
   uint64_t total = 0;
   for (size_t i = 0; i < module_.steps.size() && !call.out_of_memory; ++i) {
     const PtxStep& step = module_.steps[i];
+    const bool runs = std::ranges::all_of(
+        step.guards, [&](const auto& guard) { return sizes[static_cast<size_t>(guard.first)] == guard.second; });
+    if (!runs) {
+      if (step.kind == StepKind::Alloc) scratch_words.insert(scratch_words.end(), {0, 0});
+      continue;
+    }
     if (step.kind != StepKind::Alloc) {
       const size_t before = call.launches.size();
       TRY_VOID(AddLaunch(step, sizes, call));
@@ -180,7 +186,9 @@ Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call, const exe
     exec::TrapInfo trap{};
     trap.kind = static_cast<ir::Trap>(run[0] >> 8 & 15);
     trap.op = static_cast<ir::Op>(run[0] & 255);
-    trap.index = static_cast<int64_t>(run[1] + (run[0] >> 12) / std::max<uint64_t>(1, run[2]));
+    const auto div = static_cast<int64_t>(run[2]);
+    const uint64_t t = run[0] >> 12;
+    trap.index = static_cast<int64_t>(run[1] + (div < 0 ? t % static_cast<uint64_t>(-div) : t / std::max<uint64_t>(1, run[2])));
     return trap;
   }
   if (call.out_of_memory) return exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1};

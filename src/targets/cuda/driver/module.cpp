@@ -92,6 +92,14 @@ bool ReadStep(std::string_view line, int32_t size_count, PtxStep& step) {
     if (scratch.length < 0 || scratch.length >= size_count || scratch.bytes > 64) return false;
     step.shared.push_back(scratch);
   }
+  uint32_t guard_count = 0;
+  if (!fields.Number(guard_count) || guard_count > MostSteps) return false;
+  for (uint32_t i = 0; i < guard_count; ++i) {
+    std::pair<int32_t, int32_t> guard;
+    if (!fields.Number(guard.first) || !fields.Number(guard.second)) return false;
+    if (guard.first < 0 || guard.first >= size_count) return false;
+    step.guards.push_back(guard);
+  }
   if (step.kind == StepKind::Alloc && step.shared.size() != 1) return false;
   return fields.at_end() && !step.entry.empty() && step.threads >= 1 && step.threads <= 1024 &&
          step.items >= 1 && step.items <= 4096;
@@ -135,6 +143,8 @@ std::string SerializeModule(const PtxModule& module) {
                    step.lanes_lo, step.lanes_hi, step.shared.size());
     for (const PtxStep::Scratch& scratch : step.shared)
       fmt::format_to(out, " {} {}", scratch.length, scratch.bytes);
+    fmt::format_to(out, " {}", step.guards.size());
+    for (const auto& [size, value] : step.guards) fmt::format_to(out, " {} {}", size, value);
     text += '\n';
   }
   fmt::format_to(out, "ptx {}\n{}", module.text.size(), module.text);

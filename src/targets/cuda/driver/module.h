@@ -5,7 +5,7 @@
 // each: the words of the arguments (a buffer: address, length), address and length of each scratch buffer, then the
 // address of the run block:
 //   word 0  the trap: ~0 for none, else t << 12 | kind << 8 | op, the least of all that trapped
-//   word 1, 2   lo, div: the trap's parallel iteration is lo + t / div
+//   word 1, 2   lo, div: the trap's parallel iteration is lo + t / div, or lo + t mod -div where div is negative
 //   word 3  not 0: loops end with a Fuel trap
 //   word 4 ..  scalars that steps hand on, then the words of the results
 #pragma once
@@ -42,6 +42,8 @@ struct PtxStep {
   int32_t inner_lo = Unknown, inner_hi = Unknown;  // Flat: of the parallel inside of it, if both run as one
   // Blocks, Single: lanes of the parallels inside, where they are known and the same for all.
   int32_t lanes_lo = Unknown, lanes_hi = Unknown;
+  // The step runs where each of these sizes has that value (0 or 1).
+  std::vector<std::pair<int32_t, int32_t>> guards;
   struct Scratch {
     int32_t length;  // in `sizes`
     uint32_t bytes;  // of an element
