@@ -2,11 +2,11 @@ def instance_normalization(X: DeviceArray[f32], scale: DeviceArray[f32], bias: D
                            N: u32, C: u32, H: u32, W: u32, epsilon: f32):
     """Each plane of X [N, C, H, W] normalized by its own mean and variance, then scale[c] and bias[c]. One lane per
     plane."""
-    plane = get_global_id()
-    if plane < usize(N) * usize(C):
-        channel = plane % usize(C)
+    channel = get_global_id(0)
+    image = get_global_id(1)
+    if image < N and channel < C:
         size = usize(H) * usize(W)
-        first = plane * size
+        first = (image * C + channel) * size
         total = 0.0
         for p in range(size):
             total = total + X[first + p]
