@@ -61,6 +61,33 @@ TEST(RoundTrip, KernelsToCircuits) {
             "scratch c03: merge.mul@c00[c01,c03] . merge.add@c03[c00,c02]");
 }
 
+TEST(RoundTrip, KernelsThroughTheirNormalForm) {
+  const auto normal = [](const std::string& text) {
+    const Result<ir::Program> program = ir::ParseText(text);
+    const Result<optimize::NormalForm> form = optimize::Normalize(*program);
+    if (!form) return form.error().message;
+    EXPECT_EQ(form->disjoint.empty(), form->before == form->after) << text;
+    return circuits::FromProgram(form->program)->text;
+  };
+  EXPECT_EQ(normal(Map2("add")), "merge.add@c00[c01,c02]");
+  EXPECT_EQ(normal(Map1("    %r = sigmoid %x : f32\n")), "merge.sigmoid@c00[c01,c01]");
+  // A store that is overwritten, and a load of what was just stored.
+  EXPECT_EQ(normal(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n    %y = load %c, %i : f32\n    %r = exp %y : f32\n"
+                                          "    store %c, %i, %r : f32\n", LoadA))), "merge.exp@c00[c01,c01]");
+  // The uniform parts of a kernel are no circuit, but have a normal form.
+  EXPECT_TRUE(optimize::Normalize(*ir::ParseText(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
+                                                        fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))));
+  EXPECT_NE(normal(Kernel(AC, "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
+                              "    store %c, %i, %x : f32\n")).find("load: an iteration touches"), std::string::npos);
+}
+
+TEST(RoundTrip, ASoftmaxOfAnExpression) {
+  const ir::Program program = *circuits::ParseCircuit("merge.max@c03[c02,c01] . softmax@c01->c03");
+  const Result<circuits::CircuitText> back = circuits::FromProgram(optimize::Normalize(program)->program);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_NE(back->text.find("softmax"), std::string::npos);
+}
+
 TEST(RoundTrip, RefusalsNameTheOp) {
   EXPECT_NE(CircuitOf(Map1("    %r = sin %x : f32\n")).find("sin: no generator"), std::string::npos);
   EXPECT_NE(CircuitOf(Map2("copysign")).find("copysign: no generator"), std::string::npos);

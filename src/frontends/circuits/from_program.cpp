@@ -170,6 +170,14 @@ class Reverse {
       case Op::TensorLoad: return Whole(inst);
       case Op::Map: return Map(inst);
       case Op::Reduce: return Reduce(inst);
+      case Op::Iota: {
+        const ir::Shape& shape = function_.shape(inst.type);
+        if (shape.size() != 1 || !shape[0].is_symbol() || inst.type.element() != ir::types::Index)
+          return Refuse(inst, "a shape other than the extent");
+        TRY_VOID(SetExtent(inst, function_.param(shape[0].param())));
+        Define(inst, {Kind::Number});
+        return {};
+      }
       case Op::Extract: {
         const Known* known = Find(inst, 0);
         if (known == nullptr || inst.operands.count != 1) return Refuse(inst, "of something that is no reduction");
@@ -217,13 +225,19 @@ class Reverse {
     const ir::Region& region = function_.region(ir::Function::region_of(inst, 0));
     for (uint32_t i = 0; i < inst.operands.count; ++i) {
       const Known* whole = Find(inst, i);
+      if (whole != nullptr && whole->kind == Kind::Number) {
+        known_[ir::Function::param_of(region, i).index] = *whole;
+        continue;
+      }
       if (whole == nullptr || whole->kind != Kind::Whole || !Unchanged(*whole)) return Refuse(inst, "an operand is no slot");
       known_[ir::Function::param_of(region, i).index] = {Kind::Element, whole->slot, whole->version};
     }
     // The powers of a softmax are no slot: the generator makes them itself.
+    in_map_ = true;
     body_ = region.insts;
     FindLastUses();
     for (at_ = 0; at_ + 1 < body_.size(); ++at_) TRY_VOID(Compute(function_.inst(body_[at_])));
+    in_map_ = false;
     const Known* yielded = Find(function_.inst(body_.back()), 0);
     if (yielded == nullptr) return Refuse(inst, "yields no element");
     if (yielded->kind == Kind::Power) {
@@ -302,9 +316,7 @@ class Reverse {
     if (!IsZeroIndex(function_.operand(inst, 0))) return Refuse(inst, "a pass starts at element 0");
     TRY_VOID(SetExtent(inst, function_.operand(inst, 1)));
     const ir::Region& region = function_.region(ir::Function::region_of(inst, 0));
-    std::erase_if(known_, [](const auto& entry) {  // elements of passes before this one
-      return entry.second.kind == Kind::Element || entry.second.kind == Kind::Number;
-    });
+    std::erase_if(known_, [](const auto& entry) { return entry.second.kind == Kind::Element; });  // of passes before
     known_[ir::Function::param_of(region, 0).index] = {Kind::Number};
     body_ = region.insts;
     FindLastUses();
@@ -478,7 +490,25 @@ class Reverse {
     return Temporary(at_ + 1);
   }
 
-  void Placed(const Inst& inst, SlotId slot) { Define(inst, {Kind::Element, slot, versions_[slot]}); }
+  void Placed(const Inst& inst, SlotId slot) {
+    Define(inst, {Kind::Element, slot, versions_[slot]});
+    if (!in_map_ || !naming_) return;
+    made_[*naming_] = {Kind::Element, slot, versions_[slot]};
+    kept_.insert(slot);
+  }
+
+  // An op by the contents of its operands. What a map has computed into scratch is not computed again by the pass behind
+  // it: a softmax of an expression needs both to mean the same slot.
+  using Naming = std::vector<uint64_t>;
+  std::optional<Naming> NamingOf(const Inst& inst) {
+    Naming naming = {static_cast<uint64_t>(inst.op)};
+    for (ValueId operand : function_.operands_of(inst)) {
+      const Known* known = Find(operand);
+      if (known == nullptr || (known->kind != Kind::Element && known->kind != Kind::Constant)) return std::nullopt;
+      naming.insert(naming.end(), {static_cast<uint64_t>(known->kind), known->slot, known->version, known->word});
+    }
+    return naming;
+  }
 
   // --- ops -----------------------------------------------------------------------------------------------------------
   Result<void> Compute(const Inst& inst) {
@@ -487,6 +517,11 @@ class Reverse {
       return {};
     }
     if (inst.regions.count != 0 || inst.results.count != 1) return Refuse(inst, "no generator does this");
+    naming_ = NamingOf(inst);
+    if (const auto found = naming_ ? made_.find(*naming_) : made_.end(); found != made_.end() && Unchanged(found->second)) {
+      Define(inst, found->second);
+      return {};
+    }
     if (TRY(PartOfMark(inst)) || TRY(PartOfSoftmax(inst)) || TRY(PartOfHead(inst))) return {};
     for (const Unary& unary : Unaries) {
       if (unary.op != inst.op) continue;
@@ -560,6 +595,11 @@ class Reverse {
   Result<bool> Mark(const Inst& inst, uint32_t value) {
     const Known known = known_.at(value);
     if (!Unchanged(known)) return Refuse(inst, "an operand was overwritten");
+    naming_ = Naming{static_cast<uint64_t>(Op::Bitcast), known.slot, known.version};
+    if (const auto found = made_.find(*naming_); found != made_.end() && Unchanged(found->second)) {
+      Define(inst, found->second);
+      return true;
+    }
     const SlotId place = TRY(PlaceFor(inst));
     if (place != known.slot) Emit(Generator::Copy, 0, known.slot, {}, place);
     Emit(Generator::Mark, 0, place, {}, place);
@@ -626,6 +666,9 @@ class Reverse {
   std::vector<ir::InstId> body_;     // of the pass or map in hand
   size_t at_ = 0;                    // place in it
   std::map<uint32_t, size_t> last_use_;
+  bool in_map_ = false;
+  std::optional<Naming> naming_;     // of the op in hand
+  std::map<Naming, Known> made_;     // by maps
 };
 
 }  // namespace
