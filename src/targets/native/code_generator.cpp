@@ -132,10 +132,10 @@ class Complaints : public llvm::DiagnosticHandler {
 };
 
 // Every called function, callees first, then the entry in its uniform form.
-bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const NativeOptions& options,
-                llvm::Module& module) {
+bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const BufferTests& tests,
+                const NativeOptions& options, llvm::Module& module) {
   ModuleEmitter shared{lowered, facts, options.level, options.metered, options.vectorize, options.stream_bytes,
-                       module};
+                       tests,   module};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
@@ -176,6 +176,11 @@ Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& 
 Result<Generated> Generate(const ir::Program& given, const NativeOptions& options, Output output) {
   ir::Program lowered = given;
   HoistInvariants(lowered);
+  BufferTests tests(lowered.functions.size());
+  if (options.vectorize && !options.metered) {
+    tests = TRY(SplitProducts(lowered));
+    HoistInvariants(lowered);
+  }
   InitializeLlvm();
   std::string complaint;
   llvm::LLVMContext context;
@@ -189,7 +194,7 @@ Result<Generated> Generate(const ir::Program& given, const NativeOptions& option
   module.setPICLevel(llvm::PICLevel::SmallPIC);
   const ProgramFacts facts = FindFacts(lowered, options.metered);
   Generated generated;
-  generated.uses_run = EmitModule(lowered, facts, options, module);
+  generated.uses_run = EmitModule(lowered, facts, tests, options, module);
   llvm::raw_string_ostream stream(generated.bytes);
   // Wrong code would be compiled without a word.
   std::string why;

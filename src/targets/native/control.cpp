@@ -17,6 +17,8 @@ constexpr llvm::Align WordAddress = llvm::Align::Constant<8>();
 
 bool FunctionEmitter::EmitOwn(const Inst& inst) {
   switch (inst.op) {
+    case Op::Const:
+      return EmitBufferTest(inst);
     case Op::For:
       EmitFor(inst);
       return true;
@@ -47,6 +49,17 @@ bool FunctionEmitter::EmitOwn(const Inst& inst) {
 
 void FunctionEmitter::BeginTurn(const Inst& loop) {
   if (meters()) PollStop(loop.op);
+}
+
+bool FunctionEmitter::EmitBufferTest(const Inst& inst) {
+  const auto& tests = shared_.buffer_tests[id_.index];
+  auto found = tests.find(ir::Function::result_of(inst).index);
+  if (found == tests.end()) return false;
+  llvm::Value* differs = builder_.getTrue();
+  for (ValueId other : found->second.others)
+    differs = builder_.CreateAnd(differs, builder_.CreateICmpNE(Get(found->second.buffer), Get(other)));
+  Set(ir::Function::result_of(inst), differs);
+  return true;
 }
 
 void FunctionEmitter::EndWhileTurn() {

@@ -17,6 +17,7 @@
 #include "exec/native_code.h"
 #include "ir/program.h"
 #include "targets/llvm/region_emitter.h"
+#include "targets/native/split_product.h"
 
 namespace frazil::targets::native {
 
@@ -28,6 +29,7 @@ struct ModuleEmitter {
   bool metered;
   bool vectorize;
   uint64_t stream_bytes;
+  const BufferTests& buffer_tests;
   llvm::Module& module;
   bool uses_run = false;                           // some instruction reads or writes the run
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
@@ -63,6 +65,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
  private:
   // control.cpp
   bool EmitOwn(const ir::Inst& inst) override;
+  bool EmitBufferTest(const ir::Inst& inst);
   void BeginTurn(const ir::Inst& loop) override;
   void EndWhileTurn() override;
   llvm::Value* OpenScratch(ir::RegionId region) override;

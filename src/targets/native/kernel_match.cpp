@@ -39,7 +39,7 @@ class Matcher {
     if (!MatchChain(chain, nest) || !MatchOutput(store, nest)) return std::nullopt;
     for (const IndexForm* form :
          {&nest.rows, &nest.columns, &nest.depth, &nest.a_offset, &nest.a_row, &nest.a_depth,
-          &nest.b_offset, &nest.b_depth, &nest.c_offset, &nest.c_row})
+          &nest.b_offset, &nest.b_depth, &nest.b_column, &nest.c_offset, &nest.c_row})
       if (!IsKnownBefore(*form)) return std::nullopt;
     return nest;
   }
@@ -162,7 +162,7 @@ class Matcher {
     std::optional<Split> b = SplitIndex(function_.operand(right, 1));
     if (!a || !b) return false;
     if (a->coefficients[1].constant() != 0 || b->coefficients[0].constant() != 0 ||
-        b->coefficients[1].constant() != 1)
+        b->coefficients[1].constant() == 0)
       return false;
     nest.a = function_.operand(left, 0);
     nest.b = function_.operand(right, 0);
@@ -171,6 +171,7 @@ class Matcher {
     nest.a_depth = a->coefficients[2];
     nest.b_offset = b->offset;
     nest.b_depth = b->coefficients[2];
+    nest.b_column = b->coefficients[1];
     return !IsInside(nest.a) && !IsInside(nest.b);
   }
 

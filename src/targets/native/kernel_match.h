@@ -10,13 +10,13 @@
 namespace frazil::targets::native {
 
 // c[i, j] = the chain acc = fma(a[i, k], b[k, j], acc) from +0, k ascending; i from 0 to rows and so on. Strides and
-// offsets are in elements and known before the nest; b and c have neighbors along j.
+// offsets are in elements and known before the nest; c has neighbors along j.
 struct MatmulNest {
   ir::Type type;
   ir::ValueId a, b, c;
   IndexForm rows, columns, depth;
   IndexForm a_offset, a_row, a_depth;
-  IndexForm b_offset, b_depth;
+  IndexForm b_offset, b_depth, b_column;
   IndexForm c_offset, c_row;
 };
 

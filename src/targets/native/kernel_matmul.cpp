@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "targets/native/kernel_tile.h"
+#include "targets/native/transpose.h"
 #include "targets/native/vector_index.h"
 
 namespace frazil::targets::native {
@@ -37,10 +38,11 @@ struct Sizes {
   llvm::Value* a_row;
   llvm::Value* a_depth;
   llvm::Value* b_depth;
+  llvm::Value* b_column;  // 1, unless b_depth is and b is packed: then b is read turned around
   llvm::Value* c_row;
 
   std::vector<llvm::Value**> All() {
-    return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &c_row};
+    return {&rows, &columns, &depth, &a_row, &a_depth, &b_depth, &b_column, &c_row};
   }
 };
 
@@ -177,7 +179,8 @@ class Driver {
   }
 
   void EmitPanel(llvm::Value* n0, llvm::Value* columns, llvm::Value* k0, llvm::Value* depth) {
-    llvm::Value* b = At(b_, builder_.CreateAdd(builder_.CreateMul(k0, sizes_.b_depth), n0));
+    llvm::Value* b = At(b_, builder_.CreateAdd(builder_.CreateMul(k0, sizes_.b_depth),
+                                               builder_.CreateMul(n0, sizes_.b_column)));
     panel_ = {b, sizes_.b_depth, Int(1)};
     if (packing_ == Packing::Always) {
       EmitPack(b, columns, depth);
@@ -297,8 +300,58 @@ class Driver {
     return vectors;
   }
 
-  // Panels of a tile's width, row after row of depth; the last one is filled up with zeros.
   void EmitPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
+    const bool is_plain = Known(sizes_.b_column) != nullptr && Known(sizes_.b_column)->isOne();
+    if (is_plain) return EmitPlainPack(b, columns, depth);
+    llvm::BasicBlock* plain = NewBlock("pack.plain");
+    llvm::BasicBlock* turned = NewBlock("pack.turned");
+    llvm::BasicBlock* packed = NewBlock("packed");
+    builder_.CreateCondBr(builder_.CreateICmpEQ(sizes_.b_column, Int(1)), plain, turned);
+    builder_.SetInsertPoint(plain);
+    EmitPlainPack(b, columns, depth);
+    builder_.CreateBr(packed);
+    builder_.SetInsertPoint(turned);
+    EmitTurnedPack(b, columns, depth);
+    builder_.CreateBr(packed);
+    builder_.SetInsertPoint(packed);
+  }
+
+  // The same panels of a matrix whose columns lie side by side. Squares may reach beyond the depth of a panel: what they
+  // write there is overwritten by the next one, or lies in the room that is left behind the last.
+  void EmitTurnedPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
+    const unsigned lanes = blocking_.lanes;
+    llvm::Type* vector = llvm::FixedVectorType::get(element_, lanes);
+    llvm::Value* none = llvm::Constant::getNullValue(vector);
+    Loop(Int(0), columns, Int(lanes), [&](llvm::Value* j) {
+      llvm::Value* number = builder_.CreateUDiv(j, Int(blocking_.width()));
+      llvm::Value* start = builder_.CreateMul(number, Int(blocking_.width()));
+      llvm::Value* panel = At(scratch_, builder_.CreateAdd(builder_.CreateMul(start, depth), builder_.CreateSub(j, start)));
+      llvm::Value* from = At(b, builder_.CreateMul(j, sizes_.b_column));
+      llvm::Value* count = Min(builder_.CreateSub(columns, j), Int(lanes));
+      Loop(Int(0), depth, Int(lanes), [&](llvm::Value* k) {
+        llvm::Value* left = Min(builder_.CreateSub(depth, k), Int(lanes));
+        llvm::Value* turns = FirstLanes(builder_, lanes, left);
+        LlvmValues rows;
+        llvm::Value* address = At(from, k);
+        for (unsigned c = 0; c < lanes; ++c) {
+          llvm::Value* is_there = builder_.CreateICmpULT(Int(c), count);
+          llvm::Value* mask = builder_.CreateVectorSplat(lanes, is_there);
+          if (turns != nullptr) mask = builder_.CreateAnd(turns, mask);
+          rows.push_back(builder_.CreateMaskedLoad(vector, address, llvm::Align(1), mask, none));
+          address = At(address, sizes_.b_column);
+        }
+        rows = Transposed(builder_, std::move(rows));
+        llvm::Value* target = At(panel, builder_.CreateMul(k, Int(blocking_.width())));
+        for (unsigned t = 0; t < lanes; ++t) {
+          // Rows beyond the depth belong to the next panel only where it is written later.
+          builder_.CreateAlignedStore(rows[t], At(target, Int(uint64_t{t} * blocking_.width())), llvm::Align(1));
+        }
+      });
+    });
+  }
+
+  // Panels of a tile's width, row after row of depth; the last one is filled up with zeros.
+  void EmitPlainPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     const unsigned width = blocking_.width();
     llvm::Type* vector = llvm::FixedVectorType::get(element_, blocking_.lanes);
     Loop(Int(0), columns, Int(width), [&](llvm::Value* j) {
@@ -363,7 +416,7 @@ class MatmulLoop {
 
   void Emit() {
     sizes_ = {Value(nest_.rows),    Value(nest_.columns), Value(nest_.depth), Value(nest_.a_row),
-              Value(nest_.a_depth), Value(nest_.b_depth), Value(nest_.c_row)};
+              Value(nest_.a_depth), Value(nest_.b_depth), Value(nest_.b_column), Value(nest_.c_row)};
     llvm::BasicBlock* kernel = emitter_.NewBlock("matmul");
     llvm::BasicBlock* loops = emitter_.NewBlock("loops");
     llvm::BasicBlock* done = emitter_.NewBlock("done");
@@ -393,8 +446,9 @@ class MatmulLoop {
     all = And(all, builder_.CreateICmpUGE(sizes_.c_row, sizes_.columns));
     all = And(all, Inside(nest_.a, nest_.a_offset, sizes_.rows, sizes_.a_row, sizes_.depth,
                           sizes_.a_depth));
-    all = And(
-        all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns, Int(1)));
+    all = And(all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns, sizes_.b_column));
+    all = And(all, builder_.CreateOr(builder_.CreateICmpEQ(sizes_.b_column, Int(1)),
+                                     builder_.CreateICmpEQ(sizes_.b_depth, Int(1))));
     all = And(all,
               Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
     llvm::Value* c = emitter_.Get(nest_.c);
@@ -423,6 +477,7 @@ class MatmulLoop {
     llvm::Value* limit = Int(Limit());
     llvm::Value* packs = builder_.CreateAnd(builder_.CreateICmpUGT(volume, limit),
                                             builder_.CreateICmpUGT(sizes_.rows, Int(FewRows)));
+    packs = builder_.CreateOr(packs, builder_.CreateICmpNE(sizes_.b_column, Int(1)));
     const Packing packing = Known(packs) == nullptr  ? Packing::Either
                             : Known(packs)->isZero() ? Packing::Never
                                                      : Packing::Always;

@@ -101,7 +101,6 @@ class LaneEmitter {
   llvm::Value* RowAddress(size_t row, llvm::Value* first);
   llvm::Value* TilePlace(const LoopAccess& access);
   void EmitRowStore(const ir::Inst& inst, const LoopAccess& access);
-  LlvmValues Transposed(LlvmValues rows);
 
   // vector_diverge.cpp: loops that lanes leave one by one
   struct Carried {

@@ -2,6 +2,7 @@
 // every row: as many turns as there are lanes are read at once, a vector from each row, and turned around into a tile on
 // the stack, whose vectors the turns then use. What they store goes the same way back.
 #include "base/check.h"
+#include "targets/native/transpose.h"
 #include "targets/native/vector_lanes.h"
 
 namespace frazil::targets::native {
@@ -13,27 +14,6 @@ bool LaneEmitter::WalksRows(ir::InstId loop) const {
   for (const LoopRow& row : block_.plan.rows)
     if (row.loop == loop) return true;
   return false;
-}
-
-// Exchanges blocks of half the size, then of a quarter, and so on: element c of row r becomes element r of row c.
-LlvmValues LaneEmitter::Transposed(LlvmValues rows) {
-  const unsigned lanes = static_cast<unsigned>(rows.size());
-  for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
-    llvm::SmallVector<int, 64> low, high;
-    for (unsigned c = 0; c < lanes; ++c) {
-      const bool is_first = (c & distance) == 0;
-      low.push_back(static_cast<int>(is_first ? c : lanes + c - distance));
-      high.push_back(static_cast<int>(is_first ? c + distance : lanes + c));
-    }
-    for (unsigned r = 0; r < lanes; ++r) {
-      if ((r & distance) != 0) continue;
-      llvm::Value* a = rows[r];
-      llvm::Value* b = rows[r + distance];
-      rows[r] = builder_.CreateShuffleVector(a, b, low);
-      rows[r + distance] = builder_.CreateShuffleVector(a, b, high);
-    }
-  }
-  return rows;
 }
 
 // Columns of the tile that are turns, if the lane's row counts.
@@ -70,7 +50,7 @@ void LaneEmitter::FillTile(size_t row, llvm::Value* first, llvm::Value* columns)
                                              llvm::Constant::getNullValue(vector)));
     address = emitter_.ElementAddress(element, address, block_.hoisted[block_.plan.rows[row].access].slope);
   }
-  rows = Transposed(std::move(rows));
+  rows = Transposed(builder_, std::move(rows));
   for (unsigned turn = 0; turn < block_.lanes; ++turn)
     builder_.CreateAlignedStore(
         rows[turn], builder_.CreateConstGEP1_64(MemoryType(element), block_.tiles[row], turn * block_.lanes),
@@ -86,7 +66,7 @@ void LaneEmitter::FlushTile(size_t row, llvm::Value* first, llvm::Value* columns
     turns.push_back(builder_.CreateAlignedLoad(
         vector, builder_.CreateConstGEP1_64(MemoryType(element), block_.tiles[row], turn * block_.lanes),
         llvm::Align(4)));
-  LlvmValues rows = Transposed(std::move(turns));
+  LlvmValues rows = Transposed(builder_, std::move(turns));
   llvm::Value* address = RowAddress(row, first);
   for (unsigned lane = 0; lane < block_.lanes; ++lane) {
     builder_.CreateMaskedStore(rows[lane], address, llvm::Align(1), RowMask(lane, columns));
