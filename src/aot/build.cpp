@@ -91,7 +91,7 @@ class Building {
 
   Result<Report> Run() {
     const auto start = std::chrono::steady_clock::now();
-    if (!IsIdentifier(options_.name) || Identifier(options_.name) != options_.name)
+    if (!IsNamespaceName(options_.name))
       return Fail(Diag::BadUsage, fmt::format("'{}' cannot be the name of a C++ namespace", options_.name));
     if (files_.empty()) return Fail(Diag::BadUsage, "no kernels were given");
     TRY_VOID(MakeFolders());

@@ -19,8 +19,10 @@ constexpr std::string_view Keywords[] = {
     "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
     "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
     "wchar_t", "while", "xor", "xor_eq",
-    // What the generated text itself uses, and macros of the C library.
-    "std", "frazil", "config", "kernels", "errno", "stdin", "stdout", "stderr", "EOF", "NULL", "assert", "linux", "unix"};
+    // Macros of the C library, and the namespaces that generated text names.
+    "errno", "stdin", "stdout", "stderr", "EOF", "NULL", "assert", "linux", "unix", "std", "frazil"};
+// What it declares itself, inside of its namespace.
+constexpr std::string_view Taken[] = {"config", "kernels"};
 
 constexpr std::array<std::string_view, 14> CppTypes = {
     "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "frazil::embed::F16",
@@ -84,12 +86,16 @@ bool IsIdentifier(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+bool IsNamespaceName(std::string_view name) {
+  return IsIdentifier(name) && !name.starts_with("frz_") && std::ranges::find(Keywords, name) == std::end(Keywords);
+}
+
 std::string Identifier(std::string_view name) {
   std::string text(name);
   for (char& c : text)
     if (!IsIdentifier(std::string_view(&c, 1)) && !(c >= '0' && c <= '9')) c = '_';
   if (text.empty() || (text[0] >= '0' && text[0] <= '9')) text.insert(0, "_");
-  const bool is_taken = std::ranges::find(Keywords, text) != std::end(Keywords) || text.starts_with("frz_");
+  const bool is_taken = !IsNamespaceName(text) || std::ranges::find(Taken, text) != std::end(Taken);
   return is_taken ? text + "_" : text;
 }
 
@@ -122,6 +128,7 @@ std::string GenerateSource(std::string_view module, std::span<const BuiltKernel>
   std::string text = fmt::format(
       "// The kernels of {0}: descriptors in read-only memory, code in an executable section, and what the functions of\n"
       "// the header do where a launch is not plainly right. Made by a program: do not edit.\n#include \"{0}.hpp\"\n\n"
+      "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
       "static_assert(frazil::embed::KernelDataVersion == {1} && frazil::embed::NativeAbiVersion == {2},\n"
       "              \"made for another version of frazil::embed\");\n\nextern \"C\" {{\n",
       module, embed::KernelDataVersion, embed::NativeAbiVersion);

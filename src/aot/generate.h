@@ -18,6 +18,7 @@ std::string GenerateSource(std::string_view module, std::span<const BuiltKernel>
 // A name as a C++ identifier: keywords and what we use ourselves get an underscore.
 std::string Identifier(std::string_view name);
 bool IsIdentifier(std::string_view name);
+bool IsNamespaceName(std::string_view name);
 std::string_view CppType(embed::ScalarKind scalar);  // "float", "frazil::embed::F16"
 
 // Which form of a kernel's function.

@@ -1,0 +1,113 @@
+"""The compiler of kernels as a program: what it writes, when it works again, and how it complains."""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SAXPY = """def saxpy(a: f32, x: DeviceArray[f32], y: DeviceArray[f32], n: u32):
+    i = get_global_id()
+    if i < n:
+        y[i] = a * x[i] + y[i]
+"""
+
+
+class Check:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.out = os.path.join(arguments.scratch, "out")
+        self.failures = []
+
+    def path(self, name):
+        return os.path.join(self.arguments.scratch, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def build(self, *files, name="my_ops", targets="native,isa"):
+        return subprocess.run([self.arguments.stage0, "--out", self.out, "--name", name, "--targets", targets, *files],
+                              capture_output=True, text=True)
+
+    def expect(self, holds, what, done=None):
+        if holds:
+            return
+        self.failures.append(what)
+        print(f"FAILED: {what}")
+        if done is not None:
+            print(done.returncode, done.stdout, done.stderr, sep="\n")
+
+    def times(self):
+        return {name: os.stat(os.path.join(self.out, name)).st_mtime_ns for name in os.listdir(self.out)}
+
+    def run(self):
+        saxpy = self.write("saxpy.py", SAXPY)
+        pick = os.path.join(self.arguments.kernels, "pick.frz")
+        stream = os.path.join(self.arguments.kernels, "stream.frz")
+
+        done = self.build(saxpy, pick, stream)
+        self.expect(done.returncode == 0, "a build of two kernels and one that cannot be embedded", done)
+        self.expect({"my_ops.hpp", "my_ops.cpp", "saxpy.frzb", "pick.frzb"} <= set(os.listdir(self.out)), "its files")
+        self.expect("stream: not native: it reads or writes streams" in done.stdout, "a reason instead of silence", done)
+        self.expect(re.search(r"^saxpy +\d+.* proved \(.*compiled$", done.stdout, re.M), "a row for saxpy", done)
+
+        before = self.times()
+        done = self.build(saxpy, pick, stream)
+        self.expect(done.stdout.count("  cached\n") == 3 and "compiled\n" not in done.stdout, "all cached", done)
+        self.expect(before == self.times(), "nothing is written twice")
+
+        self.write("saxpy.py", SAXPY.replace("a * x[i] + y[i]", "a * x[i] - y[i]"))
+        done = self.build(saxpy, pick, stream)
+        self.expect(re.search(r"^saxpy .*compiled$", done.stdout, re.M) and done.stdout.count("  cached\n") == 2,
+                    "only what changed is compiled", done)
+        self.expect(before["my_ops.cpp"] != self.times()["my_ops.cpp"], "new code is written")
+        self.expect(before["my_ops.hpp"] == self.times()["my_ops.hpp"], "an unchanged header keeps its time")
+
+        done = self.build(saxpy, pick, stream, targets="native")
+        self.expect(done.stdout.count("  compiled\n") == 3, "other targets are other work", done)
+
+        # Damaged work is a miss.
+        for unit in os.listdir(os.path.join(self.out, ".frazil")):
+            with open(os.path.join(self.out, ".frazil", unit), "r+b") as file:
+                file.seek(100)
+                file.write(b"damage")
+        done = self.build(saxpy, pick, stream, targets="native")
+        self.expect(done.returncode == 0 and done.stdout.count("  compiled\n") == 3, "damaged units are made again", done)
+        self.run_errors(saxpy, pick)
+        return 1 if self.failures else 0
+
+    def run_errors(self, saxpy, pick):
+        kept = self.times()
+        wrong = self.write("wrong.py", SAXPY.replace("saxpy", "wrong").replace("y[i] = a", "y[i] = b"))
+        done = self.build(saxpy, pick, wrong, targets="native")
+        self.expect(done.returncode == 1 and re.search(r"wrong\.py:4:\d+: error FRZ1001", done.stdout),
+                    "a located error of the source", done)
+        self.expect(kept == self.times(), "after an error nothing is written")
+        twice = self.write("twice.py", SAXPY)
+        done = self.build(saxpy, twice)
+        self.expect(done.returncode == 1 and "kernel 'saxpy' is also in" in done.stdout, "one name twice", done)
+        for command, code, sentence in [
+                ([saxpy, "--out", self.out, "--name", "class"], 1, "cannot be the name of a C++ namespace"),
+                ([saxpy, "--out", self.out, "--targets", "native,fpga"], 64, "'fpga' is no target of kernels"),
+                ([self.path("absent.py"), "--out", self.out], 4, "is not a file that can be read"),
+                ([self.write("a.txt", ""), "--out", self.out], 1, "are read from .py, .json, .cir and .frz"),
+                (["--out", self.out], 1, "no kernels were given"),
+                ([saxpy], 64, "--out is missing")]:
+            done = subprocess.run([self.arguments.stage0, *command], capture_output=True, text=True)
+            self.expect(done.returncode == code and sentence in done.stderr, f"the complaint: {sentence}", done)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ["stage0", "scratch", "kernels"]:
+        parser.add_argument(f"--{name}", required=True)
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.scratch, ignore_errors=True)
+    os.makedirs(arguments.scratch)
+    return Check(arguments).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
