@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "ir/lower.h"
 #include "targets/isa/isa.h"
+#include "targets/isa/lane_exact.h"
 #include "targets/isa/tile_plan.h"
 #include "targets/isa/tile_run.h"
 
@@ -136,18 +138,29 @@ Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program, cons
     if (made.error().diag != Diag::Unsupported) return std::unexpected(made.error());
     plan->lane_by_lane = made.error().message;
   }
+  const bool conditional = !plan->disjoint.empty() || !plan->at_most.empty();
+  if (conditional && plan->Serial() == nullptr) plan->lane_by_lane = "its conditions may fail, and it has no form in order";
   return plan;
 }
 
 Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module, const TileOptions& options) {
-  return Prepare(TRY(Lift(module)), options);
+  Result<ir::Program> program = Lift(module);
+  if (program) return Prepare(*program, options);
+  if (program.error().diag != Diag::BadIsaProgram) return std::unexpected(std::move(program.error()));
+  auto plan = std::make_shared<TilePlan>();
+  plan->module = module;
+  plan->lane_by_lane = program.error().message;
+  return plan;
 }
 
 const std::string& LaneByLane(const TilePlan& plan) { return plan.lane_by_lane; }
 
 int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run) {
   const TilePlan* form = &plan;
-  if ((!plan.disjoint.empty() || !plan.at_most.empty()) && !ConditionsHold(plan, arguments)) form = plan.Serial();
+  if ((!plan.disjoint.empty() || !plan.at_most.empty()) && !ConditionsHold(plan, arguments)) {
+    form = plan.Serial();
+    CHECK(form != nullptr);
+  }
   if (form->single.is && RunSingle(form->single, arguments)) return 0;
   if (form->direct) {
     if (const std::optional<int32_t> status = RunDirect(*form, arguments, run)) return *status;
@@ -167,8 +180,9 @@ int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* resu
 
 Result<exec::Outcome> Run(const TilePlan& plan, std::span<const exec::Value> arguments,
                           const exec::RunContext& context, TileThreads threads) {
+  if (plan.module) return RunLaneExact(*plan.module, arguments, context);
   const bool scarce = context.limits.fuel < LeastFuel;
-  if (!plan.lane_by_lane.empty() || scarce || plan.Serial() == nullptr) {
+  if (!plan.lane_by_lane.empty() || scarce) {
     const exec::InterpreterProgram* reference = plan.Reference();
     if (reference == nullptr) return Fail(Diag::Unsupported, "the program cannot be interpreted");
     return reference->Run(arguments, context);

@@ -164,7 +164,7 @@ bool FunctionCompiler::EmitChoice(const ir::Inst& inst) {
   }
   deferred_[condition.index] = false;
   const ir::ValueId yes = function_.operand(inst, 1), no = function_.operand(inst, 2);
-  const ModeSet modes = (ClassOf(q).uniform() ? 2u : 0u) | (ClassOf(yes).uniform() ? 4u : 0u) |
+  const ModeSet modes = (ClassOf(q).uniform() ? 2u : 0u) | (yes == p ? 1u : ClassOf(yes).uniform() ? 4u : 0u) |
                         (ClassOf(no).uniform() ? 8u : 0u);
   TileOp op = New(Kind::Kernel, inst);
   op.a = TileOf(p);

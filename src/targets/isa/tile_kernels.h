@@ -28,7 +28,7 @@ using ModeSet = uint32_t;
 Kernel FastBinary(ir::Op op, ir::Scalar type, ModeSet modes, embed::CpuLevel level);
 // (a op1 b) op2 c, or c op2 (a op1 b) where `swapped`.
 Kernel FastPair(ir::Op op1, ir::Op op2, bool swapped, ir::Scalar type, ModeSet modes, embed::CpuLevel level);
-// a compare b ? c : d; all four of one type.
+// a compare b ? c : d; all four of one type. Mode 0 here: c is a.
 Kernel FastChoice(ir::Op compare, ir::Scalar type, ModeSet modes, embed::CpuLevel level);
 
 // Loops that no op names, by bytes of an element (1, 2, 4, 8) and level.

@@ -89,8 +89,9 @@ FRAZIL_TILE_TARGET void Choice(const KernelArguments& k) {
   const T b0 = *b, c0 = *c, d0 = *d;
   FRAZIL_INDEPENDENT
   for (size_t i = 0; i < lanes; ++i) {
-    const T yes = Lane<(Modes & 4) != 0>(c, c0, i), no = Lane<(Modes & 8) != 0>(d, d0, i);
-    out[i] = Holds<F>(a[i], Lane<(Modes & 2) != 0>(b, b0, i)) ? yes : no;
+    const T first = a[i], no = Lane<(Modes & 8) != 0>(d, d0, i);
+    const T yes = (Modes & 1) != 0 ? first : Lane<(Modes & 4) != 0>(c, c0, i);
+    out[i] = Holds<F>(first, Lane<(Modes & 2) != 0>(b, b0, i)) ? yes : no;
   }
 }
 
@@ -218,23 +219,27 @@ FRAZIL_TILE_TARGET void Stream(void* out, const void* values, size_t lanes) {
 
 // Short copies, without the choices that memmove has to make. Both are the same place or have nothing in common.
 FRAZIL_TILE_TARGET inline void Copy(void* out, const void* values, size_t bytes) {
-  using Line = long long __attribute__((vector_size(64), aligned(1), may_alias));
+  struct Line {
+    long long part[8];
+  };
   std::byte* to = static_cast<std::byte*>(out);
   const std::byte* from = static_cast<const std::byte*>(values);
   if (bytes < 64 || bytes > 16384) {
     std::memmove(to, from, bytes);
     return;
   }
-  const Line last = *reinterpret_cast<const Line*>(from + bytes - 64);
+  Line last, lines[4];
+  std::memcpy(&last, from + bytes - 64, 64);
   size_t at = 0;
   for (; at + 256 <= bytes; at += 256) {
-    const Line* line = reinterpret_cast<const Line*>(from + at);
-    const Line first = line[0], second = line[1], third = line[2], fourth = line[3];
-    Line* place = reinterpret_cast<Line*>(to + at);
-    place[0] = first, place[1] = second, place[2] = third, place[3] = fourth;
+    for (size_t i = 0; i < 4; ++i) std::memcpy(&lines[i], from + at + 64 * i, 64);
+    for (size_t i = 0; i < 4; ++i) std::memcpy(to + at + 64 * i, &lines[i], 64);
   }
-  for (; at + 64 <= bytes; at += 64) *reinterpret_cast<Line*>(to + at) = *reinterpret_cast<const Line*>(from + at);
-  *reinterpret_cast<Line*>(to + bytes - 64) = last;
+  for (; at + 64 <= bytes; at += 64) {
+    std::memcpy(&lines[0], from + at, 64);
+    std::memcpy(to + at, &lines[0], 64);
+  }
+  std::memcpy(to + bytes - 64, &last, 64);
 }
 
 template <typename Bits>
@@ -345,6 +350,8 @@ Kernel ChooseChoice(ir::Scalar type, ModeSet modes) {
   const auto of = [&]<typename T>() -> Kernel {
     constexpr Kernel all[8] = {&Choice<F, T, 0>, &Choice<F, T, 2>,  &Choice<F, T, 4>,  &Choice<F, T, 6>,
                                &Choice<F, T, 8>, &Choice<F, T, 10>, &Choice<F, T, 12>, &Choice<F, T, 14>};
+    constexpr Kernel of_itself[4] = {&Choice<F, T, 1>, &Choice<F, T, 3>, &Choice<F, T, 9>, &Choice<F, T, 11>};
+    if ((modes & ~11u) == 0 && (modes & 1) != 0) return of_itself[(modes & 2) / 2 + (modes & 8) / 4];
     return (modes & ~14u) == 0 ? all[modes / 2] : nullptr;
   };
   if (type == ir::Scalar::F32) return of.template operator()<float>();

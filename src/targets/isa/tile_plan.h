@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,7 @@ class TilePlan {
   embed::CpuLevel level = embed::CpuLevel::Baseline;
   std::vector<FunctionPlan> functions;         // the entry first
   std::string lane_by_lane;
+  std::optional<machines::simt::Module> module;  // one without a program form, which runs lane by lane
   // What must hold at a launch; else `serial` runs.
   std::vector<std::pair<uint32_t, uint32_t>> disjoint, at_most;
   std::vector<uint32_t> word_of_param;         // where a parameter's words begin

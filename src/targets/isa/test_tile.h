@@ -1,0 +1,82 @@
+// What tests of the tile interpreter share: a program, its plan, and runs that are compared with the meaning.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "exec/generator.h"
+#include "exec/interpreter.h"
+#include "ir/text.h"
+#include "targets/isa/tile.h"
+
+namespace frazil::targets::isa {
+
+inline exec::Value RandomBuffer(ir::Type element, int64_t length, uint64_t seed) {
+  auto memory = std::make_shared<exec::Memory>(element, length);
+  for (int64_t i = 0; i < length; ++i)
+    memory->Set(i, exec::RandomScalar(element, seed * 7919 + static_cast<uint64_t>(i)).scalar_words());
+  return exec::Value::Buffer(std::move(memory));
+}
+
+// Deep copies; what was one buffer stays one.
+inline std::vector<exec::Value> Copies(const std::vector<exec::Value>& arguments) {
+  std::vector<exec::Value> copies = arguments;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    if (!copies[i].memory) continue;
+    size_t first = 0;
+    while (arguments[first].memory != arguments[i].memory) ++first;
+    if (first < i) {
+      copies[i].memory = copies[first].memory;
+      continue;
+    }
+    const exec::Memory& from = *arguments[i].memory;
+    copies[i].memory = std::make_shared<exec::Memory>(from.element(), from.length());
+    if (from.size_bytes() > 0) std::memcpy(copies[i].memory->data(), from.data(), from.size_bytes());
+  }
+  return copies;
+}
+
+class Prepared {
+ public:
+  explicit Prepared(ir::Program program, const TileOptions& options = {}) : program_(std::move(program)) {
+    auto made = Prepare(program_, options);
+    if (made) plan_ = *made;
+    EXPECT_TRUE(made.has_value());
+  }
+  const TilePlan& plan() const { return *plan_; }
+  const ir::Program& program() const { return program_; }
+
+  void ExpectSame(const std::vector<exec::Value>& arguments, const exec::RunContext& context = {}) const {
+    const std::vector<exec::Value> expected_arguments = Copies(arguments);
+    const Result<exec::Outcome> expected = exec::Interpret(program_, expected_arguments, context);
+    for (int threads : {1, 2}) {
+      const std::vector<exec::Value> actual_arguments = Copies(arguments);
+      const Result<exec::Outcome> actual = Run(*plan_, actual_arguments, context, {threads});
+      ASSERT_EQ(expected.has_value(), actual.has_value());
+      if (!expected) continue;
+      ASSERT_EQ(expected->trap.has_value(), actual->trap.has_value())
+          << (expected->trap ? expected->trap->ToString() : actual->trap->ToString());
+      if (expected->trap) {
+        EXPECT_EQ(*expected->trap, *actual->trap) << expected->trap->ToString() << " / " << actual->trap->ToString();
+        continue;
+      }
+      EXPECT_TRUE(expected->results == actual->results);
+      EXPECT_TRUE(expected->output == actual->output);
+      for (size_t i = 0; i < arguments.size(); ++i)
+        ASSERT_TRUE(expected_arguments[i] == actual_arguments[i]) << "argument " << i << ", " << threads << " threads";
+    }
+  }
+
+ private:
+  ir::Program program_;
+  std::shared_ptr<const TilePlan> plan_;
+};
+
+inline ir::Program ReadProgram(std::string_view text) {
+  Result<ir::Program> program = ir::ParseText(text);
+  EXPECT_TRUE(program.has_value()) << program.error().ToString();
+  return program ? std::move(*program) : ir::Program();
+}
+
+}  // namespace frazil::targets::isa
