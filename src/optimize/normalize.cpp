@@ -28,6 +28,7 @@ void CountRegion(const Function& function, ir::RegionId region, Work& work) {
     if (inst.op == Op::Yield || inst.op == Op::Const) continue;
     ++work.instructions;
     if (inst.op == Op::Load || inst.op == Op::Store) work.bytes += ir::BytesOf(inst.type);
+    for (uint32_t r = 0; r < inst.regions.count; ++r) CountRegion(function, Function::region_of(inst, r), work);
   }
 }
 

@@ -163,8 +163,38 @@ class Reader {
     return {};
   }
 
+  // Both sides run, on memories of their own; what they leave is chosen by the condition. Under the conditions of the
+  // normal form no access traps, so running a side that is not taken shows nowhere.
+  Result<void> Branch(const Inst& inst) {
+    const TermId condition = TRY(Term(inst, 0));
+    const std::map<uint32_t, TermId> before = memory_;
+    std::map<uint32_t, TermId> after[2];
+    std::vector<TermId> yields[2];
+    for (uint32_t side : {0u, 1u}) {
+      memory_ = before;
+      for (ir::InstId id : function_.region(ir::Function::region_of(inst, side)).insts) {
+        const Inst& step = function_.inst(id);
+        if (step.op != Op::Yield) {
+          TRY_VOID(Element(step));
+          continue;
+        }
+        for (uint32_t k = 0; k < step.operands.count; ++k) yields[side].push_back(TRY(Term(step, k)));
+      }
+      after[side] = memory_;
+    }
+    const auto choose = [&](TermId a, TermId b) {
+      const std::array<TermId, 3> parts = {condition, a, b};
+      return a == b ? a : terms_.Apply(Op::Select, terms_[a].result, terms_[a].result, {}, parts);
+    };
+    for (auto& [buffer, term] : memory_) term = choose(after[0].at(buffer), after[1].at(buffer));
+    for (uint32_t k = 0; k < inst.results.count; ++k)
+      values_[ir::Function::result_of(inst, k).index] = choose(yields[0][k], yields[1][k]);
+    return {};
+  }
+
   Result<void> Element(const Inst& inst) {
     if (inst.op == Op::Yield) return {};
+    if (inst.op == Op::If) return Branch(inst);
     if (inst.op != Op::Load && inst.op != Op::Store) return Scalar(inst);
     if (TRY(Term(inst, 1)) != index_) return Refuse(inst, "an iteration touches elements other than its own");
     SeesHead(function_.operand(inst, 0));

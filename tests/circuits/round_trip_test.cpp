@@ -74,11 +74,29 @@ TEST(RoundTrip, KernelsThroughTheirNormalForm) {
   // A store that is overwritten, and a load of what was just stored.
   EXPECT_EQ(normal(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n    %y = load %c, %i : f32\n    %r = exp %y : f32\n"
                                           "    store %c, %i, %r : f32\n", LoadA))), "merge.exp@c00[c01,c01]");
+  // A branch is a choice between two values; where both are the same there is none.
+  EXPECT_EQ(normal(Kernel(AC, fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n      %r = abs %x : f32\n"
+                                          "      store %c, %i, %r : f32\n      yield\n    }} else {{\n      %q = abs %x : f32\n"
+                                          "      store %c, %i, %q : f32\n      yield\n    }}\n", LoadA))), "merge.abs@c00[c01,c01]");
   // The uniform parts of a kernel are no circuit, but have a normal form.
   EXPECT_TRUE(optimize::Normalize(*ir::ParseText(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
                                                         fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))));
   EXPECT_NE(normal(Kernel(AC, "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
                               "    store %c, %i, %x : f32\n")).find("load: an iteration touches"), std::string::npos);
+}
+
+TEST(RoundTrip, BranchesHaveANormalForm) {
+  // Clamping by branches, one of which stores nothing: against the interpreter.
+  const ir::Program program = *ir::ParseText(Kernel(
+      "%a: buffer<f32>, %c: buffer<f32>",
+      fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    %r = if %t -> (f32) {{\n      store %c, %i, %k : f32\n"
+                  "      yield %x\n    }} else {{\n      %y = load %c, %i : f32\n      yield %y\n    }}\n"
+                  "    %s = add %r, %x : f32\n    store %a, %i, %s : f32\n", LoadA)));
+  const Result<optimize::NormalForm> form = optimize::Normalize(program);
+  ASSERT_TRUE(form) << form.error().message;
+  for (uint64_t seed = 0; seed < 50; ++seed)
+    EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
+  EXPECT_FALSE(After(program, 9, 8, 1).empty());
 }
 
 TEST(RoundTrip, ASoftmaxOfAnExpression) {
