@@ -13,7 +13,8 @@ namespace {
 ir::Program Saxpy() {
   using namespace ir;
   Program program;
-  FunctionBuilder b(program, "saxpy", {types::F32, Type::Buffer(types::F32, Access::In), Type::Buffer(types::F32), types::U32}, {});
+  FunctionBuilder b(program, "saxpy",
+                    {types::F32, Type::Buffer(types::F32, Access::In), Type::Buffer(types::F32), types::U32}, {});
   ValueId zero = b.ConstInt(types::Index, 0), bound = b.Cast(Op::Cast, b.Param(3), types::Index);
   b.Parallel(zero, bound, [&](ValueId i) {
     ValueId product = b.Binary(Op::Mul, b.Param(0), b.Load(b.Param(1), i));
@@ -40,7 +41,8 @@ FRAZIL_FIGURE(isa) {
                                          repeat([&] { return machines::simt::LoadModule(nullptr, module->bytes); }),
                                          repeat([&] { return targets::isa::ProveLowering(program, *module); })},
                                         15);
-  const char* names[] = {"lower saxpy, verified", "load and verify saxpy's .frzb", "prove saxpy's lowering: lift and both digests"};
+  const char* names[] = {"lower saxpy, verified", "load and verify saxpy's .frzb",
+                         "prove saxpy's lowering: lift and both digests"};
   for (size_t i = 0; i < times.size(); ++i) {
     double us = times[i].min_s / Times1000 * 1e6;
     Report({"isa", names[i], us, "us", "", 0, "<= 20 us", us <= 20});

@@ -36,8 +36,10 @@ std::vector<exec::Value> ArgumentsOf(const Module& module) {
   std::vector<exec::Value> arguments;
   for (const machines::simt::ParamRow& row : module.params) {
     ir::Type type = ir::Type::Of(row.type);
-    if (row.is_buffer) arguments.push_back(exec::Value::Buffer(std::make_shared<exec::Memory>(type, 8)));
-    else arguments.push_back(exec::Value::Int(type, 5));
+    if (row.is_buffer)
+      arguments.push_back(exec::Value::Buffer(std::make_shared<exec::Memory>(type, 8)));
+    else
+      arguments.push_back(exec::Value::Int(type, 5));
   }
   return arguments;
 }

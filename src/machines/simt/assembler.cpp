@@ -5,61 +5,17 @@
 #include <algorithm>
 #include <bitset>
 #include <cctype>
-#include <charconv>
 
 #include <fmt/format.h>
 
-#include "ir/text.h"
+#include "machines/simt/assembler_operands.h"
 #include "machines/simt/text.h"
 #include "machines/simt/text_words.h"
 
 namespace frazil::machines::simt {
 namespace {
 
-std::unexpected<Error> Wrong(const Piece& piece, std::string what) {
-  return Fail(Diag::BadAssembly, std::move(what), piece.where);
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::optional<uint64_t> Number(std::string_view text) {
-  text = Trim(text);
-  bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    text.remove_prefix(2);
-    base = 16;
-  }
-  uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return negative ? uint64_t{0} - value : value;
-}
-
-// "r12" with this letter: 12.
-std::optional<uint8_t> Numbered(std::string_view text, char letter, uint64_t count) {
-  text = Trim(text);
-  if (text.size() < 2 || text.size() > 4 || std::tolower(static_cast<unsigned char>(text[0])) != letter) return std::nullopt;
-  if (!std::ranges::all_of(text.substr(1), [](unsigned char c) { return std::isdigit(c); })) return std::nullopt;
-  std::optional<uint64_t> value = Number(text.substr(1));
-  if (!value || *value >= count) return std::nullopt;
-  return static_cast<uint8_t>(*value);
-}
-
-class Assembler {
+class Assembler : OperandReader {
  public:
   explicit Assembler(std::string_view text) : text_(text) {}
 
@@ -160,7 +116,8 @@ class Assembler {
     Statement statement;
     if (text[0] == '@') {
       bool negated = text.starts_with("@!");
-      std::optional<uint8_t> predicate = Numbered(text.substr(negated ? 2 : 1, end - (negated ? 2 : 1)), 'p', Predicates);
+      std::optional<uint8_t> predicate =
+          Numbered(text.substr(negated ? 2 : 1, end - (negated ? 2 : 1)), 'p', Predicates);
       if (!predicate) return Wrong({std::string(text), where}, "a guard is @p0 or @!p0, a label ends with ':'");
       statement.guard = static_cast<uint8_t>(0x80 | (negated ? 0x40 : 0) | *predicate);
       Drop(text, end, where, fixed);
@@ -229,10 +186,15 @@ class Assembler {
       if (words.size() == 1 && words[0] == "none") return {};
       std::optional<uint64_t> line = words.size() == 2 ? Number(words[0]) : std::nullopt;
       std::optional<uint64_t> column = words.size() == 2 ? Number(words[1]) : std::nullopt;
-      if (!line || !column || *line > UINT32_MAX || *column > UINT32_MAX) return Wrong(name, ".loc takes a line and a column, or none");
-      parts_.lines.push_back({static_cast<uint32_t>(parts_.code.size()), static_cast<uint32_t>(*line), static_cast<uint32_t>(*column)});
+      if (!line || !column || *line > UINT32_MAX || *column > UINT32_MAX)
+        return Wrong(name, ".loc takes a line and a column, or none");
+      parts_.lines.push_back(
+          {static_cast<uint32_t>(parts_.code.size()), static_cast<uint32_t>(*line), static_cast<uint32_t>(*column)});
     } else {
-      return Wrong(name, fmt::format("'{}' is no directive of this form (.kernel .launch .param .scratch .result .table .class .loc)", name.text));
+      return Wrong(
+          name,
+          fmt::format("'{}' is no directive of this form (.kernel .launch .param .scratch .result .table .class .loc)",
+                      name.text));
     }
     return {};
   }
@@ -241,8 +203,10 @@ class Assembler {
     ModuleParts::Param param;
     size_t at = 0;
     auto take = [&](std::string_view word) { return at < words.size() && words[at] == word ? (++at, true) : false; };
-    if (take("in")) param.access = ir::Access::In;
-    else if (take("out")) param.access = ir::Access::Out;
+    if (take("in"))
+      param.access = ir::Access::In;
+    else if (take("out"))
+      param.access = ir::Access::Out;
     param.is_buffer = take("buffer");
     std::optional<Type> type = at < words.size() ? TypeNamed(words[at]) : std::nullopt;
     if (!type || at + 1 >= words.size() || (!param.is_buffer && param.access != ir::Access::InOut))
@@ -253,175 +217,21 @@ class Assembler {
     at += 2;
     if (at < words.size()) {
       int role = 0;
-      while (role <= static_cast<int>(ir::ParamRole::BlockZ) && ir::RoleName(static_cast<ir::ParamRole>(role)) != words[at]) ++role;
-      if (role > static_cast<int>(ir::ParamRole::BlockZ)) return Wrong(name, fmt::format("'{}' is no role of a parameter", words[at]));
+      while (role <= static_cast<int>(ir::ParamRole::BlockZ) &&
+             ir::RoleName(static_cast<ir::ParamRole>(role)) != words[at])
+        ++role;
+      if (role > static_cast<int>(ir::ParamRole::BlockZ))
+        return Wrong(name, fmt::format("'{}' is no role of a parameter", words[at]));
       param.role = static_cast<ir::ParamRole>(role);
       ++at;
     }
     for (; at < words.size(); ++at) {
       std::optional<uint64_t> ordinal = Number(words[at]);
-      if (!ordinal || *ordinal > UINT32_MAX) return Wrong(name, fmt::format("'{}' is no number of a parameter", words[at]));
+      if (!ordinal || *ordinal > UINT32_MAX)
+        return Wrong(name, fmt::format("'{}' is no number of a parameter", words[at]));
       param.extents.push_back(static_cast<uint32_t>(*ordinal));
     }
     parts_.params.push_back(std::move(param));
-    return {};
-  }
-
-  // --- operands ---------------------------------------------------------------------------------------------------
-
-  Result<uint64_t> Literal(Type type, const Piece& piece) {
-    std::string_view text = piece.text;
-    if (text.starts_with('#')) text.remove_prefix(1);
-    bool hex = text.starts_with("0x") || text.starts_with("0X");
-    std::string spelled(text);
-    if (hex) {
-      std::optional<uint64_t> bits = Number(text);
-      if (!bits) return Wrong(piece, fmt::format("'{}' is no number", piece.text));
-      if (ir::IsFloat(type) || type == Type::Bool) return *bits;  // a pattern; the verifier knows whether it fits
-      if (!ir::IsSigned(type) || *bits <= INT64_MAX) spelled = fmt::format("{}", *bits);
-      else spelled = fmt::format("{}", static_cast<int64_t>(*bits));
-    }
-    if (type == Type::Bool && (spelled == "0" || spelled == "1")) return spelled == "1";
-    Result<std::vector<uint64_t>> words = ir::ParseLiteral(ir::Type::Of(type), spelled);
-    if (!words) return Wrong(piece, fmt::format("'{}' is no {}", piece.text, TypeName(type)));
-    return (*words)[0];
-  }
-
-  Result<uint8_t> Register(const Piece& piece) {
-    if (std::optional<uint8_t> number = Numbered(piece.text, 'r', Registers)) return *number;
-    return Wrong(piece, fmt::format("expected a register r0 to r255, not '{}'", piece.text));
-  }
-  Result<uint8_t> Predicate(const Piece& piece) {
-    if (std::optional<uint8_t> number = Numbered(piece.text, 'p', Predicates)) return *number;
-    return Wrong(piece, fmt::format("expected a predicate p0 to p15, not '{}'", piece.text));
-  }
-  Result<uint8_t> Operand(Type type, const Piece& piece) { return type == Type::Bool ? Predicate(piece) : Register(piece); }
-
-  std::optional<uint8_t> BufferNumber(std::string_view text) const {
-    text = Trim(text);
-    std::string spelled = text.starts_with("buf") ? "b" + std::string(text.substr(3)) : std::string(text);
-    if (std::optional<uint8_t> number = Numbered(spelled, 'b', MaxBuffers)) return number;
-    uint8_t number = 0;
-    for (const ModuleParts::Param& param : parts_.params) {
-      if (!param.is_buffer) continue;
-      if (param.name == text) return number;
-      ++number;
-    }
-    return std::nullopt;
-  }
-  Result<uint8_t> Buffer(const Piece& piece) {
-    if (std::optional<uint8_t> number = BufferNumber(piece.text)) return *number;
-    return Wrong(piece, fmt::format("expected a buffer b0 to b255 or a buffer parameter's name, not '{}'", piece.text));
-  }
-  Result<uint64_t> Count(const Piece& piece) {
-    std::string_view text = piece.text;
-    if (text.starts_with('#')) text.remove_prefix(1);
-    if (std::optional<uint64_t> number = Number(text)) return *number;
-    return Wrong(piece, fmt::format("expected a number, not '{}'", piece.text));
-  }
-
-  Result<void> PhiAddress(const Piece& piece, std::string_view inside, Instruction& inst) {
-    size_t open = inside.find('('), close = inside.rfind(')');
-    uint64_t values[3];
-    bool fine = open != inside.npos && close == inside.size() - 1;
-    std::string_view list = fine ? inside.substr(open + 1, close - open - 1) : std::string_view{};
-    for (int i = 0; i < 3 && fine; ++i) {
-      size_t end = std::min(list.find(','), list.size());
-      std::optional<uint64_t> value = Number(list.substr(0, end));
-      fine = value.has_value() && (i == 2) == (end == list.size());
-      values[i] = value.value_or(0);
-      list.remove_prefix(std::min(end + 1, list.size()));
-    }
-    if (!fine || values[0] >= PhiClasses || values[1] >= PhiPages || values[2] >= PhiPageBytes)
-      return Wrong(piece, "Φ(class, page, byte) has class below 96, page below 48, byte below 256");
-    inst.aux |= static_cast<uint8_t>(Address::Phi);
-    inst.imm = values[0] * PhiClassBytes + values[1] * PhiPageBytes + values[2];
-    return {};
-  }
-
-  // [base + index + offset], [base + index*size], [Φ(..)].
-  Result<void> ReadAddress(const Piece& piece, Instruction& inst) {
-    std::string_view text = Trim(piece.text);
-    if (text.size() < 2 || text.front() != '[' || text.back() != ']') return Wrong(piece, fmt::format("expected an address [..], not '{}'", piece.text));
-    std::string_view inside = Trim(text.substr(1, text.size() - 2));
-    if (inside.starts_with("Φ") || inside.starts_with("phi")) return PhiAddress(piece, inside, inst);
-    bool shared = inst.op == Opcode::Lds || inst.op == Opcode::Sts;
-    std::vector<std::string> terms;
-    uint64_t offset = 0;
-    std::string term;
-    bool negative = false;
-    auto finish = [&]() -> Result<void> {
-      std::string_view trimmed = Trim(term);
-      if (trimmed.empty()) return Wrong(piece, fmt::format("'{}' is no address", piece.text));
-      if (std::optional<uint64_t> value = Number(trimmed)) offset += negative ? uint64_t{0} - *value : *value;
-      else if (negative) return Wrong(piece, "only a number can be subtracted in an address");
-      else terms.emplace_back(trimmed);
-      term.clear();
-      return {};
-    };
-    for (size_t i = 0; i < inside.size(); ++i) {
-      bool sign = inside[i] == '+' || inside[i] == '-';
-      if (!sign) {
-        term += inside[i];
-        continue;
-      }
-      if (Trim(term).empty() && inside[i] == '-' && i == 0) {
-        negative = true;
-        continue;
-      }
-      TRY_VOID(finish());
-      negative = inside[i] == '-';
-    }
-    TRY_VOID(finish());
-    return shared ? SharedAddress(piece, terms, offset, inst) : GlobalAddress(piece, terms, offset, inst);
-  }
-
-  // "r3*4": register 3 and true.
-  std::optional<std::pair<uint8_t, bool>> Index(const std::string& term, Type type) const {
-    size_t star = term.find('*');
-    std::optional<uint8_t> number = Numbered(std::string_view(term).substr(0, star), 'r', Registers);
-    if (!number) return std::nullopt;
-    if (star == term.npos) return std::pair(*number, false);
-    std::string_view size = Trim(std::string_view(term).substr(star + 1));
-    if (size != "size" && Number(size) != ir::BytesOf(ir::Type::Of(type))) return std::nullopt;
-    return std::pair(*number, true);
-  }
-
-  Result<void> SetIndex(const Piece& piece, const std::string& term, uint64_t offset, Instruction& inst) {
-    auto index = Index(term, inst.type);
-    if (!index) return Wrong(piece, fmt::format("'{}' is no index: rN, or rN*{} for elements", term, ir::BytesOf(ir::Type::Of(inst.type))));
-    if (index->second && offset != 0) return Wrong(piece, "an element's address has no offset besides");
-    inst.b = index->first;
-    inst.imm |= offset;
-    inst.aux |= static_cast<uint8_t>(index->second ? Address::Elements : Address::Bytes);
-    return {};
-  }
-
-  Result<void> SharedAddress(const Piece& piece, const std::vector<std::string>& terms, uint64_t offset, Instruction& inst) {
-    if (terms.size() > 1) return Wrong(piece, "shared memory is addressed by [rM], [imm] or [rM*size]");
-    if (terms.size() == 1) return SetIndex(piece, terms[0], offset, inst);
-    inst.imm = offset;
-    return {};
-  }
-
-  Result<void> GlobalAddress(const Piece& piece, const std::vector<std::string>& terms, uint64_t offset, Instruction& inst) {
-    if (terms.empty() || terms.size() > 2) return Wrong(piece, fmt::format("'{}' is no address: [b0 + r1*4], [b0 + r1], [b0 + 16], [r1 + r2] or [Φ(..)]", piece.text));
-    if (std::optional<uint8_t> handle = Numbered(terms[0], 'r', Registers)) {
-      inst.a = *handle;
-      if (terms.size() == 1) {
-        inst.aux |= static_cast<uint8_t>(Address::Handle);
-        inst.imm = offset;
-        return {};
-      }
-      std::optional<uint8_t> second = Numbered(terms[1], 'r', Registers);
-      if (!second || offset != 0) return Wrong(piece, "a handle takes one register or one number: [r1 + r2], [r1 + 16]");
-      inst.b = *second;
-      inst.aux |= static_cast<uint8_t>(Address::HandleBytes);
-      return {};
-    }
-    inst.a = TRY(Buffer({terms[0], piece.where}));
-    if (terms.size() == 2) return SetIndex(piece, terms[1], offset, inst);
-    inst.imm |= offset;
     return {};
   }
 
@@ -460,7 +270,8 @@ class Assembler {
     Named named;
     std::vector<Type> types;
     // Types come last: one, or destination and source of a conversion. "idx" may also be a kind of shuffle.
-    while (parts.size() > 1 && types.size() < 2 && TypeNamed(parts.back()) && !(types.size() == 1 && parts[0] == "shfl")) {
+    while (parts.size() > 1 && types.size() < 2 && TypeNamed(parts.back()) &&
+           !(types.size() == 1 && parts[0] == "shfl")) {
       types.insert(types.begin(), *TypeNamed(parts.back()));
       parts.pop_back();
     }
@@ -476,17 +287,21 @@ class Assembler {
         }
     }
     for (size_t count = parts.size(); named.info == nullptr && count > 0; --count) {
-      std::string mnemonic = fmt::format("{}", fmt::join(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(count), "."));
+      std::string mnemonic =
+          fmt::format("{}", fmt::join(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(count), "."));
       named.info = Row(mnemonic, type);
       if (named.info != nullptr) parts.erase(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(count));
     }
-    if (named.info == nullptr) return Wrong(statement.word, fmt::format("there is no instruction '{}'", statement.word.text));
+    if (named.info == nullptr)
+      return Wrong(statement.word, fmt::format("there is no instruction '{}'", statement.word.text));
     named.modifiers = std::move(parts);
     named.inst.op = named.info->opcode;
     named.inst.guard = statement.guard;
     if (named.info->types != 0) {
-      if (!HasWrittenType(*named.info)) named.inst.type = OnlyType(*named.info);
-      else named.inst.type = type.value_or(ir::Contains(named.info->types, Type::U32) ? Type::U32 : OnlyType(*named.info));
+      if (!HasWrittenType(*named.info))
+        named.inst.type = OnlyType(*named.info);
+      else
+        named.inst.type = type.value_or(ir::Contains(named.info->types, Type::U32) ? Type::U32 : OnlyType(*named.info));
       if (type && !ir::Contains(named.info->types, *type))
         return Wrong(statement.word, fmt::format("'{}' does not work on {}", named.info->mnemonic, TypeName(*type)));
     } else if (type) {
@@ -494,7 +309,8 @@ class Assembler {
     }
     bool convert = named.info->shape == Shape::Convert;
     if (convert != (types.size() == 2))
-      return Wrong(statement.word, convert ? "a conversion names two types, to and from: cvt.f32.i32" : "only a conversion names two types");
+      return Wrong(statement.word, convert ? "a conversion names two types, to and from: cvt.f32.i32"
+                                           : "only a conversion names two types");
     if (convert) named.inst.aux = static_cast<uint8_t>(types[1]);
     return named;
   }
@@ -519,9 +335,15 @@ class Assembler {
           words.erase(words.begin());
         }
         break;
-      case Shape::Fence: fine = take(FenceWords, 0); break;
-      case Shape::Shuffle: fine = take(ShuffleWords, 0); break;
-      case Shape::Vote: fine = take(VoteWords, 0); break;
+      case Shape::Fence:
+        fine = take(FenceWords, 0);
+        break;
+      case Shape::Shuffle:
+        fine = take(ShuffleWords, 0);
+        break;
+      case Shape::Vote:
+        fine = take(VoteWords, 0);
+        break;
       case Shape::LaneReduce:
       case Shape::RegReduce:
       case Shape::RangeReduce:
@@ -540,9 +362,11 @@ class Assembler {
         words.erase(words.begin());
         break;
       }
-      default: break;
+      default:
+        break;
     }
-    if (!fine || !words.empty()) return Wrong(statement.word, fmt::format("'{}' is no form of '{}'", statement.word.text, named.info->mnemonic));
+    if (!fine || !words.empty())
+      return Wrong(statement.word, fmt::format("'{}' is no form of '{}'", statement.word.text, named.info->mnemonic));
     return {};
   }
 
@@ -608,8 +432,9 @@ class Assembler {
 
   // Numbers come first: a name that looks like one cannot take its place.
   Result<uint64_t> TableNumber(const Piece& piece) {
-    bool numbered = piece.text.size() > 1 && piece.text[0] == 't' &&
-                    std::all_of(piece.text.begin() + 1, piece.text.end(), [](unsigned char c) { return std::isdigit(c); });
+    bool numbered =
+        piece.text.size() > 1 && piece.text[0] == 't' &&
+        std::all_of(piece.text.begin() + 1, piece.text.end(), [](unsigned char c) { return std::isdigit(c); });
     if (std::optional<uint64_t> number = Number(numbered ? piece.text.substr(1) : "")) return *number;
     for (size_t i = 0; i < parts_.tables.size(); ++i)
       if (parts_.tables[i].name == piece.text) return i;
@@ -636,7 +461,6 @@ class Assembler {
   Result<void> ReadShape(const Statement& s, Instruction& i);
 
   std::string_view text_;
-  ModuleParts parts_;
   std::vector<LineRow> text_lines_;
   bool has_lines_ = false, uses_phase_ = false;
   size_t depth_ = 0;
@@ -652,7 +476,8 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
   const std::vector<Piece>& o = s.operands;
   switch (Info(i.op).shape) {
     case Shape::Plain:
-    case Shape::Fence: return Need(s, 0, "none");
+    case Shape::Fence:
+      return Need(s, 0, "none");
     case Shape::Imm:
       if (i.op == Opcode::BarSync && o.empty()) return {};
       TRY_VOID(Need(s, 1, "a number"));
@@ -753,8 +578,10 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
       i.dst = TRY(Register(o[0]));
       std::string name = Lower(o[1].text);
       for (int special = 0; special < SpecialCount; ++special)
-        if (SpecialName(static_cast<SpecialRegister>(special)) == name) return i.imm = static_cast<uint64_t>(special), Result<void>{};
-      return Wrong(o[1], fmt::format("'{}' is no launch register (lane.x, block.y, blockdim.x, griddim.z, global)", o[1].text));
+        if (SpecialName(static_cast<SpecialRegister>(special)) == name)
+          return i.imm = static_cast<uint64_t>(special), Result<void>{};
+      return Wrong(
+          o[1], fmt::format("'{}' is no launch register (lane.x, block.y, blockdim.x, griddim.z, global)", o[1].text));
     }
     case Shape::Compare:
       TRY_VOID(Need(s, 3, "predicate, a, b"));
@@ -774,7 +601,8 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
       return {};
     case Shape::For: {
       bool par = i.op == Opcode::Par;
-      if (!(o.size() == 3 && !par)) TRY_VOID(Need(s, par ? 3 : 4, par ? "counter, from, to" : "counter, from, to, step"));
+      if (!(o.size() == 3 && !par))
+        TRY_VOID(Need(s, par ? 3 : 4, par ? "counter, from, to" : "counter, from, to, step"));
       i.dst = TRY(Register(o[0]));
       i.a = TRY(Register(o[1]));
       i.b = TRY(Register(o[2]));
@@ -786,7 +614,9 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
       TRY_VOID(Need(s, 1, "register"));
       i.a = TRY(Register(o[0]));
       return {};
-    case Shape::Label: TRY_VOID(Need(s, 1, "@label")); return AddLabel(o[0]);
+    case Shape::Label:
+      TRY_VOID(Need(s, 1, "@label"));
+      return AddLabel(o[0]);
     case Shape::Loop:
       TRY_VOID(Need(s, 2, "register, @label"));
       i.a = TRY(Register(o[0]));

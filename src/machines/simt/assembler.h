@@ -26,7 +26,7 @@ struct Statement {
 // What a pseudo-instruction is expanded in.
 struct ExpansionContext {
   Mode mode;
-  size_t depth;              // open structures
+  size_t depth;  // open structures
   uint32_t current_class;
   // Registers and predicates that the text names nowhere.
   std::vector<uint8_t> free_registers, free_predicates;

@@ -11,9 +11,9 @@ namespace {
 namespace type_columns {
 using ir::Only;
 using ir::Scalar;
-constexpr ir::ScalarSet Fixed = ir::sets::Fixed, Float = ir::sets::Float, Wide = ir::sets::Wide,
-                        SInt = ir::sets::SInt, Bool = ir::sets::Bool, Index = Only(Scalar::Index), None = 0,
-                        Numbers = Fixed | Float, Any = (1u << TypeCount) - 1;
+constexpr ir::ScalarSet Fixed = ir::sets::Fixed, Float = ir::sets::Float, Wide = ir::sets::Wide, SInt = ir::sets::SInt,
+                        Bool = ir::sets::Bool, Index = Only(Scalar::Index), None = 0, Numbers = Fixed | Float,
+                        Any = (1u << TypeCount) - 1;
 }  // namespace type_columns
 namespace trap_columns {
 constexpr uint16_t None = 0, OutOfBounds = ir::Only(ir::Trap::OutOfBounds), Overflow = ir::Only(ir::Trap::Overflow),
@@ -30,25 +30,31 @@ constexpr MaybeOp NoIr = std::nullopt;
 }  // namespace op_columns
 
 constexpr InstructionInfo Rows[] = {
-#define FRAZIL_ISA(name, mnemonic, row_shape, row_types, row_traps, row_op, meaning)               \
-  InstructionInfo{Opcode::name,                                                                    \
-                  #name,                                                                           \
-                  mnemonic,                                                                        \
-                  Shape::row_shape,                                                                \
-                  [] { using namespace type_columns; return ir::ScalarSet{row_types}; }(),         \
-                  [] { using namespace trap_columns; return static_cast<ir::TrapSet>(row_traps); }(), \
-                  op_columns::row_op,                                                              \
+#define FRAZIL_ISA(name, mnemonic, row_shape, row_types, row_traps, row_op, meaning) \
+  InstructionInfo{Opcode::name,                                                      \
+                  #name,                                                             \
+                  mnemonic,                                                          \
+                  Shape::row_shape,                                                  \
+                  [] {                                                               \
+                    using namespace type_columns;                                    \
+                    return ir::ScalarSet{row_types};                                 \
+                  }(),                                                               \
+                  [] {                                                               \
+                    using namespace trap_columns;                                    \
+                    return static_cast<ir::TrapSet>(row_traps);                      \
+                  }(),                                                               \
+                  op_columns::row_op,                                                \
                   meaning},
 #include "machines/simt/instructions.def"
 #undef FRAZIL_ISA
 };
 
-constexpr std::array<std::string_view, TypeCount> TypeNames = {"i8",  "i16",  "i32", "i64", "u8",   "u16", "u32",
+constexpr std::array<std::string_view, TypeCount> TypeNames = {"i8",  "i16", "i32",  "i64", "u8",  "u16",  "u32",
                                                                "u64", "f16", "bf16", "f32", "f64", "pred", "idx"};
 constexpr std::array<std::string_view, ConditionCount> ConditionNames = {
     "eq", "ne", "lt", "le", "gt", "ge", "ltu", "leu", "gtu", "geu", "nlt", "nle", "ngt", "nge", "ord", "uno"};
 constexpr std::array<std::string_view, SpecialCount> SpecialNames = {
-    "lane.x",     "lane.y",     "lane.z",     "block.x",   "block.y",   "block.z", "blockdim.x",
+    "lane.x",     "lane.y",     "lane.z",    "block.x",   "block.y",   "block.z", "blockdim.x",
     "blockdim.y", "blockdim.z", "griddim.x", "griddim.y", "griddim.z", "global"};
 
 // Rows of each op of the IR: at most two (div), found by the type.
@@ -82,14 +88,20 @@ ir::Op TrapOp(const Instruction& instruction) {
   switch (instruction.op) {
     case Opcode::Lds:
     case Opcode::RangeReduce:
-    case Opcode::PoolFree: return ir::Op::Load;
-    case Opcode::Sts: return ir::Op::Store;
-    case Opcode::PoolAlloc: return ir::Op::Alloc;
+    case Opcode::PoolFree:
+      return ir::Op::Load;
+    case Opcode::Sts:
+      return ir::Op::Store;
+    case Opcode::PoolAlloc:
+      return ir::Op::Alloc;
     case Opcode::Bra:
-    case Opcode::Loop: return ir::Op::While;
+    case Opcode::Loop:
+      return ir::Op::While;
     case Opcode::Call:
-    case Opcode::Ret: return ir::Op::Call;
-    default: return ir::Op::Barrier;  // lanes together, and not all lanes came
+    case Opcode::Ret:
+      return ir::Op::Call;
+    default:
+      return ir::Op::Barrier;  // lanes together, and not all lanes came
   }
 }
 

@@ -37,14 +37,17 @@ Result<void> CheckHeader(std::string_view bytes, const FileHeader& header) {
     return Bad(fmt::format("its version is {}, this reader knows {}", header.version, FormatVersion));
   if (header.size != bytes.size()) return Bad(fmt::format("it says {} bytes and has {}", header.size, bytes.size()));
   if ((header.features & ~AllFeatures) != 0)
-    return Bad(fmt::format("it uses features that this reader lacks: {}", FeatureNames(header.features & ~AllFeatures)));
+    return Bad(
+        fmt::format("it uses features that this reader lacks: {}", FeatureNames(header.features & ~AllFeatures)));
   if (header.reserved != 0) return Bad("a reserved field is not 0");
   if (header.mode > 1) return Bad(fmt::format("mode {} does not exist", header.mode));
   uint64_t next = sizeof(FileHeader);
   for (size_t i = 0; i < SectionCount; ++i) {
     const SectionRow& row = header.sections[i];
-    if (row.offset != next) return Bad(fmt::format("section {} does not begin where the one before ends", SectionNames[i]));
-    if (row.count > (bytes.size() - next) / SectionSizes[i]) return Bad(fmt::format("section {} does not fit", SectionNames[i]));
+    if (row.offset != next)
+      return Bad(fmt::format("section {} does not begin where the one before ends", SectionNames[i]));
+    if (row.count > (bytes.size() - next) / SectionSizes[i])
+      return Bad(fmt::format("section {} does not fit", SectionNames[i]));
     uint64_t used = row.count * SectionSizes[i], padded = (used + 7) & ~uint64_t{7};
     if (padded > bytes.size() - next) return Bad(fmt::format("section {} does not fit", SectionNames[i]));
     for (uint64_t b = used; b < padded; ++b)
@@ -63,14 +66,16 @@ std::span<const T> Section(std::string_view bytes, const FileHeader& header, Sec
 }
 
 bool IsNameChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$' || c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == '$' || c == '-';
 }
 
 bool Fits(uint64_t begin, uint64_t count, uint64_t size) { return begin <= size && count <= size - begin; }
 
 // Names lie one behind the other, in the order of their rows: there is one way to write a module.
 Result<void> CheckName(const Module& module, uint64_t& next, uint64_t offset, uint64_t size, const char* what) {
-  if (offset != next || !Fits(offset, size, module.names.size())) return Bad(fmt::format("the name of {} lies elsewhere", what));
+  if (offset != next || !Fits(offset, size, module.names.size()))
+    return Bad(fmt::format("the name of {} lies elsewhere", what));
   next += size;
   std::string_view name = module.names.substr(offset, size);
   bool plain = !name.empty() && std::ranges::all_of(name, IsNameChar);
@@ -86,20 +91,25 @@ Result<void> CheckParams(const Module& module, uint64_t& names) {
     if (!IsType(static_cast<uint8_t>(row.type))) return Bad("a parameter's type does not exist");
     if (row.is_buffer > 1 || !IsAccess(static_cast<uint8_t>(row.access))) return Bad("a parameter's row is malformed");
     if (!row.is_buffer && row.access != ir::Access::InOut) return Bad("a scalar parameter has an access");
-    if (static_cast<uint8_t>(row.role) > static_cast<uint8_t>(ir::ParamRole::BlockZ)) return Bad("a parameter's role does not exist");
-    if ((row.role == ir::ParamRole::Buffer) != (row.is_buffer != 0)) return Bad("a parameter's role does not fit its type");
+    if (static_cast<uint8_t>(row.role) > static_cast<uint8_t>(ir::ParamRole::BlockZ))
+      return Bad("a parameter's role does not exist");
+    if ((row.role == ir::ParamRole::Buffer) != (row.is_buffer != 0))
+      return Bad("a parameter's role does not fit its type");
     bool integer = ir::IsFixedInt(row.type);
     if (ir::IsLaunchRole(row.role) && row.type != Type::Index) return Bad("a launch parameter is not idx");
     if (row.role == ir::ParamRole::Extent && !integer) return Bad("an extent is no integer");
-    if (row.extents_begin != extents || row.extents_count > module.extents.size() - extents) return Bad("a parameter's extents lie outside");
-    if (row.extents_count != 0 && row.role != ir::ParamRole::Extent) return Bad("a parameter that is no extent has extents");
+    if (row.extents_begin != extents || row.extents_count > module.extents.size() - extents)
+      return Bad("a parameter's extents lie outside");
+    if (row.extents_count != 0 && row.role != ir::ParamRole::Extent)
+      return Bad("a parameter that is no extent has extents");
     extents += row.extents_count;
     if (row.buffer != (row.is_buffer ? buffers : 0)) return Bad("a parameter's buffer number is wrong");
     buffers += row.is_buffer;
   }
   if (extents != module.extents.size()) return Bad("extents are left over");
   for (uint32_t extent : module.extents)
-    if (extent >= module.params.size() || !module.params[extent].is_buffer) return Bad("an extent names no buffer parameter");
+    if (extent >= module.params.size() || !module.params[extent].is_buffer)
+      return Bad("an extent names no buffer parameter");
   return {};
 }
 
@@ -111,12 +121,14 @@ Result<void> CheckBuffers(const Module& module) {
     if (!param.is_buffer) continue;
     if (next == module.buffers.size()) return Bad("a buffer's row is missing");
     const BufferRow& row = module.buffers[next++];
-    if (row.is_scratch != 0 || row.param != p || row.type != param.type || row.access != param.access || row.reserved != 0)
+    if (row.is_scratch != 0 || row.param != p || row.type != param.type || row.access != param.access ||
+        row.reserved != 0)
       return Bad("a buffer's row does not fit its parameter");
   }
   for (; next < module.buffers.size(); ++next) {
     const BufferRow& row = module.buffers[next];
-    if (row.is_scratch != 1 || row.param != 0 || !IsType(static_cast<uint8_t>(row.type)) || row.access != ir::Access::InOut || row.reserved != 0)
+    if (row.is_scratch != 1 || row.param != 0 || !IsType(static_cast<uint8_t>(row.type)) ||
+        row.access != ir::Access::InOut || row.reserved != 0)
       return Bad("a scratch buffer's row is malformed");
   }
   return {};
@@ -132,7 +144,8 @@ Result<void> CheckTables(const Module& module, uint64_t& names) {
     if (row.begin != words || row.length > module.words.size() - words) return Bad("a table lies outside");
     words += row.length;
     for (uint64_t word : module.words.subspan(row.begin, row.length))
-      if (!IsCanonical(row.type, word)) return Bad(fmt::format("a table holds {:#x}, which is no {}", word, TypeName(row.type)));
+      if (!IsCanonical(row.type, word))
+        return Bad(fmt::format("a table holds {:#x}, which is no {}", word, TypeName(row.type)));
   }
   return words == module.words.size() ? Result<void>{} : Bad("table words are left over");
 }
@@ -150,7 +163,8 @@ Result<void> CheckRows(const Module& module) {
   uint64_t last = 0;
   for (size_t i = 0; i < module.lines.size(); ++i) {
     uint64_t instruction = module.lines[i].instruction;
-    if (instruction >= module.code.size() || (i > 0 && instruction <= last)) return Bad("its line table is out of order");
+    if (instruction >= module.code.size() || (i > 0 && instruction <= last))
+      return Bad("its line table is out of order");
     last = instruction;
   }
   return {};
@@ -235,7 +249,8 @@ class Layout {
     names_ = Plain(parts_.name);
     MakeParams();
     for (const ModuleParts::Table& table : parts_.tables) {
-      TableRow row{Name(table.name), static_cast<uint32_t>(table.name.size()), table.type, {}, words_.size(), table.words.size()};
+      TableRow row{Name(table.name),  static_cast<uint32_t>(table.name.size()), table.type, {}, words_.size(),
+                   table.words.size()};
       tables_.push_back(row);
       words_.insert(words_.end(), table.words.begin(), table.words.end());
     }
@@ -296,7 +311,8 @@ class Layout {
   template <typename T>
   void Copy(char* bytes, SectionKind kind, const T& values) {
     if (values.empty()) return;
-    std::memcpy(bytes + header_.sections[static_cast<size_t>(kind)].offset, values.data(), values.size() * sizeof(values[0]));
+    std::memcpy(bytes + header_.sections[static_cast<size_t>(kind)].offset, values.data(),
+                values.size() * sizeof(values[0]));
   }
 
   Result<Module> Write(uint64_t size) {

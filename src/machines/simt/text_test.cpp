@@ -132,9 +132,10 @@ label_loop_body:
     BRA label_loop_body, p0
 EXIT
 )");
-  EXPECT_EQ(error,
-            "2:1: error FRZ1006: instruction 0 (mov_imm.u32): r255 is read-only: it says which lane this is; use an ordinary "
-            "register, r0 to r251");
+  EXPECT_EQ(
+      error,
+      "2:1: error FRZ1006: instruction 0 (mov_imm.u32): r255 is read-only: it says which lane this is; use an ordinary "
+      "register, r0 to r251");
   ExpectRoundTrip(R"(.launch
 MOV r1, #0
 MOV r2, #3072
@@ -154,11 +155,13 @@ TEST(Text, MistakesAreLocated) {
   contains("frobnicate r1, r2\nexit", "1:1: error FRZ1005: there is no instruction 'frobnicate'");
   contains("  add.f32 r1, r2\nexit", "1:3: error FRZ1005: 'add.f32' takes 3 operands");
   contains("mov_imm.u8 r1, 300\nexit", "1:16: error FRZ1005: '300' is no u8");
-  contains("mov_imm.f32 r1, 1\nadd.f32 r2, r1, r3\nexit", "2:1: error FRZ1006: instruction 1 (add.f32): reads r3, which holds no value");
+  contains("mov_imm.f32 r1, 1\nadd.f32 r2, r1, r3\nexit",
+           "2:1: error FRZ1006: instruction 1 (add.f32): reads r3, which holds no value");
   contains("mov_imm.f32 r1, 1\nadd.i32 r2, r1, r1\nexit", "reads r1 as i32, but it holds f32");
   contains("if p0\nend\nexit", "reads p0");
   contains("mov_imm.pred p0, 1\nif p0\nexit", "is an END missing?");
-  contains("mov_imm.pred p0, 1\nif p0\nmov_imm.u32 r1, 1\nend\nadd.u32 r1, r1, r1\nexit", "reads r1, which holds no value");
+  contains("mov_imm.pred p0, 1\nif p0\nmov_imm.u32 r1, 1\nend\nadd.u32 r1, r1, r1\nexit",
+           "reads r1, which holds no value");
   contains(".param in buffer f32 x\nmov_imm.f32 r1, 1\nstg.f32 [x + 0], r1\nexit", "`in` buffer");
   contains(".param out buffer f32 x\nldg.f32 r1, [x + 0]\nexit", "`out` buffer");
   contains("ldg.f32 r1, [b7 + 0]\nexit", "no buffer b7");
@@ -172,11 +175,13 @@ TEST(Text, MistakesAreLocated) {
   contains("mov_imm.u32 r0, 1\nswitch.u32 r0\ncase 1\ncase 1\ndefault\nend\nexit", "stands twice");
   contains(".result f32\nexit", "before result 0 is set");
   contains("setltu.f32 p0, r1, r1\nexit", "compares integers");
-  contains("mov_imm.idx r0, 0\nmov_imm.idx r1, 4\npar r2, r0, r1\nsetlt.idx p0, r2, r1\nif p0\nbar.sync 0\nend\nend\nexit",
-           "is not reached by every lane alike");
+  contains(
+      "mov_imm.idx r0, 0\nmov_imm.idx r1, 4\npar r2, r0, r1\nsetlt.idx p0, r2, r1\nif p0\nbar.sync 0\nend\nend\nexit",
+      "is not reached by every lane alike");
   // What a loop writes is not there at its top the next time, unless it is carried.
-  contains("mov_imm.idx r0, 0\nmov_imm.idx r1, 4\nmov_imm.f32 r3, 0\nfor.idx r2, r0, r1, 1\nadd.f32 r3, r3, r3\nend\nexit",
-           "reads r3, which holds no value on some way here");
+  contains(
+      "mov_imm.idx r0, 0\nmov_imm.idx r1, 4\nmov_imm.f32 r3, 0\nfor.idx r2, r0, r1, 1\nadd.f32 r3, r3, r3\nend\nexit",
+      "reads r3, which holds no value on some way here");
 }
 
 TEST(Text, PseudoInstructionsBecomeInstructions) {

@@ -10,7 +10,8 @@
 namespace frazil::machines::simt {
 
 // By ir::ReduceKind, ir::AtomicKind, ShuffleKind, FenceScope.
-constexpr std::array<std::string_view, 9> ReduceWords = {"add", "mul", "min", "max", "minimum", "maximum", "and", "or", "xor"};
+constexpr std::array<std::string_view, 9> ReduceWords = {"add",     "mul", "min", "max", "minimum",
+                                                         "maximum", "and", "or",  "xor"};
 constexpr std::array<std::string_view, 7> AtomicWords = {"add", "min", "max", "and", "or", "xor", "exchange"};
 constexpr std::array<std::string_view, 4> ShuffleWords = {"idx", "up", "down", "xor"};
 constexpr std::array<std::string_view, 4> FenceWords = {"thread", "block", "device", "system"};

@@ -15,9 +15,9 @@ namespace {
 
 struct Scope {
   uint32_t opener;
-  Opcode last_part;              // the opener, or the ELSE, CASE .. seen last
-  uint8_t par_depth;             // inside
-  bool uniform;                  // every lane comes here alike (IF, FOR)
+  Opcode last_part;   // the opener, or the ELSE, CASE .. seen last
+  uint8_t par_depth;  // inside
+  bool uniform;       // every lane comes here alike (IF, FOR)
   State before;
   PlaceSet is_carried;
   std::vector<Carried> carried;
@@ -72,16 +72,23 @@ class StructuredVerifier {
       case Opcode::For:
       case Opcode::While:
       case Opcode::Switch:
-      case Opcode::Par: return Open(inst);
+      case Opcode::Par:
+        return Open(inst);
       case Opcode::Else:
       case Opcode::BreakUnless:
       case Opcode::Case:
-      case Opcode::Default: return NextPart(inst);
-      case Opcode::End: return Close();
-      case Opcode::Carry: return Wrong("must stand right behind IF, FOR, WHILE or SWITCH");
-      case Opcode::Exit: return CheckExit();
-      case Opcode::Result: return CheckResult(inst);
-      default: break;
+      case Opcode::Default:
+        return NextPart(inst);
+      case Opcode::End:
+        return Close();
+      case Opcode::Carry:
+        return Wrong("must stand right behind IF, FOR, WHILE or SWITCH");
+      case Opcode::Exit:
+        return CheckExit();
+      case Opcode::Result:
+        return CheckResult(inst);
+      default:
+        break;
     }
     if (!scopes_.empty() && scopes_.back().last_part == Opcode::Switch) return Wrong("stands before the first CASE");
     if (IsCollective(inst.op)) TRY_VOID(CheckTogether());
@@ -177,8 +184,8 @@ class StructuredVerifier {
   Result<void> CheckCarried(const Scope& scope) {
     for (const Carried& carried : scope.carried)
       if (state_.type[carried.place] != static_cast<uint8_t>(carried.type))
-        return Wrong(fmt::format("comes while the carried {} holds no {}", PlaceName(carried.place),
-                                 TypeName(carried.type)));
+        return Wrong(
+            fmt::format("comes while the carried {} holds no {}", PlaceName(carried.place), TypeName(carried.type)));
     return {};
   }
 
@@ -256,8 +263,11 @@ class LabelVerifier {
  private:
   Result<void> CheckForm() {
     const size_t size = module_.code.size();
-    if (module_.mode != Mode::Launch) return WrongAt(module_, FirstLabel(), "needs launch mode: a program is structured");
-    if (size > MaxLabelled) return WrongAt(module_, 0, fmt::format("begins {} instructions with labels, above the limit of {}", size, MaxLabelled));
+    if (module_.mode != Mode::Launch)
+      return WrongAt(module_, FirstLabel(), "needs launch mode: a program is structured");
+    if (size > MaxLabelled)
+      return WrongAt(module_, 0,
+                     fmt::format("begins {} instructions with labels, above the limit of {}", size, MaxLabelled));
     for (uint32_t i = 0; i < size; ++i) {
       const Instruction& inst = module_.code[i];
       bool structure = IsOpener(inst.op) || inst.op == Opcode::End || inst.op == Opcode::Carry ||
@@ -268,9 +278,12 @@ class LabelVerifier {
       if (inst.op == Opcode::Result) return WrongAt(module_, i, "has no meaning in launch mode");
       if (inst.guarded() && IsCollective(inst.op)) return WrongAt(module_, i, "cannot have a guard");
       bool jumps = inst.op == Opcode::Bra || inst.op == Opcode::Call || inst.op == Opcode::Loop;
-      if (jumps && inst.imm >= size) return WrongAt(module_, i, fmt::format("goes to instruction {} of {}", inst.imm, size));
-      bool leaves = inst.op == Opcode::Exit || inst.op == Opcode::Bra || inst.op == Opcode::Ret || inst.op == Opcode::Trap;
-      if (i + 1 == size && (!leaves || inst.guarded())) return WrongAt(module_, i, "is the last one, and control would go on");
+      if (jumps && inst.imm >= size)
+        return WrongAt(module_, i, fmt::format("goes to instruction {} of {}", inst.imm, size));
+      bool leaves =
+          inst.op == Opcode::Exit || inst.op == Opcode::Bra || inst.op == Opcode::Ret || inst.op == Opcode::Trap;
+      if (i + 1 == size && (!leaves || inst.guarded()))
+        return WrongAt(module_, i, "is the last one, and control would go on");
     }
     return {};
   }
@@ -305,7 +318,9 @@ class LabelVerifier {
       TRY_VOID(Apply(module_, state, at, 1));
       switch (inst.op) {
         case Opcode::Bra:
-        case Opcode::Loop: Reach(static_cast<uint32_t>(inst.imm), state); break;
+        case Opcode::Loop:
+          Reach(static_cast<uint32_t>(inst.imm), state);
+          break;
         case Opcode::Call:
           Reach(static_cast<uint32_t>(inst.imm), state);
           // What comes back is what every RET leaves; a call that never returns is followed by nothing.
@@ -319,7 +334,8 @@ class LabelVerifier {
           }
           for (uint32_t to : returns_) Reach(to, *after_ret_);
           break;
-        default: break;
+        default:
+          break;
       }
       bool stops = inst.op == Opcode::Exit || inst.op == Opcode::Bra || inst.op == Opcode::Ret ||
                    inst.op == Opcode::Trap || inst.op == Opcode::Call;
@@ -344,12 +360,14 @@ class LabelVerifier {
 Result<void> Verify(const Module& module) {
   if (module.code.empty()) return Fail(Diag::BadIsaProgram, "the module has no code");
   if (module.code.size() > MaxInstructions)
-    return Fail(Diag::BadIsaProgram, fmt::format("{} instructions are above the limit of {}", module.code.size(), MaxInstructions));
+    return Fail(Diag::BadIsaProgram,
+                fmt::format("{} instructions are above the limit of {}", module.code.size(), MaxInstructions));
   bool labels = false;
   for (uint32_t i = 0; i < module.code.size(); ++i) {
     const Instruction& inst = module.code[i];
     if (static_cast<size_t>(inst.op) >= OpcodeCount)
-      return Fail(Diag::BadIsaProgram, fmt::format("instruction {}: there is no operation {}", i, static_cast<int>(inst.op)),
+      return Fail(Diag::BadIsaProgram,
+                  fmt::format("instruction {}: there is no operation {}", i, static_cast<int>(inst.op)),
                   module.location(i));
     if (std::string wrong = WrongFields(module, inst); !wrong.empty()) return WrongAt(module, i, wrong);
     labels |= IsLabelled(inst.op);

@@ -106,8 +106,10 @@ std::string WrongByShape(const Module& module, const Instruction& i) {
       if (module.params[i.imm].type != i.type)
         return fmt::format("parameter {} is {}", i.imm, TypeName(module.params[i.imm].type));
       return {};
-    case Shape::Load: return WrongAddress(module, i, true, false);
-    case Shape::Store: return WrongAddress(module, i, false, true);
+    case Shape::Load:
+      return WrongAddress(module, i, true, false);
+    case Shape::Store:
+      return WrongAddress(module, i, false, true);
     case Shape::Atomic:
       if (std::string wrong = WrongAtomic(i); !wrong.empty()) return wrong;
       return WrongAddress(module, i, true, true);
@@ -115,8 +117,10 @@ std::string WrongByShape(const Module& module, const Instruction& i) {
       if ((i.aux >> 4) != 0) return "aux has bits that atom.cas does not have";
       if (i.imm >= Registers) return fmt::format("there is no register {}", i.imm);
       return WrongAddress(module, i, true, true);
-    case Shape::Convert: return WrongConvert(i);
-    case Shape::Length: return WrongBuffer(module, i, i.a, false, false);
+    case Shape::Convert:
+      return WrongConvert(i);
+    case Shape::Length:
+      return WrongBuffer(module, i, i.a, false, false);
     case Shape::Alloc:
       if (i.dst < module.buffers.size() && !module.buffers[i.dst].is_scratch)
         return fmt::format("b{} is a parameter, not scratch", i.dst);
@@ -137,15 +141,20 @@ std::string WrongByShape(const Module& module, const Instruction& i) {
       bool wide = i.imm == static_cast<uint64_t>(SpecialRegister::GlobalLane);
       return (i.type == Type::U64) == wide ? std::string{} : std::string("this launch register has another type");
     }
-    case Shape::Compare: return WrongCondition(i);
+    case Shape::Compare:
+      return WrongCondition(i);
     case Shape::For:
       if (i.op == Opcode::Par && i.imm != 1) return "the step of par is 1";
       return i.signed_imm() >= 1 ? std::string{} : std::string("the step must be at least 1");
-    case Shape::Fence: return i.aux <= 3 ? std::string{} : std::string("this scope does not exist");
-    case Shape::Shuffle: return i.aux <= 3 ? std::string{} : std::string("this kind of shuffle does not exist");
-    case Shape::Vote: return i.aux <= 1 ? std::string{} : std::string("this kind of vote does not exist");
+    case Shape::Fence:
+      return i.aux <= 3 ? std::string{} : std::string("this scope does not exist");
+    case Shape::Shuffle:
+      return i.aux <= 3 ? std::string{} : std::string("this kind of shuffle does not exist");
+    case Shape::Vote:
+      return i.aux <= 1 ? std::string{} : std::string("this kind of vote does not exist");
     case Shape::LaneReduce:
-      if (i.op == Opcode::LaneScan) return (i.aux & ~31) ? std::string("this scan does not exist") : WrongReduce(i, i.aux & 15);
+      if (i.op == Opcode::LaneScan)
+        return (i.aux & ~31) ? std::string("this scan does not exist") : WrongReduce(i, i.aux & 15);
       return WrongReduce(i, i.aux);
     case Shape::RegReduce:
       if (i.imm < 1 || i.imm > FirstReadOnly || i.a + i.imm > FirstReadOnly)
@@ -154,8 +163,10 @@ std::string WrongByShape(const Module& module, const Instruction& i) {
     case Shape::RangeReduce:
       if (std::string wrong = WrongReduce(i, i.aux); !wrong.empty()) return wrong;
       return WrongBuffer(module, i, i.a, true, false);
-    case Shape::Imm: return i.op == Opcode::BarSync && i.imm > 15 ? "barriers are numbered 0 to 15" : std::string{};
-    default: return {};
+    case Shape::Imm:
+      return i.op == Opcode::BarSync && i.imm > 15 ? "barriers are numbered 0 to 15" : std::string{};
+    default:
+      return {};
   }
 }
 

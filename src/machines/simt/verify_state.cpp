@@ -53,7 +53,8 @@ Result<void> CheckRead(const Module& module, const State& state, uint32_t at, co
   if (held == State::Unassigned) {
     bool launch = read.place >= FirstReadOnly && read.place < Registers && module.mode == Mode::Program;
     return WrongAt(module, at,
-                   launch ? fmt::format("{} says which lane of a launch this is; a program has its lanes from PAR", PlaceName(read.place))
+                   launch ? fmt::format("{} says which lane of a launch this is; a program has its lanes from PAR",
+                                        PlaceName(read.place))
                           : fmt::format("reads {}, which holds no value on some way here", PlaceName(read.place)));
   }
   Type type = static_cast<Type>(held);
@@ -62,15 +63,17 @@ Result<void> CheckRead(const Module& module, const State& state, uint32_t at, co
               : read.need == Need::Shift   ? type == read.type || type == Type::U32
                                            : true;
   if (fits) return {};
-  return WrongAt(module, at, fmt::format("reads {} as {}, but it holds {}", PlaceName(read.place),
-                                         read.need == Need::Integer ? "an integer" : TypeName(read.type), TypeName(type)));
+  return WrongAt(module, at,
+                 fmt::format("reads {} as {}, but it holds {}", PlaceName(read.place),
+                             read.need == Need::Integer ? "an integer" : TypeName(read.type), TypeName(type)));
 }
 
 }  // namespace
 
 Result<void> CheckReads(const Module& module, const State& state, uint32_t at) {
   const Instruction& inst = module.code[at];
-  if (inst.guarded()) TRY_VOID(CheckRead(module, state, at, {PredicatePlace(inst.guard_predicate()), Need::Exact, Type::Bool}));
+  if (inst.guarded())
+    TRY_VOID(CheckRead(module, state, at, {PredicatePlace(inst.guard_predicate()), Need::Exact, Type::Bool}));
   if (inst.op == Opcode::RegReduce)
     for (uint64_t r = 0; r < inst.imm; ++r)
       TRY_VOID(CheckRead(module, state, at, {static_cast<Place>(inst.a + r), Need::Exact, inst.type}));

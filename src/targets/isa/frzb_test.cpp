@@ -140,17 +140,27 @@ std::string Mutated(const std::vector<std::string>& corpus, Random& random) {
   for (uint64_t times = 1 + random.Below(3); times > 0; --times) {
     size_t instruction = code + 16 * random.Below(count);
     switch (random.Below(8)) {
-      case 0: bytes[random.Below(bytes.size())] ^= static_cast<char>(1u << random.Below(8)); break;
-      case 1: bytes[random.Below(bytes.size())] = static_cast<char>(random.Next()); break;
-      case 2: bytes.resize(random.Below(bytes.size() + 16)); break;
-      case 3: std::memcpy(&bytes[instruction], &bytes[code + 16 * random.Below(count)], 16); break;
+      case 0:
+        bytes[random.Below(bytes.size())] ^= static_cast<char>(1u << random.Below(8));
+        break;
+      case 1:
+        bytes[random.Below(bytes.size())] = static_cast<char>(random.Next());
+        break;
+      case 2:
+        bytes.resize(random.Below(bytes.size() + 16));
+        break;
+      case 3:
+        std::memcpy(&bytes[instruction], &bytes[code + 16 * random.Below(count)], 16);
+        break;
       case 4: {  // two instructions change places
         size_t other = code + 16 * random.Below(count);
         for (size_t b = 0; b < 16; ++b) std::swap(bytes[instruction + b], bytes[other + b]);
         break;
       }
       // One field of an instruction: small numbers are what registers and types are.
-      default: bytes[instruction + random.Below(16)] = static_cast<char>(random.Below(24)); break;
+      default:
+        bytes[instruction + random.Below(16)] = static_cast<char>(random.Below(24));
+        break;
     }
     if (bytes.size() < code + 16 * count) break;
   }
@@ -182,7 +192,8 @@ void Try(std::string bytes, Counts& counts) {
   if (!module) {
     ++counts.refused;
     EXPECT_FALSE(module.error().message.empty());
-    EXPECT_TRUE(module.error().diag == Diag::BadArtifact || module.error().diag == Diag::BadIsaProgram) << module.error().ToString();
+    EXPECT_TRUE(module.error().diag == Diag::BadArtifact || module.error().diag == Diag::BadIsaProgram)
+        << module.error().ToString();
     return;
   }
   exec::RunContext context;
@@ -198,7 +209,8 @@ void Try(std::string bytes, Counts& counts) {
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   Result<ir::Program> lifted = Lift(*module);
   if (!lifted) {
-    EXPECT_TRUE(lifted.error().diag == Diag::BadIsaProgram) << lifted.error().ToString() << machines::simt::Print(*module);
+    EXPECT_TRUE(lifted.error().diag == Diag::BadIsaProgram)
+        << lifted.error().ToString() << machines::simt::Print(*module);
     return;
   }
   std::vector<exec::Value> again = ArgumentsOf(*module);
@@ -206,9 +218,11 @@ void Try(std::string bytes, Counts& counts) {
   ASSERT_TRUE(meant) << meant.error().ToString();
   ++counts.compared;
   ASSERT_EQ(outcome->trap.has_value(), meant->trap.has_value())
-      << (outcome->trap ? outcome->trap->ToString() : meant->trap->ToString()) << "\n" << machines::simt::Print(*module);
+      << (outcome->trap ? outcome->trap->ToString() : meant->trap->ToString()) << "\n"
+      << machines::simt::Print(*module);
   if (meant->trap) {
-    EXPECT_TRUE(*outcome->trap == *meant->trap) << outcome->trap->ToString() << meant->trap->ToString() << machines::simt::Print(*module);
+    EXPECT_TRUE(*outcome->trap == *meant->trap)
+        << outcome->trap->ToString() << meant->trap->ToString() << machines::simt::Print(*module);
     return;
   }
   EXPECT_TRUE(outcome->results == meant->results && arguments == again) << machines::simt::Print(*module);
@@ -237,7 +251,8 @@ TEST(Frzb, MappedInPlace) {
     Result<machines::simt::MappedModule> mapped = machines::simt::Map(path);
     ASSERT_TRUE(mapped) << mapped.error().ToString();
     EXPECT_EQ(mapped->bytes, module->bytes);
-    EXPECT_EQ(reinterpret_cast<const char*>(mapped->code.data()), mapped->bytes.data() + CodeOf(std::string(module->bytes)).first);
+    EXPECT_EQ(reinterpret_cast<const char*>(mapped->code.data()),
+              mapped->bytes.data() + CodeOf(std::string(module->bytes)).first);
     Module copy = *mapped;  // views share the mapping
     mapped = Fail(Diag::Internal, "");
     EXPECT_EQ(machines::simt::Print(copy), machines::simt::Print(*module));

@@ -112,7 +112,8 @@ bool LaneMachine::Expired() {
 Result<exec::Outcome> LaneMachine::Run(std::span<const exec::Value> arguments) {
   TRY_VOID(exec::CheckLaunch(LaunchForm(module_), arguments));
   if (!phi_.empty() && phi_.size() != machines::simt::PhiBytes)
-    return Fail(Diag::BadLaunch, fmt::format("the arena has {} bytes instead of {}", phi_.size(), machines::simt::PhiBytes));
+    return Fail(Diag::BadLaunch,
+                fmt::format("the arena has {} bytes instead of {}", phi_.size(), machines::simt::PhiBytes));
   if (phi_.empty() && (module_.features & machines::simt::UsesPhi) != 0) {
     own_phi_.resize(machines::simt::PhiBytes);
     phi_ = own_phi_;
@@ -141,8 +142,10 @@ Result<exec::Outcome> LaneMachine::Run(std::span<const exec::Value> arguments) {
 void LaneMachine::RunLaunch(const Lane& initial) {
   uint64_t lanes = launch_.lanes_of_block();
   __extension__ using uint128 = unsigned __int128;
-  if (uint128{lanes} * sizeof(Lane) > context_.limits.memory_bytes || launch_.shared_bytes > context_.limits.memory_bytes) {
-    error_ = Error{Diag::BadLaunch, fmt::format("a block of {} lanes and {} shared bytes is above the memory limit", lanes, launch_.shared_bytes)};
+  if (uint128{lanes} * sizeof(Lane) > context_.limits.memory_bytes ||
+      launch_.shared_bytes > context_.limits.memory_bytes) {
+    error_ = Error{Diag::BadLaunch, fmt::format("a block of {} lanes and {} shared bytes is above the memory limit",
+                                                lanes, launch_.shared_bytes)};
     return;
   }
   uint64_t base = 0;
@@ -156,7 +159,8 @@ void LaneMachine::RunLaunch(const Lane& initial) {
           lane.number = l;
           lane.global = base + l;
           lane.block = {x, y, z};
-          lane.lane = {static_cast<uint32_t>(l % launch_.block[0]), static_cast<uint32_t>(l / launch_.block[0] % launch_.block[1]),
+          lane.lane = {static_cast<uint32_t>(l % launch_.block[0]),
+                       static_cast<uint32_t>(l / launch_.block[0] % launch_.block[1]),
                        static_cast<uint32_t>(l / launch_.block[0] / launch_.block[1])};
           lane.registers[machines::simt::LaneRegister] = lane.lane[0];
           lane.registers[machines::simt::BlockRegister] = x;
@@ -277,7 +281,9 @@ std::optional<Stop> LaneMachine::AtEnd(Lane& lane, uint32_t at) {
   LaneScope& scope = lane.scopes.back();
   const Instruction& opener = code_[scope.opener];
   switch (opener.op) {
-    case Opcode::Par: LeaveScope(lane); return Stop::Done;
+    case Opcode::Par:
+      LeaveScope(lane);
+      return Stop::Done;
     case Opcode::For:
       if (scope.left == 0) break;
       if (Expired()) return TrapNow(ir::Trap::Fuel, opener);
@@ -292,7 +298,8 @@ std::optional<Stop> LaneMachine::AtEnd(Lane& lane, uint32_t at) {
       ReleaseScratch(lane, scope.allocated);
       lane.next = scope.opener + 1;
       return {};
-    default: break;
+    default:
+      break;
   }
   LeaveScope(lane);
   lane.next = at + 1;
@@ -314,19 +321,29 @@ std::optional<Stop> LaneMachine::Control(Lane& lane, const Instruction& i, uint3
     }
     case Opcode::Else:
     case Opcode::Case:
-    case Opcode::Default: lane.next = EndOf(match_, code_, at); return {};  // the part before has ended
-    case Opcode::For: return EnterFor(lane, i, at);
-    case Opcode::Par: return EnterPar(lane, i, at);
-    case Opcode::While: Push(lane, at); return {};
+    case Opcode::Default:
+      lane.next = EndOf(match_, code_, at);
+      return {};  // the part before has ended
+    case Opcode::For:
+      return EnterFor(lane, i, at);
+    case Opcode::Par:
+      return EnterPar(lane, i, at);
+    case Opcode::While:
+      Push(lane, at);
+      return {};
     case Opcode::BreakUnless:
       if (lane.predicates[i.a]) return {};
       lane.next = match_[at] + 1;
       LeaveScope(lane);
       return {};
-    case Opcode::End: return AtEnd(lane, at);
-    case Opcode::Assert: return lane.predicates[i.a] ? std::nullopt : TrapNow(ir::Trap::Assert, i);
-    case Opcode::Trap: return TrapNow(ir::Trap::Unreachable, i);
-    case Opcode::Exit: return Stop::Done;
+    case Opcode::End:
+      return AtEnd(lane, at);
+    case Opcode::Assert:
+      return lane.predicates[i.a] ? std::nullopt : TrapNow(ir::Trap::Assert, i);
+    case Opcode::Trap:
+      return TrapNow(ir::Trap::Unreachable, i);
+    case Opcode::Exit:
+      return Stop::Done;
     case Opcode::Loop:
       if (lane.registers[i.a] == 0) return {};
       lane.registers[i.a] -= 1;
@@ -347,12 +364,14 @@ std::optional<Stop> LaneMachine::Control(Lane& lane, const Instruction& i, uint3
       lane.next = lane.calls.back();
       lane.calls.pop_back();
       return {};
-    default: return {};  // CARRY, FENCE: nothing happens
+    default:
+      return {};  // CARRY, FENCE: nothing happens
   }
 }
 
 Result<exec::Outcome> RunLaneExact(const Module& module, std::span<const exec::Value> arguments,
-                                   const exec::RunContext& context, const LaunchShape& launch, std::span<std::byte> phi) {
+                                   const exec::RunContext& context, const LaunchShape& launch,
+                                   std::span<std::byte> phi) {
   return LaneMachine(module, context, launch, phi).Run(arguments);
 }
 

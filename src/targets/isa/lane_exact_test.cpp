@@ -45,8 +45,8 @@ exec::Outcome RunFine(std::string_view text, std::span<const Value> arguments, c
   return *outcome;
 }
 
-std::optional<exec::TrapInfo> TrapOf(std::string_view text, std::span<const Value> arguments = {}, const LaunchShape& launch = {},
-                                     const exec::RunContext& context = {}) {
+std::optional<exec::TrapInfo> TrapOf(std::string_view text, std::span<const Value> arguments = {},
+                                     const LaunchShape& launch = {}, const exec::RunContext& context = {}) {
   Module module = Assembled(text);
   Result<exec::Outcome> outcome = RunLaneExact(module, arguments, context, launch);
   EXPECT_TRUE(outcome) << outcome.error().ToString();
@@ -57,7 +57,8 @@ TEST(LaneExact, TheBuildersAddWithItsGuard) {
   std::vector<float> a(1000), b(1000), c(1000);
   std::iota(a.begin(), a.end(), 0.5f);
   std::iota(b.begin(), b.end(), 100.0f);
-  Value arguments[] = {BufferOf(ir::types::F32, a), BufferOf(ir::types::F32, b), BufferOf(ir::types::F32, c), Value::Int(ir::types::U64, 1000)};
+  Value arguments[] = {BufferOf(ir::types::F32, a), BufferOf(ir::types::F32, b), BufferOf(ir::types::F32, c),
+                       Value::Int(ir::types::U64, 1000)};
   RunFine(R"(.launch
 .param in buffer f32 a
 .param in buffer f32 b
@@ -77,7 +78,8 @@ TEST(LaneExact, TheBuildersAddWithItsGuard) {
   stg.f32 [r3 + r0], r12
 @end:
   exit
-)", arguments, Linear(1000, 256));
+)",
+          arguments, Linear(1000, 256));
   for (size_t i = 0; i < 1000; ++i) EXPECT_EQ(Contents<float>(arguments[2])[i], a[i] + b[i]);
 }
 
@@ -91,7 +93,8 @@ TEST(LaneExact, TheSeedsLoopRunsWithOrdinaryRegisters) {
   add.u32 r1, r1, #1; setlt.u32 p0, r1, r2; bra.p0 @loop_body
   stg.u32 [out + 0], r1
   exit
-)", arguments);
+)",
+          arguments);
   EXPECT_EQ(Contents<uint32_t>(arguments[0])[0], 3072u);
 }
 
@@ -113,7 +116,8 @@ TEST(LaneExact, BlockReverseThroughSharedMemory) {
   lds.u32 r2, [r1*4]
   stg.u32 [x + r255*4], r2
   exit
-)", arguments, launch);
+)",
+          arguments, launch);
   std::vector<uint32_t> got = Contents<uint32_t>(arguments[0]);
   for (uint32_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], i / 64 * 64 + 63 - i % 64);
 }
@@ -144,7 +148,8 @@ TEST(LaneExact, LanesInThreeDimensions) {
   mad.u32 r9, r9, r8, r7
   stg.u32 [x + r255*4], r9
   exit
-)", arguments, launch);
+)",
+          arguments, launch);
   size_t at = 0;
   std::vector<uint32_t> got = Contents<uint32_t>(arguments[0]);
   for (uint32_t bz = 0; bz < 2; ++bz)
@@ -195,7 +200,8 @@ TEST(LaneExact, LanesTogether) {
     stg.i32 [y + r6*4], r7
   end
   exit
-)", arguments);
+)",
+          arguments);
   std::vector<int32_t> got = Contents<int32_t>(arguments[1]);
   int32_t sum = 0, most = INT32_MIN, all = std::accumulate(in.begin(), in.end(), 0);
   for (size_t i = 0; i < in.size(); ++i) {
@@ -228,7 +234,8 @@ TEST(LaneExact, LabelsCallsAndLoops) {
   setlt.u32 p0, r1, #5
   @p0 add.u32 r1, r1, #100
   ret
-)", arguments);
+)",
+          arguments);
   EXPECT_EQ(Contents<uint32_t>(arguments[0])[0], 120u);
   EXPECT_EQ(TrapOf(".launch\n@f: call @f\nexit")->kind, ir::Trap::Depth);
   exec::RunContext little;
@@ -264,7 +271,8 @@ TEST(LaneExact, PoolsAndPhi) {
   stg.u64 [x + 16], r6
   poolfree r1
   exit
-)", arguments);
+)",
+          arguments);
   EXPECT_EQ(Contents<uint64_t>(arguments[0])[0], 77u);
   EXPECT_EQ(Contents<uint64_t>(arguments[0])[1], 77u);
   EXPECT_EQ(Contents<uint64_t>(arguments[0])[2], 77u * 12288 + 5 * 256 + 56);
@@ -298,7 +306,8 @@ TEST(Pseudo, Gemm) {
   ldp.idx r2, n
   gemm.f32 c, a, b, r0, r1, r2
   exit
-)", arguments);
+)",
+          arguments);
   std::vector<float> got = Contents<float>(arguments[0]);
   for (int i = 0; i < M; ++i)
     for (int j = 0; j < N; ++j) {
@@ -312,8 +321,15 @@ TEST(Pseudo, LayerNormAndBatchNorm) {
   constexpr int Rows = 3, Features = 5;
   std::vector<float> x = Random(Rows * Features, 3), gamma = Random(Features, 4), beta = Random(Features, 5);
   std::vector<float> variance = {1, 2, 3, 4, 5};
-  Value arguments[] = {Floats(std::vector<float>(Rows * Features)), Floats(x),  Floats(gamma), Floats(beta), Idx(Rows),
-                       Idx(Features), Floats(std::vector<float>(Rows * Features)), Floats(variance), Idx(1)};
+  Value arguments[] = {Floats(std::vector<float>(Rows * Features)),
+                       Floats(x),
+                       Floats(gamma),
+                       Floats(beta),
+                       Idx(Rows),
+                       Idx(Features),
+                       Floats(std::vector<float>(Rows * Features)),
+                       Floats(variance),
+                       Idx(1)};
   RunFine(R"(.param buffer f32 y
 .param in buffer f32 x
 .param in buffer f32 gamma
@@ -329,7 +345,8 @@ TEST(Pseudo, LayerNormAndBatchNorm) {
   layernorm.f32 y, x, gamma, beta, r0, r1, 0.5
   batchnorm.f32 z, x, gamma, beta, beta, variance, r0, r1, r2, 0.25
   exit
-)", arguments);
+)",
+          arguments);
   std::vector<float> y = Contents<float>(arguments[0]), z = Contents<float>(arguments[6]);
   for (int r = 0; r < Rows; ++r) {
     float sum = 0, var = 0;
@@ -339,7 +356,8 @@ TEST(Pseudo, LayerNormAndBatchNorm) {
     float deviation = std::sqrt(var / Features + 0.5f);
     for (int k = 0; k < Features; ++k) {
       EXPECT_EQ(y[r * Features + k], (x[r * Features + k] - mean) / deviation * gamma[k] + beta[k]);
-      EXPECT_EQ(z[r * Features + k], (x[r * Features + k] - beta[k]) / std::sqrt(variance[k] + 0.25f) * gamma[k] + beta[k]);
+      EXPECT_EQ(z[r * Features + k],
+                (x[r * Features + k] - beta[k]) / std::sqrt(variance[k] + 0.25f) * gamma[k] + beta[k]);
     }
   }
 }
@@ -347,7 +365,14 @@ TEST(Pseudo, LayerNormAndBatchNorm) {
 TEST(Pseudo, GroupNormIsLayerNormOfGroups) {
   constexpr int N = 2, C = 4, Hw = 3, Groups = 2, Count = C / Groups * Hw;
   std::vector<float> x = Random(N * C * Hw, 6), gamma = Random(C, 7), beta = Random(C, 8);
-  Value arguments[] = {Floats(std::vector<float>(x.size())), Floats(x), Floats(gamma), Floats(beta), Idx(N), Idx(C), Idx(Hw), Idx(Groups)};
+  Value arguments[] = {Floats(std::vector<float>(x.size())),
+                       Floats(x),
+                       Floats(gamma),
+                       Floats(beta),
+                       Idx(N),
+                       Idx(C),
+                       Idx(Hw),
+                       Idx(Groups)};
   RunFine(R"(.param buffer f32 y
 .param in buffer f32 x
 .param in buffer f32 gamma
@@ -362,7 +387,8 @@ TEST(Pseudo, GroupNormIsLayerNormOfGroups) {
   ldp.idx r3, groups
   groupnorm.f32 y, x, gamma, beta, r0, r1, r2, r3, 0.125
   exit
-)", arguments);
+)",
+          arguments);
   std::vector<float> y = Contents<float>(arguments[0]);
   for (int g = 0; g < N * Groups; ++g) {
     float sum = 0, var = 0;
@@ -379,10 +405,20 @@ TEST(Pseudo, GroupNormIsLayerNormOfGroups) {
 
 TEST(Pseudo, Conv2dWithStridePadDilationGroups) {
   constexpr int N = 2, C = 4, H = 7, W = 6, O = 6, Kh = 3, Kw = 2, Stride = 2, Pad = 1, Dilation = 2, Groups = 2;
-  constexpr int Oh = (H + 2 * Pad - Dilation * (Kh - 1) - 1) / Stride + 1, Ow = (W + 2 * Pad - Dilation * (Kw - 1) - 1) / Stride + 1;
+  constexpr int Oh = (H + 2 * Pad - Dilation * (Kh - 1) - 1) / Stride + 1,
+                Ow = (W + 2 * Pad - Dilation * (Kw - 1) - 1) / Stride + 1;
   constexpr int Cpg = C / Groups, Opg = O / Groups;
   std::vector<float> x = Random(N * C * H * W, 9), w = Random(O * Cpg * Kh * Kw, 10);
-  Value arguments[] = {Floats(std::vector<float>(N * O * Oh * Ow)), Floats(x), Floats(w), Idx(N), Idx(C), Idx(H), Idx(W), Idx(O), Idx(Kh), Idx(Kw)};
+  Value arguments[] = {Floats(std::vector<float>(N * O * Oh * Ow)),
+                       Floats(x),
+                       Floats(w),
+                       Idx(N),
+                       Idx(C),
+                       Idx(H),
+                       Idx(W),
+                       Idx(O),
+                       Idx(Kh),
+                       Idx(Kw)};
   RunFine(R"(.param buffer f32 y
 .param in buffer f32 x
 .param in buffer f32 w
@@ -402,7 +438,8 @@ TEST(Pseudo, Conv2dWithStridePadDilationGroups) {
   ldp.idx r6, kw
   conv2d.f32 y, x, w, r0, r1, r2, r3, r4, r5, r6, 2, 1, 2, 2
   exit
-)", arguments);
+)",
+          arguments);
   std::vector<float> y = Contents<float>(arguments[0]);
   size_t at = 0;
   for (int n = 0; n < N; ++n)
@@ -415,7 +452,8 @@ TEST(Pseudo, Conv2dWithStridePadDilationGroups) {
               for (int b = 0; b < Kw; ++b) {
                 int r = i * Stride + a * Dilation - Pad, s = j * Stride + b * Dilation - Pad;
                 if (r < 0 || r >= H || s < 0 || s >= W) continue;
-                sum = std::fma(x[((n * C + o / Opg * Cpg + c) * H + r) * W + s], w[((o * Cpg + c) * Kh + a) * Kw + b], sum);
+                sum = std::fma(x[((n * C + o / Opg * Cpg + c) * H + r) * W + s], w[((o * Cpg + c) * Kh + a) * Kw + b],
+                               sum);
               }
           EXPECT_EQ(y[at++], sum);
         }
@@ -424,8 +462,13 @@ TEST(Pseudo, Conv2dWithStridePadDilationGroups) {
 TEST(Pseudo, MapsReduceUpsample) {
   std::vector<float> x = Random(12, 11), y = Random(12, 12);
   x[3] = 0, y[3] = -0.0f, x[4] = -0.0f, y[4] = 2, x[5] = 0, y[5] = 0, x[6] = 3, y[6] = 0;
-  Value arguments[] = {Floats(x), Floats(y), Floats(std::vector<float>(12)), Floats(std::vector<float>(12)), Floats(std::vector<float>(1)),
-                       Floats(std::vector<float>(48)), Idx(12)};
+  Value arguments[] = {Floats(x),
+                       Floats(y),
+                       Floats(std::vector<float>(12)),
+                       Floats(std::vector<float>(12)),
+                       Floats(std::vector<float>(1)),
+                       Floats(std::vector<float>(48)),
+                       Idx(12)};
   RunFine(R"(.param in buffer f32 x
 .param in buffer f32 y
 .param buffer f32 relu
@@ -442,7 +485,8 @@ TEST(Pseudo, MapsReduceUpsample) {
   mov_imm.idx r3, 3
   upsample2d.f32 big, x, r2, r2, r3, 2
   exit
-)", arguments);
+)",
+          arguments);
   float sum = 0;
   for (size_t i = 0; i < 12; ++i) {
     EXPECT_EQ(Contents<float>(arguments[2])[i], std::max(x[i], 0.0f));
@@ -485,7 +529,8 @@ TEST(Pseudo, Classes) {
   stg.u32 [x + 16], r5
   stg.u32 [x + 20], r8
   exit
-)", arguments);
+)",
+          arguments);
   EXPECT_EQ(Contents<uint32_t>(arguments[0]), (std::vector<uint32_t>{4, 1, 4, 2, 32, 1}));
 }
 

@@ -26,9 +26,9 @@ struct Lane {
   std::vector<std::shared_ptr<exec::Memory>> buffers;
   std::vector<uint8_t> allocated;  // scratch buffers, oldest first
   std::vector<LaneScope> scopes;
-  std::vector<uint32_t> calls;     // where to return to
-  uint32_t next = 0;               // instruction
-  uint64_t number = 0;             // in its PAR (from 0) or block
+  std::vector<uint32_t> calls;              // where to return to
+  uint32_t next = 0;                        // instruction
+  uint64_t number = 0;                      // in its PAR (from 0) or block
   std::array<uint32_t, 3> lane{}, block{};  // launch mode
   uint64_t global = 0;
 };
@@ -93,9 +93,9 @@ class LaneMachine {
   const machines::simt::Module& module_;
   const exec::RunContext& context_;
   LaunchShape launch_;
-  std::vector<Instruction> code_;   // with the boundaries of phases written down
+  std::vector<Instruction> code_;  // with the boundaries of phases written down
   std::vector<uint32_t> match_;
-  std::vector<bool> meets_;         // of a PAR: its own lanes meet
+  std::vector<bool> meets_;  // of a PAR: its own lanes meet
   std::span<std::byte> phi_;
   std::vector<std::byte> own_phi_;
   std::vector<std::byte> shared_;

@@ -33,13 +33,20 @@ void WriteWord(Type type, std::byte* data, uint64_t word) { std::memcpy(data, &w
 
 std::optional<Op> CombinerOf(ir::AtomicKind kind) {
   switch (kind) {
-    case ir::AtomicKind::Add: return Op::Add;
-    case ir::AtomicKind::Min: return Op::Min;
-    case ir::AtomicKind::Max: return Op::Max;
-    case ir::AtomicKind::And: return Op::And;
-    case ir::AtomicKind::Or: return Op::Or;
-    case ir::AtomicKind::Xor: return Op::Xor;
-    case ir::AtomicKind::Exchange: return std::nullopt;
+    case ir::AtomicKind::Add:
+      return Op::Add;
+    case ir::AtomicKind::Min:
+      return Op::Min;
+    case ir::AtomicKind::Max:
+      return Op::Max;
+    case ir::AtomicKind::And:
+      return Op::And;
+    case ir::AtomicKind::Or:
+      return Op::Or;
+    case ir::AtomicKind::Xor:
+      return Op::Xor;
+    case ir::AtomicKind::Exchange:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -54,7 +61,8 @@ std::optional<LaneMachine::Spot> LaneMachine::FindIn(exec::Memory& memory, uint6
 }
 
 // A buffer by its number, or a pool. Rules that the verifier cannot see here hold at run time.
-std::optional<LaneMachine::Spot> LaneMachine::FindByHandle(Lane& lane, const Instruction& i, uint64_t offset, bool writes) {
+std::optional<LaneMachine::Spot> LaneMachine::FindByHandle(Lane& lane, const Instruction& i, uint64_t offset,
+                                                           bool writes) {
   uint64_t handle = lane.registers[i.a], size = SizeOf(i.type);
   if (handle < lane.buffers.size()) {
     const machines::simt::BufferRow& row = module_.buffers[handle];
@@ -73,17 +81,23 @@ std::optional<LaneMachine::Spot> LaneMachine::Find(Lane& lane, const Instruction
   bool shared = i.op == Opcode::Lds || i.op == Opcode::Sts;
   if (i.op == Opcode::AtomCas) offset = 0;  // imm is a register there
   switch (i.address()) {
-    case Address::Offset: break;
-    case Address::Bytes: offset += lane.registers[i.b]; break;
+    case Address::Offset:
+      break;
+    case Address::Bytes:
+      offset += lane.registers[i.b];
+      break;
     case Address::Elements: {
       uint64_t element = lane.registers[i.b];
       if (element > UINT64_MAX / 8) return std::nullopt;
       offset = element * size;
       break;
     }
-    case Address::Phi: return Spot{phi_.data() + i.imm};
-    case Address::Handle: return FindByHandle(lane, i, offset, writes);
-    case Address::HandleBytes: return FindByHandle(lane, i, lane.registers[i.b], writes);
+    case Address::Phi:
+      return Spot{phi_.data() + i.imm};
+    case Address::Handle:
+      return FindByHandle(lane, i, offset, writes);
+    case Address::HandleBytes:
+      return FindByHandle(lane, i, lane.registers[i.b], writes);
   }
   if (!shared) return FindIn(*lane.buffers[i.a], offset, size);
   if (!Inside(offset, size, shared_.size())) return std::nullopt;
@@ -96,9 +110,13 @@ std::optional<Stop> LaneMachine::Access(Lane& lane, const Instruction& i) {
   if (!spot) return TrapNow(ir::Trap::OutOfBounds, i);
   switch (i.op) {
     case Opcode::Ldg:
-    case Opcode::Lds: Set(lane, i.type, i.dst, ReadWord(i.type, spot->data)); return {};
+    case Opcode::Lds:
+      Set(lane, i.type, i.dst, ReadWord(i.type, spot->data));
+      return {};
     case Opcode::Stg:
-    case Opcode::Sts: WriteWord(i.type, spot->data, Get(lane, i.type, i.c)); return {};
+    case Opcode::Sts:
+      WriteWord(i.type, spot->data, Get(lane, i.type, i.c));
+      return {};
     case Opcode::Atom: {
       uint64_t old = ReadWord(i.type, spot->data), operand = lane.registers[i.c];
       std::optional<Op> combiner = CombinerOf(i.atomic_kind());
@@ -112,7 +130,9 @@ std::optional<Stop> LaneMachine::Access(Lane& lane, const Instruction& i) {
       lane.registers[i.dst] = old;
       return {};
     }
-    default: CHECK(!"an access"); return {};
+    default:
+      CHECK(!"an access");
+      return {};
   }
 }
 
@@ -175,12 +195,18 @@ std::optional<Stop> LaneMachine::Step(Lane& lane, const Instruction& i, uint32_t
     case Opcode::Lds:
     case Opcode::Sts:
     case Opcode::Atom:
-    case Opcode::AtomCas: return Access(lane, i);
-    case Opcode::Alloc: return Allocate(lane, i);
-    case Opcode::Len: lane.registers[i.dst] = static_cast<uint64_t>(lane.buffers[i.a]->length()); return {};
+    case Opcode::AtomCas:
+      return Access(lane, i);
+    case Opcode::Alloc:
+      return Allocate(lane, i);
+    case Opcode::Len:
+      lane.registers[i.dst] = static_cast<uint64_t>(lane.buffers[i.a]->length());
+      return {};
     case Opcode::PoolAlloc:
-    case Opcode::PoolFree: return PoolOp(lane, i);
-    case Opcode::RangeReduce: return RangeReduce(lane, i);
+    case Opcode::PoolFree:
+      return PoolOp(lane, i);
+    case Opcode::RangeReduce:
+      return RangeReduce(lane, i);
     case Opcode::If:
     case Opcode::Else:
     case Opcode::For:
@@ -199,8 +225,10 @@ std::optional<Stop> LaneMachine::Step(Lane& lane, const Instruction& i, uint32_t
     case Opcode::Call:
     case Opcode::Ret:
     case Opcode::Loop:
-    case Opcode::MemFence: return Control(lane, i, at);
-    default: return Compute(lane, i);
+    case Opcode::MemFence:
+      return Control(lane, i, at);
+    default:
+      return Compute(lane, i);
   }
 }
 

@@ -42,7 +42,8 @@ bool LaneMachine::Compare(Condition condition, Type type, uint64_t a, uint64_t b
     case Condition::Gtu:
     case Condition::Geu: {
       uint64_t mask = ~uint64_t{0} >> (64 - ir::BitsOf(ir::Type::Of(type)));
-      Op op = static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) - static_cast<int>(Condition::Ltu));
+      Op op =
+          static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) - static_cast<int>(Condition::Ltu));
       return eval(op, Type::U64, a & mask, b & mask);
     }
     case Condition::Ord:
@@ -51,7 +52,8 @@ bool LaneMachine::Compare(Condition condition, Type type, uint64_t a, uint64_t b
       return ordered == (condition == Condition::Ord);
     }
     default: {
-      Op op = static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) - static_cast<int>(Condition::Nlt));
+      Op op =
+          static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) - static_cast<int>(Condition::Nlt));
       return !eval(op, type, a, b);
     }
   }
@@ -102,13 +104,27 @@ uint64_t LaneMachine::SpecialValue(const Lane& lane, uint64_t number) const {
 std::optional<Stop> LaneMachine::Compute(Lane& lane, const Instruction& i) {
   const machines::simt::InstructionInfo& info = machines::simt::Info(i.op);
   switch (i.op) {
-    case Opcode::Mov: Set(lane, i.type, i.dst, Get(lane, i.type, i.a)); return {};
-    case Opcode::MovImm: Set(lane, i.type, i.dst, i.imm); return {};
-    case Opcode::Ldp: Set(lane, i.type, i.dst, parameters_[i.imm]); return {};
-    case Opcode::PredToReg: lane.registers[i.dst] = lane.predicates[i.a]; return {};
-    case Opcode::RegToPred: lane.predicates[i.dst] = static_cast<uint8_t>(lane.registers[i.a]); return {};
-    case Opcode::Special: lane.registers[i.dst] = SpecialValue(lane, i.imm); return {};
-    case Opcode::Result: results_[i.imm] = Get(lane, i.type, i.a); return {};
+    case Opcode::Mov:
+      Set(lane, i.type, i.dst, Get(lane, i.type, i.a));
+      return {};
+    case Opcode::MovImm:
+      Set(lane, i.type, i.dst, i.imm);
+      return {};
+    case Opcode::Ldp:
+      Set(lane, i.type, i.dst, parameters_[i.imm]);
+      return {};
+    case Opcode::PredToReg:
+      lane.registers[i.dst] = lane.predicates[i.a];
+      return {};
+    case Opcode::RegToPred:
+      lane.predicates[i.dst] = static_cast<uint8_t>(lane.registers[i.a]);
+      return {};
+    case Opcode::Special:
+      lane.registers[i.dst] = SpecialValue(lane, i.imm);
+      return {};
+    case Opcode::Result:
+      results_[i.imm] = Get(lane, i.type, i.a);
+      return {};
     case Opcode::Lut: {
       std::span<const uint64_t> table = module_.table(static_cast<uint32_t>(i.imm));
       uint64_t at = lane.registers[i.a];
@@ -132,7 +148,8 @@ std::optional<Stop> LaneMachine::Compute(Lane& lane, const Instruction& i) {
       lane.registers[i.dst] = Fold(static_cast<ir::ReduceKind>(i.aux), i.type, words);
       return {};
     }
-    default: break;
+    default:
+      break;
   }
   CHECK(info.op.has_value());
   std::array<uint64_t, 3> operands = {Get(lane, info.shape == Shape::Convert ? i.source() : i.type, i.a), 0, 0};
@@ -144,7 +161,8 @@ std::optional<Stop> LaneMachine::Compute(Lane& lane, const Instruction& i) {
     return {};
   }
   Type source = info.shape == Shape::Convert ? i.source() : i.type;
-  std::expected<uint64_t, ir::Trap> word = exec::EvalWord(*info.op, i.type, source, operands[0], operands[1], operands[2]);
+  std::expected<uint64_t, ir::Trap> word =
+      exec::EvalWord(*info.op, i.type, source, operands[0], operands[1], operands[2]);
   if (!word) return TrapNow(word.error(), i);
   Set(lane, i.type, i.dst, *word);
   return {};

@@ -37,8 +37,7 @@ class Lifting {
   explicit Lifting(const Module& module) : module_(module), builder_(program_, std::string(module.name), {}, {}) {}
 
   Result<ir::Program> Run() {
-    if (module_.mode == Mode::Launch)
-      return Fail(Diag::BadIsaProgram, "a module in launch mode has no program form");
+    if (module_.mode == Mode::Launch) return Fail(Diag::BadIsaProgram, "a module in launch mode has no program form");
     DeclareParams();
     for (at_ = 0; at_ < module_.code.size(); ++at_) {
       if (!module_.lines.empty()) builder_.SetLocation(module_.location(at_));
@@ -63,7 +62,8 @@ class Lifting {
 
   std::unexpected<Error> NoForm(std::string_view what) const {
     const auto& info = machines::simt::Info(module_.code[at_].op);
-    return Fail(Diag::BadIsaProgram, fmt::format("instruction {} ({}) has no program form: {}", at_, info.mnemonic, what),
+    return Fail(Diag::BadIsaProgram,
+                fmt::format("instruction {} ({}) has no program form: {}", at_, info.mnemonic, what),
                 module_.location(at_));
   }
 
@@ -81,7 +81,8 @@ class Lifting {
     }
     for (uint32_t i = 0; i < module_.tables.size(); ++i) {
       std::span<const uint64_t> words = module_.table(i);
-      program_.data.push_back({std::string(module_.table_name(i)), Scalar(module_.tables[i].type), {words.begin(), words.end()}});
+      program_.data.push_back(
+          {std::string(module_.table_name(i)), Scalar(module_.tables[i].type), {words.begin(), words.end()}});
     }
   }
 
@@ -148,7 +149,8 @@ class Lifting {
   std::vector<uint64_t> Cases(uint32_t opener) {
     if (match_.empty()) match_ = machines::simt::MatchStructure(module_.code);
     std::vector<uint64_t> cases;
-    for (uint32_t at = match_[opener]; module_.code[at].op == Opcode::Case; at = match_[at]) cases.push_back(module_.code[at].imm);
+    for (uint32_t at = match_[opener]; module_.code[at].op == Opcode::Case; at = match_[at])
+      cases.push_back(module_.code[at].imm);
     return cases;
   }
 
@@ -205,16 +207,22 @@ class Lifting {
     ValueId element = TRY(Element(i));
     ValueId buffer = Get(BufferPlace(i.a));
     switch (i.op) {
-      case Opcode::Ldg: SetDst(i, builder_.Emit1(Op::Load, type, {buffer, element}, type)); break;
-      case Opcode::Stg: builder_.Store(buffer, element, Operand(i, i.c)); break;
+      case Opcode::Ldg:
+        SetDst(i, builder_.Emit1(Op::Load, type, {buffer, element}, type));
+        break;
+      case Opcode::Stg:
+        builder_.Store(buffer, element, Operand(i, i.c));
+        break;
       case Opcode::Atom:
         SetDst(i, builder_.Emit1(Op::AtomicRmw, type, {buffer, element, Operand(i, i.c)}, type,
                                  {static_cast<uint64_t>(i.atomic_kind()), i.unordered() ? 1u : 0u}));
         break;
       case Opcode::AtomCas:
-        SetDst(i, builder_.Emit1(Op::AtomicCas, type, {buffer, element, Operand(i, i.c), Register(static_cast<uint8_t>(i.imm))}, type));
+        SetDst(i, builder_.Emit1(Op::AtomicCas, type,
+                                 {buffer, element, Operand(i, i.c), Register(static_cast<uint8_t>(i.imm))}, type));
         break;
-      default: CHECK(!"an access of a buffer");
+      default:
+        CHECK(!"an access of a buffer");
     }
     return {};
   }
@@ -234,9 +242,11 @@ class Lifting {
     };
     if (condition <= Condition::Geu) {
       ir::Type as = Scalar(Unsigned(i.type));
-      return builder_.Binary(base(Condition::Ltu, Op::Lt), builder_.Cast(Op::Cast, a, as), builder_.Cast(Op::Cast, b, as));
+      return builder_.Binary(base(Condition::Ltu, Op::Lt), builder_.Cast(Op::Cast, a, as),
+                             builder_.Cast(Op::Cast, b, as));
     }
-    if (condition <= Condition::Nge) return builder_.Unary(Op::Not, builder_.Binary(base(Condition::Nlt, Op::Lt), a, b));
+    if (condition <= Condition::Nge)
+      return builder_.Unary(Op::Not, builder_.Binary(base(Condition::Nlt, Op::Lt), a, b));
     bool unordered = condition == Condition::Uno;
     Op op = unordered ? Op::Ne : Op::Eq;
     return builder_.Binary(unordered ? Op::Or : Op::And, builder_.Binary(op, a, a), builder_.Binary(op, b, b));
@@ -256,33 +266,63 @@ class Lifting {
       case Opcode::For:
       case Opcode::While:
       case Opcode::Switch:
-      case Opcode::Par: Open(i); return {};
+      case Opcode::Par:
+        Open(i);
+        return {};
       case Opcode::Else:
       case Opcode::BreakUnless:
       case Opcode::Case:
-      case Opcode::Default: return NextPart(i);
-      case Opcode::End: Close(); return {};
+      case Opcode::Default:
+        return NextPart(i);
+      case Opcode::End:
+        Close();
+        return {};
       case Opcode::Ldg:
       case Opcode::Stg:
       case Opcode::Atom:
-      case Opcode::AtomCas: return Memory(i);
-      case Opcode::Mov: SetDst(i, Operand(i, i.a)); return {};
-      case Opcode::PredToReg: Set(RegisterPlace(i.dst), Predicate(i.a)); return {};
-      case Opcode::RegToPred: Set(PredicatePlace(i.dst), Register(i.a)); return {};
-      case Opcode::MovImm: SetDst(i, Const(i.type, i.imm)); return {};
-      case Opcode::Ldp: SetDst(i, builder_.Param(static_cast<uint32_t>(i.imm))); return {};
-      case Opcode::Len: Set(RegisterPlace(i.dst), builder_.Length(Get(BufferPlace(i.a)))); return {};
-      case Opcode::Alloc: Set(BufferPlace(i.dst), builder_.Alloc(type, Register(i.a))); return {};
-      case Opcode::Lut: SetDst(i, builder_.Emit1(Op::Lookup, type, {Index(i.a)}, type, {i.imm})); return {};
-      case Opcode::Result: results_[i.imm] = Operand(i, i.a); return {};
-      case Opcode::Exit: builder_.Return(results_); return {};
+      case Opcode::AtomCas:
+        return Memory(i);
+      case Opcode::Mov:
+        SetDst(i, Operand(i, i.a));
+        return {};
+      case Opcode::PredToReg:
+        Set(RegisterPlace(i.dst), Predicate(i.a));
+        return {};
+      case Opcode::RegToPred:
+        Set(PredicatePlace(i.dst), Register(i.a));
+        return {};
+      case Opcode::MovImm:
+        SetDst(i, Const(i.type, i.imm));
+        return {};
+      case Opcode::Ldp:
+        SetDst(i, builder_.Param(static_cast<uint32_t>(i.imm)));
+        return {};
+      case Opcode::Len:
+        Set(RegisterPlace(i.dst), builder_.Length(Get(BufferPlace(i.a))));
+        return {};
+      case Opcode::Alloc:
+        Set(BufferPlace(i.dst), builder_.Alloc(type, Register(i.a)));
+        return {};
+      case Opcode::Lut:
+        SetDst(i, builder_.Emit1(Op::Lookup, type, {Index(i.a)}, type, {i.imm}));
+        return {};
+      case Opcode::Result:
+        results_[i.imm] = Operand(i, i.a);
+        return {};
+      case Opcode::Exit:
+        builder_.Return(results_);
+        return {};
       case Opcode::Mad: {
         ValueId product = builder_.Binary(Op::Mul, Operand(i, i.a), Operand(i, i.b));
         SetDst(i, builder_.Binary(Op::Add, product, Operand(i, i.c)));
         return {};
       }
-      case Opcode::Set: Set(PredicatePlace(i.dst), Compare(i)); return {};
-      case Opcode::Sel: SetDst(i, builder_.Select(Predicate(i.a), Operand(i, i.b), Operand(i, i.c))); return {};
+      case Opcode::Set:
+        Set(PredicatePlace(i.dst), Compare(i));
+        return {};
+      case Opcode::Sel:
+        SetDst(i, builder_.Select(Predicate(i.a), Operand(i, i.b), Operand(i, i.c)));
+        return {};
       case Opcode::Cvt:
       case Opcode::CvtChecked:
       case Opcode::Bitcast:
@@ -293,10 +333,16 @@ class Lifting {
         builder_.Emit(Op::Assert, ir::Type{}, std::span(&condition, 1), {});
         return {};
       }
-      case Opcode::Trap: builder_.Emit(Op::Unreachable, ir::Type{}, {}, {}); return {};
-      case Opcode::BarSync: builder_.Emit(Op::Barrier, ir::Type{}, {}, {}); return {};
-      case Opcode::MemFence: return {};
-      default: return Plain(i);
+      case Opcode::Trap:
+        builder_.Emit(Op::Unreachable, ir::Type{}, {}, {});
+        return {};
+      case Opcode::BarSync:
+        builder_.Emit(Op::Barrier, ir::Type{}, {}, {});
+        return {};
+      case Opcode::MemFence:
+        return {};
+      default:
+        return Plain(i);
     }
   }
 
@@ -305,7 +351,9 @@ class Lifting {
     if (!info.op) return NoForm("it is none of the IR's");
     ir::Type type = Scalar(i.type);
     switch (info.shape) {
-      case Shape::DA: SetDst(i, builder_.Emit1(*info.op, type, {Operand(i, i.a)}, type)); return {};
+      case Shape::DA:
+        SetDst(i, builder_.Emit1(*info.op, type, {Operand(i, i.a)}, type));
+        return {};
       case Shape::DAB: {
         ValueId a = Operand(i, i.a), b = OperandB(i);
         SetDst(i, builder_.Emit1(*info.op, type, {a, b}, type));
@@ -317,7 +365,8 @@ class Lifting {
       case Shape::Random:
         SetDst(i, builder_.Emit1(*info.op, type, {Register(i.a), Register(i.b), Register(i.c)}, type));
         return {};
-      default: return NoForm("it is none of the IR's");
+      default:
+        return NoForm("it is none of the IR's");
     }
   }
 

@@ -75,8 +75,8 @@ class Lowering {
     uint8_t buffers = 0;
     for (uint32_t i = 0; i < signature.params.size(); ++i) {
       ir::KernelParam& param = signature.params[i];
-      ModuleParts::Param row{std::move(param.name), param.type.scalar, param.type.is_buffer(), param.type.access,
-                             param.role, std::move(param.buffers)};
+      ModuleParts::Param row{std::move(param.name), param.type.scalar, param.type.is_buffer(),
+                             param.type.access,     param.role,        std::move(param.buffers)};
       if (row.is_buffer) place_[function_.param(i).index].number = buffers++;
       parts_.params.push_back(std::move(row));
     }
@@ -115,7 +115,8 @@ class Lowering {
       int predicate = spill ? -1 : predicates_.Take(until);
       if (predicate >= 0) return {Home::Predicate, static_cast<uint8_t>(predicate)};
       if (carried) {
-        Refuse(fmt::format("more than {} truth values are alive at once around a structure that carries one", PredicatesHandedOut));
+        Refuse(fmt::format("more than {} truth values are alive at once around a structure that carries one",
+                           PredicatesHandedOut));
         return {Home::Predicate, 0};
       }
     }
@@ -134,7 +135,8 @@ class Lowering {
 
   Home ChooseHome(ValueId value, uint32_t position, bool carried) {
     const Hint& hint = hint_[value.index];
-    return IsUsable(hint, position) ? hint.home : TakeHome(function_.type(value).scalar, ranges_.last_use(value), carried);
+    return IsUsable(hint, position) ? hint.home
+                                    : TakeHome(function_.type(value).scalar, ranges_.last_use(value), carried);
   }
 
   // The instruction's result is `value`: chooses its home, and writes the instruction.
@@ -347,8 +349,11 @@ class Lowering {
     Home counter = TakeHome(function_.type(lo).scalar, end, false);
     place_[Function::param_of(region, 0).index] = counter;
     owned_elsewhere_[Function::param_of(region, 0).index] = true;
-    Emit({.op = inst.op == Op::Parallel ? Opcode::Par : Opcode::For, .type = function_.type(lo).scalar,
-          .dst = counter.number, .a = Read(lo), .b = Read(hi),
+    Emit({.op = inst.op == Op::Parallel ? Opcode::Par : Opcode::For,
+          .type = function_.type(lo).scalar,
+          .dst = counter.number,
+          .a = Read(lo),
+          .b = Read(hi),
           .imm = inst.op == Op::Parallel ? 1 : static_cast<uint64_t>(function_.word(inst, 0))});
     Release(position);
     EmitCarries(inst, homes);
@@ -440,8 +445,10 @@ class Lowering {
   }
 
   void LowerMemory(const Inst& inst, ir::InstId id) {
-    Instruction out{.op = *machines::simt::OpcodeOf(inst.op, inst.type.scalar), .type = inst.type.scalar,
-                    .aux = static_cast<uint8_t>(Address::Elements), .a = Buffer(function_.operand(inst, 0)),
+    Instruction out{.op = *machines::simt::OpcodeOf(inst.op, inst.type.scalar),
+                    .type = inst.type.scalar,
+                    .aux = static_cast<uint8_t>(Address::Elements),
+                    .a = Buffer(function_.operand(inst, 0)),
                     .b = Read(function_.operand(inst, 1))};
     if (inst.op != Op::Load) out.c = Read(function_.operand(inst, 2));
     if (inst.op == Op::AtomicCas) out.imm = Read(function_.operand(inst, 3));
@@ -465,8 +472,10 @@ class Lowering {
     Instruction out{.op = opcode, .type = inst.type.scalar};
     uint8_t* slots[] = {&out.a, &out.b, &out.c};
     CHECK(inst.operands.count <= 3);
-    for (uint32_t i = 0; i < inst.operands.count; ++i) *slots[i] = Read(function_.operand(inst, i), static_cast<uint8_t>(i));
-    if (Info(opcode).shape == Shape::Convert) out.aux = static_cast<uint8_t>(function_.type(function_.operand(inst, 0)).scalar);
+    for (uint32_t i = 0; i < inst.operands.count; ++i)
+      *slots[i] = Read(function_.operand(inst, i), static_cast<uint8_t>(i));
+    if (Info(opcode).shape == Shape::Convert)
+      out.aux = static_cast<uint8_t>(function_.type(function_.operand(inst, 0)).scalar);
     Define(Function::result_of(inst), ranges_.begin_of(id), out);
   }
 
@@ -476,30 +485,47 @@ class Lowering {
     switch (inst.op) {
       case Op::Const:
         if (IsImmediate(inst)) return;
-        return Define(Function::result_of(inst), position, {.op = Opcode::MovImm, .type = type, .imm = function_.words_of(inst)[0]});
+        return Define(Function::result_of(inst), position,
+                      {.op = Opcode::MovImm, .type = type, .imm = function_.words_of(inst)[0]});
       case Op::Lookup:
         return Define(Function::result_of(inst), position,
-                      {.op = Opcode::Lut, .type = type, .a = Read(function_.operand(inst, 0)),
+                      {.op = Opcode::Lut,
+                       .type = type,
+                       .a = Read(function_.operand(inst, 0)),
                        .imm = Table(static_cast<uint32_t>(function_.word(inst, 0)))});
       case Op::Load:
       case Op::Store:
       case Op::AtomicRmw:
-      case Op::AtomicCas: return LowerMemory(inst, id);
+      case Op::AtomicCas:
+        return LowerMemory(inst, id);
       case Op::Length:
-        return Define(Function::result_of(inst), position, {.op = Opcode::Len, .type = type, .a = Buffer(function_.operand(inst, 0))});
-      case Op::Alloc: return LowerAlloc(inst);
-      case Op::Assert: return Emit({.op = Opcode::Assert, .a = Read(function_.operand(inst, 0))});
-      case Op::Unreachable: return Emit({.op = Opcode::Trap});
-      case Op::Barrier: return Emit({.op = Opcode::BarSync});
-      case Op::If: return LowerIf(inst, position);
-      case Op::Switch: return LowerSwitch(inst, position);
+        return Define(Function::result_of(inst), position,
+                      {.op = Opcode::Len, .type = type, .a = Buffer(function_.operand(inst, 0))});
+      case Op::Alloc:
+        return LowerAlloc(inst);
+      case Op::Assert:
+        return Emit({.op = Opcode::Assert, .a = Read(function_.operand(inst, 0))});
+      case Op::Unreachable:
+        return Emit({.op = Opcode::Trap});
+      case Op::Barrier:
+        return Emit({.op = Opcode::BarSync});
+      case Op::If:
+        return LowerIf(inst, position);
+      case Op::Switch:
+        return LowerSwitch(inst, position);
       case Op::For:
-      case Op::Parallel: return LowerFor(inst, position, ranges_.end_of(id));
-      case Op::While: return LowerWhile(inst, position);
-      case Op::Condition: return Emit({.op = Opcode::BreakUnless, .a = Read(function_.operand(inst, 0))});
-      case Op::Yield: return;
-      case Op::Return: return LowerReturn(inst);
-      default: break;
+      case Op::Parallel:
+        return LowerFor(inst, position, ranges_.end_of(id));
+      case Op::While:
+        return LowerWhile(inst, position);
+      case Op::Condition:
+        return Emit({.op = Opcode::BreakUnless, .a = Read(function_.operand(inst, 0))});
+      case Op::Yield:
+        return;
+      case Op::Return:
+        return LowerReturn(inst);
+      default:
+        break;
     }
     if (std::optional<Condition> condition = ConditionOf(inst.op))
       return LowerBinary(inst, id, {.op = Opcode::Set, .type = type, .aux = static_cast<uint8_t>(*condition)});

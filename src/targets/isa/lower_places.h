@@ -39,8 +39,8 @@ class LiveRanges {
   std::vector<uint32_t> begin_, end_;
   std::vector<ir::RegionId> home_;
   std::vector<ir::InstId> user_;
-  std::vector<uint32_t> last_use_, uses_, depth_;  // by value; depth_: loops open at its definition
-  std::vector<ir::InstId> loops_;                  // open
+  std::vector<uint32_t> last_use_, uses_, depth_;          // by value; depth_: loops open at its definition
+  std::vector<ir::InstId> loops_;                          // open
   std::vector<std::pair<ir::ValueId, uint32_t>> pending_;  // (value, loop): used until the end of that loop
   uint32_t next_ = 0;
 };
@@ -61,7 +61,7 @@ class Pool {
  private:
   uint32_t size_;
   std::bitset<256> used_;
-  std::vector<int32_t> returned_;     // by position: the last entry of dates_ for it
+  std::vector<int32_t> returned_;  // by position: the last entry of dates_ for it
   struct Date {
     uint8_t number;
     uint32_t serial;

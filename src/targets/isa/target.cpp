@@ -31,14 +31,18 @@ class IsaCallable final : public exec::Callable {
  public:
   // Without a plan everything runs lane by lane.
   IsaCallable(Module module, std::shared_ptr<const TilePlan> plan, std::shared_ptr<const ir::Program> source)
-      : module_(std::move(module)), plan_(std::move(plan)), source_(std::move(source)), call_depth_(CallDepth(*source_)) {}
+      : module_(std::move(module)),
+        plan_(std::move(plan)),
+        source_(std::move(source)),
+        call_depth_(CallDepth(*source_)) {}
 
   Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
     // A call takes fuel and depth, and calls are inlined: where a limit may be reached there, the program itself runs.
     bool limited = context.limits.fuel < Limits{}.fuel || context.limits.depth < call_depth_;
     if (call_depth_ > 0 && limited) return exec::Interpret(*source_, arguments, context);
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
-    exec::Outcome outcome = plan_ ? TRY(isa::Run(*plan_, call.arguments(), context)) : TRY(RunLaneExact(module_, call.arguments(), context));
+    exec::Outcome outcome = plan_ ? TRY(isa::Run(*plan_, call.arguments(), context))
+                                  : TRY(RunLaneExact(module_, call.arguments(), context));
     return std::move(call).Finish(outcome.trap, std::move(outcome.results), std::move(outcome.output));
   }
 
