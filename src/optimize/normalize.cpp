@@ -78,7 +78,11 @@ Result<NormalForm> Normalize(const ir::Program& program, const Limits& limits) {
   NormalState state = TRY(ReadState(program));
   NormalForm form;
   form.program = WriteState(program, state);
-  TRY_VOID(ir::Check(form.program, limits));
+  if (Result<void> checked = ir::Check(form.program, limits); !checked) {
+    // A store that only some iterations make leaves the old element in the others, which an `out` buffer does not give.
+    if (checked.error().diag != Diag::BadAccess) return std::unexpected(checked.error());
+    return Fail(Diag::NotACircuit, "store: a buffer that may not be read is written in some iterations only");
+  }
   form.rewrites = state.terms.rewrites();
   form.before = WorkPerElement(program);
   form.after = WorkPerElement(form.program);

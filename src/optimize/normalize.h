@@ -1,11 +1,11 @@
 // The normal form of map/reduce programs: what circuits become, and kernels of that kind from any door.
 //
 // A program of passes over the elements of its buffers (each iteration reads and writes its own element, branches
-// included), of reductions, and of uniform scalars, all over one extent, is run on symbols: every buffer ends as a term over what the
-// buffers held before (optimize/normal_terms.h). Those terms, in normal form, are all there is to the program; it is
-// written anew from them: reductions first, then one pass that loads each needed element once and stores each changed
-// one once. Copies, exchanges, overwritten values, pairs that undo each other and the order of independent passes are
-// gone because the terms never had them. Two programs with the same terms give the same program.
+// included), of reductions, and of uniform scalars, all over one extent, is run on symbols: every buffer ends as a term
+// over what the buffers held before (optimize/normal_terms.h). Those terms, in normal form, are all there is to the
+// program; it is written anew from them: reductions first, then one pass that loads each needed element once and stores
+// each changed one once. Copies, exchanges, overwritten values, pairs that undo each other and the order of independent
+// passes are gone because the terms never had them. Two programs with the same terms give the same program.
 #pragma once
 
 #include <cstdint>

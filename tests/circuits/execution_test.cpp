@@ -2,6 +2,9 @@
 // then random ones. The same judge finds planted wrong rules.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -80,6 +83,18 @@ TEST(CircuitExecution, EveryCircuitOfTwoOpsWithAllGenerators) {
   const std::vector<std::string> integers = Alphabet(3, {"merge.add", "merge.mul", "merge.min", "split.sub"}, {}, {"reduce.sum"});
   count = AllCircuits(integers, 1, options) + AllCircuits(integers, 2, options);
   printf("%llu circuits of u8\n", static_cast<unsigned long long>(count));
+}
+
+TEST(CircuitExecution, Examples) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(FRAZIL_EXAMPLES)) {
+    if (entry.path().extension() != ".cir") continue;
+    ++count;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(Differs(text, {}, seed), "") << entry.path();
+  }
+  EXPECT_GE(count, 3);
 }
 
 std::string RandomCircuit(Random& random, const std::vector<std::string>& alphabet, size_t most) {

@@ -99,6 +99,15 @@ TEST(RoundTrip, BranchesHaveANormalForm) {
   EXPECT_FALSE(After(program, 9, 8, 1).empty());
 }
 
+TEST(RoundTrip, BuffersThatMayNotBeReadAreNotRead) {
+  const std::string some = Kernel("%a: in buffer<f32>, %c: out buffer<f32>",
+                                  fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n"
+                                              "      store %c, %i, %x : f32\n      yield\n    }}\n", LoadA));
+  const Result<optimize::NormalForm> form = optimize::Normalize(*ir::ParseText(some));
+  ASSERT_FALSE(form);
+  EXPECT_EQ(form.error().diag, Diag::NotACircuit);
+}
+
 TEST(RoundTrip, ASoftmaxOfAnExpression) {
   const ir::Program program = *circuits::ParseCircuit("merge.max@c03[c02,c01] . softmax@c01->c03");
   const Result<circuits::CircuitText> back = circuits::FromProgram(optimize::Normalize(program)->program);

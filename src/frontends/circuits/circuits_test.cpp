@@ -1,6 +1,7 @@
 // The language: what is read, what is refused and where, and that printing is reading backwards.
 #include "frontends/circuits/circuits.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/digest.h"
@@ -80,6 +81,77 @@ TEST(CircuitSyntax, VariantsWithoutSyntaxComeFromTheOptions) {
             ir::ExactDigest(*ParseCircuit("split.div@c00[c01,c02]")));
   EXPECT_NE(ir::ExactDigest(*ParseCircuit("merge@c00[c01,c02]")),
             ir::ExactDigest(*ParseCircuit("merge.mul@c00[c01,c02]")));
+}
+
+// Random text of the whole grammar, groups in groups included.
+class TextMaker {
+ public:
+  explicit TextMaker(uint64_t seed) : state_(seed * 2654435761u + 12345) {}
+
+  std::string Circuit() {
+    std::string text = Below(4) == 0 ? "scratch c90, c91@3: " : "";
+    if (Below(3) == 0) text += fmt::format("R{}T+{}~ @", static_cast<int>(Below(9)) - 4, Below(20));
+    return text + Branches(0);
+  }
+
+ private:
+  uint64_t Below(uint64_t n) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return (state_ >> 33) % n;
+  }
+  std::string Sigil() {
+    std::string text = fmt::format("c{}", Below(96));
+    if (Below(4) == 0) text += fmt::format("^{}", static_cast<int>(Below(30)) - 15);
+    if (Below(4) == 0) text += "~";
+    return Below(4) == 0 ? text + fmt::format(" @{}", Below(48)) : text;
+  }
+  std::string Operand() {
+    constexpr const char* Numbers[] = {"0", "-0", "1.25", "-3e-7", "inf", "-inf", "nan", "12345678901234567", "0.1"};
+    return Below(3) == 0 ? Numbers[Below(std::size(Numbers))] : Sigil();
+  }
+  std::string Operation() {
+    const uint64_t first = Below(90);
+    const std::string range = fmt::format("c[{} .. {}]^+{}", first, first + 1 + Below(95 - first), Below(9));
+    switch (Below(9)) {
+      case 0: return "mark@" + (Below(2) == 0 ? range : Sigil());
+      case 1: return "copy@" + Sigil() + "->" + Sigil();
+      case 2: return "swap @ " + Sigil() + " <-> " + Sigil();
+      case 3: return "merge.mul@" + Sigil() + "[" + Operand() + " , " + Sigil() + "]";
+      case 4: return "split@" + Sigil() + "[" + Operand() + "," + Sigil() + "]";
+      case 5: return "reduce_max@" + Sigil() + "->" + Sigil();
+      case 6: return "softmax@" + Sigil() + "->" + Sigil();
+      case 7: return "merge . tanh@" + (Below(2) == 0 ? range : Sigil() + "[c00,c01]");
+      default: return (Below(2) == 0 ? "quote@" : "evaluate@") + Sigil();
+    }
+  }
+  std::string Sequence(int depth) {
+    std::string text;
+    for (uint64_t i = 0, count = 1 + Below(3); i < count; ++i) {
+      if (i != 0) text += "\n. // next\n";
+      text += depth < 3 && Below(3) == 0 ? "(" + Branches(depth + 1) + ")" : Operation();
+    }
+    return text;
+  }
+  std::string Branches(int depth) {
+    std::string text = Sequence(depth);
+    for (uint64_t i = 0, count = Below(3); i < count; ++i) text += " || " + Sequence(depth);
+    return text;
+  }
+  uint64_t state_;
+};
+
+TEST(CircuitSyntax, PrintingIsReadingBackwards) {
+  for (uint64_t seed = 0; seed < 5000; ++seed) {
+    const std::string text = TextMaker(seed).Circuit();
+    const Result<Phrase> phrase = ParsePhrase(text);
+    ASSERT_TRUE(phrase) << text << ": " << phrase.error().ToString();
+    const std::string printed = PrintPhrase(*phrase);
+    const Result<Phrase> again = ParsePhrase(printed);
+    ASSERT_TRUE(again) << printed << ": " << again.error().ToString();
+    ASSERT_TRUE(*again == *phrase) << printed;
+    ASSERT_EQ(PrintPhrase(*again), printed);
+    ASSERT_EQ(CallsOf(*again).size(), CountOps(*phrase));
+  }
 }
 
 TEST(CircuitSyntax, EveryVariantIsReadAndPrinted) {
