@@ -163,7 +163,7 @@ Result<void> Heavy(DevicePtr device, const std::filesystem::path& folder, const 
                2.0 * N * N * N / times.median() / 1e9);
   }
   auto kernel = TRY(CudaKernel::Load(device, TRY(ReadModule(folder / "sum.ptxm"))));
-  for (uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 24}) {
+  for (uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 24, uint64_t{1} << 28}) {
     BoundCall call = TRY(kernel->Bind(std::vector<DeviceArgument>{{{n}}, {{buffers.x.address(), n}}}, {}));
     Times times;
     for (int round = 0; round < 5; ++round)

@@ -41,7 +41,7 @@ bool KernelEmitter::EmitOwn(const Inst& inst) {
       return true;
     case Op::Load:
       dirty_ = true;
-      return false;
+      return group_ && EmitFromGroup(inst);
     case Op::Store: {
       if (!cooperative_) return false;
       llvm::Value* const address = CheckedAddress(inst);

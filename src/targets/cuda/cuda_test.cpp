@@ -100,8 +100,9 @@ TEST(Ptx, OlderArchitecture) {
   EXPECT_EQ(unknown.error().diag, Diag::Unsupported);
 }
 
-// The driver's compiler gets neg.s16 of -32768 wrong.
+// The driver's compiler gets neg.s16 and abs.s16 of -32768 wrong.
 TEST(Ptx, SixteenBitNegationIsWide) {
+  EXPECT_FALSE(Has(Emit("func @main(%a: i16) -> (i16) {\n  %r = abs %a : i16\n  return %r\n}\n").text, "abs.s16"));
   EXPECT_FALSE(Has(Emit("func @main(%a: i16) -> (i16) {\n  %r = neg %a : i16\n  return %r\n}\n").text, "neg.s16"));
 }
 
@@ -199,6 +200,56 @@ TEST(Ptx, AtomicsOnIntegersAreTheHardwares) {
 }
 )");
   EXPECT_TRUE(Has(module.text, "atom.global.add") || Has(module.text, "atom.relaxed.sys.global.add")) << module.text;
+}
+
+// Whole blocks by warps, then pairs; the same for a vector and for a loop over elements that are computed.
+TEST(Ptx, ReductionsAreTwoKernels) {
+  const PtxModule module = Emit(R"(func @main(%n: index, %x: tensor<f32, [%n]>) -> (f32) {
+  %r = reduce %x {kind = sum, axis = 0, chains = 64, block = 4096} : tensor<f32, []>
+  %s = extract %r : f32
+  return %s
+}
+)");
+  std::vector<StepKind> kinds;
+  for (const PtxStep& step : module.steps)
+    if (step.kind != StepKind::Alloc) kinds.push_back(step.kind);
+  EXPECT_EQ(kinds, (std::vector{StepKind::Flat, StepKind::Single, StepKind::Serial}));
+  EXPECT_TRUE(Has(module.text, "shfl.sync.down"));
+  ExpectExact(module.text, "reduce");
+}
+
+// What a choice of the host guards is launched only where it is taken.
+TEST(Ptx, ChoicesBecomeGuards) {
+  const PtxModule module = Emit(R"(func @main(%n: index, %x: buffer<i32>) {
+  %zero = const 0 : index
+  %one = const 1 : i32
+  %t = gt %n, %zero : index
+  if %t {
+    parallel %i = %zero to %n {
+      store %x, %i, %one : i32
+      yield
+    }
+    yield
+  }
+  return
+}
+)");
+  ASSERT_EQ(module.steps.size(), 1u);
+  EXPECT_EQ(module.steps[0].kind, StepKind::Flat);
+  ASSERT_EQ(module.steps[0].guards.size(), 1u);
+  EXPECT_EQ(module.steps[0].guards[0].second, 1);
+}
+
+TEST(Ptx, LoadsInsideOfChoicesAreWideToo) {
+  const PtxModule module = Emit(Map(R"(    %t = lt %u, %v : f32
+    %r = if %t -> (f32) {
+      %w = load %x, %i : f32
+      yield %w
+    } else {
+      yield %v
+    })"));
+  EXPECT_EQ(module.steps[0].items, 4u);
+  EXPECT_TRUE(Has(module.text, "ld.global.v4"));
 }
 
 TEST(Refusals, SayWhy) {

@@ -3,6 +3,7 @@
 // leave apart.
 #include <fmt/format.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -115,24 +116,35 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Pla
     if (function != nullptr && function->use_empty()) function->eraseFromParent();
 }
 
-// The driver's compiler (580.159) takes the negation of a 16-bit -32768 for 32768 where it is sign-extended next. In the
-// upper half of 32 bits it wraps.
+// The driver's compiler (580.159) takes the negation and the absolute value of a 16-bit -32768 for 32768 where it is
+// sign-extended next. In the upper half of 32 bits they wrap.
 void WidenNegations(llvm::Module& module) {
+  auto is_negation = [](const llvm::Instruction& inst) {
+    const auto* zero = inst.getOpcode() == llvm::Instruction::Sub
+                           ? llvm::dyn_cast<llvm::ConstantInt>(inst.getOperand(0))
+                           : nullptr;
+    return zero != nullptr && zero->isZero();
+  };
+  auto is_absolute = [](const llvm::Instruction& inst) {
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&inst);
+    return call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::abs;
+  };
   for (llvm::Function& function : module) {
     for (llvm::BasicBlock& block : function) {
       for (llvm::Instruction& inst : llvm::make_early_inc_range(block)) {
-        llvm::Value* const zero = inst.getOpcode() == llvm::Instruction::Sub ? inst.getOperand(0) : nullptr;
-        const auto* constant = llvm::dyn_cast_or_null<llvm::ConstantInt>(zero);
-        if (constant == nullptr || !constant->isZero() || !inst.getType()->isIntegerTy(16)) continue;
+        if (!inst.getType()->isIntegerTy(16) || !(is_negation(inst) || is_absolute(inst))) continue;
         llvm::IRBuilder<> builder(&inst);
-        llvm::Value* const wide = builder.CreateShl(builder.CreateZExt(inst.getOperand(1), builder.getInt32Ty()), 16);
-        inst.replaceAllUsesWith(builder.CreateTrunc(builder.CreateAShr(builder.CreateNeg(wide), 16), inst.getType()));
+        llvm::Value* const from = inst.getOperand(is_negation(inst) ? 1 : 0);
+        llvm::Value* const wide = builder.CreateShl(builder.CreateZExt(from, builder.getInt32Ty()), 16);
+        llvm::Value* const result =
+            is_negation(inst) ? builder.CreateNeg(wide)
+                              : builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, wide, builder.getFalse());
+        inst.replaceAllUsesWith(builder.CreateTrunc(builder.CreateAShr(result, 16), inst.getType()));
         inst.eraseFromParent();
       }
     }
   }
 }
-
 
 Result<std::string> Generate(const ir::Program& program, const PtxOptions& options, bool as_llvm, PtxModule* out) {
   auto machine = TRY(MakeMachine(options));

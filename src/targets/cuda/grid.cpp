@@ -2,6 +2,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include <set>
+
 #include "targets/cuda/kernel_emitter.h"
 
 namespace frazil::targets::cuda {
@@ -16,6 +18,21 @@ namespace {
 constexpr llvm::Align GroupAlign = llvm::Align::Constant<16>();
 // Traps of a block's threads: the block first, then the lane.
 constexpr uint64_t LanesOfBlock = 1 << 20;
+
+// As an element stands in memory.
+llvm::Type* StoredType(const OpEmitter& ops, Builder& builder, ir::Type type) {
+  return type.scalar == ir::Scalar::Bool ? builder.getInt8Ty() : ops.TypeOf(type);
+}
+
+// What a region reads and writes, regions inside of it included.
+void FindBuffers(const Function& function, const FunctionFacts& facts, ir::RegionId region, std::set<uint32_t>& found) {
+  for (ir::InstId id : function.region(region).insts) {
+    const Inst& inst = function.inst(id);
+    if (!facts.needed[id.index]) continue;
+    if (inst.op == Op::Load || inst.op == Op::Store) found.insert(function.operand(inst, 0).index);
+    for (uint32_t r = 0; r < inst.regions.count; ++r) FindBuffers(function, facts, Function::region_of(inst, r), found);
+  }
+}
 
 }  // namespace
 
@@ -133,62 +150,73 @@ void KernelEmitter::EmitGroups(const Inst& parallel, uint32_t items, llvm::Value
 llvm::Value* KernelEmitter::GroupFits(const Inst& parallel, uint32_t items, llvm::Value* first) {
   llvm::Value* fits =
       builder_.CreateICmpEQ(builder_.CreateAnd(first, builder_.getInt64(items - 1)), builder_.getInt64(0));
-  for (ir::InstId id : function_.region(Function::region_of(parallel, 0)).insts) {
-    const Inst& inst = function_.inst(id);
-    if (!facts_.needed[id.index] || (inst.op != Op::Load && inst.op != Op::Store)) continue;
-    llvm::Value* const length = LengthOf(function_.operand(inst, 0));
-    llvm::Value* const last = builder_.CreateSub(length, builder_.getInt64(items));
+  std::set<uint32_t> buffers;
+  FindBuffers(function_, facts_, Function::region_of(parallel, 0), buffers);
+  for (uint32_t buffer : buffers) {
+    llvm::Value* const last = builder_.CreateSub(LengthOf(ValueId(buffer)), builder_.getInt64(items));
     fits = builder_.CreateAnd(fits, builder_.CreateICmpSGE(last, builder_.getInt64(0)));
     fits = builder_.CreateAnd(fits, builder_.CreateICmpULE(first, last));
   }
   return fits;
 }
 
-void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t) {
-  const ir::Region& region = function_.region(Function::region_of(parallel, 0));
-  struct Access {
-    const Inst* inst;
-    llvm::Value* vector;
-    llvm::Value* address;
-  };
-  std::vector<Access> accesses;
-  for (ir::InstId id : region.insts) {
+// Loads of all iterations of the group, each buffer once: nothing is stored before the last of them.
+void KernelEmitter::FindGroup(ir::RegionId region, uint32_t items, llvm::Value* first) {
+  for (ir::InstId id : function_.region(region).insts) {
     const Inst& inst = function_.inst(id);
-    if (!facts_.needed[id.index] || (inst.op != Op::Load && inst.op != Op::Store)) continue;
-    llvm::Type* const element =
-        inst.type.scalar == ir::Scalar::Bool ? builder_.getInt8Ty() : ops_.TypeOf(inst.type);
-    llvm::Type* const type = llvm::FixedVectorType::get(element, items);
-    llvm::Value* const address = ElementAddress(inst.type, Get(function_.operand(inst, 0)), first);
-    const bool is_load = inst.op == Op::Load;
-    accesses.push_back({&inst,
-                        is_load ? builder_.CreateAlignedLoad(type, address, GroupAlign)
-                                : static_cast<llvm::Value*>(llvm::PoisonValue::get(type)),
-                        address});
+    if (!facts_.needed[id.index]) continue;
+    if (inst.op == Op::Load) {
+      llvm::Value*& vector = group_->loaded[function_.operand(inst, 0).index];
+      if (vector != nullptr) continue;
+      llvm::Value* const address = ElementAddress(inst.type, Get(function_.operand(inst, 0)), first);
+      vector = builder_.CreateAlignedLoad(llvm::FixedVectorType::get(StoredType(ops_, builder_, inst.type), items),
+                                          address, GroupAlign);
+    }
+    for (uint32_t r = 0; r < inst.regions.count; ++r) FindGroup(Function::region_of(inst, r), items, first);
   }
+}
+
+bool KernelEmitter::EmitFromGroup(const Inst& load) {
+  const auto place = group_->loaded.find(function_.operand(load, 0).index);
+  if (place == group_->loaded.end() || function_.operand(load, 1) != group_->counter) return false;
+  llvm::Value* value = builder_.CreateExtractElement(place->second, group_->item);
+  if (load.type.scalar == ir::Scalar::Bool) value = builder_.CreateICmpNE(value, builder_.getInt8(0));
+  SetResult(load, value);
+  return true;
+}
+
+void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t) {
+  const ir::RegionId region_id = Function::region_of(parallel, 0);
+  const ir::Region& region = function_.region(region_id);
+  group_ = Group{Function::param_of(region, 0), {}, 0};
+  FindGroup(region_id, items, first);
+  std::map<const Inst*, llvm::Value*> stores;
   for (uint32_t k = 0; k < items; ++k) {
-    Set(Function::param_of(region, 0), builder_.CreateAdd(first, builder_.getInt64(k)));
+    group_->item = k;
+    Set(group_->counter, builder_.CreateAdd(first, builder_.getInt64(k)));
     place_.t = builder_.CreateAdd(t, builder_.getInt64(k));
-    auto access = accesses.begin();
     for (ir::InstId id : region.insts) {
       const Inst& inst = function_.inst(id);
       if (!facts_.needed[id.index]) continue;
-      if (access == accesses.end() || access->inst != &inst) {
+      if (inst.op != Op::Store) {
         EmitInst(inst);
-      } else if (inst.op == Op::Load) {
-        llvm::Value* value = builder_.CreateExtractElement(access->vector, k);
-        if (inst.type.scalar == ir::Scalar::Bool) value = builder_.CreateICmpNE(value, builder_.getInt8(0));
-        SetResult(inst, value);
-        ++access;
-      } else {
-        llvm::Value* value = Get(function_.operand(inst, 2));
-        if (inst.type.scalar == ir::Scalar::Bool) value = builder_.CreateZExt(value, builder_.getInt8Ty());
-        access->vector = builder_.CreateInsertElement(access->vector, value, k);
-        ++access;
+        continue;
       }
+      llvm::Value* value = Get(function_.operand(inst, 2));
+      if (inst.type.scalar == ir::Scalar::Bool) value = builder_.CreateZExt(value, builder_.getInt8Ty());
+      llvm::Value*& vector = stores[&inst];
+      if (vector == nullptr)
+        vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(value->getType(), items));
+      vector = builder_.CreateInsertElement(vector, value, k);
     }
   }
-  for (const Access& access : accesses)
-    if (access.inst->op == Op::Store) builder_.CreateAlignedStore(access.vector, access.address, GroupAlign);
+  group_.reset();
+  for (ir::InstId id : region.insts) {
+    const Inst& inst = function_.inst(id);
+    if (const auto store = stores.find(&inst); store != stores.end())
+      builder_.CreateAlignedStore(store->second, ElementAddress(inst.type, Get(function_.operand(inst, 0)), first),
+                                  GroupAlign);
+  }
 }
 
 // --- a block of threads for each iteration ------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -71,6 +72,8 @@ class KernelEmitter : public RegionEmitter {
   void EmitBlocks(const Step& step);
   void EmitIteration(const ir::Inst& parallel, llvm::Value* t, llvm::Value* i);
   void EmitGroups(const ir::Inst& parallel, uint32_t items, llvm::Value* lo, llvm::Value* trips);
+  bool EmitFromGroup(const ir::Inst& load);
+  void FindGroup(ir::RegionId region, uint32_t items, llvm::Value* first);
   void EmitGroup(const ir::Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t);
   llvm::Value* GroupFits(const ir::Inst& parallel, uint32_t items, llvm::Value* first);
   void Stride(llvm::Value* start, llvm::Value* end, llvm::Value* step, const std::function<void(llvm::Value*)>& body);
@@ -111,6 +114,13 @@ class KernelEmitter : public RegionEmitter {
   bool in_block_ = false;  // threads of a block wait for each other: a trap must be told to them
   bool dirty_ = true;      // a thread may have read memory since the last barrier
   Place place_;
+  // While several iterations are emitted together: what was loaded for all of them, by buffer, and which one this is.
+  struct Group {
+    ir::ValueId counter;
+    std::map<uint32_t, llvm::Value*> loaded;
+    uint32_t item = 0;
+  };
+  std::optional<Group> group_;
   llvm::Value* shared_offset_ = nullptr;
   LlvmValues offsets_;
   llvm::AllocaInst* turns_ = nullptr;

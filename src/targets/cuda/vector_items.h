@@ -6,7 +6,8 @@
 
 namespace frazil::targets::cuda {
 
-// 1 unless every access of the loop's body is at the iteration itself, in the body's own region, loads before stores.
+// 1 unless every access of the loop's body is at the iteration itself, loads before stores, stores in the body's own
+// region.
 uint32_t VectorItems(const ir::Program& program, const ir::Function& function, const FunctionFacts& facts,
                      const ir::Inst& parallel);
 
