@@ -1,4 +1,5 @@
 // Kernels as native code beside the same loops by the compiler, one thread: memory streams, math, rows, divergence.
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <bit>
@@ -221,7 +222,10 @@ func @layer_norm(%x: in buffer<f32>, %scale: in buffer<f32>, %bias: in buffer<f3
 // A primitive of oneDNN with its arguments, ready to run on one thread.
 class DnnlRows {
  public:
-  DnnlRows(int64_t rows, int64_t columns) : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), rows_(rows), columns_(columns) {}
+  DnnlRows(int64_t rows, int64_t columns)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), rows_(rows), columns_(columns) {
+    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
+  }
 
   void Softmax(Floats& x, Floats& y) {
     auto plain = Plain();

@@ -21,6 +21,7 @@
 #include "base/check.h"
 #include "targets/native/function_emitter.h"
 #include "targets/native/hoist.h"
+#include "targets/native/split_sum.h"
 
 namespace frazil::targets::native {
 namespace {
@@ -178,6 +179,7 @@ Result<Generated> Generate(const ir::Program& given, const NativeOptions& option
   HoistInvariants(lowered);
   BufferTests tests(lowered.functions.size());
   if (options.vectorize && !options.metered) {
+    TRY_VOID(SplitSums(lowered));
     tests = TRY(SplitProducts(lowered));
     HoistInvariants(lowered);
   }

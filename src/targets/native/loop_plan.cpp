@@ -33,6 +33,9 @@ bool FitsLanes(ir::Type type) {
 }
 
 bool IsFoldOp(Op op, ir::Type type) {
+  // Neither NaNs nor zeros make the order of these matter.
+  if (Contains(ir::sets::Wide, type.scalar))
+    return op == Op::Min || op == Op::Max || op == Op::Minimum || op == Op::Maximum;
   if (type.scalar == ir::Scalar::Bool) return op == Op::And || op == Op::Or || op == Op::Xor;
   if (!IsFixedInt(type.scalar)) return false;
   switch (op) {

@@ -53,7 +53,7 @@ struct LoopRow {
   bool is_written = false;
 };
 
-// A carried integer that only collects: any order gives the same bits.
+// A carried number that only collects: any order gives the same bits.
 struct LoopFold {
   uint32_t carried = 0;
   ir::Op op = ir::Op::Add;

@@ -137,7 +137,8 @@ void LaneEmitter::EmitUniformIf(const Inst& inst) {
 void LaneEmitter::EmitInnerLoop(const Inst& inst) {
   CHECK(is_top());
   if (!block_.plan.uniform[CounterOf(function(), inst).index]) return EmitDivergentFor(inst);
-  if (WalksRows(ir::InstId(static_cast<uint32_t>(&inst - function().insts.data())))) return EmitTiledLoop(inst);
+  if (WalksRows(ir::InstId(static_cast<uint32_t>(&inst - function().insts.data()))))
+    return IsRowMap(inst) ? EmitRowByRow(inst) : EmitTiledLoop(inst);
   const ir::Type type = function().type(CounterOf(function(), inst));
   llvm::Value* lo = LaneZero(GetLane(function().operand(inst, 0)));
   llvm::Value* hi = LaneZero(GetLane(function().operand(inst, 1)));

@@ -94,6 +94,10 @@ class LaneEmitter {
     llvm::Value* mask;  // lanes that count in the loop; null: all
   };
   bool WalksRows(ir::InstId loop) const;
+  bool IsRowMap(const ir::Inst& loop) const;
+  void EmitRowByRow(const ir::Inst& loop);
+  void FindUsed(ir::RegionId region, std::vector<ir::ValueId>& used) const;
+  void AddUsed(ir::ValueId value, std::vector<ir::ValueId>& used) const;
   void EmitTiledLoop(const ir::Inst& inst);
   void FillTile(size_t row, llvm::Value* first, llvm::Value* columns);
   void FlushTile(size_t row, llvm::Value* first, llvm::Value* columns);

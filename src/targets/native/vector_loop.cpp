@@ -208,6 +208,7 @@ class VectorLoop {
 
   llvm::Constant* Identity(size_t f) {
     const ir::Type type = FoldType(f);
+    if (IsFloat(type.scalar)) return FloatIdentity(plan_.folds[f].op, type);
     const unsigned bits = static_cast<unsigned>(BitsOf(type));
     const bool is_signed = IsSigned(type.scalar);
     switch (plan_.folds[f].op) {
@@ -224,6 +225,13 @@ class VectorLoop {
       default:
         return builder_.getInt(llvm::APInt::getZero(bits));
     }
+  }
+
+  // The NaN is what min and max drop; the others give it back, and know nothing beyond infinity.
+  llvm::Constant* FloatIdentity(Op op, ir::Type type) {
+    llvm::Type* scalar = emitter_.ops().TypeOf(type);
+    if (op == Op::Min || op == Op::Max) return llvm::ConstantFP::getQNaN(scalar);
+    return llvm::ConstantFP::getInfinity(scalar, /*Negative=*/op == Op::Maximum);
   }
 
   llvm::Value* Combine(size_t f, llvm::Value* a, llvm::Value* b) {
@@ -544,8 +552,12 @@ class VectorLoop {
     builder_.SetInsertPoint(done_);
     if (inits_.empty()) return;
     Way end = Merge(to_done_);
-    for (uint32_t k = 0; k < loop_.results.count; ++k)
-      if (end.carried[k] != nullptr) emitter_.Set(Function::result_of(loop_, k), end.carried[k]);
+    for (uint32_t k = 0; k < loop_.results.count; ++k) {
+      if (end.carried[k] == nullptr) continue;
+      const ir::ValueId result = Function::result_of(loop_, k);
+      const bool any_nan = emitter_.facts().canonical[result.index] && end.carried[k]->getType()->isFloatingPointTy();
+      emitter_.Set(result, any_nan ? emitter_.ops().Canonical(end.carried[k]) : end.carried[k]);
+    }
   }
 
   FunctionEmitter& emitter_;
@@ -574,20 +586,27 @@ void Remember(FunctionEmitter& emitter, const Inst& loop, const std::string& wha
   node->addOperand(llvm::MDNode::get(context, llvm::MDString::get(context, text)));
 }
 
+LoopPlan PlanOf(FunctionEmitter& emitter, const Inst& loop) {
+  const ir::FuncId id(static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
+  const PlanQuestion question{emitter.program(), emitter.shared().facts, id, emitter.shared().metered,
+                              [&](Op op, ir::Type type, ir::Type from) {
+                                return emitter.ops().ComputesVector(op, type, from) || op == Op::MulHi;
+                              },
+                              emitter.level() != exec::CpuLevel::Baseline};
+  return PlanLoop(question, loop);
+}
+
 }  // namespace
+
+bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop) {
+  const LoopPlan plan = PlanOf(emitter, loop);
+  return plan.refusal.empty() && plan.rows.empty();
+}
 
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   if (!emitter.shared().vectorize) return false;
   if (TryEmitKernelLoop(emitter, loop)) return Remember(emitter, loop, "a nest in registers"), true;
-  const ir::FuncId id(
-      static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
-  const PlanQuestion question{emitter.program(), emitter.shared().facts, id,
-                              emitter.shared().metered, [&](Op op, ir::Type type, ir::Type from) {
-                                return emitter.ops().ComputesVector(op, type, from) ||
-                                       op == Op::MulHi;
-                              },
-                              emitter.level() != exec::CpuLevel::Baseline};
-  const LoopPlan plan = PlanLoop(question, loop);
+  const LoopPlan plan = PlanOf(emitter, loop);
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
   const BlockSizes sizes = ChooseSizes(plan, emitter.level());

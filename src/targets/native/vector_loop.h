@@ -10,5 +10,7 @@ class FunctionEmitter;
 // Emits a `for` or `parallel` of the function as vector code with exactly the scalar loop's meaning and sets its
 // results; false, with nothing emitted, if it is not one that this can do. Fuel has been taken already.
 bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop);
+// Would it, by plain vectors?
+bool FitsVectors(FunctionEmitter& emitter, const ir::Inst& loop);
 
 }  // namespace frazil::targets::native

@@ -1,9 +1,11 @@
 // Lanes that walk along rows of their own. A row's elements lie side by side in memory, but a vector wants one element of
 // every row: as many turns as there are lanes are read at once, a vector from each row, and turned around into a tile on
 // the stack, whose vectors the turns then use. What they store goes the same way back.
-#include "base/check.h"
+#include <algorithm>
+
 #include "targets/native/transpose.h"
 #include "targets/native/vector_lanes.h"
+#include "targets/native/vector_loop.h"
 
 namespace frazil::targets::native {
 
@@ -14,6 +16,94 @@ bool LaneEmitter::WalksRows(ir::InstId loop) const {
   for (const LoopRow& row : block_.plan.rows)
     if (row.loop == loop) return true;
   return false;
+}
+
+// A loop whose turns know nothing of each other is better done row after row: there neighbors are neighbors in memory.
+bool LaneEmitter::IsRowMap(const Inst& loop) const {
+  if (!is_top() || mask_ != tail_mask_) return false;
+  return FitsVectors(emitter_, loop);
+}
+
+void LaneEmitter::FindUsed(ir::RegionId region, std::vector<ir::ValueId>& used) const {
+  for (ir::InstId id : function().region(region).insts) {
+    const Inst& inst = function().inst(id);
+    for (ir::ValueId operand : function().operands_of(inst)) AddUsed(operand, used);
+    for (uint32_t i = 0; i < inst.regions.count; ++i) FindUsed(Function::region_of(inst, i), used);
+  }
+}
+
+// And what an index is made of: forms of indices are computed from that.
+void LaneEmitter::AddUsed(ir::ValueId value, std::vector<ir::ValueId>& used) const {
+  const Lane& lane = frames_.back().values[value.index];
+  if ((lane.scalar == nullptr && lane.vector == nullptr) || std::ranges::find(used, value) != used.end()) return;
+  used.push_back(value);
+  const ir::InstId def = function().values[value.index].def;
+  if (!def.valid() || function().type(value) != ir::types::Index || function().inst(def).regions.count != 0) return;
+  for (ir::ValueId operand : function().operands_of(function().inst(def))) AddUsed(operand, used);
+}
+
+// For each lane the scalars that it would have; then the loop as any other.
+void LaneEmitter::EmitRowByRow(const Inst& loop) {
+  std::vector<ir::ValueId> used;
+  FindUsed(Function::region_of(loop, 0), used);
+  for (ir::ValueId operand : function().operands_of(loop)) AddUsed(operand, used);
+  llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
+  std::map<uint32_t, llvm::Value*> places;
+  for (ir::ValueId value : used) {
+    const Lane lane = GetLane(value);
+    if (lane.scalar != nullptr) continue;
+    llvm::Value* elements = ToMemory(function().type(value), lane.vector);
+    Builder at_entry(&entry, entry.begin());
+    llvm::AllocaInst* place = at_entry.CreateAlloca(elements->getType());
+    builder_.CreateAlignedStore(elements, place, place->getAlign());
+    places[value.index] = place;
+  }
+  std::map<uint32_t, llvm::AllocaInst*> results;
+  for (uint32_t k : LiveResults(loop)) {
+    Builder at_entry(&entry, entry.begin());
+    results[k] = at_entry.CreateAlloca(LanesOf(MemoryType(function().type(Function::result_of(loop, k)))));
+  }
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* turn = emitter_.NewBlock("row");
+  llvm::BasicBlock* after = emitter_.NewBlock("rows.end");
+  builder_.CreateBr(turn);
+  builder_.SetInsertPoint(turn);
+  llvm::PHINode* row = builder_.CreatePHI(builder_.getInt64Ty(), 2, "row");
+  row->addIncoming(builder_.getInt64(0), before);
+  for (ir::ValueId value : used) {
+    const Lane lane = GetLane(value);
+    const ir::Type type = function().type(value);
+    llvm::Value* scalar = lane.scalar;
+    if (scalar == nullptr) {
+      scalar = emitter_.LoadElement(type, builder_.CreateGEP(MemoryType(type), places.at(value.index), row));
+    } else if (lane.stride != 0) {
+      llvm::Value* number = builder_.CreateZExtOrTrunc(row, scalar->getType());
+      llvm::Value* stride = llvm::ConstantInt::get(scalar->getType(), static_cast<uint64_t>(lane.stride),
+                                                   /*IsSigned=*/false, /*ImplicitTrunc=*/true);
+      scalar = builder_.CreateAdd(scalar, builder_.CreateMul(number, stride));
+    }
+    emitter_.Set(value, scalar);
+  }
+  llvm::Value* const index = emitter_.parallel_index();
+  if (index == nullptr && block_.loop.op == ir::Op::Parallel)
+    emitter_.SetParallelIndex(builder_.CreateAdd(block_.counter, row));
+  emitter_.EmitInst(loop);
+  emitter_.SetParallelIndex(index);
+  for (auto [k, place] : results) {
+    const ir::ValueId result = Function::result_of(loop, k);
+    const ir::Type type = function().type(result);
+    emitter_.StoreElement(type, builder_.CreateGEP(MemoryType(type), place, row), emitter_.Get(result));
+  }
+  llvm::Value* next = builder_.CreateAdd(row, builder_.getInt64(1));
+  row->addIncoming(next, builder_.GetInsertBlock());
+  llvm::Value* count = block_.rest != nullptr ? block_.rest : builder_.getInt64(block_.lanes);
+  builder_.CreateCondBr(builder_.CreateICmpULT(next, count), turn, after);
+  builder_.SetInsertPoint(after);
+  for (auto [k, place] : results) {
+    const ir::ValueId result = Function::result_of(loop, k);
+    llvm::Value* elements = builder_.CreateAlignedLoad(place->getAllocatedType(), place, place->getAlign());
+    SetLane(result, {nullptr, 0, FromMemory(function().type(result), elements)});
+  }
 }
 
 // Columns of the tile that are turns, if the lane's row counts.

@@ -246,6 +246,32 @@ func @mandelbrot(%out: buffer<i32>, %width: u32, %height: u32, %most: i32) {
   test.Check({{7 * 5 - 1}, {U32(7), U32(5), exec::Value::Int(ir::types::I32, 9)}, {}, 3});
 }
 
+TEST(VectorFolds, FloatsInAnyOrder) {
+  for (std::string_view op : {"min", "max", "minimum", "maximum"})
+    for (std::string_view type : {"f32", "f64"})
+      for (std::string_view init : {"-inf", "nan", "0"}) {
+        const std::string text = fmt::format(R"(frz 1
+func @fold(%n: index, %x: in buffer<{1}>, %y: buffer<{1}>) {{
+  %zero = const 0 : index
+  %start = const {2} : {1}
+  %r = for %i = %zero to %n step 1 carry (%g = %start) {{
+    %v = load %x, %i : {1}
+    %m = {0} %g, %v : {1}
+    yield %m
+  }}
+  store %y, %zero, %r : {1}
+  return
+}}
+)",
+                                             op, type, init);
+        EXPECT_NE(LoopsOf(text).find("iterations at a time"), std::string::npos) << LoopsOf(text);
+        Differential test(text);
+        for (int64_t n : {0, 1, 3, 16, 64, 200})
+          for (uint64_t seed : {1, 2}) test.Check({{n, 1}, {Index(n)}, {}, seed + static_cast<uint64_t>(n), seed == 2});
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+}
+
 TEST(VectorStream, StoresPastTheCaches) {
   constexpr std::string_view Text = R"(frz 1
 func @two(%x: in buffer<f32>, %y: buffer<f32>, %z: buffer<f32>, %n: u32) {
