@@ -119,6 +119,13 @@ FRAZIL_FIGURE(tile_chain) {
   }
 }
 
+FRAZIL_FIGURE(tile_math) {
+  const ir::Program program = Read(TextOf({"exp", "%r = exp %a : f32"}));
+  for (size_t n : {1000, 100'000})
+    Report({"tile", fmt::format("exp by the prelude on tiles, {} elements", n), Ratio(program, n), "of native",
+            "native, one thread", 1, "no goal without an installed function", std::nullopt});
+}
+
 FRAZIL_FIGURE(tile_first_result) {
   const ir::Program program = Read(TextOf({"chain", Chain}));
   constexpr size_t n = 1000;

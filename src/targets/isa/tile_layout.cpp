@@ -154,6 +154,8 @@ class Layout {
       } else if (op.kind == Kind::LoadGather || op.kind == Kind::StoreScatter || op.kind == Kind::Atomic ||
                  op.kind == Kind::Checked) {
         cost += 10;
+      } else if (op.kind == Kind::LoadRow || op.kind == Kind::StoreRow) {
+        cost += 0.25f;
       } else {
         cost += op.uniform ? 0.02f : 1;
       }

@@ -14,6 +14,8 @@
 #define FRAZIL_TILE_LEVEL tile_baseline
 #define FRAZIL_TILE_TARGET
 #include "targets/isa/tile_loops.h"
+#include "targets/isa/tile_moves.h"
+#include "targets/isa/tile_choose.h"
 
 namespace frazil::targets::isa {
 

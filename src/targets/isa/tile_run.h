@@ -176,7 +176,7 @@ std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments
 bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level, uint64_t* cells,
                const BufferRef* buffers, int64_t lanes, int64_t whole, Worker* worker);
 
-// Work of fewer op-lanes is done by one thread: about 2 microseconds.
-constexpr double LeastSharedWork = 30'000;
+// Work of fewer op-lanes is done by one thread: 2 to 4 microseconds.
+constexpr double LeastSharedWork = 60'000;
 
 }  // namespace frazil::targets::isa
