@@ -149,7 +149,7 @@ TEST(KernelSources, RandomOnesGiveWhatPythonGives) {
   const char* seed = std::getenv("FRAZIL_KERNEL_SEED");
   const char* count = std::getenv("FRAZIL_KERNEL_COUNT");
   std::string file = (fs::temp_directory_path() / ("frazil_random_" + std::to_string(getpid()) + ".py")).string();
-  std::ofstream(file) << RunPython(std::string("random_kernels.py ") + (seed ? seed : "1") + " " + (count ? count : "100"));
+  std::ofstream(file) << RunPython(std::string("random_kernels.py ") + (seed ? seed : "1") + " " + (count ? count : "60"));
   EXPECT_GE(RunAll({file}), 1u);
   if (HasFailure())
     ADD_FAILURE() << "the kernels are in " << file;

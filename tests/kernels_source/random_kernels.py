@@ -37,7 +37,7 @@ class Writer:
         if r < 0.72:
             return f"({a} {self.pick('<<', '>>')} {self.random.randint(0, BITS[self.kind] - 1)})"
         if r < 0.80:
-            return f"({a} if {self.condition(depth + 1)} else {self.pick(b, self.literal())})"
+            return f"({a} if {self.condition(depth + 1)} else {b})"  # a literal there has no type in CPython
         if r < 0.86:
             return f"{self.pick('min', 'max')}({a}, {b})"
         if r < 0.90:
