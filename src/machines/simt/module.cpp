@@ -249,7 +249,7 @@ class Layout {
     names_ = Plain(parts_.name);
     MakeParams();
     for (const ModuleParts::Table& table : parts_.tables) {
-      TableRow row{Name(table.name),  static_cast<uint32_t>(table.name.size()), table.type, {}, words_.size(),
+      TableRow row{Name(table.name),  static_cast<uint32_t>(Plain(table.name).size()), table.type, {}, words_.size(),
                    table.words.size()};
       tables_.push_back(row);
       words_.insert(words_.end(), table.words.begin(), table.words.end());
@@ -278,6 +278,7 @@ class Layout {
 
   // Names are for people; what a file cannot write becomes '_'.
   static std::string Plain(std::string name) {
+    if (name.empty()) name = "_";
     for (char& c : name)
       if (!IsNameChar(c)) c = '_';
     return name;
@@ -288,7 +289,7 @@ class Layout {
       const ModuleParts::Param& param = parts_.params[p];
       ParamRow row{};
       row.name_offset = Name(param.name);
-      row.name_size = static_cast<uint32_t>(param.name.size());
+      row.name_size = static_cast<uint32_t>(names_.size()) - row.name_offset;
       row.extents_begin = static_cast<uint32_t>(extents_.size());
       row.extents_count = static_cast<uint32_t>(param.extents.size());
       row.type = param.type;
@@ -322,7 +323,7 @@ class Layout {
       if (static_cast<size_t>(inst.op) >= OpcodeCount) return Fail(Diag::BadIsaProgram, "an operation does not exist");
     header_.features = FeaturesOf(parts_.mode, parts_.code);
     header_.mode = static_cast<uint32_t>(parts_.mode);
-    header_.name_size = static_cast<uint32_t>(parts_.name.size());
+    header_.name_size = static_cast<uint32_t>(Plain(parts_.name).size());
     header_.size = size;
     std::shared_ptr<uint64_t[]> storage = std::make_shared<uint64_t[]>(size / 8);
     char* bytes = reinterpret_cast<char*>(storage.get());

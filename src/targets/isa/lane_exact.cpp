@@ -148,6 +148,14 @@ void LaneMachine::RunLaunch(const Lane& initial) {
                                                 lanes, launch_.shared_bytes)};
     return;
   }
+  // As a PAR does, a launch takes a unit of fuel for each of its lanes.
+  uint128 blocks = uint128{launch_.grid[0]} * launch_.grid[1] * launch_.grid[2];
+  if (blocks == 0 || lanes == 0) return;
+  if (blocks > fuel_ / lanes) {
+    TrapNow(ir::Trap::Fuel, {.op = Opcode::Par});
+    return;
+  }
+  fuel_ -= static_cast<uint64_t>(blocks) * lanes;
   uint64_t base = 0;
   for (uint32_t z = 0; z < launch_.grid[2]; ++z)
     for (uint32_t y = 0; y < launch_.grid[1]; ++y)
@@ -168,7 +176,7 @@ void LaneMachine::RunLaunch(const Lane& initial) {
           lane.registers[machines::simt::GlobalLaneRegister] = lane.global;
         }
         if (!RunTogether(block)) return;
-        if (lanes != 0 && Expired()) {
+        if (Expired()) {
           TrapNow(ir::Trap::Fuel, {.op = Opcode::Par});
           return;
         }

@@ -18,7 +18,11 @@ struct LaunchShape {
   std::array<uint32_t, 3> grid = {1, 1, 1};
   std::array<uint32_t, 3> block = {1, 1, 1};
   uint64_t shared_bytes = 0;
-  uint64_t lanes_of_block() const { return uint64_t{block[0]} * block[1] * block[2]; }
+  // More than fit in 64 bits are as many as fit.
+  uint64_t lanes_of_block() const {
+    uint64_t lanes = uint64_t{block[0]} * block[1];
+    return __builtin_mul_overflow(lanes, uint64_t{block[2]}, &lanes) ? UINT64_MAX : lanes;
+  }
 };
 // As many blocks as `lanes` need.
 LaunchShape Linear(uint64_t lanes, uint32_t block = 256);

@@ -242,6 +242,12 @@ TEST(LaneExact, LabelsCallsAndLoops) {
   little.limits.fuel = 1000;
   EXPECT_EQ(TrapOf(".launch\n@f: bra @f", {}, {}, little)->kind, ir::Trap::Fuel);
   EXPECT_EQ(TrapOf(".launch\nret")->kind, ir::Trap::Depth);
+  // A launch takes fuel as a PAR does; one without lanes is over at once.
+  LaunchShape vast;
+  vast.grid = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+  EXPECT_EQ(TrapOf(".launch\nexit", {}, vast)->kind, ir::Trap::Fuel);
+  vast.block[1] = 0;
+  EXPECT_FALSE(TrapOf(".launch\nexit", {}, vast));
 }
 
 TEST(LaneExact, ABarrierThatNotAllReachTraps) {

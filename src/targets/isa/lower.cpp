@@ -3,6 +3,7 @@
 // pass through a structure share one register with its results; a value that is yielded is computed there directly where
 // that register is free, else it is moved.
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ using machines::simt::Shape;
 using machines::simt::Type;
 
 constexpr uint32_t PredicatesHandedOut = 13;  // the others hold spilled truth values while they are used
-constexpr uint32_t PredicatesForAll = 7;      // beyond these only what structures carry, which cannot be spilled
+constexpr uint32_t PredicatesForAll = 5;      // beyond these only what structures carry, which cannot be spilled
 
 class Lowering {
  public:
@@ -210,6 +211,12 @@ class Lowering {
   // --- regions and structures --------------------------------------------------------------------------------------
 
   void LowerRegion(ir::RegionId id) {
+    size_t allocated = allocated_.size();
+    LowerInsts(id);
+    FreeBuffers(allocated);
+  }
+
+  void LowerInsts(ir::RegionId id) {
     for (ir::InstId inst_id : function_.region(id).insts) {
       if (!ranges_.is_kept(inst_id) || !failed_.empty()) continue;
       const Inst& inst = function_.inst(inst_id);
@@ -217,6 +224,11 @@ class Lowering {
       LowerInst(inst, inst_id);
       Release(ranges_.end_of(inst_id));
     }
+  }
+
+  void FreeBuffers(size_t down_to) {
+    for (; allocated_.size() > down_to; allocated_.pop_back())
+      free_buffers_[static_cast<size_t>(allocated_.back().second)].push_back(allocated_.back().first);
   }
 
   // Homes for what a structure carries or gives: one for each result, kept until the result's last use.
@@ -374,8 +386,10 @@ class Lowering {
     EmitCarries(inst, homes);
     BindParams(function_.region(test), 0, homes);
     HintYields(body, homes, &function_.region(test), 0);
-    LowerRegion(test);
-    LowerRegion(body);
+    size_t allocated = allocated_.size();
+    LowerInsts(test);  // the body sees what it allocates
+    LowerInsts(body);
+    FreeBuffers(allocated);
     MoveYields(body, homes);
     Emit({.op = Opcode::End});
   }
@@ -436,10 +450,19 @@ class Lowering {
     Emit({.op = Opcode::Exit});
   }
 
+  // A scratch buffer ends with its region; then its number is free for another of the same type.
   void LowerAlloc(const Inst& inst) {
-    if (buffers_ == machines::simt::MaxBuffers) return Refuse("the program has more than 256 buffers");
-    uint8_t number = static_cast<uint8_t>(buffers_++);
-    parts_.scratch.push_back(inst.type.scalar);
+    std::vector<uint8_t>& free = free_buffers_[static_cast<size_t>(inst.type.scalar)];
+    uint8_t number = 0;
+    if (!free.empty()) {
+      number = free.back();
+      free.pop_back();
+    } else {
+      if (buffers_ == machines::simt::MaxBuffers) return Refuse("more than 256 buffers are alive at once");
+      number = static_cast<uint8_t>(buffers_++);
+      parts_.scratch.push_back(inst.type.scalar);
+    }
+    allocated_.push_back({number, inst.type.scalar});
     place_[Function::result_of(inst).index].number = number;
     Emit({.op = Opcode::Alloc, .type = inst.type.scalar, .dst = number, .a = Read(function_.operand(inst, 0))});
   }
@@ -544,6 +567,8 @@ class Lowering {
   std::vector<bool> owned_elsewhere_;  // values in a register that is kept for something else
   std::vector<int64_t> table_;         // by data of the program
   uint32_t buffers_ = 0;
+  std::vector<std::pair<uint8_t, ir::Scalar>> allocated_;  // scratch of open regions
+  std::array<std::vector<uint8_t>, machines::simt::TypeCount> free_buffers_;
   ModuleParts parts_;
   Location location_, line_;
   std::string failed_;
