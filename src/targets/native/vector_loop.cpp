@@ -262,6 +262,8 @@ class VectorLoop {
       }
       const uint32_t k = plan_.folds[f].carried;
       result[k] = Combine(f, result[k], builder_.CreateExtractElement(vector, uint64_t{0}));
+      // Lanes may have held any NaN.
+      if (IsFloat(FoldType(f).scalar)) result[k] = emitter_.ops().Canonical(result[k]);
     }
     return result;
   }
@@ -555,8 +557,8 @@ class VectorLoop {
     for (uint32_t k = 0; k < loop_.results.count; ++k) {
       if (end.carried[k] == nullptr) continue;
       const ir::ValueId result = Function::result_of(loop_, k);
-      const bool any_nan = emitter_.facts().canonical[result.index] && end.carried[k]->getType()->isFloatingPointTy();
-      emitter_.Set(result, any_nan ? emitter_.ops().Canonical(end.carried[k]) : end.carried[k]);
+      const bool is_any = emitter_.facts().canonical[result.index];
+      emitter_.Set(result, is_any ? emitter_.ops().Canonical(end.carried[k]) : end.carried[k]);
     }
   }
 

@@ -249,11 +249,11 @@ func @mandelbrot(%out: buffer<i32>, %width: u32, %height: u32, %most: i32) {
 TEST(VectorFolds, FloatsInAnyOrder) {
   for (std::string_view op : {"min", "max", "minimum", "maximum"})
     for (std::string_view type : {"f32", "f64"})
-      for (std::string_view init : {"-inf", "nan", "0"}) {
+      for (std::string_view init : {"const -inf", "const nan", "const 0", "load %y, %zero"}) {
         const std::string text = fmt::format(R"(frz 1
 func @fold(%n: index, %x: in buffer<{1}>, %y: buffer<{1}>) {{
   %zero = const 0 : index
-  %start = const {2} : {1}
+  %start = {2} : {1}
   %r = for %i = %zero to %n step 1 carry (%g = %start) {{
     %v = load %x, %i : {1}
     %m = {0} %g, %v : {1}
