@@ -17,11 +17,12 @@ using ir::PatternNode;
 using Kind = NormalTerm::Kind;
 
 constexpr std::string_view RuleNames[] = {
-    "add_zero", "sub_zero", "sub_self", "mul_one", "mul_zero", "add_sub_cancels", "sub_add_cancels", "sub_sub_cancels",
-    "abs_abs", "min_self", "max_self", "xor_zero", "xor_constants",
-    "select_same", "select_true", "select_false", "select_inner_true", "select_inner_false",
-    "bitcast_u16", "bitcast_u32", "bitcast_u64", "bitcast_from_u16", "bitcast_from_u32", "bitcast_from_u64",
-    "float_add_neg_zero", "float_sub_zero", "float_mul_one", "float_div_one", "float_min_self", "float_max_self",
+    "add_zero",        "sub_zero",          "sub_self",           "mul_one",          "mul_zero",
+    "add_sub_cancels", "sub_add_cancels",   "sub_sub_cancels",    "abs_abs",          "min_self",
+    "max_self",        "xor_zero",          "xor_constants",      "select_same",      "select_true",
+    "select_false",    "select_inner_true", "select_inner_false", "bitcast_u16",      "bitcast_u32",
+    "bitcast_u64",     "bitcast_from_u16",  "bitcast_from_u32",   "bitcast_from_u64", "float_add_neg_zero",
+    "float_sub_zero",  "float_mul_one",     "float_div_one",      "float_min_self",   "float_max_self",
 };
 
 uint64_t Mix(uint64_t h, uint64_t word) {
@@ -84,7 +85,9 @@ int NormalTerms::Compare(TermId a, TermId b) const {
   if (rank(x) != rank(y)) return rank(x) < rank(y) ? -1 : 1;
   if (x.children.empty() && x.words != y.words) return x.words < y.words ? -1 : 1;
   if (x.hash != y.hash) return x.hash < y.hash ? -1 : 1;
-  const auto key = [](const NormalTerm& t) { return std::pair(static_cast<int>(t.op), TypeWord(t.type) << 16 | TypeWord(t.result)); };
+  const auto key = [](const NormalTerm& t) {
+    return std::pair(static_cast<int>(t.op), TypeWord(t.type) << 16 | TypeWord(t.result));
+  };
   if (key(x) != key(y)) return key(x) < key(y) ? -1 : 1;
   if (x.words != y.words) return x.words < y.words ? -1 : 1;
   if (x.children.size() != y.children.size()) return x.children.size() < y.children.size() ? -1 : 1;
@@ -94,7 +97,8 @@ int NormalTerms::Compare(TermId a, TermId b) const {
 }
 
 TermId NormalTerms::Intern(NormalTerm term) {
-  uint64_t hash = Mix(static_cast<uint64_t>(term.kind) << 8 | static_cast<uint64_t>(term.op), TypeWord(term.type) << 16 | TypeWord(term.result));
+  uint64_t hash = Mix(static_cast<uint64_t>(term.kind) << 8 | static_cast<uint64_t>(term.op),
+                      TypeWord(term.type) << 16 | TypeWord(term.result));
   for (uint64_t word : term.words) hash = Mix(hash, word);
   for (TermId child : term.children) hash = Mix(hash, terms_[child].hash);
   const auto [begin, end] = known_.equal_range(hash);
@@ -125,12 +129,17 @@ TermId NormalTerms::Constant(ir::Type type, std::span<const uint64_t> words) {
 }
 
 TermId NormalTerms::Reduce(ir::Type result, std::span<const uint64_t> words, TermId child) {
-  return Intern({.kind = Kind::Reduce, .op = ir::Op::Reduce, .type = result, .result = result,
-                 .words = {words.begin(), words.end()}, .children = {child}});
+  return Intern({.kind = Kind::Reduce,
+                 .op = ir::Op::Reduce,
+                 .type = result,
+                 .result = result,
+                 .words = {words.begin(), words.end()},
+                 .children = {child}});
 }
 
 TermId NormalTerms::Raw(ir::Op op, ir::Type type, ir::Type result, std::span<const TermId> children) {
-  NormalTerm term{.kind = Kind::Apply, .op = op, .type = type, .result = result, .children = {children.begin(), children.end()}};
+  NormalTerm term{
+      .kind = Kind::Apply, .op = op, .type = type, .result = result, .children = {children.begin(), children.end()}};
   if (ir::Info(op).law == ir::Law::Commutes && Compare(term.children[1], term.children[0]) < 0)
     std::swap(term.children[0], term.children[1]);
   return Intern(std::move(term));
@@ -146,7 +155,11 @@ TermId NormalTerms::Apply(ir::Op op, ir::Type type, ir::Type result, std::span<c
       return Constant(result, *folded);
   }
   if (!words.empty()) {
-    NormalTerm term{.kind = Kind::Apply, .op = op, .type = type, .result = result, .words = {words.begin(), words.end()},
+    NormalTerm term{.kind = Kind::Apply,
+                    .op = op,
+                    .type = type,
+                    .result = result,
+                    .words = {words.begin(), words.end()},
                     .children = {children.begin(), children.end()}};
     return Intern(std::move(term));
   }
@@ -197,14 +210,16 @@ bool NormalTerms::BindType(ir::PatternType pattern, ir::Type type) {
 
 bool NormalTerms::SolveApply(const PatternNode& pattern, TermId id, size_t goal) {
   const NormalTerm& term = terms_[id];
-  if (term.kind != Kind::Apply || term.op != pattern.op || term.children.size() != pattern.children.size()) return false;
+  if (term.kind != Kind::Apply || term.op != pattern.op || term.children.size() != pattern.children.size())
+    return false;
   const bool typed = match_.typed;
   if (BindType(pattern.op_type, term.type) && BindType(pattern.type, term.result)) {
     const size_t count = pattern.children.size(), goals = goals_.size();
     const std::vector<TermId> children = term.children;
     const bool swaps = ir::Info(pattern.op).law == ir::Law::Commutes;
     for (int turn = 0; turn < (swaps ? 2 : 1); ++turn) {
-      for (size_t i = 0; i < count; ++i) goals_.push_back({pattern.children[i], children[turn == 0 ? i : count - 1 - i]});
+      for (size_t i = 0; i < count; ++i)
+        goals_.push_back({pattern.children[i], children[turn == 0 ? i : count - 1 - i]});
       if (Solve(goal)) return true;
       goals_.resize(goals);
     }
@@ -233,7 +248,8 @@ bool NormalTerms::Solve(size_t goal) {
     default: {
       if (terms_[now.term].kind != Kind::Constant || !BindType(pattern.type, terms_[now.term].result)) break;
       std::vector<uint64_t> words;
-      if (Evaluate(match_.rule->left, now.pattern, words) && words == terms_[now.term].words && Solve(goal + 1)) return true;
+      if (Evaluate(match_.rule->left, now.pattern, words) && words == terms_[now.term].words && Solve(goal + 1))
+        return true;
       break;
     }
   }
@@ -291,7 +307,8 @@ bool NormalTerms::Evaluate(const Pattern& pattern, uint32_t index, std::vector<u
 
 TermId NormalTerms::Build(uint32_t index) {
   const PatternNode& node = match_.rule->right.nodes[index];
-  if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole) return match_.holes[node.hole];
+  if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole)
+    return match_.holes[node.hole];
   const Match match = match_;
   const ir::Type result = TypeAt(node.type, match.type);
   if (node.kind != PatternNode::Kind::Apply) {

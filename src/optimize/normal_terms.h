@@ -54,7 +54,8 @@ class NormalTerms {
 
   TermId Leaf(NormalTerm::Kind kind, ir::Type result, uint64_t which = 0);
   TermId Constant(ir::Type type, std::span<const uint64_t> words);
-  TermId Apply(ir::Op op, ir::Type type, ir::Type result, std::span<const uint64_t> words, std::span<const TermId> children);
+  TermId Apply(ir::Op op, ir::Type type, ir::Type result, std::span<const uint64_t> words,
+               std::span<const TermId> children);
   TermId Reduce(ir::Type result, std::span<const uint64_t> words, TermId child);
   // The term as it is, without rules: for tests of confluence.
   TermId Raw(ir::Op op, ir::Type type, ir::Type result, std::span<const TermId> children);

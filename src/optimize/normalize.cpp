@@ -35,9 +35,7 @@ void CountRegion(const Function& function, ir::RegionId region, Work& work) {
 // Programs of tensors and passes only; a reduction is one combining step for each element.
 void CountTop(const Function& function, const Inst& inst, Work& work) {
   switch (inst.op) {
-    case Op::Parallel:
-      ++work.passes;
-      return CountRegion(function, Function::region_of(inst, 0), work);
+    case Op::Parallel: ++work.passes; return CountRegion(function, Function::region_of(inst, 0), work);
     case Op::Map: {
       ++work.passes;
       const ir::ValueId result = Function::result_of(inst);
@@ -112,7 +110,8 @@ Result<ir::Candidate> NormalCandidate(const ir::Program& program, const Limits& 
   }
   if (form.nonempty) {
     if (form.extent == UINT32_MAX || program.entry_function().param_type(form.extent) != ir::types::Index)
-      return Fail(Diag::LimitReached, "the normal form needs an extent of at least 1, which is no parameter of type index");
+      return Fail(Diag::LimitReached,
+                  "the normal form needs an extent of at least 1, which is no parameter of type index");
     ir::GuardAtom atom;
     atom.kind = ir::GuardKind::Between;
     atom.arg = form.extent;

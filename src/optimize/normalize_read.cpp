@@ -19,7 +19,9 @@ using Kind = NormalTerm::Kind;
 class Reader {
  public:
   Reader(const ir::Program& program, NormalTerms terms)
-      : function_(program.entry_function()), state_{.terms = std::move(terms)}, terms_(state_.terms),
+      : function_(program.entry_function()),
+        state_{.terms = std::move(terms)},
+        terms_(state_.terms),
         values_(function_.values.size(), NoTerm) {}
 
   Result<NormalState> Run() {
@@ -116,7 +118,8 @@ class Reader {
       return {};
     }
     const ir::OpInfo& info = ir::Info(inst.op);
-    if (!ir::IsRemovable(info) || info.signature == "custom") return Refuse(inst, "has no place in a map or a reduction");
+    if (!ir::IsRemovable(info) || info.signature == "custom")
+      return Refuse(inst, "has no place in a map or a reduction");
     std::vector<TermId> children;
     for (uint32_t i = 0; i < inst.operands.count; ++i) children.push_back(TRY(Term(inst, i)));
     const Type result = function_.type(ir::Function::result_of(inst));
@@ -296,7 +299,7 @@ class Reader {
   std::map<uint32_t, TermId> memory_;    // by value of a buffer
   std::map<uint32_t, uint32_t> params_;  // by value of a buffer parameter: its ordinal
   std::map<uint32_t, uint32_t> by_param_;
-  std::set<uint32_t> headed_;            // buffers whose element 0 was written on its own since the last pass over them
+  std::set<uint32_t> headed_;  // buffers whose element 0 was written on its own since the last pass over them
 };
 
 }  // namespace

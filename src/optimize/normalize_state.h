@@ -16,8 +16,8 @@ struct NormalState {
   NormalTerms terms;
   // By ordinal of a buffer parameter: what its elements hold at the end.
   std::map<uint32_t, TermId> buffers = {};
-  std::set<uint32_t> used = {};      // buffer parameters that the source loads from or stores to
-  std::set<uint32_t> written = {};   // those that it stores to
+  std::set<uint32_t> used = {};     // buffer parameters that the source loads from or stores to
+  std::set<uint32_t> written = {};  // those that it stores to
   TermId extent = NoTerm;
   std::optional<uint32_t> extent_param = {};  // where a tensor's dimension names it
   bool nonempty = false;

@@ -19,7 +19,10 @@ using Written = std::unordered_map<TermId, ValueId>;
 class Writer {
  public:
   Writer(const ir::Program& source, NormalState& state)
-      : source_(source.entry_function()), state_(state), terms_(state.terms), builder_(program_, source_.name, {}, {}) {}
+      : source_(source.entry_function()),
+        state_(state),
+        terms_(state.terms),
+        builder_(program_, source_.name, {}, {}) {}
 
   ir::Program Run() {
     Declare();
@@ -171,8 +174,9 @@ class Writer {
     return parts;
   }
 
-  // --- elements, in a pass or in a map --------------------------------------------------------------------------------
-  // `leaf` gives the element of a slot, or the own number. Uniform parts are written already.
+  // --- elements, in a pass or in a map
+  // -------------------------------------------------------------------------------- `leaf` gives the element of a
+  // slot, or the own number. Uniform parts are written already.
   template <typename Leaf>
   ValueId Element(TermId root, Written& written, const Leaf& leaf) {
     std::vector<std::pair<TermId, bool>> open = {{root, false}};
@@ -246,8 +250,7 @@ class Writer {
 
   ValueId WriteMap(TermId root) {
     const Type result = TensorOf(terms_[root].result);
-    if (terms_[root].uniform)
-      return builder_.Emit1(Op::Broadcast, result, {uniform_.at(root)}, result);
+    if (terms_[root].uniform) return builder_.Emit1(Op::Broadcast, result, {uniform_.at(root)}, result);
     // Leaves become the map's operands, in order of their first use.
     std::vector<TermId> leaves, open = {root};
     std::unordered_set<TermId> seen;
@@ -277,8 +280,8 @@ class Writer {
   ir::Program program_;
   ir::FunctionBuilder builder_;
   std::vector<std::pair<uint32_t, TermId>> elements_, heads_;  // by parameter, ascending
-  std::unordered_map<TermId, uint32_t> final_;  // what the pass stores, and where
-  std::unordered_set<TermId> early_;            // needed before the pass
+  std::unordered_map<TermId, uint32_t> final_;                 // what the pass stores, and where
+  std::unordered_set<TermId> early_;                           // needed before the pass
   Written uniform_;
   Written tensors_;
 };

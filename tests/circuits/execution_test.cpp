@@ -69,7 +69,8 @@ TEST(CircuitExecution, EveryCircuitOfFourOpsOverThreeSlots) {
   for (int length = 1; length <= most; ++length) count += AllCircuits(alphabet, length, {});
   if (LongRun()) count += AllCircuits(Alphabet(3, {"merge.add", "split.sub"}, {"merge.abs"}, {}), 3, {});
   RecordProperty("circuits", std::to_string(count));
-  printf("%llu circuits of up to %d ops from %zu generators\n", static_cast<unsigned long long>(count), most, alphabet.size());
+  printf("%llu circuits of up to %d ops from %zu generators\n", static_cast<unsigned long long>(count), most,
+         alphabet.size());
 }
 
 TEST(CircuitExecution, EveryCircuitOfTwoOpsWithAllGenerators) {
@@ -80,7 +81,8 @@ TEST(CircuitExecution, EveryCircuitOfTwoOpsWithAllGenerators) {
   printf("%llu circuits of up to 2 ops from %zu generators\n", static_cast<unsigned long long>(count), alphabet.size());
   circuits::CircuitOptions options;
   options.element = ir::types::U8;
-  const std::vector<std::string> integers = Alphabet(3, {"merge.add", "merge.mul", "merge.min", "split.sub"}, {}, {"reduce.sum"});
+  const std::vector<std::string> integers =
+      Alphabet(3, {"merge.add", "merge.mul", "merge.min", "split.sub"}, {}, {"reduce.sum"});
   count = AllCircuits(integers, 1, options) + AllCircuits(integers, 2, options);
   printf("%llu circuits of u8\n", static_cast<unsigned long long>(count));
 }
@@ -102,8 +104,9 @@ std::string RandomCircuit(Random& random, const std::vector<std::string>& alphab
   const size_t ops = 1 + random.Below(most);
   for (size_t i = 0; i < ops; ++i) {
     if (i != 0) text += " . ";
-    text += random.Below(12) == 0 ? fmt::format("{}@c{:02}", random.Below(2) == 0 ? "quote" : "evaluate", random.Below(4))
-                                  : alphabet[random.Below(alphabet.size())];
+    text += random.Below(12) == 0
+                ? fmt::format("{}@c{:02}", random.Below(2) == 0 ? "quote" : "evaluate", random.Below(4))
+                : alphabet[random.Below(alphabet.size())];
   }
   return text;
 }
@@ -112,9 +115,12 @@ TEST(CircuitExecution, RandomCircuits) {
   const std::vector<std::string> all =
       Alphabet(4, {"merge.add", "merge.mul", "merge.min", "merge.max", "split.sub", "split.div"},
                {"merge.abs", "merge.sqrt"}, {"reduce.sum", "reduce.min", "reduce.max"});
-  std::vector<std::string> math = Alphabet(2, {}, {"merge.exp", "merge.log", "merge.sigmoid", "merge.tanh", "merge.gelu"}, {"softmax"});
-  math.insert(math.end(), {"mark@c[0..3]", "merge.add@c[0..3]", "merge.abs@c[0..2]", "merge.max@c00[0,c01]", "split.sub@c01[1.5,c02]"});
-  const std::vector<std::string> integers = Alphabet(4, {"merge.add", "merge.mul", "merge.min", "merge.max", "split.sub"}, {}, {"reduce.sum", "reduce.max"});
+  std::vector<std::string> math =
+      Alphabet(2, {}, {"merge.exp", "merge.log", "merge.sigmoid", "merge.tanh", "merge.gelu"}, {"softmax"});
+  math.insert(math.end(), {"mark@c[0..3]", "merge.add@c[0..3]", "merge.abs@c[0..2]", "merge.max@c00[0,c01]",
+                           "split.sub@c01[1.5,c02]"});
+  const std::vector<std::string> integers =
+      Alphabet(4, {"merge.add", "merge.mul", "merge.min", "merge.max", "split.sub"}, {}, {"reduce.sum", "reduce.max"});
   constexpr ir::Type Floats[] = {ir::types::F32, ir::types::F64, ir::types::F16, ir::types::BF16};
   constexpr ir::Type Integers[] = {ir::types::I32, ir::types::U8, ir::types::I64, ir::types::U16, ir::types::I8};
   Random random(2024);
@@ -123,8 +129,8 @@ TEST(CircuitExecution, RandomCircuits) {
     circuits::CircuitOptions options;
     const bool is_integer = i % 4 == 3;
     options.element = is_integer ? Integers[random.Below(5)] : i % 4 == 2 ? Floats[random.Below(4)] : ir::types::F32;
-    const std::string text = i % 50 == 0 ? RandomCircuit(random, math, 6)
-                                         : RandomCircuit(random, is_integer ? integers : all, 10);
+    const std::string text =
+        i % 50 == 0 ? RandomCircuit(random, math, 6) : RandomCircuit(random, is_integer ? integers : all, 10);
     circuits::CircuitOptions scalar = options;
     if (i % 50 == 0) scalar.element = ir::types::F32;
     const std::string difference = Differs(text, scalar, static_cast<uint64_t>(i));

@@ -12,8 +12,10 @@ namespace circuits = frontends::circuits;
 using namespace test_circuits;
 
 std::string Kernel(std::string_view parameters, std::string_view body) {
-  return fmt::format("frz 1\nfunc @k({}, %n: u32) {{\n  %z = const 0 : index\n  %e = cast %n : index\n"
-                     "  parallel %i = %z to %e {{\n{}    yield\n  }}\n  return\n}}\n", parameters, body);
+  return fmt::format(
+      "frz 1\nfunc @k({}, %n: u32) {{\n  %z = const 0 : index\n  %e = cast %n : index\n"
+      "  parallel %i = %z to %e {{\n{}    yield\n  }}\n  return\n}}\n",
+      parameters, body);
 }
 
 // The circuit of a kernel, or why there is none.
@@ -49,15 +51,15 @@ TEST(RoundTrip, KernelsToCircuits) {
   for (const char* name : {"abs", "exp", "log", "sqrt", "sigmoid", "tanh", "gelu"})
     EXPECT_EQ(CircuitOf(Map1(fmt::format("    %r = {} %x : f32\n", name))), fmt::format("merge.{}@c00[c01,c01]", name));
   EXPECT_EQ(CircuitOf(Map1("    %k = const 0 : f32\n    %r = max %x, %k : f32\n")), "merge.max@c00[0,c01]");  // relu
-  EXPECT_EQ(CircuitOf(Map1("    %k = const 0.1 : f32\n    %r = mul %k, %x : f32\n")),
-            "merge.mul@c00[0.1,c01]");
+  EXPECT_EQ(CircuitOf(Map1("    %k = const 0.1 : f32\n    %r = mul %k, %x : f32\n")), "merge.mul@c00[0.1,c01]");
   EXPECT_EQ(CircuitOf(Map1("    %r = neg %x : f32\n")), "merge.mul@c00[-1,c01]");
   EXPECT_EQ(CircuitOf(Map1("    %k = const 1 : f32\n    %r = sub %k, %x : f32\n")),
             "scratch c02: merge.add@c02[1,c02] . split.sub@c02[c00,c01]");
   EXPECT_EQ(CircuitOf(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n", LoadA))), "copy@c00->c01");
   // The multiply's place is the kernel's own output, not scratch.
   EXPECT_EQ(CircuitOf(Kernel(ABC, fmt::format("{}{}    %p = mul %x, %y : f32\n    %r = add %p, %x : f32\n"
-                                              "    store %c, %i, %r : f32\n", LoadA, LoadB))),
+                                              "    store %c, %i, %r : f32\n",
+                                              LoadA, LoadB))),
             "scratch c03: merge.mul@c00[c01,c03] . merge.add@c03[c00,c02]");
 }
 
@@ -72,37 +74,50 @@ TEST(RoundTrip, KernelsThroughTheirNormalForm) {
   EXPECT_EQ(normal(Map2("add")), "merge.add@c00[c01,c02]");
   EXPECT_EQ(normal(Map1("    %r = sigmoid %x : f32\n")), "merge.sigmoid@c00[c01,c01]");
   // A store that is overwritten, and a load of what was just stored.
-  EXPECT_EQ(normal(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n    %y = load %c, %i : f32\n    %r = exp %y : f32\n"
-                                          "    store %c, %i, %r : f32\n", LoadA))), "merge.exp@c00[c01,c01]");
+  EXPECT_EQ(
+      normal(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n    %y = load %c, %i : f32\n    %r = exp %y : f32\n"
+                                    "    store %c, %i, %r : f32\n",
+                                    LoadA))),
+      "merge.exp@c00[c01,c01]");
   // A branch is a choice between two values; where both are the same there is none.
-  EXPECT_EQ(normal(Kernel(AC, fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n      %r = abs %x : f32\n"
-                                          "      store %c, %i, %r : f32\n      yield\n    }} else {{\n      %q = abs %x : f32\n"
-                                          "      store %c, %i, %q : f32\n      yield\n    }}\n", LoadA))), "merge.abs@c00[c01,c01]");
+  EXPECT_EQ(
+      normal(Kernel(
+          AC, fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n      %r = abs %x : f32\n"
+                          "      store %c, %i, %r : f32\n      yield\n    }} else {{\n      %q = abs %x : f32\n"
+                          "      store %c, %i, %q : f32\n      yield\n    }}\n",
+                          LoadA))),
+      "merge.abs@c00[c01,c01]");
   // The uniform parts of a kernel are no circuit, but have a normal form.
-  EXPECT_TRUE(optimize::Normalize(*ir::ParseText(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
-                                                        fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))));
-  EXPECT_NE(normal(Kernel(AC, "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
-                              "    store %c, %i, %x : f32\n")).find("load: an iteration touches"), std::string::npos);
+  EXPECT_TRUE(optimize::Normalize(
+      *ir::ParseText(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
+                            fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))));
+  EXPECT_NE(normal(Kernel(AC,
+                          "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
+                          "    store %c, %i, %x : f32\n"))
+                .find("load: an iteration touches"),
+            std::string::npos);
 }
 
 TEST(RoundTrip, BranchesHaveANormalForm) {
   // Clamping by branches, one of which stores nothing: against the interpreter.
-  const ir::Program program = *ir::ParseText(Kernel(
-      "%a: buffer<f32>, %c: buffer<f32>",
-      fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    %r = if %t -> (f32) {{\n      store %c, %i, %k : f32\n"
-                  "      yield %x\n    }} else {{\n      %y = load %c, %i : f32\n      yield %y\n    }}\n"
-                  "    %s = add %r, %x : f32\n    store %a, %i, %s : f32\n", LoadA)));
+  const ir::Program program = *ir::ParseText(
+      Kernel("%a: buffer<f32>, %c: buffer<f32>",
+             fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    %r = if %t -> (f32) {{\n      store "
+                         "%c, %i, %k : f32\n"
+                         "      yield %x\n    }} else {{\n      %y = load %c, %i : f32\n      yield %y\n    }}\n"
+                         "    %s = add %r, %x : f32\n    store %a, %i, %s : f32\n",
+                         LoadA)));
   const Result<optimize::NormalForm> form = optimize::Normalize(program);
   ASSERT_TRUE(form) << form.error().message;
-  for (uint64_t seed = 0; seed < 50; ++seed)
-    EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
+  for (uint64_t seed = 0; seed < 50; ++seed) EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
   EXPECT_FALSE(After(program, 9, 8, 1).empty());
 }
 
 TEST(RoundTrip, BuffersThatMayNotBeReadAreNotRead) {
   const std::string some = Kernel("%a: in buffer<f32>, %c: out buffer<f32>",
                                   fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n"
-                                              "      store %c, %i, %x : f32\n      yield\n    }}\n", LoadA));
+                                              "      store %c, %i, %x : f32\n      yield\n    }}\n",
+                                              LoadA));
   const Result<optimize::NormalForm> form = optimize::Normalize(*ir::ParseText(some));
   ASSERT_FALSE(form);
   EXPECT_EQ(form.error().diag, Diag::NotACircuit);
@@ -120,11 +135,17 @@ TEST(RoundTrip, RefusalsNameTheOp) {
   EXPECT_NE(CircuitOf(Map2("copysign")).find("copysign: no generator"), std::string::npos);
   EXPECT_NE(CircuitOf(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
                              fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))
-                .find("mul: an operand is uniform"), std::string::npos);
-  EXPECT_NE(CircuitOf(Kernel(AC, "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
-                                 "    store %c, %i, %x : f32\n")).find("add: an operand"), std::string::npos);
-  EXPECT_NE(CircuitOf(Kernel("%a: in buffer<f32>, %c: buffer<f64>", LoadA.data())).find("one element type"), std::string::npos);
-  EXPECT_NE(CircuitOf("frz 1\nfunc @f(%a: f32) -> (f32) {\n  return %a\n}\n").find("returns values"), std::string::npos);
+                .find("mul: an operand is uniform"),
+            std::string::npos);
+  EXPECT_NE(CircuitOf(Kernel(AC,
+                             "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
+                             "    store %c, %i, %x : f32\n"))
+                .find("add: an operand"),
+            std::string::npos);
+  EXPECT_NE(CircuitOf(Kernel("%a: in buffer<f32>, %c: buffer<f64>", LoadA.data())).find("one element type"),
+            std::string::npos);
+  EXPECT_NE(CircuitOf("frz 1\nfunc @f(%a: f32) -> (f32) {\n  return %a\n}\n").find("returns values"),
+            std::string::npos);
   const Result<ir::Program> program = ir::ParseText(Map1("    %r = sin %x : f32\n"));
   EXPECT_EQ(circuits::FromProgram(*program).error().location.line, 7u);
 }
@@ -156,8 +177,7 @@ std::map<std::string, exec::Value> Run(const ir::Program& program, uint64_t seed
     const std::string name = entry.value_names[entry.param(i).index];
     auto memory = std::make_shared<exec::Memory>(entry.param_type(i).element(), 5);
     Random random(seed * 977 + *circuits::SlotNamed(name));
-    for (int64_t k = 0; k < 5; ++k)
-      memory->Set(k, exec::RandomScalar(memory->element(), random.Next()).scalar_words());
+    for (int64_t k = 0; k < 5; ++k) memory->Set(k, exec::RandomScalar(memory->element(), random.Next()).scalar_words());
     arguments.push_back(exec::Value::Buffer(memory));
     slots.emplace(name, arguments.back());
   }
@@ -167,7 +187,8 @@ std::map<std::string, exec::Value> Run(const ir::Program& program, uint64_t seed
   return slots;
 }
 
-void ExpectSame(const ir::Program& program, const circuits::CircuitText& circuit, uint64_t seed, const std::string& text) {
+void ExpectSame(const ir::Program& program, const circuits::CircuitText& circuit, uint64_t seed,
+                const std::string& text) {
   const Result<ir::Program> back = circuits::ParseCircuit(circuit.text);
   ASSERT_TRUE(back) << circuit.text << ": " << back.error().ToString();
   // The same normal form, where it has the same parameters.
@@ -175,7 +196,8 @@ void ExpectSame(const ir::Program& program, const circuits::CircuitText& circuit
   bool same = a.param_count() == b.param_count();
   for (uint32_t i = 0; same && i < a.param_count(); ++i) same = a.param_type(i) == b.param_type(i);
   if (same) {
-    EXPECT_EQ(ir::ExactDigest(optimize::Normalize(*back)->program), ir::ExactDigest(optimize::Normalize(program)->program))
+    EXPECT_EQ(ir::ExactDigest(optimize::Normalize(*back)->program),
+              ir::ExactDigest(optimize::Normalize(program)->program))
         << text << " as " << circuit.text;
   }
   const std::map<std::string, exec::Value> expected = Run(program, seed), got = Run(*back, seed);
@@ -192,7 +214,8 @@ TEST(RoundTrip, RandomCircuitsAndTheirNormalForms) {
   int given = 0, refused = 0;
   for (int i = 0; i < 4000; ++i) {
     std::string text;
-    for (uint64_t k = random.Below(6) + 1; k > 0; --k) text += (text.empty() ? "" : " . ") + alphabet[random.Below(alphabet.size())];
+    for (uint64_t k = random.Below(6) + 1; k > 0; --k)
+      text += (text.empty() ? "" : " . ") + alphabet[random.Below(alphabet.size())];
     const ir::Program program = *circuits::ParseCircuit(text);
     const Result<circuits::CircuitText> same = circuits::FromProgram(program);
     ASSERT_TRUE(same) << text << ": " << same.error().message;
@@ -202,7 +225,8 @@ TEST(RoundTrip, RandomCircuitsAndTheirNormalForms) {
     // Where a reduced value flows on there may be no generator for the fused form.
     normal ? ++given : ++refused;
     if (!normal) {
-      EXPECT_TRUE(text.find("reduce") != std::string::npos || text.find("softmax") != std::string::npos) << text << normal.error().message;
+      EXPECT_TRUE(text.find("reduce") != std::string::npos || text.find("softmax") != std::string::npos)
+          << text << normal.error().message;
       continue;
     }
     ExpectSame(program, *normal, static_cast<uint64_t>(i), text);

@@ -1,6 +1,6 @@
-// Why the normal form is one. Rewriting ends (weights) and is confluent (every critical pair, modulo exchanging operands
-// of commuting ops, joins); programs have equal normal forms exactly if an independent model of slots says so; and
-// wrong rules, planted, are found by execution.
+// Why the normal form is one. Rewriting ends (weights) and is confluent (every critical pair, modulo exchanging
+// operands of commuting ops, joins); programs have equal normal forms exactly if an independent model of slots says so;
+// and wrong rules, planted, are found by execution.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -35,7 +35,8 @@ TEST(NormalFormTheory, EveryRuleMakesTermsLighter) {
 TEST(NormalFormTheory, EveryRuleIsProvedForSomeType) {
   for (const ir::Rule* rule : optimize::NormalFormRules()) {
     bool proved = false;
-    for (int t = 0; t < ir::ScalarCount; ++t) proved |= ir::RuleRecordedAsProved(*rule->row, static_cast<ir::Scalar>(t));
+    for (int t = 0; t < ir::ScalarCount; ++t)
+      proved |= ir::RuleRecordedAsProved(*rule->row, static_cast<ir::Scalar>(t));
     EXPECT_TRUE(proved) << rule->row->name;
   }
 }
@@ -43,8 +44,8 @@ TEST(NormalFormTheory, EveryRuleIsProvedForSomeType) {
 // --- confluence -------------------------------------------------------------------------------------------------
 // Patterns with types put in; holes are numbered apart for two rules.
 struct Tree {
-  int hole = -1;           // >= 0: a hole
-  bool constant = false;   // a hole for constants
+  int hole = -1;          // >= 0: a hole
+  bool constant = false;  // a hole for constants
   bool is_literal = false;
   std::vector<uint64_t> words = {};
   ir::Op op = ir::Op::Const;
@@ -204,7 +205,8 @@ int CriticalPairs(std::span<const ir::Rule* const> rules, bool only_proved, std:
                   const TermId normal = Normal(terms, term);
                   for (TermId step : Steps(terms, term))
                     if (Normal(terms, step) != normal)
-                      apart.push_back(fmt::format("{} over {} at {}", outer->row->name, inner->row->name, ir::ScalarName(type.scalar)));
+                      apart.push_back(fmt::format("{} over {} at {}", outer->row->name, inner->row->name,
+                                                  ir::ScalarName(type.scalar)));
                 }
           }
         }
@@ -245,7 +247,9 @@ class Model {
       const std::string source = slots[step.source], context = slots[step.context];
       std::string& destination = slots[step.destination];
       switch (step.kind) {
-        case circuits::StepKind::Mark: destination = source.starts_with("m(") ? source.substr(2, source.size() - 3) : "m(" + source + ")"; break;
+        case circuits::StepKind::Mark:
+          destination = source.starts_with("m(") ? source.substr(2, source.size() - 3) : "m(" + source + ")";
+          break;
         case circuits::StepKind::Copy: destination = source; break;
         case circuits::StepKind::Swap: std::swap(slots[step.source], destination); break;
         case circuits::StepKind::Split: destination = "s(" + source + "," + context + ")"; break;
@@ -284,7 +288,8 @@ TEST(NormalFormTheory, EqualExactlyWhereTheModelIs) {
     for (const std::string& b : wide) look(" . " + a + " . " + b);
   const std::vector<std::string> narrow = [] {
     std::vector<std::string> words = Alphabet(3, {}, {}, {});
-    for (const char* word : {"merge.add@c00[c01,c02]", "split.sub@c02[c01,c00]", "merge.abs@c01[c01,c01]"}) words.push_back(word);
+    for (const char* word : {"merge.add@c00[c01,c02]", "split.sub@c02[c01,c00]", "merge.abs@c01[c01,c01]"})
+      words.push_back(word);
     return words;
   }();
   for (const std::string& a : narrow)
@@ -296,13 +301,17 @@ TEST(NormalFormTheory, EqualExactlyWhereTheModelIs) {
 }
 
 TEST(NormalFormTheory, IndependentStepsCommute) {
-  const std::vector<std::string> alphabet = Alphabet(4, {"merge.add", "split.sub"}, {"merge.abs"}, {"reduce.sum", "softmax"});
+  const std::vector<std::string> alphabet =
+      Alphabet(4, {"merge.add", "split.sub"}, {"merge.abs"}, {"reduce.sum", "softmax"});
   Random random(3);
   int swaps = 0;
   for (int i = 0; i < 3000; ++i) {
     std::vector<std::string> words;
     for (int k = 0; k < 5; ++k) words.push_back(alphabet[random.Below(alphabet.size())]);
-    const auto text = [&] { return fmt::format("copy@c00->c00 . copy@c01->c01 . copy@c02->c02 . copy@c03->c03 . {} . {} . {} . {} . {}", words[0], words[1], words[2], words[3], words[4]); };
+    const auto text = [&] {
+      return fmt::format("copy@c00->c00 . copy@c01->c01 . copy@c02->c02 . copy@c03->c03 . {} . {} . {} . {} . {}",
+                         words[0], words[1], words[2], words[3], words[4]);
+    };
     const std::string before = ir::ExactDigest(optimize::Normalize(*circuits::ParseCircuit(text()))->program);
     const size_t at = random.Below(4);
     // Independent: accepted as branches.
@@ -314,22 +323,24 @@ TEST(NormalFormTheory, IndependentStepsCommute) {
   EXPECT_GT(swaps, 100);
 }
 
-// --- planted wrong rules ----------------------------------------------------------------------------------------------
+// --- planted wrong rules
+// ----------------------------------------------------------------------------------------------
 constexpr ir::ScalarSet AllNumbers = ir::sets::Fixed | ir::sets::Float;
 const ir::RuleRow Wrong[] = {
     {"wrong_abs", "(abs a)", "a", AllNumbers, ""},
     {"wrong_sub", "(sub a b)", "(add a b)", AllNumbers, ""},
     {"wrong_min", "(min a b)", "a", AllNumbers, ""},
     {"wrong_xor", "(xor a $c)", "a", AllNumbers, ""},
-    {"wrong_add_zero", "(add a 0)", "a", ir::sets::Float, ""},     // -0
-    {"wrong_mul_one", "(mul a 1)", "a", ir::sets::Float, ""},      // the payload of a NaN
+    {"wrong_add_zero", "(add a 0)", "a", ir::sets::Float, ""},        // -0
+    {"wrong_mul_one", "(mul a 1)", "a", ir::sets::Float, ""},         // the payload of a NaN
     {"wrong_cancel", "(add (sub a b) b)", "a", ir::sets::Float, ""},  // rounding
-    {"wrong_min_self", "(min a a)", "a", ir::sets::Float, ""},     // the payload of a NaN
+    {"wrong_min_self", "(min a a)", "a", ir::sets::Float, ""},        // the payload of a NaN
 };
 
 TEST(NormalFormTheory, PlantedWrongRulesAreFound) {
   std::vector<std::string> alphabet = Alphabet(3, {"merge.add", "split.sub", "merge.min"}, {"merge.abs"}, {});
-  for (const char* word : {"merge.add@c00[0,c01]", "merge.mul@c01[1,c02]", "merge.add@c02[0,c00]"}) alphabet.push_back(word);
+  for (const char* word : {"merge.add@c00[0,c01]", "merge.mul@c01[1,c02]", "merge.add@c02[0,c00]"})
+    alphabet.push_back(word);
   for (const ir::RuleRow& row : Wrong) {
     const ir::Rule wrong = *ir::ParseRule(row);
     std::vector<const ir::Rule*> rules(optimize::NormalFormRules().begin(), optimize::NormalFormRules().end());
@@ -339,7 +350,8 @@ TEST(NormalFormTheory, PlantedWrongRulesAreFound) {
     int tried = 0;
     for (; tried < 30000 && !found; ++tried) {
       std::string text;
-      for (uint64_t k = random.Below(4) + 1; k > 0; --k) text += (text.empty() ? "" : " . ") + alphabet[random.Below(alphabet.size())];
+      for (uint64_t k = random.Below(4) + 1; k > 0; --k)
+        text += (text.empty() ? "" : " . ") + alphabet[random.Below(alphabet.size())];
       const ir::Program program = *circuits::ParseCircuit(text);
       optimize::NormalState state = *optimize::ReadState(program, NormalTerms(rules, false));
       const ir::Program fused = optimize::WriteState(program, state);

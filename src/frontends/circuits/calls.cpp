@@ -11,9 +11,9 @@
 namespace frazil::frontends::circuits {
 namespace {
 
-constexpr std::string_view CallKindNames[] = {
-    "Mark",      "Copy",      "Swap",    "Merge",     "Split",      "Quote",         "Evaluate",  "ReduceSum",
-    "ReduceMin", "ReduceMax", "Softmax", "MarkRange", "QuoteRange", "EvaluateRange", "MergeRange"};
+constexpr std::string_view CallKindNames[] = {"Mark",    "Copy",      "Swap",       "Merge",         "Split",
+                                              "Quote",   "Evaluate",  "ReduceSum",  "ReduceMin",     "ReduceMax",
+                                              "Softmax", "MarkRange", "QuoteRange", "EvaluateRange", "MergeRange"};
 
 SlotId Moved(const Sigil& sigil, Transform transform) {
   const Transform own{0, sigil.twist, sigil.mirror};
@@ -186,7 +186,8 @@ class Scheduler {
           return Fail(Diag::BadCircuit,
                       fmt::format("branches of '||' depend on their order: this one {} {}, another {} it",
                                   log_[i].writes ? "writes" : "reads", SlotName(log_[i].slot),
-                                  found->second ? "writes" : "reads"), log_[i].location);
+                                  found->second ? "writes" : "reads"),
+                      log_[i].location);
       }
       for (; begin < end; ++begin) touched[log_[begin].slot] |= log_[begin].writes;
     }

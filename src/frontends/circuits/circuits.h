@@ -1,9 +1,9 @@
 // The door of circuits: text of the circuit language to ir::Program and back. docs/circuits.md has the grammar and the
 // meaning of each generator.
 //
-// A circuit becomes a program with one buffer parameter for each slot that it uses (but for its scratch), named c00 .. c95 (page p of a
-// class is another slot, c05_p17), in class order, then the extent `n: index`. Each generator is one pass over the n
-// elements, or a reduction; nothing is fused here: that is what optimize/normalize.h is for.
+// A circuit becomes a program with one buffer parameter for each slot that it uses (but for its scratch), named c00 ..
+// c95 (page p of a class is another slot, c05_p17), in class order, then the extent `n: index`. Each generator is one
+// pass over the n elements, or a reduction; nothing is fused here: that is what optimize/normalize.h is for.
 #pragma once
 
 #include <string>
@@ -28,9 +28,21 @@ std::optional<SlotId> SlotNamed(std::string_view name);
 
 // --- calls: the 15 kinds of generator call, transforms applied, before quotations are taken apart -------------------
 enum class CallKind : uint8_t {
-  Mark, Copy, Swap, Merge, Split, Quote, Evaluate,
-  ReduceSum, ReduceMin, ReduceMax, Softmax,
-  MarkRange, QuoteRange, EvaluateRange, MergeRange,
+  Mark,
+  Copy,
+  Swap,
+  Merge,
+  Split,
+  Quote,
+  Evaluate,
+  ReduceSum,
+  ReduceMin,
+  ReduceMax,
+  Softmax,
+  MarkRange,
+  QuoteRange,
+  EvaluateRange,
+  MergeRange,
 };
 constexpr int CallKindCount = 15;
 std::string_view CallKindName(CallKind kind);
@@ -58,8 +70,8 @@ struct Step {
 Result<std::vector<Step>> StepsOf(const Phrase& phrase);
 
 struct CircuitOptions {
-  ir::Type element = ir::types::F32;  // of every slot: an integer of a machine width or a float
-  std::string name = "main";          // of the entry function
+  ir::Type element = ir::types::F32;       // of every slot: an integer of a machine width or a float
+  std::string name = "main";               // of the entry function
   MergeVariant merge = MergeVariant::Add;  // what `merge` and `split` without a variant mean
   SplitVariant split = SplitVariant::Sub;
   Limits limits = {};
@@ -81,7 +93,8 @@ struct CircuitText {
 // Fails with NotACircuit, naming the op (and its place) that has no generator.
 Result<CircuitText> FromProgram(const ir::Program& program);
 
-// --- statistics --------------------------------------------------------------------------------------------------------
+// --- statistics
+// --------------------------------------------------------------------------------------------------------
 struct CircuitStats {
   size_t original_ops = 0, canonical_ops = 0;
   double reduction() const {  // 0.75: three of four are gone

@@ -287,7 +287,8 @@ TEST(CircuitProgram, AReductionAloneHasAnExtentToo) {
 TEST(CircuitProgram, ElementTypes) {
   CircuitOptions options;
   options.element = ir::types::I32;
-  EXPECT_TRUE(ParseCircuit("merge.add@c00[c01,c02] . mark@c00 . merge.abs@c00[c00,c00] . reduce.sum@c00->c01", options));
+  EXPECT_TRUE(
+      ParseCircuit("merge.add@c00[c01,c02] . mark@c00 . merge.abs@c00[c00,c00] . reduce.sum@c00->c01", options));
   EXPECT_FALSE(ParseCircuit("merge.exp@c00[c01,c02]", options));
   EXPECT_FALSE(ParseCircuit("split.div@c00[c01,c02]", options));
   EXPECT_FALSE(ParseCircuit("softmax@c00->c01", options));

@@ -28,8 +28,8 @@ constexpr uint8_t ClassOf(ClassParts parts) {
 }
 
 struct Transform {
-  uint8_t rotate = 0;   // 0..3
-  uint8_t twist = 0;    // 0..7
+  uint8_t rotate = 0;  // 0..3
+  uint8_t twist = 0;   // 0..7
   bool mirror = false;
   bool is_identity() const { return rotate == 0 && twist == 0 && !mirror; }
   friend bool operator==(const Transform&, const Transform&) = default;

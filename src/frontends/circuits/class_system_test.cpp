@@ -43,7 +43,7 @@ TEST(Classes, Vectors) {
   const uint8_t moved = Apply(MakeTransform(0, 3, true), 42);             // c42^+3~
   EXPECT_EQ(moved, 37);                                                   // not 45
   EXPECT_EQ(CanonicalByte(moved), 0x5a);
-  EXPECT_EQ(BeltAddress(17, CanonicalByte(moved)), 4442u);                // not 4398
+  EXPECT_EQ(BeltAddress(17, CanonicalByte(moved)), 4442u);  // not 4398
   EXPECT_EQ(Apply(MakeTransform(0, 0, true), 21), 13);
   EXPECT_EQ(Apply(MakeTransform(0, 0, true), 13), 21);
 }
@@ -56,7 +56,8 @@ TEST(Classes, TransformsArePermutationsAndCompose) {
         const Transform a = MakeTransform(r - 8, t - 16, m != 0);
         std::set<uint8_t> images;
         std::array<uint8_t, ClassCount> table = {};
-        for (int c = 0; c < ClassCount; ++c) images.insert(table[static_cast<size_t>(c)] = Apply(a, static_cast<uint8_t>(c)));
+        for (int c = 0; c < ClassCount; ++c)
+          images.insert(table[static_cast<size_t>(c)] = Apply(a, static_cast<uint8_t>(c)));
         EXPECT_EQ(images.size(), static_cast<size_t>(ClassCount));
         distinct.insert(table);
         for (int k = 0; k < 64; ++k) {

@@ -1,6 +1,6 @@
 // A program back to generators. Passes are taken instruction by instruction: each value lives in a slot, the slot that
-// it is stored to wherever nothing else needs that slot in the meantime, a scratch slot otherwise. Only what a generator
-// does exactly is accepted; everything else is refused by the name of its op.
+// it is stored to wherever nothing else needs that slot in the meantime, a scratch slot otherwise. Only what a
+// generator does exactly is accepted; everything else is refused by the name of its op.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -63,7 +63,20 @@ class Reverse {
  private:
   // What a value is. Whole: all elements of a slot, as a tensor. Folded: a reduction of a slot. Shifted, Power and
   // PowerSum are the parts of a softmax; Bits and MarkedBits those of a mark.
-  enum class Kind : uint8_t { Constant, Number, IsFirst, Element, Whole, Folded, Shifted, Power, Powers, PowerSum, Bits, MarkedBits };
+  enum class Kind : uint8_t {
+    Constant,
+    Number,
+    IsFirst,
+    Element,
+    Whole,
+    Folded,
+    Shifted,
+    Power,
+    Powers,
+    PowerSum,
+    Bits,
+    MarkedBits
+  };
   struct Known {
     Kind kind;
     SlotId slot = 0;
@@ -75,7 +88,9 @@ class Reverse {
     uint64_t origin_version = 0;
   };
 
-  static std::unexpected<Error> Refuse(std::string why, Location where) { return Fail(Diag::NotACircuit, std::move(why), where); }
+  static std::unexpected<Error> Refuse(std::string why, Location where) {
+    return Fail(Diag::NotACircuit, std::move(why), where);
+  }
   std::unexpected<Error> Refuse(const Inst& inst, std::string_view why) const {
     return Refuse(fmt::format("{}: {}", ir::Info(inst.op).mnemonic, why), inst.location);
   }
@@ -89,7 +104,8 @@ class Reverse {
       if (!type.is_buffer()) continue;
       if (!buffers.empty() && type.element() != result_.element)
         return Refuse(fmt::format("slots of a circuit have one element type; here are {} and {}",
-                                  ir::ScalarOrBufferName(result_.element), ir::ScalarOrBufferName(type.element())), {});
+                                  ir::ScalarOrBufferName(result_.element), ir::ScalarOrBufferName(type.element())),
+                      {});
       result_.element = type.element();
       buffers.push_back(i);
       const uint32_t value = function_.param(i).index;
@@ -139,7 +155,9 @@ class Reverse {
     operation.variant = variant;
     operation.first = SigilOf(source);
     const bool triple = generator == Generator::Merge || generator == Generator::Split;
-    operation.target = generator == Generator::Mark ? TargetKind::Single : triple ? TargetKind::Triple : TargetKind::Pair;
+    operation.target = generator == Generator::Mark ? TargetKind::Single
+                       : triple                     ? TargetKind::Triple
+                                                    : TargetKind::Pair;
     if (context && !number) operation.context = SigilOf(*context);
     operation.number = number;
     if (generator != Generator::Mark) operation.second = SigilOf(destination);
@@ -229,7 +247,8 @@ class Reverse {
         known_[ir::Function::param_of(region, i).index] = *whole;
         continue;
       }
-      if (whole == nullptr || whole->kind != Kind::Whole || !Unchanged(*whole)) return Refuse(inst, "an operand is no slot");
+      if (whole == nullptr || whole->kind != Kind::Whole || !Unchanged(*whole))
+        return Refuse(inst, "an operand is no slot");
       known_[ir::Function::param_of(region, i).index] = {Kind::Element, whole->slot, whole->version};
     }
     // The powers of a softmax are no slot: the generator makes them itself.
@@ -353,7 +372,8 @@ class Reverse {
 
   Result<void> OwnIndex(const Inst& inst) const {
     const Known* index = Find(inst, 1);
-    if (index == nullptr || index->kind != Kind::Number) return Refuse(inst, "an iteration touches elements other than its own");
+    if (index == nullptr || index->kind != Kind::Number)
+      return Refuse(inst, "an iteration touches elements other than its own");
     return {};
   }
 
@@ -403,7 +423,8 @@ class Reverse {
   std::vector<uint32_t> Needed(SlotId slot, size_t from) {
     std::vector<uint32_t> needed;
     for (const auto& [value, known] : known_)
-      if (known.kind == Kind::Element && known.slot == slot && Unchanged(known) && LastUse(value) >= from) needed.push_back(value);
+      if (known.kind == Kind::Element && known.slot == slot && Unchanged(known) && LastUse(value) >= from)
+        needed.push_back(value);
     return needed;
   }
 
@@ -465,9 +486,11 @@ class Reverse {
         return RealNumber(same ? near : static_cast<double>(exact));
       }
       case ir::Scalar::F16:
-        return RealNumber(float16::F16::FromDouble(near) == word ? near : float16::F16::ToFloat(static_cast<uint16_t>(word)));
+        return RealNumber(float16::F16::FromDouble(near) == word ? near
+                                                                 : float16::F16::ToFloat(static_cast<uint16_t>(word)));
       default:
-        return RealNumber(float16::BF16::FromDouble(near) == word ? near : float16::BF16::ToFloat(static_cast<uint16_t>(word)));
+        return RealNumber(
+            float16::BF16::FromDouble(near) == word ? near : float16::BF16::ToFloat(static_cast<uint16_t>(word)));
     }
   }
 
@@ -497,8 +520,8 @@ class Reverse {
     kept_.insert(slot);
   }
 
-  // An op by the contents of its operands. What a map has computed into scratch is not computed again by the pass behind
-  // it: a softmax of an expression needs both to mean the same slot.
+  // An op by the contents of its operands. What a map has computed into scratch is not computed again by the pass
+  // behind it: a softmax of an expression needs both to mean the same slot.
   using Naming = std::vector<uint64_t>;
   std::optional<Naming> NamingOf(const Inst& inst) {
     Naming naming = {static_cast<uint64_t>(inst.op)};
@@ -518,7 +541,8 @@ class Reverse {
     }
     if (inst.regions.count != 0 || inst.results.count != 1) return Refuse(inst, "no generator does this");
     naming_ = NamingOf(inst);
-    if (const auto found = naming_ ? made_.find(*naming_) : made_.end(); found != made_.end() && Unchanged(found->second)) {
+    if (const auto found = naming_ ? made_.find(*naming_) : made_.end();
+        found != made_.end() && Unchanged(found->second)) {
       Define(inst, found->second);
       return {};
     }
@@ -532,7 +556,8 @@ class Reverse {
     }
     if (inst.op == Op::Neg) {  // a * -1, to the bit (rules mul_minus_one, float_mul_minus_one)
       const SlotId source = TRY(InSlot(inst, 0)), place = TRY(PlaceFor(inst));
-      if (!ir::IsFloat(inst.type.scalar) && !ir::IsSigned(inst.type.scalar)) return Refuse(inst, "no generator does this");
+      if (!ir::IsFloat(inst.type.scalar) && !ir::IsSigned(inst.type.scalar))
+        return Refuse(inst, "no generator does this");
       Emit(Generator::Merge, V(MergeVariant::Mul), source, {}, place, IntegerNumber(-1));
       Placed(inst, place);
       return {};
@@ -575,7 +600,8 @@ class Reverse {
         Define(inst, {Kind::Bits, known->slot, known->version, {}, 0, function_.operand(inst, 0).index});
         return true;
       }
-      if (known->kind != Kind::MarkedBits || inst.type != result_.element) return Refuse(inst, "only as part of a mark");
+      if (known->kind != Kind::MarkedBits || inst.type != result_.element)
+        return Refuse(inst, "only as part of a mark");
       return Mark(inst, known->value);
     }
     if (inst.op != Op::Xor) return false;
@@ -612,14 +638,16 @@ class Reverse {
     if (inst.op == Op::Eq) {
       const Known *index = Find(inst, 0), *zero = Find(inst, 1);
       if (index != nullptr && zero != nullptr && index->kind == Kind::Constant) std::swap(index, zero);
-      if (index == nullptr || zero == nullptr || index->kind != Kind::Number || zero->kind != Kind::Constant || zero->word != 0)
+      if (index == nullptr || zero == nullptr || index->kind != Kind::Number || zero->kind != Kind::Constant ||
+          zero->word != 0)
         return false;
       Define(inst, {Kind::IsFirst});
       return true;
     }
     if (inst.op != Op::Select) return false;
     const Known *first = Find(inst, 0), *folded = Find(inst, 1);
-    if (first == nullptr || folded == nullptr || first->kind != Kind::IsFirst || folded->kind != Kind::Folded) return false;
+    if (first == nullptr || folded == nullptr || first->kind != Kind::IsFirst || folded->kind != Kind::Folded)
+      return false;
     const Known head = *folded;
     const SlotId rest = TRY(InSlot(inst, 2));
     SlotId place = TRY(PlaceFor(inst));
@@ -644,7 +672,8 @@ class Reverse {
       Define(inst, {Kind::Power, left->slot, left->version});
       return true;
     }
-    if (inst.op != Op::Div || right == nullptr || left->kind != Kind::Power || right->kind != Kind::PowerSum) return false;
+    if (inst.op != Op::Div || right == nullptr || left->kind != Kind::Power || right->kind != Kind::PowerSum)
+      return false;
     if (right->slot != left->slot || right->version != left->version || !Unchanged(*left)) return false;
     const SlotId source = left->slot, place = TRY(PlaceFor(inst));
     Emit(Generator::Softmax, 0, source, {}, place);
@@ -662,13 +691,13 @@ class Reverse {
   std::map<SlotId, uint64_t> versions_;
   std::map<uint32_t, Known> known_;
   ValueId extent_;
-  size_t top_ = 0;                   // place in the function's body
-  std::vector<ir::InstId> body_;     // of the pass or map in hand
-  size_t at_ = 0;                    // place in it
+  size_t top_ = 0;                // place in the function's body
+  std::vector<ir::InstId> body_;  // of the pass or map in hand
+  size_t at_ = 0;                 // place in it
   std::map<uint32_t, size_t> last_use_;
   bool in_map_ = false;
-  std::optional<Naming> naming_;     // of the op in hand
-  std::map<Naming, Known> made_;     // by maps
+  std::optional<Naming> naming_;  // of the op in hand
+  std::map<Naming, Known> made_;  // by maps
 };
 
 }  // namespace

@@ -10,10 +10,10 @@ namespace {
 
 // Every right side is shorter, or as long and earlier in the order X < Z < S < H letter by letter: rewriting ends.
 constexpr GateRule Rules[] = {
-    {"XX", ""}, {"ZZ", ""}, {"HH", ""}, {"SS", "Z"},  // four of the six; I I = I is that I is the empty word
-    {"SZ", "ZS"},                                     // S S S two ways
-    {"HX", "ZH"},                                     // H X H = Z, times H
-    {"HZ", "XH"},                                     // the same, solved for X
+    {"XX", ""},   {"ZZ", ""}, {"HH", ""}, {"SS", "Z"},  // four of the six; I I = I is that I is the empty word
+    {"SZ", "ZS"},                                       // S S S two ways
+    {"HX", "ZH"},                                       // H X H = Z, times H
+    {"HZ", "XH"},                                       // the same, solved for X
 };
 
 constexpr struct {

@@ -6,8 +6,8 @@
 // text only. In memory mark@c00 is a real mark and copy@c05->c06 a real copy; what holds there too is that two marks of
 // one slot cancel, and optimize/normalize.h does that by proved rules.
 //
-// The equations, completed to a terminating and confluent set of rules (gates.cpp lists it; a test computes its critical
-// pairs): two words are equal if and only if their normal forms are.
+// The equations, completed to a terminating and confluent set of rules (gates.cpp lists it; a test computes its
+// critical pairs): two words are equal if and only if their normal forms are.
 #pragma once
 
 #include <span>

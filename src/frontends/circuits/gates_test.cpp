@@ -19,7 +19,8 @@ std::string Slowly(std::string word, bool from_right) {
   for (;;) {
     std::set<std::pair<size_t, size_t>> places;
     for (size_t r = 0; r < GateRules().size(); ++r)
-      for (size_t at = word.find(GateRules()[r].left); at != std::string::npos; at = word.find(GateRules()[r].left, at + 1))
+      for (size_t at = word.find(GateRules()[r].left); at != std::string::npos;
+           at = word.find(GateRules()[r].left, at + 1))
         places.emplace(at, r);
     if (places.empty()) return word;
     const auto [at, rule] = from_right ? *places.rbegin() : *places.begin();
@@ -50,8 +51,8 @@ TEST(Gates, RulesEndAndAllCriticalPairsJoin) {
 }
 
 TEST(Gates, TheSixEquations) {
-  for (const auto& [a, b] : std::map<std::string, std::string>{
-           {"HH", ""}, {"XX", ""}, {"ZZ", ""}, {"SS", "Z"}, {"HXH", "Z"}, {"", ""}})
+  for (const auto& [a, b] :
+       std::map<std::string, std::string>{{"HH", ""}, {"XX", ""}, {"ZZ", ""}, {"SS", "Z"}, {"HXH", "Z"}, {"", ""}})
     EXPECT_TRUE(SameGates(a, b)) << a;
   EXPECT_EQ(*ReadGates("IXIIX"), "XX");
   EXPECT_FALSE(ReadGates("XY"));
@@ -84,24 +85,24 @@ TEST(Gates, NormalFormsAreUniqueAndComplete) {
 }
 
 TEST(Gates, WhatWasStuckReduces) {
-  EXPECT_EQ(NormalGates(Gates("mark@c00 . mark@c21")), "X");                        // I X
-  EXPECT_EQ(NormalGates(Gates("mark@c21 . mark@c00 . mark@c21")), "");              // X I X
-  EXPECT_EQ(NormalGates(Gates("mark@c07 . mark@c42 . mark@c07")), "");              // S Z S = S S Z = Z Z
-  EXPECT_EQ(NormalGates(Gates("mark@c07 . mark@c07 . mark@c07 . mark@c07")), "");   // S S S S
+  EXPECT_EQ(NormalGates(Gates("mark@c00 . mark@c21")), "X");                       // I X
+  EXPECT_EQ(NormalGates(Gates("mark@c21 . mark@c00 . mark@c21")), "");             // X I X
+  EXPECT_EQ(NormalGates(Gates("mark@c07 . mark@c42 . mark@c07")), "");             // S Z S = S S Z = Z Z
+  EXPECT_EQ(NormalGates(Gates("mark@c07 . mark@c07 . mark@c07 . mark@c07")), "");  // S S S S
   const std::string h = "copy@c05->c06 . mark@c21";
-  EXPECT_EQ(NormalGates(Gates(h + " . " + h + " . " + h)), "H");                    // H H H is H, not I H
+  EXPECT_EQ(NormalGates(Gates(h + " . " + h + " . " + h)), "H");  // H H H is H, not I H
   EXPECT_EQ(NormalGates(Gates(h + " . mark@c21 . " + h)), "Z");
   EXPECT_EQ(PrintGates(NormalGates(Gates(h + " . " + h))), "mark@c00");
   EXPECT_EQ(PrintGates("HZ"), h + " . mark@c42");
 }
 
 TEST(Gates, MatchingIsExact) {
-  EXPECT_EQ(Gates("mark@c21^+1 . mark@c21"), "none");          // the first is a mark of c22
-  EXPECT_EQ(Gates("mark@c20^+1"), "X");                        // and this one of c21
+  EXPECT_EQ(Gates("mark@c21^+1 . mark@c21"), "none");  // the first is a mark of c22
+  EXPECT_EQ(Gates("mark@c20^+1"), "X");                // and this one of c21
   EXPECT_EQ(Gates("R+1@ mark@c21"), "none");
   EXPECT_EQ(Gates("mark@c13~"), "X");
-  EXPECT_EQ(Gates("mark@c21@3"), "none");                      // a page is another slot
-  EXPECT_EQ(Gates("copy@c05->c90 . mark@c21"), "none");        // another destination
+  EXPECT_EQ(Gates("mark@c21@3"), "none");                // a page is another slot
+  EXPECT_EQ(Gates("copy@c05->c90 . mark@c21"), "none");  // another destination
   EXPECT_EQ(Gates("copy@c05->c06"), "none");
   EXPECT_EQ(Gates("copy@c05->c06 . mark@c42"), "none");
   EXPECT_EQ(Gates("mark@c[20..21]"), "none");

@@ -59,7 +59,11 @@ Type BitsTypeOf(Type element) {
 class Lowering {
  public:
   Lowering(const CircuitOptions& options, const Phrase& phrase, std::span<const Step> steps)
-      : options_(options), phrase_(phrase), steps_(steps), element_(options.element), builder_(program_, options.name, {}, {}) {}
+      : options_(options),
+        phrase_(phrase),
+        steps_(steps),
+        element_(options.element),
+        builder_(program_, options.name, {}, {}) {}
 
   Result<ir::Program> Run() {
     TRY_VOID(CheckTypes());
@@ -202,9 +206,8 @@ class Lowering {
     };
     const ValueId all = LoadAll(step.source);
     const ValueId greatest = Reduce(all, ir::ReduceKind::Max);
-    const ValueId powers = builder_.Map(std::span(&all, 1), tensor_, [&](std::span<const ValueId> x) {
-      return ir::Values{shifted(x[0], greatest)};
-    });
+    const ValueId powers = builder_.Map(
+        std::span(&all, 1), tensor_, [&](std::span<const ValueId> x) { return ir::Values{shifted(x[0], greatest)}; });
     const ValueId total = Reduce(powers, ir::ReduceKind::Sum);
     builder_.Parallel(zero_, extent_, [&](ValueId i) {
       const ValueId power = shifted(builder_.Load(buffers_.at(step.source), i), greatest);

@@ -108,7 +108,8 @@ class Parser {
       if (!At(word)) continue;
       place_ += word.size();
       if (word == "nan" && text_[begin] == '-') return Wrong("there is one NaN: 'nan'", where);
-      const double value = word == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+      const double value =
+          word == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
       return RealNumber(text_[begin] == '-' ? -value : value);
     }
     if (!IsDigit(Next())) return Wrong(fmt::format("expected a slot or a number, found {}", Shown()));
@@ -196,7 +197,8 @@ class Parser {
         continue;
       }
       if (depth + 1 > options_.limits.nesting)
-        return Fail(Diag::LimitReached, fmt::format("groups are nested deeper than {}", options_.limits.nesting), Here());
+        return Fail(Diag::LimitReached, fmt::format("groups are nested deeper than {}", options_.limits.nesting),
+                    Here());
       std::vector<Sequence> group = TRY(ReadBranches(depth + 1));
       TRY_VOID(Expect(")", "at the end of a group"));
       if (group.size() == 1) {
@@ -230,8 +232,11 @@ class Parser {
       known = GeneratorName(operation.generator) == word;
     }
     if (!known)
-      return Wrong(fmt::format("'{}' is no generator: mark, copy, swap, merge, split, quote, evaluate, reduce and softmax "
-                               "are", word), operation.location);
+      return Wrong(
+          fmt::format("'{}' is no generator: mark, copy, swap, merge, split, quote, evaluate, reduce and softmax "
+                      "are",
+                      word),
+          operation.location);
     TRY_VOID(ReadVariant(operation, variant));
     TRY_VOID(Expect("@", "after a generator"));
     TRY_VOID(ReadTarget(operation));
@@ -247,14 +252,15 @@ class Parser {
       where = Here();
       variant = ReadWord();
       if (!has_variants) return Wrong(fmt::format("{} has no variants", GeneratorName(generator)), where);
-      if (variant.empty()) return Wrong(fmt::format("expected a variant of {}, found {}", GeneratorName(generator), Shown()));
+      if (variant.empty())
+        return Wrong(fmt::format("expected a variant of {}, found {}", GeneratorName(generator), Shown()));
     }
     if (!has_variants) return {};
     if (variant.empty()) {
       if (generator == Generator::Reduce)
         return Wrong("reduce needs its variant: reduce.sum, reduce.min or reduce.max", where);
-      operation.variant = generator == Generator::Merge ? static_cast<uint8_t>(options_.merge)
-                                                        : static_cast<uint8_t>(options_.split);
+      operation.variant =
+          generator == Generator::Merge ? static_cast<uint8_t>(options_.merge) : static_cast<uint8_t>(options_.split);
       return {};
     }
     const std::optional<uint8_t> found = VariantNamed(generator, variant);
@@ -292,7 +298,8 @@ class Parser {
       case Generator::Quote:
       case Generator::Evaluate: break;
       default:
-        return Wrong(fmt::format("{} takes no range; mark, merge, quote and evaluate do", GeneratorName(operation.generator)));
+        return Wrong(
+            fmt::format("{} takes no range; mark, merge, quote and evaluate do", GeneratorName(operation.generator)));
     }
     place_ += 2;
     Skip();

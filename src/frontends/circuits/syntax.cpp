@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view Generators[] = {"mark",  "copy",     "swap",   "merge",  "split",
                                            "quote", "evaluate", "reduce", "softmax"};
-constexpr std::string_view Merges[] = {"add", "mul", "min", "max", "abs", "exp", "log", "sqrt", "sigmoid", "tanh", "gelu"};
+constexpr std::string_view Merges[] = {"add", "mul",  "min",     "max",  "abs", "exp",
+                                       "log", "sqrt", "sigmoid", "tanh", "gelu"};
 constexpr std::string_view Splits[] = {"sub", "div"};
 constexpr std::string_view Reduces[] = {"sum", "min", "max"};
 

@@ -62,8 +62,8 @@ struct Operation {
 
 struct Sequence;
 struct Term {
-  Operation operation;           // if group is empty
-  std::vector<Sequence> group;   // branches
+  Operation operation;          // if group is empty
+  std::vector<Sequence> group;  // branches
 };
 struct Sequence {
   std::vector<Term> items;
