@@ -84,7 +84,8 @@ ir::ValueId Emitter::Atomic(Expr* e) {
   ir::Type type = ir::Type::Of(element);
   builder_.SetLocation(e->location);
   uint64_t words[] = {row.detail, ir::IsFloat(element)};
-  std::span<const uint64_t> attributes = row.op == Op::AtomicRmw ? std::span<const uint64_t>(words) : std::span<const uint64_t>();
+  std::span<const uint64_t> attributes;
+  if (row.op == Op::AtomicRmw) attributes = words;
   return builder_.Emit(row.op, type, operands, std::span(&type, 1), attributes)[0];
 }
 

@@ -114,9 +114,9 @@ ir::ValueId Emitter::At(Expr* e, Scalar type) {
     case ExprKind::Call:
       return Call(e, type);
     case ExprKind::Cast: {
-      ValueId value = e->args[0]->type.is_weak() && e->args[0]->kind == ExprKind::Literal && MayAssign(e->args[0]->type, e->to)
-                          ? As(e->args[0], e->to)
-                          : Own(e->args[0]);
+      Expr* from = e->args[0];
+      bool is_exact = from->kind == ExprKind::Literal && from->type.is_weak() && MayAssign(from->type, e->to);
+      ValueId value = is_exact ? As(from, e->to) : Own(from);
       builder_.SetLocation(e->location);
       return Convert(value, e->to);
     }

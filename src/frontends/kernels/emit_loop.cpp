@@ -1,5 +1,5 @@
-// `for v in range(start, stop, step)`. A constant positive step is the IR's own `for`; any other counts its trips. A loop
-// that may be left early is a `while` over the trips.
+// `for v in range(start, stop, step)`. A constant positive step is the IR's own `for`; any other counts its trips. A
+// loop that may be left early is a `while` over the trips.
 #include "frontends/kernels/emit.h"
 
 namespace frazil::frontends::kernels {

@@ -1,5 +1,5 @@
-// Types of expressions. Integers meet in the wider one, signs of one width in the next signed width, integers and floats
-// in the float, literals in what they meet.
+// Types of expressions. Integers meet in the wider one, signs of one width in the next signed width, integers and
+// floats in the float, literals in what they meet.
 #include <initializer_list>
 
 #include <fmt/format.h>

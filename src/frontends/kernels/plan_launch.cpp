@@ -80,7 +80,8 @@ class Planner {
   void Compare(Expr* whole, bool holds, BinaryOp op, Expr* left, Expr* right, std::vector<Conjunct>& out) const {
     if (!holds) {
       // Only on integers: a NaN is neither.
-      constexpr BinaryOp Opposite[] = {BinaryOp::Ge, BinaryOp::Gt, BinaryOp::Le, BinaryOp::Lt, BinaryOp::Ne, BinaryOp::Eq};
+      constexpr BinaryOp Opposite[] = {BinaryOp::Ge, BinaryOp::Gt, BinaryOp::Le,
+                                       BinaryOp::Lt, BinaryOp::Ne, BinaryOp::Eq};
       op = Opposite[static_cast<int>(op) - static_cast<int>(BinaryOp::Lt)];
     }
     Conjunct conjunct{whole, holds};

@@ -1,5 +1,5 @@
-// A float atomic is a reduction if its order cannot be seen: one element for all lanes, the old value unused, nobody else
-// looks at the array. Then lanes hand their values over in a variable and emit_reduction.cpp folds them in the defined
+// A float atomic is a reduction if its order cannot be seen: one element for all lanes, the old value unused, nobody
+// else looks at the array. Then lanes hand their values over in a variable and emit_reduction.cpp folds them in the defined
 // tree. A lane that gives several values folds them in its own order first; one that gives none gives what changes
 // nothing (-0 for a sum, NaN for min and max, which drop it).
 #include <algorithm>

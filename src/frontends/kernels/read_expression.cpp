@@ -120,7 +120,8 @@ Expr* Reader::LiteralOf(const JsonNode& node, const JsonNode& value) {
     BadSchema(node, "a literal is a number, true or false");
   } else if (value.text.find_first_of(".eE") != std::string_view::npos) {
     literal.kind = Literal::Float;
-    std::from_chars_result read = std::from_chars(value.text.data(), value.text.data() + value.text.size(), literal.real);
+    const char* end = value.text.data() + value.text.size();
+    std::from_chars_result read = std::from_chars(value.text.data(), end, literal.real);
     // Too large or too small for a double, as in Python: infinity or zero.
     if (read.ec == std::errc::result_out_of_range) literal.real = std::strtod(std::string(value.text).c_str(), nullptr);
   } else if (!ReadInteger(value.text, literal.integer)) {

@@ -79,6 +79,8 @@ class Reader {
   void Shared(const JsonNode& node);
   void FunctionStatement(const JsonNode& node);
   bool ParallelPass(const JsonNode& node);
+  Expr* MapValue(std::string_view operation, Expr* a, Expr* b);
+  Stmt* ReduceEffect(const JsonNode& node, std::string_view operation, uint32_t to, Expr* value);
   Stmt* NewAssign(uint32_t local, Expr* value, Location place);
 
   // Expressions. Never null: after a mistake it is a literal 0.
