@@ -58,7 +58,6 @@ void FindSingle(TilePlan& plan) {
   if (op.kind != Kind::Kernel && op.kind != Kind::StoreRow) return;
   if (stream.rows.size() > SingleOp::MostRows) return;
   SingleOp& single = plan.single;
-  single.is = true;
   single.kernel = op.kernel;
   single.bytes = op.bytes;
   single.copy = MovesOf(op.bytes, plan.level).copy;
@@ -71,7 +70,10 @@ void FindSingle(TilePlan& plan) {
   single.lo = static_cast<int64_t>(entry.cells[plan.direct_lo]);
   single.hi = static_cast<int64_t>(entry.cells[plan.direct_hi]);
   single.most = std::min(stream.many - 1, static_cast<int64_t>(LeastSharedWork / entry.ops[0].cost));
+  // Conditions are looked at in the general way.
+  single.is = plan.disjoint.empty() && plan.at_most.empty();
   for (size_t i = 0; i < 4; ++i) {
+    if (op.in[i].kind != Place::None) single.operands = static_cast<uint8_t>(i + 1);
     if (op.in[i].kind == Place::Row) single.in[i].row = op.in[i].number;
     if (op.in[i].kind != Place::Cell) continue;
     single.in[i].word = plan.word_of_cell[static_cast<size_t>(op.in[i].number)];
@@ -155,13 +157,12 @@ Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& mo
 
 const std::string& LaneByLane(const TilePlan& plan) { return plan.lane_by_lane; }
 
-int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run) {
+int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run) {
   const TilePlan* form = &plan;
   if ((!plan.disjoint.empty() || !plan.at_most.empty()) && !ConditionsHold(plan, arguments)) {
     form = plan.Serial();
     CHECK(form != nullptr);
   }
-  if (form->single.is && RunSingle(form->single, arguments)) return 0;
   if (form->direct) {
     if (const std::optional<int32_t> status = RunDirect(*form, arguments, run)) return *status;
   }

@@ -167,8 +167,8 @@ class Worker {
   Watch* watch_ = nullptr;
 };
 
-// False where more than the one loop is needed: nothing was done then.
-bool RunSingle(const SingleOp& single, const uint64_t* arguments);
+// RunWords where more than one loop is needed (tile.cpp).
+int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run);
 // The direct form: the entry is one stream. Gives nothing where the general form has to look at it.
 std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run);
 // A stream over `lanes` iterations of `whole`, the first of which the cells are about; false if an access may be outside, or there

@@ -160,7 +160,38 @@ bool RunResolved(Places places, embed::CpuLevel level, int64_t lanes, int64_t wh
   return true;
 }
 
+// False where more than the one loop is needed: nothing was done then.
+inline bool RunSingle(const SingleOp& single, const uint64_t* arguments) {
+  const int64_t lo = single.lo_word >= 0 ? static_cast<int64_t>(arguments[single.lo_word]) : single.lo;
+  const int64_t hi = single.hi_word >= 0 ? static_cast<int64_t>(arguments[single.hi_word]) : single.hi;
+  const uint64_t trips = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
+  if (lo < 0 || lo >= hi || trips > static_cast<uint64_t>(single.most)) return false;
+  std::byte* rows[SingleOp::MostRows];
+  for (int i = 0; i < single.row_count; ++i) {
+    const uint64_t* words = arguments + single.rows[i].word;
+    // lo is not negative, so this is the whole check.
+    if (hi > static_cast<int64_t>(words[1])) return false;
+    rows[i] = reinterpret_cast<std::byte*>(words[0]) + lo * single.rows[i].bytes;
+  }
+  std::byte* in[4] = {};
+  for (int i = 0; i < single.operands; ++i) {
+    const SingleOp::Operand& from = single.in[i];
+    const uint64_t* at = from.word >= 0 ? arguments + from.word : from.cell;
+    in[i] = from.row >= 0 ? rows[from.row] : reinterpret_cast<std::byte*>(const_cast<uint64_t*>(at));
+  }
+  if (single.kernel != nullptr)
+    RunKernel(single.kernel, in, rows[single.out], trips);
+  else
+    single.copy(rows[single.out], in[0], trips * single.bytes);
+  return true;
+}
+
 }  // namespace
+
+int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run) {
+  if (plan.single.is && RunSingle(plan.single, arguments)) return 0;
+  return RunGeneral(plan, arguments, results, run);
+}
 
 bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level, uint64_t* cells,
                const BufferRef* buffers, int64_t lanes, int64_t whole, Worker* worker) {
@@ -174,31 +205,6 @@ bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLev
     rows[i] = buffer.data + base * row.bytes;
   }
   return RunResolved({function, stream, rows, cells, nullptr, nullptr, nullptr, 0}, level, lanes, whole, worker);
-}
-
-bool RunSingle(const SingleOp& single, const uint64_t* arguments) {
-  const int64_t lo = single.lo_word >= 0 ? static_cast<int64_t>(arguments[single.lo_word]) : single.lo;
-  const int64_t hi = single.hi_word >= 0 ? static_cast<int64_t>(arguments[single.hi_word]) : single.hi;
-  const uint64_t trips = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
-  if (lo < 0 || lo >= hi || trips > static_cast<uint64_t>(single.most)) return false;
-  std::byte* rows[SingleOp::MostRows];
-  for (int i = 0; i < single.row_count; ++i) {
-    const uint64_t* words = arguments + single.rows[i].word;
-    // lo is not negative, so this is the whole check.
-    if (hi > static_cast<int64_t>(words[1])) return false;
-    rows[i] = reinterpret_cast<std::byte*>(words[0]) + lo * single.rows[i].bytes;
-  }
-  std::byte* in[4];
-  for (int i = 0; i < 4; ++i) {
-    const SingleOp::Operand& from = single.in[i];
-    const uint64_t* at = from.word >= 0 ? arguments + from.word : from.cell;
-    in[i] = from.row >= 0 ? rows[from.row] : reinterpret_cast<std::byte*>(const_cast<uint64_t*>(at));
-  }
-  if (single.kernel != nullptr)
-    RunKernel(single.kernel, in, rows[single.out], trips);
-  else
-    single.copy(rows[single.out], in[0], trips * single.bytes);
-  return true;
 }
 
 std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run) {
