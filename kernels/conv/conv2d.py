@@ -3,8 +3,8 @@ def conv2d(X: DeviceArray[f32], W: DeviceArray[f32], Y: DeviceArray[f32], H_in: 
            dilation_w: u32, groups: u32):
     """2-D convolution (correlation, as in networks) of X [batch, C_in, H_in, W_in] with W [C_out, C_in / groups, K_h,
     K_w] into Y [batch, C_out, H_out, W_out], where H_out = (H_in + 2 pad_h - dilation_h (K_h - 1) - 1) // stride_h + 1
-    and W_out likewise; outside of X there are zeros. The first seven parameters alone would be one channel, stride 1, no
-    padding; the rest stands behind them. Every element is one chain of fused multiply-adds in the order of W.
+    and W_out likewise; outside of X there are zeros. The first seven parameters alone would be one channel, stride 1,
+    no padding; the rest stands behind them. Every element is one chain of fused multiply-adds in the order of W.
 
     One lane per row of the output: it adds one weight times a row of the input after the other, each over exactly the
     elements that lie inside of X, so that no element is tested."""

@@ -103,10 +103,9 @@ Result<void> gemm(In a, In b, Out c, size_t m, size_t n, size_t k, const GemmOpt
   TRY_VOID(Holds("c", c.size(), m, n));
   const bool is_plain = options.alpha == 1 && options.beta == 0 && !options.transpose_a && !options.transpose_b;
   if (is_plain) return StandardCall("matmul").Add(a).Add(b).Add(c).Add(m).Add(n).Add(k).Run();
-  return StandardCall("gemm")
+  return StandardCall(options.transpose_b ? "gemm_bt" : "gemm_b")
       .Add(a).Add(b).Add(c).Add(c).Add(m).Add(n).Add(k)
-      .Add(options.alpha).Add(options.beta)
-      .Add(static_cast<size_t>(options.transpose_a)).Add(static_cast<size_t>(options.transpose_b))
+      .Add(options.alpha).Add(options.beta).Add(static_cast<size_t>(options.transpose_a))
       .Run();
 }
 

@@ -129,6 +129,14 @@ TEST_P(Ops, Matrices) {
   options.alpha = 2;
   EXPECT_EQ(Binary([&](In x, In y, Out z) { return linalg::gemm(x, y, z, 2, 2, 2, options); }, a, b),
             (Floats{52, 60, 76, 88}));
+  options = {};
+  options.transpose_b = true;
+  options.beta = 3;
+  EXPECT_EQ(Binary([&](In x, In y, Out z) -> Result<void> {
+              TRY_VOID(memory::fill(z, 10));
+              return linalg::gemm(x, y, z, 2, 2, 2, options);
+            }, a, b),
+            (Floats{47, 53, 69, 83}));
   EXPECT_EQ(Binary([](In x, In y, Out z) { return linalg::matvec(x, y, z, 2, 2); }, a, b), (Floats{17, 39, 0, 0}));
 }
 

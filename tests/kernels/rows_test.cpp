@@ -164,6 +164,10 @@ TEST_P(Matrices, Gemm) {
                      (trans_b ? b[column * k + p] : b[p * n + column]);
           return 1.5 * total + (beta == 0 ? 0 : static_cast<double>(beta) * c[i]);
         }, 0, 2e-5, "gemm");
+        Call chosen(KernelNamed(trans_b ? "gemm_bt" : "gemm_b"));
+        chosen.In(a).In(b).In(c).Out<float>(m * n).N(m).N(n).N(k).Scalar(1.5f).Scalar(beta).Scalar(trans_a);
+        ASSERT_TRUE(chosen.RunEverywhere(small));
+        EXPECT_EQ(chosen.after()[3], call.after()[3]) << "the same bits";
       }
     }
   }
