@@ -21,10 +21,6 @@ constexpr std::string_view Launched[] = {"config.grid.x * config.block.x", "conf
 constexpr uint64_t MostOf[] = {INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX,
                                0, 0, 0, 0, 0, INT64_MAX};
 
-bool IsSigned(embed::ScalarKind scalar) {
-  return scalar <= embed::ScalarKind::I64 || scalar == embed::ScalarKind::Index;
-}
-
 bool NeedsConfig(const BuiltKernel& kernel) { return std::ranges::any_of(kernel.params, &Param::is_launch); }
 
 bool IsShown(const Param& param, const FunctionForm& form) {
@@ -75,17 +71,26 @@ std::vector<std::string> Words(const BuiltKernel& kernel, const FunctionForm& fo
   return words;
 }
 
+// What a function tests: numbers that are 0 where all is well, and numbers that are negative where it is not, which cost
+// an instruction less each. No address and no length has the sign bit.
+struct TestList {
+  std::vector<std::string> zeros;
+  std::vector<std::string> signs;
+};
+
+// The number of iterations from which on threads may share a launch, where one word says it; 0: it takes a sum.
+uint64_t ForkTrips(const BuiltKernel& kernel) {
+  if (!kernel.report.in_pieces || kernel.work.size() != 1 || kernel.work[0].factors[1] != embed::NoFactor) return 0;
+  return std::max<uint64_t>(1, embed::ForkPicoseconds / std::max(1u, kernel.work[0].picoseconds));
+}
+
 // Launches above this many iterations, or picoseconds, may be shared by threads.
-std::string ForkTest(const BuiltKernel& kernel) {
-  if (!kernel.report.in_pieces) return {};
+void AddForkTest(const BuiltKernel& kernel, TestList& tests) {
+  if (!kernel.report.in_pieces) return;
   const auto& work = kernel.work;
-  const auto factors = [](const embed::WorkTerm& term) {
-    return std::ranges::count_if(term.factors, [](uint8_t f) { return f != embed::NoFactor; });
-  };
-  if (work.empty()) return {};
-  if (work.size() == 1 && factors(work[0]) == 1)
-    return fmt::format("frz_w{} >= {}u", work[0].factors[0],
-                       std::max<uint64_t>(1, embed::ForkPicoseconds / std::max(1u, work[0].picoseconds)));
+  if (work.empty()) return;
+  if (const uint64_t trips = ForkTrips(kernel); trips != 0)
+    return tests.signs.push_back(fmt::format("({}u - frz_w{})", trips - 1, work[0].factors[0]));
   std::vector<std::string> terms;
   for (const embed::WorkTerm& term : work) {
     std::string text = fmt::format("{}.0", term.picoseconds);
@@ -94,7 +99,8 @@ std::string ForkTest(const BuiltKernel& kernel) {
         text += fmt::format(" * static_cast<double>(static_cast<int64_t>(frz_w{}))", factor);
     terms.push_back(std::move(text));
   }
-  return fmt::format("{} >= static_cast<double>(frazil::embed::ForkPicoseconds)", fmt::join(terms, " + "));
+  tests.zeros.push_back(fmt::format("frazil::embed::Is({} >= static_cast<double>(frazil::embed::ForkPicoseconds))",
+                                    fmt::join(terms, " + ")));
 }
 
 // Buffers whose lengths are the same wherever the other tests hold: those of one extent, in the form that derives it.
@@ -112,39 +118,38 @@ std::string BytesText(const BuiltKernel& kernel, const FunctionForm& form, size_
   return fmt::format("frz_w{} * {}", WordOfParam(kernel, leader) + 1, bytes);
 }
 
-std::vector<std::string> BufferTests(const BuiltKernel& kernel, const FunctionForm& form) {
-  std::vector<std::string> tests;
+void AddBufferTests(const BuiltKernel& kernel, const FunctionForm& form, TestList& tests) {
   std::map<uint32_t, std::vector<std::string>> addresses;  // by element size
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const Param& param = kernel.params[i];
     if (!param.is_buffer()) continue;
     const uint32_t word = WordOfParam(kernel, i);
     addresses[ElementBytes(param.scalar)].push_back(fmt::format("frz_w{}", word));
-    tests.push_back(fmt::format("frazil::embed::Is(frz_w{} == 0)", word));
+    tests.signs.push_back(fmt::format("(frz_w{} - 1)", word));
     for (size_t j = 0; j < i; ++j) {
       const Param& other = kernel.params[j];
       const bool both_read = param.access == embed::Access::In && other.access == embed::Access::In;
       if (!other.is_buffer() || both_read) continue;
-      tests.push_back(fmt::format("frazil::embed::IsNear(frz_w{}, {}, frz_w{}, {}, {})",
+      tests.zeros.push_back(fmt::format("frazil::embed::IsNear(frz_w{}, {}, frz_w{}, {}, {})",
                                   WordOfParam(kernel, j), BytesText(kernel, form, j), word,
                                   BytesText(kernel, form, i), param.scalar == other.scalar));
     }
   }
   for (const auto& [bytes, words] : addresses)
-    if (bytes > 1) tests.push_back(fmt::format("(({}) & {}u)", fmt::join(words, " | "), bytes - 1));
-  return tests;
+    if (bytes > 1) tests.zeros.push_back(fmt::format("(({}) & {}u)", fmt::join(words, " | "), bytes - 1));
 }
 
-std::vector<std::string> ExtentTests(const BuiltKernel& kernel, const FunctionForm& form) {
-  std::vector<std::string> tests;
+void AddExtentTests(const BuiltKernel& kernel, const FunctionForm& form, TestList& tests) {
   const auto length = [&](size_t buffer) { return fmt::format("frz_w{}", WordOfParam(kernel, buffer) + 1); };
   if (form.derived) {
     for (const embed::PairData& pair : kernel.lengths) {
       const size_t first = LengthOf(kernel, pair.first);
-      if (first != pair.second) tests.push_back(fmt::format("({} ^ {})", length(first), length(pair.second)));
+      if (first != pair.second) tests.zeros.push_back(fmt::format("({} ^ {})", length(first), length(pair.second)));
       const uint64_t most = MostOf[static_cast<size_t>(kernel.params[pair.first].scalar)];
-      if (first == pair.second && most < INT64_MAX)
-        tests.push_back(fmt::format("frazil::embed::Is({} > {}u)", length(first), most));
+      const uint64_t fork = ForkTrips(kernel);
+      const bool forks_before = fork != 0 && fork <= most && kernel.work[0].factors[0] == WordOfParam(kernel, pair.first);
+      if (first == pair.second && most < INT64_MAX && !forks_before)
+        tests.signs.push_back(fmt::format("({}u - {})", most, length(first)));
     }
   }
   for (const embed::PairData& pair : kernel.covers) {
@@ -153,24 +158,24 @@ std::vector<std::string> ExtentTests(const BuiltKernel& kernel, const FunctionFo
     });
     if (same) continue;
     const std::string extent = fmt::format("frz_w{}", WordOfParam(kernel, pair.first));
-    if (IsSigned(kernel.params[pair.first].scalar)) {
-      tests.push_back(fmt::format("frazil::embed::Is(static_cast<int64_t>({}) > static_cast<int64_t>({}))", extent,
-                                  length(pair.second)));
+    // Only an unsigned word of 64 bits can be so large that the difference looks positive.
+    if (kernel.params[pair.first].scalar == embed::ScalarKind::U64) {
+      tests.zeros.push_back(fmt::format("frazil::embed::Is({} > {})", extent, length(pair.second)));
     } else {
-      tests.push_back(fmt::format("frazil::embed::Is({} > {})", extent, length(pair.second)));
+      tests.signs.push_back(fmt::format("({} - {})", length(pair.second), extent));
     }
   }
-  return tests;
 }
 
-std::vector<std::string> Tests(const BuiltKernel& kernel, const FunctionForm& form, bool uses_run) {
-  std::vector<std::string> tests = {"frazil::embed::Is(frz_entry == nullptr)"};
-  if (uses_run) tests.emplace_back("frazil::embed::Is(frz_run == nullptr)");
-  for (auto& test : BufferTests(kernel, form)) tests.push_back(std::move(test));
-  for (auto& test : ExtentTests(kernel, form)) tests.push_back(std::move(test));
-  if (const std::string fork = ForkTest(kernel); !fork.empty())
-    tests.push_back(fmt::format("frazil::embed::Is({})", fork));
-  return tests;
+std::string Tests(const BuiltKernel& kernel, const FunctionForm& form, bool uses_run) {
+  TestList tests;
+  tests.signs.emplace_back("(reinterpret_cast<uint64_t>(frz_entry) - 1)");
+  if (uses_run) tests.signs.emplace_back("(reinterpret_cast<uint64_t>(frz_run) - 1)");
+  AddBufferTests(kernel, form, tests);
+  AddExtentTests(kernel, form, tests);
+  AddForkTest(kernel, tests);
+  tests.zeros.push_back(fmt::format("(({}) >> 63)", fmt::join(tests.signs, " | ")));
+  return fmt::to_string(fmt::join(tests.zeros, " |\n      "));
 }
 
 std::string Answered(const BuiltKernel& kernel, std::string_view status) {
@@ -190,7 +195,7 @@ std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
   std::string text = fmt::format(
       "  const frazil::embed::NativeEntry frz_entry = frz_detail::{}_entry.load(std::memory_order_relaxed);\n", name);
   if (uses_run) text += "  frazil::embed::NativeRun* const frz_run = frazil::embed::thread_run;\n";
-  text += fmt::format("  const uint64_t frz_unusual =\n      {};\n", fmt::join(Tests(kernel, form, uses_run), " |\n      "));
+  text += fmt::format("  const uint64_t frz_unusual =\n      {};\n", Tests(kernel, form, uses_run));
   text += fmt::format("  if (frz_unusual != 0) [[unlikely]] {{\n    const frazil::embed::Status frz_status =\n"
                       "        frz_detail::{}_unusual(frz_words, {}, frazil::embed::Extents::{});\n    {}\n  }}\n",
                       name, results, form.derived ? "Derived" : "Given", Answered(kernel, "frz_status"));
