@@ -64,7 +64,7 @@ THIRD_PARTY = {
 
 # C and POSIX headers; C++ headers have no suffix and are always allowed.
 SYSTEM_HEADERS = {
-    "cpuid.h", "dirent.h", "dlfcn.h", "elf.h", "errno.h", "fcntl.h", "fenv.h", "immintrin.h", "math.h", "netdb.h",
+    "cpuid.h", "dirent.h", "dlfcn.h", "elf.h", "errno.h", "fcntl.h", "fenv.h", "immintrin.h", "link.h", "math.h", "netdb.h",
     "poll.h", "pthread.h", "sched.h", "signal.h", "spawn.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h",
     "time.h", "unistd.h",
 }

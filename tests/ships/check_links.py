@@ -13,9 +13,9 @@ import sys
 ALLOWED_LIBRARIES = re.compile(r"^(linux-vdso|ld-linux-x86-64|lib(stdc\+\+|m|gcc_s|c|dl|pthread|rt|fmt))\.so")
 COMPILER = re.compile(r"\bllvm::|\bLLVM[A-Z]|\bZ3_|\bz3::")
 FOLDERS = {
-    "embed": {"base"},
-    "rt": {"base", "ir", "exec", "profile", "verify", "store", "dispatch"},
-    "frazil": {"base", "ir", "exec", "profile", "verify", "store", "dispatch", "optimize", "engine", "frontends",
+    "embed": {"base", "embed"},
+    "rt": {"base", "embed", "ir", "exec", "profile", "verify", "store", "dispatch"},
+    "frazil": {"base", "embed", "ir", "exec", "profile", "verify", "store", "dispatch", "optimize", "engine", "frontends",
                "targets"},
 }
 ALL_FOLDERS = FOLDERS["frazil"]
