@@ -58,10 +58,11 @@ struct Call {
   }
 };
 
-void Judge(const std::string& figure, double amount, const char* unit, double ours_s, const char* peer, double peer_s,
-           double goal) {
+void Judge(const std::string& figure, double amount, const char* unit, double ours_s,
+           const char* peer, double peer_s, double goal) {
   const double ours = amount / ours_s, theirs = amount / peer_s;
-  Report({Area, figure, ours, unit, peer, theirs, fmt::format(">= {}x", goal), ours >= goal * theirs});
+  Report(
+      {Area, figure, ours, unit, peer, theirs, fmt::format(">= {}x", goal), ours >= goal * theirs});
 }
 
 constexpr std::string_view TwoIn = "%x: in buffer<f32>, %y: in buffer<f32>, %z: buffer<f32>";
@@ -80,18 +81,24 @@ FRAZIL_FIGURE(kernel_streams) {
     bool scalar;
   };
   const Case cases[] = {
-      {"add", MapText(TwoIn, "    %a = load %x, %i : f32\n    %b = load %y, %i : f32\n    %r = add %a, %b : f32\n"
-                             "    store %z, %i, %r : f32\n"),
-       3, [&] { peer::PlainAdd(n, x.data(), y.data(), z.data()); }, [&] { peer::StreamAdd(n, x.data(), y.data(), z.data()); },
-       false},
-      {"triad", MapText("%f: f32, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffer<f32>",
-                        "    %a = load %x, %i : f32\n    %b = load %y, %i : f32\n    %m = mul %f, %b : f32\n"
-                        "    %r = add %a, %m : f32\n    store %z, %i, %r : f32\n"),
+      {"add",
+       MapText(TwoIn,
+               "    %a = load %x, %i : f32\n    %b = load %y, %i : f32\n    %r = add %a, %b : f32\n"
+               "    store %z, %i, %r : f32\n"),
+       3, [&] { peer::PlainAdd(n, x.data(), y.data(), z.data()); },
+       [&] { peer::StreamAdd(n, x.data(), y.data(), z.data()); }, false},
+      {"triad",
+       MapText("%f: f32, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffer<f32>",
+               "    %a = load %x, %i : f32\n    %b = load %y, %i : f32\n    %m = mul %f, %b : f32\n"
+               "    %r = add %a, %m : f32\n    store %z, %i, %r : f32\n"),
        3, [&] { peer::PlainTriad(n, 3.0f, x.data(), y.data(), z.data()); },
        [&] { peer::StreamTriad(n, 3.0f, x.data(), y.data(), z.data()); }, true},
-      {"relu", MapText(OneIn, "    %a = load %x, %i : f32\n    %o = const 0 : f32\n    %c = lt %a, %o : f32\n"
-                              "    %r = select %c, %o, %a : f32\n    store %y, %i, %r : f32\n"),
-       2, [&] { peer::PlainRelu(n, x.data(), z.data()); }, [&] { peer::StreamRelu(n, x.data(), z.data()); }, false},
+      {"relu",
+       MapText(OneIn,
+               "    %a = load %x, %i : f32\n    %o = const 0 : f32\n    %c = lt %a, %o : f32\n"
+               "    %r = select %c, %o, %a : f32\n    store %y, %i, %r : f32\n"),
+       2, [&] { peer::PlainRelu(n, x.data(), z.data()); },
+       [&] { peer::StreamRelu(n, x.data(), z.data()); }, false},
   };
   for (const Case& test : cases) {
     Call call{CompileText(test.text)};
@@ -101,33 +108,39 @@ FRAZIL_FIGURE(kernel_streams) {
     call.Add(z).Add(uint64_t{n});
     auto times = InterleaveCpu({[&] { call(); }, test.plain, test.stream}, 9, 0.02);
     const double bytes = 4.0 * test.buffers * static_cast<double>(n) * 1e-9;
-    Judge(fmt::format("{}, 2^25 elements", test.name), bytes, "GB/s", times[0].min_s, Clang, times[1].min_s, 1.2);
-    Judge(fmt::format("{}, 2^25 elements", test.name), bytes, "GB/s", times[0].min_s, "STREAM, stores past the caches",
-          times[2].min_s, 0.95);
+    Judge(fmt::format("{}, 2^25 elements", test.name), bytes, "GB/s", times[0].min_s, Clang,
+          times[1].min_s, 1.2);
+    Judge(fmt::format("{}, 2^25 elements", test.name), bytes, "GB/s", times[0].min_s,
+          "STREAM, stores past the caches", times[2].min_s, 0.95);
   }
 }
 
 FRAZIL_FIGURE(kernel_math) {
   const size_t n = 16384;
   Floats x(n), y(n);
-  for (size_t i = 0; i < n; ++i) x.data()[i] = static_cast<float>(i * 7919 % n) * (12.0f / n) - 6.0f;
+  for (size_t i = 0; i < n; ++i)
+    x.data()[i] = static_cast<float>(i * 7919 % n) * (12.0f / n) - 6.0f;
   struct Case {
     const char* op;
     void (*peer)(size_t, const float*, float*);
     double goal;
   };
-  for (const Case& test : {Case{"exp", peer::Exp, 0.6}, Case{"sigmoid", peer::Sigmoid, 0.6}, Case{"tanh", peer::Tanh, 0.6},
-                           Case{"gelu", peer::Gelu, 0.6}, Case{"exp.fast", peer::Exp, 1.0},
-                           Case{"sigmoid.fast", peer::Sigmoid, 1.0}, Case{"tanh.fast", peer::Tanh, 1.0},
-                           Case{"log.fast", peer::Log, 1.0}}) {
-    Call call{CompileText(MapText(OneIn, fmt::format("    %a = load %x, %i : f32\n    %r = {} %a : f32\n"
-                                                     "    store %y, %i, %r : f32\n", test.op)))};
+  for (const Case& test :
+       {Case{"exp", peer::Exp, 0.6}, Case{"sigmoid", peer::Sigmoid, 0.6},
+        Case{"tanh", peer::Tanh, 0.6}, Case{"gelu", peer::Gelu, 0.6},
+        Case{"exp.fast", peer::Exp, 1.0}, Case{"sigmoid.fast", peer::Sigmoid, 1.0},
+        Case{"tanh.fast", peer::Tanh, 1.0}, Case{"log.fast", peer::Log, 1.0}}) {
+    Call call{
+        CompileText(MapText(OneIn, fmt::format("    %a = load %x, %i : f32\n    %r = {} %a : f32\n"
+                                               "    store %y, %i, %r : f32\n",
+                                               test.op)))};
     if (test.peer == peer::Log)
       for (size_t i = 0; i < n; ++i) x.data()[i] = std::fabs(x.data()[i]) + 1e-3f;
     call.Add(x).Add(y).Add(uint64_t{n});
-    auto times = InterleaveCpu({[&] { call(); }, [&] { test.peer(n, x.data(), y.data()); }}, 15, 0.004);
-    Judge(fmt::format("{}, f32", test.op), static_cast<double>(n) * 1e-9, "G elements/s", times[0].min_s, Mvec,
-          times[1].min_s, test.goal);
+    auto times =
+        InterleaveCpu({[&] { call(); }, [&] { test.peer(n, x.data(), y.data()); }}, 15, 0.004);
+    Judge(fmt::format("{}, f32", test.op), static_cast<double>(n) * 1e-9, "G elements/s",
+          times[0].min_s, Mvec, times[1].min_s, test.goal);
   }
 }
 
@@ -224,14 +237,16 @@ class DnnlRows {
  public:
   DnnlRows(int64_t rows, int64_t columns)
       : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), rows_(rows), columns_(columns) {
-    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"))) set(1);
+    if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads")))
+      set(1);
   }
 
   void Softmax(Floats& x, Floats& y) {
     auto plain = Plain();
     dnnl::softmax_forward::desc desc(dnnl::prop_kind::forward_inference, plain, 1);
     primitive_ = dnnl::softmax_forward(dnnl::softmax_forward::primitive_desc(desc, engine_));
-    arguments_ = {{DNNL_ARG_SRC, {plain, engine_, x.data()}}, {DNNL_ARG_DST, {plain, engine_, y.data()}}};
+    arguments_ = {{DNNL_ARG_SRC, {plain, engine_, x.data()}},
+                  {DNNL_ARG_DST, {plain, engine_, y.data()}}};
   }
 
   void LayerNorm(Floats& x, Floats& scale, Floats& bias, Floats& y) {
@@ -240,7 +255,8 @@ class DnnlRows {
     dnnl::layer_normalization_forward::desc desc(
         dnnl::prop_kind::forward_inference, plain, 1e-5f,
         dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift);
-    primitive_ = dnnl::layer_normalization_forward(dnnl::layer_normalization_forward::primitive_desc(desc, engine_));
+    primitive_ = dnnl::layer_normalization_forward(
+        dnnl::layer_normalization_forward::primitive_desc(desc, engine_));
     arguments_ = {{DNNL_ARG_SRC, {plain, engine_, x.data()}},
                   {DNNL_ARG_DST, {plain, engine_, y.data()}},
                   {DNNL_ARG_SCALE, {line, engine_, scale.data()}},
@@ -266,7 +282,8 @@ class DnnlRows {
 
 std::string With(std::string_view text, std::string_view name, std::string_view value) {
   std::string result(text);
-  for (size_t at = result.find(name); at != std::string::npos; at = result.find(name)) result.replace(at, name.size(), value);
+  for (size_t at = result.find(name); at != std::string::npos; at = result.find(name))
+    result.replace(at, name.size(), value);
   return result;
 }
 
@@ -280,11 +297,15 @@ constexpr Rows RowSizes[] = {{256, 64}, {128, 768}, {64, 4096}};
 FRAZIL_FIGURE(kernel_softmax) {
   for (auto [rows, columns] : RowSizes) {
     Floats x(rows * columns), y(rows * columns);
-    for (size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i * 7919 % 4096) * 0.003f - 6.0f;
-    Call ours{CompileText(With(SoftmaxText, "EXP", "exp"))}, fast{CompileText(With(SoftmaxText, "EXP", "exp.fast"))};
-    for (Call* call : {&ours, &fast}) call->Add(x).Add(y).Add(uint64_t{rows}).Add(uint64_t{columns});
-    std::vector<std::function<void()>> functions = {[&] { ours(); }, [&] { fast(); },
-                                                    [&] { peer::Softmax(rows, columns, x.data(), y.data()); }};
+    for (size_t i = 0; i < x.size(); ++i)
+      x.data()[i] = static_cast<float>(i * 7919 % 4096) * 0.003f - 6.0f;
+    Call ours{CompileText(With(SoftmaxText, "EXP", "exp"))},
+        fast{CompileText(With(SoftmaxText, "EXP", "exp.fast"))};
+    for (Call* call : {&ours, &fast})
+      call->Add(x).Add(y).Add(uint64_t{rows}).Add(uint64_t{columns});
+    std::vector<std::function<void()>> functions = {
+        [&] { ours(); }, [&] { fast(); },
+        [&] { peer::Softmax(rows, columns, x.data(), y.data()); }};
 #ifdef FRAZIL_HAS_DNNL
     DnnlRows dnnl(static_cast<int64_t>(rows), static_cast<int64_t>(columns));
     dnnl.Softmax(x, y);
@@ -294,21 +315,26 @@ FRAZIL_FIGURE(kernel_softmax) {
     const double amount = static_cast<double>(rows * columns) * 1e-9;
     const std::string size = fmt::format("{} x {}", rows, columns);
     Judge("softmax, " + size, amount, "G elements/s", times[0].min_s, Mvec, times[2].min_s, 1.0);
-    Judge("softmax with exp.fast, " + size, amount, "G elements/s", times[1].min_s, Mvec, times[2].min_s, 1.0);
+    Judge("softmax with exp.fast, " + size, amount, "G elements/s", times[1].min_s, Mvec,
+          times[2].min_s, 1.0);
     if (times.size() < 4) continue;
-    Judge("softmax, " + size, amount, "G elements/s", times[0].min_s, "oneDNN", times[3].min_s, 1.0);
-    Judge("softmax with exp.fast, " + size, amount, "G elements/s", times[1].min_s, "oneDNN", times[3].min_s, 1.0);
+    Judge("softmax, " + size, amount, "G elements/s", times[0].min_s, "oneDNN", times[3].min_s,
+          1.0);
+    Judge("softmax with exp.fast, " + size, amount, "G elements/s", times[1].min_s, "oneDNN",
+          times[3].min_s, 1.0);
   }
 }
 
 FRAZIL_FIGURE(kernel_layer_norm) {
   for (auto [rows, columns] : RowSizes) {
     Floats x(rows * columns), y(rows * columns), scale(columns), bias(columns);
-    for (size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i * 7919 % 4096) * 0.003f - 6.0f;
+    for (size_t i = 0; i < x.size(); ++i)
+      x.data()[i] = static_cast<float>(i * 7919 % 4096) * 0.003f - 6.0f;
     Call ours{CompileText(std::string(LayerNormText))};
     ours.Add(x).Add(scale).Add(bias).Add(y).Add(uint64_t{rows}).Add(uint64_t{columns}).Add(1e-5f);
     std::vector<std::function<void()>> functions = {
-        [&] { ours(); }, [&] { peer::LayerNorm(rows, columns, x.data(), scale.data(), bias.data(), y.data()); }};
+        [&] { ours(); },
+        [&] { peer::LayerNorm(rows, columns, x.data(), scale.data(), bias.data(), y.data()); }};
 #ifdef FRAZIL_HAS_DNNL
     DnnlRows dnnl(static_cast<int64_t>(rows), static_cast<int64_t>(columns));
     dnnl.LayerNorm(x, scale, bias, y);
@@ -317,9 +343,11 @@ FRAZIL_FIGURE(kernel_layer_norm) {
     auto times = InterleaveCpu(functions, 15, 0.004);
     const double amount = static_cast<double>(rows * columns) * 1e-9;
     const std::string size = fmt::format("{} x {}", rows, columns);
-    Judge("layer_norm, " + size, amount, "G elements/s", times[0].min_s, "clang omp simd", times[1].min_s, 1.0);
+    Judge("layer_norm, " + size, amount, "G elements/s", times[0].min_s, "clang omp simd",
+          times[1].min_s, 1.0);
     if (times.size() == 3)
-      Judge("layer_norm, " + size, amount, "G elements/s", times[0].min_s, "oneDNN", times[2].min_s, 1.0);
+      Judge("layer_norm, " + size, amount, "G elements/s", times[0].min_s, "oneDNN", times[2].min_s,
+            1.0);
   }
 }
 
@@ -374,36 +402,52 @@ func @mandelbrot(%out: buffer<i32>, %width: u32, %height: u32, %most: i32, %sx: 
 std::string BlackScholesText() {
   auto distribution = [](std::string_view d, std::string_view n) {
     return fmt::format(
-        "    %{1}a = abs {0} : f32\n    %{1}b = mul %{1}a, %q : f32\n    %{1}c = add %{1}b, %one : f32\n"
-        "    %{1}k = div %one, %{1}c : f32\n    %{1}p4 = mul %{1}k, %k5 : f32\n    %{1}p5 = add %{1}p4, %k4 : f32\n"
-        "    %{1}p6 = mul %{1}k, %{1}p5 : f32\n    %{1}p7 = add %{1}p6, %k3 : f32\n    %{1}p8 = mul %{1}k, %{1}p7 : f32\n"
-        "    %{1}p9 = add %{1}p8, %k2 : f32\n    %{1}pa = mul %{1}k, %{1}p9 : f32\n    %{1}pb = add %{1}pa, %k1 : f32\n"
-        "    %{1}pc = mul %{1}k, %{1}pb : f32\n    %{1}s = mul {0}, {0} : f32\n    %{1}t = mul %{1}s, %half.n : f32\n"
-        "    %{1}e = exp.fast %{1}t : f32\n    %{1}f = mul %{1}e, %norm : f32\n    %{1}tail = mul %{1}f, %{1}pc : f32\n"
+        "    %{1}a = abs {0} : f32\n    %{1}b = mul %{1}a, %q : f32\n    %{1}c = add %{1}b, %one : "
+        "f32\n"
+        "    %{1}k = div %one, %{1}c : f32\n    %{1}p4 = mul %{1}k, %k5 : f32\n    %{1}p5 = add "
+        "%{1}p4, %k4 : f32\n"
+        "    %{1}p6 = mul %{1}k, %{1}p5 : f32\n    %{1}p7 = add %{1}p6, %k3 : f32\n    %{1}p8 = "
+        "mul %{1}k, %{1}p7 : f32\n"
+        "    %{1}p9 = add %{1}p8, %k2 : f32\n    %{1}pa = mul %{1}k, %{1}p9 : f32\n    %{1}pb = "
+        "add %{1}pa, %k1 : f32\n"
+        "    %{1}pc = mul %{1}k, %{1}pb : f32\n    %{1}s = mul {0}, {0} : f32\n    %{1}t = mul "
+        "%{1}s, %half.n : f32\n"
+        "    %{1}e = exp.fast %{1}t : f32\n    %{1}f = mul %{1}e, %norm : f32\n    %{1}tail = mul "
+        "%{1}f, %{1}pc : f32\n"
         "    %{1}up = gt {0}, %none : f32\n    %{1}less = sub %one, %{1}tail : f32\n"
         "    %{1} = select %{1}up, %{1}less, %{1}tail : f32\n",
         d, n);
   };
   std::string body =
-      "    %s = load %spot, %i : f32\n    %k = load %strike, %i : f32\n    %t = load %years, %i : f32\n"
-      "    %root = sqrt %t : f32\n    %vr = mul %volatility, %root : f32\n    %sk = div %s, %k : f32\n"
+      "    %s = load %spot, %i : f32\n    %k = load %strike, %i : f32\n    %t = load %years, %i : "
+      "f32\n"
+      "    %root = sqrt %t : f32\n    %vr = mul %volatility, %root : f32\n    %sk = div %s, %k : "
+      "f32\n"
       "    %l = log.fast %sk : f32\n    %dt = mul %drift, %t : f32\n    %ln = add %l, %dt : f32\n"
       "    %d1 = div %ln, %vr : f32\n    %d2 = sub %d1, %vr : f32\n";
   body += distribution("%d1", "u") + distribution("%d2", "v");
   body +=
-      "    %rt = mul %rate.n, %t : f32\n    %er = exp.fast %rt : f32\n    %disc = mul %k, %er : f32\n"
+      "    %rt = mul %rate.n, %t : f32\n    %er = exp.fast %rt : f32\n    %disc = mul %k, %er : "
+      "f32\n"
       "    %c1 = mul %s, %u : f32\n    %c2 = mul %disc, %v : f32\n    %c = sub %c1, %c2 : f32\n"
       "    store %call, %i, %c : f32\n    %mv = sub %one, %v : f32\n    %mu = sub %one, %u : f32\n"
       "    %p1 = mul %disc, %mv : f32\n    %p2 = mul %s, %mu : f32\n    %p = sub %p1, %p2 : f32\n"
       "    store %put, %i, %p : f32\n";
   return fmt::format(
-      "frz 1\nfunc @black_scholes(%spot: in buffer<f32>, %strike: in buffer<f32>, %years: in buffer<f32>, %rate: f32, "
-      "%volatility: f32, %call: buffer<f32>, %put: buffer<f32>, %n: u32) {{\n  %zero = const 0 : index\n"
-      "  %end = cast %n : index\n  %none = const 0 : f32\n  %one = const 1 : f32\n  %half = const 0.5 : f32\n"
-      "  %half.n = const -0.5 : f32\n  %q = const 0.2316419 : f32\n  %norm = const 0.39894228 : f32\n"
-      "  %k1 = const 0.31938153 : f32\n  %k2 = const -0.356563782 : f32\n  %k3 = const 1.781477937 : f32\n"
-      "  %k4 = const -1.821255978 : f32\n  %k5 = const 1.330274429 : f32\n  %v0 = mul %half, %volatility : f32\n"
-      "  %v1 = mul %v0, %volatility : f32\n  %drift = add %rate, %v1 : f32\n  %rate.n = neg %rate : f32\n"
+      "frz 1\nfunc @black_scholes(%spot: in buffer<f32>, %strike: in buffer<f32>, %years: in "
+      "buffer<f32>, %rate: f32, "
+      "%volatility: f32, %call: buffer<f32>, %put: buffer<f32>, %n: u32) {{\n  %zero = const 0 : "
+      "index\n"
+      "  %end = cast %n : index\n  %none = const 0 : f32\n  %one = const 1 : f32\n  %half = const "
+      "0.5 : f32\n"
+      "  %half.n = const -0.5 : f32\n  %q = const 0.2316419 : f32\n  %norm = const 0.39894228 : "
+      "f32\n"
+      "  %k1 = const 0.31938153 : f32\n  %k2 = const -0.356563782 : f32\n  %k3 = const 1.781477937 "
+      ": f32\n"
+      "  %k4 = const -1.821255978 : f32\n  %k5 = const 1.330274429 : f32\n  %v0 = mul %half, "
+      "%volatility : f32\n"
+      "  %v1 = mul %v0, %volatility : f32\n  %drift = add %rate, %v1 : f32\n  %rate.n = neg %rate "
+      ": f32\n"
       "  parallel %i = %zero to %end {{\n{}    yield\n  }}\n  return\n}}\n",
       body);
 }
@@ -416,13 +460,15 @@ FRAZIL_FIGURE(kernel_mandelbrot) {
   Floats ours(width * height), theirs(width * height);
   Call call{CompileText(std::string(MandelbrotText))};
   call.Add(ours).Add(width).Add(height).Add(uint64_t{most}).Add(3.0f / width).Add(2.0f / height);
-  auto plain = [&] { peer::Mandelbrot(width, height, most, reinterpret_cast<int32_t*>(theirs.data())); };
+  auto plain = [&] {
+    peer::Mandelbrot(width, height, most, reinterpret_cast<int32_t*>(theirs.data()));
+  };
   call();
   plain();
   CHECK(std::memcmp(ours.data(), theirs.data(), width * height * 4) == 0);
   auto times = InterleaveCpu({[&] { call(); }, plain}, 9, 0.02);
-  Judge("Mandelbrot, 384 x 256, at most 256 turns", static_cast<double>(width * height) * 1e-6, "M pixels/s",
-        times[0].min_s, "clang omp simd (stays scalar)", times[1].min_s, 1.0);
+  Judge("Mandelbrot, 384 x 256, at most 256 turns", static_cast<double>(width * height) * 1e-6,
+        "M pixels/s", times[0].min_s, "clang omp simd (stays scalar)", times[1].min_s, 1.0);
 }
 
 FRAZIL_FIGURE(kernel_finance) {
@@ -435,24 +481,34 @@ FRAZIL_FIGURE(kernel_finance) {
     y.data()[i] = 0;
   }
   Call call{CompileText(BlackScholesText())};
-  call.Add(spot).Add(strike).Add(years).Add(0.02f).Add(0.3f).Add(call_price).Add(put_price).Add(uint64_t{n});
-  auto times = InterleaveCpu({[&] { call(); },
-                              [&] {
-                                peer::BlackScholes(n, spot.data(), strike.data(), years.data(), 0.02f, 0.3f,
-                                                   call_price.data(), put_price.data());
-                              }},
-                             15, 0.004);
-  Judge("Black-Scholes with fast ops", static_cast<double>(n) * 1e-6, "M options/s", times[0].min_s, Mvec,
-        times[1].min_s, 1.0);
-  Call saxpy{CompileText(MapText("%a: f32, %x: in buffer<f32>, %y: buffer<f32>",
-                                 "    %u = load %x, %i : f32\n    %v = load %y, %i : f32\n    %p = mul %a, %u : f32\n"
-                                 "    %r = add %p, %v : f32\n    store %y, %i, %r : f32\n"))};
+  call.Add(spot)
+      .Add(strike)
+      .Add(years)
+      .Add(0.02f)
+      .Add(0.3f)
+      .Add(call_price)
+      .Add(put_price)
+      .Add(uint64_t{n});
+  auto times =
+      InterleaveCpu({[&] { call(); },
+                     [&] {
+                       peer::BlackScholes(n, spot.data(), strike.data(), years.data(), 0.02f, 0.3f,
+                                          call_price.data(), put_price.data());
+                     }},
+                    15, 0.004);
+  Judge("Black-Scholes with fast ops", static_cast<double>(n) * 1e-6, "M options/s", times[0].min_s,
+        Mvec, times[1].min_s, 1.0);
+  Call saxpy{CompileText(
+      MapText("%a: f32, %x: in buffer<f32>, %y: buffer<f32>",
+              "    %u = load %x, %i : f32\n    %v = load %y, %i : f32\n    %p = mul %a, %u : f32\n"
+              "    %r = add %p, %v : f32\n    store %y, %i, %r : f32\n"))};
   for (size_t count : {size_t{2048}, n}) {
     saxpy.arguments.clear();
     saxpy.Add(0.0f).Add(x).Add(y).Add(uint64_t{count});
-    times = InterleaveCpu({[&] { saxpy(); }, [&] { peer::Saxpy(count, 0.0f, x.data(), y.data()); }}, 15, 0.004);
-    Judge(fmt::format("saxpy, {} elements", count), static_cast<double>(count) * 1e-9, "G elements/s", times[0].min_s,
-          "clang omp simd", times[1].min_s, 1.0);
+    times = InterleaveCpu({[&] { saxpy(); }, [&] { peer::Saxpy(count, 0.0f, x.data(), y.data()); }},
+                          15, 0.004);
+    Judge(fmt::format("saxpy, {} elements", count), static_cast<double>(count) * 1e-9,
+          "G elements/s", times[0].min_s, "clang omp simd", times[1].min_s, 1.0);
   }
 }
 
@@ -559,7 +615,8 @@ FRAZIL_FIGURE(kernel_gemm) {
     const uint64_t size = static_cast<uint64_t>(n);
     Floats a(size * size), b(size * size), c(size * size), y(size * size);
     for (Floats* f : {&a, &b, &c})
-      for (size_t i = 0; i < f->size(); ++i) f->data()[i] = static_cast<float>(i * 7919 % 255) * 0.01f - 1.0f;
+      for (size_t i = 0; i < f->size(); ++i)
+        f->data()[i] = static_cast<float>(i * 7919 % 255) * 0.01f - 1.0f;
     Call ours{plain};
     ours.Add(a).Add(b).Add(y);
     for (int i = 0; i < 6; ++i) ours.Add(size);
@@ -573,19 +630,25 @@ FRAZIL_FIGURE(kernel_gemm) {
       functions.push_back([&call] { call(); });
     }
 #ifdef FRAZIL_HAS_DNNL
-    functions.push_back([&] { dnnl_sgemm('N', 'N', n, n, n, 1, a.data(), n, b.data(), n, 0, y.data(), n); });
-    functions.push_back([&] { dnnl_sgemm('T', 'N', n, n, n, 0.75f, a.data(), n, b.data(), n, 0.5f, y.data(), n); });
-    functions.push_back([&] { dnnl_sgemm('N', 'T', n, n, n, 0.75f, a.data(), n, b.data(), n, 0.5f, y.data(), n); });
+    functions.push_back(
+        [&] { dnnl_sgemm('N', 'N', n, n, n, 1, a.data(), n, b.data(), n, 0, y.data(), n); });
+    functions.push_back(
+        [&] { dnnl_sgemm('T', 'N', n, n, n, 0.75f, a.data(), n, b.data(), n, 0.5f, y.data(), n); });
+    functions.push_back(
+        [&] { dnnl_sgemm('N', 'T', n, n, n, 0.75f, a.data(), n, b.data(), n, 0.5f, y.data(), n); });
 #endif
     auto times = InterleaveCpu(functions, 7, n > 256 ? 0.05 : 0.01);
     if (times.size() < 7) return;
-    const double flops = 2e-9 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-    Judge(fmt::format("gemm, {0} x {0} x {0}", n), flops, "GFLOP/s", times[0].min_s, "oneDNN sgemm", times[4].min_s, 0.95);
-    Judge(fmt::format("gemm with alpha, {0}", n), flops, "GFLOP/s", times[1].min_s, "oneDNN sgemm", times[4].min_s, 0.95);
-    Judge(fmt::format("gemm, A transposed, beta, {0}", n), flops, "GFLOP/s", times[2].min_s, "oneDNN sgemm",
-          times[5].min_s, 0.95);
-    Judge(fmt::format("gemm, B transposed, beta, {0}", n), flops, "GFLOP/s", times[3].min_s, "oneDNN sgemm",
-          times[6].min_s, 0.95);
+    const double flops =
+        2e-9 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+    Judge(fmt::format("gemm, {0} x {0} x {0}", n), flops, "GFLOP/s", times[0].min_s, "oneDNN sgemm",
+          times[4].min_s, 0.95);
+    Judge(fmt::format("gemm with alpha, {0}", n), flops, "GFLOP/s", times[1].min_s, "oneDNN sgemm",
+          times[4].min_s, 0.95);
+    Judge(fmt::format("gemm, A transposed, beta, {0}", n), flops, "GFLOP/s", times[2].min_s,
+          "oneDNN sgemm", times[5].min_s, 0.95);
+    Judge(fmt::format("gemm, B transposed, beta, {0}", n), flops, "GFLOP/s", times[3].min_s,
+          "oneDNN sgemm", times[6].min_s, 0.95);
   }
 }
 

@@ -15,7 +15,9 @@ inline Vector Load(const float* x) {
   return v;
 }
 
-inline void Stream(float* z, Vector v) { __builtin_nontemporal_store(v, reinterpret_cast<Vector*>(z)); }
+inline void Stream(float* z, Vector v) {
+  __builtin_nontemporal_store(v, reinterpret_cast<Vector*>(z));
+}
 
 }  // namespace
 
@@ -23,7 +25,8 @@ void PlainAdd(size_t n, const float* __restrict x, const float* __restrict y, fl
   for (size_t i = 0; i < n; ++i) z[i] = x[i] + y[i];
 }
 
-void PlainTriad(size_t n, float a, const float* __restrict x, const float* __restrict y, float* __restrict z) {
+void PlainTriad(size_t n, float a, const float* __restrict x, const float* __restrict y,
+                float* __restrict z) {
   for (size_t i = 0; i < n; ++i) z[i] = x[i] + a * y[i];
 }
 
@@ -118,8 +121,8 @@ void Softmax(size_t rows, size_t columns, const float* __restrict x, float* __re
   }
 }
 
-void LayerNorm(size_t rows, size_t columns, const float* __restrict x, const float* __restrict scale,
-               const float* __restrict bias, float* __restrict y) {
+void LayerNorm(size_t rows, size_t columns, const float* __restrict x,
+               const float* __restrict scale, const float* __restrict bias, float* __restrict y) {
   for (size_t r = 0; r < rows; ++r, x += columns, y += columns) {
     float total = 0;
 #pragma omp simd reduction(+ : total)
@@ -135,20 +138,23 @@ void LayerNorm(size_t rows, size_t columns, const float* __restrict x, const flo
 }
 
 void BlackScholes(size_t n, const float* __restrict spot, const float* __restrict strike,
-                  const float* __restrict years, float rate, float volatility, float* __restrict call,
-                  float* __restrict put) {
+                  const float* __restrict years, float rate, float volatility,
+                  float* __restrict call, float* __restrict put) {
   // The normal distribution by its polynomial, as in the usual benchmark.
   auto distribution = [](float d) {
     const float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
     const float tail =
         0.39894228f * expf(-0.5f * d * d) *
-        (k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
+        (k * (0.31938153f +
+              k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
     return d > 0 ? 1.0f - tail : tail;
   };
 #pragma omp simd
   for (size_t i = 0; i < n; ++i) {
     const float root = sqrtf(years[i]);
-    const float d1 = (logf(spot[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) / (volatility * root);
+    const float d1 =
+        (logf(spot[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) /
+        (volatility * root);
     const float d2 = d1 - volatility * root;
     const float n1 = distribution(d1), n2 = distribution(d2);
     const float discount = strike[i] * expf(-rate * years[i]);

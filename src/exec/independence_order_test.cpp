@@ -23,21 +23,26 @@ class KernelWriter {
 
   std::string Write() {
     text_ =
-        "frz 1\nfunc @kernel(%x: buffer<i32>, %y: buffer<i32>, %z: buffer<i32>, %n: u32, %m: u32, %s: index) {\n"
-        "  %c0 = const 0 : index\n  %c1 = const 1 : index\n  %c2 = const 2 : index\n  %c3 = const 3 : index\n"
-        "  %ni = cast %n : index\n  %mi = cast %m : index\n  %nm = mul %ni, %mi : index\n  %one = const 1 : i32\n";
+        "frz 1\nfunc @kernel(%x: buffer<i32>, %y: buffer<i32>, %z: buffer<i32>, %n: u32, %m: u32, "
+        "%s: index) {\n"
+        "  %c0 = const 0 : index\n  %c1 = const 1 : index\n  %c2 = const 2 : index\n  %c3 = const "
+        "3 : index\n"
+        "  %ni = cast %n : index\n  %mi = cast %m : index\n  %nm = mul %ni, %mi : index\n  %one = "
+        "const 1 : i32\n";
     const bool is_nested = Pick(3) == 0;
     const bool is_flat = !is_nested && Pick(2) == 0;
     indices_ = {"%c0", "%c1", "%c2", "%ni", "%mi", "%s"};
-    text_ += fmt::format("  parallel %i = {} to {} {{\n", Pick(4) == 0 ? "%c1" : "%c0", is_flat ? "%nm" : "%ni");
+    text_ += fmt::format("  parallel %i = {} to {} {{\n", Pick(4) == 0 ? "%c1" : "%c0",
+                         is_flat ? "%nm" : "%ni");
     own_ = {"%i"};
     if (is_nested) {
       text_ += "    parallel %j = %c0 to %mi {\n";
       own_.push_back("%j");
     }
     if (is_flat) {
-      text_ += fmt::format("    %q = div.floor %i, {0} : index\n    %r = rem.floor %i, {0} : index\n",
-                           Pick(2) == 0 ? "%mi" : "%ni");
+      text_ +=
+          fmt::format("    %q = div.floor %i, {0} : index\n    %r = rem.floor %i, {0} : index\n",
+                      Pick(2) == 0 ? "%mi" : "%ni");
       own_.push_back("%q");
       own_.push_back("%r");
     }
@@ -101,8 +106,8 @@ class KernelWriter {
     text_ += fmt::format("    {} = add {}, {} : i32\n", sum, a, b);
     const char* buffer = Pick(3) == 0 ? "%z" : "%y";
     if (Pick(5) == 0)
-      text_ += fmt::format("    {} = atomic {}, {}, {} {{kind = {}}} : i32\n", Fresh(), buffer, index, sum,
-                           Pick(2) == 0 ? "add" : "max");
+      text_ += fmt::format("    {} = atomic {}, {}, {} {{kind = {}}} : i32\n", Fresh(), buffer,
+                           index, sum, Pick(2) == 0 ? "add" : "max");
     else
       text_ += fmt::format("    store {}, {}, {} : i32\n", buffer, index, sum);
   }
@@ -113,7 +118,8 @@ class KernelWriter {
       switch (Pick(6)) {
         case 0: {
           std::string k = Fresh();
-          text_ += fmt::format("    for {} = %c0 to {} step 1 {{\n", k, Pick(2) == 0 ? "%mi" : "%c3");
+          text_ +=
+              fmt::format("    for {} = %c0 to {} step 1 {{\n", k, Pick(2) == 0 ? "%mi" : "%c3");
           own_.push_back(k);
           Store();
           own_.pop_back();
@@ -123,7 +129,8 @@ class KernelWriter {
         }
         case 1: {
           std::string bound = Fresh(), index = OneOf(own_);
-          text_ += fmt::format("    {} = lt {}, {} : index\n    if {} {{\n", bound, index, OneOf(indices_), bound);
+          text_ += fmt::format("    {} = lt {}, {} : index\n    if {} {{\n", bound, index,
+                               OneOf(indices_), bound);
           Store();
           text_ += "    yield\n    } else {\n    yield\n    }\n";
           last_index_ = before;
@@ -169,23 +176,27 @@ bool Hold(const ir::Independence& conditions, const std::vector<Value>& argument
   for (auto [a, b] : conditions.disjoint)
     if (arguments[a].memory == arguments[b].memory) return false;
   for (auto [a, b] : conditions.at_most)
-    if (static_cast<int64_t>(arguments[a].word) > static_cast<int64_t>(arguments[b].word)) return false;
+    if (static_cast<int64_t>(arguments[a].word) > static_cast<int64_t>(arguments[b].word))
+      return false;
   return true;
 }
 
 int64_t TripsOf(const ir::RangedKernel& kernel, const std::vector<Value>& arguments) {
   std::vector<Value> scalars = arguments;
-  for (int i = 0; i < 3; ++i) scalars[static_cast<size_t>(i)] = Value::Int(ir::types::Index, Elements);
+  for (int i = 0; i < 3; ++i)
+    scalars[static_cast<size_t>(i)] = Value::Int(ir::types::Index, Elements);
   Result<Outcome> outcome = Interpret(kernel.trips, scalars);
   EXPECT_TRUE(outcome && !outcome->trap);
   return outcome && !outcome->trap ? static_cast<int64_t>(outcome->results[0].word) : 0;
 }
 
 // The pieces in any order; the trap is the lowest iteration's.
-Outcome RunPieces(const ir::RangedKernel& kernel, const std::vector<Value>& arguments, std::mt19937_64& random) {
+Outcome RunPieces(const ir::RangedKernel& kernel, const std::vector<Value>& arguments,
+                  std::mt19937_64& random) {
   const int64_t trips = TripsOf(kernel, arguments);
   std::vector<int64_t> cuts = {0, trips};
-  for (int i = 0; i < 6 && trips > 0; ++i) cuts.push_back(static_cast<int64_t>(random() % static_cast<uint64_t>(trips)));
+  for (int i = 0; i < 6 && trips > 0; ++i)
+    cuts.push_back(static_cast<int64_t>(random() % static_cast<uint64_t>(trips)));
   std::ranges::sort(cuts);
   std::vector<std::pair<int64_t, int64_t>> pieces;
   for (size_t i = 0; i + 1 < cuts.size(); ++i) pieces.emplace_back(cuts[i], cuts[i + 1]);
@@ -197,7 +208,8 @@ Outcome RunPieces(const ir::RangedKernel& kernel, const std::vector<Value>& argu
     piece.push_back(Value::Int(ir::types::Index, to));
     Result<Outcome> outcome = Interpret(kernel.program, piece);
     EXPECT_TRUE(outcome) << outcome.error().ToString();
-    if (outcome && outcome->trap && (!all.trap || outcome->trap->index < all.trap->index)) all.trap = outcome->trap;
+    if (outcome && outcome->trap && (!all.trap || outcome->trap->index < all.trap->index))
+      all.trap = outcome->trap;
   }
   return all;
 }
@@ -231,7 +243,8 @@ TEST(IndependenceOrder, RandomKernelsInShuffledPieces) {
       ASSERT_EQ(expected->trap, got.trap) << text;
       if (expected->trap) continue;
       ++compared;
-      for (size_t i = 0; i < whole.size(); ++i) ASSERT_TRUE(whole[i] == pieces[i]) << "argument " << i << "\n" << text;
+      for (size_t i = 0; i < whole.size(); ++i)
+        ASSERT_TRUE(whole[i] == pieces[i]) << "argument " << i << "\n" << text;
     }
   }
   EXPECT_GT(independent, 400) << "of " << independent + bound;

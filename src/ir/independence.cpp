@@ -71,14 +71,17 @@ class Collector {
 
   // What a turn of a loop knows: its counter's range, and that there is a turn.
   void Loop(Knowledge& knowledge, const Inst& loop) {
-    const uint32_t counter = Function::param_of(function_.region(Function::region_of(loop, 0)), 0).index;
+    const uint32_t counter =
+        Function::param_of(function_.region(Function::region_of(loop, 0)), 0).index;
     Knowledge::Bounds bounds = forms_.BoundsOfLoop(loop);
     const IndexForm high = forms_.Of(function_.operand(loop, 1));
     knowledge.facts.push_back(high - bounds.low - IndexForm::Constant(1));
     const bool is_for = loop.op == Op::For;
-    if (is_for && (function_.word(loop, 0) <= 0 || function_.values[counter].type == types::U64)) return;
+    if (is_for && (function_.word(loop, 0) <= 0 || function_.values[counter].type == types::U64))
+      return;
     const bool from_zero = bounds.low.constant().value_or(-1) >= 0;
-    const bool is_atom = high.size() == 1 && high.degree() == 1 && high.terms().begin()->second == 1;
+    const bool is_atom =
+        high.size() == 1 && high.degree() == 1 && high.terms().begin()->second == 1;
     const bool by_one = !is_for || function_.word(loop, 0) == 1;
     if (from_zero && is_atom && by_one) knowledge.executed.push_back(high.Atoms()[0].index);
     knowledge.bounds[counter] = std::move(bounds);
@@ -88,7 +91,8 @@ class Collector {
     size_t place = SIZE_MAX;
     for (InstId id : function_.region(region).insts) {
       const Inst& inst = function_.inst(id);
-      const bool is_structure = own_phases && inst.op != Op::Parallel && HasBarrier(function_, inst);
+      const bool is_structure =
+          own_phases && inst.op != Op::Parallel && HasBarrier(function_, inst);
       if (is_structure) ++phase_;
       const size_t before = accesses_.size();
       if (!VisitInst(id, knowledge, always, own_phases)) return false;
@@ -111,7 +115,8 @@ class Collector {
         return Add(id, function_.operand(inst, 0), true, function_.operand(inst, 1), always);
       case Op::AtomicRmw:
         Add(id, function_.operand(inst, 0), true, function_.operand(inst, 1), always);
-        if (!accesses_.empty() && accesses_.back().inst == id) accesses_.back().collects = Collects(inst);
+        if (!accesses_.empty() && accesses_.back().inst == id)
+          accesses_.back().collects = Collects(inst);
         return true;
       case Op::TensorLoad:
         return Add(id, function_.operand(inst, 0), false, {}, always);
@@ -166,7 +171,8 @@ class Collector {
     const Function& target = program_.functions[callee.index];
     if (target.is_prelude) return true;
     std::vector<bool> seen(program_.functions.size(), false);
-    if (UsesStreams(callee, seen)) return Refuse(inst, fmt::format("@{} takes turns in a stream", target.name));
+    if (UsesStreams(callee, seen))
+      return Refuse(inst, fmt::format("@{} takes turns in a stream", target.name));
     for (uint32_t i = 0; i < inst.operands.count; ++i) {
       ValueId argument = function_.operand(inst, i);
       if (!function_.type(argument).is_buffer()) continue;
@@ -181,7 +187,8 @@ class Collector {
     const Function& function = program_.functions[id.index];
     return std::ranges::any_of(function.insts, [&](const Inst& inst) {
       if (Info(inst.op).effect == Effect::Io) return true;
-      return inst.op == Op::Call && UsesStreams(FuncId(static_cast<uint32_t>(function.word(inst, 0))), seen);
+      return inst.op == Op::Call &&
+             UsesStreams(FuncId(static_cast<uint32_t>(function.word(inst, 0))), seen);
     });
   }
 
@@ -207,7 +214,8 @@ class Collector {
     }
     if (inst.op == Op::Not) return AddFacts(knowledge, function_.operand(inst, 0), !holds);
     if (inst.operands.count != 2 || inst.type != types::Index) return;
-    const IndexForm a = forms_.Of(function_.operand(inst, 0)), b = forms_.Of(function_.operand(inst, 1));
+    const IndexForm a = forms_.Of(function_.operand(inst, 0)),
+                    b = forms_.Of(function_.operand(inst, 1));
     const IndexForm one = IndexForm::Constant(1);
     switch (inst.op) {
       case Op::Lt:
@@ -239,7 +247,10 @@ class Collector {
 class WindowFinder {
  public:
   WindowFinder(Collector& collector, const Function& function, const Inst& parallel)
-      : collector_(collector), forms_(collector.forms()), function_(function), parallel_(parallel) {}
+      : collector_(collector),
+        forms_(collector.forms()),
+        function_(function),
+        parallel_(parallel) {}
 
   struct Answer {
     bool found = false;
@@ -253,7 +264,8 @@ class WindowFinder {
     if (!FindStrides(accesses, answer)) return answer;
     // The whole counter moves the index: its parts need not be told apart.
     if (std::optional<IndexForm> stride = WholeStride()) {
-      for (SignProver::Conditions* conditions : {static_cast<SignProver::Conditions*>(nullptr), &answer.conditions})
+      for (SignProver::Conditions* conditions :
+           {static_cast<SignProver::Conditions*>(nullptr), &answer.conditions})
         if (Covers(accesses, *stride, conditions, answer)) return Finish(accesses, *stride, answer);
       return answer;
     }
@@ -314,7 +326,8 @@ class WindowFinder {
     const bool falls = stride.constant().value_or(0) < 0;
     const IndexForm size = falls ? IndexForm::Constant(0) - stride : stride;
     for (const IndexForm& candidate : rests_) {
-      std::optional<IndexForm> base = LowEnd(candidate, collector_.KnowledgeAt(*accesses[&candidate - rests_.data()]));
+      std::optional<IndexForm> base =
+          LowEnd(candidate, collector_.KnowledgeAt(*accesses[&candidate - rests_.data()]));
       if (!base) continue;
       const size_t before = conditions == nullptr ? 0 : conditions->size();
       bool all = true;
@@ -322,7 +335,9 @@ class WindowFinder {
         SignProver prover(forms_, collector_.KnowledgeAt(*accesses[i]), conditions);
         all = prover.IsNonNegative(rests_[i] - *base) &&
               prover.IsNonNegative(*base + size - IndexForm::Constant(1) - rests_[i]);
-        if (!all) answer.culprit = accesses[i], answer.reason = "other iterations may reach the same element";
+        if (!all)
+          answer.culprit = accesses[i],
+          answer.reason = "other iterations may reach the same element";
       }
       if (all) return true;
       if (conditions != nullptr) conditions->resize(before);
@@ -354,12 +369,14 @@ class WindowFinder {
       const std::optional<IndexForm>& extent = forms_.digits()[order[i]].extent;
       if (!extent) return false;
       SignProver prover(forms_, collector_.KnowledgeAt(*accesses[0]), &conditions);
-      if (!prover.IsNonNegative(strides_[order[i + 1]] - strides_[order[i]] * *extent)) return false;
+      if (!prover.IsNonNegative(strides_[order[i + 1]] - strides_[order[i]] * *extent))
+        return false;
     }
     return true;
   }
 
-  Answer Finish(const std::vector<const Touch*>& accesses, const IndexForm& stride, Answer& answer) {
+  Answer Finish(const std::vector<const Touch*>& accesses, const IndexForm& stride,
+                Answer& answer) {
     answer.found = true;
     for (const Touch* access : accesses) {
       if (access->always || Fits(stride, collector_.KnowledgeAt(*access))) continue;
@@ -373,14 +390,17 @@ class WindowFinder {
   bool Fits(const IndexForm& stride, const Knowledge& knowledge) {
     int trip_bits = 0;
     const IndexForm trips = forms_.UpperOf(function_.operand(parallel_, 1));
-    for (const auto& [product, coefficient] : trips.terms()) trip_bits = std::max(trip_bits, BitsOf(product, coefficient));
+    for (const auto& [product, coefficient] : trips.terms())
+      trip_bits = std::max(trip_bits, BitsOf(product, coefficient));
     trip_bits = std::min(trip_bits + (trips.size() > 1 ? 1 : 0), ExecutedBits);
     for (const auto& [product, coefficient] : stride.terms()) {
       std::vector<uint32_t> executed = knowledge.executed, others;
       for (uint32_t atom : product) {
         auto found = std::ranges::find(executed, atom);
-        if (found != executed.end()) executed.erase(found);
-        else others.push_back(atom);
+        if (found != executed.end())
+          executed.erase(found);
+        else
+          others.push_back(atom);
       }
       const int counted = others.size() == product.size() ? trip_bits : ExecutedBits;
       if (counted + BitsOf(others, coefficient) > (stride.size() > 1 ? 63 : 64)) return false;
@@ -407,7 +427,9 @@ class WindowFinder {
 class Judge {
  public:
   Judge(const Program& program, const Function& function, const Inst& parallel)
-      : program_(program), function_(function), collector_(program, function, parallel),
+      : program_(program),
+        function_(function),
+        collector_(program, function, parallel),
         finder_(collector_, function, parallel) {}
 
   Independence Run() {
@@ -417,7 +439,8 @@ class Judge {
       return std::move(answer_);
     }
     answer_.independent = true;
-    for (uint32_t phase = 0; phase < collector_.phases() && answer_.independent; ++phase) JudgePhase(phase);
+    for (uint32_t phase = 0; phase < collector_.phases() && answer_.independent; ++phase)
+      JudgePhase(phase);
     if (!answer_.independent) {
       answer_.disjoint.clear();
       answer_.at_most.clear();
@@ -438,11 +461,13 @@ class Judge {
     if (!answer_.independent) return false;
     const Inst& inst = function_.inst(access.inst);
     const uint32_t index = access.buffer.index;
-    const bool named = index < function_.value_names.size() && !function_.value_names[index].empty();
+    const bool named =
+        index < function_.value_names.size() && !function_.value_names[index].empty();
     answer_.independent = false;
     answer_.where = inst.location;
-    answer_.why_not = fmt::format("{} of %{}: {}", Info(inst.op).mnemonic,
-                                  named ? function_.value_names[index] : fmt::to_string(index), reason);
+    answer_.why_not =
+        fmt::format("{} of %{}: {}", Info(inst.op).mnemonic,
+                    named ? function_.value_names[index] : fmt::to_string(index), reason);
     return false;
   }
 
@@ -471,17 +496,21 @@ class Judge {
   bool JudgeBuffer(const Accesses& accesses) {
     if (OnlyCollects(accesses)) return true;
     WindowFinder::Answer found = finder_.Find(accesses);
-    if (!found.found) return Refuse(found.culprit != nullptr ? *found.culprit : *accesses[0], found.reason);
+    if (!found.found)
+      return Refuse(found.culprit != nullptr ? *found.culprit : *accesses[0], found.reason);
     answer_.at_most.insert(answer_.at_most.end(), found.conditions.begin(), found.conditions.end());
     return true;
   }
 
-  std::optional<uint32_t> ParamOf(const Touch& access) { return collector_.forms().ParamOf(access.buffer.index); }
+  std::optional<uint32_t> ParamOf(const Touch& access) {
+    return collector_.forms().ParamOf(access.buffer.index);
+  }
 
   bool JudgePair(const Accesses& first, const Accesses& second) {
     std::optional<uint32_t> a = ParamOf(*first[0]), b = ParamOf(*second[0]);
     if (!a || !b) return true;  // scratch is nothing but itself
-    const bool same_type = function_.type(first[0]->buffer).element() == function_.type(second[0]->buffer).element();
+    const bool same_type =
+        function_.type(first[0]->buffer).element() == function_.type(second[0]->buffer).element();
     Accesses both = first;
     both.insert(both.end(), second.begin(), second.end());
     if (same_type && OnlyCollects(both)) return true;
@@ -493,7 +522,8 @@ class Judge {
       if (found.found && holds) return true;
     }
     if (&function_ != &program_.entry_function())
-      return Refuse(Writes(first) ? *first[0] : *second[0], "the function may be given the same buffer twice");
+      return Refuse(Writes(first) ? *first[0] : *second[0],
+                    "the function may be given the same buffer twice");
     answer_.disjoint.emplace_back(*a, *b);
     return true;
   }

@@ -17,9 +17,12 @@ using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
 // %x %y %z: f32 buffers (ordinals 0 to 2), %k: u32 buffer (3), %n %m %ld: u32 (4 to 6), %g %b: index (7, 8), %s: i32 (9).
 std::string Kernel(std::string_view body) {
-  return "frz 1\nfunc @kernel(%x: in buffer<f32>, %y: buffer<f32>, %z: buffer<f32>, %k: buffer<u32>, %n: u32, %m: u32, "
-         "%ld: u32, %g: index, %b: index, %s: i32) {\n  %0 = const 0 : index\n  %1 = const 1 : index\n"
-         "  %2 = const 2 : index\n  %one = const 1 : u32\n  %f = const 1.5 : f32\n  %ni = cast %n : index\n"
+  return "frz 1\nfunc @kernel(%x: in buffer<f32>, %y: buffer<f32>, %z: buffer<f32>, %k: "
+         "buffer<u32>, %n: u32, %m: u32, "
+         "%ld: u32, %g: index, %b: index, %s: i32) {\n  %0 = const 0 : index\n  %1 = const 1 : "
+         "index\n"
+         "  %2 = const 2 : index\n  %one = const 1 : u32\n  %f = const 1.5 : f32\n  %ni = cast %n "
+         ": index\n"
          "  %mi = cast %m : index\n  %ldi = cast %ld : index\n" +
          std::string(body) + "  return\n}\n";
 }
@@ -36,14 +39,16 @@ Independence Judge(std::string_view body, int which = 0) {
   if (program.functions.empty()) return {};
   const Function& function = program.entry_function();
   for (uint32_t i = 0; i < function.insts.size(); ++i)
-    if (function.insts[i].op == Op::Parallel && which-- == 0) return IndependenceOf(program, function, InstId(i));
+    if (function.insts[i].op == Op::Parallel && which-- == 0)
+      return IndependenceOf(program, function, InstId(i));
   ADD_FAILURE() << "no parallel";
   return {};
 }
 
 void ExpectFree(std::string_view body, Pairs disjoint = {}, Pairs at_most = {}, int which = 0) {
   Independence answer = Judge(body, which);
-  EXPECT_TRUE(answer.independent) << answer.why_not << " at line " << answer.where.line << "\n" << body;
+  EXPECT_TRUE(answer.independent) << answer.why_not << " at line " << answer.where.line << "\n"
+                                  << body;
   EXPECT_EQ(answer.disjoint, disjoint) << body;
   EXPECT_EQ(answer.at_most, at_most) << body;
 }
@@ -93,13 +98,15 @@ TEST(Independence, NeighborsDependOnEachOther) {
     store %y, %j, %a : f32
     yield
   }
-)", "other iterations may reach the same element");
+)",
+              "other iterations may reach the same element");
   ExpectBound(R"(
   parallel %i = %0 to %ni {
     store %y, %0, %f : f32
     yield
   }
-)", "not known to differ");
+)",
+              "not known to differ");
   // The same read from another buffer is only a question of which buffers they are.
   ExpectFree(R"(
   parallel %i = %0 to %ni {
@@ -108,7 +115,8 @@ TEST(Independence, NeighborsDependOnEachOther) {
     store %y, %i, %a : f32
     yield
   }
-)", {{0, 1}});
+)",
+             {{0, 1}});
 }
 
 TEST(Independence, SeveralElementsOfAnIteration) {
@@ -129,7 +137,8 @@ TEST(Independence, SeveralElementsOfAnIteration) {
     store %y, %l, %f : f32
     yield
   }
-)", "other iterations");
+)",
+              "other iterations");
   ExpectBound(R"(
   parallel %i = %0 to %ni {
     %j = mul %i, %2 : index
@@ -137,7 +146,8 @@ TEST(Independence, SeveralElementsOfAnIteration) {
     store %y, %i, %f : f32
     yield
   }
-)", "another pace");
+)",
+              "another pace");
 }
 
 constexpr std::string_view Rows = R"(
@@ -191,7 +201,8 @@ TEST(Independence, PartsOfAFlatCounter) {
     store %y, %i, %a : f32
     yield
   }
-)", {{0, 1}});
+)",
+             {{0, 1}});
   // Written at the parts put together again.
   ExpectFree(R"(
   parallel %i = %0 to %g {
@@ -222,7 +233,8 @@ TEST(Independence, PartsOfAFlatCounter) {
     store %y, %c, %f : f32
     yield
   }
-)", "not known to differ");
+)",
+              "not known to differ");
 }
 
 TEST(Independence, ThreePartsInAnyNotation) {
@@ -239,12 +251,15 @@ TEST(Independence, ThreePartsInAnyNotation) {
     yield
   }}
 )";
-  ExpectFree(fmt::format(Body, "%r = rem.floor %i, %ni : index\n %h = div.floor %i, %ni : index\n"
-                               "%q = rem.floor %h, %mi : index\n %p = div.floor %h, %mi : index"));
-  ExpectFree(fmt::format(Body, "%r = rem.floor %i, %ni : index\n %h = div.floor %i, %ni : index\n"
-                               "%q = rem.floor %h, %mi : index\n %p = div.floor %i, %a : index"));
-  ExpectFree(fmt::format(Body, "%p = div.floor %i, %a : index\n %h = rem.floor %i, %a : index\n"
-                               "%q = div.floor %h, %ni : index\n %r = rem.floor %i, %ni : index"));
+  ExpectFree(fmt::format(Body,
+                         "%r = rem.floor %i, %ni : index\n %h = div.floor %i, %ni : index\n"
+                         "%q = rem.floor %h, %mi : index\n %p = div.floor %h, %mi : index"));
+  ExpectFree(fmt::format(Body,
+                         "%r = rem.floor %i, %ni : index\n %h = div.floor %i, %ni : index\n"
+                         "%q = rem.floor %h, %mi : index\n %p = div.floor %i, %a : index"));
+  ExpectFree(fmt::format(Body,
+                         "%p = div.floor %i, %a : index\n %h = rem.floor %i, %a : index\n"
+                         "%q = div.floor %h, %ni : index\n %r = rem.floor %i, %ni : index"));
 }
 
 TEST(Independence, Atomics) {
@@ -255,7 +270,8 @@ TEST(Independence, Atomics) {
     %o = atomic %k, %l, %one {kind = add} : u32
     yield
   }
-)", {{0, 3}});
+)",
+             {{0, 3}});
   ExpectBound(R"(
   parallel %i = %0 to %ni {
     %o = atomic %k, %0, %one {kind = add} : u32
@@ -263,20 +279,23 @@ TEST(Independence, Atomics) {
     store %y, %l, %f : f32
     yield
   }
-)", "not known to differ");
+)",
+              "not known to differ");
   ExpectBound(R"(
   parallel %i = %0 to %ni {
     %o = atomic %k, %0, %one {kind = add} : u32
     %p = atomic %k, %0, %one {kind = max} : u32
     yield
   }
-)", "not known to differ");
+)",
+              "not known to differ");
   ExpectBound(R"(
   parallel %i = %0 to %ni {
     %o = atomic %k, %0, %one {kind = exchange} : u32
     yield
   }
-)", "not known to differ");
+)",
+              "not known to differ");
 }
 
 TEST(Independence, FloatAtomicsOnlyIfSaid) {
@@ -286,7 +305,8 @@ TEST(Independence, FloatAtomicsOnlyIfSaid) {
     %o = atomic %z, %0, %v {kind = add, unordered} : f32
     yield
   }
-)", {{0, 2}});
+)",
+             {{0, 2}});
 }
 
 TEST(Independence, Blocks) {
@@ -387,13 +407,15 @@ TEST(Independence, WhatCannotBeSeen) {
     store %y, %l, %f : f32
     yield
   }
-)", "not known to differ");
+)",
+              "not known to differ");
   ExpectBound(R"(
   parallel %i = %0 to %ni {
     output %f : f32
     yield
   }
-)", "stream");
+)",
+              "stream");
   // A u32 sum of an index may wrap.
   ExpectBound(R"(
   parallel %i = %0 to %ni {
@@ -403,7 +425,8 @@ TEST(Independence, WhatCannotBeSeen) {
     store %y, %l, %f : f32
     yield
   }
-)", "not known to differ");
+)",
+              "not known to differ");
   // Distances of any size in an access that not every iteration makes.
   ExpectBound(R"(
   parallel %i = %0 to %g {
@@ -417,7 +440,8 @@ TEST(Independence, WhatCannotBeSeen) {
     }
     yield
   }
-)", "reach the same element");
+)",
+              "reach the same element");
 }
 
 TEST(MakeRanged, PiecesAndTrips) {
@@ -471,8 +495,10 @@ TEST(MakeRanged, WhatRunsInOnePiece) {
     %v = load %y, %j : f32
     yield
   }
-)", "barriers");
-  Result<RangedKernel> reads = MakeRanged(Parse(Kernel("  %v = load %x, %0 : f32\n" + std::string(Fill))));
+)",
+              "barriers");
+  Result<RangedKernel> reads =
+      MakeRanged(Parse(Kernel("  %v = load %x, %0 : f32\n" + std::string(Fill))));
   ASSERT_TRUE(reads) << reads.error().ToString();
   EXPECT_EQ(reads->conditions.disjoint, (Pairs{{0, 1}}));
 }

@@ -22,7 +22,8 @@ bool Is64Bits(Type type) {
 
 // The value behind casts that keep it, read as 64 bits.
 bool KeepsValue(Type from, Type to) {
-  if (!from.is_scalar() || !to.is_scalar() || !IsFixedInt(from.scalar) || !IsFixedInt(to.scalar)) return false;
+  if (!from.is_scalar() || !to.is_scalar() || !IsFixedInt(from.scalar) || !IsFixedInt(to.scalar))
+    return false;
   return AlwaysFits(from, to) || (Is64Bits(from) && Is64Bits(to));
 }
 
@@ -85,13 +86,14 @@ std::optional<uint32_t> LaneForms::WholeOf(ValueId value) const {
   for (;;) {
     if (value == counter_) {
       InstId low = function_.values[function_.operand(parallel_, 0).index].def;
-      bool starts_at_least_at_0 =
-          low.valid() && function_.inst(low).op == Op::Const && function_.word(function_.inst(low), 0) >= 0;
+      bool starts_at_least_at_0 = low.valid() && function_.inst(low).op == Op::Const &&
+                                  function_.word(function_.inst(low), 0) >= 0;
       return starts_at_least_at_0 ? std::optional(value.index) : std::nullopt;
     }
     if (auto part = taken_.find(value.index); part != taken_.end()) {
       const IndexForm::Terms& terms = part->second.terms();
-      bool is_atom = terms.size() == 1 && terms.begin()->first.size() == 1 && terms.begin()->second == 1;
+      bool is_atom =
+          terms.size() == 1 && terms.begin()->first.size() == 1 && terms.begin()->second == 1;
       return is_atom ? std::optional(terms.begin()->first[0]) : std::nullopt;
     }
     InstId def = function_.values[value.index].def;
@@ -119,7 +121,8 @@ void LaneForms::AddSplit(const Inst& inst) {
   taken_[Function::result_of(inst).index] = is_remainder ? parts->remainder : parts->quotient;
 }
 
-std::optional<LaneForms::Parts> LaneForms::Divide(uint32_t whole, const IndexForm& divisor, int depth) {
+std::optional<LaneForms::Parts> LaneForms::Divide(uint32_t whole, const IndexForm& divisor,
+                                                  int depth) {
   if (depth == 0) return std::nullopt;
   auto found = splits_.find(whole);
   if (found == splits_.end()) {
@@ -166,8 +169,9 @@ IndexForm LaneForms::Expand(const IndexForm& form) const {
       if (!result.Mentions(value)) continue;
       std::optional<IndexForm> coefficient = result.Coefficient(value);
       if (!coefficient) return form;
-      result = result.Without(value) + *coefficient * (split.divisor * IndexForm::Of(ValueId(split.quotient)) +
-                                                       IndexForm::Of(ValueId(split.remainder)));
+      result = result.Without(value) +
+               *coefficient * (split.divisor * IndexForm::Of(ValueId(split.quotient)) +
+                               IndexForm::Of(ValueId(split.remainder)));
       changed = true;
     }
   }
@@ -225,7 +229,8 @@ IndexForm LaneForms::MakeCast(ValueId value, const Inst& inst) {
     std::optional<int64_t> low = Of(function_.operand(parallel_, 0)).constant();
     const IndexForm high = Of(function_.operand(parallel_, 1));
     const int room = BitsOf(to_type) - (IsSigned(to_type.scalar) ? 1 : 0);
-    const bool is_atom = high.size() == 1 && high.degree() == 1 && high.terms().begin()->second == 1;
+    const bool is_atom =
+        high.size() == 1 && high.degree() == 1 && high.terms().begin()->second == 1;
     if (low && *low >= 0 && is_atom && BitsOfAtom(high.Atoms()[0].index) <= room) return Of(from);
   }
   return IndexForm::Of(value);
@@ -240,8 +245,10 @@ IndexForm LaneForms::UpperOf(ValueId value) {
   if (!def.valid()) return form;
   const Inst& inst = function_.inst(def);
   // An unsigned sum or product that wraps is less than it would be.
-  const bool is_narrow = inst.type.is_scalar() && Contains(sets::UInt, inst.type.scalar) && BitsOf(inst.type) <= 32;
-  if (!is_narrow || (inst.op != Op::Add && inst.op != Op::Mul) || form.terms().begin()->second != 1) return form;
+  const bool is_narrow =
+      inst.type.is_scalar() && Contains(sets::UInt, inst.type.scalar) && BitsOf(inst.type) <= 32;
+  if (!is_narrow || (inst.op != Op::Add && inst.op != Op::Mul) || form.terms().begin()->second != 1)
+    return form;
   IndexForm a = UpperOf(function_.operand(inst, 0)), b = UpperOf(function_.operand(inst, 1));
   return inst.op == Op::Add ? a + b : a * b;
 }
@@ -268,11 +275,13 @@ std::optional<uint32_t> LaneForms::ParamOf(uint32_t atom) const {
 }
 
 Knowledge::Bounds LaneForms::BoundsOfLoop(const Inst& loop) {
-  return {Of(function_.operand(loop, 0)), UpperOf(function_.operand(loop, 1)) - IndexForm::Constant(1)};
+  return {Of(function_.operand(loop, 0)),
+          UpperOf(function_.operand(loop, 1)) - IndexForm::Constant(1)};
 }
 
 std::optional<IndexForm> DivideExactly(const IndexForm& form, const IndexForm& divisor) {
-  if (divisor.size() != 1) return form == divisor ? std::optional(IndexForm::Constant(1)) : std::nullopt;
+  if (divisor.size() != 1)
+    return form == divisor ? std::optional(IndexForm::Constant(1)) : std::nullopt;
   const auto& [factors, by] = *divisor.terms().begin();
   IndexForm result = IndexForm::Constant(0);
   for (const auto& [product, coefficient] : form.terms()) {

@@ -17,7 +17,8 @@ std::unexpected<Error> Refuse(std::string reason, Location where) {
 
 class Outline {
  public:
-  explicit Outline(const Program& program) : program_(program), function_(program.entry_function()) {}
+  explicit Outline(const Program& program)
+      : program_(program), function_(program.entry_function()) {}
 
   Result<void> Find() {
     if (!function_.results.empty()) return Refuse("the kernel gives results", {});
@@ -30,7 +31,8 @@ class Outline {
         TRY_VOID(CheckOutside(inst));
         continue;
       }
-      if (parallel_.valid()) return Refuse("the kernel has more than one outermost parallel", inst.location);
+      if (parallel_.valid())
+        return Refuse("the kernel has more than one outermost parallel", inst.location);
       parallel_ = id;
     }
     if (!parallel_.valid()) return Refuse("the kernel has no outermost parallel", {});
@@ -45,22 +47,27 @@ class Outline {
  private:
   Result<void> CheckOutside(const Inst& inst) {
     for (uint32_t r = 0; r < inst.regions.count; ++r)
-      for (InstId id : function_.region(Function::region_of(inst, r)).insts) TRY_VOID(CheckOutside(function_.inst(id)));
+      for (InstId id : function_.region(Function::region_of(inst, r)).insts)
+        TRY_VOID(CheckOutside(function_.inst(id)));
     if (inst.op == Op::Load || inst.op == Op::TensorLoad) {
-      if (parallel_.valid()) return Refuse("the kernel reads a buffer behind its parallel", inst.location);
+      if (parallel_.valid())
+        return Refuse("the kernel reads a buffer behind its parallel", inst.location);
       read_buffers_.insert(function_.operand(inst, 0).index);
       return {};
     }
     if (inst.op == Op::Call) {
       const Function& callee = program_.functions[static_cast<size_t>(function_.word(inst, 0))];
       if (callee.is_prelude) return {};
-      return Refuse(fmt::format("the kernel calls @{} outside of its parallel", callee.name), inst.location);
+      return Refuse(fmt::format("the kernel calls @{} outside of its parallel", callee.name),
+                    inst.location);
     }
     const Effect effect = Info(inst.op).effect;
     const bool is_structure = inst.op == Op::If || inst.op == Op::For || inst.op == Op::While ||
-                              inst.op == Op::Switch || inst.op == Op::Yield || inst.op == Op::Condition;
+                              inst.op == Op::Switch || inst.op == Op::Yield ||
+                              inst.op == Op::Condition;
     if (effect == Effect::Pure || is_structure || inst.op == Op::Assert) return {};
-    return Refuse(fmt::format("the kernel has {} outside of its parallel", Info(inst.op).mnemonic), inst.location);
+    return Refuse(fmt::format("the kernel has {} outside of its parallel", Info(inst.op).mnemonic),
+                  inst.location);
   }
 
   Result<void> FindNeeded() {
@@ -82,7 +89,8 @@ class Outline {
     if (inst.op != Op::Length)
       for (ValueId operand : function_.operands_of(inst)) TRY_VOID(Need(operand));
     for (uint32_t r = 0; r < inst.regions.count; ++r)
-      for (InstId id : function_.region(Function::region_of(inst, r)).insts) TRY_VOID(NeedInst(function_.inst(id)));
+      for (InstId id : function_.region(Function::region_of(inst, r)).insts)
+        TRY_VOID(NeedInst(function_.inst(id)));
     return {};
   }
 
@@ -99,7 +107,8 @@ ValueId Trips(FunctionBuilder& builder, ValueId lo, ValueId hi) {
   const Inst* def = builder.function().values[lo.index].def.valid()
                         ? &builder.function().inst(builder.function().values[lo.index].def)
                         : nullptr;
-  const bool from_zero = def != nullptr && def->op == Op::Const && builder.function().word(*def, 0) == 0;
+  const bool from_zero =
+      def != nullptr && def->op == Op::Const && builder.function().word(*def, 0) == 0;
   if (from_zero) return builder.Binary(Op::Max, hi, zero);
   ValueId some = builder.Binary(Op::Lt, lo, hi);
   return builder.Select(some, builder.Binary(Op::Sub, hi, lo), zero);
@@ -155,7 +164,8 @@ class TripCloner : public Cloner {
       if (outline_.IsNeeded(inst)) TRY_VOID(Visit(inst));
     }
     const Inst& loop = source_.inst(outline_.parallel());
-    builder_.Return({Trips(builder_, Get(source_.operand(loop, 0)), Get(source_.operand(loop, 1)))});
+    builder_.Return(
+        {Trips(builder_, Get(source_.operand(loop, 0)), Get(source_.operand(loop, 1)))});
     return {};
   }
 
@@ -172,7 +182,8 @@ class TripCloner : public Cloner {
 
 // Every function as it is, but the entry.
 template <typename Build>
-Result<Program> ReplaceEntry(const Program& program, std::vector<Type> results, const Build& build) {
+Result<Program> ReplaceEntry(const Program& program, std::vector<Type> results,
+                             const Build& build) {
   Program out;
   out.data = program.data;
   for (size_t f = 0; f < program.functions.size(); ++f) {
@@ -193,7 +204,9 @@ bool IsWritten(const Function& function, RegionId region, ValueId buffer) {
   for (InstId id : function.region(region).insts) {
     const Inst& inst = function.inst(id);
     const bool writes = Info(inst.op).effect == Effect::Writes || inst.op == Op::Call;
-    if (writes && std::ranges::find(function.operands_of(inst), buffer) != function.operands_of(inst).end()) return true;
+    if (writes &&
+        std::ranges::find(function.operands_of(inst), buffer) != function.operands_of(inst).end())
+      return true;
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       if (IsWritten(function, Function::region_of(inst, r), buffer)) return true;
   }
@@ -201,10 +214,12 @@ bool IsWritten(const Function& function, RegionId region, ValueId buffer) {
 }
 
 // What the prologue reads must be the same for every piece.
-Result<void> CheckReads(const Function& function, const Outline& outline, Independence& conditions) {
+Result<void> CheckReads(const Function& function, const Outline& outline,
+                        Independence& conditions) {
   const Inst& loop = function.inst(outline.parallel());
   for (uint32_t p = 0; p < function.param_count(); ++p) {
-    if (!function.param_type(p).is_buffer() || !IsWritten(function, Function::region_of(loop, 0), function.param(p)))
+    if (!function.param_type(p).is_buffer() ||
+        !IsWritten(function, Function::region_of(loop, 0), function.param(p)))
       continue;
     for (uint32_t buffer : outline.read_buffers()) {
       if (buffer == function.param(p).index)
@@ -242,16 +257,18 @@ Result<RangedKernel> MakeRanged(const Program& program) {
   Independence conditions = IndependenceOf(program, entry, outline.parallel());
   if (!conditions.independent) return Refuse(conditions.why_not, conditions.where);
   TRY_VOID(CheckReads(entry, outline, conditions));
-  Result<Program> piece = ReplaceEntry(program, {}, [&](const Function& function, FunctionBuilder& builder) -> Result<void> {
-    PieceCloner cloner(function, builder, outline.parallel());
-    cloner.DeclareParams();
-    cloner.DeclareRange();
-    return cloner.CopyBody();
-  });
+  Result<Program> piece = ReplaceEntry(
+      program, {}, [&](const Function& function, FunctionBuilder& builder) -> Result<void> {
+        PieceCloner cloner(function, builder, outline.parallel());
+        cloner.DeclareParams();
+        cloner.DeclareRange();
+        return cloner.CopyBody();
+      });
   if (!piece) return std::unexpected(piece.error());
-  Result<Program> trips = ReplaceEntry(program, {types::Index}, [&](const Function& function, FunctionBuilder& builder) {
-    return TripCloner(function, builder, outline).Build();
-  });
+  Result<Program> trips = ReplaceEntry(program, {types::Index},
+                                       [&](const Function& function, FunctionBuilder& builder) {
+                                         return TripCloner(function, builder, outline).Build();
+                                       });
   if (!trips) return std::unexpected(trips.error());
   return RangedKernel{std::move(*piece), std::move(*trips), std::move(conditions)};
 }

@@ -37,7 +37,8 @@ bool SignProver::Prove(const IndexForm& form, int depth) {
   for (const auto& [product, coefficient] : form.terms())
     if (std::abs(Signed(coefficient)) > MostCoefficient) return false;
   const size_t before = conditions_ == nullptr ? 0 : conditions_->size();
-  if (IsPlain(form) || BySetting(form, depth) || ByFact(form, depth) || ByCondition(form)) return true;
+  if (IsPlain(form) || BySetting(form, depth) || ByFact(form, depth) || ByCondition(form))
+    return true;
   if (conditions_ != nullptr) conditions_->resize(before);
   return false;
 }
@@ -64,7 +65,8 @@ bool SignProver::IsPlain(const IndexForm& form) const {
     }
     shifted = moved;
   }
-  return std::ranges::all_of(shifted.terms(), [](const auto& term) { return Signed(term.second) >= 0; });
+  return std::ranges::all_of(shifted.terms(),
+                             [](const auto& term) { return Signed(term.second) >= 0; });
 }
 
 bool SignProver::BySetting(const IndexForm& form, int depth) {
@@ -76,7 +78,8 @@ bool SignProver::BySetting(const IndexForm& form, int depth) {
     if (!slope) continue;
     const IndexForm rest = form.Without(*atom);
     if (Prove(*slope, depth - 1)) return Prove(rest + *slope * bounds->second.low, depth - 1);
-    if (Prove(Negative(*slope), depth - 1)) return Prove(rest + *slope * bounds->second.high, depth - 1);
+    if (Prove(Negative(*slope), depth - 1))
+      return Prove(rest + *slope * bounds->second.high, depth - 1);
   }
   return false;
 }
@@ -89,7 +92,9 @@ bool SignProver::ByFact(const IndexForm& form, int depth) {
       std::optional<int64_t> sign = inner->constant();
       if (!sign || (*sign != 1 && *sign != -1)) continue;
       const IndexForm times = *sign == 1 ? *outer : Negative(*outer);
-      if (Prove(times, std::min(depth - 1, 2)) && Prove(form - times * fact, std::min(depth - 1, 4))) return true;
+      if (Prove(times, std::min(depth - 1, 2)) &&
+          Prove(form - times * fact, std::min(depth - 1, 4)))
+        return true;
     }
   }
   return false;

@@ -33,7 +33,8 @@ class Hoister {
         // The body of a while sees what its test makes.
         Visit(Function::region_of(inst, r), depth + 1 + (inst.op == Op::While ? r : 0));
       }
-      for (uint32_t r = 0; r < inst.regions.count; ++r) Leave(Function::region_of(inst, r), inst.op, depth, after);
+      for (uint32_t r = 0; r < inst.regions.count; ++r)
+        Leave(Function::region_of(inst, r), inst.op, depth, after);
       for (uint32_t i = 0; i < inst.results.count; ++i) depth_[inst.results.begin + i] = depth;
       after.push_back(inst_id);
     }
@@ -49,10 +50,12 @@ class Hoister {
     std::vector<InstId>& insts = function_.regions[id.index].insts;
     std::erase_if(insts, [&](InstId inst_id) {
       const Inst& inst = function_.inst(inst_id);
-      const bool is_loop = structure == Op::For || structure == Op::Parallel || structure == Op::While;
+      const bool is_loop =
+          structure == Op::For || structure == Op::Parallel || structure == Op::While;
       if (!MayMove(inst) || !(is_loop || IsCheap(inst))) return false;
-      const bool is_known = std::ranges::all_of(
-          function_.operands_of(inst), [&](ir::ValueId operand) { return depth_[operand.index] <= depth; });
+      const bool is_known =
+          std::ranges::all_of(function_.operands_of(inst),
+                              [&](ir::ValueId operand) { return depth_[operand.index] <= depth; });
       if (!is_known) return false;
       for (uint32_t i = 0; i < inst.results.count; ++i) depth_[inst.results.begin + i] = depth;
       list.push_back(inst_id);
@@ -61,13 +64,15 @@ class Hoister {
   }
 
   static bool MayMove(const Inst& inst) {
-    return IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0 && inst.results.count == 1 && inst.type.is_scalar();
+    return IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0 && inst.results.count == 1 &&
+           inst.type.is_scalar();
   }
 
   static bool IsCheap(const Inst& inst) {
     if (inst.op == Op::Const || inst.op == Op::Length) return true;
-    const bool is_plain = inst.op == Op::Cast || inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Mul ||
-                          inst.op == Op::Select || inst.op == Op::Min || inst.op == Op::Max || inst.op == Op::Shl;
+    const bool is_plain = inst.op == Op::Cast || inst.op == Op::Add || inst.op == Op::Sub ||
+                          inst.op == Op::Mul || inst.op == Op::Select || inst.op == Op::Min ||
+                          inst.op == Op::Max || inst.op == Op::Shl;
     return is_plain && IsFixedInt(inst.type.scalar);
   }
 

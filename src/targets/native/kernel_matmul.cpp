@@ -325,7 +325,8 @@ class Driver {
     Loop(Int(0), columns, Int(lanes), [&](llvm::Value* j) {
       llvm::Value* number = builder_.CreateUDiv(j, Int(blocking_.width()));
       llvm::Value* start = builder_.CreateMul(number, Int(blocking_.width()));
-      llvm::Value* panel = At(scratch_, builder_.CreateAdd(builder_.CreateMul(start, depth), builder_.CreateSub(j, start)));
+      llvm::Value* panel = At(scratch_, builder_.CreateAdd(builder_.CreateMul(start, depth),
+                                                           builder_.CreateSub(j, start)));
       llvm::Value* from = At(b, builder_.CreateMul(j, sizes_.b_column));
       llvm::Value* count = Min(builder_.CreateSub(columns, j), Int(lanes));
       Loop(Int(0), depth, Int(lanes), [&](llvm::Value* k) {
@@ -344,7 +345,8 @@ class Driver {
         llvm::Value* target = At(panel, builder_.CreateMul(k, Int(blocking_.width())));
         for (unsigned t = 0; t < lanes; ++t) {
           // Rows beyond the depth belong to the next panel only where it is written later.
-          builder_.CreateAlignedStore(rows[t], At(target, Int(uint64_t{t} * blocking_.width())), llvm::Align(1));
+          builder_.CreateAlignedStore(rows[t], At(target, Int(uint64_t{t} * blocking_.width())),
+                                      llvm::Align(1));
         }
       });
     });
@@ -415,8 +417,9 @@ class MatmulLoop {
         bytes_(ir::BytesOf(nest.type)) {}
 
   void Emit() {
-    sizes_ = {Value(nest_.rows),    Value(nest_.columns), Value(nest_.depth), Value(nest_.a_row),
-              Value(nest_.a_depth), Value(nest_.b_depth), Value(nest_.b_column), Value(nest_.c_row)};
+    sizes_ = {Value(nest_.rows),     Value(nest_.columns), Value(nest_.depth),
+              Value(nest_.a_row),    Value(nest_.a_depth), Value(nest_.b_depth),
+              Value(nest_.b_column), Value(nest_.c_row)};
     llvm::BasicBlock* kernel = emitter_.NewBlock("matmul");
     llvm::BasicBlock* loops = emitter_.NewBlock("loops");
     llvm::BasicBlock* done = emitter_.NewBlock("done");
@@ -446,7 +449,8 @@ class MatmulLoop {
     all = And(all, builder_.CreateICmpUGE(sizes_.c_row, sizes_.columns));
     all = And(all, Inside(nest_.a, nest_.a_offset, sizes_.rows, sizes_.a_row, sizes_.depth,
                           sizes_.a_depth));
-    all = And(all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns, sizes_.b_column));
+    all = And(all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns,
+                          sizes_.b_column));
     all = And(all, builder_.CreateOr(builder_.CreateICmpEQ(sizes_.b_column, Int(1)),
                                      builder_.CreateICmpEQ(sizes_.b_depth, Int(1))));
     all = And(all,

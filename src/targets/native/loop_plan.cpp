@@ -168,7 +168,8 @@ class Planner {
     if (inst.op == Op::For) {
       const Inst& yield =
           function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
-      if (!IsUniform(function_.operand(inst, 0)) || !IsUniform(function_.operand(inst, 1))) return VaryAll(inst);
+      if (!IsUniform(function_.operand(inst, 0)) || !IsUniform(function_.operand(inst, 1)))
+        return VaryAll(inst);
       for (uint32_t k = 0; k < inst.results.count; ++k) {
         ValueId carried = CarriedParam(function_, inst, k);
         bool same = IsUniform(function_.operand(inst, FirstInit(inst) + k)) &&
@@ -191,13 +192,16 @@ class Planner {
   }
 
   void SpreadWhile(const Inst& inst) {
-    const Inst& condition = function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
+    const Inst& condition =
+        function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
     if (!IsUniform(function_.operand(condition, 0))) return VaryAll(inst);
     const ir::Region& body = function_.region(Function::region_of(inst, 1));
     const Inst& yield = function_.inst(body.insts.back());
     for (uint32_t k = 0; k < inst.results.count; ++k) {
       ValueId carried = CarriedParam(function_, inst, k);
-      if (IsUniform(function_.operand(inst, k)) && IsUniform(function_.operand(yield, k)) && IsUniform(carried)) continue;
+      if (IsUniform(function_.operand(inst, k)) && IsUniform(function_.operand(yield, k)) &&
+          IsUniform(carried))
+        continue;
       Vary(carried);
       Vary(Function::result_of(inst, k));
       if (k < body.params.count) Vary(Function::param_of(body, k));
@@ -216,8 +220,8 @@ class Planner {
   bool CheckInst(const Function& function, const FunctionFacts& facts, InstId id, Where where) {
     const Inst& inst = function.inst(id);
     if (++plan_.work > MaxWork) return Refuse("its body is too long");
-    may_bail_ = may_bail_ || (ir::Info(inst.op).traps != 0 && inst.regions.count == 0 && inst.op != Op::Load &&
-                              inst.op != Op::Store && inst.op != Op::Call);
+    may_bail_ = may_bail_ || (ir::Info(inst.op).traps != 0 && inst.regions.count == 0 &&
+                              inst.op != Op::Load && inst.op != Op::Store && inst.op != Op::Call);
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       ir::Type type = function.type(Function::result_of(inst, i));
       if (!FitsLanes(type))
@@ -340,8 +344,9 @@ class Planner {
       const ValueId counter = CounterOf(function_, loop);
       if (!rest.Mentions(counter)) continue;
       std::optional<IndexForm> turn = rest.Coefficient(counter);
-      const bool is_plain = function_.type(counter) == ir::types::Index && function_.word(loop, 0) > 0 &&
-                            IsKnown(function_.operand(loop, 0)) && IsKnown(function_.operand(loop, 1));
+      const bool is_plain = function_.type(counter) == ir::types::Index &&
+                            function_.word(loop, 0) > 0 && IsKnown(function_.operand(loop, 0)) &&
+                            IsKnown(function_.operand(loop, 1));
       if (!turn || !is_plain || !IsFixed(*turn)) return;
       if (turn->constant() == 1 && function_.word(loop, 0) == 1) row = id;
       turns.push_back({id, *turn});
@@ -353,7 +358,8 @@ class Planner {
     access.offset = std::move(rest);
     access.turns = std::move(turns);
     const uint32_t bytes = ir::BytesOf(inst.type);
-    if (access.shape != Shape::Gather || !row || !question_.has_rows || (bytes != 4 && bytes != 8)) return;
+    if (access.shape != Shape::Gather || !row || !question_.has_rows || (bytes != 4 && bytes != 8))
+      return;
     access.shape = Shape::Row;
     row_loops_[plan_.accesses.size()] = *row;
   }
@@ -373,7 +379,8 @@ class Planner {
       });
       if (same == plan_.rows.end()) same = plan_.rows.insert(same, {loop, i});
       access.row = static_cast<size_t>(same - plan_.rows.begin());
-      const bool is_direct = facts_.region[access.inst.index] == Function::region_of(function_.inst(loop), 0);
+      const bool is_direct =
+          facts_.region[access.inst.index] == Function::region_of(function_.inst(loop), 0);
       same->is_read = same->is_read || !access.is_store || !is_direct;
       same->is_written = same->is_written || access.is_store;
       has_stores = has_stores || access.is_store;
@@ -382,7 +389,8 @@ class Planner {
   }
 
   static bool SameElements(const LoopAccess& a, const LoopAccess& b) {
-    if (a.offset != b.offset || a.slope != b.slope || a.turns.size() != b.turns.size()) return false;
+    if (a.offset != b.offset || a.slope != b.slope || a.turns.size() != b.turns.size())
+      return false;
     for (size_t t = 0; t < a.turns.size(); ++t)
       if (a.turns[t].loop != b.turns[t].loop || a.turns[t].slope != b.turns[t].slope) return false;
     return true;
@@ -393,9 +401,11 @@ class Planner {
     if (loop_.op != Op::Parallel) return Refuse("a loop inside stores");
     const InstId id(static_cast<uint32_t>(&loop_ - function_.insts.data()));
     const ir::Independence answer = ir::IndependenceOf(question_.program, function_, id);
-    if (!answer.independent) return Refuse("it stores rows that are not its own: " + answer.why_not);
+    if (!answer.independent)
+      return Refuse("it stores rows that are not its own: " + answer.why_not);
     for (auto [a, b] : answer.disjoint) AddDisjoint(function_.param(a), function_.param(b));
-    for (auto [a, b] : answer.at_most) plan_.at_most.emplace_back(function_.param(a), function_.param(b));
+    for (auto [a, b] : answer.at_most)
+      plan_.at_most.emplace_back(function_.param(a), function_.param(b));
     for (const LoopRow& row : plan_.rows)
       if (row.is_written && !CheckRow(row)) return false;
     return true;
@@ -407,16 +417,21 @@ class Planner {
     const size_t number = first.row;
     for (size_t i = 0; i < plan_.accesses.size(); ++i) {
       const LoopAccess& other = plan_.accesses[i];
-      if ((other.shape == Shape::Row && other.row == number) || !Stands(other.inst, row.loop)) continue;
-      if (other.buffer == first.buffer) return Refuse("it stores a row that it also uses in another way");
+      if ((other.shape == Shape::Row && other.row == number) || !Stands(other.inst, row.loop))
+        continue;
+      if (other.buffer == first.buffer)
+        return Refuse("it stores a row that it also uses in another way");
       if (IsScratch(other.buffer) || IsScratch(first.buffer)) continue;
-      const bool same_type = function_.type(other.buffer).element() == function_.type(first.buffer).element();
+      const bool same_type =
+          function_.type(other.buffer).element() == function_.type(first.buffer).element();
       bool is_before = !other.is_store;
       for (size_t s = 0; s < i; ++s)
-        is_before = is_before && !(plan_.accesses[s].is_store && plan_.accesses[s].shape == Shape::Row &&
-                                   plan_.accesses[s].row == number);
-      const bool is_same_row = other.shape == Shape::Row && plan_.rows[other.row].loop == row.loop &&
-                               same_type && SameElements(other, first) && is_before;
+        is_before =
+            is_before && !(plan_.accesses[s].is_store && plan_.accesses[s].shape == Shape::Row &&
+                           plan_.accesses[s].row == number);
+      const bool is_same_row = other.shape == Shape::Row &&
+                               plan_.rows[other.row].loop == row.loop && same_type &&
+                               SameElements(other, first) && is_before;
       if (!is_same_row) AddDisjoint(first.buffer, other.buffer);
     }
     return true;
@@ -434,7 +449,8 @@ class Planner {
   }
 
   void AddDisjoint(ValueId a, ValueId b) {
-    plan_.disjoint.push_back(std::minmax(a, b, [](ValueId x, ValueId y) { return x.index < y.index; }));
+    plan_.disjoint.push_back(
+        std::minmax(a, b, [](ValueId x, ValueId y) { return x.index < y.index; }));
   }
 
   bool IsScratch(ValueId buffer) const {
@@ -484,8 +500,8 @@ class Planner {
   LoopPlan plan_;
   std::vector<bool> inside_;
   bool changed_ = false;
-  bool may_bail_ = false;         // some lane may turn out to trap
-  std::vector<InstId> inner_;     // loops inside that are being visited
+  bool may_bail_ = false;               // some lane may turn out to trap
+  std::vector<InstId> inner_;           // loops inside that are being visited
   std::map<size_t, InstId> row_loops_;  // by access
 };
 

@@ -42,11 +42,14 @@ class NestMatcher {
     const Inst& store = function_.inst(nest.store);
     const ValueId sum = Function::result_of(function_.inst(nest.chain));
     // A sum that is stored as it is needs no second nest.
-    if (!Contains(ir::sets::Wide, store.type.scalar) || function_.operand(store, 2) == sum) return std::nullopt;
+    if (!Contains(ir::sets::Wide, store.type.scalar) || function_.operand(store, 2) == sum)
+      return std::nullopt;
     return function_.type(sum) == store.type ? std::optional(nest) : std::nullopt;
   }
 
-  static bool IsPlain(const Inst& inst) { return IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0; }
+  static bool IsPlain(const Inst& inst) {
+    return IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0;
+  }
 
  private:
   bool MatchColumns(Nest& nest) const {
@@ -97,7 +100,8 @@ class NestMatcher {
 
 class ProductCloner : public ir::Cloner {
  public:
-  ProductCloner(const Function& source, ir::FunctionBuilder& builder, std::map<uint32_t, BufferTest>& tests)
+  ProductCloner(const Function& source, ir::FunctionBuilder& builder,
+                std::map<uint32_t, BufferTest>& tests)
       : Cloner(source, builder), matcher_(source), forms_(source), tests_(tests) {}
 
  protected:
@@ -145,10 +149,13 @@ class ProductCloner : public ir::Cloner {
     for (InstId id : accesses) {
       const Inst& access = source_.inst(id);
       const IndexForm form = forms_.Of(source_.operand(access, 1));
-      std::optional<IndexForm> by_row = form.Coefficient(row_), by_column = form.Coefficient(column_);
+      std::optional<IndexForm> by_row = form.Coefficient(row_),
+                               by_column = form.Coefficient(column_);
       if (!by_row || !by_column || by_row->Mentions(column_)) return false;
-      Place place{source_.operand(access, 0), *by_row, *by_column, form.Without(row_).Without(column_)};
-      if (!IsBound(place.buffer) || !IsKnown(place.by_row) || !IsKnown(place.by_column) || !IsKnown(place.offset))
+      Place place{source_.operand(access, 0), *by_row, *by_column,
+                  form.Without(row_).Without(column_)};
+      if (!IsBound(place.buffer) || !IsKnown(place.by_row) || !IsKnown(place.by_column) ||
+          !IsKnown(place.offset))
         return false;
       places_.push_back(std::move(place));
     }
@@ -177,7 +184,8 @@ class ProductCloner : public ir::Cloner {
     BufferTest& test = tests_[all.index];
     test.buffer = Get(places_.back().buffer);
     for (ValueId buffer : nest.read) test.others.push_back(Get(buffer));
-    const ValueId height = Get(source_.operand(rows, 1)), width = Get(source_.operand(source_.inst(nest.columns), 1));
+    const ValueId height = Get(source_.operand(rows, 1)),
+                  width = Get(source_.operand(source_.inst(nest.columns), 1));
     auto both = [&](ValueId bit) { all = builder_.Binary(Op::And, all, bit); };
     both(Within(height, 1));
     both(Within(width, 1));
@@ -185,9 +193,12 @@ class ProductCloner : public ir::Cloner {
       const ValueId by_row = Evaluate(place.by_row), by_column = Evaluate(place.by_column);
       const ValueId offset = Evaluate(place.offset);
       for (ValueId part : {by_row, by_column, offset}) both(Within(part, 0));
-      const ValueId last_row = builder_.Binary(Op::Mul, builder_.Binary(Op::Sub, height, Number(1)), by_row);
-      const ValueId last_column = builder_.Binary(Op::Mul, builder_.Binary(Op::Sub, width, Number(1)), by_column);
-      const ValueId last = builder_.Binary(Op::Add, offset, builder_.Binary(Op::Add, last_row, last_column));
+      const ValueId last_row =
+          builder_.Binary(Op::Mul, builder_.Binary(Op::Sub, height, Number(1)), by_row);
+      const ValueId last_column =
+          builder_.Binary(Op::Mul, builder_.Binary(Op::Sub, width, Number(1)), by_column);
+      const ValueId last =
+          builder_.Binary(Op::Add, offset, builder_.Binary(Op::Add, last_row, last_column));
       both(builder_.Binary(Op::Lt, last, builder_.Length(Get(place.buffer))));
     }
     return all;
@@ -212,7 +223,8 @@ class ProductCloner : public ir::Cloner {
     auto place = [&] {
       ValueId at = Evaluate(out.offset);
       at = builder_.Binary(Op::Add, at, builder_.Binary(Op::Mul, Get(row_), Evaluate(out.by_row)));
-      return builder_.Binary(Op::Add, at, builder_.Binary(Op::Mul, Get(column_), Evaluate(out.by_column)));
+      return builder_.Binary(Op::Add, at,
+                             builder_.Binary(Op::Mul, Get(column_), Evaluate(out.by_column)));
     };
     for (InstId id : source_.region(Function::region_of(columns, 0)).insts) {
       const Inst& part = source_.inst(id);
@@ -247,15 +259,17 @@ Result<BufferTests> SplitProducts(ir::Program& lowered) {
   BufferTests tests(lowered.functions.size());
   const bool any = std::ranges::any_of(lowered.functions, [](const Function& function) {
     const NestMatcher matcher(function);
-    return std::ranges::any_of(function.insts, [&](const Inst& inst) { return matcher.Match(inst).has_value(); });
+    return std::ranges::any_of(function.insts,
+                               [&](const Inst& inst) { return matcher.Match(inst).has_value(); });
   });
   if (!any) return tests;
   size_t next = 0;
-  lowered = TRY(ir::CopyProgram(lowered, [&](const Function& function, ir::FunctionBuilder& builder) {
-    ProductCloner cloner(function, builder, tests[next++]);
-    cloner.DeclareParams();
-    return cloner.CopyBody();
-  }));
+  lowered =
+      TRY(ir::CopyProgram(lowered, [&](const Function& function, ir::FunctionBuilder& builder) {
+        ProductCloner cloner(function, builder, tests[next++]);
+        cloner.DeclareParams();
+        return cloner.CopyBody();
+      }));
   return tests;
 }
 

@@ -40,16 +40,21 @@ class SumMatcher {
         if (found.store.valid()) return std::nullopt;
         found.store = id;
       } else if (inst.op == Op::Call) {
-        if (!program_.functions[static_cast<size_t>(function_.word(inst, 0))].is_prelude) return std::nullopt;
+        if (!program_.functions[static_cast<size_t>(function_.word(inst, 0))].is_prelude)
+          return std::nullopt;
         has_math = true;
-      } else if (inst.op != Op::Load && inst.op != Op::Yield && ir::Info(inst.op).effect != ir::Effect::Pure) {
+      } else if (inst.op != Op::Load && inst.op != Op::Yield &&
+                 ir::Info(inst.op).effect != ir::Effect::Pure) {
         return std::nullopt;
       }
     }
-    if (!has_math || !found.store.valid() || function_.type(counter) != ir::types::Index) return std::nullopt;
+    if (!has_math || !found.store.valid() || function_.type(counter) != ir::types::Index)
+      return std::nullopt;
     const Inst& store = function_.inst(found.store);
     found.step = function_.values[function_.operand(function_.inst(body.back()), 0).index].def;
-    if (!found.step.valid() || !IsStep(loop, function_.inst(found.step), function_.operand(store, 2))) return std::nullopt;
+    if (!found.step.valid() ||
+        !IsStep(loop, function_.inst(found.step), function_.operand(store, 2)))
+      return std::nullopt;
     found.index = forms_.Of(function_.operand(store, 1));
     std::optional<IndexForm> slope = found.index.Coefficient(counter);
     if (!slope || slope->constant() != 1) return std::nullopt;
@@ -62,7 +67,8 @@ class SumMatcher {
     const ValueId carried = Function::param_of(function_.region(Function::region_of(loop, 0)), 1);
     if (step.op != Op::Add || step.type != function_.type(stored)) return false;
     const ValueId a = function_.operand(step, 0), b = function_.operand(step, 1);
-    if (!((a == carried && b == stored) || (a == stored && b == carried)) || carried == stored) return false;
+    if (!((a == carried && b == stored) || (a == stored && b == carried)) || carried == stored)
+      return false;
     return std::ranges::count(function_.operands, carried) == 1 &&
            std::ranges::count(function_.operands, Function::result_of(step)) == 1;
   }
@@ -132,14 +138,16 @@ class SumCloner : public ir::Cloner {
 Result<void> SplitSums(ir::Program& lowered) {
   const bool any = std::ranges::any_of(lowered.functions, [&](const Function& function) {
     SumMatcher matcher(lowered, function);
-    return std::ranges::any_of(function.insts, [&](const Inst& inst) { return matcher.Match(inst).has_value(); });
+    return std::ranges::any_of(function.insts,
+                               [&](const Inst& inst) { return matcher.Match(inst).has_value(); });
   });
   if (!any) return {};
-  lowered = TRY(ir::CopyProgram(lowered, [&](const Function& function, ir::FunctionBuilder& builder) {
-    SumCloner cloner(lowered, function, builder);
-    cloner.DeclareParams();
-    return cloner.CopyBody();
-  }));
+  lowered =
+      TRY(ir::CopyProgram(lowered, [&](const Function& function, ir::FunctionBuilder& builder) {
+        SumCloner cloner(lowered, function, builder);
+        cloner.DeclareParams();
+        return cloner.CopyBody();
+      }));
   return {};
 }
 

@@ -27,7 +27,8 @@ LlvmValues LaneEmitter::CarriedInits(const Inst& inst, const std::vector<uint32_
   return inits;
 }
 
-LaneEmitter::Carried LaneEmitter::BeginCarried(const Inst& inst, llvm::BasicBlock* before, const LlvmValues& inits,
+LaneEmitter::Carried LaneEmitter::BeginCarried(const Inst& inst, llvm::BasicBlock* before,
+                                               const LlvmValues& inits,
                                                const std::vector<uint32_t>& numbers) {
   Carried carried{numbers, {}};
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -41,7 +42,8 @@ LaneEmitter::Carried LaneEmitter::BeginCarried(const Inst& inst, llvm::BasicBloc
 }
 
 // What the next turn starts from; lanes that are not active keep what they have.
-void LaneEmitter::EndTurn(const Inst& inst, const Inst& yield, const Carried& carried, llvm::Value* active) {
+void LaneEmitter::EndTurn(const Inst& inst, const Inst& yield, const Carried& carried,
+                          llvm::Value* active) {
   LlvmValues next;
   for (size_t i = 0; i < carried.numbers.size(); ++i) {
     const Lane lane = GetLane(function().operand(yield, carried.numbers[i]));
@@ -50,10 +52,12 @@ void LaneEmitter::EndTurn(const Inst& inst, const Inst& yield, const Carried& ca
       continue;
     }
     llvm::Value* value = AsVector(lane);
-    next.push_back(active == nullptr ? value : builder_.CreateSelect(active, value, carried.phis[i]));
+    next.push_back(active == nullptr ? value
+                                     : builder_.CreateSelect(active, value, carried.phis[i]));
   }
   if (inst.op == Op::While) BailIfStopped();
-  for (size_t i = 0; i < next.size(); ++i) carried.phis[i]->addIncoming(next[i], builder_.GetInsertBlock());
+  for (size_t i = 0; i < next.size(); ++i)
+    carried.phis[i]->addIncoming(next[i], builder_.GetInsertBlock());
 }
 
 void LaneEmitter::SetCarriedResults(const Inst& inst, const Carried& carried) {
@@ -81,7 +85,8 @@ void LaneEmitter::EmitWhile(const Inst& inst) {
   const bool diverges = !block_.plan.uniform[function().operand(condition, 0).index];
   const std::vector<uint32_t> numbers = LiveResults(inst);
   const LlvmValues inits = CarriedInits(inst, numbers);
-  llvm::Value* everyone = outer != nullptr ? outer : llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
+  llvm::Value* everyone =
+      outer != nullptr ? outer : llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* turn = emitter_.NewBlock("while.test");
   llvm::BasicBlock* work = emitter_.NewBlock("while.body");
@@ -131,7 +136,8 @@ void LaneEmitter::EmitDivergentFor(const Inst& inst) {
   llvm::Value* everyone = Both(outer, runs);
   llvm::Value* distance = builder_.CreateSub(hi, lo);
   llvm::Value* one = llvm::ConstantInt::get(distance->getType(), 1);
-  llvm::Value* by = llvm::ConstantInt::get(distance->getType(), step, /*IsSigned=*/false, /*ImplicitTrunc=*/true);
+  llvm::Value* by =
+      llvm::ConstantInt::get(distance->getType(), step, /*IsSigned=*/false, /*ImplicitTrunc=*/true);
   // Turns after the first; what lanes without a turn have is never looked at.
   llvm::Value* more = builder_.CreateSub(distance, one);
   if (step != 1) more = builder_.CreateUDiv(more, by);

@@ -45,9 +45,14 @@ BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
   const unsigned lanes = vector / memory;
   const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
   // The schedulers hold too little of one long chain: four or eight of them side by side keep the pipes busy.
-  const bool is_chain = memory >= 4 && plan.work > 24 && plan.work <= MaxChainWork && level == exec::CpuLevel::Avx512;
+  const bool is_chain =
+      memory >= 4 && plan.work > 24 && plan.work <= MaxChainWork && level == exec::CpuLevel::Avx512;
   const bool has_rows = !plan.rows.empty();
-  const unsigned wanted = has_rows ? 1 : is_chain ? 8 : plan.work <= 24 ? 4 : plan.work <= 60 ? 2 : 1;
+  const unsigned wanted = has_rows          ? 1
+                          : is_chain        ? 8
+                          : plan.work <= 24 ? 4
+                          : plan.work <= 60 ? 2
+                                            : 1;
   BlockSizes sizes;
   sizes.main = lanes * std::max(1u, wanted / registers);
   const bool has_masks =
@@ -171,9 +176,11 @@ class VectorLoop {
     llvm::Value* least = builder_.CreateSExt(parts.offset, wide);
     llvm::Value* most = least;
     auto add = [&](llvm::Value* factor, llvm::Value* first, llvm::Value* end) {
-      for (llvm::Value* value : {factor, first, end}) fits = And(fits, builder_.CreateICmpULT(value, limit));
+      for (llvm::Value* value : {factor, first, end})
+        fits = And(fits, builder_.CreateICmpULT(value, limit));
       auto product = [&](llvm::Value* number) {
-        return builder_.CreateMul(builder_.CreateZExt(factor, wide), builder_.CreateZExt(number, wide));
+        return builder_.CreateMul(builder_.CreateZExt(factor, wide),
+                                  builder_.CreateZExt(number, wide));
       };
       least = builder_.CreateAdd(least, product(first));
       most = builder_.CreateAdd(most, product(builder_.CreateSub(end, builder_.getInt64(1))));
@@ -303,8 +310,11 @@ class VectorLoop {
   // --- stores past the caches: where more is written than they hold, reading every line before it is overwritten would
   // be a third stream beside the two that an addition needs ---
   bool MayStream() {
-    if (sizes_.tail == 0 || !plan_.folds.empty() || plan_.has_inner_loop || plan_.work > MaxStreamWork) return false;
-    if (llvm::isa<llvm::ConstantInt>(count_) && llvm::cast<llvm::ConstantInt>(count_)->getZExtValue() < MinStreamCount)
+    if (sizes_.tail == 0 || !plan_.folds.empty() || plan_.has_inner_loop ||
+        plan_.work > MaxStreamWork)
+      return false;
+    if (llvm::isa<llvm::ConstantInt>(count_) &&
+        llvm::cast<llvm::ConstantInt>(count_)->getZExtValue() < MinStreamCount)
       return false;
     bool has_store = false;
     for (const LoopAccess& access : plan_.accesses) {
@@ -325,21 +335,27 @@ class VectorLoop {
     llvm::Value* pays = builder_.getTrue();
     for (size_t i = 0; i < plan_.accesses.size(); ++i) {
       const LoopAccess& access = plan_.accesses[i];
-      bytes += access.shape == Shape::Uniform ? 0 : ir::BytesOf(emitter_.function().type(access.buffer).element());
+      bytes += access.shape == Shape::Uniform
+                   ? 0
+                   : ir::BytesOf(emitter_.function().type(access.buffer).element());
       if (!access.is_store) continue;
       llvm::Value* address = builder_.CreatePtrToInt(hoisted_[i].address, builder_.getInt64Ty());
       // Lines of all stores begin in the same iteration.
       const uint64_t least = first == nullptr ? plan_.element_bytes - 1 : StreamAlignment - 1;
       llvm::Value* off = first == nullptr ? address : builder_.CreateSub(address, first);
-      pays = And(pays, builder_.CreateICmpEQ(builder_.CreateAnd(off, builder_.getInt64(least)), builder_.getInt64(0)));
+      pays = And(pays, builder_.CreateICmpEQ(builder_.CreateAnd(off, builder_.getInt64(least)),
+                                             builder_.getInt64(0)));
       if (first == nullptr) first = address;
       for (const LoopAccess& other : plan_.accesses)
         if (!other.is_store)
-          pays = And(pays, builder_.CreateICmpNE(emitter_.Get(access.buffer), emitter_.Get(other.buffer)));
+          pays = And(
+              pays, builder_.CreateICmpNE(emitter_.Get(access.buffer), emitter_.Get(other.buffer)));
     }
-    to_line_ = builder_.CreateUDiv(builder_.CreateAnd(builder_.CreateNeg(first), builder_.getInt64(StreamAlignment - 1)),
-                                   builder_.getInt64(plan_.element_bytes));
-    const uint64_t least = std::max<uint64_t>(emitter_.shared().stream_bytes / bytes, MinStreamCount);
+    to_line_ = builder_.CreateUDiv(
+        builder_.CreateAnd(builder_.CreateNeg(first), builder_.getInt64(StreamAlignment - 1)),
+        builder_.getInt64(plan_.element_bytes));
+    const uint64_t least =
+        std::max<uint64_t>(emitter_.shared().stream_bytes / bytes, MinStreamCount);
     pays = And(pays, builder_.CreateICmpUGE(WholeCount(), builder_.getInt64(least)));
     return And(pays, builder_.CreateICmpUGE(count_, builder_.getInt64(MinStreamCount)));
   }
@@ -361,7 +377,9 @@ class VectorLoop {
   void EmitStream(llvm::BasicBlock* after, std::vector<Way>& to_after) {
     llvm::BasicBlock* head_bail = emitter_.NewBlock("head.bail");
     const unsigned line = static_cast<unsigned>(StreamAlignment) / plan_.element_bytes;
-    LaneBlock head{plan_, loop_, hoisted_, std::max(sizes_.tail, line), builder_.getInt64(0), lo_, to_line_, head_bail, tiles_};
+    LaneBlock head{
+        plan_,    loop_,     hoisted_, std::max(sizes_.tail, line), builder_.getInt64(0), lo_,
+        to_line_, head_bail, tiles_};
     LlvmValues none;
     LaneEmitter(emitter_, head).Run(none);
     const unsigned lanes = std::max(sizes_.main, line);
@@ -376,7 +394,8 @@ class VectorLoop {
     builder_.SetInsertPoint(body);
     llvm::PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2, "trip");
     trip->addIncoming(to_line_, before);
-    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), nullptr, bail, tiles_, true};
+    LaneBlock block{plan_,   loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip),
+                    nullptr, bail,  tiles_,   true};
     LaneEmitter(emitter_, block).Run(none);
     llvm::Value* next = builder_.CreateAdd(trip, step, "", /*HasNUW=*/true);
     trip->addIncoming(next, builder_.GetInsertBlock());
@@ -394,7 +413,8 @@ class VectorLoop {
     const unsigned lanes = MainLanes();
     // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
     const unsigned blocks =
-        plan_.work <= 8 && plan_.folds.empty() && plan_.rows.empty() && lanes == sizes_.main ? 2 : 1;
+        plan_.work <= 8 && plan_.folds.empty() && plan_.rows.empty() && lanes == sizes_.main ? 2
+                                                                                             : 1;
     llvm::Value* step = builder_.getInt64(uint64_t{lanes} * blocks);
     llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(count_, step));
     llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -449,7 +469,8 @@ class VectorLoop {
     auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
     if (known == nullptr || known->getZExtValue() != lanes || !plan_.folds.empty()) return nullptr;
     llvm::BasicBlock* bail = emitter_.NewBlock("main.bail");
-    LaneBlock block{plan_, loop_, hoisted_, lanes, builder_.getInt64(0), lo_, nullptr, bail, tiles_};
+    LaneBlock block{plan_, loop_,   hoisted_, lanes, builder_.getInt64(0),
+                    lo_,   nullptr, bail,     tiles_};
     LlvmValues none;
     LaneEmitter(emitter_, block).Run(none);
     builder_.CreateBr(end);
@@ -462,7 +483,8 @@ class VectorLoop {
   unsigned MainLanes() {
     if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_)) {
       const uint64_t count = known->getZExtValue();
-      if (plan_.rows.empty() && std::has_single_bit(count) && count <= sizes_.main) return static_cast<unsigned>(count);
+      if (plan_.rows.empty() && std::has_single_bit(count) && count <= sizes_.main)
+        return static_cast<unsigned>(count);
     }
     return sizes_.main;
   }
@@ -505,7 +527,8 @@ class VectorLoop {
     llvm::Value* rest =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(lanes));
     LlvmValues folds = Identities(lanes);
-    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip), rest, bail, tiles_};
+    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip),
+                    rest,  bail,  tiles_};
     LaneEmitter(emitter_, block).Run(folds);
     LlvmValues collected = Collect(at_start, folds);
     llvm::Value* next = builder_.CreateAdd(trip, rest);
@@ -568,7 +591,7 @@ class VectorLoop {
   const LoopPlan& plan_;
   const BlockSizes sizes_;
   llvm::Value* lo_ = nullptr;
-  llvm::Value* count_ = nullptr;  // iterations, if there is one
+  llvm::Value* count_ = nullptr;    // iterations, if there is one
   llvm::Value* to_line_ = nullptr;  // iterations before the first line of what is stored
   LlvmValues inits_;
   std::vector<HoistedAccess> hoisted_;
@@ -589,10 +612,15 @@ void Remember(FunctionEmitter& emitter, const Inst& loop, const std::string& wha
 }
 
 LoopPlan PlanOf(FunctionEmitter& emitter, const Inst& loop) {
-  const ir::FuncId id(static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
-  const PlanQuestion question{emitter.program(), emitter.shared().facts, id, emitter.shared().metered,
+  const ir::FuncId id(
+      static_cast<uint32_t>(&emitter.function() - emitter.program().functions.data()));
+  const PlanQuestion question{emitter.program(),
+                              emitter.shared().facts,
+                              id,
+                              emitter.shared().metered,
                               [&](Op op, ir::Type type, ir::Type from) {
-                                return emitter.ops().ComputesVector(op, type, from) || op == Op::MulHi;
+                                return emitter.ops().ComputesVector(op, type, from) ||
+                                       op == Op::MulHi;
                               },
                               emitter.level() != exec::CpuLevel::Baseline};
   return PlanLoop(question, loop);

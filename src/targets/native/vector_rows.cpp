@@ -1,4 +1,4 @@
-// Lanes that walk along rows of their own. A row's elements lie side by side in memory, but a vector wants one element of
+// Lanes that walk along rows of their own. A row's elements lie side by side, but a vector wants one element of
 // every row: as many turns as there are lanes are read at once, a vector from each row, and turned around into a tile on
 // the stack, whose vectors the turns then use. What they store goes the same way back.
 #include <algorithm>
@@ -35,10 +35,14 @@ void LaneEmitter::FindUsed(ir::RegionId region, std::vector<ir::ValueId>& used) 
 // And what an index is made of: forms of indices are computed from that.
 void LaneEmitter::AddUsed(ir::ValueId value, std::vector<ir::ValueId>& used) const {
   const Lane& lane = frames_.back().values[value.index];
-  if ((lane.scalar == nullptr && lane.vector == nullptr) || std::ranges::find(used, value) != used.end()) return;
+  if ((lane.scalar == nullptr && lane.vector == nullptr) ||
+      std::ranges::find(used, value) != used.end())
+    return;
   used.push_back(value);
   const ir::InstId def = function().values[value.index].def;
-  if (!def.valid() || function().type(value) != ir::types::Index || function().inst(def).regions.count != 0) return;
+  if (!def.valid() || function().type(value) != ir::types::Index ||
+      function().inst(def).regions.count != 0)
+    return;
   for (ir::ValueId operand : function().operands_of(function().inst(def))) AddUsed(operand, used);
 }
 
@@ -61,7 +65,8 @@ void LaneEmitter::EmitRowByRow(const Inst& loop) {
   std::map<uint32_t, llvm::AllocaInst*> results;
   for (uint32_t k : LiveResults(loop)) {
     Builder at_entry(&entry, entry.begin());
-    results[k] = at_entry.CreateAlloca(LanesOf(MemoryType(function().type(Function::result_of(loop, k)))));
+    results[k] =
+        at_entry.CreateAlloca(LanesOf(MemoryType(function().type(Function::result_of(loop, k)))));
   }
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* turn = emitter_.NewBlock("row");
@@ -75,11 +80,13 @@ void LaneEmitter::EmitRowByRow(const Inst& loop) {
     const ir::Type type = function().type(value);
     llvm::Value* scalar = lane.scalar;
     if (scalar == nullptr) {
-      scalar = emitter_.LoadElement(type, builder_.CreateGEP(MemoryType(type), places.at(value.index), row));
+      scalar = emitter_.LoadElement(
+          type, builder_.CreateGEP(MemoryType(type), places.at(value.index), row));
     } else if (lane.stride != 0) {
       llvm::Value* number = builder_.CreateZExtOrTrunc(row, scalar->getType());
-      llvm::Value* stride = llvm::ConstantInt::get(scalar->getType(), static_cast<uint64_t>(lane.stride),
-                                                   /*IsSigned=*/false, /*ImplicitTrunc=*/true);
+      llvm::Value* stride =
+          llvm::ConstantInt::get(scalar->getType(), static_cast<uint64_t>(lane.stride),
+                                 /*IsSigned=*/false, /*ImplicitTrunc=*/true);
       scalar = builder_.CreateAdd(scalar, builder_.CreateMul(number, stride));
     }
     emitter_.Set(value, scalar);
@@ -92,7 +99,8 @@ void LaneEmitter::EmitRowByRow(const Inst& loop) {
   for (auto [k, place] : results) {
     const ir::ValueId result = Function::result_of(loop, k);
     const ir::Type type = function().type(result);
-    emitter_.StoreElement(type, builder_.CreateGEP(MemoryType(type), place, row), emitter_.Get(result));
+    emitter_.StoreElement(type, builder_.CreateGEP(MemoryType(type), place, row),
+                          emitter_.Get(result));
   }
   llvm::Value* next = builder_.CreateAdd(row, builder_.getInt64(1));
   row->addIncoming(next, builder_.GetInsertBlock());
@@ -101,7 +109,8 @@ void LaneEmitter::EmitRowByRow(const Inst& loop) {
   builder_.SetInsertPoint(after);
   for (auto [k, place] : results) {
     const ir::ValueId result = Function::result_of(loop, k);
-    llvm::Value* elements = builder_.CreateAlignedLoad(place->getAllocatedType(), place, place->getAlign());
+    llvm::Value* elements =
+        builder_.CreateAlignedLoad(place->getAllocatedType(), place, place->getAlign());
     SetLane(result, {nullptr, 0, FromMemory(function().type(result), elements)});
   }
 }
@@ -118,7 +127,8 @@ llvm::Value* LaneEmitter::RowAddress(size_t row, llvm::Value* first) {
   const LoopRow& info = block_.plan.rows[row];
   const LoopAccess& access = block_.plan.accesses[info.access];
   const HoistedAccess& parts = block_.hoisted[info.access];
-  llvm::Value* index = builder_.CreateAdd(parts.offset, builder_.CreateMul(parts.slope, block_.counter));
+  llvm::Value* index =
+      builder_.CreateAdd(parts.offset, builder_.CreateMul(parts.slope, block_.counter));
   for (size_t t = 0; t < access.turns.size(); ++t) {
     const Inst& loop = function().inst(access.turns[t].loop);
     llvm::Value* turn =
@@ -136,14 +146,17 @@ void LaneEmitter::FillTile(size_t row, llvm::Value* first, llvm::Value* columns)
   llvm::Value* address = RowAddress(row, first);
   LlvmValues rows;
   for (unsigned lane = 0; lane < block_.lanes; ++lane) {
-    rows.push_back(builder_.CreateMaskedLoad(vector, address, llvm::Align(1), RowMask(lane, columns),
+    rows.push_back(builder_.CreateMaskedLoad(vector, address, llvm::Align(1),
+                                             RowMask(lane, columns),
                                              llvm::Constant::getNullValue(vector)));
-    address = emitter_.ElementAddress(element, address, block_.hoisted[block_.plan.rows[row].access].slope);
+    address = emitter_.ElementAddress(element, address,
+                                      block_.hoisted[block_.plan.rows[row].access].slope);
   }
   rows = Transposed(builder_, std::move(rows));
   for (unsigned turn = 0; turn < block_.lanes; ++turn)
     builder_.CreateAlignedStore(
-        rows[turn], builder_.CreateConstGEP1_64(MemoryType(element), block_.tiles[row], turn * block_.lanes),
+        rows[turn],
+        builder_.CreateConstGEP1_64(MemoryType(element), block_.tiles[row], turn * block_.lanes),
         llvm::Align(4));
 }
 
@@ -154,13 +167,15 @@ void LaneEmitter::FlushTile(size_t row, llvm::Value* first, llvm::Value* columns
   LlvmValues turns;
   for (unsigned turn = 0; turn < block_.lanes; ++turn)
     turns.push_back(builder_.CreateAlignedLoad(
-        vector, builder_.CreateConstGEP1_64(MemoryType(element), block_.tiles[row], turn * block_.lanes),
+        vector,
+        builder_.CreateConstGEP1_64(MemoryType(element), block_.tiles[row], turn * block_.lanes),
         llvm::Align(4)));
   LlvmValues rows = Transposed(builder_, std::move(turns));
   llvm::Value* address = RowAddress(row, first);
   for (unsigned lane = 0; lane < block_.lanes; ++lane) {
     builder_.CreateMaskedStore(rows[lane], address, llvm::Align(1), RowMask(lane, columns));
-    address = emitter_.ElementAddress(element, address, block_.hoisted[block_.plan.rows[row].access].slope);
+    address = emitter_.ElementAddress(element, address,
+                                      block_.hoisted[block_.plan.rows[row].access].slope);
   }
 }
 
@@ -200,15 +215,16 @@ void LaneEmitter::EmitTiledLoop(const Inst& inst) {
   const Carried outer = BeginCarried(inst, before, inits, numbers);
   llvm::PHINode* first = builder_.CreatePHI(wide, 2, "first");
   first->addIncoming(lo, before);
-  llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder_.CreateSub(hi, first),
-                                                      builder_.getInt64(block_.lanes));
+  llvm::Value* count = builder_.CreateBinaryIntrinsic(
+      llvm::Intrinsic::umin, builder_.CreateSub(hi, first), builder_.getInt64(block_.lanes));
   llvm::SmallVector<llvm::Constant*, 64> places;
   for (unsigned i = 0; i < block_.lanes; ++i) places.push_back(builder_.getInt32(i));
-  llvm::Value* columns =
-      builder_.CreateICmpULT(llvm::ConstantVector::get(places),
-                             builder_.CreateVectorSplat(block_.lanes, builder_.CreateTrunc(count, builder_.getInt32Ty())));
+  llvm::Value* columns = builder_.CreateICmpULT(
+      llvm::ConstantVector::get(places),
+      builder_.CreateVectorSplat(block_.lanes, builder_.CreateTrunc(count, builder_.getInt32Ty())));
   for (size_t row = 0; row < block_.plan.rows.size(); ++row)
-    if (block_.plan.rows[row].loop == id && block_.plan.rows[row].is_read) FillTile(row, first, columns);
+    if (block_.plan.rows[row].loop == id && block_.plan.rows[row].is_read)
+      FillTile(row, first, columns);
   llvm::BasicBlock* filled = builder_.GetInsertBlock();
   builder_.CreateBr(turn);
 
@@ -228,7 +244,8 @@ void LaneEmitter::EmitTiledLoop(const Inst& inst) {
 
   builder_.SetInsertPoint(flush);
   for (size_t row = 0; row < block_.plan.rows.size(); ++row)
-    if (block_.plan.rows[row].loop == id && block_.plan.rows[row].is_written) FlushTile(row, first, columns);
+    if (block_.plan.rows[row].loop == id && block_.plan.rows[row].is_written)
+      FlushTile(row, first, columns);
   llvm::BasicBlock* flush_end = builder_.GetInsertBlock();
   llvm::Value* next_first = builder_.CreateAdd(first, count);
   first->addIncoming(next_first, flush_end);

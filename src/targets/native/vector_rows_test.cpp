@@ -68,19 +68,25 @@ void CheckRows(std::string_view text, std::initializer_list<int> same_as = {}) {
   uint64_t seed = 1;
   for (int64_t rows : {0, 1, 5, 16, 17, 35})
     for (int64_t columns : {0, 1, 7, 8, 15, 16, 17, 33}) {
-      Case c{{rows * columns, rows * columns}, {U32(rows), U32(columns)}, {}, ++seed, seed % 3 != 0};
+      Case c{
+          {rows * columns, rows * columns}, {U32(rows), U32(columns)}, {}, ++seed, seed % 3 != 0};
       test.Check(c);
       c.same_as = same_as;
       test.Check(c);
       // A row is missing: the trap of the first iteration that has none.
-      c = Case{{rows * columns - (rows > 3 ? columns + 1 : 0), rows * columns}, {U32(rows), U32(columns)}, {}, ++seed, true};
+      c = Case{{rows * columns - (rows > 3 ? columns + 1 : 0), rows * columns},
+               {U32(rows), U32(columns)},
+               {},
+               ++seed,
+               true};
       if (rows > 3 && columns > 0) test.Check(c);
       if (::testing::Test::HasFatalFailure()) return;
     }
 }
 
 TEST(VectorRows, Softmax) {
-  EXPECT_NE(LoopsOf(Softmax).find("16 iterations at a time"), std::string::npos) << LoopsOf(Softmax);
+  EXPECT_NE(LoopsOf(Softmax).find("16 iterations at a time"), std::string::npos)
+      << LoopsOf(Softmax);
   CheckRows(Softmax, {-1, 0});
 }
 
@@ -267,7 +273,8 @@ func @fold(%n: index, %x: in buffer<{1}>, %y: buffer<{1}>) {{
         EXPECT_NE(LoopsOf(text).find("iterations at a time"), std::string::npos) << LoopsOf(text);
         Differential test(text);
         for (int64_t n : {0, 1, 3, 16, 64, 200})
-          for (uint64_t seed : {1, 2}) test.Check({{n, 1}, {Index(n)}, {}, seed + static_cast<uint64_t>(n), seed == 2});
+          for (uint64_t seed : {1, 2})
+            test.Check({{n, 1}, {Index(n)}, {}, seed + static_cast<uint64_t>(n), seed == 2});
         if (::testing::Test::HasFatalFailure()) return;
       }
 }
@@ -306,14 +313,17 @@ func @two(%x: in buffer<f32>, %y: buffer<f32>, %z: buffer<f32>, %n: u32) {
         Guarded x(ir::types::F32, n, 0), y(ir::types::F32, n, off), z(ir::types::F32, n, off % 8);
         std::mt19937_64 random(static_cast<uint64_t>(n));
         Fill(*x.memory(), random);
-        std::vector<exec::Value> arguments = {exec::Value::Buffer(x.memory()), exec::Value::Buffer(y.memory()),
+        std::vector<exec::Value> arguments = {exec::Value::Buffer(x.memory()),
+                                              exec::Value::Buffer(y.memory()),
                                               exec::Value::Buffer(z.memory()), U32(n)};
         Result<exec::Outcome> outcome = (*callable)->Run(arguments, {});
         ASSERT_TRUE(outcome && !outcome->trap);
         EXPECT_TRUE(x.intact() && y.intact() && z.intact());
-        auto ys = std::make_shared<exec::Memory>(ir::types::F32, n), zs = std::make_shared<exec::Memory>(ir::types::F32, n);
-        std::vector<exec::Value> expected = {exec::Value::Buffer(x.memory()), exec::Value::Buffer(ys),
-                                             exec::Value::Buffer(zs), U32(n)};
+        auto ys = std::make_shared<exec::Memory>(ir::types::F32, n),
+             zs = std::make_shared<exec::Memory>(ir::types::F32, n);
+        std::vector<exec::Value> expected = {exec::Value::Buffer(x.memory()),
+                                             exec::Value::Buffer(ys), exec::Value::Buffer(zs),
+                                             U32(n)};
         ASSERT_TRUE(exec::Interpret(program, expected));
         EXPECT_TRUE(expected[1] == arguments[1] && expected[2] == arguments[2]) << n << " " << off;
       }
