@@ -65,7 +65,7 @@ struct Expr {
   uint32_t id = 0;                      // Var: local; Param: ordinal; Load, Length, atomics: array
   ir::Scalar to = ir::Scalar::Bool;     // Cast, bitcast
   const FunctionRow* function = nullptr;  // Call
-  std::vector<Expr*> args;              // operands; Load: the indices, one for each dimension; IfExpr: condition, then, else
+  std::vector<Expr*> args;              // operands; Load: one index for each dimension; IfExpr: condition, then, else
   std::vector<BinaryOp> ops;            // Chain: args[0] ops[0] args[1] ops[1] ..
   Block body;                           // Inline: what to do before the value
   uint32_t result = 0;                  // Inline: the local that holds the value

@@ -55,6 +55,8 @@ ir::ValueId Emitter::Call(Expr* e, Scalar type) {
     for (size_t i = 1; i < operands.size(); ++i) result = builder_.Binary(row.op, result, operands[i]);
     return result;
   }
+  // A literal in unsigned code is its own absolute value.
+  if (row.op == Op::AbsChecked && !ir::IsSigned(type)) return operands[0];
   ir::Type ir_type = ir::Type::Of(type);
   return builder_.Emit(row.op, ir_type, operands, std::span(&ir_type, 1))[0];
 }
