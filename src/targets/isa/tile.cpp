@@ -73,7 +73,6 @@ void FindSingle(TilePlan& plan) {
   // Conditions are looked at in the general way.
   single.is = plan.disjoint.empty() && plan.at_most.empty();
   for (size_t i = 0; i < 4; ++i) {
-    if (op.in[i].kind != Place::None) single.operands = static_cast<uint8_t>(i + 1);
     if (op.in[i].kind == Place::Row) single.in[i].row = op.in[i].number;
     if (op.in[i].kind != Place::Cell) continue;
     single.in[i].word = plan.word_of_cell[static_cast<size_t>(op.in[i].number)];

@@ -4,7 +4,7 @@
 #include <concepts>
 #include <cstring>
 
-#include <emmintrin.h>
+#include <immintrin.h>
 
 #include "exec/scalar_functors.h"
 #include "targets/isa/tile_kernels.h"

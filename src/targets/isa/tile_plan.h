@@ -138,7 +138,7 @@ struct SingleOp {
   static constexpr int MostRows = 6;
   bool is = false;
   uint8_t bytes = 0;        // of an element that is copied
-  uint8_t row_count = 0, operands = 0;
+  uint8_t row_count = 0;
   int8_t out = 0;           // row
   int32_t lo_word = -1, hi_word = -1;  // of the launch; -1: the constants
   int64_t lo = 0, hi = 0;

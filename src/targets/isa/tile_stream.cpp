@@ -173,16 +173,25 @@ inline bool RunSingle(const SingleOp& single, const uint64_t* arguments) {
     if (hi > static_cast<int64_t>(words[1])) return false;
     rows[i] = reinterpret_cast<std::byte*>(words[0]) + lo * single.rows[i].bytes;
   }
-  std::byte* in[4] = {};
-  for (int i = 0; i < single.operands; ++i) {
+  const auto operand = [&](int i) -> std::byte* {
     const SingleOp::Operand& from = single.in[i];
     const uint64_t* at = from.word >= 0 ? arguments + from.word : from.cell;
-    in[i] = from.row >= 0 ? rows[from.row] : reinterpret_cast<std::byte*>(const_cast<uint64_t*>(at));
+    return from.row >= 0 ? rows[from.row] : reinterpret_cast<std::byte*>(const_cast<uint64_t*>(at));
+  };
+  if (single.kernel == nullptr) {
+    single.copy(rows[single.out], operand(0), trips * single.bytes);
+    return true;
   }
-  if (single.kernel != nullptr)
-    RunKernel(single.kernel, in, rows[single.out], trips);
-  else
-    single.copy(rows[single.out], in[0], trips * single.bytes);
+  // Field by field: an array between would be written in words and read in pairs, which stalls.
+  TileArguments places;
+  places.a = operand(0);
+  places.b = operand(1);
+  places.c = operand(2);
+  places.d = operand(3);
+  places.result = rows[single.out];
+  places.traps = nullptr;
+  places.lanes = trips;
+  single.kernel(places);
   return true;
 }
 
