@@ -242,7 +242,7 @@ class Building {
     for (const BuiltKernel& kernel : kernels_) {
       const std::string& name = kernel.report.name;
       if (!kernel.isa.empty()) TRY_VOID(Write(name + ".frzb", kernel.isa));
-      if (!kernel.ptx.empty()) TRY_VOID(Write(name + ".ptx", kernel.ptx));
+      if (!kernel.ptx.empty()) TRY_VOID(Write(name + ".ptx", kernel.ptx_text));
       if (!kernel.wasm.empty()) TRY_VOID(Write(name + ".wasm", kernel.wasm));
       if (!kernel.c.empty()) TRY_VOID(Write(name + ".h", kernel.c));
     }

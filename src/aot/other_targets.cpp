@@ -1,11 +1,13 @@
 // Each artifact is judged where something here can run it: WebAssembly by its engine, C by a compiler. The portable ISA is
-// proved by lifting it back.
+// proved by lifting it back. PTX is judged where there is a GPU; elsewhere it is embedded as a proposal, and the report says
+// that nobody has judged it.
 #include "aot/other_targets.h"
 
 #include <fmt/format.h>
 
 #include "aot/judge.h"
 #include "targets/c/c.h"
+#include "targets/cuda/cuda.h"
 #include "targets/isa/isa.h"
 #include "targets/wasm/wasm.h"
 
@@ -33,17 +35,33 @@ Result<std::string> EmitIsa(const ir::Program& program, KernelReport& report) {
   return std::string(module.bytes);
 }
 
+Result<std::string> EmitPtx(const ir::Program& program, const Limits& limits, BuiltKernel& built) {
+  const std::unique_ptr<exec::Target> target = targets::cuda::MakeCudaTarget();
+  if (const std::string why = target->Refuses(program); !why.empty()) return Fail(Diag::Unsupported, why);
+  const targets::cuda::PtxModule module = TRY(targets::cuda::EmitPtx(program));
+  const exec::Artifact artifact = TRY(target->Emit(program));
+  const auto callable = target->Load(artifact);
+  if (callable) {
+    const Judged judged = JudgeCode(program, **callable, limits);
+    if (!judged.accepted) return Fail(Diag::NotAdmitted, judged.reason);
+  } else {
+    built.report.refusals.push_back({"judged on a GPU", callable.error().message});
+  }
+  built.ptx_text = module.text;
+  return targets::cuda::SerializeModule(module);
+}
+
 Result<std::string> Emit(Target target, const std::string& name, const ir::Program& program,
-                         const BuildOptions& options, KernelReport& report) {
+                         const BuildOptions& options, BuiltKernel& built) {
   switch (target) {
     case Target::Wasm:
       return EmitAndJudge(*targets::wasm::MakeWasmTarget(), program, name, options.limits);
     case Target::C:
       return EmitAndJudge(*targets::c::MakeCTarget(), program, name, options.limits);
     case Target::Isa:
-      return EmitIsa(program, report);
+      return EmitIsa(program, built.report);
     case Target::Ptx:
-      return Fail(Diag::Unsupported, "not here");
+      return EmitPtx(program, options.limits, built);
     case Target::Native:
       break;
   }
@@ -67,7 +85,7 @@ std::string& PlaceOf(Target target, BuiltKernel& built) {
 
 void EmitOther(Target target, const std::string& name, const ir::Program& program, const BuildOptions& options,
                BuiltKernel& built) {
-  Result<std::string> bytes = Emit(target, name, program, options, built.report);
+  Result<std::string> bytes = Emit(target, name, program, options, built);
   const std::string target_name(TargetName(target));
   if (!bytes) {
     built.report.refusals.push_back({target_name, bytes.error().message});

@@ -11,7 +11,7 @@
 namespace frazil::aot {
 namespace {
 
-constexpr std::string_view Magic = "FRZUNIT2";
+constexpr std::string_view Magic = "FRZUNIT3";
 constexpr size_t DigestBytes = 32;
 
 class Writer {
@@ -103,7 +103,7 @@ void Members(Archive& archive, BuiltKernel& kernel) {
   for (Code& code : kernel.plain) Field(archive, code);
   for (Code& code : kernel.ranged) Field(archive, code);
   Fields(archive, kernel.trips, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint, kernel.at_most, kernel.covers, kernel.lengths,
-         kernel.work, kernel.isa, kernel.ptx, kernel.wasm, kernel.c, kernel.source, kernel.digest);
+         kernel.work, kernel.isa, kernel.ptx, kernel.wasm, kernel.c, kernel.ptx_text, kernel.source, kernel.digest);
 }
 template <typename Archive>
 void Members(Archive& archive, Error& error) {
