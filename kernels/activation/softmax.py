@@ -3,7 +3,7 @@ from math import inf
 
 def softmax(X: DeviceArray[f32], Y: DeviceArray[f32], rows: u32, cols: u32):
     """Y = softmax of each row of X [rows, cols]: e^(x - greatest of the row) over the sum of those. One lane per
-    row; Y may be X itself. The exponentials are `exp_fast`: within 2 units in the last place, which the sum of a row
+    row; Y may be X itself. The exponentials are `exp_fast`: within 1.5 units in the last place, which the sum of a row
     exceeds by itself."""
     row = get_global_id()
     if row < rows:
