@@ -1,0 +1,143 @@
+// The parts of a build that can be seen by themselves: counts, estimates, names, finished work as bytes, and jobs that
+// fail. Whole builds are tests/embed.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "aot/generate.h"
+#include "aot/jobs.h"
+#include "aot/measure.h"
+#include "aot/unit.h"
+#include "embed/status.h"
+#include "ir/op.h"
+#include "ir/text.h"
+
+namespace frazil::aot {
+namespace {
+
+ir::Program Parse(std::string_view text) {
+  Result<ir::Program> program = ir::ParseText(text);
+  EXPECT_TRUE(program) << program.error().ToString();
+  return std::move(*program);
+}
+
+constexpr std::string_view Rows = R"(frz 1
+
+func @rows(%x: in buffer<f32>, %y: buffer<f32>, %rows: u32, %cols: u32) {
+  %zero = const 0 : index
+  %r = cast %rows : index
+  %c = cast %cols : index
+  parallel %i = %zero to %r {
+    %first = mul %i, %c : index
+    for %j = %zero to %c step 1 carry () {
+      %at = add %first, %j : index
+      %v = load %x, %at : f32
+      store %y, %at, %v : f32
+      yield
+    }
+    store %y, %i, %k : f32
+    yield
+  }
+  return
+}
+)";
+
+std::string RowsText() {
+  std::string text(Rows);
+  const std::string use = "store %y, %i, %k : f32";
+  text.replace(text.find(use), use.size(), "%k = load %x, %i : f32\n    store %y, %i, %k : f32");
+  return text;
+}
+
+TEST(Measure, OpsAndTraffic) {
+  const ir::Program program = Parse(RowsText());
+  EXPECT_EQ(CountOps(program), 11u);
+  EXPECT_EQ(TrafficOf(program), (Traffic{16, true})) << "a loop of unknown length counts once";
+}
+
+TEST(Measure, WorkIsAProductOfBounds) {
+  const std::vector<embed::WorkTerm> work = EstimateWork(Parse(RowsText()));
+  ASSERT_EQ(work.size(), 2u);
+  EXPECT_EQ(work[0].factors[0], 4) << "rows";
+  EXPECT_EQ(work[0].factors[1], 5) << "times columns";
+  EXPECT_EQ(work[0].factors[2], embed::NoFactor);
+  EXPECT_EQ(work[1].factors[1], embed::NoFactor);
+  EXPECT_GT(work[0].picoseconds, 20u);
+}
+
+TEST(Measure, TripsAndCovers) {
+  const ir::Program program = Parse(RowsText());
+  EXPECT_EQ(TripsWord(program), 4);
+  const std::vector<embed::PairData> covers = CoveredBuffers(program);
+  ASSERT_EQ(covers.size(), 2u);
+  EXPECT_EQ(covers[0].first, 2);
+  EXPECT_EQ(covers[0].second, 0);
+  EXPECT_EQ(covers[1].second, 1);
+}
+
+TEST(Generate, Identifiers) {
+  EXPECT_EQ(Identifier("saxpy"), "saxpy");
+  EXPECT_EQ(Identifier("class"), "class_");
+  EXPECT_EQ(Identifier("lanes.x"), "lanes_x");
+  EXPECT_EQ(Identifier("2d"), "_2d");
+  EXPECT_EQ(Identifier("kernels"), "kernels_");
+  EXPECT_TRUE(IsNamespaceName("kernels"));
+  EXPECT_FALSE(IsNamespaceName("double"));
+  EXPECT_FALSE(IsNamespaceName("a-b"));
+  EXPECT_FALSE(IsNamespaceName(""));
+}
+
+TEST(Targets, Names) {
+  EXPECT_EQ(ParseTargets("native;isa").value(), (std::vector{Target::Native, Target::Isa}));
+  EXPECT_EQ(ParseTargets("c, native,c").value(), (std::vector{Target::Native, Target::C}));
+  EXPECT_FALSE(ParseTargets("native;fpga"));
+  EXPECT_FALSE(ParseTargets(""));
+}
+
+TEST(Names, TrapsAreTheIrs) {
+  for (int i = 0; i < ir::TrapCount; ++i)
+    EXPECT_EQ(embed::TrapKindName(static_cast<embed::TrapKind>(i)), ir::TrapName(static_cast<ir::Trap>(i)));
+}
+
+TEST(Unit, BytesAndBack) {
+  Unit unit;
+  BuiltKernel& kernel = unit.kernels.emplace_back();
+  kernel.report.name = "k";
+  kernel.report.refusals = {{"ptx", "no"}};
+  kernel.params = {{"x", embed::ScalarKind::F32, embed::ParamRole::Buffer, embed::Access::In}};
+  kernel.plain[1] = {std::string("\0\1\2", 3), 1, false};
+  kernel.work = {{5, {1, 2, 3, 4}}};
+  const std::string bytes = PackUnit(unit);
+  const std::optional<Unit> back = UnpackUnit(bytes);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(PackUnit(*back), bytes);
+  EXPECT_EQ(back->kernels[0].plain[1].bytes, std::string("\0\1\2", 3));
+  EXPECT_EQ(back->kernels[0].report.refusals[0].reason, "no");
+  for (size_t i = 0; i < bytes.size(); i += 7) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    EXPECT_FALSE(UnpackUnit(damaged)) << i;
+    EXPECT_FALSE(UnpackUnit(bytes.substr(0, i)));
+  }
+}
+
+TEST(Jobs, AnswersAndFailures) {
+  const auto job = [](size_t i) -> std::string {
+    if (i == 1) ::raise(SIGKILL);
+    if (i == 2) ::_exit(3);
+    if (i == 3)
+      while (true) ::usleep(1000);
+    return std::string(i * 100'000, 'x');
+  };
+  const std::vector<JobResult> results = RunJobs(6, 2, 500, job);
+  EXPECT_TRUE(results[0].done);
+  EXPECT_EQ(results[1].reason, "its compilation ended by signal 9");
+  EXPECT_EQ(results[2].reason, "its compilation ended with status 3");
+  EXPECT_EQ(results[3].reason, "it took longer than 500 ms");
+  EXPECT_EQ(results[5].bytes.size(), 500'000u);
+}
+
+}  // namespace
+}  // namespace frazil::aot
