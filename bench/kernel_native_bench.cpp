@@ -39,7 +39,7 @@ std::string MapText(std::string_view parameters, std::string_view body) {
 
 struct Call {
   std::shared_ptr<const exec::NativeCode> code;
-  std::vector<uint64_t> arguments;
+  std::vector<uint64_t> arguments = {};
   exec::NativeRun run = {};
 
   Call& Add(Floats& floats) {
