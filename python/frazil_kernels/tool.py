@@ -27,6 +27,7 @@ COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq
 UNARY = {ast.UAdd: "pos", ast.USub: "neg", ast.Not: "not", ast.Invert: "inv"}
 MATH_CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau, "inf": math.inf, "nan": math.nan}
 MAX_CONSTANT_BITS = 4096
+FOLDS = ("sum", "max", "min")
 
 # What is refused, by node: what to call it, and what to write instead.
 REFUSED = {
@@ -48,7 +49,7 @@ REFUSED = {
     "ListComp": ("a list comprehension is not supported", "use a 'for' loop"),
     "SetComp": ("a set comprehension is not supported", "use a 'for' loop"),
     "DictComp": ("a dict comprehension is not supported", "use a 'for' loop"),
-    "GeneratorExp": ("a generator expression is not supported", "use a 'for' loop"),
+    "GeneratorExp": ("a generator expression is only supported in sum(..), max(..) and min(..)", "use a 'for' loop"),
     "List": ("a list is not supported", "use separate variables, an array parameter or shared(type, n)"),
     "Dict": ("a dict is not supported", "use separate variables or an array parameter"),
     "Set": ("a set is not supported", "use separate variables or an array parameter"),
@@ -102,12 +103,12 @@ def is_stub(function):
 
 
 def own_nodes(function):
-    """The nodes of a function without those of the functions inside it (they themselves are included)."""
+    """The nodes of a function without those of the functions and folds inside it (they themselves are included)."""
     queue = list(function.body)
     while queue:
         node = queue.pop()
         yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)):
             queue.extend(ast.iter_child_nodes(node))
 
 
@@ -691,6 +692,8 @@ class KernelReader:
         if name == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant) \
                 and isinstance(node.args[0].value, str):
             return self.float_text(node)
+        if node.args and isinstance(node.args[0], ast.GeneratorExp) and self.is_fold(node.func):
+            return self.fold_range(node, name)
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 return self.refuse(argument)
@@ -709,6 +712,42 @@ class KernelReader:
             result["keywords"] = keywords
         result["loc"] = loc(node)
         return result
+
+    def is_fold(self, node):
+        return (isinstance(node, ast.Name) and node.id in FOLDS and not self.is_local(node.id)
+                and node.id not in self.module.functions and self.module.renamed.get(node.id, node.id) == node.id)
+
+    def fold_range(self, node, name):
+        """sum(e for v in range(..)): a fold in the defined tree."""
+        generator = node.args[0]
+        if len(node.args) > 1 or node.keywords:
+            extra = node.args[1] if len(node.args) > 1 else node.keywords[0].value
+            hint = "add it to the sum" if name == "sum" else f"write {name}(x, {name}(.. for v in range(..)))"
+            return self.error(extra, f"'{name}' of a range takes nothing else", hint)
+        if len(generator.generators) != 1:
+            return self.error(generator.generators[1].target, f"'{name}' takes one 'for'",
+                              f"put one {name}(..) into the other")
+        part = generator.generators[0]
+        if part.ifs:
+            return self.error(part.ifs[0], f"'if' in '{name}' is not supported",
+                              "choose the element: e if c else 0" if name == "sum" else "choose the element: e if c else x")
+        is_range = (isinstance(part.iter, ast.Call) and isinstance(part.iter.func, ast.Name)
+                    and part.iter.func.id == "range" and not self.is_local("range") and not part.is_async)
+        if not is_range:
+            return self.error(part.iter, f"'{name}' is only of 'for v in range(..)'", "fold over the indices: range(n)")
+        if not isinstance(part.target, ast.Name):
+            return self.error(part.target, "the variable of a fold must be a name", "write 'for v in range(..)'")
+        if part.iter.keywords or not 1 <= len(part.iter.args) <= 2:
+            return self.error(part.iter, f"the range of '{name}' takes one or two arguments",
+                              "compute the index from it: a[v * step]")
+        bounds = [self.expr(argument) for argument in part.iter.args]
+        if len(bounds) == 1:
+            bounds.insert(0, literal(0, loc(part.iter)))
+        self.scopes.append({part.target.id})
+        value = self.expr(generator.elt)
+        self.scopes.pop()
+        return {"type": "fold", "kind": name, "var": part.target.id, "start": bounds[0], "stop": bounds[1],
+                "value": value, "loc": loc(node)}
 
     def callee(self, node):
         if isinstance(node, ast.Name):

@@ -245,6 +245,36 @@ def extreme(pick):
     return apply
 
 
+def fold(combine, empty):
+    """sum, min or max of a range: blocks of 4096; element e of a block joins chain e mod 64; chains join by halves,
+    blocks by adjacent pairs."""
+    def fold_block(values):
+        chains = values[:64]
+        for at in range(64, len(values)):
+            chains[at % 64] = combine(chains[at % 64], values[at])
+        for half in (32, 16, 8, 4, 2, 1):
+            for at in range(half, min(len(chains), 2 * half)):
+                chains[at - half] = combine(chains[at - half], chains[at])
+            chains = chains[:half]
+        return chains[0]
+    def apply(elements):
+        values = [e if isinstance(e, Number) else raw(e) for e in elements]
+        blocks = [fold_block(values[at:at + 4096]) for at in range(0, len(values), 4096)]
+        while len(blocks) > 1:
+            pairs = [combine(*blocks[at:at + 2]) for at in range(0, len(blocks) - 1, 2)]
+            blocks = pairs + blocks[len(pairs) * 2:]
+        return blocks[0] if blocks else empty
+    return apply
+
+
+def extreme_or_fold(pick, empty):
+    def apply(*args):
+        if isinstance(args[0], types.GeneratorType):
+            return fold(extreme(pick), empty)(*args)
+        return extreme(pick)(*args)
+    return apply
+
+
 def truncated(a, b):
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
@@ -297,7 +327,8 @@ def make_namespace():
         "sqrt": float_function(math.sqrt), "floor": float_function(math.floor), "ceil": float_function(math.ceil),
         "trunc": float_function(math.trunc), "round": float_function(round), "fabs": float_function(abs),
         "copysign": float_function(math.copysign), "sqrtf": float_function(math.sqrt), "fma": fma,
-        "min": extreme(min), "max": extreme(max), "abs": abs, "select": lambda c, a, b: pick_value(c, a, b),
+        "min": extreme_or_fold(min, math.inf), "max": extreme_or_fold(max, -math.inf), "sum": fold(lambda a, b: a + b, 0),
+        "abs": abs, "select": lambda c, a, b: pick_value(c, a, b),
         "div_trunc": int_function(lambda bits, a, b: truncated(a, b)),
         "rem_trunc": int_function(lambda bits, a, b: a - truncated(a, b) * b),
         "rotl": int_function(rotate), "rotr": int_function(lambda bits, a, b: rotate(bits, a, bits - b % bits)),

@@ -49,23 +49,25 @@ struct Stmt;
 using Block = std::vector<Stmt*>;
 
 enum class ExprKind : uint8_t {
-  Literal, Var, Param, Binary, Unary, Chain, Load, Call, Cast, Truth, IfExpr, Inline, Length,
+  Literal, Var, Param, Binary, Unary, Chain, Load, Call, Cast, Truth, IfExpr, Inline, Length, Fold,
 };
 
 struct Expr {
   ExprKind kind = ExprKind::Literal;
   BinaryOp binary = BinaryOp::Add;
   UnaryOp unary = UnaryOp::Pos;
+  ir::ReduceKind fold = ir::ReduceKind::Sum;
   bool unordered = false;               // Call: atomics
   bool is_constant_checked = false;
   bool is_final = false;                // its type was reported on
   Location location;
   ValueType type;
   Literal literal;
-  uint32_t id = 0;                      // Var: local; Param: ordinal; Load, Length, atomics: array
+  uint32_t id = 0;                      // Var, Fold: local; Param: ordinal; Load, Length, atomics: array
   ir::Scalar to = ir::Scalar::Bool;     // Cast, bitcast
   const FunctionRow* function = nullptr;  // Call
-  std::vector<Expr*> args;              // operands; Load: one index for each dimension; IfExpr: condition, then, else
+  std::vector<Expr*> args;              // operands; Load: one index for each dimension; IfExpr: condition, then, else;
+                                        // Fold: start, stop, element
   std::vector<BinaryOp> ops;            // Chain: args[0] ops[0] args[1] ops[1] ..
   Block body;                           // Inline: what to do before the value
   uint32_t result = 0;                  // Inline: the local that holds the value

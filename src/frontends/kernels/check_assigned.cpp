@@ -61,6 +61,13 @@ class AssignmentChecker {
       Put(state.assigned, e->id);
     }
     if (e->kind == ExprKind::Inline) return ReadInline(e, state);
+    if (e->kind == ExprKind::Fold) {
+      Read(e->args[0], state);
+      Read(e->args[1], state);
+      State element = state;
+      Put(element.assigned, e->id);
+      return Read(e->args[2], element);
+    }
     bool is_conditional = e->kind == ExprKind::IfExpr || e->kind == ExprKind::Chain ||
                           (e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or));
     if (!is_conditional) {

@@ -88,8 +88,9 @@ class Emitter {
   ValueId Index(int64_t value) { return builder_.ConstInt(ir::types::Index, value); }
   ValueId Zero(ir::Type type);
 
-  // Float atomics that are reductions (emit_reduction.cpp).
+  // Folds: float atomics that are reductions, sum, min and max of a range (emit_reduction.cpp).
   void EmitReduction(const LaunchPlan& plan, const Reduction& reduction);
+  ValueId Fold(Expr* e, Scalar type);
   ValueId LaneValue(const LaunchPlan& plan, const Reduction& reduction, ValueId lane);
 
   KernelTree& tree_;

@@ -124,6 +124,8 @@ ir::ValueId Emitter::At(Expr* e, Scalar type) {
       return Condition(e->args[0]);
     case ExprKind::IfExpr:
       return IfValue(e, type);
+    case ExprKind::Fold:
+      return Fold(e, type);
     case ExprKind::Inline:
       return Inline(e);
   }

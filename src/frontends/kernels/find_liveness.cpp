@@ -32,6 +32,14 @@ class Liveness {
       return;
     }
     if (e->kind == ExprKind::Inline) return Summarize(e->body, sets);
+    if (e->kind == ExprKind::Fold) {
+      Read(e->args[0], sets);
+      Read(e->args[1], sets);
+      Sets element = Empty();
+      Put(element.kill, e->id);
+      Read(e->args[2], element);
+      return Nest(sets, element);
+    }
     bool is_conditional = e->kind == ExprKind::IfExpr || e->kind == ExprKind::Chain || e->kind == ExprKind::Binary;
     for (size_t i = 0; i < e->args.size(); ++i) {
       if (i == 0 || !is_conditional) {

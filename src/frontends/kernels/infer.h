@@ -32,6 +32,7 @@ class Inference {
   ValueType InferShift(Expr* e, ValueType a, ValueType b);
   ValueType InferUnary(Expr* e);
   ValueType InferChain(Expr* e);
+  ValueType InferFold(Expr* e);
   ValueType InferCast(Expr* e);
   ValueType InferCall(Expr* e);
   ValueType InferFloatCall(Expr* e);

@@ -60,6 +60,8 @@ ValueType Inference::InferUntyped(Expr* e) {
       CheckLiterals(e, type, {e->args[1], e->args[2]});
       return type;
     }
+    case ExprKind::Fold:
+      return InferFold(e);
     case ExprKind::Inline:
       if (reports_) Visit(e->body);
       if (e->has_result) return tree_.locals[e->result].type;
@@ -199,6 +201,16 @@ ValueType Inference::InferChain(Expr* e) {
     CheckLiterals(e, Common(e, Number(left->type), Number(right->type)), {left, right});
   }
   return BoolType;
+}
+
+ValueType Inference::InferFold(Expr* e) {
+  for (Expr* bound : {e->args[0], e->args[1]}) {
+    ValueType type = Infer(bound);
+    if (!type.is_int() && type.kind != ValueType::Nothing)
+      Say(bound->location, fmt::format("range takes integers, not {}", TypeName(type)), "cast it: int(x)");
+  }
+  CheckLiterals(e, IndexType, {e->args[0], e->args[1]});
+  return Number(Infer(e->args[2]));
 }
 
 ValueType Inference::InferCast(Expr* e) {

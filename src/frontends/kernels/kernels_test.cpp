@@ -101,6 +101,19 @@ TEST(KernelJson, AWholeArrayOperationIsAKernelOfLanes) {
             std::string::npos);
 }
 
+TEST(KernelJson, AFoldHasAKindAndAVariableOfItsOwn) {
+  auto with = [](std::string_view kind, std::string_view rest) {
+    return WithBody(R"({"type":"assign","target":{"type":"index","array":"b","index":0},"value":{"type":"fold","kind":")" +
+                    std::string(kind) + R"(","var":"j","stop":"n",)" + std::string(rest) + "}}");
+  };
+  std::string element = R"("value":{"type":"index","array":"a","index":"j"})";
+  EXPECT_EQ(Digest(with("sum", element)), Digest(with("sum", R"("start":0,)" + element)));
+  EXPECT_NE(Digest(with("sum", element)), Digest(with("max", element)));
+  EXPECT_NE(Refusal(with("product", element)).find("'product' is not supported"), std::string::npos);
+  EXPECT_NE(Refusal(with("sum", R"("start":"j",)" + element)).find("no variable 'j'"), std::string::npos);
+  EXPECT_NE(Refusal(with("sum", R"("start":0)")).find("\"value\""), std::string::npos);
+}
+
 TEST(KernelJson, NamesDecideNothing) {
   std::string body = R"({"type":"let","name":"i","value":{"type":"call","function":"get_global_id"}},
     {"type":"if","condition":{"type":"binary_op","op":"lt","left":"i","right":"n"},"then_body":[

@@ -202,6 +202,7 @@ bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
     }
     case ExprKind::Load:
     case ExprKind::Inline:
+    case ExprKind::Fold:
       return false;
     case ExprKind::Call: {
       if (e->function->kind == FunctionKind::Atomic) return false;
@@ -219,7 +220,7 @@ bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
 }
 
 bool IsSafe(const Expr* e) {
-  if (e->kind == ExprKind::Load || e->kind == ExprKind::Inline) return false;
+  if (e->kind == ExprKind::Load || e->kind == ExprKind::Inline || e->kind == ExprKind::Fold) return false;
   if (e->kind == ExprKind::Call) {
     if (e->function->kind == FunctionKind::Atomic) return false;
     bool is_op = e->function->kind != FunctionKind::Id && e->function->kind != FunctionKind::Length;

@@ -40,7 +40,7 @@ Expr* Reader::Call(const JsonNode& node) {
   if (std::string_view near = NearestFunction(name); !near.empty()) hint = fmt::format("did you mean '{}'?", near);
   if (name == "print") hint = "kernels cannot print; write to an array";
   if (name == "shared") hint = "assign it to a name of its own: tile = shared(f32, 256)";
-  if (name == "sum") hint = "use a loop, or atomic_add(out, 0, x) for all lanes";
+  if (name == "sum") hint = "write sum(a[j] for j in range(n)), or atomic_add(out, 0, x) for all lanes";
   Wrong(node, fmt::format("there is no function '{}'", name), hint);
   return Nothing(node);
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "frontends/kernels/plan.h"
 #include "frontends/kernels/reader.h"
 
 namespace frazil::frontends::kernels {
@@ -74,6 +75,7 @@ Expr* Reader::Expression(const JsonNode& node) {
   if (type == "index") return Index(node);
   if (type == "call") return Call(node);
   if (type == "if_expr") return IfExpr(node);
+  if (type == "fold") return Fold(node);
   BadSchema(node, fmt::format("expression '{}' is not supported", type));
   return Nothing(node);
 }
@@ -238,6 +240,34 @@ Expr* Reader::IfExpr(const JsonNode& node) {
     Expr* value = Expression(*part);
     expr->args.push_back(value);
   }
+  return expr;
+}
+
+// The variable is the fold's own: its bounds do not see it, nor does anything behind it.
+Expr* Reader::Fold(const JsonNode& node) {
+  std::string_view kind = Text(node, "kind");
+  std::string_view name = Text(node, "var");
+  const JsonNode* start = node.Find("start");
+  const JsonNode* stop = Need(node, "stop");
+  const JsonNode* value = Need(node, "value");
+  bool is_known = kind == "sum" || kind == "min" || kind == "max";
+  if (!is_known) BadSchema(node, fmt::format("the fold '{}' is not supported", kind));
+  if (!is_known || name.empty() || stop == nullptr || value == nullptr) return Nothing(node);
+  Expr* expr = tree_.NewExpr(ExprKind::Fold, Place(node));
+  expr->fold = kind == "sum" ? ir::ReduceKind::Sum : kind == "min" ? ir::ReduceKind::Min : ir::ReduceKind::Max;
+  expr->args = {start == nullptr ? Nothing(node) : Expression(*start), nullptr, nullptr};
+  expr->args[1] = Expression(*stop);
+  expr->id = tree_.NewLocal(std::string(name), expr->location);
+  tree_.locals[expr->id].values.push_back(nullptr);
+  Scope scope;
+  scope.outer = scope_;
+  scope.names.push_back({name, {Binding::Local, expr->id}});
+  scope_ = &scope;
+  expr->args[2] = Expression(*value);
+  scope_ = scope.outer;
+  if (HasEffect(expr->args[2]))
+    Wrong(*value, fmt::format("an element of '{}' may only be computed: no stores, atomics, asserts", kind),
+          "use a 'for' loop");
   return expr;
 }
 

@@ -92,6 +92,7 @@ class Reader {
   Expr* Chain(const JsonNode& node);
   Expr* Index(const JsonNode& node);
   Expr* IfExpr(const JsonNode& node);
+  Expr* Fold(const JsonNode& node);
   std::optional<uint32_t> ArrayNamed(const JsonNode& node, std::string_view what);
   bool Indices(const JsonNode& node, uint32_t array, std::vector<Expr*>& out);
   Expr* Nothing(const JsonNode& node) { return tree_.NewExpr(ExprKind::Literal, Place(node)); }
