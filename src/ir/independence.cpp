@@ -323,8 +323,7 @@ class WindowFinder {
   // Does every rest lie in [base, base + |stride|)?
   bool Covers(const std::vector<const Touch*>& accesses, const IndexForm& stride,
               SignProver::Conditions* conditions, Answer& answer) {
-    const bool falls = stride.constant().value_or(0) < 0;
-    const IndexForm size = falls ? IndexForm::Constant(0) - stride : stride;
+    const IndexForm size = SizeOf(stride);
     for (const IndexForm& candidate : rests_) {
       std::optional<IndexForm> base =
           LowEnd(candidate, collector_.KnowledgeAt(*accesses[&candidate - rests_.data()]));
@@ -362,15 +361,23 @@ class WindowFinder {
     return std::nullopt;
   }
 
-  // Each digit's stride spans all of the digits below it.
+  // Which way a stride goes does not matter, only how far: digits are told apart by size.
+  static IndexForm SizeOf(const IndexForm& stride) {
+    return stride.constant().value_or(0) < 0 ? IndexForm::Constant(0) - stride : stride;
+  }
+
+  // Each digit's stride spans all of the digits below it, at every place: a fact of one says nothing of another.
   bool Nests(const std::vector<const Touch*>& accesses, const std::vector<size_t>& order,
              SignProver::Conditions& conditions) {
     for (size_t i = 0; i + 1 < order.size(); ++i) {
       const std::optional<IndexForm>& extent = forms_.digits()[order[i]].extent;
       if (!extent) return false;
-      SignProver prover(forms_, collector_.KnowledgeAt(*accesses[0]), &conditions);
-      if (!prover.IsNonNegative(strides_[order[i + 1]] - strides_[order[i]] * *extent))
-        return false;
+      const IndexForm room = SizeOf(strides_[order[i + 1]]) - SizeOf(strides_[order[i]]) * *extent;
+      for (size_t a = 0; a < accesses.size(); ++a) {
+        if (a > 0 && accesses[a]->place == accesses[a - 1]->place) continue;
+        SignProver prover(forms_, collector_.KnowledgeAt(*accesses[a]), &conditions);
+        if (!prover.IsNonNegative(room)) return false;
+      }
     }
     return true;
   }

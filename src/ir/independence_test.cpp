@@ -235,6 +235,47 @@ TEST(Independence, PartsOfAFlatCounter) {
   }
 )",
               "not known to differ");
+  // Rows back to front are still rows; two parts that go opposite ways in steps of one meet.
+  ExpectFree(R"(
+  parallel %i = %0 to %g {
+    %r = div.floor %i, %ni : index
+    %c = rem.floor %i, %ni : index
+    %t = mul %r, %ni : index
+    %l = sub %t, %c : index
+    store %y, %l, %f : f32
+    yield
+  }
+)");
+  ExpectBound(R"(
+  parallel %i = %0 to %g {
+    %r = div.floor %i, %ni : index
+    %c = rem.floor %i, %ni : index
+    %l = sub %r, %c : index
+    store %y, %l, %f : f32
+    yield
+  }
+)",
+              "");
+  // That rows are long enough is known at one place and not at the other.
+  ExpectFree(R"(
+  parallel %i = %0 to %ldi {
+    %r = div.floor %i, %ni : index
+    %c = rem.floor %i, %ni : index
+    %t = mul %r, %mi : index
+    %l = add %t, %c : index
+    %long = ge %mi, %ni : index
+    if %long {
+      %a = load %y, %l : f32
+      yield
+    } else {
+      yield
+    }
+    %v = load %y, %l : f32
+    store %y, %l, %v : f32
+    yield
+  }
+)",
+             {}, {{4, 5}});
 }
 
 TEST(Independence, ThreePartsInAnyNotation) {
