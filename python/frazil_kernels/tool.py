@@ -729,8 +729,8 @@ class KernelReader:
                               f"put one {name}(..) into the other")
         part = generator.generators[0]
         if part.ifs:
-            return self.error(part.ifs[0], f"'if' in '{name}' is not supported",
-                              "choose the element: e if c else 0" if name == "sum" else "choose the element: e if c else x")
+            other = "0" if name == "sum" else "x"
+            return self.error(part.ifs[0], f"'if' in '{name}' is not supported", f"choose the element: e if c else {other}")
         is_range = (isinstance(part.iter, ast.Call) and isinstance(part.iter.func, ast.Name)
                     and part.iter.func.id == "range" and not self.is_local("range") and not part.is_async)
         if not is_range:

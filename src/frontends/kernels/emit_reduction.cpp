@@ -1,5 +1,6 @@
-// Folds over lanes and over ranges. Lanes with little to do are evaluated inside the loops of the fold, so that a sum reads its input
-// once; others write their values to scratch first, because the fold has four copies of what it evaluates.
+// Folds over lanes and over ranges. Lanes with little to do are evaluated inside the loops of the fold, so that a sum
+// reads its input once; others write their values to scratch first, because the fold has four copies of what it
+// evaluates.
 #include <algorithm>
 
 #include "base/check.h"
