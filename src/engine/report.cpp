@@ -19,9 +19,11 @@ SiteReport Site::Report() const {
   report.solid_ns = impl_->solid_times.Median();
   const std::string name = ir::ShortDigest(impl_->exact);
   if (forms.empty()) {
-    report.what = fmt::format("{} is {}: the interpreter answers", name, dispatch::StateName(report.state));
+    const bool tiles = impl_->fluid->has_tiles();
+    report.what = fmt::format("{} is {}: the {} answers", name, dispatch::StateName(report.state),
+                              tiles ? "tile interpreter" : "interpreter");
     report.since = fmt::format("{} calls so far, {} each", report.calls, PrintDuration(report.fluid_ns));
-    report.trust = "the interpreter is the meaning of the program";
+    report.trust = tiles ? "its instructions, lifted back, are the program" : "the interpreter is the meaning of the program";
     report.saved = "nothing yet";
     report.reopen = "a verified form that is cheaper";
     return report;

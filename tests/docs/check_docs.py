@@ -18,7 +18,7 @@ import tempfile
 
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
-MEASURED = re.compile(r"\d[\d,]*(\.\d+)?(?= (?:ns|us|ms|s|bytes|calls|times|code bytes)\b)|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+MEASURED = re.compile(r"\d[\d,]*(\.\d+)? (?:ns|us|ms|s)\b|\d[\d,]*(\.\d+)?(?= (?:bytes|calls|times|code bytes)\b)|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
                       r"|\b(?:avx512|avx2|baseline)\b")
 EXIT = re.compile(r"\s+# exit (\d+)$")
 
