@@ -1,12 +1,14 @@
-// Roles of parameters, read off the program. An extent is found by its use: it bounds a `parallel`, and iterations of
-// that parallel use their own number as an index. Nothing is decided by what a parameter is called but the launch
-// parameters, whose names no source language can write.
+// Roles of parameters, read off the program. An extent is found by its use: it bounds a `parallel` or counts a reduction,
+// and iterations of that use their own number as an index. Nothing is decided by what a parameter is called but the
+// launch parameters, whose names no source language can write.
 #include "ir/kernel.h"
 
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "ir/fold_match.h"
 
 namespace frazil::ir {
 namespace {
@@ -24,10 +26,10 @@ ParamRole RoleOf(std::string_view name, Type type) {
 
 class ExtentFinder {
  public:
-  explicit ExtentFinder(KernelSignature& signature, const Function& function)
-      : signature_(signature), function_(function) {}
+  ExtentFinder(KernelSignature& signature, const Program& program)
+      : signature_(signature), program_(program), function_(program.entry_function()) {}
 
-  // Parallels of this region and of parallels in it: what the launch sees as lanes.
+  // Parallels of this region and of parallels in it: what the launch sees as lanes. Reductions are told by VisitFolds.
   void Visit(RegionId region) {
     for (InstId id : function_.region(region).insts) {
       const Inst& inst = function_.inst(id);
@@ -40,7 +42,27 @@ class ExtentFinder {
     }
   }
 
+  // Reductions as loops, also those that happen only if there are elements.
+  void VisitFolds(RegionId region) {
+    for (InstId id : function_.region(region).insts) {
+      const Inst& inst = function_.inst(id);
+      if (inst.op != Op::If) continue;
+      if (std::optional<FoldMatch> fold = MatchFold(program_, id)) {
+        AddFold(*fold);
+      } else {
+        for (uint32_t r = 0; r < inst.regions.count; ++r) VisitFolds(Function::region_of(inst, r));
+      }
+    }
+  }
+
  private:
+  void AddFold(const FoldMatch& fold) {
+    std::optional<uint32_t> extent = BoundOf(fold.count);
+    if (!extent) return;
+    for (ValueId value : fold.buffers)
+      if (std::optional<uint32_t> buffer = Ordinal(value)) AddBuffer(*extent, *buffer);
+  }
+
   std::optional<uint32_t> Ordinal(ValueId value) const {
     uint32_t begin = function_.param(0).index;
     if (value.index < begin || value.index - begin >= function_.param_count()) return std::nullopt;
@@ -92,6 +114,7 @@ class ExtentFinder {
   }
 
   KernelSignature& signature_;
+  const Program& program_;
   const Function& function_;
 };
 
@@ -113,7 +136,9 @@ KernelSignature SignatureOf(const Program& program) {
     ParamRole role = RoleOf(name, function.param_type(i));
     signature.params.push_back({std::move(name), function.param_type(i), role, {}});
   }
-  ExtentFinder(signature, function).Visit(function.body);
+  ExtentFinder finder(signature, program);
+  finder.Visit(function.body);
+  finder.VisitFolds(function.body);
   return signature;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/fold.h"
 #include "ir/text.h"
 
 namespace frazil::ir {
@@ -76,6 +77,42 @@ func @k(%x: buffer<i32>, %w: index, %grid.x: index, %block.x: index) {
   EXPECT_TRUE(s.needs_launch());
   EXPECT_EQ(RoleName(ParamRole::BlockZ), "block.z");
   EXPECT_EQ(RoleName(ParamRole::Extent), "extent");
+}
+
+// What the front ends make of a sum at one address: sum += a[i] * b[i] * scale, where there are elements.
+Program Dot(bool guarded, Type count_type) {
+  Program program;
+  const Type in = Type::Buffer(types::F32, Access::In);
+  FunctionBuilder b(program, "dot", {in, in, Type::Buffer(types::F32), count_type, types::F32}, {});
+  const ValueId count = count_type == types::Index ? b.Param(3) : b.Cast(Op::Cast, b.Param(3), types::Index);
+  const ValueId zero = b.ConstInt(types::Index, 0);
+  const auto fold = [&] {
+    const ValueId sum = EmitFold(b, ReduceKind::Sum, types::F32, count, [&](ValueId i) {
+      const ValueId x = b.Load(b.Param(0), i);
+      return b.Binary(Op::Mul, b.Binary(Op::Mul, x, b.Load(b.Param(1), i)), b.Param(4));
+    });
+    b.Store(b.Param(2), zero, b.Binary(Op::Add, b.Load(b.Param(2), zero), sum));
+    return Values();
+  };
+  if (guarded)
+    b.If(b.Binary(Op::Gt, count, zero), {}, fold, [] { return Values(); });
+  else
+    fold();
+  b.Return({});
+  b.Finish();
+  return program;
+}
+
+TEST(Kernel, TheCountOfAReductionIsAnExtentOfTheBuffersThatItReads) {
+  for (bool guarded : {false, true}) {
+    for (Type count : {types::U32, types::I64, types::Index}) {
+      const KernelSignature s = SignatureOf(Dot(guarded, count));
+      EXPECT_EQ(s.params[3].role, ParamRole::Extent);
+      EXPECT_EQ(s.params[3].buffers, (std::vector<uint32_t>{0, 1}));
+      EXPECT_EQ(s.params[4].role, ParamRole::Value);
+      EXPECT_EQ(s.params[2].role, ParamRole::Buffer);
+    }
+  }
 }
 
 TEST(Kernel, ParametersWithoutNamesGetOnes) {

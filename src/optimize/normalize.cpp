@@ -7,6 +7,7 @@
 
 #include "ir/check.h"
 #include "ir/digest.h"
+#include "ir/fold_match.h"
 #include "optimize/normalize_state.h"
 
 namespace frazil::optimize {
@@ -22,14 +23,17 @@ bool IsRow(const Function& function, ir::ValueId value) {
   return type.is_tensor() && !function.shape(type).empty();
 }
 
+void CountRegion(const Function& function, ir::RegionId region, Work& work);
+
+void CountInst(const Function& function, const Inst& inst, Work& work) {
+  if (inst.op == Op::Yield || inst.op == Op::Const) return;
+  ++work.instructions;
+  if (inst.op == Op::Load || inst.op == Op::Store) work.bytes += ir::BytesOf(inst.type);
+  for (uint32_t r = 0; r < inst.regions.count; ++r) CountRegion(function, Function::region_of(inst, r), work);
+}
+
 void CountRegion(const Function& function, ir::RegionId region, Work& work) {
-  for (ir::InstId id : function.region(region).insts) {
-    const Inst& inst = function.inst(id);
-    if (inst.op == Op::Yield || inst.op == Op::Const) continue;
-    ++work.instructions;
-    if (inst.op == Op::Load || inst.op == Op::Store) work.bytes += ir::BytesOf(inst.type);
-    for (uint32_t r = 0; r < inst.regions.count; ++r) CountRegion(function, Function::region_of(inst, r), work);
-  }
+  for (ir::InstId id : function.region(region).insts) CountInst(function, function.inst(id), work);
 }
 
 // Programs of tensors and passes only; a reduction is one combining step for each element.
@@ -63,12 +67,28 @@ void CountTop(const Function& function, const Inst& inst, Work& work) {
   }
 }
 
+// Reductions as loops, also those inside of a test whether there are elements.
+void CountTops(const ir::Program& program, ir::RegionId region, Work& work) {
+  const Function& function = program.entry_function();
+  for (ir::InstId id : function.region(region).insts) {
+    const Inst& inst = function.inst(id);
+    if (inst.op != Op::If) {
+      CountTop(function, inst, work);
+    } else if (const auto fold = ir::MatchFold(program, id)) {
+      ++work.passes;
+      ++work.instructions;
+      for (ir::InstId element : fold->element) CountInst(function, function.inst(element), work);
+    } else {
+      for (uint32_t r = 0; r < inst.regions.count; ++r) CountTops(program, Function::region_of(inst, r), work);
+    }
+  }
+}
+
 }  // namespace
 
 Work WorkPerElement(const ir::Program& program) {
   Work work;
-  const Function& function = program.entry_function();
-  for (ir::InstId id : function.region(function.body).insts) CountTop(function, function.inst(id), work);
+  CountTops(program, program.entry_function().body, work);
   return work;
 }
 

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "ir/fold_match.h"
 #include "optimize/fold.h"
 #include "optimize/normalize_state.h"
+#include "optimize/traps.h"
 
 namespace frazil::optimize {
 namespace {
@@ -19,7 +21,8 @@ using Kind = NormalTerm::Kind;
 class Reader {
  public:
   Reader(const ir::Program& program, NormalTerms terms)
-      : function_(program.entry_function()),
+      : program_(program),
+        function_(program.entry_function()),
         state_{.terms = std::move(terms)},
         terms_(state_.terms),
         values_(function_.values.size(), NoTerm) {}
@@ -31,6 +34,7 @@ class Reader {
     const std::array<TermId, 2> own = {index_, zero_};
     first_ = terms_.Apply(Op::Eq, ir::types::Index, ir::types::Bool, {}, own);
     for (uint32_t i = 0; i < function_.param_count(); ++i) TRY_VOID(Declare(i));
+    FindFolds();
     for (ir::InstId id : function_.region(function_.body).insts) TRY_VOID(Uniform(function_.inst(id)));
     for (const auto& [param, buffer] : by_param_) state_.buffers[param] = memory_[buffer];
     return std::move(state_);
@@ -58,6 +62,17 @@ class Reader {
     return {};
   }
 
+  // Reductions as loops; what they keep in scratch is no slot.
+  void FindFolds() {
+    for (uint32_t i = 0; i < function_.insts.size(); ++i) {
+      if (function_.insts[i].op != Op::If) continue;
+      std::optional<ir::FoldMatch> fold = ir::MatchFold(program_, ir::InstId(i));
+      if (!fold) continue;
+      fold_scratch_.insert({fold->chains.index, fold->blocks.index});
+      folds_.emplace(fold->result.index, std::move(*fold));
+    }
+  }
+
   Result<TermId> Term(const Inst& inst, uint32_t operand) const {
     const TermId term = values_[function_.operand(inst, operand).index];
     if (term == NoTerm) return Refuse(inst, "an operand is neither a scalar nor a whole buffer");
@@ -74,6 +89,7 @@ class Reader {
       case Op::TensorStore: return StoreTensor(inst);
       case Op::Map: return Map(inst);
       case Op::Reduce: return Reduce(inst);
+      case Op::If: return inst.results.count == 1 ? Fold(inst) : WithElements(inst);
       case Op::Iota: {
         TRY_VOID(CheckShape(inst, inst.type));
         const Type element = inst.type.element();
@@ -89,6 +105,7 @@ class Reader {
         Define(inst, TRY(Term(inst, 0)));
         return {};
       case Op::Alloc: {
+        if (fold_scratch_.contains(ir::Function::result_of(inst).index)) return {};
         TRY_VOID(SetExtent(inst, TRY(Term(inst, 0))));
         const std::vector<uint64_t> zero(ir::WordsOf(inst.type), 0);
         memory_[ir::Function::result_of(inst).index] = terms_.Constant(inst.type, zero);
@@ -118,7 +135,7 @@ class Reader {
       return {};
     }
     const ir::OpInfo& info = ir::Info(inst.op);
-    if (!ir::IsRemovable(info) || info.signature == "custom")
+    if (info.effect != ir::Effect::Pure || MayTrap(function_, inst) || info.signature == "custom")
       return Refuse(inst, "has no place in a map or a reduction");
     std::vector<TermId> children;
     for (uint32_t i = 0; i < inst.operands.count; ++i) children.push_back(TRY(Term(inst, i)));
@@ -263,6 +280,39 @@ class Reader {
     return {};
   }
 
+  // --- reductions as loops ------------------------------------------------------------------------------------------
+  Result<void> Fold(const Inst& inst) {
+    const auto found = folds_.find(ir::Function::result_of(inst).index);
+    if (found == folds_.end()) return Refuse(inst, "has no place in a map or a reduction");
+    const ir::FoldMatch& fold = found->second;
+    const TermId count = values_[fold.count.index];
+    if (count == NoTerm) return Refuse(inst, "the number of elements is no uniform scalar");
+    TRY_VOID(SetExtent(inst, count));
+    if (terms_[count].kind == Kind::Param) state_.extent_param = static_cast<uint32_t>(terms_[count].words[0]);
+    values_[fold.index.index] = index_;
+    for (ir::InstId id : fold.element) TRY_VOID(Element(function_.inst(id)));
+    const std::array<uint64_t, 4> order = {static_cast<uint64_t>(fold.kind), 0, ir::FoldChains, ir::FoldBlock};
+    Define(inst, terms_.Reduce(fold.type, order, values_[fold.value.index]));
+    return {};
+  }
+
+  // What happens only if there are elements: all of it, on the condition that there are.
+  Result<void> WithElements(const Inst& inst) {
+    const ir::InstId def = function_.values[function_.operand(inst, 0).index].def;
+    const bool is_test = def.valid() && function_.inst(def).op == Op::Gt && function_.inst(def).type == ir::types::Index;
+    const auto insts = [&](uint32_t side) -> const auto& {
+      return function_.region(ir::Function::region_of(inst, side)).insts;
+    };
+    if (!is_test || TRY(Term(function_.inst(def), 1)) != zero_ || inst.results.count != 0 ||
+        (inst.regions.count == 2 && insts(1).size() != 1))
+      return Refuse(inst, "has no place in a map or a reduction");
+    TRY_VOID(SetExtent(inst, TRY(Term(function_.inst(def), 0))));
+    state_.nonempty = true;
+    for (ir::InstId id : insts(0))
+      if (function_.inst(id).op != Op::Yield) TRY_VOID(Uniform(function_.inst(id)));
+    return {};
+  }
+
   // The term for element 0: terms are made after their children, so one walk upwards does it.
   TermId AtZero(TermId root) {
     if (terms_[root].uniform) return root;
@@ -291,6 +341,7 @@ class Reader {
     return at_zero[root];
   }
 
+  const ir::Program& program_;
   const ir::Function& function_;
   NormalState state_;
   NormalTerms& terms_;
@@ -299,6 +350,8 @@ class Reader {
   std::map<uint32_t, TermId> memory_;    // by value of a buffer
   std::map<uint32_t, uint32_t> params_;  // by value of a buffer parameter: its ordinal
   std::map<uint32_t, uint32_t> by_param_;
+  std::map<uint32_t, ir::FoldMatch> folds_;  // by value of the result
+  std::set<uint32_t> fold_scratch_;          // by value of a buffer
   std::set<uint32_t> headed_;  // buffers whose element 0 was written on its own since the last pass over them
 };
 

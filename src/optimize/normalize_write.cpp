@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "ir/builder.h"
+#include "ir/fold.h"
 #include "optimize/normalize_state.h"
 
 namespace frazil::optimize {
@@ -225,9 +226,21 @@ class Writer {
     return Type::Tensor(element, builder_.AddShape({ir::Dim::Symbol(state_.extent_param.value())}));
   }
 
+  // Without a parameter that a tensor's dimension can name, as loops; whoever made the term had loops too.
+  ValueId WriteFold(const NormalTerm& reduce, TermId child) {
+    const ValueId extent = Uniform(state_.extent);
+    return ir::EmitFold(builder_, static_cast<ir::ReduceKind>(reduce.words[0]), reduce.result, extent, [&](ValueId i) {
+      Written written;
+      return Element(child, written, [&](const NormalTerm& term) {
+        return term.kind == Kind::Index ? i : builder_.Load(builder_.Param(static_cast<uint32_t>(term.words[0])), i);
+      });
+    });
+  }
+
   ValueId WriteReduce(TermId id) {
     const NormalTerm reduce = terms_[id];
     const TermId child = ReducedTerm(id);
+    if (!state_.extent_param) return WriteFold(reduce, child);
     const Type element = terms_[child].result, scalar = Type::Tensor(element, builder_.AddShape({}));
     const ValueId tensor = TensorOfAll(child);
     const Type results[] = {scalar};

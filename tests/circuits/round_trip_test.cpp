@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/digest.h"
+#include "ir/fold.h"
 #include "ir/text.h"
 #include "random_circuit.h"
 
@@ -128,6 +129,85 @@ TEST(RoundTrip, ASoftmaxOfAnExpression) {
   const Result<circuits::CircuitText> back = circuits::FromProgram(optimize::Normalize(program)->program);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_NE(back->text.find("softmax"), std::string::npos);
+}
+
+// A reduction as the loops that front ends make of atomics at one address: of a[i], or of a[i] * b[i], to c[0].
+struct FoldKernel {
+  ir::Type count = ir::types::Index;
+  ir::ReduceKind kind = ir::ReduceKind::Sum;
+  bool product = false;
+  bool guarded = false;  // only if there are elements
+  ir::Op joined = ir::Op::Const;  // with what c[0] held before, by this op; Const: not
+};
+ir::Program MakeFold(const FoldKernel& what) {
+  ir::Program program;
+  const ir::Type in = ir::Type::Buffer(ir::types::F32, ir::Access::In), inout = ir::Type::Buffer(ir::types::F32);
+  ir::FunctionBuilder b(program, "fold", {in, in, inout, what.count}, {});
+  const bool is_index = what.count == ir::types::Index;
+  const ir::ValueId count = is_index ? b.Param(3) : b.Cast(ir::Op::Cast, b.Param(3), ir::types::Index);
+  const ir::ValueId zero = b.ConstInt(ir::types::Index, 0);
+  const auto fold = [&] {
+    ir::ValueId result = ir::EmitFold(b, what.kind, ir::types::F32, count, [&](ir::ValueId i) {
+      const ir::ValueId x = b.Load(b.Param(0), i);
+      return what.product ? b.Binary(ir::Op::Mul, x, b.Load(b.Param(1), i)) : x;
+    });
+    if (what.joined != ir::Op::Const) result = b.Binary(what.joined, b.Load(b.Param(2), zero), result);
+    b.Store(b.Param(2), zero, result);
+    return ir::Values();
+  };
+  if (what.guarded)
+    b.If(b.Binary(ir::Op::Gt, count, zero), {}, fold, [] { return ir::Values(); });
+  else
+    fold();
+  b.Return({});
+  b.Finish();
+  return program;
+}
+
+TEST(RoundTrip, ReductionsAsLoops) {
+  for (ir::Type count : {ir::types::Index, ir::types::U32}) {
+    for (bool guarded : {false, true}) {
+      const auto circuit = [&](ir::ReduceKind kind, bool product) {
+        const ir::Program program = MakeFold({count, kind, product, guarded});
+        const Result<optimize::NormalForm> form = optimize::Normalize(program);
+        if (!form) return form.error().message;
+        EXPECT_EQ(form->nonempty, guarded);
+        for (int64_t n : {1, 3, 8})
+          for (uint64_t seed = 0; seed < 10; ++seed)
+            EXPECT_EQ(After(program, 9, n, seed), After(form->program, 9, n, seed));
+        EXPECT_FALSE(After(program, 9, 8, 1).empty());
+        // The normal form is its own.
+        EXPECT_EQ(ir::ExactDigest(optimize::Normalize(form->program)->program), ir::ExactDigest(form->program));
+        const Result<circuits::CircuitText> text = circuits::FromProgram(form->program);
+        return text ? text->text : text.error().message;
+      };
+      EXPECT_EQ(circuit(ir::ReduceKind::Sum, false), "reduce.sum@c00->c02");
+      EXPECT_EQ(circuit(ir::ReduceKind::Max, false), "reduce.max@c00->c02");
+      EXPECT_EQ(circuit(ir::ReduceKind::Min, false), "reduce.min@c00->c02");
+      EXPECT_EQ(circuit(ir::ReduceKind::Sum, true), "scratch c03: merge.mul@c00[c01,c03] . reduce.sum@c03->c02");
+    }
+  }
+  EXPECT_EQ(circuits::FromProgram(MakeFold({}))->text, "reduce.sum@c00->c02");
+  EXPECT_NE(circuits::FromProgram(MakeFold({.kind = ir::ReduceKind::Product})).error().message.find("variants sum, min"),
+            std::string::npos);
+}
+
+// vector_sum, vector_dot, vector_max_value: c[0] joined with a reduction. A normal form, but no circuit.
+TEST(RoundTrip, AReductionJoinedWithItsPlaceIsNoCircuit) {
+  for (const FoldKernel& what : {FoldKernel{ir::types::U32, ir::ReduceKind::Sum, false, true, ir::Op::Add},
+                                 FoldKernel{ir::types::U32, ir::ReduceKind::Sum, true, true, ir::Op::Add},
+                                 FoldKernel{ir::types::Index, ir::ReduceKind::Max, false, true, ir::Op::Max}}) {
+    const ir::Program program = MakeFold(what);
+    const Result<optimize::NormalForm> form = optimize::Normalize(program);
+    ASSERT_TRUE(form) << form.error().message;
+    EXPECT_TRUE(form->nonempty);
+    EXPECT_EQ(form->before.passes, 1u);
+    for (uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
+    const Result<circuits::CircuitText> circuit = circuits::FromProgram(form->program);
+    ASSERT_FALSE(circuit) << circuit->text;
+    EXPECT_EQ(circuit.error().diag, Diag::NotACircuit);
+    EXPECT_NE(circuit.error().message.find("load: element 0 of a slot is read on its own"), std::string::npos);
+  }
 }
 
 TEST(RoundTrip, RefusalsNameTheOp) {

@@ -10,6 +10,7 @@
 
 #include "base/float16.h"
 #include "frontends/circuits/circuits.h"
+#include "ir/fold_match.h"
 #include "ir/text.h"
 
 namespace frazil::frontends::circuits {
@@ -42,12 +43,13 @@ constexpr Unary Unaries[] = {{Op::Abs, MergeVariant::Abs},         {Op::Exp, Mer
 
 class Reverse {
  public:
-  explicit Reverse(const ir::Program& program) : function_(program.entry_function()) {}
+  explicit Reverse(const ir::Program& program) : program_(program), function_(program.entry_function()) {}
 
   Result<CircuitText> Run() {
     if (!function_.results.empty()) return Refuse("the program returns values; circuits write slots", {});
     TRY_VOID(Declare());
     const std::vector<ir::InstId>& insts = function_.region(function_.body).insts;
+    TRY_VOID(FindFolds());
     for (top_ = 0; top_ < insts.size(); ++top_) TRY_VOID(Top(function_.inst(insts[top_])));
     if (operations_.empty()) {
       if (result_.slots.empty()) return Refuse("the program touches no buffer", {});
@@ -178,12 +180,34 @@ class Reverse {
   }
   bool Unchanged(const Known& known) { return versions_[known.slot] == known.version; }
 
+  // Reductions as loops; what they keep in scratch is no slot. Said first of all: what a reduction is joined with.
+  Result<void> FindFolds() {
+    for (ir::InstId id : function_.region(function_.body).insts) {
+      const Inst& inst = function_.inst(id);
+      if (inst.op == Op::Load)
+        return Refuse(inst, "element 0 of a slot is read on its own, as where a reduction is joined with what its place "
+                            "held before; generators read whole slots, and a reduction overwrites");
+      std::optional<ir::FoldMatch> fold = ir::MatchFold(program_, id);
+      if (!fold) continue;
+      fold_scratch_.insert({fold->chains.index, fold->blocks.index});
+      folds_.emplace(fold->result.index, std::move(*fold));
+    }
+    return {};
+  }
+
   // --- outside of passes ------------------------------------------------------------------------------------------
   Result<void> Top(const Inst& inst) {
     switch (inst.op) {
       case Op::Return: return {};
       case Op::Const: return Define(inst, {Kind::Constant, 0, 0, {}, function_.words_of(inst)[0]}), Result<void>{};
       case Op::Cast: return {};  // of an extent; other uses find nothing known of it
+      case Op::Add:
+      case Op::Sub:
+      case Op::DivFloor:
+      case Op::Eq:  // sizes of a reduction's scratch, likewise
+        if (inst.type != ir::types::Index) return Refuse(inst, "no generator does this");
+        return {};
+      case Op::If: return Fold(inst);
       case Op::Parallel: return Pass(inst);
       case Op::TensorLoad: return Whole(inst);
       case Op::Map: return Map(inst);
@@ -203,6 +227,7 @@ class Reverse {
         return {};
       }
       case Op::Alloc: {
+        if (fold_scratch_.contains(ir::Function::result_of(inst).index)) return {};
         TRY_VOID(SetExtent(inst, function_.operand(inst, 0)));
         if (inst.type != result_.element) return Refuse(inst, "scratch of another type than the slots'");
         slots_[ir::Function::result_of(inst).index] = TRY(Scratch());
@@ -275,17 +300,46 @@ class Reverse {
     if (whole == nullptr || !Unchanged(*whole)) return Refuse(inst, "of something that is no slot");
     if (function_.word(inst, 2) != 64 || function_.word(inst, 3) != 4096)
       return Refuse(inst, "in another order than the one of circuits (64 chains, blocks of 4096)");
-    if (whole->kind == Kind::Powers && fold == ir::ReduceKind::Sum) {
-      Define(inst, {Kind::PowerSum, whole->slot, whole->version});
+    const Known kept = *whole;
+    return DefineFolded(inst, kept, fold);
+  }
+
+  // As a map of the element, and a reduction of that.
+  Result<void> Fold(const Inst& inst) {
+    const auto found = inst.results.count == 1 ? folds_.find(ir::Function::result_of(inst).index) : folds_.end();
+    if (found == folds_.end()) return Refuse(inst, "no generator does this");
+    const ir::FoldMatch& fold = found->second;
+    TRY_VOID(SetExtent(inst, fold.count));
+    known_[fold.index.index] = {Kind::Number};
+    in_map_ = true;
+    body_ = fold.element;
+    FindLastUses();
+    last_use_[fold.value.index] = body_.size();
+    for (at_ = 0; at_ < body_.size(); ++at_) {
+      const Inst& step = function_.inst(body_[at_]);
+      TRY_VOID(step.op == Op::Load ? Load(step) : Compute(step));
+    }
+    in_map_ = false;
+    const Known* element = Find(fold.value);
+    if (element == nullptr || (element->kind != Kind::Power && element->kind != Kind::Element))
+      return Refuse(inst, "of something that is no slot");
+    const Known whole{element->kind == Kind::Power ? Kind::Powers : Kind::Whole, element->slot, element->version};
+    if (whole.kind == Kind::Whole) kept_.insert(whole.slot);
+    return DefineFolded(inst, whole, fold.kind);
+  }
+
+  Result<void> DefineFolded(const Inst& inst, const Known& whole, ir::ReduceKind fold) {
+    if (whole.kind == Kind::Powers && fold == ir::ReduceKind::Sum) {
+      Define(inst, {Kind::PowerSum, whole.slot, whole.version});
       return {};
     }
-    if (whole->kind != Kind::Whole) return Refuse(inst, "of something that is no slot");
+    if (whole.kind != Kind::Whole) return Refuse(inst, "of something that is no slot");
     if (fold != ir::ReduceKind::Sum && fold != ir::ReduceKind::Min && fold != ir::ReduceKind::Max)
       return Refuse(inst, "reduce has the variants sum, min and max");
-    Known folded{Kind::Folded, whole->slot, whole->version, fold, 0, 0, whole->slot, whole->version};
-    if (IsStoredLate(inst, whole->slot)) {
+    Known folded{Kind::Folded, whole.slot, whole.version, fold, 0, 0, whole.slot, whole.version};
+    if (IsStoredLate(inst, whole.slot)) {
       folded.slot = TRY(Scratch());
-      Emit(Generator::Copy, 0, whole->slot, {}, folded.slot);
+      Emit(Generator::Copy, 0, whole.slot, {}, folded.slot);
       folded.version = versions_[folded.slot];
     }
     Define(inst, folded);
@@ -681,7 +735,10 @@ class Reverse {
     return true;
   }
 
+  const ir::Program& program_;
   const ir::Function& function_;
+  std::map<uint32_t, ir::FoldMatch> folds_;  // by value of the result
+  std::set<uint32_t> fold_scratch_;          // by value of a buffer
   CircuitText result_;
   std::vector<Operation> operations_;
   std::map<uint32_t, SlotId> slots_;  // by value of a buffer

@@ -163,7 +163,7 @@ class Planner {
       return AddGrid(id);
     }
     if (inst.op == Op::If) {
-      if (auto fold = MatchFold(program_, all_, id); fold && CanFold(*fold)) return AddFold(id, *fold);
+      if (auto fold = ir::MatchFold(program_, id); fold && CanFold(*fold)) return AddFold(id, *fold);
       if (inst.results.count == 0 && WantsSteps(id)) return PlaceChoice(inst);
     }
     single_.push_back(id);

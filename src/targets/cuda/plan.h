@@ -10,12 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "ir/fold_match.h"
 #include "ir/program.h"
 #include "targets/cuda/driver/module.h"
-#include "targets/cuda/fold_match.h"
 #include "targets/llvm/facts.h"
 
 namespace frazil::targets::cuda {
+
+using ir::FoldBlock;
+using ir::FoldChains;
+using ir::FoldMatch;
 
 // A part of a kernel's code in which all threads of a block run together: see `cooperates`.
 struct Step {
