@@ -137,14 +137,21 @@ class Collector {
       case Op::Parallel: {
         Knowledge inner = knowledge;
         Loop(inner, inst);
-        if (!always) inner.executed = knowledge.executed;
-        return Visit(Function::region_of(inst, 0), inner, always, own_phases && inst.op == Op::For);
+        // Lanes that turn it differently often do not all make what is inside.
+        const bool alike = always && IsUniformForm(function_.operand(inst, 0)) && IsUniformForm(function_.operand(inst, 1));
+        if (!alike) inner.executed = knowledge.executed;
+        return Visit(Function::region_of(inst, 0), inner, alike, own_phases && inst.op == Op::For);
       }
       default:
         for (uint32_t r = 0; r < inst.regions.count; ++r)
           if (!Visit(Function::region_of(inst, r), knowledge, false, own_phases)) return false;
         return true;
     }
+  }
+
+  bool IsUniformForm(ValueId value) {
+    const std::vector<ValueId> atoms = forms_.Of(value).Atoms();
+    return std::ranges::all_of(atoms, [&](ValueId atom) { return forms_.IsUniform(atom.index); });
   }
 
   std::optional<AtomicKind> Collects(const Inst& inst) const {
@@ -386,12 +393,35 @@ class WindowFinder {
                 Answer& answer) {
     answer.found = true;
     for (const Touch* access : accesses) {
-      if (access->always || Fits(stride, collector_.KnowledgeAt(*access))) continue;
+      const Knowledge& knowledge = collector_.KnowledgeAt(*access);
+      if (access->always ? StrideFits(stride, knowledge) : Fits(stride, knowledge)) continue;
       answer.found = false;
       answer.culprit = access;
       answer.reason = "the distance of its elements times the number of iterations may wrap";
     }
     return answer;
+  }
+
+  // A distance that itself wraps keeps nothing apart, even where every iteration makes the access.
+  bool StrideFits(const IndexForm& stride, const Knowledge& knowledge) const {
+    const bool is_atom = stride.size() == 1 && stride.degree() == 1;
+    for (const auto& [product, coefficient] : stride.terms())
+      if (BitsOfTerm(product, coefficient, knowledge, 0) > (is_atom ? 64 : 63)) return false;
+    return true;
+  }
+
+  // Bits of a product, where loops as long as some of its factors are executed inside of the iterations: those factors
+  // together with the iterations themselves are at most ExecutedBits. `counted`: bits of the iterations where none is.
+  int BitsOfTerm(const std::vector<uint32_t>& product, uint64_t coefficient, const Knowledge& knowledge, int counted) const {
+    std::vector<uint32_t> executed = knowledge.executed, others;
+    for (uint32_t atom : product) {
+      auto found = std::ranges::find(executed, atom);
+      if (found != executed.end())
+        executed.erase(found);
+      else
+        others.push_back(atom);
+    }
+    return (others.size() == product.size() ? counted : ExecutedBits) + BitsOf(others, coefficient);
   }
 
   bool Fits(const IndexForm& stride, const Knowledge& knowledge) {
@@ -400,18 +430,8 @@ class WindowFinder {
     for (const auto& [product, coefficient] : trips.terms())
       trip_bits = std::max(trip_bits, BitsOf(product, coefficient));
     trip_bits = std::min(trip_bits + (trips.size() > 1 ? 1 : 0), ExecutedBits);
-    for (const auto& [product, coefficient] : stride.terms()) {
-      std::vector<uint32_t> executed = knowledge.executed, others;
-      for (uint32_t atom : product) {
-        auto found = std::ranges::find(executed, atom);
-        if (found != executed.end())
-          executed.erase(found);
-        else
-          others.push_back(atom);
-      }
-      const int counted = others.size() == product.size() ? trip_bits : ExecutedBits;
-      if (counted + BitsOf(others, coefficient) > (stride.size() > 1 ? 63 : 64)) return false;
-    }
+    for (const auto& [product, coefficient] : stride.terms())
+      if (BitsOfTerm(product, coefficient, knowledge, trip_bits) > (stride.size() > 1 ? 63 : 64)) return false;
     return true;
   }
 

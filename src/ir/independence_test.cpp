@@ -150,6 +150,35 @@ TEST(Independence, SeveralElementsOfAnIteration) {
               "another pace");
 }
 
+TEST(Independence, ADistanceThatWrapsKeepsNothingApart) {
+  // The fourth power of 2^16 is 0.
+  ExpectBound(R"(
+  parallel %i = %0 to %ni {
+    %g2 = mul %g, %g : index
+    %g4 = mul %g2, %g2 : index
+    %p = mul %i, %g4 : index
+    %a = load %y, %p : f32
+    store %y, %p, %a : f32
+    yield
+  }
+)", "may wrap");
+  // Lanes with a turn are far apart; those without one would have trapped.
+  ExpectBound(R"(
+  parallel %i = %0 to %g {
+    %t = load %k, %i : u32
+    %turns = cast %t : index
+    for %j = %0 to %turns step 1 {
+      %g2 = mul %ni, %ldi : index
+      %p = mul %i, %g2 : index
+      %a = load %y, %p : f32
+      store %y, %p, %a : f32
+      yield
+    }
+    yield
+  }
+)", "may wrap");
+}
+
 constexpr std::string_view Rows = R"(
   parallel %i = %0 to %mi {{
     for %j = %0 to %ni step 1 {{

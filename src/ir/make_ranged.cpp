@@ -61,6 +61,9 @@ class Outline {
       return Refuse(fmt::format("the kernel calls @{} outside of its parallel", callee.name),
                     inst.location);
     }
+    // Every piece would make it, and report it before a trap of a later piece's iteration.
+    if (parallel_.valid() && Info(inst.op).traps != 0)
+      return Refuse(fmt::format("{} may trap behind the parallel", Info(inst.op).mnemonic), inst.location);
     const Effect effect = Info(inst.op).effect;
     const bool is_structure = inst.op == Op::If || inst.op == Op::For || inst.op == Op::While ||
                               inst.op == Op::Switch || inst.op == Op::Yield ||

@@ -73,7 +73,8 @@ void AddBuild(CLI::App& app, Session& session) {
   command->add_option("--name", options->options.name, "C++ namespace and name of the files")->capture_default_str();
   command->add_option("--targets", options->targets, "some of native, isa, ptx, wasm, c")->capture_default_str();
   command->add_option("--cache", options->options.cache, "folder of finished work (default: .frazil in the other)");
-  command->add_option("--jobs", options->options.jobs, "processes at a time (default: one for each core)");
+  command->add_option("--jobs", options->options.jobs, "processes at a time (default: one for each core)")
+      ->check(CLI::PositiveNumber);
   SetBody(command, session, [&session, options] { return Build(session, *options); });
 }
 

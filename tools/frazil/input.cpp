@@ -25,8 +25,11 @@ std::string_view Trim(std::string_view text) {
 bool SplitList(std::string_view text, std::vector<std::string_view>& leaves) {
   int depth = 0;
   size_t start = std::string_view::npos;
-  for (size_t i = 0; i < text.size(); ++i) {
+  char before = ' ';  // the last character that is no blank
+  for (size_t i = 0; i < text.size(); before = text[i] == ' ' ? before : text[i], ++i) {
     char c = text[i];
+    if (before == ',' && (c == ',' || c == ']')) return false;  // an element is missing
+    if (before == '[' && c == ',') return false;
     if (c == '[' || c == ']' || (c == ',' && depth > 0)) {
       if (start != std::string_view::npos) leaves.push_back(Trim(text.substr(start, i - start)));
       start = std::string_view::npos;

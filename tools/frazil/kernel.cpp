@@ -65,7 +65,7 @@ Result<std::optional<exec::Value>> MadeBuffer(ir::Type element, std::string_view
   std::string_view number = text.substr(colon + 1);
   auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), length);
   if (error != std::errc() || end != number.data() + number.size() || length < 0 || length > (int64_t{1} << 36))
-    return Fail(Diag::WrongArgument, fmt::format("'{}': the length is no number", text));
+    return Fail(Diag::WrongArgument, fmt::format("'{}': a length is a number from 0 to 2^36", text));
   auto memory = std::make_shared<exec::Memory>(element, length);
   uint64_t state = 1;
   for (int64_t i = 0; kind != "zeros" && i < length; ++i) {
@@ -261,7 +261,9 @@ void AddKernelRun(CLI::App& kernel, Session& session) {
   command->add_option("--block", options->block, "lanes of a block: x,y,z")->delimiter(',')->expected(1, 3);
   command->add_option("--lanes", options->lanes, "lanes of a kernel without a guard: x,y,z")->delimiter(',')->expected(1, 3);
   command->add_option("--target", options->target, "where it runs")->capture_default_str();
-  command->add_option("--repeat", options->repeat, "run it so often and report the best time")->capture_default_str();
+  command->add_option("--repeat", options->repeat, "run it so often and report the best time")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_flag("--sanitize", options->sanitize, "run lane by lane and report races, accesses out of bounds and reads before writes");
   SetBody(command, session, [&session, options] { return Run(session, *options); });
 }
