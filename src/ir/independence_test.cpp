@@ -154,9 +154,9 @@ TEST(Independence, ADistanceThatWrapsKeepsNothingApart) {
   // The fourth power of 2^16 is 0.
   ExpectBound(R"(
   parallel %i = %0 to %ni {
-    %g2 = mul %g, %g : index
-    %g4 = mul %g2, %g2 : index
-    %p = mul %i, %g4 : index
+    %n2 = mul %ni, %ni : index
+    %n4 = mul %n2, %n2 : index
+    %p = mul %i, %n4 : index
     %a = load %y, %p : f32
     store %y, %p, %a : f32
     yield
@@ -164,12 +164,13 @@ TEST(Independence, ADistanceThatWrapsKeepsNothingApart) {
 )", "may wrap");
   // Lanes with a turn are far apart; those without one would have trapped.
   ExpectBound(R"(
-  parallel %i = %0 to %g {
+  parallel %i = %0 to %ni {
     %t = load %k, %i : u32
     %turns = cast %t : index
     for %j = %0 to %turns step 1 {
-      %g2 = mul %ni, %ldi : index
-      %p = mul %i, %g2 : index
+      %n2 = mul %ni, %ni : index
+      %n3 = mul %n2, %ni : index
+      %p = mul %i, %n3 : index
       %a = load %y, %p : f32
       store %y, %p, %a : f32
       yield
