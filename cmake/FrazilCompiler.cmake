@@ -12,8 +12,19 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # What ccache must not mind so that it also serves files with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
+
+# frazil_precompile(target [header...]): what nearly every file includes, read once for each target. Saves clang a third
+# of its time (2026-11-15: 0.6 s of 1.7 s a file); g++ goes without, so that a forgotten include is found.
+function(frazil_precompile target)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_precompile_headers(${target} PRIVATE <fmt/format.h> <algorithm> <array> <cstdint> <expected> <functional>
+      <map> <memory> <optional> <span> <string> <string_view> <utility> <vector> ${ARGN})
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
 
 # frazil_warnings: how we compile ourselves; it never reaches a user of the installed libraries.
 add_library(frazil_warnings INTERFACE)
