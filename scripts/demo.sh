@@ -50,7 +50,7 @@ title "5. A program called in a loop sets: interpreted, observed, compiled in an
 store=$(mktemp -d)
 trap 'rm -rf "$store"' EXIT
 export FRAZIL_STORE=$store/store
-show loop examples/saxpy.frz --calls 20000
+show loop examples/saxpy.frz --calls 200000
 
 title "6. The next process starts solid, from the store"
 show loop examples/saxpy.frz --calls 1000

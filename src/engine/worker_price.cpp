@@ -81,7 +81,9 @@ Price PriceOf(std::vector<double> samples) {
 Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> arguments) {
   Pricer pricer;
   pricer.source_ = std::make_shared<const ir::Program>(source);
-  pricer.fluid_ = TRY(InterpreterFluid::Create(TRY(ir::LowerTensors(source)), RunLimits()));
+  // What is in use is the tile interpreter where it can be, and that counts no fuel. The arguments are known to end: the
+  // interpreter runs them below, with its fuel limited.
+  pricer.fluid_ = TRY(InterpreterFluid::Create(TRY(ir::LowerTensors(source)), Limits()));
   pricer.arguments_ = std::move(arguments);
   pricer.arguments_after_ = CopyArguments(pricer.arguments_);
   const auto interpreter = TRY(exec::InterpreterProgram::Create(source));

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 struct LoopOptions {
   std::string file;
   std::vector<std::string> arguments;
-  uint64_t calls = 20'000;
+  uint64_t calls = 200'000;
   int64_t length = 4096;
   std::string store;
   bool no_store = false;
