@@ -81,15 +81,15 @@ Price PriceOf(std::vector<double> samples) {
 Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> arguments) {
   Pricer pricer;
   pricer.source_ = std::make_shared<const ir::Program>(source);
-  // What is in use is the tile interpreter where it can be, and that counts no fuel. The arguments are known to end: the
-  // interpreter runs them below, with its fuel limited.
-  pricer.fluid_ = TRY(InterpreterFluid::Create(TRY(ir::LowerTensors(source)), Limits()));
   pricer.arguments_ = std::move(arguments);
   pricer.arguments_after_ = CopyArguments(pricer.arguments_);
   const auto interpreter = TRY(exec::InterpreterProgram::Create(source));
   exec::RunContext context;
   context.limits = RunLimits();
   pricer.outcome_ = TRY(interpreter.Run(pricer.arguments_after_, context));
+  // What is in use is the tile interpreter where it can be, and that counts no fuel: for arguments that are known to end.
+  const Limits limits = pricer.outcome_.trap ? RunLimits() : Limits();
+  pricer.fluid_ = TRY(InterpreterFluid::Create(TRY(ir::LowerTensors(source)), limits));
   return pricer;
 }
 
