@@ -39,9 +39,9 @@ llvm::Value* OpEmitter::Float(Op op, std::span<const V> in) {
     case Op::Neg:
       return builder_.CreateFNeg(in[0]);
     case Op::Abs:
-      return builder_.CreateUnaryIntrinsic(fabs, in[0]);
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, in[0]);
     case Op::Sqrt:
-      return builder_.CreateUnaryIntrinsic(sqrt, in[0]);
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, in[0]);
     case Op::CopySign:
       return CopySign(in[0], in[1]);
     case Op::Min:
