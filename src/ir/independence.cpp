@@ -80,11 +80,25 @@ class Collector {
     if (is_for && (function_.word(loop, 0) <= 0 || function_.values[counter].type == types::U64))
       return;
     const bool from_zero = bounds.low.constant().value_or(-1) >= 0;
-    const bool is_atom =
-        high.size() == 1 && high.degree() == 1 && high.terms().begin()->second == 1;
     const bool by_one = !is_for || function_.word(loop, 0) == 1;
-    if (from_zero && is_atom && by_one) knowledge.executed.push_back(high.Atoms()[0].index);
+    if (from_zero && by_one)
+      for (uint32_t atom : FactorsOfTurns(high)) knowledge.executed.push_back(atom);
     knowledge.bounds[counter] = std::move(bounds);
+  }
+
+  // The factors of a number of turns, if the number is one product of atoms, or an atom and a small constant more: read
+  // as signed it is then either what the factors say, or negative, and there is no turn.
+  std::vector<uint32_t> FactorsOfTurns(const IndexForm& turns) const {
+    std::vector<uint32_t> factors;
+    for (const auto& [product, coefficient] : turns.terms()) {
+      if (product.empty() && turns.size() == 2 && coefficient < (1u << 20)) continue;
+      if (!factors.empty() || product.empty() || coefficient != 1) return {};
+      factors = product;
+    }
+    int bits = 0;
+    for (uint32_t atom : factors) bits += forms_.BitsOfAtom(atom);
+    const bool fits = factors.size() == 1 || (turns.size() == 1 && bits <= 64);
+    return fits ? factors : std::vector<uint32_t>();
   }
 
   bool Visit(RegionId region, const Knowledge& knowledge, bool always, bool own_phases) {
