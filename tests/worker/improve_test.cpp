@@ -254,7 +254,7 @@ TEST(Improve, PricesWithTheArgumentsOfARealCall) {
         exec::Value::Float(ir::types::F32, 2), exec::Value::Buffer(x), exec::Value::Buffer(y)});
     return (*Open(request, ImproveHere(request, compiler)->sealed))->cost.reference_ns;
   };
-  EXPECT_GT(reference_ns(3000), 5 * reference_ns(3));
+  EXPECT_GT(reference_ns(200'000), 5 * reference_ns(3));
   request.sample_arguments = "nonsense";
   EXPECT_FALSE(ImproveHere(request, compiler).has_value());
 }
