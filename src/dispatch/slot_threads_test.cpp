@@ -116,7 +116,10 @@ TEST_P(SlotThreads, CallingReplacingAndRetiringAtOnce) {
         const size_t number = writer * FormCount / 2 + next++ % (FormCount / 2);
         if (alive[number].load()) continue;
         SlotCoreTester::Install(core, Form(number, round % 2 == 1));
-        if (round % 5 == 2) core.Retire(core.owners().empty() ? nullptr : core.owners().front().get());
+        if (round % 5 == 2) {
+          const auto owners = core.owners();  // asked once: the other writer may melt the slot in between
+          core.Retire(owners.empty() ? nullptr : owners.front().get());
+        }
         if (round % 16 == 7) core.Melt();
         if (round % 64 == 9) core.SetState(State::Suspect);
         std::this_thread::yield();
