@@ -31,8 +31,8 @@ static_assert(static_cast<int>(embed::ParamRole::BlockZ) == static_cast<int>(ir:
 static_assert(static_cast<int>(embed::Access::InOut) == static_cast<int>(ir::Access::InOut));
 
 constexpr size_t MostResults = 4;
-// A kernel with more code than this has it once: the ranged form with all iterations is its plain form, and a launch
-// takes some 2 ns longer.
+// A kernel with more code than this has it once: the ranged form with all iterations is its plain form. Its
+// launch then clamps two bounds more, which only the shortest kernels would notice.
 constexpr size_t SmallCode = 2048;
 
 std::string Grouped(uint64_t number) {

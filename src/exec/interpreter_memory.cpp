@@ -22,27 +22,6 @@ bool IsInside(uint64_t index, const Memory& memory) {
   return index < static_cast<uint64_t>(memory.length());
 }
 
-std::optional<Op> CombinerOf(AtomicKind kind) {
-  switch (kind) {
-    case AtomicKind::Add:
-      return Op::Add;
-    case AtomicKind::Min:
-      return Op::Min;
-    case AtomicKind::Max:
-      return Op::Max;
-    case AtomicKind::And:
-      return Op::And;
-    case AtomicKind::Or:
-      return Op::Or;
-    case AtomicKind::Xor:
-      return Op::Xor;
-    case AtomicKind::Exchange:
-      return std::nullopt;
-  }
-  CHECK(!"a kind of atomic");
-  return std::nullopt;
-}
-
 }  // namespace
 
 Machine::Flow Machine::Load(const ir::Inst& inst) {

@@ -41,32 +41,6 @@ Element Apply(Op op, ir::Type type, const Element& a, const Element& b) {
   return result;
 }
 
-Op CombinerOf(ir::ReduceKind kind) {
-  using ir::ReduceKind;
-  switch (kind) {
-    case ReduceKind::Sum:
-      return Op::Add;
-    case ReduceKind::Product:
-      return Op::Mul;
-    case ReduceKind::Min:
-      return Op::Min;
-    case ReduceKind::Max:
-      return Op::Max;
-    case ReduceKind::Minimum:
-      return Op::Minimum;
-    case ReduceKind::Maximum:
-      return Op::Maximum;
-    case ReduceKind::And:
-      return Op::And;
-    case ReduceKind::Or:
-      return Op::Or;
-    case ReduceKind::Xor:
-      return Op::Xor;
-  }
-  CHECK(!"a kind of reduce");
-  return Op::Add;
-}
-
 // The least or greatest value of a type that has an order.
 uint64_t Extreme(ir::Type type, bool greatest) {
   const ir::Scalar s = type.scalar;

@@ -18,30 +18,6 @@ namespace {
 constexpr int64_t DefaultChains = 64;
 constexpr int64_t DefaultBlock = 4096;
 
-Op CombinerOf(ReduceKind kind) {
-  switch (kind) {
-    case ReduceKind::Sum:
-      return Op::Add;
-    case ReduceKind::Product:
-      return Op::Mul;
-    case ReduceKind::Min:
-      return Op::Min;
-    case ReduceKind::Max:
-      return Op::Max;
-    case ReduceKind::Minimum:
-      return Op::Minimum;
-    case ReduceKind::Maximum:
-      return Op::Maximum;
-    case ReduceKind::And:
-      return Op::And;
-    case ReduceKind::Or:
-      return Op::Or;
-    case ReduceKind::Xor:
-      return Op::Xor;
-  }
-  CHECK(!"every kind has its op");
-}
-
 // The least or greatest value of an integer type, as the word of a constant.
 uint64_t ExtremeWord(Type type, bool greatest) {
   int bits = BitsOf(type);

@@ -76,4 +76,19 @@ std::optional<Trap> TrapNamed(std::string_view name) {
   return static_cast<Trap>(found - TrapNames.begin());
 }
 
+Op CombinerOf(ReduceKind kind) {
+  // In the order of the kinds.
+  constexpr Op Combiners[] = {Op::Add,     Op::Mul, Op::Min, Op::Max, Op::Minimum,
+                              Op::Maximum, Op::And, Op::Or,  Op::Xor};
+  static_assert(std::size(Combiners) == static_cast<size_t>(ReduceKind::Xor) + 1);
+  return Combiners[static_cast<size_t>(kind)];
+}
+
+std::optional<Op> CombinerOf(AtomicKind kind) {
+  constexpr Op Combiners[] = {Op::Add, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
+  static_assert(std::size(Combiners) == static_cast<size_t>(AtomicKind::Exchange));
+  if (kind == AtomicKind::Exchange) return std::nullopt;
+  return Combiners[static_cast<size_t>(kind)];
+}
+
 }  // namespace frazil::ir

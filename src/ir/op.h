@@ -56,6 +56,10 @@ const OpInfo& Info(Op op);
 std::span<const OpInfo> AllOps();
 std::optional<Op> OpNamed(std::string_view mnemonic);
 
+// The op that joins two elements; nothing for exchange, which keeps none of the old one.
+Op CombinerOf(ReduceKind kind);
+std::optional<Op> CombinerOf(AtomicKind kind);
+
 // Neither an effect nor a trap: may be dropped when unused and moved freely within its region.
 inline bool IsRemovable(const OpInfo& info) { return info.effect == Effect::Pure && info.traps == 0; }
 

@@ -14,6 +14,8 @@
 #include "exec/target.h"
 #include "ir/digest.h"
 #include "ir/text.h"
+#include "machines/simt/module.h"
+#include "targets/isa/isa.h"
 #include "kernel/backend.h"
 #include "kernel/internal.h"
 #include "kernel/program_cache.h"
@@ -161,6 +163,15 @@ Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const ir::Program& pr
   return internal::LoadCached(*backend_, program);
 }
 
+namespace {
+
+// A module of the portable machine is verified before it is looked at, and lifts to the program that it came from.
+Result<ir::Program> LiftModule(std::string_view bytes) {
+  return targets::isa::Lift(TRY(machines::simt::LoadModule(bytes)));
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const LoadedKernel>> Executor::LoadFile(const std::string& path) {
   for (const std::string_view suffix : {".so", ".dll", ".dylib"})
     if (HasSuffix(path, suffix) || path.find(std::string(suffix) + ".") != std::string::npos)
@@ -172,7 +183,7 @@ Result<std::shared_ptr<const LoadedKernel>> Executor::LoadFile(const std::string
   if (!file) return Fail(Diag::FileUnreadable, fmt::format("'{}' cannot be opened", path));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad()) return Fail(Diag::FileUnreadable, fmt::format("'{}' cannot be read", path));
-  Result<ir::Program> program = ir::ParseText(text);
+  Result<ir::Program> program = HasSuffix(path, ".frzb") ? LiftModule(text) : ir::ParseText(text);
   if (!program) {
     program.error().file = path;
     return std::unexpected(std::move(program.error()));

@@ -85,7 +85,7 @@ class Executor {
 
   // A kernel for this executor's backend, from the cache of the process where it has it.
   Result<std::shared_ptr<const LoadedKernel>> Load(const ir::Program& program);
-  // A program in a file: text (.frz). Shared libraries are refused, whatever they promise.
+  // A program in a file: text (.frz), or a module of the portable machine (.frzb). Shared libraries are refused, whatever they promise.
   Result<std::shared_ptr<const LoadedKernel>> LoadFile(const std::string& path);
 
   // Arguments in the order of the kernel's parameters; those that the launch configuration gives are left out, extents

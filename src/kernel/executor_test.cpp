@@ -9,6 +9,7 @@
 #include "kernel/backend.h"
 #include "kernel/builders.h"
 #include "kernel/program_cache.h"
+#include "targets/isa/isa.h"
 
 namespace frazil::kernel {
 namespace {
@@ -161,6 +162,25 @@ TEST(Executor, OneCacheForAll) {
   auto first = Make("interp"), second = Make("interp");
   const auto program = *builders::ElementwiseUnary(ir::Op::Popcnt, ir::types::U16);
   EXPECT_EQ(*first->Load(program), *second->Load(program));
+}
+
+TEST(Executor, ModulesOfThePortableMachineAreLoaded) {
+  auto executor = Make();
+  const auto module = targets::isa::Lower(*builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32));
+  ASSERT_TRUE(module) << module.error().ToString();
+  const std::string path = testing::TempDir() + "executor_scale.frzb";
+  std::ofstream(path, std::ios::binary) << module->bytes;
+  auto kernel = executor->LoadFile(path);
+  ASSERT_TRUE(kernel) << kernel.error().ToString();
+  auto x = *executor->Allocate<float>(7);
+  for (float& value : x.span()) value = 3;
+  ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {x, x, Argument(), 2.0f})), "accepted");
+  EXPECT_EQ(x.ToVector(), std::vector<float>(7, 6));
+  std::ofstream(path, std::ios::binary) << module->bytes.substr(0, module->bytes.size() / 2);
+  const auto cut = executor->LoadFile(path);
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().diag, Diag::BadArtifact);
+  EXPECT_EQ(cut.error().file, path);
 }
 
 TEST(Executor, FilesOfMachineCodeAreRefused) {

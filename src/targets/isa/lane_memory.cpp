@@ -31,26 +31,6 @@ uint64_t ReadWord(Type type, const std::byte* data) {
 
 void WriteWord(Type type, std::byte* data, uint64_t word) { std::memcpy(data, &word, SizeOf(type)); }
 
-std::optional<Op> CombinerOf(ir::AtomicKind kind) {
-  switch (kind) {
-    case ir::AtomicKind::Add:
-      return Op::Add;
-    case ir::AtomicKind::Min:
-      return Op::Min;
-    case ir::AtomicKind::Max:
-      return Op::Max;
-    case ir::AtomicKind::And:
-      return Op::And;
-    case ir::AtomicKind::Or:
-      return Op::Or;
-    case ir::AtomicKind::Xor:
-      return Op::Xor;
-    case ir::AtomicKind::Exchange:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 bool Inside(uint64_t offset, uint64_t size, uint64_t bytes) { return offset <= bytes && size <= bytes - offset; }
 
 }  // namespace

@@ -23,30 +23,6 @@ uint64_t AskedLane(ShuffleKind kind, uint64_t own, uint64_t operand, uint64_t la
   return asked < lanes ? asked : own;
 }
 
-Op CombinerOf(ReduceKind kind) {
-  switch (kind) {
-    case ReduceKind::Sum:
-      return Op::Add;
-    case ReduceKind::Product:
-      return Op::Mul;
-    case ReduceKind::Min:
-      return Op::Min;
-    case ReduceKind::Max:
-      return Op::Max;
-    case ReduceKind::Minimum:
-      return Op::Minimum;
-    case ReduceKind::Maximum:
-      return Op::Maximum;
-    case ReduceKind::And:
-      return Op::And;
-    case ReduceKind::Or:
-      return Op::Or;
-    case ReduceKind::Xor:
-      return Op::Xor;
-  }
-  return Op::Add;
-}
-
 }  // namespace
 
 void LaneMachine::Together(std::vector<Lane>& lanes, const Instruction& i) {

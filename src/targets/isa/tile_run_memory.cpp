@@ -69,27 +69,6 @@ uint64_t WordOf(ir::Scalar type, const void* element) {
   });
 }
 
-std::optional<ir::Op> CombinerOf(ir::AtomicKind kind) {
-  using ir::AtomicKind;
-  switch (kind) {
-    case AtomicKind::Add:
-      return ir::Op::Add;
-    case AtomicKind::Min:
-      return ir::Op::Min;
-    case AtomicKind::Max:
-      return ir::Op::Max;
-    case AtomicKind::And:
-      return ir::Op::And;
-    case AtomicKind::Or:
-      return ir::Op::Or;
-    case AtomicKind::Xor:
-      return ir::Op::Xor;
-    case AtomicKind::Exchange:
-      break;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool Worker::Checked(const TileOp& op) {
