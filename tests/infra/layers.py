@@ -33,7 +33,7 @@ GROUPS = {"machines", "frontends", "targets"}
 SHARED = {("targets", "llvm"): {("targets", "native"), ("targets", "cuda")}}
 
 # Sub-folders that are libraries above the folder they lie in: they use it, internals included, and it never uses them.
-ABOVE = {("verify", "smt")}
+ABOVE = {("verify", "smt"), ("verify", "tasm")}
 
 # Folders outside the levels: what they may include besides themselves. Nothing in src/ includes them.
 SPECIAL = {"monitor": {"base"}}

@@ -1,0 +1,197 @@
+// Trident source as a tree. The reader makes it from text, the printer gives it back, the elaborator types it and
+// makes IR from it. Nodes are owned by their parents; names are as written, resolved later.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace frazil::frontends::field {
+
+struct Expr;
+struct Block;
+using ExprPtr = std::unique_ptr<Expr>;
+using BlockPtr = std::unique_ptr<Block>;
+
+// `a.b.c`
+struct Path {
+  std::vector<std::string> parts;
+  Location location;
+  std::string ToString() const;
+};
+
+// A type as written.
+struct TypeExpr {
+  enum class Kind { Named, Array, Tuple } kind = Kind::Named;
+  Path name;                    // Named: Field, XField, Bool, U32, Digest, a struct
+  std::vector<TypeExpr> parts;  // Array: its element; Tuple: its members
+  ExprPtr size;                 // Array: a constant expression
+  Location location;
+};
+
+enum class BinaryOp { Add, Mul, Eq, Lt, And, Xor, DivMod, Scale };  // + * == < & ^ /% *.
+
+struct FieldInit {
+  std::string name;
+  ExprPtr value;  // null: `S { a }` stands for `S { a: a }`
+  Location location;
+};
+
+struct Expr {
+  enum class Kind {
+    Integer,  // number; may be as large as the field allows
+    Bool,     // number 0 or 1
+    Name,     // path (a variable, a constant, `module.CONST`, or a place `p.x.y`; the elaborator tells them apart)
+    Member,   // operands[0] . text, where operands[0] is not a plain name (a call, an index, ...)
+    Index,    // operands[0] [ operands[1] ]
+    Binary,   // operands[0] op operands[1]
+    Call,     // path <sizes> ( operands )
+    Struct,   // path { fields }
+    Array,    // [ operands ]
+    Tuple,    // ( operands )
+    Block,    // block
+  } kind = Kind::Integer;
+  Location location;
+  uint64_t number = 0;
+  std::string text;
+  Path path;
+  BinaryOp op = BinaryOp::Add;
+  std::vector<ExprPtr> operands;
+  std::vector<ExprPtr> sizes;
+  std::vector<FieldInit> fields;
+  BlockPtr block;
+};
+
+struct Pattern {
+  enum class Kind { Integer, Bool, Wildcard, Struct, Bind } kind = Kind::Wildcard;
+  uint64_t number = 0;
+  std::string name;  // Struct: which; Bind: the new variable
+  std::vector<std::pair<std::string, Pattern>> fields;
+  Location location;
+};
+
+struct MatchArm {
+  Pattern pattern;
+  BlockPtr body;
+};
+
+struct LetName {
+  std::string name;  // "_": dropped
+  bool is_mut = false;
+  Location location;
+};
+
+struct Stmt {
+  enum class Kind { Let, Assign, TupleAssign, If, For, Match, Reveal, Seal, Asm, Return, Expr } kind = Kind::Expr;
+  Location location;
+  std::vector<LetName> names;     // Let: one, or several in parentheses; For: the variable
+  bool is_tuple = false;          // Let: parentheses were written
+  std::optional<TypeExpr> type;   // Let
+  std::vector<ExprPtr> places;    // Assign: one; TupleAssign: several
+  ExprPtr value;                  // Let, Assign, TupleAssign, Return (may be null), Expr; If, Match: what is tested
+  ExprPtr first, last;            // For: the range
+  std::optional<uint64_t> bound;  // For: `bounded K`
+  BlockPtr then_block;            // If, For: the body
+  BlockPtr else_block;            // If; may be null
+  std::vector<MatchArm> arms;
+  Path event;                     // Reveal, Seal
+  std::vector<FieldInit> fields;  // Reveal, Seal
+  std::string asm_target;         // Asm: as written, empty = triton
+  int32_t asm_effect = 0;
+  std::string asm_text;
+};
+
+struct Block {
+  std::vector<Stmt> stmts;
+  ExprPtr tail;  // may be null
+  Location location, end;
+};
+
+struct Attribute {
+  std::string name;  // test, pure, intrinsic, requires, ensures, cfg
+  std::string word;  // intrinsic(word), cfg(word)
+  ExprPtr condition;  // requires, ensures; also `>`, `>=`, `<=`, `!=`, `&&`, `||`, `!` stand there as calls `gt`, `ge`, ...
+  Location location;
+};
+
+struct Param {
+  std::string name;
+  TypeExpr type;
+  Location location;
+};
+
+struct FunctionDecl {
+  std::string name;
+  bool is_pub = false;
+  std::vector<Attribute> attributes;
+  std::vector<std::string> sizes;  // fn f<N, M>
+  std::vector<Param> params;
+  std::optional<TypeExpr> result;
+  BlockPtr body;  // null for an intrinsic
+  Location location;
+};
+
+struct ConstDecl {
+  std::string name;
+  bool is_pub = false;
+  TypeExpr type;
+  ExprPtr value;
+  Location location;
+};
+
+struct MemberDecl {
+  std::string name;
+  bool is_pub = false;
+  TypeExpr type;
+  Location location;
+};
+
+struct StructDecl {
+  std::string name;
+  bool is_pub = false;
+  std::vector<MemberDecl> members;
+  Location location;
+};
+
+struct EventDecl {
+  std::string name;
+  bool is_pub = false;
+  std::vector<MemberDecl> members;
+  Location location;
+};
+
+// `pub input: T`, `pub output: T`, `sec input: T`, `sec ram: { 17: T, ... }`
+struct IoDecl {
+  enum class Kind { PublicInput, PublicOutput, SecretInput, SecretRam } kind = Kind::PublicInput;
+  std::vector<std::pair<uint64_t, TypeExpr>> slots;  // SecretRam; the others: one, address 0
+  Location location;
+};
+
+// Comments, for the formatter: where they stood and whether something stood before them on their line.
+struct Comment {
+  std::string text;
+  Location location;
+  bool trailing = false;
+};
+
+struct Module {
+  std::string file;
+  bool is_program = false;
+  Path name;
+  std::vector<Path> uses;
+  std::vector<IoDecl> io;
+  std::vector<ConstDecl> constants;
+  std::vector<StructDecl> structs;
+  std::vector<EventDecl> events;
+  std::vector<FunctionDecl> functions;
+  std::vector<Comment> comments;
+  // Items in the order of the text: (kind, index into its vector), for the formatter.
+  enum class ItemKind { Io, Const, Struct, Event, Function };
+  std::vector<std::pair<ItemKind, uint32_t>> order;
+};
+
+}  // namespace frazil::frontends::field

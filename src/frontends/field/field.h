@@ -1,0 +1,69 @@
+// The door of seed 001: Trident programs (.tri) and TIR -> IR.
+//
+// A program's entry in the IR takes no parameters and gives no results: it reads `input` and `hint` values of type field,
+// and writes `output`. With RAM built-ins it has one parameter, `ram`: an inout buffer<field> (targets/tasm/tasm.h says
+// what that is on the machine). A library function built on its own is an entry with its parameters and results, one IR
+// parameter per leaf of its types.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "frontends/field/ast.h"
+#include "ir/program.h"
+#include "machines/tir/tir.h"
+
+namespace frazil::frontends::field {
+
+// --- text <-> tree (reader) -----------------------------------------------------------------------------------
+struct ReadResult {
+  Module module;
+  std::vector<Error> errors;  // all of them, in order of place; the module is whole only if there are none
+};
+ReadResult Read(std::string_view text, std::string_view file, const Limits& limits = {});
+// The one layout (`frazil tri fmt`): comments kept, reading it again gives the same tree, formatting twice changes nothing.
+std::string Format(const Module& module);
+
+// --- modules --------------------------------------------------------------------------------------------------
+// Gives a module's text by its dotted name, or nothing. The default looks beside the program's file (and up to the
+// folder that the program's own name points from), then in the standard library, which is part of this library.
+struct Source {
+  std::string file;
+  std::string text;
+};
+using Loader = std::function<std::optional<Source>(std::string_view module)>;
+Loader DefaultLoader(std::string program_file, std::vector<std::string> search_folders = {});
+std::vector<std::string> StandardModules();  // "std.hash", ...
+
+struct Package {
+  std::vector<std::unique_ptr<Module>> modules;  // the program last; what it uses before it
+};
+// Reads the program and all it uses; cycles, missing modules and recursion between functions are errors.
+Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader, std::vector<Error>* errors,
+                     const Limits& limits = {});
+
+// --- tree -> IR (elaborator) ------------------------------------------------------------------------------------
+struct Options {
+  std::string function;          // empty: `main`, else this function of the last module is the entry
+  std::vector<uint64_t> sizes;   // its size arguments
+  bool contracts = false;        // requires and ensures become assertions
+  std::vector<std::string> cfg;  // flags that hold
+  Limits limits;
+};
+struct Built {
+  ir::Program program;
+  std::vector<Error> warnings;
+};
+// Types everything that can be typed and gives every error; IR only if there are none.
+Result<Built> Build(const Package& package, const Options& options, std::vector<Error>* errors);
+std::vector<std::string> Tests(const Package& package);  // names of #[test] functions of the last module
+
+// --- TIR -> IR --------------------------------------------------------------------------------------------------
+// Stack places become values. Refused: asm, programs whose stack depth depends on their input.
+Result<ir::Program> FromTir(const machines::tir::Program& program);
+
+}  // namespace frazil::frontends::field

@@ -1,0 +1,34 @@
+// The rows of ops.def as constants, and the way back from a mnemonic.
+#include <array>
+#include <unordered_map>
+
+#include "machines/tir/tir.h"
+
+namespace frazil::machines::tir {
+namespace {
+
+constexpr int8_t N = -1;
+
+constexpr std::array Rows = {
+#define FRAZIL_TIR(name, mnemonic, id, tier, operand, pops, pushes, meaning) \
+  KindInfo{mnemonic, id, tier, Operand::operand, pops, pushes, meaning},
+#include "machines/tir/ops.def"
+#undef FRAZIL_TIR
+};
+
+}  // namespace
+
+const KindInfo& Info(Kind kind) { return Rows[static_cast<size_t>(kind)]; }
+
+std::optional<Kind> FindMnemonic(std::string_view mnemonic) {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, Kind> map;
+    for (size_t i = 0; i < Rows.size(); ++i) map.emplace(Rows[i].mnemonic, static_cast<Kind>(i));
+    return map;
+  }();
+  const auto found = table.find(mnemonic);
+  if (found == table.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace frazil::machines::tir

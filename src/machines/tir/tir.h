@@ -1,0 +1,70 @@
+// TIR: structured stack code (ops.def), its text form and its meaning.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace frazil::machines::tir {
+
+enum class Kind : uint8_t {
+#define FRAZIL_TIR(name, ...) name,
+#include "machines/tir/ops.def"
+#undef FRAZIL_TIR
+};
+
+enum class Operand : uint8_t { None, Element, Count, Depth, Text, Body, Bodies, Event, Lines };
+
+struct KindInfo {
+  std::string_view mnemonic;
+  uint8_t id;
+  uint8_t tier;
+  Operand operand;
+  int8_t pops, pushes;  // -1: the count
+  std::string_view meaning;
+};
+const KindInfo& Info(Kind kind);
+std::optional<Kind> FindMnemonic(std::string_view mnemonic);
+
+struct Op {
+  Kind kind;
+  // Element: the element. Count, Depth: the number. Event: the number of fields.
+  uint64_t number = 0;
+  uint64_t tag = 0;      // of an event
+  int32_t effect = 0;    // of asm: the declared net effect
+  int64_t error_id = -1;  // of assert
+  std::string text;      // callee, function, comment, event, assembly lines, program hash
+  std::vector<Op> body;  // if: then; while: the condition; loop, repeat, if_only, proof_block: the body
+  std::vector<Op> other;  // if: else; while: the body
+  Location location;
+};
+
+struct Program {
+  std::vector<Op> ops;  // entry, then functions between fn and end
+};
+
+// The stack's change by one op outside of calls; calls need their function's (see Check).
+int32_t NetEffect(const Op& op);
+
+// One op per line, bodies in braces; printing and reading back gives the same program.
+Result<Program> Parse(std::string_view text, std::string_view file = "");
+std::string Print(const Program& program);
+
+// Well-formed: bodies' effects agree, callees exist, no recursion, counts and depths in range. Gives each
+// function's net effect and how deep below its entry it reaches.
+struct FunctionShape {
+  std::string name;
+  int32_t net = 0;
+  uint32_t reach = 0;  // words below the top at entry that it reads, moves or drops
+  uint32_t peak = 0;   // most words above the entry's top at any time
+};
+Result<std::vector<FunctionShape>> Check(const Program& program);
+
+// The highest tier that the program uses.
+int Tier(const Program& program);
+
+}  // namespace frazil::machines::tir

@@ -1,0 +1,66 @@
+// The target tasm: IR programs as Triton VM programs.
+//
+// IR -> words (every value as field words, ops as the machine's instructions) -> stack schedule -> TIR -> assembly.
+//
+// What a program's claim says: the entry's parameters are read from the public input, first to last, then its
+// input stream; its output stream, then its results are written to the public output. A value's words: field, bool and
+// integers of up to 32 bits one (two's complement bits, zero-extended), 64-bit integers and index two (low first), int<k>
+// 2k, xfield 3 (coefficient 0 first), digest 5 (element 0 first). A buffer parameter is its length, then its elements, copied to
+// RAM; buffers that are written come back as output after the results. The parameter named `ram`, a buffer<field>, is the
+// machine's own RAM from address 0: nothing is copied, what was not written is the prover's.
+// Hints: values of type digest are the secret digests that merkle.step reads, all others the secret tokens.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/target.h"
+#include "machines/tasm/vm.h"
+#include "machines/tir/tir.h"
+
+namespace frazil::targets::tasm {
+
+namespace mt = machines::tasm;
+namespace tir = machines::tir;
+
+struct TasmOptions {
+  mt::Profile profile = mt::Profile::Dot;
+  // One template per op, every value in RAM or at a fixed place, nothing chosen: what the original did, made
+  // correct. Kept as the yardstick of the goals; its output for the examples is frozen in bench/.
+  bool templates = false;
+  bool peephole = true;
+  // Typical inputs; with them inlining and outlining are decided by heights that were measured, not estimated.
+  std::vector<mt::Inputs> typical;
+};
+
+// Where a crash of the program is a trap of the IR.
+struct TrapSite {
+  ir::Trap kind;
+  ir::Op op;
+};
+
+struct Lowered {
+  tir::Program tir;
+  mt::Program program;
+  std::map<uint32_t, TrapSite> traps;  // by instruction of `program`
+};
+
+// IR -> TIR: the stack schedule. Prelude math and tensors are expanded inside.
+Result<tir::Program> LowerToTir(const ir::Program& program, const TasmOptions& options = {});
+// TIR -> assembly: labels, branches, loops. Also for TIR that a user wrote.
+Result<mt::Program> LowerTir(const tir::Program& program, const TasmOptions& options = {});
+// Both.
+Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options = {});
+
+// The machine's inputs for a call, and the outcome that its output means.
+Result<mt::Inputs> ToInputs(const ir::Program& program, std::span<const exec::Value> arguments,
+                            const exec::RunContext& context);
+Result<exec::Outcome> ToOutcome(const ir::Program& program, const Lowered& lowered, const mt::RunResult& run,
+                                std::span<const exec::Value> arguments);
+
+std::unique_ptr<exec::Target> MakeTarget(const TasmOptions& options = {});
+
+}  // namespace frazil::targets::tasm
