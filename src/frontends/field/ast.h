@@ -51,7 +51,7 @@ struct Expr {
     Binary,   // operands[0] op operands[1]
     Call,     // path <sizes> ( operands )
     Struct,   // path { fields }
-    Array,    // [ operands ]
+    Array,    // [ operands ]; with a size: [ operands[0]; sizes[0] ], the one operand that many times (ours)
     Tuple,    // ( operands )
     Block,    // block
   } kind = Kind::Integer;
@@ -64,6 +64,9 @@ struct Expr {
   std::vector<ExprPtr> sizes;
   std::vector<FieldInit> fields;
   BlockPtr block;
+  Location end;         // just after it
+  uint32_t height = 1;  // of this tree, blocks included; the reader limits it, so that walks may recurse
+  bool infix = false;   // Call: written as an operator, `a > b` for gt(a, b), in requires and ensures
 };
 
 struct Pattern {
@@ -85,36 +88,41 @@ struct LetName {
   Location location;
 };
 
+// A block that has no tail and ends in an If or a Match has, where a value is asked for, the value of the arm taken.
+// A place may be the name `_` in a tuple assignment: that part is dropped.
 struct Stmt {
-  enum class Kind { Let, Assign, TupleAssign, If, For, Match, Reveal, Seal, Asm, Return, Expr } kind = Kind::Expr;
+  enum class Kind { Let, Assign, TupleAssign, If, For, Match, Reveal, Seal, Asm, ProofBlock, Return, Expr } kind = Kind::Expr;
   Location location;
+  Location end;                   // just after it
   std::vector<LetName> names;     // Let: one, or several in parentheses; For: the variable
   bool is_tuple = false;          // Let: parentheses were written
   std::optional<TypeExpr> type;   // Let
   std::vector<ExprPtr> places;    // Assign: one; TupleAssign: several
-  ExprPtr value;                  // Let, Assign, TupleAssign, Return (may be null), Expr; If, Match: what is tested
+  ExprPtr value;                  // Let, Assign, TupleAssign, Return (may be null), Expr; If, Match: what is tested; ProofBlock
   ExprPtr first, last;            // For: the range
   std::optional<uint64_t> bound;  // For: `bounded K`
-  BlockPtr then_block;            // If, For: the body
+  BlockPtr then_block;            // If, For, ProofBlock: the body
   BlockPtr else_block;            // If; may be null
   std::vector<MatchArm> arms;
   Path event;                     // Reveal, Seal
   std::vector<FieldInit> fields;  // Reveal, Seal
   std::string asm_target;         // Asm: as written, empty = triton
   int32_t asm_effect = 0;
-  std::string asm_text;
+  std::string asm_text;           // its lines, trimmed, without empty ones, joined by '\n'
 };
 
 struct Block {
   std::vector<Stmt> stmts;
-  ExprPtr tail;  // may be null
-  Location location, end;
+  ExprPtr tail;             // may be null
+  Location location, end;   // of its braces
+  uint32_t height = 1;      // see Expr
 };
 
 struct Attribute {
   std::string name;  // test, pure, intrinsic, requires, ensures, cfg
   std::string word;  // intrinsic(word), cfg(word)
-  ExprPtr condition;  // requires, ensures; also `>`, `>=`, `<=`, `!=`, `&&`, `||`, `!` stand there as calls `gt`, `ge`, ...
+  ExprPtr condition;  // requires, ensures; `>`, `>=`, `<=`, `!=`, `&&`, `||`, `!`, `-` stand there as infix calls of
+                      // `gt`, `ge`, `le`, `ne`, `and`, `or`, `not`, `sub`
   Location location;
 };
 
@@ -132,7 +140,7 @@ struct FunctionDecl {
   std::vector<Param> params;
   std::optional<TypeExpr> result;
   BlockPtr body;  // null for an intrinsic
-  Location location;
+  Location location, end;
 };
 
 struct ConstDecl {
@@ -140,7 +148,8 @@ struct ConstDecl {
   bool is_pub = false;
   TypeExpr type;
   ExprPtr value;
-  Location location;
+  std::vector<Attribute> attributes;  // cfg only
+  Location location, end;
 };
 
 struct MemberDecl {
@@ -154,21 +163,23 @@ struct StructDecl {
   std::string name;
   bool is_pub = false;
   std::vector<MemberDecl> members;
-  Location location;
+  std::vector<Attribute> attributes;  // cfg only
+  Location location, end;
 };
 
 struct EventDecl {
   std::string name;
   bool is_pub = false;
   std::vector<MemberDecl> members;
-  Location location;
+  std::vector<Attribute> attributes;  // cfg only
+  Location location, end;
 };
 
 // `pub input: T`, `pub output: T`, `sec input: T`, `sec ram: { 17: T, ... }`
 struct IoDecl {
   enum class Kind { PublicInput, PublicOutput, SecretInput, SecretRam } kind = Kind::PublicInput;
   std::vector<std::pair<uint64_t, TypeExpr>> slots;  // SecretRam; the others: one, address 0
-  Location location;
+  Location location, end;
 };
 
 // Comments, for the formatter: where they stood and whether something stood before them on their line.
@@ -189,6 +200,7 @@ struct Module {
   std::vector<EventDecl> events;
   std::vector<FunctionDecl> functions;
   std::vector<Comment> comments;
+  std::vector<Location> use_places;  // where each `use` begins
   // Items in the order of the text: (kind, index into its vector), for the formatter.
   enum class ItemKind { Io, Const, Struct, Event, Function };
   std::vector<std::pair<ItemKind, uint32_t>> order;

@@ -22,7 +22,8 @@ namespace frazil::frontends::field {
 // --- text <-> tree (reader) -----------------------------------------------------------------------------------
 struct ReadResult {
   Module module;
-  std::vector<Error> errors;  // all of them, in order of place; the module is whole only if there are none
+  std::vector<Error> errors;    // all of them, in order of place; the module is whole only if there are none
+  std::vector<Error> warnings;  // the module is whole all the same: `else if`, which is read as else { if }
 };
 ReadResult Read(std::string_view text, std::string_view file, const Limits& limits = {});
 // The one layout (`frazil tri fmt`): comments kept, reading it again gives the same tree, formatting twice changes nothing.
@@ -41,6 +42,7 @@ std::vector<std::string> StandardModules();  // "std.hash", ...
 
 struct Package {
   std::vector<std::unique_ptr<Module>> modules;  // the program last; what it uses before it
+  std::vector<Error> warnings;                   // unused imports, what the reader had to say
 };
 // Reads the program and all it uses; cycles, missing modules and recursion between functions are errors.
 Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader, std::vector<Error>* errors,
