@@ -1,4 +1,4 @@
-// The rows of ops.def as constants, and the way back from a mnemonic.
+// The rows of ops.def as constants, the way back from a mnemonic, and when two ops are the same.
 #include <array>
 #include <unordered_map>
 
@@ -29,6 +29,11 @@ std::optional<Kind> FindMnemonic(std::string_view mnemonic) {
   const auto found = table.find(mnemonic);
   if (found == table.end()) return std::nullopt;
   return found->second;
+}
+
+bool operator==(const Op& a, const Op& b) {
+  return a.kind == b.kind && a.number == b.number && a.tag == b.tag && a.effect == b.effect && a.error_id == b.error_id &&
+         a.text == b.text && a.body == b.body && a.other == b.other;
 }
 
 }  // namespace frazil::machines::tir

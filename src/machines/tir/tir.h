@@ -31,36 +31,51 @@ const KindInfo& Info(Kind kind);
 std::optional<Kind> FindMnemonic(std::string_view mnemonic);
 
 struct Op {
-  Kind kind;
+  Kind kind = Kind::Comment;
   // Element: the element. Count, Depth: the number. Event: the number of fields.
   uint64_t number = 0;
   uint64_t tag = 0;      // of an event
   int32_t effect = 0;    // of asm: the declared net effect
   int64_t error_id = -1;  // of assert
-  std::string text;      // callee, function, comment, event, assembly lines, program hash
-  std::vector<Op> body;  // if: then; while: the condition; loop, repeat, if_only, proof_block: the body
-  std::vector<Op> other;  // if: else; while: the body
-  Location location;
+  std::string text = {};  // callee, function, comment, event, assembly lines, program hash
+  std::vector<Op> body = {};   // if: then; while: the condition; loop, repeat, if_only, proof_block: the body
+  std::vector<Op> other = {};  // if: else; while: the body
+  Location location = {};
+
+  friend bool operator==(const Op& a, const Op& b);  // without locations
 };
 
 struct Program {
   std::vector<Op> ops;  // entry, then functions between fn and end
 };
 
+// The largest count that an op may have, and the range of depths.
+inline constexpr uint64_t MaxCount = 1024;
+inline constexpr uint64_t MaxDepth = 15;
+
+// Words from the top that one op reads, moves or drops, without its bodies and callee.
+uint32_t Touches(const Op& op);
 // The stack's change by one op outside of calls; calls need their function's (see Check).
 int32_t NetEffect(const Op& op);
 
-// One op per line, bodies in braces; printing and reading back gives the same program.
+// One op per line, bodies in braces; printing and reading back gives the same program:
+//   entry main        fn main        push 5         assert 1 error_id 7     reveal Paid 12 3     // a comment
+//   if {              while {        loop {         proof_block 1f00 {      asm -1 {             end
+//   } else {          } do {         }              }                       add
+//   }                 }                                                     }
 Result<Program> Parse(std::string_view text, std::string_view file = "");
 std::string Print(const Program& program);
 
-// Well-formed: bodies' effects agree, callees exist, no recursion, counts and depths in range. Gives each
-// function's net effect and how deep below its entry it reaches.
+// Well-formed: one entry, bodies' effects agree, callees exist, no recursion, counts and depths in range; `return` and
+// `halt` end their body, and `return` stands in no loop; the entry never takes more off the stack than it put there.
+// Gives each function's net effect and how deep below its entry it reaches, callees before callers.
 struct FunctionShape {
   std::string name;
   int32_t net = 0;
   uint32_t reach = 0;  // words below the top at entry that it reads, moves or drops
+  uint32_t drops = 0;  // words below the top at entry that are off the stack at some time
   uint32_t peak = 0;   // most words above the entry's top at any time
+  bool returns = true;  // false: every way through it ends in halt
 };
 Result<std::vector<FunctionShape>> Check(const Program& program);
 
