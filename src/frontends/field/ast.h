@@ -69,12 +69,19 @@ struct Expr {
   bool infix = false;   // Call: written as an operator, `a > b` for gt(a, b), in requires and ensures
 };
 
+struct FieldPattern;
+
 struct Pattern {
   enum class Kind { Integer, Bool, Wildcard, Struct, Bind } kind = Kind::Wildcard;
   uint64_t number = 0;
   std::string name;  // Struct: which; Bind: the new variable
-  std::vector<std::pair<std::string, Pattern>> fields;
+  std::vector<FieldPattern> fields;
   Location location;
+};
+
+struct FieldPattern {
+  std::string name;
+  Pattern pattern;
 };
 
 struct MatchArm {
