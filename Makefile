@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test test-full bench fuzz install format tidy clean
+.PHONY: all help setup oracle demo test test-full bench fuzz install format tidy clean
 
 all: ## build the CLI at build/release/bin/frazil (installs missing packages first)
 	@scripts/build.sh release product
@@ -14,6 +14,9 @@ help: ## show this list
 
 setup: ## install missing packages and the wasmtime library, nothing else
 	@scripts/setup.sh
+
+oracle: ## build the real Triton VM, which proves and which tests compare with (a Rust program; minutes, once)
+	@scripts/build.sh release frazil_oracle
 
 demo: all ## show the product: a sentence answered, a program through every stage, every target
 	@scripts/demo.sh

@@ -157,4 +157,18 @@ if ((${#missing[@]} > 0)); then install_packages "${missing[@]}"; fi
 if [[ ! -f $wasmtime_dir/libwasmtime.so || $(cat "$wasmtime_dir/VERSION" 2>/dev/null) != "$wasmtime_version" ]]; then
   fetch_wasmtime
 fi
+
+# Only the real Triton VM (tools/oracle) is written in Rust; without it nothing can be proved, and all else works.
+# Tried once: a machine that has no Rust to offer is not asked at every build (remove the file to ask again).
+rust_packages=(cargo-web rustc-web)
+have_rust() {
+  command -v cargo >/dev/null || [[ -x ${CARGO_HOME:-${HOME:-}/.cargo}/bin/cargo ]] ||
+    [[ $(dpkg-query -W -f='${db:Status-Status}' cargo-web 2>/dev/null || true) == installed* ]]
+}
+if [[ ! -f $cache/no-rust ]] && ! have_rust; then
+  if ! reason=$(install_packages "${rust_packages[@]}" 2>&1 >/dev/null); then
+    echo "$reason" >"$cache/no-rust"
+    say "Rust is missing, so proofs and the tests against the real Triton VM are left out (why: $cache/no-rust)."
+  fi
+fi
 if [[ ! -d build ]]; then need_free_space .; fi

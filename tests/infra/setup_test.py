@@ -120,6 +120,28 @@ class Setup(unittest.TestCase):
         self.run_setup()
         self.assertTrue(self.calls()[0].endswith(" nodejs"))
 
+    def test_rust_is_asked_for_once_and_can_be_done_without(self):
+        self.absent("cargo-web")
+        (self.stubs / "install.fails").write_text("E: Unable to locate package cargo-web\n")
+        (self.stubs / "update.fails").write_text("W: Failed to fetch x  Could not resolve 'x'\n")
+        result = self.run_setup()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("Rust is missing", result.stdout)
+        self.assertIn("no network", (self.cache / "no-rust").read_text())
+        asked = len(self.calls())
+        self.assertEqual(self.run_setup().stdout, "")
+        self.assertEqual(len(self.calls()), asked)
+        (self.cache / "no-rust").unlink()
+        (self.stubs / "update.fails").unlink()
+        self.run_setup()
+        self.assertTrue(self.calls()[-1].endswith(" cargo-web rustc-web"))
+
+    def test_any_cargo_will_do(self):
+        self.absent("cargo-web")
+        self.command("cargo", "#!/bin/bash\n")
+        self.assertEqual(self.run_setup().returncode, 0)
+        self.assertEqual(self.calls(), [])
+
     def test_no_network(self):
         self.absent("wabt")
         (self.stubs / "install.fails").write_text("E: Unable to locate package wabt\n")
