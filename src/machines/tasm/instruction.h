@@ -12,6 +12,11 @@ enum class Opcode : uint8_t {
 #include "machines/tasm/instructions.def"
 #undef FRAZIL_TASM
 };
+constexpr int OpcodeCount = 0
+#define FRAZIL_TASM(...) +1
+#include "machines/tasm/instructions.def"
+#undef FRAZIL_TASM
+    ;
 
 // Which of the two published instruction sets: they differ in two instructions that share their opcodes.
 enum class Profile : uint8_t { Dot, Horner };
@@ -33,5 +38,7 @@ struct OpcodeInfo {
 };
 const OpcodeInfo& Info(Opcode opcode);
 std::optional<Opcode> FindMnemonic(std::string_view mnemonic);
+// Whether the argument is in the range of the instruction's kind of argument; a Target may be any 32-bit number.
+bool ArgumentFits(Opcode opcode, uint64_t argument);
 
 }  // namespace frazil::machines::tasm

@@ -23,7 +23,7 @@ struct Instruction {
   // Element: canonical field element. Count, Place: the number. Target: index into Program::code.
   uint64_t argument = 0;
   int64_t error_id = -1;  // of assert and assert_vector; -1 = none
-  Location location;
+  Location location = {};
 
   friend bool operator==(const Instruction& a, const Instruction& b) {
     return a.op == b.op && a.argument == b.argument && a.error_id == b.error_id;

@@ -47,7 +47,7 @@ struct Crash {
   uint32_t instruction = 0;  // index into Program::code
   uint64_t cycle = 0;
   int64_t error_id = -1;
-  std::string sentence;  // "division by zero at instruction 12 (div_mod) in `main`, cycle 40"
+  std::string sentence = {};  // "division by zero at instruction 12 (div_mod) in `main`, cycle 40"
 };
 
 struct RunLimits {
