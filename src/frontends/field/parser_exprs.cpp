@@ -173,6 +173,11 @@ ExprPtr Parser::Postfix() {
         Complain(tok_.location, "tuple members have no numbers", "take the tuple apart: let (a, b) = t", Diag::NotTrident);
         return nullptr;
       }
+      if (expr->kind == Expr::Kind::Name) {  // (a).b is a.b
+        expr->path.parts.emplace_back();
+        if (!ExpectName(&expr->path.parts.back(), "a field")) return nullptr;
+        continue;
+      }
       ExprPtr whole = New(Expr::Kind::Member, location);
       if (!ExpectName(&whole->text, "a field")) return nullptr;
       if (At(Tok::LParen) && !tok_.new_line) {
@@ -231,6 +236,8 @@ ExprPtr Parser::Primary() {
 // After a name: does `<` begin sizes, as in f<3>(x)? It does if only what sizes are made of stands before `>` and `(`.
 bool Parser::SizesFollow() const {
   if (!At(Tok::Less)) return false;
+  // In a predicate `>` may also compare; there the sizes touch the name.
+  if (in_predicate_ && (tok_.location.line != last_end_.line || tok_.location.column != last_end_.column)) return false;
   Lexer ahead = lexer_.Ahead();
   for (int count = 0; count < 64; ++count) {
     switch (ahead.Next().kind) {

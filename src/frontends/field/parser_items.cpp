@@ -130,9 +130,9 @@ bool Parser::Item() {
     Complain(tok_.location, "'use' stands after other items", "imports come first");
     return Use();
   }
-  const Location location = tok_.location;
   std::vector<Attribute> attributes;
   if (!Attributes(&attributes)) return false;
+  const Location location = tok_.location;
   const bool is_sec = At(Tok::Sec);
   const bool is_pub = Accept(Tok::Pub);
   if (is_sec || (is_pub && (AtWord("input") || AtWord("output")))) return Io(location, is_pub);
