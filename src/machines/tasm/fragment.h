@@ -12,8 +12,8 @@ namespace frazil::machines::tasm {
 
 struct FragmentStart {
   // Top last. Zeros are put below it until it has sixteen elements.
-  std::vector<uint64_t> stack;
-  std::optional<Tip5State> sponge;  // none: not initialized
+  std::vector<uint64_t> stack = {};
+  std::optional<Tip5State> sponge = {};  // none: not initialized
   uint32_t instruction = 0;
   // As if this instruction had been called: `return` then ends the fragment, `recurse` starts it again.
   bool called = false;
