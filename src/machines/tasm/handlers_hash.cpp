@@ -16,8 +16,9 @@ void PermuteIn(Machine& m, const Op* pc, Tip5State& state) {
   Tip5Lookups lookups;
   PermuteRecording(state, lookups);
   const uint64_t fresh = m.limbs.Add(lookups);
-  if (fresh != 0 && m.attribution != nullptr)
-    m.attribution->Add(static_cast<uint32_t>(pc - m.code), Table::Cascade, fresh);
+  if (m.attribution == nullptr) return;
+  m.execution_limbs.Add(lookups);
+  if (fresh != 0) m.attribution->Add(static_cast<uint32_t>(pc - m.code), Table::Cascade, fresh);
 }
 
 // Work that needs memory of its own stays out of the handlers, so that these can end in a jump.

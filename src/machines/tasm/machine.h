@@ -81,6 +81,7 @@ struct Machine {
   const StaticRows* rows = nullptr;  // per op, and one for the end
   StaticRows sums;
   LimbSet limbs;
+  LimbSet execution_limbs;  // with attribution
   U32Set u32;
   Attribution* attribution = nullptr;
 

@@ -118,7 +118,10 @@ TraceResult Trace(const Program& program, const Inputs& inputs, const RunLimits&
   set(Table::Cascade, m.limbs.count());
   set(Table::Lookup, 256);
   set(Table::U32, m.u32.rows());
-  if (attribute) attribution->Finish(result);
+  if (attribute) {
+    attribution->Finish(result);
+    result.execution_limbs.assign(m.execution_limbs.bits().begin(), m.execution_limbs.bits().end());
+  }
   return result;
 }
 

@@ -50,6 +50,8 @@ class LimbSet {
     return fresh;
   }
   uint64_t count() const { return count_; }
+  bool Has(uint64_t limb) const { return (bits_[limb >> 6] >> (limb & 63) & 1) != 0; }
+  const std::array<uint64_t, 1024>& bits() const { return bits_; }
 
  private:
   std::array<uint64_t, 1024> bits_{};

@@ -99,6 +99,9 @@ struct TraceResult {
     TableProfile rows;
   };
   std::vector<Frame> frames;
+  // Which sixteen-bit limbs execution looked up (hashing the program not included), one bit each: what a cliff report
+  // needs to know how the cascade table would grow with the program. Empty without attribution.
+  std::vector<uint64_t> execution_limbs;
 };
 
 // Without heights: as fast as it goes.
