@@ -44,6 +44,10 @@ Group GroupOf(const OpInfo& info) {
     case Op::Input:
     case Op::Output:
     case Op::Hint:
+    case Op::SpongeInit:
+    case Op::SpongeAbsorb:
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
       return Group::Streams;
     case Op::If:
     case Op::For:
@@ -62,14 +66,16 @@ Group GroupOf(const OpInfo& info) {
   }
 }
 
-// Emitted with the instruction that needs them, never on their own.
-bool IsTerminator(Op op) { return op == Op::Return || op == Op::Yield || op == Op::Condition; }
+// Terminators are emitted with the instruction that needs them; assembly runs on one machine only.
+bool IsDrawn(Op op) {
+  return op != Op::Return && op != Op::Yield && op != Op::Condition && op != Op::Tasm;
+}
 
 const std::vector<OpInfo>& RowsOf(Group group) {
   static const auto rows = [] {
     std::array<std::vector<OpInfo>, 8> groups;
     for (const OpInfo& info : ir::AllOps())
-      if (!IsTerminator(info.op)) groups[static_cast<size_t>(GroupOf(info))].push_back(info);
+      if (IsDrawn(info.op)) groups[static_cast<size_t>(GroupOf(info))].push_back(info);
     return groups;
   }();
   return rows[static_cast<size_t>(group)];

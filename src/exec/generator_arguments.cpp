@@ -172,13 +172,15 @@ Value RandomBuffer(Type type, const std::vector<Value>& earlier, Random& random)
 
 std::vector<Value> RandomStream(const ir::Program& program, ir::Op op, Random& random) {
   for (const ir::Function& function : program.functions)
-    for (const ir::Inst& inst : function.insts)
-      if (inst.op == op) {
-        std::vector<Value> values;
-        for (uint64_t i = 0; i < StreamLength; ++i)
-          values.push_back(Value::Scalar(inst.type, RandomWords(inst.type, random)));
-        return values;
-      }
+    for (const ir::Inst& inst : function.insts) {
+      const bool is_step = op == ir::Op::Hint && inst.op == ir::Op::MerkleStep;
+      if (inst.op != op && !is_step) continue;
+      const Type type = is_step ? ir::types::Digest : inst.type;
+      std::vector<Value> values;
+      for (uint64_t i = 0; i < StreamLength; ++i)
+        values.push_back(Value::Scalar(type, RandomWords(type, random)));
+      return values;
+    }
   return {};
 }
 

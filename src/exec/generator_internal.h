@@ -100,6 +100,7 @@ class FunctionGenerator {
   bool EmitAlloc();
   bool EmitAtomic();
   bool EmitCas();
+  bool EmitProver(const ir::OpInfo& info);
   std::vector<Type> YieldTypes();
   ir::Values YieldValues(const std::vector<Type>& types);
   ir::Values InRegion(uint32_t statements, const std::vector<Type>& yields, uint64_t trips = 1);

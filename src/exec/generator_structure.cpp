@@ -54,6 +54,9 @@ bool FunctionGenerator::EmitCustom(const ir::OpInfo& info) {
       return EmitAtomic();
     case Op::AtomicCas:
       return EmitCas();
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
+      return EmitProver(info);
     default:
       return EmitTensor(info);
   }
@@ -365,6 +368,28 @@ bool FunctionGenerator::EmitCas() {
   ValueId index = SafeIndex(b_.Length(*buffer));
   ValueId expected = state_.random.Chance(50) ? b_.Load(*buffer, index) : Any(type);
   AddToScope(b_.Emit1(Op::AtomicCas, type, {*buffer, index, expected, Any(type)}, type));
+  return true;
+}
+
+// The sponge and Merkle steps. Without traps a sponge is made before it is used.
+bool FunctionGenerator::EmitProver(const ir::OpInfo& info) {
+  if (scalar_only_ || !state_.random.Chance(8)) return false;
+  if (info.op == Op::MerkleStep) {
+    if (state_.hint_type != types::Digest) return false;
+    if (!state_.unguarded && (weight_ > 1 || !is_entry_ || ++stream_reads_ > 30)) return false;
+    const ValueId operands[] = {Any(types::U32), Any(types::Digest)};
+    const Type results[] = {types::U32, types::Digest};
+    for (ValueId value : b_.Emit(Op::MerkleStep, Type{}, operands, results)) AddToScope(value);
+    return true;
+  }
+  if (info.op == Op::SpongeInit || !state_.unguarded) b_.Emit(Op::SpongeInit, Type{}, {}, {});
+  Values elements;
+  if (info.op == Op::SpongeAbsorb)
+    for (int i = 0; i < 10; ++i) elements.push_back(Any(types::Field));
+  if (info.op == Op::SpongeAbsorb) b_.Emit(Op::SpongeAbsorb, Type{}, elements, {});
+  if (info.op != Op::SpongeSqueeze && !state_.random.Chance(50)) return true;
+  const std::vector<Type> results(10, types::Field);
+  for (ValueId value : b_.Emit(Op::SpongeSqueeze, Type{}, {}, results)) AddToScope(value);
   return true;
 }
 

@@ -27,6 +27,7 @@ TEST(Generator, MakesWellFormedProgramsOfEveryOpAndType) {
       for (const ir::Inst& inst : function.insts) reached.insert({inst.op, inst.type.scalar});
   }
   for (const ir::OpInfo& info : ir::AllOps()) {
+    if (info.op == ir::Op::Tasm) continue;  // the interpreter does not run it
     if (info.types == ir::sets::None) {
       EXPECT_TRUE(std::any_of(reached.begin(), reached.end(),
                               [&](auto pair) { return pair.first == info.op; }))

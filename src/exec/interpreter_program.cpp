@@ -84,7 +84,12 @@ class InterpreterCallable : public Callable {
 class InterpreterTarget : public Target {
  public:
   std::string_view name() const override { return "interp"; }
-  std::string Refuses(const ir::Program&) const override { return {}; }
+  std::string Refuses(const ir::Program& program) const override {
+    for (const ir::Function& function : program.functions)
+      for (const ir::Inst& inst : function.insts)
+        if (inst.op == Op::Tasm) return "assembly of the Triton VM runs on the target tasm only";
+    return {};
+  }
 
   Result<Artifact> Emit(const ir::Program& program, const EmitOptions& options) const override {
     Artifact artifact;

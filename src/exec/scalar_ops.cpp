@@ -227,6 +227,13 @@ Word EvalWord(Op op, Scalar type, Scalar source, uint64_t a, uint64_t b, uint64_
     case Op::RandomBits:
     case Op::RandomUniform:
     case Op::RandomNormal:
+    case Op::FieldPow:
+    case Op::Hash:
+    case Op::SpongeInit:
+    case Op::SpongeAbsorb:
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
+    case Op::Tasm:
     // Not arithmetic: the interpreter's own.
     case Op::Const:
     case Op::Lookup:

@@ -56,6 +56,17 @@ bool HasRowResult(Op op) {
   return op != Op::TensorStore && HasTypeParameter(op);
 }
 
+std::vector<Type> PlainResultTypes(Op op, Type t, size_t named) {
+  switch (op) {
+    case Op::SpongeSqueeze: return std::vector<Type>(10, types::Field);
+    case Op::MerkleStep: return {types::U32, types::Digest};
+    case Op::Tasm: return std::vector<Type>(named, types::Field);
+    default: break;
+  }
+  if (!HasRowResult(op)) return {};
+  return {ResultTypeOf(op, t)};
+}
+
 Type ResultTypeOf(Op op, Type t) {
   std::string_view signature = Info(op).signature;
   if (signature.ends_with("->B")) return types::Bool;

@@ -35,5 +35,10 @@ Type ResultTypeOf(Op op, Type t);
 bool HasRowResult(Op op);
 // Whether ": T" is written.
 bool HasTypeParameter(Op op);
+// Whether the first attribute word is a DataId (lookup, tasm).
+inline bool NamesTable(Op op) { return op == Op::Lookup || op == Op::Tasm; }
+// The results of an op that is neither structured nor a call. `named` is how many its text names: only the
+// results of assembly are as many as the user says.
+std::vector<Type> PlainResultTypes(Op op, Type t, size_t named);
 
 }  // namespace frazil::ir

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "ir/attributes.h"
 #include "ir/builder.h"
 #include "ir/digest.h"
 
@@ -215,7 +216,7 @@ class FunctionCanonicalizer {
     std::span<const uint64_t> old_words = from_.words_of(inst);
     std::vector<uint64_t> words(old_words.begin(), old_words.end());
     if (inst.op == Op::Call) words[0] = Ordinal(*calls_, FuncId(static_cast<uint32_t>(words[0])));
-    if (inst.op == Op::Lookup) words[0] = Ordinal(*tables_, DataId(static_cast<uint32_t>(words[0])));
+    if (NamesTable(inst.op)) words[0] = Ordinal(*tables_, DataId(static_cast<uint32_t>(words[0])));
     builder_->SetLocation(inst.location);
     InstId id = builder_->Begin(inst.op, NewType(inst.type), operands, results, words, inst.regions.count);
     for (uint32_t r = 0; r < inst.results.count; ++r)

@@ -243,6 +243,7 @@ Result<void> FunctionChecker::CheckConversion(const Inst& inst) const {
     case Op::RandomNormal:
       for (uint32_t i = 0; i < 3; ++i) TRY_VOID(NeedType(inst, i, types::U64));
       return {};
+    case Op::FieldPow: return NeedType(inst, 1, types::U32);
     case Op::Cast: {
       Scalar from = OperandType(inst, 0).scalar;
       Scalar to = inst.type.scalar;

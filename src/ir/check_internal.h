@@ -42,6 +42,7 @@ class FunctionChecker {
   Result<void> CheckParallel(const Inst& inst);
   Result<void> CheckCall(const Inst& inst);
   Result<void> CheckAtomic(const Inst& inst) const;
+  Result<void> CheckProver(const Inst& inst) const;
   Result<void> CheckBarrier(const Inst& inst) const;
   Result<void> CheckCarried(const Inst& inst, std::span<const ValueId> inits, const Region& region,
                             uint32_t first_param);

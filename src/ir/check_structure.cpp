@@ -31,6 +31,9 @@ Result<void> FunctionChecker::CheckCustom(const Inst& inst) {
       return NeedType(inst, 0, types::Index);
     case Op::AtomicRmw:
     case Op::AtomicCas: return CheckAtomic(inst);
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
+    case Op::Tasm: return CheckProver(inst);
     case Op::If: return CheckIf(inst);
     case Op::For: return CheckFor(inst);
     case Op::While: return CheckWhile(inst);
@@ -56,6 +59,27 @@ Result<void> FunctionChecker::CheckAtomic(const Inst& inst) const {
     return Wrong(inst, Diag::WrongType, "does not work on {}", Show(inst.type));
   if (function_.word(inst, 1) == 0)
     return Wrong(inst, Diag::NotUnordered, "on floats it needs the attribute 'unordered'");
+  return {};
+}
+
+// The ops of provable machines that have several results.
+Result<void> FunctionChecker::CheckProver(const Inst& inst) const {
+  if (inst.op == Op::SpongeSqueeze) TRY_VOID(NeedOperands(inst, 0));
+  if (inst.op == Op::MerkleStep) {
+    TRY_VOID(NeedOperands(inst, 2));
+    TRY_VOID(NeedType(inst, 0, types::U32));
+    TRY_VOID(NeedType(inst, 1, types::Digest));
+  }
+  if (inst.op == Op::Tasm) {
+    if (program_.data[static_cast<size_t>(function_.word(inst, 0))].element != types::U8)
+      return Wrong(inst, Diag::WrongType, "its text is a table of u8");
+    for (uint32_t i = 0; i < inst.operands.count; ++i) TRY_VOID(NeedType(inst, i, types::Field));
+  }
+  std::vector<Type> results = PlainResultTypes(inst.op, inst.type, inst.results.count);
+  bool fits = results.size() == inst.results.count;
+  for (uint32_t i = 0; fits && i < inst.results.count; ++i)
+    fits = function_.type(Function::result_of(inst, i)) == results[i];
+  if (!fits) return Wrong(inst, Diag::WrongType, "its results have the wrong types");
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "ir/clone.h"
 
 #include "base/check.h"
+#include "ir/attributes.h"
 
 namespace frazil::ir {
 
@@ -75,8 +76,8 @@ Result<void> Cloner::CopyInst(const Inst& inst) {
   std::span<const uint64_t> words = source_.words_of(inst);
   uint64_t mapped = 0;
   if (inst.op == Op::Call) mapped = MapFunction(FuncId(static_cast<uint32_t>(words[0]))).index;
-  if (inst.op == Op::Lookup) mapped = MapData(DataId(static_cast<uint32_t>(words[0]))).index;
-  if (inst.op == Op::Call || inst.op == Op::Lookup) words = std::span(&mapped, 1);
+  if (NamesTable(inst.op)) mapped = MapData(DataId(static_cast<uint32_t>(words[0]))).index;
+  if (inst.op == Op::Call || NamesTable(inst.op)) words = std::span(&mapped, 1);
   InstId id = builder_.Begin(inst.op, inst.type, GetAll(source_.operands_of(inst)), results, words,
                              inst.regions.count);
   for (uint32_t i = 0; i < inst.results.count; ++i)

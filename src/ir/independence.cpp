@@ -139,6 +139,11 @@ class Collector {
       case Op::Input:
       case Op::Output:
       case Op::Hint:
+      case Op::SpongeInit:
+      case Op::SpongeAbsorb:
+      case Op::SpongeSqueeze:
+      case Op::MerkleStep:
+      case Op::Tasm:
         return Refuse(inst, fmt::format("{} takes turns in a stream", Info(inst.op).mnemonic));
       case Op::Barrier:
         if (own_phases) ++phase_;

@@ -1,7 +1,8 @@
 // The passes between a program and a target, in this order:
 //   1. LowerTensors    tensor values become scratch buffers and loops; tensor parameters become `in`
 //                      buffers, tensor results become `out` buffers appended to the parameters
-//   2. ExpandPrelude   math ops become calls of the functions in ir/prelude/*.frz
+//   2. ExpandPrelude   math ops become calls of the functions in ir/prelude/*.frz; the sponge becomes a buffer,
+//                      Merkle steps become hints and hashes; assembly (`tasm`) is refused
 //   3. SplitBarriers   a `parallel` with barriers becomes one parallel per phase
 // Each takes a checked program and gives a checked program.
 #pragma once

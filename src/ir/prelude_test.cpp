@@ -23,7 +23,7 @@ TEST(PreludeTest, EveryMathOpHasItsFunction) {
   for (int i = 0; i < OpCount; ++i) {
     const Op op = static_cast<Op>(i);
     if (Info(op).law != Law::Prelude) continue;
-    for (Scalar scalar : {Scalar::U32, Scalar::U64, Scalar::F32, Scalar::F64}) {
+    for (Scalar scalar : {Scalar::U32, Scalar::U64, Scalar::F32, Scalar::F64, Scalar::Field, Scalar::Digest}) {
       if (!Contains(Info(op).types, scalar)) continue;
       const FuncId id = Prelude().FindFunction(PreludeFunctionName(op, Type::Of(scalar)));
       ASSERT_TRUE(id.valid()) << PreludeFunctionName(op, Type::Of(scalar));
@@ -31,8 +31,8 @@ TEST(PreludeTest, EveryMathOpHasItsFunction) {
       ++found;
     }
   }
-  // Two types each of 20 functions and three kinds of random numbers, four fast forms.
-  EXPECT_EQ(found, 2u * 20 + 4 + 2 * 3);
+  // Two types each of 20 functions and three kinds of random numbers, four fast forms; powers and the hash.
+  EXPECT_EQ(found, 2u * 20 + 4 + 2 * 3 + 2);
 }
 
 TEST(PreludeTest, FunctionsAreStraightLineWithoutFmaOrMathOps) {

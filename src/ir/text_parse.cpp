@@ -372,17 +372,17 @@ class Parser {
     Location literal_location = token().location;
     if (op == Op::Const) {
       literal = lexer_.TakeRaw(":");
-    } else if (op == Op::Lookup) {
+    } else if (NamesTable(op)) {
       DataId table = program_.FindData(TRY(ExpectName(Kind::Symbol, "a table such as @weights")));
       if (!table.valid()) return Fail(Diag::UnknownSymbol, "there is no such data table", literal_location);
       words_.push_back(table.index);
-      TRY_VOID(Expect(","));
+      if (op == Op::Lookup || (token().Is(",") && OnLineOf(mnemonic))) TRY_VOID(Expect(","));
     }
     if (token().kind == Kind::Value && OnLineOf(mnemonic)) {
       do operands_.push_back(TRY(ExpectValue()));
       while (Take(","));
     }
-    if (op != Op::Const && op != Op::Lookup) TRY_VOID(ParseAttributes(op, mnemonic));
+    if (op != Op::Const && !NamesTable(op)) TRY_VOID(ParseAttributes(op, mnemonic));
     Type type;
     if (HasTypeParameter(op)) {
       TRY_VOID(Expect(":"));
@@ -397,8 +397,7 @@ class Parser {
       }
       words_ = std::move(*words);
     }
-    Type result = ResultTypeOf(op, type);
-    std::span<const Type> results(&result, HasRowResult(op) ? 1 : 0);
+    std::vector<Type> results = PlainResultTypes(op, type, result_names_.size());
     InstId id = builder_->Begin(op, type, operands_, results, words_, 0);
     return BindResults(result_names_, builder_->function().inst(id));
   }

@@ -171,9 +171,10 @@ class Printer {
         AppendLiteral(out_, inst.type, function_.words_of(inst));
         break;
       case Op::Lookup:
+      case Op::Tasm:
         out_ += " @";
         out_ += program_.data[static_cast<size_t>(function_.word(inst, 0))].name;
-        out_ += ", ";
+        if (inst.operands.count != 0) out_ += ", ";
         UseAll(function_.operands_of(inst));
         break;
       case Op::Call:

@@ -49,7 +49,14 @@ double ScalarCost(Op op, ir::Type type) {
     case Op::Alloc: return 50;
     case Op::Input:
     case Op::Output:
-    case Op::Hint: return 20;
+    case Op::Hint:
+    case Op::SpongeInit: return 20;
+    case Op::Hash:
+    case Op::SpongeAbsorb:
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
+    case Op::Tasm: return 1500;
+    case Op::FieldPow: return 200;
     case Op::Yield:
     case Op::Condition:
     case Op::Return: return 0;

@@ -59,6 +59,7 @@ class Simplifier : public PassCloner {
         Forget(parallel_scope_);
         [[fallthrough]];
       case Op::Call:
+      case Op::Tasm:
         NewMemory();
         return CopyInst(inst);
       case Op::AtomicRmw:
@@ -183,7 +184,7 @@ class Simplifier : public PassCloner {
   }
 
   bool Writes(const Inst& inst) const {
-    if (inst.op == Op::Call || inst.op == Op::Barrier) return true;
+    if (inst.op == Op::Call || inst.op == Op::Barrier || inst.op == Op::Tasm) return true;
     if (ir::Info(inst.op).effect == ir::Effect::Writes && inst.op != Op::Alloc) return true;
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       for (ir::InstId id : source_.region(Function::region_of(inst, r)).insts)

@@ -22,6 +22,7 @@ void AddStreamTypes(const ir::Program& program, InputSpace& space) {
     for (const ir::Inst& inst : function.insts) {
       if (inst.op == ir::Op::Input) add(space.input_types, inst.type);
       if (inst.op == ir::Op::Hint) add(space.hint_types, inst.type);
+      if (inst.op == ir::Op::MerkleStep) add(space.hint_types, ir::types::Digest);
     }
   }
 }

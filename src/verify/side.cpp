@@ -1,6 +1,8 @@
 // Builds the terms of a program in one pass over its regions, in order.
 #include "verify/internal/side.h"
 
+#include "ir/attributes.h"
+
 namespace frazil::verify {
 
 using ir::Function;
@@ -26,7 +28,7 @@ ir::Type Side::Canonical(const Function& function, ir::Type type) const {
 std::vector<uint64_t> Side::Words(const Function& function, const Inst& inst) const {
   const auto words = function.words_of(inst);
   std::vector<uint64_t> result(words.begin(), words.end());
-  if (inst.op == Op::Lookup) {
+  if (ir::NamesTable(inst.op)) {
     const ir::Data& data = program_.data[result[0]];
     const auto next = static_cast<uint32_t>(interned_.tables.size());
     result[0] = interned_.tables.try_emplace({ir::ScalarOrBufferName(data.element), data.words}, next).first->second;
@@ -42,7 +44,7 @@ bool Side::Writes(const Function& function, const Inst& inst) {
     }
     return false;
   }
-  if (inst.op == Op::Barrier || ir::Info(inst.op).effect == ir::Effect::Writes) return true;
+  if (inst.op == Op::Barrier || inst.op == Op::Tasm || ir::Info(inst.op).effect == ir::Effect::Writes) return true;
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
     for (ir::InstId inner : function.region(Function::region_of(inst, i)).insts) {
       if (Writes(function, function.inst(inner))) return true;

@@ -223,6 +223,7 @@ std::optional<Type> StreamType(const ir::Program& program, ir::Op op) {
   for (const ir::Function& function : program.functions)
     for (const ir::Inst& inst : function.insts)
       if (inst.op == op) return inst.type;
+      else if (op == ir::Op::Hint && inst.op == ir::Op::MerkleStep) return ir::types::Digest;
   return std::nullopt;
 }
 

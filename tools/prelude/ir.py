@@ -16,6 +16,7 @@ C_TYPES = {
     "u64": "uint64_t",
     "i32": "int32_t",
     "i64": "int64_t",
+    "u8": "uint8_t",
     "bool": "bool",
     "index": "int64_t",
 }

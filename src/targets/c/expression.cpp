@@ -232,6 +232,13 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::RandomBits:
     case Op::RandomUniform:
     case Op::RandomNormal:
+    case Op::FieldPow:
+    case Op::Hash:
+    case Op::SpongeInit:
+    case Op::SpongeAbsorb:
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
+    case Op::Tasm:
     case Op::Map:
     case Op::Reduce:
     case Op::Matmul:

@@ -28,7 +28,7 @@ std::string Missing(const ir::Function& function, Location& where) {
   if (buffers > machines::simt::MaxBuffers) return fmt::format("{} buffers are more than the machine's 256", buffers);
   for (const ir::Inst& inst : function.insts) {
     where = inst.location;
-    if (inst.op == Op::Input || inst.op == Op::Output || inst.op == Op::Hint)
+    if (ir::Info(inst.op).effect == ir::Effect::Io)
       return fmt::format("'{}': the machine has no streams", ir::Info(inst.op).mnemonic);
     if (inst.op == Op::Call) return "a call that cannot be inlined: the machine's programs are one function";
     if (!IsMachineType(inst.type)) return type_sentence(inst.type);

@@ -204,6 +204,13 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
     case Op::RandomBits:
     case Op::RandomUniform:
     case Op::RandomNormal:
+    case Op::FieldPow:
+    case Op::Hash:
+    case Op::SpongeInit:
+    case Op::SpongeAbsorb:
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
+    case Op::Tasm:
     case Op::Map:
     case Op::Reduce:
     case Op::Matmul:
