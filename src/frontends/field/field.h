@@ -44,7 +44,7 @@ struct Package {
   std::vector<std::unique_ptr<Module>> modules;  // the program last; what it uses before it
   std::vector<Error> warnings;                   // unused imports, what the reader had to say
 };
-// Reads the program and all it uses; cycles, missing modules and recursion between functions are errors.
+// Reads the program and all it uses; circles and missing modules are errors. (Recursion between functions: Build.)
 Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader, std::vector<Error>* errors,
                      const Limits& limits = {});
 
