@@ -7,7 +7,7 @@ use triton_vm::error::{InstructionError, OpStackError};
 use triton_vm::execution_trace_profiler::VMTableHeights;
 use triton_vm::prelude::*;
 
-use crate::json;
+use crate::wire;
 use crate::proof_file;
 
 const DEFAULT_CYCLES: u64 = 1 << 24;
@@ -82,15 +82,15 @@ fn crash(kind: &str, state: &VMState, error_id: Option<i128>, sentence: String) 
 }
 
 fn run_state(item: &Value) -> Result<(Program, PublicInput, NonDeterminism, VMState, Value), String> {
-    let program = json::program(item)?;
-    let (input, secret) = json::inputs(item)?;
-    let cycles = json::number(item, "cycles", DEFAULT_CYCLES)?.min(u64::from(u32::MAX));
+    let program = wire::program(item)?;
+    let (input, secret) = wire::inputs(item)?;
+    let cycles = wire::number(item, "cycles", DEFAULT_CYCLES)?.min(u64::from(u32::MAX));
     let mut state = VMState::new(program.clone(), input.clone(), secret.clone());
     let crash = advance(&mut state, cycles)?;
     let mut answer = json!({
-        "output": json::strings(&state.public_output),
+        "output": wire::strings(&state.public_output),
         "cycles": state.cycle_count,
-        "stack": json::strings(&state.op_stack.stack),
+        "stack": wire::strings(&state.op_stack.stack),
     });
     if let Some(crash) = crash {
         answer["crash"] = crash;
@@ -148,10 +148,10 @@ pub fn profile(item: &Value) -> Result<Value, String> {
 }
 
 pub fn digest(item: &Value) -> Result<Value, String> {
-    let program = json::program(item)?;
+    let program = wire::program(item)?;
     Ok(json!({
-        "digest": json::strings(&program.hash().values()),
-        "words": json::strings(&program.to_bwords()),
+        "digest": wire::strings(&program.hash().values()),
+        "words": wire::strings(&program.to_bwords()),
     }))
 }
 
@@ -165,7 +165,7 @@ pub fn version() -> Value {
 }
 
 pub fn prove(item: &Value) -> Result<Value, String> {
-    let limit = json::number(item, "max_padded_height", DEFAULT_PADDED_HEIGHT)?;
+    let limit = wire::number(item, "max_padded_height", DEFAULT_PADDED_HEIGHT)?;
     let (program, input, secret, _, mut answer) = run_state(item)?;
     if answer.get("crash").is_some() {
         return Ok(answer); // crashed runs have no proof
@@ -196,19 +196,19 @@ pub fn prove(item: &Value) -> Result<Value, String> {
     answer["peak_bytes"] = peak_memory().into();
     answer["claim"] = claim_json(&claim);
     if item.get("file").is_some() {
-        proof_file::write(json::text(item, "file")?, &claim, &proof)?;
+        proof_file::write(wire::text(item, "file")?, &claim, &proof)?;
     }
     Ok(answer)
 }
 
 /// The claim comes from the file; who asks may say which program it must be about.
 pub fn verify(item: &Value) -> Result<Value, String> {
-    let (claim, proof) = proof_file::read(json::text(item, "file")?)?;
+    let (claim, proof) = proof_file::read(wire::text(item, "file")?)?;
     let mut expected = None;
     if item.get("digest").is_some() {
-        expected = Some(json::digest(&item["digest"])?);
+        expected = Some(wire::digest(&item["digest"])?);
     } else if item.get("code").is_some() || item.get("words").is_some() {
-        expected = Some(json::program(item)?.hash());
+        expected = Some(wire::program(item)?.hash());
     }
     let mut answer = json!({ "claim": claim_json(&claim), "proof_bytes": 8 * proof.0.len() });
     let mut reason = None;
@@ -239,10 +239,10 @@ pub fn verify(item: &Value) -> Result<Value, String> {
 
 fn claim_json(claim: &Claim) -> Value {
     json!({
-        "program_digest": json::strings(&claim.program_digest.values()),
+        "program_digest": wire::strings(&claim.program_digest.values()),
         "version": claim.version,
-        "input": json::strings(&claim.input),
-        "output": json::strings(&claim.output),
+        "input": wire::strings(&claim.input),
+        "output": wire::strings(&claim.output),
     })
 }
 

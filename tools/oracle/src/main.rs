@@ -3,9 +3,9 @@
 //! Answers always come, in order: a request that cannot be served is answered with {"error": sentence}, and
 //! a panic inside the machine is caught and becomes one. The protocol is described in README.md.
 
-mod json;
 mod machine;
 mod proof_file;
+mod wire;
 
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
