@@ -1,0 +1,324 @@
+// Random well-formed TIR for tests: every op occurs, heights always fit, most programs end, some crash.
+#pragma once
+
+#include <random>
+
+#include "base/goldilocks.h"
+#include "machines/tir/interpreter.h"
+#include "machines/tir/tir.h"
+
+namespace frazil::machines::tir {
+
+struct RandomOptions {
+  bool horner = false;    // else the dot steps
+  bool returns = true;    // `return` and `halt` inside of `if`
+  bool merkle = true;     // ops that read secret digests
+  bool memory = true;     // RAM
+};
+
+class RandomMaker {
+ public:
+  RandomMaker(std::mt19937_64& random, const RandomOptions& options) : random_(random), options_(options) {}
+
+  Program Make() {
+    Program program;
+    program.ops.push_back(Named(Kind::Entry, "main"));
+    const uint64_t helpers = Below(4);
+    for (uint64_t i = 0; i < helpers; ++i) Function(program, "f" + std::to_string(i), Below(4), Below(4));
+    Function(program, "main", 0, Below(3));
+    return program;
+  }
+
+ private:
+  struct Callee {
+    std::string name;
+    uint64_t args, results;
+  };
+  using Ops = std::vector<Op>;
+
+  uint64_t Below(uint64_t n) { return random_() % n; }
+  bool One(uint64_t in) { return Below(in) == 0; }
+  static Op Make(Kind kind, uint64_t number = 0) { return Op{kind, number}; }
+  static Op Named(Kind kind, std::string text) {
+    Op op{kind};
+    op.text = std::move(text);
+    return op;
+  }
+  uint64_t Element() {
+    switch (Below(5)) {
+      case 0: return Below(3);
+      case 1: return goldilocks::P - 1 - Below(3);
+      case 2: return Below(1ull << 32);
+      case 3: return (1ull << 32) - 1 + Below(3);
+      default: return Below(40);
+    }
+  }
+
+  void Function(Program& program, const std::string& name, uint64_t args, uint64_t results) {
+    program.ops.push_back(Named(Kind::FnStart, name));
+    results_ = results;
+    Ops body;
+    uint64_t height = args;
+    Body(body, height, 0, 0, false);
+    To(body, height, results);
+    if (One(4)) body.push_back(Make(Kind::Return));
+    for (Op& op : body) program.ops.push_back(std::move(op));
+    program.ops.push_back(Make(Kind::FnEnd));
+    callees_.push_back({name, args, results});
+  }
+
+  void To(Ops& ops, uint64_t& height, uint64_t target) {
+    if (height > target) ops.push_back(Make(Kind::Pop, height - target));
+    for (; height < target; ++height) ops.push_back(Make(Kind::Push, Element()));
+    height = target;
+  }
+  void Need(Ops& ops, uint64_t& height, uint64_t floor, uint64_t words) {
+    for (; height - floor < words; ++height) ops.push_back(Make(Kind::Push, Element()));
+  }
+  // Fresh words, most of them 32 bits.
+  void Words(Ops& ops, uint64_t& height, uint64_t words) {
+    for (uint64_t i = 0; i < words; ++i, ++height) {
+      ops.push_back(Make(Kind::Push, One(40) ? Element() : One(2) ? Below(32) : Below(1ull << 32)));
+    }
+  }
+
+  void Body(Ops& ops, uint64_t& height, uint64_t floor, int depth, bool loop) {
+    const uint64_t count = depth == 0 ? 4 + Below(14) : Below(5);
+    for (uint64_t i = 0; i < count; ++i) {
+      if (height > floor + 20) To(ops, height, floor + 10);
+      if (depth < 4 && One(4)) {
+        Structure(ops, height, floor, depth, loop);
+      } else {
+        Simple(ops, height, floor);
+      }
+    }
+  }
+
+  Ops Net(uint64_t height, uint64_t floor, int64_t net, int depth, bool loop) {
+    Ops ops;
+    const uint64_t target = height + static_cast<uint64_t>(net);
+    Body(ops, height, floor, depth, loop);
+    To(ops, height, target);
+    return ops;
+  }
+
+  // An arm that leaves the function or the program instead of going on.
+  void Leave(Ops& arm, uint64_t height, bool loop) {
+    if (!options_.returns || !One(5)) return;
+    if (loop || One(4)) {
+      arm.push_back(Make(Kind::Halt));
+    } else {
+      To(arm, height, results_);
+      arm.push_back(Make(Kind::Return));
+    }
+  }
+
+  void Condition(Ops& ops, uint64_t& height, uint64_t floor) {
+    if (height == floor || One(3)) {
+      ops.push_back(Make(Kind::Push, Below(3)));
+    } else {
+      ops.push_back(Make(Kind::Dup, Below(std::min<uint64_t>(height - floor, 15))));
+    }
+    if (One(3)) {
+      ops.push_back(Make(Kind::Push, 0));
+      ops.push_back(Make(Kind::Eq));
+    }
+    ++height;
+  }
+
+  void Structure(Ops& ops, uint64_t& height, uint64_t floor, int depth, bool loop) {
+    switch (Below(8)) {
+      case 0:
+      case 1: {
+        Condition(ops, height, floor);
+        Op op{Kind::IfElse};
+        --height;
+        const int64_t net = static_cast<int64_t>(Below(3)) - static_cast<int64_t>(std::min<uint64_t>(height - floor, Below(2)));
+        op.body = Net(height, floor, net, depth + 1, loop);
+        op.other = Net(height, floor, net, depth + 1, loop);
+        const uint64_t after = height + static_cast<uint64_t>(net);
+        Leave(One(2) ? op.body : op.other, after, loop);
+        height = after;
+        ops.push_back(std::move(op));
+        break;
+      }
+      case 2: {
+        Condition(ops, height, floor);
+        Op op{Kind::IfOnly};
+        --height;
+        op.body = Net(height, floor, 0, depth + 1, loop);
+        Leave(op.body, height, loop);
+        ops.push_back(std::move(op));
+        break;
+      }
+      case 3: {
+        ops.push_back(Make(Kind::Push, Below(4)));
+        if (One(2)) ops.push_back(Make(Kind::AddI, Below(2)));
+        ++height;
+        Op op{Kind::Loop};
+        op.body = Net(height, height, 0, depth + 1, true);
+        ops.push_back(std::move(op));
+        break;
+      }
+      case 4: While(ops, height, depth); break;
+      case 5: Repeat(ops, height, depth); break;
+      case 6: {
+        Op op{Kind::ProofBlock};
+        op.text = "ff00";
+        Body(op.body, height, floor, depth + 1, loop);
+        ops.push_back(std::move(op));
+        break;
+      }
+      default:
+        if (callees_.empty()) break;
+        const Callee& callee = callees_[Below(callees_.size())];
+        Need(ops, height, floor, callee.args);
+        ops.push_back(Named(Kind::Call, callee.name));
+        height = height - callee.args + callee.results;
+    }
+  }
+
+  void While(Ops& ops, uint64_t& height, int depth) {
+    ops.push_back(Make(Kind::Push, Below(4)));
+    ++height;
+    Op op{Kind::While};
+    if (One(3)) op.body = Net(height, height, 0, depth + 2, true);
+    op.body.push_back(Make(Kind::Dup, 0));
+    for (uint64_t i = Below(3) * 2; i > 0; --i) {
+      op.body.push_back(Make(Kind::Push, 0));
+      op.body.push_back(Make(Kind::Eq));
+    }
+    op.other = Net(height, height, 0, depth + 1, true);
+    op.other.push_back(Make(Kind::AddI, goldilocks::P - 1));
+    if (One(3)) {
+      Op skip{Kind::IfElse};
+      Condition(op.other, height, height - 1);
+      --height;
+      skip.body = Net(height, height, 0, depth + 2, true);
+      skip.other = Net(height, height, 0, depth + 2, true);
+      op.other.push_back(std::move(skip));
+    }
+    ops.push_back(std::move(op));
+  }
+
+  void Repeat(Ops& ops, uint64_t& height, int depth) {
+    ops.push_back(Make(Kind::Push, 1 + Below(3)));
+    for (int i = 0; i < 6; ++i) ops.push_back(Make(Kind::Push, 0));
+    height += 7;
+    Op op{Kind::Repeat};
+    op.body = Net(height, height, 0, depth + 1, true);
+    op.body.push_back(Make(Kind::Pick, 5));
+    op.body.push_back(Make(Kind::AddI, 1));
+    op.body.push_back(Make(Kind::Place, 5));
+    ops.push_back(std::move(op));
+  }
+
+  void Simple(Ops& ops, uint64_t& height, uint64_t floor) {
+    static constexpr Kind Kinds[] = {
+        Kind::Push,  Kind::Push,    Kind::Pop,      Kind::Dup,    Kind::Dup,      Kind::Swap,      Kind::Swap,
+        Kind::Pick,  Kind::Place,   Kind::Add,      Kind::Sub,    Kind::Mul,      Kind::Neg,       Kind::Invert,
+        Kind::Eq,    Kind::Lt,      Kind::And,      Kind::Or,     Kind::Xor,      Kind::PopCount,  Kind::Split,
+        Kind::DivMod, Kind::Shl,    Kind::Shr,      Kind::Log2,   Kind::Pow,      Kind::ReadIo,    Kind::WriteIo,
+        Kind::WriteIo, Kind::ReadMem, Kind::WriteMem, Kind::Assert, Kind::Hash,   Kind::Reveal,    Kind::Seal,
+        Kind::RamRead, Kind::RamWrite, Kind::Hint,  Kind::SpongeInit, Kind::SpongeAbsorb, Kind::SpongeSqueeze,
+        Kind::SpongeLoad, Kind::MerkleStep, Kind::MerkleLoad, Kind::ExtMul, Kind::ExtInvert, Kind::FoldExt,
+        Kind::FoldBase, Kind::AddI, Kind::ExtAdd, Kind::ExtProduct, Kind::HornerBase, Kind::HornerExt, Kind::Comment};
+    Op op{Kinds[Below(std::size(Kinds))]};
+    const KindInfo& info = Info(op.kind);
+    if (Skipped(op.kind)) return;
+    if (info.operand == Operand::Element) op.number = Element();
+    if (info.operand == Operand::Count) op.number = 1 + Below(One(4) ? 7 : 3);
+    if (info.operand == Operand::Depth) op.number = Below(One(3) ? 16 : 4);
+    if (info.operand == Operand::Text) op.text = "a comment";
+    if (info.operand == Operand::Event) {
+      op.text = "Paid";
+      op.tag = Element();
+      op.number = Below(op.kind == Kind::Seal ? 10 : 7);
+    }
+    switch (op.kind) {
+      case Kind::Assert: return Assertion(ops, height, floor);
+      case Kind::Lt:
+      case Kind::And:
+      case Kind::Or:
+      case Kind::Xor:
+      case Kind::DivMod:
+      case Kind::Shl:
+      case Kind::Shr:
+        if (!One(8)) Words(ops, height, 2);
+        break;
+      case Kind::PopCount:
+      case Kind::Log2:
+      case Kind::Pow:
+        if (!One(20)) Words(ops, height, 1);
+        break;
+      case Kind::MerkleStep:
+      case Kind::MerkleLoad:
+        if (!One(30)) Words(ops, height, Touches(op));
+        break;
+      case Kind::SpongeAbsorb:
+      case Kind::SpongeSqueeze:
+      case Kind::SpongeLoad:
+        if (!One(20)) ops.push_back(Make(Kind::SpongeInit));
+        break;
+      default: break;
+    }
+    // Depths may look below what the body owns; nothing there is taken off.
+    if (info.operand != Operand::Depth || !One(6)) Need(ops, height, floor, Touches(op));
+    if (info.operand == Operand::Depth && op.kind != Kind::Dup && height - floor <= op.number) return;
+    height = static_cast<uint64_t>(static_cast<int64_t>(height) + NetEffect(op));
+    ops.push_back(std::move(op));
+  }
+
+  bool Skipped(Kind kind) const {
+    switch (kind) {
+      case Kind::FoldExt:
+      case Kind::FoldBase: return options_.horner || !options_.memory;
+      case Kind::HornerBase:
+      case Kind::HornerExt: return !options_.horner || !options_.memory;
+      case Kind::MerkleStep: return !options_.merkle;
+      case Kind::MerkleLoad: return !options_.merkle || !options_.memory;
+      case Kind::ReadMem:
+      case Kind::WriteMem:
+      case Kind::RamRead:
+      case Kind::RamWrite:
+      case Kind::SpongeLoad: return !options_.memory;
+      default: return false;
+    }
+  }
+
+  // Mostly true.
+  void Assertion(Ops& ops, uint64_t& height, uint64_t floor) {
+    Op op{Kind::Assert, One(2) ? 1u : 5u};
+    if (One(2)) op.error_id = static_cast<int64_t>(Below(100));
+    Need(ops, height, floor, op.number);
+    if (op.number == 1) {
+      ops.push_back(Make(Kind::Dup, 0));
+      ops.push_back(Make(Kind::Dup, One(30) ? 1 : 0));
+      ops.push_back(Make(Kind::Eq));
+    } else {
+      for (int i = 0; i < 5; ++i) ops.push_back(Make(Kind::Dup, One(100) ? 3 : 4));
+    }
+    ops.push_back(std::move(op));
+  }
+
+  std::mt19937_64& random_;
+  RandomOptions options_;
+  std::vector<Callee> callees_;
+  uint64_t results_ = 0;
+};
+
+inline Program RandomProgram(std::mt19937_64& random, const RandomOptions& options = {}) {
+  return RandomMaker(random, options).Make();
+}
+
+inline Inputs RandomInputs(std::mt19937_64& random) {
+  Inputs inputs;
+  auto element = [&] { return random() % 3 == 0 ? random() % goldilocks::P : random() % 50; };
+  for (int i = 0; i < 60; ++i) inputs.input.push_back(element());
+  for (int i = 0; i < 60; ++i) inputs.secret.push_back(element());
+  for (int i = 0; i < 10; ++i) inputs.digests.push_back({element(), element(), element(), element(), element()});
+  for (int i = 0; i < 50; ++i) inputs.ram[random() % 60] = element();
+  return inputs;
+}
+
+}  // namespace frazil::machines::tir
