@@ -49,6 +49,21 @@ Sign SignOf(const Expr& expr) {
   return IsPrefix(expr) ? Sign{expr.path.parts.back() == "neg" ? "-" : "!", 9} : Sign{"", Tightest};
 }
 
+// Parentheses that the tree does not need but a reader does: around comparisons that are compared, and around bits and
+// divisions, which bind tighter here than readers of other languages expect.
+bool Clarify(const Expr& parent, const Expr& child) {
+  if (!IsInfix(parent) || !IsInfix(child)) return false;
+  const Sign outer = SignOf(parent), inner = SignOf(child);
+  const auto compares = [](Sign sign) { return sign.level == 3 || sign.level == 4; };
+  if (compares(outer) && compares(inner)) return true;
+  return inner.level >= 7 && inner.text != outer.text && outer.level > 2;
+}
+
+int LevelOf(const Expr& parent, size_t operand) {
+  if (Clarify(parent, *parent.operands[operand])) return Tightest;
+  return SignOf(parent).level + static_cast<int>(operand);
+}
+
 const Expr& Leftmost(const Expr& expr) {
   const Expr* at = &expr;
   while (IsInfix(*at) || at->kind == Expr::Kind::Index || at->kind == Expr::Kind::Member) at = at->operands[0].get();
@@ -96,9 +111,9 @@ std::string Printer::Flat(const Expr& expr, int level) const {
 std::string Printer::FlatInner(const Expr& expr) const {
   if (IsInfix(expr)) {
     const Sign sign = SignOf(expr);
-    std::string text = Flat(*expr.operands[0], sign.level);
+    std::string text = Flat(*expr.operands[0], LevelOf(expr, 0));
     ((text += ' ') += sign.text) += ' ';
-    return text + Flat(*expr.operands[1], sign.level + 1);
+    return text + Flat(*expr.operands[1], LevelOf(expr, 1));
   }
   if (IsPrefix(expr)) return std::string(SignOf(expr).text) + Flat(*expr.operands[0], 9);
   const bool no_struct = no_struct_;
@@ -177,8 +192,8 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
   if (IsInfix(expr)) {
     if (IsFlat(expr) && column + Flat(expr, 0).size() > Width) return BrokenChain(expr, SignOf(expr).level);
     const Sign sign = SignOf(expr);
-    std::string text = Text(*expr.operands[0], sign.level, column) + " " + std::string(sign.text) + " ";
-    return text + Text(*expr.operands[1], sign.level + 1, column);
+    std::string text = Text(*expr.operands[0], LevelOf(expr, 0), column) + " " + std::string(sign.text) + " ";
+    return text + Text(*expr.operands[1], LevelOf(expr, 1), column);
   }
   if (IsPrefix(expr)) return std::string(SignOf(expr).text) + Text(*expr.operands[0], 9, column + 1);
   std::string head;
@@ -215,13 +230,13 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
 std::string Printer::BrokenChain(const Expr& expr, int level) {
   std::vector<const Expr*> nodes;
   const Expr* at = &expr;
-  for (; IsInfix(*at) && SignOf(*at).level == level; at = at->operands[0].get()) nodes.push_back(at);
-  std::string text = Text(*at, level, static_cast<size_t>(indent_) * 4);
+  for (; IsInfix(*at) && SignOf(*at).level == level && (nodes.empty() || !Clarify(*nodes.back(), *at)); at = at->operands[0].get()) nodes.push_back(at);
+  std::string text = Text(*at, LevelOf(*nodes.back(), 0), static_cast<size_t>(indent_) * 4);
   ++indent_;
   for (size_t i = nodes.size(); i-- > 0;) {
     const std::string lead = "\n" + Indent(indent_) + std::string(SignOf(*nodes[i]).text) + " ";
     text += lead;
-    text += Text(*nodes[i]->operands[1], level + 1, lead.size() - 1);
+    text += Text(*nodes[i]->operands[1], LevelOf(*nodes[i], 1), lead.size() - 1);
   }
   --indent_;
   return text;
