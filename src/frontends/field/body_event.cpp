@@ -1,0 +1,128 @@
+// Events and assembly: what leaves the language. reveal writes the event's tag and the words of its fields in the order of
+// the declaration; seal writes the hash of the same words. An assembly block sees no variable: either it is the whole
+// body of a function, and the arguments lie on the stack, or it begins with nothing of its own.
+#include <fmt/format.h>
+
+#include "frontends/field/body.h"
+#include "frontends/field/suggest.h"
+
+namespace frazil::frontends::field {
+
+void Body::GenEvent(const Stmt& stmt) {
+  Found<EventDecl> found = all_.FindEvent(module_, stmt.event);
+  if (!found) {
+    for (const FieldInit& init : stmt.fields)
+      if (init.value) Gen(*init.value);
+    return;
+  }
+  const std::vector<MemberDecl>& members = found.decl->members;
+  std::vector<std::optional<Value>> values(members.size());
+  for (const FieldInit& init : stmt.fields) {
+    size_t i = 0;
+    while (i < members.size() && members[i].name != init.name) ++i;
+    if (i == members.size()) {
+      std::vector<std::string_view> known;
+      for (const MemberDecl& member : members) known.push_back(member.name);
+      Complain(Diag::UnknownName, init.location, fmt::format("event '{}' has no field '{}'", found.decl->name, init.name),
+               Suggest(init.name, known));
+      if (init.value) Gen(*init.value);
+      continue;
+    }
+    if (values[i]) Complain(Diag::BadDeclaration, init.location, fmt::format("field '{}' is given twice", init.name));
+    const TypeId type = all_.Resolve(found.module, members[i].type, {});
+    Expr name;
+    name.kind = Expr::Kind::Name;
+    name.location = name.path.location = init.location;
+    name.path.parts = {init.name};
+    Value value = Gen(init.value ? *init.value : name, type);
+    values[i] = Expect(std::move(value), type, init.location, fmt::format("field '{}'", init.name));
+  }
+  ir::Values words = {ConstWord(ir::types::Field, all_.TagOf(found.decl))};
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!values[i]) {
+      Complain(Diag::BadDeclaration, stmt.location, fmt::format("field '{}' of event '{}' is missing", members[i].name, found.decl->name));
+      return;
+    }
+    for (ir::ValueId word : Words(*values[i]))
+      words.push_back(builder_.TypeOf(word) == ir::types::Field ? word : builder_.Cast(ir::Op::Cast, word, ir::types::Field));
+  }
+  At(stmt.location);
+  if (stmt.kind == Stmt::Kind::Seal) words = SealWords(std::move(words));
+  for (ir::ValueId word : words) builder_.Emit(ir::Op::Output, ir::types::Field, std::span(&word, 1), {});
+}
+
+// Ten words are hashed; more go through the sponge, ten at a time, and its first five are the commitment.
+ir::Values Body::SealWords(ir::Values words) {
+  const bool one = words.size() <= 10;
+  while (words.size() % 10 != 0) words.push_back(ConstWord(ir::types::Field, 0));
+  ir::Values sealed;
+  if (one) {
+    ir::ValueId digest = Hash(words);
+    for (uint32_t i = 0; i < 5; ++i) sealed.push_back(Part(digest, i));
+    return sealed;
+  }
+  Emit(Builtin::SpongeInit, {});
+  for (size_t i = 0; i < words.size(); i += 10)
+    Emit(Builtin::SpongeAbsorb, ir::Values(words.begin() + static_cast<ptrdiff_t>(i), words.begin() + static_cast<ptrdiff_t>(i) + 10));
+  sealed = Emit(Builtin::SpongeSqueeze, {});
+  sealed.resize(5);
+  return sealed;
+}
+
+bool Body::AssemblyBody() const {
+  const Block& body = *instance_.decl->body;
+  return body.stmts.size() == 1 && !body.tail && body.stmts[0].kind == Stmt::Kind::Asm;
+}
+
+ir::Values Body::EmitAsm(const Stmt& stmt, std::span<const ir::ValueId> operands, size_t results) {
+  if (!stmt.asm_target.empty() && stmt.asm_target != "triton") {
+    Complain(Diag::BadInlineAsm, stmt.location, fmt::format("this assembly is for '{}', not for Triton VM", stmt.asm_target),
+             "keep it in a function of its own under #[cfg(...)]");
+    return Zero(all_.types.Array(TypeTable::Field, results)).leaves;
+  }
+  const uint64_t data = all_.AddText(stmt.asm_text).index;
+  const std::vector<ir::Type> types(results, ir::types::Field);
+  return builder_.Emit(ir::Op::Tasm, {}, operands, types, std::span(&data, 1));
+}
+
+// The arguments lie on the stack, the first deepest, and nothing else may be touched; the results take their place.
+ir::Values Body::AsmFunction(const Stmt& stmt) {
+  ir::Values operands;
+  for (uint32_t id : std::vector<uint32_t>(bound_)) {
+    const ir::Values words = StackWords(Read(variables_[id]));
+    operands.insert(operands.end(), words.begin(), words.end());
+  }
+  At(stmt.location);
+  const size_t results = all_.types[instance_.result].words;
+  const int64_t effect = static_cast<int64_t>(results) - static_cast<int64_t>(operands.size());
+  if (effect != stmt.asm_effect) {
+    Complain(Diag::BadInlineAsm, stmt.location,
+             fmt::format("'{}' takes {} words and gives {}, so its assembly has the effect {:+}, not {:+}", instance_.decl->name,
+                         operands.size(), results, effect, stmt.asm_effect),
+             "a body that is one assembly block finds the arguments on the stack, the first deepest");
+    return Zero(instance_.result).leaves;
+  }
+  const ir::Values words = EmitAsm(stmt, operands, results);
+  return FromStackWords(instance_.result, words).leaves;
+}
+
+Value Body::AsmValue(const Stmt& stmt, TypeId type) {
+  const uint64_t words = all_.types[type].words;
+  if (stmt.asm_effect < 0 || static_cast<uint64_t>(stmt.asm_effect) != words) {
+    Complain(Diag::BadInlineAsm, stmt.location,
+             fmt::format("the block's value is a {} of {} words, but the assembly has the effect {:+}", Name(type), words, stmt.asm_effect));
+    return Zero(type);
+  }
+  return FromStackWords(type, EmitAsm(stmt, {}, words));
+}
+
+void Body::GenAsm(const Stmt& stmt) {
+  if (stmt.asm_effect != 0) {
+    Complain(Diag::BadInlineAsm, stmt.location, fmt::format("assembly with the effect {:+} must be the value of a block or the body of a function", stmt.asm_effect),
+             stmt.asm_effect > 0 ? "let x: Field = { asm(+1) { ... } }" : "fn f(a: Field, b: Field) -> Field { asm(-1) { ... } }");
+    return;
+  }
+  EmitAsm(stmt, {}, 0);
+}
+
+}  // namespace frazil::frontends::field
