@@ -1,11 +1,12 @@
 // Do two Triton VM programs mean the same? Symbolic execution to a normal form; shares no code with the lowering.
 //
 // Observable: output and its order, public input and secrets and digests consumed and their order, the final stack of a
-// fragment (of a whole program: nothing, it ends in halt), RAM, sponge, and whether and when it crashes. Initial RAM is
-// the prover's: symbolic. A candidate must crash exactly where the source does (`CrashOrder::Same`), or whenever the
-// source does, in any order (`CrashOrder::Any`).
+// fragment with RAM and sponge (of a whole program: nothing, it ends in halt), and whether it crashes. A program that
+// crashes or does not end claims nothing, so what it wrote before and why it crashed are not held against each other.
+// Initial RAM is the prover's: symbolic. A fragment starts on a stack that is deep enough for the source.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,7 @@ struct Options {
 struct Counterexample {
   mt::Inputs inputs;
   std::vector<uint64_t> stack;  // of a fragment: the initial stack, top last
+  std::optional<std::array<uint64_t, 16>> sponge;  // of a fragment; absent: not initialized
   std::string difference;       // "output 0: 7 against 8", "the candidate crashes: division by zero at ..."
 };
 

@@ -1,0 +1,116 @@
+// The question and its answers: a few runs, then proofs with less and less certainty about how the loops go, then
+// runs along the paths on which the proof failed.
+#include <fmt/core.h>
+
+#include <bit>
+
+#include "verify/tasm/compare.h"
+#include "verify/tasm/sample.h"
+
+namespace frazil::verify::tasm {
+
+namespace {
+
+void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants) {
+  for (const auto& instruction : program.code) {
+    if (instruction.op == mt::Opcode::Push || instruction.op == mt::Opcode::AddI) constants.push_back(instruction.argument);
+  }
+}
+
+// Proves both directions with the given cuts. Nothing: proved.
+std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides, Heads& source, Heads& candidate,
+                               bool fragments) {
+  Engine forth(terms, budget, fragments);
+  if (auto failure = forth.Run(sides.source(&source), sides.candidate(&candidate), true)) return failure;
+  Engine back(terms, budget, fragments);
+  return back.Run(sides.candidate(&candidate), sides.source(&source), false);
+}
+
+void CutSymbolicLoops(Heads& heads) {
+  for (uint64_t head : heads.entered_again) {
+    if (heads.branched.contains(head)) heads.cut.insert(head);
+  }
+}
+
+Evidence EvidenceOf(const Terms& terms, const Budget& budget) {
+  Evidence evidence;
+  evidence.judge = "symbolic execution";
+  if (!terms.inexact_used()) {
+    evidence.grade = Grade::Proved;
+    evidence.detail = fmt::format("{} terms in normal form, {} steps", terms.size(), budget.steps);
+    return evidence;
+  }
+  // Any two of the terms, at three points: pairs (d/p)^3.
+  evidence.grade = Grade::Algebraic;
+  double bits = 2 * std::bit_width(terms.size()) - 3.0 * (64 - std::bit_width(terms.largest_degree()));
+  evidence.detail = fmt::format("{} terms, degree at most {}, at 3 random points; error at most 2^{}", terms.size(),
+                                terms.largest_degree(), static_cast<int>(bits));
+  evidence.cases = 3;
+  return evidence;
+}
+
+}  // namespace
+
+Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
+  Answer answer;
+  auto refuted = [&](Counterexample inputs) {
+    const auto difference = tell ? tell(inputs) : std::nullopt;
+    if (!difference) return false;
+    inputs.difference = *difference;
+    answer.kind = Answer::Kind::Refuted;
+    answer.counterexample = std::move(inputs);
+    return true;
+  };
+  constexpr uint64_t First = 4;
+  for (uint64_t i = 0; i < std::min(First, options.samples); ++i) {
+    if (refuted(sampler.Next())) return answer;
+  }
+  Budget budget;
+  budget.max_steps = options.steps;
+  const auto start = std::chrono::steady_clock::now();
+  budget.deadline = start + std::chrono::milliseconds(options.milliseconds);
+  std::optional<Failure> failure;
+  Heads source, candidate;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    auto terms = std::make_unique<Terms>();
+    failure = Attempt(*terms, budget, sides, source, candidate, options.fragments);
+    if (!failure) {
+      answer.evidence = EvidenceOf(*terms, budget);
+      answer.kind = terms->inexact_used() ? Answer::Kind::Algebraic : Answer::Kind::Proved;
+      return answer;
+    }
+    // Runs along the path, while its terms are there.
+    if (failure->facts) {
+      Facts facts = *failure->facts;
+      for (uint64_t i = 0; i < options.samples && std::chrono::steady_clock::now() < budget.deadline; ++i) {
+        if (i == options.samples / 2 && failure->difference) facts.Assume(*failure->difference);
+        if (refuted(sampler.Along(facts))) return answer;
+      }
+    }
+    CutSymbolicLoops(source);
+    CutSymbolicLoops(candidate);
+    if (source.cut.empty() && candidate.cut.empty()) break;
+  }
+  for (uint64_t i = First; i < options.samples; ++i) {
+    if (refuted(sampler.Next())) return answer;
+  }
+  answer.reason = failure->reason;
+  return answer;
+}
+
+Answer Compare(const mt::Program& source, const mt::Program& candidate, const Options& options) {
+  std::vector<uint64_t> constants;
+  AddConstants(source, constants);
+  AddConstants(candidate, constants);
+  Sampler sampler(std::move(constants), options.fragments, 0x7a5a'0001u + source.code.size() * 31 + candidate.code.size());
+  Sides sides;
+  sides.source = [&](Heads* heads) { return MakeTasmSide(source, options.fragments, heads); };
+  sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, options.fragments, heads); };
+  Answer answer = Decide(sides, options, sampler, [&](const Counterexample& inputs) {
+    return Difference(source, candidate, inputs, options.fragments);
+  });
+  if (answer.counterexample) Trim(source, candidate, *answer.counterexample, options.fragments);
+  return answer;
+}
+
+}  // namespace frazil::verify::tasm

@@ -1,0 +1,314 @@
+// Facts of a path. An equation is used by replacing its newest base, if that occurs in it alone and linearly, by the
+// rest: older terms cannot contain newer ones, so replacing ends.
+#include "verify/tasm/facts.h"
+
+#include <algorithm>
+
+namespace frazil::verify::tasm {
+
+namespace gl = goldilocks;
+
+namespace {
+
+using Kind = Literal::Kind;
+
+uint64_t Key(const Literal& literal) { return (uint64_t{literal.term} << 2) | static_cast<uint64_t>(literal.kind); }
+bool IsZeroKind(Kind kind) { return kind == Kind::Zero || kind == Kind::NonZero; }
+
+}  // namespace
+
+// One of several ways to say a thing: zero tests of 0/1 values become conditions of what was tested, zero tests of
+// high halves become ranges.
+Facts::Normal Facts::Normalize(Literal literal) {
+  Terms& terms = *terms_;
+  for (int round = 0; round < 64; ++round) {
+    const Term term = literal.term;
+    const Interval range = RangeOf(term);
+    if (!IsZeroKind(literal.kind)) {
+      const bool wanted = literal.kind == Kind::Below32;
+      if (range.Below32()) return {wanted, literal};
+      if (range.low > 0xffff'ffffu) return {!wanted, literal};
+      return {std::nullopt, literal};
+    }
+    const bool wanted = literal.kind == Kind::Zero;
+    if (range.low > 0) return {!wanted, literal};
+    if (range.high == 0) return {wanted, literal};
+    Term base;
+    uint64_t at0, at1;
+    if (terms.BooleanForm(term, base, at0, at1)) {
+      if (at0 != 0 && at1 != 0) return {!wanted, literal};
+      const bool zero_at_1 = at1 == 0;  // exactly one of them is 0
+      const bool base_is_1 = wanted == zero_at_1;
+      if (terms.KindOf(base) == Base::IsZero) {
+        literal = {base_is_1 ? Kind::Zero : Kind::NonZero, terms.Arguments(base)[0]};
+        continue;
+      }
+      const Literal next = {base_is_1 ? Kind::NonZero : Kind::Zero, base};
+      if (next == literal) return {std::nullopt, literal};
+      literal = next;
+      continue;
+    }
+    const Term monic = terms.Monic(term);
+    const Polynomial& poly = terms.PolynomialOf(monic);
+    if (poly.size() == 1 && terms.Monomial(poly[0].first).size() == 1) {
+      const Term only = terms.Monomial(poly[0].first)[0].first;
+      if (terms.KindOf(only) == Base::High) {
+        literal = {wanted ? Kind::Below32 : Kind::Above32, terms.Arguments(only)[0]};
+        continue;
+      }
+      literal.term = only;
+      return {std::nullopt, literal};
+    }
+    literal.term = monic;
+    return {std::nullopt, literal};
+  }
+  return {std::nullopt, literal};
+}
+
+std::optional<bool> Facts::Lookup(const Literal& literal) const {
+  if (known_.contains(Key(literal))) return true;
+  if (known_.contains(Key(Not(literal)))) return false;
+  // A product of what is not 0 is not 0.
+  if (!IsZeroKind(literal.kind)) return std::nullopt;
+  const Polynomial& poly = terms_->PolynomialOf(literal.term);
+  if (poly.size() != 1) return std::nullopt;
+  bool all_nonzero = true;
+  for (auto [base, exponent] : terms_->Monomial(poly[0].first)) {
+    if (known_.contains(Key(Zero(base)))) return literal.kind == Kind::Zero;
+    all_nonzero &= terms_->Range(base).low > 0 || known_.contains(Key(NonZero(base)));
+  }
+  if (all_nonzero) return literal.kind == Kind::NonZero;
+  return std::nullopt;
+}
+
+std::optional<bool> Facts::Decide(Literal literal) {
+  Normal normal = Normalize(literal);
+  if (normal.value) return normal.value;
+  if (auto known = Lookup(normal.literal)) return known;
+  if (substitutions_.empty()) return std::nullopt;
+  const Term simpler = Simplify(literal.term);
+  if (simpler == literal.term) return std::nullopt;
+  normal = Normalize({literal.kind, simpler});
+  if (normal.value) return normal.value;
+  return Lookup(normal.literal);
+}
+
+// x y = c with a product of 0/1 values: all are 1 (c = 1). Without it `and` made of `mul` would say nothing.
+bool Facts::AssumeProduct(const Literal& literal, bool& contradiction) {
+  Terms& terms = *terms_;
+  const Polynomial poly = terms.PolynomialOf(literal.term);
+  const bool negated = literal.kind == Kind::NonZero;
+  if (!IsZeroKind(literal.kind) || poly.size() > 2 || poly.empty()) return false;
+  const auto factors = terms.Monomial(poly.back().first);
+  if (factors.size() < 2) return false;
+  if (negated) {
+    if (poly.size() != 1) return false;
+  } else if (poly.size() != 2 || poly[0].first != 0) {
+    return false;
+  } else {
+    for (auto [base, exponent] : factors) {
+      if (!terms.IsBoolean(base)) return false;
+    }
+    if (gl::Neg(poly[0].second) != poly[1].second) return false;
+  }
+  for (auto [base, exponent] : factors) {
+    if (!Assume(NonZero(base))) contradiction = true;
+  }
+  return true;
+}
+
+bool Facts::Assume(Literal literal) {
+  if (auto known = Decide(literal)) return *known;
+  literal.term = Simplify(literal.term);
+  Normal normal = Normalize(literal);
+  if (normal.value) return *normal.value;
+  bool contradiction = false;
+  if (AssumeProduct(normal.literal, contradiction)) return !contradiction;
+  literals_.push_back(normal.literal);
+  Learn(normal.literal);
+  return true;
+}
+
+void Facts::Learn(Literal literal) {
+  Terms& terms = *terms_;
+  known_.insert(Key(literal));
+  const size_t before = terms.size();
+  if (literal.kind == Kind::Below32) {
+    const Term high = terms.High(literal.term);
+    if (terms.KindOf(high) == Base::High) Substitute(high, terms.Constant(0), high >= before);
+    return;
+  }
+  if (!IsZeroKind(literal.kind)) return;
+  // The zero test itself, where it was made already or will be.
+  const Term test = terms.IsZero(literal.term);
+  if (terms.KindOf(test) == Base::IsZero) {
+    Substitute(test, terms.Constant(literal.kind == Kind::Zero), test >= before);
+  }
+  if (literal.kind == Kind::NonZero) {
+    if (terms.KindOf(literal.term) == Base::Less) Substitute(literal.term, terms.Constant(1), false);
+    return;
+  }
+  // The newest base of the equation.
+  const Polynomial poly = terms.PolynomialOf(literal.term);
+  Term newest = NoTerm;
+  for (auto [monomial, coefficient] : poly) {
+    for (auto [base, exponent] : terms.Monomial(monomial)) {
+      if (newest == NoTerm || base > newest) newest = base;
+    }
+  }
+  if (newest == NoTerm) return;
+  uint64_t factor = 0;
+  for (auto [monomial, coefficient] : poly) {
+    const auto& factors = terms.Monomial(monomial);
+    for (auto [base, exponent] : factors) {
+      if (base != newest) continue;
+      if (factors.size() != 1 || exponent != 1) return;
+      factor = coefficient;
+    }
+  }
+  const Term monic = terms.Scale(literal.term, gl::Invert(factor));
+  Substitute(newest, terms.Sub(newest, monic), false);
+}
+
+// `fresh`: the base was made just now, so nothing contains it yet.
+void Facts::Substitute(Term base, Term value, bool fresh) {
+  substitutions_[base] = value;
+  if (fresh) return;
+  memo_.clear();
+  Renew();
+}
+
+// Facts about terms that now have simpler forms are facts about those.
+void Facts::Renew() {
+  const std::vector<Literal> all = literals_;
+  for (const Literal& literal : all) {
+    const Term simpler = Rebuild(literal.term);
+    if (simpler == literal.term) continue;
+    const Normal normal = Normalize({literal.kind, simpler});
+    if (!normal.value) known_.insert(Key(normal.literal));
+  }
+}
+
+Interval Facts::RangeOf(Term term) {
+  Interval range = terms_->Range(term);
+  if (known_.contains(Key(Below32(term)))) range.high = std::min<uint64_t>(range.high, 0xffff'ffffu);
+  if (range.low == 0 && known_.contains(Key(NonZero(term)))) range.low = 1;
+  if (range.high < gl::P - 1 || terms_->KindOf(term) != Base::None) return range;
+  // Sums and products of what is known to be below 2^32.
+  __extension__ using uint128 = unsigned __int128;
+  uint128 low = 0, high = 0;
+  for (auto [monomial, coefficient] : terms_->PolynomialOf(term)) {
+    uint128 least = coefficient, most = coefficient;
+    for (auto [base, exponent] : terms_->Monomial(monomial)) {
+      Interval of = terms_->Range(base);
+      if (known_.contains(Key(Below32(base)))) of.high = std::min<uint64_t>(of.high, 0xffff'ffffu);
+      for (uint32_t i = 0; i < exponent; ++i) {
+        least *= of.low;
+        most *= of.high;
+        if (most >= gl::P) return range;
+        if (of.high <= 1) break;
+      }
+    }
+    low += least;
+    high += most;
+    if (high >= gl::P) return range;
+  }
+  return {std::max(range.low, static_cast<uint64_t>(low)), static_cast<uint64_t>(high)};
+}
+
+Term Facts::Simplify(Term term) {
+  if (known_.empty()) return term;
+  return Rebuild(term);
+}
+
+Term Facts::RebuildBase(Term base) {
+  Terms& terms = *terms_;
+  if (auto found = substitutions_.find(base); found != substitutions_.end()) {
+    return replacing_ ? found->second : Rebuild(found->second);
+  }
+  const auto old = terms.Arguments(base);
+  if (old.empty()) return base;
+  std::vector<Term> arguments(old.begin(), old.end());
+  bool changed = false;
+  for (Term& argument : arguments) {
+    const Term next = Rebuild(argument);
+    changed |= next != argument;
+    argument = next;
+  }
+  const Base kind = terms.KindOf(base);
+  if (!changed && kind != Base::High) return base;
+  Term result = base;
+  switch (kind) {
+    case Base::IsZero: result = terms.IsZero(arguments[0]); break;
+    case Base::Inverse: result = terms.Inverse(arguments[0]); break;
+    case Base::High: result = RangeOf(arguments[0]).Below32() ? terms.Constant(0) : terms.High(arguments[0]); break;
+    case Base::Quotient: result = terms.Quotient(arguments[0], arguments[1]); break;
+    case Base::Less: result = terms.Less(arguments[0], arguments[1]); break;
+    case Base::And: result = terms.And(arguments[0], arguments[1]); break;
+    case Base::Log2: result = terms.Log2(arguments[0]); break;
+    case Base::PopCount: result = terms.PopCount(arguments[0]); break;
+    case Base::Power: result = terms.Power(arguments[0], arguments[1]); break;
+    case Base::Product: result = terms.Mul(arguments[0], arguments[1]); break;
+    case Base::Sum: result = terms.Add(arguments[0], arguments[1]); break;
+    default: result = terms.Apply(kind, arguments, terms.IndexOf(base), terms.TokenOf(base)); break;
+  }
+  // A new form may be one of which something is known.
+  if (result != base && !replacing_) {
+    if (auto found = substitutions_.find(result); found != substitutions_.end()) return Rebuild(found->second);
+  }
+  return result;
+}
+
+// A term is its own simplest form while it is being rebuilt: equations in a circle end there. Terms too deep for the
+// call stack stay as they are.
+Term Facts::Rebuild(Term term) {
+  if (auto found = memo_.find(term); found != memo_.end()) return found->second;
+  constexpr int MaxDepth = 1500;
+  if (depth_ >= MaxDepth) return term;
+  ++depth_;
+  memo_[term] = term;
+  const Term result = RebuildOnce(term);
+  memo_[term] = result;
+  --depth_;
+  return result;
+}
+
+Term Facts::RebuildOnce(Term term) {
+  Terms& terms = *terms_;
+  Term result = term;
+  if (terms.KindOf(term) != Base::None) {
+    result = RebuildBase(term);
+  } else if (!terms.IsConstant(term)) {
+    const Polynomial poly = terms.PolynomialOf(term);
+    Term sum = terms.Constant(0);
+    bool changed = false;
+    for (auto [id, coefficient] : poly) {
+      const auto factors = terms.Monomial(id);
+      Term product = terms.Constant(coefficient);
+      for (auto [base, exponent] : factors) {
+        const Term next = Rebuild(base);
+        changed |= next != base;
+        for (uint32_t i = 0; i < exponent && i < 4096; ++i) product = terms.Mul(product, next);
+        if (exponent > 4096) return term;
+      }
+      sum = terms.Add(sum, product);
+    }
+    if (changed) result = sum;
+  }
+  return result;
+}
+
+bool Facts::Equal(Term a, Term b) {
+  if (a == b) return true;
+  a = Simplify(a);
+  b = Simplify(b);
+  if (a == b) return true;
+  return Decide(Zero(terms_->Sub(a, b))).value_or(false);
+}
+
+bool Facts::Differ(Term a, Term b) {
+  if (a == b) return false;
+  return Decide(NonZero(terms_->Sub(a, b))).value_or(false);
+}
+
+}  // namespace frazil::verify::tasm

@@ -1,0 +1,119 @@
+// Two runs on the machine, held against each other. The judge of every refutation.
+#include <fmt/core.h>
+
+#include "machines/tasm/fragment.h"
+#include "verify/tasm/sample.h"
+
+namespace frazil::verify::tasm {
+
+using mt::FragmentResult;
+using mt::Opcode;
+
+namespace {
+
+mt::RunLimits Limits() {
+  mt::RunLimits limits;
+  limits.cycles = 200'000;
+  limits.memory_words = 1 << 20;
+  return limits;
+}
+
+bool LeavesByReturn(const mt::Program& program) {
+  for (const auto& instruction : program.code) {
+    if (instruction.op == Opcode::Return || instruction.op == Opcode::Recurse ||
+        instruction.op == Opcode::RecurseOrReturn) {
+      return true;
+    }
+  }
+  return false;
+}
+
+FragmentResult RunOne(const mt::Program& program, const Counterexample& inputs, bool fragments, bool called) {
+  mt::FragmentStart start;
+  if (fragments) {
+    start.stack = inputs.stack;
+    start.called = called;
+    if (inputs.sponge) start.sponge = mt::Tip5State{*inputs.sponge};
+  } else {
+    start.stack.assign(16, 0);
+    const mt::Digest digest = mt::ProgramDigest(program);
+    for (size_t i = 0; i < 5; ++i) start.stack[i] = digest[4 - i];
+  }
+  FragmentResult result = mt::RunFragment(program, start, inputs.inputs, Limits());
+  if (!fragments && !result.crash && !result.halted) {
+    result.crash = mt::Crash{mt::CrashKind::InstructionPointer, 0, 0, -1, "ran off the end of the program"};
+  }
+  return result;
+}
+
+bool Inconclusive(const FragmentResult& result) {
+  return result.crash && (result.crash->kind == mt::CrashKind::Cycles || result.crash->kind == mt::CrashKind::Memory);
+}
+
+uint64_t Cell(const FragmentResult& result, const mt::Inputs& inputs, uint64_t address) {
+  if (auto found = result.written.find(address); found != result.written.end()) return found->second;
+  if (auto found = inputs.ram.find(address); found != inputs.ram.end()) return found->second;
+  return 0;
+}
+
+std::optional<std::string> FragmentDifference(const FragmentResult& a, const FragmentResult& b,
+                                              const mt::Inputs& inputs) {
+  if (a.halted != b.halted) return "one halts, the other comes to its end";
+  if (a.stack.size() != b.stack.size()) return fmt::format("height of the stack: {} against {}", a.stack.size(), b.stack.size());
+  for (size_t i = 0; i < a.stack.size(); ++i) {
+    const size_t at = a.stack.size() - 1 - i;
+    if (a.stack[at] != b.stack[at]) return fmt::format("stack[{}]: {} against {}", i, a.stack[at], b.stack[at]);
+  }
+  for (const auto* written : {&a.written, &b.written}) {
+    for (const auto& [address, unused] : *written) {
+      const uint64_t x = Cell(a, inputs, address), y = Cell(b, inputs, address);
+      if (x != y) return fmt::format("RAM[{}]: {} against {}", address, x, y);
+    }
+  }
+  if (a.sponge != b.sponge) return "the sponges differ";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> Difference(const mt::Program& source, const mt::Program& candidate,
+                                      const Counterexample& inputs, bool fragments) {
+  const bool called = fragments && (LeavesByReturn(source) || LeavesByReturn(candidate));
+  const FragmentResult a = RunOne(source, inputs, fragments, called);
+  if (Inconclusive(a)) return std::nullopt;
+  // A fragment of source code is not responsible for a stack that is too shallow for it.
+  if (fragments && a.crash && a.crash->kind == mt::CrashKind::OpStackTooShallow) return std::nullopt;
+  const FragmentResult b = RunOne(candidate, inputs, fragments, called);
+  if (Inconclusive(b)) return std::nullopt;
+  if (a.crash && b.crash) return std::nullopt;
+  if (a.crash) return fmt::format("the source crashes: {}", a.crash->sentence);
+  if (b.crash) return fmt::format("the candidate crashes: {}", b.crash->sentence);
+  if (a.output.size() != b.output.size()) return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
+  for (size_t i = 0; i < a.output.size(); ++i) {
+    if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
+  }
+  if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
+  if (a.secrets_read != b.secrets_read) return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
+  if (a.digests_read != b.digests_read) return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
+  if (!fragments) return std::nullopt;
+  return FragmentDifference(a, b, inputs.inputs);
+}
+
+bool Replays(const mt::Program& source, const mt::Program& candidate, const Counterexample& counterexample,
+             bool fragments) {
+  return Difference(source, candidate, counterexample, fragments).has_value();
+}
+
+void Trim(const mt::Program& source, const mt::Program& candidate, Counterexample& inputs, bool fragments) {
+  const FragmentResult a = RunOne(source, inputs, fragments, false), b = RunOne(candidate, inputs, fragments, false);
+  Counterexample shorter = inputs;
+  shorter.inputs.input.resize(std::min(inputs.inputs.input.size(), std::max(a.inputs_read, b.inputs_read)));
+  shorter.inputs.secret.resize(std::min(inputs.inputs.secret.size(), std::max(a.secrets_read, b.secrets_read)));
+  shorter.inputs.digests.resize(std::min(inputs.inputs.digests.size(), std::max(a.digests_read, b.digests_read)));
+  if (const auto difference = Difference(source, candidate, shorter, fragments)) {
+    shorter.difference = *difference;
+    inputs = std::move(shorter);
+  }
+}
+
+}  // namespace frazil::verify::tasm

@@ -1,0 +1,49 @@
+// Counterexamples: runs of both programs on the machine itself.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "verify/tasm/engine.h"
+#include "verify/tasm/tasm.h"
+
+namespace frazil::verify::tasm {
+
+// How the two differ on these inputs, in one sentence; nothing if they do not or that cannot be told.
+std::optional<std::string> Difference(const mt::Program& source, const mt::Program& candidate,
+                                      const Counterexample& inputs, bool fragments);
+
+// Decides whether inputs tell two things apart, and how.
+using Tell = std::function<std::optional<std::string>(const Counterexample&)>;
+
+class Sampler {
+ public:
+  // `constants`: numbers of the programs' text, of which addresses and comparisons are made.
+  Sampler(std::vector<uint64_t> constants, bool fragments, uint64_t seed);
+
+  // The next inputs: edge values, small numbers, random ones, equal ones.
+  Counterexample Next();
+  // Inputs that follow a path on which a proof failed, as far as it can be solved.
+  Counterexample Along(Facts& facts);
+
+ private:
+  uint64_t Random();
+  uint64_t Value(int flavor);
+  uint64_t Evaluate(Facts& facts, Term term);
+  uint64_t EvaluateBase(Facts& facts, Term base);
+  uint64_t Choose(Facts& facts, Term base);
+
+  std::vector<uint64_t> constants_;
+  bool fragments_;
+  uint64_t random_;
+  uint64_t count_ = 0;
+  int flavor_ = 0;
+  Counterexample* current_ = nullptr;
+  std::unordered_map<Term, uint64_t> chosen_;
+  int depth_ = 0;
+};
+
+// Keeps only what the runs read.
+void Trim(const mt::Program& source, const mt::Program& candidate, Counterexample& inputs, bool fragments);
+
+}  // namespace frazil::verify::tasm

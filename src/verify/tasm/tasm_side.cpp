@@ -1,0 +1,117 @@
+// A Triton VM program as a side: the instruction pointer and the jump stack are concrete, values are terms.
+#include "verify/tasm/side.h"
+
+namespace frazil::verify::tasm {
+
+using machines::tasm::Opcode;
+
+namespace {
+
+class TasmSide final : public Side {
+ public:
+  TasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads)
+      : program_(program), fragment_(fragment), heads_(heads) {}
+
+  std::unique_ptr<Side> Clone() const override { return std::make_unique<TasmSide>(*this); }
+
+  Step Advance(Exec& exec) override {
+    if (heads_->cut.contains(at_) && !passed_ && !jumps_.empty() && jumps_.back().second == at_) {
+      return {Step::Kind::Cut, Zero(0), ""};
+    }
+    if (at_ >= program_.code.size()) return fragment_ && jumps_.empty() ? Leave(Exit::FellOff) : Crash();
+    const auto& instruction = program_.code[at_];
+    const Step step = Execute(exec, instruction);
+    if (step.kind == Step::Kind::Continue) passed_ = false;
+    return step;
+  }
+
+  std::vector<uint64_t> Key() const override {
+    std::vector<uint64_t> key = {at_};
+    for (auto [origin, destination] : jumps_) key.push_back((uint64_t{origin} << 32) | destination);
+    return key;
+  }
+
+  void NoteBranch() override {
+    for (auto [origin, destination] : jumps_) heads_->branched.insert(destination);
+  }
+
+ private:
+  Step Crash() const { return {Step::Kind::Crash, Zero(0), ""}; }
+  Step Leave(Exit how) {
+    exit = how;
+    return {Step::Kind::End, Zero(0), ""};
+  }
+
+  Step Execute(Exec& exec, const machines::tasm::Instruction& instruction) {
+    switch (instruction.op) {
+      case Opcode::Halt: return Leave(Exit::Halt);
+      case Opcode::Skiz: return Skiz(exec);
+      case Opcode::Call:
+        if (jumps_.size() >= MaxJumps) return {Step::Kind::Stuck, Zero(0), "calls are nested too deeply"};
+        jumps_.emplace_back(at_ + 1, static_cast<uint32_t>(instruction.argument));
+        at_ = static_cast<uint32_t>(instruction.argument);
+        return {};
+      case Opcode::Return: return Return(Exit::Return);
+      case Opcode::Recurse:
+        if (jumps_.empty()) return fragment_ ? Leave(Exit::Recurse) : Crash();
+        Again();
+        return {};
+      case Opcode::RecurseOrReturn: {
+        if (jumps_.empty()) return fragment_ ? Leave(Exit::RecurseOrReturn) : Crash();
+        bool equal;
+        const Term difference = exec.terms().Sub(exec.Top(state, 5), exec.Top(state, 6));
+        if (!exec.Know(Zero(difference), equal)) return exec.Take();
+        if (equal) return Return(Exit::Return);
+        Again();
+        return {};
+      }
+      default: {
+        Step step = exec.Execute(state, instruction.op, instruction.argument);
+        if (step.kind == Step::Kind::Continue) ++at_;
+        return step;
+      }
+    }
+  }
+
+  void Again() {
+    at_ = jumps_.back().second;
+    heads_->entered_again.insert(at_);
+  }
+
+  Step Return(Exit outermost) {
+    if (jumps_.empty()) return fragment_ ? Leave(outermost) : Crash();
+    at_ = jumps_.back().first;
+    jumps_.pop_back();
+    return {};
+  }
+
+  Step Skiz(Exec& exec) {
+    if (!fragment_ && state.stack.size() <= 16) return Crash();
+    bool zero;
+    if (!exec.Know(Zero(exec.Top(state, 0)), zero)) return exec.Take();
+    if (zero && at_ + 1 >= program_.code.size()) {
+      if (fragment_) return {Step::Kind::Stuck, Zero(0), "skiz at the end of a fragment"};
+      return Crash();
+    }
+    exec.Drop(state, 1);
+    state.lowest = std::min(state.lowest, state.Height());
+    at_ += zero ? 2 : 1;
+    return {};
+  }
+
+  static constexpr size_t MaxJumps = 4096;
+
+  const machines::tasm::Program& program_;
+  bool fragment_;
+  Heads* heads_;
+  uint32_t at_ = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> jumps_;  // where to return to, where it was called
+};
+
+}  // namespace
+
+std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads) {
+  return std::make_unique<TasmSide>(program, fragment, heads);
+}
+
+}  // namespace frazil::verify::tasm
