@@ -5,23 +5,29 @@
 // half the products of the plain matrix. They are taken on 32-bit halves of the elements, whose sums and differences fit
 // 64-bit arithmetic exactly; the sums are stored once and every product reads its factor by a broadcasting load, which
 // keeps the shuffle units out of it. Of the first vector only four lanes take the seventh power, so those go as 256 bits.
+//
+// Between products an element is two limbs, x0 + x1 W with W = 2^32 and W^2 = W - 1, each a little wider than 32 bits:
+// the 52-bit multiplier takes that, and no carry has to be followed to its end, which is what one permutation waits for.
+// Only what is looked up is made canonical.
 #include "machines/tasm/tip5_forms.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/goldilocks.h"
 #include "machines/tasm/tip5_constants.h"
 
-#define FRAZIL_AVX512 __attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi")))
+#define FRAZIL_AVX512 __attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi,avx512ifma")))
 #define FRAZIL_AVX512_INLINE FRAZIL_AVX512 __attribute__((always_inline)) inline
 
 namespace frazil::machines::tasm::tip5 {
 namespace {
 
 using goldilocks::Epsilon;
+constexpr uint64_t W = uint64_t{1} << 32;
 
 struct alignas(64) Lanes {
   std::array<int64_t, 8> lane;
@@ -41,15 +47,17 @@ constexpr std::array<Lanes, 8> Differences = BlockColumns(-1);
 struct alignas(64) Halves {
   std::array<uint64_t, 160> value;
 };
-// The round constants' low and high halves, doubled as the sums are.
+// The round constants' low and high halves, doubled as the sums are. W is moved from the high to the low half, so that
+// what Fold takes from the low one never makes it negative.
 constexpr Halves TwiceConstants = [] {
   Halves halves{};
   for (size_t i = 0; i < 80; ++i) {
-    halves.value[i] = 2 * (RoundConstants[i] & Epsilon);
-    halves.value[80 + i] = 2 * (RoundConstants[i] >> 32);
+    halves.value[i] = 2 * ((RoundConstants[i] & Epsilon) + W);
+    halves.value[80 + i] = 2 * ((RoundConstants[i] >> 32) - 1);
   }
   return halves;
 }();
+static_assert(std::ranges::all_of(RoundConstants, [](uint64_t constant) { return constant >= W; }));
 
 // The two widths differ only in the names of their instructions.
 struct Wide {
@@ -57,20 +65,16 @@ struct Wide {
   FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
   FRAZIL_AVX512_INLINE static Vector Add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
   FRAZIL_AVX512_INLINE static Vector Sub(Vector a, Vector b) { return _mm512_sub_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Mul(Vector a, Vector b) { return _mm512_mul_epu32(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Up(Vector a) { return _mm512_slli_epi64(a, 32); }
+  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) { return _mm512_madd52lo_epu64(sum, a, b); }
+  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) { return _mm512_madd52hi_epu64(sum, a, b); }
+  template <int bits>
+  FRAZIL_AVX512_INLINE static Vector Up(Vector a) { return _mm512_slli_epi64(a, bits); }
   FRAZIL_AVX512_INLINE static Vector Down(Vector a) { return _mm512_srli_epi64(a, 32); }
   FRAZIL_AVX512_INLINE static Vector And(Vector a, Vector b) { return _mm512_and_si512(a, b); }
-  // The odd 32-bit words of `odd`, the even ones of `even`.
-  FRAZIL_AVX512_INLINE static Vector Join(Vector even, Vector odd) {
-    return _mm512_mask_blend_epi32(0xaaaa, even, odd);
+  FRAZIL_AVX512_INLINE static Vector AndOr(Vector a, Vector b, Vector c) {
+    return _mm512_ternarylogic_epi64(a, b, c, 0xea);
   }
-  FRAZIL_AVX512_INLINE static Vector AddIfLess(Vector a, Vector b, Vector value, Vector addend) {
-    return _mm512_mask_add_epi64(value, _mm512_cmplt_epu64_mask(a, b), value, addend);
-  }
-  FRAZIL_AVX512_INLINE static Vector SubIfLess(Vector a, Vector b, Vector value, Vector subtrahend) {
-    return _mm512_mask_sub_epi64(value, _mm512_cmplt_epu64_mask(a, b), value, subtrahend);
-  }
+  FRAZIL_AVX512_INLINE static Vector Min(Vector a, Vector b) { return _mm512_min_epu64(a, b); }
 };
 
 struct Narrow {
@@ -78,55 +82,75 @@ struct Narrow {
   FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) { return _mm256_set1_epi64x(static_cast<long long>(x)); }
   FRAZIL_AVX512_INLINE static Vector Add(Vector a, Vector b) { return _mm256_add_epi64(a, b); }
   FRAZIL_AVX512_INLINE static Vector Sub(Vector a, Vector b) { return _mm256_sub_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Mul(Vector a, Vector b) { return _mm256_mul_epu32(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Up(Vector a) { return _mm256_slli_epi64(a, 32); }
+  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) { return _mm256_madd52lo_epu64(sum, a, b); }
+  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) { return _mm256_madd52hi_epu64(sum, a, b); }
+  template <int bits>
+  FRAZIL_AVX512_INLINE static Vector Up(Vector a) { return _mm256_slli_epi64(a, bits); }
   FRAZIL_AVX512_INLINE static Vector Down(Vector a) { return _mm256_srli_epi64(a, 32); }
   FRAZIL_AVX512_INLINE static Vector And(Vector a, Vector b) { return _mm256_and_si256(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Join(Vector even, Vector odd) { return _mm256_blend_epi32(even, odd, 0xaa); }
-  FRAZIL_AVX512_INLINE static Vector AddIfLess(Vector a, Vector b, Vector value, Vector addend) {
-    return _mm256_mask_add_epi64(value, _mm256_cmplt_epu64_mask(a, b), value, addend);
+  FRAZIL_AVX512_INLINE static Vector AndOr(Vector a, Vector b, Vector c) {
+    return _mm256_ternarylogic_epi64(a, b, c, 0xea);
   }
-  FRAZIL_AVX512_INLINE static Vector SubIfLess(Vector a, Vector b, Vector value, Vector subtrahend) {
-    return _mm256_mask_sub_epi64(value, _mm256_cmplt_epu64_mask(a, b), value, subtrahend);
-  }
+  FRAZIL_AVX512_INLINE static Vector Min(Vector a, Vector b) { return _mm256_min_epu64(a, b); }
 };
 
-// low + 2^64 high modulo p, below 2^64 but not always below p.
-template <typename W>
-FRAZIL_AVX512_INLINE typename W::Vector Reduce(typename W::Vector low, typename W::Vector high) {
-  const auto epsilon = W::Set(Epsilon);
-  const auto top = W::Down(high);
-  const auto difference = W::SubIfLess(low, top, W::Sub(low, top), epsilon);
-  const auto middle = W::Mul(high, epsilon);
-  const auto sum = W::Add(difference, middle);
-  return W::AddIfLess(sum, middle, sum, epsilon);
+// Both below 2^33 + 2^23.
+template <typename V>
+struct Limbs {
+  typename V::Vector low, high;
+};
+
+// With A = x0 y0, M = x0 y1 + x1 y0, D = x1 y1, each cut at 2^52 = 2^20 W into a lower and an upper part:
+//   L = A_low - D_low - 2^20 (M_up + D_up),  H = M_low + D_low + 2^20 (M_up + A_up),  x y = L + H W.
+// One p and 2^21 W more in L, 2^21 less in H, keep both positive.
+constexpr uint64_t HighBias = W - 1 - (uint64_t{1} << 21);
+constexpr uint64_t LowBias = (uint64_t{1} << 53) + 1 - W + HighBias;
+
+// l0 + l1 W + h0 W + h1 W^2 = (l0 - h1 + W) + (l1 + h0 + h1 - 1) W; LowBias has the - 1 already.
+template <typename V>
+FRAZIL_AVX512_INLINE Limbs<V> Carry(typename V::Vector low, typename V::Vector high) {
+  const auto mask = V::Set(Epsilon);
+  const auto high_up = V::Down(high);
+  return {V::Sub(V::AndOr(low, mask, V::Set(W)), high_up), V::Add(V::Add(V::And(high, mask), high_up), V::Down(low))};
 }
 
-template <typename W>
-FRAZIL_AVX512_INLINE typename W::Vector Multiply(typename W::Vector a, typename W::Vector a_high, typename W::Vector b,
-                                                 typename W::Vector b_high) {
-  const auto p00 = W::Mul(a, b);
-  const auto p01 = W::Mul(a, b_high);
-  const auto p10 = W::Mul(a_high, b);
-  const auto p11 = W::Mul(a_high, b_high);
-  const auto middle = W::Add(p01, W::Down(p00));
-  const auto upper = W::Add(p10, W::And(middle, W::Set(Epsilon)));
-  const auto high = W::Add(W::Add(p11, W::Down(middle)), W::Down(upper));
-  return Reduce<W>(W::Join(p00, W::Up(upper)), high);
+template <typename V>
+FRAZIL_AVX512_INLINE Limbs<V> Multiply(const Limbs<V>& x, const Limbs<V>& y) {
+  const auto a_low = V::Low52(V::Set(LowBias), x.low, y.low);
+  const auto d_low = V::Low52(V::Set(HighBias), x.high, y.high);
+  const auto middle_up = V::High52(V::High52(V::Set(0), x.low, y.high), x.high, y.low);
+  const auto middle_low = V::Low52(V::Low52(d_low, x.low, y.high), x.high, y.low);
+  const auto low_up = V::High52(middle_up, x.high, y.high);
+  const auto high_up = V::High52(middle_up, x.low, y.low);
+  return Carry<V>(V::Sub(V::Sub(a_low, d_low), V::template Up<20>(low_up)),
+                  V::Add(middle_low, V::template Up<20>(high_up)));
 }
 
-template <typename W>
-FRAZIL_AVX512_INLINE typename W::Vector Seventh(typename W::Vector y) {
-  const auto y_high = W::Down(y);
-  const auto square = Multiply<W>(y, y_high, y, y_high);
-  const auto square_high = W::Down(square);
-  const auto cube = Multiply<W>(square, square_high, y, y_high);
-  const auto fourth = Multiply<W>(square, square_high, square, square_high);
-  return Multiply<W>(cube, W::Down(cube), fourth, W::Down(fourth));
+template <typename V>
+FRAZIL_AVX512_INLINE Limbs<V> Square(const Limbs<V>& x) {
+  const auto twice = V::Add(x.high, x.high);
+  const auto a_low = V::Low52(V::Set(LowBias), x.low, x.low);
+  const auto d_low = V::Low52(V::Set(HighBias), x.high, x.high);
+  const auto middle_up = V::High52(V::Set(0), x.low, twice);
+  const auto middle_low = V::Low52(d_low, x.low, twice);
+  const auto low_up = V::High52(middle_up, x.high, x.high);
+  const auto high_up = V::High52(middle_up, x.low, x.low);
+  return Carry<V>(V::Sub(V::Sub(a_low, d_low), V::template Up<20>(low_up)),
+                  V::Add(middle_low, V::template Up<20>(high_up)));
 }
 
-FRAZIL_AVX512_INLINE __m512i Canonical(__m512i y) {
-  return _mm512_min_epu64(y, _mm512_add_epi64(y, Wide::Set(Epsilon)));
+template <typename V>
+FRAZIL_AVX512_INLINE Limbs<V> Seventh(const Limbs<V>& y) {
+  const Limbs<V> square = Square<V>(y);
+  return Multiply<V>(Multiply<V>(square, y), Square<V>(square));
+}
+
+// Below p. The high limb is at most 2 W - 2, so adding its carry to it does not carry again.
+template <typename V>
+FRAZIL_AVX512_INLINE typename V::Vector Canonical(const Limbs<V>& x) {
+  const auto top = V::Down(x.high);
+  const auto sum = V::Add(V::Sub(x.low, top), V::Add(V::template Up<32>(x.high), V::template Up<32>(top)));
+  return V::Min(sum, V::Add(sum, V::Set(Epsilon)));
 }
 
 FRAZIL_AVX512_INLINE __m256i LookUp(__m256i y) {
@@ -139,13 +163,11 @@ FRAZIL_AVX512_INLINE __m256i LookUp(__m256i y) {
   return _mm256_mask_blend_epi8(_mm256_movepi8_mask(y), _mm512_castsi512_si256(lower), _mm512_castsi512_si256(upper));
 }
 
-// low + 2^32 high modulo p, canonical; both below 2^53.
-FRAZIL_AVX512_INLINE __m512i Fold(__m512i low, __m512i high) {
-  const __m512i epsilon = Wide::Set(Epsilon);
-  const __m512i sum = Wide::Add(low, Wide::Mul(Wide::Down(high), epsilon));
-  const __m512i total = Wide::Add(sum, Wide::Up(high));
-  return Canonical(Wide::AddIfLess(total, sum, total, epsilon));
+FRAZIL_AVX512_INLINE __m512i Join(__m256i lower, __m256i upper) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(lower), upper, 1);
 }
+FRAZIL_AVX512_INLINE __m256i Upper(__m512i x) { return _mm512_extracti64x4_epi64(x, 1); }
+FRAZIL_AVX512_INLINE __m256i Lower(__m512i x) { return _mm512_castsi512_si256(x); }
 
 // Sum over j of column[j] factor[j], in two chains.
 FRAZIL_AVX512_INLINE __m512i Product(const std::array<Lanes, 8>& columns, const uint64_t* factors) {
@@ -159,59 +181,66 @@ FRAZIL_AVX512_INLINE __m512i Product(const std::array<Lanes, 8>& columns, const 
   return _mm512_add_epi64(even, odd);
 }
 
-FRAZIL_AVX512_INLINE __m512i HalfSum(__m512i a, const uint64_t* b) {
-  return _mm512_srli_epi64(_mm512_add_epi64(a, _mm512_load_si512(b)), 1);
+// Half of twice the sum, with the constant; then low - h1 + (h0 + h1) W, whose low part has W to spare.
+FRAZIL_AVX512_INLINE Limbs<Wide> Fold(__m512i twice_low, __m512i twice_high, const uint64_t* constants) {
+  const __m512i mask = Wide::Set(Epsilon);
+  const __m512i low = _mm512_srli_epi64(_mm512_add_epi64(twice_low, _mm512_load_si512(constants)), 1);
+  const __m512i high = _mm512_srli_epi64(_mm512_add_epi64(twice_high, _mm512_load_si512(constants + 80)), 1);
+  const __m512i high_up = Wide::Down(high);
+  const __m512i rest = Wide::Sub(low, high_up);
+  return {Wide::And(rest, mask), Wide::Add(Wide::Add(Wide::And(high, mask), high_up), Wide::Down(rest))};
 }
 
-FRAZIL_AVX512_INLINE void Round(__m512i& a, __m512i& b, size_t round) {
-  const __m256i looked = LookUp(_mm512_castsi512_si256(a));
-  const __m256i powers = Seventh<Narrow>(_mm512_extracti64x4_epi64(a, 1));
-  a = _mm512_inserti64x4(_mm512_castsi256_si512(looked), powers, 1);
+// `looked_up` are the canonical elements 0 to 3, which are also the lower lanes of a.
+FRAZIL_AVX512_INLINE void Round(Limbs<Wide>& a, Limbs<Wide>& b, __m256i looked_up, size_t round) {
+  const __m256i looked = LookUp(looked_up);
+  const Limbs<Narrow> powers = Seventh<Narrow>({Upper(a.low), Upper(a.high)});
   b = Seventh<Wide>(b);
+  const __m512i a_low = Join(_mm256_and_si256(looked, Narrow::Set(Epsilon)), powers.low);
+  const __m512i a_high = Join(Narrow::Down(looked), powers.high);
 
   alignas(64) std::array<uint64_t, 32> factors;
-  const __m512i mask = Wide::Set(Epsilon);
-  const __m512i a_low = Wide::And(a, mask), a_high = Wide::Down(a);
-  const __m512i b_low = Wide::And(b, mask), b_high = Wide::Down(b);
-  _mm512_store_si512(factors.data(), Wide::Add(a_low, b_low));
-  _mm512_store_si512(factors.data() + 8, Wide::Sub(a_low, b_low));
-  _mm512_store_si512(factors.data() + 16, Wide::Add(a_high, b_high));
-  _mm512_store_si512(factors.data() + 24, Wide::Sub(a_high, b_high));
+  _mm512_store_si512(factors.data(), Wide::Add(a_low, b.low));
+  _mm512_store_si512(factors.data() + 8, Wide::Sub(a_low, b.low));
+  _mm512_store_si512(factors.data() + 16, Wide::Add(a_high, b.high));
+  _mm512_store_si512(factors.data() + 24, Wide::Sub(a_high, b.high));
   asm volatile("" : : "r"(factors.data()) : "memory");  // products read memory, not shuffled registers
   const __m512i sum_low = Product(Sums, factors.data());
   const __m512i difference_low = Product(Differences, factors.data() + 8);
   const __m512i sum_high = Product(Sums, factors.data() + 16);
   const __m512i difference_high = Product(Differences, factors.data() + 24);
 
-  const auto* constants = TwiceConstants.value.data() + 16 * round;
-  a = Fold(HalfSum(Wide::Add(sum_low, difference_low), constants),
-           HalfSum(Wide::Add(sum_high, difference_high), constants + 80));
-  b = Fold(HalfSum(Wide::Sub(sum_low, difference_low), constants + 8),
-           HalfSum(Wide::Sub(sum_high, difference_high), constants + 88));
+  const uint64_t* constants = TwiceConstants.value.data() + 16 * round;
+  a = Fold(Wide::Add(sum_low, difference_low), Wide::Add(sum_high, difference_high), constants);
+  b = Fold(Wide::Sub(sum_low, difference_low), Wide::Sub(sum_high, difference_high), constants + 8);
 }
 
-// 2^64 x = (2^32 - 1) x_low - x_high.
-FRAZIL_AVX512_INLINE __m512i Enter(__m512i x) {
+// 2^64 x = W^2 x = -(x0 + x1) + x0 W; 2 W move down and one p is added, so that both are positive.
+FRAZIL_AVX512_INLINE Limbs<Wide> Enter(__m512i x) {
+  const __m512i mask = Wide::Set(Epsilon);
+  const __m512i low = Wide::And(x, mask);
+  const __m512i rest = Wide::Sub(Wide::Set(2 * W + 1), Wide::Add(low, Wide::Down(x)));
+  return {Wide::And(rest, mask), Wide::Add(Wide::Add(low, Wide::Set(W - 3)), Wide::Down(rest))};
+}
+
+// 2^-64 y = -W y = -(y0 W + y1 (W - 1)).
+FRAZIL_AVX512_INLINE __m512i Leave(const Limbs<Wide>& limbs) {
   const __m512i epsilon = Wide::Set(Epsilon);
-  const __m512i low = Wide::Mul(x, epsilon), high = Wide::Down(x);
-  return Canonical(Wide::SubIfLess(low, high, Wide::Sub(low, high), epsilon));
-}
-
-// 2^-64 y = -2^32 y = -(2^32 y_low + (2^32 - 1) y_high).
-FRAZIL_AVX512_INLINE __m512i Leave(__m512i y) {
-  const __m512i low = Wide::Up(y);
-  const __m512i sum = Wide::Add(low, Wide::Mul(Wide::Down(y), Wide::Set(Epsilon)));
-  const __m512i shifted = Canonical(Wide::AddIfLess(sum, low, sum, Wide::Set(Epsilon)));
-  return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(shifted, shifted), Wide::Set(goldilocks::P), shifted);
+  const __m512i y = Canonical<Wide>(limbs);
+  const __m512i low = Wide::Up<32>(y);
+  const __m512i sum = Wide::Add(low, _mm512_mul_epu32(Wide::Down(y), epsilon));
+  const __m512i shifted = _mm512_mask_add_epi64(sum, _mm512_cmplt_epu64_mask(sum, low), sum, epsilon);
+  const __m512i canonical = Wide::Min(shifted, Wide::Add(shifted, epsilon));
+  return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(canonical, canonical), Wide::Set(goldilocks::P), canonical);
 }
 
 FRAZIL_AVX512 void PermuteAvx512(uint64_t* elements, uint64_t* lookups) {
-  __m512i a = Enter(_mm512_load_si512(elements));
-  __m512i b = Enter(_mm512_load_si512(elements + 8));
+  Limbs<Wide> a = Enter(_mm512_load_si512(elements));
+  Limbs<Wide> b = Enter(_mm512_load_si512(elements + 8));
   for (size_t round = 0; round < 5; ++round) {
-    if (lookups != nullptr)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(lookups + 4 * round), _mm512_castsi512_si256(a));
-    Round(a, b, round);
+    const __m256i looked_up = Canonical<Narrow>({Lower(a.low), Lower(a.high)});
+    if (lookups != nullptr) _mm256_storeu_si256(reinterpret_cast<__m256i*>(lookups + 4 * round), looked_up);
+    Round(a, b, looked_up, round);
   }
   _mm512_store_si512(elements, Leave(a));
   _mm512_store_si512(elements + 8, Leave(b));
@@ -223,7 +252,7 @@ Form BestForm() {
   static const Form form = [] {
     const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512vbmi");
+                      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512ifma");
     return wide ? PermuteAvx512 : PermutePortable;
   }();
   return form;
