@@ -40,6 +40,10 @@ struct TasmOptions {
 struct TrapSite {
   ir::Trap kind;
   ir::Op op;
+  // Inside of a parallel: where the limbs of the outermost one's iteration lie, from the bottom of the program's own
+  // stack, lowest limb first; a limb that is 0 has no place.
+  std::vector<uint32_t> iteration = {};
+  static constexpr uint32_t Nowhere = UINT32_MAX;
 };
 
 struct Lowered {

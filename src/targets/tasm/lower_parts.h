@@ -1,0 +1,14 @@
+// What the steps of the lowering share.
+#pragma once
+
+#include "targets/tasm/schedule.h"
+
+namespace frazil::targets::tasm {
+
+// A location's column with this bit is a trap site: the rest is its index in Scheduled::sites.
+inline constexpr uint32_t SiteMark = 0x8000'0000u;
+
+// The name of a word function in TIR.
+std::string FunctionLabel(const WordProgram& program, uint32_t function);
+
+}  // namespace frazil::targets::tasm

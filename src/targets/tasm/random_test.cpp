@@ -1,0 +1,88 @@
+// Random programs of every type the machine has, against the interpreter.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "exec/generator.h"
+#include "exec/interpreter.h"
+#include "ir/text.h"
+#include "targets/tasm/tasm.h"
+
+namespace frazil::targets::tasm {
+namespace {
+
+struct Tally {
+  int ran = 0, refused = 0, trapped = 0;
+};
+
+// Empty: the same outcome, or the target refuses.
+std::string Compare(const ir::Program& program, uint64_t seed, exec::Target& target, Tally& tally) {
+  if (!target.Refuses(program).empty()) return ++tally.refused, "";
+  auto artifact = target.Emit(program, {});
+  if (!artifact) return "emit: " + artifact.error().ToString();
+  auto callable = target.Load(*artifact);
+  if (!callable) return "load: " + callable.error().ToString();
+  for (uint64_t run = 0; run < 2; ++run) {
+    const auto arguments = exec::RandomArguments(program, seed + run);
+    const auto again = exec::RandomArguments(program, seed + run);
+    exec::RunContext context = exec::RandomContext(program, seed + run);
+    const auto expected = exec::Interpret(program, arguments, context);
+    if (!expected) return "";
+    const auto actual = (*callable)->Run(again, context);
+    if (!actual) {
+      if (actual.error().diag == Diag::Unsupported) continue;
+      return "run: " + actual.error().ToString();
+    }
+    ++tally.ran;
+    if (expected->trap.has_value() != actual->trap.has_value() || (expected->trap && !(*expected->trap == *actual->trap)))
+      return fmt::format("trap: {} against {}", expected->trap ? expected->trap->ToString() : "none",
+                         actual->trap ? actual->trap->ToString() : "none");
+    if (expected->output != actual->output) return "output";
+    if (expected->trap) {
+      ++tally.trapped;
+      continue;
+    }
+    if (expected->results != actual->results) {
+      std::string text = "results";
+      for (size_t i = 0; i < expected->results.size(); ++i)
+        text += fmt::format(" {}/{}", exec::PrintValue(expected->results[i]), exec::PrintValue(actual->results[i]));
+      return text;
+    }
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (!(arguments[i] == again[i])) return fmt::format("argument {} afterwards", i);
+  }
+  return "";
+}
+
+TEST(TasmRandom, ProgramsMeanTheSame) {
+  const char* count_text = std::getenv("FRAZIL_TASM_RANDOM");
+  const char* first_text = std::getenv("FRAZIL_TASM_FIRST");
+  const uint64_t count = count_text != nullptr ? std::strtoull(count_text, nullptr, 10) : 300;
+  const uint64_t first = first_text != nullptr ? std::strtoull(first_text, nullptr, 10) : 0;
+  auto target = MakeTarget();
+  Tally tally;
+  int failures = 0;
+  for (uint64_t seed = first; seed < first + count && failures < 5; ++seed) {
+    exec::GeneratorOptions options;
+    options.seed = seed;
+    options.size = 4 + seed % 16;
+    options.allow_math = false;
+    options.allow_traps = seed % 3 != 0;
+    options.allow_tensors = seed % 4 == 0;
+    options.allow_buffers = seed % 2 == 0;
+    options.allow_parallel = seed % 5 == 0;
+    options.types = ir::sets::Any & ~ir::sets::Float;
+    if (seed % 7 < 3) options.types = ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::U32) | ir::Only(ir::Scalar::I32);
+    const ir::Program program = exec::Generate(options);
+    const std::string difference = Compare(program, seed, *target, tally);
+    if (difference.empty()) continue;
+    ++failures;
+    ADD_FAILURE() << "seed " << seed << ": " << difference << "\n" << (count == 1 ? ir::PrintText(program) : "");
+  }
+  fmt::print("{} runs, {} trapped, {} programs refused\n", tally.ran, tally.trapped, tally.refused);
+  EXPECT_GT(tally.ran, tally.refused);
+}
+
+}  // namespace
+}  // namespace frazil::targets::tasm

@@ -1,0 +1,523 @@
+// Regions, loops, calls and functions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/goldilocks.h"
+#include "ir/prelude.h"
+#include "targets/tasm/selector.h"
+#include "targets/tasm/words.h"
+
+namespace frazil::targets::tasm {
+
+namespace g = goldilocks;
+using ir::Op;
+using ir::Scalar;
+using ir::Trap;
+
+namespace {
+
+constexpr uint64_t MaxField = g::P - 1;
+// Functions of at most so many instructions are written where they are called: a call, its return and the moves around
+// them cost about as much.
+constexpr size_t SmallFunction = 4;
+
+bool IsCheapOp(const ir::Function& f, const ir::Inst& inst) {
+  if (inst.op == Op::Const || inst.op == Op::PartDigest || inst.op == Op::PartXField || inst.op == Op::MakeDigest ||
+      inst.op == Op::MakeXField)
+    return true;
+  const bool one_word = inst.type.scalar == Scalar::Field || inst.type.scalar == Scalar::Bool;
+  return one_word && ir::IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0 && inst.results.count == 1 &&
+         f.type(ir::Function::result_of(inst)).is_scalar() && ir::Info(inst.op).law != ir::Law::Prelude;
+}
+
+}  // namespace
+
+std::vector<Word> Selector::Params(ir::Type type) {
+  std::vector<Word> words;
+  for (uint64_t max : MaxOf(type)) words.push_back(b_.Param(max));
+  return words;
+}
+
+// Little to do and nothing that can trap: both sides are done and one is chosen.
+bool Selector::Cheap(ir::RegionId region) const {
+  size_t work = 0;
+  for (ir::InstId id : f().region(region).insts) {
+    const ir::Inst& inst = f().inst(id);
+    if (inst.op == Op::Yield) continue;
+    if (!IsCheapOp(f(), inst)) return false;
+    if (inst.op != Op::Const) ++work;
+  }
+  return work <= 2;
+}
+
+Result<void> Selector::If(const ir::Inst& inst) {
+  const Word condition = Operand(inst, 0)[0];
+  std::vector<uint64_t> max;
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    for (uint64_t m : MaxOf(f().type(ir::Function::result_of(inst, i)))) max.push_back(m);
+  auto give = [&](const std::vector<Word>& words) {
+    size_t next = 0;
+    for (uint32_t i = 0; i < inst.results.count; ++i) {
+      const ir::ValueId id = ir::Function::result_of(inst, i);
+      const uint32_t count = WordsOnMachine(f().type(id));
+      Set(id, {words.begin() + next, words.begin() + next + count});
+      next += count;
+    }
+  };
+  const ir::RegionId sides[] = {ir::Function::region_of(inst, 0), ir::Function::region_of(inst, 1)};
+  if (b_.IsConst(condition)) {
+    give(TRY(Body(sides[b_.ValueOf(condition) != 0 ? 0 : 1])));
+    return {};
+  }
+  if (max.size() <= 2 && Cheap(sides[0]) && Cheap(sides[1])) {
+    const std::vector<Word> yes = TRY(Body(sides[0])), no = TRY(Body(sides[1]));
+    give(ints_.Select(condition, yes, no));
+    return {};
+  }
+  std::vector<uint32_t> regions;
+  const auto below = below_;
+  for (ir::RegionId side : sides) {
+    regions.push_back(b_.OpenRegion());
+    below_ = below;
+    b_.CloseRegion(TRY(Body(side)));
+  }
+  below_ = below;
+  const std::vector<Word> results = b_.Emit(WordOp::If, std::span(&condition, 1), max);
+  b_.last_node().regions = regions;
+  give(results);
+  return {};
+}
+
+// A switch is a chain of comparisons; the last region is the default.
+Result<void> Selector::IfChain(const ir::Inst& inst, uint32_t from) {
+  std::vector<uint64_t> max;
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    for (uint64_t m : MaxOf(f().type(ir::Function::result_of(inst, i)))) max.push_back(m);
+  const Limbs selector = Operand(inst, 0);
+  const uint32_t cases = inst.regions.count - 1;
+  const auto below = below_;
+  std::function<Result<std::vector<Word>>(uint32_t)> chain = [&](uint32_t at) -> Result<std::vector<Word>> {
+    if (at == cases) return Body(ir::Function::region_of(inst, at));
+    const uint64_t word = static_cast<uint64_t>(f().word(inst, at));
+    const Word equal = ints_.Eq(selector, ConstOp(OperandType(inst, 0), std::span(&word, 1)));
+    if (b_.IsConst(equal, 1)) return Body(ir::Function::region_of(inst, at));
+    if (b_.IsConst(equal, 0)) return chain(at + 1);
+    std::vector<uint32_t> regions;
+    regions.push_back(b_.OpenRegion());
+    below_ = below;
+    b_.CloseRegion(TRY(Body(ir::Function::region_of(inst, at))));
+    regions.push_back(b_.OpenRegion());
+    below_ = below;
+    b_.CloseRegion(TRY(chain(at + 1)));
+    std::vector<Word> results = b_.Emit(WordOp::If, std::span(&equal, 1), max);
+    b_.last_node().regions = regions;
+    return results;
+  };
+  const std::vector<Word> words = TRY(chain(from));
+  below_ = below;
+  size_t next = 0;
+  for (uint32_t i = 0; i < inst.results.count; ++i) {
+    const ir::ValueId id = ir::Function::result_of(inst, i);
+    const uint32_t count = WordsOnMachine(f().type(id));
+    Set(id, {words.begin() + next, words.begin() + next + count});
+    next += count;
+  }
+  return {};
+}
+
+// How often, and whether one limb counts.
+Selector::Trip Selector::TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi, uint64_t step) {
+  const Integers::Shape s = Integers::ShapeOf(OperandType(inst, 0));
+  const uint64_t most = s.is_signed && s.limbs == 1 ? (uint64_t{1} << (s.bits - 1)) - 1 : MaxU32;
+  bool small = b_.Max(lo[0]) <= most && b_.Max(hi[0]) <= most;
+  for (uint32_t i = 1; i < s.limbs; ++i) small &= b_.IsConst(lo[i], 0) && b_.IsConst(hi[i], 0);
+  if (small && b_.IsConst(lo[0]) && b_.IsConst(hi[0])) {
+    const uint64_t from = b_.ValueOf(lo[0]), to = b_.ValueOf(hi[0]);
+    const uint64_t trips = from >= to ? 0 : (to - from - 1) / step + 1;
+    return {b_.Const(trips), true, b_.Const(from + trips * step)};
+  }
+  if (small && b_.IsConst(lo[0], 0) && step == 1) return {hi[0], true, hi[0]};
+  const Word less = ints_.Lt(s, lo, hi);
+  if (small) {
+    const Word span = b_.Bounded(b_.Mul(less, b_.Sub(hi[0], lo[0])), b_.Max(hi[0]));
+    if (step == 1) return {span, true, NoWord};
+    if (step <= MaxU32 - most || (step < MaxU32 && b_.Max(span) + step - 1 <= MaxU32))
+      return {b_.DivMod(b_.AddI(span, step - 1), b_.Const(step), -1).quotient, true, NoWord};
+  }
+  // The distance as an unsigned number, less one, by the step, plus one.
+  const Integers::Shape wide{32, 2, false};
+  const Limbs a = ints_.Cast(s, lo, {32, 2, true}, false), b = ints_.Cast(s, hi, {32, 2, true}, false);
+  const uint64_t one = 1;
+  Limbs count = ints_.Sub(wide, b, a, false);
+  if (step != 1) {
+    count = ints_.Sub(wide, count, ints_.Constant(wide, std::span(&one, 1)), false);
+    count = ints_.Div(wide, count, ints_.Constant(wide, std::span(&step, 1)), Integers::Rounding::Trunc);
+    count = ints_.Add(wide, count, ints_.Constant(wide, std::span(&one, 1)), false);
+  }
+  const Word high = b_.Mul(less, count[1]);
+  b_.AssertZero(high, Site(Trap::Fuel));  // more rounds than any run has cycles
+  return {b_.Mul(less, count[0]), false, NoWord};
+}
+
+Result<void> Selector::For(const ir::Inst& inst) {
+  const bool is_parallel = inst.op == Op::Parallel;
+  const uint64_t step = is_parallel ? 1 : static_cast<uint64_t>(f().word(inst, 0));
+  const Limbs lo = Operand(inst, 0), hi = Operand(inst, 1);
+  const Integers::Shape s = Integers::ShapeOf(OperandType(inst, 0));
+  const Trip trip = TripCount(inst, lo, hi, step);
+  std::vector<Word> inits;
+  for (uint32_t i = 2; i < inst.operands.count; ++i)
+    inits.insert(inits.end(), Operand(inst, i).begin(), Operand(inst, i).end());
+  const ir::Region& region = f().region(ir::Function::region_of(inst, 0));
+  auto bind = [&](const std::vector<Word>& words, bool to_params) {
+    size_t next = 0;
+    for (uint32_t i = 0; i < inst.results.count; ++i) {
+      const ir::ValueId id = to_params ? ir::Function::param_of(region, i + 1) : ir::Function::result_of(inst, i);
+      const uint32_t count = WordsOnMachine(f().type(id));
+      Set(id, {words.begin() + next, words.begin() + next + count});
+      next += count;
+    }
+  };
+  if (b_.IsConst(trip.count, 0)) return bind(inits, false), Result<void>{};
+  const bool outermost = is_parallel && parallel_ < 0;
+  if (b_.IsConst(trip.count, 1) && !is_parallel) {
+    Set(ir::Function::param_of(region, 0), lo);
+    bind(inits, true);
+    bind(TRY(Body(ir::Function::region_of(inst, 0))), false);
+    return {};
+  }
+  // Counting up to a known end needs no counter beside the loop's own variable.
+  bool used = false;
+  for (const ir::Inst& any : f().insts)
+    for (ir::ValueId v : f().operands_of(any)) used |= v == ir::Function::param_of(region, 0);
+  const bool by_end = used && trip.small && trip.end != NoWord && !is_parallel;
+  const auto below = below_;
+  const uint32_t test = by_end ? b_.OpenRegion() : 0;
+  uint32_t body = by_end ? 0 : b_.OpenRegion();
+  std::vector<Word> carried_init;
+  Limbs counter;
+  if (trip.small) {
+    uint64_t max = b_.Max(hi[0]) == 0 ? 0 : b_.Max(hi[0]) - 1;
+    counter = Limbs(s.limbs, b_.Const(0));
+    counter[0] = b_.Param(by_end ? b_.Max(trip.end) : max);
+    carried_init.push_back(lo[0]);
+  } else {
+    for (uint32_t i = 0; i < s.limbs; ++i) counter.push_back(b_.Param((uint64_t{1} << s.bits) - 1));
+    carried_init.insert(carried_init.end(), lo.begin(), lo.end());
+  }
+  std::vector<Word> params;
+  std::vector<uint64_t> maxima;
+  for (Word w : carried_init) maxima.push_back(b_.Max(w) > MaxU32 ? MaxField : MaxU32);
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    for (uint64_t max : MaxOf(f().type(ir::Function::result_of(inst, i)))) {
+      params.push_back(b_.Param(max));
+      maxima.push_back(max);
+    }
+  carried_init.insert(carried_init.end(), inits.begin(), inits.end());
+  if (by_end) {
+    const Word left = b_.IsConst(trip.end) ? b_.AddI(counter[0], g::Neg(b_.ValueOf(trip.end)))
+                                           : b_.Not(b_.Eq(counter[0], trip.end));
+    // The body opens inside of the test, whose parameters it sees.
+    b_.SetYields({left});
+    b_.ForgetKnown();
+    body = b_.OpenRegion();
+  }
+  if (trip.small) below_.insert({counter[0], hi[0]});
+  Set(ir::Function::param_of(region, 0), counter);
+  bind(params, true);
+  const int32_t outer = parallel_;
+  if (outermost) parallel_ = state_.words.AddParallel(counter, s.limbs);
+  std::vector<Word> next = TRY(Body(ir::Function::region_of(inst, 0)));
+  op_ = inst.op;
+  std::vector<Word> yields;
+  if (trip.small) {
+    yields.push_back(b_.AddI(counter[0], step));
+  } else {
+    yields = ints_.Add(s, counter, ints_.Constant(s, std::span(&step, 1)), false);
+  }
+  yields.insert(yields.end(), next.begin(), next.end());
+  if (outermost) b_.Keep(counter);
+  parallel_ = outer;
+  b_.CloseRegion(yields);
+  if (by_end) b_.CloseRegion(b_.function().regions[test].yields);
+  below_ = below;
+  std::vector<Word> results;
+  if (by_end) {
+    results = b_.Emit(WordOp::While, carried_init, maxima);
+    b_.last_node().regions = {test, body};
+  } else {
+    std::vector<Word> inputs = {trip.count};
+    inputs.insert(inputs.end(), carried_init.begin(), carried_init.end());
+    results = b_.Emit(WordOp::Loop, inputs, maxima);
+    b_.last_node().regions = {body};
+  }
+  results.erase(results.begin(), results.begin() + (trip.small ? 1 : s.limbs));
+  bind(results, false);
+  return {};
+}
+
+// Running the test again in the body has no effect: then its values need not be carried there.
+bool Selector::TestIsQuiet(ir::RegionId region) const {
+  for (ir::InstId id : f().region(region).insts) {
+    const ir::Inst& inst = f().inst(id);
+    const ir::Effect effect = ir::Info(inst.op).effect;
+    if (inst.op == Op::Condition || inst.op == Op::Assert) continue;
+    if (effect != ir::Effect::Pure && effect != ir::Effect::Reads) return false;
+  }
+  return true;
+}
+
+Result<void> Selector::While(const ir::Inst& inst) {
+  const ir::RegionId test_region = ir::Function::region_of(inst, 0), body_region = ir::Function::region_of(inst, 1);
+  const ir::Region& test = f().region(test_region);
+  std::vector<Word> inits;
+  std::vector<uint64_t> maxima;
+  for (uint32_t i = 0; i < inst.operands.count; ++i)
+    inits.insert(inits.end(), Operand(inst, i).begin(), Operand(inst, i).end());
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    for (uint64_t max : MaxOf(f().type(ir::Function::result_of(inst, i)))) maxima.push_back(max);
+  auto bind = [&](const std::vector<Word>& words, bool to_params) {
+    size_t next = 0;
+    for (uint32_t i = 0; i < inst.results.count; ++i) {
+      const ir::ValueId id = to_params ? ir::Function::param_of(test, i) : ir::Function::result_of(inst, i);
+      const uint32_t count = WordsOnMachine(f().type(id));
+      Set(id, {words.begin() + next, words.begin() + next + count});
+      next += count;
+    }
+  };
+  const auto below = below_;
+  if (TestIsQuiet(test_region)) {
+    const uint32_t outer = b_.OpenRegion();
+    std::vector<Word> params;
+    for (uint64_t max : maxima) params.push_back(b_.Param(max));
+    bind(params, true);
+    const std::vector<Word> condition = TRY(Body(test_region));
+    b_.ForgetKnown();
+    b_.SetYields(condition);
+    const uint32_t inner = b_.OpenRegion();
+    below_ = below;
+    const bool was_silent = std::exchange(silent_, true);
+    b_.SetSilent(true);
+    bind(params, true);
+    TRY(Body(test_region));
+    silent_ = was_silent;
+    b_.SetSilent(was_silent);
+    b_.CloseRegion(TRY(Body(body_region)));
+    b_.CloseRegion(b_.function().regions[outer].yields);
+    below_ = below;
+    const std::vector<Word> results = b_.Emit(WordOp::While, inits, maxima);
+    b_.last_node().regions = {outer, inner};
+    bind(results, false);
+    return {};
+  }
+  // The test once before the loop and once at the end of each round; what it made is carried.
+  bind(inits, true);
+  std::vector<ir::ValueId> made;
+  for (ir::InstId id : test.insts) {
+    const ir::Inst& one = f().inst(id);
+    for (uint32_t i = 0; i < one.results.count; ++i) made.push_back(ir::Function::result_of(one, i));
+  }
+  auto all = [&](const std::vector<Word>& condition) {
+    std::vector<Word> words = condition;
+    for (uint32_t i = 0; i < inst.results.count; ++i) {
+      const auto& more = Get(ir::Function::param_of(test, i));
+      words.insert(words.end(), more.begin(), more.end());
+    }
+    for (ir::ValueId id : made) words.insert(words.end(), Get(id).begin(), Get(id).end());
+    return words;
+  };
+  const std::vector<Word> first = all(TRY(Body(test_region)));
+  std::vector<uint64_t> wide;
+  for (Word w : first) wide.push_back(b_.Max(w) <= MaxU32 ? MaxU32 : MaxField);
+  const uint32_t outer = b_.OpenRegion();
+  std::vector<Word> params;
+  for (uint64_t max : wide) params.push_back(b_.Param(max));
+  b_.Bounded(params[0], 1);
+  auto unpack = [&](const std::vector<Word>& words) {
+    size_t next = 1;
+    bind({words.begin() + 1, words.begin() + 1 + maxima.size()}, true);
+    next += maxima.size();
+    for (ir::ValueId id : made) {
+      const size_t count = Get(id).size();
+      Set(id, {words.begin() + next, words.begin() + next + count});
+      next += count;
+    }
+  };
+  unpack(params);
+  b_.SetYields({params[0]});
+  const uint32_t inner = b_.OpenRegion();
+  below_ = below;
+  bind(TRY(Body(body_region)), true);
+  b_.CloseRegion(all(TRY(Body(test_region))));
+  b_.CloseRegion(b_.function().regions[outer].yields);
+  below_ = below;
+  const std::vector<Word> results = b_.Emit(WordOp::While, first, wide);
+  b_.last_node().regions = {outer, inner};
+  bind({results.begin() + 1, results.begin() + 1 + maxima.size()}, false);
+  return {};
+}
+
+Result<std::vector<Word>> Selector::Inlined(const ir::Program& program, const ir::Function& callee,
+                                            const std::vector<Word>& arguments, uint64_t raw, Location location) {
+  if (depth_ > 400) return Fail(Diag::LimitReached, "calls nest too deep to be written out", location);
+  Scope inner{&program, &callee, {}, {}};
+  size_t next = 0;
+  for (uint32_t i = 0; i < callee.param_count(); ++i) {
+    const uint32_t value = callee.param(i).index;
+    if (raw >> std::min(i, 63u) & 1) {
+      inner.raw.insert(value);
+      inner.values[value] = {};
+      continue;
+    }
+    const uint32_t count = callee.param_type(i).is_buffer() ? 2 : WordsOnMachine(callee.param_type(i));
+    inner.values[value] = {arguments.begin() + next, arguments.begin() + next + count};
+    next += count;
+  }
+  Scope* outer = std::exchange(scope_, &inner);
+  ++depth_;
+  auto words = Body(callee.body);
+  --depth_;
+  scope_ = outer;
+  return words;
+}
+
+Result<void> Selector::CallPrelude(const ir::Inst& inst) {
+  const ir::Program* program = TRY(ir::LoadPrelude(inst.op, inst.type));
+  std::vector<Word> arguments;
+  for (uint32_t i = 0; i < inst.operands.count; ++i)
+    arguments.insert(arguments.end(), Operand(inst, i).begin(), Operand(inst, i).end());
+  SetResult(inst, TRY(Inlined(*program, program->entry_function(), arguments, 0, inst.location)));
+  return {};
+}
+
+Result<void> Selector::Call(const ir::Inst& inst) {
+  const ir::FuncId id(static_cast<uint32_t>(f().word(inst, 0)));
+  const ir::Function& callee = scope_->program->functions[id.index];
+  uint64_t raw = 0;
+  std::vector<Word> arguments;
+  for (uint32_t i = 0; i < inst.operands.count; ++i) {
+    if (scope_->raw.contains(f().operand(inst, i).index)) {
+      raw |= uint64_t{1} << std::min(i, 63u);
+    } else {
+      arguments.insert(arguments.end(), Operand(inst, i).begin(), Operand(inst, i).end());
+    }
+  }
+  auto give = [&](const std::vector<Word>& words) {
+    size_t next = 0;
+    for (uint32_t i = 0; i < inst.results.count; ++i) {
+      const ir::ValueId result = ir::Function::result_of(inst, i);
+      const uint32_t count = WordsOnMachine(f().type(result));
+      Set(result, {words.begin() + next, words.begin() + next + count});
+      next += count;
+    }
+  };
+  if (scope_->program != &state_.ir || state_.inline_all || state_.uses[id.index] <= 1 ||
+      callee.insts.size() <= SmallFunction) {
+    give(TRY(Inlined(*scope_->program, callee, arguments, raw, inst.location)));
+    return {};
+  }
+  const auto key = std::pair(id.index, raw);
+  auto place = state_.functions.find(key);
+  if (place == state_.functions.end()) {
+    const uint32_t number = static_cast<uint32_t>(state_.words.functions.size());
+    place = state_.functions.emplace(key, number).first;
+    state_.words.functions.emplace_back();
+    WordFunction made;
+    made.name = callee.name;
+    Selector selector(state_, made);
+    TRY_VOID(selector.Function(id, raw));
+    state_.words.functions[number] = std::move(made);
+  }
+  std::vector<uint64_t> max;
+  for (ir::Type type : callee.results)
+    for (uint64_t m : MaxOf(type)) max.push_back(m);
+  give(b_.Emit(WordOp::Call, arguments, max, -1, place->second));
+  return {};
+}
+
+Result<void> Selector::Function(ir::FuncId id, uint64_t raw_params) {
+  const ir::Function& function = state_.ir.functions[id.index];
+  Scope scope{&state_.ir, &function, {}, {}};
+  scope_ = &scope;
+  for (uint32_t i = 0; i < function.param_count(); ++i) {
+    const uint32_t value = function.param(i).index;
+    if (raw_params >> std::min(i, 63u) & 1) {
+      scope.raw.insert(value);
+      scope.values[value] = {};
+    } else if (function.param_type(i).is_buffer()) {
+      scope.values[value] = {b_.Param(MaxField), b_.Param(MaxU32)};
+    } else {
+      scope.values[value] = Params(function.param_type(i));
+    }
+  }
+  b_.CloseRegion(TRY(Body(function.body)));
+  scope_ = nullptr;
+  RemoveDead(b_.function());
+  return {};
+}
+
+Result<void> Selector::Entry() {
+  const ir::Function& function = state_.ir.entry_function();
+  Scope scope{&state_.ir, &function, {}, {}};
+  scope_ = &scope;
+  op_ = Op::Input;
+  for (uint32_t i = 0; i < function.param_count(); ++i) {
+    const ir::Type type = function.param_type(i);
+    const uint32_t value = function.param(i).index;
+    if (IsRawRam(function, i)) {
+      scope.raw.insert(value);
+      scope.values[value] = {};
+    } else if (type.is_buffer()) {
+      const Word length = ReadBuffer(i, type);
+      scope.values[value] = {b_.Const(ParameterBase * (i + 1)), length};
+    } else {
+      scope.values[value] = ReadValue(WordOp::ReadIo, type, Site(Trap::OutOfBounds, Op::Input));
+    }
+  }
+  const std::vector<Word> results = TRY(Body(function.body));
+  b_.Write(results);
+  for (uint32_t i = 0; i < function.param_count(); ++i) {
+    const ir::Type type = function.param_type(i);
+    if (!type.is_buffer() || type.access == ir::Access::In || IsRawRam(function, i)) continue;
+    const std::vector<Word>& place = scope.values[function.param(i).index];
+    WriteBuffer(place[0], place[1], type);
+  }
+  // Tables are known only now; they are written first.
+  const size_t before = b_.function().regions[0].nodes.size();
+  WriteTables();
+  std::vector<uint32_t>& nodes = b_.function().regions[0].nodes;
+  std::rotate(nodes.begin(), nodes.begin() + before, nodes.end());
+  b_.CloseRegion({});
+  scope_ = nullptr;
+  RemoveDead(b_.function());
+  return {};
+}
+
+bool IsRawRam(const ir::Function& function, uint32_t param) {
+  const uint32_t value = function.param(param).index;
+  const ir::Type type = function.param_type(param);
+  return type.is_buffer() && type.scalar == Scalar::Field && value < function.value_names.size() &&
+         function.value_names[value] == "ram";
+}
+
+Result<WordProgram> SelectWords(const ir::Program& program) {
+  WordProgram words;
+  ProgramState state{program, words};
+  state.uses.assign(program.functions.size(), 0);
+  for (const ir::Function& function : program.functions)
+    for (const ir::Inst& inst : function.insts) {
+      if (inst.op == Op::Call) ++state.uses[static_cast<size_t>(function.word(inst, 0))];
+      if (inst.op == Op::Parallel) state.inline_all = true;
+    }
+  words.functions.emplace_back();
+  WordFunction entry;
+  entry.name = "main";
+  Selector selector(state, entry);
+  TRY_VOID(selector.Entry());
+  words.functions[0] = std::move(entry);
+  return words;
+}
+
+}  // namespace frazil::targets::tasm

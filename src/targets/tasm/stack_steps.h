@@ -1,0 +1,45 @@
+// Moves on a symbolic stack, and their price.
+#pragma once
+
+#include <vector>
+
+#include "targets/tasm/word_program.h"
+
+namespace frazil::targets::tasm {
+
+using Stack = std::vector<Word>;  // top last
+
+struct Step {
+  enum class Kind : uint8_t { Push, Load, Dup, Pick, Place, Swap, Pop, Store, Node } kind;
+  // Dup, Pick, Place, Swap: depth. Pop: count. Node: the node.
+  uint32_t number = 0;
+  Word word = NoWord;  // Push: the constant; Load, Store: the word in RAM
+  uint8_t variant = 0;  // Node: 1 = its two operands, or the two halves of them, the other way round
+};
+using Steps = std::vector<Step>;
+
+// Words and rows that a step adds. An instruction that has to be there anyway costs nothing.
+int CostOf(const Step& step);
+int CostOf(const Steps& steps);
+
+// Whether a word can be had without being on the stack: constants, and words kept in RAM.
+struct Elsewhere {
+  const WordFunction& f;
+  const std::vector<bool>& in_ram;
+  bool IsConst(Word w) const { return f.is_const(w); }
+  bool InRam(Word w) const { return w < in_ram.size() && in_ram[w]; }
+};
+
+inline constexpr uint32_t Reach = 16;
+inline uint32_t DepthOf(const Stack& stack, Word w) {  // UINT32_MAX: not there
+  for (size_t i = stack.size(); i-- > 0;)
+    if (stack[i] == w) return static_cast<uint32_t>(stack.size() - 1 - i);
+  return UINT32_MAX;
+}
+
+void Apply(Stack& stack, const Step& step);  // anything but nodes
+
+// Steps that turn the stack into exactly the target. False: something lies too deep; `deep` says what.
+bool Arrange(const Stack& stack, const Stack& target, const Elsewhere& elsewhere, Steps& steps, Word& deep);
+
+}  // namespace frazil::targets::tasm
