@@ -15,8 +15,8 @@ help: ## show this list
 setup: ## install missing packages and the wasmtime library, nothing else
 	@scripts/setup.sh
 
-oracle: ## build the real Triton VM, which proves and which tests compare with (a Rust program; minutes, once)
-	@scripts/build.sh release frazil_oracle
+oracle: ## build the real Triton VM as fast as it proves (Rust; ten minutes, once; tests build a quick one)
+	@scripts/setup.sh && scripts/oracle.sh build/release/bin/frazil-oracle release
 
 demo: all ## show the product: a sentence answered, a program through every stage, every target
 	@scripts/demo.sh

@@ -251,7 +251,8 @@ Session& Session::operator=(Session&&) noexcept = default;
 
 Result<Version> Session::GetVersion() {
   const Json answer = TRY(state_->Ask("version", Json::object()));
-  return Version{Text(answer, "triton_vm"), static_cast<uint32_t>(TRY(Number(answer, "proof_version")))};
+  return Version{Text(answer, "triton_vm"), static_cast<uint32_t>(TRY(Number(answer, "proof_version"))),
+                 Text(answer, "build")};
 }
 
 Result<tasm::RunResult> Session::Run(const Job& job) {

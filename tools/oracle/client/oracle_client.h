@@ -83,6 +83,7 @@ struct VerifyAnswer {
 struct Version {
   std::string triton_vm;       // "9.0.1"
   uint32_t proof_version = 0;  // part of each claim
+  std::string build;           // "release", or "quick": proves eight times slower (`make oracle` makes the other)
 };
 
 class Session {

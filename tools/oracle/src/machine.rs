@@ -161,6 +161,7 @@ pub fn version() -> Value {
         "triton_vm": "9.0.1",
         "proof_version": triton_vm::proof::CURRENT_VERSION,
         "profile": "dot",
+        "build": option_env!("FRAZIL_BUILD_PROFILE").unwrap_or("unknown"),
     })
 }
 
