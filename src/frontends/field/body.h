@@ -65,6 +65,7 @@ class Body {
     uint64_t offset = 0;
     bool indexed = false;    // an array was entered: further indices need checks of their own
     bool spilled = false;    // a copy, made to be indexed
+    bool fresh = false;      // buffers just made: they hold zeros
     bool is_error() const { return type == TypeTable::Error; }
   };
 
@@ -150,6 +151,9 @@ class Body {
   }
   std::optional<Place> TableLookup(const Expr& expr);
   ir::Values NewBuffers(TypeId type);
+  bool IsZero(ir::ValueId value);
+  void Fill(ir::ValueId buffer, uint64_t begin, uint64_t count, ir::ValueId value);
+  bool CopyVariable(const Expr& expr, TypeId type, ir::Values* buffers);
   void StoreAll(TypeId type, const ir::Values& buffers, const ir::Values& leaves);
   void LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, ir::Values* leaves);
   void StoreFrom(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, const ir::Values& leaves,

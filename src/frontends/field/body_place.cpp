@@ -1,6 +1,8 @@
 // Places: `p.a[i].x` as a value and as what is assigned. A variable's scalars are values of the IR as long as every index
 // is a constant. An array that is indexed by anything else lives in memory: one buffer for each component of its type,
 // whose element number is made from all indices on the way. Buffers are of one variable alone, so copies are copies.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "frontends/field/body.h"
@@ -196,13 +198,50 @@ ir::Values Body::NewBuffers(TypeId type) {
   return buffers;
 }
 
+// Into fresh buffers, which are zeros already.
 void Body::StoreAll(TypeId type, const ir::Values& buffers, const ir::Values& leaves) {
   Place place;
   place.type = type;
   place.in_memory = true;
+  place.fresh = true;
   place.leaves = buffers;
   size_t next = 0;
   StoreFrom(place, type, 0, 1, 0, leaves, &next);
+}
+
+bool Body::IsZero(ir::ValueId value) {
+  const ir::Function& f = builder_.function();
+  const ir::InstId def = f.values[value.index].def;
+  if (!def.valid() || f.inst(def).op != ir::Op::Const) return false;
+  for (uint64_t word : f.words_of(f.inst(def)))
+    if (word != 0) return false;
+  return true;
+}
+
+// One value into many elements in a row, as `[x; N]` has it: code does not grow with N.
+void Body::Fill(ir::ValueId buffer, uint64_t begin, uint64_t count, ir::ValueId value) {
+  builder_.For(ConstWord(ir::types::Index, begin), ConstWord(ir::types::Index, begin + count), 1, {},
+               [&](ir::ValueId i, std::span<const ir::ValueId>) -> ir::Values {
+                 builder_.Store(buffer, i, value);
+                 return {};
+               });
+}
+
+// A whole variable into fresh buffers of the same type; false where the expression is none that lives in memory.
+bool Body::CopyVariable(const Expr& expr, TypeId type, ir::Values* buffers) {
+  if (expr.kind != Expr::Kind::Name || expr.path.parts.size() != 1) return false;
+  const Variable* source = Find(expr.path.parts[0]);
+  if (source == nullptr || !source->in_memory || (type != TypeTable::Error && source->type != type)) return false;
+  const ir::Values from = source->leaves;
+  const std::vector<Component> components = all_.types[source->type].components;
+  *buffers = NewBuffers(source->type);
+  for (size_t i = 0; i < from.size(); ++i)
+    builder_.For(ConstWord(ir::types::Index, 0), ConstWord(ir::types::Index, components[i].count), 1, {},
+                 [&](ir::ValueId k, std::span<const ir::ValueId>) -> ir::Values {
+                   builder_.Store((*buffers)[i], k, builder_.Load(from[i], k));
+                   return {};
+                 });
+  return true;
 }
 
 ir::ValueId Body::ElementIndex(const Place& place, uint64_t inner, uint64_t k) {
@@ -231,8 +270,18 @@ void Body::StoreFrom(const Place& place, TypeId type, size_t component, uint64_t
                      size_t* next) {
   const TypeInfo& info = all_.types[type];
   if (all_.types.IsScalar(type)) {
-    builder_.Store(place.leaves[component], ElementIndex(place, inner, k), leaves[(*next)++]);
+    const ir::ValueId value = leaves[(*next)++];
+    if (!place.fresh || !IsZero(value)) builder_.Store(place.leaves[component], ElementIndex(place, inner, k), value);
   } else if (info.kind == TypeKind::Array) {
+    constexpr uint64_t Long = 8;
+    const auto begin = leaves.begin() + static_cast<ptrdiff_t>(*next);
+    if (info.size >= Long && all_.types.IsScalar(info.parts[0]) && !place.index.valid() &&
+        std::all_of(begin, begin + static_cast<ptrdiff_t>(info.size), [&](ir::ValueId leaf) { return leaf == *begin; })) {
+      if (!place.fresh || !IsZero(*begin))
+        Fill(place.leaves[component], (place.offset * inner + k) * info.size, info.size, *begin);
+      *next += info.size;
+      return;
+    }
     for (uint64_t i = 0; i < info.size; ++i)
       StoreFrom(place, info.parts[0], component, inner * info.size, k * info.size + i, leaves, next);
   } else {

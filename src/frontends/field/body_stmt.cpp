@@ -98,14 +98,25 @@ ir::Values Body::RunBlock(const Block& block, const Exit& exit, const After& aft
   return values;
 }
 
+namespace {
+
+bool IsHalt(const Stmt& stmt) {
+  return stmt.kind == Stmt::Kind::Expr && stmt.value->kind == Expr::Kind::Call && stmt.value->path.ToString() == "assert" &&
+         stmt.value->operands.size() == 1 && stmt.value->operands[0]->kind == Expr::Kind::Bool && stmt.value->operands[0]->number == 0;
+}
+
+}  // namespace
+
 ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit& exit, const After& after) {
   for (; i < block.stmts.size(); ++i) {
     const Stmt& stmt = block.stmts[i];
     const bool last = i + 1 == block.stmts.size() && !block.tail;
     At(stmt.location);
-    if (AlwaysReturns(stmt) && !last)
+    const bool halts = IsHalt(stmt);
+    if ((AlwaysReturns(stmt) || halts) && !last)
       Complain(Diag::DeadCode, i + 1 < block.stmts.size() ? block.stmts[i + 1].location : block.tail->location,
-               "this is never reached: the function has returned", "remove it, or move it before the return");
+               fmt::format("this is never reached: the {}", halts ? "program has ended" : "function has returned"),
+               halts ? "code after assert(false) never runs" : "remove it, or move it before the return");
     if (stmt.kind == Stmt::Kind::Return) {
       Value value{TypeTable::Unit, {}};
       if (stmt.value) value = Gen(*stmt.value, instance_.result);
@@ -238,6 +249,15 @@ void Body::GenExprStmt(const Expr& expr) {
 void Body::GenLet(const Stmt& stmt) {
   TypeId type = TypeTable::Error;
   if (stmt.type) type = all_.Resolve(module_, *stmt.type, sizes_);
+  if (!stmt.is_tuple && all_.facts(instance_.decl).in_memory.contains(stmt.names[0].name) && (!stmt.type || type != TypeTable::Error)) {
+    ir::Values buffers;
+    if (CopyVariable(*stmt.value, type, &buffers)) {
+      const LetName& name = stmt.names[0];
+      const TypeId copied = Find(stmt.value->path.parts[0])->type;
+      Bind(name.name, copied, name.is_mut, name.location, std::move(buffers)).in_memory = true;
+      return;
+    }
+  }
   Value value = Gen(*stmt.value, type);
   if (stmt.type && type != TypeTable::Error)
     value = Expect(std::move(value), type, stmt.value->location, stmt.names.size() == 1 ? fmt::format("'{}'", stmt.names[0].name) : "let");

@@ -260,7 +260,7 @@ ir::FuncId Elaborator::Wrap(const Instance& instance) {
   return Body(*this, instance).RunWrapper();
 }
 
-std::optional<Built> Elaborator::Run() {
+std::optional<Built> Elaborator::Run(bool build) {
   if (package_.modules.empty()) {
     Complain(nullptr, Diag::BadDeclaration, {}, "there is no module to build");
     return std::nullopt;
@@ -271,7 +271,7 @@ std::optional<Built> Elaborator::Run() {
   SpreadFacts(order);
   CheckDeclarations();
   CheckConstants();
-  const FunctionDecl* entry = Entry();
+  const FunctionDecl* entry = build ? Entry() : nullptr;
   const Module* last = package_.modules.back().get();
   const Instance* instance = entry == nullptr ? nullptr : Instantiate(entry, last, options.sizes, entry->location, last);
   for (const auto& module : package_.modules)
@@ -280,6 +280,7 @@ std::optional<Built> Elaborator::Run() {
         Instantiate(&function, module.get(), {}, function.location, module.get());
   RunWork();
   if (!stopped_) CheckGenerics();
+  if (error_count_ == 0 && !build) return Built{{}, std::move(warnings_)};
   if (error_count_ != 0 || instance == nullptr) return std::nullopt;
   Keep(Wrap(*instance));
   if (auto checked = ir::Check(program, options.limits); !checked) {
@@ -292,17 +293,30 @@ std::optional<Built> Elaborator::Run() {
   return Built{std::move(program), std::move(warnings_)};
 }
 
-Result<Built> Build(const Package& package, const Options& options, std::vector<Error>* errors) {
+namespace {
+
+Result<Built> RunAll(const Package& package, const Options& options, std::vector<Error>* errors, bool build) {
   std::vector<Error> own;
   if (errors == nullptr) errors = &own;
-  auto built = Elaborator(package, options, errors).Run();
+  auto built = Elaborator(package, options, errors).Run(build);
   if (built) return std::move(*built);
   // In the order of the text, so that the first one is the first to be mended.
   std::sort(errors->begin(), errors->end(), [](const Error& a, const Error& b) {
-    return std::tie(a.file, a.location.line, a.location.column, a.message) < std::tie(b.file, b.location.line, b.location.column, b.message);
+    return std::tie(a.file, a.location.line, a.location.column, a.message) <
+           std::tie(b.file, b.location.line, b.location.column, b.message);
   });
   if (errors->empty()) return Fail(Diag::Internal, "the program was not built and nobody said why");
   return std::unexpected(errors->front());
+}
+
+}  // namespace
+
+Result<Built> Build(const Package& package, const Options& options, std::vector<Error>* errors) {
+  return RunAll(package, options, errors, true);
+}
+
+Result<std::vector<Error>> CheckAll(const Package& package, const Options& options, std::vector<Error>* errors) {
+  return TRY(RunAll(package, options, errors, false)).warnings;
 }
 
 std::vector<std::string> Tests(const Package& package) {

@@ -75,8 +75,8 @@ class Elaborator {
  public:
   Elaborator(const Package& package, const Options& options, std::vector<Error>* errors);
 
-  // The whole way; nothing if there were errors.
-  std::optional<Built> Run();
+  // The whole way, or with `build` false only all checks of the text; nothing if there were errors.
+  std::optional<Built> Run(bool build);
 
   // --- errors (elaborate.cpp); each is said once
   void Complain(const Module* module, Diag diag, Location location, std::string message, std::string hint = {});

@@ -62,6 +62,8 @@ struct Built {
 };
 // Types everything that can be typed and gives every error; IR only if there are none.
 Result<Built> Build(const Package& package, const Options& options, std::vector<Error>* errors);
+// Types everything and builds nothing, so modules without `main` too; gives the warnings.
+Result<std::vector<Error>> CheckAll(const Package& package, const Options& options, std::vector<Error>* errors);
 std::vector<std::string> Tests(const Package& package);  // names of #[test] functions of the last module
 
 // --- TIR -> IR --------------------------------------------------------------------------------------------------
