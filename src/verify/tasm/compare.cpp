@@ -9,27 +9,31 @@
 
 namespace frazil::verify::tasm {
 
-namespace {
-
 void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants) {
   for (const auto& instruction : program.code) {
     if (instruction.op == mt::Opcode::Push || instruction.op == mt::Opcode::AddI) constants.push_back(instruction.argument);
   }
 }
 
+namespace {
+
 // Proves both directions with the given cuts. Nothing: proved.
 std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides, Heads& source, Heads& candidate,
-                               bool fragments) {
-  Engine forth(terms, budget, fragments);
+                               const Options& options) {
+  Engine forth(terms, budget, options.fragments);
+  forth.deep_stack = options.deep_stack;
   if (auto failure = forth.Run(sides.source(&source), sides.candidate(&candidate), true)) return failure;
-  Engine back(terms, budget, fragments);
+  Engine back(terms, budget, options.fragments);
   return back.Run(sides.candidate(&candidate), sides.source(&source), false);
 }
 
-void CutSymbolicLoops(Heads& heads) {
+// Loops in which something was undecided are cut from now on. False: there are no more of them.
+bool CutSymbolicLoops(Heads& heads) {
+  const size_t before = heads.cut.size();
   for (uint64_t head : heads.entered_again) {
     if (heads.branched.contains(head)) heads.cut.insert(head);
   }
+  return heads.cut.size() > before;
 }
 
 Evidence EvidenceOf(const Terms& terms, const Budget& budget) {
@@ -71,9 +75,10 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
   budget.deadline = start + std::chrono::milliseconds(options.milliseconds);
   std::optional<Failure> failure;
   Heads source, candidate;
-  for (int attempt = 0; attempt < 2; ++attempt) {
+  constexpr int Attempts = 8;
+  for (int attempt = 0; attempt < Attempts; ++attempt) {
     auto terms = std::make_unique<Terms>();
-    failure = Attempt(*terms, budget, sides, source, candidate, options.fragments);
+    failure = Attempt(*terms, budget, sides, source, candidate, options);
     if (!failure) {
       answer.evidence = EvidenceOf(*terms, budget);
       answer.kind = terms->inexact_used() ? Answer::Kind::Algebraic : Answer::Kind::Proved;
@@ -87,9 +92,8 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
         if (refuted(sampler.Along(facts))) return answer;
       }
     }
-    CutSymbolicLoops(source);
-    CutSymbolicLoops(candidate);
-    if (source.cut.empty() && candidate.cut.empty()) break;
+    const bool more = CutSymbolicLoops(source);
+    if (!CutSymbolicLoops(candidate) && !more) break;
   }
   for (uint64_t i = First; i < options.samples; ++i) {
     if (refuted(sampler.Next())) return answer;

@@ -8,6 +8,9 @@ namespace frazil::verify::tasm {
 std::optional<Failure> Engine::Run(std::unique_ptr<Side> leader, std::unique_ptr<Side> follower, bool source_leads) {
   source_leads_ = source_leads;
   Facts facts(terms_);
+  for (const Literal& literal : assumed) {
+    if (!facts.Assume(literal)) return std::nullopt;
+  }
   Pair pair{std::move(leader), std::move(follower), facts};
   Exec exec(pair.facts, false);
   exec.Begin(pair.leader->state, fragment_, source_leads ? 0 : 1);
@@ -124,7 +127,7 @@ void Engine::CompareEnds(Pair& pair) {
   if (pair.leader->exit != pair.follower->exit) return Fail("they end in different ways", &pair);
   if (!ComparePassed(pair) || !fragment_) return;
   if (a.Height() != b.Height()) return Fail("they leave stacks of different heights", &pair);
-  if (source_leads_ && b.lowest < a.lowest) {
+  if (source_leads_ && !deep_stack && b.lowest < a.lowest) {
     return Fail("the candidate reaches deeper into the stack than the source", &pair);
   }
   Exec exec(pair.facts, true);

@@ -41,6 +41,11 @@ class Engine {
  public:
   Engine(Terms& terms, Budget& budget, bool fragment) : terms_(terms), budget_(budget), fragment_(fragment) {}
 
+  // The stack of fragments is deep enough for both.
+  bool deep_stack = false;
+  // What holds at the start.
+  std::vector<Literal> assumed;
+
   // `source_leads`: a follower that is the candidate may not reach deeper into the stack than the source.
   std::optional<Failure> Run(std::unique_ptr<Side> leader, std::unique_ptr<Side> follower, bool source_leads);
 

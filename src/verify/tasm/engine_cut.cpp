@@ -40,7 +40,7 @@ void Engine::Arrive(Pair pair) {
     return Fail("the sponges could not be shown to be equal at a loop", &pair);
   }
   // Segment by segment this holds the least heights against each other.
-  if (fragment_ && source_leads_ && pair.follower->state.lowest < pair.leader->state.lowest) {
+  if (fragment_ && source_leads_ && !deep_stack && pair.follower->state.lowest < pair.leader->state.lowest) {
     return Fail("the candidate reaches deeper into the stack than the source", &pair);
   }
   const auto key = std::pair(pair.leader->Key(), pair.follower->Key());

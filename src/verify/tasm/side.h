@@ -42,7 +42,9 @@ class Side {
   bool passed_ = false;
 };
 
-std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads);
+// `elements`: terms in place of some instructions' elements, by instruction; NoTerm: as written.
+std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads,
+                                   const std::vector<Term>* elements = nullptr);
 std::unique_ptr<Side> MakeTirSide(const machines::tir::Program& program, Heads* heads);
 
 }  // namespace frazil::verify::tasm

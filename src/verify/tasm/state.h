@@ -76,6 +76,8 @@ class Exec {
     return step;
   }
 
+  void Put(Step step) { result_ = std::move(step); }
+
   // The stack. Words of a fragment's initial stack come up as they are needed.
   Term Top(State& state, uint64_t depth);
   void Set(State& state, uint64_t depth, Term value);

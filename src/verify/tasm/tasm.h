@@ -23,6 +23,7 @@ namespace tir = machines::tir;
 struct Options {
   // A fragment starts on any stack and ends by falling off its end; a program starts as the machine does.
   bool fragments = false;
+  bool deep_stack = false;     // of fragments: the stack is deep enough for both, not for the source alone
   uint64_t steps = 1'000'000;  // of symbolic execution, in all
   uint64_t samples = 64;       // runs that look for a counterexample first, and after an Unknown
   uint64_t milliseconds = 10'000;

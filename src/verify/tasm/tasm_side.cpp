@@ -9,8 +9,8 @@ namespace {
 
 class TasmSide final : public Side {
  public:
-  TasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads)
-      : program_(program), fragment_(fragment), heads_(heads) {}
+  TasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads, const std::vector<Term>* elements)
+      : program_(program), fragment_(fragment), heads_(heads), elements_(elements) {}
 
   std::unique_ptr<Side> Clone() const override { return std::make_unique<TasmSide>(*this); }
 
@@ -67,10 +67,17 @@ class TasmSide final : public Side {
       }
       default: {
         Step step = exec.Execute(state, instruction.op, instruction.argument);
+        if (elements_ != nullptr && (*elements_)[at_] != NoTerm) Patch(exec, instruction, (*elements_)[at_]);
         if (step.kind == Step::Kind::Continue) ++at_;
         return step;
       }
     }
+  }
+
+  // The top is what it would be with the term in place of the number.
+  void Patch(Exec& exec, const machines::tasm::Instruction& instruction, Term element) {
+    Terms& t = exec.terms();
+    exec.Set(state, 0, t.Add(exec.Top(state, 0), t.Sub(element, t.Constant(instruction.argument))));
   }
 
   void Again() {
@@ -104,14 +111,16 @@ class TasmSide final : public Side {
   const machines::tasm::Program& program_;
   bool fragment_;
   Heads* heads_;
+  const std::vector<Term>* elements_;
   uint32_t at_ = 0;
   std::vector<std::pair<uint32_t, uint32_t>> jumps_;  // where to return to, where it was called
 };
 
 }  // namespace
 
-std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads) {
-  return std::make_unique<TasmSide>(program, fragment, heads);
+std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads,
+                                   const std::vector<Term>* elements) {
+  return std::make_unique<TasmSide>(program, fragment, heads, elements);
 }
 
 }  // namespace frazil::verify::tasm

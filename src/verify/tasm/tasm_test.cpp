@@ -108,5 +108,88 @@ TEST(TasmChecker, HashAndSponge) {
   Refutes("assert_vector", "pop 5");
 }
 
+TEST(TasmChecker, Branches) {
+  // if x { 7 } else { 9 }, in two ways.
+  const char* then_else = "read_io 1 push 1 swap 1 skiz call a skiz call b write_io 1 halt "
+                          "a: pop 1 push 7 push 0 return b: push 9 return";
+  const char* shorter = "read_io 1 push 9 swap 1 skiz call c write_io 1 halt c: addi -2 return";
+  Proves(then_else, shorter, false);
+  Refutes(then_else, "read_io 1 push 9 swap 1 skiz call c write_io 1 halt c: addi -3 return", false);
+  Refutes(then_else, "read_io 1 push 7 swap 1 skiz call c write_io 1 halt c: addi 2 return", false);
+  // By arithmetic.
+  Proves(then_else, "read_io 1 push 0 eq push 2 mul addi 7 write_io 1 halt", false);
+  Refutes(then_else, "read_io 1 push 2 mul addi 7 write_io 1 halt", false);
+  // A skipped instruction of two words.
+  Proves("skiz addi 3", "push 0 eq push -1 mul addi 1 push 3 mul add");
+}
+
+TEST(TasmChecker, Aliases) {
+  // RAM[p] = a; RAM[q] = b; read p: b if p = q.
+  const char* store = "pick 3 pick 3 write_mem 1 addi -1 place 2 swap 1 write_mem 1 pop 1 read_mem 1 pop 1";
+  Proves(store, store);
+  Refutes("push 5 pick 1 write_mem 1 pop 1 read_mem 1 pop 1", "push 5 pick 1 write_mem 1 pop 1 pop 1 push 5");
+  // Loads that cannot alias may change places with stores.
+  Proves("dup 0 read_mem 1 pop 1 push 9 pick 2 addi 1 write_mem 1 pop 1",
+         "push 9 dup 1 addi 1 write_mem 1 pop 1 read_mem 1 pop 1");
+  Refutes("dup 0 read_mem 1 pop 1 push 9 pick 2 write_mem 1 pop 1", "push 9 dup 1 write_mem 1 pop 1 read_mem 1 pop 1");
+}
+
+TEST(TasmChecker, LoopsThatEnd) {
+  const char* ten = "push 10 push 0 call l pop 1 write_io 1 halt "
+                    "l: dup 1 push 0 eq skiz return swap 1 addi -1 swap 1 dup 1 add recurse";
+  Proves("push 3 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse",
+         "push 6 write_io 1 halt", false);
+  Refutes("push 3 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse",
+          "push 5 write_io 1 halt", false);
+  Proves(ten, ten, false);
+}
+
+TEST(TasmChecker, LoopsByInduction) {
+  // Sum of 1 .. n, n read.
+  const char* down = "read_io 1 push 0 call l write_io 1 halt "
+                     "l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse";
+  const char* other = "push 0 read_io 1 call l pop 1 write_io 1 halt "
+                      "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 recurse";
+  Proves(down, other, false);
+  Refutes(down, "push 0 read_io 1 call l pop 1 write_io 1 halt "
+                "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 push 0 pop 1 recurse_or_return",
+          false);
+  Refutes(down, "push 1 read_io 1 call l pop 1 write_io 1 halt "
+                "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 recurse", false);
+  // Counting up against counting down.
+  Proves(down, "read_io 1 push 0 push 0 call l write_io 1 halt "
+               "l: dup 2 dup 2 eq skiz return dup 2 dup 2 push -1 mul add add swap 1 addi 1 swap 1 recurse", false);
+  // Inputs read and outputs written on the way.
+  Proves("read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 recurse",
+         "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 push 1 mul dup 0 mul write_io 1 recurse",
+         false);
+  Refutes("read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 recurse",
+          "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 dup 0 add write_io 1 recurse", false);
+  // RAM filled by a loop.
+  Proves("read_io 1 call l push 5 read_mem 1 pop 1 write_io 1 halt "
+         "l: dup 0 push 0 eq skiz return dup 0 dup 1 write_mem 1 pop 1 addi -1 recurse",
+         "read_io 1 call l push 5 read_mem 1 pop 1 write_io 1 halt "
+         "l: dup 0 push 0 eq skiz return dup 0 dup 0 write_mem 1 pop 1 push -1 add recurse", false);
+}
+
+TEST(TasmChecker, TirAgainstAssembly) {
+  auto tir_program = tir::Parse("entry main\nfn main\nread_io 1\nread_io 1\nlt\nif {\npush 5\n} else {\npush 6\n}\n"
+                                "write_io 1\nend\n");
+  ASSERT_TRUE(tir_program.has_value()) << tir_program.error().ToString();
+  auto check = [&](std::string_view text, Answer::Kind kind) {
+    const Answer answer = Compare(*tir_program, Read(text));
+    EXPECT_EQ(answer.kind, kind) << text << ": " << AnswerName(answer.kind) << " " << answer.reason;
+  };
+  check("read_io 2 swap 1 lt push -1 mul addi 6 write_io 1 halt", Answer::Kind::Proved);
+  check("read_io 2 lt push -1 mul addi 6 write_io 1 halt", Answer::Kind::Refuted);
+  tir_program = tir::Parse("entry main\nfn main\npush 1\nread_io 1\nloop {\nswap 1\npush 2\nmul\nswap 1\n}\npop 1\n"
+                           "write_io 1\nend\n");
+  ASSERT_TRUE(tir_program.has_value()) << tir_program.error().ToString();
+  check("call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
+        "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 add swap 1 recurse", Answer::Kind::Proved);
+  check("call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
+        "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 mul swap 1 recurse", Answer::Kind::Refuted);
+}
+
 }  // namespace
 }  // namespace frazil::verify::tasm

@@ -74,6 +74,7 @@ class Terms {
   Term Less(Term a, Term b);
   Term And(Term a, Term b);
   Term Xor(Term a, Term b);
+  Term Or(Term a, Term b);
   Term Log2(Term a);
   Term PopCount(Term a);
   Term Power(Term base, Term exponent);

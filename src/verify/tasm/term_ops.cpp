@@ -115,6 +115,16 @@ Term Terms::Xor(Term a, Term b) {
   return result;
 }
 
+Term Terms::Or(Term a, Term b) {
+  const Term both = And(a, b);
+  const Term result = Sub(Add(a, b), both);
+  if (!IsConstant(both) && both != a && both != b) {
+    const uint64_t most = std::min(std::max(Range(a).high, Range(b).high), Max32);
+    Restrict(result, {0, std::bit_ceil(most + 1) - 1});
+  }
+  return result;
+}
+
 Term Terms::Log2(Term a) {
   if (IsConstant(a)) return Constant(ConstantOf(a) == 0 ? 0 : static_cast<uint64_t>(std::bit_width(ConstantOf(a))) - 1);
   const Term result = Apply(Base::Log2, {&a, 1});

@@ -1,0 +1,105 @@
+// TIR against assembly. Counterexamples come from TIR's own interpreter and the machine.
+#include <fmt/core.h>
+
+#include "machines/tasm/fragment.h"
+#include "machines/tasm/tip5.h"
+#include "machines/tir/interpreter.h"
+#include "verify/tasm/compare.h"
+
+namespace frazil::verify::tasm {
+
+namespace {
+
+void Permutation(std::array<uint64_t, 16>& words) {
+  mt::Tip5State state{words};
+  mt::Permute(state);
+  words = state.elements;
+}
+
+void AddConstants(const std::vector<tir::Op>& ops, std::vector<uint64_t>& constants) {
+  for (const tir::Op& op : ops) {
+    if (op.kind == tir::Kind::Push || op.kind == tir::Kind::AddI) constants.push_back(op.number);
+    AddConstants(op.body, constants);
+    AddConstants(op.other, constants);
+  }
+}
+
+}  // namespace
+
+std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& inputs) {
+  tir::Inputs own;
+  own.input = inputs.inputs.input;
+  own.secret = inputs.inputs.secret;
+  own.digests = inputs.inputs.digests;
+  own.ram = inputs.inputs.ram;
+  auto run = tir::Interpret(program, own, Permutation, 100'000);
+  if (!run || (run->crash && run->crash->kind == tir::CrashKind::Steps)) return std::nullopt;
+  Ending ending;
+  if (run->crash) ending.crash = std::string(tir::CrashName(run->crash->kind));
+  ending.output = std::move(run->output);
+  ending.inputs_read = run->inputs_read;
+  ending.secrets_read = run->secrets_read;
+  ending.digests_read = run->digests_read;
+  return ending;
+}
+
+std::optional<Ending> RunProgram(const mt::Program& program, const Counterexample& inputs) {
+  mt::FragmentStart start;
+  start.stack.assign(16, 0);
+  const mt::Digest digest = mt::ProgramDigest(program);
+  for (size_t i = 0; i < 5; ++i) start.stack[i] = digest[4 - i];
+  mt::RunLimits limits;
+  limits.cycles = 400'000;
+  limits.memory_words = 1 << 20;
+  mt::FragmentResult run = mt::RunFragment(program, start, inputs.inputs, limits);
+  if (run.crash && (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory)) return {};
+  Ending ending;
+  if (run.crash) {
+    ending.crash = run.crash->sentence;
+  } else if (!run.halted) {
+    ending.crash = "ran off the end of the program";
+  }
+  ending.output = std::move(run.output);
+  ending.inputs_read = run.inputs_read;
+  ending.secrets_read = run.secrets_read;
+  ending.digests_read = run.digests_read;
+  return ending;
+}
+
+std::optional<std::string> Difference(const Ending& a, const Ending& b) {
+  if (a.crash && b.crash) return std::nullopt;
+  if (a.crash) return fmt::format("the source crashes: {}", *a.crash);
+  if (b.crash) return fmt::format("the candidate crashes: {}", *b.crash);
+  if (a.output.size() != b.output.size()) return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
+  for (size_t i = 0; i < a.output.size(); ++i) {
+    if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
+  }
+  if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
+  if (a.secrets_read != b.secrets_read) return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
+  if (a.digests_read != b.digests_read) return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
+  return std::nullopt;
+}
+
+Answer Compare(const tir::Program& source, const mt::Program& candidate, const Options& options) {
+  Answer answer;
+  if (auto shapes = tir::Check(source); !shapes) {
+    answer.reason = shapes.error().message;
+    return answer;
+  }
+  Options whole = options;
+  whole.fragments = false;
+  std::vector<uint64_t> constants;
+  AddConstants(source.ops, constants);
+  AddConstants(candidate, constants);
+  Sampler sampler(std::move(constants), false, 0x71a5'0001u + candidate.code.size());
+  Sides sides;
+  sides.source = [&](Heads* heads) { return MakeTirSide(source, heads); };
+  sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); };
+  return Decide(sides, whole, sampler, [&](const Counterexample& inputs) -> std::optional<std::string> {
+    const auto a = RunTir(source, inputs), b = RunProgram(candidate, inputs);
+    if (!a || !b) return std::nullopt;
+    return Difference(*a, *b);
+  });
+}
+
+}  // namespace frazil::verify::tasm
