@@ -264,6 +264,27 @@ struct Measured {
 TEST(Vm, HeightsOfThePublishedMachine) {
   const Measured cases[] = {
       {"halt", {10, 1, 0, 0, 1, 6, 66, 256, 0}},
+      {"push 0 push 1 read_io 1 dup 0 skiz call fib_loop pop 1 write_io 1 halt "
+       "fib_loop: push -1 add swap 2 dup 1 add swap 1 swap 2 dup 0 skiz recurse return",
+       {40, 119, 73, 0, 119, 24, 272, 256, 0}},
+      {"read_io 2 dup 1 dup 1 lt skiz swap 1 loop_cond: dup 1 push 0 eq skiz call terminate dup 1 dup 1 div_mod "
+       "swap 2 pop 2 swap 1 call loop_cond terminate: write_io 1 halt",
+       {40, 34, 27, 0, 34, 24, 271, 256, 22}},
+      {"push 1311768464867721216 split push 13387 push 78810 lt push 5 push 7 pow push 69584 push 6796 xor "
+       "push 64972 push 3915 and push 98668 push 15787 div_mod push 15787 push 98668 div_mod push 98141 push 7397 and "
+       "push 67749 push 60797 lt push 49528 split push 53483 call lsb push 79655 call is_u32 push 60615 log_2_floor "
+       "push 13 push 5 pow push 86323 push 37607 xor push 32374 push 20636 pow push 97416 log_2_floor push 14392 "
+       "push 31589 div_mod halt lsb: push 2 swap 1 div_mod return is_u32: split pop 1 push 0 eq return",
+       {100, 58, 46, 0, 58, 60, 680, 256, 349}},
+      {"push 20 call f halt f: push 1 push 2 push 3 push 4 push 5 dup 5 dup 0 dup 0 dup 0 dup 0 hash pop 5 addi -1 "
+       "dup 0 skiz recurse return",
+       {40, 323, 441, 0, 323, 144, 1560, 256, 0}},
+      {"sponge_init push 1 push 2 push 3 push 4 push 100 sponge_absorb_mem pop 5 sponge_squeeze sponge_absorb "
+       "sponge_squeeze pop 5 write_io 5 halt",
+       {30, 14, 50, 10, 14, 43, 494, 256, 0}},
+      {"push 40 push 0 call f halt f: dup 1 dup 1 write_mem 1 dup 0 addi -1 read_mem 1 pop 2 swap 1 addi -1 dup 0 "
+       "push 0 eq skiz return swap 1 recurse",
+       {40, 33, 24, 4, 33, 24, 271, 256, 0}},
   };
   for (const Measured& measured : cases) {
     const TraceResult trace = Trace(Read(measured.code), Given);
