@@ -11,7 +11,8 @@ namespace frazil::machines::tir {
 
 struct RandomOptions {
   bool horner = false;    // else the dot steps
-  bool returns = true;    // `return` and `halt` inside of `if`
+  bool returns = true;    // `return` inside of `if`
+  bool halts = true;      // `halt` inside of `if`
   bool merkle = true;     // ops that read secret digests
   bool memory = true;     // RAM
 };
@@ -104,10 +105,10 @@ class RandomMaker {
 
   // An arm that leaves the function or the program instead of going on.
   void Leave(Ops& arm, uint64_t height, bool loop) {
-    if (!options_.returns || !One(5)) return;
+    if (!One(5)) return;
     if (loop || One(4)) {
-      arm.push_back(Make(Kind::Halt));
-    } else {
+      if (options_.halts) arm.push_back(Make(Kind::Halt));
+    } else if (options_.returns) {
       To(arm, height, results_);
       arm.push_back(Make(Kind::Return));
     }

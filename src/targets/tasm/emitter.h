@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "targets/tasm/tail_form.h"
+#include "machines/tir/tail_form.h"
 #include "targets/tasm/tasm.h"
 
 namespace frazil::targets::tasm {
@@ -49,7 +49,7 @@ class Emitter {
 
   void Put(Code& code, mt::Opcode op, uint64_t argument = 0) const;
   void Finish(Code& code, const Ops& ops, End end) const;
-  bool GoesOn(const Ops& ops) const { return Falls(ops, stops_); }
+  bool GoesOn(const Ops& ops) const { return tir::Falls(ops, stops_); }
   // Words from below that a body needs, and its net effect; nothing if unknown.
   struct Extent {
     int64_t height = 0, reach = 0;

@@ -81,7 +81,9 @@ uint32_t Emitter::NewBlock(std::string_view what, Code code) {
   for (const mt::Instruction& instruction : code) {
     key.push_back(static_cast<uint64_t>(instruction.op));
     key.push_back(instruction.argument);
-    if (instruction.op != Opcode::Assert && instruction.op != Opcode::AssertVector) continue;
+    // A trap site (lower_parts.h) is told apart by its column whatever the instruction is.
+    const bool site = (instruction.location.column >> 31) != 0;
+    if (instruction.op != Opcode::Assert && instruction.op != Opcode::AssertVector && !site) continue;
     key.push_back(static_cast<uint64_t>(instruction.error_id));
     key.push_back(instruction.location.line);
     key.push_back(instruction.location.column);
@@ -365,8 +367,8 @@ Result<mt::Program> Emitter::Run(const tir::Program& program) {
     std::string name = shape.name;
     shapes_.emplace(std::move(name), std::move(shape));
   }
-  const std::vector<TailFunction> functions = ToTailForm(program);
-  for (const TailFunction& function : functions) {
+  const std::vector<tir::TailFunction> functions = tir::ToTailForm(program);
+  for (const tir::TailFunction& function : functions) {
     const bool entry = &function == &functions.front();
     function_ = function.name;
     location_ = function.location;

@@ -1,17 +1,15 @@
 // The machine's `return` leaves one body, TIR's `return` leaves the function, so an arm that returns must be the last
 // thing its function does: what follows the `if` moves into the other arm. Smaller shapes that save words on every
 // `if` are made here too, while bodies are still lists.
-#include "targets/tasm/tail_form.h"
+#include "machines/tir/tail_form.h"
 
 #include <fmt/format.h>
 
 #include <unordered_set>
 
-namespace frazil::targets::tasm {
+namespace frazil::machines::tir {
 namespace {
 
-using machines::tir::Kind;
-using machines::tir::Op;
 using Ops = std::vector<Op>;
 
 bool HasReturn(const Ops& ops) {
@@ -27,7 +25,7 @@ void Append(Ops& to, Ops&& from) {
 
 class Former {
  public:
-  explicit Former(const machines::tir::Program& program) {
+  explicit Former(const Program& program) {
     for (size_t i = 0; i < program.ops.size(); ++i) {
       const Op& op = program.ops[i];
       if (op.kind == Kind::Entry) entry_ = op.text;
@@ -194,7 +192,7 @@ class Former {
 
 }  // namespace
 
-std::vector<TailFunction> ToTailForm(const machines::tir::Program& program) { return Former(program).Run(); }
+std::vector<TailFunction> ToTailForm(const Program& program) { return Former(program).Run(); }
 
 bool Falls(const Ops& ops, const std::unordered_map<std::string, bool>& stops) {
   if (ops.empty()) return true;
@@ -209,4 +207,4 @@ bool Falls(const Ops& ops, const std::unordered_map<std::string, bool>& stops) {
   }
 }
 
-}  // namespace frazil::targets::tasm
+}  // namespace frazil::machines::tir

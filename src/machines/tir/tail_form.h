@@ -1,4 +1,4 @@
-// TIR without early returns: what LowerTir emits from.
+// TIR without early returns: what lowering and reading as IR start from.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 #include "machines/tir/tir.h"
 
-namespace frazil::targets::tasm {
+namespace frazil::machines::tir {
 
 struct TailFunction {
   std::string name;
-  std::vector<machines::tir::Op> ops;
+  std::vector<Op> ops;
   Location location;
 };
 
@@ -19,9 +19,9 @@ struct TailFunction {
 // are gone; `return` is gone: a body that stood before one is in a tail position, where falling off the end returns. What
 // follows an `if` of which both arms may go on, and one may return, becomes a function of its own.
 // Conditions that ended in `push 0, eq` have their arms exchanged; common ends of two arms stand after them.
-std::vector<TailFunction> ToTailForm(const machines::tir::Program& program);
+std::vector<TailFunction> ToTailForm(const Program& program);
 
 // Whether the end of the body is reached. `stops` names functions that never return.
-bool Falls(const std::vector<machines::tir::Op>& ops, const std::unordered_map<std::string, bool>& stops);
+bool Falls(const std::vector<Op>& ops, const std::unordered_map<std::string, bool>& stops);
 
-}  // namespace frazil::targets::tasm
+}  // namespace frazil::machines::tir
