@@ -118,7 +118,13 @@ std::string Generator::FieldExpr(int depth) {
       std::string call = CallOf(type, depth - 1);
       return call.empty() ? FieldExpr(depth - 1) : call;
     }
-    default: return "{ let " + Fresh("b") + ": Field = " + FieldExpr(depth - 1) + "\n b" + std::to_string(next_ - 1) + " + 1 }";
+    default: {
+      // A block, which may assign what stands around it.
+      const std::string name = Fresh("b");
+      const std::string place = Chance(40) ? PlaceOf(type, true) : "";
+      const std::string change = place.empty() ? "" : place + " = " + FieldExpr(0) + "\n ";
+      return "{ let " + name + ": Field = " + FieldExpr(depth - 1) + "\n " + change + name + " + 1 }";
+    }
   }
 }
 
@@ -260,7 +266,8 @@ void Generator::IfStmt(int depth) {
   Scoped(1 + static_cast<int>(Below(3)), depth - 1, true);
   if (Chance(50)) {
     Line("} else {");
-    Scoped(1 + static_cast<int>(Below(2)), depth - 1, true);
+    // One way always goes on: what follows would be refused as never reached.
+    Scoped(1 + static_cast<int>(Below(2)), depth - 1, false);
   }
   Line("}");
 }
@@ -285,14 +292,14 @@ void Generator::MatchStmt(int depth) {
   const Type type = Chance(30) && !structs_.empty() ? structs_[Below(structs_.size())] : Type{Chance(50) ? Type::Field : Chance(50) ? Type::U32 : Type::Bool, {}, 0};
   Line("match " + Solid(type, 1) + " {");
   ++indent_;
-  auto arm = [&](const std::string& pattern) {
+  auto arm = [&](const std::string& pattern, bool last) {
     Line(pattern + " => {");
-    Scoped(1, depth - 1, true);
+    Scoped(1, depth - 1, !last);
     Line("}");
   };
   if (type.kind == Type::Bool) {
-    arm("true");
-    arm(Chance(50) ? "false" : "_");
+    arm("true", false);
+    arm(Chance(50) ? "false" : "_", true);
   } else if (type.kind == Type::Struct) {
     std::string pattern = TypeText(type) + " { ";
     const std::vector<Var> saved = vars_;
@@ -312,13 +319,13 @@ void Generator::MatchStmt(int depth) {
       }
     }
     vars_.insert(vars_.end(), bound.begin(), bound.end());
-    arm(pattern + " }");
+    arm(pattern + " }", !tested);
     vars_ = saved;
-    if (tested) arm("_");
+    if (tested) arm("_", true);
   } else {
     const uint64_t first = Below(3);
-    for (uint64_t i = 0, n = 1 + Below(4); i < n; ++i) arm(std::to_string(first + i));
-    arm("_");
+    for (uint64_t i = 0, n = 1 + Below(4); i < n; ++i) arm(std::to_string(first + i), false);
+    arm("_", true);
   }
   --indent_;
   Line("}");

@@ -369,7 +369,8 @@ Value Body::GenBlockValue(const Expr& expr, TypeId expected) {
     if (gives && expected == None)
       Complain(Diag::WrongTypes, expr.location, "the type of this block is not known here", "write it: let x: Field = { ... }");
     const size_t scope = OpenScope();
-    for (const Stmt& stmt : block.stmts) GenStmt(stmt);
+    for (const Stmt& stmt : block.stmts)
+      if (!gives || expected != None || &stmt != last) GenStmt(stmt);
     CloseScope(scope);
     return {gives && expected == None ? None : TypeTable::Unit, {}};
   }
