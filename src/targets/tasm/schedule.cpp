@@ -56,6 +56,7 @@ FunctionScheduler::Block FunctionScheduler::MakeBlock(uint32_t region, const Exi
 }
 
 bool FunctionScheduler::IsLive(const Block& block, const State& state, Word w) const {
+  if (f_.is_const(w)) return false;
   auto users = block.users.find(w);
   if (users == block.users.end()) return false;
   for (uint32_t user : users->second)
@@ -73,6 +74,7 @@ bool FunctionScheduler::DiesAt(const Block& block, const State& state, Word w, u
 
 // Made already, or from outside, or a constant.
 bool FunctionScheduler::Available(const Block& block, const State& state, Word w) const {
+  if (f_.is_const(w)) return true;
   auto local = block.local.find(f_.words[w].node);
   return local == block.local.end() || state.done[local->second];
 }
@@ -121,7 +123,9 @@ bool FunctionScheduler::BringAll(const Block& block, State& state, const std::ve
       add({K::Push, 0, w});
       continue;
     }
-    const uint32_t depth = DepthOf(state.stack, w);
+    // What moves comes from below those that are in place.
+    const bool move = moves(i);
+    const uint32_t depth = DepthOf(state.stack, w, move ? static_cast<uint32_t>(i) : 0);
     if (depth == UINT32_MAX && elsewhere().InRam(w)) {
       add({K::Load, 0, w});
       continue;
@@ -131,7 +135,7 @@ bool FunctionScheduler::BringAll(const Block& block, State& state, const std::ve
       return false;
     }
     if (depth >= Reach) return TooDeep(state.stack, w);
-    if (moves(i)) {
+    if (move) {
       if (depth > 0) add({swap_first && i == 0 ? K::Swap : K::Pick, depth});
     } else {
       add({K::Dup, depth});
@@ -306,7 +310,7 @@ bool FunctionScheduler::RunRoot(Block& block, uint32_t root, std::vector<State>&
     }
     if (ready && !plain) return true;
     if (next.empty()) return false;
-    requests_.clear();
+    if (!failed_) requests_.clear();
     beam = std::move(next);
     Keep(beam, beam_);
     if (ready) return true;

@@ -102,7 +102,7 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
 }
 
 bool FunctionScheduler::Structure(const Block& block, uint32_t id, State& state, Stack& committed, Ops& out) {
-  const WordNode& node = f_.nodes[id];
+  const WordNode node = f_.nodes[id];
   const uint32_t user = block.local.at(id);
   // Inits of carried words in RAM are stored; the others and the counter go on top.
   std::vector<Word> wanted;

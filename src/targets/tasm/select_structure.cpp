@@ -201,7 +201,9 @@ Result<void> Selector::For(const ir::Inst& inst) {
   if (trip.small) {
     uint64_t max = b_.Max(hi[0]) == 0 ? 0 : b_.Max(hi[0]) - 1;
     counter = Limbs(s.limbs, b_.Const(0));
-    counter[0] = b_.Param(by_end ? b_.Max(trip.end) : max);
+    // The test alone sees the end itself, and does not ask for its size.
+    if (by_end && b_.Max(trip.end) > 0) max = b_.Max(trip.end) - 1;
+    counter[0] = b_.Param(max);
     carried_init.push_back(lo[0]);
   } else {
     for (uint32_t i = 0; i < s.limbs; ++i) counter.push_back(b_.Param((uint64_t{1} << s.bits) - 1));

@@ -1,6 +1,7 @@
 // Moves on a symbolic stack, and their price.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "targets/tasm/word_program.h"
@@ -31,8 +32,9 @@ struct Elsewhere {
 };
 
 inline constexpr uint32_t Reach = 16;
-inline uint32_t DepthOf(const Stack& stack, Word w) {  // UINT32_MAX: not there
-  for (size_t i = stack.size(); i-- > 0;)
+// The least depth, at least `from`, at which the word lies; UINT32_MAX: it does not.
+inline uint32_t DepthOf(const Stack& stack, Word w, uint32_t from = 0) {
+  for (size_t i = stack.size() - std::min<size_t>(from, stack.size()); i-- > 0;)
     if (stack[i] == w) return static_cast<uint32_t>(stack.size() - 1 - i);
   return UINT32_MAX;
 }

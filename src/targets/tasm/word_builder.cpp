@@ -226,7 +226,8 @@ Word WordBuilder::Or(Word a, Word b) {
   if (a == b || IsConst(b, 0)) return a;
   if (IsConst(a, 0)) return b;
   const uint64_t max = std::max(AllOnes(Max(a)), AllOnes(Max(b)));
-  return Bounded(Sub(Add(a, b), And(a, b)), max);
+  // Both from the same entry of the u32 table.
+  return Bounded(Add(Xor(a, b), And(a, b)), max);
 }
 
 WordBuilder::Quotient WordBuilder::DivMod(Word n, Word d, int32_t site) {
