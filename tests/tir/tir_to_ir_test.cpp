@@ -48,8 +48,8 @@ struct Counts {
 
 exec::Value Field(uint64_t element) { return exec::Value::Word(ir::types::Field, element); }
 
-// Digests are the hints after all tokens, unless `digests_first`.
-void ExpectSame(const tir::Program& program, const tir::Inputs& inputs, Counts& counts, bool digests_first = false) {
+// The IR has one stream of hints: tokens here, or `digests`.
+void ExpectSame(const tir::Program& program, const tir::Inputs& inputs, Counts& counts, bool digests = false) {
   const Result<tir::RunResult> expected = tir::Interpret(program, inputs, Permutation, 20'000);
   ASSERT_TRUE(expected) << expected.error().ToString();
   if (expected->crash && expected->crash->kind == tir::CrashKind::Steps) return;
@@ -62,9 +62,10 @@ void ExpectSame(const tir::Program& program, const tir::Inputs& inputs, Counts& 
   exec::RunContext context;
   for (uint64_t x : inputs.input) context.input.push_back(Field(x));
   for (uint64_t x : inputs.secret) context.hints.push_back(Field(x));
-  std::vector<exec::Value> digests;
-  for (const auto& digest : inputs.digests) digests.push_back(exec::Value::Scalar(ir::types::Digest, digest));
-  context.hints.insert(digests_first ? context.hints.begin() : context.hints.end(), digests.begin(), digests.end());
+  if (digests) {
+    context.hints.clear();
+    for (const auto& digest : inputs.digests) context.hints.push_back(exec::Value::Scalar(ir::types::Digest, digest));
+  }
   std::vector<exec::Value> arguments;
   std::shared_ptr<exec::Memory> ram;
   if (made->entry_function().param_count() > 0) {
@@ -73,7 +74,7 @@ void ExpectSame(const tir::Program& program, const tir::Inputs& inputs, Counts& 
     arguments.push_back(exec::Value::Buffer(ram));
   }
   const Result<exec::Outcome> run = exec::Interpret(*made, arguments, context);
-  auto text = [&] { return tir::Print(program) + "\n" + ir::Print(*made); };
+  auto text = [&] { return tir::Print(program) + "\n" + ir::PrintText(*made); };
   ASSERT_TRUE(run) << run.error().ToString() << "\n" << text();
   // Off the machine RAM has an end.
   if (run->trap && run->trap->kind == ir::Trap::OutOfBounds && (run->trap->op == ir::Op::Load || run->trap->op == ir::Op::Store)) return;

@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "base/goldilocks.h"
 #include "machines/tasm/words.h"
+#include "targets/tasm/lower_parts.h"
 #include "targets/tasm/peephole.h"
 
 #include <fmt/format.h>
