@@ -138,7 +138,7 @@ TEST(Elaborate, NestedPlaces) {
   const std::string s = "struct In { v: [Field; 3] }\nstruct Top { a: Field, inner: [In; 2] }";
   const std::string make = "let mut t: Top = Top { a: 1, inner: [In { v: [1, 2, 3] }, In { v: [4, 5, 6] }] }\n";
   EXPECT_EQ(Out(make + "t.inner[1].v[2] = 60\nt.a = 9\npub_write3(t.a, t.inner[1].v[2], t.inner[0].v[2])", {}, s), (Words{9, 60, 3}));
-  EXPECT_EQ(Out(make + "let k: U32 = as_u32(pub_read())\nt.in[k].v[k + 1] = 70\nlet c: Top = t\nt.in[k].v[k + 1] = 80\n"
+  EXPECT_EQ(Out(make + "let k: U32 = as_u32(pub_read())\nt.inner[k].v[k + 1] = 70\nlet c: Top = t\nt.inner[k].v[k + 1] = 80\n"
                        "pub_write2(t.inner[k].v[2], c.inner[1].v[k + 1])",
                 {1}, s),
             (Words{80, 70}));
