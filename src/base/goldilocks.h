@@ -23,7 +23,7 @@ constexpr uint64_t Neg(uint64_t a) { return a == 0 ? 0 : P - a; }
 // a - (p - b): for b = 0 that borrows always, and p comes back.
 constexpr uint64_t Add(uint64_t a, uint64_t b) { return Sub(a, P - b); }
 
-// low + 2^64 high, for high <= 2^64 - 2^33 (what a product of two elements, and an element more, has).
+// low + 2^64 high, for high / 2^32 <= 2^32 - 2: a product of two elements and one element more is within that.
 // With 2^64 = 2^32 - 1 and 2^96 = -1 this is low + t - s, where t = (high mod 2^32) (2^32 - 1) and s = high / 2^32.
 // It is taken as low - q with q = s + p - t, which lies in [2^32, 2^64): one borrow, and nothing to reduce after it.
 // Only low + t < s needs p once more, about once in 2^63 products: that is the branch.
