@@ -8,6 +8,9 @@ namespace frazil::targets::tasm {
 // A location's column with this bit is a trap site: the rest is its index in Scheduled::sites.
 inline constexpr uint32_t SiteMark = 0x8000'0000u;
 
+// The op of TIR that is the instruction; not for constants, parameters and structure.
+tir::Kind KindOf(WordOp op);
+
 // The name of a word function in TIR.
 std::string FunctionLabel(const WordProgram& program, uint32_t function);
 

@@ -23,6 +23,8 @@ tir::Op MakeOp(Kind kind, uint64_t number = 0) {
   return op;
 }
 
+}  // namespace
+
 Kind KindOf(WordOp op) {
   switch (op) {
     case WordOp::Add: return Kind::Add;
@@ -63,8 +65,6 @@ Kind KindOf(WordOp op) {
   }
   CHECK(false && "no instruction");
 }
-
-}  // namespace
 
 FunctionScheduler::FunctionScheduler(WordProgram& program, uint32_t function, std::vector<EmittedSite>& sites,
                                      uint64_t& next_slot)

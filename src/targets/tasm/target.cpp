@@ -7,6 +7,7 @@
 #include "targets/tasm/lower_parts.h"
 #include "targets/tasm/select.h"
 #include "targets/tasm/tasm.h"
+#include "targets/tasm/templates.h"
 
 namespace frazil::targets::tasm {
 namespace {
@@ -21,9 +22,10 @@ Result<ir::Program> Prepare(const ir::Program& program) {
   return ir::SplitBarriers(lowered);
 }
 
-Result<Scheduled> ScheduleProgram(const ir::Program& program) {
+Result<Scheduled> ScheduleProgram(const ir::Program& program, const TasmOptions& options) {
   const ir::Program prepared = TRY(Prepare(program));
   WordProgram words = TRY(SelectWords(prepared));
+  if (options.templates) return ScheduleByTemplates(words);
   return Schedule(words);
 }
 
@@ -82,15 +84,17 @@ class TasmTarget final : public exec::Target {
 
 }  // namespace
 
-Result<tir::Program> LowerToTir(const ir::Program& program, const TasmOptions&) {
-  Scheduled scheduled = TRY(ScheduleProgram(program));
+Result<tir::Program> LowerToTir(const ir::Program& program, const TasmOptions& options) {
+  Scheduled scheduled = TRY(ScheduleProgram(program, options));
   return std::move(scheduled.tir);
 }
 
 Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
-  Scheduled scheduled = TRY(ScheduleProgram(program));
+  Scheduled scheduled = TRY(ScheduleProgram(program, options));
+  TasmOptions rest = options;
+  rest.peephole = options.peephole && !options.templates;
   Lowered lowered;
-  lowered.program = TRY(LowerTir(scheduled.tir, options));
+  lowered.program = TRY(LowerTir(scheduled.tir, rest));
   lowered.tir = std::move(scheduled.tir);
   for (uint32_t i = 0; i < lowered.program.code.size(); ++i) {
     const uint32_t column = lowered.program.code[i].location.column;
