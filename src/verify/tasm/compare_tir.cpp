@@ -32,7 +32,7 @@ std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& 
   own.secret = inputs.inputs.secret;
   own.digests = inputs.inputs.digests;
   own.ram = inputs.inputs.ram;
-  auto run = tir::Interpret(program, own, Permutation, 100'000);
+  auto run = tir::Interpret(program, own, Permutation, 50'000);
   if (!run || (run->crash && run->crash->kind == tir::CrashKind::Steps)) return std::nullopt;
   Ending ending;
   if (run->crash) ending.crash = std::string(tir::CrashName(run->crash->kind));
@@ -49,7 +49,7 @@ std::optional<Ending> RunProgram(const mt::Program& program, const Counterexampl
   const mt::Digest digest = mt::ProgramDigest(program);
   for (size_t i = 0; i < 5; ++i) start.stack[i] = digest[4 - i];
   mt::RunLimits limits;
-  limits.cycles = 400'000;
+  limits.cycles = 100'000;
   limits.memory_words = 1 << 20;
   mt::FragmentResult run = mt::RunFragment(program, start, inputs.inputs, limits);
   if (run.crash && (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory)) return {};

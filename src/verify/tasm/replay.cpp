@@ -11,10 +11,12 @@ using mt::Opcode;
 
 namespace {
 
+constexpr uint64_t CycleLimit = 100'000;
+
 mt::RunLimits Limits() {
   mt::RunLimits limits;
-  limits.cycles = 200'000;
-  limits.memory_words = 1 << 20;
+  limits.cycles = CycleLimit;
+  limits.memory_words = 1 << 22;
   return limits;
 }
 
@@ -84,6 +86,10 @@ std::optional<std::string> Difference(const mt::Program& source, const mt::Progr
   // A fragment of source code is not responsible for a stack that is too shallow for it.
   if (fragments && a.crash && a.crash->kind == mt::CrashKind::OpStackTooShallow) return std::nullopt;
   const FragmentResult b = RunOne(candidate, inputs, fragments, called);
+  // Not ending in two hundred times the source's cycles counts as not ending.
+  if (b.crash && b.crash->kind == mt::CrashKind::Cycles && !a.crash && a.cycles < CycleLimit / 200) {
+    return fmt::format("the candidate has not ended after {} cycles, the source ended after {}", CycleLimit, a.cycles);
+  }
   if (Inconclusive(b)) return std::nullopt;
   if (a.crash && b.crash) return std::nullopt;
   if (a.crash) return fmt::format("the source crashes: {}", a.crash->sentence);

@@ -89,15 +89,20 @@ Counterexample Sampler::Next() {
 // A value for an atom or a cell of RAM; it is written into the inputs as well.
 uint64_t Sampler::Choose(Facts& facts, Term base) {
   if (auto found = chosen_.find(base); found != chosen_.end()) return found->second;
-  Terms& terms = facts.terms();
   uint64_t value;
   if (auto known = facts.substitutions().find(base); known != facts.substitutions().end()) {
     value = Evaluate(facts, known->second);
   } else {
-    value = Value(flavor_);
+    const auto near = near_.find(base);
+    value = near != near_.end() && Random() % 2 == 0 ? near->second[Random() % near->second.size()] : Value(flavor_);
     if (facts.RangeOf(base).Below32() && value > 0xffff'ffffu) value &= 0xffff'ffffu;
     if (value == 0 && facts.RangeOf(base).low > 0) value = 1;
   }
+  return Put(facts, base, value);
+}
+
+uint64_t Sampler::Put(Facts& facts, Term base, uint64_t value) {
+  Terms& terms = facts.terms();
   chosen_[base] = value;
   const uint64_t index = terms.IndexOf(base);
   auto put = [&](std::vector<uint64_t>& words) {
@@ -177,12 +182,48 @@ uint64_t Sampler::Evaluate(Facts& facts, Term term) {
   return sum;
 }
 
+// An equation gives the value of an atom that stands in it alone; a bound at 2^32 gives values close to it.
+void Sampler::Solve(Facts& facts, const Literal& literal) {
+  Terms& terms = facts.terms();
+  const bool zero = literal.kind == Literal::Kind::Zero;
+  if (literal.kind == Literal::Kind::NonZero) return;
+  const Polynomial poly = terms.PolynomialOf(literal.term);
+  for (auto [monomial, coefficient] : poly) {
+    const auto factors = terms.Monomial(monomial);
+    if (factors.size() != 1 || factors[0].second != 1) continue;
+    const Term atom = factors[0].first;
+    const bool free = terms.Arguments(atom).empty() || terms.KindOf(atom) == Base::Ram;
+    if (!free || chosen_.contains(atom)) continue;
+    const Term monic = terms.Scale(literal.term, gl::Invert(coefficient));
+    const Term rest = terms.Sub(atom, monic);
+    if (!zero) {
+      // atom - rest = bound / coefficient
+      if (!terms.IsConstant(rest)) continue;
+      const uint64_t bound = gl::Add(gl::Mul(gl::Invert(coefficient), uint64_t{1} << 32), terms.ConstantOf(rest));
+      for (int i = -2; i <= 2; ++i) near_[atom].push_back(gl::Add(bound, gl::FromInt64(i)));
+      continue;
+    }
+    const uint64_t value = Evaluate(facts, rest);
+    if (chosen_.contains(atom)) continue;
+    Put(facts, atom, value);
+    return;
+  }
+}
+
 Counterexample Sampler::Along(Facts& facts) {
   Counterexample inputs = Next();
   current_ = &inputs;
   chosen_.clear();
+  near_.clear();
   depth_ = 0;
   flavor_ = static_cast<int>(Random() % Flavors);
+  const std::vector<Literal> literals = facts.literals();
+  for (const Literal& literal : literals) {
+    if (literal.kind != Literal::Kind::Zero) Solve(facts, literal);
+  }
+  for (size_t i = literals.size(); i-- > 0;) {
+    if (literals[i].kind == Literal::Kind::Zero) Solve(facts, literals[i]);
+  }
   for (const auto& [base, value] : std::unordered_map<Term, Term>(facts.substitutions())) {
     if (facts.terms().Arguments(base).empty() || facts.terms().KindOf(base) == Base::Ram) Choose(facts, base);
   }

@@ -32,6 +32,8 @@ class Sampler {
   uint64_t Evaluate(Facts& facts, Term term);
   uint64_t EvaluateBase(Facts& facts, Term base);
   uint64_t Choose(Facts& facts, Term base);
+  uint64_t Put(Facts& facts, Term base, uint64_t value);
+  void Solve(Facts& facts, const Literal& literal);
 
   std::vector<uint64_t> constants_;
   bool fragments_;
@@ -40,6 +42,7 @@ class Sampler {
   int flavor_ = 0;
   Counterexample* current_ = nullptr;
   std::unordered_map<Term, uint64_t> chosen_;
+  std::unordered_map<Term, std::vector<uint64_t>> near_;  // values worth trying
   int depth_ = 0;
 };
 
