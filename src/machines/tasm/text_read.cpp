@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "base/goldilocks.h"
 #include "machines/tasm/program.h"
