@@ -138,7 +138,9 @@ TEST(Provers, WrongTypesAreRefused) {
     const Result<Program> program = ParseText("frz 1\n" + std::string(wrong.text));
     ASSERT_FALSE(program) << wrong.text;
     EXPECT_NE(ClassOf(program.error().diag), ErrorClass::Internal);
-    if (!wrong.diag.empty()) EXPECT_EQ(DiagId(program.error().diag), wrong.diag) << program.error().ToString();
+    if (!wrong.diag.empty()) {
+      EXPECT_EQ(DiagId(program.error().diag), wrong.diag) << program.error().ToString();
+    }
   }
 }
 
