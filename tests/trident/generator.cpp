@@ -11,7 +11,7 @@ Generator::Type Generator::RandomType(int depth) {
   if (pick < 5) return {Type::U32, {}, 0};
   if (pick == 5) return {Type::Bool, {}, 0};
   if (pick == 6) return {Chance(50) ? Type::XField : Type::Digest, {}, 0};
-  if (pick < 9) return {Type::Array, {RandomType(depth - 1)}, 1 + Below(4)};
+  if (pick < 9) return {Type::Array, {RandomType(depth - 1)}, Chance(85) ? 1 + Below(4) : 8 + Below(3)};
   if (pick == 9 || structs_.empty()) {
     Type tuple{Type::Tuple, {}, 0};
     for (uint64_t i = 0, n = 2 + Below(2); i < n; ++i) tuple.parts.push_back(RandomType(depth - 1));

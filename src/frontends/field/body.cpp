@@ -42,6 +42,12 @@ void Body::BindParams() {
     Variable& variable = Bind(param.name, instance_.params[i], false, param.location, std::move(leaves), "a parameter");
     variable.in_memory = instance_.in_memory[i];
   }
+  if (instance_.result_in_memory) {
+    for (const Component& component : all_.types[instance_.result].components) {
+      result_buffers_.push_back(builder_.AddParam(ir::Type::Buffer(component.scalar)));
+      builder_.Name(result_buffers_.back(), fmt::format("result.{}", result_buffers_.size() - 1));
+    }
+  }
   if (instance_.needs_ram) {
     ram_ = builder_.AddParam(ir::Type::Buffer(ir::types::Field));
     builder_.Name(ram_, "ram");
@@ -58,7 +64,7 @@ void Body::Run() {
   exit.value = instance_.result;
   exit.types = result_types_;
   ir::Values results = AssemblyBody() ? AsmFunction(instance_.decl->body->stmts[0]) : RunBlock(*instance_.decl->body, exit);
-  Ensures({instance_.result, results});
+  Ensures(results);
   At(instance_.decl->body->end);
   builder_.Return(results);
   all_.CountInsts(module_, builder_.function(), instance_.decl->location);
@@ -91,8 +97,20 @@ ir::FuncId Body::RunWrapper() {
     }
     arguments.insert(arguments.end(), params[i].begin(), params[i].end());
   }
+  ir::Values buffers;
+  if (instance_.result_in_memory) buffers = NewBuffers(instance_.result);
+  arguments.insert(arguments.end(), buffers.begin(), buffers.end());
   if (instance_.needs_ram) arguments.push_back(ram_);
-  builder_.Return(builder_.Call(instance_.function, arguments));
+  ir::Values results = builder_.Call(instance_.function, arguments);
+  if (instance_.result_in_memory) {
+    Place place;
+    place.type = instance_.result;
+    place.in_memory = true;
+    place.leaves = std::move(buffers);
+    results = Load(place).leaves;
+  }
+  builder_.function().results = all_.types[instance_.result].leaves;
+  builder_.Return(results);
   all_.program.functions[instance_.function.index].name += ".inner";
   return builder_.Finish();
 }
@@ -127,14 +145,15 @@ void Body::Requires() {
   }
 }
 
-void Body::Ensures(const Value& result) {
+void Body::Ensures(const ir::Values& results) {
   for (const Attribute& attribute : instance_.decl->attributes) {
     if (attribute.name != "ensures" || !attribute.condition) continue;
     At(attribute.location);
     auto check = [&]() -> ir::Values {
       const size_t scope = OpenScope();
-      if (!result.is_error() && result.type != TypeTable::Unit)
-        Bind("result", result.type, false, attribute.location, result.leaves, "the result");
+      if (instance_.result != TypeTable::Unit)
+        Bind("result", instance_.result, false, attribute.location, instance_.result_in_memory ? result_buffers_ : results, "the result")
+            .in_memory = instance_.result_in_memory;
       Value holds = Condition(*attribute.condition, "the condition of #[ensures]");
       Assert(holds.leaves[0]);
       CloseScope(scope);

@@ -72,7 +72,7 @@ class Body {
   // --- body.cpp: the frame
   void BindParams();
   void Requires();
-  void Ensures(const Value& result);
+  void Ensures(const ir::Values& results);
   Value Condition(const Expr& expr, std::string_view what);
   bool AssemblyBody() const;
   ir::Values AsmFunction(const Stmt& stmt);
@@ -114,7 +114,10 @@ class Body {
 
   // --- body_call.cpp
   Value GenCall(const Expr& expr, TypeId expected);
-  Value CallFunction(const Expr& expr, Found<FunctionDecl> found);
+  // `into`: where a result in memory goes; empty and it is, fresh buffers, which it then names.
+  Value CallFunction(const Expr& expr, Found<FunctionDecl> found, ir::Values* into);
+  // The function that a call means, if its result is in memory; null otherwise.
+  Found<FunctionDecl> GivesMemory(const Expr& expr);
   Value CallBuiltin(const Expr& expr, const BuiltinInfo& builtin);
   Value CallIntrinsic(const Expr& expr, Found<FunctionDecl> found);
   bool SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Value>* ready, std::vector<uint64_t>* sizes);
@@ -153,7 +156,12 @@ class Body {
   ir::Values NewBuffers(TypeId type);
   bool IsZero(ir::ValueId value);
   void Fill(ir::ValueId buffer, uint64_t begin, uint64_t count, ir::ValueId value);
-  bool CopyVariable(const Expr& expr, TypeId type, ir::Values* buffers);
+  void CopyBuffers(TypeId type, const ir::Values& from, const ir::Values& to);
+  const Variable* MemoryVariable(const Expr& expr);  // that the expression names as a whole; or null
+  // The value of a call or of a variable in buffers of its own, without passing through scalars; false where it has to.
+  bool GenToBuffers(const Expr& expr, TypeId type, const std::string& what, ir::Values* buffers);
+  void Deliver(const Expr& expr);       // the function's result, to where the caller wants it
+  bool AssignBuffers(const Stmt& stmt);  // the same for a whole variable
   void StoreAll(TypeId type, const ir::Values& buffers, const ir::Values& leaves);
   void LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, ir::Values* leaves);
   void StoreFrom(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, const ir::Values& leaves,
@@ -211,6 +219,7 @@ class Body {
   std::unordered_map<uint32_t, ir::Values> made_of_;  // of digests and xfields that were put together here
   std::unordered_map<uint32_t, uint64_t> below_;      // loop variables: a bound that they stay below
   std::vector<ir::Type> result_types_;
+  ir::Values result_buffers_;
   bool in_predicate_ = false;
   bool in_constant_ = false;
   std::vector<const ConstDecl*> open_constants_;

@@ -39,7 +39,14 @@ Value Body::GenCall(const Expr& expr, TypeId expected) {
     return {};
   }
   if (found && IntrinsicOf(*found.decl) != nullptr) return CallIntrinsic(expr, found);
-  if (found && found.decl->body) return CallFunction(expr, found);
+  if (found && found.decl->body) {
+    Place place;
+    Value value = CallFunction(expr, found, &place.leaves);
+    if (place.leaves.empty()) return value;
+    place.type = value.type;
+    place.in_memory = true;
+    return Load(place);
+  }
   if (!found && builtin != nullptr) return CallBuiltin(expr, *builtin);
   for (const ExprPtr& operand : expr.operands) Gen(*operand);
   return {};
@@ -95,7 +102,7 @@ bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Valu
   return true;
 }
 
-Value Body::CallFunction(const Expr& expr, Found<FunctionDecl> found) {
+Value Body::CallFunction(const Expr& expr, Found<FunctionDecl> found, ir::Values* into) {
   const std::string name = expr.path.ToString();
   const size_t count = found.decl->params.size();
   auto give_up = [&](bool made) {
@@ -123,9 +130,24 @@ Value Body::CallFunction(const Expr& expr, Found<FunctionDecl> found) {
   ir::Values arguments;
   for (size_t i = 0; i < count; ++i)
     PushArgument(expr, *callee, i, may_share, i < ready.size() ? ready[i] : Value{}, &arguments);
+  if (callee->result_in_memory) {
+    if (into->empty() || callee->result != instance_.result) *into = NewBuffers(callee->result);
+    arguments.insert(arguments.end(), into->begin(), into->end());
+  }
   if (callee->needs_ram) arguments.push_back(ram_);
   At(expr.location);
   return {callee->result, builder_.Call(callee->function, arguments)};
+}
+
+// Only what is plainly a call of a function, so that nothing is made before this is known.
+Found<FunctionDecl> Body::GivesMemory(const Expr& expr) {
+  if (expr.kind != Expr::Kind::Call || expr.path.parts.empty() || in_constant_ || in_predicate_) return {};
+  Found<FunctionDecl> found = all_.FindFunction(module_, expr.path, false);
+  if (!found || !found.decl->body || !found.decl->result || IntrinsicOf(*found.decl) != nullptr) return {};
+  return found.decl->result->kind == TypeExpr::Kind::Named && found.decl->result->name.parts.size() == 1 &&
+                 all_.IsPrimitive(found.decl->result->name.parts[0])
+             ? Found<FunctionDecl>{}
+             : found;
 }
 
 void Body::PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share, Value ready, ir::Values* arguments) {
@@ -138,8 +160,14 @@ void Body::PushArgument(const Expr& expr, const Instance& callee, size_t i, bool
       return;
     }
   }
+  const std::string what = fmt::format("argument {} of '{}'", i + 1, expr.path.ToString());
+  ir::Values given;
+  if (callee.in_memory[i] && ready.is_error() && operand.kind == Expr::Kind::Call && GenToBuffers(operand, type, what, &given)) {
+    arguments->insert(arguments->end(), given.begin(), given.end());
+    return;
+  }
   Value value = ready.is_error() ? Gen(operand, type) : std::move(ready);
-  value = Expect(std::move(value), type, operand.location, fmt::format("argument {} of '{}'", i + 1, expr.path.ToString()));
+  value = Expect(std::move(value), type, operand.location, what);
   if (!callee.in_memory[i]) {
     arguments->insert(arguments->end(), value.leaves.begin(), value.leaves.end());
     return;

@@ -103,7 +103,10 @@ ir::Values Body::AsmFunction(const Stmt& stmt) {
     return Zero(instance_.result).leaves;
   }
   const ir::Values words = EmitAsm(stmt, operands, results);
-  return FromStackWords(instance_.result, words).leaves;
+  ir::Values leaves = FromStackWords(instance_.result, words).leaves;
+  if (!instance_.result_in_memory) return leaves;
+  StoreAll(instance_.result, result_buffers_, leaves);
+  return {};
 }
 
 Value Body::AsmValue(const Stmt& stmt, TypeId type) {

@@ -27,8 +27,15 @@ Body::Place Body::Locate(const Expr& expr) {
       return Index(std::move(place), *expr.operands[1]);
     }
     default: {
-      Value value = Gen(expr);
       Place place;
+      if (Found<FunctionDecl> found = GivesMemory(expr)) {
+        Value value = CallFunction(expr, found, &place.leaves);
+        place.type = value.type;
+        place.in_memory = !place.leaves.empty();
+        if (!place.in_memory) place.leaves = std::move(value.leaves);
+        return place;
+      }
+      Value value = Gen(expr);
       place.type = value.type;
       place.leaves = std::move(value.leaves);
       return place;
@@ -227,20 +234,79 @@ void Body::Fill(ir::ValueId buffer, uint64_t begin, uint64_t count, ir::ValueId 
                });
 }
 
-// A whole variable into fresh buffers of the same type; false where the expression is none that lives in memory.
-bool Body::CopyVariable(const Expr& expr, TypeId type, ir::Values* buffers) {
-  if (expr.kind != Expr::Kind::Name || expr.path.parts.size() != 1) return false;
-  const Variable* source = Find(expr.path.parts[0]);
-  if (source == nullptr || !source->in_memory || (type != TypeTable::Error && source->type != type)) return false;
-  const ir::Values from = source->leaves;
-  const std::vector<Component> components = all_.types[source->type].components;
-  *buffers = NewBuffers(source->type);
+void Body::CopyBuffers(TypeId type, const ir::Values& from, const ir::Values& to) {
+  const std::vector<Component> components = all_.types[type].components;
   for (size_t i = 0; i < from.size(); ++i)
     builder_.For(ConstWord(ir::types::Index, 0), ConstWord(ir::types::Index, components[i].count), 1, {},
                  [&](ir::ValueId k, std::span<const ir::ValueId>) -> ir::Values {
-                   builder_.Store((*buffers)[i], k, builder_.Load(from[i], k));
+                   builder_.Store(to[i], k, builder_.Load(from[i], k));
                    return {};
                  });
+}
+
+const Variable* Body::MemoryVariable(const Expr& expr) {
+  if (expr.kind != Expr::Kind::Name || expr.path.parts.size() != 1) return nullptr;
+  const Variable* variable = Find(expr.path.parts[0]);
+  return variable != nullptr && variable->in_memory ? variable : nullptr;
+}
+
+bool Body::GenToBuffers(const Expr& expr, TypeId type, const std::string& what, ir::Values* buffers) {
+  if (const Variable* source = MemoryVariable(expr); source != nullptr && source->type == type) {
+    const ir::Values from = source->leaves;
+    *buffers = NewBuffers(type);
+    CopyBuffers(type, from, *buffers);
+    return true;
+  }
+  Found<FunctionDecl> found = GivesMemory(expr);
+  if (!found) return false;
+  Value value = CallFunction(expr, found, buffers);
+  if (!buffers->empty() && value.type == type) return true;
+  value = Expect(std::move(value), type, expr.location, what);
+  *buffers = NewBuffers(type);
+  StoreAll(type, *buffers, value.leaves);
+  return true;
+}
+
+void Body::Deliver(const Expr& expr) {
+  const TypeId type = instance_.result;
+  if (const Variable* source = MemoryVariable(expr); source != nullptr && source->type == type) {
+    CopyBuffers(type, ir::Values(source->leaves), result_buffers_);
+    return;
+  }
+  const std::string what = fmt::format("result of '{}'", instance_.decl->name);
+  if (Found<FunctionDecl> found = GivesMemory(expr)) {
+    ir::Values into = result_buffers_;
+    Value value = CallFunction(expr, found, &into);
+    if (value.type != type) Expect(std::move(value), type, expr.location, what);
+    return;
+  }
+  StoreAll(type, result_buffers_, Expect(Gen(expr, type), type, expr.location, what).leaves);
+}
+
+bool Body::AssignBuffers(const Stmt& stmt) {
+  const Variable* target = MemoryVariable(*stmt.places[0]);
+  if (target == nullptr || !target->is_mut) return false;
+  const ir::Values to = target->leaves;
+  const TypeId type = target->type;
+  const Variable* source = MemoryVariable(*stmt.value);
+  if (source != nullptr && source->type == type) {
+    CopyBuffers(type, ir::Values(source->leaves), to);
+    return true;
+  }
+  Found<FunctionDecl> found = GivesMemory(*stmt.value);
+  if (!found) return false;
+  const std::string what = fmt::format("assignment to '{}'", target->name);
+  ir::Values fresh;
+  Value value = CallFunction(*stmt.value, found, &fresh);
+  if (!fresh.empty() && value.type == type) {
+    CopyBuffers(type, fresh, to);
+    return true;
+  }
+  Place place;
+  place.type = type;
+  place.in_memory = true;
+  place.leaves = to;
+  Store(place, Expect(std::move(value), type, stmt.places[0]->location, what));
   return true;
 }
 

@@ -67,12 +67,14 @@ void Body::TakeCarried(const Exit& exit, std::span<const ir::ValueId> values) {
 }
 
 ir::Values Body::Fall(const Exit& exit, const Value& value) {
-  if (exit.kind == Exit::Kind::Function) return value.leaves;
+  if (exit.kind == Exit::Kind::Function) return instance_.result_in_memory ? ir::Values{} : value.leaves;
   ir::Values values;
   if (exit.kind == Exit::Kind::Flagged) {
     values.push_back(ConstWord(ir::types::Bool, 0));
-    const ir::Values zeros = Zero(instance_.result).leaves;
-    values.insert(values.end(), zeros.begin(), zeros.end());
+    if (!instance_.result_in_memory) {
+      const ir::Values zeros = Zero(instance_.result).leaves;
+      values.insert(values.end(), zeros.begin(), zeros.end());
+    }
   }
   const ir::Values carried = Current(exit.carried);
   values.insert(values.end(), carried.begin(), carried.end());
@@ -81,11 +83,11 @@ ir::Values Body::Fall(const Exit& exit, const Value& value) {
 }
 
 ir::Values Body::Return(const Exit& exit, const Value& value) {
-  if (exit.kind == Exit::Kind::Function) return value.leaves;
+  if (exit.kind == Exit::Kind::Function) return Fall(exit, value);
   // Only after an error: a block inside an expression does not return.
   if (exit.kind == Exit::Kind::Plain) return Fall(exit, Zero(exit.value));
   ir::Values values = {ConstWord(ir::types::Bool, 1)};
-  values.insert(values.end(), value.leaves.begin(), value.leaves.end());
+  if (!instance_.result_in_memory) values.insert(values.end(), value.leaves.begin(), value.leaves.end());
   const ir::Values carried = Current(exit.carried);
   values.insert(values.end(), carried.begin(), carried.end());
   return values;
@@ -119,6 +121,10 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
                halts ? "code after assert(false) never runs" : "remove it, or move it before the return");
     if (stmt.kind == Stmt::Kind::Return) {
       Value value{TypeTable::Unit, {}};
+      if (stmt.value && instance_.result_in_memory) {
+        Deliver(*stmt.value);
+        return Return(exit, value);
+      }
       if (stmt.value) value = Gen(*stmt.value, instance_.result);
       return Return(exit, Expect(std::move(value), instance_.result, stmt.location, fmt::format("result of '{}'", instance_.decl->name)));
     }
@@ -128,6 +134,7 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
     if (last && !after && branches && ((gives && whole) || (!gives && ContainsReturn(stmt)))) return Branch(stmt, exit, after);
     if (last && gives && stmt.kind == Stmt::Kind::Asm) {
       Value value = AsmValue(stmt, exit.value);
+      if (exit.kind == Exit::Kind::Function && instance_.result_in_memory) StoreAll(exit.value, result_buffers_, value.leaves);
       CloseScope(scope);
       return Fall(exit, value);
     }
@@ -146,6 +153,8 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
   Value value{TypeTable::Unit, {}};
   if (exit.value == TypeTable::Unit || after) {
     if (block.tail) GenExprStmt(*block.tail);
+  } else if (block.tail && exit.kind == Exit::Kind::Function && instance_.result_in_memory) {
+    Deliver(*block.tail);
   } else if (block.tail) {
     value = Gen(*block.tail, exit.value);
     const std::string what = exit.kind == Exit::Kind::Function ? fmt::format("result of '{}'", instance_.decl->name) : "value of the block";
@@ -199,6 +208,7 @@ void Body::GenStmt(const Stmt& stmt) {
   switch (stmt.kind) {
     case Stmt::Kind::Let: GenLet(stmt); break;
     case Stmt::Kind::Assign: {
+      if (AssignBuffers(stmt)) break;
       const TypeId type = PlaceType(*stmt.places[0]);
       Value value = Gen(*stmt.value, type);
       // An error of the value has been told; the place is still looked at.
@@ -249,12 +259,15 @@ void Body::GenExprStmt(const Expr& expr) {
 void Body::GenLet(const Stmt& stmt) {
   TypeId type = TypeTable::Error;
   if (stmt.type) type = all_.Resolve(module_, *stmt.type, sizes_);
-  if (!stmt.is_tuple && all_.facts(instance_.decl).in_memory.contains(stmt.names[0].name) && (!stmt.type || type != TypeTable::Error)) {
+  // A whole array goes from memory to memory; without a type it has that of what it is made from.
+  if (!stmt.is_tuple && all_.facts(instance_.decl).in_memory.contains(stmt.names[0].name)) {
+    TypeId whole = type;
+    if (!stmt.type)
+      if (const Variable* source = MemoryVariable(*stmt.value)) whole = source->type;
     ir::Values buffers;
-    if (CopyVariable(*stmt.value, type, &buffers)) {
-      const LetName& name = stmt.names[0];
-      const TypeId copied = Find(stmt.value->path.parts[0])->type;
-      Bind(name.name, copied, name.is_mut, name.location, std::move(buffers)).in_memory = true;
+    const LetName& name = stmt.names[0];
+    if (all_.types[whole].has_array && GenToBuffers(*stmt.value, whole, fmt::format("'{}'", name.name), &buffers)) {
+      Bind(name.name, whole, name.is_mut, name.location, std::move(buffers)).in_memory = true;
       return;
     }
   }

@@ -112,7 +112,10 @@ const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* 
   const bool own = module == package_.modules.back().get();
   function.name = own ? decl->name : module->name.ToString() + "." + decl->name;
   for (uint64_t size : instance.sizes) function.name += fmt::format(".{}", size);
-  function.results = types[instance.result].leaves;
+  // More than the machine's stack holds with ease is better written to where it will be read.
+  constexpr uint64_t ManyWords = 8;
+  instance.result_in_memory = types[instance.result].has_array && types[instance.result].words >= ManyWords;
+  if (!instance.result_in_memory) function.results = types[instance.result].leaves;
   instance.function = ir::FuncId(static_cast<uint32_t>(program.functions.size()));
   program.functions.push_back(std::move(function));
   work_.push_back(&instance);
@@ -256,7 +259,8 @@ const FunctionDecl* Elaborator::Entry() {
 
 // A caller outside gives one value for each scalar; arrays that the function has in memory are put there first.
 ir::FuncId Elaborator::Wrap(const Instance& instance) {
-  if (std::find(instance.in_memory.begin(), instance.in_memory.end(), true) == instance.in_memory.end()) return instance.function;
+  if (!instance.result_in_memory && std::find(instance.in_memory.begin(), instance.in_memory.end(), true) == instance.in_memory.end())
+    return instance.function;
   return Body(*this, instance).RunWrapper();
 }
 

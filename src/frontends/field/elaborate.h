@@ -64,6 +64,7 @@ struct Instance {
   std::vector<TypeId> params;
   std::vector<bool> in_memory;  // of params: handed over as buffers, one for each component
   TypeId result = TypeTable::Unit;
+  bool result_in_memory = false;  // written into fresh buffers of the caller, which come after the parameters
   ir::FuncId function;
   bool needs_ram = false;
 };
@@ -99,6 +100,7 @@ class Elaborator {
   // --- types and constants (elaborate_types.cpp)
   TypeId Resolve(const Module* from, const TypeExpr& type, const Sizes& sizes);
   TypeId StructType(Found<StructDecl> found);
+  static bool IsPrimitive(const std::string& name);  // Field, U32, ...
   // The value of a constant expression over integers, size parameters and constants; nothing if it is none.
   std::optional<uint64_t> Constant(const Module* from, const Expr& expr, const Sizes& sizes,
                                    const std::function<bool(const std::string&)>& is_local = {});

@@ -20,6 +20,8 @@ std::optional<TypeId> Primitive(const std::string& name) {
 
 }  // namespace
 
+bool Elaborator::IsPrimitive(const std::string& name) { return Primitive(name).has_value(); }
+
 TypeId Elaborator::Resolve(const Module* from, const TypeExpr& type, const Sizes& sizes) {
   auto too_wide = [&](TypeId id) {
     if (id == TypeTable::Error)

@@ -197,7 +197,8 @@ void Printer::Statement(const Stmt& stmt, Location limit) {
       text += Text(*stmt.value, 0, left + text.size());
       break;
     case Stmt::Kind::TupleAssign:
-      text = "(" + FlatList(stmt.places) + ") = ";
+      for (const ExprPtr& place : stmt.places) text += (text.empty() ? "(" : ", ") + Text(*place, 0, left + text.size() + 2);
+      text += ") = ";
       text += Text(*stmt.value, 0, left + text.size());
       break;
     case Stmt::Kind::Reveal:

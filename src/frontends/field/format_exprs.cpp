@@ -70,6 +70,14 @@ const Expr& Leftmost(const Expr& expr) {
   return *at;
 }
 
+// A few names begin a statement that exists elsewhere; in parentheses they are only names.
+bool NeedsGuard(const Expr& expr) {
+  constexpr std::string_view words[] = {"while", "loop", "break", "continue", "do", "switch", "var", "try", "throw", "proof_block"};
+  const Expr& first = Leftmost(expr);
+  const bool named = (first.kind == Expr::Kind::Name || first.kind == Expr::Kind::Call || first.kind == Expr::Kind::Struct) && !first.path.parts.empty();
+  return named && std::ranges::find(words, first.path.parts[0]) != std::end(words);
+}
+
 }  // namespace
 
 std::string Printer::TypeText(const TypeExpr& type) const {
@@ -139,7 +147,9 @@ std::string Printer::FlatInner(const Expr& expr) const {
     case Expr::Kind::Struct: text = expr.path.ToString() + " " + FlatFields(expr.fields); break;
     case Expr::Kind::Array: text = "[" + FlatList(expr.operands) + (expr.sizes.empty() ? "]" : "; " + Flat(*expr.sizes[0], 0) + "]"); break;
     case Expr::Kind::Tuple: text = "(" + FlatList(expr.operands) + ")"; break;
-    case Expr::Kind::Block: text = expr.block->tail ? "{ " + Flat(*expr.block->tail, 0) + " }" : "{ }"; break;
+    case Expr::Kind::Block:
+      text = !expr.block->tail ? "{ }" : NeedsGuard(*expr.block->tail) ? "{ (" + Flat(*expr.block->tail, 0) + ") }" : "{ " + Flat(*expr.block->tail, 0) + " }";
+      break;
     case Expr::Kind::Binary: break;
   }
   no_struct_ = no_struct;
@@ -323,13 +333,8 @@ std::string Printer::BlockText(const Block& block) {
   return "{\n" + inner + Indent(indent_) + "}";
 }
 
-// A few names begin a statement that exists elsewhere; in parentheses they are only names.
 std::string Printer::Guarded(const Expr& expr, size_t column) {
-  constexpr std::string_view words[] = {"while", "loop", "break", "continue", "do", "switch", "var", "try", "throw", "proof_block"};
-  const Expr& first = Leftmost(expr);
-  const bool named = (first.kind == Expr::Kind::Name || first.kind == Expr::Kind::Call || first.kind == Expr::Kind::Struct) && !first.path.parts.empty();
-  if (named && std::ranges::find(words, first.path.parts[0]) != std::end(words)) return "(" + Text(expr, 0, column + 1) + ")";
-  return Text(expr, 0, column);
+  return NeedsGuard(expr) ? "(" + Text(expr, 0, column + 1) + ")" : Text(expr, 0, column);
 }
 
 }  // namespace frazil::frontends::field

@@ -53,7 +53,7 @@ Tok Parser::PeekKind() const {
 }
 
 bool Parser::Complain(Location location, std::string message, std::string hint, Diag diag) {
-  result_.errors.push_back({diag, std::move(message), location, {}, std::move(hint)});
+  if (result_.errors.size() < MostErrors) result_.errors.push_back({diag, std::move(message), location, {}, std::move(hint)});
   return false;
 }
 

@@ -89,6 +89,7 @@ class Parser {
   ExprPtr ArrayLiteral();
   ExprPtr BlockExpr();
   ExprPtr Foreign();
+  ExprPtr Size(int level);        // integers and names with + and *
   bool SizesFollow() const;
   bool Sizes(std::vector<ExprPtr>* sizes);
   bool Operands(std::vector<ExprPtr>* operands, Tok close, std::string_view where);

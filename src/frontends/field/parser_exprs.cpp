@@ -249,10 +249,23 @@ bool Parser::SizesFollow() const {
   return false;
 }
 
+ExprPtr Parser::Size(int level) {
+  ExprPtr size = Binary(level);
+  if (!size) return nullptr;
+  const auto fits = [](const Expr& expr, const auto& self) -> bool {
+    if (expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Name) return true;
+    return expr.kind == Expr::Kind::Binary && (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) && self(*expr.operands[0], self) &&
+           self(*expr.operands[1], self);
+  };
+  if (fits(*size, fits)) return size;
+  Complain(size->location, "a size is made of integers and constants with + and *");
+  return nullptr;
+}
+
 bool Parser::Sizes(std::vector<ExprPtr>* sizes) {
   Advance();
   do {
-    sizes->push_back(Binary(AddLevel));
+    sizes->push_back(Size(AddLevel));
     if (!sizes->back()) return false;
   } while (Accept(Tok::Comma));
   return Expect(Tok::Greater, "after the sizes");
@@ -358,7 +371,7 @@ ExprPtr Parser::ArrayLiteral() {
     if (!first) return nullptr;
     array->operands.push_back(std::move(first));
     if (Accept(Tok::Semicolon)) {
-      ExprPtr size = Expression();
+      ExprPtr size = Size(AddLevel);
       if (!size) return nullptr;
       array->sizes.push_back(std::move(size));
       if (!Expect(Tok::RBracket, "after the array's size")) return nullptr;

@@ -349,7 +349,7 @@ bool Parser::TypeInside(TypeExpr* type) {
     if (!Type(&type->parts.back())) return false;
     if (!At(Tok::Semicolon)) return Complain(tok_.location, "an array's size is missing", "write [Field; 4]: every array has a fixed size");
     Advance();
-    type->size = Expression();
+    type->size = Size(1);
     return type->size && Expect(Tok::RBracket, "after the array's size");
   }
   if (Accept(Tok::LParen)) {

@@ -255,7 +255,10 @@ bool Parser::Let(Stmt* stmt) {
     stmt->type.emplace();
     if (!Type(&*stmt->type)) return false;
   }
-  if (!At(Tok::Assign)) return Complain(tok_.location, fmt::format("{} here where '=' is expected", Shown()), "a variable has a value from the start");
+  if (!At(Tok::Assign)) {
+    if (tok_.new_line || At(Tok::RBrace)) return Complain(last_end_, "the variable has no value", "a variable has a value from the start");
+    return Complain(tok_.location, fmt::format("{} here where '=' is expected", Shown()), "a variable has a value from the start");
+  }
   Advance();
   stmt->value = Expression();
   return stmt->value != nullptr;
