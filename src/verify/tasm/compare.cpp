@@ -75,7 +75,10 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
   budget.deadline = start + std::chrono::milliseconds(options.milliseconds);
   std::optional<Failure> failure;
   Heads source, candidate;
+  // Few branches on one path show soon enough which loops do not end by themselves.
   constexpr int Attempts = 8;
+  constexpr uint64_t FewForks = 10, ManyForks = 64;
+  budget.max_forks = FewForks;
   for (int attempt = 0; attempt < Attempts; ++attempt) {
     auto terms = std::make_unique<Terms>();
     failure = Attempt(*terms, budget, sides, source, candidate, options);
@@ -93,7 +96,10 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
       }
     }
     const bool more = CutSymbolicLoops(source);
-    if (!CutSymbolicLoops(candidate) && !more) break;
+    if (CutSymbolicLoops(candidate) || more) continue;
+    // Only branches are left: more of them on one path.
+    if (!failure->resources || budget.max_forks == ManyForks) break;
+    budget.max_forks = ManyForks;
   }
   for (uint64_t i = First; i < options.samples; ++i) {
     if (refuted(sampler.Next())) return answer;
