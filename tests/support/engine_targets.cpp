@@ -9,6 +9,7 @@
 #include "targets/c/c.h"
 #include "targets/isa/isa.h"
 #include "targets/native/native.h"
+#include "targets/tasm/tasm.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::tests {
@@ -92,6 +93,7 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "isa") return std::make_unique<TargetEngine>("isa", targets::isa::MakeIsaTarget(), "", true);
   if (name == "isa-lanes")
     return std::make_unique<TargetEngine>("isa-lanes", targets::isa::MakeLaneExactTarget(), "", true);
+  if (name == "tasm") return std::make_unique<TargetEngine>("tasm", targets::tasm::MakeTarget(), "", true);
   for (std::string_view native : {"native-baseline", "native-avx2", "native-avx512"}) {
     if (name != native) continue;
     targets::native::NativeOptions options;

@@ -134,6 +134,7 @@ Result<void> Selector::Inst(const ir::Inst& inst) {
   }
 }
 
+// Their traps are those of what they mean in plain IR.
 Result<bool> Selector::ProverOp(const ir::Inst& inst) {
   const std::string_view name = ir::Info(inst.op).mnemonic;
   auto operands = [&] {
@@ -160,12 +161,12 @@ Result<bool> Selector::ProverOp(const ir::Inst& inst) {
     return true;
   }
   if (name == "sponge.absorb") {
-    b_.Emit(WordOp::SpongeAbsorb, Ordered(operands()), std::span<const uint64_t>{}, Site(Trap::Assert));
+    b_.Emit(WordOp::SpongeAbsorb, Ordered(operands()), std::span<const uint64_t>{}, Site(Trap::Assert, Op::Assert));
     return true;
   }
   if (name == "sponge.squeeze") {
     const std::vector<uint64_t> max(10, MaxField);
-    spread(Ordered(b_.Emit(WordOp::SpongeSqueeze, std::span<const Word>{}, max, Site(Trap::Assert))));
+    spread(Ordered(b_.Emit(WordOp::SpongeSqueeze, std::span<const Word>{}, max, Site(Trap::Assert, Op::Assert))));
     return true;
   }
   if (name == "merkle.step") {
@@ -173,7 +174,7 @@ Result<bool> Selector::ProverOp(const ir::Inst& inst) {
     std::rotate(inputs.begin(), inputs.end() - 1, inputs.end());
     std::vector<uint64_t> max(6, MaxField);
     max[0] = b_.Max(inputs[0]) / 2;
-    const std::vector<Word> out = b_.Emit(WordOp::MerkleStep, inputs, max, Site(Trap::OutOfBounds));
+    const std::vector<Word> out = b_.Emit(WordOp::MerkleStep, inputs, max, Site(Trap::OutOfBounds, Op::Hint));
     Set(ir::Function::result_of(inst, 0), {out[0]});
     Set(ir::Function::result_of(inst, 1), Ordered({out.begin() + 1, out.end()}));
     return true;

@@ -92,11 +92,19 @@ void Selector::Alloc(const ir::Inst& inst, bool zero) {
   const std::vector<Word>& length = Operand(inst, 0);
   const uint32_t words = WordsOnMachine(inst.type);
   Word address;
+  // What no run may have at a time traps; less than that is a matter of the machine's cycles.
+  const uint64_t most = Limits{}.memory_bytes / ir::BytesOf(inst.type);
+  if (b_.IsConst(length[0]) && b_.IsConst(length[1]) && (b_.ValueOf(length[1]) != 0 || b_.ValueOf(length[0]) > most)) {
+    b_.Emit(WordOp::Assert, {b_.Const(0)}, {}, Site(Trap::Memory));
+    SetResult(inst, {b_.Const(state_.scratch), length[0]});
+    return;
+  }
   if (b_.IsConst(length[0]) && b_.IsConst(length[1], 0)) {
     address = b_.Const(state_.scratch);
     state_.scratch += (b_.ValueOf(length[0]) * words + 9) / 5 * 5;
   } else {
     b_.AssertZero(length[1], Site(Trap::Memory));
+    b_.Assert(b_.Lt(length[0], b_.Const(most + 1)), Site(Trap::Memory));
     state_.heap = true;
     const Word cell = b_.Const(HeapBase);
     address = b_.ReadMem(cell, 1, MaxField)[0];
