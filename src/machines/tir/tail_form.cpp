@@ -5,12 +5,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace frazil::machines::tir {
 namespace {
 
 using Ops = std::vector<Op>;
+
+constexpr int MaxTail = 40;
 
 bool HasReturn(const Ops& ops) {
   for (const Op& op : ops) {
@@ -86,37 +89,41 @@ class Former {
     return last.kind != Kind::IfElse || GoesOn(last.body) || GoesOn(last.other);
   }
 
+  // From the end, so that what follows an `if` is moved once. Arms inside of arms get a function of their own before they
+  // are too deep for who recurses over them.
   Ops Tail(Ops ops) {
-    Ops done;
-    for (size_t i = 0; i < ops.size(); ++i) {
-      Op& op = ops[i];
-      if (op.kind == Kind::Return) return done;
-      if ((op.kind != Kind::IfElse && op.kind != Kind::IfOnly) || (!HasReturn(op.body) && !HasReturn(op.other))) {
-        done.push_back(std::move(op));
+    Ops after;  // in tail form already; the last op first
+    int depth = 0;
+    for (size_t i = ops.size(); i > 0; --i) {
+      Op& op = ops[i - 1];
+      if (op.kind == Kind::Return) {
+        after.clear();
         continue;
       }
-      op.kind = Kind::IfElse;
-      Ops rest(std::make_move_iterator(ops.begin() + static_cast<ptrdiff_t>(i) + 1), std::make_move_iterator(ops.end()));
+      if ((op.kind != Kind::IfElse && op.kind != Kind::IfOnly) || (!HasReturn(op.body) && !HasReturn(op.other))) {
+        after.push_back(std::move(op));
+        continue;
+      }
+      Ops rest(std::make_move_iterator(after.rbegin()), std::make_move_iterator(after.rend()));
+      after.clear();
       const bool then_on = GoesOn(op.body), else_on = GoesOn(op.other);
-      if (then_on && else_on && !rest.empty()) {
+      if (!rest.empty() && ((then_on && else_on) || ++depth > MaxTail)) {
+        depth = 0;
         Op call{Kind::Call};
         call.text = Outline(std::move(rest), op.location);
         call.location = op.location;
         rest.clear();
-        rest.push_back(call);
-        op.body.push_back(call);
-        op.other.push_back(std::move(call));
-      } else if (then_on) {
-        Append(op.body, std::move(rest));
-      } else if (else_on) {
-        Append(op.other, std::move(rest));
+        rest.push_back(std::move(call));
       }
+      op.kind = Kind::IfElse;
+      if (then_on && else_on) op.body.insert(op.body.end(), rest.begin(), rest.end());
+      if (then_on || else_on) Append(else_on ? op.other : op.body, std::move(rest));
       op.body = Tail(std::move(op.body));
       op.other = Tail(std::move(op.other));
-      done.push_back(std::move(op));
-      return done;
+      after.push_back(std::move(op));
     }
-    return done;
+    std::reverse(after.begin(), after.end());
+    return after;
   }
 
   std::string Outline(Ops rest, Location location) {

@@ -290,6 +290,17 @@ end
   }
 }
 
+TEST(FromTir, ManyReturnsInARow) {
+  std::string text = "entry main\nfn main\nread_io 1\ncall f\nwrite_io 1\nend\nfn f\n";
+  for (int i = 0; i < 5'000; ++i) text += fmt::format("dup 0\npush {}\neq\nif_only {{\naddi {}\nreturn\n}}\n", i, 1000 + i);
+  const tir::Program program = Read(text + "end\n");
+  const Result<mt::Program> assembly = LowerTir(program);
+  ASSERT_TRUE(assembly);
+  for (uint64_t x : {0u, 39u, 2'345u, 5'000u}) {
+    EXPECT_EQ(mt::Run(*assembly, {{x}, {}, {}, {}}).output, std::vector<uint64_t>{x < 5'000 ? 2 * x + 1000 : x});
+  }
+}
+
 TEST(FromTir, Assembly) {
   const Result<mt::Program> program = LowerTir(Read("entry main\nfn main\npush 3\nasm 0 {\npush 4 add\n}\nwrite_io 1\nend\n"));
   ASSERT_TRUE(program) << program.error().ToString();
