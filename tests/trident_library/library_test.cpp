@@ -91,7 +91,8 @@ Result<exec::Outcome> RunWith(const Example& example, const std::vector<exec::Va
   std::vector<exec::Value> arguments;
   if (example.program.entry_function().param_count() > 0) {
     auto memory = std::make_shared<exec::Memory>(ir::types::Field, 4096);
-    for (const auto& [address, value] : example.line.ram) memory->Set(static_cast<int64_t>(address), std::span(&value, 1));
+    for (const auto& [address, value] : example.line.ram)
+      memory->Set(static_cast<int64_t>(address), std::span(&value, 1));
     arguments.push_back(exec::Value::Buffer(std::move(memory)));
   }
   exec::RunContext context;
@@ -131,7 +132,8 @@ TEST(Examples, BindTheirSecrets) {
       secret[i] = exec::Value::Scalar(secret[i].type, words);
       const Result<exec::Outcome> outcome = RunWith(example, secret);
       ASSERT_TRUE(outcome.has_value()) << example.name << ": " << outcome.error().ToString();
-      EXPECT_TRUE(outcome->trap.has_value() || Words(*outcome) != example.line.output) << example.name << ": secret " << i;
+      EXPECT_TRUE(outcome->trap.has_value() || Words(*outcome) != example.line.output)
+          << example.name << ": secret " << i;
     }
   }
 }

@@ -8,7 +8,8 @@ namespace {
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  for (size_t end; (end = text.find(separator)) != std::string_view::npos; text.remove_prefix(end + 1)) parts.push_back(text.substr(0, end));
+  for (size_t end; (end = text.find(separator)) != std::string_view::npos; text.remove_prefix(end + 1))
+    parts.push_back(text.substr(0, end));
   parts.push_back(text);
   return parts;
 }
@@ -25,7 +26,8 @@ bool Secret(std::string_view part, std::vector<exec::Value>* secret) {
     if (!Number(word, &words.back())) return false;
   }
   if (words.size() != 1 && words.size() != 5) return false;
-  secret->push_back(words.size() == 1 ? exec::Value::Word(ir::types::Field, words[0]) : exec::Value::Scalar(ir::types::Digest, words));
+  secret->push_back(words.size() == 1 ? exec::Value::Word(ir::types::Field, words[0])
+                                      : exec::Value::Scalar(ir::types::Digest, words));
   return true;
 }
 
@@ -40,7 +42,9 @@ bool Flag(std::string_view flag, std::string_view values, RunLine* line) {
     } else if (flag == "--ram") {
       const size_t equals = part.find('=');
       uint64_t address = 0;
-      if (equals == std::string_view::npos || !Number(part.substr(0, equals), &address) || !Number(part.substr(equals + 1), &value)) return false;
+      if (equals == std::string_view::npos || !Number(part.substr(0, equals), &address) ||
+          !Number(part.substr(equals + 1), &value))
+        return false;
       line->ram.emplace_back(address, value);
     } else {
       return false;

@@ -21,7 +21,9 @@ bool Printer::CommentBefore(Location place) const {
 
 bool Printer::CommentIn(Location first, Location last) const {
   const auto begin = module_.comments.begin() + static_cast<ptrdiff_t>(comment_);
-  const auto next = std::lower_bound(begin, module_.comments.end(), first, [](const Comment& comment, Location place) { return Before(comment.location, place); });
+  const auto next = std::lower_bound(begin, module_.comments.end(), first, [](const Comment& comment, Location place) {
+    return Before(comment.location, place);
+  });
   return next != module_.comments.end() && Before(next->location, last);
 }
 
@@ -125,14 +127,16 @@ void Printer::Match(const Stmt& stmt, Location limit) {
     for (size_t i = 0; i < p.fields.size(); ++i) {
       const FieldPattern& field = p.fields[i];
       text += (i == 0 ? "" : ", ") + field.name;
-      if (field.pattern.kind != Pattern::Kind::Bind || field.pattern.name != field.name) text += ": " + self(field.pattern, self);
+      if (field.pattern.kind != Pattern::Kind::Bind || field.pattern.name != field.name)
+        text += ": " + self(field.pattern, self);
     }
     return text + (p.fields.empty() ? "}" : " }");
   };
   no_struct_ = true;
   const std::string subject = Text(*stmt.value, 0, static_cast<size_t>(indent_) * 4 + 8);
   no_struct_ = false;
-  Line("match " + subject + " {", stmt.location, stmt.value->end, stmt.arms.empty() ? stmt.end : stmt.arms[0].pattern.location);
+  Line("match " + subject + " {", stmt.location, stmt.value->end,
+       stmt.arms.empty() ? stmt.end : stmt.arms[0].pattern.location);
   ++indent_;
   gap_ = Gap::None;
   for (size_t i = 0; i < stmt.arms.size(); ++i) {
@@ -197,14 +201,16 @@ void Printer::Statement(const Stmt& stmt, Location limit) {
       text += Text(*stmt.value, 0, left + text.size());
       break;
     case Stmt::Kind::TupleAssign:
-      for (const ExprPtr& place : stmt.places) text += (text.empty() ? "(" : ", ") + Text(*place, 0, left + text.size() + 2);
+      for (const ExprPtr& place : stmt.places)
+        text += (text.empty() ? "(" : ", ") + Text(*place, 0, left + text.size() + 2);
       text += ") = ";
       text += Text(*stmt.value, 0, left + text.size());
       break;
     case Stmt::Kind::Reveal:
     case Stmt::Kind::Seal: {
       const std::string head = (stmt.kind == Stmt::Kind::Reveal ? "reveal " : "seal ") + stmt.event.ToString();
-      const bool flat = std::ranges::all_of(stmt.fields, [&](const FieldInit& f) { return !f.value || IsFlat(*f.value); });
+      const bool flat =
+          std::ranges::all_of(stmt.fields, [&](const FieldInit& f) { return !f.value || IsFlat(*f.value); });
       if (flat && !CommentBefore(stmt.end)) text = head + " " + FlatFields(stmt.fields);
       if (text.empty() || left + text.size() > Width) text = BrokenFields(head, stmt.fields, stmt.end);
       break;
@@ -253,7 +259,8 @@ std::string Printer::Signature(const FunctionDecl& decl) {
   const std::string tail = decl.result ? ") -> " + TypeText(*decl.result) : ")";
   const Location end = decl.body ? decl.body->location : decl.end;
   std::string flat = head + "(";
-  for (size_t i = 0; i < decl.params.size(); ++i) flat += (i == 0 ? "" : ", ") + decl.params[i].name + ": " + TypeText(decl.params[i].type);
+  for (size_t i = 0; i < decl.params.size(); ++i)
+    flat += (i == 0 ? "" : ", ") + decl.params[i].name + ": " + TypeText(decl.params[i].type);
   flat += tail;
   if (decl.params.empty() || (flat.size() + 2 <= Width && !CommentBefore(end))) return flat;
   std::string text = head + "(";
@@ -261,7 +268,8 @@ std::string Printer::Signature(const FunctionDecl& decl) {
   for (size_t i = 0; i < decl.params.size(); ++i) {
     const Param& param = decl.params[i];
     const bool last = i + 1 == decl.params.size();
-    text += CommentLines(param.location) + "\n" + Indent(indent_) + param.name + ": " + TypeText(param.type) + (last ? "" : ",");
+    text += CommentLines(param.location) + "\n" + Indent(indent_) + param.name + ": " + TypeText(param.type) +
+            (last ? "" : ",");
     text += ListTrailing(param.location, last ? end : decl.params[i + 1].location);
   }
   text += CommentLines(end);
@@ -281,15 +289,16 @@ void Printer::Function(const FunctionDecl& decl, Location limit) {
   Close("}", decl.end, limit);
 }
 
-void Printer::Members(const std::string& head, const std::vector<MemberDecl>& members, Location start, Location end, Location limit) {
+void Printer::Members(const std::string& head, const std::vector<MemberDecl>& members, Location start, Location end,
+                      Location limit) {
   Line(head + " {", start, start, members.empty() ? end : members[0].location);
   ++indent_;
   gap_ = Gap::None;
   for (size_t i = 0; i < members.size(); ++i) {
     const MemberDecl& member = members[i];
     Flush(member.location);
-    Line((member.is_pub ? "pub " : "") + member.name + ": " + TypeText(member.type) + ",", member.location, member.location,
-         i + 1 < members.size() ? members[i + 1].location : end);
+    Line((member.is_pub ? "pub " : "") + member.name + ": " + TypeText(member.type) + ",", member.location,
+         member.location, i + 1 < members.size() ? members[i + 1].location : end);
   }
   Flush(end);
   --indent_;
@@ -299,7 +308,10 @@ void Printer::Members(const std::string& head, const std::vector<MemberDecl>& me
 Location Printer::ItemStart(size_t index) const {
   if (index >= module_.order.size()) return Last;
   const auto [kind, at] = module_.order[index];
-  const auto start = [](const auto& decl) { return decl.attributes.empty() || Before(decl.location, decl.attributes[0].location) ? decl.location : decl.attributes[0].location; };
+  const auto start = [](const auto& decl) {
+    return decl.attributes.empty() || Before(decl.location, decl.attributes[0].location) ? decl.location
+                                                                                         : decl.attributes[0].location;
+  };
   switch (kind) {
     case Module::ItemKind::Io: return module_.io[at].location;
     case Module::ItemKind::Const: return start(module_.constants[at]);
@@ -330,7 +342,8 @@ void Printer::Item(size_t index, Location limit) {
     case Module::ItemKind::Struct: {
       const StructDecl& decl = module_.structs[at];
       Attributes(decl.attributes, decl.location);
-      return Members((decl.is_pub ? "pub struct " : "struct ") + decl.name, decl.members, decl.location, decl.end, limit);
+      return Members((decl.is_pub ? "pub struct " : "struct ") + decl.name, decl.members, decl.location, decl.end,
+                     limit);
     }
     case Module::ItemKind::Event: {
       const EventDecl& decl = module_.events[at];
@@ -345,15 +358,16 @@ void Printer::Uses(Location limit) {
     const Location place = module_.use_places[i];
     gap_ = i == 0 ? Gap::Force : CommentBefore(place) ? Gap::Keep : Gap::None;
     Flush(place);
-    Line("use " + module_.uses[i].ToString(), place, place, i + 1 < module_.uses.size() ? module_.use_places[i + 1] : limit);
+    Line("use " + module_.uses[i].ToString(), place, place,
+         i + 1 < module_.uses.size() ? module_.use_places[i + 1] : limit);
   }
 }
 
 std::string Printer::Run() {
   const Location first = ItemStart(0);
   Flush(module_.name.location);
-  Line((module_.is_program ? "program " : "module ") + module_.name.ToString(), module_.name.location, module_.name.location,
-       module_.uses.empty() ? first : module_.use_places[0]);
+  Line((module_.is_program ? "program " : "module ") + module_.name.ToString(), module_.name.location,
+       module_.name.location, module_.uses.empty() ? first : module_.use_places[0]);
   Uses(first);
   for (size_t i = 0; i < module_.order.size(); ++i) Item(i, ItemStart(i + 1));
   gap_ = module_.order.empty() ? Gap::Force : Gap::Keep;

@@ -40,7 +40,9 @@ Sign InfixSign(std::string_view call) {
   return {"!", 9};  // not, in front of its operand
 }
 
-bool IsInfix(const Expr& expr) { return expr.kind == Expr::Kind::Binary || (expr.kind == Expr::Kind::Call && expr.infix && expr.operands.size() == 2); }
+bool IsInfix(const Expr& expr) {
+  return expr.kind == Expr::Kind::Binary || (expr.kind == Expr::Kind::Call && expr.infix && expr.operands.size() == 2);
+}
 bool IsPrefix(const Expr& expr) { return expr.kind == Expr::Kind::Call && expr.infix && expr.operands.size() == 1; }
 
 Sign SignOf(const Expr& expr) {
@@ -72,9 +74,12 @@ const Expr& Leftmost(const Expr& expr) {
 
 // A few names begin a statement that exists elsewhere; in parentheses they are only names.
 bool NeedsGuard(const Expr& expr) {
-  constexpr std::string_view words[] = {"while", "loop", "break", "continue", "do", "switch", "var", "try", "throw", "proof_block"};
+  constexpr std::string_view words[] = {"while",  "loop", "break", "continue", "do",
+                                        "switch", "var",  "try",   "throw",    "proof_block"};
   const Expr& first = Leftmost(expr);
-  const bool named = (first.kind == Expr::Kind::Name || first.kind == Expr::Kind::Call || first.kind == Expr::Kind::Struct) && !first.path.parts.empty();
+  const bool named =
+      (first.kind == Expr::Kind::Name || first.kind == Expr::Kind::Call || first.kind == Expr::Kind::Struct) &&
+      !first.path.parts.empty();
   return named && std::ranges::find(words, first.path.parts[0]) != std::end(words);
 }
 
@@ -145,10 +150,14 @@ std::string Printer::FlatInner(const Expr& expr) const {
       text += "(" + FlatList(expr.operands) + ")";
       break;
     case Expr::Kind::Struct: text = expr.path.ToString() + " " + FlatFields(expr.fields); break;
-    case Expr::Kind::Array: text = "[" + FlatList(expr.operands) + (expr.sizes.empty() ? "]" : "; " + Flat(*expr.sizes[0], 0) + "]"); break;
+    case Expr::Kind::Array:
+      text = "[" + FlatList(expr.operands) + (expr.sizes.empty() ? "]" : "; " + Flat(*expr.sizes[0], 0) + "]");
+      break;
     case Expr::Kind::Tuple: text = "(" + FlatList(expr.operands) + ")"; break;
     case Expr::Kind::Block:
-      text = !expr.block->tail ? "{ }" : NeedsGuard(*expr.block->tail) ? "{ (" + Flat(*expr.block->tail, 0) + ") }" : "{ " + Flat(*expr.block->tail, 0) + " }";
+      text = !expr.block->tail               ? "{ }"
+             : NeedsGuard(*expr.block->tail) ? "{ (" + Flat(*expr.block->tail, 0) + ") }"
+                                             : "{ " + Flat(*expr.block->tail, 0) + " }";
       break;
     case Expr::Kind::Binary: break;
   }
@@ -158,7 +167,9 @@ std::string Printer::FlatInner(const Expr& expr) const {
 
 // A block with statements has no one-line form.
 bool Printer::IsFlat(const Expr& expr) const {
-  if (expr.kind == Expr::Kind::Block && !(expr.block->stmts.empty() && (!expr.block->tail || IsFlat(*expr.block->tail)))) return false;
+  if (expr.kind == Expr::Kind::Block &&
+      !(expr.block->stmts.empty() && (!expr.block->tail || IsFlat(*expr.block->tail))))
+    return false;
   const auto flat = [&](const ExprPtr& part) { return !part || IsFlat(*part); };
   return std::ranges::all_of(expr.operands, flat) && std::ranges::all_of(expr.sizes, flat) &&
          std::ranges::all_of(expr.fields, [&](const FieldInit& field) { return flat(field.value); });
@@ -187,7 +198,8 @@ bool Printer::Takes(const Expr& expr) const {
 std::string Printer::Text(const Expr& expr, int level, size_t column) {
   if (IsFlat(expr) && !Takes(expr)) {
     std::string flat = Flat(expr, level);
-    const bool atom = expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Bool || expr.kind == Expr::Kind::Name;
+    const bool atom =
+        expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Bool || expr.kind == Expr::Kind::Name;
     if (atom || column + flat.size() <= Width) return flat;
   }
   const bool wrap = SignOf(expr).level < level || (no_struct_ && expr.kind == Expr::Kind::Struct);
@@ -207,7 +219,8 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
   }
   if (IsPrefix(expr)) return std::string(SignOf(expr).text) + Text(*expr.operands[0], 9, column + 1);
   std::string head;
-  if (expr.kind == Expr::Kind::Index || expr.kind == Expr::Kind::Member) head = Text(*expr.operands[0], Tightest, column);
+  if (expr.kind == Expr::Kind::Index || expr.kind == Expr::Kind::Member)
+    head = Text(*expr.operands[0], Tightest, column);
   const bool no_struct = std::exchange(no_struct_, false);
   std::string text;
   switch (expr.kind) {
@@ -222,7 +235,8 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
     }
     case Expr::Kind::Struct: text = BrokenFields(expr.path.ToString(), expr.fields, expr.end); break;
     case Expr::Kind::Array:
-      if (!expr.sizes.empty()) text = "[" + Text(*expr.operands[0], 0, column + 1) + "; " + Flat(*expr.sizes[0], 0) + "]";
+      if (!expr.sizes.empty())
+        text = "[" + Text(*expr.operands[0], 0, column + 1) + "; " + Flat(*expr.sizes[0], 0) + "]";
       else if (expr.operands.empty()) text = "[]";
       else text = Takes(expr) ? BrokenList("[", expr.operands, "]", expr.end) : Filled(expr);
       break;
@@ -240,7 +254,9 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
 std::string Printer::BrokenChain(const Expr& expr, int level) {
   std::vector<const Expr*> nodes;
   const Expr* at = &expr;
-  for (; IsInfix(*at) && SignOf(*at).level == level && (nodes.empty() || !Clarify(*nodes.back(), *at)); at = at->operands[0].get()) nodes.push_back(at);
+  for (; IsInfix(*at) && SignOf(*at).level == level && (nodes.empty() || !Clarify(*nodes.back(), *at));
+       at = at->operands[0].get())
+    nodes.push_back(at);
   std::string text = Text(*at, LevelOf(*nodes.back(), 0), static_cast<size_t>(indent_) * 4);
   ++indent_;
   for (size_t i = nodes.size(); i-- > 0;) {
@@ -271,7 +287,8 @@ std::string Printer::ListTrailing(Location start, Location limit) {
   return " " + comment.text;
 }
 
-std::string Printer::BrokenList(const std::string& open, const std::vector<ExprPtr>& parts, const std::string& close, Location end) {
+std::string Printer::BrokenList(const std::string& open, const std::vector<ExprPtr>& parts, const std::string& close,
+                                Location end) {
   std::string text = open;
   ++indent_;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -294,7 +311,8 @@ std::string Printer::BrokenFields(const std::string& head, const std::vector<Fie
     const Location limit = i + 1 < fields.size() ? fields[i + 1].location : end;
     text += CommentLines(fields[i].location);
     text += "\n" + Indent(indent_) + fields[i].name;
-    if (fields[i].value) text += ": " + Text(*fields[i].value, 0, static_cast<size_t>(indent_) * 4 + fields[i].name.size() + 3);
+    if (fields[i].value)
+      text += ": " + Text(*fields[i].value, 0, static_cast<size_t>(indent_) * 4 + fields[i].name.size() + 3);
     text += ',' + ListTrailing(fields[i].value ? fields[i].value->end : fields[i].location, limit);
   }
   text += CommentLines(end);

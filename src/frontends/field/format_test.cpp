@@ -22,36 +22,52 @@ std::string Formatted(std::string_view text) {
 }
 
 TEST(Format, OneLayout) {
-  EXPECT_EQ(Formatted("program p\nuse a\n\n\nuse b.c\nconst N:U32=3\nstruct S{a:Field,pub b:U32}\nfn f(a:Field)->Field{a+1}\n"
-                      "fn main(){let x=(a*(b+c))\n\n\n   if x{return}else{g()}}"),
-            "program p\n\nuse a\nuse b.c\n\nconst N: U32 = 3\n\nstruct S {\n    a: Field,\n    pub b: U32,\n}\n\nfn f(a: Field) -> Field {\n    a + 1\n}\n\n"
-            "fn main() {\n    let x = a * (b + c)\n\n    if x {\n        return\n    } else {\n        g()\n    }\n}\n");
+  EXPECT_EQ(
+      Formatted("program p\nuse a\n\n\nuse b.c\nconst N:U32=3\nstruct S{a:Field,pub b:U32}\nfn f(a:Field)->Field{a+1}\n"
+                "fn main(){let x=(a*(b+c))\n\n\n   if x{return}else{g()}}"),
+      "program p\n\nuse a\nuse b.c\n\nconst N: U32 = 3\n\nstruct S {\n    a: Field,\n    pub b: U32,\n}\n\nfn f(a: "
+      "Field) -> Field {\n    a + 1\n}\n\n"
+      "fn main() {\n    let x = a * (b + c)\n\n    if x {\n        return\n    } else {\n        g()\n    }\n}\n");
 }
 
 TEST(Format, ParenthesesThatHelp) {
-  EXPECT_EQ(Formatted("program p\nfn main() { x = ((a & b) * c) + (d == e) }\n"), "program p\n\nfn main() {\n    x = (a & b) * c + (d == e)\n}\n");
-  EXPECT_EQ(Formatted("program p\nfn main() { assert((a < b) == false) }\n"), "program p\n\nfn main() {\n    assert((a < b) == false)\n}\n");
+  EXPECT_EQ(Formatted("program p\nfn main() { x = ((a & b) * c) + (d == e) }\n"),
+            "program p\n\nfn main() {\n    x = (a & b) * c + (d == e)\n}\n");
+  EXPECT_EQ(Formatted("program p\nfn main() { assert((a < b) == false) }\n"),
+            "program p\n\nfn main() {\n    assert((a < b) == false)\n}\n");
 }
 
 TEST(Format, CommentsStay) {
   const char* text =
-      "// top\nprogram p // name\n\n// about\nuse a // why\n\n// group\n\n// own\nfn main() { // open\n    // first\n    x = f(\n        a, // left\n"
+      "// top\nprogram p // name\n\n// about\nuse a // why\n\n// group\n\n// own\nfn main() { // open\n    // first\n  "
+      "  x = f(\n        a, // left\n"
       "        // own line\n        b\n    ) // after\n\n    // last\n} // end\n// bottom\n";
   EXPECT_EQ(Formatted(text), text);
 }
 
 TEST(Format, CommentsInOddPlaces) {
-  Formatted("program p\nfn f( // a\n  x: Field, // b\n  // c\n  y: Field // d\n) // e\n-> Field // f\n{ // g\n x // h\n + y // i\n}\n");
-  Formatted("program p\nfn main() {\n if a // 1\n { // 2\n b // 3\n } // 4\n else // 5\n { // 6\n } // 7\n match x // 8\n { // 9\n 0 // 10\n => // 11\n { } // 12\n // 13\n } // 14\n}\n");
-  Formatted("program p\nstruct S // 1\n{ // 2\n a: // 3\n Field, // 4\n // 5\n}\nsec ram: { // 6\n 1: Field, // 7\n}\n#[pure] // 8\n#[test]\n// 9\nfn f() { } // 10\n");
-  Formatted("program p\nfn main() {\n let x = a + // 1\n b * [1, // 2\n 2] + S { // 3\n a: 1 // 4\n }.a + f( // 5\n )\n x = { // 6\n let y = 1 // 7\n y // 8\n } // 9\n}\n");
+  Formatted(
+      "program p\nfn f( // a\n  x: Field, // b\n  // c\n  y: Field // d\n) // e\n-> Field // f\n{ // g\n x // h\n + y "
+      "// i\n}\n");
+  Formatted(
+      "program p\nfn main() {\n if a // 1\n { // 2\n b // 3\n } // 4\n else // 5\n { // 6\n } // 7\n match x // 8\n { "
+      "// 9\n 0 // 10\n => // 11\n { } // 12\n // 13\n } // 14\n}\n");
+  Formatted(
+      "program p\nstruct S // 1\n{ // 2\n a: // 3\n Field, // 4\n // 5\n}\nsec ram: { // 6\n 1: Field, // "
+      "7\n}\n#[pure] // 8\n#[test]\n// 9\nfn f() { } // 10\n");
+  Formatted(
+      "program p\nfn main() {\n let x = a + // 1\n b * [1, // 2\n 2] + S { // 3\n a: 1 // 4\n }.a + f( // 5\n )\n x = "
+      "{ // 6\n let y = 1 // 7\n y // 8\n } // 9\n}\n");
 }
 
 TEST(Format, LongThingsBreak) {
   const std::string name(40, 'x');
-  const std::string text = Formatted("program p\nfn main() {\nlet y = " + name + "(" + name + ", " + name + ", 3)\nlet z = " + name + " + " + name + " + " + name + " * " + name +
-                                     "\nlet a = [1000000000000000000, 1000000000000000000, 1000000000000000000, 1000000000000000000, 1000000000000000000, 7]\n"
-                                     "reveal E { a: " + name + ", b: " + name + ", c: 3 }\n}\n");
+  const std::string text = Formatted("program p\nfn main() {\nlet y = " + name + "(" + name + ", " + name +
+                                     ", 3)\nlet z = " + name + " + " + name + " + " + name + " * " + name +
+                                     "\nlet a = [1000000000000000000, 1000000000000000000, 1000000000000000000, "
+                                     "1000000000000000000, 1000000000000000000, 7]\n"
+                                     "reveal E { a: " +
+                                     name + ", b: " + name + ", c: 3 }\n}\n");
   size_t start = 0;
   for (size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) EXPECT_LE(end - start, 100u);
 }
@@ -90,7 +106,8 @@ class Maker {
   int Upto(int most) { return static_cast<int>(random_() % static_cast<uint64_t>(most + 1)); }
   bool Coin() { return (random_() & 1) != 0; }
   std::string Name() {
-    constexpr const char* names[] = {"a", "b", "count", "x1", "_y", "while", "bounded", "input", "proof_block", "a_rather_long_name_for_a_variable"};
+    constexpr const char* names[] = {"a",     "b",       "count", "x1",          "_y",
+                                     "while", "bounded", "input", "proof_block", "a_rather_long_name_for_a_variable"};
     return names[Upto(9)];
   }
   Path MakePath(int most) {
@@ -116,21 +133,46 @@ class Maker {
   ExprPtr Make(int depth) {
     auto expr = std::make_unique<Expr>();
     const int kind = depth == 0 ? Upto(2) : Upto(predicate_ ? 10 : 12);
-    const auto operands = [&](int least, int most) { for (int i = Upto(most - least) + least; i > 0; --i) expr->operands.push_back(Make(depth - 1)); };
+    const auto operands = [&](int least, int most) {
+      for (int i = Upto(most - least) + least; i > 0; --i) expr->operands.push_back(Make(depth - 1));
+    };
     switch (kind) {
-      case 0: expr->kind = Expr::Kind::Integer; expr->number = random_() % 18446744069414584321u; break;
-      case 1: expr->kind = Expr::Kind::Bool; expr->number = Coin() ? 1 : 0; break;
-      case 2: expr->kind = Expr::Kind::Name; expr->path = MakePath(2); break;
-      case 3: expr->kind = Expr::Kind::Index; operands(2, 2); break;
-      case 4: case 5: expr->kind = Expr::Kind::Binary; expr->op = static_cast<BinaryOp>(Upto(7)); operands(2, 2); break;
+      case 0:
+        expr->kind = Expr::Kind::Integer;
+        expr->number = random_() % 18446744069414584321u;
+        break;
+      case 1:
+        expr->kind = Expr::Kind::Bool;
+        expr->number = Coin() ? 1 : 0;
+        break;
+      case 2:
+        expr->kind = Expr::Kind::Name;
+        expr->path = MakePath(2);
+        break;
+      case 3:
+        expr->kind = Expr::Kind::Index;
+        operands(2, 2);
+        break;
+      case 4:
+      case 5:
+        expr->kind = Expr::Kind::Binary;
+        expr->op = static_cast<BinaryOp>(Upto(7));
+        operands(2, 2);
+        break;
       case 6:
         expr->kind = Expr::Kind::Call;
         expr->path = MakePath(1);
         for (int i = Upto(2); i > 0; --i) expr->sizes.push_back(Size(1));
         operands(0, 3);
         break;
-      case 7: expr->kind = Expr::Kind::Array; operands(0, 4); break;
-      case 8: expr->kind = Expr::Kind::Tuple; operands(2, 3); break;
+      case 7:
+        expr->kind = Expr::Kind::Array;
+        operands(0, 4);
+        break;
+      case 8:
+        expr->kind = Expr::Kind::Tuple;
+        operands(2, 3);
+        break;
       case 9:
         expr->kind = Expr::Kind::Struct;
         expr->path = MakePath(1);
@@ -150,7 +192,10 @@ class Maker {
           expr->sizes.push_back(Size(1));
         }
         break;
-      case 11: expr->kind = Expr::Kind::Block; expr->block = MakeBlock(depth - 1); break;
+      case 11:
+        expr->kind = Expr::Kind::Block;
+        expr->block = MakeBlock(depth - 1);
+        break;
       default:
         expr->kind = Expr::Kind::Member;
         expr->text = Name();
@@ -191,7 +236,9 @@ class Maker {
   Stmt MakeStmt(int depth) {
     Stmt stmt;
     stmt.kind = static_cast<Stmt::Kind>(depth == 0 ? (Coin() ? 0 : 10) : Upto(11));
-    const auto fields = [&] { for (int i = Upto(3); i > 0; --i) stmt.fields.push_back({Name(), Coin() ? Make(depth - 1) : nullptr, {}}); };
+    const auto fields = [&] {
+      for (int i = Upto(3); i > 0; --i) stmt.fields.push_back({Name(), Coin() ? Make(depth - 1) : nullptr, {}});
+    };
     switch (stmt.kind) {
       case Stmt::Kind::Let: {
         stmt.is_tuple = Coin();
@@ -201,12 +248,19 @@ class Maker {
         stmt.value = Make(depth);
         break;
       }
-      case Stmt::Kind::Assign: stmt.places.push_back(Place(depth)); stmt.value = Make(depth); break;
+      case Stmt::Kind::Assign:
+        stmt.places.push_back(Place(depth));
+        stmt.value = Make(depth);
+        break;
       case Stmt::Kind::TupleAssign:
         for (int i = 0; i < 2; ++i) stmt.places.push_back(Place(depth));
         stmt.value = Make(depth);
         break;
-      case Stmt::Kind::If: stmt.value = Make(depth); stmt.then_block = MakeBlock(depth - 1); if (Coin()) stmt.else_block = MakeBlock(depth - 1); break;
+      case Stmt::Kind::If:
+        stmt.value = Make(depth);
+        stmt.then_block = MakeBlock(depth - 1);
+        if (Coin()) stmt.else_block = MakeBlock(depth - 1);
+        break;
       case Stmt::Kind::For:
         stmt.names.push_back({Name(), false, {}});
         stmt.first = Make(depth);
@@ -232,10 +286,23 @@ class Maker {
           stmt.arms.push_back(std::move(arm));
         }
         break;
-      case Stmt::Kind::Reveal: case Stmt::Kind::Seal: stmt.event = MakePath(1); fields(); break;
-      case Stmt::Kind::Asm: stmt.asm_effect = Upto(4) - 2; stmt.asm_text = Coin() ? "push 1\ndup 0" : "add // x"; if (Coin()) stmt.asm_target = "triton"; break;
-      case Stmt::Kind::ProofBlock: stmt.value = Make(depth); stmt.then_block = MakeBlock(depth - 1); break;
-      case Stmt::Kind::Return: if (Coin()) stmt.value = Make(depth); break;
+      case Stmt::Kind::Reveal:
+      case Stmt::Kind::Seal:
+        stmt.event = MakePath(1);
+        fields();
+        break;
+      case Stmt::Kind::Asm:
+        stmt.asm_effect = Upto(4) - 2;
+        stmt.asm_text = Coin() ? "push 1\ndup 0" : "add // x";
+        if (Coin()) stmt.asm_target = "triton";
+        break;
+      case Stmt::Kind::ProofBlock:
+        stmt.value = Make(depth);
+        stmt.then_block = MakeBlock(depth - 1);
+        break;
+      case Stmt::Kind::Return:
+        if (Coin()) stmt.value = Make(depth);
+        break;
       case Stmt::Kind::Expr: stmt.value = Make(depth); break;
     }
     return stmt;

@@ -13,22 +13,24 @@ namespace frazil::frontends::field {
 namespace {
 
 constexpr std::pair<std::string_view, Tok> Words[] = {
-    {"program", Tok::Program}, {"module", Tok::Module}, {"use", Tok::Use},       {"pub", Tok::Pub},
-    {"sec", Tok::Sec},         {"const", Tok::Const},   {"struct", Tok::Struct}, {"event", Tok::Event},
-    {"fn", Tok::Fn},           {"let", Tok::Let},       {"mut", Tok::Mut},       {"if", Tok::If},
-    {"else", Tok::Else},       {"for", Tok::For},       {"in", Tok::In},         {"match", Tok::Match},
-    {"return", Tok::Return},   {"reveal", Tok::Reveal}, {"seal", Tok::Seal},     {"asm", Tok::Asm},
+    {"program", Tok::Program}, {"module", Tok::Module}, {"use", Tok::Use},       {"pub", Tok::Pub},   {"sec", Tok::Sec},
+    {"const", Tok::Const},     {"struct", Tok::Struct}, {"event", Tok::Event},   {"fn", Tok::Fn},     {"let", Tok::Let},
+    {"mut", Tok::Mut},         {"if", Tok::If},         {"else", Tok::Else},     {"for", Tok::For},   {"in", Tok::In},
+    {"match", Tok::Match},     {"return", Tok::Return}, {"reveal", Tok::Reveal}, {"seal", Tok::Seal}, {"asm", Tok::Asm},
     {"true", Tok::True},       {"false", Tok::False},
 };
 
-constexpr std::pair<std::string_view, Tok> Signs[] = {  // two characters before one
-    {"->", Tok::Arrow},    {"=>", Tok::FatArrow},     {"==", Tok::EqEq},      {"..", Tok::DotDot},    {"*.", Tok::StarDot},
-    {"/%", Tok::SlashPercent}, {"!=", Tok::NotEq},    {">=", Tok::GreaterEq}, {"<=", Tok::LessEq},    {"&&", Tok::AndAnd},
-    {"||", Tok::OrOr},     {"(", Tok::LParen},        {")", Tok::RParen},     {"{", Tok::LBrace},     {"}", Tok::RBrace},
-    {"[", Tok::LBracket},  {"]", Tok::RBracket},      {",", Tok::Comma},      {":", Tok::Colon},      {";", Tok::Semicolon},
-    {".", Tok::Dot},       {"=", Tok::Assign},        {"#", Tok::Hash},       {"+", Tok::Plus},       {"*", Tok::Star},
-    {"<", Tok::Less},      {"&", Tok::Amp},           {"^", Tok::Caret},      {"-", Tok::Minus},      {"/", Tok::Slash},
-    {"%", Tok::Percent},   {"!", Tok::Bang},          {">", Tok::Greater},    {"|", Tok::Bar},
+constexpr std::pair<std::string_view, Tok> Signs[] = {
+    // two characters before one
+    {"->", Tok::Arrow},   {"=>", Tok::FatArrow},     {"==", Tok::EqEq},   {"..", Tok::DotDot},
+    {"*.", Tok::StarDot}, {"/%", Tok::SlashPercent}, {"!=", Tok::NotEq},  {">=", Tok::GreaterEq},
+    {"<=", Tok::LessEq},  {"&&", Tok::AndAnd},       {"||", Tok::OrOr},   {"(", Tok::LParen},
+    {")", Tok::RParen},   {"{", Tok::LBrace},        {"}", Tok::RBrace},  {"[", Tok::LBracket},
+    {"]", Tok::RBracket}, {",", Tok::Comma},         {":", Tok::Colon},   {";", Tok::Semicolon},
+    {".", Tok::Dot},      {"=", Tok::Assign},        {"#", Tok::Hash},    {"+", Tok::Plus},
+    {"*", Tok::Star},     {"<", Tok::Less},          {"&", Tok::Amp},     {"^", Tok::Caret},
+    {"-", Tok::Minus},    {"/", Tok::Slash},         {"%", Tok::Percent}, {"!", Tok::Bang},
+    {">", Tok::Greater},  {"|", Tok::Bar},
 };
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -62,7 +64,8 @@ Lexer Lexer::Ahead() const {
 }
 
 void Lexer::Complain(Diag diag, Location location, std::string message, std::string hint) {
-  if (errors_ != nullptr && errors_->size() < MostErrors) errors_->push_back({diag, std::move(message), location, {}, std::move(hint)});
+  if (errors_ != nullptr && errors_->size() < MostErrors)
+    errors_->push_back({diag, std::move(message), location, {}, std::move(hint)});
 }
 
 void Lexer::NewLine() {
@@ -76,7 +79,8 @@ void Lexer::TakeComment(bool trailing) {
   size_t end = text_.find('\n', at_);
   if (end == std::string_view::npos) end = text_.size();
   std::string_view comment = text_.substr(at_, end - at_);
-  while (!comment.empty() && (comment.back() == ' ' || comment.back() == '\t' || comment.back() == '\r')) comment.remove_suffix(1);
+  while (!comment.empty() && (comment.back() == ' ' || comment.back() == '\t' || comment.back() == '\r'))
+    comment.remove_suffix(1);
   if (comments_ != nullptr) comments_->push_back({std::string(comment), location, trailing});
   at_ = end;
 }
@@ -121,7 +125,8 @@ Token Lexer::Word(Token token) {
   token.kind = Tok::Name;
   token.text = text_.substr(start, at_ - start);
   if (token.text.size() > limits_->literal_chars) {
-    Complain(Diag::LimitReached, token.location, fmt::format("a name of {} characters is longer than {}", token.text.size(), limits_->literal_chars));
+    Complain(Diag::LimitReached, token.location,
+             fmt::format("a name of {} characters is longer than {}", token.text.size(), limits_->literal_chars));
   }
   if (token.text.size() <= 7) {
     for (const auto& [text, tok] : Words) {
@@ -136,7 +141,8 @@ Token Lexer::Number(Token token) {
   bool too_large = false;
   token.kind = Tok::Integer;
   for (; at_ < text_.size() && IsDigit(text_[at_]); ++at_) {
-    const unsigned __int128 next = static_cast<unsigned __int128>(token.number) * 10 + static_cast<uint64_t>(text_[at_] - '0');
+    const unsigned __int128 next =
+        static_cast<unsigned __int128>(token.number) * 10 + static_cast<uint64_t>(text_[at_] - '0');
     if (next >= goldilocks::P) too_large = true;
     else token.number = static_cast<uint64_t>(next);
   }
@@ -145,9 +151,11 @@ Token Lexer::Number(Token token) {
   token.text = text_.substr(start, at_ - start);
   const std::string_view shown = token.text.substr(0, 40);
   if (joined) {
-    Complain(Diag::BadTrident, token.location, fmt::format("'{}' is neither a number nor a name", shown), "integers are written in decimal digits alone");
+    Complain(Diag::BadTrident, token.location, fmt::format("'{}' is neither a number nor a name", shown),
+             "integers are written in decimal digits alone");
   } else if (too_large) {
-    Complain(Diag::BadLiteral, token.location, fmt::format("{}{} is not an element of the field", shown, shown.size() < token.text.size() ? "..." : ""),
+    Complain(Diag::BadLiteral, token.location,
+             fmt::format("{}{} is not an element of the field", shown, shown.size() < token.text.size() ? "..." : ""),
              fmt::format("the largest is {}", goldilocks::P - 1));
   }
   return token;
@@ -171,7 +179,8 @@ Token Lexer::Sign(Token token) {
   token.text = text_.substr(at_, length);
   at_ += length;
   if (c == '"' || c == '\'') {
-    Complain(Diag::NotTrident, token.location, "there are no strings or characters", "every value is made of field elements");
+    Complain(Diag::NotTrident, token.location, "there are no strings or characters",
+             "every value is made of field elements");
     while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != static_cast<char>(c)) ++at_;
     if (at_ < text_.size() && text_[at_] != '\n') ++at_;
   } else if (c < 0x20 || c == 0x7F) {

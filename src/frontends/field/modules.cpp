@@ -16,7 +16,8 @@ constexpr size_t MostModules = 10'000;
 
 class Walk {
  public:
-  Walk(const Loader& loader, std::vector<Error>* errors, const Limits& limits) : loader_(loader), errors_(errors), limits_(limits) {}
+  Walk(const Loader& loader, std::vector<Error>* errors, const Limits& limits)
+      : loader_(loader), errors_(errors), limits_(limits) {}
 
   Package Run(std::string_view text, std::string_view file) {
     Open(text, std::string(file), {});
@@ -51,7 +52,8 @@ class Walk {
   void CheckUses(const Module& module) {
     std::unordered_set<std::string> seen;
     for (const Path& use : module.uses) {
-      if (!seen.insert(use.ToString()).second) Complain(module, use.location, Diag::Redefined, fmt::format("'{}' is used twice", use.ToString()));
+      if (!seen.insert(use.ToString()).second)
+        Complain(module, use.location, Diag::Redefined, fmt::format("'{}' is used twice", use.ToString()));
     }
   }
 
@@ -63,7 +65,8 @@ class Walk {
     if (again != open_.end()) {
       std::string circle;
       for (auto it = again; it != open_.end(); ++it) circle += it->name + " -> ";
-      Complain(*top.module, use.location, Diag::ModuleCycle, fmt::format("modules use each other in a circle: {}{}", circle, name),
+      Complain(*top.module, use.location, Diag::ModuleCycle,
+               fmt::format("modules use each other in a circle: {}{}", circle, name),
                "move what both need into a third module");
       return;
     }
@@ -94,7 +97,8 @@ class Walk {
     }
     std::string path = use.ToString();
     std::ranges::replace(path, '.', '/');
-    if (hint.empty()) hint = fmt::format("it would be the file {}.tri beside the program or in a folder that is searched", path);
+    if (hint.empty())
+      hint = fmt::format("it would be the file {}.tri beside the program or in a folder that is searched", path);
     Complain(module, use.location, Diag::UnknownModule, fmt::format("there is no module '{}'", use.ToString()), hint);
   }
 
@@ -102,10 +106,13 @@ class Walk {
   void CheckHeader(const Module& user, const Path& use, Module& module) {
     if (module.name.parts.empty()) return;  // its own error has been said
     if (module.is_program) {
-      Complain(user, use.location, Diag::UnknownModule, fmt::format("'{}' is a program", use.ToString()), "only modules can be used: begin the file with 'module'");
-    } else if (module.name.parts.back() != use.parts.back() || (module.name.parts.size() > 1 && module.name.parts != use.parts)) {
+      Complain(user, use.location, Diag::UnknownModule, fmt::format("'{}' is a program", use.ToString()),
+               "only modules can be used: begin the file with 'module'");
+    } else if (module.name.parts.back() != use.parts.back() ||
+               (module.name.parts.size() > 1 && module.name.parts != use.parts)) {
       Complain(module, module.name.location, Diag::UnknownModule,
-               fmt::format("the file is used as '{}' but calls itself '{}'", use.ToString(), module.name.ToString()), "the name follows from where the file lies");
+               fmt::format("the file is used as '{}' but calls itself '{}'", use.ToString(), module.name.ToString()),
+               "the name follows from where the file lies");
     }
     const Location location = module.name.location;
     module.name = use;
@@ -128,7 +135,8 @@ class Walk {
 
 }  // namespace
 
-Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader, std::vector<Error>* errors, const Limits& limits) {
+Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader, std::vector<Error>* errors,
+                     const Limits& limits) {
   std::vector<Error> own;
   if (errors == nullptr) errors = &own;
   const size_t before = errors->size();

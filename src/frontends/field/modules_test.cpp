@@ -45,14 +45,15 @@ TEST(Modules, Circles) {
 
 TEST(Modules, MissingAndMisnamed) {
   std::vector<Error> errors;
-  EXPECT_FALSE(Load("program p\nuse std.hsah\nuse merkle\nuse x.y\nuse x.y\nuse q\nuse r\nuse bad\n", "p.tri",
-                    [](std::string_view name) -> std::optional<Source> {
-                      if (name == "q") return Source{"q.tri", "module other\n"};
-                      if (name == "r") return Source{"r.tri", "program r\n"};
-                      if (name == "bad") return Source{"bad.tri", "module bad\nfn f( { }\n"};
-                      return std::nullopt;
-                    },
-                    &errors)
+  EXPECT_FALSE(Load(
+                   "program p\nuse std.hsah\nuse merkle\nuse x.y\nuse x.y\nuse q\nuse r\nuse bad\n", "p.tri",
+                   [](std::string_view name) -> std::optional<Source> {
+                     if (name == "q") return Source{"q.tri", "module other\n"};
+                     if (name == "r") return Source{"r.tri", "program r\n"};
+                     if (name == "bad") return Source{"bad.tri", "module bad\nfn f( { }\n"};
+                     return std::nullopt;
+                   },
+                   &errors)
                    .has_value());
   ASSERT_EQ(errors.size(), 7u);
   EXPECT_EQ(errors[0].diag, Diag::Redefined);
@@ -77,9 +78,12 @@ TEST(Modules, FilesThenLibrary) {
   const std::string file = (root / "app" / "crypto" / "lock.tri").string();
   std::vector<Error> errors;
   const Loader loader = DefaultLoader(file, {(root / "more").string()});
-  const Result<Package> package = Load("module crypto.lock\nuse tools\nuse crypto.key\nuse extra.far\nuse std.hash\nuse vm.core.field\n", file, loader, &errors);
+  const Result<Package> package =
+      Load("module crypto.lock\nuse tools\nuse crypto.key\nuse extra.far\nuse std.hash\nuse vm.core.field\n", file,
+           loader, &errors);
   ASSERT_TRUE(package.has_value()) << package.error().ToString();
-  EXPECT_EQ(Names(*package), (std::vector<std::string>{"tools", "crypto.key", "extra.far", "std.hash", "vm.core.field", "crypto.lock"}));
+  EXPECT_EQ(Names(*package),
+            (std::vector<std::string>{"tools", "crypto.key", "extra.far", "std.hash", "vm.core.field", "crypto.lock"}));
   EXPECT_FALSE(loader("extra").has_value());
   EXPECT_FALSE(loader("").has_value());
   fs::remove_all(root);
@@ -87,7 +91,8 @@ TEST(Modules, FilesThenLibrary) {
 
 TEST(Modules, LibraryIsComplete) {
   const std::vector<std::string> names = StandardModules();
-  for (const char* wanted : {"std.field", "std.u32", "std.io", "std.hash", "std.merkle", "std.bigint", "std.xfield", "std.poly", "std.nn", "vm.core.field"}) {
+  for (const char* wanted : {"std.field", "std.u32", "std.io", "std.hash", "std.merkle", "std.bigint", "std.xfield",
+                             "std.poly", "std.nn", "vm.core.field"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), wanted), names.end()) << wanted;
   }
   const Loader loader = DefaultLoader("");

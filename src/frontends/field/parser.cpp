@@ -53,7 +53,8 @@ Tok Parser::PeekKind() const {
 }
 
 bool Parser::Complain(Location location, std::string message, std::string hint, Diag diag) {
-  if (result_.errors.size() < MostErrors) result_.errors.push_back({diag, std::move(message), location, {}, std::move(hint)});
+  if (result_.errors.size() < MostErrors)
+    result_.errors.push_back({diag, std::move(message), location, {}, std::move(hint)});
   return false;
 }
 
@@ -70,7 +71,8 @@ bool Parser::Enough() const { return result_.errors.size() >= MostErrors; }
 
 bool Parser::Enter() {
   if (++depth_ <= limits_.nesting) return true;
-  return Complain(tok_.location, fmt::format("nested more than {} deep", limits_.nesting), "name parts with let, or make functions of them", Diag::LimitReached);
+  return Complain(tok_.location, fmt::format("nested more than {} deep", limits_.nesting),
+                  "name parts with let, or make functions of them", Diag::LimitReached);
 }
 
 ReadResult Parser::Run() {
@@ -87,7 +89,8 @@ ReadResult Parser::Run() {
     return std::pair(a.location.line, a.location.column) < std::pair(b.location.line, b.location.column);
   };
   for (size_t i = 1; i < result_.errors.size(); ++i) {
-    for (size_t j = i; j > 0 && before(result_.errors[j], result_.errors[j - 1]); --j) std::swap(result_.errors[j], result_.errors[j - 1]);
+    for (size_t j = i; j > 0 && before(result_.errors[j], result_.errors[j - 1]); --j)
+      std::swap(result_.errors[j], result_.errors[j - 1]);
   }
   for (Error& error : result_.errors) error.file = file_;
   for (Error& warning : result_.warnings) warning.file = file_;
@@ -102,9 +105,11 @@ ReadResult Read(std::string_view text, std::string_view file, const Limits& limi
     return result;
   };
   if (text.size() > limits.source_bytes) {
-    return refuse(Diag::LimitReached, fmt::format("a text of {} bytes is longer than {}", text.size(), limits.source_bytes), {});
+    return refuse(Diag::LimitReached,
+                  fmt::format("a text of {} bytes is longer than {}", text.size(), limits.source_bytes), {});
   }
-  if (const std::optional<Location> bad = FindBadUtf8(text)) return refuse(Diag::BadUtf8, "the text is not UTF-8 here", *bad);
+  if (const std::optional<Location> bad = FindBadUtf8(text))
+    return refuse(Diag::BadUtf8, "the text is not UTF-8 here", *bad);
   return Parser(text, file, limits).Run();
 }
 

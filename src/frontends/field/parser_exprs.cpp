@@ -73,7 +73,8 @@ ExprPtr Parser::Finish(ExprPtr expr) {
   expr->height = height + 1;
   expr->end = last_end_;
   if (expr->height <= 5 * limits_.nesting) return expr;
-  Complain(expr->location, fmt::format("the expression is more than {} operations deep", 5 * limits_.nesting), "name parts of it with let", Diag::LimitReached);
+  Complain(expr->location, fmt::format("the expression is more than {} operations deep", 5 * limits_.nesting),
+           "name parts of it with let", Diag::LimitReached);
   return nullptr;
 }
 
@@ -170,7 +171,8 @@ ExprPtr Parser::Postfix() {
     } else if (At(Tok::Dot)) {
       Advance();
       if (At(Tok::Integer)) {
-        Complain(tok_.location, "tuple members have no numbers", "take the tuple apart: let (a, b) = t", Diag::NotTrident);
+        Complain(tok_.location, "tuple members have no numbers", "take the tuple apart: let (a, b) = t",
+                 Diag::NotTrident);
         return nullptr;
       }
       if (expr->kind == Expr::Kind::Name) {  // (a).b is a.b
@@ -181,7 +183,8 @@ ExprPtr Parser::Postfix() {
       ExprPtr whole = New(Expr::Kind::Member, location);
       if (!ExpectName(&whole->text, "a field")) return nullptr;
       if (At(Tok::LParen) && !tok_.new_line) {
-        Complain(tok_.location, "there are no methods", fmt::format("write {}(value, ...)", whole->text), Diag::NotTrident);
+        Complain(tok_.location, "there are no methods", fmt::format("write {}(value, ...)", whole->text),
+                 Diag::NotTrident);
         return nullptr;
       }
       whole->operands.push_back(std::move(expr));
@@ -190,7 +193,8 @@ ExprPtr Parser::Postfix() {
       Complain(tok_.location, "only functions are called, by their name");
       return nullptr;
     } else if (AtWord("as") && !tok_.new_line) {
-      Complain(tok_.location, "there is no 'as'", "use as_u32(x), which checks the range, or as_field(x)", Diag::NotTrident);
+      Complain(tok_.location, "there is no 'as'", "use as_u32(x), which checks the range, or as_field(x)",
+               Diag::NotTrident);
       return nullptr;
     } else {
       break;
@@ -201,10 +205,21 @@ ExprPtr Parser::Postfix() {
 
 ExprPtr Parser::Foreign() {
   switch (tok_.kind) {
-    case Tok::If: Complain(tok_.location, "'if' is a statement, not a value", "let mut x, and assign it in both branches; or make a function that ends in the if"); break;
-    case Tok::Match: Complain(tok_.location, "'match' is a statement, not a value", "let mut x, and assign it in every case; or make a function that ends in the match"); break;
-    case Tok::Bar: case Tok::OrOr: Complain(tok_.location, "there are no closures", "write a function", Diag::NotTrident); break;
-    case Tok::Amp: case Tok::Star: Complain(tok_.location, "there are no references and no pointers", "values are copied; ram_read(address) reads RAM", Diag::NotTrident); break;
+    case Tok::If:
+      Complain(tok_.location, "'if' is a statement, not a value",
+               "let mut x, and assign it in both branches; or make a function that ends in the if");
+      break;
+    case Tok::Match:
+      Complain(tok_.location, "'match' is a statement, not a value",
+               "let mut x, and assign it in every case; or make a function that ends in the match");
+      break;
+    case Tok::Bar:
+    case Tok::OrOr: Complain(tok_.location, "there are no closures", "write a function", Diag::NotTrident); break;
+    case Tok::Amp:
+    case Tok::Star:
+      Complain(tok_.location, "there are no references and no pointers",
+               "values are copied; ram_read(address) reads RAM", Diag::NotTrident);
+      break;
     case Tok::Bad: break;  // the lexer has said it
     default: Unexpected("an expression"); break;
   }
@@ -241,7 +256,12 @@ bool Parser::SizesFollow() const {
   Lexer ahead = lexer_.Ahead();
   for (int count = 0; count < 64; ++count) {
     switch (ahead.Next().kind) {
-      case Tok::Name: case Tok::Integer: case Tok::Plus: case Tok::Star: case Tok::Comma: case Tok::Dot: continue;
+      case Tok::Name:
+      case Tok::Integer:
+      case Tok::Plus:
+      case Tok::Star:
+      case Tok::Comma:
+      case Tok::Dot: continue;
       case Tok::Greater: return count > 0 && ahead.Next().kind == Tok::LParen;
       default: return false;
     }
@@ -254,8 +274,8 @@ ExprPtr Parser::Size(int level) {
   if (!size) return nullptr;
   const auto fits = [](const Expr& expr, const auto& self) -> bool {
     if (expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Name) return true;
-    return expr.kind == Expr::Kind::Binary && (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) && self(*expr.operands[0], self) &&
-           self(*expr.operands[1], self);
+    return expr.kind == Expr::Kind::Binary && (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) &&
+           self(*expr.operands[0], self) && self(*expr.operands[1], self);
   };
   if (fits(*size, fits)) return size;
   Complain(size->location, "a size is made of integers and constants with + and *");
@@ -293,7 +313,8 @@ ExprPtr Parser::NameOrCall() {
     if (!ExpectName(&expr->path.parts.back(), "the next part of the name")) return nullptr;
   }
   if (At(Tok::Bang) && PeekKind() == Tok::LParen && !tok_.new_line) {
-    Complain(tok_.location, "there are no macros", fmt::format("write {}(...)", expr->path.ToString()), Diag::NotTrident);
+    Complain(tok_.location, "there are no macros", fmt::format("write {}(...)", expr->path.ToString()),
+             Diag::NotTrident);
     return nullptr;
   }
   if (At(Tok::Colon) && PeekKind() == Tok::Colon) {

@@ -77,7 +77,8 @@ bool Parser::Use() {
     path.parts.emplace_back(Advance().text);
     while (Accept(Tok::Dot)) {
       if (At(Tok::Star)) {
-        return Complain(tok_.location, "a module is imported whole", "write 'use a.b' and call b.f(...)", Diag::NotTrident);
+        return Complain(tok_.location, "a module is imported whole", "write 'use a.b' and call b.f(...)",
+                        Diag::NotTrident);
       }
       path.parts.emplace_back();
       if (!ExpectName(&path.parts.back(), "the next part of the module's name")) return false;
@@ -89,7 +90,8 @@ bool Parser::Use() {
     return Complain(tok_.location, "a module is imported whole", "write 'use a.b' and call b.f(...)", Diag::NotTrident);
   }
   if (AtWord("as")) {
-    return Complain(tok_.location, "an imported module keeps its name", fmt::format("it is called '{}' here", path.parts.back()), Diag::NotTrident);
+    return Complain(tok_.location, "an imported module keeps its name",
+                    fmt::format("it is called '{}' here", path.parts.back()), Diag::NotTrident);
   }
   result_.module.uses.push_back(std::move(path));
   result_.module.use_places.push_back(location);
@@ -113,7 +115,9 @@ void Parser::SkipToItem() {
 bool Parser::ForeignItem() {
   if (At(Tok::Name) || At(Tok::Let)) {
     for (const Missing& row : ForeignItems) {
-      if (tok_.text == row.word) return Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word), std::string(row.hint), Diag::NotTrident);
+      if (tok_.text == row.word)
+        return Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word), std::string(row.hint),
+                        Diag::NotTrident);
     }
   }
   if (At(Tok::Program) || At(Tok::Module)) {
@@ -137,13 +141,16 @@ bool Parser::Item() {
   const bool is_pub = Accept(Tok::Pub);
   if (is_sec || (is_pub && (AtWord("input") || AtWord("output")))) return Io(location, is_pub);
   if (is_pub && At(Tok::LParen)) {
-    return Complain(tok_.location, "there is one kind of 'pub'", "an item is public or private to its module", Diag::NotTrident);
+    return Complain(tok_.location, "there is one kind of 'pub'", "an item is public or private to its module",
+                    Diag::NotTrident);
   }
-  if (is_pub && At(Tok::Use)) return Complain(tok_.location, "imports cannot be passed on", "each module imports what it uses", Diag::NotTrident);
+  if (is_pub && At(Tok::Use))
+    return Complain(tok_.location, "imports cannot be passed on", "each module imports what it uses", Diag::NotTrident);
   if (!Attributes(&attributes)) return false;
   const auto only_cfg = [&](std::string_view what) {
     for (const Attribute& attribute : attributes) {
-      if (attribute.name != "cfg") Complain(attribute.location, fmt::format("#[{}] is for functions, not for {}", attribute.name, what));
+      if (attribute.name != "cfg")
+        Complain(attribute.location, fmt::format("#[{}] is for functions, not for {}", attribute.name, what));
     }
   };
   const auto place = [&](auto& list, Module::ItemKind kind, auto& decl) {
@@ -196,7 +203,8 @@ bool Parser::OneAttribute(Attribute* attribute) {
   const Location location = tok_.location;
   if (!ExpectName(&attribute->name, "the name of an attribute")) return false;
   if (std::ranges::find(KnownAttributes, attribute->name) == std::end(KnownAttributes)) {
-    Complain(location, fmt::format("there is no attribute '{}'", attribute->name), Suggest(attribute->name, KnownAttributes));
+    Complain(location, fmt::format("there is no attribute '{}'", attribute->name),
+             Suggest(attribute->name, KnownAttributes));
   }
   const bool predicate = attribute->name == "requires" || attribute->name == "ensures";
   const bool word = attribute->name == "cfg" || attribute->name == "intrinsic";
@@ -234,7 +242,8 @@ bool Parser::Io(Location location, bool is_pub) {
     if (!Type(&io.slots.back().second)) return false;
   }
   io.end = last_end_;
-  if (!result_.module.is_program) Complain(location, "only programs declare input and output", "a module's functions take parameters");
+  if (!result_.module.is_program)
+    Complain(location, "only programs declare input and output", "a module's functions take parameters");
   result_.module.order.emplace_back(Module::ItemKind::Io, static_cast<uint32_t>(result_.module.io.size()));
   result_.module.io.push_back(std::move(io));
   return Separated();
@@ -254,7 +263,9 @@ bool Parser::RamSlots(IoDecl* io) {
 bool Parser::Const(ConstDecl* decl) {
   Advance();
   if (!ExpectName(&decl->name, "a constant")) return false;
-  if (!At(Tok::Colon)) return Complain(tok_.location, "a constant says its type", fmt::format("write 'const {}: Field = ...'", decl->name));
+  if (!At(Tok::Colon))
+    return Complain(tok_.location, "a constant says its type",
+                    fmt::format("write 'const {}: Field = ...'", decl->name));
   Advance();
   if (!Type(&decl->type) || !Expect(Tok::Assign, "before the constant's value")) return false;
   decl->value = Expression();
@@ -297,7 +308,9 @@ bool Parser::Function(FunctionDecl* decl) {
       if (At(Tok::Greater) && !decl->sizes.empty()) break;
       decl->sizes.emplace_back();
       if (!ExpectName(&decl->sizes.back(), "a size")) return false;
-      if (At(Tok::Colon)) return Complain(tok_.location, "size parameters have no type", "write fn f<N>(...): sizes are integers, there are no type parameters");
+      if (At(Tok::Colon))
+        return Complain(tok_.location, "size parameters have no type",
+                        "write fn f<N>(...): sizes are integers, there are no type parameters");
     } while (Accept(Tok::Comma));
     if (!Expect(Tok::Greater, "after the sizes")) return false;
   }
@@ -308,10 +321,12 @@ bool Parser::Function(FunctionDecl* decl) {
   } else if (At(Tok::Colon)) {
     return Complain(tok_.location, "a result's type stands after '->'");
   }
-  const bool intrinsic = std::ranges::any_of(decl->attributes, [](const Attribute& a) { return a.name == "intrinsic"; });
+  const bool intrinsic =
+      std::ranges::any_of(decl->attributes, [](const Attribute& a) { return a.name == "intrinsic"; });
   if (intrinsic && !At(Tok::LBrace)) return true;
   if (!At(Tok::LBrace) && !intrinsic) {
-    return Complain(tok_.location, fmt::format("the function '{}' has no body", decl->name), "only functions with #[intrinsic(...)] have none");
+    return Complain(tok_.location, fmt::format("the function '{}' has no body", decl->name),
+                    "only functions with #[intrinsic(...)] have none");
   }
   decl->body = ReadBlock("of the function");
   return decl->body != nullptr;
@@ -322,10 +337,14 @@ bool Parser::Params(FunctionDecl* decl) {
   while (!At(Tok::RParen)) {
     Param param;
     param.location = tok_.location;
-    if (At(Tok::Mut)) return Complain(tok_.location, "parameters cannot be changed", "copy it: let mut x: T = parameter", Diag::NotTrident);
-    if (AtWord("self")) return Complain(tok_.location, "there are no methods", "give the parameter a name and a type", Diag::NotTrident);
+    if (At(Tok::Mut))
+      return Complain(tok_.location, "parameters cannot be changed", "copy it: let mut x: T = parameter",
+                      Diag::NotTrident);
+    if (AtWord("self"))
+      return Complain(tok_.location, "there are no methods", "give the parameter a name and a type", Diag::NotTrident);
     if (!ExpectName(&param.name, "a parameter")) return false;
-    if (!At(Tok::Colon)) return Complain(tok_.location, "a parameter says its type", fmt::format("write '{}: Field'", param.name));
+    if (!At(Tok::Colon))
+      return Complain(tok_.location, "a parameter says its type", fmt::format("write '{}: Field'", param.name));
     Advance();
     if (!Type(&param.type)) return false;
     decl->params.push_back(std::move(param));
@@ -347,7 +366,8 @@ bool Parser::TypeInside(TypeExpr* type) {
     type->kind = TypeExpr::Kind::Array;
     type->parts.emplace_back();
     if (!Type(&type->parts.back())) return false;
-    if (!At(Tok::Semicolon)) return Complain(tok_.location, "an array's size is missing", "write [Field; 4]: every array has a fixed size");
+    if (!At(Tok::Semicolon))
+      return Complain(tok_.location, "an array's size is missing", "write [Field; 4]: every array has a fixed size");
     Advance();
     type->size = Size(1);
     return type->size && Expect(Tok::RBracket, "after the array's size");
@@ -368,10 +388,13 @@ bool Parser::TypeInside(TypeExpr* type) {
     }
     return true;
   }
-  if (At(Tok::Amp) || At(Tok::Star)) return Complain(tok_.location, "there are no references and no pointers", "values are copied; RAM has addresses of type Field", Diag::NotTrident);
+  if (At(Tok::Amp) || At(Tok::Star))
+    return Complain(tok_.location, "there are no references and no pointers",
+                    "values are copied; RAM has addresses of type Field", Diag::NotTrident);
   if (!At(Tok::Name)) return Unexpected("a type");
   if (!ReadPath(&type->name, "a type")) return false;
-  if (At(Tok::Less)) return Complain(tok_.location, "types have no parameters", "only functions have, and only sizes", Diag::NotTrident);
+  if (At(Tok::Less))
+    return Complain(tok_.location, "types have no parameters", "only functions have, and only sizes", Diag::NotTrident);
   return true;
 }
 

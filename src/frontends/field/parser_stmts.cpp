@@ -42,7 +42,9 @@ std::string TrimLines(std::string_view text) {
   return lines;
 }
 
-bool StartsStatement(Tok kind) { return kind >= Tok::Let && kind <= Tok::Asm && kind != Tok::Mut && kind != Tok::In && kind != Tok::Else; }
+bool StartsStatement(Tok kind) {
+  return kind >= Tok::Let && kind <= Tok::Asm && kind != Tok::Mut && kind != Tok::In && kind != Tok::Else;
+}
 
 }  // namespace
 
@@ -76,7 +78,9 @@ void Parser::Statements(Block* block) {
   while (!At(Tok::RBrace) && !At(Tok::End) && !Enough()) {
     if (Accept(Tok::Semicolon)) continue;
     // An item at the very left: a brace is missing before it.
-    if (tok_.new_line && tok_.location.column == 1 && (At(Tok::Fn) || At(Tok::Pub) || At(Tok::Hash) || At(Tok::Const) || At(Tok::Struct))) break;
+    if (tok_.new_line && tok_.location.column == 1 &&
+        (At(Tok::Fn) || At(Tok::Pub) || At(Tok::Hash) || At(Tok::Const) || At(Tok::Struct)))
+      break;
     const size_t before = block->stmts.size();
     const Location start = tok_.location;
     const uint64_t depth = depth_;
@@ -91,7 +95,8 @@ void Parser::Statements(Block* block) {
     if (block->stmts.size() > before) block->height = std::max(block->height, HeightOf(block->stmts.back()) + 1);
     if (block->tail) block->height = std::max(block->height, block->tail->height + 1);
     if (block->height > 5 * limits_.nesting) {
-      Complain(start, "the statement is nested too deep", "name parts with let, or make functions of them", Diag::LimitReached);
+      Complain(start, "the statement is nested too deep", "name parts with let, or make functions of them",
+               Diag::LimitReached);
       block->stmts.clear();
       block->tail = nullptr;
       block->height = 1;
@@ -101,8 +106,12 @@ void Parser::Statements(Block* block) {
 
 uint32_t Parser::HeightOf(const Stmt& stmt) {
   uint32_t height = 0;
-  const auto expr = [&](const ExprPtr& e) { if (e) height = std::max(height, e->height); };
-  const auto block = [&](const BlockPtr& b) { if (b) height = std::max(height, b->height); };
+  const auto expr = [&](const ExprPtr& e) {
+    if (e) height = std::max(height, e->height);
+  };
+  const auto block = [&](const BlockPtr& b) {
+    if (b) height = std::max(height, b->height);
+  };
   expr(stmt.value);
   expr(stmt.first);
   expr(stmt.last);
@@ -118,13 +127,18 @@ uint32_t Parser::HeightOf(const Stmt& stmt) {
 bool Parser::Separated() {
   if (tok_.new_line || At(Tok::End) || At(Tok::RBrace) || Accept(Tok::Semicolon)) return true;
   switch (tok_.kind) {
-    case Tok::Percent: return Complain(tok_.location, "there is no operator '%'", "write 'let (q, r) = a /% b'", Diag::NotTrident);
+    case Tok::Percent:
+      return Complain(tok_.location, "there is no operator '%'", "write 'let (q, r) = a /% b'", Diag::NotTrident);
     case Tok::Assign: return Complain(tok_.location, "only a variable, a field or an array element can be assigned to");
     case Tok::Else: return Complain(tok_.location, "'else' stands here without its if");
-    case Tok::Bar: return Complain(tok_.location, "there is no operator '|'", "for U32 values a | b is as_u32(sub(as_field(a) + as_field(b), as_field(a & b)))", Diag::NotTrident);
+    case Tok::Bar:
+      return Complain(tok_.location, "there is no operator '|'",
+                      "for U32 values a | b is as_u32(sub(as_field(a) + as_field(b), as_field(a & b)))",
+                      Diag::NotTrident);
     default: break;
   }
-  return Complain(tok_.location, fmt::format("{} here where the statement ends", Shown()), "every statement has a line of its own");
+  return Complain(tok_.location, fmt::format("{} here where the statement ends", Shown()),
+                  "every statement has a line of its own");
 }
 
 // To the next line of the same block, or its closing brace. Inside of open brackets a line counts only if it begins
@@ -143,9 +157,11 @@ bool Parser::ForeignStatement() {
   for (const Missing& row : ForeignStatements) {
     if (tok_.text != row.word) continue;
     const Tok next = PeekKind();  // the word may still be somebody's variable
-    if (next == Tok::Assign || next == Tok::Dot || next == Tok::LBracket || next == Tok::Plus || next == Tok::Star) return false;
+    if (next == Tok::Assign || next == Tok::Dot || next == Tok::LBracket || next == Tok::Plus || next == Tok::Star)
+      return false;
     if (next == Tok::LParen && row.word != "while" && row.word != "switch") return false;
-    Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word), std::string(row.hint), Diag::NotTrident);
+    Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word), std::string(row.hint),
+             Diag::NotTrident);
     return true;
   }
   return false;
@@ -160,13 +176,24 @@ bool Parser::Statement(Block* block) {
     case Tok::If: ok = If(&stmt); break;
     case Tok::For: ok = For(&stmt); break;
     case Tok::Match: ok = Match(&stmt); break;
-    case Tok::Reveal: case Tok::Seal: ok = EventOut(&stmt); break;
+    case Tok::Reveal:
+    case Tok::Seal: ok = EventOut(&stmt); break;
     case Tok::Asm: ok = Asm(&stmt); break;
     case Tok::Return: ok = Return(&stmt); break;
-    case Tok::Else: return Complain(tok_.location, "'else' stands here without its if", "it follows the closing brace of the if");
-    case Tok::Fn: return Complain(tok_.location, "functions stand at the outer level", "there are no closures and no inner functions", Diag::NotTrident);
-    case Tok::Use: case Tok::Const: case Tok::Struct: case Tok::Event: case Tok::Pub: case Tok::Sec: case Tok::Hash:
-      return Complain(tok_.location, fmt::format("'{}' stands inside of a function", tok_.text), "move it to the outer level of the file");
+    case Tok::Else:
+      return Complain(tok_.location, "'else' stands here without its if", "it follows the closing brace of the if");
+    case Tok::Fn:
+      return Complain(tok_.location, "functions stand at the outer level",
+                      "there are no closures and no inner functions", Diag::NotTrident);
+    case Tok::Use:
+    case Tok::Const:
+    case Tok::Struct:
+    case Tok::Event:
+    case Tok::Pub:
+    case Tok::Sec:
+    case Tok::Hash:
+      return Complain(tok_.location, fmt::format("'{}' stands inside of a function", tok_.text),
+                      "move it to the outer level of the file");
     default:
       if (ForeignStatement()) return false;
       if (AtWord("proof_block") && PeekKind() == Tok::LParen) {
@@ -195,7 +222,8 @@ bool Parser::ExprStatement(Block* block, Stmt stmt) {
   if (!expr) return false;
   const Tok sign = tok_.kind;
   if ((sign == Tok::Plus || sign == Tok::Minus || sign == Tok::Star) && PeekKind() == Tok::Assign) {
-    return Complain(tok_.location, fmt::format("there is no operator '{}='", tok_.text), "write 'x = x + 1'", Diag::NotTrident);
+    return Complain(tok_.location, fmt::format("there is no operator '{}='", tok_.text), "write 'x = x + 1'",
+                    Diag::NotTrident);
   }
   if (sign != Tok::Assign) {
     if (At(Tok::RBrace) || (At(Tok::Semicolon) && PeekKind() == Tok::RBrace)) {
@@ -217,7 +245,9 @@ bool Parser::ExprStatement(Block* block, Stmt stmt) {
     stmt.places.push_back(std::move(expr));
   }
   for (const ExprPtr& place : stmt.places) {
-    if (!IsPlace(*place)) return Complain(place->location, "only a variable, a field or an array element can be assigned to", "compare with '=='");
+    if (!IsPlace(*place))
+      return Complain(place->location, "only a variable, a field or an array element can be assigned to",
+                      "compare with '=='");
   }
   Advance();
   stmt.value = Expression();
@@ -232,7 +262,8 @@ bool Parser::Let(Stmt* stmt) {
   Advance();
   const bool is_mut = Accept(Tok::Mut);
   const auto name = [&](std::string_view what) {
-    if (At(Tok::Mut)) return Complain(tok_.location, "'mut' stands before the parentheses", "write 'let mut (a, b) = ...'");
+    if (At(Tok::Mut))
+      return Complain(tok_.location, "'mut' stands before the parentheses", "write 'let mut (a, b) = ...'");
     LetName entry;
     entry.location = tok_.location;
     entry.is_mut = is_mut;
@@ -256,8 +287,10 @@ bool Parser::Let(Stmt* stmt) {
     if (!Type(&*stmt->type)) return false;
   }
   if (!At(Tok::Assign)) {
-    if (tok_.new_line || At(Tok::RBrace)) return Complain(last_end_, "the variable has no value", "a variable has a value from the start");
-    return Complain(tok_.location, fmt::format("{} here where '=' is expected", Shown()), "a variable has a value from the start");
+    if (tok_.new_line || At(Tok::RBrace))
+      return Complain(last_end_, "the variable has no value", "a variable has a value from the start");
+    return Complain(tok_.location, fmt::format("{} here where '=' is expected", Shown()),
+                    "a variable has a value from the start");
   }
   Advance();
   stmt->value = Expression();
@@ -279,7 +312,8 @@ bool Parser::If(Stmt* stmt) {
 
 // Not in the language, but in much of what is written in it: read as else { if ... } with a warning.
 bool Parser::ElseIf(Stmt* stmt) {
-  result_.warnings.push_back({Diag::NotTrident, "there is no 'else if'", tok_.location, {}, "write else { if ... }; it was read so"});
+  result_.warnings.push_back(
+      {Diag::NotTrident, "there is no 'else if'", tok_.location, {}, "write else { if ... }; it was read so"});
   if (!Enter()) return false;
   stmt->else_block = std::make_unique<Block>();
   stmt->else_block->location = tok_.location;
@@ -307,7 +341,8 @@ bool Parser::For(Stmt* stmt) {
   stmt->first = Condition();
   if (!stmt->first) return false;
   if (!At(Tok::DotDot)) {
-    return Complain(tok_.location, fmt::format("{} here where '..' is expected", Shown()), "a loop runs over a range: write 'for i in 0..n { ... }'");
+    return Complain(tok_.location, fmt::format("{} here where '..' is expected", Shown()),
+                    "a loop runs over a range: write 'for i in 0..n { ... }'");
   }
   Advance();
   if (At(Tok::Assign)) return Complain(tok_.location, "a range excludes its end", "write 'a..b + 1'", Diag::NotTrident);
@@ -316,7 +351,8 @@ bool Parser::For(Stmt* stmt) {
   if (AtWord("bounded")) {
     Advance();
     if (!At(Tok::Integer)) {
-      return Complain(tok_.location, fmt::format("{} here where an integer is expected", Shown()), "the bound is written out: bounded 64");
+      return Complain(tok_.location, fmt::format("{} here where an integer is expected", Shown()),
+                      "the bound is written out: bounded 64");
     }
     stmt->bound = Advance().number;
   }
@@ -333,7 +369,8 @@ bool Parser::Match(Stmt* stmt) {
     MatchArm arm;
     if (!ReadPattern(&arm.pattern, false) || !Expect(Tok::FatArrow, "after the pattern")) return false;
     if (!At(Tok::LBrace)) {
-      return Complain(tok_.location, fmt::format("{} here where '{{' is expected", Shown()), "what a case does stands in braces: 0 => { ... }");
+      return Complain(tok_.location, fmt::format("{} here where '{{' is expected", Shown()),
+                      "what a case does stands in braces: 0 => { ... }");
     }
     arm.body = ReadBlock("of the case");
     if (!arm.body) return false;
@@ -373,7 +410,8 @@ bool Parser::ReadPattern(Pattern* pattern, bool inner) {
     pattern->name += "." + part;
   }
   if (!At(Tok::LBrace)) {
-    return Complain(pattern->location, fmt::format("'{}' is no pattern", pattern->name), "a pattern is an integer, true, false, Struct { ... } or '_'");
+    return Complain(pattern->location, fmt::format("'{}' is no pattern", pattern->name),
+                    "a pattern is an integer, true, false, Struct { ... } or '_'");
   }
   return StructPattern(pattern);
 }
@@ -401,7 +439,8 @@ bool Parser::StructPattern(Pattern* pattern) {
 bool Parser::EventOut(Stmt* stmt) {
   stmt->kind = At(Tok::Reveal) ? Stmt::Kind::Reveal : Stmt::Kind::Seal;
   Advance();
-  return ReadPath(&stmt->event, "an event") && Expect(Tok::LBrace, "before the event's fields") && FieldInits(&stmt->fields);
+  return ReadPath(&stmt->event, "an event") && Expect(Tok::LBrace, "before the event's fields") &&
+         FieldInits(&stmt->fields);
 }
 
 bool Parser::AsmNote(Stmt* stmt) {

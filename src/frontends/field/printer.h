@@ -33,7 +33,8 @@ class Printer {
   void Attributes(const std::vector<Attribute>& attributes, Location start);
   void Function(const FunctionDecl& decl, Location limit);
   std::string Signature(const FunctionDecl& decl);
-  void Members(const std::string& head, const std::vector<MemberDecl>& members, Location start, Location end, Location limit);
+  void Members(const std::string& head, const std::vector<MemberDecl>& members, Location start, Location end,
+               Location limit);
   std::string Io(const IoDecl& io) const;
   void Body(const Block& block);
   void Statement(const Stmt& stmt, Location limit);
@@ -49,7 +50,8 @@ class Printer {
   std::string Broken(const Expr& expr, size_t column);
   std::string BrokenChain(const Expr& expr, int level);
   std::string BrokenFields(const std::string& head, const std::vector<FieldInit>& fields, Location end);
-  std::string BrokenList(const std::string& open, const std::vector<ExprPtr>& parts, const std::string& close, Location end);
+  std::string BrokenList(const std::string& open, const std::vector<ExprPtr>& parts, const std::string& close,
+                         Location end);
   std::string Filled(const Expr& expr);
   std::string BlockText(const Block& block);
   std::string Guarded(const Expr& expr, size_t column);  // as a statement of its own

@@ -11,8 +11,10 @@ inline std::string Dump(const Block* block);
 
 inline std::string Dump(const Expr* expr) {
   if (expr == nullptr) return "null";
-  std::string text = "(" + std::to_string(static_cast<int>(expr->kind)) + " " + std::to_string(expr->number) + " " + expr->text + " " + expr->path.ToString();
-  text += (expr->kind == Expr::Kind::Binary ? " op" + std::to_string(static_cast<int>(expr->op)) : "") + (expr->infix ? " infix" : "");
+  std::string text = "(" + std::to_string(static_cast<int>(expr->kind)) + " " + std::to_string(expr->number) + " " +
+                     expr->text + " " + expr->path.ToString();
+  text += (expr->kind == Expr::Kind::Binary ? " op" + std::to_string(static_cast<int>(expr->op)) : "") +
+          (expr->infix ? " infix" : "");
   for (const ExprPtr& part : expr->operands) text += " " + Dump(part.get());
   for (const ExprPtr& part : expr->sizes) text += " <" + Dump(part.get()) + ">";
   for (const FieldInit& field : expr->fields) text += " " + field.name + ":" + Dump(field.value.get());
@@ -27,7 +29,8 @@ inline std::string Dump(const TypeExpr& type) {
 }
 
 inline std::string Dump(const Pattern& pattern) {
-  std::string text = "(P" + std::to_string(static_cast<int>(pattern.kind)) + " " + std::to_string(pattern.number) + pattern.name;
+  std::string text =
+      "(P" + std::to_string(static_cast<int>(pattern.kind)) + " " + std::to_string(pattern.number) + pattern.name;
   for (const FieldPattern& field : pattern.fields) text += " " + field.name + Dump(field.pattern);
   return text + ")";
 }
@@ -69,14 +72,18 @@ inline std::string Dump(const std::vector<MemberDecl>& members) {
 inline std::string Dump(const Module& module) {
   std::string text = (module.is_program ? "program " : "module ") + module.name.ToString();
   for (const Path& use : module.uses) text += " use " + use.ToString();
-  for (const auto& [kind, at] : module.order) text += " " + std::to_string(static_cast<int>(kind)) + ":" + std::to_string(at);
+  for (const auto& [kind, at] : module.order)
+    text += " " + std::to_string(static_cast<int>(kind)) + ":" + std::to_string(at);
   for (const IoDecl& io : module.io) {
     text += " io" + std::to_string(static_cast<int>(io.kind));
     for (const auto& [address, type] : io.slots) text += " " + std::to_string(address) + Dump(type);
   }
-  for (const ConstDecl& c : module.constants) text += "\nconst " + c.name + (c.is_pub ? "+" : "") + Dump(c.attributes) + Dump(c.type) + Dump(c.value.get());
-  for (const StructDecl& s : module.structs) text += "\nstruct " + s.name + (s.is_pub ? "+" : "") + Dump(s.attributes) + Dump(s.members);
-  for (const EventDecl& e : module.events) text += "\nevent " + e.name + (e.is_pub ? "+" : "") + Dump(e.attributes) + Dump(e.members);
+  for (const ConstDecl& c : module.constants)
+    text += "\nconst " + c.name + (c.is_pub ? "+" : "") + Dump(c.attributes) + Dump(c.type) + Dump(c.value.get());
+  for (const StructDecl& s : module.structs)
+    text += "\nstruct " + s.name + (s.is_pub ? "+" : "") + Dump(s.attributes) + Dump(s.members);
+  for (const EventDecl& e : module.events)
+    text += "\nevent " + e.name + (e.is_pub ? "+" : "") + Dump(e.attributes) + Dump(e.members);
   for (const FunctionDecl& f : module.functions) {
     text += "\nfn " + f.name + (f.is_pub ? "+" : "") + Dump(f.attributes);
     for (const std::string& size : f.sizes) text += " " + size;
