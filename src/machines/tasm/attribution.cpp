@@ -23,9 +23,11 @@ Attribution::Attribution(const Program& program, const StaticRows* rows) : progr
 
 uint32_t Attribution::ChainOf(uint32_t region) {
   if (region == last_region_ && parent_ == last_parent_) return last_chain_;
-  const uint64_t key = uint64_t{parent_} << 32 | region;
+  uint32_t parent = parent_;
+  if (chains_.size() >= MaxChains && !index_.contains(uint64_t{parent} << 32 | region)) parent = None;
+  const uint64_t key = uint64_t{parent} << 32 | region;
   const auto [found, fresh] = index_.try_emplace(key, static_cast<uint32_t>(chains_.size()));
-  if (fresh) chains_.push_back({parent_, region, parent_ == None ? 0 : chains_[parent_].depth + 1, {}});
+  if (fresh) chains_.push_back({parent, region, parent == None ? 0 : chains_[parent].depth + 1, {}});
   last_region_ = region;
   last_parent_ = parent_;
   last_chain_ = found->second;

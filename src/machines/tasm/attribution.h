@@ -28,6 +28,8 @@ class Attribution {
   static constexpr uint32_t None = UINT32_MAX;
   // Deeper calls are counted where they were made, so that a deep recursion has few chains.
   static constexpr uint32_t MaxDepth = 64;
+  // With more chains than this, new ones lose their callers: what is left is one for each label.
+  static constexpr size_t MaxChains = 100'000;
 
   struct Rows {
     TableProfile profile;

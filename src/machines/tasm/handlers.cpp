@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
 #include "base/goldilocks.h"
 
 namespace frazil::machines::tasm {
@@ -242,6 +243,7 @@ std::vector<Op> Predecode(const Program& program, Mode mode) {
   std::vector<Op> code(program.code.size() + 1);
   for (size_t i = 0; i < program.code.size(); ++i) {
     const Instruction& instruction = program.code[i];
+    CHECK(ArgumentFits(instruction.op, instruction.argument));
     code[i].handler = HandlerIn(mode, instruction);
     if (Info(instruction.op).argument == Argument::Target)
       code[i].target = code.data() + std::min<size_t>(instruction.argument, program.code.size());

@@ -57,7 +57,7 @@ std::string_view Program::LabelAt(uint32_t instruction) const {
 
 bool ArgumentFits(Opcode op, uint64_t argument) {
   switch (Info(op).argument) {
-    case Argument::None: return argument == 0;
+    case Argument::None: return true;
     case Argument::Element: return argument < goldilocks::P;
     case Argument::Count: return argument >= 1 && argument <= 5;
     case Argument::Place: return argument <= 15;

@@ -20,7 +20,8 @@ using Digest = std::array<uint64_t, 5>;
 
 struct Instruction {
   Opcode op = Opcode::Nop;
-  // Element: canonical field element. Count, Place: the number. Target: index into Program::code.
+  // Element: canonical field element. Count, Place: the number. Target: index into Program::code; what lies beyond it
+  // is its end, where the machine crashes.
   uint64_t argument = 0;
   int64_t error_id = -1;  // of assert and assert_vector; -1 = none
   Location location = {};

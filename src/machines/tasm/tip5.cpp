@@ -30,28 +30,70 @@ uint64_t Seventh(uint64_t y) {
   return Mul(Mul(square, square), cube);
 }
 
-// Column[(row - column) mod 16] stands at 16 + row - column.
-constexpr auto TwiceColumn = [] {
-  std::array<uint64_t, 32> twice{};
-  for (size_t i = 0; i < 32; ++i) twice[i] = Column[i % 16];
-  return twice;
+template <size_t N>
+using Numbers = std::array<int64_t, N>;
+
+// x times c modulo z^N + 1, times `scale`.
+template <size_t N, Numbers<N> c, int64_t scale>
+inline Numbers<N> Negacyclic(const Numbers<N>& x) {
+  Numbers<N> out{};
+#pragma GCC unroll 8
+  for (size_t row = 0; row < N; ++row)
+#pragma GCC unroll 8
+    for (size_t j = 0; j < N; ++j) out[row] += x[j] * scale * (row >= j ? c[row - j] : -c[N + row - j]);
+  return out;
+}
+
+template <size_t N, Numbers<N> c, int64_t sign>
+constexpr Numbers<N / 2> HalvesOf() {
+  Numbers<N / 2> halves{};
+  for (size_t i = 0; i < N / 2; ++i) halves[i] = c[i] + sign * c[i + N / 2];
+  return halves;
+}
+
+// N times the product of x and c modulo z^N - 1 = (z^N/2 - 1)(z^N/2 + 1): half the products at each step.
+template <size_t N, Numbers<N> c>
+inline Numbers<N> Cyclic(const Numbers<N>& x) {
+  if constexpr (N == 1) {
+    return {x[0] * c[0]};
+  } else {
+    Numbers<N / 2> sums, differences;
+    for (size_t i = 0; i < N / 2; ++i) {
+      sums[i] = x[i] + x[i + N / 2];
+      differences[i] = x[i] - x[i + N / 2];
+    }
+    const Numbers<N / 2> plus = Cyclic<N / 2, HalvesOf<N, c, 1>()>(sums);
+    const Numbers<N / 2> minus = Negacyclic<N / 2, HalvesOf<N, c, -1>(), int64_t{N / 2}>(differences);
+    Numbers<N> out;
+    for (size_t i = 0; i < N / 2; ++i) {
+      out[i] = plus[i] + minus[i];
+      out[i + N / 2] = plus[i] - minus[i];
+    }
+    return out;
+  }
+}
+
+constexpr Numbers<16> Coefficients = [] {
+  Numbers<16> coefficients{};
+  for (size_t i = 0; i < 16; ++i) coefficients[i] = Column[i];
+  return coefficients;
 }();
 
 // The matrix has entries below 2^16, so the two halves of each element can be summed without carries.
 void MultiplyAndAdd(std::array<uint64_t, 16>& y, size_t round) {
-  std::array<uint64_t, 16> low{}, high{};
-  for (size_t column = 0; column < 16; ++column) {
-    const uint64_t y_low = y[column] & 0xffff'ffffu;
-    const uint64_t y_high = y[column] >> 32;
-    for (size_t row = 0; row < 16; ++row) {
-      low[row] += TwiceColumn[16 + row - column] * y_low;
-      high[row] += TwiceColumn[16 + row - column] * y_high;
-    }
+  Numbers<16> low, high;
+  for (size_t i = 0; i < 16; ++i) {
+    low[i] = static_cast<int64_t>(y[i] & 0xffff'ffffu);
+    high[i] = static_cast<int64_t>(y[i] >> 32);
   }
+  low = Cyclic<16, Coefficients>(low);
+  high = Cyclic<16, Coefficients>(high);
   for (size_t row = 0; row < 16; ++row) {
-    // low, high < 2^52; 2^64 = 2^32 - 1.
-    const uint64_t low_sum = low[row] + (high[row] >> 32) * goldilocks::Epsilon;
-    const uint64_t shifted = high[row] << 32;
+    // Sixteen times numbers below 2^52; 2^64 = 2^32 - 1.
+    const uint64_t row_low = static_cast<uint64_t>(low[row]) >> 4;
+    const uint64_t row_high = static_cast<uint64_t>(high[row]) >> 4;
+    const uint64_t low_sum = row_low + (row_high >> 32) * goldilocks::Epsilon;
+    const uint64_t shifted = row_high << 32;
     uint64_t sum = low_sum + shifted;
     if (sum < shifted) sum += goldilocks::Epsilon;
     y[row] = goldilocks::Add(goldilocks::FromUint64(sum), RoundConstants[16 * round + row]);
