@@ -22,8 +22,10 @@ std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides,
                                const Options& options) {
   Engine forth(terms, budget, options.fragments);
   forth.deep_stack = options.deep_stack;
+  if (sides.assumed) forth.assumed = sides.assumed(terms);
   if (auto failure = forth.Run(sides.source(&source), sides.candidate(&candidate), true)) return failure;
   Engine back(terms, budget, options.fragments);
+  back.assumed = forth.assumed;
   return back.Run(sides.candidate(&candidate), sides.source(&source), false);
 }
 

@@ -10,6 +10,7 @@ namespace frazil::verify::tasm {
 
 struct Sides {
   std::function<std::unique_ptr<Side>(Heads*)> source, candidate;
+  std::function<std::vector<Literal>(Terms&)> assumed;  // of the inputs; may be empty
 };
 
 // `tell` may be empty: nothing is refuted then.

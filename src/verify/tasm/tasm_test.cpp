@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/text.h"
+
 namespace frazil::verify::tasm {
 namespace {
 
@@ -189,6 +191,47 @@ TEST(TasmChecker, TirAgainstAssembly) {
         "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 add swap 1 recurse", Answer::Kind::Proved);
   check("call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
         "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 mul swap 1 recurse", Answer::Kind::Refuted);
+}
+
+void IrAgainst(std::string_view text, std::string_view assembly, Answer::Kind kind) {
+  auto program = ir::ParseText("frz 1\n\n" + std::string(text));
+  ASSERT_TRUE(program.has_value()) << program.error().ToString();
+  const Answer answer = Compare(*program, Read(assembly));
+  EXPECT_EQ(answer.kind, kind) << assembly << ": " << AnswerName(answer.kind) << " " << answer.reason
+                               << (answer.counterexample ? answer.counterexample->difference : "");
+}
+
+TEST(TasmChecker, IrAgainstAssembly) {
+  const char* sum = R"(func @main(%a: field, %b: field) -> (field) {
+  %s = add %a, %b : field
+  %p = mul %s, %s : field
+  return %p
+}
+)";
+  IrAgainst(sum, "read_io 2 add dup 0 mul write_io 1 halt", Answer::Kind::Proved);
+  IrAgainst(sum, "read_io 2 dup 1 dup 1 mul push 2 mul place 2 dup 0 mul swap 1 dup 0 mul add add write_io 1 halt",
+            Answer::Kind::Proved);
+  IrAgainst(sum, "read_io 2 mul dup 0 mul write_io 1 halt", Answer::Kind::Refuted);
+  const char* checked = R"(func @main(%a: u32, %b: u32) -> (u32) {
+  %s = add.checked %a, %b : u32
+  return %s
+}
+)";
+  IrAgainst(checked, "read_io 2 add dup 0 split pop 1 push 0 eq assert write_io 1 halt", Answer::Kind::Proved);
+  IrAgainst(checked, "read_io 2 add split swap 1 pop 1 write_io 1 halt", Answer::Kind::Refuted);
+  IrAgainst(checked, "read_io 2 add write_io 1 halt", Answer::Kind::Refuted);
+  const char* choice = R"(func @main(%a: u32, %b: u32) -> (u32) {
+  %c = lt %a, %b : u32
+  %r = if %c -> (u32) {
+    yield %b
+  } else {
+    yield %a
+  }
+  return %r
+}
+)";
+  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt", Answer::Kind::Refuted);
+  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt", Answer::Kind::Proved);
 }
 
 }  // namespace

@@ -1,0 +1,158 @@
+// IR against TIR and assembly. The words of parameters come first in the public input, those of results last in the
+// output. Counterexamples come from the IR's interpreter where its streams are of one type.
+#include "exec/interpreter.h"
+#include "verify/tasm/compare.h"
+#include "verify/tasm/ir_side.h"
+
+namespace frazil::verify::tasm {
+
+namespace {
+
+struct Streams {
+  bool plain = true;  // every input and hint is a field element, or every hint is a digest
+  bool digests = false, tokens = false;
+};
+
+Streams StreamsOf(const ir::Program& program) {
+  Streams streams;
+  for (const ir::Function& function : program.functions) {
+    for (const ir::Inst& inst : function.insts) {
+      if (inst.op == ir::Op::Tasm) streams.plain = false;
+      if (inst.op == ir::Op::MerkleStep) streams.digests = true;
+      if (inst.op != ir::Op::Input && inst.op != ir::Op::Hint) continue;
+      const ir::Type type = function.type(ir::Function::result_of(inst));
+      if (type.scalar != ir::Scalar::Field) streams.plain = false;
+      if (inst.op == ir::Op::Hint) streams.tokens = true;
+    }
+  }
+  if (streams.digests && streams.tokens) streams.plain = false;
+  return streams;
+}
+
+// The arguments and streams that these inputs are; nothing if they are none.
+bool ToCall(const ir::Program& program, const Counterexample& inputs, const Streams& streams,
+            std::vector<exec::Value>& arguments, exec::RunContext& context) {
+  const ir::Function& entry = program.entry_function();
+  size_t at = 0;
+  for (uint32_t i = 0; i < entry.param_count(); ++i) {
+    const ir::Type type = entry.param_type(i);
+    if (type.is_buffer()) {
+      constexpr int64_t Length = 4096;
+      auto memory = std::make_shared<exec::Memory>(type.element(), Length);
+      for (auto [address, value] : inputs.inputs.ram) {
+        if (address < static_cast<uint64_t>(Length)) memory->Set(static_cast<int64_t>(address), {&value, 1});
+      }
+      arguments.push_back(exec::Value::Buffer(std::move(memory)));
+      continue;
+    }
+    const bool word = type.scalar == ir::Scalar::Field || type.scalar == ir::Scalar::U32 || type.scalar == ir::Scalar::Bool;
+    if (!word || at >= inputs.inputs.input.size()) return false;
+    const uint64_t value = inputs.inputs.input[at++];
+    if (type.scalar == ir::Scalar::U32 && value >> 32 != 0) return false;
+    if (type.scalar == ir::Scalar::Bool && value > 1) return false;
+    arguments.push_back(exec::Value::Word(type, value));
+  }
+  for (; at < inputs.inputs.input.size(); ++at) {
+    context.input.push_back(exec::Value::Word(ir::types::Field, inputs.inputs.input[at]));
+  }
+  if (streams.digests) {
+    for (const mt::Digest& digest : inputs.inputs.digests) context.hints.push_back(exec::Value::Scalar(ir::types::Digest, digest));
+  } else {
+    for (uint64_t word : inputs.inputs.secret) context.hints.push_back(exec::Value::Word(ir::types::Field, word));
+  }
+  return true;
+}
+
+bool Append(const exec::Value& value, std::vector<uint64_t>& words) {
+  const uint32_t count = MachineWords(value.type);
+  if (!value.type.is_scalar() || count == 0) return false;
+  for (uint64_t word : value.scalar_words()) {
+    if (count == 2) {
+      words.push_back(word & 0xffff'ffffu);
+      words.push_back(word >> 32);
+    } else {
+      const bool narrow = ir::IsFixedInt(value.type.scalar);
+      words.push_back(narrow ? word & ((uint64_t{1} << ir::BitsOf(value.type)) - 1) : word);
+    }
+  }
+  return true;
+}
+
+std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& inputs, const Streams& streams) {
+  std::vector<exec::Value> arguments;
+  exec::RunContext context;
+  context.limits.fuel = 100'000;
+  if (!ToCall(program, inputs, streams, arguments, context)) return std::nullopt;
+  auto outcome = exec::Interpret(program, arguments, context);
+  if (!outcome) return std::nullopt;
+  Ending ending;
+  if (outcome->trap) {
+    const ir::Trap kind = outcome->trap->kind;
+    // Limits of this run, and of a RAM that has a length here.
+    if (kind == ir::Trap::Fuel || kind == ir::Trap::Depth || kind == ir::Trap::Memory || kind == ir::Trap::OutOfBounds) {
+      return std::nullopt;
+    }
+    ending.crash = outcome->trap->ToString();
+  }
+  for (const auto* values : {&outcome->output, &outcome->results}) {
+    for (const exec::Value& value : *values) {
+      if (!Append(value, ending.output)) return std::nullopt;
+    }
+  }
+  return ending;
+}
+
+Answer CompareWith(const ir::Program& source, const Options& options,
+                   std::function<std::unique_ptr<Side>(Heads*)> candidate,
+                   const std::function<std::optional<Ending>(const Counterexample&)>& run) {
+  Answer answer;
+  if (std::string reason = Refuses(source); !reason.empty()) {
+    answer.reason = std::move(reason);
+    return answer;
+  }
+  Options whole = options;
+  whole.fragments = false;
+  std::vector<uint64_t> constants;
+  for (const ir::Function& function : source.functions) {
+    for (const ir::Inst& inst : function.insts) {
+      if (inst.op == ir::Op::Const && ir::WordsOf(inst.type.element()) == 1) constants.push_back(function.words_of(inst)[0] % goldilocks::P);
+    }
+  }
+  Sampler sampler(std::move(constants), false, 0x1c0de);
+  Sides sides;
+  sides.source = [&](Heads* heads) { return MakeIrSide(source, heads); };
+  sides.candidate = std::move(candidate);
+  sides.assumed = [&](Terms& terms) { return Promises(terms, source); };
+  const Streams streams = StreamsOf(source);
+  return Decide(sides, whole, sampler, [&](const Counterexample& inputs) -> std::optional<std::string> {
+    if (!streams.plain) return std::nullopt;
+    auto a = RunIr(source, inputs, streams), b = run(inputs);
+    if (!a || !b) return std::nullopt;
+    // The interpreter does not say how much it read.
+    a->inputs_read = b->inputs_read;
+    a->secrets_read = b->secrets_read;
+    a->digests_read = b->digests_read;
+    return Difference(*a, *b);
+  });
+}
+
+}  // namespace
+
+Answer Compare(const ir::Program& source, const tir::Program& candidate, const Options& options) {
+  if (auto shapes = tir::Check(candidate); !shapes) {
+    Answer answer;
+    answer.reason = shapes.error().message;
+    return answer;
+  }
+  return CompareWith(
+      source, options, [&](Heads* heads) { return MakeTirSide(candidate, heads); },
+      [&](const Counterexample& inputs) { return RunTir(candidate, inputs); });
+}
+
+Answer Compare(const ir::Program& source, const mt::Program& candidate, const Options& options) {
+  return CompareWith(
+      source, options, [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); },
+      [&](const Counterexample& inputs) { return RunProgram(candidate, inputs); });
+}
+
+}  // namespace frazil::verify::tasm
