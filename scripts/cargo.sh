@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# cargo.sh CRATE PROFILE ARTIFACT OUTPUT: builds a crate of this project in .cache/<its name>, with exactly the
+# cargo.sh CRATE PROFILE ARTIFACT OUTPUT: builds a crate of this project in .cache/<its path>, with exactly the
 # versions of its Cargo.lock.in, and copies the artifact to OUTPUT.
 #
 # Cargo.lock.in is cargo's lock file with the registry's name left open: cargo says what it calls its registry.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 crate=$1 profile=$2 artifact=$3 output=$4
-name=$(basename "$crate")
+name=${crate//\//-}
 folder=${FRAZIL_CACHE_DIR:-$PWD/.cache}/$name
 
 fail() {

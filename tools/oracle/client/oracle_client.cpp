@@ -301,6 +301,18 @@ Result<std::vector<uint64_t>> Session::Assemble(const std::string& text) {
   return Elements(TRY(state_->Ask("digest", {{"code", text}})), "words");
 }
 
+Result<std::vector<Example>> Session::Examples() {
+  const Json answer = TRY(state_->Ask("examples", Json::object()));
+  const auto list = answer.find("examples");
+  if (list == answer.end() || !list->is_array()) return Unexpected("examples");
+  std::vector<Example> examples;
+  for (const Json& item : *list) {
+    if (!item.is_object()) return Unexpected("examples");
+    examples.push_back({Text(item, "name"), Text(item, "code")});
+  }
+  return examples;
+}
+
 Result<ProveAnswer> Session::Prove(const Job& job, const std::string& file, uint64_t max_padded_height) {
   TRY_VOID(CheckProfile(job.program));
   Json request = JobToJson(job);

@@ -80,6 +80,11 @@ struct VerifyAnswer {
   double verify_seconds = 0;
 };
 
+struct Example {
+  std::string name;
+  std::string text;
+};
+
 struct Version {
   std::string triton_vm;       // "9.0.1"
   uint32_t proof_version = 0;  // part of each claim
@@ -104,6 +109,8 @@ class Session {
   Result<machines::tasm::Digest> ProgramDigest(const machines::tasm::Program& program);
   // The machine's own assembler on a text: the words it makes.
   Result<std::vector<uint64_t>> Assemble(const std::string& text);
+  // Real programs that come with the machine.
+  Result<std::vector<Example>> Examples();
   // Writes claim and proof to `file` if it is not empty.
   Result<ProveAnswer> Prove(const Job& job, const std::string& file, uint64_t max_padded_height = 1ull << 20);
   // `expected`: the digest that the claim must name.

@@ -3,6 +3,7 @@
 //! Answers always come, in order: a request that cannot be served is answered with {"error": sentence}, and
 //! a panic inside the machine is caught and becomes one. The protocol is described in README.md.
 
+mod examples;
 mod machine;
 mod proof_file;
 mod wire;
@@ -97,8 +98,9 @@ fn serve(what: &str, item: &Value) -> Result<Value, String> {
         "prove" => machine::prove(item),
         "verify" => machine::verify(item),
         "version" => Ok(machine::version()),
+        "examples" => Ok(examples::examples()),
         other => Err(format!(
-            "unknown request \"{other}\"; known are run, trace, profile, digest, prove, verify, version"
+            "unknown request \"{other}\"; known are run, trace, profile, digest, prove, verify, version, examples"
         )),
     }
 }
