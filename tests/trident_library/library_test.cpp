@@ -32,6 +32,7 @@ std::optional<field::Package> LoadOne(const std::string& text, const std::string
   Result<field::Package> package = field::Load(text, file, field::DefaultLoader(beside), &errors);
   for (const Error& error : errors) ADD_FAILURE() << error.ToString();
   if (!package) return std::nullopt;
+  for (const Error& warning : package->warnings) ADD_FAILURE() << "warning: " << warning.ToString();
   return std::move(*package);
 }
 

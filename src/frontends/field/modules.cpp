@@ -8,15 +8,16 @@
 
 #include "frontends/field/field.h"
 #include "frontends/field/suggest.h"
+#include "frontends/field/unused_imports.h"
 
 namespace frazil::frontends::field {
 namespace {
 
 constexpr size_t MostModules = 10'000;
 
-class Walk {
+class Importer {
  public:
-  Walk(const Loader& loader, std::vector<Error>* errors, const Limits& limits)
+  Importer(const Loader& loader, std::vector<Error>* errors, const Limits& limits)
       : loader_(loader), errors_(errors), limits_(limits) {}
 
   Package Run(std::string_view text, std::string_view file) {
@@ -120,6 +121,7 @@ class Walk {
   }
 
   void Close() {
+    WarnUnusedImports(*open_.back().module, &package_.warnings);
     if (!open_.back().name.empty()) done_.insert(open_.back().name);
     package_.modules.push_back(std::move(open_.back().module));
     open_.pop_back();
@@ -140,7 +142,7 @@ Result<Package> Load(std::string_view text, std::string_view file, const Loader&
   std::vector<Error> own;
   if (errors == nullptr) errors = &own;
   const size_t before = errors->size();
-  Package package = Walk(loader, errors, limits).Run(text, file);
+  Package package = Importer(loader, errors, limits).Run(text, file);
   if (errors->size() > before) return std::unexpected((*errors)[before]);
   return package;
 }

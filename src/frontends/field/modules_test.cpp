@@ -65,6 +65,19 @@ TEST(Modules, MissingAndMisnamed) {
   EXPECT_EQ(errors[6].file, "bad.tri");
 }
 
+TEST(Modules, UnusedImportsAreWarnings) {
+  const Loader loader = Table({{"a", "module a\npub const C: Field = 1\n"}, {"x.b", "module x.b\npub struct S { pub f: Field }\n"},
+                               {"c", "module c\nevent E { f: Field }\n"}, {"d", "module d\n"}, {"e", "module e\npub fn f() { }\n"}});
+  std::vector<Error> errors;
+  const Result<Package> package = Load(
+      "program p\nuse a\nuse x.b\nuse c\nuse d\nuse e\nfn main() {\n if a.C == 1 { e.f() }\n let s: [b.S; 1] = t\n reveal c.E { f: 1 }\n}\n", "p.tri",
+      loader, &errors);
+  ASSERT_TRUE(package.has_value());
+  ASSERT_EQ(package->warnings.size(), 1u);
+  EXPECT_EQ(package->warnings[0].diag, Diag::UnusedImport);
+  EXPECT_EQ(package->warnings[0].location.line, 5u);
+}
+
 TEST(Modules, FilesThenLibrary) {
   namespace fs = std::filesystem;
   const fs::path root = fs::path(testing::TempDir()) / "trident_modules";

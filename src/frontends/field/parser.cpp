@@ -110,6 +110,7 @@ ReadResult Read(std::string_view text, std::string_view file, const Limits& limi
   }
   if (const std::optional<Location> bad = FindBadUtf8(text))
     return refuse(Diag::BadUtf8, "the text is not UTF-8 here", *bad);
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a mark that some editors write
   return Parser(text, file, limits).Run();
 }
 
