@@ -34,27 +34,33 @@ std::vector<Case> Cases() {
        "loop: addi -1 swap 2 dup 1 add swap 1 swap 2 dup 0 skiz recurse return"},
       {"gcd", false,
        "push 2000 call outer pop 1 halt "
-       "outer: dup 0 addi 1836311903 push 1134903170 call gcd pop 2 addi -1 dup 0 skiz recurse return "
+       "outer: dup 0 addi 1836311903 push 1134903170 call gcd pop 2 addi -1 dup 0 skiz recurse "
+       "return "
        "gcd: dup 0 push 0 eq skiz return swap 1 dup 1 swap 1 div_mod swap 1 pop 1 recurse"},
       {"u32", false,
        "push 1 push 10000 call loop pop 1 write_io 1 halt "
-       "loop: swap 1 push 1664525 mul addi 1013904223 split swap 1 pop 1 dup 0 push 61680 and dup 1 push 255 xor lt add "
+       "loop: swap 1 push 1664525 mul addi 1013904223 split swap 1 pop 1 dup 0 push 61680 and dup "
+       "1 push 255 xor lt add "
        "dup 0 pop_count add split swap 1 pop 1 swap 1 addi -1 dup 0 skiz recurse return"},
       {"ram copy", false,
        "push 10000 push 4 call copy pop 2 halt "
-       "copy: read_mem 5 addi 100005 write_mem 5 addi -99991 swap 1 addi -1 swap 1 dup 1 skiz recurse return"},
+       "copy: read_mem 5 addi 100005 write_mem 5 addi -99991 swap 1 addi -1 swap 1 dup 1 skiz "
+       "recurse return"},
       {"xfield dot product", false,
        "push 20000 push 0 push 0 push 0 push 0 push 100000 call dot pop 2 write_io 3 pop 1 halt "
        "dot: xx_dot_step pick 5 addi -1 dup 0 place 6 skiz recurse return"},
       {"hash chain", true,
        "push 1 push 2 push 3 push 4 push 5 push 2000 call chain pop 1 write_io 5 halt "
-       "chain: place 5 dup 4 dup 4 dup 4 dup 4 dup 4 hash pick 5 addi -1 dup 0 skiz recurse return"},
+       "chain: place 5 dup 4 dup 4 dup 4 dup 4 dup 4 hash pick 5 addi -1 dup 0 skiz recurse "
+       "return"},
       {"merkle paths", true,
        "push 100 call paths halt "
-       "paths: push 1 push 1048576 addi 777 divine 5 call up pop 5 pop 2 addi -1 dup 0 skiz recurse return "
+       "paths: push 1 push 1048576 addi 777 divine 5 call up pop 5 pop 2 addi -1 dup 0 skiz "
+       "recurse return "
        "up: merkle_step recurse_or_return"},
       {"sponge", true,
-       "sponge_init push 2000 push 0 push 0 push 0 push 0 push 0 call absorb pop 5 pop 1 sponge_squeeze write_io 5 pop 5 halt "
+       "sponge_init push 2000 push 0 push 0 push 0 push 0 push 0 call absorb pop 5 pop 1 "
+       "sponge_squeeze write_io 5 pop 5 halt "
        "absorb: sponge_absorb_mem pick 5 addi -1 dup 0 place 6 skiz recurse return"},
   };
   std::mt19937_64 random(1);
@@ -74,10 +80,12 @@ class Peer {
   Peer(const MachinePeer& peer, const Program& program, const Inputs& inputs) : peer_(peer) {
     const std::vector<uint64_t> words = Encode(program);
     std::vector<uint64_t> digests, ram;
-    for (const Digest& digest : inputs.digests) digests.insert(digests.end(), digest.begin(), digest.end());
+    for (const Digest& digest : inputs.digests)
+      digests.insert(digests.end(), digest.begin(), digest.end());
     for (const auto& [address, value] : inputs.ram) ram.insert(ram.end(), {address, value});
-    machine_ = peer.make(words.data(), words.size(), inputs.input.data(), inputs.input.size(), inputs.secret.data(),
-                         inputs.secret.size(), digests.data(), inputs.digests.size(), ram.data(), inputs.ram.size());
+    machine_ = peer.make(words.data(), words.size(), inputs.input.data(), inputs.input.size(),
+                         inputs.secret.data(), inputs.secret.size(), digests.data(),
+                         inputs.digests.size(), ram.data(), inputs.ram.size());
     CHECK(machine_ != nullptr);
   }
   ~Peer() { peer_.free(machine_); }
@@ -134,19 +142,22 @@ FRAZIL_FIGURE(tasm_machine) {
     const std::vector<Times> times = Interleave(functions, 9);
     const auto rate = [&](size_t i) { return cycles / times[i].min_s / 1e6; };
     const char* unit = "M cycles/s";
-    Report({"tasm", fmt::format("run: {}", one.name), rate(0), unit, library ? "VM::run" : "", library ? rate(2) : 0,
-            "-", std::nullopt, "part of the mean"});
-    Report({"tasm", fmt::format("heights: {}", one.name), rate(1), unit, library ? "trace_execution" : "",
-            library ? rate(3) : 0, "-", std::nullopt, "part of the mean"});
+    Report({"tasm", fmt::format("run: {}", one.name), rate(0), unit, library ? "VM::run" : "",
+            library ? rate(2) : 0, "-", std::nullopt, "part of the mean"});
+    Report({"tasm", fmt::format("heights: {}", one.name), rate(1), unit,
+            library ? "trace_execution" : "", library ? rate(3) : 0, "-", std::nullopt,
+            "part of the mean"});
     if (library == nullptr) continue;
     (one.hashes ? hashing : light).Add(times[0].min_s, times[2].min_s);
     traced.Add(times[1].min_s, times[3].min_s);
   }
   if (library == nullptr) return;
-  Report({"tasm", "run, programs that hash nothing: geomean", light.Geomean(), "x VM::run", "", 0, ">= 5x",
-          light.Geomean() >= 5});
-  Report({"tasm", "run, programs that hash: slowest", hashing.least, "x VM::run", "", 0, ">= 1.0x", hashing.least >= 1});
-  Report({"tasm", "with heights: geomean", traced.Geomean(), "x trace_execution", "", 0, ">= 3x", traced.Geomean() >= 3});
+  Report({"tasm", "run, programs that hash nothing: geomean", light.Geomean(), "x VM::run", "", 0,
+          ">= 5x", light.Geomean() >= 5});
+  Report({"tasm", "run, programs that hash: slowest", hashing.least, "x VM::run", "", 0, ">= 1.0x",
+          hashing.least >= 1});
+  Report({"tasm", "with heights: geomean", traced.Geomean(), "x trace_execution", "", 0, ">= 3x",
+          traced.Geomean() >= 3});
 }
 
 FRAZIL_FIGURE(tasm_tip5) {
@@ -156,13 +167,15 @@ FRAZIL_FIGURE(tasm_tip5) {
   std::vector<std::function<void()>> functions = {[&] {
     for (size_t i = 0; i < Times; ++i) machines::tasm::Permute(ours);
   }};
-  if (library != nullptr) functions.push_back([&] { library->permute(theirs.elements.data(), Times); });
+  if (library != nullptr)
+    functions.push_back([&] { library->permute(theirs.elements.data(), Times); });
   const auto times = Interleave(functions, 200);
   CHECK(library == nullptr || ours == theirs);
   const double rate = Times / times[0].min_s / 1e6;
   const double peer_rate = library != nullptr ? Times / times[1].min_s / 1e6 : 0;
-  Report({"tasm", "Tip5, each permutation after the last", rate, "M/s", library ? "twenty-first" : "", peer_rate,
-          ">= 1.0x twenty-first", library ? std::optional(rate >= peer_rate) : std::nullopt, library ? "" : NoRustPeer});
+  Report({"tasm", "Tip5, each permutation after the last", rate, "M/s",
+          library ? "twenty-first" : "", peer_rate, ">= 1.0x twenty-first",
+          library ? std::optional(rate >= peer_rate) : std::nullopt, library ? "" : NoRustPeer});
 }
 
 }  // namespace frazil::bench

@@ -23,12 +23,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CHECK(Encode(*Decode(Encode(*program), profile)) == Encode(*program));
 
   Inputs inputs;
-  for (size_t i = 0; i < size; ++i) (i % 2 == 0 ? inputs.input : inputs.secret).push_back(data[i] % 5);
+  for (size_t i = 0; i < size; ++i)
+    (i % 2 == 0 ? inputs.input : inputs.secret).push_back(data[i] % 5);
   inputs.digests = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}};
   const RunLimits limits = {.cycles = 3000, .memory_words = 1 << 16, .stop = nullptr};
   const RunResult run = Run(*program, inputs, limits);
   const TraceResult trace = Trace(*program, inputs, limits);
-  CHECK(run.output == trace.run.output && run.stack == trace.run.stack && run.cycles == trace.run.cycles);
+  CHECK(run.output == trace.run.output && run.stack == trace.run.stack &&
+        run.cycles == trace.run.cycles);
   CHECK(run.crash.has_value() == trace.run.crash.has_value());
   CHECK(run.cycles <= limits.cycles && trace.profile[Table::Processor] == run.cycles);
   CHECK(!run.crash || (run.crash->kind == trace.run.crash->kind && !run.crash->sentence.empty()));

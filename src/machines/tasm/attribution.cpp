@@ -6,11 +6,13 @@
 
 namespace frazil::machines::tasm {
 
-Attribution::Attribution(const Program& program, const StaticRows* rows) : program_(program), static_rows_(rows) {
+Attribution::Attribution(const Program& program, const StaticRows* rows)
+    : program_(program), static_rows_(rows) {
   const auto size = static_cast<uint32_t>(program.code.size());
   region_start_.push_back(0);
   for (const Label& label : program.labels)
-    if (label.instruction > region_start_.back() && label.instruction < size) region_start_.push_back(label.instruction);
+    if (label.instruction > region_start_.back() && label.instruction < size)
+      region_start_.push_back(label.instruction);
   calls_.resize(region_start_.size());
   region_of_.resize(size + 1);
   uint32_t region = 0;
@@ -24,10 +26,12 @@ Attribution::Attribution(const Program& program, const StaticRows* rows) : progr
 uint32_t Attribution::ChainOf(uint32_t region) {
   if (region == last_region_ && parent_ == last_parent_) return last_chain_;
   uint32_t parent = parent_;
-  if (chains_.size() >= MaxChains && !index_.contains(uint64_t{parent} << 32 | region)) parent = None;
+  if (chains_.size() >= MaxChains && !index_.contains(uint64_t{parent} << 32 | region))
+    parent = None;
   const uint64_t key = uint64_t{parent} << 32 | region;
   const auto [found, fresh] = index_.try_emplace(key, static_cast<uint32_t>(chains_.size()));
-  if (fresh) chains_.push_back({parent, region, parent == None ? 0 : chains_[parent].depth + 1, {}});
+  if (fresh)
+    chains_.push_back({parent, region, parent == None ? 0 : chains_[parent].depth + 1, {}});
   last_region_ = region;
   last_parent_ = parent_;
   last_chain_ = found->second;
@@ -88,7 +92,8 @@ void Attribution::Finish(TraceResult& result) const {
       if (at->parent == None) break;
     }
     TableProfile& sum = result.functions[function_of[chain.region]].rows;
-    for (size_t table = 0; table < TableCount; ++table) sum.heights[table] += chain.rows.profile.heights[table];
+    for (size_t table = 0; table < TableCount; ++table)
+      sum.heights[table] += chain.rows.profile.heights[table];
     result.frames.push_back(std::move(frame));
   }
 }

@@ -21,7 +21,9 @@ class Attribution {
   void Call(uint32_t instruction, uint32_t target);
   void Return();
   void Line(uint32_t first, uint32_t end);  // these instructions ran
-  void Add(uint32_t instruction, Table table, uint64_t rows) { RowsOf(region_of_[instruction])[table] += rows; }
+  void Add(uint32_t instruction, Table table, uint64_t rows) {
+    RowsOf(region_of_[instruction])[table] += rows;
+  }
   void Finish(TraceResult& result) const;
 
  private:

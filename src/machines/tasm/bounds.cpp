@@ -94,8 +94,11 @@ class Walker {
     if (Crashes(instruction, path.state)) return false;
     Count(instruction, path.state);
     switch (instruction.op) {
-      case Opcode::Halt: End(path.state.rows); return false;
-      case Opcode::Skiz: return Branch(path, paths, calls);
+      case Opcode::Halt:
+        End(path.state.rows);
+        return false;
+      case Opcode::Skiz:
+        return Branch(path, paths, calls);
       case Opcode::Call: {
         std::optional<State> after = WalkCall(path, calls);
         if (!after) return false;
@@ -106,7 +109,8 @@ class Walker {
       case Opcode::Return:
         if (calls > 0) JoinInto(turn.returned, std::move(path.state));
         return false;
-      case Opcode::Recurse: return Again(path, turn, turn_doubt, calls);
+      case Opcode::Recurse:
+        return Again(path, turn, turn_doubt, calls);
       case Opcode::RecurseOrReturn: {
         const bounds::Value a = path.state.Peek(5), b = path.state.Peek(6);
         const bool known = a && b;
@@ -216,8 +220,9 @@ class Walker {
       if ((after.*Rows::All[i]).most > (before.*Rows::All[i]).most) unbounded_[i] = true;
     if (!reason_.empty()) return;
     const std::string_view label = program_.LabelAt(entry);
-    reason_ = fmt::format("the loop at `{}` turns an unknown number of times",
-                          label.empty() ? fmt::format("instruction {}", entry) : std::string(label));
+    reason_ =
+        fmt::format("the loop at `{}` turns an unknown number of times",
+                    label.empty() ? fmt::format("instruction {}", entry) : std::string(label));
   }
 
   void Fill(HeightBounds& result) const {
@@ -232,8 +237,10 @@ class Walker {
     // A permutation may look up nothing new, or 80 new limbs.
     constexpr uint64_t AllLimbs = 65'536;
     uint64_t most_limbs = 0;
-    if (__builtin_mul_overflow(rows.permutations.most, uint64_t{80}, &most_limbs)) most_limbs = AllLimbs;
-    const Range cascade = {limbs.count(), std::min(AllLimbs, limbs.count() + std::min(most_limbs, AllLimbs))};
+    if (__builtin_mul_overflow(rows.permutations.most, uint64_t{80}, &most_limbs))
+      most_limbs = AllLimbs;
+    const Range cascade = {limbs.count(),
+                           std::min(AllLimbs, limbs.count() + std::min(most_limbs, AllLimbs))};
     const auto set = [&](Table table, const Range& range) {
       result.lower.heights[static_cast<size_t>(table)] = range.least;
       result.upper.heights[static_cast<size_t>(table)] = range.most;
@@ -260,6 +267,8 @@ class Walker {
 
 }  // namespace
 
-HeightBounds StaticBounds(const Program& program, uint64_t steps) { return Walker(program, steps).Bounds(); }
+HeightBounds StaticBounds(const Program& program, uint64_t steps) {
+  return Walker(program, steps).Bounds();
+}
 
 }  // namespace frazil::machines::tasm

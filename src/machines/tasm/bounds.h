@@ -14,8 +14,9 @@ constexpr uint64_t Unbounded = std::numeric_limits<uint64_t>::max();
 struct HeightBounds {
   // Of every run that ends by halt. `upper` is Unbounded where a loop's number of turns is not known.
   TableProfile lower, upper;
-  bool halts = true;   // false: no path that was found ends by halt, and the bounds say nothing
-  std::string reason;  // why something is unbounded: "the loop at `f` turns an unknown number of times"
+  bool halts = true;  // false: no path that was found ends by halt, and the bounds say nothing
+  std::string
+      reason;  // why something is unbounded: "the loop at `f` turns an unknown number of times"
 
   bool Exact() const { return lower == upper; }
 };

@@ -14,18 +14,25 @@ bool IsU32(const Value& value) { return value && *value >> 32 == 0; }
 int Taken(Opcode op) {
   switch (op) {
     case Opcode::Hash:
-    case Opcode::SpongeAbsorb: return 10;
+    case Opcode::SpongeAbsorb:
+      return 10;
     case Opcode::XxAdd:
-    case Opcode::XxMul: return 6;
-    case Opcode::XbMul: return 4;
-    case Opcode::XInvert: return 3;
+    case Opcode::XxMul:
+      return 6;
+    case Opcode::XbMul:
+      return 4;
+    case Opcode::XInvert:
+      return 3;
     case Opcode::XxDotStep:
     case Opcode::XbDotStep:
     case Opcode::SpongeAbsorbMem:
-    case Opcode::AssertVector: return 5;
+    case Opcode::AssertVector:
+      return 5;
     case Opcode::BHornerStep:
-    case Opcode::XHornerStep: return 10;
-    default: return 0;
+    case Opcode::XHornerStep:
+      return 10;
+    default:
+      return 0;
   }
 }
 
@@ -67,7 +74,9 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     case Opcode::WriteIo:
       for (uint64_t i = 0; i < argument; ++i) state.Pop();
       return;
-    case Opcode::Push: state.Push(argument); return;
+    case Opcode::Push:
+      state.Push(argument);
+      return;
     case Opcode::Divine:
     case Opcode::ReadIo:
       for (uint64_t i = 0; i < argument; ++i) state.Push({});
@@ -84,14 +93,18 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
       std::rotate(at, state.stack.end() - 1, state.stack.end());
       return;
     }
-    case Opcode::Dup: state.Push(state.Peek(argument)); return;
+    case Opcode::Dup:
+      state.Push(state.Peek(argument));
+      return;
     case Opcode::Swap: {
       const Value top = state.Peek(0), other = state.Peek(argument);
       state.Poke(argument, top);
       state.Poke(0, other);
       return;
     }
-    case Opcode::Assert: state.Pop(); return;
+    case Opcode::Assert:
+      state.Pop();
+      return;
     case Opcode::Add: {
       const Value a = state.Pop(), b = state.Pop();
       state.Push(Combine(a, b, [](uint64_t x, uint64_t y) { return goldilocks::Add(x, y); }));
@@ -99,7 +112,8 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     }
     case Opcode::AddI: {
       const Value a = state.Pop();
-      state.Push(Combine(a, Value(argument), [](uint64_t x, uint64_t y) { return goldilocks::Add(x, y); }));
+      state.Push(Combine(a, Value(argument),
+                         [](uint64_t x, uint64_t y) { return goldilocks::Add(x, y); }));
       return;
     }
     case Opcode::Mul: {
@@ -122,7 +136,8 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     }
     case Opcode::Split: {
       const Value a = state.Pop();
-      const Value high = a ? Value(*a >> 32) : Value(), low = a ? Value(*a & 0xffff'ffffu) : Value();
+      const Value high = a ? Value(*a >> 32) : Value(),
+                  low = a ? Value(*a & 0xffff'ffffu) : Value();
       u32(U32Op::Split, low, high);
       state.Push(high);
       state.Push(low);
@@ -133,7 +148,8 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     case Opcode::Xor: {
       const Value a = state.Pop(), b = state.Pop();
       const bool fit = IsU32(a) && IsU32(b);
-      u32(instruction.op == Opcode::Lt ? U32Op::Lt : U32Op::And, fit ? a : Value(), fit ? b : Value());
+      u32(instruction.op == Opcode::Lt ? U32Op::Lt : U32Op::And, fit ? a : Value(),
+          fit ? b : Value());
       if (!fit)
         state.Push({});
       else if (instruction.op == Opcode::Lt)
@@ -148,7 +164,9 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
       const bool fit = IsU32(a) && (*a != 0 || instruction.op == Opcode::PopCount);
       const bool log = instruction.op == Opcode::Log2Floor;
       u32(log ? U32Op::Log2Floor : U32Op::PopCount, fit ? a : Value(), fit ? Value(0) : Value());
-      state.Push(!fit ? Value() : Value(static_cast<uint64_t>(log ? std::bit_width(*a) - 1 : std::popcount(*a))));
+      state.Push(
+          !fit ? Value()
+               : Value(static_cast<uint64_t>(log ? std::bit_width(*a) - 1 : std::popcount(*a))));
       return;
     }
     case Opcode::Pow: {
@@ -160,7 +178,8 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     case Opcode::DivMod: {
       const Value n = state.Pop(), d = state.Pop();
       const bool fit = IsU32(n) && IsU32(d) && *d != 0;
-      const Value quotient = fit ? Value(*n / *d) : Value(), remainder = fit ? Value(*n % *d) : Value();
+      const Value quotient = fit ? Value(*n / *d) : Value(),
+                  remainder = fit ? Value(*n % *d) : Value();
       u32(U32Op::Lt, remainder, fit ? d : Value());
       u32(U32Op::Split, fit ? n : Value(), quotient);
       state.Push(quotient);
@@ -207,7 +226,8 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
       return;
     }
     case Opcode::Nop:
-    case Opcode::SpongeInit: return;
+    case Opcode::SpongeInit:
+      return;
     case Opcode::Hash:
     case Opcode::AssertVector:
     case Opcode::SpongeAbsorb:
@@ -232,7 +252,8 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     case Opcode::Call:
     case Opcode::Return:
     case Opcode::Recurse:
-    case Opcode::RecurseOrReturn: return;
+    case Opcode::RecurseOrReturn:
+      return;
   }
 }
 

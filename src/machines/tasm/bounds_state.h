@@ -32,8 +32,8 @@ struct Range {
 struct Rows {
   Range cycles, op_stack, ram, hash, permutations, u32;
 
-  static constexpr std::array<Range Rows::*, 6> All = {&Rows::cycles, &Rows::op_stack,     &Rows::ram,
-                                                       &Rows::hash,   &Rows::permutations, &Rows::u32};
+  static constexpr std::array<Range Rows::*, 6> All = {
+      &Rows::cycles, &Rows::op_stack, &Rows::ram, &Rows::hash, &Rows::permutations, &Rows::u32};
   void Join(const Rows& other) {
     for (const auto member : All) (this->*member).Join(other.*member);
   }
@@ -46,7 +46,9 @@ struct State {
   std::map<uint64_t, uint64_t> ram;  // known contents
   Rows rows;
 
-  Value Peek(size_t place) const { return place < stack.size() ? stack[stack.size() - 1 - place] : Value(); }
+  Value Peek(size_t place) const {
+    return place < stack.size() ? stack[stack.size() - 1 - place] : Value();
+  }
   void Poke(size_t place, Value value) {
     Reach(place);
     stack[stack.size() - 1 - place] = value;

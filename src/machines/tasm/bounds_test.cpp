@@ -17,11 +17,16 @@ HeightBounds BoundsOf(std::string_view text) {
 TEST(Bounds, ProgramsWithoutInputsAreExact) {
   for (const std::string_view text : {
            "halt",
-           "push 10 push 1 call f write_io 1 halt f: dup 1 push 0 eq skiz return dup 1 mul swap 1 addi -1 swap 1 recurse",
-           "push 40 call a halt a: push 30 call b addi -1 dup 0 skiz recurse return b: addi -1 dup 0 skiz recurse pop 1 return",
-           "push 0 push 7 push 0 push 0 push 0 push 0 push 0 call f halt f: pick 6 addi 1 place 6 recurse_or_return",
-           "push 1311768464867721216 split push 13387 push 78810 lt push 5 push 7 pow push 3 push 9 xor push 3 push 9 and halt",
-           "push 5 push 100 write_mem 1 pop 1 call f halt f: push 100 read_mem 1 pop 1 addi -1 dup 0 push 100 write_mem 1 "
+           "push 10 push 1 call f write_io 1 halt f: dup 1 push 0 eq skiz return dup 1 mul swap 1 "
+           "addi -1 swap 1 recurse",
+           "push 40 call a halt a: push 30 call b addi -1 dup 0 skiz recurse return b: addi -1 dup "
+           "0 skiz recurse pop 1 return",
+           "push 0 push 7 push 0 push 0 push 0 push 0 push 0 call f halt f: pick 6 addi 1 place 6 "
+           "recurse_or_return",
+           "push 1311768464867721216 split push 13387 push 78810 lt push 5 push 7 pow push 3 push "
+           "9 xor push 3 push 9 and halt",
+           "push 5 push 100 write_mem 1 pop 1 call f halt f: push 100 read_mem 1 pop 1 addi -1 dup "
+           "0 push 100 write_mem 1 "
            "pop 1 skiz recurse return",
        }) {
     const Program program = *Parse(text);
@@ -37,17 +42,21 @@ TEST(Bounds, BranchesGiveRanges) {
   EXPECT_EQ(bounds.lower[Table::Processor], 3u);
   EXPECT_EQ(bounds.upper[Table::Processor], 8u);
   // A loop after the branch is still counted exactly.
-  const HeightBounds after = BoundsOf("read_io 1 skiz nop push 100 call f halt f: addi -1 dup 0 skiz recurse return");
+  const HeightBounds after =
+      BoundsOf("read_io 1 skiz nop push 100 call f halt f: addi -1 dup 0 skiz recurse return");
   EXPECT_EQ(after.upper[Table::Processor] - after.lower[Table::Processor], 1u);
   EXPECT_GT(after.lower[Table::Processor], 400u);
   // A path that surely crashes does not count.
-  EXPECT_EQ(BoundsOf("read_io 1 skiz call f push 0 assert f: push 1 assert halt").upper[Table::Processor], 6u);
+  EXPECT_EQ(
+      BoundsOf("read_io 1 skiz call f push 0 assert f: push 1 assert halt").upper[Table::Processor],
+      6u);
   EXPECT_TRUE(BoundsOf("read_io 1 skiz call f push 0 assert f: push 1 assert halt").Exact());
   EXPECT_FALSE(BoundsOf("push 0 assert halt").halts);
 }
 
 TEST(Bounds, UnknownLoopsAreUnbounded) {
-  const HeightBounds bounds = BoundsOf("read_io 1 call f halt f: addi -1 dup 0 skiz recurse return");
+  const HeightBounds bounds =
+      BoundsOf("read_io 1 call f halt f: addi -1 dup 0 skiz recurse return");
   EXPECT_EQ(bounds.lower[Table::Processor], 7u);
   EXPECT_EQ(bounds.upper[Table::Processor], Unbounded);
   EXPECT_EQ(bounds.upper[Table::OpStack], Unbounded);
@@ -63,17 +72,20 @@ TEST(Bounds, UnknownLoopsAreUnbounded) {
 // Random programs over a few inputs: every run that halts is within the bounds.
 TEST(Bounds, RunsAreWithin) {
   constexpr std::string_view pieces[] = {
-      "read_io 1",   "push 3",        "push 0",    "dup 0",      "dup 1",  "swap 1",   "add",         "addi -1",
-      "skiz nop",    "skiz call f",   "skiz halt", "call g",     "call f", "pop 1",    "split",       "eq",
-      "skiz return", "skiz recurse",  "return",    "recurse",    "lt",     "hash",     "write_mem 1", "read_mem 1",
-      "xor",         "skiz push 1",   "div_mod",   "merkle_step", "pow",   "mul",      "divine 2",    "sponge_init",
-      "pick 3",      "sponge_squeeze"};
+      "read_io 1",   "push 3",      "push 0",       "dup 0",         "dup 1",
+      "swap 1",      "add",         "addi -1",      "skiz nop",      "skiz call f",
+      "skiz halt",   "call g",      "call f",       "pop 1",         "split",
+      "eq",          "skiz return", "skiz recurse", "return",        "recurse",
+      "lt",          "hash",        "write_mem 1",  "read_mem 1",    "xor",
+      "skiz push 1", "div_mod",     "merkle_step",  "pow",           "mul",
+      "divine 2",    "sponge_init", "pick 3",       "sponge_squeeze"};
   std::mt19937_64 random(9);
   int halted = 0;
   for (int round = 0; round < 4000; ++round) {
     std::string text = "push 2 push 1 push 0 push 5 ";
     const auto some = [&](uint64_t most) {
-      for (uint64_t i = random() % most; i > 0; --i) text += std::string(pieces[random() % std::size(pieces)]) + " ";
+      for (uint64_t i = random() % most; i > 0; --i)
+        text += std::string(pieces[random() % std::size(pieces)]) + " ";
     };
     some(10);
     text += "halt f: ";

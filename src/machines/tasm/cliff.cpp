@@ -18,7 +18,8 @@ constexpr uint64_t AllLimbs = 65'536;
 
 std::array<uint16_t, 80> LimbsOf(const Tip5Lookups& lookups) {
   std::array<uint16_t, 80> limbs;
-  for (size_t i = 0; i < 80; ++i) limbs[i] = static_cast<uint16_t>(lookups[i / 4] >> (16 * (i % 4)));
+  for (size_t i = 0; i < 80; ++i)
+    limbs[i] = static_cast<uint16_t>(lookups[i / 4] >> (16 * (i % 4)));
   return limbs;
 }
 
@@ -44,14 +45,17 @@ class Lengths {
   }
 
  private:
-  uint64_t WordAt(uint64_t index) const { return words_.empty() ? 0 : words_[index % words_.size()]; }
+  uint64_t WordAt(uint64_t index) const {
+    return words_.empty() ? 0 : words_[index % words_.size()];
+  }
 
   uint64_t CascadeOf(uint64_t length) {
     const auto full = static_cast<uint32_t>(length / Tip5Rate);
     while (states_.size() <= full) HashNextChunk();
     Tip5State state = states_[full];
     std::fill_n(state.elements.begin(), Tip5Rate, 0);
-    for (uint64_t i = 0; i < length % Tip5Rate; ++i) state.elements[i] = WordAt(full * Tip5Rate + i);
+    for (uint64_t i = 0; i < length % Tip5Rate; ++i)
+      state.elements[i] = WordAt(full * Tip5Rate + i);
     state.elements[length % Tip5Rate] = 1;
     Tip5Lookups lookups;
     PermuteRecording(state, lookups);
@@ -59,7 +63,8 @@ class Lengths {
     std::ranges::sort(limbs);
     const auto end = std::ranges::unique(limbs).begin();
     // Chunk c (from 0) marks its limbs with c + 1; 0 is execution.
-    const auto fresh = std::count_if(limbs.begin(), end, [&](uint16_t limb) { return first_chunk_[limb] > full; });
+    const auto fresh =
+        std::count_if(limbs.begin(), end, [&](uint16_t limb) { return first_chunk_[limb] > full; });
     return limbs_before_[full] + static_cast<uint64_t>(fresh);
   }
 
@@ -82,7 +87,7 @@ class Lengths {
   const std::vector<uint64_t>& words_;
   uint64_t execution_hash_ = 0;
   std::vector<uint32_t> first_chunk_;
-  std::vector<Tip5State> states_ = std::vector<Tip5State>(1);    // before each chunk
+  std::vector<Tip5State> states_ = std::vector<Tip5State>(1);  // before each chunk
   std::vector<uint64_t> limbs_before_ = std::vector<uint64_t>(1);
 };
 
@@ -91,12 +96,15 @@ std::vector<CliffPayer> PayersOf(Table table, const TraceResult& trace, uint64_t
   for (const FunctionRows& function : trace.functions) attributed += function.rows[table];
   const uint64_t height = trace.profile[table];
   const double per_word =
-      words == 0 || height < attributed ? 0 : static_cast<double>(height - attributed) / static_cast<double>(words);
+      words == 0 || height < attributed
+          ? 0
+          : static_cast<double>(height - attributed) / static_cast<double>(words);
   std::vector<CliffPayer> payers;
   for (const FunctionRows& function : trace.functions)
-    payers.push_back({function.label,
-                      static_cast<double>(function.rows[table]) + per_word * static_cast<double>(function.words),
-                      function.words});
+    payers.push_back(
+        {function.label,
+         static_cast<double>(function.rows[table]) + per_word * static_cast<double>(function.words),
+         function.words});
   std::ranges::sort(payers, [](const CliffPayer& a, const CliffPayer& b) {
     return a.rows != b.rows ? a.rows > b.rows : a.label < b.label;
   });
@@ -145,7 +153,8 @@ std::string CliffReport::Line() const {
   for (const TableCliff& cliff : tables) {
     // The jump stack is as high as the processor.
     if (cliff.above == 0 || cliff.table == Table::JumpStack) continue;
-    above += fmt::format("{}{} ({})", above.empty() ? "" : ", ", cliff.above, TableName(cliff.table));
+    above +=
+        fmt::format("{}{} ({})", above.empty() ? "" : ", ", cliff.above, TableName(cliff.table));
   }
   std::string line = fmt::format("rows above 2^{}: {}", std::countr_zero(below), above);
   if (!words_to_save)

@@ -22,14 +22,14 @@ struct CliffPayer {
 struct TableCliff {
   Table table;
   uint64_t height = 0;
-  uint64_t above = 0;  // rows above the cliff below; 0: fits under it
-  uint64_t left = 0;   // rows to the cliff above
+  uint64_t above = 0;              // rows above the cliff below; 0: fits under it
+  uint64_t left = 0;               // rows to the cliff above
   std::vector<CliffPayer> payers;  // most rows first; only of tables that are above the cliff below
 };
 
 struct CliffReport {
   uint64_t padded = 0;
-  uint64_t below = 0;  // the height below; 0: there is none
+  uint64_t below = 0;              // the height below; 0: there is none
   std::vector<TableCliff> tables;  // highest first, all nine
   // How many words less (at the end of the program) bring program, hash and cascade under `below`: found by hashing the
   // shorter programs. 0: they are under it. None: no program is short enough, or there is no height below.

@@ -38,22 +38,26 @@ TEST(Cliff, AddingWordsUpToTheNextOne) {
   EXPECT_EQ(report.padded, 256u);
   EXPECT_EQ(report.below, 0u);
   EXPECT_FALSE(report.words_to_save);
-  EXPECT_EQ(report.Line(), fmt::format("at the lowest height, 2^8; words that can be added: {}", report.words_to_add));
+  EXPECT_EQ(report.Line(), fmt::format("at the lowest height, 2^8; words that can be added: {}",
+                                       report.words_to_add));
   const std::vector<Instruction> original = program.code;
-  for (uint64_t i = 0; i < report.words_to_add; ++i) program.code.push_back(original[i % original.size()]);
+  for (uint64_t i = 0; i < report.words_to_add; ++i)
+    program.code.push_back(original[i % original.size()]);
   EXPECT_EQ(Trace(program, {}).profile.PaddedHeight(), 256u);
   program.code.push_back(original[report.words_to_add % original.size()]);
   EXPECT_EQ(Trace(program, {}).profile.PaddedHeight(), 512u);
 }
 
 TEST(Cliff, NamesTablesAndPayers) {
-  const Program program = *Parse("push 600 call loop halt loop: call body dup 0 push 0 eq skiz return recurse "
-                                 "body: addi -1 nop nop nop return");
+  const Program program = *Parse(
+      "push 600 call loop halt loop: call body dup 0 push 0 eq skiz return recurse "
+      "body: addi -1 nop nop nop return");
   const CliffReport report = ReportOf(program);
   EXPECT_EQ(report.tables[0].table, Table::Processor);
   EXPECT_EQ(report.padded, 8192u);
   EXPECT_EQ(report.words_to_save, 0u);
-  EXPECT_EQ(report.Line(), fmt::format("rows above 2^12: {} (processor)", report.tables[0].height - 4096));
+  EXPECT_EQ(report.Line(),
+            fmt::format("rows above 2^12: {} (processor)", report.tables[0].height - 4096));
   ASSERT_FALSE(report.tables[0].payers.empty());
   EXPECT_EQ(report.tables[0].payers[0].label, "loop");
   EXPECT_EQ(report.tables[0].payers[1].label, "body");
@@ -64,8 +68,9 @@ TEST(Cliff, NamesTablesAndPayers) {
 }
 
 TEST(Cliff, HashingNeverFits) {
-  const Program program = *Parse("push 300 call f halt f: push 1 push 2 push 3 push 4 push 5 push 6 push 7 push 8 "
-                                 "push 9 push 10 hash pop 5 addi -1 dup 0 skiz recurse return");
+  const Program program = *Parse(
+      "push 300 call f halt f: push 1 push 2 push 3 push 4 push 5 push 6 push 7 push 8 "
+      "push 9 push 10 hash pop 5 addi -1 dup 0 skiz recurse return");
   const CliffReport report = ReportOf(program);
   EXPECT_GT(report.padded, 256u);
   EXPECT_NE(report.Line().find("rows above 2^"), std::string::npos);

@@ -96,17 +96,20 @@ inline void EndLine(Machine& m, const Op* pc, const Op* next) {
   m.line = next;
 }
 
-#define FRAZIL_TASM_GO(next)                                                                         \
-  if (m.cycles >= m.check_at || sp > m.roof) [[unlikely]] FRAZIL_TASM_TAIL Pause((next), sp, m);     \
+#define FRAZIL_TASM_GO(next)                              \
+  if (m.cycles >= m.check_at || sp > m.roof) [[unlikely]] \
+    FRAZIL_TASM_TAIL Pause((next), sp, m);                \
   FRAZIL_TASM_NEXT(next)
 
 FRAZIL_TASM_HANDLER(DoCall) {
-  if (m.jump == m.jump_end) [[unlikely]] FRAZIL_TASM_NEED(GrowJumps(m), Memory);
+  if (m.jump == m.jump_end) [[unlikely]]
+    FRAZIL_TASM_NEED(GrowJumps(m), Memory);
   *m.jump++ = {pc + 1, pc->target};
   EndLine<mode>(m, pc, pc->target);
   if constexpr (IsTraced(mode))
     if (m.attribution != nullptr)
-      m.attribution->Call(static_cast<uint32_t>(pc - m.code), static_cast<uint32_t>(pc->target - m.code));
+      m.attribution->Call(static_cast<uint32_t>(pc - m.code),
+                          static_cast<uint32_t>(pc->target - m.code));
   FRAZIL_TASM_GO(pc->target);
 }
 
@@ -202,27 +205,48 @@ Handler HandlerOf(const Instruction& instruction) {
   static constexpr auto picks = PickHandlers<mode>(std::make_index_sequence<16>());
   static constexpr auto places = PlaceHandlers<mode>(std::make_index_sequence<16>());
   switch (instruction.op) {
-    case Opcode::Pop: return DoPop<mode>;
-    case Opcode::Push: return DoPush<mode>;
-    case Opcode::Divine: return DoDivine<mode>;
-    case Opcode::Pick: return picks[instruction.argument & 15];
-    case Opcode::Place: return places[instruction.argument & 15];
-    case Opcode::Dup: return DoDup<mode>;
-    case Opcode::Swap: return DoSwap<mode>;
-    case Opcode::Halt: return DoHalt<mode>;
-    case Opcode::Nop: return DoNop<mode>;
-    case Opcode::Skiz: return DoSkiz<mode>;
-    case Opcode::Call: return DoCall<mode>;
-    case Opcode::Return: return DoReturn<mode>;
-    case Opcode::Recurse: return DoRecurse<mode>;
-    case Opcode::RecurseOrReturn: return DoRecurseOrReturn<mode>;
-    case Opcode::Assert: return DoAssert<mode>;
-    case Opcode::AssertVector: return DoAssertVector<mode>;
-    case Opcode::ReadMem: return DoReadMem<mode>;
-    case Opcode::WriteMem: return DoWriteMem<mode>;
-    case Opcode::ReadIo: return DoReadIo<mode>;
-    case Opcode::WriteIo: return DoWriteIo<mode>;
-    default: break;
+    case Opcode::Pop:
+      return DoPop<mode>;
+    case Opcode::Push:
+      return DoPush<mode>;
+    case Opcode::Divine:
+      return DoDivine<mode>;
+    case Opcode::Pick:
+      return picks[instruction.argument & 15];
+    case Opcode::Place:
+      return places[instruction.argument & 15];
+    case Opcode::Dup:
+      return DoDup<mode>;
+    case Opcode::Swap:
+      return DoSwap<mode>;
+    case Opcode::Halt:
+      return DoHalt<mode>;
+    case Opcode::Nop:
+      return DoNop<mode>;
+    case Opcode::Skiz:
+      return DoSkiz<mode>;
+    case Opcode::Call:
+      return DoCall<mode>;
+    case Opcode::Return:
+      return DoReturn<mode>;
+    case Opcode::Recurse:
+      return DoRecurse<mode>;
+    case Opcode::RecurseOrReturn:
+      return DoRecurseOrReturn<mode>;
+    case Opcode::Assert:
+      return DoAssert<mode>;
+    case Opcode::AssertVector:
+      return DoAssertVector<mode>;
+    case Opcode::ReadMem:
+      return DoReadMem<mode>;
+    case Opcode::WriteMem:
+      return DoWriteMem<mode>;
+    case Opcode::ReadIo:
+      return DoReadIo<mode>;
+    case Opcode::WriteIo:
+      return DoWriteIo<mode>;
+    default:
+      break;
   }
   if (const Handler handler = HashHandler(instruction.op, mode)) return handler;
   return ArithmeticHandler(instruction.op, mode);
@@ -230,9 +254,12 @@ Handler HandlerOf(const Instruction& instruction) {
 
 Handler HandlerIn(Mode mode, const Instruction& instruction) {
   switch (mode) {
-    case Mode::Fast: return HandlerOf<Mode::Fast>(instruction);
-    case Mode::Traced: return HandlerOf<Mode::Traced>(instruction);
-    case Mode::Stepping: return HandlerOf<Mode::Stepping>(instruction);
+    case Mode::Fast:
+      return HandlerOf<Mode::Fast>(instruction);
+    case Mode::Traced:
+      return HandlerOf<Mode::Traced>(instruction);
+    case Mode::Stepping:
+      return HandlerOf<Mode::Stepping>(instruction);
   }
   return nullptr;
 }
@@ -267,7 +294,8 @@ void Execute(Machine& m, const Op* pc, const Program& program, std::vector<Op>& 
   pc = Pause(pc, m.sp, m);
   while (pc != nullptr && !m.step) pc = pc->handler(pc, m.sp, m);
   if (pc == nullptr) return;
-  for (size_t i = 0; i < program.code.size(); ++i) code[i].handler = HandlerIn(Mode::Stepping, program.code[i]);
+  for (size_t i = 0; i < program.code.size(); ++i)
+    code[i].handler = HandlerIn(Mode::Stepping, program.code[i]);
   while (pc != nullptr) {
     if (pc != m.code_end && m.cycles + static_cast<uint64_t>(pc - m.line) >= m.limits.cycles) {
       CrashNow<CrashKind::Cycles>(pc, m.sp, m);

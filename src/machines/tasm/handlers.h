@@ -10,14 +10,14 @@
 
 #if defined(__clang__)
 #define FRAZIL_TASM_TAIL [[clang::musttail]] return
-#define FRAZIL_TASM_NEXT(next)                                      \
-  do {                                                              \
-    if constexpr (mode == Mode::Stepping) {                         \
-      m.sp = sp;                                                    \
-      return (next);                                                \
-    } else {                                                        \
-      FRAZIL_TASM_TAIL (next)->handler((next), sp, m);              \
-    }                                                               \
+#define FRAZIL_TASM_NEXT(next)                        \
+  do {                                                \
+    if constexpr (mode == Mode::Stepping) {           \
+      m.sp = sp;                                      \
+      return (next);                                  \
+    } else {                                          \
+      FRAZIL_TASM_TAIL(next)->handler((next), sp, m); \
+    }                                                 \
   } while (0)
 #else
 #define FRAZIL_TASM_TAIL return
@@ -35,7 +35,8 @@
 
 // Ends the handler with a crash, unless `condition` holds.
 #define FRAZIL_TASM_NEED(condition, kind) \
-  if (!(condition)) [[unlikely]] FRAZIL_TASM_TAIL CrashNow<CrashKind::kind>(pc, sp, m)
+  if (!(condition)) [[unlikely]]          \
+  FRAZIL_TASM_TAIL CrashNow<CrashKind::kind>(pc, sp, m)
 // The stack must still hold sixteen elements after losing `count`.
 #define FRAZIL_TASM_SHRINK(count) FRAZIL_TASM_NEED(sp - (count) >= m.floor, OpStackTooShallow)
 

@@ -124,14 +124,22 @@ FRAZIL_TASM_HANDLER(DoMerkleStepMem) {
 template <Mode mode>
 Handler Choose(Opcode op) {
   switch (op) {
-    case Opcode::Hash: return DoHash<mode>;
-    case Opcode::SpongeInit: return DoSpongeInit<mode>;
-    case Opcode::SpongeAbsorb: return DoSpongeAbsorb<mode>;
-    case Opcode::SpongeAbsorbMem: return DoSpongeAbsorbMem<mode>;
-    case Opcode::SpongeSqueeze: return DoSpongeSqueeze<mode>;
-    case Opcode::MerkleStep: return DoMerkleStep<mode>;
-    case Opcode::MerkleStepMem: return DoMerkleStepMem<mode>;
-    default: return nullptr;
+    case Opcode::Hash:
+      return DoHash<mode>;
+    case Opcode::SpongeInit:
+      return DoSpongeInit<mode>;
+    case Opcode::SpongeAbsorb:
+      return DoSpongeAbsorb<mode>;
+    case Opcode::SpongeAbsorbMem:
+      return DoSpongeAbsorbMem<mode>;
+    case Opcode::SpongeSqueeze:
+      return DoSpongeSqueeze<mode>;
+    case Opcode::MerkleStep:
+      return DoMerkleStep<mode>;
+    case Opcode::MerkleStepMem:
+      return DoMerkleStepMem<mode>;
+    default:
+      return nullptr;
   }
 }
 
@@ -139,9 +147,12 @@ Handler Choose(Opcode op) {
 
 Handler HashHandler(Opcode op, Mode mode) {
   switch (mode) {
-    case Mode::Fast: return Choose<Mode::Fast>(op);
-    case Mode::Traced: return Choose<Mode::Traced>(op);
-    case Mode::Stepping: return Choose<Mode::Stepping>(op);
+    case Mode::Fast:
+      return Choose<Mode::Fast>(op);
+    case Mode::Traced:
+      return Choose<Mode::Traced>(op);
+    case Mode::Stepping:
+      return Choose<Mode::Stepping>(op);
   }
   return nullptr;
 }

@@ -10,10 +10,11 @@ namespace {
 
 enum class In : uint8_t { Both, Dot, Horner };
 
-constexpr OpcodeInfo Row(std::string_view mnemonic, uint8_t opcode, Argument argument, int8_t delta, uint8_t ram_rows,
-                         uint8_t permutations, In profiles) {
-  return {mnemonic,     opcode,       argument, delta, ram_rows, permutations, profiles != In::Horner,
-          profiles != In::Dot};
+constexpr OpcodeInfo Row(std::string_view mnemonic, uint8_t opcode, Argument argument, int8_t delta,
+                         uint8_t ram_rows, uint8_t permutations, In profiles) {
+  return {
+      mnemonic,           opcode, argument, delta, ram_rows, permutations, profiles != In::Horner,
+      profiles != In::Dot};
 }
 
 constexpr std::array Rows = {

@@ -42,7 +42,8 @@ void CloseLine(Machine& m, const Op* pc) {
     m.sums.ram += after.ram - before.ram;
     m.sums.hash += after.hash - before.hash;
     if (m.attribution != nullptr)
-      m.attribution->Line(static_cast<uint32_t>(m.line - m.code), static_cast<uint32_t>(pc - m.code));
+      m.attribution->Line(static_cast<uint32_t>(m.line - m.code),
+                          static_cast<uint32_t>(pc - m.code));
   }
   m.line = pc;
 }

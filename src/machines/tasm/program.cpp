@@ -23,9 +23,12 @@ std::optional<Opcode> FindNumber(uint64_t number, Profile profile) {
 
 std::string Range(Argument argument) {
   switch (argument) {
-    case Argument::Count: return "1 to 5";
-    case Argument::Place: return "0 to 15";
-    default: return "0 to p - 1";
+    case Argument::Count:
+      return "1 to 5";
+    case Argument::Place:
+      return "0 to 15";
+    default:
+      return "0 to p - 1";
   }
 }
 
@@ -33,7 +36,8 @@ std::string Range(Argument argument) {
 
 uint64_t Program::Words() const {
   uint64_t words = 0;
-  for (const Instruction& instruction : code) words += static_cast<uint64_t>(Info(instruction.op).words());
+  for (const Instruction& instruction : code)
+    words += static_cast<uint64_t>(Info(instruction.op).words());
   return words;
 }
 
@@ -57,11 +61,16 @@ std::string_view Program::LabelAt(uint32_t instruction) const {
 
 bool ArgumentFits(Opcode op, uint64_t argument) {
   switch (Info(op).argument) {
-    case Argument::None: return true;
-    case Argument::Element: return argument < goldilocks::P;
-    case Argument::Count: return argument >= 1 && argument <= 5;
-    case Argument::Place: return argument <= 15;
-    case Argument::Target: return argument < (uint64_t{1} << 32);
+    case Argument::None:
+      return true;
+    case Argument::Element:
+      return argument < goldilocks::P;
+    case Argument::Count:
+      return argument >= 1 && argument <= 5;
+    case Argument::Place:
+      return argument <= 15;
+    case Argument::Target:
+      return argument < (uint64_t{1} << 32);
   }
   return false;
 }
@@ -75,8 +84,9 @@ std::vector<uint64_t> Encode(const Program& program) {
     words.push_back(info.opcode);
     if (info.argument == Argument::None) continue;
     const bool target = info.argument == Argument::Target;
-    words.push_back(target ? addresses[std::min<uint64_t>(instruction.argument, program.code.size())]
-                           : instruction.argument);
+    words.push_back(target
+                        ? addresses[std::min<uint64_t>(instruction.argument, program.code.size())]
+                        : instruction.argument);
   }
   return words;
 }
@@ -88,8 +98,8 @@ Result<Program> Decode(const std::vector<uint64_t>& words, Profile profile) {
   for (size_t address = 0; address < words.size();) {
     const std::optional<Opcode> op = FindNumber(words[address], profile);
     if (!op)
-      return Fail(Diag::BadTasmWords, fmt::format("word {} is {}, which is no opcode of profile {}", address,
-                                                  words[address], ProfileName(profile)));
+      return Fail(Diag::BadTasmWords, fmt::format("word {} is {}, which is no opcode of profile {}",
+                                                  address, words[address], ProfileName(profile)));
     index_of_address[address] = static_cast<uint32_t>(program.code.size());
     Instruction instruction{.op = *op};
     if (Info(*op).argument != Argument::None) {
@@ -98,9 +108,10 @@ Result<Program> Decode(const std::vector<uint64_t>& words, Profile profile) {
                                                     Info(*op).mnemonic, address));
       instruction.argument = words[address + 1];
       if (!ArgumentFits(*op, instruction.argument))
-        return Fail(Diag::BadTasmWords, fmt::format("the argument of {} at word {} is {}; it must be {}",
-                                                    Info(*op).mnemonic, address, instruction.argument,
-                                                    Range(Info(*op).argument)));
+        return Fail(
+            Diag::BadTasmWords,
+            fmt::format("the argument of {} at word {} is {}; it must be {}", Info(*op).mnemonic,
+                        address, instruction.argument, Range(Info(*op).argument)));
     }
     program.code.push_back(instruction);
     address += static_cast<size_t>(Info(*op).words());

@@ -41,13 +41,14 @@ struct Program {
   std::vector<Label> labels;  // in order of position
   Profile profile = Profile::Dot;
 
-  uint64_t Words() const;                                 // sum of the instructions' words
-  std::vector<uint32_t> Addresses() const;                // word address of each instruction, and of the end
-  std::string_view LabelAt(uint32_t instruction) const;   // empty if none
+  uint64_t Words() const;                   // sum of the instructions' words
+  std::vector<uint32_t> Addresses() const;  // word address of each instruction, and of the end
+  std::string_view LabelAt(uint32_t instruction) const;  // empty if none
 };
 
 // Errors are located: unknown instruction, argument out of range, duplicate or missing label, ...
-Result<Program> Parse(std::string_view text, Profile profile = Profile::Dot, std::string_view file = "");
+Result<Program> Parse(std::string_view text, Profile profile = Profile::Dot,
+                      std::string_view file = "");
 std::string Print(const Program& program);
 std::string PrintInstruction(const Program& program, uint32_t instruction);
 

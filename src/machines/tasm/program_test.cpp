@@ -58,9 +58,13 @@ TEST(Text, EverythingThatIsRead) {
 }
 
 TEST(Text, WrongTextIsLocated) {
-  EXPECT_EQ(ErrorOf("nop\n  or"), "x.tasm:2:3: error FRZ1201: there is no instruction `or` (a or b is a + b - (a and b))");
+  EXPECT_EQ(
+      ErrorOf("nop\n  or"),
+      "x.tasm:2:3: error FRZ1201: there is no instruction `or` (a or b is a + b - (a and b))");
   EXPECT_NE(ErrorOf("halt\nswpa 1").find("did you mean `swap`?"), std::string::npos);
-  EXPECT_NE(ErrorOf("dup 16").find("x.tasm:1:5: error FRZ1201: dup needs a number from 0 to 15, not `16`"), std::string::npos);
+  EXPECT_NE(ErrorOf("dup 16").find(
+                "x.tasm:1:5: error FRZ1201: dup needs a number from 0 to 15, not `16`"),
+            std::string::npos);
   EXPECT_NE(ErrorOf("pop 6").find("from 1 to 5"), std::string::npos);
   EXPECT_NE(ErrorOf("pop 0").find("from 1 to 5"), std::string::npos);
   EXPECT_NE(ErrorOf("pop -1").find("from 1 to 5"), std::string::npos);
@@ -68,12 +72,17 @@ TEST(Text, WrongTextIsLocated) {
   EXPECT_NE(ErrorOf("push x").find("push needs a number"), std::string::npos);
   EXPECT_NE(ErrorOf("push 18446744069414584321").find("between -p and p"), std::string::npos);
   EXPECT_NE(ErrorOf("push -18446744069414584321").find("between -p and p"), std::string::npos);
-  EXPECT_NE(ErrorOf("push 99999999999999999999999999999").find("between -p and p"), std::string::npos);
+  EXPECT_NE(ErrorOf("push 99999999999999999999999999999").find("between -p and p"),
+            std::string::npos);
   EXPECT_NE(ErrorOf("push 5halt").find("does not belong here"), std::string::npos);
   EXPECT_NE(ErrorOf("call").find("call needs a label"), std::string::npos);
   EXPECT_NE(ErrorOf("call 5").find("call needs a label"), std::string::npos);
-  EXPECT_NE(ErrorOf("nop call f").find("x.tasm:1:5: error FRZ1201: label `f` is called but stands nowhere"), std::string::npos);
-  EXPECT_NE(ErrorOf("f: nop\nf: nop").find("x.tasm:2:1: error FRZ1201: label `f` stands twice (the first is on line 1)"), std::string::npos);
+  EXPECT_NE(ErrorOf("nop call f")
+                .find("x.tasm:1:5: error FRZ1201: label `f` is called but stands nowhere"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("f: nop\nf: nop")
+                .find("x.tasm:2:1: error FRZ1201: label `f` stands twice (the first is on line 1)"),
+            std::string::npos);
   EXPECT_NE(ErrorOf("halt: nop").find("cannot be a label"), std::string::npos);
   EXPECT_NE(ErrorOf("call error_id").find("cannot be a label"), std::string::npos);
   EXPECT_NE(ErrorOf("nop error_id 3").find("directly follow"), std::string::npos);
@@ -87,9 +96,12 @@ TEST(Text, WrongTextIsLocated) {
 }
 
 TEST(Text, ProfilesDifferInTwoInstructions) {
-  EXPECT_NE(ErrorOf("b_horner_step").find("is not in profile dot (profile horner has it)"), std::string::npos);
-  EXPECT_NE(ErrorOf("xx_dot_step", Profile::Horner).find("(profile dot has it)"), std::string::npos);
-  EXPECT_EQ(Encode(Read("b_horner_step x_horner_step", Profile::Horner)), (std::vector<uint64_t>{80, 88}));
+  EXPECT_NE(ErrorOf("b_horner_step").find("is not in profile dot (profile horner has it)"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("xx_dot_step", Profile::Horner).find("(profile dot has it)"),
+            std::string::npos);
+  EXPECT_EQ(Encode(Read("b_horner_step x_horner_step", Profile::Horner)),
+            (std::vector<uint64_t>{80, 88}));
   EXPECT_EQ(Encode(Read("xx_dot_step xb_dot_step")), (std::vector<uint64_t>{80, 88}));
 }
 
@@ -113,13 +125,23 @@ TEST(Text, RandomProgramsRoundTrip) {
       const OpcodeInfo& info = Info(instruction.op);
       if (!info.In(program.profile)) continue;
       switch (info.argument) {
-        case Argument::None: break;
-        case Argument::Element: instruction.argument = random() % goldilocks::P; break;
-        case Argument::Count: instruction.argument = 1 + random() % 5; break;
-        case Argument::Place: instruction.argument = random() % 16; break;
-        case Argument::Target: instruction.argument = random() % (size + 1); break;
+        case Argument::None:
+          break;
+        case Argument::Element:
+          instruction.argument = random() % goldilocks::P;
+          break;
+        case Argument::Count:
+          instruction.argument = 1 + random() % 5;
+          break;
+        case Argument::Place:
+          instruction.argument = random() % 16;
+          break;
+        case Argument::Target:
+          instruction.argument = random() % (size + 1);
+          break;
       }
-      if (instruction.op == Opcode::Assert && random() % 2 == 0) instruction.error_id = static_cast<int64_t>(random() >> 1);
+      if (instruction.op == Opcode::Assert && random() % 2 == 0)
+        instruction.error_id = static_cast<int64_t>(random() >> 1);
       program.code.push_back(instruction);
     }
     for (Instruction& instruction : program.code)

@@ -43,7 +43,8 @@ std::unordered_map<uint64_t, uint64_t> Ram::Written() const {
   std::unordered_map<uint64_t, uint64_t> written;
   for (const auto& page : pages_)
     for (uint64_t i = 0; i < PageWords; ++i)
-      if ((page->written >> i & 1) != 0) written.emplace((page->key << PageBits) + i, page->words[i]);
+      if ((page->written >> i & 1) != 0)
+        written.emplace((page->key << PageBits) + i, page->words[i]);
   return written;
 }
 

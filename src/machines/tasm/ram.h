@@ -18,7 +18,8 @@ class Ram {
   uint64_t Read(uint64_t address) {
     const uint64_t key = address >> PageBits;
     const Recent& recent = recent_[key % recent_.size()];
-    if (recent.key == key) [[likely]] return recent.page->words[address % PageWords];
+    if (recent.key == key) [[likely]]
+      return recent.page->words[address % PageWords];
     const Page* page = Find(key);
     return page == nullptr ? 0 : page->words[address % PageWords];
   }

@@ -17,15 +17,16 @@ struct Setup {
   bool called = false;
 };
 
-void Prepare(Machine& m, const Program& program, const Inputs& inputs, const RunLimits& limits, const Setup& setup,
-             const std::vector<Op>& code) {
+void Prepare(Machine& m, const Program& program, const Inputs& inputs, const RunLimits& limits,
+             const Setup& setup, const std::vector<Op>& code) {
   m.code = code.data();
   m.code_end = code.data() + program.code.size();
   m.inputs = &inputs;
   m.limits = limits;
   for (const Instruction& instruction : program.code) {
     const OpcodeInfo& info = Info(instruction.op);
-    if (info.delta > 0) m.growth += static_cast<uint64_t>(info.delta) * (info.argument == Argument::Count ? 5 : 1);
+    if (info.delta > 0)
+      m.growth += static_cast<uint64_t>(info.delta) * (info.argument == Argument::Count ? 5 : 1);
   }
   m.growth += 16;
   const uint64_t used = setup.stack.size();
@@ -48,15 +49,18 @@ std::string_view LabelAbove(const Program& program, uint32_t instruction) {
 }
 
 Crash MakeCrash(const Machine& m, const Program& program, CrashKind kind) {
-  Crash crash{.kind = kind, .instruction = static_cast<uint32_t>(m.crash_at - m.code), .cycle = m.cycles};
+  Crash crash{
+      .kind = kind, .instruction = static_cast<uint32_t>(m.crash_at - m.code), .cycle = m.cycles};
   std::string where = "the end";
   if (crash.instruction < program.code.size()) {
     crash.error_id = program.code[crash.instruction].error_id;
-    where = fmt::format("instruction {} ({})", crash.instruction, PrintInstruction(program, crash.instruction));
+    where = fmt::format("instruction {} ({})", crash.instruction,
+                        PrintInstruction(program, crash.instruction));
   }
   const std::string_view label = LabelAbove(program, crash.instruction);
-  crash.sentence = fmt::format("{} at {}{}, cycle {}", m.stopped ? "stopped" : CrashName(kind), where,
-                               label.empty() ? "" : fmt::format(" in `{}`", label), crash.cycle);
+  crash.sentence =
+      fmt::format("{} at {}{}, cycle {}", m.stopped ? "stopped" : CrashName(kind), where,
+                  label.empty() ? "" : fmt::format(" in `{}`", label), crash.cycle);
   return crash;
 }
 
@@ -90,7 +94,8 @@ RunResult Run(const Program& program, const Inputs& inputs, const RunLimits& lim
   return result;
 }
 
-TraceResult Trace(const Program& program, const Inputs& inputs, const RunLimits& limits, bool attribute) {
+TraceResult Trace(const Program& program, const Inputs& inputs, const RunLimits& limits,
+                  bool attribute) {
   std::vector<Op> code = Predecode(program, Mode::Traced);
   const std::vector<StaticRows> rows = SumRows(program);
   std::optional<Attribution> attribution;
@@ -108,7 +113,9 @@ TraceResult Trace(const Program& program, const Inputs& inputs, const RunLimits&
   Finish(m, program, result.run);
   const uint64_t chunks = words.size() / Tip5Rate + 1;
   auto& heights = result.profile.heights;
-  const auto set = [&](Table table, uint64_t height) { heights[static_cast<size_t>(table)] = height; };
+  const auto set = [&](Table table, uint64_t height) {
+    heights[static_cast<size_t>(table)] = height;
+  };
   set(Table::Program, chunks * Tip5Rate);
   set(Table::Processor, m.cycles);
   set(Table::OpStack, m.sums.op_stack);
@@ -132,7 +139,8 @@ FragmentResult RunFragment(const Program& program, const FragmentStart& start, c
   std::vector<Op> code = Predecode(program, Mode::Fast);
   Machine m;
   m.sponge = start.sponge;
-  const auto first = static_cast<uint32_t>(std::min<size_t>(start.instruction, program.code.size()));
+  const auto first =
+      static_cast<uint32_t>(std::min<size_t>(start.instruction, program.code.size()));
   Prepare(m, program, inputs, limits, {stack, first, start.called}, code);
   Execute(m, code.data() + first, program, code);
 

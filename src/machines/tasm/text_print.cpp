@@ -31,7 +31,8 @@ std::vector<Label> AllLabels(const Program& program) {
   }
   std::ranges::sort(made, {}, &Label::instruction);
   std::vector<Label> labels;
-  std::ranges::merge(program.labels, made, std::back_inserter(labels), {}, &Label::instruction, &Label::instruction);
+  std::ranges::merge(program.labels, made, std::back_inserter(labels), {}, &Label::instruction,
+                     &Label::instruction);
   return labels;
 }
 
@@ -43,23 +44,32 @@ void AppendElement(std::string& text, uint64_t element) {
     fmt::format_to(std::back_inserter(text), " {}", element);
 }
 
-void AppendInstruction(std::string& text, const Program& program, uint32_t index, const std::vector<Label>& labels) {
+void AppendInstruction(std::string& text, const Program& program, uint32_t index,
+                       const std::vector<Label>& labels) {
   const Instruction& instruction = program.code[index];
   const OpcodeInfo& info = Info(instruction.op);
   text += info.mnemonic;
   switch (info.argument) {
-    case Argument::None: break;
-    case Argument::Element: AppendElement(text, instruction.argument); break;
+    case Argument::None:
+      break;
+    case Argument::Element:
+      AppendElement(text, instruction.argument);
+      break;
     case Argument::Count:
-    case Argument::Place: fmt::format_to(std::back_inserter(text), " {}", instruction.argument); break;
+    case Argument::Place:
+      fmt::format_to(std::back_inserter(text), " {}", instruction.argument);
+      break;
     case Argument::Target: {
-      const auto target = static_cast<uint32_t>(std::min<size_t>(instruction.argument, program.code.size()));
+      const auto target =
+          static_cast<uint32_t>(std::min<size_t>(instruction.argument, program.code.size()));
       const auto found = std::ranges::lower_bound(labels, target, {}, &Label::instruction);
       text += ' ';
-      text += found == labels.end() || found->instruction != target ? fmt::format("at_{}", target) : found->name;
+      text += found == labels.end() || found->instruction != target ? fmt::format("at_{}", target)
+                                                                    : found->name;
     }
   }
-  if (instruction.error_id >= 0) fmt::format_to(std::back_inserter(text), " error_id {}", instruction.error_id);
+  if (instruction.error_id >= 0)
+    fmt::format_to(std::back_inserter(text), " error_id {}", instruction.error_id);
 }
 
 }  // namespace
@@ -69,7 +79,8 @@ std::string Print(const Program& program) {
   std::string text;
   auto label = labels.begin();
   for (uint32_t i = 0; i <= program.code.size(); ++i) {
-    for (; label != labels.end() && (label->instruction <= i || i == program.code.size()); ++label) {
+    for (; label != labels.end() && (label->instruction <= i || i == program.code.size());
+         ++label) {
       text += label->name;
       text += ":\n";
     }
@@ -83,7 +94,8 @@ std::string Print(const Program& program) {
 
 std::string PrintInstruction(const Program& program, uint32_t instruction) {
   std::string text;
-  if (instruction < program.code.size()) AppendInstruction(text, program, instruction, program.labels);
+  if (instruction < program.code.size())
+    AppendInstruction(text, program, instruction, program.labels);
   return text;
 }
 

@@ -16,7 +16,9 @@ namespace {
 
 constexpr bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr bool IsNameStart(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 constexpr bool IsName(char c) { return IsNameStart(c) || IsDigit(c) || c == '-'; }
 
 struct PendingCall {
@@ -62,7 +64,8 @@ class Reader {
       } else if (At("/*")) {
         const Location start = Here();
         const size_t end = text_.find("*/", at_ + 2);
-        if (end == std::string_view::npos) return Bad("this comment has no end", start, "close it with */");
+        if (end == std::string_view::npos)
+          return Bad("this comment has no end", start, "close it with */");
         while (at_ < end + 2) Advance();
       } else {
         break;
@@ -87,7 +90,8 @@ class Reader {
   // A token must end at a blank, a comment or the end of the text.
   Result<void> EndToken() {
     if (at_ == text_.size() || IsSpace(text_[at_]) || At("//") || At("/*")) return {};
-    return Bad(fmt::format("`{}` does not belong here", Shown()), Here(), "separate words by a space");
+    return Bad(fmt::format("`{}` does not belong here", Shown()), Here(),
+               "separate words by a space");
   }
 
   Result<void> ReadItem() {
@@ -134,18 +138,23 @@ class Reader {
 
   Result<void> ReadInstruction(std::string_view name, Location start) {
     const std::optional<Opcode> op = FindMnemonic(name);
-    if (!op) return Bad(fmt::format("there is no instruction `{}`", name), start, MnemonicHint(name));
+    if (!op)
+      return Bad(fmt::format("there is no instruction `{}`", name), start, MnemonicHint(name));
     const OpcodeInfo& info = Info(*op);
     if (!info.In(program_.profile))
-      return Bad(fmt::format("instruction `{}` is not in profile {}", name, ProfileName(program_.profile)), start,
-                 fmt::format("profile {} has it", ProfileName(info.in_dot ? Profile::Dot : Profile::Horner)));
+      return Bad(
+          fmt::format("instruction `{}` is not in profile {}", name, ProfileName(program_.profile)),
+          start,
+          fmt::format("profile {} has it",
+                      ProfileName(info.in_dot ? Profile::Dot : Profile::Horner)));
     TRY_VOID(EndToken());
     Instruction instruction{.op = *op, .location = start};
     if (info.argument != Argument::None) {
       TRY_VOID(SkipBlank());
       if (info.argument == Argument::Target) {
         const Location place = Here();
-        if (at_ == text_.size() || !IsNameStart(text_[at_])) return Bad("call needs a label", place);
+        if (at_ == text_.size() || !IsNameStart(text_[at_]))
+          return Bad("call needs a label", place);
         const std::string_view target = TakeName();
         TRY_VOID(EndToken());
         TRY_VOID(CheckLabel(target, place));
@@ -162,7 +171,8 @@ class Reader {
   // Sign and digits; false if there are none or the number has more than 64 bits.
   bool TakeNumber(bool& negative, uint64_t& magnitude) {
     negative = false;
-    if (at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '+')) negative = text_[at_++] == '-';
+    if (at_ < text_.size() && (text_[at_] == '-' || text_[at_] == '+'))
+      negative = text_[at_++] == '-';
     const size_t start = at_;
     magnitude = 0;
     bool fits = true;
@@ -183,13 +193,15 @@ class Reader {
     if (number) TRY_VOID(EndToken());
     if (info.argument == Argument::Element) {
       if (!number || magnitude >= goldilocks::P)
-        return Bad(fmt::format("{} needs a number between -p and p, not `{}`", info.mnemonic, shown), place,
-                   "p = 18446744069414584321");
+        return Bad(
+            fmt::format("{} needs a number between -p and p, not `{}`", info.mnemonic, shown),
+            place, "p = 18446744069414584321");
       return negative ? goldilocks::Neg(magnitude) : magnitude;
     }
     const bool count = info.argument == Argument::Count;
     if (!number || negative || magnitude > (count ? 5 : 15) || (count && magnitude == 0))
-      return Bad(fmt::format("{} needs a number from {}, not `{}`", info.mnemonic, count ? "1 to 5" : "0 to 15", shown),
+      return Bad(fmt::format("{} needs a number from {}, not `{}`", info.mnemonic,
+                             count ? "1 to 5" : "0 to 15", shown),
                  place);
     return magnitude;
   }
@@ -222,7 +234,9 @@ class Reader {
     if (At(":")) {
       while (at_ < text_.size() && text_[at_] != '=') {
         const char c = text_[at_];
-        if (!IsName(c) && !IsSpace(c) && std::string_view(":*<>,").find(c) == std::string_view::npos) return bad();
+        if (!IsName(c) && !IsSpace(c) &&
+            std::string_view(":*<>,").find(c) == std::string_view::npos)
+          return bad();
         Advance();
       }
     }
@@ -264,7 +278,8 @@ class Reader {
   size_t line_start_ = 0;
   bool accepts_error_id_ = false;
   Program program_;
-  std::unordered_map<std::string_view, std::pair<uint32_t, uint32_t>> label_lines_;  // position, line
+  std::unordered_map<std::string_view, std::pair<uint32_t, uint32_t>>
+      label_lines_;  // position, line
   std::vector<PendingCall> calls_;
 };
 

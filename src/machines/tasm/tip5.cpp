@@ -40,7 +40,8 @@ inline Numbers<N> Negacyclic(const Numbers<N>& x) {
 #pragma GCC unroll 8
   for (size_t row = 0; row < N; ++row)
 #pragma GCC unroll 8
-    for (size_t j = 0; j < N; ++j) out[row] += x[j] * scale * (row >= j ? c[row - j] : -c[N + row - j]);
+    for (size_t j = 0; j < N; ++j)
+      out[row] += x[j] * scale * (row >= j ? c[row - j] : -c[N + row - j]);
   return out;
 }
 
@@ -63,7 +64,8 @@ inline Numbers<N> Cyclic(const Numbers<N>& x) {
       differences[i] = x[i] - x[i + N / 2];
     }
     const Numbers<N / 2> plus = Cyclic<N / 2, HalvesOf<N, c, 1>()>(sums);
-    const Numbers<N / 2> minus = Negacyclic<N / 2, HalvesOf<N, c, -1>(), int64_t{N / 2}>(differences);
+    const Numbers<N / 2> minus =
+        Negacyclic<N / 2, HalvesOf<N, c, -1>(), int64_t{N / 2}>(differences);
     Numbers<N> out;
     for (size_t i = 0; i < N / 2; ++i) {
       out[i] = plus[i] + minus[i];

@@ -14,7 +14,9 @@ namespace frazil::machines::tasm {
 namespace {
 
 // The published vectors name an element by 2^64 times it.
-uint64_t FromRaw(uint64_t raw) { return goldilocks::Mul(raw, goldilocks::Pow(goldilocks::Epsilon, goldilocks::P - 2)); }
+uint64_t FromRaw(uint64_t raw) {
+  return goldilocks::Mul(raw, goldilocks::Pow(goldilocks::Epsilon, goldilocks::P - 2));
+}
 uint64_t ToRaw(uint64_t element) { return goldilocks::Mul(element, goldilocks::Epsilon); }
 
 std::string Hex(const Digest& digest) {
@@ -29,14 +31,15 @@ std::string Hex(const Digest& digest) {
 }
 
 TEST(Tip5, PublishedPermutation) {
-  Tip5State state = {{0x0000000ffffffff0, 0x00000000ffffffff, 0x00000000ffffffff, 0x00000028ffffffd7,
-                      0x00000006fffffff9, 0x00000002fffffffd, 0x00000000ffffffff, 0x00000030ffffffcf,
-                      0x00000397fffffc68, 0x0000000ffffffff0, 0x316bfb7236382123, 0x216f521b66ef83f5,
-                      0x5689d7b363f52df0, 0xeb2f59e3aeae25fc, 0xb08299d277cbb4dc, 0xcbe3d9fdc5349140}};
+  Tip5State state = {
+      {0x0000000ffffffff0, 0x00000000ffffffff, 0x00000000ffffffff, 0x00000028ffffffd7,
+       0x00000006fffffff9, 0x00000002fffffffd, 0x00000000ffffffff, 0x00000030ffffffcf,
+       0x00000397fffffc68, 0x0000000ffffffff0, 0x316bfb7236382123, 0x216f521b66ef83f5,
+       0x5689d7b363f52df0, 0xeb2f59e3aeae25fc, 0xb08299d277cbb4dc, 0xcbe3d9fdc5349140}};
   for (uint64_t& element : state.elements) element = FromRaw(element);
   Permute(state);
-  const Digest expected = {0x15d38ea929f6632a, 0xf988e509ff738bb4, 0x48bcdfae88a2e9f3, 0x87339e832daac02a,
-                           0x511e41268150fdac};
+  const Digest expected = {0x15d38ea929f6632a, 0xf988e509ff738bb4, 0x48bcdfae88a2e9f3,
+                           0x87339e832daac02a, 0x511e41268150fdac};
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(ToRaw(state.elements[i]), expected[i]);
 }
 
@@ -48,7 +51,8 @@ TEST(Tip5, PublishedHashesOfVariableLength) {
     const Digest digest = HashVarlen(input);
     for (size_t i = 0; i < 5; ++i) sum[i] = goldilocks::Add(sum[i], digest[i]);
   }
-  EXPECT_EQ(Hex(sum), "efbafa86622a9c69652f8a1c4ffd734f021ad23a0a8085412a877de0f9170b18ea4ff69b6fff9a03");
+  EXPECT_EQ(Hex(sum),
+            "efbafa86622a9c69652f8a1c4ffd734f021ad23a0a8085412a877de0f9170b18ea4ff69b6fff9a03");
 }
 
 TEST(Tip5, FixedLengthHashesArePermutationsOfAState) {
@@ -67,10 +71,17 @@ Tip5State RandomState(std::mt19937_64& random) {
   Tip5State state;
   for (uint64_t& element : state.elements) {
     switch (random() % 4) {
-      case 0: element = random() % 3; break;
-      case 1: element = goldilocks::P - 1 - random() % 3; break;
-      case 2: element = (random() % 2 << 32) + (random() % 3) - 1; break;
-      default: element = random();
+      case 0:
+        element = random() % 3;
+        break;
+      case 1:
+        element = goldilocks::P - 1 - random() % 3;
+        break;
+      case 2:
+        element = (random() % 2 << 32) + (random() % 3) - 1;
+        break;
+      default:
+        element = random();
     }
     element %= goldilocks::P;
     if (random() % 2 == 0) element = FromRaw(element);
@@ -104,7 +115,8 @@ TEST(Tip5, LimbsAreCountedOnce) {
     PermuteRecording(state, lookups);
     uint64_t fresh = 0;
     for (const uint64_t number : lookups)
-      for (int i = 0; i < 64; i += 16) fresh += expected.insert(number >> i & 0xffff).second ? 1 : 0;
+      for (int i = 0; i < 64; i += 16)
+        fresh += expected.insert(number >> i & 0xffff).second ? 1 : 0;
     EXPECT_EQ(set.Add(lookups), fresh);
   }
   EXPECT_EQ(set.count(), expected.size());

@@ -1,14 +1,16 @@
 // Tip5 with AVX-512: one permutation in registers.
 //
 // The state is two vectors, elements 0 to 7 and 8 to 15. The circulant matrix is two blocks M, N with
-//   low = M a + N b,  high = N a + M b,  so  low + high = (M + N)(a + b)  and  low - high = (M - N)(a - b):
-// half the products of the plain matrix. They are taken on 32-bit halves of the elements, whose sums and differences fit
-// 64-bit arithmetic exactly; the sums are stored once and every product reads its factor by a broadcasting load, which
-// keeps the shuffle units out of it. Of the first vector only four lanes take the seventh power, so those go as 256 bits.
+//   low = M a + N b,  high = N a + M b,  so
+//   low + high = (M + N)(a + b)  and  low - high = (M - N)(a - b):
+// half the products of the plain matrix. They are taken on 32-bit halves of the elements, whose sums and
+// differences fit 64-bit arithmetic exactly; the sums are stored once and every product reads its factor by a
+// broadcasting load, which keeps the shuffle units out of it. Of the first vector only four lanes take the
+// seventh power, so those go as 256 bits.
 //
-// Between products an element is two limbs, x0 + x1 W with W = 2^32 and W^2 = W - 1, each a little wider than 32 bits:
-// the 52-bit multiplier takes that, and no carry has to be followed to its end, which is what one permutation waits for.
-// Only what is looked up is made canonical.
+// Between products an element is two limbs, x0 + x1 W with W = 2^32 and W^2 = W - 1, each a little wider than
+// 32 bits: the 52-bit multiplier takes that, and no carry has to be followed to its end, which is what one
+// permutation waits for. Only what is looked up is made canonical.
 #include "machines/tasm/tip5_forms.h"
 
 #if defined(__x86_64__)
@@ -20,7 +22,8 @@
 #include "base/goldilocks.h"
 #include "machines/tasm/tip5_constants.h"
 
-#define FRAZIL_AVX512 __attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi,avx512ifma")))
+#define FRAZIL_AVX512 \
+  __attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl,avx512vbmi,avx512ifma")))
 #define FRAZIL_AVX512_INLINE FRAZIL_AVX512 __attribute__((always_inline)) inline
 
 namespace frazil::machines::tasm::tip5 {
@@ -38,7 +41,8 @@ constexpr std::array<Lanes, 8> BlockColumns(int64_t sign) {
   std::array<Lanes, 8> columns{};
   for (size_t j = 0; j < 8; ++j)
     for (size_t row = 0; row < 8; ++row)
-      columns[j].lane[row] = int64_t{Column[(row + 16 - j) % 16]} + sign * int64_t{Column[(row + 24 - j) % 16]};
+      columns[j].lane[row] =
+          int64_t{Column[(row + 16 - j) % 16]} + sign * int64_t{Column[(row + 24 - j) % 16]};
   return columns;
 }
 constexpr std::array<Lanes, 8> Sums = BlockColumns(1);
@@ -62,13 +66,21 @@ static_assert(std::ranges::all_of(RoundConstants, [](uint64_t constant) { return
 // The two widths differ only in the names of their instructions.
 struct Wide {
   using Vector = __m512i;
-  FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
+  FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) {
+    return _mm512_set1_epi64(static_cast<long long>(x));
+  }
   FRAZIL_AVX512_INLINE static Vector Add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
   FRAZIL_AVX512_INLINE static Vector Sub(Vector a, Vector b) { return _mm512_sub_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) { return _mm512_madd52lo_epu64(sum, a, b); }
-  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) { return _mm512_madd52hi_epu64(sum, a, b); }
+  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) {
+    return _mm512_madd52lo_epu64(sum, a, b);
+  }
+  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) {
+    return _mm512_madd52hi_epu64(sum, a, b);
+  }
   template <int bits>
-  FRAZIL_AVX512_INLINE static Vector Up(Vector a) { return _mm512_slli_epi64(a, bits); }
+  FRAZIL_AVX512_INLINE static Vector Up(Vector a) {
+    return _mm512_slli_epi64(a, bits);
+  }
   FRAZIL_AVX512_INLINE static Vector Down(Vector a) { return _mm512_srli_epi64(a, 32); }
   FRAZIL_AVX512_INLINE static Vector And(Vector a, Vector b) { return _mm512_and_si512(a, b); }
   FRAZIL_AVX512_INLINE static Vector AndOr(Vector a, Vector b, Vector c) {
@@ -79,13 +91,21 @@ struct Wide {
 
 struct Narrow {
   using Vector = __m256i;
-  FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) { return _mm256_set1_epi64x(static_cast<long long>(x)); }
+  FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) {
+    return _mm256_set1_epi64x(static_cast<long long>(x));
+  }
   FRAZIL_AVX512_INLINE static Vector Add(Vector a, Vector b) { return _mm256_add_epi64(a, b); }
   FRAZIL_AVX512_INLINE static Vector Sub(Vector a, Vector b) { return _mm256_sub_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) { return _mm256_madd52lo_epu64(sum, a, b); }
-  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) { return _mm256_madd52hi_epu64(sum, a, b); }
+  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) {
+    return _mm256_madd52lo_epu64(sum, a, b);
+  }
+  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) {
+    return _mm256_madd52hi_epu64(sum, a, b);
+  }
   template <int bits>
-  FRAZIL_AVX512_INLINE static Vector Up(Vector a) { return _mm256_slli_epi64(a, bits); }
+  FRAZIL_AVX512_INLINE static Vector Up(Vector a) {
+    return _mm256_slli_epi64(a, bits);
+  }
   FRAZIL_AVX512_INLINE static Vector Down(Vector a) { return _mm256_srli_epi64(a, 32); }
   FRAZIL_AVX512_INLINE static Vector And(Vector a, Vector b) { return _mm256_and_si256(a, b); }
   FRAZIL_AVX512_INLINE static Vector AndOr(Vector a, Vector b, Vector c) {
@@ -111,7 +131,8 @@ template <typename V>
 FRAZIL_AVX512_INLINE Limbs<V> Carry(typename V::Vector low, typename V::Vector high) {
   const auto mask = V::Set(Epsilon);
   const auto high_up = V::Down(high);
-  return {V::Sub(V::AndOr(low, mask, V::Set(W)), high_up), V::Add(V::Add(V::And(high, mask), high_up), V::Down(low))};
+  return {V::Sub(V::AndOr(low, mask, V::Set(W)), high_up),
+          V::Add(V::Add(V::And(high, mask), high_up), V::Down(low))};
 }
 
 template <typename V>
@@ -149,7 +170,8 @@ FRAZIL_AVX512_INLINE Limbs<V> Seventh(const Limbs<V>& y) {
 template <typename V>
 FRAZIL_AVX512_INLINE typename V::Vector Canonical(const Limbs<V>& x) {
   const auto top = V::Down(x.high);
-  const auto sum = V::Add(V::Sub(x.low, top), V::Add(V::template Up<32>(x.high), V::template Up<32>(top)));
+  const auto sum =
+      V::Add(V::Sub(x.low, top), V::Add(V::template Up<32>(x.high), V::template Up<32>(top)));
   return V::Min(sum, V::Add(sum, V::Set(Epsilon)));
 }
 
@@ -157,10 +179,12 @@ FRAZIL_AVX512_INLINE __m256i LookUp(__m256i y) {
   const __m512i bytes = _mm512_castsi256_si512(y);
   const uint8_t* table = Lookup.data();
   // Seven bits choose within 128 entries; the eighth chooses which 128.
-  const __m512i lower = _mm512_permutex2var_epi8(_mm512_loadu_si512(table), bytes, _mm512_loadu_si512(table + 64));
-  const __m512i upper =
-      _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), bytes, _mm512_loadu_si512(table + 192));
-  return _mm256_mask_blend_epi8(_mm256_movepi8_mask(y), _mm512_castsi512_si256(lower), _mm512_castsi512_si256(upper));
+  const __m512i lower =
+      _mm512_permutex2var_epi8(_mm512_loadu_si512(table), bytes, _mm512_loadu_si512(table + 64));
+  const __m512i upper = _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), bytes,
+                                                 _mm512_loadu_si512(table + 192));
+  return _mm256_mask_blend_epi8(_mm256_movepi8_mask(y), _mm512_castsi512_si256(lower),
+                                _mm512_castsi512_si256(upper));
 }
 
 FRAZIL_AVX512_INLINE __m512i Join(__m256i lower, __m256i upper) {
@@ -174,21 +198,25 @@ FRAZIL_AVX512_INLINE __m512i Product(const std::array<Lanes, 8>& columns, const 
   __m512i even = _mm512_setzero_si512(), odd = _mm512_setzero_si512();
 #pragma GCC unroll 8
   for (size_t j = 0; j < 8; ++j) {
-    const __m512i product =
-        _mm512_mullo_epi64(_mm512_load_si512(&columns[j]), _mm512_set1_epi64(static_cast<long long>(factors[j])));
+    const __m512i product = _mm512_mullo_epi64(
+        _mm512_load_si512(&columns[j]), _mm512_set1_epi64(static_cast<long long>(factors[j])));
     (j % 2 == 0 ? even : odd) = _mm512_add_epi64(j % 2 == 0 ? even : odd, product);
   }
   return _mm512_add_epi64(even, odd);
 }
 
 // Half of twice the sum, with the constant; then low - h1 + (h0 + h1) W, whose low part has W to spare.
-FRAZIL_AVX512_INLINE Limbs<Wide> Fold(__m512i twice_low, __m512i twice_high, const uint64_t* constants) {
+FRAZIL_AVX512_INLINE Limbs<Wide> Fold(__m512i twice_low, __m512i twice_high,
+                                      const uint64_t* constants) {
   const __m512i mask = Wide::Set(Epsilon);
-  const __m512i low = _mm512_srli_epi64(_mm512_add_epi64(twice_low, _mm512_load_si512(constants)), 1);
-  const __m512i high = _mm512_srli_epi64(_mm512_add_epi64(twice_high, _mm512_load_si512(constants + 80)), 1);
+  const __m512i low =
+      _mm512_srli_epi64(_mm512_add_epi64(twice_low, _mm512_load_si512(constants)), 1);
+  const __m512i high =
+      _mm512_srli_epi64(_mm512_add_epi64(twice_high, _mm512_load_si512(constants + 80)), 1);
   const __m512i high_up = Wide::Down(high);
   const __m512i rest = Wide::Sub(low, high_up);
-  return {Wide::And(rest, mask), Wide::Add(Wide::Add(Wide::And(high, mask), high_up), Wide::Down(rest))};
+  return {Wide::And(rest, mask),
+          Wide::Add(Wide::Add(Wide::And(high, mask), high_up), Wide::Down(rest))};
 }
 
 // `looked_up` are the canonical elements 0 to 3, which are also the lower lanes of a.
@@ -204,7 +232,10 @@ FRAZIL_AVX512_INLINE void Round(Limbs<Wide>& a, Limbs<Wide>& b, __m256i looked_u
   _mm512_store_si512(factors.data() + 8, Wide::Sub(a_low, b.low));
   _mm512_store_si512(factors.data() + 16, Wide::Add(a_high, b.high));
   _mm512_store_si512(factors.data() + 24, Wide::Sub(a_high, b.high));
-  asm volatile("" : : "r"(factors.data()) : "memory");  // products read memory, not shuffled registers
+  asm volatile(""
+               :
+               : "r"(factors.data())
+               : "memory");  // products read memory, not shuffled registers
   const __m512i sum_low = Product(Sums, factors.data());
   const __m512i difference_low = Product(Differences, factors.data() + 8);
   const __m512i sum_high = Product(Sums, factors.data() + 16);
@@ -229,9 +260,11 @@ FRAZIL_AVX512_INLINE __m512i Leave(const Limbs<Wide>& limbs) {
   const __m512i y = Canonical<Wide>(limbs);
   const __m512i low = Wide::Up<32>(y);
   const __m512i sum = Wide::Add(low, _mm512_mul_epu32(Wide::Down(y), epsilon));
-  const __m512i shifted = _mm512_mask_add_epi64(sum, _mm512_cmplt_epu64_mask(sum, low), sum, epsilon);
+  const __m512i shifted =
+      _mm512_mask_add_epi64(sum, _mm512_cmplt_epu64_mask(sum, low), sum, epsilon);
   const __m512i canonical = Wide::Min(shifted, Wide::Add(shifted, epsilon));
-  return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(canonical, canonical), Wide::Set(goldilocks::P), canonical);
+  return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(canonical, canonical),
+                                Wide::Set(goldilocks::P), canonical);
 }
 
 FRAZIL_AVX512 void PermuteAvx512(uint64_t* elements, uint64_t* lookups) {
@@ -239,7 +272,8 @@ FRAZIL_AVX512 void PermuteAvx512(uint64_t* elements, uint64_t* lookups) {
   Limbs<Wide> b = Enter(_mm512_load_si512(elements + 8));
   for (size_t round = 0; round < 5; ++round) {
     const __m256i looked_up = Canonical<Narrow>({Lower(a.low), Lower(a.high)});
-    if (lookups != nullptr) _mm256_storeu_si256(reinterpret_cast<__m256i*>(lookups + 4 * round), looked_up);
+    if (lookups != nullptr)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(lookups + 4 * round), looked_up);
     Round(a, b, looked_up, round);
   }
   _mm512_store_si512(elements, Leave(a));

@@ -44,7 +44,8 @@ class PairSet {
     }
   }
   void Grow() {
-    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(std::max<size_t>(64, 2 * slots_.size())));
+    std::vector<Slot> old =
+        std::exchange(slots_, std::vector<Slot>(std::max<size_t>(64, 2 * slots_.size())));
     count_ = 0;
     for (const Slot& slot : old)
       if ((slot.a | slot.b) != 0) Insert(slot.a, slot.b);
@@ -60,7 +61,8 @@ class U32Set {
   // Rows that this entry added: none if it was there.
   uint64_t Add(U32Op op, uint64_t left, uint64_t right) {
     // Operands other than a base have 32 bits; the operation goes above the right one.
-    const uint64_t second = op == U32Op::Pow ? right : right | (static_cast<uint64_t>(op) + 1) << 32;
+    const uint64_t second =
+        op == U32Op::Pow ? right : right | (static_cast<uint64_t>(op) + 1) << 32;
     PairSet& set = op == U32Op::Pow ? powers_ : others_;
     if (!set.Add(left, second)) return 0;
     const uint64_t rows = U32Rows(op, left, right);

@@ -63,7 +63,17 @@ struct RunResult {
   std::vector<uint64_t> stack;  // at the end, top last
 };
 
-enum class Table : uint8_t { Program, Processor, OpStack, Ram, JumpStack, Hash, Cascade, Lookup, U32 };
+enum class Table : uint8_t {
+  Program,
+  Processor,
+  OpStack,
+  Ram,
+  JumpStack,
+  Hash,
+  Cascade,
+  Lookup,
+  U32
+};
 constexpr int TableCount = 9;
 std::string_view TableName(Table table);  // "program", "processor", "op stack", ...
 
@@ -86,12 +96,13 @@ struct FunctionRows {
   std::string label;  // empty: code before the first label
   uint64_t calls = 0;
   uint64_t words = 0;
-  TableProfile rows;  // program, lookup: 0; cascade: limbs first seen here; u32: entries first seen here
+  TableProfile
+      rows;  // program, lookup: 0; cascade: limbs first seen here; u32: entries first seen here
 };
 
 struct TraceResult {
   RunResult run;
-  TableProfile profile;                // up to the crash, if there was one
+  TableProfile profile;  // up to the crash, if there was one
   std::vector<FunctionRows> functions;
   // One line per distinct chain of labels (outermost first) with its own rows: what a flame graph needs.
   struct Frame {
@@ -107,6 +118,7 @@ struct TraceResult {
 // Without heights: as fast as it goes.
 RunResult Run(const Program& program, const Inputs& inputs, const RunLimits& limits = {});
 // With heights and attribution. `attribute` false: heights only.
-TraceResult Trace(const Program& program, const Inputs& inputs, const RunLimits& limits = {}, bool attribute = true);
+TraceResult Trace(const Program& program, const Inputs& inputs, const RunLimits& limits = {},
+                  bool attribute = true);
 
 }  // namespace frazil::machines::tasm

@@ -10,6 +10,8 @@
 
 #include "base/goldilocks.h"
 #include "machines/tasm/fragment.h"
+#include "machines/tasm/machine.h"
+#include "machines/tasm/manual.h"
 
 namespace frazil::machines::tasm {
 namespace {
@@ -23,13 +25,15 @@ Program Read(std::string_view text, Profile profile = Profile::Dot) {
   return program ? std::move(*program) : Program{};
 }
 
-const Inputs Given = {.input = {11, 12, 13, 14, 15},
-                      .secret = {21, 22, 23, 24, 25},
-                      .digests = {{31, 32, 33, 34, 35}},
-                      .ram = {{100, 5}, {101, 6}, {102, 7}, {103, 8}, {104, 9}, {P - 1, 3}, {0, 4}}};
+const Inputs Given = {
+    .input = {11, 12, 13, 14, 15},
+    .secret = {21, 22, 23, 24, 25},
+    .digests = {{31, 32, 33, 34, 35}},
+    .ram = {{100, 5}, {101, 6}, {102, 7}, {103, 8}, {104, 9}, {P - 1, 3}, {0, 4}}};
 
 // Runs in all three ways; they agree.
-RunResult RunAll(const Program& program, const Inputs& inputs = Given, const RunLimits& limits = {}) {
+RunResult RunAll(const Program& program, const Inputs& inputs = Given,
+                 const RunLimits& limits = {}) {
   const RunResult run = Run(program, inputs, limits);
   const TraceResult trace = Trace(program, inputs, limits);
   RunLimits close = limits;
@@ -77,7 +81,9 @@ const Good GoodCases[] = {
     {"push 12345 read_mem 1 write_io 2", {12344, 0}},
     {"push 7 push 8 push 50 write_mem 2 write_io 1 push 51 read_mem 2 write_io 3", {52, 49, 8, 7}},
     {"push 1 push 2 push -1 write_mem 2 write_io 1 push 0 read_mem 2 write_io 3", {1, P - 2, 2, 1}},
-    {"push 1 push 2 push 3 push 4 push 5 push 1 push 2 push 3 push 4 push 5 assert_vector write_io 5", {5, 4, 3, 2, 1}},
+    {"push 1 push 2 push 3 push 4 push 5 push 1 push 2 push 3 push 4 push 5 assert_vector write_io "
+     "5",
+     {5, 4, 3, 2, 1}},
     {"push 3 push 4 add write_io 1", {7}},
     {"push -1 push 1 add write_io 1", {0}},
     {"push -1 addi -1 write_io 1", {P - 2}},
@@ -104,13 +110,16 @@ const Good GoodCases[] = {
     {"push 3 push 2 push 1 x_invert push 3 push 2 push 1 xx_mul write_io 3", {1, 0, 0}},
     {"push 3 push 2 push 1 push 10 xb_mul write_io 3", {10, 20, 30}},
     // 11 + (5 + 6x + 7x^2)(8 + 9x), x^3 = x - 1: 40 + 93x + 110x^2 + 63x^3 = -23 + 156x + 110x^2
-    {"push 0 push 0 push 11 push 100 push 103 xx_dot_step write_io 5", {106, 103, P - 12, 156, 110}},
+    {"push 0 push 0 push 11 push 100 push 103 xx_dot_step write_io 5",
+     {106, 103, P - 12, 156, 110}},
     {"push 0 push 0 push 11 push 102 push 100 xb_dot_step write_io 5", {101, 105, 46, 40, 45}},
     // (1 + 2x) * 10 + RAM[101]; then downward
-    {"push 0 push 2 push 1 push 0 push 101 push 0 push 0 push 0 push 0 push 10 b_horner_step pop 5 write_io 5",
+    {"push 0 push 2 push 1 push 0 push 101 push 0 push 0 push 0 push 0 push 10 b_horner_step pop 5 "
+     "write_io 5",
      {100, 0, 16, 20, 0},
      Profile::Horner},
-    {"push 0 push 2 push 1 push 0 push 104 push 0 push 0 push 0 push 0 push 10 x_horner_step pop 5 write_io 5",
+    {"push 0 push 2 push 1 push 0 push 104 push 0 push 0 push 0 push 0 push 10 x_horner_step pop 5 "
+     "write_io 5",
      {101, 0, 17, 28, 9},
      Profile::Horner},
     {"call f write_io 1 halt f: push 6 return", {6}},
@@ -122,7 +131,8 @@ const Good GoodCases[] = {
 
 TEST(Vm, EveryInstruction) {
   for (const Good& good : GoodCases) {
-    const Program program = Read(fmt::format("{}{}", good.code, good.code.contains("halt f:") ? "" : " halt"), good.profile);
+    const Program program = Read(
+        fmt::format("{}{}", good.code, good.code.contains("halt f:") ? "" : " halt"), good.profile);
     const RunResult result = RunAll(program);
     EXPECT_FALSE(result.crash) << good.code << ": " << result.crash->sentence;
     EXPECT_EQ(result.output, good.output) << good.code;
@@ -204,14 +214,15 @@ TEST(Vm, EveryCrash) {
     EXPECT_EQ(result.cycles, bad.cycle) << bad.code;
   }
   const RunResult result = RunAll(Read("nop main: push 0 push 4 div_mod"));
-  EXPECT_EQ(result.crash->sentence, "division by zero at instruction 3 (div_mod) in `main`, cycle 3");
+  EXPECT_EQ(result.crash->sentence,
+            "division by zero at instruction 3 (div_mod) in `main`, cycle 3");
   EXPECT_EQ(RunAll(Read("push 2 assert error_id 7")).crash->error_id, 7);
 }
 
 TEST(Vm, TheStackStartsWithTheDigest) {
   const Program program = Read("halt");
-  const Digest digest = {4843866011885844809u, 16618866032559590857u, 18247689143239181392u, 7637465675240023996u,
-                         9104890367162237026u};
+  const Digest digest = {4843866011885844809u, 16618866032559590857u, 18247689143239181392u,
+                         7637465675240023996u, 9104890367162237026u};
   EXPECT_EQ(ProgramDigest(program), digest);
   const RunResult result = RunAll(program);
   ASSERT_EQ(result.stack.size(), 16u);
@@ -232,16 +243,29 @@ TEST(Vm, HashingIsTip5) {
   std::ranges::copy(ten, sponge.elements.begin());
   Permute(sponge);
   const Numbers first(sponge.elements.begin(), sponge.elements.begin() + 10);
-  EXPECT_EQ(RunAll(Read("sponge_init " + pushes + "sponge_absorb sponge_squeeze write_io 5 write_io 5 halt")).output, first);
+  EXPECT_EQ(RunAll(Read("sponge_init " + pushes +
+                        "sponge_absorb sponge_squeeze write_io 5 write_io 5 halt"))
+                .output,
+            first);
   // Squeezing permutes; starting again forgets.
   Permute(sponge);
   const Numbers second(sponge.elements.begin(), sponge.elements.begin() + 10);
-  EXPECT_EQ(RunAll(Read("sponge_init " + pushes + "sponge_absorb sponge_squeeze pop 5 pop 5 sponge_squeeze write_io 5 write_io 5 halt")).output, second);
-  EXPECT_EQ(RunAll(Read("sponge_init " + pushes + "sponge_absorb sponge_init sponge_squeeze write_io 5 write_io 5 halt")).output, Numbers(10));
+  EXPECT_EQ(
+      RunAll(
+          Read(
+              "sponge_init " + pushes +
+              "sponge_absorb sponge_squeeze pop 5 pop 5 sponge_squeeze write_io 5 write_io 5 halt"))
+          .output,
+      second);
+  EXPECT_EQ(RunAll(Read("sponge_init " + pushes +
+                        "sponge_absorb sponge_init sponge_squeeze write_io 5 write_io 5 halt"))
+                .output,
+            Numbers(10));
 
   // The sibling is 31..35, the node 1..5 with its first element on top.
   const Digest node = {1, 2, 3, 4, 5}, sibling = Given.digests[0];
-  const std::string node_code = "push 5 push 4 push 3 push 2 push 1 merkle_step write_io 5 write_io 1 halt";
+  const std::string node_code =
+      "push 5 push 4 push 3 push 2 push 1 merkle_step write_io 5 write_io 1 halt";
   Numbers even = numbers(HashPair(node, sibling)), odd = numbers(HashPair(sibling, node));
   even.push_back(3);
   odd.push_back(3);
@@ -250,10 +274,17 @@ TEST(Vm, HashingIsTip5) {
   const Digest in_ram = {5, 6, 7, 8, 9};
   Numbers up = numbers(HashPair(in_ram, node));
   up.insert(up.end(), {3, 0, 105});
-  EXPECT_EQ(RunAll(Read("push 100 push 0 push 7 push 5 push 4 push 3 push 2 push 1 merkle_step_mem write_io 5 write_io 3 halt")).output, up);
+  EXPECT_EQ(RunAll(Read("push 100 push 0 push 7 push 5 push 4 push 3 push 2 push 1 merkle_step_mem "
+                        "write_io 5 write_io 3 halt"))
+                .output,
+            up);
   // Absorbing memory leaves its first four words below the pointer.
-  EXPECT_EQ(RunAll(Read("sponge_init push 9 push 9 push 9 push 9 push 100 sponge_absorb_mem write_io 5 halt")).output,
-            (Numbers{110, 5, 6, 7, 8}));
+  EXPECT_EQ(
+      RunAll(
+          Read(
+              "sponge_init push 9 push 9 push 9 push 9 push 100 sponge_absorb_mem write_io 5 halt"))
+          .output,
+      (Numbers{110, 5, 6, 7, 8}));
 }
 
 struct Measured {
@@ -267,22 +298,31 @@ TEST(Vm, HeightsOfThePublishedMachine) {
       {"push 0 push 1 read_io 1 dup 0 skiz call fib_loop pop 1 write_io 1 halt "
        "fib_loop: push -1 add swap 2 dup 1 add swap 1 swap 2 dup 0 skiz recurse return",
        {40, 119, 73, 0, 119, 24, 272, 256, 0}},
-      {"read_io 2 dup 1 dup 1 lt skiz swap 1 loop_cond: dup 1 push 0 eq skiz call terminate dup 1 dup 1 div_mod "
+      {"read_io 2 dup 1 dup 1 lt skiz swap 1 loop_cond: dup 1 push 0 eq skiz call terminate dup 1 "
+       "dup 1 div_mod "
        "swap 2 pop 2 swap 1 call loop_cond terminate: write_io 1 halt",
        {40, 34, 27, 0, 34, 24, 271, 256, 22}},
-      {"push 1311768464867721216 split push 13387 push 78810 lt push 5 push 7 pow push 69584 push 6796 xor "
-       "push 64972 push 3915 and push 98668 push 15787 div_mod push 15787 push 98668 div_mod push 98141 push 7397 and "
-       "push 67749 push 60797 lt push 49528 split push 53483 call lsb push 79655 call is_u32 push 60615 log_2_floor "
-       "push 13 push 5 pow push 86323 push 37607 xor push 32374 push 20636 pow push 97416 log_2_floor push 14392 "
-       "push 31589 div_mod halt lsb: push 2 swap 1 div_mod return is_u32: split pop 1 push 0 eq return",
+      {"push 1311768464867721216 split push 13387 push 78810 lt push 5 push 7 pow push 69584 push "
+       "6796 xor "
+       "push 64972 push 3915 and push 98668 push 15787 div_mod push 15787 push 98668 div_mod push "
+       "98141 push 7397 and "
+       "push 67749 push 60797 lt push 49528 split push 53483 call lsb push 79655 call is_u32 push "
+       "60615 log_2_floor "
+       "push 13 push 5 pow push 86323 push 37607 xor push 32374 push 20636 pow push 97416 "
+       "log_2_floor push 14392 "
+       "push 31589 div_mod halt lsb: push 2 swap 1 div_mod return is_u32: split pop 1 push 0 eq "
+       "return",
        {100, 58, 46, 0, 58, 60, 680, 256, 349}},
-      {"push 20 call f halt f: push 1 push 2 push 3 push 4 push 5 dup 5 dup 0 dup 0 dup 0 dup 0 hash pop 5 addi -1 "
+      {"push 20 call f halt f: push 1 push 2 push 3 push 4 push 5 dup 5 dup 0 dup 0 dup 0 dup 0 "
+       "hash pop 5 addi -1 "
        "dup 0 skiz recurse return",
        {40, 323, 441, 0, 323, 144, 1560, 256, 0}},
-      {"sponge_init push 1 push 2 push 3 push 4 push 100 sponge_absorb_mem pop 5 sponge_squeeze sponge_absorb "
+      {"sponge_init push 1 push 2 push 3 push 4 push 100 sponge_absorb_mem pop 5 sponge_squeeze "
+       "sponge_absorb "
        "sponge_squeeze pop 5 write_io 5 halt",
        {30, 14, 50, 10, 14, 43, 494, 256, 0}},
-      {"push 40 push 0 call f halt f: dup 1 dup 1 write_mem 1 dup 0 addi -1 read_mem 1 pop 2 swap 1 addi -1 dup 0 "
+      {"push 40 push 0 call f halt f: dup 1 dup 1 write_mem 1 dup 0 addi -1 read_mem 1 pop 2 swap "
+       "1 addi -1 dup 0 "
        "push 0 eq skiz return swap 1 recurse",
        {40, 33, 24, 4, 33, 24, 271, 256, 0}},
   };
@@ -304,6 +344,30 @@ TEST(Vm, ProfilesAndCliffs) {
   EXPECT_EQ(profile.Visible(), (std::array<uint64_t, 6>{300, 60, 7, 40, 50, 300}));
   profile.heights[6] = 512;
   EXPECT_EQ(profile.PaddedHeight(), 512u);
+  profile.heights[6] = UINT64_MAX;
+  EXPECT_EQ(profile.PaddedHeight(), UINT64_MAX);
+}
+
+// What ran before the crash counts, the instruction that crashed does not.
+TEST(Vm, HeightsUpToACrash) {
+  const TableProfile profile = Trace(Read("push 5 split hash invert"), Given).profile;
+  EXPECT_EQ(profile[Table::Processor], 2u);
+  EXPECT_EQ(profile[Table::OpStack], 2u);
+  EXPECT_EQ(profile[Table::U32], 4u);
+  EXPECT_EQ(profile[Table::Hash], 6u);
+}
+
+TEST(Vm, EveryInstructionHasAHandlerAndASentence) {
+  const std::string manual = ManualText();
+  for (int i = 0; i < OpcodeCount; ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    Program program;
+    program.code.push_back({.op = opcode, .argument = 1});
+    for (const Mode mode : {Mode::Fast, Mode::Traced, Mode::Stepping})
+      EXPECT_NE(Predecode(program, mode)[0].handler, nullptr) << Info(opcode).mnemonic;
+    EXPECT_FALSE(EffectOf(opcode).empty()) << Info(opcode).mnemonic;
+    EXPECT_TRUE(manual.contains(fmt::format("| `{}", Info(opcode).mnemonic)));
+  }
 }
 
 TEST(Vm, LimitsEndRuns) {
@@ -318,9 +382,10 @@ TEST(Vm, LimitsEndRuns) {
   EXPECT_FALSE(RunAll(Read("nop nop halt"), Given, {.cycles = 3}).crash);
   EXPECT_TRUE(RunAll(Read("nop nop halt"), Given, {.cycles = 2}).crash);
   const RunLimits little = {.memory_words = 10'000};
-  for (const std::string_view code : {"call f f: push 1 recurse", "call f f: call f",
-                                      "push 0 call f f: push 1 dup 1 write_mem 1 pop 1 addi 1000 recurse",
-                                      "call f f: push 1 write_io 1 recurse"}) {
+  for (const std::string_view code :
+       {"call f f: push 1 recurse", "call f f: call f",
+        "push 0 call f f: push 1 dup 1 write_mem 1 pop 1 addi 1000 recurse",
+        "call f f: push 1 write_io 1 recurse"}) {
     const RunResult result = tasm::Run(Read(code), Given, little);
     ASSERT_TRUE(result.crash) << code;
     EXPECT_EQ(result.crash->kind, CrashKind::Memory) << code;
@@ -332,15 +397,19 @@ TEST(Vm, LimitsEndRuns) {
 }
 
 TEST(Vm, DeepStacksAndDeepCallsGrow) {
-  const RunResult deep = RunAll(Read("push 100000 call f halt f: dup 0 skiz recurse return"), Given, {.cycles = 1000});
+  const RunResult deep =
+      RunAll(Read("push 100000 call f halt f: dup 0 skiz recurse return"), Given, {.cycles = 1000});
   EXPECT_TRUE(deep.crash);
   // Pushes 30,000 words and sums them again.
-  const RunResult sum = RunAll(Read("push 0 push 30000 call down pop 1 call up write_io 1 halt "
-                                    "down: dup 0 push 0 eq skiz return dup 0 addi -1 recurse "
-                                    "up: dup 1 push 0 eq skiz return add recurse"));
+  const RunResult sum =
+      RunAll(Read("push 0 push 30000 call down pop 1 call up write_io 1 halt "
+                  "down: dup 0 push 0 eq skiz return dup 0 addi -1 recurse "
+                  "up: dup 1 push 0 eq skiz return add recurse"));
   ASSERT_FALSE(sum.crash) << sum.crash->sentence;
   EXPECT_EQ(sum.output, Numbers{30000ull * 30001 / 2});
-  const RunResult calls = RunAll(Read("push 20000 call f write_io 1 halt f: dup 0 push 0 eq skiz return addi -1 call f addi 1 return"));
+  const RunResult calls =
+      RunAll(Read("push 20000 call f write_io 1 halt f: dup 0 push 0 eq skiz return addi -1 call f "
+                  "addi 1 return"));
   ASSERT_FALSE(calls.crash) << calls.crash->sentence;
   EXPECT_EQ(calls.output, Numbers{20000});
 }
@@ -351,13 +420,16 @@ TEST(Vm, MemoryIsWideAndSparse) {
   std::unordered_map<uint64_t, uint64_t> expected;
   Numbers addresses;
   for (int i = 0; i < 2000; ++i) {
-    const uint64_t address = i % 3 == 0 ? random() % P : i % 3 == 1 ? random() % 300 : P - 1 - random() % 300;
+    const uint64_t address = i % 3 == 0   ? random() % P
+                             : i % 3 == 1 ? random() % 300
+                                          : P - 1 - random() % 300;
     const uint64_t value = random() % P;
     expected[address] = value;
     addresses.push_back(address);
     code += fmt::format("push {} push {} write_mem 1 pop 1 ", value, address);
   }
-  for (const uint64_t address : addresses) code += fmt::format("push {} read_mem 1 pop 1 write_io 1 ", address);
+  for (const uint64_t address : addresses)
+    code += fmt::format("push {} read_mem 1 pop 1 write_io 1 ", address);
   const RunResult result = RunAll(Read(code + "halt"), {});
   ASSERT_EQ(result.output.size(), addresses.size());
   for (size_t i = 0; i < addresses.size(); ++i) EXPECT_EQ(result.output[i], expected[addresses[i]]);
@@ -388,9 +460,11 @@ TEST(Vm, AttributionAddsUp) {
   EXPECT_EQ(by_function, by_frame);
   EXPECT_EQ(words, program.Words());
   const TableProfile& profile = trace.profile;
-  for (const Table table : {Table::Processor, Table::OpStack, Table::Ram, Table::JumpStack, Table::U32})
+  for (const Table table :
+       {Table::Processor, Table::OpStack, Table::Ram, Table::JumpStack, Table::U32})
     EXPECT_EQ(by_function[static_cast<size_t>(table)], profile[table]) << TableName(table);
-  EXPECT_EQ(by_function[static_cast<size_t>(Table::Hash)] + profile[Table::Program] / 10 * 6, profile[Table::Hash]);
+  EXPECT_EQ(by_function[static_cast<size_t>(Table::Hash)] + profile[Table::Program] / 10 * 6,
+            profile[Table::Hash]);
 
   const auto find = [&](std::string_view label) {
     return *std::ranges::find(trace.functions, label, &FunctionRows::label);
@@ -412,19 +486,21 @@ TEST(Vm, AttributionAddsUp) {
 }
 
 TEST(Vm, ADeepRecursionHasFewChains) {
-  const TraceResult trace = Trace(Read("push 5000 call f halt f: dup 0 push 0 eq skiz return addi -1 call f return"), {});
+  const TraceResult trace =
+      Trace(Read("push 5000 call f halt f: dup 0 push 0 eq skiz return addi -1 call f return"), {});
   ASSERT_FALSE(trace.run.crash);
   EXPECT_LT(trace.frames.size(), 100u);
-  EXPECT_EQ(std::accumulate(trace.frames.begin(), trace.frames.end(), uint64_t{0},
-                            [](uint64_t sum, const auto& frame) { return sum + frame.rows[Table::Processor]; }),
+  EXPECT_EQ(std::accumulate(
+                trace.frames.begin(), trace.frames.end(), uint64_t{0},
+                [](uint64_t sum, const auto& frame) { return sum + frame.rows[Table::Processor]; }),
             trace.profile[Table::Processor]);
 }
 
 TEST(Fragment, EndsAtTheEnd) {
   Numbers stack(20);
   std::iota(stack.begin(), stack.end(), 1);
-  const FragmentResult result = RunFragment(Read("add push 9 push 40 write_mem 1 pop 1 divine 2 sponge_init"),
-                                            {.stack = stack}, Given);
+  const FragmentResult result = RunFragment(
+      Read("add push 9 push 40 write_mem 1 pop 1 divine 2 sponge_init"), {.stack = stack}, Given);
   EXPECT_FALSE(result.crash);
   EXPECT_FALSE(result.halted);
   Numbers expected(stack.begin(), stack.end() - 2);
@@ -436,10 +512,11 @@ TEST(Fragment, EndsAtTheEnd) {
   EXPECT_TRUE(result.sponge.has_value());
   EXPECT_EQ(result.cycles, 7u);
   EXPECT_TRUE(RunFragment(Read("halt"), {}, {}).halted);
-  EXPECT_EQ(RunFragment(Read("pop 5"), {.stack = {1, 2, 3}}, {}).crash->kind, CrashKind::OpStackTooShallow);
+  EXPECT_EQ(RunFragment(Read("pop 5"), {.stack = {1, 2, 3}}, {}).crash->kind,
+            CrashKind::OpStackTooShallow);
   // As a function: return ends it, recurse starts it again.
-  const FragmentResult called =
-      RunFragment(Read("addi -1 dup 0 skiz recurse return push 99"), {.stack = {4}, .called = true}, {});
+  const FragmentResult called = RunFragment(Read("addi -1 dup 0 skiz recurse return push 99"),
+                                            {.stack = {4}, .called = true}, {});
   EXPECT_FALSE(called.crash);
   EXPECT_EQ(called.stack.back(), 0u);
   EXPECT_EQ(RunFragment(Read("return"), {}, {}).crash->kind, CrashKind::JumpStackEmpty);

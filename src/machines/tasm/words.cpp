@@ -47,7 +47,9 @@ bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') 
 
 bool IsLabel(std::string_view name) {
   if (name.empty() || !IsLetter(name[0])) return false;
-  if (!std::ranges::all_of(name, [](char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '-'; })) return false;
+  if (!std::ranges::all_of(
+          name, [](char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '-'; }))
+    return false;
   if (name == "hint" || name == "error_id" || name == "error_message") return false;
   return !FindMnemonic(name);
 }
