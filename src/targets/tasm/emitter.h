@@ -33,6 +33,7 @@ class Emitter {
   using End = std::optional<mt::Opcode>;
 
   Result<Code> Body(const Ops& ops, End end);
+  bool ShortRest(const Ops& ops, size_t i) const;
   Result<Code> Single(const Ops& ops);
   Result<Code> CalledBody(const Ops& ops);  // of a block that is only called: ends in return
   Result<void> One(const Ops& ops, size_t& i, End end, Code& code);

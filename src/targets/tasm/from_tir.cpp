@@ -18,6 +18,7 @@
 #include "machines/tasm/words.h"
 #include "targets/tasm/lower_parts.h"
 #include "targets/tasm/peephole.h"
+#include "targets/tasm/tiny_blocks.h"
 
 #include <fmt/format.h>
 
@@ -112,10 +113,35 @@ Result<Code> Emitter::Body(const Ops& ops, End end) {
       TRY_VOID(If(ops[i], end, code));
       return code;
     }
+    if (!last && end && ops[i].kind == Kind::IfElse && ShortRest(ops, i)) {
+      tir::Op both = ops[i];
+      both.body.insert(both.body.end(), ops.begin() + static_cast<ptrdiff_t>(i) + 1, ops.end());
+      both.other.insert(both.other.end(), ops.begin() + static_cast<ptrdiff_t>(i) + 1, ops.end());
+      TRY_VOID(If(both, end, code));
+      return code;
+    }
     TRY_VOID(One(ops, i, std::nullopt, code));
   }
   Finish(code, ops, end);
   return code;
+}
+
+// What follows an `if` of two arms is so short that it is better in both than after a call of the whole.
+bool Emitter::ShortRest(const Ops& ops, size_t i) const {
+  const tir::Op& op = ops[i];
+  if (op.body.empty() || op.other.empty() || !GoesOn(op.body) || !GoesOn(op.other)) return false;
+  if (ops.size() - i > 3) return false;
+  Code rest;
+  for (size_t j = i + 1; j < ops.size(); ++j) {
+    const Kind kind = ops[j].kind;
+    if (kind == Kind::IfElse || kind == Kind::Loop || kind == Kind::While || kind == Kind::Repeat || kind == Kind::Asm) return false;
+    if (kind == Kind::Call || kind == Kind::Halt) {
+      Put(rest, kind == Kind::Call ? Opcode::Call : Opcode::Halt);
+    } else if (!EmitSimple(ops[j], profile_, rest)) {
+      return false;
+    }
+  }
+  return WordsOf(rest) <= 3;
 }
 
 // The code of a body that may be one instruction; others are not tried, so that nothing is emitted twice.
@@ -341,7 +367,8 @@ Result<void> Emitter::While(const tir::Op& op, Code& code) {
     Append(code, test);
     return {};
   }
-  if (negated || WordsOf(test) > ShortTest) {
+  const bool runs_once = op.number == 1 && !negated;  // the schedule knows that the first test holds
+  if (!runs_once && (negated || WordsOf(test) > ShortTest)) {
     Code block = TRY(WhileBlock(op, test, negated));
     Put(code, Opcode::Call, NewBlock("while", std::move(block)));
     return {};
@@ -354,8 +381,10 @@ Result<void> Emitter::While(const tir::Op& op, Code& code) {
     Put(block, Opcode::Recurse);
     Put(block, Opcode::Return);
   }
-  Append(code, test);
-  Put(code, Opcode::Skiz);
+  if (!runs_once) {
+    Append(code, test);
+    Put(code, Opcode::Skiz);
+  }
   Put(code, Opcode::Call, NewBlock("while", std::move(block)));
   return {};
 }
@@ -409,7 +438,10 @@ mt::Program Emitter::Layout() {
 
 Result<mt::Program> LowerTir(const tir::Program& program, const TasmOptions& options) {
   mt::Program result = TRY(Emitter(options.profile).Run(program));
-  if (options.peephole) Peephole(result);
+  if (!options.peephole) return result;
+  do {
+    Peephole(result);
+  } while (InlineTinyBlocks(result));
   return result;
 }
 
