@@ -202,10 +202,7 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
       for (uint64_t i = 0; i < argument; ++i) {
         const Value value = state.Pop();
         if (!pointer) continue;
-        if (value)
-          state.ram[*pointer] = *value;
-        else
-          state.ram.erase(*pointer);
+        state.Write(*pointer, value);
         pointer = goldilocks::Add(*pointer, 1);
       }
       state.Push(pointer);

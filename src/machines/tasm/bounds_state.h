@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,6 +41,9 @@ struct Rows {
 };
 
 struct State {
+  // Every branch copies its state, so what is known of stack and memory is kept small.
+  static constexpr ptrdiff_t MostKnown = 256;
+
   // The known part of the stack, top last; below it everything is unknown. `depth` counts from where the walk began.
   std::vector<Value> stack;
   int64_t depth = 0;
@@ -62,7 +66,14 @@ struct State {
   }
   void Push(Value value) {
     ++depth;
+    if (std::ssize(stack) == MostKnown) stack.erase(stack.begin(), stack.begin() + MostKnown / 2);
     stack.push_back(value);
+  }
+  void Write(uint64_t address, Value value) {
+    if (value && (std::ssize(ram) < MostKnown || ram.contains(address)))
+      ram[address] = *value;
+    else
+      ram.erase(address);
   }
   void Reach(size_t place) {
     if (stack.size() <= place) stack.insert(stack.begin(), place + 1 - stack.size(), Value());

@@ -69,6 +69,17 @@ TEST(Bounds, UnknownLoopsAreUnbounded) {
   EXPECT_LE(deep.lower[Table::Processor], 5u);
 }
 
+// Knowledge is limited, not the program: deep stacks, many cells and many branches take a moment.
+TEST(Bounds, LargeStatesAreQuick) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i)
+    text += "push 1 push 1 push " + std::to_string(i) + " write_mem 1 pop 1 ";
+  for (int i = 0; i < 3000; ++i) text += "read_io 1 skiz halt read_io 1 skiz nop ";
+  const HeightBounds bounds = BoundsOf(text + "halt");
+  EXPECT_EQ(bounds.lower[Table::Processor], 15'003u);
+  EXPECT_EQ(bounds.upper[Table::Processor], 15'000u + 3000 * 5 + 1);
+}
+
 // Random programs over a few inputs: every run that halts is within the bounds.
 TEST(Bounds, RunsAreWithin) {
   constexpr std::string_view pieces[] = {

@@ -348,6 +348,38 @@ TEST(Vm, ProfilesAndCliffs) {
   EXPECT_EQ(profile.PaddedHeight(), UINT64_MAX);
 }
 
+// Steps over coefficients in memory, from the highest down, are Horner's rule.
+TEST(Vm, HornerStepsEvaluatePolynomials) {
+  using goldilocks::XElement;
+  std::mt19937_64 random(4);
+  const auto element = [&] { return random() % P; };
+  for (const bool extension : {false, true}) {
+    const XElement x = {element(), element(), element()};
+    Inputs inputs;
+    XElement expected{};
+    const uint64_t width = extension ? 3 : 1, first = P - 4;
+    std::string steps;
+    for (uint64_t i = 10; i-- > 0;) {
+      XElement coefficient{};
+      for (uint64_t k = 0; k < width; ++k) {
+        coefficient[k] = element();
+        inputs.ram[goldilocks::Add(first, i * width + k)] = coefficient[k];
+      }
+      expected = goldilocks::Add(goldilocks::Mul(expected, x), coefficient);
+      steps += extension ? "x_horner_step " : "b_horner_step ";
+    }
+    const Program program = Read(
+        fmt::format("push 0 push 0 push 0 push 0 push {} push 0 push 0 push {} push {} push {} {} "
+                    "pop 5 write_io 5 halt",
+                    goldilocks::Add(first, 10 * width - 1), x[2], x[1], x[0], steps),
+        Profile::Horner);
+    const RunResult result = RunAll(program, inputs);
+    EXPECT_EQ(result.output,
+              (Numbers{goldilocks::Sub(first, 1), 0, expected[0], expected[1], expected[2]}));
+    EXPECT_EQ(Trace(program, inputs).profile[Table::Ram], 10 * width);
+  }
+}
+
 // What ran before the crash counts, the instruction that crashed does not.
 TEST(Vm, HeightsUpToACrash) {
   const TableProfile profile = Trace(Read("push 5 split hash invert"), Given).profile;
