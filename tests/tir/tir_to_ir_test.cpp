@@ -128,6 +128,17 @@ TEST(TirToIr, MerkleStepsReadDigests) {
   }
 }
 
+TEST(TirToIr, NamesAreTheIrs) {
+  const Result<tir::Program> program =
+      tir::Parse("entry @a-b\nfn @a-b\ncall x::y\ncall x-:y\nend\nfn x::y\npush 1\nwrite_io 1\nend\nfn x-:y\npush 2\nwrite_io 1\nend\n");
+  ASSERT_TRUE(program) << program.error().ToString();
+  const Result<ir::Program> made = FromTir(*program);
+  ASSERT_TRUE(made) << made.error().ToString();
+  const Result<ir::Program> again = ir::ParseText(ir::PrintText(*made));
+  ASSERT_TRUE(again) << again.error().ToString();
+  EXPECT_EQ(ir::PrintText(*again), ir::PrintText(*made));
+}
+
 TEST(TirToIr, WhatHasNoForm) {
   auto error = [](const std::string& body) {
     const Result<tir::Program> program = tir::Parse("entry main\nfn main\n" + body + "\nend\nfn f\nhalt\nend\n");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "frontends/field/field.h"
 #include "ir/check.h"
@@ -167,6 +168,16 @@ class Translator {
     }
   }
 
+  // TIR's names may hold anything that is printed; the IR's letters, digits, `_` and `.`.
+  std::string NameOf(std::string name) {
+    for (char& c : name) {
+      if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '.') c = '_';
+    }
+    std::string unique = name;
+    for (int i = 2; !names_.insert(unique).second; ++i) unique = fmt::format("{}.{}", name, i);
+    return unique;
+  }
+
   Result<void> Function(const tir::TailFunction& function, bool entry) {
     Extent extent;
     Shape shape;
@@ -182,7 +193,7 @@ class Translator {
     const size_t words = params.size();
     if (shape.memory) params.push_back(ir::Type::Buffer(types::Field, ir::Access::InOut));
     const size_t result_count = entry ? 0 : static_cast<size_t>(shape.reach + shape.net);
-    ir::FunctionBuilder builder(program_, function.name, params, std::vector<ir::Type>(result_count, types::Field));
+    ir::FunctionBuilder builder(program_, NameOf(function.name), params, std::vector<ir::Type>(result_count, types::Field));
     b_ = &builder;
     ram_ = ValueId();
     if (shape.memory) {
@@ -353,6 +364,7 @@ class Translator {
   bool entry_ = false, in_entry_ = false;
   uint64_t insts_ = 0;
   Limits limits_;
+  std::unordered_set<std::string> names_;
   std::unordered_map<std::string, Shape> shapes_;
   std::unordered_map<std::string, ir::FuncId> ids_;
 };
