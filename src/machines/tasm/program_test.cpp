@@ -68,6 +68,9 @@ TEST(Text, WrongTextIsLocated) {
   EXPECT_NE(ErrorOf("pop 6").find("from 1 to 5"), std::string::npos);
   EXPECT_NE(ErrorOf("pop 0").find("from 1 to 5"), std::string::npos);
   EXPECT_NE(ErrorOf("pop -1").find("from 1 to 5"), std::string::npos);
+  EXPECT_NE(ErrorOf("pop +1").find("from 1 to 5"), std::string::npos);
+  EXPECT_NE(ErrorOf("dup 05").find("from 0 to 15"), std::string::npos);
+  EXPECT_EQ(ErrorOf("dup 0/* top */halt"), "");
   EXPECT_NE(ErrorOf("push").find("push needs a number"), std::string::npos);
   EXPECT_NE(ErrorOf("push x").find("push needs a number"), std::string::npos);
   EXPECT_NE(ErrorOf("push 18446744069414584321").find("between -p and p"), std::string::npos);

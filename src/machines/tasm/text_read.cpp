@@ -1,6 +1,7 @@
 // Reads assembly text. One pass over the bytes gives instructions whose calls still carry names; a second
 // pass over the calls turns names into positions. Both are linear, so that a million lines take a moment.
-// The grammar is the published assembler's, with one liberty: `//` may be followed by nothing.
+// The grammar is the published assembler's, with these differences: `//` may be followed by nothing, the type in a hint
+// is only skimmed, labels are ASCII, and error ids have 63 bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -199,7 +200,10 @@ class Reader {
       return negative ? goldilocks::Neg(magnitude) : magnitude;
     }
     const bool count = info.argument == Argument::Count;
-    if (!number || negative || magnitude > (count ? 5 : 15) || (count && magnitude == 0))
+    // As the published assembler: plain digits, no sign, no leading zero.
+    const bool plain =
+        number && IsDigit(shown[0]) && (shown[0] != '0' || shown.size() == 1 || !IsDigit(shown[1]));
+    if (!plain || magnitude > (count ? 5 : 15) || (count && magnitude == 0))
       return Bad(fmt::format("{} needs a number from {}, not `{}`", info.mnemonic,
                              count ? "1 to 5" : "0 to 15", shown),
                  place);
