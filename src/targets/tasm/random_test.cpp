@@ -26,21 +26,19 @@ bool HasTensors(const ir::Program& program) {
 // Empty: the same outcome, or the target refuses.
 std::string Compare(const ir::Program& program, uint64_t seed, exec::Target& target, Tally& tally) {
   if (!target.Refuses(program).empty()) return ++tally.refused, "";
-  auto artifact = target.Emit(program, {});
-  if (!artifact) return "emit: " + artifact.error().ToString();
-  auto callable = target.Load(*artifact);
-  if (!callable) return "load: " + callable.error().ToString();
+  const auto lowered = Lower(program);
+  if (!lowered) return "lower: " + lowered.error().ToString();
   for (uint64_t run = 0; run < 2; ++run) {
     const auto arguments = exec::RandomArguments(program, seed + run);
     const auto again = exec::RandomArguments(program, seed + run);
     exec::RunContext context = exec::RandomContext(program, seed + run);
     const auto expected = exec::Interpret(program, arguments, context);
     if (!expected) return "";
-    const auto actual = (*callable)->Run(again, context);
-    if (!actual) {
-      if (actual.error().diag == Diag::Unsupported) continue;
-      return "run: " + actual.error().ToString();
-    }
+    const auto inputs = ToInputs(program, again, context);
+    if (!inputs && inputs.error().diag == Diag::Unsupported) continue;  // one buffer twice
+    if (!inputs) return "inputs: " + inputs.error().ToString();
+    const auto actual = ToOutcome(program, *lowered, mt::Run(lowered->program, *inputs), again);
+    if (!actual) return "outcome: " + actual.error().ToString();
     ++tally.ran;
     // Tensor ops have become loops by then, which name other ops.
     auto same = [&](const exec::TrapInfo& a, const exec::TrapInfo& b) {
@@ -69,7 +67,7 @@ std::string Compare(const ir::Program& program, uint64_t seed, exec::Target& tar
 TEST(TasmRandom, ProgramsMeanTheSame) {
   const char* count_text = std::getenv("FRAZIL_TASM_RANDOM");
   const char* first_text = std::getenv("FRAZIL_TASM_FIRST");
-  const uint64_t count = count_text != nullptr ? std::strtoull(count_text, nullptr, 10) : 300;
+  const uint64_t count = count_text != nullptr ? std::strtoull(count_text, nullptr, 10) : 2000;
   const uint64_t first = first_text != nullptr ? std::strtoull(first_text, nullptr, 10) : 0;
   auto target = MakeTarget();
   Tally tally;

@@ -226,6 +226,7 @@ std::vector<uint32_t> FunctionScheduler::Choices(const Block& block, const State
         const std::vector<Word>& more = captured_.at(id);
         words.insert(words.end(), more.begin(), more.end());
       }
+      words.insert(words.end(), f_.nodes[id].before.begin(), f_.nodes[id].before.end());
       return words;
     }
     std::vector<Word> words = block.exit->layout;

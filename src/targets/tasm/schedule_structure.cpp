@@ -277,7 +277,7 @@ bool FunctionScheduler::WhileNode(uint32_t id, State& state, Ops& out) {
   start.insert(start.end(), on_stack.begin(), on_stack.end());
   test_exit.layout = start;
   test_exit.layout.push_back(f_.regions[node.regions[0]].yields[0]);
-  tir::Op op = MakeOp(tir::Kind::While);
+  tir::Op op = MakeOp(tir::Kind::While, node.number);
   Stack inside = start;
   if (!Region(node.regions[0], inside, test_exit, op.body)) return false;
   inside = start;

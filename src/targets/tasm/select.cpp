@@ -83,7 +83,7 @@ Result<std::vector<Word>> Selector::Body(ir::RegionId region) {
   std::vector<Word> taken;
   for (ir::ValueId v : f().operands_of(last)) {
     const std::vector<Word>& words = Get(v);
-    taken.insert(taken.end(), words.begin(), words.end());
+    taken.insert(taken.end(), words.rbegin(), words.rend());
   }
   return taken;
 }

@@ -62,7 +62,7 @@ Result<void> Selector::If(const ir::Inst& inst) {
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       const ir::ValueId id = ir::Function::result_of(inst, i);
       const uint32_t count = WordsOnMachine(f().type(id));
-      Set(id, {words.begin() + next, words.begin() + next + count});
+      Set(id, Slice(words, next, count));
       next += count;
     }
   };
@@ -121,7 +121,7 @@ Result<void> Selector::IfChain(const ir::Inst& inst, uint32_t from) {
   for (uint32_t i = 0; i < inst.results.count; ++i) {
     const ir::ValueId id = ir::Function::result_of(inst, i);
     const uint32_t count = WordsOnMachine(f().type(id));
-    Set(id, {words.begin() + next, words.begin() + next + count});
+    Set(id, Slice(words, next, count));
     next += count;
   }
   return {};
@@ -169,14 +169,14 @@ Result<void> Selector::For(const ir::Inst& inst) {
   const Trip trip = TripCount(inst, lo, hi, step);
   std::vector<Word> inits;
   for (uint32_t i = 2; i < inst.operands.count; ++i)
-    inits.insert(inits.end(), Operand(inst, i).begin(), Operand(inst, i).end());
+    inits.insert(inits.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
   const ir::Region& region = f().region(ir::Function::region_of(inst, 0));
   auto bind = [&](const std::vector<Word>& words, bool to_params) {
     size_t next = 0;
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       const ir::ValueId id = to_params ? ir::Function::param_of(region, i + 1) : ir::Function::result_of(inst, i);
       const uint32_t count = WordsOnMachine(f().type(id));
-      Set(id, {words.begin() + next, words.begin() + next + count});
+      Set(id, Slice(words, next, count));
       next += count;
     }
   };
@@ -249,6 +249,8 @@ Result<void> Selector::For(const ir::Inst& inst) {
   if (by_end) {
     results = b_.Emit(WordOp::While, carried_init, maxima);
     b_.last_node().regions = {test, body};
+    // At least two rounds are certain: the first test can be left out.
+    b_.last_node().number = b_.IsConst(trip.count) ? 1 : 0;
   } else {
     std::vector<Word> inputs = {trip.count};
     inputs.insert(inputs.end(), carried_init.begin(), carried_init.end());
@@ -277,7 +279,7 @@ Result<void> Selector::While(const ir::Inst& inst) {
   std::vector<Word> inits;
   std::vector<uint64_t> maxima;
   for (uint32_t i = 0; i < inst.operands.count; ++i)
-    inits.insert(inits.end(), Operand(inst, i).begin(), Operand(inst, i).end());
+    inits.insert(inits.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
   for (uint32_t i = 0; i < inst.results.count; ++i)
     for (uint64_t max : MaxOf(f().type(ir::Function::result_of(inst, i)))) maxima.push_back(max);
   auto bind = [&](const std::vector<Word>& words, bool to_params) {
@@ -285,7 +287,7 @@ Result<void> Selector::While(const ir::Inst& inst) {
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       const ir::ValueId id = to_params ? ir::Function::param_of(test, i) : ir::Function::result_of(inst, i);
       const uint32_t count = WordsOnMachine(f().type(id));
-      Set(id, {words.begin() + next, words.begin() + next + count});
+      Set(id, Slice(words, next, count));
       next += count;
     }
   };
@@ -325,9 +327,9 @@ Result<void> Selector::While(const ir::Inst& inst) {
     std::vector<Word> words = condition;
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       const auto& more = Get(ir::Function::param_of(test, i));
-      words.insert(words.end(), more.begin(), more.end());
+      words.insert(words.end(), more.rbegin(), more.rend());
     }
-    for (ir::ValueId id : made) words.insert(words.end(), Get(id).begin(), Get(id).end());
+    for (ir::ValueId id : made) words.insert(words.end(), Get(id).rbegin(), Get(id).rend());
     return words;
   };
   const std::vector<Word> first = all(TRY(Body(test_region)));
@@ -343,7 +345,7 @@ Result<void> Selector::While(const ir::Inst& inst) {
     next += maxima.size();
     for (ir::ValueId id : made) {
       const size_t count = Get(id).size();
-      Set(id, {words.begin() + next, words.begin() + next + count});
+      Set(id, Slice(words, next, count));
       next += count;
     }
   };
@@ -374,7 +376,7 @@ Result<std::vector<Word>> Selector::Inlined(const ir::Program& program, const ir
       continue;
     }
     const uint32_t count = callee.param_type(i).is_buffer() ? 2 : WordsOnMachine(callee.param_type(i));
-    inner.values[value] = {arguments.begin() + next, arguments.begin() + next + count};
+    inner.values[value] = Slice(arguments, next, count);
     next += count;
   }
   Scope* outer = std::exchange(scope_, &inner);
@@ -389,8 +391,8 @@ Result<void> Selector::CallPrelude(const ir::Inst& inst) {
   const ir::Program* program = TRY(ir::LoadPrelude(inst.op, inst.type));
   std::vector<Word> arguments;
   for (uint32_t i = 0; i < inst.operands.count; ++i)
-    arguments.insert(arguments.end(), Operand(inst, i).begin(), Operand(inst, i).end());
-  SetResult(inst, TRY(Inlined(*program, program->entry_function(), arguments, 0, inst.location)));
+    arguments.insert(arguments.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
+  SetResult(inst, Ordered(TRY(Inlined(*program, program->entry_function(), arguments, 0, inst.location))));
   return {};
 }
 
@@ -403,7 +405,7 @@ Result<void> Selector::Call(const ir::Inst& inst) {
     if (scope_->raw.contains(f().operand(inst, i).index)) {
       raw |= uint64_t{1} << std::min(i, 63u);
     } else {
-      arguments.insert(arguments.end(), Operand(inst, i).begin(), Operand(inst, i).end());
+      arguments.insert(arguments.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
     }
   }
   auto give = [&](const std::vector<Word>& words) {
@@ -411,7 +413,7 @@ Result<void> Selector::Call(const ir::Inst& inst) {
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       const ir::ValueId result = ir::Function::result_of(inst, i);
       const uint32_t count = WordsOnMachine(f().type(result));
-      Set(result, {words.begin() + next, words.begin() + next + count});
+      Set(result, Slice(words, next, count));
       next += count;
     }
   };
@@ -449,9 +451,10 @@ Result<void> Selector::Function(ir::FuncId id, uint64_t raw_params) {
       scope.raw.insert(value);
       scope.values[value] = {};
     } else if (function.param_type(i).is_buffer()) {
-      scope.values[value] = {b_.Param(MaxField), b_.Param(MaxU32)};
+      const Word length = b_.Param(MaxU32);
+      scope.values[value] = {b_.Param(MaxField), length};
     } else {
-      scope.values[value] = Params(function.param_type(i));
+      scope.values[value] = Ordered(Params(function.param_type(i)));
     }
   }
   b_.CloseRegion(TRY(Body(function.body)));
@@ -479,7 +482,14 @@ Result<void> Selector::Entry() {
     }
   }
   const std::vector<Word> results = TRY(Body(function.body));
-  b_.Write(results);
+  size_t next = 0;
+  std::vector<Word> written;
+  for (ir::Type type : function.results) {
+    const std::vector<Word> words = Slice(results, next, WordsOnMachine(type));
+    written.insert(written.end(), words.begin(), words.end());
+    next += words.size();
+  }
+  b_.Write(written);
   for (uint32_t i = 0; i < function.param_count(); ++i) {
     const ir::Type type = function.param_type(i);
     if (!type.is_buffer() || type.access == ir::Access::In || IsRawRam(function, i)) continue;
@@ -490,6 +500,7 @@ Result<void> Selector::Entry() {
   const size_t before = b_.function().regions[0].nodes.size();
   WriteTables();
   std::vector<uint32_t>& nodes = b_.function().regions[0].nodes;
+  for (size_t i = before; i < nodes.size(); ++i) b_.function().nodes[nodes[i]].before.clear();
   std::rotate(nodes.begin(), nodes.begin() + before, nodes.end());
   b_.CloseRegion({});
   scope_ = nullptr;

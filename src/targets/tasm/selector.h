@@ -41,6 +41,12 @@ class Selector {
     std::set<uint32_t> raw;       // buffers that are the machine's RAM
   };
 
+  // Where values travel together (into and out of regions and functions) each has its first word last, on top: so the
+  // machine's own instructions leave and take them.
+  std::vector<Word> Slice(const std::vector<Word>& words, size_t begin, size_t count) const {
+    return Ordered({words.begin() + begin, words.begin() + begin + count});
+  }
+
   // select.cpp
   Result<std::vector<Word>> Body(ir::RegionId region);  // gives what the terminator takes
   Result<void> Inst(const ir::Inst& inst);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/check.h"
 #include "base/goldilocks.h"
@@ -39,6 +40,9 @@ uint32_t WordBuilder::OpenRegion() {
   f_.regions.emplace_back();
   open_.push_back(id);
   known_.emplace_back();
+  loads_.emplace_back();
+  writes_.push_back(false);
+  ++version_;
   return id;
 }
 
@@ -46,6 +50,18 @@ void WordBuilder::CloseRegion(std::vector<Word> yields) {
   f_.regions[open_.back()].yields = std::move(yields);
   open_.pop_back();
   known_.pop_back();
+  loads_.pop_back();
+  closed_writes_ = closed_writes_ || writes_.back();
+  writes_.pop_back();
+  ++version_;
+}
+
+// Whatever was loaded is loaded before memory changes.
+void WordBuilder::Clobber(WordNode& node) {
+  node.before = std::move(loads_.back());
+  loads_.back().clear();
+  writes_.back() = true;
+  ++version_;
 }
 
 Word WordBuilder::NewWord(uint32_t node, uint64_t max) {
@@ -76,6 +92,8 @@ std::vector<Word> WordBuilder::Emit(WordOp op, std::span<const Word> inputs, std
   std::vector<Word> results;
   for (uint64_t max : result_max) results.push_back(NewWord(id, max));
   node.results = results;
+  if (IsStructure(op) && std::exchange(closed_writes_, false)) Clobber(node);
+  if (op == WordOp::WriteMem || op == WordOp::Call || op == WordOp::Asm) Clobber(node);
   f_.regions[open_.back()].nodes.push_back(id);
   return results;
 }
@@ -291,6 +309,12 @@ WordNode* WordBuilder::LastEffect() {
   return nullptr;
 }
 
+// The last node that loads, if memory did not change since.
+WordNode* WordBuilder::LastLoad() {
+  if (loads_.back().empty()) return nullptr;
+  return &f_.nodes[f_.words[loads_.back().back()].node];
+}
+
 // Reads that follow each other are one instruction of up to five.
 std::vector<Word> WordBuilder::Read(WordOp op, uint32_t count, int32_t site) {
   std::vector<Word> words;
@@ -335,8 +359,11 @@ std::pair<Word, uint64_t> WordBuilder::AddressOf(Word w) const {
 // A read next to the one just before joins it.
 std::vector<Word> WordBuilder::ReadMem(Word pointer, uint32_t count, uint64_t max) {
   const auto [base, offset] = AddressOf(pointer);
-  WordNode* last = LastEffect();
-  if (last != nullptr && last->op == WordOp::ReadMem && last->results.size() - 1 + count <= 5) {
+  const Key key{WordOp::ReadMem, version_ * 8 + count, {pointer}};
+  for (size_t i = known_.size(); i-- > 0;)
+    if (auto found = known_[i].find(key); found != known_[i].end()) return f_.nodes[found->second].results;
+  WordNode* last = LastLoad();
+  if (last != nullptr && last->results.size() - 1 + count <= 5) {
     const uint32_t id = static_cast<uint32_t>(last - f_.nodes.data());
     const auto [base_before, top] = AddressOf(last->inputs[0]);
     const uint64_t size = last->results.size() - 1;
@@ -344,9 +371,12 @@ std::vector<Word> WordBuilder::ReadMem(Word pointer, uint32_t count, uint64_t ma
     if (base == base_before && (above || below)) {
       std::vector<Word> words;
       for (uint32_t i = 0; i < count; ++i) words.push_back(NewWord(id, max));
+      // The pointer's own node, made after the load it joins, moves before it.
       std::vector<uint32_t>& nodes = f_.regions[open_.back()].nodes;
-      std::erase(nodes, id);
-      nodes.push_back(id);
+      const uint32_t maker = f_.words[pointer].node;
+      const auto place = std::find(nodes.begin(), nodes.end(), id);
+      if (const auto at = std::find(place, nodes.end(), maker); above && at != nodes.end()) std::rotate(place, at, at + 1);
+      std::erase_if(known_.back(), [&](const auto& entry) { return entry.second == id; });
       WordNode& node = f_.nodes[id];
       node.results.insert(above ? node.results.begin() : node.results.end() - 1, words.begin(), words.end());
       if (above) {
@@ -361,20 +391,27 @@ std::vector<Word> WordBuilder::ReadMem(Word pointer, uint32_t count, uint64_t ma
   }
   std::vector<uint64_t> maxima(count, max);
   maxima.push_back(MaxField);
-  return Emit(WordOp::ReadMem, std::span(&pointer, 1), maxima);
+  known_.back()[key] = static_cast<uint32_t>(f_.nodes.size());
+  std::vector<Word> words = Emit(WordOp::ReadMem, std::span(&pointer, 1), maxima);
+  loads_.back().push_back(words[0]);
+  return words;
 }
 
 Word WordBuilder::WriteMem(Word pointer, std::span<const Word> words) {
   std::vector<Word> inputs(words.rbegin(), words.rend());
   const auto [base, offset] = AddressOf(pointer);
   WordNode* last = LastEffect();
-  if (last != nullptr && last->op == WordOp::WriteMem && last->inputs.size() - 1 + words.size() <= 5) {
+  if (last != nullptr && last->op == WordOp::WriteMem && loads_.back().empty() &&
+      last->inputs.size() - 1 + words.size() <= 5) {
     const auto [base_before, low] = AddressOf(last->inputs.back());
     const uint64_t size = last->inputs.size() - 1;
     if (base == base_before && offset == g::Add(low, size)) {
       inputs.insert(inputs.end(), last->inputs.begin(), last->inputs.end());
       std::erase(f_.regions[open_.back()].nodes, static_cast<uint32_t>(last - f_.nodes.data()));
-      return Emit(WordOp::WriteMem, inputs, std::span(&MaxField, 1))[0];
+      const std::vector<Word> before = last->before;
+      const Word after = Emit(WordOp::WriteMem, inputs, std::span(&MaxField, 1))[0];
+      f_.nodes.back().before = before;
+      return after;
     }
   }
   inputs.push_back(pointer);

@@ -100,6 +100,8 @@ class WordBuilder {
                          int32_t site);
   Word NewWord(uint32_t node, uint64_t max);
   WordNode* LastEffect();
+  WordNode* LastLoad();
+  void Clobber(WordNode& node);
   std::pair<Word, uint64_t> AddressOf(Word w) const;  // a word and what is added to it
 
   WordFunction& f_;
@@ -107,6 +109,11 @@ class WordBuilder {
   std::vector<std::map<Key, uint32_t>> known_;  // by open region
   Location location_;
   bool silent_ = false;
+  // Loads of the open regions since their last write; whether they, or a region closed just now, write.
+  std::vector<std::vector<Word>> loads_;
+  std::vector<bool> writes_;
+  bool closed_writes_ = false;
+  uint64_t version_ = 0;  // of memory
 };
 
 }  // namespace frazil::targets::tasm

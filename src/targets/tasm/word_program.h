@@ -1,7 +1,7 @@
 // Programs of single field words: what the stack schedule starts from. A node is one instruction of the machine, or a
 // structure; its inputs and results are words, deepest first, exactly as the instruction finds and leaves them.
 //
-// Nodes of a region are in order. Those with an effect, or with a trap site, keep that order; the others are
+// Nodes of a region are in order. Those with an effect, or with a trap site, keep that order; the others, loads too, are
 // made where they are needed.
 #pragma once
 
@@ -43,6 +43,8 @@ struct WordNode {
   std::vector<Word> inputs;
   std::vector<Word> results;
   int32_t site = -1;      // into WordProgram::sites
+  // Loads that must have happened before this writes; they are made where they are needed.
+  std::vector<Word> before;
   uint32_t returned = 0;  // that many of the first inputs are still there afterwards (assert_vector)
   std::vector<uint32_t> regions;
   std::string text;  // of asm
@@ -91,7 +93,7 @@ struct WordProgram {
 };
 
 inline bool HasEffect(const WordNode& node) {
-  return node.op >= WordOp::ReadIo || node.site >= 0;
+  return (node.op >= WordOp::ReadIo && node.op != WordOp::ReadMem) || node.site >= 0;
 }
 
 // For debugging and tests.

@@ -1,0 +1,145 @@
+// The schedule on its own: exact arrangements of any stack, and programs with more live values than the machine
+// can reach, deep nests and loops without rounds.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "exec/interpreter.h"
+#include "ir/text.h"
+#include "targets/tasm/stack_steps.h"
+#include "targets/tasm/tasm.h"
+
+namespace frazil::targets::tasm {
+namespace {
+
+// Words 0 to 31: 24 on are constants.
+WordFunction Plain() {
+  WordFunction f;
+  for (Word w = 0; w < 32; ++w) {
+    WordNode node;
+    node.op = w < 24 ? WordOp::Param : WordOp::Const;
+    node.number = w;
+    node.results = {w};
+    f.nodes.push_back(node);
+    f.words.push_back({w, 0, 0});
+  }
+  return f;
+}
+
+TEST(Arrange, ReachesEveryLayout) {
+  const WordFunction f = Plain();
+  const std::vector<bool> in_ram(32, false);
+  std::mt19937 random(7);
+  size_t moves = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Stack stack;
+    for (Word w = 0; w < random() % 12; ++w) stack.push_back(w);
+    std::shuffle(stack.begin(), stack.end(), random);
+    Stack target;
+    for (Word w : stack)
+      if (random() % 4 != 0) target.push_back(w);
+    if (!stack.empty() && random() % 3 == 0) target.push_back(stack[random() % stack.size()]);
+    if (random() % 3 == 0) target.push_back(24 + random() % 8);
+    if (random() % 2 == 0) std::shuffle(target.begin(), target.end(), random);
+    Steps steps;
+    Word deep = NoWord;
+    ASSERT_TRUE(Arrange(stack, target, {f, in_ram}, steps, deep));
+    for (const Step& step : steps) {
+      ASSERT_LT(step.number, Reach);
+      Apply(stack, step);
+    }
+    ASSERT_EQ(stack, target);
+    moves += steps.size();
+  }
+  EXPECT_LT(moves, 3000u * 9);
+}
+
+TEST(Arrange, OneMoveWhereOneIsEnough) {
+  const WordFunction f = Plain();
+  const std::vector<bool> in_ram(32, false);
+  const std::pair<Stack, Stack> cases[] = {
+      {{1, 2, 3}, {3, 2, 1}}, {{1, 2, 3, 4}, {2, 3, 4, 1}}, {{1, 2, 3, 4}, {4, 1, 2, 3}}, {{1, 2}, {1}}, {{1}, {1, 1}},
+      {{1}, {1, 25}}};
+  for (const auto& [from, to] : cases) {
+    Steps steps;
+    Word deep = NoWord;
+    ASSERT_TRUE(Arrange(from, to, {f, in_ram}, steps, deep));
+    EXPECT_EQ(steps.size(), 1u);
+  }
+}
+
+// The program's outcome on the machine is the interpreter's.
+void Same(const std::string& text, std::vector<int64_t> arguments, ir::Type type = ir::types::Field) {
+  auto program = ir::ParseText(text);
+  ASSERT_TRUE(program.has_value()) << program.error().ToString() << "\n" << text;
+  auto target = MakeTarget();
+  auto artifact = target->Emit(*program, {});
+  ASSERT_TRUE(artifact.has_value()) << artifact.error().ToString();
+  auto callable = target->Load(*artifact);
+  ASSERT_TRUE(callable.has_value()) << callable.error().ToString();
+  std::vector<exec::Value> values;
+  for (int64_t a : arguments) values.push_back(exec::Value::Int(type, a));
+  auto expected = exec::Interpret(*program, values);
+  auto actual = (*callable)->Run(values, {});
+  ASSERT_TRUE(expected.has_value() && actual.has_value());
+  EXPECT_EQ(expected->trap, actual->trap);
+  EXPECT_EQ(expected->results, actual->results);
+  EXPECT_EQ(expected->output, actual->output);
+}
+
+TEST(Schedule, MoreLiveValuesThanReach) {
+  for (int count : {15, 17, 33, 60}) {
+    // All are read first, then used in the order of reading, then in the other.
+    std::string text = "frz 1\nfunc @main(%seed: field) -> (field) {\n";
+    for (int i = 0; i < count; ++i)
+      text += fmt::format("  %v{} = {} : field\n", i, i == 0 ? "add %seed, %seed" : fmt::format("mul %v{}, %v{}", i - 1, i - 1));
+    for (int i = 0; i < count; ++i) text += fmt::format("  output %v{} : field\n", i);
+    text += "  %s0 = add %v0, %v0 : field\n";
+    for (int i = 1; i < count; ++i) text += fmt::format("  %s{} = mul %s{}, %v{} : field\n", i, i - 1, count - i);
+    text += fmt::format("  return %s{}\n}}\n", count - 1);
+    Same(text, {3});
+  }
+}
+
+TEST(Schedule, LoopsThatCarryMoreThanReach) {
+  const int count = 20;
+  std::string carry, yields, names;
+  for (int i = 0; i < count; ++i) {
+    carry += fmt::format("{}%c{} = %a", i ? ", " : "", i);
+    yields += fmt::format("{}%n{}", i ? ", " : "", i);
+    names += fmt::format("{}%r{}", i ? ", " : "", i);
+  }
+  for (int64_t rounds : {0, 1, 5}) {
+    std::string text = "frz 1\nfunc @main(%a: field, %k: field) -> (field) {\n  %zero = const 0 : index\n  %ku = cast %k : u64\n";
+    text += "  %hi = cast %ku : index\n";
+    text += fmt::format("  {} = for %i = %zero to %hi step 1 carry ({}) {{\n", names, carry);
+    // A rotation, with a sum at one place.
+    for (int i = 0; i < count; ++i)
+      text += fmt::format("    %n{} = add %c{}, %c{} : field\n", i, (i + 1) % count, i == 7 ? 3 : (i + 1) % count);
+    text += fmt::format("    yield {}\n  }}\n", yields);
+    text += "  %s0 = add %r0, %r1 : field\n";
+    for (int i = 1; i + 1 < count; ++i) text += fmt::format("  %s{} = mul %s{}, %r{} : field\n", i, i - 1, i + 1);
+    text += fmt::format("  return %s{}\n}}\n", count - 2);
+    Same(text, {3, rounds});
+  }
+}
+
+TEST(Schedule, DeepNests) {
+  std::string text = "frz 1\nfunc @main(%a: field) -> (field) {\n  %zero = const 0 : index\n  %two = const 2 : index\n";
+  std::string end;
+  const int depth = 7;
+  for (int i = 0; i < depth; ++i) {
+    const std::string from = i == 0 ? "a" : fmt::format("c{}", i - 1);
+    text += fmt::format("  %r{} = for %i{} = %zero to %two step 1 carry (%c{} = %{}) {{\n", i, i, i, from);
+    end = fmt::format("  %y{} = add %r{}, %c{} : field\n  yield %y{}\n  }}\n", i, i + 1 == depth ? depth - 1 : i + 1, i, i) + end;
+  }
+  const size_t last = end.find("%r6, ");
+  ASSERT_NE(last, std::string::npos);
+  end.replace(last, 3, "%c6");
+  text += end + "  return %r0\n}\n";
+  Same(text, {5});
+}
+
+}  // namespace
+}  // namespace frazil::targets::tasm
