@@ -6,6 +6,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "base/goldilocks.h"
 #include "base/limits.h"
 #include "machines/tir/tir.h"
 
@@ -112,6 +113,9 @@ class Checker {
     auto out_of_range = [&](std::string_view what, uint64_t low, uint64_t high) {
       return Fail(Diag::BadTir, fmt::format("`{} {}`: {} is {} to {}", info.mnemonic, op.number, what, low, high), op.location);
     };
+    if ((info.operand == Operand::Element && op.number >= goldilocks::P) || op.tag >= goldilocks::P) {
+      return Fail(Diag::BadTir, fmt::format("`{}`: its element is not canonical", info.mnemonic), op.location);
+    }
     switch (op.kind) {
       case Kind::Call: function.calls.push_back({&op, depth}); break;
       case Kind::Entry:

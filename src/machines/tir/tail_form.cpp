@@ -13,7 +13,7 @@ namespace {
 
 using Ops = std::vector<Op>;
 
-constexpr int MaxTail = 40;
+constexpr int MaxTail = 10;
 
 bool HasReturn(const Ops& ops) {
   for (const Op& op : ops) {

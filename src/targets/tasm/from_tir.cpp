@@ -418,6 +418,7 @@ mt::Program Emitter::Layout() {
   program.profile = profile_;
   std::vector<uint32_t> starts(blocks_.size());
   std::unordered_set<std::string> names;
+  std::unordered_map<std::string, int> next;  // number of a name that is wanted again
   for (uint32_t block : order_) {
     starts[block] = static_cast<uint32_t>(program.code.size());
     std::string base = blocks_[block].name;
@@ -426,7 +427,7 @@ mt::Program Emitter::Layout() {
     }
     if (!mt::IsLabel(base)) base.insert(0, "f_");
     std::string name = base;
-    for (int i = 2; !names.insert(name).second || !mt::IsLabel(name); ++i) name = fmt::format("{}_{}", base, i);
+    for (int& i = next.try_emplace(base, 2).first->second; !names.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
     program.labels.push_back({std::move(name), starts[block]});
     Append(program.code, blocks_[block].code);
   }
