@@ -131,6 +131,7 @@ TEST_F(Hand, EveryCrashAtItsPlace) {
       {CrashKind::OpStackTooShallow, "push 1 write_mem 2 halt"},
       {CrashKind::OpStackTooShallow, "add halt"},
       {CrashKind::OpStackTooShallow, "assert halt"},
+      {CrashKind::OpStackTooShallow, "assert error_id 5 halt"},
       {CrashKind::OpStackTooShallow, "skiz halt"},
       {CrashKind::OpStackTooShallow, "xx_mul halt"},
       {CrashKind::OpStackTooShallow, "lt halt"},

@@ -53,7 +53,9 @@ Crash MakeCrash(const Machine& m, const Program& program, CrashKind kind) {
       .kind = kind, .instruction = static_cast<uint32_t>(m.crash_at - m.code), .cycle = m.cycles};
   std::string where = "the end";
   if (crash.instruction < program.code.size()) {
-    crash.error_id = program.code[crash.instruction].error_id;
+    // An assertion that finds no operand has not failed: the published machine gives no id then.
+    if (kind == CrashKind::AssertionFailed || kind == CrashKind::VectorAssertionFailed)
+      crash.error_id = program.code[crash.instruction].error_id;
     where = fmt::format("instruction {} ({})", crash.instruction,
                         PrintInstruction(program, crash.instruction));
   }
