@@ -12,7 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<Error> errors;
   Options options;
   options.limits.program_insts = 200'000;
-  auto package = Load({reinterpret_cast<const char*>(data), size}, "fuzz.tri", [](std::string_view) { return std::nullopt; }, &errors);
+  auto package = Load(
+      {reinterpret_cast<const char*>(data), size}, "fuzz.tri", [](std::string_view) { return std::nullopt; },
+      &errors);
   if (!package) return 0;
   options.contracts = size % 2 == 0;
   auto built = Build(*package, options, &errors);

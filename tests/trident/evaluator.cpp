@@ -79,11 +79,16 @@ Val Evaluator::Like(Val value, const Val& other) {
 
 Val Evaluator::Eval(const Expr& e) {
   switch (e.kind) {
-    case Expr::Kind::Integer: return {Val::Literal, e.number, {}, {}};
-    case Expr::Kind::Bool: return MakeBool(e.number != 0);
-    case Expr::Kind::Binary: return Binary(e);
-    case Expr::Kind::Call: return Call(e);
-    case Expr::Kind::Block: return Block(*e.block);
+    case Expr::Kind::Integer:
+      return {Val::Literal, e.number, {}, {}};
+    case Expr::Kind::Bool:
+      return MakeBool(e.number != 0);
+    case Expr::Kind::Binary:
+      return Binary(e);
+    case Expr::Kind::Call:
+      return Call(e);
+    case Expr::Kind::Block:
+      return Block(*e.block);
     case Expr::Kind::Name: {
       if (Variable(e.path.parts[0]) != nullptr) return *Locate(e);
       auto it = calls_.back().sizes.find(e.path.parts[0]);
@@ -150,10 +155,14 @@ Val Evaluator::Binary(const Expr& e) {
     case BinaryOp::Scale:
       for (Val& part : a.parts) part.n = MulP(part.n, b.n);
       return a;
-    case BinaryOp::Eq: return MakeBool(SameValue(a, b));
-    case BinaryOp::Lt: return MakeBool(a.n < b.n);
-    case BinaryOp::And: return MakeU32(a.n & b.n);
-    case BinaryOp::Xor: return MakeU32(a.n ^ b.n);
+    case BinaryOp::Eq:
+      return MakeBool(SameValue(a, b));
+    case BinaryOp::Lt:
+      return MakeBool(a.n < b.n);
+    case BinaryOp::And:
+      return MakeU32(a.n & b.n);
+    case BinaryOp::Xor:
+      return MakeU32(a.n ^ b.n);
     case BinaryOp::DivMod:
       if (b.n == 0) throw Crash();
       return {Val::Group, 0, {MakeU32(a.n / b.n), MakeU32(a.n % b.n)}, {}};
@@ -213,13 +222,16 @@ void Evaluator::Let(const tri::Stmt& stmt) {
     variables.emplace_back(stmt.names[0].name, Like(std::move(value), MakeField(0)));
     return;
   }
-  for (size_t i = 0; i < stmt.names.size(); ++i) variables.emplace_back(stmt.names[i].name, Like(value.parts[i], MakeField(0)));
+  for (size_t i = 0; i < stmt.names.size(); ++i)
+    variables.emplace_back(stmt.names[i].name, Like(value.parts[i], MakeField(0)));
 }
 
 Val Evaluator::Stmt(const tri::Stmt& stmt) {
   using Kind = tri::Stmt::Kind;
   switch (stmt.kind) {
-    case Kind::Let: Let(stmt); return {};
+    case Kind::Let:
+      Let(stmt);
+      return {};
     case Kind::Assign: {
       const Val value = Eval(*stmt.value);
       Assign(*stmt.places[0], value);
@@ -234,8 +246,10 @@ Val Evaluator::Stmt(const tri::Stmt& stmt) {
       if (Eval(*stmt.value).n != 0) return Block(*stmt.then_block);
       return stmt.else_block ? Block(*stmt.else_block) : Val{};
     }
-    case Kind::For: return For(stmt);
-    case Kind::Match: return Match(stmt);
+    case Kind::For:
+      return For(stmt);
+    case Kind::Match:
+      return Match(stmt);
     case Kind::Return: {
       Scope& scope = calls_.back();
       Val value = stmt.value ? Eval(*stmt.value) : Val{};
@@ -256,8 +270,11 @@ Val Evaluator::Stmt(const tri::Stmt& stmt) {
       }
       return {};
     }
-    case Kind::Expr: Eval(*stmt.value); return {};
-    default: return {};
+    case Kind::Expr:
+      Eval(*stmt.value);
+      return {};
+    default:
+      return {};
   }
 }
 
@@ -280,13 +297,19 @@ Val Evaluator::For(const tri::Stmt& stmt) {
   return {};
 }
 
-bool Evaluator::Matches(const tri::Pattern& pattern, const Val& value, std::vector<std::pair<std::string, Val>>* bound) {
+bool Evaluator::Matches(const tri::Pattern& pattern, const Val& value,
+                        std::vector<std::pair<std::string, Val>>* bound) {
   switch (pattern.kind) {
     case tri::Pattern::Kind::Integer:
-    case tri::Pattern::Kind::Bool: return value.n == pattern.number;
-    case tri::Pattern::Kind::Wildcard: return true;
-    case tri::Pattern::Kind::Bind: bound->emplace_back(pattern.name, value); return true;
-    case tri::Pattern::Kind::Struct: break;
+    case tri::Pattern::Kind::Bool:
+      return value.n == pattern.number;
+    case tri::Pattern::Kind::Wildcard:
+      return true;
+    case tri::Pattern::Kind::Bind:
+      bound->emplace_back(pattern.name, value);
+      return true;
+    case tri::Pattern::Kind::Struct:
+      break;
   }
   const tri::StructDecl* decl = Struct(value.name);
   for (const tri::FieldPattern& field : pattern.fields)

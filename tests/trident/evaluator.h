@@ -57,10 +57,10 @@ class Evaluator {
   Val* Locate(const tri::Expr& place);
   Val* Member(Val* value, const std::string& name);
   Val* Variable(const std::string& name);
-  Val As(Val value, const tri::TypeExpr& type);       // types literals
-  static Val Like(Val value, const Val& other);       // a literal becomes what the other is
+  Val As(Val value, const tri::TypeExpr& type);  // types literals
+  static Val Like(Val value, const Val& other);  // a literal becomes what the other is
   uint64_t Size(const tri::Expr& e);
-  uint64_t Number(const Val& v);                      // of a loop bound
+  uint64_t Number(const Val& v);  // of a loop bound
   const tri::StructDecl* Struct(const std::string& name) const;
   const tri::ConstDecl* Const(const std::string& name) const;
   void Emit(const Val& v);

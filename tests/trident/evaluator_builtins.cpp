@@ -51,11 +51,13 @@ Val Evaluator::CallFunction(const tri::FunctionDecl& f, std::vector<Val> args, c
     if (i < call.sizes.size()) scope.sizes[f.sizes[i]] = Size(*call.sizes[i]);
     for (size_t k = 0; k < f.params.size() && call.sizes.empty(); ++k) {
       const tri::TypeExpr& type = f.params[k].type;
-      if (type.kind == tri::TypeExpr::Kind::Array && type.size->kind == tri::Expr::Kind::Name && type.size->path.parts[0] == f.sizes[i])
+      if (type.kind == tri::TypeExpr::Kind::Array && type.size->kind == tri::Expr::Kind::Name &&
+          type.size->path.parts[0] == f.sizes[i])
         scope.sizes[f.sizes[i]] = args[k].parts.size();
     }
   }
-  for (size_t i = 0; i < args.size(); ++i) scope.variables.emplace_back(f.params[i].name, As(std::move(args[i]), f.params[i].type));
+  for (size_t i = 0; i < args.size(); ++i)
+    scope.variables.emplace_back(f.params[i].name, As(std::move(args[i]), f.params[i].type));
   calls_.push_back(std::move(scope));
   Val value = Block(*f.body);
   if (calls_.back().returned)
@@ -73,7 +75,8 @@ Val Evaluator::Builtin(const std::string& name, std::vector<Val>& a) {
   };
   auto group = [&](std::vector<uint64_t>& stream, size_t& next, size_t count, bool digest) {
     Val value;
-    for (size_t i = 0; i < count; ++i) value.parts.insert(digest ? value.parts.begin() : value.parts.end(), read(stream, next));
+    for (size_t i = 0; i < count; ++i)
+      value.parts.insert(digest ? value.parts.begin() : value.parts.end(), read(stream, next));
     if (digest) value.kind = Val::Digest;
     return value;
   };

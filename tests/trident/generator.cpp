@@ -22,14 +22,22 @@ Generator::Type Generator::RandomType(int depth) {
 
 std::string Generator::TypeText(const Type& type) {
   switch (type.kind) {
-    case Type::Field: return "Field";
-    case Type::U32: return "U32";
-    case Type::Bool: return "Bool";
-    case Type::XField: return "XField";
-    case Type::Digest: return "Digest";
-    case Type::Array: return "[" + TypeText(type.parts[0]) + "; " + std::to_string(type.size) + "]";
-    case Type::Struct: return "S" + std::to_string(type.size);
-    case Type::Tuple: break;
+    case Type::Field:
+      return "Field";
+    case Type::U32:
+      return "U32";
+    case Type::Bool:
+      return "Bool";
+    case Type::XField:
+      return "XField";
+    case Type::Digest:
+      return "Digest";
+    case Type::Array:
+      return "[" + TypeText(type.parts[0]) + "; " + std::to_string(type.size) + "]";
+    case Type::Struct:
+      return "S" + std::to_string(type.size);
+    case Type::Tuple:
+      break;
   }
   std::string text = "(";
   for (size_t i = 0; i < type.parts.size(); ++i) text += (i == 0 ? "" : ", ") + TypeText(type.parts[i]);
@@ -55,12 +63,14 @@ std::string Generator::Index(size_t size) {
   return std::to_string(Below(size));
 }
 
-void Generator::Places(const std::string& text, const Type& at, const Type& wanted, int depth, std::vector<std::string>* found) {
+void Generator::Places(const std::string& text, const Type& at, const Type& wanted, int depth,
+                       std::vector<std::string>* found) {
   if (at == wanted) found->push_back(text);
   if (depth == 0) return;
   if (at.kind == Type::Array) Places(text + "[" + Index(at.size) + "]", at.parts[0], wanted, depth - 1, found);
   if (at.kind == Type::Struct)
-    for (size_t i = 0; i < at.parts.size(); ++i) Places(text + ".m" + std::to_string(i), at.parts[i], wanted, depth - 1, found);
+    for (size_t i = 0; i < at.parts.size(); ++i)
+      Places(text + ".m" + std::to_string(i), at.parts[i], wanted, depth - 1, found);
 }
 
 std::string Generator::PlaceOf(const Type& type, bool must_mut) {
@@ -92,11 +102,14 @@ std::string Generator::Make(const Type& type, int depth) {
       }
       return text + " }";
     }
-    case Type::XField: return "xfield(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ", " + FieldExpr(0) + ")";
+    case Type::XField:
+      return "xfield(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ", " + FieldExpr(0) + ")";
     case Type::Digest:
       if (Chance(40)) return "divine5()";
-      return "(" + FieldExpr(depth - 1) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ")";
-    default: return Literal(type);
+      return "(" + FieldExpr(depth - 1) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ", " +
+             FieldExpr(0) + ")";
+    default:
+      return Literal(type);
   }
 }
 
@@ -107,13 +120,20 @@ std::string Generator::FieldExpr(int depth) {
     return place.empty() || Chance(25) ? Literal(type) : place;
   }
   switch (Below(9)) {
-    case 0: return "(" + Solid(type, depth - 1) + " + " + FieldExpr(depth - 1) + ")";
-    case 1: return "(" + FieldExpr(depth - 1) + " * " + Solid(type, depth - 1) + ")";
-    case 2: return "sub(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ")";
-    case 3: return "neg(" + FieldExpr(depth - 1) + ")";
-    case 4: return "as_field(" + U32Expr(depth - 1) + ")";
-    case 5: return Chance(30) ? "inv(" + FieldExpr(depth - 1) + ")" : Chance(50) ? "pub_read()" : "divine()";
-    case 6: return Chance(50) ? "ram_read(" + std::to_string(Below(8)) + ")" : FieldExpr(depth - 1);
+    case 0:
+      return "(" + Solid(type, depth - 1) + " + " + FieldExpr(depth - 1) + ")";
+    case 1:
+      return "(" + FieldExpr(depth - 1) + " * " + Solid(type, depth - 1) + ")";
+    case 2:
+      return "sub(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ")";
+    case 3:
+      return "neg(" + FieldExpr(depth - 1) + ")";
+    case 4:
+      return "as_field(" + U32Expr(depth - 1) + ")";
+    case 5:
+      return Chance(30) ? "inv(" + FieldExpr(depth - 1) + ")" : Chance(50) ? "pub_read()" : "divine()";
+    case 6:
+      return Chance(50) ? "ram_read(" + std::to_string(Below(8)) + ")" : FieldExpr(depth - 1);
     case 7: {
       std::string call = CallOf(type, depth - 1);
       return call.empty() ? FieldExpr(depth - 1) : call;
@@ -135,13 +155,20 @@ std::string Generator::U32Expr(int depth) {
     return place.empty() || Chance(25) ? Literal(type) : place;
   }
   switch (Below(9)) {
-    case 0: return "(" + Solid(type, depth - 1) + " + " + U32Expr(depth - 1) + ")";
-    case 1: return "((" + Solid(type, depth - 1) + " & 1023) * (" + Solid(type, 0) + " & 1023))";
-    case 2: return "(" + Solid(type, depth - 1) + " & " + U32Expr(depth - 1) + ")";
-    case 3: return "(" + U32Expr(depth - 1) + " ^ " + Solid(type, depth - 1) + ")";
-    case 4: return Chance(40) ? "log2(" + U32Expr(depth - 1) + ")" : "popcount(" + U32Expr(depth - 1) + ")";
-    case 5: return Chance(30) ? "as_u32(" + FieldExpr(depth - 1) + ")" : "as_u32(pub_read())";
-    case 6: return "pow(" + Solid(type, 0) + " & 7, " + std::to_string(Below(8)) + ")";
+    case 0:
+      return "(" + Solid(type, depth - 1) + " + " + U32Expr(depth - 1) + ")";
+    case 1:
+      return "((" + Solid(type, depth - 1) + " & 1023) * (" + Solid(type, 0) + " & 1023))";
+    case 2:
+      return "(" + Solid(type, depth - 1) + " & " + U32Expr(depth - 1) + ")";
+    case 3:
+      return "(" + U32Expr(depth - 1) + " ^ " + Solid(type, depth - 1) + ")";
+    case 4:
+      return Chance(40) ? "log2(" + U32Expr(depth - 1) + ")" : "popcount(" + U32Expr(depth - 1) + ")";
+    case 5:
+      return Chance(30) ? "as_u32(" + FieldExpr(depth - 1) + ")" : "as_u32(pub_read())";
+    case 6:
+      return "pow(" + Solid(type, 0) + " & 7, " + std::to_string(Below(8)) + ")";
     default: {
       std::string call = CallOf(type, depth - 1);
       return call.empty() ? U32Expr(depth - 1) : call;
@@ -164,11 +191,16 @@ std::string Generator::Solid(const Type& type, int depth) {
   std::string place = PlaceOf(type, false);
   if (!place.empty() && Chance(80)) return place;
   switch (type.kind) {
-    case Type::Field: return Chance(50) ? "pub_read()" : "neg(" + FieldExpr(depth - 1) + ")";
-    case Type::U32: return Chance(50) ? "as_u32(pub_read())" : "popcount(" + U32Expr(depth - 1) + ")";
-    case Type::Digest: return "divine5()";
-    case Type::Bool: return Literal(type);
-    case Type::XField: return Make(type, depth);
+    case Type::Field:
+      return Chance(50) ? "pub_read()" : "neg(" + FieldExpr(depth - 1) + ")";
+    case Type::U32:
+      return Chance(50) ? "as_u32(pub_read())" : "popcount(" + U32Expr(depth - 1) + ")";
+    case Type::Digest:
+      return "divine5()";
+    case Type::Bool:
+      return Literal(type);
+    case Type::XField:
+      return Make(type, depth);
     default: {
       // A literal of a composite would be of Fields: give it its type.
       const std::string name = Fresh("t");
@@ -220,9 +252,15 @@ std::string Generator::CallOf(const Type& type, int depth) {
 
 void Generator::Write(const std::string& value, const Type& type) {
   switch (type.kind) {
-    case Type::Field: Line("pub_write(" + value + ")"); break;
-    case Type::U32: Line("pub_write(as_field(" + value + "))"); break;
-    case Type::Bool: Line("if " + value + " { pub_write(1) } else { pub_write(0) }"); break;
+    case Type::Field:
+      Line("pub_write(" + value + ")");
+      break;
+    case Type::U32:
+      Line("pub_write(as_field(" + value + "))");
+      break;
+    case Type::Bool:
+      Line("if " + value + " { pub_write(1) } else { pub_write(0) }");
+      break;
     case Type::XField:
     case Type::Digest:
     case Type::Tuple: {
@@ -235,7 +273,8 @@ void Generator::Write(const std::string& value, const Type& type) {
       }
       // XField comes apart by what it is multiplied with elsewhere; here its parts are named like a tuple's.
       Line("let (" + names + ") = " + value);
-      for (size_t i = 0; i < count; ++i) Write(parts[i], type.kind == Type::Tuple ? type.parts[i] : Type{Type::Field, {}, 0});
+      for (size_t i = 0; i < count; ++i)
+        Write(parts[i], type.kind == Type::Tuple ? type.parts[i] : Type{Type::Field, {}, 0});
       break;
     }
     case Type::Array:
@@ -277,7 +316,8 @@ void Generator::ForStmt(int depth) {
   const std::string name = Fresh("i");
   const uint64_t lo = Below(3);
   std::string range = std::to_string(lo) + ".." + std::to_string(lo + Below(5));
-  if (Chance(30)) range = std::to_string(Below(2)) + ".." + Solid({Chance(50) ? Type::U32 : Type::Field, {}, 0}, 0) + " bounded 9";
+  if (Chance(30))
+    range = std::to_string(Below(2)) + ".." + Solid({Chance(50) ? Type::U32 : Type::Field, {}, 0}, 0) + " bounded 9";
   Line("for " + name + " in " + range + " {");
   const std::vector<Var> saved = vars_;
   vars_.push_back({name, {Type::U32, {}, 0}, false});
@@ -289,7 +329,12 @@ void Generator::ForStmt(int depth) {
 }
 
 void Generator::MatchStmt(int depth) {
-  const Type type = Chance(30) && !structs_.empty() ? structs_[Below(structs_.size())] : Type{Chance(50) ? Type::Field : Chance(50) ? Type::U32 : Type::Bool, {}, 0};
+  const Type type = Chance(30) && !structs_.empty() ? structs_[Below(structs_.size())]
+                                                    : Type{Chance(50)   ? Type::Field
+                                                           : Chance(50) ? Type::U32
+                                                                        : Type::Bool,
+                                                           {},
+                                                           0};
   Line("match " + Solid(type, 1) + " {");
   ++indent_;
   auto arm = [&](const std::string& pattern, bool last) {
@@ -398,7 +443,8 @@ void Generator::FunctionText(size_t number) {
     // Inside, only element 0 of the sized array is sure to be there: it is read by a loop below.
     if (!sized) vars_.push_back({name, f.params[i], false});
   }
-  Line("fn " + f.name + (f.generic ? "<N>" : "") + "(" + params + ")" + (f.has_result ? " -> " + TypeText(f.result) : "") + " {");
+  Line("fn " + f.name + (f.generic ? "<N>" : "") + "(" + params + ")" +
+       (f.has_result ? " -> " + TypeText(f.result) : "") + " {");
   functions_.push_back(f);
   const Function own = f;
   current_ = &own;

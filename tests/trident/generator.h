@@ -46,10 +46,11 @@ class Generator {
   std::string FieldExpr(int depth);
   std::string U32Expr(int depth);
   std::string BoolExpr(int depth);
-  std::string Make(const Type& type, int depth);   // by its parts
+  std::string Make(const Type& type, int depth);  // by its parts
   // A place of this type inside a variable, or nothing.
   std::string PlaceOf(const Type& type, bool must_mut);
-  void Places(const std::string& text, const Type& at, const Type& wanted, int depth, std::vector<std::string>* found);
+  void Places(const std::string& text, const Type& at, const Type& wanted, int depth,
+              std::vector<std::string>* found);
   std::string Index(size_t size);
   std::string CallOf(const Type& type, int depth);
   std::string Call(const Function& f, int depth);

@@ -43,7 +43,8 @@ void Compare(uint64_t seed, Tally* tally) {
     std::vector<uint64_t> output;
     for (const exec::Value& value : outcome->output) output.push_back(value.word);
     ASSERT_EQ(outcome->trap.has_value(), expected.crashed)
-        << "seed " << seed << (outcome->trap ? outcome->trap->ToString() : "") << "\n" << text;
+        << "seed " << seed << (outcome->trap ? outcome->trap->ToString() : "") << "\n"
+        << text;
     ASSERT_EQ(output, expected.output) << "seed " << seed << "\n" << text;
     ++(expected.crashed ? tally->crashed : tally->ended);
   }

@@ -46,9 +46,13 @@ TEST(Refuse, EveryFileWithItsErrors) {
     for (const Error& error : errors) all += error.ToString() + "\n";
     EXPECT_EQ(errors.size(), expected.size()) << name << "\n" << all;
     for (const Expected& one : expected)
-      EXPECT_TRUE(std::any_of(errors.begin(), errors.end(), [&](const Error& error) {
-        return error.location.line == one.line && error.ToString().find(one.text) != std::string::npos;
-      })) << name << ": " << one.line << ": " << one.text << "\n" << all;
+      EXPECT_TRUE(std::any_of(errors.begin(), errors.end(),
+                              [&](const Error& error) {
+                                return error.location.line == one.line &&
+                                       error.ToString().find(one.text) != std::string::npos;
+                              }))
+          << name << ": " << one.line << ": " << one.text << "\n"
+          << all;
   }
   EXPECT_GE(files, 120u);
 }

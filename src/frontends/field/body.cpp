@@ -37,9 +37,10 @@ void Body::BindParams() {
       for (ir::Type leaf : type.leaves) leaves.push_back(builder_.AddParam(leaf));
     }
     for (size_t k = 0; k < leaves.size(); ++k)
-      builder_.Name(leaves[k], leaves.size() == 1 && !instance_.in_memory[i] ? param.name
-                                                                             : fmt::format("{}.{}", param.name, k));
-    Variable& variable = Bind(param.name, instance_.params[i], false, param.location, std::move(leaves), "a parameter");
+      builder_.Name(leaves[k],
+                    leaves.size() == 1 && !instance_.in_memory[i] ? param.name : fmt::format("{}.{}", param.name, k));
+    Variable& variable =
+        Bind(param.name, instance_.params[i], false, param.location, std::move(leaves), "a parameter");
     variable.in_memory = instance_.in_memory[i];
   }
   if (instance_.result_in_memory) {
@@ -63,7 +64,8 @@ void Body::Run() {
   exit.kind = Exit::Kind::Function;
   exit.value = instance_.result;
   exit.types = result_types_;
-  ir::Values results = AssemblyBody() ? AsmFunction(instance_.decl->body->stmts[0]) : RunBlock(*instance_.decl->body, exit);
+  ir::Values results =
+      AssemblyBody() ? AsmFunction(instance_.decl->body->stmts[0]) : RunBlock(*instance_.decl->body, exit);
   Ensures(results);
   At(instance_.decl->body->end);
   builder_.Return(results);
@@ -111,7 +113,7 @@ ir::FuncId Body::RunWrapper() {
   }
   builder_.function().results = all_.types[instance_.result].leaves;
   builder_.Return(results);
-  all_.program.functions[instance_.function.index].name += ".inner";
+  all_.program.functions[instance_.function.index].name += "..inner";
   return builder_.Finish();
 }
 
@@ -152,7 +154,8 @@ void Body::Ensures(const ir::Values& results) {
     auto check = [&]() -> ir::Values {
       const size_t scope = OpenScope();
       if (instance_.result != TypeTable::Unit)
-        Bind("result", instance_.result, false, attribute.location, instance_.result_in_memory ? result_buffers_ : results, "the result")
+        Bind("result", instance_.result, false, attribute.location,
+             instance_.result_in_memory ? result_buffers_ : results, "the result")
             .in_memory = instance_.result_in_memory;
       Value holds = Condition(*attribute.condition, "the condition of #[ensures]");
       Assert(holds.leaves[0]);
@@ -204,7 +207,8 @@ Value Body::Expect(Value value, TypeId type, Location location, const std::strin
     if (type == TypeTable::U32 && value.type == TypeTable::Field) hint = "use as_u32(x)";
     if (type == TypeTable::Bool && value.type == TypeTable::Field) hint = "compare it: x == 1";
     if (value.type == TypeTable::Unit) hint = "this gives no value";
-    Complain(Diag::WrongTypes, location, fmt::format("{}: expected {}, got {}", what, Name(type), Name(value.type)), hint);
+    Complain(Diag::WrongTypes, location, fmt::format("{}: expected {}, got {}", what, Name(type), Name(value.type)),
+             hint);
   }
   return Zero(type);
 }
@@ -241,7 +245,8 @@ void Body::Set(uint32_t variable, ir::Values leaves) {
 }
 
 void Body::UndoTo(size_t mark) {
-  for (; undo_.size() > mark; undo_.pop_back()) variables_[undo_.back().first].leaves = std::move(undo_.back().second);
+  for (; undo_.size() > mark; undo_.pop_back())
+    variables_[undo_.back().first].leaves = std::move(undo_.back().second);
 }
 
 Value Body::Read(const Variable& variable) {

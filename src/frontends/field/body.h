@@ -56,16 +56,16 @@ class Body {
   // A place inside a variable or a value: its type, and where its scalars are.
   struct Place {
     TypeId type = TypeTable::Error;
-    int64_t variable = -1;   // -1: a value without a place
-    ir::Values leaves;       // of a value: all its scalars; in memory: the buffers
-    size_t leaf = 0;         // first scalar
+    int64_t variable = -1;  // -1: a value without a place
+    ir::Values leaves;      // of a value: all its scalars; in memory: the buffers
+    size_t leaf = 0;        // first scalar
     bool in_memory = false;
-    size_t component = 0;    // in memory: first component, and the element `index + offset` of what is left of it
-    ir::ValueId index;       // invalid: `offset` alone
+    size_t component = 0;  // in memory: first component, and the element `index + offset` of what is left of it
+    ir::ValueId index;     // invalid: `offset` alone
     uint64_t offset = 0;
-    bool indexed = false;    // an array was entered: further indices need checks of their own
-    bool spilled = false;    // a copy, made to be indexed
-    bool fresh = false;      // buffers just made: they hold zeros
+    bool indexed = false;  // an array was entered: further indices need checks of their own
+    bool spilled = false;  // a copy, made to be indexed
+    bool fresh = false;    // buffers just made: they hold zeros
     bool is_error() const { return type == TypeTable::Error; }
   };
 
@@ -87,7 +87,8 @@ class Body {
 
   // --- scopes
   Variable* Find(const std::string& name);
-  Variable& Bind(const std::string& name, TypeId type, bool is_mut, Location location, ir::Values leaves, std::string why = {});
+  Variable& Bind(const std::string& name, TypeId type, bool is_mut, Location location, ir::Values leaves,
+                 std::string why = {});
   size_t OpenScope() const { return bound_.size(); }
   void CloseScope(size_t mark);
   void Set(uint32_t variable, ir::Values leaves);
@@ -121,7 +122,8 @@ class Body {
   Value CallBuiltin(const Expr& expr, const BuiltinInfo& builtin);
   Value CallIntrinsic(const Expr& expr, Found<FunctionDecl> found);
   bool SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Value>* ready, std::vector<uint64_t>* sizes);
-  void PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share, Value ready, ir::Values* arguments);
+  void PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share, Value ready,
+                    ir::Values* arguments);
   // --- builtins.cpp
   ir::Values Emit(Builtin builtin, const ir::Values& a);
   ir::Values EmitMemory(Builtin builtin, const ir::Values& a);
@@ -160,12 +162,12 @@ class Body {
   const Variable* MemoryVariable(const Expr& expr);  // that the expression names as a whole; or null
   // The value of a call or of a variable in buffers of its own, without passing through scalars; false where it has to.
   bool GenToBuffers(const Expr& expr, TypeId type, const std::string& what, ir::Values* buffers);
-  void Deliver(const Expr& expr);       // the function's result, to where the caller wants it
+  void Deliver(const Expr& expr);        // the function's result, to where the caller wants it
   bool AssignBuffers(const Stmt& stmt);  // the same for a whole variable
   void StoreAll(TypeId type, const ir::Values& buffers, const ir::Values& leaves);
   void LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, ir::Values* leaves);
-  void StoreFrom(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, const ir::Values& leaves,
-                 size_t* next);
+  void StoreFrom(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k,
+                 const ir::Values& leaves, size_t* next);
   ir::ValueId ElementIndex(const Place& place, uint64_t inner, uint64_t k);
 
   // --- body_stmt.cpp
@@ -174,9 +176,11 @@ class Body {
   ir::Values Fall(const Exit& exit, const Value& value);
   ir::Values Return(const Exit& exit, const Value& value);
   ir::Values Branch(const Stmt& stmt, const Exit& exit, const After& after);
-  ir::Values Flagged(const Stmt& stmt, const Block& block, size_t i, size_t scope, const Exit& exit, const After& after);
+  ir::Values Flagged(const Stmt& stmt, const Block& block, size_t i, size_t scope, const Exit& exit,
+                     const After& after);
   ir::Values Region(const std::function<ir::Values()>& make);  // undoes what it assigns
-  ir::Values EmitIf(ir::ValueId condition, const std::vector<ir::Type>& types, const After& then_body, const After& else_body);
+  ir::Values EmitIf(ir::ValueId condition, const std::vector<ir::Type>& types, const After& then_body,
+                    const After& else_body);
   Exit PlainExit(const std::vector<std::string>& assigned, TypeId value);
   Exit FlaggedExit(const std::vector<std::string>& assigned);
   void TakeCarried(const Exit& exit, std::span<const ir::ValueId> values);
@@ -203,7 +207,8 @@ class Body {
                   const After& after);
   ir::Values SwitchArms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, const Exit& exit,
                         const After& after);
-  ir::Values Arm(const Stmt& stmt, const Value& value, const Flat& flat, size_t i, const Exit& exit, const After& after);
+  ir::Values Arm(const Stmt& stmt, const Value& value, const Flat& flat, size_t i, const Exit& exit,
+                 const After& after);
   void CheckArms(const Stmt& stmt, TypeId type, const std::vector<Flat>& flats);
 
   Elaborator& all_;

@@ -35,7 +35,13 @@ Value Body::GenCall(const Expr& expr, TypeId expected) {
   Effects effect = found ? all_.facts(found.decl).effects : builtin != nullptr ? builtin->effect : effects::None;
   if ((in_constant_ || in_predicate_) && effect != effects::None) {
     Complain(Diag::NotConstant, expr.location,
-             fmt::format("'{}' cannot be called in {}", path.ToString(), in_constant_ ? "a constant" : "a contract"), "it has an effect");
+             fmt::format("'{}' cannot be called in {}", path.ToString(), in_constant_ ? "a constant" : "a contract"),
+             "it has an effect");
+    return {};
+  }
+  if (in_constant_ && found && found.decl->body) {
+    Complain(Diag::NotConstant, expr.location, fmt::format("a constant cannot call '{}'", path.ToString()),
+             "only built-in functions without effects");
     return {};
   }
   if (found && IntrinsicOf(*found.decl) != nullptr) return CallIntrinsic(expr, found);
@@ -52,11 +58,13 @@ Value Body::GenCall(const Expr& expr, TypeId expected) {
   return {};
 }
 
-bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Value>* ready, std::vector<uint64_t>* sizes) {
+bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Value>* ready,
+                   std::vector<uint64_t>* sizes) {
   const std::vector<std::string>& names = found.decl->sizes;
   const std::string name = expr.path.ToString();
   if (!expr.sizes.empty() && expr.sizes.size() != names.size()) {
-    Complain(Diag::WrongArguments, expr.location, fmt::format("'{}' has {} size parameters, got {}", name, names.size(), expr.sizes.size()));
+    Complain(Diag::WrongArguments, expr.location,
+             fmt::format("'{}' has {} size parameters, got {}", name, names.size(), expr.sizes.size()));
     return false;
   }
   Sizes known;
@@ -74,7 +82,8 @@ bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Valu
     const Expr& operand = *expr.operands[i];
     const TypeExpr* type = &params[i].type;
     for (const Expr* literal = &operand; literal->kind == Expr::Kind::Array && type->kind == TypeExpr::Kind::Array;) {
-      const auto count = literal->sizes.empty() ? std::optional<uint64_t>(literal->operands.size()) : Constant(*literal->sizes[0]);
+      const auto count =
+          literal->sizes.empty() ? std::optional<uint64_t>(literal->operands.size()) : Constant(*literal->sizes[0]);
       if (type->size->kind == Expr::Kind::Name && type->size->path.parts.size() == 1)
         for (const std::string& size : names)
           if (size == type->size->path.parts[0] && count) known.try_emplace(size, *count);
@@ -93,7 +102,8 @@ bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Valu
   for (const std::string& size : names) {
     auto it = known.find(size);
     if (it == known.end()) {
-      Complain(Diag::WrongArguments, expr.location, fmt::format("the size {} of '{}' cannot be told from its arguments", size, name),
+      Complain(Diag::WrongArguments, expr.location,
+               fmt::format("the size {} of '{}' cannot be told from its arguments", size, name),
                fmt::format("write it: {}<...>(...)", name));
       return false;
     }
@@ -107,13 +117,14 @@ Value Body::CallFunction(const Expr& expr, Found<FunctionDecl> found, ir::Values
   const size_t count = found.decl->params.size();
   auto give_up = [&](bool made) {
     for (size_t i = 0; !made && i < expr.operands.size(); ++i) Gen(*expr.operands[i]);
-    const TypeId result = !found.decl->result ? TypeTable::Unit
+    const TypeId result = !found.decl->result         ? TypeTable::Unit
                           : found.decl->sizes.empty() ? all_.Resolve(found.module, *found.decl->result, {})
                                                       : TypeTable::Error;
     return result == TypeTable::Error ? Value{} : Zero(result);
   };
   if (expr.operands.size() != count) {
-    Complain(Diag::WrongArguments, expr.location, fmt::format("'{}' takes {} arguments, got {}", name, count, expr.operands.size()));
+    Complain(Diag::WrongArguments, expr.location,
+             fmt::format("'{}' takes {} arguments, got {}", name, count, expr.operands.size()));
     return give_up(false);
   }
   if (found.decl->sizes.empty() && !expr.sizes.empty()) {
@@ -150,10 +161,12 @@ Found<FunctionDecl> Body::GivesMemory(const Expr& expr) {
              : found;
 }
 
-void Body::PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share, Value ready, ir::Values* arguments) {
+void Body::PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share, Value ready,
+                        ir::Values* arguments) {
   const Expr& operand = *expr.operands[i];
   const TypeId type = callee.params[i];
-  if (callee.in_memory[i] && may_share && ready.is_error() && operand.kind == Expr::Kind::Name && operand.path.parts.size() == 1) {
+  if (callee.in_memory[i] && may_share && ready.is_error() && operand.kind == Expr::Kind::Name &&
+      operand.path.parts.size() == 1) {
     const Variable* variable = Find(operand.path.parts[0]);
     if (variable != nullptr && variable->in_memory && variable->type == type) {
       arguments->insert(arguments->end(), variable->leaves.begin(), variable->leaves.end());
@@ -162,7 +175,8 @@ void Body::PushArgument(const Expr& expr, const Instance& callee, size_t i, bool
   }
   const std::string what = fmt::format("argument {} of '{}'", i + 1, expr.path.ToString());
   ir::Values given;
-  if (callee.in_memory[i] && ready.is_error() && operand.kind == Expr::Kind::Call && GenToBuffers(operand, type, what, &given)) {
+  if (callee.in_memory[i] && ready.is_error() && operand.kind == Expr::Kind::Call &&
+      GenToBuffers(operand, type, what, &given)) {
     arguments->insert(arguments->end(), given.begin(), given.end());
     return;
   }
@@ -181,9 +195,11 @@ Value Body::CallBuiltin(const Expr& expr, const BuiltinInfo& builtin) {
   const std::string name(builtin.name);
   const size_t count = builtin.params.size();
   const TypeId result = TypeOfLetters(builtin.result);
-  if (!expr.sizes.empty()) Complain(Diag::WrongArguments, expr.location, fmt::format("'{}' has no size parameters", name));
+  if (!expr.sizes.empty())
+    Complain(Diag::WrongArguments, expr.location, fmt::format("'{}' has no size parameters", name));
   if (expr.operands.size() != count) {
-    Complain(Diag::WrongArguments, expr.location, fmt::format("'{}' takes {} arguments, got {}", name, count, expr.operands.size()));
+    Complain(Diag::WrongArguments, expr.location,
+             fmt::format("'{}' takes {} arguments, got {}", name, count, expr.operands.size()));
     for (const ExprPtr& operand : expr.operands) Gen(*operand);
     return result == TypeTable::Unit ? Value{result, {}} : Zero(result);
   }
@@ -192,8 +208,10 @@ Value Body::CallBuiltin(const Expr& expr, const BuiltinInfo& builtin) {
     const bool either = builtin.params[i] == 'A';
     TypeId type = either ? TypeTable::Digest : TypeOfLetters(builtin.params.substr(i, 1));
     Value value = Gen(*expr.operands[i], type);
-    if (either && value.type == all_.types.Array(TypeTable::Field, 5)) value = {TypeTable::Digest, {MakeDigest(value.leaves)}};
-    value = Expect(std::move(value), type, expr.operands[i]->location, fmt::format("argument {} of '{}'", i + 1, name));
+    if (either && value.type == all_.types.Array(TypeTable::Field, 5))
+      value = {TypeTable::Digest, {MakeDigest(value.leaves)}};
+    value =
+        Expect(std::move(value), type, expr.operands[i]->location, fmt::format("argument {} of '{}'", i + 1, name));
     arguments.insert(arguments.end(), value.leaves.begin(), value.leaves.end());
   }
   At(expr.location);
@@ -208,7 +226,8 @@ Value Body::CallIntrinsic(const Expr& expr, Found<FunctionDecl> found) {
   const TypeId result = decl.result ? all_.Resolve(found.module, *decl.result, {}) : TypeTable::Unit;
   const bool fits = expr.operands.size() == decl.params.size() && expr.sizes.empty();
   if (!fits)
-    Complain(Diag::WrongArguments, expr.location, fmt::format("'{}' takes {} arguments, got {}", name, decl.params.size(), expr.operands.size()));
+    Complain(Diag::WrongArguments, expr.location,
+             fmt::format("'{}' takes {} arguments, got {}", name, decl.params.size(), expr.operands.size()));
   if (!fits || builtin == nullptr || result == TypeTable::Error || all_.IsBadIntrinsic(found.decl)) {
     for (const ExprPtr& operand : expr.operands) Gen(*operand);
     return result == TypeTable::Error ? Value{} : Zero(result);
@@ -216,7 +235,8 @@ Value Body::CallIntrinsic(const Expr& expr, Found<FunctionDecl> found) {
   ir::Values words;
   for (size_t i = 0; i < decl.params.size(); ++i) {
     const TypeId type = all_.Resolve(found.module, decl.params[i].type, {});
-    Value value = Expect(Gen(*expr.operands[i], type), type, expr.operands[i]->location, fmt::format("argument {} of '{}'", i + 1, name));
+    Value value = Expect(Gen(*expr.operands[i], type), type, expr.operands[i]->location,
+                         fmt::format("argument {} of '{}'", i + 1, name));
     const ir::Values own = Words(value);
     words.insert(words.end(), own.begin(), own.end());
   }

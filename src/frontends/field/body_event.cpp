@@ -23,8 +23,8 @@ void Body::GenEvent(const Stmt& stmt) {
     if (i == members.size()) {
       std::vector<std::string_view> known;
       for (const MemberDecl& member : members) known.push_back(member.name);
-      Complain(Diag::UnknownName, init.location, fmt::format("event '{}' has no field '{}'", found.decl->name, init.name),
-               Suggest(init.name, known));
+      Complain(Diag::UnknownName, init.location,
+               fmt::format("event '{}' has no field '{}'", found.decl->name, init.name), Suggest(init.name, known));
       if (init.value) Gen(*init.value);
       continue;
     }
@@ -40,11 +40,13 @@ void Body::GenEvent(const Stmt& stmt) {
   ir::Values words = {ConstWord(ir::types::Field, all_.TagOf(found.decl))};
   for (size_t i = 0; i < members.size(); ++i) {
     if (!values[i]) {
-      Complain(Diag::BadDeclaration, stmt.location, fmt::format("field '{}' of event '{}' is missing", members[i].name, found.decl->name));
+      Complain(Diag::BadDeclaration, stmt.location,
+               fmt::format("field '{}' of event '{}' is missing", members[i].name, found.decl->name));
       return;
     }
     for (ir::ValueId word : Words(*values[i]))
-      words.push_back(builder_.TypeOf(word) == ir::types::Field ? word : builder_.Cast(ir::Op::Cast, word, ir::types::Field));
+      words.push_back(
+          builder_.TypeOf(word) == ir::types::Field ? word : builder_.Cast(ir::Op::Cast, word, ir::types::Field));
   }
   At(stmt.location);
   if (stmt.kind == Stmt::Kind::Seal) words = SealWords(std::move(words));
@@ -63,7 +65,8 @@ ir::Values Body::SealWords(ir::Values words) {
   }
   Emit(Builtin::SpongeInit, {});
   for (size_t i = 0; i < words.size(); i += 10)
-    Emit(Builtin::SpongeAbsorb, ir::Values(words.begin() + static_cast<ptrdiff_t>(i), words.begin() + static_cast<ptrdiff_t>(i) + 10));
+    Emit(Builtin::SpongeAbsorb,
+         ir::Values(words.begin() + static_cast<ptrdiff_t>(i), words.begin() + static_cast<ptrdiff_t>(i) + 10));
   sealed = Emit(Builtin::SpongeSqueeze, {});
   sealed.resize(5);
   return sealed;
@@ -76,7 +79,8 @@ bool Body::AssemblyBody() const {
 
 ir::Values Body::EmitAsm(const Stmt& stmt, std::span<const ir::ValueId> operands, size_t results) {
   if (!stmt.asm_target.empty() && stmt.asm_target != "triton") {
-    Complain(Diag::BadInlineAsm, stmt.location, fmt::format("this assembly is for '{}', not for Triton VM", stmt.asm_target),
+    Complain(Diag::BadInlineAsm, stmt.location,
+             fmt::format("this assembly is for '{}', not for Triton VM", stmt.asm_target),
              "keep it in a function of its own under #[cfg(...)]");
     return Zero(all_.types.Array(TypeTable::Field, results)).leaves;
   }
@@ -97,8 +101,8 @@ ir::Values Body::AsmFunction(const Stmt& stmt) {
   const int64_t effect = static_cast<int64_t>(results) - static_cast<int64_t>(operands.size());
   if (effect != stmt.asm_effect) {
     Complain(Diag::BadInlineAsm, stmt.location,
-             fmt::format("'{}' takes {} words and gives {}, so its assembly has the effect {:+}, not {:+}", instance_.decl->name,
-                         operands.size(), results, effect, stmt.asm_effect),
+             fmt::format("'{}' takes {} words and gives {}, so its assembly has the effect {:+}, not {:+}",
+                         instance_.decl->name, operands.size(), results, effect, stmt.asm_effect),
              "a body that is one assembly block finds the arguments on the stack, the first deepest");
     return Zero(instance_.result).leaves;
   }
@@ -113,7 +117,8 @@ Value Body::AsmValue(const Stmt& stmt, TypeId type) {
   const uint64_t words = all_.types[type].words;
   if (stmt.asm_effect < 0 || static_cast<uint64_t>(stmt.asm_effect) != words) {
     Complain(Diag::BadInlineAsm, stmt.location,
-             fmt::format("the block's value is a {} of {} words, but the assembly has the effect {:+}", Name(type), words, stmt.asm_effect));
+             fmt::format("the block's value is a {} of {} words, but the assembly has the effect {:+}", Name(type),
+                         words, stmt.asm_effect));
     return Zero(type);
   }
   return FromStackWords(type, EmitAsm(stmt, {}, words));
@@ -121,8 +126,11 @@ Value Body::AsmValue(const Stmt& stmt, TypeId type) {
 
 void Body::GenAsm(const Stmt& stmt) {
   if (stmt.asm_effect != 0) {
-    Complain(Diag::BadInlineAsm, stmt.location, fmt::format("assembly with the effect {:+} must be the value of a block or the body of a function", stmt.asm_effect),
-             stmt.asm_effect > 0 ? "let x: Field = { asm(+1) { ... } }" : "fn f(a: Field, b: Field) -> Field { asm(-1) { ... } }");
+    Complain(Diag::BadInlineAsm, stmt.location,
+             fmt::format("assembly with the effect {:+} must be the value of a block or the body of a function",
+                         stmt.asm_effect),
+             stmt.asm_effect > 0 ? "let x: Field = { asm(+1) { ... } }"
+                                 : "fn f(a: Field, b: Field) -> Field { asm(-1) { ... } }");
     return;
   }
   EmitAsm(stmt, {}, 0);

@@ -19,14 +19,22 @@ bool IsNumber(TypeId type) { return type == TypeTable::Field || type == TypeTabl
 
 const char* Sign(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add: return "+";
-    case BinaryOp::Mul: return "*";
-    case BinaryOp::Eq: return "==";
-    case BinaryOp::Lt: return "<";
-    case BinaryOp::And: return "&";
-    case BinaryOp::Xor: return "^";
-    case BinaryOp::DivMod: return "/%";
-    case BinaryOp::Scale: return "*.";
+    case BinaryOp::Add:
+      return "+";
+    case BinaryOp::Mul:
+      return "*";
+    case BinaryOp::Eq:
+      return "==";
+    case BinaryOp::Lt:
+      return "<";
+    case BinaryOp::And:
+      return "&";
+    case BinaryOp::Xor:
+      return "^";
+    case BinaryOp::DivMod:
+      return "/%";
+    case BinaryOp::Scale:
+      return "*.";
   }
   return "?";
 }
@@ -37,20 +45,29 @@ Value Body::Gen(const Expr& expr, TypeId expected) {
   if (!all_.Step(module_, expr.location)) return expected == None ? Value{} : Zero(expected);
   At(expr.location);
   switch (expr.kind) {
-    case Expr::Kind::Integer: return GenInteger(expr, expected);
-    case Expr::Kind::Bool: return {TypeTable::Bool, {ConstWord(ir::types::Bool, expr.number)}};
-    case Expr::Kind::Name: return GenName(expr, expected);
+    case Expr::Kind::Integer:
+      return GenInteger(expr, expected);
+    case Expr::Kind::Bool:
+      return {TypeTable::Bool, {ConstWord(ir::types::Bool, expr.number)}};
+    case Expr::Kind::Name:
+      return GenName(expr, expected);
     case Expr::Kind::Member:
     case Expr::Kind::Index: {
       Place place = Locate(expr);
       return place.is_error() ? Value{} : Load(place);
     }
-    case Expr::Kind::Binary: return GenBinary(expr, expected);
-    case Expr::Kind::Call: return GenCall(expr, expected);
-    case Expr::Kind::Struct: return GenStruct(expr);
-    case Expr::Kind::Array: return GenArray(expr, expected);
-    case Expr::Kind::Tuple: return GenTuple(expr, expected);
-    case Expr::Kind::Block: return GenBlockValue(expr, expected);
+    case Expr::Kind::Binary:
+      return GenBinary(expr, expected);
+    case Expr::Kind::Call:
+      return GenCall(expr, expected);
+    case Expr::Kind::Struct:
+      return GenStruct(expr);
+    case Expr::Kind::Array:
+      return GenArray(expr, expected);
+    case Expr::Kind::Tuple:
+      return GenTuple(expr, expected);
+    case Expr::Kind::Block:
+      return GenBlockValue(expr, expected);
   }
   return {};
 }
@@ -58,7 +75,8 @@ Value Body::Gen(const Expr& expr, TypeId expected) {
 Value Body::GenInteger(const Expr& expr, TypeId expected) {
   const TypeId type = IsNumber(expected) ? expected : TypeTable::Field;
   if (type == TypeTable::U32 && expr.number >> 32 != 0) {
-    Complain(Diag::WrongTypes, expr.location, fmt::format("{} does not fit U32", expr.number), "U32 ends at 4294967295");
+    Complain(Diag::WrongTypes, expr.location, fmt::format("{} does not fit U32", expr.number),
+             "U32 ends at 4294967295");
     return Zero(type);
   }
   if (expr.number >= goldilocks::P) {
@@ -82,7 +100,8 @@ void Body::Unknown(const Path& path) {
   const std::string& name = path.parts[0];
   std::string hint = Suggest(name, known);
   if (path.parts.size() > 1 && all_.FindUse(module_, name) != nullptr) {
-    Complain(Diag::UnknownName, path.location, fmt::format("module '{}' has no constant '{}' that is public", name, path.parts[1]));
+    Complain(Diag::UnknownName, path.location,
+             fmt::format("module '{}' has no constant '{}' that is public", name, path.parts[1]));
     return;
   }
   if (hint.empty()) hint = "variables are declared with `let` before they are used";
@@ -111,7 +130,8 @@ Value Body::GenConst(Found<ConstDecl> constant, TypeId expected) {
   if (auto word = all_.ScalarConst(constant)) return {type, {ConstWord(all_.types[type].leaves[0], *word)}};
   if (std::find(open_constants_.begin(), open_constants_.end(), constant.decl) != open_constants_.end() ||
       open_constants_.size() > all_.options.limits.nesting) {
-    Complain(Diag::NotConstant, constant.decl->location, fmt::format("constant '{}' is defined by itself", constant.decl->name));
+    Complain(Diag::NotConstant, constant.decl->location,
+             fmt::format("constant '{}' is defined by itself", constant.decl->name));
     return expected == None ? Value{} : Zero(expected);
   }
   open_constants_.push_back(constant.decl);
@@ -176,7 +196,8 @@ Value Body::Combine(const Expr& expr, const Value& a, const Value& b) {
     case BinaryOp::Add:
     case BinaryOp::Mul: {
       const bool add = expr.op == BinaryOp::Add;
-      if (u32) return {a.type, {builder_.Binary(add ? ir::Op::AddChecked : ir::Op::MulChecked, a.leaves[0], b.leaves[0])}};
+      if (u32)
+        return {a.type, {builder_.Binary(add ? ir::Op::AddChecked : ir::Op::MulChecked, a.leaves[0], b.leaves[0])}};
       if (ring) return {a.type, {builder_.Binary(add ? ir::Op::Add : ir::Op::Mul, a.leaves[0], b.leaves[0])}};
       needs = "two Field, two U32 or two XField";
       if (a.type == TypeTable::XField && b.type == TypeTable::Field && !add) hint = "XField by Field is `*.`";
@@ -189,29 +210,38 @@ Value Body::Combine(const Expr& expr, const Value& a, const Value& b) {
     case BinaryOp::Lt:
       if (u32) return {TypeTable::Bool, {builder_.Binary(ir::Op::Lt, a.leaves[0], b.leaves[0])}};
       if (in_predicate_ && same && a.type == TypeTable::Field)
-        return {TypeTable::Bool, {builder_.Binary(ir::Op::Lt, builder_.Cast(ir::Op::Cast, a.leaves[0], ir::types::U64),
-                                                  builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::U64))}};
+        return {TypeTable::Bool,
+                {builder_.Binary(ir::Op::Lt, builder_.Cast(ir::Op::Cast, a.leaves[0], ir::types::U64),
+                                 builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::U64))}};
       if (same && a.type == TypeTable::Field) hint = "Field has no order; use as_u32(x), or split(x)";
       break;
     case BinaryOp::And:
     case BinaryOp::Xor:
-      if (u32) return {a.type, {builder_.Binary(expr.op == BinaryOp::And ? ir::Op::And : ir::Op::Xor, a.leaves[0], b.leaves[0])}};
+      if (u32)
+        return {a.type,
+                {builder_.Binary(expr.op == BinaryOp::And ? ir::Op::And : ir::Op::Xor, a.leaves[0], b.leaves[0])}};
       break;
     case BinaryOp::DivMod:
       if (u32)
         return {all_.types.Tuple({TypeTable::U32, TypeTable::U32}),
-                {builder_.Binary(ir::Op::DivTrunc, a.leaves[0], b.leaves[0]), builder_.Binary(ir::Op::RemTrunc, a.leaves[0], b.leaves[0])}};
+                {builder_.Binary(ir::Op::DivTrunc, a.leaves[0], b.leaves[0]),
+                 builder_.Binary(ir::Op::RemTrunc, a.leaves[0], b.leaves[0])}};
       break;
     case BinaryOp::Scale:
       if (a.type == TypeTable::XField && b.type == TypeTable::Field)
-        return {a.type, {builder_.Binary(ir::Op::Mul, a.leaves[0], builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::XField))}};
+        return {
+            a.type,
+            {builder_.Binary(ir::Op::Mul, a.leaves[0], builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::XField))}};
       needs = "an XField and a Field";
       break;
   }
-  if (hint.empty() && !same && ((a.type == TypeTable::U32 && b.type == TypeTable::Field) || (a.type == TypeTable::Field && b.type == TypeTable::U32)))
+  if (hint.empty() && !same &&
+      ((a.type == TypeTable::U32 && b.type == TypeTable::Field) ||
+       (a.type == TypeTable::Field && b.type == TypeTable::U32)))
     hint = "nothing converts by itself: use as_field(x) or as_u32(x)";
   Complain(Diag::WrongTypes, expr.location,
-           fmt::format("operator '{}' needs {}, got {} and {}", Sign(expr.op), needs, Name(a.type), Name(b.type)), hint);
+           fmt::format("operator '{}' needs {}, got {} and {}", Sign(expr.op), needs, Name(a.type), Name(b.type)),
+           hint);
   if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Lt) return Zero(TypeTable::Bool);
   return {};
 }
@@ -242,14 +272,15 @@ Value Body::GenStruct(const Expr& expr) {
     if (i == members.size()) {
       std::vector<std::string_view> known;
       for (const MemberDecl& member : members) known.push_back(member.name);
-      Complain(Diag::UnknownName, init.location, fmt::format("struct '{}' has no field '{}'", found.decl->name, init.name),
-               Suggest(init.name, known));
+      Complain(Diag::UnknownName, init.location,
+               fmt::format("struct '{}' has no field '{}'", found.decl->name, init.name), Suggest(init.name, known));
       if (init.value) Gen(*init.value);
       continue;
     }
     if (values[i]) Complain(Diag::BadDeclaration, init.location, fmt::format("field '{}' is given twice", init.name));
     if (found.module != module_ && !members[i].is_pub)
-      Complain(Diag::PrivateItem, init.location, fmt::format("field '{}' of struct '{}' is private", init.name, found.decl->name),
+      Complain(Diag::PrivateItem, init.location,
+               fmt::format("field '{}' of struct '{}' is private", init.name, found.decl->name),
                "mark the field `pub`, or make the value by a function of its module");
     Value value;
     if (init.value) {
@@ -266,7 +297,8 @@ Value Body::GenStruct(const Expr& expr) {
   Value result{type, {}};
   for (size_t i = 0; i < members.size(); ++i) {
     if (!values[i]) {
-      Complain(Diag::BadDeclaration, expr.location, fmt::format("field '{}' of struct '{}' is missing", members[i].name, found.decl->name));
+      Complain(Diag::BadDeclaration, expr.location,
+               fmt::format("field '{}' of struct '{}' is missing", members[i].name, found.decl->name));
       values[i] = Zero(parts[i]);
     }
     result.leaves.insert(result.leaves.end(), values[i]->leaves.begin(), values[i]->leaves.end());
@@ -277,7 +309,8 @@ Value Body::GenStruct(const Expr& expr) {
 Value Body::GenArray(const Expr& expr, TypeId expected) {
   TypeId element = all_.types.kind(expected) == TypeKind::Array ? all_.types[expected].parts[0] : None;
   if (expr.operands.empty() && element == None) {
-    Complain(Diag::WrongTypes, expr.location, "the type of an empty array is not known", "write it: let a: [Field; 0] = []");
+    Complain(Diag::WrongTypes, expr.location, "the type of an empty array is not known",
+             "write it: let a: [Field; 0] = []");
     return {};
   }
   if (!expr.sizes.empty()) return GenRepeat(expr, element);
@@ -313,14 +346,15 @@ Value Body::GenRepeat(const Expr& expr, TypeId element) {
     return {};
   }
   Value array{type, {}};
-  for (uint64_t i = 0; i < *count; ++i) array.leaves.insert(array.leaves.end(), value.leaves.begin(), value.leaves.end());
+  for (uint64_t i = 0; i < *count; ++i)
+    array.leaves.insert(array.leaves.end(), value.leaves.begin(), value.leaves.end());
   return array;
 }
 
 Value Body::GenTuple(const Expr& expr, TypeId expected) {
   if (expr.operands.size() > 16)
-    Complain(Diag::TooWide, expr.location, fmt::format("a tuple has at most 16 members, this one has {}", expr.operands.size()),
-             "use a struct");
+    Complain(Diag::TooWide, expr.location,
+             fmt::format("a tuple has at most 16 members, this one has {}", expr.operands.size()), "use a struct");
   const bool as_digest = expected == TypeTable::Digest && expr.operands.size() == 5;
   std::vector<TypeId> wanted(expr.operands.size(), as_digest ? TypeTable::Field : None);
   if (all_.types.kind(expected) == TypeKind::Tuple && all_.types[expected].parts.size() == wanted.size())
@@ -330,7 +364,9 @@ Value Body::GenTuple(const Expr& expr, TypeId expected) {
   bool wrong = false;
   for (size_t i = 0; i < expr.operands.size(); ++i) {
     Value value = Gen(*expr.operands[i], wanted[i]);
-    if (as_digest) value = Expect(std::move(value), TypeTable::Field, expr.operands[i]->location, fmt::format("element {} of the Digest", i));
+    if (as_digest)
+      value = Expect(std::move(value), TypeTable::Field, expr.operands[i]->location,
+                     fmt::format("element {} of the Digest", i));
     wrong = wrong || value.is_error() || value.type == TypeTable::Unit;
     if (value.type == TypeTable::Unit)
       Complain(Diag::WrongTypes, expr.operands[i]->location, fmt::format("member {} of the tuple has no value", i));
@@ -367,7 +403,8 @@ Value Body::GenBlockValue(const Expr& expr, TypeId expected) {
     const Stmt* last = block.stmts.empty() ? nullptr : &block.stmts.back();
     const bool gives = last != nullptr && (last->kind == Stmt::Kind::If || last->kind == Stmt::Kind::Match);
     if (gives && expected == None)
-      Complain(Diag::WrongTypes, expr.location, "the type of this block is not known here", "write it: let x: Field = { ... }");
+      Complain(Diag::WrongTypes, expr.location, "the type of this block is not known here",
+               "write it: let x: Field = { ... }");
     const size_t scope = OpenScope();
     for (const Stmt& stmt : block.stmts)
       if (!gives || expected != None || &stmt != last) GenStmt(stmt);
@@ -381,7 +418,9 @@ Value Body::GenBlockValue(const Expr& expr, TypeId expected) {
 Value Body::Predicate(const Expr& expr) {
   const std::string& name = expr.path.parts[0];
   auto truth = [&](size_t i) {
-    return Expect(Gen(*expr.operands[i], TypeTable::Bool), TypeTable::Bool, expr.operands[i]->location, "part of the condition").leaves[0];
+    return Expect(Gen(*expr.operands[i], TypeTable::Bool), TypeTable::Bool, expr.operands[i]->location,
+                  "part of the condition")
+        .leaves[0];
   };
   if (name == "not" && expr.operands.size() == 1) return {TypeTable::Bool, {builder_.Unary(ir::Op::Not, truth(0))}};
   if (expr.operands.size() != 2) return {};
@@ -404,9 +443,14 @@ Value Body::Predicate(const Expr& expr) {
   } else if (a.type == b.type && (a.type == TypeTable::Field || a.type == TypeTable::U32)) {
     ir::ValueId x = builder_.Cast(ir::Op::Cast, a.leaves[0], ir::types::U64);
     ir::ValueId y = builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::U64);
-    return {TypeTable::Bool, {builder_.Binary(name == "gt" ? ir::Op::Gt : name == "ge" ? ir::Op::Ge : ir::Op::Le, x, y)}};
+    return {TypeTable::Bool,
+            {builder_.Binary(name == "gt"   ? ir::Op::Gt
+                             : name == "ge" ? ir::Op::Ge
+                                            : ir::Op::Le,
+                             x, y)}};
   }
-  Complain(Diag::WrongTypes, expr.location, fmt::format("{} and {} cannot be compared like this", Name(a.type), Name(b.type)));
+  Complain(Diag::WrongTypes, expr.location,
+           fmt::format("{} and {} cannot be compared like this", Name(a.type), Name(b.type)));
   return Zero(TypeTable::Bool);
 }
 

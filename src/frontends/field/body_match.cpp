@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -74,8 +75,11 @@ struct Usefulness {
 bool Body::Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat) {
   const std::string name = Name(type);
   switch (pattern.kind) {
-    case Pattern::Kind::Wildcard: return true;
-    case Pattern::Kind::Bind: flat->bindings.push_back({pattern.name, type, leaf, pattern.location}); return true;
+    case Pattern::Kind::Wildcard:
+      return true;
+    case Pattern::Kind::Bind:
+      flat->bindings.push_back({pattern.name, type, leaf, pattern.location});
+      return true;
     case Pattern::Kind::Bool:
       if (type == TypeTable::Bool) {
         flat->tests[leaf] = pattern.number;
@@ -84,14 +88,18 @@ bool Body::Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat)
       Complain(Diag::BadMatch, pattern.location, fmt::format("`true` and `false` match a Bool, not {}", name));
       return false;
     case Pattern::Kind::Integer:
-      if ((type == TypeTable::Field && pattern.number < goldilocks::P) || (type == TypeTable::U32 && pattern.number >> 32 == 0)) {
+      if ((type == TypeTable::Field && pattern.number < goldilocks::P) ||
+          (type == TypeTable::U32 && pattern.number >> 32 == 0)) {
         flat->tests[leaf] = pattern.number;
         return true;
       }
       Complain(Diag::BadMatch, pattern.location, fmt::format("a number cannot match {}", name),
-               type == TypeTable::Bool ? "use `true` or `false`" : type == TypeTable::U32 || type == TypeTable::Field ? "it is too large" : "");
+               type == TypeTable::Bool                              ? "use `true` or `false`"
+               : type == TypeTable::U32 || type == TypeTable::Field ? "it is too large"
+                                                                    : "");
       return false;
-    case Pattern::Kind::Struct: break;
+    case Pattern::Kind::Struct:
+      break;
   }
   const TypeInfo info = all_.types[type];
   if (info.kind != TypeKind::Struct || info.decl->name != pattern.name) {
@@ -102,23 +110,28 @@ bool Body::Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat)
   std::vector<bool> seen(info.parts.size());
   for (const auto& [field, inner] : pattern.fields) {
     size_t i = 0, at = leaf;
-    for (; i < info.parts.size() && info.decl->members[i].name != field; ++i) at += all_.types[info.parts[i]].leaves.size();
+    for (; i < info.parts.size() && info.decl->members[i].name != field; ++i)
+      at += all_.types[info.parts[i]].leaves.size();
     if (i == info.parts.size()) {
       std::vector<std::string_view> known;
       for (const MemberDecl& member : info.decl->members) known.push_back(member.name);
-      Complain(Diag::UnknownName, inner.location, fmt::format("struct '{}' has no field '{}'", info.decl->name, field), Suggest(field, known));
+      Complain(Diag::UnknownName, inner.location,
+               fmt::format("struct '{}' has no field '{}'", info.decl->name, field), Suggest(field, known));
       fine = false;
       continue;
     }
-    if (seen[i]) Complain(Diag::BadMatch, inner.location, fmt::format("field '{}' stands twice in the pattern", field));
+    if (seen[i])
+      Complain(Diag::BadMatch, inner.location, fmt::format("field '{}' stands twice in the pattern", field));
     if (info.module != module_ && !info.decl->members[i].is_pub)
-      Complain(Diag::PrivateItem, inner.location, fmt::format("field '{}' of struct '{}' is private", field, info.decl->name));
+      Complain(Diag::PrivateItem, inner.location,
+               fmt::format("field '{}' of struct '{}' is private", field, info.decl->name));
     seen[i] = true;
     fine = Flatten(inner, info.parts[i], at, flat) && fine;
   }
   for (size_t i = 0; i < seen.size(); ++i)
     if (!seen[i]) {
-      Complain(Diag::BadMatch, pattern.location, fmt::format("the pattern leaves out field '{}'", info.decl->members[i].name),
+      Complain(Diag::BadMatch, pattern.location,
+               fmt::format("the pattern leaves out field '{}'", info.decl->members[i].name),
                fmt::format("say that it does not matter: {}: _", info.decl->members[i].name));
       fine = false;
     }
@@ -129,23 +142,31 @@ void Body::CheckArms(const Stmt& stmt, TypeId type, const std::vector<Flat>& fla
   std::vector<bool> is_bool;
   for (ir::Type leaf : all_.types[type].leaves) is_bool.push_back(leaf == ir::types::Bool);
   std::vector<Usefulness::Row> rows;
+  std::unordered_set<uint64_t>
+      named;  // by arms that test one number: thousands of them are no table of thousands squared
+  bool one_number = is_bool.size() == 1 && !is_bool[0];
   for (size_t i = 0; i < flats.size(); ++i) {
-    if (!Usefulness{is_bool}.Useful(rows, flats[i].tests, 0))
-      Complain(Diag::BadMatch, stmt.arms[i].pattern.location, "this arm is never reached: the ones before it match all of it",
-               "remove it, or move it up");
+    one_number = one_number && !flats[i].tests.empty();
+    const bool useful = one_number ? named.insert(flats[i].tests.begin()->second).second
+                                   : Usefulness{is_bool}.Useful(rows, flats[i].tests, 0);
+    if (!useful)
+      Complain(Diag::BadMatch, stmt.arms[i].pattern.location,
+               "this arm is never reached: the ones before it match all of it", "remove it, or move it up");
     rows.push_back(&flats[i].tests);
   }
   if (Usefulness{is_bool}.Useful(rows, {}, 0))
     Complain(Diag::BadMatch, stmt.location, "match does not cover every value", "add an arm `_ => { ... }`");
 }
 
-ir::Values Body::Arm(const Stmt& stmt, const Value& value, const Flat& flat, size_t i, const Exit& exit, const After& after) {
+ir::Values Body::Arm(const Stmt& stmt, const Value& value, const Flat& flat, size_t i, const Exit& exit,
+                     const After& after) {
   const size_t scope = OpenScope();
   for (const Flat::Binding& binding : flat.bindings) {
     const auto begin = value.leaves.begin() + static_cast<ptrdiff_t>(binding.leaf);
     ir::Values leaves(begin, begin + static_cast<ptrdiff_t>(all_.types[binding.type].leaves.size()));
     Variable& variable = Bind(binding.name, binding.type, false, binding.location, {}, "bound by a pattern");
-    variable.in_memory = all_.types[binding.type].has_array && all_.facts(instance_.decl).in_memory.contains(binding.name);
+    variable.in_memory =
+        all_.types[binding.type].has_array && all_.facts(instance_.decl).in_memory.contains(binding.name);
     if (variable.in_memory) {
       ir::Values buffers = NewBuffers(binding.type);
       StoreAll(binding.type, buffers, leaves);
@@ -155,17 +176,18 @@ ir::Values Body::Arm(const Stmt& stmt, const Value& value, const Flat& flat, siz
   }
   // The bindings end before what follows the match begins.
   After close;
-  if (after) close = [&] {
-    CloseScope(scope);
-    return after();
-  };
+  if (after)
+    close = [&] {
+      CloseScope(scope);
+      return after();
+    };
   ir::Values values = RunBlock(*stmt.arms[i].body, exit, close);
   CloseScope(scope);
   return values;
 }
 
-ir::Values Body::Arms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, size_t i, const Exit& exit,
-                      const After& after) {
+ir::Values Body::Arms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, size_t i,
+                      const Exit& exit, const After& after) {
   if (i + 1 >= flats.size() || flats[i].tests.empty()) return Arm(stmt, value, flats[i], i, exit, after);
   ir::ValueId holds;
   for (const auto& [leaf, word] : flats[i].tests) {
@@ -176,15 +198,17 @@ ir::Values Body::Arms(const Stmt& stmt, const Value& value, const std::vector<Fl
                                               : builder_.Unary(ir::Op::Not, scalar);
     holds = holds.valid() ? builder_.Binary(ir::Op::And, holds, one) : one;
   }
-  return EmitIf(holds, exit.types, [&] { return Arm(stmt, value, flats[i], i, exit, after); },
-                [&] { return Arms(stmt, value, flats, i + 1, exit, after); });
+  return EmitIf(
+      holds, exit.types, [&] { return Arm(stmt, value, flats[i], i, exit, after); },
+      [&] { return Arms(stmt, value, flats, i + 1, exit, after); });
 }
 
 ir::Values Body::SwitchArms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, const Exit& exit,
                             const After& after) {
   std::vector<int64_t> cases;
   size_t i = 0;
-  for (; i < flats.size() && !flats[i].tests.empty(); ++i) cases.push_back(static_cast<int64_t>(flats[i].tests.begin()->second));
+  for (; i < flats.size() && !flats[i].tests.empty(); ++i)
+    cases.push_back(static_cast<int64_t>(flats[i].tests.begin()->second));
   ir::ValueId selector = value.leaves[0];
   if (value.type == TypeTable::Field) selector = builder_.Cast(ir::Op::Cast, selector, ir::types::U64);
   return builder_.Switch(selector, cases, exit.types, [&](uint32_t k) {
@@ -210,7 +234,8 @@ ir::Values Body::GenMatch(const Stmt& stmt, const Exit& exit, const After& after
   }
   constexpr size_t ManyArms = 16;
   const bool number = value.type == TypeTable::U32 || value.type == TypeTable::Field;
-  if (number && flats.size() > (value.type == TypeTable::U32 ? 2 : ManyArms)) return SwitchArms(stmt, value, flats, exit, after);
+  if (number && flats.size() > (value.type == TypeTable::U32 ? 2 : ManyArms))
+    return SwitchArms(stmt, value, flats, exit, after);
   return Arms(stmt, value, flats, 0, exit, after);
 }
 

@@ -12,7 +12,8 @@ namespace frazil::frontends::field {
 
 Body::Place Body::Locate(const Expr& expr) {
   switch (expr.kind) {
-    case Expr::Kind::Name: return LocateName(expr);
+    case Expr::Kind::Name:
+      return LocateName(expr);
     case Expr::Kind::Member: {
       Place place = Locate(*expr.operands[0]);
       return place.is_error() ? place : Member(std::move(place), expr.text, expr.location);
@@ -101,7 +102,8 @@ Body::Place Body::Member(Place place, const std::string& name, Location location
     const MemberDecl& member = info.decl->members[i];
     if (member.name == name) {
       if (info.module != module_ && !member.is_pub)
-        Complain(Diag::PrivateItem, location, fmt::format("field '{}' of struct '{}' is private", name, info.decl->name),
+        Complain(Diag::PrivateItem, location,
+                 fmt::format("field '{}' of struct '{}' is private", name, info.decl->name),
                  "mark the field `pub`, or ask by a function of its module");
       place.type = info.parts[i];
       return place;
@@ -111,7 +113,8 @@ Body::Place Body::Member(Place place, const std::string& name, Location location
   }
   std::vector<std::string_view> known;
   for (const MemberDecl& member : info.decl->members) known.push_back(member.name);
-  Complain(Diag::UnknownName, location, fmt::format("struct '{}' has no field '{}'", info.decl->name, name), Suggest(name, known));
+  Complain(Diag::UnknownName, location, fmt::format("struct '{}' has no field '{}'", info.decl->name, name),
+           Suggest(name, known));
   return {};
 }
 
@@ -148,7 +151,8 @@ Body::Place Body::Index(Place place, const Expr& index) {
   Value value = Gen(index, TypeTable::U32);
   if (value.is_error()) return {};
   if (value.type != TypeTable::U32) {
-    Complain(Diag::WrongTypes, index.location, fmt::format("an index must be U32 or a constant, got {}", Name(value.type)),
+    Complain(Diag::WrongTypes, index.location,
+             fmt::format("an index must be U32 or a constant, got {}", Name(value.type)),
              value.type == TypeTable::Field ? "use as_u32(x)" : "");
     return {};
   }
@@ -171,7 +175,8 @@ Body::Place Body::Index(Place place, const Expr& index) {
 
 std::optional<Body::Place> Body::TableLookup(const Expr& expr) {
   const Expr& base = *expr.operands[0];
-  if (base.kind != Expr::Kind::Name || base.path.parts.empty() || Find(base.path.parts[0]) != nullptr) return std::nullopt;
+  if (base.kind != Expr::Kind::Name || base.path.parts.empty() || Find(base.path.parts[0]) != nullptr)
+    return std::nullopt;
   if (Constant(*expr.operands[1])) return std::nullopt;
   Found<ConstDecl> constant = all_.FindConst(module_, base.path, base.path.parts.size());
   auto table = constant ? all_.Table(constant) : std::nullopt;
@@ -318,12 +323,14 @@ ir::ValueId Body::ElementIndex(const Place& place, uint64_t inner, uint64_t k) {
   return constant == 0 ? at : builder_.Binary(ir::Op::Add, at, ConstWord(ir::types::Index, constant));
 }
 
-void Body::LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, ir::Values* leaves) {
+void Body::LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k,
+                    ir::Values* leaves) {
   const TypeInfo& info = all_.types[type];
   if (all_.types.IsScalar(type)) {
     leaves->push_back(builder_.Load(place.leaves[component], ElementIndex(place, inner, k)));
   } else if (info.kind == TypeKind::Array) {
-    for (uint64_t i = 0; i < info.size; ++i) LoadInto(place, info.parts[0], component, inner * info.size, k * info.size + i, leaves);
+    for (uint64_t i = 0; i < info.size; ++i)
+      LoadInto(place, info.parts[0], component, inner * info.size, k * info.size + i, leaves);
   } else {
     for (TypeId part : info.parts) {
       LoadInto(place, part, component, inner, k, leaves);
@@ -332,8 +339,8 @@ void Body::LoadInto(const Place& place, TypeId type, size_t component, uint64_t 
   }
 }
 
-void Body::StoreFrom(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, const ir::Values& leaves,
-                     size_t* next) {
+void Body::StoreFrom(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k,
+                     const ir::Values& leaves, size_t* next) {
   const TypeInfo& info = all_.types[type];
   if (all_.types.IsScalar(type)) {
     const ir::ValueId value = leaves[(*next)++];
@@ -342,7 +349,8 @@ void Body::StoreFrom(const Place& place, TypeId type, size_t component, uint64_t
     constexpr uint64_t Long = 8;
     const auto begin = leaves.begin() + static_cast<ptrdiff_t>(*next);
     if (info.size >= Long && all_.types.IsScalar(info.parts[0]) && !place.index.valid() &&
-        std::all_of(begin, begin + static_cast<ptrdiff_t>(info.size), [&](ir::ValueId leaf) { return leaf == *begin; })) {
+        std::all_of(begin, begin + static_cast<ptrdiff_t>(info.size),
+                    [&](ir::ValueId leaf) { return leaf == *begin; })) {
       if (!place.fresh || !IsZero(*begin))
         Fill(place.leaves[component], (place.offset * inner + k) * info.size, info.size, *begin);
       *next += info.size;
@@ -366,7 +374,8 @@ Value Body::Load(const Place& place) {
   }
   const ir::Values& leaves = LeavesOf(place);
   const size_t count = all_.types[place.type].leaves.size();
-  value.leaves.assign(leaves.begin() + static_cast<ptrdiff_t>(place.leaf), leaves.begin() + static_cast<ptrdiff_t>(place.leaf + count));
+  value.leaves.assign(leaves.begin() + static_cast<ptrdiff_t>(place.leaf),
+                      leaves.begin() + static_cast<ptrdiff_t>(place.leaf + count));
   return value;
 }
 
@@ -394,7 +403,8 @@ void Body::Assign(const Expr& expr, const Value& value) {
   if (!variable.is_mut) {
     const bool is_let = variable.why.empty();
     Complain(Diag::NotMutable, expr.location,
-             is_let ? fmt::format("'{}' is not mutable", variable.name) : fmt::format("'{}' is {} and not mutable", variable.name, variable.why),
+             is_let ? fmt::format("'{}' is not mutable", variable.name)
+                    : fmt::format("'{}' is {} and not mutable", variable.name, variable.why),
              is_let ? fmt::format("declare it with `let mut {}`", variable.name)
                     : fmt::format("copy it first: let mut my_{} = {}", variable.name, variable.name));
     return;

@@ -30,7 +30,8 @@ ir::Values Body::EmitIf(ir::ValueId condition, const std::vector<ir::Type>& type
 
 ir::Values Body::Current(const std::vector<uint32_t>& variables) {
   ir::Values values;
-  for (uint32_t id : variables) values.insert(values.end(), variables_[id].leaves.begin(), variables_[id].leaves.end());
+  for (uint32_t id : variables)
+    values.insert(values.end(), variables_[id].leaves.begin(), variables_[id].leaves.end());
   return values;
 }
 
@@ -61,7 +62,8 @@ void Body::TakeCarried(const Exit& exit, std::span<const ir::ValueId> values) {
   size_t next = 0;
   for (uint32_t id : exit.carried) {
     const size_t count = variables_[id].leaves.size();
-    Set(id, ir::Values(values.begin() + static_cast<ptrdiff_t>(next), values.begin() + static_cast<ptrdiff_t>(next + count)));
+    Set(id, ir::Values(values.begin() + static_cast<ptrdiff_t>(next),
+                       values.begin() + static_cast<ptrdiff_t>(next + count)));
     next += count;
   }
 }
@@ -103,8 +105,9 @@ ir::Values Body::RunBlock(const Block& block, const Exit& exit, const After& aft
 namespace {
 
 bool IsHalt(const Stmt& stmt) {
-  return stmt.kind == Stmt::Kind::Expr && stmt.value->kind == Expr::Kind::Call && stmt.value->path.ToString() == "assert" &&
-         stmt.value->operands.size() == 1 && stmt.value->operands[0]->kind == Expr::Kind::Bool && stmt.value->operands[0]->number == 0;
+  return stmt.kind == Stmt::Kind::Expr && stmt.value->kind == Expr::Kind::Call &&
+         stmt.value->path.ToString() == "assert" && stmt.value->operands.size() == 1 &&
+         stmt.value->operands[0]->kind == Expr::Kind::Bool && stmt.value->operands[0]->number == 0;
 }
 
 }  // namespace
@@ -126,15 +129,18 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
         return Return(exit, value);
       }
       if (stmt.value) value = Gen(*stmt.value, instance_.result);
-      return Return(exit, Expect(std::move(value), instance_.result, stmt.location, fmt::format("result of '{}'", instance_.decl->name)));
+      return Return(exit, Expect(std::move(value), instance_.result, stmt.location,
+                                 fmt::format("result of '{}'", instance_.decl->name)));
     }
     const bool branches = stmt.kind == Stmt::Kind::If || stmt.kind == Stmt::Kind::Match;
     const bool whole = stmt.kind == Stmt::Kind::Match || stmt.else_block;
     const bool gives = exit.value != TypeTable::Unit && !after;
-    if (last && !after && branches && ((gives && whole) || (!gives && ContainsReturn(stmt)))) return Branch(stmt, exit, after);
+    if (last && !after && branches && ((gives && whole) || (!gives && ContainsReturn(stmt))))
+      return Branch(stmt, exit, after);
     if (last && gives && stmt.kind == Stmt::Kind::Asm) {
       Value value = AsmValue(stmt, exit.value);
-      if (exit.kind == Exit::Kind::Function && instance_.result_in_memory) StoreAll(exit.value, result_buffers_, value.leaves);
+      if (exit.kind == Exit::Kind::Function && instance_.result_in_memory)
+        StoreAll(exit.value, result_buffers_, value.leaves);
       CloseScope(scope);
       return Fall(exit, value);
     }
@@ -157,13 +163,14 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
     Deliver(*block.tail);
   } else if (block.tail) {
     value = Gen(*block.tail, exit.value);
-    const std::string what = exit.kind == Exit::Kind::Function ? fmt::format("result of '{}'", instance_.decl->name) : "value of the block";
+    const std::string what = exit.kind == Exit::Kind::Function ? fmt::format("result of '{}'", instance_.decl->name)
+                                                               : "value of the block";
     value = Expect(std::move(value), exit.value, block.tail->location, what);
   } else {
     Complain(Diag::BadReturn, block.end,
-             exit.kind == Exit::Kind::Function
-                 ? fmt::format("'{}' must give a {}, but its body can end without one", instance_.decl->name, Name(exit.value))
-                 : fmt::format("this block must end in a {}", Name(exit.value)),
+             exit.kind == Exit::Kind::Function ? fmt::format("'{}' must give a {}, but its body can end without one",
+                                                             instance_.decl->name, Name(exit.value))
+                                               : fmt::format("this block must end in a {}", Name(exit.value)),
              "end it in an expression, or return");
     value = Zero(exit.value);
   }
@@ -171,34 +178,40 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
   return after ? after() : Fall(exit, value);
 }
 
-ir::Values Body::Flagged(const Stmt& stmt, const Block& block, size_t i, size_t scope, const Exit& exit, const After& after) {
+ir::Values Body::Flagged(const Stmt& stmt, const Block& block, size_t i, size_t scope, const Exit& exit,
+                         const After& after) {
   Exit inner = FlaggedExit(AssignedOutside(stmt));
   ir::Values values = stmt.kind == Stmt::Kind::For ? GenFor(stmt, inner) : Branch(stmt, inner, {});
   if (values.empty()) return Return(exit, Zero(instance_.result));
   const size_t results = result_types_.size();
   TakeCarried(inner, std::span(values).subspan(1 + results));
-  const Value result{instance_.result, ir::Values(values.begin() + 1, values.begin() + 1 + static_cast<ptrdiff_t>(results))};
-  return EmitIf(values[0], exit.types, [&] { return Return(exit, result); },
-                [&] { return RunFrom(block, i + 1, scope, exit, after); });
+  const Value result{instance_.result,
+                     ir::Values(values.begin() + 1, values.begin() + 1 + static_cast<ptrdiff_t>(results))};
+  return EmitIf(
+      values[0], exit.types, [&] { return Return(exit, result); },
+      [&] { return RunFrom(block, i + 1, scope, exit, after); });
 }
 
 ir::Values Body::Branch(const Stmt& stmt, const Exit& exit, const After& after) {
   if (stmt.kind == Stmt::Kind::Match) return GenMatch(stmt, exit, after);
   ir::ValueId condition = Truth(*stmt.value);
   At(stmt.location);
-  return EmitIf(condition, exit.types, [&] { return RunBlock(*stmt.then_block, exit, after); },
-                [&] {
-                  if (stmt.else_block) return RunBlock(*stmt.else_block, exit, after);
-                  return after ? after() : Fall(exit, Zero(exit.value));
-                });
+  return EmitIf(
+      condition, exit.types, [&] { return RunBlock(*stmt.then_block, exit, after); },
+      [&] {
+        if (stmt.else_block) return RunBlock(*stmt.else_block, exit, after);
+        return after ? after() : Fall(exit, Zero(exit.value));
+      });
 }
 
 ir::ValueId Body::Truth(const Expr& expr) {
   Value value = Gen(expr);
   if (value.type == TypeTable::Bool) return value.leaves[0];
-  if (value.type == TypeTable::Field) return builder_.Binary(ir::Op::Ne, value.leaves[0], ConstWord(ir::types::Field, 0));
+  if (value.type == TypeTable::Field)
+    return builder_.Binary(ir::Op::Ne, value.leaves[0], ConstWord(ir::types::Field, 0));
   if (!value.is_error())
-    Complain(Diag::WrongTypes, expr.location, fmt::format("a condition must be Bool or Field, got {}", Name(value.type)));
+    Complain(Diag::WrongTypes, expr.location,
+             fmt::format("a condition must be Bool or Field, got {}", Name(value.type)));
   return ConstWord(ir::types::Bool, 0);
 }
 
@@ -206,7 +219,9 @@ void Body::GenStmt(const Stmt& stmt) {
   At(stmt.location);
   if (all_.stopped()) return;
   switch (stmt.kind) {
-    case Stmt::Kind::Let: GenLet(stmt); break;
+    case Stmt::Kind::Let:
+      GenLet(stmt);
+      break;
     case Stmt::Kind::Assign: {
       if (AssignBuffers(stmt)) break;
       const TypeId type = PlaceType(*stmt.places[0]);
@@ -216,7 +231,9 @@ void Body::GenStmt(const Stmt& stmt) {
       Assign(*stmt.places[0], value);
       break;
     }
-    case Stmt::Kind::TupleAssign: GenTupleAssign(stmt); break;
+    case Stmt::Kind::TupleAssign:
+      GenTupleAssign(stmt);
+      break;
     case Stmt::Kind::If:
     case Stmt::Kind::Match: {
       Exit exit = PlainExit(AssignedOutside(stmt), TypeTable::Unit);
@@ -231,8 +248,12 @@ void Body::GenStmt(const Stmt& stmt) {
       break;
     }
     case Stmt::Kind::Reveal:
-    case Stmt::Kind::Seal: GenEvent(stmt); break;
-    case Stmt::Kind::Asm: GenAsm(stmt); break;
+    case Stmt::Kind::Seal:
+      GenEvent(stmt);
+      break;
+    case Stmt::Kind::Asm:
+      GenAsm(stmt);
+      break;
     case Stmt::Kind::ProofBlock: {
       Value hash = Gen(*stmt.value, TypeTable::Digest);
       Expect(std::move(hash), TypeTable::Digest, stmt.value->location, "the program of a proof block");
@@ -245,7 +266,9 @@ void Body::GenStmt(const Stmt& stmt) {
     case Stmt::Kind::Return:
       if (stmt.value) Gen(*stmt.value, instance_.result);
       break;
-    case Stmt::Kind::Expr: GenExprStmt(*stmt.value); break;
+    case Stmt::Kind::Expr:
+      GenExprStmt(*stmt.value);
+      break;
   }
 }
 
@@ -273,11 +296,14 @@ void Body::GenLet(const Stmt& stmt) {
   }
   Value value = Gen(*stmt.value, type);
   if (stmt.type && type != TypeTable::Error)
-    value = Expect(std::move(value), type, stmt.value->location, stmt.names.size() == 1 ? fmt::format("'{}'", stmt.names[0].name) : "let");
+    value = Expect(std::move(value), type, stmt.value->location,
+                   stmt.names.size() == 1 ? fmt::format("'{}'", stmt.names[0].name) : "let");
   auto bind = [&](const LetName& name, Value part) {
     if (part.type == TypeTable::Unit)
-      Complain(Diag::WrongTypes, stmt.value->location, fmt::format("'{}' would have no value", name.name), "call it without `let`");
-    const bool in_memory = all_.types[part.type].has_array && all_.facts(instance_.decl).in_memory.contains(name.name);
+      Complain(Diag::WrongTypes, stmt.value->location, fmt::format("'{}' would have no value", name.name),
+               "call it without `let`");
+    const bool in_memory =
+        all_.types[part.type].has_array && all_.facts(instance_.decl).in_memory.contains(name.name);
     if (in_memory) {
       ir::Values buffers = NewBuffers(part.type);
       StoreAll(part.type, buffers, part.leaves);
@@ -293,15 +319,18 @@ void Body::GenLet(const Stmt& stmt) {
   for (size_t i = 0; i < stmt.names.size(); ++i) bind(stmt.names[i], parts ? (*parts)[i] : Value{});
 }
 
-std::optional<std::vector<Value>> Body::Parts(const Value& value, size_t count, Location location, std::string_view what) {
+std::optional<std::vector<Value>> Body::Parts(const Value& value, size_t count, Location location,
+                                              std::string_view what) {
   const TypeInfo& info = all_.types[value.type];
   if (info.kind == TypeKind::Error) return std::nullopt;
   std::vector<Value> parts;
   if (info.kind == TypeKind::Digest || info.kind == TypeKind::XField) {
     const uint32_t width = info.kind == TypeKind::Digest ? 5 : 3;
-    for (uint32_t i = 0; i < width && count == width; ++i) parts.push_back({TypeTable::Field, {Part(value.leaves[0], i)}});
+    for (uint32_t i = 0; i < width && count == width; ++i)
+      parts.push_back({TypeTable::Field, {Part(value.leaves[0], i)}});
     if (count == width) return parts;
-    Complain(Diag::WrongTypes, location, fmt::format("{} has {} elements, but there are {} {}", Name(value.type), width, count, what));
+    Complain(Diag::WrongTypes, location,
+             fmt::format("{} has {} elements, but there are {} {}", Name(value.type), width, count, what));
     return std::nullopt;
   }
   if (info.kind != TypeKind::Tuple) {
@@ -309,7 +338,8 @@ std::optional<std::vector<Value>> Body::Parts(const Value& value, size_t count, 
     return std::nullopt;
   }
   if (info.parts.size() != count) {
-    Complain(Diag::WrongTypes, location, fmt::format("{} has {} members, but there are {} {}", Name(value.type), info.parts.size(), count, what));
+    Complain(Diag::WrongTypes, location,
+             fmt::format("{} has {} members, but there are {} {}", Name(value.type), info.parts.size(), count, what));
     return std::nullopt;
   }
   auto next = value.leaves.begin();
@@ -350,7 +380,8 @@ bool Body::Range(const Stmt& stmt, ir::ValueId* lo, ir::ValueId* hi, std::option
   }
   if (stmt.bound && !in_range(stmt.bound, stmt.location)) return false;
   if (first && last && stmt.bound && *last > *first && *last - *first > *stmt.bound) {
-    Complain(Diag::UnboundedLoop, stmt.location, fmt::format("{} iterations are more than its bound {}", *last - *first, *stmt.bound));
+    Complain(Diag::UnboundedLoop, stmt.location,
+             fmt::format("{} iterations are more than its bound {}", *last - *first, *stmt.bound));
     return false;
   }
   bool fine = true;
@@ -375,7 +406,8 @@ bool Body::Range(const Stmt& stmt, ir::ValueId* lo, ir::ValueId* hi, std::option
   if (first && *first == 0 && hi32.valid()) {
     if (*stmt.bound + 1 < End) Assert(builder_.Binary(ir::Op::Lt, hi32, ConstWord(ir::types::U32, *stmt.bound + 1)));
   } else {
-    Assert(builder_.Binary(ir::Op::Le, builder_.Binary(ir::Op::Sub, *hi, *lo), ConstWord(ir::types::Index, *stmt.bound)));
+    Assert(builder_.Binary(ir::Op::Le, builder_.Binary(ir::Op::Sub, *hi, *lo),
+                           ConstWord(ir::types::Index, *stmt.bound)));
   }
   return fine;
 }

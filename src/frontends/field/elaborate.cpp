@@ -39,7 +39,8 @@ bool Elaborator::Step(const Module* module, Location location) {
   if (stopped_) return false;
   if (++steps_ <= options.limits.program_insts) return true;
   stopped_ = true;
-  Complain(module, Diag::TooWide, location, fmt::format("the program needs more than --max-insts {} instructions", options.limits.program_insts));
+  Complain(module, Diag::TooWide, location,
+           fmt::format("the program needs more than --max-insts {} instructions", options.limits.program_insts));
   return false;
 }
 
@@ -47,7 +48,8 @@ void Elaborator::CountInsts(const Module* module, const ir::Function& function, 
   inst_count_ += function.insts.size();
   if (stopped_ || inst_count_ <= options.limits.program_insts) return;
   stopped_ = true;
-  Complain(module, Diag::TooWide, location, fmt::format("the program needs more than --max-insts {} instructions", options.limits.program_insts));
+  Complain(module, Diag::TooWide, location,
+           fmt::format("the program needs more than --max-insts {} instructions", options.limits.program_insts));
 }
 
 std::optional<ir::DataId> Elaborator::Table(Found<ConstDecl> constant) {
@@ -56,10 +58,13 @@ std::optional<ir::DataId> Elaborator::Table(Found<ConstDecl> constant) {
   std::optional<ir::DataId>& table = tables_[constant.decl];
   const TypeInfo& type = types[ConstType(constant)];
   const Expr& value = *constant.decl->value;
-  if (type.kind != TypeKind::Array || value.kind != Expr::Kind::Array || value.operands.size() != type.size || !value.sizes.empty()) return table;
+  if (type.kind != TypeKind::Array || value.kind != Expr::Kind::Array || value.operands.size() != type.size ||
+      !value.sizes.empty())
+    return table;
   const TypeId element = type.parts[0];
   if (element != TypeTable::Field && element != TypeTable::U32) return table;
-  ir::Data data{fmt::format("{}.{}", constant.module->name.ToString(), constant.decl->name), types[element].leaves[0], {}};
+  ir::Data data{
+      fmt::format("{}.{}", constant.module->name.ToString(), constant.decl->name), types[element].leaves[0], {}};
   for (const ExprPtr& operand : value.operands) {
     auto word = FoldConst(constant.module, *operand, element);
     if (!word) return table;
@@ -77,13 +82,15 @@ ir::DataId Elaborator::AddText(const std::string& text) {
   return ir::DataId(static_cast<uint32_t>(program.data.size() - 1));
 }
 
-const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* module, std::vector<uint64_t> sizes, Location at,
-                                        const Module* from) {
+const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* module, std::vector<uint64_t> sizes,
+                                        Location at, const Module* from) {
   auto key = std::pair(decl, sizes);
   if (auto known = instances_.find(key); known != instances_.end())
     return known->second.result == TypeTable::Error ? nullptr : &known->second;
   if (instances_.size() >= MaxInstances || stopped_) {
-    if (!stopped_) Complain(from, Diag::TooWide, at, fmt::format("more than {} functions, generic ones counted for every size", MaxInstances));
+    if (!stopped_)
+      Complain(from, Diag::TooWide, at,
+               fmt::format("more than {} functions, generic ones counted for every size", MaxInstances));
     stopped_ = true;
     return nullptr;
   }
@@ -104,7 +111,8 @@ const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* 
   }
   instance.result = decl->result ? Resolve(module, *decl->result, known) : TypeTable::Unit;
   if (words > MaxValueWords)
-    Complain(module, Diag::TooWide, decl->location, fmt::format("the parameters of '{}' have more than {} words", decl->name, MaxValueWords));
+    Complain(module, Diag::TooWide, decl->location,
+             fmt::format("the parameters of '{}' have more than {} words", decl->name, MaxValueWords));
   if (wrong || words > MaxValueWords) instance.result = TypeTable::Error;
   if (instance.result == TypeTable::Error) return nullptr;
   instance.needs_ram = facts(decl).needs_ram;
@@ -141,8 +149,8 @@ void Elaborator::CheckConstants() {
       instance.module = module.get();
       instance.function = ir::FuncId(static_cast<uint32_t>(program.functions.size()));
       program.functions.emplace_back();
+      // The empty function stays until Keep: what the value needs may have come after it.
       Body(*this, instance).CheckConstant(constant);
-      program.functions.pop_back();
     }
   }
 }
@@ -151,7 +159,9 @@ void Elaborator::CheckConstants() {
 void Elaborator::CheckGenerics() {
   for (const auto& module : package_.modules) {
     for (const FunctionDecl& function : module->functions) {
-      if (function.sizes.empty() || !function.body || !Holds(function.attributes) || made_.contains(&function) || stopped_) continue;
+      if (function.sizes.empty() || !function.body || !Holds(function.attributes) || made_.contains(&function) ||
+          stopped_)
+        continue;
       std::vector<Error> common;
       bool first = true;
       for (uint64_t size : {4, 1, 7}) {
@@ -224,7 +234,8 @@ void Elaborator::KeepData() {
   std::vector<uint64_t*> uses;
   for (ir::Function& function : program.functions)
     for (const ir::Inst& inst : function.insts)
-      if (inst.op == ir::Op::Lookup || inst.op == ir::Op::Tasm) uses.push_back(&function.words[inst.attributes.begin]);
+      if (inst.op == ir::Op::Lookup || inst.op == ir::Op::Tasm)
+        uses.push_back(&function.words[inst.attributes.begin]);
   std::vector<uint64_t> place(program.data.size(), UINT64_MAX);
   std::vector<ir::Data> kept;
   for (uint64_t* use : uses) {
@@ -250,8 +261,9 @@ const FunctionDecl* Elaborator::Entry() {
     return nullptr;
   }
   if (it->second->sizes.size() != options.sizes.size()) {
-    Complain(module, Diag::WrongArguments, it->second->location,
-             fmt::format("'{}' has {} size parameters, got {}", name, it->second->sizes.size(), options.sizes.size()));
+    Complain(
+        module, Diag::WrongArguments, it->second->location,
+        fmt::format("'{}' has {} size parameters, got {}", name, it->second->sizes.size(), options.sizes.size()));
     return nullptr;
   }
   return it->second;
@@ -259,7 +271,8 @@ const FunctionDecl* Elaborator::Entry() {
 
 // A caller outside gives one value for each scalar; arrays that the function has in memory are put there first.
 ir::FuncId Elaborator::Wrap(const Instance& instance) {
-  if (!instance.result_in_memory && std::find(instance.in_memory.begin(), instance.in_memory.end(), true) == instance.in_memory.end())
+  if (!instance.result_in_memory &&
+      std::find(instance.in_memory.begin(), instance.in_memory.end(), true) == instance.in_memory.end())
     return instance.function;
   return Body(*this, instance).RunWrapper();
 }
@@ -277,7 +290,8 @@ std::optional<Built> Elaborator::Run(bool build) {
   CheckConstants();
   const FunctionDecl* entry = build ? Entry() : nullptr;
   const Module* last = package_.modules.back().get();
-  const Instance* instance = entry == nullptr ? nullptr : Instantiate(entry, last, options.sizes, entry->location, last);
+  const Instance* instance =
+      entry == nullptr ? nullptr : Instantiate(entry, last, options.sizes, entry->location, last);
   for (const auto& module : package_.modules)
     for (const FunctionDecl& function : module->functions)
       if (function.sizes.empty() && function.body && Holds(function.attributes))

@@ -108,13 +108,14 @@ class Elaborator {
   // The value of a constant of type Field, U32 or Bool.
   std::optional<uint64_t> ScalarConst(Found<ConstDecl> constant);
   // Binds size parameters of `names` that stand alone as a size in the type.
-  void Infer(const Module* from, const TypeExpr& type, TypeId argument, const std::vector<std::string>& names, Sizes* sizes);
+  void Infer(const Module* from, const TypeExpr& type, TypeId argument, const std::vector<std::string>& names,
+             Sizes* sizes);
   // The tag of an event: its place among the events of the package, the program's first.
   uint64_t TagOf(const EventDecl* event) const { return tags_.at(event); }
 
   // --- instances (elaborate.cpp)
-  const Instance* Instantiate(const FunctionDecl* decl, const Module* module, std::vector<uint64_t> sizes, Location at,
-                              const Module* from);
+  const Instance* Instantiate(const FunctionDecl* decl, const Module* module, std::vector<uint64_t> sizes,
+                              Location at, const Module* from);
   const Facts& facts(const FunctionDecl* decl) const { return facts_.at(decl); }
   ir::FuncId PowFunction();  // u32 power, made when first needed
   bool IsBadIntrinsic(const FunctionDecl* decl) const { return bad_intrinsics_.contains(decl); }

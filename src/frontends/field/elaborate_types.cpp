@@ -25,7 +25,8 @@ bool Elaborator::IsPrimitive(const std::string& name) { return Primitive(name).h
 TypeId Elaborator::Resolve(const Module* from, const TypeExpr& type, const Sizes& sizes) {
   auto too_wide = [&](TypeId id) {
     if (id == TypeTable::Error)
-      Complain(from, Diag::TooWide, type.location, fmt::format("a value of this type has more than {} words", MaxValueWords),
+      Complain(from, Diag::TooWide, type.location,
+               fmt::format("a value of this type has more than {} words", MaxValueWords),
                "make the array smaller, or keep the data in RAM");
     return id;
   };
@@ -89,7 +90,8 @@ TypeId Elaborator::StructType(Found<StructDecl> found) {
 std::optional<uint64_t> Elaborator::Constant(const Module* from, const Expr& expr, const Sizes& sizes,
                                              const std::function<bool(const std::string&)>& is_local) {
   switch (expr.kind) {
-    case Expr::Kind::Integer: return expr.number;
+    case Expr::Kind::Integer:
+      return expr.number;
     case Expr::Kind::Name: {
       if (expr.path.parts.empty() || (is_local && is_local(expr.path.parts[0]))) return std::nullopt;
       if (expr.path.parts.size() == 1)
@@ -107,7 +109,8 @@ std::optional<uint64_t> Elaborator::Constant(const Module* from, const Expr& exp
                                                      : __builtin_mul_overflow(*a, *b, &result);
       return overflow ? std::nullopt : std::optional(result);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -115,7 +118,8 @@ std::optional<uint64_t> Elaborator::ScalarConst(Found<ConstDecl> constant) {
   auto known = const_values_.find(constant.decl);
   if (known != const_values_.end()) return known->second;
   // A constant that is asked for while it is worked out names itself; CheckConstants says so.
-  if (open_constants_.size() > options.limits.nesting || !open_constants_.insert(constant.decl).second) return std::nullopt;
+  if (open_constants_.size() > options.limits.nesting || !open_constants_.insert(constant.decl).second)
+    return std::nullopt;
   auto value = FoldConst(constant.module, *constant.decl->value, ConstType(constant));
   open_constants_.erase(constant.decl);
   const_values_[constant.decl] = value;
@@ -150,8 +154,8 @@ std::optional<uint64_t> Elaborator::FoldConst(const Module* from, const Expr& ex
 
 TypeId Elaborator::ConstType(Found<ConstDecl> constant) { return Resolve(constant.module, constant.decl->type, {}); }
 
-void Elaborator::Infer(const Module* from, const TypeExpr& type, TypeId argument, const std::vector<std::string>& names,
-                       Sizes* sizes) {
+void Elaborator::Infer(const Module* from, const TypeExpr& type, TypeId argument,
+                       const std::vector<std::string>& names, Sizes* sizes) {
   const TypeInfo& info = types[argument];
   if (type.kind == TypeExpr::Kind::Array && info.kind == TypeKind::Array) {
     const Expr& size = *type.size;
@@ -160,7 +164,8 @@ void Elaborator::Infer(const Module* from, const TypeExpr& type, TypeId argument
         if (name == size.path.parts[0]) sizes->try_emplace(name, info.size);
     const TypeId element = info.parts[0];
     Infer(from, type.parts[0], element, names, sizes);
-  } else if (type.kind == TypeExpr::Kind::Tuple && info.kind == TypeKind::Tuple && info.parts.size() == type.parts.size()) {
+  } else if (type.kind == TypeExpr::Kind::Tuple && info.kind == TypeKind::Tuple &&
+             info.parts.size() == type.parts.size()) {
     const std::vector<TypeId> parts = info.parts;
     for (size_t i = 0; i < parts.size(); ++i) Infer(from, type.parts[i], parts[i], names, sizes);
   }

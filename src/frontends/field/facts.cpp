@@ -65,8 +65,10 @@ void Elaborator::Gather(const Module& module, const FunctionDecl& function, Fact
   auto is_fixed = [&](const Expr& index) {
     bool fixed = true;
     Walk(index, {{}, [&](const Expr& part) {
-                   const bool name = part.kind == Expr::Kind::Name && !part.path.parts.empty() && !locals.contains(part.path.parts[0]);
-                   const bool sum = part.kind == Expr::Kind::Binary && (part.op == BinaryOp::Add || part.op == BinaryOp::Mul);
+                   const bool name = part.kind == Expr::Kind::Name && !part.path.parts.empty() &&
+                                     !locals.contains(part.path.parts[0]);
+                   const bool sum =
+                       part.kind == Expr::Kind::Binary && (part.op == BinaryOp::Add || part.op == BinaryOp::Mul);
                    fixed = fixed && (part.kind == Expr::Kind::Integer || name || sum);
                  }});
     return fixed;
@@ -127,8 +129,10 @@ bool Elaborator::Order(std::vector<const FunctionDecl*>* order) {
           std::string circle;
           size_t first = 0;
           while (stack[first].function != callee) ++first;
-          for (size_t i = first; i < stack.size() && circle.size() < 200; ++i) circle += stack[i].function->name + " -> ";
-          Complain(facts.module, Diag::Recursive, location, fmt::format("functions call each other in a circle: {}{}", circle, callee->name),
+          for (size_t i = first; i < stack.size() && circle.size() < 200; ++i)
+            circle += stack[i].function->name + " -> ";
+          Complain(facts.module, Diag::Recursive, location,
+                   fmt::format("functions call each other in a circle: {}{}", circle, callee->name),
                    "use a `for` loop with a bound");
           fine = false;
         }
@@ -186,8 +190,8 @@ void Elaborator::CheckAttributes(const Module& module, const FunctionDecl& funct
     CheckIntrinsic(module, function, attribute);
   }
   if (!function.body && !is_intrinsic)
-    Complain(&module, Diag::BadDeclaration, function.location, fmt::format("function '{}' has no body", function.name),
-             "only an #[intrinsic(name)] has none");
+    Complain(&module, Diag::BadDeclaration, function.location,
+             fmt::format("function '{}' has no body", function.name), "only an #[intrinsic(name)] has none");
 }
 
 void Elaborator::CheckIntrinsic(const Module& module, const FunctionDecl& function, const Attribute& attribute) {
@@ -196,11 +200,16 @@ void Elaborator::CheckIntrinsic(const Module& module, const FunctionDecl& functi
     bad_intrinsics_.insert(&function);
     Complain(&module, Diag::AttributeMisfit, attribute.location, std::move(message), std::move(hint));
   };
-  if (builtin == nullptr) return refuse(fmt::format("there is no intrinsic '{}'", attribute.word), "docs/trident.md lists them");
+  if (builtin == nullptr)
+    return refuse(fmt::format("there is no intrinsic '{}'", attribute.word), "docs/trident.md lists them");
   // Word kinds of both sides: a digest is five fields.
   auto letters = [](std::string_view text) {
     std::string words;
-    for (char letter : text) words += letter == 'D' || letter == '5' || letter == 'A' ? "FFFFF" : letter == 'X' ? "FFF" : letter == 'R' ? "FFFFFFFFFF" : std::string(1, letter);
+    for (char letter : text)
+      words += letter == 'D' || letter == '5' || letter == 'A' ? "FFFFF"
+               : letter == 'X'                                 ? "FFF"
+               : letter == 'R'                                 ? "FFFFFFFFFF"
+                                                               : std::string(1, letter);
     return words;
   };
   auto declared = [&](TypeId type) {
@@ -220,9 +229,11 @@ void Elaborator::CheckIntrinsic(const Module& module, const FunctionDecl& functi
   }
   const TypeId result = function.result ? Resolve(&module, *function.result, {}) : TypeTable::Unit;
   const std::string given = letters(builtin->result);
-  const bool prefix = builtin->id == Builtin::SpongeSqueeze && given.starts_with(declared(result)) && result != TypeTable::Unit;
+  const bool prefix =
+      builtin->id == Builtin::SpongeSqueeze && given.starts_with(declared(result)) && result != TypeTable::Unit;
   if (params != letters(builtin->params) || (given != declared(result) && !prefix))
-    refuse(fmt::format("'{}' does not have the parameters and the result of intrinsic '{}'", function.name, attribute.word),
+    refuse(fmt::format("'{}' does not have the parameters and the result of intrinsic '{}'", function.name,
+                       attribute.word),
            fmt::format("{}: {}", builtin->name, builtin->meaning));
 }
 
@@ -230,26 +241,31 @@ void Elaborator::CheckDeclarations() {
   for (const auto& owner : package_.modules) {
     const Module& module = *owner;
     if (module.is_program && !names(&module).functions.contains("main"))
-      Complain(&module, Diag::BadDeclaration, module.name.location, fmt::format("program '{}' has no fn main()", module.name.ToString()));
+      Complain(&module, Diag::BadDeclaration, module.name.location,
+               fmt::format("program '{}' has no fn main()", module.name.ToString()));
     if (!module.is_program && !module.io.empty())
-      Complain(&module, Diag::BadDeclaration, module.io[0].location, "a module declares no input or output", "only a program does");
+      Complain(&module, Diag::BadDeclaration, module.io[0].location, "a module declares no input or output",
+               "only a program does");
     for (const StructDecl& decl : module.structs) {
       if (!Holds(decl.attributes)) continue;
       StructType({&decl, &module});
       std::unordered_set<std::string> seen;
       for (const MemberDecl& member : decl.members)
         if (!seen.insert(member.name).second)
-          Complain(&module, Diag::BadDeclaration, member.location, fmt::format("field '{}' stands twice in '{}'", member.name, decl.name));
+          Complain(&module, Diag::BadDeclaration, member.location,
+                   fmt::format("field '{}' stands twice in '{}'", member.name, decl.name));
     }
     for (const EventDecl& event : module.events) {
       if (!Holds(event.attributes)) continue;
       std::unordered_set<std::string> seen;
       if (event.members.size() > 9)
-        Complain(&module, Diag::BadDeclaration, event.location, fmt::format("event '{}' has {} fields; 9 are the most", event.name, event.members.size()));
+        Complain(&module, Diag::BadDeclaration, event.location,
+                 fmt::format("event '{}' has {} fields; 9 are the most", event.name, event.members.size()));
       for (const MemberDecl& member : event.members) {
         Resolve(&module, member.type, {});
         if (!seen.insert(member.name).second)
-          Complain(&module, Diag::BadDeclaration, member.location, fmt::format("field '{}' stands twice in '{}'", member.name, event.name));
+          Complain(&module, Diag::BadDeclaration, member.location,
+                   fmt::format("field '{}' stands twice in '{}'", member.name, event.name));
       }
     }
     for (const IoDecl& io : module.io)
@@ -260,8 +276,10 @@ void Elaborator::CheckDeclarations() {
       std::unordered_set<std::string> seen;
       for (const std::string& size : function.sizes)
         if (!seen.insert(size).second)
-          Complain(&module, Diag::BadDeclaration, function.location, fmt::format("size parameter '{}' stands twice in '{}'", size, function.name));
-      if (module.is_program && function.name == "main" && (!function.params.empty() || function.result || !function.sizes.empty()))
+          Complain(&module, Diag::BadDeclaration, function.location,
+                   fmt::format("size parameter '{}' stands twice in '{}'", size, function.name));
+      if (module.is_program && function.name == "main" &&
+          (!function.params.empty() || function.result || !function.sizes.empty()))
         Complain(&module, Diag::BadDeclaration, function.location, "main has no parameters and no result",
                  "read with pub_read(), write with pub_write(x)");
     }

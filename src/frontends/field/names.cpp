@@ -56,7 +56,8 @@ static const Module* ModuleOf(Elaborator& all, const Module* from, const Path& p
   if (!complain) return nullptr;
   if (it != own.uses.end()) {
     all.Complain(from, Diag::UnknownName, path.location,
-                 fmt::format("'{}' could be '{}' or '{}'", name, it->second[0]->name.ToString(), it->second[1]->name.ToString()),
+                 fmt::format("'{}' could be '{}' or '{}'", name, it->second[0]->name.ToString(),
+                             it->second[1]->name.ToString()),
                  "write the module's whole name");
     return nullptr;
   }
@@ -70,7 +71,7 @@ namespace {
 
 template <typename T>
 Found<T> FindIn(Elaborator& all, const Module* from, const Path& path, size_t parts, bool complain, const char* what,
-                std::unordered_map<std::string, const T*> ModuleNames::*map, const std::string& more_hint = {}) {
+                std::unordered_map<std::string, const T*> ModuleNames::* map, const std::string& more_hint = {}) {
   const Module* module = from;
   if (parts > 1) module = ModuleOf(all, from, path, parts, complain);
   if (module == nullptr) return {};

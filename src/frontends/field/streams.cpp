@@ -68,9 +68,11 @@ void Elaborator::CheckStreams() {
     const Count count = counter.OfFunction(program.entry.index);
     const char* does = out ? "writes" : "reads";
     if (!count)
-      Warn(module, Diag::StreamsDiffer, io.location, fmt::format("{} words are declared; how many main {} depends on values", declared, does));
+      Warn(module, Diag::StreamsDiffer, io.location,
+           fmt::format("{} words are declared; how many main {} depends on values", declared, does));
     else if (*count != declared)
-      Complain(module, Diag::StreamsDiffer, io.location, fmt::format("{} words are declared, but main {} {}", declared, does, *count));
+      Complain(module, Diag::StreamsDiffer, io.location,
+               fmt::format("{} words are declared, but main {} {}", declared, does, *count));
   }
 }
 

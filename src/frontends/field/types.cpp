@@ -91,15 +91,24 @@ TypeId TypeTable::Struct(const StructDecl* decl, const Module* module, std::vect
 std::string TypeTable::Name(TypeId id) const {
   const TypeInfo& info = types_[id];
   switch (info.kind) {
-    case TypeKind::Error: return "?";
-    case TypeKind::Unit: return "()";
-    case TypeKind::Field: return "Field";
-    case TypeKind::Bool: return "Bool";
-    case TypeKind::U32: return "U32";
-    case TypeKind::Digest: return "Digest";
-    case TypeKind::XField: return "XField";
-    case TypeKind::Array: return fmt::format("[{}; {}]", Name(info.parts[0]), info.size);
-    case TypeKind::Struct: return info.decl->name;
+    case TypeKind::Error:
+      return "?";
+    case TypeKind::Unit:
+      return "()";
+    case TypeKind::Field:
+      return "Field";
+    case TypeKind::Bool:
+      return "Bool";
+    case TypeKind::U32:
+      return "U32";
+    case TypeKind::Digest:
+      return "Digest";
+    case TypeKind::XField:
+      return "XField";
+    case TypeKind::Array:
+      return fmt::format("[{}; {}]", Name(info.parts[0]), info.size);
+    case TypeKind::Struct:
+      return info.decl->name;
     case TypeKind::Tuple: {
       std::string text = "(";
       for (size_t i = 0; i < info.parts.size(); ++i) text += (i == 0 ? "" : ", ") + Name(info.parts[i]);

@@ -50,7 +50,7 @@ void PatternNames(const Pattern& pattern, std::vector<std::string>* names) {
 }
 
 struct Assigned {
-  std::vector<std::string> own;  // a stack of what is bound inside
+  std::vector<std::string> own;                     // a stack of what is bound inside
   std::unordered_map<std::string, uint32_t> bound;  // how often each stands in it
   std::vector<std::string> outside;
   std::unordered_set<std::string> noted;
@@ -136,13 +136,15 @@ bool ContainsReturn(const Block& block) {
 
 bool AlwaysReturns(const Stmt& stmt) {
   switch (stmt.kind) {
-    case Stmt::Kind::Return: return true;
+    case Stmt::Kind::Return:
+      return true;
     case Stmt::Kind::If:
       return stmt.then_block && stmt.else_block && AlwaysReturns(*stmt.then_block) && AlwaysReturns(*stmt.else_block);
     case Stmt::Kind::Match:
-      return !stmt.arms.empty() &&
-             std::all_of(stmt.arms.begin(), stmt.arms.end(), [](const MatchArm& a) { return a.body && AlwaysReturns(*a.body); });
-    default: return false;
+      return !stmt.arms.empty() && std::all_of(stmt.arms.begin(), stmt.arms.end(),
+                                               [](const MatchArm& a) { return a.body && AlwaysReturns(*a.body); });
+    default:
+      return false;
   }
 }
 
