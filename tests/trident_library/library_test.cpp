@@ -56,6 +56,63 @@ TEST(Library, ItsTestsHold) {
   EXPECT_GE(count, 20u);
 }
 
+// What the library promises to end the program on, and beside it a neighbour that is fine.
+TEST(Library, EndsTheProgramWhereItSays) {
+  struct Row {
+    const char* expression;
+    std::vector<uint64_t> secret;
+    bool fine;
+  };
+  const Row rows[] = {
+      {"as_field(u32.sub(2, 2))", {}, true},
+      {"as_field(u32.sub(1, 2))", {}, false},
+      {"as_field(u32.shl(1, 31))", {}, true},
+      {"as_field(u32.shl(1, 32))", {}, false},
+      {"as_field(u32.sqrt(99))", {9}, true},
+      {"as_field(u32.sqrt(99))", {8}, false},
+      {"as_field(u32.sqrt(99))", {10}, false},
+      {"as_field(u32.sqrt(99))", {goldilocks::P - 9}, false},
+      {"field.sqrt(49)", {goldilocks::P - 7}, true},
+      {"field.sqrt(49)", {8}, false},
+      {"field.div(1, 0)", {}, false},
+      {"field.from_bool(field.as_bool(2))", {}, false},
+      {"field.from_bool(io.divine_bool())", {2}, false},
+      {"field.from_bool(io.divine_bool())", {1}, true},
+      {"low(bigint.add([4294967295, 0], [1, 0]))", {}, true},
+      {"low(bigint.add([4294967295, 4294967295], [1, 0]))", {}, false},
+      {"low(bigint.sub_checked([0, 1], [0, 2]))", {}, false},
+      {"low(bigint.mul([65536, 65536], [65536, 0]))", {}, false},
+      {"low(bigint.mul([65536, 0], [65536, 65535]))", {}, true},
+      {"low(quotient())", {2, 0, 1, 0}, true},
+      {"low(quotient())", {2, 0, 3, 0}, false},
+      {"low(quotient())", {1, 0, 3, 0}, false},
+      {"low(quotient())", {2147483650, 1, 1, 0}, false},
+      {"bigint.to_field([0, 4294967295])", {}, true},
+      {"bigint.to_field([1, 4294967295])", {}, false},
+      {"nn.rescale(4611686018427387903, 31)", {}, true},
+      {"nn.rescale(9223372036854775808, 8)", {}, false},
+      {"nn.rescale(neg(4611686018427387905 + 128), 8)", {}, false},
+      {"nn.rescale(1, 32)", {}, false},
+      {"nn.rescale(1, 0)", {}, false},
+  };
+  for (const Row& row : rows) {
+    const std::string text = std::string("program p\nuse std.bigint\nuse std.field\nuse std.io\nuse std.nn\nuse std.u32\n") +
+                             "fn low(a: [U32; 2]) -> Field { as_field(a[0]) }\n"
+                             "fn quotient() -> [U32; 2] {\n  let (q, _) = bigint.divmod([5, 0], [2, 0])\n  q\n}\n"
+                             "fn main() { pub_write(" + row.expression + ") }\n";
+    std::vector<Error> errors;
+    const Result<field::Package> package = field::Load(text, "p.tri", field::DefaultLoader(""), &errors);
+    ASSERT_TRUE(package.has_value()) << package.error().ToString();
+    const std::optional<ir::Program> program = BuildOne(*package, "", false);
+    ASSERT_TRUE(program.has_value()) << row.expression;
+    exec::RunContext context;
+    for (const uint64_t word : row.secret) context.hints.push_back(exec::Value::Word(ir::types::Field, word));
+    const Result<exec::Outcome> outcome = exec::Interpret(*program, {}, context);
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().ToString();
+    EXPECT_EQ(!outcome->trap.has_value(), row.fine) << row.expression;
+  }
+}
+
 struct Example {
   std::string name;
   RunLine line;
