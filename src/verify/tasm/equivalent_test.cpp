@@ -135,7 +135,7 @@ TEST(TasmEquivalent, WhatIsProvedAgrees) {
   Options options;
   options.fragments = true;
   uint64_t proved = 0, refuted = 0, unknown = 0;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 600; ++i) {
     const Code code = SomeCode(random, 1 + random.Below(8));
     Code other = code;
     const uint64_t times = 1 + random.Below(2);
@@ -161,8 +161,8 @@ TEST(TasmEquivalent, WhatIsProvedAgrees) {
     const auto difference = Runs(a, b, static_cast<uint64_t>(i), 200);
     EXPECT_FALSE(difference.has_value()) << mt::Print(a) << "against\n" << mt::Print(b) << difference.value_or("");
   }
-  EXPECT_GE(proved, 60u);
-  EXPECT_GE(refuted, 600u);
+  EXPECT_GE(proved, 25u);
+  EXPECT_GE(refuted, 250u);
   RecordProperty("proved", static_cast<int>(proved));
   RecordProperty("unknown", static_cast<int>(unknown));
 }
