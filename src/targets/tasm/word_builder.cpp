@@ -58,10 +58,21 @@ void WordBuilder::CloseRegion(std::vector<Word> yields) {
 
 // Whatever was loaded is loaded before memory changes.
 void WordBuilder::Clobber(WordNode& node) {
-  node.before = std::move(loads_.back());
-  loads_.back().clear();
+  std::erase_if(loads_.back(), [&](const Loaded& loaded) {
+    if (!MayTouch(f_.def(loaded.word), node)) return false;
+    node.before.push_back(loaded.word);
+    return true;
+  });
   writes_.back() = true;
   ++version_;
+}
+
+// Not where both addresses are constants and apart.
+bool WordBuilder::MayTouch(const WordNode& load, const WordNode& write) const {
+  if (write.op != WordOp::WriteMem || !IsConst(load.inputs[0]) || !IsConst(write.inputs.back())) return true;
+  const uint64_t top = ValueOf(load.inputs[0]), low = ValueOf(write.inputs.back());
+  const uint64_t words = load.results.size() - 1, written = write.inputs.size() - 1;
+  return top >= low ? top - low < words + written - 1 : false;
 }
 
 Word WordBuilder::NewWord(uint32_t node, uint64_t max) {
@@ -311,8 +322,8 @@ WordNode* WordBuilder::LastEffect() {
 
 // The last node that loads, if memory did not change since.
 WordNode* WordBuilder::LastLoad() {
-  if (loads_.back().empty()) return nullptr;
-  return &f_.nodes[f_.words[loads_.back().back()].node];
+  if (loads_.back().empty() || loads_.back().back().version != version_) return nullptr;
+  return &f_.nodes[f_.words[loads_.back().back().word].node];
 }
 
 // Reads that follow each other are one instruction of up to five.
@@ -393,7 +404,7 @@ std::vector<Word> WordBuilder::ReadMem(Word pointer, uint32_t count, uint64_t ma
   maxima.push_back(MaxField);
   known_.back()[key] = static_cast<uint32_t>(f_.nodes.size());
   std::vector<Word> words = Emit(WordOp::ReadMem, std::span(&pointer, 1), maxima);
-  loads_.back().push_back(words[0]);
+  loads_.back().push_back({words[0], version_});
   return words;
 }
 
@@ -401,7 +412,7 @@ Word WordBuilder::WriteMem(Word pointer, std::span<const Word> words) {
   std::vector<Word> inputs(words.rbegin(), words.rend());
   const auto [base, offset] = AddressOf(pointer);
   WordNode* last = LastEffect();
-  if (last != nullptr && last->op == WordOp::WriteMem && loads_.back().empty() &&
+  if (last != nullptr && last->op == WordOp::WriteMem && LastLoad() == nullptr &&
       last->inputs.size() - 1 + words.size() <= 5) {
     const auto [base_before, low] = AddressOf(last->inputs.back());
     const uint64_t size = last->inputs.size() - 1;
@@ -410,7 +421,8 @@ Word WordBuilder::WriteMem(Word pointer, std::span<const Word> words) {
       std::erase(f_.regions[open_.back()].nodes, static_cast<uint32_t>(last - f_.nodes.data()));
       const std::vector<Word> before = last->before;
       const Word after = Emit(WordOp::WriteMem, inputs, std::span(&MaxField, 1))[0];
-      f_.nodes.back().before = before;
+      std::vector<Word>& all = f_.nodes.back().before;
+      all.insert(all.end(), before.begin(), before.end());
       return after;
     }
   }

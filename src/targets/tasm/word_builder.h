@@ -110,7 +110,12 @@ class WordBuilder {
   Location location_;
   bool silent_ = false;
   // Loads of the open regions since their last write; whether they, or a region closed just now, write.
-  std::vector<std::vector<Word>> loads_;
+  struct Loaded {
+    Word word;         // one that it makes
+    uint64_t version;  // of memory
+  };
+  bool MayTouch(const WordNode& load, const WordNode& write) const;
+  std::vector<std::vector<Loaded>> loads_;
   std::vector<bool> writes_;
   bool closed_writes_ = false;
   uint64_t version_ = 0;  // of memory
