@@ -19,6 +19,7 @@ oracle: ## build the real Triton VM as fast as it proves (Rust; ten minutes, onc
 	@scripts/setup.sh && scripts/oracle.sh build/release/bin/frazil-oracle release
 
 demo: all ## show the product: a sentence answered, a program through every stage, every target
+	@scripts/oracle.sh build/release/bin/frazil-oracle
 	@scripts/demo.sh
 
 test: ## build and pass every test (release, ASan+UBSan, part of TSan)
@@ -27,8 +28,8 @@ test: ## build and pass every test (release, ASan+UBSan, part of TSan)
 test-full: ## the same, ten times the counts, with g++ and all of TSan
 	@scripts/test.sh --full
 
-bench: ## measure; prints one table and writes build/bench/results.json
-	@scripts/bench.sh
+bench: ## measure; prints tables, writes build/bench; CORPUS=dir: also against the hand-written assembly there
+	@CORPUS="$(CORPUS)" scripts/bench.sh
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (default 60) each
 	@scripts/fuzz.sh

@@ -15,3 +15,9 @@ if awk -v load="$load" 'BEGIN { exit !(load > 0.5) }'; then
   echo "bench: the machine is busy (load $load); the figures will be worse than they could be" >&2
 fi
 build/release/bin/frazil_bench "$@"
+
+# Field programs: heights against the frozen template lowering, and, with CORPUS=dir, code against hand-written code.
+python3 bench/corpus/heights.py --frazil build/release/bin/frazil --json build/bench/heights.json
+if [[ -n ${CORPUS:-} ]]; then
+  python3 bench/corpus/compare.py --frazil build/release/bin/frazil --corpus "$CORPUS" --json build/bench/corpus.json
+fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The product in a minute: a sentence answered, one program through every stage, the same bits on every
-# target, a program that sets, a store that is tampered with, a Python kernel that becomes a C++ function, a circuit. Each
-# line that starts with `$` is a command you can type yourself.
+# The product in a few minutes: a sentence answered, one program through every stage, the same bits on every target, a
+# program that sets, a store that is tampered with, a Python kernel that becomes a C++ function, a circuit, a program
+# that is proved. Each line that starts with `$` is a command you can type yourself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 frazil=build/release/bin/frazil
@@ -112,3 +112,19 @@ show emit kernels/activation/sigmoid.py --to circuit
 
 title "12. What lanes do to each other"
 show kernel run examples/kernels/racy.py --bind x=ones:8 --sanitize || true  # exit code 1: a race is found
+
+title "13. A program over a field: run on Triton VM and as native code, its proof's cost explained"
+echo "\$ cat examples/trident/fibonacci.tri"
+cat examples/trident/fibonacci.tri
+echo
+show tri run examples/trident/fibonacci.tri --input 90
+show tri run examples/trident/fibonacci.tri --input 90 --target native
+show tri build examples/trident/fibonacci.tri --input 90 --explain-cliff
+show tri profile examples/trident/merkle_membership.tri
+show verify examples/tasm/double.tasm examples/tasm/double_again.tasm
+show verify examples/tasm/double.tasm examples/tasm/double_wrong.tasm || true  # refuted: exit code 2
+
+title "14. A STARK proof of it, and of a sentence"
+show tri prove examples/trident/fibonacci.tri --input 10 -o "$store/fib.proof"
+show tri verify-proof "$store/fib.proof" --program examples/trident/fibonacci.tri
+show ask "Sum 1 to 100" --target tasm

@@ -12,6 +12,8 @@
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "optimize/optimize.h"
+#include "oracle_client.h"
+#include "targets/tasm/tasm.h"
 #include "targets/wasm/wasm.h"
 #include "verify/verify.h"
 
@@ -27,6 +29,7 @@ struct AskOptions {
   std::vector<std::string> text;
   std::string target = "wasm";
   bool trace = false;
+  bool no_proof = false;
 };
 
 std::string ResultTypes(const ir::Program& program) {
@@ -85,6 +88,19 @@ Plan MakePlan(const ir::Program& program, const Limits& limits) {
   const verify::Verdict verdict = verify::CheckCertificate(program, *candidate);
   if (!std::holds_alternative<verify::Proved>(verdict)) return plan;
   return {std::move(candidate->program), formulas[0], "proved by induction"};
+}
+
+// On Triton VM an answer comes with a STARK proof of it, where the prover is installed.
+Result<std::string> ProveAnswer(const ir::Program& program, const exec::Outcome& outcome) {
+  if (outcome.trap) return "none: a run that stops proves nothing";
+  oracle::Job job{TRY(targets::tasm::Lower(program)).program, {}};
+  oracle::Session machine;
+  Result<oracle::ProveAnswer> proved = machine.Prove(job, "");
+  if (!proved) return "none: " + proved.error().message;
+  if (proved->run.crash) return Fail(Diag::Mismatch, "Triton VM crashes where the program does not: " + proved->run.crash->sentence);
+  return fmt::format("STARK of output {} at height {}, {:.0f} kB in {:.2f} s, verified in {:.0f} ms",
+                     fmt::join(proved->claim.output, " "), proved->padded_height,
+                     static_cast<double>(proved->proof_bytes) / 1000, proved->prove_seconds, proved->verify_seconds * 1000);
 }
 
 // "41 32 41 0f 6b"
@@ -154,6 +170,11 @@ Result<int> Ask(Session& session, const AskOptions& options) {
     return Fail(Diag::Mismatch, fmt::format("{} and the interpreter disagree on this program; no answer is given",
                                             options.target));
   std::string answer = TRY(words::PrintAnswer(reading, outcome));
+  std::string proof;
+  if (options.target == "tasm" && !options.no_proof) {
+    Progress progress(session, "proving");
+    proof = TRY(ProveAnswer(plan.program, outcome));
+  }
   std::string module = options.target == "wasm" ? artifact.bytes : "";
   std::vector<std::string> trace;
   if (options.trace) trace = TRY(TraceLines(reading, session.limits));
@@ -166,6 +187,7 @@ Result<int> Ask(Session& session, const AskOptions& options) {
       json["wasm"] = Hex(module);
       json["body"] = SpacedHex(TRY(targets::wasm::FunctionBody(module, artifact.entry_symbol)));
     }
+    if (!proof.empty()) json["proof"] = proof;
     if (options.trace) json["trace"] = trace;
     PrintJson(json);
     return 0;
@@ -178,6 +200,7 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   PrintFact(session, "signature", ir::ShortDigest(json["signature"].get<std::string>()));
   PrintFact(session, "target", options.target);
   PrintFact(session, "evidence", evidence);
+  if (!proof.empty()) PrintFact(session, "proof", proof);
   if (!plan.formula.empty())
     PrintFact(session, "formula", fmt::format("{} in closed form: {}, {}", reading.operation, plan.formula, plan.proof));
   if (!module.empty())
@@ -193,11 +216,13 @@ Result<int> Ask(Session& session, const AskOptions& options) {
 void AddAsk(CLI::App& app, Session& session) {
   CLI::App* command = AddCommand(app, "ask", "answer a question in words, exactly",
                                  "  frazil ask \"Sum 1 to 1000000\"\n"
+                                 "  frazil ask \"Sum 1 to 100\" --target tasm\n"
                                  "  frazil ask \"16 - 3, then multiply by 5\" --trace\n"
                                  "  frazil ask \"Each box holds 8 items. How many in 7 boxes?\" --json");
   auto options = std::make_shared<AskOptions>();
   command->add_option("text", options->text, "the question")->required();
-  command->add_option("--target", options->target, "where it runs: wasm, interp or c")->capture_default_str();
+  command->add_option("--target", options->target, "where it runs: wasm, interp, c, native, isa or tasm")->capture_default_str();
+  command->add_flag("--no-proof", options->no_proof, "tasm: make no STARK proof of the answer");
   command->add_flag("--trace", options->trace, "show the steps of a chain");
   SetBody(command, session, [&session, options] { return Ask(session, *options); });
 }

@@ -64,7 +64,7 @@ struct NamedProgram {
   std::string name;
   ir::Program program;
 };
-// Every program of a file: .frz, .py, .json, .cir, .frzb, or a .frz text from standard input ("-").
+// Every program of a file: .frz, .py, .json, .cir, .frzb, .tri, .tir, or a .frz text from standard input ("-").
 Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Limits& limits);
 // One of them: FILE where there is one only, FILE:NAME else.
 Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits);
@@ -92,6 +92,7 @@ void AddLoop(CLI::App& app, Session& session);
 void AddWhy(CLI::App& app, Session& session);
 void AddBuild(CLI::App& app, Session& session);
 void AddKernel(CLI::App& app, Session& session);
+void AddTri(CLI::App& app, Session& session);
 void AddEmit(CLI::App& app, Session& session);
 void AddCheck(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);

@@ -21,13 +21,15 @@
 #include "targets/cuda/cuda.h"
 #include "targets/isa/isa.h"
 #include "targets/native/native.h"
+#include "targets/tasm/tasm.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::cli {
 namespace {
 
 constexpr std::array Rungs = {"json", "circuit", "ir",   "canonical", "optimized", "lowered", "isa",
-                              "frzb", "wat",     "wasm", "c",         "llvm",      "asm",     "native", "ptx"};
+                              "frzb", "wat",     "wasm", "c",         "llvm",      "asm",     "native", "ptx",
+                              "tir",  "tasm"};
 
 struct EmitCommand {
   std::string input;
@@ -77,6 +79,8 @@ Result<std::string> Emit(const EmitCommand& command, const ir::Program& program,
   exec::EmitOptions options{command.metered, command.symbol};
   if (command.to == "circuit") return EmitCircuit(program, limits);
   if (command.to == "isa" || command.to == "frzb") return EmitIsa(program, command.to == "isa");
+  if (command.to == "tir") return machines::tir::Print(TRY(targets::tasm::LowerToTir(program)));
+  if (command.to == "tasm") return machines::tasm::Print(TRY(targets::tasm::Lower(program)).program);
   if (command.to == "ptx") return TRY(targets::cuda::EmitPtx(program)).text;
   if (command.to == "ir") return ir::PrintText(program);
   if (command.to == "canonical") return ir::PrintText(ir::Canonicalize(program));

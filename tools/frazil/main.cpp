@@ -74,6 +74,7 @@ int Main(int argc, char** argv) {
   AddWhy(app, session);
   AddBuild(app, session);
   AddKernel(app, session);
+  AddTri(app, session);
   AddEmit(app, session);
   AddCheck(app, session);
   AddVerify(app, session);

@@ -13,6 +13,7 @@
 #include "frontends/circuits/circuits.h"
 #include "ir/text.h"
 #include "matrix_programs.h"
+#include "tri.h"
 
 namespace frazil::cli {
 namespace {
@@ -45,6 +46,11 @@ Result<Case> MakeCase(const MatrixProgram& row, const Limits& limits) {
     result.program = TRY(ReadProgram(std::string(row.text), limits));
   } else if (row.door == "python") {
     result.program = TRY(ReadPython(row.text, limits));
+  } else if (row.door == "trident" || row.door == "tir") {
+    TriOptions options;
+    options.file = row.door == "tir" ? "row.tir" : "row.tri";
+    TriNotes notes;
+    result.program = TRY(BuildTriIr(options, row.text, limits, notes));
   } else if (row.door == "circuit") {
     result.program = TRY(frontends::circuits::ParseCircuit(row.text));
   } else {

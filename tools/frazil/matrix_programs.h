@@ -6,7 +6,7 @@
 namespace frazil::cli {
 
 struct MatrixProgram {
-  std::string_view door;   // "frz", "words", "python" or "circuit"
+  std::string_view door;   // "frz", "words", "python", "circuit", "trident" or "tir"
   std::string_view what;   // the types or ops that the row stands for
   std::string_view text;   // the body of @main, or the words
   std::string_view header; // signature of @main
@@ -68,6 +68,16 @@ inline constexpr MatrixProgram MatrixPrograms[] = {
      "", "[0.1,0.2,0.3] [1] [0,0] 3"},
     {"circuit", "maps, reductions", "merge.mul@c00[c01,c02] . mark@c01 . reduce.sum@c02->c03", "",
      "[1,2,3] [4,5,6] [0,0,0] [0,0,0] 3"},
+    {"trident", "field, u32, loops",
+     "program row\nfn main() {\n    let mut a: Field = 0\n    let mut b: Field = 1\n    for i in 0..20 {\n"
+     "        let c: Field = a + b\n        a = b\n        b = c\n    }\n    pub_write(a)\n"
+     "    let (q, r) = as_u32(a) /% as_u32(100)\n    pub_write(as_field(q))\n    pub_write(as_field(r))\n}\n",
+     "", ""},
+    {"trident", "hash, xfield, digest",
+     "program row\nfn main() {\n    let d: Digest = hash(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n"
+     "    let (a, b, c, e, f) = d\n    pub_write5(a, b, c, e, f)\n}\n",
+     "", ""},
+    {"tir", "stack code", "entry main\nfn main\npush 6\npush 7\nmul\nwrite_io 1\nend\n", "", ""},
 };
 
 }  // namespace frazil::cli

@@ -101,9 +101,9 @@ void AddRun(CLI::App& app, Session& session) {
                                  "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target c\n"
                                  "  frazil run examples/streams.frz --input field:5 --input field:7");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("file", options->file, "a .frz, .py, .json, .cir or .frzb file, or - for standard input")->required();
+  command->add_option("file", options->file, "a .frz, .py, .json, .cir, .frzb, .tri or .tir file, or - for standard input")->required();
   command->add_option("arguments", options->arguments, "scalars as literals, buffers and tensors as [1,2,3]");
-  command->add_option("--target", options->target, "interp, isa, wasm, c, native or cuda")->capture_default_str();
+  command->add_option("--target", options->target, "interp, isa, wasm, c, native, cuda or tasm")->capture_default_str();
   command->add_option("--input", options->input, "next element of the input stream, type:value")
       ->allow_extra_args(false);
   command->add_option("--hint", options->hints, "next element of the hint stream, type:value")

@@ -10,6 +10,7 @@
 #include "ir/text.h"
 #include "machines/simt/module.h"
 #include "targets/isa/isa.h"
+#include "tri.h"
 
 namespace frazil::cli {
 namespace {
@@ -58,18 +59,31 @@ Result<ir::Program> LiftFile(std::string_view bytes) {
   return targets::isa::Lift(TRY(machines::simt::LoadModule(bytes)));
 }
 
+// The first error is the one that a command without a list of them shows.
+Result<ir::Program> BuildFieldProgram(const std::string& path, std::string_view text, const Limits& limits) {
+  TriOptions options;
+  options.file = path;
+  TriNotes notes;
+  Result<ir::Program> program = BuildTriIr(options, text, limits, notes);
+  if (!program && !notes.errors.empty()) return std::unexpected(std::move(notes.errors.front()));
+  return program;
+}
+
 }  // namespace
 
 Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Limits& limits) {
   if (path.ends_with(".py") || path.ends_with(".json")) return ReadKernelFile(path, limits);
   std::string text = TRY(ReadFile(path, limits));
-  Result<ir::Program> program = path.ends_with(".cir") ? ParseCircuitFile(path, text, limits)
+  const bool is_field = path.ends_with(".tri") || path.ends_with(".tir");
+  Result<ir::Program> program = path.ends_with(".cir")    ? ParseCircuitFile(path, text, limits)
                                 : path.ends_with(".frzb") ? LiftFile(text)
+                                : is_field                ? BuildFieldProgram(path, text, limits)
                                                           : ir::ParseText(text, limits);
-  if (!program) {
+  if (!program && !is_field) {
     program.error().file = path == "-" ? "standard input" : path;
     return std::unexpected(std::move(program.error()));
   }
+  if (!program) return std::unexpected(std::move(program.error()));
   std::vector<NamedProgram> programs;
   programs.push_back({program->entry_function().name, std::move(*program)});
   return programs;
@@ -92,7 +106,7 @@ Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limi
 }
 
 Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits) {
-  constexpr std::string_view Endings[] = {".frz", ".py", ".json", ".cir", ".frzb"};
+  constexpr std::string_view Endings[] = {".frz", ".py", ".json", ".cir", ".frzb", ".tri", ".tir"};
   bool is_file = input == "-" || Exists(PlaceOf(input).path);
   for (std::string_view ending : Endings) is_file |= input.ends_with(ending);
   if (is_file) return ReadProgramFile(input, limits);

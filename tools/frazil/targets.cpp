@@ -7,6 +7,7 @@
 #include "targets/cuda/cuda.h"
 #include "targets/isa/isa.h"
 #include "targets/native/native.h"
+#include "targets/tasm/tasm.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::cli {
@@ -20,6 +21,7 @@ const std::vector<std::unique_ptr<exec::Target>>& AllTargets() {
     all->push_back(targets::c::MakeCTarget());
     all->push_back(targets::native::MakeNativeTarget());
     all->push_back(targets::cuda::MakeCudaTarget());
+    all->push_back(targets::tasm::MakeTarget());
     return all;
   }();
   return *targets;

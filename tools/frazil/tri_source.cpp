@@ -1,0 +1,177 @@
+// frazil tri check, fmt and test: what concerns the text of Trident programs alone.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "exec/interpreter.h"
+#include "tri.h"
+
+namespace frazil::cli {
+namespace {
+
+namespace field = frontends::field;
+
+struct SourceOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> search;
+  bool only_check = false;  // fmt --check
+  bool to_stdout = false;
+  std::string filter;  // test: names that contain it
+  std::string target = "tasm";
+};
+
+struct Loaded {
+  std::string text;
+  std::optional<field::Package> package;
+  std::vector<Error> errors;
+};
+
+Result<Loaded> LoadFile(Session& session, const std::string& file, const std::vector<std::string>& search) {
+  Loaded loaded;
+  loaded.text = TRY(ReadFile(file, session.limits));
+  Result<field::Package> package =
+      field::Load(loaded.text, file, field::DefaultLoader(file, search), &loaded.errors, session.limits);
+  if (package) {
+    loaded.package = std::move(*package);
+  } else if (loaded.errors.empty()) {
+    loaded.errors.push_back(package.error());
+  }
+  return loaded;
+}
+
+nlohmann::ordered_json ToJson(const Error& error) {
+  return {{"id", DiagId(error.diag)}, {"message", error.message}, {"file", error.file},
+          {"line", error.location.line}, {"column", error.location.column}, {"hint", error.hint}};
+}
+
+Result<int> Check(Session& session, const SourceOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  int wrong = 0;
+  for (const std::string& file : options.files) {
+    Loaded loaded = TRY(LoadFile(session, file, options.search));
+    std::vector<Error> warnings;
+    if (loaded.errors.empty()) {
+      field::Options build;
+      build.limits = session.limits;
+      // Modules have no `main` to build: everything is typed, nothing is built.
+      Result<std::vector<Error>> checked = field::CheckAll(*loaded.package, build, &loaded.errors);
+      if (checked) warnings = std::move(*checked);
+      if (!checked && loaded.errors.empty()) loaded.errors.push_back(checked.error());
+    }
+    wrong += !loaded.errors.empty();
+    nlohmann::ordered_json row = {{"file", file}, {"errors", nlohmann::ordered_json::array()}, {"warnings", nlohmann::ordered_json::array()}};
+    for (const Error& error : loaded.errors) {
+      row["errors"].push_back(ToJson(error));
+      if (!session.json) fmt::print(stderr, "frazil: {}\n", error.ToString());
+    }
+    for (const Error& warning : warnings) {
+      row["warnings"].push_back(ToJson(warning));
+      if (!session.json) fmt::print(stderr, "frazil: warning: {}\n", warning.ToString());
+    }
+    json.push_back(std::move(row));
+    if (!session.json && loaded.errors.empty()) fmt::print("{}: no errors\n", file);
+  }
+  if (session.json) PrintJson(json);
+  return wrong == 0 ? 0 : ExitCodeOf(ErrorClass::User);
+}
+
+Result<int> Format(Session& session, const SourceOptions& options) {
+  int different = 0;
+  for (const std::string& file : options.files) {
+    const std::string text = TRY(ReadFile(file, session.limits));
+    field::ReadResult read = field::Read(text, file, session.limits);
+    if (!read.errors.empty()) {
+      for (const Error& error : read.errors) Report(session, error);
+      return ExitCodeOf(ErrorClass::User);
+    }
+    const std::string formatted = field::Format(read.module);
+    if (options.to_stdout) {
+      fmt::print("{}", formatted);
+      continue;
+    }
+    if (formatted == text) continue;
+    ++different;
+    fmt::print("{}{}\n", options.only_check ? "would change " : "formatted ", file);
+    if (!options.only_check) TRY_VOID(WriteFile(file, formatted));
+  }
+  return options.only_check && different > 0 ? ExitCodeOf(ErrorClass::User) : 0;
+}
+
+// Each test is a program of its own; contracts hold in tests.
+Result<std::optional<std::string>> RunTest(Session& session, const field::Package& package, const std::string& name,
+                                           const exec::Target& target) {
+  std::vector<Error> errors;
+  field::Options build;
+  build.function = name;
+  build.contracts = true;
+  build.limits = session.limits;
+  Result<field::Built> built = field::Build(package, build, &errors);
+  if (!errors.empty()) return std::unexpected(errors.front());
+  if (!built) return std::unexpected(built.error());
+  std::vector<exec::Value> arguments;
+  const ir::Function& entry = built->program.entry_function();
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    arguments.push_back(exec::Value::Buffer(std::make_shared<exec::Memory>(ir::types::Field, 65'536)));
+  exec::RunContext context;
+  context.limits = session.limits;
+  const exec::Outcome outcome = TRY(RunOn(target, built->program, arguments, context));
+  if (!outcome.trap) return std::nullopt;
+  return outcome.trap->ToString();
+}
+
+Result<int> Test(Session& session, const SourceOptions& options) {
+  const exec::Target* target = TRY(FindTarget(options.target));
+  int passed = 0, failed = 0;
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const std::string& file : options.files) {
+    Loaded loaded = TRY(LoadFile(session, file, options.search));
+    if (!loaded.errors.empty()) {
+      for (const Error& error : loaded.errors) Report(session, error);
+      return ExitCodeOf(ErrorClass::User);
+    }
+    for (const std::string& name : field::Tests(*loaded.package)) {
+      if (!name.contains(options.filter)) continue;
+      const std::optional<std::string> failure = TRY(RunTest(session, *loaded.package, name, *target));
+      (failure ? failed : passed) += 1;
+      json.push_back({{"file", file}, {"test", name}, {"passed", !failure}, {"reason", failure.value_or("")}});
+      if (!session.json) fmt::print("{} {}{}\n", failure ? "FAILED" : "passed", name, failure ? ": " + *failure : "");
+    }
+  }
+  if (session.json) {
+    PrintJson(json);
+  } else {
+    fmt::print("{} passed, {} failed on {}\n", passed, failed, options.target);
+  }
+  return failed == 0 ? 0 : ExitCodeOf(ErrorClass::User);
+}
+
+std::shared_ptr<SourceOptions> AddFiles(CLI::App* command) {
+  auto options = std::make_shared<SourceOptions>();
+  command->add_option("files", options->files, ".tri files")->required();
+  command->add_option("--path", options->search, "a folder with more modules")->allow_extra_args(false);
+  return options;
+}
+
+}  // namespace
+
+void AddTriSource(CLI::App& tri, Session& session) {
+  CLI::App* check = AddCommand(tri, "check", "find every error in Trident files", "  frazil tri check program.tri");
+  auto checked = AddFiles(check);
+  SetBody(check, session, [&session, checked] { return Check(session, *checked); });
+
+  CLI::App* format = AddCommand(tri, "fmt", "lay Trident files out in the one way",
+                                "  frazil tri fmt program.tri\n  frazil tri fmt --check program.tri");
+  auto formatted = AddFiles(format);
+  format->add_flag("--check", formatted->only_check, "change nothing; exit code 1 if something would change");
+  format->add_flag("--stdout", formatted->to_stdout, "print instead of writing the file");
+  SetBody(format, session, [&session, formatted] { return Format(session, *formatted); });
+
+  CLI::App* test = AddCommand(tri, "test", "run the #[test] functions of Trident files", "  frazil tri test program.tri");
+  auto tested = AddFiles(test);
+  test->add_option("--filter", tested->filter, "only tests whose names contain it");
+  test->add_option("--target", tested->target, "where they run: tasm, interp, native, ...")->capture_default_str();
+  SetBody(test, session, [&session, tested] { return Test(session, *tested); });
+}
+
+}  // namespace frazil::cli
