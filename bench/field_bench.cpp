@@ -1,101 +1,108 @@
-// The field over arrays: ours at the best level of this machine, our scalar loops, and the packing of p3-goldilocks
-// (bench/peers/rust/field, loaded from FRAZIL_PEER_FIELD), in one run on the same 1,024 elements. Ours are canonical;
-// the packing's need not be.
-#include <dlfcn.h>
+// Sums of products beside Plonky3's, and loops over field elements as the native target compiles them beside our own
+// vector code and scalar loops. Products and multiply-accumulate by element are in field_peer_bench.cpp.
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "base/check.h"
+#include "base/goldilocks.h"
 #include "base/goldilocks_vector.h"
+#include "exec/target.h"
 #include "harness.h"
+#include "ir/text.h"
+#include "rust_peer.h"
+#include "targets/native/native.h"
 
 namespace frazil::bench {
 namespace {
 
-namespace field = goldilocks;
+namespace gl = goldilocks;
 
-constexpr size_t Count = 1024;
-constexpr size_t Rounds = 200;
+constexpr size_t Count = 4096;
+constexpr size_t Rounds = 500;
 
 struct alignas(64) Words {
   uint64_t at[Count];
+  explicit Words(uint64_t seed) {
+    for (uint64_t& word : at) {
+      seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+      word = seed % gl::P;
+    }
+  }
 };
 
-struct Peer {
-  void (*multiply)(const uint64_t*, const uint64_t*, uint64_t*, size_t, size_t) = nullptr;
-  void (*accumulate)(const uint64_t*, const uint64_t*, uint64_t*, size_t, size_t) = nullptr;
-  uint64_t (*dot)(const uint64_t*, const uint64_t*, size_t, size_t) = nullptr;
-};
-
-Peer LoadPeer() {
-  Peer peer;
-  const char* path = std::getenv("FRAZIL_PEER_FIELD");
-  void* library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW);
-  if (library == nullptr) return peer;
-  peer.multiply = reinterpret_cast<decltype(peer.multiply)>(dlsym(library, "frazil_peer_field_multiply"));
-  peer.accumulate = reinterpret_cast<decltype(peer.accumulate)>(dlsym(library, "frazil_peer_field_accumulate"));
-  peer.dot = reinterpret_cast<decltype(peer.dot)>(dlsym(library, "frazil_peer_field_dot"));
-  return peer;
+// In thousands of millions of elements per second.
+double Rate(const Times& times, size_t rounds = Rounds) {
+  return static_cast<double>(Count * rounds) / times.min_s / 1e9;
 }
 
-// Elements per second, in thousands of millions, from the best round.
-double Rate(const Times& times) { return static_cast<double>(Count * Rounds) / times.min_s / 1e9; }
-
-void Compare(const std::string& what, const std::function<void(field::VectorLevel)>& ours,
-             const std::function<void()>& peer) {
-  std::vector<std::function<void()>> all = {[&] { ours(field::HostVectorLevel()); },
-                                            [&] { ours(field::VectorLevel::Scalar); }};
-  if (peer) all.push_back(peer);
-  const std::vector<Times> times = Interleave(all, 60);
-  const double vector = Rate(times[0]), scalar = Rate(times[1]);
-  const bool is_wide = field::HostVectorLevel() == field::VectorLevel::Avx512;
-  const std::string unit = "G elements/s";
-  if (peer) {
-    const double theirs = Rate(times[2]);
-    Report({"field", what + " against p3-goldilocks", vector, unit, "p3-goldilocks 0.8", theirs, ">= 1.0x",
-            is_wide ? std::optional(vector >= theirs) : std::nullopt, is_wide ? "" : "no AVX-512 here"});
-  } else {
-    Report({"field", what + " against p3-goldilocks", vector, unit, "", 0, ">= 1.0x", std::nullopt,
-            "FRAZIL_PEER_FIELD names no library"});
+FRAZIL_FIGURE(field_sums) {
+  static Words a(88172645463325252), b(1234567);
+  auto ours = [&](gl::VectorLevel level) {
+    return [level] {
+      for (size_t i = 0; i < Rounds; ++i) Keep(gl::Dot(a.at, b.at, Count, level));
+    };
+  };
+  std::vector<std::function<void()>> all = {ours(gl::HostVectorLevel()), ours(gl::VectorLevel::Scalar)};
+  const FieldPeer* peer = GetFieldPeer();
+  if (peer != nullptr) all.push_back([&] { Keep(peer->dot(a.at, b.at, Count, Rounds)); });
+  const std::vector<Times> times = Interleave(all, 21);
+  Record record{.area = "field", .figure = "sum of products, vectors", .ours = Rate(times[0]), .unit = "G/s",
+                .goal = ">= 1.0x", .met = std::nullopt, .reason = NoRustPeer};
+  if (peer != nullptr) {
+    record.peer = fmt::format("p3-goldilocks 0.8.0, {} lanes", peer->width());
+    record.peer_value = Rate(times[2]);
+    record.met = record.ours >= record.peer_value &&
+                 peer->dot(a.at, b.at, Count, 1) == gl::Dot(a.at, b.at, Count, gl::HostVectorLevel());
+    record.reason = fmt::format("median {:.2f} and {:.2f} ms", 1e3 * times[0].median_s, 1e3 * times[2].median_s);
   }
-  Report({"field", what + " against our scalar loop", vector, unit, "scalar", scalar, ">= 4x",
-          is_wide ? std::optional(vector >= 4 * scalar) : std::nullopt, is_wide ? "" : "no AVX-512 here"});
+  Report(record);
+  Report({.area = "field", .figure = "sum of products, vectors over scalar", .ours = times[1].min_s / times[0].min_s,
+          .unit = "times", .peer = "our scalar loop", .peer_value = 1, .goal = "-", .met = std::nullopt,
+          .reason = "the scalar sum reduces once too"});
+}
+
+std::unique_ptr<exec::Callable> CompiledLoop(const std::string& body) {
+  const std::string text =
+      "frz 1\nfunc @main(%a: in buffer<field>, %b: in buffer<field>, %c: buffer<field>) {\n  %zero = const 0 : index\n"
+      "  %n = length %a : field\n  for %i = %zero to %n step 1 {\n    %x = load %a, %i : field\n"
+      "    %y = load %b, %i : field\n" + body + "    store %c, %i, %r : field\n    yield\n  }\n  return\n}\n";
+  const Result<ir::Program> program = ir::ParseText(text);
+  CHECK(program.has_value());
+  const std::unique_ptr<exec::Target> native = targets::native::MakeNativeTarget();
+  const Result<exec::Artifact> artifact = native->Emit(*program, {});
+  CHECK(artifact.has_value());
+  Result<std::unique_ptr<exec::Callable>> callable = native->Load(*artifact);
+  CHECK(callable.has_value());
+  return std::move(*callable);
+}
+
+FRAZIL_FIGURE(field_native) {
+  const Words first(42), second(43);
+  std::vector<exec::Value> arguments;
+  for (const Words* words : {&first, &second, &first}) {
+    auto memory = std::make_shared<exec::Memory>(ir::types::Field, static_cast<int64_t>(Count));
+    std::copy(words->at, words->at + Count, reinterpret_cast<uint64_t*>(memory->data()));
+    arguments.push_back(exec::Value::Buffer(memory));
+  }
+  static Words out(44);
+  const std::unique_ptr<exec::Callable> product = CompiledLoop("    %r = mul %x, %y : field\n");
+  const std::unique_ptr<exec::Callable> hash = CompiledLoop(
+      "    %d = hash %x, %y, %x, %y, %x, %y, %x, %y, %x, %y : digest\n    %r = digest.part %d {part = 0} : digest\n");
+  auto run = [&](exec::Callable& callable) { CHECK(callable.Run(arguments, {}).has_value()); };
+  const std::vector<Times> times = Interleave(
+      {[&] {
+         for (size_t i = 0; i < Rounds; ++i) run(*product);
+       },
+       [&] {
+         for (size_t i = 0; i < Rounds; ++i) gl::MulEach(first.at, second.at, out.at, Count, gl::HostVectorLevel()), Keep(out.at[0]);
+       },
+       [&] { run(*hash); }},
+      15);
+  Report({.area = "field", .figure = "compiled loop of products", .ours = Rate(times[0]), .unit = "G/s",
+          .peer = "base/goldilocks_vector", .peer_value = Rate(times[1]), .goal = "-", .met = std::nullopt,
+          .reason = "no goal"});
+  Report({.area = "field", .figure = "compiled hash (Tip5)", .ours = Rate(times[2], 1) * 1e3, .unit = "M/s", .goal = "-",
+          .met = std::nullopt, .reason = "no goal"});
 }
 
 }  // namespace
-
-FRAZIL_FIGURE(field) {
-  static Words a, b, c, out;
-  uint64_t state = 88172645463325252u;
-  for (Words* words : {&a, &b, &c})
-    for (uint64_t& word : words->at) {
-      state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-      word = state % 0xffff'ffff'0000'0001u;
-    }
-  const Peer peer = LoadPeer();
-  Compare(
-      "multiply",
-      [&](field::VectorLevel level) {
-        for (size_t i = 0; i < Rounds; ++i) field::MulEach(a.at, b.at, out.at, Count, level), Keep(out.at[0]);
-      },
-      peer.multiply == nullptr ? std::function<void()>()
-                               : [&] { peer.multiply(a.at, b.at, out.at, Count, Rounds); });
-  Compare(
-      "multiply and add",
-      [&](field::VectorLevel level) {
-        for (size_t i = 0; i < Rounds; ++i) field::MulAddEach(a.at, b.at, c.at, c.at, Count, level), Keep(c.at[0]);
-      },
-      peer.accumulate == nullptr ? std::function<void()>()
-                                 : [&] { peer.accumulate(a.at, b.at, out.at, Count, Rounds); });
-  Compare(
-      "sum of products",
-      [&](field::VectorLevel level) {
-        for (size_t i = 0; i < Rounds; ++i) Keep(field::Dot(a.at, b.at, Count, level));
-      },
-      peer.dot == nullptr ? std::function<void()>() : [&] { Keep(peer.dot(a.at, b.at, Count, Rounds)); });
-  if (peer.dot != nullptr)
-    CHECK(peer.dot(a.at, b.at, Count, 1) == field::Dot(a.at, b.at, Count, field::HostVectorLevel()));
-}
-
 }  // namespace frazil::bench

@@ -241,7 +241,7 @@ bool OpEmitter::ComputesVector(Op op, ir::Type type, ir::Type from) const {
   // Without hardware these are calls; LLVM would take 128-bit lanes for the others.
   if (op == Op::Fma) return type.scalar == Scalar::F32 || modern_;
   if (op == Op::FieldDiv || op == Op::Invert) return false;
-  if (type.scalar == Scalar::Field && op == Op::Mul) return false;
+  if (type.scalar == Scalar::Field && op == Op::Mul) return modern_;
   if (op == Op::MulHi && ir::BitsOf(type) == 64) return false;
   return true;
 }

@@ -11,6 +11,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <span>
+#include <utility>
 
 #include "exec/native_run.h"
 #include "ir/program.h"
@@ -85,6 +86,7 @@ class OpEmitter {
   V FieldAdd(V a, V b);
   V FieldSub(V a, V b);
   V FieldNeg(V a);
+  std::pair<V, V> WideProduct(V a, V b);
   V FieldMul(V a, V b);
   V FieldReduce(V a);  // of a u64
   V Field(ir::Op op, std::span<const V> in);

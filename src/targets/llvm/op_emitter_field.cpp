@@ -31,22 +31,34 @@ llvm::Value* OpEmitter::FieldReduce(V a) {
   return builder_.CreateSelect(builder_.CreateICmpUGE(a, p), builder_.CreateSub(a, p), a);
 }
 
-// n0 + n1 2^64 + n2 2^96 = n0 + n1 (2^32 - 1) - n2 (base/goldilocks.h).
+// The product of 128 bits, as low and high word. Lanes have no product wider than twice 32 bits: LLVM would take
+// vectors of 128-bit integers apart.
+std::pair<llvm::Value*, llvm::Value*> OpEmitter::WideProduct(V a, V b) {
+  if (!a->getType()->isVectorTy()) {
+    llvm::Type* const wide = builder_.getInt128Ty();
+    const V product = builder_.CreateMul(builder_.CreateZExt(a, wide), builder_.CreateZExt(b, wide));
+    return {builder_.CreateTrunc(product, a->getType()),
+            builder_.CreateTrunc(builder_.CreateLShr(product, 64), a->getType())};
+  }
+  const V mask = Int(a, goldilocks::Epsilon);
+  const V a0 = builder_.CreateAnd(a, mask), a1 = builder_.CreateLShr(a, 32);
+  const V b0 = builder_.CreateAnd(b, mask), b1 = builder_.CreateLShr(b, 32);
+  const V low_low = builder_.CreateMul(a0, b0);
+  const V middle = builder_.CreateAdd(builder_.CreateMul(a0, b1), builder_.CreateLShr(low_low, 32));
+  const V cross = builder_.CreateAdd(builder_.CreateMul(a1, b0), builder_.CreateAnd(middle, mask));
+  const V high = builder_.CreateAdd(builder_.CreateAdd(builder_.CreateMul(a1, b1), builder_.CreateLShr(middle, 32)),
+                                    builder_.CreateLShr(cross, 32));
+  return {builder_.CreateOr(builder_.CreateShl(cross, 32), builder_.CreateAnd(low_low, mask)), high};
+}
+
+// goldilocks::Reduce, with a choice for the branch.
 llvm::Value* OpEmitter::FieldMul(V a, V b) {
-  llvm::Type* const wide = Lanes(builder_.getInt128Ty(), a);
-  const V product = builder_.CreateMul(builder_.CreateZExt(a, wide), builder_.CreateZExt(b, wide));
-  const V low = builder_.CreateTrunc(product, a->getType());
-  const V high = builder_.CreateTrunc(builder_.CreateLShr(product, 64), a->getType());
-  const V epsilon = Int(a, goldilocks::Epsilon);
-  const V zero = Int(a, 0);
-  const V n1 = builder_.CreateAnd(high, epsilon);
-  const V middle = builder_.CreateSub(builder_.CreateShl(n1, 32), n1);
-  const V top = builder_.CreateLShr(high, 32);
-  const V borrow = builder_.CreateSelect(builder_.CreateICmpULT(low, top), epsilon, zero);
-  const V difference = builder_.CreateSub(builder_.CreateSub(low, top), borrow);
-  const V sum = builder_.CreateAdd(difference, middle);
-  const V carry = builder_.CreateSelect(builder_.CreateICmpULT(sum, difference), epsilon, zero);
-  return FieldReduce(builder_.CreateAdd(sum, carry));
+  const auto [low, high] = WideProduct(a, b);
+  const V p = Int(a, goldilocks::P);
+  const V t = builder_.CreateSub(builder_.CreateShl(high, 32), builder_.CreateAnd(high, Int(a, goldilocks::Epsilon)));
+  const V q = builder_.CreateSub(builder_.CreateAdd(builder_.CreateLShr(high, 32), p), t);
+  const V difference = FieldSub(low, q);
+  return builder_.CreateSelect(builder_.CreateICmpUGE(difference, p), builder_.CreateAdd(difference, p), difference);
 }
 
 llvm::Value* OpEmitter::Field(Op op, std::span<const V> in) {
