@@ -22,6 +22,11 @@ constexpr uint64_t MaxField = g::P - 1;
 // Functions of at most so many instructions are written where they are called: a call, its return and the moves around
 // them cost about as much.
 constexpr size_t SmallFunction = 4;
+// With a constant among the arguments, or nothing else, much of a function folds.
+constexpr size_t SmallWithConstant = 16;
+constexpr size_t SmallOfConstants = 60;
+// Rounds of a loop over constants that are gone through while compiling.
+constexpr uint64_t MostFoldedRounds = 64;
 
 bool IsCheapOp(const ir::Function& f, const ir::Inst& inst) {
   if (inst.op == Op::Const || inst.op == Op::PartDigest || inst.op == Op::PartXField || inst.op == Op::MakeDigest ||
@@ -50,6 +55,25 @@ bool Selector::Cheap(ir::RegionId region) const {
     if (inst.op != Op::Const) ++work;
   }
   return work <= 2;
+}
+
+bool Selector::AllConst(const std::vector<Word>& words) const {
+  return std::all_of(words.begin(), words.end(), [&](Word w) { return b_.IsConst(w); });
+}
+
+// Everything that the body takes from outside is constant: so is all it makes.
+bool Selector::FoldsAway(ir::RegionId region, const std::vector<Word>& inits) const {
+  if (!AllConst(inits)) return false;
+  const std::vector<ir::InstId>& insts = f().region(region).insts;
+  if (insts.size() > 16) return false;
+  for (ir::InstId id : insts) {
+    const ir::Inst& inst = f().inst(id);
+    if (inst.op != Op::Yield && ir::Info(inst.op).effect != ir::Effect::Pure) return false;
+    for (ir::ValueId v : f().operands_of(inst))
+      if (auto known = scope_->values.find(v.index); known != scope_->values.end() && !AllConst(known->second))
+        return false;
+  }
+  return true;
 }
 
 Result<void> Selector::If(const ir::Inst& inst) {
@@ -186,6 +210,19 @@ Result<void> Selector::For(const ir::Inst& inst) {
     Set(ir::Function::param_of(region, 0), lo);
     bind(inits, true);
     bind(TRY(Body(ir::Function::region_of(inst, 0))), false);
+    return {};
+  }
+  if (!is_parallel && trip.small && b_.IsConst(trip.count) && b_.ValueOf(trip.count) <= MostFoldedRounds &&
+      b_.IsConst(lo[0]) && FoldsAway(ir::Function::region_of(inst, 0), inits)) {
+    std::vector<Word> carried = inits;
+    for (uint64_t i = 0; i < b_.ValueOf(trip.count); ++i) {
+      Limbs at(s.limbs, b_.Const(0));
+      at[0] = b_.Const(b_.ValueOf(lo[0]) + i * step);
+      Set(ir::Function::param_of(region, 0), at);
+      bind(carried, true);
+      carried = TRY(Body(ir::Function::region_of(inst, 0)));
+    }
+    bind(carried, false);
     return {};
   }
   // Counting up to a known end needs no counter beside the loop's own variable.
@@ -417,8 +454,13 @@ Result<void> Selector::Call(const ir::Inst& inst) {
       next += count;
     }
   };
+  bool some = false;
+  for (uint32_t i = 0; i < inst.operands.count; ++i)
+    some |= OperandType(inst, i).is_scalar() && AllConst(Operand(inst, i));
+  const bool folds = (some && callee.insts.size() <= SmallWithConstant) ||
+                     (some && AllConst(arguments) && callee.insts.size() <= SmallOfConstants);
   if (scope_->program != &state_.ir || state_.inline_all || state_.uses[id.index] <= 1 ||
-      callee.insts.size() <= SmallFunction) {
+      callee.insts.size() <= SmallFunction || folds) {
     give(TRY(Inlined(*scope_->program, callee, arguments, raw, inst.location)));
     return {};
   }

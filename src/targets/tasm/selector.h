@@ -92,6 +92,8 @@ class Selector {
   };
   Trip TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi, uint64_t step);
   bool Cheap(ir::RegionId region) const;
+  bool AllConst(const std::vector<Word>& words) const;
+  bool FoldsAway(ir::RegionId region, const std::vector<Word>& inits) const;
   bool TestIsQuiet(ir::RegionId region) const;
   std::vector<uint64_t> MaxOf(ir::Type type) const;
   std::vector<Word> Params(ir::Type type);
