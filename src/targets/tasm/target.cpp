@@ -35,8 +35,8 @@ class TasmCallable final : public exec::Callable {
       : lowered_(std::move(lowered)), source_(std::move(source)) {}
 
   Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
-    if (context.limits.memory_bytes < Limits{}.memory_bytes)
-      return Fail(Diag::Unsupported, "Triton VM has no limit on memory but its cycles");
+    if (context.limits.memory_bytes < Limits{}.memory_bytes || context.limits.depth < Limits{}.depth)
+      return Fail(Diag::Unsupported, "Triton VM has no limits on memory and depth but its cycles");
     const mt::Inputs inputs = TRY(ToInputs(*source_, arguments, context));
     mt::RunLimits limits;
     limits.cycles = std::min(limits.cycles, context.limits.run_ms * CyclesPerMillisecond);
