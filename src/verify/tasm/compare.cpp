@@ -103,7 +103,7 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     if (!failure->resources || budget.max_forks == ManyForks) break;
     budget.max_forks = ManyForks;
   }
-  for (uint64_t i = First; i < options.samples; ++i) {
+  for (uint64_t i = First; i < options.samples && std::chrono::steady_clock::now() < budget.deadline; ++i) {
     if (refuted(sampler.Next())) return answer;
   }
   answer.reason = failure->reason;

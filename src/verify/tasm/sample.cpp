@@ -127,10 +127,18 @@ uint64_t Sampler::Put(Facts& facts, Term base, uint64_t value) {
   return value;
 }
 
+// Terms share their parts: each application is computed once.
 uint64_t Sampler::EvaluateBase(Facts& facts, Term base) {
+  if (facts.terms().Arguments(base).empty() || facts.terms().KindOf(base) == Base::Ram) return Choose(facts, base);
+  if (auto found = computed_.find(base); found != computed_.end()) return found->second;
+  const uint64_t value = Apply(facts, base);
+  computed_[base] = value;
+  return value;
+}
+
+uint64_t Sampler::Apply(Facts& facts, Term base) {
   Terms& terms = facts.terms();
   const auto view = terms.Arguments(base);
-  if (view.empty() || terms.KindOf(base) == Base::Ram) return Choose(facts, base);
   const std::vector<Term> arguments(view.begin(), view.end());
   std::vector<uint64_t> values;
   for (Term argument : arguments) values.push_back(Evaluate(facts, argument));
@@ -215,6 +223,7 @@ Counterexample Sampler::Along(Facts& facts) {
   current_ = &inputs;
   chosen_.clear();
   near_.clear();
+  computed_.clear();
   depth_ = 0;
   flavor_ = static_cast<int>(Random() % Flavors);
   const std::vector<Literal> literals = facts.literals();

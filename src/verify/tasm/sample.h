@@ -31,6 +31,7 @@ class Sampler {
   uint64_t Value(int flavor);
   uint64_t Evaluate(Facts& facts, Term term);
   uint64_t EvaluateBase(Facts& facts, Term base);
+  uint64_t Apply(Facts& facts, Term base);
   uint64_t Choose(Facts& facts, Term base);
   uint64_t Put(Facts& facts, Term base, uint64_t value);
   void Solve(Facts& facts, const Literal& literal);
@@ -41,7 +42,7 @@ class Sampler {
   uint64_t count_ = 0;
   int flavor_ = 0;
   Counterexample* current_ = nullptr;
-  std::unordered_map<Term, uint64_t> chosen_;
+  std::unordered_map<Term, uint64_t> chosen_, computed_;
   std::unordered_map<Term, std::vector<uint64_t>> near_;  // values worth trying
   int depth_ = 0;
 };
