@@ -11,7 +11,8 @@ namespace frazil::verify::tasm {
 
 void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants) {
   for (const auto& instruction : program.code) {
-    if (instruction.op == mt::Opcode::Push || instruction.op == mt::Opcode::AddI) constants.push_back(instruction.argument);
+    if (instruction.op == mt::Opcode::Push || instruction.op == mt::Opcode::AddI)
+      constants.push_back(instruction.argument);
   }
 }
 
@@ -114,7 +115,8 @@ Answer Compare(const mt::Program& source, const mt::Program& candidate, const Op
   std::vector<uint64_t> constants;
   AddConstants(source, constants);
   AddConstants(candidate, constants);
-  Sampler sampler(std::move(constants), options.fragments, 0x7a5a'0001u + source.code.size() * 31 + candidate.code.size());
+  Sampler sampler(std::move(constants), options.fragments,
+                  0x7a5a'0001u + source.code.size() * 31 + candidate.code.size());
   Sides sides;
   sides.source = [&](Heads* heads) { return MakeTasmSide(source, options.fragments, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, options.fragments, heads); };

@@ -45,7 +45,8 @@ bool ToCall(const ir::Program& program, const Counterexample& inputs, const Stre
       arguments.push_back(exec::Value::Buffer(std::move(memory)));
       continue;
     }
-    const bool word = type.scalar == ir::Scalar::Field || type.scalar == ir::Scalar::U32 || type.scalar == ir::Scalar::Bool;
+    const bool word = type.scalar == ir::Scalar::Field || type.scalar == ir::Scalar::U32 ||
+                      type.scalar == ir::Scalar::Bool;
     if (!word || at >= inputs.inputs.input.size()) return false;
     const uint64_t value = inputs.inputs.input[at++];
     if (type.scalar == ir::Scalar::U32 && value >> 32 != 0) return false;
@@ -56,7 +57,8 @@ bool ToCall(const ir::Program& program, const Counterexample& inputs, const Stre
     context.input.push_back(exec::Value::Word(ir::types::Field, inputs.inputs.input[at]));
   }
   if (streams.digests) {
-    for (const mt::Digest& digest : inputs.inputs.digests) context.hints.push_back(exec::Value::Scalar(ir::types::Digest, digest));
+    for (const mt::Digest& digest : inputs.inputs.digests)
+      context.hints.push_back(exec::Value::Scalar(ir::types::Digest, digest));
   } else {
     for (uint64_t word : inputs.inputs.secret) context.hints.push_back(exec::Value::Word(ir::types::Field, word));
   }
@@ -89,7 +91,8 @@ std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& in
   if (outcome->trap) {
     const ir::Trap kind = outcome->trap->kind;
     // Limits of this run, and of a RAM that has a length here.
-    if (kind == ir::Trap::Fuel || kind == ir::Trap::Depth || kind == ir::Trap::Memory || kind == ir::Trap::OutOfBounds) {
+    if (kind == ir::Trap::Fuel || kind == ir::Trap::Depth || kind == ir::Trap::Memory ||
+        kind == ir::Trap::OutOfBounds) {
       return std::nullopt;
     }
     ending.crash = outcome->trap->ToString();
@@ -115,7 +118,8 @@ Answer CompareWith(const ir::Program& source, const Options& options,
   std::vector<uint64_t> constants;
   for (const ir::Function& function : source.functions) {
     for (const ir::Inst& inst : function.insts) {
-      if (inst.op == ir::Op::Const && ir::WordsOf(inst.type.element()) == 1) constants.push_back(function.words_of(inst)[0] % goldilocks::P);
+      if (inst.op == ir::Op::Const && ir::WordsOf(inst.type.element()) == 1)
+        constants.push_back(function.words_of(inst)[0] % goldilocks::P);
     }
   }
   Sampler sampler(std::move(constants), false, 0x1c0de);

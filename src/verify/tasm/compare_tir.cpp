@@ -75,8 +75,10 @@ std::optional<std::string> Difference(const Ending& a, const Ending& b) {
     if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
   }
   if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
-  if (a.secrets_read != b.secrets_read) return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
-  if (a.digests_read != b.digests_read) return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
+  if (a.secrets_read != b.secrets_read)
+    return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
+  if (a.digests_read != b.digests_read)
+    return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
   return std::nullopt;
 }
 

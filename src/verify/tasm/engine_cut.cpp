@@ -164,7 +164,8 @@ void Engine::Generalize(Cut& cut, Pair& arrival) {
     terms[i] = symbol;
     groups.push_back({before, after, symbol});
     for (const auto literal : {Below32, NonZero}) {
-      if (cut.state.facts.Decide(literal(before)).value_or(false) && arrival.facts.Decide(literal(after)).value_or(false)) {
+      if (cut.state.facts.Decide(literal(before)).value_or(false) &&
+          arrival.facts.Decide(literal(after)).value_or(false)) {
         facts.Assume(literal(symbol));
       }
     }

@@ -42,12 +42,16 @@ uint64_t SomeElement(Random& random) {
 }
 
 mt::Instruction SomeInstruction(Random& random) {
-  constexpr Opcode Ops[] = {Opcode::Push,  Opcode::Push,   Opcode::Dup,    Opcode::Dup,    Opcode::Swap,  Opcode::Pick,
-                            Opcode::Place, Opcode::Add,    Opcode::Mul,    Opcode::AddI,   Opcode::Eq,    Opcode::Pop,
-                            Opcode::Split, Opcode::Lt,     Opcode::And,    Opcode::Xor,    Opcode::DivMod, Opcode::PopCount,
-                            Opcode::ReadIo, Opcode::WriteIo, Opcode::Divine, Opcode::ReadMem, Opcode::WriteMem, Opcode::Invert,
-                            Opcode::XxAdd, Opcode::XxMul,  Opcode::XbMul,  Opcode::Pow,    Opcode::Log2Floor, Opcode::Assert,
-                            Opcode::Hash,  Opcode::SpongeInit, Opcode::SpongeSqueeze, Opcode::XInvert, Opcode::MerkleStep};
+  constexpr Opcode Ops[] = {
+      Opcode::Push,          Opcode::Push,     Opcode::Dup,       Opcode::Dup,
+      Opcode::Swap,          Opcode::Pick,     Opcode::Place,     Opcode::Add,
+      Opcode::Mul,           Opcode::AddI,     Opcode::Eq,        Opcode::Pop,
+      Opcode::Split,         Opcode::Lt,       Opcode::And,       Opcode::Xor,
+      Opcode::DivMod,        Opcode::PopCount, Opcode::ReadIo,    Opcode::WriteIo,
+      Opcode::Divine,        Opcode::ReadMem,  Opcode::WriteMem,  Opcode::Invert,
+      Opcode::XxAdd,         Opcode::XxMul,    Opcode::XbMul,     Opcode::Pow,
+      Opcode::Log2Floor,     Opcode::Assert,   Opcode::Hash,      Opcode::SpongeInit,
+      Opcode::SpongeSqueeze, Opcode::XInvert,  Opcode::MerkleStep};
   const Opcode op = Ops[random.Below(std::size(Ops))];
   switch (mt::Info(op).argument) {
     case mt::Argument::Element: return Make(op, SomeElement(random));
@@ -63,7 +67,9 @@ Code SomeCode(Random& random, size_t length) {
   return code;
 }
 
-void Insert(Code& code, size_t at, const Code& what) { code.insert(code.begin() + static_cast<long>(at), what.begin(), what.end()); }
+void Insert(Code& code, size_t at, const Code& what) {
+  code.insert(code.begin() + static_cast<long>(at), what.begin(), what.end());
+}
 
 // One rewrite that changes nothing.
 void Rewrite(Random& random, Code& code) {
@@ -75,8 +81,14 @@ void Rewrite(Random& random, Code& code) {
     case 2: return Insert(code, at, {Make(Opcode::Push, element), Make(Opcode::Pop, 1)});
     case 3: return Insert(code, at, {Make(Opcode::AddI, element), Make(Opcode::AddI, gl::Neg(element))});
     case 4: return Insert(code, at, {Make(Opcode::Dup, place), Make(Opcode::Pop, 1)});
-    case 5: return Insert(code, at, {Make(Opcode::Split), Make(Opcode::Swap, 1), Make(Opcode::Push, uint64_t{1} << 32), Make(Opcode::Mul), Make(Opcode::Add)});
-    case 6: return Insert(code, at, {Make(Opcode::Push, gl::P - 1), Make(Opcode::Mul), Make(Opcode::Push, gl::P - 1), Make(Opcode::Mul)});
+    case 5:
+      return Insert(code, at,
+                    {Make(Opcode::Split), Make(Opcode::Swap, 1),
+                     Make(Opcode::Push, uint64_t{1} << 32), Make(Opcode::Mul), Make(Opcode::Add)});
+    case 6:
+      return Insert(code, at,
+                    {Make(Opcode::Push, gl::P - 1), Make(Opcode::Mul),
+                     Make(Opcode::Push, gl::P - 1), Make(Opcode::Mul)});
     default: break;
   }
   // An operand order, a constant in two parts.

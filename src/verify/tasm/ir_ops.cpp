@@ -147,7 +147,12 @@ bool IrSide::Word32(Exec& exec, const ir::Inst& inst, bool& known) {
     case Op::SubChecked: if (!checked(t.Sub(a, b), result)) return false; break;
     case Op::MulChecked: if (!checked(t.Mul(a, b), result)) return false; break;
     case Op::MulHi: result = t.High(t.Mul(a, b)); break;
-    case Op::DivTrunc: case Op::DivFloor: case Op::RemTrunc: case Op::RemFloor: case Op::DivChecked: case Op::RemChecked:
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::DivChecked:
+    case Op::RemChecked:
       if (!exec.Require(NonZero(b))) return false;
       result = inst.op == Op::DivTrunc || inst.op == Op::DivFloor || inst.op == Op::DivChecked ? t.Quotient(a, b)
                                                                                                : t.Remainder(a, b);
@@ -255,7 +260,8 @@ bool IrSide::Cast(Exec& exec, const ir::Inst& inst, bool& known) {
 bool IrSide::Stream(Exec& exec, const ir::Inst& inst, bool& known) {
   const ir::Function& function = *Now().function;
   const bool output = inst.op == Op::Output;
-  const ir::Type type = output ? function.type(function.operand(inst, 0)) : function.type(ir::Function::result_of(inst));
+  const ir::Type type = output ? function.type(function.operand(inst, 0))
+                               : function.type(ir::Function::result_of(inst));
   const uint32_t count = MachineWords(type);
   if (!type.is_scalar() || count == 0 || (!output && type.scalar == Scalar::Bool)) return known = false;
   if (output) {
@@ -273,7 +279,8 @@ bool IrSide::Stream(Exec& exec, const ir::Inst& inst, bool& known) {
   }
   tasm::Stream& stream = inst.op == Op::Hint ? state.secret : state.input;
   const tasm::Stream before = stream;
-  for (uint32_t i = 0; i < count; ++i) words.push_back(exec.Next(stream, inst.op == Op::Hint ? Base::Secret : Base::Input));
+  for (uint32_t i = 0; i < count; ++i)
+    words.push_back(exec.Next(stream, inst.op == Op::Hint ? Base::Secret : Base::Input));
   if (ir::IsFixedInt(type.scalar)) {
     if (ir::BitsOf(type) < 32) return known = false;
     for (Term word : words) {

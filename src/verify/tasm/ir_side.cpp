@@ -14,7 +14,12 @@ uint32_t MachineWords(ir::Type type) {
     case ir::Scalar::I64: case ir::Scalar::U64: case ir::Scalar::Index: return 2;
     case ir::Scalar::XField: return 3;
     case ir::Scalar::Digest: return 5;
-    case ir::Scalar::F16: case ir::Scalar::BF16: case ir::Scalar::F32: case ir::Scalar::F64: case ir::Scalar::Int: return 0;
+    case ir::Scalar::F16:
+    case ir::Scalar::BF16:
+    case ir::Scalar::F32:
+    case ir::Scalar::F64:
+    case ir::Scalar::Int:
+      return 0;
     default: return 1;
   }
 }
@@ -48,7 +53,8 @@ std::vector<Literal> Promises(Terms& terms, const ir::Program& program) {
     for (uint32_t word = 0; word < MachineWords(type); ++word) {
       const Term term = terms.Atom(Base::Input, 0, at++);
       if (ir::IsFixedInt(type.scalar)) literals.push_back(Below32(term));
-      if (type.scalar == ir::Scalar::Bool) literals.push_back(Zero(terms.Mul(term, terms.Sub(term, terms.Constant(1)))));
+      if (type.scalar == ir::Scalar::Bool)
+        literals.push_back(Zero(terms.Mul(term, terms.Sub(term, terms.Constant(1)))));
     }
   }
   return literals;
@@ -70,7 +76,8 @@ void IrSide::Begin(Exec& exec) {
       buffers_.push_back({true, 1, {}});
       continue;
     }
-    for (uint32_t k = 0; k < MachineWords(entry.param_type(i)); ++k) words.push_back(exec.Next(state.input, Base::Input));
+    for (uint32_t k = 0; k < MachineWords(entry.param_type(i)); ++k)
+      words.push_back(exec.Next(state.input, Base::Input));
   }
 }
 

@@ -61,7 +61,8 @@ uint64_t Cell(const FragmentResult& result, const mt::Inputs& inputs, uint64_t a
 std::optional<std::string> FragmentDifference(const FragmentResult& a, const FragmentResult& b,
                                               const mt::Inputs& inputs) {
   if (a.halted != b.halted) return "one halts, the other comes to its end";
-  if (a.stack.size() != b.stack.size()) return fmt::format("height of the stack: {} against {}", a.stack.size(), b.stack.size());
+  if (a.stack.size() != b.stack.size())
+    return fmt::format("height of the stack: {} against {}", a.stack.size(), b.stack.size());
   for (size_t i = 0; i < a.stack.size(); ++i) {
     const size_t at = a.stack.size() - 1 - i;
     if (a.stack[at] != b.stack[at]) return fmt::format("stack[{}]: {} against {}", i, a.stack[at], b.stack[at]);
@@ -99,8 +100,10 @@ std::optional<std::string> Difference(const mt::Program& source, const mt::Progr
     if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
   }
   if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
-  if (a.secrets_read != b.secrets_read) return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
-  if (a.digests_read != b.digests_read) return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
+  if (a.secrets_read != b.secrets_read)
+    return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
+  if (a.digests_read != b.digests_read)
+    return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
   if (!fragments) return std::nullopt;
   return FragmentDifference(a, b, inputs.inputs);
 }

@@ -140,7 +140,8 @@ Result<Rule> ReadRule(std::string_view pattern, std::string_view replacement, st
     condition.left = TRY(ReadExpression(part.substr(0, begin)));
     condition.right = TRY(ReadExpression(part.substr(end)));
     condition.relation = part.substr(begin, end - begin);
-    if ((HasElement(condition.left) || HasElement(condition.right)) && condition.relation != "=" && condition.relation != "!=") {
+    if ((HasElement(condition.left) || HasElement(condition.right)) && condition.relation != "=" &&
+        condition.relation != "!=") {
       return Fail(Diag::BadTasm, fmt::format("`{}`: elements are only equal or not", part));
     }
     rule.conditions.push_back(std::move(condition));
@@ -219,10 +220,13 @@ bool ProveInstance(const Rule& rule, const Numbers& numbers, RuleAnswer& answer)
   std::vector<Literal> assumed;
   for (const Condition& condition : rule.conditions) {
     if (!HasElement(condition.left) && !HasElement(condition.right)) {
-      if (!Compare(Integer(condition.left, numbers), condition.relation, Integer(condition.right, numbers))) return true;
+      if (!Compare(Integer(condition.left, numbers), condition.relation,
+                   Integer(condition.right, numbers)))
+        return true;
       continue;
     }
-    const Term difference = terms.Sub(Element(terms, condition.left, numbers), Element(terms, condition.right, numbers));
+    const Term difference = terms.Sub(Element(terms, condition.left, numbers),
+                                      Element(terms, condition.right, numbers));
     assumed.push_back(condition.relation == "=" ? Zero(difference) : NonZero(difference));
   }
   const auto pattern = Instantiate(terms, rule.pattern, numbers);

@@ -24,8 +24,13 @@ bool Exec::ExecuteStack(State& state, Opcode op, uint64_t argument) {
     case Opcode::WriteIo:
       for (uint64_t i = 0; i < argument; ++i) state.output.push_back(Top(state, i));
       return Drop(state, argument);
-    case Opcode::Pick: std::rotate(stack.end() - 1 - static_cast<long>(argument), stack.end() - static_cast<long>(argument), stack.end()); return true;
-    case Opcode::Place: std::rotate(stack.end() - 1 - static_cast<long>(argument), stack.end() - 1, stack.end()); return true;
+    case Opcode::Pick:
+      std::rotate(stack.end() - 1 - static_cast<long>(argument),
+                  stack.end() - static_cast<long>(argument), stack.end());
+      return true;
+    case Opcode::Place:
+      std::rotate(stack.end() - 1 - static_cast<long>(argument), stack.end() - 1, stack.end());
+      return true;
     case Opcode::Dup: Push(state, Top(state, argument)); return true;
     case Opcode::Swap: {
       const Term top = Top(state, 0);
@@ -155,7 +160,8 @@ bool Exec::Merkle(State& state, bool from_memory) {
     Set(state, 7, pointer);
   } else {
     if (!Require(Below32(index))) return false;
-    for (uint64_t i = 0; i < 5; ++i) sibling[i] = t.Atom(Base::Digest, state.digests.token, state.digests.count * 5 + i);
+    for (uint64_t i = 0; i < 5; ++i)
+      sibling[i] = t.Atom(Base::Digest, state.digests.token, state.digests.count * 5 + i);
     ++state.digests.count;
   }
   for (uint64_t i = 0; i < 5; ++i) node[i] = Top(state, i);

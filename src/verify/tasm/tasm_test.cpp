@@ -162,9 +162,12 @@ TEST(TasmChecker, LoopsByInduction) {
   Proves(down, "read_io 1 push 0 push 0 call l write_io 1 halt "
                "l: dup 2 dup 2 eq skiz return dup 2 dup 2 push -1 mul add add swap 1 addi 1 swap 1 recurse", false);
   // Inputs read and outputs written on the way.
-  Proves("read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 recurse",
-         "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 push 1 mul dup 0 mul write_io 1 recurse",
-         false);
+  Proves(
+      "read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 "
+      "recurse",
+      "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 push 1 mul dup 0 mul "
+      "write_io 1 recurse",
+      false);
   Refutes("read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 recurse",
           "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 dup 0 add write_io 1 recurse", false);
   // RAM filled by a loop.

@@ -179,7 +179,8 @@ Term Terms::Remainder(Term n, Term d) {
   const Term quotient = Quotient(n, d);
   const Term result = Sub(n, Mul(quotient, d));
   if (KindOf(quotient) == Base::Quotient && quotient != n) {
-    const uint64_t most = std::min(std::max<uint64_t>(1, std::min(Range(d).high, Max32)) - 1, std::min(Range(n).high, Max32));
+    const uint64_t most = std::min(std::max<uint64_t>(1, std::min(Range(d).high, Max32)) - 1,
+                                   std::min(Range(n).high, Max32));
     Restrict(result, {0, most});
   }
   return result;
