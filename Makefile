@@ -19,7 +19,7 @@ oracle: ## build the real Triton VM as fast as it proves (Rust; ten minutes, onc
 	@scripts/setup.sh && scripts/oracle.sh build/release/bin/frazil-oracle release
 
 demo: all ## show the product: a sentence answered, a program through every stage, every target
-	@scripts/oracle.sh build/release/bin/frazil-oracle
+	@scripts/oracle.sh build/release/bin/frazil-oracle || echo "demo: goes on without the prover"
 	@scripts/demo.sh
 
 test: ## build and pass every test (release, ASan+UBSan, part of TSan)
