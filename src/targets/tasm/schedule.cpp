@@ -196,10 +196,12 @@ void FunctionScheduler::Expand(const Block& block, const State& state, uint32_t 
   std::vector<std::vector<Word>> orders = {node.inputs};
   const bool halves = node.op == WordOp::XxAdd || node.op == WordOp::XxMul;
   if ((Commutes(node.op) || halves) && beam_ >= 1) {
-    std::vector<Word> other = node.inputs;
-    std::rotate(other.begin(), other.begin() + other.size() / 2, other.end());
+    const std::vector<Word> other = InVariant(node.inputs, 1);
     if (other != node.inputs) orders.push_back(other);
   }
+  // Equal vectors are equal in any order, and either way round.
+  if (node.op == WordOp::AssertVector)
+    for (uint8_t variant = 1; variant < 4; ++variant) orders.push_back(InVariant(node.inputs, variant));
   for (uint8_t variant = 0; variant < orders.size(); ++variant)
     for (bool swap_first : {false, true})
       for (bool leave : {false, true}) {

@@ -10,6 +10,7 @@ using EmittedSite = TrapSite;
 struct Scheduled {
   tir::Program tir;
   std::vector<EmittedSite> sites;  // found by the locations of ops (lower_parts.h)
+  bool spills = false;             // some words lie in RAM
 };
 
 struct ScheduleOptions {

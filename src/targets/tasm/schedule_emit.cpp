@@ -179,8 +179,7 @@ bool FunctionScheduler::Commit(const Steps& steps, Stack& stack, Ops& out) {
       continue;
     }
     const WordNode& node = f_.nodes[step.number];
-    std::vector<Word> wanted = node.inputs;
-    if (step.variant == 1) std::rotate(wanted.begin(), wanted.begin() + wanted.size() / 2, wanted.end());
+    const std::vector<Word> wanted = InVariant(node.inputs, step.variant);
     CHECK(stack.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), stack.end() - wanted.size()));
     EmitNode(node, stack, out);
     stack.resize(stack.size() - (wanted.size() - node.returned));
@@ -258,6 +257,7 @@ Result<Scheduled> Schedule(WordProgram& program, const ScheduleOptions& options)
     for (tir::Op& op : body) scheduled.tir.ops.push_back(std::move(op));
     scheduled.tir.ops.push_back(MakeOp(Kind::FnEnd));
   }
+  scheduled.spills = next_slot != SpillBase;
   return scheduled;
 }
 

@@ -141,5 +141,46 @@ TEST(Schedule, DeepNests) {
   Same(text, {5});
 }
 
+// Many live values of which some go to RAM, and a store through an address that the caller names.
+std::string StoreThroughAddress(int live, const std::string& address) {
+  std::string text = "frz 1\nfunc @main(%a: field, %at: field, %ram: buffer<field>) -> (field) {\n";
+  text += "  %one = const 1 : field\n  %v0 = add %a, %one : field\n";
+  for (int i = 1; i < live; ++i) text += fmt::format("  %v{} = mul %v{}, %v{} : field\n", i, i - 1, i - 1);
+  text += address + "  %wide = cast %p : u64\n  %place = cast %wide : index\n  store %ram, %place, %a : field\n";
+  // In an order in which they do not lie on the stack.
+  text += "  %s0 = add %v0, %one : field\n";
+  for (int i = 1; i < live; ++i) text += fmt::format("  %s{} = mul %s{}, %v{} : field\n", i, i - 1, i * 7 % live);
+  return text + fmt::format("  return %s{}\n}}\n", live - 1);
+}
+
+mt::RunResult RunWith(const std::string& text, uint64_t at) {
+  const auto lowered = Lower(*ir::ParseText(text));
+  EXPECT_TRUE(lowered) << lowered.error().ToString();
+  mt::Inputs inputs;
+  inputs.input = {3, at};
+  return mt::Run(lowered->program, inputs);
+}
+
+TEST(Schedule, RawAddressesCannotReachTheCompilersRam) {
+  const std::string given = "  %zero = const 0 : field\n  %p = add %at, %zero : field\n";
+  const std::string crowded = StoreThroughAddress(40, given);
+  const mt::RunResult good = RunWith(crowded, 77);
+  ASSERT_FALSE(good.crash);
+  for (uint64_t slot = 0; slot < 30; ++slot) {
+    const mt::RunResult aimed = RunWith(crowded, (uint64_t{1} << 62) + slot);
+    ASSERT_TRUE(aimed.crash);
+    EXPECT_TRUE(aimed.output.empty());
+  }
+  EXPECT_TRUE(RunWith(crowded, uint64_t{1} << 32).crash);
+  EXPECT_EQ(RunWith(crowded, 0xffff'ffff).output, good.output);
+  // Nothing of its own in RAM: any address will do.
+  EXPECT_FALSE(RunWith(StoreThroughAddress(3, given), uint64_t{1} << 62).crash);
+  const std::string beyond = "  %p = const 4611686018427387904 : field\n";
+  EXPECT_TRUE(Lower(*ir::ParseText(StoreThroughAddress(3, beyond))));
+  const auto refused = Lower(*ir::ParseText(StoreThroughAddress(40, beyond)));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().ToString().find("2^32"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace frazil::targets::tasm

@@ -57,9 +57,32 @@ void Selector::CheckIndex(const std::vector<Word>& index, Word length, int32_t s
   below_.insert({index[0], length});
 }
 
+// Unchecked unless the compiler has words of its own in RAM, which only the whole program tells.
+Word Selector::RawAddress(Word address, Location location) {
+  uint64_t offset = 0;
+  Word base = address;
+  if (b_.IsConst(address)) {
+    if (b_.ValueOf(address) <= MaxU32) return address;
+    if (state_.check_raw && !state_.beyond) state_.beyond = location;
+    state_.words.raw = true;
+    return address;
+  }
+  if (const WordNode& def = b_.function().def(address);
+      def.op == WordOp::AddI && (def.number <= MaxU32 || g::Neg(def.number) <= MaxU32)) {
+    base = def.inputs[0];
+    offset = def.number;
+  }
+  if (b_.Max(base) <= MaxU32) return address;
+  state_.words.raw = true;
+  // In a test that is gone through again the same address has passed already.
+  if (!state_.check_raw || silent_) return address;
+  return b_.AddI(b_.CheckU32(base, Site(Trap::OutOfBounds)), offset);
+}
+
 Word Selector::ElementAddress(const ir::Inst& inst, uint32_t buffer, uint32_t index) {
   const std::vector<Word>& at = Operand(inst, index);
-  if (scope_->raw.contains(f().operand(inst, buffer).index)) return b_.Join(at[1], at[0]);
+  if (scope_->raw.contains(f().operand(inst, buffer).index))
+    return RawAddress(b_.Join(at[1], at[0]), inst.location);
   const std::vector<Word>& place = Operand(inst, buffer);
   CheckIndex(at, place[1], Site(Trap::OutOfBounds));
   return b_.Add(place[0], b_.MulI(at[0], WordsOnMachine(inst.type)));

@@ -7,6 +7,7 @@
 #include "base/goldilocks.h"
 #include "ir/prelude.h"
 #include "targets/tasm/selector.h"
+#include "targets/tasm/word_checks.h"
 #include "targets/tasm/words.h"
 
 namespace frazil::targets::tasm {
@@ -501,6 +502,7 @@ Result<void> Selector::Function(ir::FuncId id, uint64_t raw_params) {
   }
   b_.CloseRegion(TRY(Body(function.body)));
   scope_ = nullptr;
+  MergeChecks(b_.function());
   RemoveDead(b_.function());
   return {};
 }
@@ -546,6 +548,7 @@ Result<void> Selector::Entry() {
   std::rotate(nodes.begin(), nodes.begin() + before, nodes.end());
   b_.CloseRegion({});
   scope_ = nullptr;
+  MergeChecks(b_.function());
   RemoveDead(b_.function());
   return {};
 }
@@ -557,9 +560,10 @@ bool IsRawRam(const ir::Function& function, uint32_t param) {
          function.value_names[value] == "ram";
 }
 
-Result<WordProgram> SelectWords(const ir::Program& program) {
+Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions& options) {
   WordProgram words;
   ProgramState state{program, words};
+  state.check_raw = options.check_raw;
   state.uses.assign(program.functions.size(), 0);
   for (const ir::Function& function : program.functions)
     for (const ir::Inst& inst : function.insts) {
@@ -572,6 +576,14 @@ Result<WordProgram> SelectWords(const ir::Program& program) {
   Selector selector(state, entry);
   TRY_VOID(selector.Entry());
   words.functions[0] = std::move(entry);
+  if (state.beyond)
+    return Fail(Diag::Unsupported,
+                "a RAM address of 2^32 or more, in a program that needs RAM for values of its own: use one below",
+                *state.beyond);
+  words.own_ram = state.heap || state.scratch != ScratchBase;
+  const ir::Function& function = program.entry_function();
+  for (uint32_t i = 0; i < function.param_count(); ++i)
+    words.own_ram |= function.param_type(i).is_buffer() && !IsRawRam(function, i);
   return words;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -18,6 +19,8 @@ struct ProgramState {
   uint64_t scratch = ScratchBase;
   bool heap = false;                       // some scratch has a size known only at run time
   bool inline_all = false;
+  bool check_raw = false;
+  std::optional<Location> beyond = {};     // of a raw access to a constant address that is refused
   std::map<const ir::Data*, uint64_t> tables = {};  // address of each
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> functions = {};  // IR function, which parameters are raw RAM -> ours
   std::map<std::tuple<int, int, int>, int32_t> sites = {};
@@ -62,6 +65,7 @@ class Selector {
   // select_memory.cpp
   std::vector<Word> LoadAt(Word address, uint32_t words, ir::Type element);
   void StoreAt(Word address, const std::vector<Word>& words);
+  Word RawAddress(Word address, Location location);
   Word ElementAddress(const ir::Inst& inst, uint32_t buffer, uint32_t index);
   void CheckIndex(const std::vector<Word>& index, Word length, int32_t site);
   void Load(const ir::Inst& inst);

@@ -15,9 +15,21 @@ struct Step {
   // Dup, Pick, Place, Swap: depth. Pop: count. Node: the node.
   uint32_t number = 0;
   Word word = NoWord;  // Push: the constant; Load, Store: the word in RAM
-  uint8_t variant = 0;  // Node: 1 = its two operands, or the two halves of them, the other way round
+  uint8_t variant = 0;  // Node: InVariant of its inputs
 };
 using Steps = std::vector<Step>;
+
+// The inputs of an instruction in another order that means the same. Bit 0: the two halves the other way round. Bit 1:
+// each half backwards.
+inline std::vector<Word> InVariant(std::vector<Word> inputs, uint8_t variant) {
+  const auto middle = inputs.begin() + static_cast<ptrdiff_t>(inputs.size() / 2);
+  if ((variant & 2) != 0) {
+    std::reverse(inputs.begin(), middle);
+    std::reverse(middle, inputs.end());
+  }
+  if ((variant & 1) != 0) std::rotate(inputs.begin(), middle, inputs.end());
+  return inputs;
+}
 
 // Words and rows that a step adds. An instruction that has to be there anyway costs nothing.
 int CostOf(const Step& step);

@@ -26,6 +26,9 @@ Result<Scheduled> ScheduleProgram(const ir::Program& program, const TasmOptions&
   const ir::Program prepared = TRY(Prepare(program));
   WordProgram words = TRY(SelectWords(prepared));
   if (options.templates) return ScheduleByTemplates(words);
+  Scheduled scheduled = TRY(Schedule(words));
+  if (!words.raw || !(words.own_ram || scheduled.spills)) return scheduled;
+  words = TRY(SelectWords(prepared, {.check_raw = true}));
   return Schedule(words);
 }
 

@@ -7,7 +7,9 @@
 // integers of up to 32 bits one (two's complement bits, zero-extended), 64-bit integers and index two (low first), int<k>
 // 2k, xfield 3 (coefficient 0 first), digest 5 (element 0 first). A buffer parameter is its length, then its elements, copied to
 // RAM; buffers that are written come back as output after the results. The parameter named `ram`, a buffer<field>, is the
-// machine's own RAM from address 0: nothing is copied, what was not written is the prover's.
+// machine's own RAM from address 0: nothing is copied, what was not written is the prover's. In a program that needs RAM
+// for values of its own too (scratch, other buffers, words that do not fit on the stack), addresses must be below 2^32: a
+// larger one traps as out of bounds, a larger constant is refused (select.h). Other programs may use any address.
 // Hints: values of type digest are the secret digests that merkle.step reads, all others the secret tokens.
 #pragma once
 

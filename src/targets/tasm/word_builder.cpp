@@ -206,6 +206,11 @@ Word WordBuilder::Pow(Word base, Word exponent) {
 WordBuilder::Pair WordBuilder::Split(Word a) {
   if (IsConst(a)) return {Const(ValueOf(a) >> 32), Const(ValueOf(a) & MaxU32)};
   if (Max(a) <= MaxU32) return {Const(0), a};
+  // What was moved up by a limb: the largest, (2^32 - 1) 2^32, is still an element.
+  if (const WordNode& def = f_.def(a); def.op == WordOp::Mul)
+    for (int i = 0; i < 2; ++i)
+      if (IsConst(def.inputs[i], uint64_t{1} << 32) && Max(def.inputs[1 - i]) <= MaxU32)
+        return {def.inputs[1 - i], Const(0)};
   const uint64_t max[] = {Max(a) >> 32, MaxU32};
   const std::vector<Word> halves = Pure(WordOp::Split, {a}, max, 0, -1);
   return {halves[0], halves[1]};
