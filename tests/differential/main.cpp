@@ -80,7 +80,10 @@ bool HasLoweredLoops(const ir::Program& program) {
                         [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
         return tensors ||
                std::any_of(function.insts.begin(), function.insts.end(),
-                           [](const ir::Inst& inst) { return inst.op == ir::Op::Barrier; });
+                           [](const ir::Inst& inst) {
+                             return inst.op == ir::Op::Barrier || inst.op == ir::Op::SpongeInit ||
+                                    inst.op == ir::Op::SpongeAbsorb || inst.op == ir::Op::SpongeSqueeze;
+                           });
       });
 }
 
@@ -89,7 +92,8 @@ Run MakeRun(const ir::Program& program, uint64_t seed, bool metered) {
   Run run;
   run.arguments = exec::RandomArguments(program, seed);
   run.context = exec::RandomContext(program, seed);
-  // Lowering replaces tensor ops and barriers by loops and scratch, which draw on the limits themselves.
+  // Lowering replaces tensor ops and barriers by loops and scratch, and a sponge by a buffer, which draw on the limits
+  // themselves.
   bool own_limits = !HasLoweredLoops(program);
   if (metered && own_limits) run.context.limits.fuel = seed % 41;
   if (metered && own_limits && seed % 3 == 0) run.context.limits.depth = seed % 5;
