@@ -8,6 +8,7 @@
 #include "ir/prelude.h"
 #include "targets/tasm/selector.h"
 #include "targets/tasm/word_checks.h"
+#include "targets/tasm/word_loops.h"
 #include "targets/tasm/words.h"
 
 namespace frazil::targets::tasm {
@@ -504,6 +505,8 @@ Result<void> Selector::Function(ir::FuncId id, uint64_t raw_params) {
   scope_ = nullptr;
   MergeChecks(b_.function());
   RemoveDead(b_.function());
+  SimplifyCounters(b_.function());
+  RemoveDead(b_.function());
   return {};
 }
 
@@ -549,6 +552,8 @@ Result<void> Selector::Entry() {
   b_.CloseRegion({});
   scope_ = nullptr;
   MergeChecks(b_.function());
+  RemoveDead(b_.function());
+  SimplifyCounters(b_.function());
   RemoveDead(b_.function());
   return {};
 }
