@@ -64,6 +64,7 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     const auto difference = tell ? tell(inputs) : std::nullopt;
     if (!difference) return false;
     inputs.difference = *difference;
+    Shrink(inputs, tell);
     answer.kind = Answer::Kind::Refuted;
     answer.counterexample = std::move(inputs);
     return true;
@@ -80,8 +81,9 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
   Heads source, candidate;
   // Few branches on one path show soon enough which loops do not end by themselves.
   constexpr int Attempts = 8;
-  constexpr uint64_t FewForks = 10, ManyForks = 64;
+  constexpr uint64_t FewForks = 10, ManyForks = 64, ManyPaths = 4096;
   budget.max_forks = FewForks;
+  bool last = false;
   for (int attempt = 0; attempt < Attempts; ++attempt) {
     auto terms = std::make_unique<Terms>();
     failure = Attempt(*terms, budget, sides, source, candidate, options);
@@ -98,10 +100,16 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
         if (refuted(sampler.Along(facts))) return answer;
       }
     }
+    if (last) break;
     const bool more = CutSymbolicLoops(source);
-    if (CutSymbolicLoops(candidate) || more) continue;
-    // Only branches are left: more of them on one path.
-    if (!failure->resources || budget.max_forks == ManyForks) break;
+    if ((CutSymbolicLoops(candidate) || more) && attempt + 2 < Attempts) continue;
+    // Only branches are left: more of them on one path. Loops that were cut in vain are gone through.
+    if (!failure->resources && source.cut.empty() && candidate.cut.empty()) break;
+    if (budget.max_forks == ManyForks || !failure->resources) {
+      source = candidate = {};
+      last = true;
+      budget.max_paths = ManyPaths;
+    }
     budget.max_forks = ManyForks;
   }
   for (uint64_t i = First; i < options.samples && std::chrono::steady_clock::now() < budget.deadline; ++i) {
@@ -123,6 +131,14 @@ Answer Compare(const mt::Program& source, const mt::Program& candidate, const Op
   Answer answer = Decide(sides, options, sampler, [&](const Counterexample& inputs) {
     return Difference(source, candidate, inputs, options.fragments);
   });
+  // No run shows that something never ends, so this stays a remark.
+  constexpr int Looks = 8;
+  for (int i = 0; answer.kind == Answer::Kind::Unknown && i < Looks; ++i) {
+    const std::string remark = NotEnded(source, candidate, sampler.Next(), options.fragments);
+    if (remark.empty()) continue;
+    answer.reason += "; " + remark;
+    break;
+  }
   if (answer.counterexample) Trim(source, candidate, *answer.counterexample, options.fragments);
   return answer;
 }

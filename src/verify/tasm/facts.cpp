@@ -85,12 +85,48 @@ std::optional<bool> Facts::Decide(Literal literal) {
   Normal normal = Normalize(literal);
   if (normal.value) return normal.value;
   if (auto known = Lookup(normal.literal)) return known;
-  if (substitutions_.empty()) return std::nullopt;
-  const Term simpler = Simplify(literal.term);
-  if (simpler == literal.term) return std::nullopt;
-  normal = Normalize({literal.kind, simpler});
-  if (normal.value) return normal.value;
-  return Lookup(normal.literal);
+  const Term simpler = substitutions_.empty() ? literal.term : Simplify(literal.term);
+  if (simpler != literal.term) {
+    normal = Normalize({literal.kind, simpler});
+    if (normal.value) return normal.value;
+    if (auto known = Lookup(normal.literal)) return known;
+  }
+  constexpr int MaxChoices = 4;
+  if (!IsZeroKind(literal.kind) && BelowByCases(simpler, MaxChoices)) return literal.kind == Kind::Below32;
+  return std::nullopt;
+}
+
+bool Facts::BelowByCases(Term term, int depth) {
+  Terms& terms = *terms_;
+  if (RangeOf(term).Below32()) return true;
+  constexpr size_t MaxMonomials = 24;
+  const Polynomial poly = terms.PolynomialOf(term);
+  if (depth == 0 || poly.size() < 2 || poly.size() > MaxMonomials) return false;
+  Term choice = NoTerm;
+  for (auto [id, coefficient] : poly) {
+    const auto& factors = terms.Monomial(id);
+    for (auto [base, exponent] : factors) {
+      // The newest: what it chooses between may have been chosen itself.
+      if (factors.size() > 1 && terms.IsBoolean(base) && (choice == NoTerm || base > choice)) choice = base;
+    }
+  }
+  if (choice == NoTerm) return false;
+  for (const uint64_t value : {0, 1}) {
+    Term sum = terms.Constant(0);
+    for (auto [id, coefficient] : poly) {
+      Term product = terms.Constant(coefficient);
+      const auto factors = terms.Monomial(id);
+      for (auto [base, exponent] : factors) {
+        if (exponent > 64) return false;
+        for (uint32_t i = 0; i < (base == choice ? 1 : exponent); ++i) {
+          product = terms.Mul(product, base == choice ? terms.Constant(value) : base);
+        }
+      }
+      sum = terms.Add(sum, product);
+    }
+    if (!BelowByCases(sum, depth - 1)) return false;
+  }
+  return true;
 }
 
 // x y = c with a product of 0/1 values: all are 1 (c = 1). Without it `and` made of `mul` would say nothing.
@@ -241,7 +277,18 @@ Term Facts::RebuildBase(Term base) {
   switch (kind) {
     case Base::IsZero: result = terms.IsZero(arguments[0]); break;
     case Base::Inverse: result = terms.Inverse(arguments[0]); break;
-    case Base::High: result = RangeOf(arguments[0]).Below32() ? terms.Constant(0) : terms.High(arguments[0]); break;
+    case Base::High: {
+      Term upper, lower;
+      if (RangeOf(arguments[0]).Below32()) {
+        result = terms.Constant(0);
+      } else if (terms.SplitMultiples(arguments[0], upper, lower) &&
+                 Terms::IsHighHalf(RangeOf(upper), RangeOf(lower))) {
+        result = upper;
+      } else {
+        result = terms.High(arguments[0]);
+      }
+      break;
+    }
     case Base::Quotient: result = terms.Quotient(arguments[0], arguments[1]); break;
     case Base::Less: result = terms.Less(arguments[0], arguments[1]); break;
     case Base::And: result = terms.And(arguments[0], arguments[1]); break;

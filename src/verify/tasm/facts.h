@@ -58,6 +58,8 @@ class Facts {
   };
   Normal Normalize(Literal literal);
   std::optional<bool> Lookup(const Literal& literal) const;
+  // Values that 0/1 values choose between, as x + b (y - x): all of them are below 2^32.
+  bool BelowByCases(Term term, int depth);
   bool AssumeProduct(const Literal& literal, bool& contradiction);
   void Learn(Literal literal);
   void Substitute(Term base, Term value, bool fresh);

@@ -167,7 +167,21 @@ bool IrSide::Word32(Exec& exec, const ir::Inst& inst, bool& known) {
     case Op::Not: result = t.Sub(t.Constant(0xffff'ffffu), a); break;
     case Op::Shl: result = t.Low(t.Mul(a, power())); break;
     case Op::Shr: result = t.Quotient(a, power()); break;
+    case Op::Rotl: case Op::Rotr: {
+      // The product's halves do not overlap.
+      const Term left = inst.op == Op::Rotl ? b : t.Sub(t.Constant(TwoTo32), b);
+      const Term product = t.Mul(a, t.Power(t.Constant(2), t.And(left, t.Constant(31))));
+      if (inst.op == Op::Rotr && !t.IsConstant(b)) return known = false;
+      result = t.Add(t.Low(product), t.High(product));
+      break;
+    }
     case Op::Popcnt: result = t.PopCount(a); break;
+    case Op::Clz: {
+      bool zero;
+      if (!exec.Know(Zero(a), zero)) return false;
+      result = zero ? t.Constant(32) : t.Sub(t.Constant(31), t.Log2(a));
+      break;
+    }
     case Op::Min: result = t.Add(b, t.Mul(t.Less(a, b), t.Sub(a, b))); break;
     case Op::Max: result = t.Add(a, t.Mul(t.Less(a, b), t.Sub(b, a))); break;
     default: return known = false;
@@ -176,16 +190,44 @@ bool IrSide::Word32(Exec& exec, const ir::Inst& inst, bool& known) {
   return true;
 }
 
+// By constants; amounts are taken modulo 64.
+bool IrSide::Shift64(Exec& exec, const ir::Inst& inst, bool& known) {
+  Terms& t = exec.terms();
+  const Words a = Operand(inst, 0), b = Operand(inst, 1);
+  const ir::Type type = Now().function->type(Now().function->operand(inst, 0));
+  if (type.scalar != Scalar::U64 || a.size() != 2 || !t.IsConstant(b[0])) return known = false;
+  const uint64_t amount = t.ConstantOf(b[0]) & 63;
+  const bool right = inst.op == Op::Shr;
+  const Term zero = t.Constant(0), power = t.Constant(uint64_t{1} << (amount & 31));
+  const Term rest = t.Constant(TwoTo32 >> (amount & 31));
+  Words result = a;
+  if (amount >= 32) result = right ? Words{a[1], zero} : Words{zero, a[0]};
+  if ((amount & 31) != 0 && right) {
+    result = {t.Add(t.Quotient(result[0], power), t.Mul(t.Remainder(result[1], power), rest)),
+              t.Quotient(result[1], power)};
+  } else if ((amount & 31) != 0) {
+    result = {t.Low(t.Mul(result[0], power)),
+              t.Add(t.Low(t.Mul(result[1], power)), t.High(t.Mul(result[0], power)))};
+  }
+  Give(inst, std::move(result));
+  return true;
+}
+
 // 64 bits, low word first. Only what loops and conversions need.
 bool IrSide::Word64(Exec& exec, const ir::Inst& inst, bool& known) {
   Terms& t = exec.terms();
   const Words a = Operand(inst, 0), b = inst.operands.count > 1 ? Operand(inst, 1) : a;
+  if (inst.op == Op::Shl || inst.op == Op::Shr) return Shift64(exec, inst, known);
   if (a.size() != 2 || b.size() != 2) return known = false;
-  const bool is_index = inst.type.scalar == Scalar::Index;
+  const ir::Function& function = *Now().function;
+  const bool is_index = function.type(function.operand(inst, 0)).scalar == Scalar::Index;
   const Term one = t.Constant(1);
-  // Order by words; an index is signed, so its high words must be known to be small.
+  // Order by words; an index is signed: half the range is added to high words that are not known to be small.
+  auto small = [&](Term word) { return exec.facts().RangeOf(word).high >> 31 == 0; };
+  const bool sign = is_index && !(small(a[1]) && small(b[1]));
+  auto high = [&](Term word) { return sign ? t.Low(t.Add(word, t.Constant(TwoTo32 / 2))) : word; };
   auto less = [&](const Words& x, const Words& y) {
-    return t.Add(t.Less(x[1], y[1]), t.Mul(t.IsZero(t.Sub(x[1], y[1])), t.Less(x[0], y[0])));
+    return t.Add(t.Less(high(x[1]), high(y[1])), t.Mul(t.IsZero(t.Sub(x[1], y[1])), t.Less(x[0], y[0])));
   };
   switch (inst.op) {
     case Op::Add: {
@@ -199,10 +241,25 @@ bool IrSide::Word64(Exec& exec, const ir::Inst& inst, bool& known) {
       Give(inst, {t.Low(low), t.Low(high)});
       return true;
     }
-    case Op::Lt: case Op::Le: case Op::Gt: case Op::Ge: {
-      if (is_index && (exec.facts().RangeOf(a[1]).high >> 31 != 0 || exec.facts().RangeOf(b[1]).high >> 31 != 0)) {
-        return known = false;
+    case Op::And: case Op::Or: case Op::Xor: {
+      Words result(2);
+      for (size_t i = 0; i < 2; ++i) {
+        result[i] = inst.op == Op::And ? t.And(a[i], b[i]) : inst.op == Op::Or ? t.Or(a[i], b[i]) : t.Xor(a[i], b[i]);
       }
+      Give(inst, std::move(result));
+      return true;
+    }
+    case Op::Not:
+      Give(inst, {t.Sub(t.Constant(TwoTo32 - 1), a[0]), t.Sub(t.Constant(TwoTo32 - 1), a[1])});
+      return true;
+    case Op::Mul: {
+      // a0 b0 and, modulo 2^32, what comes to the high word; each product is split before they are added.
+      const Term low = t.Mul(a[0], b[0]);
+      const Term cross = t.Add(t.Low(t.Mul(a[0], b[1])), t.Low(t.Mul(a[1], b[0])));
+      Give(inst, {t.Low(low), t.Low(t.Add(t.High(low), cross))});
+      return true;
+    }
+    case Op::Lt: case Op::Le: case Op::Gt: case Op::Ge: {
       const bool swap = inst.op == Op::Gt || inst.op == Op::Le;
       const Term result = swap ? less(b, a) : less(a, b);
       Give(inst, {inst.op == Op::Lt || inst.op == Op::Gt ? result : t.Sub(one, result)});
@@ -216,6 +273,12 @@ bool IrSide::Word64(Exec& exec, const ir::Inst& inst, bool& known) {
 Term IrSide::Element(Exec& exec, const Words& index) const {
   Terms& t = exec.terms();
   return index.size() == 1 ? index[0] : t.Add(index[0], t.Scale(index[1], TwoTo32));
+}
+
+// Whether that sum is the index itself: else another index has the same element.
+bool IrSide::Canonical(Exec& exec, const Words& index) const {
+  if (index.size() == 1 || exec.facts().RangeOf(index[1]).high < TwoTo32 - 1) return true;
+  return exec.terms().High(Element(exec, index)) == index[1];
 }
 
 bool IrSide::Cast(Exec& exec, const ir::Inst& inst, bool& known) {
@@ -294,6 +357,10 @@ bool IrSide::Stream(Exec& exec, const ir::Inst& inst, bool& known) {
 // A place in a buffer of known length, decided case by case; `length`: outside of it, which traps.
 bool IrSide::Position(Exec& exec, const Words& index, uint64_t length, uint64_t& at) {
   const Term element = Element(exec, index);
+  if (!Canonical(exec, index)) {
+    exec.Put({Step::Kind::Stuck, Zero(0), "an index may be above the field's elements"});
+    return false;
+  }
   for (at = 0; at < length; ++at) {
     bool same;
     if (!exec.Know(Zero(exec.terms().Sub(element, exec.terms().Constant(at))), same)) return false;
@@ -336,6 +403,7 @@ bool IrSide::Memory(Exec& exec, const ir::Inst& inst, bool& known) {
   }
   if (buffer.is_ram) {
     const Term address = Element(exec, Operand(inst, 1));
+    if (!Canonical(exec, Operand(inst, 1))) return known = false;
     if (inst.op == Op::Store) return exec.Write(state, address, One(inst, 2)), true;
     Term value;
     if (!exec.Read(state, address, value)) return false;

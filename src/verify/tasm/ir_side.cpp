@@ -111,7 +111,7 @@ std::vector<uint64_t> IrSide::Key() const {
     key.push_back(reinterpret_cast<uintptr_t>(activation.function));
     for (const Region& region : activation.regions) {
       key.push_back((uint64_t{region.id.index} << 32) | region.at);
-      key.push_back(static_cast<uint64_t>(region.i));
+      key.push_back(region.symbolic ? region.tested : static_cast<uint64_t>(region.i));
     }
   }
   return key;
@@ -150,6 +150,11 @@ Step IrSide::Advance(Exec& exec) {
     if (owner.op == Op::While && ir::Function::region_of(owner, 0) == region.id && !passed_ &&
         heads_->cut.contains(reinterpret_cast<uintptr_t>(&owner))) {
       return {Step::Kind::Cut, Zero(0), ""};
+    }
+    if (region.symbolic && (!region.tested || region.entering)) {
+      if (!passed_ && heads_->cut.contains(reinterpret_cast<uintptr_t>(&owner))) return {Step::Kind::Cut, Zero(0), ""};
+      region.entering = false;
+      if (!region.tested) return ForHead(exec, owner);
     }
   }
   bool handled = true;
@@ -224,7 +229,11 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
         const Words& words = Operand(inst, k);
         uint64_t value = 0;
         for (size_t w = words.size(); w-- > 0;) {
-          if (!exec.terms().IsConstant(words[w])) return Stuck(inst);
+          if (!exec.terms().IsConstant(words[w])) {
+            bool known = true;
+            if (BeginSymbolicFor(exec, inst, id, known)) return {};
+            return known ? exec.Take() : Stuck(inst);
+          }
           value = (value << 32) | exec.terms().ConstantOf(words[w]);
         }
         bounds[k] = static_cast<int64_t>(value);
@@ -280,7 +289,9 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
     GiveAll(now, owner, values);
     return {};
   }
+  if (owner.op == Op::For) Forget(now, region.id);
   if (owner.op == Op::While) {
+    for (uint32_t k = 0; k < 2; ++k) Forget(now, ir::Function::region_of(owner, k));
     heads_->entered_again.insert(reinterpret_cast<uintptr_t>(&owner));
     region.id = ir::Function::region_of(owner, 0);
     region.at = 0;
@@ -289,6 +300,16 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
     return {};
   }
   if (owner.op != Op::For) return Stuck(owner);
+  if (region.symbolic) {
+    heads_->entered_again.insert(reinterpret_cast<uintptr_t>(&owner));
+    const ir::Region& body = now.function->region(region.id);
+    Words& index = now.values[ir::Function::param_of(body, 0).index];
+    index[0] = exec.terms().Add(index[0], exec.terms().Constant(1));
+    for (uint32_t i = 0; i < values.size(); ++i) now.values[ir::Function::param_of(body, i + 1).index] = values[i];
+    region.at = 0;
+    region.tested = false;
+    return {};
+  }
   const int64_t step = now.function->word(owner, 0);
   if (step <= 0) return Stuck(owner);
   int64_t next;
@@ -307,6 +328,72 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
   now.values[ir::Function::param_of(body, 0).index] = std::move(index);
   for (uint32_t i = 0; i < values.size(); ++i) now.values[ir::Function::param_of(body, i + 1).index] = values[i];
   return {};
+}
+
+// Bounds below 2^32, step 1: from a lower bound that is not above the upper one the index comes to it exactly, so the
+// test is that of equality, which needs no induction over an order.
+bool IrSide::BeginSymbolicFor(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& known) {
+  Terms& t = exec.terms();
+  Activation& now = Now();
+  if (now.function->word(inst, 0) != 1) return known = false;
+  Term bounds[2];
+  for (uint32_t k = 0; k < 2; ++k) {
+    const Words& words = Operand(inst, k);
+    if (words.size() != 2 || !t.IsConstant(words[1]) || t.ConstantOf(words[1]) != 0) return known = false;
+    bounds[k] = words[0];
+  }
+  const bool from_zero = t.IsConstant(bounds[0]) && t.ConstantOf(bounds[0]) == 0;
+  bool none = false;
+  if (!from_zero && !exec.Know(Zero(t.Less(bounds[0], bounds[1])), none)) return false;
+  const std::vector<Words> carried = Operands(inst, 2);
+  const Words first = Operand(inst, 0);
+  ++now.regions.back().at;
+  if (none) return GiveAll(now, inst, carried), true;
+  Enter(ir::Function::region_of(inst, 0), id);
+  Region& region = now.regions.back();
+  region.symbolic = true;
+  region.tested = region.entering = !from_zero;
+  const ir::Region& body = now.function->region(region.id);
+  now.values[ir::Function::param_of(body, 0).index] = first;
+  for (uint32_t i = 0; i < carried.size(); ++i) now.values[ir::Function::param_of(body, i + 1).index] = carried[i];
+  return true;
+}
+
+Step IrSide::ForHead(Exec& exec, const ir::Inst& loop) {
+  Activation& now = Now();
+  Region& region = now.regions.back();
+  const ir::Region& body = now.function->region(region.id);
+  const Term index = now.values[ir::Function::param_of(body, 0).index][0];
+  bool done;
+  if (!exec.Know(Zero(exec.terms().Sub(index, Operand(loop, 1)[0])), done)) return exec.Take();
+  passed_ = false;
+  if (!done) {
+    // It is below the upper bound in every run, whatever a description of the loop still says of it.
+    exec.facts().Assume(Below32(index));
+    region.tested = true;
+    return {};
+  }
+  std::vector<Words> results;
+  for (uint32_t i = 0; i < loop.results.count; ++i) {
+    results.push_back(now.values[ir::Function::param_of(body, i + 1).index]);
+  }
+  now.regions.pop_back();
+  GiveAll(now, loop, results);
+  return {};
+}
+
+void IrSide::Forget(Activation& now, ir::RegionId region) {
+  const ir::Function& function = *now.function;
+  for (const ir::InstId id : function.region(region).insts) {
+    const ir::Inst& inst = function.inst(id);
+    for (uint32_t i = 0; i < inst.results.count; ++i) now.values[ir::Function::result_of(inst, i).index].clear();
+    for (uint32_t k = 0; k < inst.regions.count; ++k) {
+      const ir::RegionId inner = ir::Function::region_of(inst, k);
+      const ir::Region& of = function.region(inner);
+      for (uint32_t i = 0; i < of.params.count; ++i) now.values[ir::Function::param_of(of, i).index].clear();
+      Forget(now, inner);
+    }
+  }
 }
 
 std::unique_ptr<Side> MakeIrSide(const ir::Program& program, Heads* heads) {

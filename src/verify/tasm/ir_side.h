@@ -38,6 +38,9 @@ class IrSide final : public Side {
     ir::InstId owner;
     uint32_t at = 0;
     int64_t i = 0, end = 0;  // of a `for`
+    bool symbolic = false;   // a `for` whose bounds are no numbers: its index is a word, its head can be cut
+    bool tested = false;     // and there is a next iteration
+    bool entering = false;   // which is the first and was tested before the loop
   };
   struct Activation {
     const ir::Function* function;
@@ -58,12 +61,16 @@ class IrSide final : public Side {
 
   Step Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& handled);
   Step Yield(Exec& exec, const ir::Inst& inst);
-  void StartFor(Activation& now, Region& region, const ir::Inst& loop, const std::vector<Words>& carried);
+  bool BeginSymbolicFor(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& known);
+  Step ForHead(Exec& exec, const ir::Inst& loop);
+  // Values of a body are gone when it is left, so that every arrival at a head has the same words.
+  void Forget(Activation& now, ir::RegionId region);
   void Begin(Exec& exec);
   bool Simple(Exec& exec, const ir::Inst& inst, bool& known);
   bool Field(Exec& exec, const ir::Inst& inst, bool& known);
   bool Word32(Exec& exec, const ir::Inst& inst, bool& known);
   bool Word64(Exec& exec, const ir::Inst& inst, bool& known);
+  bool Shift64(Exec& exec, const ir::Inst& inst, bool& known);
   bool Boolean(Exec& exec, const ir::Inst& inst, bool& known);
   bool Cast(Exec& exec, const ir::Inst& inst, bool& known);
   bool Stream(Exec& exec, const ir::Inst& inst, bool& known);
@@ -71,6 +78,7 @@ class IrSide final : public Side {
   bool Hashing(Exec& exec, const ir::Inst& inst, bool& known);
   bool Position(Exec& exec, const Words& index, uint64_t length, uint64_t& at);
   Term Element(Exec& exec, const Words& index) const;
+  bool Canonical(Exec& exec, const Words& index) const;
 
   const ir::Program& program_;
   Heads* heads_;

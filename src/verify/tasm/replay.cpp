@@ -11,7 +11,7 @@ using mt::Opcode;
 
 namespace {
 
-constexpr uint64_t CycleLimit = 100'000;
+constexpr uint64_t CycleLimit = 20'000;
 
 mt::RunLimits Limits() {
   mt::RunLimits limits;
@@ -87,10 +87,6 @@ std::optional<std::string> Difference(const mt::Program& source, const mt::Progr
   // A fragment of source code is not responsible for a stack that is too shallow for it.
   if (fragments && a.crash && a.crash->kind == mt::CrashKind::OpStackTooShallow) return std::nullopt;
   const FragmentResult b = RunOne(candidate, inputs, fragments, called);
-  // Not ending in two hundred times the source's cycles counts as not ending.
-  if (b.crash && b.crash->kind == mt::CrashKind::Cycles && !a.crash && a.cycles < CycleLimit / 200) {
-    return fmt::format("the candidate has not ended after {} cycles, the source ended after {}", CycleLimit, a.cycles);
-  }
   if (Inconclusive(b)) return std::nullopt;
   if (a.crash && b.crash) return std::nullopt;
   if (a.crash) return fmt::format("the source crashes: {}", a.crash->sentence);
@@ -113,8 +109,20 @@ bool Replays(const mt::Program& source, const mt::Program& candidate, const Coun
   return Difference(source, candidate, counterexample, fragments).has_value();
 }
 
+std::string NotEnded(const mt::Program& source, const mt::Program& candidate, const Counterexample& inputs,
+                     bool fragments) {
+  const bool called = fragments && (LeavesByReturn(source) || LeavesByReturn(candidate));
+  const FragmentResult a = RunOne(source, inputs, fragments, called);
+  if (a.crash || a.cycles > CycleLimit / 40) return {};
+  const FragmentResult b = RunOne(candidate, inputs, fragments, called);
+  if (!b.crash || b.crash->kind != mt::CrashKind::Cycles) return {};
+  return fmt::format("the candidate had not ended after {} cycles where the source ended after {}", CycleLimit,
+                     a.cycles);
+}
+
 void Trim(const mt::Program& source, const mt::Program& candidate, Counterexample& inputs, bool fragments) {
-  const FragmentResult a = RunOne(source, inputs, fragments, false), b = RunOne(candidate, inputs, fragments, false);
+  const bool called = fragments && (LeavesByReturn(source) || LeavesByReturn(candidate));
+  const FragmentResult a = RunOne(source, inputs, fragments, called), b = RunOne(candidate, inputs, fragments, called);
   Counterexample shorter = inputs;
   shorter.inputs.input.resize(std::min(inputs.inputs.input.size(), std::max(a.inputs_read, b.inputs_read)));
   shorter.inputs.secret.resize(std::min(inputs.inputs.secret.size(), std::max(a.secrets_read, b.secrets_read)));

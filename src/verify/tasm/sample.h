@@ -47,6 +47,13 @@ class Sampler {
   int depth_ = 0;
 };
 
+// That the candidate has not ended long after the source has: no refutation, but worth saying. Else empty.
+std::string NotEnded(const mt::Program& source, const mt::Program& candidate, const Counterexample& inputs,
+                     bool fragments);
+
+// Drops RAM cells, shortens the streams and makes words small, as long as the same kind of difference is told.
+void Shrink(Counterexample& inputs, const Tell& tell);
+
 // Keeps only what the runs read.
 void Trim(const mt::Program& source, const mt::Program& candidate, Counterexample& inputs, bool fragments);
 

@@ -95,6 +95,10 @@ class Terms {
   void Restrict(Term a, Interval range);
   // Values 0 and 1 only.
   bool IsBoolean(Term a) const { return nodes_[a].range.high <= 1; }
+  // a = 2^32 upper + lower, by coefficients that are multiples of 2^32. False: there are none.
+  bool SplitMultiples(Term a, Term& upper, Term& lower);
+  // Whether the high half of 2^32 upper + lower is `upper` if the two have these ranges.
+  static bool IsHighHalf(Interval upper, Interval lower);
   // If a is c0 + c1 b with a boolean base b: its values at b = 0 and b = 1.
   bool BooleanForm(Term a, Term& base, uint64_t& at0, uint64_t& at1) const;
 

@@ -58,10 +58,34 @@ Term Terms::Inverse(Term a) {
   return product;
 }
 
+bool Terms::SplitMultiples(Term a, Term& upper, Term& lower) {
+  constexpr size_t MaxMonomials = 16;
+  if (PolynomialOf(a).size() > MaxMonomials) return false;
+  Polynomial multiples, rest;
+  for (auto [monomial, coefficient] : PolynomialOf(a)) {
+    if ((coefficient & Max32) == 0) {
+      multiples.emplace_back(monomial, coefficient >> 32);
+    } else {
+      rest.emplace_back(monomial, coefficient);
+    }
+  }
+  if (multiples.empty()) return false;
+  upper = Intern(std::move(multiples));
+  lower = Intern(std::move(rest));
+  return true;
+}
+
+// The sum is below p then: (2^32 - 1) 2^32 is p - 1.
+bool Terms::IsHighHalf(Interval upper, Interval lower) {
+  return upper.high < Max32 ? lower.high <= Max32 : upper.high == Max32 && lower.high == 0;
+}
+
 Term Terms::High(Term a) {
   if (IsConstant(a)) return Constant(ConstantOf(a) >> 32);
   const Interval range = Range(a);
   if (range.low >> 32 == range.high >> 32) return Constant(range.low >> 32);
+  Term upper, lower;
+  if (SplitMultiples(a, upper, lower) && IsHighHalf(Range(upper), Range(lower))) return upper;
   const Term result = Apply(Base::High, {&a, 1});
   Restrict(result, {range.low >> 32, range.high >> 32});
   return result;
