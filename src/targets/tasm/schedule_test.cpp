@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "exec/interpreter.h"
@@ -180,6 +181,43 @@ TEST(Schedule, RawAddressesCannotReachTheCompilersRam) {
   const auto refused = Lower(*ir::ParseText(StoreThroughAddress(40, beyond)));
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().ToString().find("2^32"), std::string::npos);
+}
+
+size_t CountOf(const mt::Program& program, mt::Opcode opcode) {
+  return static_cast<size_t>(
+      std::count_if(program.code.begin(), program.code.end(), [&](const auto& i) { return i.op == opcode; }));
+}
+
+// The comparison crashes on what the checks would find: there are no checks. What is no number of 32 bits still traps
+// as an input out of its range.
+TEST(Words, ChecksThatTheNextInstructionMakes) {
+  const auto program = ir::ParseText(
+      "frz 1\nfunc @main(%a: u32, %b: u32) -> (bool) {\n  %c = lt %a, %b : u32\n  return %c\n}\n");
+  ASSERT_TRUE(program.has_value());
+  const auto lowered = Lower(*program);
+  ASSERT_TRUE(lowered.has_value());
+  EXPECT_EQ(CountOf(lowered->program, mt::Opcode::Xor), 0u);
+  for (std::vector<uint64_t> input : {std::vector<uint64_t>{uint64_t{1} << 32, 5}, {5, uint64_t{1} << 32}}) {
+    mt::Inputs inputs;
+    inputs.input = input;
+    const mt::RunResult run = mt::Run(lowered->program, inputs);
+    ASSERT_TRUE(run.crash.has_value());
+    const auto site = lowered->traps.find(run.crash->instruction);
+    ASSERT_NE(site, lowered->traps.end());
+    EXPECT_EQ(site->second.kind, ir::Trap::OutOfBounds);
+  }
+}
+
+// A counter that nothing else needs ends at 0: its test is skiz alone.
+TEST(Words, CountersThatOnlyTheEndNeeds) {
+  const std::string text =
+      "frz 1\nfunc @main(%a: field) -> (field) {\n  %zero = const 0 : index\n  %n = const 9 : index\n"
+      "  %r = for %i = %zero to %n step 1 carry (%c = %a) {\n    %u = cast %i : u32\n    %d = mul %c, %c : field\n"
+      "    yield %d\n  }\n  return %r\n}\n";
+  Same(text, {3});
+  const auto lowered = Lower(*ir::ParseText(text));
+  ASSERT_TRUE(lowered.has_value());
+  EXPECT_LE(lowered->program.code.size(), 18u) << mt::Print(lowered->program);
 }
 
 }  // namespace

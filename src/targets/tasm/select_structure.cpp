@@ -503,8 +503,8 @@ Result<void> Selector::Function(ir::FuncId id, uint64_t raw_params) {
   }
   b_.CloseRegion(TRY(Body(function.body)));
   scope_ = nullptr;
-  MergeChecks(b_.function());
   RemoveDead(b_.function());
+  MergeChecks(b_.function());
   SimplifyCounters(b_.function());
   RemoveDead(b_.function());
   return {};
@@ -551,8 +551,8 @@ Result<void> Selector::Entry() {
   std::rotate(nodes.begin(), nodes.begin() + before, nodes.end());
   b_.CloseRegion({});
   scope_ = nullptr;
-  MergeChecks(b_.function());
   RemoveDead(b_.function());
+  MergeChecks(b_.function());
   SimplifyCounters(b_.function());
   RemoveDead(b_.function());
   return {};
