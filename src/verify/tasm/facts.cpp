@@ -223,6 +223,20 @@ void Facts::Renew() {
     const Normal normal = Normalize({literal.kind, simpler});
     if (!normal.value) known_.insert(Key(normal.literal));
   }
+  // Applications of which something is known are known by their simpler arguments too.
+  constexpr size_t MaxRenewed = 256;
+  if (replacing_ || substitutions_.size() > MaxRenewed) return;
+  const std::vector<std::pair<Term, Term>> pairs(substitutions_.begin(), substitutions_.end());
+  for (auto [base, value] : pairs) {
+    if (terms_->Arguments(base).empty()) continue;
+    substitutions_.erase(base);
+    memo_.clear();
+    const Term simpler = RebuildBase(base);
+    substitutions_[base] = value;
+    if (simpler == base || terms_->KindOf(simpler) == Base::None || simpler == value) continue;
+    substitutions_.try_emplace(simpler, value);
+  }
+  memo_.clear();
 }
 
 Interval Facts::RangeOf(Term term) {

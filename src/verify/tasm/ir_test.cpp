@@ -234,5 +234,23 @@ TEST(TasmIr, BelowByCases) {
   EXPECT_GT(below, 300u);
 }
 
+// An application is known by any form of its arguments, whichever fact came first; and by no other argument.
+TEST(TasmIr, KnownApplicationsFollowTheirArguments) {
+  for (const bool argument_first : {false, true}) {
+    Terms terms;
+    Facts facts(terms);
+    const Term x = terms.Atom(Base::Input, 0, 0), y = terms.Atom(Base::Input, 0, 1);
+    const Term other = terms.Atom(Base::Input, 0, 2), seven = terms.Constant(7), eight = terms.Constant(8);
+    const Term of_x = terms.Apply(Base::Ram, {&x, 1});
+    if (argument_first) EXPECT_TRUE(facts.Assume(Zero(terms.Sub(x, seven))));
+    EXPECT_TRUE(facts.Assume(Zero(terms.Sub(of_x, y))));
+    EXPECT_TRUE(facts.Assume(Zero(terms.Sub(x, seven))));
+    EXPECT_TRUE(facts.Equal(terms.Apply(Base::Ram, {&seven, 1}), y));
+    EXPECT_TRUE(facts.Equal(of_x, y));
+    EXPECT_FALSE(facts.Equal(terms.Apply(Base::Ram, {&eight, 1}), y));
+    EXPECT_FALSE(facts.Equal(terms.Apply(Base::Ram, {&other, 1}), y));
+  }
+}
+
 }  // namespace
 }  // namespace frazil::verify::tasm
