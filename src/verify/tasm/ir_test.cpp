@@ -242,7 +242,9 @@ TEST(TasmIr, KnownApplicationsFollowTheirArguments) {
     const Term x = terms.Atom(Base::Input, 0, 0), y = terms.Atom(Base::Input, 0, 1);
     const Term other = terms.Atom(Base::Input, 0, 2), seven = terms.Constant(7), eight = terms.Constant(8);
     const Term of_x = terms.Apply(Base::Ram, {&x, 1});
-    if (argument_first) EXPECT_TRUE(facts.Assume(Zero(terms.Sub(x, seven))));
+    if (argument_first) {
+      EXPECT_TRUE(facts.Assume(Zero(terms.Sub(x, seven))));
+    }
     EXPECT_TRUE(facts.Assume(Zero(terms.Sub(of_x, y))));
     EXPECT_TRUE(facts.Assume(Zero(terms.Sub(x, seven))));
     EXPECT_TRUE(facts.Equal(terms.Apply(Base::Ram, {&seven, 1}), y));
