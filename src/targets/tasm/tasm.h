@@ -32,6 +32,7 @@ struct TasmOptions {
   mt::Profile profile = mt::Profile::Dot;
   // One template per op, every value in RAM or at a fixed place, nothing chosen: what the original did, made
   // correct. Kept as the yardstick of the goals; its output for the examples is frozen in bench/.
+  // Raw addresses are not checked there.
   bool templates = false;
   bool peephole = true;
   // Typical inputs; with them inlining and outlining are decided by heights that were measured, not estimated.
