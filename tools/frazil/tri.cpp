@@ -166,6 +166,7 @@ void AddInputOptions(CLI::App* command, TriOptions& options) {
   command->add_option("--secret", options.secret, "secret input in the order of reading, as in 4,5; a digest as 1:2:3:4:5")
       ->allow_extra_args(false);
   command->add_option("--ram", options.ram, "the prover's RAM, as in 17=5,18=6")->allow_extra_args(false);
+  command->add_option("--cycles", options.cycles, "stop Triton VM after so many cycles")->capture_default_str();
 }
 
 Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text, const Limits& limits, TriNotes& notes) {

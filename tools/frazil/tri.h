@@ -26,6 +26,7 @@ struct TriOptions {
   std::vector<std::string> input;   // "1,2,3"
   std::vector<std::string> secret;  // "4,5", digests as "1:2:3:4:5"
   std::vector<std::string> ram;     // "17=5"
+  uint64_t cycles = uint64_t{1} << 26;  // after so many the machine is stopped
 };
 void AddProgramOptions(CLI::App* command, TriOptions& options);
 void AddInputOptions(CLI::App* command, TriOptions& options);

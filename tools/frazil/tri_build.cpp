@@ -169,7 +169,12 @@ Result<int> Build(Session& session, const BuildCommand& command) {
   built.program = TRY(LoadTri(session, command.program));
   built.inputs = TRY(ReadTriInputs(command.program, built.program.source));
   built.answer = TRY(Judge(session, command, built.program));
-  built.trace = mt::Trace(built.program.assembly, built.inputs.machine);
+  mt::RunLimits limits;
+  limits.cycles = command.program.cycles;
+  {
+    Progress progress(session, "running");
+    built.trace = mt::Trace(built.program.assembly, built.inputs.machine, limits);
+  }
   if (!command.output.empty()) TRY_VOID(WriteFile(command.output, mt::Print(built.program.assembly)));
   if (session.json) {
     PrintJson(ToJson(built));

@@ -168,7 +168,9 @@ nlohmann::ordered_json ToJson(const mt::TraceResult& trace) {
 Result<int> Profile(Session& session, const ProfileCommand& command) {
   const TriProgram program = TRY(LoadTri(session, command.program));
   const TriInputs inputs = TRY(ReadTriInputs(command.program, program.source));
-  const mt::TraceResult trace = mt::Trace(program.assembly, inputs.machine);
+  mt::RunLimits limits;
+  limits.cycles = command.program.cycles;
+  const mt::TraceResult trace = mt::Trace(program.assembly, inputs.machine, limits);
   if (trace.run.crash) return ReportCrash(session, *trace.run.crash, ToJson(trace));
   if (!command.output.empty()) TRY_VOID(WriteFile(command.output, Draw(trace, command.program.file)));
   if (session.json) {

@@ -73,10 +73,17 @@ Result<int> Prove(Session& session, const ProveCommand& command) {
 }
 
 Result<int> Verify(Session& session, VerifyCommand& command) {
+  TRY(ReadFile(command.proof, session.limits));  // a file that is not there is said before a prover that is not
   std::optional<mt::Digest> expected;
   if (!command.options.file.empty()) expected = mt::ProgramDigest(TRY(LoadTri(session, command.options)).assembly);
   oracle::Session machine;
-  const oracle::VerifyAnswer answer = TRY(machine.Verify(command.proof, expected));
+  Result<oracle::VerifyAnswer> verified = machine.Verify(command.proof, expected);
+  if (!verified) {
+    // The machine's own words about a damaged file: the file is wrong, not this machine.
+    if (verified.error().message.contains("proof file")) verified.error().diag = Diag::BadArtifact;
+    return std::unexpected(std::move(verified.error()));
+  }
+  const oracle::VerifyAnswer& answer = *verified;
   nlohmann::ordered_json json = {{"holds", answer.holds}, {"claim", ToJson(answer.claim)}, {"padded", answer.padded_height},
                                  {"bytes", answer.proof_bytes}, {"verify_seconds", answer.verify_seconds}};
   if (!answer.holds) json["reason"] = answer.reason;

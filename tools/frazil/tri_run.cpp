@@ -13,7 +13,6 @@ namespace {
 struct RunCommand {
   TriOptions program;
   std::string target = "tasm";
-  uint64_t cycles = uint64_t{1} << 32;
   int64_t ram_words = 65'536;
 };
 
@@ -21,7 +20,7 @@ Result<int> RunMachine(Session& session, const RunCommand& command) {
   const TriProgram program = TRY(LoadTri(session, command.program));
   const TriInputs inputs = TRY(ReadTriInputs(command.program, program.source));
   mt::RunLimits limits;
-  limits.cycles = command.cycles;
+  limits.cycles = command.program.cycles;
   mt::RunResult run;
   const auto start = std::chrono::steady_clock::now();
   {
@@ -109,8 +108,9 @@ void AddTriRun(CLI::App& tri, Session& session) {
   AddProgramOptions(command, options->program);
   AddInputOptions(command, options->program);
   command->add_option("--target", options->target, "tasm, interp, native, wasm, c or isa")->capture_default_str();
-  command->add_option("--cycles", options->cycles, "stop Triton VM after so many cycles")->capture_default_str();
-  command->add_option("--ram-words", options->ram_words, "words of RAM on targets other than tasm")->capture_default_str();
+  command->add_option("--ram-words", options->ram_words, "words of RAM on targets other than tasm")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 28))
+      ->capture_default_str();
   SetBody(command, session, [&session, options] {
     return options->target == "tasm" ? RunMachine(session, *options) : RunElsewhere(session, *options);
   });

@@ -138,6 +138,9 @@ Result<int> Test(Session& session, const SourceOptions& options) {
       if (!session.json) fmt::print("{} {}{}\n", failure ? "FAILED" : "passed", name, failure ? ": " + *failure : "");
     }
   }
+  if (passed + failed == 0)
+    return Fail(Diag::BadUsage, options.filter.empty() ? "there is no #[test] function in these files"
+                                                       : fmt::format("no #[test] function has '{}' in its name", options.filter));
   if (session.json) {
     PrintJson(json);
   } else {
