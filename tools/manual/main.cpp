@@ -12,6 +12,8 @@
 #include "ir/op.h"
 #include "ir/program.h"
 #include "isa.h"
+#include "machines/tasm/manual.h"
+#include "tir.h"
 
 namespace frazil {
 namespace {
@@ -109,6 +111,16 @@ void PrintDiagnostics() {
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "isa") {
     fmt::print("{}", frazil::IsaManual());
+    return 0;
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "tasm") {
+    fmt::print(
+        "# Triton VM assembly and TIR\n\n<!-- Made by tools/manual from src/machines/tasm/instructions.def and "
+        "src/machines/tir/ops.def; do not edit. -->\n\nThe stack grows to the right; `_` is what lies below. Every executed "
+        "instruction is one row of the processor and one of the jump stack table. What a proof costs is the highest of nine "
+        "tables, padded to a power of two (`frazil tri build FILE --explain-cliff`); code counts too: ten words of program are "
+        "six rows of the hash table and some sixty of the cascade table.\n\n{}{}",
+        frazil::machines::tasm::ManualText(), frazil::TirManual());
     return 0;
   }
   fmt::print("# The IR, version {}\n\n<!-- Made by tools/manual from src/ir/ops.def; do not edit. -->\n\n"
