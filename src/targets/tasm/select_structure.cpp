@@ -403,13 +403,14 @@ Result<void> Selector::While(const ir::Inst& inst) {
 }
 
 Result<std::vector<Word>> Selector::Inlined(const ir::Program& program, const ir::Function& callee,
-                                            const std::vector<Word>& arguments, uint64_t raw, Location location) {
+                                            const std::vector<Word>& arguments, const std::vector<bool>& raw,
+                                            Location location) {
   if (depth_ > 400) return Fail(Diag::LimitReached, "calls nest too deep to be written out", location);
   Scope inner{&program, &callee, {}, {}};
   size_t next = 0;
   for (uint32_t i = 0; i < callee.param_count(); ++i) {
     const uint32_t value = callee.param(i).index;
-    if (raw >> std::min(i, 63u) & 1) {
+    if (raw[i]) {
       inner.raw.insert(value);
       inner.values[value] = {};
       continue;
@@ -431,18 +432,19 @@ Result<void> Selector::CallPrelude(const ir::Inst& inst) {
   std::vector<Word> arguments;
   for (uint32_t i = 0; i < inst.operands.count; ++i)
     arguments.insert(arguments.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
-  SetResult(inst, Ordered(TRY(Inlined(*program, program->entry_function(), arguments, 0, inst.location))));
+  SetResult(inst, Ordered(TRY(Inlined(*program, program->entry_function(), arguments,
+                                        std::vector<bool>(inst.operands.count, false), inst.location))));
   return {};
 }
 
 Result<void> Selector::Call(const ir::Inst& inst) {
   const ir::FuncId id(static_cast<uint32_t>(f().word(inst, 0)));
   const ir::Function& callee = scope_->program->functions[id.index];
-  uint64_t raw = 0;
+  std::vector<bool> raw(inst.operands.count, false);
   std::vector<Word> arguments;
   for (uint32_t i = 0; i < inst.operands.count; ++i) {
     if (scope_->raw.contains(f().operand(inst, i).index)) {
-      raw |= uint64_t{1} << std::min(i, 63u);
+      raw[i] = true;
     } else {
       arguments.insert(arguments.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
     }
@@ -485,13 +487,13 @@ Result<void> Selector::Call(const ir::Inst& inst) {
   return {};
 }
 
-Result<void> Selector::Function(ir::FuncId id, uint64_t raw_params) {
+Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_params) {
   const ir::Function& function = state_.ir.functions[id.index];
   Scope scope{&state_.ir, &function, {}, {}};
   scope_ = &scope;
   for (uint32_t i = 0; i < function.param_count(); ++i) {
     const uint32_t value = function.param(i).index;
-    if (raw_params >> std::min(i, 63u) & 1) {
+    if (raw_params[i]) {
       scope.raw.insert(value);
       scope.values[value] = {};
     } else if (function.param_type(i).is_buffer()) {

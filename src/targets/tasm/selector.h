@@ -22,7 +22,7 @@ struct ProgramState {
   bool check_raw = false;
   std::optional<Location> beyond = {};     // of a raw access to a constant address that is refused
   std::map<const ir::Data*, uint64_t> tables = {};  // address of each
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> functions = {};  // IR function, which parameters are raw RAM -> ours
+  std::map<std::pair<uint32_t, std::vector<bool>>, uint32_t> functions = {};  // IR function, which parameters are raw RAM -> ours
   std::map<std::tuple<int, int, int>, int32_t> sites = {};
   std::vector<uint32_t> uses = {};              // static calls of each function
 };
@@ -32,7 +32,7 @@ class Selector {
   Selector(ProgramState& state, WordFunction& function);
 
   Result<void> Entry();
-  Result<void> Function(ir::FuncId id, uint64_t raw_params);
+  Result<void> Function(ir::FuncId id, const std::vector<bool>& raw_params);
 
  private:
   using Values = std::map<uint32_t, std::vector<Word>>;
@@ -88,7 +88,8 @@ class Selector {
   Result<void> Call(const ir::Inst& inst);
   Result<void> CallPrelude(const ir::Inst& inst);
   Result<std::vector<Word>> Inlined(const ir::Program& program, const ir::Function& callee,
-                                    const std::vector<Word>& arguments, uint64_t raw, Location location);
+                                    const std::vector<Word>& arguments, const std::vector<bool>& raw,
+                                    Location location);
   struct Trip {
     Word count;
     bool small;    // the counter stays below 2^32 and is not negative: one limb counts

@@ -1,0 +1,65 @@
+// Functions of more words than the machine can reach, and calls that would never end if each were written out.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "exec/interpreter.h"
+#include "ir/text.h"
+#include "targets/tasm/tasm.h"
+
+namespace frazil::targets::tasm {
+namespace {
+
+// The program's outcome on the machine, scheduled and by templates, is the interpreter's.
+[[maybe_unused]] void Same(const std::string& text, std::vector<int64_t> arguments) {
+  const auto program = ir::ParseText(text);
+  ASSERT_TRUE(program.has_value()) << program.error().ToString() << "\n" << text;
+  for (bool templates : {false, true}) {
+    TasmOptions options;
+    options.templates = templates;
+    const auto lowered = Lower(*program, options);
+    ASSERT_TRUE(lowered.has_value()) << lowered.error().ToString() << "\n" << text;
+    std::vector<exec::Value> values;
+    for (int64_t a : arguments) values.push_back(exec::Value::Int(ir::types::Field, a));
+    const auto expected = exec::Interpret(*program, values);
+    ASSERT_TRUE(expected.has_value()) << expected.error().ToString();
+    const auto inputs = ToInputs(*program, values, {});
+    ASSERT_TRUE(inputs.has_value());
+    const auto actual = ToOutcome(*program, *lowered, mt::Run(lowered->program, *inputs), values);
+    ASSERT_TRUE(actual.has_value()) << actual.error().ToString();
+    EXPECT_EQ(expected->trap, actual->trap);
+    EXPECT_EQ(expected->results, actual->results);
+    EXPECT_EQ(expected->output, actual->output);
+  }
+}
+
+std::string List(int count, auto item) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += (i ? ", " : "") + item(i);
+  return text;
+}
+
+// `count` field parameters after the machine's RAM; three are used.
+TEST(Wide, ParametersBesideRam) {
+  for (int count : {10, 61, 62, 63, 64, 70}) {
+    std::string text = "frz 1\nfunc @main(%a: field, %b: field, %ram: buffer<field>) -> (field, field) {\n";
+    const std::string given = List(count, [](int i) { return std::string(i % 3 ? "%a" : "%b"); });
+    text += fmt::format("  %x = call @f(%ram, {})\n  %y = call @f(%ram, {})\n  return %x, %y\n}}\n", given, given);
+    text += fmt::format("func @f(%ram: buffer<field>, {}) -> (field) {{\n",
+                        List(count, [](int i) { return fmt::format("%p{}: field", i); }));
+    text += "  %i = const 2 : index\n  %old = load %ram, %i : field\n";
+    text += fmt::format("  %s = add %p{}, %old : field\n  store %ram, %i, %s : field\n", count - 1);
+    text += fmt::format("  %t = mul %s, %p{} : field\n  %u = add %t, %p0 : field\n  return %u\n}}\n", count - 4);
+    const auto program = ir::ParseText(text);
+    ASSERT_TRUE(program.has_value()) << program.error().ToString();
+    const auto lowered = Lower(*program);
+    ASSERT_TRUE(lowered.has_value()) << lowered.error().ToString();
+    const auto argument = [](int i) -> uint64_t { return i % 3 ? 3 : 11; };
+    mt::Inputs inputs;
+    inputs.input = {3, 11};
+    const uint64_t last = argument(count - 1), other = argument(count - 4);
+    EXPECT_EQ(mt::Run(lowered->program, inputs).output, (std::vector<uint64_t>{last * other + 11, 2 * last * other + 11}));
+  }
+}
+
+}  // namespace
+}  // namespace frazil::targets::tasm
