@@ -75,6 +75,7 @@ bool Engine::Drive(Pair& pair, bool follower) {
       case Step::Kind::Crash:
         if (follower) Fail("one crashes where the other does not", &pair);
         return false;
+      case Step::Kind::Unspecified: return false;
       case Step::Kind::Undecided: Fork(pair, step.literal, follower); return false;
       case Step::Kind::Stuck:
         Fail(std::move(step.reason), &pair, Not(step.literal), false);

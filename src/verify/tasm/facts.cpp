@@ -162,7 +162,7 @@ bool Facts::Assume(Literal literal) {
   if (AssumeProduct(normal.literal, contradiction)) return !contradiction;
   literals_.push_back(normal.literal);
   Learn(normal.literal);
-  return true;
+  return !contradiction_;
 }
 
 void Facts::Learn(Literal literal) {
@@ -181,7 +181,14 @@ void Facts::Learn(Literal literal) {
     Substitute(test, terms.Constant(literal.kind == Kind::Zero), test >= before);
   }
   if (literal.kind == Kind::NonZero) {
-    if (terms.KindOf(literal.term) == Base::Less) Substitute(literal.term, terms.Constant(1), false);
+    if (terms.KindOf(literal.term) == Base::Less) {
+      const Term value = terms.Arguments(literal.term)[0], bound = terms.Arguments(literal.term)[1];
+      constexpr uint64_t MaxBound = 64;
+      if (terms.IsConstant(bound) && terms.ConstantOf(bound) <= MaxBound)
+        bounded_.emplace_back(value, terms.ConstantOf(bound));
+      Substitute(literal.term, terms.Constant(1), false);
+    }
+    CheckBounded();
     return;
   }
   // The newest base of the equation.
@@ -206,6 +213,20 @@ void Facts::Learn(Literal literal) {
   Substitute(newest, terms.Sub(newest, monic), false);
 }
 
+// What is below a bound and none of the numbers below it is nothing.
+void Facts::CheckBounded() {
+  for (size_t i = 0; i < bounded_.size() && !contradiction_; ++i) {
+    const auto [value, bound] = bounded_[i];
+    const Term simpler = Simplify(value);
+    bool none = true;
+    for (uint64_t number = 0; none && number < bound; ++number) {
+      const Normal normal = Normalize(NonZero(terms_->Sub(simpler, terms_->Constant(number))));
+      none = normal.value ? *normal.value : Lookup(normal.literal).value_or(false);
+    }
+    contradiction_ |= none;
+  }
+}
+
 // `fresh`: the base was made just now, so nothing contains it yet.
 void Facts::Substitute(Term base, Term value, bool fresh) {
   substitutions_[base] = value;
@@ -222,6 +243,7 @@ void Facts::Renew() {
     if (simpler == literal.term) continue;
     const Normal normal = Normalize({literal.kind, simpler});
     if (!normal.value) known_.insert(Key(normal.literal));
+    contradiction_ |= normal.value && !*normal.value;
   }
   // Applications of which something is known are known by their simpler arguments too.
   constexpr size_t MaxRenewed = 256;
@@ -244,11 +266,13 @@ Interval Facts::RangeOf(Term term) {
   if (known_.contains(Key(Below32(term)))) range.high = std::min<uint64_t>(range.high, 0xffff'ffffu);
   if (range.low == 0 && known_.contains(Key(NonZero(term)))) range.low = 1;
   if (range.high < gl::P - 1 || terms_->KindOf(term) != Base::None) return range;
-  // Sums and products of what is known to be below 2^32.
+  // Sums, differences and products of what is known to be below 2^32, as integers.
   __extension__ using uint128 = unsigned __int128;
-  uint128 low = 0, high = 0;
+  __extension__ using int128 = __int128;
+  int128 low = 0, high = 0;
   for (auto [monomial, coefficient] : terms_->PolynomialOf(term)) {
-    uint128 least = coefficient, most = coefficient;
+    const bool negative = coefficient > gl::P / 2;
+    uint128 least = negative ? gl::Neg(coefficient) : coefficient, most = least;
     for (auto [base, exponent] : terms_->Monomial(monomial)) {
       Interval of = terms_->Range(base);
       if (known_.contains(Key(Below32(base)))) of.high = std::min<uint64_t>(of.high, 0xffff'ffffu);
@@ -259,10 +283,12 @@ Interval Facts::RangeOf(Term term) {
         if (of.high <= 1) break;
       }
     }
-    low += least;
-    high += most;
-    if (high >= gl::P) return range;
+    low += negative ? -static_cast<int128>(most) : static_cast<int128>(least);
+    high += negative ? -static_cast<int128>(least) : static_cast<int128>(most);
+    if (high >= gl::P || low <= -static_cast<int128>(gl::P)) return range;
   }
+  if (low < 0 && high >= 0) return range;
+  if (high < 0) low += gl::P, high += gl::P;
   return {std::max(range.low, static_cast<uint64_t>(low)), static_cast<uint64_t>(high)};
 }
 

@@ -62,6 +62,7 @@ class Facts {
   bool BelowByCases(Term term, int depth);
   bool AssumeProduct(const Literal& literal, bool& contradiction);
   void Learn(Literal literal);
+  void CheckBounded();
   void Substitute(Term base, Term value, bool fresh);
   Term Rebuild(Term term);
   Term RebuildOnce(Term term);
@@ -73,8 +74,10 @@ class Facts {
   std::unordered_set<uint64_t> known_;
   std::unordered_map<Term, Term> substitutions_;
   std::unordered_map<Term, Term> memo_;
+  std::vector<std::pair<Term, uint64_t>> bounded_;  // what is known to be below a small number
   int depth_ = 0;
   bool replacing_ = false;
+  bool contradiction_ = false;
 };
 
 }  // namespace frazil::verify::tasm

@@ -1,6 +1,8 @@
 // An IR program as a side: what the ops compute, in words. An op or type that is not here is said to be not followed.
 #include "verify/tasm/ir_side.h"
 
+#include <algorithm>
+
 namespace frazil::verify::tasm {
 
 namespace gl = goldilocks;
@@ -281,6 +283,23 @@ bool IrSide::Canonical(Exec& exec, const Words& index) const {
   return exec.terms().High(Element(exec, index)) == index[1];
 }
 
+// `ram` has no length that the IR knows, and a target may keep words of its own beyond 2^32: there an access may trap or
+// not. Targets may look at an address less the constant that is added to it. Constant addresses are what they say.
+bool IrSide::Specified(Exec& exec, Term address) const {
+  Terms& t = exec.terms();
+  if (t.IsConstant(address)) return true;
+  const Polynomial& poly = t.PolynomialOf(address);
+  const uint64_t added = poly[0].first == 0 ? poly[0].second : 0;
+  Term base = address;
+  if (std::min(added, gl::Neg(added)) < TwoTo32) base = t.Sub(address, t.Constant(added));
+  for (const Term term : {base, address}) {
+    if (exec.facts().Assume(Below32(term))) continue;
+    exec.Put({Step::Kind::Unspecified, Zero(0), ""});
+    return false;
+  }
+  return true;
+}
+
 bool IrSide::Cast(Exec& exec, const ir::Inst& inst, bool& known) {
   Terms& t = exec.terms();
   const ir::Function& function = *Now().function;
@@ -404,6 +423,7 @@ bool IrSide::Memory(Exec& exec, const ir::Inst& inst, bool& known) {
   if (buffer.is_ram) {
     const Term address = Element(exec, Operand(inst, 1));
     if (!Canonical(exec, Operand(inst, 1))) return known = false;
+    if (!Specified(exec, address)) return false;
     if (inst.op == Op::Store) return exec.Write(state, address, One(inst, 2)), true;
     Term value;
     if (!exec.Read(state, address, value)) return false;

@@ -79,6 +79,8 @@ class IrSide final : public Side {
   bool Position(Exec& exec, const Words& index, uint64_t length, uint64_t& at);
   Term Element(Exec& exec, const Words& index) const;
   bool Canonical(Exec& exec, const Words& index) const;
+  // From here on the address is one whose access means something.
+  bool Specified(Exec& exec, Term address) const;
 
   const ir::Program& program_;
   Heads* heads_;

@@ -128,6 +128,83 @@ class Random {
   uint64_t state_ = 0x9e37'79b9'7f4a'7c15u;
 };
 
+// A raw store at a secret address, and an array of the compiler's own.
+constexpr const char* RawAndOwn = R"(func @main(%ram: buffer<field>) -> (field, field) {
+  %a = hint : field
+  %k = hint : field
+  %len = const 2 : index
+  %own = alloc %len : field
+  %kw = cast %k : u64
+  %ki = cast %kw : index
+  %seven = const 7 : field
+  store %own, %ki, %seven : field
+  OFFSET
+  %wide = cast %at : u64
+  %to = cast %wide : index
+  %five = const 5 : field
+  store %ram, %to, %five : field
+  %zero = const 0 : index
+  %x = load %own, %zero : field
+  %y = load %ram, %to : field
+  return %x, %y
+}
+)";
+
+std::string WithOffset(std::string_view offset) {
+  std::string text = RawAndOwn;
+  return text.replace(text.find("OFFSET"), 6, offset);
+}
+
+TEST(TasmIr, RawAddressesBeyondTheirRangeAreUnspecified) {
+  const std::string plain = WithOffset("%c0 = const 0 : field\n  %at = add %a, %c0 : field");
+  const std::string behind = WithOffset("%c0 = const 9 : field\n  %at = add %a, %c0 : field");
+  // Scratch at 2^60; the index must be below 2; address `a` plus what is added.
+  const char* text = "divine 2 push 0 push 0 push 1152921504606846976 write_mem 2 pop 1 "
+                     "dup 0 split push 2 swap 1 lt assert push 0 eq assert "
+                     "push 7 swap 1 push 1152921504606846976 add write_mem 1 pop 1 "
+                     "{} push {} swap 1 {} write_mem 1 pop 1 "
+                     "push 1152921504606846976 read_mem 1 pop 1 swap 1 {} read_mem 1 pop 1 swap 1 write_io 2 halt";
+  const char* checked = "dup 0 split pop 1 push 0 eq assert dup 0";
+  const auto assembly = [&](const char* check, int value, const char* add) {
+    return fmt::format(fmt::runtime(text), check, value, add, add);
+  };
+  Check(plain, assembly(checked, 5, ""), Proved);
+  Check(plain, assembly("dup 0", 5, ""), Proved);
+  Check(plain, assembly(checked, 6, ""), Refuted);
+  Check(plain, assembly(checked, 5, "addi 1"), Answer::Kind::Proved);  // no other cell of `ram` is read
+  Check(plain, assembly("dup 0 push 77 eq push 0 eq assert dup 0", 5, ""), Refuted);
+  // The check is of the address before the constant is added.
+  Check(behind, assembly(checked, 5, "addi 9"), Proved);
+  Check(behind, assembly("dup 0", 5, "addi 9"), Proved);
+  Check(behind, assembly("dup 0 addi 9 split pop 1 push 0 eq assert dup 0", 5, "addi 9"), Proved);
+  Check(behind, assembly(checked, 4, "addi 9"), Refuted);
+}
+
+// A range of a sum with negative coefficients, against numbers.
+TEST(TasmIr, RangesOfDifferences) {
+  Random random;
+  uint64_t narrow = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Terms terms;
+    Facts facts(terms), values(terms);
+    Term sum = terms.Constant(random.Next() % 2 == 0 ? goldilocks::FromUint64(random.Word()) : 0);
+    for (uint64_t i = 0; i < 1 + random.Next() % 3; ++i) {
+      const Term atom = terms.Atom(Base::Input, 0, i);
+      uint64_t value = goldilocks::FromUint64(random.Word());
+      if (random.Next() % 8 != 0) value &= 0xffff'ffffu, facts.Assume(Below32(atom));
+      values.Replace(atom, terms.Constant(value));
+      constexpr uint64_t Factors[] = {1, 3, uint64_t{1} << 31, goldilocks::P - 1, goldilocks::P - 5,
+                                      goldilocks::P - (uint64_t{1} << 31), goldilocks::P / 2, goldilocks::P / 2 + 1};
+      sum = terms.Add(sum, terms.Scale(atom, Factors[random.Next() % std::size(Factors)]));
+    }
+    const Interval range = facts.RangeOf(sum);
+    const uint64_t number = terms.ConstantOf(values.Simplify(sum));
+    narrow += range.low > 0 || range.high < goldilocks::P - 1;
+    EXPECT_TRUE(range.low <= number && number <= range.high) << round;
+  }
+  EXPECT_GT(narrow, 500u);
+}
+
 // The op on constants: its words are then numbers, and must be the interpreter's.
 void OpOnConstants(const char* op, const char* type, uint64_t a, uint64_t b, bool unary) {
   const bool wide = std::string_view(type) != "u32";
@@ -232,6 +309,25 @@ TEST(TasmIr, BelowByCases) {
     EXPECT_LE(terms.ConstantOf(values.Simplify(chosen)), 0xffff'ffffu) << round;
   }
   EXPECT_GT(below, 300u);
+}
+
+TEST(TasmIr, BelowABoundAndNoneOfTheNumbersBelow) {
+  for (const uint64_t bound : {1, 2, 5}) {
+    for (uint64_t order = 0; order < 2; ++order) {
+      for (uint64_t spared = 0; spared <= bound; ++spared) {
+        Terms terms;
+        Facts facts(terms);
+        const Term x = terms.Atom(Base::Input, 0, 0);
+        const Literal below = NonZero(terms.Less(x, terms.Constant(bound)));
+        bool possible = order == 1 || facts.Assume(below);
+        for (uint64_t i = 0; i < bound; ++i) {
+          if (i != spared) possible &= facts.Assume(NonZero(terms.Sub(x, terms.Constant(i))));
+        }
+        if (order == 1) possible &= facts.Assume(below);
+        EXPECT_EQ(possible, spared < bound) << bound << " " << order << " " << spared;
+      }
+    }
+  }
 }
 
 // An application is known by any form of its arguments, whichever fact came first; and by no other argument.

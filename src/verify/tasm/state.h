@@ -20,6 +20,7 @@ struct Step {
     Undecided,  // `literal` must be known first
     Cut,        // stands at a point where two programs are compared
     Stuck,      // `reason`; with `literal` if that could not be shown
+    Unspecified,  // whatever the other does is right from here on
   } kind = Kind::Continue;
   Literal literal = Zero(0);
   std::string reason;

@@ -3,6 +3,8 @@
 // Observable: output and its order, public input and secrets and digests consumed and their order, the final stack of a
 // fragment with RAM and sponge (of a whole program: nothing, it ends in halt), and whether it crashes. A program that
 // crashes or does not end claims nothing, so what it wrote before and why it crashed are not held against each other.
+// The IR does not say what an access to `ram` at an address of 2^32 or more does, nor one whose address less an added constant
+// is: it may be made or crash, and nothing is asked of a program from there on; constant addresses are always accessed.
 // Initial RAM is the prover's: symbolic. A fragment starts on a stack that is deep enough for the source.
 #pragma once
 
