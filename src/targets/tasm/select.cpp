@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/goldilocks.h"
+#include "base/limits.h"
 #include "targets/tasm/selector.h"
 #include "targets/tasm/words.h"
 
@@ -19,6 +20,8 @@ using ir::Trap;
 
 namespace {
 constexpr uint64_t MaxField = g::P - 1;
+// Of one function.
+constexpr size_t MostNodes = 400'000;
 
 bool IsDigestHint(const ir::Inst& inst) { return inst.op == Op::Hint && inst.type.scalar == Scalar::Digest; }
 }  // namespace
@@ -91,6 +94,9 @@ Result<std::vector<Word>> Selector::Body(ir::RegionId region) {
 Result<void> Selector::Inst(const ir::Inst& inst) {
   op_ = inst.op;
   b_.SetLocation(inst.location);
+  // Whatever is written out or gone through while compiling is counted here: no program takes forever.
+  if (++state_.work > Limits{}.program_insts || b_.function().nodes.size() > MostNodes)
+    return Fail(Diag::LimitReached, "the program is too large for Triton VM once its calls are written out", inst.location);
   if (TRY(ProverOp(inst))) return {};
   switch (inst.op) {
     case Op::If: return If(inst);

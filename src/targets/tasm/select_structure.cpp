@@ -27,6 +27,9 @@ constexpr size_t SmallFunction = 4;
 // With a constant among the arguments, or nothing else, much of a function folds.
 constexpr size_t SmallWithConstant = 16;
 constexpr size_t SmallOfConstants = 60;
+// None of that where it would write out more than so many instructions: functions that call small functions more than once
+// double at each step.
+constexpr uint64_t MostWrittenOut = 1000;
 // Rounds of a loop over constants that are gone through while compiling.
 constexpr uint64_t MostFoldedRounds = 64;
 
@@ -437,6 +440,18 @@ Result<void> Selector::CallPrelude(const ir::Inst& inst) {
   return {};
 }
 
+// Whether a call of the program's own function is replaced by its body.
+bool Selector::WrittenOut(const ir::Inst& inst, uint32_t callee, const std::vector<Word>& arguments) const {
+  if (state_.inline_all || state_.uses[callee] <= 1) return true;
+  if (state_.written_out[callee] > MostWrittenOut) return false;
+  const size_t size = state_.ir.functions[callee].insts.size();
+  if (size <= SmallFunction) return true;
+  bool some = false;
+  for (uint32_t i = 0; i < inst.operands.count; ++i)
+    some |= OperandType(inst, i).is_scalar() && AllConst(Operand(inst, i));
+  return some && (size <= SmallWithConstant || (size <= SmallOfConstants && AllConst(arguments)));
+}
+
 Result<void> Selector::Call(const ir::Inst& inst) {
   const ir::FuncId id(static_cast<uint32_t>(f().word(inst, 0)));
   const ir::Function& callee = scope_->program->functions[id.index];
@@ -458,13 +473,7 @@ Result<void> Selector::Call(const ir::Inst& inst) {
       next += count;
     }
   };
-  bool some = false;
-  for (uint32_t i = 0; i < inst.operands.count; ++i)
-    some |= OperandType(inst, i).is_scalar() && AllConst(Operand(inst, i));
-  const bool folds = (some && callee.insts.size() <= SmallWithConstant) ||
-                     (some && AllConst(arguments) && callee.insts.size() <= SmallOfConstants);
-  if (scope_->program != &state_.ir || state_.inline_all || state_.uses[id.index] <= 1 ||
-      callee.insts.size() <= SmallFunction || folds) {
+  if (scope_->program != &state_.ir || WrittenOut(inst, id.index, arguments)) {
     give(TRY(Inlined(*scope_->program, callee, arguments, raw, inst.location)));
     return {};
   }
@@ -567,6 +576,26 @@ bool IsRawRam(const ir::Function& function, uint32_t param) {
          function.value_names[value] == "ram";
 }
 
+namespace {
+
+// How long a function gets when the calls in it are written out as WrittenOut may do. There is no recursion (WhyNot).
+uint64_t LengthOf(const ir::Program& program, const std::vector<uint32_t>& uses, uint32_t id, std::vector<uint64_t>& known) {
+  if (known[id] != 0) return known[id];
+  const ir::Function& function = program.functions[id];
+  uint64_t sum = 0;
+  for (const ir::Inst& inst : function.insts) {
+    ++sum;
+    if (inst.op != Op::Call) continue;
+    const uint32_t callee = static_cast<uint32_t>(function.word(inst, 0));
+    const uint64_t more = LengthOf(program, uses, callee, known);
+    if (uses[callee] <= 1 || (more <= MostWrittenOut && program.functions[callee].insts.size() <= SmallOfConstants))
+      sum += more;
+  }
+  return known[id] = std::max<uint64_t>(sum, 1);
+}
+
+}  // namespace
+
 Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions& options) {
   WordProgram words;
   ProgramState state{program, words};
@@ -577,6 +606,8 @@ Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions&
       if (inst.op == Op::Call) ++state.uses[static_cast<size_t>(function.word(inst, 0))];
       if (inst.op == Op::Parallel) state.inline_all = true;
     }
+  state.written_out.assign(program.functions.size(), 0);
+  LengthOf(program, state.uses, program.entry.index, state.written_out);
   words.functions.emplace_back();
   WordFunction entry;
   entry.name = "main";

@@ -25,6 +25,8 @@ struct ProgramState {
   std::map<std::pair<uint32_t, std::vector<bool>>, uint32_t> functions = {};  // IR function, which parameters are raw RAM -> ours
   std::map<std::tuple<int, int, int>, int32_t> sites = {};
   std::vector<uint32_t> uses = {};              // static calls of each function
+  std::vector<uint64_t> written_out = {};       // instructions of each, with those of the functions written out in it
+  uint64_t work = 0;                            // instructions that were lowered so far
 };
 
 class Selector {
@@ -96,6 +98,7 @@ class Selector {
     Word end;      // of the counter where it is known to be reached; NoWord else
   };
   Trip TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi, uint64_t step);
+  bool WrittenOut(const ir::Inst& inst, uint32_t callee, const std::vector<Word>& arguments) const;
   bool Cheap(ir::RegionId region) const;
   bool AllConst(const std::vector<Word>& words) const;
   bool FoldsAway(ir::RegionId region, const std::vector<Word>& inits) const;

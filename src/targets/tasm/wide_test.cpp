@@ -61,5 +61,34 @@ TEST(Wide, ParametersBesideRam) {
   }
 }
 
+// Forty functions, each of which calls the one before twice.
+std::string Doubling(const std::string& argument, bool parallel) {
+  std::string text = "frz 1\nfunc @main(%a: field) -> (field) {\n";
+  if (parallel) text += "  %zero = const 0 : index\n  %two = const 2 : index\n  parallel %i = %zero to %two {\n    yield\n  }\n";
+  text += argument + "  %r = call @f39(%x)\n  return %r\n}\n";
+  text += "func @f0(%a: field) -> (field) {\n  %one = const 1 : field\n  %b = add %a, %one : field\n  return %b\n}\n";
+  for (int i = 1; i < 40; ++i) {
+    text += fmt::format("func @f{}(%a: field) -> (field) {{\n  %b = call @f{}(%a)\n", i, i - 1);
+    text += fmt::format("  %c = call @f{}(%b)\n  return %c\n}}\n", i - 1);
+  }
+  return text;
+}
+
+TEST(Wide, CallsThatDouble) {
+  for (const char* argument : {"  %x = add %a, %a : field\n", "  %x = const 3 : field\n"}) {
+    const auto program = ir::ParseText(Doubling(argument, false));
+    ASSERT_TRUE(program.has_value()) << program.error().ToString();
+    const auto lowered = Lower(*program);
+    ASSERT_TRUE(lowered.has_value()) << lowered.error().ToString();
+    EXPECT_LT(lowered->program.code.size(), 10'000u);
+  }
+  // Inside of a program with a parallel every call is written out.
+  const auto program = ir::ParseText(Doubling("  %x = add %a, %a : field\n", true));
+  ASSERT_TRUE(program.has_value()) << program.error().ToString();
+  const auto refused = Lower(*program);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().diag, Diag::LimitReached);
+}
+
 }  // namespace
 }  // namespace frazil::targets::tasm
