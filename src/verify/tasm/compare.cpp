@@ -2,6 +2,7 @@
 // runs along the paths on which the proof failed.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "verify/tasm/compare.h"
@@ -10,7 +11,9 @@
 namespace frazil::verify::tasm {
 
 void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants) {
+  constexpr size_t Enough = 4096;
   for (const auto& instruction : program.code) {
+    if (constants.size() >= Enough) return;
     if (instruction.op == mt::Opcode::Push || instruction.op == mt::Opcode::AddI)
       constants.push_back(instruction.argument);
   }
@@ -58,6 +61,11 @@ Evidence EvidenceOf(const Terms& terms, const Budget& budget) {
 
 }  // namespace
 
+std::chrono::steady_clock::time_point DeadlineOf(const Options& options) {
+  constexpr uint64_t Day = 86'400'000;
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(options.milliseconds, Day));
+}
+
 Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
   Answer answer;
   auto refuted = [&](Counterexample inputs) {
@@ -69,14 +77,14 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     answer.counterexample = std::move(inputs);
     return true;
   };
-  constexpr uint64_t First = 4;
-  for (uint64_t i = 0; i < std::min(First, options.samples); ++i) {
-    if (refuted(sampler.Next())) return answer;
-  }
   Budget budget;
   budget.max_steps = options.steps;
-  const auto start = std::chrono::steady_clock::now();
-  budget.deadline = start + std::chrono::milliseconds(options.milliseconds);
+  budget.deadline = DeadlineOf(options);
+  auto in_time = [&] { return std::chrono::steady_clock::now() < budget.deadline; };
+  constexpr uint64_t First = 4;
+  for (uint64_t i = 0; i < std::min(First, options.samples) && in_time(); ++i) {
+    if (refuted(sampler.Next())) return answer;
+  }
   std::optional<Failure> failure;
   Heads source, candidate;
   // Few branches on one path show soon enough which loops do not end by themselves.
@@ -95,12 +103,12 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     // Runs along the path, while its terms are there.
     if (failure->facts) {
       Facts facts = *failure->facts;
-      for (uint64_t i = 0; i < options.samples && std::chrono::steady_clock::now() < budget.deadline; ++i) {
+      for (uint64_t i = 0; i < options.samples && in_time(); ++i) {
         if (i == options.samples / 2 && failure->difference) facts.Assume(*failure->difference);
         if (refuted(sampler.Along(facts))) return answer;
       }
     }
-    if (last) break;
+    if (last || !in_time()) break;
     const bool more = CutSymbolicLoops(source);
     if ((CutSymbolicLoops(candidate) || more) && attempt + 2 < Attempts) continue;
     // Only branches are left: more of them on one path. Loops that were cut in vain are gone through.
@@ -112,7 +120,7 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     }
     budget.max_forks = ManyForks;
   }
-  for (uint64_t i = First; i < options.samples && std::chrono::steady_clock::now() < budget.deadline; ++i) {
+  for (uint64_t i = First; i < options.samples && in_time(); ++i) {
     if (refuted(sampler.Next())) return answer;
   }
   answer.reason = failure->reason;
@@ -120,6 +128,8 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
 }
 
 Answer Compare(const mt::Program& source, const mt::Program& candidate, const Options& options) {
+  const auto deadline = DeadlineOf(options);
+  const Machine one(source), other(candidate);
   std::vector<uint64_t> constants;
   AddConstants(source, constants);
   AddConstants(candidate, constants);
@@ -129,17 +139,18 @@ Answer Compare(const mt::Program& source, const mt::Program& candidate, const Op
   sides.source = [&](Heads* heads) { return MakeTasmSide(source, options.fragments, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, options.fragments, heads); };
   Answer answer = Decide(sides, options, sampler, [&](const Counterexample& inputs) {
-    return Difference(source, candidate, inputs, options.fragments);
+    return Difference(one, other, inputs, options.fragments);
   });
   // No run shows that something never ends, so this stays a remark.
   constexpr int Looks = 8;
   for (int i = 0; answer.kind == Answer::Kind::Unknown && i < Looks; ++i) {
-    const std::string remark = NotEnded(source, candidate, sampler.Next(), options.fragments);
+    if (std::chrono::steady_clock::now() > deadline) break;
+    const std::string remark = NotEnded(one, other, sampler.Next(), options.fragments);
     if (remark.empty()) continue;
     answer.reason += "; " + remark;
     break;
   }
-  if (answer.counterexample) Trim(source, candidate, *answer.counterexample, options.fragments);
+  if (answer.counterexample) Trim(one, other, *answer.counterexample, options.fragments);
   return answer;
 }
 

@@ -16,6 +16,8 @@ struct Sides {
 // `tell` may be empty: nothing is refuted then.
 Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell);
 
+std::chrono::steady_clock::time_point DeadlineOf(const Options& options);
+
 void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants);
 
 // What can be seen of the run of a whole program; nothing if it came to a limit.
@@ -24,7 +26,7 @@ struct Ending {
   std::vector<uint64_t> output;
   size_t inputs_read = 0, secrets_read = 0, digests_read = 0;
 };
-std::optional<Ending> RunProgram(const mt::Program& program, const Counterexample& inputs);
+std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& inputs);
 std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& inputs);
 std::optional<std::string> Difference(const Ending& a, const Ending& b);
 

@@ -193,9 +193,10 @@ Answer Compare(const ir::Program& source, const tir::Program& candidate, const O
 }
 
 Answer Compare(const ir::Program& source, const mt::Program& candidate, const Options& options) {
+  const Machine machine(candidate);
   return CompareWith(
       source, options, [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); },
-      [&](const Counterexample& inputs) { return RunProgram(candidate, inputs); });
+      [&](const Counterexample& inputs) { return RunProgram(machine, inputs); });
 }
 
 }  // namespace frazil::verify::tasm

@@ -43,15 +43,13 @@ std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& 
   return ending;
 }
 
-std::optional<Ending> RunProgram(const mt::Program& program, const Counterexample& inputs) {
+std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& inputs) {
   mt::FragmentStart start;
-  start.stack.assign(16, 0);
-  const mt::Digest digest = mt::ProgramDigest(program);
-  for (size_t i = 0; i < 5; ++i) start.stack[i] = digest[4 - i];
+  start.stack = machine.Stack();
   mt::RunLimits limits;
   limits.cycles = 100'000;
   limits.memory_words = 1 << 20;
-  mt::FragmentResult run = mt::RunFragment(program, start, inputs.inputs, limits);
+  mt::FragmentResult run = mt::RunFragment(machine.program(), start, inputs.inputs, limits);
   if (run.crash && (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory)) return {};
   Ending ending;
   if (run.crash) {
@@ -94,11 +92,12 @@ Answer Compare(const tir::Program& source, const mt::Program& candidate, const O
   AddConstants(source.ops, constants);
   AddConstants(candidate, constants);
   Sampler sampler(std::move(constants), false, 0x71a5'0001u + candidate.code.size());
+  const Machine machine(candidate);
   Sides sides;
   sides.source = [&](Heads* heads) { return MakeTirSide(source, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); };
   return Decide(sides, whole, sampler, [&](const Counterexample& inputs) -> std::optional<std::string> {
-    const auto a = RunTir(source, inputs), b = RunProgram(candidate, inputs);
+    const auto a = RunTir(source, inputs), b = RunProgram(machine, inputs);
     if (!a || !b) return std::nullopt;
     return Difference(*a, *b);
   });

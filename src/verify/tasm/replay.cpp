@@ -20,28 +20,16 @@ mt::RunLimits Limits() {
   return limits;
 }
 
-bool LeavesByReturn(const mt::Program& program) {
-  for (const auto& instruction : program.code) {
-    if (instruction.op == Opcode::Return || instruction.op == Opcode::Recurse ||
-        instruction.op == Opcode::RecurseOrReturn) {
-      return true;
-    }
-  }
-  return false;
-}
-
-FragmentResult RunOne(const mt::Program& program, const Counterexample& inputs, bool fragments, bool called) {
+FragmentResult RunOne(const Machine& machine, const Counterexample& inputs, bool fragments, bool called) {
   mt::FragmentStart start;
   if (fragments) {
     start.stack = inputs.stack;
     start.called = called;
     if (inputs.sponge) start.sponge = mt::Tip5State{*inputs.sponge};
   } else {
-    start.stack.assign(16, 0);
-    const mt::Digest digest = mt::ProgramDigest(program);
-    for (size_t i = 0; i < 5; ++i) start.stack[i] = digest[4 - i];
+    start.stack = machine.Stack();
   }
-  FragmentResult result = mt::RunFragment(program, start, inputs.inputs, Limits());
+  FragmentResult result = mt::RunFragment(machine.program(), start, inputs.inputs, Limits());
   if (!fragments && !result.crash && !result.halted) {
     result.crash = mt::Crash{mt::CrashKind::InstructionPointer, 0, 0, -1, "ran off the end of the program"};
   }
@@ -79,9 +67,26 @@ std::optional<std::string> FragmentDifference(const FragmentResult& a, const Fra
 
 }  // namespace
 
-std::optional<std::string> Difference(const mt::Program& source, const mt::Program& candidate,
+std::vector<uint64_t> Machine::Stack() const {
+  if (!digest_) digest_ = mt::ProgramDigest(program_);
+  std::vector<uint64_t> stack(16, 0);
+  for (size_t i = 0; i < 5; ++i) stack[i] = (*digest_)[4 - i];
+  return stack;
+}
+
+bool Machine::LeavesByReturn() const {
+  if (leaves_) return *leaves_;
+  leaves_ = false;
+  for (const auto& instruction : program_.code) {
+    *leaves_ |= instruction.op == Opcode::Return || instruction.op == Opcode::Recurse ||
+                instruction.op == Opcode::RecurseOrReturn;
+  }
+  return *leaves_;
+}
+
+std::optional<std::string> Difference(const Machine& source, const Machine& candidate,
                                       const Counterexample& inputs, bool fragments) {
-  const bool called = fragments && (LeavesByReturn(source) || LeavesByReturn(candidate));
+  const bool called = fragments && (source.LeavesByReturn() || candidate.LeavesByReturn());
   const FragmentResult a = RunOne(source, inputs, fragments, called);
   if (Inconclusive(a)) return std::nullopt;
   // A fragment of source code is not responsible for a stack that is too shallow for it.
@@ -109,9 +114,9 @@ bool Replays(const mt::Program& source, const mt::Program& candidate, const Coun
   return Difference(source, candidate, counterexample, fragments).has_value();
 }
 
-std::string NotEnded(const mt::Program& source, const mt::Program& candidate, const Counterexample& inputs,
+std::string NotEnded(const Machine& source, const Machine& candidate, const Counterexample& inputs,
                      bool fragments) {
-  const bool called = fragments && (LeavesByReturn(source) || LeavesByReturn(candidate));
+  const bool called = fragments && (source.LeavesByReturn() || candidate.LeavesByReturn());
   const FragmentResult a = RunOne(source, inputs, fragments, called);
   if (a.crash || a.cycles > CycleLimit / 40) return {};
   const FragmentResult b = RunOne(candidate, inputs, fragments, called);
@@ -120,8 +125,8 @@ std::string NotEnded(const mt::Program& source, const mt::Program& candidate, co
                      a.cycles);
 }
 
-void Trim(const mt::Program& source, const mt::Program& candidate, Counterexample& inputs, bool fragments) {
-  const bool called = fragments && (LeavesByReturn(source) || LeavesByReturn(candidate));
+void Trim(const Machine& source, const Machine& candidate, Counterexample& inputs, bool fragments) {
+  const bool called = fragments && (source.LeavesByReturn() || candidate.LeavesByReturn());
   const FragmentResult a = RunOne(source, inputs, fragments, called), b = RunOne(candidate, inputs, fragments, called);
   Counterexample shorter = inputs;
   shorter.inputs.input.resize(std::min(inputs.inputs.input.size(), std::max(a.inputs_read, b.inputs_read)));

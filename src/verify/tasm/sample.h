@@ -9,8 +9,24 @@
 
 namespace frazil::verify::tasm {
 
+// A program that runs often. Its digest, which lies on the stack at the start, takes longer than a short run.
+class Machine {
+ public:
+  Machine(const mt::Program& program) : program_(program) {}
+
+  const mt::Program& program() const { return program_; }
+  // The stack at the start of a whole program, top last.
+  std::vector<uint64_t> Stack() const;
+  bool LeavesByReturn() const;
+
+ private:
+  const mt::Program& program_;
+  mutable std::optional<mt::Digest> digest_;
+  mutable std::optional<bool> leaves_;
+};
+
 // How the two differ on these inputs, in one sentence; nothing if they do not or that cannot be told.
-std::optional<std::string> Difference(const mt::Program& source, const mt::Program& candidate,
+std::optional<std::string> Difference(const Machine& source, const Machine& candidate,
                                       const Counterexample& inputs, bool fragments);
 
 // Decides whether inputs tell two things apart, and how.
@@ -48,13 +64,13 @@ class Sampler {
 };
 
 // That the candidate has not ended long after the source has: no refutation, but worth saying. Else empty.
-std::string NotEnded(const mt::Program& source, const mt::Program& candidate, const Counterexample& inputs,
+std::string NotEnded(const Machine& source, const Machine& candidate, const Counterexample& inputs,
                      bool fragments);
 
 // Drops RAM cells, shortens the streams and makes words small, as long as the same kind of difference is told.
 void Shrink(Counterexample& inputs, const Tell& tell);
 
 // Keeps only what the runs read.
-void Trim(const mt::Program& source, const mt::Program& candidate, Counterexample& inputs, bool fragments);
+void Trim(const Machine& source, const Machine& candidate, Counterexample& inputs, bool fragments);
 
 }  // namespace frazil::verify::tasm

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "ir/text.h"
 
 namespace frazil::verify::tasm {
@@ -236,6 +238,22 @@ TEST(TasmChecker, IrAgainstAssembly) {
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt", Answer::Kind::Proved);
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 write_io 1 halt", Answer::Kind::Refuted);
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt", Answer::Kind::Proved);
+}
+
+TEST(TasmChecker, TimeIsLimitedForLongPrograms) {
+  auto piece = mt::Parse("read_io 1 push 7 add dup 0 pop 1 write_io 1 halt");
+  ASSERT_TRUE(piece.has_value());
+  mt::Program program = *piece;
+  program.code.clear();
+  program.code.push_back(piece->code[0]);
+  for (int i = 0; i < 500'000; ++i) program.code.insert(program.code.end(), piece->code.begin() + 1, piece->code.begin() + 5);
+  program.code.insert(program.code.end(), piece->code.begin() + 5, piece->code.end());
+  Options options;
+  options.milliseconds = 50;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(Compare(program, program, options).kind, Answer::Kind::Unknown);
+  // Of a loaded machine; unlimited it takes several times as long.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
 }
 
 }  // namespace
