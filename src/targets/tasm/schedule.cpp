@@ -14,6 +14,7 @@ using K = Step::Kind;
 
 namespace {
 constexpr size_t MostChoices = 4;
+constexpr size_t MostOpenSteps = 2000;
 }  // namespace
 
 const std::vector<Word>& FunctionScheduler::Captured(uint32_t id) {
@@ -126,7 +127,7 @@ bool FunctionScheduler::BringAll(const Block& block, State& state, const std::ve
     // What moves comes from below those that are in place.
     const bool move = moves(i);
     const uint32_t depth = DepthOf(state.stack, w, move ? static_cast<uint32_t>(i) : 0);
-    if (depth == UINT32_MAX && elsewhere().InRam(w)) {
+    if (depth >= Reach && elsewhere().InRam(w)) {
       add({K::Load, 0, w});
       continue;
     }
@@ -330,10 +331,16 @@ bool FunctionScheduler::Region(uint32_t region, Stack& stack, const Exit& exit, 
   for (uint32_t id : *block.nodes) {
     if (!HasEffect(f_.nodes[id])) continue;
     if (!RunRoot(block, id, beam)) return false;
-    if (!IsStructure(f_.nodes[id].op)) continue;
-    // What stands before a structure is final.
+    const bool structure = IsStructure(f_.nodes[id].op);
+    if (!structure && beam.front().steps.size() < MostOpenSteps) continue;
+    // What stands before a structure is final; so is what is so long that copying it would take the time.
     State best = std::move(beam.front());
-    if (!Structure(block, id, best, stack, out)) return false;
+    if (structure) {
+      if (!Structure(block, id, best, stack, out)) return false;
+    } else {
+      if (!Commit(best.steps, stack, out)) return false;
+      best.steps.clear();
+    }
     beam.clear();
     beam.push_back(std::move(best));
   }

@@ -199,41 +199,61 @@ bool FunctionScheduler::Try(Ops& out) {
   return Region(0, stack, exit, out);
 }
 
+// What a loop gives is where the word lies that it carried.
+void FunctionScheduler::PutInRam(Word w) {
+  in_ram_[w] = true;
+  for (const WordNode& node : f_.nodes) {
+    if (node.op != WordOp::Loop && node.op != WordOp::While) continue;
+    const std::vector<Word>& params = f_.regions[node.regions[0]].params;
+    for (size_t k = 0; k < params.size(); ++k)
+      if (params[k] == w) {
+        in_ram_[node.results[k]] = true;
+        same_slot_[node.results[k]] = w;
+      }
+  }
+}
+
+// Then only an instruction's own operands are on the stack: the last resort, slow and always possible but for words that
+// must stay.
+void FunctionScheduler::PutAllInRam() {
+  for (Word w = 0; w < in_ram_.size(); ++w)
+    if (!f_.is_const(w) && !pinned_.contains(w)) in_ram_[w] = true;
+  for (const WordNode& node : f_.nodes) {
+    if (node.op != WordOp::Loop && node.op != WordOp::While) continue;
+    const std::vector<Word>& params = f_.regions[node.regions[0]].params;
+    for (size_t k = 0; k < params.size(); ++k)
+      if (in_ram_[params[k]] && in_ram_[node.results[k]]) same_slot_[node.results[k]] = params[k];
+  }
+}
+
 Result<std::vector<tir::Op>> FunctionScheduler::Run(uint32_t beam) {
   constexpr int MostAttempts = 2000;
+  constexpr size_t MostWork = 40'000'000;  // nodes, over all attempts
+  constexpr size_t SmallEnough = 20'000;   // nodes for more than one state at a time
   const size_t sites = sites_.size();
+  const size_t nodes = f_.nodes.size();
+  if (nodes > SmallEnough) beam = 1;
   Ops first;
-  bool done = false;
-  for (int attempt = 0; attempt < MostAttempts && !done; ++attempt) {
+  bool done = false, all = false;
+  for (size_t attempt = 0; !done; ++attempt) {
     beam_ = 1;
     first.clear();
     sites_.resize(sites);
     done = Try(first);
     if (done) break;
-    if (broken_ || requests_.empty())
-      return Fail(Diag::Internal, fmt::format("the stack schedule of `{}` found no way", f_.name));
-    for (Word w : requests_) {
-      in_ram_[w] = true;
-      // What a loop gives is where the word lies that it carried.
-      for (const WordNode& node : f_.nodes) {
-        if (node.op != WordOp::Loop && node.op != WordOp::While) continue;
-        const std::vector<Word>& params = f_.regions[node.regions[0]].params;
-        for (size_t k = 0; k < params.size(); ++k)
-          if (params[k] == w) {
-            in_ram_[node.results[k]] = true;
-            same_slot_[node.results[k]] = w;
-          }
-      }
-    }
+    if (all)
+      return Fail(Diag::LimitReached, fmt::format("`{}` needs more words at a time than Triton VM can reach", f_.name));
+    all = broken_ || requests_.empty() || attempt >= MostAttempts || attempt * nodes > MostWork;
+    broken_ = false;
+    if (all) PutAllInRam();
+    for (Word w : requests_) PutInRam(w);
   }
-  if (!done) return Fail(Diag::LimitReached, fmt::format("`{}` needs too many words at a time", f_.name));
   if (beam == 1) return first;
   const std::vector<EmittedSite> first_sites = sites_;
   beam_ = beam;
   Ops better;
   sites_.resize(sites);
   if (Try(better)) return better;
-  if (broken_) return Fail(Diag::Internal, fmt::format("the stack schedule of `{}` lost a word", f_.name));
   sites_ = first_sites;
   return first;
 }

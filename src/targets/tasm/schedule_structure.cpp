@@ -55,6 +55,7 @@ void FunctionScheduler::AddCarried(const std::vector<Word>& params, const std::v
 // A slot is written only when no other carried word still needs what is in it.
 bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
   std::vector<std::pair<Word, Word>> pending = block.exit->stores;
+  std::set<Word> overwritten;  // only the copies on the stack are still what they were
   auto add = [&](Step step) {
     Apply(state.stack, step);
     state.cost += CostOf(step);
@@ -63,7 +64,7 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
   auto bring = [&](Word w, bool copy) {
     if (elsewhere().IsConst(w)) return add({K::Push, 0, w}), true;
     const uint32_t depth = DepthOf(state.stack, w);
-    if (depth == UINT32_MAX && elsewhere().InRam(w)) return add({K::Load, 0, w}), true;
+    if (depth >= Reach && elsewhere().InRam(w) && !overwritten.contains(w)) return add({K::Load, 0, w}), true;
     if (depth >= Reach) return TooDeep(state.stack, w);
     if (copy) {
       add({K::Dup, depth});
@@ -97,6 +98,7 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
     for (auto [other, slot] : pending) again |= other == from;
     if (!bring(from, again)) return false;
     add({K::Store, 0, to});
+    overwritten.insert(to);
   }
   return true;
 }
@@ -120,11 +122,12 @@ bool FunctionScheduler::Structure(const Block& block, uint32_t id, State& state,
       // A copy in any case: whether it dies is decided by those that go on the stack.
       if (elsewhere().IsConst(init)) {
         state.steps.push_back({K::Push, 0, init});
-      } else if (const uint32_t depth = DepthOf(state.stack, init); depth != UINT32_MAX) {
-        if (depth >= Reach) return TooDeep(state.stack, init);
+      } else if (const uint32_t depth = DepthOf(state.stack, init); depth < Reach) {
         state.steps.push_back({K::Dup, depth});
-      } else {
+      } else if (elsewhere().InRam(init)) {
         state.steps.push_back({K::Load, 0, init});
+      } else {
+        return TooDeep(state.stack, init);
       }
       Apply(state.stack, state.steps.back());
       state.steps.push_back({K::Store, 0, params[i]});

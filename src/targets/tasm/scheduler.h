@@ -42,6 +42,8 @@ class FunctionScheduler {
   };
 
   bool Try(Ops& out);
+  void PutInRam(Word w);
+  void PutAllInRam();
   bool Region(uint32_t region, Stack& stack, const Exit& exit, Ops& out);
   bool RunRoot(Block& block, uint32_t root, std::vector<State>& beam);
   void Expand(const Block& block, const State& state, uint32_t node, std::vector<State>& next);

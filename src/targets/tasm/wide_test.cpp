@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "exec/interpreter.h"
 #include "ir/text.h"
 #include "targets/tasm/tasm.h"
@@ -10,7 +12,7 @@ namespace frazil::targets::tasm {
 namespace {
 
 // The program's outcome on the machine, scheduled and by templates, is the interpreter's.
-[[maybe_unused]] void Same(const std::string& text, std::vector<int64_t> arguments) {
+void Same(const std::string& text, std::vector<int64_t> arguments) {
   const auto program = ir::ParseText(text);
   ASSERT_TRUE(program.has_value()) << program.error().ToString() << "\n" << text;
   for (bool templates : {false, true}) {
@@ -88,6 +90,48 @@ TEST(Wide, CallsThatDouble) {
   const auto refused = Lower(*program);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().diag, Diag::LimitReached);
+}
+
+// A function of many words, called where many words live, with ifs and loops that carry them.
+std::string Crowded(uint32_t seed) {
+  std::mt19937 random(seed);
+  const int params = 1 + static_cast<int>(random() % 60), results = 1 + static_cast<int>(random() % 40);
+  auto parameters = [&] { return List(params, [](int i) { return fmt::format("%p{}: field", i); }); };
+  auto any = [&](const std::string& name, int count) { return fmt::format("%{}{}", name, random() % count); };
+  auto names = [&](const std::string& name) { return List(results, [&](int i) { return fmt::format("%{}{}", name, i); }); };
+  const std::string types = List(results, [](int) { return std::string("field"); });
+  std::string text = "frz 1\nfunc @main(%p0: field, %p1: field) -> (" + types + ") {\n";
+  for (int i = 2; i < 2 + params / 3; ++i)
+    text += fmt::format("  %p{} = {} {}, {} : field\n", i, random() % 2 ? "mul" : "add", any("p", i), any("p", i));
+  const int live = 2 + params / 3;
+  auto given = [&](const std::string& name, int count) { return List(params, [&](int) { return any(name, count); }); };
+  text += fmt::format("  {} = call @f({})\n", names("a"), given("p", live));
+  text += fmt::format("  {} = call @f({})\n", names("b"), given("a", results));
+  if (random() % 2)
+    text += "  %zero = const 0 : field\n  %c = eq %b0, %zero : field\n";
+  else
+    text += "  %c = eq %p0, %p0 : field\n";
+  text += fmt::format("  {} = if %c -> ({}) {{\n    {} = call @f({})\n    yield {}\n  }} else {{\n    yield {}\n  }}\n", names("d"), types,
+                      names("e"), given("b", results), names("e"), List(results, [&](int) { return any("b", results); }));
+  text += "  %lo = const 0 : index\n  %hi = const 3 : index\n";
+  text += fmt::format("  {} = for %i = %lo to %hi step 1 carry ({}) {{\n", names("r"),
+                      List(results, [](int i) { return fmt::format("%k{} = %d{}", i, i); }));
+  text += fmt::format("    {} = call @f({})\n    output %l0 : field\n", names("l"), given("k", results));
+  text += fmt::format("    yield {}\n  }}\n", List(results, [&](int) { return any(random() % 2 ? "l" : "k", results); }));
+  text += fmt::format("  output {} : field\n  return {}\n}}\n", any("p", live), List(results, [&](int) { return any("r", results); }));
+  text += fmt::format("func @f({}) -> ({}) {{\n", parameters(), types);
+  for (int i = 0; i < results; ++i)
+    text += fmt::format("  %q{} = {} {}, {} : field\n", i, random() % 2 ? "mul" : "add", any("p", params),
+                        i > 0 && random() % 2 ? any("q", i) : any("p", params));
+  return text + fmt::format("  return {}\n}}\n", List(results, [&](int) { return random() % 4 ? any("q", results) : any("p", params); }));
+}
+
+TEST(Wide, ParametersAndResults) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Same(Crowded(seed), {3, 11});
+    if (HasFailure()) break;
+  }
 }
 
 }  // namespace
