@@ -62,10 +62,20 @@ TEST(AsmReach, WhatLiesBelowIsNotTouched) {
   };
   EXPECT_TRUE(lower("push 1", false));
   EXPECT_TRUE(lower("pop 1 push 1", true));
-  for (const char* assembly : {"pop 1 push 1 push 1", "dup 0", "push 1 swap 1 push 2 pop 1", "push 3 hash push 1 pop 5"}) {
+  for (const char* assembly : {"pop 1 push 1 push 1", "dup 0", "push 1 swap 1 push 2 pop 1",
+                               "push 3 hash push 1 push 1 push 1 push 1 push 1"}) {
     const auto refused = lower(assembly, false);
     ASSERT_FALSE(refused) << assembly;
     EXPECT_EQ(refused.error().diag, Diag::BadInlineAsm) << refused.error().ToString();
+    EXPECT_EQ(refused.error().location.line, 4u);
+    EXPECT_LT(refused.error().location.column, 20u);
+  }
+  // The place is the source's for what else is wrong with it, too.
+  for (const char* assembly : {"halt", "pus 1", "call x", "push 1 push 1"}) {
+    const auto refused = lower(assembly, false);
+    ASSERT_FALSE(refused) << assembly;
+    EXPECT_EQ(refused.error().location.line, 4u);
+    EXPECT_LT(refused.error().location.column, 20u) << refused.error().ToString();
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/goldilocks.h"
 #include "base/limits.h"
 #include "targets/tasm/asm_reach.h"
+#include "targets/tasm/emitter.h"
 #include "targets/tasm/selector.h"
 #include "targets/tasm/words.h"
 
@@ -24,21 +25,22 @@ constexpr uint64_t MaxField = g::P - 1;
 // Of one function.
 constexpr size_t MostNodes = 400'000;
 
-// Only its operands are the assembly's own; what lies below them is somebody else's. What cannot be read is refused where
-// the profile is known.
-Result<void> CheckAsm(const std::string& text, const ir::Inst& inst) {
-  for (mt::Profile profile : {mt::Profile::Dot, mt::Profile::Horner}) {
-    const Result<mt::Program> code = mt::Parse(text, profile);
-    if (!code) continue;
-    const uint32_t reach = ReachOf(*code);
-    if (reach <= inst.operands.count) return {};
-    return Fail(Diag::BadInlineAsm,
-                fmt::format("this assembly goes {} words deep into the stack, but only {} are its own: what lies below must "
-                            "not be touched",
-                            reach, inst.operands.count),
-                inst.location);
-  }
-  return {};
+// Only its operands are the assembly's own; what lies below them is somebody else's.
+Result<void> CheckAsm(const std::string& text, const ir::Inst& inst, mt::Profile profile) {
+  tir::Op op;
+  op.kind = tir::Kind::Asm;
+  op.text = text;
+  op.effect = static_cast<int32_t>(inst.results.count) - static_cast<int32_t>(inst.operands.count);
+  op.location = inst.location;
+  mt::Program program;
+  TRY_VOID(EmitSimple(op, profile, program.code));
+  const uint32_t reach = ReachOf(program);
+  if (reach <= inst.operands.count) return {};
+  return Fail(Diag::BadInlineAsm,
+              fmt::format("this assembly goes {} words deep into the stack, but only {} are its own: what lies below must "
+                          "not be touched",
+                          reach, inst.operands.count),
+              inst.location);
 }
 
 bool IsDigestHint(const ir::Inst& inst) { return inst.op == Op::Hint && inst.type.scalar == Scalar::Digest; }
@@ -207,7 +209,7 @@ Result<bool> Selector::ProverOp(const ir::Inst& inst) {
     const ir::Data& data = scope_->program->data[static_cast<size_t>(f().word(inst, 0))];
     std::string text;
     for (uint64_t c : data.words) text.push_back(static_cast<char>(c));
-    TRY_VOID(CheckAsm(text, inst));
+    TRY_VOID(CheckAsm(text, inst, state_.profile));
     const std::vector<uint64_t> max(inst.results.count, MaxField);
     spread(b_.Emit(WordOp::Asm, operands(), max, Site(Trap::Assert)));
     b_.last_node().text = std::move(text);

@@ -600,6 +600,7 @@ Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions&
   WordProgram words;
   ProgramState state{program, words};
   state.check_raw = options.check_raw;
+  state.profile = options.profile;
   state.uses.assign(program.functions.size(), 0);
   for (const ir::Function& function : program.functions)
     for (const ir::Inst& inst : function.insts) {

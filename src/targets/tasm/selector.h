@@ -20,6 +20,7 @@ struct ProgramState {
   bool heap = false;                       // some scratch has a size known only at run time
   bool inline_all = false;
   bool check_raw = false;
+  mt::Profile profile = mt::Profile::Dot;
   std::optional<Location> beyond = {};     // of a raw access to a constant address that is refused
   std::map<const ir::Data*, uint64_t> tables = {};  // address of each
   std::map<std::pair<uint32_t, std::vector<bool>>, uint32_t> functions = {};  // IR function, which parameters are raw RAM -> ours

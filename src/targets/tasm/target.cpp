@@ -24,11 +24,11 @@ Result<ir::Program> Prepare(const ir::Program& program) {
 
 Result<Scheduled> ScheduleProgram(const ir::Program& program, const TasmOptions& options) {
   const ir::Program prepared = TRY(Prepare(program));
-  WordProgram words = TRY(SelectWords(prepared));
+  WordProgram words = TRY(SelectWords(prepared, {.profile = options.profile}));
   if (options.templates) return ScheduleByTemplates(words);
   Scheduled scheduled = TRY(Schedule(words));
   if (!words.raw || !(words.own_ram || scheduled.spills)) return scheduled;
-  words = TRY(SelectWords(prepared, {.check_raw = true}));
+  words = TRY(SelectWords(prepared, {.check_raw = true, .profile = options.profile}));
   return Schedule(words);
 }
 
@@ -99,7 +99,14 @@ Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
   TasmOptions rest = options;
   rest.peephole = options.peephole && !options.templates;
   Lowered lowered;
-  lowered.program = TRY(LowerTir(scheduled.tir, rest));
+  Result<mt::Program> assembly = LowerTir(scheduled.tir, rest);
+  if (!assembly) {
+    // A trap site is no column for a reader.
+    Error error = std::move(assembly.error());
+    if (error.location.column == 0 || (error.location.column & SiteMark) != 0) error.location.column = 1;
+    return std::unexpected(std::move(error));
+  }
+  lowered.program = std::move(*assembly);
   lowered.tir = std::move(scheduled.tir);
   for (uint32_t i = 0; i < lowered.program.code.size(); ++i) {
     const uint32_t column = lowered.program.code[i].location.column;

@@ -111,19 +111,22 @@ std::string Crowded(uint32_t seed) {
     text += "  %zero = const 0 : field\n  %c = eq %b0, %zero : field\n";
   else
     text += "  %c = eq %p0, %p0 : field\n";
-  text += fmt::format("  {} = if %c -> ({}) {{\n    {} = call @f({})\n    yield {}\n  }} else {{\n    yield {}\n  }}\n", names("d"), types,
-                      names("e"), given("b", results), names("e"), List(results, [&](int) { return any("b", results); }));
+  text += fmt::format("  {} = if %c -> ({}) {{\n    {} = call @f({})\n    yield {}\n  }} else {{\n    yield {}\n  }}\n", names("d"),
+                      types, names("e"), given("b", results), names("e"),
+                      List(results, [&](int) { return any("b", results); }));
   text += "  %lo = const 0 : index\n  %hi = const 3 : index\n";
   text += fmt::format("  {} = for %i = %lo to %hi step 1 carry ({}) {{\n", names("r"),
                       List(results, [](int i) { return fmt::format("%k{} = %d{}", i, i); }));
   text += fmt::format("    {} = call @f({})\n    output %l0 : field\n", names("l"), given("k", results));
   text += fmt::format("    yield {}\n  }}\n", List(results, [&](int) { return any(random() % 2 ? "l" : "k", results); }));
-  text += fmt::format("  output {} : field\n  return {}\n}}\n", any("p", live), List(results, [&](int) { return any("r", results); }));
+  text += fmt::format("  output {} : field\n  return {}\n}}\n", any("p", live),
+                      List(results, [&](int) { return any("r", results); }));
   text += fmt::format("func @f({}) -> ({}) {{\n", parameters(), types);
   for (int i = 0; i < results; ++i)
     text += fmt::format("  %q{} = {} {}, {} : field\n", i, random() % 2 ? "mul" : "add", any("p", params),
                         i > 0 && random() % 2 ? any("q", i) : any("p", params));
-  return text + fmt::format("  return {}\n}}\n", List(results, [&](int) { return random() % 4 ? any("q", results) : any("p", params); }));
+  const auto result = [&](int) { return random() % 4 ? any("q", results) : any("p", params); };
+  return text + fmt::format("  return {}\n}}\n", List(results, result));
 }
 
 TEST(Wide, ParametersAndResults) {
