@@ -23,13 +23,15 @@ namespace {
 
 // Proves both directions with the given cuts. Nothing: proved.
 std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides, Heads& source, Heads& candidate,
-                               const Options& options) {
+                               const Options& options, bool join) {
   Engine forth(terms, budget, options.fragments);
   forth.deep_stack = options.deep_stack;
+  forth.join = join;
   if (sides.assumed) forth.assumed = sides.assumed(terms);
   if (auto failure = forth.Run(sides.source(&source), sides.candidate(&candidate), true)) return failure;
   Engine back(terms, budget, options.fragments);
   back.assumed = forth.assumed;
+  back.join = join;
   return back.Run(sides.candidate(&candidate), sides.source(&source), false);
 }
 
@@ -40,6 +42,28 @@ bool CutSymbolicLoops(Heads& heads) {
     if (heads.branched.contains(head)) heads.cut.insert(head);
   }
   return heads.cut.size() > before;
+}
+
+// Half of the time that is left.
+Budget HalfOf(const Budget& budget) {
+  Budget half = budget;
+  half.steps = 0;
+  const auto now = std::chrono::steady_clock::now();
+  half.deadline = now + (budget.deadline - now) / 2;
+  return half;
+}
+
+// With branches that come together again as one path. `terms` are those of the attempt that succeeded.
+bool ProveJoined(Terms& terms, Budget& budget, const Sides& sides, const Options& options) {
+  Heads source, candidate;
+  constexpr int Attempts = 4;
+  for (int attempt = 0; attempt < Attempts; ++attempt) {
+    terms = Terms();
+    if (!Attempt(terms, budget, sides, source, candidate, options, true)) return true;
+    const bool more = CutSymbolicLoops(source);
+    if (!CutSymbolicLoops(candidate) && !more) return false;
+  }
+  return false;
 }
 
 Evidence EvidenceOf(const Terms& terms, const Budget& budget) {
@@ -77,6 +101,10 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     answer.counterexample = std::move(inputs);
     return true;
   };
+  auto proved = [&](const Terms& terms, const Budget& spent) {
+    answer.evidence = EvidenceOf(terms, spent);
+    answer.kind = terms.inexact_used() ? Answer::Kind::Algebraic : Answer::Kind::Proved;
+  };
   Budget budget;
   budget.max_steps = options.steps;
   budget.deadline = DeadlineOf(options);
@@ -94,12 +122,8 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
   bool last = false;
   for (int attempt = 0; attempt < Attempts; ++attempt) {
     auto terms = std::make_unique<Terms>();
-    failure = Attempt(*terms, budget, sides, source, candidate, options);
-    if (!failure) {
-      answer.evidence = EvidenceOf(*terms, budget);
-      answer.kind = terms->inexact_used() ? Answer::Kind::Algebraic : Answer::Kind::Proved;
-      return answer;
-    }
+    failure = Attempt(*terms, budget, sides, source, candidate, options, false);
+    if (!failure) return proved(*terms, budget), answer;
     // Runs along the path, while its terms are there.
     if (failure->facts) {
       Facts facts = *failure->facts;
@@ -109,6 +133,12 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
       }
     }
     if (last || !in_time()) break;
+    if (attempt == 0 && !options.fragments) {
+      Terms joined;
+      Budget half = HalfOf(budget);
+      if (ProveJoined(joined, half, sides, options)) return proved(joined, half), answer;
+      if (!in_time()) break;
+    }
     const bool more = CutSymbolicLoops(source);
     if ((CutSymbolicLoops(candidate) || more) && attempt + 2 < Attempts) continue;
     // Only branches are left: more of them on one path. Loops that were cut in vain are gone through.

@@ -61,11 +61,11 @@ void Engine::Fork(const Pair& pair, Literal literal, bool follower) {
 }
 
 bool Engine::Drive(Pair& pair, bool follower) {
-  Side& side = follower ? *pair.follower : *pair.leader;
+  std::unique_ptr<Side>& side = follower ? pair.follower : pair.leader;
   Exec exec(pair.facts, follower);
   while (true) {
     if (Exhausted()) return false;
-    Step step = side.Advance(exec);
+    Step step = side->Advance(exec);
     switch (step.kind) {
       case Step::Kind::Continue: break;
       case Step::Kind::End:
@@ -76,7 +76,10 @@ bool Engine::Drive(Pair& pair, bool follower) {
         if (follower) Fail("one crashes where the other does not", &pair);
         return false;
       case Step::Kind::Unspecified: return false;
-      case Step::Kind::Undecided: Fork(pair, step.literal, follower); return false;
+      case Step::Kind::Undecided:
+        if (join && !fragment_ && Bridge(side, pair.facts, step.literal, follower, 0)) break;
+        Fork(pair, step.literal, follower);
+        return false;
       case Step::Kind::Stuck:
         Fail(std::move(step.reason), &pair, Not(step.literal), false);
         return false;

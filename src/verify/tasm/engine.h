@@ -43,6 +43,8 @@ class Engine {
 
   // The stack of fragments is deep enough for both.
   bool deep_stack = false;
+  // Ways that come together again go on as one, with choices as words.
+  bool join = false;
   // What holds at the start.
   std::vector<Literal> assumed;
 
@@ -78,6 +80,10 @@ class Engine {
   bool Exhausted();
   // Runs one side until it ends, is cut or crashes; forks go to the work list. False: the path is done.
   bool Drive(Pair& pair, bool follower);
+  // Goes both ways from what is undecided to where they come together. False: as it was, or failed.
+  bool Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, bool follower, int depth);
+  enum class Went : uint8_t { There, Nowhere, Astray };  // Nowhere: it crashes
+  Went GoTo(std::unique_ptr<Side>& side, Facts& facts, const std::vector<uint64_t>& key, bool follower, int depth);
   void Fork(const Pair& pair, Literal literal, bool follower);
   void Process(Pair pair);
   void Meet(Pair pair);

@@ -334,6 +334,7 @@ Term Facts::RebuildBase(Term base) {
     case Base::And: result = terms.And(arguments[0], arguments[1]); break;
     case Base::Log2: result = terms.Log2(arguments[0]); break;
     case Base::PopCount: result = terms.PopCount(arguments[0]); break;
+    case Base::Choice: result = terms.Choice(arguments[0], arguments[1], arguments[2]); break;
     case Base::Power: result = terms.Power(arguments[0], arguments[1]); break;
     case Base::Product: result = terms.Mul(arguments[0], arguments[1]); break;
     case Base::Sum: result = terms.Add(arguments[0], arguments[1]); break;

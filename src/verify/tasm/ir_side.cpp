@@ -138,6 +138,42 @@ void IrSide::CollectWords(std::vector<Term*>& words) {
   }
 }
 
+// Behind the instruction, unless it is a loop's own.
+std::vector<uint64_t> IrSide::Rejoin() const {
+  const Activation& now = activations_.back();
+  const Region& region = now.regions.back();
+  const Op op = now.function->inst(now.function->region(region.id).insts[region.at]).op;
+  if (op == Op::Condition || op == Op::For || (region.symbolic && !region.tested)) return {};
+  std::vector<uint64_t> key = Key();
+  ++key[key.size() - 2];
+  return key;
+}
+
+// What only one of the two has is of a region that was left.
+bool IrSide::Align(Side& other) {
+  IrSide& that = static_cast<IrSide&>(other);
+  if (buffers_.size() != that.buffers_.size() || begun_ != that.begun_) return false;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].contents.size() != that.buffers_[i].contents.size() || buffers_[i].words != that.buffers_[i].words)
+      return false;
+  }
+  for (size_t i = 0; i < activations_.size(); ++i) {
+    for (size_t k = 0; k < activations_[i].regions.size(); ++k) {
+      const Region &x = activations_[i].regions[k], &y = that.activations_[i].regions[k];
+      if (x.i != y.i || x.end != y.end || x.symbolic != y.symbolic || x.tested != y.tested || x.entering != y.entering)
+        return false;
+    }
+    if (activations_[i].call != that.activations_[i].call) return false;
+    std::vector<Words>&mine = activations_[i].values, &theirs = that.activations_[i].values;
+    for (size_t k = 0; k < mine.size(); ++k) {
+      if (mine[k].size() == theirs[k].size()) continue;
+      mine[k].clear();
+      theirs[k].clear();
+    }
+  }
+  return true;
+}
+
 Step IrSide::Advance(Exec& exec) {
   if (!begun_) Begin(exec);
   Activation& now = Now();
@@ -285,6 +321,7 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
   const ir::Inst& owner = now.function->inst(region.owner);
   const std::vector<Words> values = Operands(inst);
   if (owner.op == Op::If || owner.op == Op::Switch) {
+    Forget(now, region.id);
     now.regions.pop_back();
     GiveAll(now, owner, values);
     return {};

@@ -25,6 +25,8 @@ class IrSide final : public Side {
   std::vector<uint64_t> Key() const override;
   void NoteBranch() override;
   void CollectWords(std::vector<Term*>& words) override;
+  std::vector<uint64_t> Rejoin() const override;
+  bool Align(Side& other) override;
 
  private:
   using Words = std::vector<Term>;

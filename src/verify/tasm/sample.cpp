@@ -152,6 +152,7 @@ uint64_t Sampler::Apply(Facts& facts, Term base) {
     case Base::Log2: return values[0] == 0 ? 0 : static_cast<uint64_t>(std::bit_width(values[0])) - 1;
     case Base::PopCount: return static_cast<uint64_t>(std::popcount(values[0]));
     case Base::Power: return gl::Pow(values[0], values[1]);
+    case Base::Choice: return values[0] != 0 ? values[1] : values[2];
     case Base::Product: return gl::Mul(values[0], values[1]);
     case Base::Sum: return gl::Add(values[0], values[1]);
     case Base::Permute: {

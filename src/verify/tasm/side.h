@@ -33,6 +33,14 @@ class Side {
   // Words outside of the stack that the code ahead may read.
   virtual void CollectWords(std::vector<Term*>& words) { (void)words; }
 
+  // The key of the place at which the two ways of an undecided instruction come together again; empty: none is known.
+  virtual std::vector<uint64_t> Rejoin() const { return {}; }
+  // Makes `CollectWords` of both give the same words in the same order; false: they have different shapes.
+  virtual bool Align(Side& other) {
+    (void)other;
+    return true;
+  }
+
   void Pass() { passed_ = true; }
 
   State state;

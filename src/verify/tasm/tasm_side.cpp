@@ -31,6 +31,17 @@ class TasmSide final : public Side {
     return key;
   }
 
+  std::vector<uint64_t> Rejoin() const override {
+    if (at_ >= program_.code.size()) return {};
+    const Opcode op = program_.code[at_].op;
+    if (op == Opcode::RecurseOrReturn) return {};
+    std::vector<uint64_t> key = Key();
+    key[0] += op == Opcode::Skiz ? 2 : 1;
+    // Two ways are two skiz with calls: only behind both is the stack of one height.
+    if (op == Opcode::Skiz && key[0] < program_.code.size() && program_.code[key[0]].op == Opcode::Skiz) key[0] += 2;
+    return key;
+  }
+
   void NoteBranch() override {
     for (auto [origin, destination] : jumps_) heads_->branched.insert(destination);
   }

@@ -37,6 +37,7 @@ enum class Base : uint8_t {
   Power,     // b, e
   Ram,       // address, in the memory `token`
   Permute,   // sixteen words -> word `index`
+  Choice,    // c, a, b: a if the 0/1 value c is 1, else b
   Merkle,    // index, node x5, sibling x5 -> word `index` of the parent
   Product,   // opaque: too large to expand
   Sum,       // likewise
@@ -80,6 +81,8 @@ class Terms {
   Term Power(Term base, Term exponent);
   Term Quotient(Term n, Term d);
   Term Remainder(Term n, Term d);
+  // a if the 0/1 value c is 1, else b. A polynomial if that is small.
+  Term Choice(Term c, Term a, Term b);
 
   bool IsConstant(Term a) const { return nodes_[a].constant; }
   uint64_t ConstantOf(Term a) const { return nodes_[a].poly.empty() ? 0 : nodes_[a].poly[0].second; }

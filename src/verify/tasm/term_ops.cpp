@@ -110,6 +110,26 @@ Term Terms::Less(Term a, Term b) {
   return result;
 }
 
+Term Terms::Choice(Term c, Term a, Term b) {
+  if (IsConstant(c)) return ConstantOf(c) != 0 ? a : b;
+  if (a == b) return a;
+  constexpr size_t Small = 6;
+  if (PolynomialOf(a).size() + PolynomialOf(b).size() <= Small) return Add(b, Mul(c, Sub(a, b)));
+  // One of the two ways to write it.
+  if (KindOf(c) == Base::None) {
+    const Term opposite = Sub(Constant(1), c);
+    if (KindOf(opposite) != Base::None) {
+      c = opposite;
+      std::swap(a, b);
+    }
+  }
+  const Interval ra = Range(a), rb = Range(b);
+  const Term arguments[] = {c, a, b};
+  const Term result = Apply(Base::Choice, arguments);
+  Restrict(result, {std::min(ra.low, rb.low), std::max(ra.high, rb.high)});
+  return result;
+}
+
 Term Terms::And(Term a, Term b) {
   if (IsConstant(a) && IsConstant(b)) return Constant(ConstantOf(a) & ConstantOf(b));
   if (a == b) return a;
