@@ -15,6 +15,7 @@ using K = Step::Kind;
 namespace {
 constexpr size_t MostChoices = 4;
 constexpr size_t MostOpenSteps = 2000;
+constexpr uint64_t MostWalked = 5'000'000;  // nodes looked at by a search of more than one state
 }  // namespace
 
 const std::vector<Word>& FunctionScheduler::Captured(uint32_t id) {
@@ -236,6 +237,20 @@ std::vector<uint32_t> FunctionScheduler::Choices(const Block& block, const State
     for (auto [from, to] : block.exit->stores) words.push_back(from);
     return words;
   };
+  // A single state goes down along first operands from where it was: long chains are not walked again at each step.
+  if (beam_ == 1) {
+    const auto from = std::pair(block.region, root);
+    if (from != path_of_ || path_.empty()) path_ = {root};
+    path_of_ = from;
+    while (path_.size() > 1 && state.done[block.local.at(path_.back())]) path_.pop_back();
+    while (true) {
+      uint32_t open = UINT32_MAX;
+      for (Word w : needs(path_.back()))
+        if (open == UINT32_MAX && !Available(block, state, w)) open = f_.words[w].node;
+      if (open == UINT32_MAX) return {path_.back()};
+      path_.push_back(open);
+    }
+  }
   // Down along first, last or middle operands that are not made yet.
   for (int way = 0; way < 3; ++way) {
     uint32_t at = root;
@@ -244,11 +259,11 @@ std::vector<uint32_t> FunctionScheduler::Choices(const Block& block, const State
       for (Word w : needs(at))
         if (!Available(block, state, w)) open.push_back(f_.words[w].node);
       if (open.empty()) break;
+      ++walked_;
       at = way == 0 ? open.front() : way == 1 ? open.back() : open[open.size() / 2];
     }
     if (at == root) return {root};
     add(at);
-    if (beam_ == 1) return choices;
   }
   // What can take the top of the stack.
   if (!state.stack.empty()) {
@@ -313,7 +328,7 @@ bool FunctionScheduler::RunRoot(Block& block, uint32_t root, std::vector<State>&
       for (uint32_t id : choices) Expand(block, state, id, next);
     }
     if (ready && !plain) return true;
-    if (next.empty()) return false;
+    if (next.empty() || walked_ > MostWalked) return false;
     if (!failed_) requests_.clear();
     beam = std::move(next);
     Keep(beam, beam_);

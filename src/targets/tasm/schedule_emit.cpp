@@ -87,6 +87,11 @@ uint64_t FunctionScheduler::SlotOf(Word w) {
 
 // Asks for a word to live in RAM: the one that is too deep, or, where that does not help, what lies above it.
 bool FunctionScheduler::TooDeep(const Stack& stack, Word w) {
+  // One word after the other takes too long where hundreds have to go.
+  constexpr size_t Patience = 40;
+  if (attempt_ > Patience)
+    for (size_t i = 0; i + Reach < stack.size(); ++i)
+      if (!pinned_.contains(stack[i]) && !in_ram_[stack[i]] && !f_.is_const(stack[i])) requests_.insert(stack[i]);
   if (!pinned_.contains(w) && !in_ram_[w]) {
     requests_.insert(w);
     return false;
@@ -190,6 +195,8 @@ bool FunctionScheduler::Commit(const Steps& steps, Stack& stack, Ops& out) {
 
 bool FunctionScheduler::Try(Ops& out) {
   requests_.clear();
+  path_.clear();
+  walked_ = 0;
   failed_ = false;
   Stack stack = f_.regions[0].params;
   std::erase_if(stack, [&](Word w) { return f_.is_const(w); });
@@ -227,7 +234,7 @@ void FunctionScheduler::PutAllInRam() {
 }
 
 Result<std::vector<tir::Op>> FunctionScheduler::Run(uint32_t beam) {
-  constexpr int MostAttempts = 2000;
+  constexpr size_t MostAttempts = 2000;
   constexpr size_t MostWork = 40'000'000;  // nodes, over all attempts
   constexpr size_t SmallEnough = 20'000;   // nodes for more than one state at a time
   const size_t sites = sites_.size();
@@ -235,7 +242,7 @@ Result<std::vector<tir::Op>> FunctionScheduler::Run(uint32_t beam) {
   if (nodes > SmallEnough) beam = 1;
   Ops first;
   bool done = false, all = false;
-  for (size_t attempt = 0; !done; ++attempt) {
+  for (attempt_ = 0; !done; ++attempt_) {
     beam_ = 1;
     first.clear();
     sites_.resize(sites);
@@ -243,7 +250,7 @@ Result<std::vector<tir::Op>> FunctionScheduler::Run(uint32_t beam) {
     if (done) break;
     if (all)
       return Fail(Diag::LimitReached, fmt::format("`{}` needs more words at a time than Triton VM can reach", f_.name));
-    all = broken_ || requests_.empty() || attempt >= MostAttempts || attempt * nodes > MostWork;
+    all = broken_ || requests_.empty() || attempt_ >= MostAttempts || attempt_ * nodes > MostWork;
     broken_ = false;
     if (all) PutAllInRam();
     for (Word w : requests_) PutInRam(w);

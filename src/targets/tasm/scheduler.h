@@ -95,6 +95,11 @@ class FunctionScheduler {
   std::set<Word> requests_;         // to RAM in the next attempt
   std::map<uint32_t, std::vector<Word>> captured_;
   uint32_t beam_ = 1;
+  size_t attempt_ = 0;
+  mutable uint64_t walked_ = 0;
+  // On the way to a root, from it downwards (Choices).
+  mutable std::vector<uint32_t> path_;
+  mutable std::pair<uint32_t, uint32_t> path_of_;
   bool broken_ = false;             // ours: a word was nowhere
   bool failed_ = false;             // a word could not be stored where it was made
   std::vector<Word> held_;          // operands that a structure's regions read too

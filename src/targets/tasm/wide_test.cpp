@@ -137,5 +137,18 @@ TEST(Wide, ParametersAndResults) {
   }
 }
 
+// Neither takes time that grows with the square of its length.
+TEST(Wide, LongChainsAndHundredsOfWords) {
+  std::string chain = "frz 1\nfunc @main(%v0: field, %y: field) -> (field) {\n";
+  for (int i = 1; i < 4000; ++i) chain += fmt::format("  %v{} = {} %v{}, %y : field\n", i, i % 2 ? "mul" : "add", i - 1);
+  Same(chain + "  return %v3999\n}\n", {3, 11});
+  const int live = 300;
+  std::string crowd = "frz 1\nfunc @main(%v0: field, %y: field) -> (field) {\n";
+  for (int i = 1; i < live; ++i) crowd += fmt::format("  %v{} = mul %v{}, %y : field\n  output %v{} : field\n", i, i - 1, i);
+  crowd += "  %s0 = add %v0, %y : field\n";
+  for (int i = 1; i < live; ++i) crowd += fmt::format("  %s{} = mul %s{}, %v{} : field\n", i, i - 1, i * 7 % live);
+  Same(crowd + fmt::format("  return %s{}\n}}\n", live - 1), {3, 11});
+}
+
 }  // namespace
 }  // namespace frazil::targets::tasm
