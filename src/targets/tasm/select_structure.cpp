@@ -30,6 +30,8 @@ constexpr size_t SmallOfConstants = 60;
 // None of that where it would write out more than so many instructions: functions that call small functions more than once
 // double at each step.
 constexpr uint64_t MostWrittenOut = 1000;
+// Functions that are lowered one inside of the other.
+constexpr uint32_t MostNesting = 2000;
 // Rounds of a loop over constants that are gone through while compiling.
 constexpr uint64_t MostFoldedRounds = 64;
 
@@ -485,8 +487,11 @@ Result<void> Selector::Call(const ir::Inst& inst) {
     state_.words.functions.emplace_back();
     WordFunction made;
     made.name = callee.name;
+    if (state_.nesting >= MostNesting) return Fail(Diag::LimitReached, "calls nest too deep for Triton VM", inst.location);
+    ++state_.nesting;
     Selector selector(state_, made);
     TRY_VOID(selector.Function(id, raw));
+    --state_.nesting;
     state_.words.functions[number] = std::move(made);
   }
   std::vector<uint64_t> max;

@@ -27,6 +27,7 @@ struct ProgramState {
   std::map<std::tuple<int, int, int>, int32_t> sites = {};
   std::vector<uint32_t> uses = {};              // static calls of each function
   std::vector<uint64_t> written_out = {};       // instructions of each, with those of the functions written out in it
+  uint32_t nesting = 0;                         // functions begun and not ended
   uint64_t work = 0;                            // instructions that were lowered so far
 };
 

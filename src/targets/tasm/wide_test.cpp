@@ -150,5 +150,18 @@ TEST(Wide, LongChainsAndHundredsOfWords) {
   Same(crowd + fmt::format("  return %s{}\n}}\n", live - 1), {3, 11});
 }
 
+TEST(Wide, CallsThatNestTooDeep) {
+  std::string text = "frz 1\nfunc @main(%a: field) -> (field) {\n  %r = call @f8999(%a)\n  return %r\n}\n";
+  text += "func @f0(%a: field) -> (field) {\n  %b = add %a, %a : field\n  return %b\n}\n";
+  for (int i = 1; i < 9000; ++i)
+    text += fmt::format("func @f{0}(%a: field) -> (field) {{\n  %b = call @f{1}(%a)\n  %c = mul %b, %a : field\n"
+                        "  %d = call @f{1}(%c)\n  %e = add %d, %a : field\n  return %e\n}}\n", i, i - 1);
+  const auto program = ir::ParseText(text);
+  ASSERT_TRUE(program.has_value()) << program.error().ToString();
+  const auto refused = Lower(*program);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().diag, Diag::LimitReached);
+}
+
 }  // namespace
 }  // namespace frazil::targets::tasm
