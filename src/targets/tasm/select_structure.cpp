@@ -30,8 +30,8 @@ constexpr size_t SmallOfConstants = 60;
 // None of that where it would write out more than so many instructions: functions that call small functions more than once
 // double at each step.
 constexpr uint64_t MostWrittenOut = 1000;
-// Functions that are lowered one inside of the other.
-constexpr uint32_t MostNesting = 2000;
+// Functions that are lowered one inside of the other, or written out there.
+constexpr uint32_t MostNesting = 1000;
 // Rounds of a loop over constants that are gone through while compiling.
 constexpr uint64_t MostFoldedRounds = 64;
 
@@ -410,7 +410,8 @@ Result<void> Selector::While(const ir::Inst& inst) {
 Result<std::vector<Word>> Selector::Inlined(const ir::Program& program, const ir::Function& callee,
                                             const std::vector<Word>& arguments, const std::vector<bool>& raw,
                                             Location location) {
-  if (depth_ > 400) return Fail(Diag::LimitReached, "calls nest too deep to be written out", location);
+  if (depth_ > 400 || state_.nesting >= MostNesting)
+    return Fail(Diag::LimitReached, "calls nest too deep to be written out", location);
   Scope inner{&program, &callee, {}, {}};
   size_t next = 0;
   for (uint32_t i = 0; i < callee.param_count(); ++i) {
@@ -426,7 +427,9 @@ Result<std::vector<Word>> Selector::Inlined(const ir::Program& program, const ir
   }
   Scope* outer = std::exchange(scope_, &inner);
   ++depth_;
+  ++state_.nesting;
   auto words = Body(callee.body);
+  --state_.nesting;
   --depth_;
   scope_ = outer;
   return words;
