@@ -1,7 +1,7 @@
 # frazil_library(folder DEPENDS a b LINK x TEST_LINK y EXCLUDE s): the static library frazil_<folder> of
 # src/<folder> (sub-folders included, but for those excluded, which are libraries of their own), and its
 # unit tests (*_test.cpp) in the program <folder>_test.
-# INTERNAL: not installed; only our own programs link it. THREADED: its tests use threads, so every `make test` also runs them under ThreadSanitizer.
+# SHARED: may end up in somebody's shared library. INTERNAL: not installed; only our own programs link it. THREADED: its tests use threads, so every `make test` also runs them under ThreadSanitizer.
 include_guard()
 
 find_package(fmt REQUIRED)
@@ -13,7 +13,7 @@ endif()
 set_property(GLOBAL PROPERTY FRAZIL_LIBRARIES "")
 
 function(frazil_library folder)
-  cmake_parse_arguments(ARG "THREADED;INTERNAL" "" "DEPENDS;LINK;TEST_LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED;INTERNAL;SHARED" "" "DEPENDS;LINK;TEST_LINK;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(library frazil_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -28,6 +28,9 @@ function(frazil_library folder)
   if(sources)
     add_library(${library} STATIC ${sources})
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:frazil_warnings>)
+    if(ARG_SHARED)
+      set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
     frazil_precompile(${library})
   else()  # a folder of headers only
     set(scope INTERFACE)
