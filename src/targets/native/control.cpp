@@ -113,7 +113,8 @@ void FunctionEmitter::EmitCall(const Inst& inst) {
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const ValueId result = Function::result_of(inst, k);
     if (IsLive(result))
-      Set(result, is_struct ? builder_.CreateExtractValue(call, k + first) : call);
+      Set(result, is_struct ? builder_.CreateBitCast(builder_.CreateExtractValue(call, k + first), ops_.TypeOf(function_.type(result)))
+                            : call);
   }
 }
 

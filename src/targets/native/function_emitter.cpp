@@ -49,6 +49,11 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& shared, ir::FuncId id, llvm::Fun
       shared_(shared),
       is_entry_(is_entry) {}
 
+// Of several results, floats travel as bits: x86 returns the third float on the x87 stack, which quiets a signaling NaN.
+llvm::Type* FunctionEmitter::Returned(llvm::Type* type) {
+  return type->isFloatingPointTy() ? llvm::IntegerType::get(type->getContext(), type->getPrimitiveSizeInBits()) : type;
+}
+
 llvm::FunctionType* FunctionEmitter::TypeOfFunction(const ModuleEmitter& shared, ir::FuncId id) {
   Builder builder(shared.module.getContext());
   const OpEmitter ops(builder, shared.is_modern(), nullptr);
@@ -63,6 +68,8 @@ llvm::FunctionType* FunctionEmitter::TypeOfFunction(const ModuleEmitter& shared,
   std::vector<llvm::Type*> results;
   if (shared.facts.fallible[id.index]) results.push_back(builder.getInt32Ty());
   for (ir::Type type : function.results) results.push_back(ops.TypeOf(type));
+  if (results.size() > 1)
+    for (llvm::Type*& type : results) type = Returned(type);
   llvm::Type* const result = results.empty() ? builder.getVoidTy()
                              : results.size() == 1
                                  ? results[0]
@@ -133,6 +140,7 @@ void FunctionEmitter::EmitReturn(const ir::Inst& inst) {
   } else if (results.size() == 1) {
     builder_.CreateRet(results[0]);
   } else {
+    for (llvm::Value*& value : results) value = builder_.CreateBitCast(value, Returned(value->getType()));
     builder_.CreateAggregateRet(results.data(), static_cast<uint32_t>(results.size()));
   }
 }

@@ -50,6 +50,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   // int32 status first if it can fail, then the results; parameters as they are, a buffer as pointer and length, then
   // the run.
   static llvm::FunctionType* TypeOfFunction(const ModuleEmitter& shared, ir::FuncId id);
+  static llvm::Type* Returned(llvm::Type* type);
 
   ModuleEmitter& shared() { return shared_; }
   exec::CpuLevel level() const { return shared_.level; }
