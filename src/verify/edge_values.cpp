@@ -163,12 +163,15 @@ EdgeValues::EdgeValues(const ir::Program& source, const ir::Program& candidate) 
   constexpr size_t MostConstants = 24;
   for (const ir::Program* program : {&source, &candidate}) {
     for (const ir::Function& function : program->functions) {
-      for (const ir::Inst& inst : function.insts) {
-        if (inst.op != ir::Op::Const || constants_.size() == MostConstants) continue;
-        const auto words = function.words_of(inst);
-        std::pair<Type, Words> constant{inst.type, {words.begin(), words.end()}};
-        if (std::ranges::find(constants_, constant) == constants_.end())
+      auto add = [&](std::pair<Type, Words> constant) {
+        if (constants_.size() < MostConstants && std::ranges::find(constants_, constant) == constants_.end())
           constants_.push_back(std::move(constant));
+      };
+      for (const ir::Inst& inst : function.insts) {
+        const auto words = function.words_of(inst);
+        if (inst.op == ir::Op::Const) add({inst.type, {words.begin(), words.end()}});
+        if (inst.op == ir::Op::Switch)
+          for (uint64_t word : words) add({function.type(function.operand(inst, 0)), {word}});
       }
     }
   }
