@@ -105,6 +105,9 @@ class Body {
   Value Combine(const Expr& expr, const Value& a, const Value& b);
   Value Equal(const Value& a, const Value& b);
   Value GenStruct(const Expr& expr);
+  // The values of a struct's or an event's fields in the order of their declaration; every mistake is told.
+  std::vector<Value> GenFields(const std::string& owner, const std::vector<MemberDecl>& members,
+                               const std::vector<TypeId>& types, const std::vector<FieldInit>& inits, Location location);
   Value GenArray(const Expr& expr, TypeId expected);
   Value GenRepeat(const Expr& expr, TypeId element);
   Value GenTuple(const Expr& expr, TypeId expected);

@@ -15,39 +15,14 @@ void Body::GenEvent(const Stmt& stmt) {
       if (init.value) Gen(*init.value);
     return;
   }
-  const std::vector<MemberDecl>& members = found.decl->members;
-  std::vector<std::optional<Value>> values(members.size());
-  for (const FieldInit& init : stmt.fields) {
-    size_t i = 0;
-    while (i < members.size() && members[i].name != init.name) ++i;
-    if (i == members.size()) {
-      std::vector<std::string_view> known;
-      for (const MemberDecl& member : members) known.push_back(member.name);
-      Complain(Diag::UnknownName, init.location,
-               fmt::format("event '{}' has no field '{}'", found.decl->name, init.name), Suggest(init.name, known));
-      if (init.value) Gen(*init.value);
-      continue;
-    }
-    if (values[i]) Complain(Diag::BadDeclaration, init.location, fmt::format("field '{}' is given twice", init.name));
-    const TypeId type = all_.Resolve(found.module, members[i].type, {});
-    Expr name;
-    name.kind = Expr::Kind::Name;
-    name.location = name.path.location = init.location;
-    name.path.parts = {init.name};
-    Value value = Gen(init.value ? *init.value : name, type);
-    values[i] = Expect(std::move(value), type, init.location, fmt::format("field '{}'", init.name));
-  }
+  std::vector<TypeId> types;
+  for (const MemberDecl& member : found.decl->members) types.push_back(all_.Resolve(found.module, member.type, {}));
   ir::Values words = {ConstWord(ir::types::Field, all_.TagOf(found.decl))};
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (!values[i]) {
-      Complain(Diag::BadDeclaration, stmt.location,
-               fmt::format("field '{}' of event '{}' is missing", members[i].name, found.decl->name));
-      return;
-    }
-    for (ir::ValueId word : Words(*values[i]))
+  for (const Value& value :
+       GenFields(fmt::format("event '{}'", found.decl->name), found.decl->members, types, stmt.fields, stmt.location))
+    for (ir::ValueId word : Words(value))
       words.push_back(
           builder_.TypeOf(word) == ir::types::Field ? word : builder_.Cast(ir::Op::Cast, word, ir::types::Field));
-  }
   At(stmt.location);
   if (stmt.kind == Stmt::Kind::Seal) words = SealWords(std::move(words));
   for (ir::ValueId word : words) builder_.Emit(ir::Op::Output, ir::types::Field, std::span(&word, 1), {});

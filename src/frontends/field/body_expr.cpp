@@ -263,47 +263,51 @@ Value Body::GenStruct(const Expr& expr) {
       if (init.value) Gen(*init.value);
     return {};
   }
+  if (found.module != module_)
+    for (const FieldInit& init : expr.fields)
+      for (const MemberDecl& member : found.decl->members)
+        if (member.name == init.name && !member.is_pub)
+          Complain(Diag::PrivateItem, init.location,
+                   fmt::format("field '{}' of struct '{}' is private", init.name, found.decl->name),
+                   "mark the field `pub`, or make the value by a function of its module");
   const std::vector<TypeId> parts = all_.types[type].parts;
-  const std::vector<MemberDecl>& members = found.decl->members;
-  std::vector<std::optional<Value>> values(members.size());
-  for (const FieldInit& init : expr.fields) {
+  Value result{type, {}};
+  for (const Value& value : GenFields(fmt::format("struct '{}'", found.decl->name), found.decl->members, parts,
+                                      expr.fields, expr.location))
+    result.leaves.insert(result.leaves.end(), value.leaves.begin(), value.leaves.end());
+  return result;
+}
+
+std::vector<Value> Body::GenFields(const std::string& owner, const std::vector<MemberDecl>& members,
+                                   const std::vector<TypeId>& types, const std::vector<FieldInit>& inits,
+                                   Location location) {
+  std::vector<std::optional<Value>> given(members.size());
+  for (const FieldInit& init : inits) {
     size_t i = 0;
     while (i < members.size() && members[i].name != init.name) ++i;
     if (i == members.size()) {
       std::vector<std::string_view> known;
       for (const MemberDecl& member : members) known.push_back(member.name);
-      Complain(Diag::UnknownName, init.location,
-               fmt::format("struct '{}' has no field '{}'", found.decl->name, init.name), Suggest(init.name, known));
+      Complain(Diag::UnknownName, init.location, fmt::format("{} has no field '{}'", owner, init.name),
+               Suggest(init.name, known));
       if (init.value) Gen(*init.value);
       continue;
     }
-    if (values[i]) Complain(Diag::BadDeclaration, init.location, fmt::format("field '{}' is given twice", init.name));
-    if (found.module != module_ && !members[i].is_pub)
-      Complain(Diag::PrivateItem, init.location,
-               fmt::format("field '{}' of struct '{}' is private", init.name, found.decl->name),
-               "mark the field `pub`, or make the value by a function of its module");
-    Value value;
-    if (init.value) {
-      value = Gen(*init.value, parts[i]);
-    } else {
-      Expr name;
-      name.kind = Expr::Kind::Name;
-      name.location = name.path.location = init.location;
-      name.path.parts = {init.name};
-      value = Gen(name, parts[i]);
-    }
-    values[i] = Expect(std::move(value), parts[i], init.location, fmt::format("field '{}'", init.name));
+    if (given[i]) Complain(Diag::BadDeclaration, init.location, fmt::format("field '{}' is given twice", init.name));
+    Expr name;
+    name.kind = Expr::Kind::Name;
+    name.location = name.path.location = init.location;
+    name.path.parts = {init.name};
+    Value value = Gen(init.value ? *init.value : name, types[i]);
+    given[i] = Expect(std::move(value), types[i], init.location, fmt::format("field '{}'", init.name));
   }
-  Value result{type, {}};
+  std::vector<Value> values;
   for (size_t i = 0; i < members.size(); ++i) {
-    if (!values[i]) {
-      Complain(Diag::BadDeclaration, expr.location,
-               fmt::format("field '{}' of struct '{}' is missing", members[i].name, found.decl->name));
-      values[i] = Zero(parts[i]);
-    }
-    result.leaves.insert(result.leaves.end(), values[i]->leaves.begin(), values[i]->leaves.end());
+    if (!given[i])
+      Complain(Diag::BadDeclaration, location, fmt::format("field '{}' of {} is missing", members[i].name, owner));
+    values.push_back(given[i] ? std::move(*given[i]) : Zero(types[i]));
   }
-  return result;
+  return values;
 }
 
 Value Body::GenArray(const Expr& expr, TypeId expected) {

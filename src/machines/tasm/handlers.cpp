@@ -248,8 +248,8 @@ Handler HandlerOf(const Instruction& instruction) {
     default:
       break;
   }
-  if (const Handler handler = HashHandler(instruction.op, mode)) return handler;
-  return ArithmeticHandler(instruction.op, mode);
+  if (const Handler handler = HashHandler<mode>(instruction.op)) return handler;
+  return ArithmeticHandler<mode>(instruction.op);
 }
 
 Handler HandlerIn(Mode mode, const Instruction& instruction) {

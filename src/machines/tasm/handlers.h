@@ -65,7 +65,9 @@ inline void AddU32(Machine& m, const Op* pc, U32Op op, uint64_t left, uint64_t r
 
 inline bool IsU32(uint64_t element) { return element >> 32 == 0; }
 
-Handler ArithmeticHandler(Opcode op, Mode mode);
-Handler HashHandler(Opcode op, Mode mode);
+template <Mode mode>
+Handler ArithmeticHandler(Opcode op);
+template <Mode mode>
+Handler HashHandler(Opcode op);
 
 }  // namespace frazil::machines::tasm

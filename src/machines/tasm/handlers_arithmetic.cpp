@@ -194,8 +194,10 @@ FRAZIL_TASM_HANDLER(DoXHornerStep) {
   FRAZIL_TASM_NEXT(pc + 1);
 }
 
+}  // namespace
+
 template <Mode mode>
-Handler Choose(Opcode op) {
+Handler ArithmeticHandler(Opcode op) {
   switch (op) {
     case Opcode::Add:
       return DoAdd<mode>;
@@ -244,18 +246,8 @@ Handler Choose(Opcode op) {
   }
 }
 
-}  // namespace
-
-Handler ArithmeticHandler(Opcode op, Mode mode) {
-  switch (mode) {
-    case Mode::Fast:
-      return Choose<Mode::Fast>(op);
-    case Mode::Traced:
-      return Choose<Mode::Traced>(op);
-    case Mode::Stepping:
-      return Choose<Mode::Stepping>(op);
-  }
-  return nullptr;
-}
+template Handler ArithmeticHandler<Mode::Fast>(Opcode op);
+template Handler ArithmeticHandler<Mode::Traced>(Opcode op);
+template Handler ArithmeticHandler<Mode::Stepping>(Opcode op);
 
 }  // namespace frazil::machines::tasm

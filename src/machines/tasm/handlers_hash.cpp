@@ -121,8 +121,10 @@ FRAZIL_TASM_HANDLER(DoMerkleStepMem) {
   FRAZIL_TASM_NEXT(pc + 1);
 }
 
+}  // namespace
+
 template <Mode mode>
-Handler Choose(Opcode op) {
+Handler HashHandler(Opcode op) {
   switch (op) {
     case Opcode::Hash:
       return DoHash<mode>;
@@ -143,18 +145,8 @@ Handler Choose(Opcode op) {
   }
 }
 
-}  // namespace
-
-Handler HashHandler(Opcode op, Mode mode) {
-  switch (mode) {
-    case Mode::Fast:
-      return Choose<Mode::Fast>(op);
-    case Mode::Traced:
-      return Choose<Mode::Traced>(op);
-    case Mode::Stepping:
-      return Choose<Mode::Stepping>(op);
-  }
-  return nullptr;
-}
+template Handler HashHandler<Mode::Fast>(Opcode op);
+template Handler HashHandler<Mode::Traced>(Opcode op);
+template Handler HashHandler<Mode::Stepping>(Opcode op);
 
 }  // namespace frazil::machines::tasm

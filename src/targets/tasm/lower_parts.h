@@ -10,6 +10,8 @@ inline constexpr uint32_t SiteMark = 0x8000'0000u;
 
 // The op of TIR that is the instruction; not for constants, parameters and structure.
 tir::Kind KindOf(WordOp op);
+// That op with its numbers and texts, without a location.
+tir::Op InstructionOf(const WordProgram& program, const WordNode& node);
 
 // The name of a word function in TIR.
 std::string FunctionLabel(const WordProgram& program, uint32_t function);

@@ -144,9 +144,8 @@ void FunctionScheduler::EmitStep(const Step& step, Ops& out) {
   }
 }
 
-void FunctionScheduler::EmitNode(const WordNode& node, const Stack& stack, Ops& out) {
+tir::Op InstructionOf(const WordProgram& program, const WordNode& node) {
   tir::Op op = MakeOp(KindOf(node.op));
-  op.location = Place(node, stack);
   switch (node.op) {
     case WordOp::AddI: op.number = node.number; break;
     case WordOp::ReadIo:
@@ -156,11 +155,20 @@ void FunctionScheduler::EmitNode(const WordNode& node, const Stack& stack, Ops& 
     case WordOp::WriteMem: op.number = node.inputs.size() - 1; break;
     case WordOp::Assert: op.number = 1; break;
     case WordOp::AssertVector: op.number = 5; break;
-    case WordOp::Call: op.text = FunctionLabel(program_, static_cast<uint32_t>(node.number)); break;
+    case WordOp::Call: op.text = FunctionLabel(program, static_cast<uint32_t>(node.number)); break;
     case WordOp::Asm:
       op.text = node.text;
       op.effect = static_cast<int32_t>(node.results.size()) - static_cast<int32_t>(node.inputs.size());
       break;
+    default: break;
+  }
+  return op;
+}
+
+void FunctionScheduler::EmitNode(const WordNode& node, const Stack& stack, Ops& out) {
+  tir::Op op = InstructionOf(program_, node);
+  op.location = Place(node, stack);
+  switch (node.op) {
     // TIR has these the other way round than the machine; the two exchanges meet and vanish.
     case WordOp::Lt:
     case WordOp::Pow:

@@ -30,13 +30,11 @@ namespace tir = machines::tir;
 
 struct TasmOptions {
   mt::Profile profile = mt::Profile::Dot;
-  // One template per op, every value in RAM or at a fixed place, nothing chosen: what the original did, made
-  // correct. Kept as the yardstick of the goals; its output for the examples is frozen in bench/.
-  // Raw addresses are not checked there.
+  // One template per op and nothing chosen, as the original did, made correct: operands are copied for each use, and
+  // around structure what is still needed lies in RAM. Kept as the yardstick of the goals; its output for the examples is
+  // frozen in bench/corpus.
   bool templates = false;
   bool peephole = true;
-  // Typical inputs; with them inlining and outlining are decided by heights that were measured, not estimated.
-  std::vector<mt::Inputs> typical;
 };
 
 // Where a crash of the program is a trap of the IR.

@@ -134,28 +134,6 @@ class FunctionTemplates {
     return location;
   }
 
-  tir::Op Instruction(const WordNode& node) const {
-    tir::Op op;
-    op.kind = KindOf(node.op);
-    switch (node.op) {
-      case WordOp::AddI: op.number = node.number; break;
-      case WordOp::ReadIo:
-      case WordOp::Divine: op.number = node.results.size(); break;
-      case WordOp::WriteIo: op.number = node.inputs.size(); break;
-      case WordOp::ReadMem: op.number = node.results.size() - 1; break;
-      case WordOp::WriteMem: op.number = node.inputs.size() - 1; break;
-      case WordOp::Assert: op.number = 1; break;
-      case WordOp::AssertVector: op.number = 5; break;
-      case WordOp::Call: op.text = FunctionLabel(program_, static_cast<uint32_t>(node.number)); break;
-      case WordOp::Asm:
-        op.text = node.text;
-        op.effect = static_cast<int32_t>(node.results.size()) - static_cast<int32_t>(node.inputs.size());
-        break;
-      default: break;
-    }
-    return op;
-  }
-
   void Node(const WordNode& node) {
     switch (node.op) {
       case WordOp::Const:
@@ -169,7 +147,7 @@ class FunctionTemplates {
     // TIR has these the other way round than the machine.
     const bool reversed = node.op == WordOp::Lt || node.op == WordOp::Pow || node.op == WordOp::DivMod;
     for (size_t i = 0; i < node.inputs.size(); ++i) Load(node.inputs[reversed ? node.inputs.size() - 1 - i : i], i);
-    tir::Op op = Instruction(node);
+    tir::Op op = InstructionOf(program_, node);
     op.location = Place(node);
     if (op.kind == Kind::Assert && node.site >= 0) op.error_id = static_cast<int64_t>(op.location.column & ~SiteMark);
     out_->push_back(std::move(op));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "machines/tasm/fragment.h"
 #include "verify/tasm/sample.h"
 
 namespace frazil::verify::tasm {
@@ -26,6 +27,7 @@ struct Ending {
   std::vector<uint64_t> output;
   size_t inputs_read = 0, secrets_read = 0, digests_read = 0;
 };
+Ending EndingOf(const mt::FragmentResult& run);
 std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& inputs);
 std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& inputs);
 std::optional<std::string> Difference(const Ending& a, const Ending& b);

@@ -49,35 +49,11 @@ std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& i
   mt::RunLimits limits;
   limits.cycles = 100'000;
   limits.memory_words = 1 << 20;
-  mt::FragmentResult run = mt::RunFragment(machine.program(), start, inputs.inputs, limits);
+  const mt::FragmentResult run = mt::RunFragment(machine.program(), start, inputs.inputs, limits);
   if (run.crash && (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory)) return {};
-  Ending ending;
-  if (run.crash) {
-    ending.crash = run.crash->sentence;
-  } else if (!run.halted) {
-    ending.crash = "ran off the end of the program";
-  }
-  ending.output = std::move(run.output);
-  ending.inputs_read = run.inputs_read;
-  ending.secrets_read = run.secrets_read;
-  ending.digests_read = run.digests_read;
+  Ending ending = EndingOf(run);
+  if (!run.crash && !run.halted) ending.crash = "ran off the end of the program";
   return ending;
-}
-
-std::optional<std::string> Difference(const Ending& a, const Ending& b) {
-  if (a.crash && b.crash) return std::nullopt;
-  if (a.crash) return fmt::format("the source crashes: {}", *a.crash);
-  if (b.crash) return fmt::format("the candidate crashes: {}", *b.crash);
-  if (a.output.size() != b.output.size()) return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
-  for (size_t i = 0; i < a.output.size(); ++i) {
-    if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
-  }
-  if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
-  if (a.secrets_read != b.secrets_read)
-    return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
-  if (a.digests_read != b.digests_read)
-    return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
-  return std::nullopt;
 }
 
 Answer Compare(const tir::Program& source, const mt::Program& candidate, const Options& options) {

@@ -1,13 +1,38 @@
 // Two runs on the machine, held against each other. The judge of every refutation.
 #include <fmt/core.h>
 
-#include "machines/tasm/fragment.h"
-#include "verify/tasm/sample.h"
+#include "verify/tasm/compare.h"
 
 namespace frazil::verify::tasm {
 
 using mt::FragmentResult;
 using mt::Opcode;
+
+Ending EndingOf(const mt::FragmentResult& run) {
+  Ending ending;
+  if (run.crash) ending.crash = run.crash->sentence;
+  ending.output = run.output;
+  ending.inputs_read = run.inputs_read;
+  ending.secrets_read = run.secrets_read;
+  ending.digests_read = run.digests_read;
+  return ending;
+}
+
+std::optional<std::string> Difference(const Ending& a, const Ending& b) {
+  if (a.crash && b.crash) return std::nullopt;
+  if (a.crash) return fmt::format("the source crashes: {}", *a.crash);
+  if (b.crash) return fmt::format("the candidate crashes: {}", *b.crash);
+  if (a.output.size() != b.output.size()) return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
+  for (size_t i = 0; i < a.output.size(); ++i) {
+    if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
+  }
+  if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
+  if (a.secrets_read != b.secrets_read)
+    return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
+  if (a.digests_read != b.digests_read)
+    return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
+  return std::nullopt;
+}
 
 namespace {
 
@@ -93,19 +118,8 @@ std::optional<std::string> Difference(const Machine& source, const Machine& cand
   if (fragments && a.crash && a.crash->kind == mt::CrashKind::OpStackTooShallow) return std::nullopt;
   const FragmentResult b = RunOne(candidate, inputs, fragments, called);
   if (Inconclusive(b)) return std::nullopt;
-  if (a.crash && b.crash) return std::nullopt;
-  if (a.crash) return fmt::format("the source crashes: {}", a.crash->sentence);
-  if (b.crash) return fmt::format("the candidate crashes: {}", b.crash->sentence);
-  if (a.output.size() != b.output.size()) return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
-  for (size_t i = 0; i < a.output.size(); ++i) {
-    if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
-  }
-  if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
-  if (a.secrets_read != b.secrets_read)
-    return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
-  if (a.digests_read != b.digests_read)
-    return fmt::format("digests read: {} against {}", a.digests_read, b.digests_read);
-  if (!fragments) return std::nullopt;
+  if (auto difference = Difference(EndingOf(a), EndingOf(b))) return difference;
+  if (!fragments || a.crash) return std::nullopt;
   return FragmentDifference(a, b, inputs.inputs);
 }
 
