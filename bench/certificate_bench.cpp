@@ -30,7 +30,8 @@ Chain MakeChain(uint32_t ops) {
     const ValueId shifted = c.Binary(Op::Shl, y, c.ConstInt(types::U32, shift));
     const ValueId sum = c.Binary(Op::Add, shifted, c.Param(1));
     auto term = [&](CertTerm::Kind kind, ValueId value) {
-      certificate.terms.push_back({.kind = kind, .value = value.index, .words = {}, .children = {}});
+      certificate.terms.push_back(
+          {.kind = kind, .value = value.index, .words = {}, .children = {}});
       return static_cast<uint32_t>(certificate.terms.size() - 1);
     };
     certificate.equalities.push_back({.rule = "mul_power",

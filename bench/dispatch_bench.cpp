@@ -48,7 +48,8 @@ func @main(%x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>, %a: f32,
   return %n
 }
 )";
-constexpr char Guard[] = "len(arg0) % 8 == 0 && align(arg0) >= 32 && disjoint(arg0, arg2) && 1 <= arg4 <= 1000000";
+constexpr char Guard[] =
+    "len(arg0) % 8 == 0 && align(arg0) >= 32 && disjoint(arg0, arg2) && 1 <= arg4 <= 1000000";
 // mov rax, [rdi + 56]; mov [rsi], rax; xor eax, eax; ret
 constexpr char Code[] = "\x48\x8b\x47\x38\x48\x89\x06\x31\xc0\xc3";
 
@@ -111,7 +112,8 @@ struct Measured {
 };
 
 double At(std::vector<double>& values, double share) {
-  auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }
@@ -132,8 +134,14 @@ uint64_t Waits() {
 
 Measured Measure(Bed& bed) {
   alignas(64) static float memory[3][64];
-  uint64_t arguments[] = {reinterpret_cast<uint64_t>(memory[0]), 64, reinterpret_cast<uint64_t>(memory[1]), 64,
-                          reinterpret_cast<uint64_t>(memory[2]), 64, 0x3f800000, 7};
+  uint64_t arguments[] = {reinterpret_cast<uint64_t>(memory[0]),
+                          64,
+                          reinterpret_cast<uint64_t>(memory[1]),
+                          64,
+                          reinterpret_cast<uint64_t>(memory[2]),
+                          64,
+                          0x3f800000,
+                          7};
   uint64_t result = 0;
   // The compiler must not know what it calls, or it is no indirect call.
   exec::NativeEntry entry = bed.plain->entry();
@@ -159,13 +167,29 @@ Measured Measure(Bed& bed) {
 void ReportCase(const std::string& name, Measured& measured) {
   const double plain = At(measured.plain_ns, 0.5);
   const double median = At(measured.slot_ns, 0.5) - plain, p99 = At(measured.slot_ns, 0.99) - plain;
-  Report({.area = "dispatch", .figure = name + ", median", .ours = median, .unit = "ns over peer",
-          .peer = "plain indirect call", .peer_value = plain, .goal = "<= 5 ns", .met = median <= 5});
-  Report({.area = "dispatch", .figure = name + ", p99", .ours = p99, .unit = "ns over peer",
-          .peer = "plain indirect call", .peer_value = plain, .goal = "<= 10 ns", .met = p99 <= 10});
+  Report({.area = "dispatch",
+          .figure = name + ", median",
+          .ours = median,
+          .unit = "ns over peer",
+          .peer = "plain indirect call",
+          .peer_value = plain,
+          .goal = "<= 5 ns",
+          .met = median <= 5});
+  Report({.area = "dispatch",
+          .figure = name + ", p99",
+          .ours = p99,
+          .unit = "ns over peer",
+          .peer = "plain indirect call",
+          .peer_value = plain,
+          .goal = "<= 10 ns",
+          .met = p99 <= 10});
   const double bad = static_cast<double>(measured.allocations + measured.waits);
-  Report({.area = "dispatch", .figure = name + ", allocations and waits", .ours = bad, .unit = "",
-          .goal = "0", .met = bad == 0});
+  Report({.area = "dispatch",
+          .figure = name + ", allocations and waits",
+          .ours = bad,
+          .unit = "",
+          .goal = "0",
+          .met = bad == 0});
 }
 
 void RunCase(const std::string& name, int threads, bool replaced) {
@@ -201,7 +225,8 @@ void RunCase(const std::string& name, int threads, bool replaced) {
   Measured all = std::move(measured[0]);
   for (size_t i = 1; i < measured.size(); ++i) {
     all.slot_ns.insert(all.slot_ns.end(), measured[i].slot_ns.begin(), measured[i].slot_ns.end());
-    all.plain_ns.insert(all.plain_ns.end(), measured[i].plain_ns.begin(), measured[i].plain_ns.end());
+    all.plain_ns.insert(all.plain_ns.end(), measured[i].plain_ns.begin(),
+                        measured[i].plain_ns.end());
     all.allocations += measured[i].allocations;
     all.waits += measured[i].waits;
   }

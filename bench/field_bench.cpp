@@ -41,30 +41,46 @@ FRAZIL_FIGURE(field_sums) {
       for (size_t i = 0; i < Rounds; ++i) Keep(gl::Dot(a.at, b.at, Count, level));
     };
   };
-  std::vector<std::function<void()>> all = {ours(gl::HostVectorLevel()), ours(gl::VectorLevel::Scalar)};
+  std::vector<std::function<void()>> all = {ours(gl::HostVectorLevel()),
+                                            ours(gl::VectorLevel::Scalar)};
   const FieldPeer* peer = GetFieldPeer();
   if (peer != nullptr) all.push_back([&] { Keep(peer->dot(a.at, b.at, Count, Rounds)); });
   const std::vector<Times> times = Interleave(all, 21);
-  Record record{.area = "field", .figure = "sum of products, vectors", .ours = Rate(times[0]), .unit = "G/s",
-                .goal = ">= 1.0x", .met = std::nullopt, .reason = NoRustPeer};
+  Record record{.area = "field",
+                .figure = "sum of products, vectors",
+                .ours = Rate(times[0]),
+                .unit = "G/s",
+                .goal = ">= 1.0x",
+                .met = std::nullopt,
+                .reason = NoRustPeer};
   if (peer != nullptr) {
     record.peer = fmt::format("p3-goldilocks 0.8.0, {} lanes", peer->width());
     record.peer_value = Rate(times[2]);
-    record.met = record.ours >= record.peer_value &&
-                 peer->dot(a.at, b.at, Count, 1) == gl::Dot(a.at, b.at, Count, gl::HostVectorLevel());
-    record.reason = fmt::format("median {:.2f} and {:.2f} ms", 1e3 * times[0].median_s, 1e3 * times[2].median_s);
+    record.met =
+        record.ours >= record.peer_value &&
+        peer->dot(a.at, b.at, Count, 1) == gl::Dot(a.at, b.at, Count, gl::HostVectorLevel());
+    record.reason = fmt::format("median {:.2f} and {:.2f} ms", 1e3 * times[0].median_s,
+                                1e3 * times[2].median_s);
   }
   Report(record);
-  Report({.area = "field", .figure = "sum of products, vectors over scalar", .ours = times[1].min_s / times[0].min_s,
-          .unit = "times", .peer = "our scalar loop", .peer_value = 1, .goal = "-", .met = std::nullopt,
+  Report({.area = "field",
+          .figure = "sum of products, vectors over scalar",
+          .ours = times[1].min_s / times[0].min_s,
+          .unit = "times",
+          .peer = "our scalar loop",
+          .peer_value = 1,
+          .goal = "-",
+          .met = std::nullopt,
           .reason = "the scalar sum reduces once too"});
 }
 
 std::unique_ptr<exec::Callable> CompiledLoop(const std::string& body) {
   const std::string text =
-      "frz 1\nfunc @main(%a: in buffer<field>, %b: in buffer<field>, %c: buffer<field>) {\n  %zero = const 0 : index\n"
+      "frz 1\nfunc @main(%a: in buffer<field>, %b: in buffer<field>, %c: buffer<field>) {\n  %zero "
+      "= const 0 : index\n"
       "  %n = length %a : field\n  for %i = %zero to %n step 1 {\n    %x = load %a, %i : field\n"
-      "    %y = load %b, %i : field\n" + body + "    store %c, %i, %r : field\n    yield\n  }\n  return\n}\n";
+      "    %y = load %b, %i : field\n" +
+      body + "    store %c, %i, %r : field\n    yield\n  }\n  return\n}\n";
   const Result<ir::Program> program = ir::ParseText(text);
   CHECK(program.has_value());
   const std::unique_ptr<exec::Target> native = targets::native::MakeNativeTarget();
@@ -86,22 +102,35 @@ FRAZIL_FIGURE(field_native) {
   static Words out(44);
   const std::unique_ptr<exec::Callable> product = CompiledLoop("    %r = mul %x, %y : field\n");
   const std::unique_ptr<exec::Callable> hash = CompiledLoop(
-      "    %d = hash %x, %y, %x, %y, %x, %y, %x, %y, %x, %y : digest\n    %r = digest.part %d {part = 0} : digest\n");
+      "    %d = hash %x, %y, %x, %y, %x, %y, %x, %y, %x, %y : digest\n    %r = digest.part %d "
+      "{part = 0} : digest\n");
   auto run = [&](exec::Callable& callable) { CHECK(callable.Run(arguments, {}).has_value()); };
   const std::vector<Times> times = Interleave(
       {[&] {
          for (size_t i = 0; i < Rounds; ++i) run(*product);
        },
        [&] {
-         for (size_t i = 0; i < Rounds; ++i) gl::MulEach(first.at, second.at, out.at, Count, gl::HostVectorLevel()), Keep(out.at[0]);
+         for (size_t i = 0; i < Rounds; ++i)
+           gl::MulEach(first.at, second.at, out.at, Count, gl::HostVectorLevel()), Keep(out.at[0]);
        },
        [&] { run(*hash); }},
       15);
-  Report({.area = "field", .figure = "compiled loop of products", .ours = Rate(times[0]), .unit = "G/s",
-          .peer = "base/goldilocks_vector", .peer_value = Rate(times[1]), .goal = "-", .met = std::nullopt,
+  Report({.area = "field",
+          .figure = "compiled loop of products",
+          .ours = Rate(times[0]),
+          .unit = "G/s",
+          .peer = "base/goldilocks_vector",
+          .peer_value = Rate(times[1]),
+          .goal = "-",
+          .met = std::nullopt,
           .reason = "no goal"});
-  Report({.area = "field", .figure = "compiled hash (Tip5)", .ours = Rate(times[2], 1) * 1e3, .unit = "M/s", .goal = "-",
-          .met = std::nullopt, .reason = "no goal"});
+  Report({.area = "field",
+          .figure = "compiled hash (Tip5)",
+          .ours = Rate(times[2], 1) * 1e3,
+          .unit = "M/s",
+          .goal = "-",
+          .met = std::nullopt,
+          .reason = "no goal"});
 }
 
 }  // namespace

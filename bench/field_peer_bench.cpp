@@ -32,24 +32,35 @@ struct alignas(64) Arrays {
   }
 };
 
-void Compare(const char* what, const std::function<void()>& ours, const std::function<void()>& scalar,
-             const std::function<void()>& theirs, bool equal) {
+void Compare(const char* what, const std::function<void()>& ours,
+             const std::function<void()>& scalar, const std::function<void()>& theirs, bool equal) {
   const double operations = double(Count) * Rounds / 1e9;
   const FieldPeer* peer = GetFieldPeer();
   std::vector<std::function<void()>> functions = {ours, scalar};
   if (peer != nullptr) functions.push_back(theirs);
   const std::vector<Times> times = Interleave(functions, 21);
-  Record record{.area = "field", .figure = fmt::format("{}, vectors", what), .ours = operations / times[0].min_s,
-                .unit = "G/s", .goal = ">= 1.0x", .met = std::nullopt, .reason = NoRustPeer};
+  Record record{.area = "field",
+                .figure = fmt::format("{}, vectors", what),
+                .ours = operations / times[0].min_s,
+                .unit = "G/s",
+                .goal = ">= 1.0x",
+                .met = std::nullopt,
+                .reason = NoRustPeer};
   if (peer != nullptr) {
     record.peer = fmt::format("p3-goldilocks 0.8.0, {} lanes", peer->width());
     record.peer_value = operations / times[2].min_s;
     record.met = equal && record.ours >= record.peer_value;
-    record.reason = fmt::format("median {:.2f} and {:.2f} ms", 1e3 * times[0].median_s, 1e3 * times[2].median_s);
+    record.reason = fmt::format("median {:.2f} and {:.2f} ms", 1e3 * times[0].median_s,
+                                1e3 * times[2].median_s);
   }
   Report(record);
-  Report({.area = "field", .figure = fmt::format("{}, vectors over scalar", what), .ours = times[1].min_s / times[0].min_s,
-          .unit = "times", .peer = "our scalar loop", .peer_value = 1, .goal = ">= 4",
+  Report({.area = "field",
+          .figure = fmt::format("{}, vectors over scalar", what),
+          .ours = times[1].min_s / times[0].min_s,
+          .unit = "times",
+          .peer = "our scalar loop",
+          .peer_value = 1,
+          .goal = ">= 4",
           .met = times[1].min_s >= 4 * times[0].min_s});
 }
 
@@ -80,10 +91,12 @@ FRAZIL_FIGURE(field_peer) {
     peer->multiply(data.a, data.b, data.theirs, Count, 1);
     equal = equal && data.Equal();
   }
-  Compare("field multiply", multiply(level), multiply(gl::VectorLevel::Scalar),
-          [&] { peer->multiply(data.a, data.b, data.theirs, Count, Rounds); }, equal);
-  Compare("field multiply-accumulate", accumulate(level), accumulate(gl::VectorLevel::Scalar),
-          [&] { peer->accumulate(data.a, data.b, data.theirs, Count, Rounds); }, equal);
+  Compare(
+      "field multiply", multiply(level), multiply(gl::VectorLevel::Scalar),
+      [&] { peer->multiply(data.a, data.b, data.theirs, Count, Rounds); }, equal);
+  Compare(
+      "field multiply-accumulate", accumulate(level), accumulate(gl::VectorLevel::Scalar),
+      [&] { peer->accumulate(data.a, data.b, data.theirs, Count, Rounds); }, equal);
 }
 
 }  // namespace

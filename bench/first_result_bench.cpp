@@ -58,7 +58,8 @@ double PythonSeconds(const std::string& folder) {
         "        tool.main([sys.argv[2]])\n"
         "    best = min(best, time.perf_counter() - start)\n"
         "print(best)\n");
-  const std::string command = fmt::format("python3 {0}/time_tool.py {0} {0}/saxpy.py 2>/dev/null", folder);
+  const std::string command =
+      fmt::format("python3 {0}/time_tool.py {0} {0}/saxpy.py 2>/dev/null", folder);
   std::FILE* pipe = popen(command.c_str(), "r");
   double seconds = -1;
   if (pipe != nullptr) {
@@ -75,7 +76,8 @@ FRAZIL_FIGURE(first_result) {
   Write(folder + "/saxpy.py", Source);
   Result<std::string> json = frontends::kernels::PythonToJson(folder + "/saxpy.py");
   if (!json) {
-    Report({"kernels", "JSON to first result, tile interpreter", 0, "us", "", 0, "<= 100 us", std::nullopt, json.error().message});
+    Report({"kernels", "JSON to first result, tile interpreter", 0, "us", "", 0, "<= 100 us",
+            std::nullopt, json.error().message});
     return;
   }
   const std::vector<exec::Value> arguments = Arguments(256);
@@ -99,13 +101,15 @@ FRAZIL_FIGURE(first_result) {
   };
   // Not in turns: after some milliseconds in LLVM nothing of ours is in the caches (then it takes 240 us).
   const double us = Interleave({tile}, 200)[0].median_s * 1e6;
-  Report({"kernels", "JSON to first result, tile interpreter (lowering proved)", us, "us", "", 0, "<= 100 us", us <= 100});
+  Report({"kernels", "JSON to first result, tile interpreter (lowering proved)", us, "us", "", 0,
+          "<= 100 us", us <= 100});
   const double python_us = PythonSeconds(folder) * 1e6;
   if (python_us > 0)
-    Report({"kernels", "Python source to first result, without Python's start", python_us + us, "us", "", 0, "<= 1000 us",
-            python_us + us <= 1000});
+    Report({"kernels", "Python source to first result, without Python's start", python_us + us,
+            "us", "", 0, "<= 1000 us", python_us + us <= 1000});
   const double ms = Interleave({native}, 30)[0].median_s * 1e3;
-  Report({"kernels", "JSON to first result, native code (not yet verified)", ms, "ms", "", 0, "<= 10 ms", ms <= 10});
+  Report({"kernels", "JSON to first result, native code (not yet verified)", ms, "ms", "", 0,
+          "<= 10 ms", ms <= 10});
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
 }

@@ -19,10 +19,10 @@ struct Record {
   std::string figure;
   double ours = 0;
   std::string unit;
-  std::string peer = {};          // who stands beside us, empty if nobody
+  std::string peer = {};  // who stands beside us, empty if nobody
   double peer_value = 0;
-  std::string goal;               // as the document says it
-  std::optional<bool> met;        // unset: not judged here, with the reason
+  std::string goal;         // as the document says it
+  std::optional<bool> met;  // unset: not judged here, with the reason
   std::string reason = {};
 };
 

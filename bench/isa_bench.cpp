@@ -13,8 +13,9 @@ namespace {
 ir::Program Saxpy() {
   using namespace ir;
   Program program;
-  FunctionBuilder b(program, "saxpy",
-                    {types::F32, Type::Buffer(types::F32, Access::In), Type::Buffer(types::F32), types::U32}, {});
+  FunctionBuilder b(
+      program, "saxpy",
+      {types::F32, Type::Buffer(types::F32, Access::In), Type::Buffer(types::F32), types::U32}, {});
   ValueId zero = b.ConstInt(types::Index, 0), bound = b.Cast(Op::Cast, b.Param(3), types::Index);
   b.Parallel(zero, bound, [&](ValueId i) {
     ValueId product = b.Binary(Op::Mul, b.Param(0), b.Load(b.Param(1), i));
@@ -37,10 +38,11 @@ FRAZIL_FIGURE(isa) {
       for (int i = 0; i < Times1000; ++i) Keep(function().has_value());
     };
   };
-  std::vector<Times> times = Interleave({repeat([&] { return targets::isa::Lower(program); }),
-                                         repeat([&] { return machines::simt::LoadModule(nullptr, module->bytes); }),
-                                         repeat([&] { return targets::isa::ProveLowering(program, *module); })},
-                                        15);
+  std::vector<Times> times =
+      Interleave({repeat([&] { return targets::isa::Lower(program); }),
+                  repeat([&] { return machines::simt::LoadModule(nullptr, module->bytes); }),
+                  repeat([&] { return targets::isa::ProveLowering(program, *module); })},
+                 15);
   const char* names[] = {"lower saxpy, verified", "load and verify saxpy's .frzb",
                          "prove saxpy's lowering: lift and both digests"};
   for (size_t i = 0; i < times.size(); ++i) {

@@ -24,8 +24,9 @@ void Log(size_t n, const float* x, float* y);
 void Saxpy(size_t n, float a, const float* x, float* y);
 void Mandelbrot(size_t width, size_t height, int32_t most, int32_t* out);
 void Softmax(size_t rows, size_t columns, const float* x, float* y);
-void LayerNorm(size_t rows, size_t columns, const float* x, const float* scale, const float* bias, float* y);
-void BlackScholes(size_t n, const float* spot, const float* strike, const float* years, float rate, float volatility,
-                  float* call, float* put);
+void LayerNorm(size_t rows, size_t columns, const float* x, const float* scale, const float* bias,
+               float* y);
+void BlackScholes(size_t n, const float* spot, const float* strike, const float* years, float rate,
+                  float volatility, float* call, float* put);
 
 }  // namespace frazil::bench::peer

@@ -39,8 +39,15 @@ struct Arrays {
   std::vector<float> a, b, c;
   explicit Arrays(size_t n) : a(n, 1.0f), b(n, 2.0f), c(n, 0.0f) {}
   std::vector<uint64_t> words(size_t n) {
-    return {embed::AddressOf(std::span(a)), n, embed::AddressOf(std::span(b)), n, embed::AddressOf(std::span(c)), n, n,
-            embed::AllBegin, embed::AllEnd};
+    return {embed::AddressOf(std::span(a)),
+            n,
+            embed::AddressOf(std::span(b)),
+            n,
+            embed::AddressOf(std::span(c)),
+            n,
+            n,
+            embed::AllBegin,
+            embed::AllEnd};
   }
 };
 
@@ -59,13 +66,16 @@ FRAZIL_FIGURE(launch_checked) {
     const auto loop = [&] {
       for (size_t i = 0; i < n; ++i) c[i] = a[i] + b[i];
     };
-    const auto times = Interleave({Repeat(checked, Repeats), Repeat(direct, Repeats), Repeat(loop, Repeats)}, Rounds);
+    const auto times = Interleave(
+        {Repeat(checked, Repeats), Repeat(direct, Repeats), Repeat(loop, Repeats)}, Rounds);
     const double ours = times[0].min_s / Repeats * 1e9;
     const double code = times[1].min_s / Repeats * 1e9, plain = times[2].min_s / Repeats * 1e9;
     // The work itself is the faster of its two forms.
     const double over = ours - std::min(code, plain);
-    Report({"launch", fmt::format("checked launch, n = {}, beyond the work (whole {:.1f}, code {:.1f})", n, ours, code), over,
-            "ns", "the same loop in line", plain, "<= 5", over <= 5});
+    Report({"launch",
+            fmt::format("checked launch, n = {}, beyond the work (whole {:.1f}, code {:.1f})", n,
+                        ours, code),
+            over, "ns", "the same loop in line", plain, "<= 5", over <= 5});
   }
 }
 
@@ -77,16 +87,21 @@ FRAZIL_FIGURE(launch_sequence) {
     const std::span<float> c(arrays.c.data(), n);
     embed::Sequence sequence;
     for (int i = 0; i < Steps; ++i)
-      CHECK(sequence.Add(frazil_stdlib::vector_add_bind(std::span(arrays.a).first(n), std::span(arrays.b).first(n), c)).ok());
+      CHECK(sequence
+                .Add(frazil_stdlib::vector_add_bind(std::span(arrays.a).first(n),
+                                                    std::span(arrays.b).first(n), c))
+                .ok());
     const std::vector<uint64_t> words = arrays.words(n);
     const auto recorded = [&] { CHECK(sequence.Run().ok()); };
     const auto direct = [&] {
       for (int i = 0; i < Steps; ++i) CHECK(entry(words.data(), nullptr, embed::ThreadRun()) == 0);
     };
-    const auto times = Interleave({Repeat(recorded, Repeats / Steps), Repeat(direct, Repeats / Steps)}, Rounds);
+    const auto times =
+        Interleave({Repeat(recorded, Repeats / Steps), Repeat(direct, Repeats / Steps)}, Rounds);
     const double ours = times[0].min_s / Repeats * 1e9, code = times[1].min_s / Repeats * 1e9;
-    Report({"launch", fmt::format("recorded sequence, one kernel of {}, n = {}, beyond its code", Steps, n), ours - code,
-            "ns", "whole", ours, "<= 2", ours - code <= 2});
+    Report({"launch",
+            fmt::format("recorded sequence, one kernel of {}, n = {}, beyond its code", Steps, n),
+            ours - code, "ns", "whole", ours, "<= 2", ours - code <= 2});
   }
 }
 
@@ -100,13 +115,15 @@ FRAZIL_FIGURE(launch_fork_join) {
   const embed::RangedCall call{ranged, true, words.data(), kernel.word_count, 2, 1};
   const auto forked = [&] { CHECK(embed::RunPieces(call, pool).status == 0); };
   const auto times = Interleave({Repeat(forked, 1000)}, 201);
-  Report({"launch", "fork and join of a launch in two pieces, workers awake", times[0].min_s / 1000 * 1e9, "ns", "median",
-          times[0].median_s / 1000 * 1e9, "<= 300", times[0].median_s / 1000 <= 300e-9});
+  Report({"launch", "fork and join of a launch in two pieces, workers awake",
+          times[0].min_s / 1000 * 1e9, "ns", "median", times[0].median_s / 1000 * 1e9, "<= 300",
+          times[0].median_s / 1000 <= 300e-9});
 }
 
 FRAZIL_FIGURE(launch_two_threads) {
   if (ThreadPool::Shared().threads() < 2) {
-    Report({"launch", "two threads against one, 10^2 .. 10^7", 0, "", "", 0, "<= 1.02", std::nullopt, "one core"});
+    Report({"launch", "two threads against one, 10^2 .. 10^7", 0, "", "", 0, "<= 1.02",
+            std::nullopt, "one core"});
     return;
   }
   for (const std::string name : {"vector_add", "vector_exp"}) {
@@ -120,10 +137,13 @@ FRAZIL_FIGURE(launch_two_threads) {
       std::vector<uint64_t> words = arrays.words(n);
       if (!is_add) words.erase(words.begin() + 2, words.begin() + 4);
       const auto two = [&] {
-        CHECK((is_add ? frazil_stdlib::vector_add(arrays.a, arrays.b, arrays.c) : frazil_stdlib::vector_exp(arrays.a, arrays.c)).ok());
+        CHECK((is_add ? frazil_stdlib::vector_add(arrays.a, arrays.b, arrays.c)
+                      : frazil_stdlib::vector_exp(arrays.a, arrays.c))
+                  .ok());
       };
       // Below the size at which threads share a launch, it is the same code by definition.
-      const bool is_shared = embed::WorkOf(kernel, words.data()) >= static_cast<double>(embed::ForkPicoseconds);
+      const bool is_shared =
+          embed::WorkOf(kernel, words.data()) >= static_cast<double>(embed::ForkPicoseconds);
       const auto one = [&] {
         if (!is_shared) return two();
         CHECK(entry(words.data(), nullptr, embed::ThreadRun()) == 0);
@@ -134,8 +154,9 @@ FRAZIL_FIGURE(launch_two_threads) {
       worst = std::max(worst, ratio);
       list += fmt::format("{}{:.2f}", list.empty() ? "" : " ", ratio);
     }
-    Report({"launch", fmt::format("{}: two threads against one, worst of 10^2 .. 10^7 ({})", name, list), worst, "x", "", 0,
-            "<= 1.02", worst <= 1.02});
+    Report({"launch",
+            fmt::format("{}: two threads against one, worst of 10^2 .. 10^7 ({})", name, list),
+            worst, "x", "", 0, "<= 1.02", worst <= 1.02});
   }
 }
 

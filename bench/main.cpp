@@ -49,15 +49,16 @@ void MergeRecorded(const std::filesystem::path& folder) {
 }
 
 std::string Short(double value) {
-  return value == 0 ? "0" : std::abs(value) >= 1e5 || std::abs(value) < 1e-3 ? fmt::format("{:.3g}", value)
-                                                                             : fmt::format("{:.4g}", value);
+  return value == 0                                         ? "0"
+         : std::abs(value) >= 1e5 || std::abs(value) < 1e-3 ? fmt::format("{:.3g}", value)
+                                                            : fmt::format("{:.4g}", value);
 }
 
 void PrintTable() {
-  fmt::print("{:<10} {:<52} {:>10} {:<14} {:>9}  {:<24} {}\n", "area", "figure", "ours", "unit", "ratio",
-             "goal", "met");
+  fmt::print("{:<10} {:<52} {:>10} {:<14} {:>9}  {:<24} {}\n", "area", "figure", "ours", "unit",
+             "ratio", "goal", "met");
   for (const auto& record : Records()) {
-    std::string met = record["met"].is_null() ? "- " + record.value("reason", "")
+    std::string met = record["met"].is_null()     ? "- " + record.value("reason", "")
                       : record["met"].get<bool>() ? "yes"
                                                   : "NO";
     std::string ratio = record["ratio"].is_null() ? "" : Short(record["ratio"].get<double>());
@@ -69,9 +70,13 @@ void PrintTable() {
 
 }  // namespace
 
-Registration::Registration(const char* name, Figure figure) { Figures().emplace_back(name, figure); }
+Registration::Registration(const char* name, Figure figure) {
+  Figures().emplace_back(name, figure);
+}
 
-ProbeRegistration::ProbeRegistration(const char* name, Probe probe) { Probes().emplace_back(name, probe); }
+ProbeRegistration::ProbeRegistration(const char* name, Probe probe) {
+  Probes().emplace_back(name, probe);
+}
 
 double FreshProcess(const char* probe) {
   std::string self = std::filesystem::canonical("/proc/self/exe");
@@ -85,13 +90,16 @@ double FreshProcess(const char* probe) {
 }
 
 void Report(Record record) {
-  nlohmann::ordered_json json = {{"area", record.area}, {"figure", record.figure}, {"ours", record.ours},
+  nlohmann::ordered_json json = {{"area", record.area},
+                                 {"figure", record.figure},
+                                 {"ours", record.ours},
                                  {"unit", record.unit}};
   bool peer = !record.peer.empty();
   json["peer"] = peer ? nlohmann::ordered_json(record.peer) : nlohmann::ordered_json();
   json["peer_value"] = peer ? nlohmann::ordered_json(record.peer_value) : nlohmann::ordered_json();
-  json["ratio"] = peer && record.peer_value != 0 ? nlohmann::ordered_json(record.ours / record.peer_value)
-                                                 : nlohmann::ordered_json();
+  json["ratio"] = peer && record.peer_value != 0
+                      ? nlohmann::ordered_json(record.ours / record.peer_value)
+                      : nlohmann::ordered_json();
   json["goal"] = record.goal;
   json["met"] = record.met ? nlohmann::ordered_json(*record.met) : nlohmann::ordered_json();
   if (!record.reason.empty()) json["reason"] = record.reason;
@@ -119,9 +127,10 @@ int Main(int argc, char** argv) {
   std::filesystem::path output = "build/bench/results.json";
   std::vector<std::string> filters(argv + 1, argv + argc);
   for (const auto& [name, figure] : Figures()) {
-    bool wanted = filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& filter) {
-                    return name.find(filter) != std::string::npos;
-                  });
+    bool wanted =
+        filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& filter) {
+          return name.find(filter) != std::string::npos;
+        });
     if (!wanted) continue;
     fmt::print(stderr, "bench: {}\n", name);
     figure();

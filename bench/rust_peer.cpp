@@ -11,7 +11,9 @@ namespace {
 
 void* Load(const char* name) {
   const char* folder = std::getenv("FRAZIL_PEERS");
-  return ::dlopen((std::string(folder != nullptr ? folder : "build/bench/peers") + "/" + name).c_str(), RTLD_NOW);
+  return ::dlopen(
+      (std::string(folder != nullptr ? folder : "build/bench/peers") + "/" + name).c_str(),
+      RTLD_NOW);
 }
 
 template <typename Function>
@@ -40,7 +42,8 @@ const MachinePeer* GetMachinePeer() {
     void* library = Load("libfrazil_peer_machine.so");
     return library != nullptr && Find(library, "frazil_peer_tip5_permute", peer.permute) &&
            Find(library, "frazil_peer_tip5_hash_pairs", peer.hash_pairs) &&
-           Find(library, "frazil_peer_machine_new", peer.make) && Find(library, "frazil_peer_machine_run", peer.run) &&
+           Find(library, "frazil_peer_machine_new", peer.make) &&
+           Find(library, "frazil_peer_machine_run", peer.run) &&
            Find(library, "frazil_peer_machine_trace", peer.trace) &&
            Find(library, "frazil_peer_machine_free", peer.free);
   }();

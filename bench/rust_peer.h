@@ -10,8 +10,10 @@ namespace frazil::bench {
 // Plonky3's packed Goldilocks field. Arrays are aligned to 64 bytes, counts are multiples of 32.
 struct FieldPeer {
   size_t (*width)();
-  void (*multiply)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count, size_t rounds);
-  void (*accumulate)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count, size_t rounds);
+  void (*multiply)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count,
+                   size_t rounds);
+  void (*accumulate)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count,
+                     size_t rounds);
   uint64_t (*dot)(const uint64_t* a, const uint64_t* b, size_t count, size_t rounds);
 };
 
@@ -19,8 +21,9 @@ struct FieldPeer {
 struct MachinePeer {
   void (*permute)(uint64_t* state, size_t times);
   void (*hash_pairs)(const uint64_t* pairs, uint64_t* out, size_t count);
-  void* (*make)(const uint64_t* code, size_t words, const uint64_t* input, size_t inputs, const uint64_t* secret,
-                size_t secrets, const uint64_t* digests, size_t digest_count, const uint64_t* ram, size_t cells);
+  void* (*make)(const uint64_t* code, size_t words, const uint64_t* input, size_t inputs,
+                const uint64_t* secret, size_t secrets, const uint64_t* digests,
+                size_t digest_count, const uint64_t* ram, size_t cells);
   int64_t (*run)(const void* machine);
   bool (*trace)(const void* machine, uint64_t* heights);
   void (*free)(void* machine);

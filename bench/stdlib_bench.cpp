@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "kernel/builders.h"
 #include "kernel/ops.h"
 #include "kernel/program_cache.h"
-#include "kernel/builders.h"
 #include "kernel/standard.h"
 #include "native_call.h"
 
@@ -16,7 +16,8 @@ namespace {
 using kernel::ops::In;
 using kernel::ops::Out;
 
-constexpr size_t Count = 40'000;  // f32: three buffers fit a second-level cache, and no launch is worth a second thread
+constexpr size_t Count =
+    40'000;  // f32: three buffers fit a second-level cache, and no launch is worth a second thread
 constexpr size_t Columns = 400;
 
 struct Op {
@@ -32,9 +33,13 @@ const Op Ops[] = {
     {"sigmoid", 2, [](In a, In, Out c) { return kernel::ops::activation::sigmoid(a, c); }},
     {"tanh", 2, [](In a, In, Out c) { return kernel::ops::activation::tanh(a, c); }},
     {"gelu", 2, [](In a, In, Out c) { return kernel::ops::activation::gelu(a, c); }},
-    {"softmax, rows of 400", 2, [](In a, In, Out c) { return kernel::ops::activation::softmax(a, c, Columns); }},
+    {"softmax, rows of 400", 2,
+     [](In a, In, Out c) { return kernel::ops::activation::softmax(a, c, Columns); }},
     {"sum", 1, [](In a, In, Out c) { return kernel::ops::reduce::sum(a, c); }},
-    {"matvec, 100 x 400", 1, [](In a, In b, Out c) { return kernel::ops::linalg::matvec(a, b, c, Count / Columns, Columns); }},
+    {"matvec, 100 x 400", 1,
+     [](In a, In b, Out c) {
+       return kernel::ops::linalg::matvec(a, b, c, Count / Columns, Columns);
+     }},
 };
 
 }  // namespace
@@ -45,11 +50,13 @@ FRAZIL_FIGURE(stdlib_ops) {
   const std::span<float> z(c.data(), Count);
   for (const Op& op : Ops) {
     CHECK(op.run(x, y, z).has_value());
-    const auto times = InterleaveCpu(
-        {[&] { CHECK(op.run(x, y, z).has_value()); }, [&] { std::memcpy(c.data(), a.data(), Count * 4), Keep(c.data()); }},
-        9, 0.003);
+    const auto times =
+        InterleaveCpu({[&] { CHECK(op.run(x, y, z).has_value()); },
+                       [&] { std::memcpy(c.data(), a.data(), Count * 4), Keep(c.data()); }},
+                      9, 0.003);
     Report({"stdlib", op.name, op.buffers * 4 * Count / times[0].min_s / 1e9, "GB/s", "memcpy",
-            2.0 * 4 * Count / times[1].min_s / 1e9, "told, not judged", std::nullopt, "each has its own figure elsewhere"});
+            2.0 * 4 * Count / times[1].min_s / 1e9, "told, not judged", std::nullopt,
+            "each has its own figure elsewhere"});
   }
 }
 
@@ -57,14 +64,16 @@ FRAZIL_FIGURE(stdlib_small_op) {
   Floats a(64), b(64), c(64);
   const std::span<const float> x(a.data(), 64), y(b.data(), 64);
   const std::span<float> z(c.data(), 64);
-  const auto times = InterleaveCpu({[&] { CHECK(kernel::ops::math::vector_add(x, y, z).has_value()); },
-                                    [&] {
-                                      for (size_t i = 0; i < 64; ++i) c.data()[i] = a.data()[i] + b.data()[i];
-                                      Keep(c.data());
-                                    }},
-                                   15, 0.002);
-  Report({"stdlib", "ops::math::vector_add of 64 elements, checked", times[0].min_s * 1e9, "ns", "the plain loop",
-          times[1].min_s * 1e9, "<= 70 ns, the least that the seed claims", times[0].min_s <= 70e-9});
+  const auto times =
+      InterleaveCpu({[&] { CHECK(kernel::ops::math::vector_add(x, y, z).has_value()); },
+                     [&] {
+                       for (size_t i = 0; i < 64; ++i) c.data()[i] = a.data()[i] + b.data()[i];
+                       Keep(c.data());
+                     }},
+                    15, 0.002);
+  Report({"stdlib", "ops::math::vector_add of 64 elements, checked", times[0].min_s * 1e9, "ns",
+          "the plain loop", times[1].min_s * 1e9, "<= 70 ns, the least that the seed claims",
+          times[0].min_s <= 70e-9});
 }
 
 FRAZIL_FIGURE(program_cache_hit) {
@@ -77,10 +86,11 @@ FRAZIL_FIGURE(program_cache_hit) {
   const auto program = *kernel::builders::ElementwiseUnary(ir::Op::Neg, ir::types::F32);
   const auto made = std::make_shared<Nothing>(program);
   const std::string exact = made->exact();
-  CHECK(cache.FindOrMake(exact, "cpu", [&]() -> Result<std::shared_ptr<const kernel::LoadedKernel>> { return made; }));
+  CHECK(cache.FindOrMake(
+      exact, "cpu", [&]() -> Result<std::shared_ptr<const kernel::LoadedKernel>> { return made; }));
   const auto times = InterleaveCpu({[&] { Keep(cache.Find(exact, "cpu")); }}, 9, 0.002);
-  Report({"stdlib", "a hit of the program cache, by a 64-digit key", times[0].min_s * 1e9, "ns", "a locked table, as measured",
-          31, "<= 1x", times[0].min_s <= 31e-9});
+  Report({"stdlib", "a hit of the program cache, by a 64-digit key", times[0].min_s * 1e9, "ns",
+          "a locked table, as measured", 31, "<= 1x", times[0].min_s <= 31e-9});
 }
 
 }  // namespace frazil::bench

@@ -26,8 +26,9 @@ constexpr uint64_t Entries = 100'000;
 constexpr int Rounds = 400;
 
 std::string Sealed(uint64_t number, const verify::InstallKey& key) {
-  const verify::EvidencePair evidence = {{verify::Grade::Proved, "replay", "12 rule instances", 0},
-                                         {verify::Grade::Sampled, "interpreter", "4,352 inputs", 4352}};
+  const verify::EvidencePair evidence = {
+      {verify::Grade::Proved, "replay", "12 rule instances", 0},
+      {verify::Grade::Sampled, "interpreter", "4,352 inputs", 4352}};
   return verify::Seal(verify::Judge::Vouch(SampleForm(number), evidence), key);
 }
 
@@ -40,7 +41,8 @@ std::string FilledStore() {
   options.sync = false;
   options.max_bytes = uint64_t{1} << 40;
   // What an older version wrote is of no use: other names, another seal.
-  if (fs::exists(done) && store::Store::Open(options)->FindVerified(SampleKey(0), {})) return directory;
+  if (fs::exists(done) && store::Store::Open(options)->FindVerified(SampleKey(0), {}))
+    return directory;
   fs::remove_all(directory);
   const auto store = store::Store::Open(options);
   CHECK(store->writable());
@@ -67,8 +69,8 @@ Ran RunOnce(const std::string& program, const std::string& directory, const std:
   rusage usage = {};
   ran.wall_us = 1e6 * Seconds([&] {
                   pid_t child;
-                  CHECK(posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments),
-                                    environ) == 0);
+                  CHECK(posix_spawn(&child, program.c_str(), &actions, nullptr,
+                                    const_cast<char**>(arguments), environ) == 0);
                   CHECK(wait4(child, &status, 0, &usage) == child);
                 });
   for (const timeval& time : {usage.ru_utime, usage.ru_stime})
@@ -108,15 +110,15 @@ FRAZIL_FIGURE(store_first_call) {
   }
   const double p50 = Percentile(first_us, 0.5) - Percentile(empty_us, 0.5);
   const double p95 = Percentile(first_us, 0.95) - Percentile(empty_us, 0.95);
-  Report({"store", "second process, first solid call of 10^5, p50 beyond empty", p50 / 1000, "ms", "empty C++ program",
-          Percentile(empty_us, 0.5) / 1000, "-", std::nullopt, "no goal"});
-  Report({"store", "second process, first solid call of 10^5, p95 beyond empty", p95 / 1000, "ms", "empty C++ program",
-          Percentile(empty_us, 0.95) / 1000, "<= 1 ms", p95 <= 1000});
+  Report({"store", "second process, first solid call of 10^5, p50 beyond empty", p50 / 1000, "ms",
+          "empty C++ program", Percentile(empty_us, 0.5) / 1000, "-", std::nullopt, "no goal"});
+  Report({"store", "second process, first solid call of 10^5, p95 beyond empty", p95 / 1000, "ms",
+          "empty C++ program", Percentile(empty_us, 0.95) / 1000, "<= 1 ms", p95 <= 1000});
   const double cpu = Percentile(first_cpu_us, 0.95) - Percentile(empty_cpu_us, 0.95);
   Report({"store", "the same in CPU time, p95 beyond empty", cpu / 1000, "ms", "empty C++ program",
           Percentile(empty_cpu_us, 0.95) / 1000, "-", std::nullopt, "no goal"});
-  Report({"store", "the same from the first line of main, p95", Percentile(inside_us, 0.95) / 1000, "ms", "", 0, "-",
-          std::nullopt, "no goal"});
+  Report({"store", "the same from the first line of main, p95", Percentile(inside_us, 0.95) / 1000,
+          "ms", "", 0, "-", std::nullopt, "no goal"});
 }
 
 FRAZIL_FIGURE(store_calls) {
@@ -126,23 +128,26 @@ FRAZIL_FIGURE(store_calls) {
   const auto store = store::Store::Open(options);
   constexpr uint64_t Calls = 200;
   uint64_t number = 0;
-  const std::vector<Times> times = Interleave({[&] {
-                                                 for (uint64_t i = 0; i < Calls; ++i)
-                                                   Keep(store->FindVerified(SampleKey(number++ % Entries), {}).has_value());
-                                               },
-                                               [&] {
-                                                 for (uint64_t i = 0; i < Calls; ++i)
-                                                   Keep(store->Find(SampleKey(Entries + number++)).has_value());
-                                               }},
-                                              9);
-  Report({"store", "FindVerified, 2 KB of code, warm", times[0].median_s / Calls * 1e6, "us", "", 0, "-", std::nullopt,
+  const std::vector<Times> times =
+      Interleave({[&] {
+                    for (uint64_t i = 0; i < Calls; ++i)
+                      Keep(store->FindVerified(SampleKey(number++ % Entries), {}).has_value());
+                  },
+                  [&] {
+                    for (uint64_t i = 0; i < Calls; ++i)
+                      Keep(store->Find(SampleKey(Entries + number++)).has_value());
+                  }},
+                 9);
+  Report({"store", "FindVerified, 2 KB of code, warm", times[0].median_s / Calls * 1e6, "us", "", 0,
+          "-", std::nullopt, "no goal"});
+  Report({"store", "Find, a miss", times[1].median_s / Calls * 1e6, "us", "", 0, "-", std::nullopt,
           "no goal"});
-  Report({"store", "Find, a miss", times[1].median_s / Calls * 1e6, "us", "", 0, "-", std::nullopt, "no goal"});
   const std::string sealed = Sealed(0, store->key());
   const double put = Seconds([&] {
     for (int i = 0; i < 20; ++i) CHECK(store->Put(SampleKey(0), sealed));
   });
-  Report({"store", "Put, 2 KB of code, synced to disk", put / 20 * 1e3, "ms", "", 0, "-", std::nullopt, "no goal"});
+  Report({"store", "Put, 2 KB of code, synced to disk", put / 20 * 1e3, "ms", "", 0, "-",
+          std::nullopt, "no goal"});
 }
 
 }  // namespace frazil::bench

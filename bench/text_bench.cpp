@@ -38,21 +38,21 @@ FRAZIL_FIGURE(text) {
   ir::Program program = LargeProgram();
   double insts = static_cast<double>(program.functions[0].insts.size());
   std::string text = ir::PrintText(program);
-  std::vector<Times> times = Interleave(
-      {[&] {
-         Result<ir::Program> read = ir::ParseText(text);
-         CHECK(read.has_value());
-         Keep(read->functions.size());
-       },
-       [&] { Keep(ir::PrintText(program).size()); }, [&] { Keep(ir::ExactDigest(program).size()); }},
-      15);
+  std::vector<Times> times = Interleave({[&] {
+                                           Result<ir::Program> read = ir::ParseText(text);
+                                           CHECK(read.has_value());
+                                           Keep(read->functions.size());
+                                         },
+                                         [&] { Keep(ir::PrintText(program).size()); },
+                                         [&] { Keep(ir::ExactDigest(program).size()); }},
+                                        15);
   const char* names[] = {"read and check a 100,000-op program", "print a 100,000-op program"};
   for (int i = 0; i < 2; ++i) {
     double rate = insts / times[static_cast<size_t>(i)].median_s / 1e6;
     Report({"ir", names[i], rate, "M ops/s", "", 0, ">= 1 M ops/s", rate >= 1});
   }
-  Report({"ir", "canonicalise and digest a 100,000-op program", insts / times[2].median_s / 1e6, "M ops/s", "",
-          0, "-", std::nullopt, "no goal"});
+  Report({"ir", "canonicalise and digest a 100,000-op program", insts / times[2].median_s / 1e6,
+          "M ops/s", "", 0, "-", std::nullopt, "no goal"});
 }
 
 }  // namespace frazil::bench

@@ -26,12 +26,15 @@ struct Subject {
 };
 
 std::string Scalar(const char* type, const char* body) {
-  return fmt::format("frz 1\nfunc @main(%a: {0}, %b: {0}) -> ({0}) {{\n{1}  return %r\n}}\n", type, body);
+  return fmt::format("frz 1\nfunc @main(%a: {0}, %b: {0}) -> ({0}) {{\n{1}  return %r\n}}\n", type,
+                     body);
 }
 std::string Loop(const char* type, const char* start, const char* body) {
   return fmt::format(
-      "frz 1\nfunc @main(%a: {0}, %n: index) -> ({0}) {{\n  %zero = const 0 : index\n  %start = const {1} : {0}\n"
-      "  %r = for %i = %zero to %n step 1 carry (%acc = %start) {{\n{2}    yield %next\n  }}\n  return %r\n}}\n",
+      "frz 1\nfunc @main(%a: {0}, %n: index) -> ({0}) {{\n  %zero = const 0 : index\n  %start = "
+      "const {1} : {0}\n"
+      "  %r = for %i = %zero to %n step 1 carry (%acc = %start) {{\n{2}    yield %next\n  }}\n  "
+      "return %r\n}}\n",
       type, start, body);
 }
 std::string Elementwise(const char* type, const char* body) {
@@ -45,19 +48,38 @@ std::string Elementwise(const char* type, const char* body) {
 std::vector<Subject> Subjects() {
   return {
       {"muladd i32", Scalar("i32", "  %p = mul %a, %b : i32\n  %r = add %p, %a : i32\n"), 0},
-      {"poly f64", Scalar("f64", "  %p = mul %a, %b : f64\n  %q = add %p, %a : f64\n  %s = mul %q, %b : f64\n"
-                                 "  %r = sub %s, %a : f64\n"), 0},
-      {"field", Scalar("field", "  %p = mul %a, %b : field\n  %q = mul %p, %p : field\n  %r = add %q, %a : field\n"), 0},
+      {"poly f64",
+       Scalar("f64",
+              "  %p = mul %a, %b : f64\n  %q = add %p, %a : f64\n  %s = mul %q, %b : f64\n"
+              "  %r = sub %s, %a : f64\n"),
+       0},
+      {"field",
+       Scalar("field",
+              "  %p = mul %a, %b : field\n  %q = mul %p, %p : field\n  %r = add %q, %a : field\n"),
+       0},
       {"exp f32", Scalar("f32", "  %p = mul %a, %b : f32\n  %r = exp %p : f32\n"), 0},
-      {"mix loop 10", Loop("i64", "1", "    %p = mul %acc, %a : i64\n    %w = cast %i : i64\n    %next = xor %p, %w : i64\n"), 10},
-      {"mix loop 1000", Loop("i64", "1", "    %p = mul %acc, %a : i64\n    %w = cast %i : i64\n    %next = xor %p, %w : i64\n"), 1000},
-      {"logistic 200", Loop("f64", "0.5", "    %s = sub %a, %acc : f64\n    %next = mul %s, %acc : f64\n"), 200},
-      {"field power 100", Loop("field", "1", "    %q = mul %acc, %a : field\n    %next = add %q, %a : field\n"), 100},
+      {"mix loop 10",
+       Loop("i64", "1",
+            "    %p = mul %acc, %a : i64\n    %w = cast %i : i64\n    %next = xor %p, %w : i64\n"),
+       10},
+      {"mix loop 1000",
+       Loop("i64", "1",
+            "    %p = mul %acc, %a : i64\n    %w = cast %i : i64\n    %next = xor %p, %w : i64\n"),
+       1000},
+      {"logistic 200",
+       Loop("f64", "0.5", "    %s = sub %a, %acc : f64\n    %next = mul %s, %acc : f64\n"), 200},
+      {"field power 100",
+       Loop("field", "1", "    %q = mul %acc, %a : field\n    %next = add %q, %a : field\n"), 100},
       {"scale f32 16", Elementwise("f32", "    %r = mul %v, %a : f32\n"), 16},
       {"scale f32 1000", Elementwise("f32", "    %r = mul %v, %a : f32\n"), 1000},
-      {"chain f32 256", Elementwise("f32", "    %p = mul %v, %a : f32\n    %q = add %p, %v : f32\n    %s = mul %q, %q : f32\n"
-                                           "    %r = sub %s, %a : f32\n"), 256},
-      {"sigmoid f32 64", Elementwise("f32", "    %p = mul %v, %a : f32\n    %r = sigmoid %p : f32\n"), 64},
+      {"chain f32 256",
+       Elementwise(
+           "f32",
+           "    %p = mul %v, %a : f32\n    %q = add %p, %v : f32\n    %s = mul %q, %q : f32\n"
+           "    %r = sub %s, %a : f32\n"),
+       256},
+      {"sigmoid f32 64",
+       Elementwise("f32", "    %p = mul %v, %a : f32\n    %r = sigmoid %p : f32\n"), 64},
   };
 }
 
@@ -78,7 +100,8 @@ Call MakeCall(const ir::Function& entry, int64_t length) {
     } else if (type.scalar == ir::Scalar::Index) {
       call.words.push_back(static_cast<uint64_t>(length));
     } else if (ir::IsFloat(type.scalar)) {
-      call.words.push_back(type.scalar == ir::Scalar::F32 ? 0x3f400000 : 0x3fe8000000000000);  // 0.75
+      call.words.push_back(type.scalar == ir::Scalar::F32 ? 0x3f400000
+                                                          : 0x3fe8000000000000);  // 0.75
     } else {
       call.words.push_back(7 + i);
     }
@@ -142,8 +165,9 @@ std::optional<Prices> PricesOf(const ir::Program& program, int64_t length) {
     for (int round = 0; round < 7; ++round) {
       const int calls = 20;
       best = std::min(best, Seconds([&] {
-                        for (int i = 0; i < calls; ++i) site->Call(call.words.data(), call.results.data());
-                      }) / calls);
+                              for (int i = 0; i < calls; ++i)
+                                site->Call(call.words.data(), call.results.data());
+                            }) / calls);
     }
     prices.t0 = best;
   }
@@ -157,13 +181,15 @@ std::optional<Prices> PricesOf(const ir::Program& program, int64_t length) {
     site->Call(call.words.data(), call.results.data());
     engine.Settle(20s);
     if (site->state() != dispatch::State::Solid) return std::nullopt;
-    prices.compile = std::min(prices.compile, std::chrono::duration<double>(Clock::now() - begin).count());
+    prices.compile =
+        std::min(prices.compile, std::chrono::duration<double>(Clock::now() - begin).count());
     double best = 1e9;
     for (int k = 0; k < 5; ++k) {
       const int calls = 2000;
       best = std::min(best, Seconds([&] {
-                        for (int i = 0; i < calls; ++i) site->Call(call.words.data(), call.results.data());
-                      }) / calls);
+                              for (int i = 0; i < calls; ++i)
+                                site->Call(call.words.data(), call.results.data());
+                            }) / calls);
     }
     prices.t2 = best;
   }
@@ -179,12 +205,21 @@ FRAZIL_FIGURE(tierup) {
   for (const Subject& subject : Subjects()) {
     const auto program = ir::ParseText(subject.text);
     if (!program) {
-      Report({.area = "engine", .figure = "T(N)", .unit = "x", .goal = "", .met = false, .reason = program.error().ToString()});
+      Report({.area = "engine",
+              .figure = "T(N)",
+              .unit = "x",
+              .goal = "",
+              .met = false,
+              .reason = program.error().ToString()});
       return;
     }
     const std::optional<Prices> prices = PricesOf(*program, subject.length);
     if (!prices) {
-      Report({.area = "engine", .figure = fmt::format("T(N) of {}", subject.name), .unit = "x", .goal = "sets", .met = false,
+      Report({.area = "engine",
+              .figure = fmt::format("T(N) of {}", subject.name),
+              .unit = "x",
+              .goal = "sets",
+              .met = false,
               .reason = "did not set"});
       continue;
     }
@@ -204,29 +239,40 @@ FRAZIL_FIGURE(tierup) {
         ++bounds;
         missed += ratio > 1;
         if (ratio > 1) {
-          fmt::print(stderr, "tierup: {} N = {}: {:.3f} ms, ideal {:.3f} ms, {:.2f} of the bound\n", subject.name, n,
-                     best.seconds * 1e3, ideal * 1e3, ratio);
+          fmt::print(stderr, "tierup: {} N = {}: {:.3f} ms, ideal {:.3f} ms, {:.2f} of the bound\n",
+                     subject.name, n, best.seconds * 1e3, ideal * 1e3, ratio);
         }
         if (ratio > worst) {
           worst = ratio;
-          where = fmt::format("{}, N = {}: {:.3f} ms, ideal {:.3f} ms", subject.name, n, best.seconds * 1e3, ideal * 1e3);
+          where = fmt::format("{}, N = {}: {:.3f} ms, ideal {:.3f} ms", subject.name, n,
+                              best.seconds * 1e3, ideal * 1e3);
         }
         // Below a millisecond the counters of the kernel say nothing.
         const double cpu_ratio = best.cpu / std::max(ideal, 0.001);
         if (cpu_ratio > worst_cpu) {
           worst_cpu = cpu_ratio;
-          where_cpu = fmt::format("{}, N = {}: {:.2f} ms of CPU, ideal {:.2f} ms", subject.name, n, best.cpu * 1e3,
-                                  ideal * 1e3);
+          where_cpu = fmt::format("{}, N = {}: {:.2f} ms of CPU, ideal {:.2f} ms", subject.name, n,
+                                  best.cpu * 1e3, ideal * 1e3);
         }
       }
     }
-    fmt::print(stderr, "tierup: {:16} t0 {:9.2f} us  t2 {:9.4f} us  compile {:6.2f} ms\n", subject.name,
-               prices->t0 * 1e6, prices->t2 * 1e6, prices->compile * 1e3);
+    fmt::print(stderr, "tierup: {:16} t0 {:9.2f} us  t2 {:9.4f} us  compile {:6.2f} ms\n",
+               subject.name, prices->t0 * 1e6, prices->t2 * 1e6, prices->compile * 1e3);
   }
-  Report({.area = "engine", .figure = fmt::format("T(N) over its bound, worst of {} ({} above)", bounds, missed),
-          .ours = worst, .unit = "x", .goal = "<= 1", .met = worst <= 1, .reason = where});
-  Report({.area = "engine", .figure = "CPU of both processes over the ideal, worst", .ours = worst_cpu, .unit = "x",
-          .goal = "<= 2", .met = worst_cpu <= 2, .reason = where_cpu});
+  Report({.area = "engine",
+          .figure = fmt::format("T(N) over its bound, worst of {} ({} above)", bounds, missed),
+          .ours = worst,
+          .unit = "x",
+          .goal = "<= 1",
+          .met = worst <= 1,
+          .reason = where});
+  Report({.area = "engine",
+          .figure = "CPU of both processes over the ideal, worst",
+          .ours = worst_cpu,
+          .unit = "x",
+          .goal = "<= 2",
+          .met = worst_cpu <= 2,
+          .reason = where_cpu});
 }
 
 }  // namespace frazil::bench

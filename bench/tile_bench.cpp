@@ -37,12 +37,16 @@ std::string TextOf(const Map& map) {
   const std::string_view body = map.body;
   const bool two = body.find("%b") != std::string_view::npos;
   if (std::string_view(map.name) == "copy")
-    return "frz 1\nfunc @main(%n: u32, %s: f32, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffer<f32>) {\n"
-           "%l = const 0 : index\n%h = cast %n : index\nparallel %i = %l to %h {\n%a = load %x, %i : f32\n"
+    return "frz 1\nfunc @main(%n: u32, %s: f32, %x: in buffer<f32>, %y: in buffer<f32>, %z: "
+           "buffer<f32>) {\n"
+           "%l = const 0 : index\n%h = cast %n : index\nparallel %i = %l to %h {\n%a = load %x, %i "
+           ": f32\n"
            "store %z, %i, %a : f32\nyield\n}\nreturn\n}\n";
   return fmt::format(
-      "frz 1\nfunc @main(%n: u32, %s: f32, %x: in buffer<f32>, %y: in buffer<f32>, %out: buffer<f32>) {{\n"
-      "%l = const 0 : index\n%h = cast %n : index\nparallel %i = %l to %h {{\n%a = load %x, %i : f32\n"
+      "frz 1\nfunc @main(%n: u32, %s: f32, %x: in buffer<f32>, %y: in buffer<f32>, %out: "
+      "buffer<f32>) {{\n"
+      "%l = const 0 : index\n%h = cast %n : index\nparallel %i = %l to %h {{\n%a = load %x, %i : "
+      "f32\n"
       "{}{}\nstore %out, %i, %r : f32\nyield\n}}\nreturn\n}}\n",
       two ? "%b = load %y, %i : f32\n" : "", body);
 }
@@ -76,11 +80,13 @@ double Ratio(const ir::Program& program, size_t n) {
   std::fill(z.data(), z.data() + n, 0.f);
   CHECK(RunWords(*plan, arguments, results, run) == 0);
   CHECK(std::equal(expected.begin(), expected.end(), z.data()));
-  const auto times = InterleaveCpu({[&] { CHECK(RunWords(*plan, arguments, results, run) == 0); },
-                                    [&] { CHECK(code->entry()(arguments, results, &native_run) == 0); }},
-                                   n > 1'000'000 ? 9 : 15, 0.002);
+  const auto times =
+      InterleaveCpu({[&] { CHECK(RunWords(*plan, arguments, results, run) == 0); },
+                     [&] { CHECK(code->entry()(arguments, results, &native_run) == 0); }},
+                    n > 1'000'000 ? 9 : 15, 0.002);
   if (std::getenv("FRAZIL_TILE_NS") != nullptr)
-    fmt::print("{} elements: tile {:.1f} ns, native {:.1f} ns\n", n, times[0].min_s * 1e9, times[1].min_s * 1e9);
+    fmt::print("{} elements: tile {:.1f} ns, native {:.1f} ns\n", n, times[0].min_s * 1e9,
+               times[1].min_s * 1e9);
   return times[1].min_s / times[0].min_s;
 }
 
@@ -102,28 +108,32 @@ FRAZIL_FIGURE(tile_maps) {
       count += 1, map_count += 1;
       if (ratio < least) least = ratio, least_at = fmt::format("{} at {}", map.name, n);
     }
-    Report({"tile", fmt::format("{} at 10^3, 10^4, 10^5, 10^6, 3*10^7:{}", map.name, list), std::exp(map_log / map_count),
-            "of native", "native, one thread", 1, ">= 0.90 over all", std::nullopt});
+    Report({"tile", fmt::format("{} at 10^3, 10^4, 10^5, 10^6, 3*10^7:{}", map.name, list),
+            std::exp(map_log / map_count), "of native", "native, one thread", 1, ">= 0.90 over all",
+            std::nullopt});
   }
-  Report({"tile", "single maps, geometric mean", std::exp(log_sum / count), "of native", "native, one thread", 1,
-          ">= 0.90", std::exp(log_sum / count) >= 0.9});
-  Report({"tile", "single maps, least: " + least_at, least, "of native", "native, one thread", 1, ">= 0.80", least >= 0.8});
+  Report({"tile", "single maps, geometric mean", std::exp(log_sum / count), "of native",
+          "native, one thread", 1, ">= 0.90", std::exp(log_sum / count) >= 0.9});
+  Report({"tile", "single maps, least: " + least_at, least, "of native", "native, one thread", 1,
+          ">= 0.80", least >= 0.8});
 }
 
 FRAZIL_FIGURE(tile_chain) {
   const ir::Program program = Read(TextOf({"chain", Chain}));
   for (size_t n : {10'000, 30'000'000}) {
     const double ratio = Ratio(program, n);
-    Report({"tile", fmt::format("chain of 5 ops, {} elements", n), ratio, "of native", "native, one thread", 1,
-            n > 1'000'000 ? ">= 0.60" : "", n > 1'000'000 ? std::optional(ratio >= 0.6) : std::nullopt});
+    Report({"tile", fmt::format("chain of 5 ops, {} elements", n), ratio, "of native",
+            "native, one thread", 1, n > 1'000'000 ? ">= 0.60" : "",
+            n > 1'000'000 ? std::optional(ratio >= 0.6) : std::nullopt});
   }
 }
 
 FRAZIL_FIGURE(tile_math) {
   const ir::Program program = Read(TextOf({"exp", "%r = exp %a : f32"}));
   for (size_t n : {1000, 100'000})
-    Report({"tile", fmt::format("exp by the prelude on tiles, {} elements", n), Ratio(program, n), "of native",
-            "native, one thread", 1, "no goal without an installed function", std::nullopt});
+    Report({"tile", fmt::format("exp by the prelude on tiles, {} elements", n), Ratio(program, n),
+            "of native", "native, one thread", 1, "no goal without an installed function",
+            std::nullopt});
 }
 
 FRAZIL_FIGURE(tile_first_result) {
@@ -147,10 +157,11 @@ FRAZIL_FIGURE(tile_first_result) {
                                    CHECK(RunWords(**plan, arguments, results, run) == 0);
                                  }},
                                 200);
-  Report({"tile", "program to first result by the module (lower, verify, lift, prepare, run)", times[0].min_s * 1e6, "us",
-          "median", times[0].median_s * 1e6, "<= 100", times[0].min_s <= 100e-6});
-  Report({"tile", "program to first result without the module", times[1].min_s * 1e6, "us", "median",
-          times[1].median_s * 1e6, "<= 100", times[1].min_s <= 100e-6});
+  Report({"tile", "program to first result by the module (lower, verify, lift, prepare, run)",
+          times[0].min_s * 1e6, "us", "median", times[0].median_s * 1e6, "<= 100",
+          times[0].min_s <= 100e-6});
+  Report({"tile", "program to first result without the module", times[1].min_s * 1e6, "us",
+          "median", times[1].median_s * 1e6, "<= 100", times[1].min_s <= 100e-6});
 }
 
 FRAZIL_FIGURE(tile_fork_join) {
@@ -171,7 +182,8 @@ FRAZIL_FIGURE(tile_fork_join) {
       Meeting meeting;
       pool.For(2, 1, meet, &meeting);
     }
-    samples.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 100);
+    samples.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 100);
   }
   std::sort(samples.begin(), samples.end());
   Report({"tile", "fork and join, both threads at work", samples.front() * 1e9, "ns", "median",
@@ -191,14 +203,21 @@ FRAZIL_FIGURE(tile_threads) {
     one.threads = 1;
     two.threads = 2;
     const size_t calls = std::max<size_t>(1, 2'000'000 / n);
-    const auto times = Interleave({[&] { for (size_t i = 0; i < calls; ++i) CHECK(RunWords(*plan, arguments, results, two) == 0); },
-                                   [&] { for (size_t i = 0; i < calls; ++i) CHECK(RunWords(*plan, arguments, results, one) == 0); }},
+    const auto times = Interleave({[&] {
+                                     for (size_t i = 0; i < calls; ++i)
+                                       CHECK(RunWords(*plan, arguments, results, two) == 0);
+                                   },
+                                   [&] {
+                                     for (size_t i = 0; i < calls; ++i)
+                                       CHECK(RunWords(*plan, arguments, results, one) == 0);
+                                   }},
                                   21);
     ratios.push_back(times[0].median_s / times[1].median_s);
     list += fmt::format(" {:.2f}", ratios.back());
   }
-  Report({"tile", "add on 2 threads over 1, 10^2 .. 10^7:" + list, *std::max_element(ratios.begin(), ratios.end()), "x of 1 thread",
-          "1 thread", 1, "<= 1.02", *std::max_element(ratios.begin(), ratios.end()) <= 1.02});
+  Report({"tile", "add on 2 threads over 1, 10^2 .. 10^7:" + list,
+          *std::max_element(ratios.begin(), ratios.end()), "x of 1 thread", "1 thread", 1,
+          "<= 1.02", *std::max_element(ratios.begin(), ratios.end()) <= 1.02});
 }
 
 }  // namespace frazil::bench

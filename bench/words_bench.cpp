@@ -49,7 +49,8 @@ double ProcessSeconds(const std::string& program) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0);
     pid_t child = 0;
-    CHECK(posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ) == 0);
+    CHECK(posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments),
+                      environ) == 0);
     int status = 0;
     waitpid(child, &status, 0);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -86,8 +87,10 @@ FRAZIL_FIGURE(words) {
   }
   double warm_us = Median(warm) * 1e6;
   double loop_us = Median(loops) * 1e6;
-  Report({"words", "ask, repeated shape: an addition", warm_us, "us", "", 0, "<= 100 us", warm_us <= 100});
-  Report({"words", "ask, repeated shape: a sum loop", loop_us, "us", "", 0, "<= 100 us", loop_us <= 100});
+  Report({"words", "ask, repeated shape: an addition", warm_us, "us", "", 0, "<= 100 us",
+          warm_us <= 100});
+  Report({"words", "ask, repeated shape: a sum loop", loop_us, "us", "", 0, "<= 100 us",
+          loop_us <= 100});
 }
 
 FRAZIL_FIGURE(cli_start) {

@@ -39,8 +39,7 @@ double Sample(std::mt19937_64& random, double lo, double hi) {
   const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
   switch (random() % 8) {
     case 0:
-    case 1:
-      return std::bit_cast<double>(bits);
+    case 1: return std::bit_cast<double>(bits);
     case 2: {  // near 0 and near 1
       const double small = std::ldexp(unit + 0.5, -static_cast<int>(bits % 60));
       return bits >> 63 ? small : 1 - small * ((bits >> 62 & 1) ? 1 : -1);
@@ -56,8 +55,7 @@ double Sample(std::mt19937_64& random, double lo, double hi) {
       const double edge = Edges[bits % std::size(Edges)];
       return bits >> 63 ? -edge : edge;
     }
-    default:
-      return lo + (hi - lo) * unit;
+    default: return lo + (hi - lo) * unit;
   }
 }
 

@@ -25,14 +25,14 @@ std::string_view TargetName(Target target);  // "native"
 Result<std::vector<Target>> ParseTargets(std::string_view text);
 
 struct BuildOptions {
-  std::string out;                // folder of what is written; made if absent
-  std::string name = "kernels";   // of the C++ namespace and of the files; a C++ identifier
+  std::string out;               // folder of what is written; made if absent
+  std::string name = "kernels";  // of the C++ namespace and of the files; a C++ identifier
   std::vector<Target> targets = {Target::Native, Target::Isa};
-  std::string cache;              // folder of finished work, by content; empty: <out>/.frazil
-  std::string depfile;            // if not empty: what the outputs were made from, for make and ninja
+  std::string cache;    // folder of finished work, by content; empty: <out>/.frazil
+  std::string depfile;  // if not empty: what the outputs were made from, for make and ninja
   std::string python = "python3";
-  int jobs = 0;                   // processes at a time; 0: one for each core
-  uint64_t kernel_ms = 300'000;   // a file that takes longer is an error
+  int jobs = 0;                  // processes at a time; 0: one for each core
+  uint64_t kernel_ms = 300'000;  // a file that takes longer is an error
   Limits limits;
 };
 
@@ -57,11 +57,11 @@ struct KernelReport {
   uint64_t instructions = 0;  // of the portable ISA; 0: not lowered to it
   Traffic traffic_before;
   Traffic traffic_after;
-  std::string evidence;     // "meaning proved (replay), code sampled 4,352"
+  std::string evidence;  // "meaning proved (replay), code sampled 4,352"
   std::array<uint64_t, embed::CpuLevelCount> native_bytes = {};  // by level, both forms together
   uint64_t isa_bytes = 0;
-  bool in_pieces = false;   // large launches are shared by threads
-  double ms = 0;            // when it was compiled
+  bool in_pieces = false;  // large launches are shared by threads
+  double ms = 0;           // when it was compiled
   bool cached = false;
   std::vector<std::string> targets;  // what it was made for
   std::vector<Refusal> refusals;

@@ -98,7 +98,8 @@ TEST(Targets, Names) {
 
 TEST(Names, TrapsAreTheIrs) {
   for (int i = 0; i < ir::TrapCount; ++i)
-    EXPECT_EQ(embed::TrapKindName(static_cast<embed::TrapKind>(i)), ir::TrapName(static_cast<ir::Trap>(i)));
+    EXPECT_EQ(embed::TrapKindName(static_cast<embed::TrapKind>(i)),
+              ir::TrapName(static_cast<ir::Trap>(i)));
 }
 
 TEST(Unit, BytesAndBack) {

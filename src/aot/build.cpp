@@ -41,7 +41,8 @@ struct File {
 Result<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file.good() && !file.eof()) return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read", path));
+  if (!file.good() && !file.eof())
+    return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read", path));
   return bytes;
 }
 
@@ -59,7 +60,9 @@ Result<void> WriteFile(const std::string& path, std::string_view bytes) {
     }
   }
   fs::rename(temporary, path, error);
-  if (error) return Fail(Diag::FileUnwritable, fmt::format("{} cannot be written: {}", path, error.message()));
+  if (error)
+    return Fail(Diag::FileUnwritable,
+                fmt::format("{} cannot be written: {}", path, error.message()));
   return {};
 }
 
@@ -92,7 +95,8 @@ class Building {
   Result<Report> Run() {
     const auto start = std::chrono::steady_clock::now();
     if (!IsNamespaceName(options_.name))
-      return Fail(Diag::BadUsage, fmt::format("'{}' cannot be the name of a C++ namespace", options_.name));
+      return Fail(Diag::BadUsage,
+                  fmt::format("'{}' cannot be the name of a C++ namespace", options_.name));
     if (files_.empty()) return Fail(Diag::BadUsage, "no kernels were given");
     TRY_VOID(MakeFolders());
     TRY_VOID(ReadAll());
@@ -104,7 +108,8 @@ class Building {
       TRY_VOID(WriteAll());
       DropStale();
     }
-    report_.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    report_.ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     return std::move(report_);
   }
 
@@ -113,7 +118,9 @@ class Building {
     for (const std::string& folder : {options_.out, cache_}) {
       std::error_code error;
       fs::create_directories(folder, error);
-      if (error) return Fail(Diag::FileUnwritable, fmt::format("{} cannot be made: {}", folder, error.message()));
+      if (error)
+        return Fail(Diag::FileUnwritable,
+                    fmt::format("{} cannot be made: {}", folder, error.message()));
     }
     return {};
   }
@@ -124,16 +131,20 @@ class Building {
       file.kind = TRY(KindOf(file.path));
       std::error_code error;
       if (!fs::is_regular_file(file.path, error))
-        return Fail(Diag::FileUnreadable, fmt::format("{} is not a file that can be read", file.path));
+        return Fail(Diag::FileUnreadable,
+                    fmt::format("{} is not a file that can be read", file.path));
       if (fs::file_size(file.path, error) > options_.limits.source_bytes)
-        return Fail(Diag::LimitReached, fmt::format("{} is larger than {} bytes", file.path, options_.limits.source_bytes));
+        return Fail(Diag::LimitReached, fmt::format("{} is larger than {} bytes", file.path,
+                                                    options_.limits.source_bytes));
       file.content = TRY(ReadFile(file.path));
       file.key = KeyOf(file, options_, toolchain);
     }
     return {};
   }
 
-  std::string UnitPath(const File& file) const { return (fs::path(cache_) / (file.key + ".unit")).string(); }
+  std::string UnitPath(const File& file) const {
+    return (fs::path(cache_) / (file.key + ".unit")).string();
+  }
 
   void FindCached() {
     for (File& file : files_) {
@@ -172,7 +183,8 @@ class Building {
 
   Unit Compile(const File& file) const {
     Unit unit;
-    Result<std::vector<SourceKernel>> kernels = ReadKernels(file.path, file.kind, file.text, options_.limits);
+    Result<std::vector<SourceKernel>> kernels =
+        ReadKernels(file.path, file.kind, file.text, options_.limits);
     if (!kernels) {
       unit.error = std::move(kernels.error());
       return unit;
@@ -188,13 +200,15 @@ class Building {
     std::vector<File*> rest;
     for (File& file : files_)
       if (!file.unit) rest.push_back(&file);
-    const std::vector<JobResult> results = RunJobs(rest.size(), options_.jobs, options_.kernel_ms,
-                                                   [&](size_t i) { return PackUnit(Compile(*rest[i])); });
+    const std::vector<JobResult> results =
+        RunJobs(rest.size(), options_.jobs, options_.kernel_ms,
+                [&](size_t i) { return PackUnit(Compile(*rest[i])); });
     for (size_t i = 0; i < rest.size(); ++i) {
       File& file = *rest[i];
       if (results[i].done) file.unit = UnpackUnit(results[i].bytes);
       if (!file.unit) {
-        Error error{Diag::WorkerFailed, results[i].reason.empty() ? "its compilation gave no answer" : results[i].reason};
+        Error error{Diag::WorkerFailed, results[i].reason.empty() ? "its compilation gave no answer"
+                                                                  : results[i].reason};
         error.file = file.path;
         file.unit.emplace().error = std::move(error);
       } else if (!file.unit->error) {
@@ -216,7 +230,8 @@ class Building {
         kernel.report.file = file.path;
         const auto [place, is_new] = seen.emplace(Identifier(kernel.report.name), file.path);
         if (!is_new) {
-          Error error{Diag::Redefined, fmt::format("kernel '{}' is also in {}", kernel.report.name, place->second)};
+          Error error{Diag::Redefined,
+                      fmt::format("kernel '{}' is also in {}", kernel.report.name, place->second)};
           error.file = file.path;
           report_.errors.push_back(std::move(error));
         }

@@ -27,7 +27,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 static_assert(static_cast<int>(embed::ScalarKind::Index) == static_cast<int>(ir::Scalar::Index));
-static_assert(static_cast<int>(embed::ParamRole::BlockZ) == static_cast<int>(ir::ParamRole::BlockZ));
+static_assert(static_cast<int>(embed::ParamRole::BlockZ) ==
+              static_cast<int>(ir::ParamRole::BlockZ));
 static_assert(static_cast<int>(embed::Access::InOut) == static_cast<int>(ir::Access::InOut));
 
 constexpr size_t MostResults = 4;
@@ -55,8 +56,10 @@ std::string WhyNoSignature(const ir::Program& program) {
     if (type.scalar > ir::Scalar::Index)
       return fmt::format("{} has no place in a C++ signature", ir::ScalarOrBufferName(type));
   }
-  if (function.results.size() > MostResults) return fmt::format("it has more than {} results", MostResults);
-  if (words > embed::MostWords) return fmt::format("its arguments take more than {} words", embed::MostWords);
+  if (function.results.size() > MostResults)
+    return fmt::format("it has more than {} results", MostResults);
+  if (words > embed::MostWords)
+    return fmt::format("its arguments take more than {} words", embed::MostWords);
   for (const ir::Function& each : program.functions)
     for (const ir::Inst& inst : each.insts)
       if (ir::Info(inst.op).effect == ir::Effect::Io) return "it reads or writes streams";
@@ -75,7 +78,8 @@ bool HasSharedAtomics(const ir::Program& program) {
 
 class Compilation {
  public:
-  Compilation(const SourceKernel& source, const BuildOptions& options) : source_(source), options_(options) {}
+  Compilation(const SourceKernel& source, const BuildOptions& options)
+      : source_(source), options_(options) {}
 
   BuiltKernel Run() {
     const auto start = SteadyClock::now();
@@ -97,7 +101,8 @@ class Compilation {
       }
     }
     built_.report.evidence = Evidence();
-    built_.report.ms = std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
+    built_.report.ms =
+        std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
     return std::move(built_);
   }
 
@@ -156,14 +161,16 @@ class Compilation {
     for (int i = 0; i < exec::CpuLevelCount; ++i) {
       const auto level = static_cast<exec::CpuLevel>(i);
       if (level > exec::HostLevel()) {
-        Refuse(fmt::format("native {}", exec::CpuLevelName(level)), "this machine cannot run it, so it cannot be judged");
+        Refuse(fmt::format("native {}", exec::CpuLevelName(level)),
+               "this machine cannot run it, so it cannot be judged");
         continue;
       }
       const auto plain = EmitPlain(level);
       if (plain != nullptr && in_pieces) EmitRanged(level, plain);
     }
     DropLargePlain();
-    built_.report.in_pieces = std::ranges::any_of(built_.ranged, [](const Code& code) { return !code.bytes.empty(); });
+    built_.report.in_pieces =
+        std::ranges::any_of(built_.ranged, [](const Code& code) { return !code.bytes.empty(); });
     if (built_.has_native()) built_.report.targets.emplace_back("native");
   }
 
@@ -199,12 +206,15 @@ class Compilation {
   void Keep(Code& code, exec::NativeImage& image, exec::CpuLevel level, const Judged& judged) {
     built_.report.native_bytes[static_cast<size_t>(level)] += image.code.size();
     code = {std::move(image.code), image.entry_offset, image.uses_run};
-    if (lowering_.cases == 0 || judged.evidence.cases < lowering_.cases) lowering_ = judged.evidence;
+    if (lowering_.cases == 0 || judged.evidence.cases < lowering_.cases)
+      lowering_ = judged.evidence;
   }
 
   // What pieces have in common on every level.
   bool PreparePieces() {
-    const auto refuse = [&](std::string reason) { return Refuse("in pieces", std::move(reason)), false; };
+    const auto refuse = [&](std::string reason) {
+      return Refuse("in pieces", std::move(reason)), false;
+    };
     if (!built_.results.empty()) return refuse("it gives results");
     Result<ir::RangedKernel> ranged = ir::MakeRanged(*program_);
     if (!ranged) return refuse(ranged.error().message);
@@ -244,9 +254,11 @@ class Compilation {
   }
 
   std::string Evidence() const {
-    std::string text = fmt::format("{} ({})", verify::GradeName(meaning_.evidence.grade), meaning_.evidence.judge);
+    std::string text =
+        fmt::format("{} ({})", verify::GradeName(meaning_.evidence.grade), meaning_.evidence.judge);
     if (built_.has_native())
-      text += fmt::format(", code {} {}", verify::GradeName(lowering_.grade), Grouped(lowering_.cases));
+      text +=
+          fmt::format(", code {} {}", verify::GradeName(lowering_.grade), Grouped(lowering_.cases));
     if (!built_.isa.empty()) text += ", isa proved";
     return text;
   }

@@ -10,23 +10,37 @@ namespace frazil::aot {
 namespace {
 
 constexpr std::string_view Keywords[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "atomic_cancel", "auto", "bitand", "bitor", "bool", "break", "case",
-    "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept",
-    "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do",
-    "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
-    "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator",
-    "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short",
-    "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
-    "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
-    "wchar_t", "while", "xor", "xor_eq",
+    "alignas", "alignof", "and", "and_eq", "asm", "atomic_cancel", "auto", "bitand", "bitor",
+    "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class",
+    "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval",
+    "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
+    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
+    "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept",
+    "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
+    "register", "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
+    "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
+    "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void",
+    "volatile", "wchar_t", "while", "xor", "xor_eq",
     // Macros of the C library, and the namespaces that generated text names.
-    "errno", "stdin", "stdout", "stderr", "EOF", "NULL", "assert", "linux", "unix", "std", "frazil"};
+    "errno", "stdin", "stdout", "stderr", "EOF", "NULL", "assert", "linux", "unix", "std",
+    "frazil"};
 // What it declares itself, inside of its namespace.
 constexpr std::string_view Taken[] = {"config", "kernels"};
 
-constexpr std::array<std::string_view, 14> CppTypes = {
-    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "frazil::embed::F16",
-    "frazil::embed::BF16", "float", "double", "bool", "int64_t"};
+constexpr std::array<std::string_view, 14> CppTypes = {"int8_t",
+                                                       "int16_t",
+                                                       "int32_t",
+                                                       "int64_t",
+                                                       "uint8_t",
+                                                       "uint16_t",
+                                                       "uint32_t",
+                                                       "uint64_t",
+                                                       "frazil::embed::F16",
+                                                       "frazil::embed::BF16",
+                                                       "float",
+                                                       "double",
+                                                       "bool",
+                                                       "int64_t"};
 
 std::string Comment(std::string_view text) {
   std::string comment;
@@ -35,7 +49,8 @@ std::string Comment(std::string_view text) {
     std::string line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     // A backslash at the end of a line would make the next one a comment.
-    while (!line.empty() && (line.back() == '\\' || line.back() == ' ' || line.back() == '\r')) line.pop_back();
+    while (!line.empty() && (line.back() == '\\' || line.back() == ' ' || line.back() == '\r'))
+      line.pop_back();
     comment += line.empty() ? "///\n" : fmt::format("/// {}\n", line);
   }
   return comment;
@@ -62,32 +77,38 @@ std::string HeaderOf(const BuiltKernel& kernel) {
   if (!kernel.has_native()) {
     std::string text = fmt::format("// {}: no function for this machine", kernel.report.name);
     for (const Refusal& refusal : kernel.report.refusals)
-      if (refusal.target.starts_with("native")) return text + fmt::format(" ({}).\n\n", refusal.reason);
+      if (refusal.target.starts_with("native"))
+        return text + fmt::format(" ({}).\n\n", refusal.reason);
     return text + ".\n\n";
   }
   std::string text = Comment(kernel.doc);
   text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {}));
   if (HasExtents(kernel)) {
     text += DerivedComment(kernel);
-    text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = true, .bind = false}));
+    text +=
+        fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = true, .bind = false}));
   }
   text += "/// The same launch, checked now, to be recorded in a frazil::embed::Sequence.\n";
   text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = false, .bind = true}));
   if (HasExtents(kernel))
-    text += fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = true, .bind = true}));
+    text +=
+        fmt::format("[[nodiscard]] {};\n", Declaration(kernel, {.derived = true, .bind = true}));
   return text + "\n";
 }
 
 }  // namespace
 
 bool IsIdentifier(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   return !name.empty() && is_letter(name[0]) &&
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
 bool IsNamespaceName(std::string_view name) {
-  return IsIdentifier(name) && !name.starts_with("frz_") && std::ranges::find(Keywords, name) == std::end(Keywords);
+  return IsIdentifier(name) && !name.starts_with("frz_") &&
+         std::ranges::find(Keywords, name) == std::end(Keywords);
 }
 
 std::string Identifier(std::string_view name) {
@@ -103,16 +124,21 @@ std::string_view CppType(embed::ScalarKind scalar) { return CppTypes[static_cast
 
 std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel> kernels) {
   std::string text = fmt::format(
-      "// Kernels of {0}, compiled ahead of time by Frazil. Every launch is checked: lengths, overlap, null,\n"
-      "// alignment; nothing throws, and nothing allocates or locks once a thread has launched. Link frazil::embed.\n"
+      "// Kernels of {0}, compiled ahead of time by Frazil. Every launch is checked: lengths, "
+      "overlap, null,\n"
+      "// alignment; nothing throws, and nothing allocates or locks once a thread has launched. "
+      "Link frazil::embed.\n"
       "// Made by a program: do not edit.\n"
       "#pragma once\n\n#include <atomic>\n#include <cstdint>\n#include <span>\n#include <tuple>\n\n"
       "#include \"embed/launch.h\"\n#include \"embed/sequence.h\"\n\nnamespace {0} {{\n\n",
       module);
   for (const BuiltKernel& kernel : kernels) text += HeaderOf(kernel);
-  text += "/// Descriptors of all kernels above.\nconst frazil::embed::ModuleData& kernels() noexcept;\n\n"
-          "// --- how launches are checked: all tests at once, and whatever is not plainly right is judged elsewhere\n\n"
-          "namespace frz_detail {\n";
+  text +=
+      "/// Descriptors of all kernels above.\nconst frazil::embed::ModuleData& kernels() "
+      "noexcept;\n\n"
+      "// --- how launches are checked: all tests at once, and whatever is not plainly right is "
+      "judged elsewhere\n\n"
+      "namespace frz_detail {\n";
   for (const BuiltKernel& kernel : kernels)
     if (kernel.has_native()) text += DetailDeclarations(kernel);
   text += "}  // namespace frz_detail\n\n";
@@ -126,17 +152,21 @@ std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel>
 
 std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels) {
   std::string text = fmt::format(
-      "// The kernels of {0}: descriptors in read-only memory, code in an executable section, and what the functions of\n"
-      "// the header do where a launch is not plainly right. Made by a program: do not edit.\n#include \"{0}.hpp\"\n\n"
+      "// The kernels of {0}: descriptors in read-only memory, code in an executable section, and "
+      "what the functions of\n"
+      "// the header do where a launch is not plainly right. Made by a program: do not "
+      "edit.\n#include \"{0}.hpp\"\n\n"
       "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
-      "static_assert(frazil::embed::KernelDataVersion == {1} && frazil::embed::NativeAbiVersion == {2},\n"
+      "static_assert(frazil::embed::KernelDataVersion == {1} && frazil::embed::NativeAbiVersion == "
+      "{2},\n"
       "              \"made for another version of frazil::embed\");\n\nextern \"C\" {{\n",
       module, embed::KernelDataVersion, embed::NativeAbiVersion);
-  constexpr std::string_view Hidden = "[[gnu::visibility(\"hidden\")]] extern const frazil::embed::";
+  constexpr std::string_view Hidden =
+      "[[gnu::visibility(\"hidden\")]] extern const frazil::embed::";
   for (const BuiltKernel& kernel : kernels)
     text += fmt::format("{}KernelData {};\n", Hidden, DataSymbol(module, kernel.report.name));
-  text += fmt::format("{}ModuleData {};\n}}\n\n{}\nnamespace {} {{\n\nnamespace frz_detail {{\n\n", Hidden,
-                      ModuleSymbol(module), DataAssembly(module, kernels), module);
+  text += fmt::format("{}ModuleData {};\n}}\n\n{}\nnamespace {} {{\n\nnamespace frz_detail {{\n\n",
+                      Hidden, ModuleSymbol(module), DataAssembly(module, kernels), module);
   for (const BuiltKernel& kernel : kernels)
     if (kernel.has_native()) text += DetailDefinitions(module, kernel);
   text += "\n}  // namespace frz_detail\n\n";
@@ -145,8 +175,10 @@ std::string GenerateSource(std::string_view module, std::span<const BuiltKernel>
     text += Definition(module, kernel, {.derived = false, .bind = true});
     if (HasExtents(kernel)) text += Definition(module, kernel, {.derived = true, .bind = true});
   }
-  text += fmt::format("const frazil::embed::ModuleData& kernels() noexcept {{ return {}; }}\n\n}}  // namespace {}\n",
-                      ModuleSymbol(module), module);
+  text += fmt::format(
+      "const frazil::embed::ModuleData& kernels() noexcept {{ return {}; }}\n\n}}  // namespace "
+      "{}\n",
+      ModuleSymbol(module), module);
   return text;
 }
 

@@ -28,7 +28,8 @@ struct FunctionForm {
 };
 // What a caller sees: "frazil::embed::Status saxpy(float a, ...) noexcept".
 std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form);
-std::string Definition(std::string_view module, const BuiltKernel& kernel, const FunctionForm& form);
+std::string Definition(std::string_view module, const BuiltKernel& kernel,
+                       const FunctionForm& form);
 // What the functions in the header share with the C++ file: the entry, once it is known, and the ways that are seldom gone.
 std::string DetailDeclarations(const BuiltKernel& kernel);
 std::string DetailDefinitions(std::string_view module, const BuiltKernel& kernel);

@@ -29,7 +29,8 @@ void AppendBytes(std::string& text, std::string_view bytes) {
   if (i == bytes.size()) return;
   text += ".byte ";
   for (const size_t first = i; i < bytes.size(); ++i)
-    text += fmt::format("{}{}", i == first ? "" : ",", static_cast<unsigned>(static_cast<uint8_t>(bytes[i])));
+    text += fmt::format("{}{}", i == first ? "" : ",",
+                        static_cast<unsigned>(static_cast<uint8_t>(bytes[i])));
   text += "\n";
 }
 
@@ -37,7 +38,8 @@ std::string Asciz(std::string_view text) {
   std::string quoted = ".asciz \"";
   for (const char c : text) {
     const bool plain = c >= ' ' && c < 127 && c != '"' && c != '\\';
-    quoted += plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned>(static_cast<uint8_t>(c)));
+    quoted += plain ? std::string(1, c)
+                    : fmt::format("\\{:03o}", static_cast<unsigned>(static_cast<uint8_t>(c)));
   }
   return quoted + "\"\n";
 }
@@ -45,7 +47,8 @@ std::string Asciz(std::string_view text) {
 class KernelAssembly {
  public:
   KernelAssembly(std::string_view module, const BuiltKernel& kernel)
-      : kernel_(kernel), symbol_(DataSymbol(module, kernel.report.name)),
+      : kernel_(kernel),
+        symbol_(DataSymbol(module, kernel.report.name)),
         section_(fmt::format("frazil.{}.{}", module, kernel.report.name)) {}
 
   std::string Run() {
@@ -76,7 +79,8 @@ class KernelAssembly {
 
   void Long(uint64_t value) { data_ += fmt::format(".long {}\n", value); }
   void Rel(std::string_view label, uint64_t offset = 0) {
-    data_ += offset == 0 ? fmt::format(".long {}-.\n", label) : fmt::format(".long {}+{}-.\n", label, offset);
+    data_ += offset == 0 ? fmt::format(".long {}-.\n", label)
+                         : fmt::format(".long {}+{}-.\n", label, offset);
   }
 
   void Text(std::string_view what, std::string_view text) {
@@ -98,7 +102,9 @@ class KernelAssembly {
   }
 
   void Pairs(std::string_view what, const std::vector<embed::PairData>& pairs) {
-    List(what, pairs, [&](const embed::PairData& pair) { lists_ += fmt::format(".short {},{}\n", pair.first, pair.second); });
+    List(what, pairs, [&](const embed::PairData& pair) {
+      lists_ += fmt::format(".short {},{}\n", pair.first, pair.second);
+    });
   }
 
   // Its own code, or that of the nearest level below.
@@ -129,26 +135,32 @@ class KernelAssembly {
     List("params", kernel_.params, [&](const Param& param) {
       const std::string label = Label(fmt::format("param{}", i++));
       tail_ += fmt::format("{}: {}", label, Asciz(param.name));
-      lists_ += fmt::format(".long {}-.\n.byte {},{},{},{}\n.short {},0\n", label, static_cast<int>(param.scalar),
-                            static_cast<int>(param.role), static_cast<int>(param.access), ElementBytes(param.scalar), word);
+      lists_ += fmt::format(".long {}-.\n.byte {},{},{},{}\n.short {},0\n", label,
+                            static_cast<int>(param.scalar), static_cast<int>(param.role),
+                            static_cast<int>(param.access), ElementBytes(param.scalar), word);
       word += WordsOf(param);
     });
   }
 
   void EmitDescriptor() {
-    const auto uses = [](const Code (&forms)[embed::CpuLevelCount]) {
-      return std::ranges::any_of(forms, [](const Code& code) { return !code.bytes.empty() && code.uses_run; });
+    const auto uses = [](const Code(&forms)[embed::CpuLevelCount]) {
+      return std::ranges::any_of(
+          forms, [](const Code& code) { return !code.bytes.empty() && code.uses_run; });
     };
-    data_ = fmt::format(".pushsection .rodata.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type {1},@object\n{1}:\n",
-                        section_, symbol_);
+    data_ = fmt::format(
+        ".pushsection .rodata.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type "
+        "{1},@object\n{1}:\n",
+        section_, symbol_);
     Long(embed::KernelDataVersion);
-    Long((uses(kernel_.plain_forms()) ? embed::PlainUsesRun : 0) | (uses(kernel_.ranged) ? embed::RangedUsesRun : 0) |
+    Long((uses(kernel_.plain_forms()) ? embed::PlainUsesRun : 0) |
+         (uses(kernel_.ranged) ? embed::RangedUsesRun : 0) |
          (kernel_.plain_is_ranged ? embed::PlainIsRanged : 0));
     Text("name", kernel_.report.name);
     Text("doc", kernel_.doc);
     Params();
-    List("results", kernel_.results,
-         [&](embed::ScalarKind kind) { lists_ += fmt::format(".byte {}\n", static_cast<int>(kind)); });
+    List("results", kernel_.results, [&](embed::ScalarKind kind) {
+      lists_ += fmt::format(".byte {}\n", static_cast<int>(kind));
+    });
     if (!kernel_.results.empty()) lists_ += ".balign 4\n";
     Long(WordOfParam(kernel_, kernel_.params.size()));
     data_ += fmt::format(".short {},0\n", kernel_.trips_word);
@@ -178,10 +190,13 @@ class KernelAssembly {
   }
 
   void EmitBlobs() {
-    for (const auto& [what, bytes] : {std::pair<std::string_view, const std::string*>{"isa", &kernel_.isa},
-                                      {"ptx", &kernel_.ptx}, {"wasm", &kernel_.wasm}}) {
+    for (const auto& [what, bytes] :
+         {std::pair<std::string_view, const std::string*>{"isa", &kernel_.isa},
+          {"ptx", &kernel_.ptx},
+          {"wasm", &kernel_.wasm}}) {
       if (bytes->empty()) continue;
-      blobs_ += fmt::format(".pushsection .rodata.{}.{},\"a\",@progbits\n.balign 64\n{}:\n", section_, what, Label(what));
+      blobs_ += fmt::format(".pushsection .rodata.{}.{},\"a\",@progbits\n.balign 64\n{}:\n",
+                            section_, what, Label(what));
       AppendBytes(blobs_, *bytes);
       // PTX is handed on as a C string.
       blobs_ += ".byte 0\n.popsection\n";
@@ -198,7 +213,8 @@ class KernelAssembly {
 std::string AsmStatement(std::string_view assembly) {
   std::string text = "asm(\n";
   while (!assembly.empty()) {
-    const size_t end = std::min(assembly.find('\n', std::min(LiteralBytes, assembly.size())), assembly.size());
+    const size_t end =
+        std::min(assembly.find('\n', std::min(LiteralBytes, assembly.size())), assembly.size());
     text += fmt::format("R\"asm({}\n)asm\"\n", assembly.substr(0, end));
     assembly.remove_prefix(std::min(end + 1, assembly.size()));
   }
@@ -211,17 +227,23 @@ std::string DataSymbol(std::string_view module, std::string_view kernel) {
   return fmt::format("frazil_kernel_{}_{}", module, kernel);
 }
 
-std::string ModuleSymbol(std::string_view module) { return fmt::format("frazil_module_{}", module); }
+std::string ModuleSymbol(std::string_view module) {
+  return fmt::format("frazil_module_{}", module);
+}
 
 std::string DataAssembly(std::string_view module, std::span<const BuiltKernel> kernels) {
   std::string text;
-  for (const BuiltKernel& kernel : kernels) text += AsmStatement(KernelAssembly(module, kernel).Run());
+  for (const BuiltKernel& kernel : kernels)
+    text += AsmStatement(KernelAssembly(module, kernel).Run());
   const std::string symbol = ModuleSymbol(module);
   std::string table = fmt::format(
-      ".pushsection .rodata.frazil.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type {1},@object\n{1}:\n"
-      ".long {2}\n.long {3}\n.long .L{1}.name-.\n.long .L{1}.kernels-.\n.size {1},.-{1}\n.L{1}.kernels:\n",
+      ".pushsection .rodata.frazil.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type "
+      "{1},@object\n{1}:\n"
+      ".long {2}\n.long {3}\n.long .L{1}.name-.\n.long .L{1}.kernels-.\n.size "
+      "{1},.-{1}\n.L{1}.kernels:\n",
       module, symbol, embed::KernelDataVersion, kernels.size());
-  for (const BuiltKernel& kernel : kernels) table += fmt::format(".long {}-.\n", DataSymbol(module, kernel.report.name));
+  for (const BuiltKernel& kernel : kernels)
+    table += fmt::format(".long {}-.\n", DataSymbol(module, kernel.report.name));
   table += fmt::format(".L{}.name: {}.popsection\n", symbol, Asciz(module));
   return text + AsmStatement(table);
 }

@@ -14,14 +14,22 @@ namespace {
 
 using embed::ParamRole;
 
-constexpr std::string_view Launched[] = {"config.grid.x * config.block.x", "config.grid.y * config.block.y",
-                                         "config.grid.z * config.block.z", "config.grid.x",  "config.grid.y",
-                                         "config.grid.z",                  "config.block.x", "config.block.y",
+constexpr std::string_view Launched[] = {"config.grid.x * config.block.x",
+                                         "config.grid.y * config.block.y",
+                                         "config.grid.z * config.block.z",
+                                         "config.grid.x",
+                                         "config.grid.y",
+                                         "config.grid.z",
+                                         "config.block.x",
+                                         "config.block.y",
                                          "config.block.z"};
-constexpr uint64_t MostOf[] = {INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX,
-                               0, 0, 0, 0, 0, INT64_MAX};
+constexpr uint64_t MostOf[] = {INT8_MAX,   INT16_MAX,  INT32_MAX,  INT64_MAX, UINT8_MAX,
+                               UINT16_MAX, UINT32_MAX, UINT64_MAX, 0,         0,
+                               0,          0,          0,          INT64_MAX};
 
-bool NeedsConfig(const BuiltKernel& kernel) { return std::ranges::any_of(kernel.params, &Param::is_launch); }
+bool NeedsConfig(const BuiltKernel& kernel) {
+  return std::ranges::any_of(kernel.params, &Param::is_launch);
+}
 
 bool IsShown(const Param& param, const FunctionForm& form) {
   return !param.is_launch() && !(form.derived && param.role == ParamRole::Extent);
@@ -32,7 +40,8 @@ std::vector<std::string> Names(const BuiltKernel& kernel) {
   std::vector<std::string> names;
   for (const Param& param : kernel.params) {
     std::string name = Identifier(param.name);
-    while (std::ranges::find(names, name) != names.end() || name == Identifier(kernel.report.name)) name += "_";
+    while (std::ranges::find(names, name) != names.end() || name == Identifier(kernel.report.name))
+      name += "_";
     names.push_back(std::move(name));
   }
   return names;
@@ -40,7 +49,8 @@ std::vector<std::string> Names(const BuiltKernel& kernel) {
 
 std::string ResultType(const BuiltKernel& kernel) {
   if (kernel.results.empty()) return "frazil::embed::Status";
-  if (kernel.results.size() == 1) return fmt::format("frazil::embed::Answer<{}>", CppType(kernel.results[0]));
+  if (kernel.results.size() == 1)
+    return fmt::format("frazil::embed::Answer<{}>", CppType(kernel.results[0]));
   std::vector<std::string_view> types;
   for (const embed::ScalarKind kind : kernel.results) types.push_back(CppType(kind));
   return fmt::format("frazil::embed::Answer<std::tuple<{}>>", fmt::join(types, ", "));
@@ -80,7 +90,9 @@ struct TestList {
 
 // The number of iterations from which on threads may share a launch, where one word says it; 0: it takes a sum.
 uint64_t ForkTrips(const BuiltKernel& kernel) {
-  if (!kernel.report.in_pieces || kernel.work.size() != 1 || kernel.work[0].factors[1] != embed::NoFactor) return 0;
+  if (!kernel.report.in_pieces || kernel.work.size() != 1 ||
+      kernel.work[0].factors[1] != embed::NoFactor)
+    return 0;
   return std::max<uint64_t>(1, embed::ForkPicoseconds / std::max(1u, kernel.work[0].picoseconds));
 }
 
@@ -99,8 +111,9 @@ void AddForkTest(const BuiltKernel& kernel, TestList& tests) {
         text += fmt::format(" * static_cast<double>(static_cast<int64_t>(frz_w{}))", factor);
     terms.push_back(std::move(text));
   }
-  tests.zeros.push_back(fmt::format("frazil::embed::Is({} >= static_cast<double>(frazil::embed::ForkPicoseconds))",
-                                    fmt::join(terms, " + ")));
+  tests.zeros.push_back(
+      fmt::format("frazil::embed::Is({} >= static_cast<double>(frazil::embed::ForkPicoseconds))",
+                  fmt::join(terms, " + ")));
 }
 
 // Buffers whose lengths are the same wherever the other tests hold: those of one extent, in the form that derives it.
@@ -131,31 +144,37 @@ void AddBufferTests(const BuiltKernel& kernel, const FunctionForm& form, TestLis
       const bool both_read = param.access == embed::Access::In && other.access == embed::Access::In;
       if (!other.is_buffer() || both_read) continue;
       tests.zeros.push_back(fmt::format("frazil::embed::IsNear(frz_w{}, {}, frz_w{}, {}, {})",
-                                  WordOfParam(kernel, j), BytesText(kernel, form, j), word,
-                                  BytesText(kernel, form, i), param.scalar == other.scalar));
+                                        WordOfParam(kernel, j), BytesText(kernel, form, j), word,
+                                        BytesText(kernel, form, i), param.scalar == other.scalar));
     }
   }
   for (const auto& [bytes, words] : addresses)
-    if (bytes > 1) tests.zeros.push_back(fmt::format("(({}) & {}u)", fmt::join(words, " | "), bytes - 1));
+    if (bytes > 1)
+      tests.zeros.push_back(fmt::format("(({}) & {}u)", fmt::join(words, " | "), bytes - 1));
 }
 
 void AddExtentTests(const BuiltKernel& kernel, const FunctionForm& form, TestList& tests) {
-  const auto length = [&](size_t buffer) { return fmt::format("frz_w{}", WordOfParam(kernel, buffer) + 1); };
+  const auto length = [&](size_t buffer) {
+    return fmt::format("frz_w{}", WordOfParam(kernel, buffer) + 1);
+  };
   if (form.derived) {
     for (const embed::PairData& pair : kernel.lengths) {
       const size_t first = LengthOf(kernel, pair.first);
-      if (first != pair.second) tests.zeros.push_back(fmt::format("({} ^ {})", length(first), length(pair.second)));
+      if (first != pair.second)
+        tests.zeros.push_back(fmt::format("({} ^ {})", length(first), length(pair.second)));
       const uint64_t most = MostOf[static_cast<size_t>(kernel.params[pair.first].scalar)];
       const uint64_t fork = ForkTrips(kernel);
-      const bool forks_before = fork != 0 && fork <= most && kernel.work[0].factors[0] == WordOfParam(kernel, pair.first);
+      const bool forks_before =
+          fork != 0 && fork <= most && kernel.work[0].factors[0] == WordOfParam(kernel, pair.first);
       if (first == pair.second && most < INT64_MAX && !forks_before)
         tests.signs.push_back(fmt::format("({}u - {})", most, length(first)));
     }
   }
   for (const embed::PairData& pair : kernel.covers) {
-    const bool same = form.derived && std::ranges::any_of(kernel.lengths, [&](const embed::PairData& each) {
-      return each.first == pair.first && each.second == pair.second;
-    });
+    const bool same =
+        form.derived && std::ranges::any_of(kernel.lengths, [&](const embed::PairData& each) {
+          return each.first == pair.first && each.second == pair.second;
+        });
     if (same) continue;
     const std::string extent = fmt::format("frz_w{}", WordOfParam(kernel, pair.first));
     // Only an unsigned word of 64 bits can be so large that the difference looks positive.
@@ -182,32 +201,40 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
   if (kernel.results.empty()) return fmt::format("return {};", status);
   std::vector<std::string> values;
   for (size_t i = 0; i < kernel.results.size(); ++i)
-    values.push_back(fmt::format("frazil::embed::FromWord<{}>(frz_results[{}])", CppType(kernel.results[i]), i));
-  const std::string value = values.size() == 1 ? values[0] : fmt::format("{{{}}}", fmt::join(values, ", "));
+    values.push_back(
+        fmt::format("frazil::embed::FromWord<{}>(frz_results[{}])", CppType(kernel.results[i]), i));
+  const std::string value =
+      values.size() == 1 ? values[0] : fmt::format("{{{}}}", fmt::join(values, ", "));
   return fmt::format("return {{{}, {}}};", status, value);
 }
 
 std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
   const std::string name = Identifier(kernel.report.name);
-  const bool uses_run = std::ranges::any_of(kernel.plain_forms(), [](const Code& c) { return !c.bytes.empty() && c.uses_run; });
+  const bool uses_run = std::ranges::any_of(
+      kernel.plain_forms(), [](const Code& c) { return !c.bytes.empty() && c.uses_run; });
   const std::string_view results = kernel.results.empty() ? "nullptr" : "frz_results";
   const std::string_view run = uses_run ? "frz_run" : "nullptr";
   std::string text = fmt::format(
-      "  const frazil::embed::NativeEntry frz_entry = frz_detail::{}_entry.load(std::memory_order_relaxed);\n", name);
+      "  const frazil::embed::NativeEntry frz_entry = "
+      "frz_detail::{}_entry.load(std::memory_order_relaxed);\n",
+      name);
   if (uses_run) text += "  frazil::embed::NativeRun* const frz_run = frazil::embed::thread_run;\n";
   text += fmt::format("  const uint64_t frz_unusual =\n      {};\n", Tests(kernel, form, uses_run));
-  text += fmt::format("  if (frz_unusual != 0) [[unlikely]] {{\n    const frazil::embed::Status frz_status =\n"
-                      "        frz_detail::{}_unusual(frz_words, {}, frazil::embed::Extents::{});\n    {}\n  }}\n",
-                      name, results, form.derived ? "Derived" : "Given", Answered(kernel, "frz_status"));
+  text += fmt::format(
+      "  if (frz_unusual != 0) [[unlikely]] {{\n    const frazil::embed::Status frz_status =\n"
+      "        frz_detail::{}_unusual(frz_words, {}, frazil::embed::Extents::{});\n    {}\n  }}\n",
+      name, results, form.derived ? "Derived" : "Given", Answered(kernel, "frz_status"));
   text += fmt::format("  const int32_t frz_trap = frz_entry(frz_words, {}, {});\n", results, run);
-  text += fmt::format("  if (frz_trap != 0) [[unlikely]] {}\n",
-                      Answered(kernel, fmt::format("frz_detail::{}_trapped(frz_trap, {})", name, run)));
+  text +=
+      fmt::format("  if (frz_trap != 0) [[unlikely]] {}\n",
+                  Answered(kernel, fmt::format("frz_detail::{}_trapped(frz_trap, {})", name, run)));
   return text + fmt::format("  {}\n", Answered(kernel, "frazil::embed::Status()"));
 }
 
 std::string BindBody(std::string_view symbol, const BuiltKernel& kernel, const FunctionForm& form) {
-  const std::string bind = fmt::format("frazil::embed::Bind({}, frz_words, frazil::embed::Extents::{})", symbol,
-                                       form.derived ? "Derived" : "Given");
+  const std::string bind =
+      fmt::format("frazil::embed::Bind({}, frz_words, frazil::embed::Extents::{})", symbol,
+                  form.derived ? "Derived" : "Given");
   if (kernel.results.empty()) return fmt::format("  return {};\n", bind);
   std::string text = fmt::format("  frazil::embed::Bound frz_bound = {};\n", bind);
   for (size_t i = 0; i < kernel.results.size(); ++i)
@@ -216,11 +243,14 @@ std::string BindBody(std::string_view symbol, const BuiltKernel& kernel, const F
 }
 
 std::string ConfigTest(const BuiltKernel& kernel, const FunctionForm& form) {
-  const std::string refused = fmt::format("frz_detail::{}_misfit()", Identifier(kernel.report.name));
+  const std::string refused =
+      fmt::format("frz_detail::{}_misfit()", Identifier(kernel.report.name));
   const std::string_view begin = "  if (!config.is_valid()) [[unlikely]] ";
   if (form.bind)
-    return fmt::format("{}{{\n    frazil::embed::Bound frz_bound;\n    frz_bound.status = {};\n    return frz_bound;\n  }}\n",
-                       begin, refused);
+    return fmt::format(
+        "{}{{\n    frazil::embed::Bound frz_bound;\n    frz_bound.status = {};\n    return "
+        "frz_bound;\n  }}\n",
+        begin, refused);
   return kernel.results.empty() ? fmt::format("{}return {};\n", begin, refused)
                                 : fmt::format("{}return {{{}, {{}}}};\n", begin, refused);
 }
@@ -228,7 +258,8 @@ std::string ConfigTest(const BuiltKernel& kernel, const FunctionForm& form) {
 }  // namespace
 
 bool HasExtents(const BuiltKernel& kernel) {
-  return std::ranges::any_of(kernel.params, [](const Param& param) { return param.role == ParamRole::Extent; });
+  return std::ranges::any_of(kernel.params,
+                             [](const Param& param) { return param.role == ParamRole::Extent; });
 }
 
 std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form) {
@@ -249,44 +280,52 @@ std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form) {
   if (form.bind)
     for (size_t i = 0; i < kernel.results.size(); ++i)
       params.push_back(fmt::format("{}* frz_result{}", CppType(kernel.results[i]), i));
-  return fmt::format("{} {}{}({}) noexcept", form.bind ? "frazil::embed::Bound" : ResultType(kernel),
-                     Identifier(kernel.report.name), form.bind ? "_bind" : "", fmt::join(params, ", "));
+  return fmt::format(
+      "{} {}{}({}) noexcept", form.bind ? "frazil::embed::Bound" : ResultType(kernel),
+      Identifier(kernel.report.name), form.bind ? "_bind" : "", fmt::join(params, ", "));
 }
 
 std::string DetailDeclarations(const BuiltKernel& kernel) {
   std::string text = fmt::format(
       "extern constinit std::atomic<frazil::embed::NativeEntry> {0}_entry;\n"
-      "frazil::embed::Status {0}_unusual(const uint64_t* words, uint64_t* results, frazil::embed::Extents extents) noexcept;\n"
+      "frazil::embed::Status {0}_unusual(const uint64_t* words, uint64_t* results, "
+      "frazil::embed::Extents extents) noexcept;\n"
       "frazil::embed::Status {0}_trapped(int32_t trap, frazil::embed::NativeRun* run) noexcept;\n",
       Identifier(kernel.report.name));
   if (NeedsConfig(kernel))
-    text += fmt::format("frazil::embed::Status {}_misfit() noexcept;\n", Identifier(kernel.report.name));
+    text += fmt::format("frazil::embed::Status {}_misfit() noexcept;\n",
+                        Identifier(kernel.report.name));
   return text;
 }
 
 std::string DetailDefinitions(std::string_view module, const BuiltKernel& kernel) {
   std::string text = fmt::format(
       "constinit std::atomic<frazil::embed::NativeEntry> {0}_entry = nullptr;\n"
-      "frazil::embed::Status {0}_unusual(const uint64_t* words, uint64_t* results, frazil::embed::Extents extents) noexcept {{\n"
+      "frazil::embed::Status {0}_unusual(const uint64_t* words, uint64_t* results, "
+      "frazil::embed::Extents extents) noexcept {{\n"
       "  {0}_entry.store(frazil::embed::FindEntry({1}), std::memory_order_relaxed);\n"
       "  return frazil::embed::Launch({1}, words, results, extents);\n}}\n"
       "frazil::embed::Status {0}_trapped(int32_t trap, frazil::embed::NativeRun* run) noexcept {{\n"
       "  return frazil::embed::Trapped({1}, trap, run);\n}}\n",
       Identifier(kernel.report.name), DataSymbol(module, kernel.report.name));
   if (NeedsConfig(kernel))
-    text += fmt::format("frazil::embed::Status {}_misfit() noexcept {{\n"
-                        "  return frazil::embed::Refused({}, frazil::embed::LaunchError::EmptyLaunch);\n}}\n",
-                        Identifier(kernel.report.name), DataSymbol(module, kernel.report.name));
+    text += fmt::format(
+        "frazil::embed::Status {}_misfit() noexcept {{\n"
+        "  return frazil::embed::Refused({}, frazil::embed::LaunchError::EmptyLaunch);\n}}\n",
+        Identifier(kernel.report.name), DataSymbol(module, kernel.report.name));
   return text;
 }
 
-std::string Definition(std::string_view module, const BuiltKernel& kernel, const FunctionForm& form) {
+std::string Definition(std::string_view module, const BuiltKernel& kernel,
+                       const FunctionForm& form) {
   const std::string symbol = DataSymbol(module, kernel.report.name);
-  std::string text = fmt::format("{}{} {{\n", form.bind ? "" : "[[gnu::always_inline]] inline ", Declaration(kernel, form));
+  std::string text = fmt::format("{}{} {{\n", form.bind ? "" : "[[gnu::always_inline]] inline ",
+                                 Declaration(kernel, form));
   if (NeedsConfig(kernel)) text += ConfigTest(kernel, form);
   std::vector<std::string> words = Words(kernel, form);
   if (words.empty()) words.emplace_back("0");
-  if (kernel.plain_is_ranged && !form.bind) words.insert(words.end(), {"frazil::embed::AllBegin", "frazil::embed::AllEnd"});
+  if (kernel.plain_is_ranged && !form.bind)
+    words.insert(words.end(), {"frazil::embed::AllBegin", "frazil::embed::AllEnd"});
   for (size_t i = 0; i < words.size(); ++i) {
     text += fmt::format("  const uint64_t frz_w{} = {};\n", i, words[i]);
     words[i] = fmt::format("frz_w{}", i);

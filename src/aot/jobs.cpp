@@ -78,11 +78,13 @@ class Jobs {
       polled.push_back({child.pipe, POLLIN, 0});
       nearest = std::min(nearest, child.deadline);
     }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(nearest - SteadyClock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(nearest - SteadyClock::now()).count();
     ::poll(polled.data(), polled.size(), static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
     for (size_t i = polled.size(); i-- > 0;) {
       Child& child = children_[i];
-      if (polled[i].revents != 0 ? Read(child) : SteadyClock::now() >= child.deadline) Finish(i, polled[i].revents == 0);
+      if (polled[i].revents != 0 ? Read(child) : SteadyClock::now() >= child.deadline)
+        Finish(i, polled[i].revents == 0);
     }
   }
 

@@ -12,7 +12,8 @@ struct Effort {
   uint64_t memory_bytes;
   uint64_t ms;
 };
-constexpr Effort Efforts[] = {{1 << 12, 1 << 20, 2'000}, {1 << 16, 16 << 20, 4'000}, {1 << 22, 64 << 20, 20'000}};
+constexpr Effort Efforts[] = {
+    {1 << 12, 1 << 20, 2'000}, {1 << 16, 16 << 20, 4'000}, {1 << 22, 64 << 20, 20'000}};
 constexpr uint64_t QuickExhaustiveCases = 1 << 16;
 constexpr uint64_t SmtMs = 1'000;
 
@@ -34,19 +35,23 @@ Judged Judge(const Result<verify::Verdict>& verdict, verify::Grade least) {
     judged.reason = "no verdict: " + unknown->reason;
   } else {
     const auto* proved = std::get_if<verify::Proved>(&*verdict);
-    judged.evidence = proved != nullptr ? proved->evidence : std::get<verify::Tested>(*verdict).evidence;
+    judged.evidence =
+        proved != nullptr ? proved->evidence : std::get<verify::Tested>(*verdict).evidence;
     judged.accepted = verify::Worth(judged.evidence.grade) >= verify::Worth(least);
     if (!judged.accepted)
-      judged.reason = fmt::format("it is only {}, and {} is asked for", verify::GradeName(judged.evidence.grade),
-                                  verify::GradeName(least));
+      judged.reason =
+          fmt::format("it is only {}, and {} is asked for",
+                      verify::GradeName(judged.evidence.grade), verify::GradeName(least));
   }
   return judged;
 }
 
 }  // namespace
 
-Judged JudgeMeaning(const ir::Program& source, const ir::Candidate& candidate, const Limits& limits) {
-  return Judge(verify::Verify(source, candidate, OptionsOf(limits)), verify::Policy::Default(source).meaning);
+Judged JudgeMeaning(const ir::Program& source, const ir::Candidate& candidate,
+                    const Limits& limits) {
+  return Judge(verify::Verify(source, candidate, OptionsOf(limits)),
+               verify::Policy::Default(source).meaning);
 }
 
 Judged JudgeCode(const ir::Program& program, exec::Callable& code, const Limits& limits) {

@@ -14,7 +14,8 @@ struct Judged {
 };
 
 // Does the candidate mean what the source means, by the policy of the source?
-Judged JudgeMeaning(const ir::Program& source, const ir::Candidate& candidate, const Limits& limits);
+Judged JudgeMeaning(const ir::Program& source, const ir::Candidate& candidate,
+                    const Limits& limits);
 // Does the code do what the program says?
 Judged JudgeCode(const ir::Program& program, exec::Callable& code, const Limits& limits);
 

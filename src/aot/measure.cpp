@@ -88,25 +88,19 @@ double CostOf(const Inst& inst) {
   if (ir::Info(inst.op).law == ir::Law::Prelude) return 150 * width;
   switch (inst.op) {
     case Op::Const:
-    case Op::Length:
-      return 0;
+    case Op::Length: return 0;
     case Op::Load:
     case Op::Store:
-    case Op::Lookup:
-      return BytesCost(inst.type);
+    case Op::Lookup: return BytesCost(inst.type);
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      return 1000;
+    case Op::AtomicCas: return 1000;
     case Op::Div:
-    case Op::Sqrt:
-      return 40 * width;
+    case Op::Sqrt: return 40 * width;
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
-    case Op::RemFloor:
-      return 200 * width;
-    default:
-      return 4 * width;
+    case Op::RemFloor: return 200 * width;
+    default: return 4 * width;
   }
 }
 
@@ -116,7 +110,8 @@ using Terms = std::map<Factors, double>;
 
 class WorkEstimate {
  public:
-  explicit WorkEstimate(const ir::Program& program) : program_(program), bounds_(program.entry_function()) {}
+  explicit WorkEstimate(const ir::Program& program)
+      : program_(program), bounds_(program.entry_function()) {}
 
   Terms Run() {
     Terms terms;
@@ -127,7 +122,8 @@ class WorkEstimate {
  private:
   bool IsEntry(const Function& function) const { return &function == &program_.entry_function(); }
 
-  void Loop(const Function& function, const Inst& inst, Factors factors, double scale, int depth, Terms& terms) {
+  void Loop(const Function& function, const Inst& inst, Factors factors, double scale, int depth,
+            Terms& terms) {
     double trips = UnknownTrips;
     if (inst.op != Op::While && IsEntry(function)) {
       const auto low = bounds_.Constant(function.operand(inst, 0));
@@ -145,19 +141,19 @@ class WorkEstimate {
       Visit(function, Function::region_of(inst, r), factors, scale * trips, depth, terms);
   }
 
-  void Visit(const Function& function, RegionId region, const Factors& factors, double scale, int depth, Terms& terms) {
+  void Visit(const Function& function, RegionId region, const Factors& factors, double scale,
+             int depth, Terms& terms) {
     for (const InstId id : function.region(region).insts) {
       const Inst& inst = function.inst(id);
       switch (inst.op) {
         case Op::For:
         case Op::Parallel:
-        case Op::While:
-          Loop(function, inst, factors, scale, depth, terms);
-          break;
+        case Op::While: Loop(function, inst, factors, scale, depth, terms); break;
         case Op::If:
         case Op::Switch:
           for (uint32_t r = 0; r < inst.regions.count; ++r)
-            Visit(function, Function::region_of(inst, r), factors, scale / inst.regions.count, depth, terms);
+            Visit(function, Function::region_of(inst, r), factors, scale / inst.regions.count,
+                  depth, terms);
           break;
         case Op::Call: {
           const Function& callee = program_.functions[static_cast<size_t>(function.word(inst, 0))];
@@ -203,8 +199,8 @@ class TrafficCount {
         times *= trips.value_or(1);
         traffic_.more |= !trips;
       }
-      const bool is_buffer_op = inst.op == Op::Load || inst.op == Op::Store || inst.op == Op::AtomicRmw ||
-                                inst.op == Op::AtomicCas;
+      const bool is_buffer_op = inst.op == Op::Load || inst.op == Op::Store ||
+                                inst.op == Op::AtomicRmw || inst.op == Op::AtomicCas;
       if (is_buffer_op && bounds_.Ordinal(function_.operand(inst, 0))) {
         const bool twice = inst.op == Op::AtomicRmw || inst.op == Op::AtomicCas;
         traffic_.bytes += scale * ir::BytesOf(inst.type.element()) * (twice ? 2 : 1);
@@ -237,14 +233,16 @@ std::optional<ValueId> PlainBound(const Function& function, const Bounds& bounds
 }
 
 // Parallels that the entry reaches without a condition, each with the word of its bound.
-void CoverRegion(const Function& function, const Bounds& bounds, RegionId region, std::vector<embed::PairData>& pairs) {
+void CoverRegion(const Function& function, const Bounds& bounds, RegionId region,
+                 std::vector<embed::PairData>& pairs) {
   for (const InstId id : function.region(region).insts) {
     const Inst& inst = function.inst(id);
     if (inst.op != Op::Parallel) continue;
     const auto low = bounds.Constant(function.operand(inst, 0));
     const auto bound = PlainBound(function, bounds, function.operand(inst, 1));
     const auto extent = bound ? bounds.Ordinal(*bound) : std::nullopt;
-    if (!extent || !low || *low != 0 || !function.type(function.param(*extent)).is_scalar()) continue;
+    if (!extent || !low || *low != 0 || !function.type(function.param(*extent)).is_scalar())
+      continue;
     const RegionId body = Function::region_of(inst, 0);
     const ValueId counter = Function::param_of(function.region(body), 0);
     for (const InstId access : function.region(body).insts) {
@@ -260,7 +258,8 @@ void CoverRegion(const Function& function, const Bounds& bounds, RegionId region
 void Reach(const ir::Program& program, size_t function, std::set<size_t>& reached) {
   if (!reached.insert(function).second) return;
   for (const Inst& inst : program.functions[function].insts)
-    if (inst.op == Op::Call) Reach(program, static_cast<size_t>(program.functions[function].word(inst, 0)), reached);
+    if (inst.op == Op::Call)
+      Reach(program, static_cast<size_t>(program.functions[function].word(inst, 0)), reached);
 }
 
 }  // namespace
@@ -277,7 +276,9 @@ uint64_t CountOps(const ir::Program& program) {
   return count;
 }
 
-Traffic TrafficOf(const ir::Program& program) { return TrafficCount(program.entry_function()).Run(); }
+Traffic TrafficOf(const ir::Program& program) {
+  return TrafficCount(program.entry_function()).Run();
+}
 
 std::vector<embed::WorkTerm> EstimateWork(const ir::Program& program) {
   std::vector<embed::WorkTerm> work;
@@ -291,8 +292,9 @@ std::vector<embed::WorkTerm> EstimateWork(const ir::Program& program) {
   }
   // The largest first: by the number of factors, then by the time; the words only make it definite.
   std::ranges::sort(work, std::ranges::greater(), [](const embed::WorkTerm& term) {
-    return std::tuple(std::ranges::count_if(term.factors, [](uint8_t f) { return f != embed::NoFactor; }),
-                      term.picoseconds, std::to_array(term.factors));
+    return std::tuple(
+        std::ranges::count_if(term.factors, [](uint8_t f) { return f != embed::NoFactor; }),
+        term.picoseconds, std::to_array(term.factors));
   });
   if (work.size() > MostTerms) work.resize(MostTerms);
   return work;
@@ -320,10 +322,12 @@ std::vector<embed::PairData> CoveredBuffers(const ir::Program& program) {
   std::vector<embed::PairData> pairs;
   if (function.param_count() == 0) return pairs;
   CoverRegion(function, Bounds(function), function.body, pairs);
-  std::ranges::sort(pairs, {}, [](const embed::PairData& p) { return std::pair(p.first, p.second); });
-  const auto same = std::ranges::unique(pairs, [](const embed::PairData& a, const embed::PairData& b) {
-    return a.first == b.first && a.second == b.second;
-  });
+  std::ranges::sort(pairs, {},
+                    [](const embed::PairData& p) { return std::pair(p.first, p.second); });
+  const auto same =
+      std::ranges::unique(pairs, [](const embed::PairData& a, const embed::PairData& b) {
+        return a.first == b.first && a.second == b.second;
+      });
   pairs.erase(same.begin(), same.end());
   return pairs;
 }

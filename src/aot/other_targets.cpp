@@ -14,9 +14,10 @@
 namespace frazil::aot {
 namespace {
 
-Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& program, const std::string& symbol,
-                                 const Limits& limits) {
-  if (const std::string why = target.Refuses(program); !why.empty()) return Fail(Diag::Unsupported, why);
+Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& program,
+                                 const std::string& symbol, const Limits& limits) {
+  if (const std::string why = target.Refuses(program); !why.empty())
+    return Fail(Diag::Unsupported, why);
   exec::EmitOptions options;
   options.symbol = symbol;
   exec::Artifact artifact = TRY(target.Emit(program, options));
@@ -27,7 +28,8 @@ Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& 
 }
 
 Result<std::string> EmitIsa(const ir::Program& program, KernelReport& report) {
-  if (const std::string why = targets::isa::WhyNot(program); !why.empty()) return Fail(Diag::Unsupported, why);
+  if (const std::string why = targets::isa::WhyNot(program); !why.empty())
+    return Fail(Diag::Unsupported, why);
   const machines::simt::Module module = TRY(targets::isa::Lower(program));
   TRY_VOID(targets::isa::ProveLowering(program, module));
   report.instructions = module.code.size();
@@ -37,7 +39,8 @@ Result<std::string> EmitIsa(const ir::Program& program, KernelReport& report) {
 
 Result<std::string> EmitPtx(const ir::Program& program, const Limits& limits, BuiltKernel& built) {
   const std::unique_ptr<exec::Target> target = targets::cuda::MakeCudaTarget();
-  if (const std::string why = target->Refuses(program); !why.empty()) return Fail(Diag::Unsupported, why);
+  if (const std::string why = target->Refuses(program); !why.empty())
+    return Fail(Diag::Unsupported, why);
   const targets::cuda::PtxModule module = TRY(targets::cuda::EmitPtx(program));
   const exec::Artifact artifact = TRY(target->Emit(program));
   const auto callable = target->Load(artifact);
@@ -56,35 +59,27 @@ Result<std::string> Emit(Target target, const std::string& name, const ir::Progr
   switch (target) {
     case Target::Wasm:
       return EmitAndJudge(*targets::wasm::MakeWasmTarget(), program, name, options.limits);
-    case Target::C:
-      return EmitAndJudge(*targets::c::MakeCTarget(), program, name, options.limits);
-    case Target::Isa:
-      return EmitIsa(program, built.report);
-    case Target::Ptx:
-      return EmitPtx(program, options.limits, built);
-    case Target::Native:
-      break;
+    case Target::C: return EmitAndJudge(*targets::c::MakeCTarget(), program, name, options.limits);
+    case Target::Isa: return EmitIsa(program, built.report);
+    case Target::Ptx: return EmitPtx(program, options.limits, built);
+    case Target::Native: break;
   }
   return Fail(Diag::Internal, "native code is made elsewhere");
 }
 
 std::string& PlaceOf(Target target, BuiltKernel& built) {
   switch (target) {
-    case Target::Ptx:
-      return built.ptx;
-    case Target::Wasm:
-      return built.wasm;
-    case Target::C:
-      return built.c;
-    default:
-      return built.isa;
+    case Target::Ptx: return built.ptx;
+    case Target::Wasm: return built.wasm;
+    case Target::C: return built.c;
+    default: return built.isa;
   }
 }
 
 }  // namespace
 
-void EmitOther(Target target, const std::string& name, const ir::Program& program, const BuildOptions& options,
-               BuiltKernel& built) {
+void EmitOther(Target target, const std::string& name, const ir::Program& program,
+               const BuildOptions& options, BuiltKernel& built) {
   Result<std::string> bytes = Emit(target, name, program, options, built);
   const std::string target_name(TargetName(target));
   if (!bytes) {

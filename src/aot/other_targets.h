@@ -7,7 +7,7 @@
 namespace frazil::aot {
 
 // Puts the artifact into `built`, or the reason why there is none into its report.
-void EmitOther(Target target, const std::string& name, const ir::Program& program, const BuildOptions& options,
-               BuiltKernel& built);
+void EmitOther(Target target, const std::string& name, const ir::Program& program,
+               const BuildOptions& options, BuiltKernel& built);
 
 }  // namespace frazil::aot

@@ -29,7 +29,8 @@ class PiecesCallable : public exec::Callable {
     run.stop = watchdog.flag();
     const bool in_pieces = code_.plain != nullptr && Holds(arguments);
     const int32_t status = in_pieces ? RunPieces(arguments, words, run) : RunWhole(words, run);
-    const auto op = run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
+    const auto op =
+        run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
     const auto trap = TRY(exec::TrapOfStatus(status, op, run.trap_index));
     return std::move(call).Finish(trap, {}, {});
   }
@@ -40,14 +41,16 @@ class PiecesCallable : public exec::Callable {
       return arguments[pair.first].memory->data() == arguments[pair.second].memory->data();
     };
     const auto above = [&](const auto& pair) {
-      return static_cast<int64_t>(arguments[pair.first].word) > static_cast<int64_t>(arguments[pair.second].word);
+      return static_cast<int64_t>(arguments[pair.first].word) >
+             static_cast<int64_t>(arguments[pair.second].word);
     };
     return std::ranges::none_of(code_.conditions.disjoint, same) &&
            std::ranges::none_of(code_.conditions.at_most, above);
   }
 
   // The number of iterations, or a status.
-  int32_t Trips(std::span<const Value> arguments, const std::vector<uint64_t>& words, NativeRun& run, int64_t& trips) {
+  int32_t Trips(std::span<const Value> arguments, const std::vector<uint64_t>& words,
+                NativeRun& run, int64_t& trips) {
     uint64_t word = 0;
     int32_t status = 0;
     if (code_.trips == nullptr) {
@@ -55,7 +58,9 @@ class PiecesCallable : public exec::Callable {
     } else {
       std::vector<uint64_t> scalars;
       for (const Value& argument : arguments)
-        scalars.push_back(argument.type.is_scalar() ? argument.word : static_cast<uint64_t>(argument.memory->length()));
+        scalars.push_back(argument.type.is_scalar()
+                              ? argument.word
+                              : static_cast<uint64_t>(argument.memory->length()));
       status = exec::CallNative(*code_.trips, scalars.data(), &word, &run);
     }
     trips = std::max<int64_t>(0, static_cast<int64_t>(word));
@@ -71,7 +76,8 @@ class PiecesCallable : public exec::Callable {
   int32_t RunPieces(std::span<const Value> arguments, std::vector<uint64_t> words, NativeRun& run) {
     int64_t trips = 0;
     // As a launch does: one that has no length, or whose length cannot be told, runs in one piece.
-    if (Trips(arguments, words, run, trips) != 0 || trips <= 1) return RunWhole(std::move(words), run);
+    if (Trips(arguments, words, run, trips) != 0 || trips <= 1)
+      return RunWhole(std::move(words), run);
     const int64_t grain = 1 + static_cast<int64_t>(calls_++ % 13) + trips / 5;
     words.resize(words.size() + 2);
     int32_t status = 0;
@@ -99,7 +105,8 @@ class PiecesCallable : public exec::Callable {
 
 }  // namespace
 
-std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code, std::shared_ptr<const ir::Program> program) {
+std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code,
+                                                   std::shared_ptr<const ir::Program> program) {
   return std::make_unique<PiecesCallable>(std::move(code), std::move(program));
 }
 

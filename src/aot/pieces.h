@@ -10,14 +10,15 @@
 namespace frazil::aot {
 
 struct PiecesCode {
-  std::shared_ptr<const exec::NativeCode> plain;   // where the conditions do not hold
+  std::shared_ptr<const exec::NativeCode> plain;  // where the conditions do not hold
   std::shared_ptr<const exec::NativeCode> ranged;
-  std::shared_ptr<const exec::NativeCode> trips;   // null: `trips_word` says it
+  std::shared_ptr<const exec::NativeCode> trips;  // null: `trips_word` says it
   uint16_t trips_word = 0;
   ir::Independence conditions;
 };
 
-std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code, std::shared_ptr<const ir::Program> program);
+std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code,
+                                                   std::shared_ptr<const ir::Program> program);
 
 // The ranged form with all iterations as its range: what stands in for the plain form of a large kernel.
 std::unique_ptr<exec::Callable> MakeWholeCallable(std::shared_ptr<const exec::NativeCode> ranged,

@@ -58,8 +58,8 @@ SourceKernel FromProgram(const std::string& path, ir::Program program, std::stri
   return kernel;
 }
 
-Result<std::vector<SourceKernel>> Read(const std::string& path, SourceKind kind, std::string_view text,
-                                       const Limits& limits) {
+Result<std::vector<SourceKernel>> Read(const std::string& path, SourceKind kind,
+                                       std::string_view text, const Limits& limits) {
   std::vector<SourceKernel> kernels;
   switch (kind) {
     case SourceKind::Text: {
@@ -71,13 +71,15 @@ Result<std::vector<SourceKernel>> Read(const std::string& path, SourceKind kind,
     case SourceKind::Circuit: {
       frontends::circuits::CircuitOptions options;
       options.limits = limits;
-      kernels.push_back(FromProgram(path, TRY(frontends::circuits::ParseCircuit(text, options)), std::string(Trim(text))));
+      kernels.push_back(FromProgram(path, TRY(frontends::circuits::ParseCircuit(text, options)),
+                                    std::string(Trim(text))));
       break;
     }
     case SourceKind::Python:
     case SourceKind::Json:
       for (auto& kernel : TRY(frontends::kernels::ParseJson(text, path, limits)))
-        kernels.push_back({std::move(kernel.name), std::move(kernel.doc), std::move(kernel.program)});
+        kernels.push_back(
+            {std::move(kernel.name), std::move(kernel.doc), std::move(kernel.program)});
   }
   return kernels;
 }
@@ -90,11 +92,12 @@ Result<SourceKind> KindOf(const std::string& path) {
   if (ending == ".json") return SourceKind::Json;
   if (ending == ".cir") return SourceKind::Circuit;
   if (ending == ".frz") return SourceKind::Text;
-  return Fail(Diag::BadUsage, fmt::format("{}: kernels are read from .py, .json, .cir and .frz files", path));
+  return Fail(Diag::BadUsage,
+              fmt::format("{}: kernels are read from .py, .json, .cir and .frz files", path));
 }
 
-Result<std::vector<SourceKernel>> ReadKernels(const std::string& path, SourceKind kind, std::string_view text,
-                                              const Limits& limits) {
+Result<std::vector<SourceKernel>> ReadKernels(const std::string& path, SourceKind kind,
+                                              std::string_view text, const Limits& limits) {
   Result<std::vector<SourceKernel>> kernels = Read(path, kind, text, limits);
   if (!kernels && kernels.error().file.empty()) kernels.error().file = path;
   if (kernels && kernels->empty()) {

@@ -22,7 +22,7 @@ enum class SourceKind : uint8_t { Python, Json, Circuit, Text };
 Result<SourceKind> KindOf(const std::string& path);
 
 // `text`: the file's content, but for Python the JSON that its tool made of it. Errors carry the file's name.
-Result<std::vector<SourceKernel>> ReadKernels(const std::string& path, SourceKind kind, std::string_view text,
-                                              const Limits& limits);
+Result<std::vector<SourceKernel>> ReadKernels(const std::string& path, SourceKind kind,
+                                              std::string_view text, const Limits& limits);
 
 }  // namespace frazil::aot

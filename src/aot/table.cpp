@@ -16,7 +16,9 @@ std::string Arrow(const std::string& before, const std::string& after) {
   return before == after ? before : fmt::format("{} -> {}", before, after);
 }
 
-std::string TrafficText(const Traffic& traffic) { return fmt::format("{}{}", traffic.bytes, traffic.more ? "+" : ""); }
+std::string TrafficText(const Traffic& traffic) {
+  return fmt::format("{}{}", traffic.bytes, traffic.more ? "+" : "");
+}
 
 using Row = std::array<std::string, 8>;
 
@@ -52,8 +54,8 @@ std::string Totals(const Report& report) {
     cached += kernel.cached ? 1 : 0;
     in_pieces += kernel.in_pieces ? 1 : 0;
   }
-  std::string text = fmt::format("{} kernels ({} cached, {} in pieces on several threads)", report.kernels.size(), cached,
-                                 in_pieces);
+  std::string text = fmt::format("{} kernels ({} cached, {} in pieces on several threads)",
+                                 report.kernels.size(), cached, in_pieces);
   text += fmt::format(", native {:.1f} / {:.1f} / {:.1f} KB (baseline / avx2 / avx512)",
                       static_cast<double>(native[0]) / 1e3, static_cast<double>(native[1]) / 1e3,
                       static_cast<double>(native[2]) / 1e3);
@@ -74,8 +76,8 @@ Result<std::vector<Target>> ParseTargets(std::string_view text) {
     if (name.empty()) continue;
     const auto found = std::ranges::find(Names, name);
     if (found == Names.end())
-      return Fail(Diag::UnknownTarget,
-                  fmt::format("'{}' is no target of kernels; there are {}", name, fmt::join(Names, ", ")));
+      return Fail(Diag::UnknownTarget, fmt::format("'{}' is no target of kernels; there are {}",
+                                                   name, fmt::join(Names, ", ")));
     const auto target = static_cast<Target>(found - Names.begin());
     if (std::ranges::find(targets, target) == targets.end()) targets.push_back(target);
   }
@@ -85,7 +87,8 @@ Result<std::vector<Target>> ParseTargets(std::string_view text) {
 }
 
 std::string PrintTable(const Report& report) {
-  const Row head = {"kernel", "IR ops", "instructions", "bytes/element", "targets", "evidence", "time", ""};
+  const Row head = {"kernel",  "IR ops",   "instructions", "bytes/element",
+                    "targets", "evidence", "time",         ""};
   std::vector<Row> rows = {head};
   for (const KernelReport& kernel : report.kernels) rows.push_back(RowOf(kernel));
   std::array<size_t, std::tuple_size_v<Row>> widths = {};

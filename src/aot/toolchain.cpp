@@ -25,7 +25,8 @@ std::string BuildIdIn(const char* notes, size_t size) {
     const size_t data = (note.n_descsz + 3) / 4 * 4;
     if (size < Head + name + data) break;
     const bool is_gnu = note.n_namesz == 4 && std::memcmp(notes + Head, "GNU", 4) == 0;
-    if (note.n_type == NT_GNU_BUILD_ID && is_gnu) return Hex(std::string_view(notes + Head + name, note.n_descsz));
+    if (note.n_type == NT_GNU_BUILD_ID && is_gnu)
+      return Hex(std::string_view(notes + Head + name, note.n_descsz));
     notes += Head + name + data;
     size -= Head + name + data;
   }
@@ -35,7 +36,7 @@ std::string BuildIdIn(const char* notes, size_t size) {
 // The first object is the program itself.
 int FindBuildId(dl_phdr_info* info, size_t, void* result) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    const ElfW(Phdr) & header = info->dlpi_phdr[i];
     if (header.p_type != PT_NOTE) continue;
     const auto* notes = reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
     std::string id = BuildIdIn(notes, header.p_memsz);

@@ -93,17 +93,19 @@ void Members(Archive& archive, Traffic& traffic) {
 }
 template <typename Archive>
 void Members(Archive& archive, KernelReport& report) {
-  Fields(archive, report.name, report.file, report.ops_before, report.ops_after, report.instructions,
-         report.traffic_before, report.traffic_after, report.evidence, report.native_bytes, report.isa_bytes,
-         report.in_pieces, report.ms, report.targets, report.refusals);
+  Fields(archive, report.name, report.file, report.ops_before, report.ops_after,
+         report.instructions, report.traffic_before, report.traffic_after, report.evidence,
+         report.native_bytes, report.isa_bytes, report.in_pieces, report.ms, report.targets,
+         report.refusals);
 }
 template <typename Archive>
 void Members(Archive& archive, BuiltKernel& kernel) {
   Fields(archive, kernel.report, kernel.doc, kernel.params, kernel.results);
   for (Code& code : kernel.plain) Field(archive, code);
   for (Code& code : kernel.ranged) Field(archive, code);
-  Fields(archive, kernel.trips, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint, kernel.at_most, kernel.covers, kernel.lengths,
-         kernel.work, kernel.isa, kernel.ptx, kernel.wasm, kernel.c, kernel.ptx_text, kernel.source, kernel.digest);
+  Fields(archive, kernel.trips, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint,
+         kernel.at_most, kernel.covers, kernel.lengths, kernel.work, kernel.isa, kernel.ptx,
+         kernel.wasm, kernel.c, kernel.ptx_text, kernel.source, kernel.digest);
 }
 template <typename Archive>
 void Members(Archive& archive, Error& error) {

@@ -39,12 +39,15 @@ struct BuiltKernel {
   bool plain_is_ranged = false;  // `plain` is empty: the ranged form with all iterations stands in
   std::vector<embed::PairData> disjoint, at_most, covers, lengths;
   std::vector<embed::WorkTerm> work;
-  std::string isa, ptx, wasm, c;  // ptx: with what a launch must know (targets/cuda/driver/module.h)
-  std::string ptx_text;           // the PTX alone
-  std::string source;  // .frz
-  std::string digest;  // exact, 64 hex digits
+  std::string isa, ptx, wasm,
+      c;                 // ptx: with what a launch must know (targets/cuda/driver/module.h)
+  std::string ptx_text;  // the PTX alone
+  std::string source;    // .frz
+  std::string digest;    // exact, 64 hex digits
   // What a launch on one thread calls.
-  const Code (&plain_forms() const)[embed::CpuLevelCount] { return plain_is_ranged ? ranged : plain; }
+  const Code (&plain_forms() const)[embed::CpuLevelCount] {
+    return plain_is_ranged ? ranged : plain;
+  }
   bool has_native() const {
     for (const Code& code : plain_forms())
       if (!code.bytes.empty()) return true;

@@ -14,8 +14,10 @@ uint64_t ElementOf(double value) {
   const double scaled = std::nearbyint(value * static_cast<double>(Fixed::Scale));
   if (std::isnan(scaled)) return 0;
   // Greatest is no double: the next one above it is 2^63.
-  if (scaled >= 0x1p63 || scaled > static_cast<double>(Greatest)) return goldilocks::FromInt64(Greatest);
-  if (scaled <= -0x1p63 || scaled < -static_cast<double>(Greatest)) return goldilocks::FromInt64(-Greatest);
+  if (scaled >= 0x1p63 || scaled > static_cast<double>(Greatest))
+    return goldilocks::FromInt64(Greatest);
+  if (scaled <= -0x1p63 || scaled < -static_cast<double>(Greatest))
+    return goldilocks::FromInt64(-Greatest);
   const int64_t whole = static_cast<int64_t>(scaled);
   return goldilocks::FromInt64(whole > Greatest ? Greatest : whole < -Greatest ? -Greatest : whole);
 }

@@ -17,7 +17,8 @@ namespace frazil {
 
 // An element as a signed number: -(p - 1) / 2 to (p - 1) / 2.
 constexpr int64_t SignedOf(uint64_t element) {
-  return element > goldilocks::P / 2 ? -static_cast<int64_t>(goldilocks::P - element) : static_cast<int64_t>(element);
+  return element > goldilocks::P / 2 ? -static_cast<int64_t>(goldilocks::P - element)
+                                     : static_cast<int64_t>(element);
 }
 
 namespace fixed_detail {
@@ -32,7 +33,9 @@ constexpr uint64_t ElementOf(int128 value) {
 }
 
 // To the nearest, halves up.
-constexpr int128 ShiftDown(int128 value) { return (value + (int128{1} << (FractionBits - 1))) >> FractionBits; }
+constexpr int128 ShiftDown(int128 value) {
+  return (value + (int128{1} << (FractionBits - 1))) >> FractionBits;
+}
 
 // To the nearest, halves up; the divisor is not 0.
 constexpr int128 DivideNearest(int128 a, int128 b) {
@@ -78,7 +81,9 @@ struct Fixed {
   constexpr Fixed Relu() const { return IsNegative() ? Zero() : *this; }
 
   friend constexpr bool operator==(Fixed, Fixed) = default;
-  friend constexpr std::strong_ordering operator<=>(Fixed a, Fixed b) { return a.Signed() <=> b.Signed(); }
+  friend constexpr std::strong_ordering operator<=>(Fixed a, Fixed b) {
+    return a.Signed() <=> b.Signed();
+  }
 };
 
 // A sum of products: exact, in the field, at the scale 2^32, and brought back once. It is right as long as the sum lies
@@ -86,7 +91,9 @@ struct Fixed {
 class FixedSum {
  public:
   constexpr FixedSum() = default;
-  constexpr void AddProduct(Fixed a, Fixed b) { element_ = goldilocks::MulAdd(a.element, b.element, element_); }
+  constexpr void AddProduct(Fixed a, Fixed b) {
+    element_ = goldilocks::MulAdd(a.element, b.element, element_);
+  }
   constexpr void Add(Fixed a) { element_ = goldilocks::MulAdd(a.element, Fixed::Scale, element_); }
   constexpr Fixed Rescaled() const {
     return {fixed_detail::ElementOf(fixed_detail::ShiftDown(SignedOf(element_)))};

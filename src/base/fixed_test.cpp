@@ -18,7 +18,9 @@ Fixed Of(double value) { return Fixed::FromDouble(value); }
 class Numbers {
  public:
   explicit Numbers(uint64_t seed) : random_(seed) {}
-  double Between(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
+  double Between(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
   uint64_t Element() { return random_() % goldilocks::P; }
 
  private:
@@ -54,7 +56,8 @@ TEST(Fixed, ProductsAreTheNearestNumbers) {
   for (int i = 0; i < 100'000; ++i) {
     const Fixed a = Of(numbers.Between(-3e4, 3e4)), b = Of(numbers.Between(-3e4, 3e4));
     const long double exact = static_cast<long double>(a.ToDouble()) * b.ToDouble();
-    EXPECT_LE(std::abs(static_cast<double>(a.Mul(b).ToDouble() - exact)), Step / 2) << a.ToDouble() << " * " << b.ToDouble();
+    EXPECT_LE(std::abs(static_cast<double>(a.Mul(b).ToDouble() - exact)), Step / 2)
+        << a.ToDouble() << " * " << b.ToDouble();
     EXPECT_EQ(a.Mul(b), b.Mul(a));
     EXPECT_EQ(a.Mul(Fixed::One()), a);
   }
@@ -93,7 +96,8 @@ TEST(Fixed, SignsHoldForOrderReluAndSums) {
   EXPECT_EQ(Fixed{half}.Relu(), Fixed{half});
   Numbers numbers(4);
   for (int i = 0; i < 10'000; ++i) {
-    const double x = Of(numbers.Between(-100, 100)).ToDouble(), y = Of(numbers.Between(-100, 100)).ToDouble();
+    const double x = Of(numbers.Between(-100, 100)).ToDouble(),
+                 y = Of(numbers.Between(-100, 100)).ToDouble();
     EXPECT_EQ(Of(x) < Of(y), x < y);
     EXPECT_EQ(Of(x).Relu().ToDouble(), std::max(x, 0.0));
     EXPECT_EQ(Of(x).Add(Of(y)).ToDouble(), x + y);
@@ -116,7 +120,8 @@ TEST(Fixed, SumsOf65536ProductsAreExact) {
   }
   // All of one sign, up to the limit of 2^31: 65,535 products of 2^15.
   FixedSum most, least;
-  for (int i = 0; i < 65'535; ++i) most.AddProduct(Of(256), Of(128)), least.AddProduct(Of(-256), Of(128));
+  for (int i = 0; i < 65'535; ++i)
+    most.AddProduct(Of(256), Of(128)), least.AddProduct(Of(-256), Of(128));
   EXPECT_EQ(most.Rescaled().ToDouble(), 65'535.0 * 32'768);
   EXPECT_EQ(least.Rescaled().ToDouble(), -65'535.0 * 32'768);
   most.Add(Of(-1.5));

@@ -31,7 +31,8 @@ constexpr uint64_t Reduce(uint64_t low, uint64_t high) {
   const uint64_t t = (high << 32) - (high & Epsilon);
   const uint64_t q = (high >> 32) + P - t;
   uint64_t difference = low - q - (low < q ? Epsilon : 0);
-  if (difference >= P) [[unlikely]] difference += P;
+  if (difference >= P) [[unlikely]]
+    difference += P;
   return difference;
 }
 

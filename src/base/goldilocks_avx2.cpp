@@ -11,7 +11,9 @@
 namespace frazil::goldilocks {
 namespace {
 
-FRAZIL_AVX2_INLINE __m256i All(uint64_t value) { return _mm256_set1_epi64x(static_cast<long long>(value)); }
+FRAZIL_AVX2_INLINE __m256i All(uint64_t value) {
+  return _mm256_set1_epi64x(static_cast<long long>(value));
+}
 
 FRAZIL_AVX2_INLINE __m256i Load(const uint64_t* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
@@ -44,9 +46,11 @@ FRAZIL_AVX2_INLINE __m256i MulLanes(__m256i a, __m256i b, __m256i epsilon) {
   const __m256i b1 = _mm256_srli_epi64(b, 32);
   const __m256i low_low = _mm256_mul_epu32(a, b);
   const __m256i middle = _mm256_add_epi64(_mm256_mul_epu32(a, b1), _mm256_srli_epi64(low_low, 32));
-  const __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(a1, b), _mm256_and_si256(middle, epsilon));
-  const __m256i high = _mm256_add_epi64(_mm256_add_epi64(_mm256_mul_epu32(a1, b1), _mm256_srli_epi64(middle, 32)),
-                                        _mm256_srli_epi64(cross, 32));
+  const __m256i cross =
+      _mm256_add_epi64(_mm256_mul_epu32(a1, b), _mm256_and_si256(middle, epsilon));
+  const __m256i high =
+      _mm256_add_epi64(_mm256_add_epi64(_mm256_mul_epu32(a1, b1), _mm256_srli_epi64(middle, 32)),
+                       _mm256_srli_epi64(cross, 32));
   const __m256i low = _mm256_blend_epi32(low_low, _mm256_slli_epi64(cross, 32), 0xaa);
   const __m256i t = _mm256_mul_epu32(high, epsilon);
   const __m256i q = _mm256_sub_epi64(_mm256_add_epi64(_mm256_srli_epi64(high, 32), All(P)), t);
@@ -54,7 +58,8 @@ FRAZIL_AVX2_INLINE __m256i MulLanes(__m256i a, __m256i b, __m256i epsilon) {
 }
 
 FRAZIL_AVX2_INLINE bool MayBeWrong(__m256i product) {
-  return (_mm256_movemask_epi8(_mm256_cmpeq_epi32(product, _mm256_set1_epi32(-1))) & 0xf0f0f0f0u) != 0;
+  return (_mm256_movemask_epi8(_mm256_cmpeq_epi32(product, _mm256_set1_epi32(-1))) & 0xf0f0f0f0u) !=
+         0;
 }
 
 constexpr size_t Lanes = 4;
@@ -65,11 +70,13 @@ FRAZIL_AVX2 void Sums(const uint64_t* a, const uint64_t* b, uint64_t* out, size_
   const __m256i epsilon = OpaqueEpsilon();
   size_t i = 0;
   for (; i + Lanes <= count; i += Lanes)
-    Store(out + i, Subtracts ? SubLanes(Load(a + i), Load(b + i), epsilon) : AddLanes(Load(a + i), Load(b + i), epsilon));
+    Store(out + i, Subtracts ? SubLanes(Load(a + i), Load(b + i), epsilon)
+                             : AddLanes(Load(a + i), Load(b + i), epsilon));
   for (; i < count; ++i) out[i] = Subtracts ? Sub(a[i], b[i]) : Add(a[i], b[i]);
 }
 
-FRAZIL_AVX2 void ProductsOfBlock(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count) {
+FRAZIL_AVX2 void ProductsOfBlock(const uint64_t* a, const uint64_t* b, uint64_t* out,
+                                 size_t count) {
   const __m256i epsilon = OpaqueEpsilon();
   __m256i top = _mm256_setzero_si256();
   size_t i = 0;
@@ -88,8 +95,8 @@ FRAZIL_AVX2 void Products(const uint64_t* a, const uint64_t* b, uint64_t* out, s
 }
 
 // Here the product is put right at once: behind a sum it could not be told.
-FRAZIL_AVX2 void ProductsAndSums(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out,
-                                 size_t count) {
+FRAZIL_AVX2 void ProductsAndSums(const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                 uint64_t* out, size_t count) {
   const __m256i epsilon = OpaqueEpsilon();
   size_t i = 0;
   for (; i + Lanes <= count; i += Lanes) {
@@ -121,7 +128,8 @@ FRAZIL_AVX2 uint64_t Dot256(const uint64_t* a, const uint64_t* b, size_t count) 
   const size_t whole = count / Lanes * Lanes;
   while (i < whole) {
     const size_t end = whole - i < Steps * Lanes ? whole : i + Steps * Lanes;
-    __m256i sums[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+    __m256i sums[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+                       _mm256_setzero_si256()};
     auto add = [&](size_t at, __m256i product) FRAZIL_AVX2 {
       sums[at] = _mm256_add_epi64(sums[at], _mm256_and_si256(product, epsilon));
       sums[at + 1] = _mm256_add_epi64(sums[at + 1], _mm256_srli_epi64(product, 32));
@@ -148,7 +156,8 @@ FRAZIL_AVX2 uint64_t Dot256(const uint64_t* a, const uint64_t* b, size_t count) 
 }  // namespace
 
 const LaneFunctions* Avx2Lanes() {
-  static constexpr LaneFunctions lanes = {Sums<false>, Sums<true>, Products, ProductsAndSums, Dot256};
+  static constexpr LaneFunctions lanes = {Sums<false>, Sums<true>, Products, ProductsAndSums,
+                                          Dot256};
   return &lanes;
 }
 

@@ -29,7 +29,9 @@ FRAZIL_AVX512_INLINE __m512i OpaqueEpsilon() {
 }
 
 FRAZIL_AVX512_INLINE __m512i Load(const uint64_t* from) { return _mm512_loadu_si512(from); }
-FRAZIL_AVX512_INLINE __m512i All(uint64_t value) { return _mm512_set1_epi64(static_cast<long long>(value)); }
+FRAZIL_AVX512_INLINE __m512i All(uint64_t value) {
+  return _mm512_set1_epi64(static_cast<long long>(value));
+}
 
 FRAZIL_AVX512_INLINE __m512i SubLanes(__m512i a, __m512i b, __m512i epsilon) {
   const __mmask8 borrows = _mm512_cmplt_epu64_mask(a, b);
@@ -64,9 +66,12 @@ FRAZIL_AVX512_INLINE __m512i MulLanes(__m512i a, __m512i b, __m512i c, __m512i e
 }
 
 constexpr size_t Lanes = 8;
-constexpr size_t Block = 2048;  // elements between two looks for wrong ones: they are still in the first cache
+constexpr size_t Block =
+    2048;  // elements between two looks for wrong ones: they are still in the first cache
 
-FRAZIL_AVX512_INLINE __mmask8 Tail(size_t count) { return static_cast<__mmask8>((1u << count) - 1); }
+FRAZIL_AVX512_INLINE __mmask8 Tail(size_t count) {
+  return static_cast<__mmask8>((1u << count) - 1);
+}
 
 // Loads and stores by mask are slow: only the last ones are.
 FRAZIL_AVX512_INLINE __m512i LoadSome(__mmask8 lanes, const uint64_t* from) {
@@ -80,7 +85,8 @@ FRAZIL_AVX512 void Sums(const uint64_t* a, const uint64_t* b, uint64_t* out, siz
     return Subtracts ? SubLanes(x, y, epsilon) : AddLanes(x, y, epsilon);
   };
   size_t i = 0;
-  for (; i + Lanes <= count; i += Lanes) _mm512_storeu_si512(out + i, join(Load(a + i), Load(b + i)));
+  for (; i + Lanes <= count; i += Lanes)
+    _mm512_storeu_si512(out + i, join(Load(a + i), Load(b + i)));
   if (i == count) return;
   const __mmask8 rest = Tail(count - i);
   _mm512_mask_storeu_epi64(out + i, rest, join(LoadSome(rest, a + i), LoadSome(rest, b + i)));
@@ -88,13 +94,14 @@ FRAZIL_AVX512 void Sums(const uint64_t* a, const uint64_t* b, uint64_t* out, siz
 
 // `c` is read if `Adds`.
 template <bool Adds>
-FRAZIL_AVX512 void ProductsOfBlock(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out,
-                                   size_t count) {
+FRAZIL_AVX512 void ProductsOfBlock(const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                   uint64_t* out, size_t count) {
   const __m512i epsilon = OpaqueEpsilon(), zero = _mm512_setzero_si512();
   __m512i top = zero;
   size_t i = 0;
   for (; i + Lanes <= count; i += Lanes) {
-    const __m512i product = MulLanes<Adds>(Load(a + i), Load(b + i), Adds ? Load(c + i) : zero, epsilon);
+    const __m512i product =
+        MulLanes<Adds>(Load(a + i), Load(b + i), Adds ? Load(c + i) : zero, epsilon);
     top = _mm512_max_epu32(top, product);
     _mm512_storeu_si512(out + i, product);
   }
@@ -113,8 +120,8 @@ FRAZIL_AVX512 void Products(const uint64_t* a, const uint64_t* b, uint64_t* out,
     ProductsOfBlock<false>(a + i, b + i, nullptr, out + i, count - i < Block ? count - i : Block);
 }
 
-FRAZIL_AVX512 void ProductsAndSums(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out,
-                                   size_t count) {
+FRAZIL_AVX512 void ProductsAndSums(const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                   uint64_t* out, size_t count) {
   for (size_t i = 0; i < count; i += Block)
     ProductsOfBlock<true>(a + i, b + i, c + i, out + i, count - i < Block ? count - i : Block);
 }
@@ -177,7 +184,8 @@ FRAZIL_AVX512 uint64_t Dot512(const uint64_t* a, const uint64_t* b, size_t count
 }  // namespace
 
 const LaneFunctions* Avx512Lanes() {
-  static constexpr LaneFunctions lanes = {Sums<false>, Sums<true>, Products, ProductsAndSums, Dot512};
+  static constexpr LaneFunctions lanes = {Sums<false>, Sums<true>, Products, ProductsAndSums,
+                                          Dot512};
   return &lanes;
 }
 

@@ -12,7 +12,8 @@ struct LaneFunctions {
   void (*add)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count);
   void (*sub)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count);
   void (*mul)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count);
-  void (*mul_add)(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out, size_t count);
+  void (*mul_add)(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out,
+                  size_t count);
   uint64_t (*dot)(const uint64_t* a, const uint64_t* b, size_t count);
 };
 

@@ -16,7 +16,8 @@ void SubScalar(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count
 void MulScalar(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count) {
   for (size_t i = 0; i < count; ++i) out[i] = Mul(a[i], b[i]);
 }
-void MulAddScalar(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out, size_t count) {
+void MulAddScalar(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out,
+                  size_t count) {
   for (size_t i = 0; i < count; ++i) out[i] = MulAdd(a[i], b[i], c[i]);
 }
 
@@ -34,7 +35,8 @@ uint64_t DotScalar(const uint64_t* a, const uint64_t* b, size_t count) {
   for (; i < count; ++i) add(0, i);
   uint64_t total = 0;
   for (size_t chain = 0; chain < 4; ++chain) {
-    const uint64_t low = ReduceAny(static_cast<uint64_t>(sums[chain]), static_cast<uint64_t>(sums[chain] >> 64));
+    const uint64_t low =
+        ReduceAny(static_cast<uint64_t>(sums[chain]), static_cast<uint64_t>(sums[chain] >> 64));
     // 2^128 = -2^32.
     total = Add(total, Sub(low, Mul(FromUint64(carries[chain]), uint64_t{1} << 32)));
   }
@@ -56,7 +58,8 @@ const LaneFunctions ScalarLanes = {AddScalar, SubScalar, MulScalar, MulAddScalar
 VectorLevel HostVectorLevel() {
   static const VectorLevel level = [] {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512ifma"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512ifma"))
       return VectorLevel::Avx512;
     if (__builtin_cpu_supports("avx2")) return VectorLevel::Avx2;
 #endif
@@ -74,8 +77,8 @@ void SubEach(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count, 
 void MulEach(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count, VectorLevel level) {
   LanesOf(level).mul(a, b, out, count);
 }
-void MulAddEach(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out, size_t count,
-                VectorLevel level) {
+void MulAddEach(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out,
+                size_t count, VectorLevel level) {
   LanesOf(level).mul_add(a, b, c, out, count);
 }
 uint64_t Dot(const uint64_t* a, const uint64_t* b, size_t count, VectorLevel level) {

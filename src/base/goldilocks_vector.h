@@ -12,7 +12,8 @@ enum class VectorLevel : uint8_t {
   Avx2,    // products from 32-bit halves
   Avx512,  // products from 52-bit pieces (IFMA)
 };
-constexpr VectorLevel AllVectorLevels[] = {VectorLevel::Scalar, VectorLevel::Avx2, VectorLevel::Avx512};
+constexpr VectorLevel AllVectorLevels[] = {VectorLevel::Scalar, VectorLevel::Avx2,
+                                           VectorLevel::Avx512};
 
 // The best level of this processor.
 VectorLevel HostVectorLevel();
@@ -22,7 +23,8 @@ void AddEach(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count, 
 void SubEach(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count, VectorLevel level);
 void MulEach(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count, VectorLevel level);
 // out = a b + c, element by element.
-void MulAddEach(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out, size_t count, VectorLevel level);
+void MulAddEach(const uint64_t* a, const uint64_t* b, const uint64_t* c, uint64_t* out,
+                size_t count, VectorLevel level);
 // The sum of all a b; reduced at the end only.
 uint64_t Dot(const uint64_t* a, const uint64_t* b, size_t count, VectorLevel level);
 

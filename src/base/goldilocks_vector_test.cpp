@@ -31,9 +31,25 @@ Elements Random(size_t count, uint64_t seed) {
   return values;
 }
 
-const uint64_t Edges[] = {0, 1, 2, Epsilon - 1, Epsilon, Epsilon + 1, Epsilon + 2, P / 2, P / 2 + 1, P - Epsilon - 2, P - Epsilon - 1,
-                          P - Epsilon, P - 2, P - 1, uint64_t{1} << 63, uint64_t{1} << 52, (uint64_t{1} << 52) - 1,
-                          ~uint64_t{0} << 52, (uint64_t{1} << 44) - 1};
+const uint64_t Edges[] = {0,
+                          1,
+                          2,
+                          Epsilon - 1,
+                          Epsilon,
+                          Epsilon + 1,
+                          Epsilon + 2,
+                          P / 2,
+                          P / 2 + 1,
+                          P - Epsilon - 2,
+                          P - Epsilon - 1,
+                          P - Epsilon,
+                          P - 2,
+                          P - 1,
+                          uint64_t{1} << 63,
+                          uint64_t{1} << 52,
+                          (uint64_t{1} << 52) - 1,
+                          ~uint64_t{0} << 52,
+                          (uint64_t{1} << 44) - 1};
 
 void Compare(const Elements& a, const Elements& b, const Elements& c, VectorLevel level) {
   const size_t n = a.size();
@@ -44,8 +60,10 @@ void Compare(const Elements& a, const Elements& b, const Elements& c, VectorLeve
   MulAddEach(a.data(), b.data(), c.data(), both.data(), n, level);
   size_t wrong = 0;
   for (size_t i = 0; i < n; ++i)
-    wrong += sum[i] != Remainder(uint128{a[i]} + b[i]) || difference[i] != Remainder(uint128{a[i]} + P - b[i]) ||
-             product[i] != Remainder(uint128{a[i]} * b[i]) || both[i] != Remainder(uint128{a[i]} * b[i] + c[i]);
+    wrong += sum[i] != Remainder(uint128{a[i]} + b[i]) ||
+             difference[i] != Remainder(uint128{a[i]} + P - b[i]) ||
+             product[i] != Remainder(uint128{a[i]} * b[i]) ||
+             both[i] != Remainder(uint128{a[i]} * b[i] + c[i]);
   EXPECT_EQ(wrong, 0u) << "level " << static_cast<int>(level);
 }
 
@@ -53,10 +71,12 @@ TEST(GoldilocksVector, EdgesInEveryLane) {
   Elements a, b, c;
   for (uint64_t x : Edges)
     for (uint64_t y : Edges)
-      for (uint64_t z : {uint64_t{0}, uint64_t{1}, P - 1, Epsilon}) a.push_back(x), b.push_back(y), c.push_back(z);
+      for (uint64_t z : {uint64_t{0}, uint64_t{1}, P - 1, Epsilon})
+        a.push_back(x), b.push_back(y), c.push_back(z);
   for (VectorLevel level : Levels())
     for (size_t skip = 0; skip < 8; ++skip)
-      Compare(Elements(a.begin() + static_cast<ptrdiff_t>(skip), a.end()), Elements(b.begin() + static_cast<ptrdiff_t>(skip), b.end()),
+      Compare(Elements(a.begin() + static_cast<ptrdiff_t>(skip), a.end()),
+              Elements(b.begin() + static_cast<ptrdiff_t>(skip), b.end()),
               Elements(c.begin() + static_cast<ptrdiff_t>(skip), c.end()), level);
 }
 

@@ -43,8 +43,8 @@ struct Error {
   std::string ToString() const;
 };
 
-const char* DiagId(Diag diag);           // "FRZ0104"
-const char* DiagTitle(Diag diag);        // a short name of the kind of mistake
+const char* DiagId(Diag diag);     // "FRZ0104"
+const char* DiagTitle(Diag diag);  // a short name of the kind of mistake
 ErrorClass ClassOf(Diag diag);
 const char* ErrorClassName(ErrorClass error_class);
 int ExitCodeOf(ErrorClass error_class);

@@ -33,9 +33,10 @@ void PlainBlock(Sha256State& state, const uint8_t* block) {
   }
   auto [a, b, c, d, e, f, g, h] = state;
   for (size_t i = 0; i < 64; ++i) {
-    uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) +
-                  Sha256Constants[i] + w[i];
-    uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
+                  ((e & f) ^ (~e & g)) + Sha256Constants[i] + w[i];
+    uint32_t t2 =
+        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
   }
   std::array<uint32_t, 8> add = {a, b, c, d, e, f, g, h};
@@ -79,7 +80,8 @@ std::array<uint8_t, 32> Sha256::Finish() {
   for (int shift = 56; shift >= 0; shift -= 8) padding += static_cast<char>(bits >> shift);
   Update(padding);
   std::array<uint8_t, 32> digest;
-  for (size_t i = 0; i < 32; ++i) digest[i] = static_cast<uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
+  for (size_t i = 0; i < 32; ++i)
+    digest[i] = static_cast<uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
   return digest;
 }
 

@@ -68,7 +68,7 @@ struct ThreadPool::State {
   int64_t grain = 1;
 
   alignas(64) std::atomic<uint64_t> gate{0};
-  alignas(64) std::atomic<int64_t> next{0};  // piece
+  alignas(64) std::atomic<int64_t> next{0};    // piece
   alignas(64) std::atomic<bool> taken{false};  // a caller has the pool
   std::atomic<int> sleepers{0};
   std::atomic<bool> stop{false};
@@ -90,7 +90,8 @@ struct ThreadPool::State {
   bool Enter() {
     uint64_t seen = gate.load(std::memory_order_relaxed);
     while ((seen & Open) != 0)
-      if (gate.compare_exchange_weak(seen, seen + OneInside, std::memory_order_acquire, std::memory_order_relaxed))
+      if (gate.compare_exchange_weak(seen, seen + OneInside, std::memory_order_acquire,
+                                     std::memory_order_relaxed))
         return true;
     return false;
   }
@@ -98,7 +99,8 @@ struct ThreadPool::State {
   // Until a loop begins that is not `last`, or the pool ends.
   void Await(uint64_t last) {
     const auto ready = [&] {
-      return gate.load(std::memory_order_relaxed) / OneLoop != last || stop.load(std::memory_order_relaxed);
+      return gate.load(std::memory_order_relaxed) / OneLoop != last ||
+             stop.load(std::memory_order_relaxed);
     };
     const auto deadline = std::chrono::steady_clock::now() + SpinBudget;
     do {
@@ -111,7 +113,8 @@ struct ThreadPool::State {
     // Either the caller sees this sleeper, or the sleeper sees the caller's loop: both orders are sequential.
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     wake.wait(lock, [&] {
-      return gate.load(std::memory_order_seq_cst) / OneLoop != last || stop.load(std::memory_order_relaxed);
+      return gate.load(std::memory_order_seq_cst) / OneLoop != last ||
+             stop.load(std::memory_order_relaxed);
     });
     sleepers.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -131,7 +134,9 @@ struct ThreadPool::State {
 
   void WakeSleepers() {
     if (sleepers.load(std::memory_order_seq_cst) == 0) return;
-    { std::lock_guard lock(mutex); }
+    {
+      std::lock_guard lock(mutex);
+    }
     wake.notify_all();
   }
 };

@@ -57,11 +57,12 @@ TEST(ThreadPool, HugeRangesDoNotOverflow) {
   ThreadPool pool(3);
   std::atomic<uint64_t> total{0};
   const int64_t count = INT64_MAX;
-  pool.For(count, INT64_MAX / 9,
-           [](void* context, int64_t begin, int64_t end) {
-             *static_cast<std::atomic<uint64_t>*>(context) += static_cast<uint64_t>(end - begin);
-           },
-           &total);
+  pool.For(
+      count, INT64_MAX / 9,
+      [](void* context, int64_t begin, int64_t end) {
+        *static_cast<std::atomic<uint64_t>*>(context) += static_cast<uint64_t>(end - begin);
+      },
+      &total);
   EXPECT_EQ(total.load(), static_cast<uint64_t>(count));
 }
 
@@ -70,12 +71,13 @@ TEST(ThreadPool, LoopsAreOrderedForTheCaller) {
   ThreadPool pool(2);
   std::vector<int64_t> values(256, 0);
   for (int round = 0; round < 2000; ++round) {
-    pool.For(256, 16,
-             [](void* context, int64_t begin, int64_t end) {
-               auto& list = *static_cast<std::vector<int64_t>*>(context);
-               for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)] += i;
-             },
-             &values);
+    pool.For(
+        256, 16,
+        [](void* context, int64_t begin, int64_t end) {
+          auto& list = *static_cast<std::vector<int64_t>*>(context);
+          for (int64_t i = begin; i < end; ++i) list[static_cast<size_t>(i)] += i;
+        },
+        &values);
     if (round % 100 == 0) std::this_thread::sleep_for(std::chrono::microseconds(round % 300));
   }
   for (int64_t i = 0; i < 256; ++i) ASSERT_EQ(values[static_cast<size_t>(i)], 2000 * i);
@@ -91,15 +93,16 @@ TEST(ThreadPool, WorkersHelp) {
   // Each piece waits for the other one, so that a pool of one thread could not end this.
   for (int round = 0; round < 50; ++round) {
     Rendezvous meeting;
-    pool.For(2, 1,
-             [](void* context, int64_t, int64_t) {
-               auto& m = *static_cast<Rendezvous*>(context);
-               m.here++;
-               while (m.here < 2) std::this_thread::yield();
-               std::lock_guard lock(m.mutex);
-               m.threads.insert(std::this_thread::get_id());
-             },
-             &meeting);
+    pool.For(
+        2, 1,
+        [](void* context, int64_t, int64_t) {
+          auto& m = *static_cast<Rendezvous*>(context);
+          m.here++;
+          while (m.here < 2) std::this_thread::yield();
+          std::lock_guard lock(m.mutex);
+          m.threads.insert(std::this_thread::get_id());
+        },
+        &meeting);
     EXPECT_EQ(meeting.threads.size(), 2u);
     // Beyond the spin budget, so that sleepers are woken too.
     if (round % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -113,22 +116,23 @@ TEST(ThreadPool, ALoopInsideOfABodyStaysOnItsThread) {
     std::atomic<int> elements{0};
     std::atomic<int> strangers{0};
   } context{&pool};
-  pool.For(8, 1,
-           [](void* outer, int64_t, int64_t) {
-             struct Inner {
-               Context* context;
-               std::thread::id id;
-             } inner{static_cast<Context*>(outer), std::this_thread::get_id()};
-             inner.context->pool->For(
-                 10, 3,
-                 [](void* self, int64_t begin, int64_t end) {
-                   auto& in = *static_cast<Inner*>(self);
-                   in.context->elements += static_cast<int>(end - begin);
-                   if (in.id != std::this_thread::get_id()) in.context->strangers++;
-                 },
-                 &inner);
-           },
-           &context);
+  pool.For(
+      8, 1,
+      [](void* outer, int64_t, int64_t) {
+        struct Inner {
+          Context* context;
+          std::thread::id id;
+        } inner{static_cast<Context*>(outer), std::this_thread::get_id()};
+        inner.context->pool->For(
+            10, 3,
+            [](void* self, int64_t begin, int64_t end) {
+              auto& in = *static_cast<Inner*>(self);
+              in.context->elements += static_cast<int>(end - begin);
+              if (in.id != std::this_thread::get_id()) in.context->strangers++;
+            },
+            &inner);
+      },
+      &context);
   EXPECT_EQ(context.elements, 80);
   EXPECT_EQ(context.strangers, 0);
 }

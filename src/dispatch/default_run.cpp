@@ -28,7 +28,8 @@ int32_t DefaultRuns::Call(exec::NativeEntry entry, const uint64_t* arguments, ui
   return status;
 }
 
-int32_t CallWithDefaultRun(ThreadRecord& me, exec::NativeEntry entry, const uint64_t* arguments, uint64_t* results) {
+int32_t CallWithDefaultRun(ThreadRecord& me, exec::NativeEntry entry, const uint64_t* arguments,
+                           uint64_t* results) {
   if (me.runs == nullptr) me.runs = new DefaultRuns;
   return me.runs->Call(entry, arguments, results);
 }

@@ -23,6 +23,7 @@ class DefaultRuns {
   size_t depth_ = 0;
 };
 
-int32_t CallWithDefaultRun(ThreadRecord& me, exec::NativeEntry entry, const uint64_t* arguments, uint64_t* results);
+int32_t CallWithDefaultRun(ThreadRecord& me, exec::NativeEntry entry, const uint64_t* arguments,
+                           uint64_t* results);
 
 }  // namespace frazil::dispatch

@@ -30,27 +30,25 @@ std::vector<uint32_t> FirstWords(const ir::Function& entry) {
 
 bool FlatGuard::Apart::Holds(const uint64_t* words) const {
   const uint64_t size_a = words[a + 1] * bytes_a, size_b = words[b + 1] * bytes_b;
-  return QuickHolds(words) || size_a == 0 || size_b == 0 || (or_same && words[a] == words[b] && size_a == size_b);
+  return QuickHolds(words) || size_a == 0 || size_b == 0 ||
+         (or_same && words[a] == words[b] && size_a == size_b);
 }
 
 bool FlatGuard::Test::Holds(const uint64_t* words) const {
   switch (kind) {
-    case Kind::Mask:
-      return mask.QuickHolds(words);
-    case Kind::Range:
-      return range.QuickHolds(words);
-    case Kind::Apart:
-      return apart.Holds(words);
+    case Kind::Mask: return mask.QuickHolds(words);
+    case Kind::Range: return range.QuickHolds(words);
+    case Kind::Apart: return apart.Holds(words);
     case Kind::Same:
       return words[apart.a] == words[apart.b] && words[apart.a + 1] == words[apart.b + 1];
     case Kind::Float32:
-      return AsF32(range.low) <= AsF32(words[range.word]) && AsF32(words[range.word]) <= AsF32(range.width);
+      return AsF32(range.low) <= AsF32(words[range.word]) &&
+             AsF32(words[range.word]) <= AsF32(range.width);
     case Kind::Float64:
-      return AsF64(range.low) <= AsF64(words[range.word]) && AsF64(words[range.word]) <= AsF64(range.width);
-    case Kind::Multiple:
-      return words[range.word] % range.low == 0;
-    case Kind::Never:
-      return false;
+      return AsF64(range.low) <= AsF64(words[range.word]) &&
+             AsF64(words[range.word]) <= AsF64(range.width);
+    case Kind::Multiple: return words[range.word] % range.low == 0;
+    case Kind::Never: return false;
   }
   return false;
 }
@@ -60,37 +58,37 @@ Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const 
                                                const std::vector<uint32_t>& first_word) {
   const uint32_t word = first_word[atom.arg];
   const auto number = static_cast<uint64_t>(atom.number);
-  auto mask = [](uint64_t at, uint64_t bits) { return Test{.kind = Kind::Mask, .mask = {at, bits}}; };
+  auto mask = [](uint64_t at, uint64_t bits) {
+    return Test{.kind = Kind::Mask, .mask = {at, bits}};
+  };
   auto range = [](Kind kind, uint64_t at, uint64_t low, uint64_t width) {
     return Test{.kind = kind, .range = {at, low, width}};
   };
   auto pair = [&](Kind kind) {
-    const Apart both = {word, first_word[atom.other], ir::BytesOf(entry.param_type(atom.arg).element()),
+    const Apart both = {word, first_word[atom.other],
+                        ir::BytesOf(entry.param_type(atom.arg).element()),
                         ir::BytesOf(entry.param_type(atom.other).element()), false};
     return Test{.kind = kind, .apart = both};
   };
   switch (atom.kind) {
     case ir::GuardKind::Between:
-      if (atom.type.scalar == ir::Scalar::F32) return range(Kind::Float32, word, atom.low[0], atom.high[0]);
-      if (atom.type.scalar == ir::Scalar::F64) return range(Kind::Float64, word, atom.low[0], atom.high[0]);
+      if (atom.type.scalar == ir::Scalar::F32)
+        return range(Kind::Float32, word, atom.low[0], atom.high[0]);
+      if (atom.type.scalar == ir::Scalar::F64)
+        return range(Kind::Float64, word, atom.low[0], atom.high[0]);
       return range(Kind::Range, word, atom.low[0], atom.high[0] - atom.low[0]);
-    case ir::GuardKind::LengthIs:
-      return range(Kind::Range, word + 1, number, 0);
+    case ir::GuardKind::LengthIs: return range(Kind::Range, word + 1, number, 0);
     case ir::GuardKind::LengthAtLeast:
       return range(Kind::Range, word + 1, number, static_cast<uint64_t>(INT64_MAX) - number);
     case ir::GuardKind::LengthMultiple:
       if (std::has_single_bit(number)) return mask(word + 1, number - 1);
       return range(Kind::Multiple, word + 1, number, 0);
-    case ir::GuardKind::Alignment:
-      return mask(word, number - 1);
-    case ir::GuardKind::Same:
-      return pair(Kind::Same);
-    case ir::GuardKind::Disjoint:
-      return pair(Kind::Apart);
+    case ir::GuardKind::Alignment: return mask(word, number - 1);
+    case ir::GuardKind::Same: return pair(Kind::Same);
+    case ir::GuardKind::Disjoint: return pair(Kind::Apart);
     case ir::GuardKind::Equals:
     case ir::GuardKind::Stride:
-    case ir::GuardKind::Cpu:
-      break;
+    case ir::GuardKind::Cpu: break;
   }
   return Fail(Diag::Internal, "a guard atom has no flat form");
 }
@@ -113,8 +111,7 @@ Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& 
           flat.Add(Test{.kind = Kind::Range, .range = {first_word[atom.arg] + i, atom.low[i], 0}});
         }
         break;
-      default:
-        flat.Add(TRY(FlattenAtom(atom, entry, first_word)));
+      default: flat.Add(TRY(FlattenAtom(atom, entry, first_word)));
     }
   }
   return flat;
@@ -150,15 +147,17 @@ void FlatGuard::AddLaunchTests(const ir::Program& program) {
       const Use &a = uses[j], &b = uses[i];
       if ((!a.is_written && !b.is_written) || IsApartTested(a.word, b.word)) continue;
       const bool may_be_same = !a.is_tensor && !b.is_tensor && a.element == b.element;
-      Add(Test{.kind = Kind::Apart,
-               .apart = {a.word, b.word, ir::BytesOf(a.element), ir::BytesOf(b.element), may_be_same}});
+      Add(Test{
+          .kind = Kind::Apart,
+          .apart = {a.word, b.word, ir::BytesOf(a.element), ir::BytesOf(b.element), may_be_same}});
     }
   }
 }
 
 // Only these have words that every target reads as a whole and that are no value.
 void FlatGuard::AddScalarTests(ir::Type type, uint32_t word) {
-  constexpr ir::ScalarSet Partial = ir::sets::Fields | ir::sets::Bool | ir::Only(ir::Scalar::Digest);
+  constexpr ir::ScalarSet Partial =
+      ir::sets::Fields | ir::sets::Bool | ir::Only(ir::Scalar::Digest);
   if (!ir::Contains(Partial, type.scalar)) return;
   const uint64_t most = type.scalar == ir::Scalar::Bool ? 1 : goldilocks::P - 1;
   for (uint32_t i = 0; i < ir::WordsOf(type); ++i) {
@@ -190,7 +189,8 @@ bool FlatGuard::Holds(const uint64_t* words) const {
   auto exactly = [&](const auto& test) { return test.Holds(words); };
   return std::ranges::all_of(std::span(masks_).first(mask_count_), quickly) &&
          std::ranges::all_of(std::span(ranges_).first(range_count_), quickly) &&
-         std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) && std::ranges::all_of(more_, exactly);
+         std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) &&
+         std::ranges::all_of(more_, exactly);
 }
 
 }  // namespace frazil::dispatch

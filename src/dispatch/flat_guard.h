@@ -61,7 +61,8 @@ class FlatGuard {
     bool or_same = false;  // one buffer twice will do
     bool QuickHolds(const uint64_t* words) const {
       const uint64_t distance = words[b] - words[a];
-      if (distance < words[a + 1] * bytes_a) [[unlikely]] return false;
+      if (distance < words[a + 1] * bytes_a) [[unlikely]]
+        return false;
       return 0 - distance >= words[b + 1] * bytes_b;
     }
     bool Holds(const uint64_t* words) const;
@@ -71,7 +72,8 @@ class FlatGuard {
                                                const uint64_t* words) {
     if constexpr (I < Room) {
       if (count <= I) return true;
-      if (!tests[I].QuickHolds(words)) [[unlikely]] return false;
+      if (!tests[I].QuickHolds(words)) [[unlikely]]
+        return false;
       return FirstHold<I + 1>(tests, count, words);
     }
     return true;

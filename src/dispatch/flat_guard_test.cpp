@@ -37,7 +37,8 @@ class Maker {
   // Small numbers, edges and anything, as words of the type.
   uint64_t Word(ir::Type type) {
     if (type == ir::types::F64) return DoubleBits();
-    if (type == ir::types::F32) return std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(DoubleBits())));
+    if (type == ir::types::F32)
+      return std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(DoubleBits())));
     if (type == ir::types::F16) return Pick(0x10000);
     int64_t value = 0;
     switch (Pick(4)) {
@@ -49,8 +50,15 @@ class Maker {
   }
 
   uint64_t DoubleBits() {
-    constexpr double Special[] = {0.0,     -0.0,   1.0, -1.0,  2.5, std::numeric_limits<double>::infinity(),
-                                  -std::numeric_limits<double>::infinity(), 1e-310, 3e38};
+    constexpr double Special[] = {0.0,
+                                  -0.0,
+                                  1.0,
+                                  -1.0,
+                                  2.5,
+                                  std::numeric_limits<double>::infinity(),
+                                  -std::numeric_limits<double>::infinity(),
+                                  1e-310,
+                                  3e38};
     if (Pick(8) == 0) return 0x7ff8000000000000;
     if (Pick(3) == 0) return random_();
     return std::bit_cast<uint64_t>(Special[Pick(std::size(Special))]);
@@ -60,27 +68,31 @@ class Maker {
     const ir::Type type = entry_.param_type(arg);
     if (type.is_scalar()) {
       std::vector<uint64_t> words(ir::WordsOf(type));
-      for (uint64_t& word : words) word = type.scalar == ir::Scalar::Digest ? Pick(3) : Word(ir::types::I64);
+      for (uint64_t& word : words)
+        word = type.scalar == ir::Scalar::Digest ? Pick(3) : Word(ir::types::I64);
       if (words.size() == 1) words[0] = Word(type);
       return Value::Scalar(type, words);
     }
     // Pieces of one small arena, so that they often touch, overlap, contain each other or coincide.
     const uint64_t bytes = ir::BytesOf(type.element());
     std::byte* data = arena_ + 64 - reinterpret_cast<uintptr_t>(arena_) % 64 + bytes * Pick(24);
-    return Value::Buffer(std::make_shared<Memory>(type.element(), static_cast<int64_t>(Pick(12)), data));
+    return Value::Buffer(
+        std::make_shared<Memory>(type.element(), static_cast<int64_t>(Pick(12)), data));
   }
 
   ir::GuardAtom Atom(const std::vector<Value>& arguments) {
     ir::GuardAtom atom;
     atom.kind = static_cast<GuardKind>(Pick(static_cast<uint64_t>(GuardKind::Cpu) + 1));
     const bool is_scalar = atom.kind == GuardKind::Equals || atom.kind == GuardKind::Between;
-    atom.arg = is_scalar ? ScalarArgs[Pick(ScalarArgs.size())] : MemoryArgs[Pick(MemoryArgs.size())];
+    atom.arg =
+        is_scalar ? ScalarArgs[Pick(ScalarArgs.size())] : MemoryArgs[Pick(MemoryArgs.size())];
     const Value& value = arguments[atom.arg];
     switch (atom.kind) {
       case GuardKind::Equals:
         if (Pick(3) == 0) atom.arg = Pick(2) ? 5 : 9;
         atom.type = entry_.param_type(atom.arg);
-        atom.low.assign(arguments[atom.arg].scalar_words().begin(), arguments[atom.arg].scalar_words().end());
+        atom.low.assign(arguments[atom.arg].scalar_words().begin(),
+                        arguments[atom.arg].scalar_words().end());
         if (Pick(4) == 0 && atom.low.size() > 1) atom.low[Pick(atom.low.size())] = 7;
         if (Pick(4) == 0 && atom.low.size() == 1) atom.low[0] = Word(atom.type);
         break;
@@ -90,17 +102,10 @@ class Maker {
         atom.high = {Pick(3) ? value.word : Word(atom.type)};
         break;
       case GuardKind::Same:
-      case GuardKind::Disjoint:
-        atom.other = MemoryArgs[Pick(MemoryArgs.size())];
-        break;
-      case GuardKind::Alignment:
-        atom.number = int64_t{1} << Pick(7);
-        break;
-      case GuardKind::Cpu:
-        atom.feature = static_cast<ir::CpuFeature>(Pick(12));
-        break;
-      default:
-        atom.number = static_cast<int64_t>(Pick(13));
+      case GuardKind::Disjoint: atom.other = MemoryArgs[Pick(MemoryArgs.size())]; break;
+      case GuardKind::Alignment: atom.number = int64_t{1} << Pick(7); break;
+      case GuardKind::Cpu: atom.feature = static_cast<ir::CpuFeature>(Pick(12)); break;
+      default: atom.number = static_cast<int64_t>(Pick(13));
     }
     return atom;
   }
@@ -133,7 +138,8 @@ TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
   std::array<std::array<int, 2>, 10> by_kind = {};
   while (compared < Pairs) {
     std::vector<Value> arguments;
-    for (uint32_t i = 0; i < program->entry_function().param_count(); ++i) arguments.push_back(maker.Argument(i));
+    for (uint32_t i = 0; i < program->entry_function().param_count(); ++i)
+      arguments.push_back(maker.Argument(i));
     if (maker.Pick(3) == 0) arguments[3] = arguments[1];
     const std::vector<uint64_t> words = WordsOfCall(arguments);
     ir::Guard guard;
@@ -185,7 +191,8 @@ func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buf
       const ir::Type type = entry.param_type(i);
       if (type.is_scalar()) {
         std::vector<uint64_t> words(ir::WordsOf(type));
-        for (uint64_t& word : words) word = random() % 20 ? random() % 2 : ~0ull - random() % 0x1'0000'0000;
+        for (uint64_t& word : words)
+          word = random() % 20 ? random() % 2 : ~0ull - random() % 0x1'0000'0000;
         arguments.push_back(Value::Scalar(type, words));
         continue;
       }
@@ -232,7 +239,8 @@ TEST(FlatGuard, WithoutArgumentsNothingIsRead) {
   Result<ir::Program> program = ir::ParseText("frz 1\nfunc @main() {\n  return\n}\n");
   ASSERT_TRUE(program);
   Result<FlatGuard> always = FlatGuard::Flatten({}, *program);
-  Result<FlatGuard> never = FlatGuard::Flatten(*ir::ParseGuard("cpu(neon) && cpu(avx512f)", *program), *program);
+  Result<FlatGuard> never =
+      FlatGuard::Flatten(*ir::ParseGuard("cpu(neon) && cpu(avx512f)", *program), *program);
   ASSERT_TRUE(always && never);
   EXPECT_TRUE(always->Holds(nullptr));
   EXPECT_FALSE(never->Holds(nullptr));

@@ -30,9 +30,11 @@ class Fluid {
 struct Observation {
   uint64_t calls = 0;
   uint64_t solid_calls = 0;  // answered by a compiled form
-  uint64_t misses = 0;       // the first form's guard did not hold: a later form or the fluid path answered
-  double ns = 0;             // of the one call that was timed, the last of them; the clock's own time is taken off
-  bool was_solid = false;    // whether that call was solid
+  uint64_t misses =
+      0;  // the first form's guard did not hold: a later form or the fluid path answered
+  double ns =
+      0;  // of the one call that was timed, the last of them; the clock's own time is taken off
+  bool was_solid = false;  // whether that call was solid
 };
 
 // Told when a thread's countdown reaches zero, after that call and outside of the slot: it may change the slot.
@@ -50,7 +52,9 @@ class Solid {
                                                    const ir::Program& source);
   ~Solid();
   const verify::Verified<exec::CompiledForm>& form() const { return form_; }
-  bool Holds(const uint64_t* arguments) const { return guard_.Holds(arguments); }  // as exec::Holds does
+  bool Holds(const uint64_t* arguments) const {
+    return guard_.Holds(arguments);
+  }  // as exec::Holds does
 
  private:
   friend class Slot;
@@ -90,7 +94,7 @@ class Slot {
   bool Freeze() { return core_.SetState(State::Frozen); }
   bool Unfreeze() { return core_.Unfreeze(); }  // to Solid, or Fluid without a form
   bool Ban() { return core_.SetState(State::Banned); }
-  bool Unban() { return core_.Unban(); }  // to Fluid
+  bool Unban() { return core_.Unban(); }                    // to Fluid
   std::vector<std::shared_ptr<const Solid>> forms() const;  // in the order they are tried
 
   // How many calls a thread makes before it tells the watcher: small while fluid, larger when solid. A thread takes a

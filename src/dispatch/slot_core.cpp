@@ -58,7 +58,8 @@ int32_t SlotCore::CallTimed(const uint64_t* arguments, uint64_t* results, exec::
 }
 
 // The counter is already one less.
-int32_t SlotCore::Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+int32_t SlotCore::Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+                          exec::NativeRun* run) {
   CallCounter& counter = CounterOf(me);
   if (counter.period == 0) {
     counter.period = countdown_.load(std::memory_order_relaxed);
@@ -104,8 +105,8 @@ int32_t SlotCore::CallOther(const uint64_t* arguments, uint64_t* results, exec::
 }
 
 // The fluid path runs outside: it needs no form, and may run for long or change the slot.
-SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
-                                      exec::NativeRun* run) {
+SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, const uint64_t* arguments,
+                                      uint64_t* results, exec::NativeRun* run) {
   const uint64_t was = me.inside.load(std::memory_order_relaxed);
   const bool is_within = (was & 1) != 0;
   if (!is_within) me.fenced ? EnterFenced(me, was) : Enter(me, was);
@@ -140,13 +141,15 @@ void SlotCore::Note(ThreadRecord& me, const Answer& answer) {
 }
 
 void SlotCore::SetCountdown(uint32_t calls) {
-  countdown_.store(std::clamp(calls, 1u, static_cast<uint32_t>(INT32_MAX)), std::memory_order_relaxed);
+  countdown_.store(std::clamp(calls, 1u, static_cast<uint32_t>(INT32_MAX)),
+                   std::memory_order_relaxed);
 }
 
 // Sequentially consistent: for threads whose entry is a full barrier, this and the look at their records decide.
 void SlotCore::PublishLocked(std::unique_ptr<Chain> chain) {
   const bool has_forms = chain != nullptr && chain->count > 0;
-  const Chain* old = chain_.exchange(has_forms ? chain.release() : &NoChain, std::memory_order_seq_cst);
+  const Chain* old =
+      chain_.exchange(has_forms ? chain.release() : &NoChain, std::memory_order_seq_cst);
   if (old != &NoChain) RetireLocked(std::unique_ptr<const Retirable>(old));
 }
 

@@ -25,7 +25,8 @@ class Watcher;
 // One form of a chain.
 struct Link {
   Link() = default;
-  Link(exec::NativeEntry its_entry, bool its_uses_run, FlatGuard its_guard, std::shared_ptr<const void> its_owner)
+  Link(exec::NativeEntry its_entry, bool its_uses_run, FlatGuard its_guard,
+       std::shared_ptr<const void> its_owner)
       : entry(its_entry),
         uses_run(its_uses_run),
         waits{its_guard.has_more(), its_guard.has_more() || its_uses_run},
@@ -58,10 +59,13 @@ class alignas(64) SlotCore {
 
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
     ThreadRecord& me = *hot_record;
-    if (counter_at_ >= me.counter_bytes) [[unlikely]] return CallFirst(arguments, results, run);
-    if (--CounterOf(me).left <= 0) [[unlikely]] return CallTimed(arguments, results, run);
+    if (counter_at_ >= me.counter_bytes) [[unlikely]]
+      return CallFirst(arguments, results, run);
+    if (--CounterOf(me).left <= 0) [[unlikely]]
+      return CallTimed(arguments, results, run);
     const uint64_t was = me.inside.load(std::memory_order_relaxed);
-    if (was & 1) [[unlikely]] return CallOther(arguments, results, run);
+    if (was & 1) [[unlikely]]
+      return CallOther(arguments, results, run);
     Enter(me, was);
     const Link& first = chain_.load(std::memory_order_acquire)->links[0];
     if (!first.waits[run == nullptr] && first.guard.QuickHolds(arguments)) [[likely]] {
@@ -96,9 +100,12 @@ class alignas(64) SlotCore {
   int32_t CallFirst(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
   int32_t CallTimed(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
   int32_t CallOther(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
-  int32_t Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
-  int32_t AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
-  Answer AnswerCall(ThreadRecord& me, const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
+  int32_t Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+                  exec::NativeRun* run);
+  int32_t AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+                      exec::NativeRun* run);
+  Answer AnswerCall(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
+                    exec::NativeRun* run);
   CallCounter& CounterOf(ThreadRecord& me) const {
     return *reinterpret_cast<CallCounter*>(me.counters + counter_at_);
   }

@@ -45,11 +45,14 @@ int32_t UsesRun(const uint64_t*, uint64_t*, exec::NativeRun* run) {
 
 class SlotCoreTest : public testing::Test {
  protected:
-  SlotCoreTest() : program(*ir::ParseText("frz 1\nfunc @main(%a: i64) -> (i64) {\n  return %a\n}\n")) {}
+  SlotCoreTest()
+      : program(*ir::ParseText("frz 1\nfunc @main(%a: i64) -> (i64) {\n  return %a\n}\n")) {}
 
-  Link Form(exec::NativeEntry entry, std::string_view guard = "true", std::shared_ptr<const void> owner = nullptr) {
+  Link Form(exec::NativeEntry entry, std::string_view guard = "true",
+            std::shared_ptr<const void> owner = nullptr) {
     if (owner == nullptr) owner = std::make_shared<int>(0);
-    return {entry, false, *FlatGuard::Flatten(*ir::ParseGuard(guard, program), program), std::move(owner)};
+    return {entry, false, *FlatGuard::Flatten(*ir::ParseGuard(guard, program), program),
+            std::move(owner)};
   }
   bool Install(Link link) { return SlotCoreTester::Install(core, std::move(link)); }
   uint64_t Ask(uint64_t argument) {
@@ -271,7 +274,8 @@ TEST(State, EveryRowOfTheTable) {
                                                     "x..xxxx", "x..x.xx", "x.....x"};
   for (int from = 0; from < StateCount; ++from) {
     for (int to = 0; to < StateCount; ++to) {
-      EXPECT_EQ(MayGo(static_cast<State>(from), static_cast<State>(to)), Allowed[from][static_cast<size_t>(to)] == 'x')
+      EXPECT_EQ(MayGo(static_cast<State>(from), static_cast<State>(to)),
+                Allowed[from][static_cast<size_t>(to)] == 'x')
           << StateName(static_cast<State>(from)) << " to " << StateName(static_cast<State>(to));
     }
   }

@@ -14,14 +14,18 @@ namespace {
 #if defined(__x86_64__)
 
 constexpr char Text[] = "frz 1\nfunc @main(%a: i64) -> (i64) {\n  return %a\n}\n";
-constexpr char OtherText[] = "frz 1\nfunc @main(%a: i64) -> (i64) {\n  %b = add %a, %a : i64\n  return %b\n}\n";
+constexpr char OtherText[] =
+    "frz 1\nfunc @main(%a: i64) -> (i64) {\n  %b = add %a, %a : i64\n  return %b\n}\n";
 
 // mov rax, [rdi]; mov [rsi], rax; xor eax, eax; ret
 constexpr std::string_view Code("\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3", 9);
 
 class SlotTest : public testing::Test {
  protected:
-  SlotTest() : program(*ir::ParseText(Text)), other(*ir::ParseText(OtherText)), slot(program, fluid, watcher) {}
+  SlotTest()
+      : program(*ir::ParseText(Text)),
+        other(*ir::ParseText(OtherText)),
+        slot(program, fluid, watcher) {}
 
   // Judged as a worker would judge it.
   verify::Verified<exec::CompiledForm> Form(std::string_view guard) {
@@ -39,7 +43,8 @@ class SlotTest : public testing::Test {
     form.image.code = Code;
     Result<verify::Examined> examined =
         verify::Examine(program, candidate, form, verify::Policy::Default(program));
-    EXPECT_TRUE(examined && examined->form) << (examined ? examined->refusal : examined.error().ToString());
+    EXPECT_TRUE(examined && examined->form)
+        << (examined ? examined->refusal : examined.error().ToString());
     return *examined->form;
   }
   uint64_t Ask(uint64_t argument) {

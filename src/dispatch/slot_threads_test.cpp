@@ -46,7 +46,8 @@ exec::NativeEntry CodePage(uint8_t number, std::shared_ptr<const void>& owner) {
   CHECK(page != MAP_FAILED);
   std::memcpy(page, code, sizeof code);
   CHECK(mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0);
-  owner = std::shared_ptr<const void>(page, [](const void* at) { munmap(const_cast<void*>(at), 4096); });
+  owner = std::shared_ptr<const void>(page,
+                                      [](const void* at) { munmap(const_cast<void*>(at), 4096); });
   return reinterpret_cast<exec::NativeEntry>(page);
 }
 #else
@@ -56,7 +57,9 @@ exec::NativeEntry CodePage(uint8_t, std::shared_ptr<const void>&) { return nullp
 
 class SlotThreads : public testing::TestWithParam<bool> {
  protected:
-  SlotThreads() : program(*ir::ParseText("frz 1\nfunc @main(%a: i64, %b: digest) -> (i64) {\n  return %a\n}\n")) {
+  SlotThreads()
+      : program(
+            *ir::ParseText("frz 1\nfunc @main(%a: i64, %b: digest) -> (i64) {\n  return %a\n}\n")) {
     PretendNoMembarrier(GetParam());
     calls_of_dead = 0;
   }
@@ -65,9 +68,10 @@ class SlotThreads : public testing::TestWithParam<bool> {
   Link Form(size_t number, bool page) {
     // Ten tests, so that some of them are in memory of the chain's own.
     FlatGuard guard = *FlatGuard::Flatten(
-        *ir::ParseGuard("0 <= arg0 <= 9 && arg1 == (1, 2, 3, 4, 5) && 0 <= arg0 <= 8 && 0 <= arg0 <= 7 && "
-                        "0 <= arg0 <= 6 && 0 <= arg0 <= 5",
-                        program),
+        *ir::ParseGuard(
+            "0 <= arg0 <= 9 && arg1 == (1, 2, 3, 4, 5) && 0 <= arg0 <= 8 && 0 <= arg0 <= 7 && "
+            "0 <= arg0 <= 6 && 0 <= arg0 <= 5",
+            program),
         program);
     if (page && HasPages) {
       std::shared_ptr<const void> owner;
@@ -76,7 +80,8 @@ class SlotThreads : public testing::TestWithParam<bool> {
     }
     alive[number] = true;
     std::shared_ptr<const void> owner(&alive[number], [](const void* flag) {
-      static_cast<std::atomic<bool>*>(const_cast<void*>(flag))->store(false, std::memory_order_relaxed);
+      static_cast<std::atomic<bool>*>(const_cast<void*>(flag))
+          ->store(false, std::memory_order_relaxed);
     });
     return {AllEntries[number], false, std::move(guard), std::move(owner)};
   }
@@ -86,7 +91,8 @@ class SlotThreads : public testing::TestWithParam<bool> {
     uint64_t arguments[] = {first_argument, 1, 2, 3, 4, 5}, calls = 0;
     while (!stop.load(std::memory_order_relaxed)) {
       uint64_t result = ~0ull;
-      if (core.Call(arguments, &result, nullptr) != 0 || (result >= FormCount && result != CountingFluid::Mark)) {
+      if (core.Call(arguments, &result, nullptr) != 0 ||
+          (result >= FormCount && result != CountingFluid::Mark)) {
         ADD_FAILURE() << result;
         break;
       }
@@ -117,7 +123,8 @@ TEST_P(SlotThreads, CallingReplacingAndRetiringAtOnce) {
         if (alive[number].load()) continue;
         SlotCoreTester::Install(core, Form(number, round % 2 == 1));
         if (round % 5 == 2) {
-          const auto owners = core.owners();  // asked once: the other writer may melt the slot in between
+          const auto owners =
+              core.owners();  // asked once: the other writer may melt the slot in between
           core.Retire(owners.empty() ? nullptr : owners.front().get());
         }
         if (round % 16 == 7) core.Melt();

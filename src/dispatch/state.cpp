@@ -4,7 +4,9 @@
 namespace frazil::dispatch {
 namespace {
 
-constexpr uint8_t To(State state) { return static_cast<uint8_t>(1u << static_cast<uint8_t>(state)); }
+constexpr uint8_t To(State state) {
+  return static_cast<uint8_t>(1u << static_cast<uint8_t>(state));
+}
 constexpr uint8_t ByHand = To(State::Frozen) | To(State::Banned);
 
 struct Row {

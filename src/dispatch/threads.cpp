@@ -87,14 +87,16 @@ Domain::Domain() {
   membarrier = Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
   // A key and no thread_local object: its destructor runs after those of all thread_local objects, which may call.
   CHECK(pthread_key_create(&key, ForgetThread) == 0);
-  pthread_atfork([] { TheDomain().mutex.lock(); }, [] { TheDomain().mutex.unlock(); }, AfterForkInChild);
+  pthread_atfork([] { TheDomain().mutex.lock(); }, [] { TheDomain().mutex.unlock(); },
+                 AfterForkInChild);
 }
 
 ThreadRecord& OwnRecord() {
   if (own_record != nullptr) return *own_record;
   Domain& domain = TheDomain();
   std::lock_guard lock(domain.mutex);
-  auto free = std::ranges::find_if(domain.records, [](const ThreadRecord* record) { return !record->in_use; });
+  auto free = std::ranges::find_if(domain.records,
+                                   [](const ThreadRecord* record) { return !record->in_use; });
   if (free == domain.records.end()) {
     domain.records.push_back(new ThreadRecord);
     free = std::prev(domain.records.end());
@@ -139,7 +141,9 @@ std::vector<Batch> TakeFree(Domain& domain) {
 
 }  // namespace
 
-void EnterFenced(ThreadRecord& me, uint64_t was) { me.inside.exchange(was + 1, std::memory_order_seq_cst); }
+void EnterFenced(ThreadRecord& me, uint64_t was) {
+  me.inside.exchange(was + 1, std::memory_order_seq_cst);
+}
 
 ThreadRecord& RecordWithCounter(uint32_t counter_at) {
   ThreadRecord& record = OwnRecord();
@@ -167,7 +171,8 @@ void ReleaseCounter(uint32_t counter_at) {
   Domain& domain = TheDomain();
   std::lock_guard lock(domain.mutex);
   for (ThreadRecord* record : domain.records) {
-    if (counter_at < record->counter_bytes) *reinterpret_cast<CallCounter*>(record->counters + counter_at) = {};
+    if (counter_at < record->counter_bytes)
+      *reinterpret_cast<CallCounter*>(record->counters + counter_at) = {};
   }
   domain.free_counters.push_back(counter_at);
 }

@@ -47,7 +47,9 @@ inline void Enter(ThreadRecord& me, uint64_t was) {
   // The compiler must not move the load of the chain up; against the processor there is membarrier.
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
-inline void Leave(ThreadRecord& me, uint64_t was) { me.inside.store(was + 2, std::memory_order_release); }
+inline void Leave(ThreadRecord& me, uint64_t was) {
+  me.inside.store(was + 2, std::memory_order_release);
+}
 // For threads without membarrier.
 void EnterFenced(ThreadRecord& me, uint64_t was);
 

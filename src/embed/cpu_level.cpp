@@ -15,7 +15,8 @@ CpuLevel Detect() {
 #if defined(__x86_64__)
   const bool avx2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") &&
                     __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
-                    __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+                    __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+                    __builtin_cpu_supports("bmi2");
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx2) return avx512 ? CpuLevel::Avx512 : CpuLevel::Avx2;

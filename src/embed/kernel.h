@@ -19,11 +19,37 @@ namespace frazil::embed {
 constexpr uint32_t KernelDataVersion = 1;
 
 // In the IR's order, as far as a C++ program has such values.
-enum class ScalarKind : uint8_t { I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, Bool, Index };
+enum class ScalarKind : uint8_t {
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  Bool,
+  Index
+};
 
 // What a parameter is for at a launch, in the order of ir/kernel.h.
 enum class ParamRole : uint8_t {
-  Value, Buffer, Extent, LanesX, LanesY, LanesZ, GridX, GridY, GridZ, BlockX, BlockY, BlockZ,
+  Value,
+  Buffer,
+  Extent,
+  LanesX,
+  LanesY,
+  LanesZ,
+  GridX,
+  GridY,
+  GridZ,
+  BlockX,
+  BlockY,
+  BlockZ,
 };
 
 // What a kernel may do with a buffer.
@@ -34,14 +60,17 @@ struct Rel {
   int32_t offset;  // 0: there is none
   const T* get() const {
     return offset == 0 ? nullptr
-                       : reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(this) + static_cast<intptr_t>(offset));
+                       : reinterpret_cast<const T*>(reinterpret_cast<uintptr_t>(this) +
+                                                    static_cast<intptr_t>(offset));
   }
 };
 
 struct Blob {
   Rel<char> data;
   uint32_t size;
-  std::string_view bytes() const { return size == 0 ? std::string_view() : std::string_view(data.get(), size); }
+  std::string_view bytes() const {
+    return size == 0 ? std::string_view() : std::string_view(data.get(), size);
+  }
 };
 
 template <typename T>
@@ -56,9 +85,9 @@ struct ParamData {
   Rel<char> name;
   ScalarKind scalar;
   ParamRole role;
-  Access access;         // buffers
+  Access access;  // buffers
   uint8_t element_bytes;
-  uint16_t word;         // where its words begin
+  uint16_t word;  // where its words begin
   uint16_t reserved;
 };
 
@@ -75,10 +104,11 @@ struct WorkTerm {
   uint8_t factors[4];
 };
 
-constexpr uint32_t PlainUsesRun = 1;   // its entry must be given a run
+constexpr uint32_t PlainUsesRun = 1;  // its entry must be given a run
 constexpr uint32_t RangedUsesRun = 2;
-constexpr uint32_t PlainIsRanged = 4;  // it takes the words of the ranged form, with all iterations as their range
-constexpr uint32_t MostWords = 64;     // of one launch
+constexpr uint32_t PlainIsRanged =
+    4;  // it takes the words of the ranged form, with all iterations as their range
+constexpr uint32_t MostWords = 64;  // of one launch
 constexpr uint16_t NoWord = 0xffff;
 constexpr uint64_t AllBegin = 0, AllEnd = INT64_MAX;  // the range of all iterations
 
@@ -90,22 +120,24 @@ struct KernelData {
   List<ParamData> params;
   List<ScalarKind> results;
   uint32_t word_count;
-  uint16_t trips_word;  // the word that is the number of iterations, or NoWord: the code `trips` tells it
+  uint16_t
+      trips_word;  // the word that is the number of iterations, or NoWord: the code `trips` tells it
   uint16_t reserved;
   // By CPU level; one for which no verdict could be had has the code of the level below. `ranged` takes two more words,
   // begin and end.
   Rel<char> plain[CpuLevelCount];
   Rel<char> ranged[CpuLevelCount];
-  Rel<char> trips;      // takes each scalar as a word and each buffer as its length
+  Rel<char> trips;          // takes each scalar as a word and each buffer as its length
   List<PairData> disjoint;  // buffers that must not be the same for the ranged form
   List<PairData> at_most;   // scalars with first <= second for the ranged form
   List<PairData> covers;    // an extent, and a buffer that must be at least so long
-  List<PairData> lengths;   // an extent, and a buffer whose length it is where the caller leaves it out
+  List<PairData>
+      lengths;  // an extent, and a buffer whose length it is where the caller leaves it out
   List<WorkTerm> work;
-  Blob isa;                 // a .frzb file
+  Blob isa;  // a .frzb file
   Blob ptx;
   Blob wasm;
-  char digest[32];          // exact digest of the program, as it was before it was optimized
+  char digest[32];  // exact digest of the program, as it was before it was optimized
 
   NativeEntry entry(const Rel<char>* forms, CpuLevel level) const;
   NativeEntry plain_entry(CpuLevel level) const { return entry(plain, level); }
@@ -126,7 +158,8 @@ struct ModuleData {
 };
 
 inline NativeEntry EntryOf(const Rel<char>& form) {
-  return reinterpret_cast<NativeEntry>(reinterpret_cast<uintptr_t>(&form) + static_cast<intptr_t>(form.offset));
+  return reinterpret_cast<NativeEntry>(reinterpret_cast<uintptr_t>(&form) +
+                                       static_cast<intptr_t>(form.offset));
 }
 
 // Null: there is no code for this level, nor for one below.

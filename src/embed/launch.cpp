@@ -15,8 +15,9 @@
 namespace frazil::embed {
 namespace {
 
-constexpr uint64_t MostOf[] = {INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX,
-                               UINT64_MAX, 0, 0, 0, 0, 0, INT64_MAX};
+constexpr uint64_t MostOf[] = {INT8_MAX,   INT16_MAX,  INT32_MAX,  INT64_MAX, UINT8_MAX,
+                               UINT16_MAX, UINT32_MAX, UINT64_MAX, 0,         0,
+                               0,          0,          0,          INT64_MAX};
 constexpr int64_t MostLanes = int64_t{1} << 62;
 // Pieces for each thread: enough that a thread which is late does not hold up the others for long.
 constexpr int64_t PiecesPerThread = 4;
@@ -24,7 +25,9 @@ constexpr double LeastPiecePicoseconds = 2e6;
 // Pieces of long loops begin at multiples of this, so that no two threads write to one cache line.
 constexpr int64_t LongLoopUnit = 64;
 
-bool IsSigned(ScalarKind scalar) { return scalar <= ScalarKind::I64 || scalar == ScalarKind::Index; }
+bool IsSigned(ScalarKind scalar) {
+  return scalar <= ScalarKind::I64 || scalar == ScalarKind::Index;
+}
 
 struct BufferWords {
   uint64_t address;
@@ -54,7 +57,8 @@ Status CheckBuffers(const KernelData& kernel, const uint64_t* words) {
       const BufferWords b = BufferOf(params[j], words);
       if (a.bytes == 0 || b.bytes == 0) continue;
       if (a.address - b.address >= b.bytes && b.address - a.address >= a.bytes) continue;
-      const bool same = a.address == b.address && a.bytes == b.bytes && params[i].scalar == params[j].scalar;
+      const bool same =
+          a.address == b.address && a.bytes == b.bytes && params[i].scalar == params[j].scalar;
       if (!same) return Refuse(kernel, LaunchError::Overlap, j, i);
     }
   }
@@ -108,7 +112,8 @@ TrapRecord TakeTrap(int32_t status, NativeRun* run) {
 
 // Iterations of the outermost parallel; 0 also where they cannot be told.
 int64_t TripsOf(const KernelData& kernel, const uint64_t* words) {
-  if (kernel.trips_word != NoWord) return std::max<int64_t>(0, static_cast<int64_t>(words[kernel.trips_word]));
+  if (kernel.trips_word != NoWord)
+    return std::max<int64_t>(0, static_cast<int64_t>(words[kernel.trips_word]));
   if (kernel.trips.offset == 0) return 0;
   uint64_t scalars[MostWords] = {};
   size_t count = 0;
@@ -127,7 +132,8 @@ int64_t TripsOf(const KernelData& kernel, const uint64_t* words) {
 
 int64_t GrainOf(int64_t trips, double picoseconds, int threads) {
   const int64_t even = (trips + PiecesPerThread * threads - 1) / (PiecesPerThread * threads);
-  const auto least = static_cast<int64_t>(static_cast<double>(trips) * LeastPiecePicoseconds / picoseconds);
+  const auto least =
+      static_cast<int64_t>(static_cast<double>(trips) * LeastPiecePicoseconds / picoseconds);
   int64_t grain = std::max({even, least, int64_t{1}});
   if (grain > LongLoopUnit) grain = (grain + LongLoopUnit - 1) / LongLoopUnit * LongLoopUnit;
   return grain;
@@ -145,7 +151,8 @@ struct Shared {
   void RunPiece(int64_t begin, int64_t end) {
     if (begin > trapped_at.load(std::memory_order_relaxed)) return;
     NativeRun* run = call.uses_run ? ThreadRun() : nullptr;
-    if (call.uses_run && run == nullptr) return Note(begin, {1 + static_cast<int32_t>(TrapKind::Memory), 0, -1});
+    if (call.uses_run && run == nullptr)
+      return Note(begin, {1 + static_cast<int32_t>(TrapKind::Memory), 0, -1});
     uint64_t words[MostWords + 2];
     std::memcpy(words, call.words, call.word_count * sizeof(uint64_t));
     words[call.word_count] = static_cast<uint64_t>(begin);
@@ -163,7 +170,9 @@ struct Shared {
   }
 };
 
-void RunOnePiece(void* context, int64_t begin, int64_t end) { static_cast<Shared*>(context)->RunPiece(begin, end); }
+void RunOnePiece(void* context, int64_t begin, int64_t end) {
+  static_cast<Shared*>(context)->RunPiece(begin, end);
+}
 
 Status StatusOf(const KernelData& kernel, const TrapRecord& trap) {
   return Status::Trapped(kernel, static_cast<TrapKind>(trap.status - 1), trap.op, trap.index);
@@ -202,7 +211,8 @@ double WorkOf(const KernelData& kernel, const uint64_t* words) noexcept {
   for (const WorkTerm& term : kernel.work) {
     double product = term.picoseconds;
     for (const uint8_t factor : term.factors)
-      if (factor != NoFactor) product *= static_cast<double>(std::max<int64_t>(0, static_cast<int64_t>(words[factor])));
+      if (factor != NoFactor)
+        product *= static_cast<double>(std::max<int64_t>(0, static_cast<int64_t>(words[factor])));
     sum += product;
   }
   return sum;
@@ -221,7 +231,9 @@ Status Check(const KernelData& kernel, const uint64_t* words, Extents extents) n
 
 NativeEntry FindEntry(const KernelData& kernel) noexcept { return kernel.plain_entry(UsedLevel()); }
 
-Status Refused(const KernelData& kernel, LaunchError error) noexcept { return Refuse(kernel, error, 0); }
+Status Refused(const KernelData& kernel, LaunchError error) noexcept {
+  return Refuse(kernel, error, 0);
+}
 
 Status Trapped(const KernelData& kernel, int32_t status, NativeRun* run) noexcept {
   return StatusOf(kernel, TakeTrap(status, run));
@@ -235,8 +247,8 @@ Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) n
     ThreadPool& pool = ThreadPool::Shared();
     const int64_t trips = pool.threads() > 1 ? TripsOf(kernel, words) : 0;
     if (trips > 1) {
-      const RangedCall call{ranged, (kernel.flags & RangedUsesRun) != 0, words, kernel.word_count, trips,
-                            GrainOf(trips, work, pool.threads())};
+      const RangedCall call{ranged, (kernel.flags & RangedUsesRun) != 0, words, kernel.word_count,
+                            trips,  GrainOf(trips, work, pool.threads())};
       const TrapRecord trap = RunPieces(call, pool);
       return trap.status == 0 ? Status() : StatusOf(kernel, trap);
     }
@@ -246,7 +258,8 @@ Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) n
   NativeRun* run = nullptr;
   if ((kernel.flags & PlainUsesRun) != 0) {
     run = ThreadRun();
-    if (run == nullptr) return StatusOf(kernel, {1 + static_cast<int32_t>(TrapKind::Memory), 0, -1});
+    if (run == nullptr)
+      return StatusOf(kernel, {1 + static_cast<int32_t>(TrapKind::Memory), 0, -1});
   }
   uint64_t ranged_words[MostWords + 2];
   if ((kernel.flags & PlainIsRanged) != 0) {
@@ -259,7 +272,8 @@ Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) n
   return status == 0 ? Status() : Trapped(kernel, status, run);
 }
 
-Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results, Extents extents) noexcept {
+Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results,
+              Extents extents) noexcept {
   const Status check = Check(kernel, words, extents);
   return check.ok() ? Run(kernel, words, results) : check;
 }

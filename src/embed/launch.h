@@ -31,7 +31,9 @@ struct LaunchConfig {
   Dim3 grid;
   Dim3 block;
 
-  static constexpr LaunchConfig Lanes(int64_t x, int64_t y = 1, int64_t z = 1) { return {{x, y, z}, {}}; }
+  static constexpr LaunchConfig Lanes(int64_t x, int64_t y = 1, int64_t z = 1) {
+    return {{x, y, z}, {}};
+  }
   static constexpr LaunchConfig Blocks(Dim3 grid, Dim3 block) { return {grid, block}; }
   // 1 or more in each direction, and at most 2^62 lanes in all.
   bool is_valid() const;
@@ -54,7 +56,8 @@ enum class Extents : uint8_t { Given, Derived };
 // Every rule of a launch; `words` are complete.
 Status Check(const KernelData& kernel, const uint64_t* words, Extents extents) noexcept;
 // Check, then Run.
-Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results, Extents extents) noexcept;
+Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results,
+              Extents extents) noexcept;
 // Without checks: on the threads that pay.
 Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) noexcept;
 // What a status other than 0 means, and the run made ready again.
@@ -88,18 +91,27 @@ TrapRecord RunPieces(const RangedCall& call, ThreadPool& pool) noexcept;
 
 template <typename T>
 inline uint64_t WordOf(T value) {
-  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) return value.bits;
-  else if constexpr (std::is_same_v<T, float>) return std::bit_cast<uint32_t>(value);
-  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<uint64_t>(value);
-  else return static_cast<uint64_t>(static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(value));
+  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>)
+    return value.bits;
+  else if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<uint32_t>(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<uint64_t>(value);
+  else
+    return static_cast<uint64_t>(
+        static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(value));
 }
 
 template <typename T>
 inline T FromWord(uint64_t word) {
-  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) return {static_cast<uint16_t>(word)};
-  else if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(static_cast<uint32_t>(word));
-  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(word);
-  else return static_cast<T>(word);
+  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>)
+    return {static_cast<uint16_t>(word)};
+  else if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(static_cast<uint32_t>(word));
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<double>(word);
+  else
+    return static_cast<T>(word);
 }
 
 template <typename T>

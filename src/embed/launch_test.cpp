@@ -36,9 +36,11 @@ TEST(IsNear, AgainstTheDefinition) {
           const bool overlap = bytes_a > 0 && bytes_b > 0 && a < b + bytes_b && b < a + bytes_a;
           const bool same = a == b && bytes_a == bytes_b;
           const bool near = IsNear(a, bytes_a, b, bytes_b, true) != 0;
-          if (overlap && !same) EXPECT_TRUE(near) << a << " " << bytes_a << " " << b << " " << bytes_b;
+          if (overlap && !same)
+            EXPECT_TRUE(near) << a << " " << bytes_a << " " << b << " " << bytes_b;
           if (overlap && same) EXPECT_FALSE(near);
-          if (!overlap && bytes_a > 0 && bytes_b > 0) EXPECT_FALSE(near) << a << " " << bytes_a << " " << b << " " << bytes_b;
+          if (!overlap && bytes_a > 0 && bytes_b > 0)
+            EXPECT_FALSE(near) << a << " " << bytes_a << " " << b << " " << bytes_b;
           if (overlap) EXPECT_TRUE(IsNear(a, bytes_a, b, bytes_b, false) != 0);
         }
 }
@@ -64,7 +66,8 @@ TEST(RunPieces, EveryIterationOnce) {
       std::vector<std::atomic<int>> counts(1000);
       const uint64_t words[] = {reinterpret_cast<uint64_t>(counts.data()), 0};
       EXPECT_EQ(RunPieces({Count, true, words, 2, trips, grain}, pool).status, 0);
-      for (int64_t i = 0; i < 1000; ++i) ASSERT_EQ(counts[static_cast<size_t>(i)], i < trips ? 1 : 0);
+      for (int64_t i = 0; i < 1000; ++i)
+        ASSERT_EQ(counts[static_cast<size_t>(i)], i < trips ? 1 : 0);
     }
   }
 }

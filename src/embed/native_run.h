@@ -20,7 +20,15 @@ using NativeEntry = int32_t (*)(const uint64_t* arguments, uint64_t* results, Na
 
 // What a trap's status is 1 more than: the kinds of the IR, in its order.
 enum class TrapKind : uint8_t {
-  DivisionByZero, Overflow, OutOfBounds, Assert, InvertOfZero, Unreachable, Fuel, Depth, Memory,
+  DivisionByZero,
+  Overflow,
+  OutOfBounds,
+  Assert,
+  InvertOfZero,
+  Unreachable,
+  Fuel,
+  Depth,
+  Memory,
 };
 // A value on a stream has another type than was asked for.
 constexpr int32_t WrongTypeStatus = 10;

@@ -52,7 +52,8 @@ Status Sequence::RunStep(const Step& step) const noexcept {
 
 Status Sequence::Run() const noexcept {
   NativeRun* run = ThreadRun();
-  if (run == nullptr) return steps_.empty() ? Status() : Refused(*steps_[0].kernel, LaunchError::NoCode);
+  if (run == nullptr)
+    return steps_.empty() ? Status() : Refused(*steps_[0].kernel, LaunchError::NoCode);
   const uint64_t* words = words_.data();
   for (const Step& step : steps_) {
     if (step.is_simple) [[likely]] {

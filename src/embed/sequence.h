@@ -36,8 +36,8 @@ class Sequence {
  private:
   struct Step {
     NativeEntry entry;
-    uint32_t words;    // where they begin
-    bool is_simple;    // one thread, no results
+    uint32_t words;  // where they begin
+    bool is_simple;  // one thread, no results
     const KernelData* kernel;
     void* results[4];
   };

@@ -29,10 +29,12 @@ enum class LaunchError : uint8_t {
 class [[nodiscard]] Status {
  public:
   constexpr Status() = default;
-  static constexpr Status Refused(const KernelData& kernel, LaunchError error, size_t argument = 0, size_t other = 0) {
+  static constexpr Status Refused(const KernelData& kernel, LaunchError error, size_t argument = 0,
+                                  size_t other = 0) {
     return Status(&kernel, error, argument, other, -1);
   }
-  static constexpr Status Trapped(const KernelData& kernel, TrapKind trap, uint32_t op, int64_t index) {
+  static constexpr Status Trapped(const KernelData& kernel, TrapKind trap, uint32_t op,
+                                  int64_t index) {
     return Status(&kernel, LaunchError::Trapped, static_cast<size_t>(trap), op, index);
   }
 
@@ -51,9 +53,13 @@ class [[nodiscard]] Status {
   std::string ToString() const;
 
  private:
-  constexpr Status(const KernelData* kernel, LaunchError error, size_t first, size_t second, int64_t index)
-      : kernel_(kernel), error_(static_cast<uint8_t>(error)), first_(static_cast<uint8_t>(first)),
-        second_(static_cast<uint8_t>(second)), index_(index < MostIndex ? index : MostIndex) {}
+  constexpr Status(const KernelData* kernel, LaunchError error, size_t first, size_t second,
+                   int64_t index)
+      : kernel_(kernel),
+        error_(static_cast<uint8_t>(error)),
+        first_(static_cast<uint8_t>(first)),
+        second_(static_cast<uint8_t>(second)),
+        index_(index < MostIndex ? index : MostIndex) {}
   static constexpr int64_t MostIndex = (int64_t{1} << 39) - 1;
 
   const KernelData* kernel_ = nullptr;

@@ -35,14 +35,18 @@ profile::CallProfile MakeProfile(const CallLayout& layout) {
 
 Engine::Engine(EngineOptions options) : improver_(std::make_shared<Improver>(std::move(options))) {}
 Engine::~Engine() { improver_->Stop(); }
-Result<std::shared_ptr<Site>> Engine::Load(const ir::Program& program) { return improver_->Load(program); }
+Result<std::shared_ptr<Site>> Engine::Load(const ir::Program& program) {
+  return improver_->Load(program);
+}
 bool Engine::Settle(std::chrono::milliseconds longest) { return improver_->Settle(longest); }
 store::Store* Engine::store() { return improver_->store.get(); }
 Worker& Engine::worker() { return improver_->worker; }
 const EngineOptions& Engine::options() const { return improver_->options; }
 
 Improver::Improver(EngineOptions engine_options)
-    : options(std::move(engine_options)), worker(options.worker), estimate_ms_(options.first_estimate_ms) {
+    : options(std::move(engine_options)),
+      worker(options.worker),
+      estimate_ms_(options.first_estimate_ms) {
   if (options.use_store) store = store::Store::Open(options.store);
   key = store != nullptr ? store->key() : RandomKey();
 }
@@ -65,7 +69,8 @@ void Improver::Stop() {
 }
 
 Site::Impl::Impl(const ir::Program& program, ir::Program without_tensors,
-                 std::unique_ptr<InterpreterFluid> fluid_path, std::shared_ptr<Improver> its_improver)
+                 std::unique_ptr<InterpreterFluid> fluid_path,
+                 std::shared_ptr<Improver> its_improver)
     : source(program),
       lowered(std::move(without_tensors)),
       text(ir::PrintText(ir::Canonicalize(program))),
@@ -79,16 +84,18 @@ Site::Impl::Impl(const ir::Program& program, ir::Program without_tensors,
 Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
   TRY_VOID(ir::Check(program, options.limits));
   if (UsesStreams(program)) {
-    return Fail(Diag::Unsupported, "A call site has no input, output or hint stream; run this program on a target.");
+    return Fail(Diag::Unsupported,
+                "A call site has no input, output or hint stream; run this program on a target.");
   }
   ir::Program lowered = TRY(ir::LowerTensors(program));
   auto fluid = TRY(InterpreterFluid::Create(lowered, options.limits));
-  auto impl =
-      std::make_unique<Site::Impl>(program, std::move(lowered), std::move(fluid), shared_from_this());
+  auto impl = std::make_unique<Site::Impl>(program, std::move(lowered), std::move(fluid),
+                                           shared_from_this());
   std::shared_ptr<Site> site(new Site(std::move(impl)));
   dispatch::Watcher& watcher = *site;
   site->slot_ = std::make_unique<dispatch::Slot>(site->impl_->source, *site->impl_->fluid, watcher);
-  site->impl_->fluid->SetRestart([slot = site->slot_.get()](const uint64_t* arguments, uint64_t* results,
+  site->impl_->fluid->SetRestart([slot = site->slot_.get()](const uint64_t* arguments,
+                                                            uint64_t* results,
                                                             exec::NativeRun* run) {
     return slot->Call(arguments, results, run);
   });
@@ -123,7 +130,8 @@ store::StoreKey Improver::KeyOf(const Site& site, const std::string& guard) cons
 void Improver::Tell(const Site& site, std::string_view verb, std::string sentence) const {
   if (!options.on_event) return;
   const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
-  options.on_event({ms, ir::ShortDigest(site.impl_->exact), std::string(verb), std::move(sentence)});
+  options.on_event(
+      {ms, ir::ShortDigest(site.impl_->exact), std::string(verb), std::move(sentence)});
 }
 
 // The worker's lines, each "verb: sentence".
@@ -147,7 +155,8 @@ Site::~Site() {
   // For `frazil why`, in whichever process asks.
   store::Store* store = impl_->improver->store.get();
   if (store == nullptr || impl_->solid_calls == 0) return;
-  store->AppendProfile(impl_->exact, {impl_->solid_calls, static_cast<uint64_t>(impl_->solid_ns_total)});
+  store->AppendProfile(impl_->exact,
+                       {impl_->solid_calls, static_cast<uint64_t>(impl_->solid_ns_total)});
 }
 
 void Site::Observe(const uint64_t* arguments, const dispatch::Observation& seen) {

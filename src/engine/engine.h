@@ -34,14 +34,15 @@ struct EngineOptions {
   uint64_t hot_calls = 0;
   double first_estimate_ms = 12;  // of compile + verify, until one was measured
   bool specialize = true;
-  double shadow_share = 0.005;             // of the time spent in solid calls
-  uint64_t shadow_bytes = 1ull << 20;      // largest arguments that are copied
-  double drift_expected = 0.01;            // share of guard misses that is normal
-  double drift_alpha = 1e-6;               // chance of a false alarm over a site's whole life
-  std::optional<verify::Policy> policy;    // default: verify::Policy::Default of the program
-  std::string reproducers;                 // folder for reproducer files; empty: <store>/reproducers
-  Limits limits;                           // of fluid calls; run_ms is not applied to them
-  std::function<void(const Event&)> on_event;  // called on the engine's own thread or a caller's; must not call back
+  double shadow_share = 0.005;           // of the time spent in solid calls
+  uint64_t shadow_bytes = 1ull << 20;    // largest arguments that are copied
+  double drift_expected = 0.01;          // share of guard misses that is normal
+  double drift_alpha = 1e-6;             // chance of a false alarm over a site's whole life
+  std::optional<verify::Policy> policy;  // default: verify::Policy::Default of the program
+  std::string reproducers;               // folder for reproducer files; empty: <store>/reproducers
+  Limits limits;                         // of fluid calls; run_ms is not applied to them
+  std::function<void(const Event&)>
+      on_event;  // called on the engine's own thread or a caller's; must not call back
 };
 
 // What `frazil why` tells of one program.

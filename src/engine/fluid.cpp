@@ -24,7 +24,9 @@ std::shared_ptr<exec::Memory> CopyOf(const exec::Memory& memory) {
 // lanes) or not to be had (types that the machine lacks, lanes that depend on each other).
 std::shared_ptr<const targets::isa::TilePlan> PlanTiles(const ir::Program& program) {
   const ir::Function& entry = program.entry_function();
-  if (std::ranges::none_of(entry.insts, [](const ir::Inst& inst) { return inst.op == ir::Op::Parallel; })) return nullptr;
+  if (std::ranges::none_of(entry.insts,
+                           [](const ir::Inst& inst) { return inst.op == ir::Op::Parallel; }))
+    return nullptr;
   Result<machines::simt::Module> module = targets::isa::Lower(program);
   if (!module || !targets::isa::ProveLowering(program, *module)) return nullptr;
   Result<std::shared_ptr<const targets::isa::TilePlan>> plan = targets::isa::Prepare(*module);
@@ -85,7 +87,8 @@ std::vector<exec::Value> CallLayout::Values(const uint64_t* words, bool copy) co
 uint64_t CallLayout::BufferBytes(const uint64_t* words) const {
   uint64_t bytes = 0;
   for (size_t i = 0; i < params_.size(); ++i) {
-    if (params_[i].is_buffer()) bytes += words[first_word_[i] + 1] * ir::BytesOf(params_[i].element());
+    if (params_[i].is_buffer())
+      bytes += words[first_word_[i] + 1] * ir::BytesOf(params_[i].element());
   }
   return bytes;
 }
@@ -114,9 +117,12 @@ Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(const ir::Pro
   return fluid;
 }
 
-InterpreterFluid::InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits,
-                                   bool restartable)
-    : program_(std::move(program)), layout_(std::move(layout)), limits_(limits), restartable_(restartable) {
+InterpreterFluid::InterpreterFluid(exec::InterpreterProgram program, CallLayout layout,
+                                   const Limits& limits, bool restartable)
+    : program_(std::move(program)),
+      layout_(std::move(layout)),
+      limits_(limits),
+      restartable_(restartable) {
   // Compiled code has no clock, and the two paths must not differ in what they answer.
   limits_.run_ms = UINT64_MAX;
 }
@@ -139,7 +145,8 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
     context.stop = &interrupt_;
   }
   const std::vector<exec::Value> values = layout_.Values(arguments, /*copy=*/false);
-  Result<exec::Outcome> outcome = tiles_ ? targets::isa::Run(*tiles_, values, context) : program_.Run(values, context);
+  Result<exec::Outcome> outcome =
+      tiles_ ? targets::isa::Run(*tiles_, values, context) : program_.Run(values, context);
   if (!outcome) {
     last_launch_error = outcome.error().ToString();
     return LaunchFailed;

@@ -49,7 +49,8 @@ class CallLayout {
 class InterpreterFluid final : public dispatch::Fluid {
  public:
   // `program` has no tensors (ir::LowerTensors).
-  static Result<std::unique_ptr<InterpreterFluid>> Create(const ir::Program& program, const Limits& limits);
+  static Result<std::unique_ptr<InterpreterFluid>> Create(const ir::Program& program,
+                                                          const Limits& limits);
 
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) override;
 
@@ -64,7 +65,8 @@ class InterpreterFluid final : public dispatch::Fluid {
   bool has_tiles() const { return tiles_ != nullptr; }
 
  private:
-  InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits, bool restartable);
+  InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits,
+                   bool restartable);
 
   exec::InterpreterProgram program_;
   std::shared_ptr<const targets::isa::TilePlan> tiles_;  // null: tier 0

@@ -35,15 +35,9 @@ void Improver::Loop() {
     working_ = true;
     lock.unlock();
     switch (task.job) {
-      case Job::Improve:
-        Improve(*task.site, /*specialize=*/false);
-        break;
-      case Job::Specialize:
-        Improve(*task.site, /*specialize=*/true);
-        break;
-      case Job::Shadow:
-        Shadow(*task.site, task.arguments);
-        break;
+      case Job::Improve: Improve(*task.site, /*specialize=*/false); break;
+      case Job::Specialize: Improve(*task.site, /*specialize=*/true); break;
+      case Job::Shadow: Shadow(*task.site, task.arguments); break;
     }
     task.site.reset();  // perhaps the last to know it
     lock.lock();
@@ -82,7 +76,8 @@ std::optional<std::string> Improver::FromWorker(Site& site, bool specialize) {
     if (auto foreign = store->FindForeign(KeyOf(site, "true")); foreign && !specialize) {
       request.foreign_candidate = foreign->candidate;
       request.foreign_guard = foreign->guard;
-      Tell(site, "propose", "the store has a form that this installation did not make: its program is judged anew");
+      Tell(site, "propose",
+           "the store has a form that this installation did not make: its program is judged anew");
     }
   }
   {
@@ -90,10 +85,12 @@ std::optional<std::string> Improver::FromWorker(Site& site, bool specialize) {
     request.observed.constant_arguments = site.impl_->profile.ConstantArguments();
     request.observed.calls = site.impl_->profile.calls();
     request.banned = site.impl_->banned;
-    if (!site.impl_->sample.empty()) request.sample_arguments = wire::EncodeValues(site.impl_->sample);
+    if (!site.impl_->sample.empty())
+      request.sample_arguments = wire::EncodeValues(site.impl_->sample);
   }
   Result<WorkReply> reply = worker.Improve(request);
-  if (const std::string complaint = worker.TakeComplaint(); !complaint.empty()) Tell(site, "worker", complaint);
+  if (const std::string complaint = worker.TakeComplaint(); !complaint.empty())
+    Tell(site, "worker", complaint);
   if (!reply) {
     FallBack(site, reply.error().message);
     return std::nullopt;
@@ -141,7 +138,8 @@ bool Improver::AdmitForm(Site& site, const std::string& sealed) {
 }
 
 bool Improver::Dispatch(Site& site, const Form& form, std::string_view from, std::string_view why) {
-  Result<std::shared_ptr<const dispatch::Solid>> solid = dispatch::Solid::Make(form, site.impl_->source);
+  Result<std::shared_ptr<const dispatch::Solid>> solid =
+      dispatch::Solid::Make(form, site.impl_->source);
   if (!solid) {
     FallBack(site, solid.error().message);
     return false;
@@ -156,8 +154,9 @@ bool Improver::Dispatch(Site& site, const Form& form, std::string_view from, std
     site.impl_->queued = false;
     site.impl_->drift.Reset();
     site.impl_->from = from;
-    site.impl_->since = fmt::format("{:.1f} ms after the engine started",
-                                    std::chrono::duration<double, std::milli>(Clock::now() - start_).count());
+    site.impl_->since =
+        fmt::format("{:.1f} ms after the engine started",
+                    std::chrono::duration<double, std::milli>(Clock::now() - start_).count());
   }
   // A call that began on the interpreter long ago need not go on there.
   site.impl_->fluid->InterruptRunning();

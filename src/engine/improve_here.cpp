@@ -42,8 +42,10 @@ struct Effort {
   uint64_t memory_bytes;
   double most_ms;
 };
-constexpr Effort Efforts[] = {
-    {1 << 12, 1 << 20, 1'500}, {1 << 16, 16 << 20, 1'500}, {1 << 22, 64 << 20, 2'000}, {1 << 26, 256 << 20, 1e9}};
+constexpr Effort Efforts[] = {{1 << 12, 1 << 20, 1'500},
+                              {1 << 16, 16 << 20, 1'500},
+                              {1 << 22, 64 << 20, 2'000},
+                              {1 << 26, 256 << 20, 1e9}};
 
 double MillisecondsSince(SteadyClock::time_point start) {
   return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
@@ -82,7 +84,8 @@ struct Proposal {
 
 class Improvement {
  public:
-  Improvement(const WorkRequest& request, Compiler& compiler) : request_(request), compiler_(compiler) {}
+  Improvement(const WorkRequest& request, Compiler& compiler)
+      : request_(request), compiler_(compiler) {}
 
   Result<WorkReply> Run();
   bool tainted() const { return tainted_; }
@@ -200,7 +203,8 @@ Result<void> Improvement::PriceAll() {
   const Timed timed(reply_.price_ms);
   if (!pricer_) {
     std::vector<exec::Value> sample;
-    if (!request_.sample_arguments.empty()) sample = TRY(wire::DecodeValues(request_.sample_arguments));
+    if (!request_.sample_arguments.empty())
+      sample = TRY(wire::DecodeValues(request_.sample_arguments));
     pricer_ = TRY(Pricer::Make(source_, TRY(TypicalArguments(source_, request_.observed, sample))));
   }
   std::vector<Proposal*> priced;
@@ -237,8 +241,10 @@ Result<void> Improvement::PriceAll() {
 }
 
 std::string Tell(std::string_view half, const verify::Evidence& evidence) {
-  const std::string cases = evidence.cases > 0 ? fmt::format(" {}", PrintGrouped(evidence.cases)) : "";
-  return fmt::format("{} {}{} ({})", half, verify::GradeName(evidence.grade), cases, evidence.judge);
+  const std::string cases =
+      evidence.cases > 0 ? fmt::format(" {}", PrintGrouped(evidence.cases)) : "";
+  return fmt::format("{} {}{} ({})", half, verify::GradeName(evidence.grade), cases,
+                     evidence.judge);
 }
 
 // Code that was refuted by running it may have done anything.
@@ -260,8 +266,10 @@ Result<verify::Examined> Improvement::Examine(const Proposal& proposal) {
     options.limits.fuel = effort.fuel;
     options.limits.memory_bytes = effort.memory_bytes;
     options.limits.verify_ms = static_cast<uint64_t>(std::ceil(std::min(left_ms, effort.most_ms)));
-    examined = verify::Examine(source_, proposal.candidate, proposal.form, request_.policy, options);
-    if (!examined || examined->form || !std::holds_alternative<verify::Unknown>(examined->lowering) ||
+    examined =
+        verify::Examine(source_, proposal.candidate, proposal.form, request_.policy, options);
+    if (!examined || examined->form ||
+        !std::holds_alternative<verify::Unknown>(examined->lowering) ||
         std::holds_alternative<verify::Unknown>(examined->meaning))
       break;
   }
@@ -281,8 +289,8 @@ bool Improvement::Judge(Proposal& proposal) {
     return false;
   }
   const verify::EvidencePair& evidence = examined->form->evidence();
-  Say(fmt::format("verify: {}: {}, {}", proposal.candidate.origin, Tell("meaning", evidence.meaning),
-                  Tell("lowering", evidence.lowering)));
+  Say(fmt::format("verify: {}: {}, {}", proposal.candidate.origin,
+                  Tell("meaning", evidence.meaning), Tell("lowering", evidence.lowering)));
   reply_.sealed = verify::Seal(*examined->form, request_.key);
   return true;
 }
@@ -291,7 +299,8 @@ bool Improvement::JudgeInOrder() {
   std::vector<Proposal*> order;
   for (Proposal& proposal : proposals_)
     if (proposal.priced && !proposal.out) order.push_back(&proposal);
-  std::ranges::sort(order, {}, [](const Proposal* proposal) { return std::pair(proposal->Rank(), proposal); });
+  std::ranges::sort(order, {},
+                    [](const Proposal* proposal) { return std::pair(proposal->Rank(), proposal); });
   return std::ranges::any_of(order, [this](Proposal* proposal) { return Judge(*proposal); });
 }
 

@@ -37,12 +37,13 @@ class RecentTimes {
 
 // Everything about a site that is not on its hot path.
 struct Site::Impl {
-  Impl(const ir::Program& program, ir::Program without_tensors, std::unique_ptr<InterpreterFluid> fluid_path,
-       std::shared_ptr<Improver> improver);
+  Impl(const ir::Program& program, ir::Program without_tensors,
+       std::unique_ptr<InterpreterFluid> fluid_path, std::shared_ptr<Improver> improver);
 
-  ir::Program source;   // as given
-  ir::Program lowered;  // without tensors: what the fluid path runs, and whose entry has the words of a call
-  std::string text;     // canonical text of the source: what the worker gets
+  ir::Program source;  // as given
+  ir::Program
+      lowered;  // without tensors: what the fluid path runs, and whose entry has the words of a call
+  std::string text;  // canonical text of the source: what the worker gets
   std::string exact;
   verify::Policy policy;
   std::unique_ptr<InterpreterFluid> fluid;
@@ -57,8 +58,10 @@ struct Site::Impl {
   RecentTimes fluid_times, solid_times;
   bool queued = false;
   uint64_t retry_at_calls = 0;  // after a failure: not before that many calls
-  uint64_t specialize_at = 1000;  // solid calls before constants are believed; none: tried for those there are now
-  std::vector<exec::Value> sample;  // the call that forms are priced on: the same one, so that prices compare
+  uint64_t specialize_at =
+      1000;  // solid calls before constants are believed; none: tried for those there are now
+  std::vector<exec::Value>
+      sample;  // the call that forms are priced on: the same one, so that prices compare
   std::vector<std::string> banned;
   std::string since;  // when it set, for people
   std::string from;   // "the store" or "the worker"
@@ -109,7 +112,8 @@ class Improver : public std::enable_shared_from_this<Improver> {
   void Shadow(Site& site, const std::vector<exec::Value>& arguments);
   void Drifted(Site& site);
   void Reopen(Site& site, std::string why);
-  std::string WriteReproducer(const Site& site, const Form& form, const std::vector<exec::Value>& arguments,
+  std::string WriteReproducer(const Site& site, const Form& form,
+                              const std::vector<exec::Value>& arguments,
                               const std::string& difference) const;
 
   store::StoreKey KeyOf(const Site& site, const std::string& guard) const;

@@ -22,8 +22,10 @@ SiteReport Site::Report() const {
     const bool tiles = impl_->fluid->has_tiles();
     report.what = fmt::format("{} is {}: the {} answers", name, dispatch::StateName(report.state),
                               tiles ? "tile interpreter" : "interpreter");
-    report.since = fmt::format("{} calls so far, {} each", report.calls, PrintDuration(report.fluid_ns));
-    report.trust = tiles ? "its instructions, lifted back, are the program" : "the interpreter is the meaning of the program";
+    report.since =
+        fmt::format("{} calls so far, {} each", report.calls, PrintDuration(report.fluid_ns));
+    report.trust = tiles ? "its instructions, lifted back, are the program"
+                         : "the interpreter is the meaning of the program";
     report.saved = "nothing yet";
     report.reopen = "a verified form that is cheaper";
     return report;
@@ -31,18 +33,23 @@ SiteReport Site::Report() const {
   const Form& form = forms.front()->form();
   // A site that started solid never saw the interpreter: the price list did.
   const double reference = report.fluid_ns > 0 ? report.fluid_ns : form->cost.reference_ns;
-  report.saved_ms = std::max(0.0, (reference - report.solid_ns) * static_cast<double>(report.solid_calls) / 1e6);
-  report.what = fmt::format("{} is {}: {} code of {} bytes for {}, guard {}", name,
-                            dispatch::StateName(report.state), form->target, form->image.code.size(),
-                            exec::CpuLevelName(form->image.level), form->guard);
+  report.saved_ms =
+      std::max(0.0, (reference - report.solid_ns) * static_cast<double>(report.solid_calls) / 1e6);
+  report.what = fmt::format(
+      "{} is {}: {} code of {} bytes for {}, guard {}", name, dispatch::StateName(report.state),
+      form->target, form->image.code.size(), exec::CpuLevelName(form->image.level), form->guard);
   report.since = fmt::format("from {}, {}; made by {}", impl_->from, impl_->since, form->toolchain);
   report.trust = verify::Describe(form.evidence());
-  report.saved = report.solid_calls == 0
-                     ? fmt::format("{} a call instead of {} when it was priced; too few calls to tell more",
-                                   PrintDuration(form->cost.ns_per_call), PrintDuration(form->cost.reference_ns))
-                     : fmt::format("{} a call instead of {}, {} calls: {} saved", PrintDuration(report.solid_ns),
-                                   PrintDuration(reference), report.solid_calls, PrintDuration(report.saved_ms * 1e6));
-  report.reopen = "a shadow run that differs, guard misses beyond the drift test, or `unfreeze`/`ban` by hand";
+  report.saved =
+      report.solid_calls == 0
+          ? fmt::format("{} a call instead of {} when it was priced; too few calls to tell more",
+                        PrintDuration(form->cost.ns_per_call),
+                        PrintDuration(form->cost.reference_ns))
+          : fmt::format("{} a call instead of {}, {} calls: {} saved",
+                        PrintDuration(report.solid_ns), PrintDuration(reference),
+                        report.solid_calls, PrintDuration(report.saved_ms * 1e6));
+  report.reopen =
+      "a shadow run that differs, guard misses beyond the drift test, or `unfreeze`/`ban` by hand";
   return report;
 }
 

@@ -73,7 +73,8 @@ bool Improver::IsHot(const Site& site) const {
 // Constants were seen long enough, and the site runs long enough, that another compile may pay.
 bool Improver::WantsSpecializing(const Site& site) const {
   const Site::Impl& impl = *site.impl_;
-  if (!options.specialize || !options.compile || impl.solid_calls < impl.specialize_at) return false;
+  if (!options.specialize || !options.compile || impl.solid_calls < impl.specialize_at)
+    return false;
   double estimate_ms;
   {
     std::lock_guard lock(mutex_);
@@ -93,7 +94,8 @@ void Improver::TakeSample(Site& site, const uint64_t* arguments) {
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     if (entry.param_type(i).is_tensor()) return;
   }
-  const bool has_tensor_result = std::ranges::any_of(entry.results, [](ir::Type type) { return type.is_tensor(); });
+  const bool has_tensor_result =
+      std::ranges::any_of(entry.results, [](ir::Type type) { return type.is_tensor(); });
   const CallLayout& layout = site.impl_->fluid->layout();
   if (has_tensor_result || layout.BufferBytes(arguments) > MostBytes) return;
   std::vector<exec::Value> sample = layout.Values(arguments, /*copy=*/true);
@@ -109,7 +111,8 @@ void Improver::MaybeShadow(Site& site, const uint64_t* arguments, double ns) {
     std::lock_guard lock(impl.mutex);
     // What a comparison will cost: both paths once, and the copies (10 GB/s is slow for a copy).
     const double cost = impl.fluid_times.Median() + ns + static_cast<double>(bytes) / 5;
-    if (impl.queued || impl.shadow_ns_total + cost > options.shadow_share * impl.solid_ns_total) return;
+    if (impl.queued || impl.shadow_ns_total + cost > options.shadow_share * impl.solid_ns_total)
+      return;
     impl.shadow_ns_total += cost;
     impl.queued = true;
   }
@@ -142,7 +145,8 @@ void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
     store->Ban(form->candidate_exact, reply->difference);
     store->Remove(KeyOf(site, form->guard));
   }
-  Reopen(site, fmt::format("a shadow run differs ({}); banned, reproducer in {}", reply->difference, file));
+  Reopen(site, fmt::format("a shadow run differs ({}); banned, reproducer in {}", reply->difference,
+                           file));
 }
 
 // The form in front was made for calls that no longer come. What stands behind it goes on answering.
@@ -156,8 +160,9 @@ void Improver::Drifted(Site& site) {
     site.impl_->profile.ForgetArguments();
     site.impl_->specialize_at = 4 * site.impl_->solid_calls + 1000;
   }
-  Tell(site, "reopen", fmt::format("the form for {} is retired: its guard misses more calls than it should",
-                                   forms.front()->form()->guard));
+  Tell(site, "reopen",
+       fmt::format("the form for {} is retired: its guard misses more calls than it should",
+                   forms.front()->form()->guard));
 }
 
 void Improver::Reopen(Site& site, std::string why) {
@@ -179,14 +184,17 @@ std::string Improver::WriteReproducer(const Site& site, const Form& form,
                                       const std::vector<exec::Value>& arguments,
                                       const std::string& difference) const {
   std::string folder = options.reproducers;
-  if (folder.empty() && store != nullptr && store->writable()) folder = store->directory() + "/reproducers";
+  if (folder.empty() && store != nullptr && store->writable())
+    folder = store->directory() + "/reproducers";
   if (folder.empty()) return "no file (there is no folder for it)";
   mkdir(folder.c_str(), 0700);
   const std::string path = fmt::format("{}/{}-{}.txt", folder, site.impl_->exact.substr(0, 12),
                                        form->candidate_exact.substr(0, 12));
-  std::string text = fmt::format("# A compiled form that differed from its program: {}\n", difference);
-  text += fmt::format("# guard {}, made by {}, code {} bytes\n# frazil run this file with the arguments below\n",
-                      form->guard, form->toolchain, form->image.code.size());
+  std::string text =
+      fmt::format("# A compiled form that differed from its program: {}\n", difference);
+  text += fmt::format(
+      "# guard {}, made by {}, code {} bytes\n# frazil run this file with the arguments below\n",
+      form->guard, form->toolchain, form->image.code.size());
   for (const exec::Value& value : arguments) text += "# --arg '" + exec::PrintValue(value) + "'\n";
   text += site.impl_->text;
   text += "\n# the candidate:\n";

@@ -60,8 +60,9 @@ Result<Header> DecodeHeader(std::string_view bytes) {
   if (reader.Get<uint32_t>() != Magic) return Malformed("it does not start as one");
   const uint16_t version = reader.Get<uint16_t>();
   if (!reader.failed() && version != Version) {
-    return Fail(Diag::WorkerFailed,
-                fmt::format("the other side speaks version {} of the protocol, not {}", version, Version));
+    return Fail(
+        Diag::WorkerFailed,
+        fmt::format("the other side speaks version {} of the protocol, not {}", version, Version));
   }
   Header header{};
   header.kind = static_cast<Kind>(reader.GetBelow<uint8_t>(KindCount));
@@ -210,7 +211,8 @@ Result<Error> DecodeError(std::string_view payload) {
   };
   Reader reader(payload);
   const std::string_view id = reader.GetBytes();
-  const Diag* diag = std::find_if(std::begin(All), std::end(All), [&](Diag d) { return id == DiagId(d); });
+  const Diag* diag =
+      std::find_if(std::begin(All), std::end(All), [&](Diag d) { return id == DiagId(d); });
   if (diag == std::end(All)) return Malformed("error of no known kind");
   Error error{*diag, reader.GetString()};
   error.location.line = reader.Get<uint32_t>();

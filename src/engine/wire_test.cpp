@@ -101,8 +101,11 @@ TEST(Wire, ValuesOfAllKindsComeBack) {
 
 TEST(Wire, BorrowedMemoryThatIsOneBufferStaysOne) {
   std::vector<float> data = {1, 2, 3};
-  const auto borrow = [&] { return std::make_shared<exec::Memory>(ir::types::F32, 3, data.data()); };
-  const std::vector<exec::Value> values = {exec::Value::Buffer(borrow()), exec::Value::Buffer(borrow())};
+  const auto borrow = [&] {
+    return std::make_shared<exec::Memory>(ir::types::F32, 3, data.data());
+  };
+  const std::vector<exec::Value> values = {exec::Value::Buffer(borrow()),
+                                           exec::Value::Buffer(borrow())};
   const auto again = DecodeValues(EncodeValues(values));
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ((*again)[0].memory, (*again)[1].memory);
@@ -112,7 +115,8 @@ TEST(Wire, BorrowedMemoryThatIsOneBufferStaysOne) {
 TEST(Wire, ValuesCutShortAreRefused) {
   auto memory = std::make_shared<exec::Memory>(ir::types::U16, 6);
   const std::vector<exec::Value> values = {
-      exec::Value::Buffer(memory), exec::Value::Tensor(std::make_shared<exec::Memory>(ir::types::F64, 6), {2, 3}),
+      exec::Value::Buffer(memory),
+      exec::Value::Tensor(std::make_shared<exec::Memory>(ir::types::F64, 6), {2, 3}),
       exec::Value::Int(ir::Type::Int(3), -1), exec::Value::Int(ir::types::Bool, 1)};
   const std::string bytes = EncodeValues(values);
   EXPECT_EQ(*DecodeValues(bytes), values);

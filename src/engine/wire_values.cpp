@@ -14,15 +14,16 @@ constexpr uint64_t MinMemoryBytes = 10;  // element, length
 constexpr uint64_t MinValueBytes = 3;    // form, element
 
 bool IsSame(const exec::Memory& a, const exec::Memory& b) {
-  return &a == &b || (a.size_bytes() > 0 && a.data() == b.data() && a.size_bytes() == b.size_bytes() &&
-                      a.element() == b.element());
+  return &a == &b || (a.size_bytes() > 0 && a.data() == b.data() &&
+                      a.size_bytes() == b.size_bytes() && a.element() == b.element());
 }
 
 std::vector<const exec::Memory*> DistinctMemory(std::span<const exec::Value> values) {
   std::vector<const exec::Memory*> pieces;
   for (const exec::Value& value : values) {
     if (value.type.is_scalar()) continue;
-    const bool known = std::ranges::any_of(pieces, [&](const auto* m) { return IsSame(*m, *value.memory); });
+    const bool known =
+        std::ranges::any_of(pieces, [&](const auto* m) { return IsSame(*m, *value.memory); });
     if (!known) pieces.push_back(value.memory.get());
   }
   return pieces;
@@ -104,7 +105,8 @@ std::string EncodeValues(std::span<const exec::Value> values) {
       for (const uint64_t word : value.scalar_words()) writer.Put(word);
       continue;
     }
-    const auto piece = std::ranges::find_if(pieces, [&](const auto* m) { return IsSame(*m, *value.memory); });
+    const auto piece =
+        std::ranges::find_if(pieces, [&](const auto* m) { return IsSame(*m, *value.memory); });
     writer.Put<uint64_t>(static_cast<uint64_t>(piece - pieces.begin()));
     if (!value.type.is_tensor()) continue;
     writer.Put<uint8_t>(static_cast<uint8_t>(value.dims.size()));

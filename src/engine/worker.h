@@ -20,27 +20,27 @@ namespace frazil::engine {
 struct WorkRequest {
   std::string program;  // canonical text of the source
   exec::CpuLevel level = exec::HostLevel();
-  optimize::Observed observed;       // specialise only if constants were observed
+  optimize::Observed observed;  // specialise only if constants were observed
   bool specialize = false;
-  std::string foreign_candidate;     // a proposal from a foreign store entry: its text; "" = none
+  std::string foreign_candidate;  // a proposal from a foreign store entry: its text; "" = none
   std::string foreign_guard = "true";
-  std::vector<std::string> banned;   // exact digests of candidates not to be proposed
-  std::string sample_arguments;      // of a real call (wire::EncodeValues), to price with; "" = made up
+  std::vector<std::string> banned;  // exact digests of candidates not to be proposed
+  std::string sample_arguments;  // of a real call (wire::EncodeValues), to price with; "" = made up
   verify::Policy policy;
-  verify::InstallKey key;            // to seal the answer with
+  verify::InstallKey key;  // to seal the answer with
   uint64_t timeout_ms = 10'000;
 };
 
 struct WorkReply {
   std::string sealed;  // verify::Seal of the best verified form; empty: none was verified
-  std::string log;     // what was tried, one line each: proposed, lowered, verified, priced, refused
+  std::string log;  // what was tried, one line each: proposed, lowered, verified, priced, refused
   double compile_ms = 0, verify_ms = 0, price_ms = 0;
 };
 
 // A lowered form run against copies of real inputs, for shadowing: did it agree with the interpreter?
 struct ShadowRequest {
-  std::string program;  // source, canonical text
-  std::string sealed;   // the solid form
+  std::string program;    // source, canonical text
+  std::string sealed;     // the solid form
   std::string arguments;  // serialized values (engine/wire.h)
   verify::InstallKey key;
   uint64_t timeout_ms = 2'000;
@@ -51,10 +51,11 @@ struct ShadowReply {
 };
 
 struct WorkerOptions {
-  std::string program;  // path of frazil-worker; empty: $FRAZIL_WORKER, beside this program, its libexec, the build
+  std::string
+      program;  // path of frazil-worker; empty: $FRAZIL_WORKER, beside this program, its libexec, the build
   uint64_t memory_bytes = 1ull << 30;
-  uint64_t cpu_seconds = 60;    // of one request
-  uint64_t start_ms = 10'000;   // from the spawn to the first sign of life
+  uint64_t cpu_seconds = 60;   // of one request
+  uint64_t start_ms = 10'000;  // from the spawn to the first sign of life
 };
 
 // The client: spawns lazily, reuses, kills on time-out, respawns after a crash (a few times, then gives up and says

@@ -4,15 +4,18 @@
 namespace frazil::engine {
 namespace {
 
-wire::Frame Failed(const Error& error) { return {wire::Kind::Failed, false, 0, wire::EncodeError(error)}; }
+wire::Frame Failed(const Error& error) {
+  return {wire::Kind::Failed, false, 0, wire::EncodeError(error)};
+}
 
 wire::Frame AnswerImprove(const wire::Frame& request, Compiler& compiler) {
   const Result<WorkRequest> decoded = wire::DecodeWorkRequest(request.payload);
   if (!decoded) return Failed(decoded.error());
   bool tainted = false;
   const Result<WorkReply> reply = ImproveAndTell(*decoded, compiler, tainted);
-  wire::Frame frame = reply ? wire::Frame{wire::Kind::Improved, false, 0, wire::EncodeWorkReply(*reply)}
-                            : Failed(reply.error());
+  wire::Frame frame =
+      reply ? wire::Frame{wire::Kind::Improved, false, 0, wire::EncodeWorkReply(*reply)}
+            : Failed(reply.error());
   frame.last = tainted;
   return frame;
 }
@@ -31,12 +34,9 @@ wire::Frame AnswerShadow(const wire::Frame& request) {
 int ServeWorker(int socket, Compiler& compiler, uint64_t cpu_seconds) {
   return ServeRequests(socket, compiler.toolchain(), cpu_seconds, [&](const wire::Frame& request) {
     switch (request.kind) {
-      case wire::Kind::Improve:
-        return AnswerImprove(request, compiler);
-      case wire::Kind::Shadow:
-        return AnswerShadow(request);
-      default:
-        return Failed({Diag::WorkerFailed, "the worker was asked what it does not know"});
+      case wire::Kind::Improve: return AnswerImprove(request, compiler);
+      case wire::Kind::Shadow: return AnswerShadow(request);
+      default: return Failed({Diag::WorkerFailed, "the worker was asked what it does not know"});
     }
   });
 }

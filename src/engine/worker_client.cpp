@@ -69,7 +69,8 @@ class Conversation {
  private:
   Result<void> MakeReady();
   Result<void> Start();
-  std::expected<wire::Frame, IoFailure> Exchange(const wire::Frame& request, Clock::time_point deadline);
+  std::expected<wire::Frame, IoFailure> Exchange(const wire::Frame& request,
+                                                 Clock::time_point deadline);
   std::unexpected<Error> GiveUpOn(const IoFailure& failure, uint64_t timeout_ms);
   void Drop();
   void NoteFailure(const std::string& what);
@@ -81,7 +82,8 @@ class Conversation {
   const WorkerOptions options_;
   const pid_t owner_ = ::getpid();
 
-  std::mutex request_mutex_;  // one request at a time; guards what is not said to be guarded otherwise
+  std::mutex
+      request_mutex_;  // one request at a time; guards what is not said to be guarded otherwise
   std::vector<std::unique_ptr<WorkerProcess>> unreaped_;
   uint64_t failures_in_a_row_ = 0;
   Clock::time_point not_before_ = Clock::time_point::min();
@@ -145,7 +147,8 @@ Result<void> Conversation::Start() {
   }
   auto hello = ReceiveFrame(channel, Clock::now() + std::chrono::milliseconds(options_.start_ms));
   if (!hello) {
-    if (hello.error().reason == IoFailure::Reason::Malformed) return WorkerFailure(hello.error().detail);
+    if (hello.error().reason == IoFailure::Reason::Malformed)
+      return WorkerFailure(hello.error().detail);
     process_->Kill();
     return WorkerFailure(fmt::format("the worker did not start: {}", process_->Reap()));
   }
@@ -190,7 +193,8 @@ std::expected<wire::Frame, IoFailure> Conversation::Exchange(const wire::Frame& 
   }
   auto reply = ReceiveFrame(channel, deadline);
   if (reply && reply->id != request.id)
-    return std::unexpected(IoFailure{IoFailure::Reason::Malformed, "a reply to another request came"});
+    return std::unexpected(
+        IoFailure{IoFailure::Reason::Malformed, "a reply to another request came"});
   return reply;
 }
 
@@ -220,8 +224,9 @@ std::unexpected<Error> Conversation::GiveUpOn(const IoFailure& failure, uint64_t
 Result<void> Conversation::Ask(wire::Kind question, wire::Kind answer, std::string payload,
                                uint64_t timeout_ms, const Accept& accept) {
   if (payload.size() > wire::MaxPayloadBytes)
-    return Fail(Diag::LimitReached, fmt::format("a request to the worker has {} bytes, {} is the limit",
-                                                payload.size(), wire::MaxPayloadBytes));
+    return Fail(Diag::LimitReached,
+                fmt::format("a request to the worker has {} bytes, {} is the limit", payload.size(),
+                            wire::MaxPayloadBytes));
   struct Counted {
     std::atomic<int>& count;
     explicit Counted(std::atomic<int>& c) : count(c) { ++count; }
@@ -233,13 +238,16 @@ Result<void> Conversation::Ask(wire::Kind question, wire::Kind answer, std::stri
   const auto patience = std::chrono::milliseconds(std::min<uint64_t>(timeout_ms, 1ull << 31));
   auto reply = Exchange(request, Clock::now() + patience);
   if (reply && reply->kind != answer && reply->kind != wire::Kind::Failed)
-    reply = std::unexpected(IoFailure{IoFailure::Reason::Malformed, "an answer to another question came"});
+    reply = std::unexpected(
+        IoFailure{IoFailure::Reason::Malformed, "an answer to another question came"});
   if (!reply) return GiveUpOn(reply.error(), timeout_ms);
 
   const bool failed = reply->kind == wire::Kind::Failed;
   Error error{Diag::Internal, {}};
-  const Result<void> accepted = failed ? KeepIn(error, wire::DecodeError)(reply->payload) : accept(reply->payload);
-  if (!accepted) return GiveUpOn({IoFailure::Reason::Malformed, accepted.error().message}, timeout_ms);
+  const Result<void> accepted =
+      failed ? KeepIn(error, wire::DecodeError)(reply->payload) : accept(reply->payload);
+  if (!accepted)
+    return GiveUpOn({IoFailure::Reason::Malformed, accepted.error().message}, timeout_ms);
   if (reply->last) Drop();
   if (!failed) {
     failures_in_a_row_ = 0;
@@ -294,15 +302,17 @@ Worker::~Worker() { delete &impl_->Current(); }
 
 Result<WorkReply> Worker::Improve(const WorkRequest& request) {
   WorkReply reply;
-  TRY_VOID(impl_->Current().Ask(wire::Kind::Improve, wire::Kind::Improved, wire::EncodeWorkRequest(request),
-                                request.timeout_ms, KeepIn(reply, wire::DecodeWorkReply)));
+  TRY_VOID(impl_->Current().Ask(wire::Kind::Improve, wire::Kind::Improved,
+                                wire::EncodeWorkRequest(request), request.timeout_ms,
+                                KeepIn(reply, wire::DecodeWorkReply)));
   return reply;
 }
 
 Result<ShadowReply> Worker::Shadow(const ShadowRequest& request) {
   ShadowReply reply;
-  TRY_VOID(impl_->Current().Ask(wire::Kind::Shadow, wire::Kind::Shadowed, wire::EncodeShadowRequest(request),
-                                request.timeout_ms, KeepIn(reply, wire::DecodeShadowReply)));
+  TRY_VOID(impl_->Current().Ask(wire::Kind::Shadow, wire::Kind::Shadowed,
+                                wire::EncodeShadowRequest(request), request.timeout_ms,
+                                KeepIn(reply, wire::DecodeShadowReply)));
   return reply;
 }
 

@@ -23,7 +23,8 @@ struct Block {
   Memory memory;
 
   Block(ir::Type element, int64_t length)
-      : storage(static_cast<uint64_t>(length) * ir::BytesOf(element.element()) + 3 * MarginBytes, MarginByte),
+      : storage(static_cast<uint64_t>(length) * ir::BytesOf(element.element()) + 3 * MarginBytes,
+                MarginByte),
         memory(element, length, Inside()) {
     std::memset(memory.data(), 0, memory.size_bytes());
   }
@@ -46,20 +47,24 @@ std::string Short(const Value& value) {
 // The first element that differs, as a one-element value of each side.
 std::string MemoryDifference(std::string_view what, size_t number, const Value& a, const Value& b) {
   const uint64_t bytes = ir::BytesOf(a.memory->element());
-  const auto [at, other] = std::mismatch(a.memory->data(), a.memory->data() + a.memory->size_bytes(), b.memory->data());
+  const auto [at, other] =
+      std::mismatch(a.memory->data(), a.memory->data() + a.memory->size_bytes(), b.memory->data());
   const int64_t index = (at - a.memory->data()) / static_cast<int64_t>(bytes);
   std::vector<uint64_t> left(ir::WordsOf(a.memory->element()));
   std::vector<uint64_t> right(left.size());
   a.memory->Get(index, left);
   b.memory->Get(index, right);
   return fmt::format("{} {}, element {}: {} against {}", what, number, index,
-                     Short(Value::Scalar(a.memory->element(), left)), Short(Value::Scalar(a.memory->element(), right)));
+                     Short(Value::Scalar(a.memory->element(), left)),
+                     Short(Value::Scalar(a.memory->element(), right)));
 }
 
-std::string ListDifference(std::string_view what, std::span<const Value> a, std::span<const Value> b) {
+std::string ListDifference(std::string_view what, std::span<const Value> a,
+                           std::span<const Value> b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (a[i] == b[i]) continue;
-    const bool alike = a[i].memory && b[i].memory && a[i].memory->element() == b[i].memory->element() &&
+    const bool alike = a[i].memory && b[i].memory &&
+                       a[i].memory->element() == b[i].memory->element() &&
                        a[i].memory->length() == b[i].memory->length() && a[i].dims == b[i].dims;
     if (alike) return MemoryDifference(what, i, a[i], b[i]);
     return fmt::format("{} {}: {} against {}", what, i, Short(a[i]), Short(b[i]));
@@ -79,8 +84,8 @@ std::shared_ptr<Memory> MarginMemory(ir::Type element, int64_t length) {
 bool MarginsAreWhole(std::span<const Value> values) {
   return std::ranges::all_of(values, [](const Value& value) {
     const Memory* memory = value.memory.get();
-    return memory == nullptr ||
-           (IsMargin(memory->data() - MarginBytes) && IsMargin(memory->data() + memory->size_bytes()));
+    return memory == nullptr || (IsMargin(memory->data() - MarginBytes) &&
+                                 IsMargin(memory->data() + memory->size_bytes()));
   });
 }
 
@@ -94,7 +99,8 @@ std::vector<Value> CopyArguments(std::span<const Value> arguments) {
                               (from->size_bytes() > 0 && other.memory->data() == from->data() &&
                                other.memory->size_bytes() == from->size_bytes()));
     };
-    const auto first = static_cast<size_t>(std::ranges::find_if(arguments, is_same) - arguments.begin());
+    const auto first =
+        static_cast<size_t>(std::ranges::find_if(arguments, is_same) - arguments.begin());
     if (first < i && copies[first].memory->element() == from->element()) {
       copies[i].memory = copies[first].memory;
       continue;
@@ -105,22 +111,28 @@ std::vector<Value> CopyArguments(std::span<const Value> arguments) {
   return copies;
 }
 
-std::string Difference(const Outcome& expected, std::span<const Value> expected_arguments, const Outcome& found,
-                       std::span<const Value> found_arguments) {
+std::string Difference(const Outcome& expected, std::span<const Value> expected_arguments,
+                       const Outcome& found, std::span<const Value> found_arguments) {
   const auto kind = [](const Outcome& outcome) {
     return outcome.trap ? std::optional(outcome.trap->kind) : std::nullopt;
   };
-  const auto tell = [](const Outcome& outcome) { return outcome.trap ? outcome.trap->ToString() : "no trap"; };
-  if (kind(expected) != kind(found)) return fmt::format("trap: {} against {}", tell(expected), tell(found));
-  if (std::string text = ListDifference("output", expected.output, found.output); !text.empty()) return text;
+  const auto tell = [](const Outcome& outcome) {
+    return outcome.trap ? outcome.trap->ToString() : "no trap";
+  };
+  if (kind(expected) != kind(found))
+    return fmt::format("trap: {} against {}", tell(expected), tell(found));
+  if (std::string text = ListDifference("output", expected.output, found.output); !text.empty())
+    return text;
   if (expected.trap) return {};
-  if (std::string text = ListDifference("result", expected.results, found.results); !text.empty()) return text;
+  if (std::string text = ListDifference("result", expected.results, found.results); !text.empty())
+    return text;
   return ListDifference("argument", expected_arguments, found_arguments);
 }
 
 std::string PrintGrouped(uint64_t number) {
   std::string digits = std::to_string(number);
-  for (auto at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<size_t>(at), ",");
+  for (auto at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
   return digits;
 }
 

@@ -20,8 +20,9 @@ std::vector<exec::Value> CopyArguments(std::span<const exec::Value> arguments);
 
 // Empty, or one sentence, the first difference that a reader would look for: traps, output, results, memory. What
 // buffers hold after a trap is nobody's promise.
-std::string Difference(const exec::Outcome& expected, std::span<const exec::Value> expected_arguments,
-                       const exec::Outcome& found, std::span<const exec::Value> found_arguments);
+std::string Difference(const exec::Outcome& expected,
+                       std::span<const exec::Value> expected_arguments, const exec::Outcome& found,
+                       std::span<const exec::Value> found_arguments);
 
 // "12.1 us"
 // "4,352"

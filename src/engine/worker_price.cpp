@@ -58,12 +58,14 @@ struct Subject {
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(source, copy, RunLimits()));
     std::vector<uint64_t> words = exec::ArgumentWords(call);
     std::vector<uint64_t> results(exec::WordCount(call.scalar_results()) + 1);
-    return Subject{std::move(copy), std::move(call), std::move(words), std::move(results), {}, 1, {}};
+    return Subject{
+        std::move(copy), std::move(call), std::move(words), std::move(results), {}, 1, {}};
   }
   void Restore(std::span<const Value> pristine) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].memory)
-        std::copy_n(pristine[i].memory->data(), pristine[i].memory->size_bytes(), arguments[i].memory->data());
+        std::copy_n(pristine[i].memory->data(), pristine[i].memory->size_bytes(),
+                    arguments[i].memory->data());
     }
   }
   double Time(uint64_t times) {
@@ -109,7 +111,8 @@ Result<std::string> Pricer::Wrong(const std::shared_ptr<const exec::NativeCode>&
   return Difference(outcome_, arguments_after_, outcome, copy);
 }
 
-Result<std::vector<Price>> Pricer::Compare(std::span<const std::shared_ptr<const exec::NativeCode>> forms) const {
+Result<std::vector<Price>> Pricer::Compare(
+    std::span<const std::shared_ptr<const exec::NativeCode>> forms) const {
   std::vector<Subject> subjects;
   for (const auto& code : forms) {
     Subject& subject = subjects.emplace_back(TRY(Subject::Make(*source_, arguments_)));
@@ -118,7 +121,9 @@ Result<std::vector<Price>> Pricer::Compare(std::span<const std::shared_ptr<const
     };
   }
   Subject& reference = subjects.emplace_back(TRY(Subject::Make(*source_, arguments_)));
-  reference.answer = [this](const uint64_t* words, uint64_t* results) { fluid_->Call(words, results, nullptr); };
+  reference.answer = [this](const uint64_t* words, uint64_t* results) {
+    fluid_->Call(words, results, nullptr);
+  };
 
   double round_ns = 0;
   for (Subject& subject : subjects) {
@@ -129,11 +134,12 @@ Result<std::vector<Price>> Pricer::Compare(std::span<const std::shared_ptr<const
       call_ns = std::min(call_ns, subject.Time(1));
     }
     if (call_ns >= SlowCallNs) subject.samples.push_back(call_ns);
-    subject.repeats =
-        static_cast<uint64_t>(std::clamp(SampleNs / std::max(call_ns, 1.0), 1.0, static_cast<double>(MaxRepeats)));
+    subject.repeats = static_cast<uint64_t>(
+        std::clamp(SampleNs / std::max(call_ns, 1.0), 1.0, static_cast<double>(MaxRepeats)));
     round_ns += std::max(call_ns, SampleNs);
   }
-  const int rounds = static_cast<int>(std::clamp(AllRoundsNs / round_ns, 1.0, static_cast<double>(MaxRounds)));
+  const int rounds =
+      static_cast<int>(std::clamp(AllRoundsNs / round_ns, 1.0, static_cast<double>(MaxRounds)));
   for (int round = 0; round < rounds; ++round) {
     for (Subject& subject : subjects) {
       if (rounds == 1 && !subject.samples.empty()) continue;

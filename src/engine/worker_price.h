@@ -20,7 +20,8 @@ namespace frazil::engine {
 // Arguments as a call might bring them. `sample`: those of a real call, if there was one. Else parameters that have
 // been constant have their constant, the others small made-up values; buffers and dimensions are as long as an
 // interpreted run of a fraction of a millisecond allows.
-Result<std::vector<exec::Value>> TypicalArguments(const ir::Program& source, const optimize::Observed& observed,
+Result<std::vector<exec::Value>> TypicalArguments(const ir::Program& source,
+                                                  const optimize::Observed& observed,
                                                   std::span<const exec::Value> sample);
 
 struct Price {
@@ -36,7 +37,8 @@ class Pricer {
   // Runs the code once: empty, or how its answer differs from the interpreter's.
   Result<std::string> Wrong(const std::shared_ptr<const exec::NativeCode>& code) const;
   // One price for each form, and the interpreter's last. All are timed in every round.
-  Result<std::vector<Price>> Compare(std::span<const std::shared_ptr<const exec::NativeCode>> forms) const;
+  Result<std::vector<Price>> Compare(
+      std::span<const std::shared_ptr<const exec::NativeCode>> forms) const;
 
  private:
   std::shared_ptr<const ir::Program> source_;

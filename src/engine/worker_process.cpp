@@ -64,8 +64,8 @@ struct SpawnPlan {
     ::posix_spawnattr_setsigdefault(&attributes, &all);
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(&attributes,
-                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   }
   ~SpawnPlan() {
     ::posix_spawn_file_actions_destroy(&actions);
@@ -87,14 +87,16 @@ std::string DescribeEnding(const siginfo_t& info) {
 
 Result<std::string> FindWorkerProgram(const WorkerOptions& options) {
   if (!options.program.empty()) return options.program;
-  if (const char* named = ::secure_getenv("FRAZIL_WORKER"); named != nullptr && *named != '\0') return named;
+  if (const char* named = ::secure_getenv("FRAZIL_WORKER"); named != nullptr && *named != '\0')
+    return named;
   const std::string folder = FolderOfThisProgram();
   const std::string places[] = {fmt::format("{}/{}", folder, ProgramName),
                                 fmt::format("{}/../libexec/frazil/{}", folder, ProgramName)};
   for (const std::string& place : places)
     if (!folder.empty() && ::access(place.c_str(), X_OK) == 0) return place;
-  Error error{Diag::MissingTool, fmt::format("{} is neither beside this program nor in {}/../libexec/frazil",
-                                             ProgramName, folder)};
+  Error error{Diag::MissingTool,
+              fmt::format("{} is neither beside this program nor in {}/../libexec/frazil",
+                          ProgramName, folder)};
   error.hint = "set FRAZIL_WORKER to its path";
   return std::unexpected(std::move(error));
 }
@@ -117,7 +119,8 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(const WorkerOptions&
   ::close(ends[1]);
   if (error != 0) {
     ::close(ends[0]);
-    return Fail(Diag::WorkerFailed, fmt::format("{} cannot be started: {}", path, ::strerror(error)));
+    return Fail(Diag::WorkerFailed,
+                fmt::format("{} cannot be started: {}", path, ::strerror(error)));
   }
   std::unique_ptr<WorkerProcess> process(new WorkerProcess);
   process->pid_ = pid;
@@ -128,13 +131,15 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(const WorkerOptions&
 void WorkerProcess::Kill() {
   if (channel_.process >= 0) {
     // With the whole group, where the kernel can (6.9): a prover may be at work in a process of its own.
-    if (::syscall(SYS_pidfd_send_signal, channel_.process, SIGKILL, nullptr, SignalProcessGroup) != 0)
+    if (::syscall(SYS_pidfd_send_signal, channel_.process, SIGKILL, nullptr, SignalProcessGroup) !=
+        0)
       ::syscall(SYS_pidfd_send_signal, channel_.process, SIGKILL, nullptr, 0);
     return;
   }
   // Without a pidfd the number may be somebody else's by now, unless it still is a child that we have not reaped.
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0) ::kill(pid_, SIGKILL);
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+    ::kill(pid_, SIGKILL);
 }
 
 bool WorkerProcess::TryReap() {

@@ -17,13 +17,16 @@ namespace {
 void LimitCpu(uint64_t seconds) {
   rusage used{};
   rlimit limit{};
-  if (seconds == 0 || ::getrusage(RUSAGE_SELF, &used) != 0 || ::getrlimit(RLIMIT_CPU, &limit) != 0) return;
+  if (seconds == 0 || ::getrusage(RUSAGE_SELF, &used) != 0 || ::getrlimit(RLIMIT_CPU, &limit) != 0)
+    return;
   const auto spent = static_cast<uint64_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
   limit.rlim_cur = std::min<rlim_t>(spent + seconds + 1, limit.rlim_max);
   ::setrlimit(RLIMIT_CPU, &limit);
 }
 
-wire::Frame Failed(const Error& error) { return {wire::Kind::Failed, false, 0, wire::EncodeError(error)}; }
+wire::Frame Failed(const Error& error) {
+  return {wire::Kind::Failed, false, 0, wire::EncodeError(error)};
+}
 
 // What does not fit in the memory limit is an answer, where the C++ library notices it; LLVM ends the process instead.
 wire::Frame Answer(const RequestHandler& handler, const wire::Frame& request) {
@@ -36,7 +39,8 @@ wire::Frame Answer(const RequestHandler& handler, const wire::Frame& request) {
 
 }  // namespace
 
-int ServeRequests(int socket, std::string_view toolchain, uint64_t cpu_seconds, const RequestHandler& handler) {
+int ServeRequests(int socket, std::string_view toolchain, uint64_t cpu_seconds,
+                  const RequestHandler& handler) {
   const Channel channel{socket, -1};
   if (!SendFrame(channel, {wire::Kind::Hello, false, 0, wire::EncodeHello(toolchain)})) return 1;
   while (true) {

@@ -15,7 +15,8 @@ using RequestHandler = std::function<wire::Frame(const wire::Frame& request)>;
 
 // Says hello, then answers until the other side is gone (0) or says what is no request (1). A request may use up
 // `cpu_seconds` of the processor before the kernel ends the process; 0: no limit.
-int ServeRequests(int socket, std::string_view toolchain, uint64_t cpu_seconds, const RequestHandler& handler);
+int ServeRequests(int socket, std::string_view toolchain, uint64_t cpu_seconds,
+                  const RequestHandler& handler);
 
 // What the handler of ServeWorker does. `tainted`: code was run that proved wrong and may have written anywhere.
 Result<WorkReply> ImproveAndTell(const WorkRequest& request, Compiler& compiler, bool& tainted);

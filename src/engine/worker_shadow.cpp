@@ -22,7 +22,8 @@ bool IsLimit(const exec::Outcome& outcome) {
 }
 
 // What the sealed bytes say of themselves is what is asked for: their seal makes it true.
-Result<verify::Verified<exec::CompiledForm>> Open(const ShadowRequest& request, const std::string& source_exact) {
+Result<verify::Verified<exec::CompiledForm>> Open(const ShadowRequest& request,
+                                                  const std::string& source_exact) {
   const exec::CompiledForm claimed = TRY(verify::ReadForeign(request.sealed));
   verify::Expected expected;
   expected.source_exact = source_exact;

@@ -29,7 +29,8 @@ int PollTimeout(Clock::time_point deadline) {
 }
 
 // Until the socket is ready. The end of the process counts as ready if bytes may still lie in the socket.
-std::expected<void, IoFailure> Wait(const Channel& channel, short events, Clock::time_point deadline) {
+std::expected<void, IoFailure> Wait(const Channel& channel, short events,
+                                    Clock::time_point deadline) {
   while (true) {
     pollfd polled[2] = {{channel.socket, events, 0}, {channel.process, POLLIN, 0}};
     const int timeout = PollTimeout(deadline);
@@ -47,7 +48,8 @@ bool IsGone(int error) { return error == EPIPE || error == ECONNRESET || error =
 std::expected<void, IoFailure> SendAll(const Channel& channel, std::string_view bytes,
                                        Clock::time_point deadline) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(channel.socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent =
+        ::send(channel.socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<size_t>(sent));
       continue;
@@ -66,7 +68,8 @@ std::expected<std::string, IoFailure> ReceiveAll(const Channel& channel, uint64_
   while (bytes.size() < size) {
     const size_t at = bytes.size();
     bytes.resize(at + std::min<uint64_t>(size - at, ReceiveStep));
-    const ssize_t received = ::recv(channel.socket, bytes.data() + at, bytes.size() - at, MSG_DONTWAIT);
+    const ssize_t received =
+        ::recv(channel.socket, bytes.data() + at, bytes.size() - at, MSG_DONTWAIT);
     const int error = errno;
     bytes.resize(at + static_cast<size_t>(std::max<ssize_t>(received, 0)));
     if (received > 0) continue;
@@ -75,7 +78,8 @@ std::expected<std::string, IoFailure> ReceiveAll(const Channel& channel, uint64_
     if (errno == EINTR) continue;
     if (IsGone(errno)) return std::unexpected(IoFailure{Reason::Closed, {}});
     if (errno != EAGAIN && errno != EWOULDBLOCK) return SystemFailure("recv");
-    if (auto waited = Wait(channel, POLLIN, deadline); !waited) return std::unexpected(waited.error());
+    if (auto waited = Wait(channel, POLLIN, deadline); !waited)
+      return std::unexpected(waited.error());
   }
   return bytes;
 }
@@ -88,7 +92,8 @@ std::expected<void, IoFailure> SendFrame(const Channel& channel, const wire::Fra
   return SendAll(channel, frame.payload, deadline);
 }
 
-std::expected<wire::Frame, IoFailure> ReceiveFrame(const Channel& channel, Clock::time_point deadline) {
+std::expected<wire::Frame, IoFailure> ReceiveFrame(const Channel& channel,
+                                                   Clock::time_point deadline) {
   auto head = ReceiveAll(channel, wire::HeaderBytes, deadline);
   if (!head) return std::unexpected(head.error());
   const Result<wire::Header> header = wire::DecodeHeader(*head);

@@ -34,7 +34,8 @@ constexpr Clock::time_point Never = Clock::time_point::max();
 // Never raises SIGPIPE.
 std::expected<void, IoFailure> SendFrame(const Channel& channel, const wire::Frame& frame,
                                          Clock::time_point deadline = Never);
-std::expected<wire::Frame, IoFailure> ReceiveFrame(const Channel& channel, Clock::time_point deadline = Never);
+std::expected<wire::Frame, IoFailure> ReceiveFrame(const Channel& channel,
+                                                   Clock::time_point deadline = Never);
 
 // Nothing may be said between requests: true if the other side still holds its end, quietly.
 bool IsQuiet(const Channel& channel);

@@ -19,9 +19,9 @@ namespace {
 using exec::Value;
 
 constexpr int64_t Lengths[] = {4, 16, 64, 256, 1024};
-constexpr double LongEnoughNs = 60'000;   // no need to go on
-constexpr double TooLongNs = 1'000'000;   // one length less will do
-constexpr uint64_t Attempts = 4;          // of other values, where a run traps
+constexpr double LongEnoughNs = 60'000;  // no need to go on
+constexpr double TooLongNs = 1'000'000;  // one length less will do
+constexpr uint64_t Attempts = 4;         // of other values, where a run traps
 constexpr uint64_t QuickMs = 20;
 constexpr uint64_t SlowMs = 500;
 
@@ -41,12 +41,9 @@ std::vector<uint64_t> TypicalScalar(ir::Type type, int64_t length, Sequence& seq
     case ir::Scalar::F16:
     case ir::Scalar::BF16:
     case ir::Scalar::F32:
-    case ir::Scalar::F64:
-      return {ir::LiteralFromDouble(type, 0.25 + 1.5 * sequence.Unit())};
-    case ir::Scalar::Index:
-      return {static_cast<uint64_t>(length)};
-    case ir::Scalar::Bool:
-      return {sequence.Next() & 1};
+    case ir::Scalar::F64: return {ir::LiteralFromDouble(type, 0.25 + 1.5 * sequence.Unit())};
+    case ir::Scalar::Index: return {static_cast<uint64_t>(length)};
+    case ir::Scalar::Bool: return {sequence.Next() & 1};
     case ir::Scalar::Field:
     case ir::Scalar::XField:
     case ir::Scalar::Digest: {
@@ -56,7 +53,8 @@ std::vector<uint64_t> TypicalScalar(ir::Type type, int64_t length, Sequence& seq
     }
     default: {
       const int64_t most = ir::BytesOf(type) == 1 ? std::min<int64_t>(length, 100) : length;
-      return ir::LiteralFromInt(type, 1 + static_cast<int64_t>(sequence.Next() % static_cast<uint64_t>(most)));
+      return ir::LiteralFromInt(
+          type, 1 + static_cast<int64_t>(sequence.Next() % static_cast<uint64_t>(most)));
     }
   }
 }
@@ -66,8 +64,8 @@ void Fill(exec::Memory& memory, int64_t length, Sequence& sequence) {
     memory.Set(i, TypicalScalar(memory.element(), length, sequence));
 }
 
-std::vector<Value> MakeUp(const ir::Program& source, const optimize::Observed& observed, int64_t length,
-                          uint64_t seed) {
+std::vector<Value> MakeUp(const ir::Program& source, const optimize::Observed& observed,
+                          int64_t length, uint64_t seed) {
   const ir::Function& entry = source.entry_function();
   Sequence sequence{seed};
   std::vector<Value> values(entry.param_count());
@@ -75,7 +73,8 @@ std::vector<Value> MakeUp(const ir::Program& source, const optimize::Observed& o
     const ir::Type type = entry.param_type(i);
     if (!type.is_scalar()) continue;
     std::vector<uint64_t> words = TypicalScalar(type, length, sequence);
-    if (i < observed.constant_arguments.size() && observed.constant_arguments[i].size() == words.size())
+    if (i < observed.constant_arguments.size() &&
+        observed.constant_arguments[i].size() == words.size())
       words = observed.constant_arguments[i];
     values[i] = Value::Scalar(type, words);
   }
@@ -87,7 +86,8 @@ std::vector<Value> MakeUp(const ir::Program& source, const optimize::Observed& o
     __extension__ __int128 count = type.is_buffer() ? length : 1;
     if (type.is_tensor()) {
       for (const ir::Dim dim : entry.shape(type)) {
-        dims.push_back(dim.is_symbol() ? static_cast<int64_t>(values[dim.param()].word) : dim.value);
+        dims.push_back(dim.is_symbol() ? static_cast<int64_t>(values[dim.param()].word)
+                                       : dim.value);
         count = std::min<__int128>(count * std::max<int64_t>(dims.back(), 0), int64_t{1} << 40);
       }
     }
@@ -102,11 +102,12 @@ std::vector<Value> MakeUp(const ir::Program& source, const optimize::Observed& o
 
 struct Trial {
   double ns = 0;
-  bool ended = false;    // by itself: neither a limit nor a refused launch
+  bool ended = false;  // by itself: neither a limit nor a refused launch
   bool trapped = false;
 };
 
-Trial TryOut(const exec::InterpreterProgram& program, std::span<const Value> arguments, uint64_t most_ms) {
+Trial TryOut(const exec::InterpreterProgram& program, std::span<const Value> arguments,
+             uint64_t most_ms) {
   exec::RunContext context;
   context.limits.memory_bytes = 256 << 20;
   context.limits.run_ms = most_ms;
@@ -116,14 +117,16 @@ Trial TryOut(const exec::InterpreterProgram& program, std::span<const Value> arg
   const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
   if (!outcome) return {};
   using ir::Trap;
-  const bool limit = outcome->trap && (outcome->trap->kind == Trap::Fuel || outcome->trap->kind == Trap::Depth ||
-                                       outcome->trap->kind == Trap::Memory);
+  const bool limit =
+      outcome->trap && (outcome->trap->kind == Trap::Fuel || outcome->trap->kind == Trap::Depth ||
+                        outcome->trap->kind == Trap::Memory);
   return {taken.count(), !limit, outcome->trap.has_value()};
 }
 
 }  // namespace
 
-Result<std::vector<Value>> TypicalArguments(const ir::Program& source, const optimize::Observed& observed,
+Result<std::vector<Value>> TypicalArguments(const ir::Program& source,
+                                            const optimize::Observed& observed,
                                             std::span<const Value> sample) {
   const auto program = TRY(exec::InterpreterProgram::Create(source));
   if (!sample.empty() && TryOut(program, sample, SlowMs).ended) return CopyArguments(sample);
@@ -149,8 +152,10 @@ Result<std::vector<Value>> TypicalArguments(const ir::Program& source, const opt
     // A program that takes its time whatever it is given.
     best = MakeUp(source, observed, 1, 0);
     if (!TryOut(program, best, SlowMs).ended) {
-      return Fail(Diag::LimitReached,
-                  fmt::format("no call was found that the interpreter ends within {} ms to price with", SlowMs));
+      return Fail(
+          Diag::LimitReached,
+          fmt::format("no call was found that the interpreter ends within {} ms to price with",
+                      SlowMs));
     }
   }
   return best;

@@ -20,14 +20,10 @@ Kernel Choose(ir::Scalar type, F) {
 
 inline Kernel ChooseSelect(ir::Scalar type) {
   switch (ir::BytesOf(ir::Type::Of(type))) {
-    case 1:
-      return &Select<uint8_t>;
-    case 2:
-      return &Select<uint16_t>;
-    case 4:
-      return &Select<uint32_t>;
-    default:
-      return &Select<uint64_t>;
+    case 1: return &Select<uint8_t>;
+    case 2: return &Select<uint16_t>;
+    case 4: return &Select<uint32_t>;
+    default: return &Select<uint64_t>;
   }
 }
 
@@ -49,11 +45,9 @@ inline Kernel ChooseArithmetic(ir::Op op, ir::Scalar type) {
     return Choose<3>(type, functors::Name{});
     FRAZIL_TERNARY_OPS(FRAZIL_CASE)
 #undef FRAZIL_CASE
-    case Op::Select:
-      return ChooseSelect(type);
+    case Op::Select: return ChooseSelect(type);
     // No loop means that the interpreter does it: nothing can be forgotten here, only be slow.
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

@@ -45,14 +45,10 @@ Kernel ChooseConversion(ir::Scalar type, ir::Scalar source) {
 
 inline Kernel ChooseConversion(ir::Op op, ir::Scalar type, ir::Scalar source) {
   switch (op) {
-    case ir::Op::Cast:
-      return ChooseConversion<CastTo>(type, source);
-    case ir::Op::CastChecked:
-      return ChooseConversion<CastCheckedTo>(type, source);
-    case ir::Op::Bitcast:
-      return ChooseConversion<BitcastTo>(type, source);
-    default:
-      return nullptr;
+    case ir::Op::Cast: return ChooseConversion<CastTo>(type, source);
+    case ir::Op::CastChecked: return ChooseConversion<CastCheckedTo>(type, source);
+    case ir::Op::Bitcast: return ChooseConversion<BitcastTo>(type, source);
+    default: return nullptr;
   }
 }
 

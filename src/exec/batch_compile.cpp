@@ -219,18 +219,12 @@ class FunctionCompiler {
         return LaneByLane("it has values that are not one word");
     }
     switch (inst.op) {
-      case Op::If:
-        return Structure(inst, scope, BatchInst::Kind::If, 1);
-      case Op::Switch:
-        return Structure(inst, scope, BatchInst::Kind::Switch, 1);
-      case Op::For:
-        return Structure(inst, scope, BatchInst::Kind::For, 2);
-      case Op::While:
-        return Structure(inst, scope, BatchInst::Kind::While, 0);
-      case Op::Call:
-        return Structure(inst, scope, BatchInst::Kind::Call, 0);
-      case Op::Lookup:
-        return Structure(inst, scope, BatchInst::Kind::Lookup, 1);
+      case Op::If: return Structure(inst, scope, BatchInst::Kind::If, 1);
+      case Op::Switch: return Structure(inst, scope, BatchInst::Kind::Switch, 1);
+      case Op::For: return Structure(inst, scope, BatchInst::Kind::For, 2);
+      case Op::While: return Structure(inst, scope, BatchInst::Kind::While, 0);
+      case Op::Call: return Structure(inst, scope, BatchInst::Kind::Call, 0);
+      case Op::Lookup: return Structure(inst, scope, BatchInst::Kind::Lookup, 1);
       case Op::Assert:
       case Op::Unreachable: {
         BatchInst& out = scope.region->insts.emplace_back();
@@ -238,8 +232,7 @@ class FunctionCompiler {
         if (inst.op == Op::Assert) out.a = Resolve(scope, function_.operand(inst, 0));
         return {};
       }
-      default:
-        return Arithmetic(inst, scope);
+      default: return Arithmetic(inst, scope);
     }
   }
 

@@ -23,14 +23,10 @@ constexpr size_t ArrayBytes = BlockLanes * 8 + 64;
 template <typename F>
 void WithWidth(uint32_t bytes, F&& f) {
   switch (bytes) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    default:
-      return f(uint64_t{});
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    default: return f(uint64_t{});
   }
 }
 
@@ -151,11 +147,8 @@ void BatchRunner::RunInsts(const BatchRegion& region, Arrays& arrays, Lanes& lan
 void BatchRunner::RunStructured(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   const size_t mark = stack_.size();
   switch (inst.kind) {
-    case BatchInst::Kind::Kernel:
-      break;
-    case BatchInst::Kind::Lookup:
-      Lookup(inst, arrays, lanes);
-      break;
+    case BatchInst::Kind::Kernel: break;
+    case BatchInst::Kind::Lookup: Lookup(inst, arrays, lanes); break;
     case BatchInst::Kind::Assert: {
       const uint8_t* holds = reinterpret_cast<const uint8_t*>(ArrayOf(arrays, inst.a));
       for (size_t i = 0; i < lanes.count; ++i) {
@@ -163,24 +156,12 @@ void BatchRunner::RunStructured(const BatchInst& inst, Arrays& arrays, Lanes& la
       }
       break;
     }
-    case BatchInst::Kind::Unreachable:
-      TrapAlive(lanes, ir::Trap::Unreachable);
-      break;
-    case BatchInst::Kind::If:
-      If(inst, arrays, lanes);
-      break;
-    case BatchInst::Kind::Switch:
-      Switch(inst, arrays, lanes);
-      break;
-    case BatchInst::Kind::For:
-      For(inst, arrays, lanes);
-      break;
-    case BatchInst::Kind::While:
-      While(inst, arrays, lanes);
-      break;
-    case BatchInst::Kind::Call:
-      Call(inst, arrays, lanes);
-      break;
+    case BatchInst::Kind::Unreachable: TrapAlive(lanes, ir::Trap::Unreachable); break;
+    case BatchInst::Kind::If: If(inst, arrays, lanes); break;
+    case BatchInst::Kind::Switch: Switch(inst, arrays, lanes); break;
+    case BatchInst::Kind::For: For(inst, arrays, lanes); break;
+    case BatchInst::Kind::While: While(inst, arrays, lanes); break;
+    case BatchInst::Kind::Call: Call(inst, arrays, lanes); break;
   }
   stack_.PopTo(mark);
 }

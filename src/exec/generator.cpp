@@ -39,30 +39,24 @@ Group GroupOf(const OpInfo& info) {
     case Op::Length:
     case Op::Alloc:
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      return Group::Memory;
+    case Op::AtomicCas: return Group::Memory;
     case Op::Input:
     case Op::Output:
     case Op::Hint:
     case Op::SpongeInit:
     case Op::SpongeAbsorb:
     case Op::SpongeSqueeze:
-    case Op::MerkleStep:
-      return Group::Streams;
+    case Op::MerkleStep: return Group::Streams;
     case Op::If:
     case Op::For:
     case Op::While:
     case Op::Switch:
     case Op::Unreachable:
-    case Op::Assert:
-      return Group::Structure;
+    case Op::Assert: return Group::Structure;
     case Op::Parallel:
-    case Op::Barrier:
-      return Group::Parallel;
-    case Op::Call:
-      return Group::Call;
-    default:
-      return info.op >= Op::Map ? Group::Tensor : Group::Scalar;
+    case Op::Barrier: return Group::Parallel;
+    case Op::Call: return Group::Call;
+    default: return info.op >= Op::Map ? Group::Tensor : Group::Scalar;
   }
 }
 

@@ -26,24 +26,12 @@ uint64_t Extend(uint64_t bits, int width, bool is_signed) {
 uint64_t IntegerWord(int width, bool is_signed, Random& random) {
   uint64_t bits = 0;
   switch (random.Below(6)) {
-    case 0:
-      bits = random.Below(3);
-      break;
-    case 1:
-      bits = 0 - 1 - random.Below(3);
-      break;
-    case 2:
-      bits = (1ull << (width - 1)) - random.Below(3) + random.Below(2);
-      break;
-    case 3:
-      bits = random.Below(256);
-      break;
-    case 4:
-      bits = 1ull << random.Below(static_cast<uint64_t>(width));
-      break;
-    default:
-      bits = random.Next();
-      break;
+    case 0: bits = random.Below(3); break;
+    case 1: bits = 0 - 1 - random.Below(3); break;
+    case 2: bits = (1ull << (width - 1)) - random.Below(3) + random.Below(2); break;
+    case 3: bits = random.Below(256); break;
+    case 4: bits = 1ull << random.Below(static_cast<uint64_t>(width)); break;
+    default: bits = random.Next(); break;
   }
   return Extend(bits, width, is_signed);
 }
@@ -56,18 +44,12 @@ uint64_t FloatWord(int exponent_bits, int mantissa_bits, Random& random) {
   uint64_t sign = random.Below(2) << (exponent_bits + mantissa_bits);
   uint64_t mantissa = random.Next() & mantissa_mask;
   switch (random.Below(12)) {
-    case 0:
-      return sign;  // zeros
-    case 1:
-      return sign | exponent_mask << mantissa_bits;  // infinities
-    case 2:
-      return sign | exponent_mask << mantissa_bits | std::max<uint64_t>(mantissa, 1);  // NaNs
-    case 3:
-      return sign | (random.Chance(50) ? mantissa : 1 + random.Below(3));  // subnormals
-    case 4:
-      return sign | ((exponent_mask - 1) << mantissa_bits) | mantissa_mask;  // the greatest
-    case 5:
-      return sign | 1ull << mantissa_bits;  // the least normal
+    case 0: return sign;                                   // zeros
+    case 1: return sign | exponent_mask << mantissa_bits;  // infinities
+    case 2: return sign | exponent_mask << mantissa_bits | std::max<uint64_t>(mantissa, 1);  // NaNs
+    case 3: return sign | (random.Chance(50) ? mantissa : 1 + random.Below(3));    // subnormals
+    case 4: return sign | ((exponent_mask - 1) << mantissa_bits) | mantissa_mask;  // the greatest
+    case 5: return sign | 1ull << mantissa_bits;  // the least normal
     case 6:
     case 7:
     case 8: {  // about one, few bits
@@ -89,16 +71,11 @@ uint64_t FloatWord(int exponent_bits, int mantissa_bits, Random& random) {
 
 uint64_t FieldWord(Random& random) {
   switch (random.Below(5)) {
-    case 0:
-      return random.Below(3);
-    case 1:
-      return FieldPrime - 1 - random.Below(3);
-    case 2:
-      return (1ull << 32) - 1 + random.Below(3);
-    case 3:
-      return FieldPrime / 2 + random.Below(3);
-    default:
-      return random.Next() % FieldPrime;
+    case 0: return random.Below(3);
+    case 1: return FieldPrime - 1 - random.Below(3);
+    case 2: return (1ull << 32) - 1 + random.Below(3);
+    case 3: return FieldPrime / 2 + random.Below(3);
+    default: return random.Next() % FieldPrime;
   }
 }
 
@@ -127,18 +104,12 @@ std::vector<uint64_t> BigWords(uint32_t limbs, Random& random) {
 
 std::vector<uint64_t> RandomWords(Type type, Random& random) {
   switch (type.scalar) {
-    case Scalar::Bool:
-      return {random.Below(2)};
-    case Scalar::F16:
-      return {FloatWord(5, 10, random)};
-    case Scalar::BF16:
-      return {FloatWord(8, 7, random)};
-    case Scalar::F32:
-      return {FloatWord(8, 23, random)};
-    case Scalar::F64:
-      return {FloatWord(11, 52, random)};
-    case Scalar::Int:
-      return BigWords(type.limbs, random);
+    case Scalar::Bool: return {random.Below(2)};
+    case Scalar::F16: return {FloatWord(5, 10, random)};
+    case Scalar::BF16: return {FloatWord(8, 7, random)};
+    case Scalar::F32: return {FloatWord(8, 23, random)};
+    case Scalar::F64: return {FloatWord(11, 52, random)};
+    case Scalar::Int: return BigWords(type.limbs, random);
     case Scalar::Field:
     case Scalar::XField:
     case Scalar::Digest: {
@@ -148,8 +119,7 @@ std::vector<uint64_t> RandomWords(Type type, Random& random) {
         std::fill(words.begin(), words.end(), 0);
       return words;
     }
-    default:
-      return {IntegerWord(ir::BitsOf(type), ir::IsSigned(type.scalar), random)};
+    default: return {IntegerWord(ir::BitsOf(type), ir::IsSigned(type.scalar), random)};
   }
 }
 

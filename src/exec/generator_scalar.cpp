@@ -34,14 +34,11 @@ bool CastExists(Scalar from, Scalar to) {
 
 bool SourceExists(Op op, Type from, Type to) {
   switch (op) {
-    case Op::Cast:
-      return CastExists(from.scalar, to.scalar);
-    case Op::CastChecked:
-      return Contains(sets::Fixed | sets::BigInt | sets::Bool, from.scalar);
+    case Op::Cast: return CastExists(from.scalar, to.scalar);
+    case Op::CastChecked: return Contains(sets::Fixed | sets::BigInt | sets::Bool, from.scalar);
     case Op::Bitcast:
       return Contains(sets::Fixed | sets::Float, from.scalar) && ir::BitsOf(from) == ir::BitsOf(to);
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -128,15 +125,9 @@ void FunctionGenerator::GuardOperands(const ir::OpInfo& info, Type type, ir::Val
     case Op::MulChecked:
       for (ValueId& operand : operands) operand = Clamp(operand, width / 2 - 1, true);
       break;
-    case Op::NegChecked:
-      operands[0] = Clamp(operands[0], is_signed ? width - 2 : 0, true);
-      break;
-    case Op::AbsChecked:
-      operands[0] = Clamp(operands[0], width - 2, true);
-      break;
-    case Op::DivChecked:
-      operands[0] = Clamp(operands[0], width - 2, true);
-      [[fallthrough]];
+    case Op::NegChecked: operands[0] = Clamp(operands[0], is_signed ? width - 2 : 0, true); break;
+    case Op::AbsChecked: operands[0] = Clamp(operands[0], width - 2, true); break;
+    case Op::DivChecked: operands[0] = Clamp(operands[0], width - 2, true); [[fallthrough]];
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
@@ -163,11 +154,8 @@ void FunctionGenerator::GuardOperands(const ir::OpInfo& info, Type type, ir::Val
       operands[0] = Clamp(operands[0], std::min(from_width, width) - 1, is_signed);
       break;
     }
-    case Op::Assert:
-      operands[0] = b_.Binary(Op::Or, operands[0], Int(types::Bool, 1));
-      break;
-    default:
-      break;
+    case Op::Assert: operands[0] = b_.Binary(Op::Or, operands[0], Int(types::Bool, 1)); break;
+    default: break;
   }
 }
 
@@ -211,15 +199,9 @@ bool FunctionGenerator::EmitRow(const ir::OpInfo& info) {
   ValueId buffer;
   for (char letter : signature.substr(0, arrow)) {
     switch (letter) {
-      case 'T':
-        operands.push_back(Any(type));
-        break;
-      case 'B':
-        operands.push_back(Any(types::Bool));
-        break;
-      case 'F':
-        operands.push_back(Any(types::Field));
-        break;
+      case 'T': operands.push_back(Any(type)); break;
+      case 'B': operands.push_back(Any(types::Bool)); break;
+      case 'F': operands.push_back(Any(types::Field)); break;
       case 'M':
       case 'N': {
         auto candidate = BufferOf(type, letter == 'M', letter == 'N');
@@ -244,8 +226,7 @@ bool FunctionGenerator::EmitRow(const ir::OpInfo& info) {
         operands.push_back(Any(from));
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   for (const ir::AttributeSpec& spec : ir::AttributesOf(info.op)) {

@@ -32,8 +32,7 @@ bool FunctionGenerator::EmitCustom(const ir::OpInfo& info) {
       if (nesting_ >= MaxNesting) return false;
       EmitIf();
       return true;
-    case Op::For:
-      return EmitFor();
+    case Op::For: return EmitFor();
     case Op::While:
       if (nesting_ >= MaxNesting) return false;
       EmitWhile();
@@ -42,23 +41,15 @@ bool FunctionGenerator::EmitCustom(const ir::OpInfo& info) {
       if (nesting_ >= MaxNesting) return false;
       EmitSwitch();
       return true;
-    case Op::Parallel:
-      return EmitParallel();
-    case Op::Call:
-      return EmitCall();
-    case Op::Length:
-      return EmitLength();
-    case Op::Alloc:
-      return EmitAlloc();
-    case Op::AtomicRmw:
-      return EmitAtomic();
-    case Op::AtomicCas:
-      return EmitCas();
+    case Op::Parallel: return EmitParallel();
+    case Op::Call: return EmitCall();
+    case Op::Length: return EmitLength();
+    case Op::Alloc: return EmitAlloc();
+    case Op::AtomicRmw: return EmitAtomic();
+    case Op::AtomicCas: return EmitCas();
     case Op::SpongeSqueeze:
-    case Op::MerkleStep:
-      return EmitProver(info);
-    default:
-      return EmitTensor(info);
+    case Op::MerkleStep: return EmitProver(info);
+    default: return EmitTensor(info);
   }
 }
 

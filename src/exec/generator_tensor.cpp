@@ -31,38 +31,23 @@ int64_t CountOf(const Shape& shape) {
 
 bool FunctionGenerator::EmitTensor(const ir::OpInfo& info) {
   switch (info.op) {
-    case Op::Map:
-      return EmitMap();
-    case Op::Reduce:
-      return EmitReduce();
+    case Op::Map: return EmitMap();
+    case Op::Reduce: return EmitReduce();
     case Op::Matmul:
-    case Op::MatmulFast:
-      return EmitMatmul(info.op);
-    case Op::Reshape:
-      return EmitReshape();
-    case Op::Transpose:
-      return EmitTranspose();
-    case Op::Broadcast:
-      return EmitBroadcast();
-    case Op::Slice:
-      return EmitSlice();
-    case Op::Concat:
-      return EmitConcat();
-    case Op::Gather:
-      return EmitGather();
-    case Op::Iota:
-      return EmitIota();
+    case Op::MatmulFast: return EmitMatmul(info.op);
+    case Op::Reshape: return EmitReshape();
+    case Op::Transpose: return EmitTranspose();
+    case Op::Broadcast: return EmitBroadcast();
+    case Op::Slice: return EmitSlice();
+    case Op::Concat: return EmitConcat();
+    case Op::Gather: return EmitGather();
+    case Op::Iota: return EmitIota();
     case Op::TensorUniform:
-    case Op::TensorNormal:
-      return EmitTensorRandom(info.op);
-    case Op::Extract:
-      return EmitExtract();
-    case Op::TensorLoad:
-      return EmitTensorLoad();
-    case Op::TensorStore:
-      return EmitTensorStore();
-    default:
-      return false;
+    case Op::TensorNormal: return EmitTensorRandom(info.op);
+    case Op::Extract: return EmitExtract();
+    case Op::TensorLoad: return EmitTensorLoad();
+    case Op::TensorStore: return EmitTensorStore();
+    default: return false;
   }
 }
 

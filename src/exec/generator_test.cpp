@@ -126,15 +126,9 @@ void Damage(ir::Function& function, uint64_t random) {
   ir::Inst& inst = function.insts[random % function.insts.size()];
   uint64_t value = Mixed(random);
   switch (Mixed(random + 1) % 7) {
-    case 0:
-      inst.op = static_cast<ir::Op>(value % ir::OpCount);
-      break;
-    case 1:
-      inst.type.scalar = static_cast<ir::Scalar>(value % ir::ScalarCount);
-      break;
-    case 2:
-      inst.type.form = static_cast<ir::Form>(value % 3);
-      break;
+    case 0: inst.op = static_cast<ir::Op>(value % ir::OpCount); break;
+    case 1: inst.type.scalar = static_cast<ir::Scalar>(value % ir::ScalarCount); break;
+    case 2: inst.type.form = static_cast<ir::Form>(value % 3); break;
     case 3:
       if (!function.operands.empty())
         function.operands[value % function.operands.size()] =

@@ -38,19 +38,15 @@ bool ScalarHolds(const ir::GuardAtom& atom, const Value& argument) {
 
 bool MemoryHolds(const ir::GuardAtom& atom, const Memory& memory) {
   switch (atom.kind) {
-    case ir::GuardKind::LengthIs:
-      return memory.length() == atom.number;
+    case ir::GuardKind::LengthIs: return memory.length() == atom.number;
     case ir::GuardKind::LengthMultiple:
       return atom.number > 0 && memory.length() % atom.number == 0;
-    case ir::GuardKind::LengthAtLeast:
-      return memory.length() >= atom.number;
+    case ir::GuardKind::LengthAtLeast: return memory.length() >= atom.number;
     case ir::GuardKind::Alignment:
       return atom.number > 0 &&
              reinterpret_cast<uintptr_t>(memory.data()) % static_cast<uint64_t>(atom.number) == 0;
-    case ir::GuardKind::Stride:
-      return atom.number == 1;
-    default:
-      return false;
+    case ir::GuardKind::Stride: return atom.number == 1;
+    default: return false;
   }
 }
 
@@ -59,30 +55,18 @@ bool MemoryHolds(const ir::GuardAtom& atom, const Memory& memory) {
 bool HostHas([[maybe_unused]] ir::CpuFeature feature) {
 #if defined(__x86_64__)
   switch (feature) {
-    case ir::CpuFeature::Sse42:
-      return __builtin_cpu_supports("sse4.2");
-    case ir::CpuFeature::Popcnt:
-      return __builtin_cpu_supports("popcnt");
-    case ir::CpuFeature::Avx:
-      return __builtin_cpu_supports("avx");
-    case ir::CpuFeature::Avx2:
-      return __builtin_cpu_supports("avx2");
-    case ir::CpuFeature::Fma:
-      return __builtin_cpu_supports("fma");
-    case ir::CpuFeature::F16c:
-      return __builtin_cpu_supports("f16c");
-    case ir::CpuFeature::Bmi2:
-      return __builtin_cpu_supports("bmi2");
-    case ir::CpuFeature::Avx512f:
-      return __builtin_cpu_supports("avx512f");
-    case ir::CpuFeature::Avx512bw:
-      return __builtin_cpu_supports("avx512bw");
-    case ir::CpuFeature::Avx512dq:
-      return __builtin_cpu_supports("avx512dq");
-    case ir::CpuFeature::Avx512vl:
-      return __builtin_cpu_supports("avx512vl");
-    case ir::CpuFeature::Neon:
-      return false;
+    case ir::CpuFeature::Sse42: return __builtin_cpu_supports("sse4.2");
+    case ir::CpuFeature::Popcnt: return __builtin_cpu_supports("popcnt");
+    case ir::CpuFeature::Avx: return __builtin_cpu_supports("avx");
+    case ir::CpuFeature::Avx2: return __builtin_cpu_supports("avx2");
+    case ir::CpuFeature::Fma: return __builtin_cpu_supports("fma");
+    case ir::CpuFeature::F16c: return __builtin_cpu_supports("f16c");
+    case ir::CpuFeature::Bmi2: return __builtin_cpu_supports("bmi2");
+    case ir::CpuFeature::Avx512f: return __builtin_cpu_supports("avx512f");
+    case ir::CpuFeature::Avx512bw: return __builtin_cpu_supports("avx512bw");
+    case ir::CpuFeature::Avx512dq: return __builtin_cpu_supports("avx512dq");
+    case ir::CpuFeature::Avx512vl: return __builtin_cpu_supports("avx512vl");
+    case ir::CpuFeature::Neon: return false;
   }
   return false;
 #elif defined(__aarch64__)

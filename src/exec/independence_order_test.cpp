@@ -70,15 +70,9 @@ class KernelWriter {
   std::string Index() {
     std::string index;
     switch (Pick(8)) {
-      case 0:
-        index = own_[0];
-        break;
-      case 1:
-        index = Make("add", OneOf(own_), OneOf(indices_));
-        break;
-      case 2:
-        index = Make("sub", "%ni", OneOf(own_));
-        break;
+      case 0: index = own_[0]; break;
+      case 1: index = Make("add", OneOf(own_), OneOf(indices_)); break;
+      case 2: index = Make("sub", "%ni", OneOf(own_)); break;
       default:
         index = Make("add", Make("mul", OneOf(own_), OneOf(indices_)), OneOf(own_));
         if (Pick(4) == 0) index = Make("add", index, OneOf(indices_));
@@ -136,8 +130,7 @@ class KernelWriter {
           last_index_ = before;
           break;
         }
-        default:
-          Store();
+        default: Store();
       }
     }
   }

@@ -142,10 +142,8 @@ Machine::Flow Machine::Scalar(const ir::Inst& inst) {
 
 Machine::Flow Machine::Step(const ir::Inst& inst) {
   switch (inst.op) {
-    case Op::Const:
-      return Const(inst);
-    case Op::Lookup:
-      return Lookup(inst);
+    case Op::Const: return Const(inst);
+    case Op::Lookup: return Lookup(inst);
 
     case Op::Add:
     case Op::Sub:
@@ -202,54 +200,33 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::Popcnt:
     case Op::Cast:
     case Op::CastChecked:
-    case Op::Bitcast:
-      return Scalar(inst);
+    case Op::Bitcast: return Scalar(inst);
 
-    case Op::Load:
-      return Load(inst);
-    case Op::Store:
-      return Store(inst);
+    case Op::Load: return Load(inst);
+    case Op::Store: return Store(inst);
     case Op::Length:
       Result0(inst) = static_cast<uint64_t>(OperandObject(inst, 0).memory->length());
       return Flow::Next;
-    case Op::Alloc:
-      return Alloc(inst);
-    case Op::AtomicRmw:
-      return AtomicRmw(inst);
-    case Op::AtomicCas:
-      return AtomicCas(inst);
+    case Op::Alloc: return Alloc(inst);
+    case Op::AtomicRmw: return AtomicRmw(inst);
+    case Op::AtomicCas: return AtomicCas(inst);
 
-    case Op::Input:
-      return ReadStream(inst, context_.input, input_position_);
-    case Op::Hint:
-      return ReadStream(inst, context_.hints, hint_position_);
-    case Op::Output:
-      return Output(inst);
-    case Op::Assert:
-      return Operand(inst, 0) != 0 ? Flow::Next : Trap(ir::Trap::Assert, inst);
-    case Op::Unreachable:
-      return Trap(ir::Trap::Unreachable, inst);
+    case Op::Input: return ReadStream(inst, context_.input, input_position_);
+    case Op::Hint: return ReadStream(inst, context_.hints, hint_position_);
+    case Op::Output: return Output(inst);
+    case Op::Assert: return Operand(inst, 0) != 0 ? Flow::Next : Trap(ir::Trap::Assert, inst);
+    case Op::Unreachable: return Trap(ir::Trap::Unreachable, inst);
 
-    case Op::If:
-      return EnterIf(inst);
-    case Op::For:
-      return EnterFor(inst);
-    case Op::While:
-      return EnterWhile(inst);
-    case Op::Switch:
-      return EnterSwitch(inst);
-    case Op::Parallel:
-      return EnterParallel(inst);
-    case Op::Barrier:
-      return Barrier(inst);
-    case Op::Call:
-      return EnterCall(inst);
-    case Op::Return:
-      return Return(inst);
-    case Op::Yield:
-      return Yield(inst);
-    case Op::Condition:
-      return Condition(inst);
+    case Op::If: return EnterIf(inst);
+    case Op::For: return EnterFor(inst);
+    case Op::While: return EnterWhile(inst);
+    case Op::Switch: return EnterSwitch(inst);
+    case Op::Parallel: return EnterParallel(inst);
+    case Op::Barrier: return Barrier(inst);
+    case Op::Call: return EnterCall(inst);
+    case Op::Return: return Return(inst);
+    case Op::Yield: return Yield(inst);
+    case Op::Condition: return Condition(inst);
 
     case Op::Map:
     case Op::Reduce:
@@ -266,8 +243,7 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::TensorNormal:
     case Op::Extract:
     case Op::TensorLoad:
-    case Op::TensorStore:
-      return TensorOp(inst);
+    case Op::TensorStore: return TensorOp(inst);
 
     case Op::Exp:
     case Op::Exp2:
@@ -302,8 +278,7 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::SpongeAbsorb:
     case Op::SpongeSqueeze:
     case Op::MerkleStep:
-    case Op::Tasm:
-      break;
+    case Op::Tasm: break;
   }
   CHECK(!"math ops are calls by now");
   return Flow::Turn;

@@ -157,16 +157,11 @@ Machine::Flow Machine::Yield(const ir::Inst& inst) {
   const ir::Inst& owner = *activations_.back().owner;
   Take(function().operands_of(inst));
   switch (owner.op) {
-    case Op::For:
-      return NextIteration(owner);
-    case Op::While:
-      return BackEdge(owner);
-    case Op::Parallel:
-      return NextLane();
-    case Op::Map:
-      return NextElement(owner);
-    default:
-      break;
+    case Op::For: return NextIteration(owner);
+    case Op::While: return BackEdge(owner);
+    case Op::Parallel: return NextLane();
+    case Op::Map: return NextElement(owner);
+    default: break;
   }
   CHECK(owner.op == Op::If || owner.op == Op::Switch);
   PopRegion();

@@ -13,38 +13,23 @@ using ir::Op;
 
 Machine::Flow Machine::TensorOp(const ir::Inst& inst) {
   switch (inst.op) {
-    case Op::Map:
-      return EnterMap(inst);
+    case Op::Map: return EnterMap(inst);
     case Op::TensorUniform:
-    case Op::TensorNormal:
-      return EnterRandom(inst);
-    case Op::Reduce:
-      return ReduceOp(inst);
+    case Op::TensorNormal: return EnterRandom(inst);
+    case Op::Reduce: return ReduceOp(inst);
     case Op::Matmul:
-    case Op::MatmulFast:
-      return MatmulOp(inst);
-    case Op::Reshape:
-      return ReshapeOp(inst);
-    case Op::Transpose:
-      return TransposeOp(inst);
-    case Op::Broadcast:
-      return BroadcastOp(inst);
-    case Op::Slice:
-      return SliceOp(inst);
-    case Op::Concat:
-      return ConcatOp(inst);
-    case Op::Gather:
-      return GatherOp(inst);
-    case Op::Iota:
-      return IotaOp(inst);
-    case Op::Extract:
-      return ExtractOp(inst);
-    case Op::TensorLoad:
-      return TensorLoadOp(inst);
-    case Op::TensorStore:
-      return TensorStoreOp(inst);
-    default:
-      break;
+    case Op::MatmulFast: return MatmulOp(inst);
+    case Op::Reshape: return ReshapeOp(inst);
+    case Op::Transpose: return TransposeOp(inst);
+    case Op::Broadcast: return BroadcastOp(inst);
+    case Op::Slice: return SliceOp(inst);
+    case Op::Concat: return ConcatOp(inst);
+    case Op::Gather: return GatherOp(inst);
+    case Op::Iota: return IotaOp(inst);
+    case Op::Extract: return ExtractOp(inst);
+    case Op::TensorLoad: return TensorLoadOp(inst);
+    case Op::TensorStore: return TensorStoreOp(inst);
+    default: break;
   }
   CHECK(!"a tensor op");
   return Flow::Turn;

@@ -11,31 +11,37 @@ using ir::ParamRole;
 
 // The word of an integer scalar as a signed number; a u64 above the range counts as the largest.
 int64_t NumberOf(const Value& value) {
-  if (value.type.scalar == ir::Scalar::U64 && static_cast<int64_t>(value.word) < 0) return INT64_MAX;
+  if (value.type.scalar == ir::Scalar::U64 && static_cast<int64_t>(value.word) < 0)
+    return INT64_MAX;
   return static_cast<int64_t>(value.word);
 }
 
 Result<Value> IntegerOf(const KernelParam& param, int64_t number) {
   Value value = Value::Int(param.type, number);
   if (NumberOf(value) != number)
-    return Fail(Diag::BadLaunch, fmt::format("'{}' would be {}, which does not fit {}", param.name, number,
-                                             ir::ScalarName(param.type.scalar)));
+    return Fail(Diag::BadLaunch, fmt::format("'{}' would be {}, which does not fit {}", param.name,
+                                             number, ir::ScalarName(param.type.scalar)));
   return value;
 }
 
 class Launch {
  public:
-  Launch(const ir::KernelSignature& signature, std::span<const std::optional<Value>> given, const LaunchShape& shape)
+  Launch(const ir::KernelSignature& signature, std::span<const std::optional<Value>> given,
+         const LaunchShape& shape)
       : signature_(signature), given_(given), shape_(shape) {}
 
   Result<std::vector<Value>> Complete() {
     std::vector<Value> values;
     for (uint32_t i = 0; i < signature_.params.size(); ++i) {
       const KernelParam& param = signature_.params[i];
-      if (given_[i]) values.push_back(*given_[i]);
-      else if (param.role == ParamRole::Extent) values.push_back(TRY(Extent(param)));
-      else if (ir::IsLaunchRole(param.role)) values.push_back(TRY(FromShape(param)));
-      else return Fail(Diag::BadLaunch, fmt::format("'{}' is not given", param.name));
+      if (given_[i])
+        values.push_back(*given_[i]);
+      else if (param.role == ParamRole::Extent)
+        values.push_back(TRY(Extent(param)));
+      else if (ir::IsLaunchRole(param.role))
+        values.push_back(TRY(FromShape(param)));
+      else
+        return Fail(Diag::BadLaunch, fmt::format("'{}' is not given", param.name));
     }
     TRY_VOID(CheckExtents(values));
     return values;
@@ -51,8 +57,9 @@ class Launch {
       int64_t own = given_[buffer]->memory->length();
       if (length && *length != own)
         return Fail(Diag::BadLaunch,
-                    fmt::format("'{}' is not given, and '{}' has {} elements where '{}' has {}", param.name,
-                                signature_.params[buffer].name, own, signature_.params[first].name, *length));
+                    fmt::format("'{}' is not given, and '{}' has {} elements where '{}' has {}",
+                                param.name, signature_.params[buffer].name, own,
+                                signature_.params[first].name, *length));
       if (!length) first = buffer;
       length = own;
     }
@@ -61,20 +68,26 @@ class Launch {
   }
 
   Result<Value> FromShape(const KernelParam& param) const {
-    auto at = [&](ParamRole first) { return static_cast<size_t>(param.role) - static_cast<size_t>(first); };
+    auto at = [&](ParamRole first) {
+      return static_cast<size_t>(param.role) - static_cast<size_t>(first);
+    };
     int64_t number = 0;
     if (param.role >= ParamRole::BlockX) {
       number = shape_.block[at(ParamRole::BlockX)];
     } else if (param.role >= ParamRole::GridX) {
       number = shape_.grid[at(ParamRole::GridX)];
       if (param.role == ParamRole::GridX && number == 0) {
-        if (!shape_.n) return Fail(Diag::BadLaunch, "the kernel knows blocks: give the number of blocks, or of lanes");
+        if (!shape_.n)
+          return Fail(Diag::BadLaunch,
+                      "the kernel knows blocks: give the number of blocks, or of lanes");
         number = (*shape_.n + shape_.block[0] - 1) / shape_.block[0];
       }
     } else {
-      number = param.role == ParamRole::LanesX && shape_.n ? *shape_.n : shape_.lanes[at(ParamRole::LanesX)];
+      number = param.role == ParamRole::LanesX && shape_.n ? *shape_.n
+                                                           : shape_.lanes[at(ParamRole::LanesX)];
       if (param.role == ParamRole::LanesX && !shape_.n)
-        return Fail(Diag::BadLaunch, "the kernel has no guard such as 'if i < n': give the number of lanes");
+        return Fail(Diag::BadLaunch,
+                    "the kernel has no guard such as 'if i < n': give the number of lanes");
     }
     return IntegerOf(param, number);
   }
@@ -87,8 +100,9 @@ class Launch {
       for (uint32_t buffer : param.buffers) {
         int64_t length = values[buffer].memory->length();
         if (NumberOf(values[i]) > length)
-          return Fail(Diag::BadLaunch, fmt::format("'{}' is {}, but '{}' has {} elements", param.name,
-                                                   NumberOf(values[i]), signature_.params[buffer].name, length));
+          return Fail(Diag::BadLaunch,
+                      fmt::format("'{}' is {}, but '{}' has {} elements", param.name,
+                                  NumberOf(values[i]), signature_.params[buffer].name, length));
       }
     }
     return {};
@@ -102,10 +116,12 @@ class Launch {
 }  // namespace
 
 Result<std::vector<Value>> CompleteLaunch(const ir::KernelSignature& signature,
-                                          std::span<const std::optional<Value>> given, const LaunchShape& shape) {
+                                          std::span<const std::optional<Value>> given,
+                                          const LaunchShape& shape) {
   if (given.size() != signature.params.size())
-    return Fail(Diag::WrongArgumentCount, fmt::format("{} takes {} arguments, {} given", signature.name,
-                                                      signature.params.size(), given.size()));
+    return Fail(Diag::WrongArgumentCount,
+                fmt::format("{} takes {} arguments, {} given", signature.name,
+                            signature.params.size(), given.size()));
   for (int64_t edge : shape.block)
     if (edge < 1) return Fail(Diag::BadLaunch, "a block has at least one lane in each direction");
   return Launch(signature, given, shape).Complete();

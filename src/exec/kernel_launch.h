@@ -15,7 +15,7 @@
 namespace frazil::exec {
 
 struct LaunchShape {
-  std::optional<int64_t> n;          // lanes, and every extent that the caller left out
+  std::optional<int64_t> n;                  // lanes, and every extent that the caller left out
   std::array<int64_t, 3> lanes = {1, 1, 1};  // y and z; x is n where it is given
   std::array<int64_t, 3> grid = {0, 1, 1};   // x of 0: as many blocks as n needs
   std::array<int64_t, 3> block = {256, 1, 1};

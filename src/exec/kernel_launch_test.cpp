@@ -22,11 +22,14 @@ func @saxpy(%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %n: u32) {
 
 Value Floats(int64_t n) { return Value::Buffer(std::make_shared<Memory>(ir::types::F32, n)); }
 
-Result<std::vector<Value>> Complete(std::vector<std::optional<Value>> given, LaunchShape shape = {}) {
+Result<std::vector<Value>> Complete(std::vector<std::optional<Value>> given,
+                                    LaunchShape shape = {}) {
   return CompleteLaunch(ir::SignatureOf(*ir::ParseText(Saxpy)), given, shape);
 }
 
-std::string Refusal(const Result<std::vector<Value>>& result) { return result ? "accepted" : result.error().message; }
+std::string Refusal(const Result<std::vector<Value>>& result) {
+  return result ? "accepted" : result.error().message;
+}
 
 const Value A = Value::Float(ir::types::F32, 2);
 
@@ -61,17 +64,20 @@ func @k(%grid.x: index, %grid.y: index, %block.x: index, %lanes.x: index) {
   LaunchShape shape;
   shape.n = 1000;
   shape.grid = {0, 3, 1};
-  auto values = CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape);
+  auto values =
+      CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape);
   ASSERT_TRUE(values);
   EXPECT_EQ((*values)[0].word, 4u);
   EXPECT_EQ((*values)[1].word, 3u);
   EXPECT_EQ((*values)[2].word, 256u);
   EXPECT_EQ((*values)[3].word, 1000u);
   shape.n.reset();
-  EXPECT_FALSE(CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));
+  EXPECT_FALSE(
+      CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));
   shape.n = 5;
   shape.block[1] = 0;
-  EXPECT_FALSE(CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));
+  EXPECT_FALSE(
+      CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));
 }
 
 }  // namespace

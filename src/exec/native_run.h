@@ -16,6 +16,7 @@ using embed::NativeStream;
 using embed::ScratchArena;
 
 static_assert(static_cast<int>(embed::TrapKind::Memory) == static_cast<int>(ir::Trap::Memory));
-static_assert(static_cast<int>(embed::TrapKind::OutOfBounds) == static_cast<int>(ir::Trap::OutOfBounds));
+static_assert(static_cast<int>(embed::TrapKind::OutOfBounds) ==
+              static_cast<int>(ir::Trap::OutOfBounds));
 
 }  // namespace frazil::exec

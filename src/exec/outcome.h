@@ -29,10 +29,10 @@ struct Outcome {
 
 // What a run may read besides its arguments, and how far it may go.
 struct RunContext {
-  std::vector<Value> input;                       // the input stream, in order
-  std::vector<Value> hints;                       // the hint stream, in order
-  Limits limits;                                  // fuel, depth, memory_bytes, run_ms
-  const std::atomic<bool>* stop = nullptr;        // polled by `while` back-edges: set = fuel trap
+  std::vector<Value> input;                 // the input stream, in order
+  std::vector<Value> hints;                 // the hint stream, in order
+  Limits limits;                            // fuel, depth, memory_bytes, run_ms
+  const std::atomic<bool>* stop = nullptr;  // polled by `while` back-edges: set = fuel trap
 };
 
 }  // namespace frazil::exec

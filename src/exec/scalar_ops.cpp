@@ -84,115 +84,63 @@ Word Bitcast(Scalar to, uint64_t word) {
 
 Word EvalWord(Op op, Scalar type, Scalar source, uint64_t a, uint64_t b, uint64_t c) {
   switch (op) {
-    case Op::Add:
-      return BINARY(Add);
-    case Op::Sub:
-      return BINARY(Sub);
-    case Op::Mul:
-      return BINARY(Mul);
-    case Op::Neg:
-      return UNARY(Neg);
-    case Op::MulHi:
-      return BINARY(MulHi);
-    case Op::DivTrunc:
-      return BINARY(DivTrunc);
-    case Op::DivFloor:
-      return BINARY(DivFloor);
-    case Op::RemTrunc:
-      return BINARY(RemTrunc);
-    case Op::RemFloor:
-      return BINARY(RemFloor);
-    case Op::Abs:
-      return UNARY(Abs);
+    case Op::Add: return BINARY(Add);
+    case Op::Sub: return BINARY(Sub);
+    case Op::Mul: return BINARY(Mul);
+    case Op::Neg: return UNARY(Neg);
+    case Op::MulHi: return BINARY(MulHi);
+    case Op::DivTrunc: return BINARY(DivTrunc);
+    case Op::DivFloor: return BINARY(DivFloor);
+    case Op::RemTrunc: return BINARY(RemTrunc);
+    case Op::RemFloor: return BINARY(RemFloor);
+    case Op::Abs: return UNARY(Abs);
 
-    case Op::AddChecked:
-      return BINARY(AddChecked);
-    case Op::SubChecked:
-      return BINARY(SubChecked);
-    case Op::MulChecked:
-      return BINARY(MulChecked);
-    case Op::NegChecked:
-      return UNARY(NegChecked);
-    case Op::AbsChecked:
-      return UNARY(AbsChecked);
-    case Op::DivChecked:
-      return BINARY(DivChecked);
-    case Op::RemChecked:
-      return BINARY(RemChecked);
+    case Op::AddChecked: return BINARY(AddChecked);
+    case Op::SubChecked: return BINARY(SubChecked);
+    case Op::MulChecked: return BINARY(MulChecked);
+    case Op::NegChecked: return UNARY(NegChecked);
+    case Op::AbsChecked: return UNARY(AbsChecked);
+    case Op::DivChecked: return BINARY(DivChecked);
+    case Op::RemChecked: return BINARY(RemChecked);
 
-    case Op::Div:
-      return BINARY(Div);
-    case Op::Fma:
-      return TERNARY(Fma);
-    case Op::Sqrt:
-      return UNARY(Sqrt);
-    case Op::Floor:
-      return UNARY(Floor);
-    case Op::Ceil:
-      return UNARY(Ceil);
-    case Op::Trunc:
-      return UNARY(Trunc);
-    case Op::Nearest:
-      return UNARY(Nearest);
-    case Op::CopySign:
-      return BINARY(CopySign);
-    case Op::FieldDiv:
-      return BINARY(FieldDiv);
-    case Op::Invert:
-      return UNARY(Invert);
+    case Op::Div: return BINARY(Div);
+    case Op::Fma: return TERNARY(Fma);
+    case Op::Sqrt: return UNARY(Sqrt);
+    case Op::Floor: return UNARY(Floor);
+    case Op::Ceil: return UNARY(Ceil);
+    case Op::Trunc: return UNARY(Trunc);
+    case Op::Nearest: return UNARY(Nearest);
+    case Op::CopySign: return BINARY(CopySign);
+    case Op::FieldDiv: return BINARY(FieldDiv);
+    case Op::Invert: return UNARY(Invert);
 
-    case Op::Min:
-      return BINARY(Min);
-    case Op::Max:
-      return BINARY(Max);
-    case Op::Minimum:
-      return BINARY(Minimum);
-    case Op::Maximum:
-      return BINARY(Maximum);
-    case Op::Eq:
-      return BINARY(Eq);
-    case Op::Ne:
-      return BINARY(Ne);
-    case Op::Lt:
-      return BINARY(Lt);
-    case Op::Le:
-      return BINARY(Le);
-    case Op::Gt:
-      return BINARY(Gt);
-    case Op::Ge:
-      return BINARY(Ge);
-    case Op::Select:
-      return a != 0 ? b : c;
+    case Op::Min: return BINARY(Min);
+    case Op::Max: return BINARY(Max);
+    case Op::Minimum: return BINARY(Minimum);
+    case Op::Maximum: return BINARY(Maximum);
+    case Op::Eq: return BINARY(Eq);
+    case Op::Ne: return BINARY(Ne);
+    case Op::Lt: return BINARY(Lt);
+    case Op::Le: return BINARY(Le);
+    case Op::Gt: return BINARY(Gt);
+    case Op::Ge: return BINARY(Ge);
+    case Op::Select: return a != 0 ? b : c;
 
-    case Op::And:
-      return BINARY(And);
-    case Op::Or:
-      return BINARY(Or);
-    case Op::Xor:
-      return BINARY(Xor);
-    case Op::Not:
-      return UNARY(Not);
-    case Op::Shl:
-      return BINARY(Shl);
-    case Op::Shr:
-      return BINARY(Shr);
-    case Op::Rotl:
-      return BINARY(Rotl);
-    case Op::Rotr:
-      return BINARY(Rotr);
-    case Op::Clz:
-      return UNARY(Clz);
-    case Op::Ctz:
-      return UNARY(Ctz);
-    case Op::Popcnt:
-      return UNARY(Popcnt);
+    case Op::And: return BINARY(And);
+    case Op::Or: return BINARY(Or);
+    case Op::Xor: return BINARY(Xor);
+    case Op::Not: return UNARY(Not);
+    case Op::Shl: return BINARY(Shl);
+    case Op::Shr: return BINARY(Shr);
+    case Op::Rotl: return BINARY(Rotl);
+    case Op::Rotr: return BINARY(Rotr);
+    case Op::Clz: return UNARY(Clz);
+    case Op::Ctz: return UNARY(Ctz);
+    case Op::Popcnt: return UNARY(Popcnt);
 
-    case Op::Cast:
-      return Cast(type, source, a);
-    case Op::CastChecked:
-      return CastChecked(type, source, a);
-    case Op::Bitcast:
-      return Bitcast(type, a);
+    case Op::Cast: return Cast(type, source, a);
+    case Op::CastChecked: return CastChecked(type, source, a);
+    case Op::Bitcast: return Bitcast(type, a);
 
     // Wide types: scalar_ops_wide.cpp.
     case Op::MakeXField:
@@ -273,8 +221,7 @@ Word EvalWord(Op op, Scalar type, Scalar source, uint64_t a, uint64_t b, uint64_
     case Op::TensorNormal:
     case Op::Extract:
     case Op::TensorLoad:
-    case Op::TensorStore:
-      break;
+    case Op::TensorStore: break;
   }
   CHECK(!"an op on one-word scalars");
   return 0;

@@ -65,38 +65,20 @@ Answer EvalInt(const ScalarCall& call, Operands operands, Result result) {
   const Words a = operands[0];
   const Words b = operands.size() > 1 ? operands[1] : a;
   switch (call.op) {
-    case Op::AddChecked:
-      return OverflowUnless(wide::Add(result, a, b));
-    case Op::SubChecked:
-      return OverflowUnless(wide::Sub(result, a, b));
-    case Op::MulChecked:
-      return OverflowUnless(wide::Mul(result, a, b));
-    case Op::NegChecked:
-      return OverflowUnless(wide::Neg(result, a));
-    case Op::AbsChecked:
-      return OverflowUnless(wide::Abs(result, a));
+    case Op::AddChecked: return OverflowUnless(wide::Add(result, a, b));
+    case Op::SubChecked: return OverflowUnless(wide::Sub(result, a, b));
+    case Op::MulChecked: return OverflowUnless(wide::Mul(result, a, b));
+    case Op::NegChecked: return OverflowUnless(wide::Neg(result, a));
+    case Op::AbsChecked: return OverflowUnless(wide::Abs(result, a));
     case Op::DivChecked:
-    case Op::RemChecked:
-      return Divide(call.op, operands, result);
-    case Op::Min:
-      return Move(wide::Compare(b, a) < 0 ? b : a, result);
-    case Op::Max:
-      return Move(wide::Compare(a, b) < 0 ? b : a, result);
-    case Op::Lt:
-      result[0] = wide::Compare(a, b) < 0;
-      return std::nullopt;
-    case Op::Le:
-      result[0] = wide::Compare(a, b) <= 0;
-      return std::nullopt;
-    case Op::Gt:
-      result[0] = wide::Compare(a, b) > 0;
-      return std::nullopt;
-    case Op::Ge:
-      result[0] = wide::Compare(a, b) >= 0;
-      return std::nullopt;
-    default:
-      CHECK(!"an op on int<k>");
-      return std::nullopt;
+    case Op::RemChecked: return Divide(call.op, operands, result);
+    case Op::Min: return Move(wide::Compare(b, a) < 0 ? b : a, result);
+    case Op::Max: return Move(wide::Compare(a, b) < 0 ? b : a, result);
+    case Op::Lt: result[0] = wide::Compare(a, b) < 0; return std::nullopt;
+    case Op::Le: result[0] = wide::Compare(a, b) <= 0; return std::nullopt;
+    case Op::Gt: result[0] = wide::Compare(a, b) > 0; return std::nullopt;
+    case Op::Ge: result[0] = wide::Compare(a, b) >= 0; return std::nullopt;
+    default: CHECK(!"an op on int<k>"); return std::nullopt;
   }
 }
 
@@ -106,48 +88,33 @@ Answer EvalXField(const ScalarCall& call, Operands operands, Result result) {
   const goldilocks::XElement a = ToElement(operands[0]);
   const goldilocks::XElement b = operands.size() > 1 ? ToElement(operands[1]) : a;
   switch (call.op) {
-    case Op::Add:
-      return Move(goldilocks::Add(a, b), result);
-    case Op::Sub:
-      return Move(goldilocks::Sub(a, b), result);
-    case Op::Mul:
-      return Move(goldilocks::Mul(a, b), result);
-    case Op::Neg:
-      return Move(goldilocks::Neg(a), result);
+    case Op::Add: return Move(goldilocks::Add(a, b), result);
+    case Op::Sub: return Move(goldilocks::Sub(a, b), result);
+    case Op::Mul: return Move(goldilocks::Mul(a, b), result);
+    case Op::Neg: return Move(goldilocks::Neg(a), result);
     case Op::Invert:
       if (goldilocks::IsZero(a)) return Trap::InvertOfZero;
       return Move(goldilocks::Invert(a), result);
     case Op::FieldDiv:
       if (goldilocks::IsZero(b)) return Trap::InvertOfZero;
       return Move(goldilocks::Mul(a, goldilocks::Invert(b)), result);
-    default:
-      CHECK(!"an op on xfield");
-      return std::nullopt;
+    default: CHECK(!"an op on xfield"); return std::nullopt;
   }
 }
 
 Answer EvalWide(const ScalarCall& call, Operands operands, Result result) {
   switch (call.op) {
-    case Op::Eq:
-      result[0] = std::ranges::equal(operands[0], operands[1]);
-      return std::nullopt;
-    case Op::Ne:
-      result[0] = !std::ranges::equal(operands[0], operands[1]);
-      return std::nullopt;
-    case Op::Select:
-      return Move(operands[0][0] != 0 ? operands[1] : operands[2], result);
+    case Op::Eq: result[0] = std::ranges::equal(operands[0], operands[1]); return std::nullopt;
+    case Op::Ne: result[0] = !std::ranges::equal(operands[0], operands[1]); return std::nullopt;
+    case Op::Select: return Move(operands[0][0] != 0 ? operands[1] : operands[2], result);
     case Op::MakeXField:
     case Op::MakeDigest:
       for (size_t i = 0; i < operands.size(); ++i) result[i] = operands[i][0];
       return std::nullopt;
     case Op::PartXField:
-    case Op::PartDigest:
-      result[0] = operands[0][call.attributes[0]];
-      return std::nullopt;
-    case Op::Cast:
-      return Move(std::array{operands[0][0], uint64_t{0}, uint64_t{0}}, result);
-    case Op::CastChecked:
-      return CastChecked(call.type, call.source, operands[0], result);
+    case Op::PartDigest: result[0] = operands[0][call.attributes[0]]; return std::nullopt;
+    case Op::Cast: return Move(std::array{operands[0][0], uint64_t{0}, uint64_t{0}}, result);
+    case Op::CastChecked: return CastChecked(call.type, call.source, operands[0], result);
     default:
       return call.type.scalar == Scalar::Int ? EvalInt(call, operands, result)
                                              : EvalXField(call, operands, result);

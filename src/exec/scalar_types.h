@@ -16,40 +16,24 @@ template <typename F>
 auto VisitType(ir::Scalar scalar, F&& f) {
   using ir::Scalar;
   switch (scalar) {
-    case Scalar::I8:
-      return f.template operator()<int8_t>();
-    case Scalar::I16:
-      return f.template operator()<int16_t>();
-    case Scalar::I32:
-      return f.template operator()<int32_t>();
-    case Scalar::I64:
-      return f.template operator()<int64_t>();
-    case Scalar::U8:
-      return f.template operator()<uint8_t>();
-    case Scalar::U16:
-      return f.template operator()<uint16_t>();
-    case Scalar::U32:
-      return f.template operator()<uint32_t>();
-    case Scalar::U64:
-      return f.template operator()<uint64_t>();
-    case Scalar::F16:
-      return f.template operator()<meaning::F16>();
-    case Scalar::BF16:
-      return f.template operator()<meaning::BF16>();
-    case Scalar::F32:
-      return f.template operator()<float>();
-    case Scalar::F64:
-      return f.template operator()<double>();
-    case Scalar::Bool:
-      return f.template operator()<meaning::Bool>();
-    case Scalar::Index:
-      return f.template operator()<int64_t>();
-    case Scalar::Field:
-      return f.template operator()<meaning::Field>();
+    case Scalar::I8: return f.template operator()<int8_t>();
+    case Scalar::I16: return f.template operator()<int16_t>();
+    case Scalar::I32: return f.template operator()<int32_t>();
+    case Scalar::I64: return f.template operator()<int64_t>();
+    case Scalar::U8: return f.template operator()<uint8_t>();
+    case Scalar::U16: return f.template operator()<uint16_t>();
+    case Scalar::U32: return f.template operator()<uint32_t>();
+    case Scalar::U64: return f.template operator()<uint64_t>();
+    case Scalar::F16: return f.template operator()<meaning::F16>();
+    case Scalar::BF16: return f.template operator()<meaning::BF16>();
+    case Scalar::F32: return f.template operator()<float>();
+    case Scalar::F64: return f.template operator()<double>();
+    case Scalar::Bool: return f.template operator()<meaning::Bool>();
+    case Scalar::Index: return f.template operator()<int64_t>();
+    case Scalar::Field: return f.template operator()<meaning::Field>();
     case Scalar::Int:
     case Scalar::XField:
-    case Scalar::Digest:
-      break;
+    case Scalar::Digest: break;
   }
   CHECK(!"a scalar of one word");
   return f.template operator()<uint64_t>();

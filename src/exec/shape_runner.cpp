@@ -27,9 +27,9 @@ Result<Callable*> ShapeRunner::Find(const ir::Program& generalized) {
   if (found == entries_.end()) {
     std::unique_ptr<Callable> callable = TRY(target_.Load(TRY(target_.Emit(generalized))));
     if (entries_.size() >= most_shapes_)
-      entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
-        return a.second.last_use < b.second.last_use;
-      }));
+      entries_.erase(std::min_element(
+          entries_.begin(), entries_.end(),
+          [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
     ++compiled_;
     found = entries_.emplace(std::move(key), Entry{std::move(callable)}).first;
   }

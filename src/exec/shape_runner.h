@@ -15,7 +15,8 @@ class ShapeRunner {
   // Keeps at most `most_shapes` compiled shapes; the least recently used goes first.
   explicit ShapeRunner(const Target& target, size_t most_shapes = 256);
 
-  Result<Outcome> Run(const ir::Program& program, std::span<const Value> arguments, const RunContext& context);
+  Result<Outcome> Run(const ir::Program& program, std::span<const Value> arguments,
+                      const RunContext& context);
 
   size_t compiled() const { return compiled_; }  // how many shapes were compiled so far
 
@@ -30,7 +31,8 @@ class ShapeRunner {
   size_t most_shapes_;
   size_t compiled_ = 0;
   uint64_t clock_ = 0;
-  std::unordered_map<std::string, Entry> entries_;  // by canonical bytes: a digest could not say more
+  std::unordered_map<std::string, Entry>
+      entries_;  // by canonical bytes: a digest could not say more
 };
 
 }  // namespace frazil::exec

@@ -38,8 +38,10 @@ TEST(ShapeRunner, ForgetsTheLeastRecentlyUsed) {
   std::unique_ptr<Target> target = MakeInterpreterTarget();
   ShapeRunner runner(*target, 2);
   auto run = [&](const char* op) {
-    ir::Program program = Parse(fmt::format("frz 1\nfunc @main(%x: i32) -> (i32) {{\n%r = {} %x, %x : i32\n"
-                                            "return %r\n}}\n", op));
+    ir::Program program =
+        Parse(fmt::format("frz 1\nfunc @main(%x: i32) -> (i32) {{\n%r = {} %x, %x : i32\n"
+                          "return %r\n}}\n",
+                          op));
     Value one = Value::Int(ir::types::I32, 1);
     ASSERT_TRUE(runner.Run(program, std::span(&one, 1), {}));
   };

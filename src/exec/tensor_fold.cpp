@@ -59,17 +59,14 @@ Element IdentityOf(ir::ReduceKind kind, ir::Type type) {
   switch (kind) {
     case ReduceKind::Sum:
     case ReduceKind::Or:
-    case ReduceKind::Xor:
-      return {};
+    case ReduceKind::Xor: return {};
     case ReduceKind::Product:
       if (ir::IsFloat(type.scalar)) return {ir::LiteralFromDouble(type, 1)};
       return {1};
     case ReduceKind::Min:
-    case ReduceKind::Minimum:
-      return {Extreme(type, true)};
+    case ReduceKind::Minimum: return {Extreme(type, true)};
     case ReduceKind::Max:
-    case ReduceKind::Maximum:
-      return {Extreme(type, false)};
+    case ReduceKind::Maximum: return {Extreme(type, false)};
     case ReduceKind::And:
       return {type.scalar == ir::Scalar::Bool ? 1 : ir::LiteralFromInt(type, -1)[0]};
   }

@@ -43,35 +43,21 @@ void WriteWord(std::byte* data, int64_t index, uint64_t word) {
 void Memory::Get(int64_t index, std::span<uint64_t> words) const {
   using ir::Scalar;
   switch (element_.scalar) {
-    case Scalar::I8:
-      words[0] = ReadWord<int8_t>(data_, index);
-      return;
-    case Scalar::I16:
-      words[0] = ReadWord<int16_t>(data_, index);
-      return;
-    case Scalar::I32:
-      words[0] = ReadWord<int32_t>(data_, index);
-      return;
+    case Scalar::I8: words[0] = ReadWord<int8_t>(data_, index); return;
+    case Scalar::I16: words[0] = ReadWord<int16_t>(data_, index); return;
+    case Scalar::I32: words[0] = ReadWord<int32_t>(data_, index); return;
     case Scalar::Bool:
-    case Scalar::U8:
-      words[0] = ReadWord<uint8_t>(data_, index);
-      return;
+    case Scalar::U8: words[0] = ReadWord<uint8_t>(data_, index); return;
     case Scalar::F16:
     case Scalar::BF16:
-    case Scalar::U16:
-      words[0] = ReadWord<uint16_t>(data_, index);
-      return;
+    case Scalar::U16: words[0] = ReadWord<uint16_t>(data_, index); return;
     case Scalar::F32:
-    case Scalar::U32:
-      words[0] = ReadWord<uint32_t>(data_, index);
-      return;
+    case Scalar::U32: words[0] = ReadWord<uint32_t>(data_, index); return;
     case Scalar::I64:
     case Scalar::U64:
     case Scalar::F64:
     case Scalar::Index:
-    case Scalar::Field:
-      words[0] = ReadWord<uint64_t>(data_, index);
-      return;
+    case Scalar::Field: words[0] = ReadWord<uint64_t>(data_, index); return;
     case Scalar::Int:
     case Scalar::XField:
     case Scalar::Digest: {
@@ -85,21 +71,11 @@ void Memory::Get(int64_t index, std::span<uint64_t> words) const {
 void Memory::Set(int64_t index, std::span<const uint64_t> words) {
   const uint64_t bytes = ir::BytesOf(element_);
   switch (bytes) {
-    case 1:
-      WriteWord<uint8_t>(data_, index, words[0]);
-      return;
-    case 2:
-      WriteWord<uint16_t>(data_, index, words[0]);
-      return;
-    case 4:
-      WriteWord<uint32_t>(data_, index, words[0]);
-      return;
-    case 8:
-      WriteWord<uint64_t>(data_, index, words[0]);
-      return;
-    default:
-      std::memcpy(data_ + static_cast<uint64_t>(index) * bytes, words.data(), bytes);
-      return;
+    case 1: WriteWord<uint8_t>(data_, index, words[0]); return;
+    case 2: WriteWord<uint16_t>(data_, index, words[0]); return;
+    case 4: WriteWord<uint32_t>(data_, index, words[0]); return;
+    case 8: WriteWord<uint64_t>(data_, index, words[0]); return;
+    default: std::memcpy(data_ + static_cast<uint64_t>(index) * bytes, words.data(), bytes); return;
   }
 }
 

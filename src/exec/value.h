@@ -39,15 +39,16 @@ class Memory {
 };
 
 struct Value {
-  ir::Type type;                    // tensors: shape is not meaningful here, see dims
-  uint64_t word = 0;                // scalars of one word
-  std::vector<uint64_t> words;      // scalars of several words: int<k> with k > 1, xfield, digest
-  std::shared_ptr<Memory> memory;   // buffers and tensors
-  std::vector<int64_t> dims;        // tensors
+  ir::Type type;                   // tensors: shape is not meaningful here, see dims
+  uint64_t word = 0;               // scalars of one word
+  std::vector<uint64_t> words;     // scalars of several words: int<k> with k > 1, xfield, digest
+  std::shared_ptr<Memory> memory;  // buffers and tensors
+  std::vector<int64_t> dims;       // tensors
 
   static Value Scalar(ir::Type type, std::span<const uint64_t> words);
   static Value Word(ir::Type type, uint64_t word);  // one-word scalars
-  static Value Int(ir::Type type, int64_t value);   // wraps to the type (any integer, bool, field mod p, int<k>)
+  static Value Int(ir::Type type,
+                   int64_t value);  // wraps to the type (any integer, bool, field mod p, int<k>)
   static Value Float(ir::Type type, double value);  // rounds once to the type
   static Value Buffer(std::shared_ptr<Memory> memory);
   static Value Tensor(std::shared_ptr<Memory> memory, std::vector<int64_t> dims);

@@ -62,7 +62,8 @@ std::string Outcome::error() const {
 bool Slot::CheckSignature(std::span<const uint8_t> codes, const void* identity) {
   const ir::Function& entry = site_->entry();
   if (codes.size() != entry.param_count()) {
-    last_error = fmt::format("{} arguments are given where {} are needed", codes.size(), entry.param_count());
+    last_error = fmt::format("{} arguments are given where {} are needed", codes.size(),
+                             entry.param_count());
     return false;
   }
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
@@ -89,8 +90,8 @@ void Slot::Ban() { site_->Ban(); }
 
 std::string Slot::why() const {
   const engine::SiteReport report = site_->Report();
-  return fmt::format("what     {}\nsince    {}\ntrust    {}\nsaved    {}\nreopens  {}\n", report.what, report.since,
-                     report.trust, report.saved, report.reopen);
+  return fmt::format("what     {}\nsince    {}\ntrust    {}\nsaved    {}\nreopens  {}\n",
+                     report.what, report.since, report.trust, report.saved, report.reopen);
 }
 
 Result<Program> Program::Parse(std::string_view text) {
@@ -101,7 +102,8 @@ Result<Program> Program::Parse(std::string_view text) {
 
 Result<Program> Program::Read(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return Fail(Diag::FileUnreadable, fmt::format("'{}' cannot be opened.", path));
+  if (file == nullptr)
+    return Fail(Diag::FileUnreadable, fmt::format("'{}' cannot be opened.", path));
   std::string text;
   char part[1 << 16];
   for (size_t n; (n = std::fread(part, 1, sizeof part, file)) > 0;) text.append(part, n);
@@ -139,13 +141,17 @@ Result<Slot> Engine::Load(const Program& program) {
   uint64_t words = 0;
   for (const ir::Type type : site->entry().results) words += ir::WordsOf(type);
   if (words > MostResultWords) {
-    return Fail(Diag::Unsupported, fmt::format("A slot gives at most {} words of results, this program gives {}; "
-                                               "write the others to buffers.", MostResultWords, words));
+    return Fail(Diag::Unsupported,
+                fmt::format("A slot gives at most {} words of results, this program gives {}; "
+                            "write the others to buffers.",
+                            MostResultWords, words));
   }
   return Slot(std::move(site));
 }
 
 Result<Slot> Engine::Load(std::string_view text) { return Load(TRY(Program::Parse(text))); }
-bool Engine::Settle(int milliseconds) { return engine_->Settle(std::chrono::milliseconds(milliseconds)); }
+bool Engine::Settle(int milliseconds) {
+  return engine_->Settle(std::chrono::milliseconds(milliseconds));
+}
 
 }  // namespace frazil

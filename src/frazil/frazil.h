@@ -77,7 +77,8 @@ struct Argument {
 template <typename T>
 struct Argument<Buffer<T>> {
   static constexpr uint8_t Code = static_cast<uint8_t>(KindOf<std::remove_const_t<T>>()) |
-                                  static_cast<uint8_t>(Kind::Buffer) | (std::is_const_v<T> ? 0x40 : 0);
+                                  static_cast<uint8_t>(Kind::Buffer) |
+                                  (std::is_const_v<T> ? 0x40 : 0);
   static constexpr size_t Words = 2;
   static void Put(uint64_t*& at, const Buffer<T>& buffer) {
     *at++ = reinterpret_cast<uint64_t>(buffer.data);
@@ -87,7 +88,8 @@ struct Argument<Buffer<T>> {
 
 // One object for each list of argument types; its address says that a slot has seen this list before.
 template <typename... Arguments>
-inline constexpr std::array<uint8_t, sizeof...(Arguments)> Signature = {Argument<Arguments>::Code...};
+inline constexpr std::array<uint8_t, sizeof...(Arguments)> Signature = {
+    Argument<Arguments>::Code...};
 
 }  // namespace internal
 
@@ -132,7 +134,7 @@ class Slot {
 
   std::string state() const;   // "fluid", "solid", ...
   std::string digest() const;  // what `frazil why` takes
-  std::string why() const;     // at most five lines: what runs, since when, why it may be trusted, ...
+  std::string why() const;  // at most five lines: what runs, since when, why it may be trusted, ...
   void Freeze();
   void Unfreeze();
   void Ban();
@@ -160,11 +162,11 @@ class Program {
 };
 
 struct Options {
-  std::string store;            // folder; empty: $FRAZIL_STORE, else the user's cache folder
+  std::string store;  // folder; empty: $FRAZIL_STORE, else the user's cache folder
   bool use_store = true;
   bool compile = true;
-  uint64_t hot_calls = 0;       // compile after so many calls; 0: by the time they take
-  std::string worker;           // path of frazil-worker; empty: found
+  uint64_t hot_calls = 0;  // compile after so many calls; 0: by the time they take
+  std::string worker;      // path of frazil-worker; empty: found
   // Told what happens, one line each, on any thread: "12.3 ms  admit  14.2 times as fast".
   std::function<void(const std::string&)> on_event;
 };

@@ -20,12 +20,18 @@ std::vector<AttributeSpec> ParseSpecs(std::string_view list) {
     std::string_view item = TakeUntil(list, ',');
     AttributeSpec spec{TakeUntil(item, ':'), AttributeKind::Int, {}};
     std::string_view kind = TakeUntil(item, ':');
-    if (kind == "value") spec.kind = AttributeKind::Value;
-    else if (kind == "int") spec.kind = AttributeKind::Int;
-    else if (kind == "ints") spec.kind = AttributeKind::Ints;
-    else if (kind == "func") spec.kind = AttributeKind::Function;
-    else if (kind == "data") spec.kind = AttributeKind::Table;
-    else if (kind == "flag") spec.kind = AttributeKind::Flag;
+    if (kind == "value")
+      spec.kind = AttributeKind::Value;
+    else if (kind == "int")
+      spec.kind = AttributeKind::Int;
+    else if (kind == "ints")
+      spec.kind = AttributeKind::Ints;
+    else if (kind == "func")
+      spec.kind = AttributeKind::Function;
+    else if (kind == "data")
+      spec.kind = AttributeKind::Table;
+    else if (kind == "flag")
+      spec.kind = AttributeKind::Flag;
     else {
       CHECK(kind == "word");
       spec.kind = AttributeKind::Word;

@@ -17,8 +17,8 @@ FunctionBuilder::FunctionBuilder(Program& program, std::string name, std::span<c
   for (Type type : params) AddParam(type);
 }
 
-FunctionBuilder::FunctionBuilder(Program& program, std::string name, std::initializer_list<Type> params,
-                                 std::vector<Type> results)
+FunctionBuilder::FunctionBuilder(Program& program, std::string name,
+                                 std::initializer_list<Type> params, std::vector<Type> results)
     : FunctionBuilder(program, std::move(name), std::span(params.begin(), params.size()),
                       std::move(results)) {}
 
@@ -40,7 +40,8 @@ InstId FunctionBuilder::Begin(Op op, Type type, std::span<const ValueId> operand
                               uint32_t region_count) {
   Function& f = function_;
   Inst inst{op, type, {}, {}, {}, {}, location_};
-  inst.operands = {static_cast<uint32_t>(f.operands.size()), static_cast<uint32_t>(operands.size())};
+  inst.operands = {static_cast<uint32_t>(f.operands.size()),
+                   static_cast<uint32_t>(operands.size())};
   f.operands.insert(f.operands.end(), operands.begin(), operands.end());
   inst.attributes = {static_cast<uint32_t>(f.words.size()), static_cast<uint32_t>(words.size())};
   f.words.insert(f.words.end(), words.begin(), words.end());
@@ -57,7 +58,8 @@ InstId FunctionBuilder::Begin(Op op, Type type, std::span<const ValueId> operand
 Values FunctionBuilder::BeginRegion(InstId inst, uint32_t index, std::span<const Type> params) {
   RegionId id = Function::region_of(function_.inst(inst), index);
   Region& region = function_.regions[id.index];
-  region.params = {static_cast<uint32_t>(function_.values.size()), static_cast<uint32_t>(params.size())};
+  region.params = {static_cast<uint32_t>(function_.values.size()),
+                   static_cast<uint32_t>(params.size())};
   Values values;
   for (Type param : params) {
     values.push_back(ValueId(static_cast<uint32_t>(function_.values.size())));
@@ -85,8 +87,8 @@ Values FunctionBuilder::Emit(Op op, Type type, std::span<const ValueId> operands
   return values;
 }
 
-ValueId FunctionBuilder::Emit1(Op op, Type type, std::initializer_list<ValueId> operands, Type result,
-                               std::initializer_list<uint64_t> words) {
+ValueId FunctionBuilder::Emit1(Op op, Type type, std::initializer_list<ValueId> operands,
+                               Type result, std::initializer_list<uint64_t> words) {
   InstId id = Begin(op, type, std::span(operands.begin(), operands.size()), std::span(&result, 1),
                     std::span(words.begin(), words.size()), 0);
   return Function::result_of(function_.inst(id));
@@ -98,7 +100,9 @@ ValueId FunctionBuilder::Const(Type type, std::span<const uint64_t> words) {
   return Function::result_of(function_.inst(id));
 }
 
-ValueId FunctionBuilder::ConstInt(Type type, int64_t value) { return Const(type, LiteralFromInt(type, value)); }
+ValueId FunctionBuilder::ConstInt(Type type, int64_t value) {
+  return Const(type, LiteralFromInt(type, value));
+}
 
 ValueId FunctionBuilder::ConstFloat(Type type, double value) {
   uint64_t bits = LiteralFromDouble(type, value);
@@ -223,7 +227,8 @@ void FunctionBuilder::Parallel(ValueId lo, ValueId hi, const std::function<void(
   EndRegion();
 }
 
-ValueId FunctionBuilder::Map(std::span<const ValueId> tensors, Type result, const CarriedBody& body) {
+ValueId FunctionBuilder::Map(std::span<const ValueId> tensors, Type result,
+                             const CarriedBody& body) {
   InstId id = Begin(Op::Map, result, tensors, std::span(&result, 1), {}, 1);
   std::vector<Type> params;
   for (ValueId tensor : tensors) params.push_back(TypeOf(tensor).element());

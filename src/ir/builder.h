@@ -23,7 +23,8 @@ using Values = std::vector<ValueId>;
 class FunctionBuilder {
  public:
   // Parameter types may name shapes only after AddShape: pass tensors through AddParam.
-  FunctionBuilder(Program& program, std::string name, std::span<const Type> params, std::vector<Type> results);
+  FunctionBuilder(Program& program, std::string name, std::span<const Type> params,
+                  std::vector<Type> results);
   FunctionBuilder(Program& program, std::string name, std::initializer_list<Type> params,
                   std::vector<Type> results);
 
@@ -37,8 +38,8 @@ class FunctionBuilder {
 
   // Constants. Const takes raw words (WordsOf(type)); the others convert.
   ValueId Const(Type type, std::span<const uint64_t> words);
-  ValueId ConstInt(Type type, int64_t value);  // any integer, bool, field (mod p), int<k>
-  ValueId ConstFloat(Type type, double value); // rounds once to the type
+  ValueId ConstInt(Type type, int64_t value);   // any integer, bool, field (mod p), int<k>
+  ValueId ConstFloat(Type type, double value);  // rounds once to the type
 
   // Ops with a signature in their row. T is taken from the operands where the signature has a T there.
   ValueId Unary(Op op, ValueId a);
@@ -60,10 +61,13 @@ class FunctionBuilder {
   using Body = std::function<Values()>;
   using LoopBody = std::function<Values(ValueId i, std::span<const ValueId> carried)>;
   using CarriedBody = std::function<Values(std::span<const ValueId> carried)>;
-  Values If(ValueId condition, std::span<const Type> results, const Body& then_body, const Body& else_body);
-  Values For(ValueId lo, ValueId hi, int64_t step, std::span<const ValueId> inits, const LoopBody& body);
+  Values If(ValueId condition, std::span<const Type> results, const Body& then_body,
+            const Body& else_body);
+  Values For(ValueId lo, ValueId hi, int64_t step, std::span<const ValueId> inits,
+             const LoopBody& body);
   // The test returns the condition; values it makes are visible in the body.
-  Values While(std::span<const ValueId> inits, const std::function<ValueId(std::span<const ValueId>)>& test,
+  Values While(std::span<const ValueId> inits,
+               const std::function<ValueId(std::span<const ValueId>)>& test,
                const CarriedBody& body);
   Values Switch(ValueId selector, std::span<const int64_t> cases, std::span<const Type> results,
                 const std::function<Values(uint32_t case_or_default)>& body);
@@ -71,7 +75,9 @@ class FunctionBuilder {
   ValueId Map(std::span<const ValueId> tensors, Type result, const CarriedBody& body);
   Values Call(FuncId callee, std::span<const ValueId> arguments);
   void Return(std::span<const ValueId> values);
-  void Return(std::initializer_list<ValueId> values) { Return(std::span(values.begin(), values.size())); }
+  void Return(std::initializer_list<ValueId> values) {
+    Return(std::span(values.begin(), values.size()));
+  }
 
   // Appends the function to the program. The entry is `main`, or the last function while there is none.
   FuncId Finish();

@@ -19,13 +19,16 @@ Result<Dim> AsDim(const Function& caller, ValueId value) {
 
 }  // namespace
 
-Result<Shape> CallShape(const Function& callee, const Function& caller, std::span<const ValueId> arguments,
-                        Type tensor) {
+Result<Shape> CallShape(const Function& callee, const Function& caller,
+                        std::span<const ValueId> arguments, Type tensor) {
   Shape shape;
   for (Dim dim : callee.shape(tensor)) {
-    if (!dim.is_symbol()) shape.push_back(dim);
-    else if (dim.param() < arguments.size()) shape.push_back(TRY(AsDim(caller, arguments[dim.param()])));
-    else return Fail(Diag::BadSymbolicDim, "a dimension has no argument");
+    if (!dim.is_symbol())
+      shape.push_back(dim);
+    else if (dim.param() < arguments.size())
+      shape.push_back(TRY(AsDim(caller, arguments[dim.param()])));
+    else
+      return Fail(Diag::BadSymbolicDim, "a dimension has no argument");
   }
   return shape;
 }
@@ -33,9 +36,9 @@ Result<Shape> CallShape(const Function& callee, const Function& caller, std::spa
 Result<std::vector<Type>> CallResultTypes(const Function& callee, Function& caller,
                                           std::span<const ValueId> arguments) {
   if (arguments.size() != callee.param_count())
-    return Fail(Diag::BadCall, fmt::format("@{} takes {} argument{}, {} given", callee.name,
-                                           callee.param_count(), callee.param_count() == 1 ? "" : "s",
-                                           arguments.size()));
+    return Fail(Diag::BadCall,
+                fmt::format("@{} takes {} argument{}, {} given", callee.name, callee.param_count(),
+                            callee.param_count() == 1 ? "" : "s", arguments.size()));
   std::vector<Type> types;
   for (Type type : callee.results) {
     if (type.is_tensor())

@@ -15,7 +15,7 @@ Result<std::vector<Type>> CallResultTypes(const Function& callee, Function& call
                                           std::span<const ValueId> arguments);
 
 // One type of the callee's signature as the caller sees it.
-Result<Shape> CallShape(const Function& callee, const Function& caller, std::span<const ValueId> arguments,
-                        Type tensor);
+Result<Shape> CallShape(const Function& callee, const Function& caller,
+                        std::span<const ValueId> arguments, Type tensor);
 
 }  // namespace frazil::ir

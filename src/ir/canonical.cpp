@@ -108,8 +108,10 @@ class FunctionCanonicalizer {
         continue;
       }
       uint64_t self = Mix(2, ++ordinal);
-      for (uint32_t r = 0; r < inst.results.count; ++r) hash_[inst.results.begin + r] = Mix(self, r);
-      for (uint32_t r = 0; r < inst.regions.count; ++r) HashRegion(Function::region_of(inst, r), ordinal);
+      for (uint32_t r = 0; r < inst.results.count; ++r)
+        hash_[inst.results.begin + r] = Mix(self, r);
+      for (uint32_t r = 0; r < inst.regions.count; ++r)
+        HashRegion(Function::region_of(inst, r), ordinal);
     }
   }
 
@@ -218,7 +220,8 @@ class FunctionCanonicalizer {
     if (inst.op == Op::Call) words[0] = Ordinal(*calls_, FuncId(static_cast<uint32_t>(words[0])));
     if (NamesTable(inst.op)) words[0] = Ordinal(*tables_, DataId(static_cast<uint32_t>(words[0])));
     builder_->SetLocation(inst.location);
-    InstId id = builder_->Begin(inst.op, NewType(inst.type), operands, results, words, inst.regions.count);
+    InstId id =
+        builder_->Begin(inst.op, NewType(inst.type), operands, results, words, inst.regions.count);
     for (uint32_t r = 0; r < inst.results.count; ++r)
       emitted_[inst.results.begin + r] = Function::result_of(builder_->function().inst(id), r);
     return id;

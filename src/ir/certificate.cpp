@@ -17,13 +17,19 @@ std::string TypeText(Type type) { return ScalarOrBufferName(type); }
 
 void PrintTerm(const CertTerm& term, std::string& out) {
   switch (term.kind) {
-    case CertTerm::Kind::SourceValue: out += fmt::format("term source {} {}", term.function, term.value); break;
-    case CertTerm::Kind::CandidateValue: out += fmt::format("term candidate {} {}", term.function, term.value); break;
+    case CertTerm::Kind::SourceValue:
+      out += fmt::format("term source {} {}", term.function, term.value);
+      break;
+    case CertTerm::Kind::CandidateValue:
+      out += fmt::format("term candidate {} {}", term.function, term.value);
+      break;
     case CertTerm::Kind::Constant:
-      out += fmt::format("term constant {} {}", TypeText(term.type), PrintLiteral(term.type, term.words));
+      out += fmt::format("term constant {} {}", TypeText(term.type),
+                         PrintLiteral(term.type, term.words));
       break;
     case CertTerm::Kind::Apply:
-      out += fmt::format("term apply {} {} {}", Info(term.op).mnemonic, TypeText(term.type), TypeText(term.result));
+      out += fmt::format("term apply {} {} {}", Info(term.op).mnemonic, TypeText(term.type),
+                         TypeText(term.result));
       for (uint32_t child : term.children) out += fmt::format(" {}", child);
       for (uint64_t word : term.words) out += fmt::format(" #{:x}", word);
       break;
@@ -55,7 +61,9 @@ class CertificateReader {
   }
 
  private:
-  std::unexpected<Error> Bad(std::string what) const { return Fail(Diag::BadToken, std::move(what), {number_, 1}); }
+  std::unexpected<Error> Bad(std::string what) const {
+    return Fail(Diag::BadToken, std::move(what), {number_, 1});
+  }
 
   bool NextLine() {
     if (text_.empty()) return false;
@@ -74,7 +82,8 @@ class CertificateReader {
   Result<uint64_t> Number(std::string_view word, int base = 10) const {
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-    if (error != std::errc{} || end != word.data() + word.size()) return Bad(fmt::format("\"{}\" is no number", word));
+    if (error != std::errc{} || end != word.data() + word.size())
+      return Bad(fmt::format("\"{}\" is no number", word));
     return value;
   }
   Result<uint32_t> Index() {
@@ -84,7 +93,8 @@ class CertificateReader {
   }
   Result<uint32_t> TermIndex() {
     const uint32_t index = TRY(Index());
-    if (index >= certificate_.terms.size()) return Bad(fmt::format("there is no term {} yet", index));
+    if (index >= certificate_.terms.size())
+      return Bad(fmt::format("there is no term {} yet", index));
     return index;
   }
   Result<Type> TypeWord() {
@@ -168,8 +178,8 @@ std::string PrintCertificate(const Certificate& certificate) {
   std::string out = std::string(Header) + "\n";
   for (const CertTerm& term : certificate.terms) PrintTerm(term, out);
   for (const CertEquality& equality : certificate.equalities) {
-    out += fmt::format("equal {} {}{} {}\n", equality.rule, equality.reversed ? "reversed " : "", equality.left,
-                       equality.right);
+    out += fmt::format("equal {} {}{} {}\n", equality.rule, equality.reversed ? "reversed " : "",
+                       equality.left, equality.right);
   }
   for (const CertClosedForm& form : certificate.closed_forms) {
     out += fmt::format("closed {} {} {} {}\n", form.function, form.inst, form.result, form.closed);
@@ -177,6 +187,8 @@ std::string PrintCertificate(const Certificate& certificate) {
   return out;
 }
 
-Result<Certificate> ParseCertificate(std::string_view text) { return CertificateReader(text).Read(); }
+Result<Certificate> ParseCertificate(std::string_view text) {
+  return CertificateReader(text).Read();
+}
 
 }  // namespace frazil::ir

@@ -53,7 +53,7 @@ struct CertTerm {
     SourceValue,     // value `value` of function `function` of the source program
     CandidateValue,  // the same of the candidate
     Constant,        // of type `type` with `words`
-    Apply,           // op on children; `type` is the op's T, `result` the result type, `words` attributes
+    Apply,  // op on children; `type` is the op's T, `result` the result type, `words` attributes
   };
   Kind kind = Kind::Constant;
   uint32_t function = 0;

@@ -37,10 +37,10 @@ TEST(Certificate, RoundTrips) {
 TEST(Certificate, RefusesWhatDoesNotFit) {
   const std::string head = "certificate 1\n";
   for (const char* line :
-       {"term", "term source", "term source 0", "term source 0 x", "term source 0 0 0", "term constant u8 256",
-        "term constant f32", "term apply frob u32 u32", "term apply add u32 u32 0", "term apply add u33 u32",
-        "equal add_zero 0 0", "closed 0 0 0 0", "nonsense", "term source 99999999999 0",
-        "term apply add u32 u32 #zz"}) {
+       {"term", "term source", "term source 0", "term source 0 x", "term source 0 0 0",
+        "term constant u8 256", "term constant f32", "term apply frob u32 u32",
+        "term apply add u32 u32 0", "term apply add u33 u32", "equal add_zero 0 0",
+        "closed 0 0 0 0", "nonsense", "term source 99999999999 0", "term apply add u32 u32 #zz"}) {
     EXPECT_FALSE(ParseCertificate(head + line + "\n")) << line;
   }
   EXPECT_FALSE(ParseCertificate(""));

@@ -24,7 +24,9 @@ Result<void> FunctionChecker::Run() {
 
 // Nothing points outside of the function's vectors, and no region, instruction or value has two owners.
 Result<void> FunctionChecker::CheckRanges() const {
-  auto inside = [](Range range, size_t size) { return range.begin <= size && range.count <= size - range.begin; };
+  auto inside = [](Range range, size_t size) {
+    return range.begin <= size && range.count <= size - range.begin;
+  };
   std::vector<bool> region_owned(function_.regions.size(), false);
   std::vector<bool> inst_owned(function_.insts.size(), false);
   std::vector<bool> defined(function_.values.size(), false);
@@ -36,8 +38,10 @@ Result<void> FunctionChecker::CheckRanges() const {
     return true;
   };
   auto broken = [&](Location location) {
-    return Fail(Diag::BadRegion,
-                fmt::format("@{} is inconsistent: a part is missing or has two owners", function_.name), location);
+    return Fail(
+        Diag::BadRegion,
+        fmt::format("@{} is inconsistent: a part is missing or has two owners", function_.name),
+        location);
   };
   if (!claim(region_owned, function_.body.index, 1)) return broken({});
   for (const Region& region : function_.regions) {
@@ -48,8 +52,10 @@ Result<void> FunctionChecker::CheckRanges() const {
       if (id.index >= function_.insts.size() || !claim(inst_owned, id.index, 1)) return broken({});
   }
   for (const Inst& inst : function_.insts)
-    if (!inside(inst.operands, function_.operands.size()) || !inside(inst.attributes, function_.words.size()) ||
-        !inside(inst.regions, function_.regions.size()) || !inside(inst.results, function_.values.size()) ||
+    if (!inside(inst.operands, function_.operands.size()) ||
+        !inside(inst.attributes, function_.words.size()) ||
+        !inside(inst.regions, function_.regions.size()) ||
+        !inside(inst.results, function_.values.size()) ||
         !claim(region_owned, inst.regions.begin, inst.regions.count) ||
         !claim(defined, inst.results.begin, inst.results.count))
       return broken(inst.location);
@@ -80,7 +86,8 @@ Result<void> FunctionChecker::CheckTypeOf(Type type, Location location) const {
     if (dim.is_symbol() && (dim.param() >= function_.param_count() ||
                             function_.param_type(dim.param()) != types::Index))
       return Fail(Diag::BadSymbolicDim,
-                  fmt::format("a dimension of @{} is not an index parameter", function_.name), location);
+                  fmt::format("a dimension of @{} is not an index parameter", function_.name),
+                  location);
   return {};
 }
 
@@ -106,10 +113,14 @@ Result<void> FunctionChecker::CheckRegion(RegionId id, Op parent, std::span<cons
   Define(region.params);
   if (around_.size() > limits_.nesting)
     return Fail(Diag::LimitReached,
-                fmt::format("regions are nested deeper than --max-nesting {}", limits_.nesting), location);
-  Op wanted = parent == Op::Return ? Op::Return : parent == Op::Condition ? Op::Condition : Op::Yield;
+                fmt::format("regions are nested deeper than --max-nesting {}", limits_.nesting),
+                location);
+  Op wanted = parent == Op::Return      ? Op::Return
+              : parent == Op::Condition ? Op::Condition
+                                        : Op::Yield;
   if (region.insts.empty() || function_.inst(region.insts.back()).op != wanted)
-    return Fail(Diag::BadTerminator, fmt::format("this region must end in '{}'", Info(wanted).mnemonic),
+    return Fail(Diag::BadTerminator,
+                fmt::format("this region must end in '{}'", Info(wanted).mnemonic),
                 region.insts.empty() ? location : function_.inst(region.insts.back()).location);
   for (InstId inst_id : region.insts) {
     const Inst& inst = function_.inst(inst_id);
@@ -170,8 +181,10 @@ Result<void> FunctionChecker::CheckAttributeCount(const Inst& inst) const {
   size_t words = 0;
   bool list = false;
   for (const AttributeSpec& spec : AttributesOf(inst.op)) {
-    if (spec.kind == AttributeKind::Ints) list = true;
-    else words += spec.kind == AttributeKind::Value ? WordsOf(inst.type.element()) : 1;
+    if (spec.kind == AttributeKind::Ints)
+      list = true;
+    else
+      words += spec.kind == AttributeKind::Value ? WordsOf(inst.type.element()) : 1;
   }
   if (list ? inst.attributes.count < words : inst.attributes.count != words)
     return Wrong(inst, Diag::BadAttribute, "attributes are missing or too many");
@@ -179,7 +192,8 @@ Result<void> FunctionChecker::CheckAttributeCount(const Inst& inst) const {
   for (const AttributeSpec& spec : AttributesOf(inst.op)) {
     if (spec.kind == AttributeKind::Ints || spec.kind == AttributeKind::Value) break;
     uint64_t word = function_.words_of(inst)[at++];
-    bool good = spec.kind == AttributeKind::Int || (spec.kind == AttributeKind::Flag && word <= 1) ||
+    bool good = spec.kind == AttributeKind::Int ||
+                (spec.kind == AttributeKind::Flag && word <= 1) ||
                 (spec.kind == AttributeKind::Word && word < spec.choices.size()) ||
                 (spec.kind == AttributeKind::Function && word < program_.functions.size()) ||
                 (spec.kind == AttributeKind::Table && word < program_.data.size());
@@ -203,13 +217,14 @@ Result<void> FunctionChecker::CheckRow(const Inst& inst) {
       case 'X': TRY_VOID(NeedType(inst, i, types::Index)); break;
       case 'F': TRY_VOID(NeedType(inst, i, types::Field)); break;
       case 'S':
-        if (!type.is_scalar()) return Wrong(inst, Diag::WrongType, "operand {} must be a scalar", i + 1);
+        if (!type.is_scalar())
+          return Wrong(inst, Diag::WrongType, "operand {} must be a scalar", i + 1);
         break;
       default: {  // M, N: a buffer of T that may be read, or written
         bool writes = operands[i * 2] == 'N';
         if (!type.is_buffer() || type.element() != inst.type)
-          return Wrong(inst, Diag::WrongType, "operand {} is {}, not a buffer<{}>", i + 1, Show(type),
-                       Show(inst.type));
+          return Wrong(inst, Diag::WrongType, "operand {} is {}, not a buffer<{}>", i + 1,
+                       Show(type), Show(inst.type));
         if (type.access == (writes ? Access::In : Access::Out))
           return Wrong(inst, Diag::BadAccess, "the buffer is {} only", writes ? "read" : "written");
       }
@@ -235,7 +250,8 @@ Result<void> FunctionChecker::CheckConversion(const Inst& inst) const {
       return {};
     case Op::PartXField:
     case Op::PartDigest:
-      if (function_.word(inst, 0) < 0 || function_.word(inst, 0) >= (inst.op == Op::PartXField ? 3 : 5))
+      if (function_.word(inst, 0) < 0 ||
+          function_.word(inst, 0) >= (inst.op == Op::PartXField ? 3 : 5))
         return Wrong(inst, Diag::BadAttribute, "there is no such part");
       return {};
     case Op::RandomBits:
@@ -252,13 +268,14 @@ Result<void> FunctionChecker::CheckConversion(const Inst& inst) const {
                   (Contains(sets::Fixed | sets::Bool, from) && to == Scalar::Field) ||
                   (from == Scalar::Field && (to == Scalar::U64 || to == Scalar::XField));
       if (!good)
-        return Wrong(inst, Diag::WrongType, "there is no cast from {} to {}", Show(OperandType(inst, 0)),
-                     Show(inst.type));
+        return Wrong(inst, Diag::WrongType, "there is no cast from {} to {}",
+                     Show(OperandType(inst, 0)), Show(inst.type));
       return {};
     }
     case Op::CastChecked:
       if (!Contains(sets::Fixed | sets::BigInt | sets::Bool, OperandType(inst, 0).scalar))
-        return Wrong(inst, Diag::WrongType, "works between integers, not on {}", Show(OperandType(inst, 0)));
+        return Wrong(inst, Diag::WrongType, "works between integers, not on {}",
+                     Show(OperandType(inst, 0)));
       return {};
     case Op::Bitcast:
       if (!Contains(sets::Fixed | sets::Float, OperandType(inst, 0).scalar) ||
@@ -289,7 +306,8 @@ Result<void> Check(const Program& program, const Limits& limits) {
   for (const Function& function : program.functions) {
     // The reserved names are where ExpandPrelude puts its functions.
     if (function.name.starts_with("prelude.") && !function.is_prelude)
-      return Fail(Diag::Redefined, fmt::format("@{}: names in 'prelude.' are reserved", function.name));
+      return Fail(Diag::Redefined,
+                  fmt::format("@{}: names in 'prelude.' are reserved", function.name));
     TRY_VOID(FunctionChecker(program, function, limits).Run());
   }
   return {};

@@ -15,7 +15,10 @@ namespace frazil::ir {
 class FunctionChecker {
  public:
   FunctionChecker(const Program& program, const Function& function, const Limits& limits)
-      : program_(program), function_(function), limits_(limits), visible_(function.values.size(), false) {}
+      : program_(program),
+        function_(function),
+        limits_(limits),
+        visible_(function.values.size(), false) {}
 
   Result<void> Run();
 
@@ -24,7 +27,8 @@ class FunctionChecker {
   Result<void> CheckRanges() const;
   Result<void> CheckSignature();
   Result<void> CheckTypeOf(Type type, Location location) const;
-  Result<void> CheckRegion(RegionId region, Op parent, std::span<const Type> yields, Location location);
+  Result<void> CheckRegion(RegionId region, Op parent, std::span<const Type> yields,
+                           Location location);
   Result<void> CheckInst(const Inst& inst);
   Result<void> CheckUses(const Inst& inst) const;
   Result<void> CheckRow(const Inst& inst);
@@ -63,7 +67,8 @@ class FunctionChecker {
   std::unexpected<Error> Wrong(const Inst& inst, Diag diag, fmt::format_string<Args...> format,
                                Args&&... args) const {
     return Fail(diag,
-                std::string(Info(inst.op).mnemonic) + ": " + fmt::format(format, std::forward<Args>(args)...),
+                std::string(Info(inst.op).mnemonic) + ": " +
+                    fmt::format(format, std::forward<Args>(args)...),
                 inst.location);
   }
   Result<void> NeedOperands(const Inst& inst, size_t count) const {
@@ -76,7 +81,9 @@ class FunctionChecker {
   Type OperandType(const Inst& inst, uint32_t i) const {
     return function_.type(function_.operand(inst, i));
   }
-  const Shape& ShapeOf(const Inst& inst, uint32_t i) const { return function_.shape(OperandType(inst, i)); }
+  const Shape& ShapeOf(const Inst& inst, uint32_t i) const {
+    return function_.shape(OperandType(inst, i));
+  }
   std::string Show(Type type) const;
 
   const Program& program_;

@@ -7,8 +7,8 @@
 namespace frazil::ir {
 
 Result<void> FunctionChecker::CheckCustom(const Inst& inst) {
-  size_t regions = inst.op == Op::If || inst.op == Op::While                             ? 2
-                   : inst.op == Op::Switch                                               ? inst.attributes.count + 1
+  size_t regions = inst.op == Op::If || inst.op == Op::While ? 2
+                   : inst.op == Op::Switch                   ? inst.attributes.count + 1
                    : inst.op == Op::For || inst.op == Op::Parallel || inst.op == Op::Map ? 1
                                                                                          : 0;
   if (inst.regions.count != regions)
@@ -94,7 +94,8 @@ Result<void> FunctionChecker::CheckIf(const Inst& inst) {
   around_.push_back(&inst);
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
     const Region& region = function_.region(Function::region_of(inst, i));
-    if (region.params.count != 0) return Wrong(inst, Diag::BadRegion, "its regions take no parameters");
+    if (region.params.count != 0)
+      return Wrong(inst, Diag::BadRegion, "its regions take no parameters");
     TRY_VOID(CheckRegion(Function::region_of(inst, i), inst.op, results, inst.location));
     Forget(region);
   }
@@ -109,7 +110,8 @@ Result<void> FunctionChecker::CheckSwitch(const Inst& inst) {
     return Wrong(inst, Diag::WrongType, "selects by an integer, not by {}", Show(selector));
   for (uint64_t word : function_.words_of(inst))
     if (!IsCanonicalLiteral(selector, std::span(&word, 1)))
-      return Wrong(inst, Diag::BadAttribute, "case {} is no {}", static_cast<int64_t>(word), Show(selector));
+      return Wrong(inst, Diag::BadAttribute, "case {} is no {}", static_cast<int64_t>(word),
+                   Show(selector));
   for (uint32_t i = 0; i < inst.attributes.count; ++i)
     for (uint32_t j = 0; j < i; ++j)
       if (function_.word(inst, i) == function_.word(inst, j))
@@ -122,7 +124,8 @@ Result<void> FunctionChecker::CheckSwitch(const Inst& inst) {
   around_.push_back(&inst);
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
     const Region& region = function_.region(Function::region_of(inst, i));
-    if (region.params.count != 0) return Wrong(inst, Diag::BadRegion, "its regions take no parameters");
+    if (region.params.count != 0)
+      return Wrong(inst, Diag::BadRegion, "its regions take no parameters");
     TRY_VOID(CheckRegion(Function::region_of(inst, i), inst.op, results, inst.location));
     Forget(region);
   }
@@ -153,7 +156,8 @@ Result<void> FunctionChecker::CheckFor(const Inst& inst) {
   if (!counter.is_scalar() || !IsFixedInt(counter.scalar))
     return Wrong(inst, Diag::WrongType, "counts integers, not {}", Show(counter));
   TRY_VOID(NeedType(inst, 1, counter));
-  if (function_.word(inst, 0) < 1) return Wrong(inst, Diag::BadAttribute, "the step must be at least 1");
+  if (function_.word(inst, 0) < 1)
+    return Wrong(inst, Diag::BadAttribute, "the step must be at least 1");
   TRY_VOID(CheckCarried(inst, function_.operands_of(inst).subspan(2), region, 1));
   if (function_.type(Function::param_of(region, 0)) != counter)
     return Wrong(inst, Diag::WrongType, "the counter has another type than its bounds");
@@ -223,8 +227,8 @@ Result<void> FunctionChecker::CheckCall(const Inst& inst) {
   const Function& callee = program_.functions[static_cast<size_t>(function_.word(inst, 0))];
   std::span<const ValueId> arguments = function_.operands_of(inst);
   if (arguments.size() != callee.param_count() || inst.results.count != callee.results.size())
-    return Wrong(inst, Diag::BadCall, "@{} takes {} and gives {}", callee.name, callee.param_count(),
-                 callee.results.size());
+    return Wrong(inst, Diag::BadCall, "@{} takes {} and gives {}", callee.name,
+                 callee.param_count(), callee.results.size());
   auto same = [&](Type mine, Type theirs) -> Result<bool> {
     if (mine.form != theirs.form || mine.element() != theirs.element()) return false;
     if (mine.is_buffer())

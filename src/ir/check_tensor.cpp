@@ -80,7 +80,8 @@ Result<void> FunctionChecker::CheckTensorOp(const Inst& inst) {
       TRY_VOID(NeedOperands(inst, load ? 1 : 2));
       Type buffer = OperandType(inst, 0);
       if (!buffer.is_buffer() || buffer.element() != inst.type.element())
-        return Wrong(inst, Diag::WrongType, "operand 1 must be a buffer<{}>", Show(inst.type.element()));
+        return Wrong(inst, Diag::WrongType, "operand 1 must be a buffer<{}>",
+                     Show(inst.type.element()));
       if (buffer.access == (load ? Access::Out : Access::In))
         return Wrong(inst, Diag::BadAccess, "the buffer is {} only", load ? "written" : "read");
       if (!load) return NeedType(inst, 1, inst.type);
@@ -101,11 +102,13 @@ Result<void> FunctionChecker::CheckMap(const Inst& inst) {
     if (function_.type(Function::param_of(region, i)) != OperandType(inst, i).element())
       return Wrong(inst, Diag::WrongType, "region parameter {} has another type", i + 1);
   }
-  if (inst.operands.count == 0) return Wrong(inst, Diag::WrongOperandCount, "needs at least one tensor");
+  if (inst.operands.count == 0)
+    return Wrong(inst, Diag::WrongOperandCount, "needs at least one tensor");
   Type element = inst.type.element();
   around_.push_back(&inst);
   bool outer = std::exchange(inside_map_, true);
-  TRY_VOID(CheckRegion(Function::region_of(inst, 0), inst.op, std::span(&element, 1), inst.location));
+  TRY_VOID(
+      CheckRegion(Function::region_of(inst, 0), inst.op, std::span(&element, 1), inst.location));
   inside_map_ = outer;
   Forget(region);
   around_.pop_back();
@@ -126,11 +129,13 @@ Result<void> FunctionChecker::CheckReduce(const Inst& inst) const {
               : propagates ? IsFloat(scalar)
               : orders     ? Contains(sets::Fixed | sets::Float, scalar)
                            : scalar != Scalar::Bool;
-  if (!good) return Wrong(inst, Diag::WrongType, "this kind does not work on {}", Show(inst.type.element()));
+  if (!good)
+    return Wrong(inst, Diag::WrongType, "this kind does not work on {}", Show(inst.type.element()));
   Shape shape = ShapeOf(inst, 0);
   if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
     return Wrong(inst, Diag::BadAttribute, "there is no axis {}", axis);
-  if (chains < 1 || chains > 4096 || (chains & (chains - 1)) != 0 || block < chains || block % chains != 0)
+  if (chains < 1 || chains > 4096 || (chains & (chains - 1)) != 0 || block < chains ||
+      block % chains != 0)
     return Wrong(inst, Diag::BadAttribute,
                  "chains must be a power of two up to 4096, and block a multiple of it");
   shape.erase(shape.begin() + axis);
@@ -175,11 +180,12 @@ Result<void> FunctionChecker::CheckTranspose(const Inst& inst) const {
   bool good = inst.attributes.count == from.size() && to.size() == from.size();
   for (uint32_t i = 0; good && i < from.size(); ++i) {
     int64_t axis = function_.word(inst, i);
-    good = axis >= 0 && axis < static_cast<int64_t>(from.size()) && !used[static_cast<size_t>(axis)] &&
-           to[i] == from[static_cast<size_t>(axis)];
+    good = axis >= 0 && axis < static_cast<int64_t>(from.size()) &&
+           !used[static_cast<size_t>(axis)] && to[i] == from[static_cast<size_t>(axis)];
     if (good) used[static_cast<size_t>(axis)] = true;
   }
-  if (!good) return Wrong(inst, Diag::BadShape, "perm must name every axis once and fit the result");
+  if (!good)
+    return Wrong(inst, Diag::BadShape, "perm must name every axis once and fit the result");
   return {};
 }
 
@@ -202,7 +208,8 @@ Result<void> FunctionChecker::CheckBroadcast(const Inst& inst) const {
       good = from[i].is_symbol() || to[static_cast<size_t>(axis)].is_symbol();
   }
   if (!good)
-    return Wrong(inst, Diag::BadShape, "axes must ascend, one for each operand axis, of size 1 or equal");
+    return Wrong(inst, Diag::BadShape,
+                 "axes must ascend, one for each operand axis, of size 1 or equal");
   return {};
 }
 
@@ -216,7 +223,8 @@ Result<void> FunctionChecker::CheckSlice(const Inst& inst) const {
   for (uint32_t i = 0; i < rank; ++i) {
     int64_t start = function_.word(inst, i);
     int64_t step = function_.word(inst, static_cast<uint32_t>(rank) + i);
-    if (step == 0 || start < 0) return Wrong(inst, Diag::BadAttribute, "start >= 0 and step != 0 on axis {}", i);
+    if (step == 0 || start < 0)
+      return Wrong(inst, Diag::BadAttribute, "start >= 0 and step != 0 on axis {}", i);
     if (from[i].is_symbol() || to[i].is_symbol() || to[i].value == 0) continue;
     int64_t last = 0;
     bool good = !__builtin_mul_overflow(to[i].value - 1, step, &last) &&
@@ -242,7 +250,8 @@ Result<void> FunctionChecker::CheckConcat(const Inst& inst) const {
     bool good = from.size() == to.size();
     for (size_t j = 0; good && j < to.size(); ++j)
       good = j == static_cast<size_t>(axis) || from[j] == to[j];
-    if (!good) return Wrong(inst, Diag::BadShape, "operand {} does not fit beside the others", i + 1);
+    if (!good)
+      return Wrong(inst, Diag::BadShape, "operand {} does not fit beside the others", i + 1);
     constant &= !from[static_cast<size_t>(axis)].is_symbol();
     total += from[static_cast<size_t>(axis)].value;
   }

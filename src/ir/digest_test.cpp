@@ -9,7 +9,8 @@ namespace frazil::ir {
 namespace {
 
 Program Parse(std::string_view body, std::string_view signature = "(%a: i32, %b: i32) -> (i32)") {
-  std::string text = "frz 1\nfunc @main" + std::string(signature) + " {\n" + std::string(body) + "}\n";
+  std::string text =
+      "frz 1\nfunc @main" + std::string(signature) + " {\n" + std::string(body) + "}\n";
   Result<Program> program = ParseText(text);
   EXPECT_TRUE(program) << (program ? "" : program.error().ToString()) << "\n" << text;
   return program ? *program : Program{};
@@ -17,9 +18,14 @@ Program Parse(std::string_view body, std::string_view signature = "(%a: i32, %b:
 std::string Exact(std::string_view body) { return ExactDigest(Parse(body)); }
 
 TEST(Digest, NamesOrderOfIndependentWorkAndDeadCodeDoNotCount) {
-  std::string one = Exact("%x = add %a, %b : i32\n%y = mul %a, %b : i32\n%r = sub %x, %y : i32\nreturn %r\n");
-  EXPECT_EQ(one, Exact("%q = mul %a, %b : i32\n%p = add %a, %b : i32\n%r = sub %p, %q : i32\nreturn %r\n"));
-  EXPECT_EQ(one, Exact("%q = mul %b, %a : i32\n%p = add %b, %a : i32\n%r = sub %p, %q : i32\nreturn %r\n"));
+  std::string one =
+      Exact("%x = add %a, %b : i32\n%y = mul %a, %b : i32\n%r = sub %x, %y : i32\nreturn %r\n");
+  EXPECT_EQ(
+      one,
+      Exact("%q = mul %a, %b : i32\n%p = add %a, %b : i32\n%r = sub %p, %q : i32\nreturn %r\n"));
+  EXPECT_EQ(
+      one,
+      Exact("%q = mul %b, %a : i32\n%p = add %b, %a : i32\n%r = sub %p, %q : i32\nreturn %r\n"));
   EXPECT_EQ(one, Exact("%d = const 9 : i64\n%x = add %a, %b : i32\n%y = mul %a, %b : i32\n"
                        "%r = sub %x, %y : i32\nreturn %r\n"));
 }
@@ -35,7 +41,8 @@ TEST(Digest, MeaningCounts) {
 }
 
 TEST(Digest, TrapsKeepTheirOrderAndStay) {
-  std::string one = Exact("%x = div.trunc %a, %b : i32\n%y = mul.checked %a, %b : i32\nreturn %a\n");
+  std::string one =
+      Exact("%x = div.trunc %a, %b : i32\n%y = mul.checked %a, %b : i32\nreturn %a\n");
   EXPECT_NE(one, Exact("%y = mul.checked %a, %b : i32\n%x = div.trunc %a, %b : i32\nreturn %a\n"));
   EXPECT_NE(one, Exact("return %a\n"));
 }
@@ -64,15 +71,17 @@ TEST(Digest, TextAndBuilderMeet) {
   ValueId fifteen = b.ConstInt(types::I32, 15);
   b.Return({b.Binary(Op::Sub, fifty, fifteen)});
   b.Finish();
-  Program read = Parse("%0 = const 50 : i32\n%1 = const 15 : i32\n%2 = sub %0, %1 : i32\nreturn %2\n",
-                       "() -> (i32)");
+  Program read =
+      Parse("%0 = const 50 : i32\n%1 = const 15 : i32\n%2 = sub %0, %1 : i32\nreturn %2\n",
+            "() -> (i32)");
   EXPECT_EQ(ExactDigest(built), ExactDigest(read));
 }
 
 TEST(Digest, CanonicalFormIsAFixpointAndReadable) {
   Program program = Parse(
       "%z = const 0 : i32\n%k = add %b, %a : i32\n"
-      "%r = for %i = %z to %a step 1 carry (%s = %z) {\n%t = add %s, %k : i32\nyield %t\n}\nreturn %r\n");
+      "%r = for %i = %z to %a step 1 carry (%s = %z) {\n%t = add %s, %k : i32\nyield %t\n}\nreturn "
+      "%r\n");
   Program once = Canonicalize(program);
   EXPECT_EQ(PrintText(once), PrintText(Canonicalize(once)));
   EXPECT_TRUE(ParseText(PrintText(once)));

@@ -53,7 +53,8 @@ struct Needs {
 // The function of the prelude that an instruction needs; empty if none.
 std::string NeededBy(const Inst& inst) {
   if (IsMath(inst)) return PreludeFunctionName(inst.op, inst.type);
-  if (inst.op == Op::SpongeAbsorb || inst.op == Op::SpongeSqueeze) return std::string(PermutationName);
+  if (inst.op == Op::SpongeAbsorb || inst.op == Op::SpongeSqueeze)
+    return std::string(PermutationName);
   if (inst.op == Op::MerkleStep) return PreludeFunctionName(Op::Hash, types::Digest);
   return {};
 }
@@ -88,7 +89,7 @@ Result<void> CollectFrom(const PreludeLibrary& library, const Program& user,
 struct SpongePlan {
   std::vector<bool> with;  // by function of the user's program
   // The entry makes the sponge. If it is called too, calls go to a copy of it that is handed one.
-  FuncId inner_entry;      // in the new program; invalid if there is no copy
+  FuncId inner_entry;  // in the new program; invalid if there is no copy
 };
 
 class Expander : public Cloner {
@@ -107,7 +108,8 @@ class Expander : public Cloner {
     // Places in the prelude's text would be read as places in the user's.
     if (from_ != nullptr) builder_.SetLocation({});
     if (IsSpongeOp(inst.op) || inst.op == Op::MerkleStep) return VisitProver(inst);
-    if (inst.op == Op::Call && from_ == nullptr && sponge_.with[static_cast<size_t>(source_.word(inst, 0))])
+    if (inst.op == Op::Call && from_ == nullptr &&
+        sponge_.with[static_cast<size_t>(source_.word(inst, 0))])
       return CallWithSponge(inst);
     if (!IsMath(inst)) return CopyInst(inst);
     bool is_half = Contains(sets::Half, inst.type.scalar);
@@ -139,11 +141,15 @@ class Expander : public Cloner {
   Result<void> VisitProver(const Inst& inst) {
     Values operands = GetAll(source_.operands_of(inst));
     Values results;
-    if (inst.op == Op::MerkleStep) results = MerkleStep(builder_, operands[0], operands[1], Callee(NeededBy(inst)));
+    if (inst.op == Op::MerkleStep)
+      results = MerkleStep(builder_, operands[0], operands[1], Callee(NeededBy(inst)));
     if (inst.op == Op::SpongeInit) InitSponge(builder_, state_);
-    if (inst.op == Op::SpongeAbsorb) AbsorbSponge(builder_, state_, operands, Callee(PermutationName));
-    if (inst.op == Op::SpongeSqueeze) results = SqueezeSponge(builder_, state_, Callee(PermutationName));
-    for (uint32_t i = 0; i < inst.results.count; ++i) BindNamed(Function::result_of(inst, i), results[i]);
+    if (inst.op == Op::SpongeAbsorb)
+      AbsorbSponge(builder_, state_, operands, Callee(PermutationName));
+    if (inst.op == Op::SpongeSqueeze)
+      results = SqueezeSponge(builder_, state_, Callee(PermutationName));
+    for (uint32_t i = 0; i < inst.results.count; ++i)
+      BindNamed(Function::result_of(inst, i), results[i]);
     return {};
   }
 
@@ -157,7 +163,8 @@ class Expander : public Cloner {
     const bool is_inner = callee == user_.entry && sponge_.inner_entry.valid();
     const uint64_t target = (is_inner ? sponge_.inner_entry : MapFunction(callee)).index;
     Values results = builder_.Emit(Op::Call, Type{}, operands, types, std::span(&target, 1));
-    for (uint32_t i = 0; i < inst.results.count; ++i) BindNamed(Function::result_of(inst, i), results[i]);
+    for (uint32_t i = 0; i < inst.results.count; ++i)
+      BindNamed(Function::result_of(inst, i), results[i]);
     return {};
   }
 
@@ -195,7 +202,8 @@ Result<Program> ExpandPreludeWith(const PreludeLibrary& library, const Program& 
   SpongePlan sponge{FunctionsWithSponge(program), {}};
   const bool has_inner = sponge.with[program.entry.index] && IsCalled(program, program.entry);
   if (has_inner)
-    sponge.inner_entry = FuncId(static_cast<uint32_t>(needs.functions.size() + program.functions.size()));
+    sponge.inner_entry =
+        FuncId(static_cast<uint32_t>(needs.functions.size() + program.functions.size()));
   enum class State : uint8_t { None, Made, Taken };
   auto copy = [&](const Function& function, const Program* from, State state,
                   std::string name) -> Result<void> {
@@ -210,9 +218,12 @@ Result<Program> ExpandPreludeWith(const PreludeLibrary& library, const Program& 
     return {};
   };
   for (const Needs::Item& item : needs.functions)
-    TRY_VOID(copy(*item.function, item.program, State::None, fmt::format("{}{}", Prefix, item.function->name)));
+    TRY_VOID(copy(*item.function, item.program, State::None,
+                  fmt::format("{}{}", Prefix, item.function->name)));
   for (uint32_t f = 0; f < program.functions.size(); ++f) {
-    const State state = !sponge.with[f] ? State::None : f == program.entry.index ? State::Made : State::Taken;
+    const State state = !sponge.with[f]            ? State::None
+                        : f == program.entry.index ? State::Made
+                                                   : State::Taken;
     TRY_VOID(copy(program.functions[f], nullptr, state, program.functions[f].name));
   }
   if (has_inner) {

@@ -23,7 +23,8 @@ Values Permuted(FunctionBuilder& b, FuncId permutation, const Values& elements) 
 }
 
 void StoreAll(FunctionBuilder& b, ValueId state, const Values& elements) {
-  for (int64_t i = 0; i < StateSize; ++i) b.Store(state, At(b, i), elements[static_cast<size_t>(i)]);
+  for (int64_t i = 0; i < StateSize; ++i)
+    b.Store(state, At(b, i), elements[static_cast<size_t>(i)]);
 }
 
 }  // namespace
@@ -62,7 +63,8 @@ void InitSponge(FunctionBuilder& b, ValueId state) {
   b.Store(state, At(b, StateSize), b.ConstInt(types::Field, 1));
 }
 
-void AbsorbSponge(FunctionBuilder& b, ValueId state, std::span<const ValueId> elements, FuncId permutation) {
+void AbsorbSponge(FunctionBuilder& b, ValueId state, std::span<const ValueId> elements,
+                  FuncId permutation) {
   RequireInit(b, state);
   Values all(elements.begin(), elements.end());
   for (int64_t i = Rate; i < StateSize; ++i) all.push_back(b.Load(state, At(b, i)));

@@ -25,7 +25,8 @@ bool IsCalled(const Program& program, FuncId id);
 // `state` is a buffer<field> from MakeSponge.
 ValueId MakeSponge(FunctionBuilder& b);
 void InitSponge(FunctionBuilder& b, ValueId state);
-void AbsorbSponge(FunctionBuilder& b, ValueId state, std::span<const ValueId> elements, FuncId permutation);
+void AbsorbSponge(FunctionBuilder& b, ValueId state, std::span<const ValueId> elements,
+                  FuncId permutation);
 Values SqueezeSponge(FunctionBuilder& b, ValueId state, FuncId permutation);
 
 // (index / 2, parent). `hash` is the function of the op `hash`.

@@ -46,11 +46,12 @@ bool HasAnyBarrier(const Program& program) {
 
 Result<Program> ExplicitBarriers(const Program& program) {
   if (!HasAnyBarrier(program)) return program;
-  return CopyProgram(program, [](const Function& function, FunctionBuilder& builder) -> Result<void> {
-    BoundaryCloner cloner(function, builder);
-    cloner.DeclareParams();
-    return cloner.CopyBody();
-  });
+  return CopyProgram(program,
+                     [](const Function& function, FunctionBuilder& builder) -> Result<void> {
+                       BoundaryCloner cloner(function, builder);
+                       cloner.DeclareParams();
+                       return cloner.CopyBody();
+                     });
 }
 
 }  // namespace frazil::ir

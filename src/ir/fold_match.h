@@ -13,19 +13,19 @@ namespace frazil::ir {
 
 struct FoldMatch {
   ReduceKind kind;
-  Op op;                      // that joins two elements
-  Type type;                  // of elements and result
+  Op op;      // that joins two elements
+  Type type;  // of elements and result
   // What gives element `index`: loads at `index` and computing. Elements 0 .. count - 1 are reduced.
   std::vector<InstId> element;
   ValueId index;
   ValueId value;
-  std::vector<ValueId> buffers;   // that are read at `index`
-  std::vector<ValueId> outside;   // scalars that the element needs besides
+  std::vector<ValueId> buffers;  // that are read at `index`
+  std::vector<ValueId> outside;  // scalars that the element needs besides
   ValueId count;
-  ValueId chains;             // scratch buffer of the block in hand
-  ValueId blocks;             // scratch buffer: a result for each block of elements
+  ValueId chains;  // scratch buffer of the block in hand
+  ValueId blocks;  // scratch buffer: a result for each block of elements
   ValueId result;
-  std::vector<uint64_t> identity; // the result if there are none
+  std::vector<uint64_t> identity;  // the result if there are none
 };
 
 constexpr int64_t FoldBlock = 4096;

@@ -15,7 +15,8 @@ using Element = std::function<ValueId(FunctionBuilder&, ValueId)>;
 // fold(%a: buffer, %b: buffer, %n: index) -> element
 Program MakeFold(ReduceKind kind, Type type, const Element& element) {
   Program program;
-  FunctionBuilder b(program, "fold", {Type::Buffer(type), Type::Buffer(type), types::Index}, {type});
+  FunctionBuilder b(program, "fold", {Type::Buffer(type), Type::Buffer(type), types::Index},
+                    {type});
   b.Return({EmitFold(b, kind, type, b.Param(2), [&](ValueId i) { return element(b, i); })});
   b.Finish();
   return program;
@@ -36,7 +37,9 @@ TEST(FoldMatch, EveryKindAndType) {
     for (uint32_t k = 0; k <= static_cast<uint32_t>(ReduceKind::Xor); ++k) {
       const auto kind = static_cast<ReduceKind>(k);
       const bool is_float = IsFloat(type.scalar);
-      if (is_float ? kind >= ReduceKind::And : kind == ReduceKind::Minimum || kind == ReduceKind::Maximum) continue;
+      if (is_float ? kind >= ReduceKind::And
+                   : kind == ReduceKind::Minimum || kind == ReduceKind::Maximum)
+        continue;
       const Program program = MakeFold(kind, type, LoadA);
       const std::optional<FoldMatch> match = Match(program);
       ASSERT_TRUE(match) << k;
@@ -79,7 +82,9 @@ TEST(FoldMatch, ElementsMayBeComputedButNotTrap) {
     return b.Binary(Op::DivFloor, LoadA(b, i), b.Load(b.Param(1), i));
   };
   EXPECT_FALSE(Match(MakeFold(ReduceKind::Sum, types::I32, traps)));
-  const auto elsewhere = [](FunctionBuilder& b, ValueId i) { return b.Load(b.Param(0), b.Binary(Op::Add, i, i)); };
+  const auto elsewhere = [](FunctionBuilder& b, ValueId i) {
+    return b.Load(b.Param(0), b.Binary(Op::Add, i, i));
+  };
   EXPECT_FALSE(Match(MakeFold(ReduceKind::Sum, types::I32, elsewhere)));
   // Math, also where it has become calls.
   const auto math = [](FunctionBuilder& b, ValueId i) { return b.Unary(Op::Exp, LoadA(b, i)); };
@@ -119,7 +124,8 @@ TEST(FoldMatch, ScratchBelongsToTheFold) {
     for (uint32_t skip = 0; skip <= k; ++skip) at = text.find(" = alloc", at + 1);
     const size_t name = text.rfind('%', at);
     std::string other = text;
-    other.insert(end, "  %peek.z = const 0 : index\n  %peek = load " + text.substr(name, at - name) + ", %peek.z : f32\n");
+    other.insert(end, "  %peek.z = const 0 : index\n  %peek = load " +
+                          text.substr(name, at - name) + ", %peek.z : f32\n");
     const Result<Program> parsed = ParseText(other);
     ASSERT_TRUE(parsed) << parsed.error().ToString();
     EXPECT_FALSE(Match(*parsed));

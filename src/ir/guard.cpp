@@ -77,8 +77,7 @@ Result<void> CheckNumber(const GuardAtom& atom) {
     case GuardKind::Stride:
       if (atom.number < 0) return Bad(atom, "a stride is 0 or more, not {}", atom.number);
       return {};
-    default:
-      return {};
+    default: return {};
   }
 }
 

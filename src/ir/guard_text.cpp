@@ -185,22 +185,15 @@ std::string PrintAtom(const GuardAtom& atom) {
     case GuardKind::Between:
       return fmt::format("{} <= arg{} <= {}", PrintLiteral(atom.type, atom.low), atom.arg,
                          PrintLiteral(atom.type, atom.high));
-    case GuardKind::LengthIs:
-      return fmt::format("len(arg{}) == {}", atom.arg, atom.number);
+    case GuardKind::LengthIs: return fmt::format("len(arg{}) == {}", atom.arg, atom.number);
     case GuardKind::LengthMultiple:
       return fmt::format("len(arg{}) % {} == 0", atom.arg, atom.number);
-    case GuardKind::LengthAtLeast:
-      return fmt::format("len(arg{}) >= {}", atom.arg, atom.number);
-    case GuardKind::Alignment:
-      return fmt::format("align(arg{}) >= {}", atom.arg, atom.number);
-    case GuardKind::Stride:
-      return fmt::format("stride(arg{}) == {}", atom.arg, atom.number);
-    case GuardKind::Same:
-      return fmt::format("same(arg{}, arg{})", atom.arg, atom.other);
-    case GuardKind::Disjoint:
-      return fmt::format("disjoint(arg{}, arg{})", atom.arg, atom.other);
-    case GuardKind::Cpu:
-      return fmt::format("cpu({})", CpuFeatureName(atom.feature));
+    case GuardKind::LengthAtLeast: return fmt::format("len(arg{}) >= {}", atom.arg, atom.number);
+    case GuardKind::Alignment: return fmt::format("align(arg{}) >= {}", atom.arg, atom.number);
+    case GuardKind::Stride: return fmt::format("stride(arg{}) == {}", atom.arg, atom.number);
+    case GuardKind::Same: return fmt::format("same(arg{}, arg{})", atom.arg, atom.other);
+    case GuardKind::Disjoint: return fmt::format("disjoint(arg{}, arg{})", atom.arg, atom.other);
+    case GuardKind::Cpu: return fmt::format("cpu({})", CpuFeatureName(atom.feature));
   }
   return {};
 }

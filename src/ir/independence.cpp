@@ -132,10 +132,8 @@ class Collector {
         if (!accesses_.empty() && accesses_.back().inst == id)
           accesses_.back().collects = Collects(inst);
         return true;
-      case Op::TensorLoad:
-        return Add(id, function_.operand(inst, 0), false, {}, always);
-      case Op::TensorStore:
-        return Add(id, function_.operand(inst, 0), true, {}, always);
+      case Op::TensorLoad: return Add(id, function_.operand(inst, 0), false, {}, always);
+      case Op::TensorStore: return Add(id, function_.operand(inst, 0), true, {}, always);
       case Op::Input:
       case Op::Output:
       case Op::Hint:
@@ -148,16 +146,15 @@ class Collector {
       case Op::Barrier:
         if (own_phases) ++phase_;
         return true;
-      case Op::Call:
-        return VisitCall(id, always);
-      case Op::If:
-        return VisitIf(inst, knowledge, own_phases);
+      case Op::Call: return VisitCall(id, always);
+      case Op::If: return VisitIf(inst, knowledge, own_phases);
       case Op::For:
       case Op::Parallel: {
         Knowledge inner = knowledge;
         Loop(inner, inst);
         // Lanes that turn it differently often do not all make what is inside.
-        const bool alike = always && IsUniformForm(function_.operand(inst, 0)) && IsUniformForm(function_.operand(inst, 1));
+        const bool alike = always && IsUniformForm(function_.operand(inst, 0)) &&
+                           IsUniformForm(function_.operand(inst, 1));
         if (!alike) inner.executed = knowledge.executed;
         return Visit(Function::region_of(inst, 0), inner, alike, own_phases && inst.op == Op::For);
       }
@@ -244,16 +241,11 @@ class Collector {
                     b = forms_.Of(function_.operand(inst, 1));
     const IndexForm one = IndexForm::Constant(1);
     switch (inst.op) {
-      case Op::Lt:
-        return knowledge.facts.push_back(holds ? b - a - one : a - b);
-      case Op::Le:
-        return knowledge.facts.push_back(holds ? b - a : a - b - one);
-      case Op::Gt:
-        return knowledge.facts.push_back(holds ? a - b - one : b - a);
-      case Op::Ge:
-        return knowledge.facts.push_back(holds ? a - b : b - a - one);
-      default:
-        return;
+      case Op::Lt: return knowledge.facts.push_back(holds ? b - a - one : a - b);
+      case Op::Le: return knowledge.facts.push_back(holds ? b - a : a - b - one);
+      case Op::Gt: return knowledge.facts.push_back(holds ? a - b - one : b - a);
+      case Op::Ge: return knowledge.facts.push_back(holds ? a - b : b - a - one);
+      default: return;
     }
   }
 
@@ -431,7 +423,8 @@ class WindowFinder {
 
   // Bits of a product, where loops as long as some of its factors are executed inside of the iterations: those factors
   // together with the iterations themselves are at most ExecutedBits. `counted`: bits of the iterations where none is.
-  int BitsOfTerm(const std::vector<uint32_t>& product, uint64_t coefficient, const Knowledge& knowledge, int counted) const {
+  int BitsOfTerm(const std::vector<uint32_t>& product, uint64_t coefficient,
+                 const Knowledge& knowledge, int counted) const {
     std::vector<uint32_t> executed = knowledge.executed, others;
     for (uint32_t atom : product) {
       auto found = std::ranges::find(executed, atom);
@@ -450,7 +443,8 @@ class WindowFinder {
       trip_bits = std::max(trip_bits, BitsOf(product, coefficient));
     trip_bits = std::min(trip_bits + (trips.size() > 1 ? 1 : 0), ExecutedBits);
     for (const auto& [product, coefficient] : stride.terms())
-      if (BitsOfTerm(product, coefficient, knowledge, trip_bits) > (stride.size() > 1 ? 63 : 64)) return false;
+      if (BitsOfTerm(product, coefficient, knowledge, trip_bits) > (stride.size() > 1 ? 63 : 64))
+        return false;
     return true;
   }
 

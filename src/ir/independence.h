@@ -14,8 +14,8 @@ namespace frazil::ir {
 struct Independence {
   // Every schedule gives the same results, provided the conditions below hold at the launch.
   bool independent = false;
-  std::string why_not;    // one sentence, if not
-  Location where;         // of the access that decides it
+  std::string why_not;  // one sentence, if not
+  Location where;       // of the access that decides it
   // Pairs of buffer parameters (ordinals of the entry) that must not be the same buffer.
   std::vector<std::pair<uint32_t, uint32_t>> disjoint;
   // Scalar parameters (ordinals) that must satisfy first <= second, both read as signed 64-bit: row lengths.
@@ -31,9 +31,10 @@ Independence IndependenceOf(const Program& program, const Function& function, In
 // every piece of a partition of the trips, in any order, is running the kernel; a trap is the one of the lowest
 // iteration that trapped. Without trips one piece, [0, 0), is still to be run: what stands before the loop may trap.
 struct RangedKernel {
-  Program program;         // what a piece runs
-  Program trips;           // the entry's scalar parameters and buffer lengths -> the number of trips, as `index`
-  Independence conditions; // independent; its conditions must be checked at the launch
+  Program program;  // what a piece runs
+  Program
+      trips;  // the entry's scalar parameters and buffer lengths -> the number of trips, as `index`
+  Independence conditions;  // independent; its conditions must be checked at the launch
 };
 // Fails with the reason (a Diag of class Limit) where the kernel has not exactly one outermost `parallel`, does anything
 // with effects outside of it, or its iterations depend on each other: such a kernel runs in one piece.

@@ -161,7 +161,8 @@ TEST(Independence, ADistanceThatWrapsKeepsNothingApart) {
     store %y, %p, %a : f32
     yield
   }
-)", "may wrap");
+)",
+              "may wrap");
   // Lanes with a turn are far apart; those without one would have trapped.
   ExpectBound(R"(
   parallel %i = %0 to %ni {
@@ -177,7 +178,8 @@ TEST(Independence, ADistanceThatWrapsKeepsNothingApart) {
     }
     yield
   }
-)", "may wrap");
+)",
+              "may wrap");
 }
 
 constexpr std::string_view Rows = R"(

@@ -13,7 +13,8 @@ namespace {
 std::vector<FuncId> CalleesOf(const Function& function) {
   std::vector<FuncId> callees;
   for (const Inst& inst : function.insts)
-    if (inst.op == Op::Call) callees.push_back(FuncId(static_cast<uint32_t>(function.word(inst, 0))));
+    if (inst.op == Op::Call)
+      callees.push_back(FuncId(static_cast<uint32_t>(function.word(inst, 0))));
   return callees;
 }
 
@@ -31,7 +32,8 @@ class Plan {
     inlinable_.resize(count);
     for (size_t f = 0; f < count; ++f) {
       const Function& function = program.functions[f];
-      inlinable_[f] = !function.is_prelude && !HasTensors(function) && !ReachesItself(static_cast<uint32_t>(f));
+      inlinable_[f] =
+          !function.is_prelude && !HasTensors(function) && !ReachesItself(static_cast<uint32_t>(f));
     }
     Keep();
   }
@@ -69,7 +71,8 @@ class Plan {
       queue.pop_back();
       for (FuncId callee : callees_[f]) {
         // A prelude function keeps its calls as they are.
-        if (!inlinable_[callee.index] || program_.functions[f].is_prelude) kept[callee.index] = true;
+        if (!inlinable_[callee.index] || program_.functions[f].is_prelude)
+          kept[callee.index] = true;
         if (seen[callee.index]) continue;
         seen[callee.index] = true;
         queue.push_back(callee.index);
@@ -89,8 +92,8 @@ class Plan {
 
 class Inliner : public Cloner {
  public:
-  Inliner(const Program& program, const Plan& plan, const Function& source, FunctionBuilder& builder,
-          const Limits& limits)
+  Inliner(const Program& program, const Plan& plan, const Function& source,
+          FunctionBuilder& builder, const Limits& limits)
       : Cloner(source, builder), program_(program), plan_(plan), limits_(limits) {}
 
   // The body in place of a call: everything but its `return`, whose operands are the results.
@@ -106,7 +109,8 @@ class Inliner : public Cloner {
 
   Result<void> Visit(const Inst& inst) override {
     if (builder_.function().insts.size() > limits_.program_insts)
-      return Fail(Diag::LimitReached, "the program is too large after its calls were inlined (--max-insts)",
+      return Fail(Diag::LimitReached,
+                  "the program is too large after its calls were inlined (--max-insts)",
                   inst.location);
     if (inst.op != Op::Call) return CopyInst(inst);
     FuncId callee(static_cast<uint32_t>(source_.word(inst, 0)));

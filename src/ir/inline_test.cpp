@@ -22,7 +22,8 @@ Program Parse(const char* text) {
 size_t CallsIn(const Program& program) {
   size_t calls = 0;
   for (const Function& function : program.functions)
-    calls += static_cast<size_t>(std::ranges::count_if(function.insts, [](const Inst& i) { return i.op == Op::Call; }));
+    calls += static_cast<size_t>(
+        std::ranges::count_if(function.insts, [](const Inst& i) { return i.op == Op::Call; }));
   return calls;
 }
 
@@ -139,10 +140,12 @@ func @main(%x: f32) -> (f32) {
 }
 
 TEST(InlineCalls, StopsAtTheLimit) {
-  std::string text = "frz 1\nfunc @f0(%x: i32) -> (i32) {\n  %r = add %x, %x : i32\n  return %r\n}\n";
+  std::string text =
+      "frz 1\nfunc @f0(%x: i32) -> (i32) {\n  %r = add %x, %x : i32\n  return %r\n}\n";
   for (int i = 1; i < 40; ++i)
-    text += "func @f" + std::to_string(i) + "(%x: i32) -> (i32) {\n  %a = call @f" + std::to_string(i - 1) +
-            "(%x)\n  %b = call @f" + std::to_string(i - 1) + "(%a)\n  return %b\n}\n";
+    text += "func @f" + std::to_string(i) + "(%x: i32) -> (i32) {\n  %a = call @f" +
+            std::to_string(i - 1) + "(%x)\n  %b = call @f" + std::to_string(i - 1) +
+            "(%a)\n  return %b\n}\n";
   Limits limits;
   limits.program_insts = 1000;
   Result<Program> got = InlineCalls(Parse(text.c_str()), limits);

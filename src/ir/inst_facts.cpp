@@ -22,18 +22,17 @@ bool MakesAnyNan(const Function& function, const Inst& inst) {
     case Op::Min:
     case Op::Max:
     case Op::Minimum:
-    case Op::Maximum:
-      return true;
-    case Op::Cast:
-      return IsFloat(function.type(function.operand(inst, 0)).scalar);
-    default:
-      return false;
+    case Op::Maximum: return true;
+    case Op::Cast: return IsFloat(function.type(function.operand(inst, 0)).scalar);
+    default: return false;
   }
 }
 
 bool AlwaysFits(Type from, Type to) {
   auto bits = [](Type type) {
-    return type.scalar == Scalar::Int ? 64 * type.limbs : type.scalar == Scalar::Bool ? 1 : BitsOf(type);
+    return type.scalar == Scalar::Int    ? 64 * type.limbs
+           : type.scalar == Scalar::Bool ? 1
+                                         : BitsOf(type);
   };
   if (IsSigned(from.scalar)) return IsSigned(to.scalar) && bits(to) >= bits(from);
   return IsSigned(to.scalar) ? bits(to) > bits(from) : bits(to) >= bits(from);

@@ -13,8 +13,9 @@
 namespace frazil::ir {
 namespace {
 
-constexpr std::string_view RoleNames[] = {"value",   "buffer",  "extent", "lanes.x", "lanes.y", "lanes.z",
-                                          "grid.x",  "grid.y",  "grid.z", "block.x", "block.y", "block.z"};
+constexpr std::string_view RoleNames[] = {"value",   "buffer",  "extent",  "lanes.x",
+                                          "lanes.y", "lanes.z", "grid.x",  "grid.y",
+                                          "grid.z",  "block.x", "block.y", "block.z"};
 
 ParamRole RoleOf(std::string_view name, Type type) {
   if (type.is_scalar() && type.scalar == Scalar::Index) {
@@ -86,11 +87,13 @@ class ExtentFinder {
 
   // A buffer taken whole, as a row of as many elements as a parameter says.
   void AddTensor(const Inst& inst) {
-    const Type tensor = inst.op == Op::TensorLoad ? inst.type : function_.type(function_.operand(inst, 1));
+    const Type tensor =
+        inst.op == Op::TensorLoad ? inst.type : function_.type(function_.operand(inst, 1));
     const Shape& shape = function_.shape(tensor);
     if (shape.size() != 1 || !shape[0].is_symbol()) return;
     if (IsLaunchRole(signature_.params[shape[0].param()].role)) return;
-    if (std::optional<uint32_t> buffer = Ordinal(function_.operand(inst, 0))) AddBuffer(shape[0].param(), *buffer);
+    if (std::optional<uint32_t> buffer = Ordinal(function_.operand(inst, 0)))
+      AddBuffer(shape[0].param(), *buffer);
   }
 
   void AddBuffers(uint32_t extent, RegionId region, ValueId counter) {

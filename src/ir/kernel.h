@@ -22,7 +22,15 @@ enum class ParamRole : uint8_t {
   // A scalar integer that bounds a `parallel` whose iterations index buffers by themselves, or counts the elements of
   // such a reduction (ir/fold_match.h). Where the caller leaves it out, it is the common length of those buffers.
   Extent,
-  LanesX, LanesY, LanesZ, GridX, GridY, GridZ, BlockX, BlockY, BlockZ,  // from the launch configuration
+  LanesX,
+  LanesY,
+  LanesZ,
+  GridX,
+  GridY,
+  GridZ,
+  BlockX,
+  BlockY,
+  BlockZ,  // from the launch configuration
 };
 constexpr bool IsLaunchRole(ParamRole role) { return role >= ParamRole::LanesX; }
 std::string_view RoleName(ParamRole role);  // "value", "lanes.x"
@@ -31,7 +39,8 @@ struct KernelParam {
   std::string name;  // without '%'; "p0", "p1" .. where the program names none
   Type type;
   ParamRole role = ParamRole::Value;
-  std::vector<uint32_t> buffers;  // Extent: ordinals of the buffer parameters that it bounds, ascending
+  std::vector<uint32_t>
+      buffers;  // Extent: ordinals of the buffer parameters that it bounds, ascending
 };
 
 struct KernelSignature {

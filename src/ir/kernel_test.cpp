@@ -84,7 +84,8 @@ Program Dot(bool guarded, Type count_type) {
   Program program;
   const Type in = Type::Buffer(types::F32, Access::In);
   FunctionBuilder b(program, "dot", {in, in, Type::Buffer(types::F32), count_type, types::F32}, {});
-  const ValueId count = count_type == types::Index ? b.Param(3) : b.Cast(Op::Cast, b.Param(3), types::Index);
+  const ValueId count =
+      count_type == types::Index ? b.Param(3) : b.Cast(Op::Cast, b.Param(3), types::Index);
   const ValueId zero = b.ConstInt(types::Index, 0);
   const auto fold = [&] {
     const ValueId sum = EmitFold(b, ReduceKind::Sum, types::F32, count, [&](ValueId i) {

@@ -22,8 +22,9 @@ struct Knowledge {
   struct Bounds {
     IndexForm low, high;  // inclusive
   };
-  std::map<uint32_t, Bounds> bounds;  // atoms of an iteration's own; later numbers may be bounded by earlier ones
-  std::vector<IndexForm> facts;       // each is >= 0
+  std::map<uint32_t, Bounds>
+      bounds;  // atoms of an iteration's own; later numbers may be bounded by earlier ones
+  std::vector<IndexForm> facts;  // each is >= 0
   // Atoms that count turns of loops which run whole in every iteration: their product is executed, hence small.
   std::vector<uint32_t> executed;
 };
@@ -79,10 +80,10 @@ class LaneForms {
   const Function& function_;
   const Inst& parallel_;
   ValueId counter_;
-  std::vector<bool> inside_;   // by value
-  std::vector<bool> uniform_;  // by value
-  std::unordered_map<uint32_t, Split> splits_;         // by atom
-  std::unordered_map<uint32_t, IndexForm> taken_;      // by value: parts of the counter, over atoms
+  std::vector<bool> inside_;                       // by value
+  std::vector<bool> uniform_;                      // by value
+  std::unordered_map<uint32_t, Split> splits_;     // by atom
+  std::unordered_map<uint32_t, IndexForm> taken_;  // by value: parts of the counter, over atoms
   uint32_t next_atom_;
   std::vector<Digit> digits_;
   std::unordered_map<uint32_t, IndexForm> forms_;

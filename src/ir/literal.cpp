@@ -126,8 +126,10 @@ void AppendFloat(std::string& out, Type type, uint64_t bits) {
     default: value = std::bit_cast<double>(bits); break;
   }
   if (std::isnan(value)) {
-    if (bits == QuietNaN(type.scalar)) out += "nan";
-    else fmt::format_to(std::back_inserter(out), "bits({:#x})", bits);
+    if (bits == QuietNaN(type.scalar))
+      out += "nan";
+    else
+      fmt::format_to(std::back_inserter(out), "bits({:#x})", bits);
   } else if (type.scalar == Scalar::F64) {
     fmt::format_to(std::back_inserter(out), "{}", value);
   } else {
@@ -213,12 +215,15 @@ void AppendLiteral(std::string& out, Type scalar, std::span<const uint64_t> word
     case Scalar::XField:
     case Scalar::Digest: fmt::format_to(sink, "({})", fmt::join(words, ", ")); return;
     default:
-      if (IsSigned(scalar.scalar)) fmt::format_to(sink, "{}", static_cast<int64_t>(words[0]));
-      else fmt::format_to(sink, "{}", words[0]);
+      if (IsSigned(scalar.scalar))
+        fmt::format_to(sink, "{}", static_cast<int64_t>(words[0]));
+      else
+        fmt::format_to(sink, "{}", words[0]);
   }
 }
 
-Result<std::vector<uint64_t>> ParseLiteral(Type scalar, std::string_view text, const Limits& limits) {
+Result<std::vector<uint64_t>> ParseLiteral(Type scalar, std::string_view text,
+                                           const Limits& limits) {
   if (text.size() > limits.literal_chars)
     return Fail(Diag::LimitReached,
                 fmt::format("a literal has {} characters, more than --max-literal {}", text.size(),

@@ -27,10 +27,8 @@ bool MakesItsBuffer(Op op) {
     case Op::TensorUniform:
     case Op::TensorNormal:
     case Op::TensorLoad:
-    case Op::Call:
-      return true;
-    default:
-      return false;
+    case Op::Call: return true;
+    default: return false;
   }
 }
 
@@ -103,60 +101,27 @@ Result<void> TensorLowering::Visit(const Inst& inst) {
   if (!HasTensor(inst)) return CopyInst(inst);
   switch (inst.op) {
     case Op::If:
-    case Op::Switch:
-      return LowerBranches(inst);
-    case Op::For:
-      return LowerFor(inst);
-    case Op::While:
-      return LowerWhile(inst);
-    case Op::Call:
-      LowerCall(inst);
-      break;
-    case Op::Map:
-      return LowerMap(inst);
-    case Op::Reduce:
-      LowerReduce(inst);
-      break;
+    case Op::Switch: return LowerBranches(inst);
+    case Op::For: return LowerFor(inst);
+    case Op::While: return LowerWhile(inst);
+    case Op::Call: LowerCall(inst); break;
+    case Op::Map: return LowerMap(inst);
+    case Op::Reduce: LowerReduce(inst); break;
     case Op::Matmul:
-    case Op::MatmulFast:
-      LowerMatmul(inst);
-      break;
-    case Op::Reshape:
-      LowerReshape(inst);
-      break;
-    case Op::Transpose:
-      LowerTranspose(inst);
-      break;
-    case Op::Broadcast:
-      LowerBroadcast(inst);
-      break;
-    case Op::Slice:
-      LowerSlice(inst);
-      break;
-    case Op::Concat:
-      LowerConcat(inst);
-      break;
-    case Op::Gather:
-      LowerGather(inst);
-      break;
-    case Op::Iota:
-      LowerIota(inst);
-      break;
+    case Op::MatmulFast: LowerMatmul(inst); break;
+    case Op::Reshape: LowerReshape(inst); break;
+    case Op::Transpose: LowerTranspose(inst); break;
+    case Op::Broadcast: LowerBroadcast(inst); break;
+    case Op::Slice: LowerSlice(inst); break;
+    case Op::Concat: LowerConcat(inst); break;
+    case Op::Gather: LowerGather(inst); break;
+    case Op::Iota: LowerIota(inst); break;
     case Op::TensorUniform:
-    case Op::TensorNormal:
-      LowerRandom(inst);
-      break;
-    case Op::Extract:
-      LowerExtract(inst);
-      break;
-    case Op::TensorLoad:
-      LowerTensorLoad(inst);
-      break;
-    case Op::TensorStore:
-      LowerTensorStore(inst);
-      break;
-    default:
-      CHECK(!"an op that takes or gives tensors has its lowering");
+    case Op::TensorNormal: LowerRandom(inst); break;
+    case Op::Extract: LowerExtract(inst); break;
+    case Op::TensorLoad: LowerTensorLoad(inst); break;
+    case Op::TensorStore: LowerTensorStore(inst); break;
+    default: CHECK(!"an op that takes or gives tensors has its lowering");
   }
   return {};
 }

@@ -30,17 +30,14 @@ ValueId Identity(FunctionBuilder& builder, ReduceKind kind, Type type) {
   switch (kind) {
     case ReduceKind::Sum:
     case ReduceKind::Or:
-    case ReduceKind::Xor:
-      return builder.Const(type, std::vector<uint64_t>(WordsOf(type), 0));
+    case ReduceKind::Xor: return builder.Const(type, std::vector<uint64_t>(WordsOf(type), 0));
     case ReduceKind::Product:
       return IsFloat(type.scalar) ? builder.ConstFloat(type, 1) : builder.ConstInt(type, 1);
-    case ReduceKind::And:
-      return builder.ConstInt(type, type.scalar == Scalar::Bool ? 1 : -1);
+    case ReduceKind::And: return builder.ConstInt(type, type.scalar == Scalar::Bool ? 1 : -1);
     case ReduceKind::Min:
     case ReduceKind::Minimum:
     case ReduceKind::Max:
-    case ReduceKind::Maximum:
-      break;
+    case ReduceKind::Maximum: break;
   }
   bool greatest = kind == ReduceKind::Min || kind == ReduceKind::Minimum;
   double infinity = std::numeric_limits<double>::infinity();

@@ -63,7 +63,8 @@ class Outline {
     }
     // Every piece would make it, and report it before a trap of a later piece's iteration.
     if (parallel_.valid() && Info(inst.op).traps != 0)
-      return Refuse(fmt::format("{} may trap behind the parallel", Info(inst.op).mnemonic), inst.location);
+      return Refuse(fmt::format("{} may trap behind the parallel", Info(inst.op).mnemonic),
+                    inst.location);
     const Effect effect = Info(inst.op).effect;
     const bool is_structure = inst.op == Op::If || inst.op == Op::For || inst.op == Op::While ||
                               inst.op == Op::Switch || inst.op == Op::Yield ||

@@ -13,7 +13,9 @@ using namespace sets;
 }
 struct Traps {
   TrapSet bits = 0;
-  friend constexpr Traps operator|(Traps a, Traps b) { return {static_cast<TrapSet>(a.bits | b.bits)}; }
+  friend constexpr Traps operator|(Traps a, Traps b) {
+    return {static_cast<TrapSet>(a.bits | b.bits)};
+  }
 };
 namespace trap_columns {
 constexpr Traps None{0};
@@ -32,7 +34,8 @@ constexpr ScalarSet TypesOfRow(auto column) { return column(); }
 constexpr TrapSet TrapsOfRow(auto column) { return column().bits; }
 
 constexpr OpInfo Rows[] = {
-#define FRAZIL_OP(name, mnemonic, signature, row_types, row_effect, row_traps, row_law, attributes, meaning) \
+#define FRAZIL_OP(name, mnemonic, signature, row_types, row_effect, row_traps, row_law, \
+                  attributes, meaning) \
   OpInfo{Op::name,                                                                             \
          #name,                                                                                \
          mnemonic,                                                                             \

@@ -24,7 +24,15 @@ constexpr int OpCount = 0
 enum class Effect : uint8_t { Pure, Reads, Writes, Io, Control };
 
 enum class Trap : uint8_t {
-  DivisionByZero, Overflow, OutOfBounds, Assert, InvertOfZero, Unreachable, Fuel, Depth, Memory,
+  DivisionByZero,
+  Overflow,
+  OutOfBounds,
+  Assert,
+  InvertOfZero,
+  Unreachable,
+  Fuel,
+  Depth,
+  Memory,
 };
 constexpr int TrapCount = 9;
 std::string_view TrapName(Trap trap);  // "division by zero"
@@ -41,9 +49,9 @@ enum class AtomicKind : uint8_t { Add, Min, Max, And, Or, Xor, Exchange };
 
 struct OpInfo {
   Op op;
-  std::string_view name;        // the C++ name, "AddChecked"
-  std::string_view mnemonic;    // the text, "add.checked"
-  std::string_view signature;   // "T,T->T" or "custom"
+  std::string_view name;       // the C++ name, "AddChecked"
+  std::string_view mnemonic;   // the text, "add.checked"
+  std::string_view signature;  // "T,T->T" or "custom"
   ScalarSet types;
   Effect effect;
   TrapSet traps;
@@ -61,6 +69,8 @@ Op CombinerOf(ReduceKind kind);
 std::optional<Op> CombinerOf(AtomicKind kind);
 
 // Neither an effect nor a trap: may be dropped when unused and moved freely within its region.
-inline bool IsRemovable(const OpInfo& info) { return info.effect == Effect::Pure && info.traps == 0; }
+inline bool IsRemovable(const OpInfo& info) {
+  return info.effect == Effect::Pure && info.traps == 0;
+}
 
 }  // namespace frazil::ir

@@ -23,7 +23,8 @@ TEST(PreludeTest, EveryMathOpHasItsFunction) {
   for (int i = 0; i < OpCount; ++i) {
     const Op op = static_cast<Op>(i);
     if (Info(op).law != Law::Prelude) continue;
-    for (Scalar scalar : {Scalar::U32, Scalar::U64, Scalar::F32, Scalar::F64, Scalar::Field, Scalar::Digest}) {
+    for (Scalar scalar :
+         {Scalar::U32, Scalar::U64, Scalar::F32, Scalar::F64, Scalar::Field, Scalar::Digest}) {
       if (!Contains(Info(op).types, scalar)) continue;
       const FuncId id = Prelude().FindFunction(PreludeFunctionName(op, Type::Of(scalar)));
       ASSERT_TRUE(id.valid()) << PreludeFunctionName(op, Type::Of(scalar));

@@ -33,11 +33,11 @@ struct Range {
 
 struct Inst {
   Op op;
-  Type type;            // the row's T: what is printed after ':' (structured ops: unused)
-  Range operands;       // into Function::operands
-  Range attributes;     // into Function::words; layout per op below
-  Range regions;        // consecutive RegionIds
-  Range results;        // consecutive ValueIds
+  Type type;         // the row's T: what is printed after ':' (structured ops: unused)
+  Range operands;    // into Function::operands
+  Range attributes;  // into Function::words; layout per op below
+  Range regions;     // consecutive RegionIds
+  Range results;     // consecutive ValueIds
   Location location;
 };
 
@@ -60,7 +60,8 @@ struct Region {
 
 struct ValueInfo {
   Type type;
-  InstId def = {};  // the instruction that makes it; invalid for parameters of functions and regions
+  InstId def =
+      {};  // the instruction that makes it; invalid for parameters of functions and regions
 };
 
 struct Function {
@@ -96,9 +97,15 @@ struct Function {
   int64_t word(const Inst& inst, uint32_t i) const {
     return static_cast<int64_t>(words[inst.attributes.begin + i]);
   }
-  static RegionId region_of(const Inst& inst, uint32_t i) { return RegionId(inst.regions.begin + i); }
-  static ValueId result_of(const Inst& inst, uint32_t i = 0) { return ValueId(inst.results.begin + i); }
-  static ValueId param_of(const Region& region, uint32_t i) { return ValueId(region.params.begin + i); }
+  static RegionId region_of(const Inst& inst, uint32_t i) {
+    return RegionId(inst.regions.begin + i);
+  }
+  static ValueId result_of(const Inst& inst, uint32_t i = 0) {
+    return ValueId(inst.results.begin + i);
+  }
+  static ValueId param_of(const Region& region, uint32_t i) {
+    return ValueId(region.params.begin + i);
+  }
   const Shape& shape(Type tensor) const { return shapes[tensor.shape]; }
   // The interned index of a shape.
   uint32_t AddShape(const Shape& shape);

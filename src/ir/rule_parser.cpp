@@ -60,8 +60,10 @@ class RuleParser {
   Result<Rule> Parse() {
     TRY_VOID(ParseWhole(row_.left, rule_.left, /*expression=*/false));
     TRY_VOID(ParseWhole(row_.right, rule_.right, /*expression=*/false));
-    if (rule_.left.root().kind != PatternNode::Kind::Apply) return Bad("the left side must be an op");
-    if (!slots_.Join(RootSlot(rule_.left), RootSlot(rule_.right))) return Bad("the sides differ in type");
+    if (rule_.left.root().kind != PatternNode::Kind::Apply)
+      return Bad("the left side must be an op");
+    if (!slots_.Join(RootSlot(rule_.left), RootSlot(rule_.right)))
+      return Bad("the sides differ in type");
     TRY_VOID(ParseConditions());
     Finish();
     return std::move(rule_);
@@ -73,8 +75,8 @@ class RuleParser {
   }
 
   static bool IsWordChar(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == ':' || c == '$' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == ':' || c == '$' || c == '-';
   }
   void SkipSpace() {
     while (!text_.empty() && text_.front() == ' ') text_.remove_prefix(1);
@@ -104,7 +106,9 @@ class RuleParser {
   }
 
   std::vector<NodeSlots>& SlotsOf(const Pattern& pattern) {
-    return std::ranges::find(node_slots_, &pattern, &std::pair<Pattern*, std::vector<NodeSlots>>::first)->second;
+    return std::ranges::find(node_slots_, &pattern,
+                             &std::pair<Pattern*, std::vector<NodeSlots>>::first)
+        ->second;
   }
   uint32_t RootSlot(const Pattern& pattern) { return SlotsOf(pattern).back().value; }
 
@@ -146,7 +150,8 @@ class RuleParser {
     const std::optional<Op> op = OpNamed(word);
     if (!op) return Bad(fmt::format("unknown op {}", word));
     const OpInfo& info = Info(*op);
-    if (info.signature == "custom" || info.effect != Effect::Pure || !info.attributes.empty() || *op == Op::Const) {
+    if (info.signature == "custom" || info.effect != Effect::Pure || !info.attributes.empty() ||
+        *op == Op::Const) {
       return Bad(fmt::format("{} has no place in a pattern", word));
     }
     PatternNode node{.kind = PatternNode::Kind::Apply, .op = *op};
@@ -161,16 +166,19 @@ class RuleParser {
   }
 
   // Operands and result as the row's signature says: "T,T->B".
-  Result<void> Constrain(const Pattern& pattern, const PatternNode& node, NodeSlots slots, std::string_view signature) {
+  Result<void> Constrain(const Pattern& pattern, const PatternNode& node, NodeSlots slots,
+                         std::string_view signature) {
     const size_t arrow = signature.find("->");
     if (signature.substr(arrow + 2).size() != 1) return Bad("an op of a pattern gives one value");
     size_t operand = 0;
     for (char c : signature.substr(0, arrow)) {
       if (c == ',') continue;
-      if (operand == node.children.size()) return Bad(fmt::format("too few operands of {}", Info(node.op).mnemonic));
+      if (operand == node.children.size())
+        return Bad(fmt::format("too few operands of {}", Info(node.op).mnemonic));
       TRY_VOID(ConstrainOne(SlotsOf(pattern)[node.children[operand++]].value, slots.op, c));
     }
-    if (operand != node.children.size()) return Bad(fmt::format("too many operands of {}", Info(node.op).mnemonic));
+    if (operand != node.children.size())
+      return Bad(fmt::format("too many operands of {}", Info(node.op).mnemonic));
     return ConstrainOne(slots.value, slots.op, signature.back());
   }
   Result<void> ConstrainOne(uint32_t value, uint32_t op, char letter) {
@@ -206,8 +214,9 @@ class RuleParser {
   Result<void> ParseConstant(std::string_view word, PatternNode& node) const {
     using Special = PatternNode::Special;
     static constexpr std::pair<std::string_view, Special> names[] = {
-        {"MIN", Special::Min}, {"MAX", Special::Max}, {"ONES", Special::Ones},          {"NAN", Special::Nan},
-        {"INF", Special::Inf}, {"-0", Special::NegativeZero}, {"WIDTH", Special::Width},
+        {"MIN", Special::Min},     {"MAX", Special::Max}, {"ONES", Special::Ones},
+        {"NAN", Special::Nan},     {"INF", Special::Inf}, {"-0", Special::NegativeZero},
+        {"WIDTH", Special::Width},
     };
     for (const auto& [name, special] : names) {
       if (word == name) {
@@ -218,7 +227,8 @@ class RuleParser {
     }
     node.kind = PatternNode::Kind::Number;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), node.number);
-    if (error != std::errc{} || end != word.data() + word.size()) return Bad(fmt::format("bad constant {}", word));
+    if (error != std::errc{} || end != word.data() + word.size())
+      return Bad(fmt::format("bad constant {}", word));
     return {};
   }
 
@@ -246,7 +256,8 @@ class RuleParser {
       text_ = rest.substr(0, comma);
       rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
       const std::string_view name = Word();
-      const auto* found = std::ranges::find(names, name, &std::pair<std::string_view, ConditionKind>::first);
+      const auto* found =
+          std::ranges::find(names, name, &std::pair<std::string_view, ConditionKind>::first);
       if (found == std::end(names)) return Bad(fmt::format("unknown condition {}", name));
       rule_.conditions.push_back({.kind = found->second, .left = {}, .right = {}});
       TRY_VOID(ParseCondition(rule_.conditions.back()));
@@ -263,15 +274,18 @@ class RuleParser {
       TRY_VOID(ParseNode(condition.left, expression, 0));
       const PatternNode& root = condition.left.root();
       condition.hole = root.hole;
-      if (!expression && root.kind != PatternNode::Kind::Hole) return Bad("'arith' is about a hole");
-      if (kind == ConditionKind::Holds && !slots_.Fix(RootSlot(condition.left), {false, Scalar::Bool})) {
+      if (!expression && root.kind != PatternNode::Kind::Hole)
+        return Bad("'arith' is about a hole");
+      if (kind == ConditionKind::Holds &&
+          !slots_.Fix(RootSlot(condition.left), {false, Scalar::Bool})) {
         return Bad("'holds' needs a comparison");
       }
     }
     if (kind == ConditionKind::Equals) {
       node_slots_.emplace_back(&condition.right, std::vector<NodeSlots>{});
       TRY_VOID(ParseNode(condition.right, true, 0));
-      if (!slots_.Join(RootSlot(condition.left), RootSlot(condition.right))) return Bad("types do not fit");
+      if (!slots_.Join(RootSlot(condition.left), RootSlot(condition.right)))
+        return Bad("types do not fit");
     }
     SkipSpace();
     if (!text_.empty()) return Bad(fmt::format("\"{}\" is left over", text_));
@@ -358,7 +372,8 @@ std::optional<std::vector<uint64_t>> PatternConstant(const PatternNode& node, Ty
   if (IsFixedInt(scalar)) return std::vector{Extended(static_cast<uint64_t>(number), scalar)};
   if (scalar == Scalar::Field) return std::vector{goldilocks::FromInt64(number)};
   if (scalar == Scalar::XField) return std::vector<uint64_t>{goldilocks::FromInt64(number), 0, 0};
-  if (scalar == Scalar::Bool && (number == 0 || number == 1)) return std::vector{static_cast<uint64_t>(number)};
+  if (scalar == Scalar::Bool && (number == 0 || number == 1))
+    return std::vector{static_cast<uint64_t>(number)};
   if (scalar == Scalar::Int) {
     std::vector<uint64_t> words(type.limbs, number < 0 ? ~uint64_t{0} : 0);
     words[0] = static_cast<uint64_t>(number);

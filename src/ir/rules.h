@@ -66,25 +66,27 @@ std::optional<std::vector<uint64_t>> PatternConstant(const PatternNode& node, Ty
 
 enum class ConditionKind : uint8_t {
   Arithmetic,  // `arith a`: hole is the result of float arithmetic, or a constant other than a NaN with a payload
-  Power,       // `power e`: e is 2^k, positive; a float: +-2^k, it and its reciprocal normal numbers
-  NonZero,     // `nonzero e`: e is not 0
-  InWidth,     // `inwidth e`: 0 <= e < width of T
-  Signed,      // T is signed
-  Unsigned,    // T is unsigned
-  Equals,      // `equals e f`: two expressions over constant holes are equal
-  Holds,       // `holds e`: an expression that gives true
+  Power,     // `power e`: e is 2^k, positive; a float: +-2^k, it and its reciprocal normal numbers
+  NonZero,   // `nonzero e`: e is not 0
+  InWidth,   // `inwidth e`: 0 <= e < width of T
+  Signed,    // T is signed
+  Unsigned,  // T is unsigned
+  Equals,    // `equals e f`: two expressions over constant holes are equal
+  Holds,     // `holds e`: an expression that gives true
 };
 struct RuleCondition {
   ConditionKind kind;
-  uint32_t hole = 0;     // Arithmetic; of the other unary ones if the expression is just a hole
-  Pattern left = {}, right = {};  // expressions over constant holes, numbers and ops; `right` of Equals only
+  uint32_t hole = 0;  // Arithmetic; of the other unary ones if the expression is just a hole
+  Pattern left = {},
+          right = {};  // expressions over constant holes, numbers and ops; `right` of Equals only
 };
 
 struct Rule {
   const RuleRow* row = nullptr;
   Pattern left, right;
   std::vector<RuleCondition> conditions;
-  std::vector<std::string> holes;       // names, in order of first appearance, constant holes with their `$`
+  std::vector<std::string>
+      holes;  // names, in order of first appearance, constant holes with their `$`
   std::vector<PatternType> hole_types;  // by hole
 };
 // Parsed once; a row that does not parse is a broken invariant found by a unit test.
@@ -98,6 +100,8 @@ std::span<const Rule> ParsedRules();
 std::string_view RecordedProof(const RuleRow& row, Scalar type);
 // Why there is no proof, in one sentence: what the last attempt met, or that the row has changed since.
 std::string_view WhyNotProved(const RuleRow& row, Scalar type);
-inline bool RuleRecordedAsProved(const RuleRow& row, Scalar type) { return !RecordedProof(row, type).empty(); }
+inline bool RuleRecordedAsProved(const RuleRow& row, Scalar type) {
+  return !RecordedProof(row, type).empty();
+}
 
 }  // namespace frazil::ir

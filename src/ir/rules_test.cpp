@@ -30,7 +30,8 @@ TEST(Rules, TypesAreInferred) {
   EXPECT_EQ(less.type, (PatternType{false, Scalar::Bool}));
   EXPECT_TRUE(rule.hole_types[0].is_t);
 
-  const Rule cast = *ParseRule(RuleRow{"c", "(cast:T (add (cast:i64 a) (cast:i64 b)))", "(add a b)", sets::Fixed, ""});
+  const Rule cast = *ParseRule(
+      RuleRow{"c", "(cast:T (add (cast:i64 a) (cast:i64 b)))", "(add a b)", sets::Fixed, ""});
   const PatternNode& sum = cast.left.nodes[cast.left.root().children[0]];
   EXPECT_EQ(sum.op_type, (PatternType{false, Scalar::I64}));
   EXPECT_TRUE(cast.hole_types[0].is_t);
@@ -38,17 +39,30 @@ TEST(Rules, TypesAreInferred) {
 
 TEST(Rules, BadRowsAreRefused) {
   const std::pair<const char*, const char*> bad[] = {
-      {"(add a", "a"},           {"(add a b) c", "a"},    {"(frobnicate a)", "a"}, {"(add a)", "a"},
-      {"(add a b c)", "a"},      {"a", "a"},              {"(lt a b)", "(cast:i32 a)"}, {"(load a b)", "a"},
-      {"(add a {b})", "a"},      {"(cast:i65 a)", "a"},   {"(add a 1x)", "a"},     {"(lt a:bool b:i8)", "0"},
-      {"(add a {{1}})", "a"},    {"", "a"},               {"(add a b)", ""},
+      {"(add a", "a"},
+      {"(add a b) c", "a"},
+      {"(frobnicate a)", "a"},
+      {"(add a)", "a"},
+      {"(add a b c)", "a"},
+      {"a", "a"},
+      {"(lt a b)", "(cast:i32 a)"},
+      {"(load a b)", "a"},
+      {"(add a {b})", "a"},
+      {"(cast:i65 a)", "a"},
+      {"(add a 1x)", "a"},
+      {"(lt a:bool b:i8)", "0"},
+      {"(add a {{1}})", "a"},
+      {"", "a"},
+      {"(add a b)", ""},
   };
   for (const auto& [left, right] : bad) {
     const Result<Rule> rule = ParseRule(RuleRow{"bad", left, right, sets::Fixed, ""});
     EXPECT_FALSE(rule) << left;
   }
-  for (const char* conditions : {"power", "sunny $c", "power $d", "arith $c", "equals $c", "holds $c $c", "power a"}) {
-    EXPECT_FALSE(ParseRule(RuleRow{"bad", "(add a $c)", "a", sets::Fixed, conditions})) << conditions;
+  for (const char* conditions :
+       {"power", "sunny $c", "power $d", "arith $c", "equals $c", "holds $c $c", "power a"}) {
+    EXPECT_FALSE(ParseRule(RuleRow{"bad", "(add a $c)", "a", sets::Fixed, conditions}))
+        << conditions;
   }
 }
 
@@ -83,8 +97,10 @@ TEST(Rules, TheDigestCoversTheWholeRow) {
   const RuleRow row{"r", "(add a 0)", "a", sets::Fixed, ""};
   const std::string digest = RuleDigest(row);
   EXPECT_EQ(digest.size(), 64u);
-  for (const RuleRow& other : {RuleRow{"s", "(add a 0)", "a", sets::Fixed, ""}, RuleRow{"r", "(add a 1)", "a", sets::Fixed, ""},
-                               RuleRow{"r", "(add a 0)", "0", sets::Fixed, ""}, RuleRow{"r", "(add a 0)", "a", sets::SInt, ""},
+  for (const RuleRow& other : {RuleRow{"s", "(add a 0)", "a", sets::Fixed, ""},
+                               RuleRow{"r", "(add a 1)", "a", sets::Fixed, ""},
+                               RuleRow{"r", "(add a 0)", "0", sets::Fixed, ""},
+                               RuleRow{"r", "(add a 0)", "a", sets::SInt, ""},
                                RuleRow{"r", "(add a 0)", "a", sets::Fixed, "signed"}}) {
     EXPECT_NE(RuleDigest(other), digest);
     EXPECT_EQ(RecordedProof(other, Scalar::I32), "");

@@ -20,7 +20,8 @@ std::string PrintType(const Function& function, Type type);  // tensors with the
 
 // One constant in the notation of the text form, both ways; used for literals, arguments and answers.
 std::string PrintLiteral(Type scalar, std::span<const uint64_t> words);
-Result<std::vector<uint64_t>> ParseLiteral(Type scalar, std::string_view text, const Limits& limits = {});
+Result<std::vector<uint64_t>> ParseLiteral(Type scalar, std::string_view text,
+                                           const Limits& limits = {});
 
 // "f32", "int<4>", "buffer<u8>": the types that need no function around them.
 Result<Type> ParseType(std::string_view text);

@@ -33,8 +33,7 @@ class Scope {
  public:
   ValueId Find(std::string_view name) const {
     uint32_t number = 0;
-    if (IsNumber(name, number))
-      return number < numbered_.size() ? numbered_[number] : ValueId();
+    if (IsNumber(name, number)) return number < numbered_.size() ? numbered_[number] : ValueId();
     auto found = named_.find(name);
     return found == named_.end() ? ValueId() : found->second;
   }
@@ -43,7 +42,8 @@ class Scope {
   bool Bind(std::string_view name, ValueId value) {
     uint32_t number = 0;
     if (IsNumber(name, number)) {
-      if (number >= numbered_.size()) numbered_.resize(std::max<size_t>(number + 1, numbered_.size() * 2));
+      if (number >= numbered_.size())
+        numbered_.resize(std::max<size_t>(number + 1, numbered_.size() * 2));
       if (numbered_[number].valid()) return false;
       numbered_[number] = value;
     } else if (!named_.emplace(name, value).second) {
@@ -57,8 +57,10 @@ class Scope {
   void Leave(size_t mark) {
     for (; log_.size() > mark; log_.pop_back()) {
       uint32_t number = 0;
-      if (IsNumber(log_.back(), number)) numbered_[number] = ValueId();
-      else named_.erase(log_.back());
+      if (IsNumber(log_.back(), number))
+        numbered_[number] = ValueId();
+      else
+        named_.erase(log_.back());
     }
   }
 
@@ -88,9 +90,12 @@ class Parser {
   Result<Program> Run() {
     TRY_VOID(ParseHeaderLine());
     while (token().kind != Kind::End) {
-      if (token().Is("func")) TRY_VOID(ParseFunctionHeader());
-      else if (token().Is("data")) TRY_VOID(ParseData());
-      else return Unexpected(token(), "'func' or 'data'");
+      if (token().Is("func"))
+        TRY_VOID(ParseFunctionHeader());
+      else if (token().Is("data"))
+        TRY_VOID(ParseData());
+      else
+        return Unexpected(token(), "'func' or 'data'");
     }
     if (headers_.empty())
       return Fail(Diag::BadEntry, "the program has no function", token().location);
@@ -144,12 +149,14 @@ class Parser {
     Result<int64_t> version = ExpectInt();
     if (!version || *version != IrVersion)
       return Fail(Diag::BadHeader,
-                  fmt::format("this reader knows version {} of the text form only", IrVersion), location);
+                  fmt::format("this reader knows version {} of the text form only", IrVersion),
+                  location);
     return {};
   }
 
   Result<Type> ParseTypeHere(Function& function) {
-    return ParseTypeTokens(lexer_, &function, [&](std::string_view name) { return scope_.Find(name); });
+    return ParseTypeTokens(lexer_, &function,
+                           [&](std::string_view name) { return scope_.Find(name); });
   }
 
   Result<std::vector<Type>> ParseTypeList(Function& function) {
@@ -178,10 +185,12 @@ class Parser {
     lexer_.Advance();
     Header header;
     Location location = token().location;
-    header.function.name = std::string(TRY(ExpectName(Kind::Symbol, "a function name such as @main")));
+    header.function.name =
+        std::string(TRY(ExpectName(Kind::Symbol, "a function name such as @main")));
     for (const Header& other : headers_)
       if (other.function.name == header.function.name)
-        return Fail(Diag::Redefined, fmt::format("@{} is defined twice", header.function.name), location);
+        return Fail(Diag::Redefined, fmt::format("@{} is defined twice", header.function.name),
+                    location);
     Lexer::Mark params = lexer_.mark();
     TRY_VOID(CollectParamNames(header));
     lexer_.Return(params);
@@ -232,7 +241,8 @@ class Parser {
     uint32_t number = 0;
     if (Scope::IsNumber(name, number)) return;
     auto& names = function.value_names;
-    if (names.size() <= value.index) names.resize(std::max<size_t>(value.index + 1, names.size() * 2));
+    if (names.size() <= value.index)
+      names.resize(std::max<size_t>(value.index + 1, names.size() * 2));
     names[value.index] = std::string(name);
   }
 
@@ -294,7 +304,8 @@ class Parser {
     TRY_VOID(Expect("{"));
     if (++depth_ > limits_.nesting)
       return Fail(Diag::LimitReached,
-                  fmt::format("regions are nested deeper than --max-nesting {}", limits_.nesting), location);
+                  fmt::format("regions are nested deeper than --max-nesting {}", limits_.nesting),
+                  location);
     size_t mark = scope_.mark();
     while (!Take("}")) TRY_VOID(ParseInst());
     scope_.Leave(mark);
@@ -307,8 +318,8 @@ class Parser {
     if (name.kind != Kind::Value) return Unexpected(name, "a value such as %x");
     ValueId value = scope_.Find(name.text);
     if (!value.valid())
-      return Fail(Diag::UnknownValue, fmt::format("%{} is not defined here", name.text.substr(0, 60)),
-                  name.location);
+      return Fail(Diag::UnknownValue,
+                  fmt::format("%{} is not defined here", name.text.substr(0, 60)), name.location);
     lexer_.Advance();
     return value;
   }
@@ -330,7 +341,8 @@ class Parser {
     if (mnemonic.kind != Kind::Word) return Unexpected(mnemonic, "an operation, or '}'");
     std::optional<Op> op = OpNamed(mnemonic.text);
     if (!op)
-      return Fail(Diag::UnknownOp, fmt::format("there is no operation '{}'", mnemonic.text.substr(0, 60)),
+      return Fail(Diag::UnknownOp,
+                  fmt::format("there is no operation '{}'", mnemonic.text.substr(0, 60)),
                   mnemonic.location);
     lexer_.Advance();
     builder_->SetLocation(mnemonic.location);
@@ -350,10 +362,11 @@ class Parser {
   Result<void> BindResults(std::span<const Token> names, const Inst& inst) {
     if (names.size() != inst.results.count)
       return Fail(Diag::WrongOperandCount,
-                  fmt::format("{} gives {} result{}, {} named", Info(inst.op).mnemonic, inst.results.count,
-                              inst.results.count == 1 ? "" : "s", names.size()),
+                  fmt::format("{} gives {} result{}, {} named", Info(inst.op).mnemonic,
+                              inst.results.count, inst.results.count == 1 ? "" : "s", names.size()),
                   inst.location);
-    for (uint32_t i = 0; i < names.size(); ++i) TRY_VOID(BindName(names[i], Function::result_of(inst, i)));
+    for (uint32_t i = 0; i < names.size(); ++i)
+      TRY_VOID(BindName(names[i], Function::result_of(inst, i)));
     return {};
   }
 
@@ -374,7 +387,8 @@ class Parser {
       literal = lexer_.TakeRaw(":");
     } else if (NamesTable(op)) {
       DataId table = program_.FindData(TRY(ExpectName(Kind::Symbol, "a table such as @weights")));
-      if (!table.valid()) return Fail(Diag::UnknownSymbol, "there is no such data table", literal_location);
+      if (!table.valid())
+        return Fail(Diag::UnknownSymbol, "there is no such data table", literal_location);
       words_.push_back(table.index);
       if (op == Op::Lookup || (token().Is(",") && OnLineOf(mnemonic))) TRY_VOID(Expect(","));
     }
@@ -389,7 +403,8 @@ class Parser {
       type = TRY(ParseTypeHere(builder_->function()));
     }
     if (op == Op::Const) {
-      if (!type.is_scalar()) return Fail(Diag::WrongType, "a constant is a scalar", mnemonic.location);
+      if (!type.is_scalar())
+        return Fail(Diag::WrongType, "a constant is a scalar", mnemonic.location);
       Result<std::vector<uint64_t>> words = ParseLiteral(type, literal, limits_);
       if (!words) {
         words.error().location = literal_location;
@@ -403,7 +418,9 @@ class Parser {
   }
 
   // Operands stand on the line of their operation, so that `return` does not swallow what follows it.
-  bool OnLineOf(const Token& mnemonic) const { return token().location.line == mnemonic.location.line; }
+  bool OnLineOf(const Token& mnemonic) const {
+    return token().location.line == mnemonic.location.line;
+  }
 
   Result<void> ParseAttributes(Op op, const Token& mnemonic) {
     std::span<const AttributeSpec> specs = AttributesOf(op);
@@ -417,8 +434,8 @@ class Parser {
         while (which < specs.size() && specs[which].name != name.text) ++which;
         if (name.kind != Kind::Word || which == specs.size() || seen[which])
           return Fail(Diag::BadAttribute,
-                      fmt::format("'{}' is no attribute of {}, or stands twice", name.text.substr(0, 40),
-                                  Info(op).mnemonic),
+                      fmt::format("'{}' is no attribute of {}, or stands twice",
+                                  name.text.substr(0, 40), Info(op).mnemonic),
                       name.location);
         lexer_.Advance();
         seen[which] = true;
@@ -427,7 +444,8 @@ class Parser {
       TRY_VOID(Expect("}"));
     }
     for (size_t i = 0; i < specs.size(); ++i) {
-      if (!seen[i] && specs[i].kind == AttributeKind::Flag) values[i] = {0};
+      if (!seen[i] && specs[i].kind == AttributeKind::Flag)
+        values[i] = {0};
       else if (!seen[i])
         return Fail(Diag::BadAttribute,
                     fmt::format("{} needs the attribute '{}'", Info(op).mnemonic, specs[i].name),
@@ -471,8 +489,8 @@ class Parser {
     std::string_view callee_name = TRY(ExpectName(Kind::Symbol, "a function such as @f"));
     FuncId callee = program_.FindFunction(callee_name);
     if (!callee.valid())
-      return Fail(Diag::UnknownSymbol, fmt::format("there is no function @{}", callee_name.substr(0, 60)),
-                  location);
+      return Fail(Diag::UnknownSymbol,
+                  fmt::format("there is no function @{}", callee_name.substr(0, 60)), location);
     Values arguments;
     TRY_VOID(Expect("("));
     if (!Take(")")) {
@@ -627,7 +645,8 @@ class Parser {
     lexer_.Return(start);
     lexer_.Advance();
     uint32_t regions = static_cast<uint32_t>(cases.size()) + 1;
-    InstId id = builder_->Begin(Op::Switch, Type{}, std::span(&selector, 1), results, cases, regions);
+    InstId id =
+        builder_->Begin(Op::Switch, Type{}, std::span(&selector, 1), results, cases, regions);
     for (uint32_t i = 0; i < regions; ++i) {
       lexer_.Advance();
       if (i + 1 < regions) lexer_.Advance();
@@ -669,8 +688,9 @@ class Parser {
 
 Result<Program> ParseText(std::string_view text, const Limits& limits) {
   if (text.size() > limits.source_bytes)
-    return Fail(Diag::LimitReached, fmt::format("the text has {} bytes, more than --max-source-bytes {}",
-                                                text.size(), limits.source_bytes));
+    return Fail(Diag::LimitReached,
+                fmt::format("the text has {} bytes, more than --max-source-bytes {}", text.size(),
+                            limits.source_bytes));
   if (std::optional<Location> bad = FindBadUtf8(text))
     return Fail(Diag::BadUtf8, "the text is not UTF-8", *bad);
   Program program = TRY(Parser(text, limits).Run());

@@ -28,7 +28,10 @@ bool IsLegalName(std::string_view name) {
 class Printer {
  public:
   Printer(const Program& program, const Function& function, std::string& out)
-      : program_(program), function_(function), out_(out), numbers_(function.values.size(), Unseen) {}
+      : program_(program),
+        function_(function),
+        out_(out),
+        numbers_(function.values.size(), Unseen) {}
 
   void PrintWhole() {
     out_ += "func @";
@@ -66,8 +69,10 @@ class Printer {
     for (Dim dim : function_.shape(type)) {
       if (!first) out_ += ", ";
       first = false;
-      if (dim.is_symbol()) Use(function_.param(dim.param()));
-      else AppendInt(dim.value);
+      if (dim.is_symbol())
+        Use(function_.param(dim.param()));
+      else
+        AppendInt(dim.value);
     }
     out_ += "]>";
   }
@@ -111,8 +116,10 @@ class Printer {
     out_ += '%';
     // A value that is used but was never declared is a malformed program; print it all the same.
     if (numbers_[id.index] == Unseen) Declare(id);
-    if (numbers_[id.index] == Named) out_ += NameOf(id);
-    else AppendInt(numbers_[id.index]);
+    if (numbers_[id.index] == Named)
+      out_ += NameOf(id);
+    else
+      AppendInt(numbers_[id.index]);
   }
 
   void UseAll(std::span<const ValueId> ids) {

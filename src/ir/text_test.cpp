@@ -103,23 +103,23 @@ TEST(Text, LiteralsKeepTheirBits) {
     const char* text;
     const char* printed;
   };
-  for (const Case& c : std::initializer_list<Case>{
-           {types::F32, "nan", "nan"},
-           {types::F32, "bits(0xffc00001)", "bits(0xffc00001)"},
-           {types::F32, "-0", "-0"},
-           {types::F32, "0.1", "0.1"},
-           {types::F64, "0x1.8p+3", "12"},
-           {types::F64, "-inf", "-inf"},
-           {types::F16, "65504", "65504"},
-           {types::BF16, "1.5", "1.5"},
-           {types::I8, "-128", "-128"},
-           {types::I8, "0xff", "-1"},
-           {types::U64, "18446744073709551615", "18446744073709551615"},
-           {types::Bool, "true", "true"},
-           {Type::Int(2), "-170141183460469231731687303715884105728",
-            "-170141183460469231731687303715884105728"},
-           {types::Field, "18446744069414584320", "18446744069414584320"},
-           {types::XField, "(1, 2, 3)", "(1, 2, 3)"}}) {
+  for (const Case& c :
+       std::initializer_list<Case>{{types::F32, "nan", "nan"},
+                                   {types::F32, "bits(0xffc00001)", "bits(0xffc00001)"},
+                                   {types::F32, "-0", "-0"},
+                                   {types::F32, "0.1", "0.1"},
+                                   {types::F64, "0x1.8p+3", "12"},
+                                   {types::F64, "-inf", "-inf"},
+                                   {types::F16, "65504", "65504"},
+                                   {types::BF16, "1.5", "1.5"},
+                                   {types::I8, "-128", "-128"},
+                                   {types::I8, "0xff", "-1"},
+                                   {types::U64, "18446744073709551615", "18446744073709551615"},
+                                   {types::Bool, "true", "true"},
+                                   {Type::Int(2), "-170141183460469231731687303715884105728",
+                                    "-170141183460469231731687303715884105728"},
+                                   {types::Field, "18446744069414584320", "18446744069414584320"},
+                                   {types::XField, "(1, 2, 3)", "(1, 2, 3)"}}) {
     Result<std::vector<uint64_t>> words = ParseLiteral(c.type, c.text);
     ASSERT_TRUE(words) << c.text;
     EXPECT_EQ(PrintLiteral(c.type, *words), c.printed);
@@ -142,8 +142,10 @@ TEST(Text, ErrorsAreLocated) {
             "3:8: error FRZ0104: there is no operation 'foo'");
   EXPECT_EQ(location("frz 1\nfunc @main() {\n  %x = neg %y : i32\n  return\n}\n"),
             "3:12: error FRZ0106: %y is not defined here");
-  EXPECT_EQ(location("frz 1\nfunc @main(%x: i33) {\n  return\n}\n"), "2:16: error FRZ0105: 'i33' is no type");
-  EXPECT_EQ(location("frz 2\n"), "1:1: error FRZ0101: this reader knows version 1 of the text form only");
+  EXPECT_EQ(location("frz 1\nfunc @main(%x: i33) {\n  return\n}\n"),
+            "2:16: error FRZ0105: 'i33' is no type");
+  EXPECT_EQ(location("frz 2\n"),
+            "1:1: error FRZ0101: this reader knows version 1 of the text form only");
   EXPECT_EQ(location("frz 1\nfunc @main() {\n\xff"), "3:1: error FRZ0103: the text is not UTF-8");
 }
 

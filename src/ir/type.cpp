@@ -8,7 +8,7 @@ namespace frazil::ir {
 namespace {
 
 constexpr std::array<std::string_view, ScalarCount> Names = {
-    "i8",  "i16",  "i32",  "i64",   "u8",  "u16",   "u32",    "u64",   "f16",
+    "i8",   "i16", "i32", "i64",  "u8",    "u16", "u32",   "u64",    "f16",
     "bf16", "f32", "f64", "bool", "index", "int", "field", "xfield", "digest",
 };
 
@@ -43,9 +43,7 @@ uint32_t BytesOf(Type scalar) {
   return scalar.scalar == Scalar::Bool ? 1 : static_cast<uint32_t>(BitsOf(scalar)) / 8;
 }
 
-uint32_t WordsOf(Type scalar) {
-  return (static_cast<uint32_t>(BitsOf(scalar)) + 63) / 64;
-}
+uint32_t WordsOf(Type scalar) { return (static_cast<uint32_t>(BitsOf(scalar)) + 63) / 64; }
 
 std::string_view ScalarName(Scalar s) { return Names[static_cast<size_t>(s)]; }
 
@@ -53,9 +51,7 @@ std::string ScalarOrBufferName(Type type) {
   std::string name(ScalarName(type.scalar));
   if (type.scalar == Scalar::Int) name += "<" + std::to_string(type.limbs) + ">";
   if (!type.is_buffer()) return name;
-  const char* access = type.access == Access::In    ? "in "
-                       : type.access == Access::Out ? "out "
-                                                    : "";
+  const char* access = type.access == Access::In ? "in " : type.access == Access::Out ? "out " : "";
   return access + ("buffer<" + name + ">");
 }
 

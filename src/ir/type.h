@@ -10,9 +10,20 @@
 namespace frazil::ir {
 
 enum class Scalar : uint8_t {
-  I8, I16, I32, I64, U8, U16, U32, U64,
-  F16, BF16, F32, F64,
-  Bool, Index,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  Bool,
+  Index,
   Int,     // int<k>: k x 64 bits, two's complement, checked ops only
   Field,   // Goldilocks, p = 2^64 - 2^32 + 1, canonical
   XField,  // F_p[x] / (x^3 - x + 1)
@@ -71,12 +82,12 @@ inline constexpr Type Digest = Type::Of(Scalar::Digest);
 using ScalarSet = uint32_t;
 constexpr ScalarSet Only(Scalar s) { return 1u << static_cast<uint32_t>(s); }
 namespace sets {
-inline constexpr ScalarSet SInt =
-    Only(Scalar::I8) | Only(Scalar::I16) | Only(Scalar::I32) | Only(Scalar::I64) | Only(Scalar::Index);
+inline constexpr ScalarSet SInt = Only(Scalar::I8) | Only(Scalar::I16) | Only(Scalar::I32) |
+                                  Only(Scalar::I64) | Only(Scalar::Index);
 inline constexpr ScalarSet UInt =
     Only(Scalar::U8) | Only(Scalar::U16) | Only(Scalar::U32) | Only(Scalar::U64);
-inline constexpr ScalarSet Fixed = SInt | UInt;                 // integers of a machine width
-inline constexpr ScalarSet BigInt = Only(Scalar::Int);          // int<k>
+inline constexpr ScalarSet Fixed = SInt | UInt;         // integers of a machine width
+inline constexpr ScalarSet BigInt = Only(Scalar::Int);  // int<k>
 inline constexpr ScalarSet Half = Only(Scalar::F16) | Only(Scalar::BF16);
 inline constexpr ScalarSet Wide = Only(Scalar::F32) | Only(Scalar::F64);
 inline constexpr ScalarSet Float = Half | Wide;

@@ -24,9 +24,10 @@ Result<int64_t> ExpectInt(Lexer& lexer, int64_t least, int64_t most, std::string
   std::string_view text = lexer.token().text;
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (lexer.token().kind != Kind::Number || error != std::errc() || end != text.data() + text.size() ||
-      value < least || value > most)
-    return Fail(Diag::UnknownType, fmt::format("{} must be a whole number from {} to {}", what, least, most),
+  if (lexer.token().kind != Kind::Number || error != std::errc() ||
+      end != text.data() + text.size() || value < least || value > most)
+    return Fail(Diag::UnknownType,
+                fmt::format("{} must be a whole number from {} to {}", what, least, most),
                 lexer.token().location);
   lexer.Advance();
   return value;
@@ -46,7 +47,8 @@ Result<Type> ParseScalar(Lexer& lexer) {
       return Type::Int(static_cast<uint32_t>(limbs));
     }
   }
-  return Fail(Diag::UnknownType, fmt::format("'{}' is no type", name.text.substr(0, 40)), name.location);
+  return Fail(Diag::UnknownType, fmt::format("'{}' is no type", name.text.substr(0, 40)),
+              name.location);
 }
 
 Result<Dim> ParseDim(Lexer& lexer, const std::function<ValueId(std::string_view)>& find) {
@@ -54,8 +56,8 @@ Result<Dim> ParseDim(Lexer& lexer, const std::function<ValueId(std::string_view)
   if (token.kind == Kind::Value) {
     ValueId param = find(token.text);
     if (!param.valid())
-      return Fail(Diag::BadSymbolicDim, fmt::format("%{} is not a parameter", token.text.substr(0, 40)),
-                  token.location);
+      return Fail(Diag::BadSymbolicDim,
+                  fmt::format("%{} is not a parameter", token.text.substr(0, 40)), token.location);
     lexer.Advance();
     return Dim::Symbol(param.index);
   }

@@ -61,7 +61,8 @@ class EngineKernel final : public LoadedKernel {
     const std::vector<uint64_t> words = layout_.Words(arguments);
     std::vector<uint64_t> results(std::max(1u, layout_.result_words()));
     const int32_t status = site_->Call(words.data(), results.data());
-    if (status == engine::LaunchFailed) return Fail(Diag::BadLaunch, engine::InterpreterFluid::LastLaunchError());
+    if (status == engine::LaunchFailed)
+      return Fail(Diag::BadLaunch, engine::InterpreterFluid::LastLaunchError());
     if (status != 0) return Trapped(signature(), ir::TrapName(static_cast<ir::Trap>(status - 1)));
     return {};
   }
@@ -118,12 +119,13 @@ Result<std::shared_ptr<Backend>> MakeBackend(const ExecutorOptions& options) {
   {
     Registry& registry = Registry::Get();
     const std::lock_guard lock(registry.mutex);
-    if (const auto found = registry.factories.find(options.backend); found != registry.factories.end())
+    if (const auto found = registry.factories.find(options.backend);
+        found != registry.factories.end())
       factory = found->second;
   }
   if (factory) return factory(options);
-  return Fail(Diag::NoDevice, fmt::format("there is no backend '{}' in this program; it has {}", options.backend,
-                                          fmt::join(BackendNames(), ", ")));
+  return Fail(Diag::NoDevice, fmt::format("there is no backend '{}' in this program; it has {}",
+                                          options.backend, fmt::join(BackendNames(), ", ")));
 }
 
 bool RegisterBackend(std::string name, BackendFactory factory) {

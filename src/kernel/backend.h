@@ -47,7 +47,8 @@ class Backend {
 // Fails with a sentence where there is no such backend or it cannot be used here.
 Result<std::shared_ptr<Backend>> MakeBackend(const ExecutorOptions& options);
 
-using BackendFactory = std::function<Result<std::shared_ptr<Backend>>(const ExecutorOptions& options)>;
+using BackendFactory =
+    std::function<Result<std::shared_ptr<Backend>>(const ExecutorOptions& options)>;
 // Replaces an earlier one of that name; built-in names cannot be taken.
 bool RegisterBackend(std::string name, BackendFactory factory);
 std::vector<std::string> BackendNames();

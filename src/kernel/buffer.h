@@ -66,12 +66,14 @@ class Buffer {
 
   // All of it, from and to memory of the caller: lengths must be equal.
   Result<void> CopyFrom(std::span<const T> from) {
-    if (static_cast<int64_t>(from.size()) != size()) return internal::WrongLength(static_cast<int64_t>(from.size()), size());
+    if (static_cast<int64_t>(from.size()) != size())
+      return internal::WrongLength(static_cast<int64_t>(from.size()), size());
     if (!from.empty()) std::memmove(data(), from.data(), from.size_bytes());
     return {};
   }
   Result<void> CopyTo(std::span<T> to) const {
-    if (static_cast<int64_t>(to.size()) != size()) return internal::WrongLength(static_cast<int64_t>(to.size()), size());
+    if (static_cast<int64_t>(to.size()) != size())
+      return internal::WrongLength(static_cast<int64_t>(to.size()), size());
     if (!to.empty()) std::memmove(to.data(), data(), to.size_bytes());
     return {};
   }

@@ -31,10 +31,11 @@ Result<void> CheckOp(Op op, Type type, int operands) {
   const ir::OpInfo& info = ir::Info(op);
   const std::string_view wanted = operands == 1 ? "T->T" : "T,T->T";
   if (info.signature != wanted)
-    return Fail(Diag::BadKernel, fmt::format("'{}' is no operation of {} elements that gives one", info.mnemonic,
-                                             operands == 1 ? "one" : "two"));
+    return Fail(Diag::BadKernel, fmt::format("'{}' is no operation of {} elements that gives one",
+                                             info.mnemonic, operands == 1 ? "one" : "two"));
   if (!type.is_scalar() || !ir::Contains(info.types, type.scalar))
-    return Fail(Diag::BadKernel, fmt::format("'{}' is not defined for {}", info.mnemonic, ir::ScalarName(type.scalar)));
+    return Fail(Diag::BadKernel, fmt::format("'{}' is not defined for {}", info.mnemonic,
+                                             ir::ScalarName(type.scalar)));
   return {};
 }
 
@@ -54,7 +55,8 @@ struct Entry {
   }
   ValueId Index(int64_t value) { return builder.ConstInt(types::Index, value); }
   ValueId AsIndex(ValueId value) {
-    return builder.TypeOf(value) == types::Index ? value : builder.Cast(Op::Cast, value, types::Index);
+    return builder.TypeOf(value) == types::Index ? value
+                                                 : builder.Cast(Op::Cast, value, types::Index);
   }
   FunctionBuilder builder;
   Values values;
@@ -66,13 +68,16 @@ Type In(Type type) { return Type::Buffer(type, ir::Access::In); }
 
 Result<Program> Map(const MapShape& shape, const MapBody& body) {
   std::vector<Param> params;
-  for (size_t i = 0; i < shape.inputs.size(); ++i) params.push_back({In(shape.inputs[i]), fmt::format("in{}", i)});
+  for (size_t i = 0; i < shape.inputs.size(); ++i)
+    params.push_back({In(shape.inputs[i]), fmt::format("in{}", i)});
   for (size_t i = 0; i < shape.outputs.size(); ++i)
     params.push_back({Type::Buffer(shape.outputs[i]), fmt::format("out{}", i)});
   params.push_back({types::U32, "n"});
-  for (size_t i = 0; i < shape.scalars.size(); ++i) params.push_back({shape.scalars[i], fmt::format("s{}", i)});
+  for (size_t i = 0; i < shape.scalars.size(); ++i)
+    params.push_back({shape.scalars[i], fmt::format("s{}", i)});
   for (const Param& param : params)
-    if (param.type.is_tensor()) return Fail(Diag::BadKernel, "an elementwise kernel has scalar elements");
+    if (param.type.is_tensor())
+      return Fail(Diag::BadKernel, "an elementwise kernel has scalar elements");
 
   Program program;
   Entry entry(program, shape.name, params);
@@ -90,7 +95,9 @@ Result<Program> Map(const MapShape& shape, const MapBody& body) {
       if (fits) b.Store(all[inputs + k], i, results[k]);
     }
   });
-  if (!fits) return Fail(Diag::BadKernel, "the body does not give one value of the right type for each output");
+  if (!fits)
+    return Fail(Diag::BadKernel,
+                "the body does not give one value of the right type for each output");
   b.Return({});
   b.Finish();
   return Checked(std::move(program));
@@ -124,7 +131,8 @@ Result<Program> Reduction(ir::ReduceKind kind, Type type) {
   static constexpr std::string_view Words[] = {"sum",     "product", "min", "max", "minimum",
                                                "maximum", "and",     "or",  "xor"};
   if (!type.is_scalar() || !ir::Contains(ir::Info(Op::Reduce).types, type.scalar))
-    return Fail(Diag::BadKernel, fmt::format("'reduce' is not defined for {}", ir::ScalarName(type.scalar)));
+    return Fail(Diag::BadKernel,
+                fmt::format("'reduce' is not defined for {}", ir::ScalarName(type.scalar)));
   const auto word = static_cast<uint64_t>(kind);
   Program program;
   const Param params[] = {{In(type), "a"}, {Type::Buffer(type), "result"}, {types::Index, "n"}};
@@ -142,25 +150,28 @@ Result<Program> Reduction(ir::ReduceKind kind, Type type) {
 
 Result<Program> Matmul(Type type) {
   if (type != types::F32 && type != types::F64)
-    return Fail(Diag::BadKernel, fmt::format("a chain of fma is not defined for {}", ir::ScalarName(type.scalar)));
+    return Fail(Diag::BadKernel,
+                fmt::format("a chain of fma is not defined for {}", ir::ScalarName(type.scalar)));
   Program program;
-  const Param params[] = {{In(type), "a"},     {In(type), "b"},     {Type::Buffer(type), "y"},
+  const Param params[] = {{In(type), "a"},   {In(type), "b"},   {Type::Buffer(type), "y"},
                           {types::U32, "m"}, {types::U32, "n"}, {types::U32, "k"}};
   Entry entry(program, NameOf("matrix", "matmul", type), params);
   FunctionBuilder& b = entry.builder;
   const ValueId zero = entry.Index(0);
-  const ValueId m = entry.AsIndex(entry.values[3]), n = entry.AsIndex(entry.values[4]), k = entry.AsIndex(entry.values[5]);
+  const ValueId m = entry.AsIndex(entry.values[3]), n = entry.AsIndex(entry.values[4]),
+                k = entry.AsIndex(entry.values[5]);
   const ValueId start = b.ConstFloat(type, 0);
   const auto at = [&](ValueId row, ValueId width, ValueId column) {
     return b.Binary(Op::Add, b.Binary(Op::Mul, row, width), column);
   };
   b.Parallel(zero, m, [&](ValueId row) {
     b.Parallel(zero, n, [&](ValueId column) {
-      const Values sum = b.For(zero, k, 1, std::span(&start, 1), [&](ValueId p, std::span<const ValueId> carried) {
-        const ValueId left = b.Load(entry.values[0], at(row, k, p));
-        const ValueId right = b.Load(entry.values[1], at(p, n, column));
-        return Values{b.Emit1(Op::Fma, type, {left, right, carried[0]}, type)};
-      });
+      const Values sum =
+          b.For(zero, k, 1, std::span(&start, 1), [&](ValueId p, std::span<const ValueId> carried) {
+            const ValueId left = b.Load(entry.values[0], at(row, k, p));
+            const ValueId right = b.Load(entry.values[1], at(p, n, column));
+            return Values{b.Emit1(Op::Fma, type, {left, right, carried[0]}, type)};
+          });
       b.Store(entry.values[2], at(row, n, column), sum[0]);
     });
   });
@@ -171,9 +182,14 @@ Result<Program> Matmul(Type type) {
 
 Result<Program> Matvec(Type type) {
   if (type != types::F32 && type != types::F64)
-    return Fail(Diag::BadKernel, fmt::format("a chain of fma is not defined for {}", ir::ScalarName(type.scalar)));
+    return Fail(Diag::BadKernel,
+                fmt::format("a chain of fma is not defined for {}", ir::ScalarName(type.scalar)));
   Program program;
-  const Param params[] = {{In(type), "a"}, {In(type), "x"}, {Type::Buffer(type), "y"}, {types::U32, "m"}, {types::U32, "n"}};
+  const Param params[] = {{In(type), "a"},
+                          {In(type), "x"},
+                          {Type::Buffer(type), "y"},
+                          {types::U32, "m"},
+                          {types::U32, "n"}};
   Entry entry(program, NameOf("matrix", "matvec", type), params);
   FunctionBuilder& b = entry.builder;
   const ValueId zero = entry.Index(0);
@@ -181,10 +197,12 @@ Result<Program> Matvec(Type type) {
   const ValueId start = b.ConstFloat(type, 0);
   b.Parallel(zero, m, [&](ValueId row) {
     const ValueId first = b.Binary(Op::Mul, row, n);
-    const Values sum = b.For(zero, n, 1, std::span(&start, 1), [&](ValueId j, std::span<const ValueId> carried) {
-      const ValueId left = b.Load(entry.values[0], b.Binary(Op::Add, first, j));
-      return Values{b.Emit1(Op::Fma, type, {left, b.Load(entry.values[1], j), carried[0]}, type)};
-    });
+    const Values sum =
+        b.For(zero, n, 1, std::span(&start, 1), [&](ValueId j, std::span<const ValueId> carried) {
+          const ValueId left = b.Load(entry.values[0], b.Binary(Op::Add, first, j));
+          return Values{
+              b.Emit1(Op::Fma, type, {left, b.Load(entry.values[1], j), carried[0]}, type)};
+        });
     b.Store(entry.values[2], row, sum[0]);
   });
   b.Return({});

@@ -33,8 +33,9 @@ struct MapShape {
   std::string name;
   std::vector<ir::Type> inputs, outputs, scalars;
 };
-using MapBody = std::function<ir::Values(ir::FunctionBuilder& builder, std::span<const ir::ValueId> elements,
-                                         std::span<const ir::ValueId> scalars)>;
+using MapBody =
+    std::function<ir::Values(ir::FunctionBuilder& builder, std::span<const ir::ValueId> elements,
+                             std::span<const ir::ValueId> scalars)>;
 Result<ir::Program> Map(const MapShape& shape, const MapBody& body);
 
 }  // namespace frazil::kernel::builders

@@ -14,11 +14,11 @@
 #include "exec/target.h"
 #include "ir/digest.h"
 #include "ir/text.h"
-#include "machines/simt/module.h"
-#include "targets/isa/isa.h"
 #include "kernel/backend.h"
 #include "kernel/internal.h"
 #include "kernel/program_cache.h"
+#include "machines/simt/module.h"
+#include "targets/isa/isa.h"
 
 namespace frazil::kernel {
 
@@ -42,7 +42,8 @@ Storage::Storage(std::shared_ptr<Backend> backend, int slot, ir::Type element, i
 Storage::~Storage() { std::free(data); }
 
 std::unexpected<Error> WrongLength(int64_t given, int64_t expected) {
-  return Fail(Diag::BadLaunch, fmt::format("{} elements are given where the buffer has {}", given, expected));
+  return Fail(Diag::BadLaunch,
+              fmt::format("{} elements are given where the buffer has {}", given, expected));
 }
 
 }  // namespace internal
@@ -65,7 +66,8 @@ exec::LaunchShape ShapeOf(const LaunchConfig& config) {
 
 // "c07" -> 7
 std::optional<int> SlotNamed(std::string_view name) {
-  if (name.size() != 3 || name[0] != 'c' || name[1] < '0' || name[1] > '9' || name[2] < '0' || name[2] > '9')
+  if (name.size() != 3 || name[0] != 'c' || name[1] < '0' || name[1] > '9' || name[2] < '0' ||
+      name[2] > '9')
     return std::nullopt;
   const int slot = (name[1] - '0') * 10 + (name[2] - '0');
   return slot < SlotCount ? std::optional(slot) : std::nullopt;
@@ -76,7 +78,8 @@ bool HasSuffix(std::string_view path, std::string_view suffix) {
 }
 
 exec::Value ValueOf(const internal::Storage& storage) {
-  return exec::Value::Buffer(std::make_shared<exec::Memory>(storage.element, storage.length, storage.data));
+  return exec::Value::Buffer(
+      std::make_shared<exec::Memory>(storage.element, storage.length, storage.data));
 }
 
 }  // namespace
@@ -92,7 +95,8 @@ exec::Value Argument::Scalar(ir::Type type, const void* bytes, size_t size) {
 }
 
 exec::Value Argument::Borrow(ir::Type type, void* data, size_t length) {
-  return exec::Value::Buffer(std::make_shared<exec::Memory>(type, static_cast<int64_t>(length), data));
+  return exec::Value::Buffer(
+      std::make_shared<exec::Memory>(type, static_cast<int64_t>(length), data));
 }
 
 Result<std::unique_ptr<Executor>> Executor::Create(const ExecutorOptions& options) {
@@ -124,39 +128,46 @@ int Executor::free_slots() const {
   return count;
 }
 
-Result<std::shared_ptr<internal::Storage>> Executor::AllocateStorage(ir::Type type, int64_t length, int slot) {
+Result<std::shared_ptr<internal::Storage>> Executor::AllocateStorage(ir::Type type, int64_t length,
+                                                                     int slot) {
   if (length < 0 || length > std::numeric_limits<int64_t>::max() / 64)
     return Fail(Diag::BadLaunch, fmt::format("a buffer cannot have {} elements", length));
   if (slot < -1 || slot >= SlotCount)
-    return Fail(Diag::BadLaunch, fmt::format("there is no slot {}: slots are c00 to c{}", slot, SlotCount - 1));
+    return Fail(Diag::BadLaunch,
+                fmt::format("there is no slot {}: slots are c00 to c{}", slot, SlotCount - 1));
   const std::lock_guard lock(slots_->mutex);
   for (int i = 0; slot == -1 && i < SlotCount; ++i)
     if (slots_->slots[static_cast<size_t>(i)].expired()) slot = i;
-  if (slot == -1) return Fail(Diag::BadLaunch, fmt::format("all {} slots of the executor are in use", SlotCount));
+  if (slot == -1)
+    return Fail(Diag::BadLaunch, fmt::format("all {} slots of the executor are in use", SlotCount));
   std::weak_ptr<internal::Storage>& place = slots_->slots[static_cast<size_t>(slot)];
   if (!place.expired()) return Fail(Diag::BadLaunch, fmt::format("slot c{:02} is in use", slot));
   auto storage = std::make_shared<internal::Storage>(backend_, slot, type, length);
   if (storage->data == nullptr)
     return Fail(Diag::LimitReached, fmt::format("there is no memory for {} elements of {}", length,
-                                               ir::ScalarName(type.scalar)));
+                                                ir::ScalarName(type.scalar)));
   place = storage;
   return storage;
 }
 
 Result<std::shared_ptr<internal::Storage>> Executor::StorageAt(int slot, ir::Type type) const {
   if (slot < 0 || slot >= SlotCount)
-    return Fail(Diag::BadLaunch, fmt::format("there is no slot {}: slots are c00 to c{}", slot, SlotCount - 1));
+    return Fail(Diag::BadLaunch,
+                fmt::format("there is no slot {}: slots are c00 to c{}", slot, SlotCount - 1));
   const std::lock_guard lock(slots_->mutex);
   std::shared_ptr<internal::Storage> storage = slots_->slots[static_cast<size_t>(slot)].lock();
   if (storage == nullptr) return Fail(Diag::BadLaunch, fmt::format("slot c{:02} is empty", slot));
   if (storage->element != type)
-    return Fail(Diag::BadLaunch, fmt::format("slot c{:02} holds {}, not {}", slot,
-                                             ir::ScalarName(storage->element.scalar), ir::ScalarName(type.scalar)));
+    return Fail(Diag::BadLaunch,
+                fmt::format("slot c{:02} holds {}, not {}", slot,
+                            ir::ScalarName(storage->element.scalar), ir::ScalarName(type.scalar)));
   return storage;
 }
 
-Result<std::shared_ptr<const LoadedKernel>> internal::LoadCached(Backend& backend, const ir::Program& program) {
-  return SharedCache().FindOrMake(ir::ExactDigest(program), backend.name(), [&] { return backend.Load(program); });
+Result<std::shared_ptr<const LoadedKernel>> internal::LoadCached(Backend& backend,
+                                                                 const ir::Program& program) {
+  return SharedCache().FindOrMake(ir::ExactDigest(program), backend.name(),
+                                  [&] { return backend.Load(program); });
 }
 
 Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const ir::Program& program) {
@@ -175,10 +186,10 @@ Result<ir::Program> LiftModule(std::string_view bytes) {
 Result<std::shared_ptr<const LoadedKernel>> Executor::LoadFile(const std::string& path) {
   for (const std::string_view suffix : {".so", ".dll", ".dylib"})
     if (HasSuffix(path, suffix) || path.find(std::string(suffix) + ".") != std::string::npos)
-      return Fail(Diag::BadLaunch,
-                  fmt::format("'{}' is a shared library: machine code of others is never loaded, because nothing can "
-                              "be checked about it; give the kernel as a program",
-                              path));
+      return Fail(Diag::BadLaunch, fmt::format("'{}' is a shared library: machine code of others "
+                                               "is never loaded, because nothing can "
+                                               "be checked about it; give the kernel as a program",
+                                               path));
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail(Diag::FileUnreadable, fmt::format("'{}' cannot be opened", path));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -201,14 +212,15 @@ Result<void> Executor::Launch(const LoadedKernel& kernel, const LaunchConfig& co
     if (ir::IsLaunchRole(param.role) || next == arguments.size()) continue;
     const Argument& argument = arguments[next++];
     if (argument.is_const_ && param.type.is_buffer() && param.type.access != ir::Access::In)
-      return Fail(Diag::BadLaunch, fmt::format("'{}' is written to, but read-only memory is given", param.name));
+      return Fail(Diag::BadLaunch,
+                  fmt::format("'{}' is written to, but read-only memory is given", param.name));
     if (argument.is_buffer_ && argument.storage_ == nullptr)
       return Fail(Diag::BadLaunch, fmt::format("'{}' is a buffer of no executor", param.name));
     given[i] = argument.is_buffer_ ? std::optional(ValueOf(*argument.storage_)) : argument.value_;
   }
   if (next < arguments.size())
-    return Fail(Diag::WrongArgumentCount, fmt::format("{} takes at most {} arguments, {} given", signature.name, next,
-                                                      arguments.size()));
+    return Fail(Diag::WrongArgumentCount, fmt::format("{} takes at most {} arguments, {} given",
+                                                      signature.name, next, arguments.size()));
   return internal::LaunchValues(kernel, config, given);
 }
 
@@ -219,8 +231,8 @@ Result<void> Executor::LaunchSlots(const LoadedKernel& kernel, const LaunchConfi
     if (param.role != ir::ParamRole::Buffer) continue;
     const std::optional<int> slot = SlotNamed(param.name);
     if (!slot)
-      return Fail(Diag::BadLaunch, fmt::format("buffer '{}' is not named after a slot, c00 to c{}", param.name,
-                                               SlotCount - 1));
+      return Fail(Diag::BadLaunch, fmt::format("buffer '{}' is not named after a slot, c00 to c{}",
+                                               param.name, SlotCount - 1));
     given.back() = ValueOf(*TRY(StorageAt(*slot, param.type.element())));
   }
   return internal::LaunchValues(kernel, config, given);
@@ -237,7 +249,8 @@ Result<void> internal::LaunchValues(const LoadedKernel& kernel, const LaunchConf
   }
   exec::LaunchShape shape = ShapeOf(config);
   if (kernel.signature().needs_launch()) shape.n = config.lanes();
-  const std::vector<exec::Value> arguments = TRY(exec::CompleteLaunch(kernel.signature(), given, shape));
+  const std::vector<exec::Value> arguments =
+      TRY(exec::CompleteLaunch(kernel.signature(), given, shape));
   TRY_VOID(exec::CheckLaunch(kernel.program(), arguments));
   return kernel.Run(arguments);
 }

@@ -39,7 +39,8 @@ class Argument {
   Argument(std::span<T> memory) : value_(Borrow(TypeOf<T>(), memory.data(), memory.size())) {}
   template <Element T>
   Argument(std::span<const T> memory)
-      : value_(Borrow(TypeOf<T>(), const_cast<T*>(memory.data()), memory.size())), is_const_(true) {}
+      : value_(Borrow(TypeOf<T>(), const_cast<T*>(memory.data()), memory.size())),
+        is_const_(true) {}
 
  private:
   friend class Executor;
@@ -53,7 +54,8 @@ class Argument {
 
 struct ExecutorOptions {
   std::string backend = "cpu";  // cpu, isa, interp, or a registered one such as cuda
-  bool fall_back = true;        // where the backend cannot be had: the CPU, and reason() says why; false: an error
+  bool fall_back =
+      true;  // where the backend cannot be had: the CPU, and reason() says why; false: an error
   // cpu only: whether a worker may compile hot kernels, and where compiled forms are kept (empty: the user's store).
   bool compile = true;
   std::string store;
@@ -64,8 +66,10 @@ class Executor {
   static Result<std::unique_ptr<Executor>> Create(const ExecutorOptions& options = {});
   ~Executor();
 
-  std::string_view backend() const;                     // the one that answers
-  const std::string& reason() const { return reason_; }  // why it is not the one that was asked for; empty: it is
+  std::string_view backend() const;  // the one that answers
+  const std::string& reason() const {
+    return reason_;
+  }  // why it is not the one that was asked for; empty: it is
 
   // In the first free slot, or in a given one; zeroed. A slot is free again when the last copy of its buffer is gone.
   template <Element T>
@@ -90,8 +94,10 @@ class Executor {
 
   // Arguments in the order of the kernel's parameters; those that the launch configuration gives are left out, extents
   // may be (an Argument without a value, or missing at the end).
-  Result<void> Launch(const LoadedKernel& kernel, const LaunchConfig& config, std::span<const Argument> arguments);
-  Result<void> Launch(const LoadedKernel& kernel, const LaunchConfig& config, std::initializer_list<Argument> arguments) {
+  Result<void> Launch(const LoadedKernel& kernel, const LaunchConfig& config,
+                      std::span<const Argument> arguments);
+  Result<void> Launch(const LoadedKernel& kernel, const LaunchConfig& config,
+                      std::initializer_list<Argument> arguments) {
     return Launch(kernel, config, std::span(arguments.begin(), arguments.size()));
   }
   // Buffer parameters named c00 .. c95 are the buffers in those slots: how circuits are run. Other parameters must be
@@ -102,7 +108,8 @@ class Executor {
 
  private:
   Executor() = default;
-  Result<std::shared_ptr<internal::Storage>> AllocateStorage(ir::Type type, int64_t length, int slot);
+  Result<std::shared_ptr<internal::Storage>> AllocateStorage(ir::Type type, int64_t length,
+                                                             int slot);
   Result<std::shared_ptr<internal::Storage>> StorageAt(int slot, ir::Type type) const;
 
   struct Slots;

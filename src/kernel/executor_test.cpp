@@ -24,7 +24,9 @@ std::unique_ptr<Executor> Make(const std::string& backend = "cpu") {
   return std::move(*executor);
 }
 
-std::string Refusal(const Result<void>& result) { return result ? "accepted" : result.error().message; }
+std::string Refusal(const Result<void>& result) {
+  return result ? "accepted" : result.error().message;
+}
 
 TEST(Executor, BuffersHaveSlots) {
   auto executor = Make();
@@ -37,7 +39,8 @@ TEST(Executor, BuffersHaveSlots) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data()) % 64, 0u);
   EXPECT_EQ(a.ToVector(), std::vector<float>(5, 0));
   EXPECT_TRUE(a.CopyFrom(std::vector<float>{1, 2, 3, 4, 5}));
-  EXPECT_EQ(Refusal(a.CopyFrom(std::vector<float>{1})), "1 elements are given where the buffer has 5");
+  EXPECT_EQ(Refusal(a.CopyFrom(std::vector<float>{1})),
+            "1 elements are given where the buffer has 5");
   EXPECT_EQ(executor->At<float>(0)->ToVector()[4], 5);
   EXPECT_EQ(executor->At<int32_t>(0).error().message, "slot c00 holds f32, not i32");
   EXPECT_EQ(executor->At<float>(7).error().message, "slot c07 is empty");
@@ -53,7 +56,8 @@ TEST(Executor, NinetySixBuffersAndNoMore) {
   auto executor = Make();
   std::vector<Buffer<float>> buffers;
   for (int i = 0; i < SlotCount; ++i) buffers.push_back(*executor->Allocate<float>(1));
-  EXPECT_EQ(executor->Allocate<float>(1).error().message, "all 96 slots of the executor are in use");
+  EXPECT_EQ(executor->Allocate<float>(1).error().message,
+            "all 96 slots of the executor are in use");
   buffers.erase(buffers.begin() + 40);
   EXPECT_EQ(executor->Allocate<float>(1)->slot(), 40);
 }
@@ -71,23 +75,32 @@ TEST_P(Launches, RunAndAreChecked) {
   for (float& value : x.span()) value = 3;
   ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, Argument(), 0.5f})), "accepted");
   EXPECT_EQ(y.ToVector(), std::vector<float>(1000, 1.5f));
-  ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {x, x, 10u, 2.0f})), "accepted") << "in place, and only ten";
+  ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {x, x, 10u, 2.0f})), "accepted")
+      << "in place, and only ten";
   EXPECT_EQ(x.ToVector()[9], 6);
   EXPECT_EQ(x.ToVector()[10], 3);
 
   std::vector<float> plain(1000, 1);
-  ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {std::span<const float>(plain), y, 1000u, 2.0f})), "accepted");
+  ASSERT_EQ(
+      Refusal(executor->Launch(**kernel, {}, {std::span<const float>(plain), y, 1000u, 2.0f})),
+      "accepted");
   EXPECT_EQ(y.ToVector()[999], 2);
 
-  EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, 1001u, 2.0f})), "'n' is 1001, but 'in0' has 1000 elements");
+  EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, 1001u, 2.0f})),
+            "'n' is 1001, but 'in0' has 1000 elements");
   EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, std::span<const float>(plain), 10u, 2.0f})),
             "'out0' is written to, but read-only memory is given");
   EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, 10u})), "'s0' is not given");
   EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, 10u, 2.0f, 1})),
             "scalar.mul.f32 takes at most 4 arguments, 5 given");
-  EXPECT_NE(Refusal(executor->Launch(**kernel, {}, {x, y, 10u, 2.0})), "accepted") << "a double is no float";
-  EXPECT_NE(Refusal(executor->Launch(**kernel, {}, {x, *executor->Allocate<int32_t>(1000), 10u, 2.0f})), "accepted");
-  EXPECT_NE(Refusal(executor->Launch(**kernel, {}, {x.span().first(999), x.span().subspan(1), 10u, 2.0f})), "accepted")
+  EXPECT_NE(Refusal(executor->Launch(**kernel, {}, {x, y, 10u, 2.0})), "accepted")
+      << "a double is no float";
+  EXPECT_NE(
+      Refusal(executor->Launch(**kernel, {}, {x, *executor->Allocate<int32_t>(1000), 10u, 2.0f})),
+      "accepted");
+  EXPECT_NE(Refusal(executor->Launch(**kernel, {},
+                                     {x.span().first(999), x.span().subspan(1), 10u, 2.0f})),
+            "accepted")
       << "partial overlap";
   EXPECT_NE(Refusal(executor->Launch(**kernel, {}, {Buffer<float>(), y, 0u, 2.0f})), "accepted");
 }
@@ -97,10 +110,12 @@ TEST_P(Launches, TrapsAreErrors) {
   auto kernel = executor->Load(*builders::ElementwiseBinary(ir::Op::DivTrunc, ir::types::I32));
   ASSERT_TRUE(kernel);
   auto a = *executor->Allocate<int32_t>(4);
-  const Result<void> result = executor->Launch(**kernel, {}, {a, a, *executor->Allocate<int32_t>(4), 4u});
+  const Result<void> result =
+      executor->Launch(**kernel, {}, {a, a, *executor->Allocate<int32_t>(4), 4u});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().diag, Diag::Trapped);
-  EXPECT_NE(result.error().message.find("division by zero"), std::string::npos) << result.error().message;
+  EXPECT_NE(result.error().message.find("division by zero"), std::string::npos)
+      << result.error().message;
 }
 
 constexpr const char* Lanes = R"(frz 1
@@ -122,9 +137,11 @@ TEST_P(Launches, SlotsAreBoundByName) {
   EXPECT_EQ(Refusal(executor->LaunchSlots(**kernel, LaunchConfig::Linear(5))), "slot c03 is empty");
   auto c03 = *executor->AllocateAt<int64_t>(3, 5);
   ASSERT_EQ(Refusal(executor->LaunchSlots(**kernel, LaunchConfig::Linear(5, 2))), "accepted");
-  EXPECT_EQ(c03.ToVector(), (std::vector<int64_t>{0, 1, 2, 3, 4})) << "exactly as many lanes as asked for";
+  EXPECT_EQ(c03.ToVector(), (std::vector<int64_t>{0, 1, 2, 3, 4}))
+      << "exactly as many lanes as asked for";
   auto other = executor->Load(*builders::ElementwiseUnary(ir::Op::Neg, ir::types::F32));
-  EXPECT_EQ(Refusal(executor->LaunchSlots(**other, {})), "buffer 'in0' is not named after a slot, c00 to c95");
+  EXPECT_EQ(Refusal(executor->LaunchSlots(**other, {})),
+            "buffer 'in0' is not named after a slot, c00 to c95");
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Launches, testing::Values("cpu", "isa", "interp"));
@@ -145,16 +162,18 @@ TEST(Executor, AMissingBackendIsAnsweredByTheCpu) {
   auto executor = Executor::Create(options);
   ASSERT_TRUE(executor);
   EXPECT_EQ((*executor)->backend(), "cpu");
-  EXPECT_NE((*executor)->reason().find("there is no backend 'abacus'"), std::string::npos) << (*executor)->reason();
+  EXPECT_NE((*executor)->reason().find("there is no backend 'abacus'"), std::string::npos)
+      << (*executor)->reason();
   options.fall_back = false;
   EXPECT_FALSE(Executor::Create(options));
 }
 
 TEST(Executor, BackendsAreRegistered) {
   EXPECT_FALSE(RegisterBackend("cpu", {}));
-  ASSERT_TRUE(RegisterBackend("other", [](const ExecutorOptions&) -> Result<std::shared_ptr<Backend>> {
-    return MakeTargetBackend(exec::MakeInterpreterTarget());
-  }));
+  ASSERT_TRUE(
+      RegisterBackend("other", [](const ExecutorOptions&) -> Result<std::shared_ptr<Backend>> {
+        return MakeTargetBackend(exec::MakeInterpreterTarget());
+      }));
   EXPECT_EQ(Make("other")->reason(), "");
 }
 
@@ -166,7 +185,8 @@ TEST(Executor, OneCacheForAll) {
 
 TEST(Executor, ModulesOfThePortableMachineAreLoaded) {
   auto executor = Make();
-  const auto module = targets::isa::Lower(*builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32));
+  const auto module =
+      targets::isa::Lower(*builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32));
   ASSERT_TRUE(module) << module.error().ToString();
   const std::string path = testing::TempDir() + "executor_scale.frzb";
   std::ofstream(path, std::ios::binary) << module->bytes;
@@ -188,7 +208,9 @@ TEST(Executor, FilesOfMachineCodeAreRefused) {
   for (const char* path : {"kernels.so", "libk.so.1", "k.dll", "dir/k.dylib"}) {
     const auto refused = executor->LoadFile(path);
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().message.find("machine code of others is never loaded"), std::string::npos) << path;
+    EXPECT_NE(refused.error().message.find("machine code of others is never loaded"),
+              std::string::npos)
+        << path;
   }
   EXPECT_EQ(executor->LoadFile("/nowhere/k.frz").error().diag, Diag::FileUnreadable);
   const std::string path = testing::TempDir() + "executor_lanes.frz";

@@ -16,7 +16,8 @@ class TileKernel final : public LoadedKernel {
       : LoadedKernel(program), plan_(std::move(plan)) {}
   Result<void> Run(std::span<const exec::Value> arguments) const override {
     const exec::Outcome outcome = TRY(targets::isa::Run(*plan_, arguments));
-    if (outcome.trap) return Fail(Diag::Trapped, fmt::format("{}: {}", signature().name, outcome.trap->ToString()));
+    if (outcome.trap)
+      return Fail(Diag::Trapped, fmt::format("{}: {}", signature().name, outcome.trap->ToString()));
     return {};
   }
 

@@ -40,7 +40,8 @@ Result<void> relu(In x, Out y) { return Unary("relu", x, y); }
 
 Result<void> clip(In x, Out y, float lo, float hi) {
   TRY_VOID(SameLength(x.size(), y.size()));
-  if (!(lo <= hi)) return Fail(Diag::BadLaunch, fmt::format("there is nothing between {} and {}", lo, hi));
+  if (!(lo <= hi))
+    return Fail(Diag::BadLaunch, fmt::format("there is nothing between {} and {}", lo, hi));
   return StandardCall("clip").Add(x).Add(y).Add(y.size()).Add(lo).Add(hi).Run();
 }
 
@@ -72,7 +73,9 @@ Result<void> softmax(In x, Out y, size_t columns) {
 
 namespace memory {
 Result<void> copy(In x, Out y) { return Unary("vector_copy", x, y); }
-Result<void> fill(Out y, float value) { return StandardCall("constant_fill").Add(y).Add(value).Add(y.size()).Run(); }
+Result<void> fill(Out y, float value) {
+  return StandardCall("constant_fill").Add(y).Add(value).Add(y.size()).Run();
+}
 }  // namespace memory
 
 }  // namespace frazil::kernel::ops

@@ -43,7 +43,8 @@ Result<float> Folded(std::string_view kernel, std::initializer_list<In> inputs, 
 
 Result<void> SameLength(In a, In b) {
   if (a.size() == b.size()) return {};
-  return Fail(Diag::BadLaunch, fmt::format("{} predictions are given beside {} targets", a.size(), b.size()));
+  return Fail(Diag::BadLaunch,
+              fmt::format("{} predictions are given beside {} targets", a.size(), b.size()));
 }
 
 Result<float> Mean(std::string_view kernel, In prediction, In target, size_t count) {
@@ -55,7 +56,8 @@ Result<float> Mean(std::string_view kernel, In prediction, In target, size_t cou
 Result<void> Holds(std::string_view what, size_t length, size_t rows, size_t columns) {
   uint64_t needed = 0;
   if (!__builtin_mul_overflow(rows, columns, &needed) && needed <= length) return {};
-  return Fail(Diag::BadLaunch, fmt::format("{} has {} elements, which is less than {} x {}", what, length, rows, columns));
+  return Fail(Diag::BadLaunch, fmt::format("{} has {} elements, which is less than {} x {}", what,
+                                           length, rows, columns));
 }
 
 }  // namespace
@@ -82,12 +84,15 @@ Result<void> max(In a, Out result) {
 }  // namespace reduce
 
 namespace loss {
-Result<float> mse(In prediction, In target) { return Mean("squared_error", prediction, target, prediction.size()); }
+Result<float> mse(In prediction, In target) {
+  return Mean("squared_error", prediction, target, prediction.size());
+}
 
 Result<float> cross_entropy(In prediction, In target, size_t classes) {
   if (classes == 0) classes = prediction.size();
   if (classes != 0 && prediction.size() % classes != 0)
-    return Fail(Diag::BadLaunch, fmt::format("{} probabilities are no rows of {}", prediction.size(), classes));
+    return Fail(Diag::BadLaunch,
+                fmt::format("{} probabilities are no rows of {}", prediction.size(), classes));
   return Mean("cross_entropy", prediction, target, classes == 0 ? 0 : prediction.size() / classes);
 }
 
@@ -101,11 +106,20 @@ Result<void> gemm(In a, In b, Out c, size_t m, size_t n, size_t k, const GemmOpt
   TRY_VOID(Holds("a", a.size(), m, k));
   TRY_VOID(Holds("b", b.size(), k, n));
   TRY_VOID(Holds("c", c.size(), m, n));
-  const bool is_plain = options.alpha == 1 && options.beta == 0 && !options.transpose_a && !options.transpose_b;
+  const bool is_plain =
+      options.alpha == 1 && options.beta == 0 && !options.transpose_a && !options.transpose_b;
   if (is_plain) return StandardCall("matmul").Add(a).Add(b).Add(c).Add(m).Add(n).Add(k).Run();
   return StandardCall(options.transpose_b ? "gemm_bt" : "gemm_b")
-      .Add(a).Add(b).Add(c).Add(c).Add(m).Add(n).Add(k)
-      .Add(options.alpha).Add(options.beta).Add(static_cast<size_t>(options.transpose_a))
+      .Add(a)
+      .Add(b)
+      .Add(c)
+      .Add(c)
+      .Add(m)
+      .Add(n)
+      .Add(k)
+      .Add(options.alpha)
+      .Add(options.beta)
+      .Add(static_cast<size_t>(options.transpose_a))
       .Run();
 }
 

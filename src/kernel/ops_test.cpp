@@ -13,7 +13,9 @@ namespace {
 
 using Floats = std::vector<float>;
 
-std::string Refusal(const Result<void>& result) { return result ? "accepted" : result.error().message; }
+std::string Refusal(const Result<void>& result) {
+  return result ? "accepted" : result.error().message;
+}
 
 // Plain memory, and buffers of each backend, through the same calls.
 class Ops : public testing::TestWithParam<const char*> {
@@ -41,12 +43,14 @@ class Ops : public testing::TestWithParam<const char*> {
   }
   template <typename Op>
   Floats Binary(const Op& op, const Floats& a, const Floats& b) {
-    return Unary([&](ops::In x, ops::Out y) -> Result<void> {
-      if (executor_ == nullptr) return op(x, ops::In(b), y);
-      auto other = *executor_->Allocate<float>(static_cast<int64_t>(b.size()));
-      TRY_VOID(other.CopyFrom(b));
-      return op(x, ops::In(other), y);
-    }, a);
+    return Unary(
+        [&](ops::In x, ops::Out y) -> Result<void> {
+          if (executor_ == nullptr) return op(x, ops::In(b), y);
+          auto other = *executor_->Allocate<float>(static_cast<int64_t>(b.size()));
+          TRY_VOID(other.CopyFrom(b));
+          return op(x, ops::In(other), y);
+        },
+        a);
   }
   std::unique_ptr<Executor> executor_;
 };
@@ -58,13 +62,17 @@ TEST_P(Ops, Elementwise) {
   EXPECT_EQ(Binary(math::vector_sub, a, b), (Floats{-3, -7, 9, -1.5f}));
   EXPECT_EQ(Binary(math::vector_mul, a, b), (Floats{4, -10, -18, 1}));
   EXPECT_EQ(Binary(math::vector_div, a, b), (Floats{0.25f, -0.4f, -0.5f, 0.25f}));
-  EXPECT_EQ(Binary([](In x, In y, Out z) { return math::min(x, y, z); }, a, b), (Floats{1, -2, -6, 0.5f}));
-  EXPECT_EQ(Binary([](In x, In y, Out z) { return math::max(x, y, z); }, a, b), (Floats{4, 5, 3, 2}));
+  EXPECT_EQ(Binary([](In x, In y, Out z) { return math::min(x, y, z); }, a, b),
+            (Floats{1, -2, -6, 0.5f}));
+  EXPECT_EQ(Binary([](In x, In y, Out z) { return math::max(x, y, z); }, a, b),
+            (Floats{4, 5, 3, 2}));
   EXPECT_EQ(Unary(math::abs, a), (Floats{1, 2, 3, 0.5f}));
   EXPECT_EQ(Unary(math::neg, a), (Floats{-1, 2, -3, -0.5f}));
   EXPECT_EQ(Unary(math::relu, a), (Floats{1, 0, 3, 0.5f}));
-  EXPECT_EQ(Unary([](In x, Out y) { return math::clip(x, y, -1, 1); }, a), (Floats{1, -1, 1, 0.5f}));
-  EXPECT_EQ(Unary([](In x, Out y) { return math::scalar_add(x, y, 2); }, a), (Floats{3, 0, 5, 2.5f}));
+  EXPECT_EQ(Unary([](In x, Out y) { return math::clip(x, y, -1, 1); }, a),
+            (Floats{1, -1, 1, 0.5f}));
+  EXPECT_EQ(Unary([](In x, Out y) { return math::scalar_add(x, y, 2); }, a),
+            (Floats{3, 0, 5, 2.5f}));
   EXPECT_EQ(Unary([](In x, Out y) { return math::scalar_mul(x, y, 2); }, a), (Floats{2, -4, 6, 1}));
   EXPECT_EQ(Unary(memory::copy, a), a);
   EXPECT_EQ(Unary([](In, Out y) { return memory::fill(y, 7); }, a), Floats(4, 7));
@@ -73,7 +81,8 @@ TEST_P(Ops, Elementwise) {
 TEST_P(Ops, Activations) {
   using namespace ops;
   const Floats x = {-2, -1, 0, 1, 2, 3};
-  const Floats s = Unary(activation::sigmoid, x), t = Unary(activation::tanh, x), g = Unary(activation::gelu, x);
+  const Floats s = Unary(activation::sigmoid, x), t = Unary(activation::tanh, x),
+               g = Unary(activation::gelu, x);
   for (size_t i = 0; i < x.size(); ++i) {
     EXPECT_NEAR(s[i], 1 / (1 + std::exp(-x[i])), 1e-6);
     EXPECT_NEAR(t[i], std::tanh(x[i]), 1e-6);
@@ -91,10 +100,12 @@ TEST_P(Ops, Reductions) {
   Floats x(1'000'000, 1);
   const auto fold = [&](auto op) {
     float answer = 0;
-    Unary([&](In a, Out) -> Result<void> {
-      answer = TRY(op(a));
-      return {};
-    }, x);
+    Unary(
+        [&](In a, Out) -> Result<void> {
+          answer = TRY(op(a));
+          return {};
+        },
+        x);
     return answer;
   };
   EXPECT_EQ(fold([](In a) { return reduce::sum(a); }), 1'000'000);
@@ -109,35 +120,43 @@ TEST_P(Ops, Losses) {
   const Floats p = {0.9f, 0.1f, 0.2f, 0.8f}, t = {1, 0, 0, 1};
   const auto loss = [&](auto op) {
     float answer = 0;
-    Binary([&](In a, In b, Out) -> Result<void> {
-      answer = TRY(op(a, b));
-      return {};
-    }, p, t);
+    Binary(
+        [&](In a, In b, Out) -> Result<void> {
+          answer = TRY(op(a, b));
+          return {};
+        },
+        p, t);
     return answer;
   };
   EXPECT_NEAR(loss(loss::mse), (0.01 + 0.01 + 0.04 + 0.04) / 4, 1e-6);
-  EXPECT_NEAR(loss([](In a, In b) { return loss::cross_entropy(a, b, 2); }), -(std::log(0.9) + std::log(0.8)) / 2, 1e-6);
+  EXPECT_NEAR(loss([](In a, In b) { return loss::cross_entropy(a, b, 2); }),
+              -(std::log(0.9) + std::log(0.8)) / 2, 1e-6);
   EXPECT_NEAR(loss(loss::binary_cross_entropy), -(2 * std::log(0.9) + 2 * std::log(0.8)) / 4, 1e-6);
 }
 
 TEST_P(Ops, Matrices) {
   using namespace ops;
   const Floats a = {1, 2, 3, 4}, b = {5, 6, 7, 8};
-  EXPECT_EQ(Binary([](In x, In y, Out z) { return linalg::gemm(x, y, z, 2, 2, 2); }, a, b), (Floats{19, 22, 43, 50}));
+  EXPECT_EQ(Binary([](In x, In y, Out z) { return linalg::gemm(x, y, z, 2, 2, 2); }, a, b),
+            (Floats{19, 22, 43, 50}));
   linalg::GemmOptions options;
   options.transpose_a = true;
   options.alpha = 2;
-  EXPECT_EQ(Binary([&](In x, In y, Out z) { return linalg::gemm(x, y, z, 2, 2, 2, options); }, a, b),
-            (Floats{52, 60, 76, 88}));
+  EXPECT_EQ(
+      Binary([&](In x, In y, Out z) { return linalg::gemm(x, y, z, 2, 2, 2, options); }, a, b),
+      (Floats{52, 60, 76, 88}));
   options = {};
   options.transpose_b = true;
   options.beta = 3;
-  EXPECT_EQ(Binary([&](In x, In y, Out z) -> Result<void> {
-              TRY_VOID(memory::fill(z, 10));
-              return linalg::gemm(x, y, z, 2, 2, 2, options);
-            }, a, b),
+  EXPECT_EQ(Binary(
+                [&](In x, In y, Out z) -> Result<void> {
+                  TRY_VOID(memory::fill(z, 10));
+                  return linalg::gemm(x, y, z, 2, 2, 2, options);
+                },
+                a, b),
             (Floats{47, 53, 69, 83}));
-  EXPECT_EQ(Binary([](In x, In y, Out z) { return linalg::matvec(x, y, z, 2, 2); }, a, b), (Floats{17, 39, 0, 0}));
+  EXPECT_EQ(Binary([](In x, In y, Out z) { return linalg::matvec(x, y, z, 2, 2); }, a, b),
+            (Floats{17, 39, 0, 0}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Ops, testing::Values("plain", "cpu", "isa", "interp"));
@@ -152,7 +171,8 @@ TEST(OpsChecks, WrongLaunchesAreRefusedBeforeAnythingIsWritten) {
   EXPECT_NE(Refusal(math::neg(all.first(10), all.subspan(5, 10))), "accepted") << "partial overlap";
   EXPECT_EQ(d, Floats(20, 1));
   EXPECT_EQ(Refusal(math::neg(all, all)), "accepted") << "in place";
-  EXPECT_NE(Refusal(math::neg(std::span<const float>(static_cast<float*>(nullptr), 10), c)), "accepted");
+  EXPECT_NE(Refusal(math::neg(std::span<const float>(static_cast<float*>(nullptr), 10), c)),
+            "accepted");
   EXPECT_EQ(Refusal(math::vector_add(Floats(), Floats(), all.first(0))), "accepted");
   EXPECT_FALSE(math::clip(a, c, 2, 1));
   EXPECT_FALSE(math::clip(a, c, std::nanf(""), 1));
@@ -162,7 +182,8 @@ TEST(OpsChecks, WrongLaunchesAreRefusedBeforeAnythingIsWritten) {
   EXPECT_FALSE(loss::mse(a, b));
   EXPECT_FALSE(loss::mse(Floats(), Floats()));
   EXPECT_FALSE(linalg::gemm(a, b, c, 4, 4, 4));
-  EXPECT_FALSE(linalg::gemm(a, b, c, size_t{1} << 40, size_t{1} << 40, 0)) << "sizes whose product wraps";
+  EXPECT_FALSE(linalg::gemm(a, b, c, size_t{1} << 40, size_t{1} << 40, 0))
+      << "sizes whose product wraps";
   EXPECT_FALSE(reduce::sum(a, all.first(0)));
 }
 
@@ -180,7 +201,8 @@ TEST(OpsChecks, EveryStandardKernelHasItsProgram) {
   EXPECT_GE(all.size, 60u);
   for (size_t i = 0; i < all.size; ++i) {
     const auto program = internal::StandardProgram(all[i]);
-    EXPECT_TRUE(program) << all[i].name.get() << ": " << (program ? "" : program.error().ToString());
+    EXPECT_TRUE(program) << all[i].name.get() << ": "
+                         << (program ? "" : program.error().ToString());
     EXPECT_NE(all[i].plain_entry(embed::CpuLevel::Baseline), nullptr) << all[i].name.get();
   }
 }

@@ -14,7 +14,8 @@ struct ProgramCache::Entry {
 };
 
 ProgramCache::ProgramCache(size_t capacity)
-    : sets_(std::max<size_t>(1, (capacity + WaysOfASet - 1) / WaysOfASet)), ways_(sets_ * WaysOfASet) {}
+    : sets_(std::max<size_t>(1, (capacity + WaysOfASet - 1) / WaysOfASet)),
+      ways_(sets_ * WaysOfASet) {}
 
 ProgramCache::~ProgramCache() {
   for (Way& way : ways_) delete way.entry.load();
@@ -24,15 +25,18 @@ uint64_t ProgramCache::HashOf(std::string_view exact, std::string_view backend) 
   return std::hash<std::string_view>()(exact) * 31 + std::hash<std::string_view>()(backend);
 }
 
-std::shared_ptr<const LoadedKernel> ProgramCache::Find(std::string_view exact, std::string_view backend) const {
+std::shared_ptr<const LoadedKernel> ProgramCache::Find(std::string_view exact,
+                                                       std::string_view backend) const {
   for (const Way& way : SetOf(HashOf(exact, backend))) {
     way.readers.fetch_add(1, std::memory_order_seq_cst);
     std::shared_ptr<const LoadedKernel> found;
     const Entry* entry = way.entry.load(std::memory_order_seq_cst);
-    if (entry != nullptr && entry->exact == exact && entry->backend == backend) found = entry->kernel;
+    if (entry != nullptr && entry->exact == exact && entry->backend == backend)
+      found = entry->kernel;
     way.readers.fetch_sub(1, std::memory_order_release);
     if (found == nullptr) continue;
-    way.last_use.store(clock_.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    way.last_use.store(clock_.fetch_add(1, std::memory_order_relaxed) + 1,
+                       std::memory_order_relaxed);
     hits_.fetch_add(1, std::memory_order_relaxed);
     return found;
   }
@@ -40,7 +44,8 @@ std::shared_ptr<const LoadedKernel> ProgramCache::Find(std::string_view exact, s
   return nullptr;
 }
 
-Result<std::shared_ptr<const LoadedKernel>> ProgramCache::FindOrMake(std::string_view exact, std::string_view backend,
+Result<std::shared_ptr<const LoadedKernel>> ProgramCache::FindOrMake(std::string_view exact,
+                                                                     std::string_view backend,
                                                                      const Maker& make) {
   if (auto found = Find(exact, backend)) return found;
   // Made without the lock: it may take milliseconds, and others want their own.
@@ -50,7 +55,8 @@ Result<std::shared_ptr<const LoadedKernel>> ProgramCache::FindOrMake(std::string
   Way* oldest = nullptr;
   for (Way& way : SetOf(HashOf(exact, backend))) {
     const Entry* entry = way.entry.load();
-    if (entry != nullptr && entry->exact == exact && entry->backend == backend) return entry->kernel;
+    if (entry != nullptr && entry->exact == exact && entry->backend == backend)
+      return entry->kernel;
     const auto age = [](const Way& w) { return w.entry.load() == nullptr ? 0 : w.last_use.load(); };
     if (oldest == nullptr || age(way) < age(*oldest)) oldest = &way;
   }
@@ -62,18 +68,24 @@ Result<std::shared_ptr<const LoadedKernel>> ProgramCache::FindOrMake(std::string
 
 void ProgramCache::ReplaceLocked(Way& way, Entry* next) {
   std::unique_ptr<Entry> old(way.entry.exchange(next, std::memory_order_seq_cst));
-  if (old != nullptr && way.readers.load(std::memory_order_seq_cst) != 0) retired_.emplace_back(&way, std::move(old));
+  if (old != nullptr && way.readers.load(std::memory_order_seq_cst) != 0)
+    retired_.emplace_back(&way, std::move(old));
 }
 
 void ProgramCache::FreeRetiredLocked() {
-  std::erase_if(retired_, [](const auto& pair) { return pair.first->readers.load(std::memory_order_seq_cst) == 0; });
+  std::erase_if(retired_, [](const auto& pair) {
+    return pair.first->readers.load(std::memory_order_seq_cst) == 0;
+  });
 }
 
 size_t ProgramCache::size() const {
-  return static_cast<size_t>(std::ranges::count_if(ways_, [](const Way& way) { return way.entry.load() != nullptr; }));
+  return static_cast<size_t>(
+      std::ranges::count_if(ways_, [](const Way& way) { return way.entry.load() != nullptr; }));
 }
 
-ProgramCache::Counts ProgramCache::counts() const { return {hits_.load(), misses_.load(), evictions_.load()}; }
+ProgramCache::Counts ProgramCache::counts() const {
+  return {hits_.load(), misses_.load(), evictions_.load()};
+}
 
 void ProgramCache::Clear() {
   const std::lock_guard lock(mutex_);

@@ -31,7 +31,8 @@ class ProgramCache {
   std::shared_ptr<const LoadedKernel> Find(std::string_view exact, std::string_view backend) const;
   // Finds it, or has it made and keeps it. Two threads may make the same one at once; both get the one that was kept.
   using Maker = std::function<Result<std::shared_ptr<const LoadedKernel>>()>;
-  Result<std::shared_ptr<const LoadedKernel>> FindOrMake(std::string_view exact, std::string_view backend,
+  Result<std::shared_ptr<const LoadedKernel>> FindOrMake(std::string_view exact,
+                                                         std::string_view backend,
                                                          const Maker& make);
 
   size_t capacity() const { return ways_.size(); }
@@ -52,7 +53,9 @@ class ProgramCache {
   };
   static constexpr size_t WaysOfASet = 4;
 
-  std::span<Way> SetOf(uint64_t hash) { return std::span(ways_).subspan(hash % sets_ * WaysOfASet, WaysOfASet); }
+  std::span<Way> SetOf(uint64_t hash) {
+    return std::span(ways_).subspan(hash % sets_ * WaysOfASet, WaysOfASet);
+  }
   std::span<const Way> SetOf(uint64_t hash) const {
     return std::span(ways_).subspan(hash % sets_ * WaysOfASet, WaysOfASet);
   }

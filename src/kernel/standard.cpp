@@ -45,7 +45,8 @@ Result<const ir::Program*> StandardProgram(const embed::KernelData& kernel) {
   return &programs.emplace(&kernel, TRY(targets::isa::Lift(module))).first->second;
 }
 
-StandardCall::StandardCall(std::string_view kernel) : kernel_(StandardKernels().Find(kernel)), name_(kernel) {
+StandardCall::StandardCall(std::string_view kernel)
+    : kernel_(StandardKernels().Find(kernel)), name_(kernel) {
   CHECK(kernel_ != nullptr);
 }
 
@@ -90,13 +91,16 @@ StandardCall& StandardCall::Add(size_t extent) {
 }
 
 Result<void> StandardCall::Run() {
-  if (mixed_) return Fail(Diag::BadLaunch, fmt::format("{}: its buffers belong to several backends", name_));
-  if (too_large_) return Fail(Diag::BadLaunch, fmt::format("{}: a dimension is above 2^32 - 1", name_));
+  if (mixed_)
+    return Fail(Diag::BadLaunch, fmt::format("{}: its buffers belong to several backends", name_));
+  if (too_large_)
+    return Fail(Diag::BadLaunch, fmt::format("{}: a dimension is above 2^32 - 1", name_));
   CHECK(count_ == kernel_->word_count);
   if (backend_ != nullptr) return RunElsewhere();
   const embed::Status status = embed::Launch(*kernel_, words_, nullptr, embed::Extents::Given);
   if (status.ok()) return {};
-  if (status.error() != embed::LaunchError::NoCode) return Fail(DiagOf(status.error()), status.ToString());
+  if (status.error() != embed::LaunchError::NoCode)
+    return Fail(DiagOf(status.error()), status.ToString());
   const std::shared_ptr<Backend> tile = TRY(TileBackend());
   backend_ = tile.get();
   return RunElsewhere();
@@ -110,8 +114,8 @@ Result<void> StandardCall::RunElsewhere() {
   for (const ir::KernelParam& param : loaded->signature().params) {
     if (param.type.is_buffer()) {
       auto* data = reinterpret_cast<void*>(word[0]);
-      values.push_back(exec::Value::Buffer(
-          std::make_shared<exec::Memory>(param.type.element(), static_cast<int64_t>(word[1]), data)));
+      values.push_back(exec::Value::Buffer(std::make_shared<exec::Memory>(
+          param.type.element(), static_cast<int64_t>(word[1]), data)));
       word += 2;
     } else {
       values.push_back(exec::Value::Word(param.type, *word++));

@@ -17,9 +17,9 @@ struct MathKernel {
   bool is_binary = false;
 };
 constexpr MathKernel Kernels[] = {
-    {ir::Op::Exp, "vector_exp"},   {ir::Op::Log, "vector_log"},        {ir::Op::Sin, "vector_sin"},
-    {ir::Op::Cos, "vector_cos"},   {ir::Op::Rsqrt, "vector_rsqrt"},    {ir::Op::Tanh, "tanh_activation"},
-    {ir::Op::Gelu, "gelu"},        {ir::Op::Sigmoid, "sigmoid"},       {ir::Op::Pow, "vector_pow", true},
+    {ir::Op::Exp, "vector_exp"}, {ir::Op::Log, "vector_log"},     {ir::Op::Sin, "vector_sin"},
+    {ir::Op::Cos, "vector_cos"}, {ir::Op::Rsqrt, "vector_rsqrt"}, {ir::Op::Tanh, "tanh_activation"},
+    {ir::Op::Gelu, "gelu"},      {ir::Op::Sigmoid, "sigmoid"},    {ir::Op::Pow, "vector_pow", true},
 };
 
 struct Code {
@@ -58,7 +58,8 @@ void Apply(const void* a, const void* b, void* out, int64_t lanes) {
 template <size_t... Rows>
 void InstallAll(std::index_sequence<Rows...>) {
   const auto install = [](const MathKernel& math, targets::isa::MathFunction function) {
-    if (CodeOf(math).entry != nullptr) targets::isa::InstallMath(math.op, ir::Scalar::F32, function);
+    if (CodeOf(math).entry != nullptr)
+      targets::isa::InstallMath(math.op, ir::Scalar::F32, function);
   };
   (install(Kernels[Rows], Apply<Rows>), ...);
 }

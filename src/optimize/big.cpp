@@ -30,7 +30,8 @@ uint64_t Big::Field() const {
   wide::Abs(magnitude, limbs_);
   uint64_t residue = 0;
   for (size_t i = Limbs; i-- > 0;)
-    residue = goldilocks::Add(goldilocks::Mul(residue, goldilocks::Epsilon), goldilocks::FromUint64(magnitude[i]));
+    residue = goldilocks::Add(goldilocks::Mul(residue, goldilocks::Epsilon),
+                              goldilocks::FromUint64(magnitude[i]));
   return negative ? goldilocks::Neg(residue) : residue;
 }
 
@@ -45,8 +46,12 @@ std::optional<Interval> RangeOf(ir::Type type) {
   return Interval{Big(0) - half, half - 1};
 }
 
-Interval operator+(const Interval& a, const Interval& b) { return {a.low + b.low, a.high + b.high}; }
-Interval operator-(const Interval& a, const Interval& b) { return {a.low - b.high, a.high - b.low}; }
+Interval operator+(const Interval& a, const Interval& b) {
+  return {a.low + b.low, a.high + b.high};
+}
+Interval operator-(const Interval& a, const Interval& b) {
+  return {a.low - b.high, a.high - b.low};
+}
 Interval operator*(const Interval& a, const Interval& b) {
   const Big products[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
   for (const Big& product : products)

@@ -34,16 +34,21 @@ class Big {
   // Modulo p.
   uint64_t Field() const;
 
-  bool overflowed() const { return overflowed_; }  // this value, or one that it was made of, did not fit
+  bool overflowed() const {
+    return overflowed_;
+  }  // this value, or one that it was made of, did not fit
 
   friend Big operator+(const Big& a, const Big& b) { return Make(wide::Add, a, b); }
   friend Big operator-(const Big& a, const Big& b) { return Make(wide::Sub, a, b); }
   friend Big operator*(const Big& a, const Big& b) { return Make(wide::Mul, a, b); }
-  friend bool operator<(const Big& a, const Big& b) { return wide::Compare(a.limbs_, b.limbs_) < 0; }
+  friend bool operator<(const Big& a, const Big& b) {
+    return wide::Compare(a.limbs_, b.limbs_) < 0;
+  }
   friend bool operator==(const Big& a, const Big& b) { return a.limbs_ == b.limbs_; }
 
  private:
-  static Big Make(bool (*op)(wide::Limbs, wide::ConstLimbs, wide::ConstLimbs), const Big& a, const Big& b) {
+  static Big Make(bool (*op)(wide::Limbs, wide::ConstLimbs, wide::ConstLimbs), const Big& a,
+                  const Big& b) {
     Big result;
     const bool fits = op(result.limbs_, a.limbs_, b.limbs_);
     result.overflowed_ = !fits || a.overflowed_ || b.overflowed_;

@@ -29,8 +29,8 @@ std::string FormulaOf(const Recurrence& r) {
   if (!sums) return "a linear recurrence, its turn raised to the number of turns";
   size_t degree = yield.polynomial.empty() ? 0 : yield.polynomial.size() - 1;
   while (degree > 0 && yield.polynomial[degree] == Big(0)) --degree;
-  bool plain = r.step == 1 && (r.lo == Big(1) || r.lo == Big(0)) && IsZero(r.inits[0]) && degree >= 1 &&
-               yield.polynomial[degree] == Big(1);
+  bool plain = r.step == 1 && (r.lo == Big(1) || r.lo == Big(0)) && IsZero(r.inits[0]) &&
+               degree >= 1 && yield.polynomial[degree] == Big(1);
   for (size_t p = 0; p < degree; ++p) plain &= yield.polynomial[p] == Big(0);
   if (plain && degree == 1) return "n(n+1)/2";
   if (plain && degree == 2) return "n(n+1)(2n+1)/6";
@@ -53,7 +53,8 @@ class LoopCloser : public PassCloner {
  private:
   Result<void> Visit(const Inst& inst) override {
     if (inst.op != Op::For) return CopyInst(inst);
-    if (std::optional<Recurrence> recurrence = ReadRecurrence(source_, inst)) return Close(inst, *recurrence);
+    if (std::optional<Recurrence> recurrence = ReadRecurrence(source_, inst))
+      return Close(inst, *recurrence);
     if (std::optional<SymbolicSums> sums = ReadSums(source_, inst); sums && Pays(inst, *sums))
       return Close(inst, *sums);
     return CopyInst(inst);
@@ -72,9 +73,11 @@ class LoopCloser : public PassCloner {
       values.emplace(source_, context_.unit->origins[index_], index_, *context_.proof);
     for (uint32_t k = 0; k < inst.results.count; ++k) {
       const ValueId result = Function::result_of(inst, k);
-      Bind(result, sums.formula.Emit(sums.results[k], builder_, [&](ValueId value) { return Get(value); }));
+      Bind(result,
+           sums.formula.Emit(sums.results[k], builder_, [&](ValueId value) { return Get(value); }));
       if (!values) continue;
-      if (std::optional<uint32_t> term = sums.formula.Term(sums.results[k], *values, *context_.proof))
+      if (std::optional<uint32_t> term =
+              sums.formula.Term(sums.results[k], *values, *context_.proof))
         Claim(result, k, *term);
     }
     if (context_.closed != nullptr)
@@ -89,7 +92,8 @@ class LoopCloser : public PassCloner {
     for (uint32_t k = 0; k < inst.results.count; ++k) {
       const ValueId result = Function::result_of(inst, k);
       Bind(result, builder_.Const(recurrence.types[k], finals[k]));
-      if (context_.proof != nullptr) Claim(result, k, context_.proof->Constant(recurrence.types[k], finals[k]));
+      if (context_.proof != nullptr)
+        Claim(result, k, context_.proof->Constant(recurrence.types[k], finals[k]));
     }
     if (context_.closed != nullptr)
       context_.closed->push_back({FormulaOf(recurrence), static_cast<double>(recurrence.turns)});

@@ -20,7 +20,8 @@ ir::Program Parse(std::string_view text) {
 
 size_t Loops(const ir::Program& program) {
   size_t count = 0;
-  for (const ir::Inst& inst : program.entry_function().insts) count += inst.op == ir::Op::For ? 1 : 0;
+  for (const ir::Inst& inst : program.entry_function().insts)
+    count += inst.op == ir::Op::For ? 1 : 0;
   return count;
 }
 
@@ -47,7 +48,8 @@ func @main() -> (int<2>) {
 )");
   auto start = std::chrono::steady_clock::now();
   Result<ir::Candidate> candidate = Optimize(source);
-  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   ASSERT_TRUE(candidate);
   EXPECT_EQ(Loops(candidate->program), 0u);
   EXPECT_EQ(Answer(candidate->program), "500000000000000000500000000000000000");

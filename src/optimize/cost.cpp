@@ -71,9 +71,11 @@ double ScalarCost(Op op, ir::Type type) {
 }
 
 double TypeFactor(Op op, ir::Type type) {
-  const bool product = op == Op::Mul || op == Op::MulChecked || op == Op::DivChecked || op == Op::RemChecked;
+  const bool product =
+      op == Op::Mul || op == Op::MulChecked || op == Op::DivChecked || op == Op::RemChecked;
   switch (type.scalar) {
-    case ir::Scalar::Int: return product ? static_cast<double>(type.limbs) * type.limbs : type.limbs;
+    case ir::Scalar::Int:
+      return product ? static_cast<double>(type.limbs) * type.limbs : type.limbs;
     case ir::Scalar::Field: return 3;
     case ir::Scalar::XField: return product ? 27 : 9;
     case ir::Scalar::Digest: return 5;
@@ -100,7 +102,8 @@ class Pricing {
 
   static double Elements(const Function& f, ir::Type tensor) {
     double n = 1;
-    for (ir::Dim dim : f.shape(tensor)) n *= dim.is_symbol() ? UnknownDimension : static_cast<double>(dim.value);
+    for (ir::Dim dim : f.shape(tensor))
+      n *= dim.is_symbol() ? UnknownDimension : static_cast<double>(dim.value);
     return n;
   }
 
@@ -126,7 +129,8 @@ class Pricing {
       case Op::MatmulFast: {
         ir::Type a = f.type(f.operand(inst, 0));
         ir::Dim inner = f.shape(a).back();
-        return 10 + Elements(f, inst.type) * (inner.is_symbol() ? UnknownDimension : static_cast<double>(inner.value));
+        return 10 + Elements(f, inst.type) *
+                        (inner.is_symbol() ? UnknownDimension : static_cast<double>(inner.value));
       }
       default: break;
     }
@@ -158,6 +162,8 @@ double TripsOf(const Function& f, const Inst& loop) {
 
 double OpCost(Op op, ir::Type type) { return ScalarCost(op, type) * TypeFactor(op, type); }
 
-double StaticCost(const ir::Program& program) { return Pricing(program).Of(program.entry_function(), 0); }
+double StaticCost(const ir::Program& program) {
+  return Pricing(program).Of(program.entry_function(), 0);
+}
 
 }  // namespace frazil::optimize

@@ -29,7 +29,8 @@ class DeadCode : public PassCloner {
     if (inst.op != Op::If && inst.op != Op::Switch && inst.op != Op::Map && !loop) return false;
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       for (ir::InstId id : source_.region(Function::region_of(inst, r)).insts)
-        if (const Inst& inner = source_.inst(id); inner.op != Op::Yield && !MayGo(inner)) return false;
+        if (const Inst& inner = source_.inst(id); inner.op != Op::Yield && !MayGo(inner))
+          return false;
     return true;
   }
 

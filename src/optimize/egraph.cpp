@@ -83,7 +83,9 @@ NodeId EGraph::Constant(ir::Type type, std::span<const uint64_t> words) {
 
 NodeId EGraph::Apply(ir::Op op, ir::Type type, ir::Type result, std::span<const uint64_t> words,
                      std::span<const NodeId> children) {
-  return Add({op, false, type, result, {words.begin(), words.end()}, {children.begin(), children.end()}}, 0);
+  return Add(
+      {op, false, type, result, {words.begin(), words.end()}, {children.begin(), children.end()}},
+      0);
 }
 
 NodeId EGraph::Add(Node node, uint32_t loop_depth) {
@@ -107,8 +109,10 @@ NodeId EGraph::Add(Node node, uint32_t loop_depth) {
     if (parents.empty() || parents.back() != id) parents.push_back(id);
   }
   auto [found, is_new] = congruent_.emplace(std::move(canonical), id);
-  if (!is_new) Merge(id, found->second, "");
-  else Fold(id);
+  if (!is_new)
+    Merge(id, found->second, "");
+  else
+    Fold(id);
   return id;
 }
 
@@ -121,12 +125,15 @@ void EGraph::Fold(NodeId id) {
     constants.push_back(constant);
   }
   std::vector<FoldOperand> operands;
-  for (NodeId constant : constants) operands.push_back({nodes_[constant].result, nodes_[constant].words});
+  for (NodeId constant : constants)
+    operands.push_back({nodes_[constant].result, nodes_[constant].words});
   const Node copy = nodes_[id];
   auto words = optimize::Fold(copy.op, copy.type, copy.result, copy.words, operands);
   if (!words) return;
   NodeId right = Constant(copy.result, *words);
-  NodeId left = copy.children == constants ? id : Apply(copy.op, copy.type, copy.result, copy.words, constants);
+  NodeId left = copy.children == constants
+                    ? id
+                    : Apply(copy.op, copy.type, copy.result, copy.words, constants);
   if (Find(left) != Find(right)) Merge(left, right, "fold");
 }
 

@@ -27,7 +27,8 @@ struct Node {
   bool is_leaf = false;
   ir::Type type;    // the row's T
   ir::Type result;  // of the value
-  std::vector<uint64_t> words;  // constants: the value; leaves: what they stand for; else the attributes
+  std::vector<uint64_t>
+      words;  // constants: the value; leaves: what they stand for; else the attributes
   std::vector<NodeId> children;
 
   bool is_constant() const { return !is_leaf && op == ir::Op::Const; }
@@ -56,8 +57,10 @@ class EGraph {
   NodeId Find(NodeId id) const;
   size_t size() const { return nodes_.size(); }
   std::span<const NodeId> Members(NodeId id) const { return classes_[Find(id)].members; }
-  NodeId ConstantOf(NodeId id) const { return classes_[Find(id)].constant; }      // or NoNode
-  NodeId ArithmeticOf(NodeId id) const { return classes_[Find(id)].arithmetic; }  // a node that `arith` accepts
+  NodeId ConstantOf(NodeId id) const { return classes_[Find(id)].constant; }  // or NoNode
+  NodeId ArithmeticOf(NodeId id) const {
+    return classes_[Find(id)].arithmetic;
+  }  // a node that `arith` accepts
   ir::Type TypeOf(NodeId id) const { return nodes_[id].result; }
   uint32_t LoopDepth(NodeId leaf) const { return loop_depth_.at(leaf); }
 
@@ -109,7 +112,8 @@ class EGraph {
 };
 
 // Applies rules until nothing is new, nothing gets cheaper for a while, or a limit is reached.
-StopReason Saturate(EGraph& graph, const RuleSet& rules, const Limits& limits, std::span<const NodeId> roots);
+StopReason Saturate(EGraph& graph, const RuleSet& rules, const Limits& limits,
+                    std::span<const NodeId> roots);
 
 // What Extract chose: for each class that the roots need, one node.
 struct Extraction {

@@ -30,7 +30,8 @@ std::vector<Reason> EGraph::Explain(std::span<const std::pair<NodeId, NodeId>> e
     const std::vector<NodeId>& a = nodes_[from].children;
     const std::vector<NodeId>& b = nodes_[edge.to].children;
     CHECK(a.size() == b.size());
-    for (size_t i = 0; i < a.size(); ++i) open.emplace_back(a[i], edge.swapped ? b[a.size() - 1 - i] : b[i]);
+    for (size_t i = 0; i < a.size(); ++i)
+      open.emplace_back(a[i], edge.swapped ? b[a.size() - 1 - i] : b[i]);
   };
   while (!open.empty()) {
     auto [a, b] = open.back();

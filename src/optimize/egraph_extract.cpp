@@ -68,7 +68,8 @@ class Extractor {
       std::ranges::set_union(needs, Of(child).needs, std::back_inserter(merged));
       std::swap(needs, merged);
       auto place = std::ranges::lower_bound(needs, graph_.Find(child));
-      if (place == needs.end() || *place != graph_.Find(child)) needs.insert(place, graph_.Find(child));
+      if (place == needs.end() || *place != graph_.Find(child))
+        needs.insert(place, graph_.Find(child));
     }
     if (std::binary_search(needs.begin(), needs.end(), own_class)) return false;
     choice.cost = choice.own;

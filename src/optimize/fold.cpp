@@ -7,8 +7,8 @@ namespace frazil::optimize {
 
 bool IsScalarOp(ir::Op op) {
   const ir::OpInfo& info = ir::Info(op);
-  return info.effect == ir::Effect::Pure && info.signature != "custom" && info.law != ir::Law::Prelude &&
-         op != ir::Op::Const && op != ir::Op::Lookup;
+  return info.effect == ir::Effect::Pure && info.signature != "custom" &&
+         info.law != ir::Law::Prelude && op != ir::Op::Const && op != ir::Op::Lookup;
 }
 
 std::optional<std::vector<uint64_t>> Fold(ir::Op op, ir::Type type, ir::Type result,

@@ -29,7 +29,9 @@ ExprId Formula::Constant(ir::Type type, std::span<const uint64_t> words) {
   return Make(std::move(node));
 }
 
-ExprId Formula::Number(ir::Type type, int64_t value) { return Constant(type, ir::LiteralFromInt(type, value)); }
+ExprId Formula::Number(ir::Type type, int64_t value) {
+  return Constant(type, ir::LiteralFromInt(type, value));
+}
 
 bool Formula::IsNumber(ExprId id, int64_t value) const {
   const Node& node = nodes_[id];
@@ -39,7 +41,8 @@ bool Formula::IsNumber(ExprId id, int64_t value) const {
 ExprId Formula::Apply(Op op, ir::Type type, ir::Type result, std::vector<ExprId> children) {
   std::vector<FoldOperand> operands;
   for (ExprId child : children)
-    if (nodes_[child].is_constant()) operands.push_back({nodes_[child].result, nodes_[child].words});
+    if (nodes_[child].is_constant())
+      operands.push_back({nodes_[child].result, nodes_[child].words});
   if (operands.size() == children.size())
     if (auto words = Fold(op, type, result, {}, operands)) return Constant(result, *words);
   Node node;
@@ -79,7 +82,9 @@ ExprId Formula::Or(ExprId a, int64_t bits) {
   return Apply(Op::Or, TypeOf(a), TypeOf(a), {a, Number(TypeOf(a), bits)});
 }
 
-ExprId Formula::Less(ExprId a, ExprId b) { return Apply(Op::Lt, TypeOf(a), ir::types::Bool, {a, b}); }
+ExprId Formula::Less(ExprId a, ExprId b) {
+  return Apply(Op::Lt, TypeOf(a), ir::types::Bool, {a, b});
+}
 
 ExprId Formula::Select(ExprId condition, ExprId a, ExprId b) {
   if (IsNumber(condition, 1)) return a;
@@ -111,9 +116,10 @@ ir::ValueId Formula::Emit(ExprId root, ir::FunctionBuilder& builder,
     ir::Values operands;
     for (ExprId child : node.children) operands.push_back(emit(child));
     const ir::Type results[] = {node.result};
-    ir::ValueId result = node.value.valid()   ? value(node.value)
-                         : node.is_constant() ? builder.Const(node.result, node.words)
-                                              : builder.Emit(node.op, node.type, operands, results)[0];
+    ir::ValueId result = node.value.valid() ? value(node.value)
+                         : node.is_constant()
+                             ? builder.Const(node.result, node.words)
+                             : builder.Emit(node.op, node.type, operands, results)[0];
     made[id] = result;
     return result;
   };
@@ -122,7 +128,8 @@ ir::ValueId Formula::Emit(ExprId root, ir::FunctionBuilder& builder,
 
 std::optional<uint32_t> Formula::Term(ExprId root, ValueTerms& values, Proof& proof) const {
   std::map<ExprId, std::optional<uint32_t>> made;
-  const std::function<std::optional<uint32_t>(ExprId)> term = [&](ExprId id) -> std::optional<uint32_t> {
+  const std::function<std::optional<uint32_t>(ExprId)> term =
+      [&](ExprId id) -> std::optional<uint32_t> {
     if (auto found = made.find(id); found != made.end()) return found->second;
     const Node& node = nodes_[id];
     std::optional<uint32_t> result;

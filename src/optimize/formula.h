@@ -49,7 +49,8 @@ class Formula {
     bool is_constant() const { return !value.valid() && op == ir::Op::Const; }
     friend auto operator<=>(const Node& a, const Node& b) {
       auto key = [](const Node& n) {
-        return std::tuple(n.op, n.value.index, n.type.scalar, n.type.limbs, n.result.scalar, n.result.limbs);
+        return std::tuple(n.op, n.value.index, n.type.scalar, n.type.limbs, n.result.scalar,
+                          n.result.limbs);
       };
       if (auto order = key(a) <=> key(b); order != 0) return order;
       if (auto order = a.words <=> b.words; order != 0) return order;

@@ -38,11 +38,13 @@ class Motion : public PassCloner {
     const ir::Region& region = source_.region(id);
     if (!second) levels_.push_back({owner, owner.valid() && IsLoop(source_.inst(owner).op)});
     const auto depth = static_cast<uint32_t>(levels_.size());
-    for (uint32_t i = 0; i < region.params.count; ++i) depth_of_value_[region.params.begin + i] = depth;
+    for (uint32_t i = 0; i < region.params.count; ++i)
+      depth_of_value_[region.params.begin + i] = depth;
     for (InstId inst_id : region.insts) {
       const Inst& inst = source_.inst(inst_id);
       uint32_t home = Climbs(inst) ? Home(inst, depth) : depth;
-      for (uint32_t r = 0; r < inst.results.count; ++r) depth_of_value_[inst.results.begin + r] = home;
+      for (uint32_t r = 0; r < inst.results.count; ++r)
+        depth_of_value_[inst.results.begin + r] = home;
       if (home != depth) {
         moved_[inst_id.index] = true;
         before_[levels_[home].owner.index].push_back(inst_id);
@@ -58,7 +60,8 @@ class Motion : public PassCloner {
   }
 
   bool Climbs(const Inst& inst) const {
-    return inst.regions.count == 0 && inst.results.count == 1 && ir::IsRemovable(ir::Info(inst.op)) &&
+    return inst.regions.count == 0 && inst.results.count == 1 &&
+           ir::IsRemovable(ir::Info(inst.op)) &&
            source_.type(Function::result_of(inst)).is_scalar();
   }
 

@@ -17,12 +17,36 @@ using ir::PatternNode;
 using Kind = NormalTerm::Kind;
 
 constexpr std::string_view RuleNames[] = {
-    "add_zero",        "sub_zero",          "sub_self",           "mul_one",          "mul_zero",
-    "add_sub_cancels", "sub_add_cancels",   "sub_sub_cancels",    "abs_abs",          "min_self",
-    "max_self",        "xor_zero",          "xor_constants",      "select_same",      "select_true",
-    "select_false",    "select_inner_true", "select_inner_false", "bitcast_u16",      "bitcast_u32",
-    "bitcast_u64",     "bitcast_from_u16",  "bitcast_from_u32",   "bitcast_from_u64", "float_add_neg_zero",
-    "float_sub_zero",  "float_mul_one",     "float_div_one",      "float_min_self",   "float_max_self",
+    "add_zero",
+    "sub_zero",
+    "sub_self",
+    "mul_one",
+    "mul_zero",
+    "add_sub_cancels",
+    "sub_add_cancels",
+    "sub_sub_cancels",
+    "abs_abs",
+    "min_self",
+    "max_self",
+    "xor_zero",
+    "xor_constants",
+    "select_same",
+    "select_true",
+    "select_false",
+    "select_inner_true",
+    "select_inner_false",
+    "bitcast_u16",
+    "bitcast_u32",
+    "bitcast_u64",
+    "bitcast_from_u16",
+    "bitcast_from_u32",
+    "bitcast_from_u64",
+    "float_add_neg_zero",
+    "float_sub_zero",
+    "float_mul_one",
+    "float_div_one",
+    "float_min_self",
+    "float_max_self",
 };
 
 uint64_t Mix(uint64_t h, uint64_t word) {
@@ -30,9 +54,13 @@ uint64_t Mix(uint64_t h, uint64_t word) {
   return h ^ h >> 29;
 }
 
-uint64_t TypeWord(ir::Type type) { return static_cast<uint64_t>(type.scalar) | static_cast<uint64_t>(type.limbs) << 8; }
+uint64_t TypeWord(ir::Type type) {
+  return static_cast<uint64_t>(type.scalar) | static_cast<uint64_t>(type.limbs) << 8;
+}
 
-ir::Type TypeAt(ir::PatternType pattern, ir::Type t) { return pattern.is_t ? t : ir::Type::Of(pattern.scalar); }
+ir::Type TypeAt(ir::PatternType pattern, ir::Type t) {
+  return pattern.is_t ? t : ir::Type::Of(pattern.scalar);
+}
 
 uint32_t RootOf(const Pattern& pattern) { return static_cast<uint32_t>(pattern.nodes.size() - 1); }
 
@@ -54,7 +82,8 @@ bool IsArithmetic(const NormalTerm& term) {
   switch (term.kind) {
     case Kind::Constant: return IsPlain(term.result, term.words[0]);
     // Of one element a reduction is that element, and moves its bits; a prelude function may give its operand back.
-    case Kind::Apply: return term.op != ir::Op::Select && term.op != ir::Op::Bitcast && IsScalarOp(term.op);
+    case Kind::Apply:
+      return term.op != ir::Op::Select && term.op != ir::Op::Bitcast && IsScalarOp(term.op);
     default: return false;
   }
 }
@@ -65,7 +94,8 @@ std::span<const ir::Rule* const> NormalFormRules() {
   static const std::vector<const ir::Rule*> rules = [] {
     std::vector<const ir::Rule*> chosen;
     for (const ir::Rule& rule : ir::ParsedRules())
-      if (std::ranges::find(RuleNames, rule.row->name) != std::end(RuleNames)) chosen.push_back(&rule);
+      if (std::ranges::find(RuleNames, rule.row->name) != std::end(RuleNames))
+        chosen.push_back(&rule);
     CHECK(chosen.size() == std::size(RuleNames));
     return chosen;
   }();
@@ -74,14 +104,17 @@ std::span<const ir::Rule* const> NormalFormRules() {
 
 NormalTerms::NormalTerms(std::span<const ir::Rule* const> rules, bool only_proved)
     : rules_(ir::OpCount), only_proved_(only_proved) {
-  for (const ir::Rule* rule : rules) rules_[static_cast<size_t>(rule->left.root().op)].push_back(rule);
+  for (const ir::Rule* rule : rules)
+    rules_[static_cast<size_t>(rule->left.root().op)].push_back(rule);
 }
 
 int NormalTerms::Compare(TermId a, TermId b) const {
   if (a == b) return 0;
   const NormalTerm &x = terms_[a], &y = terms_[b];
   // Constants last, as people write them; leaves by name; the rest by content's hash.
-  const auto rank = [](const NormalTerm& t) { return t.kind == Kind::Constant ? 9 : static_cast<int>(t.kind); };
+  const auto rank = [](const NormalTerm& t) {
+    return t.kind == Kind::Constant ? 9 : static_cast<int>(t.kind);
+  };
   if (rank(x) != rank(y)) return rank(x) < rank(y) ? -1 : 1;
   if (x.children.empty() && x.words != y.words) return x.words < y.words ? -1 : 1;
   if (x.hash != y.hash) return x.hash < y.hash ? -1 : 1;
@@ -104,8 +137,8 @@ TermId NormalTerms::Intern(NormalTerm term) {
   const auto [begin, end] = known_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     const NormalTerm& other = terms_[it->second];
-    if (other.kind == term.kind && other.op == term.op && other.type == term.type && other.result == term.result &&
-        other.words == term.words && other.children == term.children)
+    if (other.kind == term.kind && other.op == term.op && other.type == term.type &&
+        other.result == term.result && other.words == term.words && other.children == term.children)
       return it->second;
   }
   term.hash = hash;
@@ -125,7 +158,10 @@ TermId NormalTerms::Leaf(Kind kind, ir::Type result, uint64_t which) {
 }
 
 TermId NormalTerms::Constant(ir::Type type, std::span<const uint64_t> words) {
-  return Intern({.kind = Kind::Constant, .type = type, .result = type, .words = {words.begin(), words.end()}});
+  return Intern({.kind = Kind::Constant,
+                 .type = type,
+                 .result = type,
+                 .words = {words.begin(), words.end()}});
 }
 
 TermId NormalTerms::Reduce(ir::Type result, std::span<const uint64_t> words, TermId child) {
@@ -137,19 +173,24 @@ TermId NormalTerms::Reduce(ir::Type result, std::span<const uint64_t> words, Ter
                  .children = {child}});
 }
 
-TermId NormalTerms::Raw(ir::Op op, ir::Type type, ir::Type result, std::span<const TermId> children) {
-  NormalTerm term{
-      .kind = Kind::Apply, .op = op, .type = type, .result = result, .children = {children.begin(), children.end()}};
+TermId NormalTerms::Raw(ir::Op op, ir::Type type, ir::Type result,
+                        std::span<const TermId> children) {
+  NormalTerm term{.kind = Kind::Apply,
+                  .op = op,
+                  .type = type,
+                  .result = result,
+                  .children = {children.begin(), children.end()}};
   if (ir::Info(op).law == ir::Law::Commutes && Compare(term.children[1], term.children[0]) < 0)
     std::swap(term.children[0], term.children[1]);
   return Intern(std::move(term));
 }
 
-TermId NormalTerms::Apply(ir::Op op, ir::Type type, ir::Type result, std::span<const uint64_t> words,
-                          std::span<const TermId> children) {
+TermId NormalTerms::Apply(ir::Op op, ir::Type type, ir::Type result,
+                          std::span<const uint64_t> words, std::span<const TermId> children) {
   std::vector<FoldOperand> operands;
   for (TermId child : children)
-    if (terms_[child].kind == Kind::Constant) operands.push_back({terms_[child].result, terms_[child].words});
+    if (terms_[child].kind == Kind::Constant)
+      operands.push_back({terms_[child].result, terms_[child].words});
   if (!children.empty() && operands.size() == children.size()) {
     if (const std::optional<std::vector<uint64_t>> folded = Fold(op, type, result, words, operands))
       return Constant(result, *folded);
@@ -210,7 +251,8 @@ bool NormalTerms::BindType(ir::PatternType pattern, ir::Type type) {
 
 bool NormalTerms::SolveApply(const PatternNode& pattern, TermId id, size_t goal) {
   const NormalTerm& term = terms_[id];
-  if (term.kind != Kind::Apply || term.op != pattern.op || term.children.size() != pattern.children.size())
+  if (term.kind != Kind::Apply || term.op != pattern.op ||
+      term.children.size() != pattern.children.size())
     return false;
   const bool typed = match_.typed;
   if (BindType(pattern.op_type, term.type) && BindType(pattern.type, term.result)) {
@@ -237,8 +279,11 @@ bool NormalTerms::Solve(size_t goal) {
     case PatternNode::Kind::Apply: return SolveApply(pattern, now.term, goal + 1);
     case PatternNode::Kind::Hole:
     case PatternNode::Kind::ConstantHole: {
-      if (pattern.kind == PatternNode::Kind::ConstantHole && terms_[now.term].kind != Kind::Constant) return false;
-      if (match_.holes[pattern.hole] != NoTerm) return match_.holes[pattern.hole] == now.term && Solve(goal + 1);
+      if (pattern.kind == PatternNode::Kind::ConstantHole &&
+          terms_[now.term].kind != Kind::Constant)
+        return false;
+      if (match_.holes[pattern.hole] != NoTerm)
+        return match_.holes[pattern.hole] == now.term && Solve(goal + 1);
       if (!BindType(pattern.type, terms_[now.term].result)) return false;
       match_.holes[pattern.hole] = now.term;
       if (Solve(goal + 1)) return true;
@@ -246,9 +291,12 @@ bool NormalTerms::Solve(size_t goal) {
       break;
     }
     default: {
-      if (terms_[now.term].kind != Kind::Constant || !BindType(pattern.type, terms_[now.term].result)) break;
+      if (terms_[now.term].kind != Kind::Constant ||
+          !BindType(pattern.type, terms_[now.term].result))
+        break;
       std::vector<uint64_t> words;
-      if (Evaluate(match_.rule->left, now.pattern, words) && words == terms_[now.term].words && Solve(goal + 1))
+      if (Evaluate(match_.rule->left, now.pattern, words) && words == terms_[now.term].words &&
+          Solve(goal + 1))
         return true;
       break;
     }
@@ -260,19 +308,22 @@ bool NormalTerms::Solve(size_t goal) {
 // The rules of the normal form need no other conditions; one that has others never matches.
 bool NormalTerms::Conditions() const {
   return std::ranges::all_of(match_.rule->conditions, [&](const ir::RuleCondition& condition) {
-    return condition.kind == ConditionKind::Arithmetic && terms_[match_.holes[condition.hole]].arithmetic;
+    return condition.kind == ConditionKind::Arithmetic &&
+           terms_[match_.holes[condition.hole]].arithmetic;
   });
 }
 
 bool NormalTerms::Found() {
   if (all_ == nullptr) return true;
   const Match match = match_;
-  if (const TermId built = Build(RootOf(match.rule->right)); built != NoTerm) all_->push_back(built);
+  if (const TermId built = Build(RootOf(match.rule->right)); built != NoTerm)
+    all_->push_back(built);
   match_ = match;
   return false;  // look for more
 }
 
-bool NormalTerms::Evaluate(const Pattern& pattern, uint32_t index, std::vector<uint64_t>& words) const {
+bool NormalTerms::Evaluate(const Pattern& pattern, uint32_t index,
+                           std::vector<uint64_t>& words) const {
   const PatternNode& node = pattern.nodes[index];
   switch (node.kind) {
     case PatternNode::Kind::Hole:
@@ -284,7 +335,8 @@ bool NormalTerms::Evaluate(const Pattern& pattern, uint32_t index, std::vector<u
     }
     case PatternNode::Kind::Number:
     case PatternNode::Kind::Special: {
-      std::optional<std::vector<uint64_t>> constant = ir::PatternConstant(node, TypeAt(node.type, match_.type));
+      std::optional<std::vector<uint64_t>> constant =
+          ir::PatternConstant(node, TypeAt(node.type, match_.type));
       if (!constant) return false;
       words = std::move(*constant);
       return true;
@@ -298,8 +350,8 @@ bool NormalTerms::Evaluate(const Pattern& pattern, uint32_t index, std::vector<u
     if (!Evaluate(pattern, node.children[i], values[i])) return false;
     operands.push_back({TypeAt(pattern.nodes[node.children[i]].type, match_.type), values[i]});
   }
-  std::optional<std::vector<uint64_t>> folded =
-      Fold(node.op, TypeAt(node.op_type, match_.type), TypeAt(node.type, match_.type), {}, operands);
+  std::optional<std::vector<uint64_t>> folded = Fold(node.op, TypeAt(node.op_type, match_.type),
+                                                     TypeAt(node.type, match_.type), {}, operands);
   if (!folded) return false;
   words = std::move(*folded);
   return true;

@@ -40,7 +40,7 @@ struct NormalTerm {
   std::vector<TermId> children = {};
   bool uniform = true;      // the same for all elements
   bool arithmetic = false;  // no NaN with a payload: what the condition `arith` asks for
-  uint64_t hash = 0;        // of the content: the order of operands must not depend on who was made first
+  uint64_t hash = 0;  // of the content: the order of operands must not depend on who was made first
 };
 
 // The rules of the normal form, in the order of the table.

@@ -29,7 +29,8 @@ void CountInst(const Function& function, const Inst& inst, Work& work) {
   if (inst.op == Op::Yield || inst.op == Op::Const) return;
   ++work.instructions;
   if (inst.op == Op::Load || inst.op == Op::Store) work.bytes += ir::BytesOf(inst.type);
-  for (uint32_t r = 0; r < inst.regions.count; ++r) CountRegion(function, Function::region_of(inst, r), work);
+  for (uint32_t r = 0; r < inst.regions.count; ++r)
+    CountRegion(function, Function::region_of(inst, r), work);
 }
 
 void CountRegion(const Function& function, ir::RegionId region, Work& work) {
@@ -39,7 +40,9 @@ void CountRegion(const Function& function, ir::RegionId region, Work& work) {
 // Programs of tensors and passes only; a reduction is one combining step for each element.
 void CountTop(const Function& function, const Inst& inst, Work& work) {
   switch (inst.op) {
-    case Op::Parallel: ++work.passes; return CountRegion(function, Function::region_of(inst, 0), work);
+    case Op::Parallel:
+      ++work.passes;
+      return CountRegion(function, Function::region_of(inst, 0), work);
     case Op::Map: {
       ++work.passes;
       const ir::ValueId result = Function::result_of(inst);
@@ -79,7 +82,8 @@ void CountTops(const ir::Program& program, ir::RegionId region, Work& work) {
       ++work.instructions;
       for (ir::InstId element : fold->element) CountInst(function, function.inst(element), work);
     } else {
-      for (uint32_t r = 0; r < inst.regions.count; ++r) CountTops(program, Function::region_of(inst, r), work);
+      for (uint32_t r = 0; r < inst.regions.count; ++r)
+        CountTops(program, Function::region_of(inst, r), work);
     }
   }
 }
@@ -99,17 +103,20 @@ Result<NormalForm> Normalize(const ir::Program& program, const Limits& limits) {
   if (Result<void> checked = ir::Check(form.program, limits); !checked) {
     // A store that only some iterations make leaves the old element in the others, which an `out` buffer does not give.
     if (checked.error().diag != Diag::BadAccess) return std::unexpected(checked.error());
-    return Fail(Diag::NotACircuit, "store: a buffer that may not be read is written in some iterations only");
+    return Fail(Diag::NotACircuit,
+                "store: a buffer that may not be read is written in some iterations only");
   }
   form.rewrites = state.terms.rewrites();
   form.before = WorkPerElement(program);
   form.after = WorkPerElement(form.program);
   if (state.extent != NoTerm) {
     const NormalTerm& extent = state.terms[state.extent];
-    if (extent.kind == NormalTerm::Kind::Param) form.extent = static_cast<uint32_t>(extent.words[0]);
+    if (extent.kind == NormalTerm::Kind::Param)
+      form.extent = static_cast<uint32_t>(extent.words[0]);
   }
   // A program that is its own normal form needs no conditions. Its work is then the same, which is cheaper to see.
-  if (form.before == form.after && ir::ExactDigest(form.program) == ir::ExactDigest(program)) return form;
+  if (form.before == form.after && ir::ExactDigest(form.program) == ir::ExactDigest(program))
+    return form;
   form.nonempty = state.nonempty;
   for (uint32_t written : state.written)
     for (uint32_t other : state.used)
@@ -129,9 +136,11 @@ Result<ir::Candidate> NormalCandidate(const ir::Program& program, const Limits& 
     candidate.guard.atoms.push_back(atom);
   }
   if (form.nonempty) {
-    if (form.extent == UINT32_MAX || program.entry_function().param_type(form.extent) != ir::types::Index)
-      return Fail(Diag::LimitReached,
-                  "the normal form needs an extent of at least 1, which is no parameter of type index");
+    if (form.extent == UINT32_MAX ||
+        program.entry_function().param_type(form.extent) != ir::types::Index)
+      return Fail(
+          Diag::LimitReached,
+          "the normal form needs an extent of at least 1, which is no parameter of type index");
     ir::GuardAtom atom;
     atom.kind = ir::GuardKind::Between;
     atom.arg = form.extent;
@@ -141,8 +150,9 @@ Result<ir::Candidate> NormalCandidate(const ir::Program& program, const Limits& 
     candidate.guard.atoms.push_back(atom);
   }
   if (candidate.guard.atoms.size() > ir::MaxGuardAtoms)
-    return Fail(Diag::LimitReached, fmt::format("the normal form needs {} conditions, a guard holds {}",
-                                                candidate.guard.atoms.size(), ir::MaxGuardAtoms));
+    return Fail(Diag::LimitReached,
+                fmt::format("the normal form needs {} conditions, a guard holds {}",
+                            candidate.guard.atoms.size(), ir::MaxGuardAtoms));
   candidate.program = std::move(form.program);
   candidate.origin = "normalize";
   TRY_VOID(ir::CheckGuard(candidate.guard, candidate.program));

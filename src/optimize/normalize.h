@@ -36,7 +36,7 @@ struct NormalForm {
   std::vector<std::pair<uint32_t, uint32_t>> disjoint;
   bool nonempty = false;  // the extent must be at least 1
   uint32_t extent =
-      UINT32_MAX;         // ordinal of the `index` parameter that is the extent; UINT32_MAX: it is no such parameter
+      UINT32_MAX;  // ordinal of the `index` parameter that is the extent; UINT32_MAX: it is no such parameter
   uint64_t rewrites = 0;  // steps by rules
   // Without reductions `after` is never more. With them it can be, where one is over an expression that no slot keeps:
   // its scratch is then extra.

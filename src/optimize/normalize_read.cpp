@@ -35,7 +35,8 @@ class Reader {
     first_ = terms_.Apply(Op::Eq, ir::types::Index, ir::types::Bool, {}, own);
     for (uint32_t i = 0; i < function_.param_count(); ++i) TRY_VOID(Declare(i));
     FindFolds();
-    for (ir::InstId id : function_.region(function_.body).insts) TRY_VOID(Uniform(function_.inst(id)));
+    for (ir::InstId id : function_.region(function_.body).insts)
+      TRY_VOID(Uniform(function_.inst(id)));
     for (const auto& [param, buffer] : by_param_) state_.buffers[param] = memory_[buffer];
     return std::move(state_);
   }
@@ -78,7 +79,9 @@ class Reader {
     if (term == NoTerm) return Refuse(inst, "an operand is neither a scalar nor a whole buffer");
     return term;
   }
-  void Define(const Inst& inst, TermId term) { values_[ir::Function::result_of(inst).index] = term; }
+  void Define(const Inst& inst, TermId term) {
+    values_[ir::Function::result_of(inst).index] = term;
+  }
 
   // --- outside of passes ------------------------------------------------------------------------------------
   Result<void> Uniform(const Inst& inst) {
@@ -94,14 +97,18 @@ class Reader {
         TRY_VOID(CheckShape(inst, inst.type));
         const Type element = inst.type.element();
         const bool is_index = element == ir::types::Index;
-        Define(inst, is_index ? index_ : terms_.Apply(Op::Cast, element, element, {}, std::span(&index_, 1)));
+        Define(inst, is_index
+                         ? index_
+                         : terms_.Apply(Op::Cast, element, element, {}, std::span(&index_, 1)));
         return {};
       }
       case Op::Extract:
       case Op::Broadcast:
-        if (inst.op == Op::Extract ? inst.operands.count != 1 : !function_.type(function_.operand(inst, 0)).is_scalar())
+        if (inst.op == Op::Extract ? inst.operands.count != 1
+                                   : !function_.type(function_.operand(inst, 0)).is_scalar())
           return Refuse(inst, "not of a whole slot");
-        if (inst.op == Op::Broadcast) TRY_VOID(CheckShape(inst, function_.type(ir::Function::result_of(inst))));
+        if (inst.op == Op::Broadcast)
+          TRY_VOID(CheckShape(inst, function_.type(ir::Function::result_of(inst))));
         Define(inst, TRY(Term(inst, 0)));
         return {};
       case Op::Alloc: {
@@ -112,12 +119,14 @@ class Reader {
         return {};
       }
       case Op::Load: {
-        if (TRY(Term(inst, 1)) != zero_) return Refuse(inst, "outside of a pass only element 0 is read");
+        if (TRY(Term(inst, 1)) != zero_)
+          return Refuse(inst, "outside of a pass only element 0 is read");
         Define(inst, AtZero(TRY(Read(inst, 0))));
         return {};
       }
       case Op::Store: {
-        if (TRY(Term(inst, 1)) != zero_) return Refuse(inst, "outside of a pass only element 0 is written");
+        if (TRY(Term(inst, 1)) != zero_)
+          return Refuse(inst, "outside of a pass only element 0 is written");
         const TermId value = TRY(Term(inst, 2)), rest = TRY(Read(inst, 0));
         if (!terms_[value].uniform) return Refuse(inst, "the value is not uniform");
         const std::array<TermId, 3> parts = {first_, value, rest};
@@ -155,7 +164,8 @@ class Reader {
     const ValueId buffer = function_.operand(inst, operand);
     const auto found = memory_.find(buffer.index);
     if (found == memory_.end()) return Refuse(inst, "no buffer of the kernel");
-    if (const auto param = params_.find(buffer.index); param != params_.end()) state_.used.insert(param->second);
+    if (const auto param = params_.find(buffer.index); param != params_.end())
+      state_.used.insert(param->second);
     return found->second;
   }
 
@@ -198,7 +208,8 @@ class Reader {
           TRY_VOID(Element(step));
           continue;
         }
-        for (uint32_t k = 0; k < step.operands.count; ++k) yields[side].push_back(TRY(Term(step, k)));
+        for (uint32_t k = 0; k < step.operands.count; ++k)
+          yields[side].push_back(TRY(Term(step, k)));
       }
       after[side] = memory_;
     }
@@ -216,7 +227,8 @@ class Reader {
     if (inst.op == Op::Yield) return {};
     if (inst.op == Op::If) return Branch(inst);
     if (inst.op != Op::Load && inst.op != Op::Store) return Scalar(inst);
-    if (TRY(Term(inst, 1)) != index_) return Refuse(inst, "an iteration touches elements other than its own");
+    if (TRY(Term(inst, 1)) != index_)
+      return Refuse(inst, "an iteration touches elements other than its own");
     SeesHead(function_.operand(inst, 0));
     if (inst.op == Op::Store) {
       headed_.erase(function_.operand(inst, 0).index);
@@ -231,7 +243,8 @@ class Reader {
   Result<void> CheckShape(const Inst& inst, Type tensor) {
     const ir::Shape& shape = function_.shape(tensor);
     if (shape.empty()) return {};
-    if (shape.size() != 1 || !shape[0].is_symbol()) return Refuse(inst, "a shape other than the extent");
+    if (shape.size() != 1 || !shape[0].is_symbol())
+      return Refuse(inst, "a shape other than the extent");
     const ValueId param = function_.param(shape[0].param());
     TRY_VOID(SetExtent(inst, values_[param.index]));
     state_.extent_param = shape[0].param();
@@ -288,10 +301,12 @@ class Reader {
     const TermId count = values_[fold.count.index];
     if (count == NoTerm) return Refuse(inst, "the number of elements is no uniform scalar");
     TRY_VOID(SetExtent(inst, count));
-    if (terms_[count].kind == Kind::Param) state_.extent_param = static_cast<uint32_t>(terms_[count].words[0]);
+    if (terms_[count].kind == Kind::Param)
+      state_.extent_param = static_cast<uint32_t>(terms_[count].words[0]);
     values_[fold.index.index] = index_;
     for (ir::InstId id : fold.element) TRY_VOID(Element(function_.inst(id)));
-    const std::array<uint64_t, 4> order = {static_cast<uint64_t>(fold.kind), 0, ir::FoldChains, ir::FoldBlock};
+    const std::array<uint64_t, 4> order = {static_cast<uint64_t>(fold.kind), 0, ir::FoldChains,
+                                           ir::FoldBlock};
     Define(inst, terms_.Reduce(fold.type, order, values_[fold.value.index]));
     return {};
   }
@@ -299,7 +314,8 @@ class Reader {
   // What happens only if there are elements: all of it, on the condition that there are.
   Result<void> WithElements(const Inst& inst) {
     const ir::InstId def = function_.values[function_.operand(inst, 0).index].def;
-    const bool is_test = def.valid() && function_.inst(def).op == Op::Gt && function_.inst(def).type == ir::types::Index;
+    const bool is_test = def.valid() && function_.inst(def).op == Op::Gt &&
+                         function_.inst(def).type == ir::types::Index;
     const auto insts = [&](uint32_t side) -> const auto& {
       return function_.region(ir::Function::region_of(inst, side)).insts;
     };
@@ -352,7 +368,8 @@ class Reader {
   std::map<uint32_t, uint32_t> by_param_;
   std::map<uint32_t, ir::FoldMatch> folds_;  // by value of the result
   std::set<uint32_t> fold_scratch_;          // by value of a buffer
-  std::set<uint32_t> headed_;  // buffers whose element 0 was written on its own since the last pass over them
+  std::set<uint32_t>
+      headed_;  // buffers whose element 0 was written on its own since the last pass over them
 };
 
 }  // namespace
@@ -363,9 +380,11 @@ Result<NormalState> ReadState(const ir::Program& program, NormalTerms terms) {
 
 std::optional<Headed> HeadOf(const NormalTerms& terms, TermId term) {
   const NormalTerm& select = terms[term];
-  if (select.kind != Kind::Apply || select.op != Op::Select || !terms[select.children[1]].uniform) return std::nullopt;
+  if (select.kind != Kind::Apply || select.op != Op::Select || !terms[select.children[1]].uniform)
+    return std::nullopt;
   const NormalTerm& test = terms[select.children[0]];
-  if (test.kind != Kind::Apply || test.op != Op::Eq || terms[test.children[0]].kind != Kind::Index) return std::nullopt;
+  if (test.kind != Kind::Apply || test.op != Op::Eq || terms[test.children[0]].kind != Kind::Index)
+    return std::nullopt;
   const NormalTerm& zero = terms[test.children[1]];
   if (zero.kind != Kind::Constant || zero.words[0] != 0) return std::nullopt;
   return Headed{select.children[1], select.children[2]};

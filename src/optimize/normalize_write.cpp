@@ -97,7 +97,8 @@ class Writer {
         if (!seen.insert(id).second) continue;
         const Kind kind = terms_[id].kind;
         if (kind == Kind::First || (kind == Kind::Reduce && !IsLate(id))) Uniform(id);
-        if (kind == Kind::Apply) open.insert(open.end(), terms_[id].children.begin(), terms_[id].children.end());
+        if (kind == Kind::Apply)
+          open.insert(open.end(), terms_[id].children.begin(), terms_[id].children.end());
       }
     }
   }
@@ -138,7 +139,8 @@ class Writer {
     const NormalTerm term = terms_[id];
     switch (term.kind) {
       case Kind::Param: return builder_.Param(static_cast<uint32_t>(term.words[0]));
-      case Kind::First: return builder_.Load(builder_.Param(static_cast<uint32_t>(term.words[0])), Uniform(Zero()));
+      case Kind::First:
+        return builder_.Load(builder_.Param(static_cast<uint32_t>(term.words[0])), Uniform(Zero()));
       case Kind::Constant: return builder_.Const(term.result, term.words);
       case Kind::Reduce: return WriteReduce(id);
       case Kind::Apply: return WriteApply(term, uniform_);
@@ -170,7 +172,8 @@ class Writer {
         parts.push_back(id);
         continue;
       }
-      for (auto it = terms_[id].children.rbegin(); it != terms_[id].children.rend(); ++it) open.push_back(*it);
+      for (auto it = terms_[id].children.rbegin(); it != terms_[id].children.rend(); ++it)
+        open.push_back(*it);
     }
     return parts;
   }
@@ -192,7 +195,8 @@ class Writer {
         written[id] = WriteApply(term, written);
       } else {
         open.emplace_back(id, true);
-        for (auto it = term.children.rbegin(); it != term.children.rend(); ++it) open.emplace_back(*it, false);
+        for (auto it = term.children.rbegin(); it != term.children.rend(); ++it)
+          open.emplace_back(*it, false);
       }
     }
     return terms_[root].uniform ? uniform_.at(root) : written.at(root);
@@ -207,12 +211,16 @@ class Writer {
     builder_.Parallel(zero, extent, [&](ValueId i) {
       Written written;
       const auto leaf = [&](const NormalTerm& term) {
-        return term.kind == Kind::Index ? i : builder_.Load(builder_.Param(static_cast<uint32_t>(term.words[0])), i);
+        return term.kind == Kind::Index
+                   ? i
+                   : builder_.Load(builder_.Param(static_cast<uint32_t>(term.words[0])), i);
       };
       // Everything is read before anything is written: stores may hit slots that later terms name.
       ir::Values values;
-      for (const auto& [param, element] : elements_) values.push_back(Element(element, written, leaf));
-      for (size_t k = 0; k < elements_.size(); ++k) builder_.Store(builder_.Param(elements_[k].first), i, values[k]);
+      for (const auto& [param, element] : elements_)
+        values.push_back(Element(element, written, leaf));
+      for (size_t k = 0; k < elements_.size(); ++k)
+        builder_.Store(builder_.Param(elements_[k].first), i, values[k]);
     });
   }
 
@@ -229,41 +237,50 @@ class Writer {
   // Without a parameter that a tensor's dimension can name, as loops; whoever made the term had loops too.
   ValueId WriteFold(const NormalTerm& reduce, TermId child) {
     const ValueId extent = Uniform(state_.extent);
-    return ir::EmitFold(builder_, static_cast<ir::ReduceKind>(reduce.words[0]), reduce.result, extent, [&](ValueId i) {
-      Written written;
-      return Element(child, written, [&](const NormalTerm& term) {
-        return term.kind == Kind::Index ? i : builder_.Load(builder_.Param(static_cast<uint32_t>(term.words[0])), i);
-      });
-    });
+    return ir::EmitFold(
+        builder_, static_cast<ir::ReduceKind>(reduce.words[0]), reduce.result, extent,
+        [&](ValueId i) {
+          Written written;
+          return Element(child, written, [&](const NormalTerm& term) {
+            return term.kind == Kind::Index
+                       ? i
+                       : builder_.Load(builder_.Param(static_cast<uint32_t>(term.words[0])), i);
+          });
+        });
   }
 
   ValueId WriteReduce(TermId id) {
     const NormalTerm reduce = terms_[id];
     const TermId child = ReducedTerm(id);
     if (!state_.extent_param) return WriteFold(reduce, child);
-    const Type element = terms_[child].result, scalar = Type::Tensor(element, builder_.AddShape({}));
+    const Type element = terms_[child].result,
+               scalar = Type::Tensor(element, builder_.AddShape({}));
     const ValueId tensor = TensorOfAll(child);
     const Type results[] = {scalar};
-    const ValueId folded = builder_.Emit(Op::Reduce, scalar, std::span(&tensor, 1), results, reduce.words)[0];
+    const ValueId folded =
+        builder_.Emit(Op::Reduce, scalar, std::span(&tensor, 1), results, reduce.words)[0];
     return builder_.Emit1(Op::Extract, element, {folded}, element);
   }
 
   // A term for all elements at once; made once.
   ValueId TensorOfAll(TermId term) {
     if (const auto found = tensors_.find(term); found != tensors_.end()) return found->second;
-    const ValueId tensor = terms_[term].kind == Kind::Slot ? LoadTensor(terms_[term]) : WriteMap(term);
+    const ValueId tensor =
+        terms_[term].kind == Kind::Slot ? LoadTensor(terms_[term]) : WriteMap(term);
     tensors_[term] = tensor;
     return tensor;
   }
 
   ValueId LoadTensor(const NormalTerm& slot) {
     const Type tensor = TensorOf(slot.result);
-    return builder_.Emit1(Op::TensorLoad, tensor, {builder_.Param(static_cast<uint32_t>(slot.words[0]))}, tensor);
+    return builder_.Emit1(Op::TensorLoad, tensor,
+                          {builder_.Param(static_cast<uint32_t>(slot.words[0]))}, tensor);
   }
 
   ValueId WriteMap(TermId root) {
     const Type result = TensorOf(terms_[root].result);
-    if (terms_[root].uniform) return builder_.Emit1(Op::Broadcast, result, {uniform_.at(root)}, result);
+    if (terms_[root].uniform)
+      return builder_.Emit1(Op::Broadcast, result, {uniform_.at(root)}, result);
     // Leaves become the map's operands, in order of their first use.
     std::vector<TermId> leaves, open = {root};
     std::unordered_set<TermId> seen;
@@ -272,13 +289,15 @@ class Writer {
       open.pop_back();
       if (terms_[id].uniform || !seen.insert(id).second) continue;
       if (terms_[id].children.empty()) leaves.push_back(id);
-      for (auto it = terms_[id].children.rbegin(); it != terms_[id].children.rend(); ++it) open.push_back(*it);
+      for (auto it = terms_[id].children.rbegin(); it != terms_[id].children.rend(); ++it)
+        open.push_back(*it);
     }
     ir::Values tensors;
     for (TermId leaf : leaves) {
       const Type numbers = TensorOf(ir::types::Index);
-      tensors.push_back(terms_[leaf].kind == Kind::Slot ? TensorOfAll(leaf)
-                                                        : builder_.Emit1(Op::Iota, numbers, {}, numbers, {0}));
+      tensors.push_back(terms_[leaf].kind == Kind::Slot
+                            ? TensorOfAll(leaf)
+                            : builder_.Emit1(Op::Iota, numbers, {}, numbers, {0}));
     }
     return builder_.Map(tensors, result, [&](std::span<const ValueId> values) {
       Written written;
@@ -301,6 +320,8 @@ class Writer {
 
 }  // namespace
 
-ir::Program WriteState(const ir::Program& source, NormalState& state) { return Writer(source, state).Run(); }
+ir::Program WriteState(const ir::Program& source, NormalState& state) {
+  return Writer(source, state).Run();
+}
 
 }  // namespace frazil::optimize

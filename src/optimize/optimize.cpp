@@ -18,7 +18,8 @@ class PipelineProposer : public Proposer {
                                              const Limits& limits) const override {
     std::vector<ir::Candidate> candidates;
     ir::Candidate candidate = TRY(Optimize(source, limits));
-    if (StaticCost(candidate.program) < StaticCost(source)) candidates.push_back(std::move(candidate));
+    if (StaticCost(candidate.program) < StaticCost(source))
+      candidates.push_back(std::move(candidate));
     return candidates;
   }
 };
@@ -38,7 +39,8 @@ class SpecializeProposer : public Proposer {
 
 }  // namespace
 
-Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits, const OptimizeOptions& options) {
+Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits,
+                               const OptimizeOptions& options) {
   Unit unit = MakeUnit(source);
   Proof proof;
   const PipelineReport report = TRY(RunPipeline(unit, proof, limits, options));

@@ -26,7 +26,8 @@ class Proposer {
   virtual ~Proposer() = default;
   virtual std::string_view name() const = 0;
   // Proposals, best first; none is an answer too.
-  virtual Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed& observed,
+  virtual Result<std::vector<ir::Candidate>> Propose(const ir::Program& source,
+                                                     const Observed& observed,
                                                      const Limits& limits) const = 0;
 };
 
@@ -46,7 +47,8 @@ Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits =
 
 // Under the guard that these parameters have these constants: constants put in, switches with a fixed selector
 // reduced to their arm, then the pipeline.
-Result<ir::Candidate> Specialize(const ir::Program& source, const Observed& observed, const Limits& limits = {});
+Result<ir::Candidate> Specialize(const ir::Program& source, const Observed& observed,
+                                 const Limits& limits = {});
 
 // Ops weighted by what they cost on a machine, loops by their trip count where known: deterministic, for search.
 double StaticCost(const ir::Program& program);

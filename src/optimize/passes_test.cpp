@@ -47,9 +47,10 @@ TEST_P(OnePass, ChangesNoOutcome) {
 
 INSTANTIATE_TEST_SUITE_P(
     Passes, OnePass,
-    testing::Values(std::pair<const char*, UnitPass>{"Dead", [](Unit& unit) { return RemoveDead(unit); }},
-                    std::pair<const char*, UnitPass>{"Motion", MoveInvariants},
-                    std::pair<const char*, UnitPass>{"Simplify", [](Unit& unit) { return Simplify(unit); }}),
+    testing::Values(
+        std::pair<const char*, UnitPass>{"Dead", [](Unit& unit) { return RemoveDead(unit); }},
+        std::pair<const char*, UnitPass>{"Motion", MoveInvariants},
+        std::pair<const char*, UnitPass>{"Simplify", [](Unit& unit) { return Simplify(unit); }}),
     [](const auto& info) { return std::string(info.param.first); });
 
 TEST(Pipeline, ChangesNoOutcomeAndCostsNoMore) {

@@ -32,19 +32,25 @@ Result<void> Repeat(Unit& unit, Proof* proof, const OptimizeOptions& options) {
 
 }  // namespace
 
-Result<void> Clean(Unit& unit, Proof& proof, const OptimizeOptions& options) { return Repeat(unit, &proof, options); }
+Result<void> Clean(Unit& unit, Proof& proof, const OptimizeOptions& options) {
+  return Repeat(unit, &proof, options);
+}
 
-Result<void> CleanAndClose(Unit& unit, Proof& proof, const OptimizeOptions& options, std::vector<ClosedLoop>* closed) {
+Result<void> CleanAndClose(Unit& unit, Proof& proof, const OptimizeOptions& options,
+                           std::vector<ClosedLoop>* closed) {
   // Formulas are stated in the source's own terms where they can be, hence before the rules. An inner loop comes first;
   // then the one around it may be of the kind.
   TRY_VOID(Repeat(unit, nullptr, options));
-  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, closed))) TRY_VOID(Repeat(unit, nullptr, options));
+  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, closed)))
+    TRY_VOID(Repeat(unit, nullptr, options));
   TRY_VOID(Clean(unit, proof, options));
-  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, closed))) TRY_VOID(Clean(unit, proof, options));
+  while (!options.keep_fuel && TRY(CloseLoops(unit, &proof, closed)))
+    TRY_VOID(Clean(unit, proof, options));
   return {};
 }
 
-Result<PipelineReport> RunPipeline(Unit& unit, Proof& proof, const Limits& limits, const OptimizeOptions& options) {
+Result<PipelineReport> RunPipeline(Unit& unit, Proof& proof, const Limits& limits,
+                                   const OptimizeOptions& options) {
   PipelineReport report;
   TRY_VOID(CleanAndClose(unit, proof, options, &report.closed));
   // Terms last: what they rest on is then as small as it gets.

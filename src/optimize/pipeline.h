@@ -22,6 +22,7 @@ struct PipelineReport {
   bool rewritten = false;
   std::vector<ClosedLoop> closed;
 };
-Result<PipelineReport> RunPipeline(Unit& unit, Proof& proof, const Limits& limits, const OptimizeOptions& options);
+Result<PipelineReport> RunPipeline(Unit& unit, Proof& proof, const Limits& limits,
+                                   const OptimizeOptions& options);
 
 }  // namespace frazil::optimize

@@ -16,13 +16,17 @@ uint64_t TypeWord(ir::Type type) {
 }  // namespace
 
 uint32_t Proof::Term(ir::CertTerm term) {
-  std::vector<uint64_t> key = {static_cast<uint64_t>(term.kind), term.function,
-                               term.value,                       static_cast<uint64_t>(term.op),
-                               TypeWord(term.type),              TypeWord(term.result),
+  std::vector<uint64_t> key = {static_cast<uint64_t>(term.kind),
+                               term.function,
+                               term.value,
+                               static_cast<uint64_t>(term.op),
+                               TypeWord(term.type),
+                               TypeWord(term.result),
                                term.words.size()};
   key.insert(key.end(), term.words.begin(), term.words.end());
   key.insert(key.end(), term.children.begin(), term.children.end());
-  auto [found, is_new] = terms_.emplace(std::move(key), static_cast<uint32_t>(certificate_.terms.size()));
+  auto [found, is_new] =
+      terms_.emplace(std::move(key), static_cast<uint32_t>(certificate_.terms.size()));
   if (is_new) certificate_.terms.push_back(std::move(term));
   return found->second;
 }
@@ -57,7 +61,8 @@ uint32_t Proof::Apply(ir::Op op, ir::Type type, ir::Type result, std::span<const
 }
 
 void Proof::Equal(std::string_view rule, uint32_t left, uint32_t right) {
-  if (left == right || !lines_.insert({std::hash<std::string_view>()(rule), left, right}).second) return;
+  if (left == right || !lines_.insert({std::hash<std::string_view>()(rule), left, right}).second)
+    return;
   certificate_.equalities.push_back({std::string(rule), false, left, right});
 }
 

@@ -26,7 +26,9 @@ const Inst* ConstantOf(const Function& f, ValueId value) {
 class Reader {
  public:
   Reader(const Function& function, const Inst& loop, Recurrence& recurrence)
-      : f_(function), body_(function.region(Function::region_of(loop, 0))), r_(recurrence),
+      : f_(function),
+        body_(function.region(Function::region_of(loop, 0))),
+        r_(recurrence),
         forms_(function.values.size()) {}
 
   // Twice: first without knowing the ranges of carried values, then with what follows from the first reading.
@@ -48,7 +50,9 @@ class Reader {
   }
 
  private:
-  LinearForm Blank(ir::Type type) const { return {type, std::vector<Big>(r_.types.size()), {}, std::nullopt}; }
+  LinearForm Blank(ir::Type type) const {
+    return {type, std::vector<Big>(r_.types.size()), {}, std::nullopt};
+  }
 
   bool ReadBody(const std::vector<std::optional<Interval>>& ranges) {
     LinearForm index = Blank(r_.index_type);
@@ -88,7 +92,8 @@ class Reader {
     const Big start = *Big::Of(r_.types[k], r_.inits[k]);
     const Interval range{start + (added.low < zero ? turns * added.low : zero),
                          start + (zero < added.high ? turns * added.high : zero)};
-    if (added.low.overflowed() || added.high.overflowed() || !range.Within(*RangeOf(r_.types[k]))) return std::nullopt;
+    if (added.low.overflowed() || added.high.overflowed() || !range.Within(*RangeOf(r_.types[k])))
+      return std::nullopt;
     return range;
   }
 
@@ -158,9 +163,12 @@ class Reader {
     return true;
   }
 
-  Big Residue(ir::Type type, const Big& value) const { return IsField(type) ? Big::FromUint64(value.Field()) : value; }
+  Big Residue(ir::Type type, const Big& value) const {
+    return IsField(type) ? Big::FromUint64(value.Field()) : value;
+  }
 
-  std::optional<LinearForm> Sum(const Inst& inst, const LinearForm& a, const LinearForm& b, int64_t sign) const {
+  std::optional<LinearForm> Sum(const Inst& inst, const LinearForm& a, const LinearForm& b,
+                                int64_t sign) const {
     LinearForm sum = Blank(inst.type);
     for (size_t k = 0; k < sum.carried.size(); ++k)
       sum.carried[k] = Residue(inst.type, a.carried[k] + Big(sign) * b.carried[k]);
@@ -180,7 +188,8 @@ class Reader {
     return std::ranges::all_of(form.carried, [](const Big& c) { return c == Big(0); });
   }
 
-  std::optional<LinearForm> Product(const Inst& inst, const LinearForm& a, const LinearForm& b) const {
+  std::optional<LinearForm> Product(const Inst& inst, const LinearForm& a,
+                                    const LinearForm& b) const {
     if (!IsPolynomial(a)) {
       if (!IsPolynomial(b)) return std::nullopt;
       return Product(inst, b, a);
@@ -231,7 +240,8 @@ class Reader {
     if (!Settle(inst, to, from.range)) return std::nullopt;
     // A form that holds modulo 2^width only, or that names carried values of another width, may lose bits, not gain.
     auto bits = [](ir::Type type) {
-      return type.scalar == ir::Scalar::Int ? 64u * type.limbs : static_cast<uint32_t>(ir::BitsOf(type));
+      return type.scalar == ir::Scalar::Int ? 64u * type.limbs
+                                            : static_cast<uint32_t>(ir::BitsOf(type));
     };
     const bool narrower = bits(inst.type) <= bits(from.type);
     if (!narrower && (!from.range || !IsPolynomial(from))) return std::nullopt;
@@ -254,14 +264,16 @@ uint64_t TurnCount(ir::Type type, uint64_t lo, uint64_t hi, int64_t step) {
 }
 
 std::optional<Recurrence> ReadRecurrence(const Function& function, const Inst& loop) {
-  if (loop.op != Op::For || loop.results.count == 0 || loop.results.count > MostCarried) return std::nullopt;
+  if (loop.op != Op::For || loop.results.count == 0 || loop.results.count > MostCarried)
+    return std::nullopt;
   const Inst* lo = ConstantOf(function, function.operand(loop, 0));
   const Inst* hi = ConstantOf(function, function.operand(loop, 1));
   if (lo == nullptr || hi == nullptr) return std::nullopt;
   Recurrence recurrence;
   recurrence.index_type = lo->type;
   recurrence.step = function.word(loop, 0);
-  recurrence.turns = TurnCount(lo->type, function.words_of(*lo)[0], function.words_of(*hi)[0], recurrence.step);
+  recurrence.turns =
+      TurnCount(lo->type, function.words_of(*lo)[0], function.words_of(*hi)[0], recurrence.step);
   if (recurrence.turns == 0) return std::nullopt;
   recurrence.lo = *Big::Of(lo->type, function.words_of(*lo));
   for (uint32_t k = 0; k < loop.results.count; ++k) {

@@ -18,7 +18,8 @@ struct LinearForm {
   ir::Type type;
   std::vector<Big> carried;     // coefficients, by carried value
   std::vector<Big> polynomial;  // by power of the index
-  std::optional<Interval> range;  // of its values in all turns, where they are integers that never wrap
+  std::optional<Interval>
+      range;  // of its values in all turns, where they are integers that never wrap
 };
 
 struct Recurrence {
@@ -26,7 +27,7 @@ struct Recurrence {
   Big lo;
   int64_t step = 1;
   uint64_t turns = 0;
-  std::vector<ir::Type> types;           // of the carried values
+  std::vector<ir::Type> types;               // of the carried values
   std::vector<std::vector<uint64_t>> inits;  // words
   std::vector<LinearForm> yields;
 };

@@ -66,7 +66,8 @@ Row Finals(const Recurrence& r, const Ring& ring) {
     if (IsField(r.types[k]) != ring.field) continue;
     const LinearForm& yield = r.yields[k];
     for (size_t j = 0; j < carried; ++j) turn[k][j] = ring.Of(yield.carried[j]);
-    for (size_t p = 0; p < yield.polynomial.size(); ++p) turn[k][carried + p] = ring.Of(yield.polynomial[p]);
+    for (size_t p = 0; p < yield.polynomial.size(); ++p)
+      turn[k][carried + p] = ring.Of(yield.polynomial[p]);
     state[k] = ring.field ? r.inits[k] : ring.Of(*Big::Of(r.types[k], r.inits[k]));
   }
   // (i + step)^p by the binomial theorem.
@@ -97,8 +98,9 @@ std::vector<uint64_t> Normalized(ir::Type type, Element words) {
   if (type.scalar == ir::Scalar::Int || IsField(type)) return words;
   const int unused = 64 - ir::BitsOf(type);
   words[0] <<= unused;
-  words[0] = ir::IsSigned(type.scalar) ? static_cast<uint64_t>(static_cast<int64_t>(words[0]) >> unused)
-                                       : words[0] >> unused;
+  words[0] = ir::IsSigned(type.scalar)
+                 ? static_cast<uint64_t>(static_cast<int64_t>(words[0]) >> unused)
+                 : words[0] >> unused;
   return words;
 }
 
@@ -111,7 +113,8 @@ std::vector<std::vector<uint64_t>> FinalValues(const Recurrence& recurrence) {
     (IsField(type) ? fields : integers) = true;
     limbs = std::max<size_t>(limbs, ir::WordsOf(type));
   }
-  const Row as_integers = integers ? Finals(recurrence, {false, limbs}) : Row(recurrence.types.size());
+  const Row as_integers =
+      integers ? Finals(recurrence, {false, limbs}) : Row(recurrence.types.size());
   const Row as_fields = fields ? Finals(recurrence, {true, 1}) : Row(recurrence.types.size());
   std::vector<std::vector<uint64_t>> finals;
   for (size_t k = 0; k < recurrence.types.size(); ++k) {

@@ -60,14 +60,17 @@ uint64_t WeightAt(const ir::Pattern& pattern, uint32_t index) {
 // How often the hole is named outside of computed parts.
 size_t Uses(const ir::Pattern& pattern, uint32_t index, uint32_t hole) {
   const PatternNode& node = pattern.nodes[index];
-  if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole) return node.hole == hole;
+  if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole)
+    return node.hole == hole;
   if (node.kind != PatternNode::Kind::Apply) return 0;
   size_t uses = 0;
   for (uint32_t child : node.children) uses += Uses(pattern, child, hole);
   return uses;
 }
 
-uint32_t RootOf(const ir::Pattern& pattern) { return static_cast<uint32_t>(pattern.nodes.size() - 1); }
+uint32_t RootOf(const ir::Pattern& pattern) {
+  return static_cast<uint32_t>(pattern.nodes.size() - 1);
+}
 
 using RulesByOp = std::array<std::vector<const DirectedRule*>, ir::OpCount>;
 
@@ -101,7 +104,8 @@ class Reducer : public PassCloner {
     EGraph graph;
     written_of_.clear();
     std::vector<NodeId> children;
-    for (ValueId operand : source_.operands_of(inst)) children.push_back(StateValue(graph, Get(operand), Depth - 1));
+    for (ValueId operand : source_.operands_of(inst))
+      children.push_back(StateValue(graph, Get(operand), Depth - 1));
     const NodeId root = graph.Apply(inst.op, inst.type, source_.type(Function::result_of(inst)),
                                     source_.words_of(inst), children);
     if (graph.ConstantOf(root) != NoNode) return CopyInst(inst);  // folding has it
@@ -117,13 +121,15 @@ class Reducer : public PassCloner {
       if (found) break;
     }
     if (!found) return CopyInst(inst);
-    const NodeId from = State(graph, found->rule->from(), *found), to = State(graph, found->rule->to(), *found);
+    const NodeId from = State(graph, found->rule->from(), *found),
+                 to = State(graph, found->rule->to(), *found);
     if (from == NoNode || to == NoNode) return CopyInst(inst);
     Bind(Function::result_of(inst), Write(graph, to));
     changed_ = true;
     const bool reversed = found->rule->reversed;
     if (proof_ != nullptr)
-      steps_.push_back({std::move(graph), found->rule->rule->row->name, reversed ? to : from, reversed ? from : to});
+      steps_.push_back({std::move(graph), found->rule->rule->row->name, reversed ? to : from,
+                        reversed ? from : to});
     return {};
   }
 
@@ -133,7 +139,8 @@ class Reducer : public PassCloner {
     NodeId node = NoNode;
     if (def != nullptr && def->op == Op::Const) {
       node = graph.Constant(type, ConstantWords(value));
-    } else if (def != nullptr && depth > 0 && IsScalarOp(def->op) && !MayTrap(builder_.function(), *def)) {
+    } else if (def != nullptr && depth > 0 && IsScalarOp(def->op) &&
+               !MayTrap(builder_.function(), *def)) {
       std::vector<NodeId> children;
       for (ValueId operand : builder_.function().operands_of(*def))
         children.push_back(StateValue(graph, operand, depth - 1));
@@ -182,7 +189,8 @@ uint64_t WeightOf(const ir::Pattern& pattern) { return WeightAt(pattern, RootOf(
 bool MakesLighter(const DirectedRule& rule) {
   if (WeightOf(rule.to()) >= WeightOf(rule.from())) return false;
   for (uint32_t hole = 0; hole < rule.rule->holes.size(); ++hole)
-    if (Uses(rule.to(), RootOf(rule.to()), hole) > Uses(rule.from(), RootOf(rule.from()), hole)) return false;
+    if (Uses(rule.to(), RootOf(rule.to()), hole) > Uses(rule.from(), RootOf(rule.from()), hole))
+      return false;
   return true;
 }
 

@@ -20,7 +20,9 @@ using ir::InstId;
 using ir::Op;
 using ir::ValueId;
 
-bool IsLoop(Op op) { return op == Op::For || op == Op::While || op == Op::Parallel || op == Op::Map; }
+bool IsLoop(Op op) {
+  return op == Op::For || op == Op::While || op == Op::Parallel || op == Op::Map;
+}
 
 class Rewriter : public PassCloner {
  public:
@@ -52,7 +54,8 @@ class Rewriter : public PassCloner {
     const StopReason stop =
         fits ? Saturate(graph_, *context_.rules, *context_.limits, roots) : StopReason::NodeLimit;
     StopReason& furthest = context_.result->stop;
-    if (furthest == StopReason::NothingToDo || stop == StopReason::NodeLimit || stop == StopReason::TimeLimit)
+    if (furthest == StopReason::NothingToDo || stop == StopReason::NodeLimit ||
+        stop == StopReason::TimeLimit)
       furthest = stop;
     if (!fits || stop == StopReason::NothingToDo) return CopyBody();
     chosen_ = Extract(graph_, roots);
@@ -67,14 +70,16 @@ class Rewriter : public PassCloner {
   // --- program to graph ---------------------------------------------------------------------------------------
   void StateRegion(ir::RegionId id, uint32_t depth) {
     const ir::Region& region = source_.region(id);
-    for (uint32_t i = 0; i < region.params.count; ++i) StateLeaf(Function::param_of(region, i), depth);
+    for (uint32_t i = 0; i < region.params.count; ++i)
+      StateLeaf(Function::param_of(region, i), depth);
     for (InstId inst_id : region.insts) {
       const Inst& inst = source_.inst(inst_id);
       if (StateTerm(inst)) {
         is_term_[inst_id.index] = true;
         continue;
       }
-      for (uint32_t r = 0; r < inst.results.count; ++r) StateLeaf(Function::result_of(inst, r), depth);
+      for (uint32_t r = 0; r < inst.results.count; ++r)
+        StateLeaf(Function::result_of(inst, r), depth);
       for (uint32_t r = 0; r < inst.regions.count; ++r)
         StateRegion(Function::region_of(inst, r), depth + (IsLoop(inst.op) ? 1 : 0));
     }
@@ -93,10 +98,10 @@ class Rewriter : public PassCloner {
     if (inst.op != Op::Const && !IsScalarOp(inst.op) && !math) return false;
     std::vector<NodeId> children;
     for (ValueId operand : source_.operands_of(inst)) children.push_back(node_of_[operand.index]);
-    node_of_[result.index] =
-        inst.op == Op::Const
-            ? graph_.Constant(inst.type, source_.words_of(inst))
-            : graph_.Apply(inst.op, inst.type, source_.type(result), source_.words_of(inst), children);
+    node_of_[result.index] = inst.op == Op::Const
+                                 ? graph_.Constant(inst.type, source_.words_of(inst))
+                                 : graph_.Apply(inst.op, inst.type, source_.type(result),
+                                                source_.words_of(inst), children);
     return true;
   }
 
@@ -131,9 +136,11 @@ class Rewriter : public PassCloner {
   Result<void> CopyOneRegion(InstId id, uint32_t r, ir::RegionId region) {
     const ir::Region& old = source_.region(region);
     std::vector<ir::Type> types;
-    for (uint32_t i = 0; i < old.params.count; ++i) types.push_back(source_.type(Function::param_of(old, i)));
+    for (uint32_t i = 0; i < old.params.count; ++i)
+      types.push_back(source_.type(Function::param_of(old, i)));
     ir::Values params = builder_.BeginRegion(id, r, types);
-    for (uint32_t i = 0; i < old.params.count; ++i) BindNamed(Function::param_of(old, i), params[i]);
+    for (uint32_t i = 0; i < old.params.count; ++i)
+      BindNamed(Function::param_of(old, i), params[i]);
     EnterParams(region);
     TRY_VOID(CopyRegion(region));
     builder_.EndRegion();
@@ -181,7 +188,8 @@ class Rewriter : public PassCloner {
     if (std::ranges::find(open_, node_class) != open_.end()) return std::nullopt;
     open_.push_back(node_class);
     std::optional<Written> written;
-    if (auto best = chosen_.best.find(node_class); best != chosen_.best.end()) written = MaterializeNode(best->second);
+    if (auto best = chosen_.best.find(node_class); best != chosen_.best.end())
+      written = MaterializeNode(best->second);
     if (!written) {
       for (NodeId member : graph_.Members(node_class)) {
         if (member >= stated_) continue;  // only what the program itself says
@@ -227,7 +235,8 @@ class Rewriter : public PassCloner {
     if (node.is_leaf) {
       const ValueId origin = (*context_.origins)[index_][node.words[0]];
       // A leaf that is no copy of a source value cannot be named; the line will then not be believed.
-      term = context_.proof->SourceValue(index_, origin.valid() ? origin.index : UINT32_MAX, node.result);
+      term = context_.proof->SourceValue(index_, origin.valid() ? origin.index : UINT32_MAX,
+                                         node.result);
     } else if (node.is_constant()) {
       term = context_.proof->Constant(node.result, node.words);
     } else {
@@ -242,7 +251,8 @@ class Rewriter : public PassCloner {
   void Report() {
     // Folding needs no line: the checker does it by itself.
     for (const Reason& reason : graph_.Explain(equalities_))
-      if (reason.rule != "fold") context_.proof->Equal(reason.rule, TermOf(reason.left), TermOf(reason.right));
+      if (reason.rule != "fold")
+        context_.proof->Equal(reason.rule, TermOf(reason.left), TermOf(reason.right));
     context_.result->changed |= changed_;
   }
 
@@ -263,7 +273,8 @@ class Rewriter : public PassCloner {
 
 }  // namespace
 
-Result<RewriteResult> Rewrite(Unit& unit, Proof& proof, const RuleSet& rules, const Limits& limits) {
+Result<RewriteResult> Rewrite(Unit& unit, Proof& proof, const RuleSet& rules,
+                              const Limits& limits) {
   RewriteResult result;
   uint32_t function = 0;
   const Origins origins = unit.origins;

@@ -84,7 +84,8 @@ func @main(%a: i64, %b: i64, %n: i64) -> (i64) {
   const ir::Function& f = rewritten.program.entry_function();
   for (const ir::Inst& inst : f.insts)
     if (inst.op == ir::Op::For) {
-      EXPECT_LE(f.region(ir::Function::region_of(inst, 0)).insts.size(), 4u) << ir::PrintText(rewritten.program);
+      EXPECT_LE(f.region(ir::Function::region_of(inst, 0)).insts.size(), 4u)
+          << ir::PrintText(rewritten.program);
     }
   EXPECT_EQ(Compare(source, rewritten.program, 1, 4), "");
 }
@@ -106,7 +107,8 @@ TEST(Rewrite, ABombStopsByANamedLimit) {
   ir::Program bomb = Bomb(300);
   auto start = std::chrono::steady_clock::now();
   Rewritten rewritten = RewriteAll(bomb);
-  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   EXPECT_TRUE(rewritten.stop == StopReason::NodeLimit || rewritten.stop == StopReason::TimeLimit)
       << StopReasonName(rewritten.stop);
   EXPECT_LT(ms, 3000) << "the limits are 50 ms and 20,000 nodes; the rest is for slow machines";

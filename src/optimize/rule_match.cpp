@@ -12,10 +12,13 @@ using ir::Pattern;
 using ir::PatternNode;
 using Words = std::vector<uint64_t>;
 
-ir::Type TypeAt(ir::PatternType pattern, ir::Type t) { return pattern.is_t ? t : ir::Type::Of(pattern.scalar); }
+ir::Type TypeAt(ir::PatternType pattern, ir::Type t) {
+  return pattern.is_t ? t : ir::Type::Of(pattern.scalar);
+}
 
 // An expression over constant holes.
-std::optional<Words> Evaluate(const EGraph& graph, const Pattern& pattern, uint32_t index, const RuleMatch& match) {
+std::optional<Words> Evaluate(const EGraph& graph, const Pattern& pattern, uint32_t index,
+                              const RuleMatch& match) {
   const PatternNode& node = pattern.nodes[index];
   switch (node.kind) {
     case PatternNode::Kind::Hole:
@@ -25,7 +28,8 @@ std::optional<Words> Evaluate(const EGraph& graph, const Pattern& pattern, uint3
       return graph.node(constant).words;
     }
     case PatternNode::Kind::Number:
-    case PatternNode::Kind::Special: return ir::PatternConstant(node, TypeAt(node.type, match.type));
+    case PatternNode::Kind::Special:
+      return ir::PatternConstant(node, TypeAt(node.type, match.type));
     case PatternNode::Kind::Computed: return Evaluate(graph, pattern, node.children[0], match);
     case PatternNode::Kind::Apply: break;
   }
@@ -38,7 +42,8 @@ std::optional<Words> Evaluate(const EGraph& graph, const Pattern& pattern, uint3
   std::vector<FoldOperand> operands;
   for (size_t i = 0; i < values.size(); ++i)
     operands.push_back({TypeAt(pattern.nodes[node.children[i]].type, match.type), values[i]});
-  return Fold(node.op, TypeAt(node.op_type, match.type), TypeAt(node.type, match.type), {}, operands);
+  return Fold(node.op, TypeAt(node.op_type, match.type), TypeAt(node.type, match.type), {},
+              operands);
 }
 
 std::optional<Words> Evaluate(const EGraph& graph, const Pattern& pattern, const RuleMatch& match) {
@@ -75,7 +80,8 @@ bool IsZero(const Words& words) {
 
 }  // namespace
 
-bool RuleMatcher::At(const DirectedRule& rule, NodeId node, const std::function<bool(const RuleMatch&)>& found) {
+bool RuleMatcher::At(const DirectedRule& rule, NodeId node,
+                     const std::function<bool(const RuleMatch&)>& found) {
   rule_ = &rule;
   found_ = &found;
   match_.rule = &rule;
@@ -97,7 +103,8 @@ bool RuleMatcher::BindType(ir::PatternType pattern, ir::Type type) {
 
 bool RuleMatcher::SolveApply(const PatternNode& pattern, NodeId id, size_t goal) {
   const Node& node = graph_.node(id);
-  if (node.is_leaf || node.op != pattern.op || node.children.size() != pattern.children.size()) return true;
+  if (node.is_leaf || node.op != pattern.op || node.children.size() != pattern.children.size())
+    return true;
   const bool typed = typed_;
   if (!BindType(pattern.op_type, node.type) || !BindType(pattern.type, node.result)) {
     typed_ = typed;
@@ -107,7 +114,8 @@ bool RuleMatcher::SolveApply(const PatternNode& pattern, NodeId id, size_t goal)
   const bool swaps = ir::Info(node.op).law == ir::Law::Commutes;
   for (int turn = 0; turn < (swaps ? 2 : 1); ++turn) {
     for (size_t i = 0; i < count; ++i)
-      goals_.push_back({pattern.children[i], graph_.Find(node.children[turn == 0 ? i : count - 1 - i])});
+      goals_.push_back(
+          {pattern.children[i], graph_.Find(node.children[turn == 0 ? i : count - 1 - i])});
     const bool on = Solve(goal);
     goals_.resize(goals);
     if (!on) return false;
@@ -125,7 +133,9 @@ bool RuleMatcher::Solve(size_t goal) {
   switch (pattern.kind) {
     case PatternNode::Kind::Hole:
     case PatternNode::Kind::ConstantHole: {
-      if (pattern.kind == PatternNode::Kind::ConstantHole && graph_.ConstantOf(now.node_class) == NoNode) break;
+      if (pattern.kind == PatternNode::Kind::ConstantHole &&
+          graph_.ConstantOf(now.node_class) == NoNode)
+        break;
       NodeId& hole = match_.holes[pattern.hole];
       if (hole != NoNode) {
         if (hole == now.node_class) on = Solve(goal + 1);
@@ -170,7 +180,8 @@ bool RuleMatcher::Conditions() {
       continue;
     }
     if (condition.kind == ConditionKind::Signed || condition.kind == ConditionKind::Unsigned) {
-      if (ir::IsSigned(match_.type.scalar) != (condition.kind == ConditionKind::Signed)) return false;
+      if (ir::IsSigned(match_.type.scalar) != (condition.kind == ConditionKind::Signed))
+        return false;
       continue;
     }
     const std::optional<Words> left = Evaluate(graph_, condition.left, match_);

@@ -24,7 +24,8 @@ class RuleMatcher {
       : graph_(graph), members_(members) {}
 
   // Calls `found` for every match of the rule at this node; stops when it answers false.
-  bool At(const DirectedRule& rule, NodeId node, const std::function<bool(const RuleMatch&)>& found);
+  bool At(const DirectedRule& rule, NodeId node,
+          const std::function<bool(const RuleMatch&)>& found);
 
  private:
   struct Goal {

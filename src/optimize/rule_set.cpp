@@ -11,8 +11,9 @@ namespace {
 using ir::PatternNode;
 
 size_t Ops(const ir::Pattern& pattern) {
-  return static_cast<size_t>(std::ranges::count_if(
-      pattern.nodes, [](const PatternNode& node) { return node.kind == PatternNode::Kind::Apply; }));
+  return static_cast<size_t>(std::ranges::count_if(pattern.nodes, [](const PatternNode& node) {
+    return node.kind == PatternNode::Kind::Apply;
+  }));
 }
 
 // Ops below a computed part are no ops of the result.
@@ -32,7 +33,8 @@ bool Reversible(const ir::Rule& rule) {
   std::vector<bool> bound(rule.holes.size(), false);
   for (const PatternNode& node : rule.right.nodes) {
     if (node.kind == PatternNode::Kind::Computed) return false;
-    if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole) bound[node.hole] = true;
+    if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole)
+      bound[node.hole] = true;
   }
   return std::ranges::all_of(bound, [](bool b) { return b; }) && Ops(rule.right) > Ops(rule.left);
 }
@@ -48,7 +50,8 @@ RuleSet Make(const TypesOf& types_of) {
   }
   // Ties in the order of the table.
   auto growth = [](const DirectedRule& rule) {
-    const auto ops = static_cast<int64_t>(RunOps(rule.to())) - static_cast<int64_t>(RunOps(rule.from()));
+    const auto ops =
+        static_cast<int64_t>(RunOps(rule.to())) - static_cast<int64_t>(RunOps(rule.from()));
     return std::tuple(ops, rule.rule, rule.reversed);
   };
   std::ranges::sort(set.rules, {}, growth);
@@ -61,7 +64,8 @@ const RuleSet& RuleSet::Proved() {
   static const RuleSet set = Make([](const ir::RuleRow& row) {
     ir::ScalarSet types = 0;
     for (int s = 0; s < ir::ScalarCount; ++s)
-      if (ir::RuleRecordedAsProved(row, static_cast<ir::Scalar>(s))) types |= ir::Only(static_cast<ir::Scalar>(s));
+      if (ir::RuleRecordedAsProved(row, static_cast<ir::Scalar>(s)))
+        types |= ir::Only(static_cast<ir::Scalar>(s));
     return types;
   });
   return set;

@@ -100,8 +100,10 @@ class Search {
       const NodeId to = State(graph_, match.rule->to(), match);
       if (from == NoNode || to == NoNode || graph_.Find(from) == graph_.Find(to)) continue;
       const std::string_view name = match.rule->rule->row->name;
-      if (match.rule->reversed) graph_.Union(to, from, name);
-      else graph_.Union(from, to, name);
+      if (match.rule->reversed)
+        graph_.Union(to, from, name);
+      else
+        graph_.Union(from, to, name);
       changed_ = true;
     }
     return std::nullopt;
@@ -123,7 +125,8 @@ class Search {
 
 }  // namespace
 
-StopReason Saturate(EGraph& graph, const RuleSet& rules, const Limits& limits, std::span<const NodeId> roots) {
+StopReason Saturate(EGraph& graph, const RuleSet& rules, const Limits& limits,
+                    std::span<const NodeId> roots) {
   graph.Rebuild();
   if (graph.size() >= limits.egraph_nodes) return StopReason::NodeLimit;
   return Search(graph, rules, limits, roots).Run();

@@ -34,7 +34,8 @@ uint64_t TypeWord(ir::Type type) {
 
 class Simplifier : public PassCloner {
  public:
-  Simplifier(const PassInput& input, const SimplifyOptions& options) : PassCloner(input), options_(options) {}
+  Simplifier(const PassInput& input, const SimplifyOptions& options)
+      : PassCloner(input), options_(options) {}
   Result<void> Run() { return CopyBody(); }
 
  private:
@@ -59,17 +60,14 @@ class Simplifier : public PassCloner {
         Forget(parallel_scope_);
         [[fallthrough]];
       case Op::Call:
-      case Op::Tasm:
-        NewMemory();
-        return CopyInst(inst);
+      case Op::Tasm: NewMemory(); return CopyInst(inst);
       case Op::AtomicRmw:
       case Op::AtomicCas:
-      case Op::TensorStore:
-        Write(Get(source_.operand(inst, 0)));
-        return CopyInst(inst);
+      case Op::TensorStore: Write(Get(source_.operand(inst, 0))); return CopyInst(inst);
       default: break;
     }
-    if (ir::Info(inst.op).effect == ir::Effect::Pure && inst.results.count == 1) return VisitPure(inst);
+    if (ir::Info(inst.op).effect == ir::Effect::Pure && inst.results.count == 1)
+      return VisitPure(inst);
     return CopyInst(inst);
   }
 
@@ -119,7 +117,8 @@ class Simplifier : public PassCloner {
       return std::vector<uint64_t>(first, first + static_cast<ptrdiff_t>(width));
     }
     if (operands.empty()) return std::nullopt;
-    return Fold(inst.op, inst.type, source_.type(Function::result_of(inst)), source_.words_of(inst), operands);
+    return Fold(inst.op, inst.type, source_.type(Function::result_of(inst)), source_.words_of(inst),
+                operands);
   }
 
   static Key ConstantKey(ir::Type type, std::span<const uint64_t> words) {
@@ -158,14 +157,17 @@ class Simplifier : public PassCloner {
   }
 
   void Write(ValueId buffer) {
-    if (IsScratch(buffer)) scratch_state_[buffer.index] = ++states_;
-    else parameters_state_ = ++states_;
+    if (IsScratch(buffer))
+      scratch_state_[buffer.index] = ++states_;
+    else
+      parameters_state_ = ++states_;
   }
 
   void NewMemory() { parameters_state_ = scratch_floor_ = ++states_; }
 
   Key LoadKey(ir::Type element, ValueId buffer, ValueId index) const {
-    return {static_cast<uint64_t>(Op::Load), TypeWord(element), StateOf(buffer), buffer.index, index.index};
+    return {static_cast<uint64_t>(Op::Load), TypeWord(element), StateOf(buffer), buffer.index,
+            index.index};
   }
 
   Result<void> VisitLoad(const Inst& inst) {
@@ -179,7 +181,8 @@ class Simplifier : public PassCloner {
     TRY_VOID(CopyInst(inst));
     Write(buffer);
     if (options_.loads)
-      Remember(LoadKey(inst.type, buffer, Get(source_.operand(inst, 1))), Get(source_.operand(inst, 2)));
+      Remember(LoadKey(inst.type, buffer, Get(source_.operand(inst, 1))),
+               Get(source_.operand(inst, 2)));
     return {};
   }
 
@@ -309,6 +312,8 @@ class Simplifier : public PassCloner {
 
 }  // namespace
 
-Result<bool> Simplify(Unit& unit, const SimplifyOptions& options) { return RunPass<Simplifier>(unit, options); }
+Result<bool> Simplify(Unit& unit, const SimplifyOptions& options) {
+  return RunPass<Simplifier>(unit, options);
+}
 
 }  // namespace frazil::optimize

@@ -19,7 +19,9 @@ class Substitution : public PassCloner {
     uint32_t* function;  // counts up
   };
   Substitution(const PassInput& input, const Context& context)
-      : PassCloner(input), context_(context), is_entry_((*context.function)++ == context.entry.index) {}
+      : PassCloner(input),
+        context_(context),
+        is_entry_((*context.function)++ == context.entry.index) {}
 
   Result<void> Run() {
     for (uint32_t i = 0; is_entry_ && i < source_.param_count(); ++i) {
@@ -88,15 +90,18 @@ Result<Known> Needed(const ir::Program& source, Known known) {
     std::vector<uint64_t> kept = std::move(words);
     words.clear();
     const double without = TRY(With(source, known)).cost;
-    if (without <= cost || (without <= 1.02 * cost && CountOf(known) >= ir::MaxGuardAtoms)) cost = without;
-    else words = std::move(kept);
+    if (without <= cost || (without <= 1.02 * cost && CountOf(known) >= ir::MaxGuardAtoms))
+      cost = without;
+    else
+      words = std::move(kept);
   }
   return known;
 }
 
 }  // namespace
 
-Result<ir::Candidate> Specialize(const ir::Program& source, const Observed& observed, const Limits& limits) {
+Result<ir::Candidate> Specialize(const ir::Program& source, const Observed& observed,
+                                 const Limits& limits) {
   ir::Candidate general = TRY(Optimize(source, limits));
   const ir::Function& entry = source.entry_function();
   Known known = Usable(entry, observed);

@@ -45,14 +45,18 @@ TEST(Specialize, AFixedArmStandsAlone) {
   observed.constant_arguments = {{0}, {7}, {}, {}};
   Result<ir::Candidate> candidate = Specialize(source, observed);
   ASSERT_TRUE(candidate) << candidate.error().ToString();
-  EXPECT_EQ(ir::PrintGuard(candidate->guard), "arg0 == 0") << "the unused parameter is no reason for a test";
-  for (const ir::Inst& inst : candidate->program.entry_function().insts) EXPECT_NE(inst.op, ir::Op::Switch);
+  EXPECT_EQ(ir::PrintGuard(candidate->guard), "arg0 == 0")
+      << "the unused parameter is no reason for a test";
+  for (const ir::Inst& inst : candidate->program.entry_function().insts)
+    EXPECT_NE(inst.op, ir::Op::Switch);
   EXPECT_LT(StaticCost(candidate->program), 0.8 * StaticCost(source));
   // Both with the same arguments under the guard.
   for (int64_t x : {-3, 0, 5}) {
-    std::vector<exec::Value> arguments = {exec::Value::Int(ir::types::I32, 0), exec::Value::Int(ir::types::I32, 9),
-                                          exec::Value::Int(ir::types::I64, x), exec::Value::Int(ir::types::I64, 6)};
-    Result<exec::Outcome> a = exec::Interpret(source, arguments), b = exec::Interpret(candidate->program, arguments);
+    std::vector<exec::Value> arguments = {
+        exec::Value::Int(ir::types::I32, 0), exec::Value::Int(ir::types::I32, 9),
+        exec::Value::Int(ir::types::I64, x), exec::Value::Int(ir::types::I64, 6)};
+    Result<exec::Outcome> a = exec::Interpret(source, arguments),
+                          b = exec::Interpret(candidate->program, arguments);
     ASSERT_TRUE(a && b);
     EXPECT_TRUE(a->results == b->results);
   }
@@ -75,7 +79,8 @@ func @main(%a: f32, %b: f32) -> (f32) {
 TEST(Specialize, NonsenseIsNotBelieved) {
   ir::Program source = Parse(Switched);
   Observed observed;
-  observed.constant_arguments = {{0xffffffffffff}, {1, 2}, {}, {}, {5}, {6}};  // no i32, two words, too many
+  observed.constant_arguments = {
+      {0xffffffffffff}, {1, 2}, {}, {}, {5}, {6}};  // no i32, two words, too many
   Result<ir::Candidate> candidate = Specialize(source, observed);
   ASSERT_TRUE(candidate);
   EXPECT_TRUE(candidate->guard.atoms.empty()) << ir::PrintGuard(candidate->guard);
@@ -112,7 +117,8 @@ TEST(Specialize, ChangesNoOutcomeUnderItsGuard) {
     Observed observed;
     for (const exec::Value& value : arguments) {
       std::vector<uint64_t>& words = observed.constant_arguments.emplace_back();
-      if (value.type.is_scalar()) words.assign(value.scalar_words().begin(), value.scalar_words().end());
+      if (value.type.is_scalar())
+        words.assign(value.scalar_words().begin(), value.scalar_words().end());
     }
     Result<ir::Candidate> candidate = Specialize(source, observed);
     ASSERT_TRUE(candidate) << candidate.error().ToString();

@@ -39,15 +39,22 @@ ir::Type UnsignedOf(ir::Type type) {
 class SumReader {
  public:
   SumReader(const Function& function, const Inst& loop, SymbolicSums& sums)
-      : f_(function), loop_(loop), body_(function.region(Function::region_of(loop, 0))), e_(sums.formula),
-        sums_(sums), inside_(function.values.size(), false), forms_(function.values.size()) {}
+      : f_(function),
+        loop_(loop),
+        body_(function.region(Function::region_of(loop, 0))),
+        e_(sums.formula),
+        sums_(sums),
+        inside_(function.values.size(), false),
+        forms_(function.values.size()) {}
 
   bool Read() {
     for (uint32_t i = 0; i < body_.params.count; ++i) inside_[body_.params.begin + i] = true;
     for (ir::InstId id : body_.insts)
-      for (uint32_t r = 0; r < f_.inst(id).results.count; ++r) inside_[f_.inst(id).results.begin + r] = true;
+      for (uint32_t r = 0; r < f_.inst(id).results.count; ++r)
+        inside_[f_.inst(id).results.begin + r] = true;
     index_type_ = f_.type(Function::param_of(body_, 0));
-    forms_[body_.params.begin] = Form{index_type_, {e_.Number(index_type_, 0), e_.Number(index_type_, 1)}, -1, true};
+    forms_[body_.params.begin] =
+        Form{index_type_, {e_.Number(index_type_, 0), e_.Number(index_type_, 1)}, -1, true};
     for (uint32_t k = 0; k < loop_.results.count; ++k) {
       const ir::Type type = f_.type(Function::param_of(body_, k + 1));
       if (!ir::IsFixedInt(type.scalar) && type.scalar != ir::Scalar::Field) return false;
@@ -78,12 +85,14 @@ class SumReader {
 
   ExprId Leaf(ValueId value) {
     const ir::InstId def = f_.values[value.index].def;
-    if (def.valid() && f_.inst(def).op == Op::Const) return e_.Constant(f_.type(value), f_.words_of(f_.inst(def)));
+    if (def.valid() && f_.inst(def).op == Op::Const)
+      return e_.Constant(f_.type(value), f_.words_of(f_.inst(def)));
     return e_.Value(value, f_.type(value));
   }
 
   bool ReadInst(const Inst& inst) {
-    if (inst.regions.count != 0 || inst.results.count != 1 || ir::Info(inst.op).traps != 0) return false;
+    if (inst.regions.count != 0 || inst.results.count != 1 || ir::Info(inst.op).traps != 0)
+      return false;
     std::optional<Form>& place = forms_[inst.results.begin];
     if (inst.op == Op::Const) {
       place = Form{inst.type, {e_.Constant(inst.type, f_.words_of(inst))}, -1, false};
@@ -99,7 +108,8 @@ class SumReader {
     switch (inst.op) {
       case Op::Add: place = Sum(operands[0], operands[1]); break;
       case Op::Sub:
-        if (operands[1].carried < 0) place = Sum(operands[0], Scaled(operands[1], e_.Number(inst.type, -1)));
+        if (operands[1].carried < 0)
+          place = Sum(operands[0], Scaled(operands[1], e_.Number(inst.type, -1)));
         break;
       case Op::Neg:
         if (operands[0].carried < 0) place = Scaled(operands[0], e_.Number(inst.type, -1));
@@ -115,8 +125,10 @@ class SumReader {
     if (a.carried >= 0 && b.carried >= 0) return std::nullopt;
     Form sum{a.type, a.coefficients, std::max(a.carried, b.carried), false};
     for (size_t i = 0; i < b.coefficients.size(); ++i) {
-      if (i < sum.coefficients.size()) sum.coefficients[i] = e_.Add(sum.coefficients[i], b.coefficients[i]);
-      else sum.coefficients.push_back(b.coefficients[i]);
+      if (i < sum.coefficients.size())
+        sum.coefficients[i] = e_.Add(sum.coefficients[i], b.coefficients[i]);
+      else
+        sum.coefficients.push_back(b.coefficients[i]);
     }
     return sum;
   }
@@ -131,7 +143,8 @@ class SumReader {
     if (a.carried >= 0 || b.carried >= 0) return std::nullopt;
     if (a.coefficients.size() + b.coefficients.size() > MostSymbolicDegree + 2) return std::nullopt;
     Form product{a.type, {}, -1, false};
-    product.coefficients.assign(a.coefficients.size() + b.coefficients.size() - 1, e_.Number(a.type, 0));
+    product.coefficients.assign(a.coefficients.size() + b.coefficients.size() - 1,
+                                e_.Number(a.type, 0));
     for (size_t i = 0; i < a.coefficients.size(); ++i)
       for (size_t j = 0; j < b.coefficients.size(); ++j)
         product.coefficients[i + j] =
@@ -143,9 +156,13 @@ class SumReader {
   std::optional<Form> Converted(const Form& from, ir::Type to) {
     if (from.carried >= 0) return std::nullopt;
     if (from.is_index)
-      return Form{to, {e_.Number(to, 0), e_.Number(to, 1)}, -1,
-                  ir::IsFixedInt(to.scalar) && ir::BitsOf(to) > ir::BitsOf(from.type) && ir::IsSigned(to.scalar)};
-    if (from.coefficients.size() == 1) return Form{to, {e_.Cast(from.coefficients[0], to)}, -1, false};
+      return Form{to,
+                  {e_.Number(to, 0), e_.Number(to, 1)},
+                  -1,
+                  ir::IsFixedInt(to.scalar) && ir::BitsOf(to) > ir::BitsOf(from.type) &&
+                      ir::IsSigned(to.scalar)};
+    if (from.coefficients.size() == 1)
+      return Form{to, {e_.Cast(from.coefficients[0], to)}, -1, false};
     if (!ir::IsFixedInt(to.scalar) || ir::BitsOf(to) > ir::BitsOf(from.type)) return std::nullopt;
     Form form{to, from.coefficients, -1, false};
     for (ExprId& coefficient : form.coefficients) coefficient = e_.Cast(coefficient, to);
@@ -169,7 +186,8 @@ class SumReader {
     ExprId product = Binomial(e_.Shr(n, 1), r);
     uint64_t odd = 1;
     for (uint64_t t = 0; t < r; ++t) {
-      ExprId factor = e_.Or(e_.Sub(n, e_.Number(ir::types::U64, static_cast<int64_t>(1 + 2 * t))), 1);
+      ExprId factor =
+          e_.Or(e_.Sub(n, e_.Number(ir::types::U64, static_cast<int64_t>(1 + 2 * t))), 1);
       product = e_.Mul(product, factor);
       odd *= 2 * t + 1;
     }
@@ -213,7 +231,8 @@ class SumReader {
     for (uint32_t k = 0; k < loop_.results.count; ++k) {
       std::optional<Form> form = Of(f_.operand(yield, k));
       if (!form || form->carried != static_cast<int>(k)) return false;
-      while (form->coefficients.size() > 1 && e_.IsNumber(form->coefficients.back(), 0)) form->coefficients.pop_back();
+      while (form->coefficients.size() > 1 && e_.IsNumber(form->coefficients.back(), 0))
+        form->coefficients.pop_back();
       const ExprId init = Leaf(f_.operand(loop_, 2 + k));
       ExprId sum = init;
       if (!form->coefficients.empty()) {
@@ -245,7 +264,8 @@ class SumReader {
 }  // namespace
 
 std::optional<SymbolicSums> ReadSums(const Function& function, const Inst& loop) {
-  if (loop.op != Op::For || loop.results.count != 1 || function.word(loop, 0) != 1) return std::nullopt;
+  if (loop.op != Op::For || loop.results.count != 1 || function.word(loop, 0) != 1)
+    return std::nullopt;
   SymbolicSums sums;
   if (!SumReader(function, loop, sums).Read()) return std::nullopt;
   return sums;

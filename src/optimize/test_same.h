@@ -42,15 +42,18 @@ inline Seen RunOn(const ir::Program& program, const ir::Program& source, uint64_
   Seen seen{{}, exec::RandomArguments(source, seed)};
   Result<exec::Outcome> outcome =
       exec::Interpret(program, seen.arguments, exec::RandomContext(source, seed));
-  if (outcome) seen.outcome = std::move(*outcome);
-  else seen.outcome.output.push_back(exec::Value{});  // never equal to a run that worked
+  if (outcome)
+    seen.outcome = std::move(*outcome);
+  else
+    seen.outcome.output.push_back(exec::Value{});  // never equal to a run that worked
   return seen;
 }
 
 // Empty if both do the same, traps included: kind, op and iteration.
 inline std::string Difference(const Seen& a, const Seen& b) {
   auto trap = [](const exec::Outcome& o) { return o.trap ? o.trap->ToString() : "no trap"; };
-  if (a.outcome.trap != b.outcome.trap) return fmt::format("{} became {}", trap(a.outcome), trap(b.outcome));
+  if (a.outcome.trap != b.outcome.trap)
+    return fmt::format("{} became {}", trap(a.outcome), trap(b.outcome));
   if (!(a.outcome.results == b.outcome.results)) return "the results differ";
   if (!(a.outcome.output == b.outcome.output)) return "the output differs";
   // After a trap writable buffers are unspecified.
@@ -59,16 +62,18 @@ inline std::string Difference(const Seen& a, const Seen& b) {
 }
 
 // `calls` random calls of both; the first difference with everything needed to look at it.
-inline std::string Compare(const ir::Program& source, const ir::Program& other, uint64_t seed, int calls = 3) {
+inline std::string Compare(const ir::Program& source, const ir::Program& other, uint64_t seed,
+                           int calls = 3) {
   if (auto checked = ir::Check(other); !checked)
-    return fmt::format("seed {}: {}\n{}\nbecame\n{}", seed, checked.error().ToString(), ir::PrintText(source),
-                       ir::PrintText(other));
+    return fmt::format("seed {}: {}\n{}\nbecame\n{}", seed, checked.error().ToString(),
+                       ir::PrintText(source), ir::PrintText(other));
   for (int call = 0; call < calls; ++call) {
     const uint64_t arguments = seed * 16 + static_cast<uint64_t>(call);
-    std::string found = Difference(RunOn(source, source, arguments), RunOn(other, source, arguments));
+    std::string found =
+        Difference(RunOn(source, source, arguments), RunOn(other, source, arguments));
     if (!found.empty())
-      return fmt::format("seed {} arguments {}: {}\n{}\nbecame\n{}", seed, arguments, found, ir::PrintText(source),
-                         ir::PrintText(other));
+      return fmt::format("seed {} arguments {}: {}\n{}\nbecame\n{}", seed, arguments, found,
+                         ir::PrintText(source), ir::PrintText(other));
   }
   return "";
 }

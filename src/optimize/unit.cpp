@@ -33,10 +33,11 @@ std::vector<ValueId> PassCloner::OldValues() const {
   return old;
 }
 
-Result<void> PassCloner::CopyWithRegions(const Inst& inst,
-                                         const std::function<Result<void>(ir::InstId, uint32_t)>& fill) {
+Result<void> PassCloner::CopyWithRegions(
+    const Inst& inst, const std::function<Result<void>(ir::InstId, uint32_t)>& fill) {
   std::vector<ir::Type> results;
-  for (uint32_t i = 0; i < inst.results.count; ++i) results.push_back(source_.type(Function::result_of(inst, i)));
+  for (uint32_t i = 0; i < inst.results.count; ++i)
+    results.push_back(source_.type(Function::result_of(inst, i)));
   ir::InstId id = builder_.Begin(inst.op, inst.type, GetAll(source_.operands_of(inst)), results,
                                  source_.words_of(inst), inst.regions.count);
   for (uint32_t i = 0; i < inst.results.count; ++i)

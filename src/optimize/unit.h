@@ -32,14 +32,16 @@ struct PassInput {
 // A Cloner that says which of its copies stand for what.
 class PassCloner : public ir::Cloner {
  public:
-  explicit PassCloner(const PassInput& input) : Cloner(input.function, input.builder), program_(input.program) {}
+  explicit PassCloner(const PassInput& input)
+      : Cloner(input.function, input.builder), program_(input.program) {}
   bool changed() const { return changed_; }
   // Old values by the new value that is their copy, instruction for instruction.
   std::vector<ir::ValueId> OldValues() const;
 
  protected:
   // Emits a copy of an instruction that has regions; `fill` copies each of them.
-  Result<void> CopyWithRegions(const ir::Inst& inst, const std::function<Result<void>(ir::InstId, uint32_t)>& fill);
+  Result<void> CopyWithRegions(const ir::Inst& inst,
+                               const std::function<Result<void>(ir::InstId, uint32_t)>& fill);
   // The words of a new value, if it is a constant.
   const ir::Inst* NewDefinition(ir::ValueId new_value) const;
   bool IsConstant(ir::ValueId new_value) const;
@@ -55,7 +57,8 @@ Result<bool> RunPass(Unit& unit, const Arguments&... arguments) {
   Origins origins;
   bool changed = false;
   ir::Program next = TRY(ir::CopyProgram(
-      unit.program, [&](const ir::Function& function, ir::FunctionBuilder& builder) -> Result<void> {
+      unit.program,
+      [&](const ir::Function& function, ir::FunctionBuilder& builder) -> Result<void> {
         Pass pass(PassInput{unit.program, function, builder}, arguments...);
         pass.DeclareParams();
         TRY_VOID(pass.Run());
@@ -63,7 +66,8 @@ Result<bool> RunPass(Unit& unit, const Arguments&... arguments) {
         std::vector<ir::ValueId> old = pass.OldValues();
         for (ir::ValueId& value : old)
           if (value.valid()) value = unit.origins[origins.size()][value.index];
-        if constexpr (requires { pass.Explain(old, 0u); }) pass.Explain(old, static_cast<uint32_t>(origins.size()));
+        if constexpr (requires { pass.Explain(old, 0u); })
+          pass.Explain(old, static_cast<uint32_t>(origins.size()));
         origins.push_back(std::move(old));
         return {};
       }));

@@ -22,7 +22,8 @@ std::optional<uint32_t> ValueTerms::Of(ir::ValueId value) {
       children.push_back(*child);
     }
     if (children.size() == inst->operands.count)
-      term = proof_.Apply(inst->op, inst->type, function_.type(value), function_.words_of(*inst), children);
+      term = proof_.Apply(inst->op, inst->type, function_.type(value), function_.words_of(*inst),
+                          children);
   } else if (origins_[value.index].valid()) {
     term = proof_.SourceValue(index_, origins_[value.index].index, function_.type(value));
   }

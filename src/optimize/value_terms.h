@@ -12,7 +12,8 @@ namespace frazil::optimize {
 
 class ValueTerms {
  public:
-  ValueTerms(const ir::Function& function, std::span<const ir::ValueId> origins, uint32_t index, Proof& proof)
+  ValueTerms(const ir::Function& function, std::span<const ir::ValueId> origins, uint32_t index,
+             Proof& proof)
       : function_(function), origins_(origins), index_(index), proof_(proof) {}
   // Nothing where a leaf is no copy of a value of the source.
   std::optional<uint32_t> Of(ir::ValueId value);

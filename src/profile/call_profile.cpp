@@ -8,7 +8,8 @@
 
 namespace frazil::profile {
 
-CallProfile::CallProfile(std::vector<uint32_t> words_per_scalar_parameter, std::vector<uint32_t> first_word)
+CallProfile::CallProfile(std::vector<uint32_t> words_per_scalar_parameter,
+                         std::vector<uint32_t> first_word)
     : words_(std::move(words_per_scalar_parameter)), first_(std::move(first_word)) {
   CHECK(words_.size() == first_.size());
   ForgetArguments();

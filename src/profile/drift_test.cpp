@@ -59,7 +59,8 @@ std::vector<double> LargestWealths(double expected, uint64_t seed, Share share) 
 
 void ExpectRates(const std::vector<double>& largest) {
   for (double alpha : {0.5, 0.2, 0.05, 0.01, 0.001}) {
-    const auto alarms = std::count_if(largest.begin(), largest.end(), [&](double w) { return w >= 1 / alpha; });
+    const auto alarms =
+        std::count_if(largest.begin(), largest.end(), [&](double w) { return w >= 1 / alpha; });
     const double rate = static_cast<double>(alarms) / static_cast<double>(largest.size());
     EXPECT_LE(rate, alpha);
     testing::Test::RecordProperty("rate_at_" + std::to_string(alpha), std::to_string(rate));
@@ -70,7 +71,8 @@ TEST(DriftTest, FalseAlarmsAtTheBoundary) {
   const std::vector<double> largest = LargestWealths(0.01, 1, [](int, uint64_t) { return 0.01; });
   ExpectRates(largest);
   // And the bound is no idle one: a test that never spoke would pass the lines above.
-  EXPECT_GT(std::count_if(largest.begin(), largest.end(), [](double w) { return w >= 2; }), Runs / 50);
+  EXPECT_GT(std::count_if(largest.begin(), largest.end(), [](double w) { return w >= 2; }),
+            Runs / 50);
 }
 
 TEST(DriftTest, FalseAlarmsAtALargeShare) {
@@ -107,8 +109,8 @@ TEST(DriftTest, DelayIsNearTheBoundAndGrowsOnlyWithTheLogarithmOfTheLife) {
   for (double share : {0.03, 0.05, 0.2, 1.0}) {
     for (int quiet_calls : {0, 10'000, 1'000'000}) {
       const double steps = std::max(1.0, quiet_calls / 16.0);
-      const double divergence =
-          share * std::log(share / 0.01) + (share == 1 ? 0 : (1 - share) * std::log((1 - share) / 0.99));
+      const double divergence = share * std::log(share / 0.01) +
+                                (share == 1 ? 0 : (1 - share) * std::log((1 - share) / 0.99));
       const double bound = std::log(16 * steps * (steps + 1) / Alpha) / divergence;
       const double delay = MeanDelay(share, quiet_calls, Alpha);
       EXPECT_LE(delay, 1.4 * bound + 32) << share << " after " << quiet_calls;

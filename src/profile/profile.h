@@ -13,14 +13,15 @@ namespace frazil::profile {
 class CallProfile {
  public:
   // By parameter: how many words it has (0: a buffer, whose words say nothing) and where they begin in a call.
-  explicit CallProfile(std::vector<uint32_t> words_per_scalar_parameter, std::vector<uint32_t> first_word);
+  explicit CallProfile(std::vector<uint32_t> words_per_scalar_parameter,
+                       std::vector<uint32_t> first_word);
 
   // `calls` more calls were made; the last of them had these arguments and took so long.
   void Add(const uint64_t* arguments, uint64_t calls, double ns);
 
   uint64_t calls() const { return calls_; }
   double total_ns() const { return total_ns_; }  // timed calls stand for those between them
-  double ns_per_call() const;                    // median of the recent timed calls; 0 if there was none
+  double ns_per_call() const;  // median of the recent timed calls; 0 if there was none
   // By parameter: the words it has had in every observed call so far, or empty.
   std::vector<std::vector<uint64_t>> ConstantArguments() const;
   // Arguments are looked at as if for the first time: after a drift, other constants may hold.

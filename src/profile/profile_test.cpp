@@ -119,7 +119,8 @@ TEST(TokenRing, AgreesWithTheDefinition) {
     size_t expected = 0;
     for (size_t p = 1; repetitions > 0 && expected == 0 && p * repetitions <= tokens.size(); ++p) {
       bool repeats = true;
-      for (size_t i = 0; i + p < repetitions * p; ++i) repeats = repeats && tokens[i] == tokens[i + p];
+      for (size_t i = 0; i + p < repetitions * p; ++i)
+        repeats = repeats && tokens[i] == tokens[i + p];
       if (repeats) expected = p;
     }
     ASSERT_EQ(ring.Period(repetitions), expected) << round;
@@ -142,7 +143,8 @@ TEST(TokenRing, IsLinearForTheWorstTokens) {
       TokenRing other = ring;
       other.Push(2);
       EXPECT_EQ(other.Period(2), 0u);
-      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      best = std::min(
+          best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     return best;
   };

@@ -19,7 +19,8 @@ size_t TokenRing::Period(size_t repetitions) const {
   if (repetitions == 0) return 0;
   const size_t longest = count_ / repetitions;
   std::vector<size_t> agree(longest + 1);
-  size_t from = 0, to = 0;  // the agreement that reaches furthest: [from, to) repeats [0, to - from)
+  size_t from = 0,
+         to = 0;  // the agreement that reaches furthest: [from, to) repeats [0, to - from)
   for (size_t p = 1; p <= longest; ++p) {
     size_t length = p < to ? std::min(agree[p - from], to - p) : 0;
     while (p + length < count_ && at_back(length) == at_back(p + length)) ++length;

@@ -29,7 +29,9 @@ std::string BanName(std::string_view candidate_exact) {
 bool ParseLine(std::string_view line, std::string& exact, Store::Observed& observed) {
   if (line.size() < CheckChars + 1 + 64 + 4 || line[CheckChars] != ' ') return false;
   const std::string_view text = line.substr(CheckChars + 1);
-  if (CheckOf(text) != line.substr(0, CheckChars) || !IsDigest(text.substr(0, 64)) || text[64] != ' ') return false;
+  if (CheckOf(text) != line.substr(0, CheckChars) || !IsDigest(text.substr(0, 64)) ||
+      text[64] != ' ')
+    return false;
   const char* end = text.data() + text.size();
   auto [calls_end, calls_error] = std::from_chars(text.data() + 65, end, observed.calls);
   if (calls_error != std::errc() || calls_end == end || *calls_end != ' ') return false;
@@ -50,8 +52,9 @@ void Store::Ban(std::string_view candidate_exact, std::string_view why) {
   if (!impl_->HomeWritable()) return;
   const Folder& home = *impl_->Home();
   auto folder = OpenSubFolder(home.fd.get(), "ban", home.owner, true, impl_->options.sync);
-  const Reason reason = !folder ? folder.error()
-                                : WriteFile(folder->get(), name.c_str(), Frame(Kind::Ban, why), impl_->options.sync);
+  const Reason reason =
+      !folder ? folder.error()
+              : WriteFile(folder->get(), name.c_str(), Frame(Kind::Ban, why), impl_->options.sync);
   if (reason != Reason::None) impl_->Count(reason);
 }
 
@@ -79,14 +82,16 @@ void Store::AppendProfile(std::string_view exact, const Observed& observed) {
     auto folder = OpenSubFolder(home.fd.get(), "profile", home.owner, true, impl_->options.sync);
     if (!folder) return impl_->Count(folder.error());
     const std::string name = fmt::format("{}.log", getpid());
-    constexpr int Flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    constexpr int Flags =
+        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     Fd log(openat(folder->get(), name.c_str(), Flags, 0600));
     struct stat status;
     if (!log || fstat(log.get(), &status) != 0) return impl_->Count(ReasonOfErrno(errno));
     if (!S_ISREG(status.st_mode)) return impl_->Count(Reason::NotAFile);
     impl_->profile_log = std::move(log);
   }
-  if (write(impl_->profile_log.get(), line.data(), line.size()) < 0) impl_->Count(ReasonOfErrno(errno));
+  if (write(impl_->profile_log.get(), line.data(), line.size()) < 0)
+    impl_->Count(ReasonOfErrno(errno));
 }
 
 std::map<std::string, Store::Observed> Store::MergedProfiles() const {

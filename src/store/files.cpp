@@ -78,9 +78,11 @@ std::string TemporaryName() {
   return fmt::format("{}{}-{}-{:016x}", TemporaryPrefix, getpid(), counter.fetch_add(1), random);
 }
 
-Reason WriteThenMove(int folder, const char* name, std::string_view bytes, bool sync, bool replace) {
+Reason WriteThenMove(int folder, const char* name, std::string_view bytes, bool sync,
+                     bool replace) {
   const std::string temporary = TemporaryName();
-  Fd file(OpenAt(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  Fd file(OpenAt(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                 0600));
   if (!file) return ReasonOfErrno(errno);
   bool done = WriteAll(file.get(), bytes) && (!sync || fsync(file.get()) == 0);
   if (done && replace) {
@@ -143,7 +145,8 @@ Folder OpenDirectory(const std::string& given, bool create) {
   folder.fd = Fd(OpenAt(AT_FDCWD, path.c_str(), FolderFlags));
   if (!folder.fd && errno == ENOENT && create) {
     if (!MakeDirectories(path)) {
-      folder.reason = fmt::format("'{}' is missing and cannot be made: {}", path, std::strerror(errno));
+      folder.reason =
+          fmt::format("'{}' is missing and cannot be made: {}", path, std::strerror(errno));
       return folder;
     }
     folder.fd = Fd(OpenAt(AT_FDCWD, path.c_str(), FolderFlags));
@@ -163,14 +166,17 @@ Folder OpenDirectory(const std::string& given, bool create) {
   } else {
     folder.trust = Trust::Own;
     struct statvfs system;
-    const bool read_only_disk = fstatvfs(folder.fd.get(), &system) == 0 && (system.f_flag & ST_RDONLY) != 0;
-    folder.writable = !read_only_disk && faccessat(folder.fd.get(), ".", W_OK | X_OK, AT_EACCESS) == 0;
+    const bool read_only_disk =
+        fstatvfs(folder.fd.get(), &system) == 0 && (system.f_flag & ST_RDONLY) != 0;
+    folder.writable =
+        !read_only_disk && faccessat(folder.fd.get(), ".", W_OK | X_OK, AT_EACCESS) == 0;
     if (!folder.writable) folder.reason = fmt::format("'{}' is read-only", path);
   }
   return folder;
 }
 
-std::expected<Fd, Reason> OpenSubFolder(int parent, const char* name, uid_t owner, bool create, bool sync) {
+std::expected<Fd, Reason> OpenSubFolder(int parent, const char* name, uid_t owner, bool create,
+                                        bool sync) {
   Fd folder(OpenAt(parent, name, FolderFlags));
   if (!folder && errno == ENOENT && create) {
     if (mkdirat(parent, name, 0700) == 0 && sync) fsync(parent);
@@ -187,17 +193,19 @@ std::expected<Fd, Reason> OpenSubFolder(int parent, const char* name, uid_t owne
   return folder;
 }
 
-std::expected<ReadBytes, Reason> ReadFile(int folder, const char* name, uid_t owner, uint64_t max_bytes) {
+std::expected<ReadBytes, Reason> ReadFile(int folder, const char* name, uid_t owner,
+                                          uint64_t max_bytes) {
   Fd file(OpenAt(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file) {
     const Reason reason = ReasonOfErrno(errno);
-    return std::unexpected(reason == Reason::ReadOnly || reason == Reason::Unwritable ? Reason::Unreadable
-                                                                                        : reason);
+    return std::unexpected(
+        reason == Reason::ReadOnly || reason == Reason::Unwritable ? Reason::Unreadable : reason);
   }
   ReadBytes read;
   if (fstat(file.get(), &read.status) != 0) return std::unexpected(Reason::Unreadable);
   if (!S_ISREG(read.status.st_mode)) return std::unexpected(Reason::NotAFile);
-  if (read.status.st_uid != owner && read.status.st_uid != geteuid()) return std::unexpected(Reason::Owner);
+  if (read.status.st_uid != owner && read.status.st_uid != geteuid())
+    return std::unexpected(Reason::Owner);
   const auto size = static_cast<uint64_t>(read.status.st_size);
   if (size > max_bytes) return std::unexpected(Reason::Size);
   read.bytes.resize(size);

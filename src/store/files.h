@@ -49,14 +49,16 @@ struct Folder {
 Folder OpenDirectory(const std::string& path, bool create);
 // A folder inside another: must be a real one, with the same owner, not writable by others. Made where it is missing
 // if the parent may be written. Without an fd: Missing or why not.
-std::expected<Fd, Reason> OpenSubFolder(int parent, const char* name, uid_t owner, bool create, bool sync);
+std::expected<Fd, Reason> OpenSubFolder(int parent, const char* name, uid_t owner, bool create,
+                                        bool sync);
 
 struct ReadBytes {
   std::string bytes;
   struct stat status;
 };
 // A whole regular file of at most max_bytes, owned by `owner` or by us.
-std::expected<ReadBytes, Reason> ReadFile(int folder, const char* name, uid_t owner, uint64_t max_bytes);
+std::expected<ReadBytes, Reason> ReadFile(int folder, const char* name, uid_t owner,
+                                          uint64_t max_bytes);
 
 // Temporary file in the same folder, fsync, rename, fsync of the folder. None: written.
 Reason WriteFile(int folder, const char* name, std::string_view bytes, bool sync);

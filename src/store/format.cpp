@@ -24,7 +24,8 @@ void AppendNumber(std::string& out, uint64_t value, int bytes) {
 
 uint64_t NumberAt(std::string_view bytes, size_t at, size_t count) {
   uint64_t value = 0;
-  for (size_t i = 0; i < count; ++i) value |= uint64_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
+  for (size_t i = 0; i < count; ++i)
+    value |= uint64_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
   return value;
 }
 
@@ -40,7 +41,8 @@ class FieldReader {
   explicit FieldReader(std::string_view text) : rest_(text) {}
 
   std::string Field(std::string_view name) {
-    if (!ok_ || !rest_.starts_with(name) || !Skip(name.size()) || !rest_.starts_with(' ')) return Wrong();
+    if (!ok_ || !rest_.starts_with(name) || !Skip(name.size()) || !rest_.starts_with(' '))
+      return Wrong();
     Skip(1);
     size_t length = 0;
     auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), length);
@@ -72,8 +74,8 @@ std::string Field(std::string_view name, std::string_view value) {
 }
 
 std::string KeyHeader() {
-  return fmt::format("frazil {} ir {} abi {} prelude {}\n", SchemaVersion, ir::IrVersion, exec::NativeAbiVersion,
-                     ir::PreludeDigest());
+  return fmt::format("frazil {} ir {} abi {} prelude {}\n", SchemaVersion, ir::IrVersion,
+                     exec::NativeAbiVersion, ir::PreludeDigest());
 }
 
 }  // namespace
@@ -99,7 +101,8 @@ std::expected<std::string_view, Reason> Unframe(Kind kind, std::string_view file
   if (!file.starts_with(Magic)) return std::unexpected(Reason::Magic);
   if (file.size() < FrameBytes) return std::unexpected(Reason::Truncated);
   if (NumberAt(file, SchemaAt, 4) != SchemaVersion) return std::unexpected(Reason::Version);
-  if (NumberAt(file, KindAt, 4) != static_cast<uint32_t>(kind)) return std::unexpected(Reason::Kind);
+  if (NumberAt(file, KindAt, 4) != static_cast<uint32_t>(kind))
+    return std::unexpected(Reason::Kind);
   const std::string_view payload = file.substr(FrameBytes);
   if (NumberAt(file, LengthAt, 8) != payload.size()) return std::unexpected(Reason::Truncated);
   const std::array<uint8_t, 32> digest = DigestOf(payload);
@@ -111,8 +114,9 @@ std::expected<std::string_view, Reason> Unframe(Kind kind, std::string_view file
 std::string FrameDigest(std::string_view file) { return Hex(file.substr(DigestAt, 32)); }
 
 std::string StoreKey::Text() const {
-  return KeyHeader() + Field("source", source_exact) + Field("guard", guard) + Field("target", target) +
-         Field("toolchain", toolchain) + Field("level", exec::CpuLevelName(level));
+  return KeyHeader() + Field("source", source_exact) + Field("guard", guard) +
+         Field("target", target) + Field("toolchain", toolchain) +
+         Field("level", exec::CpuLevelName(level));
 }
 
 std::string StoreKey::Digest() const { return Sha256Hex(Text()); }
@@ -143,9 +147,11 @@ std::expected<Record, Reason> ParseRecord(std::string_view payload) {
   constexpr std::string_view Start = "content ";
   constexpr size_t DigestChars = 64;
   const size_t line_end = payload.find('\n');
-  if (!payload.starts_with(Start) || line_end == std::string_view::npos) return std::unexpected(Reason::Record);
+  if (!payload.starts_with(Start) || line_end == std::string_view::npos)
+    return std::unexpected(Reason::Record);
   const std::string_view line = payload.substr(Start.size(), line_end - Start.size());
-  if (line.size() < DigestChars + 2 || line[DigestChars] != ' ') return std::unexpected(Reason::Record);
+  if (line.size() < DigestChars + 2 || line[DigestChars] != ' ')
+    return std::unexpected(Reason::Record);
   Record record;
   record.content = line.substr(0, DigestChars);
   const std::string_view number = line.substr(DigestChars + 1);

@@ -33,10 +33,12 @@ TEST(Format, EveryByteOfAFrameCounts) {
       seen.insert(payload.error());
     }
   }
-  for (size_t size = 0; size < file.size(); ++size) EXPECT_FALSE(Unframe(Kind::Record, file.substr(0, size)));
+  for (size_t size = 0; size < file.size(); ++size)
+    EXPECT_FALSE(Unframe(Kind::Record, file.substr(0, size)));
   EXPECT_FALSE(Unframe(Kind::Record, file + "x"));
   EXPECT_EQ(Unframe(Kind::Content, file).error(), Reason::Kind);
-  EXPECT_EQ(seen, (std::set{Reason::Truncated, Reason::Magic, Reason::Version, Reason::Kind, Reason::Digest}));
+  EXPECT_EQ(seen, (std::set{Reason::Truncated, Reason::Magic, Reason::Version, Reason::Kind,
+                            Reason::Digest}));
 }
 
 TEST(Format, KeysHaveOneText) {
@@ -77,9 +79,11 @@ TEST(Format, RecordsRoundTrip) {
   EXPECT_EQ(again->key, record.key);
   const std::string digest = Sha256Hex("x");
   for (const std::string& bad :
-       {std::string(), std::string("content"), "content " + digest + "\n", "content " + digest + " \n",
-        "content " + digest + " -1\n", "content " + digest + " 1x\n", "content " + digest + " 99999999999999999999\n",
-        "content ../../../../etc/passwd" + std::string(40, 'a') + " 1\n", "content " + digest + " 1"})
+       {std::string(), std::string("content"), "content " + digest + "\n",
+        "content " + digest + " \n", "content " + digest + " -1\n", "content " + digest + " 1x\n",
+        "content " + digest + " 99999999999999999999\n",
+        "content ../../../../etc/passwd" + std::string(40, 'a') + " 1\n",
+        "content " + digest + " 1"})
     EXPECT_FALSE(ParseRecord(bad)) << bad;
 }
 

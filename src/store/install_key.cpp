@@ -27,7 +27,8 @@ std::string SentenceOf(Reason reason) {
     return "the key file is not ours alone (owner, mode 0600): a key of this process is used";
   if (reason == Reason::Missing)
     return "there is no key file and none can be written: a key of this process is used";
-  return "the key file cannot be used (" + std::string(ReasonName(reason)) + "): a key of this process is used";
+  return "the key file cannot be used (" + std::string(ReasonName(reason)) +
+         "): a key of this process is used";
 }
 
 verify::InstallKey FreshKey() {

@@ -18,7 +18,8 @@ TEST(InstallKey, IsMadeOnceAndKept) {
   const verify::InstallKey key = OpenQuickly(folder.path())->key();
   EXPECT_EQ(OpenQuickly(folder.path())->key(), key);
   EXPECT_EQ(OpenQuickly(folder.path(), true)->key(), key);
-  EXPECT_EQ(fs::status(folder / "key").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(folder / "key").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(fs::file_size(folder / "key"), 32u);
   TempFolder other;
   EXPECT_NE(OpenQuickly(other.path())->key(), key);

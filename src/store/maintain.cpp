@@ -22,7 +22,8 @@ bool IsShard(std::string_view name) {
   return name.size() == 2 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-using VisitFile = std::function<void(int shard, const std::string& shard_name, const std::string& name)>;
+using VisitFile =
+    std::function<void(int shard, const std::string& shard_name, const std::string& name)>;
 
 // Every name in every shard of cas/ or ac/, in no order.
 void ForEachFile(const Fd& root, uid_t owner, const VisitFile& visit) {
@@ -46,34 +47,41 @@ uint64_t BytesOf(const struct stat& status) { return static_cast<uint64_t>(statu
 bool IsTemporary(std::string_view name) { return name.starts_with(TemporaryPrefix); }
 
 // What one file should be: empty if it is.
-std::string ProblemOf(const Store::Impl& impl, Kind kind, const std::string& shard, const std::string& name) {
+std::string ProblemOf(const Store::Impl& impl, Kind kind, const std::string& shard,
+                      const std::string& name) {
   if (!IsDigest(name) || ShardOf(name) != shard) return "name";
   const bool record_file = kind == Kind::Record;
   auto read = impl.ReadFramed(record_file ? impl.records : impl.contents, kind, name,
                               record_file ? MaxRecordBytes : impl.options.max_entry_bytes);
   if (!read) return std::string(ReasonName(read.error()));
-  if (!record_file) return FrameDigest(read->file) == name ? "" : std::string(ReasonName(Reason::Digest));
+  if (!record_file)
+    return FrameDigest(read->file) == name ? "" : std::string(ReasonName(Reason::Digest));
   auto record = ParseRecord(read->payload());
   if (!record) return std::string(ReasonName(record.error()));
   if (Sha256Hex(record->key) != name) return std::string(ReasonName(Reason::Key));
-  auto content = impl.ReadFramed(impl.contents, Kind::Content, record->content, impl.options.max_entry_bytes);
-  return content && content->payload().size() == record->bytes ? "" : std::string(ReasonName(Reason::Content));
+  auto content =
+      impl.ReadFramed(impl.contents, Kind::Content, record->content, impl.options.max_entry_bytes);
+  return content && content->payload().size() == record->bytes
+             ? ""
+             : std::string(ReasonName(Reason::Content));
 }
 
 }  // namespace
 
 std::vector<Store::Entry> Store::List() const {
   std::vector<Entry> entries;
-  ForEachFile(impl_->records, impl_->folder.owner, [&](int, const std::string& shard, const std::string& name) {
-    if (!IsDigest(name) || ShardOf(name) != shard) return;
-    auto read = impl_->ReadFramed(impl_->records, Kind::Record, name, MaxRecordBytes);
-    if (!read) return;
-    auto record = ParseRecord(read->payload());
-    if (!record || Sha256Hex(record->key) != name) return;
-    auto key = ParseKey(record->key);
-    if (!key) return;
-    entries.push_back({name, record->content, record->bytes, read->modified, std::move(*key)});
-  });
+  ForEachFile(
+      impl_->records, impl_->folder.owner,
+      [&](int, const std::string& shard, const std::string& name) {
+        if (!IsDigest(name) || ShardOf(name) != shard) return;
+        auto read = impl_->ReadFramed(impl_->records, Kind::Record, name, MaxRecordBytes);
+        if (!read) return;
+        auto record = ParseRecord(read->payload());
+        if (!record || Sha256Hex(record->key) != name) return;
+        auto key = ParseKey(record->key);
+        if (!key) return;
+        entries.push_back({name, record->content, record->bytes, read->modified, std::move(*key)});
+      });
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.modified, a.key_digest) < std::tie(b.modified, b.key_digest);
   });
@@ -84,28 +92,34 @@ std::vector<Store::AuditLine> Store::Audit() const {
   std::vector<AuditLine> lines;
   if (const Folder* home = impl_->Home(); home != nullptr) {
     const Reason reason = InspectKey(*home);
-    if (reason != Reason::None && reason != Reason::Missing) lines.push_back({"key", std::string(ReasonName(reason))});
+    if (reason != Reason::None && reason != Reason::Missing)
+      lines.push_back({"key", std::string(ReasonName(reason))});
   }
   const int64_t now = NowSeconds();
   for (auto [folder, kind] : {std::pair{"ac", Kind::Record}, std::pair{"cas", Kind::Content}}) {
     const Fd& root = kind == Kind::Record ? impl_->records : impl_->contents;
-    ForEachFile(root, impl_->folder.owner, [&](int shard, const std::string& shard_name, const std::string& name) {
-      const std::string path = fmt::format("{}/{}/{}", folder, shard_name, name);
-      if (IsTemporary(name)) {
-        if (now - StatusOf(shard, name.c_str()).st_mtime > AbandonedSeconds) lines.push_back({path, "abandoned"});
-        return;
-      }
-      std::string problem = ProblemOf(*impl_, kind, shard_name, name);
-      if (!problem.empty()) lines.push_back({path, std::move(problem)});
-    });
+    ForEachFile(root, impl_->folder.owner,
+                [&](int shard, const std::string& shard_name, const std::string& name) {
+                  const std::string path = fmt::format("{}/{}/{}", folder, shard_name, name);
+                  if (IsTemporary(name)) {
+                    if (now - StatusOf(shard, name.c_str()).st_mtime > AbandonedSeconds)
+                      lines.push_back({path, "abandoned"});
+                    return;
+                  }
+                  std::string problem = ProblemOf(*impl_, kind, shard_name, name);
+                  if (!problem.empty()) lines.push_back({path, std::move(problem)});
+                });
     if (!root) continue;
     ForEachName(root.get(), [&](const char* name) {
       if (!IsShard(name)) return lines.push_back({fmt::format("{}/{}", folder, name), "name"});
       auto shard = OpenSubFolder(root.get(), name, impl_->folder.owner, false, false);
-      if (!shard) lines.push_back({fmt::format("{}/{}", folder, name), std::string(ReasonName(shard.error()))});
+      if (!shard)
+        lines.push_back(
+            {fmt::format("{}/{}", folder, name), std::string(ReasonName(shard.error()))});
     });
   }
-  std::sort(lines.begin(), lines.end(), [](const AuditLine& a, const AuditLine& b) { return a.path < b.path; });
+  std::sort(lines.begin(), lines.end(),
+            [](const AuditLine& a, const AuditLine& b) { return a.path < b.path; });
   return lines;
 }
 
@@ -145,35 +159,40 @@ class Collector {
     collected_.bytes += bytes;
   }
   void DropDigest(const Fd& root, const std::string& digest, uint64_t bytes) {
-    auto shard = OpenSubFolder(root.get(), ShardOf(digest).c_str(), impl_.folder.owner, false, false);
+    auto shard =
+        OpenSubFolder(root.get(), ShardOf(digest).c_str(), impl_.folder.owner, false, false);
     if (shard) Drop(shard->get(), digest, bytes);
   }
   bool Abandoned(int64_t modified) const { return now_ - modified > AbandonedSeconds; }
 
   void ReadRecords() {
-    ForEachFile(impl_.records, impl_.folder.owner, [&](int shard, const std::string&, const std::string& name) {
-      const struct stat status = StatusOf(shard, name.c_str());
-      auto read = impl_.ReadFramed(impl_.records, Kind::Record, name, MaxRecordBytes);
-      auto record = read ? ParseRecord(read->payload()) : std::unexpected(read.error());
-      if (record && IsDigest(name) && Sha256Hex(record->key) == name) {
-        named_.push_back({name, record->content, BytesOf(status), status.st_mtime});
-      } else if (!IsTemporary(name) || Abandoned(status.st_mtime)) {
-        Drop(shard, name, BytesOf(status));
-      }
-    });
+    ForEachFile(impl_.records, impl_.folder.owner,
+                [&](int shard, const std::string&, const std::string& name) {
+                  const struct stat status = StatusOf(shard, name.c_str());
+                  auto read = impl_.ReadFramed(impl_.records, Kind::Record, name, MaxRecordBytes);
+                  auto record = read ? ParseRecord(read->payload()) : std::unexpected(read.error());
+                  if (record && IsDigest(name) && Sha256Hex(record->key) == name) {
+                    named_.push_back({name, record->content, BytesOf(status), status.st_mtime});
+                  } else if (!IsTemporary(name) || Abandoned(status.st_mtime)) {
+                    Drop(shard, name, BytesOf(status));
+                  }
+                });
   }
   void ReadContents() {
-    ForEachFile(impl_.contents, impl_.folder.owner, [&](int shard, const std::string&, const std::string& name) {
-      const struct stat status = StatusOf(shard, name.c_str());
-      // One that is too large to be read is worth nothing, and must not push out those that are not.
-      const bool readable = S_ISREG(status.st_mode) && BytesOf(status) <= FrameBytes + impl_.options.max_entry_bytes;
-      if (IsDigest(name) && readable) {
-        held_[name] = {BytesOf(status), status.st_mtime, 0};
-        total_ += BytesOf(status);
-      } else if (!IsTemporary(name) || Abandoned(status.st_mtime)) {
-        Drop(shard, name, BytesOf(status));
-      }
-    });
+    ForEachFile(impl_.contents, impl_.folder.owner,
+                [&](int shard, const std::string&, const std::string& name) {
+                  const struct stat status = StatusOf(shard, name.c_str());
+                  // One that is too large to be read is worth nothing, and must not push out those that are not.
+                  const bool readable =
+                      S_ISREG(status.st_mode) &&
+                      BytesOf(status) <= FrameBytes + impl_.options.max_entry_bytes;
+                  if (IsDigest(name) && readable) {
+                    held_[name] = {BytesOf(status), status.st_mtime, 0};
+                    total_ += BytesOf(status);
+                  } else if (!IsTemporary(name) || Abandoned(status.st_mtime)) {
+                    Drop(shard, name, BytesOf(status));
+                  }
+                });
     for (const Named& named : named_) {
       total_ += named.bytes;
       if (auto held = held_.find(named.content); held != held_.end()) ++held->second.names;
@@ -198,13 +217,15 @@ class Collector {
   }
   void DropUnnamed() {
     for (const auto& [digest, held] : held_)
-      if (held.names == 0 && Abandoned(held.modified)) DropDigest(impl_.contents, digest, held.bytes);
+      if (held.names == 0 && Abandoned(held.modified))
+        DropDigest(impl_.contents, digest, held.bytes);
   }
   void DropAbandoned(int folder) {
     ForEachName(folder, [&](const char* name) {
       if (!IsTemporary(name)) return;
       const struct stat status = StatusOf(folder, name);
-      if (S_ISREG(status.st_mode) && Abandoned(status.st_mtime)) Drop(folder, name, BytesOf(status));
+      if (S_ISREG(status.st_mode) && Abandoned(status.st_mtime))
+        Drop(folder, name, BytesOf(status));
     });
   }
   void DropOldLogs() {

@@ -67,7 +67,8 @@ std::unique_ptr<Store> Store::Open(const StoreOptions& options) {
     if (opened)
       *fd = std::move(*opened);
     else if (opened.error() != Reason::Missing && impl->reason.empty())
-      impl->reason = fmt::format("'{}/{}' cannot be used: {}", directory, name, ReasonName(opened.error()));
+      impl->reason =
+          fmt::format("'{}/{}' cannot be used: {}", directory, name, ReasonName(opened.error()));
   }
   if (folder.trust != Trust::Own && UserDirectory() != directory)
     impl->home = OpenDirectory(UserDirectory(), !options.read_only);
@@ -135,7 +136,8 @@ void Store::Impl::Touch(const Fd& root, const std::string& digest, int64_t modif
   if (shard) utimensat(shard->get(), digest.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
-std::expected<std::string, Reason> Store::Impl::ReadLocal(const std::string& text, const std::string& digest) {
+std::expected<std::string, Reason> Store::Impl::ReadLocal(const std::string& text,
+                                                          const std::string& digest) {
   auto record_file = ReadFramed(records, Kind::Record, digest, MaxRecordBytes);
   std::expected<Record, Reason> record = std::unexpected(Reason::Missing);
   if (record_file)
@@ -163,11 +165,14 @@ std::expected<std::string, Reason> Store::Impl::ReadLocal(const std::string& tex
   return std::move(content->file);
 }
 
-Reason Store::Impl::WriteLocal(const std::string& digest, const Record& record, std::string_view sealed) {
+Reason Store::Impl::WriteLocal(const std::string& digest, const Record& record,
+                               std::string_view sealed) {
   if (!writable()) return Reason::ReadOnly;
-  if (sealed.size() > options.max_entry_bytes || record.key.size() > MaxRecordBytes / 2) return Reason::Size;
+  if (sealed.size() > options.max_entry_bytes || record.key.size() > MaxRecordBytes / 2)
+    return Reason::Size;
   Reason why = WriteFramed(contents, record.content, Frame(Kind::Content, sealed));
-  if (why == Reason::None) why = WriteFramed(records, digest, Frame(Kind::Record, PrintRecord(record)));
+  if (why == Reason::None)
+    why = WriteFramed(records, digest, Frame(Kind::Record, PrintRecord(record)));
   if (why == Reason::None) bytes_since_collecting += sealed.size();
   return why;
 }
@@ -185,7 +190,8 @@ std::optional<std::string> Store::Impl::Get(const StoreKey& key) {
     } else {
       found = std::move(fetched->content);
       if (writable()) {
-        if (Reason why = WriteLocal(digest, fetched->record, *found); why != Reason::None) Count(why);
+        if (Reason why = WriteLocal(digest, fetched->record, *found); why != Reason::None)
+          Count(why);
       }
       std::lock_guard lock(mutex);
       ++stats.remote_hits;
@@ -206,18 +212,19 @@ bool Store::SealedHere(std::string_view sealed) const {
   return std::memcmp(mac.data(), sealed.data() + sealed.size() - 32, 32) == 0;
 }
 
-std::optional<verify::Verified<exec::CompiledForm>> Store::FindVerified(const StoreKey& key,
-                                                                       const verify::Policy& policy) {
+std::optional<verify::Verified<exec::CompiledForm>> Store::FindVerified(
+    const StoreKey& key, const verify::Policy& policy) {
   const std::optional<std::string> sealed = impl_->Get(key);
   if (!sealed) return std::nullopt;
-  verify::Expected expected{key.source_exact, key.guard, key.target, key.toolchain, key.level, policy};
+  verify::Expected expected{key.source_exact, key.guard, key.target,
+                            key.toolchain,    key.level, policy};
   auto form = verify::Readmit(*sealed, this->key(), expected);
   Reason why = Reason::None;
   if (!form) {
     expected.policy = {verify::Grade::None, verify::Grade::None};
-    why = !SealedHere(*sealed)                                     ? Reason::Mac
+    why = !SealedHere(*sealed)                                          ? Reason::Mac
           : verify::Readmit(*sealed, this->key(), expected).has_value() ? Reason::Policy
-                                                                   : Reason::Replayed;
+                                                                        : Reason::Replayed;
   } else if (IsBanned((*form)->candidate_exact)) {
     why = Reason::Banned;
   }
@@ -234,7 +241,8 @@ std::optional<exec::CompiledForm> Store::FindForeign(const StoreKey& key) {
   const std::optional<std::string> sealed = impl_->Get(key);
   if (!sealed) return std::nullopt;
   auto form = verify::ReadForeign(*sealed);
-  if (!form || form->source_exact != key.source_exact || IsBanned(form->candidate_exact)) return std::nullopt;
+  if (!form || form->source_exact != key.source_exact || IsBanned(form->candidate_exact))
+    return std::nullopt;
   return std::move(*form);
 }
 
@@ -245,7 +253,8 @@ bool Store::Put(const StoreKey& key, std::string_view sealed) {
   const Reason why = impl.WriteLocal(digest, record, sealed);
   if (why != Reason::None) impl.Count(why);
   bool kept = why == Reason::None;
-  if (impl.remote != nullptr && !impl.options.read_only && sealed.size() <= impl.options.max_entry_bytes) {
+  if (impl.remote != nullptr && !impl.options.read_only &&
+      sealed.size() <= impl.options.max_entry_bytes) {
     const Reason remote_why = impl.remote->Put(digest, record, sealed);
     if (remote_why != Reason::None) impl.Count(remote_why);
     kept = kept || remote_why == Reason::None;

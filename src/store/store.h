@@ -44,7 +44,8 @@ struct StoreOptions {
   bool read_only = false;
   uint64_t max_bytes = 1ull << 30;  // eviction: oldest use first
   uint64_t max_age_days = 90;
-  std::string remote;  // "http://host:port": a shared store behind the Bazel HTTP cache protocol; empty: none
+  std::string
+      remote;  // "http://host:port": a shared store behind the Bazel HTTP cache protocol; empty: none
   uint64_t remote_timeout_ms = 500;  // of one Find or Put, whatever the other side does
   uint64_t max_entry_bytes = Limits{}.store_entry_bytes;
   bool sync = true;  // false: no fsync; for tests that do not pull the plug
@@ -64,16 +65,17 @@ class Store {
   const std::string& directory() const;
   const std::string& reason() const;         // empty: usable
   const std::string& remote_reason() const;  // why there is no remote although one was asked for
-  bool usable() const;  // can be read at least
+  bool usable() const;                       // can be read at least
   bool writable() const;
-  const verify::InstallKey& key() const;  // made on first use; in memory only where it cannot be kept
+  const verify::InstallKey& key()
+      const;  // made on first use; in memory only where it cannot be kept
 
   // The sealed bytes under a key, length and digest checked; nothing else is promised about them.
   std::optional<std::string> Find(const StoreKey& key);
   // Find + Readmit; a refusal is a miss with its reason counted. An entry that nobody can use (replayed from
   // another key, banned) is dropped if it is ours to drop; one with a foreign MAC stays, see FindForeign.
   std::optional<verify::Verified<exec::CompiledForm>> FindVerified(const StoreKey& key,
-                                                                  const verify::Policy& policy);
+                                                                   const verify::Policy& policy);
   // What someone else vouched for: a proposal, to be lowered and verified again. Its machine code is gone.
   std::optional<exec::CompiledForm> FindForeign(const StoreKey& key);
   bool SealedHere(std::string_view sealed) const;  // its MAC is ours

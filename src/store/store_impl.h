@@ -15,9 +15,9 @@ namespace frazil::store {
 
 struct Store::Impl {
   StoreOptions options;
-  Folder folder;          // the store itself
-  Folder home;            // the user's own folder, where the store is not one of ours
-  Fd contents, records;   // cas/, ac/; absent in a store that is new and read-only
+  Folder folder;         // the store itself
+  Folder home;           // the user's own folder, where the store is not one of ours
+  Fd contents, records;  // cas/, ac/; absent in a store that is new and read-only
   std::string reason, remote_reason;
   std::unique_ptr<Remote> remote;
 
@@ -57,7 +57,8 @@ struct Store::Impl {
 
 constexpr uint64_t MaxRecordBytes = 1u << 20;
 constexpr int64_t DaySeconds = 24 * 3600;
-constexpr int64_t AbandonedSeconds = 3600;  // a temporary file or content without a record is nobody's after this
+constexpr int64_t AbandonedSeconds =
+    3600;  // a temporary file or content without a record is nobody's after this
 int64_t NowSeconds();
 
 // "ab" of "ab..."; the folder that holds a digest.

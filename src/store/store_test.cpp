@@ -30,7 +30,8 @@ uint64_t Refused(const Store& store, const std::string& reason) {
 }
 
 void SetAge(const std::string& path, int64_t days) {
-  timespec times[2] = {{time(nullptr) - days * 24 * 3600, 0}, {time(nullptr) - days * 24 * 3600, 0}};
+  timespec times[2] = {{time(nullptr) - days * 24 * 3600, 0},
+                       {time(nullptr) - days * 24 * 3600, 0}};
   ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW), 0) << path;
 }
 
@@ -221,9 +222,9 @@ TEST(Store, DirectoriesOfEveryKindOpen) {
   WriteAll(folder / "file", "x");
   ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
   const std::pair<std::string, std::string> cases[] = {
-      {folder / "link", "is a symlink"},       {folder / "link/", "is a symlink"},
-      {folder / "file", "is not a directory"}, {folder / "file/store", "is not a directory"},
-      {folder / "fifo", "is not a directory"}, {"/proc/nowhere/store", "cannot be made"},
+      {folder / "link", "is a symlink"},        {folder / "link/", "is a symlink"},
+      {folder / "file", "is not a directory"},  {folder / "file/store", "is not a directory"},
+      {folder / "fifo", "is not a directory"},  {"/proc/nowhere/store", "cannot be made"},
       {std::string("a\0b", 3), "no directory"}, {std::string(5000, 'x'), "cannot be"}};
   for (const auto& [path, sentence] : cases) {
     auto store = OpenQuickly(path);
@@ -347,7 +348,8 @@ TEST(Store, ReallyFullDisk) {
       return NoMounts;
     auto store = OpenQuickly(disk);
     uint64_t kept = 0;
-    while (kept < 1000 && store->Put(KeyOf(kept), std::string(20'000, static_cast<char>(kept)))) ++kept;
+    while (kept < 1000 && store->Put(KeyOf(kept), std::string(20'000, static_cast<char>(kept))))
+      ++kept;
     if (kept == 0 || kept == 1000 || Refused(*store, "full") != 1) return 1;
     for (uint64_t i = 0; i < kept; ++i)
       if (store->Find(KeyOf(i)) != std::string(20'000, static_cast<char>(i))) return 2;
@@ -456,7 +458,8 @@ TEST(Store, ProfilesAreMerged) {
   std::string text = ReadAll(log);
   std::string forged = text;
   forged.replace(forged.find(" 10 100"), 7, " 99 100");
-  WriteAll(folder / "profile/1.log", forged.substr(0, forged.find('\n', 1) + 1) + text.substr(1, 40));
+  WriteAll(folder / "profile/1.log",
+           forged.substr(0, forged.find('\n', 1) + 1) + text.substr(1, 40));
   WriteAll(folder / "profile/2.log", std::string("\0\xff garbage\n\n 1 2 3\n", 19));
   ASSERT_EQ(mkfifo((folder / "profile/3.log").c_str(), 0600), 0);
   const std::map<std::string, Store::Observed> expected = {{a, {15, 150}}, {b, {1, 7}}};

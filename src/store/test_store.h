@@ -19,7 +19,9 @@ namespace frazil::store {
 class TempFolder {
  public:
   // In memory where the machine has such a folder: thousands of small files are slow on some disks.
-  TempFolder() : TempFolder(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path()) {}
+  TempFolder()
+      : TempFolder(access("/dev/shm", W_OK) == 0 ? "/dev/shm"
+                                                 : std::filesystem::temp_directory_path()) {}
   explicit TempFolder(const std::filesystem::path& parent) {
     std::string pattern = (parent / "frazil-store-XXXXXX").string();
     path_ = mkdtemp(pattern.data());
@@ -94,7 +96,8 @@ inline std::string ReadAll(const std::string& path) {
 
 inline void WriteAll(const std::string& path, std::string_view bytes) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 }  // namespace frazil::store

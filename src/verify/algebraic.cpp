@@ -51,16 +51,10 @@ std::optional<double> DegreeOf(const ir::Program& program) {
       case Op::PartXField:
       case Op::MakeDigest:
       case Op::PartDigest:
-      case Op::Cast:
-        break;
-      case Op::Mul:
-        greatest = sum;
-        break;
-      case Op::Return:
-        most = greatest;
-        continue;
-      default:
-        return std::nullopt;
+      case Op::Cast: break;
+      case Op::Mul: greatest = sum; break;
+      case Op::Return: most = greatest; continue;
+      default: return std::nullopt;
     }
     const ir::ValueId result = ir::Function::result_of(inst);
     const bool operands_fit = std::ranges::all_of(

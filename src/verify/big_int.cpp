@@ -41,7 +41,8 @@ BigInt BigInt::PowerOfTwo(uint32_t exponent) {
 
 uint32_t BigInt::bits() const {
   if (digits_.empty()) return 0;
-  return static_cast<uint32_t>(32 * digits_.size()) - static_cast<uint32_t>(std::countl_zero(digits_.back()));
+  return static_cast<uint32_t>(32 * digits_.size()) -
+         static_cast<uint32_t>(std::countl_zero(digits_.back()));
 }
 
 bool BigInt::FitsInt64(int64_t& value) const {
@@ -217,7 +218,8 @@ BigInt BigInt::Mod(const BigInt& m) const {
 
 std::vector<uint64_t> BigInt::ToWords(size_t count) const {
   std::vector<uint64_t> words(count, 0);
-  for (size_t i = 0; i < digits_.size() && i / 2 < count; ++i) words[i / 2] |= uint64_t{digits_[i]} << (32 * (i % 2));
+  for (size_t i = 0; i < digits_.size() && i / 2 < count; ++i)
+    words[i / 2] |= uint64_t{digits_[i]} << (32 * (i % 2));
   if (negative_) {
     uint64_t carry = 1;
     for (uint64_t& word : words) {
@@ -243,7 +245,8 @@ std::string BigInt::ToString() const {
 }
 
 std::strong_ordering operator<=>(const BigInt& a, const BigInt& b) {
-  if (a.negative_ != b.negative_) return a.negative_ ? std::strong_ordering::less : std::strong_ordering::greater;
+  if (a.negative_ != b.negative_)
+    return a.negative_ ? std::strong_ordering::less : std::strong_ordering::greater;
   const int magnitude = BigInt::CompareMagnitude(a, b);
   return (a.negative_ ? -magnitude : magnitude) <=> 0;
 }

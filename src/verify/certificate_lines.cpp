@@ -40,7 +40,9 @@ bool CanonicalConstant(const CertTerm& term) {
   const uint64_t word = term.words[0];
   switch (term.type.scalar) {
     case ir::Scalar::Bool: return word <= 1;
-    case ir::Scalar::Field: case ir::Scalar::XField: case ir::Scalar::Digest:
+    case ir::Scalar::Field:
+    case ir::Scalar::XField:
+    case ir::Scalar::Digest:
       for (uint64_t part : term.words) {
         if (part >= 0xffff'ffff'0000'0001u) return false;
       }
@@ -61,7 +63,8 @@ bool CanonicalConstant(const CertTerm& term) {
 
 bool CertificateChecker::BuildCertTerms() {
   for (const CertTerm& term : candidate_.certificate.terms) {
-    if (!BuildCertTerm(term)) return Fail(fmt::format("term {} of the certificate is malformed", cert_terms_.size()));
+    if (!BuildCertTerm(term))
+      return Fail(fmt::format("term {} of the certificate is malformed", cert_terms_.size()));
   }
   return true;
 }
@@ -82,11 +85,13 @@ bool CertificateChecker::BuildCertTerm(const CertTerm& term) {
   }
   // A math function is a term like any other; what is custom, or a table, would need checks of its own.
   const ir::OpInfo& info = ir::Info(term.op);
-  const bool plain = info.effect == ir::Effect::Pure && info.signature != "custom" && term.op != ir::Op::Const &&
-                     term.op != ir::Op::Lookup && term.type.is_scalar();
+  const bool plain = info.effect == ir::Effect::Pure && info.signature != "custom" &&
+                     term.op != ir::Op::Const && term.op != ir::Op::Lookup && term.type.is_scalar();
   if (!plain || !ir::Contains(info.types, term.type.scalar)) return false;
   const size_t attributes = info.attributes.empty() ? 0 : 1;
-  if (term.words.size() != attributes || (attributes == 1 && term.words[0] >= ir::WordsOf(term.type))) return false;
+  if (term.words.size() != attributes ||
+      (attributes == 1 && term.words[0] >= ir::WordsOf(term.type)))
+    return false;
   std::vector<TermId> children;
   size_t next = 0;
   const size_t arrow = info.signature.find("->");
@@ -110,7 +115,8 @@ bool CertificateChecker::LineHolds(const ir::CertEquality& line) const {
   const ir::RuleRow* row = ir::RuleNamed(line.rule);
   if (row == nullptr) return false;
   const ir::Rule& rule = ir::ParsedRules()[static_cast<size_t>(row - ir::AllRules().data())];
-  return line.reversed ? IsInstance(terms_, rule, right, left) : IsInstance(terms_, rule, left, right);
+  return line.reversed ? IsInstance(terms_, rule, right, left)
+                       : IsInstance(terms_, rule, left, right);
 }
 
 void CertificateChecker::Settle() {
@@ -153,23 +159,27 @@ bool CertificateChecker::ApplyGuard() {
   const std::vector<TermId>& values = source_side_.terms(entry).values;
   for (const ir::GuardAtom& atom : candidate_.guard.atoms) {
     if (atom.kind == ir::GuardKind::Cpu) continue;
-    if (atom.arg >= function.param_count()) return Fail("the guard names an argument that is not there");
+    if (atom.arg >= function.param_count())
+      return Fail("the guard names an argument that is not there");
     const TermId param = values[function.param(atom.arg).index];
     const ir::Type type = function.param_type(atom.arg);
     switch (atom.kind) {
       case ir::GuardKind::Equals:
-        if (atom.type != type || atom.low.size() != ir::WordsOf(type)) return Fail("the guard does not fit");
+        if (atom.type != type || atom.low.size() != ir::WordsOf(type))
+          return Fail("the guard does not fit");
         terms_.Merge(param, terms_.Constant(type, atom.low));
         break;
       case ir::GuardKind::Between:
         if (IntervalOf(type) && atom.type == type) {
           const bool is_signed = ir::IsSigned(type.scalar);
-          ranges_.Know(param, {BigInt::FromWords(atom.low, is_signed), BigInt::FromWords(atom.high, is_signed)});
+          ranges_.Know(param, {BigInt::FromWords(atom.low, is_signed),
+                               BigInt::FromWords(atom.high, is_signed)});
         }
         break;
       case ir::GuardKind::LengthIs: {
         const uint64_t word = static_cast<uint64_t>(atom.number);
-        const TermId length = terms_.Apply(ir::Op::Length, type.element(), ir::types::Index, {}, std::span(&param, 1));
+        const TermId length = terms_.Apply(ir::Op::Length, type.element(), ir::types::Index, {},
+                                           std::span(&param, 1));
         terms_.Merge(length, terms_.Constant(ir::types::Index, std::span(&word, 1)));
         break;
       }
@@ -204,16 +214,19 @@ Verdict CertificateChecker::Check() {
   LearnBounds(source_side_);
   LearnBounds(candidate_side_);
   if (!closed && !CheckClosedForms()) return Unknown{reason_};
-  if (!MatchFunctions(source_side_.program().entry, candidate_side_.program().entry)) return Unknown{reason_};
+  if (!MatchFunctions(source_side_.program().entry, candidate_side_.program().entry))
+    return Unknown{reason_};
   Settle();
   if (!open_lines_.empty()) {
     const ir::CertEquality& line = certificate.equalities[open_lines_[0]];
-    return Unknown{fmt::format("equality {} is not an instance of rule {}", open_lines_[0], line.rule)};
+    return Unknown{
+        fmt::format("equality {} is not an instance of rule {}", open_lines_[0], line.rule)};
   }
   // Assumptions that contradict each other would prove anything.
   if (terms_.conflict()) return Unknown{"the certificate contradicts itself"};
   std::string detail = fmt::format("{} rule instances", certificate.equalities.size());
-  if (!certificate.closed_forms.empty()) detail += fmt::format(", {} inductions", certificate.closed_forms.size());
+  if (!certificate.closed_forms.empty())
+    detail += fmt::format(", {} inductions", certificate.closed_forms.size());
   return Proved{Evidence{.grade = Grade::Proved, .judge = "replay", .detail = std::move(detail)}};
 }
 

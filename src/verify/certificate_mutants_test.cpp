@@ -29,8 +29,10 @@ constexpr ir::Op Families[][6] = {
     {ir::Op::Add, ir::Op::Sub, ir::Op::Mul, ir::Op::Add, ir::Op::Sub, ir::Op::Mul},
     {ir::Op::And, ir::Op::Or, ir::Op::Xor, ir::Op::And, ir::Op::Or, ir::Op::Xor},
     {ir::Op::Lt, ir::Op::Le, ir::Op::Gt, ir::Op::Ge, ir::Op::Eq, ir::Op::Ne},
-    {ir::Op::DivTrunc, ir::Op::DivFloor, ir::Op::RemTrunc, ir::Op::RemFloor, ir::Op::DivTrunc, ir::Op::RemTrunc},
-    {ir::Op::AddChecked, ir::Op::SubChecked, ir::Op::MulChecked, ir::Op::AddChecked, ir::Op::SubChecked, ir::Op::MulChecked},
+    {ir::Op::DivTrunc, ir::Op::DivFloor, ir::Op::RemTrunc, ir::Op::RemFloor, ir::Op::DivTrunc,
+     ir::Op::RemTrunc},
+    {ir::Op::AddChecked, ir::Op::SubChecked, ir::Op::MulChecked, ir::Op::AddChecked,
+     ir::Op::SubChecked, ir::Op::MulChecked},
     {ir::Op::Shl, ir::Op::Shr, ir::Op::Rotl, ir::Op::Rotr, ir::Op::Shl, ir::Op::Shr},
     {ir::Op::Min, ir::Op::Max, ir::Op::Min, ir::Op::Max, ir::Op::Min, ir::Op::Max},
 };
@@ -52,8 +54,10 @@ bool Mutate(ir::Program& program, Random& random) {
       }
       return false;
     case 1:  // another constant, case or step
-      if (inst.attributes.count == 0 || inst.op == ir::Op::Call || inst.op == ir::Op::Lookup) return false;
-      function.words[inst.attributes.begin + random.Below(inst.attributes.count)] ^= 1 + random.Below(3);
+      if (inst.attributes.count == 0 || inst.op == ir::Op::Call || inst.op == ir::Op::Lookup)
+        return false;
+      function.words[inst.attributes.begin + random.Below(inst.attributes.count)] ^=
+          1 + random.Below(3);
       return ir::Check(program).has_value();
     case 2:  // operands swapped
       if (inst.operands.count < 2) return false;
@@ -61,10 +65,12 @@ bool Mutate(ir::Program& program, Random& random) {
       return ir::Check(program).has_value();
     case 3: {  // another operand
       if (inst.operands.count == 0) return false;
-      ir::ValueId& operand = function.operands[inst.operands.begin + random.Below(inst.operands.count)];
+      ir::ValueId& operand =
+          function.operands[inst.operands.begin + random.Below(inst.operands.count)];
       const ir::ValueId old = operand;
       operand = ir::ValueId(static_cast<uint32_t>(random.Below(function.values.size())));
-      return operand != old && function.type(operand) == function.type(old) && ir::Check(program).has_value();
+      return operand != old && function.type(operand) == function.type(old) &&
+             ir::Check(program).has_value();
     }
     default: {  // an instruction is gone
       if (inst.results.count != 0) return false;
@@ -81,17 +87,20 @@ bool Mutate(ir::Program& program, Random& random) {
 }
 
 bool IsLimit(const exec::Outcome& outcome) {
-  return outcome.trap && (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Depth ||
-                          outcome.trap->kind == ir::Trap::Memory);
+  return outcome.trap &&
+         (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Depth ||
+          outcome.trap->kind == ir::Trap::Memory);
 }
 
 // Empty if they agree.
 std::string Disagreement(const ir::Program& source, const ir::Program& candidate, uint64_t seed) {
   for (uint64_t i = 0; i < 8; ++i) {
-    const std::vector<exec::Value> a = exec::RandomArguments(source, seed * 8 + i), b = exec::RandomArguments(source, seed * 8 + i);
+    const std::vector<exec::Value> a = exec::RandomArguments(source, seed * 8 + i),
+                                   b = exec::RandomArguments(source, seed * 8 + i);
     exec::RunContext context = exec::RandomContext(source, seed * 8 + i);
     context.limits.fuel = 20'000;
-    const Result<exec::Outcome> x = exec::Interpret(source, a, context), y = exec::Interpret(candidate, b, context);
+    const Result<exec::Outcome> x = exec::Interpret(source, a, context),
+                                y = exec::Interpret(candidate, b, context);
     if (!x || !y || IsLimit(*x) || IsLimit(*y)) continue;
     if (x->trap.has_value() != y->trap.has_value()) return "one traps";
     if (x->trap && x->trap->kind != y->trap->kind) return "the traps differ";
@@ -111,21 +120,27 @@ TEST(CertificateMutants, WhatPassesBehavesTheSame) {
     options.size = 10 + static_cast<uint32_t>(seed % 12);
     options.allow_tensors = seed % 4 == 0;
     const ir::Program source = exec::Generate(options);
-    const Verdict itself = CheckCertificate(source, {.program = source, .guard = {}, .certificate = {}, .origin = ""});
+    const Verdict itself =
+        CheckCertificate(source, {.program = source, .guard = {}, .certificate = {}, .origin = ""});
     EXPECT_TRUE(std::holds_alternative<Proved>(itself))
-        << "seed " << seed << ": " << (std::holds_alternative<Unknown>(itself) ? std::get<Unknown>(itself).reason : "");
+        << "seed " << seed << ": "
+        << (std::holds_alternative<Unknown>(itself) ? std::get<Unknown>(itself).reason : "");
     Random random(seed);
     for (int i = 0; i < 60; ++i) {
       ir::Program mutant = source;
       if (!Mutate(mutant, random)) continue;
-      const Verdict verdict = CheckCertificate(source, {.program = mutant, .guard = {}, .certificate = {}, .origin = ""});
+      const Verdict verdict = CheckCertificate(
+          source, {.program = mutant, .guard = {}, .certificate = {}, .origin = ""});
       if (!std::holds_alternative<Proved>(verdict)) {
         ++refused;
         continue;
       }
       ++passed;
-      const std::string difference = Disagreement(source, mutant, seed * 1000 + static_cast<uint64_t>(i));
-      ASSERT_EQ(difference, "") << "seed " << seed << "\n" << ir::PrintText(source) << "\nagainst\n" << ir::PrintText(mutant);
+      const std::string difference =
+          Disagreement(source, mutant, seed * 1000 + static_cast<uint64_t>(i));
+      ASSERT_EQ(difference, "") << "seed " << seed << "\n"
+                                << ir::PrintText(source) << "\nagainst\n"
+                                << ir::PrintText(mutant);
     }
   }
   // Mutations of what nobody looks at pass, and many do not.

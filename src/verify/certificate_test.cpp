@@ -22,7 +22,8 @@ ir::Certificate Lines(std::string_view text) {
 Verdict Check(std::string_view source, std::string_view candidate, std::string_view lines = "",
               std::string_view guard = "true") {
   const ir::Program program = Read(source);
-  ir::Candidate made{.program = Read(candidate), .guard = {}, .certificate = Lines(lines), .origin = "test"};
+  ir::Candidate made{
+      .program = Read(candidate), .guard = {}, .certificate = Lines(lines), .origin = "test"};
   Result<ir::Guard> parsed = ir::ParseGuard(guard, program);
   EXPECT_TRUE(parsed);
   if (parsed) made.guard = *parsed;
@@ -63,7 +64,8 @@ func @main(%0: u32, %1: u32) -> (u32) {
   return %4
 })";
 constexpr std::string_view Terms =
-    "term source 0 0\nterm source 0 1\nterm source 0 5\nterm apply add u32 u32 0 1\nterm constant u32 8\n"
+    "term source 0 0\nterm source 0 1\nterm source 0 5\nterm apply add u32 u32 0 1\nterm constant "
+    "u32 8\n"
     "term apply mul u32 u32 3 4\nterm candidate 0 4\n";
 std::string With(std::string_view lines) { return std::string(Terms) + std::string(lines); }
 
@@ -80,38 +82,50 @@ TEST(Certificates, WrongLinesAreRefused) {
   EXPECT_REFUSED("result 0", Source, Shifted, With("equal mul_power 5 6\n"));
   // Right steps under wrong names or in the wrong direction.
   EXPECT_REFUSED("", Source, Shifted, With("equal mul_distributes 2 5\nequal mul_power 5 6\n"));
-  EXPECT_REFUSED("", Source, Shifted, With("equal mul_distributes_sub reversed 2 5\nequal mul_power 5 6\n"));
-  EXPECT_REFUSED("", Source, Shifted, With("equal mul_distributes reversed 2 5\nequal mul_power_plus_one 5 6\n"));
+  EXPECT_REFUSED("", Source, Shifted,
+                 With("equal mul_distributes_sub reversed 2 5\nequal mul_power 5 6\n"));
+  EXPECT_REFUSED("", Source, Shifted,
+                 With("equal mul_distributes reversed 2 5\nequal mul_power_plus_one 5 6\n"));
   EXPECT_REFUSED("", Source, Shifted, With("equal add_zero 2 6\n"));
   EXPECT_REFUSED("", Source, Shifted, With("equal fold 2 6\n"));
   // A line that does not hold spoils a certificate that would do without it.
-  EXPECT_REFUSED("equality 2", Source, Shifted,
-                 With("equal mul_distributes reversed 2 5\nequal mul_power 5 6\nequal add_zero 0 1\n"));
+  EXPECT_REFUSED(
+      "equality 2", Source, Shifted,
+      With("equal mul_distributes reversed 2 5\nequal mul_power 5 6\nequal add_zero 0 1\n"));
   EXPECT_REFUSED("equality 2", Source, Shifted,
                  With("equal mul_distributes reversed 2 5\nequal mul_power 5 6\nequal fold 0 4\n"));
 }
 
 TEST(Certificates, WrongTermsAreRefused) {
   const auto refused = [](std::string_view terms) { return Check(Source, Source, terms); };
-  for (std::string_view terms : {
-           "term source 0 99\n", "term source 7 0\n", "term candidate 0 99\n",
-           "term source 0 0\nterm apply add u32 u32 0\n",                        // too few
-           "term source 0 0\nterm apply add u32 u32 0 0 0\n",                    // too many
-           "term source 0 0\nterm apply add u64 u64 0 0\n",                      // wrong type
-           "term source 0 0\nterm apply add u32 u64 0 0\n",                      // wrong result
-           "term source 0 0\nterm apply lt u32 u32 0 0\n",                       // a comparison gives bool
-           "term source 0 0\nterm apply add u32 u32 0 0 #1\n",                   // attributes
-           "term source 0 0\nterm apply store u32 u32 0 0 0\n",                  // an effect
-           "term source 0 0\nterm apply and f32 f32 0 0\n",                      // no such op on floats
-           "term source 0 0\nterm apply exp f32 f32 0\n",                        // of another type
-           "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0 #3\n",  // no such part
-           "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0\n",     // which part?
-           "term constant index 0\nterm apply lookup f64 f64 0 #0\n",           // a table
-       }) {
-    EXPECT_NE(Why(refused(terms)).find("malformed"), std::string::npos) << terms << Why(refused(terms));
+  for (
+      std::string_view terms : {
+          "term source 0 99\n",
+          "term source 7 0\n",
+          "term candidate 0 99\n",
+          "term source 0 0\nterm apply add u32 u32 0\n",        // too few
+          "term source 0 0\nterm apply add u32 u32 0 0 0\n",    // too many
+          "term source 0 0\nterm apply add u64 u64 0 0\n",      // wrong type
+          "term source 0 0\nterm apply add u32 u64 0 0\n",      // wrong result
+          "term source 0 0\nterm apply lt u32 u32 0 0\n",       // a comparison gives bool
+          "term source 0 0\nterm apply add u32 u32 0 0 #1\n",   // attributes
+          "term source 0 0\nterm apply store u32 u32 0 0 0\n",  // an effect
+          "term source 0 0\nterm apply and f32 f32 0 0\n",      // no such op on floats
+          "term source 0 0\nterm apply exp f32 f32 0\n",        // of another type
+          "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0 #3\n",  // no such part
+          "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0\n",  // which part?
+          "term constant index 0\nterm apply lookup f64 f64 0 #0\n",                  // a table
+      }) {
+    EXPECT_NE(Why(refused(terms)).find("malformed"), std::string::npos)
+        << terms << Why(refused(terms));
   }
-  ir::Candidate candidate{.program = Read(Source), .guard = {}, .certificate = {}, .origin = "test"};
-  candidate.certificate.terms.push_back({.kind = ir::CertTerm::Kind::Constant, .type = ir::types::U8, .result = {}, .words = {256}, .children = {}});
+  ir::Candidate candidate{
+      .program = Read(Source), .guard = {}, .certificate = {}, .origin = "test"};
+  candidate.certificate.terms.push_back({.kind = ir::CertTerm::Kind::Constant,
+                                         .type = ir::types::U8,
+                                         .result = {},
+                                         .words = {256},
+                                         .children = {}});
   EXPECT_TRUE(std::holds_alternative<Unknown>(CheckCertificate(Read(Source), candidate)));
   candidate.certificate.terms = {};
   candidate.certificate.equalities.push_back({.rule = "fold", .left = 3, .right = 4});
@@ -122,9 +136,9 @@ TEST(Certificates, WrongTermsAreRefused) {
 TEST(Certificates, WrongCandidatesAreRefused) {
   const std::string lines = With("equal mul_distributes reversed 2 5\nequal mul_power 5 6\n");
   const std::pair<std::string_view, std::string_view> changes[] = {
-      {"const 3", "const 4"},  {"const 3", "const 35"}, {"add %0, %1", "sub %0, %1"}, {"add %0, %1", "add %0, %0"},
-      {"shl %3, %2", "shr %3, %2"}, {"shl %3, %2", "shl %2, %3"}, {"shl %3, %2", "rotl %3, %2"},
-      {"return %4", "return %3"},   {"shl %3, %2", "mul %3, %2"},
+      {"const 3", "const 4"},        {"const 3", "const 35"},      {"add %0, %1", "sub %0, %1"},
+      {"add %0, %1", "add %0, %0"},  {"shl %3, %2", "shr %3, %2"}, {"shl %3, %2", "shl %2, %3"},
+      {"shl %3, %2", "rotl %3, %2"}, {"return %4", "return %3"},   {"shl %3, %2", "mul %3, %2"},
   };
   for (const auto& [from, to] : changes) {
     std::string candidate(Shifted);
@@ -135,27 +149,31 @@ TEST(Certificates, WrongCandidatesAreRefused) {
 
 TEST(Certificates, ConditionsOfRulesCount) {
   const auto division = [](std::string_view divisor, std::string_view type) {
-    return "func @main(%0: " + std::string(type) + ") -> (" + std::string(type) + ") {\n  %1 = const " +
-           std::string(divisor) + " : " + std::string(type) + "\n  %2 = div.trunc %0, %1 : " + std::string(type) +
-           "\n  return %2\n}";
+    return "func @main(%0: " + std::string(type) + ") -> (" + std::string(type) +
+           ") {\n  %1 = const " + std::string(divisor) + " : " + std::string(type) +
+           "\n  %2 = div.trunc %0, %1 : " + std::string(type) + "\n  return %2\n}";
   };
   const auto shift = [](std::string_view by, std::string_view type) {
-    return "func @main(%0: " + std::string(type) + ") -> (" + std::string(type) + ") {\n  %1 = const " + std::string(by) +
-           " : " + std::string(type) + "\n  %2 = shr %0, %1 : " + std::string(type) + "\n  return %2\n}";
+    return "func @main(%0: " + std::string(type) + ") -> (" + std::string(type) +
+           ") {\n  %1 = const " + std::string(by) + " : " + std::string(type) +
+           "\n  %2 = shr %0, %1 : " + std::string(type) + "\n  return %2\n}";
   };
   const std::string_view lines = "term source 0 2\nterm candidate 0 2\nequal div_power 0 1\n";
   EXPECT_HOLDS(division("16", "u32"), shift("4", "u32"), lines);
   EXPECT_REFUSED("", division("16", "u32"), shift("5", "u32"), lines);  // another amount
   EXPECT_REFUSED("", division("24", "u32"), shift("3", "u32"), lines);  // no power of two
-  EXPECT_REFUSED("", division("16", "i32"), shift("4", "i32"), lines);  // the rule is for unsigned types
+  EXPECT_REFUSED("", division("16", "i32"), shift("4", "i32"),
+                 lines);  // the rule is for unsigned types
 }
 
 TEST(Certificates, FloatsNeedArithmetic) {
-  const std::string_view source = "func @main(%0: f32) -> (f32) {\n%1 = neg %0 : f32\n%2 = neg %1 : f32\nreturn %2\n}";
+  const std::string_view source =
+      "func @main(%0: f32) -> (f32) {\n%1 = neg %0 : f32\n%2 = neg %1 : f32\nreturn %2\n}";
   const std::string_view lines = "term source 0 2\nterm source 0 0\nequal float_neg_neg 0 1\n";
   EXPECT_REFUSED("", source, "func @main(%0: f32) -> (f32) {\nreturn %0\n}", lines);
   const std::string_view after =
-      "func @main(%0: f32) -> (f32) {\n%1 = mul %0, %0 : f32\n%2 = neg %1 : f32\n%3 = neg %2 : f32\nreturn %3\n}";
+      "func @main(%0: f32) -> (f32) {\n%1 = mul %0, %0 : f32\n%2 = neg %1 : f32\n%3 = neg %2 : "
+      "f32\nreturn %3\n}";
   EXPECT_HOLDS(after, "func @main(%0: f32) -> (f32) {\n%1 = mul %0, %0 : f32\nreturn %1\n}",
                "term source 0 3\nterm source 0 1\nequal float_neg_neg 0 1\n");
 }
@@ -246,33 +264,47 @@ func @main(%a: i32, %b: i32, %x: in buffer<i32>, %i: index) -> (i32) {
   EXPECT_REFUSED("no counterpart", traps, plain);
   EXPECT_REFUSED("no counterpart", plain, traps);
   EXPECT_REFUSED("meets", traps, other);
-  EXPECT_HOLDS("func @main(%a: i32) -> (i32) {\n %c = const 4 : i32\n %q = div.trunc %a, %c : i32\n return %a\n}",
-               "func @main(%a: i32) -> (i32) {\n return %a\n}");
+  EXPECT_HOLDS(
+      "func @main(%a: i32) -> (i32) {\n %c = const 4 : i32\n %q = div.trunc %a, %c : i32\n return "
+      "%a\n}",
+      "func @main(%a: i32) -> (i32) {\n return %a\n}");
   EXPECT_REFUSED("no counterpart",
-                 "func @main(%a: i32) -> (i32) {\n %c = const -1 : i32\n %q = div.checked %a, %c : i32\n return %a\n}",
+                 "func @main(%a: i32) -> (i32) {\n %c = const -1 : i32\n %q = div.checked %a, %c : "
+                 "i32\n return %a\n}",
                  "func @main(%a: i32) -> (i32) {\n return %a\n}");
   EXPECT_REFUSED("no counterpart",
-                 "func @main(%a: i32) -> (i32) {\n %c = const 1 : i32\n %q = add.checked %a, %c : i32\n return %a\n}",
+                 "func @main(%a: i32) -> (i32) {\n %c = const 1 : i32\n %q = add.checked %a, %c : "
+                 "i32\n return %a\n}",
                  "func @main(%a: i32) -> (i32) {\n return %a\n}");
   // Two 16-bit numbers fit their sum in 32 bits.
-  EXPECT_HOLDS("func @main(%a: i16) -> (i16) {\n %c = cast.checked %a : i32\n %q = add.checked %c, %c : i32\n return %a\n}",
-               "func @main(%a: i16) -> (i16) {\n return %a\n}");
+  EXPECT_HOLDS(
+      "func @main(%a: i16) -> (i16) {\n %c = cast.checked %a : i32\n %q = add.checked %c, %c : "
+      "i32\n return %a\n}",
+      "func @main(%a: i16) -> (i16) {\n return %a\n}");
 }
 
 TEST(Certificates, EffectsKeepTheirOrder) {
   const std::string_view source =
       "func @main(%a: i32, %b: i32) -> () {\n  output %a : i32\n  output %b : i32\n  return\n}";
   EXPECT_HOLDS(source, source);
-  EXPECT_REFUSED("", source, "func @main(%a: i32, %b: i32) -> () {\n  output %b : i32\n  output %a : i32\n  return\n}");
-  EXPECT_REFUSED("", source, "func @main(%a: i32, %b: i32) -> () {\n  output %a : i32\n  return\n}");
+  EXPECT_REFUSED(
+      "", source,
+      "func @main(%a: i32, %b: i32) -> () {\n  output %b : i32\n  output %a : i32\n  return\n}");
+  EXPECT_REFUSED("", source,
+                 "func @main(%a: i32, %b: i32) -> () {\n  output %a : i32\n  return\n}");
   const std::string_view reads =
-      "func @main() -> (i32) {\n  %a = input : i32\n  %b = input : i32\n  %c = sub %a, %b : i32\n  return %c\n}";
+      "func @main() -> (i32) {\n  %a = input : i32\n  %b = input : i32\n  %c = sub %a, %b : i32\n  "
+      "return %c\n}";
   EXPECT_HOLDS(reads, reads);
   EXPECT_REFUSED("", reads,
-                 "func @main() -> (i32) {\n  %a = input : i32\n  %b = input : i32\n  %c = sub %b, %a : i32\n  return %c\n}");
-  EXPECT_REFUSED("", reads, "func @main() -> (i32) {\n  %a = input : i32\n  %c = sub %a, %a : i32\n  return %c\n}");
+                 "func @main() -> (i32) {\n  %a = input : i32\n  %b = input : i32\n  %c = sub %b, "
+                 "%a : i32\n  return %c\n}");
+  EXPECT_REFUSED(
+      "", reads,
+      "func @main() -> (i32) {\n  %a = input : i32\n  %c = sub %a, %a : i32\n  return %c\n}");
   EXPECT_REFUSED("", reads,
-                 "func @main() -> (i32) {\n  %a = hint : i32\n  %b = input : i32\n  %c = sub %a, %b : i32\n  return %c\n}");
+                 "func @main() -> (i32) {\n  %a = hint : i32\n  %b = input : i32\n  %c = sub %a, "
+                 "%b : i32\n  return %c\n}");
 }
 
 TEST(Certificates, MemoryIsNotForgotten) {
@@ -365,20 +397,27 @@ func @main(%n: i32) -> (i32) {
   }
   return %r
 })";
-  const std::string_view wrong = "func @main(%n: i32) -> (i32) {\n  %five = const 5 : i32\n  return %five\n}";
+  const std::string_view wrong =
+      "func @main(%n: i32) -> (i32) {\n  %five = const 5 : i32\n  return %five\n}";
   EXPECT_REFUSED("calls its entry", source, wrong, "", "arg0 == 5");
   EXPECT_HOLDS(source, source);
 }
 
 TEST(Certificates, LoopsOfNoTurnOrOne) {
   const auto loop = [](int hi) {
-    return "func @main(%x: i32) -> (i32) {\n%lo = const 3 : i32\n%hi = const " + std::to_string(hi) +
-           " : i32\n%r = for %i = %lo to %hi step 2 carry (%a = %x) {\n%n = add %a, %i : i32\noutput %n : i32\n"
+    return "func @main(%x: i32) -> (i32) {\n%lo = const 3 : i32\n%hi = const " +
+           std::to_string(hi) +
+           " : i32\n%r = for %i = %lo to %hi step 2 carry (%a = %x) {\n%n = add %a, %i : "
+           "i32\noutput %n : i32\n"
            "yield %n\n}\nreturn %r\n}";
   };
   EXPECT_HOLDS(loop(3), "func @main(%x: i32) -> (i32) {\nreturn %x\n}");
-  EXPECT_HOLDS(loop(5), "func @main(%x: i32) -> (i32) {\n%c = const 3 : i32\n%r = add %x, %c : i32\noutput %r : i32\nreturn %r\n}");
-  EXPECT_REFUSED("", loop(6), "func @main(%x: i32) -> (i32) {\n%c = const 3 : i32\n%r = add %x, %c : i32\noutput %r : i32\nreturn %r\n}");
+  EXPECT_HOLDS(loop(5),
+               "func @main(%x: i32) -> (i32) {\n%c = const 3 : i32\n%r = add %x, %c : i32\noutput "
+               "%r : i32\nreturn %r\n}");
+  EXPECT_REFUSED("", loop(6),
+                 "func @main(%x: i32) -> (i32) {\n%c = const 3 : i32\n%r = add %x, %c : "
+                 "i32\noutput %r : i32\nreturn %r\n}");
   EXPECT_REFUSED("", loop(5), "func @main(%x: i32) -> (i32) {\nreturn %x\n}");
 }
 
@@ -413,7 +452,7 @@ func @main(%n: i32) -> (i32) {
 })";
   EXPECT_HOLDS(source, same);
   const std::pair<std::string_view, std::string_view> changes[] = {
-      {"%q = %one", "%q = %zero"}, {"yield %s, %u", "yield %u, %s"}, {"lt %p, %n", "le %p, %n"},
+      {"%q = %one", "%q = %zero"},  {"yield %s, %u", "yield %u, %s"}, {"lt %p, %n", "le %p, %n"},
       {"mul %s, %q", "mul %p, %q"}, {"return %b", "return %a"},
   };
   for (const auto& [from, to] : changes) {

@@ -20,16 +20,22 @@ void CertificateChecker::LearnBounds(const Side& side) {
       if (inst.op != Op::For && inst.op != Op::Parallel) continue;
       const auto low = ranges_.Of(values[function.operand(inst, 0).index]);
       const auto high = ranges_.Of(values[function.operand(inst, 1).index]);
-      const ir::ValueId index = Function::param_of(function.region(Function::region_of(inst, 0)), 0);
-      if (low && high && low->low < high->high) ranges_.Know(values[index.index], {low->low, high->high - 1});
+      const ir::ValueId index =
+          Function::param_of(function.region(Function::region_of(inst, 0)), 0);
+      if (low && high && low->low < high->high)
+        ranges_.Know(values[index.index], {low->low, high->high - 1});
     }
   }
 }
 
 void CertificateChecker::Remember(const Cursor& cursor, const Inst& inst) {
   if (ir::Info(inst.op).traps == 0) return;
-  Ran ran{inst.op, cursor.side().Canonical(cursor.function(), inst.type), cursor.side().Words(cursor.function(), inst), {}};
-  for (uint32_t i = 0; i < inst.operands.count; ++i) ran.operands.push_back(cursor.operand(inst, i));
+  Ran ran{inst.op,
+          cursor.side().Canonical(cursor.function(), inst.type),
+          cursor.side().Words(cursor.function(), inst),
+          {}};
+  for (uint32_t i = 0; i < inst.operands.count; ++i)
+    ran.operands.push_back(cursor.operand(inst, i));
   ran_.push_back(std::move(ran));
 }
 
@@ -39,16 +45,20 @@ bool CertificateChecker::AlreadyRan(const Cursor& cursor, const Inst& inst) cons
   for (const Ran& ran : ran_) {
     if (is_access && (ran.op == Op::Load || ran.op == Op::Store)) {
       // An element that could be reached once can be reached again: lengths do not change.
-      if (terms_.Equal(ran.operands[0], cursor.operand(inst, 0)) && terms_.Equal(ran.operands[1], cursor.operand(inst, 1)))
+      if (terms_.Equal(ran.operands[0], cursor.operand(inst, 0)) &&
+          terms_.Equal(ran.operands[1], cursor.operand(inst, 1)))
         return true;
       continue;
     }
-    if (ran.op != inst.op || ran.type != type || ran.operands.size() != inst.operands.count) continue;
+    if (ran.op != inst.op || ran.type != type || ran.operands.size() != inst.operands.count)
+      continue;
     if (ran.words != cursor.side().Words(cursor.function(), inst)) continue;
     bool equal = true;
-    for (uint32_t i = 0; i < inst.operands.count; ++i) equal = equal && terms_.Equal(ran.operands[i], cursor.operand(inst, i));
+    for (uint32_t i = 0; i < inst.operands.count; ++i)
+      equal = equal && terms_.Equal(ran.operands[i], cursor.operand(inst, i));
     if (equal) return true;
-    if (ir::Info(inst.op).law == ir::Law::Commutes && terms_.Equal(ran.operands[0], cursor.operand(inst, 1)) &&
+    if (ir::Info(inst.op).law == ir::Law::Commutes &&
+        terms_.Equal(ran.operands[0], cursor.operand(inst, 1)) &&
         terms_.Equal(ran.operands[1], cursor.operand(inst, 0)))
       return true;
   }
@@ -65,7 +75,8 @@ bool CertificateChecker::CannotTrap(const Cursor& cursor, const Inst& inst) cons
   if (info.traps == 0 || AlreadyRan(cursor, inst)) return true;
   if (inst.op == Op::Lookup) {
     const auto range = ranges_.Of(cursor.operand(inst, 0));
-    const ir::Data& data = cursor.side().program().data[static_cast<size_t>(cursor.function().word(inst, 0))];
+    const ir::Data& data =
+        cursor.side().program().data[static_cast<size_t>(cursor.function().word(inst, 0))];
     return range && !range->low.is_negative() && range->high < BigInt::FromUnsigned(data.length());
   }
   if (!IsScalarOp(inst.op)) return false;
@@ -77,7 +88,8 @@ bool CertificateChecker::CannotTrap(const Cursor& cursor, const Inst& inst) cons
   }
   if (words.size() == operands.size()) {
     std::vector<uint64_t> result(ir::WordsOf(cursor.function().type(Function::result_of(inst))));
-    const exec::ScalarCall call{inst.op, inst.type, terms_.TypeOf(operands[0]), cursor.function().words_of(inst)};
+    const exec::ScalarCall call{inst.op, inst.type, terms_.TypeOf(operands[0]),
+                                cursor.function().words_of(inst)};
     return !exec::EvalScalar(call, words, result);
   }
   if (inst.op == Op::Invert || inst.op == Op::FieldDiv) {
@@ -104,7 +116,9 @@ bool CertificateChecker::Skippable(const Cursor& cursor, ir::InstId id, bool may
   const Inst& inst = cursor.function().inst(id);
   if (inst.regions.count == 0) return CannotTrap(cursor, inst);
   const bool of_source = &cursor.side() == &source_side_;
-  if (of_source && may_skip_loops && harmless_loops_.contains({cursor.function_id().index, id.index})) return true;
+  if (of_source && may_skip_loops &&
+      harmless_loops_.contains({cursor.function_id().index, id.index}))
+    return true;
   const bool choice = inst.op == Op::If || inst.op == Op::Switch;
   if (!choice && !(may_skip_loops && (inst.op == Op::For || inst.op == Op::Map))) return false;
   const auto known = choice ? terms_.ConstantOf(cursor.operand(inst, 0)) : std::nullopt;
@@ -118,7 +132,8 @@ bool CertificateChecker::Skippable(const Cursor& cursor, ir::InstId id, bool may
   return true;
 }
 
-bool CertificateChecker::RegionIsPure(const Cursor& cursor, RegionId region, bool may_skip_loops) const {
+bool CertificateChecker::RegionIsPure(const Cursor& cursor, RegionId region,
+                                      bool may_skip_loops) const {
   const auto& insts = cursor.function().region(region).insts;
   for (size_t i = 0; i + 1 < insts.size(); ++i) {
     const Inst& inst = cursor.function().inst(insts[i]);

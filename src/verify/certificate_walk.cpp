@@ -40,17 +40,21 @@ bool ContainsBarrier(const Function& function, const Inst& inst) {
 
 std::string Describe(const Inst& inst) {
   const std::string_view name = ir::Info(inst.op).mnemonic;
-  return inst.location.line == 0 ? fmt::format("'{}'", name) : fmt::format("'{}' (line {})", name, inst.location.line);
+  return inst.location.line == 0 ? fmt::format("'{}'", name)
+                                 : fmt::format("'{}' (line {})", name, inst.location.line);
 }
 
 }  // namespace
 
 bool CertificateChecker::Mismatch(const Cursor& s, const Cursor& c) {
-  if (s.AtEnd()) return Fail(fmt::format("{} of the candidate has no counterpart", Describe(c.inst())));
-  if (c.AtEnd()) return Fail(fmt::format("{} of the source has no counterpart", Describe(s.inst())));
+  if (s.AtEnd())
+    return Fail(fmt::format("{} of the candidate has no counterpart", Describe(c.inst())));
+  if (c.AtEnd())
+    return Fail(fmt::format("{} of the source has no counterpart", Describe(s.inst())));
   const Inst& a = s.inst();
   const Inst& b = c.inst();
-  if (a.op == b.op) return Fail(fmt::format("operands of {} are not shown to be equal", Describe(a)));
+  if (a.op == b.op)
+    return Fail(fmt::format("operands of {} are not shown to be equal", Describe(a)));
   return Fail(fmt::format("{} of the source meets {} of the candidate", Describe(a), Describe(b)));
 }
 
@@ -64,7 +68,8 @@ bool CertificateChecker::MatchFunctions(ir::FuncId source, ir::FuncId candidate)
   const Side::FunctionTerms& at = source_side_.terms(source);
   const Side::FunctionTerms& bt = candidate_side_.terms(candidate);
   for (uint32_t i = 0; i < a.param_count(); ++i) {
-    if (source_side_.Canonical(a, a.param_type(i)) != candidate_side_.Canonical(b, b.param_type(i))) {
+    if (source_side_.Canonical(a, a.param_type(i)) !=
+        candidate_side_.Canonical(b, b.param_type(i))) {
       return Fail("functions differ in their parameters");
     }
     terms_.Merge(at.values[a.param(i).index], bt.values[b.param(i).index]);
@@ -78,7 +83,8 @@ bool CertificateChecker::MatchFunctions(ir::FuncId source, ir::FuncId candidate)
   if (!matched) return false;
   const Inst& last = s.terminator();
   const Inst& other = c.terminator();
-  if (last.op != other.op || last.operands.count != other.operands.count) return Fail("functions end differently");
+  if (last.op != other.op || last.operands.count != other.operands.count)
+    return Fail("functions end differently");
   for (uint32_t i = 0; i < last.operands.count; ++i) {
     if (!AssumedEqual(s.operand(last, i), c.operand(other, i))) {
       return Fail(fmt::format("result {} is not shown to be equal", i));
@@ -113,7 +119,8 @@ void CertificateChecker::Seek(Cursor& cursor) {
 // Arms that are chosen by a constant, loops of no turn or one.
 bool CertificateChecker::EnterInLine(Cursor& cursor, const Inst& inst) {
   const Function& function = cursor.function();
-  const auto first = inst.operands.count == 0 ? std::nullopt : terms_.ConstantOf(cursor.operand(inst, 0));
+  const auto first =
+      inst.operands.count == 0 ? std::nullopt : terms_.ConstantOf(cursor.operand(inst, 0));
   // A structure around a barrier is a boundary of phases: it is part of what the program does.
   if (!first || ContainsBarrier(function, inst)) return false;
   if (inst.op == Op::If) {
@@ -137,18 +144,23 @@ bool CertificateChecker::EnterInLine(Cursor& cursor, const Inst& inst) {
   const auto second = terms_.ConstantOf(cursor.operand(inst, 1));
   if (!second) return false;
   const bool is_signed = ir::IsSigned(function.type(function.operand(inst, 0)).scalar);
-  const BigInt low = BigInt::FromWords(*first, is_signed), high = BigInt::FromWords(*second, is_signed);
+  const BigInt low = BigInt::FromWords(*first, is_signed),
+               high = BigInt::FromWords(*second, is_signed);
   const RegionId body = Function::region_of(inst, 0);
   if (low >= high) {
-    for (uint32_t k = 0; k < inst.results.count; ++k) terms_.Merge(cursor.result(inst, k), cursor.operand(inst, 2 + k));
-    terms_.Merge(cursor.terms().memory_after[cursor.id().index], cursor.terms().memory_before[cursor.id().index]);
+    for (uint32_t k = 0; k < inst.results.count; ++k)
+      terms_.Merge(cursor.result(inst, k), cursor.operand(inst, 2 + k));
+    terms_.Merge(cursor.terms().memory_after[cursor.id().index],
+                 cursor.terms().memory_before[cursor.id().index]);
     cursor.Advance();
     return true;
   }
   if (high - low > BigInt(function.word(inst, 0))) return false;
   terms_.Merge(cursor.param(body, 0), cursor.operand(inst, 0));
-  for (uint32_t k = 0; k < inst.results.count; ++k) terms_.Merge(cursor.param(body, 1 + k), cursor.operand(inst, 2 + k));
-  terms_.Merge(cursor.terms().region_memory[body.index], cursor.terms().memory_before[cursor.id().index]);
+  for (uint32_t k = 0; k < inst.results.count; ++k)
+    terms_.Merge(cursor.param(body, 1 + k), cursor.operand(inst, 2 + k));
+  terms_.Merge(cursor.terms().region_memory[body.index],
+               cursor.terms().memory_before[cursor.id().index]);
   cursor.Advance();
   cursor.Enter(body, &inst);
   return true;
@@ -174,11 +186,12 @@ bool CertificateChecker::MatchBlocks(Cursor& s, Cursor& c) {
     Seek(s);
     Seek(c);
     if (s.AtEnd() && c.AtEnd()) return true;
-    const bool resolved = !s.AtEnd() && harmless_loops_.contains({s.function_id().index, s.id().index});
+    const bool resolved =
+        !s.AtEnd() && harmless_loops_.contains({s.function_id().index, s.id().index});
     const bool dead = !s.AtEnd() && s.inst().op == Op::For && s.terms().dead[s.id().index];
     // A loop that is as dead in the candidate may have stayed there.
-    const bool stayed = (resolved || dead) && !c.AtEnd() && c.inst().op == Op::For && c.terms().dead[c.id().index] &&
-                        HeadsMatch(s, s.inst(), c, c.inst());
+    const bool stayed = (resolved || dead) && !c.AtEnd() && c.inst().op == Op::For &&
+                        c.terms().dead[c.id().index] && HeadsMatch(s, s.inst(), c, c.inst());
     if ((resolved || dead) && !stayed && Skippable(s, s.id(), true)) {
       s.Advance();
       continue;
@@ -189,7 +202,8 @@ bool CertificateChecker::MatchBlocks(Cursor& s, Cursor& c) {
       c.Advance();
     } else if (!c.AtEnd() && Skippable(c, c.id(), false)) {
       c.Advance();
-    } else if (std::string why; !s.AtEnd() && s.inst().op == Op::For && FoldLoop(s.function_id(), s.id(), why)) {
+    } else if (std::string why;
+               !s.AtEnd() && s.inst().op == Op::For && FoldLoop(s.function_id(), s.id(), why)) {
       s.Advance();
     } else if (!s.AtEnd() && Skippable(s, s.id(), true)) {
       s.Advance();
@@ -200,7 +214,8 @@ bool CertificateChecker::MatchBlocks(Cursor& s, Cursor& c) {
 }
 
 // The parts of an instruction that must agree before its regions are looked at.
-bool CertificateChecker::HeadsMatch(const Cursor& s, const Inst& a, const Cursor& c, const Inst& b) {
+bool CertificateChecker::HeadsMatch(const Cursor& s, const Inst& a, const Cursor& c,
+                                    const Inst& b) {
   if (a.op != b.op || a.results.count != b.results.count || a.regions.count != b.regions.count) {
     // Loops may carry less or more; everything else has its results.
     if (a.op != b.op || (a.op != Op::For && a.op != Op::While)) return false;
@@ -212,21 +227,28 @@ bool CertificateChecker::HeadsMatch(const Cursor& s, const Inst& a, const Cursor
     return false;
   }
   if (a.op == Op::While) return true;
-  if (s.side().Canonical(s.function(), a.type) != c.side().Canonical(c.function(), b.type)) return false;
-  if (a.op != Op::Call && s.side().Words(s.function(), a) != c.side().Words(c.function(), b)) return false;
+  if (s.side().Canonical(s.function(), a.type) != c.side().Canonical(c.function(), b.type))
+    return false;
+  if (a.op != Op::Call && s.side().Words(s.function(), a) != c.side().Words(c.function(), b))
+    return false;
   if (a.op == Op::For) {
-    return AssumedEqual(s.operand(a, 0), c.operand(b, 0)) && AssumedEqual(s.operand(a, 1), c.operand(b, 1));
+    return AssumedEqual(s.operand(a, 0), c.operand(b, 0)) &&
+           AssumedEqual(s.operand(a, 1), c.operand(b, 1));
   }
   if (a.operands.count != b.operands.count) return false;
   for (uint32_t k = 0; k < a.results.count; ++k) {
-    const ir::Type left = s.side().Canonical(s.function(), s.function().type(Function::result_of(a, k)));
-    const ir::Type right = c.side().Canonical(c.function(), c.function().type(Function::result_of(b, k)));
+    const ir::Type left =
+        s.side().Canonical(s.function(), s.function().type(Function::result_of(a, k)));
+    const ir::Type right =
+        c.side().Canonical(c.function(), c.function().type(Function::result_of(b, k)));
     if (left != right) return false;
   }
   bool equal = true;
-  for (uint32_t i = 0; i < a.operands.count && equal; ++i) equal = AssumedEqual(s.operand(a, i), c.operand(b, i));
+  for (uint32_t i = 0; i < a.operands.count && equal; ++i)
+    equal = AssumedEqual(s.operand(a, i), c.operand(b, i));
   if (equal) return true;
-  return ir::Info(a.op).law == ir::Law::Commutes && AssumedEqual(s.operand(a, 0), c.operand(b, 1)) &&
+  return ir::Info(a.op).law == ir::Law::Commutes &&
+         AssumedEqual(s.operand(a, 0), c.operand(b, 1)) &&
          AssumedEqual(s.operand(a, 1), c.operand(b, 0));
 }
 
@@ -234,8 +256,10 @@ bool CertificateChecker::MatchInst(Cursor& s, const Inst& a, Cursor& c, const In
   if (++depth_ > MaxDepth) return Fail("the programs are nested too deeply");
   bool matched = true;
   switch (a.op) {
-    case Op::If: case Op::Switch: matched = MatchChoice(s, a, c, b); break;
-    case Op::For: case Op::Parallel: matched = MatchLoop(s, a, c, b); break;
+    case Op::If:
+    case Op::Switch: matched = MatchChoice(s, a, c, b); break;
+    case Op::For:
+    case Op::Parallel: matched = MatchLoop(s, a, c, b); break;
     case Op::While: matched = MatchWhile(s, a, c, b); break;
     case Op::Map: matched = MatchMap(s, a, c, b); break;
     case Op::Call: matched = MatchCall(s, a, c, b); break;
@@ -253,8 +277,8 @@ bool CertificateChecker::MatchInst(Cursor& s, const Inst& a, Cursor& c, const In
   return true;
 }
 
-bool CertificateChecker::MatchRegions(const Cursor& s, RegionId sr, const Cursor& c, RegionId cr, Cursor* s_out,
-                                      Cursor* c_out) {
+bool CertificateChecker::MatchRegions(const Cursor& s, RegionId sr, const Cursor& c, RegionId cr,
+                                      Cursor* s_out, Cursor* c_out) {
   Cursor si(s.side(), s.function_id(), sr), ci(c.side(), c.function_id(), cr);
   const size_t ran = ran_.size();
   const bool matched = MatchBlocks(si, ci);
@@ -267,7 +291,8 @@ bool CertificateChecker::MatchRegions(const Cursor& s, RegionId sr, const Cursor
 }
 
 // Results of `if` and `switch` are terms of the condition and the arms, hence equal if those are.
-bool CertificateChecker::MatchChoice(const Cursor& s, const Inst& a, const Cursor& c, const Inst& b) {
+bool CertificateChecker::MatchChoice(const Cursor& s, const Inst& a, const Cursor& c,
+                                     const Inst& b) {
   for (uint32_t i = 0; i < a.regions.count; ++i) {
     if (!MatchRegions(s, Function::region_of(a, i), c, Function::region_of(b, i))) return false;
   }
@@ -292,8 +317,8 @@ void CertificateChecker::MergeInvariants(const Cursor& cursor, const Inst& inst)
 
 // Carried values in the same order, with equal initial values; where the counts differ, those of the shorter
 // list each take the next one that fits.
-Pairs CertificateChecker::PairCarried(const Cursor& s, const Inst& a, const Cursor& c, const Inst& b,
-                                      uint32_t first) const {
+Pairs CertificateChecker::PairCarried(const Cursor& s, const Inst& a, const Cursor& c,
+                                      const Inst& b, uint32_t first) const {
   const uint32_t na = a.operands.count - first, nb = b.operands.count - first;
   if (na == nb) return Identity(na);
   Pairs pairs;
@@ -336,15 +361,18 @@ bool CertificateChecker::MatchLoop(const Cursor& s, const Inst& a, const Cursor&
   terms_.Merge(s.terms().region_memory[sr.index], c.terms().region_memory[cr.index]);
   // The index stays between its bounds.
   const auto low = ranges_.Of(s.operand(a, 0)), high = ranges_.Of(s.operand(a, 1));
-  if (low && high && low->low < high->high) ranges_.Know(s.param(sr, 0), {low->low, high->high - 1});
+  if (low && high && low->low < high->high)
+    ranges_.Know(s.param(sr, 0), {low->low, high->high - 1});
 
   Cursor s_end = s, c_end = c;
-  if (!MatchRegions(s, sr, c, cr, &s_end, &c_end) || !MatchYields(s_end, c_end, pairs)) return false;
+  if (!MatchRegions(s, sr, c, cr, &s_end, &c_end) || !MatchYields(s_end, c_end, pairs))
+    return false;
   for (const auto& [i, j] : pairs) terms_.Merge(s.result(a, i), c.result(b, j));
   return true;
 }
 
-bool CertificateChecker::MatchWhile(const Cursor& s, const Inst& a, const Cursor& c, const Inst& b) {
+bool CertificateChecker::MatchWhile(const Cursor& s, const Inst& a, const Cursor& c,
+                                    const Inst& b) {
   const RegionId st = Function::region_of(a, 0), ct = Function::region_of(b, 0);
   MergeInvariants(s, a);
   MergeInvariants(c, b);
@@ -361,7 +389,8 @@ bool CertificateChecker::MatchWhile(const Cursor& s, const Inst& a, const Cursor
   if (!AssumedEqual(s_end.operand(s_end.terminator(), 0), c_end.operand(c_end.terminator(), 0))) {
     return Fail("the conditions of two loops are not shown to be equal");
   }
-  if (!MatchRegions(s, Function::region_of(a, 1), c, Function::region_of(b, 1), &s_end, &c_end)) return false;
+  if (!MatchRegions(s, Function::region_of(a, 1), c, Function::region_of(b, 1), &s_end, &c_end))
+    return false;
   if (!MatchYields(s_end, c_end, pairs)) return false;
   for (const auto& [i, j] : pairs) terms_.Merge(s.result(a, i), c.result(b, j));
   return true;

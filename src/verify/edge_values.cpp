@@ -108,25 +108,16 @@ void AddWide(Type type, std::vector<Words>& values) {
 
 void AddOfType(Type type, std::vector<Words>& values) {
   switch (type.scalar) {
-    case Scalar::Bool:
-      values = {{0}, {1}};
-      return;
-    case Scalar::F16:
-      return AddFloats(type, 5, 10, values);
-    case Scalar::BF16:
-      return AddFloats(type, 8, 7, values);
-    case Scalar::F32:
-      return AddFloats(type, 8, 23, values);
-    case Scalar::F64:
-      return AddFloats(type, 11, 52, values);
-    case Scalar::Int:
-      return AddWide(type, values);
+    case Scalar::Bool: values = {{0}, {1}}; return;
+    case Scalar::F16: return AddFloats(type, 5, 10, values);
+    case Scalar::BF16: return AddFloats(type, 8, 7, values);
+    case Scalar::F32: return AddFloats(type, 8, 23, values);
+    case Scalar::F64: return AddFloats(type, 11, 52, values);
+    case Scalar::Int: return AddWide(type, values);
     case Scalar::Field:
     case Scalar::XField:
-    case Scalar::Digest:
-      return AddFields(type, values);
-    default:
-      return AddIntegers(type, values);
+    case Scalar::Digest: return AddFields(type, values);
+    default: return AddIntegers(type, values);
   }
 }
 
@@ -164,7 +155,8 @@ EdgeValues::EdgeValues(const ir::Program& source, const ir::Program& candidate) 
   for (const ir::Program* program : {&source, &candidate}) {
     for (const ir::Function& function : program->functions) {
       auto add = [&](std::pair<Type, Words> constant) {
-        if (constants_.size() < MostConstants && std::ranges::find(constants_, constant) == constants_.end())
+        if (constants_.size() < MostConstants &&
+            std::ranges::find(constants_, constant) == constants_.end())
           constants_.push_back(std::move(constant));
       };
       for (const ir::Inst& inst : function.insts) {

@@ -7,16 +7,11 @@ namespace frazil::verify {
 
 std::string_view GradeName(Grade grade) {
   switch (grade) {
-    case Grade::None:
-      return "none";
-    case Grade::Sampled:
-      return "sampled";
-    case Grade::Algebraic:
-      return "algebraic";
-    case Grade::Exhaustive:
-      return "exhaustive";
-    case Grade::Proved:
-      return "proved";
+    case Grade::None: return "none";
+    case Grade::Sampled: return "sampled";
+    case Grade::Algebraic: return "algebraic";
+    case Grade::Exhaustive: return "exhaustive";
+    case Grade::Proved: return "proved";
   }
   return "none";
 }
@@ -27,8 +22,9 @@ Policy Policy::Default(const ir::Program&) { return {Grade::Proved, Grade::Sampl
 
 std::string Describe(const EvidencePair& evidence) {
   return fmt::format("meaning {} by {} ({}), code {} by {} ({})", GradeName(evidence.meaning.grade),
-                     evidence.meaning.judge, evidence.meaning.detail, GradeName(evidence.lowering.grade),
-                     evidence.lowering.judge, evidence.lowering.detail);
+                     evidence.meaning.judge, evidence.meaning.detail,
+                     GradeName(evidence.lowering.grade), evidence.lowering.judge,
+                     evidence.lowering.detail);
 }
 
 bool Satisfies(const EvidencePair& evidence, const Policy& policy) {

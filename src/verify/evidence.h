@@ -18,9 +18,10 @@ constexpr int Worth(Grade grade) { return grade == Grade::Proved ? 3 : static_ca
 
 struct Evidence {
   Grade grade = Grade::None;
-  std::string judge;    // who said so: "interpreter", "batch interpreter", "replay", "z3 4.8.12", "digest"
-  std::string detail;   // one short sentence: "4,352 inputs, seed 91fe...", "12 rule instances"
-  uint64_t cases = 0;   // inputs run; 0 for proofs
+  std::string
+      judge;  // who said so: "interpreter", "batch interpreter", "replay", "z3 4.8.12", "digest"
+  std::string detail;  // one short sentence: "4,352 inputs, seed 91fe...", "12 rule instances"
+  uint64_t cases = 0;  // inputs run; 0 for proofs
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 

@@ -19,7 +19,8 @@ bool CertificateChecker::FoldLoop(ir::FuncId function_id, ir::InstId inst_id, st
   const Function& function = source_side_.function(function_id);
   const Inst& inst = function.inst(inst_id);
   const std::vector<TermId>& values = source_side_.terms(function_id).values;
-  const ConstantLoop loop{&function, &inst, [&](ir::ValueId value) -> std::optional<std::vector<uint64_t>> {
+  const ConstantLoop loop{&function, &inst,
+                          [&](ir::ValueId value) -> std::optional<std::vector<uint64_t>> {
                             const auto constant = terms_.ConstantOf(values[value.index]);
                             if (!constant) return std::nullopt;
                             return std::vector(constant->begin(), constant->end());
@@ -84,7 +85,8 @@ bool CertificateChecker::CheckClosedForms() {
       return Fail(fmt::format("closed form {} is not about a result of a 'for'", i));
     }
     std::string why;
-    const TermId result = source_side_.terms(ir::FuncId(form.function)).values[inst.results.begin + form.result];
+    const TermId result =
+        source_side_.terms(ir::FuncId(form.function)).values[inst.results.begin + form.result];
     bool holds = false;
     if (terms_.ConstantOf(cert_terms_[form.closed])) {
       holds = FoldLoop(ir::FuncId(form.function), ir::InstId(form.inst), why);
@@ -94,7 +96,8 @@ bool CertificateChecker::CheckClosedForms() {
       }
     }
     std::string symbolic_why;
-    if (!holds && why != "the loop gives another constant") holds = CheckSymbolicForm(form, symbolic_why);
+    if (!holds && why != "the loop gives another constant")
+      holds = CheckSymbolicForm(form, symbolic_why);
     if (!holds) return Fail(fmt::format("closed form {}: {}", i, why.empty() ? symbolic_why : why));
   }
   return true;

@@ -39,7 +39,11 @@ BigInt Magnitude(const BigInt& a) { return a.is_negative() ? -a : a; }
 class Loop {
  public:
   Loop(const ConstantLoop& loop, std::string& why)
-      : f_(*loop.function), inst_(*loop.inst), constant_(loop.constant), why_(why), forms_(f_.values.size()) {}
+      : f_(*loop.function),
+        inst_(*loop.inst),
+        constant_(loop.constant),
+        why_(why),
+        forms_(f_.values.size()) {}
 
   std::optional<LoopFinals> Run() {
     if (!ReadBounds() || !ReadBody()) return std::nullopt;
@@ -63,7 +67,8 @@ class Loop {
   }
 
   bool ReadBounds() {
-    const std::optional<BigInt> lo = IntegerConstant(f_.operand(inst_, 0)), hi = IntegerConstant(f_.operand(inst_, 1));
+    const std::optional<BigInt> lo = IntegerConstant(f_.operand(inst_, 0)),
+                                hi = IntegerConstant(f_.operand(inst_, 1));
     if (!lo || !hi) return Fail("the bounds are not constants");
     low_ = *lo;
     step_ = BigInt(f_.word(inst_, 0));
@@ -141,7 +146,8 @@ class Loop {
     return form;
   }
 
-  static void AddScaled(std::vector<BigInt>& to, const std::vector<BigInt>& from, const BigInt& factor) {
+  static void AddScaled(std::vector<BigInt>& to, const std::vector<BigInt>& from,
+                        const BigInt& factor) {
     if (to.size() < from.size()) to.resize(from.size());
     for (size_t i = 0; i < from.size(); ++i) to[i] = to[i] + from[i] * factor;
   }
@@ -167,7 +173,8 @@ class Loop {
     Form product;
     product.powers.resize(a.powers.size() + b.powers.size());
     for (size_t i = 0; i < a.powers.size(); ++i) {
-      for (size_t j = 0; j < b.powers.size(); ++j) product.powers[i + j] = product.powers[i + j] + a.powers[i] * b.powers[j];
+      for (size_t j = 0; j < b.powers.size(); ++j)
+        product.powers[i + j] = product.powers[i + j] + a.powers[i] * b.powers[j];
     }
     while (!product.powers.empty() && product.powers.back().is_zero()) product.powers.pop_back();
     if (product.powers.size() > MaxDegree + 1) return std::nullopt;
@@ -201,15 +208,21 @@ class Loop {
     }
     std::optional<Form> form;
     switch (inst.op) {
-      case Op::Add: case Op::AddChecked: form = Sum(operands[0], operands[1], 1); break;
-      case Op::Sub: case Op::SubChecked: form = Sum(operands[0], operands[1], -1); break;
-      case Op::Neg: case Op::NegChecked: form = Sum(Form{}, operands[0], -1); break;
-      case Op::Mul: case Op::MulChecked: form = Product(operands[0], operands[1]); break;
-      case Op::Cast: case Op::CastChecked: {
+      case Op::Add:
+      case Op::AddChecked: form = Sum(operands[0], operands[1], 1); break;
+      case Op::Sub:
+      case Op::SubChecked: form = Sum(operands[0], operands[1], -1); break;
+      case Op::Neg:
+      case Op::NegChecked: form = Sum(Form{}, operands[0], -1); break;
+      case Op::Mul:
+      case Op::MulChecked: form = Product(operands[0], operands[1]); break;
+      case Op::Cast:
+      case Op::CastChecked: {
         const ir::Type from = f_.type(f_.operand(inst, 0));
         if (!IsInteger(from)) return false;  // a field element is no integer
         // Narrowing keeps the low bits; anything else needs the value itself.
-        const bool narrows = ir::IsFixedInt(type.scalar) && ir::IsFixedInt(from.scalar) && ir::BitsOf(type) <= ir::BitsOf(from);
+        const bool narrows = ir::IsFixedInt(type.scalar) && ir::IsFixedInt(from.scalar) &&
+                             ir::BitsOf(type) <= ir::BitsOf(from);
         if (!narrows || inst.op == Op::CastChecked) exact_.push_back(f_.operand(inst, 0));
         form = operands[0];
         break;
@@ -247,7 +260,8 @@ class Loop {
     majorants_ = Majorants();
     bool all_positive = !low_.is_negative();
     for (size_t k = 0; k < carried_count_; ++k) {
-      all_positive = all_positive && !inits_[k].is_negative() && !PowersInterval(yields_[k].powers).low.is_negative();
+      all_positive = all_positive && !inits_[k].is_negative() &&
+                     !PowersInterval(yields_[k].powers).low.is_negative();
       for (const BigInt& c : yields_[k].carried) all_positive = all_positive && !c.is_negative();
     }
     for (size_t k = 0; k < carried_count_; ++k) {
@@ -271,7 +285,8 @@ class Loop {
     const size_t n = carried_count_ + 1;
     std::vector<std::vector<Bound>> power(n, std::vector<Bound>(n, BigInt(0)));
     for (size_t k = 0; k < carried_count_; ++k) {
-      for (size_t j = 0; j < yields_[k].carried.size(); ++j) power[k][j] = Magnitude(yields_[k].carried[j]);
+      for (size_t j = 0; j < yields_[k].carried.size(); ++j)
+        power[k][j] = Magnitude(yields_[k].carried[j]);
       power[k][k] = std::max(*power[k][k], BigInt(1));
       const Interval constant = PowersInterval(yields_[k].powers);
       power[k][carried_count_] = std::max(Magnitude(constant.low), Magnitude(constant.high));
@@ -298,7 +313,8 @@ class Loop {
     *sum = *sum + *a * *b;
     if (sum->bits() > MaxBits) sum.reset();
   }
-  static std::vector<Bound> Times(const std::vector<std::vector<Bound>>& m, const std::vector<Bound>& v) {
+  static std::vector<Bound> Times(const std::vector<std::vector<Bound>>& m,
+                                  const std::vector<Bound>& v) {
     std::vector<Bound> result(v.size(), BigInt(0));
     for (size_t i = 0; i < v.size(); ++i) {
       for (size_t j = 0; j < v.size(); ++j) Accumulate(result[i], m[i][j], v[j]);
@@ -332,12 +348,14 @@ class Loop {
   bool CheckExactness() {
     for (uint32_t k = 0; k < carried_count_; ++k) {
       const ir::Type type = f_.type(Function::result_of(inst_, k));
-      if (type.scalar == ir::Scalar::Int && !Fits(type, bounds_[k])) return Fail("a carried value may overflow");
+      if (type.scalar == ir::Scalar::Int && !Fits(type, bounds_[k]))
+        return Fail("a carried value may overflow");
     }
     for (ValueId value : exact_) {
       const std::optional<Form> form = FormOf(value);
       if (!form || !IsInteger(f_.type(value))) return Fail("an exact value is not an integer");
-      if (!Fits(f_.type(value), IntervalOfForm(*form))) return Fail("an intermediate value may overflow");
+      if (!Fits(f_.type(value), IntervalOfForm(*form)))
+        return Fail("an intermediate value may overflow");
     }
     return true;
   }
@@ -351,12 +369,15 @@ class Loop {
   // The state after n turns modulo m: (X_0 .. X_{c-1}, 1, i, i^2 ...).
   std::vector<BigInt> StateAfter(const BigInt& modulus) const {
     size_t degree = 0;
-    for (const Form& form : yields_) degree = std::max(degree, form.powers.empty() ? 0 : form.powers.size() - 1);
+    for (const Form& form : yields_)
+      degree = std::max(degree, form.powers.empty() ? 0 : form.powers.size() - 1);
     const size_t n = carried_count_ + degree + 1;
     Matrix power(n, std::vector<BigInt>(n));
     for (size_t k = 0; k < carried_count_; ++k) {
-      for (size_t j = 0; j < yields_[k].carried.size(); ++j) power[k][j] = yields_[k].carried[j].Mod(modulus);
-      for (size_t j = 0; j < yields_[k].powers.size(); ++j) power[k][carried_count_ + j] = yields_[k].powers[j].Mod(modulus);
+      for (size_t j = 0; j < yields_[k].carried.size(); ++j)
+        power[k][j] = yields_[k].carried[j].Mod(modulus);
+      for (size_t j = 0; j < yields_[k].powers.size(); ++j)
+        power[k][carried_count_ + j] = yields_[k].powers[j].Mod(modulus);
     }
     // (i + s)^j = sum of binomial(j, l) s^(j-l) i^l
     for (size_t j = 0; j <= degree; ++j) {
@@ -367,7 +388,8 @@ class Loop {
         power[carried_count_ + j][carried_count_ + l] = entry.Mod(modulus);
         if (l > 0) {
           BigInt rest;
-          BigInt::DivRem(binomial * BigInt(static_cast<int64_t>(l)), BigInt(static_cast<int64_t>(j - l + 1)), binomial, rest);
+          BigInt::DivRem(binomial * BigInt(static_cast<int64_t>(l)),
+                         BigInt(static_cast<int64_t>(j - l + 1)), binomial, rest);
         }
       }
     }
@@ -385,7 +407,8 @@ class Loop {
     }
     return state;
   }
-  static std::vector<BigInt> TimesMod(const Matrix& m, const std::vector<BigInt>& v, const BigInt& modulus) {
+  static std::vector<BigInt> TimesMod(const Matrix& m, const std::vector<BigInt>& v,
+                                      const BigInt& modulus) {
     std::vector<BigInt> result(v.size());
     for (size_t i = 0; i < v.size(); ++i) {
       for (size_t j = 0; j < v.size(); ++j) {
@@ -400,7 +423,8 @@ class Loop {
     for (size_t i = 0; i < a.size(); ++i) {
       for (size_t j = 0; j < a.size(); ++j) {
         for (size_t k = 0; k < a.size(); ++k) {
-          if (!a[i][k].is_zero() && !b[k][j].is_zero()) result[i][j] = result[i][j] + a[i][k] * b[k][j];
+          if (!a[i][k].is_zero() && !b[k][j].is_zero())
+            result[i][j] = result[i][j] + a[i][k] * b[k][j];
         }
         result[i][j] = result[i][j].Mod(modulus);
       }
@@ -428,7 +452,8 @@ class Loop {
     const BigInt modulus = field ? BigInt::PowerOfTwo(bits) * p : BigInt::PowerOfTwo(bits);
     const std::vector<BigInt> state = StateAfter(modulus);
     LoopFinals finals;
-    for (uint32_t k = 0; k < carried_count_; ++k) finals.results.push_back(WordsOfResult(k, state[k], p));
+    for (uint32_t k = 0; k < carried_count_; ++k)
+      finals.results.push_back(WordsOfResult(k, state[k], p));
     return finals;
   }
   std::vector<uint64_t> WordsOfResult(uint32_t k, const BigInt& value, const BigInt& p) const {
@@ -439,7 +464,8 @@ class Loop {
     const int width = ir::BitsOf(type);
     if (width == 64) return words;
     words[0] &= (uint64_t{1} << width) - 1;
-    if (ir::IsSigned(type.scalar) && (words[0] >> (width - 1)) != 0) words[0] |= ~uint64_t{0} << width;
+    if (ir::IsSigned(type.scalar) && (words[0] >> (width - 1)) != 0)
+      words[0] |= ~uint64_t{0} << width;
     return words;
   }
 
@@ -460,6 +486,8 @@ class Loop {
 
 }  // namespace
 
-std::optional<LoopFinals> FinalsOf(const ConstantLoop& loop, std::string& why) { return Loop(loop, why).Run(); }
+std::optional<LoopFinals> FinalsOf(const ConstantLoop& loop, std::string& why) {
+  return Loop(loop, why).Run();
+}
 
 }  // namespace frazil::verify

@@ -74,7 +74,8 @@ Poly Substitute(const Poly& p, Atom atom, const Poly& by) {
 BigInt InverseOdd(const BigInt& odd, uint32_t bits) {
   const BigInt modulus = BigInt::PowerOfTwo(bits);
   BigInt x = odd.Mod(modulus);
-  for (uint32_t correct = 3; correct < bits; correct *= 2) x = (x * (BigInt(2) - odd * x)).Mod(modulus);
+  for (uint32_t correct = 3; correct < bits; correct *= 2)
+    x = (x * (BigInt(2) - odd * x)).Mod(modulus);
   return x;
 }
 
@@ -104,8 +105,9 @@ class CaseProof {
       count_interval_ = {1, most};
     }
     const auto low_constant = terms_.ConstantOf(loop.low);
-    low_poly_ = low_constant ? Number(BigInt::FromWords(*low_constant, ir::IsSigned(loop.index_type.scalar)))
-                             : Variable(LowAtom);
+    low_poly_ = low_constant
+                    ? Number(BigInt::FromWords(*low_constant, ir::IsSigned(loop.index_type.scalar)))
+                    : Variable(LowAtom);
   }
 
   bool Prove() {
@@ -121,8 +123,9 @@ class CaseProof {
     const BigInt modulus = ModulusOf(type);
     for (const auto& [monomial, coefficient] : Plus(*closed, expected, -1)) {
       if (!coefficient.Mod(modulus).is_zero()) {
-        return Fail(case_.empty ? "the formula differs from the initial value where the range is empty"
-                                : "the formula is not the sum");
+        return Fail(case_.empty
+                        ? "the formula differs from the initial value where the range is empty"
+                        : "the formula is not the sum");
       }
     }
     return true;
@@ -147,20 +150,23 @@ class CaseProof {
     Poly f = Plus(*yield, Variable(CarriedAtom), -1);
     size_t degree = 0;
     for (const auto& [monomial, coefficient] : f) {
-      if (monomial.contains(CarriedAtom)) return Unread("the body does more than add to what it carries");
+      if (monomial.contains(CarriedAtom))
+        return Unread("the body does more than add to what it carries");
       degree = std::max(degree, monomial.count(IndexAtom));
     }
     if (degree > MaxDegree) return Unread("the degree is too high");
     std::vector<Poly> differences;  // g(0), g(1), ... then, in place, their differences
     for (size_t t = 0; t <= degree; ++t) {
-      differences.push_back(Substitute(f, IndexAtom, Plus(low_poly_, Number(BigInt(static_cast<int64_t>(t))), 1)));
+      differences.push_back(
+          Substitute(f, IndexAtom, Plus(low_poly_, Number(BigInt(static_cast<int64_t>(t))), 1)));
     }
     Poly sum;
     for (size_t j = 0; j <= degree; ++j) {
       const std::optional<Poly> binomial = Binomial(j + 1, type);
       if (!binomial) return Unread("the number of turns is not split finely enough");
       sum = Plus(sum, Times(differences[0], *binomial), 1);
-      for (size_t t = 0; t + j + 1 <= degree; ++t) differences[t] = Plus(differences[t + 1], differences[t], -1);
+      for (size_t t = 0; t + j + 1 <= degree; ++t)
+        differences[t] = Plus(differences[t + 1], differences[t], -1);
     }
     return sum;
   }
@@ -179,7 +185,8 @@ class CaseProof {
     }
     BigInt even = 1, inverse;
     if (type.scalar == ir::Scalar::Field) {
-      inverse = BigInt::FromUnsigned(goldilocks::Invert(factorial.Mod(ModulusOf(type)).ToWords(1)[0]));
+      inverse =
+          BigInt::FromUnsigned(goldilocks::Invert(factorial.Mod(ModulusOf(type)).ToWords(1)[0]));
     } else {
       while (!factorial.is_odd()) {
         BigInt rest;
@@ -210,9 +217,12 @@ class CaseProof {
       if (ir::WordsOf(type) != 1 || ir::IsFloat(type.scalar)) return std::nullopt;
       return Number(BigInt::FromWords(*constant, ir::IsSigned(type.scalar)));
     }
-    if (root == terms_.Find(loop_.index)) return in_body_ ? std::optional(Variable(IndexAtom)) : std::nullopt;
-    if (root == terms_.Find(loop_.carried)) return in_body_ ? std::optional(Variable(CarriedAtom)) : std::nullopt;
-    if (const auto known = known_.find({root, in_body_}); known != known_.end()) return known->second;
+    if (root == terms_.Find(loop_.index))
+      return in_body_ ? std::optional(Variable(IndexAtom)) : std::nullopt;
+    if (root == terms_.Find(loop_.carried))
+      return in_body_ ? std::optional(Variable(CarriedAtom)) : std::nullopt;
+    if (const auto known = known_.find({root, in_body_}); known != known_.end())
+      return known->second;
     known_[{root, in_body_}] = std::nullopt;  // a class that needs itself has no value that way
     const std::optional<Poly> value = EvaluateMembers(root, depth);
     known_[{root, in_body_}] = value;
@@ -233,8 +243,11 @@ class CaseProof {
     // What no turn changes is any integer of its type.
     const std::optional<Interval> interval = loop_.ranges->Of(root);
     const bool is_field = terms_.TypeOf(root).scalar == ir::Scalar::Field;
-    if ((!interval && !is_field) || terms_.TypeOf(root).scalar == ir::Scalar::Int || Varies(root, 0)) return std::nullopt;
-    const auto [place, is_new] = free_.try_emplace(root, FirstFree + static_cast<Atom>(free_.size()));
+    if ((!interval && !is_field) || terms_.TypeOf(root).scalar == ir::Scalar::Int ||
+        Varies(root, 0))
+      return std::nullopt;
+    const auto [place, is_new] =
+        free_.try_emplace(root, FirstFree + static_cast<Atom>(free_.size()));
     if (is_new && interval) atoms_[place->second] = *interval;
     return Variable(place->second);
   }
@@ -242,7 +255,8 @@ class CaseProof {
   // Whether the class may be made of the index or of what the loop carries.
   bool Varies(TermId root, int depth) {
     root = terms_.Find(root);
-    if (depth > 40 || terms_.Equal(root, loop_.index) || terms_.Equal(root, loop_.carried)) return true;
+    if (depth > 40 || terms_.Equal(root, loop_.index) || terms_.Equal(root, loop_.carried))
+      return true;
     if (const auto known = varies_.find(root); known != varies_.end()) return known->second;
     varies_[root] = false;  // a cycle adds nothing
     bool varies = false;
@@ -270,8 +284,10 @@ class CaseProof {
       case Op::Mul: return Times(*a, *b);
       case Op::Neg: return Plus({}, *a, -1);
       case Op::Cast: return EvaluateCast(node, *a);
-      case Op::Shl: case Op::Shr: case Op::And: case Op::Or:
-        return is_integer ? EvaluateBits(node, *a, *b) : std::nullopt;
+      case Op::Shl:
+      case Op::Shr:
+      case Op::And:
+      case Op::Or: return is_integer ? EvaluateBits(node, *a, *b) : std::nullopt;
       default: return std::nullopt;
     }
   }
@@ -279,7 +295,8 @@ class CaseProof {
   std::optional<Poly> EvaluateCast(const Terms::Node& node, const Poly& a) {
     const ir::Type from = terms_.TypeOf(node.children[0]);
     if (!ir::IsFixedInt(from.scalar)) return std::nullopt;
-    const bool narrows = ir::IsFixedInt(node.type.scalar) && ir::BitsOf(node.type) <= ir::BitsOf(from);
+    const bool narrows =
+        ir::IsFixedInt(node.type.scalar) && ir::BitsOf(node.type) <= ir::BitsOf(from);
     if (!narrows && !IsExact(a, from)) return std::nullopt;
     return a;
   }
@@ -336,8 +353,11 @@ class CaseProof {
     do {
       const Terms::Node& node = terms_.node(member);
       member = terms_.Next(member);
-      if (node.kind != Terms::Kind::Apply || node.children.size() != 2 || !ir::IsFixedInt(node.type.scalar)) continue;
-      const std::optional<Poly> a = Evaluate(node.children[0], depth), b = Evaluate(node.children[1], depth);
+      if (node.kind != Terms::Kind::Apply || node.children.size() != 2 ||
+          !ir::IsFixedInt(node.type.scalar))
+        continue;
+      const std::optional<Poly> a = Evaluate(node.children[0], depth),
+                                b = Evaluate(node.children[1], depth);
       if (!a || !b) continue;
       const bool low_or_high = IsBound(node.children[0]) && IsBound(node.children[1]);
       if (!low_or_high && (!IsExact(*a, node.type) || !IsExact(*b, node.type))) continue;
@@ -347,19 +367,39 @@ class CaseProof {
       const bool zero = d->low.is_zero() && d->high.is_zero();
       const bool not_positive = d->high <= BigInt(0), not_negative = d->low >= BigInt(0);
       switch (node.op) {
-        case Op::Lt: if (negative) return true; if (not_negative) return false; break;
-        case Op::Ge: if (negative) return false; if (not_negative) return true; break;
-        case Op::Gt: if (positive) return true; if (not_positive) return false; break;
-        case Op::Le: if (positive) return false; if (not_positive) return true; break;
-        case Op::Eq: if (zero) return true; if (negative || positive) return false; break;
-        case Op::Ne: if (zero) return false; if (negative || positive) return true; break;
+        case Op::Lt:
+          if (negative) return true;
+          if (not_negative) return false;
+          break;
+        case Op::Ge:
+          if (negative) return false;
+          if (not_negative) return true;
+          break;
+        case Op::Gt:
+          if (positive) return true;
+          if (not_positive) return false;
+          break;
+        case Op::Le:
+          if (positive) return false;
+          if (not_positive) return true;
+          break;
+        case Op::Eq:
+          if (zero) return true;
+          if (negative || positive) return false;
+          break;
+        case Op::Ne:
+          if (zero) return false;
+          if (negative || positive) return true;
+          break;
         default: break;
       }
     } while (member != first);
     return std::nullopt;
   }
   // The loop's own bounds are exact, though the interval of lo + n does not see it.
-  bool IsBound(TermId term) const { return terms_.Equal(term, loop_.low) || terms_.Equal(term, loop_.high); }
+  bool IsBound(TermId term) const {
+    return terms_.Equal(term, loop_.low) || terms_.Equal(term, loop_.high);
+  }
 
   // --- intervals -----------------------------------------------------------------------------------------------
 
@@ -407,7 +447,8 @@ bool ClosedFormHolds(const SymbolicLoop& loop, std::string& why) {
   if (!CaseProof(loop, {.empty = true}, why).Prove()) return false;
   constexpr uint32_t split = 3;
   for (int64_t residue = 0; residue < int64_t{1} << split; ++residue) {
-    if (!CaseProof(loop, {.empty = false, .split = split, .residue = residue}, why).Prove()) return false;
+    if (!CaseProof(loop, {.empty = false, .split = split, .residue = residue}, why).Prove())
+      return false;
   }
   return true;
 }

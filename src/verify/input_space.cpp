@@ -47,11 +47,8 @@ bool TakeLength(BufferRule& rule, const GuardAtom& atom) {
     case GuardKind::LengthAtLeast:
       rule.at_least = std::max(rule.at_least, atom.number);
       return true;
-    case GuardKind::Alignment:
-      rule.alignment = std::max(rule.alignment, atom.number);
-      return true;
-    default:
-      return atom.number == 1;  // memory of ours is packed: its stride is 1
+    case GuardKind::Alignment: rule.alignment = std::max(rule.alignment, atom.number); return true;
+    default: return atom.number == 1;  // memory of ours is packed: its stride is 1
   }
 }
 
@@ -81,14 +78,9 @@ bool TakeGuard(InputSpace& space) {
       case GuardKind::Between:
         if (!space.domains[atom.arg].Narrow(atom)) return false;
         break;
-      case GuardKind::Same:
-        Regroup(space, atom.arg, atom.other);
-        break;
-      case GuardKind::Disjoint:
-        space.disjoint.emplace_back(atom.arg, atom.other);
-        break;
-      case GuardKind::Cpu:
-        break;
+      case GuardKind::Same: Regroup(space, atom.arg, atom.other); break;
+      case GuardKind::Disjoint: space.disjoint.emplace_back(atom.arg, atom.other); break;
+      case GuardKind::Cpu: break;
       default:
         if (!TakeLength(space.buffers[atom.arg], atom)) return false;
     }

@@ -293,14 +293,10 @@ int64_t InputMaker::IndexNear(const Input& result) {
   const int64_t length =
       lengths.empty() ? random_.Between(0, 16) : lengths[random_.Below(lengths.size())];
   switch (random_.Below(8)) {
-    case 0:
-      return length - 1;
-    case 1:
-      return length + 1;
-    case 2:
-      return random_.Between(-1, length + 1);
-    default:
-      return length;
+    case 0: return length - 1;
+    case 1: return length + 1;
+    case 2: return random_.Between(-1, length + 1);
+    default: return length;
   }
 }
 

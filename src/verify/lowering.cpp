@@ -58,8 +58,7 @@ class LoweringJudge {
         undecided_ += 1;
         if (limit_.empty()) limit_ = comparison.limit;
         return false;
-      case Comparison::Kind::Different:
-        break;
+      case Comparison::Kind::Different: break;
     }
     auto refuted = MakeRefuted(pair_.space, comparer_, input, options_.limits, deadline_.LeftMs());
     if (refuted) {

@@ -241,12 +241,8 @@ class Reader {
         if (ConstantShift(inst)) return true;
         break;
       case Op::Assert:
-      case Op::Unreachable:
-        AddEvent(KeyOf(inst), true);
-        return true;
-      case Op::Output:
-        AddEvent(KeyOf(inst), false);
-        return true;
+      case Op::Unreachable: AddEvent(KeyOf(inst), true); return true;
+      case Op::Output: AddEvent(KeyOf(inst), false); return true;
       case Op::Input:
       case Op::Hint: {
         // The n-th read is the same value in both.
@@ -259,14 +255,10 @@ class Reader {
       case Op::SpongeInit:
       case Op::SpongeAbsorb:
       case Op::SpongeSqueeze:
-      case Op::MerkleStep:
-        TakeProver(inst);
-        return true;
+      case Op::MerkleStep: TakeProver(inst); return true;
       case Op::Lookup:
-      case Op::Length:
-        return false;
-      default:
-        break;
+      case Op::Length: return false;
+      default: break;
     }
     const bool scalar = info.effect == ir::Effect::Pure && inst.regions.count == 0 &&
                         inst.results.count == 1 &&

@@ -26,14 +26,20 @@ bool Within(const Interval& inner, const Interval& outer) {
 
 std::optional<Interval> ExactInterval(Op op, const Interval& a, const Interval* b) {
   switch (op) {
-    case Op::Add: case Op::AddChecked: return Interval{a.low + b->low, a.high + b->high};
-    case Op::Sub: case Op::SubChecked: return Interval{a.low - b->high, a.high - b->low};
-    case Op::Mul: case Op::MulChecked: {
-      const BigInt products[] = {a.low * b->low, a.low * b->high, a.high * b->low, a.high * b->high};
+    case Op::Add:
+    case Op::AddChecked: return Interval{a.low + b->low, a.high + b->high};
+    case Op::Sub:
+    case Op::SubChecked: return Interval{a.low - b->high, a.high - b->low};
+    case Op::Mul:
+    case Op::MulChecked: {
+      const BigInt products[] = {a.low * b->low, a.low * b->high, a.high * b->low,
+                                 a.high * b->high};
       return Interval{std::ranges::min(products), std::ranges::max(products)};
     }
-    case Op::Neg: case Op::NegChecked: return Interval{-a.high, -a.low};
-    case Op::Abs: case Op::AbsChecked:
+    case Op::Neg:
+    case Op::NegChecked: return Interval{-a.high, -a.low};
+    case Op::Abs:
+    case Op::AbsChecked:
       if (!a.low.is_negative()) return a;
       if (a.high.is_negative()) return Interval{-a.high, -a.low};
       return Interval{0, std::max(-a.low, a.high)};
@@ -43,7 +49,9 @@ std::optional<Interval> ExactInterval(Op op, const Interval& a, const Interval* 
   }
 }
 
-void Ranges::Know(TermId leaf, Interval interval) { known_.insert_or_assign(leaf, std::move(interval)); }
+void Ranges::Know(TermId leaf, Interval interval) {
+  known_.insert_or_assign(leaf, std::move(interval));
+}
 
 std::optional<Interval> Ranges::OfNode(const Terms::Node& node, int depth) const {
   const std::optional<Interval> whole = IntervalOf(node.result);
@@ -53,7 +61,8 @@ std::optional<Interval> Ranges::OfNode(const Terms::Node& node, int depth) const
     return inner && Within(*inner, *whole) ? inner : std::nullopt;
   }
   if (node.op == Op::Select) {
-    const std::optional<Interval> a = Of(node.children[1], depth - 1), b = Of(node.children[2], depth - 1);
+    const std::optional<Interval> a = Of(node.children[1], depth - 1),
+                                  b = Of(node.children[2], depth - 1);
     if (!a || !b) return std::nullopt;
     return Interval{std::min(a->low, b->low), std::max(a->high, b->high)};
   }
@@ -72,7 +81,8 @@ std::optional<Interval> Ranges::OfNode(const Terms::Node& node, int depth) const
   if (!exact) return std::nullopt;
   if (Within(*exact, *whole)) return exact;
   // What is checked and goes on has a result in range.
-  if (ir::Info(node.op).traps != 0) return Interval{std::max(exact->low, whole->low), std::min(exact->high, whole->high)};
+  if (ir::Info(node.op).traps != 0)
+    return Interval{std::max(exact->low, whole->low), std::min(exact->high, whole->high)};
   return std::nullopt;
 }
 
@@ -106,13 +116,20 @@ bool Ranges::MayTrap(Op op, ir::Type type, std::span<const TermId> operands) con
   const std::optional<Interval> b = Of(operands.back());
   if (!a || !b) return true;
   switch (op) {
-    case Op::AddChecked: case Op::SubChecked: case Op::MulChecked: case Op::NegChecked: case Op::AbsChecked: {
+    case Op::AddChecked:
+    case Op::SubChecked:
+    case Op::MulChecked:
+    case Op::NegChecked:
+    case Op::AbsChecked: {
       const std::optional<Interval> exact = ExactInterval(op, *a, &*b);
       return !exact || !Within(*exact, *whole);
     }
     case Op::CastChecked: return !Within(*a, *whole);
-    case Op::DivTrunc: case Op::DivFloor: case Op::RemTrunc: case Op::RemFloor: case Op::RemChecked:
-      return b->low <= BigInt(0) && b->high >= BigInt(0);
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::RemChecked: return b->low <= BigInt(0) && b->high >= BigInt(0);
     case Op::DivChecked: {
       if (b->low <= BigInt(0) && b->high >= BigInt(0)) return true;
       const bool minus_one = b->low <= BigInt(-1) && b->high >= BigInt(-1);

@@ -29,7 +29,8 @@ class Exhaustive {
 
   Result<RuleProof> Prove(uint64_t limit) {
     if (bits_ > 40 || uint64_t{1} << bits_ > limit) {
-      return RuleProof{RuleProof::Status::Unknown, "exhaustive", fmt::format("2^{} cases are too many", bits_)};
+      return RuleProof{RuleProof::Status::Unknown, "exhaustive",
+                       fmt::format("2^{} cases are too many", bits_)};
     }
     const ir::Program sides_program = SidesOf(rule_, type_);
     const ir::Program conditions_program = ConditionsOf(rule_, type_);
@@ -42,13 +43,15 @@ class Exhaustive {
       const size_t lanes = std::min<uint64_t>(BlockLanes, (uint64_t{1} << bits_) - first);
       Fill(first, lanes);
       TRY_VOID(sides.Run(lanes, inputs_, side_outputs_, std::span(side_traps_).first(lanes)));
-      TRY_VOID(conditions.Run(lanes, inputs_, condition_outputs_, std::span(condition_traps_).first(lanes)));
+      TRY_VOID(conditions.Run(lanes, inputs_, condition_outputs_,
+                              std::span(condition_traps_).first(lanes)));
       for (size_t lane = 0; lane < lanes; ++lane) {
         if (!Differs(lane) || !Applies(lane)) continue;
         return RuleProof{RuleProof::Status::Refuted, "exhaustive", Describe(lane)};
       }
     }
-    return RuleProof{RuleProof::Status::Proved, "exhaustive", fmt::format("{} cases", uint64_t{1} << bits_)};
+    return RuleProof{RuleProof::Status::Proved, "exhaustive",
+                     fmt::format("{} cases", uint64_t{1} << bits_)};
   }
 
  private:
@@ -106,7 +109,8 @@ class Exhaustive {
   bool Applies(size_t lane) const {
     if (condition_traps_[lane] != 0) return false;
     std::vector<uint64_t> holes, values;
-    for (size_t h = 0; h < types_.size(); ++h) holes.push_back(Word(input_storage_[h], types_[h], lane));
+    for (size_t h = 0; h < types_.size(); ++h)
+      holes.push_back(Word(input_storage_[h], types_[h], lane));
     for (size_t i = 0; i < condition_types_.size(); ++i) {
       values.push_back(Word(condition_storage_[i], condition_types_[i], lane));
     }
@@ -117,10 +121,12 @@ class Exhaustive {
     std::string text;
     for (size_t h = 0; h < types_.size(); ++h) {
       const uint64_t word = Word(input_storage_[h], types_[h], lane);
-      text += fmt::format("{}{} = {}", h == 0 ? "" : ", ", rule_.holes[h], ir::PrintLiteral(types_[h], std::span(&word, 1)));
+      text += fmt::format("{}{} = {}", h == 0 ? "" : ", ", rule_.holes[h],
+                          ir::PrintLiteral(types_[h], std::span(&word, 1)));
     }
     if (side_traps_[lane] != 0) return text + ": a side traps";
-    const uint64_t left = Word(side_storage_[0], side_type_, lane), right = Word(side_storage_[1], side_type_, lane);
+    const uint64_t left = Word(side_storage_[0], side_type_, lane),
+                   right = Word(side_storage_[1], side_type_, lane);
     return fmt::format("{}: {} against {}", text, ir::PrintLiteral(side_type_, std::span(&left, 1)),
                        ir::PrintLiteral(side_type_, std::span(&right, 1)));
   }
@@ -140,10 +146,11 @@ class Exhaustive {
 // Ops that look at int<k> only by comparing.
 bool OnlyCompares(const ir::Pattern& pattern) {
   using ir::Op;
-  static constexpr Op ops[] = {Op::Min, Op::Max, Op::Eq, Op::Ne,  Op::Lt,  Op::Le,
-                               Op::Gt,  Op::Ge,  Op::Select, Op::And, Op::Or, Op::Xor, Op::Not};
+  static constexpr Op ops[] = {Op::Min, Op::Max,    Op::Eq,  Op::Ne, Op::Lt,  Op::Le, Op::Gt,
+                               Op::Ge,  Op::Select, Op::And, Op::Or, Op::Xor, Op::Not};
   return std::ranges::all_of(pattern.nodes, [](const ir::PatternNode& node) {
-    if (node.kind == ir::PatternNode::Kind::Apply) return std::ranges::find(ops, node.op) != std::end(ops);
+    if (node.kind == ir::PatternNode::Kind::Apply)
+      return std::ranges::find(ops, node.op) != std::end(ops);
     // Constants of bool have no place in the order; numbers of int<k> would.
     return node.kind == ir::PatternNode::Kind::Hole || !node.type.is_t;
   });
@@ -162,7 +169,8 @@ Result<RuleProof> ProveByOrders(const ir::Rule& rule) {
     std::vector<exec::Value> arguments;
     for (size_t h = 0; h < holes; ++h) {
       const bool is_bool = !rule.hole_types[h].is_t;
-      arguments.push_back(exec::Value::Int(is_bool ? ir::types::Bool : type, static_cast<int64_t>(values[h])));
+      arguments.push_back(
+          exec::Value::Int(is_bool ? ir::types::Bool : type, static_cast<int64_t>(values[h])));
     }
     const exec::Outcome outcome = TRY(exec::Interpret(program, arguments));
     if (outcome.trap || !(outcome.results[0] == outcome.results[1])) {
@@ -182,7 +190,8 @@ Result<RuleProof> ProveByOrders(const ir::Rule& rule) {
 }  // namespace
 
 RuleProof ProveExhaustively(const ir::Rule& rule, Scalar type, uint64_t limit) {
-  Result<RuleProof> proof = RuleProof{RuleProof::Status::Unknown, "exhaustive", "the type has too many values"};
+  Result<RuleProof> proof =
+      RuleProof{RuleProof::Status::Unknown, "exhaustive", "the type has too many values"};
   if (type == Scalar::Int) {
     proof = ProveByOrders(rule);
   } else if (type != Scalar::XField && type != Scalar::Digest && type != Scalar::Field) {

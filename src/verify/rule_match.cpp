@@ -24,18 +24,32 @@ constexpr int Budget = 20'000;  // members looked at for one line
 bool GivesArithmetic(ir::Op op) {
   using ir::Op;
   switch (op) {
-    case Op::Add: case Op::Sub: case Op::Mul: case Op::Neg: case Op::Abs: case Op::Div: case Op::Fma:
-    case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Nearest: case Op::CopySign:
-    case Op::Min: case Op::Max: case Op::Minimum: case Op::Maximum: case Op::Cast:
-      return true;
-    default:
-      return false;
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Div:
+    case Op::Fma:
+    case Op::Sqrt:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Trunc:
+    case Op::Nearest:
+    case Op::CopySign:
+    case Op::Min:
+    case Op::Max:
+    case Op::Minimum:
+    case Op::Maximum:
+    case Op::Cast: return true;
+    default: return false;
   }
 }
 
 class Matcher {
  public:
-  Matcher(const Terms& terms, const ir::Rule& rule) : terms_(terms), rule_(rule), bound_(rule.holes.size(), Unbound) {}
+  Matcher(const Terms& terms, const ir::Rule& rule)
+      : terms_(terms), rule_(rule), bound_(rule.holes.size(), Unbound) {}
 
   bool Match(TermId left, TermId right) {
     const Goal second{&rule_.right, Root(rule_.right), right, nullptr};
@@ -52,7 +66,9 @@ class Matcher {
     const Goal* next;
   };
 
-  static uint32_t Root(const Pattern& pattern) { return static_cast<uint32_t>(pattern.nodes.size() - 1); }
+  static uint32_t Root(const Pattern& pattern) {
+    return static_cast<uint32_t>(pattern.nodes.size() - 1);
+  }
 
   bool Solve(const Goal* goal) {
     if (goal == nullptr) return Finish();
@@ -80,7 +96,8 @@ class Matcher {
       }
       case PatternNode::Kind::Number:
       case PatternNode::Kind::Special:
-        return IsConstant(goal->term, ir::PatternConstant(node, terms_.TypeOf(goal->term))) && Solve(goal->next);
+        return IsConstant(goal->term, ir::PatternConstant(node, terms_.TypeOf(goal->term))) &&
+               Solve(goal->next);
       case PatternNode::Kind::Computed: {
         if (!terms_.ConstantOf(goal->term)) return false;
         computed_.push_back(goal);
@@ -109,20 +126,23 @@ class Matcher {
       const std::optional<ir::Type> fitted = t_;
       if (SolveChildren(goal, pattern, node, false)) return true;
       t_ = fitted;
-      const bool commutes = ir::Info(pattern.op).law == ir::Law::Commutes && node.children.size() == 2;
+      const bool commutes =
+          ir::Info(pattern.op).law == ir::Law::Commutes && node.children.size() == 2;
       if (commutes && SolveChildren(goal, pattern, node, true)) return true;
     } while (member != first && budget_ > 0);
     t_ = saved;
     return false;
   }
 
-  bool SolveChildren(const Goal* goal, const PatternNode& pattern, const Terms::Node& node, bool swapped) {
+  bool SolveChildren(const Goal* goal, const PatternNode& pattern, const Terms::Node& node,
+                     bool swapped) {
     std::array<Goal, 5> goals;
     const size_t count = pattern.children.size();
     if (count > goals.size()) return false;
     const Goal* next = goal->next;
     for (size_t i = count; i-- > 0;) {
-      goals[i] = {goal->pattern, pattern.children[i], node.children[swapped ? count - 1 - i : i], next};
+      goals[i] = {goal->pattern, pattern.children[i], node.children[swapped ? count - 1 - i : i],
+                  next};
       next = &goals[i];
     }
     return Solve(next);
@@ -153,7 +173,8 @@ class Matcher {
       const PatternNode& node = goal->pattern->nodes[goal->node];
       if (!IsConstant(goal->term, Evaluate(*goal->pattern, node.children[0]))) return false;
     }
-    return std::ranges::all_of(rule_.conditions, [this](const ir::RuleCondition& c) { return Holds(c); });
+    return std::ranges::all_of(rule_.conditions,
+                               [this](const ir::RuleCondition& c) { return Holds(c); });
   }
 
   bool Holds(const ir::RuleCondition& condition) const {
@@ -168,7 +189,8 @@ class Matcher {
     const ir::Type type = TypeAt(condition.left.root().type);
     switch (condition.kind) {
       case ConditionKind::Power: return left->size() == 1 && IsPowerOfTwo((*left)[0], type.scalar);
-      case ConditionKind::NonZero: return std::ranges::any_of(*left, [](uint64_t word) { return word != 0; });
+      case ConditionKind::NonZero:
+        return std::ranges::any_of(*left, [](uint64_t word) { return word != 0; });
       case ConditionKind::InWidth: return (*left)[0] < static_cast<uint64_t>(ir::BitsOf(type));
       case ConditionKind::Holds: return (*left)[0] == 1;
       case ConditionKind::Equals: return left == Evaluate(condition.right, Root(condition.right));
@@ -191,7 +213,9 @@ class Matcher {
     return false;
   }
 
-  ir::Type TypeAt(ir::PatternType type) const { return type.is_t ? *t_ : ir::Type::Of(type.scalar); }
+  ir::Type TypeAt(ir::PatternType type) const {
+    return type.is_t ? *t_ : ir::Type::Of(type.scalar);
+  }
 
   // An expression over constant holes; nothing if a hole is not bound or an op traps.
   std::optional<Words> Evaluate(const Pattern& pattern, uint32_t index) const {
@@ -215,7 +239,8 @@ class Matcher {
     Words result(ir::WordsOf(type));
     const ir::Type source = TypeAt(pattern.nodes[node.children[0]].type);
     const exec::ScalarCall call{node.op, TypeAt(node.op_type), source};
-    if (exec::EvalScalar(call, std::span(operands).first(node.children.size()), result)) return std::nullopt;
+    if (exec::EvalScalar(call, std::span(operands).first(node.children.size()), result))
+      return std::nullopt;
     return result;
   }
 

@@ -91,8 +91,10 @@ class NormalForm {
       const PatternNode& divisor = pattern.nodes[node.children.back()];
       bool excluded = false;
       for (const ir::RuleCondition& condition : rule_.conditions) {
-        excluded = excluded || (condition.kind == ir::ConditionKind::NonZero && condition.left.nodes.size() == 1 &&
-                                divisor.kind == PatternNode::Kind::ConstantHole && condition.hole == divisor.hole);
+        excluded =
+            excluded ||
+            (condition.kind == ir::ConditionKind::NonZero && condition.left.nodes.size() == 1 &&
+             divisor.kind == PatternNode::Kind::ConstantHole && condition.hole == divisor.hole);
       }
       if (!excluded) return false;
     }
@@ -103,8 +105,9 @@ class NormalForm {
     if (++cases_ > MaxCases) return false;
     undecided_.clear();
     const std::optional<Value> left = Evaluate(rule_.left, rule_.left.nodes.size() - 1);
-    const std::optional<Value> right =
-        left || undecided_.empty() ? Evaluate(rule_.right, rule_.right.nodes.size() - 1) : std::nullopt;
+    const std::optional<Value> right = left || undecided_.empty()
+                                           ? Evaluate(rule_.right, rule_.right.nodes.size() - 1)
+                                           : std::nullopt;
     if (left && right) return Same(*left, *right);
     if (undecided_.empty()) return false;
     const std::string atom = undecided_;
@@ -201,9 +204,11 @@ class NormalForm {
   }
 
   // A product with 2^amount, the amount modulo the width. 2^ctz(e) is e itself where e is a power of two.
-  std::optional<Value> ShiftLeft(const Pattern& pattern, const PatternNode& node, const std::vector<Value>& v) {
+  std::optional<Value> ShiftLeft(const Pattern& pattern, const PatternNode& node,
+                                 const std::vector<Value>& v) {
     size_t amount = node.children[1];
-    if (pattern.nodes[amount].kind == PatternNode::Kind::Computed) amount = pattern.nodes[amount].children[0];
+    if (pattern.nodes[amount].kind == PatternNode::Kind::Computed)
+      amount = pattern.nodes[amount].children[0];
     const PatternNode& by = pattern.nodes[amount];
     if (by.kind == PatternNode::Kind::Number && by.number >= 0) {
       const auto width = static_cast<uint64_t>(ir::BitsOf(ir::Type::Of(node.op_type.At(type_))));
@@ -214,8 +219,10 @@ class NormalForm {
       const std::optional<Value> power = Evaluate(pattern, by.children[0]);
       for (const ir::RuleCondition& condition : rule_.conditions) {
         if (condition.kind != ir::ConditionKind::Power || !power) continue;
-        const std::optional<Value> known = Evaluate(condition.left, condition.left.nodes.size() - 1);
-        if (known && known->poly == power->poly) return Value{false, false, Times(v[0].poly, power->poly)};
+        const std::optional<Value> known =
+            Evaluate(condition.left, condition.left.nodes.size() - 1);
+        if (known && known->poly == power->poly)
+          return Value{false, false, Times(v[0].poly, power->poly)};
       }
     }
     return Value{false, false, Times(v[0].poly, Atom(fmt::format("2^({})", Show(v[1].poly))))};
@@ -235,7 +242,8 @@ class NormalForm {
     switch (op) {
       case Op::And: return Value{true, v[0].truth && v[1].truth, {}};
       case Op::Or: return Value{true, v[0].truth || v[1].truth, {}};
-      case Op::Xor: case Op::Ne: return Value{true, v[0].truth != v[1].truth, {}};
+      case Op::Xor:
+      case Op::Ne: return Value{true, v[0].truth != v[1].truth, {}};
       case Op::Eq: return Value{true, v[0].truth == v[1].truth, {}};
       case Op::Not: return Value{true, !v[0].truth, {}};
       default: return std::nullopt;
@@ -252,7 +260,8 @@ class NormalForm {
       case Op::Invert: return Value{false, false, Atom(fmt::format("1/({})", Show(v[0].poly)))};
       case Op::FieldDiv:
         return Value{false, false, Times(v[0].poly, Atom(fmt::format("1/({})", Show(v[1].poly))))};
-      case Op::Eq: case Op::Ne: {
+      case Op::Eq:
+      case Op::Ne: {
         const Polynomial difference = Normal(Plus(v[0].poly, v[1].poly, BigInt(-1)));
         std::optional<Value> equal = Value{true, true, {}};
         if (!difference.empty()) {
@@ -268,13 +277,16 @@ class NormalForm {
   }
 
   // Equal ops on equal operands are equal, whatever they mean.
-  std::optional<Value> Opaque(Op op, Scalar op_scalar, Scalar source, const std::vector<Value>& operands,
-                              bool is_bool = true) {
+  std::optional<Value> Opaque(Op op, Scalar op_scalar, Scalar source,
+                              const std::vector<Value>& operands, bool is_bool = true) {
     std::vector<std::string> texts;
-    for (const Value& value : operands) texts.push_back(value.is_bool ? (value.truth ? "T" : "F") : Show(value.poly));
-    if (ir::Info(op).law == ir::Law::Commutes && texts.size() == 2 && texts[1] < texts[0]) std::swap(texts[0], texts[1]);
-    const std::string name = fmt::format("{}:{}:{}({})", ir::Info(op).mnemonic, ir::ScalarName(op_scalar),
-                                         ir::ScalarName(source), fmt::join(texts, ","));
+    for (const Value& value : operands)
+      texts.push_back(value.is_bool ? (value.truth ? "T" : "F") : Show(value.poly));
+    if (ir::Info(op).law == ir::Law::Commutes && texts.size() == 2 && texts[1] < texts[0])
+      std::swap(texts[0], texts[1]);
+    const std::string name =
+        fmt::format("{}:{}:{}({})", ir::Info(op).mnemonic, ir::ScalarName(op_scalar),
+                    ir::ScalarName(source), fmt::join(texts, ","));
     if (is_bool) return Decide(name);
     return Value{false, false, Atom(name)};
   }
@@ -289,6 +301,8 @@ class NormalForm {
 
 }  // namespace
 
-RuleProof ProveByNormalForm(const ir::Rule& rule, Scalar type) { return NormalForm(rule, type).Prove(); }
+RuleProof ProveByNormalForm(const ir::Rule& rule, Scalar type) {
+  return NormalForm(rule, type).Prove();
+}
 
 }  // namespace frazil::verify

@@ -14,7 +14,9 @@ using ir::Pattern;
 using ir::PatternNode;
 using ir::ValueId;
 
-ir::Type TypeAt(ir::PatternType pattern, ir::Type t) { return pattern.is_t ? t : ir::Type::Of(pattern.scalar); }
+ir::Type TypeAt(ir::PatternType pattern, ir::Type t) {
+  return pattern.is_t ? t : ir::Type::Of(pattern.scalar);
+}
 
 ValueId Build(ir::FunctionBuilder& b, const Pattern& pattern, ir::Type t) {
   std::vector<ValueId> values;
@@ -34,7 +36,8 @@ ValueId Build(ir::FunctionBuilder& b, const Pattern& pattern, ir::Type t) {
       case PatternNode::Kind::Apply: {
         std::vector<ValueId> operands;
         for (uint32_t child : node.children) operands.push_back(values[child]);
-        values.push_back(b.Emit(node.op, TypeAt(node.op_type, t), operands, std::span(&type, 1))[0]);
+        values.push_back(
+            b.Emit(node.op, TypeAt(node.op_type, t), operands, std::span(&type, 1))[0]);
         break;
       }
     }
@@ -99,7 +102,8 @@ bool IsPowerOfTwo(uint64_t bits, ir::Scalar scalar) {
     return !negative && std::has_single_bit(bits);
   }
   const FloatFormat format = FormatOf(scalar);
-  const uint64_t exponent = (bits >> format.mantissa_bits) & ((uint64_t{1} << format.exponent_bits) - 1);
+  const uint64_t exponent =
+      (bits >> format.mantissa_bits) & ((uint64_t{1} << format.exponent_bits) - 1);
   const uint64_t mantissa = bits & ((uint64_t{1} << format.mantissa_bits) - 1);
   // The reciprocal of 2^e is 2^-e: normal if its exponent field, 2 bias - e, is neither 0 nor all ones.
   const uint64_t twice_bias = (uint64_t{1} << format.exponent_bits) - 2;
@@ -122,7 +126,8 @@ ir::Program ConditionsOf(const ir::Rule& rule, ir::Type type) {
   ir::FunctionBuilder b(program, "main", HoleTypes(rule, type), {});
   std::vector<ValueId> values;
   for (const ir::RuleCondition& condition : rule.conditions) {
-    const bool is_expression = condition.kind != ConditionKind::Arithmetic && condition.kind != ConditionKind::Signed &&
+    const bool is_expression = condition.kind != ConditionKind::Arithmetic &&
+                               condition.kind != ConditionKind::Signed &&
                                condition.kind != ConditionKind::Unsigned;
     if (is_expression) values.push_back(Build(b, condition.left, type));
     if (condition.kind == ConditionKind::Equals) values.push_back(Build(b, condition.right, type));

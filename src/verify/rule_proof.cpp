@@ -3,6 +3,8 @@
 
 namespace frazil::verify {
 
-bool RuleIsProved(const ir::RuleRow& row, ir::Scalar type) { return ir::RuleRecordedAsProved(row, type); }
+bool RuleIsProved(const ir::RuleRow& row, ir::Scalar type) {
+  return ir::RuleRecordedAsProved(row, type);
+}
 
 }  // namespace frazil::verify

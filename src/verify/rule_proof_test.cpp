@@ -15,7 +15,8 @@ TEST(RuleProofs, RecordedNormalFormsHoldAgain) {
       const auto type = static_cast<ir::Scalar>(i);
       if (ir::RecordedProof(*rule.row, type) != "normal form") continue;
       const RuleProof proof = ProveByNormalForm(rule, type);
-      EXPECT_EQ(proof.status, Status::Proved) << rule.row->name << " " << ir::ScalarName(type) << ": " << proof.detail;
+      EXPECT_EQ(proof.status, Status::Proved)
+          << rule.row->name << " " << ir::ScalarName(type) << ": " << proof.detail;
       ++again;
     }
   }
@@ -29,8 +30,10 @@ TEST(RuleProofs, RecordedExhaustiveProofsHoldAgain) {
       const auto type = static_cast<ir::Scalar>(i);
       if (ir::RecordedProof(*rule.row, type) != "exhaustive") continue;
       const RuleProof proof = ProveExhaustively(rule, type, 1 << 16);
-      if (proof.status == Status::Unknown && proof.detail.find("too many") != std::string::npos) continue;
-      EXPECT_EQ(proof.status, Status::Proved) << rule.row->name << " " << ir::ScalarName(type) << ": " << proof.detail;
+      if (proof.status == Status::Unknown && proof.detail.find("too many") != std::string::npos)
+        continue;
+      EXPECT_EQ(proof.status, Status::Proved)
+          << rule.row->name << " " << ir::ScalarName(type) << ": " << proof.detail;
       ++again;
     }
   }
@@ -43,7 +46,8 @@ TEST(RuleProofs, JudgesAgreeOnSmallTypes) {
     for (ir::Scalar type : {ir::Scalar::I8, ir::Scalar::U8, ir::Scalar::Bool}) {
       if (!ir::Contains(rule.row->types, type)) continue;
       const RuleProof proof = ProveExhaustively(rule, type, 1 << 16);
-      EXPECT_NE(proof.status, Status::Refuted) << rule.row->name << " " << ir::ScalarName(type) << ": " << proof.detail;
+      EXPECT_NE(proof.status, Status::Refuted)
+          << rule.row->name << " " << ir::ScalarName(type) << ": " << proof.detail;
     }
   }
 }
@@ -92,9 +96,11 @@ TEST(RuleProofs, NoWrongRulePasses) {
       const auto type = static_cast<ir::Scalar>(i);
       if (!ir::Contains(row.types, type)) continue;
       EXPECT_FALSE(RuleIsProved(row, type)) << wrong.left;
-      EXPECT_NE(ProveByNormalForm(*rule, type).status, Status::Proved) << wrong.left << " " << ir::ScalarName(type);
+      EXPECT_NE(ProveByNormalForm(*rule, type).status, Status::Proved)
+          << wrong.left << " " << ir::ScalarName(type);
       const RuleProof proof = ProveExhaustively(*rule, type, 1 << 24);
-      EXPECT_NE(proof.status, Status::Proved) << wrong.left << " " << ir::ScalarName(type) << ": " << proof.detail;
+      EXPECT_NE(proof.status, Status::Proved)
+          << wrong.left << " " << ir::ScalarName(type) << ": " << proof.detail;
     }
   }
 }

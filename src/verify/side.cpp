@@ -31,7 +31,9 @@ std::vector<uint64_t> Side::Words(const Function& function, const Inst& inst) co
   if (ir::NamesTable(inst.op)) {
     const ir::Data& data = program_.data[result[0]];
     const auto next = static_cast<uint32_t>(interned_.tables.size());
-    result[0] = interned_.tables.try_emplace({ir::ScalarOrBufferName(data.element), data.words}, next).first->second;
+    result[0] =
+        interned_.tables.try_emplace({ir::ScalarOrBufferName(data.element), data.words}, next)
+            .first->second;
   }
   return result;
 }
@@ -44,7 +46,9 @@ bool Side::Writes(const Function& function, const Inst& inst) {
     }
     return false;
   }
-  if (inst.op == Op::Barrier || inst.op == Op::Tasm || ir::Info(inst.op).effect == ir::Effect::Writes) return true;
+  if (inst.op == Op::Barrier || inst.op == Op::Tasm ||
+      ir::Info(inst.op).effect == ir::Effect::Writes)
+    return true;
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
     for (ir::InstId inner : function.region(Function::region_of(inst, i)).insts) {
       if (Writes(function, function.inst(inner))) return true;
@@ -86,7 +90,8 @@ TermId Side::BuildRegion(const Function& function, FunctionTerms& out, RegionId 
   return memory;
 }
 
-TermId Side::BuildInst(const Function& function, FunctionTerms& out, const Inst& inst, TermId memory) {
+TermId Side::BuildInst(const Function& function, FunctionTerms& out, const Inst& inst,
+                       TermId memory) {
   if (inst.op == Op::If || inst.op == Op::Switch) return BuildChoice(function, out, inst, memory);
   if (inst.regions.count != 0) return BuildStructure(function, out, inst, memory);
   const ir::Effect effect = ir::Info(inst.op).effect;
@@ -101,7 +106,8 @@ TermId Side::BuildInst(const Function& function, FunctionTerms& out, const Inst&
   return Writes(function, inst) ? NewMemory() : memory;
 }
 
-void Side::BuildPure(const Function& function, FunctionTerms& out, const Inst& inst, TermId memory) {
+void Side::BuildPure(const Function& function, FunctionTerms& out, const Inst& inst,
+                     TermId memory) {
   const ValueId result = Function::result_of(inst);
   if (inst.op == Op::Const) {
     out.values[result.index] = terms_.Constant(inst.type, function.words_of(inst));
@@ -117,13 +123,16 @@ void Side::BuildPure(const Function& function, FunctionTerms& out, const Inst& i
       if (dim.is_symbol()) children.push_back(out.values[function.param(dim.param()).index]);
     }
   }
-  out.values[result.index] = terms_.Apply(inst.op, Canonical(function, inst.type), Canonical(function, type),
-                                          Words(function, inst), children);
+  out.values[result.index] =
+      terms_.Apply(inst.op, Canonical(function, inst.type), Canonical(function, type),
+                   Words(function, inst), children);
 }
 
 // `if` and `switch`: a result is a function of the condition and of what each arm yields.
-TermId Side::BuildChoice(const Function& function, FunctionTerms& out, const Inst& inst, TermId memory) {
-  std::vector<std::vector<TermId>> yields(inst.results.count, {out.values[function.operand(inst, 0).index]});
+TermId Side::BuildChoice(const Function& function, FunctionTerms& out, const Inst& inst,
+                         TermId memory) {
+  std::vector<std::vector<TermId>> yields(inst.results.count,
+                                          {out.values[function.operand(inst, 0).index]});
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
     const RegionId id = Function::region_of(inst, i);
     BuildRegion(function, out, id, memory);
@@ -132,7 +141,8 @@ TermId Side::BuildChoice(const Function& function, FunctionTerms& out, const Ins
       // An arm that ends in `unreachable` yields nothing that anybody sees.
       const bool yielded = last.op == Op::Yield && k < last.operands.count;
       const ir::Type type = Canonical(function, function.type(Function::result_of(inst, k)));
-      yields[k].push_back(yielded ? out.values[function.operand(last, k).index] : terms_.Leaf(type));
+      yields[k].push_back(yielded ? out.values[function.operand(last, k).index]
+                                  : terms_.Leaf(type));
     }
   }
   for (uint32_t k = 0; k < inst.results.count; ++k) {
@@ -142,13 +152,15 @@ TermId Side::BuildChoice(const Function& function, FunctionTerms& out, const Ins
       out.values[result.index] = terms_.Apply(Op::Select, type, type, {}, yields[k]);
     } else {
       const ir::Type selector = function.type(function.operand(inst, 0));
-      out.values[result.index] = terms_.Apply(Op::Switch, selector, type, Words(function, inst), yields[k]);
+      out.values[result.index] =
+          terms_.Apply(Op::Switch, selector, type, Words(function, inst), yields[k]);
     }
   }
   return Writes(function, inst) ? NewMemory() : memory;
 }
 
-TermId Side::BuildStructure(const Function& function, FunctionTerms& out, const Inst& inst, TermId memory) {
+TermId Side::BuildStructure(const Function& function, FunctionTerms& out, const Inst& inst,
+                            TermId memory) {
   const bool writes = Writes(function, inst);
   TermId inner = writes ? NewMemory() : memory;
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
@@ -254,7 +266,8 @@ class Liveness {
     }
     for (uint32_t i = 0; i < inst.regions.count; ++i) {
       const Inst& last = Last(Function::region_of(inst, i));
-      if (last.op == Op::Yield && result < last.operands.count) Mark(function_.operand(last, result));
+      if (last.op == Op::Yield && result < last.operands.count)
+        Mark(function_.operand(last, result));
     }
   }
 

@@ -29,8 +29,8 @@ uint64_t TypeBits(ir::Type type) {
 
 bool IsScalarOp(ir::Op op) {
   const ir::OpInfo& info = ir::Info(op);
-  return info.effect == ir::Effect::Pure && info.law != ir::Law::Prelude && info.signature != "custom" &&
-         op != ir::Op::Const && op != ir::Op::Lookup;
+  return info.effect == ir::Effect::Pure && info.law != ir::Law::Prelude &&
+         info.signature != "custom" && op != ir::Op::Const && op != ir::Op::Lookup;
 }
 
 TermId Terms::Find(TermId id) const {
@@ -56,10 +56,15 @@ TermId Terms::Add(Node node) {
   return id;
 }
 
-TermId Terms::Leaf(ir::Type type) { return Add({.kind = Kind::Leaf, .result = type, .words = {}, .children = {}}); }
+TermId Terms::Leaf(ir::Type type) {
+  return Add({.kind = Kind::Leaf, .result = type, .words = {}, .children = {}});
+}
 
 TermId Terms::Constant(ir::Type type, std::span<const uint64_t> words) {
-  Node node{.kind = Kind::Constant, .result = type, .words = {words.begin(), words.end()}, .children = {}};
+  Node node{.kind = Kind::Constant,
+            .result = type,
+            .words = {words.begin(), words.end()},
+            .children = {}};
   const uint64_t hash = Hash(node);
   if (const TermId found = Lookup(node, hash); found != None) return found;
   const TermId id = Add(std::move(node));
@@ -92,7 +97,8 @@ void Terms::Canonical(Node& node) const {
 }
 
 uint64_t Terms::Hash(const Node& node) const {
-  uint64_t hash = Mix(static_cast<uint64_t>(node.kind) << 8 | static_cast<uint64_t>(node.op), TypeBits(node.type));
+  uint64_t hash = Mix(static_cast<uint64_t>(node.kind) << 8 | static_cast<uint64_t>(node.op),
+                      TypeBits(node.type));
   hash = Mix(hash, TypeBits(node.result));
   for (uint64_t word : node.words) hash = Mix(hash, word);
   for (TermId child : node.children) hash = Mix(hash, child);
@@ -100,8 +106,8 @@ uint64_t Terms::Hash(const Node& node) const {
 }
 
 bool Terms::Congruent(const Node& a, const Node& b) const {
-  if (a.kind != b.kind || a.op != b.op || a.type != b.type || a.result != b.result || a.words != b.words ||
-      a.children.size() != b.children.size()) {
+  if (a.kind != b.kind || a.op != b.op || a.type != b.type || a.result != b.result ||
+      a.words != b.words || a.children.size() != b.children.size()) {
     return false;
   }
   auto same = [&](size_t i, size_t j) { return Find(a.children[i]) == Find(b.children[j]); };
@@ -141,8 +147,10 @@ void Terms::Fold(TermId id) {
     operands[i] = *words;
   }
   std::vector<uint64_t> result(ir::WordsOf(node.result));
-  const exec::ScalarCall call{node.op, node.type, nodes_[Find(node.children[0])].result, node.words};
-  if (exec::EvalScalar(call, std::span(operands).first(node.children.size()), result)) return;  // a trap has no value
+  const exec::ScalarCall call{node.op, node.type, nodes_[Find(node.children[0])].result,
+                              node.words};
+  if (exec::EvalScalar(call, std::span(operands).first(node.children.size()), result))
+    return;                                               // a trap has no value
   const TermId constant = Constant(node.result, result);  // may move nodes_
   pending_.emplace_back(id, constant);
 }
@@ -177,7 +185,8 @@ void Terms::MergeOne(TermId a, TermId b) {
   size_[a] += size_[b];
   std::swap(next_[a], next_[b]);
   if (constant_[b] != None) {
-    if (constant_[a] != None && nodes_[constant_[a]].words != nodes_[constant_[b]].words) conflict_ = true;
+    if (constant_[a] != None && nodes_[constant_[a]].words != nodes_[constant_[b]].words)
+      conflict_ = true;
     constant_[a] = constant_[b];
   }
   const std::vector<TermId> changed = std::move(users_[b]);

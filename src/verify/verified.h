@@ -23,7 +23,8 @@ class Verified {
 
  private:
   friend class Judge;
-  Verified(T value, EvidencePair evidence) : value_(std::move(value)), evidence_(std::move(evidence)) {}
+  Verified(T value, EvidencePair evidence)
+      : value_(std::move(value)), evidence_(std::move(evidence)) {}
   T value_;
   EvidencePair evidence_;
 };
@@ -46,8 +47,8 @@ struct Expected {
   std::string source_exact;
   std::string guard;
   std::string target;
-  std::string toolchain;    // empty: any
-  exec::CpuLevel level;     // the form's level must not be above it
+  std::string toolchain;  // empty: any
+  exec::CpuLevel level;   // the form's level must not be above it
   Policy policy;
 };
 // Checks the MAC before it reads anything else. Fails with Diag::NotAdmitted and one sentence.

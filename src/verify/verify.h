@@ -16,9 +16,9 @@
 namespace frazil::verify {
 
 struct VerifyOptions {
-  Limits limits;                           // verify_ms, verify_cases, smt_ms, ... and those of each run
-  uint64_t sample_lanes = 4096;            // at least so many lanes are compared
-  bool exhaustive = true;                  // try it where the inputs under the guard are few enough
+  Limits limits;                 // verify_ms, verify_cases, smt_ms, ... and those of each run
+  uint64_t sample_lanes = 4096;  // at least so many lanes are compared
+  bool exhaustive = true;        // try it where the inputs under the guard are few enough
   uint64_t exhaustive_cases = 1ull << 24;  // and how many that is; at most 2^32
   bool smt = true;                         // if a prover is registered
   int threads = 1;
@@ -30,8 +30,8 @@ class Prover {
   virtual ~Prover() = default;
   virtual std::string_view name() const = 0;
   // Proved, Refuted or Unknown.
-  virtual Verdict Prove(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard,
-                        const Limits& limits) const = 0;
+  virtual Verdict Prove(const ir::Program& source, const ir::Program& candidate,
+                        const ir::Guard& guard, const Limits& limits) const = 0;
 };
 void RegisterProver(std::shared_ptr<const Prover> prover);
 std::shared_ptr<const Prover> RegisteredProver();  // null if there is none
@@ -44,8 +44,8 @@ Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate
 
 // Does a callable do what the program says? Sampled: for buffers lengths {0,1,2,7,V-1,V,V+1,4V+3} x
 // alignments x alias classes; exhaustive where inputs are few. Canaries around every buffer.
-Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code, const ir::Guard& guard,
-                               const VerifyOptions& options = {});
+Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code,
+                               const ir::Guard& guard, const VerifyOptions& options = {});
 
 // The judge of admission: verifies meaning and lowering, and seals the pair if the policy is satisfied.
 // Runs the form's code: call it where a crash costs nothing but a candidate.
@@ -55,8 +55,9 @@ struct Examined {
   Verdict lowering = Unknown{"not judged"};
   std::string refusal;  // one sentence, if refused
 };
-Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate, exec::CompiledForm form,
-                         const Policy& policy, const VerifyOptions& options = {});
+Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate,
+                         exec::CompiledForm form, const Policy& policy,
+                         const VerifyOptions& options = {});
 
 // Certificates alone: Proved, or Unknown with the first line that does not hold. (certificate checker)
 Verdict CheckCertificate(const ir::Program& source, const ir::Candidate& candidate);

@@ -78,15 +78,20 @@ TEST(Verify, NormalFormsOfPolynomials) {
 TEST(Verify, SpongesAndMerkleSteps) {
   auto program = [](const std::string& product, const std::string& order) {
     const std::string ten = " %p, %p, %p, %p, %p, %p, %p, %p, %p, %a\n";
-    const std::string squeeze = " %q0, %q1, %q2, %q3, %q4, %q5, %q6, %q7, %q8, %q9 = sponge.squeeze\n";
-    return "func @main(%a: field, %b: field, %i: u32, %d: digest) -> (field, u32, digest) {\n" + product +
-           " sponge.init\n" + (order == "late" ? squeeze : "") + " sponge.absorb" + ten +
-           (order == "late" ? "" : squeeze) + " %up, %node = merkle.step %i, %d\n %top, %root = merkle.step " +
+    const std::string squeeze =
+        " %q0, %q1, %q2, %q3, %q4, %q5, %q6, %q7, %q8, %q9 = sponge.squeeze\n";
+    return "func @main(%a: field, %b: field, %i: u32, %d: digest) -> (field, u32, digest) {\n" +
+           product + " sponge.init\n" + (order == "late" ? squeeze : "") + " sponge.absorb" + ten +
+           (order == "late" ? "" : squeeze) +
+           " %up, %node = merkle.step %i, %d\n %top, %root = merkle.step " +
            (order == "flat" ? "%i, %node" : "%up, %node") + "\n return %q3, %top, %root\n}";
   };
-  const std::string product = " %s = add %a, %b : field\n %t = sub %a, %b : field\n %p = mul %s, %t : field\n";
-  const std::string squares = " %s = mul %a, %a : field\n %t = mul %b, %b : field\n %p = sub %s, %t : field\n";
-  EXPECT_TRUE(Tell(Ask(program(product, ""), program(squares, ""))).starts_with("proved by normal form"));
+  const std::string product =
+      " %s = add %a, %b : field\n %t = sub %a, %b : field\n %p = mul %s, %t : field\n";
+  const std::string squares =
+      " %s = mul %a, %a : field\n %t = mul %b, %b : field\n %p = sub %s, %t : field\n";
+  EXPECT_TRUE(
+      Tell(Ask(program(product, ""), program(squares, ""))).starts_with("proved by normal form"));
   EXPECT_TRUE(std::holds_alternative<Refuted>(Ask(program(product, ""), program(squares, "late"))));
   EXPECT_TRUE(std::holds_alternative<Refuted>(Ask(program(product, ""), program(squares, "flat"))));
 }

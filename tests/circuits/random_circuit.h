@@ -30,24 +30,29 @@ class Random {
 
 // Every generator on every choice of `slots` slots: of merge and split only the variants named.
 inline std::vector<std::string> Alphabet(int slots, const std::vector<std::string>& binary,
-                                         const std::vector<std::string>& unary, const std::vector<std::string>& pairs) {
+                                         const std::vector<std::string>& unary,
+                                         const std::vector<std::string>& pairs) {
   std::vector<std::string> words;
   for (int a = 0; a < slots; ++a) {
     words.push_back(fmt::format("mark@c{:02}", a));
     for (int b = 0; b < slots; ++b) {
       if (a != b) words.push_back(fmt::format("copy@c{:02}->c{:02}", a, b));
       if (a < b) words.push_back(fmt::format("swap@c{:02}<->c{:02}", a, b));
-      for (const std::string& word : unary) words.push_back(fmt::format("{}@c{:02}[c{:02},c{:02}]", word, a, a, b));
-      for (const std::string& word : pairs) words.push_back(fmt::format("{}@c{:02}->c{:02}", word, a, b));
+      for (const std::string& word : unary)
+        words.push_back(fmt::format("{}@c{:02}[c{:02},c{:02}]", word, a, a, b));
+      for (const std::string& word : pairs)
+        words.push_back(fmt::format("{}@c{:02}->c{:02}", word, a, b));
       for (int c = 0; c < slots; ++c)
-        for (const std::string& word : binary) words.push_back(fmt::format("{}@c{:02}[c{:02},c{:02}]", word, a, b, c));
+        for (const std::string& word : binary)
+          words.push_back(fmt::format("{}@c{:02}[c{:02},c{:02}]", word, a, b, c));
     }
   }
   return words;
 }
 
 // Memory for a program: each slot `length` elements, edge values among them; the extent is `n`.
-inline std::vector<exec::Value> Memory(const ir::Program& program, int64_t length, int64_t n, uint64_t seed) {
+inline std::vector<exec::Value> Memory(const ir::Program& program, int64_t length, int64_t n,
+                                       uint64_t seed) {
   std::vector<exec::Value> arguments;
   const ir::Function& entry = program.entry_function();
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
@@ -68,7 +73,8 @@ inline std::vector<exec::Value> Memory(const ir::Program& program, int64_t lengt
 }
 
 // What is in memory afterwards, or nothing if the run failed or trapped.
-inline std::vector<exec::Value> After(const ir::Program& program, int64_t length, int64_t n, uint64_t seed) {
+inline std::vector<exec::Value> After(const ir::Program& program, int64_t length, int64_t n,
+                                      uint64_t seed) {
   std::vector<exec::Value> arguments = Memory(program, length, n, seed);
   const Result<exec::Outcome> outcome = exec::Interpret(program, arguments);
   if (!outcome || outcome->trap) return {};

@@ -37,7 +37,8 @@ constexpr std::string_view LoadA = "    %x = load %a, %i : f32\n";
 constexpr std::string_view LoadB = "    %y = load %b, %i : f32\n";
 
 std::string Map2(std::string_view op) {
-  return Kernel(ABC, fmt::format("{}{}    %r = {} %x, %y : f32\n    store %c, %i, %r : f32\n", LoadA, LoadB, op));
+  return Kernel(ABC, fmt::format("{}{}    %r = {} %x, %y : f32\n    store %c, %i, %r : f32\n",
+                                 LoadA, LoadB, op));
 }
 std::string Map1(std::string_view line) {
   return Kernel(AC, fmt::format("{}{}    store %c, %i, %r : f32\n", LoadA, line));
@@ -50,18 +51,23 @@ TEST(RoundTrip, KernelsToCircuits) {
   EXPECT_EQ(CircuitOf(Map2("div")), "split.div@c00[c01,c02]");
   EXPECT_EQ(CircuitOf(Map2("max")), "merge.max@c00[c01,c02]");
   for (const char* name : {"abs", "exp", "log", "sqrt", "sigmoid", "tanh", "gelu"})
-    EXPECT_EQ(CircuitOf(Map1(fmt::format("    %r = {} %x : f32\n", name))), fmt::format("merge.{}@c00[c01,c01]", name));
-  EXPECT_EQ(CircuitOf(Map1("    %k = const 0 : f32\n    %r = max %x, %k : f32\n")), "merge.max@c00[0,c01]");  // relu
-  EXPECT_EQ(CircuitOf(Map1("    %k = const 0.1 : f32\n    %r = mul %k, %x : f32\n")), "merge.mul@c00[0.1,c01]");
+    EXPECT_EQ(CircuitOf(Map1(fmt::format("    %r = {} %x : f32\n", name))),
+              fmt::format("merge.{}@c00[c01,c01]", name));
+  EXPECT_EQ(CircuitOf(Map1("    %k = const 0 : f32\n    %r = max %x, %k : f32\n")),
+            "merge.max@c00[0,c01]");  // relu
+  EXPECT_EQ(CircuitOf(Map1("    %k = const 0.1 : f32\n    %r = mul %k, %x : f32\n")),
+            "merge.mul@c00[0.1,c01]");
   EXPECT_EQ(CircuitOf(Map1("    %r = neg %x : f32\n")), "merge.mul@c00[-1,c01]");
   EXPECT_EQ(CircuitOf(Map1("    %k = const 1 : f32\n    %r = sub %k, %x : f32\n")),
             "scratch c02: merge.add@c02[1,c02] . split.sub@c02[c00,c01]");
-  EXPECT_EQ(CircuitOf(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n", LoadA))), "copy@c00->c01");
+  EXPECT_EQ(CircuitOf(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n", LoadA))),
+            "copy@c00->c01");
   // The multiply's place is the kernel's own output, not scratch.
-  EXPECT_EQ(CircuitOf(Kernel(ABC, fmt::format("{}{}    %p = mul %x, %y : f32\n    %r = add %p, %x : f32\n"
-                                              "    store %c, %i, %r : f32\n",
-                                              LoadA, LoadB))),
-            "scratch c03: merge.mul@c00[c01,c03] . merge.add@c03[c00,c02]");
+  EXPECT_EQ(
+      CircuitOf(Kernel(ABC, fmt::format("{}{}    %p = mul %x, %y : f32\n    %r = add %p, %x : f32\n"
+                                        "    store %c, %i, %r : f32\n",
+                                        LoadA, LoadB))),
+      "scratch c03: merge.mul@c00[c01,c03] . merge.add@c03[c00,c02]");
 }
 
 TEST(RoundTrip, KernelsThroughTheirNormalForm) {
@@ -76,49 +82,62 @@ TEST(RoundTrip, KernelsThroughTheirNormalForm) {
   EXPECT_EQ(normal(Map1("    %r = sigmoid %x : f32\n")), "merge.sigmoid@c00[c01,c01]");
   // A store that is overwritten, and a load of what was just stored.
   EXPECT_EQ(
-      normal(Kernel(AC, fmt::format("{}    store %c, %i, %x : f32\n    %y = load %c, %i : f32\n    %r = exp %y : f32\n"
-                                    "    store %c, %i, %r : f32\n",
-                                    LoadA))),
+      normal(Kernel(
+          AC,
+          fmt::format(
+              "{}    store %c, %i, %x : f32\n    %y = load %c, %i : f32\n    %r = exp %y : f32\n"
+              "    store %c, %i, %r : f32\n",
+              LoadA))),
       "merge.exp@c00[c01,c01]");
   // A branch is a choice between two values; where both are the same there is none.
   EXPECT_EQ(
       normal(Kernel(
-          AC, fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n      %r = abs %x : f32\n"
-                          "      store %c, %i, %r : f32\n      yield\n    }} else {{\n      %q = abs %x : f32\n"
-                          "      store %c, %i, %q : f32\n      yield\n    }}\n",
-                          LoadA))),
+          AC,
+          fmt::format(
+              "{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n      %r = abs %x "
+              ": f32\n"
+              "      store %c, %i, %r : f32\n      yield\n    }} else {{\n      %q = abs %x : f32\n"
+              "      store %c, %i, %q : f32\n      yield\n    }}\n",
+              LoadA))),
       "merge.abs@c00[c01,c01]");
   // The uniform parts of a kernel are no circuit, but have a normal form.
-  EXPECT_TRUE(optimize::Normalize(
-      *ir::ParseText(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
-                            fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))));
-  EXPECT_NE(normal(Kernel(AC,
-                          "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
-                          "    store %c, %i, %x : f32\n"))
-                .find("load: an iteration touches"),
-            std::string::npos);
+  EXPECT_TRUE(optimize::Normalize(*ir::ParseText(
+      Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
+             fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))));
+  EXPECT_NE(
+      normal(
+          Kernel(
+              AC,
+              "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
+              "    store %c, %i, %x : f32\n"))
+          .find("load: an iteration touches"),
+      std::string::npos);
 }
 
 TEST(RoundTrip, BranchesHaveANormalForm) {
   // Clamping by branches, one of which stores nothing: against the interpreter.
-  const ir::Program program = *ir::ParseText(
-      Kernel("%a: buffer<f32>, %c: buffer<f32>",
-             fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    %r = if %t -> (f32) {{\n      store "
-                         "%c, %i, %k : f32\n"
-                         "      yield %x\n    }} else {{\n      %y = load %c, %i : f32\n      yield %y\n    }}\n"
-                         "    %s = add %r, %x : f32\n    store %a, %i, %s : f32\n",
-                         LoadA)));
+  const ir::Program program = *ir::ParseText(Kernel(
+      "%a: buffer<f32>, %c: buffer<f32>",
+      fmt::format(
+          "{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    %r = if %t -> (f32) {{\n      "
+          "store "
+          "%c, %i, %k : f32\n"
+          "      yield %x\n    }} else {{\n      %y = load %c, %i : f32\n      yield %y\n    }}\n"
+          "    %s = add %r, %x : f32\n    store %a, %i, %s : f32\n",
+          LoadA)));
   const Result<optimize::NormalForm> form = optimize::Normalize(program);
   ASSERT_TRUE(form) << form.error().message;
-  for (uint64_t seed = 0; seed < 50; ++seed) EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
+  for (uint64_t seed = 0; seed < 50; ++seed)
+    EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
   EXPECT_FALSE(After(program, 9, 8, 1).empty());
 }
 
 TEST(RoundTrip, BuffersThatMayNotBeReadAreNotRead) {
-  const std::string some = Kernel("%a: in buffer<f32>, %c: out buffer<f32>",
-                                  fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n"
-                                              "      store %c, %i, %x : f32\n      yield\n    }}\n",
-                                              LoadA));
+  const std::string some =
+      Kernel("%a: in buffer<f32>, %c: out buffer<f32>",
+             fmt::format("{}    %k = const 0 : f32\n    %t = lt %x, %k : f32\n    if %t {{\n"
+                         "      store %c, %i, %x : f32\n      yield\n    }}\n",
+                         LoadA));
   const Result<optimize::NormalForm> form = optimize::Normalize(*ir::ParseText(some));
   ASSERT_FALSE(form);
   EXPECT_EQ(form.error().diag, Diag::NotACircuit);
@@ -126,7 +145,8 @@ TEST(RoundTrip, BuffersThatMayNotBeReadAreNotRead) {
 
 TEST(RoundTrip, ASoftmaxOfAnExpression) {
   const ir::Program program = *circuits::ParseCircuit("merge.max@c03[c02,c01] . softmax@c01->c03");
-  const Result<circuits::CircuitText> back = circuits::FromProgram(optimize::Normalize(program)->program);
+  const Result<circuits::CircuitText> back =
+      circuits::FromProgram(optimize::Normalize(program)->program);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_NE(back->text.find("softmax"), std::string::npos);
 }
@@ -136,22 +156,25 @@ struct FoldKernel {
   ir::Type count = ir::types::Index;
   ir::ReduceKind kind = ir::ReduceKind::Sum;
   bool product = false;
-  bool guarded = false;  // only if there are elements
+  bool guarded = false;           // only if there are elements
   ir::Op joined = ir::Op::Const;  // with what c[0] held before, by this op; Const: not
 };
 ir::Program MakeFold(const FoldKernel& what) {
   ir::Program program;
-  const ir::Type in = ir::Type::Buffer(ir::types::F32, ir::Access::In), inout = ir::Type::Buffer(ir::types::F32);
+  const ir::Type in = ir::Type::Buffer(ir::types::F32, ir::Access::In),
+                 inout = ir::Type::Buffer(ir::types::F32);
   ir::FunctionBuilder b(program, "fold", {in, in, inout, what.count}, {});
   const bool is_index = what.count == ir::types::Index;
-  const ir::ValueId count = is_index ? b.Param(3) : b.Cast(ir::Op::Cast, b.Param(3), ir::types::Index);
+  const ir::ValueId count =
+      is_index ? b.Param(3) : b.Cast(ir::Op::Cast, b.Param(3), ir::types::Index);
   const ir::ValueId zero = b.ConstInt(ir::types::Index, 0);
   const auto fold = [&] {
     ir::ValueId result = ir::EmitFold(b, what.kind, ir::types::F32, count, [&](ir::ValueId i) {
       const ir::ValueId x = b.Load(b.Param(0), i);
       return what.product ? b.Binary(ir::Op::Mul, x, b.Load(b.Param(1), i)) : x;
     });
-    if (what.joined != ir::Op::Const) result = b.Binary(what.joined, b.Load(b.Param(2), zero), result);
+    if (what.joined != ir::Op::Const)
+      result = b.Binary(what.joined, b.Load(b.Param(2), zero), result);
     b.Store(b.Param(2), zero, result);
     return ir::Values();
   };
@@ -177,70 +200,87 @@ TEST(RoundTrip, ReductionsAsLoops) {
             EXPECT_EQ(After(program, 9, n, seed), After(form->program, 9, n, seed));
         EXPECT_FALSE(After(program, 9, 8, 1).empty());
         // The normal form is its own.
-        EXPECT_EQ(ir::ExactDigest(optimize::Normalize(form->program)->program), ir::ExactDigest(form->program));
+        EXPECT_EQ(ir::ExactDigest(optimize::Normalize(form->program)->program),
+                  ir::ExactDigest(form->program));
         const Result<circuits::CircuitText> text = circuits::FromProgram(form->program);
         return text ? text->text : text.error().message;
       };
       EXPECT_EQ(circuit(ir::ReduceKind::Sum, false), "reduce.sum@c00->c02");
       EXPECT_EQ(circuit(ir::ReduceKind::Max, false), "reduce.max@c00->c02");
       EXPECT_EQ(circuit(ir::ReduceKind::Min, false), "reduce.min@c00->c02");
-      EXPECT_EQ(circuit(ir::ReduceKind::Sum, true), "scratch c03: merge.mul@c00[c01,c03] . reduce.sum@c03->c02");
+      EXPECT_EQ(circuit(ir::ReduceKind::Sum, true),
+                "scratch c03: merge.mul@c00[c01,c03] . reduce.sum@c03->c02");
     }
   }
   EXPECT_EQ(circuits::FromProgram(MakeFold({}))->text, "reduce.sum@c00->c02");
-  EXPECT_NE(circuits::FromProgram(MakeFold({.kind = ir::ReduceKind::Product})).error().message.find("variants sum, min"),
+  EXPECT_NE(circuits::FromProgram(MakeFold({.kind = ir::ReduceKind::Product}))
+                .error()
+                .message.find("variants sum, min"),
             std::string::npos);
 }
 
 // vector_sum, vector_dot, vector_max_value: c[0] joined with a reduction. A normal form, but no circuit.
 TEST(RoundTrip, AReductionJoinedWithItsPlaceIsNoCircuit) {
-  for (const FoldKernel& what : {FoldKernel{ir::types::U32, ir::ReduceKind::Sum, false, true, ir::Op::Add},
-                                 FoldKernel{ir::types::U32, ir::ReduceKind::Sum, true, true, ir::Op::Add},
-                                 FoldKernel{ir::types::Index, ir::ReduceKind::Max, false, true, ir::Op::Max}}) {
+  for (const FoldKernel& what :
+       {FoldKernel{ir::types::U32, ir::ReduceKind::Sum, false, true, ir::Op::Add},
+        FoldKernel{ir::types::U32, ir::ReduceKind::Sum, true, true, ir::Op::Add},
+        FoldKernel{ir::types::Index, ir::ReduceKind::Max, false, true, ir::Op::Max}}) {
     const ir::Program program = MakeFold(what);
     const Result<optimize::NormalForm> form = optimize::Normalize(program);
     ASSERT_TRUE(form) << form.error().message;
     EXPECT_TRUE(form->nonempty);
     EXPECT_EQ(form->before.passes, 1u);
-    for (uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
+    for (uint64_t seed = 0; seed < 20; ++seed)
+      EXPECT_EQ(After(program, 9, 8, seed), After(form->program, 9, 8, seed));
     const Result<circuits::CircuitText> circuit = circuits::FromProgram(form->program);
     ASSERT_FALSE(circuit) << circuit->text;
     EXPECT_EQ(circuit.error().diag, Diag::NotACircuit);
-    EXPECT_NE(circuit.error().message.find("load: element 0 of a slot is read on its own"), std::string::npos);
+    EXPECT_NE(circuit.error().message.find("load: element 0 of a slot is read on its own"),
+              std::string::npos);
   }
 }
 
 TEST(RoundTrip, RefusalsNameTheOp) {
-  EXPECT_NE(CircuitOf(Map1("    %r = sin %x : f32\n")).find("sin: no generator"), std::string::npos);
+  EXPECT_NE(CircuitOf(Map1("    %r = sin %x : f32\n")).find("sin: no generator"),
+            std::string::npos);
   EXPECT_NE(CircuitOf(Map2("copysign")).find("copysign: no generator"), std::string::npos);
-  EXPECT_NE(CircuitOf(Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
-                             fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))
-                .find("mul: an operand is uniform"),
+  EXPECT_NE(
+      CircuitOf(
+          Kernel("%s: f32, %a: in buffer<f32>, %c: buffer<f32>",
+                 fmt::format("{}    %r = mul %x, %s : f32\n    store %c, %i, %r : f32\n", LoadA)))
+          .find("mul: an operand is uniform"),
+      std::string::npos);
+  EXPECT_NE(
+      CircuitOf(
+          Kernel(
+              AC,
+              "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
+              "    store %c, %i, %x : f32\n"))
+          .find("add: an operand"),
+      std::string::npos);
+  EXPECT_NE(CircuitOf(Kernel("%a: in buffer<f32>, %c: buffer<f64>", LoadA.data()))
+                .find("one element type"),
             std::string::npos);
-  EXPECT_NE(CircuitOf(Kernel(AC,
-                             "    %o = const 1 : index\n    %j = add %i, %o : index\n    %x = load %a, %j : f32\n"
-                             "    store %c, %i, %x : f32\n"))
-                .find("add: an operand"),
-            std::string::npos);
-  EXPECT_NE(CircuitOf(Kernel("%a: in buffer<f32>, %c: buffer<f64>", LoadA.data())).find("one element type"),
-            std::string::npos);
-  EXPECT_NE(CircuitOf("frz 1\nfunc @f(%a: f32) -> (f32) {\n  return %a\n}\n").find("returns values"),
-            std::string::npos);
+  EXPECT_NE(
+      CircuitOf("frz 1\nfunc @f(%a: f32) -> (f32) {\n  return %a\n}\n").find("returns values"),
+      std::string::npos);
   const Result<ir::Program> program = ir::ParseText(Map1("    %r = sin %x : f32\n"));
   EXPECT_EQ(circuits::FromProgram(*program).error().location.line, 7u);
 }
 
 TEST(RoundTrip, EveryGeneratorComesBack) {
   for (const char* text :
-       {"mark@c00", "copy@c00->c01", "swap@c00<->c01", "merge.add@c00[c01,c02]", "merge.mul@c00[c00,c00]",
-        "merge.exp@c00[c01,c01]", "merge.min@c03[c01,c00]", "split.sub@c00[c01,c00]", "split.div@c00[c01,c02]",
-        "reduce.sum@c00->c01", "reduce.min@c00->c00", "reduce.max@c05->c01", "softmax@c00->c01", "softmax@c00->c00",
+       {"mark@c00", "copy@c00->c01", "swap@c00<->c01", "merge.add@c00[c01,c02]",
+        "merge.mul@c00[c00,c00]", "merge.exp@c00[c01,c01]", "merge.min@c03[c01,c00]",
+        "split.sub@c00[c01,c00]", "split.div@c00[c01,c02]", "reduce.sum@c00->c01",
+        "reduce.min@c00->c00", "reduce.max@c05->c01", "softmax@c00->c01", "softmax@c00->c00",
         "copy@c00@3->c00@4", "mark@c00 . copy@c00->c01 . reduce.sum@c01->c02 . softmax@c00->c03"}) {
     const ir::Program program = *circuits::ParseCircuit(text);
     const Result<circuits::CircuitText> back = circuits::FromProgram(program);
     ASSERT_TRUE(back) << text << ": " << back.error().message;
     EXPECT_EQ(back->text, text);
-    EXPECT_EQ(ir::ExactDigest(*circuits::ToProgram(back->phrase)), ir::ExactDigest(program)) << text;
+    EXPECT_EQ(ir::ExactDigest(*circuits::ToProgram(back->phrase)), ir::ExactDigest(program))
+        << text;
   }
   circuits::CircuitOptions integers;
   integers.element = ir::types::I16;
@@ -257,7 +297,8 @@ std::map<std::string, exec::Value> Run(const ir::Program& program, uint64_t seed
     const std::string name = entry.value_names[entry.param(i).index];
     auto memory = std::make_shared<exec::Memory>(entry.param_type(i).element(), 5);
     Random random(seed * 977 + *circuits::SlotNamed(name));
-    for (int64_t k = 0; k < 5; ++k) memory->Set(k, exec::RandomScalar(memory->element(), random.Next()).scalar_words());
+    for (int64_t k = 0; k < 5; ++k)
+      memory->Set(k, exec::RandomScalar(memory->element(), random.Next()).scalar_words());
     arguments.push_back(exec::Value::Buffer(memory));
     slots.emplace(name, arguments.back());
   }
@@ -288,8 +329,8 @@ void ExpectSame(const ir::Program& program, const circuits::CircuitText& circuit
 
 TEST(RoundTrip, RandomCircuitsAndTheirNormalForms) {
   const std::vector<std::string> alphabet =
-      Alphabet(4, {"merge.add", "merge.mul", "merge.max", "split.sub", "split.div"}, {"merge.abs", "merge.sqrt"},
-               {"reduce.sum", "reduce.max", "softmax"});
+      Alphabet(4, {"merge.add", "merge.mul", "merge.max", "split.sub", "split.div"},
+               {"merge.abs", "merge.sqrt"}, {"reduce.sum", "reduce.max", "softmax"});
   Random random(7);
   int given = 0, refused = 0;
   for (int i = 0; i < 4000; ++i) {
@@ -305,7 +346,8 @@ TEST(RoundTrip, RandomCircuitsAndTheirNormalForms) {
     // Where a reduced value flows on there may be no generator for the fused form.
     normal ? ++given : ++refused;
     if (!normal) {
-      EXPECT_TRUE(text.find("reduce") != std::string::npos || text.find("softmax") != std::string::npos)
+      EXPECT_TRUE(text.find("reduce") != std::string::npos ||
+                  text.find("softmax") != std::string::npos)
           << text << normal.error().message;
       continue;
     }

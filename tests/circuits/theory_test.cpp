@@ -94,11 +94,13 @@ TreePtr Resolve(TreePtr tree, const Bindings& bindings) {
 bool Occurs(int hole, const TreePtr& tree, const Bindings& bindings) {
   const TreePtr at = Resolve(tree, bindings);
   if (at->hole >= 0) return at->hole == hole;
-  return std::ranges::any_of(at->children, [&](const TreePtr& child) { return Occurs(hole, child, bindings); });
+  return std::ranges::any_of(at->children,
+                             [&](const TreePtr& child) { return Occurs(hole, child, bindings); });
 }
 
 // Every most general way to make all pairs equal, operands of commuting ops in both orders.
-void Unify(std::vector<std::pair<TreePtr, TreePtr>> pairs, Bindings bindings, std::vector<Bindings>& found) {
+void Unify(std::vector<std::pair<TreePtr, TreePtr>> pairs, Bindings bindings,
+           std::vector<Bindings>& found) {
   while (!pairs.empty()) {
     TreePtr a = Resolve(pairs.back().first, bindings), b = Resolve(pairs.back().second, bindings);
     pairs.pop_back();
@@ -123,28 +125,34 @@ void Unify(std::vector<std::pair<TreePtr, TreePtr>> pairs, Bindings bindings, st
       crossed.emplace_back(a->children[1], b->children[0]);
       Unify(std::move(crossed), bindings, found);
     }
-    for (size_t i = 0; i < a->children.size(); ++i) pairs.emplace_back(a->children[i], b->children[i]);
+    for (size_t i = 0; i < a->children.size(); ++i)
+      pairs.emplace_back(a->children[i], b->children[i]);
   }
   found.push_back(std::move(bindings));
 }
 
 // Holes that are left become different opaque values: leaves, or results of arithmetic, or constants.
-TermId Ground(NormalTerms& terms, const TreePtr& tree, const Bindings& bindings, bool arithmetic, uint64_t constant) {
+TermId Ground(NormalTerms& terms, const TreePtr& tree, const Bindings& bindings, bool arithmetic,
+              uint64_t constant) {
   const TreePtr at = Resolve(tree, bindings);
   if (at->is_literal) return terms.Constant(at->result, at->words);
   if (at->hole >= 0) {
     if (at->constant) {
       const int bits = ir::BitsOf(at->result);
-      uint64_t word = (constant + static_cast<uint64_t>(at->hole)) & (bits == 64 ? ~0ull : (1ull << bits) - 1);
-      if (ir::IsSigned(at->result.scalar) && bits < 64 && (word >> (bits - 1) & 1) != 0) word |= ~0ull << bits;
+      uint64_t word =
+          (constant + static_cast<uint64_t>(at->hole)) & (bits == 64 ? ~0ull : (1ull << bits) - 1);
+      if (ir::IsSigned(at->result.scalar) && bits < 64 && (word >> (bits - 1) & 1) != 0)
+        word |= ~0ull << bits;
       return terms.Constant(at->result, std::span(&word, 1));
     }
-    const TermId leaf = terms.Leaf(NormalTerm::Kind::Slot, at->result, static_cast<uint64_t>(at->hole));
+    const TermId leaf =
+        terms.Leaf(NormalTerm::Kind::Slot, at->result, static_cast<uint64_t>(at->hole));
     if (!arithmetic || !ir::IsFloat(at->result.scalar)) return leaf;
     return terms.Raw(ir::Op::Floor, at->result, at->result, std::span(&leaf, 1));
   }
   std::vector<TermId> children;
-  for (const TreePtr& child : at->children) children.push_back(Ground(terms, child, bindings, arithmetic, constant));
+  for (const TreePtr& child : at->children)
+    children.push_back(Ground(terms, child, bindings, arithmetic, constant));
   return terms.Raw(at->op, at->type, at->result, children);
 }
 
@@ -177,21 +185,25 @@ void Positions(const TreePtr& tree, std::vector<TreePtr>& out) {
 }
 
 // The rules' critical pairs; how many there are, and those that do not join.
-int CriticalPairs(std::span<const ir::Rule* const> rules, bool only_proved, std::vector<std::string>& apart) {
+int CriticalPairs(std::span<const ir::Rule* const> rules, bool only_proved,
+                  std::vector<std::string>& apart) {
   int pairs = 0;
   for (const ir::Rule* outer : rules)
     for (int t = 0; t < ir::ScalarCount; ++t) {
       const ir::Type type = ir::Type::Of(static_cast<ir::Scalar>(t));
       if (!ir::Contains(outer->row->types, type.scalar) || type.scalar == ir::Scalar::Int) continue;
-      const TreePtr left = Instance(outer->left, static_cast<uint32_t>(outer->left.nodes.size() - 1), type, 0);
+      const TreePtr left =
+          Instance(outer->left, static_cast<uint32_t>(outer->left.nodes.size() - 1), type, 0);
       if (!left) continue;
       std::vector<TreePtr> places;
       Positions(left, places);
       for (const ir::Rule* inner : rules)
         for (int u = 0; u < ir::ScalarCount; ++u) {
           const ir::Type other = ir::Type::Of(static_cast<ir::Scalar>(u));
-          if (!ir::Contains(inner->row->types, other.scalar) || other.scalar == ir::Scalar::Int) continue;
-          const TreePtr part = Instance(inner->left, static_cast<uint32_t>(inner->left.nodes.size() - 1), other, 100);
+          if (!ir::Contains(inner->row->types, other.scalar) || other.scalar == ir::Scalar::Int)
+            continue;
+          const TreePtr part = Instance(
+              inner->left, static_cast<uint32_t>(inner->left.nodes.size() - 1), other, 100);
           if (!part) continue;
           for (const TreePtr& place : places) {
             std::vector<Bindings> unifiers;
@@ -205,8 +217,8 @@ int CriticalPairs(std::span<const ir::Rule* const> rules, bool only_proved, std:
                   const TermId normal = Normal(terms, term);
                   for (TermId step : Steps(terms, term))
                     if (Normal(terms, step) != normal)
-                      apart.push_back(fmt::format("{} over {} at {}", outer->row->name, inner->row->name,
-                                                  ir::ScalarName(type.scalar)));
+                      apart.push_back(fmt::format("{} over {} at {}", outer->row->name,
+                                                  inner->row->name, ir::ScalarName(type.scalar)));
                 }
           }
         }
@@ -241,14 +253,16 @@ class Model {
  public:
   std::string State(std::string_view text) {
     std::map<circuits::SlotId, std::string> slots;
-    for (int c = 0; c < 3; ++c) slots[circuits::SlotOf(static_cast<uint8_t>(c))] = fmt::format("c{}", c);
+    for (int c = 0; c < 3; ++c)
+      slots[circuits::SlotOf(static_cast<uint8_t>(c))] = fmt::format("c{}", c);
     const std::vector<circuits::Step> steps = *circuits::StepsOf(*circuits::ParsePhrase(text));
     for (const circuits::Step& step : steps) {
       const std::string source = slots[step.source], context = slots[step.context];
       std::string& destination = slots[step.destination];
       switch (step.kind) {
         case circuits::StepKind::Mark:
-          destination = source.starts_with("m(") ? source.substr(2, source.size() - 3) : "m(" + source + ")";
+          destination =
+              source.starts_with("m(") ? source.substr(2, source.size() - 3) : "m(" + source + ")";
           break;
         case circuits::StepKind::Copy: destination = source; break;
         case circuits::StepKind::Swap: std::swap(slots[step.source], destination); break;
@@ -277,7 +291,8 @@ TEST(NormalFormTheory, EqualExactlyWhereTheModelIs) {
   const auto look = [&](const std::string& text) {
     ++count;
     const std::string state = model.State(text.substr(3));
-    const std::string digest = ir::ExactDigest(optimize::Normalize(*circuits::ParseCircuit(all + text))->program);
+    const std::string digest =
+        ir::ExactDigest(optimize::Normalize(*circuits::ParseCircuit(all + text))->program);
     const auto [a, new_state] = digest_of.emplace(state, digest);
     ASSERT_EQ(a->second, digest) << text << " has the state " << state;
     const auto [b, new_digest] = state_of.emplace(digest, state);
@@ -288,7 +303,8 @@ TEST(NormalFormTheory, EqualExactlyWhereTheModelIs) {
     for (const std::string& b : wide) look(" . " + a + " . " + b);
   const std::vector<std::string> narrow = [] {
     std::vector<std::string> words = Alphabet(3, {}, {}, {});
-    for (const char* word : {"merge.add@c00[c01,c02]", "split.sub@c02[c01,c00]", "merge.abs@c01[c01,c01]"})
+    for (const char* word :
+         {"merge.add@c00[c01,c02]", "split.sub@c02[c01,c00]", "merge.abs@c01[c01,c01]"})
       words.push_back(word);
     return words;
   }();
@@ -296,7 +312,8 @@ TEST(NormalFormTheory, EqualExactlyWhereTheModelIs) {
     for (const std::string& b : narrow)
       for (const std::string& c : narrow)
         for (const std::string& d : narrow) look(" . " + a + " . " + b + " . " + c + " . " + d);
-  printf("%llu circuits, %zu normal forms\n", static_cast<unsigned long long>(count), digest_of.size());
+  printf("%llu circuits, %zu normal forms\n", static_cast<unsigned long long>(count),
+         digest_of.size());
   EXPECT_GT(digest_of.size(), 1000u);
 }
 
@@ -309,16 +326,20 @@ TEST(NormalFormTheory, IndependentStepsCommute) {
     std::vector<std::string> words;
     for (int k = 0; k < 5; ++k) words.push_back(alphabet[random.Below(alphabet.size())]);
     const auto text = [&] {
-      return fmt::format("copy@c00->c00 . copy@c01->c01 . copy@c02->c02 . copy@c03->c03 . {} . {} . {} . {} . {}",
-                         words[0], words[1], words[2], words[3], words[4]);
+      return fmt::format(
+          "copy@c00->c00 . copy@c01->c01 . copy@c02->c02 . copy@c03->c03 . {} . {} . {} . {} . {}",
+          words[0], words[1], words[2], words[3], words[4]);
     };
-    const std::string before = ir::ExactDigest(optimize::Normalize(*circuits::ParseCircuit(text()))->program);
+    const std::string before =
+        ir::ExactDigest(optimize::Normalize(*circuits::ParseCircuit(text()))->program);
     const size_t at = random.Below(4);
     // Independent: accepted as branches.
     if (!circuits::StepsOf(*circuits::ParsePhrase(words[at] + " || " + words[at + 1]))) continue;
     std::swap(words[at], words[at + 1]);
     ++swaps;
-    ASSERT_EQ(ir::ExactDigest(optimize::Normalize(*circuits::ParseCircuit(text()))->program), before) << text();
+    ASSERT_EQ(ir::ExactDigest(optimize::Normalize(*circuits::ParseCircuit(text()))->program),
+              before)
+        << text();
   }
   EXPECT_GT(swaps, 100);
 }
@@ -338,12 +359,14 @@ const ir::RuleRow Wrong[] = {
 };
 
 TEST(NormalFormTheory, PlantedWrongRulesAreFound) {
-  std::vector<std::string> alphabet = Alphabet(3, {"merge.add", "split.sub", "merge.min"}, {"merge.abs"}, {});
+  std::vector<std::string> alphabet =
+      Alphabet(3, {"merge.add", "split.sub", "merge.min"}, {"merge.abs"}, {});
   for (const char* word : {"merge.add@c00[0,c01]", "merge.mul@c01[1,c02]", "merge.add@c02[0,c00]"})
     alphabet.push_back(word);
   for (const ir::RuleRow& row : Wrong) {
     const ir::Rule wrong = *ir::ParseRule(row);
-    std::vector<const ir::Rule*> rules(optimize::NormalFormRules().begin(), optimize::NormalFormRules().end());
+    std::vector<const ir::Rule*> rules(optimize::NormalFormRules().begin(),
+                                       optimize::NormalFormRules().end());
     rules.push_back(&wrong);
     Random random(11);
     bool found = false;
@@ -355,7 +378,8 @@ TEST(NormalFormTheory, PlantedWrongRulesAreFound) {
       const ir::Program program = *circuits::ParseCircuit(text);
       optimize::NormalState state = *optimize::ReadState(program, NormalTerms(rules, false));
       const ir::Program fused = optimize::WriteState(program, state);
-      found = After(program, 4, 3, static_cast<uint64_t>(tried)) != After(fused, 4, 3, static_cast<uint64_t>(tried));
+      found = After(program, 4, 3, static_cast<uint64_t>(tried)) !=
+              After(fused, 4, 3, static_cast<uint64_t>(tried));
     }
     EXPECT_TRUE(found) << row.name;
     printf("%s found by circuit %d\n", std::string(row.name).c_str(), tried);

@@ -65,14 +65,10 @@ class Editor : public ir::Cloner {
           Bind(result, StandIn(source_.type(result)));
         }
         return {};
-      case EditKind::FirstArm:
-        return Inline(inst, 0);
-      case EditKind::SecondArm:
-        return Inline(inst, 1);
-      case EditKind::ZeroConstant:
-        return Constant(inst, 0);
-      case EditKind::OneConstant:
-        return Constant(inst, 1);
+      case EditKind::FirstArm: return Inline(inst, 0);
+      case EditKind::SecondArm: return Inline(inst, 1);
+      case EditKind::ZeroConstant: return Constant(inst, 0);
+      case EditKind::OneConstant: return Constant(inst, 1);
       case EditKind::UseOperand:
         if (inst.results.count != 1) return NotHere();
         for (ValueId operand : source_.operands_of(inst))

@@ -12,7 +12,8 @@
 namespace frazil::embed {
 namespace {
 
-constexpr size_t Lengths[] = {0, 1, 2, 7, 15, 16, 17, 63, 64, 65, 255, 256, 257, 3071, 3072, 3073, 100'003, 1'000'003};
+constexpr size_t Lengths[] = {0,  1,   2,   7,   15,   16,   17,   63,      64,
+                              65, 255, 256, 257, 3071, 3072, 3073, 100'003, 1'000'003};
 constexpr size_t CanaryCount = 16;
 constexpr float Canary = -12345.5f;
 
@@ -51,7 +52,8 @@ TEST(EmbedLaunch, InPlace) {
 }
 
 TEST(EmbedLaunch, RowsShareThreads) {
-  for (const auto& [rows, cols] : {std::pair<uint32_t, uint32_t>{1, 1}, {3, 257}, {1, 100'000}, {700, 300}}) {
+  for (const auto& [rows, cols] :
+       {std::pair<uint32_t, uint32_t>{1, 1}, {3, 257}, {1, 100'000}, {700, 300}}) {
     const std::vector<float> x = Random(size_t{rows} * cols, rows);
     std::vector<float> y(x.size() + CanaryCount, Canary);
     const Status status = embed_kernels::softmax(x, std::span(y).first(x.size()), rows, cols);
@@ -72,7 +74,8 @@ TEST(EmbedLaunch, TwoDirections) {
   ASSERT_TRUE(status) << status.ToString();
   for (uint32_t py = 0; py < Height; ++py) {
     for (uint32_t px = 0; px < Width; ++px) {
-      const float c_re = -2.0f + static_cast<float>(px) * 0.013f, c_im = -1.0f + static_cast<float>(py) * 0.013f;
+      const float c_re = -2.0f + static_cast<float>(px) * 0.013f,
+                  c_im = -1.0f + static_cast<float>(py) * 0.013f;
       float re = 0, im = 0;
       uint32_t count = 0;
       for (; count < 60 && !(re * re + im * im > 4); ++count) {
@@ -144,8 +147,10 @@ void ExpectRefused(const Status& status, LaunchError error, const std::string& s
 
 TEST(EmbedRefusals, Lengths) {
   std::vector<float> x(100, 1), y(99, 1);
-  ExpectRefused(embed_kernels::saxpy(1, x, y), LaunchError::WrongLength, "saxpy: x and y must have the same length");
-  ExpectRefused(embed_kernels::saxpy(1, x, y, 100), LaunchError::TooShort, "saxpy: n is larger than y is long");
+  ExpectRefused(embed_kernels::saxpy(1, x, y), LaunchError::WrongLength,
+                "saxpy: x and y must have the same length");
+  ExpectRefused(embed_kernels::saxpy(1, x, y, 100), LaunchError::TooShort,
+                "saxpy: n is larger than y is long");
   std::vector<int16_t> values(5);
   ExpectRefused(embed_kernels::double_(1, values, ~uint64_t{0}), LaunchError::TooShort,
                 "double: config is larger than class is long");
@@ -160,7 +165,8 @@ TEST(EmbedRefusals, ALengthThatItsExtentCannotSay) {
   auto* address = reinterpret_cast<float*>(uintptr_t{1} << 40);
   const std::span<const float> x(address, size_t{1} << 32);
   const std::span<float> y(address + (size_t{1} << 33), size_t{1} << 32);
-  ExpectRefused(embed_kernels::saxpy(1, x, y), LaunchError::TooLong, "saxpy: x is longer than n can say");
+  ExpectRefused(embed_kernels::saxpy(1, x, y), LaunchError::TooLong,
+                "saxpy: x is longer than n can say");
 }
 
 TEST(EmbedRefusals, Memory) {
@@ -174,8 +180,8 @@ TEST(EmbedRefusals, Memory) {
   ExpectRefused(embed_kernels::saxpy(1, nothing, all.first(100)), LaunchError::NullBuffer,
                 "saxpy: x has a length but no memory");
   auto* odd = reinterpret_cast<float*>(reinterpret_cast<char*>(data.data()) + 2);
-  ExpectRefused(embed_kernels::saxpy(1, all.first(10), std::span(odd + 50, 10)), LaunchError::Misaligned,
-                "saxpy: y is not aligned to its elements");
+  ExpectRefused(embed_kernels::saxpy(1, all.first(10), std::span(odd + 50, 10)),
+                LaunchError::Misaligned, "saxpy: y is not aligned to its elements");
   EXPECT_EQ(data, std::vector<float>(200, 1));
 }
 
@@ -212,7 +218,8 @@ TEST(EmbedTraps, TheLowestIterationCounts) {
     EXPECT_EQ(status.index(), static_cast<int64_t>(n / 2));
     EXPECT_EQ(status.ToString(), "pick: out of bounds (iteration " + std::to_string(n / 2) + ")");
     at[n / 2] = at[n - 1] = 0;
-    EXPECT_TRUE(embed_kernels::pick(x, at, y, static_cast<uint32_t>(n))) << "a trap leaves nothing behind";
+    EXPECT_TRUE(embed_kernels::pick(x, at, y, static_cast<uint32_t>(n)))
+        << "a trap leaves nothing behind";
   }
 }
 

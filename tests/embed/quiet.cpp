@@ -65,7 +65,8 @@ int failures = 0;
 template <typename Launch>
 void ExpectNone(const char* what, const Launch& launch) {
   const Counts counts = CountsOf(launch);
-  std::printf("%-12s %ld allocations, %ld locks in 1000 launches\n", what, counts.allocations, counts.locks);
+  std::printf("%-12s %ld allocations, %ld locks in 1000 launches\n", what, counts.allocations,
+              counts.locks);
   failures += counts.allocations != 0 || counts.locks != 0;
 }
 
@@ -92,18 +93,22 @@ int main() {
     return 1;
   }
   for (const size_t n : {size_t{0}, size_t{1}, size_t{16}, size_t{64}, size_t{4096}})
-    ExpectNone("saxpy", [&] { Must(embed_kernels::saxpy(1e-9f, std::span(x).first(n), std::span(y).first(n))); });
+    ExpectNone("saxpy", [&] {
+      Must(embed_kernels::saxpy(1e-9f, std::span(x).first(n), std::span(y).first(n)));
+    });
   ExpectNone("softmax", [&] { Must(embed_kernels::softmax(x, y, 64, 64)); });
   // With scratch memory, which its thread keeps.
   ExpectNone("shared", [&] {
-    Must(embed_kernels::block_reverse(frazil::embed::LaunchConfig::Blocks({2}, {256}), std::span(x).first(512),
-                                      std::span(y).first(512)));
+    Must(embed_kernels::block_reverse(frazil::embed::LaunchConfig::Blocks({2}, {256}),
+                                      std::span(x).first(512), std::span(y).first(512)));
   });
   ExpectNone("refusal", [&] {
     if (embed_kernels::saxpy(1, std::span(x).first(10), std::span(y).first(9))) ++failures;
   });
   frazil::embed::Sequence sequence;
-  for (int i = 0; i < 4; ++i) Must(sequence.Add(embed_kernels::saxpy_bind(1e-9f, std::span(x).first(64), std::span(y).first(64))));
+  for (int i = 0; i < 4; ++i)
+    Must(sequence.Add(
+        embed_kernels::saxpy_bind(1e-9f, std::span(x).first(64), std::span(y).first(64))));
   ExpectNone("sequence", [&] { Must(sequence.Run()); });
   return failures == 0 ? 0 : 1;
 }

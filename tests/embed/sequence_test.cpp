@@ -49,7 +49,8 @@ TEST(EmbedSequence, RefusesWhenItIsRecorded) {
   EXPECT_EQ(sequence.size(), 0u);
   EXPECT_TRUE(sequence.Run());
   std::vector<uint32_t> out(4);
-  EXPECT_EQ(sequence.Add(embed_kernels::lanes_bind(LaunchConfig::Lanes(0), out)).error(), LaunchError::EmptyLaunch);
+  EXPECT_EQ(sequence.Add(embed_kernels::lanes_bind(LaunchConfig::Lanes(0), out)).error(),
+            LaunchError::EmptyLaunch);
 }
 
 TEST(EmbedSequence, EndsAtATrap) {

@@ -103,7 +103,8 @@ TEST_F(EngineFaultTest, ShadowRunsCatchWrongCode) {
     const auto entries = store->List();
     ASSERT_EQ(entries.size(), 1u);
     std::string sealed = store->Find(entries[0].key).value();
-    const auto verified = store->FindVerified(entries[0].key, {verify::Grade::None, verify::Grade::None});
+    const auto verified =
+        store->FindVerified(entries[0].key, {verify::Grade::None, verify::Grade::None});
     ASSERT_TRUE(verified);
     const exec::CompiledForm& form = **verified;
     // At the entry: mov rax, [rdi]; mov [rsi], rax; xor eax, eax; ret: the first argument is the answer.

@@ -169,7 +169,8 @@ TEST_F(EngineTest, ConstantArgumentsAreSpecializedAndDriftIsSeen) {
   options.first_estimate_ms = 0.01;
   Engine engine(options);
   // A switch whose arm is fixed while %mode is: worth a form of its own.
-  auto site = engine.Load(Parse(R"(frz 1
+  auto site = engine
+                  .Load(Parse(R"(frz 1
 func @main(%mode: i64, %x: i64, %n: index) -> (i64) {
   %zero = const 0 : index
   %sum = for %i = %zero to %n step 1 carry (%acc = %x) {
@@ -193,13 +194,15 @@ func @main(%mode: i64, %x: i64, %n: index) -> (i64) {
   }
   return %sum
 }
-)")).value();
+)"))
+                  .value();
   auto call = [&](uint64_t mode, uint64_t x, uint64_t n) {
     const uint64_t arguments[] = {mode, x, n};
     uint64_t result = 0;
     EXPECT_EQ(site->Call(arguments, &result), 0);
     uint64_t expected = x;
-    for (uint64_t i = 0; i < n; ++i) expected = mode == 1 ? expected * expected : (expected ^ mode) * mode;
+    for (uint64_t i = 0; i < n; ++i)
+      expected = mode == 1 ? expected * expected : (expected ^ mode) * mode;
     EXPECT_EQ(result, expected);
   };
   const auto end = std::chrono::steady_clock::now() + 20s;
@@ -216,7 +219,8 @@ TEST_F(EngineTest, BuffersOfTheCaller) {
   EngineOptions options = Options();
   options.hot_calls = 20;
   Engine engine(options);
-  auto site = engine.Load(Parse(R"(frz 1
+  auto site = engine
+                  .Load(Parse(R"(frz 1
 func @main(%x: in buffer<i32>, %y: buffer<i32>) {
   %zero = const 0 : index
   %n = length %x : i32
@@ -229,10 +233,12 @@ func @main(%x: in buffer<i32>, %y: buffer<i32>) {
   }
   return
 }
-)")).value();
+)"))
+                  .value();
   std::vector<int32_t> x(100, 3), y(100, 0);
   auto call = [&](int32_t* a, uint64_t na, int32_t* b, uint64_t nb) {
-    const uint64_t arguments[] = {reinterpret_cast<uint64_t>(a), na, reinterpret_cast<uint64_t>(b), nb};
+    const uint64_t arguments[] = {reinterpret_cast<uint64_t>(a), na, reinterpret_cast<uint64_t>(b),
+                                  nb};
     return site->Call(arguments, nullptr);
   };
   auto check = [&] {
@@ -258,7 +264,8 @@ TEST_F(EngineTest, ACallerCanStopACall) {
   options.hot_calls = 5;
   Engine engine(options);
   // It never ends for one key only: a program that hardly ever ended could not be verified by samples.
-  auto site = engine.Load(Parse(R"(frz 1
+  auto site = engine
+                  .Load(Parse(R"(frz 1
 func @main(%n: u8, %key: u64) -> (u8) {
   %zero = const 0 : u8
   %one = const 1 : u8
@@ -274,7 +281,8 @@ func @main(%n: u8, %key: u64) -> (u8) {
   }
   return %last
 }
-)")).value();
+)"))
+                  .value();
   auto stopped = [&] {
     std::atomic<uint8_t> stop{0};
     exec::NativeRun run;

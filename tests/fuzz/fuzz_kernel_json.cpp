@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!kernels) return kernels.error().message.empty() ? std::abort(), 0 : 0;
   for (const auto& kernel : *kernels) {
     auto again = frazil::ir::ParseText(frazil::ir::PrintText(kernel.program));
-    if (!again || frazil::ir::ExactDigest(*again) != frazil::ir::ExactDigest(kernel.program)) std::abort();
+    if (!again || frazil::ir::ExactDigest(*again) != frazil::ir::ExactDigest(kernel.program))
+      std::abort();
   }
   return 0;
 }

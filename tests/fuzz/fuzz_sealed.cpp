@@ -12,11 +12,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const verify::InstallKey key{};
   const auto mac = verify::Hmac(key, bytes);
-  const std::string sealed = std::string(bytes) + std::string(reinterpret_cast<const char*>(mac.data()), mac.size());
+  const std::string sealed =
+      std::string(bytes) + std::string(reinterpret_cast<const char*>(mac.data()), mac.size());
   const auto claimed = verify::ReadForeign(sealed);
   if (claimed) {
-    const verify::Expected expected{claimed->source_exact, claimed->guard, claimed->target, "",
-                                    exec::CpuLevel::Avx512, {verify::Grade::None, verify::Grade::None}};
+    const verify::Expected expected{
+        claimed->source_exact,  claimed->guard,
+        claimed->target,        "",
+        exec::CpuLevel::Avx512, {verify::Grade::None, verify::Grade::None}};
     const auto form = verify::Readmit(sealed, key, expected);
     CHECK(form.has_value());
     CHECK((*form)->image.code.empty() || (*form)->image.entry_offset < (*form)->image.code.size());

@@ -33,7 +33,8 @@ void RunBoth(const tir::Program& program, const mt::Program& assembly) {
   if (!expected || (expected->crash && expected->crash->kind == tir::CrashKind::Steps)) return;
   mt::RunLimits limits;
   limits.cycles = 1'000'000;
-  const mt::RunResult run = mt::Run(assembly, {inputs.input, inputs.secret, inputs.digests, {}}, limits);
+  const mt::RunResult run =
+      mt::Run(assembly, {inputs.input, inputs.secret, inputs.digests, {}}, limits);
   CHECK(run.crash.has_value() == expected->crash.has_value());
   CHECK(run.output == expected->output);
 }
@@ -58,7 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const mt::Profile profile : {mt::Profile::Dot, mt::Profile::Horner}) {
     targets::tasm::TasmOptions options;
     options.profile = profile;
-    if (const auto assembly = targets::tasm::LowerTir(*program, options)) RunBoth(*program, *assembly);
+    if (const auto assembly = targets::tasm::LowerTir(*program, options))
+      RunBoth(*program, *assembly);
   }
   const Result<ir::Program> made = frontends::field::FromTir(*program);
   CHECK(made.has_value() || made.error().diag != Diag::Internal);

@@ -13,14 +13,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Options options;
   options.limits.program_insts = 200'000;
   auto package = Load(
-      {reinterpret_cast<const char*>(data), size}, "fuzz.tri", [](std::string_view) { return std::nullopt; },
-      &errors);
+      {reinterpret_cast<const char*>(data), size}, "fuzz.tri",
+      [](std::string_view) { return std::nullopt; }, &errors);
   if (!package) return 0;
   options.contracts = size % 2 == 0;
   auto built = Build(*package, options, &errors);
   for (const Error& error : errors) {
     CHECK(ClassOf(error.diag) != ErrorClass::Internal);
-    CHECK(error.diag != Diag::WrongType && error.diag != Diag::BadRegion);  // ours, found by ir::Check
+    CHECK(error.diag != Diag::WrongType &&
+          error.diag != Diag::BadRegion);  // ours, found by ir::Check
   }
   if (!built) {
     CHECK(!errors.empty());

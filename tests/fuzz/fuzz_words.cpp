@@ -8,7 +8,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;
   auto reading = frontends::words::Parse({reinterpret_cast<const char*>(data), size}, Limits());
-  if (reading) CHECK(ir::Check(reading->program).has_value());
-  else CHECK(ClassOf(reading.error().diag) != ErrorClass::Internal);
+  if (reading)
+    CHECK(ir::Check(reading->program).has_value());
+  else
+    CHECK(ClassOf(reading.error().diag) != ErrorClass::Internal);
   return 0;
 }

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+import check_format
 import check_layers
 import check_leaks
 import check_readmes
@@ -142,6 +143,15 @@ class Sizes(Tree):
         self.put("src/ir/a.h", "")
         self.put("tools/frazil/a.cpp", "x\n" * 801)
         self.assert_finds(check_sizes, "tools/frazil/a.cpp: 801 lines")
+
+
+class Format(Tree):
+    def test_style(self):
+        self.put(".clang-format", "BasedOnStyle: Google\nSortIncludes: Never\n")
+        self.put("src/ir/a.cpp", "int a = 1;\n")
+        self.assert_passes(check_format)
+        self.put("src/ir/a.cpp", "int a=1;\n")
+        self.assert_finds(check_format, "src/ir/a.cpp: not formatted")
 
 
 class Readmes(Tree):

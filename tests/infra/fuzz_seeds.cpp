@@ -81,15 +81,9 @@ void Mutate(std::string& input, const std::vector<std::string>& corpus, Random& 
     case 0:
       if (!input.empty()) input[at] = static_cast<char>(input[at] ^ (1 << (random() % 8)));
       break;
-    case 1:
-      input.insert(at, 1, static_cast<char>(random()));
-      break;
-    case 2:
-      input.erase(at, length);
-      break;
-    case 3:
-      input.insert(at, input.substr(at, length));
-      break;
+    case 1: input.insert(at, 1, static_cast<char>(random())); break;
+    case 2: input.erase(at, length); break;
+    case 3: input.insert(at, input.substr(at, length)); break;
     default: {
       const std::string& other = corpus[Below(random, corpus.size())];
       const size_t from = Below(random, other.size());
@@ -114,7 +108,8 @@ int main(int argc, char** argv) {
       places.emplace_back(argument);
     }
   }
-  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE")) runs *= std::strtoull(scale, nullptr, 10);
+  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE"))
+    runs *= std::strtoull(scale, nullptr, 10);
 
   std::error_code error;
   std::erase_if(places, [&](const auto& place) { return !std::filesystem::exists(place, error); });

@@ -19,8 +19,9 @@ constexpr size_t Fence = 256;  // bytes of canary on each side of a buffer
 constexpr char Canary = 0x5C;
 
 const exec::Target& TargetOf(Engine engine) {
-  static const std::unique_ptr<exec::Target> targets[] = {
-      exec::MakeInterpreterTarget(), targets::isa::MakeIsaTarget(), targets::native::MakeNativeTarget()};
+  static const std::unique_ptr<exec::Target> targets[] = {exec::MakeInterpreterTarget(),
+                                                          targets::isa::MakeIsaTarget(),
+                                                          targets::native::MakeNativeTarget()};
   return *targets[static_cast<size_t>(engine)];
 }
 
@@ -62,7 +63,8 @@ struct Library {
 
 // One buffer between canaries.
 struct Guarded {
-  Guarded(const std::string& contents, size_t shift) : size(contents.size()), bytes(contents.size() + 2 * Fence + 64 + shift) {
+  Guarded(const std::string& contents, size_t shift)
+      : size(contents.size()), bytes(contents.size() + 2 * Fence + 64 + shift) {
     std::fill(bytes.begin(), bytes.end(), std::byte{Canary});
     const auto address = reinterpret_cast<uintptr_t>(bytes.data()) + Fence;
     data = bytes.data() + Fence + (64 - address % 64) % 64 + shift;
@@ -168,14 +170,17 @@ exec::Outcome Call::Launch(Engine engine, size_t shift, bool& launched) {
   std::vector<std::unique_ptr<Guarded>> memory;
   std::vector<exec::Value> values;
   for (const Part& part : parts_) {
-    memory.push_back(part.is_buffer && part.same == SIZE_MAX ? std::make_unique<Guarded>(part.contents, shift) : nullptr);
+    memory.push_back(part.is_buffer && part.same == SIZE_MAX
+                         ? std::make_unique<Guarded>(part.contents, shift)
+                         : nullptr);
     if (!part.is_buffer) {
       values.push_back(exec::Value::Word(part.type, part.word));
     } else if (part.same != SIZE_MAX) {
       values.push_back(values[part.same]);
     } else {
       const auto length = static_cast<int64_t>(part.contents.size() / ir::BytesOf(part.type));
-      values.push_back(exec::Value::Buffer(std::make_shared<exec::Memory>(part.type, length, memory.back()->data)));
+      values.push_back(exec::Value::Buffer(
+          std::make_shared<exec::Memory>(part.type, length, memory.back()->data)));
     }
   }
   exec::RunContext context;
@@ -204,7 +209,8 @@ bool Call::Run(Engine engine, size_t shift) {
   const exec::Outcome outcome = Launch(engine, shift, launched);
   if (!launched) return false;
   if (outcome.trap) {
-    ADD_FAILURE() << program_->entry_function().name << " on " << EngineName(engine) << ": " << outcome.trap->ToString();
+    ADD_FAILURE() << program_->entry_function().name << " on " << EngineName(engine) << ": "
+                  << outcome.trap->ToString();
     return false;
   }
   EXPECT_TRUE(intact_) << program_->entry_function().name << " on " << EngineName(engine)

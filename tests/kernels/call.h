@@ -90,7 +90,7 @@ class Call {
   exec::Outcome Launch(Engine engine, size_t shift, bool& launched);
 
   struct Part {
-    ir::Type type;         // scalars: their own; buffers: of an element
+    ir::Type type;  // scalars: their own; buffers: of an element
     bool is_buffer = false;
     bool read_only = false;
     size_t same = SIZE_MAX;

@@ -45,7 +45,9 @@ struct Unary {
   double ulps;
   float lo, hi;
 };
-double Sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+double Sigmoid(double x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
 double Gelu(double x) {
   if (std::isinf(x)) return x > 0 ? x : -0.0;
   return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
@@ -78,7 +80,8 @@ TEST_P(Elementwise, Binary) {
     Call call(KernelNamed(k.name));
     call.In(a).In(b).Out<float>(n()).N(n());
     ASSERT_TRUE(call.RunEverywhere(small())) << k.name;
-    ExpectAllClose(call.Get<float>(2), [&](size_t i) { return k.exact(a[i], b[i]); }, k.ulps, 0, k.name);
+    ExpectAllClose(
+        call.Get<float>(2), [&](size_t i) { return k.exact(a[i], b[i]); }, k.ulps, 0, k.name);
     // In place: the output is the first operand, then both.
     for (const bool both : {false, true}) {
       Call same(KernelNamed(k.name));
@@ -86,7 +89,9 @@ TEST_P(Elementwise, Binary) {
       both ? same.Same(0) : same.In(b);
       same.Same(0).N(n());
       ASSERT_TRUE(same.RunEverywhere(n() == 257)) << k.name;
-      ExpectAllClose(same.Get<float>(2), [&](size_t i) { return k.exact(a[i], both ? a[i] : b[i]); }, k.ulps, 0, k.name);
+      ExpectAllClose(
+          same.Get<float>(2), [&](size_t i) { return k.exact(a[i], both ? a[i] : b[i]); }, k.ulps,
+          0, k.name);
     }
   }
 }
@@ -106,7 +111,8 @@ TEST_P(Elementwise, Unary) {
 
 TEST_P(Elementwise, WithScalars) {
   const std::vector<float> x = Wild(n(), -3, 3);
-  const auto check = [&](const char* name, std::vector<float> scalars, const std::function<double(double)>& exact) {
+  const auto check = [&](const char* name, std::vector<float> scalars,
+                         const std::function<double(double)>& exact) {
     Call call(KernelNamed(name));
     call.In(x).Out<float>(n()).N(n());
     for (const float s : scalars) call.Scalar(s);
@@ -121,8 +127,9 @@ TEST_P(Elementwise, WithScalars) {
   const std::vector<float> most = {2.5f};
   Call shifted(KernelNamed("softmax_exp"));
   ASSERT_TRUE(shifted.In(x).In(most).Out<float>(n()).N(n()).RunEverywhere(small()));
-  ExpectAllClose(shifted.Get<float>(2), [&](size_t i) { return std::exp(static_cast<double>(x[i] - 2.5f)); }, 1, 0,
-                 "softmax_exp");
+  ExpectAllClose(
+      shifted.Get<float>(2), [&](size_t i) { return std::exp(static_cast<double>(x[i] - 2.5f)); },
+      1, 0, "softmax_exp");
 }
 
 TEST_P(Elementwise, Making) {
@@ -131,7 +138,9 @@ TEST_P(Elementwise, Making) {
   ExpectAllClose(fill.Get<float>(0), [](size_t) { return -0.0; }, 0, 0, "constant_fill");
   Call range(KernelNamed("range_op"));
   ASSERT_TRUE(range.Out<float>(n()).Scalar(2.0f).Scalar(0.5f).N(n()).RunEverywhere(small()));
-  ExpectAllClose(range.Get<float>(0), [](size_t i) { return 2 + 0.5 * static_cast<double>(i); }, 0, 0, "range_op");
+  ExpectAllClose(
+      range.Get<float>(0), [](size_t i) { return 2 + 0.5 * static_cast<double>(i); }, 0, 0,
+      "range_op");
 
   std::vector<uint32_t> indices(n());
   std::mt19937 random(3);
@@ -171,7 +180,8 @@ TEST_P(Elementwise, Reductions) {
     least = std::min<double>(least, a[i]);
     greatest = std::max<double>(greatest, a[i]);
   }
-  const double slack = 1e-7 * std::sqrt(static_cast<double>(n())) * 4 + 1e-6 * std::sqrt(static_cast<double>(n()));
+  const double slack =
+      1e-7 * std::sqrt(static_cast<double>(n())) * 4 + 1e-6 * std::sqrt(static_cast<double>(n()));
   const std::vector<float> start = {2.5f};
   Call total(KernelNamed("vector_sum"));
   ASSERT_TRUE(total.In(a).InOut(start).N(n()).RunEverywhere(small()));
@@ -207,7 +217,8 @@ TEST_P(Elementwise, Losses) {
   for (size_t i = 0; i < n(); ++i) {
     if (t[i] != 0) cross -= t[i] * std::log(static_cast<double>(p[i]));
     if (t[i] != 0) binary -= t[i] * std::log(static_cast<double>(p[i]));
-    if (t[i] != 1) binary -= (1 - static_cast<double>(t[i])) * std::log1p(-static_cast<double>(p[i]));
+    if (t[i] != 1)
+      binary -= (1 - static_cast<double>(t[i])) * std::log1p(-static_cast<double>(p[i]));
   }
   const std::vector<float> zero = {0};
   Call first(KernelNamed("cross_entropy"));
@@ -238,13 +249,17 @@ TEST(Elementwise, KnownValues) {
 
 TEST(Elementwise, AMillionOnesAreAMillion) {
   Call call(KernelNamed("vector_sum"));
-  ASSERT_TRUE(call.In(std::vector<float>(1'000'000, 1)).InOut(std::vector<float>{0}).N(1'000'000).RunEverywhere(false));
+  ASSERT_TRUE(call.In(std::vector<float>(1'000'000, 1))
+                  .InOut(std::vector<float>{0})
+                  .N(1'000'000)
+                  .RunEverywhere(false));
   EXPECT_EQ(call.Get<float>(1)[0], 1'000'000);
 }
 
 TEST(Elementwise, NothingIsDoneForNothing) {
   Call call(KernelNamed("vector_add"));
-  EXPECT_TRUE(call.In(std::vector<float>{}).In(std::vector<float>{}).Out<float>(0).N(0).RunEverywhere());
+  EXPECT_TRUE(
+      call.In(std::vector<float>{}).In(std::vector<float>{}).Out<float>(0).N(0).RunEverywhere());
   Call sum(KernelNamed("vector_sum"));
   ASSERT_TRUE(sum.In(std::vector<float>{}).InOut(std::vector<float>{3}).N(0).RunEverywhere());
   EXPECT_EQ(sum.Get<float>(1)[0], 3);

@@ -16,21 +16,30 @@ TEST(Examples, Saxpy) {
     const std::vector<float> x = Uniform(n, -2, 2), y = Uniform(n, -2, 2, 2);
     Call call(Example("saxpy"));
     ASSERT_TRUE(call.Scalar(1.7f).In(x).InOut(y).N(n).RunEverywhere(n <= SmallEnough));
-    ExpectAllClose(call.Get<float>(2), [&](size_t i) { return static_cast<float>(1.7f * x[i]) + static_cast<double>(y[i]); },
-                   0, 0, "saxpy");
+    ExpectAllClose(
+        call.Get<float>(2),
+        [&](size_t i) { return static_cast<float>(1.7f * x[i]) + static_cast<double>(y[i]); }, 0, 0,
+        "saxpy");
   }
 }
 
 TEST(Examples, Mandelbrot) {
   constexpr uint32_t width = 61, height = 37, most = 100;
   Call call(Example("mandelbrot"));
-  call.Out<uint32_t>(width * height).Scalar(width).Scalar(height).Scalar(-2.0f).Scalar(-1.0f).Scalar(0.05f).Scalar(most);
+  call.Out<uint32_t>(width * height)
+      .Scalar(width)
+      .Scalar(height)
+      .Scalar(-2.0f)
+      .Scalar(-1.0f)
+      .Scalar(0.05f)
+      .Scalar(most);
   ASSERT_TRUE(call.RunEverywhere());
   const std::vector<uint32_t> counts = call.Get<uint32_t>(0);
   size_t inside = 0;
   for (uint32_t y = 0; y < height; ++y)
     for (uint32_t x = 0; x < width; ++x) {
-      const float c_re = -2.0f + static_cast<float>(x) * 0.05f, c_im = -1.0f + static_cast<float>(y) * 0.05f;
+      const float c_re = -2.0f + static_cast<float>(x) * 0.05f,
+                  c_im = -1.0f + static_cast<float>(y) * 0.05f;
       float re = 0, im = 0;
       uint32_t count = 0;
       for (; count < most && !(re * re + im * im > 4.0f); ++count) {
@@ -63,20 +72,25 @@ TEST(Examples, BlockReverse) {
   const std::vector<float> x = Uniform(blocks * 256, -1, 1);
   Call call(Example("block_reverse"));
   ASSERT_TRUE(call.In(x).Out<float>(x.size()).Scalar(blocks).Scalar(int64_t{256}).RunEverywhere());
-  ExpectAllClose(call.Get<float>(1), [&](size_t i) { return x[i / 256 * 256 + 255 - i % 256]; }, 0, 0, "block_reverse");
+  ExpectAllClose(
+      call.Get<float>(1), [&](size_t i) { return x[i / 256 * 256 + 255 - i % 256]; }, 0, 0,
+      "block_reverse");
 }
 
 TEST(Examples, BlackScholes) {
   for (const size_t n : {1, 7, 257, 100'003}) {
-    const std::vector<float> price = Uniform(n, 5, 30), strike = Uniform(n, 1, 100, 2), years = Uniform(n, 0.25f, 10, 3);
+    const std::vector<float> price = Uniform(n, 5, 30), strike = Uniform(n, 1, 100, 2),
+                             years = Uniform(n, 0.25f, 10, 3);
     Call call(Example("black_scholes"));
     call.In(price).In(strike).In(years).Out<float>(n).Out<float>(n).N(n).Scalar(0.02f).Scalar(0.3f);
     ASSERT_TRUE(call.RunEverywhere(n <= SmallEnough));
     const auto exact = [&](size_t i, bool is_call) {
       const double s = price[i], k = strike[i], t = years[i], v = 0.3f, r = 0.02f;
-      const double d1 = (std::log(s / k) + (r + v * v / 2) * t) / (v * std::sqrt(t)), d2 = d1 - v * std::sqrt(t);
+      const double d1 = (std::log(s / k) + (r + v * v / 2) * t) / (v * std::sqrt(t)),
+                   d2 = d1 - v * std::sqrt(t);
       const auto cdf = [](double d) { return 0.5 * std::erfc(-d / std::sqrt(2.0)); };
-      return is_call ? s * cdf(d1) - k * std::exp(-r * t) * cdf(d2) : k * std::exp(-r * t) * cdf(-d2) - s * cdf(-d1);
+      return is_call ? s * cdf(d1) - k * std::exp(-r * t) * cdf(d2)
+                     : k * std::exp(-r * t) * cdf(-d2) - s * cdf(-d1);
     };
     ExpectAllClose(call.Get<float>(3), [&](size_t i) { return exact(i, true); }, 0, 5e-5, "call");
     ExpectAllClose(call.Get<float>(4), [&](size_t i) { return exact(i, false); }, 0, 5e-5, "put");

@@ -35,12 +35,13 @@ inline bool IsClose(float got, double want, double ulps, double absolute = 0) {
 }
 
 // Stops at the first difference: one sentence instead of a million.
-inline bool ExpectAllClose(const std::vector<float>& got, const std::function<double(size_t)>& want, double ulps,
-                           double absolute, const std::string& what) {
+inline bool ExpectAllClose(const std::vector<float>& got, const std::function<double(size_t)>& want,
+                           double ulps, double absolute, const std::string& what) {
   for (size_t i = 0; i < got.size(); ++i) {
     const double exact = want(i);
     if (IsClose(got[i], exact, ulps, absolute)) continue;
-    ADD_FAILURE() << what << ": element " << i << " of " << got.size() << " is " << got[i] << ", but should be " << exact;
+    ADD_FAILURE() << what << ": element " << i << " of " << got.size() << " is " << got[i]
+                  << ", but should be " << exact;
     return false;
   }
   return true;
@@ -57,9 +58,9 @@ inline std::vector<float> Uniform(size_t n, float lo, float hi, uint32_t seed = 
 // Uniform, with every kind of special number strewn in.
 inline std::vector<float> Wild(size_t n, float lo, float hi, uint32_t seed = 1) {
   constexpr float Inf = std::numeric_limits<float>::infinity();
-  static const float special[] = {-1.0f,  0.0f,    -0.0f,  1.0f,     Inf,       -Inf,     std::nanf(""),
-                                  1e-40f, -1e-40f, 88.0f,  -103.97f, 3.4e38f,   -3.4e38f, 0.5f,
-                                  -100.0f, 1e10f,  0x1p-126f, 0.1f,  16777217.0f, -2.5f};
+  static const float special[] = {
+      -1.0f,    0.0f,    -0.0f,    1.0f, Inf,     -Inf,  std::nanf(""), 1e-40f, -1e-40f,     88.0f,
+      -103.97f, 3.4e38f, -3.4e38f, 0.5f, -100.0f, 1e10f, 0x1p-126f,     0.1f,   16777217.0f, -2.5f};
   std::vector<float> values = Uniform(n, lo, hi, seed);
   std::mt19937 random(seed + 99);
   for (size_t i = 0; i < n; ++i)

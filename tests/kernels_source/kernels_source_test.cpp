@@ -45,7 +45,8 @@ std::vector<uint64_t> WordsOf(std::istringstream& in) {
 // Memory keeps elements in their own width; the words of a value are extended by their sign.
 exec::Value BufferOf(ir::Type type, const std::vector<uint64_t>& words) {
   auto memory = std::make_shared<exec::Memory>(type, static_cast<int64_t>(words.size()));
-  for (size_t i = 0; i < words.size(); ++i) memory->Set(static_cast<int64_t>(i), std::span(&words[i], 1));
+  for (size_t i = 0; i < words.size(); ++i)
+    memory->Set(static_cast<int64_t>(i), std::span(&words[i], 1));
   return exec::Value::Buffer(memory);
 }
 
@@ -68,7 +69,8 @@ std::vector<Case> ReadCases(const std::string& text) {
     if (what == "buffer") c.arguments.push_back(BufferOf(TypeNamed(type), WordsOf(in)));
     if (what == "expect") c.expected.push_back(WordsOf(in));
     if (what == "launch" || what == "blocks") {
-      size_t role = static_cast<size_t>(what == "launch" ? ir::ParamRole::LanesX : ir::ParamRole::GridX);
+      size_t role =
+          static_cast<size_t>(what == "launch" ? ir::ParamRole::LanesX : ir::ParamRole::GridX);
       for (int64_t count; in >> count;) c.launch[static_cast<ir::ParamRole>(role++)] = count;
     }
   }
@@ -80,7 +82,8 @@ std::string RunPython(const std::string& arguments) {
   std::FILE* pipe = popen(command.c_str(), "r");
   std::string text;
   char buffer[65536];
-  for (size_t got; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) text.append(buffer, got);
+  for (size_t got; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
+    text.append(buffer, got);
   EXPECT_EQ(pclose(pipe), 0) << command;
   return text;
 }
@@ -104,7 +107,8 @@ void RunCase(Case& c, const Kernel& kernel) {
   ir::KernelSignature signature = ir::SignatureOf(kernel.program);
   for (size_t p = c.arguments.size(); p < signature.params.size(); ++p) {
     ASSERT_TRUE(ir::IsLaunchRole(signature.params[p].role)) << signature.params[p].name;
-    c.arguments.push_back(exec::Value::Int(ir::types::Index, c.launch.at(signature.params[p].role)));
+    c.arguments.push_back(
+        exec::Value::Int(ir::types::Index, c.launch.at(signature.params[p].role)));
   }
   Result<exec::Outcome> outcome = exec::Interpret(kernel.program, c.arguments);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -116,7 +120,8 @@ void RunCase(Case& c, const Kernel& kernel) {
     for (size_t i = 0; i < want.size(); ++i) {
       uint64_t got = 0;
       argument.memory->Get(static_cast<int64_t>(i), std::span(&got, 1));
-      ASSERT_EQ(got, want[i]) << "buffer " << buffer - 1 << " element " << i << "\n" << ir::PrintText(kernel.program);
+      ASSERT_EQ(got, want[i]) << "buffer " << buffer - 1 << " element " << i << "\n"
+                              << ir::PrintText(kernel.program);
     }
   }
 }
@@ -139,17 +144,22 @@ size_t RunAll(const std::vector<std::string>& files) {
     RunCase(c, *kernel->second);
     ++runs[kernel->first];
   }
-  for (const auto& [name, kernel] : kernels) EXPECT_GT(runs[name], 0) << name.first << " " << name.second;
+  for (const auto& [name, kernel] : kernels)
+    EXPECT_GT(runs[name], 0) << name.first << " " << name.second;
   return cases.size();
 }
 
-TEST(KernelSources, GiveWhatPythonGives) { EXPECT_GE(RunAll(FilesIn(FRAZIL_KERNEL_SOURCES "/run")), 100u); }
+TEST(KernelSources, GiveWhatPythonGives) {
+  EXPECT_GE(RunAll(FilesIn(FRAZIL_KERNEL_SOURCES "/run")), 100u);
+}
 
 TEST(KernelSources, RandomOnesGiveWhatPythonGives) {
   const char* seed = std::getenv("FRAZIL_KERNEL_SEED");
   const char* count = std::getenv("FRAZIL_KERNEL_COUNT");
-  std::string file = (fs::temp_directory_path() / ("frazil_random_" + std::to_string(getpid()) + ".py")).string();
-  std::ofstream(file) << RunPython(std::string("random_kernels.py ") + (seed ? seed : "1") + " " + (count ? count : "60"));
+  std::string file =
+      (fs::temp_directory_path() / ("frazil_random_" + std::to_string(getpid()) + ".py")).string();
+  std::ofstream(file) << RunPython(std::string("random_kernels.py ") + (seed ? seed : "1") + " " +
+                                   (count ? count : "60"));
   EXPECT_GE(RunAll({file}), 1u);
   if (HasFailure())
     ADD_FAILURE() << "the kernels are in " << file;

@@ -67,7 +67,8 @@ TEST(KernelRefusals, AreLocated) {
       std::istringstream lines(text);
       bool found = false;
       for (std::string line; std::getline(lines, line);)
-        found |= line.starts_with(paths[i] + ":" + place + ": error ") && line.find(message) != std::string::npos;
+        found |= line.starts_with(paths[i] + ":" + place + ": error ") &&
+                 line.find(message) != std::string::npos;
       EXPECT_TRUE(found) << "wanted " << place << " " << message << "\ngot    " << text;
     }
   }

@@ -29,12 +29,14 @@ struct Tally {
 
   double rate() const { return changed == 0 ? 0 : static_cast<double>(proved) / changed; }
   void Print(std::string_view what) const {
-    fmt::print("{}: {} of {} certificates accepted ({:.1f} %)\n", what, proved, changed, 100 * rate());
+    fmt::print("{}: {} of {} certificates accepted ({:.1f} %)\n", what, proved, changed,
+               100 * rate());
     std::vector<std::pair<int, std::string>> sorted;
     for (const auto& [reason, count] : reasons)
       sorted.emplace_back(count.first, fmt::format("{} (seed {})", reason, count.second));
     std::ranges::sort(sorted, std::greater());
-    for (size_t i = 0; i < sorted.size() && i < 12; ++i) fmt::print("  {:5} {}\n", sorted[i].first, sorted[i].second);
+    for (size_t i = 0; i < sorted.size() && i < 12; ++i)
+      fmt::print("  {:5} {}\n", sorted[i].first, sorted[i].second);
   }
 };
 
@@ -42,8 +44,10 @@ struct Tally {
 std::string Kind(std::string reason) {
   std::string kind;
   for (char c : reason) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) kind += c;
-    else if (kind.empty() || kind.back() != '#') kind += '#';
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0)
+      kind += c;
+    else if (kind.empty() || kind.back() != '#')
+      kind += '#';
   }
   return kind;
 }

@@ -21,7 +21,8 @@ struct Comparison {
 };
 
 // The first difference of two runs, or nothing.
-std::string Difference(const oracle::Job& job, const oracle::Answer& theirs, const machines::tasm::TraceResult& ours);
+std::string Difference(const oracle::Job& job, const oracle::Answer& theirs,
+                       const machines::tasm::TraceResult& ours);
 
 // Both machines on every job; `names` (or numbers, where it is empty) for the report.
 Result<void> CompareAll(oracle::Session& session, std::span<const oracle::Job> jobs,

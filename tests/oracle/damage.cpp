@@ -49,15 +49,18 @@ class Damage {
   void Move(size_t at, int64_t by) {
     for (tasm::Instruction& instruction : job_.program.code)
       if (instruction.op == Opcode::Call && instruction.argument > at)
-        instruction.argument = static_cast<uint64_t>(static_cast<int64_t>(instruction.argument) + by);
+        instruction.argument =
+            static_cast<uint64_t>(static_cast<int64_t>(instruction.argument) + by);
   }
 
   void Change() {
     std::vector<tasm::Instruction>& code = job_.program.code;
     const size_t at = Below(code.size());
     switch (Below(8)) {
-      case 0: case 1: code[at] = Random(); return;
-      case 2: case 3:
+      case 0:
+      case 1: code[at] = Random(); return;
+      case 2:
+      case 3:
         Move(at, 1);
         code.insert(code.begin() + static_cast<long>(at), Random());
         return;
@@ -67,7 +70,8 @@ class Damage {
         code.erase(code.begin() + static_cast<long>(at));
         // An aim at the last instruction may point behind the end now.
         for (tasm::Instruction& instruction : code)
-          if (instruction.op == Opcode::Call) instruction.argument = std::min(instruction.argument, code.size() - 1);
+          if (instruction.op == Opcode::Call)
+            instruction.argument = std::min(instruction.argument, code.size() - 1);
         return;
       case 5: code[at].argument = Argument(tasm::Info(code[at].op).argument); return;
       case 6: return CutInputs();
@@ -77,9 +81,14 @@ class Damage {
   void CutInputs() {
     tasm::Inputs& inputs = job_.inputs;
     switch (Below(3)) {
-      case 0: if (!inputs.input.empty()) inputs.input.resize(Below(inputs.input.size())); return;
-      case 1: if (!inputs.secret.empty()) inputs.secret.resize(Below(inputs.secret.size())); return;
-      default: if (!inputs.digests.empty()) inputs.digests.resize(Below(inputs.digests.size()));
+      case 0:
+        if (!inputs.input.empty()) inputs.input.resize(Below(inputs.input.size()));
+        return;
+      case 1:
+        if (!inputs.secret.empty()) inputs.secret.resize(Below(inputs.secret.size()));
+        return;
+      default:
+        if (!inputs.digests.empty()) inputs.digests.resize(Below(inputs.digests.size()));
     }
   }
 

@@ -15,9 +15,27 @@ using tasm::Opcode;
 namespace {
 
 constexpr uint64_t P = 0xffffffff00000001;
-constexpr uint64_t Edges[] = {0, 1, 2, 3, 7, 255, 256, 65535, 65536, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
-                              0x100000000, 0x100000001, 0x7fffffff80000000, P - 0x100000000, P - 0xffffffff,
-                              0x8000000000000000, P - 2, P - 1};
+constexpr uint64_t Edges[] = {0,
+                              1,
+                              2,
+                              3,
+                              7,
+                              255,
+                              256,
+                              65535,
+                              65536,
+                              0x7fffffff,
+                              0x80000000,
+                              0xfffffffe,
+                              0xffffffff,
+                              0x100000000,
+                              0x100000001,
+                              0x7fffffff80000000,
+                              P - 0x100000000,
+                              P - 0xffffffff,
+                              0x8000000000000000,
+                              P - 2,
+                              P - 1};
 constexpr uint64_t MaxDepthOfCode = 3;
 constexpr uint64_t CycleBudget = 3000;
 
@@ -45,7 +63,8 @@ class Generator {
     main.base = 0;  // nobody else needs the sixteen elements
     const uint64_t length = 5 + Below(Chance(3) ? 150 : 40);
     for (uint64_t i = 0; i < length; ++i) Statement(main);
-    while (main.stack.size() > 20 && Chance(2)) Emit(main, Opcode::WriteIo, Take(main, 1 + Below(4)));
+    while (main.stack.size() > 20 && Chance(2))
+      Emit(main, Opcode::WriteIo, Take(main, 1 + Below(4)));
     Emit(main, Opcode::Halt);
     return Assemble(std::move(main));
   }
@@ -71,7 +90,9 @@ class Generator {
   }
 
   // The model's stack may not shrink below what must remain.
-  uint64_t Own(const Body& body) const { return body.stack.size() - std::max<size_t>(body.base, 16); }
+  uint64_t Own(const Body& body) const {
+    return body.stack.size() - std::max<size_t>(body.base, 16);
+  }
   uint64_t Take(Body& body, uint64_t count) {
     body.stack.resize(body.stack.size() - count);
     return count;
@@ -83,7 +104,9 @@ class Generator {
     Emit(body, Opcode::Push, element);
     body.stack.push_back({element <= 0xffffffff, element});
   }
-  const Value& At(const Body& body, uint64_t place) const { return body.stack[body.stack.size() - 1 - place]; }
+  const Value& At(const Body& body, uint64_t place) const {
+    return body.stack[body.stack.size() - 1 - place];
+  }
 
   // Operands on top: a copy of something visible, or a constant.
   void Any(Body& body, uint64_t count = 1) {
@@ -116,9 +139,12 @@ class Generator {
     if (spent_ > CycleBudget * 2) return;
     if (Own(body) > 24) return Shrink(body);
     switch (Below(12)) {
-      case 0: case 1: return Shuffle(body);
-      case 2: case 3: return Field(body);
-      case 4: case 5: return Integers(body);
+      case 0:
+      case 1: return Shuffle(body);
+      case 2:
+      case 3: return Field(body);
+      case 4:
+      case 5: return Integers(body);
       case 6: return Extension(body);
       case 7: return Memory(body);
       case 8: return Hashing(body);
@@ -171,10 +197,24 @@ class Generator {
 
   void Field(Body& body) {
     switch (Below(5)) {
-      case 0: Any(body, 2); Emit(body, Opcode::Add); Take(body, 2); return Give(body, 1);
-      case 1: Any(body, 2); Emit(body, Opcode::Mul); Take(body, 2); return Give(body, 1);
+      case 0:
+        Any(body, 2);
+        Emit(body, Opcode::Add);
+        Take(body, 2);
+        return Give(body, 1);
+      case 1:
+        Any(body, 2);
+        Emit(body, Opcode::Mul);
+        Take(body, 2);
+        return Give(body, 1);
       case 2: {
-        if (Chance(3)) { Any(body); Emit(body, Opcode::Dup, 0); Give(body, 1); } else { Any(body, 2); }
+        if (Chance(3)) {
+          Any(body);
+          Emit(body, Opcode::Dup, 0);
+          Give(body, 1);
+        } else {
+          Any(body, 2);
+        }
         Emit(body, Opcode::Eq);
         Take(body, 2);
         return Give(body, 1, true);
@@ -201,10 +241,29 @@ class Generator {
 
   void Integers(Body& body) {
     switch (Below(9)) {
-      case 0: Any(body); Emit(body, Opcode::Split); Take(body, 1); return Give(body, 2, true);
-      case 1: U32(body); U32(body); Emit(body, Opcode::Lt); Take(body, 2); return Give(body, 1, true);
-      case 2: U32(body); U32(body); Emit(body, Opcode::And); Take(body, 2); return Give(body, 1, true);
-      case 3: U32(body); U32(body); Emit(body, Opcode::Xor); Take(body, 2); return Give(body, 1, true);
+      case 0:
+        Any(body);
+        Emit(body, Opcode::Split);
+        Take(body, 1);
+        return Give(body, 2, true);
+      case 1:
+        U32(body);
+        U32(body);
+        Emit(body, Opcode::Lt);
+        Take(body, 2);
+        return Give(body, 1, true);
+      case 2:
+        U32(body);
+        U32(body);
+        Emit(body, Opcode::And);
+        Take(body, 2);
+        return Give(body, 1, true);
+      case 3:
+        U32(body);
+        U32(body);
+        Emit(body, Opcode::Xor);
+        Take(body, 2);
+        return Give(body, 1, true);
       case 4: {
         U32(body);
         // 2x+1 of a number below 2^31 is never 0; a constant may serve as it is.
@@ -217,7 +276,12 @@ class Generator {
         Take(body, 1);
         return Give(body, 1, true);
       }
-      case 5: U32(body); Any(body); Emit(body, Opcode::Pow); Take(body, 2); return Give(body, 1);
+      case 5:
+        U32(body);
+        Any(body);
+        Emit(body, Opcode::Pow);
+        Take(body, 2);
+        return Give(body, 1);
       case 6: {
         Push(body, 1 + Word() % 0xffffffff);
         U32(body);
@@ -225,15 +289,31 @@ class Generator {
         Take(body, 2);
         return Give(body, 2, true);
       }
-      default: U32(body); Emit(body, Opcode::PopCount); Take(body, 1); return Give(body, 1, true);
+      default:
+        U32(body);
+        Emit(body, Opcode::PopCount);
+        Take(body, 1);
+        return Give(body, 1, true);
     }
   }
 
   void Extension(Body& body) {
     switch (Below(4)) {
-      case 0: Any(body, 6); Emit(body, Opcode::XxAdd); Take(body, 6); return Give(body, 3);
-      case 1: Any(body, 6); Emit(body, Opcode::XxMul); Take(body, 6); return Give(body, 3);
-      case 2: Any(body, 4); Emit(body, Opcode::XbMul); Take(body, 4); return Give(body, 3);
+      case 0:
+        Any(body, 6);
+        Emit(body, Opcode::XxAdd);
+        Take(body, 6);
+        return Give(body, 3);
+      case 1:
+        Any(body, 6);
+        Emit(body, Opcode::XxMul);
+        Take(body, 6);
+        return Give(body, 3);
+      case 2:
+        Any(body, 4);
+        Emit(body, Opcode::XbMul);
+        Take(body, 4);
+        return Give(body, 3);
       default: {
         Any(body, 2);
         Push(body, 1 + Element() % (P - 1));
@@ -247,14 +327,16 @@ class Generator {
   void Memory(Body& body) {
     const uint64_t count = 1 + Below(5);
     switch (Below(5)) {
-      case 0: case 1: {
+      case 0:
+      case 1: {
         Any(body, count);
         Address(body);
         Emit(body, Opcode::WriteMem, count);
         Take(body, count + 1);
         return Give(body, 1);
       }
-      case 2: case 3: {
+      case 2:
+      case 3: {
         Address(body);
         Emit(body, Opcode::ReadMem, count);
         Take(body, 1);
@@ -274,8 +356,16 @@ class Generator {
 
   void Hashing(Body& body) {
     switch (Below(7)) {
-      case 0: Any(body, 3 + Below(3)); while (Own(body) < 10) Any(body); Emit(body, Opcode::Hash); Take(body, 10); return Give(body, 5);
-      case 1: Emit(body, Opcode::SpongeInit); body.sponge = true; return;
+      case 0:
+        Any(body, 3 + Below(3));
+        while (Own(body) < 10) Any(body);
+        Emit(body, Opcode::Hash);
+        Take(body, 10);
+        return Give(body, 5);
+      case 1:
+        Emit(body, Opcode::SpongeInit);
+        body.sponge = true;
+        return;
       case 2: {
         NeedSponge(body);
         Emit(body, Opcode::SpongeSqueeze);
@@ -328,9 +418,18 @@ class Generator {
   void InputOutput(Body& body) {
     const uint64_t count = 1 + Below(5);
     switch (Below(3)) {
-      case 0: Emit(body, Opcode::ReadIo, count); inputs_ += count * body.times; return Give(body, count);
-      case 1: Emit(body, Opcode::Divine, count); secrets_ += count * body.times; return Give(body, count);
-      default: Any(body, count); Emit(body, Opcode::WriteIo, count); Take(body, count);
+      case 0:
+        Emit(body, Opcode::ReadIo, count);
+        inputs_ += count * body.times;
+        return Give(body, count);
+      case 1:
+        Emit(body, Opcode::Divine, count);
+        secrets_ += count * body.times;
+        return Give(body, count);
+      default:
+        Any(body, count);
+        Emit(body, Opcode::WriteIo, count);
+        Take(body, count);
     }
   }
 
@@ -349,22 +448,38 @@ class Generator {
 
   // One instruction that may be skipped changes no depth; what it changes is known no more.
   void Skip(Body& body) {
-    if (Chance(3)) { U32(body); Push(body, 1); Emit(body, Opcode::And); Take(body, 1); } else { Any(body); }
+    if (Chance(3)) {
+      U32(body);
+      Push(body, 1);
+      Emit(body, Opcode::And);
+      Take(body, 1);
+    } else {
+      Any(body);
+    }
     Emit(body, Opcode::Skiz);
     Take(body, 1);
     const uint64_t reach = std::min<uint64_t>(16, body.stack.size() - body.base);
     switch (Below(4)) {
       case 0: Emit(body, Opcode::Nop); return;
-      case 1: if (body.nesting < MaxDepthOfCode) return Call(body); Emit(body, Opcode::Nop); return;
+      case 1:
+        if (body.nesting < MaxDepthOfCode) return Call(body);
+        Emit(body, Opcode::Nop);
+        return;
       case 2: {
-        if (reach == 0) { Emit(body, Opcode::Nop); return; }
+        if (reach == 0) {
+          Emit(body, Opcode::Nop);
+          return;
+        }
         const uint64_t place = Below(reach);
         Emit(body, Chance(2) ? Opcode::Swap : Opcode::Pick, place);
         for (uint64_t i = 0; i <= place; ++i) body.stack[body.stack.size() - 1 - i] = {};
         return;
       }
       default: {
-        if (reach == 0) { Emit(body, Opcode::Nop); return; }
+        if (reach == 0) {
+          Emit(body, Opcode::Nop);
+          return;
+        }
         Emit(body, Opcode::AddI, Element());
         body.stack.back() = {};
       }
@@ -392,14 +507,16 @@ class Generator {
     return functions_.size() - 1;
   }
   uint64_t Iterations(const Body& body) {
-    const uint64_t most = std::max<uint64_t>(1, (CycleBudget - std::min(CycleBudget, spent_)) / (20 * body.times));
+    const uint64_t most =
+        std::max<uint64_t>(1, (CycleBudget - std::min(CycleBudget, spent_)) / (20 * body.times));
     return Below(std::min<uint64_t>(most, Chance(4) ? 60 : 8) + 1);
   }
 
   void Call(Body& body) {
     if (!callable_.empty() && Chance(2) && callable_.size() > 1) {
       // An old one again: what it spends is counted once more.
-      const auto& [function, cycles, inputs, secrets, digests, sponge] = callable_[Below(callable_.size())];
+      const auto& [function, cycles, inputs, secrets, digests, sponge] =
+          callable_[Below(callable_.size())];
       if (spent_ + cycles * body.times < CycleBudget && (body.sponge || !sponge)) {
         Emit(body, Opcode::Call, function);
         spent_ += cycles * body.times;
@@ -415,8 +532,8 @@ class Generator {
     Emit(inner, Opcode::Return);
     const uint64_t t = body.times;
     const uint64_t function = Add(std::move(inner));
-    callable_.push_back({function, (spent_ - before[0]) / t, (inputs_ - before[1]) / t, (secrets_ - before[2]) / t,
-                         (digests_ - before[3]) / t, body.sponge});
+    callable_.push_back({function, (spent_ - before[0]) / t, (inputs_ - before[1]) / t,
+                         (secrets_ - before[2]) / t, (digests_ - before[3]) / t, body.sponge});
     Emit(body, Opcode::Call, function);
   }
 
@@ -486,7 +603,8 @@ class Generator {
     std::vector<uint64_t> starts;
     for (size_t i = 0; i < functions_.size(); ++i) {
       starts.push_back(program.code.size());
-      program.labels.push_back({"f" + std::to_string(i), static_cast<uint32_t>(program.code.size())});
+      program.labels.push_back(
+          {"f" + std::to_string(i), static_cast<uint32_t>(program.code.size())});
       program.code.insert(program.code.end(), functions_[i].begin(), functions_[i].end());
     }
     for (tasm::Instruction& instruction : program.code)
@@ -495,7 +613,8 @@ class Generator {
     for (uint64_t i = 0; i < secrets_; ++i) job.inputs.secret.push_back(Element());
     for (uint64_t i = 0; i < digests_; ++i)
       job.inputs.digests.push_back({Element(), Element(), Element(), Element(), Element()});
-    for (uint64_t i = Below(20); i > 0; --i) job.inputs.ram[Chance(3) ? P - 1 - Below(20) : Below(80)] = Element();
+    for (uint64_t i = Below(20); i > 0; --i)
+      job.inputs.ram[Chance(3) ? P - 1 - Below(20) : Below(80)] = Element();
     return job;
   }
 

@@ -37,9 +37,10 @@ struct Arguments {
 
 int Report(const tests::Comparison& comparison, const Arguments& arguments) {
   std::string crashes;
-  for (const auto& [kind, count] : comparison.crashes) crashes += fmt::format(", {} {}", tasm::CrashName(kind), count);
-  fmt::print("{} programs, {} cycles; {} finished with all nine heights compared{}\n", comparison.programs,
-             comparison.cycles, comparison.finished, crashes);
+  for (const auto& [kind, count] : comparison.crashes)
+    crashes += fmt::format(", {} {}", tasm::CrashName(kind), count);
+  fmt::print("{} programs, {} cycles; {} finished with all nine heights compared{}\n",
+             comparison.programs, comparison.cycles, comparison.finished, crashes);
   size_t number = 0;
   for (const std::string& text : comparison.differences) {
     if (number < 3) fmt::print("DIFFERENT {}\n", text);
@@ -109,8 +110,10 @@ Result<oracle::Job> ReadProgram(const fs::path& path) {
 Result<int> CompareFolders(oracle::Session& session, const Arguments& arguments) {
   std::vector<fs::path> paths;
   for (const std::string& folder : arguments.folders) {
-    if (!fs::exists(folder)) return Fail(Diag::FileUnreadable, fmt::format("{} does not exist", folder));
-    if (fs::is_regular_file(folder)) paths.emplace_back(folder);
+    if (!fs::exists(folder))
+      return Fail(Diag::FileUnreadable, fmt::format("{} does not exist", folder));
+    if (fs::is_regular_file(folder))
+      paths.emplace_back(folder);
     else
       for (const auto& entry : fs::recursive_directory_iterator(folder))
         if (entry.path().extension() == ".tasm") paths.push_back(entry.path());
@@ -125,7 +128,8 @@ Result<int> CompareFolders(oracle::Session& session, const Arguments& arguments)
     // The two assemblers must make the same words of the same text.
     const std::vector<uint64_t> words = TRY(session.Assemble(TRY(ReadText(path))));
     if (words != tasm::Encode(job->program))
-      comparison.differences.push_back(fmt::format("{}: the assemblers make different words", path.string()));
+      comparison.differences.push_back(
+          fmt::format("{}: the assemblers make different words", path.string()));
     jobs.push_back(std::move(*job));
     names.push_back(path.string());
   }
@@ -140,12 +144,18 @@ bool ReadArguments(int argc, char** argv, Arguments& arguments) {
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     const auto number = [&] { return ++i < argc ? std::strtoull(argv[i], nullptr, 10) : 0; };
-    if (word == "--count") arguments.count = number();
-    else if (word == "--seed") arguments.seed = number();
-    else if (word == "--out" && i + 1 < argc) arguments.out = argv[++i];
-    else if (word == "--optional") arguments.optional = true;
-    else if (word.starts_with("--")) return false;
-    else arguments.folders.push_back(word);
+    if (word == "--count")
+      arguments.count = number();
+    else if (word == "--seed")
+      arguments.seed = number();
+    else if (word == "--out" && i + 1 < argc)
+      arguments.out = argv[++i];
+    else if (word == "--optional")
+      arguments.optional = true;
+    else if (word.starts_with("--"))
+      return false;
+    else
+      arguments.folders.push_back(word);
   }
   return arguments.mode == "random" || (arguments.mode == "folder" && !arguments.folders.empty());
 }
@@ -155,18 +165,20 @@ bool ReadArguments(int argc, char** argv, Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   if (!ReadArguments(argc, argv, arguments)) {
-    std::cerr << "usage: oracle_compare random [--count N] [--seed S] | folder FOLDER...  [--out FOLDER] [--optional]\n";
+    std::cerr << "usage: oracle_compare random [--count N] [--seed S] | folder FOLDER...  [--out "
+                 "FOLDER] [--optional]\n";
     return 1;
   }
-  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE"); scale != nullptr && arguments.mode == "random")
+  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE");
+      scale != nullptr && arguments.mode == "random")
     arguments.count *= std::max(1ull, std::strtoull(scale, nullptr, 10));
   if (Result<std::string> found = oracle::FindOracle(); !found) {
     std::cerr << found.error().ToString() << "\n";
     return arguments.optional ? 77 : 4;
   }
   oracle::Session session;
-  const Result<int> code =
-      arguments.mode == "random" ? CompareRandom(session, arguments) : CompareFolders(session, arguments);
+  const Result<int> code = arguments.mode == "random" ? CompareRandom(session, arguments)
+                                                      : CompareFolders(session, arguments);
   if (code) return *code;
   std::cerr << code.error().ToString() << "\n";
   return 4;

@@ -36,13 +36,15 @@ class Hand : public OracleTest {
     for (const oracle::Job& job : jobs)
       for (const tasm::Instruction& instruction : job.program.code) used_.insert(instruction.op);
     std::vector<tasm::RunResult> runs;
-    for (const oracle::Job& job : jobs) runs.push_back(tasm::Run(job.program, job.inputs, {.cycles = job.cycles}));
+    for (const oracle::Job& job : jobs)
+      runs.push_back(tasm::Run(job.program, job.inputs, {.cycles = job.cycles}));
     return runs;
   }
   std::set<tasm::Opcode> used_;
 };
 
-const std::vector<uint64_t> Edges = {0, 1, 2, 3, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, P / 2, P - 2, P - 1};
+const std::vector<uint64_t> Edges = {0,          1,           2,     3,     0x7fffffff, 0x80000000,
+                                     0xffffffff, 0x100000000, P / 2, P - 2, P - 1};
 
 TEST_F(Hand, EveryInstructionFinishes) {
   const std::string ten = "push 1 push 2 push 3 push 4 push 5 push 6 push 7 push 8 push 9 push 10 ";
@@ -50,44 +52,63 @@ TEST_F(Hand, EveryInstructionFinishes) {
       "halt",
       "nop nop nop halt",
       "push 5 push 4 push 3 push 2 push 1 pop 5 halt",
-      "push 1 pop 1 push 1 push 2 pop 2 push 1 push 2 push 3 pop 3 push 1 push 2 push 3 push 4 pop 4 halt",
+      "push 1 pop 1 push 1 push 2 pop 2 push 1 push 2 push 3 pop 3 push 1 push 2 push 3 push 4 pop "
+      "4 halt",
       "// secret: 1,2,3,4,5,6\ndivine 1 divine 5 write_io 5 write_io 1 halt",
       "// input: 9,8,7,6,5,4\nread_io 5 read_io 1 write_io 1 write_io 5 halt",
-      ten + "pick 0 pick 1 pick 9 pick 15 place 0 place 1 place 9 place 15 write_io 5 write_io 5 halt",
+      ten +
+          "pick 0 pick 1 pick 9 pick 15 place 0 place 1 place 9 place 15 write_io 5 write_io 5 "
+          "halt",
       ten + "dup 0 dup 7 dup 15 swap 0 swap 1 swap 15 write_io 5 write_io 5 halt",
       "push 0 skiz push 7 push 1 skiz nop push 0 skiz nop halt",
       "push 3 call f pop 1 halt f: dup 0 push 0 eq skiz return addi -1 recurse",
-      "push 9 push 2 push 0 push 0 push 0 push 0 push 0 call f halt f: pick 5 addi 1 place 5 recurse_or_return",
+      "push 9 push 2 push 0 push 0 push 0 push 0 push 0 call f halt f: pick 5 addi 1 place 5 "
+      "recurse_or_return",
       "push 1 assert push 1 assert error_id 17 halt",
-      ten + "push 1 push 2 push 3 push 4 push 5 push 1 push 2 push 3 push 4 push 5 assert_vector halt",
+      ten +
+          "push 1 push 2 push 3 push 4 push 5 push 1 push 2 push 3 push 4 push 5 assert_vector "
+          "halt",
       "push 0 push 0 push 0 push 0 push 0 assert_vector error_id 3 halt",
-      ten + "push 100 write_mem 5 write_mem 3 pop 1 push 107 read_mem 5 read_mem 4 write_io 5 write_io 5 halt",
+      ten +
+          "push 100 write_mem 5 write_mem 3 pop 1 push 107 read_mem 5 read_mem 4 write_io 5 "
+          "write_io 5 halt",
       "push 7 push 18446744069414584320 write_mem 1 write_io 1 push 0 read_mem 2 write_io 3 halt",
-      "// ram: 5=50,4=40,18446744069414584320=1\npush 5 read_mem 5 read_mem 2 write_io 5 write_io 3 halt",
+      "// ram: 5=50,4=40,18446744069414584320=1\npush 5 read_mem 5 read_mem 2 write_io 5 write_io "
+      "3 halt",
       ten + "hash write_io 5 halt",
       ten + "sponge_init sponge_absorb sponge_squeeze write_io 5 write_io 5 sponge_squeeze halt",
-      "// ram: 1=11,2=12,9=19\nsponge_init push 4 push 3 push 2 push 1 push 0 sponge_absorb_mem write_io 5 "
+      "// ram: 1=11,2=12,9=19\nsponge_init push 4 push 3 push 2 push 1 push 0 sponge_absorb_mem "
+      "write_io 5 "
       "sponge_squeeze write_io 5 halt",
       "push 2 push 3 add push 4 mul push 5 addi -6 eq halt",
       "push 2 invert write_io 1 push 18446744069414584320 invert write_io 1 push 1 invert halt",
       "push 1 push 2 push 3 push 4 push 5 push 6 xx_add write_io 3 halt",
       "push 1 push 2 push 3 push 4 push 5 push 6 xx_mul write_io 3 halt",
-      "push 1 push 2 push 3 x_invert write_io 3 push 0 push 0 push 5 x_invert push 7 push 0 push 0 x_invert halt",
+      "push 1 push 2 push 3 x_invert write_io 3 push 0 push 0 push 5 x_invert push 7 push 0 push 0 "
+      "x_invert halt",
       "push 1 push 2 push 3 push 4 xb_mul write_io 3 halt",
-      "// digest: 1,2,3,4,5\n// digest: 6,7,8,9,10\npush 6 push 5 push 4 push 3 push 2 push 1 merkle_step merkle_step "
+      "// digest: 1,2,3,4,5\n// digest: 6,7,8,9,10\npush 6 push 5 push 4 push 3 push 2 push 1 "
+      "merkle_step merkle_step "
       "write_io 5 write_io 1 halt",
-      "// ram: 20=1,21=2,22=3,23=4,24=5\npush 20 push 0 push 4294967295 push 5 push 4 push 3 push 2 push 1 "
+      "// ram: 20=1,21=2,22=3,23=4,24=5\npush 20 push 0 push 4294967295 push 5 push 4 push 3 push "
+      "2 push 1 "
       "merkle_step_mem merkle_step_mem write_io 5 write_io 3 halt",
-      "// ram: 1=2,2=3,3=4,10=5,11=6,12=7\npush 9 push 8 push 7 push 1 push 10 xx_dot_step xx_dot_step write_io 5 halt",
-      "// ram: 1=2,2=3,3=4,10=5,11=6,12=7\npush 9 push 8 push 7 push 1 push 10 xb_dot_step xb_dot_step write_io 5 halt",
-      "push 1 push 1 push 18446744069414584320 push 18446744069414584320 push 18446744069414584320 xx_dot_step halt",
-      "push 0 split push 7 push 3 lt push 7 push 3 and push 7 push 3 xor push 9 log_2_floor push 3 push 5 pow "
+      "// ram: 1=2,2=3,3=4,10=5,11=6,12=7\npush 9 push 8 push 7 push 1 push 10 xx_dot_step "
+      "xx_dot_step write_io 5 halt",
+      "// ram: 1=2,2=3,3=4,10=5,11=6,12=7\npush 9 push 8 push 7 push 1 push 10 xb_dot_step "
+      "xb_dot_step write_io 5 halt",
+      "push 1 push 1 push 18446744069414584320 push 18446744069414584320 push 18446744069414584320 "
+      "xx_dot_step halt",
+      "push 0 split push 7 push 3 lt push 7 push 3 and push 7 push 3 xor push 9 log_2_floor push 3 "
+      "push 5 pow "
       "push 3 push 17 div_mod push 255 pop_count halt",
   };
-  for (const tasm::RunResult& run : Compare(texts)) EXPECT_FALSE(run.crash.has_value()) << run.crash->sentence;
+  for (const tasm::RunResult& run : Compare(texts))
+    EXPECT_FALSE(run.crash.has_value()) << run.crash->sentence;
   for (int i = 0; i < tasm::OpcodeCount; ++i) {
     const auto op = static_cast<tasm::Opcode>(i);
-    if (tasm::Info(op).In(tasm::Profile::Dot)) EXPECT_TRUE(used_.contains(op)) << tasm::Info(op).mnemonic;
+    if (tasm::Info(op).In(tasm::Profile::Dot))
+      EXPECT_TRUE(used_.contains(op)) << tasm::Info(op).mnemonic;
   }
 }
 
@@ -105,10 +126,11 @@ TEST_F(Hand, EveryPairOfEdges) {
 
 // Rows of the u32 table are shared between equal entries, and only between those.
 TEST_F(Hand, U32EntriesAreSharedExactly) {
-  const std::vector<std::string> operations = {"push 5 push 9 and pop 1 ",  "push 5 push 9 xor pop 1 ", "push 9 push 5 and pop 1 ",
-                                               "push 5 push 9 lt pop 1 ",   "push 5 push 9 pow pop 1 ", "push 5 push 9 div_mod pop 2 ",
-                                               "push 4 push 5 lt pop 1 ",   "push 4 split pop 2 ",      "push 5 pop_count pop 1 ",
-                                               "push 5 log_2_floor pop 1 ", "push 4 push 9 lt pop 1 ",  "push 38654705664 split pop 2 "};
+  const std::vector<std::string> operations = {
+      "push 5 push 9 and pop 1 ",  "push 5 push 9 xor pop 1 ", "push 9 push 5 and pop 1 ",
+      "push 5 push 9 lt pop 1 ",   "push 5 push 9 pow pop 1 ", "push 5 push 9 div_mod pop 2 ",
+      "push 4 push 5 lt pop 1 ",   "push 4 split pop 2 ",      "push 5 pop_count pop 1 ",
+      "push 5 log_2_floor pop 1 ", "push 4 push 9 lt pop 1 ",  "push 38654705664 split pop 2 "};
   std::vector<std::string> texts;
   for (const std::string& a : operations)
     for (const std::string& b : operations) texts.push_back(a + b + "halt");
@@ -142,7 +164,8 @@ TEST_F(Hand, EveryCrashAtItsPlace) {
       {CrashKind::JumpStackEmpty, "call f return f: return"},
       {CrashKind::AssertionFailed, "push 0 assert halt"},
       {CrashKind::AssertionFailed, "push 2 assert error_id 12 halt"},
-      {CrashKind::VectorAssertionFailed, "push 1 push 0 push 0 push 0 push 0 assert_vector error_id 44 halt"},
+      {CrashKind::VectorAssertionFailed,
+       "push 1 push 0 push 0 push 0 push 0 assert_vector error_id 44 halt"},
       {CrashKind::VectorAssertionFailed, "push 0 push 0 push 0 push 0 push 1 assert_vector halt"},
       {CrashKind::InverseOfZero, "push 0 invert halt"},
       {CrashKind::InverseOfZero, "push 0 push 0 push 0 x_invert halt"},
@@ -197,15 +220,17 @@ TEST_F(Hand, DigestsAndWordsAgree) {
 
 // The real machine's profiler counts what a call and its callees add; ours attributes each row to one label.
 TEST_F(Hand, ProfileOfCallsAgrees) {
-  const oracle::Job job = JobOf("push 3 call f pop 1 halt f: dup 0 push 0 eq skiz return call g addi -1 recurse "
-                                "g: push 5 push 9 and pop 1 return");
+  const oracle::Job job = JobOf(
+      "push 3 call f pop 1 halt f: dup 0 push 0 eq skiz return call g addi -1 recurse "
+      "g: push 5 push 9 and pop 1 return");
   const Result<oracle::ProfileAnswer> theirs = session_.Profile(job);
   ASSERT_TRUE(theirs.has_value()) << theirs.error().ToString();
   const tasm::TraceResult ours = tasm::Trace(job.program, job.inputs);
   ASSERT_TRUE(theirs->answer.profile.has_value());
   EXPECT_EQ(*theirs->answer.profile, ours.profile);
   uint64_t processor = 0;
-  for (const tasm::FunctionRows& function : ours.functions) processor += function.rows[tasm::Table::Processor];
+  for (const tasm::FunctionRows& function : ours.functions)
+    processor += function.rows[tasm::Table::Processor];
   EXPECT_EQ(processor, ours.profile[tasm::Table::Processor]);
   // Lines of g are leaves: their sum is what we attribute to g.
   uint64_t theirs_g = 0;
@@ -243,7 +268,8 @@ TEST_F(Hand, BadRequestsAreAnsweredWithSentences) {
     if (line.empty()) continue;
     const Result<std::string> answer = session_.Raw(line);
     ASSERT_TRUE(answer.has_value()) << line << ": " << answer.error().ToString();
-    const bool told = answer->find("error") != std::string::npos || answer->find("crash") != std::string::npos;
+    const bool told =
+        answer->find("error") != std::string::npos || answer->find("crash") != std::string::npos;
     EXPECT_TRUE(told) << line << "\n" << *answer;
   }
   const Result<std::string> answer = session_.Raw(R"({"do":"run","code":"halt","id":5})");
@@ -252,7 +278,8 @@ TEST_F(Hand, BadRequestsAreAnsweredWithSentences) {
 }
 
 TEST(Client, MissingProgramIsASentence) {
-  oracle::Session session({.program = "/nowhere/frazil-oracle", .timeout = std::chrono::seconds(5)});
+  oracle::Session session(
+      {.program = "/nowhere/frazil-oracle", .timeout = std::chrono::seconds(5)});
   const Result<oracle::Version> version = session.GetVersion();
   ASSERT_FALSE(version.has_value());
   EXPECT_EQ(ClassOf(version.error().diag), ErrorClass::Environment);

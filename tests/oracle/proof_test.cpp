@@ -37,7 +37,8 @@ class Proofs : public OracleTest {
 };
 
 TEST_F(Proofs, ProveVerifyAndRefuse) {
-  const Result<oracle::Job> job = ReadJob("// input: 3,4\n// secret: 5\nread_io 2 divine 1 mul add write_io 1 halt", "sum");
+  const Result<oracle::Job> job =
+      ReadJob("// input: 3,4\n// secret: 5\nread_io 2 divine 1 mul add write_io 1 halt", "sum");
   ASSERT_TRUE(job.has_value());
   const fs::path file = folder_ / "sum.proof";
   const Result<oracle::ProveAnswer> proof = session_.Prove(*job, file.string());
@@ -66,14 +67,18 @@ TEST_F(Proofs, ProveVerifyAndRefuse) {
   // Words of the file: magic, format, version, digest (3..7), inputs (8: count, 9, 10), outputs (11: count, 12), proof.
   const std::string bytes = Bytes(file);
   ASSERT_GT(bytes.size(), 1000u);
-  for (const size_t word : {2u, 3u, 7u, 9u, 12u, 14u, 200u, 5000u, static_cast<unsigned>(bytes.size() / 8 - 1)}) {
+  for (const size_t word :
+       {2u, 3u, 7u, 9u, 12u, 14u, 200u, 5000u, static_cast<unsigned>(bytes.size() / 8 - 1)}) {
     std::string changed = bytes;
     changed[8 * word] ^= 1;
-    const Result<oracle::VerifyAnswer> verdict = session_.Verify(Write("changed", changed).string());
+    const Result<oracle::VerifyAnswer> verdict =
+        session_.Verify(Write("changed", changed).string());
     EXPECT_TRUE(!verdict.has_value() || !verdict->holds) << "word " << word;
   }
-  for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{60}, bytes.size() / 2, bytes.size() - 8, bytes.size() - 1}) {
-    const Result<oracle::VerifyAnswer> verdict = session_.Verify(Write("cut", bytes.substr(0, size)).string());
+  for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{60}, bytes.size() / 2,
+                            bytes.size() - 8, bytes.size() - 1}) {
+    const Result<oracle::VerifyAnswer> verdict =
+        session_.Verify(Write("cut", bytes.substr(0, size)).string());
     EXPECT_FALSE(verdict.has_value()) << "size " << size;
   }
   EXPECT_FALSE(session_.Verify(Write("longer", bytes + "12345678").string()).has_value());

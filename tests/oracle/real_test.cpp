@@ -31,7 +31,8 @@ class Real : public OracleTest {
     ASSERT_TRUE(examples.has_value()) << examples.error().ToString();
     ASSERT_EQ(examples->size(), 9u);
     for (const oracle::Example& example : *examples) {
-      const Result<tasm::Program> program = tasm::Parse(example.text, tasm::Profile::Dot, example.name);
+      const Result<tasm::Program> program =
+          tasm::Parse(example.text, tasm::Profile::Dot, example.name);
       ASSERT_TRUE(program.has_value()) << program.error().ToString();
       const Result<std::vector<uint64_t>> words = session_.Assemble(example.text);
       ASSERT_TRUE(words.has_value()) << words.error().ToString();
@@ -40,12 +41,15 @@ class Real : public OracleTest {
     }
   }
 
-  void Add(const std::string& name, tasm::Inputs inputs) { jobs_.push_back({programs_[name], std::move(inputs)}); }
+  void Add(const std::string& name, tasm::Inputs inputs) {
+    jobs_.push_back({programs_[name], std::move(inputs)});
+  }
   Comparison Compare() {
     Comparison comparison;
     const Result<void> compared = CompareAll(session_, jobs_, {}, comparison);
     EXPECT_TRUE(compared.has_value()) << compared.error().ToString();
-    for (const std::string& difference : comparison.differences) ADD_FAILURE() << difference.substr(0, 4000);
+    for (const std::string& difference : comparison.differences)
+      ADD_FAILURE() << difference.substr(0, 4000);
     return comparison;
   }
 

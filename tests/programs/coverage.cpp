@@ -69,7 +69,8 @@ void Coverage::ReadRejects(const std::string& folder) {
 
 void Coverage::CheckOps() {
   for (const ir::OpInfo& info : ir::AllOps()) {
-    if (info.op == ir::Op::Tasm) continue;  // no target here runs it: src/ir/expand_provers_test.cpp
+    if (info.op == ir::Op::Tasm)
+      continue;  // no target here runs it: src/ir/expand_provers_test.cpp
     if (info.types == ir::sets::None) {
       ++checked_;
       bool reached = false;

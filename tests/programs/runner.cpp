@@ -86,7 +86,8 @@ std::string Runner::RunOne(Engine& engine, const Case& test, const RunLine& run,
     if (outcome) return "is not refused";
     return run.refused == DiagId(outcome.error().diag) ? "" : outcome.error().ToString();
   }
-  if (!outcome && engine.may_refuse() && outcome.error().diag == Diag::Unsupported) return std::string(Refused);
+  if (!outcome && engine.may_refuse() && outcome.error().diag == Diag::Unsupported)
+    return std::string(Refused);
   if (!outcome) return outcome.error().ToString();
   TrapDetail detail = engine.trap_detail(*test.program);
   std::string difference = CompareWithRunLine(run, *test.program, *outcome, *arguments, detail);

@@ -19,7 +19,8 @@ constexpr uint64_t Entries = 12'000;
 
 class Adversary {
  public:
-  explicit Adversary(const std::string& directory) : directory_(directory), store_(OpenQuickly(directory)) {
+  explicit Adversary(const std::string& directory)
+      : directory_(directory), store_(OpenQuickly(directory)) {
     theirs_ = store_->key();
     theirs_[31] ^= 0x80;
   }
@@ -29,10 +30,14 @@ class Adversary {
     switch (i % Kinds) {
       case 0: return Honest(i);
       case 1: return Content(i, Frame(Kind::Content, "evil"));
-      case 2: return Raw(RecordPath(directory_, KeyOf(i)), RecordFile(i + 1, Sealed(i + 1)));  // swapped
-      case 3: return Content(i, Frame(Kind::Content, Sealed(i)).substr(0, 20 + i % 200));      // truncated
-      case 4: return Raw(RecordPath(directory_, KeyOf(i)), RecordFile(i, Sealed(i)).substr(0, i % 150));
-      case 5: return store_->Put(KeyOf(i), Sealed(i + 3)), false;  // ours, replayed from another key
+      case 2:
+        return Raw(RecordPath(directory_, KeyOf(i)), RecordFile(i + 1, Sealed(i + 1)));  // swapped
+      case 3:
+        return Content(i, Frame(Kind::Content, Sealed(i)).substr(0, 20 + i % 200));  // truncated
+      case 4:
+        return Raw(RecordPath(directory_, KeyOf(i)), RecordFile(i, Sealed(i)).substr(0, i % 150));
+      case 5:
+        return store_->Put(KeyOf(i), Sealed(i + 3)), false;  // ours, replayed from another key
       case 6: return HigherLevel(i);
       case 7: return OtherVersion(i);
       case 8: return Evil(i, theirs_);  // sealed with another key
@@ -40,16 +45,22 @@ class Adversary {
       case 10: return Link(i, ContentPath(directory_, Sealed(0)));
       case 11: return Link(i, i % 2 == 0 ? "/dev/zero" : ContentPath(directory_, Sealed(i)));
       case 12: return InPlaceOf(i, [](const std::string& path) { fs::create_directory(path); });
-      case 13: return InPlaceOf(i, [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); });
+      case 13:
+        return InPlaceOf(i,
+                         [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); });
       case 14: return InPlaceOf(i, [](const std::string& path) { Sparse(path); });
-      case 15: return Raw(i % 2 == 0 ? RecordPath(directory_, KeyOf(i)) : ContentPath(directory_, Sealed(i)), "");
+      case 15:
+        return Raw(
+            i % 2 == 0 ? RecordPath(directory_, KeyOf(i)) : ContentPath(directory_, Sealed(i)), "");
       case 16: return Raw(RecordPath(directory_, KeyOf(i)), Garbage(i));
       case 17: return Claims(i);
       case 18: return Traversal(i);
       case 19: return Banned(i);
       case 20: return WeakEvidence(i);
       case 21: return Unsealed(i);
-      case 22: return Raw(RecordPath(directory_, KeyOf(i)), RecordFile(i, Sealed(i)));  // of content that is not there
+      case 22:
+        return Raw(RecordPath(directory_, KeyOf(i)),
+                   RecordFile(i, Sealed(i)));  // of content that is not there
       case 23: return InPlaceOf(i, [](const std::string& path) { Socket(path); });
       default: return OtherMac(i);
     }
@@ -110,7 +121,8 @@ class Adversary {
   template <typename Make>
   bool InPlaceOf(uint64_t i, Make make) {
     Content(i, "");
-    const std::string path = i % 2 == 0 ? RecordPath(directory_, KeyOf(i)) : ContentPath(directory_, Sealed(i));
+    const std::string path =
+        i % 2 == 0 ? RecordPath(directory_, KeyOf(i)) : ContentPath(directory_, Sealed(i));
     fs::remove(path);
     make(path);
     return false;
@@ -144,12 +156,14 @@ class Adversary {
     std::string file = Frame(Kind::Content, Sealed(i));
     for (int b = 0; b < 8; ++b) file[16 + b] = static_cast<char>(0xff);
     if (i % 2 == 0) return Content(i, file);
-    return Raw(RecordPath(directory_, KeyOf(i)),
-               Frame(Kind::Record, PrintRecord({Sha256Hex(Sealed(0)), ~uint64_t{0}, KeyOf(i).Text()})));
+    return Raw(
+        RecordPath(directory_, KeyOf(i)),
+        Frame(Kind::Record, PrintRecord({Sha256Hex(Sealed(0)), ~uint64_t{0}, KeyOf(i).Text()})));
   }
   bool Traversal(uint64_t i) {
     const std::string content = std::string("../../../../../../etc/passwd").append(36, '/');
-    return Raw(RecordPath(directory_, KeyOf(i)), Frame(Kind::Record, PrintRecord({content, 10, KeyOf(i).Text()})));
+    return Raw(RecordPath(directory_, KeyOf(i)),
+               Frame(Kind::Record, PrintRecord({content, 10, KeyOf(i).Text()})));
   }
   bool Banned(uint64_t i) {
     store_->Put(KeyOf(i), Sealed(i));
@@ -157,8 +171,11 @@ class Adversary {
     return false;
   }
   bool WeakEvidence(uint64_t i) {
-    const verify::EvidencePair weak = {{verify::Grade::Sampled, "test", "", 1}, {verify::Grade::Sampled, "test", "", 1}};
-    return store_->Put(KeyOf(i), verify::Seal(verify::Judge::Vouch(FormOf(i), weak), store_->key())), false;
+    const verify::EvidencePair weak = {{verify::Grade::Sampled, "test", "", 1},
+                                       {verify::Grade::Sampled, "test", "", 1}};
+    return store_->Put(KeyOf(i),
+                       verify::Seal(verify::Judge::Vouch(FormOf(i), weak), store_->key())),
+           false;
   }
   // A form without a seal around it, and without a MAC.
   bool Unsealed(uint64_t i) {
@@ -199,13 +216,16 @@ TEST(StoreAdversary, OnlyTheHonestAreServed) {
     }
     EXPECT_EQ(served, Entries / Adversary::Kinds);
     const StoreStats stats = store->stats();
-    for (const char* reason : {"truncated", "magic", "version", "digest", "key", "record", "content", "size", "symlink",
-                               "not a file", "mac", "replayed", "banned", "policy"})
-      EXPECT_GT(stats.refused.contains(reason) ? stats.refused.at(reason) : 0, 0u) << reason << read_only;
+    for (const char* reason :
+         {"truncated", "magic", "version", "digest", "key", "record", "content", "size", "symlink",
+          "not a file", "mac", "replayed", "banned", "policy"})
+      EXPECT_GT(stats.refused.contains(reason) ? stats.refused.at(reason) : 0, 0u)
+          << reason << read_only;
   }
   auto store = OpenQuickly(folder.path());
   store->CollectGarbage(1 << 30, 90);
-  for (uint64_t i = 0; i < Entries; i += Adversary::Kinds) EXPECT_TRUE(store->FindVerified(KeyOf(i), {}));
+  for (uint64_t i = 0; i < Entries; i += Adversary::Kinds)
+    EXPECT_TRUE(store->FindVerified(KeyOf(i), {}));
 }
 
 }  // namespace

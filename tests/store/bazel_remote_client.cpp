@@ -31,14 +31,17 @@ int Main(const std::string& address) {
   TempFolder one, other, same;
   auto writer = OpenRemote(one.path(), address);
   for (uint64_t i = 0; i < 50; ++i)
-    Expect(writer->Put(KeyOf(i), SealedOf(FormOf(i, i == 49 ? 3'000'000 : 500), writer->key())), "an entry is kept");
+    Expect(writer->Put(KeyOf(i), SealedOf(FormOf(i, i == 49 ? 3'000'000 : 500), writer->key())),
+           "an entry is kept");
   Expect(writer->stats().refused.empty(), "the server takes everything");
-  for (const auto& [reason, count] : writer->stats().refused) fmt::print(stderr, "  {} {}\n", reason, count);
+  for (const auto& [reason, count] : writer->stats().refused)
+    fmt::print(stderr, "  {} {}\n", reason, count);
 
   auto reader = OpenRemote(other.path(), address);
   for (uint64_t i = 0; i < 50; ++i) {
     auto foreign = reader->FindForeign(KeyOf(i));
-    Expect(foreign && foreign->candidate_exact == FormOf(i).candidate_exact, "another installation gets a proposal");
+    Expect(foreign && foreign->candidate_exact == FormOf(i).candidate_exact,
+           "another installation gets a proposal");
     Expect(!reader->FindVerified(KeyOf(i), Any), "and nothing to call");
   }
   Expect(reader->stats().remote_hits == 50, "each came over the net once");
@@ -52,7 +55,8 @@ int Main(const std::string& address) {
            "the same installation gets its own forms back");
   }
   Expect(again->stats().refused.empty(), "without a refusal");
-  for (const auto& [reason, count] : again->stats().refused) fmt::print(stderr, "  {} {}\n", reason, count);
+  for (const auto& [reason, count] : again->stats().refused)
+    fmt::print(stderr, "  {} {}\n", reason, count);
   fmt::print("{}: {} failures\n", address, failures);
   return failures == 0 ? 0 : 1;
 }

@@ -78,7 +78,8 @@ TEST(StoreCrowd, Processes) {
       auto store = OpenQuickly(folder.path());
       Work(*store, p + 1, until, counts);
       bool clean = counts.wrong == 0 && counts.found > 10;
-      for (const auto& [reason, count] : store->stats().refused) clean = clean && reason == "content";
+      for (const auto& [reason, count] : store->stats().refused)
+        clean = clean && reason == "content";
       _exit(clean ? 0 : 1);
     }
     children.push_back(child);

@@ -56,7 +56,8 @@ TEST(StoreDamaged, ServesOnlyWhatWasKept) {
     std::vector<std::string> touched;
     for (int i = 0; i < 1 + round % 5; ++i) {
       const std::string path = key_too ? folder / "key" : paths[random() % paths.size()];
-      const std::string bytes = Damaged(good.at(path), good.at(paths[random() % paths.size()]), random);
+      const std::string bytes =
+          Damaged(good.at(path), good.at(paths[random() % paths.size()]), random);
       changed += bytes != good.at(path);
       WriteAll(path, bytes);
       touched.push_back(path);

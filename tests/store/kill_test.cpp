@@ -42,7 +42,8 @@ struct Tally {
   int unfinished = 0;  // kills in the middle of a write: a temporary file was left
 };
 
-void KillOnce(const std::string& directory, int round, uint32_t window_us, std::minstd_rand& random, Tally& tally) {
+void KillOnce(const std::string& directory, int round, uint32_t window_us, std::minstd_rand& random,
+              Tally& tally) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t child = fork();
@@ -68,8 +69,10 @@ void KillOnce(const std::string& directory, int round, uint32_t window_us, std::
   }
   // No refusal at all: a killed writer leaves old or new, never half. (A record whose content the collector took
   // just before it died is a plain miss too.)
-  for (const auto& [reason, count] : store->stats().refused) EXPECT_EQ(reason, "content") << "round " << round;
-  for (const auto& [exact, observed] : store->MergedProfiles()) ASSERT_EQ(observed.ns, 10 * observed.calls);
+  for (const auto& [reason, count] : store->stats().refused)
+    EXPECT_EQ(reason, "content") << "round " << round;
+  for (const auto& [exact, observed] : store->MergedProfiles())
+    ASSERT_EQ(observed.ns, 10 * observed.calls);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
     if (entry.path().filename().string().starts_with(".tmp-")) {
       ++tally.unfinished;

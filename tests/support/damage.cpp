@@ -20,9 +20,7 @@ void DamageOnce(ir::Function& function, uint64_t random) {
   ir::Inst& inst = function.insts[random % function.insts.size()];
   uint64_t value = Mixed(random);
   switch (Mixed(random + 1) % 4) {
-    case 0:
-      inst.op = static_cast<ir::Op>(value % ir::OpCount);
-      break;
+    case 0: inst.op = static_cast<ir::Op>(value % ir::OpCount); break;
     case 1:
       if (inst.operands.count > 0)
         function.operands[inst.operands.begin + value % inst.operands.count] =

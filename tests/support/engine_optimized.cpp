@@ -11,7 +11,8 @@ namespace {
 class OptimizedCall : public exec::Callable {
  public:
   explicit OptimizedCall(ir::Program program) : program_(std::move(program)) {}
-  Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
+  Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
+                            const exec::RunContext& context) override {
     return exec::Interpret(program_, arguments, context);
   }
 
@@ -22,7 +23,8 @@ class OptimizedCall : public exec::Callable {
 class OptimizedEngine : public Engine {
  public:
   std::string_view name() const override { return "optimized"; }
-  std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool metered) override {
+  std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
+                                bool metered) override {
     std::vector<Prepared> result;
     for (const ir::Program* program : programs) result.push_back(PrepareOne(*program, metered));
     return result;

@@ -19,9 +19,12 @@ class TargetEngine : public Engine {
  public:
   // `unusable`: why this machine cannot run the target at all; then every program is refused. `selective`: not every
   // program is the target's business.
-  TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target, std::string unusable = "",
-               bool selective = false)
-      : name_(name), target_(std::move(target)), unusable_(std::move(unusable)), selective_(selective) {}
+  TargetEngine(std::string_view name, std::unique_ptr<exec::Target> target,
+               std::string unusable = "", bool selective = false)
+      : name_(name),
+        target_(std::move(target)),
+        unusable_(std::move(unusable)),
+        selective_(selective) {}
   std::string_view name() const override { return name_; }
   bool may_refuse() const override { return selective_ || !unusable_.empty(); }
   TrapDetail trap_detail(const ir::Program& program) const override {
@@ -90,21 +93,26 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "batch") return MakeBatchEngine();
   if (name == "wasm")
     return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
-  if (name == "isa") return std::make_unique<TargetEngine>("isa", targets::isa::MakeIsaTarget(), "", true);
+  if (name == "isa")
+    return std::make_unique<TargetEngine>("isa", targets::isa::MakeIsaTarget(), "", true);
   if (name == "isa-lanes")
-    return std::make_unique<TargetEngine>("isa-lanes", targets::isa::MakeLaneExactTarget(), "", true);
-  if (name == "tasm") return std::make_unique<TargetEngine>("tasm", targets::tasm::MakeTarget(), "", true);
+    return std::make_unique<TargetEngine>("isa-lanes", targets::isa::MakeLaneExactTarget(), "",
+                                          true);
+  if (name == "tasm")
+    return std::make_unique<TargetEngine>("tasm", targets::tasm::MakeTarget(), "", true);
   for (std::string_view native : {"native-baseline", "native-avx2", "native-avx512"}) {
     if (name != native) continue;
     targets::native::NativeOptions options;
     options.level = *exec::CpuLevelNamed(name.substr(std::string_view("native-").size()));
-    return std::make_unique<TargetEngine>(native, targets::native::MakeNativeTarget(options),
-                                          options.level > exec::HostLevel() ? "this machine lacks the level" : "");
+    return std::make_unique<TargetEngine>(
+        native, targets::native::MakeNativeTarget(options),
+        options.level > exec::HostLevel() ? "this machine lacks the level" : "");
   }
   if (name == "native-quick") {
     targets::native::NativeOptions options;
     options.optimize = false;
-    return std::make_unique<TargetEngine>("native-quick", targets::native::MakeNativeTarget(options));
+    return std::make_unique<TargetEngine>("native-quick",
+                                          targets::native::MakeNativeTarget(options));
   }
   using Compilers = std::vector<Compiler>;
   if (name == "c-gcc") return std::make_unique<CEngine>("c-gcc", Compilers{{"gcc-12", {}}});

@@ -222,8 +222,10 @@ Result<Value> ReadArgument(const RunLine& run, const ir::Function& entry, uint32
 std::optional<Type> StreamType(const ir::Program& program, ir::Op op) {
   for (const ir::Function& function : program.functions)
     for (const ir::Inst& inst : function.insts)
-      if (inst.op == op) return inst.type;
-      else if (op == ir::Op::Hint && inst.op == ir::Op::MerkleStep) return ir::types::Digest;
+      if (inst.op == op)
+        return inst.type;
+      else if (op == ir::Op::Hint && inst.op == ir::Op::MerkleStep)
+        return ir::types::Digest;
   return std::nullopt;
 }
 

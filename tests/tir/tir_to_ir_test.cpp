@@ -49,13 +49,15 @@ struct Counts {
 exec::Value Field(uint64_t element) { return exec::Value::Word(ir::types::Field, element); }
 
 // The IR has one stream of hints: tokens here, or `digests`.
-void ExpectSame(const tir::Program& program, const tir::Inputs& inputs, Counts& counts, bool digests = false) {
+void ExpectSame(const tir::Program& program, const tir::Inputs& inputs, Counts& counts,
+                bool digests = false) {
   const Result<tir::RunResult> expected = tir::Interpret(program, inputs, Permutation, 20'000);
   ASSERT_TRUE(expected) << expected.error().ToString();
   if (expected->crash && expected->crash->kind == tir::CrashKind::Steps) return;
   const Result<ir::Program> made = FromTir(program);
   if (!made) {
-    ASSERT_EQ(made.error().diag, Diag::Unsupported) << made.error().ToString() << "\n" << tir::Print(program);
+    ASSERT_EQ(made.error().diag, Diag::Unsupported) << made.error().ToString() << "\n"
+                                                    << tir::Print(program);
     ++counts.refused;
     return;
   }
@@ -64,25 +66,32 @@ void ExpectSame(const tir::Program& program, const tir::Inputs& inputs, Counts& 
   for (uint64_t x : inputs.secret) context.hints.push_back(Field(x));
   if (digests) {
     context.hints.clear();
-    for (const auto& digest : inputs.digests) context.hints.push_back(exec::Value::Scalar(ir::types::Digest, digest));
+    for (const auto& digest : inputs.digests)
+      context.hints.push_back(exec::Value::Scalar(ir::types::Digest, digest));
   }
   std::vector<exec::Value> arguments;
   std::shared_ptr<exec::Memory> ram;
   if (made->entry_function().param_count() > 0) {
     ram = std::make_shared<exec::Memory>(ir::types::Field, RamLength);
-    for (const auto& [address, value] : inputs.ram) ram->Set(static_cast<int64_t>(address), std::span(&value, 1));
+    for (const auto& [address, value] : inputs.ram)
+      ram->Set(static_cast<int64_t>(address), std::span(&value, 1));
     arguments.push_back(exec::Value::Buffer(ram));
   }
   const Result<exec::Outcome> run = exec::Interpret(*made, arguments, context);
   auto text = [&] { return tir::Print(program) + "\n" + ir::PrintText(*made); };
   ASSERT_TRUE(run) << run.error().ToString() << "\n" << text();
   // Off the machine RAM has an end.
-  if (run->trap && run->trap->kind == ir::Trap::OutOfBounds && (run->trap->op == ir::Op::Load || run->trap->op == ir::Op::Store)) return;
+  if (run->trap && run->trap->kind == ir::Trap::OutOfBounds &&
+      (run->trap->op == ir::Op::Load || run->trap->op == ir::Op::Store))
+    return;
   ++counts.compared;
   counts.crashed += run->trap.has_value();
   ASSERT_EQ(run->trap.has_value(), expected->crash.has_value())
-      << (run->trap ? run->trap->ToString() : std::string(tir::CrashName(expected->crash->kind))) << "\n" << text();
-  if (run->trap) ASSERT_EQ(ir::TrapName(run->trap->kind), ir::TrapName(TrapOf(expected->crash->kind))) << text();
+      << (run->trap ? run->trap->ToString() : std::string(tir::CrashName(expected->crash->kind)))
+      << "\n"
+      << text();
+  if (run->trap)
+    ASSERT_EQ(ir::TrapName(run->trap->kind), ir::TrapName(TrapOf(expected->crash->kind))) << text();
   std::vector<uint64_t> output;
   for (const exec::Value& value : run->output) output.push_back(value.word);
   ASSERT_EQ(output, expected->output) << text();
@@ -118,9 +127,12 @@ TEST(TirToIr, MerkleStepsReadDigests) {
   const tir::Inputs inputs = tir::RandomInputs(random);
   for (int index : {6, 7, 1}) {
     Counts counts;
-    const Result<tir::Program> program = tir::Parse(fmt::format(
-        "entry main\nfn main\npush {}\npush 1\npush 2\npush 3\npush 4\npush 5\nmerkle_step\nmerkle_step\nwrite_io 6\n"
-        "push 9\npush 0\npush {}\npush 1\npush 2\npush 3\npush 4\npush 5\nmerkle_load\nwrite_io 8\nend\n", index, index));
+    const Result<tir::Program> program =
+        tir::Parse(fmt::format("entry main\nfn main\npush {}\npush 1\npush 2\npush 3\npush 4\npush "
+                               "5\nmerkle_step\nmerkle_step\nwrite_io 6\n"
+                               "push 9\npush 0\npush {}\npush 1\npush 2\npush 3\npush 4\npush "
+                               "5\nmerkle_load\nwrite_io 8\nend\n",
+                               index, index));
     ASSERT_TRUE(program) << program.error().ToString();
     ExpectSame(*program, inputs, counts, true);
     EXPECT_EQ(counts.compared, 1);
@@ -129,8 +141,9 @@ TEST(TirToIr, MerkleStepsReadDigests) {
 }
 
 TEST(TirToIr, NamesAreTheIrs) {
-  const Result<tir::Program> program =
-      tir::Parse("entry @a-b\nfn @a-b\ncall x::y\ncall x-:y\nend\nfn x::y\npush 1\nwrite_io 1\nend\nfn x-:y\npush 2\nwrite_io 1\nend\n");
+  const Result<tir::Program> program = tir::Parse(
+      "entry @a-b\nfn @a-b\ncall x::y\ncall x-:y\nend\nfn x::y\npush 1\nwrite_io 1\nend\nfn "
+      "x-:y\npush 2\nwrite_io 1\nend\n");
   ASSERT_TRUE(program) << program.error().ToString();
   const Result<ir::Program> made = FromTir(*program);
   ASSERT_TRUE(made) << made.error().ToString();
@@ -141,14 +154,16 @@ TEST(TirToIr, NamesAreTheIrs) {
 
 TEST(TirToIr, WhatHasNoForm) {
   auto error = [](const std::string& body) {
-    const Result<tir::Program> program = tir::Parse("entry main\nfn main\n" + body + "\nend\nfn f\nhalt\nend\n");
+    const Result<tir::Program> program =
+        tir::Parse("entry main\nfn main\n" + body + "\nend\nfn f\nhalt\nend\n");
     EXPECT_TRUE(program) << program.error().ToString();
     const Result<ir::Program> made = FromTir(*program);
     return made ? "" : made.error().ToString();
   };
   EXPECT_EQ(error("push 1\nif_only {\nhalt\n}"), "");
   EXPECT_NE(error("call f").find("`halt` inside of a loop or of a function"), std::string::npos);
-  EXPECT_NE(error("repeat {\npush 1\nif_only {\nhalt\n}\n}").find("`halt` inside of a loop"), std::string::npos);
+  EXPECT_NE(error("repeat {\npush 1\nif_only {\nhalt\n}\n}").find("`halt` inside of a loop"),
+            std::string::npos);
   EXPECT_NE(error("asm 0 {\nnop\n}").find("`asm`"), std::string::npos);
   EXPECT_NE(error("dup 11\npop 1").find("digest"), std::string::npos);
   EXPECT_EQ(error("dup 10\npop 1"), "");

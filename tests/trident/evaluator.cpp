@@ -6,7 +6,8 @@ namespace frazil::tests::trident {
 using tri::BinaryOp;
 using tri::Expr;
 
-Evaluator::Evaluator(const tri::Module& module, std::vector<uint64_t> input, std::vector<uint64_t> secret, size_t ram)
+Evaluator::Evaluator(const tri::Module& module, std::vector<uint64_t> input,
+                     std::vector<uint64_t> secret, size_t ram)
     : module_(module), input_(std::move(input)), secret_(std::move(secret)), ram_(ram, 0) {}
 
 EvalResult Evaluator::Run() {
@@ -56,7 +57,8 @@ Val Evaluator::As(Val value, const tri::TypeExpr& type) {
     return value;
   }
   if (type.kind == tri::TypeExpr::Kind::Tuple) {
-    for (size_t i = 0; i < value.parts.size(); ++i) value.parts[i] = As(std::move(value.parts[i]), type.parts[i]);
+    for (size_t i = 0; i < value.parts.size(); ++i)
+      value.parts[i] = As(std::move(value.parts[i]), type.parts[i]);
     return value;
   }
   const std::string& name = type.name.parts[0];
@@ -66,29 +68,26 @@ Val Evaluator::As(Val value, const tri::TypeExpr& type) {
   }
   if (value.kind != Val::Literal) return value;
   if (name == "U32") return MakeU32(value.n);
-  if (name == "XField") return {Val::XField, 0, {MakeField(value.n), MakeField(0), MakeField(0)}, {}};
+  if (name == "XField")
+    return {Val::XField, 0, {MakeField(value.n), MakeField(0), MakeField(0)}, {}};
   return MakeField(value.n);
 }
 
 Val Evaluator::Like(Val value, const Val& other) {
   if (value.kind != Val::Literal || other.kind == Val::Literal) return value;
   if (other.kind == Val::U32) return MakeU32(value.n);
-  if (other.kind == Val::XField) return {Val::XField, 0, {MakeField(value.n), MakeField(0), MakeField(0)}, {}};
+  if (other.kind == Val::XField)
+    return {Val::XField, 0, {MakeField(value.n), MakeField(0), MakeField(0)}, {}};
   return MakeField(value.n);
 }
 
 Val Evaluator::Eval(const Expr& e) {
   switch (e.kind) {
-    case Expr::Kind::Integer:
-      return {Val::Literal, e.number, {}, {}};
-    case Expr::Kind::Bool:
-      return MakeBool(e.number != 0);
-    case Expr::Kind::Binary:
-      return Binary(e);
-    case Expr::Kind::Call:
-      return Call(e);
-    case Expr::Kind::Block:
-      return Block(*e.block);
+    case Expr::Kind::Integer: return {Val::Literal, e.number, {}, {}};
+    case Expr::Kind::Bool: return MakeBool(e.number != 0);
+    case Expr::Kind::Binary: return Binary(e);
+    case Expr::Kind::Call: return Call(e);
+    case Expr::Kind::Block: return Block(*e.block);
     case Expr::Kind::Name: {
       if (Variable(e.path.parts[0]) != nullptr) return *Locate(e);
       auto it = calls_.back().sizes.find(e.path.parts[0]);
@@ -99,8 +98,10 @@ Val Evaluator::Eval(const Expr& e) {
     case Expr::Kind::Member:
     case Expr::Kind::Index: {
       const Expr* root = &e;
-      while (root->kind == Expr::Kind::Member || root->kind == Expr::Kind::Index) root = root->operands[0].get();
-      if (root->kind == Expr::Kind::Name && Variable(root->path.parts[0]) != nullptr) return *Locate(e);
+      while (root->kind == Expr::Kind::Member || root->kind == Expr::Kind::Index)
+        root = root->operands[0].get();
+      if (root->kind == Expr::Kind::Name && Variable(root->path.parts[0]) != nullptr)
+        return *Locate(e);
       Val base = Eval(*e.operands[0]);
       if (e.kind == Expr::Kind::Member) return *Member(&base, e.text);
       const uint64_t index = Eval(*e.operands[1]).n;
@@ -113,7 +114,8 @@ Val Evaluator::Eval(const Expr& e) {
       for (const tri::FieldInit& init : e.fields)
         for (size_t i = 0; i < decl->members.size(); ++i)
           if (decl->members[i].name == init.name)
-            value.parts[i] = As(init.value ? Eval(*init.value) : *Variable(init.name), decl->members[i].type);
+            value.parts[i] =
+                As(init.value ? Eval(*init.value) : *Variable(init.name), decl->members[i].type);
       return value;
     }
     case Expr::Kind::Array:
@@ -155,14 +157,10 @@ Val Evaluator::Binary(const Expr& e) {
     case BinaryOp::Scale:
       for (Val& part : a.parts) part.n = MulP(part.n, b.n);
       return a;
-    case BinaryOp::Eq:
-      return MakeBool(SameValue(a, b));
-    case BinaryOp::Lt:
-      return MakeBool(a.n < b.n);
-    case BinaryOp::And:
-      return MakeU32(a.n & b.n);
-    case BinaryOp::Xor:
-      return MakeU32(a.n ^ b.n);
+    case BinaryOp::Eq: return MakeBool(SameValue(a, b));
+    case BinaryOp::Lt: return MakeBool(a.n < b.n);
+    case BinaryOp::And: return MakeU32(a.n & b.n);
+    case BinaryOp::Xor: return MakeU32(a.n ^ b.n);
     case BinaryOp::DivMod:
       if (b.n == 0) throw Crash();
       return {Val::Group, 0, {MakeU32(a.n / b.n), MakeU32(a.n % b.n)}, {}};
@@ -197,7 +195,8 @@ void Evaluator::Assign(const Expr& place, const Val& value) {
   Val* target = Locate(place);
   Val typed = Like(value, *target);
   if (target->kind == Val::Group && value.kind == Val::Group) {
-    for (size_t i = 0; i < typed.parts.size(); ++i) typed.parts[i] = Like(typed.parts[i], target->parts[i]);
+    for (size_t i = 0; i < typed.parts.size(); ++i)
+      typed.parts[i] = Like(typed.parts[i], target->parts[i]);
   }
   *target = std::move(typed);
 }
@@ -229,9 +228,7 @@ void Evaluator::Let(const tri::Stmt& stmt) {
 Val Evaluator::Stmt(const tri::Stmt& stmt) {
   using Kind = tri::Stmt::Kind;
   switch (stmt.kind) {
-    case Kind::Let:
-      Let(stmt);
-      return {};
+    case Kind::Let: Let(stmt); return {};
     case Kind::Assign: {
       const Val value = Eval(*stmt.value);
       Assign(*stmt.places[0], value);
@@ -246,14 +243,13 @@ Val Evaluator::Stmt(const tri::Stmt& stmt) {
       if (Eval(*stmt.value).n != 0) return Block(*stmt.then_block);
       return stmt.else_block ? Block(*stmt.else_block) : Val{};
     }
-    case Kind::For:
-      return For(stmt);
-    case Kind::Match:
-      return Match(stmt);
+    case Kind::For: return For(stmt);
+    case Kind::Match: return Match(stmt);
     case Kind::Return: {
       Scope& scope = calls_.back();
       Val value = stmt.value ? Eval(*stmt.value) : Val{};
-      calls_.back().result = scope.function->result ? As(std::move(value), *scope.function->result) : value;
+      calls_.back().result =
+          scope.function->result ? As(std::move(value), *scope.function->result) : value;
       calls_.back().returned = true;
       return {};
     }
@@ -264,17 +260,15 @@ Val Evaluator::Stmt(const tri::Stmt& stmt) {
         std::vector<Val> values(event.members.size());
         for (const tri::FieldInit& init : stmt.fields)
           for (size_t i = 0; i < values.size(); ++i)
-            if (event.members[i].name == init.name) values[i] = init.value ? Eval(*init.value) : *Variable(init.name);
+            if (event.members[i].name == init.name)
+              values[i] = init.value ? Eval(*init.value) : *Variable(init.name);
         output_.push_back(tag);
         for (const Val& value : values) Emit(value);
       }
       return {};
     }
-    case Kind::Expr:
-      Eval(*stmt.value);
-      return {};
-    default:
-      return {};
+    case Kind::Expr: Eval(*stmt.value); return {};
+    default: return {};
   }
 }
 
@@ -301,20 +295,16 @@ bool Evaluator::Matches(const tri::Pattern& pattern, const Val& value,
                         std::vector<std::pair<std::string, Val>>* bound) {
   switch (pattern.kind) {
     case tri::Pattern::Kind::Integer:
-    case tri::Pattern::Kind::Bool:
-      return value.n == pattern.number;
-    case tri::Pattern::Kind::Wildcard:
-      return true;
-    case tri::Pattern::Kind::Bind:
-      bound->emplace_back(pattern.name, value);
-      return true;
-    case tri::Pattern::Kind::Struct:
-      break;
+    case tri::Pattern::Kind::Bool: return value.n == pattern.number;
+    case tri::Pattern::Kind::Wildcard: return true;
+    case tri::Pattern::Kind::Bind: bound->emplace_back(pattern.name, value); return true;
+    case tri::Pattern::Kind::Struct: break;
   }
   const tri::StructDecl* decl = Struct(value.name);
   for (const tri::FieldPattern& field : pattern.fields)
     for (size_t i = 0; i < decl->members.size(); ++i)
-      if (decl->members[i].name == field.name && !Matches(field.pattern, value.parts[i], bound)) return false;
+      if (decl->members[i].name == field.name && !Matches(field.pattern, value.parts[i], bound))
+        return false;
   return true;
 }
 

@@ -31,7 +31,8 @@ struct EvalResult {
 
 class Evaluator {
  public:
-  Evaluator(const tri::Module& module, std::vector<uint64_t> input, std::vector<uint64_t> secret, size_t ram);
+  Evaluator(const tri::Module& module, std::vector<uint64_t> input, std::vector<uint64_t> secret,
+            size_t ram);
   EvalResult Run();
 
  private:
@@ -52,7 +53,8 @@ class Evaluator {
   void Let(const tri::Stmt& stmt);
   Val For(const tri::Stmt& stmt);
   Val Match(const tri::Stmt& stmt);
-  bool Matches(const tri::Pattern& pattern, const Val& value, std::vector<std::pair<std::string, Val>>* bound);
+  bool Matches(const tri::Pattern& pattern, const Val& value,
+               std::vector<std::pair<std::string, Val>>* bound);
   void Assign(const tri::Expr& place, const Val& value);
   Val* Locate(const tri::Expr& place);
   Val* Member(Val* value, const std::string& name);

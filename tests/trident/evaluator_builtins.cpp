@@ -44,7 +44,8 @@ Val Evaluator::Call(const tri::Expr& e) {
   return Builtin(name, args);
 }
 
-Val Evaluator::CallFunction(const tri::FunctionDecl& f, std::vector<Val> args, const tri::Expr& call) {
+Val Evaluator::CallFunction(const tri::FunctionDecl& f, std::vector<Val> args,
+                            const tri::Expr& call) {
   Scope scope;
   scope.function = &f;
   for (size_t i = 0; i < f.sizes.size(); ++i) {
@@ -97,7 +98,8 @@ Val Evaluator::Builtin(const std::string& name, std::vector<Val>& a) {
     if (a[0].n == 0) throw Crash();
     return MakeField(PowP(a[0].n, P - 2));
   }
-  if (name == "split") return {Val::Group, 0, {MakeU32(a[0].n >> 32), MakeU32(a[0].n & 0xffff'ffffu)}, {}};
+  if (name == "split")
+    return {Val::Group, 0, {MakeU32(a[0].n >> 32), MakeU32(a[0].n & 0xffff'ffffu)}, {}};
   if (name == "as_u32") return MakeU32(a[0].n);
   if (name == "as_field") return MakeField(a[0].n);
   if (name == "log2") {
@@ -113,7 +115,8 @@ Val Evaluator::Builtin(const std::string& name, std::vector<Val>& a) {
   }
   if (name == "assert" && a[0].n == 0) throw Crash();
   if ((name == "assert_eq" || name == "assert_digest") && !SameValue(a[0], a[1])) throw Crash();
-  if (name == "xfield") return {Val::XField, 0, {MakeField(a[0].n), MakeField(a[1].n), MakeField(a[2].n)}, {}};
+  if (name == "xfield")
+    return {Val::XField, 0, {MakeField(a[0].n), MakeField(a[1].n), MakeField(a[2].n)}, {}};
   if (name.starts_with("ram_") && a[0].n >= ram_.size()) throw Crash();
   if (name == "ram_read") return MakeField(ram_[a[0].n]);
   if (name == "ram_write") ram_[a[0].n] = a[1].n;

@@ -11,7 +11,8 @@ Generator::Type Generator::RandomType(int depth) {
   if (pick < 5) return {Type::U32, {}, 0};
   if (pick == 5) return {Type::Bool, {}, 0};
   if (pick == 6) return {Chance(50) ? Type::XField : Type::Digest, {}, 0};
-  if (pick < 9) return {Type::Array, {RandomType(depth - 1)}, Chance(85) ? 1 + Below(4) : 8 + Below(3)};
+  if (pick < 9)
+    return {Type::Array, {RandomType(depth - 1)}, Chance(85) ? 1 + Below(4) : 8 + Below(3)};
   if (pick == 9 || structs_.empty()) {
     Type tuple{Type::Tuple, {}, 0};
     for (uint64_t i = 0, n = 2 + Below(2); i < n; ++i) tuple.parts.push_back(RandomType(depth - 1));
@@ -22,25 +23,18 @@ Generator::Type Generator::RandomType(int depth) {
 
 std::string Generator::TypeText(const Type& type) {
   switch (type.kind) {
-    case Type::Field:
-      return "Field";
-    case Type::U32:
-      return "U32";
-    case Type::Bool:
-      return "Bool";
-    case Type::XField:
-      return "XField";
-    case Type::Digest:
-      return "Digest";
-    case Type::Array:
-      return "[" + TypeText(type.parts[0]) + "; " + std::to_string(type.size) + "]";
-    case Type::Struct:
-      return "S" + std::to_string(type.size);
-    case Type::Tuple:
-      break;
+    case Type::Field: return "Field";
+    case Type::U32: return "U32";
+    case Type::Bool: return "Bool";
+    case Type::XField: return "XField";
+    case Type::Digest: return "Digest";
+    case Type::Array: return "[" + TypeText(type.parts[0]) + "; " + std::to_string(type.size) + "]";
+    case Type::Struct: return "S" + std::to_string(type.size);
+    case Type::Tuple: break;
   }
   std::string text = "(";
-  for (size_t i = 0; i < type.parts.size(); ++i) text += (i == 0 ? "" : ", ") + TypeText(type.parts[i]);
+  for (size_t i = 0; i < type.parts.size(); ++i)
+    text += (i == 0 ? "" : ", ") + TypeText(type.parts[i]);
   return text + ")";
 }
 
@@ -67,7 +61,8 @@ void Generator::Places(const std::string& text, const Type& at, const Type& want
                        std::vector<std::string>* found) {
   if (at == wanted) found->push_back(text);
   if (depth == 0) return;
-  if (at.kind == Type::Array) Places(text + "[" + Index(at.size) + "]", at.parts[0], wanted, depth - 1, found);
+  if (at.kind == Type::Array)
+    Places(text + "[" + Index(at.size) + "]", at.parts[0], wanted, depth - 1, found);
   if (at.kind == Type::Struct)
     for (size_t i = 0; i < at.parts.size(); ++i)
       Places(text + ".m" + std::to_string(i), at.parts[i], wanted, depth - 1, found);
@@ -83,14 +78,17 @@ std::string Generator::PlaceOf(const Type& type, bool must_mut) {
 std::string Generator::Make(const Type& type, int depth) {
   switch (type.kind) {
     case Type::Array: {
-      if (Chance(15)) return "[" + Expr(type.parts[0], depth - 1) + "; " + std::to_string(type.size) + "]";
+      if (Chance(15))
+        return "[" + Expr(type.parts[0], depth - 1) + "; " + std::to_string(type.size) + "]";
       std::string text = "[";
-      for (size_t i = 0; i < type.size; ++i) text += (i == 0 ? "" : ", ") + Expr(type.parts[0], depth - 1);
+      for (size_t i = 0; i < type.size; ++i)
+        text += (i == 0 ? "" : ", ") + Expr(type.parts[0], depth - 1);
       return text + "]";
     }
     case Type::Tuple: {
       std::string text = "(";
-      for (size_t i = 0; i < type.parts.size(); ++i) text += (i == 0 ? "" : ", ") + Expr(type.parts[i], depth - 1);
+      for (size_t i = 0; i < type.parts.size(); ++i)
+        text += (i == 0 ? "" : ", ") + Expr(type.parts[i], depth - 1);
       return text + ")";
     }
     case Type::Struct: {
@@ -103,13 +101,13 @@ std::string Generator::Make(const Type& type, int depth) {
       return text + " }";
     }
     case Type::XField:
-      return "xfield(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ", " + FieldExpr(0) + ")";
+      return "xfield(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ", " + FieldExpr(0) +
+             ")";
     case Type::Digest:
       if (Chance(40)) return "divine5()";
-      return "(" + FieldExpr(depth - 1) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ", " +
-             FieldExpr(0) + ")";
-    default:
-      return Literal(type);
+      return "(" + FieldExpr(depth - 1) + ", " + FieldExpr(0) + ", " + FieldExpr(0) + ", " +
+             FieldExpr(0) + ", " + FieldExpr(0) + ")";
+    default: return Literal(type);
   }
 }
 
@@ -120,20 +118,16 @@ std::string Generator::FieldExpr(int depth) {
     return place.empty() || Chance(25) ? Literal(type) : place;
   }
   switch (Below(9)) {
-    case 0:
-      return "(" + Solid(type, depth - 1) + " + " + FieldExpr(depth - 1) + ")";
-    case 1:
-      return "(" + FieldExpr(depth - 1) + " * " + Solid(type, depth - 1) + ")";
-    case 2:
-      return "sub(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ")";
-    case 3:
-      return "neg(" + FieldExpr(depth - 1) + ")";
-    case 4:
-      return "as_field(" + U32Expr(depth - 1) + ")";
+    case 0: return "(" + Solid(type, depth - 1) + " + " + FieldExpr(depth - 1) + ")";
+    case 1: return "(" + FieldExpr(depth - 1) + " * " + Solid(type, depth - 1) + ")";
+    case 2: return "sub(" + FieldExpr(depth - 1) + ", " + FieldExpr(depth - 1) + ")";
+    case 3: return "neg(" + FieldExpr(depth - 1) + ")";
+    case 4: return "as_field(" + U32Expr(depth - 1) + ")";
     case 5:
-      return Chance(30) ? "inv(" + FieldExpr(depth - 1) + ")" : Chance(50) ? "pub_read()" : "divine()";
-    case 6:
-      return Chance(50) ? "ram_read(" + std::to_string(Below(8)) + ")" : FieldExpr(depth - 1);
+      return Chance(30)   ? "inv(" + FieldExpr(depth - 1) + ")"
+             : Chance(50) ? "pub_read()"
+                          : "divine()";
+    case 6: return Chance(50) ? "ram_read(" + std::to_string(Below(8)) + ")" : FieldExpr(depth - 1);
     case 7: {
       std::string call = CallOf(type, depth - 1);
       return call.empty() ? FieldExpr(depth - 1) : call;
@@ -143,7 +137,8 @@ std::string Generator::FieldExpr(int depth) {
       const std::string name = Fresh("b");
       const std::string place = Chance(40) ? PlaceOf(type, true) : "";
       const std::string change = place.empty() ? "" : place + " = " + FieldExpr(0) + "\n ";
-      return "{ let " + name + ": Field = " + FieldExpr(depth - 1) + "\n " + change + name + " + 1 }";
+      return "{ let " + name + ": Field = " + FieldExpr(depth - 1) + "\n " + change + name +
+             " + 1 }";
     }
   }
 }
@@ -155,20 +150,15 @@ std::string Generator::U32Expr(int depth) {
     return place.empty() || Chance(25) ? Literal(type) : place;
   }
   switch (Below(9)) {
-    case 0:
-      return "(" + Solid(type, depth - 1) + " + " + U32Expr(depth - 1) + ")";
-    case 1:
-      return "((" + Solid(type, depth - 1) + " & 1023) * (" + Solid(type, 0) + " & 1023))";
-    case 2:
-      return "(" + Solid(type, depth - 1) + " & " + U32Expr(depth - 1) + ")";
-    case 3:
-      return "(" + U32Expr(depth - 1) + " ^ " + Solid(type, depth - 1) + ")";
+    case 0: return "(" + Solid(type, depth - 1) + " + " + U32Expr(depth - 1) + ")";
+    case 1: return "((" + Solid(type, depth - 1) + " & 1023) * (" + Solid(type, 0) + " & 1023))";
+    case 2: return "(" + Solid(type, depth - 1) + " & " + U32Expr(depth - 1) + ")";
+    case 3: return "(" + U32Expr(depth - 1) + " ^ " + Solid(type, depth - 1) + ")";
     case 4:
-      return Chance(40) ? "log2(" + U32Expr(depth - 1) + ")" : "popcount(" + U32Expr(depth - 1) + ")";
-    case 5:
-      return Chance(30) ? "as_u32(" + FieldExpr(depth - 1) + ")" : "as_u32(pub_read())";
-    case 6:
-      return "pow(" + Solid(type, 0) + " & 7, " + std::to_string(Below(8)) + ")";
+      return Chance(40) ? "log2(" + U32Expr(depth - 1) + ")"
+                        : "popcount(" + U32Expr(depth - 1) + ")";
+    case 5: return Chance(30) ? "as_u32(" + FieldExpr(depth - 1) + ")" : "as_u32(pub_read())";
+    case 6: return "pow(" + Solid(type, 0) + " & 7, " + std::to_string(Below(8)) + ")";
     default: {
       std::string call = CallOf(type, depth - 1);
       return call.empty() ? U32Expr(depth - 1) : call;
@@ -182,7 +172,8 @@ std::string Generator::BoolExpr(int depth) {
     std::string place = PlaceOf(type, false);
     return place.empty() || Chance(25) ? Literal(type) : place;
   }
-  if (Chance(40)) return "(" + Solid({Type::U32, {}, 0}, depth - 1) + " < " + U32Expr(depth - 1) + ")";
+  if (Chance(40))
+    return "(" + Solid({Type::U32, {}, 0}, depth - 1) + " < " + U32Expr(depth - 1) + ")";
   const Type compared = RandomType(1);
   return "(" + Solid(compared, depth - 1) + " == " + Solid(compared, depth - 1) + ")";
 }
@@ -191,20 +182,17 @@ std::string Generator::Solid(const Type& type, int depth) {
   std::string place = PlaceOf(type, false);
   if (!place.empty() && Chance(80)) return place;
   switch (type.kind) {
-    case Type::Field:
-      return Chance(50) ? "pub_read()" : "neg(" + FieldExpr(depth - 1) + ")";
+    case Type::Field: return Chance(50) ? "pub_read()" : "neg(" + FieldExpr(depth - 1) + ")";
     case Type::U32:
       return Chance(50) ? "as_u32(pub_read())" : "popcount(" + U32Expr(depth - 1) + ")";
-    case Type::Digest:
-      return "divine5()";
-    case Type::Bool:
-      return Literal(type);
-    case Type::XField:
-      return Make(type, depth);
+    case Type::Digest: return "divine5()";
+    case Type::Bool: return Literal(type);
+    case Type::XField: return Make(type, depth);
     default: {
       // A literal of a composite would be of Fields: give it its type.
       const std::string name = Fresh("t");
-      return "{ let " + name + ": " + TypeText(type) + " = " + Make(type, depth) + "\n " + name + " }";
+      return "{ let " + name + ": " + TypeText(type) + " = " + Make(type, depth) + "\n " + name +
+             " }";
     }
   }
 }
@@ -252,19 +240,15 @@ std::string Generator::CallOf(const Type& type, int depth) {
 
 void Generator::Write(const std::string& value, const Type& type) {
   switch (type.kind) {
-    case Type::Field:
-      Line("pub_write(" + value + ")");
-      break;
-    case Type::U32:
-      Line("pub_write(as_field(" + value + "))");
-      break;
-    case Type::Bool:
-      Line("if " + value + " { pub_write(1) } else { pub_write(0) }");
-      break;
+    case Type::Field: Line("pub_write(" + value + ")"); break;
+    case Type::U32: Line("pub_write(as_field(" + value + "))"); break;
+    case Type::Bool: Line("if " + value + " { pub_write(1) } else { pub_write(0) }"); break;
     case Type::XField:
     case Type::Digest:
     case Type::Tuple: {
-      const size_t count = type.kind == Type::XField ? 3 : type.kind == Type::Digest ? 5 : type.parts.size();
+      const size_t count = type.kind == Type::XField   ? 3
+                           : type.kind == Type::Digest ? 5
+                                                       : type.parts.size();
       std::string names;
       std::vector<std::string> parts;
       for (size_t i = 0; i < count; ++i) {
@@ -278,10 +262,12 @@ void Generator::Write(const std::string& value, const Type& type) {
       break;
     }
     case Type::Array:
-      for (size_t i = 0; i < type.size; ++i) Write(value + "[" + std::to_string(i) + "]", type.parts[0]);
+      for (size_t i = 0; i < type.size; ++i)
+        Write(value + "[" + std::to_string(i) + "]", type.parts[0]);
       break;
     case Type::Struct:
-      for (size_t i = 0; i < type.parts.size(); ++i) Write(value + ".m" + std::to_string(i), type.parts[i]);
+      for (size_t i = 0; i < type.parts.size(); ++i)
+        Write(value + ".m" + std::to_string(i), type.parts[i]);
       break;
   }
 }
@@ -317,7 +303,8 @@ void Generator::ForStmt(int depth) {
   const uint64_t lo = Below(3);
   std::string range = std::to_string(lo) + ".." + std::to_string(lo + Below(5));
   if (Chance(30))
-    range = std::to_string(Below(2)) + ".." + Solid({Chance(50) ? Type::U32 : Type::Field, {}, 0}, 0) + " bounded 9";
+    range = std::to_string(Below(2)) + ".." +
+            Solid({Chance(50) ? Type::U32 : Type::Field, {}, 0}, 0) + " bounded 9";
   Line("for " + name + " in " + range + " {");
   const std::vector<Var> saved = vars_;
   vars_.push_back({name, {Type::U32, {}, 0}, false});
@@ -383,8 +370,10 @@ void Generator::Stmt(int depth) {
     const bool is_mut = Chance(60);
     const std::string value = Expr(type, 3);
     // Sometimes a name again: it hides the old one.
-    const std::string name = !vars_.empty() && Chance(10) ? vars_[Below(vars_.size())].name : Fresh("v");
-    Line(std::string("let ") + (is_mut ? "mut " : "") + name + ": " + TypeText(type) + " = " + value);
+    const std::string name =
+        !vars_.empty() && Chance(10) ? vars_[Below(vars_.size())].name : Fresh("v");
+    Line(std::string("let ") + (is_mut ? "mut " : "") + name + ": " + TypeText(type) + " = " +
+         value);
     for (Var& var : vars_)
       if (var.name == name) var.name = "";
     std::erase_if(vars_, [](const Var& var) { return var.name.empty(); });
@@ -396,7 +385,8 @@ void Generator::Stmt(int depth) {
     if (!place.empty()) Line(place + " = " + value);
   } else if (pick == 9) {
     const Type u32{Type::U32, {}, 0};
-    std::string value = Chance(50) ? "split(" + FieldExpr(1) + ")" : "(" + Solid(u32, 1) + " /% " + U32Expr(1) + ")";
+    std::string value = Chance(50) ? "split(" + FieldExpr(1) + ")"
+                                   : "(" + Solid(u32, 1) + " /% " + U32Expr(1) + ")";
     std::string a = PlaceOf(u32, true), b = PlaceOf(u32, true);
     if (!a.empty() && Chance(50)) {
       Line("(" + a + ", " + b + ") = " + value);
@@ -432,7 +422,8 @@ void Generator::FunctionText(size_t number) {
   f.generic = Chance(25);
   f.has_result = Chance(80);
   if (f.has_result) f.result = RandomType(2);
-  for (uint64_t i = 0, n = Below(3) + (f.generic ? 1 : 0); i < n; ++i) f.params.push_back(RandomType(2));
+  for (uint64_t i = 0, n = Below(3) + (f.generic ? 1 : 0); i < n; ++i)
+    f.params.push_back(RandomType(2));
   if (f.generic) f.params[0] = {Type::Array, {{Type::Field, {}, 0}}, 1};
   vars_.clear();
   std::string params;

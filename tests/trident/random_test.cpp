@@ -19,7 +19,8 @@ struct Tally {
 void Compare(uint64_t seed, Tally* tally) {
   const std::string text = Generator(seed).Program();
   std::vector<Error> errors;
-  auto package = tri::Load(text, "random.tri", [](std::string_view) { return std::nullopt; }, &errors);
+  auto package =
+      tri::Load(text, "random.tri", [](std::string_view) { return std::nullopt; }, &errors);
   ASSERT_TRUE(package) << "seed " << seed << ": " << package.error().ToString() << "\n" << text;
   auto built = tri::Build(*package, {}, &errors);
   ASSERT_TRUE(built) << "seed " << seed << ": " << built.error().ToString() << "\n" << text;
@@ -56,7 +57,8 @@ TEST(RandomPrograms, AgreeWithTheEvaluator) {
   const char* first = std::getenv("FRAZIL_TEST_SEED");
   const uint64_t begin = first == nullptr ? 1 : std::strtoull(first, nullptr, 10);
   Tally tally;
-  for (uint64_t seed = begin; seed < begin + count && !HasFatalFailure(); ++seed) Compare(seed, &tally);
+  for (uint64_t seed = begin; seed < begin + count && !HasFatalFailure(); ++seed)
+    Compare(seed, &tally);
   // Both kinds of end are really met.
   EXPECT_GT(tally.ended, count / 4);
   EXPECT_GT(tally.crashed, count / 20);

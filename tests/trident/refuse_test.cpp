@@ -23,7 +23,8 @@ std::vector<Expected> ExpectedOf(const std::string& text) {
   const std::string start = "// error: ";
   for (std::string line; std::getline(lines, line) && line.starts_with(start);) {
     const size_t colon = line.find(": ", start.size());
-    expected.push_back({static_cast<uint32_t>(std::stoul(line.substr(start.size()))), line.substr(colon + 2)});
+    expected.push_back(
+        {static_cast<uint32_t>(std::stoul(line.substr(start.size()))), line.substr(colon + 2)});
   }
   return expected;
 }

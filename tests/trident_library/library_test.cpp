@@ -15,7 +15,8 @@ namespace {
 
 namespace field = frontends::field;
 
-std::optional<ir::Program> BuildOne(const field::Package& package, const std::string& function, bool contracts) {
+std::optional<ir::Program> BuildOne(const field::Package& package, const std::string& function,
+                                    bool contracts) {
   field::Options options;
   options.function = function;
   options.contracts = contracts;
@@ -27,7 +28,8 @@ std::optional<ir::Program> BuildOne(const field::Package& package, const std::st
   return std::move(built->program);
 }
 
-std::optional<field::Package> LoadOne(const std::string& text, const std::string& file, const std::string& beside) {
+std::optional<field::Package> LoadOne(const std::string& text, const std::string& file,
+                                      const std::string& beside) {
   std::vector<Error> errors;
   Result<field::Package> package = field::Load(text, file, field::DefaultLoader(beside), &errors);
   for (const Error& error : errors) ADD_FAILURE() << error.ToString();
@@ -49,7 +51,8 @@ TEST(Library, ItsTestsHold) {
       if (!program) continue;
       const Result<exec::Outcome> outcome = exec::Interpret(*program, {});
       ASSERT_TRUE(outcome.has_value()) << outcome.error().ToString();
-      EXPECT_FALSE(outcome->trap.has_value()) << name << " " << test << ": " << outcome->trap->ToString();
+      EXPECT_FALSE(outcome->trap.has_value())
+          << name << " " << test << ": " << outcome->trap->ToString();
       ++count;
     }
   }
@@ -96,17 +99,22 @@ TEST(Library, EndsTheProgramWhereItSays) {
       {"nn.rescale(1, 0)", {}, false},
   };
   for (const Row& row : rows) {
-    const std::string text = std::string("program p\nuse std.bigint\nuse std.field\nuse std.io\nuse std.nn\nuse std.u32\n") +
-                             "fn low(a: [U32; 2]) -> Field { as_field(a[0]) }\n"
-                             "fn quotient() -> [U32; 2] {\n  let (q, _) = bigint.divmod([5, 0], [2, 0])\n  q\n}\n"
-                             "fn main() { pub_write(" + row.expression + ") }\n";
+    const std::string text =
+        std::string(
+            "program p\nuse std.bigint\nuse std.field\nuse std.io\nuse std.nn\nuse std.u32\n") +
+        "fn low(a: [U32; 2]) -> Field { as_field(a[0]) }\n"
+        "fn quotient() -> [U32; 2] {\n  let (q, _) = bigint.divmod([5, 0], [2, 0])\n  q\n}\n"
+        "fn main() { pub_write(" +
+        row.expression + ") }\n";
     std::vector<Error> errors;
-    const Result<field::Package> package = field::Load(text, "p.tri", field::DefaultLoader(""), &errors);
+    const Result<field::Package> package =
+        field::Load(text, "p.tri", field::DefaultLoader(""), &errors);
     ASSERT_TRUE(package.has_value()) << package.error().ToString();
     const std::optional<ir::Program> program = BuildOne(*package, "", false);
     ASSERT_TRUE(program.has_value()) << row.expression;
     exec::RunContext context;
-    for (const uint64_t word : row.secret) context.hints.push_back(exec::Value::Word(ir::types::Field, word));
+    for (const uint64_t word : row.secret)
+      context.hints.push_back(exec::Value::Word(ir::types::Field, word));
     const Result<exec::Outcome> outcome = exec::Interpret(*program, {}, context);
     ASSERT_TRUE(outcome.has_value()) << outcome.error().ToString();
     EXPECT_EQ(!outcome->trap.has_value(), row.fine) << row.expression;

@@ -8,7 +8,8 @@ namespace {
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  for (size_t end; (end = text.find(separator)) != std::string_view::npos; text.remove_prefix(end + 1))
+  for (size_t end; (end = text.find(separator)) != std::string_view::npos;
+       text.remove_prefix(end + 1))
     parts.push_back(text.substr(0, end));
   parts.push_back(text);
   return parts;

@@ -213,13 +213,10 @@ class Maker {
                                                            : ir::types::BF16;
           return builder_.Cast(Op::Cast, builder_.Cast(Op::Cast, value, narrow), type);
         }
-        case Put::LessBound:
-          return builder_.Binary(Op::Sub, value, builder_.ConstInt(type, 1));
+        case Put::LessBound: return builder_.Binary(Op::Sub, value, builder_.ConstInt(type, 1));
         case Put::MoreStart:
-        case Put::NextIndex:
-          return builder_.Binary(Op::Add, value, builder_.ConstInt(type, 1));
-        case Put::Negated:
-          return builder_.Unary(Op::Not, value);
+        case Put::NextIndex: return builder_.Binary(Op::Add, value, builder_.ConstInt(type, 1));
+        case Put::Negated: return builder_.Unary(Op::Not, value);
       }
       return value;
     }

@@ -33,7 +33,8 @@ inline std::string Ask(Worker& worker, std::string order, uint64_t timeout_ms = 
 inline double Milliseconds(const auto& action) {
   const auto start = std::chrono::steady_clock::now();
   action();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 inline bool HasChildren() {

@@ -65,7 +65,7 @@ std::string Signals() {
   ::sigprocmask(SIG_SETMASK, nullptr, &mask);
   int unusual = 0;
   for (int signal = 1; signal < 32; ++signal) {
-    struct sigaction action {};
+    struct sigaction action{};
     ::sigaction(signal, nullptr, &action);
     unusual += (action.sa_handler == SIG_IGN) + (::sigismember(&mask, signal) == 1);
   }
@@ -107,8 +107,9 @@ const std::map<std::string, Order>& Orders() {
        }},
       {"refuse",
        [](auto&, auto) {
-         return Frame{Kind::Failed, false, 0,
-                      engine::wire::EncodeError({Diag::UnknownOp, "no such op", {3, 14}, "f", "h"})};
+         return Frame{
+             Kind::Failed, false, 0,
+             engine::wire::EncodeError({Diag::UnknownOp, "no such op", {3, 14}, "f", "h"})};
        }},
       {"last",
        [](auto&, auto) {
@@ -147,8 +148,7 @@ const std::map<std::string, Order>& Orders() {
          Hang();
          return Say("");
        }},
-      {"throw",
-       [](auto&, auto) -> Frame { throw std::bad_alloc(); }},
+      {"throw", [](auto&, auto) -> Frame { throw std::bad_alloc(); }},
       {"memory",
        [](auto&, auto) {
          EatMemory();
@@ -224,7 +224,8 @@ int main(int argc, char** argv) {
   if (!worker::IsWorkerSocket(Socket)) return 64;
   worker::TakeLimits(options);
   worker::DieWithParent(Socket);
-  SetCheckHandler([](const char*, int, const char*) { ::_exit(engine::WorkerProcess::BrokenInvariantStatus); });
+  SetCheckHandler(
+      [](const char*, int, const char*) { ::_exit(engine::WorkerProcess::BrokenInvariantStatus); });
   const char* start = ::getenv("FRAZIL_TEST_START");
   const std::string wrong = start == nullptr ? "" : start;
   if (wrong == "exit") ::_exit(9);

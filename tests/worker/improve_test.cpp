@@ -80,7 +80,8 @@ WorkRequest RequestFor(std::string_view text) {
   return request;
 }
 
-Result<verify::Verified<exec::CompiledForm>> Open(const WorkRequest& request, const std::string& sealed) {
+Result<verify::Verified<exec::CompiledForm>> Open(const WorkRequest& request,
+                                                  const std::string& sealed) {
   verify::Expected expected;
   expected.source_exact = ir::ExactDigest(Parse(request.program));
   expected.guard = verify::ReadForeign(sealed)->guard;
@@ -104,7 +105,8 @@ TEST(Improve, GivesWhatIsVerifiedAndCheaper) {
     const WorkRequest request = RequestFor(text);
     const Result<WorkReply> reply = ImproveHere(request, compiler);
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
-    for (const char* verb : {"propose: ", "lower: ", "price: ", "verify: "}) EXPECT_THAT(reply->log, HasSubstr(verb));
+    for (const char* verb : {"propose: ", "lower: ", "price: ", "verify: "})
+      EXPECT_THAT(reply->log, HasSubstr(verb));
     const auto form = Open(request, reply->sealed);
     ASSERT_TRUE(form.has_value()) << form.error().message;
     EXPECT_TRUE(verify::Satisfies(form->evidence(), request.policy));
@@ -140,7 +142,8 @@ func @main(%x: i32, %y: i32) -> (i32) {
   return %r
 }
 )";
-  constexpr const char* Often = "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%r = add %x, %y : i32\nreturn %r\n}\n";
+  constexpr const char* Often =
+      "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%r = add %x, %y : i32\nreturn %r\n}\n";
   for (const char* other : {Rarely, Often}) {
     TestCompiler compiler = Swapping(other);
     bool tainted = false;
@@ -212,7 +215,8 @@ func @main(%x: i32, %y: i32) -> (i32) {
     ASSERT_NE(reply->sealed, "") << reply->log;
     if (text == Good) continue;
     EXPECT_THAT(reply->log, HasSubstr("refuse: store: "));
-    EXPECT_NE((*Open(request, reply->sealed))->candidate, ir::PrintText(ir::Canonicalize(Parse(Bad))));
+    EXPECT_NE((*Open(request, reply->sealed))->candidate,
+              ir::PrintText(ir::Canonicalize(Parse(Bad))));
   }
   request.foreign_candidate = Good;
   request.foreign_guard = "arg7 == 1";
@@ -314,14 +318,15 @@ ShadowRequest ShadowOf(const WorkRequest& request, std::string sealed) {
   auto y = std::make_shared<exec::Memory>(ir::types::F32, 5);
   for (int64_t i = 0; i < 5; ++i) x->Set(i, std::vector<uint64_t>{0x3f800000});
   ShadowRequest shadow{request.program, std::move(sealed), {}, request.key};
-  shadow.arguments = wire::EncodeValues(std::vector<exec::Value>{exec::Value::Float(ir::types::F32, 2),
-                                                                 exec::Value::Buffer(x), exec::Value::Buffer(y)});
+  shadow.arguments = wire::EncodeValues(std::vector<exec::Value>{
+      exec::Value::Float(ir::types::F32, 2), exec::Value::Buffer(x), exec::Value::Buffer(y)});
   return shadow;
 }
 
 TEST(Shadow, FindsWhatIsWrong) {
   const WorkRequest request = RequestFor(Saxpy);
-  const Result<ShadowReply> wrong = ShadowHere(ShadowOf(request, WronglySealed(request, WrongSaxpy)));
+  const Result<ShadowReply> wrong =
+      ShadowHere(ShadowOf(request, WronglySealed(request, WrongSaxpy)));
   ASSERT_TRUE(wrong.has_value()) << wrong.error().message;
   EXPECT_FALSE(wrong->agreed);
   EXPECT_EQ(wrong->difference, "argument 2, element 0: 2 against 0");
@@ -361,7 +366,8 @@ TEST(RealWorker, ImprovesAndShadows) {
   }
   EXPECT_EQ(worker.spawned(), 1u);
   // After wrong code has run in it, it goes.
-  const Result<ShadowReply> wrong = worker.Shadow(ShadowOf(request, WronglySealed(request, WrongSaxpy)));
+  const Result<ShadowReply> wrong =
+      worker.Shadow(ShadowOf(request, WronglySealed(request, WrongSaxpy)));
   ASSERT_TRUE(wrong.has_value()) << wrong.error().message;
   EXPECT_FALSE(wrong->agreed);
   EXPECT_EQ(worker.pid(), -1);
@@ -389,7 +395,8 @@ TEST(RealWorker, AFormThatCrashesCostsOneRequest) {
   form.target = "native";
   form.image.code = "\x0f\x0b";  // ud2
   const verify::Evidence claimed{verify::Grade::Proved, "nobody", "", 0};
-  const std::string sealed = verify::Seal(verify::Judge::Vouch(std::move(form), {claimed, claimed}), request.key);
+  const std::string sealed =
+      verify::Seal(verify::Judge::Vouch(std::move(form), {claimed, claimed}), request.key);
   const Result<ShadowReply> reply = worker.Shadow(ShadowOf(request, sealed));
   ASSERT_FALSE(reply.has_value());
   EXPECT_THAT(reply.error().message, HasSubstr("signal 4"));

@@ -25,7 +25,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string TemporaryFile(std::string_view name) {
-  return (std::filesystem::temp_directory_path() / fmt::format("frazil-worker-{}-{}", ::getpid(), name)).string();
+  return (std::filesystem::temp_directory_path() /
+          fmt::format("frazil-worker-{}-{}", ::getpid(), name))
+      .string();
 }
 
 void ExpectUnusable(const std::string& program, const std::string& says) {
@@ -43,7 +45,9 @@ void ExpectUnusable(const std::string& program, const std::string& says) {
   EXPECT_FALSE(HasChildren());
 }
 
-TEST(WorkerProgram, Missing) { ExpectUnusable("/nonexistent/frazil-worker", "No such file or directory"); }
+TEST(WorkerProgram, Missing) {
+  ExpectUnusable("/nonexistent/frazil-worker", "No such file or directory");
+}
 TEST(WorkerProgram, IsAFolder) { ExpectUnusable("/", "Permission denied"); }
 TEST(WorkerProgram, IsAnotherProgram) { ExpectUnusable("/bin/true", "did not start"); }
 
@@ -107,8 +111,8 @@ TEST(WorkerProcess, KilledInTheMiddleOfARequest) {
 TEST(WorkerProcess, InheritsNothing) {
   const int leaked = ::open("/dev/null", O_RDONLY);  // without close-on-exec, as programs do
   ASSERT_GE(leaked, 0);
-  struct sigaction ignore {};
-  struct sigaction before {};
+  struct sigaction ignore{};
+  struct sigaction before{};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, &before);
   Worker worker(Faulty());
@@ -233,7 +237,8 @@ bool IsAlive(pid_t pid) {
 }
 
 bool EndsSoon(pid_t pid) {
-  for (int i = 0; i < 200 && IsAlive(pid); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 200 && IsAlive(pid); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return !IsAlive(pid);
 }
 
@@ -298,7 +303,8 @@ pid_t WorkerOfAChild(const std::string& last_order, const std::function<void(pid
 
 TEST(WorkerProcess, EndsWithItsParent) {
   EXPECT_TRUE(EndsSoon(WorkerOfAChild("pid", [](pid_t) {}))) << "idle";
-  EXPECT_TRUE(EndsSoon(WorkerOfAChild("hang", [](pid_t child) { ::kill(child, SIGKILL); }))) << "busy";
+  EXPECT_TRUE(EndsSoon(WorkerOfAChild("hang", [](pid_t child) { ::kill(child, SIGKILL); })))
+      << "busy";
 }
 
 TEST(WorkerProcess, WorksWithoutStandardStreams) {
@@ -334,14 +340,15 @@ TEST(WorkerProcess, WorksWhereChildrenAreReapedByOthers) {
 TEST(WorkerProcess, SignalsArriveDuringARequest) {
   EXPECT_EQ(InChild([] {
               static std::atomic<int> arrived = 0;
-              struct sigaction action {};
+              struct sigaction action{};
               action.sa_handler = [](int) { ++arrived; };
               ::sigaction(SIGALRM, &action, nullptr);
               const itimerval every{{0, 5'000}, {0, 5'000}};
               ::setitimer(ITIMER_REAL, &every, nullptr);
               Worker worker(Faulty());
               const bool slept = Ask(worker, "sleep 100") == "slept";
-              const bool killed = Ask(worker, "hang", 60).find("killed after 60 ms") != std::string::npos;
+              const bool killed =
+                  Ask(worker, "hang", 60).find("killed after 60 ms") != std::string::npos;
               return slept && killed && arrived > 10 ? 0 : 1;
             }),
             0);

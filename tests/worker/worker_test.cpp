@@ -121,7 +121,8 @@ TEST(Worker, PassesErrorsOnWhole) {
   Worker worker(Faulty());
   const Result<WorkReply> reply = worker.Improve(Order("refuse"));
   ASSERT_FALSE(reply.has_value());
-  EXPECT_EQ(reply.error().ToString(), (Error{Diag::UnknownOp, "no such op", {3, 14}, "f", "h"}).ToString());
+  EXPECT_EQ(reply.error().ToString(),
+            (Error{Diag::UnknownOp, "no such op", {3, 14}, "f", "h"}).ToString());
 }
 
 TEST(Worker, AnUnaskedReplyIsNotTakenForTheNextOne) {
@@ -143,7 +144,8 @@ TEST(Worker, LetsAWorkerGoThatDoubtsItself) {
 TEST(Worker, IsNotStartedForEver) {
   Worker worker(Faulty());
   for (int i = 0; i < 5; ++i) EXPECT_THAT(Ask(worker, "exit 1"), HasSubstr("exit status 1"));
-  const double ms = Milliseconds([&] { EXPECT_THAT(Ask(worker, "pid"), HasSubstr("5 times in a row")); });
+  const double ms =
+      Milliseconds([&] { EXPECT_THAT(Ask(worker, "pid"), HasSubstr("5 times in a row")); });
   EXPECT_LT(ms, 5);
   EXPECT_EQ(worker.spawned(), 5u);
   EXPECT_NE(worker.TakeComplaint(), "");

@@ -40,8 +40,8 @@ std::string ResultTypes(const ir::Program& program) {
 }
 
 // The program has no inputs, so one run of it on the interpreter is all there is to compare.
-std::string Judge(const std::string& target, const ir::Program& program, const exec::Outcome& outcome,
-                  const Limits& limits) {
+std::string Judge(const std::string& target, const ir::Program& program,
+                  const exec::Outcome& outcome, const Limits& limits) {
   if (target == "interp") return "the interpreter's own answer";
   exec::RunContext context;
   context.limits = limits;
@@ -64,9 +64,11 @@ uint64_t MostTurns(const ir::Program& program) {
   uint64_t most = 0;
   for (const ir::Inst& inst : entry.insts) {
     if (inst.op != ir::Op::For) continue;
-    const std::optional<int64_t> lo = constant(entry.operand(inst, 0)), hi = constant(entry.operand(inst, 1));
+    const std::optional<int64_t> lo = constant(entry.operand(inst, 0)),
+                                 hi = constant(entry.operand(inst, 1));
     if (!lo || !hi || *lo >= *hi) continue;
-    most = std::max(most, (static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo)) / static_cast<uint64_t>(entry.word(inst, 0)));
+    most = std::max(most, (static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo)) /
+                              static_cast<uint64_t>(entry.word(inst, 0)));
   }
   return most;
 }
@@ -97,10 +99,14 @@ Result<std::string> ProveAnswer(const ir::Program& program, const exec::Outcome&
   oracle::Session machine;
   Result<oracle::ProveAnswer> proved = machine.Prove(job, "");
   if (!proved) return "none: " + proved.error().message;
-  if (proved->run.crash) return Fail(Diag::Mismatch, "Triton VM crashes where the program does not: " + proved->run.crash->sentence);
-  return fmt::format("STARK of output {} at height {}, {:.0f} kB in {:.2f} s, verified in {:.0f} ms",
-                     fmt::join(proved->claim.output, " "), proved->padded_height,
-                     static_cast<double>(proved->proof_bytes) / 1000, proved->prove_seconds, proved->verify_seconds * 1000);
+  if (proved->run.crash)
+    return Fail(Diag::Mismatch,
+                "Triton VM crashes where the program does not: " + proved->run.crash->sentence);
+  return fmt::format(
+      "STARK of output {} at height {}, {:.0f} kB in {:.2f} s, verified in {:.0f} ms",
+      fmt::join(proved->claim.output, " "), proved->padded_height,
+      static_cast<double>(proved->proof_bytes) / 1000, proved->prove_seconds,
+      proved->verify_seconds * 1000);
 }
 
 // "41 32 41 0f 6b"
@@ -125,7 +131,9 @@ Result<std::vector<std::string>> TraceLines(const words::Reading& reading, const
   return lines;
 }
 
-std::string Join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " ")); }
+std::string Join(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, " "));
+}
 
 std::string Indented(std::string_view text) {
   std::string out;
@@ -143,7 +151,8 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   exec::EmitOptions emit;
   emit.metered = session.limits.fuel != Limits().fuel;
   // A limit on fuel asks for the loops as they are written.
-  const Plan plan = emit.metered ? Plan{reading.program, {}, {}} : MakePlan(reading.program, session.limits);
+  const Plan plan =
+      emit.metered ? Plan{reading.program, {}, {}} : MakePlan(reading.program, session.limits);
   exec::Artifact artifact = TRY(target->Emit(plan.program, emit));
   exec::RunContext context;
   context.limits = session.limits;
@@ -153,7 +162,8 @@ Result<int> Ask(Session& session, const AskOptions& options) {
     Progress progress(session, fmt::format("running on {}", options.target));
     outcome = TRY(TRY(target->Load(artifact))->Run({}, context));
   }
-  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 
   std::string program = ir::PrintFunction(reading.program, reading.program.entry_function());
   nlohmann::ordered_json json = {{"canonical", reading.canonical},
@@ -162,13 +172,15 @@ Result<int> Ask(Session& session, const AskOptions& options) {
                                  {"program", program},
                                  {"signature", ir::ExactDigest(reading.program)},
                                  {"target", options.target}};
-  bool limit = outcome.trap && (outcome.trap->kind == ir::Trap::Fuel ||
-                                outcome.trap->kind == ir::Trap::Memory || outcome.trap->kind == ir::Trap::Depth);
+  bool limit = outcome.trap &&
+               (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Memory ||
+                outcome.trap->kind == ir::Trap::Depth);
   if (limit) return ReportTrap(session, *outcome.trap, json);
   std::string evidence = Judge(options.target, plan.program, outcome, session.limits);
   if (evidence.starts_with("refuted"))
-    return Fail(Diag::Mismatch, fmt::format("{} and the interpreter disagree on this program; no answer is given",
-                                            options.target));
+    return Fail(Diag::Mismatch,
+                fmt::format("{} and the interpreter disagree on this program; no answer is given",
+                            options.target));
   std::string answer = TRY(words::PrintAnswer(reading, outcome));
   std::string proof;
   if (options.target == "tasm" && !options.no_proof) {
@@ -180,7 +192,8 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   if (options.trace) trace = TRY(TraceLines(reading, session.limits));
   if (session.json) {
     json["answer"] = answer;
-    json["evidence"] = {{"meaning", plan.proof.empty() ? "as parsed" : plan.proof}, {"lowering", evidence}};
+    json["evidence"] = {{"meaning", plan.proof.empty() ? "as parsed" : plan.proof},
+                        {"lowering", evidence}};
     if (!plan.formula.empty()) json["formula"] = plan.formula;
     json["milliseconds"] = ms;
     if (!module.empty()) {
@@ -202,7 +215,9 @@ Result<int> Ask(Session& session, const AskOptions& options) {
   PrintFact(session, "evidence", evidence);
   if (!proof.empty()) PrintFact(session, "proof", proof);
   if (!plan.formula.empty())
-    PrintFact(session, "formula", fmt::format("{} in closed form: {}, {}", reading.operation, plan.formula, plan.proof));
+    PrintFact(
+        session, "formula",
+        fmt::format("{} in closed form: {}, {}", reading.operation, plan.formula, plan.proof));
   if (!module.empty())
     PrintFact(session, "wasm body",
               SpacedHex(TRY(targets::wasm::FunctionBody(module, artifact.entry_symbol))));
@@ -214,14 +229,18 @@ Result<int> Ask(Session& session, const AskOptions& options) {
 }  // namespace
 
 void AddAsk(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "ask", "answer a question in words, exactly",
-                                 "  frazil ask \"Sum 1 to 1000000\"\n"
-                                 "  frazil ask \"Sum 1 to 100\" --target tasm\n"
-                                 "  frazil ask \"16 - 3, then multiply by 5\" --trace\n"
-                                 "  frazil ask \"Each box holds 8 items. How many in 7 boxes?\" --json");
+  CLI::App* command =
+      AddCommand(app, "ask", "answer a question in words, exactly",
+                 "  frazil ask \"Sum 1 to 1000000\"\n"
+                 "  frazil ask \"Sum 1 to 100\" --target tasm\n"
+                 "  frazil ask \"16 - 3, then multiply by 5\" --trace\n"
+                 "  frazil ask \"Each box holds 8 items. How many in 7 boxes?\" --json");
   auto options = std::make_shared<AskOptions>();
   command->add_option("text", options->text, "the question")->required();
-  command->add_option("--target", options->target, "where it runs: wasm, interp, c, native, isa or tasm")->capture_default_str();
+  command
+      ->add_option("--target", options->target,
+                   "where it runs: wasm, interp, c, native, isa or tasm")
+      ->capture_default_str();
   command->add_flag("--no-proof", options->no_proof, "tasm: make no STARK proof of the answer");
   command->add_flag("--trace", options->trace, "show the steps of a chain");
   SetBody(command, session, [&session, options] { return Ask(session, *options); });

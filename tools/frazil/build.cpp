@@ -53,7 +53,8 @@ Result<int> Build(Session& session, BuildCommand& command) {
                                    {"outputs", report.outputs},
                                    {"written", report.written},
                                    {"milliseconds", report.ms}};
-    for (const aot::KernelReport& kernel : report.kernels) json["kernels"].push_back(ToJson(kernel));
+    for (const aot::KernelReport& kernel : report.kernels)
+      json["kernels"].push_back(ToJson(kernel));
     PrintJson(json);
   } else if (report.errors.empty()) {
     fmt::print("{}", aot::PrintTable(report));
@@ -64,16 +65,25 @@ Result<int> Build(Session& session, BuildCommand& command) {
 }  // namespace
 
 void AddBuild(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "build", "compile kernels ahead of time into C++ functions",
-                                 "  frazil build examples/kernels/saxpy.py --embed out\n"
-                                 "  frazil build kernels/*.py --embed out --name my_ops --targets \"native;isa;ptx\"");
+  CLI::App* command = AddCommand(
+      app, "build", "compile kernels ahead of time into C++ functions",
+      "  frazil build examples/kernels/saxpy.py --embed out\n"
+      "  frazil build kernels/*.py --embed out --name my_ops --targets \"native;isa;ptx\"");
   auto options = std::make_shared<BuildCommand>();
   command->add_option("files", options->files, ".py, .json, .cir or .frz files")->required();
-  command->add_option("--embed", options->options.out, "folder of the header, the C++ file and the rest")->required();
-  command->add_option("--name", options->options.name, "C++ namespace and name of the files")->capture_default_str();
-  command->add_option("--targets", options->targets, "some of native, isa, ptx, wasm, c")->capture_default_str();
-  command->add_option("--cache", options->options.cache, "folder of finished work (default: .frazil in the other)");
-  command->add_option("--jobs", options->options.jobs, "processes at a time (default: one for each core)")
+  command
+      ->add_option("--embed", options->options.out,
+                   "folder of the header, the C++ file and the rest")
+      ->required();
+  command->add_option("--name", options->options.name, "C++ namespace and name of the files")
+      ->capture_default_str();
+  command->add_option("--targets", options->targets, "some of native, isa, ptx, wasm, c")
+      ->capture_default_str();
+  command->add_option("--cache", options->options.cache,
+                      "folder of finished work (default: .frazil in the other)");
+  command
+      ->add_option("--jobs", options->options.jobs,
+                   "processes at a time (default: one for each core)")
       ->check(CLI::PositiveNumber);
   SetBody(command, session, [&session, options] { return Build(session, *options); });
 }

@@ -54,10 +54,12 @@ Result<std::string> ReadFile(const std::string& path, const Limits& limits);
 Result<void> WriteFile(const std::string& path, std::string_view bytes);
 // One argument in the notation of the text form: scalars as literals, buffers and tensors as [..]; a buffer may also be
 // the name (or number) of an earlier one, which it then is.
-Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, const std::string& text,
-                                  std::span<const exec::Value> earlier, const Limits& limits);
+Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param,
+                                  const std::string& text, std::span<const exec::Value> earlier,
+                                  const Limits& limits);
 Result<std::vector<exec::Value>> ParseArguments(const ir::Program& program,
-                                                const std::vector<std::string>& texts, const Limits& limits);
+                                                const std::vector<std::string>& texts,
+                                                const Limits& limits);
 
 // sources.cpp
 struct NamedProgram {
@@ -80,10 +82,12 @@ struct LoadedProgram {
   std::string target;
   std::string note;
 };
-Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program, const Limits& limits);
+Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program,
+                             const Limits& limits);
 // Emits, loads and runs in one go, there or not at all. A program is metered when its fuel is limited.
 Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
-                            std::span<const exec::Value> arguments, const exec::RunContext& context);
+                            std::span<const exec::Value> arguments,
+                            const exec::RunContext& context);
 
 // The commands: each adds itself to the app.
 void AddRun(CLI::App& app, Session& session);

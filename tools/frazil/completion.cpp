@@ -40,8 +40,9 @@ std::string Fish(const CLI::App& app) {
                           command->get_name(), command->get_description());
     for (const CLI::Option* option : command->get_options())
       for (const std::string& name : option->get_lnames())
-        script += fmt::format("complete -c frazil -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
-                              command->get_name(), name, option->get_description());
+        script +=
+            fmt::format("complete -c frazil -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
+                        command->get_name(), name, option->get_description());
   }
   return script;
 }
@@ -49,19 +50,26 @@ std::string Fish(const CLI::App& app) {
 }  // namespace
 
 void AddCompletion(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "completion", "print a completion script for bash, zsh or fish",
-                                 "  source <(frazil completion bash)\n"
-                                 "  frazil completion fish > ~/.config/fish/completions/frazil.fish");
+  CLI::App* command =
+      AddCommand(app, "completion", "print a completion script for bash, zsh or fish",
+                 "  source <(frazil completion bash)\n"
+                 "  frazil completion fish > ~/.config/fish/completions/frazil.fish");
   auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash, zsh or fish")->required();
   SetBody(command, session, [&app, &session, shell]() -> Result<int> {
     std::string script;
-    if (*shell == "bash") script = Bash(app);
-    else if (*shell == "zsh") script = "autoload -U +X bashcompinit && bashcompinit\n" + Bash(app);
-    else if (*shell == "fish") script = Fish(app);
-    else return Fail(Diag::BadUsage, fmt::format("'{}' is none of bash, zsh, fish", *shell));
-    if (session.json) PrintJson({{"shell", *shell}, {"script", script}});
-    else fmt::print("{}", script);
+    if (*shell == "bash")
+      script = Bash(app);
+    else if (*shell == "zsh")
+      script = "autoload -U +X bashcompinit && bashcompinit\n" + Bash(app);
+    else if (*shell == "fish")
+      script = Fish(app);
+    else
+      return Fail(Diag::BadUsage, fmt::format("'{}' is none of bash, zsh, fish", *shell));
+    if (session.json)
+      PrintJson({{"shell", *shell}, {"script", script}});
+    else
+      fmt::print("{}", script);
     return 0;
   });
 }

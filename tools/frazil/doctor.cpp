@@ -38,8 +38,10 @@ std::string FindOnPath(const std::string& tool) {
 Finding TryTarget(const exec::Target& target, const Limits& limits) {
   Finding finding{"target " + std::string(target.name()), false, true, ""};
   Result<ir::Program> program = ir::ParseText(
-      "frz 1\nfunc @main(%a: i32, %b: i32) -> (i32) {\n%r = mul %a, %b : i32\nreturn %r\n}\n", limits);
-  exec::Value arguments[] = {exec::Value::Int(ir::types::I32, 6), exec::Value::Int(ir::types::I32, 7)};
+      "frz 1\nfunc @main(%a: i32, %b: i32) -> (i32) {\n%r = mul %a, %b : i32\nreturn %r\n}\n",
+      limits);
+  exec::Value arguments[] = {exec::Value::Int(ir::types::I32, 6),
+                             exec::Value::Int(ir::types::I32, 7)};
   exec::RunContext context;
   context.limits = limits;
   Result<exec::Outcome> outcome = RunOn(target, *program, arguments, context);
@@ -62,14 +64,17 @@ Result<int> Doctor(Session& session) {
     Progress progress(session, "trying the targets");
     for (const auto& target : AllTargets()) findings.push_back(TryTarget(*target, session.limits));
   }
-  findings.push_back({"native code", true, false,
-                      fmt::format("level {} of this machine, by {}", exec::CpuLevelName(exec::HostLevel()),
-                                  targets::native::Toolchain())});
+  findings.push_back(
+      {"native code", true, false,
+       fmt::format("level {} of this machine, by {}", exec::CpuLevelName(exec::HostLevel()),
+                   targets::native::Toolchain())});
   const std::string python = FindOnPath("python3");
-  findings.push_back({"python3", !python.empty(), false, python.empty() ? "not found; only .py kernels need it" : python});
+  findings.push_back({"python3", !python.empty(), false,
+                      python.empty() ? "not found; only .py kernels need it" : python});
   for (const char* tool : {"clang-22", "gcc", "node", "wasm-validate"}) {
     std::string path = FindOnPath(tool);
-    findings.push_back({tool, !path.empty(), false, path.empty() ? "not found; only tests use it" : path});
+    findings.push_back(
+        {tool, !path.empty(), false, path.empty() ? "not found; only tests use it" : path});
   }
   bool all_good = true;
   auto list = nlohmann::ordered_json::array();
@@ -86,7 +91,8 @@ Result<int> Doctor(Session& session) {
 }  // namespace
 
 void AddDoctor(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "doctor", "say what works on this machine", "  frazil doctor");
+  CLI::App* command =
+      AddCommand(app, "doctor", "say what works on this machine", "  frazil doctor");
   SetBody(command, session, [&session] { return Doctor(session); });
 }
 

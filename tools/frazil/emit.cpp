@@ -27,9 +27,9 @@
 namespace frazil::cli {
 namespace {
 
-constexpr std::array Rungs = {"json", "circuit", "ir",   "canonical", "optimized", "lowered", "isa",
-                              "frzb", "wat",     "wasm", "c",         "llvm",      "asm",     "native", "ptx",
-                              "tir",  "tasm"};
+constexpr std::array Rungs = {"json", "circuit", "ir",  "canonical", "optimized", "lowered",
+                              "isa",  "frzb",    "wat", "wasm",      "c",         "llvm",
+                              "asm",  "native",  "ptx", "tir",       "tasm"};
 
 struct EmitCommand {
   std::string input;
@@ -42,18 +42,23 @@ struct EmitCommand {
 };
 
 // The proposal, or the lines that say why it means the same.
-Result<std::string> EmitOptimized(const EmitCommand& command, const ir::Program& program, const Limits& limits) {
+Result<std::string> EmitOptimized(const EmitCommand& command, const ir::Program& program,
+                                  const Limits& limits) {
   optimize::OptimizeOptions options;
   options.keep_fuel = command.metered;
   const ir::Candidate candidate = TRY(optimize::Optimize(program, limits, options));
-  return command.certificate ? ir::PrintCertificate(candidate.certificate) : ir::PrintText(candidate.program);
+  return command.certificate ? ir::PrintCertificate(candidate.certificate)
+                             : ir::PrintText(candidate.program);
 }
 
 bool IsNative(std::string_view rung) { return rung == "llvm" || rung == "asm" || rung == "native"; }
 
 Result<std::string> EmitNative(const EmitCommand& command, const ir::Program& program) {
   const auto level = exec::CpuLevelNamed(command.level);
-  if (!level) return Fail(Diag::BadUsage, fmt::format("there is no level '{}'; there are baseline, avx2, avx512", command.level));
+  if (!level)
+    return Fail(
+        Diag::BadUsage,
+        fmt::format("there is no level '{}'; there are baseline, avx2, avx512", command.level));
   targets::native::NativeOptions options;
   options.level = *level;
   options.metered = command.metered;
@@ -75,12 +80,14 @@ Result<std::string> EmitIsa(const ir::Program& program, bool as_text) {
   return as_text ? machines::simt::Print(module) : std::string(module.bytes);
 }
 
-Result<std::string> Emit(const EmitCommand& command, const ir::Program& program, const Limits& limits) {
+Result<std::string> Emit(const EmitCommand& command, const ir::Program& program,
+                         const Limits& limits) {
   exec::EmitOptions options{command.metered, command.symbol};
   if (command.to == "circuit") return EmitCircuit(program, limits);
   if (command.to == "isa" || command.to == "frzb") return EmitIsa(program, command.to == "isa");
   if (command.to == "tir") return machines::tir::Print(TRY(targets::tasm::LowerToTir(program)));
-  if (command.to == "tasm") return machines::tasm::Print(TRY(targets::tasm::Lower(program)).program);
+  if (command.to == "tasm")
+    return machines::tasm::Print(TRY(targets::tasm::Lower(program)).program);
   if (command.to == "ptx") return TRY(targets::cuda::EmitPtx(program)).text;
   if (command.to == "ir") return ir::PrintText(program);
   if (command.to == "canonical") return ir::PrintText(ir::Canonicalize(program));
@@ -104,12 +111,15 @@ Result<int> Run(Session& session, const EmitCommand& command) {
   // JSON is what Python says, before it is a program.
   const bool is_json = command.to == "json";
   if (is_json && !command.input.ends_with(".py"))
-    return Fail(Diag::BadUsage, "--to json takes a .py file: it is the form in which Python hands kernels over");
-  const ir::Program program = is_json ? ir::Program() : TRY(ReadProgram(command.input, session.limits));
+    return Fail(Diag::BadUsage,
+                "--to json takes a .py file: it is the form in which Python hands kernels over");
+  const ir::Program program =
+      is_json ? ir::Program() : TRY(ReadProgram(command.input, session.limits));
   Result<std::string> emitted = is_json ? frontends::kernels::PythonToJson(command.input)
                                         : Emit(command, program, session.limits);
   // Places in a program are places in the file that it was read from.
-  if (!emitted && emitted.error().location.line > 0 && emitted.error().file.empty()) emitted.error().file = command.input;
+  if (!emitted && emitted.error().location.line > 0 && emitted.error().file.empty())
+    emitted.error().file = command.input;
   const std::string bytes = TRY(std::move(emitted));
   bool binary = command.to == "wasm" || command.to == "native" || command.to == "frzb";
   if (!command.output.empty()) TRY_VOID(WriteFile(command.output, bytes));
@@ -117,13 +127,17 @@ Result<int> Run(Session& session, const EmitCommand& command) {
     nlohmann::ordered_json json = {{"to", command.to}};
     if (!is_json) json["signature"] = ir::ExactDigest(program);
     json["bytes"] = bytes.size();
-    if (!command.output.empty()) json["file"] = command.output;
-    else json[binary ? "hex" : "text"] = binary ? Hex(bytes) : bytes;
+    if (!command.output.empty())
+      json["file"] = command.output;
+    else
+      json[binary ? "hex" : "text"] = binary ? Hex(bytes) : bytes;
     PrintJson(json);
   } else if (command.output.empty()) {
     // Raw bytes into a pipe, hexadecimal for eyes.
-    if (binary && isatty(STDOUT_FILENO)) fmt::print("{}\n", Hex(bytes));
-    else std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    if (binary && isatty(STDOUT_FILENO))
+      fmt::print("{}\n", Hex(bytes));
+    else
+      std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   }
   return 0;
 }
@@ -131,24 +145,33 @@ Result<int> Run(Session& session, const EmitCommand& command) {
 }  // namespace
 
 void AddEmit(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "emit", "print a program at one rung of the ladder",
-                                 "  frazil emit examples/muladd.frz --to canonical\n"
-                                 "  frazil emit examples/muladd.frz --to optimized --certificate\n"
-                                 "  frazil emit \"Sum 1 to 10\" --to wat\n"
-                                 "  frazil emit examples/muladd.frz --to wasm -o muladd.wasm\n"
-                                 "  frazil emit examples/kernels/saxpy.py --to isa\n"
-                                 "  frazil emit examples/saxpy.frz --to asm --level avx2\n"
-                                 "  frazil emit examples/muladd.frz --to c --symbol muladd -o muladd.h");
+  CLI::App* command =
+      AddCommand(app, "emit", "print a program at one rung of the ladder",
+                 "  frazil emit examples/muladd.frz --to canonical\n"
+                 "  frazil emit examples/muladd.frz --to optimized --certificate\n"
+                 "  frazil emit \"Sum 1 to 10\" --to wat\n"
+                 "  frazil emit examples/muladd.frz --to wasm -o muladd.wasm\n"
+                 "  frazil emit examples/kernels/saxpy.py --to isa\n"
+                 "  frazil emit examples/saxpy.frz --to asm --level avx2\n"
+                 "  frazil emit examples/muladd.frz --to c --symbol muladd -o muladd.h");
   auto options = std::make_shared<EmitCommand>();
-  command->add_option("input", options->input, "a .py, .json, .cir, .frzb or .frz file (FILE:NAME for one of several), - or words")->required();
+  command
+      ->add_option(
+          "input", options->input,
+          "a .py, .json, .cir, .frzb or .frz file (FILE:NAME for one of several), - or words")
+      ->required();
   command->add_option("--to", options->to, fmt::format("one of {}", fmt::join(Rungs, ", ")))
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "write to a file");
-  command->add_option("--symbol", options->symbol, "name of the emitted function")->capture_default_str();
-  command->add_option("--level", options->level, "what native code may use: baseline, avx2 or avx512")
+  command->add_option("--symbol", options->symbol, "name of the emitted function")
       ->capture_default_str();
-  command->add_flag("--metered", options->metered, "count fuel in the emitted code; optimized: keep the source's fuel");
-  command->add_flag("--certificate", options->certificate, "optimized: the certificate instead of the program");
+  command
+      ->add_option("--level", options->level, "what native code may use: baseline, avx2 or avx512")
+      ->capture_default_str();
+  command->add_flag("--metered", options->metered,
+                    "count fuel in the emitted code; optimized: keep the source's fuel");
+  command->add_flag("--certificate", options->certificate,
+                    "optimized: the certificate instead of the program");
   SetBody(command, session, [&session, options] { return Run(session, *options); });
 }
 

@@ -68,21 +68,22 @@ Result<std::string> ReadFile(const std::string& path, const Limits& limits) {
   std::error_code ignored;
   if (!standard_input && std::filesystem::is_directory(path, ignored))
     return Fail(Diag::FileUnreadable, fmt::format("{} is a folder", path));
-  File file(standard_input ? stdin : std::fopen(path.c_str(), "rb"), [](FILE* f) {
-    return f == nullptr || f == stdin ? 0 : std::fclose(f);
-  });
+  File file(standard_input ? stdin : std::fopen(path.c_str(), "rb"),
+            [](FILE* f) { return f == nullptr || f == stdin ? 0 : std::fclose(f); });
   if (!file)
-    return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+    return Fail(Diag::FileUnreadable,
+                fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
   std::string text;
   char chunk[65536];
   for (size_t n = 0; (n = std::fread(chunk, 1, sizeof chunk, file.get())) != 0;) {
     text.append(chunk, n);
     if (text.size() > limits.source_bytes)
-      return Fail(Diag::LimitReached, fmt::format("{} has more than --max-source-bytes {} bytes", path,
-                                                  limits.source_bytes));
+      return Fail(Diag::LimitReached, fmt::format("{} has more than --max-source-bytes {} bytes",
+                                                  path, limits.source_bytes));
   }
   if (std::ferror(file.get()))
-    return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+    return Fail(Diag::FileUnreadable,
+                fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
   return text;
 }
 
@@ -91,12 +92,14 @@ Result<void> WriteFile(const std::string& path, std::string_view bytes) {
   bool good = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   if (file != nullptr) good &= std::fclose(file) == 0;
   if (!good)
-    return Fail(Diag::FileUnwritable, fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
+    return Fail(Diag::FileUnwritable,
+                fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
   return {};
 }
 
-Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, const std::string& text,
-                                  std::span<const exec::Value> earlier, const Limits& limits) {
+Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param,
+                                  const std::string& text, std::span<const exec::Value> earlier,
+                                  const Limits& limits) {
   ir::Type type = function.param_type(param);
   std::string_view trimmed = Trim(text);
   if (type.is_scalar()) {
@@ -105,7 +108,8 @@ Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param, 
   if (type.is_buffer()) {
     for (uint32_t i = 0; i < earlier.size(); ++i) {
       const bool named = i < function.value_names.size() && !function.value_names[i].empty();
-      if (earlier[i].type.is_buffer() && trimmed == (named ? function.value_names[i] : std::to_string(i)))
+      if (earlier[i].type.is_buffer() &&
+          trimmed == (named ? function.value_names[i] : std::to_string(i)))
         return exec::Value::Buffer(earlier[i].memory);
     }
   }

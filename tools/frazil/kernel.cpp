@@ -31,7 +31,8 @@ struct KernelRun {
 };
 
 // "x=x.npy,y=[1,2],a=2": commas inside of brackets belong to a list.
-Result<std::map<std::string, std::string>> SplitPairs(const std::vector<std::string>& texts, std::string_view flag) {
+Result<std::map<std::string, std::string>> SplitPairs(const std::vector<std::string>& texts,
+                                                      std::string_view flag) {
   std::map<std::string, std::string> pairs;
   auto add = [&](std::string_view text) -> Result<void> {
     size_t equals = text.find('=');
@@ -59,13 +60,16 @@ Result<std::map<std::string, std::string>> SplitPairs(const std::vector<std::str
 Result<std::optional<exec::Value>> MadeBuffer(ir::Type element, std::string_view text) {
   size_t colon = text.find(':');
   std::string_view kind = text.substr(0, colon);
-  if (colon == std::string_view::npos || (kind != "zeros" && kind != "ones" && kind != "iota" && kind != "random"))
+  if (colon == std::string_view::npos ||
+      (kind != "zeros" && kind != "ones" && kind != "iota" && kind != "random"))
     return std::nullopt;
   int64_t length = -1;
   std::string_view number = text.substr(colon + 1);
   auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), length);
-  if (error != std::errc() || end != number.data() + number.size() || length < 0 || length > (int64_t{1} << 36))
-    return Fail(Diag::WrongArgument, fmt::format("'{}': a length is a number from 0 to 2^36", text));
+  if (error != std::errc() || end != number.data() + number.size() || length < 0 ||
+      length > (int64_t{1} << 36))
+    return Fail(Diag::WrongArgument,
+                fmt::format("'{}': a length is a number from 0 to 2^36", text));
   auto memory = std::make_shared<exec::Memory>(element, length);
   uint64_t state = 1;
   for (int64_t i = 0; kind != "zeros" && i < length; ++i) {
@@ -73,7 +77,10 @@ Result<std::optional<exec::Value>> MadeBuffer(ir::Type element, std::string_view
     state = state * 6364136223846793005u + 1442695040888963407u;
     double drawn = static_cast<double>(static_cast<int64_t>(state) >> 11) * 0x1p-52;
     bool is_float = ir::IsFloat(element.scalar);
-    double value = kind == "ones" ? 1 : kind == "iota" ? static_cast<double>(i) : is_float ? drawn : drawn * 100;
+    double value = kind == "ones"   ? 1
+                   : kind == "iota" ? static_cast<double>(i)
+                   : is_float       ? drawn
+                                    : drawn * 100;
     exec::Value v = is_float ? exec::Value::Float(element, value)
                              : exec::Value::Int(element, static_cast<int64_t>(value));
     memory->Set(i, v.scalar_words());
@@ -108,7 +115,8 @@ exec::LaunchShape ShapeOf(const KernelRun& options) {
   return shape;
 }
 
-Result<std::vector<exec::Value>> Bind(const KernelRun& options, const LoadedKernel& kernel, const Limits& limits) {
+Result<std::vector<exec::Value>> Bind(const KernelRun& options, const LoadedKernel& kernel,
+                                      const Limits& limits) {
   const ir::KernelSignature& signature = kernel.signature;
   std::map<std::string, std::string> pairs = TRY(SplitPairs(options.binds, "--bind"));
   std::vector<std::optional<exec::Value>> given(signature.params.size());
@@ -127,8 +135,9 @@ Result<std::vector<exec::Value>> Bind(const KernelRun& options, const LoadedKern
     earlier.push_back(given[i] ? *given[i] : exec::Value());
   }
   if (!pairs.empty())
-    return Fail(Diag::WrongArgument, fmt::format("{} has no parameter '{}'; it has {}", signature.name,
-                                                 pairs.begin()->first, Known(signature)));
+    return Fail(Diag::WrongArgument,
+                fmt::format("{} has no parameter '{}'; it has {}", signature.name,
+                            pairs.begin()->first, Known(signature)));
   return exec::CompleteLaunch(signature, given, ShapeOf(options));
 }
 
@@ -136,8 +145,8 @@ Result<std::vector<exec::Value>> Bind(const KernelRun& options, const LoadedKern
 std::string Shortened(const exec::Memory& memory) {
   constexpr int64_t Shown = 8;
   if (memory.length() <= 2 * Shown) {
-    return exec::PrintValue(
-        exec::Value::Buffer(std::make_shared<exec::Memory>(memory.element(), memory.length(), const_cast<std::byte*>(memory.data()))));
+    return exec::PrintValue(exec::Value::Buffer(std::make_shared<exec::Memory>(
+        memory.element(), memory.length(), const_cast<std::byte*>(memory.data()))));
   }
   std::string text = "[";
   for (int64_t i = 0; i < Shown; ++i) {
@@ -150,8 +159,9 @@ std::string Shortened(const exec::Memory& memory) {
 }
 
 // Writable buffers and results, and what was asked to be kept.
-Result<void> ShowOutcome(Session& session, const LoadedKernel& kernel, std::span<const exec::Value> arguments,
-                         const exec::Outcome& outcome, const std::map<std::string, std::string>& saves,
+Result<void> ShowOutcome(Session& session, const LoadedKernel& kernel,
+                         std::span<const exec::Value> arguments, const exec::Outcome& outcome,
+                         const std::map<std::string, std::string>& saves,
                          nlohmann::ordered_json& json) {
   for (uint32_t i = 0; i < arguments.size(); ++i) {
     const ir::KernelParam& param = kernel.signature.params[i];
@@ -169,45 +179,54 @@ Result<void> ShowOutcome(Session& session, const LoadedKernel& kernel, std::span
   return {};
 }
 
-Result<std::map<std::string, std::string>> Saves(const KernelRun& options, const ir::KernelSignature& signature) {
+Result<std::map<std::string, std::string>> Saves(const KernelRun& options,
+                                                 const ir::KernelSignature& signature) {
   std::map<std::string, std::string> saves = TRY(SplitPairs(options.saves, "--save"));
   for (const auto& [name, file] : saves) {
-    auto is_it = [&](const ir::KernelParam& param) { return param.name == name && param.type.is_buffer(); };
+    auto is_it = [&](const ir::KernelParam& param) {
+      return param.name == name && param.type.is_buffer();
+    };
     if (std::ranges::none_of(signature.params, is_it))
-      return Fail(Diag::BadUsage, fmt::format("--save {}: {} has no such buffer", name, signature.name));
+      return Fail(Diag::BadUsage,
+                  fmt::format("--save {}: {} has no such buffer", name, signature.name));
   }
   return saves;
 }
 
-Result<int> RunSanitized(Session& session, const LoadedKernel& kernel, std::span<const exec::Value> arguments,
-                         const exec::RunContext& context) {
+Result<int> RunSanitized(Session& session, const LoadedKernel& kernel,
+                         std::span<const exec::Value> arguments, const exec::RunContext& context) {
   const std::vector<std::string> findings = TRY(kernel.sanitize(arguments, context));
   const nlohmann::ordered_json json = {{"kernel", kernel.signature.name}, {"findings", findings}};
   if (session.json) {
     PrintJson(json);
   } else {
     for (const std::string& finding : findings) fmt::print("{}\n", finding);
-    if (findings.empty()) fmt::print("nothing found: no race, nothing out of bounds, nothing read before it was written\n");
+    if (findings.empty())
+      fmt::print(
+          "nothing found: no race, nothing out of bounds, nothing read before it was written\n");
   }
   return findings.empty() ? 0 : 1;
 }
 
 Result<int> Run(Session& session, const KernelRun& options) {
   const auto begun = std::chrono::steady_clock::now();
-  const LoadedKernel kernel = TRY(LoadKernel(options.file, options.target, ShapeOf(options), session.limits));
+  const LoadedKernel kernel =
+      TRY(LoadKernel(options.file, options.target, ShapeOf(options), session.limits));
   const std::map<std::string, std::string> saves = TRY(Saves(options, kernel.signature));
   const std::vector<exec::Value> arguments = TRY(Bind(options, kernel, session.limits));
   exec::RunContext context;
   context.limits = session.limits;
   if (!kernel.note.empty()) fmt::print(stderr, "frazil: {}\n", kernel.note);
   if (options.sanitize) return RunSanitized(session, kernel, arguments, context);
-  const double to_ready = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begun).count();
+  const double to_ready =
+      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begun).count();
   double best = 0;
   exec::Outcome outcome;
   for (int i = 0; i < std::max(options.repeat, 1) && !outcome.trap; ++i) {
     auto start = std::chrono::steady_clock::now();
     outcome = TRY(kernel.run(arguments, context));
-    double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    double ns =
+        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
     best = i == 0 ? ns : std::min(best, ns);
   }
 
@@ -223,19 +242,23 @@ Result<int> Run(Session& session, const KernelRun& options) {
   }
   PrintFact(session, "kernel", fmt::format("{} on {}", kernel.signature.name, kernel.target));
   PrintFact(session, "ready", fmt::format("{} after the start", PrintDuration(to_ready)));
-  PrintFact(session, "ran", fmt::format("{}{}", PrintDuration(best),
-                                        options.repeat > 1 ? fmt::format(" (best of {})", options.repeat) : ""));
+  PrintFact(session, "ran",
+            fmt::format("{}{}", PrintDuration(best),
+                        options.repeat > 1 ? fmt::format(" (best of {})", options.repeat) : ""));
   return 0;
 }
 
 Result<int> Show(Session& session, const std::string& file) {
-  const ir::KernelSignature signature = TRY(LoadKernel(file, "interp", {}, session.limits)).signature;
-  nlohmann::ordered_json json = {{"kernel", signature.name}, {"params", nlohmann::ordered_json::array()}};
+  const ir::KernelSignature signature =
+      TRY(LoadKernel(file, "interp", {}, session.limits)).signature;
+  nlohmann::ordered_json json = {{"kernel", signature.name},
+                                 {"params", nlohmann::ordered_json::array()}};
   for (const ir::KernelParam& param : signature.params) {
     std::vector<std::string> of;
     for (uint32_t buffer : param.buffers) of.push_back(signature.params[buffer].name);
     const std::string type = ir::ScalarOrBufferName(param.type);
-    json["params"].push_back({{"name", param.name}, {"type", type}, {"role", ir::RoleName(param.role)}, {"of", of}});
+    json["params"].push_back(
+        {{"name", param.name}, {"type", type}, {"role", ir::RoleName(param.role)}, {"of", of}});
     if (!session.json)
       fmt::print("{:<12} {:<18} {}{}\n", param.name, type, ir::RoleName(param.role),
                  of.empty() ? "" : fmt::format(" of {}", fmt::join(of, ", ")));
@@ -245,31 +268,45 @@ Result<int> Show(Session& session, const std::string& file) {
 }
 
 void AddKernelRun(CLI::App& kernel, Session& session) {
-  CLI::App* command = AddCommand(kernel, "run", "load a kernel and run it with named arguments",
-                                 "  frazil kernel run examples/kernels/saxpy.py --bind a=2,x=[1,2,3],y=[10,20,30]\n"
-                                 "  frazil kernel run saxpy.frzb --bind x=x.npy,y=y.npy,a=2 --n 1000000 --save y=out.npy\n"
-                                 "  frazil kernel run examples/kernels/saxpy.py --bind a=2,x=iota:1000,y=ones:1000 --target native");
+  CLI::App* command = AddCommand(
+      kernel, "run", "load a kernel and run it with named arguments",
+      "  frazil kernel run examples/kernels/saxpy.py --bind a=2,x=[1,2,3],y=[10,20,30]\n"
+      "  frazil kernel run saxpy.frzb --bind x=x.npy,y=y.npy,a=2 --n 1000000 --save y=out.npy\n"
+      "  frazil kernel run examples/kernels/saxpy.py --bind a=2,x=iota:1000,y=ones:1000 --target "
+      "native");
   auto options = std::make_shared<KernelRun>();
-  command->add_option("file", options->file, "a .py, .json, .cir, .frzb, .isa or .frz file; FILE:NAME picks one of several")
+  command
+      ->add_option("file", options->file,
+                   "a .py, .json, .cir, .frzb, .isa or .frz file; FILE:NAME picks one of several")
       ->required();
-  command->add_option("--bind", options->binds,
-                      "name=value: a literal, [1,2,3], a .npy file, zeros:N, ones:N, iota:N, random:N, or an earlier buffer")
+  command
+      ->add_option("--bind", options->binds,
+                   "name=value: a literal, [1,2,3], a .npy file, zeros:N, ones:N, iota:N, "
+                   "random:N, or an earlier buffer")
       ->allow_extra_args(false);
-  command->add_option("--save", options->saves, "name=file.npy: write a buffer after the run")->allow_extra_args(false);
+  command->add_option("--save", options->saves, "name=file.npy: write a buffer after the run")
+      ->allow_extra_args(false);
   command->add_option("--n", options->n, "lanes, and every extent that is not bound");
   command->add_option("--grid", options->grid, "blocks: x,y,z")->delimiter(',')->expected(1, 3);
-  command->add_option("--block", options->block, "lanes of a block: x,y,z")->delimiter(',')->expected(1, 3);
-  command->add_option("--lanes", options->lanes, "lanes of a kernel without a guard: x,y,z")->delimiter(',')->expected(1, 3);
+  command->add_option("--block", options->block, "lanes of a block: x,y,z")
+      ->delimiter(',')
+      ->expected(1, 3);
+  command->add_option("--lanes", options->lanes, "lanes of a kernel without a guard: x,y,z")
+      ->delimiter(',')
+      ->expected(1, 3);
   command->add_option("--target", options->target, "where it runs")->capture_default_str();
   command->add_option("--repeat", options->repeat, "run it so often and report the best time")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_flag("--sanitize", options->sanitize, "run lane by lane and report races, accesses out of bounds and reads before writes");
+  command->add_flag(
+      "--sanitize", options->sanitize,
+      "run lane by lane and report races, accesses out of bounds and reads before writes");
   SetBody(command, session, [&session, options] { return Run(session, *options); });
 }
 
 Result<int> AssembleFile(const std::string& file, const std::string& output, Session& session) {
-  Result<machines::simt::Module> module = machines::simt::Assemble(TRY(ReadFile(file, session.limits)));
+  Result<machines::simt::Module> module =
+      machines::simt::Assemble(TRY(ReadFile(file, session.limits)));
   if (!module) {
     module.error().file = file;
     return std::unexpected(std::move(module.error()));
@@ -281,21 +318,25 @@ Result<int> AssembleFile(const std::string& file, const std::string& output, Ses
 }  // namespace
 
 void AddKernel(CLI::App& app, Session& session) {
-  CLI::App* kernel = AddCommand(app, "kernel", "look at a kernel, or run it with named arguments",
-                                "  frazil kernel show examples/kernels/saxpy.py\n"
-                                "  frazil kernel run examples/kernels/saxpy.py --bind a=2,x=[1,2,3],y=[10,20,30]");
+  CLI::App* kernel =
+      AddCommand(app, "kernel", "look at a kernel, or run it with named arguments",
+                 "  frazil kernel show examples/kernels/saxpy.py\n"
+                 "  frazil kernel run examples/kernels/saxpy.py --bind a=2,x=[1,2,3],y=[10,20,30]");
   kernel->require_subcommand(1);
   AddKernelRun(*kernel, session);
-  CLI::App* show = AddCommand(*kernel, "show", "the parameters of a kernel and what each is for", "  frazil kernel show examples/saxpy.frz");
+  CLI::App* show = AddCommand(*kernel, "show", "the parameters of a kernel and what each is for",
+                              "  frazil kernel show examples/saxpy.frz");
   auto file = std::make_shared<std::string>();
   show->add_option("file", *file, "as for run")->required();
   SetBody(show, session, [&session, file] { return Show(session, *file); });
-  CLI::App* assemble = AddCommand(*kernel, "assemble", "assembly text of the portable machine to a .frzb file",
-                                  "  frazil kernel assemble examples/reverse.isa -o reverse.frzb");
+  CLI::App* assemble =
+      AddCommand(*kernel, "assemble", "assembly text of the portable machine to a .frzb file",
+                 "  frazil kernel assemble examples/reverse.isa -o reverse.frzb");
   auto source = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   assemble->add_option("file", *source, "assembly text, docs/isa.md")->required();
   assemble->add_option("-o,--output", *output, "the .frzb file")->required();
-  SetBody(assemble, session, [&session, source, output] { return AssembleFile(*source, *output, session); });
+  SetBody(assemble, session,
+          [&session, source, output] { return AssembleFile(*source, *output, session); });
 }
 
 }  // namespace frazil::cli

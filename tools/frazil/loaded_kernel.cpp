@@ -17,7 +17,8 @@ using machines::simt::Module;
 
 Result<std::vector<std::string>> Sentences(Result<targets::isa::SanitizedRun> run) {
   std::vector<std::string> sentences;
-  for (const targets::isa::Finding& finding : TRY(std::move(run)).findings) sentences.push_back(finding.ToString());
+  for (const targets::isa::Finding& finding : TRY(std::move(run)).findings)
+    sentences.push_back(finding.ToString());
   return sentences;
 }
 
@@ -27,18 +28,22 @@ ir::Program TypesOf(const ir::KernelSignature& signature) {
   std::vector<ir::Type> types;
   for (const ir::KernelParam& param : signature.params) types.push_back(param.type);
   ir::FunctionBuilder builder(program, signature.name, types, {});
-  for (uint32_t i = 0; i < types.size(); ++i) builder.Name(builder.Param(i), signature.params[i].name);
+  for (uint32_t i = 0; i < types.size(); ++i)
+    builder.Name(builder.Param(i), signature.params[i].name);
   builder.Return({});
   builder.Finish();
   return program;
 }
 
 Result<targets::isa::LaunchShape> GridOf(exec::LaunchShape shape) {
-  if (shape.grid[0] == 0) shape.grid[0] = (shape.n.value_or(1) + std::max<int64_t>(shape.block[0], 1) - 1) / std::max<int64_t>(shape.block[0], 1);
+  if (shape.grid[0] == 0)
+    shape.grid[0] = (shape.n.value_or(1) + std::max<int64_t>(shape.block[0], 1) - 1) /
+                    std::max<int64_t>(shape.block[0], 1);
   targets::isa::LaunchShape launch;
   for (size_t k = 0; k < 3; ++k) {
     for (int64_t edge : {shape.grid[k], shape.block[k]})
-      if (edge < 0 || edge > INT32_MAX) return Fail(Diag::BadLaunch, fmt::format("{} is no number of blocks or lanes", edge));
+      if (edge < 0 || edge > INT32_MAX)
+        return Fail(Diag::BadLaunch, fmt::format("{} is no number of blocks or lanes", edge));
     launch.block[k] = static_cast<uint32_t>(shape.block[k]);
     launch.grid[k] = static_cast<uint32_t>(shape.grid[k]);
   }
@@ -51,11 +56,14 @@ Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& s
   kernel.types = TypesOf(kernel.signature);
   kernel.target = "isa";
   if (module.mode == machines::simt::Mode::Launch) {
-    kernel.run = [module, launch = TRY(GridOf(shape))](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+    kernel.run = [module, launch = TRY(GridOf(shape))](LoadedKernel::Arguments arguments,
+                                                       const exec::RunContext& context) {
       return targets::isa::RunLaneExact(module, arguments, context, launch);
     };
-    kernel.sanitize = [](LoadedKernel::Arguments, const exec::RunContext&) -> Result<std::vector<std::string>> {
-      return Fail(Diag::Unsupported, "the sanitizing run takes programs; this module is one lane's code");
+    kernel.sanitize = [](LoadedKernel::Arguments,
+                         const exec::RunContext&) -> Result<std::vector<std::string>> {
+      return Fail(Diag::Unsupported,
+                  "the sanitizing run takes programs; this module is one lane's code");
     };
     return kernel;
   }
@@ -69,13 +77,15 @@ Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& s
   return kernel;
 }
 
-Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_name, const Limits& limits) {
+Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_name,
+                                 const Limits& limits) {
   LoadedProgram loaded = TRY(LoadOn(*TRY(FindTarget(target_name)), program, limits));
   LoadedKernel kernel;
   kernel.signature = ir::SignatureOf(program);
   kernel.target = loaded.target;
   kernel.note = loaded.note;
-  kernel.run = [callable = loaded.callable](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
+  kernel.run = [callable = loaded.callable](LoadedKernel::Arguments arguments,
+                                            const exec::RunContext& context) {
     return callable->Run(arguments, context);
   };
   kernel.sanitize = [program](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
@@ -87,18 +97,20 @@ Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_
 
 }  // namespace
 
-Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target, const exec::LaunchShape& shape,
-                                const Limits& limits) {
+Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target,
+                                const exec::LaunchShape& shape, const Limits& limits) {
   const bool is_file = file.ends_with(".frzb"), is_text = file.ends_with(".isa");
   if (is_file || is_text) {
-    Result<Module> module = is_file ? machines::simt::Map(file) : machines::simt::Assemble(TRY(ReadFile(file, limits)));
+    Result<Module> module =
+        is_file ? machines::simt::Map(file) : machines::simt::Assemble(TRY(ReadFile(file, limits)));
     if (!module) {
       module.error().file = file;
       return std::unexpected(std::move(module.error()));
     }
     const bool is_launch = module->mode == machines::simt::Mode::Launch;
     if (is_launch && target != "isa" && target != "interp")
-      return Fail(Diag::Unsupported, fmt::format("{} is one lane's code: it runs on the target isa only", file));
+      return Fail(Diag::Unsupported,
+                  fmt::format("{} is one lane's code: it runs on the target isa only", file));
     if (is_launch || target == "isa") return FromModule(*module, shape);
     return FromProgram(TRY(targets::isa::Lift(*module)), target, limits);
   }

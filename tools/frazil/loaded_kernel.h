@@ -28,7 +28,7 @@ struct LoadedKernel {
 };
 
 // `shape` matters to modules in launch mode, whose lanes are no parameters.
-Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target, const exec::LaunchShape& shape,
-                                const Limits& limits);
+Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target,
+                                const exec::LaunchShape& shape, const Limits& limits);
 
 }  // namespace frazil::cli

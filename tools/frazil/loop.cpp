@@ -39,11 +39,13 @@ std::vector<exec::Value> TypicalArguments(const ir::Function& entry, int64_t len
     const ir::Type type = entry.param_type(i);
     const ir::Type element = type.element();
     auto number = [&](int64_t k) {
-      return ir::IsFloat(element.scalar) ? exec::Value::Float(element, 0.25 + static_cast<double>(k % 29) / 32)
-                                         : exec::Value::Int(element, 1 + k % 29);
+      return ir::IsFloat(element.scalar)
+                 ? exec::Value::Float(element, 0.25 + static_cast<double>(k % 29) / 32)
+                 : exec::Value::Int(element, 1 + k % 29);
     };
     if (!type.is_buffer()) {
-      values.push_back(type.scalar == ir::Scalar::Index ? exec::Value::Int(type, length) : number(i));
+      values.push_back(type.scalar == ir::Scalar::Index ? exec::Value::Int(type, length)
+                                                        : number(i));
       continue;
     }
     auto memory = std::make_shared<exec::Memory>(element, length);
@@ -103,8 +105,8 @@ class Timeline {
 };
 
 // Calls in rounds that double, so that a few lines tell of the whole run.
-void CallAll(engine::Site& site, const std::vector<uint64_t>& words, uint64_t calls, Clock::time_point start,
-             Timeline& timeline) {
+void CallAll(engine::Site& site, const std::vector<uint64_t>& words, uint64_t calls,
+             Clock::time_point start, Timeline& timeline) {
   std::vector<uint64_t> results(engine::CallLayout(site.entry()).result_words() + 1);
   uint64_t done = 0;
   for (uint64_t round = 1; done < calls; round *= 2) {
@@ -113,11 +115,12 @@ void CallAll(engine::Site& site, const std::vector<uint64_t>& words, uint64_t ca
     for (uint64_t i = 0; i < count; ++i) site.Call(words.data(), results.data());
     const auto end = Clock::now();
     done += count;
-    timeline.Add(std::chrono::duration<double, std::milli>(end - start).count(),
-                 dispatch::StateName(site.state()),
-                 fmt::format("call {}: {} a call", done,
-                             PrintDuration(std::chrono::duration<double, std::nano>(end - begin).count() /
-                                      static_cast<double>(count))));
+    timeline.Add(
+        std::chrono::duration<double, std::milli>(end - start).count(),
+        dispatch::StateName(site.state()),
+        fmt::format("call {}: {} a call", done,
+                    PrintDuration(std::chrono::duration<double, std::nano>(end - begin).count() /
+                                  static_cast<double>(count))));
   }
 }
 
@@ -132,16 +135,16 @@ Result<int> Loop(Session& session, const LoopOptions& options) {
   engine_options.hot_calls = options.hot_calls;
   engine_options.limits = session.limits;
   engine_options.on_event = [&](const engine::Event& event) {
-    timeline.Add(std::chrono::duration<double, std::milli>(Clock::now() - start).count(), event.verb,
-                 event.sentence);
+    timeline.Add(std::chrono::duration<double, std::milli>(Clock::now() - start).count(),
+                 event.verb, event.sentence);
   };
   engine::Engine engine(std::move(engine_options));
   if (engine.store() != nullptr && !engine.store()->reason().empty())
     timeline.Add(0, "store", engine.store()->reason());
   const std::shared_ptr<engine::Site> site = TRY(engine.Load(program));
-  std::vector<exec::Value> arguments = options.arguments.empty()
-                                           ? TypicalArguments(site->entry(), options.length)
-                                           : TRY(ParseArguments(program, options.arguments, session.limits));
+  std::vector<exec::Value> arguments =
+      options.arguments.empty() ? TypicalArguments(site->entry(), options.length)
+                                : TRY(ParseArguments(program, options.arguments, session.limits));
   const engine::CallLayout layout(site->entry());
   const std::vector<exec::Value> fresh = CopyOf(arguments);
   CallAll(*site, layout.Words(arguments), options.calls, start, timeline);
@@ -168,17 +171,20 @@ Result<int> Loop(Session& session, const LoopOptions& options) {
 }  // namespace
 
 void AddLoop(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "loop", "call a program in a loop and watch it set",
-                                 "  frazil loop examples/saxpy.frz\n"
-                                 "  frazil loop examples/logistic.frz 3.9 0.5 1000 --calls 5000 --no-store");
+  CLI::App* command =
+      AddCommand(app, "loop", "call a program in a loop and watch it set",
+                 "  frazil loop examples/saxpy.frz\n"
+                 "  frazil loop examples/logistic.frz 3.9 0.5 1000 --calls 5000 --no-store");
   auto options = std::make_shared<LoopOptions>();
   command->add_option("file", options->file, "a .frz file, or - for standard input")->required();
-  command->add_option("arguments", options->arguments, "as for run; none: ordinary ones are made up");
+  command->add_option("arguments", options->arguments,
+                      "as for run; none: ordinary ones are made up");
   command->add_option("--calls", options->calls, "how many calls")->capture_default_str();
   command->add_option("--n", options->length, "length of made-up buffers")->capture_default_str();
   command->add_option("--store", options->store, "folder of the store");
   command->add_flag("--no-store", options->no_store, "neither read nor write a store");
-  command->add_flag("--no-compile", options->no_compile, "only the interpreter, and what the store has");
+  command->add_flag("--no-compile", options->no_compile,
+                    "only the interpreter, and what the store has");
   command->add_option("--hot-calls", options->hot_calls, "compile after so many calls; 0: by time")
       ->capture_default_str();
   SetBody(command, session, [&session, options] { return Loop(session, *options); });

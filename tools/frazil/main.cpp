@@ -22,8 +22,8 @@ void OnBrokenInvariant(const char* file, int line, const char* condition) {
 }
 
 std::string Version() {
-  return fmt::format("frazil {}\nIR version {}\nprelude version {} ({})", FRAZIL_VERSION, ir::IrVersion,
-                     ir::PreludeVersion, ir::PreludeDigest().substr(0, 12));
+  return fmt::format("frazil {}\nIR version {}\nprelude version {} ({})", FRAZIL_VERSION,
+                     ir::IrVersion, ir::PreludeVersion, ir::PreludeDigest().substr(0, 12));
 }
 
 // Every limit of base/limits.def is a flag of every command.
@@ -54,8 +54,9 @@ int Main(int argc, char** argv) {
   session.color = isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
   session.progress = isatty(STDERR_FILENO);
 
-  CLI::App app("Frazil: computations that set. Programs start interpreted and become solid, verified code.",
-               "frazil");
+  CLI::App app(
+      "Frazil: computations that set. Programs start interpreted and become solid, verified code.",
+      "frazil");
   app.set_version_flag("--version", Version());
   app.add_flag("--json", session.json, "print one JSON object instead of text");
   app.require_subcommand(1);
@@ -66,7 +67,8 @@ int Main(int argc, char** argv) {
       "  frazil ask \"Sum 1 to 1000000\"\n"
       "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target wasm\n"
       "  frazil emit examples/muladd.frz --to wat\n"
-      "Exit codes: 0 ok, 1 the program or text is wrong or trapped, 2 refuted, 3 a limit was reached,\n"
+      "Exit codes: 0 ok, 1 the program or text is wrong or trapped, 2 refuted, 3 a limit was "
+      "reached,\n"
       "            4 something is missing on this machine, 70 a bug in Frazil");
   AddAsk(app, session);
   AddRun(app, session);

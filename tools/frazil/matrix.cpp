@@ -31,7 +31,8 @@ struct Case {
 // Python reads files: the row becomes one for a moment.
 Result<ir::Program> ReadPython(std::string_view text, const Limits& limits) {
   std::string folder = (std::filesystem::temp_directory_path() / "frazil_matrix_XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return Fail(Diag::FileUnwritable, fmt::format("{} cannot be made", folder));
+  if (mkdtemp(folder.data()) == nullptr)
+    return Fail(Diag::FileUnwritable, fmt::format("{} cannot be made", folder));
   const std::string path = folder + "/kernel.py";
   TRY_VOID(WriteFile(path, text));
   Result<ir::Program> program = ReadProgramFile(path, limits);
@@ -64,7 +65,8 @@ Result<Case> MakeCase(const MatrixProgram& row, const Limits& limits) {
 
 // The outcome as one comparable whole: results, output, trap and the buffers after the run.
 Result<std::pair<exec::Outcome, std::vector<exec::Value>>> RunCase(const exec::Target& target,
-                                                                   const Case& row, const Limits& limits) {
+                                                                   const Case& row,
+                                                                   const Limits& limits) {
   std::vector<exec::Value> arguments = TRY(ParseArguments(row.program, row.arguments, limits));
   exec::RunContext context;
   context.limits = limits;
@@ -76,7 +78,8 @@ Cell Judge(const exec::Target& target, const Case& row, const exec::Outcome& exp
            const std::vector<exec::Value>& buffers, const Limits& limits) {
   if (std::string why = target.Refuses(row.program); !why.empty()) return {"refused", why};
   auto seen = RunCase(target, row, limits);
-  if (!seen) return {seen.error().diag == Diag::NoDevice ? "emits" : "failed", seen.error().message};
+  if (!seen)
+    return {seen.error().diag == Diag::NoDevice ? "emits" : "failed", seen.error().message};
   bool same = seen->first.trap == expected.trap && seen->first.results == expected.results &&
               seen->first.output == expected.output && seen->second == buffers;
   return {same ? "same" : "differs", ""};
@@ -89,7 +92,8 @@ Result<int> Matrix(Session& session) {
   std::map<std::string, std::vector<std::string>> notes;  // by reason: who
   if (!session.json) {
     fmt::print("{}", Bold(session, fmt::format("{:<8} {:<28}", "door", "types and operations")));
-    for (const auto& target : targets) fmt::print("{}", Bold(session, fmt::format(" {:<9}", target->name())));
+    for (const auto& target : targets)
+      fmt::print("{}", Bold(session, fmt::format(" {:<9}", target->name())));
     fmt::print("\n");
   }
   Progress progress(session, "running every door on every target");
@@ -115,15 +119,17 @@ Result<int> Matrix(Session& session) {
   if (session.json) PrintJson({{"rows", rows}});
   for (const auto& [reason, rows_of_it] : notes)
     if (!session.json)
-      fmt::print("{}{}\n", reason, rows_of_it.size() > 3 ? "" : fmt::format(" ({})", fmt::join(rows_of_it, "; ")));
+      fmt::print("{}{}\n", reason,
+                 rows_of_it.size() > 3 ? "" : fmt::format(" ({})", fmt::join(rows_of_it, "; ")));
   return code;
 }
 
 }  // namespace
 
 void AddMatrix(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "matrix", "run every door on every target and compare the bits",
-                                 "  frazil matrix\n  frazil matrix --json");
+  CLI::App* command =
+      AddCommand(app, "matrix", "run every door on every target and compare the bits",
+                 "  frazil matrix\n  frazil matrix --json");
   SetBody(command, session, [&session] { return Matrix(session); });
 }
 

@@ -36,7 +36,8 @@ Result<std::string_view> Letters(ir::Type element) {
     case ir::Scalar::F64: return "f8";
     case ir::Scalar::Bool: return "b1";
     default:
-      return Fail(Diag::WrongArgument, fmt::format("{} elements have no NumPy type", ir::ScalarName(element.scalar)));
+      return Fail(Diag::WrongArgument,
+                  fmt::format("{} elements have no NumPy type", ir::ScalarName(element.scalar)));
   }
 }
 
@@ -95,13 +96,16 @@ Result<std::shared_ptr<exec::Memory>> ReadNpy(const std::string& path, ir::Type 
   const std::string_view letters = TRY(Letters(element));
   File file{std::fopen(path.c_str(), "rb")};
   if (file.file == nullptr)
-    return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+    return Fail(Diag::FileUnreadable,
+                fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
   unsigned char head[12] = {};
-  if (std::fread(head, 1, 10, file.file) != 10 || std::memcmp(head, Magic.data(), Magic.size()) != 0)
+  if (std::fread(head, 1, 10, file.file) != 10 ||
+      std::memcmp(head, Magic.data(), Magic.size()) != 0)
     return Bad(path, "this is no .npy file");
   size_t header_bytes = head[8] | head[9] << 8;
   if (head[6] >= 2) {
-    if (std::fread(head + 10, 1, 2, file.file) != 2) return Bad(path, "the file ends in its header");
+    if (std::fread(head + 10, 1, 2, file.file) != 2)
+      return Bad(path, "the file ends in its header");
     header_bytes |= static_cast<size_t>(head[10]) << 16 | static_cast<size_t>(head[11]) << 24;
   }
   if (header_bytes > 65536) return Bad(path, "its header is too long");
@@ -110,7 +114,8 @@ Result<std::shared_ptr<exec::Memory>> ReadNpy(const std::string& path, ir::Type 
     return Bad(path, "the file ends in its header");
 
   const std::string_view descr = ValueOf(header, "descr");
-  if (descr.size() < 4 || (descr[1] != '<' && descr[1] != '|') || descr.substr(2, descr.size() - 3) != letters)
+  if (descr.size() < 4 || (descr[1] != '<' && descr[1] != '|') ||
+      descr.substr(2, descr.size() - 3) != letters)
     return Bad(path, fmt::format("it holds {}, the parameter takes '<{}' ({})", descr, letters,
                                  ir::ScalarName(element.scalar)));
   if (ValueOf(header, "fortran_order") != "False")
@@ -123,11 +128,13 @@ Result<std::shared_ptr<exec::Memory>> ReadNpy(const std::string& path, ir::Type 
   std::fseek(file.file, 0, SEEK_END);
   const int64_t there = std::ftell(file.file) - data_start;
   if (there < length * static_cast<int64_t>(ir::BytesOf(element)))
-    return Bad(path, fmt::format("it ends early: {} elements are announced, {} bytes follow", length, there));
+    return Bad(path, fmt::format("it ends early: {} elements are announced, {} bytes follow",
+                                 length, there));
   std::fseek(file.file, data_start, SEEK_SET);
   auto memory = std::make_shared<exec::Memory>(element, length);
   if (std::fread(memory->data(), 1, memory->size_bytes(), file.file) != memory->size_bytes())
-    return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+    return Fail(Diag::FileUnreadable,
+                fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
   return memory;
 }
 
@@ -139,7 +146,8 @@ Result<void> WriteNpy(const std::string& path, const exec::Memory& memory) {
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header.push_back('\n');
   std::string bytes(Magic);
-  bytes += {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  bytes +=
+      {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
   bytes += header;
   bytes.append(reinterpret_cast<const char*>(memory.data()), memory.size_bytes());
   return WriteFile(path, bytes);

@@ -49,7 +49,8 @@ int Report(const Session& session, const Error& error) {
 }
 
 int ReportTrap(const Session& session, const exec::TrapInfo& trap, nlohmann::ordered_json json) {
-  bool limit = trap.kind == ir::Trap::Fuel || trap.kind == ir::Trap::Depth || trap.kind == ir::Trap::Memory;
+  bool limit =
+      trap.kind == ir::Trap::Fuel || trap.kind == ir::Trap::Depth || trap.kind == ir::Trap::Memory;
   int code = ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
   if (session.json) {
     json["trap"] = {{"kind", ir::TrapName(trap.kind)}, {"op", ir::Info(trap.op).mnemonic}};
@@ -57,7 +58,8 @@ int ReportTrap(const Session& session, const exec::TrapInfo& trap, nlohmann::ord
     PrintJson(json);
   } else {
     Diag diag = limit ? Diag::LimitReached : Diag::Trapped;
-    fmt::print(stderr, "frazil: error {}: the program stopped: {}\n", DiagId(diag), trap.ToString());
+    fmt::print(stderr, "frazil: error {}: the program stopped: {}\n", DiagId(diag),
+               trap.ToString());
   }
   return code;
 }

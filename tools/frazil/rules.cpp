@@ -49,10 +49,12 @@ nlohmann::ordered_json JsonOf(const ir::RuleRow& row, const Status& status) {
 }
 
 void PrintRule(const Session& session, const ir::RuleRow& row, const Status& status) {
-  fmt::print("{}  {} = {}{}{}\n", Bold(session, row.name), row.left, row.right, row.conditions.empty() ? "" : "  if ",
-             row.conditions);
-  for (const auto& [how, types] : status.proved) fmt::print("    proved    {}: {}\n", how, fmt::join(types, " "));
-  for (const auto& [why, types] : status.disabled) fmt::print("    disabled  {}: {}\n", why, fmt::join(types, " "));
+  fmt::print("{}  {} = {}{}{}\n", Bold(session, row.name), row.left, row.right,
+             row.conditions.empty() ? "" : "  if ", row.conditions);
+  for (const auto& [how, types] : status.proved)
+    fmt::print("    proved    {}: {}\n", how, fmt::join(types, " "));
+  for (const auto& [why, types] : status.disabled)
+    fmt::print("    disabled  {}: {}\n", why, fmt::join(types, " "));
 }
 
 Result<int> Rules(Session& session, const std::string& wanted) {
@@ -76,7 +78,8 @@ Result<int> Rules(Session& session, const std::string& wanted) {
   if (session.json) {
     PrintJson({{"rules", all}, {"proved", proved}, {"disabled", disabled}});
   } else if (wanted.empty()) {
-    fmt::print("{} rules: {} pairs of rule and type proved, {} disabled\n", rules, proved, disabled);
+    fmt::print("{} rules: {} pairs of rule and type proved, {} disabled\n", rules, proved,
+               disabled);
   }
   return 0;
 }

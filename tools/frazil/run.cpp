@@ -22,7 +22,8 @@ struct RunOptions {
 };
 
 // "i32:5": a stream element with its type.
-Result<std::vector<exec::Value>> ParseStream(const std::vector<std::string>& texts, const Limits& limits) {
+Result<std::vector<exec::Value>> ParseStream(const std::vector<std::string>& texts,
+                                             const Limits& limits) {
   std::vector<exec::Value> values;
   for (const std::string& text : texts) {
     size_t colon = text.find(':');
@@ -46,7 +47,8 @@ nlohmann::ordered_json ToJson(std::span<const exec::Value> values) {
 Result<int> Run(Session& session, const RunOptions& options) {
   ir::Program program = TRY(ReadProgramFile(options.file, session.limits));
   const exec::Target* target = TRY(FindTarget(options.target));
-  std::vector<exec::Value> arguments = TRY(ParseArguments(program, options.arguments, session.limits));
+  std::vector<exec::Value> arguments =
+      TRY(ParseArguments(program, options.arguments, session.limits));
   exec::RunContext context;
   context.limits = session.limits;
   context.input = TRY(ParseStream(options.input, session.limits));
@@ -62,7 +64,8 @@ Result<int> Run(Session& session, const RunOptions& options) {
     ran_on = loaded.target;
     outcome = TRY(loaded.callable->Run(arguments, context));
   }
-  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 
   const ir::Function& entry = program.entry_function();
   nlohmann::ordered_json json = {{"target", ran_on},
@@ -76,7 +79,8 @@ Result<int> Run(Session& session, const RunOptions& options) {
       json["buffers"].push_back({{"parameter", i}, {"value", exec::PrintValue(arguments[i])}});
   }
   if (!session.json)
-    for (const exec::Value& value : outcome.output) fmt::print("output {}\n", exec::PrintValue(value));
+    for (const exec::Value& value : outcome.output)
+      fmt::print("output {}\n", exec::PrintValue(value));
   if (outcome.trap) return ReportTrap(session, *outcome.trap, json);
   if (session.json) {
     PrintJson(json);
@@ -86,8 +90,9 @@ Result<int> Run(Session& session, const RunOptions& options) {
   for (uint32_t i = 0; i < arguments.size(); ++i) {
     ir::Type type = entry.param_type(i);
     if (!type.is_buffer() || type.access == ir::Access::In) continue;
-    std::string name = i < entry.value_names.size() && !entry.value_names[i].empty() ? entry.value_names[i]
-                                                                                     : std::to_string(i);
+    std::string name = i < entry.value_names.size() && !entry.value_names[i].empty()
+                           ? entry.value_names[i]
+                           : std::to_string(i);
     fmt::print("{} = {}\n", name, exec::PrintValue(arguments[i]));
   }
   return 0;
@@ -96,14 +101,20 @@ Result<int> Run(Session& session, const RunOptions& options) {
 }  // namespace
 
 void AddRun(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "run", "run a program with arguments",
-                                 "  frazil run examples/muladd.frz 6 7 0\n"
-                                 "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target c\n"
-                                 "  frazil run examples/streams.frz --input field:5 --input field:7");
+  CLI::App* command =
+      AddCommand(app, "run", "run a program with arguments",
+                 "  frazil run examples/muladd.frz 6 7 0\n"
+                 "  frazil run examples/saxpy.frz 2 3 [1,2,3] [10,20,30] --target c\n"
+                 "  frazil run examples/streams.frz --input field:5 --input field:7");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("file", options->file, "a .frz, .py, .json, .cir, .frzb, .tri or .tir file, or - for standard input")->required();
-  command->add_option("arguments", options->arguments, "scalars as literals, buffers and tensors as [1,2,3]");
-  command->add_option("--target", options->target, "interp, isa, wasm, c, native, cuda or tasm")->capture_default_str();
+  command
+      ->add_option("file", options->file,
+                   "a .frz, .py, .json, .cir, .frzb, .tri or .tir file, or - for standard input")
+      ->required();
+  command->add_option("arguments", options->arguments,
+                      "scalars as literals, buffers and tensors as [1,2,3]");
+  command->add_option("--target", options->target, "interp, isa, wasm, c, native, cuda or tasm")
+      ->capture_default_str();
   command->add_option("--input", options->input, "next element of the input stream, type:value")
       ->allow_extra_args(false);
   command->add_option("--hint", options->hints, "next element of the hint stream, type:value")

@@ -32,7 +32,8 @@ Place PlaceOf(const std::string& input) {
   return Exists(place.path) ? place : Place{input, ""};
 }
 
-Result<std::vector<NamedProgram>> FromKernels(Result<std::vector<frontends::kernels::Kernel>> kernels) {
+Result<std::vector<NamedProgram>> FromKernels(
+    Result<std::vector<frontends::kernels::Kernel>> kernels) {
   std::vector<NamedProgram> programs;
   for (frontends::kernels::Kernel& kernel : TRY(std::move(kernels)))
     programs.push_back({std::move(kernel.name), std::move(kernel.program)});
@@ -48,7 +49,8 @@ Result<std::vector<NamedProgram>> ReadKernelFile(const std::string& path, const 
   return FromKernels(frontends::kernels::ParseJson(TRY(ReadFile(path, limits)), path, limits));
 }
 
-Result<ir::Program> ParseCircuitFile(const std::string& path, std::string_view text, const Limits& limits) {
+Result<ir::Program> ParseCircuitFile(const std::string& path, std::string_view text,
+                                     const Limits& limits) {
   frontends::circuits::CircuitOptions options;
   options.name = std::filesystem::path(path).stem().string();
   options.limits = limits;
@@ -60,7 +62,8 @@ Result<ir::Program> LiftFile(std::string_view bytes) {
 }
 
 // The first error is the one that a command without a list of them shows.
-Result<ir::Program> BuildFieldProgram(const std::string& path, std::string_view text, const Limits& limits) {
+Result<ir::Program> BuildFieldProgram(const std::string& path, std::string_view text,
+                                      const Limits& limits) {
   TriOptions options;
   options.file = path;
   TriNotes notes;
@@ -94,15 +97,17 @@ Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limi
   std::vector<NamedProgram> programs = TRY(ReadPrograms(place.path, limits));
   std::vector<std::string> names;
   for (NamedProgram& program : programs) {
-    if (program.name == place.name || (place.name.empty() && programs.size() == 1)) return std::move(program.program);
+    if (program.name == place.name || (place.name.empty() && programs.size() == 1))
+      return std::move(program.program);
     names.push_back(program.name);
   }
   if (names.empty()) return Fail(Diag::BadKernel, fmt::format("{} has no kernel", place.path));
-  return Fail(Diag::BadUsage, place.name.empty()
-                                  ? fmt::format("{} has {} kernels: write {}:NAME with one of {}", place.path,
-                                                names.size(), place.path, fmt::join(names, ", "))
-                                  : fmt::format("{} has no kernel '{}'; it has {}", place.path, place.name,
-                                                fmt::join(names, ", ")));
+  return Fail(Diag::BadUsage,
+              place.name.empty()
+                  ? fmt::format("{} has {} kernels: write {}:NAME with one of {}", place.path,
+                                names.size(), place.path, fmt::join(names, ", "))
+                  : fmt::format("{} has no kernel '{}'; it has {}", place.path, place.name,
+                                fmt::join(names, ", ")));
 }
 
 Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits) {

@@ -21,7 +21,8 @@ struct StoreFlags {
 };
 
 // A store that cannot even be read is an error here; to a running program it would be a miss.
-Result<std::unique_ptr<store::Store>> OpenStore(const Session& session, const StoreFlags& flags, bool read_only) {
+Result<std::unique_ptr<store::Store>> OpenStore(const Session& session, const StoreFlags& flags,
+                                                bool read_only) {
   store::StoreOptions options;
   options.directory = flags.directory;
   options.read_only = read_only;
@@ -34,7 +35,8 @@ Result<std::unique_ptr<store::Store>> OpenStore(const Session& session, const St
 
 std::string Ago(int64_t seconds_since_1970) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count() - seconds_since_1970;
+  const int64_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now).count() - seconds_since_1970;
   if (seconds < 120) return "now";
   if (seconds < 2 * 3600) return fmt::format("{} min ago", seconds / 60);
   if (seconds < 48 * 3600) return fmt::format("{} h ago", seconds / 3600);
@@ -46,10 +48,14 @@ std::string Count(uint64_t count, std::string_view one, std::string_view many) {
 }
 
 nlohmann::ordered_json JsonOf(const store::Store::Entry& entry) {
-  return {{"key", entry.key_digest},         {"content", entry.content_digest},
-          {"bytes", entry.bytes},            {"used", entry.modified},
-          {"source", entry.key.source_exact}, {"guard", entry.key.guard},
-          {"target", entry.key.target},      {"toolchain", entry.key.toolchain},
+  return {{"key", entry.key_digest},
+          {"content", entry.content_digest},
+          {"bytes", entry.bytes},
+          {"used", entry.modified},
+          {"source", entry.key.source_exact},
+          {"guard", entry.key.guard},
+          {"target", entry.key.target},
+          {"toolchain", entry.key.toolchain},
           {"level", exec::CpuLevelName(entry.key.level)}};
 }
 
@@ -63,14 +69,15 @@ Result<int> ListStore(Session& session, const StoreFlags& flags) {
     if (session.json)
       list.push_back(JsonOf(entry));
     else
-      fmt::print("{}  {:>9} bytes  {:<8}  {:<12}  program {}  if {}\n", entry.key_digest.substr(0, 12), entry.bytes,
-                 exec::CpuLevelName(entry.key.level), Ago(entry.modified),
-                 ir::ShortDigest(entry.key.source_exact), entry.key.guard);
+      fmt::print("{}  {:>9} bytes  {:<8}  {:<12}  program {}  if {}\n",
+                 entry.key_digest.substr(0, 12), entry.bytes, exec::CpuLevelName(entry.key.level),
+                 Ago(entry.modified), ir::ShortDigest(entry.key.source_exact), entry.key.guard);
   }
   if (session.json)
     PrintJson({{"directory", store->directory()}, {"entries", list}, {"bytes", bytes}});
   else
-    fmt::print("{}, {} bytes in {}\n", Count(entries.size(), "entry", "entries"), bytes, store->directory());
+    fmt::print("{}, {} bytes in {}\n", Count(entries.size(), "entry", "entries"), bytes,
+               store->directory());
   return 0;
 }
 
@@ -108,8 +115,8 @@ Result<int> ShowEntry(Session& session, const StoreFlags& flags) {
     if (entry.key_digest.starts_with(flags.prefix)) found.push_back(std::move(entry));
   if (found.size() != 1)
     return Fail(Diag::BadUsage, fmt::format("{} of {} have a key that starts with '{}', not one",
-                                            Count(found.size(), "entry", "entries"), store->directory(),
-                                            flags.prefix));
+                                            Count(found.size(), "entry", "entries"),
+                                            store->directory(), flags.prefix));
   nlohmann::ordered_json json = JsonOf(found[0]);
   json["used"] = session.json ? json["used"] : nlohmann::ordered_json(Ago(found[0].modified));
   json.update(FormOf(*store, found[0].key));
@@ -133,7 +140,10 @@ Result<int> AuditStore(Session& session, const StoreFlags& flags) {
   if (session.json) {
     auto list = nlohmann::ordered_json::array();
     for (const auto& line : lines) list.push_back({{"path", line.path}, {"problem", line.problem}});
-    PrintJson({{"directory", store->directory()}, {"sealed_here", ours}, {"foreign", foreign}, {"problems", list}});
+    PrintJson({{"directory", store->directory()},
+               {"sealed_here", ours},
+               {"foreign", foreign},
+               {"problems", list}});
   } else {
     for (const auto& line : lines) fmt::print("{}: {}\n", line.path, line.problem);
     fmt::print("{} sealed here, {} foreign, {} in {}\n", Count(ours, "entry", "entries"), foreign,
@@ -145,35 +155,46 @@ Result<int> AuditStore(Session& session, const StoreFlags& flags) {
 Result<int> Collect(Session& session, const StoreFlags& flags) {
   const auto store = TRY(OpenStore(session, flags, false));
   const Progress progress(session, "collecting");
-  const store::Store::Collected collected = store->CollectGarbage(flags.max_bytes, flags.max_age_days);
+  const store::Store::Collected collected =
+      store->CollectGarbage(flags.max_bytes, flags.max_age_days);
   if (session.json)
-    PrintJson({{"directory", store->directory()}, {"files", collected.files}, {"bytes", collected.bytes}});
+    PrintJson({{"directory", store->directory()},
+               {"files", collected.files},
+               {"bytes", collected.bytes}});
   else
-    fmt::print("{} removed, {} bytes freed in {}\n", Count(collected.files, "file", "files"), collected.bytes,
-               store->directory());
+    fmt::print("{} removed, {} bytes freed in {}\n", Count(collected.files, "file", "files"),
+               collected.bytes, store->directory());
   return 0;
 }
 
 }  // namespace
 
 void AddStore(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "store", "look at the store of verified code: ls, show, audit, gc",
-                                 "  frazil store ls\n  frazil store show 1f3a\n  frazil store audit --json\n"
-                                 "  frazil store gc --max-bytes 100000000");
+  CLI::App* command =
+      AddCommand(app, "store", "look at the store of verified code: ls, show, audit, gc",
+                 "  frazil store ls\n  frazil store show 1f3a\n  frazil store audit --json\n"
+                 "  frazil store gc --max-bytes 100000000");
   command->require_subcommand(1);
   auto flags = std::make_shared<StoreFlags>();
-  command->add_option("--store", flags->directory, "folder of the store (default: $FRAZIL_STORE, then the user's)");
-  CLI::App* list = AddCommand(*command, "ls", "every entry, the longest unused first", "  frazil store ls");
+  command->add_option("--store", flags->directory,
+                      "folder of the store (default: $FRAZIL_STORE, then the user's)");
+  CLI::App* list =
+      AddCommand(*command, "ls", "every entry, the longest unused first", "  frazil store ls");
   SetBody(list, session, [&session, flags] { return ListStore(session, *flags); });
-  CLI::App* show = AddCommand(*command, "show", "one entry, with its evidence", "  frazil store show 1f3a");
+  CLI::App* show =
+      AddCommand(*command, "show", "one entry, with its evidence", "  frazil store show 1f3a");
   show->add_option("key", flags->prefix, "the first digits of its key")->required();
   SetBody(show, session, [&session, flags] { return ShowEntry(session, *flags); });
-  CLI::App* audit = AddCommand(*command, "audit", "read and check everything; exit code 4 if something does not hold",
+  CLI::App* audit = AddCommand(*command, "audit",
+                               "read and check everything; exit code 4 if something does not hold",
                                "  frazil store audit");
   SetBody(audit, session, [&session, flags] { return AuditStore(session, *flags); });
-  CLI::App* collect = AddCommand(*command, "gc", "remove what is damaged, too old or too much", "  frazil store gc");
-  collect->add_option("--max-bytes", flags->max_bytes, "bytes that may stay")->capture_default_str();
-  collect->add_option("--max-age-days", flags->max_age_days, "days without use")->capture_default_str();
+  CLI::App* collect = AddCommand(*command, "gc", "remove what is damaged, too old or too much",
+                                 "  frazil store gc");
+  collect->add_option("--max-bytes", flags->max_bytes, "bytes that may stay")
+      ->capture_default_str();
+  collect->add_option("--max-age-days", flags->max_age_days, "days without use")
+      ->capture_default_str();
   SetBody(collect, session, [&session, flags] { return Collect(session, *flags); });
 }
 

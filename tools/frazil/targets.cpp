@@ -33,16 +33,18 @@ Result<const exec::Target*> FindTarget(std::string_view name) {
     if (target->name() == name) return target.get();
     names.push_back(target->name());
   }
-  return Fail(Diag::UnknownTarget, fmt::format("there is no target '{}'; there are {}", name,
-                                               fmt::join(names, ", ")));
+  return Fail(Diag::UnknownTarget,
+              fmt::format("there is no target '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 
-Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program, const Limits& limits) {
+Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program,
+                             const Limits& limits) {
   if (std::string why = target.Refuses(program); !why.empty())
     return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target.name(), why));
   exec::EmitOptions options;
   options.metered = limits.fuel != Limits().fuel;
-  Result<std::unique_ptr<exec::Callable>> callable = target.Load(TRY(target.Emit(program, options)));
+  Result<std::unique_ptr<exec::Callable>> callable =
+      target.Load(TRY(target.Emit(program, options)));
   if (callable) return LoadedProgram{std::move(*callable), std::string(target.name()), ""};
   if (callable.error().diag != Diag::NoDevice) return std::unexpected(std::move(callable.error()));
   LoadedProgram loaded = TRY(LoadOn(*TRY(FindTarget("native")), program, limits));
@@ -51,7 +53,8 @@ Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& prog
 }
 
 Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
-                            std::span<const exec::Value> arguments, const exec::RunContext& context) {
+                            std::span<const exec::Value> arguments,
+                            const exec::RunContext& context) {
   if (std::string why = target.Refuses(program); !why.empty())
     return Fail(Diag::Unsupported, fmt::format("the target {} refuses: {}", target.name(), why));
   exec::EmitOptions options;

@@ -24,9 +24,11 @@ Result<uint64_t> ParseElement(std::string_view text) {
   if (negative) text.remove_prefix(1);
   uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value >= goldilocks::P)
-    return Fail(Diag::WrongArgument, fmt::format("'{}' is no field element: a number from -(p-1) to p-1, p = {}", text,
-                                                 goldilocks::P));
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() ||
+      value >= goldilocks::P)
+    return Fail(Diag::WrongArgument,
+                fmt::format("'{}' is no field element: a number from -(p-1) to p-1, p = {}", text,
+                            goldilocks::P));
   return negative ? goldilocks::Neg(value) : value;
 }
 
@@ -57,7 +59,9 @@ Result<void> AddSecrets(std::string_view text, TriInputs& inputs) {
     }
     const std::vector<std::string_view> words = Split(part, ':');
     if (words.size() != 5)
-      return Fail(Diag::WrongArgument, fmt::format("'{}': a digest is five elements, first to last, as in 1:2:3:4:5", part));
+      return Fail(
+          Diag::WrongArgument,
+          fmt::format("'{}': a digest is five elements, first to last, as in 1:2:3:4:5", part));
     mt::Digest digest;
     for (size_t i = 0; i < 5; ++i) digest[i] = TRY(ParseElement(words[i]));
     inputs.machine.digests.push_back(digest);
@@ -70,8 +74,10 @@ Result<void> AddRam(std::string_view text, TriInputs& inputs) {
   for (std::string_view part : Split(text, ',')) {
     const size_t equals = part.find('=');
     if (equals == std::string_view::npos)
-      return Fail(Diag::WrongArgument, fmt::format("'{}': a word of RAM is written address=value", part));
-    inputs.machine.ram[TRY(ParseElement(part.substr(0, equals)))] = TRY(ParseElement(part.substr(equals + 1)));
+      return Fail(Diag::WrongArgument,
+                  fmt::format("'{}': a word of RAM is written address=value", part));
+    inputs.machine.ram[TRY(ParseElement(part.substr(0, equals)))] =
+        TRY(ParseElement(part.substr(equals + 1)));
   }
   return {};
 }
@@ -97,7 +103,8 @@ Result<bool> ReadRunLine(std::string_view source, TriInputs& inputs) {
     } else if (flag == "--ram") {
       TRY_VOID(AddRam(word, inputs));
     } else {
-      return Fail(Diag::WrongArgument, fmt::format("the file's run line has '{}', which is no flag", word));
+      return Fail(Diag::WrongArgument,
+                  fmt::format("the file's run line has '{}', which is no flag", word));
     }
   }
   return true;
@@ -124,10 +131,11 @@ Error TakeLast(Session& session, std::vector<Error> errors) {
   return last;
 }
 
-Result<ir::Program> BuildTrident(const TriOptions& options, std::string_view text, const Limits& limits,
-                                 TriNotes& notes) {
-  Result<field::Package> package = field::Load(text, options.file, field::DefaultLoader(options.file, options.search),
-                                               &notes.errors, limits);
+Result<ir::Program> BuildTrident(const TriOptions& options, std::string_view text,
+                                 const Limits& limits, TriNotes& notes) {
+  Result<field::Package> package =
+      field::Load(text, options.file, field::DefaultLoader(options.file, options.search),
+                  &notes.errors, limits);
   if (!package || !notes.errors.empty())
     return std::unexpected(notes.errors.empty() ? package.error() : notes.errors.back());
   field::Options build;
@@ -137,7 +145,8 @@ Result<ir::Program> BuildTrident(const TriOptions& options, std::string_view tex
   build.cfg = options.cfg;
   build.limits = limits;
   Result<field::Built> built = field::Build(*package, build, &notes.errors);
-  if (!built || !notes.errors.empty()) return std::unexpected(notes.errors.empty() ? built.error() : notes.errors.back());
+  if (!built || !notes.errors.empty())
+    return std::unexpected(notes.errors.empty() ? built.error() : notes.errors.back());
   notes.warnings = std::move(built->warnings);
   return std::move(built->program);
 }
@@ -154,22 +163,32 @@ void AddProgramOptions(CLI::App* command, TriOptions& options) {
   command->add_option("file", options.file, "a .tri, .tir, .tasm or .frz file")->required();
   command->add_option("--fn", options.function, "a library function instead of main");
   command->add_option("--sizes", options.sizes, "its size arguments, as in 8,8")->delimiter(',');
-  command->add_option("--path", options.search, "a folder with more modules")->allow_extra_args(false);
-  command->add_option("--cfg", options.cfg, "a flag that holds for #[cfg(...)]")->allow_extra_args(false);
-  command->add_option("--profile", options.profile, "instruction set: dot (the releases) or horner")->capture_default_str();
+  command->add_option("--path", options.search, "a folder with more modules")
+      ->allow_extra_args(false);
+  command->add_option("--cfg", options.cfg, "a flag that holds for #[cfg(...)]")
+      ->allow_extra_args(false);
+  command->add_option("--profile", options.profile, "instruction set: dot (the releases) or horner")
+      ->capture_default_str();
   command->add_flag("--contracts", options.contracts, "requires and ensures become assertions");
-  command->add_flag("--templates", options.templates, "lower by fixed templates: the yardstick, not for use");
+  command->add_flag("--templates", options.templates,
+                    "lower by fixed templates: the yardstick, not for use");
 }
 
 void AddInputOptions(CLI::App* command, TriOptions& options) {
-  command->add_option("--input", options.input, "public input, as in 1,2,3")->allow_extra_args(false);
-  command->add_option("--secret", options.secret, "secret input in the order of reading, as in 4,5; a digest as 1:2:3:4:5")
+  command->add_option("--input", options.input, "public input, as in 1,2,3")
       ->allow_extra_args(false);
-  command->add_option("--ram", options.ram, "the prover's RAM, as in 17=5,18=6")->allow_extra_args(false);
-  command->add_option("--cycles", options.cycles, "stop Triton VM after so many cycles")->capture_default_str();
+  command
+      ->add_option("--secret", options.secret,
+                   "secret input in the order of reading, as in 4,5; a digest as 1:2:3:4:5")
+      ->allow_extra_args(false);
+  command->add_option("--ram", options.ram, "the prover's RAM, as in 17=5,18=6")
+      ->allow_extra_args(false);
+  command->add_option("--cycles", options.cycles, "stop Triton VM after so many cycles")
+      ->capture_default_str();
 }
 
-Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text, const Limits& limits, TriNotes& notes) {
+Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text,
+                               const Limits& limits, TriNotes& notes) {
   if (options.file.ends_with(".tri")) return BuildTrident(options, text, limits, notes);
   return InFile(field::FromTir(TRY(machines::tir::Parse(text, options.file))), options.file);
 }
@@ -177,7 +196,8 @@ Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text,
 Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::string* source) {
   if (options.file.ends_with(".tasm"))
     return Fail(Diag::Unsupported, "assembly is no program of the IR: it runs on Triton VM only");
-  if (!options.file.ends_with(".tri") && !options.file.ends_with(".tir")) return ReadProgram(options.file, session.limits);
+  if (!options.file.ends_with(".tri") && !options.file.ends_with(".tir"))
+    return ReadProgram(options.file, session.limits);
   const std::string text = TRY(ReadFile(options.file, session.limits));
   if (source) *source = text;
   TriNotes notes;
@@ -187,7 +207,8 @@ Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::
     return std::unexpected(TakeLast(session, std::move(notes.errors)));
   }
   if (!session.json)
-    for (const Error& warning : notes.warnings) fmt::print(stderr, "frazil: warning: {}\n", warning.ToString());
+    for (const Error& warning : notes.warnings)
+      fmt::print(stderr, "frazil: warning: {}\n", warning.ToString());
   return program;
 }
 
@@ -229,23 +250,28 @@ Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view sour
   return inputs;
 }
 
-std::string PrintElements(const std::vector<uint64_t>& elements) { return fmt::format("{}", fmt::join(elements, ", ")); }
+std::string PrintElements(const std::vector<uint64_t>& elements) {
+  return fmt::format("{}", fmt::join(elements, ", "));
+}
 
 int ReportCrash(const Session& session, const mt::Crash& crash, nlohmann::ordered_json json) {
   const bool limit = crash.kind == mt::CrashKind::Cycles || crash.kind == mt::CrashKind::Memory;
   if (session.json) {
-    json["crash"] = {{"kind", mt::CrashName(crash.kind)}, {"instruction", crash.instruction}, {"cycle", crash.cycle}};
+    json["crash"] = {{"kind", mt::CrashName(crash.kind)},
+                     {"instruction", crash.instruction},
+                     {"cycle", crash.cycle}};
     if (crash.error_id >= 0) json["crash"]["error_id"] = crash.error_id;
     PrintJson(json);
   } else {
-    fmt::print(stderr, "frazil: error {}: the program stopped: {}\n", DiagId(limit ? Diag::LimitReached : Diag::Trapped),
-               crash.sentence);
+    fmt::print(stderr, "frazil: error {}: the program stopped: {}\n",
+               DiagId(limit ? Diag::LimitReached : Diag::Trapped), crash.sentence);
   }
   return ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
 }
 
 void AddTri(CLI::App& app, Session& session) {
-  CLI::App* tri = app.add_subcommand("tri", "programs over the Goldilocks field: build, run, prove, profile");
+  CLI::App* tri =
+      app.add_subcommand("tri", "programs over the Goldilocks field: build, run, prove, profile");
   tri->footer(
       "Examples:\n"
       "  frazil tri run examples/trident/fibonacci.tri --input 10\n"

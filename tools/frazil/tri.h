@@ -23,9 +23,9 @@ struct TriOptions {
   std::string profile = "dot";
   bool contracts = false;
   bool templates = false;
-  std::vector<std::string> input;   // "1,2,3"
-  std::vector<std::string> secret;  // "4,5", digests as "1:2:3:4:5"
-  std::vector<std::string> ram;     // "17=5"
+  std::vector<std::string> input;       // "1,2,3"
+  std::vector<std::string> secret;      // "4,5", digests as "1:2:3:4:5"
+  std::vector<std::string> ram;         // "17=5"
   uint64_t cycles = uint64_t{1} << 26;  // after so many the machine is stopped
 };
 void AddProgramOptions(CLI::App* command, TriOptions& options);
@@ -37,18 +37,20 @@ struct TriNotes {
   std::vector<Error> warnings;
 };
 // The text of a .tri or .tir file as a program; the error is the last of `notes.errors`, if there are any there.
-Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text, const Limits& limits, TriNotes& notes);
+Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text,
+                               const Limits& limits, TriNotes& notes);
 
 struct TriProgram {
-  std::string source;                        // the file's text
-  std::optional<ir::Program> ir;             // absent for .tasm
+  std::string source;                             // the file's text
+  std::optional<ir::Program> ir;                  // absent for .tasm
   std::optional<targets::tasm::Lowered> lowered;  // absent for .tasm
   mt::Program assembly;
 };
 // .tri, .tir, .tasm, or anything else that ReadProgram takes. Errors but the last are printed here.
 Result<TriProgram> LoadTri(Session& session, const TriOptions& options);
 // Only as far as the IR; not for .tasm.
-Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::string* source = nullptr);
+Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options,
+                              std::string* source = nullptr);
 
 // What the flags say; where there are none, what the file's `// run: --input 1,2 --secret 3 -> 7` line says.
 struct TriInputs {

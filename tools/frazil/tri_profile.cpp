@@ -58,11 +58,16 @@ int DepthOf(const Node& node) {
 std::string Escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
   }
   return out;
 }
@@ -71,7 +76,8 @@ std::string Escaped(std::string_view text) {
 std::string Color(std::string_view name) {
   uint32_t hash = 2166136261u;
   for (char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-  return fmt::format("hsl({}, {}%, {}%)", 190 + hash % 40, 45 + hash / 64 % 30, 62 + hash / 4096 % 22);
+  return fmt::format("hsl({}, {}%, {}%)", 190 + hash % 40, 45 + hash / 64 % 30,
+                     62 + hash / 4096 % 22);
 }
 
 constexpr double Width = 1100, Left = 20, RowHeight = 18;
@@ -90,13 +96,17 @@ struct Painter {
     const double width = static_cast<double>(node.total) * scale;
     if (width < 0.5) return;
     const std::string_view name = Name(node.function);
-    const std::string tip = fmt::format("{}: {} rows ({:.1f} %), {} of its own", name, node.total,
-                                        100.0 * static_cast<double>(node.total) / static_cast<double>(all), node.own);
-    svg += fmt::format("<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" fill=\"{}\" rx=\"2\"/>",
-                       Escaped(tip), x, y, std::max(width - 1, 0.5), RowHeight - 1, Color(name));
+    const std::string tip =
+        fmt::format("{}: {} rows ({:.1f} %), {} of its own", name, node.total,
+                    100.0 * static_cast<double>(node.total) / static_cast<double>(all), node.own);
+    svg += fmt::format(
+        "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" "
+        "fill=\"{}\" rx=\"2\"/>",
+        Escaped(tip), x, y, std::max(width - 1, 0.5), RowHeight - 1, Color(name));
     const size_t letters = static_cast<size_t>(width / 7);
     if (letters >= 3)
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 4, y + 13, Escaped(name.substr(0, letters)));
+      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 4, y + 13,
+                         Escaped(name.substr(0, letters)));
     svg += "</g>\n";
     for (const Node& child : node.callees) {
       Box(child, x, y + RowHeight, scale, all);
@@ -111,8 +121,8 @@ std::string Draw(const mt::TraceResult& trace, std::string_view title) {
   for (mt::Table table : Shown) {
     const Node root = Tree(trace, table);
     if (root.total == 0) continue;
-    body += fmt::format("<text class=\"head\" x=\"{}\" y=\"{:.0f}\">{}: {} rows</text>\n", Left, y + 12, mt::TableName(table),
-                        trace.profile[table]);
+    body += fmt::format("<text class=\"head\" x=\"{}\" y=\"{:.0f}\">{}: {} rows</text>\n", Left,
+                        y + 12, mt::TableName(table), trace.profile[table]);
     y += RowHeight;
     Painter painter{trace, table, {}};
     double x = Left;
@@ -125,13 +135,17 @@ std::string Draw(const mt::TraceResult& trace, std::string_view title) {
     y += RowHeight * (DepthOf(root) - 1) + 14;
   }
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\">\n"
-      "<style>text {{ font: 11px sans-serif; fill: #123; }} .head {{ font-weight: bold; }} .title {{ font-size: 16px; }}</style>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 "
+      "0 {0:.0f} {1:.0f}\">\n"
+      "<style>text {{ font: 11px sans-serif; fill: #123; }} .head {{ font-weight: bold; }} .title "
+      "{{ font-size: 16px; }}</style>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#f7fbfd\"/>\n"
       "<text class=\"title\" x=\"{2}\" y=\"26\">{3}</text>\n"
-      "<text x=\"{2}\" y=\"44\">padded height {4}, bound by {5}; each box is a function, its width its rows with what it calls</text>\n"
+      "<text x=\"{2}\" y=\"44\">padded height {4}, bound by {5}; each box is a function, its width "
+      "its rows with what it calls</text>\n"
       "{6}</svg>\n",
-      Width + 2 * Left, y + 10, Left, Escaped(title), trace.profile.PaddedHeight(), mt::TableName(trace.profile.Binding()), body);
+      Width + 2 * Left, y + 10, Left, Escaped(title), trace.profile.PaddedHeight(),
+      mt::TableName(trace.profile.Binding()), body);
 }
 
 void PrintTable(const Session& session, const mt::TraceResult& trace) {
@@ -141,10 +155,13 @@ void PrintTable(const Session& session, const mt::TraceResult& trace) {
   std::vector<const mt::FunctionRows*> rows;
   for (const mt::FunctionRows& row : trace.functions) rows.push_back(&row);
   std::ranges::sort(rows, [](auto* a, auto* b) {
-    return std::pair(b->rows[mt::Table::Processor], a) < std::pair(a->rows[mt::Table::Processor], b);
+    return std::pair(b->rows[mt::Table::Processor], a) <
+           std::pair(a->rows[mt::Table::Processor], b);
   });
   for (const mt::FunctionRows* row : rows) {
-    std::string line = fmt::format("{:<28} {:>8} {:>7}", row->label.empty() ? "program" : row->label.substr(0, 28), row->calls, row->words);
+    std::string line =
+        fmt::format("{:<28} {:>8} {:>7}", row->label.empty() ? "program" : row->label.substr(0, 28),
+                    row->calls, row->words);
     for (mt::Table table : Shown) line += fmt::format(" {:>10}", row->rows[table]);
     fmt::print("{}\n", line);
   }
@@ -154,12 +171,16 @@ void PrintTable(const Session& session, const mt::TraceResult& trace) {
 }
 
 nlohmann::ordered_json ToJson(const mt::TraceResult& trace) {
-  nlohmann::ordered_json json = {{"padded", trace.profile.PaddedHeight()}, {"binding", mt::TableName(trace.profile.Binding())}};
+  nlohmann::ordered_json json = {{"padded", trace.profile.PaddedHeight()},
+                                 {"binding", mt::TableName(trace.profile.Binding())}};
   for (int i = 0; i < mt::TableCount; ++i)
-    json["heights"][std::string(mt::TableName(static_cast<mt::Table>(i)))] = trace.profile.heights[i];
+    json["heights"][std::string(mt::TableName(static_cast<mt::Table>(i)))] =
+        trace.profile.heights[i];
   for (const mt::FunctionRows& row : trace.functions) {
-    nlohmann::ordered_json entry = {{"label", row.label}, {"calls", row.calls}, {"words", row.words}};
-    for (mt::Table table : Shown) entry["rows"][std::string(mt::TableName(table))] = row.rows[table];
+    nlohmann::ordered_json entry = {
+        {"label", row.label}, {"calls", row.calls}, {"words", row.words}};
+    for (mt::Table table : Shown)
+      entry["rows"][std::string(mt::TableName(table))] = row.rows[table];
     json["functions"].push_back(std::move(entry));
   }
   return json;
@@ -172,7 +193,8 @@ Result<int> Profile(Session& session, const ProfileCommand& command) {
   limits.cycles = command.program.cycles;
   const mt::TraceResult trace = mt::Trace(program.assembly, inputs.machine, limits);
   if (trace.run.crash) return ReportCrash(session, *trace.run.crash, ToJson(trace));
-  if (!command.output.empty()) TRY_VOID(WriteFile(command.output, Draw(trace, command.program.file)));
+  if (!command.output.empty())
+    TRY_VOID(WriteFile(command.output, Draw(trace, command.program.file)));
   if (session.json) {
     PrintJson(ToJson(trace));
     return 0;
@@ -185,8 +207,9 @@ Result<int> Profile(Session& session, const ProfileCommand& command) {
 }  // namespace
 
 void AddTriProfile(CLI::App& tri, Session& session) {
-  CLI::App* command = AddCommand(tri, "profile", "rows per function and table, as a table and as a picture",
-                                 "  frazil tri profile examples/trident/fibonacci.tri --input 10 -o rows.svg");
+  CLI::App* command =
+      AddCommand(tri, "profile", "rows per function and table, as a table and as a picture",
+                 "  frazil tri profile examples/trident/fibonacci.tri --input 10 -o rows.svg");
   auto options = std::make_shared<ProfileCommand>();
   AddProgramOptions(command, options->program);
   AddInputOptions(command, options->program);

@@ -29,7 +29,10 @@ std::string Hex(const mt::Digest& digest) {
 }
 
 nlohmann::ordered_json ToJson(const oracle::Claim& claim) {
-  return {{"program", Hex(claim.program_digest)}, {"version", claim.version}, {"input", claim.input}, {"output", claim.output}};
+  return {{"program", Hex(claim.program_digest)},
+          {"version", claim.version},
+          {"input", claim.input},
+          {"output", claim.output}};
 }
 
 void PrintClaim(const Session& session, const oracle::Claim& claim) {
@@ -38,16 +41,19 @@ void PrintClaim(const Session& session, const oracle::Claim& claim) {
   PrintFact(session, "output", claim.output.empty() ? "none" : PrintElements(claim.output));
 }
 
-std::string Kilobytes(uint64_t bytes) { return fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1000); }
+std::string Kilobytes(uint64_t bytes) {
+  return fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1000);
+}
 
 Result<int> Prove(Session& session, const ProveCommand& command) {
   const TriProgram program = TRY(LoadTri(session, command.program));
   const TriInputs inputs = TRY(ReadTriInputs(command.program, program.source));
   if (program.assembly.profile != mt::Profile::Dot)
     return Fail(Diag::Unsupported, "the prover has the profile dot only");
-  const std::string file = command.output.empty()
-                               ? std::filesystem::path(command.program.file).stem().string() + ".proof"
-                               : command.output;
+  const std::string file =
+      command.output.empty()
+          ? std::filesystem::path(command.program.file).stem().string() + ".proof"
+          : command.output;
   oracle::Job job{program.assembly, inputs.machine};
   job.cycles = uint64_t{1} << 30;
   oracle::ProveAnswer answer;
@@ -56,9 +62,13 @@ Result<int> Prove(Session& session, const ProveCommand& command) {
     oracle::Session machine;
     answer = TRY(machine.Prove(job, file, command.max_height));
   }
-  nlohmann::ordered_json json = {{"claim", ToJson(answer.claim)}, {"padded", answer.padded_height}, {"bytes", answer.proof_bytes},
-                                 {"prove_seconds", answer.prove_seconds}, {"verify_seconds", answer.verify_seconds},
-                                 {"peak_bytes", answer.peak_bytes}, {"file", file}};
+  nlohmann::ordered_json json = {{"claim", ToJson(answer.claim)},
+                                 {"padded", answer.padded_height},
+                                 {"bytes", answer.proof_bytes},
+                                 {"prove_seconds", answer.prove_seconds},
+                                 {"verify_seconds", answer.verify_seconds},
+                                 {"peak_bytes", answer.peak_bytes},
+                                 {"file", file}};
   if (answer.run.crash) return ReportCrash(session, *answer.run.crash, json);
   if (session.json) {
     PrintJson(json);
@@ -67,15 +77,19 @@ Result<int> Prove(Session& session, const ProveCommand& command) {
   fmt::print("{}\n", Bold(session, fmt::format("proved: {}", PrintElements(answer.claim.output))));
   PrintClaim(session, answer.claim);
   PrintFact(session, "padded", std::to_string(answer.padded_height));
-  PrintFact(session, "proof", fmt::format("{}, {} in {:.2f} s, verified in {:.0f} ms", file, Kilobytes(answer.proof_bytes),
-                                          answer.prove_seconds, answer.verify_seconds * 1000));
+  PrintFact(
+      session, "proof",
+      fmt::format("{}, {} in {:.2f} s, verified in {:.0f} ms", file, Kilobytes(answer.proof_bytes),
+                  answer.prove_seconds, answer.verify_seconds * 1000));
   return 0;
 }
 
 Result<int> Verify(Session& session, VerifyCommand& command) {
-  TRY(ReadFile(command.proof, session.limits));  // a file that is not there is said before a prover that is not
+  TRY(ReadFile(command.proof,
+               session.limits));  // a file that is not there is said before a prover that is not
   std::optional<mt::Digest> expected;
-  if (!command.options.file.empty()) expected = mt::ProgramDigest(TRY(LoadTri(session, command.options)).assembly);
+  if (!command.options.file.empty())
+    expected = mt::ProgramDigest(TRY(LoadTri(session, command.options)).assembly);
   oracle::Session machine;
   Result<oracle::VerifyAnswer> verified = machine.Verify(command.proof, expected);
   if (!verified) {
@@ -84,8 +98,11 @@ Result<int> Verify(Session& session, VerifyCommand& command) {
     return std::unexpected(std::move(verified.error()));
   }
   const oracle::VerifyAnswer& answer = *verified;
-  nlohmann::ordered_json json = {{"holds", answer.holds}, {"claim", ToJson(answer.claim)}, {"padded", answer.padded_height},
-                                 {"bytes", answer.proof_bytes}, {"verify_seconds", answer.verify_seconds}};
+  nlohmann::ordered_json json = {{"holds", answer.holds},
+                                 {"claim", ToJson(answer.claim)},
+                                 {"padded", answer.padded_height},
+                                 {"bytes", answer.proof_bytes},
+                                 {"verify_seconds", answer.verify_seconds}};
   if (!answer.holds) json["reason"] = answer.reason;
   if (session.json) {
     PrintJson(json);
@@ -93,8 +110,10 @@ Result<int> Verify(Session& session, VerifyCommand& command) {
     fmt::print("{}\n", Bold(session, answer.holds ? "the proof holds" : "the proof does not hold"));
     if (!answer.holds) PrintFact(session, "reason", answer.reason);
     PrintClaim(session, answer.claim);
-    PrintFact(session, "proof", fmt::format("{}, padded height {}, checked in {:.0f} ms", Kilobytes(answer.proof_bytes),
-                                            answer.padded_height, answer.verify_seconds * 1000));
+    PrintFact(
+        session, "proof",
+        fmt::format("{}, padded height {}, checked in {:.0f} ms", Kilobytes(answer.proof_bytes),
+                    answer.padded_height, answer.verify_seconds * 1000));
   }
   return answer.holds ? 0 : ExitCodeOf(ErrorClass::Refuted);
 }
@@ -102,21 +121,26 @@ Result<int> Verify(Session& session, VerifyCommand& command) {
 }  // namespace
 
 void AddTriProve(CLI::App& tri, Session& session) {
-  CLI::App* prove = AddCommand(tri, "prove", "make a STARK proof of a run and verify it",
-                               "  frazil tri prove examples/trident/fibonacci.tri --input 10 -o fib.proof");
+  CLI::App* prove =
+      AddCommand(tri, "prove", "make a STARK proof of a run and verify it",
+                 "  frazil tri prove examples/trident/fibonacci.tri --input 10 -o fib.proof");
   auto options = std::make_shared<ProveCommand>();
   AddProgramOptions(prove, options->program);
   AddInputOptions(prove, options->program);
-  prove->add_option("-o,--output", options->output, "the proof's file (default: the program's name with .proof)");
-  prove->add_option("--max-height", options->max_height, "refuse larger padded heights")->capture_default_str();
+  prove->add_option("-o,--output", options->output,
+                    "the proof's file (default: the program's name with .proof)");
+  prove->add_option("--max-height", options->max_height, "refuse larger padded heights")
+      ->capture_default_str();
   SetBody(prove, session, [&session, options] { return Prove(session, *options); });
 
-  CLI::App* verify = AddCommand(tri, "verify-proof", "verify a STARK proof and say what it claims",
-                                "  frazil tri verify-proof fib.proof\n"
-                                "  frazil tri verify-proof fib.proof --program examples/trident/fibonacci.tri");
+  CLI::App* verify =
+      AddCommand(tri, "verify-proof", "verify a STARK proof and say what it claims",
+                 "  frazil tri verify-proof fib.proof\n"
+                 "  frazil tri verify-proof fib.proof --program examples/trident/fibonacci.tri");
   auto checked = std::make_shared<VerifyCommand>();
   verify->add_option("proof", checked->proof, "a file that `tri prove` wrote")->required();
-  verify->add_option("--program", checked->options.file, "the claim must be about this program (.tri, .tir, .tasm, ...)");
+  verify->add_option("--program", checked->options.file,
+                     "the claim must be about this program (.tri, .tir, .tasm, ...)");
   SetBody(verify, session, [&session, checked] { return Verify(session, *checked); });
 }
 

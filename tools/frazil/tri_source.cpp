@@ -27,11 +27,12 @@ struct Loaded {
   std::vector<Error> errors;
 };
 
-Result<Loaded> LoadFile(Session& session, const std::string& file, const std::vector<std::string>& search) {
+Result<Loaded> LoadFile(Session& session, const std::string& file,
+                        const std::vector<std::string>& search) {
   Loaded loaded;
   loaded.text = TRY(ReadFile(file, session.limits));
-  Result<field::Package> package =
-      field::Load(loaded.text, file, field::DefaultLoader(file, search), &loaded.errors, session.limits);
+  Result<field::Package> package = field::Load(
+      loaded.text, file, field::DefaultLoader(file, search), &loaded.errors, session.limits);
   if (package) {
     loaded.package = std::move(*package);
   } else if (loaded.errors.empty()) {
@@ -41,7 +42,7 @@ Result<Loaded> LoadFile(Session& session, const std::string& file, const std::ve
 }
 
 nlohmann::ordered_json ToJson(const Error& error) {
-  return {{"id", DiagId(error.diag)}, {"message", error.message}, {"file", error.file},
+  return {{"id", DiagId(error.diag)},    {"message", error.message},        {"file", error.file},
           {"line", error.location.line}, {"column", error.location.column}, {"hint", error.hint}};
 }
 
@@ -60,7 +61,9 @@ Result<int> Check(Session& session, const SourceOptions& options) {
       if (!checked && loaded.errors.empty()) loaded.errors.push_back(checked.error());
     }
     wrong += !loaded.errors.empty();
-    nlohmann::ordered_json row = {{"file", file}, {"errors", nlohmann::ordered_json::array()}, {"warnings", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json row = {{"file", file},
+                                  {"errors", nlohmann::ordered_json::array()},
+                                  {"warnings", nlohmann::ordered_json::array()}};
     for (const Error& error : loaded.errors) {
       row["errors"].push_back(ToJson(error));
       if (!session.json) fmt::print(stderr, "frazil: {}\n", error.ToString());
@@ -99,8 +102,8 @@ Result<int> Format(Session& session, const SourceOptions& options) {
 }
 
 // Each test is a program of its own; contracts hold in tests.
-Result<std::optional<std::string>> RunTest(Session& session, const field::Package& package, const std::string& name,
-                                           const exec::Target& target) {
+Result<std::optional<std::string>> RunTest(Session& session, const field::Package& package,
+                                           const std::string& name, const exec::Target& target) {
   std::vector<Error> errors;
   field::Options build;
   build.function = name;
@@ -112,7 +115,8 @@ Result<std::optional<std::string>> RunTest(Session& session, const field::Packag
   std::vector<exec::Value> arguments;
   const ir::Function& entry = built->program.entry_function();
   for (uint32_t i = 0; i < entry.param_count(); ++i)
-    arguments.push_back(exec::Value::Buffer(std::make_shared<exec::Memory>(ir::types::Field, 65'536)));
+    arguments.push_back(
+        exec::Value::Buffer(std::make_shared<exec::Memory>(ir::types::Field, 65'536)));
   exec::RunContext context;
   context.limits = session.limits;
   const exec::Outcome outcome = TRY(RunOn(target, built->program, arguments, context));
@@ -132,15 +136,21 @@ Result<int> Test(Session& session, const SourceOptions& options) {
     }
     for (const std::string& name : field::Tests(*loaded.package)) {
       if (!name.contains(options.filter)) continue;
-      const std::optional<std::string> failure = TRY(RunTest(session, *loaded.package, name, *target));
+      const std::optional<std::string> failure =
+          TRY(RunTest(session, *loaded.package, name, *target));
       (failure ? failed : passed) += 1;
-      json.push_back({{"file", file}, {"test", name}, {"passed", !failure}, {"reason", failure.value_or("")}});
-      if (!session.json) fmt::print("{} {}{}\n", failure ? "FAILED" : "passed", name, failure ? ": " + *failure : "");
+      json.push_back(
+          {{"file", file}, {"test", name}, {"passed", !failure}, {"reason", failure.value_or("")}});
+      if (!session.json)
+        fmt::print("{} {}{}\n", failure ? "FAILED" : "passed", name,
+                   failure ? ": " + *failure : "");
     }
   }
   if (passed + failed == 0)
-    return Fail(Diag::BadUsage, options.filter.empty() ? "there is no #[test] function in these files"
-                                                       : fmt::format("no #[test] function has '{}' in its name", options.filter));
+    return Fail(Diag::BadUsage,
+                options.filter.empty()
+                    ? "there is no #[test] function in these files"
+                    : fmt::format("no #[test] function has '{}' in its name", options.filter));
   if (session.json) {
     PrintJson(json);
   } else {
@@ -152,28 +162,34 @@ Result<int> Test(Session& session, const SourceOptions& options) {
 std::shared_ptr<SourceOptions> AddFiles(CLI::App* command) {
   auto options = std::make_shared<SourceOptions>();
   command->add_option("files", options->files, ".tri files")->required();
-  command->add_option("--path", options->search, "a folder with more modules")->allow_extra_args(false);
+  command->add_option("--path", options->search, "a folder with more modules")
+      ->allow_extra_args(false);
   return options;
 }
 
 }  // namespace
 
 void AddTriSource(CLI::App& tri, Session& session) {
-  CLI::App* check = AddCommand(tri, "check", "find every error in Trident files", "  frazil tri check program.tri");
+  CLI::App* check = AddCommand(tri, "check", "find every error in Trident files",
+                               "  frazil tri check program.tri");
   auto checked = AddFiles(check);
   SetBody(check, session, [&session, checked] { return Check(session, *checked); });
 
-  CLI::App* format = AddCommand(tri, "fmt", "lay Trident files out in the one way",
-                                "  frazil tri fmt program.tri\n  frazil tri fmt --check program.tri");
+  CLI::App* format =
+      AddCommand(tri, "fmt", "lay Trident files out in the one way",
+                 "  frazil tri fmt program.tri\n  frazil tri fmt --check program.tri");
   auto formatted = AddFiles(format);
-  format->add_flag("--check", formatted->only_check, "change nothing; exit code 1 if something would change");
+  format->add_flag("--check", formatted->only_check,
+                   "change nothing; exit code 1 if something would change");
   format->add_flag("--stdout", formatted->to_stdout, "print instead of writing the file");
   SetBody(format, session, [&session, formatted] { return Format(session, *formatted); });
 
-  CLI::App* test = AddCommand(tri, "test", "run the #[test] functions of Trident files", "  frazil tri test program.tri");
+  CLI::App* test = AddCommand(tri, "test", "run the #[test] functions of Trident files",
+                              "  frazil tri test program.tri");
   auto tested = AddFiles(test);
   test->add_option("--filter", tested->filter, "only tests whose names contain it");
-  test->add_option("--target", tested->target, "where they run: tasm, interp, native, ...")->capture_default_str();
+  test->add_option("--target", tested->target, "where they run: tasm, interp, native, ...")
+      ->capture_default_str();
   SetBody(test, session, [&session, tested] { return Test(session, *tested); });
 }
 

@@ -142,7 +142,8 @@ nlohmann::ordered_json ToJson(const VerifyArguments& arguments, const ir::Progra
 
 Result<int> Verify(Session& session, const VerifyArguments& arguments) {
   if (arguments.candidate.ends_with(".tasm"))
-    return VerifyTasm(session, {arguments.source, arguments.candidate, arguments.fragments, arguments.horner});
+    return VerifyTasm(
+        session, {arguments.source, arguments.candidate, arguments.fragments, arguments.horner});
   const ir::Program source = TRY(ReadProgram(arguments.source, session.limits));
   ir::Candidate candidate;
   candidate.program = TRY(ReadProgram(arguments.candidate, session.limits));
@@ -186,7 +187,9 @@ void AddVerify(CLI::App& app, Session& session) {
                  "  frazil verify a.tasm b.tasm\n"
                  "Exit codes: 0 proved or tested, 2 refuted, 3 unknown");
   auto arguments = std::make_shared<VerifyArguments>();
-  command->add_option("first", arguments->source, "a .frz, .tri or .tasm file (or words): what is meant")
+  command
+      ->add_option("first", arguments->source,
+                   "a .frz, .tri or .tasm file (or words): what is meant")
       ->required();
   command->add_option("second", arguments->candidate, "what shall stand in for it")->required();
   command->add_option("--guard", arguments->guard, "compare only where this holds")
@@ -195,7 +198,8 @@ void AddVerify(CLI::App& app, Session& session) {
   command->add_flag("--no-exhaustive", arguments->no_exhaustive, "do not try all inputs");
   command->add_option("--threads", arguments->threads,
                       "threads of an exhaustive check (default: one per core)");
-  command->add_flag("--fragments", arguments->fragments, "assembly: pieces that start on any stack and end at their end");
+  command->add_flag("--fragments", arguments->fragments,
+                    "assembly: pieces that start on any stack and end at their end");
   command->add_flag("--horner", arguments->horner, "assembly: of the profile horner");
   SetBody(command, session, [&session, arguments] { return Verify(session, *arguments); });
 }

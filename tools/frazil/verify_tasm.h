@@ -8,7 +8,8 @@
 namespace frazil::cli {
 
 struct TasmVerification {
-  std::string first, second;  // `second` is a .tasm file; `first` may be anything that `frazil tri` takes
+  std::string first,
+      second;  // `second` is a .tasm file; `first` may be anything that `frazil tri` takes
   bool fragments = false;
   bool horner = false;
 };

@@ -35,7 +35,8 @@ int TellNothing(const Session& session, const std::string& digest) {
     PrintJson({{"signature", digest}, {"state", "fluid"}});
     return 0;
   }
-  PrintFact(session, "what", fmt::format("{}: the interpreter answers, no compiled form is stored", digest));
+  PrintFact(session, "what",
+            fmt::format("{}: the interpreter answers, no compiled form is stored", digest));
   PrintFact(session, "trust", "the interpreter is the meaning of the program");
   PrintFact(session, "reopens", "a verified form that is cheaper: call it often (frazil loop)");
   return 0;
@@ -51,7 +52,8 @@ Result<int> Why(Session& session, const WhyOptions& options) {
   for (const store::Store::Entry& entry : store->List()) {
     if (!entry.key.source_exact.starts_with(digest)) continue;
     if (newest && newest->key.source_exact != entry.key.source_exact)
-      return Fail(Diag::BadUsage, fmt::format("'{}' is the beginning of more than one digest.", digest));
+      return Fail(Diag::BadUsage,
+                  fmt::format("'{}' is the beginning of more than one digest.", digest));
     newest = entry;
   }
   if (!newest) return TellNothing(session, digest);
@@ -61,7 +63,8 @@ Result<int> Why(Session& session, const WhyOptions& options) {
   const std::string exact = newest->key.source_exact;
   if (!form) {
     PrintFact(session, "what", fmt::format("{}: the interpreter answers", ir::ShortDigest(exact)));
-    PrintFact(session, "trust", "the stored form was not sealed by this installation: its code is never called");
+    PrintFact(session, "trust",
+              "the stored form was not sealed by this installation: its code is never called");
     PrintFact(session, "reopens", "the next hot loop lowers and verifies its program again");
     return 0;
   }
@@ -83,26 +86,32 @@ Result<int> Why(Session& session, const WhyOptions& options) {
                {"saved_ns", saved}});
     return 0;
   }
-  PrintFact(session, "what", fmt::format("{}: {} code for {}, {} bytes, guard {}", ir::ShortDigest(exact),
-                                         compiled.target, exec::CpuLevelName(compiled.image.level),
-                                         compiled.image.code.size(), compiled.guard));
+  PrintFact(session, "what",
+            fmt::format("{}: {} code for {}, {} bytes, guard {}", ir::ShortDigest(exact),
+                        compiled.target, exec::CpuLevelName(compiled.image.level),
+                        compiled.image.code.size(), compiled.guard));
   PrintFact(session, "since", fmt::format("{}, made by {}", since, compiled.toolchain));
   PrintFact(session, "trust", verify::Describe(form->evidence()));
-  PrintFact(session, "saved", fmt::format("{} a call instead of {}; {} calls seen, {} saved",
-                                          PrintDuration(compiled.cost.ns_per_call), PrintDuration(compiled.cost.reference_ns),
-                                          seen.calls, PrintDuration(saved)));
-  PrintFact(session, "reopens", "a shadow run that differs, a guard that misses too often, another toolchain or CPU");
+  PrintFact(
+      session, "saved",
+      fmt::format("{} a call instead of {}; {} calls seen, {} saved",
+                  PrintDuration(compiled.cost.ns_per_call),
+                  PrintDuration(compiled.cost.reference_ns), seen.calls, PrintDuration(saved)));
+  PrintFact(session, "reopens",
+            "a shadow run that differs, a guard that misses too often, another toolchain or CPU");
   return 0;
 }
 
 }  // namespace
 
 void AddWhy(CLI::App& app, Session& session) {
-  CLI::App* command = AddCommand(app, "why", "tell what runs for a program and why it may be trusted",
-                                 "  frazil why examples/saxpy.frz\n"
-                                 "  frazil why 0a1b2c3d4e5f");
+  CLI::App* command =
+      AddCommand(app, "why", "tell what runs for a program and why it may be trusted",
+                 "  frazil why examples/saxpy.frz\n"
+                 "  frazil why 0a1b2c3d4e5f");
   auto options = std::make_shared<WhyOptions>();
-  command->add_option("program", options->program, "a digest or its beginning, or a .frz file")->required();
+  command->add_option("program", options->program, "a digest or its beginning, or a .frz file")
+      ->required();
   command->add_option("--store", options->store, "folder of the store");
   SetBody(command, session, [&session, options] { return Why(session, *options); });
 }

@@ -50,8 +50,9 @@ std::vector<Bench> Benches() {
   two("saxpy", "    %p = mul %a, %u : f32\n    %r = add %p, %v : f32");
   for (const char* name : {"exp", "sigmoid", "tanh", "gelu", "exp.fast", "tanh.fast"})
     one(name, fmt::format("    %r = {} %u : f32", name));
-  one("five", "    %b = mul %u, %a : f32\n    %c = add %b, %a : f32\n    %d = max %c, %u : f32\n"
-              "    %e = sub %d, %a : f32\n    %r = mul %e, %e : f32");
+  one("five",
+      "    %b = mul %u, %a : f32\n    %c = add %b, %a : f32\n    %d = max %c, %u : f32\n"
+      "    %e = sub %d, %a : f32\n    %r = mul %e, %e : f32");
   benches.push_back({"empty", Parse(R"(frz 1
 func @main(%a: f32, %n: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: buffer<f32>) {
   %zero = const 0 : index

@@ -39,7 +39,8 @@ std::string ReadFile(const fs::path& path) {
 
 void WriteFile(const fs::path& path, std::string_view bytes) {
   fs::create_directories(path.parent_path());
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 class Bundle {
@@ -50,7 +51,8 @@ class Bundle {
     const auto module = targets::cuda::EmitPtx(program);
     if (!module) {
       if (module.error().diag != Diag::Unsupported) ++faults_;
-      if (module.error().diag != Diag::Unsupported) fmt::print("FAIL {}: {}\n", name, module.error().ToString());
+      if (module.error().diag != Diag::Unsupported)
+        fmt::print("FAIL {}: {}\n", name, module.error().ToString());
       ++refused_[module.error().message];
       return false;
     }
@@ -99,7 +101,8 @@ class Bundle {
         fmt::print("FAIL {}: {}\n", paths[i], answers[i].error().ToString());
         continue;
       }
-      for (const frontends::kernels::Kernel& kernel : *answers[i]) Add(kernel.program, "kernels/" + kernel.name);
+      for (const frontends::kernels::Kernel& kernel : *answers[i])
+        Add(kernel.program, "kernels/" + kernel.name);
     }
   }
 
@@ -129,7 +132,8 @@ Result<std::vector<uint64_t>> Chunks(exec::Callable& callable, uint64_t first, u
   return words;
 }
 
-Result<std::unique_ptr<exec::Callable>> Prepare(const exec::Target& target, const ir::Program& program) {
+Result<std::unique_ptr<exec::Callable>> Prepare(const exec::Target& target,
+                                                const ir::Program& program) {
   return target.Load(TRY(target.Emit(program)));
 }
 
@@ -156,7 +160,8 @@ Result<void> WriteDigests(const fs::path& out, std::span<const std::string> name
         outcomes[t] = [&]() -> Result<void> {
           const auto callable = TRY(Prepare(*target, program));
           for (uint64_t d; (d = next.fetch_add(Piece)) < DigestCount;) {
-            const auto chunks = TRY(Chunks(*callable, d * ChunksPerDigest, Piece * ChunksPerDigest));
+            const auto chunks =
+                TRY(Chunks(*callable, d * ChunksPerDigest, Piece * ChunksPerDigest));
             const auto folded = FoldChunks(chunks);
             std::copy(folded.begin(), folded.end(), digests.begin() + static_cast<ptrdiff_t>(d));
           }
@@ -192,7 +197,8 @@ Result<void> Sample(const fs::path& out, std::span<const std::string> names) {
     if (!IsWanted(function.name, names) || !fs::exists(path)) continue;
     const std::string bytes = ReadFile(path);
     std::vector<uint64_t> digests(DigestCount);
-    std::memcpy(digests.data(), bytes.data(), std::min(bytes.size(), DigestCount * sizeof(uint64_t)));
+    std::memcpy(digests.data(), bytes.data(),
+                std::min(bytes.size(), DigestCount * sizeof(uint64_t)));
     for (auto& [name, target] : engines) {
       const auto callable = TRY(Prepare(*target, DigestProgram(function)));
       int differs = 0, compared = 0;
@@ -212,8 +218,10 @@ Result<void> Sample(const fs::path& out, std::span<const std::string> names) {
 
 int Main(std::span<char*> words) {
   if (words.size() < 3) {
-    fmt::print(stderr, "usage: frazil-gpu-bundle OUT [--programs FOLDER] [--kernels FOLDER] [--random COUNT] [--sweeps] [--benches] "
-                       "[--digests | --sample [NAME...]]\n");
+    fmt::print(stderr,
+               "usage: frazil-gpu-bundle OUT [--programs FOLDER] [--kernels FOLDER] [--random "
+               "COUNT] [--sweeps] [--benches] "
+               "[--digests | --sample [NAME...]]\n");
     return 1;
   }
   const fs::path out = words[1];
@@ -233,7 +241,8 @@ int Main(std::span<char*> words) {
     } else if (word == "--benches") {
       for (const Bench& bench : Benches()) bundle.Add(bench.program, "benches/" + bench.name);
     } else if (word == "--digests" || word == "--sample") {
-      const std::vector<std::string> names(words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end());
+      const std::vector<std::string> names(words.begin() + static_cast<ptrdiff_t>(i) + 1,
+                                           words.end());
       const auto done = word == "--digests" ? WriteDigests(out, names) : Sample(out, names);
       if (!done) fmt::print(stderr, "{}\n", done.error().ToString());
       return done ? 0 : 1;

@@ -39,12 +39,15 @@ void Fault(Tally& tally, const std::string& text) {
 
 // Launches that this target leaves to the CPU.
 bool IsRefusal(const Error& error) {
-  return error.diag == Diag::NotIndependent || error.diag == Diag::Unsupported || error.diag == Diag::BadLaunch;
+  return error.diag == Diag::NotIndependent || error.diag == Diag::Unsupported ||
+         error.diag == Diag::BadLaunch;
 }
 
 void RunLine(const tests::TestFile& file, const ir::Program& program, const tests::RunLine& run,
              exec::Callable& callable, Tally& tally) {
-  auto where = [&](const std::string& what) { return fmt::format("{}:{}: {}", file.name, run.line, what); };
+  auto where = [&](const std::string& what) {
+    return fmt::format("{}:{}: {}", file.name, run.line, what);
+  };
   auto arguments = tests::MakeArguments(run, program);
   auto context = tests::MakeContext(run, program);
   if (!arguments || !context) return Fault(tally, where("cannot be read"));
@@ -68,7 +71,8 @@ void RunLine(const tests::TestFile& file, const ir::Program& program, const test
   std::string difference = tests::CompareWithRunLine(run, program, *outcome, *arguments, detail);
   if (difference.empty()) {
     const auto reference = exec::Interpret(program, reference_arguments, *context);
-    difference = reference ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, *arguments, detail)
+    difference = reference ? tests::CompareOutcomes(*reference, reference_arguments, *outcome,
+                                                    *arguments, detail)
                            : reference.error().ToString();
   }
   if (!difference.empty()) return Fault(tally, where(difference));
@@ -85,8 +89,8 @@ std::vector<std::filesystem::path> Modules(const std::filesystem::path& folder) 
 }
 
 int Report(const char* what, size_t modules, const Tally& tally) {
-  fmt::print("{}: {} modules, {} runs passed, {} failed, {} left to the CPU\n", what, modules, tally.passed,
-             tally.failed, tally.refused);
+  fmt::print("{}: {} modules, {} runs passed, {} failed, {} left to the CPU\n", what, modules,
+             tally.passed, tally.failed, tally.refused);
   return tally.failed;
 }
 
@@ -124,13 +128,16 @@ constexpr int64_t BufferLength = 8192;
 exec::Value KernelArgument(const ir::KernelParam& param, std::mt19937_64& random) {
   using ir::ParamRole;
   constexpr int64_t Extents[] = {0, 1, 7, 255, 256, 257, 3073, 8192, 8193};
-  auto below = [&](int64_t bound) { return static_cast<int64_t>(random() % static_cast<uint64_t>(bound)); };
+  auto below = [&](int64_t bound) {
+    return static_cast<int64_t>(random() % static_cast<uint64_t>(bound));
+  };
   if (param.type.is_buffer()) {
     auto memory = std::make_shared<exec::Memory>(param.type.element(), BufferLength);
     for (int64_t i = 0; i < BufferLength; ++i) {
       const double real = std::uniform_real_distribution<double>(-3, 3)(random);
-      const exec::Value value = ir::IsFloat(param.type.scalar) ? exec::Value::Float(param.type.element(), real)
-                                                               : exec::Value::Int(param.type.element(), below(9));
+      const exec::Value value = ir::IsFloat(param.type.scalar)
+                                    ? exec::Value::Float(param.type.element(), real)
+                                    : exec::Value::Int(param.type.element(), below(9));
       memory->Set(i, value.scalar_words());
     }
     return exec::Value::Buffer(std::move(memory));
@@ -139,7 +146,8 @@ exec::Value KernelArgument(const ir::KernelParam& param, std::mt19937_64& random
     return exec::Value::Float(param.type, std::uniform_real_distribution<double>(0.01, 2)(random));
   if (param.role == ParamRole::BlockX) return exec::Value::Int(param.type, int64_t{32} << below(4));
   if (ir::IsLaunchRole(param.role)) return exec::Value::Int(param.type, 1 + below(20));
-  if (param.role == ParamRole::Extent && below(3) != 0) return exec::Value::Int(param.type, Extents[below(9)]);
+  if (param.role == ParamRole::Extent && below(3) != 0)
+    return exec::Value::Int(param.type, Extents[below(9)]);
   return exec::Value::Int(param.type, 1 + below(9));
 }
 
@@ -165,7 +173,8 @@ int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs
     std::mt19937_64 random(11);
     for (int run = 0; run < runs; ++run) {
       std::vector<exec::Value> arguments;
-      for (const ir::KernelParam& param : signature.params) arguments.push_back(KernelArgument(param, random));
+      for (const ir::KernelParam& param : signature.params)
+        arguments.push_back(KernelArgument(param, random));
       auto reference_arguments = tests::CloneArguments(arguments);
       const auto reference = exec::Interpret(program, reference_arguments);
       const auto outcome = (*callable)->Run(arguments, {});
@@ -176,12 +185,14 @@ int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs
         continue;
       }
       const std::string difference =
-          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments, DetailOf(program))
+          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments,
+                                           DetailOf(program))
                   : outcome.error().ToString();
       if (difference.empty())
         ++tally.passed;
       else
-        Fault(tally, fmt::format("{} run {}: {}", path.filename().string(), run, difference.substr(0, 300)));
+        Fault(tally, fmt::format("{} run {}: {}", path.filename().string(), run,
+                                 difference.substr(0, 300)));
     }
   }
   fmt::print("of the runs of kernels {} trap\n", trapped);
@@ -215,7 +226,8 @@ int CheckRandom(DevicePtr device, const std::filesystem::path& folder, int runs)
         continue;
       }
       const std::string difference =
-          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments, DetailOf(program))
+          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments,
+                                           DetailOf(program))
                   : outcome.error().ToString();
       if (difference.empty())
         ++tally.passed;

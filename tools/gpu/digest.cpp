@@ -14,15 +14,16 @@ std::vector<UnaryFunction> UnaryFunctions() {
   for (const ir::OpInfo& info : ir::AllOps())
     if (info.signature == "T->T" && ir::Contains(info.types, ir::Scalar::F32))
       functions.push_back({std::string(info.mnemonic), info.op, types::F32});
-  for (ir::Type type : {types::F16, types::BF16, types::F64, types::I8, types::U16, types::I32, types::U32, types::I64,
-                        types::U64})
+  for (ir::Type type : {types::F16, types::BF16, types::F64, types::I8, types::U16, types::I32,
+                        types::U32, types::I64, types::U64})
     functions.push_back({"cast." + std::string(ir::ScalarName(type.scalar)), Op::Cast, type});
   return functions;
 }
 
 ir::Program DigestProgram(const UnaryFunction& function) {
   ir::Program program;
-  ir::FunctionBuilder b(program, "main", {types::Index, types::Index, ir::Type::Buffer(types::U64)}, {});
+  ir::FunctionBuilder b(program, "main", {types::Index, types::Index, ir::Type::Buffer(types::U64)},
+                        {});
   const ValueId zero = b.ConstInt(types::Index, 0);
   const ValueId chunk = b.ConstInt(types::Index, static_cast<int64_t>(InputsPerChunk));
   auto shift_mix = [&](ValueId w, int64_t shift) {
@@ -41,12 +42,12 @@ ir::Program DigestProgram(const UnaryFunction& function) {
   b.Parallel(zero, b.Param(1), [&](ValueId t) {
     const ValueId base = b.Binary(Op::Mul, b.Binary(Op::Add, b.Param(0), t), chunk);
     const ValueId start = b.ConstInt(types::U64, 0);
-    const ir::Values sum =
-        b.For(zero, chunk, 1, std::span(&start, 1), [&](ValueId k, std::span<const ValueId> carried) {
+    const ir::Values sum = b.For(
+        zero, chunk, 1, std::span(&start, 1), [&](ValueId k, std::span<const ValueId> carried) {
           const ValueId bits = b.Cast(Op::Cast, b.Binary(Op::Add, base, k), types::U32);
           const ValueId x = b.Cast(Op::Bitcast, bits, types::F32);
-          const ValueId y =
-              function.op == Op::Cast ? b.Cast(Op::Cast, x, function.result) : b.Unary(function.op, x);
+          const ValueId y = function.op == Op::Cast ? b.Cast(Op::Cast, x, function.result)
+                                                    : b.Unary(function.op, x);
           const ValueId high =
               b.Binary(Op::Shl, b.Cast(Op::Cast, bits, types::U64), b.ConstInt(types::U64, 32));
           ValueId w = b.Binary(Op::Xor, high, word_of(y, function.result));
@@ -63,7 +64,8 @@ ir::Program DigestProgram(const UnaryFunction& function) {
 
 std::vector<uint64_t> FoldChunks(std::span<const uint64_t> chunks) {
   std::vector<uint64_t> digests(chunks.size() / ChunksPerDigest, 0);
-  for (size_t i = 0; i < digests.size() * ChunksPerDigest; ++i) digests[i / ChunksPerDigest] += chunks[i];
+  for (size_t i = 0; i < digests.size() * ChunksPerDigest; ++i)
+    digests[i / ChunksPerDigest] += chunks[i];
   return digests;
 }
 

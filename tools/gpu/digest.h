@@ -12,7 +12,7 @@
 
 namespace frazil::gpu {
 
-constexpr uint64_t InputsPerChunk = 1024;     // one sum of the program
+constexpr uint64_t InputsPerChunk = 1024;  // one sum of the program
 constexpr uint64_t InputsPerDigest = 1 << 20;
 constexpr uint64_t DigestCount = (uint64_t{1} << 32) / InputsPerDigest;
 constexpr uint64_t ChunksPerDigest = InputsPerDigest / InputsPerChunk;
@@ -20,7 +20,7 @@ constexpr uint64_t ChunksPerDigest = InputsPerDigest / InputsPerChunk;
 struct UnaryFunction {
   std::string name;  // "exp", "cast.i32"
   ir::Op op;
-  ir::Type result;   // f32, or what a cast gives
+  ir::Type result;  // f32, or what a cast gives
 };
 
 // Every unary function of f32: arithmetic, prelude, conversions.

@@ -25,7 +25,9 @@ namespace {
 
 int Main(std::span<char*> words) {
   if (words.size() < 3) {
-    fmt::print(stderr, "usage: frazil-gpu BUNDLE [programs] [kernels] [random] [sweep] [measure] [--out FOLDER]\n");
+    fmt::print(stderr,
+               "usage: frazil-gpu BUNDLE [programs] [kernels] [random] [sweep] [measure] [--out "
+               "FOLDER]\n");
     return 1;
   }
   const std::filesystem::path bundle = words[1];
@@ -37,8 +39,8 @@ int Main(std::span<char*> words) {
     fmt::print(stderr, "{}\n", device.error().ToString());
     return ExitCodeOf(ClassOf(device.error().diag));
   }
-  fmt::print("{}, compute capability {}, {} multiprocessors\n", (*device)->name(), (*device)->compute(),
-             (*device)->multiprocessors());
+  fmt::print("{}, compute capability {}, {} multiprocessors\n", (*device)->name(),
+             (*device)->compute(), (*device)->multiprocessors());
   int failures = 0;
   for (size_t i = 2; i < words.size(); ++i) {
     const std::string_view word = words[i];

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t Chunks = DigestCount * ChunksPerDigest;
 
-Result<std::vector<uint64_t>> DigestsOf(const DevicePtr& device, const std::filesystem::path& path, double& milliseconds) {
+Result<std::vector<uint64_t>> DigestsOf(const DevicePtr& device, const std::filesystem::path& path,
+                                        double& milliseconds) {
   auto kernel = TRY(targets::cuda::CudaKernel::Load(device, TRY(ReadModule(path))));
   const targets::cuda::DeviceMemory out = TRY(device->Allocate(Chunks * sizeof(uint64_t)));
   const targets::cuda::DeviceArgument arguments[] = {{{0}}, {{Chunks}}, {{out.address(), Chunks}}};
@@ -55,10 +56,13 @@ int Sweep(DevicePtr device, const std::filesystem::path& folder, const std::file
       for (uint64_t d = DigestCount; d-- > 0;)
         if (expected[d] != (*digests)[d]) ++differs, first = d;
       ++compared;
-      verdict = differs == 0 ? "0 of 4096 blocks differ" : fmt::format("{} of 4096 blocks differ, the first is {}", differs, first);
+      verdict = differs == 0
+                    ? "0 of 4096 blocks differ"
+                    : fmt::format("{} of 4096 blocks differ, the first is {}", differs, first);
       if (differs != 0) ++failures;
     }
-    fmt::print("{:14} {:8.1f} ms, {:6.1f} G/s  {}\n", function.name, milliseconds, 4294.967296 / milliseconds, verdict);
+    fmt::print("{:14} {:8.1f} ms, {:6.1f} G/s  {}\n", function.name, milliseconds,
+               4294.967296 / milliseconds, verdict);
     std::fflush(stdout);
   }
   fmt::print("sweep: {} functions compared with digests of the CPU\n", compared);

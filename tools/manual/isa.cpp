@@ -87,7 +87,8 @@ It is verified once when it is loaded and then used where it lies.
 std::string IsaManual() {
   std::string text = Head;
   text += "## Instructions\n\n" + machines::simt::InstructionTable();
-  text += fmt::format(fmt::runtime(File), machines::simt::FormatVersion, sizeof(machines::simt::FileHeader));
+  text += fmt::format(fmt::runtime(File), machines::simt::FormatVersion,
+                      sizeof(machines::simt::FileHeader));
   return text;
 }
 

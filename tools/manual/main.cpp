@@ -25,10 +25,11 @@ std::string TypesOf(const OpInfo& info) {
     ScalarSet set;
     const char* name;
   };
-  constexpr Family Families[] = {{sets::Any, "any"},     {sets::Fixed, "integers"}, {sets::SInt, "signed"},
-                                 {sets::UInt, "unsigned"}, {sets::BigInt, "int<k>"},  {sets::Float, "floats"},
-                                 {sets::Wide, "f32 f64"}, {sets::Half, "f16 bf16"},  {sets::Fields, "field xfield"},
-                                 {sets::Bool, "bool"}};
+  constexpr Family Families[] = {
+      {sets::Any, "any"},       {sets::Fixed, "integers"}, {sets::SInt, "signed"},
+      {sets::UInt, "unsigned"}, {sets::BigInt, "int<k>"},  {sets::Float, "floats"},
+      {sets::Wide, "f32 f64"},  {sets::Half, "f16 bf16"},  {sets::Fields, "field xfield"},
+      {sets::Bool, "bool"}};
   ScalarSet rest = info.types;
   std::string text;
   for (const Family& family : Families) {
@@ -73,16 +74,20 @@ std::string Cell(std::string_view text) {
 }
 
 void PrintOps() {
-  fmt::print("## Operations\n\n{} rows. T is the type written after `:`; B is bool, X index, F field, S any "
-             "scalar, M and N a buffer of T that is read and written.\n\n",
-             OpCount);
-  fmt::print("| op | signature | T | effect | traps | attributes | law | meaning |\n"
-             "|---|---|---|---|---|---|---|---|\n");
+  fmt::print(
+      "## Operations\n\n{} rows. T is the type written after `:`; B is bool, X index, F field, S "
+      "any "
+      "scalar, M and N a buffer of T that is read and written.\n\n",
+      OpCount);
+  fmt::print(
+      "| op | signature | T | effect | traps | attributes | law | meaning |\n"
+      "|---|---|---|---|---|---|---|---|\n");
   for (const OpInfo& info : AllOps()) {
     constexpr const char* Laws[] = {"-", "commutes", "prelude"};
-    std::string signature = info.signature == "custom" ? "see frz.md" : fmt::format("`{}`", info.signature);
-    fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", info.mnemonic, signature, TypesOf(info),
-               EffectName(info.effect), TrapsOf(info), AttributesText(info),
+    std::string signature =
+        info.signature == "custom" ? "see frz.md" : fmt::format("`{}`", info.signature);
+    fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", info.mnemonic, signature,
+               TypesOf(info), EffectName(info.effect), TrapsOf(info), AttributesText(info),
                Laws[static_cast<int>(info.law)], Cell(info.meaning));
   }
 }
@@ -96,8 +101,9 @@ void PrintLimits() {
 }
 
 void PrintDiagnostics() {
-  fmt::print("\n## Diagnostics\n\nIds are stable. The class decides the exit code of `frazil`.\n\n"
-             "| id | class | exit | what |\n|---|---|---|---|\n");
+  fmt::print(
+      "\n## Diagnostics\n\nIds are stable. The class decides the exit code of `frazil`.\n\n"
+      "| id | class | exit | what |\n|---|---|---|---|\n");
 #define FRAZIL_DIAG(name, id, error_class, title)                                                       \
   fmt::print("| {} | {} | {} | {} |\n", id, ErrorClassName(ErrorClass::error_class), \
              ExitCodeOf(ErrorClass::error_class), title);
@@ -115,18 +121,23 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::string_view(argv[1]) == "tasm") {
     fmt::print(
-        "# Triton VM assembly and TIR\n\n<!-- Made by tools/manual from src/machines/tasm/instructions.def and "
-        "src/machines/tir/ops.def; do not edit. -->\n\nThe stack grows to the right; `_` is what lies below. Every executed "
-        "instruction is one row of the processor and one of the jump stack table. What a proof costs is the highest of nine "
-        "tables, padded to a power of two (`frazil tri build FILE --explain-cliff`); code counts too: ten words of program are "
+        "# Triton VM assembly and TIR\n\n<!-- Made by tools/manual from "
+        "src/machines/tasm/instructions.def and "
+        "src/machines/tir/ops.def; do not edit. -->\n\nThe stack grows to the right; `_` is what "
+        "lies below. Every executed "
+        "instruction is one row of the processor and one of the jump stack table. What a proof "
+        "costs is the highest of nine "
+        "tables, padded to a power of two (`frazil tri build FILE --explain-cliff`); code counts "
+        "too: ten words of program are "
         "six rows of the hash table and some sixty of the cascade table.\n\n{}{}",
         frazil::machines::tasm::ManualText(), frazil::TirManual());
     return 0;
   }
-  fmt::print("# The IR, version {}\n\n<!-- Made by tools/manual from src/ir/ops.def; do not edit. -->\n\n"
-             "The text form is in [frz.md](frz.md), the meaning in [semantics.md](semantics.md), the math "
-             "functions and their measured accuracy in [prelude.md](prelude.md).\n\n",
-             frazil::ir::IrVersion);
+  fmt::print(
+      "# The IR, version {}\n\n<!-- Made by tools/manual from src/ir/ops.def; do not edit. -->\n\n"
+      "The text form is in [frz.md](frz.md), the meaning in [semantics.md](semantics.md), the math "
+      "functions and their measured accuracy in [prelude.md](prelude.md).\n\n",
+      frazil::ir::IrVersion);
   frazil::PrintOps();
   frazil::PrintLimits();
   frazil::PrintDiagnostics();

@@ -36,7 +36,9 @@ RuleProof Prove(const ir::Rule& rule, ir::Scalar type, const Effort& effort) {
 }
 
 const char* StatusName(RuleProof::Status status) {
-  return status == RuleProof::Status::Proved ? "proved" : status == RuleProof::Status::Refuted ? "REFUTED" : "unknown";
+  return status == RuleProof::Status::Proved    ? "proved"
+         : status == RuleProof::Status::Refuted ? "REFUTED"
+                                                : "unknown";
 }
 
 // Types in the order of ir::Scalar; the callback gets each proof.
@@ -50,8 +52,10 @@ void ForEachType(const ir::Rule& rule, const Effort& effort, const F& report) {
 
 int ProveAll(const char* path, const Effort& effort, bool only_new) {
   std::string text =
-      "// Table: what was proved of each rule. FRAZIL_PROVED(rule, type, how, digest of the rule's row),\n"
-      "// FRAZIL_UNPROVED(rule, type, why, digest) where no proof was found: the rule is not used for the type.\n"
+      "// Table: what was proved of each rule. FRAZIL_PROVED(rule, type, how, digest of the rule's "
+      "row),\n"
+      "// FRAZIL_UNPROVED(rule, type, why, digest) where no proof was found: the rule is not used "
+      "for the type.\n"
       "// Written by `frazil_rules --prove`; do not edit.\n";
   int proved = 0, open = 0, refuted = 0;
   for (const ir::Rule& rule : ir::ParsedRules()) {
@@ -63,14 +67,15 @@ int ProveAll(const char* path, const Effort& effort, bool only_new) {
       if (!only_new || recorded.empty()) proof = Prove(rule, type, effort);
       if (proof.status == RuleProof::Status::Proved) {
         ++proved;
-        text += fmt::format("FRAZIL_PROVED({}, \"{}\", \"{}\", \"{}\")\n", rule.row->name, ir::ScalarName(type), proof.how,
-                            ir::RuleDigest(*rule.row));
+        text += fmt::format("FRAZIL_PROVED({}, \"{}\", \"{}\", \"{}\")\n", rule.row->name,
+                            ir::ScalarName(type), proof.how, ir::RuleDigest(*rule.row));
         continue;
       }
       (proof.status == RuleProof::Status::Refuted ? refuted : open) += 1;
-      text += fmt::format("FRAZIL_UNPROVED({}, \"{}\", \"{}\", \"{}\")\n", rule.row->name, ir::ScalarName(type), proof.detail,
-                          ir::RuleDigest(*rule.row));
-      fmt::print(stderr, "{} {}: {} ({})\n", rule.row->name, ir::ScalarName(type), StatusName(proof.status), proof.detail);
+      text += fmt::format("FRAZIL_UNPROVED({}, \"{}\", \"{}\", \"{}\")\n", rule.row->name,
+                          ir::ScalarName(type), proof.detail, ir::RuleDigest(*rule.row));
+      fmt::print(stderr, "{} {}: {} ({})\n", rule.row->name, ir::ScalarName(type),
+                 StatusName(proof.status), proof.detail);
     }
   }
   std::ofstream file(path);
@@ -88,7 +93,8 @@ int TryOne(const char* name, const Effort& effort) {
   }
   const ir::Rule& rule = ir::ParsedRules()[static_cast<size_t>(row - ir::AllRules().data())];
   ForEachType(rule, effort, [](ir::Scalar type, const RuleProof& proof) {
-    fmt::print("{:8} {:8} {:12} {}\n", ir::ScalarName(type), StatusName(proof.status), proof.how, proof.detail);
+    fmt::print("{:8} {:8} {:12} {}\n", ir::ScalarName(type), StatusName(proof.status), proof.how,
+               proof.detail);
   });
   return 0;
 }
@@ -100,14 +106,17 @@ int main(int argc, char** argv) {
   bool only_new = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--new") == 0) only_new = true;
-    if (std::strcmp(argv[i], "--z3-ms") == 0 && i + 1 < argc) effort.z3_ms = static_cast<unsigned>(std::atoi(argv[i + 1]));
-    if (std::strcmp(argv[i], "--cases") == 0 && i + 1 < argc) effort.many_cases = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--z3-ms") == 0 && i + 1 < argc)
+      effort.z3_ms = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    if (std::strcmp(argv[i], "--cases") == 0 && i + 1 < argc)
+      effort.many_cases = std::strtoull(argv[i + 1], nullptr, 10);
   }
   if (argc >= 2 && std::strcmp(argv[1], "--prove") == 0) {
     const bool named = argc >= 3 && argv[2][0] != '-';
     return ProveAll(named ? argv[2] : "src/ir/rules_proved.def", effort, only_new);
   }
   if (argc >= 3 && std::strcmp(argv[1], "--try") == 0) return TryOne(argv[2], effort);
-  fmt::print(stderr, "usage: frazil_rules --prove [FILE] [--new] [--z3-ms N] [--cases N] | --try NAME\n");
+  fmt::print(stderr,
+             "usage: frazil_rules --prove [FILE] [--new] [--z3-ms N] [--cases N] | --try NAME\n");
   return 1;
 }

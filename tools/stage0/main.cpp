@@ -14,7 +14,8 @@ using namespace frazil;
 
 constexpr int UsageStatus = 64;
 constexpr std::string_view Usage =
-    "frazil-stage0 --out FOLDER [--name NAME] [--targets native;isa;ptx;wasm;c] [--cache FOLDER] [--depfile FILE]\n"
+    "frazil-stage0 --out FOLDER [--name NAME] [--targets native;isa;ptx;wasm;c] [--cache FOLDER] "
+    "[--depfile FILE]\n"
     "              [--python PROGRAM] [--jobs N] [--quiet] FILE...\n";
 
 struct Arguments {
@@ -38,7 +39,8 @@ Result<void> Take(std::string_view flag, const std::string& value, Arguments& ar
   } else if (flag == "--python") {
     options.python = value;
   } else if (flag == "--jobs") {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.jobs);
+    const auto [end, error] =
+        std::from_chars(value.data(), value.data() + value.size(), options.jobs);
     if (error != std::errc() || end != value.data() + value.size() || options.jobs < 0)
       return Fail(Diag::BadUsage, fmt::format("'{}' is no number of jobs", value));
   } else {

@@ -51,7 +51,9 @@ int main(int argc, char** argv) {
     return UsageStatus;
   }
   if (!worker::IsWorkerSocket(Socket)) {
-    fmt::print(stderr, "frazil-worker is started by Frazil itself, with a socket as descriptor {}\n", Socket);
+    fmt::print(stderr,
+               "frazil-worker is started by Frazil itself, with a socket as descriptor {}\n",
+               Socket);
     return UsageStatus;
   }
   worker::TakeLimits(options);

@@ -60,8 +60,9 @@ void* Watch(void* argument) {
 }  // namespace
 
 bool ReadOption(std::string_view argument, StartOptions& options) {
-  for (const auto& [name, value] : {std::pair<std::string_view, uint64_t*>{"--memory=", &options.memory_bytes},
-                                    {"--cpu=", &options.cpu_seconds}}) {
+  for (const auto& [name, value] :
+       {std::pair<std::string_view, uint64_t*>{"--memory=", &options.memory_bytes},
+        {"--cpu=", &options.cpu_seconds}}) {
     if (!argument.starts_with(name)) continue;
     const std::string_view number = argument.substr(name.size());
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), *value);

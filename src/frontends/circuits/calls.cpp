@@ -11,9 +11,10 @@
 namespace frazil::frontends::circuits {
 namespace {
 
-constexpr std::string_view CallKindNames[] = {"Mark",    "Copy",      "Swap",       "Merge",         "Split",
-                                              "Quote",   "Evaluate",  "ReduceSum",  "ReduceMin",     "ReduceMax",
-                                              "Softmax", "MarkRange", "QuoteRange", "EvaluateRange", "MergeRange"};
+constexpr std::string_view CallKindNames[] = {
+    "Mark",    "Copy",      "Swap",       "Merge",         "Split",
+    "Quote",   "Evaluate",  "ReduceSum",  "ReduceMin",     "ReduceMax",
+    "Softmax", "MarkRange", "QuoteRange", "EvaluateRange", "MergeRange"};
 
 SlotId Moved(const Sigil& sigil, Transform transform) {
   const Transform own{0, sigil.twist, sigil.mirror};
@@ -119,11 +120,14 @@ class Scheduler {
         const bool unary = IsUnary(static_cast<MergeVariant>(call.variant));
         return step(StepKind::Merge, call.slots[0], call.slots[unary ? 0 : 1], call.slots[2]);
       }
-      case CallKind::Split: return step(StepKind::Split, call.slots[0], call.slots[1], call.slots[2]);
+      case CallKind::Split:
+        return step(StepKind::Split, call.slots[0], call.slots[1], call.slots[2]);
       case CallKind::ReduceSum:
       case CallKind::ReduceMin:
-      case CallKind::ReduceMax: return step(StepKind::Reduce, call.slots[0], call.slots[0], call.slots[1]);
-      case CallKind::Softmax: return step(StepKind::Softmax, call.slots[0], call.slots[0], call.slots[1]);
+      case CallKind::ReduceMax:
+        return step(StepKind::Reduce, call.slots[0], call.slots[0], call.slots[1]);
+      case CallKind::Softmax:
+        return step(StepKind::Softmax, call.slots[0], call.slots[0], call.slots[1]);
       case CallKind::MergeRange: return MergeRange(call);
       case CallKind::Quote:
       case CallKind::QuoteRange:
@@ -162,7 +166,8 @@ class Scheduler {
   }
 
   void Run(const Step& step) {
-    const SlotId written[] = {step.kind == StepKind::Swap ? step.source : step.destination, step.destination};
+    const SlotId written[] = {step.kind == StepKind::Swap ? step.source : step.destination,
+                              step.destination};
     for (SlotId slot : written) {
       const auto found = quoted_.find(slot);
       if (found == quoted_.end()) continue;
@@ -183,11 +188,12 @@ class Scheduler {
       for (size_t i = begin; i < end; ++i) {
         const auto found = touched.find(log_[i].slot);
         if (found != touched.end() && (found->second || log_[i].writes))
-          return Fail(Diag::BadCircuit,
-                      fmt::format("branches of '||' depend on their order: this one {} {}, another {} it",
-                                  log_[i].writes ? "writes" : "reads", SlotName(log_[i].slot),
-                                  found->second ? "writes" : "reads"),
-                      log_[i].location);
+          return Fail(
+              Diag::BadCircuit,
+              fmt::format("branches of '||' depend on their order: this one {} {}, another {} it",
+                          log_[i].writes ? "writes" : "reads", SlotName(log_[i].slot),
+                          found->second ? "writes" : "reads"),
+              log_[i].location);
       }
       for (; begin < end; ++begin) touched[log_[begin].slot] |= log_[begin].writes;
     }
@@ -206,7 +212,8 @@ std::string_view CallKindName(CallKind kind) { return CallKindNames[static_cast<
 
 std::string SlotName(SlotId slot) {
   const int class_index = slot / (PageCount + 1), page = slot % (PageCount + 1) - 1;
-  return page < 0 ? fmt::format("c{:02}", class_index) : fmt::format("c{:02}_p{}", class_index, page);
+  return page < 0 ? fmt::format("c{:02}", class_index)
+                  : fmt::format("c{:02}_p{}", class_index, page);
 }
 
 std::optional<SlotId> SlotNamed(std::string_view name) {
@@ -214,7 +221,8 @@ std::optional<SlotId> SlotNamed(std::string_view name) {
   if (name.size() < 3 || name[0] != 'c') return std::nullopt;
   std::from_chars(name.data() + 1, name.data() + 3, class_index);
   if (name.size() > 5) std::from_chars(name.data() + 5, name.data() + name.size(), page);
-  if (class_index < 0 || class_index >= ClassCount || page < -1 || page >= PageCount) return std::nullopt;
+  if (class_index < 0 || class_index >= ClassCount || page < -1 || page >= PageCount)
+    return std::nullopt;
   const SlotId slot = SlotOf(static_cast<uint8_t>(class_index), page);
   return SlotName(slot) == name ? std::optional(slot) : std::nullopt;  // only the one spelling
 }
@@ -239,7 +247,8 @@ Result<void> SetVariant(CircuitOptions& options, std::string_view name) {
   } else if (const std::optional<uint8_t> split = VariantNamed(Generator::Split, name)) {
     options.split = static_cast<SplitVariant>(*split);
   } else {
-    return Fail(Diag::BadCircuit, fmt::format("'{}' is a variant of neither merge nor split", name));
+    return Fail(Diag::BadCircuit,
+                fmt::format("'{}' is a variant of neither merge nor split", name));
   }
   return {};
 }

@@ -49,9 +49,11 @@ std::string_view CallKindName(CallKind kind);
 
 struct Call {
   CallKind kind = CallKind::Mark;
-  uint8_t variant = 0;           // MergeVariant or SplitVariant
-  std::vector<SlotId> slots;     // one; source, destination; source, context, destination; every slot of a range
-  std::optional<Number> number;  // Merge, Split: instead of the context, whose entry is then the source again
+  uint8_t variant = 0;  // MergeVariant or SplitVariant
+  std::vector<SlotId>
+      slots;  // one; source, destination; source, context, destination; every slot of a range
+  std::optional<Number>
+      number;  // Merge, Split: instead of the context, whose entry is then the source again
   Location location;
 };
 // In order of the text, transforms applied to every class.
@@ -62,7 +64,8 @@ enum class StepKind : uint8_t { Mark, Copy, Swap, Merge, Split, Reduce, Softmax 
 struct Step {
   StepKind kind = StepKind::Mark;
   uint8_t variant = 0;
-  SlotId source = 0, context = 0, destination = 0;  // Mark: all the same; Swap: source and destination
+  SlotId source = 0, context = 0,
+         destination = 0;  // Mark: all the same; Swap: source and destination
   std::optional<Number> number;
   Location location;
 };
@@ -70,8 +73,8 @@ struct Step {
 Result<std::vector<Step>> StepsOf(const Phrase& phrase);
 
 struct CircuitOptions {
-  ir::Type element = ir::types::F32;       // of every slot: an integer of a machine width or a float
-  std::string name = "main";               // of the entry function
+  ir::Type element = ir::types::F32;  // of every slot: an integer of a machine width or a float
+  std::string name = "main";          // of the entry function
   MergeVariant merge = MergeVariant::Add;  // what `merge` and `split` without a variant mean
   SplitVariant split = SplitVariant::Sub;
   Limits limits = {};
@@ -98,7 +101,9 @@ Result<CircuitText> FromProgram(const ir::Program& program);
 struct CircuitStats {
   size_t original_ops = 0, canonical_ops = 0;
   double reduction() const {  // 0.75: three of four are gone
-    return original_ops == 0 ? 0 : 1 - static_cast<double>(canonical_ops) / static_cast<double>(original_ops);
+    return original_ops == 0
+               ? 0
+               : 1 - static_cast<double>(canonical_ops) / static_cast<double>(original_ops);
   }
 };
 size_t CountOps(const Phrase& phrase);  // generator calls; a group counts what is in it

@@ -22,7 +22,8 @@ void ExpectError(std::string_view text, uint32_t line, uint32_t column, std::str
   EXPECT_EQ(ClassOf(program.error().diag), ErrorClass::User) << text;
   EXPECT_EQ(program.error().location.line, line) << text << ": " << program.error().message;
   EXPECT_EQ(program.error().location.column, column) << text << ": " << program.error().message;
-  EXPECT_NE(program.error().message.find(part), std::string::npos) << text << ": " << program.error().message;
+  EXPECT_NE(program.error().message.find(part), std::string::npos)
+      << text << ": " << program.error().message;
 }
 
 std::vector<CallKind> Kinds(std::string_view text) {
@@ -33,8 +34,10 @@ std::vector<CallKind> Kinds(std::string_view text) {
 
 TEST(CircuitSyntax, AllFifteenKindsOfCall) {
   const std::string text =
-      "mark@c00 . copy@c00->c01 . swap@c00<->c01 . merge.mul@c00[c01,c02] . split.div@c00[c01,c02] . quote@c03 . "
-      "evaluate@c03 . reduce.sum@c00->c01 . reduce.min@c00->c01 . reduce.max@c00->c01 . softmax@c00->c01 . "
+      "mark@c00 . copy@c00->c01 . swap@c00<->c01 . merge.mul@c00[c01,c02] . split.div@c00[c01,c02] "
+      ". quote@c03 . "
+      "evaluate@c03 . reduce.sum@c00->c01 . reduce.min@c00->c01 . reduce.max@c00->c01 . "
+      "softmax@c00->c01 . "
       "mark@c[0..2] . quote@c[4..6] . evaluate@c[4..6] . merge.add@c[0..2]";
   std::vector<CallKind> expected;
   for (int i = 0; i < CallKindCount; ++i) expected.push_back(static_cast<CallKind>(i));
@@ -57,13 +60,18 @@ TEST(CircuitSyntax, PrintsCanonicalText) {
   EXPECT_EQ(Canonical("(mark@c00 || mark@c01) || mark@c02"), "mark@c00 || mark@c01 || mark@c02");
   EXPECT_EQ(Canonical("mark@c03 . (mark@c00 || mark@c01)"), "mark@c03 . (mark@c00 || mark@c01)");
   EXPECT_EQ(Canonical("merge.max@c00[0,c01]"), "merge.max@c00[0,c01]");
-  EXPECT_EQ(Canonical("merge.mul@c00[-0.0,c01] . split@c00[2.50,c01] . merge@c00[1e3,c01] . merge@c00[-inf,c01]"),
-            "merge.mul@c00[-0,c01] . split.sub@c00[2.5,c01] . merge.add@c00[1000,c01] . merge.add@c00[-inf,c01]");
+  EXPECT_EQ(Canonical("merge.mul@c00[-0.0,c01] . split@c00[2.50,c01] . merge@c00[1e3,c01] . "
+                      "merge@c00[-inf,c01]"),
+            "merge.mul@c00[-0,c01] . split.sub@c00[2.5,c01] . merge.add@c00[1000,c01] . "
+            "merge.add@c00[-inf,c01]");
 }
 
 TEST(CircuitSyntax, ScratchIsNoParameter) {
-  EXPECT_EQ(Canonical("scratch c03 , c01 : mark@c01 . copy@c01->c00"), "scratch c01, c03: mark@c01 . copy@c01->c00");
-  EXPECT_EQ(ParseCircuit("scratch c01, c03: mark@c01 . copy@c01->c00")->entry_function().param_count(), 2u);
+  EXPECT_EQ(Canonical("scratch c03 , c01 : mark@c01 . copy@c01->c00"),
+            "scratch c01, c03: mark@c01 . copy@c01->c00");
+  EXPECT_EQ(
+      ParseCircuit("scratch c01, c03: mark@c01 . copy@c01->c00")->entry_function().param_count(),
+      2u);
   ExpectError("scratch c01, c01: mark@c01", 1, 14, "twice");
   ExpectError("scratch c01^+1: mark@c01", 1, 9, "after transforms");
   ExpectError("scratch c01 mark@c01", 1, 13, "':'");
@@ -106,12 +114,14 @@ class TextMaker {
     return Below(4) == 0 ? text + fmt::format(" @{}", Below(48)) : text;
   }
   std::string Operand() {
-    constexpr const char* Numbers[] = {"0", "-0", "1.25", "-3e-7", "inf", "-inf", "nan", "12345678901234567", "0.1"};
+    constexpr const char* Numbers[] = {
+        "0", "-0", "1.25", "-3e-7", "inf", "-inf", "nan", "12345678901234567", "0.1"};
     return Below(3) == 0 ? Numbers[Below(std::size(Numbers))] : Sigil();
   }
   std::string Operation() {
     const uint64_t first = Below(90);
-    const std::string range = fmt::format("c[{} .. {}]^+{}", first, first + 1 + Below(95 - first), Below(9));
+    const std::string range =
+        fmt::format("c[{} .. {}]^+{}", first, first + 1 + Below(95 - first), Below(9));
     switch (Below(9)) {
       case 0: return "mark@" + (Below(2) == 0 ? range : Sigil());
       case 1: return "copy@" + Sigil() + "->" + Sigil();
@@ -158,7 +168,8 @@ TEST(CircuitSyntax, EveryVariantIsReadAndPrinted) {
   for (Generator generator : {Generator::Merge, Generator::Split, Generator::Reduce}) {
     for (uint8_t v = 0; !VariantName(generator, v).empty(); ++v) {
       const bool reduce = generator == Generator::Reduce;
-      const std::string text = std::string(GeneratorName(generator)) + "." + std::string(VariantName(generator, v)) +
+      const std::string text = std::string(GeneratorName(generator)) + "." +
+                               std::string(VariantName(generator, v)) +
                                (reduce ? "@c00->c01" : "@c00[c01,c02]");
       EXPECT_EQ(Canonical(text), text);
       EXPECT_TRUE(ParseCircuit(text)) << text;
@@ -237,14 +248,17 @@ TEST(CircuitSyntax, TransformsReachEveryClassOfARange) {
 
 TEST(CircuitSyntax, QuotationsHoldBackUntilEvaluated) {
   const auto same = [](std::string_view a, std::string_view b) {
-    EXPECT_EQ(ir::ExactDigest(*ParseCircuit(a)), ir::ExactDigest(*ParseCircuit(b))) << a << " and " << b;
+    EXPECT_EQ(ir::ExactDigest(*ParseCircuit(a)), ir::ExactDigest(*ParseCircuit(b)))
+        << a << " and " << b;
   };
   same("quote@c00 . mark@c00 . copy@c00->c01 . evaluate@c00", "copy@c00->c01 . mark@c00");
   same("quote@c01 . copy@c00->c01 . mark@c00 . evaluate@c01", "mark@c00 . copy@c00->c01");
   same("quote@c00 . quote@c00 . mark@c00 . evaluate@c00 . evaluate@c00", "mark@c00");
   same("evaluate@c00 . mark@c00", "mark@c00");
-  same("quote@c00 . swap@c00<->c01 . quote@c01 . evaluate@c00 . mark@c02 . evaluate@c01", "mark@c02 . swap@c00<->c01");
-  EXPECT_EQ(StepsOf(*ParsePhrase("quote@c00 . mark@c00"))->size(), 0u);  // never evaluated, never run
+  same("quote@c00 . swap@c00<->c01 . quote@c01 . evaluate@c00 . mark@c02 . evaluate@c01",
+       "mark@c02 . swap@c00<->c01");
+  EXPECT_EQ(StepsOf(*ParsePhrase("quote@c00 . mark@c00"))->size(),
+            0u);  // never evaluated, never run
 }
 
 TEST(CircuitSyntax, RangesIncludeTheirEnd) {
@@ -281,14 +295,15 @@ TEST(CircuitProgram, AReductionAloneHasAnExtentToo) {
   const ir::KernelSignature signature = ir::SignatureOf(*ParseCircuit("reduce.sum@c00->c01"));
   ASSERT_EQ(signature.params.size(), 3u);
   EXPECT_EQ(signature.params[2].role, ir::ParamRole::Extent);
-  EXPECT_EQ(signature.params[2].buffers, std::vector<uint32_t>{0});  // one element is enough for the result
+  EXPECT_EQ(signature.params[2].buffers,
+            std::vector<uint32_t>{0});  // one element is enough for the result
 }
 
 TEST(CircuitProgram, ElementTypes) {
   CircuitOptions options;
   options.element = ir::types::I32;
-  EXPECT_TRUE(
-      ParseCircuit("merge.add@c00[c01,c02] . mark@c00 . merge.abs@c00[c00,c00] . reduce.sum@c00->c01", options));
+  EXPECT_TRUE(ParseCircuit(
+      "merge.add@c00[c01,c02] . mark@c00 . merge.abs@c00[c00,c00] . reduce.sum@c00->c01", options));
   EXPECT_FALSE(ParseCircuit("merge.exp@c00[c01,c02]", options));
   EXPECT_FALSE(ParseCircuit("split.div@c00[c01,c02]", options));
   EXPECT_FALSE(ParseCircuit("softmax@c00->c01", options));

@@ -4,7 +4,9 @@
 namespace frazil::frontends::circuits {
 namespace {
 
-uint8_t Modulo(int64_t value, int64_t modulus) { return static_cast<uint8_t>(((value % modulus) + modulus) % modulus); }
+uint8_t Modulo(int64_t value, int64_t modulus) {
+  return static_cast<uint8_t>(((value % modulus) + modulus) % modulus);
+}
 
 }  // namespace
 
@@ -16,7 +18,8 @@ uint8_t Apply(Transform transform, uint8_t class_index) {
   ClassParts parts = PartsOf(class_index);
   parts.scope = Modulo(parts.scope + transform.rotate, 4);
   parts.context = Modulo(parts.context + transform.twist, 8);
-  if (transform.mirror && parts.modality != 0) parts.modality = static_cast<uint8_t>(3 - parts.modality);
+  if (transform.mirror && parts.modality != 0)
+    parts.modality = static_cast<uint8_t>(3 - parts.modality);
   return ClassOf(parts);
 }
 

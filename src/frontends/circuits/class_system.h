@@ -43,7 +43,8 @@ uint8_t ApplyScope(uint8_t scope, uint8_t class_index);
 
 // Bytes. b7 b6 are h2; (b4, b5) give d: 10 produce, 01 consume, 00 and 11 neutral; b3 b2 b1 are l; b0 is ignored.
 uint8_t ClassOfByte(uint8_t byte);
-uint8_t CanonicalByte(uint8_t class_index);  // the byte of the class with b0 = 0 and, for d = 0, b4 = b5 = 0
+uint8_t CanonicalByte(
+    uint8_t class_index);  // the byte of the class with b0 = 0 and, for d = 0, b4 = b5 = 0
 // Place on the belt of 48 x 256 bytes: 256 page + byte.
 uint32_t BeltAddress(uint8_t page, uint8_t byte);
 // Phi(class, page, byte): place in the arena of 96 x 12288 bytes.

@@ -63,7 +63,8 @@ TEST(Classes, TransformsArePermutationsAndCompose) {
         for (int k = 0; k < 64; ++k) {
           const Transform b = MakeTransform(k, k / 4, k % 2 == 1);
           for (int c = 0; c < ClassCount; c += 5)
-            EXPECT_EQ(Apply(Compose(a, b), static_cast<uint8_t>(c)), Apply(b, Apply(a, static_cast<uint8_t>(c))));
+            EXPECT_EQ(Apply(Compose(a, b), static_cast<uint8_t>(c)),
+                      Apply(b, Apply(a, static_cast<uint8_t>(c))));
         }
       }
   EXPECT_EQ(distinct.size(), 64u);  // 4 x 8 x 2
@@ -79,7 +80,8 @@ TEST(Classes, ScopesMakeOneHundredNinetyTwoPermutations) {
           std::array<uint8_t, ClassCount> table = {};
           for (int c = 0; c < ClassCount; ++c)
             table[static_cast<size_t>(c)] =
-                Apply(MakeTransform(r, t, m != 0), ApplyScope(static_cast<uint8_t>(s), static_cast<uint8_t>(c)));
+                Apply(MakeTransform(r, t, m != 0),
+                      ApplyScope(static_cast<uint8_t>(s), static_cast<uint8_t>(c)));
           distinct.insert(table);
         }
   EXPECT_EQ(distinct.size(), 192u);

@@ -10,6 +10,7 @@
 
 #include "base/float16.h"
 #include "frontends/circuits/circuits.h"
+#include "frontends/circuits/from_program.h"
 #include "ir/fold_match.h"
 #include "ir/text.h"
 
@@ -21,39 +22,22 @@ using ir::Op;
 using ir::Type;
 using ir::ValueId;
 
-struct Binary {
-  Op op;
-  Generator generator;
-  uint8_t variant;
-};
-constexpr uint8_t V(MergeVariant v) { return static_cast<uint8_t>(v); }
-constexpr uint8_t V(SplitVariant v) { return static_cast<uint8_t>(v); }
-constexpr Binary Binaries[] = {
-    {Op::Add, Generator::Merge, V(MergeVariant::Add)}, {Op::Mul, Generator::Merge, V(MergeVariant::Mul)},
-    {Op::Min, Generator::Merge, V(MergeVariant::Min)}, {Op::Max, Generator::Merge, V(MergeVariant::Max)},
-    {Op::Sub, Generator::Split, V(SplitVariant::Sub)}, {Op::Div, Generator::Split, V(SplitVariant::Div)}};
-struct Unary {
-  Op op;
-  MergeVariant variant;
-};
-constexpr Unary Unaries[] = {{Op::Abs, MergeVariant::Abs},         {Op::Exp, MergeVariant::Exp},
-                             {Op::Log, MergeVariant::Log},         {Op::Sqrt, MergeVariant::Sqrt},
-                             {Op::Sigmoid, MergeVariant::Sigmoid}, {Op::Tanh, MergeVariant::Tanh},
-                             {Op::Gelu, MergeVariant::Gelu}};
-
 class Reverse {
  public:
-  explicit Reverse(const ir::Program& program) : program_(program), function_(program.entry_function()) {}
+  explicit Reverse(const ir::Program& program)
+      : program_(program), function_(program.entry_function()) {}
 
   Result<CircuitText> Run() {
-    if (!function_.results.empty()) return Refuse("the program returns values; circuits write slots", {});
+    if (!function_.results.empty())
+      return Refuse("the program returns values; circuits write slots", {});
     TRY_VOID(Declare());
     const std::vector<ir::InstId>& insts = function_.region(function_.body).insts;
     TRY_VOID(FindFolds());
     for (top_ = 0; top_ < insts.size(); ++top_) TRY_VOID(Top(function_.inst(insts[top_])));
     if (operations_.empty()) {
       if (result_.slots.empty()) return Refuse("the program touches no buffer", {});
-      Emit(Generator::Copy, 0, result_.slots[0], {}, result_.slots[0]);  // a circuit has at least one generator
+      Emit(Generator::Copy, 0, result_.slots[0], {},
+           result_.slots[0]);  // a circuit has at least one generator
     }
     Sequence sequence;
     for (Operation& operation : operations_) sequence.items.push_back({operation, {}});
@@ -63,33 +47,6 @@ class Reverse {
   }
 
  private:
-  // What a value is. Whole: all elements of a slot, as a tensor. Folded: a reduction of a slot. Shifted, Power and
-  // PowerSum are the parts of a softmax; Bits and MarkedBits those of a mark.
-  enum class Kind : uint8_t {
-    Constant,
-    Number,
-    IsFirst,
-    Element,
-    Whole,
-    Folded,
-    Shifted,
-    Power,
-    Powers,
-    PowerSum,
-    Bits,
-    MarkedBits
-  };
-  struct Known {
-    Kind kind;
-    SlotId slot = 0;
-    uint64_t version = 0;      // of the slot, when the value was made
-    ir::ReduceKind fold = {};  // Folded
-    uint64_t word = 0;         // Constant
-    uint32_t value = 0;        // Bits, MarkedBits: the element below
-    SlotId origin = 0;         // Folded: the slot that was reduced, if `slot` is a copy of it
-    uint64_t origin_version = 0;
-  };
-
   static std::unexpected<Error> Refuse(std::string why, Location where) {
     return Fail(Diag::NotACircuit, std::move(why), where);
   }
@@ -106,17 +63,22 @@ class Reverse {
       if (!type.is_buffer()) continue;
       if (!buffers.empty() && type.element() != result_.element)
         return Refuse(fmt::format("slots of a circuit have one element type; here are {} and {}",
-                                  ir::ScalarOrBufferName(result_.element), ir::ScalarOrBufferName(type.element())),
+                                  ir::ScalarOrBufferName(result_.element),
+                                  ir::ScalarOrBufferName(type.element())),
                       {});
       result_.element = type.element();
       buffers.push_back(i);
       const uint32_t value = function_.param(i).index;
-      const std::optional<SlotId> named =
-          value < function_.value_names.size() ? SlotNamed(function_.value_names[value]) : std::nullopt;
+      const std::optional<SlotId> named = value < function_.value_names.size()
+                                              ? SlotNamed(function_.value_names[value])
+                                              : std::nullopt;
       if (named && taken.insert(*named).second) slots_[value] = *named;
     }
-    if (!buffers.empty() && !ir::Contains(ir::sets::Fixed | ir::sets::Float, result_.element.scalar))
-      return Refuse(fmt::format("slots of a circuit do not hold {}", ir::ScalarOrBufferName(result_.element)), {});
+    if (!buffers.empty() &&
+        !ir::Contains(ir::sets::Fixed | ir::sets::Float, result_.element.scalar))
+      return Refuse(
+          fmt::format("slots of a circuit do not hold {}", ir::ScalarOrBufferName(result_.element)),
+          {});
     taken_ = std::move(taken);
     for (uint32_t i : buffers) {
       const uint32_t value = function_.param(i).index;
@@ -128,7 +90,8 @@ class Reverse {
 
   Result<SlotId> FreeSlot() {
     for (int c = 0; c < ClassCount; ++c)
-      if (taken_.insert(SlotOf(static_cast<uint8_t>(c))).second) return SlotOf(static_cast<uint8_t>(c));
+      if (taken_.insert(SlotOf(static_cast<uint8_t>(c))).second)
+        return SlotOf(static_cast<uint8_t>(c));
     return Refuse("the program needs more slots than there are classes", {});
   }
   // Fresh: zero when the program starts.
@@ -147,11 +110,12 @@ class Reverse {
   }
 
   static Sigil SigilOf(SlotId slot) {
-    return {static_cast<uint8_t>(slot / (PageCount + 1)), 0, false, static_cast<int8_t>(slot % (PageCount + 1) - 1)};
+    return {static_cast<uint8_t>(slot / (PageCount + 1)), 0, false,
+            static_cast<int8_t>(slot % (PageCount + 1) - 1)};
   }
 
-  void Emit(Generator generator, uint8_t variant, SlotId source, std::optional<SlotId> context, SlotId destination,
-            std::optional<Number> number = {}) {
+  void Emit(Generator generator, uint8_t variant, SlotId source, std::optional<SlotId> context,
+            SlotId destination, std::optional<Number> number = {}) {
     Operation operation;
     operation.generator = generator;
     operation.variant = variant;
@@ -172,8 +136,12 @@ class Reverse {
     const auto found = known_.find(value.index);
     return found == known_.end() ? nullptr : &found->second;
   }
-  const Known* Find(const Inst& inst, uint32_t operand) const { return Find(function_.operand(inst, operand)); }
-  void Define(const Inst& inst, Known known) { known_[ir::Function::result_of(inst).index] = known; }
+  const Known* Find(const Inst& inst, uint32_t operand) const {
+    return Find(function_.operand(inst, operand));
+  }
+  void Define(const Inst& inst, Known known) {
+    known_[ir::Function::result_of(inst).index] = known;
+  }
   bool IsZeroIndex(ValueId value) const {
     const Known* known = Find(value);
     return known != nullptr && known->kind == Kind::Constant && known->word == 0;
@@ -185,8 +153,10 @@ class Reverse {
     for (ir::InstId id : function_.region(function_.body).insts) {
       const Inst& inst = function_.inst(id);
       if (inst.op == Op::Load)
-        return Refuse(inst, "element 0 of a slot is read on its own, as where a reduction is joined with what its place "
-                            "held before; generators read whole slots, and a reduction overwrites");
+        return Refuse(inst,
+                      "element 0 of a slot is read on its own, as where a reduction is joined with "
+                      "what its place "
+                      "held before; generators read whole slots, and a reduction overwrites");
       std::optional<ir::FoldMatch> fold = ir::MatchFold(program_, id);
       if (!fold) continue;
       fold_scratch_.insert({fold->chains.index, fold->blocks.index});
@@ -199,7 +169,9 @@ class Reverse {
   Result<void> Top(const Inst& inst) {
     switch (inst.op) {
       case Op::Return: return {};
-      case Op::Const: return Define(inst, {Kind::Constant, 0, 0, {}, function_.words_of(inst)[0]}), Result<void>{};
+      case Op::Const:
+        return Define(inst, {Kind::Constant, 0, 0, {}, function_.words_of(inst)[0]}),
+               Result<void>{};
       case Op::Cast: return {};  // of an extent; other uses find nothing known of it
       case Op::Add:
       case Op::Sub:
@@ -222,14 +194,16 @@ class Reverse {
       }
       case Op::Extract: {
         const Known* known = Find(inst, 0);
-        if (known == nullptr || inst.operands.count != 1) return Refuse(inst, "of something that is no reduction");
+        if (known == nullptr || inst.operands.count != 1)
+          return Refuse(inst, "of something that is no reduction");
         Define(inst, *known);
         return {};
       }
       case Op::Alloc: {
         if (fold_scratch_.contains(ir::Function::result_of(inst).index)) return {};
         TRY_VOID(SetExtent(inst, function_.operand(inst, 0)));
-        if (inst.type != result_.element) return Refuse(inst, "scratch of another type than the slots'");
+        if (inst.type != result_.element)
+          return Refuse(inst, "scratch of another type than the slots'");
         slots_[ir::Function::result_of(inst).index] = TRY(Scratch());
         return {};
       }
@@ -240,10 +214,11 @@ class Reverse {
 
   // Extents are compared behind casts: as parameters.
   Result<void> SetExtent(const Inst& inst, ValueId value) {
-    for (ir::InstId def = function_.values[value.index].def; def.valid() && function_.inst(def).op == Op::Cast;
-         def = function_.values[value.index].def)
+    for (ir::InstId def = function_.values[value.index].def;
+         def.valid() && function_.inst(def).op == Op::Cast; def = function_.values[value.index].def)
       value = function_.operand(function_.inst(def), 0);
-    if (function_.values[value.index].def.valid()) return Refuse(inst, "the extent is no parameter");
+    if (function_.values[value.index].def.valid())
+      return Refuse(inst, "the extent is no parameter");
     if (extent_.valid() && extent_ != value) return Refuse(inst, "passes of different lengths");
     extent_ = value;
     return {};
@@ -257,7 +232,8 @@ class Reverse {
 
   Result<void> Whole(const Inst& inst) {
     const ir::Shape& shape = function_.shape(inst.type);
-    if (shape.size() != 1 || !shape[0].is_symbol()) return Refuse(inst, "a shape other than the extent");
+    if (shape.size() != 1 || !shape[0].is_symbol())
+      return Refuse(inst, "a shape other than the extent");
     TRY_VOID(SetExtent(inst, function_.param(shape[0].param())));
     const SlotId slot = TRY(SlotOfBuffer(inst));
     Define(inst, {Kind::Whole, slot, versions_[slot]});
@@ -274,7 +250,8 @@ class Reverse {
       }
       if (whole == nullptr || whole->kind != Kind::Whole || !Unchanged(*whole))
         return Refuse(inst, "an operand is no slot");
-      known_[ir::Function::param_of(region, i).index] = {Kind::Element, whole->slot, whole->version};
+      known_[ir::Function::param_of(region, i).index] = {Kind::Element, whole->slot,
+                                                         whole->version};
     }
     // The powers of a softmax are no slot: the generator makes them itself.
     in_map_ = true;
@@ -306,7 +283,8 @@ class Reverse {
 
   // As a map of the element, and a reduction of that.
   Result<void> Fold(const Inst& inst) {
-    const auto found = inst.results.count == 1 ? folds_.find(ir::Function::result_of(inst).index) : folds_.end();
+    const auto found =
+        inst.results.count == 1 ? folds_.find(ir::Function::result_of(inst).index) : folds_.end();
     if (found == folds_.end()) return Refuse(inst, "no generator does this");
     const ir::FoldMatch& fold = found->second;
     TRY_VOID(SetExtent(inst, fold.count));
@@ -323,7 +301,8 @@ class Reverse {
     const Known* element = Find(fold.value);
     if (element == nullptr || (element->kind != Kind::Power && element->kind != Kind::Element))
       return Refuse(inst, "of something that is no slot");
-    const Known whole{element->kind == Kind::Power ? Kind::Powers : Kind::Whole, element->slot, element->version};
+    const Known whole{element->kind == Kind::Power ? Kind::Powers : Kind::Whole, element->slot,
+                      element->version};
     if (whole.kind == Kind::Whole) kept_.insert(whole.slot);
     return DefineFolded(inst, whole, fold.kind);
   }
@@ -353,7 +332,8 @@ class Reverse {
     bool overwritten = false;
     for (size_t k = top_ + 1; k < insts.size(); ++k) {
       const Inst& inst = function_.inst(insts[k]);
-      if (inst.op == Op::Extract && function_.operand(inst, 0) == result) result = ir::Function::result_of(inst);
+      if (inst.op == Op::Extract && function_.operand(inst, 0) == result)
+        result = ir::Function::result_of(inst);
       if (inst.op == Op::Store && function_.operand(inst, 2) == result && overwritten) return true;
       if (inst.op == Op::Store) overwritten |= IsSlot(inst, slot);
       if (inst.op != Op::Parallel) continue;
@@ -368,15 +348,18 @@ class Reverse {
   }
 
   Result<void> StoreFirst(const Inst& inst) {
-    if (!IsZeroIndex(function_.operand(inst, 1))) return Refuse(inst, "outside of a pass only element 0 is written");
+    if (!IsZeroIndex(function_.operand(inst, 1)))
+      return Refuse(inst, "outside of a pass only element 0 is written");
     const Known* folded = Find(inst, 2);
-    if (folded == nullptr || folded->kind != Kind::Folded) return Refuse(inst, "the value is no reduction of a slot");
+    if (folded == nullptr || folded->kind != Kind::Folded)
+      return Refuse(inst, "the value is no reduction of a slot");
     const Known kept = *folded;
     return EmitReduce(inst, kept, TRY(SlotOfBuffer(inst)));
   }
 
   Result<void> EmitReduce(const Inst& inst, const Known& folded, SlotId destination) {
-    if (!Unchanged(folded)) return Refuse(inst, "the slot changes between its reduction and the store");
+    if (!Unchanged(folded))
+      return Refuse(inst, "the slot changes between its reduction and the store");
     const ReduceVariant variant = folded.fold == ir::ReduceKind::Sum   ? ReduceVariant::Sum
                                   : folded.fold == ir::ReduceKind::Min ? ReduceVariant::Min
                                                                        : ReduceVariant::Max;
@@ -389,7 +372,9 @@ class Reverse {
     if (!IsZeroIndex(function_.operand(inst, 0))) return Refuse(inst, "a pass starts at element 0");
     TRY_VOID(SetExtent(inst, function_.operand(inst, 1)));
     const ir::Region& region = function_.region(ir::Function::region_of(inst, 0));
-    std::erase_if(known_, [](const auto& entry) { return entry.second.kind == Kind::Element; });  // of passes before
+    std::erase_if(known_, [](const auto& entry) {
+      return entry.second.kind == Kind::Element;
+    });  // of passes before
     known_[ir::Function::param_of(region, 0).index] = {Kind::Number};
     body_ = region.insts;
     FindLastUses();
@@ -411,12 +396,15 @@ class Reverse {
     if (body_.size() != 5) return false;
     const Inst *a = &function_.inst(body_[0]), *b = &function_.inst(body_[1]);
     const Inst &x = function_.inst(body_[2]), &y = function_.inst(body_[3]);
-    if (a->op != Op::Load || b->op != Op::Load || x.op != Op::Store || y.op != Op::Store) return false;
+    if (a->op != Op::Load || b->op != Op::Load || x.op != Op::Store || y.op != Op::Store)
+      return false;
     const ValueId va = ir::Function::result_of(*a), vb = ir::Function::result_of(*b);
     const auto crosses = [&](const Inst& store, const Inst& load, ValueId value) {
-      return function_.operand(store, 0) == function_.operand(load, 0) && function_.operand(store, 2) == value;
+      return function_.operand(store, 0) == function_.operand(load, 0) &&
+             function_.operand(store, 2) == value;
     };
-    if (!(crosses(x, *a, vb) && crosses(y, *b, va)) && !(crosses(x, *b, va) && crosses(y, *a, vb))) return false;
+    if (!(crosses(x, *a, vb) && crosses(y, *b, va)) && !(crosses(x, *b, va) && crosses(y, *a, vb)))
+      return false;
     for (const Inst* inst : {a, b, &x, &y}) TRY_VOID(OwnIndex(*inst));
     const SlotId first = TRY(SlotOfBuffer(*a)), second = TRY(SlotOfBuffer(*b));
     if (first == second) return false;
@@ -448,7 +436,8 @@ class Reverse {
       }
     };
     for (ir::InstId id : body_)
-      if (is_part(function_.inst(id))) parts.insert(ir::Function::result_of(function_.inst(id)).index);
+      if (is_part(function_.inst(id)))
+        parts.insert(ir::Function::result_of(function_.inst(id)).index);
     last_use_.clear();
     for (size_t k = body_.size(); k-- > 0;) {
       const Inst& inst = function_.inst(body_[k]);
@@ -477,7 +466,8 @@ class Reverse {
   std::vector<uint32_t> Needed(SlotId slot, size_t from) {
     std::vector<uint32_t> needed;
     for (const auto& [value, known] : known_)
-      if (known.kind == Kind::Element && known.slot == slot && Unchanged(known) && LastUse(value) >= from)
+      if (known.kind == Kind::Element && known.slot == slot && Unchanged(known) &&
+          LastUse(value) >= from)
         needed.push_back(value);
     return needed;
   }
@@ -540,11 +530,13 @@ class Reverse {
         return RealNumber(same ? near : static_cast<double>(exact));
       }
       case ir::Scalar::F16:
-        return RealNumber(float16::F16::FromDouble(near) == word ? near
-                                                                 : float16::F16::ToFloat(static_cast<uint16_t>(word)));
+        return RealNumber(float16::F16::FromDouble(near) == word
+                              ? near
+                              : float16::F16::ToFloat(static_cast<uint16_t>(word)));
       default:
-        return RealNumber(
-            float16::BF16::FromDouble(near) == word ? near : float16::BF16::ToFloat(static_cast<uint16_t>(word)));
+        return RealNumber(float16::BF16::FromDouble(near) == word
+                              ? near
+                              : float16::BF16::ToFloat(static_cast<uint16_t>(word)));
     }
   }
 
@@ -581,8 +573,10 @@ class Reverse {
     Naming naming = {static_cast<uint64_t>(inst.op)};
     for (ValueId operand : function_.operands_of(inst)) {
       const Known* known = Find(operand);
-      if (known == nullptr || (known->kind != Kind::Element && known->kind != Kind::Constant)) return std::nullopt;
-      naming.insert(naming.end(), {static_cast<uint64_t>(known->kind), known->slot, known->version, known->word});
+      if (known == nullptr || (known->kind != Kind::Element && known->kind != Kind::Constant))
+        return std::nullopt;
+      naming.insert(naming.end(),
+                    {static_cast<uint64_t>(known->kind), known->slot, known->version, known->word});
     }
     return naming;
   }
@@ -593,7 +587,8 @@ class Reverse {
       Define(inst, {Kind::Constant, 0, 0, {}, function_.words_of(inst)[0]});
       return {};
     }
-    if (inst.regions.count != 0 || inst.results.count != 1) return Refuse(inst, "no generator does this");
+    if (inst.regions.count != 0 || inst.results.count != 1)
+      return Refuse(inst, "no generator does this");
     naming_ = NamingOf(inst);
     if (const auto found = naming_ ? made_.find(*naming_) : made_.end();
         found != made_.end() && Unchanged(found->second)) {
@@ -627,7 +622,8 @@ class Reverse {
       const Known* known = Find(inst, operand);
       return known != nullptr && known->kind == Kind::Constant;
     };
-    if (is_constant(0) && !is_constant(1) && ir::Info(inst.op).law == ir::Law::Commutes) std::swap(left, right);
+    if (is_constant(0) && !is_constant(1) && ir::Info(inst.op).law == ir::Law::Commutes)
+      std::swap(left, right);
     const SlotId source = TRY(InSlot(inst, left));
     if (is_constant(right)) {
       const Number number = TRY(NumberOf(inst, right, Find(inst, right)->word));
@@ -646,12 +642,14 @@ class Reverse {
   Result<bool> PartOfMark(const Inst& inst) {
     const bool is_float = ir::IsFloat(result_.element.scalar);
     const uint64_t sign = uint64_t{1} << (ir::BitsOf(result_.element) - 1);
-    const auto mask = static_cast<uint64_t>(-static_cast<int64_t>(sign)) | sign;  // sign-extended in a signed type
+    const auto mask = static_cast<uint64_t>(-static_cast<int64_t>(sign)) |
+                      sign;  // sign-extended in a signed type
     if (inst.op == Op::Bitcast) {
       const Known* known = Find(inst, 0);
       if (known == nullptr) return Refuse(inst, "no generator does this");
       if (is_float && known->kind == Kind::Element && !ir::IsFloat(inst.type.scalar)) {
-        Define(inst, {Kind::Bits, known->slot, known->version, {}, 0, function_.operand(inst, 0).index});
+        Define(inst,
+               {Kind::Bits, known->slot, known->version, {}, 0, function_.operand(inst, 0).index});
         return true;
       }
       if (known->kind != Kind::MarkedBits || inst.type != result_.element)
@@ -667,7 +665,8 @@ class Reverse {
         Define(inst, {Kind::MarkedBits, bits->slot, bits->version, {}, 0, bits->value});
         return true;
       }
-      if (!is_float && bits->kind == Kind::Element) return Mark(inst, function_.operand(inst, k).index);
+      if (!is_float && bits->kind == Kind::Element)
+        return Mark(inst, function_.operand(inst, k).index);
     }
     return Refuse(inst, "only the sign bit of an element, as a mark");
   }
@@ -691,21 +690,24 @@ class Reverse {
   Result<bool> PartOfHead(const Inst& inst) {
     if (inst.op == Op::Eq) {
       const Known *index = Find(inst, 0), *zero = Find(inst, 1);
-      if (index != nullptr && zero != nullptr && index->kind == Kind::Constant) std::swap(index, zero);
-      if (index == nullptr || zero == nullptr || index->kind != Kind::Number || zero->kind != Kind::Constant ||
-          zero->word != 0)
+      if (index != nullptr && zero != nullptr && index->kind == Kind::Constant)
+        std::swap(index, zero);
+      if (index == nullptr || zero == nullptr || index->kind != Kind::Number ||
+          zero->kind != Kind::Constant || zero->word != 0)
         return false;
       Define(inst, {Kind::IsFirst});
       return true;
     }
     if (inst.op != Op::Select) return false;
     const Known *first = Find(inst, 0), *folded = Find(inst, 1);
-    if (first == nullptr || folded == nullptr || first->kind != Kind::IsFirst || folded->kind != Kind::Folded)
+    if (first == nullptr || folded == nullptr || first->kind != Kind::IsFirst ||
+        folded->kind != Kind::Folded)
       return false;
     const Known head = *folded;
     const SlotId rest = TRY(InSlot(inst, 2));
     SlotId place = TRY(PlaceFor(inst));
-    if (place == head.slot && place != rest) place = TRY(Scratch());  // the copy would overwrite what is reduced
+    if (place == head.slot && place != rest)
+      place = TRY(Scratch());  // the copy would overwrite what is reduced
     if (place != rest) Emit(Generator::Copy, 0, rest, {}, place);
     TRY_VOID(EmitReduce(inst, head, place));
     Placed(inst, place);
@@ -717,8 +719,9 @@ class Reverse {
     const Known* left = inst.operands.count > 0 ? Find(inst, 0) : nullptr;
     const Known* right = inst.operands.count > 1 ? Find(inst, 1) : nullptr;
     if (left == nullptr) return false;
-    if (inst.op == Op::Sub && right != nullptr && left->kind == Kind::Element && right->kind == Kind::Folded &&
-        right->fold == ir::ReduceKind::Max && right->origin == left->slot && right->origin_version == left->version) {
+    if (inst.op == Op::Sub && right != nullptr && left->kind == Kind::Element &&
+        right->kind == Kind::Folded && right->fold == ir::ReduceKind::Max &&
+        right->origin == left->slot && right->origin_version == left->version) {
       Define(inst, {Kind::Shifted, left->slot, left->version});
       return true;
     }
@@ -726,9 +729,11 @@ class Reverse {
       Define(inst, {Kind::Power, left->slot, left->version});
       return true;
     }
-    if (inst.op != Op::Div || right == nullptr || left->kind != Kind::Power || right->kind != Kind::PowerSum)
+    if (inst.op != Op::Div || right == nullptr || left->kind != Kind::Power ||
+        right->kind != Kind::PowerSum)
       return false;
-    if (right->slot != left->slot || right->version != left->version || !Unchanged(*left)) return false;
+    if (right->slot != left->slot || right->version != left->version || !Unchanged(*left))
+      return false;
     const SlotId source = left->slot, place = TRY(PlaceFor(inst));
     Emit(Generator::Softmax, 0, source, {}, place);
     Placed(inst, place);

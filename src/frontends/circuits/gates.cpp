@@ -10,10 +10,11 @@ namespace {
 
 // Every right side is shorter, or as long and earlier in the order X < Z < S < H letter by letter: rewriting ends.
 constexpr GateRule Rules[] = {
-    {"XX", ""},   {"ZZ", ""}, {"HH", ""}, {"SS", "Z"},  // four of the six; I I = I is that I is the empty word
-    {"SZ", "ZS"},                                       // S S S two ways
-    {"HX", "ZH"},                                       // H X H = Z, times H
-    {"HZ", "XH"},                                       // the same, solved for X
+    {"XX", ""},   {"ZZ", ""},
+    {"HH", ""},   {"SS", "Z"},  // four of the six; I I = I is that I is the empty word
+    {"SZ", "ZS"},               // S S S two ways
+    {"HX", "ZH"},               // H X H = Z, times H
+    {"HZ", "XH"},               // the same, solved for X
 };
 
 constexpr struct {
@@ -29,7 +30,8 @@ Result<GateWord> ReadGates(std::string_view letters) {
   GateWord word;
   for (size_t i = 0; i < letters.size(); ++i) {
     if (std::string_view("IXZSH").find(letters[i]) == std::string_view::npos)
-      return Fail(Diag::BadCircuit, fmt::format("'{}' is no gate: I, X, Z, S and H are", letters[i]),
+      return Fail(Diag::BadCircuit,
+                  fmt::format("'{}' is no gate: I, X, Z, S and H are", letters[i]),
                   {1, static_cast<uint32_t>(i + 1)});
     if (letters[i] != 'I') word += letters[i];
   }
@@ -60,11 +62,14 @@ Result<GateWord> GatesOf(std::span<const Call> calls) {
   for (size_t i = 0; i < calls.size(); ++i) {
     const Call& call = calls[i];
     const auto none = [&](std::string_view why) {
-      return Fail(Diag::NotACircuit, fmt::format("{} spells no gate: {}", CallKindName(call.kind), why), call.location);
+      return Fail(Diag::NotACircuit,
+                  fmt::format("{} spells no gate: {}", CallKindName(call.kind), why),
+                  call.location);
     };
     if (call.kind == CallKind::Copy) {
-      const bool is_h = call.slots[0] == SlotOf(5) && call.slots[1] == SlotOf(6) && i + 1 < calls.size() &&
-                        calls[i + 1].kind == CallKind::Mark && calls[i + 1].slots[0] == SlotOf(21);
+      const bool is_h = call.slots[0] == SlotOf(5) && call.slots[1] == SlotOf(6) &&
+                        i + 1 < calls.size() && calls[i + 1].kind == CallKind::Mark &&
+                        calls[i + 1].slots[0] == SlotOf(21);
       if (!is_h) return none("H is copy@c05->c06 . mark@c21");
       word += 'H';
       ++i;

@@ -36,13 +36,15 @@ TEST(Gates, RulesEndAndAllCriticalPairsJoin) {
   };
   int pairs = 0;
   for (const GateRule& a : GateRules()) {
-    EXPECT_LT(rank(a.right), rank(a.left)) << a.left;  // shortlex: a well-founded order that contexts keep
+    EXPECT_LT(rank(a.right), rank(a.left))
+        << a.left;  // shortlex: a well-founded order that contexts keep
     for (const GateRule& b : GateRules()) {
       for (size_t overlap = 1; overlap <= std::min(a.left.size(), b.left.size()); ++overlap) {
         if (a.left.substr(a.left.size() - overlap) != b.left.substr(0, overlap)) continue;
         ++pairs;
         const std::string left = std::string(a.right) + std::string(b.left.substr(overlap));
-        const std::string right = std::string(a.left.substr(0, a.left.size() - overlap)) + std::string(b.right);
+        const std::string right =
+            std::string(a.left.substr(0, a.left.size() - overlap)) + std::string(b.right);
         EXPECT_EQ(NormalGates(left), NormalGates(right)) << a.left << " and " << b.left;
       }
     }
@@ -51,8 +53,8 @@ TEST(Gates, RulesEndAndAllCriticalPairsJoin) {
 }
 
 TEST(Gates, TheSixEquations) {
-  for (const auto& [a, b] :
-       std::map<std::string, std::string>{{"HH", ""}, {"XX", ""}, {"ZZ", ""}, {"SS", "Z"}, {"HXH", "Z"}, {"", ""}})
+  for (const auto& [a, b] : std::map<std::string, std::string>{
+           {"HH", ""}, {"XX", ""}, {"ZZ", ""}, {"SS", "Z"}, {"HXH", "Z"}, {"", ""}})
     EXPECT_TRUE(SameGates(a, b)) << a;
   EXPECT_EQ(*ReadGates("IXIIX"), "XX");
   EXPECT_FALSE(ReadGates("XY"));
@@ -85,9 +87,9 @@ TEST(Gates, NormalFormsAreUniqueAndComplete) {
 }
 
 TEST(Gates, WhatWasStuckReduces) {
-  EXPECT_EQ(NormalGates(Gates("mark@c00 . mark@c21")), "X");                       // I X
-  EXPECT_EQ(NormalGates(Gates("mark@c21 . mark@c00 . mark@c21")), "");             // X I X
-  EXPECT_EQ(NormalGates(Gates("mark@c07 . mark@c42 . mark@c07")), "");             // S Z S = S S Z = Z Z
+  EXPECT_EQ(NormalGates(Gates("mark@c00 . mark@c21")), "X");            // I X
+  EXPECT_EQ(NormalGates(Gates("mark@c21 . mark@c00 . mark@c21")), "");  // X I X
+  EXPECT_EQ(NormalGates(Gates("mark@c07 . mark@c42 . mark@c07")), "");  // S Z S = S S Z = Z Z
   EXPECT_EQ(NormalGates(Gates("mark@c07 . mark@c07 . mark@c07 . mark@c07")), "");  // S S S S
   const std::string h = "copy@c05->c06 . mark@c21";
   EXPECT_EQ(NormalGates(Gates(h + " . " + h + " . " + h)), "H");  // H H H is H, not I H

@@ -85,15 +85,20 @@ class Lowering {
 
   Result<void> CheckTypes() const {
     if (!element_.is_scalar() || !ir::Contains(ir::sets::Fixed | ir::sets::Float, element_.scalar))
-      return Fail(Diag::BadCircuit, fmt::format("slots of a circuit hold integers of a machine width or floats, not {}",
-                                                ir::ScalarOrBufferName(element_)));
+      return Fail(
+          Diag::BadCircuit,
+          fmt::format("slots of a circuit hold integers of a machine width or floats, not {}",
+                      ir::ScalarOrBufferName(element_)));
     for (const Step& step : steps_) {
       const bool has_op = step.kind == StepKind::Merge || step.kind == StepKind::Split;
       if (has_op && !ir::Contains(ir::Info(StepOp(step)).types, element_.scalar))
-        return Wrong(step, fmt::format("{}.{} is not defined for {}", step.kind == StepKind::Merge ? "merge" : "split",
-                                       ir::Info(StepOp(step)).mnemonic, ir::ScalarName(element_.scalar)));
+        return Wrong(step,
+                     fmt::format("{}.{} is not defined for {}",
+                                 step.kind == StepKind::Merge ? "merge" : "split",
+                                 ir::Info(StepOp(step)).mnemonic, ir::ScalarName(element_.scalar)));
       if (step.kind == StepKind::Softmax && !ir::IsFloat(element_.scalar))
-        return Wrong(step, fmt::format("softmax is not defined for {}", ir::ScalarName(element_.scalar)));
+        return Wrong(step,
+                     fmt::format("softmax is not defined for {}", ir::ScalarName(element_.scalar)));
       if (step.number) TRY_VOID(CheckNumber(step));
     }
     return {};
@@ -107,10 +112,12 @@ class Lowering {
       const int64_t least = INT64_MIN >> (64 - bits);
       fits &= step.number->integer >= least && step.number->integer <= ~least;
     } else {
-      fits &= step.number->integer >= 0 && (bits >= 63 || step.number->integer < int64_t{1} << bits);
+      fits &=
+          step.number->integer >= 0 && (bits >= 63 || step.number->integer < int64_t{1} << bits);
     }
     if (fits) return {};
-    return Wrong(step, fmt::format("{} is no {}", PrintNumber(*step.number), ir::ScalarName(element_.scalar)));
+    return Wrong(step, fmt::format("{} is no {}", PrintNumber(*step.number),
+                                   ir::ScalarName(element_.scalar)));
   }
 
   void Declare() {
@@ -131,7 +138,8 @@ class Lowering {
     }
     extent_ = builder_.AddParam(types::Index);
     builder_.Name(extent_, "n");
-    tensor_ = Type::Tensor(element_, builder_.AddShape({ir::Dim::Symbol(static_cast<uint32_t>(used.size()))}));
+    tensor_ = Type::Tensor(
+        element_, builder_.AddShape({ir::Dim::Symbol(static_cast<uint32_t>(used.size()))}));
     scalar_tensor_ = Type::Tensor(element_, builder_.AddShape({}));
     zero_ = builder_.ConstInt(types::Index, 0);
     for (SlotId slot : scratch_) {
@@ -158,7 +166,8 @@ class Lowering {
   ValueId Constant(const Step& step) {
     if (step.kind == StepKind::Mark) {
       const Type bits = ir::IsFloat(element_.scalar) ? BitsTypeOf(element_) : element_;
-      return builder_.ConstInt(bits, static_cast<int64_t>(uint64_t{1} << (ir::BitsOf(element_) - 1)));
+      return builder_.ConstInt(bits,
+                               static_cast<int64_t>(uint64_t{1} << (ir::BitsOf(element_) - 1)));
     }
     if (!step.number) return {};
     if (ir::IsFloat(element_.scalar)) return builder_.ConstFloat(element_, step.number->value);
@@ -167,7 +176,9 @@ class Lowering {
 
   void Element(const Step& step, ValueId i, ValueId constant) {
     const auto load = [&](SlotId slot) { return builder_.Load(buffers_.at(slot), i); };
-    const auto store = [&](SlotId slot, ValueId value) { builder_.Store(buffers_.at(slot), i, value); };
+    const auto store = [&](SlotId slot, ValueId value) {
+      builder_.Store(buffers_.at(slot), i, value);
+    };
     const ValueId source = load(step.source);
     switch (step.kind) {
       case StepKind::Mark: return store(step.destination, Mark(source, constant));
@@ -191,7 +202,9 @@ class Lowering {
     return builder_.Cast(Op::Bitcast, builder_.Binary(Op::Xor, bits, sign), element_);
   }
 
-  ValueId LoadAll(SlotId slot) { return builder_.Emit1(Op::TensorLoad, tensor_, {buffers_.at(slot)}, tensor_); }
+  ValueId LoadAll(SlotId slot) {
+    return builder_.Emit1(Op::TensorLoad, tensor_, {buffers_.at(slot)}, tensor_);
+  }
 
   ValueId Reduce(ValueId tensor, ir::ReduceKind kind) {
     const ValueId folded = builder_.Emit1(Op::Reduce, scalar_tensor_, {tensor}, scalar_tensor_,
@@ -207,7 +220,8 @@ class Lowering {
     const ValueId all = LoadAll(step.source);
     const ValueId greatest = Reduce(all, ir::ReduceKind::Max);
     const ValueId powers = builder_.Map(
-        std::span(&all, 1), tensor_, [&](std::span<const ValueId> x) { return ir::Values{shifted(x[0], greatest)}; });
+        std::span(&all, 1), tensor_,
+        [&](std::span<const ValueId> x) { return ir::Values{shifted(x[0], greatest)}; });
     const ValueId total = Reduce(powers, ir::ReduceKind::Sum);
     builder_.Parallel(zero_, extent_, [&](ValueId i) {
       const ValueId power = shifted(builder_.Load(buffers_.at(step.source), i), greatest);

@@ -34,7 +34,9 @@ class Parser {
   char Next() const { return place_ < text_.size() ? text_[place_] : '\0'; }
   bool At(std::string_view token) const { return text_.substr(place_).starts_with(token); }
   Location Here() const { return {line_, static_cast<uint32_t>(place_ - line_start_) + 1}; }
-  std::unexpected<Error> Wrong(std::string message) const { return Wrong(std::move(message), Here()); }
+  std::unexpected<Error> Wrong(std::string message) const {
+    return Wrong(std::move(message), Here());
+  }
   static std::unexpected<Error> Wrong(std::string message, Location where) {
     return Fail(Diag::BadCircuit, std::move(message), where);
   }
@@ -78,14 +80,16 @@ class Parser {
   Result<int64_t> ReadDigits(std::string_view what) {
     if (!IsDigit(Next())) return Wrong(fmt::format("expected {}, found {}", what, Shown()));
     int64_t value = 0;
-    for (; IsDigit(Next()); ++place_) value = std::min<int64_t>(value * 10 + (Next() - '0'), 1'000'000);
+    for (; IsDigit(Next()); ++place_)
+      value = std::min<int64_t>(value * 10 + (Next() - '0'), 1'000'000);
     return value;
   }
 
   Result<int64_t> ReadBounded(std::string_view what, int64_t most) {
     const Location where = Here();
     const int64_t value = TRY(ReadDigits(what));
-    if (value > most) return Wrong(fmt::format("{} is out of range: 0 to {} exist", what, most), where);
+    if (value > most)
+      return Wrong(fmt::format("{} is out of range: 0 to {} exist", what, most), where);
     return value;
   }
 
@@ -108,31 +112,35 @@ class Parser {
       if (!At(word)) continue;
       place_ += word.size();
       if (word == "nan" && text_[begin] == '-') return Wrong("there is one NaN: 'nan'", where);
-      const double value =
-          word == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+      const double value = word == "nan" ? std::numeric_limits<double>::quiet_NaN()
+                                         : std::numeric_limits<double>::infinity();
       return RealNumber(text_[begin] == '-' ? -value : value);
     }
-    if (!IsDigit(Next())) return Wrong(fmt::format("expected a slot or a number, found {}", Shown()));
+    if (!IsDigit(Next()))
+      return Wrong(fmt::format("expected a slot or a number, found {}", Shown()));
     bool whole = true;
     while (IsDigit(Next())) ++place_;
     if (Next() == '.' && !At("..")) {
       whole = false;
       ++place_;
-      if (!IsDigit(Next())) return Wrong(fmt::format("expected digits after the point, found {}", Shown()));
+      if (!IsDigit(Next()))
+        return Wrong(fmt::format("expected digits after the point, found {}", Shown()));
       while (IsDigit(Next())) ++place_;
     }
     if (Next() == 'e' || Next() == 'E') {
       whole = false;
       ++place_;
       if (Next() == '+' || Next() == '-') ++place_;
-      if (!IsDigit(Next())) return Wrong(fmt::format("expected the digits of an exponent, found {}", Shown()));
+      if (!IsDigit(Next()))
+        return Wrong(fmt::format("expected the digits of an exponent, found {}", Shown()));
       while (IsDigit(Next())) ++place_;
     }
     return NumberOf(text_.substr(begin, place_ - begin), whole, where);
   }
 
   Result<Number> NumberOf(std::string_view digits, bool whole, Location where) const {
-    if (digits.size() > options_.limits.literal_chars) return Fail(Diag::LimitReached, "number is too long", where);
+    if (digits.size() > options_.limits.literal_chars)
+      return Fail(Diag::LimitReached, "number is too long", where);
     const char* end = digits.data() + digits.size();
     int64_t integer = 0;
     if (whole && std::from_chars(digits.data(), end, integer).ec == std::errc())
@@ -150,12 +158,14 @@ class Parser {
       Skip();
       const Location where = Here();
       const Sigil sigil = TRY(ReadSigil());
-      if (sigil.twist != 0 || sigil.mirror) return Wrong("scratch is named as it is after transforms", where);
+      if (sigil.twist != 0 || sigil.mirror)
+        return Wrong("scratch is named as it is after transforms", where);
       const auto before = [](const Sigil& a, const Sigil& b) {
         return std::pair(a.class_index, a.page) < std::pair(b.class_index, b.page);
       };
       const auto place = std::ranges::lower_bound(scratch, sigil, before);
-      if (place != scratch.end() && *place == sigil) return Wrong("scratch names a slot twice", where);
+      if (place != scratch.end() && *place == sigil)
+        return Wrong("scratch names a slot twice", where);
       scratch.insert(place, sigil);
     } while (Accept(","));
     return Expect(":", "after the slots of scratch");
@@ -197,7 +207,8 @@ class Parser {
         continue;
       }
       if (depth + 1 > options_.limits.nesting)
-        return Fail(Diag::LimitReached, fmt::format("groups are nested deeper than {}", options_.limits.nesting),
+        return Fail(Diag::LimitReached,
+                    fmt::format("groups are nested deeper than {}", options_.limits.nesting),
                     Here());
       std::vector<Sequence> group = TRY(ReadBranches(depth + 1));
       TRY_VOID(Expect(")", "at the end of a group"));
@@ -232,11 +243,11 @@ class Parser {
       known = GeneratorName(operation.generator) == word;
     }
     if (!known)
-      return Wrong(
-          fmt::format("'{}' is no generator: mark, copy, swap, merge, split, quote, evaluate, reduce and softmax "
-                      "are",
-                      word),
-          operation.location);
+      return Wrong(fmt::format("'{}' is no generator: mark, copy, swap, merge, split, quote, "
+                               "evaluate, reduce and softmax "
+                               "are",
+                               word),
+                   operation.location);
     TRY_VOID(ReadVariant(operation, variant));
     TRY_VOID(Expect("@", "after a generator"));
     TRY_VOID(ReadTarget(operation));
@@ -251,20 +262,24 @@ class Parser {
       Skip();
       where = Here();
       variant = ReadWord();
-      if (!has_variants) return Wrong(fmt::format("{} has no variants", GeneratorName(generator)), where);
+      if (!has_variants)
+        return Wrong(fmt::format("{} has no variants", GeneratorName(generator)), where);
       if (variant.empty())
-        return Wrong(fmt::format("expected a variant of {}, found {}", GeneratorName(generator), Shown()));
+        return Wrong(
+            fmt::format("expected a variant of {}, found {}", GeneratorName(generator), Shown()));
     }
     if (!has_variants) return {};
     if (variant.empty()) {
       if (generator == Generator::Reduce)
         return Wrong("reduce needs its variant: reduce.sum, reduce.min or reduce.max", where);
-      operation.variant =
-          generator == Generator::Merge ? static_cast<uint8_t>(options_.merge) : static_cast<uint8_t>(options_.split);
+      operation.variant = generator == Generator::Merge ? static_cast<uint8_t>(options_.merge)
+                                                        : static_cast<uint8_t>(options_.split);
       return {};
     }
     const std::optional<uint8_t> found = VariantNamed(generator, variant);
-    if (!found) return Wrong(fmt::format("'{}' is no variant of {}", variant, GeneratorName(generator)), where);
+    if (!found)
+      return Wrong(fmt::format("'{}' is no variant of {}", variant, GeneratorName(generator)),
+                   where);
     operation.variant = *found;
     return {};
   }
@@ -278,7 +293,8 @@ class Parser {
   Result<Sigil> ReadSigil() {
     Skip();
     Sigil sigil;
-    if (Next() != 'c') return Wrong(fmt::format("expected a class (c00 to c95), found {}", Shown()));
+    if (Next() != 'c')
+      return Wrong(fmt::format("expected a class (c00 to c95), found {}", Shown()));
     ++place_;
     if (Next() == '[') return Wrong("a range stands alone behind its generator");
     sigil.class_index = static_cast<uint8_t>(TRY(ReadBounded("a class", ClassCount - 1)));
@@ -298,8 +314,8 @@ class Parser {
       case Generator::Quote:
       case Generator::Evaluate: break;
       default:
-        return Wrong(
-            fmt::format("{} takes no range; mark, merge, quote and evaluate do", GeneratorName(operation.generator)));
+        return Wrong(fmt::format("{} takes no range; mark, merge, quote and evaluate do",
+                                 GeneratorName(operation.generator)));
     }
     place_ += 2;
     Skip();
@@ -310,7 +326,9 @@ class Parser {
     operation.last = static_cast<uint8_t>(TRY(ReadBounded("a class", ClassCount - 1)));
     TRY_VOID(Expect("]", "at the end of a range"));
     if (operation.first.class_index >= operation.last)
-      return Wrong(fmt::format("range c[{}..{}] does not ascend", operation.first.class_index, operation.last), where);
+      return Wrong(fmt::format("range c[{}..{}] does not ascend", operation.first.class_index,
+                               operation.last),
+                   where);
     TRY_VOID(ReadPostfix(operation.first));
     Skip();
     if (Next() == '@') return Wrong("a range has no page");
@@ -346,7 +364,8 @@ class Parser {
       operation.context = TRY(ReadSigil());
     } else {
       operation.number = TRY(ReadNumber());
-      if (operation.generator == Generator::Merge && IsUnary(static_cast<MergeVariant>(operation.variant)))
+      if (operation.generator == Generator::Merge &&
+          IsUnary(static_cast<MergeVariant>(operation.variant)))
         return Wrong("a merge of one operand ignores its context: name a class", where);
     }
     TRY_VOID(Expect(",", "and a destination"));
@@ -364,7 +383,8 @@ class Parser {
 
 Result<Phrase> ParsePhrase(std::string_view text, const SyntaxOptions& options) {
   if (text.size() > options.limits.source_bytes)
-    return Fail(Diag::LimitReached, fmt::format("text is longer than {} bytes", options.limits.source_bytes));
+    return Fail(Diag::LimitReached,
+                fmt::format("text is longer than {} bytes", options.limits.source_bytes));
   return Parser(text, options).Read();
 }
 

@@ -44,7 +44,8 @@ std::string PrintBranches(std::span<const Sequence> branches) {
     for (size_t i = 0; i < branches[b].items.size(); ++i) {
       const Term& term = branches[b].items[i];
       if (i != 0) text += " . ";
-      text += term.group.empty() ? PrintOperation(term.operation) : "(" + PrintBranches(term.group) + ")";
+      text += term.group.empty() ? PrintOperation(term.operation)
+                                 : "(" + PrintBranches(term.group) + ")";
     }
   }
   return text;
@@ -52,7 +53,9 @@ std::string PrintBranches(std::span<const Sequence> branches) {
 
 }  // namespace
 
-std::string_view GeneratorName(Generator generator) { return Generators[static_cast<size_t>(generator)]; }
+std::string_view GeneratorName(Generator generator) {
+  return Generators[static_cast<size_t>(generator)];
+}
 
 std::string_view VariantName(Generator generator, uint8_t variant) {
   const std::span<const std::string_view> names = VariantsOf(generator);
@@ -76,13 +79,15 @@ bool operator==(const Number& a, const Number& b) {
 Number IntegerNumber(int64_t value) { return {static_cast<double>(value), value, true}; }
 
 Number RealNumber(double value) {
-  const bool whole = std::abs(value) < 0x1p53 && value == std::trunc(value) && !(value == 0 && std::signbit(value));
+  const bool whole = std::abs(value) < 0x1p53 && value == std::trunc(value) &&
+                     !(value == 0 && std::signbit(value));
   return whole ? IntegerNumber(static_cast<int64_t>(value)) : Number{value, 0, false};
 }
 
 bool operator==(const Operation& a, const Operation& b) {
-  return a.generator == b.generator && a.variant == b.variant && a.target == b.target && a.first == b.first &&
-         a.last == b.last && a.context == b.context && a.number == b.number && a.second == b.second;
+  return a.generator == b.generator && a.variant == b.variant && a.target == b.target &&
+         a.first == b.first && a.last == b.last && a.context == b.context && a.number == b.number &&
+         a.second == b.second;
 }
 bool operator==(const Term& a, const Term& b) {
   return a.group == b.group && (!a.group.empty() || a.operation == b.operation);
@@ -111,10 +116,12 @@ std::string PrintOperation(const Operation& operation) {
                                 Postfix(operation.first.twist, operation.first.mirror));
     case TargetKind::Pair:
       return text + fmt::format("{}{}{}", PrintSigil(operation.first),
-                                operation.generator == Generator::Swap ? "<->" : "->", PrintSigil(operation.second));
+                                operation.generator == Generator::Swap ? "<->" : "->",
+                                PrintSigil(operation.second));
     case TargetKind::Triple:
       return text + fmt::format("{}[{},{}]", PrintSigil(operation.first),
-                                operation.number ? PrintNumber(*operation.number) : PrintSigil(operation.context),
+                                operation.number ? PrintNumber(*operation.number)
+                                                 : PrintSigil(operation.context),
                                 PrintSigil(operation.second));
   }
   return text;
@@ -127,7 +134,8 @@ std::string PrintPhrase(const Phrase& phrase) {
   if (phrase.transform.mirror) text += "~";
   if (!text.empty()) text += "@ ";
   std::string scratch;
-  for (const Sigil& sigil : phrase.scratch) scratch += (scratch.empty() ? "scratch " : ", ") + PrintSigil(sigil);
+  for (const Sigil& sigil : phrase.scratch)
+    scratch += (scratch.empty() ? "scratch " : ", ") + PrintSigil(sigil);
   if (!scratch.empty()) scratch += ": ";
   return scratch + text + PrintBranches(phrase.branches);
 }

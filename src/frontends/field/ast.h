@@ -45,15 +45,15 @@ struct Expr {
   enum class Kind {
     Integer,  // number; may be as large as the field allows
     Bool,     // number 0 or 1
-    Name,     // path (a variable, a constant, `module.CONST`, or a place `p.x.y`; the elaborator tells them apart)
-    Member,   // operands[0] . text, where operands[0] is not a plain name (a call, an index, ...)
-    Index,    // operands[0] [ operands[1] ]
-    Binary,   // operands[0] op operands[1]
-    Call,     // path <sizes> ( operands )
-    Struct,   // path { fields }
-    Array,    // [ operands ]; with a size: [ operands[0]; sizes[0] ], the one operand that many times (ours)
-    Tuple,    // ( operands )
-    Block,    // block
+    Name,  // path (a variable, a constant, `module.CONST`, or a place `p.x.y`; the elaborator tells them apart)
+    Member,  // operands[0] . text, where operands[0] is not a plain name (a call, an index, ...)
+    Index,   // operands[0] [ operands[1] ]
+    Binary,  // operands[0] op operands[1]
+    Call,    // path <sizes> ( operands )
+    Struct,  // path { fields }
+    Array,  // [ operands ]; with a size: [ operands[0]; sizes[0] ], the one operand that many times (ours)
+    Tuple,  // ( operands )
+    Block,  // block
   } kind = Kind::Integer;
   Location location;
   uint64_t number = 0;
@@ -64,9 +64,11 @@ struct Expr {
   std::vector<ExprPtr> sizes;
   std::vector<FieldInit> fields;
   BlockPtr block;
-  Location end;         // just after it
-  uint32_t height = 1;  // of this tree, blocks included; the reader limits it, so that walks may recurse
-  bool infix = false;   // Call: written as an operator, `a > b` for gt(a, b), in requires and ensures
+  Location end;  // just after it
+  uint32_t height =
+      1;  // of this tree, blocks included; the reader limits it, so that walks may recurse
+  bool infix =
+      false;  // Call: written as an operator, `a > b` for gt(a, b), in requires and ensures
 };
 
 struct FieldPattern;
@@ -98,14 +100,28 @@ struct LetName {
 // A block that has no tail and ends in an If or a Match has, where a value is asked for, the value of the arm taken.
 // A place may be the name `_` in a tuple assignment: that part is dropped.
 struct Stmt {
-  enum class Kind { Let, Assign, TupleAssign, If, For, Match, Reveal, Seal, Asm, ProofBlock, Return, Expr } kind = Kind::Expr;
+  enum class Kind {
+    Let,
+    Assign,
+    TupleAssign,
+    If,
+    For,
+    Match,
+    Reveal,
+    Seal,
+    Asm,
+    ProofBlock,
+    Return,
+    Expr
+  } kind = Kind::Expr;
   Location location;
-  Location end;                   // just after it
-  std::vector<LetName> names;     // Let: one, or several in parentheses; For: the variable
-  bool is_tuple = false;          // Let: parentheses were written
-  std::optional<TypeExpr> type;   // Let
-  std::vector<ExprPtr> places;    // Assign: one; TupleAssign: several
-  ExprPtr value;                  // Let, Assign, TupleAssign, Return (may be null), Expr; If, Match: what is tested; ProofBlock
+  Location end;                  // just after it
+  std::vector<LetName> names;    // Let: one, or several in parentheses; For: the variable
+  bool is_tuple = false;         // Let: parentheses were written
+  std::optional<TypeExpr> type;  // Let
+  std::vector<ExprPtr> places;   // Assign: one; TupleAssign: several
+  ExprPtr
+      value;  // Let, Assign, TupleAssign, Return (may be null), Expr; If, Match: what is tested; ProofBlock
   ExprPtr first, last;            // For: the range
   std::optional<uint64_t> bound;  // For: `bounded K`
   BlockPtr then_block;            // If, For, ProofBlock: the body
@@ -115,21 +131,22 @@ struct Stmt {
   std::vector<FieldInit> fields;  // Reveal, Seal
   std::string asm_target;         // Asm: as written, empty = triton
   int32_t asm_effect = 0;
-  std::string asm_text;           // its lines, trimmed, without empty ones, joined by '\n'
+  std::string asm_text;  // its lines, trimmed, without empty ones, joined by '\n'
 };
 
 struct Block {
   std::vector<Stmt> stmts;
-  ExprPtr tail;             // may be null
-  Location location, end;   // of its braces
-  uint32_t height = 1;      // see Expr
+  ExprPtr tail;            // may be null
+  Location location, end;  // of its braces
+  uint32_t height = 1;     // see Expr
 };
 
 struct Attribute {
   std::string name;  // test, pure, intrinsic, requires, ensures, cfg
   std::string word;  // intrinsic(word), cfg(word)
-  ExprPtr condition;  // requires, ensures; `>`, `>=`, `<=`, `!=`, `&&`, `||`, `!`, `-` stand there as infix calls of
-                      // `gt`, `ge`, `le`, `ne`, `and`, `or`, `not`, `sub`
+  ExprPtr
+      condition;  // requires, ensures; `>`, `>=`, `<=`, `!=`, `&&`, `||`, `!`, `-` stand there as infix calls of
+                  // `gt`, `ge`, `le`, `ne`, `and`, `or`, `not`, `sub`
   Location location;
 };
 

@@ -27,7 +27,8 @@ void Body::BindParams() {
   for (size_t i = 0; i < decl.params.size(); ++i) {
     const Param& param = decl.params[i];
     if (param.name != "_" && Find(param.name) != nullptr)
-      Complain(Diag::BadDeclaration, param.location, fmt::format("'{}' is a parameter twice", param.name));
+      Complain(Diag::BadDeclaration, param.location,
+               fmt::format("'{}' is a parameter twice", param.name));
     const TypeInfo& type = all_.types[instance_.params[i]];
     ir::Values leaves;
     if (instance_.in_memory[i]) {
@@ -37,10 +38,11 @@ void Body::BindParams() {
       for (ir::Type leaf : type.leaves) leaves.push_back(builder_.AddParam(leaf));
     }
     for (size_t k = 0; k < leaves.size(); ++k)
-      builder_.Name(leaves[k],
-                    leaves.size() == 1 && !instance_.in_memory[i] ? param.name : fmt::format("{}.{}", param.name, k));
-    Variable& variable =
-        Bind(param.name, instance_.params[i], false, param.location, std::move(leaves), "a parameter");
+      builder_.Name(leaves[k], leaves.size() == 1 && !instance_.in_memory[i]
+                                   ? param.name
+                                   : fmt::format("{}.{}", param.name, k));
+    Variable& variable = Bind(param.name, instance_.params[i], false, param.location,
+                              std::move(leaves), "a parameter");
     variable.in_memory = instance_.in_memory[i];
   }
   if (instance_.result_in_memory) {
@@ -64,8 +66,8 @@ void Body::Run() {
   exit.kind = Exit::Kind::Function;
   exit.value = instance_.result;
   exit.types = result_types_;
-  ir::Values results =
-      AssemblyBody() ? AsmFunction(instance_.decl->body->stmts[0]) : RunBlock(*instance_.decl->body, exit);
+  ir::Values results = AssemblyBody() ? AsmFunction(instance_.decl->body->stmts[0])
+                                      : RunBlock(*instance_.decl->body, exit);
   Ensures(results);
   At(instance_.decl->body->end);
   builder_.Return(results);
@@ -83,7 +85,8 @@ ir::FuncId Body::RunWrapper() {
   for (size_t i = 0; i < params.size(); ++i)
     for (ir::Type leaf : all_.types[instance_.params[i]].leaves) {
       params[i].push_back(builder_.AddParam(leaf));
-      builder_.Name(params[i].back(), fmt::format("{}.{}", decl.params[i].name, params[i].size() - 1));
+      builder_.Name(params[i].back(),
+                    fmt::format("{}.{}", decl.params[i].name, params[i].size() - 1));
     }
   if (instance_.needs_ram) {
     ram_ = builder_.AddParam(ir::Type::Buffer(ir::types::Field));
@@ -121,7 +124,8 @@ void Body::CheckConstant(const ConstDecl& decl) {
   in_constant_ = true;
   const TypeId type = all_.ConstType({&decl, module_});
   if (type == TypeTable::Error) return;
-  Expect(Gen(*decl.value, type), type, decl.value->location, fmt::format("constant '{}'", decl.name));
+  Expect(Gen(*decl.value, type), type, decl.value->location,
+         fmt::format("constant '{}'", decl.name));
 }
 
 Value Body::Condition(const Expr& expr, std::string_view what) {
@@ -207,15 +211,19 @@ Value Body::Expect(Value value, TypeId type, Location location, const std::strin
     if (type == TypeTable::U32 && value.type == TypeTable::Field) hint = "use as_u32(x)";
     if (type == TypeTable::Bool && value.type == TypeTable::Field) hint = "compare it: x == 1";
     if (value.type == TypeTable::Unit) hint = "this gives no value";
-    Complain(Diag::WrongTypes, location, fmt::format("{}: expected {}, got {}", what, Name(type), Name(value.type)),
-             hint);
+    Complain(Diag::WrongTypes, location,
+             fmt::format("{}: expected {}, got {}", what, Name(type), Name(value.type)), hint);
   }
   return Zero(type);
 }
 
-void Body::Assert(ir::ValueId holds) { builder_.Emit(ir::Op::Assert, {}, std::span(&holds, 1), {}); }
+void Body::Assert(ir::ValueId holds) {
+  builder_.Emit(ir::Op::Assert, {}, std::span(&holds, 1), {});
+}
 
-ir::ValueId Body::ConstWord(ir::Type type, uint64_t word) { return builder_.Const(type, std::span(&word, 1)); }
+ir::ValueId Body::ConstWord(ir::Type type, uint64_t word) {
+  return builder_.Const(type, std::span(&word, 1));
+}
 
 Variable* Body::Find(const std::string& name) {
   auto it = by_name_.find(name);
@@ -223,8 +231,8 @@ Variable* Body::Find(const std::string& name) {
   return &variables_[it->second.back()];
 }
 
-Variable& Body::Bind(const std::string& name, TypeId type, bool is_mut, Location location, ir::Values leaves,
-                     std::string why) {
+Variable& Body::Bind(const std::string& name, TypeId type, bool is_mut, Location location,
+                     ir::Values leaves, std::string why) {
   const uint32_t id = static_cast<uint32_t>(variables_.size());
   variables_.push_back({name, type, is_mut, false, std::move(leaves), location, std::move(why)});
   bound_.push_back(id);

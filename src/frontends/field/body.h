@@ -60,8 +60,9 @@ class Body {
     ir::Values leaves;      // of a value: all its scalars; in memory: the buffers
     size_t leaf = 0;        // first scalar
     bool in_memory = false;
-    size_t component = 0;  // in memory: first component, and the element `index + offset` of what is left of it
-    ir::ValueId index;     // invalid: `offset` alone
+    size_t component =
+        0;  // in memory: first component, and the element `index + offset` of what is left of it
+    ir::ValueId index;  // invalid: `offset` alone
     uint64_t offset = 0;
     bool indexed = false;  // an array was entered: further indices need checks of their own
     bool spilled = false;  // a copy, made to be indexed
@@ -87,8 +88,8 @@ class Body {
 
   // --- scopes
   Variable* Find(const std::string& name);
-  Variable& Bind(const std::string& name, TypeId type, bool is_mut, Location location, ir::Values leaves,
-                 std::string why = {});
+  Variable& Bind(const std::string& name, TypeId type, bool is_mut, Location location,
+                 ir::Values leaves, std::string why = {});
   size_t OpenScope() const { return bound_.size(); }
   void CloseScope(size_t mark);
   void Set(uint32_t variable, ir::Values leaves);
@@ -107,7 +108,8 @@ class Body {
   Value GenStruct(const Expr& expr);
   // The values of a struct's or an event's fields in the order of their declaration; every mistake is told.
   std::vector<Value> GenFields(const std::string& owner, const std::vector<MemberDecl>& members,
-                               const std::vector<TypeId>& types, const std::vector<FieldInit>& inits, Location location);
+                               const std::vector<TypeId>& types,
+                               const std::vector<FieldInit>& inits, Location location);
   Value GenArray(const Expr& expr, TypeId expected);
   Value GenRepeat(const Expr& expr, TypeId element);
   Value GenTuple(const Expr& expr, TypeId expected);
@@ -124,7 +126,8 @@ class Body {
   Found<FunctionDecl> GivesMemory(const Expr& expr);
   Value CallBuiltin(const Expr& expr, const BuiltinInfo& builtin);
   Value CallIntrinsic(const Expr& expr, Found<FunctionDecl> found);
-  bool SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Value>* ready, std::vector<uint64_t>* sizes);
+  bool SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Value>* ready,
+               std::vector<uint64_t>* sizes);
   void PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share, Value ready,
                     ir::Values* arguments);
   // --- builtins.cpp
@@ -155,35 +158,39 @@ class Body {
   void Store(const Place& place, const Value& value);
   void Assign(const Expr& place, const Value& value);
   const ir::Values& LeavesOf(const Place& place) const {
-    return place.variable >= 0 && !place.in_memory ? variables_[place.variable].leaves : place.leaves;
+    return place.variable >= 0 && !place.in_memory ? variables_[place.variable].leaves
+                                                   : place.leaves;
   }
   std::optional<Place> TableLookup(const Expr& expr);
   ir::Values NewBuffers(TypeId type);
   bool IsZero(ir::ValueId value);
   void Fill(ir::ValueId buffer, uint64_t begin, uint64_t count, ir::ValueId value);
   void CopyBuffers(TypeId type, const ir::Values& from, const ir::Values& to);
-  const Variable* MemoryVariable(const Expr& expr);  // that the expression names as a whole; or null
+  const Variable* MemoryVariable(
+      const Expr& expr);  // that the expression names as a whole; or null
   // The value of a call or of a variable in buffers of its own, without passing through scalars; false where it has to.
   bool GenToBuffers(const Expr& expr, TypeId type, const std::string& what, ir::Values* buffers);
   void Deliver(const Expr& expr);        // the function's result, to where the caller wants it
   bool AssignBuffers(const Stmt& stmt);  // the same for a whole variable
   void StoreAll(TypeId type, const ir::Values& buffers, const ir::Values& leaves);
-  void LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k, ir::Values* leaves);
+  void LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k,
+                ir::Values* leaves);
   void StoreFrom(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k,
                  const ir::Values& leaves, size_t* next);
   ir::ValueId ElementIndex(const Place& place, uint64_t inner, uint64_t k);
 
   // --- body_stmt.cpp
   ir::Values RunBlock(const Block& block, const Exit& exit, const After& after = {});
-  ir::Values RunFrom(const Block& block, size_t i, size_t scope, const Exit& exit, const After& after);
+  ir::Values RunFrom(const Block& block, size_t i, size_t scope, const Exit& exit,
+                     const After& after);
   ir::Values Fall(const Exit& exit, const Value& value);
   ir::Values Return(const Exit& exit, const Value& value);
   ir::Values Branch(const Stmt& stmt, const Exit& exit, const After& after);
   ir::Values Flagged(const Stmt& stmt, const Block& block, size_t i, size_t scope, const Exit& exit,
                      const After& after);
   ir::Values Region(const std::function<ir::Values()>& make);  // undoes what it assigns
-  ir::Values EmitIf(ir::ValueId condition, const std::vector<ir::Type>& types, const After& then_body,
-                    const After& else_body);
+  ir::Values EmitIf(ir::ValueId condition, const std::vector<ir::Type>& types,
+                    const After& then_body, const After& else_body);
   Exit PlainExit(const std::vector<std::string>& assigned, TypeId value);
   Exit FlaggedExit(const std::vector<std::string>& assigned);
   void TakeCarried(const Exit& exit, std::span<const ir::ValueId> values);
@@ -199,17 +206,18 @@ class Body {
   ir::Values SealWords(ir::Values words);
   ir::Values GenFor(const Stmt& stmt, const Exit& exit);
   bool Range(const Stmt& stmt, ir::ValueId* lo, ir::ValueId* hi, std::optional<uint64_t>* limit);
-  std::optional<std::vector<Value>> Parts(const Value& value, size_t count, Location location, std::string_view what);
+  std::optional<std::vector<Value>> Parts(const Value& value, size_t count, Location location,
+                                          std::string_view what);
   ir::ValueId Truth(const Expr& expr);  // of an if
 
   // --- body_match.cpp
   ir::Values GenMatch(const Stmt& stmt, const Exit& exit, const After& after);
   struct Flat;  // a pattern as tests and bindings of scalars
   bool Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat);
-  ir::Values Arms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, size_t i, const Exit& exit,
-                  const After& after);
-  ir::Values SwitchArms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, const Exit& exit,
-                        const After& after);
+  ir::Values Arms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, size_t i,
+                  const Exit& exit, const After& after);
+  ir::Values SwitchArms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats,
+                        const Exit& exit, const After& after);
   ir::Values Arm(const Stmt& stmt, const Value& value, const Flat& flat, size_t i, const Exit& exit,
                  const After& after);
   void CheckArms(const Stmt& stmt, TypeId type, const std::vector<Flat>& flats);
@@ -224,8 +232,9 @@ class Body {
   std::vector<uint32_t> bound_;     // variables in scope, in order
   std::unordered_map<std::string, std::vector<uint32_t>> by_name_;
   std::vector<std::pair<uint32_t, ir::Values>> undo_;
-  std::unordered_map<uint32_t, ir::Values> made_of_;  // of digests and xfields that were put together here
-  std::unordered_map<uint32_t, uint64_t> below_;      // loop variables: a bound that they stay below
+  std::unordered_map<uint32_t, ir::Values>
+      made_of_;  // of digests and xfields that were put together here
+  std::unordered_map<uint32_t, uint64_t> below_;  // loop variables: a bound that they stay below
   std::vector<ir::Type> result_types_;
   ir::Values result_buffers_;
   bool in_predicate_ = false;

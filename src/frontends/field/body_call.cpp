@@ -28,19 +28,24 @@ Value Body::GenCall(const Expr& expr, TypeId expected) {
   (void)expected;
   const Path& path = expr.path;
   if (path.parts.empty()) return {};
-  if (in_predicate_ && path.parts.size() == 1 && IsPredicateName(path.parts[0])) return Predicate(expr);
+  if (in_predicate_ && path.parts.size() == 1 && IsPredicateName(path.parts[0]))
+    return Predicate(expr);
   const BuiltinInfo* builtin = path.parts.size() == 1 ? FindBuiltin(path.parts[0]) : nullptr;
   if (builtin != nullptr && builtin->intrinsic_only) builtin = nullptr;
   Found<FunctionDecl> found = all_.FindFunction(module_, path, builtin == nullptr);
-  Effects effect = found ? all_.facts(found.decl).effects : builtin != nullptr ? builtin->effect : effects::None;
+  Effects effect = found                ? all_.facts(found.decl).effects
+                   : builtin != nullptr ? builtin->effect
+                                        : effects::None;
   if ((in_constant_ || in_predicate_) && effect != effects::None) {
     Complain(Diag::NotConstant, expr.location,
-             fmt::format("'{}' cannot be called in {}", path.ToString(), in_constant_ ? "a constant" : "a contract"),
+             fmt::format("'{}' cannot be called in {}", path.ToString(),
+                         in_constant_ ? "a constant" : "a contract"),
              "it has an effect");
     return {};
   }
   if (in_constant_ && found && found.decl->body) {
-    Complain(Diag::NotConstant, expr.location, fmt::format("a constant cannot call '{}'", path.ToString()),
+    Complain(Diag::NotConstant, expr.location,
+             fmt::format("a constant cannot call '{}'", path.ToString()),
              "only built-in functions without effects");
     return {};
   }
@@ -63,8 +68,9 @@ bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Valu
   const std::vector<std::string>& names = found.decl->sizes;
   const std::string name = expr.path.ToString();
   if (!expr.sizes.empty() && expr.sizes.size() != names.size()) {
-    Complain(Diag::WrongArguments, expr.location,
-             fmt::format("'{}' has {} size parameters, got {}", name, names.size(), expr.sizes.size()));
+    Complain(
+        Diag::WrongArguments, expr.location,
+        fmt::format("'{}' has {} size parameters, got {}", name, names.size(), expr.sizes.size()));
     return false;
   }
   Sizes known;
@@ -81,9 +87,10 @@ bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Valu
   for (size_t i = 0; i < params.size() && known.size() < names.size(); ++i) {
     const Expr& operand = *expr.operands[i];
     const TypeExpr* type = &params[i].type;
-    for (const Expr* literal = &operand; literal->kind == Expr::Kind::Array && type->kind == TypeExpr::Kind::Array;) {
-      const auto count =
-          literal->sizes.empty() ? std::optional<uint64_t>(literal->operands.size()) : Constant(*literal->sizes[0]);
+    for (const Expr* literal = &operand;
+         literal->kind == Expr::Kind::Array && type->kind == TypeExpr::Kind::Array;) {
+      const auto count = literal->sizes.empty() ? std::optional<uint64_t>(literal->operands.size())
+                                                : Constant(*literal->sizes[0]);
       if (type->size->kind == Expr::Kind::Name && type->size->path.parts.size() == 1)
         for (const std::string& size : names)
           if (size == type->size->path.parts[0] && count) known.try_emplace(size, *count);
@@ -117,9 +124,10 @@ Value Body::CallFunction(const Expr& expr, Found<FunctionDecl> found, ir::Values
   const size_t count = found.decl->params.size();
   auto give_up = [&](bool made) {
     for (size_t i = 0; !made && i < expr.operands.size(); ++i) Gen(*expr.operands[i]);
-    const TypeId result = !found.decl->result         ? TypeTable::Unit
-                          : found.decl->sizes.empty() ? all_.Resolve(found.module, *found.decl->result, {})
-                                                      : TypeTable::Error;
+    const TypeId result = !found.decl->result ? TypeTable::Unit
+                          : found.decl->sizes.empty()
+                              ? all_.Resolve(found.module, *found.decl->result, {})
+                              : TypeTable::Error;
     return result == TypeTable::Error ? Value{} : Zero(result);
   };
   if (expr.operands.size() != count) {
@@ -133,8 +141,10 @@ Value Body::CallFunction(const Expr& expr, Found<FunctionDecl> found, ir::Values
   }
   std::vector<Value> ready;
   std::vector<uint64_t> sizes;
-  if (!found.decl->sizes.empty() && !SizesOf(expr, found, &ready, &sizes)) return give_up(!ready.empty());
-  const Instance* callee = all_.Instantiate(found.decl, found.module, std::move(sizes), expr.location, module_);
+  if (!found.decl->sizes.empty() && !SizesOf(expr, found, &ready, &sizes))
+    return give_up(!ready.empty());
+  const Instance* callee =
+      all_.Instantiate(found.decl, found.module, std::move(sizes), expr.location, module_);
   if (callee == nullptr) return give_up(!ready.empty());
   bool may_share = true;
   for (const ExprPtr& operand : expr.operands) may_share = may_share && !ContainsBlock(*operand);
@@ -152,17 +162,20 @@ Value Body::CallFunction(const Expr& expr, Found<FunctionDecl> found, ir::Values
 
 // Only what is plainly a call of a function, so that nothing is made before this is known.
 Found<FunctionDecl> Body::GivesMemory(const Expr& expr) {
-  if (expr.kind != Expr::Kind::Call || expr.path.parts.empty() || in_constant_ || in_predicate_) return {};
+  if (expr.kind != Expr::Kind::Call || expr.path.parts.empty() || in_constant_ || in_predicate_)
+    return {};
   Found<FunctionDecl> found = all_.FindFunction(module_, expr.path, false);
-  if (!found || !found.decl->body || !found.decl->result || IntrinsicOf(*found.decl) != nullptr) return {};
-  return found.decl->result->kind == TypeExpr::Kind::Named && found.decl->result->name.parts.size() == 1 &&
+  if (!found || !found.decl->body || !found.decl->result || IntrinsicOf(*found.decl) != nullptr)
+    return {};
+  return found.decl->result->kind == TypeExpr::Kind::Named &&
+                 found.decl->result->name.parts.size() == 1 &&
                  all_.IsPrimitive(found.decl->result->name.parts[0])
              ? Found<FunctionDecl>{}
              : found;
 }
 
-void Body::PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share, Value ready,
-                        ir::Values* arguments) {
+void Body::PushArgument(const Expr& expr, const Instance& callee, size_t i, bool may_share,
+                        Value ready, ir::Values* arguments) {
   const Expr& operand = *expr.operands[i];
   const TypeId type = callee.params[i];
   if (callee.in_memory[i] && may_share && ready.is_error() && operand.kind == Expr::Kind::Name &&
@@ -210,8 +223,8 @@ Value Body::CallBuiltin(const Expr& expr, const BuiltinInfo& builtin) {
     Value value = Gen(*expr.operands[i], type);
     if (either && value.type == all_.types.Array(TypeTable::Field, 5))
       value = {TypeTable::Digest, {MakeDigest(value.leaves)}};
-    value =
-        Expect(std::move(value), type, expr.operands[i]->location, fmt::format("argument {} of '{}'", i + 1, name));
+    value = Expect(std::move(value), type, expr.operands[i]->location,
+                   fmt::format("argument {} of '{}'", i + 1, name));
     arguments.insert(arguments.end(), value.leaves.begin(), value.leaves.end());
   }
   At(expr.location);
@@ -223,12 +236,15 @@ Value Body::CallIntrinsic(const Expr& expr, Found<FunctionDecl> found) {
   const std::string name = expr.path.ToString();
   const FunctionDecl& decl = *found.decl;
   const BuiltinInfo* builtin = FindBuiltin(IntrinsicOf(decl)->word);
-  const TypeId result = decl.result ? all_.Resolve(found.module, *decl.result, {}) : TypeTable::Unit;
+  const TypeId result =
+      decl.result ? all_.Resolve(found.module, *decl.result, {}) : TypeTable::Unit;
   const bool fits = expr.operands.size() == decl.params.size() && expr.sizes.empty();
   if (!fits)
     Complain(Diag::WrongArguments, expr.location,
-             fmt::format("'{}' takes {} arguments, got {}", name, decl.params.size(), expr.operands.size()));
-  if (!fits || builtin == nullptr || result == TypeTable::Error || all_.IsBadIntrinsic(found.decl)) {
+             fmt::format("'{}' takes {} arguments, got {}", name, decl.params.size(),
+                         expr.operands.size()));
+  if (!fits || builtin == nullptr || result == TypeTable::Error ||
+      all_.IsBadIntrinsic(found.decl)) {
     for (const ExprPtr& operand : expr.operands) Gen(*operand);
     return result == TypeTable::Error ? Value{} : Zero(result);
   }
@@ -244,9 +260,11 @@ Value Body::CallIntrinsic(const Expr& expr, Found<FunctionDecl> found) {
   ir::Values arguments;
   size_t next = 0;
   for (char letter : builtin->params) {
-    const TypeId type = letter == 'A' ? TypeTable::Digest : TypeOfLetters(std::string_view(&letter, 1));
+    const TypeId type =
+        letter == 'A' ? TypeTable::Digest : TypeOfLetters(std::string_view(&letter, 1));
     const size_t width = all_.types[type].words;
-    if (next + width > words.size()) return result == TypeTable::Unit ? Value{result, {}} : Zero(result);
+    if (next + width > words.size())
+      return result == TypeTable::Unit ? Value{result, {}} : Zero(result);
     const Value value = FromWords(type, std::span(words).subspan(next, width));
     next += width;
     arguments.insert(arguments.end(), value.leaves.begin(), value.leaves.end());

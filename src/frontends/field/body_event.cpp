@@ -16,16 +16,19 @@ void Body::GenEvent(const Stmt& stmt) {
     return;
   }
   std::vector<TypeId> types;
-  for (const MemberDecl& member : found.decl->members) types.push_back(all_.Resolve(found.module, member.type, {}));
+  for (const MemberDecl& member : found.decl->members)
+    types.push_back(all_.Resolve(found.module, member.type, {}));
   ir::Values words = {ConstWord(ir::types::Field, all_.TagOf(found.decl))};
-  for (const Value& value :
-       GenFields(fmt::format("event '{}'", found.decl->name), found.decl->members, types, stmt.fields, stmt.location))
+  for (const Value& value : GenFields(fmt::format("event '{}'", found.decl->name),
+                                      found.decl->members, types, stmt.fields, stmt.location))
     for (ir::ValueId word : Words(value))
-      words.push_back(
-          builder_.TypeOf(word) == ir::types::Field ? word : builder_.Cast(ir::Op::Cast, word, ir::types::Field));
+      words.push_back(builder_.TypeOf(word) == ir::types::Field
+                          ? word
+                          : builder_.Cast(ir::Op::Cast, word, ir::types::Field));
   At(stmt.location);
   if (stmt.kind == Stmt::Kind::Seal) words = SealWords(std::move(words));
-  for (ir::ValueId word : words) builder_.Emit(ir::Op::Output, ir::types::Field, std::span(&word, 1), {});
+  for (ir::ValueId word : words)
+    builder_.Emit(ir::Op::Output, ir::types::Field, std::span(&word, 1), {});
 }
 
 // Ten words are hashed; more go through the sponge, ten at a time, and its first five are the commitment.
@@ -40,8 +43,8 @@ ir::Values Body::SealWords(ir::Values words) {
   }
   Emit(Builtin::SpongeInit, {});
   for (size_t i = 0; i < words.size(); i += 10)
-    Emit(Builtin::SpongeAbsorb,
-         ir::Values(words.begin() + static_cast<ptrdiff_t>(i), words.begin() + static_cast<ptrdiff_t>(i) + 10));
+    Emit(Builtin::SpongeAbsorb, ir::Values(words.begin() + static_cast<ptrdiff_t>(i),
+                                           words.begin() + static_cast<ptrdiff_t>(i) + 10));
   sealed = Emit(Builtin::SpongeSqueeze, {});
   sealed.resize(5);
   return sealed;
@@ -75,10 +78,12 @@ ir::Values Body::AsmFunction(const Stmt& stmt) {
   const size_t results = all_.types[instance_.result].words;
   const int64_t effect = static_cast<int64_t>(results) - static_cast<int64_t>(operands.size());
   if (effect != stmt.asm_effect) {
-    Complain(Diag::BadInlineAsm, stmt.location,
-             fmt::format("'{}' takes {} words and gives {}, so its assembly has the effect {:+}, not {:+}",
-                         instance_.decl->name, operands.size(), results, effect, stmt.asm_effect),
-             "a body that is one assembly block finds the arguments on the stack, the first deepest");
+    Complain(
+        Diag::BadInlineAsm, stmt.location,
+        fmt::format(
+            "'{}' takes {} words and gives {}, so its assembly has the effect {:+}, not {:+}",
+            instance_.decl->name, operands.size(), results, effect, stmt.asm_effect),
+        "a body that is one assembly block finds the arguments on the stack, the first deepest");
     return Zero(instance_.result).leaves;
   }
   const ir::Values words = EmitAsm(stmt, operands, results);
@@ -91,9 +96,10 @@ ir::Values Body::AsmFunction(const Stmt& stmt) {
 Value Body::AsmValue(const Stmt& stmt, TypeId type) {
   const uint64_t words = all_.types[type].words;
   if (stmt.asm_effect < 0 || static_cast<uint64_t>(stmt.asm_effect) != words) {
-    Complain(Diag::BadInlineAsm, stmt.location,
-             fmt::format("the block's value is a {} of {} words, but the assembly has the effect {:+}", Name(type),
-                         words, stmt.asm_effect));
+    Complain(
+        Diag::BadInlineAsm, stmt.location,
+        fmt::format("the block's value is a {} of {} words, but the assembly has the effect {:+}",
+                    Name(type), words, stmt.asm_effect));
     return Zero(type);
   }
   return FromStackWords(type, EmitAsm(stmt, {}, words));
@@ -101,11 +107,13 @@ Value Body::AsmValue(const Stmt& stmt, TypeId type) {
 
 void Body::GenAsm(const Stmt& stmt) {
   if (stmt.asm_effect != 0) {
-    Complain(Diag::BadInlineAsm, stmt.location,
-             fmt::format("assembly with the effect {:+} must be the value of a block or the body of a function",
-                         stmt.asm_effect),
-             stmt.asm_effect > 0 ? "let x: Field = { asm(+1) { ... } }"
-                                 : "fn f(a: Field, b: Field) -> Field { asm(-1) { ... } }");
+    Complain(
+        Diag::BadInlineAsm, stmt.location,
+        fmt::format(
+            "assembly with the effect {:+} must be the value of a block or the body of a function",
+            stmt.asm_effect),
+        stmt.asm_effect > 0 ? "let x: Field = { asm(+1) { ... } }"
+                            : "fn f(a: Field, b: Field) -> Field { asm(-1) { ... } }");
     return;
   }
   EmitAsm(stmt, {}, 0);

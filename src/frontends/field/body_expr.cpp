@@ -15,26 +15,20 @@ namespace {
 
 constexpr TypeId None = TypeTable::Error;
 
-bool IsNumber(TypeId type) { return type == TypeTable::Field || type == TypeTable::U32 || type == TypeTable::XField; }
+bool IsNumber(TypeId type) {
+  return type == TypeTable::Field || type == TypeTable::U32 || type == TypeTable::XField;
+}
 
 const char* Sign(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add:
-      return "+";
-    case BinaryOp::Mul:
-      return "*";
-    case BinaryOp::Eq:
-      return "==";
-    case BinaryOp::Lt:
-      return "<";
-    case BinaryOp::And:
-      return "&";
-    case BinaryOp::Xor:
-      return "^";
-    case BinaryOp::DivMod:
-      return "/%";
-    case BinaryOp::Scale:
-      return "*.";
+    case BinaryOp::Add: return "+";
+    case BinaryOp::Mul: return "*";
+    case BinaryOp::Eq: return "==";
+    case BinaryOp::Lt: return "<";
+    case BinaryOp::And: return "&";
+    case BinaryOp::Xor: return "^";
+    case BinaryOp::DivMod: return "/%";
+    case BinaryOp::Scale: return "*.";
   }
   return "?";
 }
@@ -45,29 +39,20 @@ Value Body::Gen(const Expr& expr, TypeId expected) {
   if (!all_.Step(module_, expr.location)) return expected == None ? Value{} : Zero(expected);
   At(expr.location);
   switch (expr.kind) {
-    case Expr::Kind::Integer:
-      return GenInteger(expr, expected);
-    case Expr::Kind::Bool:
-      return {TypeTable::Bool, {ConstWord(ir::types::Bool, expr.number)}};
-    case Expr::Kind::Name:
-      return GenName(expr, expected);
+    case Expr::Kind::Integer: return GenInteger(expr, expected);
+    case Expr::Kind::Bool: return {TypeTable::Bool, {ConstWord(ir::types::Bool, expr.number)}};
+    case Expr::Kind::Name: return GenName(expr, expected);
     case Expr::Kind::Member:
     case Expr::Kind::Index: {
       Place place = Locate(expr);
       return place.is_error() ? Value{} : Load(place);
     }
-    case Expr::Kind::Binary:
-      return GenBinary(expr, expected);
-    case Expr::Kind::Call:
-      return GenCall(expr, expected);
-    case Expr::Kind::Struct:
-      return GenStruct(expr);
-    case Expr::Kind::Array:
-      return GenArray(expr, expected);
-    case Expr::Kind::Tuple:
-      return GenTuple(expr, expected);
-    case Expr::Kind::Block:
-      return GenBlockValue(expr, expected);
+    case Expr::Kind::Binary: return GenBinary(expr, expected);
+    case Expr::Kind::Call: return GenCall(expr, expected);
+    case Expr::Kind::Struct: return GenStruct(expr);
+    case Expr::Kind::Array: return GenArray(expr, expected);
+    case Expr::Kind::Tuple: return GenTuple(expr, expected);
+    case Expr::Kind::Block: return GenBlockValue(expr, expected);
   }
   return {};
 }
@@ -88,7 +73,8 @@ Value Body::GenInteger(const Expr& expr, TypeId expected) {
     const uint64_t words[] = {expr.number, 0, 0};
     return {type, {builder_.Const(ir::types::XField, words)}};
   }
-  return {type, {ConstWord(type == TypeTable::U32 ? ir::types::U32 : ir::types::Field, expr.number)}};
+  return {type,
+          {ConstWord(type == TypeTable::U32 ? ir::types::U32 : ir::types::Field, expr.number)}};
 }
 
 void Body::Unknown(const Path& path) {
@@ -105,7 +91,8 @@ void Body::Unknown(const Path& path) {
     return;
   }
   if (hint.empty()) hint = "variables are declared with `let` before they are used";
-  Complain(Diag::UnknownName, path.location, fmt::format("no variable or constant '{}'", name), hint);
+  Complain(Diag::UnknownName, path.location, fmt::format("no variable or constant '{}'", name),
+           hint);
 }
 
 Value Body::GenName(const Expr& expr, TypeId expected) {
@@ -118,7 +105,8 @@ Value Body::GenName(const Expr& expr, TypeId expected) {
       literal.number = size->second;
       return GenInteger(literal, expected);
     }
-    if (Found<ConstDecl> constant = all_.FindConst(module_, path, 1)) return GenConst(constant, expected);
+    if (Found<ConstDecl> constant = all_.FindConst(module_, path, 1))
+      return GenConst(constant, expected);
   }
   Place place = LocateName(expr);
   return place.is_error() ? Value{} : Load(place);
@@ -127,8 +115,10 @@ Value Body::GenName(const Expr& expr, TypeId expected) {
 Value Body::GenConst(Found<ConstDecl> constant, TypeId expected) {
   const TypeId type = all_.ConstType(constant);
   if (type == None) return {};
-  if (auto word = all_.ScalarConst(constant)) return {type, {ConstWord(all_.types[type].leaves[0], *word)}};
-  if (std::find(open_constants_.begin(), open_constants_.end(), constant.decl) != open_constants_.end() ||
+  if (auto word = all_.ScalarConst(constant))
+    return {type, {ConstWord(all_.types[type].leaves[0], *word)}};
+  if (std::find(open_constants_.begin(), open_constants_.end(), constant.decl) !=
+          open_constants_.end() ||
       open_constants_.size() > all_.options.limits.nesting) {
     Complain(Diag::NotConstant, constant.decl->location,
              fmt::format("constant '{}' is defined by itself", constant.decl->name));
@@ -151,9 +141,11 @@ Value Body::GenConst(Found<ConstDecl> constant, TypeId expected) {
 bool Body::IsLiteral(const Expr& expr) {
   if (expr.kind == Expr::Kind::Integer) return true;
   if (expr.kind == Expr::Kind::Name && expr.path.parts.size() == 1)
-    return Find(expr.path.parts[0]) == nullptr && !in_constant_ && sizes_.contains(expr.path.parts[0]);
-  return expr.kind == Expr::Kind::Binary && (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) &&
-         IsLiteral(*expr.operands[0]) && IsLiteral(*expr.operands[1]);
+    return Find(expr.path.parts[0]) == nullptr && !in_constant_ &&
+           sizes_.contains(expr.path.parts[0]);
+  return expr.kind == Expr::Kind::Binary &&
+         (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) && IsLiteral(*expr.operands[0]) &&
+         IsLiteral(*expr.operands[1]);
 }
 
 std::optional<uint64_t> Body::Constant(const Expr& expr) {
@@ -165,7 +157,8 @@ Value Body::GenBinary(const Expr& expr, TypeId expected) {
   const Expr& left = *expr.operands[0];
   const Expr& right = *expr.operands[1];
   TypeId wanted = None;
-  if (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) wanted = IsNumber(expected) ? expected : None;
+  if (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul)
+    wanted = IsNumber(expected) ? expected : None;
   if (expr.op == BinaryOp::And || expr.op == BinaryOp::Xor || expr.op == BinaryOp::DivMod ||
       (expr.op == BinaryOp::Lt && !in_predicate_))
     wanted = TypeTable::U32;
@@ -197,10 +190,15 @@ Value Body::Combine(const Expr& expr, const Value& a, const Value& b) {
     case BinaryOp::Mul: {
       const bool add = expr.op == BinaryOp::Add;
       if (u32)
-        return {a.type, {builder_.Binary(add ? ir::Op::AddChecked : ir::Op::MulChecked, a.leaves[0], b.leaves[0])}};
-      if (ring) return {a.type, {builder_.Binary(add ? ir::Op::Add : ir::Op::Mul, a.leaves[0], b.leaves[0])}};
+        return {a.type,
+                {builder_.Binary(add ? ir::Op::AddChecked : ir::Op::MulChecked, a.leaves[0],
+                                 b.leaves[0])}};
+      if (ring)
+        return {a.type,
+                {builder_.Binary(add ? ir::Op::Add : ir::Op::Mul, a.leaves[0], b.leaves[0])}};
       needs = "two Field, two U32 or two XField";
-      if (a.type == TypeTable::XField && b.type == TypeTable::Field && !add) hint = "XField by Field is `*.`";
+      if (a.type == TypeTable::XField && b.type == TypeTable::Field && !add)
+        hint = "XField by Field is `*.`";
       break;
     }
     case BinaryOp::Eq:
@@ -210,16 +208,19 @@ Value Body::Combine(const Expr& expr, const Value& a, const Value& b) {
     case BinaryOp::Lt:
       if (u32) return {TypeTable::Bool, {builder_.Binary(ir::Op::Lt, a.leaves[0], b.leaves[0])}};
       if (in_predicate_ && same && a.type == TypeTable::Field)
-        return {TypeTable::Bool,
-                {builder_.Binary(ir::Op::Lt, builder_.Cast(ir::Op::Cast, a.leaves[0], ir::types::U64),
-                                 builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::U64))}};
-      if (same && a.type == TypeTable::Field) hint = "Field has no order; use as_u32(x), or split(x)";
+        return {
+            TypeTable::Bool,
+            {builder_.Binary(ir::Op::Lt, builder_.Cast(ir::Op::Cast, a.leaves[0], ir::types::U64),
+                             builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::U64))}};
+      if (same && a.type == TypeTable::Field)
+        hint = "Field has no order; use as_u32(x), or split(x)";
       break;
     case BinaryOp::And:
     case BinaryOp::Xor:
       if (u32)
         return {a.type,
-                {builder_.Binary(expr.op == BinaryOp::And ? ir::Op::And : ir::Op::Xor, a.leaves[0], b.leaves[0])}};
+                {builder_.Binary(expr.op == BinaryOp::And ? ir::Op::And : ir::Op::Xor, a.leaves[0],
+                                 b.leaves[0])}};
       break;
     case BinaryOp::DivMod:
       if (u32)
@@ -229,9 +230,9 @@ Value Body::Combine(const Expr& expr, const Value& a, const Value& b) {
       break;
     case BinaryOp::Scale:
       if (a.type == TypeTable::XField && b.type == TypeTable::Field)
-        return {
-            a.type,
-            {builder_.Binary(ir::Op::Mul, a.leaves[0], builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::XField))}};
+        return {a.type,
+                {builder_.Binary(ir::Op::Mul, a.leaves[0],
+                                 builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::XField))}};
       needs = "an XField and a Field";
       break;
   }
@@ -240,7 +241,8 @@ Value Body::Combine(const Expr& expr, const Value& a, const Value& b) {
        (a.type == TypeTable::Field && b.type == TypeTable::U32)))
     hint = "nothing converts by itself: use as_field(x) or as_u32(x)";
   Complain(Diag::WrongTypes, expr.location,
-           fmt::format("operator '{}' needs {}, got {} and {}", Sign(expr.op), needs, Name(a.type), Name(b.type)),
+           fmt::format("operator '{}' needs {}, got {} and {}", Sign(expr.op), needs, Name(a.type),
+                       Name(b.type)),
            hint);
   if (expr.op == BinaryOp::Eq || expr.op == BinaryOp::Lt) return Zero(TypeTable::Bool);
   return {};
@@ -272,15 +274,15 @@ Value Body::GenStruct(const Expr& expr) {
                    "mark the field `pub`, or make the value by a function of its module");
   const std::vector<TypeId> parts = all_.types[type].parts;
   Value result{type, {}};
-  for (const Value& value : GenFields(fmt::format("struct '{}'", found.decl->name), found.decl->members, parts,
-                                      expr.fields, expr.location))
+  for (const Value& value : GenFields(fmt::format("struct '{}'", found.decl->name),
+                                      found.decl->members, parts, expr.fields, expr.location))
     result.leaves.insert(result.leaves.end(), value.leaves.begin(), value.leaves.end());
   return result;
 }
 
 std::vector<Value> Body::GenFields(const std::string& owner, const std::vector<MemberDecl>& members,
-                                   const std::vector<TypeId>& types, const std::vector<FieldInit>& inits,
-                                   Location location) {
+                                   const std::vector<TypeId>& types,
+                                   const std::vector<FieldInit>& inits, Location location) {
   std::vector<std::optional<Value>> given(members.size());
   for (const FieldInit& init : inits) {
     size_t i = 0;
@@ -288,30 +290,35 @@ std::vector<Value> Body::GenFields(const std::string& owner, const std::vector<M
     if (i == members.size()) {
       std::vector<std::string_view> known;
       for (const MemberDecl& member : members) known.push_back(member.name);
-      Complain(Diag::UnknownName, init.location, fmt::format("{} has no field '{}'", owner, init.name),
-               Suggest(init.name, known));
+      Complain(Diag::UnknownName, init.location,
+               fmt::format("{} has no field '{}'", owner, init.name), Suggest(init.name, known));
       if (init.value) Gen(*init.value);
       continue;
     }
-    if (given[i]) Complain(Diag::BadDeclaration, init.location, fmt::format("field '{}' is given twice", init.name));
+    if (given[i])
+      Complain(Diag::BadDeclaration, init.location,
+               fmt::format("field '{}' is given twice", init.name));
     Expr name;
     name.kind = Expr::Kind::Name;
     name.location = name.path.location = init.location;
     name.path.parts = {init.name};
     Value value = Gen(init.value ? *init.value : name, types[i]);
-    given[i] = Expect(std::move(value), types[i], init.location, fmt::format("field '{}'", init.name));
+    given[i] =
+        Expect(std::move(value), types[i], init.location, fmt::format("field '{}'", init.name));
   }
   std::vector<Value> values;
   for (size_t i = 0; i < members.size(); ++i) {
     if (!given[i])
-      Complain(Diag::BadDeclaration, location, fmt::format("field '{}' of {} is missing", members[i].name, owner));
+      Complain(Diag::BadDeclaration, location,
+               fmt::format("field '{}' of {} is missing", members[i].name, owner));
     values.push_back(given[i] ? std::move(*given[i]) : Zero(types[i]));
   }
   return values;
 }
 
 Value Body::GenArray(const Expr& expr, TypeId expected) {
-  TypeId element = all_.types.kind(expected) == TypeKind::Array ? all_.types[expected].parts[0] : None;
+  TypeId element =
+      all_.types.kind(expected) == TypeKind::Array ? all_.types[expected].parts[0] : None;
   if (expr.operands.empty() && element == None) {
     Complain(Diag::WrongTypes, expr.location, "the type of an empty array is not known",
              "write it: let a: [Field; 0] = []");
@@ -322,14 +329,16 @@ Value Body::GenArray(const Expr& expr, TypeId expected) {
   for (size_t i = 0; i < expr.operands.size(); ++i) {
     Value value = Gen(*expr.operands[i], element);
     if (element == None) element = value.type;
-    value = Expect(std::move(value), element, expr.operands[i]->location, fmt::format("element {} of the array", i));
+    value = Expect(std::move(value), element, expr.operands[i]->location,
+                   fmt::format("element {} of the array", i));
     leaves.insert(leaves.end(), value.leaves.begin(), value.leaves.end());
     if (all_.stopped()) return {};
   }
   if (element == None) return {};
   const TypeId type = all_.types.Array(element, expr.operands.size());
   if (type == None) {
-    Complain(Diag::TooWide, expr.location, fmt::format("this array has more than {} words", MaxValueWords));
+    Complain(Diag::TooWide, expr.location,
+             fmt::format("this array has more than {} words", MaxValueWords));
     return {};
   }
   return {type, std::move(leaves)};
@@ -346,7 +355,8 @@ Value Body::GenRepeat(const Expr& expr, TypeId element) {
   if (value.is_error() || value.type == TypeTable::Unit) return {};
   const TypeId type = all_.types.Array(value.type, *count);
   if (type == None) {
-    Complain(Diag::TooWide, expr.location, fmt::format("this array has more than {} words", MaxValueWords));
+    Complain(Diag::TooWide, expr.location,
+             fmt::format("this array has more than {} words", MaxValueWords));
     return {};
   }
   Value array{type, {}};
@@ -358,10 +368,12 @@ Value Body::GenRepeat(const Expr& expr, TypeId element) {
 Value Body::GenTuple(const Expr& expr, TypeId expected) {
   if (expr.operands.size() > 16)
     Complain(Diag::TooWide, expr.location,
-             fmt::format("a tuple has at most 16 members, this one has {}", expr.operands.size()), "use a struct");
+             fmt::format("a tuple has at most 16 members, this one has {}", expr.operands.size()),
+             "use a struct");
   const bool as_digest = expected == TypeTable::Digest && expr.operands.size() == 5;
   std::vector<TypeId> wanted(expr.operands.size(), as_digest ? TypeTable::Field : None);
-  if (all_.types.kind(expected) == TypeKind::Tuple && all_.types[expected].parts.size() == wanted.size())
+  if (all_.types.kind(expected) == TypeKind::Tuple &&
+      all_.types[expected].parts.size() == wanted.size())
     wanted = all_.types[expected].parts;
   std::vector<TypeId> parts;
   ir::Values leaves;
@@ -373,7 +385,8 @@ Value Body::GenTuple(const Expr& expr, TypeId expected) {
                      fmt::format("element {} of the Digest", i));
     wrong = wrong || value.is_error() || value.type == TypeTable::Unit;
     if (value.type == TypeTable::Unit)
-      Complain(Diag::WrongTypes, expr.operands[i]->location, fmt::format("member {} of the tuple has no value", i));
+      Complain(Diag::WrongTypes, expr.operands[i]->location,
+               fmt::format("member {} of the tuple has no value", i));
     parts.push_back(value.type);
     leaves.insert(leaves.end(), value.leaves.begin(), value.leaves.end());
   }
@@ -381,7 +394,8 @@ Value Body::GenTuple(const Expr& expr, TypeId expected) {
   if (as_digest) return {TypeTable::Digest, {MakeDigest(leaves)}};
   const TypeId type = all_.types.Tuple(parts);
   if (type == None) {
-    Complain(Diag::TooWide, expr.location, fmt::format("this tuple has more than {} words", MaxValueWords));
+    Complain(Diag::TooWide, expr.location,
+             fmt::format("this tuple has more than {} words", MaxValueWords));
     return {};
   }
   return {type, std::move(leaves)};
@@ -405,7 +419,8 @@ Value Body::GenBlockValue(const Expr& expr, TypeId expected) {
   }
   if (expected == None || expected == TypeTable::Unit) {
     const Stmt* last = block.stmts.empty() ? nullptr : &block.stmts.back();
-    const bool gives = last != nullptr && (last->kind == Stmt::Kind::If || last->kind == Stmt::Kind::Match);
+    const bool gives =
+        last != nullptr && (last->kind == Stmt::Kind::If || last->kind == Stmt::Kind::Match);
     if (gives && expected == None)
       Complain(Diag::WrongTypes, expr.location, "the type of this block is not known here",
                "write it: let x: Field = { ... }");
@@ -422,11 +437,12 @@ Value Body::GenBlockValue(const Expr& expr, TypeId expected) {
 Value Body::Predicate(const Expr& expr) {
   const std::string& name = expr.path.parts[0];
   auto truth = [&](size_t i) {
-    return Expect(Gen(*expr.operands[i], TypeTable::Bool), TypeTable::Bool, expr.operands[i]->location,
-                  "part of the condition")
+    return Expect(Gen(*expr.operands[i], TypeTable::Bool), TypeTable::Bool,
+                  expr.operands[i]->location, "part of the condition")
         .leaves[0];
   };
-  if (name == "not" && expr.operands.size() == 1) return {TypeTable::Bool, {builder_.Unary(ir::Op::Not, truth(0))}};
+  if (name == "not" && expr.operands.size() == 1)
+    return {TypeTable::Bool, {builder_.Unary(ir::Op::Not, truth(0))}};
   if (expr.operands.size() != 2) return {};
   if (name == "and" || name == "or") {
     ir::ValueId a = truth(0);
@@ -443,7 +459,8 @@ Value Body::Predicate(const Expr& expr) {
   }
   if (a.is_error() || b.is_error()) return Zero(TypeTable::Bool);
   if (name == "ne") {
-    if (a.type == b.type) return {TypeTable::Bool, {builder_.Unary(ir::Op::Not, Equal(a, b).leaves[0])}};
+    if (a.type == b.type)
+      return {TypeTable::Bool, {builder_.Unary(ir::Op::Not, Equal(a, b).leaves[0])}};
   } else if (a.type == b.type && (a.type == TypeTable::Field || a.type == TypeTable::U32)) {
     ir::ValueId x = builder_.Cast(ir::Op::Cast, a.leaves[0], ir::types::U64);
     ir::ValueId y = builder_.Cast(ir::Op::Cast, b.leaves[0], ir::types::U64);

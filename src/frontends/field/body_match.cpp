@@ -60,7 +60,8 @@ struct Usefulness {
     return false;
   }
   // Rows that do not refuse this value there; nothing: a value that nobody names.
-  static std::vector<Row> Taking(const std::vector<Row>& rows, size_t column, std::optional<uint64_t> value) {
+  static std::vector<Row> Taking(const std::vector<Row>& rows, size_t column,
+                                 std::optional<uint64_t> value) {
     std::vector<Row> taking;
     for (Row row : rows) {
       auto it = row->find(column);
@@ -75,8 +76,7 @@ struct Usefulness {
 bool Body::Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat) {
   const std::string name = Name(type);
   switch (pattern.kind) {
-    case Pattern::Kind::Wildcard:
-      return true;
+    case Pattern::Kind::Wildcard: return true;
     case Pattern::Kind::Bind:
       flat->bindings.push_back({pattern.name, type, leaf, pattern.location});
       return true;
@@ -85,7 +85,8 @@ bool Body::Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat)
         flat->tests[leaf] = pattern.number;
         return true;
       }
-      Complain(Diag::BadMatch, pattern.location, fmt::format("`true` and `false` match a Bool, not {}", name));
+      Complain(Diag::BadMatch, pattern.location,
+               fmt::format("`true` and `false` match a Bool, not {}", name));
       return false;
     case Pattern::Kind::Integer:
       if ((type == TypeTable::Field && pattern.number < goldilocks::P) ||
@@ -98,12 +99,12 @@ bool Body::Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat)
                : type == TypeTable::U32 || type == TypeTable::Field ? "it is too large"
                                                                     : "");
       return false;
-    case Pattern::Kind::Struct:
-      break;
+    case Pattern::Kind::Struct: break;
   }
   const TypeInfo info = all_.types[type];
   if (info.kind != TypeKind::Struct || info.decl->name != pattern.name) {
-    Complain(Diag::BadMatch, pattern.location, fmt::format("pattern '{}' cannot match {}", pattern.name, name));
+    Complain(Diag::BadMatch, pattern.location,
+             fmt::format("pattern '{}' cannot match {}", pattern.name, name));
     return false;
   }
   bool fine = true;
@@ -116,12 +117,14 @@ bool Body::Flatten(const Pattern& pattern, TypeId type, size_t leaf, Flat* flat)
       std::vector<std::string_view> known;
       for (const MemberDecl& member : info.decl->members) known.push_back(member.name);
       Complain(Diag::UnknownName, inner.location,
-               fmt::format("struct '{}' has no field '{}'", info.decl->name, field), Suggest(field, known));
+               fmt::format("struct '{}' has no field '{}'", info.decl->name, field),
+               Suggest(field, known));
       fine = false;
       continue;
     }
     if (seen[i])
-      Complain(Diag::BadMatch, inner.location, fmt::format("field '{}' stands twice in the pattern", field));
+      Complain(Diag::BadMatch, inner.location,
+               fmt::format("field '{}' stands twice in the pattern", field));
     if (info.module != module_ && !info.decl->members[i].is_pub)
       Complain(Diag::PrivateItem, inner.location,
                fmt::format("field '{}' of struct '{}' is private", field, info.decl->name));
@@ -151,22 +154,26 @@ void Body::CheckArms(const Stmt& stmt, TypeId type, const std::vector<Flat>& fla
                                    : Usefulness{is_bool}.Useful(rows, flats[i].tests, 0);
     if (!useful)
       Complain(Diag::BadMatch, stmt.arms[i].pattern.location,
-               "this arm is never reached: the ones before it match all of it", "remove it, or move it up");
+               "this arm is never reached: the ones before it match all of it",
+               "remove it, or move it up");
     rows.push_back(&flats[i].tests);
   }
   if (Usefulness{is_bool}.Useful(rows, {}, 0))
-    Complain(Diag::BadMatch, stmt.location, "match does not cover every value", "add an arm `_ => { ... }`");
+    Complain(Diag::BadMatch, stmt.location, "match does not cover every value",
+             "add an arm `_ => { ... }`");
 }
 
-ir::Values Body::Arm(const Stmt& stmt, const Value& value, const Flat& flat, size_t i, const Exit& exit,
-                     const After& after) {
+ir::Values Body::Arm(const Stmt& stmt, const Value& value, const Flat& flat, size_t i,
+                     const Exit& exit, const After& after) {
   const size_t scope = OpenScope();
   for (const Flat::Binding& binding : flat.bindings) {
     const auto begin = value.leaves.begin() + static_cast<ptrdiff_t>(binding.leaf);
-    ir::Values leaves(begin, begin + static_cast<ptrdiff_t>(all_.types[binding.type].leaves.size()));
-    Variable& variable = Bind(binding.name, binding.type, false, binding.location, {}, "bound by a pattern");
-    variable.in_memory =
-        all_.types[binding.type].has_array && all_.facts(instance_.decl).in_memory.contains(binding.name);
+    ir::Values leaves(begin,
+                      begin + static_cast<ptrdiff_t>(all_.types[binding.type].leaves.size()));
+    Variable& variable =
+        Bind(binding.name, binding.type, false, binding.location, {}, "bound by a pattern");
+    variable.in_memory = all_.types[binding.type].has_array &&
+                         all_.facts(instance_.decl).in_memory.contains(binding.name);
     if (variable.in_memory) {
       ir::Values buffers = NewBuffers(binding.type);
       StoreAll(binding.type, buffers, leaves);
@@ -186,16 +193,18 @@ ir::Values Body::Arm(const Stmt& stmt, const Value& value, const Flat& flat, siz
   return values;
 }
 
-ir::Values Body::Arms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, size_t i,
-                      const Exit& exit, const After& after) {
-  if (i + 1 >= flats.size() || flats[i].tests.empty()) return Arm(stmt, value, flats[i], i, exit, after);
+ir::Values Body::Arms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats,
+                      size_t i, const Exit& exit, const After& after) {
+  if (i + 1 >= flats.size() || flats[i].tests.empty())
+    return Arm(stmt, value, flats[i], i, exit, after);
   ir::ValueId holds;
   for (const auto& [leaf, word] : flats[i].tests) {
     ir::ValueId scalar = value.leaves[leaf];
     const ir::Type type = builder_.TypeOf(scalar);
-    ir::ValueId one = type != ir::types::Bool ? builder_.Binary(ir::Op::Eq, scalar, ConstWord(type, word))
-                      : word != 0             ? scalar
-                                              : builder_.Unary(ir::Op::Not, scalar);
+    ir::ValueId one = type != ir::types::Bool
+                          ? builder_.Binary(ir::Op::Eq, scalar, ConstWord(type, word))
+                      : word != 0 ? scalar
+                                  : builder_.Unary(ir::Op::Not, scalar);
     holds = holds.valid() ? builder_.Binary(ir::Op::And, holds, one) : one;
   }
   return EmitIf(
@@ -203,14 +212,15 @@ ir::Values Body::Arms(const Stmt& stmt, const Value& value, const std::vector<Fl
       [&] { return Arms(stmt, value, flats, i + 1, exit, after); });
 }
 
-ir::Values Body::SwitchArms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats, const Exit& exit,
-                            const After& after) {
+ir::Values Body::SwitchArms(const Stmt& stmt, const Value& value, const std::vector<Flat>& flats,
+                            const Exit& exit, const After& after) {
   std::vector<int64_t> cases;
   size_t i = 0;
   for (; i < flats.size() && !flats[i].tests.empty(); ++i)
     cases.push_back(static_cast<int64_t>(flats[i].tests.begin()->second));
   ir::ValueId selector = value.leaves[0];
-  if (value.type == TypeTable::Field) selector = builder_.Cast(ir::Op::Cast, selector, ir::types::U64);
+  if (value.type == TypeTable::Field)
+    selector = builder_.Cast(ir::Op::Cast, selector, ir::types::U64);
   return builder_.Switch(selector, cases, exit.types, [&](uint32_t k) {
     return Region([&] { return Arm(stmt, value, flats[k], k, exit, after); });
   });
@@ -222,14 +232,16 @@ ir::Values Body::GenMatch(const Stmt& stmt, const Exit& exit, const After& after
   std::vector<Flat> flats(stmt.arms.size());
   bool fine = !value.is_error() && !stmt.arms.empty();
   if (fine)
-    for (size_t i = 0; i < flats.size(); ++i) fine = Flatten(stmt.arms[i].pattern, value.type, 0, &flats[i]) && fine;
+    for (size_t i = 0; i < flats.size(); ++i)
+      fine = Flatten(stmt.arms[i].pattern, value.type, 0, &flats[i]) && fine;
   const uint32_t errors = all_.error_count();
   if (fine) CheckArms(stmt, value.type, flats);
   At(stmt.location);
   if (!fine || errors != all_.error_count()) {
     // Bodies are still checked, as if each stood alone.
     for (const MatchArm& arm : stmt.arms)
-      if (fine || arm.pattern.kind != Pattern::Kind::Struct) Region([&] { return RunBlock(*arm.body, exit); });
+      if (fine || arm.pattern.kind != Pattern::Kind::Struct)
+        Region([&] { return RunBlock(*arm.body, exit); });
     return after ? after() : Return(exit, Zero(instance_.result));
   }
   constexpr size_t ManyArms = 16;

@@ -12,8 +12,7 @@ namespace frazil::frontends::field {
 
 Body::Place Body::Locate(const Expr& expr) {
   switch (expr.kind) {
-    case Expr::Kind::Name:
-      return LocateName(expr);
+    case Expr::Kind::Name: return LocateName(expr);
     case Expr::Kind::Member: {
       Place place = Locate(*expr.operands[0]);
       return place.is_error() ? place : Member(std::move(place), expr.text, expr.location);
@@ -94,8 +93,11 @@ TypeId Body::PlaceType(const Expr& expr) {
 Body::Place Body::Member(Place place, const std::string& name, Location location) {
   const TypeInfo& info = all_.types[place.type];
   if (info.kind != TypeKind::Struct) {
-    Complain(Diag::WrongTypes, location, fmt::format("{} has no fields, so no '{}'", Name(place.type), name),
-             info.kind == TypeKind::Tuple || info.kind == TypeKind::Digest ? "take it apart: let (a, b) = x" : "");
+    Complain(Diag::WrongTypes, location,
+             fmt::format("{} has no fields, so no '{}'", Name(place.type), name),
+             info.kind == TypeKind::Tuple || info.kind == TypeKind::Digest
+                 ? "take it apart: let (a, b) = x"
+                 : "");
     return {};
   }
   for (size_t i = 0; i < info.parts.size(); ++i) {
@@ -113,7 +115,8 @@ Body::Place Body::Member(Place place, const std::string& name, Location location
   }
   std::vector<std::string_view> known;
   for (const MemberDecl& member : info.decl->members) known.push_back(member.name);
-  Complain(Diag::UnknownName, location, fmt::format("struct '{}' has no field '{}'", info.decl->name, name),
+  Complain(Diag::UnknownName, location,
+           fmt::format("struct '{}' has no field '{}'", info.decl->name, name),
            Suggest(name, known));
   return {};
 }
@@ -121,7 +124,8 @@ Body::Place Body::Member(Place place, const std::string& name, Location location
 Body::Place Body::IndexConstant(Place place, uint64_t index, Location location) {
   const TypeInfo& info = all_.types[place.type];
   if (index >= info.size) {
-    Complain(Diag::OutsideArray, location, fmt::format("index {} is outside of {}", index, Name(place.type)),
+    Complain(Diag::OutsideArray, location,
+             fmt::format("index {} is outside of {}", index, Name(place.type)),
              info.size == 0 ? "" : fmt::format("the last index is {}", info.size - 1));
     return {};
   }
@@ -141,11 +145,13 @@ Body::Place Body::IndexConstant(Place place, uint64_t index, Location location) 
 Body::Place Body::Index(Place place, const Expr& index) {
   const TypeInfo& info = all_.types[place.type];
   if (info.kind != TypeKind::Array) {
-    Complain(Diag::WrongTypes, index.location, fmt::format("{} is no array and has no index", Name(place.type)));
+    Complain(Diag::WrongTypes, index.location,
+             fmt::format("{} is no array and has no index", Name(place.type)));
     Gen(index, TypeTable::U32);
     return {};
   }
-  if (auto constant = Constant(index)) return IndexConstant(std::move(place), *constant, index.location);
+  if (auto constant = Constant(index))
+    return IndexConstant(std::move(place), *constant, index.location);
   const uint64_t size = info.size;
   const TypeId element = info.parts[0];
   Value value = Gen(index, TypeTable::U32);
@@ -163,7 +169,8 @@ Body::Place Body::Index(Place place, const Expr& index) {
     Assert(builder_.Binary(ir::Op::Lt, value.leaves[0], ConstWord(ir::types::U32, size)));
   ir::ValueId at = builder_.Cast(ir::Op::Cast, value.leaves[0], ir::types::Index);
   if (place.index.valid()) {
-    if (size != 1) place.index = builder_.Binary(ir::Op::Mul, place.index, ConstWord(ir::types::Index, size));
+    if (size != 1)
+      place.index = builder_.Binary(ir::Op::Mul, place.index, ConstWord(ir::types::Index, size));
     at = builder_.Binary(ir::Op::Add, place.index, at);
   }
   place.index = at;
@@ -175,7 +182,8 @@ Body::Place Body::Index(Place place, const Expr& index) {
 
 std::optional<Body::Place> Body::TableLookup(const Expr& expr) {
   const Expr& base = *expr.operands[0];
-  if (base.kind != Expr::Kind::Name || base.path.parts.empty() || Find(base.path.parts[0]) != nullptr)
+  if (base.kind != Expr::Kind::Name || base.path.parts.empty() ||
+      Find(base.path.parts[0]) != nullptr)
     return std::nullopt;
   if (Constant(*expr.operands[1])) return std::nullopt;
   Found<ConstDecl> constant = all_.FindConst(module_, base.path, base.path.parts.size());
@@ -206,7 +214,8 @@ void Body::Spill(Place* place) {
 ir::Values Body::NewBuffers(TypeId type) {
   ir::Values buffers;
   for (const Component& component : all_.types[type].components)
-    buffers.push_back(builder_.Alloc(component.scalar, ConstWord(ir::types::Index, component.count)));
+    buffers.push_back(
+        builder_.Alloc(component.scalar, ConstWord(ir::types::Index, component.count)));
   return buffers;
 }
 
@@ -232,8 +241,8 @@ bool Body::IsZero(ir::ValueId value) {
 
 // One value into many elements in a row, as `[x; N]` has it: code does not grow with N.
 void Body::Fill(ir::ValueId buffer, uint64_t begin, uint64_t count, ir::ValueId value) {
-  builder_.For(ConstWord(ir::types::Index, begin), ConstWord(ir::types::Index, begin + count), 1, {},
-               [&](ir::ValueId i, std::span<const ir::ValueId>) -> ir::Values {
+  builder_.For(ConstWord(ir::types::Index, begin), ConstWord(ir::types::Index, begin + count), 1,
+               {}, [&](ir::ValueId i, std::span<const ir::ValueId>) -> ir::Values {
                  builder_.Store(buffer, i, value);
                  return {};
                });
@@ -242,8 +251,8 @@ void Body::Fill(ir::ValueId buffer, uint64_t begin, uint64_t count, ir::ValueId 
 void Body::CopyBuffers(TypeId type, const ir::Values& from, const ir::Values& to) {
   const std::vector<Component> components = all_.types[type].components;
   for (size_t i = 0; i < from.size(); ++i)
-    builder_.For(ConstWord(ir::types::Index, 0), ConstWord(ir::types::Index, components[i].count), 1, {},
-                 [&](ir::ValueId k, std::span<const ir::ValueId>) -> ir::Values {
+    builder_.For(ConstWord(ir::types::Index, 0), ConstWord(ir::types::Index, components[i].count),
+                 1, {}, [&](ir::ValueId k, std::span<const ir::ValueId>) -> ir::Values {
                    builder_.Store(to[i], k, builder_.Load(from[i], k));
                    return {};
                  });
@@ -255,7 +264,8 @@ const Variable* Body::MemoryVariable(const Expr& expr) {
   return variable != nullptr && variable->in_memory ? variable : nullptr;
 }
 
-bool Body::GenToBuffers(const Expr& expr, TypeId type, const std::string& what, ir::Values* buffers) {
+bool Body::GenToBuffers(const Expr& expr, TypeId type, const std::string& what,
+                        ir::Values* buffers) {
   if (const Variable* source = MemoryVariable(expr); source != nullptr && source->type == type) {
     const ir::Values from = source->leaves;
     *buffers = NewBuffers(type);
@@ -320,7 +330,8 @@ ir::ValueId Body::ElementIndex(const Place& place, uint64_t inner, uint64_t k) {
   if (!place.index.valid()) return ConstWord(ir::types::Index, constant);
   ir::ValueId at = place.index;
   if (inner != 1) at = builder_.Binary(ir::Op::Mul, at, ConstWord(ir::types::Index, inner));
-  return constant == 0 ? at : builder_.Binary(ir::Op::Add, at, ConstWord(ir::types::Index, constant));
+  return constant == 0 ? at
+                       : builder_.Binary(ir::Op::Add, at, ConstWord(ir::types::Index, constant));
 }
 
 void Body::LoadInto(const Place& place, TypeId type, size_t component, uint64_t inner, uint64_t k,
@@ -344,7 +355,8 @@ void Body::StoreFrom(const Place& place, TypeId type, size_t component, uint64_t
   const TypeInfo& info = all_.types[type];
   if (all_.types.IsScalar(type)) {
     const ir::ValueId value = leaves[(*next)++];
-    if (!place.fresh || !IsZero(value)) builder_.Store(place.leaves[component], ElementIndex(place, inner, k), value);
+    if (!place.fresh || !IsZero(value))
+      builder_.Store(place.leaves[component], ElementIndex(place, inner, k), value);
   } else if (info.kind == TypeKind::Array) {
     constexpr uint64_t Long = 8;
     const auto begin = leaves.begin() + static_cast<ptrdiff_t>(*next);
@@ -357,7 +369,8 @@ void Body::StoreFrom(const Place& place, TypeId type, size_t component, uint64_t
       return;
     }
     for (uint64_t i = 0; i < info.size; ++i)
-      StoreFrom(place, info.parts[0], component, inner * info.size, k * info.size + i, leaves, next);
+      StoreFrom(place, info.parts[0], component, inner * info.size, k * info.size + i, leaves,
+                next);
   } else {
     for (TypeId part : info.parts) {
       StoreFrom(place, part, component, inner, k, leaves, next);
@@ -386,7 +399,8 @@ void Body::Store(const Place& place, const Value& value) {
     return;
   }
   ir::Values leaves = LeavesOf(place);
-  std::copy(value.leaves.begin(), value.leaves.end(), leaves.begin() + static_cast<ptrdiff_t>(place.leaf));
+  std::copy(value.leaves.begin(), value.leaves.end(),
+            leaves.begin() + static_cast<ptrdiff_t>(place.leaf));
   Set(static_cast<uint32_t>(place.variable), std::move(leaves));
 }
 
@@ -405,11 +419,13 @@ void Body::Assign(const Expr& expr, const Value& value) {
     Complain(Diag::NotMutable, expr.location,
              is_let ? fmt::format("'{}' is not mutable", variable.name)
                     : fmt::format("'{}' is {} and not mutable", variable.name, variable.why),
-             is_let ? fmt::format("declare it with `let mut {}`", variable.name)
-                    : fmt::format("copy it first: let mut my_{} = {}", variable.name, variable.name));
+             is_let
+                 ? fmt::format("declare it with `let mut {}`", variable.name)
+                 : fmt::format("copy it first: let mut my_{} = {}", variable.name, variable.name));
     return;
   }
-  Value fits = Expect(value, place.type, expr.location, fmt::format("assignment to '{}'", variable.name));
+  Value fits =
+      Expect(value, place.type, expr.location, fmt::format("assignment to '{}'", variable.name));
   Store(place, fits);
 }
 

@@ -23,9 +23,10 @@ ir::Values Body::Region(const std::function<ir::Values()>& make) {
   return values;
 }
 
-ir::Values Body::EmitIf(ir::ValueId condition, const std::vector<ir::Type>& types, const After& then_body,
-                        const After& else_body) {
-  return builder_.If(condition, types, [&] { return Region(then_body); }, [&] { return Region(else_body); });
+ir::Values Body::EmitIf(ir::ValueId condition, const std::vector<ir::Type>& types,
+                        const After& then_body, const After& else_body) {
+  return builder_.If(
+      condition, types, [&] { return Region(then_body); }, [&] { return Region(else_body); });
 }
 
 ir::Values Body::Current(const std::vector<uint32_t>& variables) {
@@ -69,7 +70,8 @@ void Body::TakeCarried(const Exit& exit, std::span<const ir::ValueId> values) {
 }
 
 ir::Values Body::Fall(const Exit& exit, const Value& value) {
-  if (exit.kind == Exit::Kind::Function) return instance_.result_in_memory ? ir::Values{} : value.leaves;
+  if (exit.kind == Exit::Kind::Function)
+    return instance_.result_in_memory ? ir::Values{} : value.leaves;
   ir::Values values;
   if (exit.kind == Exit::Kind::Flagged) {
     values.push_back(ConstWord(ir::types::Bool, 0));
@@ -89,7 +91,8 @@ ir::Values Body::Return(const Exit& exit, const Value& value) {
   // Only after an error: a block inside an expression does not return.
   if (exit.kind == Exit::Kind::Plain) return Fall(exit, Zero(exit.value));
   ir::Values values = {ConstWord(ir::types::Bool, 1)};
-  if (!instance_.result_in_memory) values.insert(values.end(), value.leaves.begin(), value.leaves.end());
+  if (!instance_.result_in_memory)
+    values.insert(values.end(), value.leaves.begin(), value.leaves.end());
   const ir::Values carried = Current(exit.carried);
   values.insert(values.end(), carried.begin(), carried.end());
   return values;
@@ -112,16 +115,20 @@ bool IsHalt(const Stmt& stmt) {
 
 }  // namespace
 
-ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit& exit, const After& after) {
+ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit& exit,
+                         const After& after) {
   for (; i < block.stmts.size(); ++i) {
     const Stmt& stmt = block.stmts[i];
     const bool last = i + 1 == block.stmts.size() && !block.tail;
     At(stmt.location);
     const bool halts = IsHalt(stmt);
     if ((AlwaysReturns(stmt) || halts) && !last)
-      Complain(Diag::DeadCode, i + 1 < block.stmts.size() ? block.stmts[i + 1].location : block.tail->location,
-               fmt::format("this is never reached: the {}", halts ? "program has ended" : "function has returned"),
-               halts ? "code after assert(false) never runs" : "remove it, or move it before the return");
+      Complain(Diag::DeadCode,
+               i + 1 < block.stmts.size() ? block.stmts[i + 1].location : block.tail->location,
+               fmt::format("this is never reached: the {}",
+                           halts ? "program has ended" : "function has returned"),
+               halts ? "code after assert(false) never runs"
+                     : "remove it, or move it before the return");
     if (stmt.kind == Stmt::Kind::Return) {
       Value value{TypeTable::Unit, {}};
       if (stmt.value && instance_.result_in_memory) {
@@ -150,7 +157,8 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
     }
     size_t falling = 0;
     if (stmt.kind == Stmt::Kind::If)
-      falling = !AlwaysReturns(*stmt.then_block) + (!stmt.else_block || !AlwaysReturns(*stmt.else_block));
+      falling =
+          !AlwaysReturns(*stmt.then_block) + (!stmt.else_block || !AlwaysReturns(*stmt.else_block));
     for (const MatchArm& arm : stmt.arms) falling += !AlwaysReturns(*arm.body);
     if (branches && falling <= 1)
       return Branch(stmt, exit, [&, i] { return RunFrom(block, i + 1, scope, exit, after); });
@@ -163,14 +171,16 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
     Deliver(*block.tail);
   } else if (block.tail) {
     value = Gen(*block.tail, exit.value);
-    const std::string what = exit.kind == Exit::Kind::Function ? fmt::format("result of '{}'", instance_.decl->name)
-                                                               : "value of the block";
+    const std::string what = exit.kind == Exit::Kind::Function
+                                 ? fmt::format("result of '{}'", instance_.decl->name)
+                                 : "value of the block";
     value = Expect(std::move(value), exit.value, block.tail->location, what);
   } else {
     Complain(Diag::BadReturn, block.end,
-             exit.kind == Exit::Kind::Function ? fmt::format("'{}' must give a {}, but its body can end without one",
-                                                             instance_.decl->name, Name(exit.value))
-                                               : fmt::format("this block must end in a {}", Name(exit.value)),
+             exit.kind == Exit::Kind::Function
+                 ? fmt::format("'{}' must give a {}, but its body can end without one",
+                               instance_.decl->name, Name(exit.value))
+                 : fmt::format("this block must end in a {}", Name(exit.value)),
              "end it in an expression, or return");
     value = Zero(exit.value);
   }
@@ -178,15 +188,16 @@ ir::Values Body::RunFrom(const Block& block, size_t i, size_t scope, const Exit&
   return after ? after() : Fall(exit, value);
 }
 
-ir::Values Body::Flagged(const Stmt& stmt, const Block& block, size_t i, size_t scope, const Exit& exit,
-                         const After& after) {
+ir::Values Body::Flagged(const Stmt& stmt, const Block& block, size_t i, size_t scope,
+                         const Exit& exit, const After& after) {
   Exit inner = FlaggedExit(AssignedOutside(stmt));
   ir::Values values = stmt.kind == Stmt::Kind::For ? GenFor(stmt, inner) : Branch(stmt, inner, {});
   if (values.empty()) return Return(exit, Zero(instance_.result));
   const size_t results = result_types_.size();
   TakeCarried(inner, std::span(values).subspan(1 + results));
-  const Value result{instance_.result,
-                     ir::Values(values.begin() + 1, values.begin() + 1 + static_cast<ptrdiff_t>(results))};
+  const Value result{
+      instance_.result,
+      ir::Values(values.begin() + 1, values.begin() + 1 + static_cast<ptrdiff_t>(results))};
   return EmitIf(
       values[0], exit.types, [&] { return Return(exit, result); },
       [&] { return RunFrom(block, i + 1, scope, exit, after); });
@@ -219,9 +230,7 @@ void Body::GenStmt(const Stmt& stmt) {
   At(stmt.location);
   if (all_.stopped()) return;
   switch (stmt.kind) {
-    case Stmt::Kind::Let:
-      GenLet(stmt);
-      break;
+    case Stmt::Kind::Let: GenLet(stmt); break;
     case Stmt::Kind::Assign: {
       if (AssignBuffers(stmt)) break;
       const TypeId type = PlaceType(*stmt.places[0]);
@@ -231,9 +240,7 @@ void Body::GenStmt(const Stmt& stmt) {
       Assign(*stmt.places[0], value);
       break;
     }
-    case Stmt::Kind::TupleAssign:
-      GenTupleAssign(stmt);
-      break;
+    case Stmt::Kind::TupleAssign: GenTupleAssign(stmt); break;
     case Stmt::Kind::If:
     case Stmt::Kind::Match: {
       Exit exit = PlainExit(AssignedOutside(stmt), TypeTable::Unit);
@@ -248,15 +255,12 @@ void Body::GenStmt(const Stmt& stmt) {
       break;
     }
     case Stmt::Kind::Reveal:
-    case Stmt::Kind::Seal:
-      GenEvent(stmt);
-      break;
-    case Stmt::Kind::Asm:
-      GenAsm(stmt);
-      break;
+    case Stmt::Kind::Seal: GenEvent(stmt); break;
+    case Stmt::Kind::Asm: GenAsm(stmt); break;
     case Stmt::Kind::ProofBlock: {
       Value hash = Gen(*stmt.value, TypeTable::Digest);
-      Expect(std::move(hash), TypeTable::Digest, stmt.value->location, "the program of a proof block");
+      Expect(std::move(hash), TypeTable::Digest, stmt.value->location,
+             "the program of a proof block");
       if (ContainsReturn(*stmt.then_block))
         Complain(Diag::BadReturn, stmt.location, "a proof block cannot return", "return after it");
       Exit exit = PlainExit({}, TypeTable::Unit);
@@ -266,16 +270,15 @@ void Body::GenStmt(const Stmt& stmt) {
     case Stmt::Kind::Return:
       if (stmt.value) Gen(*stmt.value, instance_.result);
       break;
-    case Stmt::Kind::Expr:
-      GenExprStmt(*stmt.value);
-      break;
+    case Stmt::Kind::Expr: GenExprStmt(*stmt.value); break;
   }
 }
 
 void Body::GenExprStmt(const Expr& expr) {
   Value value = expr.kind == Expr::Kind::Block ? Gen(expr, TypeTable::Unit) : Gen(expr);
   if (value.is_error() || value.type == TypeTable::Unit) return;
-  Complain(Diag::UnusedValue, expr.location, fmt::format("a value of type {} is not used", Name(value.type)),
+  Complain(Diag::UnusedValue, expr.location,
+           fmt::format("a value of type {} is not used", Name(value.type)),
            "name it, or drop it: let _ = ...");
 }
 
@@ -289,7 +292,8 @@ void Body::GenLet(const Stmt& stmt) {
       if (const Variable* source = MemoryVariable(*stmt.value)) whole = source->type;
     ir::Values buffers;
     const LetName& name = stmt.names[0];
-    if (all_.types[whole].has_array && GenToBuffers(*stmt.value, whole, fmt::format("'{}'", name.name), &buffers)) {
+    if (all_.types[whole].has_array &&
+        GenToBuffers(*stmt.value, whole, fmt::format("'{}'", name.name), &buffers)) {
       Bind(name.name, whole, name.is_mut, name.location, std::move(buffers)).in_memory = true;
       return;
     }
@@ -300,8 +304,8 @@ void Body::GenLet(const Stmt& stmt) {
                    stmt.names.size() == 1 ? fmt::format("'{}'", stmt.names[0].name) : "let");
   auto bind = [&](const LetName& name, Value part) {
     if (part.type == TypeTable::Unit)
-      Complain(Diag::WrongTypes, stmt.value->location, fmt::format("'{}' would have no value", name.name),
-               "call it without `let`");
+      Complain(Diag::WrongTypes, stmt.value->location,
+               fmt::format("'{}' would have no value", name.name), "call it without `let`");
     const bool in_memory =
         all_.types[part.type].has_array && all_.facts(instance_.decl).in_memory.contains(name.name);
     if (in_memory) {
@@ -309,7 +313,8 @@ void Body::GenLet(const Stmt& stmt) {
       StoreAll(part.type, buffers, part.leaves);
       part.leaves = std::move(buffers);
     }
-    Bind(name.name, part.type, name.is_mut, name.location, std::move(part.leaves)).in_memory = in_memory;
+    Bind(name.name, part.type, name.is_mut, name.location, std::move(part.leaves)).in_memory =
+        in_memory;
   };
   if (!stmt.is_tuple) {
     bind(stmt.names[0], std::move(value));
@@ -330,16 +335,19 @@ std::optional<std::vector<Value>> Body::Parts(const Value& value, size_t count, 
       parts.push_back({TypeTable::Field, {Part(value.leaves[0], i)}});
     if (count == width) return parts;
     Complain(Diag::WrongTypes, location,
-             fmt::format("{} has {} elements, but there are {} {}", Name(value.type), width, count, what));
+             fmt::format("{} has {} elements, but there are {} {}", Name(value.type), width, count,
+                         what));
     return std::nullopt;
   }
   if (info.kind != TypeKind::Tuple) {
-    Complain(Diag::WrongTypes, location, fmt::format("{} cannot be taken apart like a tuple", Name(value.type)));
+    Complain(Diag::WrongTypes, location,
+             fmt::format("{} cannot be taken apart like a tuple", Name(value.type)));
     return std::nullopt;
   }
   if (info.parts.size() != count) {
     Complain(Diag::WrongTypes, location,
-             fmt::format("{} has {} members, but there are {} {}", Name(value.type), info.parts.size(), count, what));
+             fmt::format("{} has {} members, but there are {} {}", Name(value.type),
+                         info.parts.size(), count, what));
     return std::nullopt;
   }
   auto next = value.leaves.begin();
@@ -363,17 +371,20 @@ void Body::GenTupleAssign(const Stmt& stmt) {
   }
 }
 
-bool Body::Range(const Stmt& stmt, ir::ValueId* lo, ir::ValueId* hi, std::optional<uint64_t>* limit) {
+bool Body::Range(const Stmt& stmt, ir::ValueId* lo, ir::ValueId* hi,
+                 std::optional<uint64_t>* limit) {
   const auto first = Constant(*stmt.first), last = Constant(*stmt.last);
   constexpr uint64_t End = uint64_t{1} << 32;
   auto in_range = [&](const std::optional<uint64_t>& bound, Location location) {
     if (!bound || *bound <= End) return true;
-    Complain(Diag::UnboundedLoop, location, fmt::format("{} is no bound of a loop: its variable is a U32", *bound));
+    Complain(Diag::UnboundedLoop, location,
+             fmt::format("{} is no bound of a loop: its variable is a U32", *bound));
     return false;
   };
   if (!in_range(first, stmt.first->location) || !in_range(last, stmt.last->location)) return false;
   if (!last && !stmt.bound) {
-    Complain(Diag::UnboundedLoop, stmt.last->location, "the end of a loop must be a constant or have a bound",
+    Complain(Diag::UnboundedLoop, stmt.last->location,
+             "the end of a loop must be a constant or have a bound",
              "for i in 0..10 { }, or: for i in 0..n bounded 100 { }");
     Gen(*stmt.last, TypeTable::U32);
     return false;
@@ -391,7 +402,8 @@ bool Body::Range(const Stmt& stmt, ir::ValueId* lo, ir::ValueId* hi, std::option
     if (value.type == TypeTable::Field) value = {TypeTable::U32, {AsU32(value.leaves[0])}};
     if (value.type != TypeTable::U32) {
       if (!value.is_error())
-        Complain(Diag::WrongTypes, expr.location, fmt::format("a loop runs over U32, not {}", Name(value.type)));
+        Complain(Diag::WrongTypes, expr.location,
+                 fmt::format("a loop runs over U32, not {}", Name(value.type)));
       fine = false;
       return ConstWord(ir::types::Index, 0);
     }
@@ -401,10 +413,13 @@ bool Body::Range(const Stmt& stmt, ir::ValueId* lo, ir::ValueId* hi, std::option
   ir::ValueId lo32, hi32;
   *lo = make(*stmt.first, first, &lo32);
   *hi = make(*stmt.last, last, &hi32);
-  *limit = last ? last : first && *first + *stmt.bound <= End ? std::optional(*first + *stmt.bound) : std::nullopt;
+  *limit = last                                   ? last
+           : first && *first + *stmt.bound <= End ? std::optional(*first + *stmt.bound)
+                                                  : std::nullopt;
   if (!fine || !stmt.bound || (first && last) || (last && *last <= *stmt.bound)) return fine;
   if (first && *first == 0 && hi32.valid()) {
-    if (*stmt.bound + 1 < End) Assert(builder_.Binary(ir::Op::Lt, hi32, ConstWord(ir::types::U32, *stmt.bound + 1)));
+    if (*stmt.bound + 1 < End)
+      Assert(builder_.Binary(ir::Op::Lt, hi32, ConstWord(ir::types::U32, *stmt.bound + 1)));
   } else {
     Assert(builder_.Binary(ir::Op::Le, builder_.Binary(ir::Op::Sub, *hi, *lo),
                            ConstWord(ir::types::Index, *stmt.bound)));

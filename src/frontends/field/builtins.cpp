@@ -35,27 +35,13 @@ TypeId Body::TypeOfLetters(std::string_view letters) {
   std::vector<TypeId> parts;
   for (char letter : letters) {
     switch (letter) {
-      case 'F':
-        parts.push_back(TypeTable::Field);
-        break;
-      case 'U':
-        parts.push_back(TypeTable::U32);
-        break;
-      case 'B':
-        parts.push_back(TypeTable::Bool);
-        break;
-      case 'D':
-        parts.push_back(TypeTable::Digest);
-        break;
-      case 'X':
-        parts.push_back(TypeTable::XField);
-        break;
-      case '5':
-        parts.push_back(all_.types.Array(TypeTable::Field, 5));
-        break;
-      default:
-        parts.push_back(all_.types.Array(TypeTable::Field, 10));
-        break;
+      case 'F': parts.push_back(TypeTable::Field); break;
+      case 'U': parts.push_back(TypeTable::U32); break;
+      case 'B': parts.push_back(TypeTable::Bool); break;
+      case 'D': parts.push_back(TypeTable::Digest); break;
+      case 'X': parts.push_back(TypeTable::XField); break;
+      case '5': parts.push_back(all_.types.Array(TypeTable::Field, 5)); break;
+      default: parts.push_back(all_.types.Array(TypeTable::Field, 10)); break;
     }
   }
   return parts.size() == 1 ? parts[0] : all_.types.Tuple(std::move(parts));
@@ -92,7 +78,8 @@ Value Body::FromWords(TypeId type, std::span<const ir::ValueId> words) {
     if (width == 5) {
       value.leaves.push_back(MakeDigest(words.first(5)));
     } else if (width == 3) {
-      value.leaves.push_back(builder_.Emit1(ir::Op::MakeXField, leaf, {words[0], words[1], words[2]}, leaf));
+      value.leaves.push_back(
+          builder_.Emit1(ir::Op::MakeXField, leaf, {words[0], words[1], words[2]}, leaf));
       made_of_[value.leaves.back().index] = {words[0], words[1], words[2]};
     } else {
       value.leaves.push_back(words[0]);
@@ -106,9 +93,11 @@ ir::Values Body::StackWords(const Value& value) {
   ir::Values words;
   for (ir::ValueId leaf : value.leaves) {
     const ir::Type type = builder_.TypeOf(leaf);
-    for (uint32_t i = ir::WordsOf(type); ir::WordsOf(type) > 1 && i-- > 0;) words.push_back(Part(leaf, i));
+    for (uint32_t i = ir::WordsOf(type); ir::WordsOf(type) > 1 && i-- > 0;)
+      words.push_back(Part(leaf, i));
     if (ir::WordsOf(type) == 1)
-      words.push_back(type == ir::types::Field ? leaf : builder_.Cast(ir::Op::Cast, leaf, ir::types::Field));
+      words.push_back(
+          type == ir::types::Field ? leaf : builder_.Cast(ir::Op::Cast, leaf, ir::types::Field));
   }
   return words;
 }
@@ -121,12 +110,14 @@ Value Body::FromStackWords(TypeId type, std::span<const ir::ValueId> words) {
     if (width > 1) {
       ir::Values own(words.begin(), words.begin() + width);
       std::reverse(own.begin(), own.end());
-      value.leaves.push_back(FromWords(width == 5 ? TypeTable::Digest : TypeTable::XField, own).leaves[0]);
+      value.leaves.push_back(
+          FromWords(width == 5 ? TypeTable::Digest : TypeTable::XField, own).leaves[0]);
     } else if (leaf == ir::types::U32) {
       value.leaves.push_back(AsU32(words[0]));
     } else if (leaf == ir::types::Bool) {
       ir::ValueId one = ConstWord(ir::types::Field, 1);
-      Assert(builder_.Binary(ir::Op::Eq, builder_.Binary(ir::Op::Mul, words[0], words[0]), words[0]));
+      Assert(
+          builder_.Binary(ir::Op::Eq, builder_.Binary(ir::Op::Mul, words[0], words[0]), words[0]));
       value.leaves.push_back(builder_.Binary(ir::Op::Eq, words[0], one));
     } else {
       value.leaves.push_back(words[0]);
@@ -137,7 +128,8 @@ Value Body::FromStackWords(TypeId type, std::span<const ir::ValueId> words) {
 }
 
 ir::ValueId Body::AsU32(ir::ValueId field) {
-  return builder_.Cast(ir::Op::CastChecked, builder_.Cast(ir::Op::Cast, field, ir::types::U64), ir::types::U32);
+  return builder_.Cast(ir::Op::CastChecked, builder_.Cast(ir::Op::Cast, field, ir::types::U64),
+                       ir::types::U32);
 }
 
 ir::ValueId Body::Hash(std::span<const ir::ValueId> ten) {
@@ -146,8 +138,10 @@ ir::ValueId Body::Hash(std::span<const ir::ValueId> ten) {
 }
 
 ir::ValueId Body::RamAt(ir::ValueId address, uint64_t offset) {
-  if (offset != 0) address = builder_.Binary(ir::Op::Add, address, ConstWord(ir::types::Field, offset));
-  return builder_.Cast(ir::Op::Cast, builder_.Cast(ir::Op::Cast, address, ir::types::U64), ir::types::Index);
+  if (offset != 0)
+    address = builder_.Binary(ir::Op::Add, address, ConstWord(ir::types::Field, offset));
+  return builder_.Cast(ir::Op::Cast, builder_.Cast(ir::Op::Cast, address, ir::types::U64),
+                       ir::types::Index);
 }
 
 ir::Values Body::Emit(Builtin builtin, const ir::Values& a) {
@@ -163,16 +157,11 @@ ir::Values Body::Emit(Builtin builtin, const ir::Values& a) {
     return {MakeDigest(parts)};
   };
   switch (builtin) {
-    case Builtin::PubRead:
-      return stream(ir::Op::Input, 1);
-    case Builtin::PubRead2:
-      return stream(ir::Op::Input, 2);
-    case Builtin::PubRead3:
-      return stream(ir::Op::Input, 3);
-    case Builtin::PubRead4:
-      return stream(ir::Op::Input, 4);
-    case Builtin::PubRead5:
-      return digest(ir::Op::Input);
+    case Builtin::PubRead: return stream(ir::Op::Input, 1);
+    case Builtin::PubRead2: return stream(ir::Op::Input, 2);
+    case Builtin::PubRead3: return stream(ir::Op::Input, 3);
+    case Builtin::PubRead4: return stream(ir::Op::Input, 4);
+    case Builtin::PubRead5: return digest(ir::Op::Input);
     case Builtin::PubWrite:
     case Builtin::PubWrite2:
     case Builtin::PubWrite3:
@@ -180,56 +169,36 @@ ir::Values Body::Emit(Builtin builtin, const ir::Values& a) {
     case Builtin::PubWrite5:
       for (ir::ValueId value : a) builder_.Emit(ir::Op::Output, field, std::span(&value, 1), {});
       return {};
-    case Builtin::Divine:
-      return stream(ir::Op::Hint, 1);
-    case Builtin::Divine3:
-      return stream(ir::Op::Hint, 3);
-    case Builtin::Divine5:
-      return digest(ir::Op::Hint);
-    case Builtin::FieldAdd:
-      return {builder_.Binary(ir::Op::Add, a[0], a[1])};
-    case Builtin::FieldMul:
-      return {builder_.Binary(ir::Op::Mul, a[0], a[1])};
-    case Builtin::FieldPow:
-      return {builder_.Emit1(ir::Op::FieldPow, field, {a[0], a[1]}, field)};
-    case Builtin::Sub:
-      return {builder_.Binary(ir::Op::Sub, a[0], a[1])};
-    case Builtin::Neg:
-      return {builder_.Unary(ir::Op::Neg, a[0])};
-    case Builtin::Inv:
-      return {builder_.Unary(ir::Op::Invert, a[0])};
+    case Builtin::Divine: return stream(ir::Op::Hint, 1);
+    case Builtin::Divine3: return stream(ir::Op::Hint, 3);
+    case Builtin::Divine5: return digest(ir::Op::Hint);
+    case Builtin::FieldAdd: return {builder_.Binary(ir::Op::Add, a[0], a[1])};
+    case Builtin::FieldMul: return {builder_.Binary(ir::Op::Mul, a[0], a[1])};
+    case Builtin::FieldPow: return {builder_.Emit1(ir::Op::FieldPow, field, {a[0], a[1]}, field)};
+    case Builtin::Sub: return {builder_.Binary(ir::Op::Sub, a[0], a[1])};
+    case Builtin::Neg: return {builder_.Unary(ir::Op::Neg, a[0])};
+    case Builtin::Inv: return {builder_.Unary(ir::Op::Invert, a[0])};
     case Builtin::Split: {
       ir::ValueId wide = builder_.Cast(ir::Op::Cast, a[0], ir::types::U64);
       ir::ValueId high = builder_.Binary(ir::Op::Shr, wide, ConstWord(ir::types::U64, 32));
-      return {builder_.Cast(ir::Op::Cast, high, ir::types::U32), builder_.Cast(ir::Op::Cast, wide, ir::types::U32)};
+      return {builder_.Cast(ir::Op::Cast, high, ir::types::U32),
+              builder_.Cast(ir::Op::Cast, wide, ir::types::U32)};
     }
-    case Builtin::AsU32:
-      return {AsU32(a[0])};
-    case Builtin::AsField:
-      return {builder_.Cast(ir::Op::Cast, a[0], field)};
+    case Builtin::AsU32: return {AsU32(a[0])};
+    case Builtin::AsField: return {builder_.Cast(ir::Op::Cast, a[0], field)};
     // 31 - clz, which is 32 for 0 and makes the difference trap.
     case Builtin::Log2:
-      return {builder_.Binary(ir::Op::SubChecked, ConstWord(ir::types::U32, 31), builder_.Unary(ir::Op::Clz, a[0]))};
-    case Builtin::Pow:
-      return builder_.Call(all_.PowFunction(), a);
-    case Builtin::Popcount:
-      return {builder_.Unary(ir::Op::Popcnt, a[0])};
-    case Builtin::Assert:
-      Assert(a[0]);
-      return {};
+      return {builder_.Binary(ir::Op::SubChecked, ConstWord(ir::types::U32, 31),
+                              builder_.Unary(ir::Op::Clz, a[0]))};
+    case Builtin::Pow: return builder_.Call(all_.PowFunction(), a);
+    case Builtin::Popcount: return {builder_.Unary(ir::Op::Popcnt, a[0])};
+    case Builtin::Assert: Assert(a[0]); return {};
     case Builtin::AssertEq:
-    case Builtin::AssertDigest:
-      Assert(builder_.Binary(ir::Op::Eq, a[0], a[1]));
-      return {};
+    case Builtin::AssertDigest: Assert(builder_.Binary(ir::Op::Eq, a[0], a[1])); return {};
     case Builtin::Hash:
-    case Builtin::Tip5:
-      return {Hash(a)};
-    case Builtin::SpongeInit:
-      builder_.Emit(ir::Op::SpongeInit, {}, {}, {});
-      return {};
-    case Builtin::SpongeAbsorb:
-      builder_.Emit(ir::Op::SpongeAbsorb, {}, a, {});
-      return {};
+    case Builtin::Tip5: return {Hash(a)};
+    case Builtin::SpongeInit: builder_.Emit(ir::Op::SpongeInit, {}, {}, {}); return {};
+    case Builtin::SpongeAbsorb: builder_.Emit(ir::Op::SpongeAbsorb, {}, a, {}); return {};
     case Builtin::SpongeSqueeze: {
       const std::vector<ir::Type> types(10, field);
       return builder_.Emit(ir::Op::SpongeSqueeze, {}, {}, types);
@@ -238,12 +207,9 @@ ir::Values Body::Emit(Builtin builtin, const ir::Values& a) {
       const ir::Type types[] = {ir::types::U32, ir::types::Digest};
       return builder_.Emit(ir::Op::MerkleStep, {}, a, types);
     }
-    case Builtin::XFieldNew:
-      return FromWords(TypeTable::XField, a).leaves;
-    case Builtin::XInvert:
-      return {builder_.Unary(ir::Op::Invert, a[0])};
-    default:
-      return EmitMemory(builtin, a);
+    case Builtin::XFieldNew: return FromWords(TypeTable::XField, a).leaves;
+    case Builtin::XInvert: return {builder_.Unary(ir::Op::Invert, a[0])};
+    default: return EmitMemory(builtin, a);
   }
 }
 
@@ -256,20 +222,17 @@ ir::Values Body::EmitMemory(Builtin builtin, const ir::Values& a) {
   auto on = [&](ir::ValueId address, uint64_t by) {
     return builder_.Binary(ir::Op::Add, address, ConstWord(ir::types::Field, by));
   };
-  auto extension = [&](ir::ValueId address) { return FromWords(TypeTable::XField, load(address, 3)).leaves[0]; };
+  auto extension = [&](ir::ValueId address) {
+    return FromWords(TypeTable::XField, load(address, 3)).leaves[0];
+  };
   switch (builtin) {
-    case Builtin::RamRead:
-      return load(a[0], 1);
-    case Builtin::RamWrite:
-      builder_.Store(ram_, RamAt(a[0], 0), a[1]);
-      return {};
-    case Builtin::RamReadBlock:
-      return load(a[0], 5);
+    case Builtin::RamRead: return load(a[0], 1);
+    case Builtin::RamWrite: builder_.Store(ram_, RamAt(a[0], 0), a[1]); return {};
+    case Builtin::RamReadBlock: return load(a[0], 5);
     case Builtin::RamWriteBlock:
       for (uint32_t i = 0; i < 5; ++i) builder_.Store(ram_, RamAt(a[0], i), Part(a[1], i));
       return {};
-    case Builtin::SpongeAbsorbMem:
-      return Emit(Builtin::SpongeAbsorb, load(a[0], 10));
+    case Builtin::SpongeAbsorbMem: return Emit(Builtin::SpongeAbsorb, load(a[0], 10));
     case Builtin::MerkleStepMem: {
       ir::ValueId sibling = MakeDigest(load(a[0], 5));
       ir::ValueId odd = builder_.Binary(ir::Op::And, a[1], ConstWord(ir::types::U32, 1));
@@ -279,22 +242,22 @@ ir::Values Body::EmitMemory(Builtin builtin, const ir::Values& a) {
       ir::Values ten;
       for (ir::ValueId half : {left, right})
         for (uint32_t i = 0; i < 5; ++i) ten.push_back(Part(half, i));
-      return {on(a[0], 5), builder_.Binary(ir::Op::Shr, a[1], ConstWord(ir::types::U32, 1)), Hash(ten)};
+      return {on(a[0], 5), builder_.Binary(ir::Op::Shr, a[1], ConstWord(ir::types::U32, 1)),
+              Hash(ten)};
     }
     case Builtin::XxDotStep: {
       ir::ValueId left = extension(a[1]);
       ir::ValueId right = extension(a[2]);
-      return {builder_.Binary(ir::Op::Add, a[0], builder_.Binary(ir::Op::Mul, left, right)), on(a[1], 3),
-              on(a[2], 3)};
+      return {builder_.Binary(ir::Op::Add, a[0], builder_.Binary(ir::Op::Mul, left, right)),
+              on(a[1], 3), on(a[2], 3)};
     }
     case Builtin::XbDotStep: {
       ir::ValueId left = extension(a[1]);
       ir::ValueId right = builder_.Cast(ir::Op::Cast, load(a[2], 1)[0], ir::types::XField);
-      return {builder_.Binary(ir::Op::Add, a[0], builder_.Binary(ir::Op::Mul, left, right)), on(a[1], 3),
-              on(a[2], 1)};
+      return {builder_.Binary(ir::Op::Add, a[0], builder_.Binary(ir::Op::Mul, left, right)),
+              on(a[1], 3), on(a[2], 1)};
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 
@@ -309,8 +272,8 @@ ir::FuncId Elaborator::PowFunction() {
   b.Name(exponent, "exponent");
   ir::ValueId one = constant(u32, 1);
   ir::ValueId small = b.Binary(ir::Op::Le, base, one);
-  ir::ValueId times =
-      b.Select(small, b.Binary(ir::Op::Min, exponent, one), b.Binary(ir::Op::Min, exponent, constant(u32, 32)));
+  ir::ValueId times = b.Select(small, b.Binary(ir::Op::Min, exponent, one),
+                               b.Binary(ir::Op::Min, exponent, constant(u32, 32)));
   ir::ValueId end = b.Cast(ir::Op::Cast, times, ir::types::Index);
   ir::Values result = b.For(constant(ir::types::Index, 0), end, 1, std::span(&one, 1),
                             [&](ir::ValueId, std::span<const ir::ValueId> carried) -> ir::Values {

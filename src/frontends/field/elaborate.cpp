@@ -23,15 +23,19 @@ constexpr size_t MaxErrors = 200;
 Elaborator::Elaborator(const Package& package, const Options& opts, std::vector<Error>* errors)
     : options(opts), package_(package), errors_(errors) {}
 
-void Elaborator::Complain(const Module* module, Diag diag, Location location, std::string message, std::string hint) {
-  Error error{diag, std::move(message), location, module == nullptr ? std::string() : module->file, std::move(hint)};
+void Elaborator::Complain(const Module* module, Diag diag, Location location, std::string message,
+                          std::string hint) {
+  Error error{diag, std::move(message), location, module == nullptr ? std::string() : module->file,
+              std::move(hint)};
   if (!said_.insert(error.ToString()).second) return;
   ++error_count_;
   if (errors_->size() < MaxErrors) errors_->push_back(std::move(error));
 }
 
-void Elaborator::Warn(const Module* module, Diag diag, Location location, std::string message, std::string hint) {
-  Error error{diag, std::move(message), location, module == nullptr ? std::string() : module->file, std::move(hint)};
+void Elaborator::Warn(const Module* module, Diag diag, Location location, std::string message,
+                      std::string hint) {
+  Error error{diag, std::move(message), location, module == nullptr ? std::string() : module->file,
+              std::move(hint)};
   if (said_.insert(error.ToString()).second) warnings_.push_back(std::move(error));
 }
 
@@ -40,7 +44,8 @@ bool Elaborator::Step(const Module* module, Location location) {
   if (++steps_ <= options.limits.program_insts) return true;
   stopped_ = true;
   Complain(module, Diag::TooWide, location,
-           fmt::format("the program needs more than --max-insts {} instructions", options.limits.program_insts));
+           fmt::format("the program needs more than --max-insts {} instructions",
+                       options.limits.program_insts));
   return false;
 }
 
@@ -49,7 +54,8 @@ void Elaborator::CountInsts(const Module* module, const ir::Function& function, 
   if (stopped_ || inst_count_ <= options.limits.program_insts) return;
   stopped_ = true;
   Complain(module, Diag::TooWide, location,
-           fmt::format("the program needs more than --max-insts {} instructions", options.limits.program_insts));
+           fmt::format("the program needs more than --max-insts {} instructions",
+                       options.limits.program_insts));
 }
 
 std::optional<ir::DataId> Elaborator::Table(Found<ConstDecl> constant) {
@@ -58,13 +64,14 @@ std::optional<ir::DataId> Elaborator::Table(Found<ConstDecl> constant) {
   std::optional<ir::DataId>& table = tables_[constant.decl];
   const TypeInfo& type = types[ConstType(constant)];
   const Expr& value = *constant.decl->value;
-  if (type.kind != TypeKind::Array || value.kind != Expr::Kind::Array || value.operands.size() != type.size ||
-      !value.sizes.empty())
+  if (type.kind != TypeKind::Array || value.kind != Expr::Kind::Array ||
+      value.operands.size() != type.size || !value.sizes.empty())
     return table;
   const TypeId element = type.parts[0];
   if (element != TypeTable::Field && element != TypeTable::U32) return table;
-  ir::Data data{
-      fmt::format("{}.{}", constant.module->name.ToString(), constant.decl->name), types[element].leaves[0], {}};
+  ir::Data data{fmt::format("{}.{}", constant.module->name.ToString(), constant.decl->name),
+                types[element].leaves[0],
+                {}};
   for (const ExprPtr& operand : value.operands) {
     auto word = FoldConst(constant.module, *operand, element);
     if (!word) return table;
@@ -82,15 +89,17 @@ ir::DataId Elaborator::AddText(const std::string& text) {
   return ir::DataId(static_cast<uint32_t>(program.data.size() - 1));
 }
 
-const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* module, std::vector<uint64_t> sizes,
-                                        Location at, const Module* from) {
+const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* module,
+                                        std::vector<uint64_t> sizes, Location at,
+                                        const Module* from) {
   auto key = std::pair(decl, sizes);
   if (auto known = instances_.find(key); known != instances_.end())
     return known->second.result == TypeTable::Error ? nullptr : &known->second;
   if (instances_.size() >= MaxInstances || stopped_) {
     if (!stopped_)
-      Complain(from, Diag::TooWide, at,
-               fmt::format("more than {} functions, generic ones counted for every size", MaxInstances));
+      Complain(
+          from, Diag::TooWide, at,
+          fmt::format("more than {} functions, generic ones counted for every size", MaxInstances));
     stopped_ = true;
     return nullptr;
   }
@@ -107,12 +116,14 @@ const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* 
     wrong = wrong || type == TypeTable::Error;
     words += types[type].words;
     instance.params.push_back(type);
-    instance.in_memory.push_back(types[type].has_array && facts(decl).in_memory.contains(param.name));
+    instance.in_memory.push_back(types[type].has_array &&
+                                 facts(decl).in_memory.contains(param.name));
   }
   instance.result = decl->result ? Resolve(module, *decl->result, known) : TypeTable::Unit;
   if (words > MaxValueWords)
-    Complain(module, Diag::TooWide, decl->location,
-             fmt::format("the parameters of '{}' have more than {} words", decl->name, MaxValueWords));
+    Complain(
+        module, Diag::TooWide, decl->location,
+        fmt::format("the parameters of '{}' have more than {} words", decl->name, MaxValueWords));
   if (wrong || words > MaxValueWords) instance.result = TypeTable::Error;
   if (instance.result == TypeTable::Error) return nullptr;
   instance.needs_ram = facts(decl).needs_ram;
@@ -122,7 +133,8 @@ const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* 
   for (uint64_t size : instance.sizes) function.name += fmt::format(".{}", size);
   // More than the machine's stack holds with ease is better written to where it will be read.
   constexpr uint64_t ManyWords = 8;
-  instance.result_in_memory = types[instance.result].has_array && types[instance.result].words >= ManyWords;
+  instance.result_in_memory =
+      types[instance.result].has_array && types[instance.result].words >= ManyWords;
   if (!instance.result_in_memory) function.results = types[instance.result].leaves;
   instance.function = ir::FuncId(static_cast<uint32_t>(program.functions.size()));
   program.functions.push_back(std::move(function));
@@ -159,8 +171,8 @@ void Elaborator::CheckConstants() {
 void Elaborator::CheckGenerics() {
   for (const auto& module : package_.modules) {
     for (const FunctionDecl& function : module->functions) {
-      if (function.sizes.empty() || !function.body || !Holds(function.attributes) || made_.contains(&function) ||
-          stopped_)
+      if (function.sizes.empty() || !function.body || !Holds(function.attributes) ||
+          made_.contains(&function) || stopped_)
         continue;
       std::vector<Error> common;
       bool first = true;
@@ -179,7 +191,8 @@ void Elaborator::CheckGenerics() {
         error_count_ = count;
         auto same = [&](const Error& a) {
           return std::any_of(found.begin(), found.end(), [&](const Error& b) {
-            return a.diag == b.diag && a.location.line == b.location.line && a.location.column == b.location.column;
+            return a.diag == b.diag && a.location.line == b.location.line &&
+                   a.location.column == b.location.column;
           });
         };
         if (first)
@@ -208,7 +221,8 @@ void Elaborator::Keep(ir::FuncId entry) {
     order.push_back(at);
     for (const ir::Inst& inst : program.functions[at].insts) {
       if (inst.op != ir::Op::Call) continue;
-      const uint32_t callee = static_cast<uint32_t>(program.functions[at].words[inst.attributes.begin]);
+      const uint32_t callee =
+          static_cast<uint32_t>(program.functions[at].words[inst.attributes.begin]);
       if (place[callee] != UINT32_MAX) continue;
       place[callee] = 0;
       stack.push_back(callee);
@@ -261,9 +275,9 @@ const FunctionDecl* Elaborator::Entry() {
     return nullptr;
   }
   if (it->second->sizes.size() != options.sizes.size()) {
-    Complain(
-        module, Diag::WrongArguments, it->second->location,
-        fmt::format("'{}' has {} size parameters, got {}", name, it->second->sizes.size(), options.sizes.size()));
+    Complain(module, Diag::WrongArguments, it->second->location,
+             fmt::format("'{}' has {} size parameters, got {}", name, it->second->sizes.size(),
+                         options.sizes.size()));
     return nullptr;
   }
   return it->second;
@@ -271,8 +285,8 @@ const FunctionDecl* Elaborator::Entry() {
 
 // A caller outside gives one value for each scalar; arrays that the function has in memory are put there first.
 ir::FuncId Elaborator::Wrap(const Instance& instance) {
-  if (!instance.result_in_memory &&
-      std::find(instance.in_memory.begin(), instance.in_memory.end(), true) == instance.in_memory.end())
+  if (!instance.result_in_memory && std::find(instance.in_memory.begin(), instance.in_memory.end(),
+                                              true) == instance.in_memory.end())
     return instance.function;
   return Body(*this, instance).RunWrapper();
 }
@@ -313,7 +327,8 @@ std::optional<Built> Elaborator::Run(bool build) {
 
 namespace {
 
-Result<Built> RunAll(const Package& package, const Options& options, std::vector<Error>* errors, bool build) {
+Result<Built> RunAll(const Package& package, const Options& options, std::vector<Error>* errors,
+                     bool build) {
   std::vector<Error> own;
   if (errors == nullptr) errors = &own;
   auto built = Elaborator(package, options, errors).Run(build);
@@ -333,7 +348,8 @@ Result<Built> Build(const Package& package, const Options& options, std::vector<
   return RunAll(package, options, errors, true);
 }
 
-Result<std::vector<Error>> CheckAll(const Package& package, const Options& options, std::vector<Error>* errors) {
+Result<std::vector<Error>> CheckAll(const Package& package, const Options& options,
+                                    std::vector<Error>* errors) {
   return TRY(RunAll(package, options, errors, false)).warnings;
 }
 

@@ -29,7 +29,8 @@ struct ModuleNames {
   std::unordered_map<std::string, const ConstDecl*> constants;
   std::unordered_map<std::string, const StructDecl*> structs;
   std::unordered_map<std::string, const EventDecl*> events;
-  std::unordered_map<std::string, std::vector<const Module*>> uses;  // by last part and by whole name
+  std::unordered_map<std::string, std::vector<const Module*>>
+      uses;  // by last part and by whole name
 };
 
 template <typename T>
@@ -64,7 +65,8 @@ struct Instance {
   std::vector<TypeId> params;
   std::vector<bool> in_memory;  // of params: handed over as buffers, one for each component
   TypeId result = TypeTable::Unit;
-  bool result_in_memory = false;  // written into fresh buffers of the caller, which come after the parameters
+  bool result_in_memory =
+      false;  // written into fresh buffers of the caller, which come after the parameters
   ir::FuncId function;
   bool needs_ram = false;
 };
@@ -80,8 +82,10 @@ class Elaborator {
   std::optional<Built> Run(bool build);
 
   // --- errors (elaborate.cpp); each is said once
-  void Complain(const Module* module, Diag diag, Location location, std::string message, std::string hint = {});
-  void Warn(const Module* module, Diag diag, Location location, std::string message, std::string hint = {});
+  void Complain(const Module* module, Diag diag, Location location, std::string message,
+                std::string hint = {});
+  void Warn(const Module* module, Diag diag, Location location, std::string message,
+            std::string hint = {});
   bool stopped() const { return stopped_; }  // a limit was reached: no more IR
   uint32_t error_count() const { return error_count_; }
   // One more expression; false when there were so many that the program is refused.
@@ -108,14 +112,14 @@ class Elaborator {
   // The value of a constant of type Field, U32 or Bool.
   std::optional<uint64_t> ScalarConst(Found<ConstDecl> constant);
   // Binds size parameters of `names` that stand alone as a size in the type.
-  void Infer(const Module* from, const TypeExpr& type, TypeId argument, const std::vector<std::string>& names,
-             Sizes* sizes);
+  void Infer(const Module* from, const TypeExpr& type, TypeId argument,
+             const std::vector<std::string>& names, Sizes* sizes);
   // The tag of an event: its place among the events of the package, the program's first.
   uint64_t TagOf(const EventDecl* event) const { return tags_.at(event); }
 
   // --- instances (elaborate.cpp)
-  const Instance* Instantiate(const FunctionDecl* decl, const Module* module, std::vector<uint64_t> sizes,
-                              Location at, const Module* from);
+  const Instance* Instantiate(const FunctionDecl* decl, const Module* module,
+                              std::vector<uint64_t> sizes, Location at, const Module* from);
   const Facts& facts(const FunctionDecl* decl) const { return facts_.at(decl); }
   ir::FuncId PowFunction();  // u32 power, made when first needed
   bool IsBadIntrinsic(const FunctionDecl* decl) const { return bad_intrinsics_.contains(decl); }
@@ -135,7 +139,8 @@ class Elaborator {
   void SpreadFacts(const std::vector<const FunctionDecl*>& order);
   void CheckDeclarations();
   void CheckAttributes(const Module& module, const FunctionDecl& function);
-  void CheckIntrinsic(const Module& module, const FunctionDecl& function, const Attribute& attribute);
+  void CheckIntrinsic(const Module& module, const FunctionDecl& function,
+                      const Attribute& attribute);
   void CheckPure(const Module& module, const FunctionDecl& function);
   void CheckConstants();
   void CheckGenerics();

@@ -65,11 +65,12 @@ TypeId Elaborator::StructType(Found<StructDecl> found) {
   auto known = structs_.find(found.decl);
   if (known != structs_.end()) return known->second;
   if (!open_structs_.insert(found.decl).second || open_structs_.size() > options.limits.nesting) {
-    Complain(found.module, Diag::BadDeclaration, found.decl->location,
-             open_structs_.size() > options.limits.nesting
-                 ? fmt::format("structs are nested deeper than --max-nesting {}", options.limits.nesting)
-                 : fmt::format("struct '{}' contains itself", found.decl->name),
-             "a value has a fixed width: no struct can hold one of its own kind");
+    Complain(
+        found.module, Diag::BadDeclaration, found.decl->location,
+        open_structs_.size() > options.limits.nesting
+            ? fmt::format("structs are nested deeper than --max-nesting {}", options.limits.nesting)
+            : fmt::format("struct '{}' contains itself", found.decl->name),
+        "a value has a fixed width: no struct can hold one of its own kind");
     return TypeTable::Error;
   }
   std::vector<TypeId> members;
@@ -79,21 +80,24 @@ TypeId Elaborator::StructType(Found<StructDecl> found) {
     wrong = wrong || members.back() == TypeTable::Error;
   }
   open_structs_.erase(found.decl);
-  TypeId type = wrong ? TypeTable::Error : types.Struct(found.decl, found.module, std::move(members));
+  TypeId type =
+      wrong ? TypeTable::Error : types.Struct(found.decl, found.module, std::move(members));
   if (type == TypeTable::Error && !wrong)
     Complain(found.module, Diag::TooWide, found.decl->location,
-             fmt::format("a value of struct '{}' has more than {} words", found.decl->name, MaxValueWords));
+             fmt::format("a value of struct '{}' has more than {} words", found.decl->name,
+                         MaxValueWords));
   structs_[found.decl] = type;
   return type;
 }
 
-std::optional<uint64_t> Elaborator::Constant(const Module* from, const Expr& expr, const Sizes& sizes,
-                                             const std::function<bool(const std::string&)>& is_local) {
+std::optional<uint64_t> Elaborator::Constant(
+    const Module* from, const Expr& expr, const Sizes& sizes,
+    const std::function<bool(const std::string&)>& is_local) {
   switch (expr.kind) {
-    case Expr::Kind::Integer:
-      return expr.number;
+    case Expr::Kind::Integer: return expr.number;
     case Expr::Kind::Name: {
-      if (expr.path.parts.empty() || (is_local && is_local(expr.path.parts[0]))) return std::nullopt;
+      if (expr.path.parts.empty() || (is_local && is_local(expr.path.parts[0])))
+        return std::nullopt;
       if (expr.path.parts.size() == 1)
         if (auto it = sizes.find(expr.path.parts[0]); it != sizes.end()) return it->second;
       Found<ConstDecl> found = FindConst(from, expr.path, expr.path.parts.size());
@@ -109,8 +113,7 @@ std::optional<uint64_t> Elaborator::Constant(const Module* from, const Expr& exp
                                                      : __builtin_mul_overflow(*a, *b, &result);
       return overflow ? std::nullopt : std::optional(result);
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -118,7 +121,8 @@ std::optional<uint64_t> Elaborator::ScalarConst(Found<ConstDecl> constant) {
   auto known = const_values_.find(constant.decl);
   if (known != const_values_.end()) return known->second;
   // A constant that is asked for while it is worked out names itself; CheckConstants says so.
-  if (open_constants_.size() > options.limits.nesting || !open_constants_.insert(constant.decl).second)
+  if (open_constants_.size() > options.limits.nesting ||
+      !open_constants_.insert(constant.decl).second)
     return std::nullopt;
   auto value = FoldConst(constant.module, *constant.decl->value, ConstType(constant));
   open_constants_.erase(constant.decl);
@@ -130,13 +134,15 @@ std::optional<uint64_t> Elaborator::FoldConst(const Module* from, const Expr& ex
   const bool is_field = type == TypeTable::Field;
   if (!is_field && type != TypeTable::U32 && type != TypeTable::Bool) return std::nullopt;
   const uint64_t end = is_field ? goldilocks::P : uint64_t{1} << 32;
-  if (expr.kind == Expr::Kind::Bool) return type == TypeTable::Bool ? std::optional(expr.number) : std::nullopt;
+  if (expr.kind == Expr::Kind::Bool)
+    return type == TypeTable::Bool ? std::optional(expr.number) : std::nullopt;
   if (expr.kind == Expr::Kind::Name) {
     Found<ConstDecl> found = FindConst(from, expr.path, expr.path.parts.size());
     return found && ConstType(found) == type ? ScalarConst(found) : std::nullopt;
   }
   if (type == TypeTable::Bool) return std::nullopt;
-  if (expr.kind == Expr::Kind::Integer) return expr.number < end ? std::optional(expr.number) : std::nullopt;
+  if (expr.kind == Expr::Kind::Integer)
+    return expr.number < end ? std::optional(expr.number) : std::nullopt;
   const bool is_sum = expr.kind == Expr::Kind::Binary && expr.op == BinaryOp::Add;
   const bool is_product = expr.kind == Expr::Kind::Binary && expr.op == BinaryOp::Mul;
   const bool is_call = is_field && expr.kind == Expr::Kind::Call && expr.path.parts.size() == 1;
@@ -147,12 +153,17 @@ std::optional<uint64_t> Elaborator::FoldConst(const Module* from, const Expr& ex
   if (!a || is_neg) return a ? std::optional(goldilocks::Neg(*a)) : std::nullopt;
   auto b = FoldConst(from, *expr.operands[1], type);
   if (!b) return std::nullopt;
-  if (is_field) return is_sum ? goldilocks::Add(*a, *b) : is_sub ? goldilocks::Sub(*a, *b) : goldilocks::Mul(*a, *b);
+  if (is_field)
+    return is_sum   ? goldilocks::Add(*a, *b)
+           : is_sub ? goldilocks::Sub(*a, *b)
+                    : goldilocks::Mul(*a, *b);
   const uint64_t result = is_sum ? *a + *b : *a * *b;
   return result < end ? std::optional(result) : std::nullopt;
 }
 
-TypeId Elaborator::ConstType(Found<ConstDecl> constant) { return Resolve(constant.module, constant.decl->type, {}); }
+TypeId Elaborator::ConstType(Found<ConstDecl> constant) {
+  return Resolve(constant.module, constant.decl->type, {});
+}
 
 void Elaborator::Infer(const Module* from, const TypeExpr& type, TypeId argument,
                        const std::vector<std::string>& names, Sizes* sizes) {

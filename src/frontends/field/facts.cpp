@@ -24,7 +24,8 @@ void Elaborator::CollectModule(const Module& module) {
   ModuleNames& own = names_[&module];
   auto add = [&](auto& map, const auto& decl, const char* what) {
     if (!map.try_emplace(decl.name, &decl).second)
-      Complain(&module, Diag::BadDeclaration, decl.location, fmt::format("{} '{}' is defined twice", what, decl.name),
+      Complain(&module, Diag::BadDeclaration, decl.location,
+               fmt::format("{} '{}' is defined twice", what, decl.name),
                "names are not overloaded: use another one");
   };
   for (const FunctionDecl& function : module.functions)
@@ -42,7 +43,8 @@ void Elaborator::CollectModule(const Module& module) {
       own.uses[whole] = {other.get()};
       if (use.parts.size() < 2) continue;
       auto& by_last = own.uses[use.parts.back()];
-      if (std::find(by_last.begin(), by_last.end(), other.get()) == by_last.end()) by_last.push_back(other.get());
+      if (std::find(by_last.begin(), by_last.end(), other.get()) == by_last.end())
+        by_last.push_back(other.get());
     }
   }
 }
@@ -57,7 +59,8 @@ void Elaborator::Gather(const Module& module, const FunctionDecl& function, Fact
     facts->effects |= effect;
   };
   for (const Attribute& attribute : function.attributes)
-    if (const BuiltinInfo* builtin = attribute.name == "intrinsic" ? FindBuiltin(attribute.word) : nullptr) {
+    if (const BuiltinInfo* builtin =
+            attribute.name == "intrinsic" ? FindBuiltin(attribute.word) : nullptr) {
       touch(builtin->effect, builtin->name, attribute.location);
       facts->needs_ram = facts->needs_ram || NeedsRam(builtin->id);
     }
@@ -67,8 +70,8 @@ void Elaborator::Gather(const Module& module, const FunctionDecl& function, Fact
     Walk(index, {{}, [&](const Expr& part) {
                    const bool name = part.kind == Expr::Kind::Name && !part.path.parts.empty() &&
                                      !locals.contains(part.path.parts[0]);
-                   const bool sum =
-                       part.kind == Expr::Kind::Binary && (part.op == BinaryOp::Add || part.op == BinaryOp::Mul);
+                   const bool sum = part.kind == Expr::Kind::Binary &&
+                                    (part.op == BinaryOp::Add || part.op == BinaryOp::Mul);
                    fixed = fixed && (part.kind == Expr::Kind::Integer || name || sum);
                  }});
     return fixed;
@@ -81,7 +84,8 @@ void Elaborator::Gather(const Module& module, const FunctionDecl& function, Fact
   };
   visitor.expr = [&](const Expr& expr) {
     if (expr.kind == Expr::Kind::Index && !is_fixed(*expr.operands[1]))
-      if (std::string root = RootName(*expr.operands[0]); !root.empty()) facts->in_memory.insert(root);
+      if (std::string root = RootName(*expr.operands[0]); !root.empty())
+        facts->in_memory.insert(root);
     if (expr.kind != Expr::Kind::Call || expr.path.parts.empty()) return;
     Found<FunctionDecl> found = FindFunction(&module, expr.path, false);
     if (found) {
@@ -89,7 +93,8 @@ void Elaborator::Gather(const Module& module, const FunctionDecl& function, Fact
       for (size_t i = 0; i < expr.operands.size(); ++i)
         if (expr.operands[i]->kind == Expr::Kind::Name && expr.operands[i]->path.parts.size() == 1)
           facts->handed.push_back({expr.operands[i]->path.parts[0], found.decl, i});
-    } else if (const BuiltinInfo* builtin = expr.path.parts.size() == 1 ? FindBuiltin(expr.path.parts[0]) : nullptr) {
+    } else if (const BuiltinInfo* builtin =
+                   expr.path.parts.size() == 1 ? FindBuiltin(expr.path.parts[0]) : nullptr) {
       touch(builtin->effect, builtin->name, expr.location);
       facts->needs_ram = facts->needs_ram || NeedsRam(builtin->id);
     }
@@ -171,14 +176,18 @@ void Elaborator::CheckPure(const Module& module, const FunctionDecl& function) {
 
 void Elaborator::CheckAttributes(const Module& module, const FunctionDecl& function) {
   auto wrong = [&](const Attribute& attribute, std::string message, std::string hint = {}) {
-    Complain(&module, Diag::AttributeMisfit, attribute.location, std::move(message), std::move(hint));
+    Complain(&module, Diag::AttributeMisfit, attribute.location, std::move(message),
+             std::move(hint));
   };
   bool is_intrinsic = false;
   for (const Attribute& attribute : function.attributes) {
     if (attribute.name == "pure") CheckPure(module, function);
-    if (attribute.name == "test" && (!function.params.empty() || function.result || !function.sizes.empty()))
-      wrong(attribute, fmt::format("test '{}' must have no parameters and no result", function.name));
-    if (attribute.name == "cfg" && attribute.word.empty()) wrong(attribute, "#[cfg] needs a flag", "#[cfg(debug)]");
+    if (attribute.name == "test" &&
+        (!function.params.empty() || function.result || !function.sizes.empty()))
+      wrong(attribute,
+            fmt::format("test '{}' must have no parameters and no result", function.name));
+    if (attribute.name == "cfg" && attribute.word.empty())
+      wrong(attribute, "#[cfg] needs a flag", "#[cfg(debug)]");
     if ((attribute.name == "requires" || attribute.name == "ensures") && !attribute.condition)
       wrong(attribute, fmt::format("#[{}] needs a condition", attribute.name));
     if (attribute.name != "intrinsic") continue;
@@ -186,22 +195,27 @@ void Elaborator::CheckAttributes(const Module& module, const FunctionDecl& funct
     const std::string& first = module.name.parts.empty() ? module.file : module.name.parts[0];
     if (module.is_program || (first != "std" && first != "vm" && first != "os" && first != "ext"))
       wrong(attribute, "#[intrinsic] stands only in modules of std, vm and os");
-    if (function.body) wrong(attribute, fmt::format("intrinsic '{}' has a body", function.name), "leave it out");
+    if (function.body)
+      wrong(attribute, fmt::format("intrinsic '{}' has a body", function.name), "leave it out");
     CheckIntrinsic(module, function, attribute);
   }
   if (!function.body && !is_intrinsic)
     Complain(&module, Diag::BadDeclaration, function.location,
-             fmt::format("function '{}' has no body", function.name), "only an #[intrinsic(name)] has none");
+             fmt::format("function '{}' has no body", function.name),
+             "only an #[intrinsic(name)] has none");
 }
 
-void Elaborator::CheckIntrinsic(const Module& module, const FunctionDecl& function, const Attribute& attribute) {
+void Elaborator::CheckIntrinsic(const Module& module, const FunctionDecl& function,
+                                const Attribute& attribute) {
   const BuiltinInfo* builtin = FindBuiltin(attribute.word);
   auto refuse = [&](std::string message, std::string hint) {
     bad_intrinsics_.insert(&function);
-    Complain(&module, Diag::AttributeMisfit, attribute.location, std::move(message), std::move(hint));
+    Complain(&module, Diag::AttributeMisfit, attribute.location, std::move(message),
+             std::move(hint));
   };
   if (builtin == nullptr)
-    return refuse(fmt::format("there is no intrinsic '{}'", attribute.word), "docs/trident.md lists them");
+    return refuse(fmt::format("there is no intrinsic '{}'", attribute.word),
+                  "docs/trident.md lists them");
   // Word kinds of both sides: a digest is five fields.
   auto letters = [](std::string_view text) {
     std::string words;
@@ -215,7 +229,9 @@ void Elaborator::CheckIntrinsic(const Module& module, const FunctionDecl& functi
   auto declared = [&](TypeId type) {
     std::string words;
     for (ir::Type leaf : types[type].leaves)
-      words += leaf == ir::types::U32 ? "U" : leaf == ir::types::Bool ? "B" : std::string(ir::WordsOf(leaf), 'F');
+      words += leaf == ir::types::U32    ? "U"
+               : leaf == ir::types::Bool ? "B"
+                                         : std::string(ir::WordsOf(leaf), 'F');
     return words;
   };
   std::string params;
@@ -229,11 +245,11 @@ void Elaborator::CheckIntrinsic(const Module& module, const FunctionDecl& functi
   }
   const TypeId result = function.result ? Resolve(&module, *function.result, {}) : TypeTable::Unit;
   const std::string given = letters(builtin->result);
-  const bool prefix =
-      builtin->id == Builtin::SpongeSqueeze && given.starts_with(declared(result)) && result != TypeTable::Unit;
+  const bool prefix = builtin->id == Builtin::SpongeSqueeze &&
+                      given.starts_with(declared(result)) && result != TypeTable::Unit;
   if (params != letters(builtin->params) || (given != declared(result) && !prefix))
-    refuse(fmt::format("'{}' does not have the parameters and the result of intrinsic '{}'", function.name,
-                       attribute.word),
+    refuse(fmt::format("'{}' does not have the parameters and the result of intrinsic '{}'",
+                       function.name, attribute.word),
            fmt::format("{}: {}", builtin->name, builtin->meaning));
 }
 
@@ -244,8 +260,8 @@ void Elaborator::CheckDeclarations() {
       Complain(&module, Diag::BadDeclaration, module.name.location,
                fmt::format("program '{}' has no fn main()", module.name.ToString()));
     if (!module.is_program && !module.io.empty())
-      Complain(&module, Diag::BadDeclaration, module.io[0].location, "a module declares no input or output",
-               "only a program does");
+      Complain(&module, Diag::BadDeclaration, module.io[0].location,
+               "a module declares no input or output", "only a program does");
     for (const StructDecl& decl : module.structs) {
       if (!Holds(decl.attributes)) continue;
       StructType({&decl, &module});
@@ -260,7 +276,8 @@ void Elaborator::CheckDeclarations() {
       std::unordered_set<std::string> seen;
       if (event.members.size() > 9)
         Complain(&module, Diag::BadDeclaration, event.location,
-                 fmt::format("event '{}' has {} fields; 9 are the most", event.name, event.members.size()));
+                 fmt::format("event '{}' has {} fields; 9 are the most", event.name,
+                             event.members.size()));
       for (const MemberDecl& member : event.members) {
         Resolve(&module, member.type, {});
         if (!seen.insert(member.name).second)
@@ -280,7 +297,8 @@ void Elaborator::CheckDeclarations() {
                    fmt::format("size parameter '{}' stands twice in '{}'", size, function.name));
       if (module.is_program && function.name == "main" &&
           (!function.params.empty() || function.result || !function.sizes.empty()))
-        Complain(&module, Diag::BadDeclaration, function.location, "main has no parameters and no result",
+        Complain(&module, Diag::BadDeclaration, function.location,
+                 "main has no parameters and no result",
                  "read with pub_read(), write with pub_write(x)");
     }
   }

@@ -22,8 +22,10 @@ namespace frazil::frontends::field {
 // --- text <-> tree (reader) -----------------------------------------------------------------------------------
 struct ReadResult {
   Module module;
-  std::vector<Error> errors;    // all of them, in order of place; the module is whole only if there are none
-  std::vector<Error> warnings;  // the module is whole all the same: `else if`, which is read as else { if }
+  std::vector<Error>
+      errors;  // all of them, in order of place; the module is whole only if there are none
+  std::vector<Error>
+      warnings;  // the module is whole all the same: `else if`, which is read as else { if }
 };
 ReadResult Read(std::string_view text, std::string_view file, const Limits& limits = {});
 // The one layout (`frazil tri fmt`): comments kept, reading it again gives the same tree, formatting twice changes nothing.
@@ -45,14 +47,14 @@ struct Package {
   std::vector<Error> warnings;                   // unused imports, what the reader had to say
 };
 // Reads the program and all it uses; circles and missing modules are errors. (Recursion between functions: Build.)
-Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader, std::vector<Error>* errors,
-                     const Limits& limits = {});
+Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader,
+                     std::vector<Error>* errors, const Limits& limits = {});
 
 // --- tree -> IR (elaborator) ------------------------------------------------------------------------------------
 struct Options {
-  std::string function;          // empty: `main`, else this function of the last module is the entry
-  std::vector<uint64_t> sizes;   // its size arguments
-  bool contracts = false;        // requires and ensures become assertions
+  std::string function;         // empty: `main`, else this function of the last module is the entry
+  std::vector<uint64_t> sizes;  // its size arguments
+  bool contracts = false;       // requires and ensures become assertions
   std::vector<std::string> cfg;  // flags that hold
   Limits limits;
 };
@@ -63,8 +65,10 @@ struct Built {
 // Types everything that can be typed and gives every error; IR only if there are none.
 Result<Built> Build(const Package& package, const Options& options, std::vector<Error>* errors);
 // Types everything and builds nothing, so modules without `main` too; gives the warnings.
-Result<std::vector<Error>> CheckAll(const Package& package, const Options& options, std::vector<Error>* errors);
-std::vector<std::string> Tests(const Package& package);  // names of #[test] functions of the last module
+Result<std::vector<Error>> CheckAll(const Package& package, const Options& options,
+                                    std::vector<Error>* errors);
+std::vector<std::string> Tests(
+    const Package& package);  // names of #[test] functions of the last module
 
 // --- TIR -> IR --------------------------------------------------------------------------------------------------
 // Stack places become values. Refused: asm, programs whose stack depth depends on their input.

@@ -21,9 +21,9 @@ bool Printer::CommentBefore(Location place) const {
 
 bool Printer::CommentIn(Location first, Location last) const {
   const auto begin = module_.comments.begin() + static_cast<ptrdiff_t>(comment_);
-  const auto next = std::lower_bound(begin, module_.comments.end(), first, [](const Comment& comment, Location place) {
-    return Before(comment.location, place);
-  });
+  const auto next = std::lower_bound(
+      begin, module_.comments.end(), first,
+      [](const Comment& comment, Location place) { return Before(comment.location, place); });
   return next != module_.comments.end() && Before(next->location, last);
 }
 
@@ -45,7 +45,8 @@ void Printer::Flush(Location before) {
 std::string Printer::Trailing(Location start, Location end, Location limit) {
   if (!CommentBefore(limit)) return {};
   const Comment& comment = module_.comments[comment_];
-  if (!comment.trailing || comment.location.line < start.line || comment.location.line > end.line) return {};
+  if (!comment.trailing || comment.location.line < start.line || comment.location.line > end.line)
+    return {};
   ++comment_;
   return " " + comment.text;
 }
@@ -58,8 +59,10 @@ void Printer::Line(const std::string& text, Location start, Location end, Locati
 
 void Printer::Open(const std::string& head, Location start, const Block& block) {
   Location limit = block.end;
-  if (!block.stmts.empty()) limit = block.stmts[0].location;
-  else if (block.tail) limit = block.tail->location;
+  if (!block.stmts.empty())
+    limit = block.stmts[0].location;
+  else if (block.tail)
+    limit = block.tail->location;
   Line(head + " {", start, block.location, limit);
 }
 
@@ -73,8 +76,10 @@ void Printer::Body(const Block& block) {
   gap_ = Gap::None;
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     Location limit = block.end;
-    if (i + 1 < block.stmts.size()) limit = block.stmts[i + 1].location;
-    else if (block.tail) limit = block.tail->location;
+    if (i + 1 < block.stmts.size())
+      limit = block.stmts[i + 1].location;
+    else if (block.tail)
+      limit = block.tail->location;
     Flush(block.stmts[i].location);
     Statement(block.stmts[i], limit);
   }
@@ -144,7 +149,8 @@ void Printer::Match(const Stmt& stmt, Location limit) {
     Flush(arm.pattern.location);
     Open(pattern(arm.pattern, pattern) + " =>", arm.pattern.location, *arm.body);
     Body(*arm.body);
-    Close("}", arm.body->end, i + 1 < stmt.arms.size() ? stmt.arms[i + 1].pattern.location : stmt.end);
+    Close("}", arm.body->end,
+          i + 1 < stmt.arms.size() ? stmt.arms[i + 1].pattern.location : stmt.end);
   }
   Flush(stmt.end);
   --indent_;
@@ -154,10 +160,14 @@ void Printer::Match(const Stmt& stmt, Location limit) {
 void Printer::Asm(const Stmt& stmt, Location limit) {
   std::string head = "asm";
   const std::string effect = fmt::format("{:+}", stmt.asm_effect);
-  if (!stmt.asm_target.empty()) head += "(" + stmt.asm_target + (stmt.asm_effect != 0 ? ", " + effect : "") + ")";
-  else if (stmt.asm_effect != 0) head += "(" + effect + ")";
-  if (stmt.asm_text.find('\n') == std::string::npos && stmt.asm_text.find("//") == std::string::npos) {
-    Line(head + (stmt.asm_text.empty() ? " { }" : " { " + stmt.asm_text + " }"), stmt.location, stmt.end, limit);
+  if (!stmt.asm_target.empty())
+    head += "(" + stmt.asm_target + (stmt.asm_effect != 0 ? ", " + effect : "") + ")";
+  else if (stmt.asm_effect != 0)
+    head += "(" + effect + ")";
+  if (stmt.asm_text.find('\n') == std::string::npos &&
+      stmt.asm_text.find("//") == std::string::npos) {
+    Line(head + (stmt.asm_text.empty() ? " { }" : " { " + stmt.asm_text + " }"), stmt.location,
+         stmt.end, limit);
     return;
   }
   std::string text = head + " {\n";
@@ -208,11 +218,13 @@ void Printer::Statement(const Stmt& stmt, Location limit) {
       break;
     case Stmt::Kind::Reveal:
     case Stmt::Kind::Seal: {
-      const std::string head = (stmt.kind == Stmt::Kind::Reveal ? "reveal " : "seal ") + stmt.event.ToString();
-      const bool flat =
-          std::ranges::all_of(stmt.fields, [&](const FieldInit& f) { return !f.value || IsFlat(*f.value); });
+      const std::string head =
+          (stmt.kind == Stmt::Kind::Reveal ? "reveal " : "seal ") + stmt.event.ToString();
+      const bool flat = std::ranges::all_of(
+          stmt.fields, [&](const FieldInit& f) { return !f.value || IsFlat(*f.value); });
       if (flat && !CommentBefore(stmt.end)) text = head + " " + FlatFields(stmt.fields);
-      if (text.empty() || left + text.size() > Width) text = BrokenFields(head, stmt.fields, stmt.end);
+      if (text.empty() || left + text.size() > Width)
+        text = BrokenFields(head, stmt.fields, stmt.end);
       break;
     }
     case Stmt::Kind::Return:
@@ -233,7 +245,8 @@ std::string Printer::Io(const IoDecl& io) const {
   }
   std::string flat = "sec ram: { ", broken = "sec ram: {\n";
   for (size_t i = 0; i < io.slots.size(); ++i) {
-    const std::string slot = std::to_string(io.slots[i].first) + ": " + TypeText(io.slots[i].second);
+    const std::string slot =
+        std::to_string(io.slots[i].first) + ": " + TypeText(io.slots[i].second);
     flat += (i == 0 ? "" : ", ") + slot;
     broken += Indent(1) + slot + ",\n";
   }
@@ -245,8 +258,10 @@ void Printer::Attributes(const std::vector<Attribute>& attributes, Location star
   for (const Attribute& attribute : attributes) {
     Flush(attribute.location);
     std::string text = "#[" + attribute.name;
-    if (attribute.condition) text += "(" + Text(*attribute.condition, 0, text.size() + 3) + ")";
-    else if (!attribute.word.empty()) text += "(" + attribute.word + ")";
+    if (attribute.condition)
+      text += "(" + Text(*attribute.condition, 0, text.size() + 3) + ")";
+    else if (!attribute.word.empty())
+      text += "(" + attribute.word + ")";
     Line(text + "]", attribute.location, attribute.location, start);
     gap_ = Gap::None;
   }
@@ -268,8 +283,8 @@ std::string Printer::Signature(const FunctionDecl& decl) {
   for (size_t i = 0; i < decl.params.size(); ++i) {
     const Param& param = decl.params[i];
     const bool last = i + 1 == decl.params.size();
-    text += CommentLines(param.location) + "\n" + Indent(indent_) + param.name + ": " + TypeText(param.type) +
-            (last ? "" : ",");
+    text += CommentLines(param.location) + "\n" + Indent(indent_) + param.name + ": " +
+            TypeText(param.type) + (last ? "" : ",");
     text += ListTrailing(param.location, last ? end : decl.params[i + 1].location);
   }
   text += CommentLines(end);
@@ -289,16 +304,16 @@ void Printer::Function(const FunctionDecl& decl, Location limit) {
   Close("}", decl.end, limit);
 }
 
-void Printer::Members(const std::string& head, const std::vector<MemberDecl>& members, Location start, Location end,
-                      Location limit) {
+void Printer::Members(const std::string& head, const std::vector<MemberDecl>& members,
+                      Location start, Location end, Location limit) {
   Line(head + " {", start, start, members.empty() ? end : members[0].location);
   ++indent_;
   gap_ = Gap::None;
   for (size_t i = 0; i < members.size(); ++i) {
     const MemberDecl& member = members[i];
     Flush(member.location);
-    Line((member.is_pub ? "pub " : "") + member.name + ": " + TypeText(member.type) + ",", member.location,
-         member.location, i + 1 < members.size() ? members[i + 1].location : end);
+    Line((member.is_pub ? "pub " : "") + member.name + ": " + TypeText(member.type) + ",",
+         member.location, member.location, i + 1 < members.size() ? members[i + 1].location : end);
   }
   Flush(end);
   --indent_;
@@ -309,8 +324,9 @@ Location Printer::ItemStart(size_t index) const {
   if (index >= module_.order.size()) return Last;
   const auto [kind, at] = module_.order[index];
   const auto start = [](const auto& decl) {
-    return decl.attributes.empty() || Before(decl.location, decl.attributes[0].location) ? decl.location
-                                                                                         : decl.attributes[0].location;
+    return decl.attributes.empty() || Before(decl.location, decl.attributes[0].location)
+               ? decl.location
+               : decl.attributes[0].location;
   };
   switch (kind) {
     case Module::ItemKind::Io: return module_.io[at].location;
@@ -328,27 +344,30 @@ void Printer::Item(size_t index, Location limit) {
   gap_ = small && index > 0 && module_.order[index - 1].first == kind ? Gap::Keep : Gap::Force;
   Flush(ItemStart(index));
   switch (kind) {
-    case Module::ItemKind::Io: return Line(Io(module_.io[at]), module_.io[at].location, module_.io[at].end, limit);
+    case Module::ItemKind::Io:
+      return Line(Io(module_.io[at]), module_.io[at].location, module_.io[at].end, limit);
     case Module::ItemKind::Function: return Function(module_.functions[at], limit);
     case Module::ItemKind::Const: {
       const ConstDecl& decl = module_.constants[at];
       Attributes(decl.attributes, decl.location);
       Begin(decl.location);
       gap_ = Gap::None;
-      std::string text = fmt::format("{}const {}: {} = ", decl.is_pub ? "pub " : "", decl.name, TypeText(decl.type));
+      std::string text = fmt::format("{}const {}: {} = ", decl.is_pub ? "pub " : "", decl.name,
+                                     TypeText(decl.type));
       text += Text(*decl.value, 0, text.size());
       return Line(text, decl.location, decl.end, limit);
     }
     case Module::ItemKind::Struct: {
       const StructDecl& decl = module_.structs[at];
       Attributes(decl.attributes, decl.location);
-      return Members((decl.is_pub ? "pub struct " : "struct ") + decl.name, decl.members, decl.location, decl.end,
-                     limit);
+      return Members((decl.is_pub ? "pub struct " : "struct ") + decl.name, decl.members,
+                     decl.location, decl.end, limit);
     }
     case Module::ItemKind::Event: {
       const EventDecl& decl = module_.events[at];
       Attributes(decl.attributes, decl.location);
-      return Members((decl.is_pub ? "pub event " : "event ") + decl.name, decl.members, decl.location, decl.end, limit);
+      return Members((decl.is_pub ? "pub event " : "event ") + decl.name, decl.members,
+                     decl.location, decl.end, limit);
     }
   }
 }
@@ -366,8 +385,9 @@ void Printer::Uses(Location limit) {
 std::string Printer::Run() {
   const Location first = ItemStart(0);
   Flush(module_.name.location);
-  Line((module_.is_program ? "program " : "module ") + module_.name.ToString(), module_.name.location,
-       module_.name.location, module_.uses.empty() ? first : module_.use_places[0]);
+  Line((module_.is_program ? "program " : "module ") + module_.name.ToString(),
+       module_.name.location, module_.name.location,
+       module_.uses.empty() ? first : module_.use_places[0]);
   Uses(first);
   for (size_t i = 0; i < module_.order.size(); ++i) Item(i, ItemStart(i + 1));
   gap_ = module_.order.empty() ? Gap::Force : Gap::Keep;

@@ -41,9 +41,12 @@ Sign InfixSign(std::string_view call) {
 }
 
 bool IsInfix(const Expr& expr) {
-  return expr.kind == Expr::Kind::Binary || (expr.kind == Expr::Kind::Call && expr.infix && expr.operands.size() == 2);
+  return expr.kind == Expr::Kind::Binary ||
+         (expr.kind == Expr::Kind::Call && expr.infix && expr.operands.size() == 2);
 }
-bool IsPrefix(const Expr& expr) { return expr.kind == Expr::Kind::Call && expr.infix && expr.operands.size() == 1; }
+bool IsPrefix(const Expr& expr) {
+  return expr.kind == Expr::Kind::Call && expr.infix && expr.operands.size() == 1;
+}
 
 Sign SignOf(const Expr& expr) {
   if (expr.kind == Expr::Kind::Binary) return SignOf(expr.op);
@@ -68,7 +71,8 @@ int LevelOf(const Expr& parent, size_t operand) {
 
 const Expr& Leftmost(const Expr& expr) {
   const Expr* at = &expr;
-  while (IsInfix(*at) || at->kind == Expr::Kind::Index || at->kind == Expr::Kind::Member) at = at->operands[0].get();
+  while (IsInfix(*at) || at->kind == Expr::Kind::Index || at->kind == Expr::Kind::Member)
+    at = at->operands[0].get();
   return *at;
 }
 
@@ -77,9 +81,9 @@ bool NeedsGuard(const Expr& expr) {
   constexpr std::string_view words[] = {"while",  "loop", "break", "continue", "do",
                                         "switch", "var",  "try",   "throw",    "proof_block"};
   const Expr& first = Leftmost(expr);
-  const bool named =
-      (first.kind == Expr::Kind::Name || first.kind == Expr::Kind::Call || first.kind == Expr::Kind::Struct) &&
-      !first.path.parts.empty();
+  const bool named = (first.kind == Expr::Kind::Name || first.kind == Expr::Kind::Call ||
+                      first.kind == Expr::Kind::Struct) &&
+                     !first.path.parts.empty();
   return named && std::ranges::find(words, first.path.parts[0]) != std::end(words);
 }
 
@@ -88,11 +92,13 @@ bool NeedsGuard(const Expr& expr) {
 std::string Printer::TypeText(const TypeExpr& type) const {
   switch (type.kind) {
     case TypeExpr::Kind::Named: return type.name.ToString();
-    case TypeExpr::Kind::Array: return "[" + TypeText(type.parts[0]) + "; " + Flat(*type.size, 0) + "]";
+    case TypeExpr::Kind::Array:
+      return "[" + TypeText(type.parts[0]) + "; " + Flat(*type.size, 0) + "]";
     case TypeExpr::Kind::Tuple: break;
   }
   std::string text = "(";
-  for (size_t i = 0; i < type.parts.size(); ++i) text += (i == 0 ? "" : ", ") + TypeText(type.parts[i]);
+  for (size_t i = 0; i < type.parts.size(); ++i)
+    text += (i == 0 ? "" : ", ") + TypeText(type.parts[i]);
   return text + (type.parts.size() == 1 ? ",)" : ")");
 }
 
@@ -131,7 +137,8 @@ std::string Printer::FlatInner(const Expr& expr) const {
   if (IsPrefix(expr)) return std::string(SignOf(expr).text) + Flat(*expr.operands[0], 9);
   const bool no_struct = no_struct_;
   std::string head;
-  if (expr.kind == Expr::Kind::Index || expr.kind == Expr::Kind::Member) head = Flat(*expr.operands[0], Tightest);
+  if (expr.kind == Expr::Kind::Index || expr.kind == Expr::Kind::Member)
+    head = Flat(*expr.operands[0], Tightest);
   no_struct_ = false;
   std::string text;
   switch (expr.kind) {
@@ -144,14 +151,16 @@ std::string Printer::FlatInner(const Expr& expr) const {
       text = expr.path.ToString();
       if (!expr.sizes.empty()) {
         text += '<';
-        for (size_t i = 0; i < expr.sizes.size(); ++i) text += (i == 0 ? "" : ", ") + Flat(*expr.sizes[i], 5);
+        for (size_t i = 0; i < expr.sizes.size(); ++i)
+          text += (i == 0 ? "" : ", ") + Flat(*expr.sizes[i], 5);
         text += '>';
       }
       text += "(" + FlatList(expr.operands) + ")";
       break;
     case Expr::Kind::Struct: text = expr.path.ToString() + " " + FlatFields(expr.fields); break;
     case Expr::Kind::Array:
-      text = "[" + FlatList(expr.operands) + (expr.sizes.empty() ? "]" : "; " + Flat(*expr.sizes[0], 0) + "]");
+      text = "[" + FlatList(expr.operands) +
+             (expr.sizes.empty() ? "]" : "; " + Flat(*expr.sizes[0], 0) + "]");
       break;
     case Expr::Kind::Tuple: text = "(" + FlatList(expr.operands) + ")"; break;
     case Expr::Kind::Block:
@@ -172,7 +181,8 @@ bool Printer::IsFlat(const Expr& expr) const {
     return false;
   const auto flat = [&](const ExprPtr& part) { return !part || IsFlat(*part); };
   return std::ranges::all_of(expr.operands, flat) && std::ranges::all_of(expr.sizes, flat) &&
-         std::ranges::all_of(expr.fields, [&](const FieldInit& field) { return flat(field.value); });
+         std::ranges::all_of(expr.fields,
+                             [&](const FieldInit& field) { return flat(field.value); });
 }
 
 bool Printer::Takes(const Expr& expr) const {
@@ -198,8 +208,8 @@ bool Printer::Takes(const Expr& expr) const {
 std::string Printer::Text(const Expr& expr, int level, size_t column) {
   if (IsFlat(expr) && !Takes(expr)) {
     std::string flat = Flat(expr, level);
-    const bool atom =
-        expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Bool || expr.kind == Expr::Kind::Name;
+    const bool atom = expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Bool ||
+                      expr.kind == Expr::Kind::Name;
     if (atom || column + flat.size() <= Width) return flat;
   }
   const bool wrap = SignOf(expr).level < level || (no_struct_ && expr.kind == Expr::Kind::Struct);
@@ -212,12 +222,15 @@ std::string Printer::Text(const Expr& expr, int level, size_t column) {
 
 std::string Printer::Broken(const Expr& expr, size_t column) {
   if (IsInfix(expr)) {
-    if (IsFlat(expr) && column + Flat(expr, 0).size() > Width) return BrokenChain(expr, SignOf(expr).level);
+    if (IsFlat(expr) && column + Flat(expr, 0).size() > Width)
+      return BrokenChain(expr, SignOf(expr).level);
     const Sign sign = SignOf(expr);
-    std::string text = Text(*expr.operands[0], LevelOf(expr, 0), column) + " " + std::string(sign.text) + " ";
+    std::string text =
+        Text(*expr.operands[0], LevelOf(expr, 0), column) + " " + std::string(sign.text) + " ";
     return text + Text(*expr.operands[1], LevelOf(expr, 1), column);
   }
-  if (IsPrefix(expr)) return std::string(SignOf(expr).text) + Text(*expr.operands[0], 9, column + 1);
+  if (IsPrefix(expr))
+    return std::string(SignOf(expr).text) + Text(*expr.operands[0], 9, column + 1);
   std::string head;
   if (expr.kind == Expr::Kind::Index || expr.kind == Expr::Kind::Member)
     head = Text(*expr.operands[0], Tightest, column);
@@ -228,17 +241,23 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
     case Expr::Kind::Index: text = head + "[" + Text(*expr.operands[1], 0, column) + "]"; break;
     case Expr::Kind::Call: {
       std::string name = expr.path.ToString();
-      for (size_t i = 0; i < expr.sizes.size(); ++i) name += (i == 0 ? "<" : ", ") + Flat(*expr.sizes[i], 5);
+      for (size_t i = 0; i < expr.sizes.size(); ++i)
+        name += (i == 0 ? "<" : ", ") + Flat(*expr.sizes[i], 5);
       if (!expr.sizes.empty()) name += '>';
-      text = expr.operands.empty() ? name + "()" : BrokenList(name + "(", expr.operands, ")", expr.end);
+      text = expr.operands.empty() ? name + "()"
+                                   : BrokenList(name + "(", expr.operands, ")", expr.end);
       break;
     }
-    case Expr::Kind::Struct: text = BrokenFields(expr.path.ToString(), expr.fields, expr.end); break;
+    case Expr::Kind::Struct:
+      text = BrokenFields(expr.path.ToString(), expr.fields, expr.end);
+      break;
     case Expr::Kind::Array:
       if (!expr.sizes.empty())
         text = "[" + Text(*expr.operands[0], 0, column + 1) + "; " + Flat(*expr.sizes[0], 0) + "]";
-      else if (expr.operands.empty()) text = "[]";
-      else text = Takes(expr) ? BrokenList("[", expr.operands, "]", expr.end) : Filled(expr);
+      else if (expr.operands.empty())
+        text = "[]";
+      else
+        text = Takes(expr) ? BrokenList("[", expr.operands, "]", expr.end) : Filled(expr);
       break;
     case Expr::Kind::Tuple: text = BrokenList("(", expr.operands, ")", expr.end); break;
     case Expr::Kind::Block: text = BlockText(*expr.block); break;
@@ -254,7 +273,8 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
 std::string Printer::BrokenChain(const Expr& expr, int level) {
   std::vector<const Expr*> nodes;
   const Expr* at = &expr;
-  for (; IsInfix(*at) && SignOf(*at).level == level && (nodes.empty() || !Clarify(*nodes.back(), *at));
+  for (; IsInfix(*at) && SignOf(*at).level == level &&
+         (nodes.empty() || !Clarify(*nodes.back(), *at));
        at = at->operands[0].get())
     nodes.push_back(at);
   std::string text = Text(*at, LevelOf(*nodes.back(), 0), static_cast<size_t>(indent_) * 4);
@@ -287,8 +307,8 @@ std::string Printer::ListTrailing(Location start, Location limit) {
   return " " + comment.text;
 }
 
-std::string Printer::BrokenList(const std::string& open, const std::vector<ExprPtr>& parts, const std::string& close,
-                                Location end) {
+std::string Printer::BrokenList(const std::string& open, const std::vector<ExprPtr>& parts,
+                                const std::string& close, Location end) {
   std::string text = open;
   ++indent_;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -304,7 +324,8 @@ std::string Printer::BrokenList(const std::string& open, const std::vector<ExprP
   return text + "\n" + Indent(indent_) + close;
 }
 
-std::string Printer::BrokenFields(const std::string& head, const std::vector<FieldInit>& fields, Location end) {
+std::string Printer::BrokenFields(const std::string& head, const std::vector<FieldInit>& fields,
+                                  Location end) {
   std::string text = head + " {";
   ++indent_;
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -312,7 +333,8 @@ std::string Printer::BrokenFields(const std::string& head, const std::vector<Fie
     text += CommentLines(fields[i].location);
     text += "\n" + Indent(indent_) + fields[i].name;
     if (fields[i].value)
-      text += ": " + Text(*fields[i].value, 0, static_cast<size_t>(indent_) * 4 + fields[i].name.size() + 3);
+      text += ": " + Text(*fields[i].value, 0,
+                          static_cast<size_t>(indent_) * 4 + fields[i].name.size() + 3);
     text += ',' + ListTrailing(fields[i].value ? fields[i].value->end : fields[i].location, limit);
   }
   text += CommentLines(end);

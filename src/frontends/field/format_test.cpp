@@ -22,12 +22,14 @@ std::string Formatted(std::string_view text) {
 }
 
 TEST(Format, OneLayout) {
-  EXPECT_EQ(
-      Formatted("program p\nuse a\n\n\nuse b.c\nconst N:U32=3\nstruct S{a:Field,pub b:U32}\nfn f(a:Field)->Field{a+1}\n"
-                "fn main(){let x=(a*(b+c))\n\n\n   if x{return}else{g()}}"),
-      "program p\n\nuse a\nuse b.c\n\nconst N: U32 = 3\n\nstruct S {\n    a: Field,\n    pub b: U32,\n}\n\nfn f(a: "
-      "Field) -> Field {\n    a + 1\n}\n\n"
-      "fn main() {\n    let x = a * (b + c)\n\n    if x {\n        return\n    } else {\n        g()\n    }\n}\n");
+  EXPECT_EQ(Formatted("program p\nuse a\n\n\nuse b.c\nconst N:U32=3\nstruct S{a:Field,pub "
+                      "b:U32}\nfn f(a:Field)->Field{a+1}\n"
+                      "fn main(){let x=(a*(b+c))\n\n\n   if x{return}else{g()}}"),
+            "program p\n\nuse a\nuse b.c\n\nconst N: U32 = 3\n\nstruct S {\n    a: Field,\n    pub "
+            "b: U32,\n}\n\nfn f(a: "
+            "Field) -> Field {\n    a + 1\n}\n\n"
+            "fn main() {\n    let x = a * (b + c)\n\n    if x {\n        return\n    } else {\n    "
+            "    g()\n    }\n}\n");
 }
 
 TEST(Format, ParenthesesThatHelp) {
@@ -39,7 +41,8 @@ TEST(Format, ParenthesesThatHelp) {
 
 TEST(Format, CommentsStay) {
   const char* text =
-      "// top\nprogram p // name\n\n// about\nuse a // why\n\n// group\n\n// own\nfn main() { // open\n    // first\n  "
+      "// top\nprogram p // name\n\n// about\nuse a // why\n\n// group\n\n// own\nfn main() { // "
+      "open\n    // first\n  "
       "  x = f(\n        a, // left\n"
       "        // own line\n        b\n    ) // after\n\n    // last\n} // end\n// bottom\n";
   EXPECT_EQ(Formatted(text), text);
@@ -47,29 +50,35 @@ TEST(Format, CommentsStay) {
 
 TEST(Format, CommentsInOddPlaces) {
   Formatted(
-      "program p\nfn f( // a\n  x: Field, // b\n  // c\n  y: Field // d\n) // e\n-> Field // f\n{ // g\n x // h\n + y "
+      "program p\nfn f( // a\n  x: Field, // b\n  // c\n  y: Field // d\n) // e\n-> Field // f\n{ "
+      "// g\n x // h\n + y "
       "// i\n}\n");
   Formatted(
-      "program p\nfn main() {\n if a // 1\n { // 2\n b // 3\n } // 4\n else // 5\n { // 6\n } // 7\n match x // 8\n { "
+      "program p\nfn main() {\n if a // 1\n { // 2\n b // 3\n } // 4\n else // 5\n { // 6\n } // "
+      "7\n match x // 8\n { "
       "// 9\n 0 // 10\n => // 11\n { } // 12\n // 13\n } // 14\n}\n");
   Formatted(
-      "program p\nstruct S // 1\n{ // 2\n a: // 3\n Field, // 4\n // 5\n}\nsec ram: { // 6\n 1: Field, // "
+      "program p\nstruct S // 1\n{ // 2\n a: // 3\n Field, // 4\n // 5\n}\nsec ram: { // 6\n 1: "
+      "Field, // "
       "7\n}\n#[pure] // 8\n#[test]\n// 9\nfn f() { } // 10\n");
   Formatted(
-      "program p\nfn main() {\n let x = a + // 1\n b * [1, // 2\n 2] + S { // 3\n a: 1 // 4\n }.a + f( // 5\n )\n x = "
+      "program p\nfn main() {\n let x = a + // 1\n b * [1, // 2\n 2] + S { // 3\n a: 1 // 4\n }.a "
+      "+ f( // 5\n )\n x = "
       "{ // 6\n let y = 1 // 7\n y // 8\n } // 9\n}\n");
 }
 
 TEST(Format, LongThingsBreak) {
   const std::string name(40, 'x');
-  const std::string text = Formatted("program p\nfn main() {\nlet y = " + name + "(" + name + ", " + name +
-                                     ", 3)\nlet z = " + name + " + " + name + " + " + name + " * " + name +
-                                     "\nlet a = [1000000000000000000, 1000000000000000000, 1000000000000000000, "
-                                     "1000000000000000000, 1000000000000000000, 7]\n"
-                                     "reveal E { a: " +
-                                     name + ", b: " + name + ", c: 3 }\n}\n");
+  const std::string text =
+      Formatted("program p\nfn main() {\nlet y = " + name + "(" + name + ", " + name +
+                ", 3)\nlet z = " + name + " + " + name + " + " + name + " * " + name +
+                "\nlet a = [1000000000000000000, 1000000000000000000, 1000000000000000000, "
+                "1000000000000000000, 1000000000000000000, 7]\n"
+                "reveal E { a: " +
+                name + ", b: " + name + ", c: 3 }\n}\n");
   size_t start = 0;
-  for (size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) EXPECT_LE(end - start, 100u);
+  for (size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+    EXPECT_LE(end - start, 100u);
 }
 
 // Random trees of what the reader makes.
@@ -106,8 +115,9 @@ class Maker {
   int Upto(int most) { return static_cast<int>(random_() % static_cast<uint64_t>(most + 1)); }
   bool Coin() { return (random_() & 1) != 0; }
   std::string Name() {
-    constexpr const char* names[] = {"a",     "b",       "count", "x1",          "_y",
-                                     "while", "bounded", "input", "proof_block", "a_rather_long_name_for_a_variable"};
+    constexpr const char* names[] = {
+        "a",     "b",       "count", "x1",          "_y",
+        "while", "bounded", "input", "proof_block", "a_rather_long_name_for_a_variable"};
     return names[Upto(9)];
   }
   Path MakePath(int most) {
@@ -134,7 +144,8 @@ class Maker {
     auto expr = std::make_unique<Expr>();
     const int kind = depth == 0 ? Upto(2) : Upto(predicate_ ? 10 : 12);
     const auto operands = [&](int least, int most) {
-      for (int i = Upto(most - least) + least; i > 0; --i) expr->operands.push_back(Make(depth - 1));
+      for (int i = Upto(most - least) + least; i > 0; --i)
+        expr->operands.push_back(Make(depth - 1));
     };
     switch (kind) {
       case 0:
@@ -176,7 +187,8 @@ class Maker {
       case 9:
         expr->kind = Expr::Kind::Struct;
         expr->path = MakePath(1);
-        for (int i = Upto(2); i > 0; --i) expr->fields.push_back({Name(), Coin() ? Make(depth - 1) : nullptr, {}});
+        for (int i = Upto(2); i > 0; --i)
+          expr->fields.push_back({Name(), Coin() ? Make(depth - 1) : nullptr, {}});
         break;
       case 10:
         if (predicate_) {
@@ -207,7 +219,8 @@ class Maker {
   }
   ExprPtr Size(int depth) {
     auto expr = std::make_unique<Expr>();
-    expr->kind = depth == 0 ? Expr::Kind::Integer : static_cast<Expr::Kind>(2 * Upto(1));  // an integer or a name
+    expr->kind = depth == 0 ? Expr::Kind::Integer
+                            : static_cast<Expr::Kind>(2 * Upto(1));  // an integer or a name
     if (expr->kind == Expr::Kind::Name) expr->path = MakePath(1);
     if (depth == 0 || Coin()) return expr;
     expr = std::make_unique<Expr>();
@@ -237,13 +250,15 @@ class Maker {
     Stmt stmt;
     stmt.kind = static_cast<Stmt::Kind>(depth == 0 ? (Coin() ? 0 : 10) : Upto(11));
     const auto fields = [&] {
-      for (int i = Upto(3); i > 0; --i) stmt.fields.push_back({Name(), Coin() ? Make(depth - 1) : nullptr, {}});
+      for (int i = Upto(3); i > 0; --i)
+        stmt.fields.push_back({Name(), Coin() ? Make(depth - 1) : nullptr, {}});
     };
     switch (stmt.kind) {
       case Stmt::Kind::Let: {
         stmt.is_tuple = Coin();
         const bool is_mut = Coin();
-        for (int i = stmt.is_tuple ? Upto(2) + 1 : 1; i > 0; --i) stmt.names.push_back({Name(), is_mut, {}});
+        for (int i = stmt.is_tuple ? Upto(2) + 1 : 1; i > 0; --i)
+          stmt.names.push_back({Name(), is_mut, {}});
         if (Coin()) stmt.type = Type(2);
         stmt.value = Make(depth);
         break;
@@ -345,9 +360,12 @@ TEST(Format, RandomTreesComeBack) {
     for (FunctionDecl& function : module.functions) Normalize(function.body.get());
     const std::string text = Format(module);
     ReadResult read = Read(text, "");
-    ASSERT_TRUE(read.errors.empty()) << "seed " << seed << ": " << read.errors[0].ToString() << "\n" << text;
+    ASSERT_TRUE(read.errors.empty()) << "seed " << seed << ": " << read.errors[0].ToString() << "\n"
+                                     << text;
     ASSERT_TRUE(Dump(read.module) == Dump(module)) << "seed " << seed << "\n" << text;
-    ASSERT_TRUE(Format(read.module) == text) << "seed " << seed << "\n" << text << "\n" << Format(read.module);
+    ASSERT_TRUE(Format(read.module) == text) << "seed " << seed << "\n"
+                                             << text << "\n"
+                                             << Format(read.module);
   }
 }
 

@@ -13,11 +13,14 @@ namespace frazil::frontends::field {
 namespace {
 
 constexpr std::pair<std::string_view, Tok> Words[] = {
-    {"program", Tok::Program}, {"module", Tok::Module}, {"use", Tok::Use},       {"pub", Tok::Pub},   {"sec", Tok::Sec},
-    {"const", Tok::Const},     {"struct", Tok::Struct}, {"event", Tok::Event},   {"fn", Tok::Fn},     {"let", Tok::Let},
-    {"mut", Tok::Mut},         {"if", Tok::If},         {"else", Tok::Else},     {"for", Tok::For},   {"in", Tok::In},
-    {"match", Tok::Match},     {"return", Tok::Return}, {"reveal", Tok::Reveal}, {"seal", Tok::Seal}, {"asm", Tok::Asm},
-    {"true", Tok::True},       {"false", Tok::False},
+    {"program", Tok::Program}, {"module", Tok::Module}, {"use", Tok::Use},
+    {"pub", Tok::Pub},         {"sec", Tok::Sec},       {"const", Tok::Const},
+    {"struct", Tok::Struct},   {"event", Tok::Event},   {"fn", Tok::Fn},
+    {"let", Tok::Let},         {"mut", Tok::Mut},       {"if", Tok::If},
+    {"else", Tok::Else},       {"for", Tok::For},       {"in", Tok::In},
+    {"match", Tok::Match},     {"return", Tok::Return}, {"reveal", Tok::Reveal},
+    {"seal", Tok::Seal},       {"asm", Tok::Asm},       {"true", Tok::True},
+    {"false", Tok::False},
 };
 
 constexpr std::pair<std::string_view, Tok> Signs[] = {
@@ -79,7 +82,8 @@ void Lexer::TakeComment(bool trailing) {
   size_t end = text_.find('\n', at_);
   if (end == std::string_view::npos) end = text_.size();
   std::string_view comment = text_.substr(at_, end - at_);
-  while (!comment.empty() && (comment.back() == ' ' || comment.back() == '\t' || comment.back() == '\r'))
+  while (!comment.empty() &&
+         (comment.back() == ' ' || comment.back() == '\t' || comment.back() == '\r'))
     comment.remove_suffix(1);
   if (comments_ != nullptr) comments_->push_back({std::string(comment), location, trailing});
   at_ = end;
@@ -93,8 +97,10 @@ void Lexer::SkipBlockComment() {
       at_ += 2;
       return;
     }
-    if (text_[at_] == '\n') NewLine();
-    else ++at_;
+    if (text_[at_] == '\n')
+      NewLine();
+    else
+      ++at_;
   }
 }
 
@@ -126,7 +132,8 @@ Token Lexer::Word(Token token) {
   token.text = text_.substr(start, at_ - start);
   if (token.text.size() > limits_->literal_chars) {
     Complain(Diag::LimitReached, token.location,
-             fmt::format("a name of {} characters is longer than {}", token.text.size(), limits_->literal_chars));
+             fmt::format("a name of {} characters is longer than {}", token.text.size(),
+                         limits_->literal_chars));
   }
   if (token.text.size() <= 7) {
     for (const auto& [text, tok] : Words) {
@@ -143,19 +150,23 @@ Token Lexer::Number(Token token) {
   for (; at_ < text_.size() && IsDigit(text_[at_]); ++at_) {
     const unsigned __int128 next =
         static_cast<unsigned __int128>(token.number) * 10 + static_cast<uint64_t>(text_[at_] - '0');
-    if (next >= goldilocks::P) too_large = true;
-    else token.number = static_cast<uint64_t>(next);
+    if (next >= goldilocks::P)
+      too_large = true;
+    else
+      token.number = static_cast<uint64_t>(next);
   }
   const bool joined = at_ < text_.size() && IsNameStart(text_[at_]);
   while (at_ < text_.size() && IsNamePart(text_[at_])) ++at_;
   token.text = text_.substr(start, at_ - start);
   const std::string_view shown = token.text.substr(0, 40);
   if (joined) {
-    Complain(Diag::BadTrident, token.location, fmt::format("'{}' is neither a number nor a name", shown),
+    Complain(Diag::BadTrident, token.location,
+             fmt::format("'{}' is neither a number nor a name", shown),
              "integers are written in decimal digits alone");
   } else if (too_large) {
     Complain(Diag::BadLiteral, token.location,
-             fmt::format("{}{} is not an element of the field", shown, shown.size() < token.text.size() ? "..." : ""),
+             fmt::format("{}{} is not an element of the field", shown,
+                         shown.size() < token.text.size() ? "..." : ""),
              fmt::format("the largest is {}", goldilocks::P - 1));
   }
   return token;
@@ -174,7 +185,9 @@ Token Lexer::Sign(Token token) {
   const unsigned char c = static_cast<unsigned char>(text_[at_]);
   size_t length = 1;
   if (c >= 0xC0) {
-    while (at_ + length < text_.size() && (static_cast<unsigned char>(text_[at_ + length]) & 0xC0) == 0x80) ++length;
+    while (at_ + length < text_.size() &&
+           (static_cast<unsigned char>(text_[at_ + length]) & 0xC0) == 0x80)
+      ++length;
   }
   token.text = text_.substr(at_, length);
   at_ += length;
@@ -184,7 +197,8 @@ Token Lexer::Sign(Token token) {
     while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != static_cast<char>(c)) ++at_;
     if (at_ < text_.size() && text_[at_] != '\n') ++at_;
   } else if (c < 0x20 || c == 0x7F) {
-    Complain(Diag::BadTrident, token.location, fmt::format("a control character (code {}) stands here", c));
+    Complain(Diag::BadTrident, token.location,
+             fmt::format("a control character (code {}) stands here", c));
   } else {
     Complain(Diag::BadTrident, token.location, fmt::format("'{}' has no meaning here", token.text));
   }

@@ -12,15 +12,69 @@
 namespace frazil::frontends::field {
 
 enum class Tok : uint8_t {
-  End, Name, Integer,
+  End,
+  Name,
+  Integer,
   // words
-  Program, Module, Use, Pub, Sec, Const, Struct, Event, Fn, Let, Mut, If, Else, For, In, Match, Return, Reveal, Seal, Asm,
-  True, False,
+  Program,
+  Module,
+  Use,
+  Pub,
+  Sec,
+  Const,
+  Struct,
+  Event,
+  Fn,
+  Let,
+  Mut,
+  If,
+  Else,
+  For,
+  In,
+  Match,
+  Return,
+  Reveal,
+  Seal,
+  Asm,
+  True,
+  False,
   // signs
-  LParen, RParen, LBrace, RBrace, LBracket, RBracket, Comma, Colon, Semicolon, Dot, DotDot, Arrow, FatArrow, Assign, Hash,
-  Plus, Star, StarDot, EqEq, Less, Amp, Caret, SlashPercent,
+  LParen,
+  RParen,
+  LBrace,
+  RBrace,
+  LBracket,
+  RBracket,
+  Comma,
+  Colon,
+  Semicolon,
+  Dot,
+  DotDot,
+  Arrow,
+  FatArrow,
+  Assign,
+  Hash,
+  Plus,
+  Star,
+  StarDot,
+  EqEq,
+  Less,
+  Amp,
+  Caret,
+  SlashPercent,
   // signs that exist only in predicates, or not at all
-  Minus, Slash, Percent, Bang, NotEq, Greater, LessEq, GreaterEq, AndAnd, OrOr, Bar, Bad,
+  Minus,
+  Slash,
+  Percent,
+  Bang,
+  NotEq,
+  Greater,
+  LessEq,
+  GreaterEq,
+  AndAnd,
+  OrOr,
+  Bar,
+  Bad,
 };
 
 struct Token {
@@ -36,7 +90,8 @@ constexpr size_t MostErrors = 100;  // of one text; more help nobody
 class Lexer {
  public:
   // Errors and comments go where these point, or nowhere.
-  Lexer(std::string_view text, const Limits& limits, std::vector<Error>* errors, std::vector<Comment>* comments)
+  Lexer(std::string_view text, const Limits& limits, std::vector<Error>* errors,
+        std::vector<Comment>* comments)
       : text_(text), limits_(&limits), errors_(errors), comments_(comments) {}
 
   Token Next();

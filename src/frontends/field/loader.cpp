@@ -28,7 +28,8 @@ std::optional<fs::path> RootByName(const fs::path& file) {
   if (!text) return std::nullopt;
   const Limits limits;
   Lexer lexer(*text, limits, nullptr, nullptr);
-  if (const Tok first = lexer.Next().kind; first != Tok::Module && first != Tok::Program) return std::nullopt;
+  if (const Tok first = lexer.Next().kind; first != Tok::Module && first != Tok::Program)
+    return std::nullopt;
   std::vector<std::string> parts;
   do {
     const Token part = lexer.Next();
@@ -85,7 +86,8 @@ Loader DefaultLoader(std::string program_file, std::vector<std::string> search_f
     }
     relative += ".tri";
     for (const fs::path& folder : folders) {
-      if (auto text = ReadFile(folder / relative)) return Source{(folder / relative).string(), std::move(*text)};
+      if (auto text = ReadFile(folder / relative))
+        return Source{(folder / relative).string(), std::move(*text)};
     }
     for (const EmbeddedModule& module : EmbeddedModules) {
       if (module.name == name) return Source{std::string(module.file), std::string(module.text)};

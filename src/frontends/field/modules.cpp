@@ -24,8 +24,10 @@ class Importer {
     Open(text, std::string(file), {});
     while (!open_.empty()) {
       Entry& top = open_.back();
-      if (top.next < top.module->uses.size()) Follow(top);
-      else Close();
+      if (top.next < top.module->uses.size())
+        Follow(top);
+      else
+        Close();
     }
     return std::move(package_);
   }
@@ -37,7 +39,8 @@ class Importer {
     std::string name;
   };
 
-  void Complain(const Module& module, Location location, Diag diag, std::string message, std::string hint = {}) {
+  void Complain(const Module& module, Location location, Diag diag, std::string message,
+                std::string hint = {}) {
     errors_->push_back({diag, std::move(message), location, module.file, std::move(hint)});
   }
 
@@ -54,7 +57,8 @@ class Importer {
     std::unordered_set<std::string> seen;
     for (const Path& use : module.uses) {
       if (!seen.insert(use.ToString()).second)
-        Complain(module, use.location, Diag::Redefined, fmt::format("'{}' is used twice", use.ToString()));
+        Complain(module, use.location, Diag::Redefined,
+                 fmt::format("'{}' is used twice", use.ToString()));
     }
   }
 
@@ -62,7 +66,8 @@ class Importer {
     const Path use = top.module->uses[top.next++];
     const std::string name = use.ToString();
     if (done_.contains(name)) return;
-    const auto again = std::ranges::find_if(open_, [&](const Entry& entry) { return entry.name == name; });
+    const auto again =
+        std::ranges::find_if(open_, [&](const Entry& entry) { return entry.name == name; });
     if (again != open_.end()) {
       std::string circle;
       for (auto it = again; it != open_.end(); ++it) circle += it->name + " -> ";
@@ -72,7 +77,8 @@ class Importer {
       return;
     }
     if (done_.size() + open_.size() > MostModules) {
-      Complain(*top.module, use.location, Diag::LimitReached, fmt::format("more than {} modules", MostModules));
+      Complain(*top.module, use.location, Diag::LimitReached,
+               fmt::format("more than {} modules", MostModules));
       done_.insert(name);
       return;
     }
@@ -99,20 +105,24 @@ class Importer {
     std::string path = use.ToString();
     std::ranges::replace(path, '.', '/');
     if (hint.empty())
-      hint = fmt::format("it would be the file {}.tri beside the program or in a folder that is searched", path);
-    Complain(module, use.location, Diag::UnknownModule, fmt::format("there is no module '{}'", use.ToString()), hint);
+      hint = fmt::format(
+          "it would be the file {}.tri beside the program or in a folder that is searched", path);
+    Complain(module, use.location, Diag::UnknownModule,
+             fmt::format("there is no module '{}'", use.ToString()), hint);
   }
 
   // A file may give its name in full or only the last part; from here on it has the one by which it is used.
   void CheckHeader(const Module& user, const Path& use, Module& module) {
     if (module.name.parts.empty()) return;  // its own error has been said
     if (module.is_program) {
-      Complain(user, use.location, Diag::UnknownModule, fmt::format("'{}' is a program", use.ToString()),
+      Complain(user, use.location, Diag::UnknownModule,
+               fmt::format("'{}' is a program", use.ToString()),
                "only modules can be used: begin the file with 'module'");
     } else if (module.name.parts.back() != use.parts.back() ||
                (module.name.parts.size() > 1 && module.name.parts != use.parts)) {
       Complain(module, module.name.location, Diag::UnknownModule,
-               fmt::format("the file is used as '{}' but calls itself '{}'", use.ToString(), module.name.ToString()),
+               fmt::format("the file is used as '{}' but calls itself '{}'", use.ToString(),
+                           module.name.ToString()),
                "the name follows from where the file lies");
     }
     const Location location = module.name.location;
@@ -137,8 +147,8 @@ class Importer {
 
 }  // namespace
 
-Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader, std::vector<Error>* errors,
-                     const Limits& limits) {
+Result<Package> Load(std::string_view text, std::string_view file, const Loader& loader,
+                     std::vector<Error>* errors, const Limits& limits) {
   std::vector<Error> own;
   if (errors == nullptr) errors = &own;
   const size_t before = errors->size();

@@ -25,7 +25,8 @@ Loader Table(std::map<std::string, std::string> modules) {
 }
 
 TEST(Modules, EachOnceInOrder) {
-  const Loader loader = Table({{"a", "module a\nuse c\n"}, {"b", "module b\nuse a\nuse c\n"}, {"c", "module c\n"}});
+  const Loader loader =
+      Table({{"a", "module a\nuse c\n"}, {"b", "module b\nuse a\nuse c\n"}, {"c", "module c\n"}});
   std::vector<Error> errors;
   const Result<Package> package = Load("program p\nuse b\nuse a\n", "p.tri", loader, &errors);
   ASSERT_TRUE(package.has_value());
@@ -33,7 +34,8 @@ TEST(Modules, EachOnceInOrder) {
 }
 
 TEST(Modules, Circles) {
-  const Loader loader = Table({{"a", "module a\nuse b\n"}, {"b", "module b\nuse c\n"}, {"c", "module c\nuse a\n"}});
+  const Loader loader =
+      Table({{"a", "module a\nuse b\n"}, {"b", "module b\nuse c\n"}, {"c", "module c\nuse a\n"}});
   std::vector<Error> errors;
   EXPECT_FALSE(Load("program p\nuse a\n", "p.tri", loader, &errors).has_value());
   ASSERT_EQ(errors.size(), 1u);
@@ -46,7 +48,8 @@ TEST(Modules, Circles) {
 TEST(Modules, MissingAndMisnamed) {
   std::vector<Error> errors;
   EXPECT_FALSE(Load(
-                   "program p\nuse std.hsah\nuse merkle\nuse x.y\nuse x.y\nuse q\nuse r\nuse bad\n", "p.tri",
+                   "program p\nuse std.hsah\nuse merkle\nuse x.y\nuse x.y\nuse q\nuse r\nuse bad\n",
+                   "p.tri",
                    [](std::string_view name) -> std::optional<Source> {
                      if (name == "q") return Source{"q.tri", "module other\n"};
                      if (name == "r") return Source{"r.tri", "program r\n"};
@@ -66,12 +69,16 @@ TEST(Modules, MissingAndMisnamed) {
 }
 
 TEST(Modules, UnusedImportsAreWarnings) {
-  const Loader loader = Table({{"a", "module a\npub const C: Field = 1\n"}, {"x.b", "module x.b\npub struct S { pub f: Field }\n"},
-                               {"c", "module c\nevent E { f: Field }\n"}, {"d", "module d\n"}, {"e", "module e\npub fn f() { }\n"}});
+  const Loader loader = Table({{"a", "module a\npub const C: Field = 1\n"},
+                               {"x.b", "module x.b\npub struct S { pub f: Field }\n"},
+                               {"c", "module c\nevent E { f: Field }\n"},
+                               {"d", "module d\n"},
+                               {"e", "module e\npub fn f() { }\n"}});
   std::vector<Error> errors;
   const Result<Package> package = Load(
-      "program p\nuse a\nuse x.b\nuse c\nuse d\nuse e\nfn main() {\n if a.C == 1 { e.f() }\n let s: [b.S; 1] = t\n reveal c.E { f: 1 }\n}\n", "p.tri",
-      loader, &errors);
+      "program p\nuse a\nuse x.b\nuse c\nuse d\nuse e\nfn main() {\n if a.C == 1 { e.f() }\n let "
+      "s: [b.S; 1] = t\n reveal c.E { f: 1 }\n}\n",
+      "p.tri", loader, &errors);
   ASSERT_TRUE(package.has_value());
   ASSERT_EQ(package->warnings.size(), 1u);
   EXPECT_EQ(package->warnings[0].diag, Diag::UnusedImport);
@@ -85,18 +92,21 @@ TEST(Modules, FilesThenLibrary) {
   fs::create_directories(root / "more" / "extra");
   std::ofstream(root / "app" / "trident.toml") << "[project]\n";
   std::ofstream(root / "app" / "tools.tri") << "module tools\n";
-  std::ofstream(root / "app" / "crypto" / "lock.tri") << "module crypto.lock\nuse tools\nuse crypto.key\n";
+  std::ofstream(root / "app" / "crypto" / "lock.tri")
+      << "module crypto.lock\nuse tools\nuse crypto.key\n";
   std::ofstream(root / "app" / "crypto" / "key.tri") << "module key\n";
   std::ofstream(root / "more" / "extra" / "far.tri") << "module extra.far\n";
   const std::string file = (root / "app" / "crypto" / "lock.tri").string();
   std::vector<Error> errors;
   const Loader loader = DefaultLoader(file, {(root / "more").string()});
-  const Result<Package> package =
-      Load("module crypto.lock\nuse tools\nuse crypto.key\nuse extra.far\nuse std.hash\nuse vm.core.field\n", file,
-           loader, &errors);
+  const Result<Package> package = Load(
+      "module crypto.lock\nuse tools\nuse crypto.key\nuse extra.far\nuse std.hash\nuse "
+      "vm.core.field\n",
+      file, loader, &errors);
   ASSERT_TRUE(package.has_value()) << package.error().ToString();
   EXPECT_EQ(Names(*package),
-            (std::vector<std::string>{"tools", "crypto.key", "extra.far", "std.hash", "vm.core.field", "crypto.lock"}));
+            (std::vector<std::string>{"tools", "crypto.key", "extra.far", "std.hash",
+                                      "vm.core.field", "crypto.lock"}));
   EXPECT_FALSE(loader("extra").has_value());
   EXPECT_FALSE(loader("").has_value());
   fs::remove_all(root);
@@ -104,8 +114,8 @@ TEST(Modules, FilesThenLibrary) {
 
 TEST(Modules, LibraryIsComplete) {
   const std::vector<std::string> names = StandardModules();
-  for (const char* wanted : {"std.field", "std.u32", "std.io", "std.hash", "std.merkle", "std.bigint", "std.xfield",
-                             "std.poly", "std.nn", "vm.core.field"}) {
+  for (const char* wanted : {"std.field", "std.u32", "std.io", "std.hash", "std.merkle",
+                             "std.bigint", "std.xfield", "std.poly", "std.nn", "vm.core.field"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), wanted), names.end()) << wanted;
   }
   const Loader loader = DefaultLoader("");

@@ -48,7 +48,8 @@ const Module* Elaborator::FindUse(const Module* from, const std::string& name) {
 }
 
 // The module that all but the last of the first `parts` names, or null after an error.
-static const Module* ModuleOf(Elaborator& all, const Module* from, const Path& path, size_t parts, bool complain) {
+static const Module* ModuleOf(Elaborator& all, const Module* from, const Path& path, size_t parts,
+                              bool complain) {
   const std::string name = JoinParts(path, parts - 1);
   ModuleNames& own = all.names(from);
   auto it = own.uses.find(name);
@@ -63,15 +64,17 @@ static const Module* ModuleOf(Elaborator& all, const Module* from, const Path& p
   }
   std::string hint = Nearest(name, own.uses);
   if (hint.empty()) hint = fmt::format("add `use ...{}` at the top of the file", name);
-  all.Complain(from, Diag::UnknownName, path.location, fmt::format("no module '{}' is used here", name), hint);
+  all.Complain(from, Diag::UnknownName, path.location,
+               fmt::format("no module '{}' is used here", name), hint);
   return nullptr;
 }
 
 namespace {
 
 template <typename T>
-Found<T> FindIn(Elaborator& all, const Module* from, const Path& path, size_t parts, bool complain, const char* what,
-                std::unordered_map<std::string, const T*> ModuleNames::* map, const std::string& more_hint = {}) {
+Found<T> FindIn(Elaborator& all, const Module* from, const Path& path, size_t parts, bool complain,
+                const char* what, std::unordered_map<std::string, const T*> ModuleNames::* map,
+                const std::string& more_hint = {}) {
   const Module* module = from;
   if (parts > 1) module = ModuleOf(all, from, path, parts, complain);
   if (module == nullptr) return {};
@@ -84,16 +87,18 @@ Found<T> FindIn(Elaborator& all, const Module* from, const Path& path, size_t pa
       if (hint.empty()) hint = more_hint;
       all.Complain(from, Diag::UnknownName, path.location,
                    module == from ? fmt::format("no {} '{}'", what, name)
-                                  : fmt::format("module '{}' has no {} '{}'", module->name.ToString(), what, name),
+                                  : fmt::format("module '{}' has no {} '{}'",
+                                                module->name.ToString(), what, name),
                    hint);
     }
     return {};
   }
   if (module != from && !IsPub(*it->second)) {
     if (complain)
-      all.Complain(from, Diag::PrivateItem, path.location,
-                   fmt::format("{} '{}' of module '{}' is private", what, name, module->name.ToString()),
-                   fmt::format("mark the {} `pub` to use it elsewhere", what));
+      all.Complain(
+          from, Diag::PrivateItem, path.location,
+          fmt::format("{} '{}' of module '{}' is private", what, name, module->name.ToString()),
+          fmt::format("mark the {} `pub` to use it elsewhere", what));
     return {};
   }
   return {it->second, module};
@@ -109,7 +114,8 @@ Found<FunctionDecl> Elaborator::FindFunction(const Module* from, const Path& pat
       if (!builtin.intrinsic_only) known.push_back(builtin.name);
     if (std::string near = Suggest(path.parts[0], known); !near.empty()) hint = near;
   }
-  return FindIn(*this, from, path, path.parts.size(), complain, "function", &ModuleNames::functions, hint);
+  return FindIn(*this, from, path, path.parts.size(), complain, "function", &ModuleNames::functions,
+                hint);
 }
 
 Found<ConstDecl> Elaborator::FindConst(const Module* from, const Path& path, size_t parts) {

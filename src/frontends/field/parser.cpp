@@ -9,7 +9,9 @@
 
 namespace frazil::frontends::field {
 Parser::Parser(std::string_view text, std::string_view file, const Limits& limits)
-    : file_(file), limits_(limits), lexer_(text, limits_, &result_.errors, &result_.module.comments) {
+    : file_(file),
+      limits_(limits),
+      lexer_(text, limits_, &result_.errors, &result_.module.comments) {
   result_.module.file = file_;
   tok_ = lexer_.Next();
 }
@@ -42,7 +44,8 @@ bool Parser::ExpectName(std::string* name, std::string_view what) {
     return true;
   }
   if (!At(Tok::End) && tok_.kind >= Tok::Program && tok_.kind <= Tok::False) {
-    return Complain(tok_.location, fmt::format("'{}' is a word of the language and cannot name {}", tok_.text, what));
+    return Complain(tok_.location, fmt::format("'{}' is a word of the language and cannot name {}",
+                                               tok_.text, what));
   }
   return Unexpected(what);
 }
@@ -86,7 +89,8 @@ ReadResult Parser::Run() {
   }
   // The lexer is a token ahead of the parser, so its errors may come one too early.
   const auto before = [](const Error& a, const Error& b) {
-    return std::pair(a.location.line, a.location.column) < std::pair(b.location.line, b.location.column);
+    return std::pair(a.location.line, a.location.column) <
+           std::pair(b.location.line, b.location.column);
   };
   for (size_t i = 1; i < result_.errors.size(); ++i) {
     for (size_t j = i; j > 0 && before(result_.errors[j], result_.errors[j - 1]); --j)
@@ -105,8 +109,9 @@ ReadResult Read(std::string_view text, std::string_view file, const Limits& limi
     return result;
   };
   if (text.size() > limits.source_bytes) {
-    return refuse(Diag::LimitReached,
-                  fmt::format("a text of {} bytes is longer than {}", text.size(), limits.source_bytes), {});
+    return refuse(
+        Diag::LimitReached,
+        fmt::format("a text of {} bytes is longer than {}", text.size(), limits.source_bytes), {});
   }
   if (const std::optional<Location> bad = FindBadUtf8(text))
     return refuse(Diag::BadUtf8, "the text is not UTF-8 here", *bad);

@@ -25,7 +25,8 @@ class Parser {
   bool Expect(Tok kind, std::string_view where);
   bool ExpectName(std::string* name, std::string_view what);
   Tok PeekKind() const;  // of the token after this one
-  bool Complain(Location location, std::string message, std::string hint = {}, Diag diag = Diag::BadTrident);
+  bool Complain(Location location, std::string message, std::string hint = {},
+                Diag diag = Diag::BadTrident);
   bool Unexpected(std::string_view wanted);
   std::string Shown() const;  // the token as a message names it
   bool Enough() const;        // so many errors that reading on helps nobody
@@ -77,9 +78,9 @@ class Parser {
   static uint32_t HeightOf(const Stmt& stmt);
 
   // --- expressions (parser_exprs.cpp)
-  ExprPtr Expression();           // struct literals allowed
-  ExprPtr Condition();            // not at its top: a `{` begins a block
-  ExprPtr Predicate();            // inside requires and ensures
+  ExprPtr Expression();  // struct literals allowed
+  ExprPtr Condition();   // not at its top: a `{` begins a block
+  ExprPtr Predicate();   // inside requires and ensures
   ExprPtr Binary(int level);
   ExprPtr Unary();
   ExprPtr Postfix();
@@ -89,13 +90,13 @@ class Parser {
   ExprPtr ArrayLiteral();
   ExprPtr BlockExpr();
   ExprPtr Foreign();
-  ExprPtr Size(int level);        // integers and names with + and *
+  ExprPtr Size(int level);  // integers and names with + and *
   bool SizesFollow() const;
   bool Sizes(std::vector<ExprPtr>* sizes);
   bool Operands(std::vector<ExprPtr>* operands, Tok close, std::string_view where);
   bool FieldInits(std::vector<FieldInit>* fields);
   ExprPtr New(Expr::Kind kind, Location location) const;
-  ExprPtr Finish(ExprPtr expr);   // its end and height
+  ExprPtr Finish(ExprPtr expr);  // its end and height
   ExprPtr Join(Tok op, Location place, ExprPtr left, ExprPtr right);
 
   std::string file_;
@@ -105,8 +106,8 @@ class Parser {
   Token tok_;
   Location last_end_;
   uint64_t depth_ = 0;
-  int braces_ = 0;     // open ones
-  int brackets_ = 0;   // open ( and [
+  int braces_ = 0;    // open ones
+  int brackets_ = 0;  // open ( and [
   bool in_predicate_ = false;
   bool no_struct_ = false;
 };

@@ -40,7 +40,11 @@ constexpr OpRow Ops[] = {
     {Tok::Minus, AddLevel, {}, "sub", "there is no '-': use sub(a, b)"},
     {Tok::Star, 6, BinaryOp::Mul, {}, {}},
     {Tok::StarDot, 6, BinaryOp::Scale, {}, {}},
-    {Tok::Slash, 6, {}, "div", "there is no '/': in the field use a * inv(b), for U32 values 'let (q, r) = a /% b'"},
+    {Tok::Slash,
+     6,
+     {},
+     "div",
+     "there is no '/': in the field use a * inv(b), for U32 values 'let (q, r) = a /% b'"},
     {Tok::Amp, 7, BinaryOp::And, {}, {}},
     {Tok::Caret, 7, BinaryOp::Xor, {}, {}},
     {Tok::SlashPercent, 8, BinaryOp::DivMod, {}, {}},
@@ -73,7 +77,8 @@ ExprPtr Parser::Finish(ExprPtr expr) {
   expr->height = height + 1;
   expr->end = last_end_;
   if (expr->height <= 5 * limits_.nesting) return expr;
-  Complain(expr->location, fmt::format("the expression is more than {} operations deep", 5 * limits_.nesting),
+  Complain(expr->location,
+           fmt::format("the expression is more than {} operations deep", 5 * limits_.nesting),
            "name parts of it with let", Diag::LimitReached);
   return nullptr;
 }
@@ -120,10 +125,12 @@ ExprPtr Parser::Binary(int level) {
   while (left) {
     const OpRow* row = RowOf(tok_.kind);
     if (row == nullptr || row->level < level) break;
-    if (PeekKind() == Tok::Assign && tok_.kind != Tok::EqEq) break;  // `x += 1`: the statement says it better
+    if (PeekKind() == Tok::Assign && tok_.kind != Tok::EqEq)
+      break;  // `x += 1`: the statement says it better
     const Token op = Advance();
     if (!row->op && (!in_predicate_ || op.kind == Tok::Slash)) {
-      Complain(op.location, fmt::format("'{}' does not exist here", op.text), std::string(row->hint), Diag::NotTrident);
+      Complain(op.location, fmt::format("'{}' does not exist here", op.text),
+               std::string(row->hint), Diag::NotTrident);
     }
     ExprPtr right = Binary(row->level + 1);
     if (!right) {
@@ -142,7 +149,8 @@ ExprPtr Parser::Unary() {
   if (op.kind == Tok::Minus) {
     Complain(op.location, "'-' does not exist here", "use neg(a), or sub(a, b)", Diag::NotTrident);
   } else if (!in_predicate_) {
-    Complain(op.location, "'!' does not exist here", "write 'if a { } else { ... }', or a == false", Diag::NotTrident);
+    Complain(op.location, "'!' does not exist here", "write 'if a { } else { ... }', or a == false",
+             Diag::NotTrident);
   }
   if (!Enter()) return nullptr;
   ExprPtr operand = Unary();
@@ -171,8 +179,8 @@ ExprPtr Parser::Postfix() {
     } else if (At(Tok::Dot)) {
       Advance();
       if (At(Tok::Integer)) {
-        Complain(tok_.location, "tuple members have no numbers", "take the tuple apart: let (a, b) = t",
-                 Diag::NotTrident);
+        Complain(tok_.location, "tuple members have no numbers",
+                 "take the tuple apart: let (a, b) = t", Diag::NotTrident);
         return nullptr;
       }
       if (expr->kind == Expr::Kind::Name) {  // (a).b is a.b
@@ -183,8 +191,8 @@ ExprPtr Parser::Postfix() {
       ExprPtr whole = New(Expr::Kind::Member, location);
       if (!ExpectName(&whole->text, "a field")) return nullptr;
       if (At(Tok::LParen) && !tok_.new_line) {
-        Complain(tok_.location, "there are no methods", fmt::format("write {}(value, ...)", whole->text),
-                 Diag::NotTrident);
+        Complain(tok_.location, "there are no methods",
+                 fmt::format("write {}(value, ...)", whole->text), Diag::NotTrident);
         return nullptr;
       }
       whole->operands.push_back(std::move(expr));
@@ -193,8 +201,8 @@ ExprPtr Parser::Postfix() {
       Complain(tok_.location, "only functions are called, by their name");
       return nullptr;
     } else if (AtWord("as") && !tok_.new_line) {
-      Complain(tok_.location, "there is no 'as'", "use as_u32(x), which checks the range, or as_field(x)",
-               Diag::NotTrident);
+      Complain(tok_.location, "there is no 'as'",
+               "use as_u32(x), which checks the range, or as_field(x)", Diag::NotTrident);
       return nullptr;
     } else {
       break;
@@ -214,7 +222,9 @@ ExprPtr Parser::Foreign() {
                "let mut x, and assign it in every case; or make a function that ends in the match");
       break;
     case Tok::Bar:
-    case Tok::OrOr: Complain(tok_.location, "there are no closures", "write a function", Diag::NotTrident); break;
+    case Tok::OrOr:
+      Complain(tok_.location, "there are no closures", "write a function", Diag::NotTrident);
+      break;
     case Tok::Amp:
     case Tok::Star:
       Complain(tok_.location, "there are no references and no pointers",
@@ -252,7 +262,9 @@ ExprPtr Parser::Primary() {
 bool Parser::SizesFollow() const {
   if (!At(Tok::Less)) return false;
   // In a predicate `>` may also compare; there the sizes touch the name.
-  if (in_predicate_ && (tok_.location.line != last_end_.line || tok_.location.column != last_end_.column)) return false;
+  if (in_predicate_ &&
+      (tok_.location.line != last_end_.line || tok_.location.column != last_end_.column))
+    return false;
   Lexer ahead = lexer_.Ahead();
   for (int count = 0; count < 64; ++count) {
     switch (ahead.Next().kind) {
@@ -274,7 +286,8 @@ ExprPtr Parser::Size(int level) {
   if (!size) return nullptr;
   const auto fits = [](const Expr& expr, const auto& self) -> bool {
     if (expr.kind == Expr::Kind::Integer || expr.kind == Expr::Kind::Name) return true;
-    return expr.kind == Expr::Kind::Binary && (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) &&
+    return expr.kind == Expr::Kind::Binary &&
+           (expr.op == BinaryOp::Add || expr.op == BinaryOp::Mul) &&
            self(*expr.operands[0], self) && self(*expr.operands[1], self);
   };
   if (fits(*size, fits)) return size;
@@ -313,12 +326,13 @@ ExprPtr Parser::NameOrCall() {
     if (!ExpectName(&expr->path.parts.back(), "the next part of the name")) return nullptr;
   }
   if (At(Tok::Bang) && PeekKind() == Tok::LParen && !tok_.new_line) {
-    Complain(tok_.location, "there are no macros", fmt::format("write {}(...)", expr->path.ToString()),
-             Diag::NotTrident);
+    Complain(tok_.location, "there are no macros",
+             fmt::format("write {}(...)", expr->path.ToString()), Diag::NotTrident);
     return nullptr;
   }
   if (At(Tok::Colon) && PeekKind() == Tok::Colon) {
-    Complain(tok_.location, "the parts of a name are joined by '.'", "write module.name", Diag::NotTrident);
+    Complain(tok_.location, "the parts of a name are joined by '.'", "write module.name",
+             Diag::NotTrident);
     return nullptr;
   }
   if (!tok_.new_line && SizesFollow()) {
@@ -347,7 +361,8 @@ bool Parser::FieldInits(std::vector<FieldInit>* fields) {
       field.value = Expression();
       if (!field.value) return false;
     } else if (At(Tok::Assign)) {
-      return Complain(tok_.location, "a field's value stands after ':'", fmt::format("write {}: value", field.name));
+      return Complain(tok_.location, "a field's value stands after ':'",
+                      fmt::format("write {}: value", field.name));
     }
     fields->push_back(std::move(field));
     if (Accept(Tok::Comma)) continue;

@@ -31,24 +31,27 @@ constexpr Missing ForeignItems[] = {
 };
 
 bool StartsItem(Tok kind) {
-  return kind == Tok::Pub || kind == Tok::Sec || kind == Tok::Const || kind == Tok::Struct || kind == Tok::Event ||
-         kind == Tok::Fn || kind == Tok::Hash || kind == Tok::Use;
+  return kind == Tok::Pub || kind == Tok::Sec || kind == Tok::Const || kind == Tok::Struct ||
+         kind == Tok::Event || kind == Tok::Fn || kind == Tok::Hash || kind == Tok::Use;
 }
 
-constexpr std::string_view KnownAttributes[] = {"cfg", "test", "pure", "intrinsic", "requires", "ensures"};
+constexpr std::string_view KnownAttributes[] = {"cfg",       "test",     "pure",
+                                                "intrinsic", "requires", "ensures"};
 
 }  // namespace
 
 void Parser::Header() {
   Module& module = result_.module;
   if (!At(Tok::Program) && !At(Tok::Module)) {
-    Complain(tok_.location, fmt::format("{} here where 'program name' or 'module name' is expected", Shown()),
+    Complain(tok_.location,
+             fmt::format("{} here where 'program name' or 'module name' is expected", Shown()),
              "a file begins with what it is; programs have a function main");
     return;
   }
   module.is_program = At(Tok::Program);
   Advance();
-  if (!ReadPath(&module.name, module.is_program ? "the program's name" : "the module's name")) SkipToItem();
+  if (!ReadPath(&module.name, module.is_program ? "the program's name" : "the module's name"))
+    SkipToItem();
 }
 
 bool Parser::ReadPath(Path* path, std::string_view what) {
@@ -77,8 +80,8 @@ bool Parser::Use() {
     path.parts.emplace_back(Advance().text);
     while (Accept(Tok::Dot)) {
       if (At(Tok::Star)) {
-        return Complain(tok_.location, "a module is imported whole", "write 'use a.b' and call b.f(...)",
-                        Diag::NotTrident);
+        return Complain(tok_.location, "a module is imported whole",
+                        "write 'use a.b' and call b.f(...)", Diag::NotTrident);
       }
       path.parts.emplace_back();
       if (!ExpectName(&path.parts.back(), "the next part of the module's name")) return false;
@@ -87,7 +90,8 @@ bool Parser::Use() {
     return Unexpected("the name of a module");
   }
   if (At(Tok::StarDot) || At(Tok::Star)) {
-    return Complain(tok_.location, "a module is imported whole", "write 'use a.b' and call b.f(...)", Diag::NotTrident);
+    return Complain(tok_.location, "a module is imported whole",
+                    "write 'use a.b' and call b.f(...)", Diag::NotTrident);
   }
   if (AtWord("as")) {
     return Complain(tok_.location, "an imported module keeps its name",
@@ -116,12 +120,13 @@ bool Parser::ForeignItem() {
   if (At(Tok::Name) || At(Tok::Let)) {
     for (const Missing& row : ForeignItems) {
       if (tok_.text == row.word)
-        return Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word), std::string(row.hint),
-                        Diag::NotTrident);
+        return Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word),
+                        std::string(row.hint), Diag::NotTrident);
     }
   }
   if (At(Tok::Program) || At(Tok::Module)) {
-    return Complain(tok_.location, "a file is one program or one module", "put the second into a file of its own");
+    return Complain(tok_.location, "a file is one program or one module",
+                    "put the second into a file of its own");
   }
   return Unexpected("fn, const, struct, event or a declaration");
 }
@@ -141,16 +146,18 @@ bool Parser::Item() {
   const bool is_pub = Accept(Tok::Pub);
   if (is_sec || (is_pub && (AtWord("input") || AtWord("output")))) return Io(location, is_pub);
   if (is_pub && At(Tok::LParen)) {
-    return Complain(tok_.location, "there is one kind of 'pub'", "an item is public or private to its module",
-                    Diag::NotTrident);
+    return Complain(tok_.location, "there is one kind of 'pub'",
+                    "an item is public or private to its module", Diag::NotTrident);
   }
   if (is_pub && At(Tok::Use))
-    return Complain(tok_.location, "imports cannot be passed on", "each module imports what it uses", Diag::NotTrident);
+    return Complain(tok_.location, "imports cannot be passed on",
+                    "each module imports what it uses", Diag::NotTrident);
   if (!Attributes(&attributes)) return false;
   const auto only_cfg = [&](std::string_view what) {
     for (const Attribute& attribute : attributes) {
       if (attribute.name != "cfg")
-        Complain(attribute.location, fmt::format("#[{}] is for functions, not for {}", attribute.name, what));
+        Complain(attribute.location,
+                 fmt::format("#[{}] is for functions, not for {}", attribute.name, what));
     }
   };
   const auto place = [&](auto& list, Module::ItemKind kind, auto& decl) {
@@ -218,7 +225,8 @@ bool Parser::OneAttribute(Attribute* attribute) {
       return Unexpected("a word");
     }
     if (!Expect(Tok::RParen, "after what the attribute says")) return false;
-    if (!predicate && !word) Complain(location, fmt::format("#[{}] takes nothing in parentheses", attribute->name));
+    if (!predicate && !word)
+      Complain(location, fmt::format("#[{}] takes nothing in parentheses", attribute->name));
   } else if (predicate || word) {
     Complain(location, fmt::format("#[{}(...)] says something in parentheses", attribute->name));
   }
@@ -229,10 +237,14 @@ bool Parser::Io(Location location, bool is_pub) {
   IoDecl io;
   io.location = location;
   if (!is_pub) Advance();
-  if (AtWord("input")) io.kind = is_pub ? IoDecl::Kind::PublicInput : IoDecl::Kind::SecretInput;
-  else if (AtWord("output") && is_pub) io.kind = IoDecl::Kind::PublicOutput;
-  else if (AtWord("ram")) io.kind = IoDecl::Kind::SecretRam;
-  else return Unexpected("input or ram");
+  if (AtWord("input"))
+    io.kind = is_pub ? IoDecl::Kind::PublicInput : IoDecl::Kind::SecretInput;
+  else if (AtWord("output") && is_pub)
+    io.kind = IoDecl::Kind::PublicOutput;
+  else if (AtWord("ram"))
+    io.kind = IoDecl::Kind::SecretRam;
+  else
+    return Unexpected("input or ram");
   Advance();
   if (!Expect(Tok::Colon, "before the type")) return false;
   if (io.kind == IoDecl::Kind::SecretRam) {
@@ -243,8 +255,10 @@ bool Parser::Io(Location location, bool is_pub) {
   }
   io.end = last_end_;
   if (!result_.module.is_program)
-    Complain(location, "only programs declare input and output", "a module's functions take parameters");
-  result_.module.order.emplace_back(Module::ItemKind::Io, static_cast<uint32_t>(result_.module.io.size()));
+    Complain(location, "only programs declare input and output",
+             "a module's functions take parameters");
+  result_.module.order.emplace_back(Module::ItemKind::Io,
+                                    static_cast<uint32_t>(result_.module.io.size()));
   result_.module.io.push_back(std::move(io));
   return Separated();
 }
@@ -321,8 +335,8 @@ bool Parser::Function(FunctionDecl* decl) {
   } else if (At(Tok::Colon)) {
     return Complain(tok_.location, "a result's type stands after '->'");
   }
-  const bool intrinsic =
-      std::ranges::any_of(decl->attributes, [](const Attribute& a) { return a.name == "intrinsic"; });
+  const bool intrinsic = std::ranges::any_of(
+      decl->attributes, [](const Attribute& a) { return a.name == "intrinsic"; });
   if (intrinsic && !At(Tok::LBrace)) return true;
   if (!At(Tok::LBrace) && !intrinsic) {
     return Complain(tok_.location, fmt::format("the function '{}' has no body", decl->name),
@@ -338,13 +352,15 @@ bool Parser::Params(FunctionDecl* decl) {
     Param param;
     param.location = tok_.location;
     if (At(Tok::Mut))
-      return Complain(tok_.location, "parameters cannot be changed", "copy it: let mut x: T = parameter",
-                      Diag::NotTrident);
+      return Complain(tok_.location, "parameters cannot be changed",
+                      "copy it: let mut x: T = parameter", Diag::NotTrident);
     if (AtWord("self"))
-      return Complain(tok_.location, "there are no methods", "give the parameter a name and a type", Diag::NotTrident);
+      return Complain(tok_.location, "there are no methods", "give the parameter a name and a type",
+                      Diag::NotTrident);
     if (!ExpectName(&param.name, "a parameter")) return false;
     if (!At(Tok::Colon))
-      return Complain(tok_.location, "a parameter says its type", fmt::format("write '{}: Field'", param.name));
+      return Complain(tok_.location, "a parameter says its type",
+                      fmt::format("write '{}: Field'", param.name));
     Advance();
     if (!Type(&param.type)) return false;
     decl->params.push_back(std::move(param));
@@ -367,7 +383,8 @@ bool Parser::TypeInside(TypeExpr* type) {
     type->parts.emplace_back();
     if (!Type(&type->parts.back())) return false;
     if (!At(Tok::Semicolon))
-      return Complain(tok_.location, "an array's size is missing", "write [Field; 4]: every array has a fixed size");
+      return Complain(tok_.location, "an array's size is missing",
+                      "write [Field; 4]: every array has a fixed size");
     Advance();
     type->size = Size(1);
     return type->size && Expect(Tok::RBracket, "after the array's size");
@@ -394,7 +411,8 @@ bool Parser::TypeInside(TypeExpr* type) {
   if (!At(Tok::Name)) return Unexpected("a type");
   if (!ReadPath(&type->name, "a type")) return false;
   if (At(Tok::Less))
-    return Complain(tok_.location, "types have no parameters", "only functions have, and only sizes", Diag::NotTrident);
+    return Complain(tok_.location, "types have no parameters",
+                    "only functions have, and only sizes", Diag::NotTrident);
   return true;
 }
 

@@ -43,7 +43,8 @@ std::string TrimLines(std::string_view text) {
 }
 
 bool StartsStatement(Tok kind) {
-  return kind >= Tok::Let && kind <= Tok::Asm && kind != Tok::Mut && kind != Tok::In && kind != Tok::Else;
+  return kind >= Tok::Let && kind <= Tok::Asm && kind != Tok::Mut && kind != Tok::In &&
+         kind != Tok::Else;
 }
 
 }  // namespace
@@ -88,15 +89,18 @@ void Parser::Statements(Block* block) {
     if (!Statement(block) || (!At(Tok::RBrace) && !Separated())) {
       depth_ = depth;
       no_struct_ = false;
-      if (tok_.location.line == start.line && tok_.location.column == start.column && !At(Tok::RBrace)) Advance();
+      if (tok_.location.line == start.line && tok_.location.column == start.column &&
+          !At(Tok::RBrace))
+        Advance();
       SkipStatement(braces);
       brackets_ = brackets;
     }
-    if (block->stmts.size() > before) block->height = std::max(block->height, HeightOf(block->stmts.back()) + 1);
+    if (block->stmts.size() > before)
+      block->height = std::max(block->height, HeightOf(block->stmts.back()) + 1);
     if (block->tail) block->height = std::max(block->height, block->tail->height + 1);
     if (block->height > 5 * limits_.nesting) {
-      Complain(start, "the statement is nested too deep", "name parts with let, or make functions of them",
-               Diag::LimitReached);
+      Complain(start, "the statement is nested too deep",
+               "name parts with let, or make functions of them", Diag::LimitReached);
       block->stmts.clear();
       block->tail = nullptr;
       block->height = 1;
@@ -128,13 +132,17 @@ bool Parser::Separated() {
   if (tok_.new_line || At(Tok::End) || At(Tok::RBrace) || Accept(Tok::Semicolon)) return true;
   switch (tok_.kind) {
     case Tok::Percent:
-      return Complain(tok_.location, "there is no operator '%'", "write 'let (q, r) = a /% b'", Diag::NotTrident);
-    case Tok::Assign: return Complain(tok_.location, "only a variable, a field or an array element can be assigned to");
+      return Complain(tok_.location, "there is no operator '%'", "write 'let (q, r) = a /% b'",
+                      Diag::NotTrident);
+    case Tok::Assign:
+      return Complain(tok_.location,
+                      "only a variable, a field or an array element can be assigned to");
     case Tok::Else: return Complain(tok_.location, "'else' stands here without its if");
     case Tok::Bar:
-      return Complain(tok_.location, "there is no operator '|'",
-                      "for U32 values a | b is as_u32(sub(as_field(a) + as_field(b), as_field(a & b)))",
-                      Diag::NotTrident);
+      return Complain(
+          tok_.location, "there is no operator '|'",
+          "for U32 values a | b is as_u32(sub(as_field(a) + as_field(b), as_field(a & b)))",
+          Diag::NotTrident);
     default: break;
   }
   return Complain(tok_.location, fmt::format("{} here where the statement ends", Shown()),
@@ -146,7 +154,9 @@ bool Parser::Separated() {
 void Parser::SkipStatement(int braces) {
   for (; !At(Tok::End); Advance()) {
     if (braces_ < braces || (braces_ == braces && At(Tok::RBrace))) return;
-    if (tok_.new_line && tok_.location.column == 1 && (At(Tok::Fn) || At(Tok::Pub) || At(Tok::Hash))) return;
+    if (tok_.new_line && tok_.location.column == 1 &&
+        (At(Tok::Fn) || At(Tok::Pub) || At(Tok::Hash)))
+      return;
     if (!tok_.new_line || braces_ != braces) continue;
     if (brackets_ <= 0 || StartsStatement(tok_.kind)) return;
   }
@@ -157,11 +167,12 @@ bool Parser::ForeignStatement() {
   for (const Missing& row : ForeignStatements) {
     if (tok_.text != row.word) continue;
     const Tok next = PeekKind();  // the word may still be somebody's variable
-    if (next == Tok::Assign || next == Tok::Dot || next == Tok::LBracket || next == Tok::Plus || next == Tok::Star)
+    if (next == Tok::Assign || next == Tok::Dot || next == Tok::LBracket || next == Tok::Plus ||
+        next == Tok::Star)
       return false;
     if (next == Tok::LParen && row.word != "while" && row.word != "switch") return false;
-    Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word), std::string(row.hint),
-             Diag::NotTrident);
+    Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word),
+             std::string(row.hint), Diag::NotTrident);
     return true;
   }
   return false;
@@ -181,7 +192,8 @@ bool Parser::Statement(Block* block) {
     case Tok::Asm: ok = Asm(&stmt); break;
     case Tok::Return: ok = Return(&stmt); break;
     case Tok::Else:
-      return Complain(tok_.location, "'else' stands here without its if", "it follows the closing brace of the if");
+      return Complain(tok_.location, "'else' stands here without its if",
+                      "it follows the closing brace of the if");
     case Tok::Fn:
       return Complain(tok_.location, "functions stand at the outer level",
                       "there are no closures and no inner functions", Diag::NotTrident);
@@ -222,8 +234,8 @@ bool Parser::ExprStatement(Block* block, Stmt stmt) {
   if (!expr) return false;
   const Tok sign = tok_.kind;
   if ((sign == Tok::Plus || sign == Tok::Minus || sign == Tok::Star) && PeekKind() == Tok::Assign) {
-    return Complain(tok_.location, fmt::format("there is no operator '{}='", tok_.text), "write 'x = x + 1'",
-                    Diag::NotTrident);
+    return Complain(tok_.location, fmt::format("there is no operator '{}='", tok_.text),
+                    "write 'x = x + 1'", Diag::NotTrident);
   }
   if (sign != Tok::Assign) {
     if (At(Tok::RBrace) || (At(Tok::Semicolon) && PeekKind() == Tok::RBrace)) {
@@ -246,7 +258,8 @@ bool Parser::ExprStatement(Block* block, Stmt stmt) {
   }
   for (const ExprPtr& place : stmt.places) {
     if (!IsPlace(*place))
-      return Complain(place->location, "only a variable, a field or an array element can be assigned to",
+      return Complain(place->location,
+                      "only a variable, a field or an array element can be assigned to",
                       "compare with '=='");
   }
   Advance();
@@ -263,7 +276,8 @@ bool Parser::Let(Stmt* stmt) {
   const bool is_mut = Accept(Tok::Mut);
   const auto name = [&](std::string_view what) {
     if (At(Tok::Mut))
-      return Complain(tok_.location, "'mut' stands before the parentheses", "write 'let mut (a, b) = ...'");
+      return Complain(tok_.location, "'mut' stands before the parentheses",
+                      "write 'let mut (a, b) = ...'");
     LetName entry;
     entry.location = tok_.location;
     entry.is_mut = is_mut;
@@ -278,7 +292,8 @@ bool Parser::Let(Stmt* stmt) {
       if (!Accept(Tok::Comma)) break;
     }
     if (!Expect(Tok::RParen, "after the variables")) return false;
-    if (stmt->names.empty()) return Complain(stmt->location, "there is no variable between the parentheses");
+    if (stmt->names.empty())
+      return Complain(stmt->location, "there is no variable between the parentheses");
   } else if (!name("a variable")) {
     return false;
   }
@@ -288,7 +303,8 @@ bool Parser::Let(Stmt* stmt) {
   }
   if (!At(Tok::Assign)) {
     if (tok_.new_line || At(Tok::RBrace))
-      return Complain(last_end_, "the variable has no value", "a variable has a value from the start");
+      return Complain(last_end_, "the variable has no value",
+                      "a variable has a value from the start");
     return Complain(tok_.location, fmt::format("{} here where '=' is expected", Shown()),
                     "a variable has a value from the start");
   }
@@ -312,8 +328,11 @@ bool Parser::If(Stmt* stmt) {
 
 // Not in the language, but in much of what is written in it: read as else { if ... } with a warning.
 bool Parser::ElseIf(Stmt* stmt) {
-  result_.warnings.push_back(
-      {Diag::NotTrident, "there is no 'else if'", tok_.location, {}, "write else { if ... }; it was read so"});
+  result_.warnings.push_back({Diag::NotTrident,
+                              "there is no 'else if'",
+                              tok_.location,
+                              {},
+                              "write else { if ... }; it was read so"});
   if (!Enter()) return false;
   stmt->else_block = std::make_unique<Block>();
   stmt->else_block->location = tok_.location;
@@ -334,7 +353,8 @@ bool Parser::For(Stmt* stmt) {
   Advance();
   LetName name;
   name.location = tok_.location;
-  if (At(Tok::LParen)) return Complain(tok_.location, "a loop runs over a range", "write 'for i in 0..n { ... }'");
+  if (At(Tok::LParen))
+    return Complain(tok_.location, "a loop runs over a range", "write 'for i in 0..n { ... }'");
   if (!ExpectName(&name.name, "the loop's variable")) return false;
   stmt->names.push_back(std::move(name));
   if (!Expect(Tok::In, "after the loop's variable")) return false;
@@ -345,7 +365,9 @@ bool Parser::For(Stmt* stmt) {
                     "a loop runs over a range: write 'for i in 0..n { ... }'");
   }
   Advance();
-  if (At(Tok::Assign)) return Complain(tok_.location, "a range excludes its end", "write 'a..b + 1'", Diag::NotTrident);
+  if (At(Tok::Assign))
+    return Complain(tok_.location, "a range excludes its end", "write 'a..b + 1'",
+                    Diag::NotTrident);
   stmt->last = Condition();
   if (!stmt->last) return false;
   if (AtWord("bounded")) {
@@ -367,7 +389,8 @@ bool Parser::Match(Stmt* stmt) {
   if (!stmt->value || !Expect(Tok::LBrace, "before the cases of the match")) return false;
   while (!At(Tok::RBrace) && !At(Tok::End)) {
     MatchArm arm;
-    if (!ReadPattern(&arm.pattern, false) || !Expect(Tok::FatArrow, "after the pattern")) return false;
+    if (!ReadPattern(&arm.pattern, false) || !Expect(Tok::FatArrow, "after the pattern"))
+      return false;
     if (!At(Tok::LBrace)) {
       return Complain(tok_.location, fmt::format("{} here where '{{' is expected", Shown()),
                       "what a case does stands in braces: 0 => { ... }");
@@ -453,10 +476,13 @@ bool Parser::AsmNote(Stmt* stmt) {
       const bool minus = Advance().kind == Tok::Minus;
       if (!At(Tok::Integer)) return Unexpected("how many words");
       const Token count = Advance();
-      if (count.number > 1000) return Complain(count.location, "the stack never changes by so much");
-      stmt->asm_effect = minus ? -static_cast<int32_t>(count.number) : static_cast<int32_t>(count.number);
+      if (count.number > 1000)
+        return Complain(count.location, "the stack never changes by so much");
+      stmt->asm_effect =
+          minus ? -static_cast<int32_t>(count.number) : static_cast<int32_t>(count.number);
     } else {
-      return Complain(tok_.location, fmt::format("{} here where a target or an effect is expected", Shown()),
+      return Complain(tok_.location,
+                      fmt::format("{} here where a target or an effect is expected", Shown()),
                       "write asm(+1) { ... }, asm(triton) { ... } or asm(triton, -2) { ... }");
     }
     first = false;

@@ -15,7 +15,11 @@ class Printer {
   std::string Run();
 
  private:
-  enum class Gap { None, Keep, Force };  // an empty line before the next line: never, as in the source, always
+  enum class Gap {
+    None,
+    Keep,
+    Force
+  };  // an empty line before the next line: never, as in the source, always
 
   // --- lines and comments (format.cpp)
   void Flush(Location before);
@@ -33,8 +37,8 @@ class Printer {
   void Attributes(const std::vector<Attribute>& attributes, Location start);
   void Function(const FunctionDecl& decl, Location limit);
   std::string Signature(const FunctionDecl& decl);
-  void Members(const std::string& head, const std::vector<MemberDecl>& members, Location start, Location end,
-               Location limit);
+  void Members(const std::string& head, const std::vector<MemberDecl>& members, Location start,
+               Location end, Location limit);
   std::string Io(const IoDecl& io) const;
   void Body(const Block& block);
   void Statement(const Stmt& stmt, Location limit);
@@ -49,9 +53,10 @@ class Printer {
   std::string Text(const Expr& expr, int level, size_t column);
   std::string Broken(const Expr& expr, size_t column);
   std::string BrokenChain(const Expr& expr, int level);
-  std::string BrokenFields(const std::string& head, const std::vector<FieldInit>& fields, Location end);
-  std::string BrokenList(const std::string& open, const std::vector<ExprPtr>& parts, const std::string& close,
-                         Location end);
+  std::string BrokenFields(const std::string& head, const std::vector<FieldInit>& fields,
+                           Location end);
+  std::string BrokenList(const std::string& open, const std::vector<ExprPtr>& parts,
+                         const std::string& close, Location end);
   std::string Filled(const Expr& expr);
   std::string BlockText(const Block& block);
   std::string Guarded(const Expr& expr, size_t column);  // as a statement of its own
@@ -74,6 +79,8 @@ class Printer {
   mutable bool no_struct_ = false;
 };
 
-inline bool Before(Location a, Location b) { return a.line != b.line ? a.line < b.line : a.column < b.column; }
+inline bool Before(Location a, Location b) {
+  return a.line != b.line ? a.line < b.line : a.column < b.column;
+}
 
 }  // namespace frazil::frontends::field

@@ -9,14 +9,17 @@
 namespace frazil::frontends::field {
 namespace {
 
-std::string Body(std::string_view statements) { return "program p\nfn main() {\n" + std::string(statements) + "\n}\n"; }
+std::string Body(std::string_view statements) {
+  return "program p\nfn main() {\n" + std::string(statements) + "\n}\n";
+}
 
 // The errors of a body, "line:column message (hint)"; lines count from the body's first.
 std::vector<std::string> Errors(std::string_view text) {
   std::vector<std::string> lines;
   for (const Error& error : Read(text, "").errors) {
-    lines.push_back(std::to_string(error.location.line) + ":" + std::to_string(error.location.column) + " " +
-                    error.message + (error.hint.empty() ? "" : " (" + error.hint + ")"));
+    lines.push_back(std::to_string(error.location.line) + ":" +
+                    std::to_string(error.location.column) + " " + error.message +
+                    (error.hint.empty() ? "" : " (" + error.hint + ")"));
   }
   return lines;
 }
@@ -28,9 +31,11 @@ std::string Value(std::string_view text) {
   const auto show = [](const Expr& e, const auto& self) -> std::string {
     constexpr const char* signs[] = {"+", "*", "==", "<", "&", "^", "/%", "*."};
     if (e.kind == Expr::Kind::Binary)
-      return "(" + self(*e.operands[0], self) + signs[static_cast<int>(e.op)] + self(*e.operands[1], self) + ")";
+      return "(" + self(*e.operands[0], self) + signs[static_cast<int>(e.op)] +
+             self(*e.operands[1], self) + ")";
     if (e.kind == Expr::Kind::Integer) return std::to_string(e.number);
-    if (e.kind == Expr::Kind::Index) return self(*e.operands[0], self) + "[" + self(*e.operands[1], self) + "]";
+    if (e.kind == Expr::Kind::Index)
+      return self(*e.operands[0], self) + "[" + self(*e.operands[1], self) + "]";
     std::string text = e.path.ToString();
     for (const ExprPtr& size : e.sizes) text += "<" + self(*size, self) + ">";
     if (e.kind != Expr::Kind::Name) text += "{";
@@ -65,7 +70,8 @@ TEST(Reader, CallsSizesAndComparisons) {
 }
 
 TEST(Reader, LinesEndStatements) {
-  ReadResult read = Read(Body("let a = b\n(c, d) = f()\nx\n[1, 2]\na\n  + b\nreveal\nE { q: 1 }\nreturn\ny"), "");
+  ReadResult read =
+      Read(Body("let a = b\n(c, d) = f()\nx\n[1, 2]\na\n  + b\nreveal\nE { q: 1 }\nreturn\ny"), "");
   ASSERT_TRUE(read.errors.empty()) << read.errors[0].ToString();
   const Block& body = *read.module.functions[0].body;
   ASSERT_EQ(body.stmts.size(), 7u);
@@ -79,8 +85,9 @@ TEST(Reader, LinesEndStatements) {
 }
 
 TEST(Reader, BlocksAgainstStructs) {
-  ReadResult read = Read(
-      Body("if a == S { b }\nfor i in 0..n { x = T { y: 1 } }\nif (S { a: 1 }) == z { }\nmatch m { 0 => { } }"), "");
+  ReadResult read = Read(Body("if a == S { b }\nfor i in 0..n { x = T { y: 1 } }\nif (S { a: 1 }) "
+                              "== z { }\nmatch m { 0 => { } }"),
+                         "");
   ASSERT_TRUE(read.errors.empty()) << read.errors[0].ToString();
   const Block& body = *read.module.functions[0].body;
   EXPECT_EQ(body.stmts[0].value->operands[1]->kind, Expr::Kind::Name);
@@ -90,8 +97,9 @@ TEST(Reader, BlocksAgainstStructs) {
 }
 
 TEST(Reader, AsmIsRaw) {
-  ReadResult read =
-      Read(Body("asm(triton)(+1) {\n  push 1 // }\n\n  { } push 2\n}\nasm { dup 0 add }\nasm(-2) { }"), "");
+  ReadResult read = Read(
+      Body("asm(triton)(+1) {\n  push 1 // }\n\n  { } push 2\n}\nasm { dup 0 add }\nasm(-2) { }"),
+      "");
   ASSERT_TRUE(read.errors.empty()) << read.errors[0].ToString();
   const Block& body = *read.module.functions[0].body;
   EXPECT_EQ(body.stmts[0].asm_text, "push 1 // }\n{ } push 2");
@@ -102,7 +110,8 @@ TEST(Reader, AsmIsRaw) {
 }
 
 TEST(Reader, Predicates) {
-  ReadResult read = Read("module m\n#[requires(a > 0 && !(b != 1) || a - b >= f<2>(c))]\nfn g(a: Field) { }\n", "");
+  ReadResult read = Read(
+      "module m\n#[requires(a > 0 && !(b != 1) || a - b >= f<2>(c))]\nfn g(a: Field) { }\n", "");
   ASSERT_TRUE(read.errors.empty()) << read.errors[0].ToString();
   const Expr& condition = *read.module.functions[0].attributes[0].condition;
   EXPECT_EQ(condition.path.ToString(), "or");
@@ -161,20 +170,24 @@ TEST(Reader, WhatDoesNotExistHasAHint) {
 }
 
 TEST(Reader, ItemsThatDoNotExist) {
-  for (const char* text : {"enum E { A }", "trait T { }", "impl S { }", "type A = Field", "static X: Field = 1",
-                           "pub(crate) fn f() { }", "pub use a", "fn f(mut x: Field) { }", "fn f(x) { }", "fn f()",
-                           "const X = 1", "struct S<T> { }", "let x = 1", "fn f(x: &Field) { }", "fn f(x: [Field]) { }",
-                           "#[tset]\nfn f() { }", "#[pure]\nconst X: Field = 1", "pub input: Field"}) {
+  for (const char* text :
+       {"enum E { A }", "trait T { }", "impl S { }", "type A = Field", "static X: Field = 1",
+        "pub(crate) fn f() { }", "pub use a", "fn f(mut x: Field) { }", "fn f(x) { }", "fn f()",
+        "const X = 1", "struct S<T> { }", "let x = 1", "fn f(x: &Field) { }",
+        "fn f(x: [Field]) { }", "#[tset]\nfn f() { }", "#[pure]\nconst X: Field = 1",
+        "pub input: Field"}) {
     EXPECT_FALSE(Errors(std::string("module m\n") + text + "\n").empty()) << text;
   }
-  EXPECT_EQ(Errors("module m\n#[tset]\nfn f() { }\n")[0], "2:3 there is no attribute 'tset' (did you mean 'test'?)");
+  EXPECT_EQ(Errors("module m\n#[tset]\nfn f() { }\n")[0],
+            "2:3 there is no attribute 'tset' (did you mean 'test'?)");
   EXPECT_FALSE(Errors("fn f() { }\n").empty());
   EXPECT_FALSE(Errors("").empty());
 }
 
 TEST(Reader, ManyErrorsInOneReading) {
   const std::vector<std::string> errors = Errors(
-      "program p\nuse a.*\nfn f( {\n}\nfn g() {\n  x = 1 - 2\n  f(1,\n  let y = 3 3\n}\nfn h() { }\nenum E { }\n");
+      "program p\nuse a.*\nfn f( {\n}\nfn g() {\n  x = 1 - 2\n  f(1,\n  let y = 3 3\n}\nfn h() { "
+      "}\nenum E { }\n");
   ASSERT_EQ(errors.size(), 6u);
   EXPECT_EQ(errors[0].substr(0, 3), "2:7");
   EXPECT_EQ(errors[1].substr(0, 3), "3:7");
@@ -192,8 +205,9 @@ TEST(Reader, DepthIsLimited) {
     for (int i = 0; i < count; ++i) text += close;
     return Errors(Body(text));
   };
-  for (const auto& [open, close] : {std::pair("(", ")"), std::pair("[", "]"), std::pair("f(", ")"), std::pair("{", "}"),
-                                    std::pair("!", ""), std::pair("a[", "]")}) {
+  for (const auto& [open, close] :
+       {std::pair("(", ")"), std::pair("[", "]"), std::pair("f(", ")"), std::pair("{", "}"),
+        std::pair("!", ""), std::pair("a[", "]")}) {
     const std::vector<std::string> errors = deep(open, "1", close, 100'000);
     ASSERT_FALSE(errors.empty());
     EXPECT_LE(errors.size(), 100u);
@@ -212,7 +226,8 @@ TEST(Reader, LongTextsAreFast) {
   }
   const auto start = std::chrono::steady_clock::now();
   const ReadResult read = Read(text, "");
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_TRUE(read.errors.empty());
   EXPECT_EQ(read.module.functions.size(), 1000u);
   EXPECT_LT(seconds, 5.0);  // 100,000 lines; 0.2 s on a quiet machine

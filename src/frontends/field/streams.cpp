@@ -30,7 +30,8 @@ struct Counter {
     return static_cast<uint64_t>(f.word(f.inst(def), 0));
   }
   Count OfFunction(uint32_t index) {
-    if (!known[index]) known[index] = OfRegion(program.functions[index], program.functions[index].body);
+    if (!known[index])
+      known[index] = OfRegion(program.functions[index], program.functions[index].body);
     return *known[index];
   }
   Count OfRegion(const ir::Function& f, ir::RegionId region) {
@@ -61,15 +62,18 @@ void Elaborator::CheckStreams() {
   for (const IoDecl& io : module->io) {
     if (io.kind == IoDecl::Kind::SecretRam) continue;
     const bool out = io.kind == IoDecl::Kind::PublicOutput;
-    const ir::Op op = io.kind == IoDecl::Kind::SecretInput ? ir::Op::Hint : out ? ir::Op::Output : ir::Op::Input;
+    const ir::Op op = io.kind == IoDecl::Kind::SecretInput ? ir::Op::Hint
+                      : out                                ? ir::Op::Output
+                                                           : ir::Op::Input;
     uint64_t declared = 0;
     for (const auto& [address, type] : io.slots) declared += types[Resolve(module, type, {})].words;
     Counter counter{program, op, std::vector<std::optional<Count>>(program.functions.size())};
     const Count count = counter.OfFunction(program.entry.index);
     const char* does = out ? "writes" : "reads";
     if (!count)
-      Warn(module, Diag::StreamsDiffer, io.location,
-           fmt::format("{} words are declared; how many main {} depends on values", declared, does));
+      Warn(
+          module, Diag::StreamsDiffer, io.location,
+          fmt::format("{} words are declared; how many main {} depends on values", declared, does));
     else if (*count != declared)
       Complain(module, Diag::StreamsDiffer, io.location,
                fmt::format("{} words are declared, but main {} {}", declared, does, *count));

@@ -17,8 +17,10 @@ size_t Distance(std::string_view a, std::string_view b, size_t most) {
   for (size_t i = 1; i <= a.size(); ++i) {
     now[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = std::min(now[j], before[j - 2] + 1);
+      now[j] =
+          std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        now[j] = std::min(now[j], before[j - 2] + 1);
     }
     std::swap(before, last);
     std::swap(last, now);
@@ -40,7 +42,8 @@ std::string Suggest(std::string_view name, std::span<const std::string_view> kno
       nearest = candidate;
     }
   }
-  return nearest.empty() || best >= name.size() ? std::string() : fmt::format("did you mean '{}'?", nearest);
+  return nearest.empty() || best >= name.size() ? std::string()
+                                                : fmt::format("did you mean '{}'?", nearest);
 }
 
 }  // namespace frazil::frontends::field

@@ -11,26 +11,29 @@ inline std::string Dump(const Block* block);
 
 inline std::string Dump(const Expr* expr) {
   if (expr == nullptr) return "null";
-  std::string text = "(" + std::to_string(static_cast<int>(expr->kind)) + " " + std::to_string(expr->number) + " " +
-                     expr->text + " " + expr->path.ToString();
-  text += (expr->kind == Expr::Kind::Binary ? " op" + std::to_string(static_cast<int>(expr->op)) : "") +
-          (expr->infix ? " infix" : "");
+  std::string text = "(" + std::to_string(static_cast<int>(expr->kind)) + " " +
+                     std::to_string(expr->number) + " " + expr->text + " " + expr->path.ToString();
+  text +=
+      (expr->kind == Expr::Kind::Binary ? " op" + std::to_string(static_cast<int>(expr->op)) : "") +
+      (expr->infix ? " infix" : "");
   for (const ExprPtr& part : expr->operands) text += " " + Dump(part.get());
   for (const ExprPtr& part : expr->sizes) text += " <" + Dump(part.get()) + ">";
-  for (const FieldInit& field : expr->fields) text += " " + field.name + ":" + Dump(field.value.get());
+  for (const FieldInit& field : expr->fields)
+    text += " " + field.name + ":" + Dump(field.value.get());
   if (expr->block) text += Dump(expr->block.get());
   return text + ")";
 }
 
 inline std::string Dump(const TypeExpr& type) {
-  std::string text = "(T" + std::to_string(static_cast<int>(type.kind)) + " " + type.name.ToString();
+  std::string text =
+      "(T" + std::to_string(static_cast<int>(type.kind)) + " " + type.name.ToString();
   for (const TypeExpr& part : type.parts) text += " " + Dump(part);
   return text + (type.size ? Dump(type.size.get()) : "") + ")";
 }
 
 inline std::string Dump(const Pattern& pattern) {
-  std::string text =
-      "(P" + std::to_string(static_cast<int>(pattern.kind)) + " " + std::to_string(pattern.number) + pattern.name;
+  std::string text = "(P" + std::to_string(static_cast<int>(pattern.kind)) + " " +
+                     std::to_string(pattern.number) + pattern.name;
   for (const FieldPattern& field : pattern.fields) text += " " + field.name + Dump(field.pattern);
   return text + ")";
 }
@@ -46,7 +49,8 @@ inline std::string Dump(const Stmt& stmt) {
   text += Dump(stmt.then_block.get()) + Dump(stmt.else_block.get());
   for (const MatchArm& arm : stmt.arms) text += Dump(arm.pattern) + Dump(arm.body.get());
   text += stmt.event.ToString();
-  for (const FieldInit& field : stmt.fields) text += " " + field.name + ":" + Dump(field.value.get());
+  for (const FieldInit& field : stmt.fields)
+    text += " " + field.name + ":" + Dump(field.value.get());
   return text + stmt.asm_target + std::to_string(stmt.asm_effect) + stmt.asm_text + ")";
 }
 
@@ -59,7 +63,8 @@ inline std::string Dump(const Block* block) {
 
 inline std::string Dump(const std::vector<Attribute>& attributes) {
   std::string text;
-  for (const Attribute& a : attributes) text += "#" + a.name + "(" + a.word + Dump(a.condition.get()) + ")";
+  for (const Attribute& a : attributes)
+    text += "#" + a.name + "(" + a.word + Dump(a.condition.get()) + ")";
   return text;
 }
 
@@ -79,7 +84,8 @@ inline std::string Dump(const Module& module) {
     for (const auto& [address, type] : io.slots) text += " " + std::to_string(address) + Dump(type);
   }
   for (const ConstDecl& c : module.constants)
-    text += "\nconst " + c.name + (c.is_pub ? "+" : "") + Dump(c.attributes) + Dump(c.type) + Dump(c.value.get());
+    text += "\nconst " + c.name + (c.is_pub ? "+" : "") + Dump(c.attributes) + Dump(c.type) +
+            Dump(c.value.get());
   for (const StructDecl& s : module.structs)
     text += "\nstruct " + s.name + (s.is_pub ? "+" : "") + Dump(s.attributes) + Dump(s.members);
   for (const EventDecl& e : module.events)

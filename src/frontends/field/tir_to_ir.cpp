@@ -57,12 +57,15 @@ Result<void> HaltsToReturns(Ops& ops, bool entry, bool loop) {
     }
     if (op.kind == Kind::Halt) {
       if (!entry || loop) {
-        return Fail(Diag::Unsupported, "`halt` inside of a loop or of a function that the entry calls has no form in the IR",
-                    op.location);
+        return Fail(
+            Diag::Unsupported,
+            "`halt` inside of a loop or of a function that the entry calls has no form in the IR",
+            op.location);
       }
       op.kind = Kind::Return;
     }
-    const bool inner = loop || op.kind == Kind::Loop || op.kind == Kind::While || op.kind == Kind::Repeat;
+    const bool inner =
+        loop || op.kind == Kind::Loop || op.kind == Kind::While || op.kind == Kind::Repeat;
     TRY_VOID(HaltsToReturns(op.body, entry, inner));
     TRY_VOID(HaltsToReturns(op.other, entry, inner));
   }
@@ -118,7 +121,8 @@ class Translator {
     }
   }
 
-  static std::vector<const tir::TailFunction*> CalleesFirst(const std::vector<tir::TailFunction>& functions) {
+  static std::vector<const tir::TailFunction*> CalleesFirst(
+      const std::vector<tir::TailFunction>& functions) {
     std::unordered_map<std::string, size_t> index;
     for (size_t f = 0; f < functions.size(); ++f) index[functions[f].name] = f;
     std::vector<std::vector<size_t>> callers(functions.size());
@@ -171,7 +175,8 @@ class Translator {
   // TIR's names may hold anything that is printed; the IR's letters, digits, `_` and `.`.
   std::string NameOf(std::string name) {
     for (char& c : name) {
-      if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '.') c = '_';
+      if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '.')
+        c = '_';
     }
     std::string unique = name;
     for (int i = 2; !names_.insert(unique).second; ++i) unique = fmt::format("{}.{}", name, i);
@@ -186,14 +191,17 @@ class Translator {
     shape.net = static_cast<int32_t>(extent.height);
     shapes_[function.name] = shape;
     if (entry && shape.reach > 11) {
-      return Fail(Diag::Unsupported, "the entry reads the program's own digest from the bottom of the stack, which only the machine has",
+      return Fail(Diag::Unsupported,
+                  "the entry reads the program's own digest from the bottom of the stack, which "
+                  "only the machine has",
                   function.location);
     }
     std::vector<ir::Type> params(entry ? 0 : shape.reach, types::Field);
     const size_t words = params.size();
     if (shape.memory) params.push_back(ir::Type::Buffer(types::Field, ir::Access::InOut));
     const size_t result_count = entry ? 0 : static_cast<size_t>(shape.reach + shape.net);
-    ir::FunctionBuilder builder(program_, NameOf(function.name), params, std::vector<ir::Type>(result_count, types::Field));
+    ir::FunctionBuilder builder(program_, NameOf(function.name), params,
+                                std::vector<ir::Type>(result_count, types::Field));
     b_ = &builder;
     ram_ = ValueId();
     if (shape.memory) {
@@ -204,7 +212,8 @@ class Translator {
     ops_ = &ops;
     entry_ = entry;
     Stack stack;
-    for (uint32_t i = 0; i < shape.reach; ++i) stack.push_back(entry ? ops.Constant(0) : builder.Param(i));
+    for (uint32_t i = 0; i < shape.reach; ++i)
+      stack.push_back(entry ? ops.Constant(0) : builder.Param(i));
     TRY_VOID(Body(function.ops, stack, true));
     if (entry) stack.clear();
     builder.Return(stack);
@@ -214,13 +223,15 @@ class Translator {
 
   // `tail`: nothing of the function follows.
   Result<void> Body(const Ops& ops, Stack& stack, bool tail) {
-    for (size_t i = 0; i < ops.size(); ++i) TRY_VOID(One(ops[i], stack, tail && i + 1 == ops.size()));
+    for (size_t i = 0; i < ops.size(); ++i)
+      TRY_VOID(One(ops[i], stack, tail && i + 1 == ops.size()));
     return {};
   }
 
   Result<void> One(const tir::Op& op, Stack& stack, bool tail) {
     b_->SetLocation(op.location);
-    if (++insts_ > limits_.program_insts) return Fail(Diag::LimitReached, "the program is too long", op.location);
+    if (++insts_ > limits_.program_insts)
+      return Fail(Diag::LimitReached, "the program is too long", op.location);
     switch (op.kind) {
       case Kind::Call: return Call(op, stack), Result<void>{};
       case Kind::IfElse: return If(op, stack, tail);
@@ -265,16 +276,20 @@ class Translator {
       Stack inner = stack;
       inner.insert(inner.end(), inputs.begin(), inputs.end());
       TRY_VOID(Body(arm == 0 ? op.body : op.other, inner, tail));
-      b_->Terminate(Op::Yield, dropped ? Values{} : Values(inner.end() - static_cast<ptrdiff_t>(count), inner.end()));
+      b_->Terminate(
+          Op::Yield,
+          dropped ? Values{} : Values(inner.end() - static_cast<ptrdiff_t>(count), inner.end()));
       b_->EndRegion();
     }
-    for (uint32_t i = 0; i < count; ++i) stack.push_back(ir::Function::result_of(b_->function().inst(inst), i));
+    for (uint32_t i = 0; i < count; ++i)
+      stack.push_back(ir::Function::result_of(b_->function().inst(inst), i));
     return {};
   }
 
   using Region = std::function<Result<ValueId>(Values& words)>;
   // A while over words, and a flag where `flag` says so: `test` gives the condition, `body` the next flag.
-  Result<void> Carry(Stack& stack, int64_t reach, bool flag, const Region& test, const Region& body) {
+  Result<void> Carry(Stack& stack, int64_t reach, bool flag, const Region& test,
+                     const Region& body) {
     Values inits = Take(stack, reach);
     if (flag) {
       const uint64_t yes = 1;
@@ -310,7 +325,8 @@ class Translator {
     Measure(op.body, extent, memory);
     const int64_t reach = std::max<int64_t>(extent.reach, 1);
     return Carry(
-        stack, reach, false, [&](Values& words) -> Result<ValueId> { return ops_->IsNotZero(words.back()); },
+        stack, reach, false,
+        [&](Values& words) -> Result<ValueId> { return ops_->IsNotZero(words.back()); },
         [&](Values& words) -> Result<ValueId> {
           words.back() = b_->Binary(Op::Sub, words.back(), ops_->Constant(1));
           TRY_VOID(Inner(op.body, words));
@@ -352,7 +368,8 @@ class Translator {
             b_->Terminate(Op::Yield, inner);
             b_->EndRegion();
           }
-          for (uint32_t i = 0; i < words.size(); ++i) words[i] = ir::Function::result_of(b_->function().inst(inst), i);
+          for (uint32_t i = 0; i < words.size(); ++i)
+            words[i] = ir::Function::result_of(b_->function().inst(inst), i);
           return condition;
         });
   }
@@ -371,6 +388,8 @@ class Translator {
 
 }  // namespace
 
-Result<ir::Program> FromTir(const machines::tir::Program& program) { return Translator().Run(program); }
+Result<ir::Program> FromTir(const machines::tir::Program& program) {
+  return Translator().Run(program);
+}
 
 }  // namespace frazil::frontends::field

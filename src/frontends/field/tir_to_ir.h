@@ -23,12 +23,12 @@ class TirOps {
 
  private:
   ir::ValueId Pop(Stack& stack) const;
-  ir::Values PopMany(Stack& stack, uint64_t count) const;  // the top first
+  ir::Values PopMany(Stack& stack, uint64_t count) const;                  // the top first
   void PushMany(Stack& stack, std::span<const ir::ValueId> values) const;  // the first on top
   ir::ValueId PopX(Stack& stack);
   void PushX(Stack& stack, ir::ValueId x);
-  ir::ValueId U32(ir::ValueId word);        // traps unless below 2^32
-  ir::ValueId Word(ir::ValueId value);      // an integer or bool as a field element
+  ir::ValueId U32(ir::ValueId word);    // traps unless below 2^32
+  ir::ValueId Word(ir::ValueId value);  // an integer or bool as a field element
   ir::ValueId U32Constant(uint64_t value);
   ir::ValueId Plus(ir::ValueId a, uint64_t element);
   ir::ValueId Load(ir::ValueId address);

@@ -11,7 +11,9 @@ using ir::Values;
 using machines::tir::Kind;
 namespace types = ir::types;
 
-ValueId TirOps::Constant(uint64_t element) { return b_.Const(types::Field, std::span(&element, 1)); }
+ValueId TirOps::Constant(uint64_t element) {
+  return b_.Const(types::Field, std::span(&element, 1));
+}
 ValueId TirOps::U32Constant(uint64_t value) { return b_.Const(types::U32, std::span(&value, 1)); }
 ValueId TirOps::IsNotZero(ValueId value) { return b_.Binary(Op::Ne, value, Constant(0)); }
 
@@ -37,14 +39,21 @@ ValueId TirOps::PopX(Stack& stack) {
 }
 
 void TirOps::PushX(Stack& stack, ValueId x) {
-  for (uint64_t i = 3; i > 0; --i) stack.push_back(b_.Emit1(Op::PartXField, types::XField, {x}, types::Field, {i - 1}));
+  for (uint64_t i = 3; i > 0; --i)
+    stack.push_back(b_.Emit1(Op::PartXField, types::XField, {x}, types::Field, {i - 1}));
 }
 
-ValueId TirOps::U32(ValueId word) { return b_.Cast(Op::CastChecked, b_.Cast(Op::Cast, word, types::U64), types::U32); }
+ValueId TirOps::U32(ValueId word) {
+  return b_.Cast(Op::CastChecked, b_.Cast(Op::Cast, word, types::U64), types::U32);
+}
 ValueId TirOps::Word(ValueId value) { return b_.Cast(Op::Cast, value, types::Field); }
-ValueId TirOps::Plus(ValueId a, uint64_t element) { return b_.Binary(Op::Add, a, Constant(element)); }
+ValueId TirOps::Plus(ValueId a, uint64_t element) {
+  return b_.Binary(Op::Add, a, Constant(element));
+}
 
-ValueId TirOps::Index(ValueId address) { return b_.Cast(Op::Cast, b_.Cast(Op::Cast, address, types::U64), types::Index); }
+ValueId TirOps::Index(ValueId address) {
+  return b_.Cast(Op::Cast, b_.Cast(Op::Cast, address, types::U64), types::Index);
+}
 ValueId TirOps::Load(ValueId address) { return b_.Load(ram_, Index(address)); }
 void TirOps::Store(ValueId address, ValueId value) { b_.Store(ram_, Index(address), value); }
 
@@ -57,7 +66,8 @@ Values TirOps::Hash(std::span<const ValueId> ten) {
   const ir::Type digest = types::Digest;
   const ValueId hashed = b_.Emit(Op::Hash, digest, ten, std::span(&digest, 1))[0];
   Values parts;
-  for (uint64_t i = 0; i < 5; ++i) parts.push_back(b_.Emit1(Op::PartDigest, types::Digest, {hashed}, types::Field, {i}));
+  for (uint64_t i = 0; i < 5; ++i)
+    parts.push_back(b_.Emit1(Op::PartDigest, types::Digest, {hashed}, types::Field, {i}));
   return parts;
 }
 
@@ -151,7 +161,10 @@ void TirOps::Field(const machines::tir::Op& op, Stack& stack) {
   }
   const ValueId a = Pop(stack);
   if (op.kind == Kind::Eq) return stack.push_back(Word(b_.Binary(Op::Eq, a, b)));
-  stack.push_back(b_.Binary(op.kind == Kind::Add ? Op::Add : op.kind == Kind::Sub ? Op::Sub : Op::Mul, a, b));
+  stack.push_back(b_.Binary(op.kind == Kind::Add   ? Op::Add
+                            : op.kind == Kind::Sub ? Op::Sub
+                                                   : Op::Mul,
+                            a, b));
 }
 
 void TirOps::Integers(const machines::tir::Op& op, Stack& stack) {
@@ -161,7 +174,8 @@ void TirOps::Integers(const machines::tir::Op& op, Stack& stack) {
       const ValueId wide = b_.Cast(Op::Cast, top, types::U64);
       const uint64_t words[] = {32, 0xffff'ffffu};
       stack.push_back(Word(b_.Binary(Op::Shr, wide, b_.Const(types::U64, std::span(words, 1)))));
-      return stack.push_back(Word(b_.Binary(Op::And, wide, b_.Const(types::U64, std::span(words + 1, 1)))));
+      return stack.push_back(
+          Word(b_.Binary(Op::And, wide, b_.Const(types::U64, std::span(words + 1, 1)))));
     }
     case Kind::PopCount: return stack.push_back(Word(b_.Unary(Op::Popcnt, U32(top))));
     case Kind::Log2: {
@@ -200,7 +214,8 @@ void TirOps::Streams(const machines::tir::Op& op, Stack& stack) {
     case Kind::ReadIo:
     case Kind::Hint:
       for (uint64_t i = 0; i < op.number; ++i) {
-        stack.push_back(b_.Emit1(op.kind == Kind::Hint ? Op::Hint : Op::Input, types::Field, {}, types::Field));
+        stack.push_back(
+            b_.Emit1(op.kind == Kind::Hint ? Op::Hint : Op::Input, types::Field, {}, types::Field));
       }
       return;
     case Kind::Reveal: output(Constant(op.tag)); [[fallthrough]];
@@ -256,7 +271,8 @@ void TirOps::Hashing(const machines::tir::Op& op, Stack& stack) {
     case Kind::SpongeInit: b_.Emit(Op::SpongeInit, {}, {}, {}); return;
     case Kind::SpongeAbsorb: b_.Emit(Op::SpongeAbsorb, {}, PopMany(stack, 10), {}); return;
     case Kind::SpongeSqueeze:
-      return PushMany(stack, b_.Emit(Op::SpongeSqueeze, {}, {}, std::vector<ir::Type>(10, types::Field)));
+      return PushMany(stack,
+                      b_.Emit(Op::SpongeSqueeze, {}, {}, std::vector<ir::Type>(10, types::Field)));
     default: break;
   }
   const ValueId p = Pop(stack);
@@ -272,15 +288,18 @@ void TirOps::Merkle(const machines::tir::Op& op, Stack& stack) {
   const Values node = PopMany(stack, 5);
   const ValueId index = U32(Pop(stack));
   if (op.kind == Kind::MerkleStep) {
-    const ValueId digest = b_.Emit1(Op::MakeDigest, types::Digest, {node[0], node[1], node[2], node[3], node[4]}, types::Digest);
+    const ValueId digest = b_.Emit1(Op::MakeDigest, types::Digest,
+                                    {node[0], node[1], node[2], node[3], node[4]}, types::Digest);
     const ir::Type results[] = {types::U32, types::Digest};
     const Values up = b_.Emit(Op::MerkleStep, {}, Values{index, digest}, results);
     stack.push_back(Word(up[0]));
-    for (uint64_t i = 5; i > 0; --i) stack.push_back(b_.Emit1(Op::PartDigest, types::Digest, {up[1]}, types::Field, {i - 1}));
+    for (uint64_t i = 5; i > 0; --i)
+      stack.push_back(b_.Emit1(Op::PartDigest, types::Digest, {up[1]}, types::Field, {i - 1}));
     return;
   }
   ValueId& pointer = stack[stack.size() - 2];
-  const ValueId right = b_.Binary(Op::Eq, b_.Binary(Op::And, index, U32Constant(1)), U32Constant(1));
+  const ValueId right =
+      b_.Binary(Op::Eq, b_.Binary(Op::And, index, U32Constant(1)), U32Constant(1));
   Values sibling, ten(10);
   for (uint64_t i = 0; i < 5; ++i) sibling.push_back(Load(Plus(pointer, i)));
   for (uint64_t i = 0; i < 5; ++i) {
@@ -320,10 +339,12 @@ void TirOps::Horner(const machines::tir::Op& op, Stack& stack) {
   const Values words = PopMany(stack, 10);
   const bool base = op.kind == Kind::HornerBase;
   auto extension = [&](size_t i) {
-    return b_.Emit1(Op::MakeXField, types::XField, {words[i], words[i + 1], words[i + 2]}, types::XField);
+    return b_.Emit1(Op::MakeXField, types::XField, {words[i], words[i + 1], words[i + 2]},
+                    types::XField);
   };
   const ValueId p = words[5];
-  const ValueId coefficient = base ? b_.Cast(Op::Cast, Load(p), types::XField) : LoadX(Plus(p, goldilocks::Neg(2)));
+  const ValueId coefficient =
+      base ? b_.Cast(Op::Cast, Load(p), types::XField) : LoadX(Plus(p, goldilocks::Neg(2)));
   PushX(stack, b_.Binary(Op::Add, b_.Binary(Op::Mul, extension(7), extension(0)), coefficient));
   stack.push_back(words[6]);
   stack.push_back(Plus(p, goldilocks::Neg(base ? 1 : 3)));

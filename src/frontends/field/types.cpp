@@ -29,7 +29,8 @@ TypeTable::TypeTable() {
 TypeId TypeTable::Intern(TypeInfo info) {
   // Arrays, tuples and structs cannot share a key: a tuple has size 0 and no declaration, an array a size + 1.
   const uint64_t size = info.kind == TypeKind::Array ? info.size + 1 : 0;
-  auto [it, fresh] = known_.try_emplace({info.parts, {size, info.decl}}, static_cast<TypeId>(types_.size()));
+  auto [it, fresh] =
+      known_.try_emplace({info.parts, {size, info.decl}}, static_cast<TypeId>(types_.size()));
   if (!fresh) return it->second;
   for (TypeId part : info.parts) {
     const TypeInfo& member = types_[part];
@@ -73,7 +74,8 @@ TypeId TypeTable::Tuple(std::vector<TypeId> members) {
   return Intern(std::move(info));
 }
 
-TypeId TypeTable::Struct(const StructDecl* decl, const Module* module, std::vector<TypeId> members) {
+TypeId TypeTable::Struct(const StructDecl* decl, const Module* module,
+                         std::vector<TypeId> members) {
   uint64_t words = 0;
   for (TypeId member : members) {
     if (member == Error) return Error;
@@ -91,27 +93,19 @@ TypeId TypeTable::Struct(const StructDecl* decl, const Module* module, std::vect
 std::string TypeTable::Name(TypeId id) const {
   const TypeInfo& info = types_[id];
   switch (info.kind) {
-    case TypeKind::Error:
-      return "?";
-    case TypeKind::Unit:
-      return "()";
-    case TypeKind::Field:
-      return "Field";
-    case TypeKind::Bool:
-      return "Bool";
-    case TypeKind::U32:
-      return "U32";
-    case TypeKind::Digest:
-      return "Digest";
-    case TypeKind::XField:
-      return "XField";
-    case TypeKind::Array:
-      return fmt::format("[{}; {}]", Name(info.parts[0]), info.size);
-    case TypeKind::Struct:
-      return info.decl->name;
+    case TypeKind::Error: return "?";
+    case TypeKind::Unit: return "()";
+    case TypeKind::Field: return "Field";
+    case TypeKind::Bool: return "Bool";
+    case TypeKind::U32: return "U32";
+    case TypeKind::Digest: return "Digest";
+    case TypeKind::XField: return "XField";
+    case TypeKind::Array: return fmt::format("[{}; {}]", Name(info.parts[0]), info.size);
+    case TypeKind::Struct: return info.decl->name;
     case TypeKind::Tuple: {
       std::string text = "(";
-      for (size_t i = 0; i < info.parts.size(); ++i) text += (i == 0 ? "" : ", ") + Name(info.parts[i]);
+      for (size_t i = 0; i < info.parts.size(); ++i)
+        text += (i == 0 ? "" : ", ") + Name(info.parts[i]);
       return text + ")";
     }
   }

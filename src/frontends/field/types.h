@@ -18,7 +18,18 @@ using TypeId = uint32_t;
 // Words of one value; more is refused in words, long before memory runs out.
 constexpr uint64_t MaxValueWords = 65'536;
 
-enum class TypeKind : uint8_t { Error, Unit, Field, Bool, U32, Digest, XField, Array, Tuple, Struct };
+enum class TypeKind : uint8_t {
+  Error,
+  Unit,
+  Field,
+  Bool,
+  U32,
+  Digest,
+  XField,
+  Array,
+  Tuple,
+  Struct
+};
 
 struct Component {
   ir::Type scalar;

@@ -56,7 +56,8 @@ class Prefixes {
     if (stmt.type) Add(*stmt.type);
     Add(stmt.event);
     for (const MatchArm& arm : stmt.arms) {
-      if (const size_t dot = arm.pattern.name.rfind('.'); dot != std::string::npos) names_.insert(arm.pattern.name.substr(0, dot));
+      if (const size_t dot = arm.pattern.name.rfind('.'); dot != std::string::npos)
+        names_.insert(arm.pattern.name.substr(0, dot));
     }
   }
 
@@ -72,8 +73,9 @@ void WarnUnusedImports(const Module& module, std::vector<Error>* warnings) {
   const Prefixes prefixes(module);
   for (const Path& use : module.uses) {
     if (prefixes.Has(use.ToString()) || prefixes.Has(use.parts.back())) continue;
-    warnings->push_back({Diag::UnusedImport, fmt::format("'{}' is used nowhere in this file", use.ToString()), use.location,
-                         module.file, "leave the import out"});
+    warnings->push_back({Diag::UnusedImport,
+                         fmt::format("'{}' is used nowhere in this file", use.ToString()),
+                         use.location, module.file, "leave the import out"});
   }
 }
 

@@ -39,7 +39,8 @@ std::string RootName(const Expr& expr) {
   const Expr* at = &expr;
   while ((at->kind == Expr::Kind::Member || at->kind == Expr::Kind::Index) && !at->operands.empty())
     at = at->operands[0].get();
-  return at->kind == Expr::Kind::Name && !at->path.parts.empty() ? at->path.parts[0] : std::string();
+  return at->kind == Expr::Kind::Name && !at->path.parts.empty() ? at->path.parts[0]
+                                                                 : std::string();
 }
 
 namespace {
@@ -131,25 +132,27 @@ bool ContainsReturn(const Stmt& stmt) {
 }
 
 bool ContainsReturn(const Block& block) {
-  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Stmt& s) { return ContainsReturn(s); });
+  return std::any_of(block.stmts.begin(), block.stmts.end(),
+                     [](const Stmt& s) { return ContainsReturn(s); });
 }
 
 bool AlwaysReturns(const Stmt& stmt) {
   switch (stmt.kind) {
-    case Stmt::Kind::Return:
-      return true;
+    case Stmt::Kind::Return: return true;
     case Stmt::Kind::If:
-      return stmt.then_block && stmt.else_block && AlwaysReturns(*stmt.then_block) && AlwaysReturns(*stmt.else_block);
+      return stmt.then_block && stmt.else_block && AlwaysReturns(*stmt.then_block) &&
+             AlwaysReturns(*stmt.else_block);
     case Stmt::Kind::Match:
-      return !stmt.arms.empty() && std::all_of(stmt.arms.begin(), stmt.arms.end(),
-                                               [](const MatchArm& a) { return a.body && AlwaysReturns(*a.body); });
-    default:
-      return false;
+      return !stmt.arms.empty() &&
+             std::all_of(stmt.arms.begin(), stmt.arms.end(),
+                         [](const MatchArm& a) { return a.body && AlwaysReturns(*a.body); });
+    default: return false;
   }
 }
 
 bool AlwaysReturns(const Block& block) {
-  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Stmt& s) { return AlwaysReturns(s); });
+  return std::any_of(block.stmts.begin(), block.stmts.end(),
+                     [](const Stmt& s) { return AlwaysReturns(s); });
 }
 
 bool ContainsBlock(const Expr& expr) {

@@ -23,8 +23,12 @@ struct ValueType {
   static constexpr ValueType Of(ir::Scalar s) { return {Typed, s}; }
   constexpr bool is(ir::Scalar s) const { return kind == Typed && scalar == s; }
   constexpr bool is_weak() const { return kind == WeakInt || kind == WeakFloat; }
-  constexpr bool is_int() const { return kind == WeakInt || (kind == Typed && ir::IsFixedInt(scalar)); }
-  constexpr bool is_float() const { return kind == WeakFloat || (kind == Typed && ir::IsFloat(scalar)); }
+  constexpr bool is_int() const {
+    return kind == WeakInt || (kind == Typed && ir::IsFixedInt(scalar));
+  }
+  constexpr bool is_float() const {
+    return kind == WeakFloat || (kind == Typed && ir::IsFloat(scalar));
+  }
   constexpr bool is_bool() const { return is(ir::Scalar::Bool); }
   friend constexpr bool operator==(const ValueType&, const ValueType&) = default;
 };
@@ -38,8 +42,26 @@ struct Literal {
 };
 
 enum class BinaryOp : uint8_t {
-  Add, Sub, Mul, Div, Mod, FloorDiv, Pow, Shl, Shr, BitAnd, BitOr, BitXor,
-  Lt, Le, Gt, Ge, Eq, Ne, And, Or,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  FloorDiv,
+  Pow,
+  Shl,
+  Shr,
+  BitAnd,
+  BitOr,
+  BitXor,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Eq,
+  Ne,
+  And,
+  Or,
 };
 constexpr bool IsCompare(BinaryOp op) { return op >= BinaryOp::Lt && op <= BinaryOp::Ne; }
 enum class UnaryOp : uint8_t { Pos, Neg, Not, Inv };
@@ -49,7 +71,20 @@ struct Stmt;
 using Block = std::vector<Stmt*>;
 
 enum class ExprKind : uint8_t {
-  Literal, Var, Param, Binary, Unary, Chain, Load, Call, Cast, Truth, IfExpr, Inline, Length, Fold,
+  Literal,
+  Var,
+  Param,
+  Binary,
+  Unary,
+  Chain,
+  Load,
+  Call,
+  Cast,
+  Truth,
+  IfExpr,
+  Inline,
+  Length,
+  Fold,
 };
 
 struct Expr {
@@ -57,39 +92,51 @@ struct Expr {
   BinaryOp binary = BinaryOp::Add;
   UnaryOp unary = UnaryOp::Pos;
   ir::ReduceKind fold = ir::ReduceKind::Sum;
-  bool unordered = false;               // Call: atomics
+  bool unordered = false;  // Call: atomics
   bool is_constant_checked = false;
-  bool is_final = false;                // its type was reported on
+  bool is_final = false;  // its type was reported on
   Location location;
   ValueType type;
   Literal literal;
-  uint32_t id = 0;                      // Var, Fold: local; Param: ordinal; Load, Length, atomics: array
-  ir::Scalar to = ir::Scalar::Bool;     // Cast, bitcast
+  uint32_t id = 0;  // Var, Fold: local; Param: ordinal; Load, Length, atomics: array
+  ir::Scalar to = ir::Scalar::Bool;       // Cast, bitcast
   const FunctionRow* function = nullptr;  // Call
-  std::vector<Expr*> args;              // operands; Load: one index for each dimension; IfExpr: condition, then, else;
-                                        // Fold: start, stop, element
-  std::vector<BinaryOp> ops;            // Chain: args[0] ops[0] args[1] ops[1] ..
-  Block body;                           // Inline: what to do before the value
-  uint32_t result = 0;                  // Inline: the local that holds the value
+  std::vector<Expr*>
+      args;  // operands; Load: one index for each dimension; IfExpr: condition, then, else;
+             // Fold: start, stop, element
+  std::vector<BinaryOp> ops;  // Chain: args[0] ops[0] args[1] ops[1] ..
+  Block body;                 // Inline: what to do before the value
+  uint32_t result = 0;        // Inline: the local that holds the value
   bool has_result = false;
 };
 
 enum class StmtKind : uint8_t {
-  Assign, Store, Update, If, For, While, Break, Continue, Return, Expr, Assert, Barrier,
+  Assign,
+  Store,
+  Update,
+  If,
+  For,
+  While,
+  Break,
+  Continue,
+  Return,
+  Expr,
+  Assert,
+  Barrier,
 };
 
 struct Stmt {
   StmtKind kind = StmtKind::Expr;
   Location location;
-  uint32_t local = 0;         // Assign: target; For: variable
-  uint32_t array = 0;         // Store, Update
+  uint32_t local = 0;           // Assign: target; For: variable
+  uint32_t array = 0;           // Store, Update
   BinaryOp op = BinaryOp::Add;  // Update
   // Assign, Expr, Return (or null): the value. Store, Update: the value. If, While, Assert: the condition.
   // For: null, or what must hold to go on (jumps that were flattened).
   Expr* value = nullptr;
-  std::vector<Expr*> args;    // Store, Update: indices; For: start, stop, step
-  Block body;                 // If: then
-  Block other;                // If: else
+  std::vector<Expr*> args;  // Store, Update: indices; For: start, stop, step
+  Block body;               // If: then
+  Block other;              // If: else
   // Filled by the liveness pass.
   std::vector<uint64_t> gen, kill, assigned, live_out;
   bool has_barrier = false;
@@ -101,24 +148,24 @@ struct Local {
   ValueType declared;         // Unknown: inferred
   std::vector<Expr*> values;  // everything assigned to it; a loop's variable: null
   Location location;
-  bool is_constant = false;   // assigned once, a literal
+  bool is_constant = false;  // assigned once, a literal
 };
 
 struct Array {
   std::string name;
   ir::Scalar element = ir::Scalar::F32;
-  std::vector<Expr*> shape;   // empty: one dimension, length unknown
+  std::vector<Expr*> shape;  // empty: one dimension, length unknown
   bool is_shared = false;
-  uint32_t param = 0;         // ordinal of the parameter
+  uint32_t param = 0;  // ordinal of the parameter
   bool is_written = false;
-  uint32_t uses = 0;          // loads, stores and atomics
+  uint32_t uses = 0;  // loads, stores and atomics
   Location location;
 };
 
 struct Param {
   std::string name;
   ir::Type type;
-  uint32_t array = 0;         // buffers
+  uint32_t array = 0;  // buffers
   Location location;
 };
 
@@ -156,8 +203,10 @@ struct KernelTree {
 class Errors {
  public:
   explicit Errors(std::string_view file) : file_(file) {}
-  void Add(Location location, std::string message, std::string hint = "", Diag diag = Diag::BadKernel) {
-    if (list_.size() < MaxErrors) list_.push_back({diag, std::move(message), location, {}, std::move(hint)});
+  void Add(Location location, std::string message, std::string hint = "",
+           Diag diag = Diag::BadKernel) {
+    if (list_.size() < MaxErrors)
+      list_.push_back({diag, std::move(message), location, {}, std::move(hint)});
   }
   bool any() const { return !list_.empty(); }
   // The first with its place; the others follow in its message, one on each line.

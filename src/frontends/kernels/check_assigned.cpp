@@ -68,8 +68,9 @@ class AssignmentChecker {
       Put(element.assigned, e->id);
       return Read(e->args[2], element);
     }
-    bool is_conditional = e->kind == ExprKind::IfExpr || e->kind == ExprKind::Chain ||
-                          (e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or));
+    bool is_conditional =
+        e->kind == ExprKind::IfExpr || e->kind == ExprKind::Chain ||
+        (e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or));
     if (!is_conditional) {
       for (const Expr* arg : e->args) Read(arg, state);
       return;
@@ -90,8 +91,10 @@ class AssignmentChecker {
     loop_ = nullptr;
     Visit(e->body, state);
     if (e->has_result && state.reachable)
-      errors_.Add(e->location, fmt::format("'{}' does not return a value on every way", tree_.locals[e->result].name),
-                  "end it with 'return value'");
+      errors_.Add(
+          e->location,
+          fmt::format("'{}' does not return a value on every way", tree_.locals[e->result].name),
+          "end it with 'return value'");
     if (function.left) Merge(state, *function.left);
     state.reachable = true;
     function_ = outer_function;
@@ -126,23 +129,19 @@ class AssignmentChecker {
         return;
       }
       case StmtKind::For:
-      case StmtKind::While:
-        return VisitLoop(stmt, state);
+      case StmtKind::While: return VisitLoop(stmt, state);
       case StmtKind::Break:
         MergeInto(loop_->left, state);
         state.reachable = false;
         return;
-      case StmtKind::Continue:
-        state.reachable = false;
-        return;
+      case StmtKind::Continue: state.reachable = false; return;
       case StmtKind::Return:
         Read(stmt.value, state);
         if (stmt.value != nullptr) Put(state.assigned, stmt.local);
         MergeInto(function_->left, state);
         state.reachable = false;
         return;
-      case StmtKind::Barrier:
-        return;
+      case StmtKind::Barrier: return;
     }
   }
 

@@ -44,7 +44,8 @@ class Emitter {
   void EmitIf(Stmt& stmt);
   void EmitFor(Stmt& stmt);
   void EmitStoppableFor(Stmt& stmt, ValueId lo, ValueId end, ValueId step);
-  void EmitCountedFor(Stmt& stmt, ValueId lo, ValueId hi, ValueId trips, int64_t step, ValueId step_value);
+  void EmitCountedFor(Stmt& stmt, ValueId lo, ValueId hi, ValueId trips, int64_t step,
+                      ValueId step_value);
   void EmitWhile(Stmt& stmt);
   std::vector<uint32_t> Carried(const Stmt& stmt) const;
   Values CurrentValues(const std::vector<uint32_t>& locals);
@@ -96,12 +97,13 @@ class Emitter {
   KernelTree& tree_;
   Errors& errors_;
   ir::FunctionBuilder builder_;
-  std::vector<ValueId> values_;                      // of locals; invalid: none yet
+  std::vector<ValueId> values_;  // of locals; invalid: none yet
   std::vector<ValueId> arrays_;
-  std::array<ValueId, 3> lanes_, grid_, block_;      // parameters of the launch
+  std::array<ValueId, 3> lanes_, grid_, block_;  // parameters of the launch
   std::array<ValueId, 3> global_id_, local_id_, block_id_;
-  std::unordered_map<const Expr*, ValueId> hoisted_;  // emitted before the lanes: bounds and conditions around barriers
-  std::vector<ValueId> uniform_;                     // locals whose value was emitted before the lanes
+  std::unordered_map<const Expr*, ValueId>
+      hoisted_;                   // emitted before the lanes: bounds and conditions around barriers
+  std::vector<ValueId> uniform_;  // locals whose value was emitted before the lanes
   // An integer parameter becomes an index once, before the lanes, so that equal sizes are one value.
   std::vector<bool> early_indices_, wanted_indices_;
   std::vector<ValueId> param_indices_;

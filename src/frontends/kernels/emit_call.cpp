@@ -12,12 +12,9 @@ using ir::Scalar;
 ir::ValueId Emitter::Call(Expr* e, Scalar type) {
   const FunctionRow& row = *e->function;
   switch (row.kind) {
-    case FunctionKind::Id:
-      return IdValue(e);
-    case FunctionKind::Atomic:
-      return Atomic(e);
-    case FunctionKind::Random:
-      return Random(e);
+    case FunctionKind::Id: return IdValue(e);
+    case FunctionKind::Atomic: return Atomic(e);
+    case FunctionKind::Random: return Random(e);
     case FunctionKind::Bitcast: {
       ValueId value = Own(e->args[0]);
       builder_.SetLocation(e->location);
@@ -41,18 +38,17 @@ ir::ValueId Emitter::Call(Expr* e, Scalar type) {
     case FunctionKind::Float:
     case FunctionKind::Wide:
     case FunctionKind::Fast:
-    case FunctionKind::Int:
-      break;
+    case FunctionKind::Int: break;
     case FunctionKind::Barrier:
-    case FunctionKind::Length:
-      CHECK(!"these are no calls in the tree");
+    case FunctionKind::Length: CHECK(!"these are no calls in the tree");
   }
   Values operands;
   for (Expr* arg : e->args) operands.push_back(As(arg, type));
   builder_.SetLocation(e->location);
   if (row.kind == FunctionKind::MinMax) {
     ValueId result = operands[0];
-    for (size_t i = 1; i < operands.size(); ++i) result = builder_.Binary(row.op, result, operands[i]);
+    for (size_t i = 1; i < operands.size(); ++i)
+      result = builder_.Binary(row.op, result, operands[i]);
     return result;
   }
   // A literal in unsigned code is its own absolute value.
@@ -73,11 +69,13 @@ ir::ValueId Emitter::Atomic(Expr* e) {
   const FunctionRow& row = *e->function;
   Scalar element = tree_.arrays[e->id].element;
   if (ir::IsFloat(element) && !e->unordered) {
-    errors_.Add(e->location,
-                fmt::format("'{}' on floats depends on the order of lanes, and this one is no reduction", row.name),
-                "pass unordered=True, or use one element for all lanes of a kernel guarded by 'if i < n' "
-                "and do not use the old value",
-                Diag::NotUnordered);
+    errors_.Add(
+        e->location,
+        fmt::format("'{}' on floats depends on the order of lanes, and this one is no reduction",
+                    row.name),
+        "pass unordered=True, or use one element for all lanes of a kernel guarded by 'if i < n' "
+        "and do not use the old value",
+        Diag::NotUnordered);
     return Zero(ir::Type::Of(element));
   }
   ValueId address = As(e->args[0], Scalar::Index);

@@ -12,10 +12,12 @@ using ir::Scalar;
 
 ir::ValueId Emitter::As(Expr* e, Scalar type) {
   if (e->kind == ExprKind::Literal) return Constant(e, type);
-  if (e->kind == ExprKind::Param && type == Scalar::Index && e->type.scalar != Scalar::Index) return ParamIndex(e);
+  if (e->kind == ExprKind::Param && type == Scalar::Index && e->type.scalar != Scalar::Index)
+    return ParamIndex(e);
   if (!e->type.is_weak()) return Convert(At(e, e->type.scalar), type);
   // Whole numbers stay whole until the end: `(k // 2) * 0.5` divides integers.
-  bool becomes_float = e->type.kind == ValueType::WeakInt && ir::IsFloat(type) && e->kind != ExprKind::IfExpr;
+  bool becomes_float =
+      e->type.kind == ValueType::WeakInt && ir::IsFloat(type) && e->kind != ExprKind::IfExpr;
   return becomes_float ? Convert(At(e, Scalar::I32), type) : At(e, type);
 }
 
@@ -36,13 +38,15 @@ ir::ValueId Emitter::Constant(const Expr* e, Scalar scalar) {
   builder_.SetLocation(e->location);
   if (literal.kind == Literal::Float) {
     if (!ir::IsFloat(scalar)) {
-      errors_.Add(e->location, fmt::format("this constant does not fit {}", TypeName(ValueType::Of(scalar))));
+      errors_.Add(e->location,
+                  fmt::format("this constant does not fit {}", TypeName(ValueType::Of(scalar))));
       return Zero(type);
     }
     return builder_.ConstFloat(type, literal.real);
   }
   if (literal.kind == Literal::Int && !Fits(literal, scalar)) {
-    errors_.Add(e->location, fmt::format("this constant does not fit {}", TypeName(ValueType::Of(scalar))));
+    errors_.Add(e->location,
+                fmt::format("this constant does not fit {}", TypeName(ValueType::Of(scalar))));
     return Zero(type);
   }
   if (ir::IsFloat(scalar) && literal.integer > INT64_MAX)
@@ -54,7 +58,8 @@ ir::ValueId Emitter::Convert(ValueId value, Scalar to) {
   Scalar from = builder_.TypeOf(value).scalar;
   if (from == to) return value;
   if (to == Scalar::Bool) return IsNotZero(value);
-  if (from == Scalar::Bool && ir::IsFloat(to)) value = builder_.Cast(Op::Cast, value, ir::types::I32);
+  if (from == Scalar::Bool && ir::IsFloat(to))
+    value = builder_.Cast(Op::Cast, value, ir::types::I32);
   return builder_.Cast(Op::Cast, value, ir::Type::Of(to));
 }
 
@@ -65,7 +70,8 @@ ir::ValueId Emitter::IsNotZero(ValueId value) {
 }
 
 ir::ValueId Emitter::Condition(Expr* e) {
-  bool is_logic = e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or);
+  bool is_logic =
+      e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or);
   if (is_logic) return Logic(e);
   if (e->kind == ExprKind::Unary && e->unary == UnaryOp::Not) return At(e, Scalar::Bool);
   if (e->kind == ExprKind::Literal && e->literal.kind != Literal::Bool) {
@@ -78,19 +84,17 @@ ir::ValueId Emitter::Condition(Expr* e) {
 }
 
 ir::ValueId Emitter::At(Expr* e, Scalar type) {
-  if (auto hoisted = hoisted_.find(e); hoisted != hoisted_.end()) return Convert(hoisted->second, type);
+  if (auto hoisted = hoisted_.find(e); hoisted != hoisted_.end())
+    return Convert(hoisted->second, type);
   builder_.SetLocation(e->location);
   switch (e->kind) {
-    case ExprKind::Literal:
-      return Constant(e, type);
+    case ExprKind::Literal: return Constant(e, type);
     case ExprKind::Var:
       // Only after a mistake, when statements are no longer emitted, a variable may have no value.
       CHECK(values_[e->id].valid() || errors_.any());
       return values_[e->id].valid() ? values_[e->id] : Zero(ir::Type::Of(type));
-    case ExprKind::Param:
-      return builder_.Param(e->id);
-    case ExprKind::Binary:
-      return Binary(e, type);
+    case ExprKind::Param: return builder_.Param(e->id);
+    case ExprKind::Binary: return Binary(e, type);
     case ExprKind::Unary: {
       if (e->unary == UnaryOp::Not) {
         ValueId condition = Condition(e->args[0]);
@@ -102,58 +106,42 @@ ir::ValueId Emitter::At(Expr* e, Scalar type) {
       builder_.SetLocation(e->location);
       return builder_.Unary(e->unary == UnaryOp::Neg ? Op::Neg : Op::Not, value);
     }
-    case ExprKind::Chain:
-      return Chain(e, 0, {});
+    case ExprKind::Chain: return Chain(e, 0, {});
     case ExprKind::Load: {
       ValueId address = Address(e->id, e->args);
       builder_.SetLocation(e->location);
       return builder_.Load(arrays_[e->id], address);
     }
-    case ExprKind::Length:
-      return builder_.Length(arrays_[e->id]);
-    case ExprKind::Call:
-      return Call(e, type);
+    case ExprKind::Length: return builder_.Length(arrays_[e->id]);
+    case ExprKind::Call: return Call(e, type);
     case ExprKind::Cast: {
       Expr* from = e->args[0];
-      bool is_exact = from->kind == ExprKind::Literal && from->type.is_weak() && MayAssign(from->type, e->to);
+      bool is_exact =
+          from->kind == ExprKind::Literal && from->type.is_weak() && MayAssign(from->type, e->to);
       ValueId value = is_exact ? As(from, e->to) : Own(from);
       builder_.SetLocation(e->location);
       return Convert(value, e->to);
     }
-    case ExprKind::Truth:
-      return Condition(e->args[0]);
-    case ExprKind::IfExpr:
-      return IfValue(e, type);
-    case ExprKind::Fold:
-      return Fold(e, type);
-    case ExprKind::Inline:
-      return Inline(e);
+    case ExprKind::Truth: return Condition(e->args[0]);
+    case ExprKind::IfExpr: return IfValue(e, type);
+    case ExprKind::Fold: return Fold(e, type);
+    case ExprKind::Inline: return Inline(e);
   }
   CHECK(!"every kind of expression is emitted");
 }
 
 ir::ValueId Emitter::Arithmetic(BinaryOp op, ValueId a, ValueId b) {
   switch (op) {
-    case BinaryOp::Add:
-      return builder_.Binary(Op::Add, a, b);
-    case BinaryOp::Sub:
-      return builder_.Binary(Op::Sub, a, b);
-    case BinaryOp::Mul:
-      return builder_.Binary(Op::Mul, a, b);
-    case BinaryOp::Div:
-      return builder_.Binary(Op::Div, a, b);
-    case BinaryOp::Mod:
-      return builder_.Binary(Op::RemFloor, a, b);
-    case BinaryOp::FloorDiv:
-      return builder_.Binary(Op::DivFloor, a, b);
-    case BinaryOp::BitAnd:
-      return builder_.Binary(Op::And, a, b);
-    case BinaryOp::BitOr:
-      return builder_.Binary(Op::Or, a, b);
-    case BinaryOp::BitXor:
-      return builder_.Binary(Op::Xor, a, b);
-    default:
-      break;
+    case BinaryOp::Add: return builder_.Binary(Op::Add, a, b);
+    case BinaryOp::Sub: return builder_.Binary(Op::Sub, a, b);
+    case BinaryOp::Mul: return builder_.Binary(Op::Mul, a, b);
+    case BinaryOp::Div: return builder_.Binary(Op::Div, a, b);
+    case BinaryOp::Mod: return builder_.Binary(Op::RemFloor, a, b);
+    case BinaryOp::FloorDiv: return builder_.Binary(Op::DivFloor, a, b);
+    case BinaryOp::BitAnd: return builder_.Binary(Op::And, a, b);
+    case BinaryOp::BitOr: return builder_.Binary(Op::Or, a, b);
+    case BinaryOp::BitXor: return builder_.Binary(Op::Xor, a, b);
+    default: break;
   }
   CHECK(!"the other operations have functions of their own");
 }
@@ -235,7 +223,8 @@ ir::ValueId Emitter::Logic(Expr* e) {
 ir::ValueId Emitter::IfValue(Expr* e, Scalar scalar) {
   ir::Type type = ir::Type::Of(scalar);
   ValueId condition = Condition(e->args[0]);
-  bool is_select = IsSafe(e->args[1]) && IsSafe(e->args[2]) && CostOf(e->args[1]) + CostOf(e->args[2]) <= 16;
+  bool is_select =
+      IsSafe(e->args[1]) && IsSafe(e->args[2]) && CostOf(e->args[1]) + CostOf(e->args[2]) <= 16;
   if (is_select) {
     ValueId a = As(e->args[1], scalar);
     ValueId b = As(e->args[2], scalar);
@@ -245,7 +234,8 @@ ir::ValueId Emitter::IfValue(Expr* e, Scalar scalar) {
   auto branch = [&](Expr* value) { return InBranch([&] { return Values{As(value, scalar)}; }); };
   builder_.SetLocation(e->location);
   return builder_.If(
-      condition, std::span(&type, 1), [&] { return branch(e->args[1]); }, [&] { return branch(e->args[2]); })[0];
+      condition, std::span(&type, 1), [&] { return branch(e->args[1]); },
+      [&] { return branch(e->args[2]); })[0];
 }
 
 ir::ValueId Emitter::IntPower(ValueId base, uint64_t exponent) {
@@ -276,7 +266,8 @@ ir::ValueId Emitter::Power(Expr* e, Scalar type) {
 ir::ValueId Emitter::Shift(Expr* e, Scalar type) {
   ValueId value = As(e->args[0], type);
   // Amounts count modulo the width, so cutting them to the type changes nothing.
-  ValueId amount = e->args[1]->kind == ExprKind::Literal ? Constant(e->args[1], type) : Convert(Own(e->args[1]), type);
+  ValueId amount = e->args[1]->kind == ExprKind::Literal ? Constant(e->args[1], type)
+                                                         : Convert(Own(e->args[1]), type);
   builder_.SetLocation(e->location);
   return builder_.Binary(e->binary == BinaryOp::Shl ? Op::Shl : Op::Shr, value, amount);
 }
@@ -285,7 +276,8 @@ ir::ValueId Emitter::Inline(Expr* e) {
   Emit(e->body);
   if (!e->has_result) return {};
   ValueId result = values_[e->result];
-  if (tree_.locals[e->result].is_constant) return Constant(tree_.locals[e->result].values[0], Settle(e->type));
+  if (tree_.locals[e->result].is_constant)
+    return Constant(tree_.locals[e->result].values[0], Settle(e->type));
   return result.valid() ? result : Zero(TypeOf(e->result));
 }
 

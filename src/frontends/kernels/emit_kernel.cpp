@@ -15,8 +15,12 @@ constexpr const char* DimNames[] = {"x", "y", "z"};
 }  // namespace
 
 Emitter::Emitter(KernelTree& tree, Errors& errors, ir::Program& program, std::vector<bool> indices)
-    : tree_(tree), errors_(errors), builder_(program, tree.name, {}, {}), early_indices_(std::move(indices)),
-      wanted_indices_(tree.params.size()), param_indices_(tree.params.size()) {}
+    : tree_(tree),
+      errors_(errors),
+      builder_(program, tree.name, {}, {}),
+      early_indices_(std::move(indices)),
+      wanted_indices_(tree.params.size()),
+      param_indices_(tree.params.size()) {}
 
 void Emitter::DeclareParams() {
   arrays_.resize(tree_.arrays.size());
@@ -51,7 +55,8 @@ void Emitter::Run(const std::vector<LaunchPlan>& plans) {
   }
   builder_.SetLocation(tree_.location);
   for (uint32_t p = 0; p < early_indices_.size(); ++p)
-    if (early_indices_[p]) param_indices_[p] = builder_.Cast(Op::Cast, builder_.Param(p), ir::types::Index);
+    if (early_indices_[p])
+      param_indices_[p] = builder_.Cast(Op::Cast, builder_.Param(p), ir::types::Index);
   for (const LaunchPlan& plan : plans) {
     EmitPass(plan);
     if (errors_.any()) return;
@@ -71,7 +76,8 @@ void Emitter::EmitPass(const LaunchPlan& plan) {
   if (plan.has_blocks) return EmitBlocks(plan, plan.dims);
   for (uint32_t d = 0; d < plan.dims; ++d) {
     global_id_[d] = {};
-    if (plan.bounds[d] != nullptr) hoisted_[plan.bounds[d]] = Uniform(plan.bounds[d], Scalar::Index);
+    if (plan.bounds[d] != nullptr)
+      hoisted_[plan.bounds[d]] = Uniform(plan.bounds[d], Scalar::Index);
   }
   if (plan.reductions.empty()) return EmitFlat(plan, plan.dims);
   for (const Reduction& reduction : plan.reductions) EmitReduction(plan, reduction);
@@ -133,7 +139,8 @@ void Emitter::HoistUniform(const Block& block) {
   for (Stmt* stmt : block) {
     if (!stmt->has_barrier || stmt->kind == StmtKind::Barrier) continue;
     if (stmt->kind == StmtKind::While || (stmt->kind == StmtKind::For && stmt->value != nullptr)) {
-      errors_.Add(stmt->location, "a barrier inside 'while', or inside a loop that is left early, is not supported",
+      errors_.Add(stmt->location,
+                  "a barrier inside 'while', or inside a loop that is left early, is not supported",
                   "use 'for' over a range that is the same for all lanes", Diag::DivergentBarrier);
       return;
     }
@@ -141,9 +148,10 @@ void Emitter::HoistUniform(const Block& block) {
     if (stmt->kind == StmtKind::If) deciding = {stmt->value};
     for (Expr* e : deciding) {
       if (!IsUniform(tree_, e, true)) {
-        errors_.Add(e->location, "a barrier here is not reached by all lanes of a block alike",
-                    "the condition or range around it may use only parameters, constants and block ids",
-                    Diag::DivergentBarrier);
+        errors_.Add(
+            e->location, "a barrier here is not reached by all lanes of a block alike",
+            "the condition or range around it may use only parameters, constants and block ids",
+            Diag::DivergentBarrier);
         return;
       }
       if (stmt->kind == StmtKind::If) {
@@ -180,17 +188,14 @@ ir::ValueId Emitter::IdValue(const Expr* e) {
   switch (static_cast<IdKind>(e->function->detail)) {
     case IdKind::GlobalId:
       if (!has_blocks_) return global_id_[d];
-      return builder_.Binary(Op::Add, builder_.Binary(Op::Mul, block_id_[d], block_[d]), local_id_[d]);
+      return builder_.Binary(Op::Add, builder_.Binary(Op::Mul, block_id_[d], block_[d]),
+                             local_id_[d]);
     case IdKind::GlobalSize:
       return has_blocks_ ? builder_.Binary(Op::Mul, grid_[d], block_[d]) : lanes_[d];
-    case IdKind::LocalId:
-      return local_id_[d];
-    case IdKind::BlockId:
-      return block_id_[d];
-    case IdKind::BlockDim:
-      return block_[d];
-    case IdKind::GridDim:
-      return grid_[d];
+    case IdKind::LocalId: return local_id_[d];
+    case IdKind::BlockId: return block_id_[d];
+    case IdKind::BlockDim: return block_[d];
+    case IdKind::GridDim: return grid_[d];
   }
   return {};
 }
@@ -207,7 +212,8 @@ Result<ir::Program> EmitKernel(KernelTree& tree, Errors& errors, const Limits& l
   ir::Program program;
   Emitter first(tree, errors, program, {});
   first.Run(plans);
-  if (!errors.any() && std::ranges::find(first.wanted_indices(), true) != first.wanted_indices().end()) {
+  if (!errors.any() &&
+      std::ranges::find(first.wanted_indices(), true) != first.wanted_indices().end()) {
     ir::Program again;
     Emitter(tree, errors, again, first.wanted_indices()).Run(plans);
     program = std::move(again);

@@ -25,8 +25,9 @@ void Emitter::EmitFor(Stmt& stmt) {
   // floor((distance - 1) / |step|) + 1; a step of 0 traps, as it raises in Python.
   ValueId up = is_constant && step < 0 ? ValueId() : builder_.Binary(Op::Sub, hi, lo);
   ValueId down = is_constant && step > 0 ? ValueId() : builder_.Binary(Op::Sub, lo, hi);
-  ValueId distance = is_constant ? (step > 0 ? up : down)
-                                 : builder_.Select(builder_.Binary(Op::Gt, step_value, Index(0)), up, down);
+  ValueId distance = is_constant
+                         ? (step > 0 ? up : down)
+                         : builder_.Select(builder_.Binary(Op::Gt, step_value, Index(0)), up, down);
   ValueId size = is_constant ? Index(step > 0 ? step : -step) : builder_.Unary(Op::Abs, step_value);
   ValueId before = builder_.Binary(Op::Sub, distance, one);
   ValueId trips = builder_.Binary(Op::Add, builder_.Binary(Op::DivFloor, before, size), one);
@@ -34,7 +35,8 @@ void Emitter::EmitFor(Stmt& stmt) {
   EmitCountedFor(stmt, lo, hi, trips, step, step_value);
 }
 
-void Emitter::EmitCountedFor(Stmt& stmt, ValueId lo, ValueId hi, ValueId trips, int64_t step, ValueId step_value) {
+void Emitter::EmitCountedFor(Stmt& stmt, ValueId lo, ValueId hi, ValueId trips, int64_t step,
+                             ValueId step_value) {
   bool counts_trips = trips.valid();
   std::vector<uint32_t> carried = Carried(stmt);
   builder_.SetLocation(stmt.location);
@@ -43,9 +45,12 @@ void Emitter::EmitCountedFor(Stmt& stmt, ValueId lo, ValueId hi, ValueId trips, 
   ValueId from = counts_trips ? Index(0) : lo;
   Scalar type = tree_.locals[stmt.local].type.scalar;
   Values results = builder_.For(
-      from, counts_trips ? trips : hi, counts_trips ? 1 : step, inits, [&](ValueId i, std::span<const ValueId> now) {
+      from, counts_trips ? trips : hi, counts_trips ? 1 : step, inits,
+      [&](ValueId i, std::span<const ValueId> now) {
         SetValues(carried, now);
-        ValueId at = counts_trips ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, i, step_value)) : i;
+        ValueId at = counts_trips
+                         ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, i, step_value))
+                         : i;
         if (!counts_trips) NameOnce(at, tree_.locals[stmt.local].name);
         values_[stmt.local] = Convert(at, type);
         Emit(stmt.body);
@@ -74,7 +79,9 @@ void Emitter::EmitStoppableFor(Stmt& stmt, ValueId lo, ValueId end, ValueId step
         return builder_.Binary(Op::And, goes_on, builder_.Binary(Op::Lt, now[0], end));
       },
       [&](std::span<const ValueId> now) {
-        ValueId at = step.valid() ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, now[0], step)) : now[0];
+        ValueId at = step.valid()
+                         ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, now[0], step))
+                         : now[0];
         values_[stmt.local] = Convert(at, type);
         Emit(stmt.body);
         builder_.SetLocation(stmt.location);

@@ -16,7 +16,8 @@ namespace {
 constexpr int MaxFusedCost = 64;
 
 bool HasFold(const Expr* e) {
-  return e->kind == ExprKind::Fold || std::ranges::any_of(e->args, [](const Expr* arg) { return HasFold(arg); });
+  return e->kind == ExprKind::Fold ||
+         std::ranges::any_of(e->args, [](const Expr* arg) { return HasFold(arg); });
 }
 
 int CostOfBlock(const Block& block) {
@@ -24,7 +25,8 @@ int CostOfBlock(const Block& block) {
   for (const Stmt* stmt : block) {
     if (stmt->kind == StmtKind::For || stmt->kind == StmtKind::While) return MaxFusedCost + 1;
     if (stmt->value != nullptr && HasFold(stmt->value)) return MaxFusedCost + 1;
-    if (stmt->value != nullptr) cost += stmt->value->kind == ExprKind::Inline ? 20 : CostOf(stmt->value) % 100;
+    if (stmt->value != nullptr)
+      cost += stmt->value->kind == ExprKind::Inline ? 20 : CostOf(stmt->value) % 100;
     for (const Expr* arg : stmt->args) cost += CostOf(arg);
     cost += CostOfBlock(stmt->body) + CostOfBlock(stmt->other);
   }
@@ -36,7 +38,8 @@ bool IsNatural(const Expr* e) {
   if (e->kind == ExprKind::Literal) return e->literal.integer >= 0;
   if (e->kind == ExprKind::Length) return true;
   if (e->kind == ExprKind::Cast && e->to == ir::Scalar::Index) return IsNatural(e->args[0]);
-  bool is_small = e->type.is(ir::Scalar::U8) || e->type.is(ir::Scalar::U16) || e->type.is(ir::Scalar::U32);
+  bool is_small =
+      e->type.is(ir::Scalar::U8) || e->type.is(ir::Scalar::U16) || e->type.is(ir::Scalar::U32);
   return is_small;
 }
 
@@ -82,7 +85,8 @@ void Emitter::EmitReduction(const LaunchPlan& plan, const Reduction& reduction) 
   ValueId scratch;
   if (!is_fused) {
     scratch = builder_.Alloc(type, builder_.Binary(Op::Max, bound, zero));
-    builder_.Parallel(zero, bound, [&](ValueId i) { builder_.Store(scratch, i, LaneValue(plan, reduction, i)); });
+    builder_.Parallel(
+        zero, bound, [&](ValueId i) { builder_.Store(scratch, i, LaneValue(plan, reduction, i)); });
   }
   ir::ReduceKind kinds[] = {ir::ReduceKind::Sum, ir::ReduceKind::Min, ir::ReduceKind::Max};
   Op ops[] = {Op::Add, Op::Min, Op::Max};

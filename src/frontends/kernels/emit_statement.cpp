@@ -18,17 +18,12 @@ void Emitter::Emit(const Block& block) {
 void Emitter::Emit(Stmt& stmt) {
   builder_.SetLocation(stmt.location);
   switch (stmt.kind) {
-    case StmtKind::Assign:
-      return EmitAssign(stmt);
+    case StmtKind::Assign: return EmitAssign(stmt);
     case StmtKind::Store:
-    case StmtKind::Update:
-      return EmitStore(stmt);
-    case StmtKind::If:
-      return EmitIf(stmt);
-    case StmtKind::For:
-      return EmitFor(stmt);
-    case StmtKind::While:
-      return EmitWhile(stmt);
+    case StmtKind::Update: return EmitStore(stmt);
+    case StmtKind::If: return EmitIf(stmt);
+    case StmtKind::For: return EmitFor(stmt);
+    case StmtKind::While: return EmitWhile(stmt);
     case StmtKind::Expr:
       if (stmt.value->kind == ExprKind::Inline)
         Inline(stmt.value);
@@ -41,13 +36,10 @@ void Emitter::Emit(Stmt& stmt) {
       builder_.Emit(Op::Assert, {}, std::span(&condition, 1), {});
       return;
     }
-    case StmtKind::Barrier:
-      builder_.Emit(Op::Barrier, {}, {}, {});
-      return;
+    case StmtKind::Barrier: builder_.Emit(Op::Barrier, {}, {}, {}); return;
     case StmtKind::Break:
     case StmtKind::Continue:
-    case StmtKind::Return:
-      CHECK(!"jumps were flattened");
+    case StmtKind::Return: CHECK(!"jumps were flattened");
   }
 }
 
@@ -64,8 +56,9 @@ void Emitter::EmitAssign(Stmt& stmt) {
 }
 
 void Emitter::NameOnce(ValueId value, const std::string& name) {
-  bool is_plain = std::ranges::all_of(name, [](char c) { return c == '_' || (c >= '0' && c <= '9') ||
-                                                               (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  bool is_plain = std::ranges::all_of(name, [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
   const std::vector<std::string>& names = builder_.function().value_names;
   bool is_named = value.index < names.size() && !names[value.index].empty();
   if (is_plain && !is_named && names_.insert(name).second) builder_.Name(value, name);
@@ -123,7 +116,8 @@ std::vector<uint32_t> Emitter::Carried(const Stmt& stmt) const {
 // A variable without a value here is not read behind this way: CheckAssigned has seen to that.
 ir::Values Emitter::CurrentValues(const std::vector<uint32_t>& locals) {
   Values values;
-  for (uint32_t local : locals) values.push_back(values_[local].valid() ? values_[local] : Zero(TypeOf(local)));
+  for (uint32_t local : locals)
+    values.push_back(values_[local].valid() ? values_[local] : Zero(TypeOf(local)));
   return values;
 }
 

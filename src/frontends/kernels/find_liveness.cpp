@@ -40,7 +40,8 @@ class Liveness {
       Read(e->args[2], element);
       return Nest(sets, element);
     }
-    bool is_conditional = e->kind == ExprKind::IfExpr || e->kind == ExprKind::Chain || e->kind == ExprKind::Binary;
+    bool is_conditional =
+        e->kind == ExprKind::IfExpr || e->kind == ExprKind::Chain || e->kind == ExprKind::Binary;
     for (size_t i = 0; i < e->args.size(); ++i) {
       if (i == 0 || !is_conditional) {
         Read(e->args[i], sets);
@@ -103,11 +104,8 @@ class Liveness {
         Summarize(stmt.body, body);
         return Nest(sets, body);
       }
-      case StmtKind::Barrier:
-        sets.has_barrier = true;
-        return;
-      default:
-        return;
+      case StmtKind::Barrier: sets.has_barrier = true; return;
+      default: return;
     }
   }
 
@@ -152,6 +150,8 @@ class Liveness {
 
 }  // namespace
 
-void FindLiveness(KernelTree& tree, Block& body, std::span<const uint32_t> last) { Liveness(tree).Run(body, last); }
+void FindLiveness(KernelTree& tree, Block& body, std::span<const uint32_t> last) {
+  Liveness(tree).Run(body, last);
+}
 
 }  // namespace frazil::frontends::kernels

@@ -1,8 +1,8 @@
 // The IR's control is structured, so jumps become data. An `if` that always leaves takes what follows it into its else
 // (no flag at all: this is how guards and early returns look); elsewhere leaving sets a flag that what follows asks.
 #include <cstdint>
-#include <span>
 #include <optional>
+#include <span>
 
 #include "frontends/kernels/passes.h"
 
@@ -14,19 +14,13 @@ enum Leave : uint8_t { Breaks = 1, Continues = 2, Returns = 4 };
 uint8_t Leaves(const Block& block);
 uint8_t Leaves(const Stmt& stmt) {
   switch (stmt.kind) {
-    case StmtKind::Break:
-      return Breaks;
-    case StmtKind::Continue:
-      return Continues;
-    case StmtKind::Return:
-      return Returns;
-    case StmtKind::If:
-      return Leaves(stmt.body) | Leaves(stmt.other);
+    case StmtKind::Break: return Breaks;
+    case StmtKind::Continue: return Continues;
+    case StmtKind::Return: return Returns;
+    case StmtKind::If: return Leaves(stmt.body) | Leaves(stmt.other);
     case StmtKind::For:
-    case StmtKind::While:
-      return Leaves(stmt.body) & Returns;
-    default:
-      return 0;
+    case StmtKind::While: return Leaves(stmt.body) & Returns;
+    default: return 0;
   }
 }
 uint8_t Leaves(const Block& block) {
@@ -37,9 +31,10 @@ uint8_t Leaves(const Block& block) {
 
 bool AlwaysLeaves(const Block& block) {
   for (const Stmt* stmt : block) {
-    bool leaves = stmt->kind == StmtKind::Break || stmt->kind == StmtKind::Continue ||
-                  stmt->kind == StmtKind::Return ||
-                  (stmt->kind == StmtKind::If && AlwaysLeaves(stmt->body) && AlwaysLeaves(stmt->other));
+    bool leaves =
+        stmt->kind == StmtKind::Break || stmt->kind == StmtKind::Continue ||
+        stmt->kind == StmtKind::Return ||
+        (stmt->kind == StmtKind::If && AlwaysLeaves(stmt->body) && AlwaysLeaves(stmt->other));
     if (leaves) return true;
   }
   return false;
@@ -114,7 +109,8 @@ class Flattener {
   Expr* Stays(uint8_t leaves, Location place) {
     Expr* condition = nullptr;
     if (leaves & Continues) condition = NotFlag(Flag(loop_->continue_flag, "continue"), place);
-    if (leaves & Breaks) condition = And(condition, NotFlag(Flag(loop_->break_flag, "break"), place));
+    if (leaves & Breaks)
+      condition = And(condition, NotFlag(Flag(loop_->break_flag, "break"), place));
     if (leaves & Returns) condition = And(condition, NotFlag(Flag(return_flag_, "return"), place));
     return condition;
   }
@@ -125,8 +121,8 @@ class Flattener {
     Deeper deeper(depth_);
     if (depth_ > MaxDepth) {
       if (!errors_.any())
-        errors_.Add(in.empty() ? Location() : in[0]->location, "too many early exits follow each other", "use a loop",
-                    Diag::LimitReached);
+        errors_.Add(in.empty() ? Location() : in[0]->location,
+                    "too many early exits follow each other", "use a loop", Diag::LimitReached);
       return out;
     }
     for (size_t k = 0; k < in.size(); ++k) {
@@ -137,11 +133,10 @@ class Flattener {
           out.push_back(SetFlag(Flag(loop_->break_flag, "break"), true, stmt->location));
           return out;
         case StmtKind::Continue:
-          if (!at_end) out.push_back(SetFlag(Flag(loop_->continue_flag, "continue"), true, stmt->location));
+          if (!at_end)
+            out.push_back(SetFlag(Flag(loop_->continue_flag, "continue"), true, stmt->location));
           return out;
-        case StmtKind::Return:
-          Return(stmt, at_end, out);
-          return out;
+        case StmtKind::Return: Return(stmt, at_end, out); return out;
         case StmtKind::If:
           if (If(stmt, rest, at_end, out)) return out;
           break;
@@ -153,8 +148,7 @@ class Flattener {
             return out;
           }
           break;
-        default:
-          out.push_back(stmt);
+        default: out.push_back(stmt);
       }
     }
     return out;
@@ -167,7 +161,8 @@ class Flattener {
       assign->value = stmt->value;
       out.push_back(assign);
     }
-    if (!at_end || loop_ != nullptr) out.push_back(SetFlag(Flag(return_flag_, "return"), true, stmt->location));
+    if (!at_end || loop_ != nullptr)
+      out.push_back(SetFlag(Flag(return_flag_, "return"), true, stmt->location));
   }
 
   void Guard(uint8_t leaves, std::span<Stmt* const> rest, bool at_end, Location place, Block& out) {
@@ -212,7 +207,8 @@ class Flattener {
     loop_ = &loop;
     Block body = Flatten(stmt->body, true);
     Expr* goes_on = Stays(leaves & (Breaks | Returns), stmt->location);
-    if (loop.continue_flag) body.insert(body.begin(), SetFlag(*loop.continue_flag, false, stmt->location));
+    if (loop.continue_flag)
+      body.insert(body.begin(), SetFlag(*loop.continue_flag, false, stmt->location));
     loop_ = outer;
     stmt->body = std::move(body);
     if (loop.break_flag) out.push_back(SetFlag(*loop.break_flag, false, stmt->location));

@@ -21,7 +21,9 @@ std::optional<Literal> Integer(Wide value) {
 }
 std::optional<Literal> Real(double value) { return Literal{Literal::Float, 0, value}; }
 std::optional<Literal> Truth(bool value) { return Literal{Literal::Bool, value, 0}; }
-double AsDouble(const Literal& l) { return l.kind == Literal::Float ? l.real : static_cast<double>(l.integer); }
+double AsDouble(const Literal& l) {
+  return l.kind == Literal::Float ? l.real : static_cast<double>(l.integer);
+}
 
 Wide FloorDiv(Wide a, Wide b) {
   Wide quotient = a / b;
@@ -40,79 +42,52 @@ std::optional<Literal> Power(Wide base, Wide exponent) {
 
 std::optional<Literal> FoldInts(BinaryOp op, Wide a, Wide b) {
   switch (op) {
-    case BinaryOp::Add:
-      return Integer(a + b);
-    case BinaryOp::Sub:
-      return Integer(a - b);
+    case BinaryOp::Add: return Integer(a + b);
+    case BinaryOp::Sub: return Integer(a - b);
     case BinaryOp::Mul:
       // Both have at most 64 bits, so the product fits 128 but for the two greatest.
       return a > Greatest / 2 && b > Greatest / 2 ? std::nullopt : Integer(a * b);
     case BinaryOp::Div:
       return b == 0 ? std::nullopt : Real(static_cast<double>(a) / static_cast<double>(b));
-    case BinaryOp::Mod:
-      return b == 0 ? std::nullopt : Integer(a - FloorDiv(a, b) * b);
-    case BinaryOp::FloorDiv:
-      return b == 0 ? std::nullopt : Integer(FloorDiv(a, b));
-    case BinaryOp::Pow:
-      return Power(a, b);
-    case BinaryOp::Shl:
-      return b < 0 || b > 63 ? std::nullopt : Integer(a * (Wide{1} << b));
-    case BinaryOp::Shr:
-      return b < 0 ? std::nullopt : Integer(b > 100 ? (a < 0 ? -1 : 0) : a >> b);
-    case BinaryOp::BitAnd:
-      return Integer(a & b);
-    case BinaryOp::BitOr:
-      return Integer(a | b);
-    case BinaryOp::BitXor:
-      return Integer(a ^ b);
-    case BinaryOp::Lt:
-      return Truth(a < b);
-    case BinaryOp::Le:
-      return Truth(a <= b);
-    case BinaryOp::Gt:
-      return Truth(a > b);
-    case BinaryOp::Ge:
-      return Truth(a >= b);
-    case BinaryOp::Eq:
-      return Truth(a == b);
-    case BinaryOp::Ne:
-      return Truth(a != b);
+    case BinaryOp::Mod: return b == 0 ? std::nullopt : Integer(a - FloorDiv(a, b) * b);
+    case BinaryOp::FloorDiv: return b == 0 ? std::nullopt : Integer(FloorDiv(a, b));
+    case BinaryOp::Pow: return Power(a, b);
+    case BinaryOp::Shl: return b < 0 || b > 63 ? std::nullopt : Integer(a * (Wide{1} << b));
+    case BinaryOp::Shr: return b < 0 ? std::nullopt : Integer(b > 100 ? (a < 0 ? -1 : 0) : a >> b);
+    case BinaryOp::BitAnd: return Integer(a & b);
+    case BinaryOp::BitOr: return Integer(a | b);
+    case BinaryOp::BitXor: return Integer(a ^ b);
+    case BinaryOp::Lt: return Truth(a < b);
+    case BinaryOp::Le: return Truth(a <= b);
+    case BinaryOp::Gt: return Truth(a > b);
+    case BinaryOp::Ge: return Truth(a >= b);
+    case BinaryOp::Eq: return Truth(a == b);
+    case BinaryOp::Ne: return Truth(a != b);
     case BinaryOp::And:
-    case BinaryOp::Or:
-      return std::nullopt;
+    case BinaryOp::Or: return std::nullopt;
   }
   return std::nullopt;
 }
 
 std::optional<Literal> FoldReals(BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::Add:
-      return Real(a + b);
-    case BinaryOp::Sub:
-      return Real(a - b);
-    case BinaryOp::Mul:
-      return Real(a * b);
-    case BinaryOp::Div:
-      return b == 0 ? std::nullopt : Real(a / b);
-    case BinaryOp::Lt:
-      return Truth(a < b);
-    case BinaryOp::Le:
-      return Truth(a <= b);
-    case BinaryOp::Gt:
-      return Truth(a > b);
-    case BinaryOp::Ge:
-      return Truth(a >= b);
-    case BinaryOp::Eq:
-      return Truth(a == b);
-    case BinaryOp::Ne:
-      return Truth(a != b);
-    default:
-      return std::nullopt;
+    case BinaryOp::Add: return Real(a + b);
+    case BinaryOp::Sub: return Real(a - b);
+    case BinaryOp::Mul: return Real(a * b);
+    case BinaryOp::Div: return b == 0 ? std::nullopt : Real(a / b);
+    case BinaryOp::Lt: return Truth(a < b);
+    case BinaryOp::Le: return Truth(a <= b);
+    case BinaryOp::Gt: return Truth(a > b);
+    case BinaryOp::Ge: return Truth(a >= b);
+    case BinaryOp::Eq: return Truth(a == b);
+    case BinaryOp::Ne: return Truth(a != b);
+    default: return std::nullopt;
   }
 }
 
 std::optional<Literal> FoldBinary(BinaryOp op, const Literal& a, const Literal& b) {
-  if (a.kind == Literal::Float || b.kind == Literal::Float) return FoldReals(op, AsDouble(a), AsDouble(b));
+  if (a.kind == Literal::Float || b.kind == Literal::Float)
+    return FoldReals(op, AsDouble(a), AsDouble(b));
   bool keeps_bool = a.kind == Literal::Bool && b.kind == Literal::Bool &&
                     (op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor);
   std::optional<Literal> result = FoldInts(op, a.integer, b.integer);
@@ -140,7 +115,8 @@ bool FoldConstant(KernelTree& tree, Expr* expr) {
   } else if (expr->kind == ExprKind::Binary) {
     bool left = FoldConstant(tree, expr->args[0]);
     bool right = FoldConstant(tree, expr->args[1]);
-    if (left && right) value = FoldBinary(expr->binary, expr->args[0]->literal, expr->args[1]->literal);
+    if (left && right)
+      value = FoldBinary(expr->binary, expr->args[0]->literal, expr->args[1]->literal);
   }
   if (!value) return false;
   expr->kind = ExprKind::Literal;
@@ -151,7 +127,8 @@ bool FoldConstant(KernelTree& tree, Expr* expr) {
 void FoldConstants(KernelTree& tree) {
   for (Local& local : tree.locals) {
     bool is_single = local.values.size() == 1 && local.values[0] != nullptr;
-    if (is_single && local.declared.kind == ValueType::Unknown && FoldConstant(tree, local.values[0]))
+    if (is_single && local.declared.kind == ValueType::Unknown &&
+        FoldConstant(tree, local.values[0]))
       local.is_constant = true;
   }
   for (Expr& expr : tree.exprs) {

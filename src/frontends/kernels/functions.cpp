@@ -23,11 +23,12 @@ struct TypeRow {
   Scalar scalar;
 };
 constexpr TypeRow TypeRows[] = {
-    {"int", Scalar::I32},  {"float", Scalar::F32}, {"bool", Scalar::Bool}, {"usize", Scalar::Index},
-    {"index", Scalar::Index}, {"i8", Scalar::I8},  {"i16", Scalar::I16},   {"i32", Scalar::I32},
-    {"i64", Scalar::I64},  {"u8", Scalar::U8},     {"u16", Scalar::U16},   {"u32", Scalar::U32},
-    {"u64", Scalar::U64},  {"f16", Scalar::F16},   {"bf16", Scalar::BF16}, {"f32", Scalar::F32},
-    {"f64", Scalar::F64},
+    {"int", Scalar::I32},     {"float", Scalar::F32},   {"bool", Scalar::Bool},
+    {"usize", Scalar::Index}, {"index", Scalar::Index}, {"i8", Scalar::I8},
+    {"i16", Scalar::I16},     {"i32", Scalar::I32},     {"i64", Scalar::I64},
+    {"u8", Scalar::U8},       {"u16", Scalar::U16},     {"u32", Scalar::U32},
+    {"u64", Scalar::U64},     {"f16", Scalar::F16},     {"bf16", Scalar::BF16},
+    {"f32", Scalar::F32},     {"f64", Scalar::F64},
 };
 
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -108,7 +109,9 @@ ValueType Join(ValueType a, ValueType b) {
   if (a.is_weak()) std::swap(a, b);
   if (b.is_weak()) {
     if (b.kind == ValueType::WeakInt) return a.is_bool() ? b : a;
-    return a.is_float() ? a : b;  // an integer or bool meets a float literal: f32 unless something decides
+    return a.is_float()
+               ? a
+               : b;  // an integer or bool meets a float literal: f32 unless something decides
   }
   if (a.is_bool()) std::swap(a, b);
   if (b.is_bool()) return a;
@@ -123,7 +126,8 @@ bool MayAssign(ValueType from, Scalar to) {
   if (from.kind == ValueType::WeakFloat) return ir::IsFloat(to);
   if (from.kind != ValueType::Typed) return false;
   if (from.scalar == to) return true;
-  bool both_signed_64 = (from.is(Scalar::Index) && to == Scalar::I64) || (from.is(Scalar::I64) && to == Scalar::Index);
+  bool both_signed_64 = (from.is(Scalar::Index) && to == Scalar::I64) ||
+                        (from.is(Scalar::I64) && to == Scalar::Index);
   if (both_signed_64) return true;
   if (from.is(Scalar::U64) && to == Scalar::Index) return false;
   return Join(from, ValueType::Of(to)) == ValueType::Of(to);
@@ -152,16 +156,11 @@ bool Fits(const Literal& literal, Scalar to) {
 
 std::string TypeName(ValueType type) {
   switch (type.kind) {
-    case ValueType::Unknown:
-      return "unknown";
-    case ValueType::WeakInt:
-      return "an integer literal";
-    case ValueType::WeakFloat:
-      return "a float literal";
-    case ValueType::Nothing:
-      return "nothing";
-    case ValueType::Typed:
-      break;
+    case ValueType::Unknown: return "unknown";
+    case ValueType::WeakInt: return "an integer literal";
+    case ValueType::WeakFloat: return "a float literal";
+    case ValueType::Nothing: return "nothing";
+    case ValueType::Typed: break;
   }
   return type.is(Scalar::Index) ? "usize" : std::string(ir::ScalarName(type.scalar));
 }

@@ -11,14 +11,14 @@
 namespace frazil::frontends::kernels {
 
 enum class FunctionKind : uint8_t {
-  Float,    // operands of one float type
-  Wide,     // the same, f32 or f64
-  Fast,     // f32
-  MinMax,   // two or more numbers of one type
+  Float,   // operands of one float type
+  Wide,    // the same, f32 or f64
+  Fast,    // f32
+  MinMax,  // two or more numbers of one type
   Abs,
-  Select,   // condition, then two of one type; both are evaluated
+  Select,  // condition, then two of one type; both are evaluated
   Bitcast,
-  Int,      // operands of one integer type
+  Int,  // operands of one integer type
   Id,
   Barrier,
   Length,

@@ -52,7 +52,7 @@ class Inference {
   KernelTree& tree_;
   Errors& errors_;
   const Expr* statement_ = nullptr;  // an expression that stands alone
-  bool reports_ = false;  // types are final: say what is wrong
+  bool reports_ = false;             // types are final: say what is wrong
 };
 
 }  // namespace frazil::frontends::kernels

@@ -29,30 +29,19 @@ ValueType Inference::Infer(Expr* e) {
 
 ValueType Inference::InferUntyped(Expr* e) {
   switch (e->kind) {
-    case ExprKind::Literal:
-      return InferLiteral(e);
-    case ExprKind::Var:
-      return tree_.locals[e->id].type;
-    case ExprKind::Param:
-      return ValueType::Of(tree_.params[e->id].type.scalar);
-    case ExprKind::Binary:
-      return InferBinary(e);
-    case ExprKind::Unary:
-      return InferUnary(e);
-    case ExprKind::Chain:
-      return InferChain(e);
+    case ExprKind::Literal: return InferLiteral(e);
+    case ExprKind::Var: return tree_.locals[e->id].type;
+    case ExprKind::Param: return ValueType::Of(tree_.params[e->id].type.scalar);
+    case ExprKind::Binary: return InferBinary(e);
+    case ExprKind::Unary: return InferUnary(e);
+    case ExprKind::Chain: return InferChain(e);
     case ExprKind::Load:
       for (Expr* index : e->args) CheckIndex(index);
       return ValueType::Of(tree_.arrays[e->id].element);
-    case ExprKind::Length:
-      return IndexType;
-    case ExprKind::Call:
-      return InferCall(e);
-    case ExprKind::Cast:
-      return InferCast(e);
-    case ExprKind::Truth:
-      InferCondition(e->args[0]);
-      return BoolType;
+    case ExprKind::Length: return IndexType;
+    case ExprKind::Call: return InferCall(e);
+    case ExprKind::Cast: return InferCast(e);
+    case ExprKind::Truth: InferCondition(e->args[0]); return BoolType;
     case ExprKind::IfExpr: {
       InferCondition(e->args[0]);
       ValueType a = Infer(e->args[1]), b = Infer(e->args[2]);
@@ -60,8 +49,7 @@ ValueType Inference::InferUntyped(Expr* e) {
       CheckLiterals(e, type, {e->args[1], e->args[2]});
       return type;
     }
-    case ExprKind::Fold:
-      return InferFold(e);
+    case ExprKind::Fold: return InferFold(e);
     case ExprKind::Inline:
       if (reports_) Visit(e->body);
       if (e->has_result) return tree_.locals[e->result].type;
@@ -73,12 +61,9 @@ ValueType Inference::InferUntyped(Expr* e) {
 
 ValueType Inference::InferLiteral(Expr* e) {
   switch (e->literal.kind) {
-    case Literal::Bool:
-      return BoolType;
-    case Literal::Int:
-      return {ValueType::WeakInt};
-    case Literal::Float:
-      return {ValueType::WeakFloat};
+    case Literal::Bool: return BoolType;
+    case Literal::Int: return {ValueType::WeakInt};
+    case Literal::Float: return {ValueType::WeakFloat};
   }
   return NothingType;
 }
@@ -88,7 +73,8 @@ ValueType Inference::Common(Expr* e, ValueType a, ValueType b) {
   if (a.kind == ValueType::Unknown || b.kind == ValueType::Unknown) return {};
   ValueType type = Join(a, b);
   if (type.kind == ValueType::Nothing)
-    return Wrong(e->location, fmt::format("{} and {} have no common type", TypeName(a), TypeName(b)),
+    return Wrong(e->location,
+                 fmt::format("{} and {} have no common type", TypeName(a), TypeName(b)),
                  fmt::format("cast one of them: {}(x)", TypeName(a)));
   return type;
 }
@@ -109,14 +95,16 @@ ValueType Inference::InferBinary(Expr* e) {
   Expr* right = e->args[1];
   ValueType a = Infer(left), b = Infer(right);
   bool is_logic = op == BinaryOp::And || op == BinaryOp::Or;
-  if (a.kind == ValueType::Nothing || b.kind == ValueType::Nothing) return is_logic ? BoolType : NothingType;
+  if (a.kind == ValueType::Nothing || b.kind == ValueType::Nothing)
+    return is_logic ? BoolType : NothingType;
   // Not known yet: another round will know more.
   if (a.kind == ValueType::Unknown || b.kind == ValueType::Unknown)
     return IsCompare(op) || is_logic ? BoolType : ValueType();
   if (is_logic) {
     // As a value Python gives an operand back; a bool says the same in both languages.
     if (!a.is_bool() || !b.is_bool())
-      Say(e->location, fmt::format("'{}' of numbers is only a condition", op == BinaryOp::And ? "and" : "or"),
+      Say(e->location,
+          fmt::format("'{}' of numbers is only a condition", op == BinaryOp::And ? "and" : "or"),
           "write 'x != 0', or 'a if a != 0 else b'");
     return BoolType;
   }
@@ -134,11 +122,13 @@ ValueType Inference::InferBinary(Expr* e) {
   bool needs_ints = is_bits || op == BinaryOp::Mod || op == BinaryOp::FloorDiv;
   if (needs_ints && (a.is_float() || b.is_float())) {
     if (is_bits)
-      return Wrong(e->location, "bit operations take integers, not floats", "use bitcast(u32, x) for the bits of x");
+      return Wrong(e->location, "bit operations take integers, not floats",
+                   "use bitcast(u32, x) for the bits of x");
     return Wrong(e->location, "'//' and '%' take integers, not floats",
                  "write floor(a / b), or a - b * floor(a / b)");
   }
-  bool by_zero = needs_ints && !is_bits && right->kind == ExprKind::Literal && right->literal.integer == 0;
+  bool by_zero =
+      needs_ints && !is_bits && right->kind == ExprKind::Literal && right->literal.integer == 0;
   if (by_zero) return Wrong(e->location, "this divides by 0", "");
   ValueType type = Common(e, Number(a), Number(b));
   CheckLiterals(e, type, {left, right});
@@ -167,7 +157,8 @@ ValueType Inference::InferPower(Expr* e, ValueType a, ValueType b) {
 
 ValueType Inference::InferShift(Expr* e, ValueType a, ValueType b) {
   if (!Number(a).is_int() || !Number(b).is_int())
-    return Wrong(e->location, "shifts take integers", "use bitcast(u32, x) for the bits of a float");
+    return Wrong(e->location, "shifts take integers",
+                 "use bitcast(u32, x) for the bits of a float");
   ValueType type = Number(a);
   if (type.kind == ValueType::WeakInt && b.kind == ValueType::Typed && !b.is_bool()) type = b;
   Expr* amount = e->args[1];
@@ -175,7 +166,8 @@ ValueType Inference::InferShift(Expr* e, ValueType a, ValueType b) {
   if (is_constant) {
     int bits = ir::BitsOf(ir::Type::Of(type.scalar));
     if (amount->literal.integer < 0 || amount->literal.integer >= bits)
-      return Wrong(amount->location, fmt::format("a shift of {} is by 0 to {} bits", TypeName(type), bits - 1), "");
+      return Wrong(amount->location,
+                   fmt::format("a shift of {} is by 0 to {} bits", TypeName(type), bits - 1), "");
   }
   CheckLiterals(e, type, {e->args[0]});
   return type;
@@ -189,7 +181,8 @@ ValueType Inference::InferUnary(Expr* e) {
   ValueType type = Infer(e->args[0]);
   if (e->unary != UnaryOp::Inv) return Number(type);
   if (type.is_bool()) return Wrong(e->location, "'~' of a bool is -1 or -2 in Python", "use 'not'");
-  if (type.is_float()) return Wrong(e->location, "'~' takes integers, not floats", "use bitcast(u32, x)");
+  if (type.is_float())
+    return Wrong(e->location, "'~' takes integers, not floats", "use bitcast(u32, x)");
   return type;
 }
 
@@ -207,7 +200,8 @@ ValueType Inference::InferFold(Expr* e) {
   for (Expr* bound : {e->args[0], e->args[1]}) {
     ValueType type = Infer(bound);
     if (!type.is_int() && type.kind != ValueType::Nothing)
-      Say(bound->location, fmt::format("range takes integers, not {}", TypeName(type)), "cast it: int(x)");
+      Say(bound->location, fmt::format("range takes integers, not {}", TypeName(type)),
+          "cast it: int(x)");
   }
   CheckLiterals(e, IndexType, {e->args[0], e->args[1]});
   return Number(Infer(e->args[2]));
@@ -219,7 +213,8 @@ ValueType Inference::InferCast(Expr* e) {
   Expr* value = e->args[0];
   bool is_int_literal = value->kind == ExprKind::Literal && value->literal.kind == Literal::Int;
   if (is_int_literal && !Fits(value->literal, e->to))
-    return Wrong(value->location, fmt::format("this constant does not fit {}", TypeName(ValueType::Of(e->to))), "");
+    return Wrong(value->location,
+                 fmt::format("this constant does not fit {}", TypeName(ValueType::Of(e->to))), "");
   return ValueType::Of(e->to);
 }
 
@@ -241,8 +236,7 @@ ValueType Inference::InferCall(Expr* e) {
   switch (row.kind) {
     case FunctionKind::Float:
     case FunctionKind::Wide:
-    case FunctionKind::Fast:
-      return InferFloatCall(e);
+    case FunctionKind::Fast: return InferFloatCall(e);
     case FunctionKind::MinMax:
     case FunctionKind::Int: {
       ValueType type = Number(e->args[0]->type);
@@ -256,8 +250,7 @@ ValueType Inference::InferCall(Expr* e) {
       for (Expr* arg : e->args) CheckLiterals(e, type, {arg});
       return type;
     }
-    case FunctionKind::Abs:
-      return Number(e->args[0]->type);
+    case FunctionKind::Abs: return Number(e->args[0]->type);
     case FunctionKind::Select: {
       ValueType type = Common(e, e->args[1]->type, e->args[2]->type);
       CheckLiterals(e, type, {e->args[1], e->args[2]});
@@ -267,22 +260,23 @@ ValueType Inference::InferCall(Expr* e) {
       Scalar from = Settle(e->args[0]->type);
       bool same = ir::BitsOf(ir::Type::Of(from)) == ir::BitsOf(ir::Type::Of(e->to));
       if (reports_ && (!same || from == Scalar::Bool || e->to == Scalar::Bool))
-        return Wrong(e->location, fmt::format("bitcast from {} to {} changes the width", TypeName(ValueType::Of(from)),
-                                              TypeName(ValueType::Of(e->to))), "cast first");
+        return Wrong(e->location,
+                     fmt::format("bitcast from {} to {} changes the width",
+                                 TypeName(ValueType::Of(from)), TypeName(ValueType::Of(e->to))),
+                     "cast first");
       return ValueType::Of(e->to);
     }
-    case FunctionKind::Id:
-      return IndexType;
-    case FunctionKind::Atomic:
-      return InferAtomic(e);
+    case FunctionKind::Id: return IndexType;
+    case FunctionKind::Atomic: return InferAtomic(e);
     case FunctionKind::Random:
       for (Expr* arg : e->args)
-        if (!Number(arg->type).is_int()) return Wrong(arg->location, "seed, draw and element are integers", "");
-      if (row.op == ir::Op::RandomBits) return ValueType::Of(row.detail == 32 ? Scalar::U32 : Scalar::U64);
+        if (!Number(arg->type).is_int())
+          return Wrong(arg->location, "seed, draw and element are integers", "");
+      if (row.op == ir::Op::RandomBits)
+        return ValueType::Of(row.detail == 32 ? Scalar::U32 : Scalar::U64);
       return ValueType::Of(row.detail == 32 ? Scalar::F32 : Scalar::F64);
     case FunctionKind::Barrier:
-    case FunctionKind::Length:
-      break;
+    case FunctionKind::Length: break;
   }
   return NothingType;
 }
@@ -299,7 +293,8 @@ ValueType Inference::InferFloatCall(Expr* e) {
   type = AsFloat(type);
   bool is_half = type.is(Scalar::F16) || type.is(Scalar::BF16);
   if (row.kind == FunctionKind::Wide && is_half)
-    return Wrong(e->location, fmt::format("'{}' is only for f32 and f64", row.name), "cast: f32(x)");
+    return Wrong(e->location, fmt::format("'{}' is only for f32 and f64", row.name),
+                 "cast: f32(x)");
   if (row.kind == FunctionKind::Fast) {
     if (type.is(Scalar::F64))
       return Wrong(e->location, fmt::format("'{}' is only for f32", row.name), "cast: f32(x)");
@@ -319,7 +314,8 @@ ValueType Inference::InferAtomic(Expr* e) {
   if (is_float && (is_bits || row.op == ir::Op::AtomicCas))
     return Wrong(e->location, fmt::format("'{}' takes arrays of integers", row.name), "");
   if (element == Scalar::Bool || element == Scalar::F16 || element == Scalar::BF16)
-    return Wrong(e->location, fmt::format("atomics are not for {}", TypeName(ValueType::Of(element))),
+    return Wrong(e->location,
+                 fmt::format("atomics are not for {}", TypeName(ValueType::Of(element))),
                  "use i32, u32, i64, u64, f32 or f64");
   return ValueType::Of(element);
 }

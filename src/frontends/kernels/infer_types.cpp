@@ -14,7 +14,8 @@ using ir::Scalar;
 void Inference::Run() {
   Fixpoint();
   for (Local& local : tree_.locals)
-    if (!local.is_constant && local.type.kind != ValueType::Nothing) local.type = ValueType::Of(Settle(local.type));
+    if (!local.is_constant && local.type.kind != ValueType::Nothing)
+      local.type = ValueType::Of(Settle(local.type));
   Fixpoint();
   reports_ = true;
   for (Block& pass : tree_.passes) Visit(pass);
@@ -28,7 +29,8 @@ void Inference::Fixpoint() {
     changed = false;
     work += tree_.exprs.size();
     if (work > MaxWork) {
-      errors_.Add(tree_.location, "types of variables depend on each other in too many steps", "", Diag::LimitReached);
+      errors_.Add(tree_.location, "types of variables depend on each other in too many steps", "",
+                  Diag::LimitReached);
       return;
     }
     for (Local& local : tree_.locals) {
@@ -83,23 +85,22 @@ void Inference::Visit(Stmt& stmt) {
       for (Expr* bound : stmt.args) {
         ValueType type = Infer(bound);
         if (!type.is_int() && type.kind != ValueType::Nothing)
-          Say(bound->location, fmt::format("range takes integers, not {}", TypeName(type)), "cast it: int(x)");
+          Say(bound->location, fmt::format("range takes integers, not {}", TypeName(type)),
+              "cast it: int(x)");
       }
-      CheckLiterals(nullptr, ValueType::Of(Scalar::Index), {stmt.args[0], stmt.args[1], stmt.args[2]});
+      CheckLiterals(nullptr, ValueType::Of(Scalar::Index),
+                    {stmt.args[0], stmt.args[1], stmt.args[2]});
       if (stmt.args[2]->kind == ExprKind::Literal && stmt.args[2]->literal.integer == 0)
         Say(stmt.args[2]->location, "the step of a range must not be 0");
       if (!MayAssign(ValueType::Of(Scalar::Index), tree_.locals[stmt.local].type.scalar))
-        Say(stmt.location, fmt::format("the loop's variable '{}' is {} elsewhere", tree_.locals[stmt.local].name,
-                                         TypeName(tree_.locals[stmt.local].type)),
-              "use another name");
+        Say(stmt.location,
+            fmt::format("the loop's variable '{}' is {} elsewhere", tree_.locals[stmt.local].name,
+                        TypeName(tree_.locals[stmt.local].type)),
+            "use another name");
       if (stmt.value != nullptr) InferCondition(stmt.value);
       return Visit(stmt.body);
-    case StmtKind::While:
-      InferCondition(stmt.value);
-      return Visit(stmt.body);
-    case StmtKind::Assert:
-      InferCondition(stmt.value);
-      return;
+    case StmtKind::While: InferCondition(stmt.value); return Visit(stmt.body);
+    case StmtKind::Assert: InferCondition(stmt.value); return;
     case StmtKind::Expr:
       statement_ = stmt.value;
       Infer(stmt.value);
@@ -107,8 +108,7 @@ void Inference::Visit(Stmt& stmt) {
     case StmtKind::Break:
     case StmtKind::Continue:
     case StmtKind::Return:
-    case StmtKind::Barrier:
-      return;
+    case StmtKind::Barrier: return;
   }
 }
 
@@ -116,7 +116,7 @@ void Inference::CheckAssign(Expr* value, const Local& local, Location place) {
   if (local.is_constant || value->type.kind == ValueType::Nothing) return;
   if (local.type.kind == ValueType::Nothing)
     return Say(place, fmt::format("the values assigned to '{}' have no common type", local.name),
-                 "i64 and u64 do not mix: cast one of them");
+               "i64 and u64 do not mix: cast one of them");
   CheckStore(value, value->type, local.type.scalar, place, false, local.name);
 }
 
@@ -128,24 +128,30 @@ void Inference::CheckStore(Expr* value, ValueType from, Scalar to, Location plac
   if (is_literal && value->literal.kind != Literal::Bool && !Fits(value->literal, to)) {
     bool is_float = value->literal.kind == Literal::Float;
     return Say(value->location, fmt::format("this constant does not fit {}", to_name),
-               to == Scalar::Bool ? "write True or False" : is_float ? "write it without a point" : "");
+               to == Scalar::Bool ? "write True or False"
+               : is_float         ? "write it without a point"
+                                  : "");
   }
   if (MayAssign(from, to)) return;
-  std::string where = name.empty() ? "an array of " + to_name : fmt::format("'{}', which is {}", name, to_name);
+  std::string where =
+      name.empty() ? "an array of " + to_name : fmt::format("'{}', which is {}", name, to_name);
   if (to == Scalar::Bool)
-    return Say(place, fmt::format("a value of type {} does not become a bool by itself", TypeName(from)),
-                 "write 'x != 0'");
+    return Say(place,
+               fmt::format("a value of type {} does not become a bool by itself", TypeName(from)),
+               "write 'x != 0'");
   Say(place, fmt::format("a value of type {} does not fit {} without loss", TypeName(from), where),
-        fmt::format("cast it: {}(...)", to_name));
+      fmt::format("cast it: {}(...)", to_name));
 }
 
 void Inference::CheckIndex(Expr* index) {
   ValueType type = Infer(index);
   if (!reports_ || type.kind == ValueType::Nothing) return;
   if (!type.is_int())
-    return Say(index->location, fmt::format("an index is an integer, not {}", TypeName(type)), "cast it: int(x)");
+    return Say(index->location, fmt::format("an index is an integer, not {}", TypeName(type)),
+               "cast it: int(x)");
   if (index->kind == ExprKind::Literal && index->literal.integer < 0)
-    Say(index->location, "a negative index is out of bounds here", "count from the front: len(a) - 1");
+    Say(index->location, "a negative index is out of bounds here",
+        "count from the front: len(a) - 1");
 }
 
 // A condition may be a number: it holds if that is not 0, as in Python.

@@ -69,18 +69,15 @@ class JsonParser {
 
   Result<JsonNode*> Value(uint64_t depth) {
     if (depth > 4 * limits_.nesting)
-      return Fail(Diag::LimitReached, "the JSON is nested too deeply (--max-nesting)", PlaceOf(text_, at_));
+      return Fail(Diag::LimitReached, "the JSON is nested too deeply (--max-nesting)",
+                  PlaceOf(text_, at_));
     SkipSpace();
     if (at_ == text_.size()) return Wrong("the text ends where a value should stand");
     JsonNode& node = tree_.nodes_.emplace_back();
     node.offset = static_cast<uint32_t>(at_);
     switch (Peek()) {
-      case '{':
-        TRY_VOID(Children(node, JsonKind::Object, '}', depth));
-        break;
-      case '[':
-        TRY_VOID(Children(node, JsonKind::Array, ']', depth));
-        break;
+      case '{': TRY_VOID(Children(node, JsonKind::Object, '}', depth)); break;
+      case '[': TRY_VOID(Children(node, JsonKind::Array, ']', depth)); break;
       case '"':
         node.kind = JsonKind::String;
         node.text = TRY(String());
@@ -93,12 +90,8 @@ class JsonParser {
         node.kind = JsonKind::False;
         TRY_VOID(Word("false"));
         break;
-      case 'n':
-        TRY_VOID(Word("null"));
-        break;
-      default:
-        node.kind = JsonKind::Number;
-        node.text = TRY(Number());
+      case 'n': TRY_VOID(Word("null")); break;
+      default: node.kind = JsonKind::Number; node.text = TRY(Number());
     }
     return &node;
   }
@@ -161,7 +154,8 @@ class JsonParser {
       while (IsDigit()) ++at_;
     }
     if (at_ - start > limits_.literal_chars)
-      return Fail(Diag::LimitReached, "a number has too many characters (--max-literal)", PlaceOf(text_, start));
+      return Fail(Diag::LimitReached, "a number has too many characters (--max-literal)",
+                  PlaceOf(text_, start));
     return text_.substr(start, at_ - start);
   }
 
@@ -179,7 +173,8 @@ class JsonParser {
     for (;;) {
       if (at_ == text_.size()) return Wrong("a string does not end");
       char c = text_[at_];
-      if (static_cast<unsigned char>(c) < 0x20) return Wrong("a control character stands in a string");
+      if (static_cast<unsigned char>(c) < 0x20)
+        return Wrong("a control character stands in a string");
       ++at_;
       if (c == '"') return std::string_view(out);
       if (c != '\\') {
@@ -248,7 +243,8 @@ const JsonNode* JsonNode::Find(std::string_view name) const {
 Result<JsonTree> JsonTree::Parse(std::string_view text, const Limits& limits) {
   if (text.size() > limits.source_bytes || text.size() > UINT32_MAX)
     return Fail(Diag::LimitReached, "the JSON is too long (--max-source-bytes)");
-  if (std::optional<Location> bad = FindBadUtf8(text)) return Fail(Diag::BadUtf8, "the JSON is not UTF-8", *bad);
+  if (std::optional<Location> bad = FindBadUtf8(text))
+    return Fail(Diag::BadUtf8, "the JSON is not UTF-8", *bad);
   JsonTree tree;
   tree.text_ = text;
   TRY_VOID(JsonParser(tree, text, limits).Run());

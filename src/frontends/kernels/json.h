@@ -17,9 +17,9 @@ enum class JsonKind : uint8_t { Null, False, True, Number, String, Array, Object
 
 struct JsonNode {
   JsonKind kind = JsonKind::Null;
-  uint32_t offset = 0;       // of its first byte in the text
-  std::string_view text;     // numbers as written; strings without escapes
-  std::string_view key;      // in an object: its name
+  uint32_t offset = 0;              // of its first byte in the text
+  std::string_view text;            // numbers as written; strings without escapes
+  std::string_view key;             // in an object: its name
   const JsonNode* first = nullptr;  // arrays, objects: children in order
   const JsonNode* next = nullptr;   // the next child of the same parent
 

@@ -24,7 +24,8 @@ Error Errors::Take() {
 
 namespace {
 
-Result<Kernel> ParseKernel(const JsonTree& json, const JsonNode& node, const Limits& limits, std::string_view file) {
+Result<Kernel> ParseKernel(const JsonTree& json, const JsonNode& node, const Limits& limits,
+                           std::string_view file) {
   KernelTree tree;
   Errors errors(file);
   ReadKernel(json, node, limits, tree, errors);
@@ -45,7 +46,8 @@ Result<Kernel> ParseKernel(const JsonTree& json, const JsonNode& node, const Lim
 
 }  // namespace
 
-Result<std::vector<Kernel>> ParseJson(std::string_view text, std::string_view file_name, const Limits& limits) {
+Result<std::vector<Kernel>> ParseJson(std::string_view text, std::string_view file_name,
+                                      const Limits& limits) {
   auto located = [&](Error error) {
     if (error.file.empty()) error.file = file_name;
     return std::unexpected(std::move(error));
@@ -63,12 +65,16 @@ Result<std::vector<Kernel>> ParseJson(std::string_view text, std::string_view fi
   for (const JsonNode* document : documents) {
     const JsonNode* version = document->Find("version");
     if (version != nullptr && version->text != "1.0")
-      return located({Diag::BadJson, fmt::format("version '{}' is not known", version->text),
-                      json->LocationOf(*version), {}, "this reads version 1.0"});
+      return located({Diag::BadJson,
+                      fmt::format("version '{}' is not known", version->text),
+                      json->LocationOf(*version),
+                      {},
+                      "this reads version 1.0"});
     const JsonNode* kernel = document->Find("kernel");
     if (kernel == nullptr && document->Find("body") != nullptr) kernel = document;
     if (kernel == nullptr || !kernel->is(JsonKind::Object))
-      return located({Diag::BadJson, "there is no \"kernel\" here", json->LocationOf(*document), {}, {}});
+      return located(
+          {Diag::BadJson, "there is no \"kernel\" here", json->LocationOf(*document), {}, {}});
     kernels.push_back(TRY(ParseKernel(*json, *kernel, limits, file_name)));
   }
   if (kernels.empty()) return located({Diag::BadJson, "there is no kernel here", {1, 1}, {}, {}});

@@ -26,7 +26,8 @@ struct Kernel {
 
 // One kernel object or an array of them. Locations of errors are those of the Python source where the JSON carries
 // them ("loc": [line, column]), else places in the JSON itself.
-Result<std::vector<Kernel>> ParseJson(std::string_view json, std::string_view file_name, const Limits& limits = {});
+Result<std::vector<Kernel>> ParseJson(std::string_view json, std::string_view file_name,
+                                      const Limits& limits = {});
 
 struct PythonOptions {
   std::string python = "python3";  // found through PATH; needs version 3.9 or later

@@ -50,7 +50,8 @@ std::string WithBody(const std::string& body) {
   return R"({"version":"1.0","kernel":{"name":"k","params":[
     {"name":"a","type":{"kind":"device_array","element_type":{"kind":"scalar","type":"f32"}}},
     {"name":"b","type":{"kind":"device_array","element_type":{"kind":"scalar","type":"f32"}}},
-    {"name":"n","type":{"kind":"scalar","type":"u32"}}],"body":[)" + body + "]}}";
+    {"name":"n","type":{"kind":"scalar","type":"u32"}}],"body":[)" +
+         body + "]}}";
 }
 
 TEST(KernelJson, TheSchemaAndTheTextSignTheSame) {
@@ -88,34 +89,45 @@ TEST(KernelJson, AWholeArrayOperationIsAKernelOfLanes) {
     {"name":"a","type":{"kind":"device_array","element_type":"f32"}},
     {"name":"b","type":{"kind":"device_array","element_type":"f32"}},
     {"name":"c","type":{"kind":"device_array","element_type":"f32"}},{"name":"n","type":"u32"}],"body":[)";
-  EXPECT_EQ(Digest(params + R"({"type":"parallel_map_binary","input_a":"a","input_b":"b","output":"c",
+  EXPECT_EQ(
+      Digest(params + R"({"type":"parallel_map_binary","input_a":"a","input_b":"b","output":"c",
     "operation":"add","count":"n"}]}})"),
-            TextDigest(VectorAdd));
-  ir::Program two = Parsed(params + R"({"type":"parallel_map_unary","input":"a","output":"b","operation":"relu","count":"n"},
+      TextDigest(VectorAdd));
+  ir::Program two = Parsed(
+      params +
+      R"({"type":"parallel_map_unary","input":"a","output":"b","operation":"relu","count":"n"},
     {"type":"parallel_reduce","input":"b","output":"c","operation":"sum","count":"n"}]}})");
   EXPECT_FALSE(ir::SignatureOf(two).needs_launch());
-  EXPECT_NE(Refusal(params + R"({"type":"parallel_scan","input":"a","output":"b","count":"n"}]}})").find("parallel_scan"),
+  EXPECT_NE(Refusal(params + R"({"type":"parallel_scan","input":"a","output":"b","count":"n"}]}})")
+                .find("parallel_scan"),
             std::string::npos);
-  EXPECT_NE(Refusal(params + R"({"type":"parallel_map_unary","input":"a","output":"b","operation":"mish","count":"n"}]}})")
-                .find("mish"),
-            std::string::npos);
+  EXPECT_NE(
+      Refusal(
+          params +
+          R"({"type":"parallel_map_unary","input":"a","output":"b","operation":"mish","count":"n"}]}})")
+          .find("mish"),
+      std::string::npos);
 }
 
 TEST(KernelJson, AFoldHasAKindAndAVariableOfItsOwn) {
   auto with = [](std::string_view kind, std::string_view rest) {
-    return WithBody(R"({"type":"assign","target":{"type":"index","array":"b","index":0},"value":{"type":"fold","kind":")" +
-                    std::string(kind) + R"(","var":"j","stop":"n",)" + std::string(rest) + "}}");
+    return WithBody(
+        R"({"type":"assign","target":{"type":"index","array":"b","index":0},"value":{"type":"fold","kind":")" +
+        std::string(kind) + R"(","var":"j","stop":"n",)" + std::string(rest) + "}}");
   };
   std::string element = R"("value":{"type":"index","array":"a","index":"j"})";
   EXPECT_EQ(Digest(with("sum", element)), Digest(with("sum", R"("start":0,)" + element)));
   EXPECT_NE(Digest(with("sum", element)), Digest(with("max", element)));
-  EXPECT_NE(Refusal(with("product", element)).find("'product' is not supported"), std::string::npos);
-  EXPECT_NE(Refusal(with("sum", R"("start":"j",)" + element)).find("no variable 'j'"), std::string::npos);
+  EXPECT_NE(Refusal(with("product", element)).find("'product' is not supported"),
+            std::string::npos);
+  EXPECT_NE(Refusal(with("sum", R"("start":"j",)" + element)).find("no variable 'j'"),
+            std::string::npos);
   EXPECT_NE(Refusal(with("sum", R"("start":0)")).find("\"value\""), std::string::npos);
 }
 
 TEST(KernelJson, NamesDecideNothing) {
-  std::string body = R"({"type":"let","name":"i","value":{"type":"call","function":"get_global_id"}},
+  std::string body =
+      R"({"type":"let","name":"i","value":{"type":"call","function":"get_global_id"}},
     {"type":"if","condition":{"type":"binary_op","op":"lt","left":"i","right":"n"},"then_body":[
       {"type":"assign","target":{"type":"index","array":"b","index":"i"},"value":{"type":"index","array":"a","index":"i"}}]})";
   std::string json = WithBody(body);
@@ -126,7 +138,8 @@ TEST(KernelJson, NamesDecideNothing) {
 }
 
 TEST(KernelJson, UnguardedKernelsAskForLanes) {
-  ir::Program program = Parsed(WithBody(R"({"type":"let","name":"i","value":{"type":"call","function":"get_global_id"}},
+  ir::Program program = Parsed(
+      WithBody(R"({"type":"let","name":"i","value":{"type":"call","function":"get_global_id"}},
     {"type":"assign","target":{"type":"index","array":"b","index":"i"},"value":1})"));
   ir::KernelSignature signature = ir::SignatureOf(program);
   ASSERT_EQ(signature.params.size(), 4u);
@@ -134,7 +147,8 @@ TEST(KernelJson, UnguardedKernelsAskForLanes) {
 }
 
 TEST(KernelJson, AGuardMakesItsBoundAnExtent) {
-  ir::Program program = Parsed(WithBody(R"({"type":"let","name":"i","value":{"type":"call","function":"get_global_id"}},
+  ir::Program program = Parsed(
+      WithBody(R"({"type":"let","name":"i","value":{"type":"call","function":"get_global_id"}},
     {"type":"if","condition":{"type":"binary_op","op":"ge","left":"i","right":"n"},"then_body":[{"type":"return"}]},
     {"type":"assign","target":{"type":"index","array":"b","index":"i"},"value":{"type":"index","array":"a","index":"i"}})"));
   ir::KernelSignature signature = ir::SignatureOf(program);
@@ -146,16 +160,21 @@ TEST(KernelJson, AGuardMakesItsBoundAnExtent) {
 
 TEST(KernelJson, LocationsComeFromTheSource) {
   Result<std::vector<Kernel>> kernels = ParseJson(
-      WithBody(R"({"type":"assign","target":{"type":"index","array":"b","index":0,"loc":[7,5]},"loc":[7,5],
-        "value":{"type":"index","array":"a","index":1,"loc":[7,12]}})"), "k.py");
+      WithBody(
+          R"({"type":"assign","target":{"type":"index","array":"b","index":0,"loc":[7,5]},"loc":[7,5],
+        "value":{"type":"index","array":"a","index":1,"loc":[7,12]}})"),
+      "k.py");
   ASSERT_TRUE(kernels) << kernels.error().ToString();
   const ir::Function& function = (*kernels)[0].program.entry_function();
   for (const ir::Inst& inst : function.insts) {
     if (inst.op == ir::Op::Load) EXPECT_EQ(inst.location.column, 12u);
     if (inst.op == ir::Op::Store) EXPECT_EQ(inst.location.line, 7u);
   }
-  EXPECT_EQ(Refusal(WithBody(R"({"type":"expr","value":{"type":"call","function":"foo","args":[],"loc":[3,4]},"loc":[3,4]})")),
-            "k.json:3:4: error FRZ1001: there is no function 'foo' (see the list of functions in python/README.md)");
+  EXPECT_EQ(
+      Refusal(WithBody(
+          R"({"type":"expr","value":{"type":"call","function":"foo","args":[],"loc":[3,4]},"loc":[3,4]})")),
+      "k.json:3:4: error FRZ1001: there is no function 'foo' (see the list of functions in "
+      "python/README.md)");
 }
 
 TEST(KernelJson, BadJsonIsRefusedWithAPlace) {
@@ -166,15 +185,22 @@ TEST(KernelJson, BadJsonIsRefusedWithAPlace) {
   EXPECT_EQ(Refusal("[]"), "k.json:1:1: error FRZ1002: there is no kernel here");
   EXPECT_EQ(Refusal(R"({"version":"2.0","kernel":{}})"),
             "k.json:1:12: error FRZ1002: version '2.0' is not known (this reads version 1.0)");
-  EXPECT_NE(Refusal(R"({"kernel":{"name":"k","params":[]}})").find("\"body\" is missing"), std::string::npos);
-  EXPECT_NE(Refusal(R"({"kernel":{"name":"k k","params":[],"body":[]}})").find("cannot be the name"), std::string::npos);
-  EXPECT_NE(Refusal(WithBody(R"({"type":"goto"})")).find("statement 'goto' is not supported"), std::string::npos);
+  EXPECT_NE(Refusal(R"({"kernel":{"name":"k","params":[]}})").find("\"body\" is missing"),
+            std::string::npos);
+  EXPECT_NE(
+      Refusal(R"({"kernel":{"name":"k k","params":[],"body":[]}})").find("cannot be the name"),
+      std::string::npos);
+  EXPECT_NE(Refusal(WithBody(R"({"type":"goto"})")).find("statement 'goto' is not supported"),
+            std::string::npos);
   EXPECT_NE(Refusal(WithBody(R"({"type":"assign","target":{"type":"index","array":"b","index":0},
-    "value":{"type":"binary_op","op":"unknown","left":1,"right":2}})")).find("operation 'unknown' is not supported"),
+    "value":{"type":"binary_op","op":"unknown","left":1,"right":2}})"))
+                .find("operation 'unknown' is not supported"),
             std::string::npos);
-  EXPECT_NE(Refusal(R"({"kernel":{"name":"k","params":[{"name":"p","type":{"kind":"device_ptr"}}],"body":[]}})")
-                .find("device_ptr"),
-            std::string::npos);
+  EXPECT_NE(
+      Refusal(
+          R"({"kernel":{"name":"k","params":[{"name":"p","type":{"kind":"device_ptr"}}],"body":[]}})")
+          .find("device_ptr"),
+      std::string::npos);
   EXPECT_NE(Refusal("\"\\ud800\"").find("half a character"), std::string::npos);
   EXPECT_NE(Refusal("\"\x80\"").find("FRZ0103"), std::string::npos);
 }
@@ -183,23 +209,37 @@ TEST(KernelJson, LimitsHold) {
   std::string deep(100'000, '[');
   EXPECT_NE(Refusal(deep).find("FRZ0401"), std::string::npos);
   std::string value = "1";
-  for (int i = 0; i < 2000; ++i) value = R"({"type":"unary_op","op":"neg","operand":)" + value + "}";
-  EXPECT_NE(Refusal(WithBody(R"({"type":"assign","target":{"type":"index","array":"b","index":0},"value":)" + value + "}"))
-                .find("FRZ0401"),
-            std::string::npos);
+  for (int i = 0; i < 2000; ++i)
+    value = R"({"type":"unary_op","op":"neg","operand":)" + value + "}";
+  EXPECT_NE(
+      Refusal(
+          WithBody(R"({"type":"assign","target":{"type":"index","array":"b","index":0},"value":)" +
+                   value + "}"))
+          .find("FRZ0401"),
+      std::string::npos);
   // Functions that double at each level: the limit on instructions stops it.
   std::string functions;
   for (int i = 0; i < 40; ++i) {
-    std::string call = i == 0 ? "\"x\"" : R"({"type":"call","function":"f)" + std::to_string(i - 1) + R"(","args":["x"]})";
-    functions += (i == 0 ? "" : ",") + (R"({"name":"f)" + std::to_string(i) + R"(","params":[{"name":"x"}],"body":[
-      {"type":"return","value":{"type":"binary_op","op":"add","left":)" + call + R"(,"right":)" + call + "}}]}");
+    std::string call =
+        i == 0 ? "\"x\""
+               : R"({"type":"call","function":"f)" + std::to_string(i - 1) + R"(","args":["x"]})";
+    functions += (i == 0 ? "" : ",") +
+                 (R"({"name":"f)" + std::to_string(i) + R"(","params":[{"name":"x"}],"body":[
+      {"type":"return","value":{"type":"binary_op","op":"add","left":)" +
+                  call + R"(,"right":)" + call + "}}]}");
   }
   Limits limits;
   limits.program_insts = 20'000;
-  EXPECT_NE(Refusal(R"({"kernel":{"name":"k","params":[{"name":"b","type":{"kind":"device_array","element_type":"f32"}}],
-    "functions":[)" + functions + R"(],"body":[{"type":"assign","target":{"type":"index","array":"b","index":0},
-    "value":{"type":"call","function":"f39","args":[1.0]}}]}})", limits).find("FRZ0401"),
-            std::string::npos);
+  EXPECT_NE(
+      Refusal(
+          R"({"kernel":{"name":"k","params":[{"name":"b","type":{"kind":"device_array","element_type":"f32"}}],
+    "functions":[)" +
+              functions +
+              R"(],"body":[{"type":"assign","target":{"type":"index","array":"b","index":0},
+    "value":{"type":"call","function":"f39","args":[1.0]}}]}})",
+          limits)
+          .find("FRZ0401"),
+      std::string::npos);
 }
 
 TEST(KernelPython, MissingPythonAndMissingFilesAreSaid) {

@@ -19,11 +19,11 @@ struct Reduction {
 };
 
 struct LaunchPlan {
-  uint32_t dims = 0;          // 0: it never asks where it is, so it runs once
-  bool has_blocks = false;    // it knows blocks, shared memory or barriers
-  std::array<bool, 3> uses_size = {};    // get_global_size(d) is asked for
-  std::array<Expr*, 3> bounds = {};      // guards that became bounds; null: lanes.d
-  Block body;                            // what a lane does
+  uint32_t dims = 0;                   // 0: it never asks where it is, so it runs once
+  bool has_blocks = false;             // it knows blocks, shared memory or barriers
+  std::array<bool, 3> uses_size = {};  // get_global_size(d) is asked for
+  std::array<Expr*, 3> bounds = {};    // guards that became bounds; null: lanes.d
+  Block body;                          // what a lane does
   std::vector<Reduction> reductions;
 };
 

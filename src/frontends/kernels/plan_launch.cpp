@@ -56,13 +56,15 @@ class Planner {
   std::optional<uint32_t> GlobalIdOf(const Expr* e) const {
     for (int depth = 0; depth < 16; ++depth) {
       if (IsId(e, IdKind::GlobalId)) return e->id;
-      if (e->kind == ExprKind::Cast && ir::IsFixedInt(e->to) && ir::BitsOf(ir::Type::Of(e->to)) >= 32) {
+      if (e->kind == ExprKind::Cast && ir::IsFixedInt(e->to) &&
+          ir::BitsOf(ir::Type::Of(e->to)) >= 32) {
         e = e->args[0];
         continue;
       }
       if (e->kind != ExprKind::Var) return std::nullopt;
       const Local& local = tree_.locals[e->id];
-      if (local.values.size() != 1 || local.values[0] == nullptr || !local.type.is_int()) return std::nullopt;
+      if (local.values.size() != 1 || local.values[0] == nullptr || !local.type.is_int())
+        return std::nullopt;
       if (ir::BitsOf(ir::Type::Of(local.type.scalar)) < 32) return std::nullopt;
       e = local.values[0];
     }
@@ -72,12 +74,13 @@ class Planner {
   struct Conjunct {
     Expr* whole = nullptr;  // with `holds`: what must be true or false
     bool holds = true;
-    Expr* id = nullptr;     // the comparison id < bound, if it is one
+    Expr* id = nullptr;  // the comparison id < bound, if it is one
     Expr* bound = nullptr;
     bool is_trivial = false;
   };
 
-  void Compare(Expr* whole, bool holds, BinaryOp op, Expr* left, Expr* right, std::vector<Conjunct>& out) const {
+  void Compare(Expr* whole, bool holds, BinaryOp op, Expr* left, Expr* right,
+               std::vector<Conjunct>& out) const {
     if (!holds) {
       // Only on integers: a NaN is neither.
       constexpr BinaryOp Opposite[] = {BinaryOp::Ge, BinaryOp::Gt, BinaryOp::Le,
@@ -95,17 +98,20 @@ class Planner {
       conjunct.bound = right;
     }
     bool is_zero = left->kind == ExprKind::Literal && left->literal.integer == 0;
-    conjunct.is_trivial = op == BinaryOp::Le && are_ints && is_zero && GlobalIdOf(right).has_value();
+    conjunct.is_trivial =
+        op == BinaryOp::Le && are_ints && is_zero && GlobalIdOf(right).has_value();
     out.push_back(conjunct);
   }
 
   void Collect(Expr* e, bool holds, std::vector<Conjunct>& out) {
-    bool is_logic = e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or);
+    bool is_logic =
+        e->kind == ExprKind::Binary && (e->binary == BinaryOp::And || e->binary == BinaryOp::Or);
     if (is_logic && (e->binary == BinaryOp::And) == holds) {
       Collect(e->args[0], holds, out);
       return Collect(e->args[1], holds, out);
     }
-    if (e->kind == ExprKind::Unary && e->unary == UnaryOp::Not) return Collect(e->args[0], !holds, out);
+    if (e->kind == ExprKind::Unary && e->unary == UnaryOp::Not)
+      return Collect(e->args[0], !holds, out);
     if (e->kind == ExprKind::Binary && IsCompare(e->binary))
       return Compare(e, holds, e->binary, e->args[0], e->args[1], out);
     if (e->kind == ExprKind::Chain && holds) {
@@ -194,16 +200,15 @@ bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
   switch (e->kind) {
     case ExprKind::Literal:
     case ExprKind::Param:
-    case ExprKind::Length:
-      return true;
+    case ExprKind::Length: return true;
     case ExprKind::Var: {
       const Local& local = tree.locals[e->id];
-      return local.values.size() == 1 && local.values[0] != nullptr && IsUniform(tree, local.values[0], in_block);
+      return local.values.size() == 1 && local.values[0] != nullptr &&
+             IsUniform(tree, local.values[0], in_block);
     }
     case ExprKind::Load:
     case ExprKind::Inline:
-    case ExprKind::Fold:
-      return false;
+    case ExprKind::Fold: return false;
     case ExprKind::Call: {
       if (e->function->kind == FunctionKind::Atomic) return false;
       if (e->function->kind == FunctionKind::Id) {
@@ -213,20 +218,22 @@ bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
       }
       break;
     }
-    default:
-      break;
+    default: break;
   }
-  return std::ranges::all_of(e->args, [&](const Expr* arg) { return IsUniform(tree, arg, in_block); });
+  return std::ranges::all_of(e->args,
+                             [&](const Expr* arg) { return IsUniform(tree, arg, in_block); });
 }
 
 bool IsSafe(const Expr* e) {
-  if (e->kind == ExprKind::Load || e->kind == ExprKind::Inline || e->kind == ExprKind::Fold) return false;
+  if (e->kind == ExprKind::Load || e->kind == ExprKind::Inline || e->kind == ExprKind::Fold)
+    return false;
   if (e->kind == ExprKind::Call) {
     if (e->function->kind == FunctionKind::Atomic) return false;
     bool is_op = e->function->kind != FunctionKind::Id && e->function->kind != FunctionKind::Length;
     if (is_op && ir::Info(e->function->op).traps != 0) return false;
   }
-  bool divides = e->kind == ExprKind::Binary && (e->binary == BinaryOp::FloorDiv || e->binary == BinaryOp::Mod);
+  bool divides = e->kind == ExprKind::Binary &&
+                 (e->binary == BinaryOp::FloorDiv || e->binary == BinaryOp::Mod);
   if (divides && e->args[1]->kind != ExprKind::Literal) return false;
   return std::ranges::all_of(e->args, [](const Expr* arg) { return IsSafe(arg); });
 }
@@ -249,8 +256,8 @@ bool HasEffect(const Expr* e) {
 
 bool HasEffect(const Block& block) {
   return std::ranges::any_of(block, [](const Stmt* stmt) {
-    if (stmt->kind == StmtKind::Store || stmt->kind == StmtKind::Update || stmt->kind == StmtKind::Barrier ||
-        stmt->kind == StmtKind::Assert)
+    if (stmt->kind == StmtKind::Store || stmt->kind == StmtKind::Update ||
+        stmt->kind == StmtKind::Barrier || stmt->kind == StmtKind::Assert)
       return true;
     if (HasEffect(stmt->value) || HasEffect(stmt->body) || HasEffect(stmt->other)) return true;
     return std::ranges::any_of(stmt->args, [](const Expr* arg) { return HasEffect(arg); });

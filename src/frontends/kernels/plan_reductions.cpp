@@ -49,10 +49,11 @@ class ReductionFinder {
   }
 
   bool IsCandidate(const Expr* e) const {
-    if (e->kind != ExprKind::Call || e->function->kind != FunctionKind::Atomic || e->unordered) return false;
+    if (e->kind != ExprKind::Call || e->function->kind != FunctionKind::Atomic || e->unordered)
+      return false;
     bool is_fold = e->function->op == ir::Op::AtomicRmw && e->function->detail <= 2;
-    return is_fold && ir::IsFloat(tree_.arrays[e->id].element) && IsUniform(tree_, e->args[0], false) &&
-           IsSafe(e->args[0]);
+    return is_fold && ir::IsFloat(tree_.arrays[e->id].element) &&
+           IsUniform(tree_, e->args[0], false) && IsSafe(e->args[0]);
   }
 
   static bool IsSame(const Expr* a, const Expr* b) {
@@ -82,8 +83,10 @@ class ReductionFinder {
   bool HasOtherEffects(const Block& block) const {
     return std::ranges::any_of(block, [&](Stmt* stmt) {
       if (IsReduction(stmt)) return HasEffect(stmt->value->args[1]);
-      if (stmt->kind == StmtKind::Store || stmt->kind == StmtKind::Update || HasEffect(stmt->value)) return true;
-      if (std::ranges::any_of(stmt->args, [](const Expr* arg) { return HasEffect(arg); })) return true;
+      if (stmt->kind == StmtKind::Store || stmt->kind == StmtKind::Update || HasEffect(stmt->value))
+        return true;
+      if (std::ranges::any_of(stmt->args, [](const Expr* arg) { return HasEffect(arg); }))
+        return true;
       return HasOtherEffects(stmt->body) || HasOtherEffects(stmt->other);
     });
   }
@@ -91,8 +94,8 @@ class ReductionFinder {
   void Rewrite(const Found& found) {
     const Expr* first = found.sites[0].stmt->value;
     ir::Scalar element = tree_.arrays[found.array].element;
-    Reduction reduction{found.array, first->args[0], 0, static_cast<ir::AtomicKind>(first->function->detail),
-                        first->location};
+    Reduction reduction{found.array, first->args[0], 0,
+                        static_cast<ir::AtomicKind>(first->function->detail), first->location};
     reduction.local = tree_.NewLocal("reduced", first->location);
     Local& local = tree_.locals[reduction.local];
     local.type = local.declared = ValueType::Of(element);
@@ -110,7 +113,8 @@ class ReductionFinder {
       start->local = reduction.local;
       start->value = tree_.NewExpr(ExprKind::Literal, first->location);
       bool is_sum = reduction.kind == ir::AtomicKind::Add;
-      start->value->literal = {Literal::Float, 0, is_sum ? -0.0 : std::numeric_limits<double>::quiet_NaN()};
+      start->value->literal = {Literal::Float, 0,
+                               is_sum ? -0.0 : std::numeric_limits<double>::quiet_NaN()};
       start->value->type = {ValueType::WeakFloat};
       plan_.body.insert(plan_.body.begin(), start);
     }

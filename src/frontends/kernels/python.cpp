@@ -62,7 +62,8 @@ void Collect(Pipe& output, Pipe& messages, int64_t timeout_ms, Answer& answer) {
   std::array<char, 65536> buffer;
   int open = 2;
   while (open > 0) {
-    int64_t left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    int64_t left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
     if (left <= 0) {
       answer.timed_out = true;
       return;
@@ -86,7 +87,8 @@ Result<Answer> RunTool(std::span<const std::string> paths, const PythonOptions& 
   Pipe output, messages;
   if (!output.Open() || !messages.Open())
     return Fail(Diag::EngineFailed, fmt::format("no pipe to Python: {}", std::strerror(errno)));
-  std::vector<std::string> words = {options.python, "-I", "-S", "-c", EmbeddedPythonTool, "--lines"};
+  std::vector<std::string> words = {options.python,     "-I",     "-S", "-c",
+                                    EmbeddedPythonTool, "--lines"};
   words.insert(words.end(), paths.begin(), paths.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -97,11 +99,15 @@ Result<Answer> RunTool(std::span<const std::string> paths, const PythonOptions& 
   posix_spawn_file_actions_adddup2(&actions, output.write, 1);
   posix_spawn_file_actions_adddup2(&actions, messages.write, 2);
   pid_t child = 0;
-  int failed = posix_spawnp(&child, options.python.c_str(), &actions, nullptr, argv.data(), environ);
+  int failed =
+      posix_spawnp(&child, options.python.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
-    Error error{Diag::MissingTool, fmt::format("'{}' cannot be started: {}", options.python, std::strerror(failed)),
-                {}, {}, "kernel sources need Python 3.9 or later; JSON does not"};
+    Error error{Diag::MissingTool,
+                fmt::format("'{}' cannot be started: {}", options.python, std::strerror(failed)),
+                {},
+                {},
+                "kernel sources need Python 3.9 or later; JSON does not"};
     return std::unexpected(std::move(error));
   }
   output.CloseWrite();
@@ -116,7 +122,9 @@ Result<Answer> RunTool(std::span<const std::string> paths, const PythonOptions& 
 
 uint32_t NumberOf(const JsonNode& object, std::string_view name) {
   const JsonNode* node = object.Find(name);
-  return node == nullptr ? 0 : static_cast<uint32_t>(std::strtoul(std::string(node->text).c_str(), nullptr, 10));
+  return node == nullptr
+             ? 0
+             : static_cast<uint32_t>(std::strtoul(std::string(node->text).c_str(), nullptr, 10));
 }
 
 // The first error with its place; the others follow in its message.
@@ -148,7 +156,8 @@ Result<std::string> ReadLine(std::string_view line, const std::string& path, con
   Result<JsonTree> json = JsonTree::Parse(line, limits);
   const JsonNode* errors = json ? json->root().Find("errors") : nullptr;
   if (errors == nullptr || errors->first == nullptr)
-    return std::unexpected(Error{Diag::EngineFailed, "Python's answer is not understood", {}, path, {}});
+    return std::unexpected(
+        Error{Diag::EngineFailed, "Python's answer is not understood", {}, path, {}});
   return std::unexpected(ErrorsOf(*errors, path));
 }
 
@@ -172,16 +181,19 @@ void RunBatch(std::span<const std::string> paths, const PythonOptions& options,
     ++done;
   }
   if (done == paths.size()) return;
-  std::string why = answer->timed_out ? fmt::format("it took more than {} ms", options.timeout_ms) : answer->messages;
+  std::string why = answer->timed_out ? fmt::format("it took more than {} ms", options.timeout_ms)
+                                      : answer->messages;
   if (why.size() > 1000) why = why.substr(why.size() - 1000);
-  all_fail({Diag::EngineFailed, fmt::format("'{}' failed: {}", options.python, why), {}, {}, {}}, done);
+  all_fail({Diag::EngineFailed, fmt::format("'{}' failed: {}", options.python, why), {}, {}, {}},
+           done);
 }
 
 }  // namespace
 
 std::string_view PythonTool() { return EmbeddedPythonTool; }
 
-std::vector<Result<std::string>> PythonFilesToJson(std::span<const std::string> paths, const PythonOptions& options) {
+std::vector<Result<std::string>> PythonFilesToJson(std::span<const std::string> paths,
+                                                   const PythonOptions& options) {
   std::vector<Result<std::string>> out;
   for (size_t i = 0; i < paths.size(); i += FilesPerStart)
     RunBatch(paths.subspan(i, std::min(FilesPerStart, paths.size() - i)), options, out);

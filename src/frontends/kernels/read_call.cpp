@@ -21,7 +21,8 @@ Expr* Reader::Call(const JsonNode& node) {
   }
   const FunctionRow* row = FindFunction(name);
   const JsonNode* keywords = node.Find("keywords");
-  if (keywords != nullptr && keywords->first != nullptr && !(row != nullptr && row->kind == FunctionKind::Atomic)) {
+  if (keywords != nullptr && keywords->first != nullptr &&
+      !(row != nullptr && row->kind == FunctionKind::Atomic)) {
     Wrong(node, fmt::format("'{}' takes no named arguments", name), "pass them by position");
     return Nothing(node);
   }
@@ -31,26 +32,30 @@ Expr* Reader::Call(const JsonNode& node) {
       Wrong(node, fmt::format("the cast '{}' takes one value, not {}", name, args.size()));
       return Nothing(node);
     }
-    Expr* expr = tree_.NewExpr(*to == ir::Scalar::Bool ? ExprKind::Truth : ExprKind::Cast, Place(node));
+    Expr* expr =
+        tree_.NewExpr(*to == ir::Scalar::Bool ? ExprKind::Truth : ExprKind::Cast, Place(node));
     expr->to = *to;
     expr->args = {Expression(*args[0])};
     return expr;
   }
   std::string hint = "see the list of functions in python/README.md";
-  if (std::string_view near = NearestFunction(name); !near.empty()) hint = fmt::format("did you mean '{}'?", near);
+  if (std::string_view near = NearestFunction(name); !near.empty())
+    hint = fmt::format("did you mean '{}'?", near);
   if (name == "print") hint = "kernels cannot print; write to an array";
   if (name == "shared") hint = "assign it to a name of its own: tile = shared(f32, 256)";
-  if (name == "sum") hint = "write sum(a[j] for j in range(n)), or atomic_add(out, 0, x) for all lanes";
+  if (name == "sum")
+    hint = "write sum(a[j] for j in range(n)), or atomic_add(out, 0, x) for all lanes";
   Wrong(node, fmt::format("there is no function '{}'", name), hint);
   return Nothing(node);
 }
 
-Expr* Reader::CallRow(const JsonNode& node, const FunctionRow& row, const std::vector<const JsonNode*>& args) {
+Expr* Reader::CallRow(const JsonNode& node, const FunctionRow& row,
+                      const std::vector<const JsonNode*>& args) {
   if (row.kind == FunctionKind::Id) return CallId(node, row, args);
   bool is_variadic = row.kind == FunctionKind::MinMax && args.size() >= 2;
   if (args.size() != row.arity && !is_variadic) {
-    Wrong(node, fmt::format("'{}' takes {} argument{}, not {}", row.name, row.arity, row.arity == 1 ? "" : "s",
-                            args.size()));
+    Wrong(node, fmt::format("'{}' takes {} argument{}, not {}", row.name, row.arity,
+                            row.arity == 1 ? "" : "s", args.size()));
     return Nothing(node);
   }
   if (row.kind == FunctionKind::Atomic) return CallAtomic(node, row, args);
@@ -84,7 +89,8 @@ Expr* Reader::CallRow(const JsonNode& node, const FunctionRow& row, const std::v
   return expr;
 }
 
-Expr* Reader::CallId(const JsonNode& node, const FunctionRow& row, const std::vector<const JsonNode*>& args) {
+Expr* Reader::CallId(const JsonNode& node, const FunctionRow& row,
+                     const std::vector<const JsonNode*>& args) {
   Expr* expr = tree_.NewExpr(ExprKind::Call, Place(node));
   expr->function = &row;
   if (args.size() > 1) {
@@ -93,9 +99,10 @@ Expr* Reader::CallId(const JsonNode& node, const FunctionRow& row, const std::ve
   }
   if (args.empty()) return expr;
   Expr* dim = Expression(*args[0]);
-  bool is_dim = FoldConstant(tree_, dim) && dim->literal.kind == Literal::Int && dim->literal.integer >= 0 &&
-                dim->literal.integer <= 2;
-  if (!is_dim) Wrong(*args[0], fmt::format("the dimension of '{}' is the constant 0, 1 or 2", row.name));
+  bool is_dim = FoldConstant(tree_, dim) && dim->literal.kind == Literal::Int &&
+                dim->literal.integer >= 0 && dim->literal.integer <= 2;
+  if (!is_dim)
+    Wrong(*args[0], fmt::format("the dimension of '{}' is the constant 0, 1 or 2", row.name));
   expr->id = static_cast<uint32_t>(is_dim ? dim->literal.integer : 0);
   return expr;
 }
@@ -115,7 +122,8 @@ bool Reader::IsUnordered(const JsonNode& node) {
   return unordered;
 }
 
-Expr* Reader::CallAtomic(const JsonNode& node, const FunctionRow& row, const std::vector<const JsonNode*>& args) {
+Expr* Reader::CallAtomic(const JsonNode& node, const FunctionRow& row,
+                         const std::vector<const JsonNode*>& args) {
   Expr* expr = tree_.NewExpr(ExprKind::Call, Place(node));
   expr->function = &row;
   std::optional<uint32_t> array = ArrayNamed(*args[0], "updated");
@@ -131,11 +139,13 @@ Expr* Reader::CallAtomic(const JsonNode& node, const FunctionRow& row, const std
   return expr;
 }
 
-Expr* Reader::CallFunction(const JsonNode& node, const Binding& binding, const std::vector<const JsonNode*>& args) {
+Expr* Reader::CallFunction(const JsonNode& node, const Binding& binding,
+                           const std::vector<const JsonNode*>& args) {
   const JsonNode& function = *binding.function;
   std::string_view name = Text(function, "name");
   if (std::ranges::find(active_, &function) != active_.end()) {
-    Wrong(node, fmt::format("'{}' calls itself", name), "functions are put in place of their calls; use a loop");
+    Wrong(node, fmt::format("'{}' calls itself", name),
+          "functions are put in place of their calls; use a loop");
     return Nothing(node);
   }
   const JsonNode* body = Need(function, "body");
@@ -166,8 +176,8 @@ Expr* Reader::CallFunction(const JsonNode& node, const Binding& binding, const s
   return call;
 }
 
-bool Reader::BindArguments(const JsonNode& node, const Binding& binding, const std::vector<const JsonNode*>& args,
-                           Scope& scope, Expr* call) {
+bool Reader::BindArguments(const JsonNode& node, const Binding& binding,
+                           const std::vector<const JsonNode*>& args, Scope& scope, Expr* call) {
   const JsonNode& function = *binding.function;
   std::string_view name = Text(function, "name");
   const JsonNode* params = Need(function, "params");
@@ -204,8 +214,8 @@ bool Reader::BindArguments(const JsonNode& node, const Binding& binding, const s
   return true;
 }
 
-void Reader::BindArgument(const JsonNode& param, const JsonNode& value, bool is_default, Scope& home, Scope& scope,
-                          Expr* call) {
+void Reader::BindArgument(const JsonNode& param, const JsonNode& value, bool is_default,
+                          Scope& home, Scope& scope, Expr* call) {
   std::string_view name = Text(param, "name");
   std::string_view value_name = value.text;
   if (const JsonNode* kind = value.Find("type"); kind != nullptr && kind->text == "var")
@@ -214,8 +224,10 @@ void Reader::BindArgument(const JsonNode& param, const JsonNode& value, bool is_
   TypeText type = type_node == nullptr ? TypeText() : ReadType(*type_node);
   Binding array = value_name.empty() ? Binding() : Lookup(value_name);
   if (array.kind == Binding::Array) {
-    bool wrong_type = type.scalar && (!type.is_array || *type.scalar != tree_.arrays[array.id].element);
-    if (wrong_type) Wrong(value, fmt::format("'{}' does not take this array", name), "their types differ");
+    bool wrong_type =
+        type.scalar && (!type.is_array || *type.scalar != tree_.arrays[array.id].element);
+    if (wrong_type)
+      Wrong(value, fmt::format("'{}' does not take this array", name), "their types differ");
     scope.names.push_back({name, array});
     return;
   }

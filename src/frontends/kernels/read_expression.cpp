@@ -17,13 +17,13 @@ struct BinaryName {
   BinaryOp op;
 };
 constexpr BinaryName BinaryNames[] = {
-    {"add", BinaryOp::Add},     {"sub", BinaryOp::Sub},         {"mul", BinaryOp::Mul},
-    {"div", BinaryOp::Div},     {"mod", BinaryOp::Mod},         {"floor_div", BinaryOp::FloorDiv},
-    {"pow", BinaryOp::Pow},     {"shl", BinaryOp::Shl},         {"shr", BinaryOp::Shr},
+    {"add", BinaryOp::Add},        {"sub", BinaryOp::Sub},      {"mul", BinaryOp::Mul},
+    {"div", BinaryOp::Div},        {"mod", BinaryOp::Mod},      {"floor_div", BinaryOp::FloorDiv},
+    {"pow", BinaryOp::Pow},        {"shl", BinaryOp::Shl},      {"shr", BinaryOp::Shr},
     {"bit_and", BinaryOp::BitAnd}, {"bit_or", BinaryOp::BitOr}, {"bit_xor", BinaryOp::BitXor},
-    {"lt", BinaryOp::Lt},       {"le", BinaryOp::Le},           {"gt", BinaryOp::Gt},
-    {"ge", BinaryOp::Ge},       {"eq", BinaryOp::Eq},           {"ne", BinaryOp::Ne},
-    {"and", BinaryOp::And},     {"or", BinaryOp::Or},
+    {"lt", BinaryOp::Lt},          {"le", BinaryOp::Le},        {"gt", BinaryOp::Gt},
+    {"ge", BinaryOp::Ge},          {"eq", BinaryOp::Eq},        {"ne", BinaryOp::Ne},
+    {"and", BinaryOp::And},        {"or", BinaryOp::Or},
 };
 
 const BinaryName* FindBinary(std::string_view name) {
@@ -48,18 +48,13 @@ bool ReadInteger(std::string_view text, __int128& value) {
 Expr* Reader::Expression(const JsonNode& node) {
   if (TooLarge(node)) return Nothing(node);
   switch (node.kind) {
-    case JsonKind::String:
-      return Variable(node, node.text);
+    case JsonKind::String: return Variable(node, node.text);
     case JsonKind::Number:
     case JsonKind::True:
-    case JsonKind::False:
-      return LiteralOf(node, node);
-    case JsonKind::Object:
-      break;
+    case JsonKind::False: return LiteralOf(node, node);
+    case JsonKind::Object: break;
     case JsonKind::Null:
-    case JsonKind::Array:
-      BadSchema(node, "an expression should stand here");
-      return Nothing(node);
+    case JsonKind::Array: BadSchema(node, "an expression should stand here"); return Nothing(node);
   }
   const JsonNode* type_node = Need(node, "type");
   if (type_node == nullptr) return Nothing(node);
@@ -101,8 +96,9 @@ Expr* Reader::Variable(const JsonNode& node, std::string_view name) {
       break;
     case Binding::Unbound:
       Wrong(node, fmt::format("there is no variable '{}'", name),
-            FindFunction(name) != nullptr ? "it is a function: call it"
-                                          : "assign it first, make it a parameter or a constant of the file");
+            FindFunction(name) != nullptr
+                ? "it is a function: call it"
+                : "assign it first, make it a parameter or a constant of the file");
   }
   return Nothing(node);
 }
@@ -114,7 +110,8 @@ Expr* Reader::LiteralOf(const JsonNode& node, const JsonNode& value) {
   if (value.is(JsonKind::True) || value.is(JsonKind::False)) {
     literal.kind = Literal::Bool;
     literal.integer = value.is(JsonKind::True);
-  } else if (value.is(JsonKind::String) && (value.text == "inf" || value.text == "-inf" || value.text == "nan")) {
+  } else if (value.is(JsonKind::String) &&
+             (value.text == "inf" || value.text == "-inf" || value.text == "nan")) {
     literal.kind = Literal::Float;
     literal.real = value.text == "nan" ? std::numeric_limits<double>::quiet_NaN()
                                        : (value.text == "inf" ? infinity : -infinity);
@@ -125,7 +122,8 @@ Expr* Reader::LiteralOf(const JsonNode& node, const JsonNode& value) {
     const char* end = value.text.data() + value.text.size();
     std::from_chars_result read = std::from_chars(value.text.data(), end, literal.real);
     // Too large or too small for a double, as in Python: infinity or zero.
-    if (read.ec == std::errc::result_out_of_range) literal.real = std::strtod(std::string(value.text).c_str(), nullptr);
+    if (read.ec == std::errc::result_out_of_range)
+      literal.real = std::strtod(std::string(value.text).c_str(), nullptr);
   } else if (!ReadInteger(value.text, literal.integer)) {
     Wrong(node, "this integer does not fit 64 bits", "use a smaller constant, or a float");
   }
@@ -195,7 +193,8 @@ std::optional<uint32_t> Reader::ArrayNamed(const JsonNode& node, std::string_vie
   Binding binding = Lookup(name);
   if (binding.kind == Binding::Array) return binding.id;
   if (binding.kind == Binding::Unbound)
-    Wrong(node, fmt::format("there is no array '{}'", name), "make it a parameter: DeviceArray[f32]");
+    Wrong(node, fmt::format("there is no array '{}'", name),
+          "make it a parameter: DeviceArray[f32]");
   else
     Wrong(node, fmt::format("'{}' is not an array and cannot be {}", name, what),
           "arrays are parameters of type DeviceArray[T] or made by shared(T, n)");
@@ -215,7 +214,8 @@ bool Reader::Indices(const JsonNode& node, uint32_t array, std::vector<Expr*>& o
     Wrong(node, fmt::format("'{}' has no shape, so it takes one index", it.name),
           "declare it as DeviceArray[f32, (m, n)], or write a[i * n + j]");
   else
-    Wrong(node, fmt::format("'{}' has {} dimensions, not {}", it.name, rank, out.size()), "give one index for each");
+    Wrong(node, fmt::format("'{}' has {} dimensions, not {}", it.name, rank, out.size()),
+          "give one index for each");
   return false;
 }
 
@@ -254,7 +254,9 @@ Expr* Reader::Fold(const JsonNode& node) {
   if (!is_known) BadSchema(node, fmt::format("the fold '{}' is not supported", kind));
   if (!is_known || name.empty() || stop == nullptr || value == nullptr) return Nothing(node);
   Expr* expr = tree_.NewExpr(ExprKind::Fold, Place(node));
-  expr->fold = kind == "sum" ? ir::ReduceKind::Sum : kind == "min" ? ir::ReduceKind::Min : ir::ReduceKind::Max;
+  expr->fold = kind == "sum"   ? ir::ReduceKind::Sum
+               : kind == "min" ? ir::ReduceKind::Min
+                               : ir::ReduceKind::Max;
   expr->args = {start == nullptr ? Nothing(node) : Expression(*start), nullptr, nullptr};
   expr->args[1] = Expression(*stop);
   expr->id = tree_.NewLocal(std::string(name), expr->location);
@@ -266,7 +268,8 @@ Expr* Reader::Fold(const JsonNode& node) {
   expr->args[2] = Expression(*value);
   scope_ = scope.outer;
   if (HasEffect(expr->args[2]))
-    Wrong(*value, fmt::format("an element of '{}' may only be computed: no stores, atomics, asserts", kind),
+    Wrong(*value,
+          fmt::format("an element of '{}' may only be computed: no stores, atomics, asserts", kind),
           "use a 'for' loop");
   return expr;
 }

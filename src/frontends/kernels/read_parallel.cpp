@@ -16,9 +16,11 @@ struct MapRow {
   std::string_view function;  // a row of functions.def, or empty
 };
 constexpr MapRow UnaryRows[] = {
-    {"abs", "abs"},   {"neg", ""},      {"sqrt", "sqrt"},       {"exp", "exp"},     {"log", "log"},     {"sin", "sin"},
-    {"cos", "cos"},   {"tan", "tan"},   {"ceil", "ceil"},       {"floor", "floor"}, {"round", "round"}, {"reciprocal", ""},
-    {"erf", "erf"},   {"relu", "max"},  {"sigmoid", "sigmoid"}, {"tanh", "tanh"},   {"gelu", "gelu"},   {"rsqrt", "rsqrt"},
+    {"abs", "abs"},   {"neg", ""},        {"sqrt", "sqrt"},       {"exp", "exp"},
+    {"log", "log"},   {"sin", "sin"},     {"cos", "cos"},         {"tan", "tan"},
+    {"ceil", "ceil"}, {"floor", "floor"}, {"round", "round"},     {"reciprocal", ""},
+    {"erf", "erf"},   {"relu", "max"},    {"sigmoid", "sigmoid"}, {"tanh", "tanh"},
+    {"gelu", "gelu"}, {"rsqrt", "rsqrt"},
 };
 constexpr MapRow BinaryRows[] = {{"add", ""}, {"sub", ""},    {"mul", ""},   {"div", ""},
                                  {"pow", ""}, {"min", "min"}, {"max", "max"}};
@@ -54,11 +56,13 @@ Expr* NewBinary(KernelTree& tree, BinaryOp op, Expr* a, Expr* b, Location place)
 // op(a[i]) or op(a[i], b[i]); null if there is no such operation.
 Expr* Reader::MapValue(std::string_view operation, Expr* a, Expr* b) {
   Location place = a->location;
-  std::span<const MapRow> rows = b == nullptr ? std::span<const MapRow>(UnaryRows) : std::span<const MapRow>(BinaryRows);
+  std::span<const MapRow> rows =
+      b == nullptr ? std::span<const MapRow>(UnaryRows) : std::span<const MapRow>(BinaryRows);
   auto row = std::ranges::find(rows, operation, &MapRow::name);
   if (row == rows.end()) return nullptr;
   if (operation == "relu") return NewCall(tree_, "max", place, {a, NewInt(tree_, 0, place)});
-  if (operation == "reciprocal") return NewBinary(tree_, BinaryOp::Div, NewInt(tree_, 1, place), a, place);
+  if (operation == "reciprocal")
+    return NewBinary(tree_, BinaryOp::Div, NewInt(tree_, 1, place), a, place);
   if (operation == "neg") {
     Expr* negative = tree_.NewExpr(ExprKind::Unary, place);
     negative->unary = UnaryOp::Neg;
@@ -76,20 +80,23 @@ Expr* Reader::MapValue(std::string_view operation, Expr* a, Expr* b) {
 }
 
 // What joins anything without changing it goes to output[0] in a pass of its own; then every lane joins it.
-Stmt* Reader::ReduceEffect(const JsonNode& node, std::string_view operation, uint32_t to, Expr* value) {
+Stmt* Reader::ReduceEffect(const JsonNode& node, std::string_view operation, uint32_t to,
+                           Expr* value) {
   Location place = value->location;
   std::string_view atomic = operation == "sum"   ? "atomic_add"
                             : operation == "min" ? "atomic_min"
                             : operation == "max" ? "atomic_max"
                                                  : "";
   if (atomic.empty() || !ir::IsFloat(tree_.arrays[to].element)) {
-    Wrong(node, fmt::format("the reduction '{}' is not supported here", operation), "use sum, min or max of floats");
+    Wrong(node, fmt::format("the reduction '{}' is not supported here", operation),
+          "use sum, min or max of floats");
     return nullptr;
   }
   Stmt* start = tree_.NewStmt(StmtKind::Store, place);
   start->array = to;
   start->args = {NewInt(tree_, 0, place)};
-  start->value = NewFloat(tree_, operation == "sum" ? -0.0 : std::numeric_limits<double>::quiet_NaN(), place);
+  start->value =
+      NewFloat(tree_, operation == "sum" ? -0.0 : std::numeric_limits<double>::quiet_NaN(), place);
   if (!tree_.passes.back().empty()) tree_.passes.emplace_back();
   tree_.passes.back().push_back(start);
   Stmt* effect = tree_.NewStmt(StmtKind::Expr, place);
@@ -105,7 +112,8 @@ bool Reader::ParallelPass(const JsonNode& node) {
   bool is_binary = type->text == "parallel_map_binary";
   bool is_reduce = type->text == "parallel_reduce";
   if (!is_binary && !is_reduce && type->text != "parallel_map_unary") {
-    Wrong(node, fmt::format("'{}' is not supported", type->text), "write the kernel for one element");
+    Wrong(node, fmt::format("'{}' is not supported", type->text),
+          "write the kernel for one element");
     return true;
   }
   Location place = Place(node);

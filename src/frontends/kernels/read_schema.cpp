@@ -12,7 +12,8 @@ namespace frazil::frontends::kernels {
 
 Location Reader::Place(const JsonNode& node) const {
   const JsonNode* loc = node.Find("loc");
-  if (loc == nullptr || !loc->is(JsonKind::Array) || loc->first == nullptr || loc->first->next == nullptr)
+  if (loc == nullptr || !loc->is(JsonKind::Array) || loc->first == nullptr ||
+      loc->first->next == nullptr)
     return json_.LocationOf(node);
   Location place;
   std::string_view line = loc->first->text, column = loc->first->next->text;
@@ -36,7 +37,8 @@ std::string_view Reader::Text(const JsonNode& node, std::string_view name) {
 
 bool Reader::TooLarge(const JsonNode& node) {
   if (tree_.exprs.size() + tree_.stmts.size() <= limits_.program_insts) return false;
-  errors_.Add(Place(node), "the kernel is too large after its functions were put in place (--max-insts)", "",
+  errors_.Add(Place(node),
+              "the kernel is too large after its functions were put in place (--max-insts)", "",
               Diag::LimitReached);
   return true;
 }
@@ -77,16 +79,20 @@ Reader::TypeText Reader::ReadType(const JsonNode& node) {
 
 namespace {
 bool IsName(std::string_view name) {
-  auto is_letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  auto is_letter = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
   return !name.empty() && is_letter(name[0]) &&
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 }  // namespace
 
 // Names that a function's body assigns are its own, wherever the assignment stands.
-void Reader::CollectAssigned(const JsonNode& body, std::vector<std::string_view>& names, bool& returns_value) {
+void Reader::CollectAssigned(const JsonNode& body, std::vector<std::string_view>& names,
+                             bool& returns_value) {
   auto add = [&](const JsonNode* name) {
-    if (name != nullptr && name->is(JsonKind::String) && std::ranges::find(names, name->text) == names.end())
+    if (name != nullptr && name->is(JsonKind::String) &&
+        std::ranges::find(names, name->text) == names.end())
       names.push_back(name->text);
   };
   if (!body.is(JsonKind::Array)) return;
@@ -109,7 +115,8 @@ void Reader::CollectAssigned(const JsonNode& body, std::vector<std::string_view>
   }
 }
 
-void Reader::DeclareLocals(Scope& scope, const std::vector<std::string_view>& names, Location place) {
+void Reader::DeclareLocals(Scope& scope, const std::vector<std::string_view>& names,
+                           Location place) {
   for (std::string_view name : names) {
     if (scope.FindHere(name) != nullptr) continue;
     uint32_t local = tree_.NewLocal(std::string(name), place);
@@ -133,8 +140,10 @@ void Reader::Params(const JsonNode& kernel, const std::vector<std::string_view>&
     TypeText type = ReadType(*type_node);
     if (!type.scalar) continue;
     if (!IsName(name))
-      Wrong(node, fmt::format("'{}' cannot be the name of a parameter", name), "use ASCII letters, digits and '_'");
-    if (scope_->FindHere(name) != nullptr) Wrong(node, fmt::format("two parameters are called '{}'", name));
+      Wrong(node, fmt::format("'{}' cannot be the name of a parameter", name),
+            "use ASCII letters, digits and '_'");
+    if (scope_->FindHere(name) != nullptr)
+      Wrong(node, fmt::format("two parameters are called '{}'", name));
     uint32_t ordinal = static_cast<uint32_t>(tree_.params.size());
     Param param{std::string(name), ir::Type::Of(*type.scalar), 0, Place(node)};
     bool is_assigned = std::ranges::find(assigned, name) != assigned.end();
@@ -176,7 +185,8 @@ void Reader::Shapes(const JsonNode& kernel) {
       Expr* size = Expression(dim);
       FoldConstant(tree_, size);
       bool is_number = size->kind == ExprKind::Literal && size->literal.kind == Literal::Int;
-      bool is_param = size->kind == ExprKind::Param && IsFixedInt(tree_.params[size->id].type.scalar) &&
+      bool is_param = size->kind == ExprKind::Param &&
+                      IsFixedInt(tree_.params[size->id].type.scalar) &&
                       tree_.params[size->id].type.is_scalar();
       if (!is_number && !is_param)
         Wrong(dim, "a dimension is a number or an integer parameter that is never assigned",
@@ -190,11 +200,14 @@ void Reader::Kernel(const JsonNode& kernel) {
   tree_.name = Text(kernel, "name");
   tree_.location = Place(kernel);
   if (!IsName(tree_.name))
-    Wrong(kernel, fmt::format("'{}' cannot be the name of a kernel", tree_.name), "use ASCII letters, digits and '_'");
-  if (const JsonNode* doc = kernel.Find("doc"); doc != nullptr && doc->is(JsonKind::String)) tree_.doc = doc->text;
+    Wrong(kernel, fmt::format("'{}' cannot be the name of a kernel", tree_.name),
+          "use ASCII letters, digits and '_'");
+  if (const JsonNode* doc = kernel.Find("doc"); doc != nullptr && doc->is(JsonKind::String))
+    tree_.doc = doc->text;
   if (const JsonNode* functions = kernel.Find("functions"))
     for (const JsonNode& function : JsonChildren(*functions))
-      module_.names.push_back({Text(function, "name"), {Binding::Function, 0, &function, &module_}});
+      module_.names.push_back(
+          {Text(function, "name"), {Binding::Function, 0, &function, &module_}});
   const JsonNode* body = Need(kernel, "body");
   if (body == nullptr) return;
   Scope scope;
@@ -213,7 +226,8 @@ void Reader::Kernel(const JsonNode& kernel) {
   bool is_parallel = body->first != nullptr && ParallelPass(*body->first);
   if (is_parallel) {
     for (const JsonNode* node = body->first->next; node != nullptr; node = node->next)
-      if (!ParallelPass(*node)) Wrong(*node, "whole-array operations do not mix with other statements in a kernel");
+      if (!ParallelPass(*node))
+        Wrong(*node, "whole-array operations do not mix with other statements in a kernel");
   } else {
     Block block = ReadBlock(body);
     tree_.passes[0].insert(tree_.passes[0].end(), block.begin(), block.end());
@@ -221,8 +235,8 @@ void Reader::Kernel(const JsonNode& kernel) {
   scope_ = &module_;
 }
 
-void ReadKernel(const JsonTree& json, const JsonNode& kernel, const Limits& limits, KernelTree& tree,
-                Errors& errors) {
+void ReadKernel(const JsonTree& json, const JsonNode& kernel, const Limits& limits,
+                KernelTree& tree, Errors& errors) {
   Reader(json, limits, tree, errors).Kernel(kernel);
 }
 

@@ -10,7 +10,8 @@
 namespace frazil::frontends::kernels {
 
 // `kernel` is the object with "name", "params" and "body".
-void ReadKernel(const JsonTree& json, const JsonNode& kernel, const Limits& limits, KernelTree& tree, Errors& errors);
+void ReadKernel(const JsonTree& json, const JsonNode& kernel, const Limits& limits,
+                KernelTree& tree, Errors& errors);
 
 // The number that an expression of literals is, by Python's arithmetic; false if it is not one, or has no value.
 bool FoldConstant(KernelTree& tree, Expr* expr);

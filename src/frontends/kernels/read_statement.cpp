@@ -71,7 +71,8 @@ void Reader::Statement(const JsonNode& node, Block& out) {
   }
   if (type == "return") return Return(node, out);
   if (type == "assert") {
-    if (const JsonNode* condition = Need(node, "condition")) plain(StmtKind::Assert)->value = Expression(*condition);
+    if (const JsonNode* condition = Need(node, "condition"))
+      plain(StmtKind::Assert)->value = Expression(*condition);
     return;
   }
   if (type == "expr") {
@@ -91,7 +92,8 @@ void Reader::Statement(const JsonNode& node, Block& out) {
 void Reader::AssignLocal(const JsonNode& node, std::string_view name, Expr* value, Block& out) {
   Binding* binding = scope_->FindHere(name);
   if (binding != nullptr && binding->kind == Binding::Array)
-    return Wrong(node, fmt::format("the array '{}' cannot be assigned", name), "write to its elements: a[i] = x");
+    return Wrong(node, fmt::format("the array '{}' cannot be assigned", name),
+                 "write to its elements: a[i] = x");
   if (binding == nullptr || binding->kind != Binding::Local)
     return Wrong(node, fmt::format("'{}' cannot be assigned", name), "choose another name");
   Local& local = tree_.locals[binding->id];
@@ -102,7 +104,8 @@ void Reader::AssignLocal(const JsonNode& node, std::string_view name, Expr* valu
     if (type.scalar) {
       ValueType wanted = ValueType::Of(*type.scalar);
       if (local.declared.kind != ValueType::Unknown && local.declared != wanted)
-        Wrong(node, fmt::format("'{}' was declared {} before", name, TypeName(local.declared)), "use another name");
+        Wrong(node, fmt::format("'{}' was declared {} before", name, TypeName(local.declared)),
+              "use another name");
       local.declared = wanted;
     }
   }
@@ -147,12 +150,14 @@ void Reader::Store(const JsonNode& node, const JsonNode& target, StmtKind kind, 
   tree_.arrays[*array].is_written = true;
   ++tree_.arrays[*array].uses;
   if (kind == StmtKind::Update) {
-    static constexpr std::string_view Names[] = {"add", "sub", "mul", "div", "mod", "floor_div",
-                                                 "pow", "shl", "shr", "bit_and", "bit_or", "bit_xor"};
+    static constexpr std::string_view Names[] = {"add", "sub",       "mul",    "div",
+                                                 "mod", "floor_div", "pow",    "shl",
+                                                 "shr", "bit_and",   "bit_or", "bit_xor"};
     std::string_view op = Text(node, "op");
     size_t i = 0;
     while (i < std::size(Names) && Names[i] != op) ++i;
-    if (i == std::size(Names)) return BadSchema(node, fmt::format("operation '{}' is not supported", op));
+    if (i == std::size(Names))
+      return BadSchema(node, fmt::format("operation '{}' is not supported", op));
     stmt->op = static_cast<BinaryOp>(i);
   }
   out.push_back(stmt);
@@ -175,7 +180,8 @@ void Reader::For(const JsonNode& node, Block& out) {
   }
   Binding* binding = scope_->FindHere(name);
   if (binding == nullptr || binding->kind != Binding::Local)
-    return Wrong(node, fmt::format("'{}' cannot be the variable of a loop", name), "choose another name");
+    return Wrong(node, fmt::format("'{}' cannot be the variable of a loop", name),
+                 "choose another name");
   stmt->local = binding->id;
   if (tree_.locals[stmt->local].values.empty()) tree_.locals[stmt->local].location = stmt->location;
   tree_.locals[stmt->local].values.push_back(nullptr);
@@ -203,7 +209,8 @@ void Reader::Return(const JsonNode& node, Block& out) {
 
 void Reader::Effect(const JsonNode& node, const JsonNode& value, Block& out) {
   const JsonNode* kind = value.Find("type");
-  if (kind == nullptr || kind->text != "call") return Wrong(node, "this expression does nothing", "assign it");
+  if (kind == nullptr || kind->text != "call")
+    return Wrong(node, "this expression does nothing", "assign it");
   const JsonNode* function = value.Find("function");
   bool is_own = function != nullptr && Lookup(function->text).kind != Binding::Unbound;
   const FunctionRow* row = function != nullptr && !is_own ? FindFunction(function->text) : nullptr;
@@ -218,7 +225,8 @@ void Reader::Effect(const JsonNode& node, const JsonNode& value, Block& out) {
   bool has_effect = is_own || (row != nullptr && row->kind == FunctionKind::Atomic);
   Expr* call = Expression(value);
   if (!has_effect && !errors_.any())
-    return Wrong(node, fmt::format("the result of '{}' is not used", function->text), "assign it, or remove it");
+    return Wrong(node, fmt::format("the result of '{}' is not used", function->text),
+                 "assign it, or remove it");
   Stmt* stmt = tree_.NewStmt(StmtKind::Expr, Place(node));
   stmt->value = call;
   out.push_back(stmt);
@@ -229,8 +237,10 @@ void Reader::Shared(const JsonNode& node) {
   const JsonNode* element = Need(node, "element_type");
   const JsonNode* shape = Need(node, "shape");
   if (element == nullptr || shape == nullptr) return;
-  if (scope_->FindHere(name) != nullptr) return Wrong(node, fmt::format("'{}' is already something else", name));
-  if (scope_->loops != 0) return Wrong(node, "shared memory is made outside of loops", "move it up");
+  if (scope_->FindHere(name) != nullptr)
+    return Wrong(node, fmt::format("'{}' is already something else", name));
+  if (scope_->loops != 0)
+    return Wrong(node, "shared memory is made outside of loops", "move it up");
   TypeText type = ReadType(*element);
   if (!type.scalar || type.is_array) return;
   Array array;
@@ -241,10 +251,11 @@ void Reader::Shared(const JsonNode& node) {
   __int128 elements = 1;
   for (const JsonNode& dim : JsonChildren(*shape)) {
     Expr* size = Expression(dim);
-    bool is_number = FoldConstant(tree_, size) && size->literal.kind == Literal::Int && size->literal.integer > 0 &&
-                     size->literal.integer <= (1 << 24);
+    bool is_number = FoldConstant(tree_, size) && size->literal.kind == Literal::Int &&
+                     size->literal.integer > 0 && size->literal.integer <= (1 << 24);
     if (!is_number)
-      return Wrong(dim, "the size of shared memory is a positive constant", "write 'tile = shared(f32, 256)'");
+      return Wrong(dim, "the size of shared memory is a positive constant",
+                   "write 'tile = shared(f32, 256)'");
     elements *= size->literal.integer;
     array.shape.push_back(size);
   }
@@ -256,7 +267,8 @@ void Reader::Shared(const JsonNode& node) {
 
 void Reader::FunctionStatement(const JsonNode& node) {
   std::string_view name = Text(node, "name");
-  if (scope_->FindHere(name) != nullptr) return Wrong(node, fmt::format("'{}' is already something else", name));
+  if (scope_->FindHere(name) != nullptr)
+    return Wrong(node, fmt::format("'{}' is already something else", name));
   scope_->names.push_back({name, {Binding::Function, 0, &node, scope_}});
 }
 

@@ -61,7 +61,8 @@ class Reader {
   // Kernel.
   void Params(const JsonNode& kernel, const std::vector<std::string_view>& assigned);
   void Shapes(const JsonNode& kernel);
-  void CollectAssigned(const JsonNode& body, std::vector<std::string_view>& names, bool& returns_value);
+  void CollectAssigned(const JsonNode& body, std::vector<std::string_view>& names,
+                       bool& returns_value);
   void DeclareLocals(Scope& scope, const std::vector<std::string_view>& names, Location place);
   Binding Lookup(std::string_view name);
 
@@ -99,23 +100,27 @@ class Reader {
 
   // Calls.
   Expr* Call(const JsonNode& node);
-  Expr* CallRow(const JsonNode& node, const FunctionRow& row, const std::vector<const JsonNode*>& args);
-  Expr* CallAtomic(const JsonNode& node, const FunctionRow& row, const std::vector<const JsonNode*>& args);
-  Expr* CallId(const JsonNode& node, const FunctionRow& row, const std::vector<const JsonNode*>& args);
-  Expr* CallFunction(const JsonNode& node, const Binding& binding, const std::vector<const JsonNode*>& args);
-  bool BindArguments(const JsonNode& node, const Binding& binding, const std::vector<const JsonNode*>& args,
-                     Scope& scope, Expr* call);
-  void BindArgument(const JsonNode& param, const JsonNode& value, bool is_default, Scope& home, Scope& scope,
-                    Expr* call);
+  Expr* CallRow(const JsonNode& node, const FunctionRow& row,
+                const std::vector<const JsonNode*>& args);
+  Expr* CallAtomic(const JsonNode& node, const FunctionRow& row,
+                   const std::vector<const JsonNode*>& args);
+  Expr* CallId(const JsonNode& node, const FunctionRow& row,
+               const std::vector<const JsonNode*>& args);
+  Expr* CallFunction(const JsonNode& node, const Binding& binding,
+                     const std::vector<const JsonNode*>& args);
+  bool BindArguments(const JsonNode& node, const Binding& binding,
+                     const std::vector<const JsonNode*>& args, Scope& scope, Expr* call);
+  void BindArgument(const JsonNode& param, const JsonNode& value, bool is_default, Scope& home,
+                    Scope& scope, Expr* call);
   bool IsUnordered(const JsonNode& node);
 
   const JsonTree& json_;
   const Limits& limits_;
   KernelTree& tree_;
   Errors& errors_;
-  Scope module_;                              // functions of the file
+  Scope module_;  // functions of the file
   Scope* scope_ = &module_;
-  std::vector<const JsonNode*> active_;       // functions being put in place
+  std::vector<const JsonNode*> active_;  // functions being put in place
 };
 
 }  // namespace frazil::frontends::kernels

@@ -8,12 +8,9 @@ namespace frazil::frontends::words {
 
 std::string_view AnswerKindName(AnswerKind kind) {
   switch (kind) {
-    case AnswerKind::Integer:
-      return "integer";
-    case AnswerKind::Fraction:
-      return "fraction";
-    case AnswerKind::Truth:
-      return "truth";
+    case AnswerKind::Integer: return "integer";
+    case AnswerKind::Fraction: return "fraction";
+    case AnswerKind::Truth: return "truth";
   }
   return "";
 }
@@ -27,14 +24,11 @@ Big BigOf(const exec::Value& value) {
 
 std::string TrapSentence(const exec::TrapInfo& trap) {
   switch (trap.kind) {
-    case ir::Trap::DivisionByZero:
-      return "there is no answer: it divides by zero";
-    case ir::Trap::Overflow:
-      return "there is no answer: a number grew beyond 64 bits";
+    case ir::Trap::DivisionByZero: return "there is no answer: it divides by zero";
+    case ir::Trap::Overflow: return "there is no answer: a number grew beyond 64 bits";
     case ir::Trap::Fuel:
       return "there is no answer yet: the run took all the loop iterations or time it may take";
-    default:
-      return fmt::format("there is no answer: {}", trap.ToString());
+    default: return fmt::format("there is no answer: {}", trap.ToString());
   }
 }
 

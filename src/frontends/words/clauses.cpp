@@ -65,19 +65,13 @@ Result<void> Story::VerbPhrase(const std::string& actor, const Noun& subject) {
   at_ += verb.length;
   verb_ = verb;
   switch (verb.deed) {
-    case Deed::Own:
-      return OwnPhrase(actor, subject);
-    case Deed::Cost:
-      return CostPhrase(subject, std::nullopt);
-    case Deed::Split:
-      return SplitPhrase(actor, std::nullopt);
-    case Deed::Put:
-      return PutPhrase(actor);
+    case Deed::Own: return OwnPhrase(actor, subject);
+    case Deed::Cost: return CostPhrase(subject, std::nullopt);
+    case Deed::Split: return SplitPhrase(actor, std::nullopt);
+    case Deed::Put: return PutPhrase(actor);
     case Deed::Come:
-    case Deed::Stay:
-      return Refuse("how many");
-    default:
-      break;
+    case Deed::Stay: return Refuse("how many");
+    default: break;
   }
   if (verb.deed == Deed::Go && !AtNumber()) return Refuse("how many");
   const Objects objects = TRY(ReadObjects(verb.deed));
@@ -446,12 +440,9 @@ Result<void> Story::QuantityClause() {
       Objects behind;
       return ReadPhrasesBehind(behind);
     }
-    case Deed::Split:
-      return SplitPhrase("", many);
-    case Deed::Cost:
-      return CostPhrase(many.noun, many);
-    default:
-      return EachOfThem(many, *verb);
+    case Deed::Split: return SplitPhrase("", many);
+    case Deed::Cost: return CostPhrase(many.noun, many);
+    default: return EachOfThem(many, *verb);
   }
 }
 

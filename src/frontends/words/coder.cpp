@@ -151,12 +151,9 @@ std::optional<bool> Decide(Op op, const Val& a, const Val& b) {
       return a.hi < b.lo ? std::optional(true) : a.lo >= b.hi ? std::optional(false) : std::nullopt;
     case Op::Le:
       return a.hi <= b.lo ? std::optional(true) : a.lo > b.hi ? std::optional(false) : std::nullopt;
-    case Op::Gt:
-      return Decide(Op::Lt, b, a);
-    case Op::Ge:
-      return Decide(Op::Le, b, a);
-    default:
-      break;
+    case Op::Gt: return Decide(Op::Lt, b, a);
+    case Op::Ge: return Decide(Op::Le, b, a);
+    default: break;
   }
   std::optional<bool> equal;
   if (a.point() && b.point()) equal = a.lo == b.lo;

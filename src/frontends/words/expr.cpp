@@ -18,56 +18,31 @@ struct KindInfo {
 
 KindInfo InfoOf(Kind kind) {
   switch (kind) {
-    case Kind::Number:
-      return {"number", "", Atom};
-    case Kind::Truth:
-      return {"truth", "", Atom};
-    case Kind::Add:
-      return {"add", " + ", Adding};
-    case Kind::Subtract:
-      return {"subtract", " - ", Adding};
-    case Kind::Multiply:
-      return {"multiply", " * ", Multiplying};
-    case Kind::Divide:
-      return {"divide", " / ", Multiplying};
-    case Kind::WholeDivide:
-      return {"whole divide", " // ", Multiplying};
-    case Kind::Remainder:
-      return {"remainder", "rem", Atom};
-    case Kind::Power:
-      return {"power", "^", Raising};
-    case Kind::Negate:
-      return {"negate", "-", Signed};
-    case Kind::Absolute:
-      return {"absolute value", "abs", Atom};
-    case Kind::Minimum:
-      return {"minimum", "min", Atom};
-    case Kind::Maximum:
-      return {"maximum", "max", Atom};
-    case Kind::Gcd:
-      return {"greatest common divisor", "gcd", Atom};
-    case Kind::Lcm:
-      return {"least common multiple", "lcm", Atom};
-    case Kind::SquareRoot:
-      return {"square root", "sqrt", Atom};
-    case Kind::Factorial:
-      return {"factorial", "factorial", Atom};
-    case Kind::Fibonacci:
-      return {"fibonacci", "fibonacci", Atom};
-    case Kind::Collatz:
-      return {"collatz steps", "collatz", Atom};
-    case Kind::IsPrime:
-      return {"prime test", "is_prime", Atom};
-    case Kind::Sum:
-      return {"sum", "sum", Atom};
-    case Kind::Product:
-      return {"product", "product", Atom};
-    case Kind::CountTo:
-      return {"count", "count", Atom};
-    case Kind::Compare:
-      return {"compare", "", Comparing};
-    case Kind::Both:
-      return {"both", " and ", 0};
+    case Kind::Number: return {"number", "", Atom};
+    case Kind::Truth: return {"truth", "", Atom};
+    case Kind::Add: return {"add", " + ", Adding};
+    case Kind::Subtract: return {"subtract", " - ", Adding};
+    case Kind::Multiply: return {"multiply", " * ", Multiplying};
+    case Kind::Divide: return {"divide", " / ", Multiplying};
+    case Kind::WholeDivide: return {"whole divide", " // ", Multiplying};
+    case Kind::Remainder: return {"remainder", "rem", Atom};
+    case Kind::Power: return {"power", "^", Raising};
+    case Kind::Negate: return {"negate", "-", Signed};
+    case Kind::Absolute: return {"absolute value", "abs", Atom};
+    case Kind::Minimum: return {"minimum", "min", Atom};
+    case Kind::Maximum: return {"maximum", "max", Atom};
+    case Kind::Gcd: return {"greatest common divisor", "gcd", Atom};
+    case Kind::Lcm: return {"least common multiple", "lcm", Atom};
+    case Kind::SquareRoot: return {"square root", "sqrt", Atom};
+    case Kind::Factorial: return {"factorial", "factorial", Atom};
+    case Kind::Fibonacci: return {"fibonacci", "fibonacci", Atom};
+    case Kind::Collatz: return {"collatz steps", "collatz", Atom};
+    case Kind::IsPrime: return {"prime test", "is_prime", Atom};
+    case Kind::Sum: return {"sum", "sum", Atom};
+    case Kind::Product: return {"product", "product", Atom};
+    case Kind::CountTo: return {"count", "count", Atom};
+    case Kind::Compare: return {"compare", "", Comparing};
+    case Kind::Both: return {"both", " and ", 0};
   }
   return {};
 }
@@ -79,18 +54,12 @@ struct RelationInfo {
 
 RelationInfo InfoOf(Relation relation) {
   switch (relation) {
-    case Relation::Less:
-      return {"less", " < "};
-    case Relation::LessEqual:
-      return {"less or equal", " <= "};
-    case Relation::Greater:
-      return {"greater", " > "};
-    case Relation::GreaterEqual:
-      return {"greater or equal", " >= "};
-    case Relation::Equal:
-      return {"equal", " == "};
-    case Relation::NotEqual:
-      return {"not equal", " != "};
+    case Relation::Less: return {"less", " < "};
+    case Relation::LessEqual: return {"less or equal", " <= "};
+    case Relation::Greater: return {"greater", " > "};
+    case Relation::GreaterEqual: return {"greater or equal", " >= "};
+    case Relation::Equal: return {"equal", " == "};
+    case Relation::NotEqual: return {"not equal", " != "};
   }
   return {};
 }
@@ -175,14 +144,9 @@ Written WriteOperation(const Node& node, Written a, Written b) {
       Bracket(a, Adding);
       Bracket(b, Adding);
       return {std::string(info.symbol) + WriteRange(node, a.text, b.text), Atom};
-    case Kind::Absolute:
-      return {"abs(" + std::move(a.text) + ")", Atom};
-    case Kind::Factorial:
-      Bracket(a, Atom);
-      return {std::move(a.text) + "!", Raising};
-    case Kind::Negate:
-      Bracket(a, Raising);
-      return {"-" + std::move(a.text), Signed};
+    case Kind::Absolute: return {"abs(" + std::move(a.text) + ")", Atom};
+    case Kind::Factorial: Bracket(a, Atom); return {std::move(a.text) + "!", Raising};
+    case Kind::Negate: Bracket(a, Raising); return {"-" + std::move(a.text), Signed};
     case Kind::Power:
       Bracket(a, Atom);
       Bracket(b, Raising);

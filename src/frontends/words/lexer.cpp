@@ -46,12 +46,10 @@ bool IsSpace(uint32_t c) {
 
 Symbol SymbolOf(uint32_t c) {
   switch (c) {
-    case '+':
-      return Symbol::Plus;
+    case '+': return Symbol::Plus;
     case '-':
     case 0x2212:
-    case 0x2013:
-      return Symbol::Minus;  // − –
+    case 0x2013: return Symbol::Minus;  // − –
     case '*':
     case 0xD7:
     case 0xB7:
@@ -62,56 +60,34 @@ Symbol SymbolOf(uint32_t c) {
     case '/':
     case 0xF7:
     case 0x2215:
-    case 0x2044:
-      return Symbol::Slash;  // ÷ ∕ ⁄
-    case '^':
-      return Symbol::Power;
-    case '%':
-      return Symbol::Percent;
-    case '!':
-      return Symbol::Bang;
-    case 0x221A:
-      return Symbol::Root;  // √
+    case 0x2044: return Symbol::Slash;  // ÷ ∕ ⁄
+    case '^': return Symbol::Power;
+    case '%': return Symbol::Percent;
+    case '!': return Symbol::Bang;
+    case 0x221A: return Symbol::Root;  // √
     case '(':
-    case '[':
-      return Symbol::Open;
+    case '[': return Symbol::Open;
     case ')':
-    case ']':
-      return Symbol::Close;
-    case '|':
-      return Symbol::Bar;
-    case ',':
-      return Symbol::Comma;
-    case ';':
-      return Symbol::Semicolon;
-    case ':':
-      return Symbol::Colon;
-    case '.':
-      return Symbol::Stop;
-    case '?':
-      return Symbol::Question;
+    case ']': return Symbol::Close;
+    case '|': return Symbol::Bar;
+    case ',': return Symbol::Comma;
+    case ';': return Symbol::Semicolon;
+    case ':': return Symbol::Colon;
+    case '.': return Symbol::Stop;
+    case '?': return Symbol::Question;
     case 0x2026:
-    case 0x22EF:
-      return Symbol::Ellipsis;  // … ⋯
-    case '=':
-      return Symbol::Equal;
-    case 0x2260:
-      return Symbol::NotEqual;
-    case '<':
-      return Symbol::Less;
-    case 0x2264:
-      return Symbol::LessEqual;
-    case '>':
-      return Symbol::Greater;
-    case 0x2265:
-      return Symbol::GreaterEqual;
+    case 0x22EF: return Symbol::Ellipsis;  // … ⋯
+    case '=': return Symbol::Equal;
+    case 0x2260: return Symbol::NotEqual;
+    case '<': return Symbol::Less;
+    case 0x2264: return Symbol::LessEqual;
+    case '>': return Symbol::Greater;
+    case 0x2265: return Symbol::GreaterEqual;
     case '$':
     case 0x20AC:
     case 0xA3:
-    case 0xA5:
-      return Symbol::Currency;
-    default:
-      return Symbol::None;
+    case 0xA5: return Symbol::Currency;
+    default: return Symbol::None;
   }
 }
 
@@ -135,22 +111,14 @@ int SuperscriptDigit(uint32_t c) {
 
 std::optional<Rational> VulgarFraction(uint32_t c) {
   switch (c) {
-    case 0xBC:
-      return Rational::Of(1, 4);
-    case 0xBD:
-      return Rational::Of(1, 2);
-    case 0xBE:
-      return Rational::Of(3, 4);
-    case 0x2153:
-      return Rational::Of(1, 3);
-    case 0x2154:
-      return Rational::Of(2, 3);
-    case 0x2155:
-      return Rational::Of(1, 5);
-    case 0x215B:
-      return Rational::Of(1, 8);
-    default:
-      return std::nullopt;
+    case 0xBC: return Rational::Of(1, 4);
+    case 0xBD: return Rational::Of(1, 2);
+    case 0xBE: return Rational::Of(3, 4);
+    case 0x2153: return Rational::Of(1, 3);
+    case 0x2154: return Rational::Of(2, 3);
+    case 0x2155: return Rational::Of(1, 5);
+    case 0x215B: return Rational::Of(1, 8);
+    default: return std::nullopt;
   }
 }
 

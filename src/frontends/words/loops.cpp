@@ -68,12 +68,9 @@ Val Lowering::PowerOf(const Val& base, int64_t exponent) {
 
 Val Lowering::TermOf(const Node& node, const Val& i) {
   switch (node.term) {
-    case SeriesTerm::Itself:
-      return i;
-    case SeriesTerm::Square:
-      return coder_.Multiply(i, i);
-    case SeriesTerm::Cube:
-      return coder_.Multiply(coder_.Multiply(i, i), i);
+    case SeriesTerm::Itself: return i;
+    case SeriesTerm::Square: return coder_.Multiply(i, i);
+    case SeriesTerm::Cube: return coder_.Multiply(coder_.Multiply(i, i), i);
   }
   return i;
 }

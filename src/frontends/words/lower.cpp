@@ -106,61 +106,38 @@ Result<Term> Lowering::LowerNode(ExprId id) {
 
 Result<Term> Lowering::Binary(const Node& node, const Term& a, const Term& b) {
   switch (node.kind) {
-    case Kind::Multiply:
-      return Multiply(a, b);
-    case Kind::Divide:
-      return Divide(a, b);
-    case Kind::WholeDivide:
-      return WholeDivide(a, b);
-    case Kind::Power:
-      return Power(node, a, b);
-    case Kind::Negate:
-      return Term{coder_.Negate(a.num), a.den, {}};
-    case Kind::Absolute:
-      return Term{coder_.Absolute(a.num), a.den, {}};
+    case Kind::Multiply: return Multiply(a, b);
+    case Kind::Divide: return Divide(a, b);
+    case Kind::WholeDivide: return WholeDivide(a, b);
+    case Kind::Power: return Power(node, a, b);
+    case Kind::Negate: return Term{coder_.Negate(a.num), a.den, {}};
+    case Kind::Absolute: return Term{coder_.Absolute(a.num), a.den, {}};
     case Kind::Gcd:
-    case Kind::Lcm:
-      return Gcd(node, a, b);
-    case Kind::SquareRoot:
-      return SquareRoot(node, a);
-    case Kind::Factorial:
-      return Factorial(node, a);
-    case Kind::Fibonacci:
-      return Fibonacci(node, a);
-    case Kind::Collatz:
-      return Collatz(node, a);
-    case Kind::IsPrime:
-      return IsPrime(node, a);
-    case Kind::Sum:
-      return Sum(node, a, b);
-    case Kind::Product:
-      return Product(node, a, b);
-    case Kind::CountTo:
-      return CountTo(node, a, b);
-    case Kind::Both:
-      return Term{{}, {1, 1, {}, -1, true}, coder_.Both(*a.truth, *b.truth)};
-    default:
-      break;
+    case Kind::Lcm: return Gcd(node, a, b);
+    case Kind::SquareRoot: return SquareRoot(node, a);
+    case Kind::Factorial: return Factorial(node, a);
+    case Kind::Fibonacci: return Fibonacci(node, a);
+    case Kind::Collatz: return Collatz(node, a);
+    case Kind::IsPrime: return IsPrime(node, a);
+    case Kind::Sum: return Sum(node, a, b);
+    case Kind::Product: return Product(node, a, b);
+    case Kind::CountTo: return CountTo(node, a, b);
+    case Kind::Both: return Term{{}, {1, 1, {}, -1, true}, coder_.Both(*a.truth, *b.truth)};
+    default: break;
   }
   const Common both = OverOneDenominator(a, b);
   switch (node.kind) {
-    case Kind::Add:
-      return Settle({coder_.Add(both.a, both.b), both.den, {}});
-    case Kind::Subtract:
-      return Settle({coder_.Subtract(both.a, both.b), both.den, {}});
-    case Kind::Remainder:
-      return Settle({coder_.Remainder(both.a, both.b), both.den, {}});
-    case Kind::Minimum:
-      return Settle({coder_.Minimum(both.a, both.b), both.den, {}});
-    case Kind::Maximum:
-      return Settle({coder_.Maximum(both.a, both.b), both.den, {}});
+    case Kind::Add: return Settle({coder_.Add(both.a, both.b), both.den, {}});
+    case Kind::Subtract: return Settle({coder_.Subtract(both.a, both.b), both.den, {}});
+    case Kind::Remainder: return Settle({coder_.Remainder(both.a, both.b), both.den, {}});
+    case Kind::Minimum: return Settle({coder_.Minimum(both.a, both.b), both.den, {}});
+    case Kind::Maximum: return Settle({coder_.Maximum(both.a, both.b), both.den, {}});
     case Kind::Compare: {
       constexpr Op Ops[] = {Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Eq, Op::Ne};
       const Op op = Ops[static_cast<size_t>(node.relation)];
       return Term{{}, {1, 1, {}, -1, true}, coder_.Compare(op, both.a, both.b)};
     }
-    default:
-      CHECK(false);
+    default: CHECK(false);
   }
 }
 

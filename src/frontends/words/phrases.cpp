@@ -168,36 +168,26 @@ Result<std::optional<ExprId>> Parser::NounPhrase() {
         if (head.shape == Shape::Range) return std::unexpected(Refuse("a range of numbers"));
         return TRY(ListOf(head.kind));
       }
-      case Shape::List:
-        return TRY(ListOf(head.kind));
+      case Shape::List: return TRY(ListOf(head.kind));
       case Shape::Pair: {
         const std::vector<ExprId> pair = TRY(Pair());
         return Make(head.kind, pair[0], pair[1]);
       }
-      case Shape::Difference:
-        return TRY(DifferenceOf(false));
-      case Shape::Distance:
-        return TRY(DifferenceOf(true));
-      case Shape::Remainder:
-        return TRY(RemainderOf());
-      case Shape::Average:
-        return TRY(Average(TRY(List())));
-      case Shape::One:
-        return Make(head.kind, TRY(Operand()));
+      case Shape::Difference: return TRY(DifferenceOf(false));
+      case Shape::Distance: return TRY(DifferenceOf(true));
+      case Shape::Remainder: return TRY(RemainderOf());
+      case Shape::Average: return TRY(Average(TRY(List())));
+      case Shape::One: return Make(head.kind, TRY(Operand()));
       case Shape::Whole: {
         const bool symbols_only = std::exchange(symbols_only_, false);
         const ExprId operand = TRY(Additive());
         symbols_only_ = symbols_only;
         return Make(head.kind, operand);
       }
-      case Shape::Twice:
-        return Make(Kind::Multiply, Number({2, 1}, place), TRY(Unary()));
-      case Shape::Thrice:
-        return Make(Kind::Multiply, Number({3, 1}, place), TRY(Unary()));
-      case Shape::Square:
-        return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
-      case Shape::Cube:
-        return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
+      case Shape::Twice: return Make(Kind::Multiply, Number({2, 1}, place), TRY(Unary()));
+      case Shape::Thrice: return Make(Kind::Multiply, Number({3, 1}, place), TRY(Unary()));
+      case Shape::Square: return Make(Kind::Power, TRY(Operand()), Number({2, 1}, place));
+      case Shape::Cube: return Make(Kind::Power, TRY(Operand()), Number({3, 1}, place));
     }
   }
   at_ = start;
@@ -351,20 +341,13 @@ Result<ExprId> Parser::CallNamed(std::string_view name, Location place) {
   switch (call.shape) {
     case Shape::Series:
       return call.kind == Kind::Sum ? SumCall(items) : Fold(Kind::Multiply, items);
-    case Shape::Average:
-      return Average(items);
-    case Shape::Remainder:
-      return Modulo(items[0], items[1]);
-    case Shape::Range:
-      return Make(call.kind, items[0], items[1]);
-    case Shape::Square:
-      return Make(Kind::Power, items[0], Number({2, 1}, place));
-    case Shape::Cube:
-      return Make(Kind::Power, items[0], Number({3, 1}, place));
-    case Shape::Twice:
-      return Make(Kind::Multiply, Number({2, 1}, place), items[0]);
-    default:
-      return one ? Make(call.kind, items[0]) : Fold(call.kind, items);
+    case Shape::Average: return Average(items);
+    case Shape::Remainder: return Modulo(items[0], items[1]);
+    case Shape::Range: return Make(call.kind, items[0], items[1]);
+    case Shape::Square: return Make(Kind::Power, items[0], Number({2, 1}, place));
+    case Shape::Cube: return Make(Kind::Power, items[0], Number({3, 1}, place));
+    case Shape::Twice: return Make(Kind::Multiply, Number({2, 1}, place), items[0]);
+    default: return one ? Make(call.kind, items[0]) : Fold(call.kind, items);
   }
 }
 

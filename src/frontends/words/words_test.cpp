@@ -203,16 +203,11 @@ class RandomFormula {
     const Rational &x = a.value, &y = b.value;
     auto text = [&](const char* op) { return "(" + a.text + op + b.text + ")"; };
     switch (Below(7)) {
-      case 0:
-        return {text(" + "), Rational::Of(x.num * y.den + y.num * x.den, x.den * y.den)};
-      case 1:
-        return {text(" - "), Rational::Of(x.num * y.den - y.num * x.den, x.den * y.den)};
-      case 2:
-        return {text(" times "), Rational::Of(x.num * y.num, x.den * y.den)};
-      case 3:
-        return {"-" + a.text, Rational::Of(-x.num, x.den)};
-      case 4:
-        return {"abs(" + a.text + ")", Rational::Of(x.num.Abs(), x.den)};
+      case 0: return {text(" + "), Rational::Of(x.num * y.den + y.num * x.den, x.den * y.den)};
+      case 1: return {text(" - "), Rational::Of(x.num * y.den - y.num * x.den, x.den * y.den)};
+      case 2: return {text(" times "), Rational::Of(x.num * y.num, x.den * y.den)};
+      case 3: return {"-" + a.text, Rational::Of(-x.num, x.den)};
+      case 4: return {"abs(" + a.text + ")", Rational::Of(x.num.Abs(), x.den)};
       case 5: {
         const bool less = x.num * y.den < y.num * x.den;
         return {"max(" + a.text + ", " + b.text + ")", less ? y : x};

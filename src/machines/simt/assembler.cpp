@@ -33,7 +33,8 @@ class Assembler : OperandReader {
     }
     for (const Fixup& fixup : fixups_) {
       auto label = labels_.find(fixup.label.text);
-      if (label == labels_.end()) return Wrong(fixup.label, fmt::format("there is no label '{}'", fixup.label.text));
+      if (label == labels_.end())
+        return Wrong(fixup.label, fmt::format("there is no label '{}'", fixup.label.text));
       parts_.code[fixup.instruction].imm = label->second;
     }
     std::vector<LineRow> given = std::exchange(parts_.lines, text_lines_);
@@ -53,12 +54,15 @@ class Assembler : OperandReader {
 
   void FindUsedNames() {
     for (size_t i = 0; i < text_.size(); ++i) {
-      bool starts = i == 0 || (!std::isalnum(static_cast<unsigned char>(text_[i - 1])) && text_[i - 1] != '_');
+      bool starts = i == 0 || (!std::isalnum(static_cast<unsigned char>(text_[i - 1])) &&
+                               text_[i - 1] != '_');
       if (!starts) continue;
       size_t end = i + 1;
       while (end < text_.size() && std::isdigit(static_cast<unsigned char>(text_[end]))) ++end;
-      if (std::optional<uint8_t> r = Numbered(text_.substr(i, end - i), 'r', Registers)) used_registers_.set(*r);
-      if (std::optional<uint8_t> p = Numbered(text_.substr(i, end - i), 'p', Predicates)) used_predicates_.set(*p);
+      if (std::optional<uint8_t> r = Numbered(text_.substr(i, end - i), 'r', Registers))
+        used_registers_.set(*r);
+      if (std::optional<uint8_t> p = Numbered(text_.substr(i, end - i), 'p', Predicates))
+        used_predicates_.set(*p);
     }
   }
 
@@ -118,7 +122,8 @@ class Assembler : OperandReader {
       bool negated = text.starts_with("@!");
       std::optional<uint8_t> predicate =
           Numbered(text.substr(negated ? 2 : 1, end - (negated ? 2 : 1)), 'p', Predicates);
-      if (!predicate) return Wrong({std::string(text), where}, "a guard is @p0 or @!p0, a label ends with ':'");
+      if (!predicate)
+        return Wrong({std::string(text), where}, "a guard is @p0 or @!p0, a label ends with ':'");
       statement.guard = static_cast<uint8_t>(0x80 | (negated ? 0x40 : 0) | *predicate);
       Drop(text, end, where, fixed);
       Skip(text, where, fixed);
@@ -135,14 +140,17 @@ class Assembler : OperandReader {
     return Assemble(statement);
   }
 
-  static void ReadOperands(std::string_view text, Location where, bool fixed, Statement& statement) {
+  static void ReadOperands(std::string_view text, Location where, bool fixed,
+                           Statement& statement) {
     while (true) {
       Skip(text, where, fixed);
       if (text.empty()) return;
       int depth = 0;
       size_t end = 0;
       for (; end < text.size() && (text[end] != ',' || depth > 0); ++end)
-        depth += text[end] == '[' || text[end] == '(' ? 1 : text[end] == ']' || text[end] == ')' ? -1 : 0;
+        depth += text[end] == '[' || text[end] == '('   ? 1
+                 : text[end] == ']' || text[end] == ')' ? -1
+                                                        : 0;
       statement.operands.push_back({std::string(Trim(text.substr(0, end))), where});
       if (end == text.size()) return;
       Drop(text, end + 1, where, fixed);
@@ -177,7 +185,8 @@ class Assembler : OperandReader {
       return ParamDirective(name, words);
     } else if (name.text == ".table" && words.size() >= 2 && type(0)) {
       ModuleParts::Table table{words[1], *type(0), {}};
-      for (size_t i = 2; i < words.size(); ++i) table.words.push_back(TRY(Literal(table.type, {words[i], name.where})));
+      for (size_t i = 2; i < words.size(); ++i)
+        table.words.push_back(TRY(Literal(table.type, {words[i], name.where})));
       parts_.tables.push_back(std::move(table));
     } else if (name.text == ".class" && words.size() == 1 && Number(words[0]).value_or(96) < 96) {
       class_ = static_cast<uint32_t>(*Number(words[0]));
@@ -188,13 +197,12 @@ class Assembler : OperandReader {
       std::optional<uint64_t> column = words.size() == 2 ? Number(words[1]) : std::nullopt;
       if (!line || !column || *line > UINT32_MAX || *column > UINT32_MAX)
         return Wrong(name, ".loc takes a line and a column, or none");
-      parts_.lines.push_back(
-          {static_cast<uint32_t>(parts_.code.size()), static_cast<uint32_t>(*line), static_cast<uint32_t>(*column)});
+      parts_.lines.push_back({static_cast<uint32_t>(parts_.code.size()),
+                              static_cast<uint32_t>(*line), static_cast<uint32_t>(*column)});
     } else {
-      return Wrong(
-          name,
-          fmt::format("'{}' is no directive of this form (.kernel .launch .param .scratch .result .table .class .loc)",
-                      name.text));
+      return Wrong(name, fmt::format("'{}' is no directive of this form (.kernel .launch .param "
+                                     ".scratch .result .table .class .loc)",
+                                     name.text));
     }
     return {};
   }
@@ -202,7 +210,9 @@ class Assembler : OperandReader {
   Result<void> ParamDirective(const Piece& name, const std::vector<std::string>& words) {
     ModuleParts::Param param;
     size_t at = 0;
-    auto take = [&](std::string_view word) { return at < words.size() && words[at] == word ? (++at, true) : false; };
+    auto take = [&](std::string_view word) {
+      return at < words.size() && words[at] == word ? (++at, true) : false;
+    };
     if (take("in"))
       param.access = ir::Access::In;
     else if (take("out"))
@@ -278,7 +288,8 @@ class Assembler : OperandReader {
     std::optional<Type> type = types.empty() ? std::nullopt : std::optional(types[0]);
     if (parts[0].size() > 3 && parts[0].starts_with("set")) {
       std::string condition = parts[0].substr(3);
-      if (condition == "cc" && statement.operands.size() == 4) condition = Lower(statement.operands[3].text);
+      if (condition == "cc" && statement.operands.size() == 4)
+        condition = Lower(statement.operands[3].text);
       for (int c = 0; c < ConditionCount; ++c)
         if (ConditionName(static_cast<Condition>(c)) == condition) {
           named.info = &Info(Opcode::Set);
@@ -287,13 +298,15 @@ class Assembler : OperandReader {
         }
     }
     for (size_t count = parts.size(); named.info == nullptr && count > 0; --count) {
-      std::string mnemonic =
-          fmt::format("{}", fmt::join(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(count), "."));
+      std::string mnemonic = fmt::format(
+          "{}", fmt::join(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(count), "."));
       named.info = Row(mnemonic, type);
-      if (named.info != nullptr) parts.erase(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(count));
+      if (named.info != nullptr)
+        parts.erase(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(count));
     }
     if (named.info == nullptr)
-      return Wrong(statement.word, fmt::format("there is no instruction '{}'", statement.word.text));
+      return Wrong(statement.word,
+                   fmt::format("there is no instruction '{}'", statement.word.text));
     named.modifiers = std::move(parts);
     named.inst.op = named.info->opcode;
     named.inst.guard = statement.guard;
@@ -301,16 +314,19 @@ class Assembler : OperandReader {
       if (!HasWrittenType(*named.info))
         named.inst.type = OnlyType(*named.info);
       else
-        named.inst.type = type.value_or(ir::Contains(named.info->types, Type::U32) ? Type::U32 : OnlyType(*named.info));
+        named.inst.type = type.value_or(
+            ir::Contains(named.info->types, Type::U32) ? Type::U32 : OnlyType(*named.info));
       if (type && !ir::Contains(named.info->types, *type))
-        return Wrong(statement.word, fmt::format("'{}' does not work on {}", named.info->mnemonic, TypeName(*type)));
+        return Wrong(statement.word, fmt::format("'{}' does not work on {}", named.info->mnemonic,
+                                                 TypeName(*type)));
     } else if (type) {
       return Wrong(statement.word, fmt::format("'{}' has no type", named.info->mnemonic));
     }
     bool convert = named.info->shape == Shape::Convert;
     if (convert != (types.size() == 2))
-      return Wrong(statement.word, convert ? "a conversion names two types, to and from: cvt.f32.i32"
-                                           : "only a conversion names two types");
+      return Wrong(statement.word, convert
+                                       ? "a conversion names two types, to and from: cvt.f32.i32"
+                                       : "only a conversion names two types");
     if (convert) named.inst.aux = static_cast<uint8_t>(types[1]);
     return named;
   }
@@ -335,20 +351,15 @@ class Assembler : OperandReader {
           words.erase(words.begin());
         }
         break;
-      case Shape::Fence:
-        fine = take(FenceWords, 0);
-        break;
-      case Shape::Shuffle:
-        fine = take(ShuffleWords, 0);
-        break;
-      case Shape::Vote:
-        fine = take(VoteWords, 0);
-        break;
+      case Shape::Fence: fine = take(FenceWords, 0); break;
+      case Shape::Shuffle: fine = take(ShuffleWords, 0); break;
+      case Shape::Vote: fine = take(VoteWords, 0); break;
       case Shape::LaneReduce:
       case Shape::RegReduce:
       case Shape::RangeReduce:
         fine = take(ReduceWords, 0);
-        if (fine && named.inst.op == Opcode::LaneScan && !words.empty() && words[0] == "exclusive") {
+        if (fine && named.inst.op == Opcode::LaneScan && !words.empty() &&
+            words[0] == "exclusive") {
           named.inst.aux |= 16;
           words.erase(words.begin());
         }
@@ -356,28 +367,31 @@ class Assembler : OperandReader {
       case Shape::Label: {
         if (words.empty()) break;
         bool negated = words[0].starts_with('!');
-        std::optional<uint8_t> predicate = Numbered(std::string_view(words[0]).substr(negated), 'p', Predicates);
+        std::optional<uint8_t> predicate =
+            Numbered(std::string_view(words[0]).substr(negated), 'p', Predicates);
         fine = predicate.has_value() && named.inst.guard == 0;
         if (fine) named.inst.guard = static_cast<uint8_t>(0x80 | (negated ? 0x40 : 0) | *predicate);
         words.erase(words.begin());
         break;
       }
-      default:
-        break;
+      default: break;
     }
     if (!fine || !words.empty())
-      return Wrong(statement.word, fmt::format("'{}' is no form of '{}'", statement.word.text, named.info->mnemonic));
+      return Wrong(statement.word, fmt::format("'{}' is no form of '{}'", statement.word.text,
+                                               named.info->mnemonic));
     return {};
   }
 
   Result<void> Need(const Statement& statement, size_t count, std::string_view form) {
     if (statement.operands.size() == count) return {};
-    return Wrong(statement.word, fmt::format("'{}' takes {} operands: {}", statement.word.text, count, form));
+    return Wrong(statement.word,
+                 fmt::format("'{}' takes {} operands: {}", statement.word.text, count, form));
   }
 
   void Emit(const Instruction& inst, const Piece& place) {
     LineRow row{static_cast<uint32_t>(parts_.code.size()), place.where.line, place.where.column};
-    bool same = !text_lines_.empty() && text_lines_.back().line == row.line && text_lines_.back().column == row.column;
+    bool same = !text_lines_.empty() && text_lines_.back().line == row.line &&
+                text_lines_.back().column == row.column;
     if (!same) text_lines_.push_back(row);
     parts_.code.push_back(inst);
     if (IsOpener(inst.op)) ++depth_;
@@ -392,18 +406,22 @@ class Assembler : OperandReader {
   Result<void> AssemblePseudo(const Statement& statement) {
     ExpansionContext context{parts_.mode, depth_, class_, {}, {}};
     for (int r = PhaseRegister - 1; r >= 0; --r)
-      if (!used_registers_[static_cast<size_t>(r)]) context.free_registers.push_back(static_cast<uint8_t>(r));
+      if (!used_registers_[static_cast<size_t>(r)])
+        context.free_registers.push_back(static_cast<uint8_t>(r));
     for (int p = Predicates - 1; p >= 0; --p)
-      if (!used_predicates_[static_cast<size_t>(p)]) context.free_predicates.push_back(static_cast<uint8_t>(p));
+      if (!used_predicates_[static_cast<size_t>(p)])
+        context.free_predicates.push_back(static_cast<uint8_t>(p));
     return Include(statement, TRY(ExpandPseudo(statement, context)));
   }
 
   Result<void> AssembleReal(Statement& statement) {
     Named named = TRY(FindRow(statement));
     TRY_VOID(ReadModifiers(statement, named));
-    if (named.inst.op == Opcode::Set && Lower(statement.word.text).starts_with("setcc")) statement.operands.pop_back();
+    if (named.inst.op == Opcode::Set && Lower(statement.word.text).starts_with("setcc"))
+      statement.operands.pop_back();
     // mov rX, #5 is mov_imm.
-    if (named.inst.op == Opcode::Mov && statement.operands.size() == 2 && statement.operands[1].text.starts_with('#')) {
+    if (named.inst.op == Opcode::Mov && statement.operands.size() == 2 &&
+        statement.operands[1].text.starts_with('#')) {
       named.inst.op = Opcode::MovImm;
       named.info = &Info(Opcode::MovImm);
     }
@@ -420,11 +438,13 @@ class Assembler : OperandReader {
   Result<void> Include(const Statement& statement, const Expansion& expansion) {
     if (++expanding_ > 8) return Wrong(statement.word, "expands too deeply");
     for (const ModuleParts::Table& table : expansion.tables) {
-      bool known = std::ranges::any_of(parts_.tables, [&](const auto& t) { return t.name == table.name; });
+      bool known =
+          std::ranges::any_of(parts_.tables, [&](const auto& t) { return t.name == table.name; });
       if (!known) parts_.tables.push_back(table);
     }
     uses_phase_ |= expansion.uses_phase;
-    if (statement.guard != 0) return Wrong(statement.word, "a pseudo-instruction cannot have a guard");
+    if (statement.guard != 0)
+      return Wrong(statement.word, "a pseudo-instruction cannot have a guard");
     TRY_VOID(ReadText(expansion.text, &statement.word.where));
     --expanding_;
     return {};
@@ -432,10 +452,11 @@ class Assembler : OperandReader {
 
   // Numbers come first: a name that looks like one cannot take its place.
   Result<uint64_t> TableNumber(const Piece& piece) {
-    bool numbered =
-        piece.text.size() > 1 && piece.text[0] == 't' &&
-        std::all_of(piece.text.begin() + 1, piece.text.end(), [](unsigned char c) { return std::isdigit(c); });
-    if (std::optional<uint64_t> number = Number(numbered ? piece.text.substr(1) : "")) return *number;
+    bool numbered = piece.text.size() > 1 && piece.text[0] == 't' &&
+                    std::all_of(piece.text.begin() + 1, piece.text.end(),
+                                [](unsigned char c) { return std::isdigit(c); });
+    if (std::optional<uint64_t> number = Number(numbered ? piece.text.substr(1) : ""))
+      return *number;
     for (size_t i = 0; i < parts_.tables.size(); ++i)
       if (parts_.tables[i].name == piece.text) return i;
     return Wrong(piece, fmt::format("there is no table '{}'", piece.text));
@@ -476,8 +497,7 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
   const std::vector<Piece>& o = s.operands;
   switch (Info(i.op).shape) {
     case Shape::Plain:
-    case Shape::Fence:
-      return Need(s, 0, "none");
+    case Shape::Fence: return Need(s, 0, "none");
     case Shape::Imm:
       if (i.op == Opcode::BarSync && o.empty()) return {};
       TRY_VOID(Need(s, 1, "a number"));
@@ -494,7 +514,8 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
         i.imm = TRY(Literal(i.type, o[1]));
         return {};
       }
-      if (std::optional<uint64_t> number = Number(o[1].text)) return i.imm = *number, Result<void>{};
+      if (std::optional<uint64_t> number = Number(o[1].text))
+        return i.imm = *number, Result<void>{};
       for (size_t p = 0; p < parts_.params.size(); ++p)
         if (parts_.params[p].name == o[1].text) return i.imm = p, Result<void>{};
       return Wrong(o[1], fmt::format("there is no parameter '{}'", o[1].text));
@@ -581,7 +602,9 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
         if (SpecialName(static_cast<SpecialRegister>(special)) == name)
           return i.imm = static_cast<uint64_t>(special), Result<void>{};
       return Wrong(
-          o[1], fmt::format("'{}' is no launch register (lane.x, block.y, blockdim.x, griddim.z, global)", o[1].text));
+          o[1],
+          fmt::format("'{}' is no launch register (lane.x, block.y, blockdim.x, griddim.z, global)",
+                      o[1].text));
     }
     case Shape::Compare:
       TRY_VOID(Need(s, 3, "predicate, a, b"));
@@ -614,9 +637,7 @@ Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
       TRY_VOID(Need(s, 1, "register"));
       i.a = TRY(Register(o[0]));
       return {};
-    case Shape::Label:
-      TRY_VOID(Need(s, 1, "@label"));
-      return AddLabel(o[0]);
+    case Shape::Label: TRY_VOID(Need(s, 1, "@label")); return AddLabel(o[0]);
     case Shape::Loop:
       TRY_VOID(Need(s, 2, "register, @label"));
       i.a = TRY(Register(o[0]));

@@ -47,9 +47,11 @@ std::optional<uint64_t> Number(std::string_view text) {
 // "r12" with this letter: 12.
 std::optional<uint8_t> Numbered(std::string_view text, char letter, uint64_t count) {
   text = Trim(text);
-  if (text.size() < 2 || text.size() > 4 || std::tolower(static_cast<unsigned char>(text[0])) != letter)
+  if (text.size() < 2 || text.size() > 4 ||
+      std::tolower(static_cast<unsigned char>(text[0])) != letter)
     return std::nullopt;
-  if (!std::ranges::all_of(text.substr(1), [](unsigned char c) { return std::isdigit(c); })) return std::nullopt;
+  if (!std::ranges::all_of(text.substr(1), [](unsigned char c) { return std::isdigit(c); }))
+    return std::nullopt;
   std::optional<uint64_t> value = Number(text.substr(1));
   if (!value || *value >= count) return std::nullopt;
   return static_cast<uint8_t>(*value);
@@ -63,7 +65,8 @@ Result<uint64_t> OperandReader::Literal(Type type, const Piece& piece) {
   if (hex) {
     std::optional<uint64_t> bits = Number(text);
     if (!bits) return Wrong(piece, fmt::format("'{}' is no number", piece.text));
-    if (ir::IsFloat(type) || type == Type::Bool) return *bits;  // a pattern; the verifier knows whether it fits
+    if (ir::IsFloat(type) || type == Type::Bool)
+      return *bits;  // a pattern; the verifier knows whether it fits
     if (!ir::IsSigned(type) || *bits <= INT64_MAX)
       spelled = fmt::format("{}", *bits);
     else
@@ -89,7 +92,8 @@ Result<uint8_t> OperandReader::Operand(Type type, const Piece& piece) {
 
 std::optional<uint8_t> OperandReader::BufferNumber(std::string_view text) const {
   text = Trim(text);
-  std::string spelled = text.starts_with("buf") ? "b" + std::string(text.substr(3)) : std::string(text);
+  std::string spelled =
+      text.starts_with("buf") ? "b" + std::string(text.substr(3)) : std::string(text);
   if (std::optional<uint8_t> number = Numbered(spelled, 'b', MaxBuffers)) return number;
   uint8_t number = 0;
   for (const ModuleParts::Param& param : parts_.params) {
@@ -101,7 +105,9 @@ std::optional<uint8_t> OperandReader::BufferNumber(std::string_view text) const 
 }
 Result<uint8_t> OperandReader::Buffer(const Piece& piece) {
   if (std::optional<uint8_t> number = BufferNumber(piece.text)) return *number;
-  return Wrong(piece, fmt::format("expected a buffer b0 to b255 or a buffer parameter's name, not '{}'", piece.text));
+  return Wrong(piece,
+               fmt::format("expected a buffer b0 to b255 or a buffer parameter's name, not '{}'",
+                           piece.text));
 }
 Result<uint64_t> OperandReader::Count(const Piece& piece) {
   std::string_view text = piece.text;
@@ -110,7 +116,8 @@ Result<uint64_t> OperandReader::Count(const Piece& piece) {
   return Wrong(piece, fmt::format("expected a number, not '{}'", piece.text));
 }
 
-Result<void> OperandReader::PhiAddress(const Piece& piece, std::string_view inside, Instruction& inst) {
+Result<void> OperandReader::PhiAddress(const Piece& piece, std::string_view inside,
+                                       Instruction& inst) {
   size_t open = inside.find('('), close = inside.rfind(')');
   uint64_t values[3];
   bool fine = open != inside.npos && close == inside.size() - 1;
@@ -167,11 +174,13 @@ Result<void> OperandReader::ReadAddress(const Piece& piece, Instruction& inst) {
     negative = inside[i] == '-';
   }
   TRY_VOID(finish());
-  return shared ? SharedAddress(piece, terms, offset, inst) : GlobalAddress(piece, terms, offset, inst);
+  return shared ? SharedAddress(piece, terms, offset, inst)
+                : GlobalAddress(piece, terms, offset, inst);
 }
 
 // "r3*4": register 3 and true.
-std::optional<std::pair<uint8_t, bool>> OperandReader::Index(const std::string& term, Type type) const {
+std::optional<std::pair<uint8_t, bool>> OperandReader::Index(const std::string& term,
+                                                             Type type) const {
   size_t star = term.find('*');
   std::optional<uint8_t> number = Numbered(std::string_view(term).substr(0, star), 'r', Registers);
   if (!number) return std::nullopt;
@@ -181,31 +190,36 @@ std::optional<std::pair<uint8_t, bool>> OperandReader::Index(const std::string& 
   return std::pair(*number, true);
 }
 
-Result<void> OperandReader::SetIndex(const Piece& piece, const std::string& term, uint64_t offset, Instruction& inst) {
+Result<void> OperandReader::SetIndex(const Piece& piece, const std::string& term, uint64_t offset,
+                                     Instruction& inst) {
   auto index = Index(term, inst.type);
   if (!index)
-    return Wrong(
-        piece, fmt::format("'{}' is no index: rN, or rN*{} for elements", term, ir::BytesOf(ir::Type::Of(inst.type))));
-  if (index->second && offset != 0) return Wrong(piece, "an element's address has no offset besides");
+    return Wrong(piece, fmt::format("'{}' is no index: rN, or rN*{} for elements", term,
+                                    ir::BytesOf(ir::Type::Of(inst.type))));
+  if (index->second && offset != 0)
+    return Wrong(piece, "an element's address has no offset besides");
   inst.b = index->first;
   inst.imm |= offset;
   inst.aux |= static_cast<uint8_t>(index->second ? Address::Elements : Address::Bytes);
   return {};
 }
 
-Result<void> OperandReader::SharedAddress(const Piece& piece, const std::vector<std::string>& terms, uint64_t offset,
-                                          Instruction& inst) {
-  if (terms.size() > 1) return Wrong(piece, "shared memory is addressed by [rM], [imm] or [rM*size]");
+Result<void> OperandReader::SharedAddress(const Piece& piece, const std::vector<std::string>& terms,
+                                          uint64_t offset, Instruction& inst) {
+  if (terms.size() > 1)
+    return Wrong(piece, "shared memory is addressed by [rM], [imm] or [rM*size]");
   if (terms.size() == 1) return SetIndex(piece, terms[0], offset, inst);
   inst.imm = offset;
   return {};
 }
 
-Result<void> OperandReader::GlobalAddress(const Piece& piece, const std::vector<std::string>& terms, uint64_t offset,
-                                          Instruction& inst) {
+Result<void> OperandReader::GlobalAddress(const Piece& piece, const std::vector<std::string>& terms,
+                                          uint64_t offset, Instruction& inst) {
   if (terms.empty() || terms.size() > 2)
     return Wrong(
-        piece, fmt::format("'{}' is no address: [b0 + r1*4], [b0 + r1], [b0 + 16], [r1 + r2] or [Φ(..)]", piece.text));
+        piece,
+        fmt::format("'{}' is no address: [b0 + r1*4], [b0 + r1], [b0 + 16], [r1 + r2] or [Φ(..)]",
+                    piece.text));
   if (std::optional<uint8_t> handle = Numbered(terms[0], 'r', Registers)) {
     inst.a = *handle;
     if (terms.size() == 1) {
@@ -214,7 +228,8 @@ Result<void> OperandReader::GlobalAddress(const Piece& piece, const std::vector<
       return {};
     }
     std::optional<uint8_t> second = Numbered(terms[1], 'r', Registers);
-    if (!second || offset != 0) return Wrong(piece, "a handle takes one register or one number: [r1 + r2], [r1 + 16]");
+    if (!second || offset != 0)
+      return Wrong(piece, "a handle takes one register or one number: [r1 + r2], [r1 + 16]");
     inst.b = *second;
     inst.aux |= static_cast<uint8_t>(Address::HandleBytes);
     return {};

@@ -34,11 +34,12 @@ class OperandReader {
   Result<void> PhiAddress(const Piece& piece, std::string_view inside, Instruction& inst);
   Result<void> ReadAddress(const Piece& piece, Instruction& inst);
   std::optional<std::pair<uint8_t, bool>> Index(const std::string& term, Type type) const;
-  Result<void> SetIndex(const Piece& piece, const std::string& term, uint64_t offset, Instruction& inst);
-  Result<void> SharedAddress(const Piece& piece, const std::vector<std::string>& terms, uint64_t offset,
-                             Instruction& inst);
-  Result<void> GlobalAddress(const Piece& piece, const std::vector<std::string>& terms, uint64_t offset,
-                             Instruction& inst);
+  Result<void> SetIndex(const Piece& piece, const std::string& term, uint64_t offset,
+                        Instruction& inst);
+  Result<void> SharedAddress(const Piece& piece, const std::vector<std::string>& terms,
+                             uint64_t offset, Instruction& inst);
+  Result<void> GlobalAddress(const Piece& piece, const std::vector<std::string>& terms,
+                             uint64_t offset, Instruction& inst);
 
   ModuleParts parts_;
 };

@@ -15,13 +15,25 @@ namespace frazil::machines::simt {
 constexpr char Magic[4] = {'F', 'R', 'Z', 'B'};
 constexpr uint32_t FormatVersion = 1;
 
-enum class SectionKind : uint8_t { Names, Params, Buffers, Results, Code, Tables, Words, Extents, Lines };
+enum class SectionKind : uint8_t {
+  Names,
+  Params,
+  Buffers,
+  Results,
+  Code,
+  Tables,
+  Words,
+  Extents,
+  Lines
+};
 constexpr size_t SectionCount = 9;
-constexpr const char* SectionNames[SectionCount] = {"names",  "params", "buffers", "results", "code",
-                                                    "tables", "words",  "extents", "lines"};
+constexpr const char* SectionNames[SectionCount] = {
+    "names", "params", "buffers", "results", "code", "tables", "words", "extents", "lines"};
 constexpr size_t SectionSizes[SectionCount] = {
-    1, sizeof(ParamRow), sizeof(BufferRow), 1, sizeof(Instruction), sizeof(TableRow), 8, 4, sizeof(LineRow)};
-static_assert(sizeof(ParamRow) == 24 && sizeof(BufferRow) == 8 && sizeof(TableRow) == 32 && sizeof(LineRow) == 12);
+    1, sizeof(ParamRow), sizeof(BufferRow), 1, sizeof(Instruction), sizeof(TableRow), 8,
+    4, sizeof(LineRow)};
+static_assert(sizeof(ParamRow) == 24 && sizeof(BufferRow) == 8 && sizeof(TableRow) == 32 &&
+              sizeof(LineRow) == 12);
 
 struct SectionRow {
   uint64_t offset, count;
@@ -37,6 +49,7 @@ struct FileHeader {
   SectionRow sections[SectionCount];
   uint8_t checksum[32];
 };
-static_assert(sizeof(FileHeader) % 8 == 0 && offsetof(FileHeader, checksum) == sizeof(FileHeader) - 32);
+static_assert(sizeof(FileHeader) % 8 == 0 &&
+              offsetof(FileHeader, checksum) == sizeof(FileHeader) - 32);
 
 }  // namespace frazil::machines::simt

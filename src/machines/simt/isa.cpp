@@ -11,15 +11,17 @@ namespace {
 namespace type_columns {
 using ir::Only;
 using ir::Scalar;
-constexpr ir::ScalarSet Fixed = ir::sets::Fixed, Float = ir::sets::Float, Wide = ir::sets::Wide, SInt = ir::sets::SInt,
-                        Bool = ir::sets::Bool, Index = Only(Scalar::Index), None = 0, Numbers = Fixed | Float,
-                        Any = (1u << TypeCount) - 1;
+constexpr ir::ScalarSet Fixed = ir::sets::Fixed, Float = ir::sets::Float, Wide = ir::sets::Wide,
+                        SInt = ir::sets::SInt, Bool = ir::sets::Bool, Index = Only(Scalar::Index),
+                        None = 0, Numbers = Fixed | Float, Any = (1u << TypeCount) - 1;
 }  // namespace type_columns
 namespace trap_columns {
-constexpr uint16_t None = 0, OutOfBounds = ir::Only(ir::Trap::OutOfBounds), Overflow = ir::Only(ir::Trap::Overflow),
-                   DivisionByZero = ir::Only(ir::Trap::DivisionByZero), Memory = ir::Only(ir::Trap::Memory),
-                   Fuel = ir::Only(ir::Trap::Fuel), Depth = ir::Only(ir::Trap::Depth),
-                   Assert = ir::Only(ir::Trap::Assert), Unreachable = ir::Only(ir::Trap::Unreachable);
+constexpr uint16_t None = 0, OutOfBounds = ir::Only(ir::Trap::OutOfBounds),
+                   Overflow = ir::Only(ir::Trap::Overflow),
+                   DivisionByZero = ir::Only(ir::Trap::DivisionByZero),
+                   Memory = ir::Only(ir::Trap::Memory), Fuel = ir::Only(ir::Trap::Fuel),
+                   Depth = ir::Only(ir::Trap::Depth), Assert = ir::Only(ir::Trap::Assert),
+                   Unreachable = ir::Only(ir::Trap::Unreachable);
 }  // namespace trap_columns
 namespace op_columns {
 using MaybeOp = std::optional<ir::Op>;
@@ -49,10 +51,12 @@ constexpr InstructionInfo Rows[] = {
 #undef FRAZIL_ISA
 };
 
-constexpr std::array<std::string_view, TypeCount> TypeNames = {"i8",  "i16", "i32",  "i64", "u8",  "u16",  "u32",
-                                                               "u64", "f16", "bf16", "f32", "f64", "pred", "idx"};
+constexpr std::array<std::string_view, TypeCount> TypeNames = {"i8",  "i16", "i32",  "i64", "u8",
+                                                               "u16", "u32", "u64",  "f16", "bf16",
+                                                               "f32", "f64", "pred", "idx"};
 constexpr std::array<std::string_view, ConditionCount> ConditionNames = {
-    "eq", "ne", "lt", "le", "gt", "ge", "ltu", "leu", "gtu", "geu", "nlt", "nle", "ngt", "nge", "ord", "uno"};
+    "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "ltu", "leu",
+    "gtu", "geu", "nlt", "nle", "ngt", "nge", "ord", "uno"};
 constexpr std::array<std::string_view, SpecialCount> SpecialNames = {
     "lane.x",     "lane.y",     "lane.z",    "block.x",   "block.y",   "block.z", "blockdim.x",
     "blockdim.y", "blockdim.z", "griddim.x", "griddim.y", "griddim.z", "global"};
@@ -78,7 +82,8 @@ std::span<const InstructionInfo> AllInstructions() { return Rows; }
 
 std::optional<Opcode> OpcodeOf(ir::Op op, Type type) {
   for (int16_t row : ByOp.rows[static_cast<size_t>(op)])
-    if (row >= 0 && (Rows[row].types == 0 || ir::Contains(Rows[row].types, type))) return Rows[row].opcode;
+    if (row >= 0 && (Rows[row].types == 0 || ir::Contains(Rows[row].types, type)))
+      return Rows[row].opcode;
   return std::nullopt;
 }
 
@@ -88,20 +93,14 @@ ir::Op TrapOp(const Instruction& instruction) {
   switch (instruction.op) {
     case Opcode::Lds:
     case Opcode::RangeReduce:
-    case Opcode::PoolFree:
-      return ir::Op::Load;
-    case Opcode::Sts:
-      return ir::Op::Store;
-    case Opcode::PoolAlloc:
-      return ir::Op::Alloc;
+    case Opcode::PoolFree: return ir::Op::Load;
+    case Opcode::Sts: return ir::Op::Store;
+    case Opcode::PoolAlloc: return ir::Op::Alloc;
     case Opcode::Bra:
-    case Opcode::Loop:
-      return ir::Op::While;
+    case Opcode::Loop: return ir::Op::While;
     case Opcode::Call:
-    case Opcode::Ret:
-      return ir::Op::Call;
-    default:
-      return ir::Op::Barrier;  // lanes together, and not all lanes came
+    case Opcode::Ret: return ir::Op::Call;
+    default: return ir::Op::Barrier;  // lanes together, and not all lanes came
   }
 }
 
@@ -111,8 +110,12 @@ std::optional<Type> TypeNamed(std::string_view name) {
     if (TypeNames[i] == name) return static_cast<Type>(i);
   return std::nullopt;
 }
-std::string_view ConditionName(Condition condition) { return ConditionNames[static_cast<size_t>(condition)]; }
-std::string_view SpecialName(SpecialRegister special) { return SpecialNames[static_cast<size_t>(special)]; }
+std::string_view ConditionName(Condition condition) {
+  return ConditionNames[static_cast<size_t>(condition)];
+}
+std::string_view SpecialName(SpecialRegister special) {
+  return SpecialNames[static_cast<size_t>(special)];
+}
 
 std::vector<uint32_t> MatchStructure(std::span<const Instruction> code) {
   std::vector<uint32_t> match(code.size(), 0);
@@ -122,7 +125,8 @@ std::vector<uint32_t> MatchStructure(std::span<const Instruction> code) {
   std::vector<Open> open;
   for (uint32_t i = 0; i < code.size(); ++i) {
     Opcode op = code[i].op;
-    bool is_part = op == Opcode::Else || op == Opcode::BreakUnless || op == Opcode::Case || op == Opcode::Default;
+    bool is_part = op == Opcode::Else || op == Opcode::BreakUnless || op == Opcode::Case ||
+                   op == Opcode::Default;
     if (IsOpener(op)) {
       open.push_back({i, i});
     } else if (is_part && !open.empty()) {
@@ -137,7 +141,8 @@ std::vector<uint32_t> MatchStructure(std::span<const Instruction> code) {
   return match;
 }
 
-uint32_t EndOf(std::span<const uint32_t> match, std::span<const Instruction> code, uint32_t opener) {
+uint32_t EndOf(std::span<const uint32_t> match, std::span<const Instruction> code,
+               uint32_t opener) {
   uint32_t at = match[opener];
   while (code[at].op != Opcode::End) at = match[at];
   return at;

@@ -80,7 +80,24 @@ std::optional<Type> TypeNamed(std::string_view name);
 
 // Of Set, in aux. Ltu .. Geu read integers of any signedness as unsigned; Nlt .. Nge are "not less" .. on floats: true
 // for NaN; Ord and Uno: neither is, one is NaN.
-enum class Condition : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, Ltu, Leu, Gtu, Geu, Nlt, Nle, Ngt, Nge, Ord, Uno };
+enum class Condition : uint8_t {
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Ltu,
+  Leu,
+  Gtu,
+  Geu,
+  Nlt,
+  Nle,
+  Ngt,
+  Nge,
+  Ord,
+  Uno
+};
 constexpr int ConditionCount = 16;
 std::string_view ConditionName(Condition condition);  // "eq"
 // Eq .. Ge are ops of the IR.
@@ -93,12 +110,12 @@ constexpr uint8_t ImmediateB = 0x80;  // in aux of DAB and Compare: operand b is
 
 // In the low four bits of aux. Addresses are in bytes but for Elements; every access is checked.
 enum class Address : uint8_t {
-  Offset,        // [bA + imm]
-  Bytes,         // [bA + rB + imm]
-  Elements,      // [bA + rB*size]: element rB of a buffer of this type; what lowering uses; imm is 0
-  Phi,           // [Φ(class, page, byte)]: imm = class*12288 + page*256 + byte of the context's arena
-  Handle,        // [rA + imm]: register a holds a handle: a buffer's number, or one from POOLALLOC
-  HandleBytes,   // [rA + rB]
+  Offset,    // [bA + imm]
+  Bytes,     // [bA + rB + imm]
+  Elements,  // [bA + rB*size]: element rB of a buffer of this type; what lowering uses; imm is 0
+  Phi,       // [Φ(class, page, byte)]: imm = class*12288 + page*256 + byte of the context's arena
+  Handle,    // [rA + imm]: register a holds a handle: a buffer's number, or one from POOLALLOC
+  HandleBytes,  // [rA + rB]
 };
 constexpr int AddressCount = 6;
 constexpr uint64_t PhiClasses = 96, PhiPages = 48, PhiPageBytes = 256;
@@ -107,18 +124,30 @@ constexpr uint64_t PhiClassBytes = PhiPages * PhiPageBytes, PhiBytes = PhiClasse
 enum class ShuffleKind : uint8_t { Idx, Up, Down, Xor };
 enum class FenceScope : uint8_t { Thread, Block, Device, System };
 enum class SpecialRegister : uint8_t {
-  LaneX, LaneY, LaneZ, BlockX, BlockY, BlockZ, BlockDimX, BlockDimY, BlockDimZ, GridDimX, GridDimY, GridDimZ,
+  LaneX,
+  LaneY,
+  LaneZ,
+  BlockX,
+  BlockY,
+  BlockZ,
+  BlockDimX,
+  BlockDimY,
+  BlockDimZ,
+  GridDimX,
+  GridDimY,
+  GridDimZ,
   GlobalLane,  // u64: number of the block times lanes of a block plus number of the lane; the others are u32
 };
 constexpr int SpecialCount = 13;
-std::string_view SpecialName(SpecialRegister special);  // "lane.x", "block.x", "blockdim.x", "griddim.x", "global"
+std::string_view SpecialName(
+    SpecialRegister special);  // "lane.x", "block.x", "blockdim.x", "griddim.x", "global"
 
 // One instruction, as it stands in the file (little-endian).
 struct Instruction {
   Opcode op = Opcode::Exit;
   Type type = Type::I8;  // 0 where the row has no types
   uint8_t aux = 0;
-  uint8_t guard = 0;     // 0: always; else 0x80 | 0x40 where the predicate must not hold | predicate
+  uint8_t guard = 0;  // 0: always; else 0x80 | 0x40 where the predicate must not hold | predicate
   uint8_t dst = 0, a = 0, b = 0, c = 0;
   uint64_t imm = 0;
 
@@ -154,7 +183,8 @@ ir::Op TrapOp(const Instruction& instruction);
 
 // IF, FOR, WHILE, SWITCH, PAR.
 constexpr bool IsOpener(Opcode op) {
-  return op == Opcode::If || op == Opcode::For || op == Opcode::While || op == Opcode::Switch || op == Opcode::Par;
+  return op == Opcode::If || op == Opcode::For || op == Opcode::While || op == Opcode::Switch ||
+         op == Opcode::Par;
 }
 // Of a verified module: for an opener, ELSE, CASE, DEFAULT and BREAKUNLESS the number of the next part's first word
 // (ELSE, CASE, DEFAULT, BREAKUNLESS or END); for END its opener; 0 elsewhere. WHILE gives its BREAKUNLESS.
@@ -162,8 +192,14 @@ std::vector<uint32_t> MatchStructure(std::span<const Instruction> code);
 // The END of an opener.
 uint32_t EndOf(std::span<const uint32_t> match, std::span<const Instruction> code, uint32_t opener);
 
-constexpr uint32_t Registers = 256, FirstReadOnly = 252, Predicates = 16, MaxBuffers = 256, MaxCallDepth = 256;
+constexpr uint32_t Registers = 256, FirstReadOnly = 252, Predicates = 16, MaxBuffers = 256,
+                   MaxCallDepth = 256;
 constexpr uint32_t MaxInstructions = 1u << 22, MaxStructureDepth = 200;
-enum ReadOnlyRegister : uint8_t { LaneRegister = 252, BlockRegister, BlockDimRegister, GlobalLaneRegister };
+enum ReadOnlyRegister : uint8_t {
+  LaneRegister = 252,
+  BlockRegister,
+  BlockDimRegister,
+  GlobalLaneRegister
+};
 
 }  // namespace frazil::machines::simt

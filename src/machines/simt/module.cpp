@@ -22,7 +22,9 @@
 namespace frazil::machines::simt {
 namespace {
 
-std::unexpected<Error> Bad(std::string what) { return Fail(Diag::BadArtifact, "this is no .frzb module: " + what); }
+std::unexpected<Error> Bad(std::string what) {
+  return Fail(Diag::BadArtifact, "this is no .frzb module: " + what);
+}
 
 std::array<uint8_t, 32> Checksum(std::string_view bytes) {
   Sha256 sha;
@@ -32,30 +34,37 @@ std::array<uint8_t, 32> Checksum(std::string_view bytes) {
 }
 
 Result<void> CheckHeader(std::string_view bytes, const FileHeader& header) {
-  if (std::memcmp(header.magic, Magic, sizeof Magic) != 0) return Bad("it does not begin with FRZB");
+  if (std::memcmp(header.magic, Magic, sizeof Magic) != 0)
+    return Bad("it does not begin with FRZB");
   if (header.version != FormatVersion)
-    return Bad(fmt::format("its version is {}, this reader knows {}", header.version, FormatVersion));
-  if (header.size != bytes.size()) return Bad(fmt::format("it says {} bytes and has {}", header.size, bytes.size()));
-  if ((header.features & ~AllFeatures) != 0)
     return Bad(
-        fmt::format("it uses features that this reader lacks: {}", FeatureNames(header.features & ~AllFeatures)));
+        fmt::format("its version is {}, this reader knows {}", header.version, FormatVersion));
+  if (header.size != bytes.size())
+    return Bad(fmt::format("it says {} bytes and has {}", header.size, bytes.size()));
+  if ((header.features & ~AllFeatures) != 0)
+    return Bad(fmt::format("it uses features that this reader lacks: {}",
+                           FeatureNames(header.features & ~AllFeatures)));
   if (header.reserved != 0) return Bad("a reserved field is not 0");
   if (header.mode > 1) return Bad(fmt::format("mode {} does not exist", header.mode));
   uint64_t next = sizeof(FileHeader);
   for (size_t i = 0; i < SectionCount; ++i) {
     const SectionRow& row = header.sections[i];
     if (row.offset != next)
-      return Bad(fmt::format("section {} does not begin where the one before ends", SectionNames[i]));
+      return Bad(
+          fmt::format("section {} does not begin where the one before ends", SectionNames[i]));
     if (row.count > (bytes.size() - next) / SectionSizes[i])
       return Bad(fmt::format("section {} does not fit", SectionNames[i]));
     uint64_t used = row.count * SectionSizes[i], padded = (used + 7) & ~uint64_t{7};
-    if (padded > bytes.size() - next) return Bad(fmt::format("section {} does not fit", SectionNames[i]));
+    if (padded > bytes.size() - next)
+      return Bad(fmt::format("section {} does not fit", SectionNames[i]));
     for (uint64_t b = used; b < padded; ++b)
-      if (bytes[next + b] != 0) return Bad(fmt::format("padding of section {} is not 0", SectionNames[i]));
+      if (bytes[next + b] != 0)
+        return Bad(fmt::format("padding of section {} is not 0", SectionNames[i]));
     next += padded;
   }
   if (next != bytes.size()) return Bad("bytes are left over behind its sections");
-  if (std::memcmp(Checksum(bytes).data(), header.checksum, 32) != 0) return Bad("its checksum does not match");
+  if (std::memcmp(Checksum(bytes).data(), header.checksum, 32) != 0)
+    return Bad("its checksum does not match");
   return {};
 }
 
@@ -66,14 +75,17 @@ std::span<const T> Section(std::string_view bytes, const FileHeader& header, Sec
 }
 
 bool IsNameChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-         c == '$' || c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == '$' || c == '-';
 }
 
-bool Fits(uint64_t begin, uint64_t count, uint64_t size) { return begin <= size && count <= size - begin; }
+bool Fits(uint64_t begin, uint64_t count, uint64_t size) {
+  return begin <= size && count <= size - begin;
+}
 
 // Names lie one behind the other, in the order of their rows: there is one way to write a module.
-Result<void> CheckName(const Module& module, uint64_t& next, uint64_t offset, uint64_t size, const char* what) {
+Result<void> CheckName(const Module& module, uint64_t& next, uint64_t offset, uint64_t size,
+                       const char* what) {
   if (offset != next || !Fits(offset, size, module.names.size()))
     return Bad(fmt::format("the name of {} lies elsewhere", what));
   next += size;
@@ -89,21 +101,25 @@ Result<void> CheckParams(const Module& module, uint64_t& names) {
   for (const ParamRow& row : module.params) {
     TRY_VOID(CheckName(module, names, row.name_offset, row.name_size, "a parameter"));
     if (!IsType(static_cast<uint8_t>(row.type))) return Bad("a parameter's type does not exist");
-    if (row.is_buffer > 1 || !IsAccess(static_cast<uint8_t>(row.access))) return Bad("a parameter's row is malformed");
-    if (!row.is_buffer && row.access != ir::Access::InOut) return Bad("a scalar parameter has an access");
+    if (row.is_buffer > 1 || !IsAccess(static_cast<uint8_t>(row.access)))
+      return Bad("a parameter's row is malformed");
+    if (!row.is_buffer && row.access != ir::Access::InOut)
+      return Bad("a scalar parameter has an access");
     if (static_cast<uint8_t>(row.role) > static_cast<uint8_t>(ir::ParamRole::BlockZ))
       return Bad("a parameter's role does not exist");
     if ((row.role == ir::ParamRole::Buffer) != (row.is_buffer != 0))
       return Bad("a parameter's role does not fit its type");
     bool integer = ir::IsFixedInt(row.type);
-    if (ir::IsLaunchRole(row.role) && row.type != Type::Index) return Bad("a launch parameter is not idx");
+    if (ir::IsLaunchRole(row.role) && row.type != Type::Index)
+      return Bad("a launch parameter is not idx");
     if (row.role == ir::ParamRole::Extent && !integer) return Bad("an extent is no integer");
     if (row.extents_begin != extents || row.extents_count > module.extents.size() - extents)
       return Bad("a parameter's extents lie outside");
     if (row.extents_count != 0 && row.role != ir::ParamRole::Extent)
       return Bad("a parameter that is no extent has extents");
     extents += row.extents_count;
-    if (row.buffer != (row.is_buffer ? buffers : 0)) return Bad("a parameter's buffer number is wrong");
+    if (row.buffer != (row.is_buffer ? buffers : 0))
+      return Bad("a parameter's buffer number is wrong");
     buffers += row.is_buffer;
   }
   if (extents != module.extents.size()) return Bad("extents are left over");
@@ -121,8 +137,8 @@ Result<void> CheckBuffers(const Module& module) {
     if (!param.is_buffer) continue;
     if (next == module.buffers.size()) return Bad("a buffer's row is missing");
     const BufferRow& row = module.buffers[next++];
-    if (row.is_scratch != 0 || row.param != p || row.type != param.type || row.access != param.access ||
-        row.reserved != 0)
+    if (row.is_scratch != 0 || row.param != p || row.type != param.type ||
+        row.access != param.access || row.reserved != 0)
       return Bad("a buffer's row does not fit its parameter");
   }
   for (; next < module.buffers.size(); ++next) {
@@ -141,7 +157,8 @@ Result<void> CheckTables(const Module& module, uint64_t& names) {
     if (!IsType(static_cast<uint8_t>(row.type))) return Bad("a table's type does not exist");
     for (uint8_t byte : row.reserved)
       if (byte != 0) return Bad("a table's row is malformed");
-    if (row.begin != words || row.length > module.words.size() - words) return Bad("a table lies outside");
+    if (row.begin != words || row.length > module.words.size() - words)
+      return Bad("a table lies outside");
     words += row.length;
     for (uint64_t word : module.words.subspan(row.begin, row.length))
       if (!IsCanonical(row.type, word))
@@ -171,7 +188,8 @@ Result<void> CheckRows(const Module& module) {
 }
 
 Result<Module> View(std::shared_ptr<const void> storage, std::string_view bytes) {
-  if (bytes.size() < sizeof(FileHeader)) return Bad(fmt::format("{} bytes are less than a header", bytes.size()));
+  if (bytes.size() < sizeof(FileHeader))
+    return Bad(fmt::format("{} bytes are less than a header", bytes.size()));
   const FileHeader& header = *reinterpret_cast<const FileHeader*>(bytes.data());
   TRY_VOID(CheckHeader(bytes, header));
   Module module;
@@ -193,7 +211,8 @@ Result<Module> View(std::shared_ptr<const void> storage, std::string_view bytes)
   module.lines = Section<LineRow>(bytes, header, SectionKind::Lines);
   TRY_VOID(CheckRows(module));
   TRY_VOID(Verify(module));
-  if (module.features != FeaturesOf(module.mode, module.code)) return Bad("its feature bits are not those of its code");
+  if (module.features != FeaturesOf(module.mode, module.code))
+    return Bad("its feature bits are not those of its code");
   return module;
 }
 
@@ -212,7 +231,8 @@ Result<Module> LoadModule(std::shared_ptr<const void> storage, std::string_view 
 }
 
 Result<Module> LoadModule(std::string_view bytes) {
-  std::shared_ptr<uint64_t[]> copy = std::make_shared_for_overwrite<uint64_t[]>((bytes.size() + 7) / 8 + 1);
+  std::shared_ptr<uint64_t[]> copy =
+      std::make_shared_for_overwrite<uint64_t[]>((bytes.size() + 7) / 8 + 1);
   std::memcpy(copy.get(), bytes.data(), bytes.size());
   std::string_view view(reinterpret_cast<const char*>(copy.get()), bytes.size());
   return View(std::move(copy), view);
@@ -234,7 +254,8 @@ Result<MappedModule> Map(const std::string& path) {
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
   if (address == MAP_FAILED) return unreadable(std::strerror(errno));
   close(file);
-  Result<Module> module = View(std::make_shared<Mapping>(address, size), {static_cast<const char*>(address), size});
+  Result<Module> module =
+      View(std::make_shared<Mapping>(address, size), {static_cast<const char*>(address), size});
   if (!module) module.error().file = path;
   return module;
 }
@@ -249,8 +270,9 @@ class Layout {
     names_ = Plain(parts_.name);
     MakeParams();
     for (const ModuleParts::Table& table : parts_.tables) {
-      TableRow row{Name(table.name),  static_cast<uint32_t>(Plain(table.name).size()), table.type, {}, words_.size(),
-                   table.words.size()};
+      TableRow row{Name(table.name), static_cast<uint32_t>(Plain(table.name).size()),
+                   table.type,       {},
+                   words_.size(),    table.words.size()};
       tables_.push_back(row);
       words_.insert(words_.end(), table.words.begin(), table.words.end());
     }
@@ -320,7 +342,8 @@ class Layout {
     std::memcpy(header_.magic, Magic, sizeof Magic);
     header_.version = FormatVersion;
     for (const Instruction& inst : parts_.code)
-      if (static_cast<size_t>(inst.op) >= OpcodeCount) return Fail(Diag::BadIsaProgram, "an operation does not exist");
+      if (static_cast<size_t>(inst.op) >= OpcodeCount)
+        return Fail(Diag::BadIsaProgram, "an operation does not exist");
     header_.features = FeaturesOf(parts_.mode, parts_.code);
     header_.mode = static_cast<uint32_t>(parts_.mode);
     header_.name_size = static_cast<uint32_t>(Plain(parts_.name).size());
@@ -357,8 +380,9 @@ class Layout {
 Result<Module> Seal(const ModuleParts& parts) { return Layout(parts).Run(); }
 
 Location Module::location(uint32_t instruction) const {
-  auto after = std::upper_bound(lines.begin(), lines.end(), instruction,
-                                [](uint32_t at, const LineRow& row) { return at < row.instruction; });
+  auto after =
+      std::upper_bound(lines.begin(), lines.end(), instruction,
+                       [](uint32_t at, const LineRow& row) { return at < row.instruction; });
   if (after == lines.begin()) return {};
   const LineRow& row = *(after - 1);
   return {row.line, row.column};
@@ -371,7 +395,8 @@ ir::KernelSignature Module::Signature() const {
     ir::Type type = ir::Type::Of(row.type);
     if (row.is_buffer) type = ir::Type::Buffer(type, row.access);
     std::span<const uint32_t> bounds = extents.subspan(row.extents_begin, row.extents_count);
-    signature.params.push_back({std::string(param_name(i)), type, row.role, {bounds.begin(), bounds.end()}});
+    signature.params.push_back(
+        {std::string(param_name(i)), type, row.role, {bounds.begin(), bounds.end()}});
   }
   return signature;
 }

@@ -18,21 +18,32 @@ enum class Mode : uint8_t { Program, Launch };
 
 // What a module uses beyond the core; a reader that lacks one refuses it by name.
 enum Feature : uint32_t {
-  UsesPhi = 1, UsesShared = 2, UsesPools = 4, UsesLabels = 8, UsesGuards = 16, UsesLaneOps = 32, UsesBarrier = 64,
-  UsesAtomics = 128, UsesHalf = 256, UsesMath = 512, UsesHandles = 1024, UsesPar = 2048, UsesAlloc = 4096,
+  UsesPhi = 1,
+  UsesShared = 2,
+  UsesPools = 4,
+  UsesLabels = 8,
+  UsesGuards = 16,
+  UsesLaneOps = 32,
+  UsesBarrier = 64,
+  UsesAtomics = 128,
+  UsesHalf = 256,
+  UsesMath = 512,
+  UsesHandles = 1024,
+  UsesPar = 2048,
+  UsesAlloc = 4096,
   UsesLaunch = 8192,
 };
 constexpr uint32_t AllFeatures = 16383;
 
 // Rows of the file's sections.
 struct ParamRow {
-  uint32_t name_offset, name_size;  // into names
+  uint32_t name_offset, name_size;        // into names
   uint32_t extents_begin, extents_count;  // into extents: ordinals of parameters
-  Type type;                        // of the scalar, or of the buffer's elements
+  Type type;                              // of the scalar, or of the buffer's elements
   uint8_t is_buffer;
-  ir::Access access;                // buffers; InOut otherwise
+  ir::Access access;  // buffers; InOut otherwise
   ir::ParamRole role;
-  uint32_t buffer;                  // its number bN; 0 for scalars
+  uint32_t buffer;  // its number bN; 0 for scalars
 };
 struct BufferRow {
   Type type;
@@ -58,17 +69,23 @@ struct Module {
   uint32_t features = 0;
   std::string_view name, names;
   std::span<const ParamRow> params;
-  std::span<const BufferRow> buffers;   // parameters first, in their order, then scratch
+  std::span<const BufferRow> buffers;  // parameters first, in their order, then scratch
   std::span<const Type> results;
   std::span<const Instruction> code;
   std::span<const TableRow> tables;
-  std::span<const uint64_t> words;      // of the tables, one for each element, as exec/value.h
+  std::span<const uint64_t> words;  // of the tables, one for each element, as exec/value.h
   std::span<const uint32_t> extents;
   std::span<const LineRow> lines;
 
-  std::string_view param_name(uint32_t i) const { return names.substr(params[i].name_offset, params[i].name_size); }
-  std::string_view table_name(uint32_t i) const { return names.substr(tables[i].name_offset, tables[i].name_size); }
-  std::span<const uint64_t> table(uint32_t i) const { return words.subspan(tables[i].begin, tables[i].length); }
+  std::string_view param_name(uint32_t i) const {
+    return names.substr(params[i].name_offset, params[i].name_size);
+  }
+  std::string_view table_name(uint32_t i) const {
+    return names.substr(tables[i].name_offset, tables[i].name_size);
+  }
+  std::span<const uint64_t> table(uint32_t i) const {
+    return words.subspan(tables[i].begin, tables[i].length);
+  }
   Location location(uint32_t instruction) const;  // in the kernel's source; line 0: unknown
   ir::KernelSignature Signature() const;
 };

@@ -14,14 +14,11 @@ void AddAddress(Operands& operands, const Instruction& i) {
     case Address::Offset:
       if (!shared) operands.Add(BufferPlace(i.a), i.type, Need::Buffer);
       return;
-    case Address::Phi:
-      return;
+    case Address::Phi: return;
     case Address::HandleBytes:
       operands.Add(RegisterPlace(i.b), Type::Index, Need::Integer);
       [[fallthrough]];
-    case Address::Handle:
-      operands.Add(RegisterPlace(i.a), Type::U64);
-      return;
+    case Address::Handle: operands.Add(RegisterPlace(i.a), Type::U64); return;
   }
 }
 
@@ -30,7 +27,8 @@ void AddressFields(Fields& fields, const Instruction& i) {
   Address mode = i.address();
   fields.a = !shared && mode != Address::Phi;
   fields.b = mode == Address::Bytes || mode == Address::Elements || mode == Address::HandleBytes;
-  fields.imm = mode == Address::Offset || mode == Address::Bytes || mode == Address::Phi || mode == Address::Handle;
+  fields.imm = mode == Address::Offset || mode == Address::Bytes || mode == Address::Phi ||
+               mode == Address::Handle;
 }
 
 }  // namespace
@@ -42,12 +40,9 @@ Operands OperandsOf(const Instruction& i) {
     case Shape::Plain:
     case Shape::Imm:
     case Shape::Label:
-    case Shape::Fence:
-      break;
+    case Shape::Fence: break;
     case Shape::Dst:
-    case Shape::DImm:
-      o.Set(PlaceOf(type, i.dst), type);
-      break;
+    case Shape::DImm: o.Set(PlaceOf(type, i.dst), type); break;
     case Shape::DABC:
       o.Add(PlaceOf(type, i.a), type);
       o.Add(PlaceOf(type, i.b), type);
@@ -57,7 +52,8 @@ Operands OperandsOf(const Instruction& i) {
     case Shape::DAB:
       o.Add(PlaceOf(type, i.a), type);
       if (!i.immediate_b()) {
-        bool shift = i.op == Opcode::Shl || i.op == Opcode::Shr || i.op == Opcode::Rotl || i.op == Opcode::Rotr;
+        bool shift = i.op == Opcode::Shl || i.op == Opcode::Shr || i.op == Opcode::Rotl ||
+                     i.op == Opcode::Rotr;
         o.Add(PlaceOf(type, i.b), type, shift ? Need::Shift : Need::Exact);
       }
       o.Set(PlaceOf(type, i.dst), type);
@@ -67,9 +63,7 @@ Operands OperandsOf(const Instruction& i) {
       o.Add(PlaceOf(type, i.a), type);
       o.Set(PlaceOf(type, i.dst), type);
       break;
-    case Shape::RegReduce:
-      o.Set(RegisterPlace(i.dst), type);
-      break;
+    case Shape::RegReduce: o.Set(RegisterPlace(i.dst), type); break;
     case Shape::Load:
       AddAddress(o, i);
       o.Set(PlaceOf(type, i.dst), type);
@@ -102,9 +96,7 @@ Operands OperandsOf(const Instruction& i) {
       o.Set(PlaceOf(type, i.dst), type);
       break;
     case Shape::Result:
-    case Shape::Switch:
-      o.Add(PlaceOf(type, i.a), type);
-      break;
+    case Shape::Switch: o.Add(PlaceOf(type, i.a), type); break;
     case Shape::PredToReg:
       o.Add(PredicatePlace(i.a), Type::Bool);
       o.Set(RegisterPlace(i.dst), Type::Bool);
@@ -113,9 +105,7 @@ Operands OperandsOf(const Instruction& i) {
       o.Add(RegisterPlace(i.a), Type::Bool);
       o.Set(PredicatePlace(i.dst), Type::Bool);
       break;
-    case Shape::Special:
-      o.Set(RegisterPlace(i.dst), type);
-      break;
+    case Shape::Special: o.Set(RegisterPlace(i.dst), type); break;
     case Shape::Compare:
       o.Add(PlaceOf(type, i.a), type);
       if (!i.immediate_b()) o.Add(PlaceOf(type, i.b), type);
@@ -127,9 +117,7 @@ Operands OperandsOf(const Instruction& i) {
       o.Add(PlaceOf(type, i.c), type);
       o.Set(PlaceOf(type, i.dst), type);
       break;
-    case Shape::TestPred:
-      o.Add(PredicatePlace(i.a), Type::Bool);
-      break;
+    case Shape::TestPred: o.Add(PredicatePlace(i.a), Type::Bool); break;
     case Shape::For:
       o.Add(RegisterPlace(i.a), type);
       o.Add(RegisterPlace(i.b), type);
@@ -162,9 +150,7 @@ Operands OperandsOf(const Instruction& i) {
       o.Add(RegisterPlace(i.a), Type::U64);
       o.Set(RegisterPlace(i.dst), Type::U64);
       break;
-    case Shape::PoolFree:
-      o.Add(RegisterPlace(i.a), Type::U64);
-      break;
+    case Shape::PoolFree: o.Add(RegisterPlace(i.a), Type::U64); break;
     case Shape::Random:
       o.Add(RegisterPlace(i.a), Type::U64);
       o.Add(RegisterPlace(i.b), Type::U64);
@@ -179,31 +165,20 @@ Fields FieldsOf(const Instruction& i) {
   Fields f;
   f.type = Info(i.op).types != 0;
   switch (Info(i.op).shape) {
-    case Shape::Plain:
-      break;
+    case Shape::Plain: break;
     case Shape::Imm:
-    case Shape::Label:
-      f.imm = true;
-      break;
-    case Shape::Fence:
-      f.aux = true;
-      break;
-    case Shape::Dst:
-      f.dst = true;
-      break;
+    case Shape::Label: f.imm = true; break;
+    case Shape::Fence: f.aux = true; break;
+    case Shape::Dst: f.dst = true; break;
     case Shape::DImm:
-    case Shape::Special:
-      f.dst = f.imm = true;
-      break;
+    case Shape::Special: f.dst = f.imm = true; break;
     case Shape::DA:
     case Shape::PredToReg:
     case Shape::RegToPred:
     case Shape::Length:
     case Shape::Alloc:
     case Shape::Ballot:
-    case Shape::PoolAlloc:
-      f.dst = f.a = true;
-      break;
+    case Shape::PoolAlloc: f.dst = f.a = true; break;
     case Shape::DAB:
     case Shape::Compare:
       f.dst = f.a = f.aux = true;
@@ -211,9 +186,7 @@ Fields FieldsOf(const Instruction& i) {
       break;
     case Shape::DABC:
     case Shape::Select:
-    case Shape::Random:
-      f.dst = f.a = f.b = f.c = true;
-      break;
+    case Shape::Random: f.dst = f.a = f.b = f.c = true; break;
     case Shape::Load:
       AddressFields(f, i);
       f.dst = f.aux = true;
@@ -230,33 +203,17 @@ Fields FieldsOf(const Instruction& i) {
       break;
     case Shape::Convert:
     case Shape::Vote:
-    case Shape::LaneReduce:
-      f.dst = f.a = f.aux = true;
-      break;
-    case Shape::Lookup:
-      f.dst = f.a = f.imm = true;
-      break;
+    case Shape::LaneReduce: f.dst = f.a = f.aux = true; break;
+    case Shape::Lookup: f.dst = f.a = f.imm = true; break;
     case Shape::Result:
-    case Shape::Loop:
-      f.a = f.imm = true;
-      break;
+    case Shape::Loop: f.a = f.imm = true; break;
     case Shape::TestPred:
     case Shape::Switch:
-    case Shape::PoolFree:
-      f.a = true;
-      break;
-    case Shape::For:
-      f.dst = f.a = f.b = f.imm = true;
-      break;
-    case Shape::Shuffle:
-      f.dst = f.a = f.b = f.aux = true;
-      break;
-    case Shape::RegReduce:
-      f.dst = f.a = f.imm = f.aux = true;
-      break;
-    case Shape::RangeReduce:
-      f.dst = f.a = f.b = f.c = f.aux = true;
-      break;
+    case Shape::PoolFree: f.a = true; break;
+    case Shape::For: f.dst = f.a = f.b = f.imm = true; break;
+    case Shape::Shuffle: f.dst = f.a = f.b = f.aux = true; break;
+    case Shape::RegReduce: f.dst = f.a = f.imm = f.aux = true; break;
+    case Shape::RangeReduce: f.dst = f.a = f.b = f.c = f.aux = true; break;
   }
   return f;
 }

@@ -11,7 +11,9 @@ namespace frazil::machines::simt {
 // Registers, predicates and buffers in one numbering.
 using Place = uint16_t;
 constexpr Place RegisterPlace(uint8_t number) { return number; }
-constexpr Place BufferPlace(uint8_t number) { return static_cast<Place>(Registers + Predicates + number); }
+constexpr Place BufferPlace(uint8_t number) {
+  return static_cast<Place>(Registers + Predicates + number);
+}
 constexpr uint32_t PlaceCount = Registers + Predicates + MaxBuffers;
 // A number that is no predicate's gives PlaceCount, which is no place.
 constexpr Place PredicatePlace(uint8_t number) {
@@ -42,7 +44,9 @@ struct Operands {
   Place written = 0;
   Type written_type = Type::I8;
 
-  void Add(Place place, Type type, Need need = Need::Exact) { reads[read_count++] = {place, need, type}; }
+  void Add(Place place, Type type, Need need = Need::Exact) {
+    reads[read_count++] = {place, need, type};
+  }
   void Set(Place place, Type type) {
     writes = true;
     written = place;

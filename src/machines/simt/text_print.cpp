@@ -10,9 +10,13 @@
 namespace frazil::machines::simt {
 namespace {
 
-std::string Operand(Type type, uint8_t number) { return fmt::format("{}{}", type == Type::Bool ? 'p' : 'r', number); }
+std::string Operand(Type type, uint8_t number) {
+  return fmt::format("{}{}", type == Type::Bool ? 'p' : 'r', number);
+}
 
-std::string Literal(Type type, uint64_t word) { return ir::PrintLiteral(ir::Type::Of(type), std::span(&word, 1)); }
+std::string Literal(Type type, uint64_t word) {
+  return ir::PrintLiteral(ir::Type::Of(type), std::span(&word, 1));
+}
 
 std::string Offset(uint64_t imm) {
   int64_t offset = static_cast<int64_t>(imm);
@@ -27,17 +31,14 @@ std::string AddressText(const Instruction& i) {
     case Address::Offset:
       if (shared) return fmt::format("[{}]", static_cast<int64_t>(i.imm));
       return fmt::format("[b{}{}]", i.a, Offset(i.imm));
-    case Address::Bytes:
-      return fmt::format("[{}r{}{}]", base, i.b, Offset(i.imm));
+    case Address::Bytes: return fmt::format("[{}r{}{}]", base, i.b, Offset(i.imm));
     case Address::Elements:
       return fmt::format("[{}r{}*{}]", base, i.b, ir::BytesOf(ir::Type::Of(i.type)));
     case Address::Phi:
-      return fmt::format("[Φ({}, {}, {})]", i.imm / PhiClassBytes, i.imm % PhiClassBytes / PhiPageBytes,
-                         i.imm % PhiPageBytes);
-    case Address::Handle:
-      return fmt::format("[r{}{}]", i.a, Offset(i.imm));
-    case Address::HandleBytes:
-      return fmt::format("[r{} + r{}]", i.a, i.b);
+      return fmt::format("[Φ({}, {}, {})]", i.imm / PhiClassBytes,
+                         i.imm % PhiClassBytes / PhiPageBytes, i.imm % PhiPageBytes);
+    case Address::Handle: return fmt::format("[r{}{}]", i.a, Offset(i.imm));
+    case Address::HandleBytes: return fmt::format("[r{} + r{}]", i.a, i.b);
   }
   return {};
 }
@@ -47,29 +48,20 @@ std::string Word(const Instruction& i) {
   const InstructionInfo& info = Info(i.op);
   std::string word(info.mnemonic);
   switch (info.shape) {
-    case Shape::Compare:
-      word += ConditionName(i.condition());
-      break;
+    case Shape::Compare: word += ConditionName(i.condition()); break;
     case Shape::Atomic:
-      word +=
-          fmt::format(".{}{}", AtomicWords[static_cast<size_t>(i.atomic_kind())], i.unordered() ? ".unordered" : "");
+      word += fmt::format(".{}{}", AtomicWords[static_cast<size_t>(i.atomic_kind())],
+                          i.unordered() ? ".unordered" : "");
       break;
-    case Shape::Fence:
-      word += fmt::format(".{}", FenceWords[i.aux]);
-      break;
-    case Shape::Shuffle:
-      word += fmt::format(".{}", ShuffleWords[i.aux]);
-      break;
-    case Shape::Vote:
-      word += fmt::format(".{}", VoteWords[i.aux]);
-      break;
+    case Shape::Fence: word += fmt::format(".{}", FenceWords[i.aux]); break;
+    case Shape::Shuffle: word += fmt::format(".{}", ShuffleWords[i.aux]); break;
+    case Shape::Vote: word += fmt::format(".{}", VoteWords[i.aux]); break;
     case Shape::LaneReduce:
     case Shape::RegReduce:
     case Shape::RangeReduce:
       word += fmt::format(".{}{}", ReduceWords[i.aux & 15], (i.aux & 16) ? ".exclusive" : "");
       break;
-    default:
-      break;
+    default: break;
   }
   if (HasWrittenType(info)) word += fmt::format(".{}", TypeName(i.type));
   if (info.shape == Shape::Convert) word += fmt::format(".{}", TypeName(i.source()));
@@ -84,76 +76,49 @@ std::string Operands(const Instruction& i) {
   auto t = [&](uint8_t number) { return Operand(i.type, number); };
   switch (Info(i.op).shape) {
     case Shape::Plain:
-    case Shape::Fence:
-      return "";
-    case Shape::Imm:
-      return fmt::format(" {}", static_cast<int64_t>(i.imm));
-    case Shape::Dst:
-      return " " + t(i.dst);
+    case Shape::Fence: return "";
+    case Shape::Imm: return fmt::format(" {}", static_cast<int64_t>(i.imm));
+    case Shape::Dst: return " " + t(i.dst);
     case Shape::DImm:
       return i.op == Opcode::Ldp ? fmt::format(" {}, {}", t(i.dst), i.imm)
                                  : fmt::format(" {}, {}", t(i.dst), Literal(i.type, i.imm));
     case Shape::DA:
-    case Shape::LaneReduce:
-      return fmt::format(" {}, {}", t(i.dst), t(i.a));
-    case Shape::DAB:
-      return fmt::format(" {}, {}, {}", t(i.dst), t(i.a), OperandB(i));
-    case Shape::DABC:
-      return fmt::format(" {}, {}, {}, {}", t(i.dst), t(i.a), t(i.b), t(i.c));
-    case Shape::Load:
-      return fmt::format(" {}, {}", t(i.dst), AddressText(i));
-    case Shape::Store:
-      return fmt::format(" {}, {}", AddressText(i), t(i.c));
-    case Shape::Atomic:
-      return fmt::format(" {}, {}, {}", t(i.dst), AddressText(i), t(i.c));
+    case Shape::LaneReduce: return fmt::format(" {}, {}", t(i.dst), t(i.a));
+    case Shape::DAB: return fmt::format(" {}, {}, {}", t(i.dst), t(i.a), OperandB(i));
+    case Shape::DABC: return fmt::format(" {}, {}, {}, {}", t(i.dst), t(i.a), t(i.b), t(i.c));
+    case Shape::Load: return fmt::format(" {}, {}", t(i.dst), AddressText(i));
+    case Shape::Store: return fmt::format(" {}, {}", AddressText(i), t(i.c));
+    case Shape::Atomic: return fmt::format(" {}, {}, {}", t(i.dst), AddressText(i), t(i.c));
     case Shape::AtomicCas:
       return fmt::format(" {}, {}, {}, r{}", t(i.dst), AddressText(i), t(i.c), i.imm);
-    case Shape::Convert:
-      return fmt::format(" {}, {}", t(i.dst), Operand(i.source(), i.a));
-    case Shape::Length:
-      return fmt::format(" r{}, b{}", i.dst, i.a);
-    case Shape::Alloc:
-      return fmt::format(" b{}, r{}", i.dst, i.a);
-    case Shape::Lookup:
-      return fmt::format(" {}, t{}, r{}", t(i.dst), i.imm, i.a);
-    case Shape::Result:
-      return fmt::format(" {}, {}", i.imm, t(i.a));
-    case Shape::PredToReg:
-      return fmt::format(" r{}, p{}", i.dst, i.a);
-    case Shape::RegToPred:
-      return fmt::format(" p{}, r{}", i.dst, i.a);
+    case Shape::Convert: return fmt::format(" {}, {}", t(i.dst), Operand(i.source(), i.a));
+    case Shape::Length: return fmt::format(" r{}, b{}", i.dst, i.a);
+    case Shape::Alloc: return fmt::format(" b{}, r{}", i.dst, i.a);
+    case Shape::Lookup: return fmt::format(" {}, t{}, r{}", t(i.dst), i.imm, i.a);
+    case Shape::Result: return fmt::format(" {}, {}", i.imm, t(i.a));
+    case Shape::PredToReg: return fmt::format(" r{}, p{}", i.dst, i.a);
+    case Shape::RegToPred: return fmt::format(" p{}, r{}", i.dst, i.a);
     case Shape::Special:
       return fmt::format(" r{}, {}", i.dst, SpecialName(static_cast<SpecialRegister>(i.imm)));
-    case Shape::Compare:
-      return fmt::format(" p{}, {}, {}", i.dst, t(i.a), OperandB(i));
-    case Shape::Select:
-      return fmt::format(" {}, p{}, {}, {}", t(i.dst), i.a, t(i.b), t(i.c));
+    case Shape::Compare: return fmt::format(" p{}, {}, {}", i.dst, t(i.a), OperandB(i));
+    case Shape::Select: return fmt::format(" {}, p{}, {}, {}", t(i.dst), i.a, t(i.b), t(i.c));
     case Shape::TestPred:
     case Shape::Vote:
-      return Info(i.op).shape == Shape::Vote ? fmt::format(" p{}, p{}", i.dst, i.a) : fmt::format(" p{}", i.a);
+      return Info(i.op).shape == Shape::Vote ? fmt::format(" p{}, p{}", i.dst, i.a)
+                                             : fmt::format(" p{}", i.a);
     case Shape::For:
       return i.op == Opcode::Par ? fmt::format(" r{}, r{}, r{}", i.dst, i.a, i.b)
                                  : fmt::format(" r{}, r{}, r{}, {}", i.dst, i.a, i.b, i.imm);
-    case Shape::Switch:
-      return fmt::format(" r{}", i.a);
-    case Shape::Label:
-      return fmt::format(" @L{}", i.imm);
-    case Shape::Loop:
-      return fmt::format(" r{}, @L{}", i.a, i.imm);
-    case Shape::Shuffle:
-      return fmt::format(" {}, {}, r{}", t(i.dst), t(i.a), i.b);
-    case Shape::Ballot:
-      return fmt::format(" r{}, p{}", i.dst, i.a);
-    case Shape::RegReduce:
-      return fmt::format(" r{}, r{}, {}", i.dst, i.a, i.imm);
-    case Shape::RangeReduce:
-      return fmt::format(" r{}, b{}, r{}, r{}", i.dst, i.a, i.b, i.c);
-    case Shape::PoolAlloc:
-      return fmt::format(" r{}, r{}", i.dst, i.a);
-    case Shape::PoolFree:
-      return fmt::format(" r{}", i.a);
-    case Shape::Random:
-      return fmt::format(" r{}, r{}, r{}, r{}", i.dst, i.a, i.b, i.c);
+    case Shape::Switch: return fmt::format(" r{}", i.a);
+    case Shape::Label: return fmt::format(" @L{}", i.imm);
+    case Shape::Loop: return fmt::format(" r{}, @L{}", i.a, i.imm);
+    case Shape::Shuffle: return fmt::format(" {}, {}, r{}", t(i.dst), t(i.a), i.b);
+    case Shape::Ballot: return fmt::format(" r{}, p{}", i.dst, i.a);
+    case Shape::RegReduce: return fmt::format(" r{}, r{}, {}", i.dst, i.a, i.imm);
+    case Shape::RangeReduce: return fmt::format(" r{}, b{}, r{}, r{}", i.dst, i.a, i.b, i.c);
+    case Shape::PoolAlloc: return fmt::format(" r{}, r{}", i.dst, i.a);
+    case Shape::PoolFree: return fmt::format(" r{}", i.a);
+    case Shape::Random: return fmt::format(" r{}, r{}, r{}, r{}", i.dst, i.a, i.b, i.c);
   }
   return "";
 }
@@ -163,12 +128,15 @@ void PrintHead(const Module& module, std::string& out) {
   if (module.mode == Mode::Launch) out += ".launch\n";
   for (uint32_t p = 0; p < module.params.size(); ++p) {
     const ParamRow& row = module.params[p];
-    std::string_view access = row.access == ir::Access::In ? "in " : row.access == ir::Access::Out ? "out " : "";
-    out += fmt::format(".param {}{}{} {}", row.is_buffer ? access : "", row.is_buffer ? "buffer " : "",
-                       TypeName(row.type), module.param_name(p));
+    std::string_view access = row.access == ir::Access::In    ? "in "
+                              : row.access == ir::Access::Out ? "out "
+                                                              : "";
+    out += fmt::format(".param {}{}{} {}", row.is_buffer ? access : "",
+                       row.is_buffer ? "buffer " : "", TypeName(row.type), module.param_name(p));
     if (row.role != (row.is_buffer ? ir::ParamRole::Buffer : ir::ParamRole::Value))
       out += fmt::format(" {}", ir::RoleName(row.role));
-    for (uint32_t e = 0; e < row.extents_count; ++e) out += fmt::format(" {}", module.extents[row.extents_begin + e]);
+    for (uint32_t e = 0; e < row.extents_count; ++e)
+      out += fmt::format(" {}", module.extents[row.extents_begin + e]);
     out += '\n';
   }
   for (const BufferRow& row : module.buffers)
@@ -192,7 +160,9 @@ std::string TypesText(ir::ScalarSet types) {
                                  {ir::sets::SInt, "signed"},
                                  {ir::sets::Float, "floats"}};
   std::string text;
-  auto add = [&](std::string_view name) { text += fmt::format("{}{}", text.empty() ? "" : ", ", name); };
+  auto add = [&](std::string_view name) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  };
   for (const Family& family : Families)
     if ((types & family.set) == family.set) add(family.name), types &= ~family.set;
   for (int t = 0; t < TypeCount; ++t)
@@ -224,7 +194,8 @@ std::string Print(const Module& module) {
     for (; line < module.lines.size() && module.lines[line].instruction == at; ++line)
       out += fmt::format(".loc {} {}\n", module.lines[line].line, module.lines[line].column);
     if (labels.contains(at)) out += fmt::format("@L{}:\n", at);
-    bool part = i.op == Opcode::Else || i.op == Opcode::BreakUnless || i.op == Opcode::Case || i.op == Opcode::Default;
+    bool part = i.op == Opcode::Else || i.op == Opcode::BreakUnless || i.op == Opcode::Case ||
+                i.op == Opcode::Default;
     if (i.op == Opcode::End) --depth;
     out += std::string(2 * (part ? depth - 1 : depth), ' ') + PrintInstruction(i) + '\n';
     if (IsOpener(i.op)) ++depth;
@@ -239,12 +210,14 @@ std::string InstructionTable() {
     for (char c : info.meaning) meaning += c == '|' ? std::string("\\|") : std::string(1, c);
     for (int t = 0; t < ir::TrapCount; ++t)
       if (info.traps >> t & 1)
-        traps += fmt::format("{}{}", traps.empty() ? "" : ", ", ir::TrapName(static_cast<ir::Trap>(t)));
+        traps +=
+            fmt::format("{}{}", traps.empty() ? "" : ", ", ir::TrapName(static_cast<ir::Trap>(t)));
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.mnemonic, types, traps,
                        info.op ? ir::Info(*info.op).mnemonic : "", meaning);
   }
   out += "\n| pseudo-instruction | meaning |\n|---|---|\n";
-  for (const PseudoInfo& info : PseudoInstructions()) out += fmt::format("| `{}` | {} |\n", info.form, info.meaning);
+  for (const PseudoInfo& info : PseudoInstructions())
+    out += fmt::format("| `{}` | {} |\n", info.form, info.meaning);
   return out;
 }
 

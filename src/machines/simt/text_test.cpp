@@ -132,10 +132,10 @@ label_loop_body:
     BRA label_loop_body, p0
 EXIT
 )");
-  EXPECT_EQ(
-      error,
-      "2:1: error FRZ1006: instruction 0 (mov_imm.u32): r255 is read-only: it says which lane this is; use an ordinary "
-      "register, r0 to r251");
+  EXPECT_EQ(error,
+            "2:1: error FRZ1006: instruction 0 (mov_imm.u32): r255 is read-only: it says which "
+            "lane this is; use an ordinary "
+            "register, r0 to r251");
   ExpectRoundTrip(R"(.launch
 MOV r1, #0
 MOV r2, #3072
@@ -176,11 +176,13 @@ TEST(Text, MistakesAreLocated) {
   contains(".result f32\nexit", "before result 0 is set");
   contains("setltu.f32 p0, r1, r1\nexit", "compares integers");
   contains(
-      "mov_imm.idx r0, 0\nmov_imm.idx r1, 4\npar r2, r0, r1\nsetlt.idx p0, r2, r1\nif p0\nbar.sync 0\nend\nend\nexit",
+      "mov_imm.idx r0, 0\nmov_imm.idx r1, 4\npar r2, r0, r1\nsetlt.idx p0, r2, r1\nif p0\nbar.sync "
+      "0\nend\nend\nexit",
       "is not reached by every lane alike");
   // What a loop writes is not there at its top the next time, unless it is carried.
   contains(
-      "mov_imm.idx r0, 0\nmov_imm.idx r1, 4\nmov_imm.f32 r3, 0\nfor.idx r2, r0, r1, 1\nadd.f32 r3, r3, r3\nend\nexit",
+      "mov_imm.idx r0, 0\nmov_imm.idx r1, 4\nmov_imm.f32 r3, 0\nfor.idx r2, r0, r1, 1\nadd.f32 r3, "
+      "r3, r3\nend\nexit",
       "reads r3, which holds no value on some way here");
 }
 

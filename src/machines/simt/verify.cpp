@@ -26,7 +26,8 @@ struct Scope {
 
 class StructuredVerifier {
  public:
-  explicit StructuredVerifier(const Module& module) : module_(module), par_depth_(BaseDepth(module)) {}
+  explicit StructuredVerifier(const Module& module)
+      : module_(module), par_depth_(BaseDepth(module)) {}
 
   Result<void> Run() {
     TRY_VOID(CollectWrites());
@@ -34,7 +35,8 @@ class StructuredVerifier {
     results_.assign(module_.results.size(), false);
     for (at_ = 0; at_ < module_.code.size(); ++at_) TRY_VOID(Visit(module_.code[at_]));
     if (!scopes_.empty()) return WrongAt(module_, scopes_.back().opener, "has no END");
-    if (module_.code.back().op != Opcode::Exit) return WrongAt(module_, at_ - 1, "is the last one, which must be EXIT");
+    if (module_.code.back().op != Opcode::Exit)
+      return WrongAt(module_, at_ - 1, "is the last one, which must be EXIT");
     return {};
   }
 
@@ -72,25 +74,19 @@ class StructuredVerifier {
       case Opcode::For:
       case Opcode::While:
       case Opcode::Switch:
-      case Opcode::Par:
-        return Open(inst);
+      case Opcode::Par: return Open(inst);
       case Opcode::Else:
       case Opcode::BreakUnless:
       case Opcode::Case:
-      case Opcode::Default:
-        return NextPart(inst);
-      case Opcode::End:
-        return Close();
-      case Opcode::Carry:
-        return Wrong("must stand right behind IF, FOR, WHILE or SWITCH");
-      case Opcode::Exit:
-        return CheckExit();
-      case Opcode::Result:
-        return CheckResult(inst);
-      default:
-        break;
+      case Opcode::Default: return NextPart(inst);
+      case Opcode::End: return Close();
+      case Opcode::Carry: return Wrong("must stand right behind IF, FOR, WHILE or SWITCH");
+      case Opcode::Exit: return CheckExit();
+      case Opcode::Result: return CheckResult(inst);
+      default: break;
     }
-    if (!scopes_.empty() && scopes_.back().last_part == Opcode::Switch) return Wrong("stands before the first CASE");
+    if (!scopes_.empty() && scopes_.back().last_part == Opcode::Switch)
+      return Wrong("stands before the first CASE");
     if (IsCollective(inst.op)) TRY_VOID(CheckTogether());
     return Apply(module_, state_, at_, par_depth_);
   }
@@ -115,7 +111,8 @@ class StructuredVerifier {
 
   Result<void> CheckExit() {
     if (module_.mode == Mode::Launch) {
-      if (!scopes_.empty() && at_ + 1 == module_.code.size()) return Wrong("is the last one inside of a structure");
+      if (!scopes_.empty() && at_ + 1 == module_.code.size())
+        return Wrong("is the last one inside of a structure");
       return {};
     }
     if (!scopes_.empty()) return Wrong("stands inside of a structure; is an END missing?");
@@ -138,7 +135,8 @@ class StructuredVerifier {
   bool IsUniformNow(Place place) const { return state_.depth[place] < par_depth_; }
 
   Result<void> Open(const Instruction& inst) {
-    if (!scopes_.empty() && scopes_.back().last_part == Opcode::Switch) return Wrong("stands before the first CASE");
+    if (!scopes_.empty() && scopes_.back().last_part == Opcode::Switch)
+      return Wrong("stands before the first CASE");
     if (inst.op == Opcode::Par && module_.mode == Mode::Launch)
       return Wrong("has no meaning in launch mode: the launch opens the lanes");
     TRY_VOID(CheckReads(module_, state_, at_));
@@ -157,9 +155,11 @@ class StructuredVerifier {
       Place place = PlaceOf(carry.type, carry.dst);
       if (inst.op == Opcode::Par) return Wrong("stands in a PAR, whose lanes carry nothing");
       if (loop && state_.type[place] != static_cast<uint8_t>(carry.type))
-        return Wrong(fmt::format("carries {}, which holds no {} here", PlaceName(place), TypeName(carry.type)));
+        return Wrong(fmt::format("carries {}, which holds no {} here", PlaceName(place),
+                                 TypeName(carry.type)));
       if (scope.is_carried[place]) return Wrong(fmt::format("carries {} twice", PlaceName(place)));
-      if (inst.op == Opcode::For && place == RegisterPlace(inst.dst)) return Wrong("carries the counter of the loop");
+      if (inst.op == Opcode::For && place == RegisterPlace(inst.dst))
+        return Wrong("carries the counter of the loop");
       scope.is_carried.set(place);
       scope.carried.push_back({place, carry.type});
     }
@@ -169,14 +169,17 @@ class StructuredVerifier {
     }
     if (loop) {
       ForgetWritten(written);
-      for (const Carried& carried : scope.carried) state_.Set(carried.place, carried.type, par_depth_);
+      for (const Carried& carried : scope.carried)
+        state_.Set(carried.place, carried.type, par_depth_);
     }
-    if (inst.op == Opcode::For || inst.op == Opcode::Par) state_.Set(inst.dst, inst.type, par_depth_);
+    if (inst.op == Opcode::For || inst.op == Opcode::Par)
+      state_.Set(inst.dst, inst.type, par_depth_);
     return {};
   }
 
   void ForgetWritten(const PlaceSet& written) {
-    for (size_t place = written._Find_first(); place < written.size(); place = written._Find_next(place))
+    for (size_t place = written._Find_first(); place < written.size();
+         place = written._Find_next(place))
       state_.type[place] = State::Unassigned;
   }
 
@@ -184,8 +187,8 @@ class StructuredVerifier {
   Result<void> CheckCarried(const Scope& scope) {
     for (const Carried& carried : scope.carried)
       if (state_.type[carried.place] != static_cast<uint8_t>(carried.type))
-        return Wrong(
-            fmt::format("comes while the carried {} holds no {}", PlaceName(carried.place), TypeName(carried.type)));
+        return Wrong(fmt::format("comes while the carried {} holds no {}", PlaceName(carried.place),
+                                 TypeName(carried.type)));
     return {};
   }
 
@@ -193,16 +196,18 @@ class StructuredVerifier {
     if (scopes_.empty()) return Wrong("stands in no structure");
     Scope& scope = scopes_.back();
     Opcode opener = module_.code[scope.opener].op;
-    bool fits = inst.op == Opcode::Else          ? opener == Opcode::If && scope.last_part == Opcode::If
-                : inst.op == Opcode::BreakUnless ? opener == Opcode::While && scope.last_part == Opcode::While
-                                                 : opener == Opcode::Switch && scope.last_part != Opcode::Default;
+    bool fits = inst.op == Opcode::Else ? opener == Opcode::If && scope.last_part == Opcode::If
+                : inst.op == Opcode::BreakUnless
+                    ? opener == Opcode::While && scope.last_part == Opcode::While
+                    : opener == Opcode::Switch && scope.last_part != Opcode::Default;
     if (!fits) return Wrong("does not fit the structure that it stands in");
     bool first = scope.last_part == Opcode::Switch;
     if (!first) TRY_VOID(CheckCarried(scope));
     scope.last_part = inst.op;
     if (inst.op == Opcode::BreakUnless) return CheckReads(module_, state_, at_);
     if (inst.op == Opcode::Case) {
-      if (!IsCanonical(module_.code[scope.opener].type, inst.imm)) return Wrong("is no value of the switch's type");
+      if (!IsCanonical(module_.code[scope.opener].type, inst.imm))
+        return Wrong("is no value of the switch's type");
       scope.cases.push_back(inst.imm);
     }
     state_ = scope.before;
@@ -215,8 +220,9 @@ class StructuredVerifier {
     Opcode opener = module_.code[scope.opener].op;
     bool complete = opener == Opcode::While    ? scope.last_part == Opcode::BreakUnless
                     : opener == Opcode::Switch ? scope.last_part == Opcode::Default
-                    : opener == Opcode::If     ? scope.last_part == Opcode::Else || scope.carried.empty()
-                                               : true;
+                    : opener == Opcode::If
+                        ? scope.last_part == Opcode::Else || scope.carried.empty()
+                        : true;
     if (!complete)
       return Wrong(opener == Opcode::While    ? "ends a WHILE without BREAKUNLESS"
                    : opener == Opcode::Switch ? "ends a SWITCH without DEFAULT"
@@ -228,7 +234,8 @@ class StructuredVerifier {
     if (opener == Opcode::Par) --par_depth_;
     state_ = scope.before;
     ForgetWritten(sets_[writes_[scope.opener]]);
-    for (const Carried& carried : scope.carried) state_.Set(carried.place, carried.type, par_depth_);
+    for (const Carried& carried : scope.carried)
+      state_.Set(carried.place, carried.type, par_depth_);
     scopes_.pop_back();
     return {};
   }
@@ -267,21 +274,25 @@ class LabelVerifier {
       return WrongAt(module_, FirstLabel(), "needs launch mode: a program is structured");
     if (size > MaxLabelled)
       return WrongAt(module_, 0,
-                     fmt::format("begins {} instructions with labels, above the limit of {}", size, MaxLabelled));
+                     fmt::format("begins {} instructions with labels, above the limit of {}", size,
+                                 MaxLabelled));
     for (uint32_t i = 0; i < size; ++i) {
       const Instruction& inst = module_.code[i];
       bool structure = IsOpener(inst.op) || inst.op == Opcode::End || inst.op == Opcode::Carry ||
-                       inst.op == Opcode::Else || inst.op == Opcode::Case || inst.op == Opcode::Default ||
-                       inst.op == Opcode::BreakUnless;
-      if (structure) return WrongAt(module_, i, "is a structure in a module with labels (bra, call, loop)");
-      if (inst.op == Opcode::Alloc) return WrongAt(module_, i, "needs structures that say when the buffer ends");
+                       inst.op == Opcode::Else || inst.op == Opcode::Case ||
+                       inst.op == Opcode::Default || inst.op == Opcode::BreakUnless;
+      if (structure)
+        return WrongAt(module_, i, "is a structure in a module with labels (bra, call, loop)");
+      if (inst.op == Opcode::Alloc)
+        return WrongAt(module_, i, "needs structures that say when the buffer ends");
       if (inst.op == Opcode::Result) return WrongAt(module_, i, "has no meaning in launch mode");
-      if (inst.guarded() && IsCollective(inst.op)) return WrongAt(module_, i, "cannot have a guard");
+      if (inst.guarded() && IsCollective(inst.op))
+        return WrongAt(module_, i, "cannot have a guard");
       bool jumps = inst.op == Opcode::Bra || inst.op == Opcode::Call || inst.op == Opcode::Loop;
       if (jumps && inst.imm >= size)
         return WrongAt(module_, i, fmt::format("goes to instruction {} of {}", inst.imm, size));
-      bool leaves =
-          inst.op == Opcode::Exit || inst.op == Opcode::Bra || inst.op == Opcode::Ret || inst.op == Opcode::Trap;
+      bool leaves = inst.op == Opcode::Exit || inst.op == Opcode::Bra || inst.op == Opcode::Ret ||
+                    inst.op == Opcode::Trap;
       if (i + 1 == size && (!leaves || inst.guarded()))
         return WrongAt(module_, i, "is the last one, and control would go on");
     }
@@ -318,9 +329,7 @@ class LabelVerifier {
       TRY_VOID(Apply(module_, state, at, 1));
       switch (inst.op) {
         case Opcode::Bra:
-        case Opcode::Loop:
-          Reach(static_cast<uint32_t>(inst.imm), state);
-          break;
+        case Opcode::Loop: Reach(static_cast<uint32_t>(inst.imm), state); break;
         case Opcode::Call:
           Reach(static_cast<uint32_t>(inst.imm), state);
           // What comes back is what every RET leaves; a call that never returns is followed by nothing.
@@ -334,8 +343,7 @@ class LabelVerifier {
           }
           for (uint32_t to : returns_) Reach(to, *after_ret_);
           break;
-        default:
-          break;
+        default: break;
       }
       bool stops = inst.op == Opcode::Exit || inst.op == Opcode::Bra || inst.op == Opcode::Ret ||
                    inst.op == Opcode::Trap || inst.op == Opcode::Call;
@@ -360,16 +368,18 @@ class LabelVerifier {
 Result<void> Verify(const Module& module) {
   if (module.code.empty()) return Fail(Diag::BadIsaProgram, "the module has no code");
   if (module.code.size() > MaxInstructions)
-    return Fail(Diag::BadIsaProgram,
-                fmt::format("{} instructions are above the limit of {}", module.code.size(), MaxInstructions));
+    return Fail(Diag::BadIsaProgram, fmt::format("{} instructions are above the limit of {}",
+                                                 module.code.size(), MaxInstructions));
   bool labels = false;
   for (uint32_t i = 0; i < module.code.size(); ++i) {
     const Instruction& inst = module.code[i];
     if (static_cast<size_t>(inst.op) >= OpcodeCount)
-      return Fail(Diag::BadIsaProgram,
-                  fmt::format("instruction {}: there is no operation {}", i, static_cast<int>(inst.op)),
-                  module.location(i));
-    if (std::string wrong = WrongFields(module, inst); !wrong.empty()) return WrongAt(module, i, wrong);
+      return Fail(
+          Diag::BadIsaProgram,
+          fmt::format("instruction {}: there is no operation {}", i, static_cast<int>(inst.op)),
+          module.location(i));
+    if (std::string wrong = WrongFields(module, inst); !wrong.empty())
+      return WrongAt(module, i, wrong);
     labels |= IsLabelled(inst.op);
   }
   return labels ? LabelVerifier(module).Run() : StructuredVerifier(module).Run();

@@ -27,8 +27,10 @@ std::unexpected<Error> WrongAt(const Module& module, uint32_t at, const std::str
   const Instruction& inst = module.code[at];
   const InstructionInfo& info = Info(inst.op);
   std::string name(info.mnemonic);
-  if (info.types != 0 && IsType(static_cast<uint8_t>(inst.type))) name += fmt::format(".{}", TypeName(inst.type));
-  return Fail(Diag::BadIsaProgram, fmt::format("instruction {} ({}): {}", at, name, what), module.location(at));
+  if (info.types != 0 && IsType(static_cast<uint8_t>(inst.type)))
+    name += fmt::format(".{}", TypeName(inst.type));
+  return Fail(Diag::BadIsaProgram, fmt::format("instruction {} ({}): {}", at, name, what),
+              module.location(at));
 }
 
 State InitialState(const Module& module) {
@@ -36,7 +38,8 @@ State InitialState(const Module& module) {
   state.type.fill(State::Unassigned);
   state.depth.fill(0);
   for (size_t i = 0; i < module.buffers.size(); ++i)
-    if (!module.buffers[i].is_scratch) state.Set(BufferPlace(static_cast<uint8_t>(i)), module.buffers[i].type, 0);
+    if (!module.buffers[i].is_scratch)
+      state.Set(BufferPlace(static_cast<uint8_t>(i)), module.buffers[i].type, 0);
   if (module.mode == Mode::Launch) {
     state.Set(LaneRegister, Type::U32, 1);
     state.Set(BlockRegister, Type::U32, 1);
@@ -51,11 +54,15 @@ namespace {
 Result<void> CheckRead(const Module& module, const State& state, uint32_t at, const Read& read) {
   uint8_t held = state.type[read.place];
   if (held == State::Unassigned) {
-    bool launch = read.place >= FirstReadOnly && read.place < Registers && module.mode == Mode::Program;
-    return WrongAt(module, at,
-                   launch ? fmt::format("{} says which lane of a launch this is; a program has its lanes from PAR",
-                                        PlaceName(read.place))
-                          : fmt::format("reads {}, which holds no value on some way here", PlaceName(read.place)));
+    bool launch =
+        read.place >= FirstReadOnly && read.place < Registers && module.mode == Mode::Program;
+    return WrongAt(
+        module, at,
+        launch ? fmt::format(
+                     "{} says which lane of a launch this is; a program has its lanes from PAR",
+                     PlaceName(read.place))
+               : fmt::format("reads {}, which holds no value on some way here",
+                             PlaceName(read.place)));
   }
   Type type = static_cast<Type>(held);
   bool fits = read.need == Need::Exact     ? type == read.type
@@ -63,9 +70,10 @@ Result<void> CheckRead(const Module& module, const State& state, uint32_t at, co
               : read.need == Need::Shift   ? type == read.type || type == Type::U32
                                            : true;
   if (fits) return {};
-  return WrongAt(module, at,
-                 fmt::format("reads {} as {}, but it holds {}", PlaceName(read.place),
-                             read.need == Need::Integer ? "an integer" : TypeName(read.type), TypeName(type)));
+  return WrongAt(
+      module, at,
+      fmt::format("reads {} as {}, but it holds {}", PlaceName(read.place),
+                  read.need == Need::Integer ? "an integer" : TypeName(read.type), TypeName(type)));
 }
 
 }  // namespace
@@ -73,12 +81,15 @@ Result<void> CheckRead(const Module& module, const State& state, uint32_t at, co
 Result<void> CheckReads(const Module& module, const State& state, uint32_t at) {
   const Instruction& inst = module.code[at];
   if (inst.guarded())
-    TRY_VOID(CheckRead(module, state, at, {PredicatePlace(inst.guard_predicate()), Need::Exact, Type::Bool}));
+    TRY_VOID(CheckRead(module, state, at,
+                       {PredicatePlace(inst.guard_predicate()), Need::Exact, Type::Bool}));
   if (inst.op == Opcode::RegReduce)
     for (uint64_t r = 0; r < inst.imm; ++r)
-      TRY_VOID(CheckRead(module, state, at, {static_cast<Place>(inst.a + r), Need::Exact, inst.type}));
+      TRY_VOID(
+          CheckRead(module, state, at, {static_cast<Place>(inst.a + r), Need::Exact, inst.type}));
   Operands operands = OperandsOf(inst);
-  for (uint8_t i = 0; i < operands.read_count; ++i) TRY_VOID(CheckRead(module, state, at, operands.reads[i]));
+  for (uint8_t i = 0; i < operands.read_count; ++i)
+    TRY_VOID(CheckRead(module, state, at, operands.reads[i]));
   return {};
 }
 
@@ -94,9 +105,13 @@ Result<void> Apply(const Module& module, State& state, uint32_t at, uint8_t par_
     state.depth[operands.written] = par_depth;
     return {};
   }
-  bool copies = inst.op == Opcode::Mov || inst.op == Opcode::PredToReg || inst.op == Opcode::RegToPred;
-  bool same_for_all = module.mode == Mode::Launch && (inst.op == Opcode::MovImm || inst.op == Opcode::Ldp);
-  uint8_t depth = copies ? state.depth[operands.reads[0].place] : same_for_all ? uint8_t{0} : par_depth;
+  bool copies =
+      inst.op == Opcode::Mov || inst.op == Opcode::PredToReg || inst.op == Opcode::RegToPred;
+  bool same_for_all =
+      module.mode == Mode::Launch && (inst.op == Opcode::MovImm || inst.op == Opcode::Ldp);
+  uint8_t depth = copies         ? state.depth[operands.reads[0].place]
+                  : same_for_all ? uint8_t{0}
+                                 : par_depth;
   state.Set(operands.written, operands.written_type, depth);
   return {};
 }
@@ -115,7 +130,8 @@ uint32_t FeaturesOf(Mode mode, std::span<const Instruction> code) {
     if (inst.op == Opcode::BarSync) features |= UsesBarrier;
     if (IsCollective(inst.op) && inst.op != Opcode::BarSync) features |= UsesLaneOps;
     if (inst.op == Opcode::Atom || inst.op == Opcode::AtomCas) features |= UsesAtomics;
-    if (info.types != 0 && (inst.type == Type::F16 || inst.type == Type::BF16)) features |= UsesHalf;
+    if (info.types != 0 && (inst.type == Type::F16 || inst.type == Type::BF16))
+      features |= UsesHalf;
     if (info.op && ir::Info(*info.op).law == ir::Law::Prelude) features |= UsesMath;
     if (inst.op == Opcode::Par) features |= UsesPar;
     if (inst.op == Opcode::Alloc) features |= UsesAlloc;
@@ -125,8 +141,9 @@ uint32_t FeaturesOf(Mode mode, std::span<const Instruction> code) {
 }
 
 std::string FeatureNames(uint32_t features) {
-  static constexpr std::string_view Names[] = {"phi",     "shared", "pools", "labels",  "guards", "lane ops", "barrier",
-                                               "atomics", "half",   "math",  "handles", "par",    "alloc",    "launch"};
+  static constexpr std::string_view Names[] = {"phi",      "shared",  "pools",   "labels", "guards",
+                                               "lane ops", "barrier", "atomics", "half",   "math",
+                                               "handles",  "par",     "alloc",   "launch"};
   std::string text;
   for (size_t i = 0; i < 32; ++i) {
     if ((features >> i & 1) == 0) continue;

@@ -16,8 +16,9 @@ using PlaceSet = std::bitset<PlaceCount>;
 
 struct State {
   static constexpr uint8_t Unassigned = 255;
-  std::array<uint8_t, PlaceCount> type;   // a Type, or Unassigned
-  std::array<uint8_t, PlaceCount> depth;  // lanes of the PARs inside of this depth have the same value
+  std::array<uint8_t, PlaceCount> type;  // a Type, or Unassigned
+  std::array<uint8_t, PlaceCount>
+      depth;  // lanes of the PARs inside of this depth have the same value
 
   void Set(Place place, Type t, uint8_t d) {
     type[place] = static_cast<uint8_t>(t);
@@ -38,8 +39,8 @@ constexpr bool IsLabelled(Opcode op) {
   return op == Opcode::Bra || op == Opcode::Call || op == Opcode::Ret || op == Opcode::Loop;
 }
 constexpr bool IsCollective(Opcode op) {
-  return op == Opcode::BarSync || op == Opcode::Shfl || op == Opcode::Vote || op == Opcode::Ballot ||
-         op == Opcode::LaneReduce || op == Opcode::LaneScan;
+  return op == Opcode::BarSync || op == Opcode::Shfl || op == Opcode::Vote ||
+         op == Opcode::Ballot || op == Opcode::LaneReduce || op == Opcode::LaneScan;
 }
 // PARs around the first instruction: a launch counts as one.
 inline uint8_t BaseDepth(const Module& module) { return module.mode == Mode::Launch ? 1 : 0; }

@@ -94,11 +94,8 @@ class Walker {
     if (Crashes(instruction, path.state)) return false;
     Count(instruction, path.state);
     switch (instruction.op) {
-      case Opcode::Halt:
-        End(path.state.rows);
-        return false;
-      case Opcode::Skiz:
-        return Branch(path, paths, calls);
+      case Opcode::Halt: End(path.state.rows); return false;
+      case Opcode::Skiz: return Branch(path, paths, calls);
       case Opcode::Call: {
         std::optional<State> after = WalkCall(path, calls);
         if (!after) return false;
@@ -109,8 +106,7 @@ class Walker {
       case Opcode::Return:
         if (calls > 0) JoinInto(turn.returned, std::move(path.state));
         return false;
-      case Opcode::Recurse:
-        return Again(path, turn, turn_doubt, calls);
+      case Opcode::Recurse: return Again(path, turn, turn_doubt, calls);
       case Opcode::RecurseOrReturn: {
         const bounds::Value a = path.state.Peek(5), b = path.state.Peek(6);
         const bool known = a && b;

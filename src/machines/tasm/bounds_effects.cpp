@@ -14,25 +14,18 @@ bool IsU32(const Value& value) { return value && *value >> 32 == 0; }
 int Taken(Opcode op) {
   switch (op) {
     case Opcode::Hash:
-    case Opcode::SpongeAbsorb:
-      return 10;
+    case Opcode::SpongeAbsorb: return 10;
     case Opcode::XxAdd:
-    case Opcode::XxMul:
-      return 6;
-    case Opcode::XbMul:
-      return 4;
-    case Opcode::XInvert:
-      return 3;
+    case Opcode::XxMul: return 6;
+    case Opcode::XbMul: return 4;
+    case Opcode::XInvert: return 3;
     case Opcode::XxDotStep:
     case Opcode::XbDotStep:
     case Opcode::SpongeAbsorbMem:
-    case Opcode::AssertVector:
-      return 5;
+    case Opcode::AssertVector: return 5;
     case Opcode::BHornerStep:
-    case Opcode::XHornerStep:
-      return 10;
-    default:
-      return 0;
+    case Opcode::XHornerStep: return 10;
+    default: return 0;
   }
 }
 
@@ -74,9 +67,7 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     case Opcode::WriteIo:
       for (uint64_t i = 0; i < argument; ++i) state.Pop();
       return;
-    case Opcode::Push:
-      state.Push(argument);
-      return;
+    case Opcode::Push: state.Push(argument); return;
     case Opcode::Divine:
     case Opcode::ReadIo:
       for (uint64_t i = 0; i < argument; ++i) state.Push({});
@@ -93,18 +84,14 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
       std::rotate(at, state.stack.end() - 1, state.stack.end());
       return;
     }
-    case Opcode::Dup:
-      state.Push(state.Peek(argument));
-      return;
+    case Opcode::Dup: state.Push(state.Peek(argument)); return;
     case Opcode::Swap: {
       const Value top = state.Peek(0), other = state.Peek(argument);
       state.Poke(argument, top);
       state.Poke(0, other);
       return;
     }
-    case Opcode::Assert:
-      state.Pop();
-      return;
+    case Opcode::Assert: state.Pop(); return;
     case Opcode::Add: {
       const Value a = state.Pop(), b = state.Pop();
       state.Push(Combine(a, b, [](uint64_t x, uint64_t y) { return goldilocks::Add(x, y); }));
@@ -223,8 +210,7 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
       return;
     }
     case Opcode::Nop:
-    case Opcode::SpongeInit:
-      return;
+    case Opcode::SpongeInit: return;
     case Opcode::Hash:
     case Opcode::AssertVector:
     case Opcode::SpongeAbsorb:
@@ -249,8 +235,7 @@ void Effects::Apply(const Instruction& instruction, State& state, bool certain) 
     case Opcode::Call:
     case Opcode::Return:
     case Opcode::Recurse:
-    case Opcode::RecurseOrReturn:
-      return;
+    case Opcode::RecurseOrReturn: return;
   }
 }
 

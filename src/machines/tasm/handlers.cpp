@@ -205,48 +205,27 @@ Handler HandlerOf(const Instruction& instruction) {
   static constexpr auto picks = PickHandlers<mode>(std::make_index_sequence<16>());
   static constexpr auto places = PlaceHandlers<mode>(std::make_index_sequence<16>());
   switch (instruction.op) {
-    case Opcode::Pop:
-      return DoPop<mode>;
-    case Opcode::Push:
-      return DoPush<mode>;
-    case Opcode::Divine:
-      return DoDivine<mode>;
-    case Opcode::Pick:
-      return picks[instruction.argument & 15];
-    case Opcode::Place:
-      return places[instruction.argument & 15];
-    case Opcode::Dup:
-      return DoDup<mode>;
-    case Opcode::Swap:
-      return DoSwap<mode>;
-    case Opcode::Halt:
-      return DoHalt<mode>;
-    case Opcode::Nop:
-      return DoNop<mode>;
-    case Opcode::Skiz:
-      return DoSkiz<mode>;
-    case Opcode::Call:
-      return DoCall<mode>;
-    case Opcode::Return:
-      return DoReturn<mode>;
-    case Opcode::Recurse:
-      return DoRecurse<mode>;
-    case Opcode::RecurseOrReturn:
-      return DoRecurseOrReturn<mode>;
-    case Opcode::Assert:
-      return DoAssert<mode>;
-    case Opcode::AssertVector:
-      return DoAssertVector<mode>;
-    case Opcode::ReadMem:
-      return DoReadMem<mode>;
-    case Opcode::WriteMem:
-      return DoWriteMem<mode>;
-    case Opcode::ReadIo:
-      return DoReadIo<mode>;
-    case Opcode::WriteIo:
-      return DoWriteIo<mode>;
-    default:
-      break;
+    case Opcode::Pop: return DoPop<mode>;
+    case Opcode::Push: return DoPush<mode>;
+    case Opcode::Divine: return DoDivine<mode>;
+    case Opcode::Pick: return picks[instruction.argument & 15];
+    case Opcode::Place: return places[instruction.argument & 15];
+    case Opcode::Dup: return DoDup<mode>;
+    case Opcode::Swap: return DoSwap<mode>;
+    case Opcode::Halt: return DoHalt<mode>;
+    case Opcode::Nop: return DoNop<mode>;
+    case Opcode::Skiz: return DoSkiz<mode>;
+    case Opcode::Call: return DoCall<mode>;
+    case Opcode::Return: return DoReturn<mode>;
+    case Opcode::Recurse: return DoRecurse<mode>;
+    case Opcode::RecurseOrReturn: return DoRecurseOrReturn<mode>;
+    case Opcode::Assert: return DoAssert<mode>;
+    case Opcode::AssertVector: return DoAssertVector<mode>;
+    case Opcode::ReadMem: return DoReadMem<mode>;
+    case Opcode::WriteMem: return DoWriteMem<mode>;
+    case Opcode::ReadIo: return DoReadIo<mode>;
+    case Opcode::WriteIo: return DoWriteIo<mode>;
+    default: break;
   }
   if (const Handler handler = HashHandler<mode>(instruction.op)) return handler;
   return ArithmeticHandler<mode>(instruction.op);
@@ -254,12 +233,9 @@ Handler HandlerOf(const Instruction& instruction) {
 
 Handler HandlerIn(Mode mode, const Instruction& instruction) {
   switch (mode) {
-    case Mode::Fast:
-      return HandlerOf<Mode::Fast>(instruction);
-    case Mode::Traced:
-      return HandlerOf<Mode::Traced>(instruction);
-    case Mode::Stepping:
-      return HandlerOf<Mode::Stepping>(instruction);
+    case Mode::Fast: return HandlerOf<Mode::Fast>(instruction);
+    case Mode::Traced: return HandlerOf<Mode::Traced>(instruction);
+    case Mode::Stepping: return HandlerOf<Mode::Stepping>(instruction);
   }
   return nullptr;
 }

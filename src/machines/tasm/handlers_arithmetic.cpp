@@ -199,50 +199,28 @@ FRAZIL_TASM_HANDLER(DoXHornerStep) {
 template <Mode mode>
 Handler ArithmeticHandler(Opcode op) {
   switch (op) {
-    case Opcode::Add:
-      return DoAdd<mode>;
-    case Opcode::AddI:
-      return DoAddI<mode>;
-    case Opcode::Mul:
-      return DoMul<mode>;
-    case Opcode::Invert:
-      return DoInvert<mode>;
-    case Opcode::Eq:
-      return DoEq<mode>;
-    case Opcode::Split:
-      return DoSplit<mode>;
-    case Opcode::Lt:
-      return DoLt<mode>;
-    case Opcode::And:
-      return DoAnd<mode>;
-    case Opcode::Xor:
-      return DoXor<mode>;
-    case Opcode::Log2Floor:
-      return DoLog2Floor<mode>;
-    case Opcode::Pow:
-      return DoPow<mode>;
-    case Opcode::DivMod:
-      return DoDivMod<mode>;
-    case Opcode::PopCount:
-      return DoPopCount<mode>;
-    case Opcode::XxAdd:
-      return DoXxAdd<mode>;
-    case Opcode::XxMul:
-      return DoXxMul<mode>;
-    case Opcode::XInvert:
-      return DoXInvert<mode>;
-    case Opcode::XbMul:
-      return DoXbMul<mode>;
-    case Opcode::XxDotStep:
-      return DoXxDotStep<mode>;
-    case Opcode::XbDotStep:
-      return DoXbDotStep<mode>;
-    case Opcode::BHornerStep:
-      return DoBHornerStep<mode>;
-    case Opcode::XHornerStep:
-      return DoXHornerStep<mode>;
-    default:
-      return nullptr;
+    case Opcode::Add: return DoAdd<mode>;
+    case Opcode::AddI: return DoAddI<mode>;
+    case Opcode::Mul: return DoMul<mode>;
+    case Opcode::Invert: return DoInvert<mode>;
+    case Opcode::Eq: return DoEq<mode>;
+    case Opcode::Split: return DoSplit<mode>;
+    case Opcode::Lt: return DoLt<mode>;
+    case Opcode::And: return DoAnd<mode>;
+    case Opcode::Xor: return DoXor<mode>;
+    case Opcode::Log2Floor: return DoLog2Floor<mode>;
+    case Opcode::Pow: return DoPow<mode>;
+    case Opcode::DivMod: return DoDivMod<mode>;
+    case Opcode::PopCount: return DoPopCount<mode>;
+    case Opcode::XxAdd: return DoXxAdd<mode>;
+    case Opcode::XxMul: return DoXxMul<mode>;
+    case Opcode::XInvert: return DoXInvert<mode>;
+    case Opcode::XbMul: return DoXbMul<mode>;
+    case Opcode::XxDotStep: return DoXxDotStep<mode>;
+    case Opcode::XbDotStep: return DoXbDotStep<mode>;
+    case Opcode::BHornerStep: return DoBHornerStep<mode>;
+    case Opcode::XHornerStep: return DoXHornerStep<mode>;
+    default: return nullptr;
   }
 }
 

@@ -126,22 +126,14 @@ FRAZIL_TASM_HANDLER(DoMerkleStepMem) {
 template <Mode mode>
 Handler HashHandler(Opcode op) {
   switch (op) {
-    case Opcode::Hash:
-      return DoHash<mode>;
-    case Opcode::SpongeInit:
-      return DoSpongeInit<mode>;
-    case Opcode::SpongeAbsorb:
-      return DoSpongeAbsorb<mode>;
-    case Opcode::SpongeAbsorbMem:
-      return DoSpongeAbsorbMem<mode>;
-    case Opcode::SpongeSqueeze:
-      return DoSpongeSqueeze<mode>;
-    case Opcode::MerkleStep:
-      return DoMerkleStep<mode>;
-    case Opcode::MerkleStepMem:
-      return DoMerkleStepMem<mode>;
-    default:
-      return nullptr;
+    case Opcode::Hash: return DoHash<mode>;
+    case Opcode::SpongeInit: return DoSpongeInit<mode>;
+    case Opcode::SpongeAbsorb: return DoSpongeAbsorb<mode>;
+    case Opcode::SpongeAbsorbMem: return DoSpongeAbsorbMem<mode>;
+    case Opcode::SpongeSqueeze: return DoSpongeSqueeze<mode>;
+    case Opcode::MerkleStep: return DoMerkleStep<mode>;
+    case Opcode::MerkleStepMem: return DoMerkleStepMem<mode>;
+    default: return nullptr;
   }
 }
 

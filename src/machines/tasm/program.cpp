@@ -23,12 +23,9 @@ std::optional<Opcode> FindNumber(uint64_t number, Profile profile) {
 
 std::string Range(Argument argument) {
   switch (argument) {
-    case Argument::Count:
-      return "1 to 5";
-    case Argument::Place:
-      return "0 to 15";
-    default:
-      return "0 to p - 1";
+    case Argument::Count: return "1 to 5";
+    case Argument::Place: return "0 to 15";
+    default: return "0 to p - 1";
   }
 }
 
@@ -61,16 +58,11 @@ std::string_view Program::LabelAt(uint32_t instruction) const {
 
 bool ArgumentFits(Opcode op, uint64_t argument) {
   switch (Info(op).argument) {
-    case Argument::None:
-      return true;
-    case Argument::Element:
-      return argument < goldilocks::P;
-    case Argument::Count:
-      return argument >= 1 && argument <= 5;
-    case Argument::Place:
-      return argument <= 15;
-    case Argument::Target:
-      return argument < (uint64_t{1} << 32);
+    case Argument::None: return true;
+    case Argument::Element: return argument < goldilocks::P;
+    case Argument::Count: return argument >= 1 && argument <= 5;
+    case Argument::Place: return argument <= 15;
+    case Argument::Target: return argument < (uint64_t{1} << 32);
   }
   return false;
 }

@@ -128,20 +128,11 @@ TEST(Text, RandomProgramsRoundTrip) {
       const OpcodeInfo& info = Info(instruction.op);
       if (!info.In(program.profile)) continue;
       switch (info.argument) {
-        case Argument::None:
-          break;
-        case Argument::Element:
-          instruction.argument = random() % goldilocks::P;
-          break;
-        case Argument::Count:
-          instruction.argument = 1 + random() % 5;
-          break;
-        case Argument::Place:
-          instruction.argument = random() % 16;
-          break;
-        case Argument::Target:
-          instruction.argument = random() % (size + 1);
-          break;
+        case Argument::None: break;
+        case Argument::Element: instruction.argument = random() % goldilocks::P; break;
+        case Argument::Count: instruction.argument = 1 + random() % 5; break;
+        case Argument::Place: instruction.argument = random() % 16; break;
+        case Argument::Target: instruction.argument = random() % (size + 1); break;
       }
       if (instruction.op == Opcode::Assert && random() % 2 == 0)
         instruction.error_id = static_cast<int64_t>(random() >> 1);

@@ -7,7 +7,8 @@
 namespace frazil::machines::tasm {
 
 struct ProofCost {
-  double seconds = 0;         // to prove, on all cores of the machine that was measured, times the calibration
+  double seconds =
+      0;  // to prove, on all cores of the machine that was measured, times the calibration
   double verify_seconds = 0;  // likewise
   double bytes = 0;           // of the proof
   double peak_bytes = 0;      // of the prover's memory

@@ -50,11 +50,8 @@ void AppendInstruction(std::string& text, const Program& program, uint32_t index
   const OpcodeInfo& info = Info(instruction.op);
   text += info.mnemonic;
   switch (info.argument) {
-    case Argument::None:
-      break;
-    case Argument::Element:
-      AppendElement(text, instruction.argument);
-      break;
+    case Argument::None: break;
+    case Argument::Element: AppendElement(text, instruction.argument); break;
     case Argument::Count:
     case Argument::Place:
       fmt::format_to(std::back_inserter(text), " {}", instruction.argument);

@@ -71,17 +71,10 @@ Tip5State RandomState(std::mt19937_64& random) {
   Tip5State state;
   for (uint64_t& element : state.elements) {
     switch (random() % 4) {
-      case 0:
-        element = random() % 3;
-        break;
-      case 1:
-        element = goldilocks::P - 1 - random() % 3;
-        break;
-      case 2:
-        element = (random() % 2 << 32) + (random() % 3) - 1;
-        break;
-      default:
-        element = random();
+      case 0: element = random() % 3; break;
+      case 1: element = goldilocks::P - 1 - random() % 3; break;
+      case 2: element = (random() % 2 << 32) + (random() % 3) - 1; break;
+      default: element = random();
     }
     element %= goldilocks::P;
     if (random() % 2 == 0) element = FromRaw(element);

@@ -46,7 +46,8 @@ class Extractor {
 
   // The words that an op with bodies or a callee may have changed.
   static void Forget(Types& types, int64_t touched, int64_t left) {
-    types.resize(static_cast<size_t>(std::max<int64_t>(0, static_cast<int64_t>(types.size()) - touched)));
+    types.resize(
+        static_cast<size_t>(std::max<int64_t>(0, static_cast<int64_t>(types.size()) - touched)));
     types.insert(types.end(), static_cast<size_t>(std::max<int64_t>(0, left)), ValueType::Unknown);
   }
 
@@ -101,13 +102,15 @@ class Extractor {
 
   static void Apply(const Op& op, Types& types) {
     const size_t d = op.number;
-    if (types.size() < ContextPlaces) types.insert(types.begin(), ContextPlaces - types.size(), ValueType::Unknown);
+    if (types.size() < ContextPlaces)
+      types.insert(types.begin(), ContextPlaces - types.size(), ValueType::Unknown);
     const auto top = types.end() - 1;
     switch (op.kind) {
       case Kind::Dup: return types.push_back(TypeAt(types, d));
       case Kind::Swap: return std::swap(*top, *(top - static_cast<ptrdiff_t>(d)));
       case Kind::Pick: {
-        std::rotate(top - static_cast<ptrdiff_t>(d), top - static_cast<ptrdiff_t>(d) + 1, types.end());
+        std::rotate(top - static_cast<ptrdiff_t>(d), top - static_cast<ptrdiff_t>(d) + 1,
+                    types.end());
         return;
       }
       case Kind::Place: {
@@ -116,7 +119,8 @@ class Extractor {
       }
       default: break;
     }
-    Types inputs(types.rbegin(), types.rbegin() + static_cast<ptrdiff_t>(std::min<size_t>(types.size(), 2)));
+    Types inputs(types.rbegin(),
+                 types.rbegin() + static_cast<ptrdiff_t>(std::min<size_t>(types.size(), 2)));
     const ValueType result = ResultType(op, inputs);
     const int64_t touched = Touches(op);
     const int64_t left = touched + NetEffect(op);
@@ -140,7 +144,10 @@ class Extractor {
 
 ValueType ResultType(const Op& op, const std::vector<ValueType>& stack) {
   switch (op.kind) {
-    case Kind::Push: return op.number < 2 ? ValueType::Bool : op.number >> 32 == 0 ? ValueType::U32 : ValueType::Element;
+    case Kind::Push:
+      return op.number < 2          ? ValueType::Bool
+             : op.number >> 32 == 0 ? ValueType::U32
+                                    : ValueType::Element;
     case Kind::Eq:
     case Kind::Lt: return ValueType::Bool;
     case Kind::And:
@@ -165,7 +172,9 @@ ValueType ResultType(const Op& op, const std::vector<ValueType>& stack) {
     case Kind::HornerBase:
     case Kind::HornerExt: return ValueType::Coefficient;
     case Kind::Mul:  // of two bools: their conjunction
-      return stack.size() == 2 && stack[0] == ValueType::Bool && stack[1] == ValueType::Bool ? ValueType::Bool : ValueType::Element;
+      return stack.size() == 2 && stack[0] == ValueType::Bool && stack[1] == ValueType::Bool
+                 ? ValueType::Bool
+                 : ValueType::Element;
     case Kind::Add:
     case Kind::Sub:
     case Kind::Neg:

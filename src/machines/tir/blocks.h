@@ -30,15 +30,22 @@ inline constexpr size_t BlockNodes = 32;
 inline constexpr size_t ContextPlaces = 16;
 
 enum class ValueType : uint8_t { Unknown, Element, U32, Bool, DigestElement, Coefficient };
-enum class InputKind : uint8_t { None, Node, Context, Below };  // Below: deeper than the sixteen places
+enum class InputKind : uint8_t {
+  None,
+  Node,
+  Context,
+  Below
+};  // Below: deeper than the sixteen places
 
 struct Block {
   std::string function;
-  std::vector<Op> ops;                               // without names and places
+  std::vector<Op> ops;                                // without names and places
   std::array<ValueType, ContextPlaces> context = {};  // st0 first
-  Location location = {};                            // of its first op
+  Location location = {};                             // of its first op
 
-  friend bool operator==(const Block& a, const Block& b) { return a.ops == b.ops && a.context == b.context; }
+  friend bool operator==(const Block& a, const Block& b) {
+    return a.ops == b.ops && a.context == b.context;
+  }
 };
 
 struct EncodedBlock {

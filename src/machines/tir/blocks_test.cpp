@@ -48,8 +48,15 @@ end
 )");
   std::vector<std::pair<std::string, size_t>> sizes;
   for (const Block& block : blocks) sizes.emplace_back(block.function, block.ops.size());
-  EXPECT_EQ(sizes, (std::vector<std::pair<std::string, size_t>>{
-                       {"main", 2}, {"main", 2}, {"main", 2}, {"main", 2}, {"main", 1}, {"f", 1}, {"f", 1}, {"f", 1}, {"f", 1}}));
+  EXPECT_EQ(sizes, (std::vector<std::pair<std::string, size_t>>{{"main", 2},
+                                                                {"main", 2},
+                                                                {"main", 2},
+                                                                {"main", 2},
+                                                                {"main", 1},
+                                                                {"f", 1},
+                                                                {"f", 1},
+                                                                {"f", 1},
+                                                                {"f", 1}}));
   EXPECT_EQ(blocks[1].context[0], ValueType::U32);
   EXPECT_EQ(blocks[1].context[1], ValueType::Unknown);
   EXPECT_EQ(blocks[0].location.line, 3u);
@@ -66,21 +73,40 @@ TEST(Blocks, LongOnesAreSplit) {
 }
 
 TEST(Encode, KnownWords) {
-  const std::vector<Block> blocks = Blocks("entry main\nfn main\npush 9\ndup 1\nswap 1\nadd\nreveal Paid 77 1\nend\n");
+  const std::vector<Block> blocks =
+      Blocks("entry main\nfn main\npush 9\ndup 1\nswap 1\nadd\nreveal Paid 77 1\nend\n");
   ASSERT_EQ(blocks.size(), 1u);
   const EncodedBlock encoded = Encode(blocks[0]);
-  const auto word = [](uint64_t id, ValueType type, InputKind kind0, uint64_t in0, InputKind kind1, uint64_t in1, uint64_t count = 0) {
-    return id | static_cast<uint64_t>(type) << 6 | in0 << 9 | in1 << 14 | static_cast<uint64_t>(kind0) << 19 |
-           static_cast<uint64_t>(kind1) << 21 | count << 23;
+  const auto word = [](uint64_t id, ValueType type, InputKind kind0, uint64_t in0, InputKind kind1,
+                       uint64_t in1, uint64_t count = 0) {
+    return id | static_cast<uint64_t>(type) << 6 | in0 << 9 | in1 << 14 |
+           static_cast<uint64_t>(kind0) << 19 | static_cast<uint64_t>(kind1) << 21 | count << 23;
   };
   using enum InputKind;
-  const std::array<uint64_t, 24> expected = {
-      word(11, ValueType::U32, None, 0, None, 0), 0, 3, 9,                  // push 9, last used by add
-      word(13, ValueType::Unknown, Context, 0, None, 0), 1, 3, 1,           // dup 1: the first place of the context
-      word(14, ValueType::Unknown, Node, 1, Node, 0), 2, 2, 1,              // swap 1
-      word(15, ValueType::Element, Node, 0, Node, 1), 3, 4, 0,              // add: 9 is on top now
-      word(38, ValueType::Unknown, Node, 3, None, 0, 1), 4, 4, 77,          // reveal
-      0, 0, 0, 0};
+  const std::array<uint64_t, 24> expected = {word(11, ValueType::U32, None, 0, None, 0),
+                                             0,
+                                             3,
+                                             9,  // push 9, last used by add
+                                             word(13, ValueType::Unknown, Context, 0, None, 0),
+                                             1,
+                                             3,
+                                             1,  // dup 1: the first place of the context
+                                             word(14, ValueType::Unknown, Node, 1, Node, 0),
+                                             2,
+                                             2,
+                                             1,  // swap 1
+                                             word(15, ValueType::Element, Node, 0, Node, 1),
+                                             3,
+                                             4,
+                                             0,  // add: 9 is on top now
+                                             word(38, ValueType::Unknown, Node, 3, None, 0, 1),
+                                             4,
+                                             4,
+                                             77,  // reveal
+                                             0,
+                                             0,
+                                             0,
+                                             0};
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(encoded.nodes[i], expected[i]) << i;
   EXPECT_EQ(encoded.context[0], 33u << 3);
   EXPECT_EQ(encoded.context[1], 0u);
@@ -107,7 +133,8 @@ TEST(Encode, ComesBack) {
 }
 
 TEST(Encode, WhatIsNoBlockIsRefused) {
-  const std::vector<Block> blocks = Blocks("entry main\nfn main\npush 9\npush 4\nadd\nwrite_io 1\nend\n");
+  const std::vector<Block> blocks =
+      Blocks("entry main\nfn main\npush 9\npush 4\nadd\nwrite_io 1\nend\n");
   const EncodedBlock good = Encode(blocks[0]);
   ASSERT_TRUE(Decode(good));
   for (size_t at : {0u, 2u, 8u, 10u, 15u, 31u}) {

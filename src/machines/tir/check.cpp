@@ -14,7 +14,8 @@ namespace frazil::machines::tir {
 namespace {
 
 constexpr int64_t MaxHeight = 1 << 24;
-constexpr uint64_t MaxFrames = 5000;  // bodies and calls inside of each other: who walks a program recurses
+constexpr uint64_t MaxFrames =
+    5000;  // bodies and calls inside of each other: who walks a program recurses
 constexpr int32_t MaxEffect = 1024;
 
 int64_t Sum(const std::vector<Op>& ops) {
@@ -45,7 +46,8 @@ class Checker {
       for (const Function::Call& call : functions_[f].calls) {
         const uint64_t depth = call.depth + functions_[index_.at(call.op->text)].depth;
         if (depth > MaxFrames) {
-          return Fail(Diag::LimitReached, fmt::format("calls and bodies are nested more than {} deep", MaxFrames),
+          return Fail(Diag::LimitReached,
+                      fmt::format("calls and bodies are nested more than {} deep", MaxFrames),
                       call.op->location);
         }
         functions_[f].depth = std::max(functions_[f].depth, depth);
@@ -55,9 +57,11 @@ class Checker {
       shapes_[functions_[f].start->text] = shape_;
       result_.push_back(shape_);
       if (functions_[f].start->text == entry_->text && lowest_ < 0) {
-        return Fail(Diag::BadTir, fmt::format("the entry `{}` takes {} words off the stack that it did not put there",
-                                              entry_->text, -lowest_),
-                    functions_[f].start->location);
+        return Fail(
+            Diag::BadTir,
+            fmt::format("the entry `{}` takes {} words off the stack that it did not put there",
+                        entry_->text, -lowest_),
+            functions_[f].start->location);
       }
     }
     return std::move(result_);
@@ -76,9 +80,13 @@ class Checker {
           entry_ = &op;
           break;
         case Kind::FnStart:
-          if (open) return Fail(Diag::BadTir, fmt::format("the function `{}` has no `end`", open->start->text), op.location);
+          if (open)
+            return Fail(Diag::BadTir,
+                        fmt::format("the function `{}` has no `end`", open->start->text),
+                        op.location);
           if (!index_.emplace(op.text, functions_.size()).second) {
-            return Fail(Diag::Redefined, fmt::format("the function `{}` is defined twice", op.text), op.location);
+            return Fail(Diag::Redefined, fmt::format("the function `{}` is defined twice", op.text),
+                        op.location);
           }
           functions_.push_back({&op, i + 1, 0, {}, 1});
           open = &functions_.back();
@@ -90,15 +98,21 @@ class Checker {
           break;
         default:
           if (!open) {
-            return Fail(Diag::BadTir, fmt::format("`{}` stands outside of functions", Info(op.kind).mnemonic), op.location);
+            return Fail(Diag::BadTir,
+                        fmt::format("`{}` stands outside of functions", Info(op.kind).mnemonic),
+                        op.location);
           }
           TRY_VOID(Single(op, *open, 1));
       }
     }
-    if (open) return Fail(Diag::BadTir, fmt::format("the function `{}` has no `end`", open->start->text), open->start->location);
+    if (open)
+      return Fail(Diag::BadTir, fmt::format("the function `{}` has no `end`", open->start->text),
+                  open->start->location);
     if (!entry_) return Fail(Diag::BadEntry, "the program has no `entry`");
     if (!index_.contains(entry_->text)) {
-      return Fail(Diag::UnknownSymbol, fmt::format("the entry `{}` is not a function here", entry_->text), entry_->location);
+      return Fail(Diag::UnknownSymbol,
+                  fmt::format("the entry `{}` is not a function here", entry_->text),
+                  entry_->location);
     }
     return {};
   }
@@ -106,24 +120,32 @@ class Checker {
   // What can be said about one op without the stack; gathers callees.
   Result<void> Single(const Op& op, Function& function, uint64_t depth) {
     if (depth > limits_.nesting) {
-      return Fail(Diag::LimitReached, fmt::format("bodies are nested more than {} deep", limits_.nesting), op.location);
+      return Fail(Diag::LimitReached,
+                  fmt::format("bodies are nested more than {} deep", limits_.nesting), op.location);
     }
     function.depth = std::max(function.depth, depth);
     const KindInfo& info = Info(op.kind);
     auto out_of_range = [&](std::string_view what, uint64_t low, uint64_t high) {
-      return Fail(Diag::BadTir, fmt::format("`{} {}`: {} is {} to {}", info.mnemonic, op.number, what, low, high), op.location);
+      return Fail(Diag::BadTir,
+                  fmt::format("`{} {}`: {} is {} to {}", info.mnemonic, op.number, what, low, high),
+                  op.location);
     };
-    if ((info.operand == Operand::Element && op.number >= goldilocks::P) || op.tag >= goldilocks::P) {
-      return Fail(Diag::BadTir, fmt::format("`{}`: its element is not canonical", info.mnemonic), op.location);
+    if ((info.operand == Operand::Element && op.number >= goldilocks::P) ||
+        op.tag >= goldilocks::P) {
+      return Fail(Diag::BadTir, fmt::format("`{}`: its element is not canonical", info.mnemonic),
+                  op.location);
     }
     switch (op.kind) {
       case Kind::Call: function.calls.push_back({&op, depth}); break;
       case Kind::Entry:
       case Kind::FnStart:
-      case Kind::FnEnd: return Fail(Diag::BadTir, fmt::format("`{}` stands inside of a body", info.mnemonic), op.location);
+      case Kind::FnEnd:
+        return Fail(Diag::BadTir, fmt::format("`{}` stands inside of a body", info.mnemonic),
+                    op.location);
       case Kind::Assert:
         if (op.number != 1 && op.number != 5) {
-          return Fail(Diag::BadTir, fmt::format("`assert {}`: the count is 1 or 5", op.number), op.location);
+          return Fail(Diag::BadTir, fmt::format("`assert {}`: the count is 1 or 5", op.number),
+                      op.location);
         }
         break;
       case Kind::RamWrite:
@@ -137,12 +159,15 @@ class Checker {
         break;
       case Kind::Asm:
         if (std::abs(static_cast<int64_t>(op.effect)) > MaxEffect) {
-          return Fail(Diag::BadTir, fmt::format("an effect of {} is out of range", op.effect), op.location);
+          return Fail(Diag::BadTir, fmt::format("an effect of {} is out of range", op.effect),
+                      op.location);
         }
         break;
       default:
-        if (info.operand == Operand::Count && (op.number < 1 || op.number > MaxCount)) return out_of_range("the count", 1, MaxCount);
-        if (info.operand == Operand::Depth && op.number > MaxDepth) return out_of_range("the depth", 0, MaxDepth);
+        if (info.operand == Operand::Count && (op.number < 1 || op.number > MaxCount))
+          return out_of_range("the count", 1, MaxCount);
+        if (info.operand == Operand::Depth && op.number > MaxDepth)
+          return out_of_range("the depth", 0, MaxDepth);
     }
     for (const Op& inner : op.body) TRY_VOID(Single(inner, function, depth + 1));
     for (const Op& inner : op.other) TRY_VOID(Single(inner, function, depth + 1));
@@ -156,7 +181,8 @@ class Checker {
       for (const Function::Call& call : functions_[f].calls) {
         const auto callee = index_.find(call.op->text);
         if (callee == index_.end()) {
-          return Fail(Diag::UnknownSymbol, fmt::format("there is no function `{}`", call.op->text), call.op->location);
+          return Fail(Diag::UnknownSymbol, fmt::format("there is no function `{}`", call.op->text),
+                      call.op->location);
         }
         callers[callee->second].push_back(f);
         ++open[f];
@@ -173,7 +199,9 @@ class Checker {
     }
     for (size_t f = 0; f < functions_.size(); ++f) {
       if (open[f] == 0) continue;
-      return Fail(Diag::BadTir, fmt::format("the function `{}` calls itself, or one that does", functions_[f].start->text),
+      return Fail(Diag::BadTir,
+                  fmt::format("the function `{}` calls itself, or one that does",
+                              functions_[f].start->text),
                   functions_[f].start->location);
     }
     return order;
@@ -185,7 +213,8 @@ class Checker {
     loops_ = 0;
     lowest_ = 0;
     int64_t height = 0;
-    const std::span body = std::span(program_.ops).subspan(function.begin, function.end - function.begin);
+    const std::span body =
+        std::span(program_.ops).subspan(function.begin, function.end - function.begin);
     if (TRY(Body(body, height))) TRY_VOID(Leave(height, function.start->location));
     shape_.returns = exit_.has_value();
     shape_.net = static_cast<int32_t>(exit_.value_or(0));
@@ -194,20 +223,25 @@ class Checker {
 
   Result<void> Leave(int64_t height, Location location) {
     if (exit_ && *exit_ != height) {
-      return Fail(Diag::BadTir, fmt::format("the function `{}` leaves {} words on one way and {} on another", shape_.name,
-                                            *exit_, height), location);
+      return Fail(Diag::BadTir,
+                  fmt::format("the function `{}` leaves {} words on one way and {} on another",
+                              shape_.name, *exit_, height),
+                  location);
     }
     exit_ = height;
     return {};
   }
 
   Result<void> Move(int64_t& height, int64_t touches, int64_t net, int64_t peak, const Op& op) {
-    if (touches > height) shape_.reach = std::max(shape_.reach, static_cast<uint32_t>(touches - height));
-    shape_.peak = static_cast<uint32_t>(std::max<int64_t>({shape_.peak, height + net, height + peak}));
+    if (touches > height)
+      shape_.reach = std::max(shape_.reach, static_cast<uint32_t>(touches - height));
+    shape_.peak =
+        static_cast<uint32_t>(std::max<int64_t>({shape_.peak, height + net, height + peak}));
     height += net;
     lowest_ = std::min(lowest_, height);
     if (std::abs(height) > MaxHeight || shape_.peak > MaxHeight || shape_.reach > MaxHeight) {
-      return Fail(Diag::LimitReached, fmt::format("the stack moves by more than {} words", MaxHeight), op.location);
+      return Fail(Diag::LimitReached,
+                  fmt::format("the stack moves by more than {} words", MaxHeight), op.location);
     }
     return {};
   }
@@ -218,7 +252,9 @@ class Checker {
       if (TRY(One(ops[i], height))) continue;
       for (size_t j = i + 1; j < ops.size(); ++j) {
         if (ops[j].kind != Kind::Comment) {
-          return Fail(Diag::BadTir, fmt::format("`{}` is never reached", Info(ops[j].kind).mnemonic), ops[j].location);
+          return Fail(Diag::BadTir,
+                      fmt::format("`{}` is never reached", Info(ops[j].kind).mnemonic),
+                      ops[j].location);
         }
       }
       return false;
@@ -231,8 +267,10 @@ class Checker {
     int64_t end = height;
     const bool reached = TRY(Body(ops, end));
     if (reached && end - height != net) {
-      return Fail(Diag::BadTir, fmt::format("the body of `{}` changes the stack by {} words instead of {}",
-                                            Info(op.kind).mnemonic, end - height, net), op.location);
+      return Fail(Diag::BadTir,
+                  fmt::format("the body of `{}` changes the stack by {} words instead of {}",
+                              Info(op.kind).mnemonic, end - height, net),
+                  op.location);
     }
     return reached;
   }
@@ -255,9 +293,7 @@ class Checker {
         TRY_VOID(Move(height, 1, -1, 0, op));
         TRY_VOID(Inner(op, op.body, height, 0));
         return true;
-      case Kind::Loop:
-        TRY_VOID(Move(height, 1, 0, 0, op));
-        [[fallthrough]];
+      case Kind::Loop: TRY_VOID(Move(height, 1, 0, 0, op)); [[fallthrough]];
       case Kind::Repeat: {
         ++loops_;
         const bool again = TRY(Inner(op, op.body, height, 0));
@@ -284,8 +320,10 @@ class Checker {
     const bool then_ends = TRY(Body(op.body, then_height));
     const bool else_ends = TRY(Body(op.other, else_height));
     if (then_ends && else_ends && then_height != else_height) {
-      return Fail(Diag::BadTir, fmt::format("the bodies of `if` change the stack by {} and by {} words",
-                                            then_height - height, else_height - height), op.location);
+      return Fail(Diag::BadTir,
+                  fmt::format("the bodies of `if` change the stack by {} and by {} words",
+                              then_height - height, else_height - height),
+                  op.location);
     }
     height = then_ends ? then_height : else_height;
     return then_ends || else_ends;

@@ -33,7 +33,8 @@ class Encoding {
     // What is still there at the end lives on.
     for (const Maker& maker : stack_) {
       if (maker.kind == InputKind::Node) last_[maker.index] = BlockNodes;
-      if (maker.kind == InputKind::Context && touched_[maker.index] != 0) touched_[maker.index] = BlockNodes + 1;
+      if (maker.kind == InputKind::Context && touched_[maker.index] != 0)
+        touched_[maker.index] = BlockNodes + 1;
     }
     for (size_t i = 0; i < block_.ops.size(); ++i) out_.nodes[4 * i + 2] = last_[i];
     for (size_t i = 0; i < ContextPlaces; ++i) {
@@ -78,7 +79,8 @@ class Encoding {
     uint64_t word = Info(op.kind).id | static_cast<uint64_t>(type) << 6;
     for (int k = 0; k < 2; ++k) {
       word |= static_cast<uint64_t>(inputs[k].kind) << (19 + 2 * k);
-      if (inputs[k].kind != InputKind::Below) word |= static_cast<uint64_t>(inputs[k].index) << (9 + 5 * k);
+      if (inputs[k].kind != InputKind::Below)
+        word |= static_cast<uint64_t>(inputs[k].index) << (9 + 5 * k);
     }
     uint64_t immediate = d;
     const Operand operand = Info(op.kind).operand;
@@ -149,30 +151,35 @@ bool IsNode(Kind kind) {
 Result<Op> DecodeNode(const EncodedBlock& encoded, size_t i) {
   const uint64_t word = encoded.nodes[4 * i], immediate = encoded.nodes[4 * i + 3];
   const std::optional<Kind> kind = KindOf(word & 63);
-  if (!kind || !IsNode(*kind)) return Fail(Diag::BadTir, fmt::format("node {} has no op of a block", i));
+  if (!kind || !IsNode(*kind))
+    return Fail(Diag::BadTir, fmt::format("node {} has no op of a block", i));
   Op op{*kind};
   const uint64_t count = word >> CountShift & CountMask;
   switch (Info(*kind).operand) {
     case Operand::Element:
-      if (immediate >= goldilocks::P) return Fail(Diag::BadTir, fmt::format("node {}: its element is not canonical", i));
+      if (immediate >= goldilocks::P)
+        return Fail(Diag::BadTir, fmt::format("node {}: its element is not canonical", i));
       op.number = immediate;
       break;
     case Operand::Event:
       op.tag = immediate;
       op.number = count;
-      if (count > (*kind == Kind::Seal ? 9 : MaxCount)) return Fail(Diag::BadTir, fmt::format("node {}: too many fields", i));
+      if (count > (*kind == Kind::Seal ? 9 : MaxCount))
+        return Fail(Diag::BadTir, fmt::format("node {}: too many fields", i));
       break;
     case Operand::Count:
       op.number = *kind == Kind::Assert ? count : immediate;
       if (*kind == Kind::Assert) op.error_id = static_cast<int64_t>(immediate) - 1;
-      if (op.number < 1 || op.number > MaxCount || (*kind == Kind::Assert && op.number != 1 && op.number != 5) ||
+      if (op.number < 1 || op.number > MaxCount ||
+          (*kind == Kind::Assert && op.number != 1 && op.number != 5) ||
           (*kind == Kind::RamWrite && op.number > MaxDepth)) {
         return Fail(Diag::BadTir, fmt::format("node {}: its count is out of range", i));
       }
       break;
     case Operand::Depth:
       op.number = immediate;
-      if (immediate > MaxDepth) return Fail(Diag::BadTir, fmt::format("node {}: its depth is out of range", i));
+      if (immediate > MaxDepth)
+        return Fail(Diag::BadTir, fmt::format("node {}: its depth is out of range", i));
       break;
     default: break;
   }
@@ -187,10 +194,12 @@ Result<Block> Decode(const EncodedBlock& encoded) {
   Block block;
   for (size_t i = 0; i < ContextPlaces; ++i) {
     const uint64_t type = encoded.context[i] & 7;
-    if (type > static_cast<uint64_t>(ValueType::Coefficient)) return Fail(Diag::BadTir, fmt::format("st{} has no type", i));
+    if (type > static_cast<uint64_t>(ValueType::Coefficient))
+      return Fail(Diag::BadTir, fmt::format("st{} has no type", i));
     block.context[i] = static_cast<ValueType>(type);
   }
-  for (size_t i = 0; i < BlockNodes && encoded.nodes[4 * i] != 0; ++i) block.ops.push_back(TRY(DecodeNode(encoded, i)));
+  for (size_t i = 0; i < BlockNodes && encoded.nodes[4 * i] != 0; ++i)
+    block.ops.push_back(TRY(DecodeNode(encoded, i)));
   if (!(Encode(block) == encoded)) {
     return Fail(Diag::BadTir, "references, types or liveness do not fit the block's ops");
   }

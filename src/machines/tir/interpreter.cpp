@@ -265,14 +265,13 @@ class Machine {
         const std::vector<uint64_t>& stream = secret ? inputs_.secret : inputs_.input;
         size_t& next = secret ? result_.secrets_read : result_.inputs_read;
         for (uint64_t i = 0; i < op.number; ++i) {
-          if (next == stream.size()) return Crash(secret ? CrashKind::SecretEmpty : CrashKind::InputEmpty, op);
+          if (next == stream.size())
+            return Crash(secret ? CrashKind::SecretEmpty : CrashKind::InputEmpty, op);
           Push(stream[next++]);
         }
         return true;
       }
-      case Kind::Reveal:
-        result_.output.push_back(op.tag);
-        [[fallthrough]];
+      case Kind::Reveal: result_.output.push_back(op.tag); [[fallthrough]];
       case Kind::WriteIo:
         for (uint64_t i = 0; i < op.number; ++i) result_.output.push_back(Pop());
         return true;
@@ -451,12 +450,15 @@ std::string_view CrashName(CrashKind kind) {
   return "";
 }
 
-Result<RunResult> Interpret(const Program& program, const Inputs& inputs, Permutation permutation, uint64_t max_steps) {
+Result<RunResult> Interpret(const Program& program, const Inputs& inputs, Permutation permutation,
+                            uint64_t max_steps) {
   TRY(Check(program));
   if (const Op* op = FindAsm(program.ops)) {
-    return Fail(Diag::Unsupported, "`asm` cannot be interpreted: lower it and run the assembly", op->location);
+    return Fail(Diag::Unsupported, "`asm` cannot be interpreted: lower it and run the assembly",
+                op->location);
   }
-  if (inputs.stack.size() < 16) return Fail(Diag::WrongArgument, "the initial stack has at least 16 words");
+  if (inputs.stack.size() < 16)
+    return Fail(Diag::WrongArgument, "the initial stack has at least 16 words");
   return Machine(program, inputs, permutation, max_steps).Run();
 }
 

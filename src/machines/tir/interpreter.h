@@ -11,8 +11,16 @@
 namespace frazil::machines::tir {
 
 enum class CrashKind : uint8_t {
-  AssertionFailed, VectorAssertionFailed, InverseOfZero, DivisionByZero, LogarithmOfZero, NotU32,
-  SpongeNotInitialized, InputEmpty, SecretEmpty, DigestsEmpty,
+  AssertionFailed,
+  VectorAssertionFailed,
+  InverseOfZero,
+  DivisionByZero,
+  LogarithmOfZero,
+  NotU32,
+  SpongeNotInitialized,
+  InputEmpty,
+  SecretEmpty,
+  DigestsEmpty,
   Steps,  // the limit of this run, not a crash of the program
 };
 std::string_view CrashName(CrashKind kind);

@@ -32,8 +32,8 @@ std::optional<Kind> FindMnemonic(std::string_view mnemonic) {
 }
 
 bool operator==(const Op& a, const Op& b) {
-  return a.kind == b.kind && a.number == b.number && a.tag == b.tag && a.effect == b.effect && a.error_id == b.error_id &&
-         a.text == b.text && a.body == b.body && a.other == b.other;
+  return a.kind == b.kind && a.number == b.number && a.tag == b.tag && a.effect == b.effect &&
+         a.error_id == b.error_id && a.text == b.text && a.body == b.body && a.other == b.other;
 }
 
 }  // namespace frazil::machines::tir

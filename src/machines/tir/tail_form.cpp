@@ -58,7 +58,8 @@ class Former {
   }
 
  private:
-  static void Callees(const Ops& ops, std::unordered_set<std::string>& seen, std::vector<std::string>& work) {
+  static void Callees(const Ops& ops, std::unordered_set<std::string>& seen,
+                      std::vector<std::string>& work) {
     for (const Op& op : ops) {
       if (op.kind == Kind::Call && seen.insert(op.text).second) work.push_back(op.text);
       Callees(op.body, seen, work);
@@ -100,7 +101,8 @@ class Former {
         after.clear();
         continue;
       }
-      if ((op.kind != Kind::IfElse && op.kind != Kind::IfOnly) || (!HasReturn(op.body) && !HasReturn(op.other))) {
+      if ((op.kind != Kind::IfElse && op.kind != Kind::IfOnly) ||
+          (!HasReturn(op.body) && !HasReturn(op.other))) {
         after.push_back(std::move(op));
         continue;
       }
@@ -137,7 +139,8 @@ class Former {
   }
 
   static bool IsNot(const Ops& ops, size_t end) {
-    return end >= 2 && ops[end - 2].kind == Kind::Push && ops[end - 2].number == 0 && ops[end - 1].kind == Kind::Eq;
+    return end >= 2 && ops[end - 2].kind == Kind::Push && ops[end - 2].number == 0 &&
+           ops[end - 1].kind == Kind::Eq;
   }
 
   // May two ops that stand at different places become one? Not if a crash there would be told apart by the place.

@@ -14,7 +14,8 @@ class RandomMaker : RandomOps {
     Program program;
     program.ops.push_back(Named(Kind::Entry, "main"));
     const uint64_t helpers = Below(4);
-    for (uint64_t i = 0; i < helpers; ++i) Function(program, "f" + std::to_string(i), Below(4), Below(4));
+    for (uint64_t i = 0; i < helpers; ++i)
+      Function(program, "f" + std::to_string(i), Below(4), Below(4));
     Function(program, "main", 0, Below(3));
     return program;
   }
@@ -88,7 +89,8 @@ class RandomMaker : RandomOps {
         Condition(ops, height, floor);
         Op op{Kind::IfElse};
         --height;
-        const int64_t net = static_cast<int64_t>(Below(3)) - static_cast<int64_t>(std::min<uint64_t>(height - floor, Below(2)));
+        const int64_t net = static_cast<int64_t>(Below(3)) -
+                            static_cast<int64_t>(std::min<uint64_t>(height - floor, Below(2)));
         op.body = Net(height, floor, net, depth + 1, loop);
         op.other = Net(height, floor, net, depth + 1, loop);
         const uint64_t after = height + static_cast<uint64_t>(net);
@@ -181,7 +183,8 @@ inline Inputs RandomInputs(std::mt19937_64& random) {
   auto element = [&] { return random() % 3 == 0 ? random() % goldilocks::P : random() % 50; };
   for (int i = 0; i < 60; ++i) inputs.input.push_back(element());
   for (int i = 0; i < 60; ++i) inputs.secret.push_back(element());
-  for (int i = 0; i < 10; ++i) inputs.digests.push_back({element(), element(), element(), element(), element()});
+  for (int i = 0; i < 10; ++i)
+    inputs.digests.push_back({element(), element(), element(), element(), element()});
   for (int i = 0; i < 50; ++i) inputs.ram[random() % 60] = element();
   return inputs;
 }

@@ -9,16 +9,17 @@
 namespace frazil::machines::tir {
 
 struct RandomOptions {
-  bool horner = false;    // else the dot steps
-  bool returns = true;    // `return` inside of `if`
-  bool halts = true;      // `halt` inside of `if`
-  bool merkle = true;     // ops that read secret digests
-  bool memory = true;     // RAM
+  bool horner = false;  // else the dot steps
+  bool returns = true;  // `return` inside of `if`
+  bool halts = true;    // `halt` inside of `if`
+  bool merkle = true;   // ops that read secret digests
+  bool memory = true;   // RAM
 };
 
 class RandomOps {
  public:
-  RandomOps(std::mt19937_64& random, const RandomOptions& options) : random_(random), options_(options) {}
+  RandomOps(std::mt19937_64& random, const RandomOptions& options)
+      : random_(random), options_(options) {}
 
  protected:
   using Ops = std::vector<Op>;
@@ -58,14 +59,20 @@ class RandomOps {
 
   void Simple(Ops& ops, uint64_t& height, uint64_t floor) {
     static constexpr Kind Kinds[] = {
-        Kind::Push,  Kind::Push,    Kind::Pop,      Kind::Dup,    Kind::Dup,      Kind::Swap,      Kind::Swap,
-        Kind::Pick,  Kind::Place,   Kind::Add,      Kind::Sub,    Kind::Mul,      Kind::Neg,       Kind::Invert,
-        Kind::Eq,    Kind::Lt,      Kind::And,      Kind::Or,     Kind::Xor,      Kind::PopCount,  Kind::Split,
-        Kind::DivMod, Kind::Shl,    Kind::Shr,      Kind::Log2,   Kind::Pow,      Kind::ReadIo,    Kind::WriteIo,
-        Kind::WriteIo, Kind::ReadMem, Kind::WriteMem, Kind::Assert, Kind::Hash,   Kind::Reveal,    Kind::Seal,
-        Kind::RamRead, Kind::RamWrite, Kind::Hint,  Kind::SpongeInit, Kind::SpongeAbsorb, Kind::SpongeSqueeze,
-        Kind::SpongeLoad, Kind::MerkleStep, Kind::MerkleLoad, Kind::ExtMul, Kind::ExtInvert, Kind::FoldExt,
-        Kind::FoldBase, Kind::AddI, Kind::ExtAdd, Kind::ExtProduct, Kind::HornerBase, Kind::HornerExt, Kind::Comment};
+        Kind::Push,          Kind::Push,       Kind::Pop,        Kind::Dup,
+        Kind::Dup,           Kind::Swap,       Kind::Swap,       Kind::Pick,
+        Kind::Place,         Kind::Add,        Kind::Sub,        Kind::Mul,
+        Kind::Neg,           Kind::Invert,     Kind::Eq,         Kind::Lt,
+        Kind::And,           Kind::Or,         Kind::Xor,        Kind::PopCount,
+        Kind::Split,         Kind::DivMod,     Kind::Shl,        Kind::Shr,
+        Kind::Log2,          Kind::Pow,        Kind::ReadIo,     Kind::WriteIo,
+        Kind::WriteIo,       Kind::ReadMem,    Kind::WriteMem,   Kind::Assert,
+        Kind::Hash,          Kind::Reveal,     Kind::Seal,       Kind::RamRead,
+        Kind::RamWrite,      Kind::Hint,       Kind::SpongeInit, Kind::SpongeAbsorb,
+        Kind::SpongeSqueeze, Kind::SpongeLoad, Kind::MerkleStep, Kind::MerkleLoad,
+        Kind::ExtMul,        Kind::ExtInvert,  Kind::FoldExt,    Kind::FoldBase,
+        Kind::AddI,          Kind::ExtAdd,     Kind::ExtProduct, Kind::HornerBase,
+        Kind::HornerExt,     Kind::Comment};
     Op op{Kinds[Below(std::size(Kinds))]};
     const KindInfo& info = Info(op.kind);
     if (Skipped(op.kind)) return;
@@ -107,7 +114,8 @@ class RandomOps {
     }
     // Depths may look below what the body owns; nothing there is taken off.
     if (info.operand != Operand::Depth || !One(6)) Need(ops, height, floor, Touches(op));
-    if (info.operand == Operand::Depth && op.kind != Kind::Dup && height - floor <= op.number) return;
+    if (info.operand == Operand::Depth && op.kind != Kind::Dup && height - floor <= op.number)
+      return;
     height = static_cast<uint64_t>(static_cast<int64_t>(height) + NetEffect(op));
     ops.push_back(std::move(op));
   }

@@ -38,8 +38,8 @@ class Reader {
 
   Result<Program> Run() {
     if (text_.size() > limits_.source_bytes) {
-      return Error(Diag::LimitReached, fmt::format("the text has {} bytes; {} are allowed", text_.size(),
-                                                   limits_.source_bytes));
+      return Error(Diag::LimitReached, fmt::format("the text has {} bytes; {} are allowed",
+                                                   text_.size(), limits_.source_bytes));
     }
     open_.push_back({&program_.ops, nullptr});
     for (size_t at = 0; at <= text_.size();) {
@@ -52,7 +52,9 @@ class Reader {
       const Op& op = *(in_asm_ ? &Ops().back() : open_.back().op);
       line_ = op.location.line;
       column_ = op.location.column;
-      return Error(Diag::BadTir, fmt::format("the body of `{}` is not closed", Info(op.kind).mnemonic), "add a line `}`");
+      return Error(Diag::BadTir,
+                   fmt::format("the body of `{}` is not closed", Info(op.kind).mnemonic),
+                   "add a line `}`");
     }
     return std::move(program_);
   }
@@ -65,7 +67,8 @@ class Reader {
   };
 
   std::unexpected<frazil::Error> Error(Diag diag, std::string message, std::string hint = "") {
-    return std::unexpected(frazil::Error{diag, std::move(message), {line_, column_}, std::string(file_), std::move(hint)});
+    return std::unexpected(frazil::Error{
+        diag, std::move(message), {line_, column_}, std::string(file_), std::move(hint)});
   }
   std::vector<Op>& Ops() { return *open_.back().ops; }
 
@@ -133,13 +136,15 @@ class Reader {
     const Operand operand = Info(*kind).operand;
     Ops().push_back(std::move(op));
     if (operand == Operand::Lines) in_asm_ = true;
-    if (operand == Operand::Body || operand == Operand::Bodies) return OpenBody(false, &Ops().back());
+    if (operand == Operand::Body || operand == Operand::Bodies)
+      return OpenBody(false, &Ops().back());
     return {};
   }
 
   Result<void> OpenBody(bool second, Op* op) {
     if (open_.size() > limits_.nesting) {
-      return Error(Diag::LimitReached, fmt::format("bodies are nested more than {} deep", limits_.nesting));
+      return Error(Diag::LimitReached,
+                   fmt::format("bodies are nested more than {} deep", limits_.nesting));
     }
     open_.push_back({second ? &op->other : &op->body, op, second});
     return {};
@@ -173,7 +178,8 @@ class Reader {
   Result<void> EndOfLine() {
     if (next_ == words_.size()) return {};
     column_ = words_[next_].column;
-    return Error(Diag::BadTir, fmt::format("`{}` is too much on this line", words_[next_].text), "one operation per line");
+    return Error(Diag::BadTir, fmt::format("`{}` is too much on this line", words_[next_].text),
+                 "one operation per line");
   }
 
   Result<std::string_view> Next(std::string_view what) {
@@ -185,7 +191,8 @@ class Reader {
   Result<std::string> Name(std::string_view what) {
     const std::string_view name = TRY(Next(what));
     if (!IsName(name)) return Error(Diag::BadTir, fmt::format("`{}` is not a name", name));
-    if (name.size() > limits_.literal_chars) return Error(Diag::LimitReached, "the name is too long");
+    if (name.size() > limits_.literal_chars)
+      return Error(Diag::LimitReached, "the name is too long");
     return std::string(name);
   }
 
@@ -208,7 +215,8 @@ class Reader {
     const bool hex = digits.starts_with("0x");
     if (hex) digits.remove_prefix(2);
     uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
     if (error != std::errc() || end != digits.data() + digits.size() || value >= goldilocks::P) {
       return Error(Diag::BadLiteral, fmt::format("`{}` is not a field element", word),
                    "an integer between -p and p = 18446744069414584321, both excluded");
@@ -324,7 +332,9 @@ class Printer {
 
 }  // namespace
 
-Result<Program> Parse(std::string_view text, std::string_view file) { return Reader(text, file).Run(); }
+Result<Program> Parse(std::string_view text, std::string_view file) {
+  return Reader(text, file).Run();
+}
 
 std::string Print(const Program& program) {
   Printer printer;

@@ -20,7 +20,9 @@ std::string ErrorOf(std::string_view text) {
   return shapes ? "" : shapes.error().ToString();
 }
 
-std::string Main(std::string_view body) { return fmt::format("entry main\nfn main\n{}\nend\n", body); }
+std::string Main(std::string_view body) {
+  return fmt::format("entry main\nfn main\n{}\nend\n", body);
+}
 
 constexpr std::string_view Everything = R"(// a program
 entry main
@@ -101,17 +103,22 @@ TEST(Text, ElementsInOtherWritings) {
 
 TEST(Text, MistakesHaveAPlaceAndASentence) {
   EXPECT_EQ(ErrorOf(Everything),
-            "x.tir:15:5: error FRZ0104: `nop_is_not_here` is not an operation of TIR (one operation per line; "
+            "x.tir:15:5: error FRZ0104: `nop_is_not_here` is not an operation of TIR (one "
+            "operation per line; "
             "machines/tir/ops.def lists them)");
   EXPECT_EQ(ErrorOf(Main("push 18446744069414584321")),
-            "x.tir:3:6: error FRZ0109: `18446744069414584321` is not a field element (an integer between -p and p = "
+            "x.tir:3:6: error FRZ0109: `18446744069414584321` is not a field element (an integer "
+            "between -p and p = "
             "18446744069414584321, both excluded)");
   EXPECT_EQ(ErrorOf(Main("push")), "x.tir:3:1: error FRZ1210: a field element is missing");
-  EXPECT_EQ(ErrorOf(Main("push 1 push 2")), "x.tir:3:8: error FRZ1210: `push` is too much on this line (one operation per line)");
-  EXPECT_EQ(ErrorOf(Main("if {")), "x.tir:3:1: error FRZ1210: the body of `if` is not closed (add a line `}`)");
+  EXPECT_EQ(ErrorOf(Main("push 1 push 2")),
+            "x.tir:3:8: error FRZ1210: `push` is too much on this line (one operation per line)");
+  EXPECT_EQ(ErrorOf(Main("if {")),
+            "x.tir:3:1: error FRZ1210: the body of `if` is not closed (add a line `}`)");
   EXPECT_EQ(ErrorOf(Main("if {\n}")), "x.tir:4:1: error FRZ1210: `else` is missing here");
   EXPECT_EQ(ErrorOf("}\n"), "x.tir:1:1: error FRZ1210: `}` closes nothing");
-  EXPECT_EQ(ErrorOf(Main("asm 0 {\nadd")), "x.tir:3:1: error FRZ1210: the body of `asm` is not closed (add a line `}`)");
+  EXPECT_EQ(ErrorOf(Main("asm 0 {\nadd")),
+            "x.tir:3:1: error FRZ1210: the body of `asm` is not closed (add a line `}`)");
   std::string deep;
   for (int i = 0; i < 300; ++i) deep += "repeat {\n";
   EXPECT_NE(ErrorOf(Main(deep)).find("nested more than 200 deep"), std::string::npos);
@@ -121,8 +128,10 @@ TEST(Check, WhatIsNotWellFormed) {
   auto expect = [](std::string_view body, std::string_view sentence) {
     EXPECT_NE(ErrorOf(Main(body)).find(sentence), std::string::npos) << ErrorOf(Main(body));
   };
-  expect("push 1\nif {\npush 1\n} else {\n}", "the bodies of `if` change the stack by 1 and by 0 words");
-  expect("push 1\nif_only {\npush 1\n}", "the body of `if_only` changes the stack by 1 words instead of 0");
+  expect("push 1\nif {\npush 1\n} else {\n}",
+         "the bodies of `if` change the stack by 1 and by 0 words");
+  expect("push 1\nif_only {\npush 1\n}",
+         "the body of `if_only` changes the stack by 1 words instead of 0");
   expect("push 9\nloop {\npop 1\n}", "instead of 0");
   expect("while {\n} do {\n}", "changes the stack by 0 words instead of 1");
   expect("call nowhere", "there is no function `nowhere`");
@@ -133,7 +142,8 @@ TEST(Check, WhatIsNotWellFormed) {
   expect("push 1\nassert 2", "the count is 1 or 5");
   expect("return\npush 1", "`push` is never reached");
   expect("repeat {\nreturn\n}", "`return` inside of a loop");
-  expect("push 1\npush 0\nif_only {\nreturn\n}\npop 1", "leaves 1 words on one way and 0 on another");
+  expect("push 1\npush 0\nif_only {\nreturn\n}\npop 1",
+         "leaves 1 words on one way and 0 on another");
   expect("fn b", "the function `main` has no `end`");
   EXPECT_NE(ErrorOf("push 1\n").find("stands outside of functions"), std::string::npos);
   EXPECT_NE(ErrorOf("fn a\nend\n").find("no `entry`"), std::string::npos);

@@ -34,11 +34,12 @@ struct Op {
   Kind kind = Kind::Comment;
   // Element: the element. Count, Depth: the number. Event: the number of fields.
   uint64_t number = 0;
-  uint64_t tag = 0;      // of an event
-  int32_t effect = 0;    // of asm: the declared net effect
+  uint64_t tag = 0;       // of an event
+  int32_t effect = 0;     // of asm: the declared net effect
   int64_t error_id = -1;  // of assert
   std::string text = {};  // callee, function, comment, event, assembly lines, program hash
-  std::vector<Op> body = {};   // if: then; while: the condition; loop, repeat, if_only, proof_block: the body
+  std::vector<Op> body =
+      {};  // if: then; while: the condition; loop, repeat, if_only, proof_block: the body
   std::vector<Op> other = {};  // if: else; while: the body
   Location location = {};
 
@@ -72,9 +73,9 @@ std::string Print(const Program& program);
 struct FunctionShape {
   std::string name;
   int32_t net = 0;
-  uint32_t reach = 0;  // words below the top at entry that it reads, moves or drops
-  uint32_t drops = 0;  // words below the top at entry that are off the stack at some time
-  uint32_t peak = 0;   // most words above the entry's top at any time
+  uint32_t reach = 0;   // words below the top at entry that it reads, moves or drops
+  uint32_t drops = 0;   // words below the top at entry that are off the stack at some time
+  uint32_t peak = 0;    // most words above the entry's top at any time
   bool returns = true;  // false: every way through it ends in halt
 };
 Result<std::vector<FunctionShape>> Check(const Program& program);

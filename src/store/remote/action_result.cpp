@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint64_t Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5;  // wire types
 // Field numbers of ActionResult, OutputFile and Digest.
-constexpr uint64_t OutputFiles = 2, StdoutRaw = 5, FilePath = 1, FileDigest = 2, DigestHash = 1, DigestSize = 2;
+constexpr uint64_t OutputFiles = 2, StdoutRaw = 5, FilePath = 1, FileDigest = 2, DigestHash = 1,
+                   DigestSize = 2;
 
 void AppendVarint(std::string& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);

@@ -26,7 +26,8 @@ constexpr size_t ReceiveBytes = 64 << 10;
 constexpr int MaxInterimAnswers = 4;  // 1xx
 
 int MillisecondsLeft(Deadline deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30));
 }
 
@@ -54,7 +55,8 @@ std::vector<Endpoint> Look(const std::string& host, const std::string& port, int
   return endpoints;
 }
 
-std::expected<std::vector<Endpoint>, Reason> Resolve(const HttpAddress& address, Deadline deadline) {
+std::expected<std::vector<Endpoint>, Reason> Resolve(const HttpAddress& address,
+                                                     Deadline deadline) {
   std::vector<Endpoint> endpoints = Look(address.host, address.port, AI_NUMERICHOST);
   if (!endpoints.empty()) return endpoints;
   auto promise = std::make_shared<std::promise<std::vector<Endpoint>>>();
@@ -63,7 +65,8 @@ std::expected<std::vector<Endpoint>, Reason> Resolve(const HttpAddress& address,
   std::thread([promise, host = address.host, port = address.port] {
     promise->set_value(Look(host, port, 0));
   }).detach();
-  if (future.wait_until(deadline) != std::future_status::ready) return std::unexpected(Reason::RemoteTimeout);
+  if (future.wait_until(deadline) != std::future_status::ready)
+    return std::unexpected(Reason::RemoteTimeout);
   endpoints = future.get();
   if (endpoints.empty()) return std::unexpected(Reason::RemoteFailed);
   return endpoints;
@@ -77,7 +80,8 @@ std::string Lower(std::string_view text) {
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -124,7 +128,8 @@ std::optional<int> StatusOf(std::string_view line) {
 }  // namespace
 
 std::string HttpAddress::Authority() const {
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                             : fmt::format("[{}]:{}", host, port);
 }
 
 std::expected<HttpAddress, std::string> ParseHttpAddress(std::string_view text) {
@@ -132,9 +137,11 @@ std::expected<HttpAddress, std::string> ParseHttpAddress(std::string_view text) 
     return std::unexpected(fmt::format("'{}' is no address of a remote store: {}", text, why));
   };
   constexpr std::string_view Scheme = "http://";
-  if (text.starts_with("https://")) return wrong("TLS is not spoken here; use a proxy on this machine");
+  if (text.starts_with("https://"))
+    return wrong("TLS is not spoken here; use a proxy on this machine");
   if (!text.starts_with(Scheme)) return wrong("it must start with http://");
-  if (text.find_first_of(" \t\r\n?#@\"<>\\^`{|}") != std::string_view::npos) return wrong("a character in it is not allowed");
+  if (text.find_first_of(" \t\r\n?#@\"<>\\^`{|}") != std::string_view::npos)
+    return wrong("a character in it is not allowed");
   const std::string_view rest = text.substr(Scheme.size());
   const size_t slash = std::min(rest.find('/'), rest.size());
   std::string_view authority = rest.substr(0, slash);
@@ -150,10 +157,12 @@ std::expected<HttpAddress, std::string> ParseHttpAddress(std::string_view text) 
   } else {
     address.host = authority.substr(0, host_end);
   }
-  address.port = host_end == std::string_view::npos ? "80" : std::string(authority.substr(host_end + 1));
+  address.port =
+      host_end == std::string_view::npos ? "80" : std::string(authority.substr(host_end + 1));
   const std::optional<uint64_t> port = Number(address.port, 10);
   if (address.host.empty()) return wrong("the host is missing");
-  if (!port || *port == 0 || *port > 65535) return wrong("the port is not a number from 1 to 65535");
+  if (!port || *port == 0 || *port > 65535)
+    return wrong("the port is not a number from 1 to 65535");
   return address;
 }
 
@@ -184,7 +193,8 @@ Reason HttpConnection::Connect() {
     const int on = 1;
     setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     int error = 0;
-    if (connect(socket_.get(), reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length) != 0) {
+    if (connect(socket_.get(), reinterpret_cast<const sockaddr*>(&endpoint.address),
+                endpoint.length) != 0) {
       error = errno;
       if (error == EINPROGRESS) {
         reason = Wait(POLLOUT);
@@ -306,7 +316,7 @@ std::expected<HttpAnswer, Reason> HttpConnection::ReadAnswer(uint64_t max_body) 
   } else {
     while (received_.size() <= max_body && (reason = ReceiveMore()) == Reason::None) {
     }
-    reason = received_.size() > max_body ? Reason::RemoteBytes
+    reason = received_.size() > max_body      ? Reason::RemoteBytes
              : reason == Reason::RemoteFailed ? Reason::None
                                               : reason;
     answer.body = std::move(received_);
@@ -317,7 +327,8 @@ std::expected<HttpAnswer, Reason> HttpConnection::ReadAnswer(uint64_t max_body) 
   return answer;
 }
 
-std::expected<HttpAnswer, Reason> HttpConnection::Exchange(std::string_view head, std::string_view body,
+std::expected<HttpAnswer, Reason> HttpConnection::Exchange(std::string_view head,
+                                                           std::string_view body,
                                                            uint64_t max_body) {
   Reason reason = Connect();
   if (reason == Reason::None) reason = Send(head);
@@ -329,17 +340,20 @@ std::expected<HttpAnswer, Reason> HttpConnection::Exchange(std::string_view head
 }
 
 std::expected<HttpAnswer, Reason> HttpConnection::Get(const std::string& path, uint64_t max_body) {
-  return Exchange(fmt::format("GET {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: frazil\r\nAccept: */*\r\n\r\n",
-                              address_.prefix, path, address_.Authority()),
-                  {}, max_body);
+  return Exchange(
+      fmt::format("GET {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: frazil\r\nAccept: */*\r\n\r\n",
+                  address_.prefix, path, address_.Authority()),
+      {}, max_body);
 }
 
-std::expected<HttpAnswer, Reason> HttpConnection::Put(const std::string& path, std::string_view body) {
+std::expected<HttpAnswer, Reason> HttpConnection::Put(const std::string& path,
+                                                      std::string_view body) {
   constexpr uint64_t MaxAnswerBytes = 64 << 10;
-  return Exchange(fmt::format("PUT {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: frazil\r\n"
-                              "Content-Type: application/octet-stream\r\nContent-Length: {}\r\n\r\n",
-                              address_.prefix, path, address_.Authority(), body.size()),
-                  body, MaxAnswerBytes);
+  return Exchange(
+      fmt::format("PUT {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: frazil\r\n"
+                  "Content-Type: application/octet-stream\r\nContent-Length: {}\r\n\r\n",
+                  address_.prefix, path, address_.Authority(), body.size()),
+      body, MaxAnswerBytes);
 }
 
 }  // namespace frazil::store

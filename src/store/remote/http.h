@@ -18,7 +18,7 @@ namespace frazil::store {
 using Deadline = std::chrono::steady_clock::time_point;
 
 struct HttpAddress {
-  std::string host;    // without brackets
+  std::string host;  // without brackets
   std::string port;
   std::string prefix;  // of every path; empty or "/..." without a slash at the end
   std::string Authority() const;
@@ -41,7 +41,8 @@ class HttpConnection {
   std::expected<HttpAnswer, Reason> Put(const std::string& path, std::string_view body);
 
  private:
-  std::expected<HttpAnswer, Reason> Exchange(std::string_view head, std::string_view body, uint64_t max_body);
+  std::expected<HttpAnswer, Reason> Exchange(std::string_view head, std::string_view body,
+                                             uint64_t max_body);
   Reason Connect();
   Reason Send(std::string_view bytes);
   Reason ReceiveMore();  // appends to received_; RemoteFailed at the end of the stream

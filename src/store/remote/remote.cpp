@@ -65,7 +65,9 @@ struct Remote::State {
     if (Sha256Hex(record->key) != key_digest) return std::unexpected(Reason::Key);
     if (record->bytes > options.max_entry_bytes) return std::unexpected(Reason::Size);
     auto content = GetBody(connection, "/cas/" + record->content, record->bytes);
-    if (!content) return std::unexpected(content.error() == Reason::Missing ? Reason::Content : content.error());
+    if (!content)
+      return std::unexpected(content.error() == Reason::Missing ? Reason::Content
+                                                                : content.error());
     if (content->size() != record->bytes) return std::unexpected(Reason::Truncated);
     if (Sha256Hex(*content) != record->content) return std::unexpected(Reason::Digest);
     return Fetched{std::move(*record), std::move(*content)};

@@ -17,7 +17,7 @@ struct RemoteOptions {
   std::string address;  // "http://host:port" or "http://host:port/prefix"
   uint64_t timeout_ms = 500;
   uint64_t max_entry_bytes = 64ull << 20;
-  int max_failures = 3;         // in a row; then it is off for pause_ms
+  int max_failures = 3;  // in a row; then it is off for pause_ms
   uint64_t pause_ms = 30'000;
 };
 

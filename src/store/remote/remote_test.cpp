@@ -38,8 +38,9 @@ TEST(Remote, AddressesAreRead) {
   EXPECT_EQ(ParseHttpAddress("http://x")->port, "80");
   EXPECT_EQ(ParseHttpAddress("http://[::1]:81")->host, "::1");
   EXPECT_EQ(ParseHttpAddress("http://[::1]:81")->Authority(), "[::1]:81");
-  for (const char* bad : {"", "x", "https://x", "http://", "http://:80", "http://x:0", "http://x:65536", "http://x:1y",
-                          "http://x y", "http://[::1", "http://x\r\nA: b", "http://user@x", "ftp://x"})
+  for (const char* bad :
+       {"", "x", "https://x", "http://", "http://:80", "http://x:0", "http://x:65536",
+        "http://x:1y", "http://x y", "http://[::1", "http://x\r\nA: b", "http://user@x", "ftp://x"})
     EXPECT_FALSE(ParseHttpAddress(bad)) << bad;
   TempFolder folder;
   auto store = OpenRemote(folder.path(), "https://x");
@@ -56,7 +57,8 @@ TEST(Remote, ActionResultsRoundTrip) {
   EXPECT_EQ(PrintRecord(*again), PrintRecord(record));
   // A server may add fields: here execution_metadata { worker: "x" } and exit_code 1.
   EXPECT_TRUE(ParseActionResult(bytes + std::string("\x4a\x03\x0a\x01x\x20\x01", 7)));
-  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ParseActionResult(bytes.substr(0, size)));
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(ParseActionResult(bytes.substr(0, size)));
   std::mt19937 random(1);
   for (int i = 0; i < 20'000; ++i) {
     std::string damaged = bytes;
@@ -126,10 +128,12 @@ TEST(Remote, ChunksAndClosedConnectionsAreUnderstood) {
     TestServer server([&](int socket, const TestServer::Request& request) {
       const std::string body = cache.files().at(request.path);
       if (chunked)
-        TestServer::Send(socket, fmt::format("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"
-                                             "Transfer-Encoding: chunked\r\n\r\n5;x=y\r\n{}\r\n{:x}\r\n{}\r\n0\r\n"
-                                             "Trailer: x\r\n\r\n",
-                                             body.substr(0, 5), body.size() - 5, body.substr(5)));
+        TestServer::Send(
+            socket,
+            fmt::format("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"
+                        "Transfer-Encoding: chunked\r\n\r\n5;x=y\r\n{}\r\n{:x}\r\n{}\r\n0\r\n"
+                        "Trailer: x\r\n\r\n",
+                        body.substr(0, 5), body.size() - 5, body.substr(5)));
       else
         TestServer::Send(socket, "HTTP/1.0 200 OK\r\n\r\n" + body);
       return chunked;
@@ -144,7 +148,8 @@ TEST(Remote, ChunksAndClosedConnectionsAreUnderstood) {
 TEST(Remote, WrongAnswersAreMisses) {
   const std::string content(5000, 'c');
   const std::string record = PrintActionResult(RecordOf(1, content));
-  const std::string huge = std::string("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\nx");
+  const std::string huge =
+      std::string("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\nx");
   const std::string long_line = "HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'x');
   // What is sent for the record and for the content; empty: what is right. Afterwards the server hangs up.
   struct Case {
@@ -156,7 +161,8 @@ TEST(Remote, WrongAnswersAreMisses) {
   };
   const std::vector<Case> cases = {
       {"500", with_length(1, "x").replace(9, 3, "500"), "", Reason::RemoteFailed},
-      {"redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "",
+      {"redirect",
+       "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "",
        Reason::RemoteFailed},
       {"hangs up", "HTTP/1.1 200", "", Reason::RemoteFailed},
       {"garbage", "\x01\x02\x03 garbage\r\n\r\n", "", Reason::RemoteBytes},
@@ -164,26 +170,38 @@ TEST(Remote, WrongAnswersAreMisses) {
       {"endless line", long_line, "", Reason::RemoteBytes},
       {"empty record", with_length(0, ""), "", Reason::Truncated},
       {"garbage record", with_length(7, "garbage"), "", Reason::RemoteBytes},
-      {"another key's record", with_length(PrintActionResult(RecordOf(2, content)).size(),
-                                           PrintActionResult(RecordOf(2, content))), "", Reason::Key},
+      {"another key's record",
+       with_length(PrintActionResult(RecordOf(2, content)).size(),
+                   PrintActionResult(RecordOf(2, content))),
+       "", Reason::Key},
       {"huge record", huge, "", Reason::RemoteBytes},
-      {"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "", Reason::RemoteBytes},
+      {"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "",
+       Reason::RemoteBytes},
       {"negative length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "", Reason::RemoteBytes},
-      {"compressed", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", "", Reason::RemoteBytes},
-      {"endless interim", [] {
+      {"compressed", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", "",
+       Reason::RemoteBytes},
+      {"endless interim",
+       [] {
          std::string many;
          for (int i = 0; i < 100; ++i) many += "HTTP/1.1 100 Continue\r\n\r\n";
          return many;
-       }(), "", Reason::RemoteBytes},
+       }(),
+       "", Reason::RemoteBytes},
       {"no content", "", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", Reason::Content},
-      {"wrong content", "", with_length(content.size(), std::string(content.size(), 'd')), Reason::Digest},
+      {"wrong content", "", with_length(content.size(), std::string(content.size(), 'd')),
+       Reason::Digest},
       {"short content", "", with_length(10, content.substr(0, 10)), Reason::Truncated},
       {"fewer bytes than said", "", with_length(content.size(), "c"), Reason::RemoteFailed},
-      {"more bytes than asked for", "", with_length(content.size() + 1, content + "x"), Reason::RemoteBytes},
+      {"more bytes than asked for", "", with_length(content.size() + 1, content + "x"),
+       Reason::RemoteBytes},
       {"huge content", "", huge, Reason::RemoteBytes},
-      {"endless content", "", "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'c'), Reason::RemoteBytes},
-      {"huge chunk", "", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx", Reason::RemoteBytes},
-      {"bad chunk", "", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx", Reason::RemoteBytes},
+      {"endless content", "", "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'c'),
+       Reason::RemoteBytes},
+      {"huge chunk", "",
+       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
+       Reason::RemoteBytes},
+      {"bad chunk", "", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx",
+       Reason::RemoteBytes},
   };
   for (const Case& c : cases) {
     TestServer server([&](int socket, const TestServer::Request& request) {
@@ -209,7 +227,8 @@ TEST(Remote, NothingTakesLongerThanTheTimeout) {
   for (const Kind kind : {Silent, DripHead, DripBody, NeverReads}) {
     TestServer* self = nullptr;
     TestServer server([&](int socket, const TestServer::Request&) {
-      if (kind == DripBody) TestServer::Send(socket, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+      if (kind == DripBody)
+        TestServer::Send(socket, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
       if (kind == Silent) self->Sleep(20'000);
       for (int i = 0; i < 10'000 && !self->stopping(); ++i) {
         TestServer::Send(socket, "x");
@@ -222,7 +241,8 @@ TEST(Remote, NothingTakesLongerThanTheTimeout) {
     const auto start = std::chrono::steady_clock::now();
     if (kind == NeverReads) {
       const std::string content(32 << 20, 'x');
-      EXPECT_EQ(remote->Put(KeyOf(1).Digest(), RecordOf(1, content), content), Reason::RemoteTimeout);
+      EXPECT_EQ(remote->Put(KeyOf(1).Digest(), RecordOf(1, content), content),
+                Reason::RemoteTimeout);
     } else {
       EXPECT_EQ(remote->Get(KeyOf(1).Digest()).error(), Reason::RemoteTimeout) << kind;
     }
@@ -251,7 +271,8 @@ TEST(Remote, IsLeftAloneAfterFailures) {
     return true;
   });
   auto remote = *Remote::Create({.address = server.address(), .timeout_ms = 2000, .pause_ms = 200});
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(remote->Get(KeyOf(1).Digest()).error(), Reason::RemoteFailed);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(remote->Get(KeyOf(1).Digest()).error(), Reason::RemoteFailed);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(remote->Get(KeyOf(1).Digest()).error(), Reason::RemoteOff);
   EXPECT_EQ(server.requests(), 3);
   // Writing has its own count.

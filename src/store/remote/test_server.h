@@ -57,7 +57,8 @@ class TestServer {
     }
   }
   static void Answer(int socket, int status, std::string_view body) {
-    Send(socket, fmt::format("HTTP/1.1 {} Whatever\r\nContent-Length: {}\r\n\r\n", status, body.size()));
+    Send(socket,
+         fmt::format("HTTP/1.1 {} Whatever\r\nContent-Length: {}\r\n\r\n", status, body.size()));
     Send(socket, body);
   }
   // In slices, so that the server stops when the test is over.
@@ -102,7 +103,8 @@ class TestServer {
         if (!Fill(client, bytes)) return void(close(client));
       const size_t path_at = head.find(' ') + 1;
       ++requests_;
-      more = handler_(client, {head.substr(0, path_at - 1), head.substr(path_at, head.find(' ', path_at) - path_at),
+      more = handler_(client, {head.substr(0, path_at - 1),
+                               head.substr(path_at, head.find(' ', path_at) - path_at),
                                bytes.substr(0, length)});
       bytes.erase(0, length);
     }

@@ -15,42 +15,24 @@ std::string TypeTag(ir::Type scalar) {
 
 std::string CTypeName(ir::Type scalar) {
   switch (scalar.scalar) {
-    case Scalar::I8:
-      return "int8_t";
-    case Scalar::I16:
-      return "int16_t";
-    case Scalar::I32:
-      return "int32_t";
-    case Scalar::I64:
-      return "int64_t";
-    case Scalar::U8:
-      return "uint8_t";
-    case Scalar::U16:
-      return "uint16_t";
-    case Scalar::U32:
-      return "uint32_t";
-    case Scalar::U64:
-      return "uint64_t";
-    case Scalar::F16:
-      return "uint16_t";
-    case Scalar::BF16:
-      return "uint16_t";
-    case Scalar::F32:
-      return "float";
-    case Scalar::F64:
-      return "double";
-    case Scalar::Bool:
-      return "bool";
-    case Scalar::Index:
-      return "int64_t";
-    case Scalar::Int:
-      return fmt::format("frz_int{}", scalar.limbs);
-    case Scalar::Field:
-      return "uint64_t";
-    case Scalar::XField:
-      return "frz_xfield";
-    case Scalar::Digest:
-      return "frz_digest";
+    case Scalar::I8: return "int8_t";
+    case Scalar::I16: return "int16_t";
+    case Scalar::I32: return "int32_t";
+    case Scalar::I64: return "int64_t";
+    case Scalar::U8: return "uint8_t";
+    case Scalar::U16: return "uint16_t";
+    case Scalar::U32: return "uint32_t";
+    case Scalar::U64: return "uint64_t";
+    case Scalar::F16: return "uint16_t";
+    case Scalar::BF16: return "uint16_t";
+    case Scalar::F32: return "float";
+    case Scalar::F64: return "double";
+    case Scalar::Bool: return "bool";
+    case Scalar::Index: return "int64_t";
+    case Scalar::Int: return fmt::format("frz_int{}", scalar.limbs);
+    case Scalar::Field: return "uint64_t";
+    case Scalar::XField: return "frz_xfield";
+    case Scalar::Digest: return "frz_digest";
   }
   return "";
 }

@@ -97,19 +97,16 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Neg:
       if (is_field) return Fields(inst);
       return ir::IsFloat(scalar) ? Float(inst) : Wrap(inst.type, RawCompute(inst));
-    case Op::MulHi:
-      return Call(support_.Use("mul_hi", inst.type), inst);
+    case Op::MulHi: return Call(support_.Use("mul_hi", inst.type), inst);
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
     case Op::DivChecked:
-    case Op::RemChecked:
-      return Division(inst);
+    case Op::RemChecked: return Division(inst);
     case Op::Abs:
       return ir::IsFloat(scalar) ? Float(inst) : Call(support_.Use("abs", inst.type), inst);
-    case Op::AbsChecked:
-      return Call(support_.Use("abs", inst.type), inst);
+    case Op::AbsChecked: return Call(support_.Use("abs", inst.type), inst);
     case Op::Div:
     case Op::Fma:
     case Op::Sqrt:
@@ -118,17 +115,14 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Trunc:
     case Op::Nearest:
     case Op::Minimum:
-    case Op::Maximum:
-      return Float(inst);
-    case Op::CopySign:
-      return CopySign(inst);
+    case Op::Maximum: return Float(inst);
+    case Op::CopySign: return CopySign(inst);
     case Op::FieldDiv:
     case Op::Invert:
     case Op::MakeXField:
     case Op::PartXField:
     case Op::MakeDigest:
-    case Op::PartDigest:
-      return Fields(inst);
+    case Op::PartDigest: return Fields(inst);
     case Op::Min:
     case Op::Max: {
       if (ir::IsFloat(scalar)) return Float(inst);
@@ -144,8 +138,7 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Lt:
     case Op::Le:
     case Op::Gt:
-    case Op::Ge:
-      return Compare(inst);
+    case Op::Ge: return Compare(inst);
     case Op::Select: {
       const Text condition = Value(function_.operand(inst, 0));
       const bool is_bitwise =
@@ -167,15 +160,11 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Rotr:
     case Op::Clz:
     case Op::Ctz:
-    case Op::Popcnt:
-      return Bits(inst);
-    case Op::Cast:
-      return Cast(inst);
+    case Op::Popcnt: return Bits(inst);
+    case Op::Cast: return Cast(inst);
     // Between machine integers (or from bool) only; int<k> is a statement.
-    case Op::CastChecked:
-      return CastTo(CTypeName(inst.type), Value(function_.operand(inst, 0)));
-    case Op::Bitcast:
-      return Bitcast(inst);
+    case Op::CastChecked: return CastTo(CTypeName(inst.type), Value(function_.operand(inst, 0)));
+    case Op::Bitcast: return Bitcast(inst);
     case Op::Call:
       return Call(plan_.function_names[static_cast<size_t>(function_.word(inst, 0))], inst);
     // Statements, never expressions (statements.cpp, function_emitter.cpp).
@@ -254,8 +243,7 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::TensorNormal:
     case Op::Extract:
     case Op::TensorLoad:
-    case Op::TensorStore:
-      break;
+    case Op::TensorStore: break;
   }
   CHECK(false);
   return {};
@@ -267,31 +255,23 @@ std::string ExpressionWriter::FromElement(ir::Type type, const std::string& elem
 
 std::string ExpressionWriter::FromWord(ir::Type type, const std::string& word) {
   switch (type.scalar) {
-    case Scalar::Bool:
-      return word + " != 0";
-    case Scalar::F32:
-      return fmt::format("{}((uint32_t){})", support_.Use("from_bits", type), word);
-    case Scalar::F64:
-      return fmt::format("{}({})", support_.Use("from_bits", type), word);
+    case Scalar::Bool: return word + " != 0";
+    case Scalar::F32: return fmt::format("{}((uint32_t){})", support_.Use("from_bits", type), word);
+    case Scalar::F64: return fmt::format("{}({})", support_.Use("from_bits", type), word);
     case Scalar::U64:
-    case Scalar::Field:
-      return word;
-    default:
-      return fmt::format("({}){}", CTypeName(type), word);
+    case Scalar::Field: return word;
+    default: return fmt::format("({}){}", CTypeName(type), word);
   }
 }
 
 std::string ExpressionWriter::ToWord(ir::Type type, const std::string& value) {
   switch (type.scalar) {
     case Scalar::F32:
-    case Scalar::F64:
-      return fmt::format("{}({})", support_.Use("to_bits", type), value);
+    case Scalar::F64: return fmt::format("{}({})", support_.Use("to_bits", type), value);
     case Scalar::U64:
-    case Scalar::Field:
-      return value;
+    case Scalar::Field: return value;
     // From a signed type this extends the sign.
-    default:
-      return fmt::format("(uint64_t){}", value);
+    default: return fmt::format("(uint64_t){}", value);
   }
 }
 

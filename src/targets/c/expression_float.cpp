@@ -42,42 +42,26 @@ Text ExpressionWriter::FloatOperation(const ir::Inst& inst, ir::Type compute) {
   };
   const std::string_view suffix = compute.scalar == Scalar::F32 ? "f" : "";
   switch (inst.op) {
-    case Op::Add:
-      return Infix("+", Strength::Additive, operand(0), operand(1));
-    case Op::Sub:
-      return Infix("-", Strength::Additive, operand(0), operand(1));
-    case Op::Mul:
-      return Infix("*", Strength::Multiplicative, operand(0), operand(1));
-    case Op::Div:
-      return Infix("/", Strength::Multiplicative, operand(0), operand(1));
+    case Op::Add: return Infix("+", Strength::Additive, operand(0), operand(1));
+    case Op::Sub: return Infix("-", Strength::Additive, operand(0), operand(1));
+    case Op::Mul: return Infix("*", Strength::Multiplicative, operand(0), operand(1));
+    case Op::Div: return Infix("/", Strength::Multiplicative, operand(0), operand(1));
     case Op::Neg: {
       const Text a = operand(0);
       return {"-" + Parenthesized(a, Strength::Primary), Strength::Unary};
     }
-    case Op::Abs:
-      return call(fmt::format("fabs{}", suffix));
-    case Op::Fma:
-      return call(fmt::format("fma{}", suffix));
-    case Op::Sqrt:
-      return call(fmt::format("sqrt{}", suffix));
-    case Op::Floor:
-      return call(fmt::format("floor{}", suffix));
-    case Op::Ceil:
-      return call(fmt::format("ceil{}", suffix));
-    case Op::Trunc:
-      return call(fmt::format("trunc{}", suffix));
-    case Op::Nearest:
-      return call(fmt::format("rint{}", suffix));
-    case Op::Min:
-      return call(support_.Use("fmin", compute));
-    case Op::Max:
-      return call(support_.Use("fmax", compute));
-    case Op::Minimum:
-      return call(support_.Use("minimum", compute));
-    case Op::Maximum:
-      return call(support_.Use("maximum", compute));
-    default:
-      break;
+    case Op::Abs: return call(fmt::format("fabs{}", suffix));
+    case Op::Fma: return call(fmt::format("fma{}", suffix));
+    case Op::Sqrt: return call(fmt::format("sqrt{}", suffix));
+    case Op::Floor: return call(fmt::format("floor{}", suffix));
+    case Op::Ceil: return call(fmt::format("ceil{}", suffix));
+    case Op::Trunc: return call(fmt::format("trunc{}", suffix));
+    case Op::Nearest: return call(fmt::format("rint{}", suffix));
+    case Op::Min: return call(support_.Use("fmin", compute));
+    case Op::Max: return call(support_.Use("fmax", compute));
+    case Op::Minimum: return call(support_.Use("minimum", compute));
+    case Op::Maximum: return call(support_.Use("maximum", compute));
+    default: break;
   }
   CHECK(false);
   return {};
@@ -165,16 +149,11 @@ Text ExpressionWriter::Make(std::string_view piece, const ir::Inst& inst) {
 Text ExpressionWriter::Fields(const ir::Inst& inst) {
   const bool is_extension = inst.type.scalar == Scalar::XField;
   switch (inst.op) {
-    case Op::Add:
-      return Make(is_extension ? "xfield_add" : "field_add", inst);
-    case Op::Sub:
-      return Make(is_extension ? "xfield_sub" : "field_sub", inst);
-    case Op::Mul:
-      return Make(is_extension ? "xfield_mul" : "field_mul", inst);
-    case Op::Neg:
-      return Make(is_extension ? "xfield_neg" : "field_neg", inst);
-    case Op::Invert:
-      return Make(is_extension ? "xfield_invert" : "field_invert", inst);
+    case Op::Add: return Make(is_extension ? "xfield_add" : "field_add", inst);
+    case Op::Sub: return Make(is_extension ? "xfield_sub" : "field_sub", inst);
+    case Op::Mul: return Make(is_extension ? "xfield_mul" : "field_mul", inst);
+    case Op::Neg: return Make(is_extension ? "xfield_neg" : "field_neg", inst);
+    case Op::Invert: return Make(is_extension ? "xfield_invert" : "field_invert", inst);
     case Op::FieldDiv: {
       const std::string inverse =
           fmt::format("{}({})", support_.Use(is_extension ? "xfield_invert" : "field_invert"),
@@ -182,10 +161,8 @@ Text ExpressionWriter::Fields(const ir::Inst& inst) {
       return {fmt::format("{}({}, {})", support_.Use(is_extension ? "xfield_mul" : "field_mul"),
                           Plain(function_.operand(inst, 0)), inverse)};
     }
-    case Op::MakeXField:
-      return Make("make_xfield", inst);
-    case Op::MakeDigest:
-      return Make("make_digest", inst);
+    case Op::MakeXField: return Make("make_xfield", inst);
+    case Op::MakeDigest: return Make("make_digest", inst);
     default:
       return {fmt::format("{}.c[{}]", Name(function_.operand(inst, 0)), function_.word(inst, 0))};
   }

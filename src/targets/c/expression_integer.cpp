@@ -28,18 +28,12 @@ bool IsGreatest(ir::Type type, uint64_t word) {
 
 std::string_view CompareOperator(Op op) {
   switch (op) {
-    case Op::Eq:
-      return "==";
-    case Op::Ne:
-      return "!=";
-    case Op::Lt:
-      return "<";
-    case Op::Le:
-      return "<=";
-    case Op::Gt:
-      return ">";
-    default:
-      return ">=";
+    case Op::Eq: return "==";
+    case Op::Ne: return "!=";
+    case Op::Lt: return "<";
+    case Op::Le: return "<=";
+    case Op::Gt: return ">";
+    default: return ">=";
   }
 }
 
@@ -112,10 +106,8 @@ Text ExpressionWriter::Bits(const ir::Inst& inst) {
   const bool is_bool = inst.type.scalar == Scalar::Bool;
   auto value = [&](uint32_t i) { return Value(function_.operand(inst, i)); };
   switch (inst.op) {
-    case Op::And:
-      return is_bool ? Logical(inst) : Infix("&", Strength::BitAnd, value(0), value(1));
-    case Op::Or:
-      return is_bool ? Logical(inst) : Infix("|", Strength::BitOr, value(0), value(1));
+    case Op::And: return is_bool ? Logical(inst) : Infix("&", Strength::BitAnd, value(0), value(1));
+    case Op::Or: return is_bool ? Logical(inst) : Infix("|", Strength::BitOr, value(0), value(1));
     case Op::Xor: {
       // clang takes 2 ^ 8 for a power that went wrong, unless a type is said.
       if (!is_bool)
@@ -135,23 +127,17 @@ Text ExpressionWriter::Bits(const ir::Inst& inst) {
       }
       return {"~" + Parenthesized(value(0), Strength::Unary), Strength::Unary};
     }
-    case Op::Shl:
-      return Wrap(inst.type, RawCompute(inst));
+    case Op::Shl: return Wrap(inst.type, RawCompute(inst));
     case Op::Shr: {
       const ValueId a = function_.operand(inst, 0);
       return Infix(">>", Strength::Shift, ir::BitsOf(inst.type) == 64 ? Typed(a) : Value(a),
                    {ShiftAmount(inst)});
     }
-    case Op::Rotl:
-      return Call(support_.Use("rotl", inst.type), inst);
-    case Op::Rotr:
-      return Call(support_.Use("rotr", inst.type), inst);
-    case Op::Clz:
-      return Call(support_.Use("clz", inst.type), inst);
-    case Op::Ctz:
-      return Call(support_.Use("ctz", inst.type), inst);
-    default:
-      return Call(support_.Use("popcnt", inst.type), inst);
+    case Op::Rotl: return Call(support_.Use("rotl", inst.type), inst);
+    case Op::Rotr: return Call(support_.Use("rotr", inst.type), inst);
+    case Op::Clz: return Call(support_.Use("clz", inst.type), inst);
+    case Op::Ctz: return Call(support_.Use("ctz", inst.type), inst);
+    default: return Call(support_.Use("popcnt", inst.type), inst);
   }
 }
 
@@ -191,18 +177,12 @@ bool ExpressionWriter::ConstantsDecide(const ir::Inst& inst) const {
                                 : x < test.constant;
     const bool equal = x == test.constant;
     switch (test.op) {
-      case Op::Eq:
-        return equal;
-      case Op::Ne:
-        return !equal;
-      case Op::Lt:
-        return less;
-      case Op::Le:
-        return less || equal;
-      case Op::Gt:
-        return !less && !equal;
-      default:
-        return !less;
+      case Op::Eq: return equal;
+      case Op::Ne: return !equal;
+      case Op::Lt: return less;
+      case Op::Le: return less || equal;
+      case Op::Gt: return !less && !equal;
+      default: return !less;
     }
   };
   // Between and beyond the two constants nothing changes.
@@ -286,14 +266,10 @@ Text ExpressionWriter::Combine(ir::AtomicKind kind, ir::Type type, const std::st
       return {fmt::format("{}({}({}, {}))", support_.Use("one_nan", type),
                           support_.Use(is_min ? "fmin" : "fmax", type), a, b)};
     }
-    case ir::AtomicKind::And:
-      return {fmt::format("{} & {}", a, b), Strength::BitAnd};
-    case ir::AtomicKind::Or:
-      return {fmt::format("{} | {}", a, b), Strength::BitOr};
-    case ir::AtomicKind::Xor:
-      return {fmt::format("{} ^ {}", a, b), Strength::BitXor};
-    case ir::AtomicKind::Exchange:
-      return {b};
+    case ir::AtomicKind::And: return {fmt::format("{} & {}", a, b), Strength::BitAnd};
+    case ir::AtomicKind::Or: return {fmt::format("{} | {}", a, b), Strength::BitOr};
+    case ir::AtomicKind::Xor: return {fmt::format("{} ^ {}", a, b), Strength::BitXor};
+    case ir::AtomicKind::Exchange: return {b};
   }
   CHECK(false);
   return {};

@@ -278,19 +278,14 @@ class Marker {
   static bool Moves(const Inst& inst, uint32_t operand) {
     switch (inst.op) {
       case Op::Store:
-      case Op::AtomicRmw:
-        return operand == 2;
-      case Op::Select:
-        return operand > 0;
-      case Op::CopySign:
-        return operand == 1;
+      case Op::AtomicRmw: return operand == 2;
+      case Op::Select: return operand > 0;
+      case Op::CopySign: return operand == 1;
       case Op::Return:
       case Op::Bitcast:
       case Op::Call:
-      case Op::Output:
-        return true;
-      default:
-        return false;
+      case Op::Output: return true;
+      default: return false;
     }
   }
 

@@ -61,8 +61,7 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
       if (!a || !amount) return by_type;
       return *a >> ((*amount)[0] & static_cast<uint64_t>(ir::BitsOf(type) - 1));
     }
-    default:
-      return by_type;
+    default: return by_type;
   }
 }
 
@@ -115,17 +114,14 @@ TrapChance ChanceOfTrap(const ir::Program& program, const Function& function,
     case Op::RemTrunc:
     case Op::RemFloor:
     case Op::DivChecked:
-    case Op::RemChecked:
-      return OfDivision(function, facts, inst);
-    case Op::Lookup:
-      return OfLookup(program, function, facts, inst);
-    case Op::FieldDiv:
-      return OfInverse(function, facts, function.operand(inst, 1));
-    case Op::Invert:
-      return OfInverse(function, facts, function.operand(inst, 0));
+    case Op::RemChecked: return OfDivision(function, facts, inst);
+    case Op::Lookup: return OfLookup(program, function, facts, inst);
+    case Op::FieldDiv: return OfInverse(function, facts, function.operand(inst, 1));
+    case Op::Invert: return OfInverse(function, facts, function.operand(inst, 0));
     case Op::CastChecked:
-      return ir::AlwaysFits(function.type(function.operand(inst, 0)), inst.type) ? TrapChance::Never
-                                                                             : TrapChance::Perhaps;
+      return ir::AlwaysFits(function.type(function.operand(inst, 0)), inst.type)
+                 ? TrapChance::Never
+                 : TrapChance::Perhaps;
     case Op::Assert: {
       const auto words = ConstantOf(function, facts, function.operand(inst, 0));
       if (!words) return TrapChance::Perhaps;
@@ -139,18 +135,14 @@ TrapChance ChanceOfTrap(const ir::Program& program, const Function& function,
       const auto index = ConstantOf(function, facts, function.operand(inst, 1));
       return index && (*index)[0] >> 56 != 0 ? TrapChance::Always : TrapChance::Perhaps;
     }
-    case Op::Unreachable:
-      return TrapChance::Always;
+    case Op::Unreachable: return TrapChance::Always;
     // Appending may find no memory.
-    case Op::Output:
-      return TrapChance::Perhaps;
+    case Op::Output: return TrapChance::Perhaps;
     case Op::For:
     case Op::While:
     case Op::Parallel:
-    case Op::Call:
-      return TrapChance::Never;
-    default:
-      return ir::Info(inst.op).traps != 0 ? TrapChance::Perhaps : TrapChance::Never;
+    case Op::Call: return TrapChance::Never;
+    default: return ir::Info(inst.op).traps != 0 ? TrapChance::Perhaps : TrapChance::Never;
   }
 }
 
@@ -168,14 +160,10 @@ bool IsInCheck(const Inst& inst, TrapChance chance, uint32_t operand) {
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
-    case Op::RemChecked:
-      return operand == 1 || inst.type.scalar == Scalar::Int;
-    case Op::DivChecked:
-      return operand == 1 || ir::IsSigned(inst.type.scalar);
-    case Op::FieldDiv:
-      return operand == 1;
-    default:
-      return true;
+    case Op::RemChecked: return operand == 1 || inst.type.scalar == Scalar::Int;
+    case Op::DivChecked: return operand == 1 || ir::IsSigned(inst.type.scalar);
+    case Op::FieldDiv: return operand == 1;
+    default: return true;
   }
 }
 
@@ -193,27 +181,21 @@ bool NeedsName(const Function& function, const Inst& inst, uint32_t operand) {
     case Op::Load:
     case Op::Store:
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      return operand == 1;
+    case Op::AtomicCas: return operand == 1;
     case Op::Lookup:
     case Op::Alloc:
     case Op::Invert:
-    case Op::AbsChecked:
-      return true;
+    case Op::AbsChecked: return true;
     case Op::For:
-    case Op::Parallel:
-      return operand < 2;
+    case Op::Parallel: return operand < 2;
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
     case Op::RemChecked:
-    case Op::FieldDiv:
-      return operand == 1;
-    case Op::DivChecked:
-      return true;
-    default:
-      return false;
+    case Op::FieldDiv: return operand == 1;
+    case Op::DivChecked: return true;
+    default: return false;
   }
 }
 

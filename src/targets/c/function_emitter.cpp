@@ -161,27 +161,18 @@ void FunctionEmitter::Instruction(const Inst& inst) {
   switch (inst.op) {
     case Op::Return:
     case Op::Yield:
-    case Op::Condition:
-      return;
-    case Op::If:
-      return If(inst);
-    case Op::Switch:
-      return Switch(inst);
-    case Op::For:
-      return For(inst);
-    case Op::While:
-      return While(inst);
-    case Op::Parallel:
-      return Parallel(inst);
-    case Op::Call:
-      return Call(inst);
-    case Op::Length:
-      return;
+    case Op::Condition: return;
+    case Op::If: return If(inst);
+    case Op::Switch: return Switch(inst);
+    case Op::For: return For(inst);
+    case Op::While: return While(inst);
+    case Op::Parallel: return Parallel(inst);
+    case Op::Call: return Call(inst);
+    case Op::Length: return;
     case Op::Const:
       if (IsStruct(inst.type)) Define(inst, StructInitializer(function_.words_of(inst)));
       return;
-    default:
-      break;
+    default: break;
   }
   if (Statement(inst)) return;
   if (IsLive(Function::result_of(inst))) Define(inst, write_.Compute(inst).text);

@@ -49,20 +49,15 @@ Text Literal(ir::Type type, uint64_t word, Support& support) {
     case Scalar::I16:
     case Scalar::I32:
     case Scalar::I64:
-    case Scalar::Index:
-      return SignedLiteral(ir::BitsOf(type), static_cast<int64_t>(word));
+    case Scalar::Index: return SignedLiteral(ir::BitsOf(type), static_cast<int64_t>(word));
     case Scalar::U8:
-    case Scalar::U16:
-      return {fmt::format("{}", word)};
+    case Scalar::U16: return {fmt::format("{}", word)};
     case Scalar::U32:
     case Scalar::U64:
-    case Scalar::Field:
-      return {UnsignedLiteral(type, word)};
+    case Scalar::Field: return {UnsignedLiteral(type, word)};
     case Scalar::F16:
-    case Scalar::BF16:
-      return {fmt::format("0x{:04x}", word)};
-    case Scalar::Bool:
-      return {word != 0 ? "true" : "false"};
+    case Scalar::BF16: return {fmt::format("0x{:04x}", word)};
+    case Scalar::Bool: return {word != 0 ? "true" : "false"};
     case Scalar::F32: {
       support.UseFloats();
       const float value = std::bit_cast<float>(static_cast<uint32_t>(word));
@@ -79,8 +74,7 @@ Text Literal(ir::Type type, uint64_t word, Support& support) {
     }
     case Scalar::Int:
     case Scalar::XField:
-    case Scalar::Digest:
-      break;
+    case Scalar::Digest: break;
   }
   CHECK(false);
   return {};

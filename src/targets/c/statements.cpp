@@ -17,24 +17,15 @@ namespace {
 
 std::string_view TrapConstant(ir::Trap kind) {
   switch (kind) {
-    case ir::Trap::DivisionByZero:
-      return "FRZ_DIVISION_BY_ZERO";
-    case ir::Trap::Overflow:
-      return "FRZ_OVERFLOW";
-    case ir::Trap::OutOfBounds:
-      return "FRZ_OUT_OF_BOUNDS";
-    case ir::Trap::Assert:
-      return "FRZ_ASSERT";
-    case ir::Trap::InvertOfZero:
-      return "FRZ_INVERT_OF_ZERO";
-    case ir::Trap::Unreachable:
-      return "FRZ_UNREACHABLE";
-    case ir::Trap::Fuel:
-      return "FRZ_FUEL";
-    case ir::Trap::Depth:
-      return "FRZ_DEPTH";
-    case ir::Trap::Memory:
-      return "FRZ_MEMORY";
+    case ir::Trap::DivisionByZero: return "FRZ_DIVISION_BY_ZERO";
+    case ir::Trap::Overflow: return "FRZ_OVERFLOW";
+    case ir::Trap::OutOfBounds: return "FRZ_OUT_OF_BOUNDS";
+    case ir::Trap::Assert: return "FRZ_ASSERT";
+    case ir::Trap::InvertOfZero: return "FRZ_INVERT_OF_ZERO";
+    case ir::Trap::Unreachable: return "FRZ_UNREACHABLE";
+    case ir::Trap::Fuel: return "FRZ_FUEL";
+    case ir::Trap::Depth: return "FRZ_DEPTH";
+    case ir::Trap::Memory: return "FRZ_MEMORY";
   }
   return "";
 }
@@ -46,17 +37,12 @@ ir::Trap CertainTrap(Op op) {
     case Op::Load:
     case Op::Store:
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      return ir::Trap::OutOfBounds;
+    case Op::AtomicCas: return ir::Trap::OutOfBounds;
     case Op::Invert:
-    case Op::FieldDiv:
-      return ir::Trap::InvertOfZero;
-    case Op::Assert:
-      return ir::Trap::Assert;
-    case Op::Unreachable:
-      return ir::Trap::Unreachable;
-    default:
-      return ir::Trap::DivisionByZero;
+    case Op::FieldDiv: return ir::Trap::InvertOfZero;
+    case Op::Assert: return ir::Trap::Assert;
+    case Op::Unreachable: return ir::Trap::Unreachable;
+    default: return ir::Trap::DivisionByZero;
   }
 }
 
@@ -83,9 +69,7 @@ bool FunctionEmitter::Statement(const Inst& inst) {
     case Op::AddChecked:
     case Op::SubChecked:
     case Op::MulChecked:
-    case Op::NegChecked:
-      Checked(inst);
-      return true;
+    case Op::NegChecked: Checked(inst); return true;
     case Op::AbsChecked:
       if (inst.type.scalar == Scalar::Int) {
         CheckedWide(inst);
@@ -145,25 +129,16 @@ bool FunctionEmitter::Statement(const Inst& inst) {
       return true;
     }
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      Atomic(inst);
-      return true;
-    case Op::Alloc:
-      Alloc(inst);
-      return true;
+    case Op::AtomicCas: Atomic(inst); return true;
+    case Op::Alloc: Alloc(inst); return true;
     case Op::Input:
-    case Op::Hint:
-      Read(inst);
-      return true;
-    case Op::Output:
-      Output(inst);
-      return true;
+    case Op::Hint: Read(inst); return true;
+    case Op::Output: Output(inst); return true;
     case Op::Assert:
       if (chance == TrapChance::Perhaps)
         TrapIf("!" + write_.Operand(Operand(inst, 0)), ir::Trap::Assert, inst);
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -204,27 +179,13 @@ void FunctionEmitter::CheckedWide(const Inst& inst) {
   Line(fmt::format("{} {};", CTypeName(inst.type), name));
   std::string_view piece;
   switch (inst.op) {
-    case Op::AddChecked:
-      piece = "wide_add";
-      break;
-    case Op::SubChecked:
-      piece = "wide_sub";
-      break;
-    case Op::MulChecked:
-      piece = "wide_mul";
-      break;
-    case Op::NegChecked:
-      piece = "wide_neg";
-      break;
-    case Op::AbsChecked:
-      piece = "wide_abs";
-      break;
-    case Op::DivChecked:
-      piece = "wide_div";
-      break;
-    default:
-      piece = "wide_rem";
-      break;
+    case Op::AddChecked: piece = "wide_add"; break;
+    case Op::SubChecked: piece = "wide_sub"; break;
+    case Op::MulChecked: piece = "wide_mul"; break;
+    case Op::NegChecked: piece = "wide_neg"; break;
+    case Op::AbsChecked: piece = "wide_abs"; break;
+    case Op::DivChecked: piece = "wide_div"; break;
+    default: piece = "wide_rem"; break;
   }
   const std::string call = fmt::format("{}({}.w, {}{}{}, {})", support_.Use(piece), name, a,
                                        b.empty() ? "" : ", ", b, n);

@@ -72,36 +72,21 @@ Argument ArgumentOf(std::string_view tag) {
 
 std::string_view Replacement(const Argument& argument, char c) {
   switch (c) {
-    case 't':
-      return argument.tag;
-    case 'K':
-      return argument.tag;
-    case 'T':
-      return argument.type;
-    case 'U':
-      return argument.unsigned_type;
-    case 'A':
-      return argument.arithmetic;
-    case 'D':
-      return argument.twice;
-    case 'W':
-      return argument.bits;
-    case 'N':
-      return argument.least;
-    case 'X':
-      return argument.greatest;
-    case 'L':
-      return argument.low;
-    case 'H':
-      return argument.high;
-    case 'a':
-      return argument.magnitude_mask;
-    case 'i':
-      return argument.infinity;
-    case 'q':
-      return argument.quiet_nan;
-    default:
-      break;
+    case 't': return argument.tag;
+    case 'K': return argument.tag;
+    case 'T': return argument.type;
+    case 'U': return argument.unsigned_type;
+    case 'A': return argument.arithmetic;
+    case 'D': return argument.twice;
+    case 'W': return argument.bits;
+    case 'N': return argument.least;
+    case 'X': return argument.greatest;
+    case 'L': return argument.low;
+    case 'H': return argument.high;
+    case 'a': return argument.magnitude_mask;
+    case 'i': return argument.infinity;
+    case 'q': return argument.quiet_nan;
+    default: break;
   }
   CHECK(false);
   return {};

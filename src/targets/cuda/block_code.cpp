@@ -29,29 +29,21 @@ bool KernelEmitter::EmitOwn(const Inst& inst) {
       if (!cooperative_ || !shared_.plan.shared_out[id]) return false;
       EmitShared(inst);
       return true;
-    case Op::Call:
-      EmitCall(inst);
-      return true;
-    case Op::Alloc:
-      cooperative_ ? EmitAlloc(inst) : EmitLocalAlloc(inst);
-      return true;
+    case Op::Call: EmitCall(inst); return true;
+    case Op::Alloc: cooperative_ ? EmitAlloc(inst) : EmitLocalAlloc(inst); return true;
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      EmitAtomic(inst);
-      return true;
-    case Op::Load:
-      dirty_ = true;
-      return group_ && EmitFromGroup(inst);
+    case Op::AtomicCas: EmitAtomic(inst); return true;
+    case Op::Load: dirty_ = true; return group_ && EmitFromGroup(inst);
     case Op::Store: {
       if (!cooperative_) return false;
       llvm::Value* const address = CheckedAddress(inst);
       ByOneThread([&] {
-        StoreElement(function_.type(function_.operand(inst, 0)).element(), address, Get(function_.operand(inst, 2)));
+        StoreElement(function_.type(function_.operand(inst, 0)).element(), address,
+                     Get(function_.operand(inst, 2)));
       });
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -94,7 +86,8 @@ void KernelEmitter::ByOneThread(const std::function<void()>& code) {
 void KernelEmitter::StopIfTrapped() {
   llvm::BasicBlock* const stop = NewBlock("stop");
   llvm::BasicBlock* const go = NewBlock("go");
-  llvm::LoadInst* const flag = builder_.CreateAlignedLoad(builder_.getInt64Ty(), shared_.Block(), WordAlign);
+  llvm::LoadInst* const flag =
+      builder_.CreateAlignedLoad(builder_.getInt64Ty(), shared_.Block(), WordAlign);
   flag->setVolatile(true);
   BranchUnlikely(builder_.CreateICmpNE(flag, builder_.getInt64(0)), stop, go);
   builder_.SetInsertPoint(stop);
@@ -111,18 +104,20 @@ void KernelEmitter::EmitShared(const Inst& parallel) {
   const Place outer = CurrentPlace();
   llvm::Value* const outer_index = parallel_index_;
   // In kernels, the only ones that cooperate, `inside` is a constant.
-  const bool in_parallel = outer_index != nullptr || llvm::cast<llvm::ConstantInt>(place_.inside)->isOne();
+  const bool in_parallel =
+      outer_index != nullptr || llvm::cast<llvm::ConstantInt>(place_.inside)->isOne();
   const Place before = place_;
   cooperative_ = false;
-  Stride(Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), trips, Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x),
-         [&](llvm::Value* j) {
+  Stride(Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), trips,
+         Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x), [&](llvm::Value* j) {
            Set(Function::param_of(function_.region(region), 0), builder_.CreateAdd(lo, j));
            if (in_parallel) {
              // Block first, then lane; the iteration is that of the outermost parallel.
-             llvm::Value* const lane =
-                 builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, j, builder_.getInt64((1 << 20) - 1));
+             llvm::Value* const lane = builder_.CreateBinaryIntrinsic(
+                 llvm::Intrinsic::umin, j, builder_.getInt64((1 << 20) - 1));
              place_ = {builder_.CreateAdd(outer.t, lane), outer.lo,
-                       outer_index != nullptr ? builder_.getInt64(1 << 20) : outer.div, builder_.getTrue()};
+                       outer_index != nullptr ? builder_.getInt64(1 << 20) : outer.div,
+                       builder_.getTrue()};
            } else {
              place_ = {j, lo, builder_.getInt64(1), builder_.getTrue()};
            }
@@ -155,14 +150,16 @@ void KernelEmitter::EmitAlloc(const Inst& inst) {
   llvm::Value* const length = Get(function_.operand(inst, 0));
   TrapIf(builder_.CreateICmpSLT(length, builder_.getInt64(0)), ir::Trap::Memory, inst.op);
   llvm::Value* const bytes = builder_.CreateMul(length, builder_.getInt64(ir::BytesOf(inst.type)));
-  llvm::Value* const room =
-      builder_.CreateAnd(builder_.CreateAdd(bytes, builder_.getInt64(15)), builder_.getInt64(~uint64_t{15}));
-  llvm::Value* const base = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), shared_.Dynamic(), shared_offset_);
+  llvm::Value* const room = builder_.CreateAnd(builder_.CreateAdd(bytes, builder_.getInt64(15)),
+                                               builder_.getInt64(~uint64_t{15}));
+  llvm::Value* const base =
+      builder_.CreateInBoundsGEP(builder_.getInt8Ty(), shared_.Dynamic(), shared_offset_);
   Barrier();
   Stride(Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), builder_.CreateLShr(room, 2),
          Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x), [&](llvm::Value* j) {
            builder_.CreateAlignedStore(builder_.getInt32(0),
-                                       builder_.CreateInBoundsGEP(builder_.getInt32Ty(), base, j), llvm::Align(4));
+                                       builder_.CreateInBoundsGEP(builder_.getInt32Ty(), base, j),
+                                       llvm::Align(4));
          });
   Barrier();
   shared_offset_ = builder_.CreateAdd(shared_offset_, room);
@@ -183,10 +180,12 @@ void KernelEmitter::EmitLocalAlloc(const Inst& inst) {
     local->setAlignment(llvm::Align(16));
   }
   if (bytes > 0) {
-    Stride(builder_.getInt64(0), builder_.getInt64((bytes + 7) / 8), builder_.getInt64(1), [&](llvm::Value* j) {
-      builder_.CreateAlignedStore(builder_.getInt64(0),
-                                  builder_.CreateInBoundsGEP(builder_.getInt64Ty(), local, j), WordAlign);
-    });
+    Stride(builder_.getInt64(0), builder_.getInt64((bytes + 7) / 8), builder_.getInt64(1),
+           [&](llvm::Value* j) {
+             builder_.CreateAlignedStore(
+                 builder_.getInt64(0), builder_.CreateInBoundsGEP(builder_.getInt64Ty(), local, j),
+                 WordAlign);
+           });
   }
   Set(result, local);
   SetLength(result, length);
@@ -211,7 +210,8 @@ void KernelEmitter::EndWhileTurn() {
   llvm::Value* const low = builder_.CreateAnd(turns, builder_.getInt32(TurnsPerPoll - 1));
   BranchUnlikely(builder_.CreateICmpEQ(low, builder_.getInt32(0)), poll, go);
   builder_.SetInsertPoint(poll);
-  llvm::LoadInst* const flag = builder_.CreateAlignedLoad(builder_.getInt64Ty(), RunWord(StopWord), WordAlign);
+  llvm::LoadInst* const flag =
+      builder_.CreateAlignedLoad(builder_.getInt64Ty(), RunWord(StopWord), WordAlign);
   flag->setVolatile(true);
   TrapIf(builder_.CreateICmpNE(flag, builder_.getInt64(0)), ir::Trap::Fuel, Op::While);
   builder_.CreateBr(go);
@@ -225,7 +225,8 @@ void KernelEmitter::EmitAtomic(const Inst& inst) {
     llvm::Value* const old = Atomically(inst, address);
     return Set(result, old);
   }
-  llvm::Value* const slot = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), shared_.Block(), 1);
+  llvm::Value* const slot =
+      builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), shared_.Block(), 1);
   ByOneThread([&] {
     builder_.CreateAlignedStore(ToWords(inst.type, Atomically(inst, address))[0], slot, WordAlign);
   });
@@ -240,8 +241,8 @@ llvm::Value* KernelEmitter::Atomically(const Inst& inst, llvm::Value* address) {
   llvm::Value* const operand = Get(function_.operand(inst, 2));
   const llvm::Align align = AlignOf(inst.type);
   if (inst.op == Op::AtomicCas) {
-    llvm::Value* const pair =
-        builder_.CreateAtomicCmpXchg(address, operand, Get(function_.operand(inst, 3)), align, Order, Order);
+    llvm::Value* const pair = builder_.CreateAtomicCmpXchg(
+        address, operand, Get(function_.operand(inst, 3)), align, Order, Order);
     return builder_.CreateExtractValue(pair, 0);
   }
   const auto kind = static_cast<ir::AtomicKind>(function_.word(inst, 0));
@@ -267,7 +268,8 @@ llvm::Value* KernelEmitter::Atomically(const Inst& inst, llvm::Value* address) {
   llvm::PHINode* const old = builder_.CreatePHI(bits, 2);
   old->addIncoming(start, before);
   llvm::Value* const value = builder_.CreateBitCast(old, operand->getType());
-  llvm::Value* const wanted = builder_.CreateBitCast(ops_.Combine(kind, inst.type, value, operand), bits);
+  llvm::Value* const wanted =
+      builder_.CreateBitCast(ops_.Combine(kind, inst.type, value, operand), bits);
   llvm::Value* const pair = builder_.CreateAtomicCmpXchg(address, old, wanted, align, Order, Order);
   old->addIncoming(builder_.CreateExtractValue(pair, 0), builder_.GetInsertBlock());
   builder_.CreateCondBr(builder_.CreateExtractValue(pair, 1), done, turn);

@@ -47,8 +47,9 @@ std::string Map(const std::string& body, const std::string& type = "f32") {
 }
 
 void ExpectExact(const std::string& text, std::string_view what) {
-  for (std::string_view word : {".approx", ".ftz", "add.f32", "mul.f32", "add.f64", "mul.f64", "sub.f32", "sub.f64",
-                                "div.full", "call.uni", "ex2.", "lg2.", "sin.", "tanh."})
+  for (std::string_view word :
+       {".approx", ".ftz", "add.f32", "mul.f32", "add.f64", "mul.f64", "sub.f32", "sub.f64",
+        "div.full", "call.uni", "ex2.", "lg2.", "sin.", "tanh."})
     EXPECT_FALSE(Has(text, word)) << what << ": " << word << "\n" << text;
 }
 
@@ -85,8 +86,9 @@ TEST(Ptx, MathIsOurOwn) {
   for (const ir::OpInfo& info : ir::AllOps()) {
     if (info.law != ir::Law::Prelude || !ir::Contains(info.types, ir::Scalar::F32)) continue;
     if (info.signature != "T->T" && info.signature != "T,T->T") continue;
-    const std::string body = info.signature == "T->T" ? fmt::format("    %r = {} %u : f32", info.mnemonic)
-                                                      : fmt::format("    %r = {} %u, %v : f32", info.mnemonic);
+    const std::string body = info.signature == "T->T"
+                                 ? fmt::format("    %r = {} %u : f32", info.mnemonic)
+                                 : fmt::format("    %r = {} %u, %v : f32", info.mnemonic);
     const PtxModule module = Emit(Map(body));
     ExpectExact(module.text, info.mnemonic);
     EXPECT_FALSE(Has(module.text, "fma.")) << info.mnemonic;
@@ -102,8 +104,12 @@ TEST(Ptx, OlderArchitecture) {
 
 // The driver's compiler gets neg.s16 and abs.s16 of -32768 wrong.
 TEST(Ptx, SixteenBitNegationIsWide) {
-  EXPECT_FALSE(Has(Emit("func @main(%a: i16) -> (i16) {\n  %r = abs %a : i16\n  return %r\n}\n").text, "abs.s16"));
-  EXPECT_FALSE(Has(Emit("func @main(%a: i16) -> (i16) {\n  %r = neg %a : i16\n  return %r\n}\n").text, "neg.s16"));
+  EXPECT_FALSE(
+      Has(Emit("func @main(%a: i16) -> (i16) {\n  %r = abs %a : i16\n  return %r\n}\n").text,
+          "abs.s16"));
+  EXPECT_FALSE(
+      Has(Emit("func @main(%a: i16) -> (i16) {\n  %r = neg %a : i16\n  return %r\n}\n").text,
+          "neg.s16"));
 }
 
 TEST(Ptx, BlocksWithBarriers) {
@@ -137,7 +143,8 @@ TEST(Ptx, BlocksWithBarriers) {
 }
 
 TEST(Ptx, SequencesAreSeveralKernels) {
-  const PtxModule module = Emit(R"(func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) -> (i32) {
+  const PtxModule module =
+      Emit(R"(func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) -> (i32) {
   %zero = const 0 : index
   %t = alloc %n : i32
   parallel %i = %zero to %n {
@@ -199,7 +206,9 @@ TEST(Ptx, AtomicsOnIntegersAreTheHardwares) {
   return
 }
 )");
-  EXPECT_TRUE(Has(module.text, "atom.global.add") || Has(module.text, "atom.relaxed.sys.global.add")) << module.text;
+  EXPECT_TRUE(Has(module.text, "atom.global.add") ||
+              Has(module.text, "atom.relaxed.sys.global.add"))
+      << module.text;
 }
 
 // Whole blocks by warps, then pairs; the same for a vector and for a loop over elements that are computed.
@@ -255,13 +264,18 @@ TEST(Ptx, LoadsInsideOfChoicesAreWideToo) {
 TEST(Refusals, SayWhy) {
   const auto target = MakeCudaTarget();
   EXPECT_EQ(target->name(), "cuda");
-  EXPECT_NE(target->Refuses(Parse("func @main() -> (i32) {\n  %r = input : i32\n  return %r\n}\n")).find("stream"),
+  EXPECT_NE(target->Refuses(Parse("func @main() -> (i32) {\n  %r = input : i32\n  return %r\n}\n"))
+                .find("stream"),
             std::string::npos);
-  EXPECT_NE(target->Refuses(Parse("func @main(%a: int<4>) -> (int<4>) {\n  return %a\n}\n")).find("several words"),
+  EXPECT_NE(target->Refuses(Parse("func @main(%a: int<4>) -> (int<4>) {\n  return %a\n}\n"))
+                .find("several words"),
             std::string::npos);
-  EXPECT_NE(target->Refuses(Parse("func @main(%a: field) -> (field) {\n  %r = invert %a : field\n  return %r\n}\n"))
-                .find("inverts"),
-            std::string::npos);
+  EXPECT_NE(
+      target
+          ->Refuses(Parse(
+              "func @main(%a: field) -> (field) {\n  %r = invert %a : field\n  return %r\n}\n"))
+          .find("inverts"),
+      std::string::npos);
   const std::string local = R"(func @use(%n: index) -> (index) {
   %b = alloc %n : index
   %l = length %b : index

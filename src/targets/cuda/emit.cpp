@@ -48,16 +48,20 @@ Result<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const PtxOptions& optio
   for (const Arch& known : Archs)
     if (options.arch == known.name) arch = &known;
   if (arch == nullptr)
-    return Fail(Diag::Unsupported, fmt::format("no architecture '{}'; there are sm_80 and sm_90", options.arch));
+    return Fail(Diag::Unsupported,
+                fmt::format("no architecture '{}'; there are sm_80 and sm_90", options.arch));
   const llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
   const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (target == nullptr) return Fail(Diag::MissingLibrary, "the code generator has no NVPTX: " + error);
+  if (target == nullptr)
+    return Fail(Diag::MissingLibrary, "the code generator has no NVPTX: " + error);
   llvm::TargetOptions target_options;
   target_options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, arch->name, arch->features, target_options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
-  if (machine == nullptr) return Fail(Diag::MissingLibrary, "the code generator for NVPTX cannot be started");
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, arch->name, arch->features, target_options, std::nullopt,
+                                  std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr)
+    return Fail(Diag::MissingLibrary, "the code generator for NVPTX cannot be started");
   return machine;
 }
 
@@ -73,7 +77,8 @@ void InlineCalls(llvm::Function& function) {
   for (llvm::BasicBlock& block : function)
     for (llvm::Instruction& inst : block)
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&inst))
-        if (llvm::Function* callee = call->getCalledFunction(); callee != nullptr && !callee->isDeclaration())
+        if (llvm::Function* callee = call->getCalledFunction();
+            callee != nullptr && !callee->isDeclaration())
           calls.push_back(call);
   for (llvm::CallBase* call : calls) {
     llvm::InlineFunctionInfo info;
@@ -81,15 +86,16 @@ void InlineCalls(llvm::Function& function) {
   }
 }
 
-void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Plan& plan, llvm::Module& module) {
+void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Plan& plan,
+                llvm::Module& module) {
   ModuleEmitter shared{lowered, facts, plan, module};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
     if (!facts.called[id.index]) continue;
-    llvm::Function* const function =
-        llvm::Function::Create(KernelEmitter::TypeOfFunction(shared, id), llvm::GlobalValue::InternalLinkage,
-                               "fn_" + std::to_string(id.index), module);
+    llvm::Function* const function = llvm::Function::Create(
+        KernelEmitter::TypeOfFunction(shared, id), llvm::GlobalValue::InternalLinkage,
+        "fn_" + std::to_string(id.index), module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
     shared.functions[id.index] = function;
     KernelEmitter emitter(shared, id, function);
@@ -100,11 +106,13 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Pla
   bool is_first = true;
   for (const Step& step : plan.steps) {
     if (step.launch.kind == StepKind::Alloc) continue;
-    llvm::Function* const kernel = llvm::Function::Create(
-        KernelEmitter::TypeOfKernel(shared), llvm::GlobalValue::ExternalLinkage, step.launch.entry, module);
+    llvm::Function* const kernel =
+        llvm::Function::Create(KernelEmitter::TypeOfKernel(shared),
+                               llvm::GlobalValue::ExternalLinkage, step.launch.entry, module);
     kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
     kernel->addFnAttr(llvm::Attribute::NoUnwind);
-    const bool in_block = step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
+    const bool in_block =
+        step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
     kernel->addFnAttr("nvvm.maxntid", in_block ? "1024" : std::to_string(step.launch.threads));
     KernelEmitter emitter(shared, lowered.entry, kernel);
     emitter.EmitStep(step, is_first);
@@ -135,18 +143,22 @@ void WidenNegations(llvm::Module& module) {
         if (!inst.getType()->isIntegerTy(16) || !(is_negation(inst) || is_absolute(inst))) continue;
         llvm::IRBuilder<> builder(&inst);
         llvm::Value* const from = inst.getOperand(is_negation(inst) ? 1 : 0);
-        llvm::Value* const wide = builder.CreateShl(builder.CreateZExt(from, builder.getInt32Ty()), 16);
+        llvm::Value* const wide =
+            builder.CreateShl(builder.CreateZExt(from, builder.getInt32Ty()), 16);
         llvm::Value* const result =
-            is_negation(inst) ? builder.CreateNeg(wide)
-                              : builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, wide, builder.getFalse());
-        inst.replaceAllUsesWith(builder.CreateTrunc(builder.CreateAShr(result, 16), inst.getType()));
+            is_negation(inst)
+                ? builder.CreateNeg(wide)
+                : builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, wide, builder.getFalse());
+        inst.replaceAllUsesWith(
+            builder.CreateTrunc(builder.CreateAShr(result, 16), inst.getType()));
         inst.eraseFromParent();
       }
     }
   }
 }
 
-Result<std::string> Generate(const ir::Program& program, const PtxOptions& options, bool as_llvm, PtxModule* out) {
+Result<std::string> Generate(const ir::Program& program, const PtxOptions& options, bool as_llvm,
+                             PtxModule* out) {
   auto machine = TRY(MakeMachine(options));
   const PlannedProgram prepared = TRY(PlanProgram(program));
   llvm::LLVMContext context;
@@ -165,13 +177,16 @@ Result<std::string> Generate(const ir::Program& program, const PtxOptions& optio
     return Fail(Diag::Internal, "the code generator was given wrong code: " + why + text);
   for (const llvm::Function& function : module)
     if (function.arg_size() > MostParams)
-      return Fail(Diag::Unsupported, "the cuda target cannot do this program: a kernel has more than 512 words of arguments");
+      return Fail(
+          Diag::Unsupported,
+          "the cuda target cannot do this program: a kernel has more than 512 words of arguments");
   if (out != nullptr) *out = prepared.plan.module;
   if (as_llvm) return text;
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, /*DisableVerify=*/true))
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
+                                   /*DisableVerify=*/true))
     return Fail(Diag::MissingLibrary, "the code generator cannot write PTX");
   passes.run(module);
   return std::string(bytes);

@@ -26,20 +26,23 @@ llvm::Value* KernelEmitter::Join(const FoldMatch& fold, llvm::Value* a, llvm::Va
 llvm::Value* KernelEmitter::FromLaneAbove(llvm::Value* value, uint32_t distance) {
   llvm::Type* const type = value->getType();
   const uint32_t bits = type->getScalarSizeInBits();
-  llvm::Value* whole = type->isFloatingPointTy() ? builder_.CreateBitCast(value, builder_.getIntNTy(bits)) : value;
+  llvm::Value* whole =
+      type->isFloatingPointTy() ? builder_.CreateBitCast(value, builder_.getIntNTy(bits)) : value;
   auto shuffle = [&](llvm::Value* word) -> llvm::Value* {
     return builder_.CreateIntrinsic(
         builder_.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_down_i32,
         {builder_.getInt32(0xffffffff), word, builder_.getInt32(distance), builder_.getInt32(31)});
   };
   if (bits <= 32) {
-    whole = builder_.CreateTrunc(shuffle(builder_.CreateZExt(whole, builder_.getInt32Ty())), builder_.getIntNTy(bits));
+    whole = builder_.CreateTrunc(shuffle(builder_.CreateZExt(whole, builder_.getInt32Ty())),
+                                 builder_.getIntNTy(bits));
   } else {
     llvm::Value* const low = shuffle(builder_.CreateTrunc(whole, builder_.getInt32Ty()));
     llvm::Value* const high =
         shuffle(builder_.CreateTrunc(builder_.CreateLShr(whole, 32), builder_.getInt32Ty()));
-    whole = builder_.CreateOr(builder_.CreateZExt(low, builder_.getInt64Ty()),
-                              builder_.CreateShl(builder_.CreateZExt(high, builder_.getInt64Ty()), 32));
+    whole =
+        builder_.CreateOr(builder_.CreateZExt(low, builder_.getInt64Ty()),
+                          builder_.CreateShl(builder_.CreateZExt(high, builder_.getInt64Ty()), 32));
   }
   return builder_.CreateBitCast(whole, type);
 }
@@ -54,7 +57,8 @@ llvm::Value* KernelEmitter::Element(const FoldMatch& fold, llvm::Value* e, bool 
     if (checked || inst.op != ir::Op::Load)
       EmitInst(inst);
     else
-      SetResult(inst, LoadElement(inst.type, ElementAddress(inst.type, Get(function_.operand(inst, 0)), e)));
+      SetResult(inst, LoadElement(inst.type,
+                                  ElementAddress(inst.type, Get(function_.operand(inst, 0)), e)));
   }
   return Get(fold.value);
 }
@@ -93,7 +97,8 @@ llvm::Value* KernelEmitter::FoldChain(const FoldMatch& fold, llvm::Value* first,
 }
 
 // Both chains of a thread in a whole block: several rows are loaded before the first is used.
-std::pair<llvm::Value*, llvm::Value*> KernelEmitter::FoldWhole(const FoldMatch& fold, llvm::Value* start,
+std::pair<llvm::Value*, llvm::Value*> KernelEmitter::FoldWhole(const FoldMatch& fold,
+                                                               llvm::Value* start,
                                                                llvm::Value* lane) {
   llvm::Type* const type = ops_.TypeOf(fold.type);
   auto element = [&](llvm::Value* e) { return Element(fold, builder_.CreateAdd(start, e), false); };
@@ -115,7 +120,8 @@ std::pair<llvm::Value*, llvm::Value*> KernelEmitter::FoldWhole(const FoldMatch& 
     loaded.push_back(element(
         builder_.CreateAdd(builder_.CreateAdd(row, lane), builder_.getInt64(r * FoldChains / 2))));
   llvm::Value* joined[] = {sums[0], sums[1]};
-  for (uint64_t r = 0; r < 2 * RowsAtOnce; ++r) joined[r % 2] = Join(fold, joined[r % 2], loaded[r]);
+  for (uint64_t r = 0; r < 2 * RowsAtOnce; ++r)
+    joined[r % 2] = Join(fold, joined[r % 2], loaded[r]);
   llvm::Value* const next = builder_.CreateAdd(row, builder_.getInt64(RowsAtOnce * FoldChains));
   llvm::BasicBlock* const end = builder_.GetInsertBlock();
   row->addIncoming(next, end);
@@ -133,9 +139,10 @@ llvm::Value* KernelEmitter::FoldBlocks(llvm::Value* count) {
 void KernelEmitter::EmitFoldBlocks(const FoldMatch& fold) {
   llvm::Value* const count = Get(fold.count);
   llvm::Value* const blocks = FoldBlocks(count);
-  place_ = {builder_.getInt64(0), builder_.getInt64(0), builder_.getInt64(static_cast<uint64_t>(-FoldChains)),
-            builder_.getTrue()};
-  TrapIf(builder_.CreateICmpUGT(blocks, LengthOf(fold.blocks)), ir::Trap::OutOfBounds, ir::Op::Store);
+  place_ = {builder_.getInt64(0), builder_.getInt64(0),
+            builder_.getInt64(static_cast<uint64_t>(-FoldChains)), builder_.getTrue()};
+  TrapIf(builder_.CreateICmpUGT(blocks, LengthOf(fold.blocks)), ir::Trap::OutOfBounds,
+         ir::Op::Store);
   llvm::Value* const thread = ThreadInGrid();
   llvm::Value* const lane = builder_.CreateAnd(thread, builder_.getInt64(31));
   llvm::Value* const warps = builder_.CreateLShr(ThreadsInGrid(), 5);
@@ -158,7 +165,8 @@ void KernelEmitter::EmitFoldBlocks(const FoldMatch& fold) {
     builder_.SetInsertPoint(part);
     llvm::Value* const first = builder_.CreateAdd(start, lane);
     llvm::Value* const part_low = FoldChain(fold, first, end);
-    llvm::Value* const part_high = FoldChain(fold, builder_.CreateAdd(first, builder_.getInt64(FoldChains / 2)), end);
+    llvm::Value* const part_high =
+        FoldChain(fold, builder_.CreateAdd(first, builder_.getInt64(FoldChains / 2)), end);
     llvm::BasicBlock* const part_end = builder_.GetInsertBlock();
     builder_.CreateBr(join);
     builder_.SetInsertPoint(join);
@@ -211,7 +219,8 @@ void KernelEmitter::EmitFoldPairs(const FoldMatch& fold) {
     llvm::Value* const i = builder_.CreateAdd(row, thread);
     llvm::Value* const mine = builder_.CreateICmpULT(i, half);
     // Threads without a pair read the first one again.
-    llvm::Value* const pair = builder_.CreateSelect(mine, builder_.CreateShl(i, one), builder_.getInt64(0));
+    llvm::Value* const pair =
+        builder_.CreateSelect(mine, builder_.CreateShl(i, one), builder_.getInt64(0));
     llvm::Value* const sum = Join(fold, LoadElement(fold.type, address(pair)),
                                   LoadElement(fold.type, address(builder_.CreateAdd(pair, one))));
     Barrier();

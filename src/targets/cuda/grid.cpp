@@ -25,25 +25,29 @@ llvm::Type* StoredType(const OpEmitter& ops, Builder& builder, ir::Type type) {
 }
 
 // What a region reads and writes, regions inside of it included.
-void FindBuffers(const Function& function, const FunctionFacts& facts, ir::RegionId region, std::set<uint32_t>& found) {
+void FindBuffers(const Function& function, const FunctionFacts& facts, ir::RegionId region,
+                 std::set<uint32_t>& found) {
   for (ir::InstId id : function.region(region).insts) {
     const Inst& inst = function.inst(id);
     if (!facts.needed[id.index]) continue;
     if (inst.op == Op::Load || inst.op == Op::Store) found.insert(function.operand(inst, 0).index);
-    for (uint32_t r = 0; r < inst.regions.count; ++r) FindBuffers(function, facts, Function::region_of(inst, r), found);
+    for (uint32_t r = 0; r < inst.regions.count; ++r)
+      FindBuffers(function, facts, Function::region_of(inst, r), found);
   }
 }
 
 }  // namespace
 
 llvm::Value* KernelEmitter::Sreg(llvm::Intrinsic::ID id) {
-  return builder_.CreateZExt(builder_.CreateIntrinsic(builder_.getInt32Ty(), id, {}), builder_.getInt64Ty());
+  return builder_.CreateZExt(builder_.CreateIntrinsic(builder_.getInt32Ty(), id, {}),
+                             builder_.getInt64Ty());
 }
 
 llvm::Value* KernelEmitter::ThreadInGrid() {
   llvm::Value* const block = Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
   llvm::Value* const threads = Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
-  return builder_.CreateAdd(builder_.CreateMul(block, threads), Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
+  return builder_.CreateAdd(builder_.CreateMul(block, threads),
+                            Sreg(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
 }
 
 llvm::Value* KernelEmitter::ThreadsInGrid() {
@@ -52,7 +56,8 @@ llvm::Value* KernelEmitter::ThreadsInGrid() {
 }
 
 llvm::Value* KernelEmitter::Trips(llvm::Value* lo, llvm::Value* hi) {
-  return builder_.CreateSelect(builder_.CreateICmpSLT(lo, hi), builder_.CreateSub(hi, lo), builder_.getInt64(0));
+  return builder_.CreateSelect(builder_.CreateICmpSLT(lo, hi), builder_.CreateSub(hi, lo),
+                               builder_.getInt64(0));
 }
 
 // for (j = start; j < end; j += step), unsigned.
@@ -109,7 +114,8 @@ void KernelEmitter::EmitNest(const Step& step) {
   llvm::Value* const inner_lo = Invariant(function_.operand(inner, 0));
   llvm::Value* const columns = Trips(inner_lo, Invariant(function_.operand(inner, 1)));
   const ir::RegionId outer_region = Function::region_of(outer, 0);
-  place_ = {nullptr, lo, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, columns, builder_.getInt64(1)),
+  place_ = {nullptr, lo,
+            builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, columns, builder_.getInt64(1)),
             builder_.getTrue()};
   Stride(ThreadInGrid(), builder_.CreateMul(rows, columns), ThreadsInGrid(), [&](llvm::Value* j) {
     Set(Function::param_of(function_.region(outer_region), 0),
@@ -123,7 +129,8 @@ void KernelEmitter::EmitNest(const Step& step) {
 
 // --- several neighboring iterations in one thread ---------------------------------------------------------------
 
-void KernelEmitter::EmitGroups(const Inst& parallel, uint32_t items, llvm::Value* lo, llvm::Value* trips) {
+void KernelEmitter::EmitGroups(const Inst& parallel, uint32_t items, llvm::Value* lo,
+                               llvm::Value* trips) {
   llvm::Value* const size = builder_.getInt64(items);
   llvm::Value* const groups = builder_.CreateUDiv(trips, size);
   Stride(ThreadInGrid(), groups, ThreadsInGrid(), [&](llvm::Value* group) {
@@ -142,18 +149,20 @@ void KernelEmitter::EmitGroups(const Inst& parallel, uint32_t items, llvm::Value
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
   });
-  Stride(builder_.CreateAdd(builder_.CreateMul(groups, size), ThreadInGrid()), trips, ThreadsInGrid(),
+  Stride(builder_.CreateAdd(builder_.CreateMul(groups, size), ThreadInGrid()), trips,
+         ThreadsInGrid(),
          [&](llvm::Value* j) { EmitIteration(parallel, j, builder_.CreateAdd(lo, j)); });
 }
 
 // Aligned, and inside of every buffer that the body reads or writes.
 llvm::Value* KernelEmitter::GroupFits(const Inst& parallel, uint32_t items, llvm::Value* first) {
-  llvm::Value* fits =
-      builder_.CreateICmpEQ(builder_.CreateAnd(first, builder_.getInt64(items - 1)), builder_.getInt64(0));
+  llvm::Value* fits = builder_.CreateICmpEQ(builder_.CreateAnd(first, builder_.getInt64(items - 1)),
+                                            builder_.getInt64(0));
   std::set<uint32_t> buffers;
   FindBuffers(function_, facts_, Function::region_of(parallel, 0), buffers);
   for (uint32_t buffer : buffers) {
-    llvm::Value* const last = builder_.CreateSub(LengthOf(ValueId(buffer)), builder_.getInt64(items));
+    llvm::Value* const last =
+        builder_.CreateSub(LengthOf(ValueId(buffer)), builder_.getInt64(items));
     fits = builder_.CreateAnd(fits, builder_.CreateICmpSGE(last, builder_.getInt64(0)));
     fits = builder_.CreateAnd(fits, builder_.CreateICmpULE(first, last));
   }
@@ -168,11 +177,14 @@ void KernelEmitter::FindGroup(ir::RegionId region, uint32_t items, llvm::Value* 
     if (inst.op == Op::Load) {
       llvm::Value*& vector = group_->loaded[function_.operand(inst, 0).index];
       if (vector != nullptr) continue;
-      llvm::Value* const address = ElementAddress(inst.type, Get(function_.operand(inst, 0)), first);
-      vector = builder_.CreateAlignedLoad(llvm::FixedVectorType::get(StoredType(ops_, builder_, inst.type), items),
-                                          address, GroupAlign);
+      llvm::Value* const address =
+          ElementAddress(inst.type, Get(function_.operand(inst, 0)), first);
+      vector = builder_.CreateAlignedLoad(
+          llvm::FixedVectorType::get(StoredType(ops_, builder_, inst.type), items), address,
+          GroupAlign);
     }
-    for (uint32_t r = 0; r < inst.regions.count; ++r) FindGroup(Function::region_of(inst, r), items, first);
+    for (uint32_t r = 0; r < inst.regions.count; ++r)
+      FindGroup(Function::region_of(inst, r), items, first);
   }
 }
 
@@ -180,12 +192,14 @@ bool KernelEmitter::EmitFromGroup(const Inst& load) {
   const auto place = group_->loaded.find(function_.operand(load, 0).index);
   if (place == group_->loaded.end() || function_.operand(load, 1) != group_->counter) return false;
   llvm::Value* value = builder_.CreateExtractElement(place->second, group_->item);
-  if (load.type.scalar == ir::Scalar::Bool) value = builder_.CreateICmpNE(value, builder_.getInt8(0));
+  if (load.type.scalar == ir::Scalar::Bool)
+    value = builder_.CreateICmpNE(value, builder_.getInt8(0));
   SetResult(load, value);
   return true;
 }
 
-void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t) {
+void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value* first,
+                              llvm::Value* t) {
   const ir::RegionId region_id = Function::region_of(parallel, 0);
   const ir::Region& region = function_.region(region_id);
   group_ = Group{Function::param_of(region, 0), {}, 0};
@@ -203,7 +217,8 @@ void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value*
         continue;
       }
       llvm::Value* value = Get(function_.operand(inst, 2));
-      if (inst.type.scalar == ir::Scalar::Bool) value = builder_.CreateZExt(value, builder_.getInt8Ty());
+      if (inst.type.scalar == ir::Scalar::Bool)
+        value = builder_.CreateZExt(value, builder_.getInt8Ty());
       llvm::Value*& vector = stores[&inst];
       if (vector == nullptr)
         vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(value->getType(), items));
@@ -214,7 +229,8 @@ void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value*
   for (ir::InstId id : region.insts) {
     const Inst& inst = function_.inst(id);
     if (const auto store = stores.find(&inst); store != stores.end())
-      builder_.CreateAlignedStore(store->second, ElementAddress(inst.type, Get(function_.operand(inst, 0)), first),
+      builder_.CreateAlignedStore(store->second,
+                                  ElementAddress(inst.type, Get(function_.operand(inst, 0)), first),
                                   GroupAlign);
   }
 }

@@ -31,8 +31,9 @@ constexpr Machine Gpu{.modern = true, .aligned = true};
 llvm::GlobalVariable* ModuleEmitter::Dynamic() {
   if (dynamic == nullptr) {
     llvm::Type* const bytes = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
-    dynamic = new llvm::GlobalVariable(module, bytes, false, llvm::GlobalValue::ExternalLinkage, nullptr, "scratch",
-                                       nullptr, llvm::GlobalValue::NotThreadLocal, SharedSpace);
+    dynamic = new llvm::GlobalVariable(module, bytes, false, llvm::GlobalValue::ExternalLinkage,
+                                       nullptr, "scratch", nullptr,
+                                       llvm::GlobalValue::NotThreadLocal, SharedSpace);
     dynamic->setAlignment(llvm::Align(16));
   }
   return dynamic;
@@ -73,7 +74,8 @@ llvm::FunctionType* KernelEmitter::TypeOfKernel(const ModuleEmitter& shared) {
     else
       params.insert(params.end(), ir::WordsOf(type), word);
   }
-  for (uint32_t i = 0; i < shared.plan.scratch_count; ++i) params.insert(params.end(), {pointer, word});
+  for (uint32_t i = 0; i < shared.plan.scratch_count; ++i)
+    params.insert(params.end(), {pointer, word});
   params.push_back(pointer);
   return llvm::FunctionType::get(llvm::Type::getVoidTy(context), params, false);
 }
@@ -89,12 +91,14 @@ llvm::FunctionType* KernelEmitter::TypeOfFunction(const ModuleEmitter& shared, i
     params.push_back(type.is_buffer() ? builder.getPtrTy() : ops.TypeOf(type));
     if (type.is_buffer()) params.push_back(word);
   }
-  params.insert(params.end(), {builder.getPtrTy(GlobalSpace), word, word, word, builder.getInt1Ty()});
+  params.insert(params.end(),
+                {builder.getPtrTy(GlobalSpace), word, word, word, builder.getInt1Ty()});
   std::vector<llvm::Type*> results;
   for (ir::Type type : function.results) results.push_back(ops.TypeOf(type));
-  llvm::Type* const result = results.empty()       ? builder.getVoidTy()
-                             : results.size() == 1 ? results[0]
-                                                   : llvm::StructType::get(shared.module.getContext(), results);
+  llvm::Type* const result = results.empty() ? builder.getVoidTy()
+                             : results.size() == 1
+                                 ? results[0]
+                                 : llvm::StructType::get(shared.module.getContext(), results);
   return llvm::FunctionType::get(result, params, false);
 }
 
@@ -106,8 +110,8 @@ void KernelEmitter::EmitFunction() {
     if (function_.type(param).is_buffer()) SetLength(param, target_->getArg(position++));
   }
   run_ = target_->getArg(position);
-  place_ = {target_->getArg(position + 1), target_->getArg(position + 2), target_->getArg(position + 3),
-            target_->getArg(position + 4)};
+  place_ = {target_->getArg(position + 1), target_->getArg(position + 2),
+            target_->getArg(position + 3), target_->getArg(position + 4)};
   for (const Step& step : shared_.plan.steps)
     in_block_ |= step.launch.kind == StepKind::Blocks || step.launch.kind == StepKind::Single;
   const Inst& last = EmitBody(function_.body);
@@ -142,7 +146,8 @@ void KernelEmitter::BindParams() {
   }
   std::vector<ValueId> scratch(shared_.plan.scratch_count);
   for (uint32_t v = 0; v < function_.values.size(); ++v)
-    if (shared_.plan.scratch[v] >= 0) scratch[static_cast<size_t>(shared_.plan.scratch[v])] = ValueId(v);
+    if (shared_.plan.scratch[v] >= 0)
+      scratch[static_cast<size_t>(shared_.plan.scratch[v])] = ValueId(v);
   for (ValueId value : scratch) buffer(value);
   run_ = target_->getArg(position);
   target_->addParamAttr(position, llvm::Attribute::getWithAlignment(context(), llvm::Align(16)));
@@ -157,7 +162,8 @@ void KernelEmitter::EmitStep(const Step& step, bool is_first) {
   if (!is_first) {
     llvm::BasicBlock* const stop = NewBlock("stop");
     llvm::BasicBlock* const go = NewBlock("go");
-    llvm::Value* const key = builder_.CreateAlignedLoad(builder_.getInt64Ty(), RunWord(0), WordAlign);
+    llvm::Value* const key =
+        builder_.CreateAlignedLoad(builder_.getInt64Ty(), RunWord(0), WordAlign);
     BranchUnlikely(builder_.CreateICmpNE(key, word_minus_one), stop, go);
     builder_.SetInsertPoint(stop);
     builder_.CreateRetVoid();
@@ -167,8 +173,7 @@ void KernelEmitter::EmitStep(const Step& step, bool is_first) {
   EmitAgain(step);
   if (in_block_) OpenBlock();
   switch (step.launch.kind) {
-    case StepKind::Alloc:
-      break;
+    case StepKind::Alloc: break;
     case StepKind::Flat:
       if (step.fold)
         EmitFoldBlocks(*step.fold);
@@ -188,9 +193,7 @@ void KernelEmitter::EmitStep(const Step& step, bool is_first) {
         EmitInsts(step);
       }
       break;
-    case StepKind::Serial:
-      EmitInsts(step);
-      break;
+    case StepKind::Serial: EmitInsts(step); break;
   }
   builder_.CreateRetVoid();
 }
@@ -208,7 +211,8 @@ void KernelEmitter::EmitAgain(const Step& step) {
     LlvmValues words;
     for (uint32_t w = 0; w < ir::WordsOf(type); ++w)
       words.push_back(builder_.CreateAlignedLoad(
-          builder_.getInt64Ty(), RunWord(FirstFrameWord + static_cast<uint32_t>(shared_.plan.frame[v]) + w), WordAlign));
+          builder_.getInt64Ty(),
+          RunWord(FirstFrameWord + static_cast<uint32_t>(shared_.plan.frame[v]) + w), WordAlign));
     Set(ValueId(v), FromWords(type, words));
   }
   for (ir::InstId id : shared_.plan.again_order) EmitInst(function_.inst(id));
@@ -232,7 +236,9 @@ void KernelEmitter::HandOn(const Step& step) {
       for (uint32_t k = 0; k < inst.results.count; ++k) {
         const ValueId value = Function::result_of(inst, k);
         const int32_t slot = shared_.plan.frame[value.index];
-        if (slot >= 0) StoreWords(function_.type(value), Get(value), FirstFrameWord + static_cast<uint32_t>(slot));
+        if (slot >= 0)
+          StoreWords(function_.type(value), Get(value),
+                     FirstFrameWord + static_cast<uint32_t>(slot));
       }
     }
   });
@@ -259,22 +265,26 @@ llvm::Value* KernelEmitter::FromWords(ir::Type type, std::span<llvm::Value* cons
   llvm::Type* const to = ops_.TypeOf(type);
   if (type.scalar == Scalar::XField || type.scalar == Scalar::Digest) {
     llvm::Value* value = llvm::PoisonValue::get(to);
-    for (uint32_t w = 0; w < words.size(); ++w) value = builder_.CreateInsertValue(value, words[w], w);
+    for (uint32_t w = 0; w < words.size(); ++w)
+      value = builder_.CreateInsertValue(value, words[w], w);
     return value;
   }
   if (!to->isFloatingPointTy()) return builder_.CreateTrunc(words[0], to);
-  llvm::Value* const bits = builder_.CreateTrunc(words[0], builder_.getIntNTy(to->getScalarSizeInBits()));
+  llvm::Value* const bits =
+      builder_.CreateTrunc(words[0], builder_.getIntNTy(to->getScalarSizeInBits()));
   return builder_.CreateBitCast(bits, to);
 }
 
 LlvmValues KernelEmitter::ToWords(ir::Type type, llvm::Value* value) {
   if (type.scalar == Scalar::XField || type.scalar == Scalar::Digest) {
     LlvmValues words;
-    for (uint32_t w = 0; w < ir::WordsOf(type); ++w) words.push_back(builder_.CreateExtractValue(value, w));
+    for (uint32_t w = 0; w < ir::WordsOf(type); ++w)
+      words.push_back(builder_.CreateExtractValue(value, w));
     return words;
   }
   if (value->getType()->isFloatingPointTy())
-    value = builder_.CreateBitCast(value, builder_.getIntNTy(value->getType()->getScalarSizeInBits()));
+    value =
+        builder_.CreateBitCast(value, builder_.getIntNTy(value->getType()->getScalarSizeInBits()));
   return {ir::IsSigned(type.scalar) ? builder_.CreateSExt(value, builder_.getInt64Ty())
                                     : builder_.CreateZExt(value, builder_.getInt64Ty())};
 }
@@ -298,7 +308,8 @@ KernelEmitter::Place KernelEmitter::CurrentPlace() {
 }
 
 llvm::BasicBlock* KernelEmitter::TrapBlock(ir::Trap kind, Op op) {
-  const auto [slot, is_new] = trap_blocks_.try_emplace({kind, op, place_.t, parallel_index_}, nullptr);
+  const auto [slot, is_new] =
+      trap_blocks_.try_emplace({kind, op, place_.t, parallel_index_}, nullptr);
   if (!is_new) return slot->second;
   llvm::IRBuilderBase::InsertPointGuard guard(builder_);
   llvm::Type* const word = builder_.getInt64Ty();
@@ -310,7 +321,8 @@ llvm::BasicBlock* KernelEmitter::TrapBlock(ir::Trap kind, Op op) {
     llvm::PHINode* const lo = builder_.CreatePHI(word, 4);
     llvm::PHINode* const div = builder_.CreatePHI(word, 4);
     llvm::Value* const key = builder_.CreateOr(builder_.CreateShl(t, 12), code);
-    builder_.CreateAtomicRMW(llvm::AtomicRMWInst::UMin, RunWord(0), key, WordAlign, llvm::AtomicOrdering::Monotonic);
+    builder_.CreateAtomicRMW(llvm::AtomicRMWInst::UMin, RunWord(0), key, WordAlign,
+                             llvm::AtomicOrdering::Monotonic);
     builder_.CreateAlignedStore(lo, RunWord(1), WordAlign);
     builder_.CreateAlignedStore(div, RunWord(2), WordAlign);
     if (in_block_) builder_.CreateAlignedStore(builder_.getInt64(1), shared_.Block(), WordAlign);
@@ -322,9 +334,11 @@ llvm::BasicBlock* KernelEmitter::TrapBlock(ir::Trap kind, Op op) {
   const Place place = CurrentPlace();
   builder_.CreateBr(trap_exit_);
   llvm::Value* const incoming[] = {
-      builder_.getInt64(static_cast<uint64_t>(kind) << 8 | static_cast<uint64_t>(op)), place.t, place.lo, place.div};
+      builder_.getInt64(static_cast<uint64_t>(kind) << 8 | static_cast<uint64_t>(op)), place.t,
+      place.lo, place.div};
   auto phi = trap_exit_->begin();
-  for (llvm::Value* value : incoming) llvm::cast<llvm::PHINode>(&*phi++)->addIncoming(value, slot->second);
+  for (llvm::Value* value : incoming)
+    llvm::cast<llvm::PHINode>(&*phi++)->addIncoming(value, slot->second);
   return slot->second;
 }
 
@@ -333,7 +347,8 @@ void KernelEmitter::EmitCall(const Inst& inst) {
   LlvmValues arguments;
   for (ValueId operand : function_.operands_of(inst)) {
     llvm::Value* value = Get(operand);
-    if (function_.type(operand).is_buffer()) value = builder_.CreateAddrSpaceCast(value, builder_.getPtrTy());
+    if (function_.type(operand).is_buffer())
+      value = builder_.CreateAddrSpaceCast(value, builder_.getPtrTy());
     arguments.push_back(value);
     if (function_.type(operand).is_buffer()) arguments.push_back(LengthOf(operand));
   }

@@ -24,7 +24,8 @@ struct ModuleEmitter {
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
   llvm::GlobalVariable* dynamic = nullptr;         // shared memory whose size the launch says
-  llvm::GlobalVariable* block = nullptr;           // two words of a block: has a thread trapped, a value for all
+  llvm::GlobalVariable* block =
+      nullptr;  // two words of a block: has a thread trapped, a value for all
 
   llvm::GlobalVariable* Dynamic();
   llvm::GlobalVariable* Block();
@@ -76,7 +77,8 @@ class KernelEmitter : public RegionEmitter {
   void FindGroup(ir::RegionId region, uint32_t items, llvm::Value* first);
   void EmitGroup(const ir::Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t);
   llvm::Value* GroupFits(const ir::Inst& parallel, uint32_t items, llvm::Value* first);
-  void Stride(llvm::Value* start, llvm::Value* end, llvm::Value* step, const std::function<void(llvm::Value*)>& body);
+  void Stride(llvm::Value* start, llvm::Value* end, llvm::Value* step,
+              const std::function<void(llvm::Value*)>& body);
   llvm::Value* Trips(llvm::Value* lo, llvm::Value* hi);
   llvm::Value* Invariant(ir::ValueId value);
   llvm::Value* Sreg(llvm::Intrinsic::ID id);
@@ -89,7 +91,8 @@ class KernelEmitter : public RegionEmitter {
   llvm::Value* Join(const FoldMatch& fold, llvm::Value* a, llvm::Value* b);
   llvm::Value* Element(const FoldMatch& fold, llvm::Value* e, bool checked);
   llvm::Value* FoldChain(const FoldMatch& fold, llvm::Value* first, llvm::Value* end);
-  std::pair<llvm::Value*, llvm::Value*> FoldWhole(const FoldMatch& fold, llvm::Value* start, llvm::Value* lane);
+  std::pair<llvm::Value*, llvm::Value*> FoldWhole(const FoldMatch& fold, llvm::Value* start,
+                                                  llvm::Value* lane);
   llvm::Value* FoldBlocks(llvm::Value* count);
   llvm::Value* FromLaneAbove(llvm::Value* value, uint32_t distance);
 
@@ -125,7 +128,8 @@ class KernelEmitter : public RegionEmitter {
   LlvmValues offsets_;
   llvm::AllocaInst* turns_ = nullptr;
   std::vector<llvm::AllocaInst*> slots_;
-  std::map<std::tuple<ir::Trap, ir::Op, llvm::Value*, llvm::Value*>, llvm::BasicBlock*> trap_blocks_;
+  std::map<std::tuple<ir::Trap, ir::Op, llvm::Value*, llvm::Value*>, llvm::BasicBlock*>
+      trap_blocks_;
   llvm::BasicBlock* trap_exit_ = nullptr;  // its phis: code, t, lo, div
 };
 

@@ -36,7 +36,8 @@ void ForEachInst(const Function& function, InstId id, const Visit& visit) {
   const Inst& inst = function.inst(id);
   visit(id, inst);
   for (uint32_t r = 0; r < inst.regions.count; ++r)
-    for (InstId inner : function.region(Function::region_of(inst, r)).insts) ForEachInst(function, inner, visit);
+    for (InstId inner : function.region(Function::region_of(inst, r)).insts)
+      ForEachInst(function, inner, visit);
 }
 
 bool TouchesMemory(const ir::Program& program, uint32_t callee, std::set<uint32_t>& seen) {
@@ -45,7 +46,9 @@ bool TouchesMemory(const ir::Program& program, uint32_t callee, std::set<uint32_
   for (const Inst& inst : function.insts) {
     const ir::Effect effect = ir::Info(inst.op).effect;
     if (effect == ir::Effect::Writes || effect == ir::Effect::Reads) return true;
-    if (inst.op == Op::Call && TouchesMemory(program, static_cast<uint32_t>(function.word(inst, 0)), seen)) return true;
+    if (inst.op == Op::Call &&
+        TouchesMemory(program, static_cast<uint32_t>(function.word(inst, 0)), seen))
+      return true;
   }
   return false;
 }
@@ -54,11 +57,13 @@ bool TouchesMemory(const ir::Program& program, uint32_t callee, std::set<uint32_
 std::string RefusalOf(const Function& function) {
   auto names = [&](ir::Type type) { return type.scalar == Scalar::Int; };
   for (const ir::ValueInfo& value : function.values)
-    if (names(value.type)) return "it has integers of several words, which the GPU code does not do";
+    if (names(value.type))
+      return "it has integers of several words, which the GPU code does not do";
   for (const Inst& inst : function.insts) {
     if (ir::Info(inst.op).effect == ir::Effect::Io)
       return fmt::format("it reads or writes a stream ('{}')", ir::Info(inst.op).mnemonic);
-    if (inst.op == Op::Invert || inst.op == Op::FieldDiv) return "it inverts field elements, which the GPU code does not do";
+    if (inst.op == Op::Invert || inst.op == Op::FieldDiv)
+      return "it inverts field elements, which the GPU code does not do";
   }
   return "";
 }
@@ -93,7 +98,8 @@ class Planner {
   Result<void> CheckProgram() {
     for (ir::FuncId id : all_.order) {
       const Function& function = program_.functions[id.index];
-      if (all_.recursive[id.index]) return Refuse("it calls itself, and threads of a GPU have no deep stack");
+      if (all_.recursive[id.index])
+        return Refuse("it calls itself, and threads of a GPU have no deep stack");
       if (std::string why = RefusalOf(function); !why.empty()) return Refuse(why);
       for (const Inst& inst : function.insts)
         plan_.module.has_while |= inst.op == Op::While && !function.is_prelude;
@@ -114,14 +120,16 @@ class Planner {
       for (uint32_t i = 0; i < function.insts.size(); ++i) {
         const Inst& inst = function.insts[i];
         if (!facts.needed[i]) continue;
-        if (inst.op == Op::Call) bytes[id.index] += bytes[static_cast<size_t>(function.word(inst, 0))];
+        if (inst.op == Op::Call)
+          bytes[id.index] += bytes[static_cast<size_t>(function.word(inst, 0))];
         if (inst.op != Op::Alloc) continue;
         const int64_t own = ConstantBytes(function, facts, inst);
         if (id != program_.entry && (own < 0 || own > MostLocalBytes))
           return Refuse("a function needs scratch memory whose size is not a small constant");
         bytes[id.index] += std::clamp<int64_t>(own, 0, MostLocalBytes);
       }
-      if (bytes[id.index] > 4 * MostLocalBytes) return Refuse("a thread would need much scratch memory");
+      if (bytes[id.index] > 4 * MostLocalBytes)
+        return Refuse("a thread would need much scratch memory");
     }
     plan_.module.local_bytes = static_cast<uint32_t>(bytes[program_.entry.index]);
     return {};
@@ -163,7 +171,8 @@ class Planner {
       return AddGrid(id);
     }
     if (inst.op == Op::If) {
-      if (auto fold = ir::MatchFold(program_, id); fold && CanFold(*fold)) return AddFold(id, *fold);
+      if (auto fold = ir::MatchFold(program_, id); fold && CanFold(*fold))
+        return AddFold(id, *fold);
       if (inst.results.count == 0 && WantsSteps(id)) return PlaceChoice(inst);
     }
     single_.push_back(id);
@@ -200,8 +209,9 @@ class Planner {
       return !made.valid() || plan_.again[made.index] || plan_.scratch[value.index] >= 0 ||
              facts_.region[made.index] == function_.body;
     };
-    return std::ranges::all_of(fold.buffers, is_there) && std::ranges::all_of(fold.outside, is_there) &&
-           is_there(fold.count) && is_there(fold.blocks);
+    return std::ranges::all_of(fold.buffers, is_there) &&
+           std::ranges::all_of(fold.outside, is_there) && is_there(fold.count) &&
+           is_there(fold.blocks);
   }
 
   void AddStep(Step step) {
@@ -233,7 +243,8 @@ class Planner {
     if (inst.regions.count != 0 || inst.results.count != 1) return false;
     const bool calls_math = inst.op == Op::Call && program_.functions[CalleeOf(inst)].is_prelude &&
                             !all_.fallible[CalleeOf(inst)];
-    if (!calls_math && (ir::Info(inst.op).effect != ir::Effect::Pure || MayTrap(program_, function_, facts_, inst)))
+    if (!calls_math && (ir::Info(inst.op).effect != ir::Effect::Pure ||
+                        MayTrap(program_, function_, facts_, inst)))
       return false;
     for (ValueId operand : function_.operands_of(inst)) {
       const InstId made = facts_.definition[operand.index];
@@ -244,13 +255,16 @@ class Planner {
     return true;
   }
 
-  uint32_t CalleeOf(const Inst& call) const { return static_cast<uint32_t>(function_.word(call, 0)); }
+  uint32_t CalleeOf(const Inst& call) const {
+    return static_cast<uint32_t>(function_.word(call, 0));
+  }
 
   Result<void> AddAlloc(InstId id) {
     const Inst& inst = function_.inst(id);
     TRY_VOID(CloseSingle());
     const int32_t length = sizes_.Add(function_.operand(inst, 0));
-    if (length == Unknown) return Refuse("the length of a scratch buffer is computed from memory or by a loop");
+    if (length == Unknown)
+      return Refuse("the length of a scratch buffer is computed from memory or by a loop");
     Step step;
     step.insts = {id};
     step.launch.kind = StepKind::Alloc;
@@ -277,7 +291,8 @@ class Planner {
     for (size_t k = 0; k < old.size(); ++k) {
       bool has_barrier = false;
       ir::Independence outer = ir::IndependenceOf(with_barriers_, before, old[k]);
-      ir::Independence inner{.independent = true, .why_not = {}, .where = {}, .disjoint = {}, .at_most = {}};
+      ir::Independence inner{
+          .independent = true, .why_not = {}, .where = {}, .disjoint = {}, .at_most = {}};
       ForEachInst(before, old[k], [&](InstId id, const Inst& inst) {
         has_barrier |= inst.op == Op::Barrier;
         if (inst.op != Op::Parallel || id == old[k]) return;
@@ -451,7 +466,8 @@ class Planner {
       for (InstId id : step.insts) cooperates = cooperates && ShareOut(step, id);
       bool any = false;
       for (InstId id : step.insts)
-        ForEachInst(function_, id, [&](InstId inner, const Inst&) { any |= plan_.shared_out[inner.index]; });
+        ForEachInst(function_, id,
+                    [&](InstId inner, const Inst&) { any |= plan_.shared_out[inner.index]; });
       shares = any;
     }
     if (shares && cooperates) {
@@ -512,7 +528,9 @@ bool Cooperates(const ir::Program& program, const Function& function, RegionId r
   for (InstId id : function.region(region).insts) {
     const Inst& inst = function.inst(id);
     std::set<uint32_t> seen;
-    if (inst.op == Op::Call && TouchesMemory(program, static_cast<uint32_t>(function.word(inst, 0)), seen)) return false;
+    if (inst.op == Op::Call &&
+        TouchesMemory(program, static_cast<uint32_t>(function.word(inst, 0)), seen))
+      return false;
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       if (!Cooperates(program, function, Function::region_of(inst, r))) return false;
   }
@@ -525,7 +543,8 @@ int64_t ConstantBytes(const Function& function, const FunctionFacts& facts, cons
   return static_cast<int64_t>((*words)[0]) * ir::BytesOf(alloc.type);
 }
 
-Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers) {
+Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts,
+                      const ir::Program& with_barriers) {
   return Planner(lowered, facts, with_barriers).Run();
 }
 

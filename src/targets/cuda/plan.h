@@ -32,10 +32,11 @@ struct Step {
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<bool> again;            // by instruction of the entry: computed again where it is needed
+  std::vector<bool> again;  // by instruction of the entry: computed again where it is needed
   std::vector<ir::InstId> again_order;
-  std::vector<int32_t> frame;         // by value of the entry: its first word among those handed on, or -1
-  std::vector<int32_t> scratch;       // by value of the entry: its number among the scratch buffers, or -1
+  std::vector<int32_t> frame;  // by value of the entry: its first word among those handed on, or -1
+  std::vector<int32_t>
+      scratch;  // by value of the entry: its number among the scratch buffers, or -1
   // By instruction of the entry: a parallel that all threads of a block share, inside of Blocks and Single.
   std::vector<bool> shared_out;
   uint32_t scratch_count = 0;
@@ -44,7 +45,8 @@ struct Plan {
 
 // Fails with Unsupported and a sentence. `with_barriers` is the program before ir::SplitBarriers: phases of a parallel are
 // independent where it was, which is hard to see once indices have gone through scratch memory.
-Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts, const ir::Program& with_barriers);
+Result<Plan> MakePlan(const ir::Program& lowered, const ProgramFacts& facts,
+                      const ir::Program& with_barriers);
 
 struct PlannedProgram {
   ir::Program lowered;
@@ -59,7 +61,8 @@ Result<PlannedProgram> PlanProgram(const ir::Program& program);
 bool Cooperates(const ir::Program& program, const ir::Function& function, ir::RegionId region);
 
 // Bytes of an `alloc` whose length is a constant, or -1.
-int64_t ConstantBytes(const ir::Function& function, const FunctionFacts& facts, const ir::Inst& alloc);
+int64_t ConstantBytes(const ir::Function& function, const FunctionFacts& facts,
+                      const ir::Inst& alloc);
 // What a thread may have for itself.
 constexpr int64_t MostLocalBytes = 16 * 1024;
 

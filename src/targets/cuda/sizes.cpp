@@ -18,9 +18,11 @@ SizesBuilder::SizesBuilder(const ir::Program& lowered, const ProgramFacts& facts
     const ir::Type type = function_.param_type(i);
     params.push_back(type.is_buffer() ? ir::types::Index : type);
   }
-  builder_ = std::make_unique<ir::FunctionBuilder>(program_, "main", params, std::vector<ir::Type>{});
+  builder_ =
+      std::make_unique<ir::FunctionBuilder>(program_, "main", params, std::vector<ir::Type>{});
   for (uint32_t i = 0; i < function_.param_count(); ++i)
-    if (!function_.param_type(i).is_buffer()) copies_[function_.param(i).index] = builder_->Param(i);
+    if (!function_.param_type(i).is_buffer())
+      copies_[function_.param(i).index] = builder_->Param(i);
 }
 
 ValueId SizesBuilder::Copy(ValueId value) {
@@ -35,13 +37,16 @@ ValueId SizesBuilder::Copy(ValueId value) {
     const uint32_t param = buffer.index - function_.param(0).index;
     ValueId length;
     if (made.valid())
-      length = function_.inst(made).op == Op::Alloc ? Copy(function_.operand(function_.inst(made), 0)) : ValueId();
+      length = function_.inst(made).op == Op::Alloc
+                   ? Copy(function_.operand(function_.inst(made), 0))
+                   : ValueId();
     else if (param < function_.param_count())
       length = builder_->Param(param);
     return copies_[value.index] = length;
   }
-  if (ir::Info(inst.op).effect != ir::Effect::Pure || inst.regions.count != 0 || inst.op == Op::Call ||
-      inst.op == Op::Lookup || inst.results.count != 1 || MayTrap(lowered_, function_, facts_, inst))
+  if (ir::Info(inst.op).effect != ir::Effect::Pure || inst.regions.count != 0 ||
+      inst.op == Op::Call || inst.op == Op::Lookup || inst.results.count != 1 ||
+      MayTrap(lowered_, function_, facts_, inst))
     return copy;
   ir::Values operands;
   for (ValueId operand : function_.operands_of(inst)) {
@@ -49,7 +54,8 @@ ValueId SizesBuilder::Copy(ValueId value) {
     if (!operands.back().valid()) return ValueId();
   }
   const ir::Type result = function_.type(value);
-  const ValueId made = builder_->Emit(inst.op, inst.type, operands, std::span(&result, 1), function_.words_of(inst))[0];
+  const ValueId made = builder_->Emit(inst.op, inst.type, operands, std::span(&result, 1),
+                                      function_.words_of(inst))[0];
   return copies_[value.index] = made;
 }
 
@@ -61,7 +67,8 @@ int32_t SizesBuilder::Add(ValueId value) {
     if (!number.valid()) number = builder_->Cast(Op::Cast, copy, ir::types::Index);
     copy = number;
   }
-  const auto [place, is_new] = ordinals_.try_emplace(copy.index, static_cast<int32_t>(results_.size()));
+  const auto [place, is_new] =
+      ordinals_.try_emplace(copy.index, static_cast<int32_t>(results_.size()));
   if (is_new) results_.push_back(copy);
   return place->second;
 }

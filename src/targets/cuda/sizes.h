@@ -26,7 +26,7 @@ class SizesBuilder {
   const FunctionFacts& facts_;
   ir::Program program_;
   std::unique_ptr<ir::FunctionBuilder> builder_;
-  std::map<uint32_t, ir::ValueId> copies_;  // invalid: cannot be copied
+  std::map<uint32_t, ir::ValueId> copies_;   // invalid: cannot be copied
   std::map<uint32_t, ir::ValueId> numbers_;  // of bools
   std::map<uint32_t, int32_t> ordinals_;
   std::vector<ir::ValueId> results_;

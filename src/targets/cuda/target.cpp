@@ -20,7 +20,8 @@ class CudaTarget : public exec::Target {
     return plan ? "" : plan.error().message;
   }
 
-  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions& options) const override {
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
     if (options.metered) return Fail(Diag::Unsupported, "the cuda target does not count fuel");
     const PtxModule module = TRY(EmitPtx(program, options_));
     exec::Artifact artifact;
@@ -33,7 +34,8 @@ class CudaTarget : public exec::Target {
   }
 
   Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact& artifact) const override {
-    if (artifact.target != "cuda") return Fail(Diag::BadArtifact, "the artifact is not one of the cuda target");
+    if (artifact.target != "cuda")
+      return Fail(Diag::BadArtifact, "the artifact is not one of the cuda target");
     PtxModule module = TRY(ParseModule(artifact.bytes));
     return MakeCudaCallable(TRY(Device::Open()), std::move(module));
   }
@@ -44,6 +46,8 @@ class CudaTarget : public exec::Target {
 
 }  // namespace
 
-std::unique_ptr<exec::Target> MakeCudaTarget(const PtxOptions& options) { return std::make_unique<CudaTarget>(options); }
+std::unique_ptr<exec::Target> MakeCudaTarget(const PtxOptions& options) {
+  return std::make_unique<CudaTarget>(options);
+}
 
 }  // namespace frazil::targets::cuda

@@ -35,8 +35,8 @@ bool IsOwnLoad(const Function& function, const Inst& inst, const Body& body) {
 }
 
 // Nested regions may compute, and load what the iteration has for its own.
-void Look(const ir::Program& program, const Function& function, const FunctionFacts& facts, ir::RegionId region,
-          Body& body) {
+void Look(const ir::Program& program, const Function& function, const FunctionFacts& facts,
+          ir::RegionId region, Body& body) {
   for (ir::InstId id : function.region(region).insts) {
     const Inst& inst = function.inst(id);
     if (!facts.needed[id.index]) continue;
@@ -50,14 +50,15 @@ void Look(const ir::Program& program, const Function& function, const FunctionFa
       body.insts += callee.insts.size();
       if (!callee.is_prelude) body.fits = false;
     }
-    for (uint32_t r = 0; r < inst.regions.count; ++r) Look(program, function, facts, Function::region_of(inst, r), body);
+    for (uint32_t r = 0; r < inst.regions.count; ++r)
+      Look(program, function, facts, Function::region_of(inst, r), body);
   }
 }
 
 }  // namespace
 
-uint32_t VectorItems(const ir::Program& program, const Function& function, const FunctionFacts& facts,
-                     const Inst& parallel) {
+uint32_t VectorItems(const ir::Program& program, const Function& function,
+                     const FunctionFacts& facts, const Inst& parallel) {
   const ir::RegionId region = Function::region_of(parallel, 0);
   const ValueId counter = Function::param_of(function.region(region), 0);
   Body body;
@@ -67,7 +68,8 @@ uint32_t VectorItems(const ir::Program& program, const Function& function, const
     if (!facts.needed[id.index]) continue;
     ++body.insts;
     const bool is_store = inst.op == Op::Store && function.operand(inst, 1) == counter &&
-                          inst.type.scalar != ir::Scalar::XField && inst.type.scalar != ir::Scalar::Digest;
+                          inst.type.scalar != ir::Scalar::XField &&
+                          inst.type.scalar != ir::Scalar::Digest;
     if (is_store || IsOwnLoad(function, inst, body)) {
       body.stored |= is_store;
       body.widest = std::max(body.widest, ir::BytesOf(inst.type));
@@ -79,7 +81,8 @@ uint32_t VectorItems(const ir::Program& program, const Function& function, const
       if (!callee.is_prelude) return 1;
       body.insts += callee.insts.size();
     }
-    for (uint32_t r = 0; r < inst.regions.count; ++r) Look(program, function, facts, Function::region_of(inst, r), body);
+    for (uint32_t r = 0; r < inst.regions.count; ++r)
+      Look(program, function, facts, Function::region_of(inst, r), body);
   }
   if (!body.fits || body.widest == 0) return 1;
   const uint32_t items = std::max(4u, AccessBytes / body.widest);

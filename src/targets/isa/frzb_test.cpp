@@ -130,7 +130,8 @@ void Mend(std::string& bytes) {
 std::pair<size_t, size_t> CodeOf(const std::string& bytes) {
   FileHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  const machines::simt::SectionRow& code = header.sections[static_cast<size_t>(machines::simt::SectionKind::Code)];
+  const machines::simt::SectionRow& code =
+      header.sections[static_cast<size_t>(machines::simt::SectionKind::Code)];
   return {code.offset, code.count};
 }
 
@@ -140,27 +141,17 @@ std::string Mutated(const std::vector<std::string>& corpus, Random& random) {
   for (uint64_t times = 1 + random.Below(3); times > 0; --times) {
     size_t instruction = code + 16 * random.Below(count);
     switch (random.Below(8)) {
-      case 0:
-        bytes[random.Below(bytes.size())] ^= static_cast<char>(1u << random.Below(8));
-        break;
-      case 1:
-        bytes[random.Below(bytes.size())] = static_cast<char>(random.Next());
-        break;
-      case 2:
-        bytes.resize(random.Below(bytes.size() + 16));
-        break;
-      case 3:
-        std::memcpy(&bytes[instruction], &bytes[code + 16 * random.Below(count)], 16);
-        break;
+      case 0: bytes[random.Below(bytes.size())] ^= static_cast<char>(1u << random.Below(8)); break;
+      case 1: bytes[random.Below(bytes.size())] = static_cast<char>(random.Next()); break;
+      case 2: bytes.resize(random.Below(bytes.size() + 16)); break;
+      case 3: std::memcpy(&bytes[instruction], &bytes[code + 16 * random.Below(count)], 16); break;
       case 4: {  // two instructions change places
         size_t other = code + 16 * random.Below(count);
         for (size_t b = 0; b < 16; ++b) std::swap(bytes[instruction + b], bytes[other + b]);
         break;
       }
       // One field of an instruction: small numbers are what registers and types are.
-      default:
-        bytes[instruction + random.Below(16)] = static_cast<char>(random.Below(24));
-        break;
+      default: bytes[instruction + random.Below(16)] = static_cast<char>(random.Below(24)); break;
     }
     if (bytes.size() < code + 16 * count) break;
   }
@@ -192,7 +183,8 @@ void Try(std::string bytes, Counts& counts) {
   if (!module) {
     ++counts.refused;
     EXPECT_FALSE(module.error().message.empty());
-    EXPECT_TRUE(module.error().diag == Diag::BadArtifact || module.error().diag == Diag::BadIsaProgram)
+    EXPECT_TRUE(module.error().diag == Diag::BadArtifact ||
+                module.error().diag == Diag::BadIsaProgram)
         << module.error().ToString();
     return;
   }
@@ -225,7 +217,8 @@ void Try(std::string bytes, Counts& counts) {
         << outcome->trap->ToString() << meant->trap->ToString() << machines::simt::Print(*module);
     return;
   }
-  EXPECT_TRUE(outcome->results == meant->results && arguments == again) << machines::simt::Print(*module);
+  EXPECT_TRUE(outcome->results == meant->results && arguments == again)
+      << machines::simt::Print(*module);
 }
 
 TEST(Frzb, DamagedFiles) {

@@ -61,14 +61,16 @@ exec::GeneratorOptions OptionsOf(uint64_t seed) {
 // The same outcome: results and buffers bit for bit, or the same trap (a tensor op that has become a loop may trap under
 // another name).
 void ExpectSame(const ir::Program& program, exec::Callable& callable, uint64_t seed, bool tensors) {
-  std::vector<exec::Value> wanted = exec::RandomArguments(program, seed), got = exec::RandomArguments(program, seed);
+  std::vector<exec::Value> wanted = exec::RandomArguments(program, seed),
+                           got = exec::RandomArguments(program, seed);
   exec::RunContext context;
   Result<exec::Outcome> reference = exec::Interpret(program, wanted, context);
   Result<exec::Outcome> outcome = callable.Run(got, context);
   ASSERT_EQ(reference.has_value(), outcome.has_value()) << seed;
   if (!reference) return;
   ASSERT_EQ(reference->trap.has_value(), outcome->trap.has_value())
-      << seed << ": " << (reference->trap ? reference->trap->ToString() : outcome->trap->ToString());
+      << seed << ": "
+      << (reference->trap ? reference->trap->ToString() : outcome->trap->ToString());
   if (reference->trap) {
     EXPECT_EQ(reference->trap->kind, outcome->trap->kind) << seed;
     EXPECT_EQ(reference->trap->index, outcome->trap->index) << seed;
@@ -90,7 +92,8 @@ TEST(Isa, RandomProgramsComeBackAndRun) {
     exec::GeneratorOptions options = OptionsOf(seed);
     ir::Program program = exec::Generate(options);
     Result<exec::Artifact> artifact = target->Emit(program, {});  // proved
-    if (!artifact && artifact.error().message.starts_with("a call that cannot be inlined")) continue;
+    if (!artifact && artifact.error().message.starts_with("a call that cannot be inlined"))
+      continue;
     ++emitted;
     ASSERT_TRUE(artifact) << seed << ": " << artifact.error().ToString();
     Result<machines::simt::Module> module = machines::simt::LoadModule(artifact->bytes);

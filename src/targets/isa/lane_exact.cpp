@@ -20,8 +20,8 @@ using machines::simt::Type;
 namespace {
 
 bool IsTogether(Opcode op) {
-  return op == Opcode::BarSync || op == Opcode::Shfl || op == Opcode::Vote || op == Opcode::Ballot ||
-         op == Opcode::LaneReduce || op == Opcode::LaneScan;
+  return op == Opcode::BarSync || op == Opcode::Shfl || op == Opcode::Vote ||
+         op == Opcode::Ballot || op == Opcode::LaneReduce || op == Opcode::LaneScan;
 }
 
 // A program with the module's parameters that does nothing: launches are checked by the rules of every target.
@@ -51,11 +51,13 @@ LaunchShape Linear(uint64_t lanes, uint32_t block) {
   return shape;
 }
 
-LaneMachine::LaneMachine(const Module& module, const exec::RunContext& context, const LaunchShape& launch,
-                         std::span<std::byte> phi)
+LaneMachine::LaneMachine(const Module& module, const exec::RunContext& context,
+                         const LaunchShape& launch, std::span<std::byte> phi)
     : module_(module), context_(context), launch_(launch), phi_(phi), fuel_(context.limits.fuel) {
-  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;  // more would overflow the clock
-  deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
+  constexpr uint64_t MostMs =
+      uint64_t{100} * 365 * 24 * 3600 * 1000;  // more would overflow the clock
+  deadline_ = std::chrono::steady_clock::now() +
+              std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
   PrepareCode();
 }
 
@@ -76,20 +78,24 @@ void LaneMachine::PrepareCode() {
   }
   const Instruction boundary{.op = Opcode::BarSync};
   std::vector<uint32_t> moved(module_.code.size());
-  auto bounded = [&](uint32_t opener) { return around[opener] && module_.code[opener].op != Opcode::Par; };
+  auto bounded = [&](uint32_t opener) {
+    return around[opener] && module_.code[opener].op != Opcode::Par;
+  };
   for (uint32_t i = 0; i < module_.code.size(); ++i) {
     const Instruction& inst = module_.code[i];
     if (IsOpener(inst.op) && bounded(i)) code_.push_back(boundary);
     bool ends = inst.op == Opcode::End && bounded(match[i]);
     if (ends && module_.code[match[i]].op == Opcode::For) code_.push_back(boundary);
     moved[i] = static_cast<uint32_t>(code_.size());
-    if (inst.op == Opcode::Par) meets_.resize(code_.size() + 1, false), meets_[code_.size()] = around[i];
+    if (inst.op == Opcode::Par)
+      meets_.resize(code_.size() + 1, false), meets_[code_.size()] = around[i];
     code_.push_back(inst);
     if (ends) code_.push_back(boundary);
   }
   meets_.resize(code_.size(), false);
   for (Instruction& inst : code_)
-    if (inst.op == Opcode::Bra || inst.op == Opcode::Call || inst.op == Opcode::Loop) inst.imm = moved[inst.imm];
+    if (inst.op == Opcode::Bra || inst.op == Opcode::Call || inst.op == Opcode::Loop)
+      inst.imm = moved[inst.imm];
   match_ = MatchStructure(code_);
 }
 
@@ -112,8 +118,8 @@ bool LaneMachine::Expired() {
 Result<exec::Outcome> LaneMachine::Run(std::span<const exec::Value> arguments) {
   TRY_VOID(exec::CheckLaunch(LaunchForm(module_), arguments));
   if (!phi_.empty() && phi_.size() != machines::simt::PhiBytes)
-    return Fail(Diag::BadLaunch,
-                fmt::format("the arena has {} bytes instead of {}", phi_.size(), machines::simt::PhiBytes));
+    return Fail(Diag::BadLaunch, fmt::format("the arena has {} bytes instead of {}", phi_.size(),
+                                             machines::simt::PhiBytes));
   if (phi_.empty() && (module_.features & machines::simt::UsesPhi) != 0) {
     own_phi_.resize(machines::simt::PhiBytes);
     phi_ = own_phi_;
@@ -144,8 +150,9 @@ void LaneMachine::RunLaunch(const Lane& initial) {
   __extension__ using uint128 = unsigned __int128;
   if (uint128{lanes} * sizeof(Lane) > context_.limits.memory_bytes ||
       launch_.shared_bytes > context_.limits.memory_bytes) {
-    error_ = Error{Diag::BadLaunch, fmt::format("a block of {} lanes and {} shared bytes is above the memory limit",
-                                                lanes, launch_.shared_bytes)};
+    error_ = Error{Diag::BadLaunch,
+                   fmt::format("a block of {} lanes and {} shared bytes is above the memory limit",
+                               lanes, launch_.shared_bytes)};
     return;
   }
   // As a PAR does, a launch takes a unit of fuel for each of its lanes.
@@ -188,7 +195,8 @@ bool LaneMachine::RunTogether(std::vector<Lane>& lanes) {
     size_t waiting = 0;
     for (Lane& lane : lanes) {
       if (module_.mode == Mode::Launch) trap_index_ = static_cast<int64_t>(lane.global);
-      if (module_.mode == Mode::Program && par_depth_ == 1) trap_index_ = static_cast<int64_t>(lane.global);
+      if (module_.mode == Mode::Program && par_depth_ == 1)
+        trap_index_ = static_cast<int64_t>(lane.global);
       Stop stop = RunLane(lane);
       if (stop == Stop::Trapped) return false;
       waiting += stop == Stop::Waits;
@@ -220,10 +228,13 @@ Stop LaneMachine::RunLane(Lane& lane) {
   }
 }
 
-void LaneMachine::Push(Lane& lane, uint32_t opener) { lane.scopes.push_back({opener, 0, 0, lane.allocated.size()}); }
+void LaneMachine::Push(Lane& lane, uint32_t opener) {
+  lane.scopes.push_back({opener, 0, 0, lane.allocated.size()});
+}
 
 void LaneMachine::ReleaseScratch(Lane& lane, size_t down_to) {
-  for (; lane.allocated.size() > down_to; lane.allocated.pop_back()) lane.buffers[lane.allocated.back()].reset();
+  for (; lane.allocated.size() > down_to; lane.allocated.pop_back())
+    lane.buffers[lane.allocated.back()].reset();
 }
 
 void LaneMachine::LeaveScope(Lane& lane) {
@@ -262,7 +273,8 @@ std::optional<Stop> LaneMachine::EnterPar(Lane& lane, const Instruction& i, uint
   ++par_depth_;
   bool fine = true;
   if (meets_[at]) {
-    if (trips > context_.limits.memory_bytes / sizeof(Lane)) return TrapNow(ir::Trap::Memory, {.op = Opcode::BarSync});
+    if (trips > context_.limits.memory_bytes / sizeof(Lane))
+      return TrapNow(ir::Trap::Memory, {.op = Opcode::BarSync});
     std::vector<Lane> lanes(trips, start);
     for (uint64_t number = 0; number < trips; ++number) make(lanes[number], number);
     fine = RunTogether(lanes);
@@ -289,9 +301,7 @@ std::optional<Stop> LaneMachine::AtEnd(Lane& lane, uint32_t at) {
   LaneScope& scope = lane.scopes.back();
   const Instruction& opener = code_[scope.opener];
   switch (opener.op) {
-    case Opcode::Par:
-      LeaveScope(lane);
-      return Stop::Done;
+    case Opcode::Par: LeaveScope(lane); return Stop::Done;
     case Opcode::For:
       if (scope.left == 0) break;
       if (Expired()) return TrapNow(ir::Trap::Fuel, opener);
@@ -306,8 +316,7 @@ std::optional<Stop> LaneMachine::AtEnd(Lane& lane, uint32_t at) {
       ReleaseScratch(lane, scope.allocated);
       lane.next = scope.opener + 1;
       return {};
-    default:
-      break;
+    default: break;
   }
   LeaveScope(lane);
   lane.next = at + 1;
@@ -318,12 +327,14 @@ std::optional<Stop> LaneMachine::Control(Lane& lane, const Instruction& i, uint3
   switch (i.op) {
     case Opcode::If:
       Push(lane, at);
-      if (!lane.predicates[i.a]) lane.next = code_[match_[at]].op == Opcode::Else ? match_[at] + 1 : match_[at];
+      if (!lane.predicates[i.a])
+        lane.next = code_[match_[at]].op == Opcode::Else ? match_[at] + 1 : match_[at];
       return {};
     case Opcode::Switch: {
       Push(lane, at);
       uint32_t part = match_[at];
-      while (code_[part].op == Opcode::Case && code_[part].imm != lane.registers[i.a]) part = match_[part];
+      while (code_[part].op == Opcode::Case && code_[part].imm != lane.registers[i.a])
+        part = match_[part];
       lane.next = part + 1;
       return {};
     }
@@ -332,26 +343,18 @@ std::optional<Stop> LaneMachine::Control(Lane& lane, const Instruction& i, uint3
     case Opcode::Default:
       lane.next = EndOf(match_, code_, at);
       return {};  // the part before has ended
-    case Opcode::For:
-      return EnterFor(lane, i, at);
-    case Opcode::Par:
-      return EnterPar(lane, i, at);
-    case Opcode::While:
-      Push(lane, at);
-      return {};
+    case Opcode::For: return EnterFor(lane, i, at);
+    case Opcode::Par: return EnterPar(lane, i, at);
+    case Opcode::While: Push(lane, at); return {};
     case Opcode::BreakUnless:
       if (lane.predicates[i.a]) return {};
       lane.next = match_[at] + 1;
       LeaveScope(lane);
       return {};
-    case Opcode::End:
-      return AtEnd(lane, at);
-    case Opcode::Assert:
-      return lane.predicates[i.a] ? std::nullopt : TrapNow(ir::Trap::Assert, i);
-    case Opcode::Trap:
-      return TrapNow(ir::Trap::Unreachable, i);
-    case Opcode::Exit:
-      return Stop::Done;
+    case Opcode::End: return AtEnd(lane, at);
+    case Opcode::Assert: return lane.predicates[i.a] ? std::nullopt : TrapNow(ir::Trap::Assert, i);
+    case Opcode::Trap: return TrapNow(ir::Trap::Unreachable, i);
+    case Opcode::Exit: return Stop::Done;
     case Opcode::Loop:
       if (lane.registers[i.a] == 0) return {};
       lane.registers[i.a] -= 1;
@@ -362,7 +365,8 @@ std::optional<Stop> LaneMachine::Control(Lane& lane, const Instruction& i, uint3
       return {};
     case Opcode::Call:
       if (!TakeFuel(1) || Expired()) return TrapNow(ir::Trap::Fuel, i);
-      if (lane.calls.size() >= std::min<uint64_t>(machines::simt::MaxCallDepth, context_.limits.depth))
+      if (lane.calls.size() >=
+          std::min<uint64_t>(machines::simt::MaxCallDepth, context_.limits.depth))
         return TrapNow(ir::Trap::Depth, i);
       lane.calls.push_back(lane.next);
       lane.next = static_cast<uint32_t>(i.imm);
@@ -372,8 +376,7 @@ std::optional<Stop> LaneMachine::Control(Lane& lane, const Instruction& i, uint3
       lane.next = lane.calls.back();
       lane.calls.pop_back();
       return {};
-    default:
-      return {};  // CARRY, FENCE: nothing happens
+    default: return {};  // CARRY, FENCE: nothing happens
   }
 }
 

@@ -29,8 +29,9 @@ LaunchShape Linear(uint64_t lanes, uint32_t block = 256);
 
 // The module's parameters as arguments, in order. `phi`: the context's arena (machines::simt::PhiBytes), kept between
 // runs by the caller; empty: a zeroed one for this run. Launch mode traps carry the number of the lane.
-Result<exec::Outcome> RunLaneExact(const machines::simt::Module& module, std::span<const exec::Value> arguments,
-                                   const exec::RunContext& context = {}, const LaunchShape& launch = {},
-                                   std::span<std::byte> phi = {});
+Result<exec::Outcome> RunLaneExact(const machines::simt::Module& module,
+                                   std::span<const exec::Value> arguments,
+                                   const exec::RunContext& context = {},
+                                   const LaunchShape& launch = {}, std::span<std::byte> phi = {});
 
 }  // namespace frazil::targets::isa

@@ -35,7 +35,8 @@ std::vector<T> Contents(const Value& value) {
   return values;
 }
 
-exec::Outcome RunFine(std::string_view text, std::span<const Value> arguments, const LaunchShape& launch = {}) {
+exec::Outcome RunFine(std::string_view text, std::span<const Value> arguments,
+                      const LaunchShape& launch = {}) {
   Module module = Assembled(text);
   if (module.code.empty()) return {};
   Result<exec::Outcome> outcome = RunLaneExact(module, arguments, {}, launch);
@@ -46,7 +47,8 @@ exec::Outcome RunFine(std::string_view text, std::span<const Value> arguments, c
 }
 
 std::optional<exec::TrapInfo> TrapOf(std::string_view text, std::span<const Value> arguments = {},
-                                     const LaunchShape& launch = {}, const exec::RunContext& context = {}) {
+                                     const LaunchShape& launch = {},
+                                     const exec::RunContext& context = {}) {
   Module module = Assembled(text);
   Result<exec::Outcome> outcome = RunLaneExact(module, arguments, context, launch);
   EXPECT_TRUE(outcome) << outcome.error().ToString();
@@ -57,8 +59,8 @@ TEST(LaneExact, TheBuildersAddWithItsGuard) {
   std::vector<float> a(1000), b(1000), c(1000);
   std::iota(a.begin(), a.end(), 0.5f);
   std::iota(b.begin(), b.end(), 100.0f);
-  Value arguments[] = {BufferOf(ir::types::F32, a), BufferOf(ir::types::F32, b), BufferOf(ir::types::F32, c),
-                       Value::Int(ir::types::U64, 1000)};
+  Value arguments[] = {BufferOf(ir::types::F32, a), BufferOf(ir::types::F32, b),
+                       BufferOf(ir::types::F32, c), Value::Int(ir::types::U64, 1000)};
   RunFine(R"(.launch
 .param in buffer f32 a
 .param in buffer f32 b
@@ -158,7 +160,9 @@ TEST(LaneExact, LanesInThreeDimensions) {
         for (uint32_t z = 0; z < 2; ++z)
           for (uint32_t y = 0; y < 2; ++y)
             for (uint32_t x = 0; x < 4; ++x)
-              EXPECT_EQ(got[at++], ((((((bz * 10 + by) * 10 + bx) * 10 + z) * 10 + y) * 10 + x) * 10 + 2) * 10 + 3);
+              EXPECT_EQ(
+                  got[at++],
+                  ((((((bz * 10 + by) * 10 + bx) * 10 + z) * 10 + y) * 10 + x) * 10 + 2) * 10 + 3);
 }
 
 TEST(LaneExact, LanesTogether) {
@@ -251,7 +255,8 @@ TEST(LaneExact, LabelsCallsAndLoops) {
 }
 
 TEST(LaneExact, ABarrierThatNotAllReachTraps) {
-  auto trap = TrapOf(".launch\nsetlt.u32 p0, r252, #3\nbra.p0 @skip\nbar.sync 0\n@skip: exit", {}, Linear(8, 8));
+  auto trap = TrapOf(".launch\nsetlt.u32 p0, r252, #3\nbra.p0 @skip\nbar.sync 0\n@skip: exit", {},
+                     Linear(8, 8));
   ASSERT_TRUE(trap);
   EXPECT_EQ(trap->kind, ir::Trap::Unreachable);
   EXPECT_EQ(trap->op, ir::Op::Barrier);
@@ -283,7 +288,8 @@ TEST(LaneExact, PoolsAndPhi) {
   EXPECT_EQ(Contents<uint64_t>(arguments[0])[1], 77u);
   EXPECT_EQ(Contents<uint64_t>(arguments[0])[2], 77u * 12288 + 5 * 256 + 56);
   EXPECT_EQ(TrapOf(".launch\nmov_imm.u64 r0, 300\npoolfree r0\nexit")->kind, ir::Trap::OutOfBounds);
-  EXPECT_EQ(TrapOf(".launch\nmov_imm.u64 r0, 0\nldg.u8 r1, [r0]\nexit")->kind, ir::Trap::OutOfBounds);
+  EXPECT_EQ(TrapOf(".launch\nmov_imm.u64 r0, 0\nldg.u8 r1, [r0]\nexit")->kind,
+            ir::Trap::OutOfBounds);
 }
 
 std::vector<float> Random(size_t count, uint32_t seed) {
@@ -300,7 +306,8 @@ Value Idx(int64_t value) { return Value::Int(ir::types::Index, value); }
 TEST(Pseudo, Gemm) {
   constexpr int M = 5, K = 7, N = 3;
   std::vector<float> a = Random(M * K, 1), b = Random(K * N, 2);
-  Value arguments[] = {Floats(std::vector<float>(M * N)), Floats(a), Floats(b), Idx(M), Idx(K), Idx(N)};
+  Value arguments[] = {
+      Floats(std::vector<float>(M * N)), Floats(a), Floats(b), Idx(M), Idx(K), Idx(N)};
   RunFine(R"(.param buffer f32 c
 .param in buffer f32 a
 .param in buffer f32 b
@@ -325,7 +332,8 @@ TEST(Pseudo, Gemm) {
 
 TEST(Pseudo, LayerNormAndBatchNorm) {
   constexpr int Rows = 3, Features = 5;
-  std::vector<float> x = Random(Rows * Features, 3), gamma = Random(Features, 4), beta = Random(Features, 5);
+  std::vector<float> x = Random(Rows * Features, 3), gamma = Random(Features, 4),
+                     beta = Random(Features, 5);
   std::vector<float> variance = {1, 2, 3, 4, 5};
   Value arguments[] = {Floats(std::vector<float>(Rows * Features)),
                        Floats(x),
@@ -358,12 +366,14 @@ TEST(Pseudo, LayerNormAndBatchNorm) {
     float sum = 0, var = 0;
     for (int k = 0; k < Features; ++k) sum += x[r * Features + k];
     float mean = sum / Features;
-    for (int k = 0; k < Features; ++k) var += (x[r * Features + k] - mean) * (x[r * Features + k] - mean);
+    for (int k = 0; k < Features; ++k)
+      var += (x[r * Features + k] - mean) * (x[r * Features + k] - mean);
     float deviation = std::sqrt(var / Features + 0.5f);
     for (int k = 0; k < Features; ++k) {
       EXPECT_EQ(y[r * Features + k], (x[r * Features + k] - mean) / deviation * gamma[k] + beta[k]);
-      EXPECT_EQ(z[r * Features + k],
-                (x[r * Features + k] - beta[k]) / std::sqrt(variance[k] + 0.25f) * gamma[k] + beta[k]);
+      EXPECT_EQ(
+          z[r * Features + k],
+          (x[r * Features + k] - beta[k]) / std::sqrt(variance[k] + 0.25f) * gamma[k] + beta[k]);
     }
   }
 }
@@ -410,7 +420,8 @@ TEST(Pseudo, GroupNormIsLayerNormOfGroups) {
 }
 
 TEST(Pseudo, Conv2dWithStridePadDilationGroups) {
-  constexpr int N = 2, C = 4, H = 7, W = 6, O = 6, Kh = 3, Kw = 2, Stride = 2, Pad = 1, Dilation = 2, Groups = 2;
+  constexpr int N = 2, C = 4, H = 7, W = 6, O = 6, Kh = 3, Kw = 2, Stride = 2, Pad = 1,
+                Dilation = 2, Groups = 2;
   constexpr int Oh = (H + 2 * Pad - Dilation * (Kh - 1) - 1) / Stride + 1,
                 Ow = (W + 2 * Pad - Dilation * (Kw - 1) - 1) / Stride + 1;
   constexpr int Cpg = C / Groups, Opg = O / Groups;
@@ -458,8 +469,8 @@ TEST(Pseudo, Conv2dWithStridePadDilationGroups) {
               for (int b = 0; b < Kw; ++b) {
                 int r = i * Stride + a * Dilation - Pad, s = j * Stride + b * Dilation - Pad;
                 if (r < 0 || r >= H || s < 0 || s >= W) continue;
-                sum = std::fma(x[((n * C + o / Opg * Cpg + c) * H + r) * W + s], w[((o * Cpg + c) * Kh + a) * Kw + b],
-                               sum);
+                sum = std::fma(x[((n * C + o / Opg * Cpg + c) * H + r) * W + s],
+                               w[((o * Cpg + c) * Kh + a) * Kw + b], sum);
               }
           EXPECT_EQ(y[at++], sum);
         }
@@ -509,7 +520,8 @@ TEST(Pseudo, MapsReduceUpsample) {
   std::vector<float> big = Contents<float>(arguments[5]);
   for (int p = 0; p < 2; ++p)
     for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 6; ++j) EXPECT_EQ(big[(p * 4 + i) * 6 + j], x[(p * 2 + i / 2) * 3 + j / 2]);
+      for (int j = 0; j < 6; ++j)
+        EXPECT_EQ(big[(p * 4 + i) * 6 + j], x[(p * 2 + i / 2) * 3 + j / 2]);
 }
 
 TEST(Pseudo, Classes) {

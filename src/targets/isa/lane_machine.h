@@ -38,8 +38,8 @@ enum class Stop : uint8_t { Done, Waits, Trapped };
 
 class LaneMachine {
  public:
-  LaneMachine(const machines::simt::Module& module, const exec::RunContext& context, const LaunchShape& launch,
-              std::span<std::byte> phi);
+  LaneMachine(const machines::simt::Module& module, const exec::RunContext& context,
+              const LaunchShape& launch, std::span<std::byte> phi);
   Result<exec::Outcome> Run(std::span<const exec::Value> arguments);
 
  private:
@@ -72,9 +72,11 @@ class LaneMachine {
   uint64_t Get(const Lane& lane, machines::simt::Type type, uint8_t number) const;
   void Set(Lane& lane, machines::simt::Type type, uint8_t number, uint64_t word);
   uint64_t OperandB(const Lane& lane, const Instruction& i) const;
-  bool Compare(machines::simt::Condition condition, machines::simt::Type type, uint64_t a, uint64_t b) const;
+  bool Compare(machines::simt::Condition condition, machines::simt::Type type, uint64_t a,
+               uint64_t b) const;
   uint64_t Math(ir::Op op, machines::simt::Type type, std::array<uint64_t, 3> operands);
-  uint64_t Fold(ir::ReduceKind kind, machines::simt::Type type, std::span<const uint64_t> words) const;
+  uint64_t Fold(ir::ReduceKind kind, machines::simt::Type type,
+                std::span<const uint64_t> words) const;
   uint64_t SpecialValue(const Lane& lane, uint64_t number) const;
 
   // lane_memory.cpp

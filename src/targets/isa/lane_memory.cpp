@@ -29,25 +29,31 @@ uint64_t ReadWord(Type type, const std::byte* data) {
   return static_cast<uint64_t>(static_cast<int64_t>(word << unused) >> unused);
 }
 
-void WriteWord(Type type, std::byte* data, uint64_t word) { std::memcpy(data, &word, SizeOf(type)); }
+void WriteWord(Type type, std::byte* data, uint64_t word) {
+  std::memcpy(data, &word, SizeOf(type));
+}
 
-bool Inside(uint64_t offset, uint64_t size, uint64_t bytes) { return offset <= bytes && size <= bytes - offset; }
+bool Inside(uint64_t offset, uint64_t size, uint64_t bytes) {
+  return offset <= bytes && size <= bytes - offset;
+}
 
 }  // namespace
 
-std::optional<LaneMachine::Spot> LaneMachine::FindIn(exec::Memory& memory, uint64_t offset, uint64_t size) const {
+std::optional<LaneMachine::Spot> LaneMachine::FindIn(exec::Memory& memory, uint64_t offset,
+                                                     uint64_t size) const {
   if (!Inside(offset, size, memory.size_bytes())) return std::nullopt;
   return Spot{memory.data() + offset};
 }
 
 // A buffer by its number, or a pool. Rules that the verifier cannot see here hold at run time.
-std::optional<LaneMachine::Spot> LaneMachine::FindByHandle(Lane& lane, const Instruction& i, uint64_t offset,
-                                                           bool writes) {
+std::optional<LaneMachine::Spot> LaneMachine::FindByHandle(Lane& lane, const Instruction& i,
+                                                           uint64_t offset, bool writes) {
   uint64_t handle = lane.registers[i.a], size = SizeOf(i.type);
   if (handle < lane.buffers.size()) {
     const machines::simt::BufferRow& row = module_.buffers[handle];
     uint8_t needed = static_cast<uint8_t>(writes ? ir::Access::Out : ir::Access::In);
-    bool allowed = (static_cast<uint8_t>(row.access) & needed) != 0 && (row.type != Type::Bool || i.type == Type::Bool);
+    bool allowed = (static_cast<uint8_t>(row.access) & needed) != 0 &&
+                   (row.type != Type::Bool || i.type == Type::Bool);
     if (!allowed || lane.buffers[handle] == nullptr) return std::nullopt;
     return FindIn(*lane.buffers[handle], offset, size);
   }
@@ -61,23 +67,17 @@ std::optional<LaneMachine::Spot> LaneMachine::Find(Lane& lane, const Instruction
   bool shared = i.op == Opcode::Lds || i.op == Opcode::Sts;
   if (i.op == Opcode::AtomCas) offset = 0;  // imm is a register there
   switch (i.address()) {
-    case Address::Offset:
-      break;
-    case Address::Bytes:
-      offset += lane.registers[i.b];
-      break;
+    case Address::Offset: break;
+    case Address::Bytes: offset += lane.registers[i.b]; break;
     case Address::Elements: {
       uint64_t element = lane.registers[i.b];
       if (element > UINT64_MAX / 8) return std::nullopt;
       offset = element * size;
       break;
     }
-    case Address::Phi:
-      return Spot{phi_.data() + i.imm};
-    case Address::Handle:
-      return FindByHandle(lane, i, offset, writes);
-    case Address::HandleBytes:
-      return FindByHandle(lane, i, lane.registers[i.b], writes);
+    case Address::Phi: return Spot{phi_.data() + i.imm};
+    case Address::Handle: return FindByHandle(lane, i, offset, writes);
+    case Address::HandleBytes: return FindByHandle(lane, i, lane.registers[i.b], writes);
   }
   if (!shared) return FindIn(*lane.buffers[i.a], offset, size);
   if (!Inside(offset, size, shared_.size())) return std::nullopt;
@@ -90,17 +90,14 @@ std::optional<Stop> LaneMachine::Access(Lane& lane, const Instruction& i) {
   if (!spot) return TrapNow(ir::Trap::OutOfBounds, i);
   switch (i.op) {
     case Opcode::Ldg:
-    case Opcode::Lds:
-      Set(lane, i.type, i.dst, ReadWord(i.type, spot->data));
-      return {};
+    case Opcode::Lds: Set(lane, i.type, i.dst, ReadWord(i.type, spot->data)); return {};
     case Opcode::Stg:
-    case Opcode::Sts:
-      WriteWord(i.type, spot->data, Get(lane, i.type, i.c));
-      return {};
+    case Opcode::Sts: WriteWord(i.type, spot->data, Get(lane, i.type, i.c)); return {};
     case Opcode::Atom: {
       uint64_t old = ReadWord(i.type, spot->data), operand = lane.registers[i.c];
       std::optional<Op> combiner = CombinerOf(i.atomic_kind());
-      WriteWord(i.type, spot->data, combiner ? *exec::EvalWord(*combiner, i.type, i.type, old, operand) : operand);
+      WriteWord(i.type, spot->data,
+                combiner ? *exec::EvalWord(*combiner, i.type, i.type, old, operand) : operand);
       lane.registers[i.dst] = old;
       return {};
     }
@@ -110,9 +107,7 @@ std::optional<Stop> LaneMachine::Access(Lane& lane, const Instruction& i) {
       lane.registers[i.dst] = old;
       return {};
     }
-    default:
-      CHECK(!"an access");
-      return {};
+    default: CHECK(!"an access"); return {};
   }
 }
 
@@ -133,7 +128,8 @@ std::shared_ptr<exec::Memory> LaneMachine::MakeMemory(Type type, int64_t length)
 }
 
 std::optional<Stop> LaneMachine::Allocate(Lane& lane, const Instruction& i) {
-  std::shared_ptr<exec::Memory> memory = MakeMemory(i.type, static_cast<int64_t>(lane.registers[i.a]));
+  std::shared_ptr<exec::Memory> memory =
+      MakeMemory(i.type, static_cast<int64_t>(lane.registers[i.a]));
   if (memory == nullptr) return TrapNow(ir::Trap::Memory, i);
   lane.buffers[i.dst] = std::move(memory);
   lane.allocated.push_back(i.dst);
@@ -149,7 +145,8 @@ std::optional<Stop> LaneMachine::PoolOp(Lane& lane, const Instruction& i) {
     return {};
   }
   uint64_t bytes = lane.registers[i.a];
-  if (bytes > context_.limits.memory_bytes || *live_bytes_ + bytes + 64 > context_.limits.memory_bytes)
+  if (bytes > context_.limits.memory_bytes ||
+      *live_bytes_ + bytes + 64 > context_.limits.memory_bytes)
     return TrapNow(ir::Trap::Memory, i);
   *live_bytes_ += bytes + 64;
   uint64_t handle = next_pool_++;
@@ -161,9 +158,11 @@ std::optional<Stop> LaneMachine::PoolOp(Lane& lane, const Instruction& i) {
 std::optional<Stop> LaneMachine::RangeReduce(Lane& lane, const Instruction& i) {
   exec::Memory& memory = *lane.buffers[i.a];
   uint64_t begin = lane.registers[i.b], count = lane.registers[i.c];
-  if (!Inside(begin, count, static_cast<uint64_t>(memory.length()))) return TrapNow(ir::Trap::OutOfBounds, i);
+  if (!Inside(begin, count, static_cast<uint64_t>(memory.length())))
+    return TrapNow(ir::Trap::OutOfBounds, i);
   std::vector<uint64_t> words(count);
-  for (uint64_t e = 0; e < count; ++e) memory.Get(static_cast<int64_t>(begin + e), std::span(&words[e], 1));
+  for (uint64_t e = 0; e < count; ++e)
+    memory.Get(static_cast<int64_t>(begin + e), std::span(&words[e], 1));
   lane.registers[i.dst] = Fold(static_cast<ir::ReduceKind>(i.aux), i.type, words);
   return {};
 }
@@ -175,18 +174,14 @@ std::optional<Stop> LaneMachine::Step(Lane& lane, const Instruction& i, uint32_t
     case Opcode::Lds:
     case Opcode::Sts:
     case Opcode::Atom:
-    case Opcode::AtomCas:
-      return Access(lane, i);
-    case Opcode::Alloc:
-      return Allocate(lane, i);
+    case Opcode::AtomCas: return Access(lane, i);
+    case Opcode::Alloc: return Allocate(lane, i);
     case Opcode::Len:
       lane.registers[i.dst] = static_cast<uint64_t>(lane.buffers[i.a]->length());
       return {};
     case Opcode::PoolAlloc:
-    case Opcode::PoolFree:
-      return PoolOp(lane, i);
-    case Opcode::RangeReduce:
-      return RangeReduce(lane, i);
+    case Opcode::PoolFree: return PoolOp(lane, i);
+    case Opcode::RangeReduce: return RangeReduce(lane, i);
     case Opcode::If:
     case Opcode::Else:
     case Opcode::For:
@@ -205,10 +200,8 @@ std::optional<Stop> LaneMachine::Step(Lane& lane, const Instruction& i, uint32_t
     case Opcode::Call:
     case Opcode::Ret:
     case Opcode::Loop:
-    case Opcode::MemFence:
-      return Control(lane, i, at);
-    default:
-      return Compute(lane, i);
+    case Opcode::MemFence: return Control(lane, i, at);
+    default: return Compute(lane, i);
   }
 }
 

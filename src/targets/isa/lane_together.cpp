@@ -34,7 +34,8 @@ void LaneMachine::Together(std::vector<Lane>& lanes, const Instruction& i) {
   switch (i.op) {
     case Opcode::Shfl:
       for (Lane& lane : lanes) {
-        uint64_t asked = AskedLane(static_cast<ShuffleKind>(i.aux), lane.number, lane.registers[i.b], lanes.size());
+        uint64_t asked = AskedLane(static_cast<ShuffleKind>(i.aux), lane.number,
+                                   lane.registers[i.b], lanes.size());
         Set(lane, i.type, i.dst, held[asked]);
       }
       return;
@@ -60,14 +61,14 @@ void LaneMachine::Together(std::vector<Lane>& lanes, const Instruction& i) {
       bool exclusive = (i.aux & 16) != 0;
       uint64_t sum = Fold(kind, i.type, {});
       for (size_t l = 0; l < lanes.size(); ++l) {
-        uint64_t next = l == 0 ? held[0] : *exec::EvalWord(CombinerOf(kind), i.type, i.type, sum, held[l]);
+        uint64_t next =
+            l == 0 ? held[0] : *exec::EvalWord(CombinerOf(kind), i.type, i.type, sum, held[l]);
         lanes[l].registers[i.dst] = exclusive ? sum : next;
         sum = next;
       }
       return;
     }
-    default:
-      CHECK(i.op == Opcode::BarSync);
+    default: CHECK(i.op == Opcode::BarSync);
   }
 }
 

@@ -34,7 +34,9 @@ uint64_t LaneMachine::OperandB(const Lane& lane, const Instruction& i) const {
 }
 
 bool LaneMachine::Compare(Condition condition, Type type, uint64_t a, uint64_t b) const {
-  auto eval = [&](Op op, Type as, uint64_t x, uint64_t y) { return *exec::EvalWord(op, as, as, x, y) != 0; };
+  auto eval = [&](Op op, Type as, uint64_t x, uint64_t y) {
+    return *exec::EvalWord(op, as, as, x, y) != 0;
+  };
   if (std::optional<Op> op = machines::simt::IrOpOf(condition)) return eval(*op, type, a, b);
   switch (condition) {
     case Condition::Ltu:
@@ -42,8 +44,8 @@ bool LaneMachine::Compare(Condition condition, Type type, uint64_t a, uint64_t b
     case Condition::Gtu:
     case Condition::Geu: {
       uint64_t mask = ~uint64_t{0} >> (64 - ir::BitsOf(ir::Type::Of(type)));
-      Op op =
-          static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) - static_cast<int>(Condition::Ltu));
+      Op op = static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) -
+                              static_cast<int>(Condition::Ltu));
       return eval(op, Type::U64, a & mask, b & mask);
     }
     case Condition::Ord:
@@ -52,8 +54,8 @@ bool LaneMachine::Compare(Condition condition, Type type, uint64_t a, uint64_t b
       return ordered == (condition == Condition::Ord);
     }
     default: {
-      Op op =
-          static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) - static_cast<int>(Condition::Nlt));
+      Op op = static_cast<Op>(static_cast<int>(Op::Lt) + static_cast<int>(condition) -
+                              static_cast<int>(Condition::Nlt));
       return !eval(op, type, a, b);
     }
   }
@@ -79,15 +81,18 @@ uint64_t LaneMachine::Math(Op op, Type type, std::array<uint64_t, 3> operands) {
   const void* inputs[3] = {&operands[0], &operands[1], &operands[2]};
   void* output = &result;
   uint8_t trap = 0;
-  Result<void> ran = found->second.Run(1, std::span(inputs, count), std::span(&output, 1), std::span(&trap, 1));
+  Result<void> ran =
+      found->second.Run(1, std::span(inputs, count), std::span(&output, 1), std::span(&trap, 1));
   CHECK(ran && trap == 0);
   return result;
 }
 
 uint64_t LaneMachine::Fold(ir::ReduceKind kind, Type type, std::span<const uint64_t> words) const {
-  exec::Object from{std::make_shared<exec::Memory>(ir::Type::Of(type), static_cast<int64_t>(words.size())),
-                    {static_cast<int64_t>(words.size())}};
-  for (size_t i = 0; i < words.size(); ++i) from.memory->Set(static_cast<int64_t>(i), words.subspan(i, 1));
+  exec::Object from{
+      std::make_shared<exec::Memory>(ir::Type::Of(type), static_cast<int64_t>(words.size())),
+      {static_cast<int64_t>(words.size())}};
+  for (size_t i = 0; i < words.size(); ++i)
+    from.memory->Set(static_cast<int64_t>(i), words.subspan(i, 1));
   exec::Object to{std::make_shared<exec::Memory>(ir::Type::Of(type), 1), {}};
   exec::Reduce(from, {kind, 0, 64, 4096}, to);
   uint64_t word = 0;
@@ -97,34 +102,23 @@ uint64_t LaneMachine::Fold(ir::ReduceKind kind, Type type, std::span<const uint6
 
 uint64_t LaneMachine::SpecialValue(const Lane& lane, uint64_t number) const {
   if (number == static_cast<uint64_t>(SpecialRegister::GlobalLane)) return lane.global;
-  const std::array<uint32_t, 3>* groups[] = {&lane.lane, &lane.block, &launch_.block, &launch_.grid};
+  const std::array<uint32_t, 3>* groups[] = {&lane.lane, &lane.block, &launch_.block,
+                                             &launch_.grid};
   return (*groups[number / 3])[number % 3];
 }
 
 std::optional<Stop> LaneMachine::Compute(Lane& lane, const Instruction& i) {
   const machines::simt::InstructionInfo& info = machines::simt::Info(i.op);
   switch (i.op) {
-    case Opcode::Mov:
-      Set(lane, i.type, i.dst, Get(lane, i.type, i.a));
-      return {};
-    case Opcode::MovImm:
-      Set(lane, i.type, i.dst, i.imm);
-      return {};
-    case Opcode::Ldp:
-      Set(lane, i.type, i.dst, parameters_[i.imm]);
-      return {};
-    case Opcode::PredToReg:
-      lane.registers[i.dst] = lane.predicates[i.a];
-      return {};
+    case Opcode::Mov: Set(lane, i.type, i.dst, Get(lane, i.type, i.a)); return {};
+    case Opcode::MovImm: Set(lane, i.type, i.dst, i.imm); return {};
+    case Opcode::Ldp: Set(lane, i.type, i.dst, parameters_[i.imm]); return {};
+    case Opcode::PredToReg: lane.registers[i.dst] = lane.predicates[i.a]; return {};
     case Opcode::RegToPred:
       lane.predicates[i.dst] = static_cast<uint8_t>(lane.registers[i.a]);
       return {};
-    case Opcode::Special:
-      lane.registers[i.dst] = SpecialValue(lane, i.imm);
-      return {};
-    case Opcode::Result:
-      results_[i.imm] = Get(lane, i.type, i.a);
-      return {};
+    case Opcode::Special: lane.registers[i.dst] = SpecialValue(lane, i.imm); return {};
+    case Opcode::Result: results_[i.imm] = Get(lane, i.type, i.a); return {};
     case Opcode::Lut: {
       std::span<const uint64_t> table = module_.table(static_cast<uint32_t>(i.imm));
       uint64_t at = lane.registers[i.a];
@@ -133,14 +127,17 @@ std::optional<Stop> LaneMachine::Compute(Lane& lane, const Instruction& i) {
       return {};
     }
     case Opcode::Set:
-      lane.predicates[i.dst] = Compare(i.condition(), i.type, Get(lane, i.type, i.a), OperandB(lane, i));
+      lane.predicates[i.dst] =
+          Compare(i.condition(), i.type, Get(lane, i.type, i.a), OperandB(lane, i));
       return {};
     case Opcode::Sel:
       Set(lane, i.type, i.dst, Get(lane, i.type, lane.predicates[i.a] ? i.b : i.c));
       return {};
     case Opcode::Mad: {
-      uint64_t product = *exec::EvalWord(Op::Mul, i.type, i.type, lane.registers[i.a], lane.registers[i.b]);
-      lane.registers[i.dst] = *exec::EvalWord(Op::Add, i.type, i.type, product, lane.registers[i.c]);
+      uint64_t product =
+          *exec::EvalWord(Op::Mul, i.type, i.type, lane.registers[i.a], lane.registers[i.b]);
+      lane.registers[i.dst] =
+          *exec::EvalWord(Op::Add, i.type, i.type, product, lane.registers[i.c]);
       return {};
     }
     case Opcode::RegReduce: {
@@ -148,14 +145,16 @@ std::optional<Stop> LaneMachine::Compute(Lane& lane, const Instruction& i) {
       lane.registers[i.dst] = Fold(static_cast<ir::ReduceKind>(i.aux), i.type, words);
       return {};
     }
-    default:
-      break;
+    default: break;
   }
   CHECK(info.op.has_value());
-  std::array<uint64_t, 3> operands = {Get(lane, info.shape == Shape::Convert ? i.source() : i.type, i.a), 0, 0};
-  if (info.shape == Shape::Random) operands = {lane.registers[i.a], lane.registers[i.b], lane.registers[i.c]};
+  std::array<uint64_t, 3> operands = {
+      Get(lane, info.shape == Shape::Convert ? i.source() : i.type, i.a), 0, 0};
+  if (info.shape == Shape::Random)
+    operands = {lane.registers[i.a], lane.registers[i.b], lane.registers[i.c]};
   if (info.shape == Shape::DAB) operands[1] = OperandB(lane, i);
-  if (info.shape == Shape::DABC) operands = {operands[0], Get(lane, i.type, i.b), Get(lane, i.type, i.c)};
+  if (info.shape == Shape::DABC)
+    operands = {operands[0], Get(lane, i.type, i.b), Get(lane, i.type, i.c)};
   if (ir::Info(*info.op).law == ir::Law::Prelude) {
     Set(lane, i.type, i.dst, Math(*info.op, i.type, operands));
     return {};

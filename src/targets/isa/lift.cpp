@@ -34,10 +34,12 @@ using machines::simt::Type;
 
 class Lifting {
  public:
-  explicit Lifting(const Module& module) : module_(module), builder_(program_, std::string(module.name), {}, {}) {}
+  explicit Lifting(const Module& module)
+      : module_(module), builder_(program_, std::string(module.name), {}, {}) {}
 
   Result<ir::Program> Run() {
-    if (module_.mode == Mode::Launch) return Fail(Diag::BadIsaProgram, "a module in launch mode has no program form");
+    if (module_.mode == Mode::Launch)
+      return Fail(Diag::BadIsaProgram, "a module in launch mode has no program form");
     DeclareParams();
     for (at_ = 0; at_ < module_.code.size(); ++at_) {
       if (!module_.lines.empty()) builder_.SetLocation(module_.location(at_));
@@ -62,9 +64,10 @@ class Lifting {
 
   std::unexpected<Error> NoForm(std::string_view what) const {
     const auto& info = machines::simt::Info(module_.code[at_].op);
-    return Fail(Diag::BadIsaProgram,
-                fmt::format("instruction {} ({}) has no program form: {}", at_, info.mnemonic, what),
-                module_.location(at_));
+    return Fail(
+        Diag::BadIsaProgram,
+        fmt::format("instruction {} ({}) has no program form: {}", at_, info.mnemonic, what),
+        module_.location(at_));
   }
 
   void DeclareParams() {
@@ -81,24 +84,31 @@ class Lifting {
     }
     for (uint32_t i = 0; i < module_.tables.size(); ++i) {
       std::span<const uint64_t> words = module_.table(i);
-      program_.data.push_back(
-          {std::string(module_.table_name(i)), Scalar(module_.tables[i].type), {words.begin(), words.end()}});
+      program_.data.push_back({std::string(module_.table_name(i)),
+                               Scalar(module_.tables[i].type),
+                               {words.begin(), words.end()}});
     }
   }
 
   ValueId Get(Place place) const { return value_[place]; }
   ValueId Register(uint8_t number) const { return value_[number]; }
   ValueId Predicate(uint8_t number) const { return value_[PredicatePlace(number)]; }
-  ValueId Operand(const Instruction& i, uint8_t number) const { return value_[PlaceOf(i.type, number)]; }
+  ValueId Operand(const Instruction& i, uint8_t number) const {
+    return value_[PlaceOf(i.type, number)];
+  }
   void Set(Place place, ValueId value) { value_[place] = value; }
   void SetDst(const Instruction& i, ValueId value) { Set(PlaceOf(i.type, i.dst), value); }
 
-  ValueId Const(Type type, uint64_t word) { return builder_.Const(Scalar(type), std::span(&word, 1)); }
+  ValueId Const(Type type, uint64_t word) {
+    return builder_.Const(Scalar(type), std::span(&word, 1));
+  }
 
   // An integer register as an index.
   ValueId Index(uint8_t number) {
     ValueId value = Register(number);
-    return builder_.TypeOf(value) == ir::types::Index ? value : builder_.Cast(Op::Cast, value, ir::types::Index);
+    return builder_.TypeOf(value) == ir::types::Index
+               ? value
+               : builder_.Cast(Op::Cast, value, ir::types::Index);
   }
 
   // --- structures -----------------------------------------------------------------------------------------------
@@ -111,7 +121,8 @@ class Lifting {
   }
 
   void Open(const Instruction& i) {
-    scopes_.push_back({.inst = {}, .opener = i.op, .at = at_, .before = value_, .carried = {}, .params = {}});
+    scopes_.push_back(
+        {.inst = {}, .opener = i.op, .at = at_, .before = value_, .carried = {}, .params = {}});
     Scope& scope = scopes_.back();
     uint32_t opener = at_;
     std::vector<ir::Type> types;
@@ -141,7 +152,8 @@ class Lifting {
     Values values = builder_.BeginRegion(scope.inst, scope.parts++, params);
     size_t first = 0;
     if (i.op == Opcode::For || i.op == Opcode::Par) Set(RegisterPlace(i.dst), values[first++]);
-    for (size_t c = 0; loop && c < scope.carried.size(); ++c) Set(scope.carried[c], values[first + c]);
+    for (size_t c = 0; loop && c < scope.carried.size(); ++c)
+      Set(scope.carried[c], values[first + c]);
     scope.params.assign(values.begin() + static_cast<ptrdiff_t>(first), values.end());
   }
 
@@ -165,7 +177,8 @@ class Lifting {
     Scope& scope = scopes_.back();
     if (i.op == Opcode::BreakUnless) {
       for (size_t c = 0; c < scope.carried.size(); ++c)
-        if (Get(scope.carried[c]) != scope.params[c]) return NoForm("its test changes what the loop carries");
+        if (Get(scope.carried[c]) != scope.params[c])
+          return NoForm("its test changes what the loop carries");
       ValueId condition = Predicate(i.a);
       builder_.Terminate(Op::Condition, std::span(&condition, 1));
       builder_.EndRegion();
@@ -187,7 +200,8 @@ class Lifting {
     }
     value_ = scope.before;
     const ir::Inst& inst = builder_.function().inst(scope.inst);
-    for (uint32_t c = 0; c < scope.carried.size(); ++c) Set(scope.carried[c], ir::Function::result_of(inst, c));
+    for (uint32_t c = 0; c < scope.carried.size(); ++c)
+      Set(scope.carried[c], ir::Function::result_of(inst, c));
     scopes_.pop_back();
   }
 
@@ -198,7 +212,8 @@ class Lifting {
     if (i.address() == Address::Elements) return Index(i.b);
     if (i.address() != Address::Offset) return NoForm("it addresses bytes");
     Type element = module_.buffers[i.a].type;
-    if (i.imm % size != 0 || element != i.type) return NoForm("its address is not that of an element");
+    if (i.imm % size != 0 || element != i.type)
+      return NoForm("its address is not that of an element");
     return Const(Type::Index, i.imm / size);
   }
 
@@ -207,22 +222,20 @@ class Lifting {
     ValueId element = TRY(Element(i));
     ValueId buffer = Get(BufferPlace(i.a));
     switch (i.op) {
-      case Opcode::Ldg:
-        SetDst(i, builder_.Emit1(Op::Load, type, {buffer, element}, type));
-        break;
-      case Opcode::Stg:
-        builder_.Store(buffer, element, Operand(i, i.c));
-        break;
+      case Opcode::Ldg: SetDst(i, builder_.Emit1(Op::Load, type, {buffer, element}, type)); break;
+      case Opcode::Stg: builder_.Store(buffer, element, Operand(i, i.c)); break;
       case Opcode::Atom:
-        SetDst(i, builder_.Emit1(Op::AtomicRmw, type, {buffer, element, Operand(i, i.c)}, type,
-                                 {static_cast<uint64_t>(i.atomic_kind()), i.unordered() ? 1u : 0u}));
+        SetDst(i,
+               builder_.Emit1(Op::AtomicRmw, type, {buffer, element, Operand(i, i.c)}, type,
+                              {static_cast<uint64_t>(i.atomic_kind()), i.unordered() ? 1u : 0u}));
         break;
       case Opcode::AtomCas:
-        SetDst(i, builder_.Emit1(Op::AtomicCas, type,
-                                 {buffer, element, Operand(i, i.c), Register(static_cast<uint8_t>(i.imm))}, type));
+        SetDst(i, builder_.Emit1(
+                      Op::AtomicCas, type,
+                      {buffer, element, Operand(i, i.c), Register(static_cast<uint8_t>(i.imm))},
+                      type));
         break;
-      default:
-        CHECK(!"an access of a buffer");
+      default: CHECK(!"an access of a buffer");
     }
     return {};
   }
@@ -230,7 +243,9 @@ class Lifting {
   ValueId OperandB(const Instruction& i) {
     if (i.immediate_b()) return Const(i.type, i.imm);
     ValueId b = Operand(i, i.b);
-    return builder_.TypeOf(b) == Scalar(i.type) ? b : builder_.Cast(Op::Cast, b, Scalar(i.type));  // shifts by u32
+    return builder_.TypeOf(b) == Scalar(i.type)
+               ? b
+               : builder_.Cast(Op::Cast, b, Scalar(i.type));  // shifts by u32
   }
 
   ValueId Compare(const Instruction& i) {
@@ -238,7 +253,8 @@ class Lifting {
     Condition condition = i.condition();
     if (std::optional<Op> op = machines::simt::IrOpOf(condition)) return builder_.Binary(*op, a, b);
     auto base = [&](Condition first, Op op) {
-      return static_cast<Op>(static_cast<int>(op) + static_cast<int>(condition) - static_cast<int>(first));
+      return static_cast<Op>(static_cast<int>(op) + static_cast<int>(condition) -
+                             static_cast<int>(first));
     };
     if (condition <= Condition::Geu) {
       ir::Type as = Scalar(Unsigned(i.type));
@@ -249,7 +265,8 @@ class Lifting {
       return builder_.Unary(Op::Not, builder_.Binary(base(Condition::Nlt, Op::Lt), a, b));
     bool unordered = condition == Condition::Uno;
     Op op = unordered ? Op::Ne : Op::Eq;
-    return builder_.Binary(unordered ? Op::Or : Op::And, builder_.Binary(op, a, a), builder_.Binary(op, b, b));
+    return builder_.Binary(unordered ? Op::Or : Op::And, builder_.Binary(op, a, a),
+                           builder_.Binary(op, b, b));
   }
 
   static Type Unsigned(Type type) {
@@ -266,83 +283,54 @@ class Lifting {
       case Opcode::For:
       case Opcode::While:
       case Opcode::Switch:
-      case Opcode::Par:
-        Open(i);
-        return {};
+      case Opcode::Par: Open(i); return {};
       case Opcode::Else:
       case Opcode::BreakUnless:
       case Opcode::Case:
-      case Opcode::Default:
-        return NextPart(i);
-      case Opcode::End:
-        Close();
-        return {};
+      case Opcode::Default: return NextPart(i);
+      case Opcode::End: Close(); return {};
       case Opcode::Ldg:
       case Opcode::Stg:
       case Opcode::Atom:
-      case Opcode::AtomCas:
-        return Memory(i);
-      case Opcode::Mov:
-        SetDst(i, Operand(i, i.a));
-        return {};
-      case Opcode::PredToReg:
-        Set(RegisterPlace(i.dst), Predicate(i.a));
-        return {};
-      case Opcode::RegToPred:
-        Set(PredicatePlace(i.dst), Register(i.a));
-        return {};
-      case Opcode::MovImm:
-        SetDst(i, Const(i.type, i.imm));
-        return {};
-      case Opcode::Ldp:
-        SetDst(i, builder_.Param(static_cast<uint32_t>(i.imm)));
-        return {};
+      case Opcode::AtomCas: return Memory(i);
+      case Opcode::Mov: SetDst(i, Operand(i, i.a)); return {};
+      case Opcode::PredToReg: Set(RegisterPlace(i.dst), Predicate(i.a)); return {};
+      case Opcode::RegToPred: Set(PredicatePlace(i.dst), Register(i.a)); return {};
+      case Opcode::MovImm: SetDst(i, Const(i.type, i.imm)); return {};
+      case Opcode::Ldp: SetDst(i, builder_.Param(static_cast<uint32_t>(i.imm))); return {};
       case Opcode::Len:
         Set(RegisterPlace(i.dst), builder_.Length(Get(BufferPlace(i.a))));
         return {};
-      case Opcode::Alloc:
-        Set(BufferPlace(i.dst), builder_.Alloc(type, Register(i.a)));
-        return {};
+      case Opcode::Alloc: Set(BufferPlace(i.dst), builder_.Alloc(type, Register(i.a))); return {};
       case Opcode::Lut:
         SetDst(i, builder_.Emit1(Op::Lookup, type, {Index(i.a)}, type, {i.imm}));
         return {};
-      case Opcode::Result:
-        results_[i.imm] = Operand(i, i.a);
-        return {};
-      case Opcode::Exit:
-        builder_.Return(results_);
-        return {};
+      case Opcode::Result: results_[i.imm] = Operand(i, i.a); return {};
+      case Opcode::Exit: builder_.Return(results_); return {};
       case Opcode::Mad: {
         ValueId product = builder_.Binary(Op::Mul, Operand(i, i.a), Operand(i, i.b));
         SetDst(i, builder_.Binary(Op::Add, product, Operand(i, i.c)));
         return {};
       }
-      case Opcode::Set:
-        Set(PredicatePlace(i.dst), Compare(i));
-        return {};
+      case Opcode::Set: Set(PredicatePlace(i.dst), Compare(i)); return {};
       case Opcode::Sel:
         SetDst(i, builder_.Select(Predicate(i.a), Operand(i, i.b), Operand(i, i.c)));
         return {};
       case Opcode::Cvt:
       case Opcode::CvtChecked:
       case Opcode::Bitcast:
-        SetDst(i, builder_.Cast(*machines::simt::Info(i.op).op, Get(PlaceOf(i.source(), i.a)), type));
+        SetDst(i,
+               builder_.Cast(*machines::simt::Info(i.op).op, Get(PlaceOf(i.source(), i.a)), type));
         return {};
       case Opcode::Assert: {
         ValueId condition = Predicate(i.a);
         builder_.Emit(Op::Assert, ir::Type{}, std::span(&condition, 1), {});
         return {};
       }
-      case Opcode::Trap:
-        builder_.Emit(Op::Unreachable, ir::Type{}, {}, {});
-        return {};
-      case Opcode::BarSync:
-        builder_.Emit(Op::Barrier, ir::Type{}, {}, {});
-        return {};
-      case Opcode::MemFence:
-        return {};
-      default:
-        return Plain(i);
+      case Opcode::Trap: builder_.Emit(Op::Unreachable, ir::Type{}, {}, {}); return {};
+      case Opcode::BarSync: builder_.Emit(Op::Barrier, ir::Type{}, {}, {}); return {};
+      case Opcode::MemFence: return {};
+      default: return Plain(i);
     }
   }
 
@@ -351,22 +339,21 @@ class Lifting {
     if (!info.op) return NoForm("it is none of the IR's");
     ir::Type type = Scalar(i.type);
     switch (info.shape) {
-      case Shape::DA:
-        SetDst(i, builder_.Emit1(*info.op, type, {Operand(i, i.a)}, type));
-        return {};
+      case Shape::DA: SetDst(i, builder_.Emit1(*info.op, type, {Operand(i, i.a)}, type)); return {};
       case Shape::DAB: {
         ValueId a = Operand(i, i.a), b = OperandB(i);
         SetDst(i, builder_.Emit1(*info.op, type, {a, b}, type));
         return {};
       }
       case Shape::DABC:
-        SetDst(i, builder_.Emit1(*info.op, type, {Operand(i, i.a), Operand(i, i.b), Operand(i, i.c)}, type));
+        SetDst(i, builder_.Emit1(*info.op, type,
+                                 {Operand(i, i.a), Operand(i, i.b), Operand(i, i.c)}, type));
         return {};
       case Shape::Random:
-        SetDst(i, builder_.Emit1(*info.op, type, {Register(i.a), Register(i.b), Register(i.c)}, type));
+        SetDst(i,
+               builder_.Emit1(*info.op, type, {Register(i.a), Register(i.b), Register(i.c)}, type));
         return {};
-      default:
-        return NoForm("it is none of the IR's");
+      default: return NoForm("it is none of the IR's");
     }
   }
 

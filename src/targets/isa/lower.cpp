@@ -32,8 +32,10 @@ using machines::simt::Opcode;
 using machines::simt::Shape;
 using machines::simt::Type;
 
-constexpr uint32_t PredicatesHandedOut = 13;  // the others hold spilled truth values while they are used
-constexpr uint32_t PredicatesForAll = 5;      // beyond these only what structures carry, which cannot be spilled
+constexpr uint32_t PredicatesHandedOut =
+    13;  // the others hold spilled truth values while they are used
+constexpr uint32_t PredicatesForAll =
+    5;  // beyond these only what structures carry, which cannot be spilled
 
 class Lowering {
  public:
@@ -101,7 +103,8 @@ class Lowering {
 
   void Emit(const Instruction& inst) {
     if (location_.line != line_.line || location_.column != line_.column) {
-      parts_.lines.push_back({static_cast<uint32_t>(parts_.code.size()), location_.line, location_.column});
+      parts_.lines.push_back(
+          {static_cast<uint32_t>(parts_.code.size()), location_.line, location_.column});
       line_ = location_;
     }
     parts_.code.push_back(inst);
@@ -116,28 +119,35 @@ class Lowering {
       int predicate = spill ? -1 : predicates_.Take(until);
       if (predicate >= 0) return {Home::Predicate, static_cast<uint8_t>(predicate)};
       if (carried) {
-        Refuse(fmt::format("more than {} truth values are alive at once around a structure that carries one",
-                           PredicatesHandedOut));
+        Refuse(fmt::format(
+            "more than {} truth values are alive at once around a structure that carries one",
+            PredicatesHandedOut));
         return {Home::Predicate, 0};
       }
     }
     int number = registers_.Take(until);
     if (number < 0) {
-      Refuse("more than 252 values are alive at once, which is more than the machine has registers");
+      Refuse(
+          "more than 252 values are alive at once, which is more than the machine has registers");
       number = 0;
     }
-    return {type == ir::Scalar::Bool ? Home::Spilled : Home::Register, static_cast<uint8_t>(number)};
+    return {type == ir::Scalar::Bool ? Home::Spilled : Home::Register,
+            static_cast<uint8_t>(number)};
   }
 
   bool IsUsable(const Hint& hint, uint32_t position) const {
-    return hint.home.kind != Home::None && (!hint.until.valid() || ranges_.last_use(hint.until) <= position);
+    return hint.home.kind != Home::None &&
+           (!hint.until.valid() || ranges_.last_use(hint.until) <= position);
   }
-  Home HomeOf(const Inst& inst, uint32_t operand) const { return place_[function_.operand(inst, operand).index]; }
+  Home HomeOf(const Inst& inst, uint32_t operand) const {
+    return place_[function_.operand(inst, operand).index];
+  }
 
   Home ChooseHome(ValueId value, uint32_t position, bool carried) {
     const Hint& hint = hint_[value.index];
-    return IsUsable(hint, position) ? hint.home
-                                    : TakeHome(function_.type(value).scalar, ranges_.last_use(value), carried);
+    return IsUsable(hint, position)
+               ? hint.home
+               : TakeHome(function_.type(value).scalar, ranges_.last_use(value), carried);
   }
 
   // The instruction's result is `value`: chooses its home, and writes the instruction.
@@ -155,7 +165,10 @@ class Lowering {
     }
     inst.dst = PredicatesHandedOut;
     Emit(inst);
-    Emit({.op = Opcode::PredToReg, .type = Type::Bool, .dst = home.number, .a = PredicatesHandedOut});
+    Emit({.op = Opcode::PredToReg,
+          .type = Type::Bool,
+          .dst = home.number,
+          .a = PredicatesHandedOut});
   }
 
   // The number to read a value by. A spilled truth value is loaded into one of the last predicates.
@@ -183,7 +196,10 @@ class Lowering {
 
   void EmitMove(const Move& move) {
     if (move.from.kind == Home::Spilled) {
-      Emit({.op = Opcode::RegToPred, .type = Type::Bool, .dst = move.to.number, .a = move.from.number});
+      Emit({.op = Opcode::RegToPred,
+            .type = Type::Bool,
+            .dst = move.to.number,
+            .a = move.from.number});
     } else {
       Emit({.op = Opcode::Mov, .type = move.type, .dst = move.to.number, .a = move.from.number});
     }
@@ -193,7 +209,8 @@ class Lowering {
     std::erase_if(moves, [](const Move& m) { return m.to == m.from; });
     while (!moves.empty()) {
       auto ready = std::ranges::find_if(moves, [&](const Move& m) {
-        return std::ranges::none_of(moves, [&](const Move& other) { return &other != &m && other.from == m.to; });
+        return std::ranges::none_of(
+            moves, [&](const Move& other) { return &other != &m && other.from == m.to; });
       });
       if (ready != moves.end()) {
         EmitMove(*ready);
@@ -228,11 +245,13 @@ class Lowering {
 
   void FreeBuffers(size_t down_to) {
     for (; allocated_.size() > down_to; allocated_.pop_back())
-      free_buffers_[static_cast<size_t>(allocated_.back().second)].push_back(allocated_.back().first);
+      free_buffers_[static_cast<size_t>(allocated_.back().second)].push_back(
+          allocated_.back().first);
   }
 
   // Homes for what a structure carries or gives: one for each result, kept until the result's last use.
-  std::vector<Home> TakeCarried(const Inst& inst, uint32_t position, std::span<const ValueId> inits) {
+  std::vector<Home> TakeCarried(const Inst& inst, uint32_t position,
+                                std::span<const ValueId> inits) {
     std::vector<Home> homes;
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       ValueId result = Function::result_of(inst, i);
@@ -241,7 +260,8 @@ class Lowering {
       const Hint& hint = hint_[result.index];
       bool hinted = IsUsable(hint, position);
       // The bounds of a loop are read after the initial values have been moved.
-      if (hinted && inst.op == Op::For && (hint.home == HomeOf(inst, 0) || hint.home == HomeOf(inst, 1))) {
+      if (hinted && inst.op == Op::For &&
+          (hint.home == HomeOf(inst, 0) || hint.home == HomeOf(inst, 1))) {
         hint_[result.index] = {};
         hinted = false;
       }
@@ -267,7 +287,9 @@ class Lowering {
 
   void EmitCarries(const Inst& inst, std::span<const Home> homes) {
     for (uint32_t i = 0; i < homes.size(); ++i)
-      Emit({.op = Opcode::Carry, .type = function_.type(Function::result_of(inst, i)).scalar, .dst = homes[i].number});
+      Emit({.op = Opcode::Carry,
+            .type = function_.type(Function::result_of(inst, i)).scalar,
+            .dst = homes[i].number});
   }
 
   void MoveInits(std::span<const ValueId> inits, std::span<const Home> homes, uint32_t position) {
@@ -278,7 +300,8 @@ class Lowering {
   }
 
   // What a region yields had best be computed in the homes that it is yielded to.
-  void HintYields(ir::RegionId id, std::span<const Home> homes, const ir::Region* params, uint32_t first) {
+  void HintYields(ir::RegionId id, std::span<const Home> homes, const ir::Region* params,
+                  uint32_t first) {
     const ir::Region& region = function_.region(id);
     const Inst& yield = function_.inst(region.insts.back());
     for (uint32_t i = 0; i < homes.size(); ++i) {
@@ -286,7 +309,8 @@ class Lowering {
       ir::InstId def = function_.values[value.index].def;
       bool made_here = def.valid() && ranges_.home(def) == id;
       if (!made_here || hint_[value.index].home.kind != Home::None) continue;
-      hint_[value.index] = {homes[i], params != nullptr ? Function::param_of(*params, first + i) : ValueId{}};
+      hint_[value.index] = {homes[i],
+                            params != nullptr ? Function::param_of(*params, first + i) : ValueId{}};
       owned_elsewhere_[value.index] = true;
     }
   }
@@ -404,7 +428,8 @@ class Lowering {
     auto fits = [&](uint32_t operand) {
       ValueId value = function_.operand(user, operand);
       ir::InstId def = function_.values[value.index].def;
-      if (!def.valid() || ranges_.uses(value) != 1 || ranges_.home(def) != ranges_.home(id)) return false;
+      if (!def.valid() || ranges_.uses(value) != 1 || ranges_.home(def) != ranges_.home(id))
+        return false;
       const Inst& inst = function_.inst(def);
       return inst.op == Op::Const && inst.type.scalar != ir::Scalar::Bool;
     };
@@ -420,7 +445,8 @@ class Lowering {
     if (ranges_.uses(value) != 1) return false;
     ir::InstId user = ranges_.user(value);
     int operand = ImmediateOperand(function_.inst(user), user);
-    return operand >= 0 && function_.operand(function_.inst(user), static_cast<uint32_t>(operand)) == value;
+    return operand >= 0 &&
+           function_.operand(function_.inst(user), static_cast<uint32_t>(operand)) == value;
   }
 
   static std::optional<Condition> ConditionOf(Op op) {
@@ -445,7 +471,8 @@ class Lowering {
   void LowerReturn(const Inst& inst) {
     for (uint32_t i = 0; i < inst.operands.count; ++i) {
       ValueId value = function_.operand(inst, i);
-      Emit({.op = Opcode::Result, .type = function_.type(value).scalar, .a = Read(value), .imm = i});
+      Emit(
+          {.op = Opcode::Result, .type = function_.type(value).scalar, .a = Read(value), .imm = i});
     }
     Emit({.op = Opcode::Exit});
   }
@@ -458,13 +485,17 @@ class Lowering {
       number = free.back();
       free.pop_back();
     } else {
-      if (buffers_ == machines::simt::MaxBuffers) return Refuse("more than 256 buffers are alive at once");
+      if (buffers_ == machines::simt::MaxBuffers)
+        return Refuse("more than 256 buffers are alive at once");
       number = static_cast<uint8_t>(buffers_++);
       parts_.scratch.push_back(inst.type.scalar);
     }
     allocated_.push_back({number, inst.type.scalar});
     place_[Function::result_of(inst).index].number = number;
-    Emit({.op = Opcode::Alloc, .type = inst.type.scalar, .dst = number, .a = Read(function_.operand(inst, 0))});
+    Emit({.op = Opcode::Alloc,
+          .type = inst.type.scalar,
+          .dst = number,
+          .a = Read(function_.operand(inst, 0))});
   }
 
   void LowerMemory(const Inst& inst, ir::InstId id) {
@@ -476,7 +507,8 @@ class Lowering {
     if (inst.op != Op::Load) out.c = Read(function_.operand(inst, 2));
     if (inst.op == Op::AtomicCas) out.imm = Read(function_.operand(inst, 3));
     if (inst.op == Op::AtomicRmw)
-      out.aux |= static_cast<uint8_t>(function_.word(inst, 0) << 4 | (function_.word(inst, 1) != 0 ? 0x80 : 0));
+      out.aux |= static_cast<uint8_t>(function_.word(inst, 0) << 4 |
+                                      (function_.word(inst, 1) != 0 ? 0x80 : 0));
     if (inst.op == Op::Store) return Emit(out);
     Define(Function::result_of(inst), ranges_.begin_of(id), out);
   }
@@ -519,42 +551,32 @@ class Lowering {
       case Op::Load:
       case Op::Store:
       case Op::AtomicRmw:
-      case Op::AtomicCas:
-        return LowerMemory(inst, id);
+      case Op::AtomicCas: return LowerMemory(inst, id);
       case Op::Length:
         return Define(Function::result_of(inst), position,
                       {.op = Opcode::Len, .type = type, .a = Buffer(function_.operand(inst, 0))});
-      case Op::Alloc:
-        return LowerAlloc(inst);
-      case Op::Assert:
-        return Emit({.op = Opcode::Assert, .a = Read(function_.operand(inst, 0))});
-      case Op::Unreachable:
-        return Emit({.op = Opcode::Trap});
-      case Op::Barrier:
-        return Emit({.op = Opcode::BarSync});
-      case Op::If:
-        return LowerIf(inst, position);
-      case Op::Switch:
-        return LowerSwitch(inst, position);
+      case Op::Alloc: return LowerAlloc(inst);
+      case Op::Assert: return Emit({.op = Opcode::Assert, .a = Read(function_.operand(inst, 0))});
+      case Op::Unreachable: return Emit({.op = Opcode::Trap});
+      case Op::Barrier: return Emit({.op = Opcode::BarSync});
+      case Op::If: return LowerIf(inst, position);
+      case Op::Switch: return LowerSwitch(inst, position);
       case Op::For:
-      case Op::Parallel:
-        return LowerFor(inst, position, ranges_.end_of(id));
-      case Op::While:
-        return LowerWhile(inst, position);
+      case Op::Parallel: return LowerFor(inst, position, ranges_.end_of(id));
+      case Op::While: return LowerWhile(inst, position);
       case Op::Condition:
         return Emit({.op = Opcode::BreakUnless, .a = Read(function_.operand(inst, 0))});
-      case Op::Yield:
-        return;
-      case Op::Return:
-        return LowerReturn(inst);
-      default:
-        break;
+      case Op::Yield: return;
+      case Op::Return: return LowerReturn(inst);
+      default: break;
     }
     if (std::optional<Condition> condition = ConditionOf(inst.op))
-      return LowerBinary(inst, id, {.op = Opcode::Set, .type = type, .aux = static_cast<uint8_t>(*condition)});
+      return LowerBinary(
+          inst, id, {.op = Opcode::Set, .type = type, .aux = static_cast<uint8_t>(*condition)});
     std::optional<Opcode> opcode = machines::simt::OpcodeOf(inst.op, type);
     if (!opcode) return Refuse(fmt::format("{} has no instruction", ir::Info(inst.op).mnemonic));
-    if (Info(*opcode).shape == Shape::DAB) return LowerBinary(inst, id, {.op = *opcode, .type = type});
+    if (Info(*opcode).shape == Shape::DAB)
+      return LowerBinary(inst, id, {.op = *opcode, .type = type});
     LowerPlain(inst, id, *opcode);
   }
 
@@ -579,7 +601,9 @@ class Lowering {
 
 Result<Module> LowerPrepared(const ir::Program& prepared) { return Lowering(prepared).Run(); }
 
-Result<Module> Lower(const ir::Program& program) { return LowerPrepared(TRY(PrepareProgram(program))); }
+Result<Module> Lower(const ir::Program& program) {
+  return LowerPrepared(TRY(PrepareProgram(program)));
+}
 
 Result<void> ProvePrepared(const ir::Program& prepared, const Module& module) {
   ir::Program lifted = TRY(LiftUnchecked(module));

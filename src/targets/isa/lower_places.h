@@ -25,7 +25,9 @@ class LiveRanges {
   uint32_t end_of(ir::InstId inst) const { return end_[inst.index]; }  // structures
   uint32_t last_use(ir::ValueId value) const { return last_use_[value.index]; }
   uint32_t uses(ir::ValueId value) const { return uses_[value.index]; }
-  ir::InstId user(ir::ValueId value) const { return user_[value.index]; }  // of a value with one use
+  ir::InstId user(ir::ValueId value) const {
+    return user_[value.index];
+  }  // of a value with one use
   ir::RegionId home(ir::InstId inst) const { return home_[inst.index]; }
   uint32_t positions() const { return next_; }
 
@@ -39,9 +41,10 @@ class LiveRanges {
   std::vector<uint32_t> begin_, end_;
   std::vector<ir::RegionId> home_;
   std::vector<ir::InstId> user_;
-  std::vector<uint32_t> last_use_, uses_, depth_;          // by value; depth_: loops open at its definition
-  std::vector<ir::InstId> loops_;                          // open
-  std::vector<std::pair<ir::ValueId, uint32_t>> pending_;  // (value, loop): used until the end of that loop
+  std::vector<uint32_t> last_use_, uses_, depth_;  // by value; depth_: loops open at its definition
+  std::vector<ir::InstId> loops_;                  // open
+  std::vector<std::pair<ir::ValueId, uint32_t>>
+      pending_;  // (value, loop): used until the end of that loop
   uint32_t next_ = 0;
 };
 

@@ -18,19 +18,23 @@ bool IsMachineType(ir::Type type) {
 // One sentence about the first thing that the machine does not have.
 std::string Missing(const ir::Function& function, Location& where) {
   auto type_sentence = [](ir::Type type) {
-    return fmt::format("the machine has no {}: its types are i8 to u64, f16, bf16, f32, f64, bool and index",
-                       ir::ScalarOrBufferName(type));
+    return fmt::format(
+        "the machine has no {}: its types are i8 to u64, f16, bf16, f32, f64, bool and index",
+        ir::ScalarOrBufferName(type));
   };
   for (uint32_t i = 0; i < function.param_count(); ++i)
     if (!IsMachineType(function.param_type(i))) return type_sentence(function.param_type(i));
   uint32_t buffers = 0;
-  for (uint32_t i = 0; i < function.param_count(); ++i) buffers += function.param_type(i).is_buffer();
-  if (buffers > machines::simt::MaxBuffers) return fmt::format("{} buffers are more than the machine's 256", buffers);
+  for (uint32_t i = 0; i < function.param_count(); ++i)
+    buffers += function.param_type(i).is_buffer();
+  if (buffers > machines::simt::MaxBuffers)
+    return fmt::format("{} buffers are more than the machine's 256", buffers);
   for (const ir::Inst& inst : function.insts) {
     where = inst.location;
     if (ir::Info(inst.op).effect == ir::Effect::Io)
       return fmt::format("'{}': the machine has no streams", ir::Info(inst.op).mnemonic);
-    if (inst.op == Op::Call) return "a call that cannot be inlined: the machine's programs are one function";
+    if (inst.op == Op::Call)
+      return "a call that cannot be inlined: the machine's programs are one function";
     if (!IsMachineType(inst.type)) return type_sentence(inst.type);
     for (uint32_t r = 0; r < inst.results.count; ++r) {
       ir::Type type = function.type(ir::Function::result_of(inst, r));

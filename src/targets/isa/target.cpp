@@ -21,7 +21,8 @@ uint64_t CallDepth(const ir::Program& program) {
     int64_t depth = 0;
     const ir::Function& function = program.functions[f];
     for (const ir::Inst& inst : function.insts)
-      if (inst.op == ir::Op::Call) depth = std::max(depth, 1 + depth_of(static_cast<uint32_t>(function.word(inst, 0))));
+      if (inst.op == ir::Op::Call)
+        depth = std::max(depth, 1 + depth_of(static_cast<uint32_t>(function.word(inst, 0))));
     return known[f] = depth;
   };
   return static_cast<uint64_t>(depth_of(program.entry.index));
@@ -30,20 +31,23 @@ uint64_t CallDepth(const ir::Program& program) {
 class IsaCallable final : public exec::Callable {
  public:
   // Without a plan everything runs lane by lane.
-  IsaCallable(Module module, std::shared_ptr<const TilePlan> plan, std::shared_ptr<const ir::Program> source)
+  IsaCallable(Module module, std::shared_ptr<const TilePlan> plan,
+              std::shared_ptr<const ir::Program> source)
       : module_(std::move(module)),
         plan_(std::move(plan)),
         source_(std::move(source)),
         call_depth_(CallDepth(*source_)) {}
 
-  Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
+  Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
+                            const exec::RunContext& context) override {
     // A call takes fuel and depth, and calls are inlined: where a limit may be reached there, the program itself runs.
     bool limited = context.limits.fuel < Limits{}.fuel || context.limits.depth < call_depth_;
     if (call_depth_ > 0 && limited) return exec::Interpret(*source_, arguments, context);
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
     exec::Outcome outcome = plan_ ? TRY(isa::Run(*plan_, call.arguments(), context))
                                   : TRY(RunLaneExact(module_, call.arguments(), context));
-    return std::move(call).Finish(outcome.trap, std::move(outcome.results), std::move(outcome.output));
+    return std::move(call).Finish(outcome.trap, std::move(outcome.results),
+                                  std::move(outcome.output));
   }
 
  private:
@@ -60,7 +64,8 @@ class IsaTarget final : public exec::Target {
 
   std::string Refuses(const ir::Program& program) const override { return WhyNot(program); }
 
-  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions& options) const override {
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
     auto prepared = std::make_shared<const ir::Program>(TRY(PrepareProgram(program)));
     Module module = TRY(LowerPrepared(*prepared));
     TRY_VOID(ProvePrepared(*prepared, module));

@@ -15,7 +15,8 @@ namespace frazil::targets::isa {
 inline exec::Value RandomBuffer(ir::Type element, int64_t length, uint64_t seed) {
   auto memory = std::make_shared<exec::Memory>(element, length);
   for (int64_t i = 0; i < length; ++i)
-    memory->Set(i, exec::RandomScalar(element, seed * 7919 + static_cast<uint64_t>(i)).scalar_words());
+    memory->Set(i,
+                exec::RandomScalar(element, seed * 7919 + static_cast<uint64_t>(i)).scalar_words());
   return exec::Value::Buffer(std::move(memory));
 }
 
@@ -32,14 +33,16 @@ inline std::vector<exec::Value> Copies(const std::vector<exec::Value>& arguments
     }
     const exec::Memory& from = *arguments[i].memory;
     copies[i].memory = std::make_shared<exec::Memory>(from.element(), from.length());
-    if (from.size_bytes() > 0) std::memcpy(copies[i].memory->data(), from.data(), from.size_bytes());
+    if (from.size_bytes() > 0)
+      std::memcpy(copies[i].memory->data(), from.data(), from.size_bytes());
   }
   return copies;
 }
 
 class Prepared {
  public:
-  explicit Prepared(ir::Program program, const TileOptions& options = {}) : program_(std::move(program)) {
+  explicit Prepared(ir::Program program, const TileOptions& options = {})
+      : program_(std::move(program)) {
     auto made = Prepare(program_, options);
     if (made) plan_ = *made;
     EXPECT_TRUE(made.has_value());
@@ -47,7 +50,8 @@ class Prepared {
   const TilePlan& plan() const { return *plan_; }
   const ir::Program& program() const { return program_; }
 
-  void ExpectSame(const std::vector<exec::Value>& arguments, const exec::RunContext& context = {}) const {
+  void ExpectSame(const std::vector<exec::Value>& arguments,
+                  const exec::RunContext& context = {}) const {
     const std::vector<exec::Value> expected_arguments = Copies(arguments);
     const Result<exec::Outcome> expected = exec::Interpret(program_, expected_arguments, context);
     for (int threads : {1, 2}) {
@@ -58,13 +62,15 @@ class Prepared {
       ASSERT_EQ(expected->trap.has_value(), actual->trap.has_value())
           << (expected->trap ? expected->trap->ToString() : actual->trap->ToString());
       if (expected->trap) {
-        EXPECT_EQ(*expected->trap, *actual->trap) << expected->trap->ToString() << " / " << actual->trap->ToString();
+        EXPECT_EQ(*expected->trap, *actual->trap)
+            << expected->trap->ToString() << " / " << actual->trap->ToString();
         continue;
       }
       EXPECT_TRUE(expected->results == actual->results);
       EXPECT_TRUE(expected->output == actual->output);
       for (size_t i = 0; i < arguments.size(); ++i)
-        ASSERT_TRUE(expected_arguments[i] == actual_arguments[i]) << "argument " << i << ", " << threads << " threads";
+        ASSERT_TRUE(expected_arguments[i] == actual_arguments[i])
+            << "argument " << i << ", " << threads << " threads";
     }
   }
 

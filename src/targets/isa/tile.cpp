@@ -36,15 +36,18 @@ void FindDirect(TilePlan& plan) {
       plan.word_of_cell[cell_of(slot)] = static_cast<int32_t>(word);
     word += slot == NoSlot ? 2 : 1;
   }
-  if (entry.ops.empty() || entry.ops[0].kind != Kind::Parallel || entry.ops[0].stream == UINT32_MAX) return;
+  if (entry.ops.empty() || entry.ops[0].kind != Kind::Parallel || entry.ops[0].stream == UINT32_MAX)
+    return;
   const TileOp& parallel = entry.ops[0];
   const Stream& stream = entry.streams[parallel.stream];
-  const bool alone = entry.ops.size() == 2 + parallel.part0 + parallel.part1 && entry.results.empty();
+  const bool alone =
+      entry.ops.size() == 2 + parallel.part0 + parallel.part1 && entry.results.empty();
   const bool by_lane = std::ranges::all_of(
       stream.rows, [&](const Stream::Row& row) { return row.base == cell_of(parallel.result); });
-  const bool has_iota = std::ranges::any_of(stream.ops, [](const Stream::Op& op) { return op.kind == Kind::Iota; });
-  plan.direct = alone && by_lane && stream.setup.empty() && !stream.has_math && !has_iota && stream.rows.size() <= 32 &&
-                stream.ops.size() <= 64;
+  const bool has_iota =
+      std::ranges::any_of(stream.ops, [](const Stream::Op& op) { return op.kind == Kind::Iota; });
+  plan.direct = alone && by_lane && stream.setup.empty() && !stream.has_math && !has_iota &&
+                stream.rows.size() <= 32 && stream.ops.size() <= 64;
   plan.direct_lo = cell_of(parallel.a);
   plan.direct_hi = cell_of(parallel.b);
 }
@@ -64,12 +67,14 @@ void FindSingle(TilePlan& plan) {
   single.out = static_cast<int8_t>(op.out.number);
   single.row_count = static_cast<uint8_t>(stream.rows.size());
   for (size_t i = 0; i < stream.rows.size(); ++i)
-    single.rows[i] = {plan.buffer_words[static_cast<size_t>(stream.rows[i].buffer)], stream.rows[i].bytes};
+    single.rows[i] = {plan.buffer_words[static_cast<size_t>(stream.rows[i].buffer)],
+                      stream.rows[i].bytes};
   single.lo_word = plan.word_of_cell[plan.direct_lo];
   single.hi_word = plan.word_of_cell[plan.direct_hi];
   single.lo = static_cast<int64_t>(entry.cells[plan.direct_lo]);
   single.hi = static_cast<int64_t>(entry.cells[plan.direct_hi]);
-  single.most = std::min(stream.many - 1, static_cast<int64_t>(LeastSharedWork / entry.ops[0].cost));
+  single.most =
+      std::min(stream.many - 1, static_cast<int64_t>(LeastSharedWork / entry.ops[0].cost));
   // Conditions are looked at in the general way.
   single.is = plan.disjoint.empty() && plan.at_most.empty();
   for (size_t i = 0; i < 4; ++i) {
@@ -83,9 +88,11 @@ void FindSingle(TilePlan& plan) {
 Result<void> CompileForm(const ir::Program& program, bool serial, TilePlan& plan) {
   auto form = std::make_shared<ir::Program>(program);
   Result<void> made = Compile(*form, serial, plan);
-  const bool has_barriers = std::ranges::any_of(program.functions, [](const ir::Function& function) {
-    return std::ranges::any_of(function.insts, [](const ir::Inst& inst) { return inst.op == ir::Op::Barrier; });
-  });
+  const bool has_barriers =
+      std::ranges::any_of(program.functions, [](const ir::Function& function) {
+        return std::ranges::any_of(function.insts,
+                                   [](const ir::Inst& inst) { return inst.op == ir::Op::Barrier; });
+      });
   // Phases as parallels of their own, each judged by itself.
   if (has_barriers && (serial || !made)) {
     form = std::make_shared<ir::Program>(TRY(ir::SplitBarriers(program)));
@@ -102,7 +109,8 @@ bool ConditionsHold(const TilePlan& plan, const uint64_t* arguments) {
   for (const auto& [a, b] : plan.disjoint)
     if (arguments[plan.word_of_param[a]] == arguments[plan.word_of_param[b]]) return false;
   for (const auto& [a, b] : plan.at_most)
-    if (static_cast<int64_t>(arguments[plan.word_of_param[a]]) > static_cast<int64_t>(arguments[plan.word_of_param[b]]))
+    if (static_cast<int64_t>(arguments[plan.word_of_param[a]]) >
+        static_cast<int64_t>(arguments[plan.word_of_param[b]]))
       return false;
   return true;
 }
@@ -129,7 +137,8 @@ const exec::InterpreterProgram* TilePlan::Reference() const {
   return reference_.get();
 }
 
-Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program, const TileOptions& options) {
+Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program,
+                                                const TileOptions& options) {
   auto plan = std::make_shared<TilePlan>();
   plan->source = std::make_shared<ir::Program>(program);
   plan->options = options;
@@ -140,14 +149,17 @@ Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program, cons
     plan->lane_by_lane = made.error().message;
   }
   const bool conditional = !plan->disjoint.empty() || !plan->at_most.empty();
-  if (conditional && plan->Serial() == nullptr) plan->lane_by_lane = "its conditions may fail, and it has no form in order";
+  if (conditional && plan->Serial() == nullptr)
+    plan->lane_by_lane = "its conditions may fail, and it has no form in order";
   return plan;
 }
 
-Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module, const TileOptions& options) {
+Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module,
+                                                const TileOptions& options) {
   Result<ir::Program> program = Lift(module);
   if (program) return Prepare(*program, options);
-  if (program.error().diag != Diag::BadIsaProgram) return std::unexpected(std::move(program.error()));
+  if (program.error().diag != Diag::BadIsaProgram)
+    return std::unexpected(std::move(program.error()));
   auto plan = std::make_shared<TilePlan>();
   plan->module = module;
   plan->lane_by_lane = program.error().message;
@@ -156,7 +168,8 @@ Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& mo
 
 const std::string& LaneByLane(const TilePlan& plan) { return plan.lane_by_lane; }
 
-int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run) {
+int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* results,
+                   TileRun& run) {
   const TilePlan* form = &plan;
   if ((!plan.disjoint.empty() || !plan.at_most.empty()) && !ConditionsHold(plan, arguments)) {
     form = plan.Serial();
@@ -212,18 +225,21 @@ Result<exec::Outcome> Run(const TilePlan& plan, std::span<const exec::Value> arg
 std::string Describe(const TilePlan& plan) {
   if (!plan.lane_by_lane.empty()) return fmt::format("lane by lane: {}\n", plan.lane_by_lane);
   const FunctionPlan& entry = plan.functions[0];
-  std::string text = fmt::format("{} micro-ops, {} cells, {} tiles of {} lanes ({} bytes a lane), level {}\n",
-                                 entry.ops.size(), entry.cells.size(), entry.tile_count, entry.lanes, entry.lane_bytes,
-                                 embed::CpuLevelName(plan.level));
+  std::string text =
+      fmt::format("{} micro-ops, {} cells, {} tiles of {} lanes ({} bytes a lane), level {}\n",
+                  entry.ops.size(), entry.cells.size(), entry.tile_count, entry.lanes,
+                  entry.lane_bytes, embed::CpuLevelName(plan.level));
   for (const TileOp& op : entry.ops) {
     if (op.kind != Kind::Parallel) continue;
     const bool stream = op.stream != UINT32_MAX;
-    text += fmt::format("parallel at line {}: {}{}{}, {} ops\n", op.where.line, op.tiled ? "tiles" : "in order",
-                        stream ? ", a stream" : "", op.threaded ? ", threads" : "",
+    text += fmt::format("parallel at line {}: {}{}{}, {} ops\n", op.where.line,
+                        op.tiled ? "tiles" : "in order", stream ? ", a stream" : "",
+                        op.threaded ? ", threads" : "",
                         stream ? entry.streams[op.stream].ops.size() : op.part1);
   }
   for (const TileOp& op : entry.ops)
-    if (op.kind == Kind::Kernel && op.imm == 2) text += fmt::format("two ops in one: {}\n", ir::Info(op.op).mnemonic);
+    if (op.kind == Kind::Kernel && op.imm == 2)
+      text += fmt::format("two ops in one: {}\n", ir::Info(op.op).mnemonic);
   return text;
 }
 

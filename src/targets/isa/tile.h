@@ -27,14 +27,16 @@ class TilePlan;  // immutable; tile_plan.h
 
 struct TileOptions {
   embed::CpuLevel level = embed::UsedLevel();  // at most the host's
-  uint32_t lanes = 0;                          // of a tile; 0: chosen by what the kernel needs. A multiple of 64
+  uint32_t lanes = 0;  // of a tile; 0: chosen by what the kernel needs. A multiple of 64
 };
 
 // Of a verified module. Modules with no IR form (launch mode, labels, lane ops) run lane by lane; so do programs that
 // use what tiles cannot (streams, recursion, ...). TilePlan says so.
-Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module, const TileOptions& options = {});
+Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module,
+                                                const TileOptions& options = {});
 // Of a checked program without tensors.
-Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program, const TileOptions& options = {});
+Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program,
+                                                const TileOptions& options = {});
 
 struct TileThreads {
   int most = 0;  // 0: as many as ThreadPool::Shared() has; 1: the caller's alone
@@ -69,11 +71,11 @@ void InstallMath(ir::Op op, ir::Scalar type, MathFunction function);
 enum class FindingKind : uint8_t { Race, OutOfBounds, Uninitialized };
 struct Finding {
   FindingKind kind;
-  std::string buffer;             // the parameter's name, or "scratch" and its line
+  std::string buffer;  // the parameter's name, or "scratch" and its line
   int64_t element = 0;
-  Location where, other;          // of the access; Race: of the earlier one
+  Location where, other;                  // of the access; Race: of the earlier one
   std::vector<int64_t> lane, other_lane;  // iterations of the parallels around it, outermost first
-  std::string ToString() const;   // one sentence
+  std::string ToString() const;           // one sentence
 };
 struct SanitizedRun {
   exec::Outcome outcome;
@@ -81,7 +83,8 @@ struct SanitizedRun {
 };
 Result<SanitizedRun> Sanitize(const ir::Program& program, std::span<const exec::Value> arguments,
                               const exec::RunContext& context = {});
-Result<SanitizedRun> Sanitize(const machines::simt::Module& module, std::span<const exec::Value> arguments,
+Result<SanitizedRun> Sanitize(const machines::simt::Module& module,
+                              std::span<const exec::Value> arguments,
                               const exec::RunContext& context = {});
 
 }  // namespace frazil::targets::isa

@@ -16,15 +16,14 @@ LaneClass Affine(int64_t stride) {
   return stride == 0 ? LaneClass{} : LaneClass{Kind::Affine, stride};
 }
 
-LaneClass Join(LaneClass a, LaneClass b) {
-  return a == b ? a : LaneClass{Kind::Varying};
-}
+LaneClass Join(LaneClass a, LaneClass b) { return a == b ? a : LaneClass{Kind::Varying}; }
 
 int64_t Wrap(uint64_t bits) { return static_cast<int64_t>(bits); }
 
 class Pass {
  public:
-  Pass(const ir::Function& function, std::vector<LaneClass>& classes) : function_(function), classes_(classes) {}
+  Pass(const ir::Function& function, std::vector<LaneClass>& classes)
+      : function_(function), classes_(classes) {}
 
   void Region(ir::RegionId id) {
     for (ir::InstId inst : function_.region(id).insts) Visit(function_.inst(inst));
@@ -49,19 +48,16 @@ class Pass {
     const Scalar type = inst.type.scalar;
     const auto operands = function_.operands_of(inst);
     for (ir::ValueId operand : operands)
-      if (Of(operand).varying() || !IsWord64(function_.type(operand).scalar)) return {Kind::Varying};
+      if (Of(operand).varying() || !IsWord64(function_.type(operand).scalar))
+        return {Kind::Varying};
     if (!IsWord64(type)) return {Kind::Varying};
     const uint64_t first = static_cast<uint64_t>(Of(operands[0]).stride);
     switch (inst.op) {
-      case Op::Add:
-        return Affine(Wrap(first + static_cast<uint64_t>(Of(operands[1]).stride)));
-      case Op::Sub:
-        return Affine(Wrap(first - static_cast<uint64_t>(Of(operands[1]).stride)));
-      case Op::Neg:
-        return Affine(Wrap(0 - first));
+      case Op::Add: return Affine(Wrap(first + static_cast<uint64_t>(Of(operands[1]).stride)));
+      case Op::Sub: return Affine(Wrap(first - static_cast<uint64_t>(Of(operands[1]).stride)));
+      case Op::Neg: return Affine(Wrap(0 - first));
       case Op::Cast:
-      case Op::Bitcast:
-        return Affine(Wrap(first));
+      case Op::Bitcast: return Affine(Wrap(first));
       case Op::Mul:
         for (int i = 0; i < 2; ++i) {
           const ir::InstId def = function_.values[operands[i].index].def;
@@ -70,8 +66,7 @@ class Pass {
           return Affine(Wrap(factor * static_cast<uint64_t>(Of(operands[1 - i]).stride)));
         }
         return {Kind::Varying};
-      default:
-        return {Kind::Varying};
+      default: return {Kind::Varying};
     }
   }
 
@@ -84,21 +79,23 @@ class Pass {
     for (uint32_t r = 0; r < inst.regions.count; ++r) Region(Function::region_of(inst, r));
     for (uint32_t i = 0; i < inst.results.count; ++i) {
       LaneClass joined = Of(YieldOf(Function::region_of(inst, 0))[i]);
-      for (uint32_t r = 1; r < inst.regions.count; ++r) joined = Join(joined, Of(YieldOf(Function::region_of(inst, r))[i]));
+      for (uint32_t r = 1; r < inst.regions.count; ++r)
+        joined = Join(joined, Of(YieldOf(Function::region_of(inst, r))[i]));
       Of(Function::result_of(inst, i)) = selector.uniform() ? joined : LaneClass{Kind::Varying};
     }
   }
 
   // Until the carried values stay as they are.
-  void Loop(const ir::Inst& inst, std::span<const ir::ValueId> inits, ir::Range params, ir::RegionId yields,
-            bool divergent, bool is_while) {
+  void Loop(const ir::Inst& inst, std::span<const ir::ValueId> inits, ir::Range params,
+            ir::RegionId yields, bool divergent, bool is_while) {
     for (uint32_t i = 0; i < inits.size(); ++i)
       classes_[params.begin + i] = divergent ? LaneClass{Kind::Varying} : Of(inits[i]);
     for (;;) {
       for (uint32_t r = 0; r < inst.regions.count; ++r) Region(Function::region_of(inst, r));
       bool changed = false;
       if (is_while && !divergent) {
-        const ir::Inst& end = function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
+        const ir::Inst& end =
+            function_.inst(function_.region(Function::region_of(inst, 0)).insts.back());
         if (!Of(function_.operand(end, 0)).uniform()) {
           divergent = true;
           for (uint32_t i = 0; i < inits.size(); ++i) classes_[params.begin + i] = {Kind::Varying};
@@ -114,31 +111,31 @@ class Pass {
       }
       if (!changed) break;
     }
-    for (uint32_t i = 0; i < inits.size(); ++i) Of(Function::result_of(inst, i)) = classes_[params.begin + i];
+    for (uint32_t i = 0; i < inits.size(); ++i)
+      Of(Function::result_of(inst, i)) = classes_[params.begin + i];
   }
 
   void Visit(const ir::Inst& inst) {
     switch (inst.op) {
       case Op::If:
-      case Op::Switch:
-        return Branches(inst);
+      case Op::Switch: return Branches(inst);
       case Op::For: {
         const ir::RegionId body = Function::region_of(inst, 0);
         const ir::Range params = function_.region(body).params;
         const auto operands = function_.operands_of(inst);
         const bool divergent = !Of(operands[0]).uniform() || !Of(operands[1]).uniform();
         classes_[params.begin] = divergent ? LaneClass{Kind::Varying} : LaneClass{};
-        return Loop(inst, operands.subspan(2), {params.begin + 1, params.count - 1}, body, divergent, false);
+        return Loop(inst, operands.subspan(2), {params.begin + 1, params.count - 1}, body,
+                    divergent, false);
       }
       case Op::While:
-        return Loop(inst, function_.operands_of(inst), function_.region(Function::region_of(inst, 0)).params,
+        return Loop(inst, function_.operands_of(inst),
+                    function_.region(Function::region_of(inst, 0)).params,
                     Function::region_of(inst, 1), false, true);
       case Op::AtomicRmw:
-      case Op::AtomicCas:
-        return SetResults(inst, {Kind::Varying});
+      case Op::AtomicCas: return SetResults(inst, {Kind::Varying});
       case Op::Length:
-      case Op::Const:
-        return SetResults(inst, {});
+      case Op::Const: return SetResults(inst, {});
       case Op::Load: {
         const bool uniform = Of(function_.operand(inst, 1)).uniform();
         return SetResults(inst, uniform ? LaneClass{} : LaneClass{Kind::Varying});

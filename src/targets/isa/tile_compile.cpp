@@ -15,9 +15,14 @@ using ir::Function;
 using ir::Op;
 using Kind = TileOp::Kind;
 
-FunctionCompiler::FunctionCompiler(const ir::Program& program, const ir::Function& function, TilePlan& plan,
-                                   FunctionPlan& out, bool serial, bool is_called)
-    : program_(program), function_(function), plan_(plan), out_(out), serial_(serial), is_called_(is_called) {
+FunctionCompiler::FunctionCompiler(const ir::Program& program, const ir::Function& function,
+                                   TilePlan& plan, FunctionPlan& out, bool serial, bool is_called)
+    : program_(program),
+      function_(function),
+      plan_(plan),
+      out_(out),
+      serial_(serial),
+      is_called_(is_called) {
   const size_t values = function.values.size();
   classes_.resize(values);
   slots_.assign(values, NoSlot);
@@ -79,68 +84,64 @@ Result<void> FunctionCompiler::Region(ir::RegionId id) {
   const size_t made = made_tiles_.size();
   for (ir::InstId inst : function_.region(id).insts) TRY_VOID(Visit(inst));
   // Tiles that were made in a branch are not there for what follows.
-  for (; made_tiles_.size() > made; made_tiles_.pop_back()) tiles_[made_tiles_.back().index] = NoSlot;
+  for (; made_tiles_.size() > made; made_tiles_.pop_back())
+    tiles_[made_tiles_.back().index] = NoSlot;
   return {};
 }
 
 Result<void> FunctionCompiler::Visit(ir::InstId id) {
   const ir::Inst& inst = function_.inst(id);
   switch (inst.op) {
-    case Op::If:
-      return CanFlatten(inst) ? FlattenIf(inst) : If(inst);
-    case Op::Switch:
-      return Switch(inst);
-    case Op::For:
-      return For(inst);
-    case Op::While:
-      return While(inst);
-    case Op::Parallel:
-      return Parallel(id);
-    case Op::Call:
-      return Call(inst);
-    case Op::Return:
-      return Return(inst);
+    case Op::If: return CanFlatten(inst) ? FlattenIf(inst) : If(inst);
+    case Op::Switch: return Switch(inst);
+    case Op::For: return For(inst);
+    case Op::While: return While(inst);
+    case Op::Parallel: return Parallel(id);
+    case Op::Call: return Call(inst);
+    case Op::Return: return Return(inst);
     case Op::Yield:
-    case Op::Condition:
-      return {};
-    case Op::Barrier:
-      Append(New(Kind::Barrier, inst));
-      return {};
+    case Op::Condition: return {};
+    case Op::Barrier: Append(New(Kind::Barrier, inst)); return {};
     case Op::Const:
-      if (ir::WordsOf(inst.type) != 1) return Fail(Diag::Unsupported, "tiles hold scalars of one word", inst.location);
+      if (ir::WordsOf(inst.type) != 1)
+        return Fail(Diag::Unsupported, "tiles hold scalars of one word", inst.location);
       Define(Function::result_of(inst), NewCell());
       SetCell(slots_[Function::result_of(inst).index], function_.words_of(inst)[0]);
       return {};
-    default:
-      break;
+    default: break;
   }
   if (inst.results.count == 1 && in_tile_ && TryDefer(id)) return {};
   const ir::OpInfo& info = ir::Info(inst.op);
   if (info.law == ir::Law::Prelude) return Math(inst);
-  if (info.effect == ir::Effect::Pure && inst.op != Op::Length && inst.op != Op::Lookup) return Pure(inst);
+  if (info.effect == ir::Effect::Pure && inst.op != Op::Length && inst.op != Op::Lookup)
+    return Pure(inst);
   return Memory(inst);
 }
 
 // The ops of a region on their own, its yields moved to the slots.
-Result<FunctionCompiler::Code> FunctionCompiler::Part(ir::RegionId id, std::span<const Slot> results) {
+Result<FunctionCompiler::Code> FunctionCompiler::Part(ir::RegionId id,
+                                                      std::span<const Slot> results) {
   Code part;
   Code* const around = std::exchange(code_, &part);
   const size_t made = made_tiles_.size();
   for (ir::InstId inst : function_.region(id).insts) TRY_VOID(Visit(inst));
-  if (function_.inst(function_.region(id).insts.back()).op == Op::Yield) MoveYields(YieldOf(id), results);
+  if (function_.inst(function_.region(id).insts.back()).op == Op::Yield)
+    MoveYields(YieldOf(id), results);
   for (ir::InstId inst : function_.region(id).insts) {
     if (function_.inst(inst).op != Op::Alloc) continue;
     TileOp op = New(Kind::Release, function_.inst(inst));
     op.buffer = BufferOf(Function::result_of(function_.inst(inst)));
     Append(op);
   }
-  for (; made_tiles_.size() > made; made_tiles_.pop_back()) tiles_[made_tiles_.back().index] = NoSlot;
+  for (; made_tiles_.size() > made; made_tiles_.pop_back())
+    tiles_[made_tiles_.back().index] = NoSlot;
   code_ = around;
   return part;
 }
 
 // All at once: a value that a later move overwrites is read first.
-void FunctionCompiler::MoveYields(std::span<const ir::ValueId> yields, std::span<const Slot> results) {
+void FunctionCompiler::MoveYields(std::span<const ir::ValueId> yields,
+                                  std::span<const Slot> results) {
   std::vector<Slot> from(results.size(), NoSlot);
   const auto is_tile = [&](Slot slot) { return out_.slots[static_cast<size_t>(slot)].is_tile; };
   const auto move = [&](Slot to, Slot source) {
@@ -154,7 +155,8 @@ void FunctionCompiler::MoveYields(std::span<const ir::ValueId> yields, std::span
   };
   for (size_t i = 0; i < results.size(); ++i) from[i] = OperandOf(yields[i], !is_tile(results[i]));
   for (size_t i = 0; i < results.size(); ++i) {
-    const auto overwritten = std::find(results.begin(), results.begin() + static_cast<ptrdiff_t>(i), from[i]);
+    const auto overwritten =
+        std::find(results.begin(), results.begin() + static_cast<ptrdiff_t>(i), from[i]);
     if (overwritten == results.begin() + static_cast<ptrdiff_t>(i)) continue;
     const SlotInfo info = out_.slots[static_cast<size_t>(from[i])];
     const Slot copy = info.is_tile ? NewTile(info.bytes) : NewCell();
@@ -190,20 +192,23 @@ Result<void> FunctionCompiler::If(const ir::Inst& inst) {
     Define(result, results.back());
   }
   std::vector<Code> parts;
-  for (uint32_t r = 0; r < 2; ++r) parts.push_back(TRY(Part(Function::region_of(inst, r), results)));
+  for (uint32_t r = 0; r < 2; ++r)
+    parts.push_back(TRY(Part(Function::region_of(inst, r), results)));
   return AppendParts(op, std::move(parts));
 }
 
 // Both sides are a few ops that cannot trap: doing both is cheaper than going different ways.
 bool FunctionCompiler::CanFlatten(const ir::Inst& inst) {
-  if (!in_tile_ || ClassOf(function_.operand(inst, 0)).uniform() || inst.results.count == 0) return false;
+  if (!in_tile_ || ClassOf(function_.operand(inst, 0)).uniform() || inst.results.count == 0)
+    return false;
   for (uint32_t r = 0; r < 2; ++r) {
     const auto& insts = function_.region(Function::region_of(inst, r)).insts;
     if (insts.size() > 8) return false;
     for (ir::InstId id : insts) {
       const ir::Inst& inner = function_.inst(id);
       if (inner.op == Op::Yield || inner.op == Op::Const) continue;
-      if (!ir::IsRemovable(ir::Info(inner.op)) || ir::Info(inner.op).law == ir::Law::Prelude) return false;
+      if (!ir::IsRemovable(ir::Info(inner.op)) || ir::Info(inner.op).law == ir::Law::Prelude)
+        return false;
     }
   }
   return true;
@@ -317,7 +322,8 @@ Result<void> FunctionCompiler::While(const ir::Inst& inst) {
   code_ = around;
   if (op.divergent) op.c = NewTile(1);
   parts[1] = TRY(Part(Function::region_of(inst, 1), slots));
-  for (; made_tiles_.size() > made; made_tiles_.pop_back()) tiles_[made_tiles_.back().index] = NoSlot;
+  for (; made_tiles_.size() > made; made_tiles_.pop_back())
+    tiles_[made_tiles_.back().index] = NoSlot;
   for (uint32_t i = 0; i < inst.results.count; ++i) Define(Function::result_of(inst, i), slots[i]);
   return AppendParts(op, std::move(parts));
 }
@@ -332,7 +338,8 @@ bool Contains(const ir::Function& function, ir::RegionId region, bool (*is)(cons
     for (ir::InstId inst_id : function.region(id).insts) {
       const ir::Inst& inst = function.inst(inst_id);
       if (is(inst)) return true;
-      for (uint32_t r = 0; r < inst.regions.count; ++r) open.push_back(Function::region_of(inst, r));
+      for (uint32_t r = 0; r < inst.regions.count; ++r)
+        open.push_back(Function::region_of(inst, r));
     }
   }
   return false;
@@ -350,12 +357,14 @@ void MarkInside(const ir::Function& function, ir::RegionId region, std::vector<b
     for (ir::InstId id : at.insts) {
       const ir::Inst& inst = function.inst(id);
       mark(inst.results);
-      for (uint32_t r = 0; r < inst.regions.count; ++r) open.push_back(Function::region_of(inst, r));
+      for (uint32_t r = 0; r < inst.regions.count; ++r)
+        open.push_back(Function::region_of(inst, r));
     }
   }
 }
 
-void Insert(std::vector<std::pair<uint32_t, uint32_t>>& list, const std::vector<std::pair<uint32_t, uint32_t>>& more) {
+void Insert(std::vector<std::pair<uint32_t, uint32_t>>& list,
+            const std::vector<std::pair<uint32_t, uint32_t>>& more) {
   for (const auto& pair : more)
     if (std::find(list.begin(), list.end(), pair) == list.end()) list.push_back(pair);
 }
@@ -365,20 +374,26 @@ void Insert(std::vector<std::pair<uint32_t, uint32_t>>& list, const std::vector<
 // Tiles are for the innermost parallels; those around them run in order, or on several threads.
 Result<bool> FunctionCompiler::MayBeTiled(ir::InstId id, TileOp& op) {
   const ir::RegionId body = Function::region_of(function_.inst(id), 0);
-  const bool outer = Contains(function_, body, [](const ir::Inst& inst) { return inst.op == Op::Parallel; });
-  op.phases = Contains(function_, body, [](const ir::Inst& inst) { return inst.op == Op::Barrier; }) && !outer;
+  const bool outer =
+      Contains(function_, body, [](const ir::Inst& inst) { return inst.op == Op::Parallel; });
+  op.phases =
+      Contains(function_, body, [](const ir::Inst& inst) { return inst.op == Op::Barrier; }) &&
+      !outer;
   if (serial_) return false;
-  const bool allocates = Contains(function_, body, [](const ir::Inst& inst) { return inst.op == Op::Alloc; });
+  const bool allocates =
+      Contains(function_, body, [](const ir::Inst& inst) { return inst.op == Op::Alloc; });
   const ir::Independence answer = ir::IndependenceOf(program_, function_, id);
   if (!answer.independent) {
-    if (op.phases) return Fail(Diag::Unsupported, "barriers between iterations that depend on each other");
+    if (op.phases)
+      return Fail(Diag::Unsupported, "barriers between iterations that depend on each other");
     return false;
   }
   Insert(plan_.disjoint, answer.disjoint);
   Insert(plan_.at_most, answer.at_most);
   op.threaded = parallel_depth_ == 0;
   if (outer) return false;
-  if (allocates && op.phases) return Fail(Diag::Unsupported, "scratch of single iterations, with barriers");
+  if (allocates && op.phases)
+    return Fail(Diag::Unsupported, "scratch of single iterations, with barriers");
   return !allocates;
 }
 
@@ -386,7 +401,8 @@ Result<void> FunctionCompiler::Parallel(ir::InstId id) {
   const ir::Inst& inst = function_.inst(id);
   const ir::RegionId body = Function::region_of(inst, 0);
   const ir::ValueId lane = Function::param_of(function_.region(body), 0);
-  if (in_tile_) return Fail(Diag::Unsupported, "a parallel in a function that is called", inst.location);
+  if (in_tile_)
+    return Fail(Diag::Unsupported, "a parallel in a function that is called", inst.location);
   TileOp op = New(Kind::Parallel, inst);
   op.a = CellOf(function_.operand(inst, 0));
   op.b = CellOf(function_.operand(inst, 1));
@@ -406,7 +422,8 @@ Result<void> FunctionCompiler::Parallel(ir::InstId id) {
   const size_t made = made_tiles_.size();
   const std::vector<Slot> none;
   parts[1] = TRY(Part(body, none));
-  for (; made_tiles_.size() > made; made_tiles_.pop_back()) tiles_[made_tiles_.back().index] = NoSlot;
+  for (; made_tiles_.size() > made; made_tiles_.pop_back())
+    tiles_[made_tiles_.back().index] = NoSlot;
   if (op.tiled) {
     in_tile_ = false;
     preamble_ = nullptr;
@@ -423,9 +440,11 @@ Result<void> FunctionCompiler::Call(const ir::Inst& inst) {
     return Fail(Diag::Unsupported, "calls of functions run lane by lane", inst.location);
   TileOp op = New(Kind::Call, inst);
   op.uniform = true;
-  for (ir::ValueId operand : function_.operands_of(inst)) op.uniform = op.uniform && ClassOf(operand).uniform();
+  for (ir::ValueId operand : function_.operands_of(inst))
+    op.uniform = op.uniform && ClassOf(operand).uniform();
   FunctionPlan::Cases call;
-  for (ir::ValueId operand : function_.operands_of(inst)) call.inputs.push_back(OperandOf(operand, op.uniform));
+  for (ir::ValueId operand : function_.operands_of(inst))
+    call.inputs.push_back(OperandOf(operand, op.uniform));
   for (uint32_t i = 0; i < inst.results.count; ++i) {
     const ir::ValueId result = Function::result_of(inst, i);
     Define(result, op.uniform ? NewCell() : NewTile(BytesOf(result)));
@@ -440,7 +459,8 @@ Result<void> FunctionCompiler::Call(const ir::Inst& inst) {
 
 Result<void> FunctionCompiler::Return(const ir::Inst& inst) {
   for (ir::ValueId value : function_.operands_of(inst)) {
-    if (!function_.type(value).is_scalar()) return Fail(Diag::Unsupported, "only scalars are returned");
+    if (!function_.type(value).is_scalar())
+      return Fail(Diag::Unsupported, "only scalars are returned");
     out_.results.push_back(OperandOf(value, !is_called_));
   }
   Append(New(Kind::Return, inst));
@@ -452,7 +472,8 @@ namespace {
 Result<void> AddTables(const ir::Program& program, TilePlan& plan) {
   plan.tables.clear();
   for (const ir::Data& data : program.data) {
-    if (ir::WordsOf(data.element) != 1) return Fail(Diag::Unsupported, "tiles hold scalars of one word");
+    if (ir::WordsOf(data.element) != 1)
+      return Fail(Diag::Unsupported, "tiles hold scalars of one word");
     const uint32_t bytes = ir::BytesOf(data.element);
     TilePlan::Table table{std::vector<uint8_t>(data.words.size() * bytes), data.length()};
     for (size_t i = 0; i < data.words.size(); ++i)
@@ -468,7 +489,9 @@ Result<void> AddCalled(const ir::Program& program, bool all, TilePlan& plan) {
   plan.functions.resize(program.functions.size() + 1);
   for (uint32_t i = 0; i < program.functions.size(); ++i) {
     if (!all && !program.functions[i].is_prelude) continue;
-    TRY_VOID(FunctionCompiler(program, program.functions[i], plan, plan.functions[i + 1], true, true).Compile());
+    TRY_VOID(
+        FunctionCompiler(program, program.functions[i], plan, plan.functions[i + 1], true, true)
+            .Compile());
   }
   return {};
 }
@@ -488,7 +511,8 @@ Result<void> Compile(const ir::Program& program, bool serial, TilePlan& plan) {
   plan.math.clear();
   TRY_VOID(AddTables(program, plan));
   TRY_VOID(AddCalled(program, false, plan));
-  return FunctionCompiler(program, program.entry_function(), plan, plan.functions[0], serial, false).Compile();
+  return FunctionCompiler(program, program.entry_function(), plan, plan.functions[0], serial, false)
+      .Compile();
 }
 
 }  // namespace frazil::targets::isa

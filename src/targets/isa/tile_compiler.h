@@ -12,8 +12,8 @@ namespace frazil::targets::isa {
 class FunctionCompiler {
  public:
   // A function that is called has tiles as parameters and no buffers.
-  FunctionCompiler(const ir::Program& program, const ir::Function& function, TilePlan& plan, FunctionPlan& out,
-                   bool serial, bool is_called);
+  FunctionCompiler(const ir::Program& program, const ir::Function& function, TilePlan& plan,
+                   FunctionPlan& out, bool serial, bool is_called);
 
   Result<void> Compile();
 
@@ -47,7 +47,8 @@ class FunctionCompiler {
   Result<void> Atomic(const ir::Inst& inst);
   Result<void> Lookup(const ir::Inst& inst);
   Result<void> Math(const ir::Inst& inst);
-  Slot MathOn(ir::Op op, ir::Scalar type, std::span<const Slot> operands, bool uniform, Location where);
+  Slot MathOn(ir::Op op, ir::Scalar type, std::span<const Slot> operands, bool uniform,
+              Location where);
   bool TryDefer(ir::InstId id);
   bool EmitPair(const ir::Inst& inst);
   bool EmitChoice(const ir::Inst& inst);
@@ -57,13 +58,17 @@ class FunctionCompiler {
   // Slots.
   Slot NewCell();
   Slot NewTile(uint32_t bytes);
-  Slot NewLike(ir::ValueId value);         // as its class and type say
-  void SetCell(Slot slot, uint64_t word) { out_.cells[out_.slots[static_cast<size_t>(slot)].place] = word; }
-  Slot CellOf(ir::ValueId value);          // uniform, or the base of what is affine
-  Slot TileOf(ir::ValueId value);          // an element for each lane, made where there is none
-  Slot OperandOf(ir::ValueId value, bool uniform) { return uniform ? CellOf(value) : TileOf(value); }
+  Slot NewLike(ir::ValueId value);  // as its class and type say
+  void SetCell(Slot slot, uint64_t word) {
+    out_.cells[out_.slots[static_cast<size_t>(slot)].place] = word;
+  }
+  Slot CellOf(ir::ValueId value);  // uniform, or the base of what is affine
+  Slot TileOf(ir::ValueId value);  // an element for each lane, made where there is none
+  Slot OperandOf(ir::ValueId value, bool uniform) {
+    return uniform ? CellOf(value) : TileOf(value);
+  }
   void Define(ir::ValueId value, Slot slot) { slots_[value.index] = slot; }
-  void Materialize(ir::ValueId value);     // of a deferred op
+  void Materialize(ir::ValueId value);  // of a deferred op
   const LaneClass& ClassOf(ir::ValueId value) const { return classes_[value.index]; }
   // Works on cells alone, because its value is the same in all lanes or steps evenly.
   bool OnCells(ir::ValueId result) const { return !ClassOf(result).varying(); }
@@ -81,12 +86,12 @@ class FunctionCompiler {
   bool in_tile_ = false;
   int parallel_depth_ = 0;
   Code* code_ = nullptr;
-  Code* preamble_ = nullptr;            // of the tiled parallel around
+  Code* preamble_ = nullptr;  // of the tiled parallel around
   std::vector<LaneClass> classes_;
-  std::vector<Slot> slots_;             // cell, or tile
-  std::vector<Slot> tiles_;             // the tile that was made of a cell
-  std::vector<bool> inside_;            // defined in the tiled parallel around
-  std::vector<ir::ValueId> made_tiles_; // in the region at hand and those around
+  std::vector<Slot> slots_;              // cell, or tile
+  std::vector<Slot> tiles_;              // the tile that was made of a cell
+  std::vector<bool> inside_;             // defined in the tiled parallel around
+  std::vector<ir::ValueId> made_tiles_;  // in the region at hand and those around
   std::vector<int32_t> buffers_;
   std::vector<uint32_t> uses_;
   std::vector<ir::InstId> only_user_;

@@ -16,8 +16,9 @@ using Kind = TileOp::Kind;
 namespace {
 
 exec::BatchIsa BatchIsaOf(embed::CpuLevel level) {
-  return level >= embed::CpuLevel::Avx2 && exec::MachineHas(exec::BatchIsa::Avx2) ? exec::BatchIsa::Avx2
-                                                                                  : exec::BatchIsa::Baseline;
+  return level >= embed::CpuLevel::Avx2 && exec::MachineHas(exec::BatchIsa::Avx2)
+             ? exec::BatchIsa::Avx2
+             : exec::BatchIsa::Baseline;
 }
 
 bool IsFirstOfPair(Op op) { return op == Op::Add || op == Op::Sub || op == Op::Mul; }
@@ -25,14 +26,10 @@ bool IsSecondOfPair(Op op) { return IsFirstOfPair(op) || op == Op::Min || op == 
 bool IsOrder(Op op) { return op == Op::Lt || op == Op::Le || op == Op::Gt || op == Op::Ge; }
 Op Mirrored(Op op) {
   switch (op) {
-    case Op::Lt:
-      return Op::Gt;
-    case Op::Le:
-      return Op::Ge;
-    case Op::Gt:
-      return Op::Lt;
-    default:
-      return Op::Le;
+    case Op::Lt: return Op::Gt;
+    case Op::Le: return Op::Ge;
+    case Op::Gt: return Op::Lt;
+    default: return Op::Le;
   }
 }
 bool IsWideFloat(Scalar s) { return s == Scalar::F32 || s == Scalar::F64; }
@@ -62,7 +59,9 @@ Slot FunctionCompiler::NewTile(uint32_t bytes) {
   return static_cast<Slot>(out_.slots.size() - 1);
 }
 
-Slot FunctionCompiler::NewLike(ir::ValueId value) { return OnCells(value) ? NewCell() : NewTile(BytesOf(value)); }
+Slot FunctionCompiler::NewLike(ir::ValueId value) {
+  return OnCells(value) ? NewCell() : NewTile(BytesOf(value));
+}
 
 Slot FunctionCompiler::CellOf(ir::ValueId value) {
   CHECK(OnCells(value) && slots_[value.index] != NoSlot);
@@ -87,7 +86,8 @@ Slot FunctionCompiler::TileOf(ir::ValueId value) {
   const ir::InstId def = function_.values[value.index].def;
   // Known before the lanes start: once for all tiles.
   const bool constant = def.valid() && function_.inst(def).op == Op::Const;
-  const bool early = preamble_ != nullptr && ClassOf(value).uniform() && (!inside_[value.index] || constant);
+  const bool early =
+      preamble_ != nullptr && ClassOf(value).uniform() && (!inside_[value.index] || constant);
   if (early) {
     preamble_->push_back(op);
   } else {
@@ -107,11 +107,12 @@ bool FunctionCompiler::TryDefer(ir::InstId id) {
   if (inst.operands.count != 2) return false;
   const bool first_varies = ClassOf(function_.operand(inst, 0)).varying();
   const Scalar type = inst.type.scalar;
-  if (IsFirstOfPair(inst.op) && IsWideFloat(type) && IsSecondOfPair(user.op) && user.type == inst.type &&
-      (first_varies || inst.op != Op::Sub)) {
+  if (IsFirstOfPair(inst.op) && IsWideFloat(type) && IsSecondOfPair(user.op) &&
+      user.type == inst.type && (first_varies || inst.op != Op::Sub)) {
     deferred_[result.index] = true;
-  } else if (IsOrder(inst.op) && (IsWideFloat(type) || type == Scalar::I32) && user.op == Op::Select &&
-             user.type == inst.type && function_.operand(user, 0) == result) {
+  } else if (IsOrder(inst.op) && (IsWideFloat(type) || type == Scalar::I32) &&
+             user.op == Op::Select && user.type == inst.type &&
+             function_.operand(user, 0) == result) {
     deferred_[result.index] = true;
   }
   return deferred_[result.index];
@@ -164,7 +165,10 @@ bool FunctionCompiler::EmitChoice(const ir::Inst& inst) {
   }
   deferred_[condition.index] = false;
   const ir::ValueId yes = function_.operand(inst, 1), no = function_.operand(inst, 2);
-  const ModeSet modes = (ClassOf(q).uniform() ? 2u : 0u) | (yes == p ? 1u : ClassOf(yes).uniform() ? 4u : 0u) |
+  const ModeSet modes = (ClassOf(q).uniform() ? 2u : 0u) |
+                        (yes == p                 ? 1u
+                         : ClassOf(yes).uniform() ? 4u
+                                                  : 0u) |
                         (ClassOf(no).uniform() ? 8u : 0u);
   TileOp op = New(Kind::Kernel, inst);
   op.a = TileOf(p);
@@ -181,7 +185,8 @@ bool FunctionCompiler::EmitChoice(const ir::Inst& inst) {
   return true;
 }
 
-void FunctionCompiler::EmitSelect(Slot condition, Slot yes, Slot no, Slot result, ir::Type type, bool uniform) {
+void FunctionCompiler::EmitSelect(Slot condition, Slot yes, Slot no, Slot result, ir::Type type,
+                                  bool uniform) {
   TileOp op;
   op.kind = Kind::Kernel;
   op.op = Op::Select;
@@ -204,7 +209,8 @@ void FunctionCompiler::EmitKernel(const ir::Inst& inst) {
   op.bytes = static_cast<uint8_t>(BytesOf(result));
   op.imm = 1;
   if (!op.uniform && operands.size() == 2 && op.kind == Kind::Kernel) {
-    const ModeSet modes = (ClassOf(operands[0]).uniform() ? 1u : 0u) | (ClassOf(operands[1]).uniform() ? 2u : 0u);
+    const ModeSet modes =
+        (ClassOf(operands[0]).uniform() ? 1u : 0u) | (ClassOf(operands[1]).uniform() ? 2u : 0u);
     op.kernel = FastBinary(inst.op, inst.type.scalar, modes, plan_.level);
     if (op.kernel != nullptr) {
       op.a = OperandOf(operands[0], (modes & 1) != 0);
@@ -231,10 +237,12 @@ Result<void> FunctionCompiler::Pure(const ir::Inst& inst) {
   const Scalar source = operands.empty() ? inst.type.scalar : function_.type(operands[0]).scalar;
   if (operands.size() > 3 || ir::WordsOf(function_.type(result)) != 1 ||
       exec::KernelFor(inst.op, inst.type.scalar, source, BatchIsaOf(plan_.level)) == nullptr)
-    return Fail(Diag::Unsupported, std::string(ir::Info(inst.op).mnemonic) + " has no loop over lanes", inst.location);
+    return Fail(Diag::Unsupported,
+                std::string(ir::Info(inst.op).mnemonic) + " has no loop over lanes", inst.location);
   // A parameter's cell holds its whole word, extended by its signedness: the same integer in 64 bits.
-  const bool widens = inst.op == Op::Cast && (inst.type == ir::types::Index || inst.type == ir::types::I64 ||
-                                              inst.type == ir::types::U64);
+  const bool widens =
+      inst.op == Op::Cast &&
+      (inst.type == ir::types::Index || inst.type == ir::types::I64 || inst.type == ir::types::U64);
   if (widens && !is_called_ && (ir::IsFixedInt(source) || source == Scalar::Bool)) {
     const uint32_t first = function_.region(function_.body).params.begin;
     if (operands[0].index >= first && operands[0].index < first + function_.param_count()) {
@@ -249,15 +257,11 @@ Result<void> FunctionCompiler::Pure(const ir::Inst& inst) {
 
 Result<void> FunctionCompiler::Memory(const ir::Inst& inst) {
   switch (inst.op) {
-    case Op::Load:
-      return Load(inst);
-    case Op::Store:
-      return Store(inst);
+    case Op::Load: return Load(inst);
+    case Op::Store: return Store(inst);
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      return Atomic(inst);
-    case Op::Lookup:
-      return Lookup(inst);
+    case Op::AtomicCas: return Atomic(inst);
+    case Op::Lookup: return Lookup(inst);
     case Op::Length: {
       TileOp op = New(Kind::Length, inst);
       op.uniform = true;
@@ -273,7 +277,8 @@ Result<void> FunctionCompiler::Memory(const ir::Inst& inst) {
       TileOp op = New(Kind::Alloc, inst);
       op.a = CellOf(function_.operand(inst, 0));
       op.bytes = static_cast<uint8_t>(ir::BytesOf(inst.type.element()));
-      op.buffer = buffers_[Function::result_of(inst).index] = static_cast<int32_t>(out_.buffer_count++);
+      op.buffer = buffers_[Function::result_of(inst).index] =
+          static_cast<int32_t>(out_.buffer_count++);
       Append(op);
       return {};
     }
@@ -285,11 +290,10 @@ Result<void> FunctionCompiler::Memory(const ir::Inst& inst) {
       Append(op);
       return {};
     }
-    case Op::Unreachable:
-      Append(New(Kind::Unreachable, inst));
-      return {};
+    case Op::Unreachable: Append(New(Kind::Unreachable, inst)); return {};
     default:
-      return Fail(Diag::Unsupported, std::string(ir::Info(inst.op).mnemonic) + " runs lane by lane", inst.location);
+      return Fail(Diag::Unsupported, std::string(ir::Info(inst.op).mnemonic) + " runs lane by lane",
+                  inst.location);
   }
 }
 
@@ -365,7 +369,8 @@ Result<void> FunctionCompiler::Lookup(const ir::Inst& inst) {
   return {};
 }
 
-Slot FunctionCompiler::MathOn(Op math, Scalar type, std::span<const Slot> operands, bool uniform, Location where) {
+Slot FunctionCompiler::MathOn(Op math, Scalar type, std::span<const Slot> operands, bool uniform,
+                              Location where) {
   TileOp op;
   op.kind = Kind::Math;
   op.op = math;

@@ -18,7 +18,9 @@ Value Ramp(ir::Type element, int64_t length, int64_t first, int64_t step) {
   return Value::Buffer(std::move(memory));
 }
 
-bool IsTiled(const Prepared& prepared) { return Describe(prepared.plan()).find(": tiles") != std::string::npos; }
+bool IsTiled(const Prepared& prepared) {
+  return Describe(prepared.plan()).find(": tiles") != std::string::npos;
+}
 
 constexpr int64_t Lengths[] = {0, 1, 2, 7, 255, 256, 257, 1023, 1024, 1025, 4099};
 
@@ -140,7 +142,8 @@ func @main(%n: index, %x: in buffer<i64>, %y: buffer<i64>) {
 }
 )"));
   EXPECT_TRUE(IsTiled(prepared));
-  for (int64_t n : {1, 64, 700}) prepared.ExpectSame({Index(n), Ramp(ir::types::I64, n, -5, 1), Ramp(ir::types::I64, n, 0, 0)});
+  for (int64_t n : {1, 64, 700})
+    prepared.ExpectSame({Index(n), Ramp(ir::types::I64, n, -5, 1), Ramp(ir::types::I64, n, 0, 0)});
 }
 
 TEST(TileKernels, LoopsOfDifferentLengthsAndSwitches) {
@@ -175,7 +178,8 @@ func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {
 }
 )"));
   EXPECT_TRUE(IsTiled(prepared));
-  for (int64_t n : {1, 65, 300}) prepared.ExpectSame({Index(n), Ramp(ir::types::I32, n, -7, 1), Ramp(ir::types::I32, n, 0, 0)});
+  for (int64_t n : {1, 65, 300})
+    prepared.ExpectSame({Index(n), Ramp(ir::types::I32, n, -7, 1), Ramp(ir::types::I32, n, 0, 0)});
 }
 
 TEST(TileKernels, RowsGathersStridesAndUniformLoads) {
@@ -213,7 +217,8 @@ func @main(%n: index, %f: index, %x: in buffer<f32>, %pick: in buffer<index>, %y
     // The lowest lane that leaves the buffer is the one that counts, whichever access it is.
     prepared.ExpectSame({Index(n), Index(5), x, Ramp(ir::types::Index, n, n * 4, 2), y});
     prepared.ExpectSame({Index(n), Index(6), x, Ramp(ir::types::Index, n, 0, 1), y});
-    prepared.ExpectSame({Index(n), Index(2), RandomBuffer(ir::types::F32, n * 2, 4), Ramp(ir::types::Index, n, 3, -1), y});
+    prepared.ExpectSame({Index(n), Index(2), RandomBuffer(ir::types::F32, n * 2, 4),
+                         Ramp(ir::types::Index, n, 3, -1), y});
   }
 }
 
@@ -239,7 +244,8 @@ func @main(%n: index, %x: in buffer<i32>, %z: in buffer<i32>, %y: buffer<i32>) {
   const int64_t n = 1500;
   for (int64_t zero_at : {0, 700, 1499, 5000})
     for (int64_t huge_at : {1, 699, 701, 1498, 5000}) {
-      const Value x = Ramp(ir::types::I32, n, 1, 1), z = Ramp(ir::types::I32, n, 1, 0), y = Ramp(ir::types::I32, n, 0, 0);
+      const Value x = Ramp(ir::types::I32, n, 1, 1), z = Ramp(ir::types::I32, n, 1, 0),
+                  y = Ramp(ir::types::I32, n, 0, 0);
       const uint64_t nil = 0, huge = 2147483647, negative = static_cast<uint64_t>(-5);
       if (zero_at < n) z.memory->Set(zero_at, std::span(&nil, 1));
       if (huge_at < n) x.memory->Set(huge_at, std::span(&huge, 1));
@@ -277,9 +283,11 @@ TEST(TileKernels, BlocksWithBarriers) {
   const Prepared prepared(ReadProgram(Blocks));
   for (int64_t block : {1, 7, 64, 300, 2000})
     for (int64_t grid : {1, 5}) {
-      const Value x = RandomBuffer(ir::types::F32, grid * block, 1), y = RandomBuffer(ir::types::F32, grid * block, 2);
+      const Value x = RandomBuffer(ir::types::F32, grid * block, 1),
+                  y = RandomBuffer(ir::types::F32, grid * block, 2);
       prepared.ExpectSame({Index(grid), Index(block), x, y});
-      prepared.ExpectSame({Index(grid), Index(block), x, RandomBuffer(ir::types::F32, grid * block - 1, 2)});
+      prepared.ExpectSame(
+          {Index(grid), Index(block), x, RandomBuffer(ir::types::F32, grid * block - 1, 2)});
     }
 }
 
@@ -334,8 +342,8 @@ TEST(TileKernels, ScarceFuelIsTakenInOrder) {
   const Prepared prepared(ReadProgram(Saxpy));
   exec::RunContext context;
   context.limits.fuel = 99;
-  prepared.ExpectSame({Index(100), exec::RandomScalar(ir::types::F32, 9), RandomBuffer(ir::types::F32, 100, 1),
-                       RandomBuffer(ir::types::F32, 100, 2)},
+  prepared.ExpectSame({Index(100), exec::RandomScalar(ir::types::F32, 9),
+                       RandomBuffer(ir::types::F32, 100, 1), RandomBuffer(ir::types::F32, 100, 2)},
                       context);
 }
 

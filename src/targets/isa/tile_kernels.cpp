@@ -22,7 +22,8 @@ Kernel FastBinary(ir::Op op, ir::Scalar type, ModeSet modes, embed::CpuLevel lev
   return LoopsOf(level).binary(op, type, modes);
 }
 
-Kernel FastPair(ir::Op op1, ir::Op op2, bool swapped, ir::Scalar type, ModeSet modes, embed::CpuLevel level) {
+Kernel FastPair(ir::Op op1, ir::Op op2, bool swapped, ir::Scalar type, ModeSet modes,
+                embed::CpuLevel level) {
   return LoopsOf(level).pair(op1, op2, swapped, type, modes);
 }
 

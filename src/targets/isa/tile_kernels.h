@@ -27,7 +27,8 @@ using ModeSet = uint32_t;
 // Null where there is none: then the operands become tiles and exec::KernelFor serves.
 Kernel FastBinary(ir::Op op, ir::Scalar type, ModeSet modes, embed::CpuLevel level);
 // (a op1 b) op2 c, or c op2 (a op1 b) where `swapped`.
-Kernel FastPair(ir::Op op1, ir::Op op2, bool swapped, ir::Scalar type, ModeSet modes, embed::CpuLevel level);
+Kernel FastPair(ir::Op op1, ir::Op op2, bool swapped, ir::Scalar type, ModeSet modes,
+                embed::CpuLevel level);
 // a compare b ? c : d; all four of one type. Mode 0 here: c is a.
 Kernel FastChoice(ir::Op compare, ir::Scalar type, ModeSet modes, embed::CpuLevel level);
 
@@ -35,15 +36,15 @@ Kernel FastChoice(ir::Op compare, ir::Scalar type, ModeSet modes, embed::CpuLeve
 struct MoveLoops {
   void (*fill)(void* out, const void* value, size_t lanes);
   void (*blend)(void* out, const void* values, const uint8_t* mask, size_t lanes);  // where mask
-  void (*stream)(void* out, const void* values, size_t lanes);                      // around the caches
+  void (*stream)(void* out, const void* values, size_t lanes);  // around the caches
   void (*copy)(void* out, const void* values, size_t bytes);
   // Elements at i-th index; an index outside reads element 0. Gives the first lane (mask null: any; else where set)
   // whose index is outside, or `lanes`. The buffer is not empty.
-  size_t (*gather)(void* out, const void* data, uint64_t length, const int64_t* index, const uint8_t* mask,
-                   size_t lanes);
+  size_t (*gather)(void* out, const void* data, uint64_t length, const int64_t* index,
+                   const uint8_t* mask, size_t lanes);
   // The same for writing, in lane order; nothing is written outside.
-  size_t (*scatter)(void* data, uint64_t length, const int64_t* index, const void* values, const uint8_t* mask,
-                    size_t lanes);
+  size_t (*scatter)(void* data, uint64_t length, const int64_t* index, const void* values,
+                    const uint8_t* mask, size_t lanes);
   // Elements start, start + stride, ...: all inside.
   void (*strided)(void* out, const void* data, int64_t start, int64_t stride, size_t lanes);
 };

@@ -26,16 +26,19 @@ struct Interval {
   }
 };
 
-bool IsLoop(Kind kind) { return kind == Kind::For || kind == Kind::While || kind == Kind::Parallel; }
+bool IsLoop(Kind kind) {
+  return kind == Kind::For || kind == Kind::While || kind == Kind::Parallel;
+}
 bool IsStructure(Kind kind) { return IsLoop(kind) || kind == Kind::If || kind == Kind::Switch; }
 bool Writes(Kind kind) {
-  return kind == Kind::StoreOne || kind == Kind::StoreRow || kind == Kind::StoreScatter || kind == Kind::Atomic ||
-         kind == Kind::Cas;
+  return kind == Kind::StoreOne || kind == Kind::StoreRow || kind == Kind::StoreScatter ||
+         kind == Kind::Atomic || kind == Kind::Cas;
 }
 
 class Layout {
  public:
-  Layout(FunctionPlan& function, const TileOptions& options) : function_(function), options_(options) {}
+  Layout(FunctionPlan& function, const TileOptions& options)
+      : function_(function), options_(options) {}
 
   void Run() {
     const uint32_t size = static_cast<uint32_t>(function_.ops.size());
@@ -55,7 +58,9 @@ class Layout {
   }
 
  private:
-  bool IsTile(Slot slot) const { return slot != NoSlot && function_.slots[static_cast<size_t>(slot)].is_tile; }
+  bool IsTile(Slot slot) const {
+    return slot != NoSlot && function_.slots[static_cast<size_t>(slot)].is_tile;
+  }
   uint32_t CellOf(Slot slot) const { return function_.slots[static_cast<size_t>(slot)].place; }
   void Add(Slot slot, uint32_t at) {
     if (slot != NoSlot) intervals_[static_cast<size_t>(slot)].Add(at);
@@ -70,7 +75,9 @@ class Layout {
     for (Slot slot : call.outputs) f(slot);
   }
 
-  uint32_t EndOf(uint32_t at) const { return at + function_.ops[at].part0 + function_.ops[at].part1; }
+  uint32_t EndOf(uint32_t at) const {
+    return at + function_.ops[at].part0 + function_.ops[at].part1;
+  }
 
   void Occurrences(uint32_t at) {
     const TileOp& op = function_.ops[at];
@@ -110,7 +117,8 @@ class Layout {
   void Place() {
     std::vector<Slot> order;
     for (Slot slot = 0; slot < static_cast<Slot>(function_.slots.size()); ++slot)
-      if (IsTile(slot) && intervals_[static_cast<size_t>(slot)].first != UINT32_MAX) order.push_back(slot);
+      if (IsTile(slot) && intervals_[static_cast<size_t>(slot)].first != UINT32_MAX)
+        order.push_back(slot);
     std::sort(order.begin(), order.end(), [&](Slot x, Slot y) {
       return intervals_[static_cast<size_t>(x)].first < intervals_[static_cast<size_t>(y)].first;
     });
@@ -137,7 +145,8 @@ class Layout {
       active.push_back(slot);
     }
     const uint32_t fit = CacheBytes / std::max(1u, function_.lane_bytes) / 64 * 64;
-    function_.lanes = options_.lanes != 0 ? options_.lanes : std::clamp(fit, FewestLanes, MostLanes);
+    function_.lanes =
+        options_.lanes != 0 ? options_.lanes : std::clamp(fit, FewestLanes, MostLanes);
   }
 
   // What an iteration does, roughly: it decides only whether threads are worth it.
@@ -151,8 +160,8 @@ class Layout {
         at += part;
       } else if (op.kind == Kind::Math || op.kind == Kind::Call) {
         cost += 60;
-      } else if (op.kind == Kind::LoadGather || op.kind == Kind::StoreScatter || op.kind == Kind::Atomic ||
-                 op.kind == Kind::Checked) {
+      } else if (op.kind == Kind::LoadGather || op.kind == Kind::StoreScatter ||
+                 op.kind == Kind::Atomic || op.kind == Kind::Checked) {
         cost += 10;
       } else if (op.kind == Kind::LoadRow || op.kind == Kind::StoreRow) {
         cost += 0.25f;
@@ -182,7 +191,8 @@ Stream::Operand Layout::OperandOf(Slot slot, const std::vector<int32_t>& row_of)
 
 // The op that makes the stored value may write it to memory itself: nobody else uses it, and nothing reads memory
 // between the two.
-bool Layout::MaySendDirectly(uint32_t begin, uint32_t store, const std::vector<int32_t>& row_of) const {
+bool Layout::MaySendDirectly(uint32_t begin, uint32_t store,
+                             const std::vector<int32_t>& row_of) const {
   const Slot value = function_.ops[store].b;
   uint32_t maker = UINT32_MAX;
   for (uint32_t i = begin; i < store; ++i) {
@@ -208,8 +218,9 @@ void Layout::FindStream(uint32_t at) {
   std::vector<bool> sent(end - begin, false);
   for (uint32_t i = begin; i < end; ++i) {
     TileOp& op = function_.ops[i];
-    const bool simple = op.kind == Kind::Kernel || op.kind == Kind::LoadRow || op.kind == Kind::StoreRow ||
-                        op.kind == Kind::Iota || op.kind == Kind::Broadcast || op.kind == Kind::Length ||
+    const bool simple = op.kind == Kind::Kernel || op.kind == Kind::LoadRow ||
+                        op.kind == Kind::StoreRow || op.kind == Kind::Iota ||
+                        op.kind == Kind::Broadcast || op.kind == Kind::Length ||
                         (op.kind == Kind::Math && !op.uniform);
     if (!simple) return;
     if (op.kind != Kind::LoadRow && op.kind != Kind::StoreRow) continue;
@@ -229,7 +240,8 @@ void Layout::FindStream(uint32_t at) {
       stream.setup.push_back(i);
       continue;
     }
-    if ((op.kind == Kind::LoadRow && !op.copies) || (op.kind == Kind::StoreRow && sent[i - begin])) continue;
+    if ((op.kind == Kind::LoadRow && !op.copies) || (op.kind == Kind::StoreRow && sent[i - begin]))
+      continue;
     Stream::Op out;
     out.kind = op.kind;
     out.kernel = op.kernel;
@@ -247,7 +259,8 @@ void Layout::FindStream(uint32_t at) {
       const std::array<Slot, 4> slots = {op.a, op.b, op.c, op.d};
       for (size_t k = 0; k < 4; ++k) out.in[k] = OperandOf(slots[k], row_of);
       const int32_t row = sent_to[static_cast<size_t>(op.result)];
-      out.out = row >= 0 ? Stream::Operand{Place::Row, row} : Stream::Operand{Place::Tile, op.result};
+      out.out =
+          row >= 0 ? Stream::Operand{Place::Row, row} : Stream::Operand{Place::Tile, op.result};
       out.writes_row = row >= 0;
     }
     for (const Stream::Operand& operand : {out.in[0], out.in[1], out.in[2], out.in[3], out.out})

@@ -33,7 +33,8 @@ FRAZIL_TILE_TARGET void Binary(const KernelArguments& k) {
   const size_t lanes = k.lanes;
   const T a0 = *a, b0 = *b;
   FRAZIL_INDEPENDENT
-  for (size_t i = 0; i < lanes; ++i) out[i] = F{}(Lane<(Modes & 1) != 0>(a, a0, i), Lane<(Modes & 2) != 0>(b, b0, i));
+  for (size_t i = 0; i < lanes; ++i)
+    out[i] = F{}(Lane<(Modes & 1) != 0>(a, a0, i), Lane<(Modes & 2) != 0>(b, b0, i));
 }
 
 // The first of two ops: its NaN need not be the one quiet NaN, because the second op makes it so or drops it.

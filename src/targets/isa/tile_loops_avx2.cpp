@@ -12,14 +12,14 @@
 
 #define FRAZIL_TILE_LEVEL tile_avx2
 #define FRAZIL_TILE_TARGET __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
+#include "targets/isa/tile_choose.h"
 #include "targets/isa/tile_loops.h"
 #include "targets/isa/tile_moves.h"
-#include "targets/isa/tile_choose.h"
 
 namespace frazil::targets::isa {
 
-const LevelLoops Avx2Loops = {&tile_avx2::FindBinary, &tile_avx2::FindPair, &tile_avx2::FindChoice, tile_avx2::Moves,
-                               &tile_avx2::Masks};
+const LevelLoops Avx2Loops = {&tile_avx2::FindBinary, &tile_avx2::FindPair, &tile_avx2::FindChoice,
+                              tile_avx2::Moves, &tile_avx2::Masks};
 
 }  // namespace frazil::targets::isa
 #endif

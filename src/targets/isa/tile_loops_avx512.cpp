@@ -12,14 +12,14 @@
 
 #define FRAZIL_TILE_LEVEL tile_avx512
 #define FRAZIL_TILE_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi,bmi2,lzcnt,popcnt")))
+#include "targets/isa/tile_choose.h"
 #include "targets/isa/tile_loops.h"
 #include "targets/isa/tile_moves.h"
-#include "targets/isa/tile_choose.h"
 
 namespace frazil::targets::isa {
 
-const LevelLoops Avx512Loops = {&tile_avx512::FindBinary, &tile_avx512::FindPair, &tile_avx512::FindChoice, tile_avx512::Moves,
-                               &tile_avx512::Masks};
+const LevelLoops Avx512Loops = {&tile_avx512::FindBinary, &tile_avx512::FindPair,
+                                &tile_avx512::FindChoice, tile_avx512::Moves, &tile_avx512::Masks};
 
 }  // namespace frazil::targets::isa
 #endif

@@ -13,13 +13,14 @@
 
 #define FRAZIL_TILE_LEVEL tile_baseline
 #define FRAZIL_TILE_TARGET
+#include "targets/isa/tile_choose.h"
 #include "targets/isa/tile_loops.h"
 #include "targets/isa/tile_moves.h"
-#include "targets/isa/tile_choose.h"
 
 namespace frazil::targets::isa {
 
-const LevelLoops BaselineLoops = {&tile_baseline::FindBinary, &tile_baseline::FindPair, &tile_baseline::FindChoice, tile_baseline::Moves,
-                               &tile_baseline::Masks};
+const LevelLoops BaselineLoops = {&tile_baseline::FindBinary, &tile_baseline::FindPair,
+                                  &tile_baseline::FindChoice, tile_baseline::Moves,
+                                  &tile_baseline::Masks};
 
 }  // namespace frazil::targets::isa

@@ -21,7 +21,8 @@ std::atomic<MathFunction>* PlaceOf(ir::Op op, ir::Scalar type) {
 }  // namespace
 
 void InstallMath(ir::Op op, ir::Scalar type, MathFunction function) {
-  if (std::atomic<MathFunction>* place = PlaceOf(op, type)) place->store(function, std::memory_order_release);
+  if (std::atomic<MathFunction>* place = PlaceOf(op, type))
+    place->store(function, std::memory_order_release);
 }
 
 MathFunction InstalledMath(ir::Op op, ir::Scalar type) {
@@ -32,7 +33,8 @@ MathFunction InstalledMath(ir::Op op, ir::Scalar type) {
 Result<const TilePlan*> MathPlan(ir::Op op, ir::Scalar type, embed::CpuLevel level) {
   using Key = std::tuple<ir::Op, ir::Scalar, embed::CpuLevel>;
   static std::mutex mutex;
-  static std::map<Key, std::unique_ptr<TilePlan>>& plans = *new std::map<Key, std::unique_ptr<TilePlan>>;
+  static std::map<Key, std::unique_ptr<TilePlan>>& plans =
+      *new std::map<Key, std::unique_ptr<TilePlan>>;
   std::lock_guard lock(mutex);
   std::unique_ptr<TilePlan>& plan = plans[{op, type, level}];
   if (plan == nullptr) {

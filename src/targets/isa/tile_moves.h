@@ -44,8 +44,8 @@ FRAZIL_TILE_TARGET size_t Gather(void* out, const void* data, uint64_t length, c
 }
 
 template <typename Bits>
-FRAZIL_TILE_TARGET size_t Scatter(void* data, uint64_t length, const int64_t* index, const void* values,
-                                  const uint8_t* mask, size_t lanes) {
+FRAZIL_TILE_TARGET size_t Scatter(void* data, uint64_t length, const int64_t* index,
+                                  const void* values, const uint8_t* mask, size_t lanes) {
   Bits* to = static_cast<Bits*>(data);
   const Bits* from = static_cast<const Bits*>(values);
   for (size_t i = 0; i < lanes; ++i) {
@@ -58,13 +58,15 @@ FRAZIL_TILE_TARGET size_t Scatter(void* data, uint64_t length, const int64_t* in
 }
 
 template <typename Bits>
-FRAZIL_TILE_TARGET void Strided(void* out, const void* data, int64_t start, int64_t stride, size_t lanes) {
+FRAZIL_TILE_TARGET void Strided(void* out, const void* data, int64_t start, int64_t stride,
+                                size_t lanes) {
   Bits* to = static_cast<Bits*>(out);
   const Bits* from = static_cast<const Bits*>(data);
   for (size_t i = 0; i < lanes; ++i) to[i] = from[start + static_cast<int64_t>(i) * stride];
 }
 
-FRAZIL_TILE_TARGET inline size_t MaskBoth(uint8_t* out, const uint8_t* base, const uint8_t* value, size_t lanes) {
+FRAZIL_TILE_TARGET inline size_t MaskBoth(uint8_t* out, const uint8_t* base, const uint8_t* value,
+                                          size_t lanes) {
   uint64_t count = 0;
   if (base == nullptr) {
     FRAZIL_INDEPENDENT
@@ -76,7 +78,8 @@ FRAZIL_TILE_TARGET inline size_t MaskBoth(uint8_t* out, const uint8_t* base, con
   return count;
 }
 
-FRAZIL_TILE_TARGET inline size_t MaskWithout(uint8_t* out, const uint8_t* base, const uint8_t* value, size_t lanes) {
+FRAZIL_TILE_TARGET inline size_t MaskWithout(uint8_t* out, const uint8_t* base,
+                                             const uint8_t* value, size_t lanes) {
   uint64_t count = 0;
   if (base == nullptr) {
     FRAZIL_INDEPENDENT
@@ -116,7 +119,9 @@ FRAZIL_TILE_TARGET inline void StreamBytes(void* out, const void* values, size_t
   std::memcpy(to + at, from + at, bytes - at);
 }
 #else
-inline void StreamBytes(void* out, const void* values, size_t bytes) { std::memcpy(out, values, bytes); }
+inline void StreamBytes(void* out, const void* values, size_t bytes) {
+  std::memcpy(out, values, bytes);
+}
 #endif
 
 template <typename Bits>
@@ -151,10 +156,11 @@ FRAZIL_TILE_TARGET inline void Copy(void* out, const void* values, size_t bytes)
 
 template <typename Bits>
 constexpr MoveLoops MovesFor() {
-  return {&Fill<Bits>, &Blend<Bits>, &Stream<Bits>, &Copy, &Gather<Bits>, &Scatter<Bits>, &Strided<Bits>};
+  return {&Fill<Bits>,   &Blend<Bits>,   &Stream<Bits>, &Copy,
+          &Gather<Bits>, &Scatter<Bits>, &Strided<Bits>};
 }
-inline constexpr MoveLoops Moves[4] = {MovesFor<uint8_t>(), MovesFor<uint16_t>(), MovesFor<uint32_t>(),
-                                       MovesFor<uint64_t>()};
+inline constexpr MoveLoops Moves[4] = {MovesFor<uint8_t>(), MovesFor<uint16_t>(),
+                                       MovesFor<uint32_t>(), MovesFor<uint64_t>()};
 inline constexpr MaskLoops Masks = {&MaskBoth, &MaskWithout, &Iota};
 
 }  // namespace frazil::targets::isa::FRAZIL_TILE_LEVEL

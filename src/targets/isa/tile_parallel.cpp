@@ -26,7 +26,8 @@ bool Worker::Parallel(const TileOp& op, uint32_t at) {
   whole_ = static_cast<int64_t>(trips);
   const double work = static_cast<double>(trips) * op.cost;
   bool ok = false;
-  if (op.threaded && alone_ && shared_.threads > 1 && trips > 1 && work > LeastSharedWork && watch_ == nullptr) {
+  if (op.threaded && alone_ && shared_.threads > 1 && trips > 1 && work > LeastSharedWork &&
+      watch_ == nullptr) {
     const int64_t pieces = shared_.threads * PiecesPerThread;
     const int64_t least = static_cast<int64_t>(LeastSharedWork / 4 / op.cost);
     int64_t grain = std::max(static_cast<int64_t>(trips) / pieces, least) + 1;
@@ -55,12 +56,15 @@ bool Worker::Tiles(const TileOp& op, uint32_t at, int64_t lo, int64_t begin, int
     Cell<int64_t>(op.result) = lo + begin;
     const Stream& stream = function.streams[op.stream];
     for (uint32_t setup : stream.setup) RunOps(setup, setup + 1);
-    if (RunStream(function, stream, frame_.plan->level, frame_.cells, frame_.buffers, end - begin, whole_, this))
+    if (RunStream(function, stream, frame_.plan->level, frame_.cells, frame_.buffers, end - begin,
+                  whole_, this))
       return !trap_.has_value();
   }
   const int64_t count = end - begin;
-  int64_t lanes = op.phases ? (count + 63) / 64 * 64 : std::min<int64_t>(function.lanes, (count + 63) / 64 * 64);
-  if (lanes > MostLanesOfBlock || !MakeTiles(static_cast<uint32_t>(lanes))) return TrapAll(ir::Trap::Memory, ir::Op::Barrier);
+  int64_t lanes = op.phases ? (count + 63) / 64 * 64
+                            : std::min<int64_t>(function.lanes, (count + 63) / 64 * 64);
+  if (lanes > MostLanesOfBlock || !MakeTiles(static_cast<uint32_t>(lanes)))
+    return TrapAll(ir::Trap::Memory, ir::Op::Barrier);
   in_tile_ = true;
   mask_ = nullptr;
   lanes_ = static_cast<size_t>(lanes);
@@ -124,7 +128,8 @@ bool Worker::OnThreads(const TileOp& op, uint32_t at, int64_t lo, int64_t trips,
     } else {
       worker.trap_ = exec::TrapInfo{ir::Trap::Memory, ir::Op::Parallel, c.lo + begin};
     }
-    if (worker.trap_) shared.Report(std::max<int64_t>(worker.trap_->index - c.lo, 0), *worker.trap_);
+    if (worker.trap_)
+      shared.Report(std::max<int64_t>(worker.trap_->index - c.lo, 0), *worker.trap_);
     arena.Release(mark);
   };
   ThreadPool::Shared().For(trips, grain, body, &context);

@@ -42,17 +42,17 @@ struct TileOp {
     Release,       // the buffer's scratch ends
     Atomic,        // result = buffer[a], combined with b; kind: `extra`
     Cas,           // result = buffer[a], which becomes c where it was b
-    Math,          // result = op(a, b, c) by an installed function, else by the plan TilePlan::math[extra]
-    Call,          // results = function `extra` of the plan; slots in FunctionPlan::lists
-    Assert,        // a
+    Math,  // result = op(a, b, c) by an installed function, else by the plan TilePlan::math[extra]
+    Call,  // results = function `extra` of the plan; slots in FunctionPlan::lists
+    Assert,  // a
     Unreachable,
-    Barrier,       // ends a phase
-    If,            // a; parts: then, else. Tiles: masks in c, d
-    Switch,        // a; cases in FunctionPlan::lists
-    For,           // result = a, a + imm ... while below b; part: body. Divergent: mask in c, trip counts in d
-    While,         // parts: test, which leaves its answer in a; body. Divergent: mask in c
-    Parallel,      // lanes result = a .. b; parts: once for each thread, body
-    Return,        // ends the function
+    Barrier,  // ends a phase
+    If,       // a; parts: then, else. Tiles: masks in c, d
+    Switch,   // a; cases in FunctionPlan::lists
+    For,  // result = a, a + imm ... while below b; part: body. Divergent: mask in c, trip counts in d
+    While,     // parts: test, which leaves its answer in a; body. Divergent: mask in c
+    Parallel,  // lanes result = a .. b; parts: once for each thread, body
+    Return,    // ends the function
   };
   Kind kind = Kind::Kernel;
   bool uniform = true;     // works on one lane: all operands are cells
@@ -79,15 +79,15 @@ struct TileOp {
 struct SlotInfo {
   bool is_tile = false;
   uint8_t bytes = 8;
-  uint32_t place = 0;  // cell number; tile: bytes of a lane that tiles before it take
-  uint32_t number = 0; // tiles: how many are before it
+  uint32_t place = 0;   // cell number; tile: bytes of a lane that tiles before it take
+  uint32_t number = 0;  // tiles: how many are before it
 };
 
 // A body without control flow whose memory is rows: all its checks are made once, then its ops run over long pieces.
 struct Stream {
   struct Row {
     int32_t buffer;
-    uint32_t base;    // number of the cell with the element of the first lane
+    uint32_t base;  // number of the cell with the element of the first lane
     uint8_t bytes;
     bool writes;
   };
@@ -109,7 +109,7 @@ struct Stream {
   std::vector<Op> ops;          // for each piece
   std::vector<uint32_t> setup;  // micro-ops on cells, once for a launch
   bool needs_tiles = false;
-  int64_t many = 0;             // from so many iterations on it may pay to write past the caches
+  int64_t many = 0;  // from so many iterations on it may pay to write past the caches
   bool has_math = false;
 };
 
@@ -118,31 +118,31 @@ struct FunctionPlan {
   std::vector<SlotInfo> slots;
   std::vector<uint64_t> cells;  // first contents: constants
   uint32_t tile_count = 0, lane_bytes = 0;
-  std::vector<Slot> params;     // scalars; NoSlot for buffers. A function that is called: tiles
+  std::vector<Slot> params;  // scalars; NoSlot for buffers. A function that is called: tiles
   std::vector<Slot> results;
   std::vector<ir::Type> result_types;
   uint32_t buffer_count = 0;
   struct Cases {
     std::vector<uint64_t> values;
-    std::vector<uint32_t> lengths;  // of the parts, default last
-    std::vector<Slot> masks;        // divergent: what is left, what is taken
+    std::vector<uint32_t> lengths;      // of the parts, default last
+    std::vector<Slot> masks;            // divergent: what is left, what is taken
     std::vector<Slot> inputs, outputs;  // Call
   };
   std::vector<Cases> lists;
   std::vector<Stream> streams;
-  uint32_t lanes = 0;           // of a tile
+  uint32_t lanes = 0;  // of a tile
 };
 
 // A kernel that is one op on rows, as a launch of few elements wants it: all that it reads, side by side.
 struct SingleOp {
   static constexpr int MostRows = 6;
   bool is = false;
-  uint8_t bytes = 0;        // of an element that is copied
+  uint8_t bytes = 0;  // of an element that is copied
   uint8_t row_count = 0;
-  int8_t out = 0;           // row
+  int8_t out = 0;                      // row
   int32_t lo_word = -1, hi_word = -1;  // of the launch; -1: the constants
   int64_t lo = 0, hi = 0;
-  int64_t most = 0;         // iterations; more are for several threads, or pass the caches
+  int64_t most = 0;  // iterations; more are for several threads, or pass the caches
   Kernel kernel = nullptr;
   void (*copy)(void*, const void*, size_t) = nullptr;  // where there is no kernel
   struct Row {
@@ -160,23 +160,25 @@ class TilePlan {
   std::shared_ptr<const ir::Program> program;  // as it runs: barriers split where they had to be
   std::shared_ptr<const ir::Program> source;
   embed::CpuLevel level = embed::CpuLevel::Baseline;
-  std::vector<FunctionPlan> functions;         // the entry first
+  std::vector<FunctionPlan> functions;  // the entry first
   std::string lane_by_lane;
-  std::optional<machines::simt::Module> module;  // one without a program form, which runs lane by lane
+  std::optional<machines::simt::Module>
+      module;  // one without a program form, which runs lane by lane
   // What must hold at a launch; else `serial` runs.
   std::vector<std::pair<uint32_t, uint32_t>> disjoint, at_most;
-  std::vector<uint32_t> word_of_param;         // where a parameter's words begin
+  std::vector<uint32_t> word_of_param;  // where a parameter's words begin
   struct Table {
     std::vector<uint8_t> bytes;
     uint64_t length;
   };
   std::vector<Table> tables;
-  std::vector<const TilePlan*> math;           // by TileOp::extra of Math
-  uint32_t called = 0;                         // of a math function's plan: its function
-  bool direct = false;  // the entry is one parallel, which is a stream without setup: nothing else runs
-  uint32_t direct_lo = 0, direct_hi = 0;       // cells
-  std::vector<int32_t> word_of_cell;           // of the launch, for cells that are parameters; else -1
-  std::vector<uint32_t> buffer_words;          // of each buffer parameter
+  std::vector<const TilePlan*> math;  // by TileOp::extra of Math
+  uint32_t called = 0;                // of a math function's plan: its function
+  bool direct =
+      false;  // the entry is one parallel, which is a stream without setup: nothing else runs
+  uint32_t direct_lo = 0, direct_hi = 0;  // cells
+  std::vector<int32_t> word_of_cell;      // of the launch, for cells that are parameters; else -1
+  std::vector<uint32_t> buffer_words;     // of each buffer parameter
   TileOptions options;
   bool all_serial = false;
 

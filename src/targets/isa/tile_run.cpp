@@ -45,7 +45,8 @@ SharedRun::SharedRun(const TilePlan* form, const exec::RunContext& context, int 
       memory_bytes(context.limits.memory_bytes),
       threads(most_threads != 0 ? most_threads : ThreadPool::Shared().threads()),
       stop(context.stop),
-      deadline(std::chrono::steady_clock::now() + std::chrono::milliseconds(context.limits.run_ms)) {}
+      deadline(std::chrono::steady_clock::now() +
+               std::chrono::milliseconds(context.limits.run_ms)) {}
 
 void SharedRun::Report(int64_t trip, const exec::TrapInfo& info) {
   std::lock_guard lock(mutex);
@@ -63,7 +64,8 @@ uint64_t Worker::CellWord(Slot slot, ir::Scalar type) const {
 }
 
 bool Worker::MakeFrame(const TilePlan& plan, const FunctionPlan& function, Frame& frame) {
-  const size_t slots = function.slots.size(), cells = function.cells.size(), buffers = function.buffer_count;
+  const size_t slots = function.slots.size(), cells = function.cells.size(),
+               buffers = function.buffer_count;
   std::byte* memory = arena_.Take(slots * 8 + cells * 8 + buffers * (sizeof(BufferRef) + 8));
   if (memory == nullptr) return false;
   frame.plan = &plan;
@@ -76,14 +78,17 @@ bool Worker::MakeFrame(const TilePlan& plan, const FunctionPlan& function, Frame
   std::fill_n(frame.scratch_bytes, buffers, 0);
   std::copy_n(function.cells.begin(), cells, frame.cells);
   for (size_t i = 0; i < slots; ++i)
-    frame.at[i] = function.slots[i].is_tile ? nullptr : reinterpret_cast<std::byte*>(frame.cells + function.slots[i].place);
+    frame.at[i] = function.slots[i].is_tile
+                      ? nullptr
+                      : reinterpret_cast<std::byte*>(frame.cells + function.slots[i].place);
   return true;
 }
 
 bool Worker::MakeTiles(uint32_t lanes) {
   const FunctionPlan& function = *frame_.function;
   // A line between tiles, so that they do not all begin in the same set of the cache.
-  std::byte* memory = arena_.Take(size_t{function.lane_bytes} * lanes + size_t{function.tile_count} * 64);
+  std::byte* memory =
+      arena_.Take(size_t{function.lane_bytes} * lanes + size_t{function.tile_count} * 64);
   std::byte* codes = arena_.Take(lanes);
   if (memory == nullptr || codes == nullptr) return false;
   trap_codes_ = reinterpret_cast<uint8_t*>(codes);
@@ -106,7 +111,8 @@ bool Worker::RunEntry(const uint64_t* arguments, uint64_t* results) {
   for (size_t i = 0; i < function.params.size(); ++i) {
     const uint64_t* words = arguments + shared_.plan->word_of_param[i];
     if (function.params[i] == NoSlot)
-      frame_.buffers[buffer++] = {reinterpret_cast<std::byte*>(words[0]), static_cast<int64_t>(words[1])};
+      frame_.buffers[buffer++] = {reinterpret_cast<std::byte*>(words[0]),
+                                  static_cast<int64_t>(words[1])};
     else
       Cell<uint64_t>(function.params[i]) = words[0];
   }
@@ -119,7 +125,8 @@ bool Worker::RunEntry(const uint64_t* arguments, uint64_t* results) {
 size_t Worker::FirstActive() const {
   if (mask_ == nullptr) return 0;
   const void* found = std::memchr(mask_, 1, lanes_);
-  return found == nullptr ? lanes_ : static_cast<size_t>(static_cast<const uint8_t*>(found) - mask_);
+  return found == nullptr ? lanes_
+                          : static_cast<size_t>(static_cast<const uint8_t*>(found) - mask_);
 }
 
 bool Worker::TrapLane(size_t lane, ir::Trap kind, ir::Op op) {
@@ -165,7 +172,9 @@ bool Worker::RunOps(uint32_t begin, uint32_t end) {
         MovesOf(op.bytes, frame_.plan->level).fill(frame_.at[op.result], frame_.at[op.a], lanes_);
         break;
       case Kind::Iota:
-        MasksOf(frame_.plan->level).iota(reinterpret_cast<int64_t*>(frame_.at[op.result]), Cell<int64_t>(op.a), op.imm, lanes_);
+        MasksOf(frame_.plan->level)
+            .iota(reinterpret_cast<int64_t*>(frame_.at[op.result]), Cell<int64_t>(op.a), op.imm,
+                  lanes_);
         break;
       case Kind::Move:
         if (op.uniform)
@@ -173,7 +182,8 @@ bool Worker::RunOps(uint32_t begin, uint32_t end) {
         else if (mask_ == nullptr)
           std::memmove(frame_.at[op.result], frame_.at[op.a], lanes_ * op.bytes);
         else
-          MovesOf(op.bytes, frame_.plan->level).blend(frame_.at[op.result], frame_.at[op.a], mask_, lanes_);
+          MovesOf(op.bytes, frame_.plan->level)
+              .blend(frame_.at[op.result], frame_.at[op.a], mask_, lanes_);
         break;
       case Kind::Checked:
         if (!Checked(op)) return false;
@@ -184,8 +194,7 @@ bool Worker::RunOps(uint32_t begin, uint32_t end) {
       case Kind::Barrier:
         if (!PhaseEnds()) return false;
         break;
-      case Kind::Return:
-        return true;
+      case Kind::Return: return true;
       case Kind::If:
       case Kind::Switch:
       case Kind::For:
@@ -206,16 +215,11 @@ bool Worker::RunOps(uint32_t begin, uint32_t end) {
 
 bool Worker::RunStructure(const TileOp& op, uint32_t at) {
   switch (op.kind) {
-    case Kind::If:
-      return If(op, at);
-    case Kind::Switch:
-      return Switch(op, at);
-    case Kind::For:
-      return op.divergent ? DivergentFor(op, at) : For(op, at);
-    case Kind::While:
-      return While(op, at);
-    default:
-      return Parallel(op, at);
+    case Kind::If: return If(op, at);
+    case Kind::Switch: return Switch(op, at);
+    case Kind::For: return op.divergent ? DivergentFor(op, at) : For(op, at);
+    case Kind::While: return While(op, at);
+    default: return Parallel(op, at);
   }
 }
 
@@ -235,7 +239,8 @@ class Masked {
 }  // namespace
 
 bool Worker::If(const TileOp& op, uint32_t at) {
-  const uint32_t then_begin = at + 1, else_begin = then_begin + op.part0, end = else_begin + op.part1;
+  const uint32_t then_begin = at + 1, else_begin = then_begin + op.part0,
+                 end = else_begin + op.part1;
   if (!op.divergent) {
     const bool taken = Cell<uint8_t>(op.a) != 0;
     return taken ? RunOps(then_begin, else_begin) : RunOps(else_begin, end);
@@ -302,7 +307,8 @@ bool Worker::Switch(const TileOp& op, uint32_t at) {
 namespace {
 
 uint64_t TripCount(ir::Scalar type, uint64_t lo, uint64_t hi, uint64_t step) {
-  const bool empty = ir::IsSigned(type) ? static_cast<int64_t>(lo) >= static_cast<int64_t>(hi) : lo >= hi;
+  const bool empty =
+      ir::IsSigned(type) ? static_cast<int64_t>(lo) >= static_cast<int64_t>(hi) : lo >= hi;
   return empty ? 0 : (hi - lo - 1) / step + 1;
 }
 
@@ -310,7 +316,8 @@ uint64_t TripCount(ir::Scalar type, uint64_t lo, uint64_t hi, uint64_t step) {
 
 bool Worker::For(const TileOp& op, uint32_t at) {
   const uint64_t lo = CellWord(op.a, op.type);
-  const uint64_t trips = TripCount(op.type, lo, CellWord(op.b, op.type), static_cast<uint64_t>(op.imm));
+  const uint64_t trips =
+      TripCount(op.type, lo, CellWord(op.b, op.type), static_cast<uint64_t>(op.imm));
   if (trips > shared_.fuel) return TrapAll(ir::Trap::Fuel, op.op);
   uint64_t counter = lo;
   for (uint64_t trip = 0; trip < trips; ++trip) {
@@ -351,7 +358,8 @@ bool Worker::DivergentFor(const TileOp& op, uint32_t at) {
     exec::VisitType(op.type, [&]<typename T>() {
       const T* lo = reinterpret_cast<const T*>(frame_.at[op.a]);
       T* counter = reinterpret_cast<T*>(frame_.at[op.result]);
-      for (size_t i = 0; i < lanes_; ++i) counter[i] = exec::Decode<T>(exec::Encode(lo[i]) + trip * step);
+      for (size_t i = 0; i < lanes_; ++i)
+        counter[i] = exec::Decode<T>(exec::Encode(lo[i]) + trip * step);
       return 0;
     });
     Masked here(mask_, count == lanes_ ? nullptr : active);
@@ -387,8 +395,9 @@ bool Worker::While(const TileOp& op, uint32_t at) {
   }
 }
 
-bool Worker::Call(const TilePlan& plan, const FunctionPlan& callee, std::span<std::byte* const> inputs,
-                  std::span<std::byte* const> outputs, size_t lanes) {
+bool Worker::Call(const TilePlan& plan, const FunctionPlan& callee,
+                  std::span<std::byte* const> inputs, std::span<std::byte* const> outputs,
+                  size_t lanes) {
   const TileArena::Mark mark = arena_.mark();
   const Frame around = frame_;
   uint8_t* const codes = trap_codes_;
@@ -396,14 +405,16 @@ bool Worker::Call(const TilePlan& plan, const FunctionPlan& callee, std::span<st
   const uint32_t tile_lanes = tile_lanes_;
   const size_t lanes_around = std::exchange(lanes_, lanes);
   const bool in_tile = std::exchange(in_tile_, true);
-  bool ok = MakeFrame(plan, callee, frame_) && MakeTiles(static_cast<uint32_t>((lanes + 63) / 64 * 64));
+  bool ok =
+      MakeFrame(plan, callee, frame_) && MakeTiles(static_cast<uint32_t>((lanes + 63) / 64 * 64));
   if (ok) {
     Masked all(mask_, nullptr);
     for (size_t i = 0; i < inputs.size(); ++i) frame_.at[callee.params[i]] = inputs[i];
     ok = RunOps(0, static_cast<uint32_t>(callee.ops.size()));
     for (size_t i = 0; ok && i < outputs.size(); ++i) {
       const Slot result = callee.results[i];
-      std::memcpy(outputs[i], frame_.at[result], lanes * callee.slots[static_cast<size_t>(result)].bytes);
+      std::memcpy(outputs[i], frame_.at[result],
+                  lanes * callee.slots[static_cast<size_t>(result)].bytes);
     }
   } else {
     trap_ = exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, iteration_};

@@ -69,7 +69,8 @@ class Watch {
   virtual ~Watch() = default;
   enum class Access : uint8_t { Read, Write, Atomic };
   // An access is outside of the buffer: the run traps after this.
-  virtual void Touch(int32_t buffer, int64_t index, int64_t length, Access access, Location where) = 0;
+  virtual void Touch(int32_t buffer, int64_t index, int64_t length, Access access,
+                     Location where) = 0;
   virtual void Allocate(int32_t buffer, int64_t length, Location where) = 0;
   virtual void EnterParallel() = 0;
   virtual void StartIteration(int64_t i) = 0;
@@ -151,30 +152,32 @@ class Worker {
   TileArena& arena_;
   Frame frame_;
   bool in_tile_ = false;
-  size_t lanes_ = 1;                // of the tile at hand, less those that a trap dropped
-  const uint8_t* mask_ = nullptr;   // active lanes; null: all
-  int64_t tile_first_ = 0;          // iteration of lane 0
-  int64_t iteration_ = -1;          // of the outermost parallel; -1 outside
+  size_t lanes_ = 1;               // of the tile at hand, less those that a trap dropped
+  const uint8_t* mask_ = nullptr;  // active lanes; null: all
+  int64_t tile_first_ = 0;         // iteration of lane 0
+  int64_t iteration_ = -1;         // of the outermost parallel; -1 outside
   bool tile_is_outermost_ = false;
   uint64_t live_bytes_ = 0;
   uint32_t ticks_ = 0;
-  int64_t whole_ = 0;               // iterations of the parallel at hand, those of other threads included
-  bool alone_ = true;               // no other thread is in this run
+  int64_t whole_ = 0;  // iterations of the parallel at hand, those of other threads included
+  bool alone_ = true;  // no other thread is in this run
   uint8_t* trap_codes_ = nullptr;
-  std::byte* tiles_ = nullptr;      // of the frame at hand
-  uint32_t tile_lanes_ = 0;         // how many lanes a tile has room for
+  std::byte* tiles_ = nullptr;  // of the frame at hand
+  uint32_t tile_lanes_ = 0;     // how many lanes a tile has room for
   std::optional<exec::TrapInfo> trap_;
   Watch* watch_ = nullptr;
 };
 
 // RunWords where more than one loop is needed (tile.cpp).
-int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run);
+int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* results,
+                   TileRun& run);
 // The direct form: the entry is one stream. Gives nothing where the general form has to look at it.
 std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run);
 // A stream over `lanes` iterations of `whole`, the first of which the cells are about; false if an access may be outside, or there
 // is no memory: nothing was done then. `worker` is there for math that no installed function does.
-bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level, uint64_t* cells,
-               const BufferRef* buffers, int64_t lanes, int64_t whole, Worker* worker);
+bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level,
+               uint64_t* cells, const BufferRef* buffers, int64_t lanes, int64_t whole,
+               Worker* worker);
 
 // Work of fewer op-lanes is done by one thread: 2 to 4 microseconds.
 constexpr double LeastSharedWork = 60'000;

@@ -22,8 +22,8 @@ constexpr size_t MostFindings = 100;
 
 // Where in a run an access was made: the numbers of the parallels and of their iterations around it.
 struct Moment {
-  std::vector<int64_t> lane;     // iterations, outermost first
-  std::vector<uint64_t> phase;   // which execution of a parallel each of them belongs to
+  std::vector<int64_t> lane;    // iterations, outermost first
+  std::vector<uint64_t> phase;  // which execution of a parallel each of them belongs to
   Location where;
   bool atomic = false;
 };
@@ -51,7 +51,8 @@ struct Shadow {
 class Sanitizer final : public Watch {
  public:
   // Buffer parameters that are one buffer share a shadow.
-  Sanitizer(const ir::Program& program, std::span<const exec::Value> arguments, std::vector<Finding>& findings)
+  Sanitizer(const ir::Program& program, std::span<const exec::Value> arguments,
+            std::vector<Finding>& findings)
       : findings_(findings) {
     const ir::Function& entry = program.entry_function();
     std::map<const std::byte*, size_t> seen;
@@ -68,7 +69,8 @@ class Sanitizer final : public Watch {
     }
   }
 
-  void Touch(int32_t buffer, int64_t index, int64_t length, Access access, Location where) override {
+  void Touch(int32_t buffer, int64_t index, int64_t length, Access access,
+             Location where) override {
     Shadow& shadow = shadows_[shadow_of_[static_cast<size_t>(buffer)]];
     const Moment now{lane_, phase_, where, access == Access::Atomic};
     if (index < 0 || index >= length) {
@@ -102,10 +104,12 @@ class Sanitizer final : public Watch {
   }
 
   void Allocate(int32_t buffer, int64_t, Location where) override {
-    if (static_cast<size_t>(buffer) >= shadow_of_.size()) shadow_of_.resize(static_cast<size_t>(buffer) + 1);
+    if (static_cast<size_t>(buffer) >= shadow_of_.size())
+      shadow_of_.resize(static_cast<size_t>(buffer) + 1);
     shadow_of_[static_cast<size_t>(buffer)] = shadows_.size();
     shadows_.emplace_back();
-    shadows_.back().name = where.line != 0 ? fmt::format("scratch of line {}", where.line) : "scratch";
+    shadows_.back().name =
+        where.line != 0 ? fmt::format("scratch of line {}", where.line) : "scratch";
     shadows_.back().is_scratch = true;
   }
 
@@ -120,10 +124,14 @@ class Sanitizer final : public Watch {
   }
 
  private:
-  void Report(FindingKind kind, const Shadow& shadow, int64_t element, const Moment& now, const Moment* before) {
+  void Report(FindingKind kind, const Shadow& shadow, int64_t element, const Moment& now,
+              const Moment* before) {
     const Location other = before != nullptr ? before->where : Location{};
     if (findings_.size() >= MostFindings ||
-        !reported_.insert({kind, shadow.name, now.where.line, now.where.column, other.line, other.column}).second)
+        !reported_
+             .insert(
+                 {kind, shadow.name, now.where.line, now.where.column, other.line, other.column})
+             .second)
       return;
     findings_.push_back({kind, shadow.name, element, now.where, other, now.lane,
                          before != nullptr ? before->lane : std::vector<int64_t>{}});
@@ -142,20 +150,23 @@ std::string LaneName(const std::vector<int64_t>& lane) {
   return lane.empty() ? "outside of lanes" : fmt::format("lane {}", fmt::join(lane, ", "));
 }
 
-std::string At(Location where) { return where.line == 0 ? "" : fmt::format(" at line {}", where.line); }
+std::string At(Location where) {
+  return where.line == 0 ? "" : fmt::format(" at line {}", where.line);
+}
 
 }  // namespace
 
 std::string Finding::ToString() const {
   switch (kind) {
     case FindingKind::Race:
-      return fmt::format("race on {}[{}]: {}{} and {}{}", buffer, element, LaneName(lane), At(where),
-                         LaneName(other_lane), At(other));
+      return fmt::format("race on {}[{}]: {}{} and {}{}", buffer, element, LaneName(lane),
+                         At(where), LaneName(other_lane), At(other));
     case FindingKind::OutOfBounds:
-      return fmt::format("{}[{}] is outside of the buffer: {}{}", buffer, element, LaneName(lane), At(where));
-    case FindingKind::Uninitialized:
-      return fmt::format("{}[{}] is read before anything was written there: {}{}", buffer, element, LaneName(lane),
+      return fmt::format("{}[{}] is outside of the buffer: {}{}", buffer, element, LaneName(lane),
                          At(where));
+    case FindingKind::Uninitialized:
+      return fmt::format("{}[{}] is read before anything was written there: {}{}", buffer, element,
+                         LaneName(lane), At(where));
   }
   return {};
 }
@@ -165,14 +176,16 @@ Result<SanitizedRun> Sanitize(const ir::Program& program, std::span<const exec::
   auto plan = TRY(Prepare(program));
   const TilePlan* serial = plan->Serial();
   if (serial == nullptr)
-    return Fail(Diag::Unsupported, fmt::format("a sanitizing run cannot do this: {}", LaneByLane(*plan)));
+    return Fail(Diag::Unsupported,
+                fmt::format("a sanitizing run cannot do this: {}", LaneByLane(*plan)));
   TRY_VOID(exec::CheckLaunch(program, arguments));
   SanitizedRun run;
   Sanitizer sanitizer(program, arguments, run.findings);
   std::vector<uint64_t> words, results(serial->functions[0].results.size() + 1);
   for (const exec::Value& argument : arguments) {
     const bool is_buffer = argument.type.is_buffer();
-    words.push_back(is_buffer ? reinterpret_cast<uint64_t>(argument.memory->data()) : argument.word);
+    words.push_back(is_buffer ? reinterpret_cast<uint64_t>(argument.memory->data())
+                              : argument.word);
     if (is_buffer) words.push_back(static_cast<uint64_t>(argument.memory->length()));
   }
   SharedRun shared(serial, context, 1);
@@ -192,7 +205,8 @@ Result<SanitizedRun> Sanitize(const ir::Program& program, std::span<const exec::
   return run;
 }
 
-Result<SanitizedRun> Sanitize(const machines::simt::Module& module, std::span<const exec::Value> arguments,
+Result<SanitizedRun> Sanitize(const machines::simt::Module& module,
+                              std::span<const exec::Value> arguments,
                               const exec::RunContext& context) {
   return Sanitize(TRY(Lift(module)), arguments, context);
 }

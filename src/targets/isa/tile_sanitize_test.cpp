@@ -10,7 +10,8 @@ using exec::Value;
 
 std::vector<Finding> FindingsOf(std::string_view text, int64_t n, int64_t m, int64_t length) {
   const auto buffer = [&] { return RandomBuffer(ir::types::F32, length, 1); };
-  const std::vector<Value> arguments = {Value::Int(ir::types::Index, n), Value::Int(ir::types::Index, m), buffer(), buffer()};
+  const std::vector<Value> arguments = {Value::Int(ir::types::Index, n),
+                                        Value::Int(ir::types::Index, m), buffer(), buffer()};
   const auto run = Sanitize(ReadProgram(text), arguments);
   EXPECT_TRUE(run.has_value()) << run.error().ToString();
   return run ? run->findings : std::vector<Finding>();
@@ -27,7 +28,8 @@ func @main(%grid: index, %block: index, %x: buffer<f32>, %y: buffer<f32>) {
       %base = mul %b, %block : index
       %i = add %base, %l : index
       %v = load %x, %i : f32
-)") + std::string(store) + "\n" + std::string(middle) + R"(
+)") + std::string(store) +
+         "\n" + std::string(middle) + R"(
       %last = sub %block, %one : index
       %m = sub %last, %l : index
       %w = load %shared, %m : f32
@@ -60,7 +62,9 @@ func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
   }
   return
 }
-)", 20, 3, 32).empty());
+)",
+                         20, 3, 32)
+                  .empty());
 }
 
 TEST(TileSanitizer, AMissingBarrierIsARace) {
@@ -74,7 +78,8 @@ TEST(TileSanitizer, AMissingBarrierIsARace) {
     EXPECT_NE(finding.lane, finding.other_lane);
     EXPECT_EQ(finding.lane.size(), 2u);
     EXPECT_NE(finding.where.line, 0u);
-    EXPECT_NE(finding.ToString().find("race on scratch of line 6"), std::string::npos) << finding.ToString();
+    EXPECT_NE(finding.ToString().find("race on scratch of line 6"), std::string::npos)
+        << finding.ToString();
   }
   EXPECT_TRUE(race);
 }
@@ -91,7 +96,8 @@ func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
   }
   return
 }
-)", 10, 4, 16);
+)",
+                                   10, 4, 16);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, FindingKind::Race);
   EXPECT_EQ(findings[0].buffer, "y");
@@ -113,7 +119,8 @@ func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
   }
   return
 }
-)", 6, 5, 16);
+)",
+                                   6, 5, 16);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].kind, FindingKind::Race);
   EXPECT_EQ(findings[0].element, 5);
@@ -131,7 +138,8 @@ func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
   }
   return
 }
-)", 16, 1, 16);
+)",
+                                   16, 1, 16);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, FindingKind::OutOfBounds);
   EXPECT_EQ(findings[0].buffer, "x");
@@ -158,7 +166,9 @@ func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
   }
   return
 }
-)", 10, 4, 16).empty());
+)",
+                         10, 4, 16)
+                  .empty());
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ struct Places {
   const FunctionPlan& function;
   const Stream& stream;
   std::byte* const* rows;
-  const uint64_t* cells;             // first contents of cells, or what they are now
-  const int32_t* word_of_cell;       // where parameters are words of the launch; null: all is in the cells
+  const uint64_t* cells;  // first contents of cells, or what they are now
+  const int32_t*
+      word_of_cell;  // where parameters are words of the launch; null: all is in the cells
   const uint64_t* words;
   std::byte* tiles;
   size_t tile_lanes;
@@ -37,22 +38,22 @@ struct Places {
 
 inline std::byte* CellAt(const Places& places, int32_t cell) {
   const uint64_t* at = places.cells + cell;
-  if (places.word_of_cell != nullptr && places.word_of_cell[cell] >= 0) at = places.words + places.word_of_cell[cell];
+  if (places.word_of_cell != nullptr && places.word_of_cell[cell] >= 0)
+    at = places.words + places.word_of_cell[cell];
   return reinterpret_cast<std::byte*>(const_cast<uint64_t*>(at));
 }
 
 inline Resolved Resolve(const Stream::Operand& operand, const Places& places) {
   switch (operand.kind) {
     case Place::Row:
-      return {places.rows[operand.number], places.stream.rows[static_cast<size_t>(operand.number)].bytes};
+      return {places.rows[operand.number],
+              places.stream.rows[static_cast<size_t>(operand.number)].bytes};
     case Place::Tile: {
       const SlotInfo& slot = places.function.slots[static_cast<size_t>(operand.number)];
       return {places.tiles + size_t{slot.place} * places.tile_lanes + size_t{slot.number} * 64, 0};
     }
-    case Place::Cell:
-      return {CellAt(places, operand.number), 0};
-    case Place::None:
-      break;
+    case Place::Cell: return {CellAt(places, operand.number), 0};
+    case Place::None: break;
   }
   return {nullptr, 0};
 }
@@ -74,29 +75,25 @@ inline void RunKernel(Kernel kernel, std::byte* const* in, std::byte* out, size_
   kernel(arguments);
 }
 
-bool RunOp(const FunctionPlan& function, const Stream::Op& op, embed::CpuLevel level, const ResolvedOp& where,
-           size_t first, size_t lanes, Worker* worker) {
+bool RunOp(const FunctionPlan& function, const Stream::Op& op, embed::CpuLevel level,
+           const ResolvedOp& where, size_t first, size_t lanes, Worker* worker) {
   std::byte* in[4];
   for (int i = 0; i < 4; ++i) in[i] = where.in[i].at + first * where.in[i].step;
   std::byte* const row = where.out.at + first * where.out.step;
   std::byte* const out = where.bounce != nullptr ? where.bounce : row;
   switch (op.kind) {
-    case Kind::Kernel:
-      RunKernel(op.kernel, in, out, lanes);
-      break;
-    case Kind::Broadcast:
-      MovesOf(op.bytes, level).fill(out, in[0], lanes);
-      return true;
+    case Kind::Kernel: RunKernel(op.kernel, in, out, lanes); break;
+    case Kind::Broadcast: MovesOf(op.bytes, level).fill(out, in[0], lanes); return true;
     case Kind::Iota: {
       int64_t start;
       std::memcpy(&start, in[0], 8);
       const int64_t stride = function.ops[op.op_index].imm;
       const uint64_t here = static_cast<uint64_t>(start) + first * static_cast<uint64_t>(stride);
-      MasksOf(level).iota(reinterpret_cast<int64_t*>(out), static_cast<int64_t>(here), stride, lanes);
+      MasksOf(level).iota(reinterpret_cast<int64_t*>(out), static_cast<int64_t>(here), stride,
+                          lanes);
       return true;
     }
-    case Kind::Math:
-      return worker->MathOn(function.ops[op.op_index], in, out, lanes);
+    case Kind::Math: return worker->MathOn(function.ops[op.op_index], in, out, lanes);
     default:  // rows that are copied
       if (where.bounce != nullptr)
         MovesOf(op.bytes, level).stream(row, in[0], lanes);
@@ -122,7 +119,8 @@ bool PaysToStream(const Stream& stream, std::byte* const* rows, int64_t whole) {
 }
 
 // `whole`: iterations of the whole launch, of which these are a part.
-bool RunResolved(Places places, embed::CpuLevel level, int64_t lanes, int64_t whole, Worker* worker) {
+bool RunResolved(Places places, embed::CpuLevel level, int64_t lanes, int64_t whole,
+                 Worker* worker) {
   const Stream& stream = places.stream;
   const size_t ops = stream.ops.size(), count = static_cast<size_t>(lanes);
   const bool past_caches = PaysToStream(stream, places.rows, whole);
@@ -136,7 +134,8 @@ bool RunResolved(Places places, embed::CpuLevel level, int64_t lanes, int64_t wh
   std::byte* bounce = nullptr;
   if (past_caches && (bounce = arena.Take(places.tile_lanes * 8)) == nullptr) return false;
   if (stream.needs_tiles) {
-    places.tiles = arena.Take(size_t{function.lane_bytes} * places.tile_lanes + size_t{function.tile_count} * 64);
+    places.tiles = arena.Take(size_t{function.lane_bytes} * places.tile_lanes +
+                              size_t{function.tile_count} * 64);
     if (places.tiles == nullptr) return false;
   }
   for (const Stream::Op& op : stream.once)
@@ -151,7 +150,8 @@ bool RunResolved(Places places, embed::CpuLevel level, int64_t lanes, int64_t wh
   bool ok = true;
   for (size_t first = 0; ok && first < count; first += piece) {
     const size_t here = std::min(piece, count - first);
-    for (size_t i = 0; ok && i < ops; ++i) ok = RunOp(function, stream.ops[i], level, where[i], first, here, worker);
+    for (size_t i = 0; ok && i < ops; ++i)
+      ok = RunOp(function, stream.ops[i], level, where[i], first, here, worker);
   }
 #if defined(__x86_64__)
   if (past_caches) __builtin_ia32_sfence();
@@ -162,8 +162,10 @@ bool RunResolved(Places places, embed::CpuLevel level, int64_t lanes, int64_t wh
 
 // False where more than the one loop is needed: nothing was done then.
 inline bool RunSingle(const SingleOp& single, const uint64_t* arguments) {
-  const int64_t lo = single.lo_word >= 0 ? static_cast<int64_t>(arguments[single.lo_word]) : single.lo;
-  const int64_t hi = single.hi_word >= 0 ? static_cast<int64_t>(arguments[single.hi_word]) : single.hi;
+  const int64_t lo =
+      single.lo_word >= 0 ? static_cast<int64_t>(arguments[single.lo_word]) : single.lo;
+  const int64_t hi =
+      single.hi_word >= 0 ? static_cast<int64_t>(arguments[single.hi_word]) : single.hi;
   const uint64_t trips = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
   if (lo < 0 || lo >= hi || trips > static_cast<uint64_t>(single.most)) return false;
   std::byte* rows[SingleOp::MostRows];
@@ -202,8 +204,9 @@ int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* resu
   return RunGeneral(plan, arguments, results, run);
 }
 
-bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level, uint64_t* cells,
-               const BufferRef* buffers, int64_t lanes, int64_t whole, Worker* worker) {
+bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level,
+               uint64_t* cells, const BufferRef* buffers, int64_t lanes, int64_t whole,
+               Worker* worker) {
   if (stream.rows.size() > MostRows || stream.ops.size() > MostOps) return false;
   std::byte* rows[MostRows];
   for (size_t i = 0; i < stream.rows.size(); ++i) {
@@ -213,7 +216,8 @@ bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLev
     if (!RowIsInside(base, lanes, buffer.length)) return false;
     rows[i] = buffer.data + base * row.bytes;
   }
-  return RunResolved({function, stream, rows, cells, nullptr, nullptr, nullptr, 0}, level, lanes, whole, worker);
+  return RunResolved({function, stream, rows, cells, nullptr, nullptr, nullptr, 0}, level, lanes,
+                     whole, worker);
 }
 
 std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run) {
@@ -228,7 +232,8 @@ std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments
   if (lo >= hi) return 0;
   const int64_t trips = static_cast<int64_t>(static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo));
   const bool may_share = run.threads != 1 && parallel.threaded;
-  if (trips < 0 || (may_share && static_cast<double>(trips) * parallel.cost > LeastSharedWork)) return std::nullopt;
+  if (trips < 0 || (may_share && static_cast<double>(trips) * parallel.cost > LeastSharedWork))
+    return std::nullopt;
   std::byte* rows[MostRows];
   for (size_t i = 0; i < stream.rows.size(); ++i) {
     const Stream::Row& row = stream.rows[i];
@@ -236,7 +241,8 @@ std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments
     if (!RowIsInside(lo, trips, static_cast<int64_t>(words[1]))) return std::nullopt;
     rows[i] = reinterpret_cast<std::byte*>(words[0]) + lo * row.bytes;
   }
-  const Places places{function, stream, rows, function.cells.data(), plan.word_of_cell.data(), arguments, nullptr, 0};
+  const Places places{function,  stream,  rows, function.cells.data(), plan.word_of_cell.data(),
+                      arguments, nullptr, 0};
   if (RunResolved(places, plan.level, trips, trips, nullptr)) return 0;
   return std::nullopt;
 }

@@ -20,12 +20,13 @@ using ir::Scalar;
 using ir::ValueId;
 
 // z[i] = op(x[i], y[i], w[i]), the operands whose bit is set taken from parameters, the whole under a mask if asked for.
-ir::Program MapOf(Op op, ir::Type type, ir::Type source, ir::Type result, int operands, int same, bool masked) {
+ir::Program MapOf(Op op, ir::Type type, ir::Type source, ir::Type result, int operands, int same,
+                  bool masked) {
   ir::Program program;
   const ir::Type in = ir::Type::Buffer(source, ir::Access::In);
   ir::FunctionBuilder b(program, "main",
-                        {ir::types::Index, ir::Type::Buffer(ir::types::Bool, ir::Access::In), in, in, in,
-                         ir::Type::Buffer(result), source, source, source},
+                        {ir::types::Index, ir::Type::Buffer(ir::types::Bool, ir::Access::In), in,
+                         in, in, ir::Type::Buffer(result), source, source, source},
                         {});
   const ValueId zero = b.ConstInt(ir::types::Index, 0);
   b.Parallel(zero, b.Param(0), [&](ValueId i) {
@@ -48,7 +49,8 @@ ir::Program MapOf(Op op, ir::Type type, ir::Type source, ir::Type result, int op
   return program;
 }
 
-std::vector<exec::Value> ArgumentsOf(const ir::Program& program, int64_t lanes, int64_t length, uint64_t seed) {
+std::vector<exec::Value> ArgumentsOf(const ir::Program& program, int64_t lanes, int64_t length,
+                                     uint64_t seed) {
   std::vector<exec::Value> arguments;
   const ir::Function& entry = program.entry_function();
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
@@ -75,18 +77,20 @@ void CheckOp(Op op, ir::Type type, ir::Type source, ir::Type result, int operand
           if (level != static_cast<int>(embed::HostLevel()) && lanes != 259) continue;
           prepared.ExpectSame(ArgumentsOf(program, lanes, lanes, static_cast<uint64_t>(lanes) + 1));
           ASSERT_FALSE(testing::Test::HasFailure())
-              << ir::Info(op).mnemonic << " " << ir::ScalarName(type.scalar) << " lanes " << lanes << " same " << same
-              << " masked " << masked;
+              << ir::Info(op).mnemonic << " " << ir::ScalarName(type.scalar) << " lanes " << lanes
+              << " same " << same << " masked " << masked;
         }
       }
     }
 }
 
-constexpr Scalar Types[] = {Scalar::I8,  Scalar::I16, Scalar::I32,  Scalar::I64, Scalar::U8,  Scalar::U16,  Scalar::U32,
-                            Scalar::U64, Scalar::F16, Scalar::BF16, Scalar::F32, Scalar::F64, Scalar::Bool, Scalar::Index};
+constexpr Scalar Types[] = {Scalar::I8,  Scalar::I16, Scalar::I32,  Scalar::I64,  Scalar::U8,
+                            Scalar::U16, Scalar::U32, Scalar::U64,  Scalar::F16,  Scalar::BF16,
+                            Scalar::F32, Scalar::F64, Scalar::Bool, Scalar::Index};
 
 bool IsCompare(Op op) {
-  return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::Gt || op == Op::Ge;
+  return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::Gt ||
+         op == Op::Ge;
 }
 
 TEST(TileOps, EveryOpAndType) {
@@ -118,11 +122,14 @@ TEST(TileOps, EveryConversion) {
   for (Op op : {Op::Cast, Op::CastChecked, Op::Bitcast})
     for (Scalar to : Types)
       for (Scalar from : Types) {
-        const ir::Program program = MapOf(op, ir::Type::Of(to), ir::Type::Of(from), ir::Type::Of(to), 1, 0, false);
+        const ir::Program program =
+            MapOf(op, ir::Type::Of(to), ir::Type::Of(from), ir::Type::Of(to), 1, 0, false);
         if (!ir::Check(program)) continue;
         const Prepared prepared(program, {.lanes = 64});
-        for (int64_t lanes : {1, 65, 259}) prepared.ExpectSame(ArgumentsOf(program, lanes, lanes, 5));
-        ASSERT_FALSE(HasFailure()) << ir::Info(op).mnemonic << " " << ir::ScalarName(from) << " to " << ir::ScalarName(to);
+        for (int64_t lanes : {1, 65, 259})
+          prepared.ExpectSame(ArgumentsOf(program, lanes, lanes, 5));
+        ASSERT_FALSE(HasFailure())
+            << ir::Info(op).mnemonic << " " << ir::ScalarName(from) << " to " << ir::ScalarName(to);
       }
 }
 
@@ -132,7 +139,8 @@ TEST(TileOps, MathByThePrelude) {
     for (Scalar scalar : {Scalar::F16, Scalar::BF16, Scalar::F32, Scalar::F64}) {
       if (!ir::Contains(info.types, scalar)) continue;
       const ir::Type type = ir::Type::Of(scalar);
-      const ir::Program program = MapOf(info.op, type, type, type, info.op == Op::Pow ? 2 : 1, 0, true);
+      const ir::Program program =
+          MapOf(info.op, type, type, type, info.op == Op::Pow ? 2 : 1, 0, true);
       const Prepared prepared(program, {});
       prepared.ExpectSame(ArgumentsOf(program, 130, 130, 3));
       ASSERT_FALSE(HasFailure()) << info.mnemonic << " " << ir::ScalarName(scalar);
@@ -141,11 +149,13 @@ TEST(TileOps, MathByThePrelude) {
 }
 
 void Negate(const void* a, const void*, void* out, int64_t lanes) {
-  for (int64_t i = 0; i < lanes; ++i) static_cast<float*>(out)[i] = -static_cast<const float*>(a)[i];
+  for (int64_t i = 0; i < lanes; ++i)
+    static_cast<float*>(out)[i] = -static_cast<const float*>(a)[i];
 }
 
 TEST(TileOps, InstalledMathIsUsed) {
-  const ir::Program program = MapOf(Op::Tan, ir::types::F32, ir::types::F32, ir::types::F32, 1, 0, false);
+  const ir::Program program =
+      MapOf(Op::Tan, ir::types::F32, ir::types::F32, ir::types::F32, 1, 0, false);
   const auto plan = Prepare(program);
   ASSERT_TRUE(plan.has_value());
   const std::vector<exec::Value> arguments = ArgumentsOf(program, 100, 100, 1);
@@ -181,7 +191,8 @@ TEST(TileRandom, Programs) {
       const Prepared prepared(program, {.lanes = lanes});
       tiled += Describe(prepared.plan()).find(": tiles") != std::string::npos ? 1 : 0;
       for (uint64_t run = 0; run < 2; ++run)
-        prepared.ExpectSame(exec::RandomArguments(program, seed * 100 + run), exec::RandomContext(program, seed));
+        prepared.ExpectSame(exec::RandomArguments(program, seed * 100 + run),
+                            exec::RandomContext(program, seed));
       ASSERT_FALSE(HasFailure()) << "seed " << seed << "\n" << ir::PrintText(program);
     }
   }

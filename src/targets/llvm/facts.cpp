@@ -23,22 +23,17 @@ bool IsWide(ir::Scalar scalar) { return ir::Contains(ir::sets::Wide, scalar); }
 bool Moves(const Inst& inst, uint32_t operand) {
   switch (inst.op) {
     case Op::Store:
-    case Op::AtomicRmw:
-      return operand == 2;
-    case Op::Select:
-      return operand > 0;
-    case Op::CopySign:
-      return operand == 1;
+    case Op::AtomicRmw: return operand == 2;
+    case Op::Select: return operand > 0;
+    case Op::CopySign: return operand == 1;
     case Op::Return:
     case Op::Bitcast:
     case Op::Call:
     case Op::Output:
     case Op::Yield:
     case Op::For:
-    case Op::While:
-      return true;
-    default:
-      return false;
+    case Op::While: return true;
+    default: return false;
   }
 }
 
@@ -95,20 +90,16 @@ class Marker {
   bool IsRoot(const Inst& inst) const {
     switch (inst.op) {
       case Op::Yield:
-      case Op::Condition:
-        return false;
+      case Op::Condition: return false;
       case Op::Return:
-      case Op::While:
-        return true;
+      case Op::While: return true;
       case Op::For:
-      case Op::Parallel:
-        return metered_ && !function_.is_prelude;
+      case Op::Parallel: return metered_ && !function_.is_prelude;
       case Op::Call: {
         const uint32_t callee = static_cast<uint32_t>(function_.word(inst, 0));
         return !program_.functions[callee].is_prelude || all_.fallible[callee];
       }
-      default:
-        break;
+      default: break;
     }
     const ir::Effect effect = ir::Info(inst.op).effect;
     return effect == ir::Effect::Writes || effect == ir::Effect::Io ||

@@ -62,8 +62,7 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
       if (!a || !amount) return by_type;
       return *a >> ((*amount)[0] & static_cast<uint64_t>(ir::BitsOf(type) - 1));
     }
-    default:
-      return by_type;
+    default: return by_type;
   }
 }
 
@@ -130,18 +129,15 @@ bool MayTrap(const ir::Program& program, const Function& function, const Functio
     case Op::RemTrunc:
     case Op::RemFloor:
     case Op::DivChecked:
-    case Op::RemChecked:
-      return DivisionMayTrap(function, facts, inst);
+    case Op::RemChecked: return DivisionMayTrap(function, facts, inst);
     case Op::Lookup: {
       // Math functions never trap: their tables hold every index that they compute.
       if (function.is_prelude) return false;
       const auto bound = UpperBound(function, facts, function.operand(inst, 0));
       return !bound || *bound >= program.data[static_cast<size_t>(function.word(inst, 0))].length();
     }
-    case Op::FieldDiv:
-      return InverseMayTrap(function, facts, function.operand(inst, 1));
-    case Op::Invert:
-      return InverseMayTrap(function, facts, function.operand(inst, 0));
+    case Op::FieldDiv: return InverseMayTrap(function, facts, function.operand(inst, 1));
+    case Op::Invert: return InverseMayTrap(function, facts, function.operand(inst, 0));
     case Op::CastChecked:
       return !ir::AlwaysFits(function.type(function.operand(inst, 0)), inst.type);
     case Op::Assert: {
@@ -154,15 +150,12 @@ bool MayTrap(const ir::Program& program, const Function& function, const Functio
     case Op::AtomicCas:
       return !IsInside(function, facts, function.operand(inst, 0), function.operand(inst, 1));
     // Appending may find no memory.
-    case Op::Output:
-      return true;
+    case Op::Output: return true;
     case Op::For:
     case Op::While:
     case Op::Parallel:
-    case Op::Call:
-      return false;
-    default:
-      return ir::Info(inst.op).traps != 0;
+    case Op::Call: return false;
+    default: return ir::Info(inst.op).traps != 0;
   }
 }
 

@@ -25,15 +25,11 @@ uint32_t BitsInRegister(ir::Type type) {
 llvm::Type* OpEmitter::TypeOf(ir::Type type) const {
   llvm::LLVMContext& context = builder_.getContext();
   switch (type.scalar) {
-    case Scalar::F32:
-      return builder_.getFloatTy();
-    case Scalar::F64:
-      return builder_.getDoubleTy();
+    case Scalar::F32: return builder_.getFloatTy();
+    case Scalar::F64: return builder_.getDoubleTy();
     case Scalar::XField:
-    case Scalar::Digest:
-      return llvm::ArrayType::get(builder_.getInt64Ty(), ir::WordsOf(type));
-    default:
-      return llvm::IntegerType::get(context, BitsInRegister(type));
+    case Scalar::Digest: return llvm::ArrayType::get(builder_.getInt64Ty(), ir::WordsOf(type));
+    default: return llvm::IntegerType::get(context, BitsInRegister(type));
   }
 }
 
@@ -92,13 +88,11 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
       if (is_field) return XField(op, in, 0);
       if (IsHalf(scalar)) return Half(op, scalar, in);
       return ir::IsFloat(scalar) ? Float(op, in) : Integer(op, type, in);
-    case Op::MulHi:
-      return Integer(op, type, in);
+    case Op::MulHi: return Integer(op, type, in);
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
-    case Op::RemFloor:
-      return Division(op, type, in[0], in[1]);
+    case Op::RemFloor: return Division(op, type, in[0], in[1]);
     case Op::Div:
     case Op::Fma:
     case Op::Sqrt:
@@ -108,25 +102,20 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
     case Op::Nearest:
     case Op::Minimum:
     case Op::Maximum:
-    case Op::CopySign:
-      return IsHalf(scalar) ? Half(op, scalar, in) : Float(op, in);
+    case Op::CopySign: return IsHalf(scalar) ? Half(op, scalar, in) : Float(op, in);
     case Op::FieldDiv:
-    case Op::Invert:
-      return scalar == Scalar::Field ? Field(op, in) : XField(op, in, 0);
+    case Op::Invert: return scalar == Scalar::Field ? Field(op, in) : XField(op, in, 0);
     case Op::MakeXField:
     case Op::PartXField:
     case Op::MakeDigest:
-    case Op::PartDigest:
-      return XField(op, in, part);
+    case Op::PartDigest: return XField(op, in, part);
     case Op::Eq:
     case Op::Ne:
     case Op::Lt:
     case Op::Le:
     case Op::Gt:
-    case Op::Ge:
-      return Compare(op, type, in[0], in[1]);
-    case Op::Select:
-      return builder_.CreateSelect(in[0], in[1], in[2]);
+    case Op::Ge: return Compare(op, type, in[0], in[1]);
+    case Op::Select: return builder_.CreateSelect(in[0], in[1], in[2]);
     case Op::And:
     case Op::Or:
     case Op::Xor:
@@ -137,12 +126,9 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
     case Op::Rotr:
     case Op::Clz:
     case Op::Ctz:
-    case Op::Popcnt:
-      return Bits(op, type, in);
-    case Op::Cast:
-      return Cast(type, from, in[0]);
-    case Op::Bitcast:
-      return Bitcast(type, from, in[0]);
+    case Op::Popcnt: return Bits(op, type, in);
+    case Op::Cast: return Cast(type, from, in[0]);
+    case Op::Bitcast: return Bitcast(type, from, in[0]);
     case Op::AddChecked:
     case Op::SubChecked:
     case Op::MulChecked:
@@ -150,8 +136,7 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
     case Op::AbsChecked:
     case Op::DivChecked:
     case Op::RemChecked:
-    case Op::CastChecked:
-      return ComputeChecked(op, type, from, in).value;
+    case Op::CastChecked: return ComputeChecked(op, type, from, in).value;
     // Constants, memory, streams and structure: FunctionEmitter.
     case Op::Const:
     case Op::Lookup:
@@ -226,8 +211,7 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
     case Op::TensorNormal:
     case Op::Extract:
     case Op::TensorLoad:
-    case Op::TensorStore:
-      break;
+    case Op::TensorStore: break;
   }
   CHECK(!"an op that computes");
   return nullptr;
@@ -251,14 +235,10 @@ bool OpEmitter::ComputesVector(Op op, ir::Type type, ir::Type from) const {
 llvm::Value* OpEmitter::Integer(Op op, ir::Type type, std::span<const V> in) {
   const bool is_signed = ir::IsSigned(type.scalar);
   switch (op) {
-    case Op::Add:
-      return builder_.CreateAdd(in[0], in[1]);
-    case Op::Sub:
-      return builder_.CreateSub(in[0], in[1]);
-    case Op::Mul:
-      return builder_.CreateMul(in[0], in[1]);
-    case Op::Neg:
-      return builder_.CreateNeg(in[0]);
+    case Op::Add: return builder_.CreateAdd(in[0], in[1]);
+    case Op::Sub: return builder_.CreateSub(in[0], in[1]);
+    case Op::Mul: return builder_.CreateMul(in[0], in[1]);
+    case Op::Neg: return builder_.CreateNeg(in[0]);
     case Op::Abs:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, in[0], builder_.getFalse());
     case Op::Min:
@@ -276,8 +256,7 @@ llvm::Value* OpEmitter::Integer(Op op, ir::Type type, std::span<const V> in) {
       const V product = builder_.CreateMul(widen(in[0]), widen(in[1]));
       return builder_.CreateTrunc(builder_.CreateLShr(product, bits), in[0]->getType());
     }
-    default:
-      break;
+    default: break;
   }
   CHECK(!"an integer op");
   return nullptr;
@@ -312,31 +291,22 @@ llvm::Value* OpEmitter::Bits(Op op, ir::Type type, std::span<const V> in) {
     return builder_.CreateIntrinsic(in[0]->getType(), id, {in[0], in[0], in[1]});
   };
   switch (op) {
-    case Op::And:
-      return builder_.CreateAnd(in[0], in[1]);
-    case Op::Or:
-      return builder_.CreateOr(in[0], in[1]);
-    case Op::Xor:
-      return builder_.CreateXor(in[0], in[1]);
-    case Op::Not:
-      return builder_.CreateNot(in[0]);
-    case Op::Shl:
-      return builder_.CreateShl(in[0], amount());
+    case Op::And: return builder_.CreateAnd(in[0], in[1]);
+    case Op::Or: return builder_.CreateOr(in[0], in[1]);
+    case Op::Xor: return builder_.CreateXor(in[0], in[1]);
+    case Op::Not: return builder_.CreateNot(in[0]);
+    case Op::Shl: return builder_.CreateShl(in[0], amount());
     case Op::Shr:
       return ir::IsSigned(type.scalar) ? builder_.CreateAShr(in[0], amount())
                                        : builder_.CreateLShr(in[0], amount());
-    case Op::Rotl:
-      return funnel(llvm::Intrinsic::fshl);
-    case Op::Rotr:
-      return funnel(llvm::Intrinsic::fshr);
+    case Op::Rotl: return funnel(llvm::Intrinsic::fshl);
+    case Op::Rotr: return funnel(llvm::Intrinsic::fshr);
     case Op::Clz:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, in[0], builder_.getFalse());
     case Op::Ctz:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, in[0], builder_.getFalse());
-    case Op::Popcnt:
-      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, in[0]);
-    default:
-      break;
+    case Op::Popcnt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, in[0]);
+    default: break;
   }
   CHECK(!"an op on bits");
   return nullptr;
@@ -431,10 +401,8 @@ OpEmitter::Checked OpEmitter::ComputeChecked(Op op, ir::Type type, ir::Type from
     case Op::RemChecked:
       if (is_large) return {WideByHelper(op, type, in[0], in[1]).value, nullptr};
       return {Division(op, type, in[0], in[1]), nullptr};
-    case Op::CastChecked:
-      break;
-    default:
-      CHECK(!"a checked op");
+    case Op::CastChecked: break;
+    default: CHECK(!"a checked op");
   }
   // Equal if it comes back; a change of signedness needs a sign that both can hold.
   const V x = in[0];

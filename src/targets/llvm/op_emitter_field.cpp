@@ -36,7 +36,8 @@ llvm::Value* OpEmitter::FieldReduce(V a) {
 std::pair<llvm::Value*, llvm::Value*> OpEmitter::WideProduct(V a, V b) {
   if (!a->getType()->isVectorTy()) {
     llvm::Type* const wide = builder_.getInt128Ty();
-    const V product = builder_.CreateMul(builder_.CreateZExt(a, wide), builder_.CreateZExt(b, wide));
+    const V product =
+        builder_.CreateMul(builder_.CreateZExt(a, wide), builder_.CreateZExt(b, wide));
     return {builder_.CreateTrunc(product, a->getType()),
             builder_.CreateTrunc(builder_.CreateLShr(product, 64), a->getType())};
   }
@@ -46,19 +47,23 @@ std::pair<llvm::Value*, llvm::Value*> OpEmitter::WideProduct(V a, V b) {
   const V low_low = builder_.CreateMul(a0, b0);
   const V middle = builder_.CreateAdd(builder_.CreateMul(a0, b1), builder_.CreateLShr(low_low, 32));
   const V cross = builder_.CreateAdd(builder_.CreateMul(a1, b0), builder_.CreateAnd(middle, mask));
-  const V high = builder_.CreateAdd(builder_.CreateAdd(builder_.CreateMul(a1, b1), builder_.CreateLShr(middle, 32)),
-                                    builder_.CreateLShr(cross, 32));
-  return {builder_.CreateOr(builder_.CreateShl(cross, 32), builder_.CreateAnd(low_low, mask)), high};
+  const V high = builder_.CreateAdd(
+      builder_.CreateAdd(builder_.CreateMul(a1, b1), builder_.CreateLShr(middle, 32)),
+      builder_.CreateLShr(cross, 32));
+  return {builder_.CreateOr(builder_.CreateShl(cross, 32), builder_.CreateAnd(low_low, mask)),
+          high};
 }
 
 // goldilocks::Reduce, with a choice for the branch.
 llvm::Value* OpEmitter::FieldMul(V a, V b) {
   const auto [low, high] = WideProduct(a, b);
   const V p = Int(a, goldilocks::P);
-  const V t = builder_.CreateSub(builder_.CreateShl(high, 32), builder_.CreateAnd(high, Int(a, goldilocks::Epsilon)));
+  const V t = builder_.CreateSub(builder_.CreateShl(high, 32),
+                                 builder_.CreateAnd(high, Int(a, goldilocks::Epsilon)));
   const V q = builder_.CreateSub(builder_.CreateAdd(builder_.CreateLShr(high, 32), p), t);
   const V difference = FieldSub(low, q);
-  return builder_.CreateSelect(builder_.CreateICmpUGE(difference, p), builder_.CreateAdd(difference, p), difference);
+  return builder_.CreateSelect(builder_.CreateICmpUGE(difference, p),
+                               builder_.CreateAdd(difference, p), difference);
 }
 
 llvm::Value* OpEmitter::Field(Op op, std::span<const V> in) {
@@ -67,20 +72,13 @@ llvm::Value* OpEmitter::Field(Op op, std::span<const V> in) {
                                 std::vector<V>{a});
   };
   switch (op) {
-    case Op::Add:
-      return FieldAdd(in[0], in[1]);
-    case Op::Sub:
-      return FieldSub(in[0], in[1]);
-    case Op::Mul:
-      return FieldMul(in[0], in[1]);
-    case Op::Neg:
-      return FieldNeg(in[0]);
-    case Op::Invert:
-      return inverse(in[0]);
-    case Op::FieldDiv:
-      return FieldMul(in[0], inverse(in[1]));
-    default:
-      break;
+    case Op::Add: return FieldAdd(in[0], in[1]);
+    case Op::Sub: return FieldSub(in[0], in[1]);
+    case Op::Mul: return FieldMul(in[0], in[1]);
+    case Op::Neg: return FieldNeg(in[0]);
+    case Op::Invert: return inverse(in[0]);
+    case Op::FieldDiv: return FieldMul(in[0], inverse(in[1]));
+    default: break;
   }
   CHECK(!"a field op");
   return nullptr;
@@ -121,18 +119,12 @@ llvm::Value* OpEmitter::XField(Op op, std::span<const V> in, int64_t part) {
     return builder_.CreateAlignedLoad(a->getType(), words, llvm::Align(8));
   };
   switch (op) {
-    case Op::Add:
-      return by_part([&](uint32_t i) { return FieldAdd(of(0, i), of(1, i)); });
-    case Op::Sub:
-      return by_part([&](uint32_t i) { return FieldSub(of(0, i), of(1, i)); });
-    case Op::Neg:
-      return by_part([&](uint32_t i) { return FieldNeg(of(0, i)); });
-    case Op::Mul:
-      return XFieldMul(in[0], in[1]);
-    case Op::Invert:
-      return inverse(in[0]);
-    case Op::FieldDiv:
-      return XFieldMul(in[0], inverse(in[1]));
+    case Op::Add: return by_part([&](uint32_t i) { return FieldAdd(of(0, i), of(1, i)); });
+    case Op::Sub: return by_part([&](uint32_t i) { return FieldSub(of(0, i), of(1, i)); });
+    case Op::Neg: return by_part([&](uint32_t i) { return FieldNeg(of(0, i)); });
+    case Op::Mul: return XFieldMul(in[0], in[1]);
+    case Op::Invert: return inverse(in[0]);
+    case Op::FieldDiv: return XFieldMul(in[0], inverse(in[1]));
     case Op::MakeXField:
     case Op::MakeDigest: {
       V result = llvm::PoisonValue::get(llvm::ArrayType::get(builder_.getInt64Ty(), in.size()));
@@ -141,10 +133,8 @@ llvm::Value* OpEmitter::XField(Op op, std::span<const V> in, int64_t part) {
       return result;
     }
     case Op::PartXField:
-    case Op::PartDigest:
-      return builder_.CreateExtractValue(in[0], static_cast<uint32_t>(part));
-    default:
-      break;
+    case Op::PartDigest: return builder_.CreateExtractValue(in[0], static_cast<uint32_t>(part));
+    default: break;
   }
   CHECK(!"an op on field vectors");
   return nullptr;

@@ -28,39 +28,26 @@ llvm::Value* OpEmitter::Canonical(V value) {
 llvm::Value* OpEmitter::Float(Op op, std::span<const V> in) {
   using namespace llvm::Intrinsic;
   switch (op) {
-    case Op::Add:
-      return builder_.CreateFAdd(in[0], in[1]);
-    case Op::Sub:
-      return builder_.CreateFSub(in[0], in[1]);
-    case Op::Mul:
-      return builder_.CreateFMul(in[0], in[1]);
-    case Op::Div:
-      return builder_.CreateFDiv(in[0], in[1]);
-    case Op::Neg:
-      return builder_.CreateFNeg(in[0]);
-    case Op::Abs:
-      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, in[0]);
-    case Op::Sqrt:
-      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, in[0]);
-    case Op::CopySign:
-      return CopySign(in[0], in[1]);
+    case Op::Add: return builder_.CreateFAdd(in[0], in[1]);
+    case Op::Sub: return builder_.CreateFSub(in[0], in[1]);
+    case Op::Mul: return builder_.CreateFMul(in[0], in[1]);
+    case Op::Div: return builder_.CreateFDiv(in[0], in[1]);
+    case Op::Neg: return builder_.CreateFNeg(in[0]);
+    case Op::Abs: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, in[0]);
+    case Op::Sqrt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, in[0]);
+    case Op::CopySign: return CopySign(in[0], in[1]);
     case Op::Min:
       return DropNan(in[0], in[1], builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]));
     case Op::Max:
       return DropNan(in[0], in[1], builder_.CreateBinaryIntrinsic(maximum, in[0], in[1]));
-    case Op::Minimum:
-      return builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]);
-    case Op::Maximum:
-      return builder_.CreateBinaryIntrinsic(maximum, in[0], in[1]);
-    case Op::Fma:
-      return Fma(in[0], in[1], in[2]);
+    case Op::Minimum: return builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]);
+    case Op::Maximum: return builder_.CreateBinaryIntrinsic(maximum, in[0], in[1]);
+    case Op::Fma: return Fma(in[0], in[1], in[2]);
     case Op::Floor:
     case Op::Ceil:
     case Op::Trunc:
-    case Op::Nearest:
-      return RoundToIntegral(op, in[0]);
-    default:
-      break;
+    case Op::Nearest: return RoundToIntegral(op, in[0]);
+    default: break;
   }
   CHECK(!"a float op");
   return nullptr;
@@ -77,8 +64,7 @@ llvm::Value* OpEmitter::CopySign(V magnitude, V sign) {
 }
 
 llvm::Value* OpEmitter::Fma(V a, V b, V c) {
-  if (modern_)
-    return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  if (modern_) return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   if (!IsDouble(a)) return FmaByDouble(a, b, c);
   return helpers_->CallHelper(exec::NativeHelper::Fma, builder_.getDoubleTy(),
                               std::vector<V>{a, b, c});
@@ -305,20 +291,13 @@ llvm::Value* OpEmitter::Combine(ir::AtomicKind kind, ir::Type type, V old, V ope
     return ir::Contains(ir::sets::Wide, type.scalar) ? Canonical(value) : value;
   };
   switch (kind) {
-    case ir::AtomicKind::Add:
-      return compute(Op::Add);
-    case ir::AtomicKind::Min:
-      return compute(Op::Min);
-    case ir::AtomicKind::Max:
-      return compute(Op::Max);
-    case ir::AtomicKind::And:
-      return compute(Op::And);
-    case ir::AtomicKind::Or:
-      return compute(Op::Or);
-    case ir::AtomicKind::Xor:
-      return compute(Op::Xor);
-    case ir::AtomicKind::Exchange:
-      return operand;
+    case ir::AtomicKind::Add: return compute(Op::Add);
+    case ir::AtomicKind::Min: return compute(Op::Min);
+    case ir::AtomicKind::Max: return compute(Op::Max);
+    case ir::AtomicKind::And: return compute(Op::And);
+    case ir::AtomicKind::Or: return compute(Op::Or);
+    case ir::AtomicKind::Xor: return compute(Op::Xor);
+    case ir::AtomicKind::Exchange: return operand;
   }
   CHECK(!"a kind of atomic");
   return nullptr;

@@ -77,7 +77,7 @@ void RegionEmitter::SetResult(const ir::Inst& inst, llvm::Value* value) {
 }
 
 llvm::Value* RegionEmitter::ElementAddress(ir::Type element, llvm::Value* base,
-                                             llvm::Value* index) {
+                                           llvm::Value* index) {
   llvm::Type* const type =
       IsSeveralWords(element)
           ? llvm::ArrayType::get(builder_.getInt64Ty(), ir::WordsOf(element))
@@ -88,7 +88,8 @@ llvm::Value* RegionEmitter::ElementAddress(ir::Type element, llvm::Value* base,
 llvm::Value* RegionEmitter::LoadElement(ir::Type element, llvm::Value* address) {
   if (element.scalar != Scalar::Bool)
     return builder_.CreateAlignedLoad(ops_.TypeOf(element), address, AlignOf(element));
-  llvm::Value* const byte = builder_.CreateAlignedLoad(builder_.getInt8Ty(), address, llvm::Align(1));
+  llvm::Value* const byte =
+      builder_.CreateAlignedLoad(builder_.getInt8Ty(), address, llvm::Align(1));
   return builder_.CreateICmpNE(byte, builder_.getInt8(0));
 }
 
@@ -104,7 +105,7 @@ llvm::BasicBlock* RegionEmitter::NewBlock(const char* name) {
 }
 
 void RegionEmitter::BranchUnlikely(llvm::Value* rare, llvm::BasicBlock* then_rare,
-                                     llvm::BasicBlock* otherwise) {
+                                   llvm::BasicBlock* otherwise) {
   builder_.CreateCondBr(rare, then_rare, otherwise,
                         llvm::MDBuilder(context()).createBranchWeights(1, 1 << 20));
 }

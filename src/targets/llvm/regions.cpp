@@ -22,24 +22,17 @@ void RegionEmitter::EmitInst(const Inst& inst) {
   switch (inst.op) {
     case Op::Return:
     case Op::Yield:
-    case Op::Condition:
-      return;
-    case Op::If:
-      return EmitIf(inst);
-    case Op::Switch:
-      return EmitSwitch(inst);
+    case Op::Condition: return;
+    case Op::If: return EmitIf(inst);
+    case Op::Switch: return EmitSwitch(inst);
     case Op::For:
     case Op::Parallel:
       return SetLoopResults(inst,
                             EmitScalarLoop(inst, Get(function_.operand(inst, 0)), Inits(inst)));
-    case Op::While:
-      return EmitWhile(inst);
-    case Op::Length:
-      return SetResult(inst, LengthOf(function_.operand(inst, 0)));
-    case Op::Const:
-      return SetResult(inst, ops_.Constant(inst.type, function_.words_of(inst)));
-    default:
-      break;
+    case Op::While: return EmitWhile(inst);
+    case Op::Length: return SetResult(inst, LengthOf(function_.operand(inst, 0)));
+    case Op::Const: return SetResult(inst, ops_.Constant(inst.type, function_.words_of(inst)));
+    default: break;
   }
   if (EmitStatement(inst)) return;
   const ir::Type from = function_.type(function_.operand(inst, 0));
@@ -50,7 +43,7 @@ void RegionEmitter::EmitInst(const Inst& inst) {
 // --- choices --------------------------------------------------------------------------------------------------
 
 RegionEmitter::Way RegionEmitter::EmitWay(const Inst& inst, uint32_t i, llvm::BasicBlock* start,
-                                              llvm::BasicBlock* join) {
+                                          llvm::BasicBlock* join) {
   const RegionId region = Function::region_of(inst, i);
   builder_.SetInsertPoint(start);
   llvm::Value* const mark = OpenScratch(region);
@@ -65,8 +58,7 @@ RegionEmitter::Way RegionEmitter::EmitWay(const Inst& inst, uint32_t i, llvm::Ba
   return way;
 }
 
-void RegionEmitter::JoinWays(const Inst& inst, llvm::BasicBlock* join,
-                               std::span<const Way> ways) {
+void RegionEmitter::JoinWays(const Inst& inst, llvm::BasicBlock* join, std::span<const Way> ways) {
   builder_.SetInsertPoint(join);
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const ValueId result = Function::result_of(inst, k);
@@ -140,7 +132,7 @@ llvm::Value* RegionEmitter::GoesOn(const Inst& loop, llvm::Value* counter, llvm:
 }
 
 LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
-                                           std::span<llvm::Value* const> carried) {
+                                         std::span<llvm::Value* const> carried) {
   const RegionId body = Function::region_of(loop, 0);
   const ValueId counter = Function::param_of(function_.region(body), 0);
   const bool is_signed = ir::IsSigned(function_.type(counter).scalar);

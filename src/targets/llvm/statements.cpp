@@ -14,9 +14,7 @@ bool RegionEmitter::EmitStatement(const Inst& inst) {
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
-    case Op::RemFloor:
-      EmitDivision(inst);
-      return true;
+    case Op::RemFloor: EmitDivision(inst); return true;
     case Op::AddChecked:
     case Op::SubChecked:
     case Op::MulChecked:
@@ -24,28 +22,17 @@ bool RegionEmitter::EmitStatement(const Inst& inst) {
     case Op::AbsChecked:
     case Op::CastChecked:
     case Op::DivChecked:
-    case Op::RemChecked:
-      EmitChecked(inst);
-      return true;
+    case Op::RemChecked: EmitChecked(inst); return true;
     case Op::FieldDiv:
-    case Op::Invert:
-      EmitInverse(inst);
-      return true;
-    case Op::Lookup:
-      EmitLookup(inst);
-      return true;
+    case Op::Invert: EmitInverse(inst); return true;
+    case Op::Lookup: EmitLookup(inst); return true;
     case Op::Load:
-    case Op::Store:
-      EmitMemory(inst);
-      return true;
+    case Op::Store: EmitMemory(inst); return true;
     case Op::Assert:
       TrapIf(builder_.CreateNot(Get(function_.operand(inst, 0))), ir::Trap::Assert, inst.op);
       return true;
-    case Op::Unreachable:
-      TrapIf(builder_.getTrue(), ir::Trap::Unreachable, inst.op);
-      return true;
-    default:
-      return false;
+    case Op::Unreachable: TrapIf(builder_.getTrue(), ir::Trap::Unreachable, inst.op); return true;
+    default: return false;
   }
 }
 

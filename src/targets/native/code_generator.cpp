@@ -135,8 +135,9 @@ class Complaints : public llvm::DiagnosticHandler {
 // Every called function, callees first, then the entry in its uniform form.
 bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const BufferTests& tests,
                 const NativeOptions& options, llvm::Module& module) {
-  ModuleEmitter shared{lowered, facts, options.level, options.metered, options.vectorize, options.stream_bytes,
-                       tests,   module};
+  ModuleEmitter shared{
+      lowered, facts, options.level, options.metered, options.vectorize, options.stream_bytes,
+      tests,   module};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {

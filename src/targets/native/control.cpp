@@ -17,33 +17,17 @@ constexpr llvm::Align WordAddress = llvm::Align::Constant<8>();
 
 bool FunctionEmitter::EmitOwn(const Inst& inst) {
   switch (inst.op) {
-    case Op::Const:
-      return EmitBufferTest(inst);
-    case Op::For:
-      EmitFor(inst);
-      return true;
-    case Op::Parallel:
-      EmitParallel(inst);
-      return true;
-    case Op::Call:
-      EmitCall(inst);
-      return true;
+    case Op::Const: return EmitBufferTest(inst);
+    case Op::For: EmitFor(inst); return true;
+    case Op::Parallel: EmitParallel(inst); return true;
+    case Op::Call: EmitCall(inst); return true;
     case Op::AtomicRmw:
-    case Op::AtomicCas:
-      EmitAtomic(inst);
-      return true;
-    case Op::Alloc:
-      EmitAlloc(inst);
-      return true;
+    case Op::AtomicCas: EmitAtomic(inst); return true;
+    case Op::Alloc: EmitAlloc(inst); return true;
     case Op::Input:
-    case Op::Hint:
-      EmitRead(inst);
-      return true;
-    case Op::Output:
-      EmitOutput(inst);
-      return true;
-    default:
-      return false;
+    case Op::Hint: EmitRead(inst); return true;
+    case Op::Output: EmitOutput(inst); return true;
+    default: return false;
   }
 }
 
@@ -57,7 +41,8 @@ bool FunctionEmitter::EmitBufferTest(const Inst& inst) {
   if (found == tests.end()) return false;
   llvm::Value* differs = builder_.getTrue();
   for (ValueId other : found->second.others)
-    differs = builder_.CreateAnd(differs, builder_.CreateICmpNE(Get(found->second.buffer), Get(other)));
+    differs =
+        builder_.CreateAnd(differs, builder_.CreateICmpNE(Get(found->second.buffer), Get(other)));
   Set(ir::Function::result_of(inst), differs);
   return true;
 }
@@ -113,7 +98,8 @@ void FunctionEmitter::EmitCall(const Inst& inst) {
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const ValueId result = Function::result_of(inst, k);
     if (IsLive(result))
-      Set(result, is_struct ? builder_.CreateBitCast(builder_.CreateExtractValue(call, k + first), ops_.TypeOf(function_.type(result)))
+      Set(result, is_struct ? builder_.CreateBitCast(builder_.CreateExtractValue(call, k + first),
+                                                     ops_.TypeOf(function_.type(result)))
                             : call);
   }
 }

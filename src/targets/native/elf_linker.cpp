@@ -22,22 +22,14 @@ std::unexpected<Error> Refuse(std::string why) {
 
 std::string_view RelocationName(uint32_t type) {
   switch (type) {
-    case R_X86_64_64:
-      return "R_X86_64_64";
-    case R_X86_64_32:
-      return "R_X86_64_32";
-    case R_X86_64_32S:
-      return "R_X86_64_32S";
-    case R_X86_64_GOTPCREL:
-      return "R_X86_64_GOTPCREL";
-    case R_X86_64_GOTPCRELX:
-      return "R_X86_64_GOTPCRELX";
-    case R_X86_64_REX_GOTPCRELX:
-      return "R_X86_64_REX_GOTPCRELX";
-    case R_X86_64_TPOFF32:
-      return "R_X86_64_TPOFF32";
-    default:
-      return "";
+    case R_X86_64_64: return "R_X86_64_64";
+    case R_X86_64_32: return "R_X86_64_32";
+    case R_X86_64_32S: return "R_X86_64_32S";
+    case R_X86_64_GOTPCREL: return "R_X86_64_GOTPCREL";
+    case R_X86_64_GOTPCRELX: return "R_X86_64_GOTPCRELX";
+    case R_X86_64_REX_GOTPCRELX: return "R_X86_64_REX_GOTPCRELX";
+    case R_X86_64_TPOFF32: return "R_X86_64_TPOFF32";
+    default: return "";
   }
 }
 

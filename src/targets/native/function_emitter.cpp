@@ -51,7 +51,9 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& shared, ir::FuncId id, llvm::Fun
 
 // Of several results, floats travel as bits: x86 returns the third float on the x87 stack, which quiets a signaling NaN.
 llvm::Type* FunctionEmitter::Returned(llvm::Type* type) {
-  return type->isFloatingPointTy() ? llvm::IntegerType::get(type->getContext(), type->getPrimitiveSizeInBits()) : type;
+  return type->isFloatingPointTy()
+             ? llvm::IntegerType::get(type->getContext(), type->getPrimitiveSizeInBits())
+             : type;
 }
 
 llvm::FunctionType* FunctionEmitter::TypeOfFunction(const ModuleEmitter& shared, ir::FuncId id) {
@@ -140,7 +142,8 @@ void FunctionEmitter::EmitReturn(const ir::Inst& inst) {
   } else if (results.size() == 1) {
     builder_.CreateRet(results[0]);
   } else {
-    for (llvm::Value*& value : results) value = builder_.CreateBitCast(value, Returned(value->getType()));
+    for (llvm::Value*& value : results)
+      value = builder_.CreateBitCast(value, Returned(value->getType()));
     builder_.CreateAggregateRet(results.data(), static_cast<uint32_t>(results.size()));
   }
 }

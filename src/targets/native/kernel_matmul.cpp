@@ -60,8 +60,7 @@ Blocking Choose(CpuLevel level, unsigned element_bytes, llvm::Value* columns) {
   const bool is_wide = level == CpuLevel::Avx512;
   Blocking blocking{(is_wide ? 64 : 32) / element_bytes, is_wide ? 3u : 2u, is_wide ? 8u : 6u};
   // Sizes that are not known are more often multiples of 64 than of 48.
-  if (Known(columns) == nullptr)
-    return is_wide ? Blocking{blocking.lanes, 4, 6} : blocking;
+  if (Known(columns) == nullptr) return is_wide ? Blocking{blocking.lanes, 4, 6} : blocking;
   const uint64_t count = Known(columns)->getZExtValue();
   const uint64_t vectors = (count + blocking.lanes - 1) / blocking.lanes;
   if (vectors == 1)

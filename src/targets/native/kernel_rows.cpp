@@ -27,10 +27,8 @@ bool IsFoldable(Op op) {
     case Op::Maximum:
     case Op::And:
     case Op::Or:
-    case Op::Xor:
-      return true;
-    default:
-      return false;
+    case Op::Xor: return true;
+    default: return false;
   }
 }
 

@@ -45,10 +45,8 @@ bool IsFoldOp(Op op, ir::Type type) {
     case Op::Max:
     case Op::And:
     case Op::Or:
-    case Op::Xor:
-      return true;
-    default:
-      return false;
+    case Op::Xor: return true;
+    default: return false;
   }
 }
 
@@ -229,8 +227,7 @@ class Planner {
     }
     switch (inst.op) {
       case Op::Load:
-      case Op::Store:
-        return CheckAccess(id, where);
+      case Op::Store: return CheckAccess(id, where);
       case Op::Length:
       case Op::Const:
       case Op::Lookup:
@@ -238,18 +235,14 @@ class Planner {
       case Op::Unreachable:
       case Op::Yield:
       case Op::Return:
-      case Op::Condition:
-        return true;
+      case Op::Condition: return true;
       case Op::If:
         return CheckRegion(function, facts, Function::region_of(inst, 0), Deeper(where)) &&
                CheckRegion(function, facts, Function::region_of(inst, 1), Deeper(where));
       case Op::For:
-      case Op::While:
-        return CheckInner(function, facts, inst);
-      case Op::Call:
-        return CheckCall(function, inst);
-      default:
-        return CheckCompute(function, inst);
+      case Op::While: return CheckInner(function, facts, inst);
+      case Op::Call: return CheckCall(function, inst);
+      default: return CheckCompute(function, inst);
     }
   }
 

@@ -48,8 +48,8 @@ struct LoopAccess {
 // Accesses of one row: the same elements in every turn of the loop.
 struct LoopRow {
   ir::InstId loop;
-  size_t access;        // the first of them
-  bool is_read = false; // or written under a condition: the tile holds what stood there
+  size_t access;         // the first of them
+  bool is_read = false;  // or written under a condition: the tile holds what stood there
   bool is_written = false;
 };
 

@@ -29,23 +29,17 @@ IndexForm IndexForms::Make(ir::ValueId value) {
   const ir::Inst& inst = function_.inst(def);
   auto operand = [&](uint32_t i) -> const IndexForm& { return Of(function_.operand(inst, i)); };
   switch (inst.op) {
-    case Op::Const:
-      return IndexForm::Constant(static_cast<uint64_t>(function_.word(inst, 0)));
-    case Op::Add:
-      return operand(0) + operand(1);
-    case Op::Sub:
-      return operand(0) - operand(1);
-    case Op::Neg:
-      return IndexForm::Constant(0) - operand(0);
-    case Op::Mul:
-      return operand(0) * operand(1);
+    case Op::Const: return IndexForm::Constant(static_cast<uint64_t>(function_.word(inst, 0)));
+    case Op::Add: return operand(0) + operand(1);
+    case Op::Sub: return operand(0) - operand(1);
+    case Op::Neg: return IndexForm::Constant(0) - operand(0);
+    case Op::Mul: return operand(0) * operand(1);
     case Op::Shl: {
       std::optional<int64_t> amount = operand(1).constant();
       if (!amount) return IndexForm::Of(value);
       return operand(0) * IndexForm::Constant(uint64_t{1} << (*amount & 63));
     }
-    default:
-      return IndexForm::Of(value);
+    default: return IndexForm::Of(value);
   }
 }
 

@@ -111,17 +111,11 @@ class Inputs {
     const std::vector<uint64_t> edges = Edges(type);
     uint64_t bits = random_();
     switch (random_() % 4) {
-      case 0:
-        return edges[random_() % edges.size()];
+      case 0: return edges[random_() % edges.size()];
       // Few ones, few zeros: halves of units in the last place, carries.
-      case 1:
-        bits &= random_() & random_();
-        break;
-      case 2:
-        bits = edges[random_() % edges.size()] + (random_() % 7) - 3;
-        break;
-      default:
-        break;
+      case 1: bits &= random_() & random_(); break;
+      case 2: bits = edges[random_() % edges.size()] + (random_() % 7) - 3; break;
+      default: break;
     }
     if (type.scalar == Scalar::Field) return bits % 0xffffffff00000001u;
     return AsWord(type, bits);

@@ -38,7 +38,8 @@ bool LaneEmitter::HasStore(ir::RegionId region) const {
   for (ir::InstId id : function().region(region).insts) {
     const Inst& inst = function().inst(id);
     // Rows are stored as their loop goes on: they do not wait.
-    if (inst.op == Op::Store && block_.plan.AccessOf(id)->shape != LoopAccess::Shape::Row) return true;
+    if (inst.op == Op::Store && block_.plan.AccessOf(id)->shape != LoopAccess::Shape::Row)
+      return true;
     for (uint32_t i = 0; i < inst.regions.count; ++i)
       if (HasStore(Function::region_of(inst, i))) return true;
   }

@@ -16,12 +16,9 @@ using ir::Op;
 
 unsigned VectorBytes(exec::CpuLevel level) {
   switch (level) {
-    case exec::CpuLevel::Baseline:
-      return 16;
-    case exec::CpuLevel::Avx2:
-      return 32;
-    case exec::CpuLevel::Avx512:
-      return 64;
+    case exec::CpuLevel::Baseline: return 16;
+    case exec::CpuLevel::Avx2: return 32;
+    case exec::CpuLevel::Avx512: return 64;
   }
   return 16;
 }
@@ -47,7 +44,8 @@ void LaneEmitter::Run(LlvmValues& folds) {
     mask_ = tail_mask_;
   }
   for (const LoopAccess& access : block_.plan.accesses)
-    if (access.shape == LoopAccess::Shape::Unit && !access.hoisted && !access.ranged) UnitBound(access.buffer);
+    if (access.shape == LoopAccess::Shape::Unit && !access.hoisted && !access.ranged)
+      UnitBound(access.buffer);
   SetLane(CounterOf(function(), block_.loop), {block_.counter, 1});
   for (size_t f = 0; f < folds.size(); ++f)
     SetLane(CarriedParam(function(), block_.loop, block_.plan.folds[f].carried),
@@ -72,29 +70,20 @@ void LaneEmitter::EmitInst(ir::InstId id) {
     case Op::Length:
       return SetLane(ir::Function::result_of(inst),
                      {emitter_.LengthOf(function().operand(inst, 0))});
-    case Op::Load:
-      return EmitLoad(id);
-    case Op::Store:
-      return EmitStore(id);
-    case Op::Lookup:
-      return EmitLookup(inst);
-    case Op::Assert:
-      return BailIfAny(builder_.CreateNot(Vector(function().operand(inst, 0))));
+    case Op::Load: return EmitLoad(id);
+    case Op::Store: return EmitStore(id);
+    case Op::Lookup: return EmitLookup(inst);
+    case Op::Assert: return BailIfAny(builder_.CreateNot(Vector(function().operand(inst, 0))));
     case Op::Unreachable:
       return BailIfAny(llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty())));
-    case Op::If:
-      return EmitIf(inst);
-    case Op::For:
-      return EmitInnerLoop(inst);
-    case Op::While:
-      return EmitWhile(inst);
-    case Op::Call:
-      return EmitCall(inst);
+    case Op::If: return EmitIf(inst);
+    case Op::For: return EmitInnerLoop(inst);
+    case Op::While: return EmitWhile(inst);
+    case Op::Call: return EmitCall(inst);
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
-    case Op::RemFloor:
-      return EmitDivision(inst);
+    case Op::RemFloor: return EmitDivision(inst);
     case Op::AddChecked:
     case Op::SubChecked:
     case Op::MulChecked:
@@ -102,8 +91,7 @@ void LaneEmitter::EmitInst(ir::InstId id) {
     case Op::AbsChecked:
     case Op::DivChecked:
     case Op::RemChecked:
-    case Op::CastChecked:
-      return EmitChecked(inst);
+    case Op::CastChecked: return EmitChecked(inst);
     default:
       if (is_top())
         for (const LoopFold& fold : block_.plan.folds)
@@ -131,7 +119,8 @@ void LaneEmitter::EmitPure(const Inst& inst) {
           ? ops_.Compute(inst.op, inst.type, from, in)
           : LaneByLane(inst, from, in);
   const ir::ValueId result = ir::Function::result_of(inst);
-  if (facts().canonical[result.index] && ir::MakesAnyNan(function(), inst)) value = Canonical(value);
+  if (facts().canonical[result.index] && ir::MakesAnyNan(function(), inst))
+    value = Canonical(value);
   SetEither(inst, value);
 }
 

@@ -43,8 +43,10 @@ struct LaneBlock {
   llvm::Value* counter;         // the first lane's
   llvm::Value* rest = nullptr;  // a last block: how many lanes are iterations; else null
   llvm::BasicBlock* bail;       // where to go if a lane would trap; nothing has been stored then
-  std::span<llvm::Value* const> tiles = {};  // of the plan's rows: room for lanes x lanes elements each
-  bool streams = false;         // whole vectors of stores start at multiples of their size and pass the caches
+  std::span<llvm::Value* const> tiles =
+      {};  // of the plan's rows: room for lanes x lanes elements each
+  bool streams =
+      false;  // whole vectors of stores start at multiples of their size and pass the caches
 };
 
 class LaneEmitter {
@@ -108,14 +110,15 @@ class LaneEmitter {
 
   // vector_diverge.cpp: loops that lanes leave one by one
   struct Carried {
-    std::vector<uint32_t> numbers;      // of those that somebody reads
-    std::vector<llvm::PHINode*> phis;   // vectors, or scalars where the plan says so
+    std::vector<uint32_t> numbers;     // of those that somebody reads
+    std::vector<llvm::PHINode*> phis;  // vectors, or scalars where the plan says so
   };
   void EmitWhile(const ir::Inst& inst);
   void EmitDivergentFor(const ir::Inst& inst);
   Carried BeginCarried(const ir::Inst& inst, llvm::BasicBlock* before, const LlvmValues& inits,
                        const std::vector<uint32_t>& numbers);
-  void EndTurn(const ir::Inst& inst, const ir::Inst& yield, const Carried& carried, llvm::Value* active);
+  void EndTurn(const ir::Inst& inst, const ir::Inst& yield, const Carried& carried,
+               llvm::Value* active);
   void SetCarriedResults(const ir::Inst& inst, const Carried& carried);
   std::vector<uint32_t> LiveResults(const ir::Inst& inst) const;
   LlvmValues CarriedInits(const ir::Inst& inst, const std::vector<uint32_t>& numbers);

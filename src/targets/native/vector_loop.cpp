@@ -219,18 +219,15 @@ class VectorLoop {
     const unsigned bits = static_cast<unsigned>(BitsOf(type));
     const bool is_signed = IsSigned(type.scalar);
     switch (plan_.folds[f].op) {
-      case Op::Mul:
-        return builder_.getInt(llvm::APInt(bits, 1));
-      case Op::And:
-        return builder_.getInt(llvm::APInt::getAllOnes(bits));
+      case Op::Mul: return builder_.getInt(llvm::APInt(bits, 1));
+      case Op::And: return builder_.getInt(llvm::APInt::getAllOnes(bits));
       case Op::Min:
         return builder_.getInt(is_signed ? llvm::APInt::getSignedMaxValue(bits)
                                          : llvm::APInt::getMaxValue(bits));
       case Op::Max:
         return builder_.getInt(is_signed ? llvm::APInt::getSignedMinValue(bits)
                                          : llvm::APInt::getMinValue(bits));
-      default:
-        return builder_.getInt(llvm::APInt::getZero(bits));
+      default: return builder_.getInt(llvm::APInt::getZero(bits));
     }
   }
 

@@ -65,8 +65,9 @@ void LaneEmitter::EmitLoad(ir::InstId id) {
     case Shape::Uniform:
       if (hoisted.value != nullptr) return SetLane(result, {hoisted.value});
       if (access->ranged)
-        return SetLane(result, {emitter_.LoadElement(
-                                   inst.type, emitter_.ElementAddress(inst.type, base, LaneZero(index)))});
+        return SetLane(result,
+                       {emitter_.LoadElement(
+                           inst.type, emitter_.ElementAddress(inst.type, base, LaneZero(index)))});
       return SetLane(result,
                      LoadOne(inst.type, base, LaneZero(index), emitter_.LengthOf(access->buffer)));
     case Shape::Unit: {
@@ -82,7 +83,8 @@ void LaneEmitter::EmitLoad(ir::InstId id) {
     }
     case Shape::Row: {
       llvm::Type* elements = LanesOf(MemoryType(inst.type));
-      return SetVector(inst, builder_.CreateAlignedLoad(elements, TilePlace(*access), llvm::Align(4)));
+      return SetVector(inst,
+                       builder_.CreateAlignedLoad(elements, TilePlace(*access), llvm::Align(4)));
     }
     case Shape::Gather:
       return SetVector(inst, Gather(inst.type, base, AsVector(index),
@@ -102,10 +104,12 @@ llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* 
                                  llvm::Value* length) {
   llvm::Type* element = MemoryType(type);
   if (length == nullptr) {
-    llvm::Value* counts = mask_ != nullptr ? mask_ : llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
-    return FromMemory(type, builder_.CreateMaskedGather(LanesOf(element), builder_.CreateGEP(element, base, index),
-                                                        llvm::Align(1), counts,
-                                                        llvm::Constant::getNullValue(LanesOf(element))));
+    llvm::Value* counts =
+        mask_ != nullptr ? mask_ : llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
+    return FromMemory(
+        type, builder_.CreateMaskedGather(LanesOf(element),
+                                          builder_.CreateGEP(element, base, index), llvm::Align(1),
+                                          counts, llvm::Constant::getNullValue(LanesOf(element))));
   }
   llvm::Value* outside =
       builder_.CreateICmpUGE(index, builder_.CreateVectorSplat(block_.lanes, length));
@@ -166,7 +170,8 @@ void LaneEmitter::FlushStores() {
     llvm::StoreInst* written = builder_.CreateAlignedStore(
         elements, store.address, llvm::Align(std::min<uint64_t>(bytes, StreamAlignment)));
     llvm::Metadata* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));
-    written->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(builder_.getContext(), one));
+    written->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                         llvm::MDNode::get(builder_.getContext(), one));
   }
   stores_.clear();
 }

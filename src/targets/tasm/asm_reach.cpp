@@ -69,7 +69,9 @@ uint32_t ReachOf(const mt::Program& program) {
   for (const mt::Instruction& instruction : program.code) {
     reach = std::max<int64_t>(reach, Touches(instruction) - height);
     const mt::OpcodeInfo& info = mt::Info(instruction.op);
-    height += info.argument == mt::Argument::Count ? info.delta * static_cast<int64_t>(instruction.argument) : info.delta;
+    height += info.argument == mt::Argument::Count
+                  ? info.delta * static_cast<int64_t>(instruction.argument)
+                  : info.delta;
   }
   return static_cast<uint32_t>(reach);
 }

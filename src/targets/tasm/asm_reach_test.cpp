@@ -12,8 +12,8 @@ namespace frazil::targets::tasm {
 namespace {
 
 bool MovesOn(mt::Opcode op) {
-  return op != mt::Opcode::Halt && op != mt::Opcode::Call && op != mt::Opcode::Return && op != mt::Opcode::Recurse &&
-         op != mt::Opcode::RecurseOrReturn && op != mt::Opcode::Skiz;
+  return op != mt::Opcode::Halt && op != mt::Opcode::Call && op != mt::Opcode::Return &&
+         op != mt::Opcode::Recurse && op != mt::Opcode::RecurseOrReturn && op != mt::Opcode::Skiz;
 }
 
 // What lies below the reach stays as it is and changes nothing above.
@@ -24,7 +24,8 @@ TEST(AsmReach, IsTheMachines) {
     const mt::OpcodeInfo& info = mt::Info(op);
     if (!MovesOn(op)) continue;
     for (uint64_t argument : {0, 1, 2, 5, 15}) {
-      if (info.argument == mt::Argument::None ? argument != 0 : !mt::ArgumentFits(op, argument)) continue;
+      if (info.argument == mt::Argument::None ? argument != 0 : !mt::ArgumentFits(op, argument))
+        continue;
       mt::Program program;
       program.profile = info.in_dot ? mt::Profile::Dot : mt::Profile::Horner;
       program.code = {{op, argument, -1, {}}};
@@ -55,10 +56,12 @@ TEST(AsmReach, WhatLiesBelowIsNotTouched) {
   // One result, in a program whose word %x must survive.
   auto lower = [](const std::string& assembly, bool operand) {
     std::string bytes;
-    for (size_t i = 0; i < assembly.size(); ++i) bytes += fmt::format("{}{}", i ? ", " : "", static_cast<int>(assembly[i]));
-    return Lower(*ir::ParseText(fmt::format("frz 1\ndata @code : u8 [{}]\nfunc @main(%x: field) -> (field, field) {{\n"
-                                            "  %z = tasm @code{}\n  return %x, %z\n}}\n",
-                                            bytes, operand ? ", %x" : "")));
+    for (size_t i = 0; i < assembly.size(); ++i)
+      bytes += fmt::format("{}{}", i ? ", " : "", static_cast<int>(assembly[i]));
+    return Lower(*ir::ParseText(
+        fmt::format("frz 1\ndata @code : u8 [{}]\nfunc @main(%x: field) -> (field, field) {{\n"
+                    "  %z = tasm @code{}\n  return %x, %z\n}}\n",
+                    bytes, operand ? ", %x" : "")));
   };
   EXPECT_TRUE(lower("push 1", false));
   EXPECT_TRUE(lower("pop 1 push 1", true));

@@ -16,14 +16,18 @@ using ir::Scalar;
 
 namespace {
 
-bool IsFieldLike(Scalar s) { return s == Scalar::Field || s == Scalar::XField || s == Scalar::Digest; }
+bool IsFieldLike(Scalar s) {
+  return s == Scalar::Field || s == Scalar::XField || s == Scalar::Digest;
+}
 
 void AppendWords(ir::Type type, std::span<const uint64_t> words, std::vector<uint64_t>& out) {
   if (IsFieldLike(type.scalar)) {
     out.insert(out.end(), words.begin(), words.end());
     return;
   }
-  const int bits = type.scalar == Scalar::Bool ? 1 : type.scalar == Scalar::Int ? 64 : ir::BitsOf(type);
+  const int bits = type.scalar == Scalar::Bool  ? 1
+                   : type.scalar == Scalar::Int ? 64
+                                                : ir::BitsOf(type);
   for (uint64_t word : words) {
     if (bits < 64) {
       out.push_back(word & ((uint64_t{1} << bits) - 1));
@@ -40,7 +44,8 @@ std::vector<uint64_t> IrWords(ir::Type type, std::span<const uint64_t> words) {
   if (words.size() == 1) {
     uint64_t word = words[0];
     const int bits = type.scalar == Scalar::Bool ? 1 : ir::BitsOf(type);
-    if (ir::IsSigned(type.scalar) && (word >> (bits - 1) & 1) != 0) word |= ~uint64_t{0} << (bits - 1);
+    if (ir::IsSigned(type.scalar) && (word >> (bits - 1) & 1) != 0)
+      word |= ~uint64_t{0} << (bits - 1);
     return {word};
   }
   std::vector<uint64_t> out;
@@ -78,7 +83,8 @@ OutputTypes OutputsOf(const ir::Program& program) {
           sequence.push_back(inst.type);
         }
         if (inst.op == ir::Op::Call) visit(static_cast<uint32_t>(f.word(inst, 0)), in, depth + 1);
-        for (uint32_t k = 0; k < inst.regions.count; ++k) region(ir::Function::region_of(inst, k), true);
+        for (uint32_t k = 0; k < inst.regions.count; ++k)
+          region(ir::Function::region_of(inst, k), true);
       }
     };
     region(f.body, inside);
@@ -92,7 +98,10 @@ OutputTypes OutputsOf(const ir::Program& program) {
   }
   out.one = false;
   out.types = sequence;
-  if (nested) out.why_not = "outputs of several types in loops or branches cannot be told apart in Triton VM's public output";
+  if (nested)
+    out.why_not =
+        "outputs of several types in loops or branches cannot be told apart in Triton VM's public "
+        "output";
   return out;
 }
 
@@ -110,11 +119,14 @@ Result<mt::Inputs> ToInputs(const ir::Program& program, std::span<const exec::Va
     }
     const int32_t region = call.region_of_argument()[i];
     if (seen[region] && call.regions()[region].writable)
-      return Fail(Diag::Unsupported, fmt::format("argument {} is the same buffer as another one that is written; on "
-                                                 "Triton VM each is copied", i + 1));
+      return Fail(Diag::Unsupported,
+                  fmt::format("argument {} is the same buffer as another one that is written; on "
+                              "Triton VM each is copied",
+                              i + 1));
     seen[region] = true;
     const exec::Memory& memory = *value.memory;
-    const bool raw = i < program.entry_function().param_count() && IsRawRam(program.entry_function(), i);
+    const bool raw =
+        i < program.entry_function().param_count() && IsRawRam(program.entry_function(), i);
     std::vector<uint64_t> words(ir::WordsOf(memory.element()));
     if (!raw) inputs.input.push_back(static_cast<uint64_t>(memory.length()));
     for (int64_t k = 0; k < memory.length(); ++k) {
@@ -126,7 +138,8 @@ Result<mt::Inputs> ToInputs(const ir::Program& program, std::span<const exec::Va
       }
     }
   }
-  for (const exec::Value& value : context.input) AppendWords(value.type, value.scalar_words(), inputs.input);
+  for (const exec::Value& value : context.input)
+    AppendWords(value.type, value.scalar_words(), inputs.input);
   for (const exec::Value& value : context.hints) {
     if (value.type.scalar == Scalar::Digest) {
       mt::Digest digest;
@@ -144,14 +157,17 @@ namespace {
 Result<exec::TrapInfo> TrapOf(const Lowered& lowered, const mt::RunResult& run) {
   const mt::Crash& crash = *run.crash;
   if (crash.kind == mt::CrashKind::Cycles) return exec::TrapInfo{ir::Trap::Fuel, ir::Op::While, -1};
-  if (crash.kind == mt::CrashKind::Memory) return exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1};
+  if (crash.kind == mt::CrashKind::Memory)
+    return exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1};
   auto site = lowered.traps.find(crash.instruction);
-  if (site == lowered.traps.end()) return Fail(Diag::Internal, "a crash that is no trap of the program: " + crash.sentence);
+  if (site == lowered.traps.end())
+    return Fail(Diag::Internal, "a crash that is no trap of the program: " + crash.sentence);
   exec::TrapInfo trap{site->second.kind, site->second.op, -1};
   uint64_t index = 0;
   for (size_t i = 0; i < site->second.iteration.size(); ++i) {
     const uint32_t place = site->second.iteration[i];
-    const uint64_t limb = place == TrapSite::Nowhere || place + 16 >= run.stack.size() ? 0 : run.stack[place + 16];
+    const uint64_t limb =
+        place == TrapSite::Nowhere || place + 16 >= run.stack.size() ? 0 : run.stack[place + 16];
     index |= limb << (32 * i);
   }
   if (!site->second.iteration.empty()) trap.index = static_cast<int64_t>(index);
@@ -160,8 +176,8 @@ Result<exec::TrapInfo> TrapOf(const Lowered& lowered, const mt::RunResult& run) 
 
 }  // namespace
 
-Result<exec::Outcome> ToOutcome(const ir::Program& program, const Lowered& lowered, const mt::RunResult& run,
-                                std::span<const exec::Value> arguments) {
+Result<exec::Outcome> ToOutcome(const ir::Program& program, const Lowered& lowered,
+                                const mt::RunResult& run, std::span<const exec::Value> arguments) {
   exec::LoweredCall call = TRY(exec::LoweredCall::Create(program, arguments, {}));
   std::optional<exec::TrapInfo> trap;
   if (run.crash) trap = TRY(TrapOf(lowered, run));
@@ -169,16 +185,19 @@ Result<exec::Outcome> ToOutcome(const ir::Program& program, const Lowered& lower
   const std::span<const exec::Value> values = call.arguments();
   auto comes_back = [&](size_t i) {
     if (!values[i].memory) return false;
-    if (i < program.entry_function().param_count() && IsRawRam(program.entry_function(), i)) return false;
+    if (i < program.entry_function().param_count() && IsRawRam(program.entry_function(), i))
+      return false;
     return call.regions()[call.region_of_argument()[i]].writable;
   };
   if (!trap) {
     for (ir::Type type : call.scalar_results()) tail += WordsOnMachine(type);
     for (size_t i = 0; i < values.size(); ++i)
       if (comes_back(i))
-        tail += WordsOnMachine(values[i].memory->element()) * static_cast<size_t>(values[i].memory->length());
+        tail += WordsOnMachine(values[i].memory->element()) *
+                static_cast<size_t>(values[i].memory->length());
   }
-  if (run.output.size() < tail) return Fail(Diag::Internal, "the program wrote less than its results");
+  if (run.output.size() < tail)
+    return Fail(Diag::Internal, "the program wrote less than its results");
   const OutputTypes types = OutputsOf(program);
   std::vector<exec::Value> output;
   size_t at = 0;

@@ -29,16 +29,33 @@ class Writer {
   }
 
   void Or() {  // (a ^ b) + (a & b), both from the same entry of the u32 table
-    Put(Opcode::Dup, 1).Put(Opcode::Dup, 1).Put(Opcode::Xor).Put(Opcode::Place, 2).Put(Opcode::And).Put(Opcode::Add);
+    Put(Opcode::Dup, 1)
+        .Put(Opcode::Dup, 1)
+        .Put(Opcode::Xor)
+        .Put(Opcode::Place, 2)
+        .Put(Opcode::And)
+        .Put(Opcode::Add);
   }
   // n -> 2^(31 - n): crashes unless n < 32, which 2^n itself would not.
   void Room() {
-    Put(Opcode::Push, MinusOne).Put(Opcode::Mul).Put(Opcode::AddI, 31).Put(Opcode::Push, 2).Put(Opcode::Pow);
+    Put(Opcode::Push, MinusOne)
+        .Put(Opcode::Mul)
+        .Put(Opcode::AddI, 31)
+        .Put(Opcode::Push, 2)
+        .Put(Opcode::Pow);
   }
   void Shl() {
     Room();
-    Put(Opcode::Dup, 0).Put(Opcode::Invert).Put(Opcode::Push, Two31).Put(Opcode::Mul).Put(Opcode::Place, 2);
-    Put(Opcode::Push, 2).Put(Opcode::Mul).Put(Opcode::AddI, MinusOne).Put(Opcode::And).Put(Opcode::Mul);
+    Put(Opcode::Dup, 0)
+        .Put(Opcode::Invert)
+        .Put(Opcode::Push, Two31)
+        .Put(Opcode::Mul)
+        .Put(Opcode::Place, 2);
+    Put(Opcode::Push, 2)
+        .Put(Opcode::Mul)
+        .Put(Opcode::AddI, MinusOne)
+        .Put(Opcode::And)
+        .Put(Opcode::Mul);
   }
   void Shr() {
     Room();
@@ -59,8 +76,10 @@ class Writer {
 
   Result<void> InProfile(Opcode opcode, mt::Profile profile) {
     if (!mt::Info(opcode).In(profile)) {
-      return Fail(Diag::Unsupported, fmt::format("`{}` is not in the instruction profile {}", tir::Info(op_.kind).mnemonic,
-                                                 mt::ProfileName(profile)), op_.location);
+      return Fail(Diag::Unsupported,
+                  fmt::format("`{}` is not in the instruction profile {}",
+                              tir::Info(op_.kind).mnemonic, mt::ProfileName(profile)),
+                  op_.location);
     }
     Put(opcode);
     return {};
@@ -78,20 +97,24 @@ class Writer {
     bool skipped = false;
     for (const mt::Instruction& instruction : lines->code) {
       const mt::OpcodeInfo& info = mt::Info(instruction.op);
-      const int64_t delta = info.argument == mt::Argument::Count ? info.delta * static_cast<int64_t>(instruction.argument)
-                                                                 : info.delta;
+      const int64_t delta = info.argument == mt::Argument::Count
+                                ? info.delta * static_cast<int64_t>(instruction.argument)
+                                : info.delta;
       switch (instruction.op) {
         case Opcode::Call:
         case Opcode::Return:
         case Opcode::Recurse:
         case Opcode::RecurseOrReturn:
-          return Fail(Diag::Unsupported, fmt::format("`asm` cannot hold `{}`: it runs where it stands", info.mnemonic),
+          return Fail(Diag::Unsupported,
+                      fmt::format("`asm` cannot hold `{}`: it runs where it stands", info.mnemonic),
                       op_.location);
         default: break;
       }
       if (skipped && delta != 0) {
-        return Fail(Diag::Unsupported, fmt::format("in `asm`, `{}` after skiz leaves the stack's height open", info.mnemonic),
-                    op_.location);
+        return Fail(
+            Diag::Unsupported,
+            fmt::format("in `asm`, `{}` after skiz leaves the stack's height open", info.mnemonic),
+            op_.location);
       }
       skipped = instruction.op == Opcode::Skiz;
       effect += delta;
@@ -100,8 +123,10 @@ class Writer {
     }
     if (skipped) return Fail(Diag::Unsupported, "`asm` cannot end in skiz", op_.location);
     if (effect != op_.effect) {
-      return Fail(Diag::BadTir, fmt::format("`asm` says that it changes the stack by {} words, but it does by {}",
-                                            op_.effect, effect), op_.location);
+      return Fail(Diag::BadTir,
+                  fmt::format("`asm` says that it changes the stack by {} words, but it does by {}",
+                              op_.effect, effect),
+                  op_.location);
     }
     return {};
   }
@@ -117,7 +142,10 @@ void EmitConstantShift(const tir::Op& shift, uint64_t amount, Code& code) {
   Writer w(code, shift);
   const uint64_t power = uint64_t{1} << amount;
   if (shift.kind == Kind::Shl) {
-    w.Put(Opcode::Push, (uint64_t{1} << (32 - amount)) - 1).Put(Opcode::And).Put(Opcode::Push, power).Put(Opcode::Mul);
+    w.Put(Opcode::Push, (uint64_t{1} << (32 - amount)) - 1)
+        .Put(Opcode::And)
+        .Put(Opcode::Push, power)
+        .Put(Opcode::Mul);
   } else {
     w.Put(Opcode::Push, power).Put(Opcode::Swap, 1).Put(Opcode::DivMod).Put(Opcode::Pop, 1);
   }

@@ -38,7 +38,8 @@ constexpr uint64_t ShortTest = 4;
 
 uint64_t WordsOf(const Code& code) {
   uint64_t words = 0;
-  for (const mt::Instruction& instruction : code) words += static_cast<uint64_t>(mt::Info(instruction.op).words());
+  for (const mt::Instruction& instruction : code)
+    words += static_cast<uint64_t>(mt::Info(instruction.op).words());
   return words;
 }
 
@@ -46,7 +47,9 @@ void Append(Code& to, const Code& from) { to.insert(to.end(), from.begin(), from
 
 }  // namespace
 
-void Emitter::Put(Code& code, Opcode op, uint64_t argument) const { code.push_back({op, argument, -1, location_}); }
+void Emitter::Put(Code& code, Opcode op, uint64_t argument) const {
+  code.push_back({op, argument, -1, location_});
+}
 
 void Emitter::Finish(Code& code, const Ops& ops, End end) const {
   if (end && GoesOn(ops)) Put(code, *end);
@@ -72,7 +75,9 @@ bool Emitter::Measure(const Ops& ops, Extent& extent) const {
     if (op.kind == Kind::IfElse) {
       extent.height = GoesOn(op.body) ? body.height : other.height;
     } else if (op.body.empty() && op.other.empty()) {
-      extent.height += op.kind == Kind::Loop || op.kind == Kind::Repeat || op.kind == Kind::While ? 0 : tir::NetEffect(op);
+      extent.height += op.kind == Kind::Loop || op.kind == Kind::Repeat || op.kind == Kind::While
+                           ? 0
+                           : tir::NetEffect(op);
     }
   }
   return true;
@@ -85,7 +90,8 @@ uint32_t Emitter::NewBlock(std::string_view what, Code code) {
     key.push_back(instruction.argument);
     // A trap site (lower_parts.h) is told apart by its column whatever the instruction is.
     const bool site = (instruction.location.column >> 31) != 0;
-    if (instruction.op != Opcode::Assert && instruction.op != Opcode::AssertVector && !site) continue;
+    if (instruction.op != Opcode::Assert && instruction.op != Opcode::AssertVector && !site)
+      continue;
     key.push_back(static_cast<uint64_t>(instruction.error_id));
     key.push_back(instruction.location.line);
     key.push_back(instruction.location.column);
@@ -134,7 +140,9 @@ bool Emitter::ShortRest(const Ops& ops, size_t i) const {
   Code rest;
   for (size_t j = i + 1; j < ops.size(); ++j) {
     const Kind kind = ops[j].kind;
-    if (kind == Kind::IfElse || kind == Kind::Loop || kind == Kind::While || kind == Kind::Repeat || kind == Kind::Asm) return false;
+    if (kind == Kind::IfElse || kind == Kind::Loop || kind == Kind::While || kind == Kind::Repeat ||
+        kind == Kind::Asm)
+      return false;
     if (kind == Kind::Call || kind == Kind::Halt) {
       Put(rest, kind == Kind::Call ? Opcode::Call : Opcode::Halt);
     } else if (!EmitSimple(ops[j], profile_, rest)) {
@@ -352,7 +360,8 @@ Result<Code> Emitter::Test(const tir::Op& op, bool& negated) {
   const Location location = location_;
   Ops test = op.body;
   const size_t n = test.size();
-  negated = n >= 2 && test[n - 2].kind == Kind::Push && test[n - 2].number == 0 && test[n - 1].kind == Kind::Eq;
+  negated = n >= 2 && test[n - 2].kind == Kind::Push && test[n - 2].number == 0 &&
+            test[n - 1].kind == Kind::Eq;
   if (negated) test.resize(n - 2);
   Code code = TRY(Body(test, std::nullopt));
   location_ = location;
@@ -367,7 +376,8 @@ Result<void> Emitter::While(const tir::Op& op, Code& code) {
     Append(code, test);
     return {};
   }
-  const bool runs_once = op.number == 1 && !negated;  // the schedule knows that the first test holds
+  const bool runs_once =
+      op.number == 1 && !negated;  // the schedule knows that the first test holds
   if (!runs_once && (negated || WordsOf(test) > ShortTest)) {
     Code block = TRY(WhileBlock(op, test, negated));
     Put(code, Opcode::Call, NewBlock("while", std::move(block)));
@@ -389,7 +399,9 @@ Result<void> Emitter::While(const tir::Op& op, Code& code) {
   return {};
 }
 
-Result<Code> Emitter::RepeatBlock(const tir::Op& op) { return Body(op.body, Opcode::RecurseOrReturn); }
+Result<Code> Emitter::RepeatBlock(const tir::Op& op) {
+  return Body(op.body, Opcode::RecurseOrReturn);
+}
 
 Result<mt::Program> Emitter::Run(const tir::Program& program) {
   for (tir::FunctionShape& shape : TRY(tir::Check(program))) {
@@ -427,7 +439,8 @@ mt::Program Emitter::Layout() {
     }
     if (!mt::IsLabel(base)) base.insert(0, "f_");
     std::string name = base;
-    for (int& i = next.try_emplace(base, 2).first->second; !names.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    for (int& i = next.try_emplace(base, 2).first->second; !names.insert(name).second; ++i)
+      name = fmt::format("{}_{}", base, i);
     program.labels.push_back({std::move(name), starts[block]});
     Append(program.code, blocks_[block].code);
   }

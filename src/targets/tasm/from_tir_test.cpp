@@ -23,12 +23,14 @@ void Permutation(std::array<uint64_t, 16>& state) {
 std::string_view VmName(tir::CrashKind kind) {
   switch (kind) {
     case tir::CrashKind::AssertionFailed: return mt::CrashName(mt::CrashKind::AssertionFailed);
-    case tir::CrashKind::VectorAssertionFailed: return mt::CrashName(mt::CrashKind::VectorAssertionFailed);
+    case tir::CrashKind::VectorAssertionFailed:
+      return mt::CrashName(mt::CrashKind::VectorAssertionFailed);
     case tir::CrashKind::InverseOfZero: return mt::CrashName(mt::CrashKind::InverseOfZero);
     case tir::CrashKind::DivisionByZero: return mt::CrashName(mt::CrashKind::DivisionByZero);
     case tir::CrashKind::LogarithmOfZero: return mt::CrashName(mt::CrashKind::LogarithmOfZero);
     case tir::CrashKind::NotU32: return mt::CrashName(mt::CrashKind::NotU32);
-    case tir::CrashKind::SpongeNotInitialized: return mt::CrashName(mt::CrashKind::SpongeNotInitialized);
+    case tir::CrashKind::SpongeNotInitialized:
+      return mt::CrashName(mt::CrashKind::SpongeNotInitialized);
     case tir::CrashKind::InputEmpty: return mt::CrashName(mt::CrashKind::InputEmpty);
     case tir::CrashKind::SecretEmpty: return mt::CrashName(mt::CrashKind::SecretEmpty);
     case tir::CrashKind::DigestsEmpty: return mt::CrashName(mt::CrashKind::DigestsEmpty);
@@ -44,7 +46,8 @@ struct Sides {
 };
 
 // Runs both sides and compares everything that can be seen; false: the interpreter's steps ran out, nothing to compare.
-bool Same(const tir::Program& program, const tir::Inputs& inputs, const TasmOptions& options, Sides* sides = nullptr) {
+bool Same(const tir::Program& program, const tir::Inputs& inputs, const TasmOptions& options,
+          Sides* sides = nullptr) {
   const Result<mt::Program> assembly = LowerTir(program, options);
   EXPECT_TRUE(assembly) << assembly.error().ToString() << "\n" << tir::Print(program);
   if (!assembly) return false;
@@ -52,9 +55,11 @@ bool Same(const tir::Program& program, const tir::Inputs& inputs, const TasmOpti
   tir::Inputs with_digest = inputs;
   const mt::Digest digest = mt::ProgramDigest(*assembly);
   std::copy(digest.rbegin(), digest.rend(), with_digest.stack.begin());
-  const Result<tir::RunResult> expected = tir::Interpret(program, with_digest, Permutation, 100'000);
+  const Result<tir::RunResult> expected =
+      tir::Interpret(program, with_digest, Permutation, 100'000);
   EXPECT_TRUE(expected) << expected.error().ToString() << "\n" << tir::Print(program);
-  if (!expected || (expected->crash && expected->crash->kind == tir::CrashKind::Steps)) return false;
+  if (!expected || (expected->crash && expected->crash->kind == tir::CrashKind::Steps))
+    return false;
   mt::Inputs machine{inputs.input, inputs.secret, inputs.digests, inputs.ram};
   mt::RunLimits limits;
   limits.cycles = 10'000'000;
@@ -62,12 +67,19 @@ bool Same(const tir::Program& program, const tir::Inputs& inputs, const TasmOpti
   auto text = [&] { return tir::Print(program) + "\n" + mt::Print(*assembly); };
   EXPECT_EQ(run.output, expected->output) << text();
   EXPECT_EQ(run.crash.has_value(), expected->crash.has_value())
-      << (run.crash ? run.crash->sentence : std::string(tir::CrashName(expected->crash->kind))) << "\n" << text();
+      << (run.crash ? run.crash->sentence : std::string(tir::CrashName(expected->crash->kind)))
+      << "\n"
+      << text();
   if (run.crash && expected->crash) {
-    EXPECT_EQ(mt::CrashName(run.crash->kind), VmName(expected->crash->kind)) << run.crash->sentence << "\n" << text();
+    EXPECT_EQ(mt::CrashName(run.crash->kind), VmName(expected->crash->kind))
+        << run.crash->sentence << "\n"
+        << text();
     EXPECT_EQ(run.crash->error_id, expected->crash->error_id) << text();
-    if (run.crash->kind == mt::CrashKind::AssertionFailed || run.crash->kind == mt::CrashKind::VectorAssertionFailed) {
-      EXPECT_EQ(assembly->code[run.crash->instruction].location.line, expected->crash->location.line) << text();
+    if (run.crash->kind == mt::CrashKind::AssertionFailed ||
+        run.crash->kind == mt::CrashKind::VectorAssertionFailed) {
+      EXPECT_EQ(assembly->code[run.crash->instruction].location.line,
+                expected->crash->location.line)
+          << text();
     }
   }
   // What `halt` leaves on the stack is nobody's business.
@@ -93,13 +105,15 @@ tir::Inputs SomeInputs() {
   return inputs;
 }
 
-void ExpectOutput(const std::string& body, std::vector<uint64_t> output, mt::Profile profile = mt::Profile::Dot) {
+void ExpectOutput(const std::string& body, std::vector<uint64_t> output,
+                  mt::Profile profile = mt::Profile::Dot) {
   for (const bool peephole : {false, true}) {
     TasmOptions options;
     options.profile = profile;
     options.peephole = peephole;
     Sides sides;
-    ASSERT_TRUE(Same(Read("entry main\nfn main\n" + body + "\nend\n"), SomeInputs(), options, &sides));
+    ASSERT_TRUE(
+        Same(Read("entry main\nfn main\n" + body + "\nend\n"), SomeInputs(), options, &sides));
     EXPECT_EQ(sides.run.output, output) << body;
     EXPECT_FALSE(sides.run.crash) << sides.run.crash->sentence;
   }
@@ -131,8 +145,13 @@ TEST(FromTir, ShiftsByConstantsAndByValues) {
   for (uint64_t x : {0ull, 1ull, 0xffff'ffffull, 0x8000'0001ull, 12345ull}) {
     for (uint64_t n : {0ull, 1ull, 7ull, 31ull}) {
       const uint64_t left = (x << n) & 0xffff'ffffu, right = x >> n;
-      ExpectOutput(fmt::format("push {}\npush {}\nshl\nwrite_io 1\npush {}\npush {}\nshr\nwrite_io 1", x, n, x, n), {left, right});
-      ExpectOutput(fmt::format("push {}\npush {}\naddi 0\nshl\nwrite_io 1\npush {}\npush {}\naddi 0\nshr\nwrite_io 1", x, n, x, n),
+      ExpectOutput(
+          fmt::format("push {}\npush {}\nshl\nwrite_io 1\npush {}\npush {}\nshr\nwrite_io 1", x, n,
+                      x, n),
+          {left, right});
+      ExpectOutput(fmt::format("push {}\npush {}\naddi 0\nshl\nwrite_io 1\npush {}\npush {}\naddi "
+                               "0\nshr\nwrite_io 1",
+                               x, n, x, n),
                    {left, right});
     }
   }
@@ -146,11 +165,16 @@ TEST(FromTir, ShiftsByConstantsAndByValues) {
 }
 
 TEST(FromTir, MemoryAndStreams) {
-  ExpectOutput("push 20\npush 1\npush 2\npush 3\nram_write 3\npush 20\nram_read 3\nwrite_io 3", {3, 2, 1});
-  ExpectOutput("push 40\npush 1\npush 2\npush 3\npush 4\npush 5\npush 6\npush 7\nram_write 7\npush 40\nram_read 7\nwrite_io 7",
-               {7, 6, 5, 4, 3, 2, 1});
+  ExpectOutput("push 20\npush 1\npush 2\npush 3\nram_write 3\npush 20\nram_read 3\nwrite_io 3",
+               {3, 2, 1});
+  ExpectOutput(
+      "push 40\npush 1\npush 2\npush 3\npush 4\npush 5\npush 6\npush 7\nram_write 7\npush "
+      "40\nram_read 7\nwrite_io 7",
+      {7, 6, 5, 4, 3, 2, 1});
   ExpectOutput("push 9\nread_mem 2\nwrite_io 3", {7, 1064, 1081});
-  ExpectOutput("push 5\npush 6\npush 30\nwrite_mem 2\nwrite_io 1\npush 31\nread_mem 2\npop 1\nwrite_io 2", {32, 6, 5});
+  ExpectOutput(
+      "push 5\npush 6\npush 30\nwrite_mem 2\nwrite_io 1\npush 31\nread_mem 2\npop 1\nwrite_io 2",
+      {32, 6, 5});
   ExpectOutput("read_io 7\npop 6\nwrite_io 1\nhint 6\npop 5\nwrite_io 1", {0, 3});
   ExpectOutput("push 3\npush 2\npush 1\nreveal Paid 99 3", {99, 1, 2, 3});
   ExpectOutput("reveal None 98 0", {98});
@@ -178,14 +202,17 @@ TEST(FromTir, HashesAndExtension) {
   auto run = [&](const std::string& body, mt::Profile profile = mt::Profile::Dot) {
     TasmOptions options;
     options.profile = profile;
-    EXPECT_TRUE(Same(Read("entry main\nfn main\n" + body + "\nend\n"), SomeInputs(), options, &sides));
+    EXPECT_TRUE(
+        Same(Read("entry main\nfn main\n" + body + "\nend\n"), SomeInputs(), options, &sides));
     EXPECT_FALSE(sides.run.crash);
     EXPECT_FALSE(sides.run.output.empty());
   };
   run("sponge_init\n" + ten + "sponge_absorb\nsponge_squeeze\nwrite_io 10");
-  run("sponge_init\npush 1\npush 2\npush 3\npush 4\npush 10\nsponge_load\nwrite_io 5\nsponge_squeeze\nwrite_io 10");
+  run("sponge_init\npush 1\npush 2\npush 3\npush 4\npush 10\nsponge_load\nwrite_io "
+      "5\nsponge_squeeze\nwrite_io 10");
   for (int index : {4, 5}) {
-    const std::string node = fmt::format("push {}\npush 1\npush 2\npush 3\npush 4\npush 5\n", index);
+    const std::string node =
+        fmt::format("push {}\npush 1\npush 2\npush 3\npush 4\npush 5\n", index);
     run(node + "merkle_step\nmerkle_step\nwrite_io 6");
     run("push 8\npush 0\n" + node + "merkle_load\nwrite_io 8");
   }
@@ -196,7 +223,8 @@ TEST(FromTir, HashesAndExtension) {
   EXPECT_EQ(sides.run.output, (std::vector<uint64_t>{5, 7, 9}));
   run("push 3\npush 2\npush 1\npush 10\npush 20\nfold_ext\nwrite_io 5");
   run("push 3\npush 2\npush 1\npush 10\npush 20\nfold_base\nwrite_io 5");
-  const std::string horner = "push 3\npush 2\npush 1\npush 0\npush 30\npush 0\npush 0\npush 6\npush 5\npush 4\n";
+  const std::string horner =
+      "push 3\npush 2\npush 1\npush 0\npush 30\npush 0\npush 0\npush 6\npush 5\npush 4\n";
   run(horner + "horner_base\nhorner_base\nwrite_io 10", mt::Profile::Horner);
   run(horner + "horner_ext\nhorner_ext\nwrite_io 10", mt::Profile::Horner);
 }
@@ -207,7 +235,8 @@ TEST(FromTir, CrashesHaveTheirKind) {
   ExpectCrash("push 0\nlog2\npop 1", mt::CrashKind::LogarithmOfZero);
   ExpectCrash("push -1\npush 1\nor\npop 1", mt::CrashKind::NotU32);
   ExpectCrash("push 2\nwrite_io 1\npush 0\nassert 1 error_id 5", mt::CrashKind::AssertionFailed);
-  ExpectCrash("push 1\npush 1\npush 1\npush 1\npush 1\nassert 5", mt::CrashKind::VectorAssertionFailed);
+  ExpectCrash("push 1\npush 1\npush 1\npush 1\npush 1\nassert 5",
+              mt::CrashKind::VectorAssertionFailed);
   ExpectCrash("sponge_squeeze\npop 10", mt::CrashKind::SpongeNotInitialized);
   ExpectCrash("read_io 41\npop 41", mt::CrashKind::InputEmpty);
   ExpectCrash("hint 41\npop 41", mt::CrashKind::SecretEmpty);
@@ -218,13 +247,20 @@ TEST(FromTir, Structures) {
   for (uint64_t c : {0ull, 1ull, 5ull}) {
     const std::string push = fmt::format("push {}\naddi 0\n", c);
     ExpectOutput(push + "if {\npush 3\n} else {\npush 4\n}\nwrite_io 1", {c ? 3u : 4u});
-    ExpectOutput(push + "if {\npush 3\n} else {\npush 4\npush 2\nmul\n}\nwrite_io 1", {c ? 3u : 8u});
-    ExpectOutput("push 9\n" + push + "if {\naddi 1\npush 2\nmul\n} else {\naddi 2\ndup 0\nmul\n}\nwrite_io 1", {c ? 20u : 121u});
+    ExpectOutput(push + "if {\npush 3\n} else {\npush 4\npush 2\nmul\n}\nwrite_io 1",
+                 {c ? 3u : 8u});
+    ExpectOutput("push 9\n" + push +
+                     "if {\naddi 1\npush 2\nmul\n} else {\naddi 2\ndup 0\nmul\n}\nwrite_io 1",
+                 {c ? 20u : 121u});
     ExpectOutput("push 9\n" + push + "if_only {\naddi 1\n}\nwrite_io 1", {c ? 10u : 9u});
-    ExpectOutput("push 9\n" + push + "if_only {\naddi 1\ndup 0\nmul\n}\nwrite_io 1", {c ? 100u : 9u});
-    ExpectOutput("push 9\n" + push + "push 0\neq\nif_only {\naddi 1\ndup 0\nmul\n}\nwrite_io 1", {c ? 9u : 100u});
-    ExpectOutput("push 9\n" + push + "if {\nhalt\n} else {\naddi 1\n}\nwrite_io 1", c ? std::vector<uint64_t>{} : std::vector<uint64_t>{10});
-    ExpectOutput("push 9\n" + push + "if {\naddi 1\n} else {\nhalt\n}\nwrite_io 1", c ? std::vector<uint64_t>{10} : std::vector<uint64_t>{});
+    ExpectOutput("push 9\n" + push + "if_only {\naddi 1\ndup 0\nmul\n}\nwrite_io 1",
+                 {c ? 100u : 9u});
+    ExpectOutput("push 9\n" + push + "push 0\neq\nif_only {\naddi 1\ndup 0\nmul\n}\nwrite_io 1",
+                 {c ? 9u : 100u});
+    ExpectOutput("push 9\n" + push + "if {\nhalt\n} else {\naddi 1\n}\nwrite_io 1",
+                 c ? std::vector<uint64_t>{} : std::vector<uint64_t>{10});
+    ExpectOutput("push 9\n" + push + "if {\naddi 1\n} else {\nhalt\n}\nwrite_io 1",
+                 c ? std::vector<uint64_t>{10} : std::vector<uint64_t>{});
     std::vector<uint64_t> sixes(c, 6);
     sixes.push_back(0);
     ExpectOutput(push + "loop {\npush 6\nwrite_io 1\n}\nwrite_io 1", sixes);
@@ -232,12 +268,22 @@ TEST(FromTir, Structures) {
 }
 
 TEST(FromTir, StructuresAtAllPlaces) {
-  ExpectOutput("push 3\nwhile {\ndup 0\n} do {\ndup 0\nwrite_io 1\naddi -1\n}\nwrite_io 1", {3, 2, 1, 0});
-  ExpectOutput("push 3\nwhile {\ndup 0\npush 5\nlt\n} do {\ndup 0\nwrite_io 1\naddi 1\n}\nwrite_io 1", {3, 4, 5});
-  ExpectOutput("push 3\nwhile {\ndup 0\npush 5\neq\npush 0\neq\n} do {\ndup 0\nwrite_io 1\naddi 1\n}\nwrite_io 1", {3, 4, 5});
-  ExpectOutput("push 3\npush 0\npush 0\npush 0\npush 0\npush 0\npush 0\nrepeat {\npick 5\naddi 1\ndup 0\nwrite_io 1\nplace 5\n}\npop 5\nwrite_io 2",
-               {1, 2, 3, 3, 3});
-  ExpectOutput("push 2\nloop {\npush 1\nwrite_io 1\n}\npop 1\nproof_block ab {\npush 4\nwrite_io 1\n}", {1, 1, 4});
+  ExpectOutput("push 3\nwhile {\ndup 0\n} do {\ndup 0\nwrite_io 1\naddi -1\n}\nwrite_io 1",
+               {3, 2, 1, 0});
+  ExpectOutput(
+      "push 3\nwhile {\ndup 0\npush 5\nlt\n} do {\ndup 0\nwrite_io 1\naddi 1\n}\nwrite_io 1",
+      {3, 4, 5});
+  ExpectOutput(
+      "push 3\nwhile {\ndup 0\npush 5\neq\npush 0\neq\n} do {\ndup 0\nwrite_io 1\naddi "
+      "1\n}\nwrite_io 1",
+      {3, 4, 5});
+  ExpectOutput(
+      "push 3\npush 0\npush 0\npush 0\npush 0\npush 0\npush 0\nrepeat {\npick 5\naddi 1\ndup "
+      "0\nwrite_io 1\nplace 5\n}\npop 5\nwrite_io 2",
+      {1, 2, 3, 3, 3});
+  ExpectOutput(
+      "push 2\nloop {\npush 1\nwrite_io 1\n}\npop 1\nproof_block ab {\npush 4\nwrite_io 1\n}",
+      {1, 1, 4});
 }
 
 TEST(FromTir, ReturnLeavesTheFunction) {
@@ -282,27 +328,32 @@ end
 fn unused
   call f
 end
-)", c);
+)",
+                                         c);
     Sides sides;
     ASSERT_TRUE(Same(Read(text), SomeInputs(), {}, &sides));
-    EXPECT_EQ(sides.run.output, (std::vector<uint64_t>{std::array<uint64_t, 4>{40, 11, 22, 33}[c], 50}));
+    EXPECT_EQ(sides.run.output,
+              (std::vector<uint64_t>{std::array<uint64_t, 4>{40, 11, 22, 33}[c], 50}));
     EXPECT_EQ(mt::Print(sides.assembly).find("unused"), std::string::npos);
   }
 }
 
 TEST(FromTir, ManyReturnsInARow) {
   std::string text = "entry main\nfn main\nread_io 1\ncall f\nwrite_io 1\nend\nfn f\n";
-  for (int i = 0; i < 5'000; ++i) text += fmt::format("dup 0\npush {}\neq\nif_only {{\naddi {}\nreturn\n}}\n", i, 1000 + i);
+  for (int i = 0; i < 5'000; ++i)
+    text += fmt::format("dup 0\npush {}\neq\nif_only {{\naddi {}\nreturn\n}}\n", i, 1000 + i);
   const tir::Program program = Read(text + "end\n");
   const Result<mt::Program> assembly = LowerTir(program);
   ASSERT_TRUE(assembly);
   for (uint64_t x : {0u, 39u, 2'345u, 5'000u}) {
-    EXPECT_EQ(mt::Run(*assembly, {{x}, {}, {}, {}}).output, std::vector<uint64_t>{x < 5'000 ? 2 * x + 1000 : x});
+    EXPECT_EQ(mt::Run(*assembly, {{x}, {}, {}, {}}).output,
+              std::vector<uint64_t>{x < 5'000 ? 2 * x + 1000 : x});
   }
 }
 
 TEST(FromTir, Assembly) {
-  const Result<mt::Program> program = LowerTir(Read("entry main\nfn main\npush 3\nasm 0 {\npush 4 add\n}\nwrite_io 1\nend\n"));
+  const Result<mt::Program> program =
+      LowerTir(Read("entry main\nfn main\npush 3\nasm 0 {\npush 4 add\n}\nwrite_io 1\nend\n"));
   ASSERT_TRUE(program) << program.error().ToString();
   EXPECT_EQ(mt::Run(*program, {}).output, std::vector<uint64_t>{7});
   auto error = [](const std::string& body) {
@@ -310,9 +361,12 @@ TEST(FromTir, Assembly) {
     return program ? "" : program.error().ToString();
   };
   EXPECT_NE(error("asm 1 {\nadd 3\n}\npop 1").find("in `asm`, line 1"), std::string::npos);
-  EXPECT_NE(error("asm 1 {\npush 3 push 3\n}\npop 1").find("changes the stack by 1 words, but it does by 2"), std::string::npos);
+  EXPECT_NE(error("asm 1 {\npush 3 push 3\n}\npop 1")
+                .find("changes the stack by 1 words, but it does by 2"),
+            std::string::npos);
   EXPECT_NE(error("asm 0 {\nreturn\n}").find("cannot hold `return`"), std::string::npos);
-  EXPECT_NE(error("push 1\nhorner_base\npop 1").find("not in the instruction profile dot"), std::string::npos);
+  EXPECT_NE(error("push 1\nhorner_base\npop 1").find("not in the instruction profile dot"),
+            std::string::npos);
 }
 
 TEST(FromTir, RandomProgramsRunAlike) {

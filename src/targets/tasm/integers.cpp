@@ -14,7 +14,8 @@ using ir::Trap;
 Integers::Shape Integers::ShapeOf(ir::Type type) {
   const bool is_signed = ir::IsSigned(type.scalar);
   if (type.scalar == ir::Scalar::Int) return {32, 2 * ir::WordsOf(type), true};
-  const uint32_t bits = type.scalar == ir::Scalar::Bool ? 1 : static_cast<uint32_t>(ir::BitsOf(type));
+  const uint32_t bits =
+      type.scalar == ir::Scalar::Bool ? 1 : static_cast<uint32_t>(ir::BitsOf(type));
   return bits > 32 ? Shape{32, bits / 32, is_signed} : Shape{bits, 1, is_signed};
 }
 
@@ -52,7 +53,8 @@ Word Integers::Wrap(Shape s, Word value, int64_t least, uint64_t most) {
 Word Integers::Fit(Shape s, Word value) {
   const int32_t site = site_(Trap::Overflow);
   if (s.is_signed) value = b_.AddI(value, SignBit(s));
-  if (s.bits == 32) return s.is_signed ? b_.XorChecked(value, SignBit(s), site) : b_.CheckU32(value, site);
+  if (s.bits == 32)
+    return s.is_signed ? b_.XorChecked(value, SignBit(s), site) : b_.CheckU32(value, site);
   value = b_.CheckU32(value, site);
   b_.Assert(b_.Lt(value, b_.Const(Modulus(s))), site);
   return s.is_signed ? b_.Xor(value, b_.Const(SignBit(s))) : value;
@@ -168,7 +170,9 @@ void Integers::AssertMagnitudeFits(const Limbs& magnitude, Word negative) {
   b_.Assert(b_.Add(small, least), site_(Trap::Overflow));
 }
 
-Limbs Integers::Negated(const Limbs& a) { return SubLimbs(Limbs(a.size(), b_.Const(0)), a, nullptr); }
+Limbs Integers::Negated(const Limbs& a) {
+  return SubLimbs(Limbs(a.size(), b_.Const(0)), a, nullptr);
+}
 
 // Complement where the condition holds, then add it.
 Limbs Integers::NegateIf(Word condition, const Limbs& a) {
@@ -215,7 +219,8 @@ Limbs Integers::MulHi(Shape s, const Limbs& a, const Limbs& b) {
     const Word product = b_.Mul(Signed(s, a[0]), Signed(s, b[0]));
     // Lifted by a multiple of 2^(2 bits) it is not negative and keeps its lower 2 bits bits.
     const uint64_t lift = s.bits == 32 ? uint64_t{1} << 63 : uint64_t{1} << (2 * s.bits);
-    const uint64_t most = s.bits == 32 ? lift + (uint64_t{1} << 62) : lift + (uint64_t{1} << (2 * s.bits - 2));
+    const uint64_t most =
+        s.bits == 32 ? lift + (uint64_t{1} << 62) : lift + (uint64_t{1} << (2 * s.bits - 2));
     const Word lifted = b_.Bounded(b_.AddI(product, lift), most);
     if (s.bits == 32) return {b_.Xor(b_.High(lifted), b_.Const(uint64_t{1} << 31))};
     const Word low = b_.And(b_.Low(lifted), b_.Const((uint64_t{1} << (2 * s.bits - 1) << 1) - 1));

@@ -49,9 +49,10 @@ Limbs Integers::Shr(Shape s, const Limbs& a, const Limbs& n) {
   const Word two = b_.Const(2);
   const Word amount = b_.And(n[0], b_.Const(s.bits * s.limbs - 1));
   const Word negative = Negative(s, a);
-  auto fill = [&](Word power) {  // the ones above, where the width less the amount is the power's exponent
-    return b_.Mul(negative, b_.Sub(b_.Const(Modulus(s)), power));
-  };
+  auto fill =
+      [&](Word power) {  // the ones above, where the width less the amount is the power's exponent
+        return b_.Mul(negative, b_.Sub(b_.Const(Modulus(s)), power));
+      };
   if (s.limbs == 1) {
     const Word shifted = b_.DivMod(a[0], b_.Pow(two, amount), -1).quotient;
     if (!s.is_signed) return {shifted};
@@ -72,7 +73,8 @@ Limbs Integers::Shr(Shape s, const Limbs& a, const Limbs& n) {
 Limbs Integers::Rotate(Shape s, const Limbs& a, const Limbs& n, bool left) {
   const uint32_t width = s.bits * s.limbs;
   Word amount = b_.And(n[0], b_.Const(width - 1));
-  if (!left) amount = b_.And(b_.Bounded(b_.Sub(b_.Const(width), amount), width), b_.Const(width - 1));
+  if (!left)
+    amount = b_.And(b_.Bounded(b_.Sub(b_.Const(width), amount), width), b_.Const(width - 1));
   const Word power = b_.Pow(b_.Const(2), b_.And(amount, b_.Const(s.bits - 1)));
   if (s.limbs == 1) {
     const Word product = b_.Mul(a[0], power);
@@ -94,7 +96,8 @@ Limbs Integers::Rotate(Shape s, const Limbs& a, const Limbs& n, bool left) {
 Limbs Integers::Clz(Shape s, const Limbs& a) {
   auto of_limb = [&](Word limb, uint32_t bits) {
     const Word zero = b_.Eq(limb, b_.Const(0));
-    const Word log = b_.Log2Floor(b_.Bounded(b_.Add(limb, zero), std::max<uint64_t>(b_.Max(limb), 1)));
+    const Word log =
+        b_.Log2Floor(b_.Bounded(b_.Add(limb, zero), std::max<uint64_t>(b_.Max(limb), 1)));
     return b_.Bounded(b_.Add(b_.Sub(b_.Const(bits - 1), log), zero), bits);
   };
   if (s.limbs == 1) return {of_limb(a[0], s.bits)};
@@ -129,14 +132,16 @@ Limbs Integers::Cast(Shape from, const Limbs& a, Shape to, bool checked) {
     for (uint32_t i = 0; i < to.limbs; ++i) {
       Word limb = i < from.limbs ? a[i] : b_.MulI(negative, MaxU32);
       if (i < from.limbs && i + 1 == from.limbs && from.bits < to.bits && from.is_signed)
-        limb = b_.Bounded(b_.Add(limb, b_.MulI(negative, Modulus(to) - Modulus(from))), Modulus(to) - 1);
+        limb = b_.Bounded(b_.Add(limb, b_.MulI(negative, Modulus(to) - Modulus(from))),
+                          Modulus(to) - 1);
       if (to.bits < from.bits) limb = b_.And(limb, b_.Const(Modulus(to) - 1));
       out.push_back(limb);
     }
     return out;
   }
-  const bool fits = from.is_signed == to.is_signed ? from.bits * from.limbs <= to.bits * to.limbs
-                                                   : !from.is_signed && from.bits * from.limbs < to.bits * to.limbs;
+  const bool fits = from.is_signed == to.is_signed
+                        ? from.bits * from.limbs <= to.bits * to.limbs
+                        : !from.is_signed && from.bits * from.limbs < to.bits * to.limbs;
   if (fits) return Cast(from, a, to, false);
   if (from.limbs == 1 && to.limbs == 1) return {Fit(to, Signed(from, a[0]))};
   if (!from.is_signed && from.limbs == 2 && to.limbs == 1) {

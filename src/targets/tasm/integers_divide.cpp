@@ -35,8 +35,10 @@ void Integers::DivideUnsigned(const Limbs& a, const Limbs& b, Limbs& quotient, L
     const Word base = b_.Const(0x10000);
     for (size_t i = a.size(); i-- > 0;) {
       const WordBuilder::Quotient halves = b_.DivMod(a[i], base, -1);
-      const WordBuilder::Quotient high = b_.DivMod(b_.Add(b_.Mul(left, base), halves.quotient), b[0], site);
-      const WordBuilder::Quotient low = b_.DivMod(b_.Add(b_.Mul(high.remainder, base), halves.remainder), b[0], site);
+      const WordBuilder::Quotient high =
+          b_.DivMod(b_.Add(b_.Mul(left, base), halves.quotient), b[0], site);
+      const WordBuilder::Quotient low =
+          b_.DivMod(b_.Add(b_.Mul(high.remainder, base), halves.remainder), b[0], site);
       quotient[i] = b_.Bounded(b_.Add(b_.Mul(high.quotient, base), low.quotient), MaxU32);
       left = low.remainder;
     }
@@ -75,7 +77,8 @@ void Integers::DivideByBits(const Limbs& a, const Limbs& b, Limbs& quotient, Lim
   std::vector<Word> inputs = {b_.Const(32 * n)};
   inputs.insert(inputs.end(), a.begin(), a.end());
   inputs.insert(inputs.end(), n, b_.Const(0));
-  const std::vector<Word> results = b_.Emit(WordOp::Loop, inputs, std::vector<uint64_t>(2 * n, MaxU32));
+  const std::vector<Word> results =
+      b_.Emit(WordOp::Loop, inputs, std::vector<uint64_t>(2 * n, MaxU32));
   b_.last_node().regions = {region};
   quotient.assign(results.begin(), results.begin() + n);
   remainder.assign(results.begin() + n, results.end());
@@ -94,7 +97,8 @@ Limbs Integers::Div(Shape s, const Limbs& a, const Limbs& b, Rounding rounding) 
     return {Wrap(s, value, -static_cast<int64_t>(Modulus(s)), Modulus(s))};
   }
   if (rounding == Rounding::Checked) AssertMagnitudeFits(quotient, negative);
-  if (rounding == Rounding::Floor) quotient = AddLimbs(quotient, Limbs(s.limbs, b_.Const(0)), up, nullptr);
+  if (rounding == Rounding::Floor)
+    quotient = AddLimbs(quotient, Limbs(s.limbs, b_.Const(0)), up, nullptr);
   return NegateIf(negative, quotient);
 }
 
@@ -107,8 +111,9 @@ Limbs Integers::Rem(Shape s, const Limbs& a, const Limbs& b, Rounding rounding) 
   Word sign = a_negative;
   if (rounding == Rounding::Floor) {
     const Word turn = b_.Mul(b_.Xor(a_negative, b_negative), b_.Not(IsZero(remainder)));
-    remainder = s.limbs == 1 ? Limbs{b_.Select(turn, b_.Sub(divisor[0], remainder[0]), remainder[0])}
-                             : Select(turn, SubLimbs(divisor, remainder, nullptr), remainder);
+    remainder = s.limbs == 1
+                    ? Limbs{b_.Select(turn, b_.Sub(divisor[0], remainder[0]), remainder[0])}
+                    : Select(turn, SubLimbs(divisor, remainder, nullptr), remainder);
     sign = b_negative;
   }
   if (s.limbs > 1) return NegateIf(sign, remainder);

@@ -118,7 +118,8 @@ const std::vector<Compiled>& Table() {
         for (std::string_view relation : {"!=", "<=", ">=", "<", ">", "="}) {
           const size_t at = text.find(relation);
           if (at == std::string_view::npos) continue;
-          c.conditions.push_back({ReadExpression(text.substr(0, at)), ReadExpression(text.substr(at + relation.size())), relation});
+          c.conditions.push_back({ReadExpression(text.substr(0, at)),
+                                  ReadExpression(text.substr(at + relation.size())), relation});
           break;
         }
       }
@@ -155,7 +156,8 @@ uint64_t Evaluate(const Expression& terms, const Binding& binding, bool elements
 }
 
 bool OfElements(const Expression& terms) {
-  return std::ranges::any_of(terms, [](const Term& t) { return t.is_letter && IsElement(t.value); });
+  return std::ranges::any_of(terms,
+                             [](const Term& t) { return t.is_letter && IsElement(t.value); });
 }
 
 bool Holds(const Condition& condition, const Binding& binding) {
@@ -184,7 +186,8 @@ bool Matches(const Step& step, const mt::Instruction& instruction, Binding& bind
   for (const Term& term : e) {
     if (term.is_letter && !binding[term.value]) return false;
   }
-  return Evaluate(e, binding, mt::Info(step.op).argument == mt::Argument::Element) == instruction.argument;
+  return Evaluate(e, binding, mt::Info(step.op).argument == mt::Argument::Element) ==
+         instruction.argument;
 }
 
 bool InRange(Opcode op, uint64_t argument) {
@@ -203,7 +206,9 @@ int64_t Dip(std::span<const mt::Instruction> code, int64_t& height) {
   height = 0;
   for (const mt::Instruction& instruction : code) {
     const mt::OpcodeInfo& info = mt::Info(instruction.op);
-    height += info.argument == mt::Argument::Count ? info.delta * static_cast<int64_t>(instruction.argument) : info.delta;
+    height += info.argument == mt::Argument::Count
+                  ? info.delta * static_cast<int64_t>(instruction.argument)
+                  : info.delta;
     lowest = std::min(lowest, height);
   }
   return -lowest;
@@ -235,7 +240,8 @@ bool Apply(const Compiled& rule, Code& code, size_t begin) {
   for (const Step& step : rule.replacement) {
     mt::Instruction instruction{step.op, 0, -1, code.back().location};
     if (step.argument) {
-      instruction.argument = Evaluate(*step.argument, binding, mt::Info(step.op).argument == mt::Argument::Element);
+      instruction.argument =
+          Evaluate(*step.argument, binding, mt::Info(step.op).argument == mt::Argument::Element);
     }
     if (!InRange(step.op, instruction.argument)) return false;
     for (size_t i = 0; i < n; ++i) {
@@ -245,7 +251,8 @@ bool Apply(const Compiled& rule, Code& code, size_t begin) {
     }
     made.push_back(instruction);
   }
-  if (!StaysAbove(std::span(code).subspan(begin, at - begin), std::span(code).subspan(at), made)) return false;
+  if (!StaysAbove(std::span(code).subspan(begin, at - begin), std::span(code).subspan(at), made))
+    return false;
   code.resize(at);
   code.insert(code.end(), made.begin(), made.end());
   return true;
@@ -255,7 +262,8 @@ bool Apply(const Compiled& rule, Code& code, size_t begin) {
 const std::vector<std::vector<const Compiled*>>& ByLast() {
   static const auto table = [] {
     std::vector<std::vector<const Compiled*>> by(256);
-    for (const Compiled& rule : Table()) by[static_cast<size_t>(rule.pattern.back().op)].push_back(&rule);
+    for (const Compiled& rule : Table())
+      by[static_cast<size_t>(rule.pattern.back().op)].push_back(&rule);
     return by;
   }();
   return table;

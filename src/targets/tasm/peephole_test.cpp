@@ -52,7 +52,8 @@ class Tester {
     // On sixteen words the machine has nothing to spare: what ran before must run still.
     for (const uint64_t depth : {40u, 16u}) {
       mt::FragmentStart start;
-      for (uint64_t i = 0; i < depth; ++i) start.stack.push_back(random() % 5 == 0 ? 1 : random() % 40);
+      for (uint64_t i = 0; i < depth; ++i)
+        start.stack.push_back(random() % 5 == 0 ? 1 : random() % 40);
       const mt::FragmentResult a = mt::RunFragment(*before, start, inputs);
       const mt::FragmentResult b = mt::RunFragment(after, start, inputs);
       if (a.crash && a.crash->kind == mt::CrashKind::OpStackTooShallow) continue;
@@ -76,7 +77,8 @@ class Tester {
     std::string text;
     for (size_t i = 0; i < pattern.size(); ++i) {
       const char c = pattern[i];
-      const bool argument = i > 0 && pattern[i - 1] == ' ' && (i + 1 == pattern.size() || pattern[i + 1] == ';');
+      const bool argument =
+          i > 0 && pattern[i - 1] == ' ' && (i + 1 == pattern.size() || pattern[i + 1] == ';');
       if (c == ';') {
         text += '\n';
       } else if (pattern.substr(i).starts_with("0-1")) {
@@ -85,7 +87,8 @@ class Tester {
       } else if (argument && std::string_view("abc").contains(c)) {
         text += std::to_string(values.emplace(c, random() % 6).first->second);
       } else if (argument && std::string_view("ijk").contains(c)) {
-        text += std::to_string(values.emplace(c, random() % (random() % 2 == 0 ? 16 : 5)).first->second);
+        text += std::to_string(
+            values.emplace(c, random() % (random() % 2 == 0 ? 16 : 5)).first->second);
       } else if (argument && std::string_view("nm").contains(c)) {
         text += std::to_string(values.emplace(c, 1 + random() % 5).first->second);
       } else {
@@ -96,14 +99,18 @@ class Tester {
   }
 
   std::string Noise(uint64_t count) {
-    static constexpr std::string_view Lines[] = {"push {a}", "push {a}", "pop {n}", "dup {i}", "dup {i}", "swap {i}", "swap {i}",
-                                                 "pick {i}", "place {i}", "addi {a}", "add", "mul", "eq", "split", "read_io {n}",
-                                                 "write_io {n}", "divine {n}", "read_mem {n}", "write_mem {n}", "lt", "nop",
-                                                 "xx_add", "xx_mul", "invert", "assert", "hash", "push 0", "swap 1", "pop 1"};
+    static constexpr std::string_view Lines[] = {
+        "push {a}",     "push {a}",   "pop {n}",      "dup {i}",       "dup {i}",
+        "swap {i}",     "swap {i}",   "pick {i}",     "place {i}",     "addi {a}",
+        "add",          "mul",        "eq",           "split",         "read_io {n}",
+        "write_io {n}", "divine {n}", "read_mem {n}", "write_mem {n}", "lt",
+        "nop",          "xx_add",     "xx_mul",       "invert",        "assert",
+        "hash",         "push 0",     "swap 1",       "pop 1"};
     std::string text;
     for (uint64_t i = 0; i < count; ++i) {
-      text += fmt::format(fmt::runtime(Lines[random() % std::size(Lines)]), fmt::arg("a", random() % 6), fmt::arg("n", 1 + random() % 3),
-                          fmt::arg("i", random() % 5));
+      text +=
+          fmt::format(fmt::runtime(Lines[random() % std::size(Lines)]), fmt::arg("a", random() % 6),
+                      fmt::arg("n", 1 + random() % 3), fmt::arg("i", random() % 5));
       text += '\n';
     }
     return text;
@@ -137,10 +144,13 @@ TEST(Peephole, RandomCode) {
 }
 
 TEST(Peephole, BlocksAndWhatSkizSkipsStay) {
-  Result<mt::Program> program = mt::Parse("push 1 skiz push 2 pop 1 skiz nop push 3 call f pop 1 halt f: push 4 pop 1 g: pop 1 return");
+  Result<mt::Program> program = mt::Parse(
+      "push 1 skiz push 2 pop 1 skiz nop push 3 call f pop 1 halt f: push 4 pop 1 g: pop 1 return");
   ASSERT_TRUE(program);
   EXPECT_EQ(Peephole(*program), 1u);
-  EXPECT_EQ(mt::Print(*program), mt::Print(*mt::Parse("push 1 skiz push 2 pop 1 skiz nop push 3 call f pop 1 halt f: g: pop 1 return")));
+  EXPECT_EQ(mt::Print(*program),
+            mt::Print(*mt::Parse(
+                "push 1 skiz push 2 pop 1 skiz nop push 3 call f pop 1 halt f: g: pop 1 return")));
 }
 
 }  // namespace

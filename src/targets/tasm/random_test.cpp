@@ -55,8 +55,10 @@ std::string Compare(const ir::Program& program, uint64_t seed, exec::Target& tar
     auto same = [&](const exec::TrapInfo& a, const exec::TrapInfo& b) {
       return a.kind == b.kind && a.index == b.index && (a.op == b.op || HasTensors(program));
     };
-    if (expected->trap.has_value() != actual->trap.has_value() || (expected->trap && !same(*expected->trap, *actual->trap)))
-      return fmt::format("trap: {} against {}", expected->trap ? expected->trap->ToString() : "none",
+    if (expected->trap.has_value() != actual->trap.has_value() ||
+        (expected->trap && !same(*expected->trap, *actual->trap)))
+      return fmt::format("trap: {} against {}",
+                         expected->trap ? expected->trap->ToString() : "none",
                          actual->trap ? actual->trap->ToString() : "none");
     if (expected->output != actual->output) return "output";
     if (expected->trap) {
@@ -66,7 +68,8 @@ std::string Compare(const ir::Program& program, uint64_t seed, exec::Target& tar
     if (expected->results != actual->results) {
       std::string text = "results";
       for (size_t i = 0; i < expected->results.size(); ++i)
-        text += fmt::format(" {}/{}", exec::PrintValue(expected->results[i]), exec::PrintValue(actual->results[i]));
+        text += fmt::format(" {}/{}", exec::PrintValue(expected->results[i]),
+                            exec::PrintValue(actual->results[i]));
       return text;
     }
     for (size_t i = 0; i < arguments.size(); ++i)
@@ -78,7 +81,8 @@ std::string Compare(const ir::Program& program, uint64_t seed, exec::Target& tar
 TEST(TasmRandom, ProgramsMeanTheSame) {
   const char* count_text = std::getenv("FRAZIL_TASM_RANDOM");
   const char* first_text = std::getenv("FRAZIL_TASM_FIRST");
-  const uint64_t count = count_text != nullptr ? std::strtoull(count_text, nullptr, 10) : DefaultCount;
+  const uint64_t count =
+      count_text != nullptr ? std::strtoull(count_text, nullptr, 10) : DefaultCount;
   const uint64_t first = first_text != nullptr ? std::strtoull(first_text, nullptr, 10) : 0;
   auto target = MakeTarget();
   Tally tally;
@@ -93,12 +97,15 @@ TEST(TasmRandom, ProgramsMeanTheSame) {
     options.allow_buffers = seed % 2 == 0;
     options.allow_parallel = seed % 5 == 0;
     options.types = ir::sets::Any & ~ir::sets::Float;
-    if (seed % 7 < 3) options.types = ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::U32) | ir::Only(ir::Scalar::I32);
+    if (seed % 7 < 3)
+      options.types =
+          ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::U32) | ir::Only(ir::Scalar::I32);
     const ir::Program program = exec::Generate(options);
     const std::string difference = Compare(program, seed, *target, tally);
     if (difference.empty()) continue;
     ++failures;
-    ADD_FAILURE() << "seed " << seed << ": " << difference << "\n" << (count == 1 ? ir::PrintText(program) : "");
+    ADD_FAILURE() << "seed " << seed << ": " << difference << "\n"
+                  << (count == 1 ? ir::PrintText(program) : "");
   }
   fmt::print("{} runs, {} trapped, {} programs refused\n", tally.ran, tally.trapped, tally.refused);
   EXPECT_GT(tally.ran, tally.refused);

@@ -53,7 +53,8 @@ FunctionScheduler::Block FunctionScheduler::MakeBlock(uint32_t region, const Exi
   for (Word w : exit.layout) block.users[w].push_back(count);
   for (auto [from, to] : exit.stores) block.users[from].push_back(count);
   for (Word w : f_.regions[region].keep) block.users[w].push_back(count);
-  for (auto& [w, users] : block.users) users.erase(std::unique(users.begin(), users.end()), users.end());
+  for (auto& [w, users] : block.users)
+    users.erase(std::unique(users.begin(), users.end()), users.end());
   return block;
 }
 
@@ -66,7 +67,8 @@ bool FunctionScheduler::IsLive(const Block& block, const State& state, Word w) c
   return false;
 }
 
-bool FunctionScheduler::DiesAt(const Block& block, const State& state, Word w, uint32_t user) const {
+bool FunctionScheduler::DiesAt(const Block& block, const State& state, Word w,
+                               uint32_t user) const {
   auto users = block.users.find(w);
   if (users == block.users.end()) return true;
   for (uint32_t other : users->second)
@@ -93,8 +95,8 @@ int FunctionScheduler::Score(const Block& block, const State& state) const {
 }
 
 // Puts the wanted words on top, the first deepest. `returned` of them come back, so they are moved in any case.
-bool FunctionScheduler::BringAll(const Block& block, State& state, const std::vector<Word>& wanted, uint32_t user,
-                                 uint32_t returned, bool swap_first) {
+bool FunctionScheduler::BringAll(const Block& block, State& state, const std::vector<Word>& wanted,
+                                 uint32_t user, uint32_t returned, bool swap_first) {
   const size_t count = wanted.size();
   auto last_here = [&](size_t i) {  // no later operand is the same word
     for (size_t j = i + 1; j < count; ++j)
@@ -104,7 +106,8 @@ bool FunctionScheduler::BringAll(const Block& block, State& state, const std::ve
   auto moves = [&](size_t i) {
     if (elsewhere().IsConst(wanted[i])) return false;
     if (std::find(held_.begin(), held_.end(), wanted[i]) != held_.end()) return false;
-    if (elsewhere().InRam(wanted[i])) return DepthOf(state.stack, wanted[i]) != UINT32_MAX && last_here(i);
+    if (elsewhere().InRam(wanted[i]))
+      return DepthOf(state.stack, wanted[i]) != UINT32_MAX && last_here(i);
     return last_here(i) && (i < returned || DiesAt(block, state, wanted[i], user));
   };
   size_t ready = 0;
@@ -156,7 +159,9 @@ void FunctionScheduler::Settle(const Block& block, State& state, bool leave_dead
   const bool free_end = is_entry_ && block.region == 0;
   while (!state.stack.empty()) {
     uint32_t run = 0;
-    while (run < 5 && run < state.stack.size() && !IsLive(block, state, state.stack[state.stack.size() - 1 - run])) ++run;
+    while (run < 5 && run < state.stack.size() &&
+           !IsLive(block, state, state.stack[state.stack.size() - 1 - run]))
+      ++run;
     if (run > 0) {
       if (free_end) {
         // Nothing has to be tidy at the program's end; only what makes others too deep goes.
@@ -185,15 +190,18 @@ void FunctionScheduler::Finish(const Block& block, State& state, uint32_t id, bo
   Settle(block, state, leave_dead);
 }
 
-bool FunctionScheduler::Execute(const Block& block, State& state, uint32_t id, const std::vector<Word>& wanted,
-                                uint8_t variant, bool swap_first, bool leave_dead) {
-  if (!BringAll(block, state, wanted, block.local.at(id), f_.nodes[id].returned, swap_first)) return false;
+bool FunctionScheduler::Execute(const Block& block, State& state, uint32_t id,
+                                const std::vector<Word>& wanted, uint8_t variant, bool swap_first,
+                                bool leave_dead) {
+  if (!BringAll(block, state, wanted, block.local.at(id), f_.nodes[id].returned, swap_first))
+    return false;
   state.steps.push_back({K::Node, id, NoWord, variant});
   Finish(block, state, id, leave_dead);
   return true;
 }
 
-void FunctionScheduler::Expand(const Block& block, const State& state, uint32_t id, std::vector<State>& next) {
+void FunctionScheduler::Expand(const Block& block, const State& state, uint32_t id,
+                               std::vector<State>& next) {
   const WordNode& node = f_.nodes[id];
   std::vector<std::vector<Word>> orders = {node.inputs};
   const bool halves = node.op == WordOp::XxAdd || node.op == WordOp::XxMul;
@@ -203,13 +211,15 @@ void FunctionScheduler::Expand(const Block& block, const State& state, uint32_t 
   }
   // Equal vectors are equal in any order, and either way round.
   if (node.op == WordOp::AssertVector)
-    for (uint8_t variant = 1; variant < 4; ++variant) orders.push_back(InVariant(node.inputs, variant));
+    for (uint8_t variant = 1; variant < 4; ++variant)
+      orders.push_back(InVariant(node.inputs, variant));
   for (uint8_t variant = 0; variant < orders.size(); ++variant)
     for (bool swap_first : {false, true})
       for (bool leave : {false, true}) {
         if (beam_ == 1 && (swap_first || leave)) continue;
         if (leave && node.results.size() < 2) continue;
-        if (swap_first && (orders[variant].empty() || DepthOf(state.stack, orders[variant][0]) < 2)) continue;
+        if (swap_first && (orders[variant].empty() || DepthOf(state.stack, orders[variant][0]) < 2))
+          continue;
         State copy = state;
         if (!Execute(block, copy, id, orders[variant], variant, swap_first, leave)) continue;
         copy.score = Score(block, copy);
@@ -218,7 +228,8 @@ void FunctionScheduler::Expand(const Block& block, const State& state, uint32_t 
 }
 
 // Which pure nodes to try next on the way to the root; the root itself when nothing is missing.
-std::vector<uint32_t> FunctionScheduler::Choices(const Block& block, const State& state, uint32_t root) const {
+std::vector<uint32_t> FunctionScheduler::Choices(const Block& block, const State& state,
+                                                 uint32_t root) const {
   std::vector<uint32_t> choices;
   auto add = [&](uint32_t id) {
     if (std::find(choices.begin(), choices.end(), id) == choices.end()) choices.push_back(id);
@@ -270,7 +281,8 @@ std::vector<uint32_t> FunctionScheduler::Choices(const Block& block, const State
     auto users = block.users.find(state.stack.back());
     if (users != block.users.end())
       for (uint32_t user : users->second) {
-        if (user >= state.done.size() || state.done[user] || choices.size() >= MostChoices) continue;
+        if (user >= state.done.size() || state.done[user] || choices.size() >= MostChoices)
+          continue;
         const uint32_t id = (*block.nodes)[user];
         if (HasEffect(f_.nodes[id])) continue;
         bool ready = true;
@@ -363,7 +375,8 @@ bool FunctionScheduler::Region(uint32_t region, Stack& stack, const Exit& exit, 
   return LeaveRegion(block, beam, out, stack);
 }
 
-bool FunctionScheduler::LeaveRegion(Block& block, std::vector<State>& beam, Ops& out, Stack& stack) {
+bool FunctionScheduler::LeaveRegion(Block& block, std::vector<State>& beam, Ops& out,
+                                    Stack& stack) {
   int best = INT32_MAX;
   State chosen;
   Word deep = NoWord;

@@ -66,8 +66,8 @@ Kind KindOf(WordOp op) {
   CHECK(false && "no instruction");
 }
 
-FunctionScheduler::FunctionScheduler(WordProgram& program, uint32_t function, std::vector<EmittedSite>& sites,
-                                     uint64_t& next_slot)
+FunctionScheduler::FunctionScheduler(WordProgram& program, uint32_t function,
+                                     std::vector<EmittedSite>& sites, uint64_t& next_slot)
     : program_(program),
       f_(program.functions[function]),
       is_entry_(function == 0),
@@ -75,7 +75,8 @@ FunctionScheduler::FunctionScheduler(WordProgram& program, uint32_t function, st
       next_slot_(next_slot),
       in_ram_(f_.words.size(), false) {
   if (!is_entry_) return;
-  for (const std::vector<Word>& limbs : program.parallels) pinned_.insert(limbs.begin(), limbs.end());
+  for (const std::vector<Word>& limbs : program.parallels)
+    pinned_.insert(limbs.begin(), limbs.end());
 }
 
 uint64_t FunctionScheduler::SlotOf(Word w) {
@@ -91,7 +92,8 @@ bool FunctionScheduler::TooDeep(const Stack& stack, Word w) {
   constexpr size_t Patience = 40;
   if (attempt_ > Patience)
     for (size_t i = 0; i + Reach < stack.size(); ++i)
-      if (!pinned_.contains(stack[i]) && !in_ram_[stack[i]] && !f_.is_const(stack[i])) requests_.insert(stack[i]);
+      if (!pinned_.contains(stack[i]) && !in_ram_[stack[i]] && !f_.is_const(stack[i]))
+        requests_.insert(stack[i]);
   if (!pinned_.contains(w) && !in_ram_[w]) {
     requests_.insert(w);
     return false;
@@ -111,11 +113,13 @@ Location FunctionScheduler::Place(const WordNode& node, const Stack& stack) {
   if (site.parallel >= 0)
     for (Word limb : program_.parallels[static_cast<size_t>(site.parallel)]) {
       const uint32_t depth = DepthOf(stack, limb);
-      emitted.iteration.push_back(depth == UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(stack.size() - 1 - depth));
+      emitted.iteration.push_back(
+          depth == UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(stack.size() - 1 - depth));
     }
   size_t index = 0;
-  while (index < sites_.size() && !(sites_[index].kind == emitted.kind && sites_[index].op == emitted.op &&
-                                    sites_[index].iteration == emitted.iteration))
+  while (index < sites_.size() &&
+         !(sites_[index].kind == emitted.kind && sites_[index].op == emitted.op &&
+           sites_[index].iteration == emitted.iteration))
     ++index;
   if (index == sites_.size()) sites_.push_back(emitted);
   location.column = SiteMark | static_cast<uint32_t>(index);
@@ -126,7 +130,9 @@ void FunctionScheduler::EmitStep(const Step& step, Ops& out) {
   switch (step.kind) {
     case K::Push: out.push_back(MakeOp(Kind::Push, f_.const_of(step.word))); break;
     case K::Dup: out.push_back(MakeOp(Kind::Dup, step.number)); break;
-    case K::Pick: out.push_back(step.number == 1 ? MakeOp(Kind::Swap, 1) : MakeOp(Kind::Pick, step.number)); break;
+    case K::Pick:
+      out.push_back(step.number == 1 ? MakeOp(Kind::Swap, 1) : MakeOp(Kind::Pick, step.number));
+      break;
     case K::Place: out.push_back(MakeOp(Kind::Place, step.number)); break;
     case K::Swap: out.push_back(MakeOp(Kind::Swap, step.number)); break;
     case K::Pop: out.push_back(MakeOp(Kind::Pop, step.number)); break;
@@ -158,7 +164,8 @@ tir::Op InstructionOf(const WordProgram& program, const WordNode& node) {
     case WordOp::Call: op.text = FunctionLabel(program, static_cast<uint32_t>(node.number)); break;
     case WordOp::Asm:
       op.text = node.text;
-      op.effect = static_cast<int32_t>(node.results.size()) - static_cast<int32_t>(node.inputs.size());
+      op.effect =
+          static_cast<int32_t>(node.results.size()) - static_cast<int32_t>(node.inputs.size());
       break;
     default: break;
   }
@@ -175,7 +182,8 @@ void FunctionScheduler::EmitNode(const WordNode& node, const Stack& stack, Ops& 
     case WordOp::DivMod: out.push_back(MakeOp(Kind::Swap, 1)); break;
     default: break;
   }
-  if (op.kind == Kind::Assert && node.site >= 0) op.error_id = static_cast<int64_t>(op.location.column & ~SiteMark);
+  if (op.kind == Kind::Assert && node.site >= 0)
+    op.error_id = static_cast<int64_t>(op.location.column & ~SiteMark);
   out.push_back(std::move(op));
 }
 
@@ -184,8 +192,8 @@ bool FunctionScheduler::Commit(const Steps& steps, Stack& stack, Ops& out) {
   for (const Step& step : steps) {
     if (step.kind != K::Node) {
       const uint32_t depth = step.kind == K::Pop ? step.number - 1 : step.number;
-      const bool moves = step.kind == K::Dup || step.kind == K::Pick || step.kind == K::Place || step.kind == K::Swap ||
-                         step.kind == K::Pop;
+      const bool moves = step.kind == K::Dup || step.kind == K::Pick || step.kind == K::Place ||
+                         step.kind == K::Swap || step.kind == K::Pop;
       CHECK(!moves || (depth < stack.size() && depth < Reach));
       EmitStep(step, out);
       Apply(stack, step);
@@ -193,7 +201,8 @@ bool FunctionScheduler::Commit(const Steps& steps, Stack& stack, Ops& out) {
     }
     const WordNode& node = f_.nodes[step.number];
     const std::vector<Word> wanted = InVariant(node.inputs, step.variant);
-    CHECK(stack.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), stack.end() - wanted.size()));
+    CHECK(stack.size() >= wanted.size() &&
+          std::equal(wanted.begin(), wanted.end(), stack.end() - wanted.size()));
     EmitNode(node, stack, out);
     stack.resize(stack.size() - (wanted.size() - node.returned));
     stack.insert(stack.end(), node.results.begin(), node.results.end());
@@ -257,7 +266,8 @@ Result<std::vector<tir::Op>> FunctionScheduler::Run(uint32_t beam) {
     done = Try(first);
     if (done) break;
     if (all)
-      return Fail(Diag::LimitReached, fmt::format("`{}` needs more words at a time than Triton VM can reach", f_.name));
+      return Fail(Diag::LimitReached,
+                  fmt::format("`{}` needs more words at a time than Triton VM can reach", f_.name));
     all = broken_ || requests_.empty() || attempt_ >= MostAttempts || attempt_ * nodes > MostWork;
     broken_ = false;
     if (all) PutAllInRam();

@@ -42,7 +42,8 @@ void FunctionScheduler::StoreResults(State& state, const std::vector<Word>& resu
   }
 }
 
-void FunctionScheduler::AddCarried(const std::vector<Word>& params, const std::vector<Word>& yields, Exit& exit) const {
+void FunctionScheduler::AddCarried(const std::vector<Word>& params, const std::vector<Word>& yields,
+                                   Exit& exit) const {
   for (size_t i = 0; i < params.size(); ++i) {
     if (elsewhere().InRam(params[i])) {
       if (yields[i] != params[i]) exit.stores.push_back({yields[i], params[i]});
@@ -64,7 +65,8 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
   auto bring = [&](Word w, bool copy) {
     if (elsewhere().IsConst(w)) return add({K::Push, 0, w}), true;
     const uint32_t depth = DepthOf(state.stack, w);
-    if (depth >= Reach && elsewhere().InRam(w) && !overwritten.contains(w)) return add({K::Load, 0, w}), true;
+    if (depth >= Reach && elsewhere().InRam(w) && !overwritten.contains(w))
+      return add({K::Load, 0, w}), true;
     if (depth >= Reach) return TooDeep(state.stack, w);
     if (copy) {
       add({K::Dup, depth});
@@ -74,7 +76,8 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
     return true;
   };
   auto layout_needs = [&](Word w) {
-    return std::find(block.exit->layout.begin(), block.exit->layout.end(), w) != block.exit->layout.end();
+    return std::find(block.exit->layout.begin(), block.exit->layout.end(), w) !=
+           block.exit->layout.end();
   };
   // Carried words that the layout wants from RAM come first.
   for (Word w : block.exit->layout)
@@ -85,7 +88,8 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
     for (size_t i = 0; i < pending.size() && free == pending.size(); ++i) {
       bool needed = false;
       for (size_t j = 0; j < pending.size(); ++j)
-        needed |= j != i && pending[j].first == pending[i].second && DepthOf(state.stack, pending[i].second) == UINT32_MAX;
+        needed |= j != i && pending[j].first == pending[i].second &&
+                  DepthOf(state.stack, pending[i].second) == UINT32_MAX;
       if (!needed) free = i;
     }
     if (free == pending.size()) {
@@ -103,7 +107,8 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
   return true;
 }
 
-bool FunctionScheduler::Structure(const Block& block, uint32_t id, State& state, Stack& committed, Ops& out) {
+bool FunctionScheduler::Structure(const Block& block, uint32_t id, State& state, Stack& committed,
+                                  Ops& out) {
   const WordNode node = f_.nodes[id];
   const uint32_t user = block.local.at(id);
   // Inits of carried words in RAM are stored; the others and the counter go on top.
@@ -171,8 +176,8 @@ bool FunctionScheduler::IfNode(const Block& block, uint32_t id, State& state, Op
     for (size_t k = 0; k < node.results.size(); ++k) {
       if (placed[k] || elsewhere().InRam(node.results[k])) continue;
       for (size_t i = 0; i < state.stack.size(); ++i)
-        if (state.stack[i] == side->yields[k] && replaced[i] < 0 && !IsLive(block, state, state.stack[i]) &&
-            state.stack.size() - i < Reach - 4) {
+        if (state.stack[i] == side->yields[k] && replaced[i] < 0 &&
+            !IsLive(block, state, state.stack[i]) && state.stack.size() - i < Reach - 4) {
           replaced[i] = static_cast<int>(k);
           placed[k] = true;
           break;

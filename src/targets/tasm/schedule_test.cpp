@@ -59,9 +59,12 @@ TEST(Arrange, ReachesEveryLayout) {
 TEST(Arrange, OneMoveWhereOneIsEnough) {
   const WordFunction f = Plain();
   const std::vector<bool> in_ram(32, false);
-  const std::pair<Stack, Stack> cases[] = {
-      {{1, 2, 3}, {3, 2, 1}}, {{1, 2, 3, 4}, {2, 3, 4, 1}}, {{1, 2, 3, 4}, {4, 1, 2, 3}}, {{1, 2}, {1}}, {{1}, {1, 1}},
-      {{1}, {1, 25}}};
+  const std::pair<Stack, Stack> cases[] = {{{1, 2, 3}, {3, 2, 1}},
+                                           {{1, 2, 3, 4}, {2, 3, 4, 1}},
+                                           {{1, 2, 3, 4}, {4, 1, 2, 3}},
+                                           {{1, 2}, {1}},
+                                           {{1}, {1, 1}},
+                                           {{1}, {1, 25}}};
   for (const auto& [from, to] : cases) {
     Steps steps;
     Word deep = NoWord;
@@ -71,7 +74,8 @@ TEST(Arrange, OneMoveWhereOneIsEnough) {
 }
 
 // The program's outcome on the machine is the interpreter's.
-void Same(const std::string& text, std::vector<int64_t> arguments, ir::Type type = ir::types::Field) {
+void Same(const std::string& text, std::vector<int64_t> arguments,
+          ir::Type type = ir::types::Field) {
   auto program = ir::ParseText(text);
   ASSERT_TRUE(program.has_value()) << program.error().ToString() << "\n" << text;
   auto target = MakeTarget();
@@ -94,10 +98,13 @@ TEST(Schedule, MoreLiveValuesThanReach) {
     // All are read first, then used in the order of reading, then in the other.
     std::string text = "frz 1\nfunc @main(%seed: field) -> (field) {\n";
     for (int i = 0; i < count; ++i)
-      text += fmt::format("  %v{} = {} : field\n", i, i == 0 ? "add %seed, %seed" : fmt::format("mul %v{}, %v{}", i - 1, i - 1));
+      text +=
+          fmt::format("  %v{} = {} : field\n", i,
+                      i == 0 ? "add %seed, %seed" : fmt::format("mul %v{}, %v{}", i - 1, i - 1));
     for (int i = 0; i < count; ++i) text += fmt::format("  output %v{} : field\n", i);
     text += "  %s0 = add %v0, %v0 : field\n";
-    for (int i = 1; i < count; ++i) text += fmt::format("  %s{} = mul %s{}, %v{} : field\n", i, i - 1, count - i);
+    for (int i = 1; i < count; ++i)
+      text += fmt::format("  %s{} = mul %s{}, %v{} : field\n", i, i - 1, count - i);
     text += fmt::format("  return %s{}\n}}\n", count - 1);
     Same(text, {3});
   }
@@ -112,28 +119,37 @@ TEST(Schedule, LoopsThatCarryMoreThanReach) {
     names += fmt::format("{}%r{}", i ? ", " : "", i);
   }
   for (int64_t rounds : {0, 1, 5}) {
-    std::string text = "frz 1\nfunc @main(%a: field, %k: field) -> (field) {\n  %zero = const 0 : index\n  %ku = cast %k : u64\n";
+    std::string text =
+        "frz 1\nfunc @main(%a: field, %k: field) -> (field) {\n  %zero = const 0 : index\n  %ku = "
+        "cast %k : u64\n";
     text += "  %hi = cast %ku : index\n";
     text += fmt::format("  {} = for %i = %zero to %hi step 1 carry ({}) {{\n", names, carry);
     // A rotation, with a sum at one place.
     for (int i = 0; i < count; ++i)
-      text += fmt::format("    %n{} = add %c{}, %c{} : field\n", i, (i + 1) % count, i == 7 ? 3 : (i + 1) % count);
+      text += fmt::format("    %n{} = add %c{}, %c{} : field\n", i, (i + 1) % count,
+                          i == 7 ? 3 : (i + 1) % count);
     text += fmt::format("    yield {}\n  }}\n", yields);
     text += "  %s0 = add %r0, %r1 : field\n";
-    for (int i = 1; i + 1 < count; ++i) text += fmt::format("  %s{} = mul %s{}, %r{} : field\n", i, i - 1, i + 1);
+    for (int i = 1; i + 1 < count; ++i)
+      text += fmt::format("  %s{} = mul %s{}, %r{} : field\n", i, i - 1, i + 1);
     text += fmt::format("  return %s{}\n}}\n", count - 2);
     Same(text, {3, rounds});
   }
 }
 
 TEST(Schedule, DeepNests) {
-  std::string text = "frz 1\nfunc @main(%a: field) -> (field) {\n  %zero = const 0 : index\n  %two = const 2 : index\n";
+  std::string text =
+      "frz 1\nfunc @main(%a: field) -> (field) {\n  %zero = const 0 : index\n  %two = const 2 : "
+      "index\n";
   std::string end;
   const int depth = 7;
   for (int i = 0; i < depth; ++i) {
     const std::string from = i == 0 ? "a" : fmt::format("c{}", i - 1);
-    text += fmt::format("  %r{} = for %i{} = %zero to %two step 1 carry (%c{} = %{}) {{\n", i, i, i, from);
-    end = fmt::format("  %y{} = add %r{}, %c{} : field\n  yield %y{}\n  }}\n", i, i + 1 == depth ? depth - 1 : i + 1, i, i) + end;
+    text += fmt::format("  %r{} = for %i{} = %zero to %two step 1 carry (%c{} = %{}) {{\n", i, i, i,
+                        from);
+    end = fmt::format("  %y{} = add %r{}, %c{} : field\n  yield %y{}\n  }}\n", i,
+                      i + 1 == depth ? depth - 1 : i + 1, i, i) +
+          end;
   }
   const size_t last = end.find("%r6, ");
   ASSERT_NE(last, std::string::npos);
@@ -146,11 +162,15 @@ TEST(Schedule, DeepNests) {
 std::string StoreThroughAddress(int live, const std::string& address) {
   std::string text = "frz 1\nfunc @main(%a: field, %at: field, %ram: buffer<field>) -> (field) {\n";
   text += "  %one = const 1 : field\n  %v0 = add %a, %one : field\n";
-  for (int i = 1; i < live; ++i) text += fmt::format("  %v{} = mul %v{}, %v{} : field\n", i, i - 1, i - 1);
-  text += address + "  %wide = cast %p : u64\n  %place = cast %wide : index\n  store %ram, %place, %a : field\n";
+  for (int i = 1; i < live; ++i)
+    text += fmt::format("  %v{} = mul %v{}, %v{} : field\n", i, i - 1, i - 1);
+  text +=
+      address +
+      "  %wide = cast %p : u64\n  %place = cast %wide : index\n  store %ram, %place, %a : field\n";
   // In an order in which they do not lie on the stack.
   text += "  %s0 = add %v0, %one : field\n";
-  for (int i = 1; i < live; ++i) text += fmt::format("  %s{} = mul %s{}, %v{} : field\n", i, i - 1, i * 7 % live);
+  for (int i = 1; i < live; ++i)
+    text += fmt::format("  %s{} = mul %s{}, %v{} : field\n", i, i - 1, i * 7 % live);
   return text + fmt::format("  return %s{}\n}}\n", live - 1);
 }
 
@@ -184,8 +204,8 @@ TEST(Schedule, RawAddressesCannotReachTheCompilersRam) {
 }
 
 size_t CountOf(const mt::Program& program, mt::Opcode opcode) {
-  return static_cast<size_t>(
-      std::count_if(program.code.begin(), program.code.end(), [&](const auto& i) { return i.op == opcode; }));
+  return static_cast<size_t>(std::count_if(program.code.begin(), program.code.end(),
+                                           [&](const auto& i) { return i.op == opcode; }));
 }
 
 // The comparison crashes on what the checks would find: there are no checks. What is no number of 32 bits still traps
@@ -197,7 +217,8 @@ TEST(Words, ChecksThatTheNextInstructionMakes) {
   const auto lowered = Lower(*program);
   ASSERT_TRUE(lowered.has_value());
   EXPECT_EQ(CountOf(lowered->program, mt::Opcode::Xor), 0u);
-  for (std::vector<uint64_t> input : {std::vector<uint64_t>{uint64_t{1} << 32, 5}, {5, uint64_t{1} << 32}}) {
+  for (std::vector<uint64_t> input :
+       {std::vector<uint64_t>{uint64_t{1} << 32, 5}, {5, uint64_t{1} << 32}}) {
     mt::Inputs inputs;
     inputs.input = input;
     const mt::RunResult run = mt::Run(lowered->program, inputs);
@@ -211,8 +232,10 @@ TEST(Words, ChecksThatTheNextInstructionMakes) {
 // A counter that nothing else needs ends at 0: its test is skiz alone.
 TEST(Words, CountersThatOnlyTheEndNeeds) {
   const std::string text =
-      "frz 1\nfunc @main(%a: field) -> (field) {\n  %zero = const 0 : index\n  %n = const 9 : index\n"
-      "  %r = for %i = %zero to %n step 1 carry (%c = %a) {\n    %u = cast %i : u32\n    %d = mul %c, %c : field\n"
+      "frz 1\nfunc @main(%a: field) -> (field) {\n  %zero = const 0 : index\n  %n = const 9 : "
+      "index\n"
+      "  %r = for %i = %zero to %n step 1 carry (%c = %a) {\n    %u = cast %i : u32\n    %d = mul "
+      "%c, %c : field\n"
       "    yield %d\n  }\n  return %r\n}\n";
   Same(text, {3});
   const auto lowered = Lower(*ir::ParseText(text));

@@ -18,7 +18,8 @@ struct Exit {
 
 class FunctionScheduler {
  public:
-  FunctionScheduler(WordProgram& program, uint32_t function, std::vector<EmittedSite>& sites, uint64_t& next_slot);
+  FunctionScheduler(WordProgram& program, uint32_t function, std::vector<EmittedSite>& sites,
+                    uint64_t& next_slot);
 
   // Tries again with more words in RAM until all fit.
   Result<std::vector<tir::Op>> Run(uint32_t beam);
@@ -36,8 +37,8 @@ class FunctionScheduler {
   struct Block {
     uint32_t region;
     const std::vector<uint32_t>* nodes;
-    std::map<uint32_t, uint32_t> local;               // node -> index
-    std::map<Word, std::vector<uint32_t>> users;      // indices; nodes->size(): the exit
+    std::map<uint32_t, uint32_t> local;           // node -> index
+    std::map<Word, std::vector<uint32_t>> users;  // indices; nodes->size(): the exit
     const Exit* exit;
   };
 
@@ -47,12 +48,12 @@ class FunctionScheduler {
   bool Region(uint32_t region, Stack& stack, const Exit& exit, Ops& out);
   bool RunRoot(Block& block, uint32_t root, std::vector<State>& beam);
   void Expand(const Block& block, const State& state, uint32_t node, std::vector<State>& next);
-  bool Execute(const Block& block, State& state, uint32_t node, const std::vector<Word>& wanted, uint8_t variant,
-               bool swap_first, bool leave_dead);
+  bool Execute(const Block& block, State& state, uint32_t node, const std::vector<Word>& wanted,
+               uint8_t variant, bool swap_first, bool leave_dead);
   void Finish(const Block& block, State& state, uint32_t node, bool leave_dead);
   std::vector<uint32_t> Choices(const Block& block, const State& state, uint32_t root) const;
-  bool BringAll(const Block& block, State& state, const std::vector<Word>& wanted, uint32_t user, uint32_t returned,
-                bool swap_first);
+  bool BringAll(const Block& block, State& state, const std::vector<Word>& wanted, uint32_t user,
+                uint32_t returned, bool swap_first);
   bool LeaveRegion(Block& block, std::vector<State>& beam, Ops& out, Stack& stack);
   bool StoreCarried(const Block& block, State& state);
   void Keep(std::vector<State>& states, uint32_t most) const;
@@ -72,7 +73,8 @@ class FunctionScheduler {
   Word MakeCounter();
   void StoreResults(State& state, const std::vector<Word>& results);
   // The carried words, without those in RAM; and what goes to RAM at a round's end.
-  void AddCarried(const std::vector<Word>& params, const std::vector<Word>& yields, Exit& exit) const;
+  void AddCarried(const std::vector<Word>& params, const std::vector<Word>& yields,
+                  Exit& exit) const;
 
   // Writing down: scheduler_emit.cpp
   bool Commit(const Steps& steps, Stack& stack, Ops& out);
@@ -91,8 +93,8 @@ class FunctionScheduler {
   std::vector<bool> in_ram_;
   std::map<Word, Word> same_slot_;  // results of loops that live where the carried word lives
   std::map<Word, uint64_t> slots_;
-  std::set<Word> pinned_;           // must not go to RAM
-  std::set<Word> requests_;         // to RAM in the next attempt
+  std::set<Word> pinned_;    // must not go to RAM
+  std::set<Word> requests_;  // to RAM in the next attempt
   std::map<uint32_t, std::vector<Word>> captured_;
   uint32_t beam_ = 1;
   size_t attempt_ = 0;
@@ -100,9 +102,9 @@ class FunctionScheduler {
   // On the way to a root, from it downwards (Choices).
   mutable std::vector<uint32_t> path_;
   mutable std::pair<uint32_t, uint32_t> path_of_;
-  bool broken_ = false;             // ours: a word was nowhere
-  bool failed_ = false;             // a word could not be stored where it was made
-  std::vector<Word> held_;          // operands that a structure's regions read too
+  bool broken_ = false;     // ours: a word was nowhere
+  bool failed_ = false;     // a word could not be stored where it was made
+  std::vector<Word> held_;  // operands that a structure's regions read too
 };
 
 }  // namespace frazil::targets::tasm

@@ -37,13 +37,16 @@ Result<void> CheckAsm(const std::string& text, const ir::Inst& inst, mt::Profile
   const uint32_t reach = ReachOf(program);
   if (reach <= inst.operands.count) return {};
   return Fail(Diag::BadInlineAsm,
-              fmt::format("this assembly goes {} words deep into the stack, but only {} are its own: what lies below must "
+              fmt::format("this assembly goes {} words deep into the stack, but only {} are its "
+                          "own: what lies below must "
                           "not be touched",
                           reach, inst.operands.count),
               inst.location);
 }
 
-bool IsDigestHint(const ir::Inst& inst) { return inst.op == Op::Hint && inst.type.scalar == Scalar::Digest; }
+bool IsDigestHint(const ir::Inst& inst) {
+  return inst.op == Op::Hint && inst.type.scalar == Scalar::Digest;
+}
 }  // namespace
 
 Selector::Selector(ProgramState& state, WordFunction& function)
@@ -54,14 +57,16 @@ int32_t Selector::Site(Trap kind) { return Site(kind, op_); }
 int32_t Selector::Site(Trap kind, Op op) {
   if (silent_) return -1;
   const auto key = std::tuple(static_cast<int>(kind), static_cast<int>(op), parallel_);
-  auto [place, fresh] = state_.sites.try_emplace(key, static_cast<int32_t>(state_.words.sites.size()));
+  auto [place, fresh] =
+      state_.sites.try_emplace(key, static_cast<int32_t>(state_.words.sites.size()));
   if (fresh) state_.words.sites.push_back({{kind, op}, parallel_});
   return place->second;
 }
 
 std::vector<Word> Selector::ConstOp(ir::Type type, std::span<const uint64_t> words) {
   std::vector<Word> out;
-  if (type.scalar == Scalar::Field || type.scalar == Scalar::XField || type.scalar == Scalar::Digest) {
+  if (type.scalar == Scalar::Field || type.scalar == Scalar::XField ||
+      type.scalar == Scalar::Digest) {
     for (uint64_t word : words) out.push_back(b_.Const(word));
     return out;
   }
@@ -116,7 +121,9 @@ Result<void> Selector::Inst(const ir::Inst& inst) {
   b_.SetLocation(inst.location);
   // Whatever is written out or gone through while compiling is counted here: no program takes forever.
   if (++state_.work > Limits{}.program_insts || b_.function().nodes.size() > MostNodes)
-    return Fail(Diag::LimitReached, "the program is too large for Triton VM once its calls are written out", inst.location);
+    return Fail(Diag::LimitReached,
+                "the program is too large for Triton VM once its calls are written out",
+                inst.location);
   if (TRY(ProverOp(inst))) return {};
   switch (inst.op) {
     case Op::If: return If(inst);
@@ -128,8 +135,7 @@ Result<void> Selector::Inst(const ir::Inst& inst) {
     case Op::RandomBits: return CallPrelude(inst);
     case Op::Load: return Load(inst), Result<void>{};
     case Op::Store: return Store(inst), Result<void>{};
-    case Op::Length:
-      return SetResult(inst, {Operand(inst, 0)[1], b_.Const(0)}), Result<void>{};
+    case Op::Length: return SetResult(inst, {Operand(inst, 0)[1], b_.Const(0)}), Result<void>{};
     case Op::Lookup: return Lookup(inst), Result<void>{};
     case Op::AtomicRmw:
     case Op::AtomicCas: return Atomic(inst), Result<void>{};
@@ -143,7 +149,8 @@ Result<void> Selector::Inst(const ir::Inst& inst) {
     case Op::Assert: {
       const ir::InstId def = f().values[f().operand(inst, 0).index].def;
       if (silent_) return {};
-      if (def.valid() && f().inst(def).op == Op::Eq && f().inst(def).type.scalar == Scalar::Digest) {
+      if (def.valid() && f().inst(def).op == Op::Eq &&
+          f().inst(def).type.scalar == Scalar::Digest) {
         std::vector<Word> inputs = Ordered(Operand(f().inst(def), 1));
         const std::vector<Word> top = Ordered(Operand(f().inst(def), 0));
         inputs.insert(inputs.end(), top.begin(), top.end());
@@ -154,7 +161,9 @@ Result<void> Selector::Inst(const ir::Inst& inst) {
       b_.Assert(Operand(inst, 0)[0], Site(Trap::Assert));
       return {};
     }
-    case Op::Unreachable: b_.Emit(WordOp::Assert, {b_.Const(0)}, {}, Site(Trap::Unreachable)); return {};
+    case Op::Unreachable:
+      b_.Emit(WordOp::Assert, {b_.Const(0)}, {}, Site(Trap::Unreachable));
+      return {};
     case Op::Barrier: return {};
     default: return ScalarOp(inst);
   }
@@ -172,7 +181,8 @@ Result<bool> Selector::ProverOp(const ir::Inst& inst) {
     return words;
   };
   auto spread = [&](const std::vector<Word>& words) {  // one word for each result
-    for (uint32_t i = 0; i < inst.results.count; ++i) Set(ir::Function::result_of(inst, i), {words[i]});
+    for (uint32_t i = 0; i < inst.results.count; ++i)
+      Set(ir::Function::result_of(inst, i), {words[i]});
   };
   if (name == "hash") {
     SetResult(inst, Ordered(b_.Hash(Ordered(operands()))));
@@ -187,12 +197,14 @@ Result<bool> Selector::ProverOp(const ir::Inst& inst) {
     return true;
   }
   if (name == "sponge.absorb") {
-    b_.Emit(WordOp::SpongeAbsorb, Ordered(operands()), std::span<const uint64_t>{}, Site(Trap::Assert, Op::Assert));
+    b_.Emit(WordOp::SpongeAbsorb, Ordered(operands()), std::span<const uint64_t>{},
+            Site(Trap::Assert, Op::Assert));
     return true;
   }
   if (name == "sponge.squeeze") {
     const std::vector<uint64_t> max(10, MaxField);
-    spread(Ordered(b_.Emit(WordOp::SpongeSqueeze, std::span<const Word>{}, max, Site(Trap::Assert, Op::Assert))));
+    spread(Ordered(b_.Emit(WordOp::SpongeSqueeze, std::span<const Word>{}, max,
+                           Site(Trap::Assert, Op::Assert))));
     return true;
   }
   if (name == "merkle.step") {
@@ -200,7 +212,8 @@ Result<bool> Selector::ProverOp(const ir::Inst& inst) {
     std::rotate(inputs.begin(), inputs.end() - 1, inputs.end());
     std::vector<uint64_t> max(6, MaxField);
     max[0] = b_.Max(inputs[0]) / 2;
-    const std::vector<Word> out = b_.Emit(WordOp::MerkleStep, inputs, max, Site(Trap::OutOfBounds, Op::Hint));
+    const std::vector<Word> out =
+        b_.Emit(WordOp::MerkleStep, inputs, max, Site(Trap::OutOfBounds, Op::Hint));
     Set(ir::Function::result_of(inst, 0), {out[0]});
     Set(ir::Function::result_of(inst, 1), Ordered({out.begin() + 1, out.end()}));
     return true;
@@ -224,7 +237,9 @@ Result<void> Selector::ScalarOp(const ir::Inst& inst) {
     case Op::Cast:
     case Op::CastChecked:
     case Op::Bitcast: SetResult(inst, TRY(CastOp(inst))); return {};
-    case Op::Select: SetResult(inst, ints_.Select(Operand(inst, 0)[0], Operand(inst, 1), Operand(inst, 2))); return {};
+    case Op::Select:
+      SetResult(inst, ints_.Select(Operand(inst, 0)[0], Operand(inst, 1), Operand(inst, 2)));
+      return {};
     case Op::Eq: SetResult(inst, {ints_.Eq(Operand(inst, 0), Operand(inst, 1))}); return {};
     case Op::Ne: SetResult(inst, {b_.Not(ints_.Eq(Operand(inst, 0), Operand(inst, 1)))}); return {};
     case Op::MakeXField:
@@ -235,7 +250,9 @@ Result<void> Selector::ScalarOp(const ir::Inst& inst) {
       return {};
     }
     case Op::PartXField:
-    case Op::PartDigest: SetResult(inst, {Operand(inst, 0)[static_cast<size_t>(f().word(inst, 0))]}); return {};
+    case Op::PartDigest:
+      SetResult(inst, {Operand(inst, 0)[static_cast<size_t>(f().word(inst, 0))]});
+      return {};
     default: break;
   }
   switch (inst.type.scalar) {
@@ -244,8 +261,9 @@ Result<void> Selector::ScalarOp(const ir::Inst& inst) {
     default: break;
   }
   if (WordsOnMachine(inst.type) == 0 || inst.type.scalar == Scalar::Digest)
-    return Fail(Diag::Unsupported, fmt::format("{} on {} has no form on Triton VM", ir::Info(inst.op).mnemonic,
-                                           ir::ScalarName(inst.type.scalar)),
+    return Fail(Diag::Unsupported,
+                fmt::format("{} on {} has no form on Triton VM", ir::Info(inst.op).mnemonic,
+                            ir::ScalarName(inst.type.scalar)),
                 inst.location);
   SetResult(inst, IntegerOp(inst));
   return {};
@@ -355,7 +373,8 @@ Result<std::vector<Word>> Selector::CastOp(const ir::Inst& inst) {
   const Word zero = b_.Const(0);
   if (to.scalar == Scalar::XField) return std::vector<Word>{a[0], zero, zero};
   if (to.scalar == Scalar::Field)
-    return std::vector<Word>{from.scalar == Scalar::Field ? a[0] : ints_.ToField(Integers::ShapeOf(from), a)};
+    return std::vector<Word>{
+        from.scalar == Scalar::Field ? a[0] : ints_.ToField(Integers::ShapeOf(from), a)};
   if (from.scalar == Scalar::Field) {
     const WordBuilder::Pair halves = b_.Split(a[0]);
     const std::vector<Word> whole = {halves.low, halves.high};
@@ -368,7 +387,8 @@ std::string WhyNot(const ir::Program& program) {
   std::vector<int> seen(program.functions.size(), 0);
   std::function<std::string(uint32_t)> visit = [&](uint32_t id) -> std::string {
     if (seen[id] == 2) return {};
-    if (seen[id] == 1) return "Triton VM has no stack frames: a function that calls itself has no form there";
+    if (seen[id] == 1)
+      return "Triton VM has no stack frames: a function that calls itself has no form there";
     seen[id] = 1;
     const ir::Function& f = program.functions[id];
     for (const ir::ValueInfo& value : f.values) {
@@ -377,10 +397,13 @@ std::string WhyNot(const ir::Program& program) {
         return "integers of more than 512 bits do not fit on Triton VM's stack";
     }
     for (const ir::Inst& inst : f.insts) {
-      if (ir::IsFloat(inst.type.scalar) && inst.op != Op::Const) return "floats have no form on Triton VM";
-      if (IsDigestHint(inst)) return "a hint of type digest is read only by merkle.step on Triton VM";
+      if (ir::IsFloat(inst.type.scalar) && inst.op != Op::Const)
+        return "floats have no form on Triton VM";
+      if (IsDigestHint(inst))
+        return "a hint of type digest is read only by merkle.step on Triton VM";
       if (inst.op == Op::Call)
-        if (std::string why = visit(static_cast<uint32_t>(f.word(inst, 0))); !why.empty()) return why;
+        if (std::string why = visit(static_cast<uint32_t>(f.word(inst, 0))); !why.empty())
+          return why;
     }
     seen[id] = 2;
     return {};

@@ -21,7 +21,8 @@ constexpr uint64_t MostFilledInline = 20;
 
 std::vector<uint64_t> Selector::MaxOf(ir::Type type) const {
   const uint32_t words = WordsOnMachine(type);
-  if (type.scalar == Scalar::Field || type.scalar == Scalar::XField || type.scalar == Scalar::Digest)
+  if (type.scalar == Scalar::Field || type.scalar == Scalar::XField ||
+      type.scalar == Scalar::Digest)
     return std::vector<uint64_t>(words, MaxField);
   const Integers::Shape s = Integers::ShapeOf(type);
   return std::vector<uint64_t>(words, (uint64_t{1} << s.bits) - 1);
@@ -92,7 +93,9 @@ void Selector::Load(const ir::Inst& inst) {
   SetResult(inst, LoadAt(ElementAddress(inst, 0, 1), WordsOnMachine(inst.type), inst.type));
 }
 
-void Selector::Store(const ir::Inst& inst) { StoreAt(ElementAddress(inst, 0, 1), Operand(inst, 2)); }
+void Selector::Store(const ir::Inst& inst) {
+  StoreAt(ElementAddress(inst, 0, 1), Operand(inst, 2));
+}
 
 void Selector::ZeroFill(Word address, Word count) {
   const Word zero = b_.Const(0);
@@ -117,7 +120,8 @@ void Selector::Alloc(const ir::Inst& inst, bool zero) {
   Word address;
   // What no run may have at a time traps; less than that is a matter of the machine's cycles.
   const uint64_t most = Limits{}.memory_bytes / ir::BytesOf(inst.type);
-  if (b_.IsConst(length[0]) && b_.IsConst(length[1]) && (b_.ValueOf(length[1]) != 0 || b_.ValueOf(length[0]) > most)) {
+  if (b_.IsConst(length[0]) && b_.IsConst(length[1]) &&
+      (b_.ValueOf(length[1]) != 0 || b_.ValueOf(length[0]) > most)) {
     b_.Emit(WordOp::Assert, {b_.Const(0)}, {}, Site(Trap::Memory));
     SetResult(inst, {b_.Const(state_.scratch), length[0]});
     return;
@@ -143,7 +147,8 @@ void Selector::Lookup(const ir::Inst& inst) {
   const std::vector<Word>& index = Operand(inst, 0);
   const uint32_t per = ir::WordsOf(data.element);
   if (b_.IsConst(index[0]) && b_.IsConst(index[1], 0) && b_.ValueOf(index[0]) < data.length()) {
-    SetResult(inst, ConstOp(data.element, std::span(data.words).subspan(b_.ValueOf(index[0]) * per, per)));
+    SetResult(inst, ConstOp(data.element,
+                            std::span(data.words).subspan(b_.ValueOf(index[0]) * per, per)));
     return;
   }
   const uint32_t words = WordsOnMachine(data.element);
@@ -178,7 +183,9 @@ void Selector::Atomic(const ir::Inst& inst) {
 }
 
 std::vector<Word> Selector::CheckRange(ir::Type type, std::vector<Word> words, int32_t site) {
-  if (type.scalar == Scalar::Field || type.scalar == Scalar::XField || type.scalar == Scalar::Digest) return words;
+  if (type.scalar == Scalar::Field || type.scalar == Scalar::XField ||
+      type.scalar == Scalar::Digest)
+    return words;
   const Integers::Shape s = Integers::ShapeOf(type);
   for (Word& word : words) {
     if (s.bits == 32) {
@@ -202,7 +209,8 @@ Word Selector::ReadBuffer(uint32_t param, ir::Type type) {
   const Word length = ReadValue(WordOp::ReadIo, ir::types::U32, site)[0];
   const uint32_t region = b_.OpenRegion();
   const Word at = b_.Param(MaxField);
-  const std::vector<Word> value = CheckRange(type.element(), b_.Read(WordOp::ReadIo, 1, site), site);
+  const std::vector<Word> value =
+      CheckRange(type.element(), b_.Read(WordOp::ReadIo, 1, site), site);
   b_.CloseRegion({b_.WriteMem(at, value)});
   b_.Emit(WordOp::Loop, {b_.MulI(length, WordsOnMachine(type.element())), base}, {MaxField});
   b_.last_node().regions = {region};
@@ -228,7 +236,8 @@ void Selector::WriteTables() {
     const uint32_t per = ir::WordsOf(data.element);
     std::vector<Word> words;
     for (uint64_t i = 0; i < data.length(); ++i) {
-      const std::vector<Word> element = ConstOp(data.element, std::span(data.words).subspan(i * per, per));
+      const std::vector<Word> element =
+          ConstOp(data.element, std::span(data.words).subspan(i * per, per));
       words.insert(words.end(), element.begin(), element.end());
     }
     StoreAt(b_.Const(address), words);

@@ -36,12 +36,13 @@ constexpr uint32_t MostNesting = 1000;
 constexpr uint64_t MostFoldedRounds = 64;
 
 bool IsCheapOp(const ir::Function& f, const ir::Inst& inst) {
-  if (inst.op == Op::Const || inst.op == Op::PartDigest || inst.op == Op::PartXField || inst.op == Op::MakeDigest ||
-      inst.op == Op::MakeXField)
+  if (inst.op == Op::Const || inst.op == Op::PartDigest || inst.op == Op::PartXField ||
+      inst.op == Op::MakeDigest || inst.op == Op::MakeXField)
     return true;
   const bool one_word = inst.type.scalar == Scalar::Field || inst.type.scalar == Scalar::Bool;
-  return one_word && ir::IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0 && inst.results.count == 1 &&
-         f.type(ir::Function::result_of(inst)).is_scalar() && ir::Info(inst.op).law != ir::Law::Prelude;
+  return one_word && ir::IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0 &&
+         inst.results.count == 1 && f.type(ir::Function::result_of(inst)).is_scalar() &&
+         ir::Info(inst.op).law != ir::Law::Prelude;
 }
 
 }  // namespace
@@ -77,7 +78,8 @@ bool Selector::FoldsAway(ir::RegionId region, const std::vector<Word>& inits) co
     const ir::Inst& inst = f().inst(id);
     if (inst.op != Op::Yield && ir::Info(inst.op).effect != ir::Effect::Pure) return false;
     for (ir::ValueId v : f().operands_of(inst))
-      if (auto known = scope_->values.find(v.index); known != scope_->values.end() && !AllConst(known->second))
+      if (auto known = scope_->values.find(v.index);
+          known != scope_->values.end() && !AllConst(known->second))
         return false;
   }
   return true;
@@ -129,7 +131,8 @@ Result<void> Selector::IfChain(const ir::Inst& inst, uint32_t from) {
   const Limbs selector = Operand(inst, 0);
   const uint32_t cases = inst.regions.count - 1;
   const auto below = below_;
-  std::function<Result<std::vector<Word>>(uint32_t)> chain = [&](uint32_t at) -> Result<std::vector<Word>> {
+  std::function<Result<std::vector<Word>>(uint32_t)> chain =
+      [&](uint32_t at) -> Result<std::vector<Word>> {
     if (at == cases) return Body(ir::Function::region_of(inst, at));
     const uint64_t word = static_cast<uint64_t>(f().word(inst, at));
     const Word equal = ints_.Eq(selector, ConstOp(OperandType(inst, 0), std::span(&word, 1)));
@@ -159,7 +162,8 @@ Result<void> Selector::IfChain(const ir::Inst& inst, uint32_t from) {
 }
 
 // How often, and whether one limb counts.
-Selector::Trip Selector::TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi, uint64_t step) {
+Selector::Trip Selector::TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi,
+                                   uint64_t step) {
   const Integers::Shape s = Integers::ShapeOf(OperandType(inst, 0));
   const uint64_t most = s.is_signed && s.limbs == 1 ? (uint64_t{1} << (s.bits - 1)) - 1 : MaxU32;
   bool small = b_.Max(lo[0]) <= most && b_.Max(hi[0]) <= most;
@@ -179,12 +183,14 @@ Selector::Trip Selector::TripCount(const ir::Inst& inst, const Limbs& lo, const 
   }
   // The distance as an unsigned number, less one, by the step, plus one.
   const Integers::Shape wide{32, 2, false};
-  const Limbs a = ints_.Cast(s, lo, {32, 2, true}, false), b = ints_.Cast(s, hi, {32, 2, true}, false);
+  const Limbs a = ints_.Cast(s, lo, {32, 2, true}, false),
+              b = ints_.Cast(s, hi, {32, 2, true}, false);
   const uint64_t one = 1;
   Limbs count = ints_.Sub(wide, b, a, false);
   if (step != 1) {
     count = ints_.Sub(wide, count, ints_.Constant(wide, std::span(&one, 1)), false);
-    count = ints_.Div(wide, count, ints_.Constant(wide, std::span(&step, 1)), Integers::Rounding::Trunc);
+    count = ints_.Div(wide, count, ints_.Constant(wide, std::span(&step, 1)),
+                      Integers::Rounding::Trunc);
     count = ints_.Add(wide, count, ints_.Constant(wide, std::span(&one, 1)), false);
   }
   const Word high = b_.Mul(less, count[1]);
@@ -205,7 +211,8 @@ Result<void> Selector::For(const ir::Inst& inst) {
   auto bind = [&](const std::vector<Word>& words, bool to_params) {
     size_t next = 0;
     for (uint32_t i = 0; i < inst.results.count; ++i) {
-      const ir::ValueId id = to_params ? ir::Function::param_of(region, i + 1) : ir::Function::result_of(inst, i);
+      const ir::ValueId id =
+          to_params ? ir::Function::param_of(region, i + 1) : ir::Function::result_of(inst, i);
       const uint32_t count = WordsOnMachine(f().type(id));
       Set(id, Slice(words, next, count));
       next += count;
@@ -219,8 +226,9 @@ Result<void> Selector::For(const ir::Inst& inst) {
     bind(TRY(Body(ir::Function::region_of(inst, 0))), false);
     return {};
   }
-  if (!is_parallel && trip.small && b_.IsConst(trip.count) && b_.ValueOf(trip.count) <= MostFoldedRounds &&
-      b_.IsConst(lo[0]) && FoldsAway(ir::Function::region_of(inst, 0), inits)) {
+  if (!is_parallel && trip.small && b_.IsConst(trip.count) &&
+      b_.ValueOf(trip.count) <= MostFoldedRounds && b_.IsConst(lo[0]) &&
+      FoldsAway(ir::Function::region_of(inst, 0), inits)) {
     std::vector<Word> carried = inits;
     for (uint64_t i = 0; i < b_.ValueOf(trip.count); ++i) {
       Limbs at(s.limbs, b_.Const(0));
@@ -318,7 +326,8 @@ bool Selector::TestIsQuiet(ir::RegionId region) const {
 }
 
 Result<void> Selector::While(const ir::Inst& inst) {
-  const ir::RegionId test_region = ir::Function::region_of(inst, 0), body_region = ir::Function::region_of(inst, 1);
+  const ir::RegionId test_region = ir::Function::region_of(inst, 0),
+                     body_region = ir::Function::region_of(inst, 1);
   const ir::Region& test = f().region(test_region);
   std::vector<Word> inits;
   std::vector<uint64_t> maxima;
@@ -329,7 +338,8 @@ Result<void> Selector::While(const ir::Inst& inst) {
   auto bind = [&](const std::vector<Word>& words, bool to_params) {
     size_t next = 0;
     for (uint32_t i = 0; i < inst.results.count; ++i) {
-      const ir::ValueId id = to_params ? ir::Function::param_of(test, i) : ir::Function::result_of(inst, i);
+      const ir::ValueId id =
+          to_params ? ir::Function::param_of(test, i) : ir::Function::result_of(inst, i);
       const uint32_t count = WordsOnMachine(f().type(id));
       Set(id, Slice(words, next, count));
       next += count;
@@ -365,7 +375,8 @@ Result<void> Selector::While(const ir::Inst& inst) {
   std::vector<ir::ValueId> made;
   for (ir::InstId id : test.insts) {
     const ir::Inst& one = f().inst(id);
-    for (uint32_t i = 0; i < one.results.count; ++i) made.push_back(ir::Function::result_of(one, i));
+    for (uint32_t i = 0; i < one.results.count; ++i)
+      made.push_back(ir::Function::result_of(one, i));
   }
   auto all = [&](const std::vector<Word>& condition) {
     std::vector<Word> words = condition;
@@ -408,8 +419,8 @@ Result<void> Selector::While(const ir::Inst& inst) {
 }
 
 Result<std::vector<Word>> Selector::Inlined(const ir::Program& program, const ir::Function& callee,
-                                            const std::vector<Word>& arguments, const std::vector<bool>& raw,
-                                            Location location) {
+                                            const std::vector<Word>& arguments,
+                                            const std::vector<bool>& raw, Location location) {
   if (depth_ > 400 || state_.nesting >= MostNesting)
     return Fail(Diag::LimitReached, "calls nest too deep to be written out", location);
   Scope inner{&program, &callee, {}, {}};
@@ -421,7 +432,8 @@ Result<std::vector<Word>> Selector::Inlined(const ir::Program& program, const ir
       inner.values[value] = {};
       continue;
     }
-    const uint32_t count = callee.param_type(i).is_buffer() ? 2 : WordsOnMachine(callee.param_type(i));
+    const uint32_t count =
+        callee.param_type(i).is_buffer() ? 2 : WordsOnMachine(callee.param_type(i));
     inner.values[value] = Slice(arguments, next, count);
     next += count;
   }
@@ -440,13 +452,15 @@ Result<void> Selector::CallPrelude(const ir::Inst& inst) {
   std::vector<Word> arguments;
   for (uint32_t i = 0; i < inst.operands.count; ++i)
     arguments.insert(arguments.end(), Operand(inst, i).rbegin(), Operand(inst, i).rend());
-  SetResult(inst, Ordered(TRY(Inlined(*program, program->entry_function(), arguments,
-                                        std::vector<bool>(inst.operands.count, false), inst.location))));
+  SetResult(inst,
+            Ordered(TRY(Inlined(*program, program->entry_function(), arguments,
+                                std::vector<bool>(inst.operands.count, false), inst.location))));
   return {};
 }
 
 // Whether a call of the program's own function is replaced by its body.
-bool Selector::WrittenOut(const ir::Inst& inst, uint32_t callee, const std::vector<Word>& arguments) const {
+bool Selector::WrittenOut(const ir::Inst& inst, uint32_t callee,
+                          const std::vector<Word>& arguments) const {
   if (state_.inline_all || state_.uses[callee] <= 1) return true;
   if (state_.written_out[callee] > MostWrittenOut) return false;
   const size_t size = state_.ir.functions[callee].insts.size();
@@ -490,7 +504,8 @@ Result<void> Selector::Call(const ir::Inst& inst) {
     state_.words.functions.emplace_back();
     WordFunction made;
     made.name = callee.name;
-    if (state_.nesting >= MostNesting) return Fail(Diag::LimitReached, "calls nest too deep for Triton VM", inst.location);
+    if (state_.nesting >= MostNesting)
+      return Fail(Diag::LimitReached, "calls nest too deep for Triton VM", inst.location);
     ++state_.nesting;
     Selector selector(state_, made);
     TRY_VOID(selector.Function(id, raw));
@@ -587,7 +602,8 @@ bool IsRawRam(const ir::Function& function, uint32_t param) {
 namespace {
 
 // How long a function gets when the calls in it are written out as WrittenOut may do. There is no recursion (WhyNot).
-uint64_t LengthOf(const ir::Program& program, const std::vector<uint32_t>& uses, uint32_t id, std::vector<uint64_t>& known) {
+uint64_t LengthOf(const ir::Program& program, const std::vector<uint32_t>& uses, uint32_t id,
+                  std::vector<uint64_t>& known) {
   if (known[id] != 0) return known[id];
   const ir::Function& function = program.functions[id];
   uint64_t sum = 0;
@@ -596,7 +612,8 @@ uint64_t LengthOf(const ir::Program& program, const std::vector<uint32_t>& uses,
     if (inst.op != Op::Call) continue;
     const uint32_t callee = static_cast<uint32_t>(function.word(inst, 0));
     const uint64_t more = LengthOf(program, uses, callee, known);
-    if (uses[callee] <= 1 || (more <= MostWrittenOut && program.functions[callee].insts.size() <= SmallOfConstants))
+    if (uses[callee] <= 1 ||
+        (more <= MostWrittenOut && program.functions[callee].insts.size() <= SmallOfConstants))
       sum += more;
   }
   return known[id] = std::max<uint64_t>(sum, 1);
@@ -625,7 +642,8 @@ Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions&
   words.functions[0] = std::move(entry);
   if (state.beyond)
     return Fail(Diag::Unsupported,
-                "a RAM address of 2^32 or more, in a program that needs RAM for values of its own: use one below",
+                "a RAM address of 2^32 or more, in a program that needs RAM for values of its own: "
+                "use one below",
                 *state.beyond);
   words.own_ram = state.heap || state.scratch != ScratchBase;
   const ir::Function& function = program.entry_function();

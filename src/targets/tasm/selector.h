@@ -17,18 +17,20 @@ struct ProgramState {
   const ir::Program& ir;
   WordProgram& words;
   uint64_t scratch = ScratchBase;
-  bool heap = false;                       // some scratch has a size known only at run time
+  bool heap = false;  // some scratch has a size known only at run time
   bool inline_all = false;
   bool check_raw = false;
   mt::Profile profile = mt::Profile::Dot;
-  std::optional<Location> beyond = {};     // of a raw access to a constant address that is refused
+  std::optional<Location> beyond = {};  // of a raw access to a constant address that is refused
   std::map<const ir::Data*, uint64_t> tables = {};  // address of each
-  std::map<std::pair<uint32_t, std::vector<bool>>, uint32_t> functions = {};  // IR function, which parameters are raw RAM -> ours
+  std::map<std::pair<uint32_t, std::vector<bool>>, uint32_t> functions =
+      {};  // IR function, which parameters are raw RAM -> ours
   std::map<std::tuple<int, int, int>, int32_t> sites = {};
-  std::vector<uint32_t> uses = {};              // static calls of each function
-  std::vector<uint64_t> written_out = {};       // instructions of each, with those of the functions written out in it
-  uint32_t nesting = 0;                         // functions begun and not ended
-  uint64_t work = 0;                            // instructions that were lowered so far
+  std::vector<uint32_t> uses = {};  // static calls of each function
+  std::vector<uint64_t> written_out =
+      {};                // instructions of each, with those of the functions written out in it
+  uint32_t nesting = 0;  // functions begun and not ended
+  uint64_t work = 0;     // instructions that were lowered so far
 };
 
 class Selector {
@@ -45,7 +47,7 @@ class Selector {
     const ir::Program* program;
     const ir::Function* f;
     Values values;
-    std::set<uint32_t> raw;       // buffers that are the machine's RAM
+    std::set<uint32_t> raw;  // buffers that are the machine's RAM
   };
 
   // Where values travel together (into and out of regions and functions) each has its first word last, on top: so the
@@ -92,12 +94,12 @@ class Selector {
   Result<void> Call(const ir::Inst& inst);
   Result<void> CallPrelude(const ir::Inst& inst);
   Result<std::vector<Word>> Inlined(const ir::Program& program, const ir::Function& callee,
-                                    const std::vector<Word>& arguments, const std::vector<bool>& raw,
-                                    Location location);
+                                    const std::vector<Word>& arguments,
+                                    const std::vector<bool>& raw, Location location);
   struct Trip {
     Word count;
-    bool small;    // the counter stays below 2^32 and is not negative: one limb counts
-    Word end;      // of the counter where it is known to be reached; NoWord else
+    bool small;  // the counter stays below 2^32 and is not negative: one limb counts
+    Word end;    // of the counter where it is known to be reached; NoWord else
   };
   Trip TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi, uint64_t step);
   bool WrittenOut(const ir::Inst& inst, uint32_t callee, const std::vector<Word>& arguments) const;
@@ -111,20 +113,26 @@ class Selector {
   int32_t Site(ir::Trap kind);
   int32_t Site(ir::Trap kind, ir::Op op);
   const std::vector<Word>& Get(ir::ValueId id) const { return scope_->values.at(id.index); }
-  const std::vector<Word>& Operand(const ir::Inst& inst, uint32_t i) const { return Get(f().operand(inst, i)); }
-  ir::Type OperandType(const ir::Inst& inst, uint32_t i) const { return f().type(f().operand(inst, i)); }
+  const std::vector<Word>& Operand(const ir::Inst& inst, uint32_t i) const {
+    return Get(f().operand(inst, i));
+  }
+  ir::Type OperandType(const ir::Inst& inst, uint32_t i) const {
+    return f().type(f().operand(inst, i));
+  }
   void Set(ir::ValueId id, std::vector<Word> words) { scope_->values[id.index] = std::move(words); }
-  void SetResult(const ir::Inst& inst, std::vector<Word> words) { Set(ir::Function::result_of(inst), std::move(words)); }
+  void SetResult(const ir::Inst& inst, std::vector<Word> words) {
+    Set(ir::Function::result_of(inst), std::move(words));
+  }
   const ir::Function& f() const { return *scope_->f; }
 
   ProgramState& state_;
   WordBuilder b_;
   Integers ints_;
   Scope* scope_ = nullptr;
-  ir::Op op_{};                 // being lowered
-  int32_t parallel_ = -1;       // index of the outermost parallel around
+  ir::Op op_{};            // being lowered
+  int32_t parallel_ = -1;  // index of the outermost parallel around
   int32_t parallels_ = 0;
-  bool silent_ = false;         // these instructions ran already: they cannot trap
+  bool silent_ = false;                    // these instructions ran already: they cannot trap
   std::set<std::pair<Word, Word>> below_;  // pairs a < b that are known
   uint32_t depth_ = 0;
 };

@@ -43,7 +43,9 @@ void Apply(Stack& stack, const Step& step) {
     case K::Push:
     case K::Load: stack.push_back(step.word); break;
     case K::Dup: stack.push_back(stack[n - 1 - step.number]); break;
-    case K::Pick: std::rotate(stack.end() - 1 - step.number, stack.end() - step.number, stack.end()); break;
+    case K::Pick:
+      std::rotate(stack.end() - 1 - step.number, stack.end() - step.number, stack.end());
+      break;
     case K::Place: std::rotate(stack.end() - 1 - step.number, stack.end() - 1, stack.end()); break;
     case K::Swap: std::swap(stack[n - 1], stack[n - 1 - step.number]); break;
     case K::Pop: stack.resize(n - step.number); break;
@@ -70,7 +72,8 @@ class Arranger {
     for (auto [w, n] : wanted) missing[w] = std::max(0, n - have[w]);
     std::vector<Word> late;
     while (body > 0 && missing[target_[body - 1]] > 0 &&
-           (elsewhere_.IsConst(target_[body - 1]) || elsewhere_.InRam(target_[body - 1]) || wanted[target_[body - 1]] > 1)) {
+           (elsewhere_.IsConst(target_[body - 1]) || elsewhere_.InRam(target_[body - 1]) ||
+            wanted[target_[body - 1]] > 1)) {
       const Word w = target_[body - 1];
       --missing[w];
       --wanted[w];
@@ -108,7 +111,8 @@ class Arranger {
       while (depth < stack_.size() && !surplus(stack_[stack_.size() - 1 - depth])) ++depth;
       if (depth == stack_.size()) return true;
       uint32_t run = 0;
-      while (depth == 0 && run < 5 && run < stack_.size() && surplus(stack_[stack_.size() - 1 - run])) {
+      while (depth == 0 && run < 5 && run < stack_.size() &&
+             surplus(stack_[stack_.size() - 1 - run])) {
         --have[stack_[stack_.size() - 1 - run]];
         ++run;
       }
@@ -219,7 +223,8 @@ class Arranger {
 
 }  // namespace
 
-bool Arrange(const Stack& stack, const Stack& target, const Elsewhere& elsewhere, Steps& steps, Word& deep) {
+bool Arrange(const Stack& stack, const Stack& target, const Elsewhere& elsewhere, Steps& steps,
+             Word& deep) {
   return Arranger(stack, target, elsewhere).Run(steps, deep);
 }
 

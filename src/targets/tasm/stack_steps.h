@@ -14,7 +14,7 @@ struct Step {
   enum class Kind : uint8_t { Push, Load, Dup, Pick, Place, Swap, Pop, Store, Node } kind;
   // Dup, Pick, Place, Swap: depth. Pop: count. Node: the node.
   uint32_t number = 0;
-  Word word = NoWord;  // Push: the constant; Load, Store: the word in RAM
+  Word word = NoWord;   // Push: the constant; Load, Store: the word in RAM
   uint8_t variant = 0;  // Node: InVariant of its inputs
 };
 using Steps = std::vector<Step>;
@@ -54,6 +54,7 @@ inline uint32_t DepthOf(const Stack& stack, Word w, uint32_t from = 0) {
 void Apply(Stack& stack, const Step& step);  // anything but nodes
 
 // Steps that turn the stack into exactly the target. False: something lies too deep; `deep` says what.
-bool Arrange(const Stack& stack, const Stack& target, const Elsewhere& elsewhere, Steps& steps, Word& deep);
+bool Arrange(const Stack& stack, const Stack& target, const Elsewhere& elsewhere, Steps& steps,
+             Word& deep);
 
 }  // namespace frazil::targets::tasm

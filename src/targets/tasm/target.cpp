@@ -37,8 +37,10 @@ class TasmCallable final : public exec::Callable {
   TasmCallable(Lowered lowered, std::shared_ptr<const ir::Program> source)
       : lowered_(std::move(lowered)), source_(std::move(source)) {}
 
-  Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
-    if (context.limits.memory_bytes < Limits{}.memory_bytes || context.limits.depth < Limits{}.depth)
+  Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
+                            const exec::RunContext& context) override {
+    if (context.limits.memory_bytes < Limits{}.memory_bytes ||
+        context.limits.depth < Limits{}.depth)
       return Fail(Diag::Unsupported, "Triton VM has no limits on memory and depth but its cycles");
     const mt::Inputs inputs = TRY(ToInputs(*source_, arguments, context));
     mt::RunLimits limits;
@@ -63,7 +65,8 @@ class TasmTarget final : public exec::Target {
     return OutputsOf(program).why_not;
   }
 
-  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions& options) const override {
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
     if (std::string why = Refuses(program); !why.empty()) return Fail(Diag::Unsupported, why);
     if (options.metered) return Fail(Diag::Unsupported, "Triton VM counts cycles, not fuel");
     const Lowered lowered = TRY(Lower(program, options_));
@@ -103,7 +106,8 @@ Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
   if (!assembly) {
     // A trap site is no column for a reader.
     Error error = std::move(assembly.error());
-    if (error.location.column == 0 || (error.location.column & SiteMark) != 0) error.location.column = 1;
+    if (error.location.column == 0 || (error.location.column & SiteMark) != 0)
+      error.location.column = 1;
     return std::unexpected(std::move(error));
   }
   lowered.program = std::move(*assembly);
@@ -115,6 +119,8 @@ Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
   return lowered;
 }
 
-std::unique_ptr<exec::Target> MakeTarget(const TasmOptions& options) { return std::make_unique<TasmTarget>(options); }
+std::unique_ptr<exec::Target> MakeTarget(const TasmOptions& options) {
+  return std::make_unique<TasmTarget>(options);
+}
 
 }  // namespace frazil::targets::tasm

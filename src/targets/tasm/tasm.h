@@ -63,8 +63,8 @@ Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options = {
 // The machine's inputs for a call, and the outcome that its output means.
 Result<mt::Inputs> ToInputs(const ir::Program& program, std::span<const exec::Value> arguments,
                             const exec::RunContext& context);
-Result<exec::Outcome> ToOutcome(const ir::Program& program, const Lowered& lowered, const mt::RunResult& run,
-                                std::span<const exec::Value> arguments);
+Result<exec::Outcome> ToOutcome(const ir::Program& program, const Lowered& lowered,
+                                const mt::RunResult& run, std::span<const exec::Value> arguments);
 
 std::unique_ptr<exec::Target> MakeTarget(const TasmOptions& options = {});
 

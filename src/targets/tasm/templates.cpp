@@ -19,9 +19,15 @@ constexpr size_t Reachable = 15;
 
 class FunctionTemplates {
  public:
-  FunctionTemplates(const WordProgram& program, uint32_t function, uint64_t& next_slot, std::vector<EmittedSite>& sites)
-      : program_(program), f_(program.functions[function]), entry_(function == 0), next_slot_(next_slot), sites_(sites),
-        uses_(f_.words.size()), slots_(f_.words.size()) {
+  FunctionTemplates(const WordProgram& program, uint32_t function, uint64_t& next_slot,
+                    std::vector<EmittedSite>& sites)
+      : program_(program),
+        f_(program.functions[function]),
+        entry_(function == 0),
+        next_slot_(next_slot),
+        sites_(sites),
+        uses_(f_.words.size()),
+        slots_(f_.words.size()) {
     for (const WordNode& node : f_.nodes) {
       for (Word w : node.inputs) ++uses_[w];
     }
@@ -128,7 +134,9 @@ class FunctionTemplates {
     if (node.site < 0) return location;
     const TrapSite& trap = program_.sites[static_cast<size_t>(node.site)].trap;
     size_t index = 0;
-    while (index < sites_.size() && !(sites_[index].kind == trap.kind && sites_[index].op == trap.op)) ++index;
+    while (index < sites_.size() &&
+           !(sites_[index].kind == trap.kind && sites_[index].op == trap.op))
+      ++index;
     if (index == sites_.size()) sites_.push_back(trap);
     location.column = SiteMark | static_cast<uint32_t>(index);
     return location;
@@ -145,11 +153,14 @@ class FunctionTemplates {
     }
     Room(std::max(node.inputs.size(), node.results.size()));
     // TIR has these the other way round than the machine.
-    const bool reversed = node.op == WordOp::Lt || node.op == WordOp::Pow || node.op == WordOp::DivMod;
-    for (size_t i = 0; i < node.inputs.size(); ++i) Load(node.inputs[reversed ? node.inputs.size() - 1 - i : i], i);
+    const bool reversed =
+        node.op == WordOp::Lt || node.op == WordOp::Pow || node.op == WordOp::DivMod;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      Load(node.inputs[reversed ? node.inputs.size() - 1 - i : i], i);
     tir::Op op = InstructionOf(program_, node);
     op.location = Place(node);
-    if (op.kind == Kind::Assert && node.site >= 0) op.error_id = static_cast<int64_t>(op.location.column & ~SiteMark);
+    if (op.kind == Kind::Assert && node.site >= 0)
+      op.error_id = static_cast<int64_t>(op.location.column & ~SiteMark);
     out_->push_back(std::move(op));
     if (node.returned > 0) Put(Kind::Pop, node.returned);
     stack_.insert(stack_.end(), node.results.begin(), node.results.end());
@@ -221,7 +232,7 @@ class FunctionTemplates {
   bool entry_;
   uint64_t& next_slot_;
   std::vector<EmittedSite>& sites_;
-  std::vector<uint32_t> uses_;  // that are still to come in the text
+  std::vector<uint32_t> uses_;   // that are still to come in the text
   std::vector<uint64_t> slots_;  // 0: none
   std::vector<Word> stack_;      // top last
   Ops ops_;

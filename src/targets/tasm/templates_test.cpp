@@ -14,7 +14,8 @@ namespace {
 
 // Empty: the same outcome, but for the iteration of a parallel, which templates do not keep.
 std::string Difference(const ir::Program& program, uint64_t seed, const Lowered& lowered) {
-  const auto arguments = exec::RandomArguments(program, seed), again = exec::RandomArguments(program, seed);
+  const auto arguments = exec::RandomArguments(program, seed),
+             again = exec::RandomArguments(program, seed);
   const exec::RunContext context = exec::RandomContext(program, seed);
   const auto expected = exec::Interpret(program, arguments, context);
   if (!expected) return "";
@@ -24,7 +25,8 @@ std::string Difference(const ir::Program& program, uint64_t seed, const Lowered&
   limits.cycles = 50'000'000;
   const auto actual = ToOutcome(program, lowered, mt::Run(lowered.program, *inputs, limits), again);
   if (!actual) return actual.error().diag == Diag::Unsupported ? "" : actual.error().ToString();
-  if (expected->trap.has_value() != actual->trap.has_value() || (expected->trap && expected->trap->kind != actual->trap->kind)) {
+  if (expected->trap.has_value() != actual->trap.has_value() ||
+      (expected->trap && expected->trap->kind != actual->trap->kind)) {
     return fmt::format("trap: {} against {}", expected->trap ? expected->trap->ToString() : "none",
                        actual->trap ? actual->trap->ToString() : "none");
   }
@@ -45,8 +47,9 @@ TEST(Templates, ProgramsMeanTheSame) {
     generator.allow_parallel = false;
     generator.allow_traps = seed % 3 != 0;
     generator.allow_buffers = seed % 2 == 0;
-    generator.types = ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::XField) | ir::Only(ir::Scalar::Digest) |
-                      ir::Only(ir::Scalar::U32) | ir::Only(ir::Scalar::U64) | ir::Only(ir::Scalar::Bool);
+    generator.types = ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::XField) |
+                      ir::Only(ir::Scalar::Digest) | ir::Only(ir::Scalar::U32) |
+                      ir::Only(ir::Scalar::U64) | ir::Only(ir::Scalar::Bool);
     const ir::Program program = exec::Generate(generator);
     if (!MakeTarget()->Refuses(program).empty()) continue;
     TasmOptions options;

@@ -11,11 +11,13 @@ namespace mt = machines::tasm;
 using mt::Opcode;
 
 bool EndsHere(Opcode op) {
-  return op == Opcode::Return || op == Opcode::Halt || op == Opcode::Recurse || op == Opcode::RecurseOrReturn;
+  return op == Opcode::Return || op == Opcode::Halt || op == Opcode::Recurse ||
+         op == Opcode::RecurseOrReturn;
 }
 
 // Keeps what is marked; calls and labels follow. Labels of code that is gone go too.
-void Keep(mt::Program& program, const std::vector<bool>& kept, const std::vector<bool>& labels_stay) {
+void Keep(mt::Program& program, const std::vector<bool>& kept,
+          const std::vector<bool>& labels_stay) {
   std::vector<uint32_t> moved(program.code.size() + 1);
   std::vector<mt::Instruction> code;
   for (size_t i = 0; i < program.code.size(); ++i) {
@@ -65,11 +67,13 @@ bool InlineTinyBlocks(mt::Program& program) {
     if (first.op == Opcode::Return) {
       changed = true;
       kept[i] = false;
-      if (i > 0 && program.code[i - 1].op == Opcode::Skiz) program.code[i - 1] = {Opcode::Pop, 1, -1, program.code[i].location};
+      if (i > 0 && program.code[i - 1].op == Opcode::Skiz)
+        program.code[i - 1] = {Opcode::Pop, 1, -1, program.code[i].location};
       continue;
     }
-    const bool one = target + 1 < program.code.size() && program.code[target + 1].op == Opcode::Return &&
-                     first.op != Opcode::Skiz && (!EndsHere(first.op) || first.op == Opcode::Halt) && kept[target] &&
+    const bool one = target + 1 < program.code.size() &&
+                     program.code[target + 1].op == Opcode::Return && first.op != Opcode::Skiz &&
+                     (!EndsHere(first.op) || first.op == Opcode::Halt) && kept[target] &&
                      kept[target + 1];
     if (!one) continue;
     changed = true;

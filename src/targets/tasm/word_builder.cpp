@@ -69,7 +69,8 @@ void WordBuilder::Clobber(WordNode& node) {
 
 // Not where both addresses are constants and apart.
 bool WordBuilder::MayTouch(const WordNode& load, const WordNode& write) const {
-  if (write.op != WordOp::WriteMem || !IsConst(load.inputs[0]) || !IsConst(write.inputs.back())) return true;
+  if (write.op != WordOp::WriteMem || !IsConst(load.inputs[0]) || !IsConst(write.inputs.back()))
+    return true;
   const uint64_t top = ValueOf(load.inputs[0]), low = ValueOf(write.inputs.back());
   const uint64_t words = load.results.size() - 1, written = write.inputs.size() - 1;
   return top >= low ? top - low < words + written - 1 : false;
@@ -91,8 +92,9 @@ Word WordBuilder::Param(uint64_t max) {
   return word;
 }
 
-std::vector<Word> WordBuilder::Emit(WordOp op, std::span<const Word> inputs, std::span<const uint64_t> result_max,
-                                    int32_t site, uint64_t number) {
+std::vector<Word> WordBuilder::Emit(WordOp op, std::span<const Word> inputs,
+                                    std::span<const uint64_t> result_max, int32_t site,
+                                    uint64_t number) {
   const uint32_t id = static_cast<uint32_t>(f_.nodes.size());
   WordNode& node = f_.nodes.emplace_back();
   node.op = op;
@@ -109,17 +111,19 @@ std::vector<Word> WordBuilder::Emit(WordOp op, std::span<const Word> inputs, std
   return results;
 }
 
-std::vector<Word> WordBuilder::Pure(WordOp op, std::vector<Word> inputs, std::span<const uint64_t> max, uint64_t number,
-                                    int32_t site) {
+std::vector<Word> WordBuilder::Pure(WordOp op, std::vector<Word> inputs,
+                                    std::span<const uint64_t> max, uint64_t number, int32_t site) {
   if (Commutes(op) && inputs[0] < inputs[1]) std::swap(inputs[0], inputs[1]);
   Key key{op, number, inputs};
   for (size_t i = known_.size(); i-- > 0;)
-    if (auto found = known_[i].find(key); found != known_[i].end()) return f_.nodes[found->second].results;
+    if (auto found = known_[i].find(key); found != known_[i].end())
+      return f_.nodes[found->second].results;
   known_.back()[key] = static_cast<uint32_t>(f_.nodes.size());
   return Emit(op, inputs, max, site, number);
 }
 
-Word WordBuilder::Pure1(WordOp op, std::vector<Word> inputs, uint64_t max, uint64_t number, int32_t site) {
+Word WordBuilder::Pure1(WordOp op, std::vector<Word> inputs, uint64_t max, uint64_t number,
+                        int32_t site) {
   return Pure(op, std::move(inputs), std::span(&max, 1), number, site)[0];
 }
 
@@ -182,7 +186,8 @@ Word WordBuilder::Eq(Word a, Word b) {
     for (int i = 0; i < 2; ++i)
       if (IsConst(def.inputs[i], 0) && Max(def.inputs[1 - i]) == 1) return def.inputs[1 - i];
   }
-  if (IsConst(b) && def.op == WordOp::AddI) return Eq(def.inputs[0], Const(g::Sub(ValueOf(b), def.number)));
+  if (IsConst(b) && def.op == WordOp::AddI)
+    return Eq(def.inputs[0], Const(g::Sub(ValueOf(b), def.number)));
   return Pure1(WordOp::Eq, {a, b}, 1);
 }
 
@@ -199,7 +204,8 @@ Word WordBuilder::Pow(Word base, Word exponent) {
   }
   if (IsConst(exponent, 2)) return Mul(base, base);
   uint64_t max = MaxField;
-  if (IsConst(base, 2) && Max(exponent) < 64) max = std::min(MaxField, uint64_t{1} << Max(exponent));
+  if (IsConst(base, 2) && Max(exponent) < 64)
+    max = std::min(MaxField, uint64_t{1} << Max(exponent));
   return Pure1(WordOp::Pow, {exponent, base}, max);
 }
 
@@ -218,7 +224,8 @@ WordBuilder::Pair WordBuilder::Split(Word a) {
 
 Word WordBuilder::Join(Word high, Word low) {
   const WordNode& def = f_.def(high);
-  if (def.op == WordOp::Split && def.results[0] == high && def.results[1] == low) return def.inputs[0];
+  if (def.op == WordOp::Split && def.results[0] == high && def.results[1] == low)
+    return def.inputs[0];
   return Add(MulI(high, uint64_t{1} << 32), low);
 }
 
@@ -252,7 +259,8 @@ Word WordBuilder::Xor(Word a, Word b) {
   const WordNode& def = f_.def(a);
   if (IsConst(b) && def.op == WordOp::Xor && def.site < 0)
     for (int i = 0; i < 2; ++i)
-      if (IsConst(def.inputs[i])) return Xor(def.inputs[1 - i], Const(ValueOf(def.inputs[i]) ^ ValueOf(b)));
+      if (IsConst(def.inputs[i]))
+        return Xor(def.inputs[1 - i], Const(ValueOf(def.inputs[i]) ^ ValueOf(b)));
   return Pure1(WordOp::Xor, {a, b}, std::max(AllOnes(Max(a)), AllOnes(Max(b))));
 }
 
@@ -353,7 +361,8 @@ void WordBuilder::Write(std::span<const Word> words) {
   for (size_t i = 0; i < words.size();) {
     const size_t group = std::min<size_t>(words.size() - i, 5);
     WordNode* last = LastEffect();
-    std::vector<Word> inputs(words.rbegin() + (words.size() - i - group), words.rbegin() + (words.size() - i));
+    std::vector<Word> inputs(words.rbegin() + (words.size() - i - group),
+                             words.rbegin() + (words.size() - i));
     if (last != nullptr && last->op == WordOp::WriteIo && last->inputs.size() + group <= 5) {
       // The node moves behind what makes its new words.
       inputs.insert(inputs.end(), last->inputs.begin(), last->inputs.end());
@@ -377,7 +386,8 @@ std::vector<Word> WordBuilder::ReadMem(Word pointer, uint32_t count, uint64_t ma
   const auto [base, offset] = AddressOf(pointer);
   const Key key{WordOp::ReadMem, version_ * 8 + count, {pointer}};
   for (size_t i = known_.size(); i-- > 0;)
-    if (auto found = known_[i].find(key); found != known_[i].end()) return f_.nodes[found->second].results;
+    if (auto found = known_[i].find(key); found != known_[i].end())
+      return f_.nodes[found->second].results;
   WordNode* last = LastLoad();
   if (last != nullptr && last->results.size() - 1 + count <= 5) {
     const uint32_t id = static_cast<uint32_t>(last - f_.nodes.data());
@@ -391,10 +401,12 @@ std::vector<Word> WordBuilder::ReadMem(Word pointer, uint32_t count, uint64_t ma
       std::vector<uint32_t>& nodes = f_.regions[open_.back()].nodes;
       const uint32_t maker = f_.words[pointer].node;
       const auto place = std::find(nodes.begin(), nodes.end(), id);
-      if (const auto at = std::find(place, nodes.end(), maker); above && at != nodes.end()) std::rotate(place, at, at + 1);
+      if (const auto at = std::find(place, nodes.end(), maker); above && at != nodes.end())
+        std::rotate(place, at, at + 1);
       std::erase_if(known_.back(), [&](const auto& entry) { return entry.second == id; });
       WordNode& node = f_.nodes[id];
-      node.results.insert(above ? node.results.begin() : node.results.end() - 1, words.begin(), words.end());
+      node.results.insert(above ? node.results.begin() : node.results.end() - 1, words.begin(),
+                          words.end());
       if (above) {
         node.inputs[0] = pointer;
         // What lies below all of them is where it was; only this read's own end is a word of its own.

@@ -60,18 +60,22 @@ class WordBuilder {
   void AssertZero(Word a, int32_t site) { Assert(Eq(a, Const(0)), site); }
 
   // Anything else; result_max has one entry per result.
-  std::vector<Word> Emit(WordOp op, std::span<const Word> inputs, std::span<const uint64_t> result_max,
-                         int32_t site = -1, uint64_t number = 0);
-  std::vector<Word> Emit(WordOp op, std::initializer_list<Word> inputs, std::initializer_list<uint64_t> result_max,
-                         int32_t site = -1, uint64_t number = 0) {
-    return Emit(op, std::span(inputs.begin(), inputs.size()), std::span(result_max.begin(), result_max.size()), site,
-                number);
+  std::vector<Word> Emit(WordOp op, std::span<const Word> inputs,
+                         std::span<const uint64_t> result_max, int32_t site = -1,
+                         uint64_t number = 0);
+  std::vector<Word> Emit(WordOp op, std::initializer_list<Word> inputs,
+                         std::initializer_list<uint64_t> result_max, int32_t site = -1,
+                         uint64_t number = 0) {
+    return Emit(op, std::span(inputs.begin(), inputs.size()),
+                std::span(result_max.begin(), result_max.size()), site, number);
   }
-  std::vector<Word> Read(WordOp op, uint32_t count, int32_t site);  // read_io, divine: first read first
-  void Write(std::span<const Word> words);                          // first written first
+  std::vector<Word> Read(WordOp op, uint32_t count,
+                         int32_t site);     // read_io, divine: first read first
+  void Write(std::span<const Word> words);  // first written first
   // The words from the pointer downwards, then the pointer below them.
   std::vector<Word> ReadMem(Word pointer, uint32_t count, uint64_t max);
-  Word WriteMem(Word pointer, std::span<const Word> words);  // from the pointer upwards; the pointer after them
+  Word WriteMem(Word pointer,
+                std::span<const Word> words);  // from the pointer upwards; the pointer after them
   std::vector<Word> Hash(const std::vector<Word>& inputs);
   Word LtChecked(Word a, uint64_t c, int32_t site);  // [a < c]; traps unless a has 32 bits
   WordNode& last_node() { return f_.nodes.back(); }
@@ -95,9 +99,10 @@ class WordBuilder {
     std::vector<Word> inputs;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  Word Pure1(WordOp op, std::vector<Word> inputs, uint64_t max, uint64_t number = 0, int32_t site = -1);
-  std::vector<Word> Pure(WordOp op, std::vector<Word> inputs, std::span<const uint64_t> max, uint64_t number,
-                         int32_t site);
+  Word Pure1(WordOp op, std::vector<Word> inputs, uint64_t max, uint64_t number = 0,
+             int32_t site = -1);
+  std::vector<Word> Pure(WordOp op, std::vector<Word> inputs, std::span<const uint64_t> max,
+                         uint64_t number, int32_t site);
   Word NewWord(uint32_t node, uint64_t max);
   WordNode* LastEffect();
   WordNode* LastLoad();

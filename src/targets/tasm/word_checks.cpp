@@ -9,7 +9,8 @@ namespace frazil::targets::tasm {
 namespace {
 
 bool AsksFor32Bits(WordOp op) {
-  return op == WordOp::Lt || op == WordOp::And || op == WordOp::Xor || op == WordOp::DivMod || op == WordOp::PopCount;
+  return op == WordOp::Lt || op == WordOp::And || op == WordOp::Xor || op == WordOp::DivMod ||
+         op == WordOp::PopCount;
 }
 
 class Checks {
@@ -20,7 +21,9 @@ class Checks {
     for (uint32_t r = 0; r < f_.regions.size(); ++r) {
       for (size_t i = 0; i < f_.regions[r].nodes.size(); ++i) {
         const uint32_t id = f_.regions[r].nodes[i];
-        if (const auto check = CheckIn(id); check && (IntoXor(id, *check) || IntoNext(r, i, *check))) --i;
+        if (const auto check = CheckIn(id);
+            check && (IntoXor(id, *check) || IntoNext(r, i, *check)))
+          --i;
       }
       JoinReads(f_.regions[r]);
     }
@@ -47,7 +50,9 @@ class Checks {
 
   Uses UsesOf(Word w) const {
     Uses uses;
-    auto has = [&](const std::vector<Word>& words) { return std::find(words.begin(), words.end(), w) != words.end(); };
+    auto has = [&](const std::vector<Word>& words) {
+      return std::find(words.begin(), words.end(), w) != words.end();
+    };
     for (uint32_t r = 0; r < f_.regions.size(); ++r) {
       uses.others |= has(f_.regions[r].yields) || has(f_.regions[r].keep);
       for (uint32_t n : f_.regions[r].nodes)
@@ -98,8 +103,9 @@ class Checks {
       const WordNode& user = f_.nodes[nodes[next]];
       if (takes(user) && AsksFor32Bits(user.op) && (user.site < 0 || user.site == node.site)) break;
       if (takes(user) && !HasEffect(user)) return false;
-      const bool same_trap = user.site == node.site && (user.op == WordOp::ReadIo || user.op == WordOp::Divine ||
-                                                        (AsksFor32Bits(user.op) && user.op != WordOp::DivMod));
+      const bool same_trap =
+          user.site == node.site && (user.op == WordOp::ReadIo || user.op == WordOp::Divine ||
+                                     (AsksFor32Bits(user.op) && user.op != WordOp::DivMod));
       if (HasEffect(user) && !same_trap) return false;
     }
     if (next >= nodes.size()) return false;
@@ -119,7 +125,8 @@ class Checks {
       const WordNode& node = f_.nodes[id];
       if (!HasEffect(node)) continue;
       const bool reads = node.op == WordOp::ReadIo || node.op == WordOp::Divine;
-      if (before == UINT32_MAX || !reads || f_.nodes[before].op != node.op || f_.nodes[before].site != node.site ||
+      if (before == UINT32_MAX || !reads || f_.nodes[before].op != node.op ||
+          f_.nodes[before].site != node.site ||
           f_.nodes[before].results.size() + node.results.size() > 5) {
         before = id;
         continue;

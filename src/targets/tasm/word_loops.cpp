@@ -75,17 +75,19 @@ class Counters {
   bool Steps(const WordNode& loop, size_t k, uint32_t& step) const {
     const Word next = f_.regions[loop.regions[1]].yields[k];
     step = f_.words[next].node;
-    return f_.nodes[step].op == WordOp::AddI && f_.nodes[step].inputs[0] == f_.regions[loop.regions[0]].params[k] &&
-           OnlyYielded(next) && Unused(loop.results[k]);
+    return f_.nodes[step].op == WordOp::AddI &&
+           f_.nodes[step].inputs[0] == f_.regions[loop.regions[0]].params[k] && OnlyYielded(next) &&
+           Unused(loop.results[k]);
   }
 
   bool ToZero(uint32_t region, uint32_t id, size_t k) {
     const WordNode loop = f_.nodes[id];
-    const Word counter = f_.regions[loop.regions[0]].params[k], test = f_.regions[loop.regions[0]].yields[0];
+    const Word counter = f_.regions[loop.regions[0]].params[k],
+               test = f_.regions[loop.regions[0]].yields[0];
     const WordNode& left = f_.def(test);
     uint32_t step = 0;
-    if (!f_.is_const(loop.inputs[k]) || left.op != WordOp::AddI || left.inputs[0] != counter || !OnlyYielded(test) ||
-        !Steps(loop, k, step))
+    if (!f_.is_const(loop.inputs[k]) || left.op != WordOp::AddI || left.inputs[0] != counter ||
+        !OnlyYielded(test) || !Steps(loop, k, step))
       return false;
     const Uses uses = UsesOf(counter);
     if (uses.yields != 0 || uses.nodes.size() != 2) return false;
@@ -99,20 +101,26 @@ class Counters {
   // i from 0 to n, and every use is n - i.
   bool Down(uint32_t id, size_t k) {
     const WordNode loop = f_.nodes[id];
-    const Word counter = f_.regions[loop.regions[0]].params[k], test = f_.regions[loop.regions[0]].yields[0];
+    const Word counter = f_.regions[loop.regions[0]].params[k],
+               test = f_.regions[loop.regions[0]].yields[0];
     uint32_t step = 0;
-    if (!f_.is_const(loop.inputs[k]) || f_.const_of(loop.inputs[k]) != 0 || f_.def(test).op != WordOp::Eq ||
-        !OnlyYielded(test) || !Steps(loop, k, step) || f_.nodes[step].number != 1)
+    if (!f_.is_const(loop.inputs[k]) || f_.const_of(loop.inputs[k]) != 0 ||
+        f_.def(test).op != WordOp::Eq || !OnlyYielded(test) || !Steps(loop, k, step) ||
+        f_.nodes[step].number != 1)
       return false;
     const WordNode negation = f_.def(test);
     const int zero = f_.is_const(negation.inputs[0]) ? 0 : 1;
-    if (!f_.is_const(negation.inputs[zero]) || f_.const_of(negation.inputs[zero]) != 0) return false;
+    if (!f_.is_const(negation.inputs[zero]) || f_.const_of(negation.inputs[zero]) != 0)
+      return false;
     const Word at_end = negation.inputs[1 - zero];
     const uint32_t compare = f_.words[at_end].node;
     const std::vector<Word> both = f_.nodes[compare].inputs;
-    if (f_.nodes[compare].op != WordOp::Eq || (both[0] != counter && both[1] != counter)) return false;
+    if (f_.nodes[compare].op != WordOp::Eq || (both[0] != counter && both[1] != counter))
+      return false;
     const Word end = both[0] == counter ? both[1] : both[0];
-    if (const Uses uses = UsesOf(at_end); f_.is_const(end) || uses.yields != 0 || uses.nodes.size() != 1) return false;
+    if (const Uses uses = UsesOf(at_end);
+        f_.is_const(end) || uses.yields != 0 || uses.nodes.size() != 1)
+      return false;
     std::vector<Word> distances;
     const Uses uses = UsesOf(counter);
     if (uses.yields != 0) return false;
@@ -153,7 +161,8 @@ class Counters {
     for (WordRegion& region : f_.regions) {
       std::replace(region.yields.begin(), region.yields.end(), from, to);
       std::replace(region.keep.begin(), region.keep.end(), from, to);
-      for (uint32_t n : region.nodes) std::replace(f_.nodes[n].inputs.begin(), f_.nodes[n].inputs.end(), from, to);
+      for (uint32_t n : region.nodes)
+        std::replace(f_.nodes[n].inputs.begin(), f_.nodes[n].inputs.end(), from, to);
     }
   }
 

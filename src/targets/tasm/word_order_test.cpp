@@ -31,7 +31,8 @@ std::string Disorder(const WordFunction& f, uint32_t region, std::set<Word> made
       if (std::string why = Disorder(f, node.regions[0], made); !why.empty()) return why;
       // The body sees the carried words, which are the test's parameters.
       std::set<Word> inside = made;
-      inside.insert(f.regions[node.regions[0]].params.begin(), f.regions[node.regions[0]].params.end());
+      inside.insert(f.regions[node.regions[0]].params.begin(),
+                    f.regions[node.regions[0]].params.end());
       if (std::string why = Disorder(f, node.regions[1], inside); !why.empty()) return why;
     }
     made.insert(node.results.begin(), node.results.end());
@@ -61,7 +62,8 @@ TEST(WordOrder, OfRandomPrograms) {
     options.size = 4 + seed % 16;
     options.allow_math = false;
     options.allow_buffers = seed % 4 != 0;
-    options.types = ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::U32) | ir::Only(ir::Scalar::XField);
+    options.types =
+        ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::U32) | ir::Only(ir::Scalar::XField);
     const ir::Program program = exec::Generate(options);
     if (!WhyNot(program).empty()) continue;
     ASSERT_EQ(Disorder(program), "") << seed;
@@ -73,16 +75,23 @@ TEST(WordOrder, OfRandomPrograms) {
 // Elements of a small buffer that are stored and loaded by constants, after one by a computed index: the loads are joined.
 TEST(WordOrder, OfLoadsThatAreJoined) {
   std::string text =
-      "frz 1\nfunc @main(%ram: buffer<field>) {\n  %a = input : field\n  %b = input : field\n  %u = cast %b : u64\n"
-      "  %k = cast %u : u32\n  %q = cast %k : index\n  %old = load %ram, %q : field\n  %four = const 4 : index\n"
+      "frz 1\nfunc @main(%ram: buffer<field>) {\n  %a = input : field\n  %b = input : field\n  %u "
+      "= cast %b : u64\n"
+      "  %k = cast %u : u32\n  %q = cast %k : index\n  %old = load %ram, %q : field\n  %four = "
+      "const 4 : index\n"
       "  %m = alloc %four : field\n";
   const char* values[] = {"%a", "%b", "%old", "%a"};
   for (int i = 0; i < 4; ++i)
-    text += fmt::format("  %i{} = const {} : index\n  store %m, %i{}, {} : field\n", i, i, i, values[i]);
-  text += "  %three = const 3 : u32\n  %low = and %k, %three : u32\n  %at = cast %low : index\n  %x = load %m, %at : field\n";
+    text += fmt::format("  %i{} = const {} : index\n  store %m, %i{}, {} : field\n", i, i, i,
+                        values[i]);
+  text +=
+      "  %three = const 3 : u32\n  %low = and %k, %three : u32\n  %at = cast %low : index\n  %x = "
+      "load %m, %at : field\n";
   text += "  %y = add %x, %a : field\n  output %a : field\n";
   for (int i = 0; i < 3; ++i)
-    text += fmt::format("  %j{} = const {} : index\n  %l{} = load %m, %j{} : field\n  output %l{} : field\n", i, i, i, i, i);
+    text += fmt::format(
+        "  %j{} = const {} : index\n  %l{} = load %m, %j{} : field\n  output %l{} : field\n", i, i,
+        i, i, i);
   const auto program = ir::ParseText(text + "  output %y : field\n  return\n}\n");
   ASSERT_TRUE(program.has_value()) << program.error().ToString();
   EXPECT_EQ(Disorder(*program), "");

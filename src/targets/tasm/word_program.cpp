@@ -113,11 +113,45 @@ class Liveness {
   bool changed_ = false;
 };
 
-constexpr std::string_view Names[] = {
-    "const", "param", "add", "addi", "mul", "invert", "eq", "split", "lt", "and", "xor", "log_2_floor", "pow", "div_mod",
-    "pop_count", "xx_add", "xx_mul", "x_invert", "xb_mul", "hash", "read_io", "write_io", "divine", "read_mem",
-    "write_mem", "assert", "assert_vector", "sponge_init", "sponge_absorb", "sponge_squeeze", "sponge_absorb_mem",
-    "merkle_step", "xx_dot_step", "xb_dot_step", "asm", "if", "loop", "while", "call"};
+constexpr std::string_view Names[] = {"const",
+                                      "param",
+                                      "add",
+                                      "addi",
+                                      "mul",
+                                      "invert",
+                                      "eq",
+                                      "split",
+                                      "lt",
+                                      "and",
+                                      "xor",
+                                      "log_2_floor",
+                                      "pow",
+                                      "div_mod",
+                                      "pop_count",
+                                      "xx_add",
+                                      "xx_mul",
+                                      "x_invert",
+                                      "xb_mul",
+                                      "hash",
+                                      "read_io",
+                                      "write_io",
+                                      "divine",
+                                      "read_mem",
+                                      "write_mem",
+                                      "assert",
+                                      "assert_vector",
+                                      "sponge_init",
+                                      "sponge_absorb",
+                                      "sponge_squeeze",
+                                      "sponge_absorb_mem",
+                                      "merkle_step",
+                                      "xx_dot_step",
+                                      "xb_dot_step",
+                                      "asm",
+                                      "if",
+                                      "loop",
+                                      "while",
+                                      "call"};
 
 void PrintRegion(const WordFunction& f, uint32_t id, int indent, std::string& out) {
   const std::string pad(indent, ' ');
@@ -129,9 +163,10 @@ void PrintRegion(const WordFunction& f, uint32_t id, int indent, std::string& ou
   out += fmt::format("{}({}):\n", pad, list(f.regions[id].params));
   for (uint32_t n : f.regions[id].nodes) {
     const WordNode& node = f.nodes[n];
-    out += fmt::format("{} {} = {} {}{}{}\n", pad, list(node.results), Names[static_cast<size_t>(node.op)],
-                       node.op == WordOp::Const || node.op == WordOp::AddI ? std::to_string(node.number) : "",
-                       list(node.inputs), node.site >= 0 ? fmt::format(" !{}", node.site) : "");
+    out += fmt::format(
+        "{} {} = {} {}{}{}\n", pad, list(node.results), Names[static_cast<size_t>(node.op)],
+        node.op == WordOp::Const || node.op == WordOp::AddI ? std::to_string(node.number) : "",
+        list(node.inputs), node.site >= 0 ? fmt::format(" !{}", node.site) : "");
     for (uint32_t r : node.regions) PrintRegion(f, r, indent + 3, out);
   }
   out += fmt::format("{} yield{}\n", pad, list(f.regions[id].yields));

@@ -18,22 +18,53 @@ inline constexpr Word NoWord = UINT32_MAX;
 inline constexpr uint64_t MaxU32 = 0xffff'ffffu;
 
 enum class WordOp : uint8_t {
-  Const, Param,
+  Const,
+  Param,
   // pure
-  Add, AddI, Mul, Invert, Eq, Split, Lt, And, Xor, Log2Floor, Pow, DivMod, PopCount,
-  XxAdd, XxMul, XInvert, XbMul, Hash,
+  Add,
+  AddI,
+  Mul,
+  Invert,
+  Eq,
+  Split,
+  Lt,
+  And,
+  Xor,
+  Log2Floor,
+  Pow,
+  DivMod,
+  PopCount,
+  XxAdd,
+  XxMul,
+  XInvert,
+  XbMul,
+  Hash,
   // effects
-  ReadIo, WriteIo, Divine, ReadMem, WriteMem, Assert, AssertVector,
-  SpongeInit, SpongeAbsorb, SpongeSqueeze, SpongeAbsorbMem, MerkleStep, XxDotStep, XbDotStep, Asm,
+  ReadIo,
+  WriteIo,
+  Divine,
+  ReadMem,
+  WriteMem,
+  Assert,
+  AssertVector,
+  SpongeInit,
+  SpongeAbsorb,
+  SpongeSqueeze,
+  SpongeAbsorbMem,
+  MerkleStep,
+  XxDotStep,
+  XbDotStep,
+  Asm,
   // structure
-  If,     // condition -> results; regions: then, else
-  Loop,   // count, inits -> finals; region: body, whose params are the carried words
+  If,    // condition -> results; regions: then, else
+  Loop,  // count, inits -> finals; region: body, whose params are the carried words
   While,  // inits -> finals; regions: test (params carried, yields the condition), body (yields the next)
   Call,
 };
 // Instructions that take their last two operands either way.
 constexpr bool Commutes(WordOp op) {
-  return op == WordOp::Add || op == WordOp::Mul || op == WordOp::Eq || op == WordOp::And || op == WordOp::Xor;
+  return op == WordOp::Add || op == WordOp::Mul || op == WordOp::Eq || op == WordOp::And ||
+         op == WordOp::Xor;
 }
 constexpr bool IsStructure(WordOp op) { return op >= WordOp::If && op != WordOp::Call; }
 
@@ -42,10 +73,11 @@ struct WordNode {
   uint64_t number = 0;  // constant, element of addi, callee
   std::vector<Word> inputs;
   std::vector<Word> results;
-  int32_t site = -1;      // into WordProgram::sites
+  int32_t site = -1;  // into WordProgram::sites
   // Loads that must have happened before this writes; they are made where they are needed.
   std::vector<Word> before;
-  uint32_t returned = 0;  // that many of the first inputs are still there afterwards (assert_vector)
+  uint32_t returned =
+      0;  // that many of the first inputs are still there afterwards (assert_vector)
   std::vector<uint32_t> regions;
   std::string text;  // of asm
   Location location;
@@ -59,15 +91,16 @@ struct WordRegion {
 };
 
 struct WordInfo {
-  uint32_t node = 0;     // that makes it
-  uint32_t region = 0;   // where
-  uint64_t max = 0;      // its canonical value is at most this
+  uint32_t node = 0;    // that makes it
+  uint32_t region = 0;  // where
+  uint64_t max = 0;     // its canonical value is at most this
 };
 
 struct WordFunction {
   std::string name;
   std::vector<WordNode> nodes;
-  std::vector<WordRegion> regions;  // 0: the body; its params are the arguments, its yields the results
+  std::vector<WordRegion>
+      regions;  // 0: the body; its params are the arguments, its yields the results
   std::vector<WordInfo> words;
 
   const WordNode& def(Word w) const { return nodes[words[w].node]; }
@@ -84,9 +117,11 @@ struct WordSite {
 struct WordProgram {
   std::vector<WordFunction> functions;  // 0: the entry
   std::vector<WordSite> sites;
-  std::vector<std::vector<Word>> parallels;  // outermost ones: the limbs of the iteration, in the entry
-  bool raw = false;      // some raw address may lie where the compiler's own RAM is
-  bool own_ram = false;  // the compiler has words in RAM, not counting those that the schedule puts there
+  std::vector<std::vector<Word>>
+      parallels;     // outermost ones: the limbs of the iteration, in the entry
+  bool raw = false;  // some raw address may lie where the compiler's own RAM is
+  bool own_ram =
+      false;  // the compiler has words in RAM, not counting those that the schedule puts there
 
   int32_t AddParallel(const std::vector<Word>& limbs, size_t count) {
     parallels.push_back({limbs.begin(), limbs.begin() + count});

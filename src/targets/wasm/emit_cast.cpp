@@ -157,14 +157,10 @@ void FunctionEmitter::EmitBitcast(const ir::Inst& inst) {
     return;
   }
   switch (source) {
-    case ValType::I32:
-      return Op(Opcode::F32ReinterpretI32);
-    case ValType::I64:
-      return Op(Opcode::F64ReinterpretI64);
-    case ValType::F32:
-      return Op(Opcode::I32ReinterpretF32);
-    case ValType::F64:
-      return Op(Opcode::I64ReinterpretF64);
+    case ValType::I32: return Op(Opcode::F32ReinterpretI32);
+    case ValType::I64: return Op(Opcode::F64ReinterpretI64);
+    case ValType::F32: return Op(Opcode::I32ReinterpretF32);
+    case ValType::F64: return Op(Opcode::I64ReinterpretF64);
   }
 }
 

@@ -17,25 +17,15 @@ void FunctionEmitter::EmitControl(const ir::Inst& inst) {
       Push(operand(inst, 0));
       Op(Opcode::I32Eqz);
       return TrapIf(ir::Trap::Assert, inst.op);
-    case Ir::Unreachable:
-      return Trap(TrapCode(ir::Trap::Unreachable, inst.op));
-    case Ir::If:
-      return EmitIf(inst);
-    case Ir::Switch:
-      return EmitSwitch(inst);
+    case Ir::Unreachable: return Trap(TrapCode(ir::Trap::Unreachable, inst.op));
+    case Ir::If: return EmitIf(inst);
+    case Ir::Switch: return EmitSwitch(inst);
     case Ir::For:
-    case Ir::Parallel:
-      EmitFor(inst);
-      return CanonicalizeCarried(inst);
-    case Ir::While:
-      EmitWhile(inst);
-      return CanonicalizeCarried(inst);
-    case Ir::Call:
-      return EmitCall(inst);
-    case Ir::Return:
-      return EmitReturn(inst);
-    default:
-      CHECK(!"an op of a lowered program");
+    case Ir::Parallel: EmitFor(inst); return CanonicalizeCarried(inst);
+    case Ir::While: EmitWhile(inst); return CanonicalizeCarried(inst);
+    case Ir::Call: return EmitCall(inst);
+    case Ir::Return: return EmitReturn(inst);
+    default: CHECK(!"an op of a lowered program");
   }
 }
 

@@ -18,48 +18,27 @@ struct Forms {
 
 Forms FormsOf(Ir op) {
   switch (op) {
-    case Ir::Add:
-      return {Opcode::F32Add, Opcode::F64Add};
-    case Ir::Sub:
-      return {Opcode::F32Sub, Opcode::F64Sub};
-    case Ir::Mul:
-      return {Opcode::F32Mul, Opcode::F64Mul};
-    case Ir::Div:
-      return {Opcode::F32Div, Opcode::F64Div};
-    case Ir::Neg:
-      return {Opcode::F32Neg, Opcode::F64Neg};
-    case Ir::Abs:
-      return {Opcode::F32Abs, Opcode::F64Abs};
-    case Ir::Sqrt:
-      return {Opcode::F32Sqrt, Opcode::F64Sqrt};
-    case Ir::Floor:
-      return {Opcode::F32Floor, Opcode::F64Floor};
-    case Ir::Ceil:
-      return {Opcode::F32Ceil, Opcode::F64Ceil};
-    case Ir::Trunc:
-      return {Opcode::F32Trunc, Opcode::F64Trunc};
-    case Ir::Nearest:
-      return {Opcode::F32Nearest, Opcode::F64Nearest};
-    case Ir::CopySign:
-      return {Opcode::F32CopySign, Opcode::F64CopySign};
-    case Ir::Minimum:
-      return {Opcode::F32Min, Opcode::F64Min};
-    case Ir::Maximum:
-      return {Opcode::F32Max, Opcode::F64Max};
-    case Ir::Eq:
-      return {Opcode::F32Eq, Opcode::F64Eq};
-    case Ir::Ne:
-      return {Opcode::F32Ne, Opcode::F64Ne};
-    case Ir::Lt:
-      return {Opcode::F32Lt, Opcode::F64Lt};
-    case Ir::Le:
-      return {Opcode::F32Le, Opcode::F64Le};
-    case Ir::Gt:
-      return {Opcode::F32Gt, Opcode::F64Gt};
-    case Ir::Ge:
-      return {Opcode::F32Ge, Opcode::F64Ge};
-    default:
-      return {};
+    case Ir::Add: return {Opcode::F32Add, Opcode::F64Add};
+    case Ir::Sub: return {Opcode::F32Sub, Opcode::F64Sub};
+    case Ir::Mul: return {Opcode::F32Mul, Opcode::F64Mul};
+    case Ir::Div: return {Opcode::F32Div, Opcode::F64Div};
+    case Ir::Neg: return {Opcode::F32Neg, Opcode::F64Neg};
+    case Ir::Abs: return {Opcode::F32Abs, Opcode::F64Abs};
+    case Ir::Sqrt: return {Opcode::F32Sqrt, Opcode::F64Sqrt};
+    case Ir::Floor: return {Opcode::F32Floor, Opcode::F64Floor};
+    case Ir::Ceil: return {Opcode::F32Ceil, Opcode::F64Ceil};
+    case Ir::Trunc: return {Opcode::F32Trunc, Opcode::F64Trunc};
+    case Ir::Nearest: return {Opcode::F32Nearest, Opcode::F64Nearest};
+    case Ir::CopySign: return {Opcode::F32CopySign, Opcode::F64CopySign};
+    case Ir::Minimum: return {Opcode::F32Min, Opcode::F64Min};
+    case Ir::Maximum: return {Opcode::F32Max, Opcode::F64Max};
+    case Ir::Eq: return {Opcode::F32Eq, Opcode::F64Eq};
+    case Ir::Ne: return {Opcode::F32Ne, Opcode::F64Ne};
+    case Ir::Lt: return {Opcode::F32Lt, Opcode::F64Lt};
+    case Ir::Le: return {Opcode::F32Le, Opcode::F64Le};
+    case Ir::Gt: return {Opcode::F32Gt, Opcode::F64Gt};
+    case Ir::Ge: return {Opcode::F32Ge, Opcode::F64Ge};
+    default: return {};
   }
 }
 
@@ -85,15 +64,9 @@ void FunctionEmitter::EmitFloat(const ir::Inst& inst) {
   bool is_double = inst.type.scalar == ir::Scalar::F64;
   for (uint32_t i = 0; i < inst.operands.count; ++i) PushAsFloat(operand(inst, i));
   switch (inst.op) {
-    case Ir::Fma:
-      Call(is_double ? Helper::Fma64 : Helper::Fma32);
-      break;
-    case Ir::Min:
-      Call(is_double ? Helper::Min64 : Helper::Min32);
-      break;
-    case Ir::Max:
-      Call(is_double ? Helper::Max64 : Helper::Max32);
-      break;
+    case Ir::Fma: Call(is_double ? Helper::Fma64 : Helper::Fma32); break;
+    case Ir::Min: Call(is_double ? Helper::Min64 : Helper::Min32); break;
+    case Ir::Max: Call(is_double ? Helper::Max64 : Helper::Max32); break;
     default: {
       Forms forms = FormsOf(inst.op);
       Opcode op = is_double ? forms.f64 : forms.f32;

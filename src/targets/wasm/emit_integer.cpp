@@ -25,66 +25,48 @@ void FunctionEmitter::PushInt(IntKind kind, int64_t value) {
 void FunctionEmitter::EmitInteger(const ir::Inst& inst) {
   IntKind kind = IntKindOf(inst.type);
   switch (inst.op) {
-    case Ir::Add:
-      return EmitIntegerBinary(inst, Opcode::I32Add, Opcode::I64Add);
-    case Ir::Sub:
-      return EmitIntegerBinary(inst, Opcode::I32Sub, Opcode::I64Sub);
-    case Ir::Mul:
-      return EmitIntegerBinary(inst, Opcode::I32Mul, Opcode::I64Mul);
-    case Ir::And:
-      return EmitIntegerBinary(inst, Opcode::I32And, Opcode::I64And);
-    case Ir::Or:
-      return EmitIntegerBinary(inst, Opcode::I32Or, Opcode::I64Or);
-    case Ir::Xor:
-      return EmitIntegerBinary(inst, Opcode::I32Xor, Opcode::I64Xor);
+    case Ir::Add: return EmitIntegerBinary(inst, Opcode::I32Add, Opcode::I64Add);
+    case Ir::Sub: return EmitIntegerBinary(inst, Opcode::I32Sub, Opcode::I64Sub);
+    case Ir::Mul: return EmitIntegerBinary(inst, Opcode::I32Mul, Opcode::I64Mul);
+    case Ir::And: return EmitIntegerBinary(inst, Opcode::I32And, Opcode::I64And);
+    case Ir::Or: return EmitIntegerBinary(inst, Opcode::I32Or, Opcode::I64Or);
+    case Ir::Xor: return EmitIntegerBinary(inst, Opcode::I32Xor, Opcode::I64Xor);
     case Ir::Neg:
       PushInt(kind, 0);
       Push(operand(inst, 0));
       IntOp(kind, Opcode::I32Sub, Opcode::I64Sub);
       if (!plan_.ranges().fits(inst)) Normalize(kind);
       return;
-    case Ir::Not:
-      return EmitNot(inst);
-    case Ir::MulHi:
-      return EmitMulHi(inst);
-    case Ir::Abs:
-      return EmitAbs(inst);
+    case Ir::Not: return EmitNot(inst);
+    case Ir::MulHi: return EmitMulHi(inst);
+    case Ir::Abs: return EmitAbs(inst);
     case Ir::Shl:
-    case Ir::Shr:
-      return EmitShift(inst);
+    case Ir::Shr: return EmitShift(inst);
     case Ir::Rotl:
-    case Ir::Rotr:
-      return EmitRotate(inst);
+    case Ir::Rotr: return EmitRotate(inst);
     case Ir::Clz:
     case Ir::Ctz:
-    case Ir::Popcnt:
-      return EmitBitCount(inst);
+    case Ir::Popcnt: return EmitBitCount(inst);
     case Ir::Min:
-    case Ir::Max:
-      return EmitMinMax(inst);
+    case Ir::Max: return EmitMinMax(inst);
     case Ir::Eq:
     case Ir::Ne:
     case Ir::Lt:
     case Ir::Le:
     case Ir::Gt:
-    case Ir::Ge:
-      return EmitCompare(inst);
+    case Ir::Ge: return EmitCompare(inst);
     case Ir::DivTrunc:
     case Ir::DivFloor:
     case Ir::RemTrunc:
     case Ir::RemFloor:
     case Ir::DivChecked:
-    case Ir::RemChecked:
-      return EmitDivision(inst);
+    case Ir::RemChecked: return EmitDivision(inst);
     case Ir::AddChecked:
     case Ir::SubChecked:
-    case Ir::MulChecked:
-      return EmitChecked(inst);
+    case Ir::MulChecked: return EmitChecked(inst);
     case Ir::NegChecked:
-    case Ir::AbsChecked:
-      return EmitCheckedUnary(inst);
-    default:
-      CHECK(!"an op on integers");
+    case Ir::AbsChecked: return EmitCheckedUnary(inst);
+    default: CHECK(!"an op on integers");
   }
 }
 
@@ -246,10 +228,8 @@ void FunctionEmitter::EmitCompare(const ir::Inst& inst) {
   Push(operand(inst, 1));
   bool is_signed = kind.is_signed;
   switch (inst.op) {
-    case Ir::Eq:
-      return IntOp(kind, Opcode::I32Eq, Opcode::I64Eq);
-    case Ir::Ne:
-      return IntOp(kind, Opcode::I32Ne, Opcode::I64Ne);
+    case Ir::Eq: return IntOp(kind, Opcode::I32Eq, Opcode::I64Eq);
+    case Ir::Ne: return IntOp(kind, Opcode::I32Ne, Opcode::I64Ne);
     case Ir::Lt:
       return is_signed ? IntOp(kind, Opcode::I32LtS, Opcode::I64LtS)
                        : IntOp(kind, Opcode::I32LtU, Opcode::I64LtU);

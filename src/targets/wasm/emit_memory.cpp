@@ -14,21 +14,14 @@ using ir::Scalar;
 
 void FunctionEmitter::EmitMemory(const ir::Inst& inst) {
   switch (inst.op) {
-    case Ir::Lookup:
-      return EmitLookup(inst);
-    case Ir::Load:
-      return EmitLoad(inst);
-    case Ir::Store:
-      return EmitStore(inst);
-    case Ir::Alloc:
-      return EmitAlloc(inst);
+    case Ir::Lookup: return EmitLookup(inst);
+    case Ir::Load: return EmitLoad(inst);
+    case Ir::Store: return EmitStore(inst);
+    case Ir::Alloc: return EmitAlloc(inst);
     case Ir::AtomicRmw:
-    case Ir::AtomicCas:
-      return EmitAtomic(inst);
-    case Ir::Output:
-      return EmitOutput(inst);
-    default:
-      return EmitInput(inst);
+    case Ir::AtomicCas: return EmitAtomic(inst);
+    case Ir::Output: return EmitOutput(inst);
+    default: return EmitInput(inst);
   }
 }
 
@@ -72,35 +65,25 @@ void FunctionEmitter::PushElementOffset(const Held& index, ir::Type element) {
 
 void FunctionEmitter::LoadOne(ir::Type element, uint32_t offset) {
   switch (element.scalar) {
-    case Scalar::I8:
-      return code_.Memory(Opcode::I32Load8S, 0, offset);
+    case Scalar::I8: return code_.Memory(Opcode::I32Load8S, 0, offset);
     case Scalar::U8:
-    case Scalar::Bool:
-      return code_.Memory(Opcode::I32Load8U, 0, offset);
-    case Scalar::I16:
-      return code_.Memory(Opcode::I32Load16S, 1, offset);
+    case Scalar::Bool: return code_.Memory(Opcode::I32Load8U, 0, offset);
+    case Scalar::I16: return code_.Memory(Opcode::I32Load16S, 1, offset);
     case Scalar::U16:
     case Scalar::F16:
-    case Scalar::BF16:
-      return code_.Memory(Opcode::I32Load16U, 1, offset);
+    case Scalar::BF16: return code_.Memory(Opcode::I32Load16U, 1, offset);
     case Scalar::I32:
-    case Scalar::U32:
-      return code_.Memory(Opcode::I32Load, 2, offset);
-    case Scalar::F32:
-      return code_.Memory(Opcode::F32Load, 2, offset);
-    case Scalar::F64:
-      return code_.Memory(Opcode::F64Load, 3, offset);
-    default:
-      return code_.Memory(Opcode::I64Load, 3, offset);
+    case Scalar::U32: return code_.Memory(Opcode::I32Load, 2, offset);
+    case Scalar::F32: return code_.Memory(Opcode::F32Load, 2, offset);
+    case Scalar::F64: return code_.Memory(Opcode::F64Load, 3, offset);
+    default: return code_.Memory(Opcode::I64Load, 3, offset);
   }
 }
 
 void FunctionEmitter::StoreOne(ir::Type element, uint32_t offset) {
   switch (ir::BytesOf(element)) {
-    case 1:
-      return code_.Memory(Opcode::I32Store8, 0, offset);
-    case 2:
-      return code_.Memory(Opcode::I32Store16, 1, offset);
+    case 1: return code_.Memory(Opcode::I32Store8, 0, offset);
+    case 2: return code_.Memory(Opcode::I32Store16, 1, offset);
     case 4:
       return code_.Memory(element.scalar == Scalar::F32 ? Opcode::F32Store : Opcode::I32Store, 2,
                           offset);
@@ -238,16 +221,11 @@ void FunctionEmitter::Combine(ir::AtomicKind kind, ir::Type element, uint32_t ol
     return Canonicalize(word);
   }
   switch (kind) {
-    case ir::AtomicKind::Add:
-      return IntOp(ints, Opcode::I32Add, Opcode::I64Add);
-    case ir::AtomicKind::And:
-      return IntOp(ints, Opcode::I32And, Opcode::I64And);
-    case ir::AtomicKind::Or:
-      return IntOp(ints, Opcode::I32Or, Opcode::I64Or);
-    case ir::AtomicKind::Xor:
-      return IntOp(ints, Opcode::I32Xor, Opcode::I64Xor);
-    default:
-      break;
+    case ir::AtomicKind::Add: return IntOp(ints, Opcode::I32Add, Opcode::I64Add);
+    case ir::AtomicKind::And: return IntOp(ints, Opcode::I32And, Opcode::I64And);
+    case ir::AtomicKind::Or: return IntOp(ints, Opcode::I32Or, Opcode::I64Or);
+    case ir::AtomicKind::Xor: return IntOp(ints, Opcode::I32Xor, Opcode::I64Xor);
+    default: break;
   }
   code_.Get(old);
   PushHeld(value);

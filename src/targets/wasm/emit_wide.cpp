@@ -9,9 +9,7 @@ using ir::Function;
 
 void FunctionEmitter::EmitField(const ir::Inst& inst) {
   switch (inst.op) {
-    case Ir::Neg:
-      code_.I64(0);
-      break;
+    case Ir::Neg: code_.I64(0); break;
     case Ir::FieldDiv:
     case Ir::Invert: {
       bool divides = inst.op == Ir::FieldDiv;
@@ -27,24 +25,17 @@ void FunctionEmitter::EmitField(const ir::Inst& inst) {
       if (divides) Call(Helper::FieldMul);
       return;
     }
-    default:
-      break;
+    default: break;
   }
   for (uint32_t i = 0; i < inst.operands.count; ++i) Push(operand(inst, i));
   switch (inst.op) {
-    case Ir::Add:
-      return Call(Helper::FieldAdd);
+    case Ir::Add: return Call(Helper::FieldAdd);
     case Ir::Sub:
-    case Ir::Neg:
-      return Call(Helper::FieldSub);
-    case Ir::Mul:
-      return Call(Helper::FieldMul);
-    case Ir::Eq:
-      return Op(Opcode::I64Eq);
-    case Ir::Ne:
-      return Op(Opcode::I64Ne);
-    default:
-      CHECK(!"an op on field");
+    case Ir::Neg: return Call(Helper::FieldSub);
+    case Ir::Mul: return Call(Helper::FieldMul);
+    case Ir::Eq: return Op(Opcode::I64Eq);
+    case Ir::Ne: return Op(Opcode::I64Ne);
+    default: CHECK(!"an op on field");
   }
 }
 
@@ -52,8 +43,7 @@ void FunctionEmitter::EmitField(const ir::Inst& inst) {
 void FunctionEmitter::EmitXField(const ir::Inst& inst) {
   switch (inst.op) {
     case Ir::Eq:
-    case Ir::Ne:
-      return EmitWideCompare(inst);
+    case Ir::Ne: return EmitWideCompare(inst);
     case Ir::Neg:
       for (int i = 0; i < 3; ++i) code_.I64(0);
       Push(operand(inst, 0));
@@ -76,20 +66,15 @@ void FunctionEmitter::EmitXField(const ir::Inst& inst) {
       if (divides) Call(Helper::XFieldMul);
       return;
     }
-    default:
-      break;
+    default: break;
   }
   Push(operand(inst, 0));
   Push(operand(inst, 1));
   switch (inst.op) {
-    case Ir::Add:
-      return Call(Helper::XFieldAdd);
-    case Ir::Sub:
-      return Call(Helper::XFieldSub);
-    case Ir::Mul:
-      return Call(Helper::XFieldMul);
-    default:
-      CHECK(!"an op on xfield");
+    case Ir::Add: return Call(Helper::XFieldAdd);
+    case Ir::Sub: return Call(Helper::XFieldSub);
+    case Ir::Mul: return Call(Helper::XFieldMul);
+    default: CHECK(!"an op on xfield");
   }
 }
 
@@ -167,14 +152,10 @@ void FunctionEmitter::EmitBig(const ir::Inst& inst) {
     TrapIf(ir::Trap::Overflow, inst.op);
   };
   switch (inst.op) {
-    case Ir::AddChecked:
-      return compute(Helper::BigAdd);
-    case Ir::SubChecked:
-      return compute(Helper::BigSub);
-    case Ir::MulChecked:
-      return compute(Helper::BigMul);
-    case Ir::NegChecked:
-      return compute(Helper::BigNegate);
+    case Ir::AddChecked: return compute(Helper::BigAdd);
+    case Ir::SubChecked: return compute(Helper::BigSub);
+    case Ir::MulChecked: return compute(Helper::BigMul);
+    case Ir::NegChecked: return compute(Helper::BigNegate);
     case Ir::AbsChecked:
       PushAddress(operand(inst, 0));
       code_.Memory(Opcode::I64Load, 3, 8 * (inst.type.limbs - 1u));
@@ -214,16 +195,11 @@ void FunctionEmitter::EmitBig(const ir::Inst& inst) {
       Call(Helper::BigEqual);
       if (inst.op == Ir::Ne) Op(Opcode::I32Eqz);
       return;
-    case Ir::Lt:
-      return compare(Opcode::I32LtS);
-    case Ir::Le:
-      return compare(Opcode::I32LeS);
-    case Ir::Gt:
-      return compare(Opcode::I32GtS);
-    case Ir::Ge:
-      return compare(Opcode::I32GeS);
-    default:
-      CHECK(!"an op on int<k>");
+    case Ir::Lt: return compare(Opcode::I32LtS);
+    case Ir::Le: return compare(Opcode::I32LeS);
+    case Ir::Gt: return compare(Opcode::I32GtS);
+    case Ir::Ge: return compare(Opcode::I32GeS);
+    default: CHECK(!"an op on int<k>");
   }
 }
 

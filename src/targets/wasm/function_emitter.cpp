@@ -109,18 +109,10 @@ void FunctionEmitter::PushConstant(ir::Type type, std::span<const uint64_t> word
                                    uint32_t count) {
   for (uint64_t word : words.subspan(first, count)) {
     switch (WordType(type)) {
-      case ValType::I32:
-        code_.I32(static_cast<int32_t>(word));
-        break;
-      case ValType::I64:
-        code_.I64(static_cast<int64_t>(word));
-        break;
-      case ValType::F32:
-        code_.F32(static_cast<uint32_t>(word));
-        break;
-      case ValType::F64:
-        code_.F64(word);
-        break;
+      case ValType::I32: code_.I32(static_cast<int32_t>(word)); break;
+      case ValType::I64: code_.I64(static_cast<int64_t>(word)); break;
+      case ValType::F32: code_.F32(static_cast<uint32_t>(word)); break;
+      case ValType::F64: code_.F64(word); break;
     }
   }
 }
@@ -130,8 +122,7 @@ void FunctionEmitter::Push(ValueId value) {
   ir::Type value_type = type(value);
   if (value_type.is_scalar() && IsBig(value_type)) return PushAddress(value);
   switch (place.where) {
-    case Where::Inline:
-      return EmitInst(plan_.definition(value));
+    case Where::Inline: return EmitInst(plan_.definition(value));
     case Where::Remade: {
       const ir::Inst& made = plan_.definition(value);
       if (made.op == ir::Op::Length) return code_.Get(plan_.place(operand(made, 0)).at + 1);
@@ -142,9 +133,7 @@ void FunctionEmitter::Push(ValueId value) {
       for (uint32_t i = 0; i < count; ++i) code_.Get(place.at + i);
       return;
     }
-    default:
-      CHECK(!"a value that was planned");
-      return;
+    default: CHECK(!"a value that was planned"); return;
   }
 }
 
@@ -168,10 +157,8 @@ void FunctionEmitter::PushSlot(uint32_t offset) {
 void FunctionEmitter::PushAddress(ValueId big) {
   const Place& place = plan_.place(big);
   switch (place.where) {
-    case Where::Slot:
-      return PushSlot(place.at);
-    case Where::Pointer:
-      return code_.Get(place.at);
+    case Where::Slot: return PushSlot(place.at);
+    case Where::Pointer: return code_.Get(place.at);
     default:
       CHECK(place.where == Where::Remade);
       code_.I32(static_cast<int32_t>(constants_.Add(function_.words_of(plan_.definition(big)))));
@@ -288,9 +275,7 @@ void FunctionEmitter::EmitInst(const ir::Inst& inst) {
     case Op::AtomicCas:
     case Op::Input:
     case Op::Output:
-    case Op::Hint:
-      EmitMemory(inst);
-      break;
+    case Op::Hint: EmitMemory(inst); break;
     case Op::Assert:
     case Op::Unreachable:
     case Op::If:
@@ -302,27 +287,15 @@ void FunctionEmitter::EmitInst(const ir::Inst& inst) {
     case Op::Call:
     case Op::Return:
     case Op::Yield:
-    case Op::Condition:
-      EmitControl(inst);
-      break;
-    case Op::Cast:
-      EmitCast(inst);
-      break;
-    case Op::CastChecked:
-      EmitCastChecked(inst);
-      break;
-    case Op::Bitcast:
-      EmitBitcast(inst);
-      break;
-    case Op::Select:
-      EmitSelect(inst);
-      break;
+    case Op::Condition: EmitControl(inst); break;
+    case Op::Cast: EmitCast(inst); break;
+    case Op::CastChecked: EmitCastChecked(inst); break;
+    case Op::Bitcast: EmitBitcast(inst); break;
+    case Op::Select: EmitSelect(inst); break;
     case Op::MakeXField:
     case Op::MakeDigest:
     case Op::PartXField:
-    case Op::PartDigest:
-      EmitParts(inst);
-      break;
+    case Op::PartDigest: EmitParts(inst); break;
     default:
       if (IsBig(inst.type))
         EmitBig(inst);
@@ -336,7 +309,8 @@ void FunctionEmitter::EmitInst(const ir::Inst& inst) {
         EmitXField(inst);
   }
   // Loops have done so themselves.
-  if (inst.results.count == 1 && inst.regions.count == 0 && plan_.canonicalizes(Function::result_of(inst)))
+  if (inst.results.count == 1 && inst.regions.count == 0 &&
+      plan_.canonicalizes(Function::result_of(inst)))
     Canonicalize(WordType(inst.type));
 }
 

@@ -28,24 +28,15 @@ class SectionReader {
 
   Result<void> Read(uint8_t id, ByteReader& in) {
     switch (id) {
-      case 0:
-        return Custom(in);
-      case 1:
-        return Types(in);
-      case 3:
-        return Functions(in);
-      case 5:
-        return Memory(in);
-      case 6:
-        return Globals(in);
-      case 7:
-        return Exports(in);
-      case 10:
-        return Code(in);
-      case 11:
-        return Data(in);
-      default:
-        return in.Bad(fmt::format("section {} is not one that Frazil emits", id));
+      case 0: return Custom(in);
+      case 1: return Types(in);
+      case 3: return Functions(in);
+      case 5: return Memory(in);
+      case 6: return Globals(in);
+      case 7: return Exports(in);
+      case 10: return Code(in);
+      case 11: return Data(in);
+      default: return in.Bad(fmt::format("section {} is not one that Frazil emits", id));
     }
   }
   Result<void> Finish(const ByteReader& in) {
@@ -251,14 +242,9 @@ Result<Instruction> ReadInstruction(ByteReader& reader, const ModuleView& module
   out.info = FindOpcode(code);
   if (out.info == nullptr) return reader.Bad("unknown instruction");
   switch (out.info->immediate) {
-    case Immediate::None:
-      break;
-    case Immediate::Block:
-      TRY_VOID(ReadBlockType(reader, module, out));
-      break;
-    case Immediate::Label:
-      out.a = TRY(ReadIndex(reader, depth, "unknown label"));
-      break;
+    case Immediate::None: break;
+    case Immediate::Block: TRY_VOID(ReadBlockType(reader, module, out)); break;
+    case Immediate::Label: out.a = TRY(ReadIndex(reader, depth, "unknown label")); break;
     case Immediate::Table: {
       uint32_t count = TRY(reader.Count());
       for (uint32_t i = 0; i <= count; ++i)
@@ -278,21 +264,11 @@ Result<Instruction> ReadInstruction(ByteReader& reader, const ModuleView& module
       out.a = TRY(ReadIndex(reader, 4, "alignment is too large"));
       out.b = TRY(reader.U32());
       break;
-    case Immediate::I32:
-      out.a = static_cast<uint32_t>(TRY(reader.S32()));
-      break;
-    case Immediate::I64:
-      out.a = static_cast<uint64_t>(TRY(reader.S64()));
-      break;
-    case Immediate::F32:
-      out.a = TRY(reader.Fixed(4));
-      break;
-    case Immediate::F64:
-      out.a = TRY(reader.Fixed(8));
-      break;
-    case Immediate::Memory:
-      TRY(ReadIndex(reader, 1, "unknown memory"));
-      break;
+    case Immediate::I32: out.a = static_cast<uint32_t>(TRY(reader.S32())); break;
+    case Immediate::I64: out.a = static_cast<uint64_t>(TRY(reader.S64())); break;
+    case Immediate::F32: out.a = TRY(reader.Fixed(4)); break;
+    case Immediate::F64: out.a = TRY(reader.Fixed(8)); break;
+    case Immediate::Memory: TRY(ReadIndex(reader, 1, "unknown memory")); break;
     case Immediate::Copy:
       TRY(ReadIndex(reader, 1, "unknown memory"));
       TRY(ReadIndex(reader, 1, "unknown memory"));

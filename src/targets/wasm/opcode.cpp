@@ -37,14 +37,10 @@ const OpcodeInfo* FindOpcode(uint16_t code) {
 
 std::string_view ValTypeName(ValType type) {
   switch (type) {
-    case ValType::I32:
-      return "i32";
-    case ValType::I64:
-      return "i64";
-    case ValType::F32:
-      return "f32";
-    case ValType::F64:
-      return "f64";
+    case ValType::I32: return "i32";
+    case ValType::I64: return "i64";
+    case ValType::F32: return "f32";
+    case ValType::F64: return "f64";
   }
   return "?";
 }

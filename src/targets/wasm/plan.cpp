@@ -23,12 +23,9 @@ constexpr uint8_t MaxTreeDepth = 40;
 // NaN?
 bool MovesOperand(const ir::Function& function, const ir::Inst& inst, uint32_t i) {
   switch (inst.op) {
-    case Op::Store:
-      return i == 2;
-    case Op::Select:
-      return i != 0;
-    case Op::CopySign:
-      return i == 1;
+    case Op::Store: return i == 2;
+    case Op::Select: return i != 0;
+    case Op::CopySign: return i == 1;
     case Op::AtomicRmw:
       return i == 2 &&
              static_cast<ir::AtomicKind>(function.word(inst, 0)) == ir::AtomicKind::Exchange;
@@ -38,10 +35,8 @@ bool MovesOperand(const ir::Function& function, const ir::Inst& inst, uint32_t i
     case Op::Call:
     case Op::Output:
     case Op::For:
-    case Op::While:
-      return true;
-    default:
-      return false;
+    case Op::While: return true;
+    default: return false;
   }
 }
 
@@ -136,7 +131,8 @@ bool FunctionPlan::IsComputed(ValueId value) const {
   const ir::Inst& inst = function_.insts[definition];
   if (inst.op != Op::Const) return ir::MakesAnyNan(function_, inst);
   const bool is_double = inst.type.scalar == ir::Scalar::F64;
-  const uint64_t magnitude = function_.words_of(inst)[0] & (is_double ? UINT64_MAX >> 1 : 0x7fff'ffffu);
+  const uint64_t magnitude =
+      function_.words_of(inst)[0] & (is_double ? UINT64_MAX >> 1 : 0x7fff'ffffu);
   return magnitude <= (is_double ? 0x7ff0'0000'0000'0000u : 0x7f80'0000u);
 }
 
@@ -156,7 +152,8 @@ void FunctionPlan::FindLazy() {
     const uint32_t first_init = loop.op == Op::For ? 2 : 0;
     const uint32_t first_param = loop.op == Op::For ? 1 : 0;
     const ir::Region& head = function_.region(Function::region_of(loop, 0));
-    const ir::Region& body = function_.region(Function::region_of(loop, loop.op == Op::For ? 0 : 1));
+    const ir::Region& body =
+        function_.region(Function::region_of(loop, loop.op == Op::For ? 0 : 1));
     const ir::Inst& yield = function_.inst(body.insts.back());
     if (yield.op != Op::Yield) continue;
     for (uint32_t k = 0; k < loop.results.count; ++k) {
@@ -171,7 +168,8 @@ void FunctionPlan::FindLazy() {
 
 // The operand only goes round in a loop that does not mind which NaN it is.
 bool FunctionPlan::FeedsLazy(const ir::Inst& user, uint32_t operand) const {
-  if (user.op == Op::For) return operand >= 2 && lazy_[Function::result_of(user, operand - 2).index];
+  if (user.op == Op::For)
+    return operand >= 2 && lazy_[Function::result_of(user, operand - 2).index];
   if (user.op == Op::While) return lazy_[Function::result_of(user, operand).index];
   if (user.op != Op::Yield) return false;
   const uint32_t loop = owner_[region_[Index(user)]];

@@ -115,10 +115,8 @@ bool Ranges::ComputeExact(const ir::Inst& inst, Interval& out) const {
     case Op::Neg:
     case Op::NegChecked:
     case Op::Cast:
-    case Op::CastChecked:
-      break;
-    default:
-      return false;
+    case Op::CastChecked: break;
+    default: return false;
   }
   for (uint32_t i = 0; i < inst.operands.count; ++i)
     if (!IsInteger(function_.type(function_.operand(inst, i)))) return false;
@@ -126,25 +124,17 @@ bool Ranges::ComputeExact(const ir::Inst& inst, Interval& out) const {
   Interval b = inst.operands.count > 1 ? operand(inst, 1) : a;
   switch (inst.op) {
     case Op::Add:
-    case Op::AddChecked:
-      out = {a.lo + b.lo, a.hi + b.hi};
-      return true;
+    case Op::AddChecked: out = {a.lo + b.lo, a.hi + b.hi}; return true;
     case Op::Sub:
-    case Op::SubChecked:
-      out = {a.lo - b.hi, a.hi - b.lo};
-      return true;
+    case Op::SubChecked: out = {a.lo - b.hi, a.hi - b.lo}; return true;
     case Op::Neg:
-    case Op::NegChecked:
-      out = {-a.hi, -a.lo};
-      return true;
+    case Op::NegChecked: out = {-a.hi, -a.lo}; return true;
     case Op::Mul:
     case Op::MulChecked:
       if (!IsSmall(a) || !IsSmall(b)) return false;
       out = Product(a, b);
       return true;
-    default:
-      out = a;
-      return true;
+    default: out = a; return true;
   }
 }
 
@@ -158,12 +148,8 @@ bool Ranges::ComputeOther(const ir::Inst& inst, Interval& out) const {
       out = {value, value};
       return true;
     }
-    case Op::Length:
-      out = operand(inst, 0);
-      return true;
-    case Op::Select:
-      out = Union(operand(inst, 1), operand(inst, 2));
-      return IsInteger(inst.type);
+    case Op::Length: out = operand(inst, 0); return true;
+    case Op::Select: out = Union(operand(inst, 1), operand(inst, 2)); return IsInteger(inst.type);
     case Op::Min:
       out = {std::min(operand(inst, 0).lo, operand(inst, 1).lo),
              std::min(operand(inst, 0).hi, operand(inst, 1).hi)};
@@ -201,11 +187,8 @@ bool Ranges::ComputeOther(const ir::Inst& inst, Interval& out) const {
       return true;
     case Op::Clz:
     case Op::Ctz:
-    case Op::Popcnt:
-      out = {0, kind.bits};
-      return true;
-    default:
-      return false;
+    case Op::Popcnt: out = {0, kind.bits}; return true;
+    default: return false;
   }
 }
 
@@ -215,16 +198,14 @@ bool Ranges::cannot_trap(const ir::Inst& inst) const {
     case Op::SubChecked:
     case Op::MulChecked:
     case Op::NegChecked:
-    case Op::CastChecked:
-      return fits(inst);
+    case Op::CastChecked: return fits(inst);
     case Op::AbsChecked:
       return IsInteger(inst.type) && operand(inst, 0).lo > TypeInterval(inst.type).lo;
     case Op::DivTrunc:
     case Op::DivFloor:
     case Op::RemTrunc:
     case Op::RemFloor:
-    case Op::RemChecked:
-      return IsInteger(inst.type) && !operand(inst, 1).Contains(0);
+    case Op::RemChecked: return IsInteger(inst.type) && !operand(inst, 1).Contains(0);
     case Op::DivChecked:
       return IsInteger(inst.type) && !operand(inst, 1).Contains(0) &&
              (!operand(inst, 1).Contains(-1) || operand(inst, 0).lo > TypeInterval(inst.type).lo);
@@ -232,8 +213,7 @@ bool Ranges::cannot_trap(const ir::Inst& inst) const {
       Int128 length = program_.data[static_cast<size_t>(function_.word(inst, 0))].length();
       return operand(inst, 0).lo >= 0 && operand(inst, 0).hi < length;
     }
-    default:
-      return ir::Info(inst.op).traps == 0;
+    default: return ir::Info(inst.op).traps == 0;
   }
 }
 

@@ -26,20 +26,16 @@ constexpr ValType WordType(ir::Type type) {
     case Scalar::U32:
     case Scalar::F16:
     case Scalar::BF16:
-    case Scalar::Bool:
-      return ValType::I32;
-    case Scalar::F32:
-      return ValType::F32;
-    case Scalar::F64:
-      return ValType::F64;
+    case Scalar::Bool: return ValType::I32;
+    case Scalar::F32: return ValType::F32;
+    case Scalar::F64: return ValType::F64;
     case Scalar::I64:
     case Scalar::U64:
     case Scalar::Index:
     case Scalar::Int:
     case Scalar::Field:
     case Scalar::XField:
-    case Scalar::Digest:
-      break;
+    case Scalar::Digest: break;
   }
   return ValType::I64;
 }
@@ -60,24 +56,15 @@ struct IntKind {
 constexpr IntKind IntKindOf(ir::Type type) {
   using ir::Scalar;
   switch (type.scalar) {
-    case Scalar::I8:
-      return {8, true};
-    case Scalar::I16:
-      return {16, true};
-    case Scalar::I32:
-      return {32, true};
-    case Scalar::U8:
-      return {8, false};
-    case Scalar::U16:
-      return {16, false};
-    case Scalar::U32:
-      return {32, false};
-    case Scalar::U64:
-      return {64, false};
-    case Scalar::Bool:
-      return {1, false};
-    default:
-      return {64, true};
+    case Scalar::I8: return {8, true};
+    case Scalar::I16: return {16, true};
+    case Scalar::I32: return {32, true};
+    case Scalar::U8: return {8, false};
+    case Scalar::U16: return {16, false};
+    case Scalar::U32: return {32, false};
+    case Scalar::U64: return {64, false};
+    case Scalar::Bool: return {1, false};
+    default: return {64, true};
   }
 }
 

@@ -54,14 +54,10 @@ std::string PrintTypes(std::string_view word, const std::vector<ValType>& types)
 
 std::string PrintConstant(ValType type, uint64_t bits) {
   switch (type) {
-    case ValType::I32:
-      return fmt::format("i32.const {}", static_cast<int32_t>(bits));
-    case ValType::I64:
-      return fmt::format("i64.const {}", static_cast<int64_t>(bits));
-    case ValType::F32:
-      return "f32.const " + PrintFloat<float>(static_cast<uint32_t>(bits), 23);
-    case ValType::F64:
-      return "f64.const " + PrintFloat<double>(bits, 52);
+    case ValType::I32: return fmt::format("i32.const {}", static_cast<int32_t>(bits));
+    case ValType::I64: return fmt::format("i64.const {}", static_cast<int64_t>(bits));
+    case ValType::F32: return "f32.const " + PrintFloat<float>(static_cast<uint32_t>(bits), 23);
+    case ValType::F64: return "f64.const " + PrintFloat<double>(bits, 52);
   }
   return "";
 }
@@ -162,8 +158,7 @@ class Printer {
     switch (instruction.info->immediate) {
       case Immediate::None:
       case Immediate::Memory:
-      case Immediate::Copy:
-        break;
+      case Immediate::Copy: break;
       case Immediate::Block:
         if (instruction.block_type) out_ += fmt::format(" (type {})", *instruction.block_type);
         if (instruction.block_result)
@@ -172,30 +167,18 @@ class Printer {
       case Immediate::Table:
         for (uint32_t label : instruction.table) out_ += fmt::format(" {}", label);
         break;
-      case Immediate::Func:
-        out_ += " " + names_[a];
-        break;
+      case Immediate::Func: out_ += " " + names_[a]; break;
       case Immediate::Label:
       case Immediate::Local:
-      case Immediate::Global:
-        out_ += fmt::format(" {}", a);
-        break;
+      case Immediate::Global: out_ += fmt::format(" {}", a); break;
       case Immediate::MemArg:
         if (instruction.b != 0) out_ += fmt::format(" offset={}", instruction.b);
         out_ += fmt::format(" align={}", 1u << a);
         break;
-      case Immediate::I32:
-        out_ += fmt::format(" {}", static_cast<int32_t>(a));
-        break;
-      case Immediate::I64:
-        out_ += fmt::format(" {}", static_cast<int64_t>(a));
-        break;
-      case Immediate::F32:
-        out_ += " " + PrintFloat<float>(static_cast<uint32_t>(a), 23);
-        break;
-      case Immediate::F64:
-        out_ += " " + PrintFloat<double>(a, 52);
-        break;
+      case Immediate::I32: out_ += fmt::format(" {}", static_cast<int32_t>(a)); break;
+      case Immediate::I64: out_ += fmt::format(" {}", static_cast<int64_t>(a)); break;
+      case Immediate::F32: out_ += " " + PrintFloat<float>(static_cast<uint32_t>(a), 23); break;
+      case Immediate::F64: out_ += " " + PrintFloat<double>(a, 52); break;
     }
   }
 

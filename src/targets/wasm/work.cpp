@@ -24,26 +24,20 @@ uint64_t CostOf(const ir::Inst& inst) {
   uint64_t limbs = inst.type.limbs;
   switch (inst.op) {
     case Ir::Const:
-    case Ir::Length:
-      return 0;
+    case Ir::Length: return 0;
     case Ir::Invert:
-    case Ir::FieldDiv:
-      return 10'000;
-    case Ir::Fma:
-      return 200;
+    case Ir::FieldDiv: return 10'000;
+    case Ir::Fma: return 200;
     // Most accesses take a nanosecond; some wait for memory.
     case Ir::Load:
     case Ir::Store:
     case Ir::AtomicRmw:
     case Ir::AtomicCas:
-    case Ir::Lookup:
-      return 20;
+    case Ir::Lookup: return 20;
     case Ir::Output:
     case Ir::Input:
-    case Ir::Hint:
-      return 100 + 10 * limbs;
-    default:
-      break;
+    case Ir::Hint: return 100 + 10 * limbs;
+    default: break;
   }
   if (IsBig(inst.type)) {
     bool divides = inst.op == Ir::DivChecked || inst.op == Ir::RemChecked;
@@ -105,10 +99,8 @@ uint64_t WorkBound::OfRegion(const ir::Function& function, ir::RegionId region,
 uint64_t WorkBound::OfInst(const ir::Function& function, const ir::Inst& inst,
                            const Ranges& ranges) const {
   switch (inst.op) {
-    case Ir::While:
-      return Unbounded;
-    case Ir::Call:
-      return Plus(10, functions_[static_cast<size_t>(function.word(inst, 0))]);
+    case Ir::While: return Unbounded;
+    case Ir::Call: return Plus(10, functions_[static_cast<size_t>(function.word(inst, 0))]);
     case Ir::Alloc: {
       Int128 bytes = std::min(ranges.of(function.operand(inst, 0)).hi, Int128{1} << 33) *
                      ir::BytesOf(inst.type);
@@ -125,8 +117,7 @@ uint64_t WorkBound::OfInst(const ir::Function& function, const ir::Inst& inst,
       uint64_t body = OfRegion(function, ir::Function::region_of(inst, 0), ranges);
       return Plus(4, Times(static_cast<uint64_t>(trips), body));
     }
-    default:
-      break;
+    default: break;
   }
   uint64_t sum = CostOf(inst);
   for (uint32_t i = 0; i < inst.regions.count; ++i)

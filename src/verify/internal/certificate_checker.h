@@ -19,7 +19,8 @@ namespace frazil::verify {
 // that is chosen, a loop of one turn) are entered in line.
 class Cursor {
  public:
-  Cursor(const Side& side, ir::FuncId function, ir::RegionId region) : side_(&side), function_(function) {
+  Cursor(const Side& side, ir::FuncId function, ir::RegionId region)
+      : side_(&side), function_(function) {
     Enter(region, nullptr);
   }
   const Side& side() const { return *side_; }
@@ -27,8 +28,12 @@ class Cursor {
   const ir::Function& function() const { return side_->function(function_); }
   const Side::FunctionTerms& terms() const { return side_->terms(function_); }
   TermId term(ir::ValueId value) const { return terms().values[value.index]; }
-  TermId operand(const ir::Inst& inst, uint32_t i) const { return term(function().operand(inst, i)); }
-  TermId result(const ir::Inst& inst, uint32_t i = 0) const { return term(ir::Function::result_of(inst, i)); }
+  TermId operand(const ir::Inst& inst, uint32_t i) const {
+    return term(function().operand(inst, i));
+  }
+  TermId result(const ir::Inst& inst, uint32_t i = 0) const {
+    return term(ir::Function::result_of(inst, i));
+  }
   TermId param(ir::RegionId region, uint32_t i) const {
     return term(ir::Function::param_of(function().region(region), i));
   }
@@ -41,11 +46,17 @@ class Cursor {
   void Enter(ir::RegionId region, const ir::Inst* owner) { frames_.push_back({region, 0, owner}); }
   void Leave() { frames_.pop_back(); }
   const Frame& frame() const { return frames_.back(); }
-  ir::InstId id() const { return function().region(frames_.back().region).insts[frames_.back().position]; }
+  ir::InstId id() const {
+    return function().region(frames_.back().region).insts[frames_.back().position];
+  }
   const ir::Inst& inst() const { return function().inst(id()); }
-  bool AtEnd() const { return frames_.back().position + 1 == function().region(frames_.back().region).insts.size(); }
+  bool AtEnd() const {
+    return frames_.back().position + 1 == function().region(frames_.back().region).insts.size();
+  }
   void Advance() { ++frames_.back().position; }
-  const ir::Inst& terminator() const { return function().inst(function().region(frames_[0].region).insts.back()); }
+  const ir::Inst& terminator() const {
+    return function().inst(function().region(frames_[0].region).insts.back());
+  }
 
  private:
   const Side* side_;
@@ -76,9 +87,10 @@ class CertificateChecker {
   // The walk (certificate_walk.cpp)
   bool MatchFunctions(ir::FuncId source, ir::FuncId candidate);
   bool MatchBlocks(Cursor& s, Cursor& c);
-  bool MatchRegions(const Cursor& s, ir::RegionId sr, const Cursor& c, ir::RegionId cr, Cursor* s_out = nullptr,
-                    Cursor* c_out = nullptr);
-  bool MatchYields(const Cursor& s, const Cursor& c, const std::vector<std::pair<uint32_t, uint32_t>>& pairs);
+  bool MatchRegions(const Cursor& s, ir::RegionId sr, const Cursor& c, ir::RegionId cr,
+                    Cursor* s_out = nullptr, Cursor* c_out = nullptr);
+  bool MatchYields(const Cursor& s, const Cursor& c,
+                   const std::vector<std::pair<uint32_t, uint32_t>>& pairs);
   // The next instruction that matters; enters what runs exactly once, leaves what is done.
   void Seek(Cursor& cursor);
   bool EnterInLine(Cursor& cursor, const ir::Inst& inst);
@@ -91,8 +103,9 @@ class CertificateChecker {
   bool MatchWhile(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
   bool MatchMap(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
   bool MatchCall(const Cursor& s, const ir::Inst& a, const Cursor& c, const ir::Inst& b);
-  std::vector<std::pair<uint32_t, uint32_t>> PairCarried(const Cursor& s, const ir::Inst& a, const Cursor& c,
-                                                         const ir::Inst& b, uint32_t first) const;
+  std::vector<std::pair<uint32_t, uint32_t>> PairCarried(const Cursor& s, const ir::Inst& a,
+                                                         const Cursor& c, const ir::Inst& b,
+                                                         uint32_t first) const;
   void MergeInvariants(const Cursor& cursor, const ir::Inst& inst);
 
   bool Matters(const Cursor& cursor, const ir::Inst& inst) const;

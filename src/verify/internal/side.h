@@ -46,15 +46,21 @@ class Side {
 
  private:
   void BuildFunction(ir::FuncId id);
-  TermId BuildRegion(const ir::Function& function, FunctionTerms& out, ir::RegionId id, TermId memory);
-  TermId BuildInst(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst, TermId memory);
-  TermId BuildStructure(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst, TermId memory);
-  TermId BuildChoice(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst, TermId memory);
-  void BuildPure(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst, TermId memory);
+  TermId BuildRegion(const ir::Function& function, FunctionTerms& out, ir::RegionId id,
+                     TermId memory);
+  TermId BuildInst(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst,
+                   TermId memory);
+  TermId BuildStructure(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst,
+                        TermId memory);
+  TermId BuildChoice(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst,
+                     TermId memory);
+  void BuildPure(const ir::Function& function, FunctionTerms& out, const ir::Inst& inst,
+                 TermId memory);
   void LeafParams(const ir::Function& function, FunctionTerms& out, const ir::Region& region);
   TermId NewMemory() { return terms_.Leaf(MemoryType); }
 
-  static constexpr ir::Type MemoryType = {ir::Scalar::Digest, ir::Form::Tensor, ir::Access::In, 1, UINT32_MAX};
+  static constexpr ir::Type MemoryType = {ir::Scalar::Digest, ir::Form::Tensor, ir::Access::In, 1,
+                                          UINT32_MAX};
 
   const ir::Program& program_;
   Terms& terms_;

@@ -25,9 +25,9 @@ class Terms {
   struct Node {
     Kind kind = Kind::Leaf;
     ir::Op op = ir::Op::Const;
-    ir::Type type = {};    // Apply: the row's T
-    ir::Type result = {};  // of the value
-    std::vector<uint64_t> words;     // of a constant; attributes of an op
+    ir::Type type = {};           // Apply: the row's T
+    ir::Type result = {};         // of the value
+    std::vector<uint64_t> words;  // of a constant; attributes of an op
     std::vector<TermId> children;
   };
 

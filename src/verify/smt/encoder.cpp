@@ -73,7 +73,8 @@ Z3_ast Encoder::Resize(Z3_ast a, unsigned from, unsigned to, bool is_signed) {
   return is_signed ? z_.mk_sign_ext(c_, to - from, a) : z_.mk_zero_ext(c_, to - from, a);
 }
 
-Z3_ast Encoder::Apply(Op op, ir::Type type, ir::Type source, std::span<const Z3_ast> v, Trapping& trap) {
+Z3_ast Encoder::Apply(Op op, ir::Type type, ir::Type source, std::span<const Z3_ast> v,
+                      Trapping& trap) {
   trap = {};
   if (!Knows(type) || !Knows(source)) return nullptr;
   if (op == Op::Select) return Ite(v[0], v[1], v[2]);
@@ -89,7 +90,8 @@ Z3_ast Encoder::Logic(Op op, std::span<const Z3_ast> v) {
   switch (op) {
     case Op::And: return And(v[0], v[1]);
     case Op::Or: return Or(v[0], v[1]);
-    case Op::Xor: case Op::Ne: return z_.mk_xor(c_, v[0], v[1]);
+    case Op::Xor:
+    case Op::Ne: return z_.mk_xor(c_, v[0], v[1]);
     case Op::Eq: return Equal(v[0], v[1]);
     case Op::Not: return Not(v[0]);
     default: return nullptr;
@@ -106,7 +108,8 @@ Z3_ast Encoder::Integer(Op op, ir::Type type, std::span<const Z3_ast> v, Trappin
     case Op::Neg: return z_.mk_bvneg(c_, v[0]);
     case Op::Abs: return Ite(z_.mk_bvslt(c_, v[0], Number(width, 0)), z_.mk_bvneg(c_, v[0]), v[0]);
     case Op::MulHi: {
-      const Z3_ast a = Resize(v[0], width, 2 * width, is_signed), b = Resize(v[1], width, 2 * width, is_signed);
+      const Z3_ast a = Resize(v[0], width, 2 * width, is_signed),
+                   b = Resize(v[1], width, 2 * width, is_signed);
       return z_.mk_extract(c_, 2 * width - 1, width, z_.mk_bvmul(c_, a, b));
     }
     case Op::Min: return Ite(Less(type, v[1], v[0]), v[1], v[0]);
@@ -117,10 +120,17 @@ Z3_ast Encoder::Integer(Op op, ir::Type type, std::span<const Z3_ast> v, Trappin
     case Op::Le: return LessEqual(type, v[0], v[1]);
     case Op::Gt: return Less(type, v[1], v[0]);
     case Op::Ge: return LessEqual(type, v[1], v[0]);
-    case Op::DivTrunc: case Op::DivFloor: case Op::RemTrunc: case Op::RemFloor: case Op::DivChecked: case Op::RemChecked:
-      return Division(op, type, v[0], v[1], trap);
-    case Op::AddChecked: case Op::SubChecked: case Op::MulChecked: case Op::NegChecked: case Op::AbsChecked:
-      return Checked(op, type, v, trap);
+    case Op::DivTrunc:
+    case Op::DivFloor:
+    case Op::RemTrunc:
+    case Op::RemFloor:
+    case Op::DivChecked:
+    case Op::RemChecked: return Division(op, type, v[0], v[1], trap);
+    case Op::AddChecked:
+    case Op::SubChecked:
+    case Op::MulChecked:
+    case Op::NegChecked:
+    case Op::AbsChecked: return Checked(op, type, v, trap);
     default: return Bits(op, type, v);
   }
 }
@@ -139,9 +149,12 @@ Z3_ast Encoder::Division(Op op, ir::Type type, Z3_ast a, Z3_ast b, Trapping& tra
   const Z3_ast adjust = floors ? And(Not(Equal(remainder, zero)), signs_differ) : nullptr;
   switch (op) {
     case Op::DivTrunc: return quotient;
-    case Op::RemTrunc: case Op::RemChecked: return remainder;
-    case Op::DivFloor: return floors ? Ite(adjust, z_.mk_bvsub(c_, quotient, Number(width, 1)), quotient) : quotient;
-    case Op::RemFloor: return floors ? Ite(adjust, z_.mk_bvadd(c_, remainder, b), remainder) : remainder;
+    case Op::RemTrunc:
+    case Op::RemChecked: return remainder;
+    case Op::DivFloor:
+      return floors ? Ite(adjust, z_.mk_bvsub(c_, quotient, Number(width, 1)), quotient) : quotient;
+    case Op::RemFloor:
+      return floors ? Ite(adjust, z_.mk_bvadd(c_, remainder, b), remainder) : remainder;
     case Op::DivChecked: {
       if (!is_signed) return quotient;
       const Z3_ast least = z_.mk_bvshl(c_, Number(width, 1), Number(width, width - 1));
@@ -196,7 +209,8 @@ Z3_ast Encoder::Bits(Op op, ir::Type type, std::span<const Z3_ast> v) {
       }
       return sum;
     }
-    case Op::Clz: case Op::Ctz: {
+    case Op::Clz:
+    case Op::Ctz: {
       // The last test that is written is the first that counts.
       Z3_ast count = Number(width, width);
       for (unsigned i = 0; i < width; ++i) {
@@ -211,7 +225,8 @@ Z3_ast Encoder::Bits(Op op, ir::Type type, std::span<const Z3_ast> v) {
 }
 
 Z3_ast Encoder::Cast(ir::Type to, ir::Type from, Z3_ast a) {
-  if (to.scalar == Scalar::Bool || to.scalar == Scalar::Int || from.scalar == Scalar::Int) return nullptr;
+  if (to.scalar == Scalar::Bool || to.scalar == Scalar::Int || from.scalar == Scalar::Int)
+    return nullptr;
   if (from.scalar == Scalar::Bool) {
     a = Ite(a, Number(8, 1), Number(8, 0));
     from = ir::types::U8;
@@ -221,11 +236,13 @@ Z3_ast Encoder::Cast(ir::Type to, ir::Type from, Z3_ast a) {
     if (ir::IsFixedInt(to.scalar)) return Resize(a, WidthOf(from), WidthOf(to), is_signed);
     const Z3_ast mode = z_.mk_fpa_rne(c_);
     const Z3_sort sort = FloatSort(to);
-    return FromFloat(to, is_signed ? z_.mk_fpa_to_fp_signed(c_, mode, a, sort) : z_.mk_fpa_to_fp_unsigned(c_, mode, a, sort));
+    return FromFloat(to, is_signed ? z_.mk_fpa_to_fp_signed(c_, mode, a, sort)
+                                   : z_.mk_fpa_to_fp_unsigned(c_, mode, a, sort));
   }
   if (ir::IsFixedInt(to.scalar)) return FloatToInteger(to, from, a);
   if (FloatSort(to) == FloatSort(from)) return FromFloat(to, ToFloat(from, a));
-  return FromFloat(to, z_.mk_fpa_to_fp_float(c_, z_.mk_fpa_rne(c_), ToFloat(from, a), FloatSort(to)));
+  return FromFloat(to,
+                   z_.mk_fpa_to_fp_float(c_, z_.mk_fpa_rne(c_), ToFloat(from, a), FloatSort(to)));
 }
 
 Z3_ast Encoder::CastChecked(ir::Type to, ir::Type from, Z3_ast a, Trapping& trap) {
@@ -233,7 +250,8 @@ Z3_ast Encoder::CastChecked(ir::Type to, ir::Type from, Z3_ast a, Trapping& trap
     a = Ite(a, Number(8, 1), Number(8, 0));
     from = ir::types::U8;
   }
-  if (ir::IsFloat(from.scalar) || ir::IsFloat(to.scalar) || to.scalar == Scalar::Bool) return nullptr;
+  if (ir::IsFloat(from.scalar) || ir::IsFloat(to.scalar) || to.scalar == Scalar::Bool)
+    return nullptr;
   const unsigned source = WidthOf(from), target = WidthOf(to);
   const unsigned wide = std::max(source, target) + 1;
   const Z3_ast exact = Resize(a, source, wide, ir::IsSigned(from.scalar));

@@ -44,7 +44,8 @@ class Encoder {
     Z3_ast division = nullptr;  // division by zero
     Z3_ast overflow = nullptr;  // and not the former
   };
-  Z3_ast Apply(ir::Op op, ir::Type type, ir::Type source, std::span<const Z3_ast> operands, Trapping& trap);
+  Z3_ast Apply(ir::Op op, ir::Type type, ir::Type source, std::span<const Z3_ast> operands,
+               Trapping& trap);
 
   Z3_ast True() { return z_.mk_true(c_); }
   Z3_ast False() { return z_.mk_false(c_); }
@@ -75,13 +76,13 @@ class Encoder {
   Z3_ast Resize(Z3_ast a, unsigned from, unsigned to, bool is_signed);
 
   Z3_sort FloatSort(ir::Type type);
-  Z3_ast ToFloat(ir::Type type, Z3_ast bits);           // of the type's own format
-  Z3_ast Widened(ir::Type type, Z3_ast bits);           // f16 and bf16 as f32
-  Z3_ast FromFloat(ir::Type type, Z3_ast value);        // bits, a NaN as the quiet one
-  Z3_ast Narrowed(ir::Type type, Z3_ast value);         // rounds f32 to f16 and bf16
+  Z3_ast ToFloat(ir::Type type, Z3_ast bits);     // of the type's own format
+  Z3_ast Widened(ir::Type type, Z3_ast bits);     // f16 and bf16 as f32
+  Z3_ast FromFloat(ir::Type type, Z3_ast value);  // bits, a NaN as the quiet one
+  Z3_ast Narrowed(ir::Type type, Z3_ast value);   // rounds f32 to f16 and bf16
   Z3_ast IsNan(ir::Type type, Z3_ast bits);
   Z3_ast QuietNan(ir::Type type);
-  Z3_ast SignBit(ir::Type type, Z3_ast bits);           // as Bool
+  Z3_ast SignBit(ir::Type type, Z3_ast bits);  // as Bool
 
   const Z3Api& z_;
   Z3_context c_;

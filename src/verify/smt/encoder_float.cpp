@@ -31,7 +31,8 @@ Z3_sort Encoder::FloatSort(ir::Type type) {
 // asked for as another format (a bitcast between f16 and bf16), hence the look at the sort.
 Z3_ast Encoder::ToFloat(ir::Type type, Z3_ast bits) {
   const auto known = float_of_.find(bits);
-  if (known != float_of_.end() && z_.get_sort(c_, known->second) == FloatSort(type)) return known->second;
+  if (known != float_of_.end() && z_.get_sort(c_, known->second) == FloatSort(type))
+    return known->second;
   return z_.mk_fpa_to_fp_bv(c_, bits, FloatSort(type));
 }
 
@@ -48,7 +49,8 @@ Z3_ast Encoder::QuietNan(ir::Type type) {
 }
 
 Z3_ast Encoder::FromFloat(ir::Type type, Z3_ast value) {
-  const Z3_ast bits = Ite(z_.mk_fpa_is_nan(c_, value), QuietNan(type), z_.mk_fpa_to_ieee_bv(c_, value));
+  const Z3_ast bits =
+      Ite(z_.mk_fpa_is_nan(c_, value), QuietNan(type), z_.mk_fpa_to_ieee_bv(c_, value));
   float_of_[bits] = value;
   return bits;
 }
@@ -62,7 +64,8 @@ Z3_ast Encoder::Narrowed(ir::Type type, Z3_ast value) {
 Z3_ast Encoder::IsNan(ir::Type type, Z3_ast bits) {
   const Format format = FormatOf(type.scalar);
   const unsigned width = WidthOf(type);
-  const Z3_ast magnitude = z_.mk_bvand(c_, bits, Number(width, (~uint64_t{0} >> (64 - width)) >> 1));
+  const Z3_ast magnitude =
+      z_.mk_bvand(c_, bits, Number(width, (~uint64_t{0} >> (64 - width)) >> 1));
   const uint64_t infinity = ((uint64_t{1} << format.exponent) - 1) << (format.significand - 1);
   return z_.mk_bvult(c_, Number(width, infinity), magnitude);
 }
@@ -107,7 +110,10 @@ Z3_ast Encoder::Float(Op op, ir::Type type, std::span<const Z3_ast> v) {
     case Op::Le: return z_.mk_fpa_leq(c_, ToFloat(type, v[0]), ToFloat(type, v[1]));
     case Op::Gt: return z_.mk_fpa_lt(c_, ToFloat(type, v[1]), ToFloat(type, v[0]));
     case Op::Ge: return z_.mk_fpa_leq(c_, ToFloat(type, v[1]), ToFloat(type, v[0]));
-    case Op::Min: case Op::Max: case Op::Minimum: case Op::Maximum: return FloatOrder(op, type, v[0], v[1]);
+    case Op::Min:
+    case Op::Max:
+    case Op::Minimum:
+    case Op::Maximum: return FloatOrder(op, type, v[0], v[1]);
     default: return nullptr;
   }
 }
@@ -115,7 +121,8 @@ Z3_ast Encoder::Float(Op op, ir::Type type, std::span<const Z3_ast> v) {
 Z3_ast Encoder::FloatOrder(Op op, ir::Type type, Z3_ast a, Z3_ast b) {
   auto less = [&](Z3_ast x, Z3_ast y) {
     const Z3_ast fx = ToFloat(type, x), fy = ToFloat(type, y);
-    const Z3_ast zeros = And(z_.mk_fpa_eq(c_, fx, fy), And(SignBit(type, x), Not(SignBit(type, y))));
+    const Z3_ast zeros =
+        And(z_.mk_fpa_eq(c_, fx, fy), And(SignBit(type, x), Not(SignBit(type, y))));
     return Or(z_.mk_fpa_lt(c_, fx, fy), zeros);
   };
   const bool least = op == Op::Min || op == Op::Minimum;
@@ -136,14 +143,17 @@ Z3_ast Encoder::FloatToInteger(ir::Type to, ir::Type from, Z3_ast a) {
   if (from.scalar != Scalar::F64) value = z_.mk_fpa_to_fp_float(c_, z_.mk_fpa_rne(c_), value, sort);
   const unsigned power = is_signed ? width - 1 : width;
   const Z3_ast above = ToFloat(ir::types::F64, Number(64, uint64_t{1023 + power} << 52));
-  const Z3_ast least = is_signed ? ToFloat(ir::types::F64, Number(64, (uint64_t{1} << 63) | uint64_t{1023 + power} << 52))
-                                 : ToFloat(ir::types::F64, Number(64, 0));
+  const Z3_ast least =
+      is_signed
+          ? ToFloat(ir::types::F64, Number(64, (uint64_t{1} << 63) | uint64_t{1023 + power} << 52))
+          : ToFloat(ir::types::F64, Number(64, 0));
   const uint64_t ones = ~uint64_t{0} >> (64 - width);
   const Z3_ast greatest = Number(width, is_signed ? ones >> 1 : ones);
   const Z3_ast smallest = Number(width, is_signed ? uint64_t{1} << (width - 1) : 0);
-  const Z3_ast inside = is_signed ? z_.mk_fpa_to_sbv(c_, mode, value, width) : z_.mk_fpa_to_ubv(c_, mode, value, width);
-  const Z3_ast clamped =
-      Ite(z_.mk_fpa_lt(c_, value, least), smallest, Ite(z_.mk_fpa_leq(c_, above, value), greatest, inside));
+  const Z3_ast inside = is_signed ? z_.mk_fpa_to_sbv(c_, mode, value, width)
+                                  : z_.mk_fpa_to_ubv(c_, mode, value, width);
+  const Z3_ast clamped = Ite(z_.mk_fpa_lt(c_, value, least), smallest,
+                             Ite(z_.mk_fpa_leq(c_, above, value), greatest, inside));
   return Ite(z_.mk_fpa_is_nan(c_, value), Number(width, 0), clamped);
 }
 

@@ -27,7 +27,8 @@ bool ProgramEncoder::Encode(std::span<const Z3_ast> arguments, Encoded& out) {
 
 void ProgramEncoder::TrapIf(Z3_ast condition, ir::Trap trap, Z3_ast path) {
   const uint64_t none = 0, code = 1 + static_cast<uint64_t>(trap);
-  const Z3_ast untrapped = encoder_.Equal(trap_, encoder_.Constant(ir::types::U8, std::span(&none, 1)));
+  const Z3_ast untrapped =
+      encoder_.Equal(trap_, encoder_.Constant(ir::types::U8, std::span(&none, 1)));
   const Z3_ast now = encoder_.And(encoder_.And(path, untrapped), condition);
   trap_ = encoder_.Ite(now, encoder_.Constant(ir::types::U8, std::span(&code, 1)), trap_);
 }
@@ -44,7 +45,8 @@ std::optional<bool> ProgramEncoder::Decided(Z3_ast condition) {
   return value == Z3_L_TRUE;
 }
 
-bool ProgramEncoder::Function(ir::FuncId id, std::span<const Z3_ast> arguments, Z3_ast path, Values& results) {
+bool ProgramEncoder::Function(ir::FuncId id, std::span<const Z3_ast> arguments, Z3_ast path,
+                              Values& results) {
   if (++depth_ > MaxDepth) return Fail("calls are nested too deeply");
   const ir::Function& f = program_.functions[id.index];
   Values values(f.values.size(), nullptr);
@@ -55,21 +57,25 @@ bool ProgramEncoder::Function(ir::FuncId id, std::span<const Z3_ast> arguments, 
 }
 
 // Every instruction but the terminator, whose operands are what the region gives.
-bool ProgramEncoder::Region(const ir::Function& f, Values& values, ir::RegionId id, Z3_ast path, Values& yielded) {
+bool ProgramEncoder::Region(const ir::Function& f, Values& values, ir::RegionId id, Z3_ast path,
+                            Values& yielded) {
   const std::vector<ir::InstId>& insts = f.region(id).insts;
   for (size_t i = 0; i + 1 < insts.size(); ++i) {
     if (!Inst(f, values, f.inst(insts[i]), path)) return false;
   }
   yielded.clear();
-  for (ir::ValueId operand : f.operands_of(f.inst(insts.back()))) yielded.push_back(values[operand.index]);
+  for (ir::ValueId operand : f.operands_of(f.inst(insts.back())))
+    yielded.push_back(values[operand.index]);
   return true;
 }
 
-bool ProgramEncoder::Inst(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path) {
+bool ProgramEncoder::Inst(const ir::Function& f, Values& values, const ir::Inst& inst,
+                          Z3_ast path) {
   if (++ops_ > MaxOps) return Fail("the program is too long");
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     const ir::Type type = f.type(ir::Function::result_of(inst, k));
-    if (!Encoder::Knows(type)) return Fail(fmt::format("'{}' gives a type that is not encoded", ir::Info(inst.op).mnemonic));
+    if (!Encoder::Knows(type))
+      return Fail(fmt::format("'{}' gives a type that is not encoded", ir::Info(inst.op).mnemonic));
   }
   switch (inst.op) {
     case Op::Const:
@@ -79,12 +85,15 @@ bool ProgramEncoder::Inst(const ir::Function& f, Values& values, const ir::Inst&
     case Op::Switch: return Switch(f, values, inst, path);
     case Op::For: return For(f, values, inst, path);
     case Op::While: return While(f, values, inst, path);
-    case Op::Assert: TrapIf(encoder_.Not(values[f.operand(inst, 0).index]), ir::Trap::Assert, path); return true;
+    case Op::Assert:
+      TrapIf(encoder_.Not(values[f.operand(inst, 0).index]), ir::Trap::Assert, path);
+      return true;
     case Op::Unreachable: TrapIf(encoder_.True(), ir::Trap::Unreachable, path); return true;
     case Op::Call: {
       Values arguments, results;
       for (ir::ValueId operand : f.operands_of(inst)) arguments.push_back(values[operand.index]);
-      if (!Function(ir::FuncId(static_cast<uint32_t>(f.word(inst, 0))), arguments, path, results)) return false;
+      if (!Function(ir::FuncId(static_cast<uint32_t>(f.word(inst, 0))), arguments, path, results))
+        return false;
       for (uint32_t k = 0; k < inst.results.count; ++k) values[inst.results.begin + k] = results[k];
       return true;
     }
@@ -92,13 +101,14 @@ bool ProgramEncoder::Inst(const ir::Function& f, Values& values, const ir::Inst&
   }
 }
 
-bool ProgramEncoder::Scalar(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path) {
+bool ProgramEncoder::Scalar(const ir::Function& f, Values& values, const ir::Inst& inst,
+                            Z3_ast path) {
   Values operands;
   for (ir::ValueId operand : f.operands_of(inst)) operands.push_back(values[operand.index]);
   Encoder::Trapping trap;
   Z3_ast value = nullptr;
-  const bool plain = ir::Info(inst.op).effect == ir::Effect::Pure && inst.results.count == 1 && !operands.empty() &&
-                     std::ranges::find(operands, nullptr) == operands.end();
+  const bool plain = ir::Info(inst.op).effect == ir::Effect::Pure && inst.results.count == 1 &&
+                     !operands.empty() && std::ranges::find(operands, nullptr) == operands.end();
   if (plain) value = encoder_.Apply(inst.op, inst.type, f.type(f.operand(inst, 0)), operands, trap);
   if (value == nullptr) return Fail(fmt::format("'{}' is not encoded", ir::Info(inst.op).mnemonic));
   if (trap.division != nullptr) TrapIf(trap.division, ir::Trap::DivisionByZero, path);
@@ -110,15 +120,19 @@ bool ProgramEncoder::Scalar(const ir::Function& f, Values& values, const ir::Ins
 bool ProgramEncoder::If(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path) {
   const Z3_ast condition = values[f.operand(inst, 0).index];
   Values yes, no;
-  if (!Region(f, values, ir::Function::region_of(inst, 0), encoder_.And(path, condition), yes)) return false;
-  if (!Region(f, values, ir::Function::region_of(inst, 1), encoder_.And(path, encoder_.Not(condition)), no)) return false;
+  if (!Region(f, values, ir::Function::region_of(inst, 0), encoder_.And(path, condition), yes))
+    return false;
+  if (!Region(f, values, ir::Function::region_of(inst, 1),
+              encoder_.And(path, encoder_.Not(condition)), no))
+    return false;
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     values[inst.results.begin + k] = encoder_.Ite(condition, yes[k], no[k]);
   }
   return true;
 }
 
-bool ProgramEncoder::Switch(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path) {
+bool ProgramEncoder::Switch(const ir::Function& f, Values& values, const ir::Inst& inst,
+                            Z3_ast path) {
   const ir::ValueId selector = f.operand(inst, 0);
   const auto cases = f.words_of(inst);
   Z3_ast others = path;
@@ -127,12 +141,14 @@ bool ProgramEncoder::Switch(const ir::Function& f, Values& values, const ir::Ins
   for (uint32_t i = 0; i < inst.regions.count; ++i) {
     Z3_ast here = others;
     if (i < cases.size()) {
-      const Z3_ast equal = encoder_.Equal(values[selector.index], encoder_.Constant(f.type(selector), cases.subspan(i, 1)));
+      const Z3_ast equal = encoder_.Equal(values[selector.index],
+                                          encoder_.Constant(f.type(selector), cases.subspan(i, 1)));
       here = encoder_.And(others, equal);
       others = encoder_.And(others, encoder_.Not(equal));
       chosen.push_back(equal);
     }
-    if (!Region(f, values, ir::Function::region_of(inst, i), here, yielded.emplace_back())) return false;
+    if (!Region(f, values, ir::Function::region_of(inst, i), here, yielded.emplace_back()))
+      return false;
   }
   for (uint32_t k = 0; k < inst.results.count; ++k) {
     Z3_ast value = yielded.back()[k];
@@ -151,17 +167,21 @@ bool ProgramEncoder::For(const ir::Function& f, Values& values, const ir::Inst& 
   uint64_t i = std::stoull(*low);
   const uint64_t end = std::stoull(*high);
   const int width = ir::BitsOf(type);
-  auto key = [&](uint64_t n) { return ir::IsSigned(type.scalar) ? n ^ uint64_t{1} << (width - 1) : n; };
+  auto key = [&](uint64_t n) {
+    return ir::IsSigned(type.scalar) ? n ^ uint64_t{1} << (width - 1) : n;
+  };
   const uint64_t distance = key(end) > key(i) ? key(end) - key(i) : 0;
   const auto step = static_cast<uint64_t>(f.word(inst, 0));
   const uint64_t turns = distance == 0 ? 0 : (distance - 1) / step + 1;
   if (turns > MaxTurns) return Fail("a loop has too many turns");
   const ir::RegionId body = ir::Function::region_of(inst, 0);
   Values carried;
-  for (uint32_t k = 0; k < inst.results.count; ++k) carried.push_back(values[f.operand(inst, 2 + k).index]);
+  for (uint32_t k = 0; k < inst.results.count; ++k)
+    carried.push_back(values[f.operand(inst, 2 + k).index]);
   for (uint64_t turn = 0; turn < turns; ++turn, i += step) {
     values[f.region(body).params.begin] = encoder_.Constant(type, std::span(&i, 1));
-    for (uint32_t k = 0; k < carried.size(); ++k) values[f.region(body).params.begin + 1 + k] = carried[k];
+    for (uint32_t k = 0; k < carried.size(); ++k)
+      values[f.region(body).params.begin + 1 + k] = carried[k];
     Values yielded;
     if (!Region(f, values, body, path, yielded)) return false;
     carried = std::move(yielded);
@@ -171,12 +191,16 @@ bool ProgramEncoder::For(const ir::Function& f, Values& values, const ir::Inst& 
 }
 
 // Only where every test is decided as it is met.
-bool ProgramEncoder::While(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path) {
-  const ir::RegionId test = ir::Function::region_of(inst, 0), body = ir::Function::region_of(inst, 1);
+bool ProgramEncoder::While(const ir::Function& f, Values& values, const ir::Inst& inst,
+                           Z3_ast path) {
+  const ir::RegionId test = ir::Function::region_of(inst, 0),
+                     body = ir::Function::region_of(inst, 1);
   Values carried;
-  for (uint32_t k = 0; k < inst.results.count; ++k) carried.push_back(values[f.operand(inst, k).index]);
+  for (uint32_t k = 0; k < inst.results.count; ++k)
+    carried.push_back(values[f.operand(inst, k).index]);
   for (int turn = 0; turn <= MaxTurns; ++turn) {
-    for (uint32_t k = 0; k < carried.size(); ++k) values[f.region(test).params.begin + k] = carried[k];
+    for (uint32_t k = 0; k < carried.size(); ++k)
+      values[f.region(test).params.begin + k] = carried[k];
     Values condition;
     if (!Region(f, values, test, path, condition)) return false;
     const std::optional<bool> goes_on = Decided(condition[0]);

@@ -36,13 +36,20 @@ constexpr rlim_t ChildBytes = rlim_t{4} << 30;
 // What the child found, as text: "proved VERSION", "refuted v0 v1 ...", "unknown REASON".
 class Query {
  public:
-  Query(const Z3Api& api, const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard)
-      : api_(api), context_(api), encoder_(context_), source_(source), candidate_(candidate), guard_(guard) {}
+  Query(const Z3Api& api, const ir::Program& source, const ir::Program& candidate,
+        const ir::Guard& guard)
+      : api_(api),
+        context_(api),
+        encoder_(context_),
+        source_(source),
+        candidate_(candidate),
+        guard_(guard) {}
 
   std::string Run() {
     const ir::Function& entry = source_.entry_function();
     for (uint32_t i = 0; i < entry.param_count(); ++i) {
-      if (!Encoder::Knows(entry.param_type(i))) return fmt::format("unknown parameter {} is not encoded", i + 1);
+      if (!Encoder::Knows(entry.param_type(i)))
+        return fmt::format("unknown parameter {} is not encoded", i + 1);
       arguments_.push_back(encoder_.Variable(entry.param_type(i), fmt::format("arg{}", i)));
     }
     std::string why;
@@ -56,8 +63,10 @@ class Query {
       differ = encoder_.Or(differ, encoder_.Not(encoder_.Equal(a.results[k], b.results[k])));
     }
     const uint64_t none = 0;
-    const Z3_ast untrapped = encoder_.Equal(a.trap, encoder_.Constant(ir::types::U8, std::span(&none, 1)));
-    Z3_ast claim = encoder_.Or(encoder_.Not(encoder_.Equal(a.trap, b.trap)), encoder_.And(untrapped, differ));
+    const Z3_ast untrapped =
+        encoder_.Equal(a.trap, encoder_.Constant(ir::types::U8, std::span(&none, 1)));
+    Z3_ast claim =
+        encoder_.Or(encoder_.Not(encoder_.Equal(a.trap, b.trap)), encoder_.And(untrapped, differ));
     for (const ir::GuardAtom& atom : guard_.atoms) claim = encoder_.And(claim, GuardAtom(atom));
     return Solve(claim);
   }
@@ -84,7 +93,8 @@ class Query {
     api_.solver_assert(c, solver, claim);
     const Z3_lbool answer = api_.solver_check(c, solver);
     if (answer == Z3_L_FALSE) return "proved " + Z3Version(api_);
-    if (answer == Z3_L_UNDEF) return fmt::format("unknown z3: {}", api_.solver_get_reason_unknown(c, solver));
+    if (answer == Z3_L_UNDEF)
+      return fmt::format("unknown z3: {}", api_.solver_get_reason_unknown(c, solver));
     std::string text = "refuted";
     Z3_model model = api_.solver_get_model(c, solver);
     api_.model_inc_ref(c, model);
@@ -92,7 +102,8 @@ class Query {
       Z3_ast value = nullptr;
       if (!api_.model_eval(c, model, argument, true, &value)) return "unknown z3 gave no model";
       const Z3_lbool truth = api_.get_bool_value(c, value);
-      text += truth != Z3_L_UNDEF ? (truth == Z3_L_TRUE ? " 1" : " 0") : fmt::format(" {}", api_.get_numeral_string(c, value));
+      text += truth != Z3_L_UNDEF ? (truth == Z3_L_TRUE ? " 1" : " 0")
+                                  : fmt::format(" {}", api_.get_numeral_string(c, value));
     }
     return text;
   }
@@ -137,7 +148,8 @@ class Z3Prover : public Prover {
     const size_t space = answer.find(' ');
     const std::string kind = answer.substr(0, space);
     const std::string rest = space == std::string::npos ? "" : answer.substr(space + 1);
-    if (kind == "proved") return Proved{{Grade::Proved, "z3 " + rest, "no input on which they differ", 0}};
+    if (kind == "proved")
+      return Proved{{Grade::Proved, "z3 " + rest, "no input on which they differ", 0}};
     if (kind == "refuted") return Reproduce(source, candidate, limits, rest);
     if (kind == "unknown") return Unknown{rest};
     return Unknown{"z3 ended without an answer"};
@@ -182,12 +194,15 @@ class Z3Prover : public Prover {
   }
 
   static std::string ReadUntil(int fd, uint64_t ms) {
-    const Clock::time_point end = Clock::now() + std::chrono::milliseconds(std::min<uint64_t>(ms, 1ull << 40));
+    const Clock::time_point end =
+        Clock::now() + std::chrono::milliseconds(std::min<uint64_t>(ms, 1ull << 40));
     std::string text;
     for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
       pollfd wait{fd, POLLIN, 0};
-      const int ready = left > 0 ? poll(&wait, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
+      const int ready =
+          left > 0 ? poll(&wait, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
       if (ready < 0 && errno == EINTR) continue;
       if (ready <= 0) return fmt::format("unknown z3: time-out after {} ms", ms);
       char buffer[4096];
@@ -199,13 +214,14 @@ class Z3Prover : public Prover {
   }
 
   // A model counts only if the interpreter sees the difference.
-  static Verdict Reproduce(const ir::Program& source, const ir::Program& candidate, const Limits& limits,
-                           std::string_view model) {
+  static Verdict Reproduce(const ir::Program& source, const ir::Program& candidate,
+                           const Limits& limits, std::string_view model) {
     const ir::Function& entry = source.entry_function();
     Refuted refuted;
     for (uint32_t i = 0; i < entry.param_count(); ++i) {
       const size_t space = model.find(' ');
-      const std::vector<uint64_t> words = WordsOfBits(ParseDecimal(model.substr(0, space)), entry.param_type(i));
+      const std::vector<uint64_t> words =
+          WordsOfBits(ParseDecimal(model.substr(0, space)), entry.param_type(i));
       model = space == std::string_view::npos ? std::string_view{} : model.substr(space + 1);
       refuted.arguments.push_back(exec::Value::Scalar(entry.param_type(i), words));
     }
@@ -213,19 +229,24 @@ class Z3Prover : public Prover {
     Result<exec::Outcome> a = exec::Interpret(source, refuted.arguments, refuted.context);
     Result<exec::Outcome> b = exec::Interpret(candidate, refuted.arguments, refuted.context);
     if (!a || !b) return Unknown{"z3's model cannot be run"};
-    const bool same_end = a->trap.has_value() == b->trap.has_value() && (!a->trap || a->trap->kind == b->trap->kind);
-    if (same_end && (a->trap || a->results == b->results)) return Unknown{"z3's model does not reproduce"};
+    const bool same_end =
+        a->trap.has_value() == b->trap.has_value() && (!a->trap || a->trap->kind == b->trap->kind);
+    if (same_end && (a->trap || a->results == b->results))
+      return Unknown{"z3's model does not reproduce"};
     refuted.difference = Difference(*a, *b);
     refuted.source = std::move(*a);
     refuted.candidate = std::move(*b);
     return refuted;
   }
   static std::string Difference(const exec::Outcome& a, const exec::Outcome& b) {
-    auto end = [](const exec::Outcome& o) { return o.trap ? o.trap->ToString() : std::string("no trap"); };
+    auto end = [](const exec::Outcome& o) {
+      return o.trap ? o.trap->ToString() : std::string("no trap");
+    };
     if (a.trap || b.trap) return fmt::format("{} against {}", end(a), end(b));
     for (size_t k = 0; k < a.results.size(); ++k) {
       if (a.results[k] == b.results[k]) continue;
-      return fmt::format("result {}: {} against {}", k, exec::PrintValue(a.results[k]), exec::PrintValue(b.results[k]));
+      return fmt::format("result {}: {} against {}", k, exec::PrintValue(a.results[k]),
+                         exec::PrintValue(b.results[k]));
     }
     return "the results differ";
   }

@@ -39,8 +39,12 @@ class RuleQuery {
   }
 
  private:
-  static RuleProof Unknown(std::string why) { return {RuleProof::Status::Unknown, "z3", std::move(why)}; }
-  ir::Type At(ir::PatternType pattern) const { return pattern.is_t ? type_ : ir::Type::Of(pattern.scalar); }
+  static RuleProof Unknown(std::string why) {
+    return {RuleProof::Status::Unknown, "z3", std::move(why)};
+  }
+  ir::Type At(ir::PatternType pattern) const {
+    return pattern.is_t ? type_ : ir::Type::Of(pattern.scalar);
+  }
 
   Z3_ast Encode(const Pattern& pattern) {
     std::vector<Z3_ast> values;
@@ -52,7 +56,8 @@ class RuleQuery {
         case PatternNode::Kind::Number:
         case PatternNode::Kind::Special: {
           const auto words = ir::PatternConstant(node, At(node.type));
-          if (words && Encoder::Knows(At(node.type))) value = encoder_.Constant(At(node.type), *words);
+          if (words && Encoder::Knows(At(node.type)))
+            value = encoder_.Constant(At(node.type), *words);
           break;
         }
         case PatternNode::Kind::Computed: value = values[node.children[0]]; break;
@@ -60,7 +65,8 @@ class RuleQuery {
           std::vector<Z3_ast> operands;
           for (uint32_t child : node.children) operands.push_back(values[child]);
           Encoder::Trapping trap;
-          value = encoder_.Apply(node.op, At(node.op_type), At(pattern.nodes[node.children[0]].type), operands, trap);
+          value = encoder_.Apply(node.op, At(node.op_type),
+                                 At(pattern.nodes[node.children[0]].type), operands, trap);
           if (trap.division != nullptr) traps_ = encoder_.Or(traps_, trap.division);
           if (trap.overflow != nullptr) traps_ = encoder_.Or(traps_, trap.overflow);
           break;
@@ -74,11 +80,13 @@ class RuleQuery {
 
   Z3_ast Condition(const ir::RuleCondition& condition) {
     switch (condition.kind) {
-      case ConditionKind::Signed: return ir::IsSigned(type_.scalar) ? encoder_.True() : encoder_.False();
+      case ConditionKind::Signed:
+        return ir::IsSigned(type_.scalar) ? encoder_.True() : encoder_.False();
       case ConditionKind::Unsigned:
         return ir::Contains(ir::sets::UInt, type_.scalar) ? encoder_.True() : encoder_.False();
       case ConditionKind::Arithmetic:
-        return ir::IsFloat(type_.scalar) ? encoder_.NotPayload(type_, holes_[condition.hole]) : encoder_.True();
+        return ir::IsFloat(type_.scalar) ? encoder_.NotPayload(type_, holes_[condition.hole])
+                                         : encoder_.True();
       default: break;
     }
     // A trap inside a condition makes it fail, so that assuming more is only harder to prove.
@@ -100,7 +108,8 @@ class RuleQuery {
       case ConditionKind::NonZero: return encoder_.Not(encoder_.Equal(left, number(0)));
       case ConditionKind::InWidth: {
         const auto width = static_cast<uint64_t>(ir::BitsOf(type));
-        const Z3_ast low = ir::IsSigned(type.scalar) ? apply(ir::Op::Ge, left, number(0)) : encoder_.True();
+        const Z3_ast low =
+            ir::IsSigned(type.scalar) ? apply(ir::Op::Ge, left, number(0)) : encoder_.True();
         return encoder_.And(low, apply(ir::Op::Lt, left, number(width)));
       }
       case ConditionKind::Power: {
@@ -144,8 +153,10 @@ class RuleQuery {
       Z3_ast value = nullptr;
       const bool known = z.model_eval(context_.get(), model, holes_[h], true, &value);
       const bool is_bool = At(rule_.hole_types[h]).scalar == ir::Scalar::Bool;
-      const char* number = !known ? "?" : is_bool ? (z.get_bool_value(context_.get(), value) == Z3_L_TRUE ? "true" : "false")
-                                                  : z.get_numeral_string(context_.get(), value);
+      const char* number =
+          !known    ? "?"
+          : is_bool ? (z.get_bool_value(context_.get(), value) == Z3_L_TRUE ? "true" : "false")
+                    : z.get_numeral_string(context_.get(), value);
       text += fmt::format("{}{} = {}", h == 0 ? "" : ", ", rule_.holes[h], number);
     }
     z.model_dec_ref(context_.get(), model);
@@ -163,14 +174,18 @@ class RuleQuery {
 // The values that a condition leaves to a constant hole, if they are few.
 std::vector<uint64_t> FewValues(const ir::RuleCondition& condition, ir::Type type) {
   std::vector<uint64_t> values;
-  if (condition.left.nodes.empty() || condition.left.root().kind != PatternNode::Kind::ConstantHole) return values;
+  if (condition.left.nodes.empty() || condition.left.root().kind != PatternNode::Kind::ConstantHole)
+    return values;
   if (condition.kind == ConditionKind::InWidth) {
     for (int i = 0; i < ir::BitsOf(type); ++i) values.push_back(static_cast<uint64_t>(i));
     return values;
   }
   if (condition.kind != ConditionKind::Power) return values;
   if (ir::IsFloat(type.scalar)) {
-    const int mantissa = type.scalar == ir::Scalar::F16 ? 10 : type.scalar == ir::Scalar::BF16 ? 7 : type.scalar == ir::Scalar::F32 ? 23 : 52;
+    const int mantissa = type.scalar == ir::Scalar::F16    ? 10
+                         : type.scalar == ir::Scalar::BF16 ? 7
+                         : type.scalar == ir::Scalar::F32  ? 23
+                                                           : 52;
     const uint64_t top = uint64_t{1} << (ir::BitsOf(type) - 1);
     for (uint64_t bits = uint64_t{1} << mantissa; bits < top; bits += uint64_t{1} << mantissa) {
       if (!IsPowerOfTwo(bits, type.scalar)) continue;
@@ -178,7 +193,8 @@ std::vector<uint64_t> FewValues(const ir::RuleCondition& condition, ir::Type typ
       values.push_back(bits | top);
     }
   } else {
-    for (int i = 0; i < ir::BitsOf(type) - (ir::IsSigned(type.scalar) ? 1 : 0); ++i) values.push_back(uint64_t{1} << i);
+    for (int i = 0; i < ir::BitsOf(type) - (ir::IsSigned(type.scalar) ? 1 : 0); ++i)
+      values.push_back(uint64_t{1} << i);
   }
   return values;
 }
@@ -189,7 +205,8 @@ RuleProof ProveRule(const ir::Rule& rule, ir::Scalar scalar, unsigned ms) {
   const Result<const Z3Api*> api = LoadZ3();
   if (!api) return {RuleProof::Status::Unknown, "z3", api.error().message};
   const ir::Type type = ir::Type::Of(scalar);
-  if (scalar == ir::Scalar::Int) return {RuleProof::Status::Unknown, "z3", "int<k> has no fixed width"};
+  if (scalar == ir::Scalar::Int)
+    return {RuleProof::Status::Unknown, "z3", "int<k> has no fixed width"};
   std::vector<std::optional<uint64_t>> fixed(rule.holes.size());
   for (const ir::RuleCondition& condition : rule.conditions) {
     const std::vector<uint64_t> values = FewValues(condition, type);

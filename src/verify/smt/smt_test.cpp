@@ -24,7 +24,8 @@ ir::Program Read(std::string_view text) {
   return program ? std::move(*program) : ir::Program{};
 }
 
-Verdict Prove(std::string_view source, std::string_view candidate, std::string_view guard = "true", uint64_t ms = 20'000) {
+Verdict Prove(std::string_view source, std::string_view candidate, std::string_view guard = "true",
+              uint64_t ms = 20'000) {
   const ir::Program a = Read(source), b = Read(candidate);
   Limits limits;
   limits.smt_ms = ms;
@@ -41,7 +42,8 @@ class EncoderCheck {
  public:
   explicit EncoderCheck(const Z3Api& api) : context_(api), encoder_(context_) {}
 
-  void Check(Op op, ir::Type type, ir::Type source, ir::Type result, const std::vector<exec::Value>& operands) {
+  void Check(Op op, ir::Type type, ir::Type source, ir::Type result,
+             const std::vector<exec::Value>& operands) {
     std::vector<Z3_ast> encoded;
     std::vector<exec::Words> words;
     for (const exec::Value& value : operands) {
@@ -67,7 +69,8 @@ class EncoderCheck {
 
  private:
   bool IsTrue(Z3_ast condition) {
-    return context_.api().get_bool_value(context_.get(), context_.api().simplify(context_.get(), condition)) == Z3_L_TRUE;
+    return context_.api().get_bool_value(
+               context_.get(), context_.api().simplify(context_.get(), condition)) == Z3_L_TRUE;
   }
   Context context_;
   Encoder encoder_;
@@ -79,8 +82,9 @@ TEST(Encoder, MeansWhatTheInterpreterMeans) {
   EncoderCheck check(**api);
   uint64_t seed = 1;
   for (const ir::OpInfo& info : ir::AllOps()) {
-    if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude || info.signature == "custom" ||
-        !info.attributes.empty() || info.signature.find('S') != std::string_view::npos || info.signature.find('F') == 0) {
+    if (info.effect != ir::Effect::Pure || info.law == ir::Law::Prelude ||
+        info.signature == "custom" || !info.attributes.empty() ||
+        info.signature.find('S') != std::string_view::npos || info.signature.find('F') == 0) {
       continue;
     }
     for (int t = 0; t < ir::ScalarCount; ++t) {
@@ -107,11 +111,13 @@ TEST(Encoder, CastsMeanWhatTheInterpreterMeans) {
   uint64_t seed = 77;
   for (int from = 0; from < ir::ScalarCount; ++from) {
     for (int to = 0; to < ir::ScalarCount; ++to) {
-      const ir::Type a = ir::Type::Of(static_cast<ir::Scalar>(from)), b = ir::Type::Of(static_cast<ir::Scalar>(to));
+      const ir::Type a = ir::Type::Of(static_cast<ir::Scalar>(from)),
+                     b = ir::Type::Of(static_cast<ir::Scalar>(to));
       const bool machine = Encoder::Knows(a) && Encoder::Knows(b) && a.scalar != ir::Scalar::Int &&
                            b.scalar != ir::Scalar::Int && b.scalar != ir::Scalar::Bool;
       if (!machine) continue;
-      const bool both_integers = (ir::IsFixedInt(a.scalar) || a.scalar == ir::Scalar::Bool) && ir::IsFixedInt(b.scalar);
+      const bool both_integers =
+          (ir::IsFixedInt(a.scalar) || a.scalar == ir::Scalar::Bool) && ir::IsFixedInt(b.scalar);
       for (int i = 0; i < 8; ++i) {
         check.Check(Op::Cast, b, a, b, {exec::RandomScalar(a, seed++)});
         if (both_integers) check.Check(Op::CastChecked, b, a, b, {exec::RandomScalar(a, seed++)});
@@ -122,9 +128,11 @@ TEST(Encoder, CastsMeanWhatTheInterpreterMeans) {
 
 TEST(Smt, ProvesIntegerPrograms) {
   const std::string_view source =
-      "func @main(%a: i32, %b: i32) -> (i32) {\n%x = xor %a, %b : i32\n%y = and %a, %b : i32\n%one = const 1 : i32\n"
+      "func @main(%a: i32, %b: i32) -> (i32) {\n%x = xor %a, %b : i32\n%y = and %a, %b : i32\n%one "
+      "= const 1 : i32\n"
       "%z = shl %y, %one : i32\n%r = add %x, %z : i32\nreturn %r\n}";
-  const Verdict verdict = Prove(source, "func @main(%a: i32, %b: i32) -> (i32) {\n%r = add %a, %b : i32\nreturn %r\n}");
+  const Verdict verdict =
+      Prove(source, "func @main(%a: i32, %b: i32) -> (i32) {\n%r = add %a, %b : i32\nreturn %r\n}");
   ASSERT_TRUE(std::holds_alternative<Proved>(verdict)) << Why(verdict);
   EXPECT_EQ(std::get<Proved>(verdict).evidence.judge.substr(0, 3), "z3 ");
 }
@@ -172,7 +180,8 @@ func @main(%a: u16, %k: i32) -> (u16) {
 TEST(Smt, RefutesWithArgumentsThatReproduce) {
   const std::string_view source = "func @main(%a: i64) -> (i64) {\n%r = abs %a : i64\nreturn %r\n}";
   const std::string_view wrong =
-      "func @main(%a: i64) -> (i64) {\n%z = const 0 : i64\n%n = neg %a : i64\n%m = max %n, %z : i64\n"
+      "func @main(%a: i64) -> (i64) {\n%z = const 0 : i64\n%n = neg %a : i64\n%m = max %n, %z : "
+      "i64\n"
       "%p = max %a, %z : i64\n%r = add %m, %p : i64\nreturn %r\n}";
   const Verdict verdict = Prove(source, wrong);  // they differ at MIN only
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Why(verdict);
@@ -184,33 +193,45 @@ TEST(Smt, RefutesWithArgumentsThatReproduce) {
 }
 
 TEST(Smt, TrapsArePartOfTheMeaning) {
-  const std::string_view traps = "func @main(%a: u8, %b: u8) -> (u8) {\n%r = div.trunc %a, %b : u8\n%z = sub %r, %r : u8\nreturn %z\n}";
-  const std::string_view zero = "func @main(%a: u8, %b: u8) -> (u8) {\n%z = const 0 : u8\nreturn %z\n}";
+  const std::string_view traps =
+      "func @main(%a: u8, %b: u8) -> (u8) {\n%r = div.trunc %a, %b : u8\n%z = sub %r, %r : "
+      "u8\nreturn %z\n}";
+  const std::string_view zero =
+      "func @main(%a: u8, %b: u8) -> (u8) {\n%z = const 0 : u8\nreturn %z\n}";
   const Verdict verdict = Prove(traps, zero);
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Why(verdict);
   EXPECT_TRUE(std::get<Refuted>(verdict).source.trap.has_value());
   EXPECT_TRUE(std::holds_alternative<Proved>(Prove(traps, zero, "arg1 == 3")));
   // The first trap counts.
   const std::string_view first =
-      "func @main(%a: u8, %b: u8) -> (u8) {\n%r = div.trunc %a, %b : u8\n%s = add.checked %a, %a : u8\nreturn %s\n}";
+      "func @main(%a: u8, %b: u8) -> (u8) {\n%r = div.trunc %a, %b : u8\n%s = add.checked %a, %a : "
+      "u8\nreturn %s\n}";
   const std::string_view second =
-      "func @main(%a: u8, %b: u8) -> (u8) {\n%s = add.checked %a, %a : u8\n%r = div.trunc %a, %b : u8\nreturn %s\n}";
+      "func @main(%a: u8, %b: u8) -> (u8) {\n%s = add.checked %a, %a : u8\n%r = div.trunc %a, %b : "
+      "u8\nreturn %s\n}";
   EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(first, second)));
 }
 
 TEST(Smt, FloatsToTheBit) {
-  const std::string_view twice = "func @main(%a: f32) -> (f32) {\n%r = add %a, %a : f32\nreturn %r\n}";
-  EXPECT_TRUE(std::holds_alternative<Proved>(
-      Prove(twice, "func @main(%a: f32) -> (f32) {\n%c = const 2 : f32\n%r = mul %a, %c : f32\nreturn %r\n}")));
+  const std::string_view twice =
+      "func @main(%a: f32) -> (f32) {\n%r = add %a, %a : f32\nreturn %r\n}";
+  EXPECT_TRUE(std::holds_alternative<Proved>(Prove(
+      twice,
+      "func @main(%a: f32) -> (f32) {\n%c = const 2 : f32\n%r = mul %a, %c : f32\nreturn %r\n}")));
   // -0 + 0 is 0, and a NaN loses its payload.
-  const Verdict verdict = Prove("func @main(%a: f32) -> (f32) {\n%c = const 0 : f32\n%r = add %a, %c : f32\nreturn %r\n}",
-                                "func @main(%a: f32) -> (f32) {\nreturn %a\n}");
+  const Verdict verdict = Prove(
+      "func @main(%a: f32) -> (f32) {\n%c = const 0 : f32\n%r = add %a, %c : f32\nreturn %r\n}",
+      "func @main(%a: f32) -> (f32) {\nreturn %a\n}");
   EXPECT_TRUE(std::holds_alternative<Refuted>(verdict)) << Why(verdict);
 }
 
 TEST(Smt, WideIntegers) {
-  const std::string_view a = "func @main(%a: i64) -> (int<2>) {\n%w = cast.checked %a : int<2>\n%r = add.checked %w, %w : int<2>\nreturn %r\n}";
-  const std::string_view b = "func @main(%a: i64) -> (int<2>) {\n%w = cast.checked %a : int<2>\n%n = neg.checked %w : int<2>\n%r = add.checked %n, %w : int<2>\nreturn %r\n}";
+  const std::string_view a =
+      "func @main(%a: i64) -> (int<2>) {\n%w = cast.checked %a : int<2>\n%r = add.checked %w, %w : "
+      "int<2>\nreturn %r\n}";
+  const std::string_view b =
+      "func @main(%a: i64) -> (int<2>) {\n%w = cast.checked %a : int<2>\n%n = neg.checked %w : "
+      "int<2>\n%r = add.checked %n, %w : int<2>\nreturn %r\n}";
   EXPECT_TRUE(std::holds_alternative<Proved>(Prove(a, a)));
   EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(a, b)));
 }
@@ -223,9 +244,11 @@ TEST(Smt, WhatIsNotEncodedIsUnknown) {
   const std::string_view math = "func @main(%x: f32) -> (f32) {\n%r = exp %x : f32\nreturn %r\n}";
   EXPECT_NE(Why(Prove(math, math)).find("'exp' is not encoded"), std::string::npos);
   const std::string_view loop =
-      "func @main(%n: i32) -> (i32) {\n%z = const 0 : i32\n%r = for %i = %z to %n step 1 carry (%a = %z) {\nyield %i\n}\nreturn %r\n}";
+      "func @main(%n: i32) -> (i32) {\n%z = const 0 : i32\n%r = for %i = %z to %n step 1 carry (%a "
+      "= %z) {\nyield %i\n}\nreturn %r\n}";
   EXPECT_NE(Why(Prove(loop, loop)).find("constant number of turns"), std::string::npos);
-  const std::string_view recursion = "func @main(%n: i32) -> (i32) {\n%r = call @main(%n)\nreturn %r\n}";
+  const std::string_view recursion =
+      "func @main(%n: i32) -> (i32) {\n%r = call @main(%n)\nreturn %r\n}";
   EXPECT_NE(Why(Prove(recursion, recursion)).find("too deeply"), std::string::npos);
 }
 
@@ -243,10 +266,13 @@ func @main(%a: u64, %b: u64) -> (bool) {
   %r = and %p, %q : bool
   return %r
 })";
-  const std::string_view never = "func @main(%a: u64, %b: u64) -> (bool) {\n%r = const false : bool\nreturn %r\n}";
+  const std::string_view never =
+      "func @main(%a: u64, %b: u64) -> (bool) {\n%r = const false : bool\nreturn %r\n}";
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict = Prove(hard, never, "true", 300);
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                      std::chrono::steady_clock::now() - start)
+                      .count();
   EXPECT_EQ(Why(verdict), "z3: time-out after 300 ms");
   EXPECT_LT(ms, 3000);
 }
@@ -257,7 +283,8 @@ TEST(Smt, AMissingLibraryIsSaid) {
   ASSERT_TRUE(std::holds_alternative<Unknown>(verdict));
   EXPECT_NE(Why(verdict).find("Z3 cannot be opened"), std::string::npos);
   // A library that is there but is not Z3.
-  EXPECT_NE(Why(MakeZ3Prover("libc.so.6")->Prove(program, program, {}, {})).find("has no Z3_"), std::string::npos);
+  EXPECT_NE(Why(MakeZ3Prover("libc.so.6")->Prove(program, program, {}, {})).find("has no Z3_"),
+            std::string::npos);
 }
 
 TEST(Smt, IsRegisteredFromAbove) {

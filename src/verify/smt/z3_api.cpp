@@ -12,7 +12,8 @@ Result<Z3Api> OpenZ3(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = dlerror();
-    return Fail(Diag::MissingLibrary, fmt::format("Z3 cannot be opened: {}", reason != nullptr ? reason : library));
+    return Fail(Diag::MissingLibrary,
+                fmt::format("Z3 cannot be opened: {}", reason != nullptr ? reason : library));
   }
   Z3Api api;
 #define FRAZIL_Z3_LOAD(name)                                                                       \

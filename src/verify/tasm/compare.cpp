@@ -22,13 +22,14 @@ void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants) 
 namespace {
 
 // Proves both directions with the given cuts. Nothing: proved.
-std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides, Heads& source, Heads& candidate,
-                               const Options& options, bool join) {
+std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides, Heads& source,
+                               Heads& candidate, const Options& options, bool join) {
   Engine forth(terms, budget, options.fragments);
   forth.deep_stack = options.deep_stack;
   forth.join = join;
   if (sides.assumed) forth.assumed = sides.assumed(terms);
-  if (auto failure = forth.Run(sides.source(&source), sides.candidate(&candidate), true)) return failure;
+  if (auto failure = forth.Run(sides.source(&source), sides.candidate(&candidate), true))
+    return failure;
   Engine back(terms, budget, options.fragments);
   back.assumed = forth.assumed;
   back.join = join;
@@ -76,9 +77,11 @@ Evidence EvidenceOf(const Terms& terms, const Budget& budget) {
   }
   // Any two of the terms, at three points: pairs (d/p)^3.
   evidence.grade = Grade::Algebraic;
-  double bits = 2 * std::bit_width(terms.size()) - 3.0 * (64 - std::bit_width(terms.largest_degree()));
-  evidence.detail = fmt::format("{} terms, degree at most {}, at 3 random points; error at most 2^{}", terms.size(),
-                                terms.largest_degree(), static_cast<int>(bits));
+  double bits =
+      2 * std::bit_width(terms.size()) - 3.0 * (64 - std::bit_width(terms.largest_degree()));
+  evidence.detail =
+      fmt::format("{} terms, degree at most {}, at 3 random points; error at most 2^{}",
+                  terms.size(), terms.largest_degree(), static_cast<int>(bits));
   evidence.cases = 3;
   return evidence;
 }
@@ -87,7 +90,8 @@ Evidence EvidenceOf(const Terms& terms, const Budget& budget) {
 
 std::chrono::steady_clock::time_point DeadlineOf(const Options& options) {
   constexpr uint64_t Day = 86'400'000;
-  return std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(options.milliseconds, Day));
+  return std::chrono::steady_clock::now() +
+         std::chrono::milliseconds(std::min(options.milliseconds, Day));
 }
 
 Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {

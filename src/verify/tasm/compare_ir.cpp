@@ -40,7 +40,8 @@ bool ToCall(const ir::Program& program, const Counterexample& inputs, const Stre
       constexpr int64_t Length = 4096;
       auto memory = std::make_shared<exec::Memory>(type.element(), Length);
       for (auto [address, value] : inputs.inputs.ram) {
-        if (address < static_cast<uint64_t>(Length)) memory->Set(static_cast<int64_t>(address), {&value, 1});
+        if (address < static_cast<uint64_t>(Length))
+          memory->Set(static_cast<int64_t>(address), {&value, 1});
       }
       arguments.push_back(exec::Value::Buffer(std::move(memory)));
       continue;
@@ -60,7 +61,8 @@ bool ToCall(const ir::Program& program, const Counterexample& inputs, const Stre
     for (const mt::Digest& digest : inputs.inputs.digests)
       context.hints.push_back(exec::Value::Scalar(ir::types::Digest, digest));
   } else {
-    for (uint64_t word : inputs.inputs.secret) context.hints.push_back(exec::Value::Word(ir::types::Field, word));
+    for (uint64_t word : inputs.inputs.secret)
+      context.hints.push_back(exec::Value::Word(ir::types::Field, word));
   }
   return true;
 }
@@ -80,7 +82,8 @@ bool Append(const exec::Value& value, std::vector<uint64_t>& words) {
   return true;
 }
 
-std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& inputs, const Streams& streams) {
+std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& inputs,
+                            const Streams& streams) {
   std::vector<exec::Value> arguments;
   exec::RunContext context;
   context.limits.fuel = 100'000;
@@ -111,12 +114,14 @@ bool IsSpecified(const ir::Program& program, const Counterexample& inputs) {
   Terms terms;
   Facts facts(terms);
   auto fill = [&](Base kind, const std::vector<uint64_t>& words) {
-    for (size_t i = 0; i < words.size(); ++i) facts.Replace(terms.Atom(kind, 0, i), terms.Constant(words[i]));
+    for (size_t i = 0; i < words.size(); ++i)
+      facts.Replace(terms.Atom(kind, 0, i), terms.Constant(words[i]));
   };
   fill(Base::Input, inputs.inputs.input);
   fill(Base::Secret, inputs.inputs.secret);
   for (size_t i = 0; i < inputs.inputs.digests.size() * 5; ++i)
-    facts.Replace(terms.Atom(Base::Digest, 0, i), terms.Constant(inputs.inputs.digests[i / 5][i % 5]));
+    facts.Replace(terms.Atom(Base::Digest, 0, i),
+                  terms.Constant(inputs.inputs.digests[i / 5][i % 5]));
   for (auto [address, value] : inputs.inputs.ram) {
     const Term at = terms.Constant(address);
     facts.Replace(terms.Apply(Base::Ram, {&at, 1}), terms.Constant(value));
@@ -165,18 +170,20 @@ Answer CompareWith(const ir::Program& source, const Options& options,
   sides.candidate = std::move(candidate);
   sides.assumed = [&](Terms& terms) { return Promises(terms, source); };
   const Streams streams = StreamsOf(source);
-  return Decide(sides, whole, sampler, [&](const Counterexample& inputs) -> std::optional<std::string> {
-    if (!streams.plain) return std::nullopt;
-    auto a = RunIr(source, inputs, streams), b = run(inputs);
-    if (!a || !b) return std::nullopt;
-    // The interpreter does not say how much it read.
-    a->inputs_read = b->inputs_read;
-    a->secrets_read = b->secrets_read;
-    a->digests_read = b->digests_read;
-    auto difference = Difference(*a, *b);
-    if (difference && b->crash && UsesRam(source) && !IsSpecified(source, inputs)) return std::nullopt;
-    return difference;
-  });
+  return Decide(sides, whole, sampler,
+                [&](const Counterexample& inputs) -> std::optional<std::string> {
+                  if (!streams.plain) return std::nullopt;
+                  auto a = RunIr(source, inputs, streams), b = run(inputs);
+                  if (!a || !b) return std::nullopt;
+                  // The interpreter does not say how much it read.
+                  a->inputs_read = b->inputs_read;
+                  a->secrets_read = b->secrets_read;
+                  a->digests_read = b->digests_read;
+                  auto difference = Difference(*a, *b);
+                  if (difference && b->crash && UsesRam(source) && !IsSpecified(source, inputs))
+                    return std::nullopt;
+                  return difference;
+                });
 }
 
 }  // namespace

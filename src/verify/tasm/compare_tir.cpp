@@ -50,7 +50,9 @@ std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& i
   limits.cycles = 100'000;
   limits.memory_words = 1 << 20;
   const mt::FragmentResult run = mt::RunFragment(machine.program(), start, inputs.inputs, limits);
-  if (run.crash && (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory)) return {};
+  if (run.crash &&
+      (run.crash->kind == mt::CrashKind::Cycles || run.crash->kind == mt::CrashKind::Memory))
+    return {};
   Ending ending = EndingOf(run);
   if (!run.crash && !run.halted) ending.crash = "ran off the end of the program";
   return ending;
@@ -72,11 +74,12 @@ Answer Compare(const tir::Program& source, const mt::Program& candidate, const O
   Sides sides;
   sides.source = [&](Heads* heads) { return MakeTirSide(source, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); };
-  return Decide(sides, whole, sampler, [&](const Counterexample& inputs) -> std::optional<std::string> {
-    const auto a = RunTir(source, inputs), b = RunProgram(machine, inputs);
-    if (!a || !b) return std::nullopt;
-    return Difference(*a, *b);
-  });
+  return Decide(sides, whole, sampler,
+                [&](const Counterexample& inputs) -> std::optional<std::string> {
+                  const auto a = RunTir(source, inputs), b = RunProgram(machine, inputs);
+                  if (!a || !b) return std::nullopt;
+                  return Difference(*a, *b);
+                });
 }
 
 }  // namespace frazil::verify::tasm

@@ -5,7 +5,8 @@
 
 namespace frazil::verify::tasm {
 
-std::optional<Failure> Engine::Run(std::unique_ptr<Side> leader, std::unique_ptr<Side> follower, bool source_leads) {
+std::optional<Failure> Engine::Run(std::unique_ptr<Side> leader, std::unique_ptr<Side> follower,
+                                   bool source_leads) {
   source_leads_ = source_leads;
   Facts facts(terms_);
   for (const Literal& literal : assumed) {
@@ -25,11 +26,12 @@ std::optional<Failure> Engine::Run(std::unique_ptr<Side> leader, std::unique_ptr
 }
 
 Engine::Pair Engine::Copy(const Pair& pair) const {
-  return {pair.leader->Clone(), pair.follower->Clone(), pair.facts, pair.leader_ended, pair.follower_ended,
-          pair.leader_stopped, pair.forks, pair.passes};
+  return {pair.leader->Clone(), pair.follower->Clone(), pair.facts, pair.leader_ended,
+          pair.follower_ended,  pair.leader_stopped,    pair.forks, pair.passes};
 }
 
-void Engine::Fail(std::string reason, Pair* pair, std::optional<Literal> difference, bool resources) {
+void Engine::Fail(std::string reason, Pair* pair, std::optional<Literal> difference,
+                  bool resources) {
   if (failure_) return;
   failure_ = Failure{std::move(reason), resources, {}, difference};
   if (pair != nullptr) failure_->facts = pair->facts;
@@ -101,7 +103,8 @@ void Engine::Process(Pair pair) {
 void Engine::Meet(Pair pair) {
   if (pair.leader_ended && pair.follower_ended) return CompareEnds(pair);
   if (!pair.leader_ended && !pair.follower_ended) return Arrive(std::move(pair));
-  if (++pair.passes > budget_.max_forks) return Fail("one program loops where the other has ended", &pair, {}, true);
+  if (++pair.passes > budget_.max_forks)
+    return Fail("one program loops where the other has ended", &pair, {}, true);
   if (pair.leader_ended) {
     pair.follower->Pass();
   } else {
@@ -113,14 +116,21 @@ void Engine::Meet(Pair pair) {
 
 bool Engine::ComparePassed(Pair& pair) {
   State &a = pair.leader->state, &b = pair.follower->state;
-  auto same = [](const Stream& x, const Stream& y) { return x.token == y.token && x.count == y.count; };
-  if (!same(a.input, b.input)) return Fail("they read different numbers of public inputs", &pair), false;
-  if (!same(a.secret, b.secret)) return Fail("they read different numbers of secrets", &pair), false;
-  if (!same(a.digests, b.digests)) return Fail("they read different numbers of secret digests", &pair), false;
-  if (a.output.size() != b.output.size()) return Fail("they write different numbers of outputs", &pair), false;
+  auto same = [](const Stream& x, const Stream& y) {
+    return x.token == y.token && x.count == y.count;
+  };
+  if (!same(a.input, b.input))
+    return Fail("they read different numbers of public inputs", &pair), false;
+  if (!same(a.secret, b.secret))
+    return Fail("they read different numbers of secrets", &pair), false;
+  if (!same(a.digests, b.digests))
+    return Fail("they read different numbers of secret digests", &pair), false;
+  if (a.output.size() != b.output.size())
+    return Fail("they write different numbers of outputs", &pair), false;
   for (size_t i = 0; i < a.output.size(); ++i) {
     if (pair.facts.Equal(a.output[i], b.output[i])) continue;
-    Fail("an output could not be shown to be equal", &pair, NonZero(terms_.Sub(a.output[i], b.output[i])));
+    Fail("an output could not be shown to be equal", &pair,
+         NonZero(terms_.Sub(a.output[i], b.output[i])));
     return false;
   }
   return true;
@@ -142,12 +152,15 @@ void Engine::CompareEnds(Pair& pair) {
   for (size_t i = 0; i < depth; ++i) {
     const Term x = a.stack[a.stack.size() - 1 - i], y = b.stack[b.stack.size() - 1 - i];
     if (pair.facts.Equal(x, y)) continue;
-    return Fail("a word of the stack could not be shown to be equal", &pair, NonZero(terms_.Sub(x, y)));
+    return Fail("a word of the stack could not be shown to be equal", &pair,
+                NonZero(terms_.Sub(x, y)));
   }
   for (size_t i = 0; i < 16; ++i) {
-    if (!pair.facts.Equal(a.sponge[i], b.sponge[i])) return Fail("the sponges could not be shown to be equal", &pair);
+    if (!pair.facts.Equal(a.sponge[i], b.sponge[i]))
+      return Fail("the sponges could not be shown to be equal", &pair);
   }
-  if (a.sponge_ready != b.sponge_ready) return Fail("the sponges could not be shown to be equal", &pair);
+  if (a.sponge_ready != b.sponge_ready)
+    return Fail("the sponges could not be shown to be equal", &pair);
   Literal literal = Zero(0);
   switch (CompareMemory(pair, literal)) {
     case Verdict::Equal: return;
@@ -157,7 +170,8 @@ void Engine::CompareEnds(Pair& pair) {
 }
 
 // The cells that a memory's writes leave, no two of them the same. False: it must be known whether two are.
-bool Engine::Distinct(Facts& facts, const Memory& memory, std::vector<std::pair<Term, Term>>& cells, Literal& literal) {
+bool Engine::Distinct(Facts& facts, const Memory& memory, std::vector<std::pair<Term, Term>>& cells,
+                      Literal& literal) {
   for (size_t i = memory.writes.size(); i-- > 0;) {
     const auto [address, value] = memory.writes[i];
     bool shadowed = false;
@@ -181,9 +195,11 @@ Engine::Verdict Engine::CompareMemory(Pair& pair, Literal& literal) {
   auto same_write = [&](const auto& x, const auto& y) {
     return facts.Equal(x.first, y.first) && facts.Equal(x.second, y.second);
   };
-  if (std::equal(a.writes.begin(), a.writes.end(), b.writes.begin(), b.writes.end(), same_write)) return Verdict::Equal;
+  if (std::equal(a.writes.begin(), a.writes.end(), b.writes.begin(), b.writes.end(), same_write))
+    return Verdict::Equal;
   std::vector<std::pair<Term, Term>> cells_a, cells_b;
-  if (!Distinct(facts, a, cells_a, literal) || !Distinct(facts, b, cells_b, literal)) return Verdict::Undecided;
+  if (!Distinct(facts, a, cells_a, literal) || !Distinct(facts, b, cells_b, literal))
+    return Verdict::Undecided;
   for (int turn = 0; turn < 2; ++turn) {
     for (const auto& [address, value] : cells_a) {
       const Term simpler = facts.Simplify(address);

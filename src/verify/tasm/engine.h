@@ -39,7 +39,8 @@ struct Failure {
 
 class Engine {
  public:
-  Engine(Terms& terms, Budget& budget, bool fragment) : terms_(terms), budget_(budget), fragment_(fragment) {}
+  Engine(Terms& terms, Budget& budget, bool fragment)
+      : terms_(terms), budget_(budget), fragment_(fragment) {}
 
   // The stack of fragments is deep enough for both.
   bool deep_stack = false;
@@ -49,7 +50,8 @@ class Engine {
   std::vector<Literal> assumed;
 
   // `source_leads`: a follower that is the candidate may not reach deeper into the stack than the source.
-  std::optional<Failure> Run(std::unique_ptr<Side> leader, std::unique_ptr<Side> follower, bool source_leads);
+  std::optional<Failure> Run(std::unique_ptr<Side> leader, std::unique_ptr<Side> follower,
+                             bool source_leads);
 
  private:
   struct Pair {
@@ -83,20 +85,23 @@ class Engine {
   // Goes both ways from what is undecided to where they come together. False: as it was, or failed.
   bool Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, bool follower, int depth);
   enum class Went : uint8_t { There, Nowhere, Astray };  // Nowhere: it crashes
-  Went GoTo(std::unique_ptr<Side>& side, Facts& facts, const std::vector<uint64_t>& key, bool follower, int depth);
+  Went GoTo(std::unique_ptr<Side>& side, Facts& facts, const std::vector<uint64_t>& key,
+            bool follower, int depth);
   void Fork(const Pair& pair, Literal literal, bool follower);
   void Process(Pair pair);
   void Meet(Pair pair);
   void CompareEnds(Pair& pair);
   Verdict CompareMemory(Pair& pair, Literal& literal);
-  bool Distinct(Facts& facts, const Memory& memory, std::vector<std::pair<Term, Term>>& cells, Literal& literal);
+  bool Distinct(Facts& facts, const Memory& memory, std::vector<std::pair<Term, Term>>& cells,
+                Literal& literal);
   bool ComparePassed(Pair& pair);  // streams and outputs since the last cut
   void Arrive(Pair pair);
   void StartCut(Cut& cut);
   bool Fits(Cut& cut, Pair& arrival);
   void Generalize(Cut& cut, Pair& arrival);
   std::vector<Term*> Words(Pair& pair);
-  void Fail(std::string reason, Pair* pair, std::optional<Literal> difference = {}, bool resources = false);
+  void Fail(std::string reason, Pair* pair, std::optional<Literal> difference = {},
+            bool resources = false);
 
   Terms& terms_;
   Budget& budget_;

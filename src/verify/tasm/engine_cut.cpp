@@ -34,13 +34,15 @@ void Engine::Arrive(Pair pair) {
   switch (CompareMemory(pair, literal)) {
     case Verdict::Equal: break;
     case Verdict::Undecided: return Fork(pair, literal, true);
-    case Verdict::Different: return Fail("memory could not be shown to be equal at a loop", &pair, literal);
+    case Verdict::Different:
+      return Fail("memory could not be shown to be equal at a loop", &pair, literal);
   }
   if (pair.leader->state.sponge_ready != pair.follower->state.sponge_ready) {
     return Fail("the sponges could not be shown to be equal at a loop", &pair);
   }
   // Segment by segment this holds the least heights against each other.
-  if (fragment_ && source_leads_ && !deep_stack && pair.follower->state.lowest < pair.leader->state.lowest) {
+  if (fragment_ && source_leads_ && !deep_stack &&
+      pair.follower->state.lowest < pair.leader->state.lowest) {
     return Fail("the candidate reaches deeper into the stack than the source", &pair);
   }
   const auto key = std::pair(pair.leader->Key(), pair.follower->Key());
@@ -48,7 +50,8 @@ void Engine::Arrive(Pair pair) {
   if (cut == nullptr) {
     if (fragment_) {
       Exec exec(pair.facts, true);
-      for (Side* side : {pair.leader.get(), pair.follower.get()}) exec.Need(side->state, side->state.stack.size() + 16);
+      for (Side* side : {pair.leader.get(), pair.follower.get()})
+        exec.Need(side->state, side->state.stack.size() + 16);
     }
     cut = std::make_unique<Cut>(std::move(pair));
     cut->words.resize(Words(cut->state).size());
@@ -58,14 +61,16 @@ void Engine::Arrive(Pair pair) {
   for (int side = 0; side < 2; ++side) {
     State& known = (side == 0 ? cut->state.leader : cut->state.follower)->state;
     State& now = (side == 0 ? pair.leader : pair.follower)->state;
-    if (known.Height() != now.Height()) return Fail("a loop changes the height of the stack", &pair);
+    if (known.Height() != now.Height())
+      return Fail("a loop changes the height of the stack", &pair);
     if (known.below != now.below || known.sponge_ready != now.sponge_ready) {
       return Fail("a loop reaches into the stack further than before it", &pair);
     }
     now.lowest = known.lowest;
   }
   if (Fits(*cut, pair)) return;
-  if (++cut->rounds > MaxRounds) return Fail("no relation between the loops was found", &pair, {}, true);
+  if (++cut->rounds > MaxRounds)
+    return Fail("no relation between the loops was found", &pair, {}, true);
   Generalize(*cut, pair);
   StartCut(*cut);
 }
@@ -96,8 +101,9 @@ bool Engine::Fits(Cut& cut, Pair& arrival) {
     const auto same = [&](const auto& x, const auto& y) {
       return arrival.facts.Equal(x.first, y.first) && arrival.facts.Equal(x.second, y.second);
     };
-    if (before.token != after.token || !std::equal(before.writes.begin(), before.writes.end(), after.writes.begin(),
-                                                   after.writes.end(), same)) {
+    if (before.token != after.token ||
+        !std::equal(before.writes.begin(), before.writes.end(), after.writes.begin(),
+                    after.writes.end(), same)) {
       return false;
     }
   }
@@ -123,7 +129,8 @@ bool Engine::Fits(Cut& cut, Pair& arrival) {
     if (values[i] != NoTerm) replace.Replace(cut.symbols[i], values[i]);
   }
   for (const Literal& literal : cut.state.facts.literals()) {
-    if (!arrival.facts.Decide({literal.kind, replace.Simplify(literal.term)}).value_or(false)) return false;
+    if (!arrival.facts.Decide({literal.kind, replace.Simplify(literal.term)}).value_or(false))
+      return false;
   }
   return true;
 }
@@ -149,7 +156,8 @@ void Engine::Generalize(Cut& cut, Pair& arrival) {
     terms[i] = before;
     if (arrival.facts.Equal(before, after)) continue;
     for (size_t g = 0; g < groups.size() && words[i].group < 0; ++g) {
-      const Term difference = terms_.Sub(before, groups[g].before), sum = terms_.Add(before, groups[g].before);
+      const Term difference = terms_.Sub(before, groups[g].before),
+                 sum = terms_.Add(before, groups[g].before);
       if (arrival.facts.Equal(difference, terms_.Sub(after, groups[g].after))) {
         words[i] = {static_cast<int>(g), false, difference};
         terms[i] = terms_.Add(groups[g].symbol, difference);

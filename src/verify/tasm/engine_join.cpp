@@ -32,8 +32,11 @@ class Joiner {
 
   // Into `a`. False: it cannot be said with words.
   bool Join(State& a, const State& b, const State& before) {
-    auto same = [](const Stream& x, const Stream& y) { return x.token == y.token && x.count == y.count; };
-    if (!same(a.input, b.input) || !same(a.secret, b.secret) || !same(a.digests, b.digests)) return false;
+    auto same = [](const Stream& x, const Stream& y) {
+      return x.token == y.token && x.count == y.count;
+    };
+    if (!same(a.input, b.input) || !same(a.secret, b.secret) || !same(a.digests, b.digests))
+      return false;
     if (a.stack.size() != b.stack.size() || a.output.size() != b.output.size()) return false;
     if (a.sponge_ready != b.sponge_ready || !JoinMemory(a.memory, b.memory, before)) return false;
     for (size_t i = 0; i < a.stack.size(); ++i) a.stack[i] = Choose(a.stack[i], b.stack[i]);
@@ -85,9 +88,11 @@ class Joiner {
     if (a.token != b.token || a.token != before.memory.token) return false;
     Writes other = b.writes;
     bool alike = a.writes.size() == other.size();
-    for (size_t i = common; alike && i < other.size(); ++i) alike = a.writes[i].first == other[i].first;
+    for (size_t i = common; alike && i < other.size(); ++i)
+      alike = a.writes[i].first == other[i].first;
     if (alike) {
-      for (size_t i = common; i < other.size(); ++i) a.writes[i].second = Choose(a.writes[i].second, other[i].second);
+      for (size_t i = common; i < other.size(); ++i)
+        a.writes[i].second = Choose(a.writes[i].second, other[i].second);
       return true;
     }
     // Numbers as addresses: each keeps the last value of its way, or what was there before.
@@ -101,7 +106,8 @@ class Joiner {
         Term* in_b = Find(other, common, address);
         Term old = 0;
         if ((in_a == nullptr || in_b == nullptr) && !Before(before, address, old)) return false;
-        joined.emplace_back(address, Choose(in_a == nullptr ? old : *in_a, in_b == nullptr ? old : *in_b));
+        joined.emplace_back(address,
+                            Choose(in_a == nullptr ? old : *in_a, in_b == nullptr ? old : *in_b));
       }
     }
     a.writes.resize(common);
@@ -124,8 +130,8 @@ class Joiner {
 
 }  // namespace
 
-Engine::Went Engine::GoTo(std::unique_ptr<Side>& side, Facts& facts, const std::vector<uint64_t>& key, bool follower,
-                          int depth) {
+Engine::Went Engine::GoTo(std::unique_ptr<Side>& side, Facts& facts,
+                          const std::vector<uint64_t>& key, bool follower, int depth) {
   Exec exec(facts, follower);
   for (int i = 0; i < MaxSteps; ++i) {
     if (Exhausted()) return Went::Astray;
@@ -142,7 +148,8 @@ Engine::Went Engine::GoTo(std::unique_ptr<Side>& side, Facts& facts, const std::
   return Went::Astray;
 }
 
-bool Engine::Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, bool follower, int depth) {
+bool Engine::Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, bool follower,
+                    int depth) {
   const std::vector<uint64_t> key = side->Rejoin();
   if (key.empty() || depth > MaxDepth) return false;
   Facts facts_a = facts, facts_b = facts;
@@ -164,7 +171,8 @@ bool Engine::Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, 
     side = went_a == Went::There ? std::move(a) : std::move(b);
     return true;
   }
-  const bool ranges = literal.kind == Literal::Kind::Below32 || literal.kind == Literal::Kind::Above32;
+  const bool ranges =
+      literal.kind == Literal::Kind::Below32 || literal.kind == Literal::Kind::Above32;
   Term taken = terms_.IsZero(ranges ? terms_.High(literal.term) : literal.term);
   if (literal.kind == Literal::Kind::NonZero || literal.kind == Literal::Kind::Above32)
     taken = terms_.Sub(terms_.Constant(1), taken);
@@ -178,7 +186,9 @@ bool Engine::Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, 
   for (size_t i = 0; i < words_a.size(); ++i) *words_a[i] = joiner.Choose(*words_a[i], *words_b[i]);
   Facts joined = facts;
   const Term not_taken = terms_.Sub(terms_.Constant(1), taken);
-  if (!joiner.Learn(joined, facts_a, from_a, taken) || !joiner.Learn(joined, facts_b, from_b, not_taken)) return false;
+  if (!joiner.Learn(joined, facts_a, from_a, taken) ||
+      !joiner.Learn(joined, facts_b, from_b, not_taken))
+    return false;
   if (!joiner.LearnBelow(joined)) return false;
   facts = std::move(joined);
   facts.Refresh();

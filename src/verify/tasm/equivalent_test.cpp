@@ -79,7 +79,8 @@ void Rewrite(Random& random, Code& code) {
     case 0: return Insert(code, at, {Make(Opcode::Swap, place), Make(Opcode::Swap, place)});
     case 1: return Insert(code, at, {Make(Opcode::Pick, place), Make(Opcode::Place, place)});
     case 2: return Insert(code, at, {Make(Opcode::Push, element), Make(Opcode::Pop, 1)});
-    case 3: return Insert(code, at, {Make(Opcode::AddI, element), Make(Opcode::AddI, gl::Neg(element))});
+    case 3:
+      return Insert(code, at, {Make(Opcode::AddI, element), Make(Opcode::AddI, gl::Neg(element))});
     case 4: return Insert(code, at, {Make(Opcode::Dup, place), Make(Opcode::Pop, 1)});
     case 5:
       return Insert(code, at,
@@ -95,7 +96,8 @@ void Rewrite(Random& random, Code& code) {
   for (size_t i = 0; i < code.size(); ++i) {
     const size_t j = (at + i) % code.size();
     const Opcode op = code[j].op;
-    if (op == Opcode::Add || op == Opcode::Mul || op == Opcode::And || op == Opcode::Xor || op == Opcode::Eq) {
+    if (op == Opcode::Add || op == Opcode::Mul || op == Opcode::And || op == Opcode::Xor ||
+        op == Opcode::Eq) {
       return Insert(code, j, {Make(Opcode::Swap, 1)});
     }
     if (op == Opcode::Push) {
@@ -112,7 +114,8 @@ mt::Program Program(Code code) {
 }
 
 // Runs both many times; the samples of the checker and others.
-std::optional<std::string> Runs(const mt::Program& a, const mt::Program& b, uint64_t seed, int times) {
+std::optional<std::string> Runs(const mt::Program& a, const mt::Program& b, uint64_t seed,
+                                int times) {
   Sampler sampler({0, 1, 2, 3, 5}, true, seed);
   for (int i = 0; i < times; ++i) {
     if (auto difference = Difference(a, b, sampler.Next(), true)) return difference;
@@ -134,7 +137,8 @@ TEST(TasmEquivalent, RewrittenFragmentsAreProved) {
     options.deep_stack = true;
     const Answer answer = Compare(a, b, options);
     EXPECT_TRUE(answer.kind == Answer::Kind::Proved || answer.kind == Answer::Kind::Algebraic)
-        << mt::Print(a) << "against\n" << mt::Print(b) << answer.reason
+        << mt::Print(a) << "against\n"
+        << mt::Print(b) << answer.reason
         << (answer.counterexample ? answer.counterexample->difference : "");
     proved += answer.kind == Answer::Kind::Proved ? 1 : 0;
   }
@@ -171,7 +175,8 @@ TEST(TasmEquivalent, WhatIsProvedAgrees) {
     if (answer.kind != Answer::Kind::Proved && answer.kind != Answer::Kind::Algebraic) continue;
     ++proved;
     const auto difference = Runs(a, b, static_cast<uint64_t>(i), 200);
-    EXPECT_FALSE(difference.has_value()) << mt::Print(a) << "against\n" << mt::Print(b) << difference.value_or("");
+    EXPECT_FALSE(difference.has_value()) << mt::Print(a) << "against\n"
+                                         << mt::Print(b) << difference.value_or("");
   }
   EXPECT_GE(proved, 25u);
   EXPECT_GE(refuted, 250u);
@@ -186,7 +191,8 @@ TEST(TasmEquivalent, UnsoundPassesOfTheOriginalAreRefuted) {
       {"swap 3 pop 1 swap 2 pop 1 swap 1 pop 1", "swap 3 pop 3"},
       // A store and its load deleted although the value has moved meanwhile, or another load reads it.
       {"push 1073741824 write_mem 1 pop 1 swap 1 push 1073741824 read_mem 1 pop 1", "swap 1"},
-      {"push 1073741824 write_mem 1 pop 1 push 1073741824 read_mem 1 pop 1 push 1073741824 read_mem 1 pop 1",
+      {"push 1073741824 write_mem 1 pop 1 push 1073741824 read_mem 1 pop 1 push 1073741824 "
+       "read_mem 1 pop 1",
        "push 1073741824 read_mem 1 pop 1"},
   };
   Options options;

@@ -12,7 +12,9 @@ namespace {
 
 using Kind = Literal::Kind;
 
-uint64_t Key(const Literal& literal) { return (uint64_t{literal.term} << 2) | static_cast<uint64_t>(literal.kind); }
+uint64_t Key(const Literal& literal) {
+  return (uint64_t{literal.term} << 2) | static_cast<uint64_t>(literal.kind);
+}
 bool IsZeroKind(Kind kind) { return kind == Kind::Zero || kind == Kind::NonZero; }
 
 }  // namespace
@@ -92,7 +94,8 @@ std::optional<bool> Facts::Decide(Literal literal) {
     if (auto known = Lookup(normal.literal)) return known;
   }
   constexpr int MaxChoices = 4;
-  if (!IsZeroKind(literal.kind) && BelowByCases(simpler, MaxChoices)) return literal.kind == Kind::Below32;
+  if (!IsZeroKind(literal.kind) && BelowByCases(simpler, MaxChoices))
+    return literal.kind == Kind::Below32;
   return std::nullopt;
 }
 
@@ -107,7 +110,8 @@ bool Facts::BelowByCases(Term term, int depth) {
     const auto& factors = terms.Monomial(id);
     for (auto [base, exponent] : factors) {
       // The newest: what it chooses between may have been chosen itself.
-      if (factors.size() > 1 && terms.IsBoolean(base) && (choice == NoTerm || base > choice)) choice = base;
+      if (factors.size() > 1 && terms.IsBoolean(base) && (choice == NoTerm || base > choice))
+        choice = base;
     }
   }
   if (choice == NoTerm) return false;
@@ -263,7 +267,8 @@ void Facts::Renew() {
 
 Interval Facts::RangeOf(Term term) {
   Interval range = terms_->Range(term);
-  if (known_.contains(Key(Below32(term)))) range.high = std::min<uint64_t>(range.high, 0xffff'ffffu);
+  if (known_.contains(Key(Below32(term))))
+    range.high = std::min<uint64_t>(range.high, 0xffff'ffffu);
   if (range.low == 0 && known_.contains(Key(NonZero(term)))) range.low = 1;
   if (range.high < gl::P - 1 || terms_->KindOf(term) != Base::None) return range;
   // Sums, differences and products of what is known to be below 2^32, as integers.
@@ -342,7 +347,8 @@ Term Facts::RebuildBase(Term base) {
   }
   // A new form may be one of which something is known.
   if (result != base && !replacing_) {
-    if (auto found = substitutions_.find(result); found != substitutions_.end()) return Rebuild(found->second);
+    if (auto found = substitutions_.find(result); found != substitutions_.end())
+      return Rebuild(found->second);
   }
   return result;
 }

@@ -37,13 +37,27 @@ bool IrSide::Simple(Exec& exec, const ir::Inst& inst, bool& known) {
       Give(inst, std::move(words));
       return true;
     }
-    case Op::Assert: return exec.Require(Zero(exec.terms().Sub(One(inst, 0), exec.terms().Constant(1))));
-    case Op::Input: case Op::Hint: case Op::Output: return Stream(exec, inst, known);
-    case Op::Load: case Op::Store: case Op::Alloc: case Op::Length: case Op::Lookup: return Memory(exec, inst, known);
-    case Op::Hash: case Op::SpongeInit: case Op::SpongeAbsorb: case Op::SpongeSqueeze: case Op::MerkleStep:
-    case Op::MakeDigest: case Op::PartDigest: case Op::MakeXField: case Op::PartXField:
-      return Hashing(exec, inst, known);
-    case Op::Cast: case Op::CastChecked: return Cast(exec, inst, known);
+    case Op::Assert:
+      return exec.Require(Zero(exec.terms().Sub(One(inst, 0), exec.terms().Constant(1))));
+    case Op::Input:
+    case Op::Hint:
+    case Op::Output: return Stream(exec, inst, known);
+    case Op::Load:
+    case Op::Store:
+    case Op::Alloc:
+    case Op::Length:
+    case Op::Lookup: return Memory(exec, inst, known);
+    case Op::Hash:
+    case Op::SpongeInit:
+    case Op::SpongeAbsorb:
+    case Op::SpongeSqueeze:
+    case Op::MerkleStep:
+    case Op::MakeDigest:
+    case Op::PartDigest:
+    case Op::MakeXField:
+    case Op::PartXField: return Hashing(exec, inst, known);
+    case Op::Cast:
+    case Op::CastChecked: return Cast(exec, inst, known);
     case Op::Select: {
       Words words;
       Terms& t = exec.terms();
@@ -54,7 +68,8 @@ bool IrSide::Simple(Exec& exec, const ir::Inst& inst, bool& known) {
       Give(inst, std::move(words));
       return true;
     }
-    case Op::Eq: case Op::Ne: {
+    case Op::Eq:
+    case Op::Ne: {
       Terms& t = exec.terms();
       Term all = t.Constant(1);
       for (size_t i = 0; i < Operand(inst, 0).size(); ++i) {
@@ -69,10 +84,12 @@ bool IrSide::Simple(Exec& exec, const ir::Inst& inst, bool& known) {
   const ir::Type type = function.type(function.operand(inst, 0));
   if (!type.is_scalar()) return known = false;
   switch (type.scalar) {
-    case Scalar::Field: case Scalar::XField: return Field(exec, inst, known);
+    case Scalar::Field:
+    case Scalar::XField: return Field(exec, inst, known);
     case Scalar::Bool: return Boolean(exec, inst, known);
     case Scalar::U32: return Word32(exec, inst, known);
-    case Scalar::U64: case Scalar::Index: return Word64(exec, inst, known);
+    case Scalar::U64:
+    case Scalar::Index: return Word64(exec, inst, known);
     default: return known = false;
   }
 }
@@ -88,7 +105,9 @@ bool IrSide::Field(Exec& exec, const ir::Inst& inst, bool& known) {
   }
   if (inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Neg) {
     for (size_t i = 0; i < a.size(); ++i) {
-      result[i] = inst.op == Op::Neg ? t.Neg(a[i]) : inst.op == Op::Add ? t.Add(a[i], b[i]) : t.Sub(a[i], b[i]);
+      result[i] = inst.op == Op::Neg   ? t.Neg(a[i])
+                  : inst.op == Op::Add ? t.Add(a[i], b[i])
+                                       : t.Sub(a[i], b[i]);
     }
   } else if (inst.op == Op::Mul || inst.op == Op::FieldDiv || inst.op == Op::Invert) {
     const Words& divisor = inst.op == Op::Invert ? a : b;
@@ -96,7 +115,8 @@ bool IrSide::Field(Exec& exec, const ir::Inst& inst, bool& known) {
     if (inst.op != Op::Mul && a.size() == 1) {
       if (!exec.Require(NonZero(divisor[0]))) return false;
       inverse[0] = t.Inverse(divisor[0]);
-    } else if (inst.op != Op::Mul && !exec.InverseX({divisor[0], divisor[1], divisor[2]}, inverse)) {
+    } else if (inst.op != Op::Mul &&
+               !exec.InverseX({divisor[0], divisor[1], divisor[2]}, inverse)) {
       return false;
     }
     if (inst.op == Op::Invert) {
@@ -145,9 +165,15 @@ bool IrSide::Word32(Exec& exec, const ir::Inst& inst, bool& known) {
     case Op::Add: result = t.Low(t.Add(a, b)); break;
     case Op::Sub: result = t.Low(t.Add(t.Sub(a, b), t.Constant(TwoTo32))); break;
     case Op::Mul: result = t.Low(t.Mul(a, b)); break;
-    case Op::AddChecked: if (!checked(t.Add(a, b), result)) return false; break;
-    case Op::SubChecked: if (!checked(t.Sub(a, b), result)) return false; break;
-    case Op::MulChecked: if (!checked(t.Mul(a, b), result)) return false; break;
+    case Op::AddChecked:
+      if (!checked(t.Add(a, b), result)) return false;
+      break;
+    case Op::SubChecked:
+      if (!checked(t.Sub(a, b), result)) return false;
+      break;
+    case Op::MulChecked:
+      if (!checked(t.Mul(a, b), result)) return false;
+      break;
     case Op::MulHi: result = t.High(t.Mul(a, b)); break;
     case Op::DivTrunc:
     case Op::DivFloor:
@@ -156,8 +182,9 @@ bool IrSide::Word32(Exec& exec, const ir::Inst& inst, bool& known) {
     case Op::DivChecked:
     case Op::RemChecked:
       if (!exec.Require(NonZero(b))) return false;
-      result = inst.op == Op::DivTrunc || inst.op == Op::DivFloor || inst.op == Op::DivChecked ? t.Quotient(a, b)
-                                                                                               : t.Remainder(a, b);
+      result = inst.op == Op::DivTrunc || inst.op == Op::DivFloor || inst.op == Op::DivChecked
+                   ? t.Quotient(a, b)
+                   : t.Remainder(a, b);
       break;
     case Op::Lt: result = t.Less(a, b); break;
     case Op::Gt: result = t.Less(b, a); break;
@@ -169,7 +196,8 @@ bool IrSide::Word32(Exec& exec, const ir::Inst& inst, bool& known) {
     case Op::Not: result = t.Sub(t.Constant(0xffff'ffffu), a); break;
     case Op::Shl: result = t.Low(t.Mul(a, power())); break;
     case Op::Shr: result = t.Quotient(a, power()); break;
-    case Op::Rotl: case Op::Rotr: {
+    case Op::Rotl:
+    case Op::Rotr: {
       // The product's halves do not overlap.
       const Term left = inst.op == Op::Rotl ? b : t.Sub(t.Constant(TwoTo32), b);
       const Term product = t.Mul(a, t.Power(t.Constant(2), t.And(left, t.Constant(31))));
@@ -229,7 +257,8 @@ bool IrSide::Word64(Exec& exec, const ir::Inst& inst, bool& known) {
   const bool sign = is_index && !(small(a[1]) && small(b[1]));
   auto high = [&](Term word) { return sign ? t.Low(t.Add(word, t.Constant(TwoTo32 / 2))) : word; };
   auto less = [&](const Words& x, const Words& y) {
-    return t.Add(t.Less(high(x[1]), high(y[1])), t.Mul(t.IsZero(t.Sub(x[1], y[1])), t.Less(x[0], y[0])));
+    return t.Add(t.Less(high(x[1]), high(y[1])),
+                 t.Mul(t.IsZero(t.Sub(x[1], y[1])), t.Less(x[0], y[0])));
   };
   switch (inst.op) {
     case Op::Add: {
@@ -238,15 +267,21 @@ bool IrSide::Word64(Exec& exec, const ir::Inst& inst, bool& known) {
       return true;
     }
     case Op::Sub: {
-      const Term low = t.Add(t.Sub(a[0], b[0]), t.Constant(TwoTo32));  // high half: 1 if nothing is borrowed
-      const Term high = t.Add(t.Sub(a[1], b[1]), t.Sub(t.Constant(TwoTo32 - 1), t.Neg(t.High(low))));
+      const Term low =
+          t.Add(t.Sub(a[0], b[0]), t.Constant(TwoTo32));  // high half: 1 if nothing is borrowed
+      const Term high =
+          t.Add(t.Sub(a[1], b[1]), t.Sub(t.Constant(TwoTo32 - 1), t.Neg(t.High(low))));
       Give(inst, {t.Low(low), t.Low(high)});
       return true;
     }
-    case Op::And: case Op::Or: case Op::Xor: {
+    case Op::And:
+    case Op::Or:
+    case Op::Xor: {
       Words result(2);
       for (size_t i = 0; i < 2; ++i) {
-        result[i] = inst.op == Op::And ? t.And(a[i], b[i]) : inst.op == Op::Or ? t.Or(a[i], b[i]) : t.Xor(a[i], b[i]);
+        result[i] = inst.op == Op::And  ? t.And(a[i], b[i])
+                    : inst.op == Op::Or ? t.Or(a[i], b[i])
+                                        : t.Xor(a[i], b[i]);
       }
       Give(inst, std::move(result));
       return true;
@@ -261,7 +296,10 @@ bool IrSide::Word64(Exec& exec, const ir::Inst& inst, bool& known) {
       Give(inst, {t.Low(low), t.Low(t.Add(t.High(low), cross))});
       return true;
     }
-    case Op::Lt: case Op::Le: case Op::Gt: case Op::Ge: {
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge: {
       const bool swap = inst.op == Op::Gt || inst.op == Op::Le;
       const Term result = swap ? less(b, a) : less(a, b);
       Give(inst, {inst.op == Op::Lt || inst.op == Op::Gt ? result : t.Sub(one, result)});
@@ -326,7 +364,8 @@ bool IrSide::Cast(Exec& exec, const ir::Inst& inst, bool& known) {
   if (small && is(to, {Scalar::XField})) return Give(inst, {a[0], zero, zero}), true;
   if (!wide) return known = false;
   const bool nonnegative = is(from, {Scalar::U64}) || exec.facts().RangeOf(a[1]).high >> 31 == 0;
-  if (is(to, {Scalar::Field})) return nonnegative ? (Give(inst, {Element(exec, a)}), true) : (known = false);
+  if (is(to, {Scalar::Field}))
+    return nonnegative ? (Give(inst, {Element(exec, a)}), true) : (known = false);
   if (is(to, {Scalar::U32})) {
     if (checked && !exec.Require(Zero(a[1]))) return false;
     return Give(inst, {a[0]}), true;
@@ -345,7 +384,8 @@ bool IrSide::Stream(Exec& exec, const ir::Inst& inst, bool& known) {
   const ir::Type type = output ? function.type(function.operand(inst, 0))
                                : function.type(ir::Function::result_of(inst));
   const uint32_t count = MachineWords(type);
-  if (!type.is_scalar() || count == 0 || (!output && type.scalar == Scalar::Bool)) return known = false;
+  if (!type.is_scalar() || count == 0 || (!output && type.scalar == Scalar::Bool))
+    return known = false;
   if (output) {
     for (Term word : Operand(inst, 0)) state.output.push_back(word);
     return true;
@@ -353,7 +393,8 @@ bool IrSide::Stream(Exec& exec, const ir::Inst& inst, bool& known) {
   Words words;
   if (inst.op == Op::Hint && type.scalar == Scalar::Digest) {
     for (uint64_t i = 0; i < 5; ++i) {
-      words.push_back(exec.terms().Atom(Base::Digest, state.digests.token, state.digests.count * 5 + i));
+      words.push_back(
+          exec.terms().Atom(Base::Digest, state.digests.token, state.digests.count * 5 + i));
     }
     ++state.digests.count;
     Give(inst, std::move(words));
@@ -401,7 +442,8 @@ bool IrSide::Memory(Exec& exec, const ir::Inst& inst, bool& known) {
     const uint32_t words = MachineWords(type.element());
     if (words == 0) return known = false;
     Give(inst, {t.Constant(buffers_.size())});
-    buffers_.push_back({false, words, std::vector<Term>(t.ConstantOf(element) * words, t.Constant(0))});
+    buffers_.push_back(
+        {false, words, std::vector<Term>(t.ConstantOf(element) * words, t.Constant(0))});
     return true;
   }
   if (inst.op == Op::Lookup) {
@@ -482,13 +524,15 @@ bool IrSide::Hashing(Exec& exec, const ir::Inst& inst, bool& known) {
       Give(inst, Words(parent.begin(), parent.end()), 1);
       return true;
     }
-    case Op::MakeDigest: case Op::MakeXField: {
+    case Op::MakeDigest:
+    case Op::MakeXField: {
       Words words;
       for (uint32_t i = 0; i < inst.operands.count; ++i) words.push_back(One(inst, i));
       Give(inst, std::move(words));
       return true;
     }
-    case Op::PartDigest: case Op::PartXField:
+    case Op::PartDigest:
+    case Op::PartXField:
       Give(inst, {Operand(inst, 0)[static_cast<size_t>(Now().function->word(inst, 0))]});
       return true;
     default: return known = false;

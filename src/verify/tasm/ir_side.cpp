@@ -11,15 +11,16 @@ using ir::Op;
 uint32_t MachineWords(ir::Type type) {
   if (!type.is_scalar()) return 1;
   switch (type.scalar) {
-    case ir::Scalar::I64: case ir::Scalar::U64: case ir::Scalar::Index: return 2;
+    case ir::Scalar::I64:
+    case ir::Scalar::U64:
+    case ir::Scalar::Index: return 2;
     case ir::Scalar::XField: return 3;
     case ir::Scalar::Digest: return 5;
     case ir::Scalar::F16:
     case ir::Scalar::BF16:
     case ir::Scalar::F32:
     case ir::Scalar::F64:
-    case ir::Scalar::Int:
-      return 0;
+    case ir::Scalar::Int: return 0;
     default: return 1;
   }
 }
@@ -37,8 +38,10 @@ std::string Refuses(const ir::Program& program) {
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     const ir::Type type = entry.param_type(i);
     if (type.is_tensor()) return "tensors are not followed";
-    if (type.is_buffer() && !IsRam(entry, entry.param(i))) return "buffer parameters other than `ram` are not followed";
-    if (type.is_scalar() && MachineWords(type) == 0) return "a parameter has no words on the machine";
+    if (type.is_buffer() && !IsRam(entry, entry.param(i)))
+      return "buffer parameters other than `ram` are not followed";
+    if (type.is_scalar() && MachineWords(type) == 0)
+      return "a parameter has no words on the machine";
   }
   return {};
 }
@@ -96,13 +99,17 @@ void IrSide::Give(const ir::Inst& inst, Words words, uint32_t result) {
 }
 
 void IrSide::GiveAll(Activation& to, const ir::Inst& inst, const std::vector<Words>& results) {
-  for (uint32_t i = 0; i < results.size(); ++i) to.values[ir::Function::result_of(inst, i).index] = results[i];
+  for (uint32_t i = 0; i < results.size(); ++i)
+    to.values[ir::Function::result_of(inst, i).index] = results[i];
 }
 
-void IrSide::Enter(ir::RegionId region, ir::InstId owner) { Now().regions.push_back({region, owner}); }
+void IrSide::Enter(ir::RegionId region, ir::InstId owner) {
+  Now().regions.push_back({region, owner});
+}
 
 Step IrSide::Stuck(const ir::Inst& inst) {
-  return {Step::Kind::Stuck, Zero(0), fmt::format("`{}` is not followed here", ir::Info(inst.op).mnemonic)};
+  return {Step::Kind::Stuck, Zero(0),
+          fmt::format("`{}` is not followed here", ir::Info(inst.op).mnemonic)};
 }
 
 std::vector<uint64_t> IrSide::Key() const {
@@ -121,7 +128,8 @@ void IrSide::NoteBranch() {
   for (const Activation& activation : activations_) {
     for (const Region& region : activation.regions) {
       if (region.owner.index < activation.function->insts.size()) {
-        heads_->branched.insert(reinterpret_cast<uintptr_t>(&activation.function->inst(region.owner)));
+        heads_->branched.insert(
+            reinterpret_cast<uintptr_t>(&activation.function->inst(region.owner)));
       }
     }
   }
@@ -154,13 +162,15 @@ bool IrSide::Align(Side& other) {
   IrSide& that = static_cast<IrSide&>(other);
   if (buffers_.size() != that.buffers_.size() || begun_ != that.begun_) return false;
   for (size_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].contents.size() != that.buffers_[i].contents.size() || buffers_[i].words != that.buffers_[i].words)
+    if (buffers_[i].contents.size() != that.buffers_[i].contents.size() ||
+        buffers_[i].words != that.buffers_[i].words)
       return false;
   }
   for (size_t i = 0; i < activations_.size(); ++i) {
     for (size_t k = 0; k < activations_[i].regions.size(); ++k) {
       const Region &x = activations_[i].regions[k], &y = that.activations_[i].regions[k];
-      if (x.i != y.i || x.end != y.end || x.symbolic != y.symbolic || x.tested != y.tested || x.entering != y.entering)
+      if (x.i != y.i || x.end != y.end || x.symbolic != y.symbolic || x.tested != y.tested ||
+          x.entering != y.entering)
         return false;
     }
     if (activations_[i].call != that.activations_[i].call) return false;
@@ -188,7 +198,8 @@ Step IrSide::Advance(Exec& exec) {
       return {Step::Kind::Cut, Zero(0), ""};
     }
     if (region.symbolic && (!region.tested || region.entering)) {
-      if (!passed_ && heads_->cut.contains(reinterpret_cast<uintptr_t>(&owner))) return {Step::Kind::Cut, Zero(0), ""};
+      if (!passed_ && heads_->cut.contains(reinterpret_cast<uintptr_t>(&owner)))
+        return {Step::Kind::Cut, Zero(0), ""};
       region.entering = false;
       if (!region.tested) return ForHead(exec, owner);
     }
@@ -207,7 +218,8 @@ Step IrSide::Advance(Exec& exec) {
 
 Step IrSide::Finish(Exec& exec, const ir::Inst& inst) {
   (void)exec;
-  for (const Words& result : Operands(inst)) state.output.insert(state.output.end(), result.begin(), result.end());
+  for (const Words& result : Operands(inst))
+    state.output.insert(state.output.end(), result.begin(), result.end());
   exit = Exit::Halt;
   return {Step::Kind::End, Zero(0), ""};
 }
@@ -226,12 +238,14 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
       return {};
     }
     case Op::Call: {
-      const ir::Function& callee = program_.functions[static_cast<size_t>(now.function->word(inst, 0))];
+      const ir::Function& callee =
+          program_.functions[static_cast<size_t>(now.function->word(inst, 0))];
       if (activations_.size() > 200) return Stuck(inst);
       const std::vector<Words> arguments = Operands(inst);
       ++region.at;
       activations_.push_back({&callee, std::vector<Words>(callee.values.size()), {}, id});
-      for (uint32_t i = 0; i < arguments.size(); ++i) Now().values[callee.param(i).index] = arguments[i];
+      for (uint32_t i = 0; i < arguments.size(); ++i)
+        Now().values[callee.param(i).index] = arguments[i];
       Enter(callee.body, {});
       return {};
     }
@@ -248,7 +262,8 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
       for (uint32_t i = 0; i < cases.size(); ++i) {
         const int64_t value = static_cast<int64_t>(cases[i]);
         if (value < 0) return Stuck(inst);
-        const Term difference = exec.terms().Sub(One(inst, 0), exec.terms().Constant(static_cast<uint64_t>(value)));
+        const Term difference =
+            exec.terms().Sub(One(inst, 0), exec.terms().Constant(static_cast<uint64_t>(value)));
         if (!exec.Know(Zero(difference), zero)) return exec.Take();
         if (!zero) continue;
         ++region.at;
@@ -282,9 +297,11 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
       now.regions.back().i = bounds[0];
       now.regions.back().end = bounds[1];
       for (uint32_t i = 0; i < carried.size(); ++i) {
-        now.values[ir::Function::param_of(now.function->region(now.regions.back().id), i + 1).index] = carried[i];
+        now.values[ir::Function::param_of(now.function->region(now.regions.back().id), i + 1)
+                       .index] = carried[i];
       }
-      now.values[ir::Function::param_of(now.function->region(now.regions.back().id), 0).index] = Operand(inst, 0);
+      now.values[ir::Function::param_of(now.function->region(now.regions.back().id), 0).index] =
+          Operand(inst, 0);
       return {};
     }
     case Op::While: {
@@ -292,7 +309,8 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
       ++region.at;
       Enter(ir::Function::region_of(inst, 0), id);
       const ir::Region& test = now.function->region(now.regions.back().id);
-      for (uint32_t i = 0; i < carried.size(); ++i) now.values[ir::Function::param_of(test, i).index] = carried[i];
+      for (uint32_t i = 0; i < carried.size(); ++i)
+        now.values[ir::Function::param_of(test, i).index] = carried[i];
       return {};
     }
     case Op::Condition: {
@@ -305,7 +323,8 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
       }
       const ir::Region& test = now.function->region(region.id);
       for (uint32_t i = 0; i < loop.results.count; ++i) {
-        now.values[ir::Function::result_of(loop, i).index] = now.values[ir::Function::param_of(test, i).index];
+        now.values[ir::Function::result_of(loop, i).index] =
+            now.values[ir::Function::param_of(test, i).index];
       }
       now.regions.pop_back();
       return {};
@@ -333,7 +352,8 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
     region.id = ir::Function::region_of(owner, 0);
     region.at = 0;
     const ir::Region& test = now.function->region(region.id);
-    for (uint32_t i = 0; i < values.size(); ++i) now.values[ir::Function::param_of(test, i).index] = values[i];
+    for (uint32_t i = 0; i < values.size(); ++i)
+      now.values[ir::Function::param_of(test, i).index] = values[i];
     return {};
   }
   if (owner.op != Op::For) return Stuck(owner);
@@ -342,7 +362,8 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
     const ir::Region& body = now.function->region(region.id);
     Words& index = now.values[ir::Function::param_of(body, 0).index];
     index[0] = exec.terms().Add(index[0], exec.terms().Constant(1));
-    for (uint32_t i = 0; i < values.size(); ++i) now.values[ir::Function::param_of(body, i + 1).index] = values[i];
+    for (uint32_t i = 0; i < values.size(); ++i)
+      now.values[ir::Function::param_of(body, i + 1).index] = values[i];
     region.at = 0;
     region.tested = false;
     return {};
@@ -363,7 +384,8 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
     index.push_back(exec.terms().Constant(static_cast<uint64_t>(region.i) >> 32));
   }
   now.values[ir::Function::param_of(body, 0).index] = std::move(index);
-  for (uint32_t i = 0; i < values.size(); ++i) now.values[ir::Function::param_of(body, i + 1).index] = values[i];
+  for (uint32_t i = 0; i < values.size(); ++i)
+    now.values[ir::Function::param_of(body, i + 1).index] = values[i];
   return {};
 }
 
@@ -376,7 +398,8 @@ bool IrSide::BeginSymbolicFor(Exec& exec, const ir::Inst& inst, ir::InstId id, b
   Term bounds[2];
   for (uint32_t k = 0; k < 2; ++k) {
     const Words& words = Operand(inst, k);
-    if (words.size() != 2 || !t.IsConstant(words[1]) || t.ConstantOf(words[1]) != 0) return known = false;
+    if (words.size() != 2 || !t.IsConstant(words[1]) || t.ConstantOf(words[1]) != 0)
+      return known = false;
     bounds[k] = words[0];
   }
   const bool from_zero = t.IsConstant(bounds[0]) && t.ConstantOf(bounds[0]) == 0;
@@ -392,7 +415,8 @@ bool IrSide::BeginSymbolicFor(Exec& exec, const ir::Inst& inst, ir::InstId id, b
   region.tested = region.entering = !from_zero;
   const ir::Region& body = now.function->region(region.id);
   now.values[ir::Function::param_of(body, 0).index] = first;
-  for (uint32_t i = 0; i < carried.size(); ++i) now.values[ir::Function::param_of(body, i + 1).index] = carried[i];
+  for (uint32_t i = 0; i < carried.size(); ++i)
+    now.values[ir::Function::param_of(body, i + 1).index] = carried[i];
   return true;
 }
 
@@ -423,11 +447,13 @@ void IrSide::Forget(Activation& now, ir::RegionId region) {
   const ir::Function& function = *now.function;
   for (const ir::InstId id : function.region(region).insts) {
     const ir::Inst& inst = function.inst(id);
-    for (uint32_t i = 0; i < inst.results.count; ++i) now.values[ir::Function::result_of(inst, i).index].clear();
+    for (uint32_t i = 0; i < inst.results.count; ++i)
+      now.values[ir::Function::result_of(inst, i).index].clear();
     for (uint32_t k = 0; k < inst.regions.count; ++k) {
       const ir::RegionId inner = ir::Function::region_of(inst, k);
       const ir::Region& of = function.region(inner);
-      for (uint32_t i = 0; i < of.params.count; ++i) now.values[ir::Function::param_of(of, i).index].clear();
+      for (uint32_t i = 0; i < of.params.count; ++i)
+        now.values[ir::Function::param_of(of, i).index].clear();
       Forget(now, inner);
     }
   }

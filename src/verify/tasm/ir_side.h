@@ -40,9 +40,10 @@ class IrSide final : public Side {
     ir::InstId owner;
     uint32_t at = 0;
     int64_t i = 0, end = 0;  // of a `for`
-    bool symbolic = false;   // a `for` whose bounds are no numbers: its index is a word, its head can be cut
-    bool tested = false;     // and there is a next iteration
-    bool entering = false;   // which is the first and was tested before the loop
+    bool symbolic =
+        false;  // a `for` whose bounds are no numbers: its index is a word, its head can be cut
+    bool tested = false;    // and there is a next iteration
+    bool entering = false;  // which is the first and was tested before the loop
   };
   struct Activation {
     const ir::Function* function;

@@ -21,7 +21,8 @@ void Check(std::string_view text, std::string_view assembly, Answer::Kind kind) 
   auto program = ir::ParseText("frz 1\n\n" + std::string(text));
   ASSERT_TRUE(program.has_value()) << text << program.error().ToString();
   const Answer answer = Compare(*program, Assembly(assembly));
-  EXPECT_EQ(answer.kind, kind) << assembly << ": " << AnswerName(answer.kind) << " " << answer.reason
+  EXPECT_EQ(answer.kind, kind) << assembly << ": " << AnswerName(answer.kind) << " "
+                               << answer.reason
                                << (answer.counterexample ? answer.counterexample->difference : "");
 }
 
@@ -43,15 +44,20 @@ TEST(TasmIr, ForWithVariableBounds) {
   return %last
 }
 )";
-  const char* text = "read_io 1 push 0 push 1 call l write_io 1 halt "
-                     "l: dup 1 dup 3 eq skiz return swap 1 addi {} dup 0 pick 2 {} recurse";
+  const char* text =
+      "read_io 1 push 0 push 1 call l write_io 1 halt "
+      "l: dup 1 dup 3 eq skiz return swap 1 addi {} dup 0 pick 2 {} recurse";
   Check(factorial, fmt::format(fmt::runtime(text), 1, "mul"), Proved);
   Check(factorial, fmt::format(fmt::runtime(text), 1, "add"), Refuted);
   // One iteration more, and one less.
-  Check(factorial, "read_io 1 addi 1 push 0 push 1 call l write_io 1 halt "
-                   "l: dup 1 dup 3 eq skiz return swap 1 addi 1 dup 0 pick 2 mul recurse", Refuted);
-  Check(factorial, "read_io 1 push 1 push 1 call l write_io 1 halt "
-                   "l: dup 1 dup 3 eq skiz return swap 1 addi 1 dup 0 pick 2 mul recurse", Answer::Kind::Unknown);
+  Check(factorial,
+        "read_io 1 addi 1 push 0 push 1 call l write_io 1 halt "
+        "l: dup 1 dup 3 eq skiz return swap 1 addi 1 dup 0 pick 2 mul recurse",
+        Refuted);
+  Check(factorial,
+        "read_io 1 push 1 push 1 call l write_io 1 halt "
+        "l: dup 1 dup 3 eq skiz return swap 1 addi 1 dup 0 pick 2 mul recurse",
+        Answer::Kind::Unknown);
 }
 
 TEST(TasmIr, LowerBoundOfLoops) {
@@ -71,8 +77,9 @@ TEST(TasmIr, LowerBoundOfLoops) {
   // Without the test before the loop it does not end for a > n: not to be called proved.
   auto program = ir::ParseText("frz 1\n\n" + std::string(sum));
   ASSERT_TRUE(program.has_value()) << program.error().ToString();
-  const char* loop = "read_io 2 swap 1 push 0 call l write_io 1 halt "
-                     "l: dup 1 dup 3 eq skiz return dup 1 add swap 1 addi 1 swap 1 recurse";
+  const char* loop =
+      "read_io 2 swap 1 push 0 call l write_io 1 halt "
+      "l: dup 1 dup 3 eq skiz return dup 1 add swap 1 addi 1 swap 1 recurse";
   const Answer answer = Compare(*program, Assembly(loop));
   EXPECT_NE(answer.kind, Proved);
   EXPECT_NE(answer.kind, Answer::Kind::Algebraic);
@@ -89,9 +96,11 @@ TEST(TasmIr, Halves) {
 }
 )";
   Check(split, "read_io 1 split write_io 2 halt", Proved);
-  Check(split, "read_io 1 split swap 1 push 4294967296 mul split pop 1 swap 1 write_io 2 halt", Proved);
+  Check(split, "read_io 1 split swap 1 push 4294967296 mul split pop 1 swap 1 write_io 2 halt",
+        Proved);
   Check(split, "read_io 1 split swap 1 write_io 2 halt", Refuted);
-  Check(split, "read_io 1 split swap 1 push 2147483648 mul split pop 1 swap 1 write_io 2 halt", Refuted);
+  Check(split, "read_io 1 split swap 1 push 2147483648 mul split pop 1 swap 1 write_io 2 halt",
+        Refuted);
 }
 
 TEST(TasmIr, LeadingZeros) {
@@ -114,8 +123,18 @@ class Random {
     return state_ ^= state_ << 17;
   }
   uint64_t Word() {
-    constexpr uint64_t Edges[] = {0, 1, 2, 31, 0x7fff'ffff, 0x8000'0000, 0xffff'ffff, 0x1'0000'0000,
-                                  0x7fff'ffff'ffff'ffff, 0x8000'0000'0000'0000, 0xffff'ffff'0000'0001, ~uint64_t{0}};
+    constexpr uint64_t Edges[] = {0,
+                                  1,
+                                  2,
+                                  31,
+                                  0x7fff'ffff,
+                                  0x8000'0000,
+                                  0xffff'ffff,
+                                  0x1'0000'0000,
+                                  0x7fff'ffff'ffff'ffff,
+                                  0x8000'0000'0000'0000,
+                                  0xffff'ffff'0000'0001,
+                                  ~uint64_t{0}};
     switch (Next() % 4) {
       case 0: return Edges[Next() % std::size(Edges)];
       case 1: return Next() % 70;
@@ -159,11 +178,12 @@ TEST(TasmIr, RawAddressesBeyondTheirRangeAreUnspecified) {
   const std::string plain = WithOffset("%c0 = const 0 : field\n  %at = add %a, %c0 : field");
   const std::string behind = WithOffset("%c0 = const 9 : field\n  %at = add %a, %c0 : field");
   // Scratch at 2^60; the index must be below 2; address `a` plus what is added.
-  const char* text = "divine 2 push 0 push 0 push 1152921504606846976 write_mem 2 pop 1 "
-                     "dup 0 split push 2 swap 1 lt assert push 0 eq assert "
-                     "push 7 swap 1 push 1152921504606846976 add write_mem 1 pop 1 "
-                     "{} push {} swap 1 {} write_mem 1 pop 1 "
-                     "push 1152921504606846976 read_mem 1 pop 1 swap 1 {} read_mem 1 pop 1 swap 1 write_io 2 halt";
+  const char* text =
+      "divine 2 push 0 push 0 push 1152921504606846976 write_mem 2 pop 1 "
+      "dup 0 split push 2 swap 1 lt assert push 0 eq assert "
+      "push 7 swap 1 push 1152921504606846976 add write_mem 1 pop 1 "
+      "{} push {} swap 1 {} write_mem 1 pop 1 "
+      "push 1152921504606846976 read_mem 1 pop 1 swap 1 {} read_mem 1 pop 1 swap 1 write_io 2 halt";
   const char* checked = "dup 0 split pop 1 push 0 eq assert dup 0";
   const auto assembly = [&](const char* check, int value, const char* add) {
     return fmt::format(fmt::runtime(text), check, value, add, add);
@@ -171,7 +191,8 @@ TEST(TasmIr, RawAddressesBeyondTheirRangeAreUnspecified) {
   Check(plain, assembly(checked, 5, ""), Proved);
   Check(plain, assembly("dup 0", 5, ""), Proved);
   Check(plain, assembly(checked, 6, ""), Refuted);
-  Check(plain, assembly(checked, 5, "addi 1"), Answer::Kind::Proved);  // no other cell of `ram` is read
+  Check(plain, assembly(checked, 5, "addi 1"),
+        Answer::Kind::Proved);  // no other cell of `ram` is read
   Check(plain, assembly("dup 0 push 77 eq push 0 eq assert dup 0", 5, ""), Refuted);
   // The check is of the address before the constant is added.
   Check(behind, assembly(checked, 5, "addi 9"), Proved);
@@ -193,8 +214,14 @@ TEST(TasmIr, RangesOfDifferences) {
       uint64_t value = goldilocks::FromUint64(random.Word());
       if (random.Next() % 8 != 0) value &= 0xffff'ffffu, facts.Assume(Below32(atom));
       values.Replace(atom, terms.Constant(value));
-      constexpr uint64_t Factors[] = {1, 3, uint64_t{1} << 31, goldilocks::P - 1, goldilocks::P - 5,
-                                      goldilocks::P - (uint64_t{1} << 31), goldilocks::P / 2, goldilocks::P / 2 + 1};
+      constexpr uint64_t Factors[] = {1,
+                                      3,
+                                      uint64_t{1} << 31,
+                                      goldilocks::P - 1,
+                                      goldilocks::P - 5,
+                                      goldilocks::P - (uint64_t{1} << 31),
+                                      goldilocks::P / 2,
+                                      goldilocks::P / 2 + 1};
       sum = terms.Add(sum, terms.Scale(atom, Factors[random.Next() % std::size(Factors)]));
     }
     const Interval range = facts.RangeOf(sum);
@@ -214,11 +241,12 @@ void OpOnConstants(const char* op, const char* type, uint64_t a, uint64_t b, boo
     return sign ? fmt::format("{}", static_cast<int64_t>(word)) : fmt::format("{}", word);
   };
   const std::string_view name = op;
-  const bool compare = name == "lt" || name == "le" || name == "gt" || name == "ge" || name == "eq" || name == "ne";
-  const std::string text =
-      fmt::format("frz 1\n\nfunc @main() -> ({}) {{\n  %a = const {} : {}\n  %b = const {} : {}\n"
-                  "  %r = {} %a{} : {}\n  return %r\n}}\n",
-                  compare ? "bool" : type, number(a), type, number(b), type, op, unary ? "" : ", %b", type);
+  const bool compare =
+      name == "lt" || name == "le" || name == "gt" || name == "ge" || name == "eq" || name == "ne";
+  const std::string text = fmt::format(
+      "frz 1\n\nfunc @main() -> ({}) {{\n  %a = const {} : {}\n  %b = const {} : {}\n"
+      "  %r = {} %a{} : {}\n  return %r\n}}\n",
+      compare ? "bool" : type, number(a), type, number(b), type, op, unary ? "" : ", %b", type);
   auto program = ir::ParseText(text);
   ASSERT_TRUE(program.has_value()) << text << program.error().ToString();
   auto outcome = exec::Interpret(*program, {}, {});
@@ -239,12 +267,14 @@ TEST(TasmIr, OpsAreThoseOfTheInterpreter) {
   Random random;
   for (int round = 0; round < 40; ++round) {
     const uint64_t a = random.Word(), b = round % 5 == 0 ? a : random.Word();
-    for (const char* op : {"add", "sub", "mul", "and", "or", "xor", "shl", "shr", "lt", "le", "gt", "ge", "eq", "ne"}) {
+    for (const char* op : {"add", "sub", "mul", "and", "or", "xor", "shl", "shr", "lt", "le", "gt",
+                           "ge", "eq", "ne"}) {
       OpOnConstants(op, "u32", a, b, false);
       OpOnConstants(op, "u64", a, b, false);
     }
     for (const char* op : {"rotl", "rotr", "min", "max"}) OpOnConstants(op, "u32", a, b, false);
-    for (const char* op : {"lt", "le", "gt", "ge", "add", "sub"}) OpOnConstants(op, "index", a, b, false);
+    for (const char* op : {"lt", "le", "gt", "ge", "add", "sub"})
+      OpOnConstants(op, "index", a, b, false);
     for (const char* op : {"not", "clz", "popcnt"}) OpOnConstants(op, "u32", a, b, true);
     OpOnConstants("not", "u64", a, b, true);
   }
@@ -269,8 +299,14 @@ TEST(TasmIr, HighHalvesOfMultiples) {
         default: word = terms.Less(terms.High(atom), terms.Constant(77)); break;
       }
       values.Replace(atom, terms.Constant(value));
-      constexpr uint64_t Factors[] = {1, 2, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 33, goldilocks::P - 1,
-                                      uint64_t{5} << 32, goldilocks::P - 2};
+      constexpr uint64_t Factors[] = {1,
+                                      2,
+                                      uint64_t{1} << 31,
+                                      uint64_t{1} << 32,
+                                      uint64_t{1} << 33,
+                                      goldilocks::P - 1,
+                                      uint64_t{5} << 32,
+                                      goldilocks::P - 2};
       sum = terms.Add(sum, terms.Scale(word, Factors[random.Next() % std::size(Factors)]));
     }
     const uint64_t number = terms.ConstantOf(values.Simplify(sum));
@@ -336,7 +372,8 @@ TEST(TasmIr, KnownApplicationsFollowTheirArguments) {
     Terms terms;
     Facts facts(terms);
     const Term x = terms.Atom(Base::Input, 0, 0), y = terms.Atom(Base::Input, 0, 1);
-    const Term other = terms.Atom(Base::Input, 0, 2), seven = terms.Constant(7), eight = terms.Constant(8);
+    const Term other = terms.Atom(Base::Input, 0, 2), seven = terms.Constant(7),
+               eight = terms.Constant(8);
     const Term of_x = terms.Apply(Base::Ram, {&x, 1});
     if (argument_first) {
       EXPECT_TRUE(facts.Assume(Zero(terms.Sub(x, seven))));

@@ -36,7 +36,10 @@ std::string Work(Random& random, bool other) {
     switch (random.Below(7)) {
       case 0: text += fmt::format(fmt::runtime(other ? "push {} add " : "addi {} "), number); break;
       case 1: text += fmt::format("swap {} ", 1 + place % 3); break;
-      case 2: text += other ? fmt::format("dup {} swap 1 add ", place) : fmt::format("dup {} add ", place); break;
+      case 2:
+        text +=
+            other ? fmt::format("dup {} swap 1 add ", place) : fmt::format("dup {} add ", place);
+        break;
       case 3: text += fmt::format("dup {} mul ", place); break;
       case 4: text += fmt::format("dup {} push {} write_mem 1 pop 1 ", place, 40 + number); break;
       case 5: text += fmt::format("push {} read_mem 1 pop 1 add ", 40 + number); break;
@@ -56,12 +59,14 @@ std::string Make(uint64_t seed, bool other) {
   std::string text = "read_io 4 ", functions;
   for (int i = 0; i < Branches; ++i) {
     const uint64_t a = random.Below(4), b = random.Below(4), number = random.Below(3);
-    text += random.Below(2) == 0 ? fmt::format("dup {} push {} eq ", a, number) : fmt::format("dup {} dup {} eq ", a, b + 1);
+    text += random.Below(2) == 0 ? fmt::format("dup {} push {} eq ", a, number)
+                                 : fmt::format("dup {} dup {} eq ", a, b + 1);
     const std::string one = Work(random, other), two = Work(random, other);
     // The same two ways under the opposite condition.
     if (other) text += "push 0 eq ";
     text += fmt::format("push 1 swap 1 skiz call t{} skiz call e{} ", i, i);
-    functions += fmt::format("t{}: pop 1 {}push 0 return e{}: {}return ", i, other ? two : one, i, other ? one : two);
+    functions += fmt::format("t{}: pop 1 {}push 0 return e{}: {}return ", i, other ? two : one, i,
+                             other ? one : two);
   }
   return text + "write_io 4 halt " + functions;
 }
@@ -144,9 +149,10 @@ func @main() -> (field) {
 )";
   auto program = ir::ParseText(text);
   ASSERT_TRUE(program.has_value()) << program.error().ToString();
-  const char* assembly = "push 14 push 1 call l write_io 1 halt l: dup 1 push 0 eq skiz return read_io 1 "
-                         "dup 0 push 0 eq push 1 swap 1 skiz call t skiz call e swap 1 addi -1 swap 1 recurse "
-                         "t: pop 2 addi {} push 0 return e: mul return";
+  const char* assembly =
+      "push 14 push 1 call l write_io 1 halt l: dup 1 push 0 eq skiz return read_io 1 "
+      "dup 0 push 0 eq push 1 swap 1 skiz call t skiz call e swap 1 addi -1 swap 1 recurse "
+      "t: pop 2 addi {} push 0 return e: mul return";
   for (const int added : {1, 2}) {
     const Answer answer = Compare(*program, Assembly(fmt::format(fmt::runtime(assembly), added)));
     EXPECT_EQ(Trusted(answer), added == 1) << answer.reason;

@@ -22,22 +22,28 @@ struct Original {
 
 constexpr Original Originals[] = {
     {"sum", false,
-     "read_io 1 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse"},
+     "read_io 1 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi "
+     "-1 swap 1 recurse"},
     {"factorial", false,
-     "read_io 1 push 1 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 mul swap 1 addi -1 swap 1 recurse"},
+     "read_io 1 push 1 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 mul swap 1 addi "
+     "-1 swap 1 recurse"},
     {"gcd", false,
-     "read_io 2 call g pop 1 write_io 1 halt g: dup 0 push 0 eq skiz return dup 0 pick 2 div_mod swap 1 pop 1 recurse"},
+     "read_io 2 call g pop 1 write_io 1 halt g: dup 0 push 0 eq skiz return dup 0 pick 2 div_mod "
+     "swap 1 pop 1 recurse"},
     {"branch", false,
      "read_io 2 dup 1 dup 1 lt push 1 swap 1 skiz call a skiz call b write_io 2 halt "
      "a: pop 1 addi 7 push 0 return b: swap 1 addi 3 return"},
     {"merkle", false,
-     "read_io 5 read_io 1 read_io 5 merkle_step merkle_step pick 5 push 1 eq assert assert_vector halt"},
+     "read_io 5 read_io 1 read_io 5 merkle_step merkle_step pick 5 push 1 eq assert assert_vector "
+     "halt"},
     {"secrets", false, "divine 1 divine 1 dup 1 dup 1 mul read_io 1 eq assert add write_io 1 halt"},
     {"pointers", false,
-     "read_io 3 push 100 write_mem 3 addi -1 read_mem 2 pop 1 write_io 2 push 102 read_mem 1 pop 1 write_io 1 halt"},
+     "read_io 3 push 100 write_mem 3 addi -1 read_mem 2 pop 1 write_io 2 push 102 read_mem 1 pop 1 "
+     "write_io 1 halt"},
     {"table", false,
      "read_io 1 push 1 push 40 call f pop 1 write_io 1 push 41 read_mem 1 pop 1 write_io 1 halt "
-     "f: dup 2 push 0 eq skiz return dup 1 swap 1 write_mem 1 swap 1 push 3 mul swap 1 pick 2 addi -1 place 2 recurse"},
+     "f: dup 2 push 0 eq skiz return dup 1 swap 1 write_mem 1 swap 1 push 3 mul swap 1 pick 2 addi "
+     "-1 place 2 recurse"},
     {"checked", true, "add dup 0 split pop 1 push 0 eq assert addi 1"},
     {"shuffle", true, "dup 2 swap 4 pick 3 place 1 add swap 2 pop 1"},
     {"words", true, "dup 1 dup 1 and place 2 xor push 2 pow split pop 1"},
@@ -57,7 +63,8 @@ struct Mutant {
   mt::Program program;
 };
 
-void Argument(const mt::Program& program, size_t i, uint64_t argument, std::vector<Mutant>& mutants) {
+void Argument(const mt::Program& program, size_t i, uint64_t argument,
+              std::vector<Mutant>& mutants) {
   Mutant mutant{fmt::format("argument {}", argument), program};
   mutant.program.code[i].argument = argument;
   mutants.push_back(std::move(mutant));
@@ -88,17 +95,31 @@ void MutateArgument(const mt::Program& program, size_t i, std::vector<Mutant>& m
 }
 
 void MutateOpcode(const mt::Program& program, size_t i, std::vector<Mutant>& mutants) {
-  constexpr Opcode Alike[][2] = {
-      {Opcode::Add, Opcode::Mul},      {Opcode::Eq, Opcode::Add},          {Opcode::Lt, Opcode::Eq},
-      {Opcode::And, Opcode::Xor},      {Opcode::Xor, Opcode::And},         {Opcode::Mul, Opcode::Add},
-      {Opcode::Pick, Opcode::Place},   {Opcode::Place, Opcode::Pick},      {Opcode::Swap, Opcode::Pick},
-      {Opcode::Dup, Opcode::Swap},     {Opcode::ReadIo, Opcode::Divine},   {Opcode::Divine, Opcode::ReadIo},
-      {Opcode::Recurse, Opcode::Return}, {Opcode::Return, Opcode::Nop},    {Opcode::XxMul, Opcode::XxAdd},
-      {Opcode::PopCount, Opcode::Log2Floor}, {Opcode::Skiz, Opcode::Assert}, {Opcode::Assert, Opcode::Skiz},
-      {Opcode::XxDotStep, Opcode::XbDotStep}, {Opcode::WriteMem, Opcode::ReadMem}, {Opcode::Invert, Opcode::Nop}};
+  constexpr Opcode Alike[][2] = {{Opcode::Add, Opcode::Mul},
+                                 {Opcode::Eq, Opcode::Add},
+                                 {Opcode::Lt, Opcode::Eq},
+                                 {Opcode::And, Opcode::Xor},
+                                 {Opcode::Xor, Opcode::And},
+                                 {Opcode::Mul, Opcode::Add},
+                                 {Opcode::Pick, Opcode::Place},
+                                 {Opcode::Place, Opcode::Pick},
+                                 {Opcode::Swap, Opcode::Pick},
+                                 {Opcode::Dup, Opcode::Swap},
+                                 {Opcode::ReadIo, Opcode::Divine},
+                                 {Opcode::Divine, Opcode::ReadIo},
+                                 {Opcode::Recurse, Opcode::Return},
+                                 {Opcode::Return, Opcode::Nop},
+                                 {Opcode::XxMul, Opcode::XxAdd},
+                                 {Opcode::PopCount, Opcode::Log2Floor},
+                                 {Opcode::Skiz, Opcode::Assert},
+                                 {Opcode::Assert, Opcode::Skiz},
+                                 {Opcode::XxDotStep, Opcode::XbDotStep},
+                                 {Opcode::WriteMem, Opcode::ReadMem},
+                                 {Opcode::Invert, Opcode::Nop}};
   for (const auto& [from, to] : Alike) {
     if (program.code[i].op != from) continue;
-    Mutant mutant{fmt::format("{} for {}", mt::Info(to).mnemonic, mt::Info(from).mnemonic), program};
+    Mutant mutant{fmt::format("{} for {}", mt::Info(to).mnemonic, mt::Info(from).mnemonic),
+                  program};
     mutant.program.code[i].op = to;
     mutants.push_back(std::move(mutant));
   }
@@ -137,7 +158,8 @@ std::vector<Mutant> Mutate(const mt::Program& program) {
       mutants.push_back(std::move(swapped));
     }
     for (Mutant& mutant : mutants) {
-      mutant.what = fmt::format("{}: {} {}", i, mt::PrintInstruction(program, static_cast<uint32_t>(i)), mutant.what);
+      mutant.what = fmt::format(
+          "{}: {} {}", i, mt::PrintInstruction(program, static_cast<uint32_t>(i)), mutant.what);
       all.push_back(std::move(mutant));
     }
   }
@@ -169,17 +191,21 @@ TEST(TasmMutants, EveryWrongOneIsRefuted) {
       const std::string name = fmt::format("{} {}", original.name, mutant.what);
       if (Equivalent().contains(name)) {
         ++same;
-        EXPECT_NE(answer.kind, Answer::Kind::Refuted) << name << ": " << answer.counterexample->difference;
+        EXPECT_NE(answer.kind, Answer::Kind::Refuted)
+            << name << ": " << answer.counterexample->difference;
         continue;
       }
       // What never ends cannot be shown by a run; that it had not ended is said.
-      if (answer.kind == Answer::Kind::Unknown && answer.reason.find("had not ended") != std::string::npos) {
+      if (answer.kind == Answer::Kind::Unknown &&
+          answer.reason.find("had not ended") != std::string::npos) {
         ++endless;
         continue;
       }
-      EXPECT_EQ(answer.kind, Answer::Kind::Refuted) << name << ": " << AnswerName(answer.kind) << " " << answer.reason;
+      EXPECT_EQ(answer.kind, Answer::Kind::Refuted)
+          << name << ": " << AnswerName(answer.kind) << " " << answer.reason;
       if (!answer.counterexample) continue;
-      EXPECT_TRUE(Replays(*program, mutant.program, *answer.counterexample, original.fragment)) << name;
+      EXPECT_TRUE(Replays(*program, mutant.program, *answer.counterexample, original.fragment))
+          << name;
       ++refuted;
     }
   }

@@ -22,11 +22,14 @@ std::optional<std::string> Difference(const Ending& a, const Ending& b) {
   if (a.crash && b.crash) return std::nullopt;
   if (a.crash) return fmt::format("the source crashes: {}", *a.crash);
   if (b.crash) return fmt::format("the candidate crashes: {}", *b.crash);
-  if (a.output.size() != b.output.size()) return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
+  if (a.output.size() != b.output.size())
+    return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
   for (size_t i = 0; i < a.output.size(); ++i) {
-    if (a.output[i] != b.output[i]) return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
+    if (a.output[i] != b.output[i])
+      return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
   }
-  if (a.inputs_read != b.inputs_read) return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
+  if (a.inputs_read != b.inputs_read)
+    return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);
   if (a.secrets_read != b.secrets_read)
     return fmt::format("secrets read: {} against {}", a.secrets_read, b.secrets_read);
   if (a.digests_read != b.digests_read)
@@ -45,7 +48,8 @@ mt::RunLimits Limits() {
   return limits;
 }
 
-FragmentResult RunOne(const Machine& machine, const Counterexample& inputs, bool fragments, bool called) {
+FragmentResult RunOne(const Machine& machine, const Counterexample& inputs, bool fragments,
+                      bool called) {
   mt::FragmentStart start;
   if (fragments) {
     start.stack = inputs.stack;
@@ -56,17 +60,20 @@ FragmentResult RunOne(const Machine& machine, const Counterexample& inputs, bool
   }
   FragmentResult result = mt::RunFragment(machine.program(), start, inputs.inputs, Limits());
   if (!fragments && !result.crash && !result.halted) {
-    result.crash = mt::Crash{mt::CrashKind::InstructionPointer, 0, 0, -1, "ran off the end of the program"};
+    result.crash =
+        mt::Crash{mt::CrashKind::InstructionPointer, 0, 0, -1, "ran off the end of the program"};
   }
   return result;
 }
 
 bool Inconclusive(const FragmentResult& result) {
-  return result.crash && (result.crash->kind == mt::CrashKind::Cycles || result.crash->kind == mt::CrashKind::Memory);
+  return result.crash && (result.crash->kind == mt::CrashKind::Cycles ||
+                          result.crash->kind == mt::CrashKind::Memory);
 }
 
 uint64_t Cell(const FragmentResult& result, const mt::Inputs& inputs, uint64_t address) {
-  if (auto found = result.written.find(address); found != result.written.end()) return found->second;
+  if (auto found = result.written.find(address); found != result.written.end())
+    return found->second;
   if (auto found = inputs.ram.find(address); found != inputs.ram.end()) return found->second;
   return 0;
 }
@@ -78,7 +85,8 @@ std::optional<std::string> FragmentDifference(const FragmentResult& a, const Fra
     return fmt::format("height of the stack: {} against {}", a.stack.size(), b.stack.size());
   for (size_t i = 0; i < a.stack.size(); ++i) {
     const size_t at = a.stack.size() - 1 - i;
-    if (a.stack[at] != b.stack[at]) return fmt::format("stack[{}]: {} against {}", i, a.stack[at], b.stack[at]);
+    if (a.stack[at] != b.stack[at])
+      return fmt::format("stack[{}]: {} against {}", i, a.stack[at], b.stack[at]);
   }
   for (const auto* written : {&a.written, &b.written}) {
     for (const auto& [address, unused] : *written) {
@@ -115,7 +123,8 @@ std::optional<std::string> Difference(const Machine& source, const Machine& cand
   const FragmentResult a = RunOne(source, inputs, fragments, called);
   if (Inconclusive(a)) return std::nullopt;
   // A fragment of source code is not responsible for a stack that is too shallow for it.
-  if (fragments && a.crash && a.crash->kind == mt::CrashKind::OpStackTooShallow) return std::nullopt;
+  if (fragments && a.crash && a.crash->kind == mt::CrashKind::OpStackTooShallow)
+    return std::nullopt;
   const FragmentResult b = RunOne(candidate, inputs, fragments, called);
   if (Inconclusive(b)) return std::nullopt;
   if (auto difference = Difference(EndingOf(a), EndingOf(b))) return difference;
@@ -123,8 +132,8 @@ std::optional<std::string> Difference(const Machine& source, const Machine& cand
   return FragmentDifference(a, b, inputs.inputs);
 }
 
-bool Replays(const mt::Program& source, const mt::Program& candidate, const Counterexample& counterexample,
-             bool fragments) {
+bool Replays(const mt::Program& source, const mt::Program& candidate,
+             const Counterexample& counterexample, bool fragments) {
   return Difference(source, candidate, counterexample, fragments).has_value();
 }
 
@@ -135,17 +144,21 @@ std::string NotEnded(const Machine& source, const Machine& candidate, const Coun
   if (a.crash || a.cycles > CycleLimit / 40) return {};
   const FragmentResult b = RunOne(candidate, inputs, fragments, called);
   if (!b.crash || b.crash->kind != mt::CrashKind::Cycles) return {};
-  return fmt::format("the candidate had not ended after {} cycles where the source ended after {}", CycleLimit,
-                     a.cycles);
+  return fmt::format("the candidate had not ended after {} cycles where the source ended after {}",
+                     CycleLimit, a.cycles);
 }
 
 void Trim(const Machine& source, const Machine& candidate, Counterexample& inputs, bool fragments) {
   const bool called = fragments && (source.LeavesByReturn() || candidate.LeavesByReturn());
-  const FragmentResult a = RunOne(source, inputs, fragments, called), b = RunOne(candidate, inputs, fragments, called);
+  const FragmentResult a = RunOne(source, inputs, fragments, called),
+                       b = RunOne(candidate, inputs, fragments, called);
   Counterexample shorter = inputs;
-  shorter.inputs.input.resize(std::min(inputs.inputs.input.size(), std::max(a.inputs_read, b.inputs_read)));
-  shorter.inputs.secret.resize(std::min(inputs.inputs.secret.size(), std::max(a.secrets_read, b.secrets_read)));
-  shorter.inputs.digests.resize(std::min(inputs.inputs.digests.size(), std::max(a.digests_read, b.digests_read)));
+  shorter.inputs.input.resize(
+      std::min(inputs.inputs.input.size(), std::max(a.inputs_read, b.inputs_read)));
+  shorter.inputs.secret.resize(
+      std::min(inputs.inputs.secret.size(), std::max(a.secrets_read, b.secrets_read)));
+  shorter.inputs.digests.resize(
+      std::min(inputs.inputs.digests.size(), std::max(a.digests_read, b.digests_read)));
   if (const auto difference = Difference(source, candidate, shorter, fragments)) {
     shorter.difference = *difference;
     inputs = std::move(shorter);

@@ -18,7 +18,9 @@ namespace {
 constexpr std::string_view Elements = "abc", Places = "ijk", Counts = "nm";
 
 bool IsElement(char c) { return Elements.find(c) != std::string_view::npos; }
-bool IsNumber(char c) { return Places.find(c) != std::string_view::npos || Counts.find(c) != std::string_view::npos; }
+bool IsNumber(char c) {
+  return Places.find(c) != std::string_view::npos || Counts.find(c) != std::string_view::npos;
+}
 
 // Sum of signed products of factors; a factor is a number or a letter.
 struct Factor {
@@ -110,7 +112,8 @@ Result<std::vector<Line>> ReadLines(std::string_view text, std::string& letters)
     }
     for (const Product& product : line.argument) {
       for (const Factor& factor : product.factors) {
-        if (IsNumber(factor.letter) && letters.find(factor.letter) == std::string::npos) letters += factor.letter;
+        if (IsNumber(factor.letter) && letters.find(factor.letter) == std::string::npos)
+          letters += factor.letter;
       }
     }
     lines.push_back(std::move(line));
@@ -127,15 +130,18 @@ bool HasElement(const Expression& expression) {
   return false;
 }
 
-Result<Rule> ReadRule(std::string_view pattern, std::string_view replacement, std::string_view conditions) {
+Result<Rule> ReadRule(std::string_view pattern, std::string_view replacement,
+                      std::string_view conditions) {
   Rule rule;
   rule.pattern = TRY(ReadLines(pattern, rule.letters));
   rule.replacement = TRY(ReadLines(replacement, rule.letters));
   for (std::string_view part : Split(conditions, ',')) {
     const size_t begin = part.find_first_of("=!<>");
-    if (begin == std::string_view::npos) return Fail(Diag::BadTasm, fmt::format("`{}` compares nothing", part));
+    if (begin == std::string_view::npos)
+      return Fail(Diag::BadTasm, fmt::format("`{}` compares nothing", part));
     const size_t end = part.find_first_not_of("=!<>", begin);
-    if (end == std::string_view::npos) return Fail(Diag::BadTasm, fmt::format("`{}` compares nothing", part));
+    if (end == std::string_view::npos)
+      return Fail(Diag::BadTasm, fmt::format("`{}` compares nothing", part));
     Condition condition;
     condition.left = TRY(ReadExpression(part.substr(0, begin)));
     condition.right = TRY(ReadExpression(part.substr(end)));
@@ -170,7 +176,8 @@ Term Element(Terms& terms, const Expression& expression, const Numbers& numbers)
     Term value = terms.Constant(product.negative ? gl::P - 1 : 1);
     for (const Factor& factor : product.factors) {
       Term term = terms.Constant(gl::FromUint64(factor.number));
-      if (IsElement(factor.letter)) term = terms.Atom(Base::Loop, Letters, static_cast<uint64_t>(factor.letter));
+      if (IsElement(factor.letter))
+        term = terms.Atom(Base::Loop, Letters, static_cast<uint64_t>(factor.letter));
       if (IsNumber(factor.letter)) term = terms.Constant(gl::FromInt64(numbers.at(factor.letter)));
       value = terms.Mul(value, term);
     }
@@ -184,7 +191,8 @@ struct Instance {
   mt::Program program;
   std::vector<Term> elements;
 };
-std::optional<Instance> Instantiate(Terms& terms, const std::vector<Line>& lines, const Numbers& numbers) {
+std::optional<Instance> Instantiate(Terms& terms, const std::vector<Line>& lines,
+                                    const Numbers& numbers) {
   Instance instance;
   for (const Line& line : lines) {
     mt::Instruction instruction;
@@ -236,12 +244,14 @@ bool ProveInstance(const Rule& rule, const Numbers& numbers, RuleAnswer& answer)
   Budget budget;
   budget.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (const bool forth : {true, false}) {
-    const Instance &leader = forth ? *pattern : *replacement, &follower = forth ? *replacement : *pattern;
+    const Instance &leader = forth ? *pattern : *replacement,
+                   &follower = forth ? *replacement : *pattern;
     Engine engine(terms, budget, true);
     engine.deep_stack = true;
     engine.assumed = assumed;
-    auto failure = engine.Run(MakeTasmSide(leader.program, true, &heads, &leader.elements),
-                              MakeTasmSide(follower.program, true, &heads, &follower.elements), forth);
+    auto failure =
+        engine.Run(MakeTasmSide(leader.program, true, &heads, &leader.elements),
+                   MakeTasmSide(follower.program, true, &heads, &follower.elements), forth);
     if (!failure) continue;
     answer.detail = failure->reason;
     for (auto [letter, value] : numbers) answer.detail += fmt::format(", {} = {}", letter, value);
@@ -265,7 +275,8 @@ bool Enumerate(const Rule& rule, size_t at, Numbers& numbers, RuleAnswer& answer
 
 }  // namespace
 
-Result<RuleAnswer> ProveRule(std::string_view pattern, std::string_view replacement, std::string_view conditions) {
+Result<RuleAnswer> ProveRule(std::string_view pattern, std::string_view replacement,
+                             std::string_view conditions) {
   const Rule rule = TRY(ReadRule(pattern, replacement, conditions));
   RuleAnswer answer;
   answer.kind = Answer::Kind::Proved;

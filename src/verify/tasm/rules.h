@@ -16,6 +16,7 @@ struct RuleAnswer {
 };
 
 // An error if the text of the rule cannot be read.
-Result<RuleAnswer> ProveRule(std::string_view pattern, std::string_view replacement, std::string_view conditions);
+Result<RuleAnswer> ProveRule(std::string_view pattern, std::string_view replacement,
+                             std::string_view conditions);
 
 }  // namespace frazil::verify::tasm

@@ -12,10 +12,12 @@ namespace gl = goldilocks;
 
 namespace {
 
-constexpr uint64_t Edges[] = {0,          1,          2,           3,           4,           5,          7,
-                              8,          31,         32,          33,          63,          64,         100,
-                              0xffff,     0x10000,    0x7fffffff,  0x80000000,  0xfffffffe,  0xffffffff, 0x100000000,
-                              0x100000001, gl::P / 2,  gl::P / 2 + 1, gl::P - 2,  gl::P - 1};
+constexpr uint64_t Edges[] = {
+    0,          1,          2,           3,           4,          5,
+    7,          8,          31,          32,          33,         63,
+    64,         100,        0xffff,      0x10000,     0x7fffffff, 0x80000000,
+    0xfffffffe, 0xffffffff, 0x100000000, 0x100000001, gl::P / 2,  gl::P / 2 + 1,
+    gl::P - 2,  gl::P - 1};
 constexpr int Flavors = 9;
 
 }  // namespace
@@ -42,7 +44,9 @@ uint64_t Sampler::Value(int flavor) {
     case 3: return Random() % 2;
     case 4: return Edges[Random() % std::size(Edges)];
     case 5: return Random() % 3 + 1;
-    case 6: return constants_.empty() ? Random() % 8 : gl::Add(constants_[Random() % constants_.size()], Random() % 3);
+    case 6:
+      return constants_.empty() ? Random() % 8
+                                : gl::Add(constants_[Random() % constants_.size()], Random() % 3);
     case 7: return 1 + Random() % 200;
     default: return Value(static_cast<int>(Random() % 8));
   }
@@ -78,11 +82,13 @@ Counterexample Sampler::Next() {
     inputs.inputs.digests.push_back(digest);
   }
   auto cells = [&](uint64_t around, int before, int after) {
-    for (int i = -before; i < after; ++i) inputs.inputs.ram[gl::Add(around, gl::FromInt64(i))] = word();
+    for (int i = -before; i < after; ++i)
+      inputs.inputs.ram[gl::Add(around, gl::FromInt64(i))] = word();
   };
   cells(0, 6, 24);
   for (size_t i = 0; i < constants_.size() && i < 12; ++i) cells(constants_[i], 6, 6);
-  for (size_t i = 0; i < inputs.stack.size() && i < 6; ++i) cells(inputs.stack[inputs.stack.size() - 1 - i], 6, 10);
+  for (size_t i = 0; i < inputs.stack.size() && i < 6; ++i)
+    cells(inputs.stack[inputs.stack.size() - 1 - i], 6, 10);
   return inputs;
 }
 
@@ -94,7 +100,8 @@ uint64_t Sampler::Choose(Facts& facts, Term base) {
     value = Evaluate(facts, known->second);
   } else {
     const auto near = near_.find(base);
-    value = near != near_.end() && Random() % 2 == 0 ? near->second[Random() % near->second.size()] : Value(flavor_);
+    value = near != near_.end() && Random() % 2 == 0 ? near->second[Random() % near->second.size()]
+                                                     : Value(flavor_);
     if (facts.RangeOf(base).Below32() && value > 0xffff'ffffu) value &= 0xffff'ffffu;
     if (value == 0 && facts.RangeOf(base).low > 0) value = 1;
   }
@@ -111,12 +118,14 @@ uint64_t Sampler::Put(Facts& facts, Term base, uint64_t value) {
   if (terms.TokenOf(base) != 0) return value;
   switch (terms.KindOf(base)) {
     case Base::Stack:
-      if (index < current_->stack.size()) current_->stack[current_->stack.size() - 1 - index] = value;
+      if (index < current_->stack.size())
+        current_->stack[current_->stack.size() - 1 - index] = value;
       break;
     case Base::Input: put(current_->inputs.input); break;
     case Base::Secret: put(current_->inputs.secret); break;
     case Base::Digest:
-      if (index / 5 < current_->inputs.digests.size()) current_->inputs.digests[index / 5][index % 5] = value;
+      if (index / 5 < current_->inputs.digests.size())
+        current_->inputs.digests[index / 5][index % 5] = value;
       break;
     case Base::SpongeWord:
       if (current_->sponge) (*current_->sponge)[index] = value;
@@ -129,7 +138,8 @@ uint64_t Sampler::Put(Facts& facts, Term base, uint64_t value) {
 
 // Terms share their parts: each application is computed once.
 uint64_t Sampler::EvaluateBase(Facts& facts, Term base) {
-  if (facts.terms().Arguments(base).empty() || facts.terms().KindOf(base) == Base::Ram) return Choose(facts, base);
+  if (facts.terms().Arguments(base).empty() || facts.terms().KindOf(base) == Base::Ram)
+    return Choose(facts, base);
   if (auto found = computed_.find(base); found != computed_.end()) return found->second;
   const uint64_t value = Apply(facts, base);
   computed_[base] = value;
@@ -149,7 +159,8 @@ uint64_t Sampler::Apply(Facts& facts, Term base) {
     case Base::Quotient: return values[1] == 0 ? 0 : values[0] / values[1];
     case Base::Less: return values[0] < values[1];
     case Base::And: return values[0] & values[1];
-    case Base::Log2: return values[0] == 0 ? 0 : static_cast<uint64_t>(std::bit_width(values[0])) - 1;
+    case Base::Log2:
+      return values[0] == 0 ? 0 : static_cast<uint64_t>(std::bit_width(values[0])) - 1;
     case Base::PopCount: return static_cast<uint64_t>(std::popcount(values[0]));
     case Base::Power: return gl::Pow(values[0], values[1]);
     case Base::Choice: return values[0] != 0 ? values[1] : values[2];
@@ -164,7 +175,8 @@ uint64_t Sampler::Apply(Facts& facts, Term base) {
     case Base::Merkle: {
       mt::Digest node, sibling;
       for (size_t i = 0; i < 5; ++i) node[i] = values[1 + i], sibling[i] = values[6 + i];
-      return (values[0] == 0 ? mt::HashPair(node, sibling) : mt::HashPair(sibling, node))[terms.IndexOf(base)];
+      return (values[0] == 0 ? mt::HashPair(node, sibling)
+                             : mt::HashPair(sibling, node))[terms.IndexOf(base)];
     }
     default: return 0;
   }
@@ -183,7 +195,8 @@ uint64_t Sampler::Evaluate(Facts& facts, Term term) {
     for (auto [monomial, coefficient] : poly) {
       uint64_t product = coefficient;
       const auto factors = terms.Monomial(monomial);
-      for (auto [base, exponent] : factors) product = gl::Mul(product, gl::Pow(EvaluateBase(facts, base), exponent));
+      for (auto [base, exponent] : factors)
+        product = gl::Mul(product, gl::Pow(EvaluateBase(facts, base), exponent));
       sum = gl::Add(sum, product);
     }
   }
@@ -208,7 +221,8 @@ void Sampler::Solve(Facts& facts, const Literal& literal) {
     if (!zero) {
       // atom - rest = bound / coefficient
       if (!terms.IsConstant(rest)) continue;
-      const uint64_t bound = gl::Add(gl::Mul(gl::Invert(coefficient), uint64_t{1} << 32), terms.ConstantOf(rest));
+      const uint64_t bound =
+          gl::Add(gl::Mul(gl::Invert(coefficient), uint64_t{1} << 32), terms.ConstantOf(rest));
       for (int i = -2; i <= 2; ++i) near_[atom].push_back(gl::Add(bound, gl::FromInt64(i)));
       continue;
     }
@@ -235,9 +249,11 @@ Counterexample Sampler::Along(Facts& facts) {
     if (literals[i].kind == Literal::Kind::Zero) Solve(facts, literals[i]);
   }
   for (const auto& [base, value] : std::unordered_map<Term, Term>(facts.substitutions())) {
-    if (facts.terms().Arguments(base).empty() || facts.terms().KindOf(base) == Base::Ram) Choose(facts, base);
+    if (facts.terms().Arguments(base).empty() || facts.terms().KindOf(base) == Base::Ram)
+      Choose(facts, base);
   }
-  for (const Literal& literal : std::vector<Literal>(facts.literals())) Evaluate(facts, literal.term);
+  for (const Literal& literal : std::vector<Literal>(facts.literals()))
+    Evaluate(facts, literal.term);
   current_ = nullptr;
   return inputs;
 }

@@ -19,7 +19,8 @@ std::string KindOf(const std::string& difference) {
 
 class Shrinker {
  public:
-  Shrinker(Counterexample& inputs, const Tell& tell) : inputs_(inputs), tell_(tell), kind_(KindOf(inputs.difference)) {}
+  Shrinker(Counterexample& inputs, const Tell& tell)
+      : inputs_(inputs), tell_(tell), kind_(KindOf(inputs.difference)) {}
 
   void DropCells() {
     std::vector<uint64_t> cells;
@@ -32,7 +33,8 @@ class Shrinker {
         Counterexample less = inputs_;
         for (size_t i = at; i < end; ++i) less.inputs.ram.erase(cells[i]);
         if (Keep(std::move(less))) continue;
-        kept.insert(kept.end(), cells.begin() + static_cast<long>(at), cells.begin() + static_cast<long>(end));
+        kept.insert(kept.end(), cells.begin() + static_cast<long>(at),
+                    cells.begin() + static_cast<long>(end));
       }
       cells = std::move(kept);
     }
@@ -49,7 +51,8 @@ class Shrinker {
     }
   }
 
-  void SmallWords(const std::vector<uint64_t>& words, std::vector<uint64_t>& (*of)(Counterexample&)) {
+  void SmallWords(const std::vector<uint64_t>& words,
+                  std::vector<uint64_t>& (*of)(Counterexample&)) {
     const size_t size = words.size();
     for (size_t i = 0; i < size; ++i) {
       for (uint64_t small : {0, 1, 2}) {
@@ -74,7 +77,8 @@ class Shrinker {
   Counterexample& inputs_;
   const Tell& tell_;
   std::string kind_;
-  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  std::chrono::steady_clock::time_point deadline_ =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
 };
 
 }  // namespace
@@ -86,8 +90,10 @@ void Shrink(Counterexample& inputs, const Tell& tell) {
   shrinker.Shorten(&mt::Inputs::secret);
   shrinker.Shorten(&mt::Inputs::digests);
   using Words = std::vector<uint64_t>;
-  shrinker.SmallWords(inputs.inputs.input, [](Counterexample& c) -> Words& { return c.inputs.input; });
-  shrinker.SmallWords(inputs.inputs.secret, [](Counterexample& c) -> Words& { return c.inputs.secret; });
+  shrinker.SmallWords(inputs.inputs.input,
+                      [](Counterexample& c) -> Words& { return c.inputs.input; });
+  shrinker.SmallWords(inputs.inputs.secret,
+                      [](Counterexample& c) -> Words& { return c.inputs.secret; });
   shrinker.SmallWords(inputs.stack, [](Counterexample& c) -> Words& { return c.stack; });
 }
 

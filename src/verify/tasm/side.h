@@ -51,8 +51,8 @@ class Side {
 };
 
 // `elements`: terms in place of some instructions' elements, by instruction; NoTerm: as written.
-std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads,
-                                   const std::vector<Term>* elements = nullptr);
+std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment,
+                                   Heads* heads, const std::vector<Term>* elements = nullptr);
 std::unique_ptr<Side> MakeTirSide(const machines::tir::Program& program, Heads* heads);
 
 }  // namespace frazil::verify::tasm

@@ -15,7 +15,8 @@ void Exec::Begin(State& state, bool fragment, uint32_t side) {
     return;
   }
   for (uint64_t i = 0; i < 16; ++i) {
-    state.stack.push_back(i < 5 ? terms().Atom(Base::ProgramWord, side, 4 - i) : terms().Constant(0));
+    state.stack.push_back(i < 5 ? terms().Atom(Base::ProgramWord, side, 4 - i)
+                                : terms().Constant(0));
   }
 }
 
@@ -114,7 +115,8 @@ std::array<Term, 5> Exec::Hash(const std::array<Term, 10>& words) {
   return digest;
 }
 
-std::array<Term, 5> Exec::Parent(Term index, const std::array<Term, 5>& node, const std::array<Term, 5>& sibling) {
+std::array<Term, 5> Exec::Parent(Term index, const std::array<Term, 5>& node,
+                                 const std::array<Term, 5>& sibling) {
   const Term parity = facts_.Simplify(terms().Remainder(index, terms().Constant(2)));
   if (terms().IsConstant(parity)) {
     const bool odd = terms().ConstantOf(parity) != 0;
@@ -156,7 +158,8 @@ bool Exec::InverseX(const X& a, X& result) {
   const X ax = times_x(a), axx = times_x(ax);
   auto minor = [&](const X& u, const X& v) { return t.Sub(t.Mul(u[1], v[2]), t.Mul(u[2], v[1])); };
   const X cofactors = {minor(ax, axx), minor(axx, a), minor(a, ax)};
-  const Term norm = t.Add(t.Mul(a[0], cofactors[0]), t.Add(t.Mul(ax[0], cofactors[1]), t.Mul(axx[0], cofactors[2])));
+  const Term norm = t.Add(t.Mul(a[0], cofactors[0]),
+                          t.Add(t.Mul(ax[0], cofactors[1]), t.Mul(axx[0], cofactors[2])));
   if (!Require(NonZero(norm))) return false;
   const Term inverse = t.Inverse(norm);
   for (size_t i = 0; i < 3; ++i) result[i] = t.Mul(cofactors[i], inverse);
@@ -165,35 +168,63 @@ bool Exec::InverseX(const X& a, X& result) {
 
 Step Exec::Execute(State& state, Opcode op, uint64_t argument) {
   const auto& info = machines::tasm::Info(op);
-  const int64_t delta =
-      info.argument == machines::tasm::Argument::Count ? info.delta * static_cast<int64_t>(argument) : info.delta;
+  const int64_t delta = info.argument == machines::tasm::Argument::Count
+                            ? info.delta * static_cast<int64_t>(argument)
+                            : info.delta;
   const int64_t height = state.Height() + delta;
   // The machine's stack never gets shorter than sixteen.
-  if (!state.fragment && static_cast<int64_t>(state.stack.size()) + delta < 16) return {Step::Kind::Crash, Zero(0), ""};
+  if (!state.fragment && static_cast<int64_t>(state.stack.size()) + delta < 16)
+    return {Step::Kind::Crash, Zero(0), ""};
   Need(state, 16);
   bool done = false;
   switch (op) {
-    case Opcode::Pop: case Opcode::Push: case Opcode::Divine: case Opcode::Pick: case Opcode::Place: case Opcode::Dup:
-    case Opcode::Swap: case Opcode::Nop: case Opcode::Add: case Opcode::AddI: case Opcode::Mul: case Opcode::Invert:
-    case Opcode::Eq: case Opcode::ReadIo: case Opcode::WriteIo: case Opcode::Assert:
-      done = ExecuteStack(state, op, argument);
-      break;
-    case Opcode::ReadMem: case Opcode::WriteMem: case Opcode::SpongeAbsorbMem: case Opcode::MerkleStepMem:
-    case Opcode::XxDotStep: case Opcode::XbDotStep: case Opcode::BHornerStep: case Opcode::XHornerStep:
-      done = ExecuteMemory(state, op, argument);
-      break;
-    case Opcode::Hash: case Opcode::AssertVector: case Opcode::SpongeInit: case Opcode::SpongeAbsorb:
-    case Opcode::SpongeSqueeze: case Opcode::MerkleStep:
-      done = ExecuteHash(state, op);
-      break;
-    case Opcode::Split: case Opcode::Lt: case Opcode::And: case Opcode::Xor: case Opcode::Log2Floor: case Opcode::Pow:
-    case Opcode::DivMod: case Opcode::PopCount:
-      done = ExecuteInteger(state, op);
-      break;
-    case Opcode::XxAdd: case Opcode::XxMul: case Opcode::XInvert: case Opcode::XbMul:
-      done = ExecuteExtension(state, op);
-      break;
-    case Opcode::Halt: case Opcode::Skiz: case Opcode::Call: case Opcode::Return: case Opcode::Recurse:
+    case Opcode::Pop:
+    case Opcode::Push:
+    case Opcode::Divine:
+    case Opcode::Pick:
+    case Opcode::Place:
+    case Opcode::Dup:
+    case Opcode::Swap:
+    case Opcode::Nop:
+    case Opcode::Add:
+    case Opcode::AddI:
+    case Opcode::Mul:
+    case Opcode::Invert:
+    case Opcode::Eq:
+    case Opcode::ReadIo:
+    case Opcode::WriteIo:
+    case Opcode::Assert: done = ExecuteStack(state, op, argument); break;
+    case Opcode::ReadMem:
+    case Opcode::WriteMem:
+    case Opcode::SpongeAbsorbMem:
+    case Opcode::MerkleStepMem:
+    case Opcode::XxDotStep:
+    case Opcode::XbDotStep:
+    case Opcode::BHornerStep:
+    case Opcode::XHornerStep: done = ExecuteMemory(state, op, argument); break;
+    case Opcode::Hash:
+    case Opcode::AssertVector:
+    case Opcode::SpongeInit:
+    case Opcode::SpongeAbsorb:
+    case Opcode::SpongeSqueeze:
+    case Opcode::MerkleStep: done = ExecuteHash(state, op); break;
+    case Opcode::Split:
+    case Opcode::Lt:
+    case Opcode::And:
+    case Opcode::Xor:
+    case Opcode::Log2Floor:
+    case Opcode::Pow:
+    case Opcode::DivMod:
+    case Opcode::PopCount: done = ExecuteInteger(state, op); break;
+    case Opcode::XxAdd:
+    case Opcode::XxMul:
+    case Opcode::XInvert:
+    case Opcode::XbMul: done = ExecuteExtension(state, op); break;
+    case Opcode::Halt:
+    case Opcode::Skiz:
+    case Opcode::Call:
+    case Opcode::Return:
+    case Opcode::Recurse:
     case Opcode::RecurseOrReturn:
       return {Step::Kind::Stuck, Zero(0), "control flow where there is none"};
   }

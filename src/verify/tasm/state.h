@@ -15,11 +15,11 @@ namespace frazil::verify::tasm {
 struct Step {
   enum class Kind : uint8_t {
     Continue,
-    End,        // halted, or fell off the end of a fragment
-    Crash,      // for sure, on this path
-    Undecided,  // `literal` must be known first
-    Cut,        // stands at a point where two programs are compared
-    Stuck,      // `reason`; with `literal` if that could not be shown
+    End,          // halted, or fell off the end of a fragment
+    Crash,        // for sure, on this path
+    Undecided,    // `literal` must be known first
+    Cut,          // stands at a point where two programs are compared
+    Stuck,        // `reason`; with `literal` if that could not be shown
     Unspecified,  // whatever the other does is right from here on
   } kind = Kind::Continue;
   Literal literal = Zero(0);
@@ -41,15 +41,17 @@ struct Memory {
 struct State {
   std::vector<Term> stack;  // top last
   bool fragment = false;
-  uint64_t below = 0;       // of a fragment: words of the initial stack that are in `stack` or were
-  int64_t lowest = 0;       // of a fragment: the least change of height so far
+  uint64_t below = 0;  // of a fragment: words of the initial stack that are in `stack` or were
+  int64_t lowest = 0;  // of a fragment: the least change of height so far
   Memory memory;
   bool sponge_ready = false;
   std::array<Term, 16> sponge{};
   Stream input, secret, digests;
   std::vector<Term> output;
 
-  int64_t Height() const { return static_cast<int64_t>(stack.size()) - static_cast<int64_t>(below); }
+  int64_t Height() const {
+    return static_cast<int64_t>(stack.size()) - static_cast<int64_t>(below);
+  }
 };
 
 // What a step works with. Conditions of not crashing are assumed of the program that leads, and must be shown
@@ -87,11 +89,14 @@ class Exec {
   bool Need(State& state, uint64_t depth);  // at least so many words are in `stack`
 
   bool Read(State& state, Term address, Term& value);
-  void Write(State& state, Term address, Term value) { state.memory.writes.emplace_back(address, value); }
+  void Write(State& state, Term address, Term value) {
+    state.memory.writes.emplace_back(address, value);
+  }
   Term Next(Stream& stream, Base kind) { return terms().Atom(kind, stream.token, stream.count++); }
   void Permute(std::array<Term, 16>& words);
   std::array<Term, 5> Hash(const std::array<Term, 10>& words);
-  std::array<Term, 5> Parent(Term index, const std::array<Term, 5>& node, const std::array<Term, 5>& sibling);
+  std::array<Term, 5> Parent(Term index, const std::array<Term, 5>& node,
+                             const std::array<Term, 5>& sibling);
   bool SpongeReady(State& state);
   using X = std::array<Term, 3>;
   X MulX(const X& a, const X& b);

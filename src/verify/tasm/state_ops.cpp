@@ -38,10 +38,14 @@ bool Exec::ExecuteStack(State& state, Opcode op, uint64_t argument) {
       Set(state, argument, top);
       return true;
     }
-    case Opcode::Add: case Opcode::Mul: case Opcode::Eq: {
+    case Opcode::Add:
+    case Opcode::Mul:
+    case Opcode::Eq: {
       const Term a = Top(state, 0), b = Top(state, 1);
       Drop(state, 2);
-      Push(state, op == Opcode::Add ? t.Add(a, b) : op == Opcode::Mul ? t.Mul(a, b) : t.IsZero(t.Sub(a, b)));
+      Push(state, op == Opcode::Add   ? t.Add(a, b)
+                  : op == Opcode::Mul ? t.Mul(a, b)
+                                      : t.IsZero(t.Sub(a, b)));
       return true;
     }
     case Opcode::AddI: Set(state, 0, t.Add(Top(state, 0), t.Constant(argument))); return true;
@@ -254,10 +258,13 @@ void Exec::SetX(State& state, uint64_t depth, const X& value) {
 bool Exec::ExecuteExtension(State& state, Opcode op) {
   Terms& t = terms();
   switch (op) {
-    case Opcode::XxAdd: case Opcode::XxMul: {
+    case Opcode::XxAdd:
+    case Opcode::XxMul: {
       const X a = TopX(state, 0), b = TopX(state, 3);
       Drop(state, 3);
-      SetX(state, 0, op == Opcode::XxMul ? MulX(a, b) : X{t.Add(a[0], b[0]), t.Add(a[1], b[1]), t.Add(a[2], b[2])});
+      SetX(state, 0,
+           op == Opcode::XxMul ? MulX(a, b)
+                               : X{t.Add(a[0], b[0]), t.Add(a[1], b[1]), t.Add(a[2], b[2])});
       return true;
     }
     case Opcode::XInvert: {

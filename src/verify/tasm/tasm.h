@@ -25,7 +25,8 @@ namespace tir = machines::tir;
 struct Options {
   // A fragment starts on any stack and ends by falling off its end; a program starts as the machine does.
   bool fragments = false;
-  bool deep_stack = false;     // of fragments: the stack is deep enough for both, not for the source alone
+  bool deep_stack =
+      false;  // of fragments: the stack is deep enough for both, not for the source alone
   uint64_t steps = 1'000'000;  // of symbolic execution, in all
   uint64_t samples = 64;       // runs that look for a counterexample first, and after an Unknown
   uint64_t milliseconds = 10'000;
@@ -34,9 +35,10 @@ struct Options {
 // Inputs on which the two differ: run both on machines::tasm and see.
 struct Counterexample {
   mt::Inputs inputs;
-  std::vector<uint64_t> stack;  // of a fragment: the initial stack, top last
+  std::vector<uint64_t> stack;                     // of a fragment: the initial stack, top last
   std::optional<std::array<uint64_t, 16>> sponge;  // of a fragment; absent: not initialized
-  std::string difference;       // "output 0: 7 against 8", "the candidate crashes: division by zero at ..."
+  std::string
+      difference;  // "output 0: 7 against 8", "the candidate crashes: division by zero at ..."
 };
 
 struct Answer {
@@ -48,14 +50,18 @@ struct Answer {
 
 std::string_view AnswerName(Answer::Kind kind);  // "proved", "algebraic", "refuted", "unknown"
 
-Answer Compare(const mt::Program& source, const mt::Program& candidate, const Options& options = {});
-Answer Compare(const tir::Program& source, const mt::Program& candidate, const Options& options = {});
-Answer Compare(const ir::Program& source, const tir::Program& candidate, const Options& options = {});
+Answer Compare(const mt::Program& source, const mt::Program& candidate,
+               const Options& options = {});
+Answer Compare(const tir::Program& source, const mt::Program& candidate,
+               const Options& options = {});
+Answer Compare(const ir::Program& source, const tir::Program& candidate,
+               const Options& options = {});
 // The same with the convention of targets/tasm for parameters and results.
-Answer Compare(const ir::Program& source, const mt::Program& candidate, const Options& options = {});
+Answer Compare(const ir::Program& source, const mt::Program& candidate,
+               const Options& options = {});
 
 // Does the counterexample hold? Runs both.
-bool Replays(const mt::Program& source, const mt::Program& candidate, const Counterexample& counterexample,
-             bool fragments);
+bool Replays(const mt::Program& source, const mt::Program& candidate,
+             const Counterexample& counterexample, bool fragments);
 
 }  // namespace frazil::verify::tasm

@@ -9,7 +9,8 @@ namespace {
 
 class TasmSide final : public Side {
  public:
-  TasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads, const std::vector<Term>* elements)
+  TasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads,
+           const std::vector<Term>* elements)
       : program_(program), fragment_(fragment), heads_(heads), elements_(elements) {}
 
   std::unique_ptr<Side> Clone() const override { return std::make_unique<TasmSide>(*this); }
@@ -18,7 +19,8 @@ class TasmSide final : public Side {
     if (heads_->cut.contains(at_) && !passed_ && !jumps_.empty() && jumps_.back().second == at_) {
       return {Step::Kind::Cut, Zero(0), ""};
     }
-    if (at_ >= program_.code.size()) return fragment_ && jumps_.empty() ? Leave(Exit::FellOff) : Crash();
+    if (at_ >= program_.code.size())
+      return fragment_ && jumps_.empty() ? Leave(Exit::FellOff) : Crash();
     const auto& instruction = program_.code[at_];
     const Step step = Execute(exec, instruction);
     if (step.kind == Step::Kind::Continue) passed_ = false;
@@ -38,7 +40,9 @@ class TasmSide final : public Side {
     std::vector<uint64_t> key = Key();
     key[0] += op == Opcode::Skiz ? 2 : 1;
     // Two ways are two skiz with calls: only behind both is the stack of one height.
-    if (op == Opcode::Skiz && key[0] < program_.code.size() && program_.code[key[0]].op == Opcode::Skiz) key[0] += 2;
+    if (op == Opcode::Skiz && key[0] < program_.code.size() &&
+        program_.code[key[0]].op == Opcode::Skiz)
+      key[0] += 2;
     return key;
   }
 
@@ -58,7 +62,8 @@ class TasmSide final : public Side {
       case Opcode::Halt: return Leave(Exit::Halt);
       case Opcode::Skiz: return Skiz(exec);
       case Opcode::Call:
-        if (jumps_.size() >= MaxJumps) return {Step::Kind::Stuck, Zero(0), "calls are nested too deeply"};
+        if (jumps_.size() >= MaxJumps)
+          return {Step::Kind::Stuck, Zero(0), "calls are nested too deeply"};
         jumps_.emplace_back(at_ + 1, static_cast<uint32_t>(instruction.argument));
         at_ = static_cast<uint32_t>(instruction.argument);
         return {};
@@ -78,7 +83,8 @@ class TasmSide final : public Side {
       }
       default: {
         Step step = exec.Execute(state, instruction.op, instruction.argument);
-        if (elements_ != nullptr && (*elements_)[at_] != NoTerm) Patch(exec, instruction, (*elements_)[at_]);
+        if (elements_ != nullptr && (*elements_)[at_] != NoTerm)
+          Patch(exec, instruction, (*elements_)[at_]);
         if (step.kind == Step::Kind::Continue) ++at_;
         return step;
       }
@@ -129,8 +135,8 @@ class TasmSide final : public Side {
 
 }  // namespace
 
-std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment, Heads* heads,
-                                   const std::vector<Term>* elements) {
+std::unique_ptr<Side> MakeTasmSide(const machines::tasm::Program& program, bool fragment,
+                                   Heads* heads, const std::vector<Term>* elements) {
   return std::make_unique<TasmSide>(program, fragment, heads, elements);
 }
 

@@ -16,22 +16,29 @@ mt::Program Read(std::string_view text, mt::Profile profile = mt::Profile::Dot) 
   return program.has_value() ? *program : mt::Program{};
 }
 
-void Proves(std::string_view a, std::string_view b, bool fragments = true, mt::Profile profile = mt::Profile::Dot) {
+void Proves(std::string_view a, std::string_view b, bool fragments = true,
+            mt::Profile profile = mt::Profile::Dot) {
   Options options;
   options.fragments = fragments;
   const Answer answer = Compare(Read(a, profile), Read(b, profile), options);
   EXPECT_EQ(answer.kind, Answer::Kind::Proved)
-      << a << "\n  against\n" << b << "\n" << AnswerName(answer.kind) << " " << answer.reason
+      << a << "\n  against\n"
+      << b << "\n"
+      << AnswerName(answer.kind) << " " << answer.reason
       << (answer.counterexample ? answer.counterexample->difference : "");
 }
 
-void Refutes(std::string_view a, std::string_view b, bool fragments = true, mt::Profile profile = mt::Profile::Dot) {
+void Refutes(std::string_view a, std::string_view b, bool fragments = true,
+             mt::Profile profile = mt::Profile::Dot) {
   Options options;
   options.fragments = fragments;
   const mt::Program x = Read(a, profile), y = Read(b, profile);
   const Answer answer = Compare(x, y, options);
-  EXPECT_EQ(answer.kind, Answer::Kind::Refuted) << a << "\n  against\n" << b << "\n" << answer.reason;
-  if (answer.counterexample) EXPECT_TRUE(Replays(x, y, *answer.counterexample, fragments)) << a << " / " << b;
+  EXPECT_EQ(answer.kind, Answer::Kind::Refuted) << a << "\n  against\n"
+                                                << b << "\n"
+                                                << answer.reason;
+  if (answer.counterexample)
+    EXPECT_TRUE(Replays(x, y, *answer.counterexample, fragments)) << a << " / " << b;
 }
 
 TEST(TasmChecker, StackShuffles) {
@@ -83,7 +90,8 @@ TEST(TasmChecker, Integers) {
 
 TEST(TasmChecker, MemoryAndStreams) {
   Proves("push 1 push 10 write_mem 1 read_mem 1", "push 1 push 10 write_mem 1 read_mem 1");
-  Proves("push 7 push 10 write_mem 1 pop 1 push 10 read_mem 1 pop 1", "push 7 push 10 write_mem 1 pop 1 push 7");
+  Proves("push 7 push 10 write_mem 1 pop 1 push 10 read_mem 1 pop 1",
+         "push 7 push 10 write_mem 1 pop 1 push 7");
   Proves("push 1 push 10 write_mem 1 pop 1 push 2 push 11 write_mem 1 pop 1",
          "push 2 push 1 push 10 write_mem 2 pop 1");
   Refutes("push 1 push 10 write_mem 1 pop 1 push 2 push 11 write_mem 1 pop 1",
@@ -114,11 +122,13 @@ TEST(TasmChecker, HashAndSponge) {
 
 TEST(TasmChecker, Branches) {
   // if x { 7 } else { 9 }, in two ways.
-  const char* then_else = "read_io 1 push 1 swap 1 skiz call a skiz call b write_io 1 halt "
-                          "a: pop 1 push 7 push 0 return b: push 9 return";
+  const char* then_else =
+      "read_io 1 push 1 swap 1 skiz call a skiz call b write_io 1 halt "
+      "a: pop 1 push 7 push 0 return b: push 9 return";
   const char* shorter = "read_io 1 push 9 swap 1 skiz call c write_io 1 halt c: addi -2 return";
   Proves(then_else, shorter, false);
-  Refutes(then_else, "read_io 1 push 9 swap 1 skiz call c write_io 1 halt c: addi -3 return", false);
+  Refutes(then_else, "read_io 1 push 9 swap 1 skiz call c write_io 1 halt c: addi -3 return",
+          false);
   Refutes(then_else, "read_io 1 push 7 swap 1 skiz call c write_io 1 halt c: addi 2 return", false);
   // By arithmetic.
   Proves(then_else, "read_io 1 push 0 eq push 2 mul addi 7 write_io 1 halt", false);
@@ -129,40 +139,57 @@ TEST(TasmChecker, Branches) {
 
 TEST(TasmChecker, Aliases) {
   // RAM[p] = a; RAM[q] = b; read p: b if p = q.
-  const char* store = "pick 3 pick 3 write_mem 1 addi -1 place 2 swap 1 write_mem 1 pop 1 read_mem 1 pop 1";
+  const char* store =
+      "pick 3 pick 3 write_mem 1 addi -1 place 2 swap 1 write_mem 1 pop 1 read_mem 1 pop 1";
   Proves(store, store);
-  Refutes("push 5 pick 1 write_mem 1 pop 1 read_mem 1 pop 1", "push 5 pick 1 write_mem 1 pop 1 pop 1 push 5");
+  Refutes("push 5 pick 1 write_mem 1 pop 1 read_mem 1 pop 1",
+          "push 5 pick 1 write_mem 1 pop 1 pop 1 push 5");
   // Loads that cannot alias may change places with stores.
   Proves("dup 0 read_mem 1 pop 1 push 9 pick 2 addi 1 write_mem 1 pop 1",
          "push 9 dup 1 addi 1 write_mem 1 pop 1 read_mem 1 pop 1");
-  Refutes("dup 0 read_mem 1 pop 1 push 9 pick 2 write_mem 1 pop 1", "push 9 dup 1 write_mem 1 pop 1 read_mem 1 pop 1");
+  Refutes("dup 0 read_mem 1 pop 1 push 9 pick 2 write_mem 1 pop 1",
+          "push 9 dup 1 write_mem 1 pop 1 read_mem 1 pop 1");
 }
 
 TEST(TasmChecker, LoopsThatEnd) {
-  const char* ten = "push 10 push 0 call l pop 1 write_io 1 halt "
-                    "l: dup 1 push 0 eq skiz return swap 1 addi -1 swap 1 dup 1 add recurse";
-  Proves("push 3 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse",
-         "push 6 write_io 1 halt", false);
-  Refutes("push 3 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse",
-          "push 5 write_io 1 halt", false);
+  const char* ten =
+      "push 10 push 0 call l pop 1 write_io 1 halt "
+      "l: dup 1 push 0 eq skiz return swap 1 addi -1 swap 1 dup 1 add recurse";
+  Proves(
+      "push 3 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi "
+      "-1 swap 1 recurse",
+      "push 6 write_io 1 halt", false);
+  Refutes(
+      "push 3 push 0 call l write_io 1 halt l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi "
+      "-1 swap 1 recurse",
+      "push 5 write_io 1 halt", false);
   Proves(ten, ten, false);
 }
 
 TEST(TasmChecker, LoopsByInduction) {
   // Sum of 1 .. n, n read.
-  const char* down = "read_io 1 push 0 call l write_io 1 halt "
-                     "l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse";
-  const char* other = "push 0 read_io 1 call l pop 1 write_io 1 halt "
-                      "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 recurse";
+  const char* down =
+      "read_io 1 push 0 call l write_io 1 halt "
+      "l: dup 1 push 0 eq skiz return dup 1 add swap 1 addi -1 swap 1 recurse";
+  const char* other =
+      "push 0 read_io 1 call l pop 1 write_io 1 halt "
+      "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 recurse";
   Proves(down, other, false);
-  Refutes(down, "push 0 read_io 1 call l pop 1 write_io 1 halt "
-                "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 push 0 pop 1 recurse_or_return",
+  Refutes(down,
+          "push 0 read_io 1 call l pop 1 write_io 1 halt "
+          "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 push 0 pop 1 "
+          "recurse_or_return",
           false);
-  Refutes(down, "push 1 read_io 1 call l pop 1 write_io 1 halt "
-                "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 recurse", false);
+  Refutes(down,
+          "push 1 read_io 1 call l pop 1 write_io 1 halt "
+          "l: dup 0 push 0 eq skiz return dup 0 pick 2 add swap 1 addi -1 recurse",
+          false);
   // Counting up against counting down.
-  Proves(down, "read_io 1 push 0 push 0 call l write_io 1 halt "
-               "l: dup 2 dup 2 eq skiz return dup 2 dup 2 push -1 mul add add swap 1 addi 1 swap 1 recurse", false);
+  Proves(
+      down,
+      "read_io 1 push 0 push 0 call l write_io 1 halt "
+      "l: dup 2 dup 2 eq skiz return dup 2 dup 2 push -1 mul add add swap 1 addi 1 swap 1 recurse",
+      false);
   // Inputs read and outputs written on the way.
   Proves(
       "read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 "
@@ -170,18 +197,25 @@ TEST(TasmChecker, LoopsByInduction) {
       "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 push 1 mul dup 0 mul "
       "write_io 1 recurse",
       false);
-  Refutes("read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 recurse",
-          "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 dup 0 add write_io 1 recurse", false);
+  Refutes(
+      "read_io 1 call l halt l: dup 0 push 0 eq skiz return read_io 1 dup 0 mul write_io 1 addi -1 "
+      "recurse",
+      "read_io 1 call l halt l: dup 0 push 0 eq skiz return addi -1 read_io 1 dup 0 add write_io 1 "
+      "recurse",
+      false);
   // RAM filled by a loop.
-  Proves("read_io 1 call l push 5 read_mem 1 pop 1 write_io 1 halt "
-         "l: dup 0 push 0 eq skiz return dup 0 dup 1 write_mem 1 pop 1 addi -1 recurse",
-         "read_io 1 call l push 5 read_mem 1 pop 1 write_io 1 halt "
-         "l: dup 0 push 0 eq skiz return dup 0 dup 0 write_mem 1 pop 1 push -1 add recurse", false);
+  Proves(
+      "read_io 1 call l push 5 read_mem 1 pop 1 write_io 1 halt "
+      "l: dup 0 push 0 eq skiz return dup 0 dup 1 write_mem 1 pop 1 addi -1 recurse",
+      "read_io 1 call l push 5 read_mem 1 pop 1 write_io 1 halt "
+      "l: dup 0 push 0 eq skiz return dup 0 dup 0 write_mem 1 pop 1 push -1 add recurse",
+      false);
 }
 
 TEST(TasmChecker, TirAgainstAssembly) {
-  auto tir_program = tir::Parse("entry main\nfn main\nread_io 1\nread_io 1\nlt\nif {\npush 5\n} else {\npush 6\n}\n"
-                                "write_io 1\nend\n");
+  auto tir_program = tir::Parse(
+      "entry main\nfn main\nread_io 1\nread_io 1\nlt\nif {\npush 5\n} else {\npush 6\n}\n"
+      "write_io 1\nend\n");
   ASSERT_TRUE(tir_program.has_value()) << tir_program.error().ToString();
   auto check = [&](std::string_view text, Answer::Kind kind) {
     const Answer answer = Compare(*tir_program, Read(text));
@@ -189,20 +223,26 @@ TEST(TasmChecker, TirAgainstAssembly) {
   };
   check("read_io 2 swap 1 lt push -1 mul addi 6 write_io 1 halt", Answer::Kind::Proved);
   check("read_io 2 lt push -1 mul addi 6 write_io 1 halt", Answer::Kind::Refuted);
-  tir_program = tir::Parse("entry main\nfn main\npush 1\nread_io 1\nloop {\nswap 1\npush 2\nmul\nswap 1\n}\npop 1\n"
-                           "write_io 1\nend\n");
+  tir_program = tir::Parse(
+      "entry main\nfn main\npush 1\nread_io 1\nloop {\nswap 1\npush 2\nmul\nswap 1\n}\npop 1\n"
+      "write_io 1\nend\n");
   ASSERT_TRUE(tir_program.has_value()) << tir_program.error().ToString();
-  check("call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
-        "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 add swap 1 recurse", Answer::Kind::Proved);
-  check("call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
-        "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 mul swap 1 recurse", Answer::Kind::Refuted);
+  check(
+      "call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
+      "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 add swap 1 recurse",
+      Answer::Kind::Proved);
+  check(
+      "call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
+      "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 mul swap 1 recurse",
+      Answer::Kind::Refuted);
 }
 
 void IrAgainst(std::string_view text, std::string_view assembly, Answer::Kind kind) {
   auto program = ir::ParseText("frz 1\n\n" + std::string(text));
   ASSERT_TRUE(program.has_value()) << program.error().ToString();
   const Answer answer = Compare(*program, Read(assembly));
-  EXPECT_EQ(answer.kind, kind) << assembly << ": " << AnswerName(answer.kind) << " " << answer.reason
+  EXPECT_EQ(answer.kind, kind) << assembly << ": " << AnswerName(answer.kind) << " "
+                               << answer.reason
                                << (answer.counterexample ? answer.counterexample->difference : "");
 }
 
@@ -214,7 +254,9 @@ TEST(TasmChecker, IrAgainstAssembly) {
 }
 )";
   IrAgainst(sum, "read_io 2 add dup 0 mul write_io 1 halt", Answer::Kind::Proved);
-  IrAgainst(sum, "read_io 2 dup 1 dup 1 mul push 2 mul place 2 dup 0 mul swap 1 dup 0 mul add add write_io 1 halt",
+  IrAgainst(sum,
+            "read_io 2 dup 1 dup 1 mul push 2 mul place 2 dup 0 mul swap 1 dup 0 mul add add "
+            "write_io 1 halt",
             Answer::Kind::Proved);
   IrAgainst(sum, "read_io 2 mul dup 0 mul write_io 1 halt", Answer::Kind::Refuted);
   const char* checked = R"(func @main(%a: u32, %b: u32) -> (u32) {
@@ -222,7 +264,8 @@ TEST(TasmChecker, IrAgainstAssembly) {
   return %s
 }
 )";
-  IrAgainst(checked, "read_io 2 add dup 0 split pop 1 push 0 eq assert write_io 1 halt", Answer::Kind::Proved);
+  IrAgainst(checked, "read_io 2 add dup 0 split pop 1 push 0 eq assert write_io 1 halt",
+            Answer::Kind::Proved);
   IrAgainst(checked, "read_io 2 add split swap 1 pop 1 write_io 1 halt", Answer::Kind::Refuted);
   IrAgainst(checked, "read_io 2 add write_io 1 halt", Answer::Kind::Refuted);
   const char* choice = R"(func @main(%a: u32, %b: u32) -> (u32) {
@@ -235,9 +278,11 @@ TEST(TasmChecker, IrAgainstAssembly) {
   return %r
 }
 )";
-  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt", Answer::Kind::Proved);
+  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt",
+            Answer::Kind::Proved);
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 write_io 1 halt", Answer::Kind::Refuted);
-  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt", Answer::Kind::Proved);
+  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt",
+            Answer::Kind::Proved);
 }
 
 TEST(TasmChecker, TimeIsLimitedForLongPrograms) {
@@ -246,7 +291,8 @@ TEST(TasmChecker, TimeIsLimitedForLongPrograms) {
   mt::Program program = *piece;
   program.code.clear();
   program.code.push_back(piece->code[0]);
-  for (int i = 0; i < 500'000; ++i) program.code.insert(program.code.end(), piece->code.begin() + 1, piece->code.begin() + 5);
+  for (int i = 0; i < 500'000; ++i)
+    program.code.insert(program.code.end(), piece->code.begin() + 1, piece->code.begin() + 5);
   program.code.insert(program.code.end(), piece->code.begin() + 5, piece->code.end());
   Options options;
   options.milliseconds = 50;

@@ -10,8 +10,9 @@ namespace gl = goldilocks;
 
 namespace {
 
-constexpr size_t MaxTerms = 128;            // monomials of a polynomial; beyond it is opaque
-constexpr uint64_t MaxDegree = 1ull << 30;  // beyond it random points say too little, and exponents are 32 bits
+constexpr size_t MaxTerms = 128;  // monomials of a polynomial; beyond it is opaque
+constexpr uint64_t MaxDegree =
+    1ull << 30;  // beyond it random points say too little, and exponents are 32 bits
 
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e37'79b9'7f4a'7c15u + (hash << 6) + (hash >> 2);
@@ -25,7 +26,9 @@ uint64_t HashOf(const Polynomial& poly) {
   return hash;
 }
 
-uint64_t Saturating(uint64_t a, uint64_t b) { return a > MaxDegree - std::min(b, MaxDegree) ? MaxDegree : a + b; }
+uint64_t Saturating(uint64_t a, uint64_t b) {
+  return a > MaxDegree - std::min(b, MaxDegree) ? MaxDegree : a + b;
+}
 
 }  // namespace
 
@@ -54,7 +57,9 @@ Term Terms::Constant(uint64_t value) {
   return Intern(std::move(poly));
 }
 
-Term Terms::Atom(Base kind, uint32_t token, uint64_t index) { return Apply(kind, {}, index, token); }
+Term Terms::Atom(Base kind, uint32_t token, uint64_t index) {
+  return Apply(kind, {}, index, token);
+}
 
 Term Terms::Apply(Base kind, std::span<const Term> arguments, uint64_t index, uint32_t token) {
   uint64_t hash = Mix(Mix(Mix(2, static_cast<uint64_t>(kind)), index), token);
@@ -63,7 +68,8 @@ Term Terms::Apply(Base kind, std::span<const Term> arguments, uint64_t index, ui
   for (auto it = begin; it != end; ++it) {
     const Node& node = nodes_[it->second];
     if (node.kind == kind && node.index == index && node.token == token &&
-        std::equal(node.arguments.begin(), node.arguments.end(), arguments.begin(), arguments.end())) {
+        std::equal(node.arguments.begin(), node.arguments.end(), arguments.begin(),
+                   arguments.end())) {
       return it->second;
     }
   }
@@ -98,8 +104,10 @@ uint32_t Terms::InternMonomial(std::vector<std::pair<Term, uint32_t>> factors) {
   for (auto [base, exponent] : factors) {
     const Node& of = nodes_[base];
     node.exact &= of.exact;
-    node.degree = Saturating(node.degree, of.degree >= MaxDegree / exponent ? MaxDegree : of.degree * exponent);
-    for (size_t k = 0; k < 3; ++k) node.values[k] = gl::Mul(node.values[k], gl::Pow(of.values[k], exponent));
+    node.degree = Saturating(node.degree,
+                             of.degree >= MaxDegree / exponent ? MaxDegree : of.degree * exponent);
+    for (size_t k = 0; k < 3; ++k)
+      node.values[k] = gl::Mul(node.values[k], gl::Pow(of.values[k], exponent));
   }
   node.factors = std::move(factors);
   monomials_.push_back(std::move(node));
@@ -174,7 +182,8 @@ void Terms::Describe(Node& node) const {
     }
     if (!bounded) continue;
     const int128 least = static_cast<int128>(smallest), most = static_cast<int128>(largest);
-    const int128 factor = coefficient > gl::P / 2 ? int128{coefficient} - int128{gl::P} : int128{coefficient};
+    const int128 factor =
+        coefficient > gl::P / 2 ? int128{coefficient} - int128{gl::P} : int128{coefficient};
     if (factor > (int128{1} << 62) || factor < -(int128{1} << 62)) {
       // Too large a factor: only the bare constant is still exact.
       if (id == 0 && node.poly.size() == 1) {
@@ -235,13 +244,14 @@ Term Terms::Opaque(Base kind, Term a, Term b) {
   node.exact = false;
   node.arguments = {a, b};
   const Node &na = nodes_[a], &nb = nodes_[b];
-  node.degree = kind == Base::Product ? Saturating(na.degree, nb.degree) : std::max(na.degree, nb.degree);
+  node.degree =
+      kind == Base::Product ? Saturating(na.degree, nb.degree) : std::max(na.degree, nb.degree);
   // Of too high a degree: a new unknown of which only congruence is known.
   const bool beyond = node.degree >= MaxDegree;
   if (beyond) return Apply(kind, node.arguments);
   for (size_t k = 0; k < 3; ++k) {
-    node.values[k] =
-        kind == Base::Product ? gl::Mul(na.values[k], nb.values[k]) : gl::Add(na.values[k], nb.values[k]);
+    node.values[k] = kind == Base::Product ? gl::Mul(na.values[k], nb.values[k])
+                                           : gl::Add(na.values[k], nb.values[k]);
   }
   any_inexact_ = true;
   largest_degree_ = std::max(largest_degree_, node.degree);
@@ -301,7 +311,8 @@ Term Terms::Mul(Term a, Term b) {
   for (size_t i = 0; i < product.size();) {
     uint64_t sum = 0;
     const uint32_t monomial = product[i].first;
-    for (; i < product.size() && product[i].first == monomial; ++i) sum = gl::Add(sum, product[i].second);
+    for (; i < product.size() && product[i].first == monomial; ++i)
+      sum = gl::Add(sum, product[i].second);
     if (sum != 0) product[out++] = {monomial, sum};
   }
   product.resize(out);

@@ -24,7 +24,14 @@ constexpr Term NoTerm = ~0u;
 enum class Base : uint8_t {
   None,  // the term is not a single base
   // Atoms; numbers: a token (which run of the stream, memory, ...) and a position in it.
-  Stack, Input, Secret, Digest, SpongeWord, SpongeReady, ProgramWord, Loop,
+  Stack,
+  Input,
+  Secret,
+  Digest,
+  SpongeWord,
+  SpongeReady,
+  ProgramWord,
+  Loop,
   // Applications.
   IsZero,    // 1 if the argument is 0, else 0
   Inverse,   // of a polynomial that is not 0
@@ -34,13 +41,13 @@ enum class Base : uint8_t {
   And,       // a, b
   Log2,      // floor
   PopCount,
-  Power,     // b, e
-  Ram,       // address, in the memory `token`
-  Permute,   // sixteen words -> word `index`
-  Choice,    // c, a, b: a if the 0/1 value c is 1, else b
-  Merkle,    // index, node x5, sibling x5 -> word `index` of the parent
-  Product,   // opaque: too large to expand
-  Sum,       // likewise
+  Power,    // b, e
+  Ram,      // address, in the memory `token`
+  Permute,  // sixteen words -> word `index`
+  Choice,   // c, a, b: a if the 0/1 value c is 1, else b
+  Merkle,   // index, node x5, sibling x5 -> word `index` of the parent
+  Product,  // opaque: too large to expand
+  Sum,      // likewise
 };
 
 struct Interval {
@@ -85,14 +92,18 @@ class Terms {
   Term Choice(Term c, Term a, Term b);
 
   bool IsConstant(Term a) const { return nodes_[a].constant; }
-  uint64_t ConstantOf(Term a) const { return nodes_[a].poly.empty() ? 0 : nodes_[a].poly[0].second; }
+  uint64_t ConstantOf(Term a) const {
+    return nodes_[a].poly.empty() ? 0 : nodes_[a].poly[0].second;
+  }
   Base KindOf(Term a) const { return nodes_[a].kind; }  // None: a proper polynomial
   std::span<const Term> Arguments(Term a) const { return nodes_[a].arguments; }
   uint64_t IndexOf(Term a) const { return nodes_[a].index; }
   uint32_t TokenOf(Term a) const { return nodes_[a].token; }
   const Polynomial& PolynomialOf(Term a) const { return nodes_[a].poly; }
   // Base and exponent of each factor.
-  const std::vector<std::pair<Term, uint32_t>>& Monomial(uint32_t id) const { return monomials_[id].factors; }
+  const std::vector<std::pair<Term, uint32_t>>& Monomial(uint32_t id) const {
+    return monomials_[id].factors;
+  }
   // A range that holds wherever the term is defined.
   Interval Range(Term a) const { return nodes_[a].range; }
   void Restrict(Term a, Interval range);

@@ -170,7 +170,9 @@ Term Terms::Or(Term a, Term b) {
 }
 
 Term Terms::Log2(Term a) {
-  if (IsConstant(a)) return Constant(ConstantOf(a) == 0 ? 0 : static_cast<uint64_t>(std::bit_width(ConstantOf(a))) - 1);
+  if (IsConstant(a))
+    return Constant(ConstantOf(a) == 0 ? 0
+                                       : static_cast<uint64_t>(std::bit_width(ConstantOf(a))) - 1);
   const Term result = Apply(Base::Log2, {&a, 1});
   Restrict(result, {0, 31});
   return result;
@@ -207,7 +209,8 @@ Term Terms::Power(Term base, Term exponent) {
 }
 
 Term Terms::Quotient(Term n, Term d) {
-  if (IsConstant(n) && IsConstant(d)) return Constant(ConstantOf(d) == 0 ? 0 : ConstantOf(n) / ConstantOf(d));
+  if (IsConstant(n) && IsConstant(d))
+    return Constant(ConstantOf(d) == 0 ? 0 : ConstantOf(n) / ConstantOf(d));
   if (IsConstant(d) && ConstantOf(d) == 1) return n;
   if (n == d) return Constant(1);
   const Interval rn = Range(n), rd = Range(d);

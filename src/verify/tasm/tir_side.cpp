@@ -12,9 +12,9 @@ namespace {
 
 struct Frame {
   enum class Kind : uint8_t { Function, Body, Loop, Test, WhileBody, Repeat } kind;
-  const tir_Op* op;                   // of a loop
-  const std::vector<tir_Op>* ops;     // the code
-  size_t at;                          // the next op
+  const tir_Op* op;                // of a loop
+  const std::vector<tir_Op>* ops;  // the code
+  size_t at;                       // the next op
 };
 
 class TirSide final : public Side {
@@ -30,9 +30,11 @@ class TirSide final : public Side {
   Step Advance(Exec& exec) override {
     if (frames_.empty()) return Halt();
     Frame& frame = frames_.back();
-    if (AtHead(frame) && !passed_ && heads_->cut.contains(IdOf(frame.op))) return {Step::Kind::Cut, Zero(0), ""};
-    Step step = frame.at >= frame.ops->size() || (*frame.ops)[frame.at].kind == Kind::FnEnd ? EndOfBody(exec, frame)
-                                                                                             : One(exec, frame);
+    if (AtHead(frame) && !passed_ && heads_->cut.contains(IdOf(frame.op)))
+      return {Step::Kind::Cut, Zero(0), ""};
+    Step step = frame.at >= frame.ops->size() || (*frame.ops)[frame.at].kind == Kind::FnEnd
+                    ? EndOfBody(exec, frame)
+                    : One(exec, frame);
     if (step.kind == Step::Kind::Continue) passed_ = false;
     return step;
   }
@@ -40,7 +42,8 @@ class TirSide final : public Side {
   std::vector<uint64_t> Key() const override {
     std::vector<uint64_t> key;
     for (const Frame& frame : frames_) {
-      key.push_back(reinterpret_cast<uintptr_t>(frame.op == nullptr ? static_cast<const void*>(frame.ops) : frame.op));
+      key.push_back(reinterpret_cast<uintptr_t>(
+          frame.op == nullptr ? static_cast<const void*>(frame.ops) : frame.op));
       key.push_back((frame.at << 3) | static_cast<uint64_t>(frame.kind));
     }
     return key;
@@ -57,7 +60,8 @@ class TirSide final : public Side {
   static bool AtHead(const Frame& frame) {
     switch (frame.kind) {
       case Frame::Kind::Loop: return frame.at == frame.ops->size();
-      case Frame::Kind::Test: case Frame::Kind::Repeat: return frame.at == 0;
+      case Frame::Kind::Test:
+      case Frame::Kind::Repeat: return frame.at == 0;
       default: return false;
     }
   }
@@ -85,7 +89,8 @@ class TirSide final : public Side {
   Step EndOfBody(Exec& exec, Frame& frame) {
     bool done;
     switch (frame.kind) {
-      case Frame::Kind::Function: case Frame::Kind::Body: frames_.pop_back(); return {};
+      case Frame::Kind::Function:
+      case Frame::Kind::Body: frames_.pop_back(); return {};
       case Frame::Kind::Loop: {
         const Term counter = exec.Top(state, 0);
         if (!exec.Know(Zero(counter), done)) return exec.Take();
@@ -106,7 +111,8 @@ class TirSide final : public Side {
         frame.ops = &frame.op->body;
         return Again(frame);
       case Frame::Kind::Repeat:
-        if (!exec.Know(Zero(exec.terms().Sub(exec.Top(state, 5), exec.Top(state, 6))), done)) return exec.Take();
+        if (!exec.Know(Zero(exec.terms().Sub(exec.Top(state, 5), exec.Top(state, 6))), done))
+          return exec.Take();
         if (done) return frames_.pop_back(), Step{};
         return Again(frame);
     }
@@ -117,20 +123,20 @@ class TirSide final : public Side {
     const tir_Op& op = (*frame.ops)[frame.at];
     bool zero;
     switch (op.kind) {
-      case Kind::Call:
-        ++frame.at;
-        return Enter(op.text) ? Step{} : Stuck("a call of no function");
+      case Kind::Call: ++frame.at; return Enter(op.text) ? Step{} : Stuck("a call of no function");
       case Kind::Return:
         while (frames_.back().kind != Frame::Kind::Function) frames_.pop_back();
         frames_.pop_back();
         return {};
       case Kind::Halt: return Halt();
-      case Kind::IfElse: case Kind::IfOnly:
+      case Kind::IfElse:
+      case Kind::IfOnly:
         if (!exec.Know(Zero(exec.Top(state, 0)), zero)) return exec.Take();
         exec.Drop(state, 1);
         ++frame.at;
         if (!zero) frames_.push_back({Frame::Kind::Body, nullptr, &op.body, 0});
-        if (zero && op.kind == Kind::IfElse) frames_.push_back({Frame::Kind::Body, nullptr, &op.other, 0});
+        if (zero && op.kind == Kind::IfElse)
+          frames_.push_back({Frame::Kind::Body, nullptr, &op.other, 0});
         return {};
       case Kind::Loop:
         ++frame.at;
@@ -196,7 +202,8 @@ class TirSide final : public Side {
 bool TirSide::Binary(Exec& exec, const tir_Op& op) {
   Terms& t = exec.terms();
   const Term b = exec.Top(state, 0), a = exec.Top(state, 1);
-  const bool words = op.kind != Kind::Add && op.kind != Kind::Sub && op.kind != Kind::Mul && op.kind != Kind::Eq;
+  const bool words =
+      op.kind != Kind::Add && op.kind != Kind::Sub && op.kind != Kind::Mul && op.kind != Kind::Eq;
   if (words && op.kind != Kind::Pow && !exec.Require(Below32(a))) return false;
   if (words && !exec.Require(Below32(b))) return false;
   if (op.kind == Kind::DivMod) {
@@ -248,7 +255,8 @@ bool TirSide::Ram(Exec& exec, const tir_Op& op) {
   const uint64_t n = op.number;
   if (op.kind == Kind::RamWrite) {
     const Term key = exec.Top(state, n);
-    for (uint64_t i = 0; i < n; ++i) exec.Write(state, t.Add(key, t.Constant(i)), exec.Top(state, i));
+    for (uint64_t i = 0; i < n; ++i)
+      exec.Write(state, t.Add(key, t.Constant(i)), exec.Top(state, i));
     return exec.Drop(state, n + 1);
   }
   const Term key = exec.Top(state, 0);
@@ -276,14 +284,25 @@ bool TirSide::Simple(Exec& exec, const tir_Op& op) {
     case Kind::PopCount: return As(exec, Opcode::PopCount);
     case Kind::Split: return As(exec, Opcode::Split);
     case Kind::Log2: return As(exec, Opcode::Log2Floor);
-    case Kind::Add: case Kind::Sub: case Kind::Mul: case Kind::Eq: case Kind::Lt: case Kind::And: case Kind::Or:
-    case Kind::Xor: case Kind::DivMod: case Kind::Shl: case Kind::Shr: case Kind::Pow:
-      return Binary(exec, op);
+    case Kind::Add:
+    case Kind::Sub:
+    case Kind::Mul:
+    case Kind::Eq:
+    case Kind::Lt:
+    case Kind::And:
+    case Kind::Or:
+    case Kind::Xor:
+    case Kind::DivMod:
+    case Kind::Shl:
+    case Kind::Shr:
+    case Kind::Pow: return Binary(exec, op);
     case Kind::ReadIo:
-      for (uint64_t i = 0; i < op.number; ++i) exec.Push(state, exec.Next(state.input, Base::Input));
+      for (uint64_t i = 0; i < op.number; ++i)
+        exec.Push(state, exec.Next(state.input, Base::Input));
       return true;
     case Kind::Hint:
-      for (uint64_t i = 0; i < op.number; ++i) exec.Push(state, exec.Next(state.secret, Base::Secret));
+      for (uint64_t i = 0; i < op.number; ++i)
+        exec.Push(state, exec.Next(state.secret, Base::Secret));
       return true;
     case Kind::WriteIo:
       for (uint64_t i = 0; i < op.number; ++i) state.output.push_back(exec.Top(state, i));
@@ -300,8 +319,10 @@ bool TirSide::Simple(Exec& exec, const tir_Op& op) {
       return true;
     case Kind::Assert: return As(exec, op.number == 1 ? Opcode::Assert : Opcode::AssertVector);
     case Kind::Hash: return As(exec, Opcode::Hash);
-    case Kind::Reveal: case Kind::Seal: return Event(exec, op);
-    case Kind::RamRead: case Kind::RamWrite: return Ram(exec, op);
+    case Kind::Reveal:
+    case Kind::Seal: return Event(exec, op);
+    case Kind::RamRead:
+    case Kind::RamWrite: return Ram(exec, op);
     case Kind::SpongeInit: return As(exec, Opcode::SpongeInit);
     case Kind::SpongeAbsorb: return As(exec, Opcode::SpongeAbsorb);
     case Kind::SpongeSqueeze: return As(exec, Opcode::SpongeSqueeze);

@@ -135,8 +135,8 @@ Result<tasm::Crash> CrashOf(const Json& object, const tasm::Program& program) {
   // Programs travel as words, which carry no error ids; the program has them.
   else if (crash.instruction < program.code.size())
     crash.error_id = program.code[crash.instruction].error_id;
-  const bool asserts =
-      crash.kind == tasm::CrashKind::AssertionFailed || crash.kind == tasm::CrashKind::VectorAssertionFailed;
+  const bool asserts = crash.kind == tasm::CrashKind::AssertionFailed ||
+                       crash.kind == tasm::CrashKind::VectorAssertionFailed;
   if (!asserts) crash.error_id = -1;
   return crash;
 }
@@ -146,7 +146,8 @@ Result<void> CheckError(const Json& object) {
   if (!object.is_object()) return Unexpected("object");
   const auto error = object.find("error");
   if (error == object.end()) return {};
-  return Fail(Diag::EngineFailed, error->is_string() ? error->get<std::string>() : "the oracle failed");
+  return Fail(Diag::EngineFailed,
+              error->is_string() ? error->get<std::string>() : "the oracle failed");
 }
 
 Result<tasm::RunResult> RunOf(const Json& object, const tasm::Program& program) {
@@ -155,7 +156,8 @@ Result<tasm::RunResult> RunOf(const Json& object, const tasm::Program& program) 
   run.output = TRY(Elements(object, "output"));
   run.stack = TRY(Elements(object, "stack"));
   run.cycles = TRY(Number(object, "cycles"));
-  if (const auto crash = object.find("crash"); crash != object.end()) run.crash = TRY(CrashOf(*crash, program));
+  if (const auto crash = object.find("crash"); crash != object.end())
+    run.crash = TRY(CrashOf(*crash, program));
   return run;
 }
 
@@ -194,15 +196,17 @@ Result<void> CheckProfile(const tasm::Program& program) {
 
 Result<std::string> FindOracle(const Options& options) {
   if (!options.program.empty()) return options.program;
-  if (const char* named = ::secure_getenv("FRAZIL_ORACLE"); named != nullptr && *named != '\0') return named;
+  if (const char* named = ::secure_getenv("FRAZIL_ORACLE"); named != nullptr && *named != '\0')
+    return named;
   const std::string folder = FolderOfThisProgram();
   const std::string places[] = {fmt::format("{}/{}", folder, ProgramName),
                                 fmt::format("{}/../libexec/frazil/{}", folder, ProgramName)};
   for (const std::string& place : places)
     if (!folder.empty() && ::access(place.c_str(), X_OK) == 0) return place;
-  Error error{Diag::MissingTool, fmt::format("the real Triton VM ({}) is neither beside this program nor in "
-                                             "{}/../libexec/frazil",
-                                             ProgramName, folder)};
+  Error error{Diag::MissingTool,
+              fmt::format("the real Triton VM ({}) is neither beside this program nor in "
+                          "{}/../libexec/frazil",
+                          ProgramName, folder)};
   error.hint = "build it with `make oracle` (it needs cargo), or set FRAZIL_ORACLE to its path";
   return std::unexpected(std::move(error));
 }
@@ -220,7 +224,8 @@ struct Session::State {
 
   Result<Json> Ask(const char* what, Json request) {
     request["do"] = what;
-    const std::string line = TRY(Send(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    const std::string line =
+        TRY(Send(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
     Json answer = Json::parse(line, nullptr, false);
     if (answer.is_discarded()) return Unexpected("JSON");
     TRY_VOID(CheckError(answer));
@@ -239,7 +244,8 @@ struct Session::State {
       return Unexpected("results");
     std::vector<Result<Answer>> answers;
     answers.reserve(jobs.size());
-    for (size_t i = 0; i < jobs.size(); ++i) answers.push_back(AnswerOf((*results)[i], jobs[i].program));
+    for (size_t i = 0; i < jobs.size(); ++i)
+      answers.push_back(AnswerOf((*results)[i], jobs[i].program));
     return answers;
   }
 };
@@ -251,7 +257,8 @@ Session& Session::operator=(Session&&) noexcept = default;
 
 Result<Version> Session::GetVersion() {
   const Json answer = TRY(state_->Ask("version", Json::object()));
-  return Version{Text(answer, "triton_vm"), static_cast<uint32_t>(TRY(Number(answer, "proof_version"))),
+  return Version{Text(answer, "triton_vm"),
+                 static_cast<uint32_t>(TRY(Number(answer, "proof_version"))),
                  Text(answer, "build")};
 }
 
@@ -284,7 +291,8 @@ Result<ProfileAnswer> Session::Profile(const Job& job) {
   if (lines == answer.end()) return profile;
   for (const Json& line : *lines) {
     if (!line.is_object()) return Unexpected("profile");
-    ProfileLine row{Text(line, "label"), TRY(Number(line, "depth")), TRY(Heights(line.value("stop", Json())))};
+    ProfileLine row{Text(line, "label"), TRY(Number(line, "depth")),
+                    TRY(Heights(line.value("stop", Json())))};
     const tasm::TableProfile start = TRY(Heights(line.value("start", Json())));
     for (size_t i = 0; i < start.heights.size(); ++i) row.rows.heights[i] -= start.heights[i];
     profile.lines.push_back(std::move(row));
@@ -294,7 +302,8 @@ Result<ProfileAnswer> Session::Profile(const Job& job) {
 
 Result<tasm::Digest> Session::ProgramDigest(const tasm::Program& program) {
   TRY_VOID(CheckProfile(program));
-  return DigestOf(TRY(state_->Ask("digest", {{"words", Strings(tasm::Encode(program))}})), "digest");
+  return DigestOf(TRY(state_->Ask("digest", {{"words", Strings(tasm::Encode(program))}})),
+                  "digest");
 }
 
 Result<std::vector<uint64_t>> Session::Assemble(const std::string& text) {
@@ -313,7 +322,8 @@ Result<std::vector<Example>> Session::Examples() {
   return examples;
 }
 
-Result<ProveAnswer> Session::Prove(const Job& job, const std::string& file, uint64_t max_padded_height) {
+Result<ProveAnswer> Session::Prove(const Job& job, const std::string& file,
+                                   uint64_t max_padded_height) {
   TRY_VOID(CheckProfile(job.program));
   Json request = JobToJson(job);
   request["max_padded_height"] = max_padded_height;
@@ -333,7 +343,8 @@ Result<ProveAnswer> Session::Prove(const Job& job, const std::string& file, uint
   return proof;
 }
 
-Result<VerifyAnswer> Session::Verify(const std::string& file, const std::optional<tasm::Digest>& expected) {
+Result<VerifyAnswer> Session::Verify(const std::string& file,
+                                     const std::optional<tasm::Digest>& expected) {
   Json request = {{"file", file}};
   if (expected) request["digest"] = Strings(*expected);
   const Json answer = TRY(state_->Ask("verify", std::move(request)));

@@ -88,7 +88,8 @@ struct Example {
 struct Version {
   std::string triton_vm;       // "9.0.1"
   uint32_t proof_version = 0;  // part of each claim
-  std::string build;           // "release", or "quick": proves eight times slower (`make oracle` makes the other)
+  std::string
+      build;  // "release", or "quick": proves eight times slower (`make oracle` makes the other)
 };
 
 class Session {
@@ -112,7 +113,8 @@ class Session {
   // Real programs that come with the machine.
   Result<std::vector<Example>> Examples();
   // Writes claim and proof to `file` if it is not empty.
-  Result<ProveAnswer> Prove(const Job& job, const std::string& file, uint64_t max_padded_height = 1ull << 20);
+  Result<ProveAnswer> Prove(const Job& job, const std::string& file,
+                            uint64_t max_padded_height = 1ull << 20);
   // `expected`: the digest that the claim must name.
   Result<VerifyAnswer> Verify(const std::string& file,
                               const std::optional<machines::tasm::Digest>& expected = std::nullopt);

@@ -37,7 +37,8 @@ Result<std::unique_ptr<Process>> Process::Start(const std::string& program) {
   ::close(ends[1]);
   if (error != 0) {
     ::close(ends[0]);
-    return Fail(Diag::EngineFailed, fmt::format("{} cannot be started: {}", program, ::strerror(error)));
+    return Fail(Diag::EngineFailed,
+                fmt::format("{} cannot be started: {}", program, ::strerror(error)));
   }
   return std::unique_ptr<Process>(new Process(ends[0], pid));
 }
@@ -57,7 +58,8 @@ std::string Process::HowItEnded() {
   pid_ = -1;
   if (waited <= 0) return "the oracle ended";
   if (WIFEXITED(status)) return fmt::format("the oracle ended with status {}", WEXITSTATUS(status));
-  return fmt::format("the oracle was ended by signal {}; is there enough memory?", WTERMSIG(status));
+  return fmt::format("the oracle was ended by signal {}; is there enough memory?",
+                     WTERMSIG(status));
 }
 
 Result<std::string> Process::Exchange(const std::string& line, std::chrono::milliseconds timeout) {
@@ -72,19 +74,23 @@ Result<std::string> Process::Exchange(const std::string& line, std::chrono::mill
       return answer;
     }
     searched = pending_.size();
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0)
-      return Fail(Diag::EngineFailed, fmt::format("the oracle did not answer within {} ms", timeout.count()));
+      return Fail(Diag::EngineFailed,
+                  fmt::format("the oracle did not answer within {} ms", timeout.count()));
     pollfd polled{socket_, static_cast<short>(POLLIN | (sent < request.size() ? POLLOUT : 0)), 0};
     const int ready = ::poll(&polled, 1, static_cast<int>(std::min<int64_t>(left, 60'000)));
     if (ready < 0 && errno != EINTR)
-      return Fail(Diag::EngineFailed, fmt::format("the oracle cannot be waited for: {}", ::strerror(errno)));
+      return Fail(Diag::EngineFailed,
+                  fmt::format("the oracle cannot be waited for: {}", ::strerror(errno)));
     if (ready <= 0) continue;
     if ((polled.revents & POLLOUT) != 0) {
-      const ssize_t size =
-          ::send(socket_, request.data() + sent, request.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t size = ::send(socket_, request.data() + sent, request.size() - sent,
+                                  MSG_NOSIGNAL | MSG_DONTWAIT);
       if (size > 0) sent += static_cast<size_t>(size);
-      if (size < 0 && errno != EAGAIN && errno != EINTR) return Fail(Diag::EngineFailed, HowItEnded());
+      if (size < 0 && errno != EAGAIN && errno != EINTR)
+        return Fail(Diag::EngineFailed, HowItEnded());
     }
     if ((polled.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
       char bytes[65536];

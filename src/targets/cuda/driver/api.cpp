@@ -15,7 +15,8 @@ Result<std::unique_ptr<Api>> Open(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();
-    return NoGpu(fmt::format("the driver's library is missing ({})", why != nullptr ? why : library));
+    return NoGpu(
+        fmt::format("the driver's library is missing ({})", why != nullptr ? why : library));
   }
   auto api = std::make_unique<Api>();
   std::string missing;
@@ -26,11 +27,13 @@ Result<std::unique_ptr<Api>> Open(const std::string& library) {
 #define FRAZIL_CUDA_FIND(name, symbol, params) find(api->name, symbol);
   FRAZIL_CUDA_FUNCTIONS(FRAZIL_CUDA_FIND)
 #undef FRAZIL_CUDA_FIND
-  if (!missing.empty()) return NoGpu(fmt::format("{} has no {}: the driver is too old", library, missing));
+  if (!missing.empty())
+    return NoGpu(fmt::format("{} has no {}: the driver is too old", library, missing));
   if (const int status = api->Init(0); status != 0) {
     const char* text = nullptr;
     api->GetErrorText(status, &text);
-    return NoGpu(fmt::format("the driver does not start: {}", text != nullptr ? text : "unknown error"));
+    return NoGpu(
+        fmt::format("the driver does not start: {}", text != nullptr ? text : "unknown error"));
   }
   return api;
 }
@@ -44,7 +47,8 @@ std::unexpected<Error> NoGpu(const std::string& why) {
 std::unexpected<Error> DriverError(const Api& api, int status, const std::string& what) {
   const char* text = nullptr;
   api.GetErrorText(status, &text);
-  return NoGpu(fmt::format("{} failed: {}", what, text != nullptr ? text : fmt::format("error {}", status)));
+  return NoGpu(
+      fmt::format("{} failed: {}", what, text != nullptr ? text : fmt::format("error {}", status)));
 }
 
 Result<const Api*> OpenApi(const std::string& library) {

@@ -27,7 +27,8 @@ int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit 
 
 }  // namespace
 
-Result<std::unique_ptr<CudaKernel>> CudaKernel::Load(std::shared_ptr<Device> device, PtxModule module) {
+Result<std::unique_ptr<CudaKernel>> CudaKernel::Load(std::shared_ptr<Device> device,
+                                                     PtxModule module) {
   auto kernel = std::make_unique<CudaKernel>();
   const ir::Program lowered = TRY(ir::LowerForTarget(module.source));
   const ir::Function& entry = lowered.entry_function();
@@ -36,7 +37,8 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::Load(std::shared_ptr<Device> dev
     return Fail(Diag::BadArtifact, "the PTX module is damaged: its sizes do not fit its program");
   kernel->loaded_ = TRY(device->Load(module.text));
   for (const PtxStep& step : module.steps)
-    kernel->functions_.push_back(step.kind == StepKind::Alloc ? nullptr : TRY(kernel->loaded_->Find(step.entry)));
+    kernel->functions_.push_back(
+        step.kind == StepKind::Alloc ? nullptr : TRY(kernel->loaded_->Find(step.entry)));
   kernel->device_ = std::move(device);
   kernel->module_ = std::move(module);
   return kernel;
@@ -45,12 +47,17 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::Load(std::shared_ptr<Device> dev
 Result<void> CudaKernel::CheckConditions(std::span<const DeviceArgument> arguments) const {
   for (const auto& [a, b] : module_.disjoint)
     if (arguments[a].words[0] == arguments[b].words[0] && arguments[a].words[1] != 0)
-      return Fail(Diag::NotIndependent,
-                  fmt::format("arguments {} and {} are one buffer, and then iterations depend on each other", a, b));
+      return Fail(
+          Diag::NotIndependent,
+          fmt::format(
+              "arguments {} and {} are one buffer, and then iterations depend on each other", a,
+              b));
   for (const auto& [a, b] : module_.at_most)
     if (static_cast<int64_t>(arguments[a].words[0]) > static_cast<int64_t>(arguments[b].words[0]))
-      return Fail(Diag::NotIndependent,
-                  fmt::format("argument {} is above argument {}, and then iterations depend on each other", a, b));
+      return Fail(
+          Diag::NotIndependent,
+          fmt::format("argument {} is above argument {}, and then iterations depend on each other",
+                      a, b));
   return {};
 }
 
@@ -67,11 +74,13 @@ Result<std::vector<int64_t>> CudaKernel::Sizes(std::span<const DeviceArgument> a
   if (function.results.empty()) return sizes;
   const exec::Outcome outcome = TRY(exec::Interpret(module_.sizes, values));
   if (outcome.trap) return Fail(Diag::Internal, "the sizes of a launch trap");
-  for (const exec::Value& value : outcome.results) sizes.push_back(static_cast<int64_t>(value.word));
+  for (const exec::Value& value : outcome.results)
+    sizes.push_back(static_cast<int64_t>(value.word));
   return sizes;
 }
 
-Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t> sizes, BoundCall& call) const {
+Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t> sizes,
+                                   BoundCall& call) const {
   auto size = [&](int32_t ordinal) { return sizes[static_cast<size_t>(ordinal)]; };
   auto trips = [&](int32_t lo, int32_t hi) {
     return std::max<int64_t>(0, size(hi) - (lo == Unknown ? 0 : size(lo)));
@@ -84,7 +93,8 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
     int64_t count = trips(step.lo, step.hi);
     if (step.inner_lo != Unknown && step.inner_hi != Unknown) {
       const int64_t columns = trips(step.inner_lo, step.inner_hi);
-      if (columns != 0 && count > MostTrips / columns) return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
+      if (columns != 0 && count > MostTrips / columns)
+        return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
       count *= columns;
     }
     if (count > MostTrips) return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
@@ -105,15 +115,18 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
   }
   // The block's own two words are static.
   if (shared_bytes + 64 > device_->most_shared_bytes())
-    return Fail(Diag::BadLaunch, fmt::format("a block needs {} bytes of shared memory, and the GPU has {}", shared_bytes,
-                                             device_->most_shared_bytes()));
+    return Fail(Diag::BadLaunch,
+                fmt::format("a block needs {} bytes of shared memory, and the GPU has {}",
+                            shared_bytes, device_->most_shared_bytes()));
   launch.shared_bytes = static_cast<uint32_t>(shared_bytes);
   call.launches.push_back(std::move(launch));
   return {};
 }
 
-Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments, const Limits& limits) {
-  if (arguments.size() != params_.size()) return Fail(Diag::BadLaunch, "the number of arguments does not fit");
+Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments,
+                                   const Limits& limits) {
+  if (arguments.size() != params_.size())
+    return Fail(Diag::BadLaunch, "the number of arguments does not fit");
   TRY_VOID(CheckConditions(arguments));
   const std::vector<int64_t> sizes = TRY(Sizes(arguments));
   BoundCall call;
@@ -124,8 +137,9 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments, co
   uint64_t total = 0;
   for (size_t i = 0; i < module_.steps.size() && !call.out_of_memory; ++i) {
     const PtxStep& step = module_.steps[i];
-    const bool runs = std::ranges::all_of(
-        step.guards, [&](const auto& guard) { return sizes[static_cast<size_t>(guard.first)] == guard.second; });
+    const bool runs = std::ranges::all_of(step.guards, [&](const auto& guard) {
+      return sizes[static_cast<size_t>(guard.first)] == guard.second;
+    });
     if (!runs) {
       if (step.kind == StepKind::Alloc) scratch_words.insert(scratch_words.end(), {0, 0});
       continue;
@@ -145,12 +159,15 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments, co
     const uint64_t bytes = static_cast<uint64_t>(length) * step.shared[0].bytes;
     total += bytes;
     call.scratch.push_back(TRY(device_->Allocate(bytes)));
-    scratch_words.insert(scratch_words.end(), {call.scratch.back().address(), static_cast<uint64_t>(length)});
+    scratch_words.insert(scratch_words.end(),
+                         {call.scratch.back().address(), static_cast<uint64_t>(length)});
   }
   if (module_.local_bytes > limits.memory_bytes - std::min(total, limits.memory_bytes))
-    return Fail(Diag::Unsupported, "the cuda target does not count the scratch memory of threads, and the limit is near");
-  const auto scratch_count = static_cast<size_t>(
-      std::ranges::count_if(module_.steps, [](const PtxStep& step) { return step.kind == StepKind::Alloc; }));
+    return Fail(
+        Diag::Unsupported,
+        "the cuda target does not count the scratch memory of threads, and the limit is near");
+  const auto scratch_count = static_cast<size_t>(std::ranges::count_if(
+      module_.steps, [](const PtxStep& step) { return step.kind == StepKind::Alloc; }));
   scratch_words.resize(2 * scratch_count, 0);
   call.run_words = HeadWords + module_.frame_words + module_.result_words;
   call.run = TRY(device_->Allocate(call.run_words * sizeof(uint64_t)));
@@ -164,11 +181,13 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments, co
 Result<void> CudaKernel::NewRun(BoundCall& call) {
   TRY_VOID(device_->Fill(call.run.address(), 0, call.run_words * sizeof(uint64_t)));
   TRY_VOID(device_->Fill(call.run.address(), 0xff, sizeof(uint64_t)));
-  for (const DeviceMemory& memory : call.scratch) TRY_VOID(device_->Fill(memory.address(), 0, memory.bytes()));
+  for (const DeviceMemory& memory : call.scratch)
+    TRY_VOID(device_->Fill(memory.address(), 0, memory.bytes()));
   return {};
 }
 
-Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call, const exec::RunContext& context,
+Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call,
+                                                      const exec::RunContext& context,
                                                       std::vector<uint64_t>& results) {
   TRY_VOID(NewRun(call));
   for (const Launch& launch : call.launches) TRY_VOID(device_->Run(launch));
@@ -176,7 +195,8 @@ Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call, const exe
     // Loops may not end: look at the clock, and at the caller's flag.
     for (uint64_t waited = 0; !TRY(device_->WaitFor(10)); waited += 10) {
       const bool stopped = context.stop != nullptr && context.stop->load();
-      if (stopped || waited > context.limits.run_ms) TRY_VOID(device_->Poke(call.run.address() + 3 * 8, 1));
+      if (stopped || waited > context.limits.run_ms)
+        TRY_VOID(device_->Poke(call.run.address() + 3 * 8, 1));
     }
   }
   std::vector<uint64_t> run(call.run_words);
@@ -188,7 +208,8 @@ Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call, const exe
     trap.op = static_cast<ir::Op>(run[0] & 255);
     const auto div = static_cast<int64_t>(run[2]);
     const uint64_t t = run[0] >> 12;
-    trap.index = static_cast<int64_t>(run[1] + (div < 0 ? t % static_cast<uint64_t>(-div) : t / std::max<uint64_t>(1, run[2])));
+    trap.index = static_cast<int64_t>(
+        run[1] + (div < 0 ? t % static_cast<uint64_t>(-div) : t / std::max<uint64_t>(1, run[2])));
     return trap;
   }
   if (call.out_of_memory) return exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1};
@@ -203,15 +224,20 @@ class CudaCallable : public exec::Callable {
  public:
   explicit CudaCallable(std::unique_ptr<CudaKernel> kernel) : kernel_(std::move(kernel)) {}
 
-  Result<exec::Outcome> Run(std::span<const exec::Value> arguments, const exec::RunContext& context) override {
-    exec::LoweredCall call = TRY(exec::LoweredCall::Create(kernel_->module().source, arguments, context.limits));
+  Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
+                            const exec::RunContext& context) override {
+    exec::LoweredCall call =
+        TRY(exec::LoweredCall::Create(kernel_->module().source, arguments, context.limits));
     if (context.limits.depth < kernel_->module().call_depth)
-      return Fail(Diag::Unsupported, "the cuda target does not count the depth of calls, and the limit is below the program's");
+      return Fail(Diag::Unsupported,
+                  "the cuda target does not count the depth of calls, and the limit is below the "
+                  "program's");
     Device& device = kernel_->device();
     std::vector<DeviceMemory> regions;
     for (const exec::MemoryRegion& region : call.regions()) {
       regions.push_back(TRY(device.Allocate(region.memory->size_bytes())));
-      TRY_VOID(device.CopyIn(regions.back().address(), region.memory->data(), region.memory->size_bytes()));
+      TRY_VOID(device.CopyIn(regions.back().address(), region.memory->data(),
+                             region.memory->size_bytes()));
     }
     std::vector<DeviceArgument> device_arguments;
     for (size_t i = 0; i < call.arguments().size(); ++i) {
@@ -221,7 +247,8 @@ class CudaCallable : public exec::Callable {
       if (region < 0)
         argument.words.assign(value.scalar_words().begin(), value.scalar_words().end());
       else
-        argument.words = {regions[static_cast<size_t>(region)].address(), static_cast<uint64_t>(value.memory->length())};
+        argument.words = {regions[static_cast<size_t>(region)].address(),
+                          static_cast<uint64_t>(value.memory->length())};
     }
     BoundCall bound = TRY(kernel_->Bind(device_arguments, context.limits));
     std::vector<uint64_t> words;
@@ -229,7 +256,8 @@ class CudaCallable : public exec::Callable {
     for (size_t r = 0; r < regions.size(); ++r) {
       const exec::MemoryRegion& region = call.regions()[r];
       if (region.writable)
-        TRY_VOID(device.CopyOut(region.memory->data(), regions[r].address(), region.memory->size_bytes()));
+        TRY_VOID(device.CopyOut(region.memory->data(), regions[r].address(),
+                                region.memory->size_bytes()));
     }
     std::vector<exec::Value> results;
     if (!trap) results = exec::ValuesFromWords(call.scalar_results(), words);
@@ -242,8 +270,10 @@ class CudaCallable : public exec::Callable {
 
 }  // namespace
 
-Result<std::unique_ptr<exec::Callable>> MakeCudaCallable(std::shared_ptr<Device> device, PtxModule module) {
-  return std::make_unique<CudaCallable>(TRY(CudaKernel::Load(std::move(device), std::move(module))));
+Result<std::unique_ptr<exec::Callable>> MakeCudaCallable(std::shared_ptr<Device> device,
+                                                         PtxModule module) {
+  return std::make_unique<CudaCallable>(
+      TRY(CudaKernel::Load(std::move(device), std::move(module))));
 }
 
 }  // namespace frazil::targets::cuda

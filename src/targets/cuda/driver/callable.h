@@ -42,7 +42,8 @@ class CudaKernel {
  private:
   Result<void> CheckConditions(std::span<const DeviceArgument> arguments) const;
   Result<std::vector<int64_t>> Sizes(std::span<const DeviceArgument> arguments) const;
-  Result<void> AddLaunch(const PtxStep& step, std::span<const int64_t> sizes, BoundCall& call) const;
+  Result<void> AddLaunch(const PtxStep& step, std::span<const int64_t> sizes,
+                         BoundCall& call) const;
   Result<void> NewRun(BoundCall& call);
 
   std::shared_ptr<Device> device_;
@@ -52,6 +53,7 @@ class CudaKernel {
   std::vector<ir::Type> params_;            // of the lowered entry
 };
 
-Result<std::unique_ptr<exec::Callable>> MakeCudaCallable(std::shared_ptr<Device> device, PtxModule module);
+Result<std::unique_ptr<exec::Callable>> MakeCudaCallable(std::shared_ptr<Device> device,
+                                                         PtxModule module);
 
 }  // namespace frazil::targets::cuda

@@ -58,7 +58,8 @@ Result<std::shared_ptr<Device>> Device::Open(const std::string& library) {
   device->api_ = api;
   if (api->GetDevice(&device->device_, 0) != 0) return NoGpu("the machine has none");
   char name[256] = {};
-  TRY_VOID(device->Check(api->GetDeviceName(name, sizeof(name) - 1, device->device_), "asking for its name"));
+  TRY_VOID(device->Check(api->GetDeviceName(name, sizeof(name) - 1, device->device_),
+                         "asking for its name"));
   device->name_ = name;
   auto attribute = [&](int which) {
     int value = 0;
@@ -71,11 +72,13 @@ Result<std::shared_ptr<Device>> Device::Open(const std::string& library) {
   if (device->compute_ < 80)
     return NoGpu(fmt::format("{} has compute capability {}.{}, and 8.0 is needed", device->name_,
                              device->compute_ / 10, device->compute_ % 10));
-  TRY_VOID(device->Check(api->RetainContext(&device->context_, device->device_), "making a context"));
+  TRY_VOID(
+      device->Check(api->RetainContext(&device->context_, device->device_), "making a context"));
   TRY_VOID(device->Check(api->SetContext(device->context_), "using a context"));
   TRY_VOID(device->Check(api->CreateStream(&device->stream_, NonBlocking), "making a stream"));
   TRY_VOID(device->Check(api->CreateStream(&device->side_, NonBlocking), "making a stream"));
-  for (EventHandle*& event : device->events_) TRY_VOID(device->Check(api->CreateEvent(&event, 0), "making an event"));
+  for (EventHandle*& event : device->events_)
+    TRY_VOID(device->Check(api->CreateEvent(&event, 0), "making an event"));
   return device;
 }
 
@@ -96,7 +99,8 @@ Result<std::unique_ptr<LoadedModule>> Device::Load(const std::string& ptx) {
   TRY_VOID(Check(api_->SetContext(context_), "using a context"));
   std::string info(LogBytes, '\0'), errors(LogBytes, '\0');
   int options[] = {JitInfoLog, JitInfoLogSize, JitErrorLog, JitErrorLogSize};
-  void* values[] = {info.data(), reinterpret_cast<void*>(LogBytes), errors.data(), reinterpret_cast<void*>(LogBytes)};
+  void* values[] = {info.data(), reinterpret_cast<void*>(LogBytes), errors.data(),
+                    reinterpret_cast<void*>(LogBytes)};
   ModuleHandle* handle = nullptr;
   if (const int status = api_->LoadModule(&handle, ptx.c_str(), 4, options, values); status != 0)
     return DriverError(*api_, status, fmt::format("loading PTX ({})", errors.c_str()));
@@ -179,7 +183,9 @@ Result<void> Device::Poke(DevicePointer to, uint64_t word) {
   return Check(api_->Synchronize(side_), "copying to the GPU");
 }
 
-Result<void> Device::Mark(int which) { return Check(api_->RecordEvent(events_[which], stream_), "an event"); }
+Result<void> Device::Mark(int which) {
+  return Check(api_->RecordEvent(events_[which], stream_), "an event");
+}
 
 Result<double> Device::Elapsed() {
   TRY_VOID(Wait());

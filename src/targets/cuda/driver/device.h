@@ -19,7 +19,8 @@ class Device;
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  DeviceMemory(const Api* api, DevicePointer address, uint64_t bytes) : api_(api), address_(address), bytes_(bytes) {}
+  DeviceMemory(const Api* api, DevicePointer address, uint64_t bytes)
+      : api_(api), address_(address), bytes_(bytes) {}
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
@@ -56,7 +57,8 @@ struct Launch {
 // A recorded sequence of launches, replayed by one call.
 class Recording {
  public:
-  Recording(const Api* api, GraphHandle* graph, GraphExecHandle* exec) : api_(api), graph_(graph), exec_(exec) {}
+  Recording(const Api* api, GraphHandle* graph, GraphExecHandle* exec)
+      : api_(api), graph_(graph), exec_(exec) {}
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -97,8 +99,8 @@ class Device {
     size_t size = launch.words.size() * sizeof(uint64_t);
     void* extra[] = {reinterpret_cast<void*>(1), const_cast<uint64_t*>(launch.words.data()),
                      reinterpret_cast<void*>(2), &size, nullptr};
-    return api_->Launch(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1, launch.shared_bytes, stream_,
-                        nullptr, extra);
+    return api_->Launch(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1,
+                        launch.shared_bytes, stream_, nullptr, extra);
   }
   Result<void> Run(const Launch& launch);
   Result<std::unique_ptr<Recording>> Record(std::span<const Launch> launches);

@@ -83,7 +83,8 @@ bool ReadStep(std::string_view line, int32_t size_count, PtxStep& step) {
   step.entry = fields.Word();
   uint32_t shared_count = 0;
   if (!fields.Number(step.threads) || !fields.Number(step.items)) return false;
-  for (int32_t* size : {&step.lo, &step.hi, &step.inner_lo, &step.inner_hi, &step.lanes_lo, &step.lanes_hi})
+  for (int32_t* size :
+       {&step.lo, &step.hi, &step.inner_lo, &step.inner_hi, &step.lanes_lo, &step.lanes_hi})
     if (!fields.Number(*size) || *size < Unknown || *size >= size_count) return false;
   if (!fields.Number(shared_count) || shared_count > MostSteps) return false;
   for (uint32_t i = 0; i < shared_count; ++i) {
@@ -127,8 +128,9 @@ std::string SerializeModule(const PtxModule& module) {
   const std::string source = ir::PrintText(module.source);
   const std::string sizes = ir::PrintText(module.sizes);
   fmt::format_to(out, "program {}\n{}sizes {}\n{}", source.size(), source, sizes.size(), sizes);
-  fmt::format_to(out, "arch {}\nwords {} {} depth {} local {} while {}\n", module.arch, module.frame_words,
-                 module.result_words, module.call_depth, module.local_bytes, module.has_while ? 1 : 0);
+  fmt::format_to(out, "arch {}\nwords {} {} depth {} local {} while {}\n", module.arch,
+                 module.frame_words, module.result_words, module.call_depth, module.local_bytes,
+                 module.has_while ? 1 : 0);
   auto pairs = [&](std::string_view key, const auto& list) {
     fmt::format_to(out, "{} {}", key, list.size());
     for (const auto& [a, b] : list) fmt::format_to(out, " {} {}", a, b);
@@ -138,9 +140,10 @@ std::string SerializeModule(const PtxModule& module) {
   pairs("at_most", module.at_most);
   fmt::format_to(out, "steps {}\n", module.steps.size());
   for (const PtxStep& step : module.steps) {
-    fmt::format_to(out, "step {} {} {} {} {} {} {} {} {} {} {}", KindNames[static_cast<size_t>(step.kind)],
-                   step.entry, step.threads, step.items, step.lo, step.hi, step.inner_lo, step.inner_hi,
-                   step.lanes_lo, step.lanes_hi, step.shared.size());
+    fmt::format_to(out, "step {} {} {} {} {} {} {} {} {} {} {}",
+                   KindNames[static_cast<size_t>(step.kind)], step.entry, step.threads, step.items,
+                   step.lo, step.hi, step.inner_lo, step.inner_hi, step.lanes_lo, step.lanes_hi,
+                   step.shared.size());
     for (const PtxStep::Scratch& scratch : step.shared)
       fmt::format_to(out, " {} {}", scratch.length, scratch.bytes);
     fmt::format_to(out, " {}", step.guards.size());
@@ -176,11 +179,11 @@ Result<PtxModule> ParseModule(std::string_view bytes) {
   const auto words = reader.Line();
   Fields fields(words.value_or(""));
   int has_while = 0;
-  if (!fields.Key("words") || !fields.Number(module.frame_words) || !fields.Number(module.result_words) ||
-      !fields.Key("depth") || !fields.Number(module.call_depth) || !fields.Key("local") ||
-      !fields.Number(module.local_bytes) || !fields.Key("while") ||
-      !fields.Number(has_while) || !fields.at_end() || module.frame_words > (1u << 20) ||
-      module.result_words > (1u << 20))
+  if (!fields.Key("words") || !fields.Number(module.frame_words) ||
+      !fields.Number(module.result_words) || !fields.Key("depth") ||
+      !fields.Number(module.call_depth) || !fields.Key("local") ||
+      !fields.Number(module.local_bytes) || !fields.Key("while") || !fields.Number(has_while) ||
+      !fields.at_end() || module.frame_words > (1u << 20) || module.result_words > (1u << 20))
     return Bad("its sizes are wrong");
   module.has_while = has_while != 0;
   const uint32_t params = size_function.param_count();
@@ -189,10 +192,12 @@ Result<PtxModule> ParseModule(std::string_view bytes) {
     return Bad("its conditions are wrong");
   uint32_t step_count = 0;
   Fields steps(reader.Line().value_or(""));
-  if (!steps.Key("steps") || !steps.Number(step_count) || step_count > MostSteps) return Bad("its steps are missing");
+  if (!steps.Key("steps") || !steps.Number(step_count) || step_count > MostSteps)
+    return Bad("its steps are missing");
   for (uint32_t i = 0; i < step_count; ++i) {
     PtxStep step;
-    if (!ReadStep(reader.Line().value_or(""), static_cast<int32_t>(size_function.results.size()), step))
+    if (!ReadStep(reader.Line().value_or(""), static_cast<int32_t>(size_function.results.size()),
+                  step))
       return Bad(fmt::format("step {} is wrong", i));
     module.steps.push_back(std::move(step));
   }

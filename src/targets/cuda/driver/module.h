@@ -35,11 +35,13 @@ constexpr int32_t Unknown = -1;
 
 struct PtxStep {
   StepKind kind = StepKind::Serial;
-  std::string entry;      // name of the kernel
-  uint32_t threads = 1;   // of a block
-  uint32_t items = 1;     // Flat: iterations of a thread in one turn
-  int32_t lo = Unknown, hi = Unknown;              // Flat, Blocks: of the parallel; with `hi` alone it begins at 0
-  int32_t inner_lo = Unknown, inner_hi = Unknown;  // Flat: of the parallel inside of it, if both run as one
+  std::string entry;     // name of the kernel
+  uint32_t threads = 1;  // of a block
+  uint32_t items = 1;    // Flat: iterations of a thread in one turn
+  int32_t lo = Unknown,
+          hi = Unknown;  // Flat, Blocks: of the parallel; with `hi` alone it begins at 0
+  int32_t inner_lo = Unknown,
+          inner_hi = Unknown;  // Flat: of the parallel inside of it, if both run as one
   // Blocks, Single: lanes of the parallels inside, where they are known and the same for all.
   int32_t lanes_lo = Unknown, lanes_hi = Unknown;
   // The step runs where each of these sizes has that value (0 or 1).
@@ -52,13 +54,13 @@ struct PtxStep {
 };
 
 struct PtxModule {
-  std::string arch;    // "sm_90"
-  std::string text;    // PTX
+  std::string arch;  // "sm_90"
+  std::string text;  // PTX
   std::vector<PtxStep> steps;
-  uint32_t frame_words = 0;   // scalars that steps hand on
+  uint32_t frame_words = 0;  // scalars that steps hand on
   uint32_t result_words = 0;
-  uint32_t call_depth = 0;    // of the deepest chain of calls
-  uint32_t local_bytes = 0;   // of scratch buffers that are no step, at most
+  uint32_t call_depth = 0;   // of the deepest chain of calls
+  uint32_t local_bytes = 0;  // of scratch buffers that are no step, at most
   bool has_while = false;
   // Launch conditions, ordinals of the lowered entry's parameters (ir::Independence).
   std::vector<std::pair<uint32_t, uint32_t>> disjoint;
