@@ -12,9 +12,11 @@
 
 #define FRAZIL_TILE_LEVEL tile_avx2
 #define FRAZIL_TILE_TARGET __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
-#include "targets/isa/tile_choose.h"
 #include "targets/isa/tile_loops.h"
 #include "targets/isa/tile_moves.h"
+
+// Chooses among the loops above.
+#include "targets/isa/tile_choose.h"
 
 namespace frazil::targets::isa {
 

@@ -13,9 +13,11 @@
 
 #define FRAZIL_TILE_LEVEL tile_baseline
 #define FRAZIL_TILE_TARGET
-#include "targets/isa/tile_choose.h"
 #include "targets/isa/tile_loops.h"
 #include "targets/isa/tile_moves.h"
+
+// Chooses among the loops above.
+#include "targets/isa/tile_choose.h"
 
 namespace frazil::targets::isa {
 
