@@ -73,38 +73,35 @@ std::vector<Word> Selector::ConstOp(ir::Type type, std::span<const uint64_t> wor
   return ints_.Constant(Integers::ShapeOf(type), words);
 }
 
+// False: nothing is known about it.
+bool Selector::AllocAsPlanned(const ir::Inst& inst, ir::RegionId region, size_t at) {
+  const std::vector<Word>& length = Operand(inst, 0);
+  if (!b_.IsConst(length[0]) || !b_.IsConst(length[1], 0)) return false;
+  const BufferPlan plan =
+      state_.plans.Of(f(), region, at, b_.ValueOf(length[0]), [&](ir::ValueId other) {
+        const auto place = scope_->values.find(other.index);
+        return place != scope_->values.end() && place->second.size() == 2 &&
+               place->second[1] == length[0];
+      });
+  for (ir::InstId id : plan.skipped) scope_->skipped.insert(id.index);
+  op_ = Op::Alloc;
+  b_.SetLocation(inst.location);
+  if (plan.same) {
+    const std::vector<Word> place = Get(*plan.same);
+    if (plan.zero) ZeroFill(place[0], b_.MulI(length[0], WordsOnMachine(inst.type)));
+    SetResult(inst, place);
+  } else {
+    Alloc(inst, plan.zero);
+  }
+  return true;
+}
+
 Result<std::vector<Word>> Selector::Body(ir::RegionId region) {
   const std::vector<ir::InstId>& insts = f().region(region).insts;
   for (size_t i = 0; i + 1 < insts.size(); ++i) {
     const ir::Inst& inst = f().inst(insts[i]);
-    if (inst.op == Op::Alloc) {
-      // Stores to every element before anything else sees the buffer make zeroing needless.
-      bool zero = true;
-      const std::vector<Word>& length = Operand(inst, 0);
-      const ir::ValueId buffer = ir::Function::result_of(inst);
-      if (b_.IsConst(length[0]) && b_.IsConst(length[1], 0) && b_.ValueOf(length[0]) <= 4096) {
-        std::set<uint64_t> written;
-        for (size_t j = i + 1; j < insts.size(); ++j) {
-          const ir::Inst& later = f().inst(insts[j]);
-          bool uses = later.regions.count > 0;
-          for (ir::ValueId v : f().operands_of(later)) uses |= v == buffer;
-          if (!uses) continue;
-          if (later.op != Op::Store) break;
-          const ir::ValueId index = f().operand(later, 1);
-          const ir::InstId def = f().values[index.index].def;
-          if (!def.valid() || f().inst(def).op != Op::Const) break;
-          written.insert(static_cast<uint64_t>(f().word(f().inst(def), 0)));
-          if (written.size() == b_.ValueOf(length[0])) {
-            zero = *written.rbegin() >= b_.ValueOf(length[0]);
-            break;
-          }
-        }
-        if (b_.ValueOf(length[0]) == 0) zero = false;
-      }
-      op_ = Op::Alloc;
-      Alloc(inst, zero);
-      continue;
-    }
+    if (scope_->skipped.contains(insts[i].index)) continue;
+    if (inst.op == Op::Alloc && AllocAsPlanned(inst, region, i)) continue;
     TRY_VOID(Inst(inst));
   }
   const ir::Inst& last = f().inst(insts.back());
@@ -133,6 +130,7 @@ Result<void> Selector::Inst(const ir::Inst& inst) {
     case Op::While: return While(inst);
     case Op::Call: return Call(inst);
     case Op::RandomBits: return CallPrelude(inst);
+    case Op::Alloc: return Alloc(inst, true), Result<void>{};
     case Op::Load: return Load(inst), Result<void>{};
     case Op::Store: return Store(inst), Result<void>{};
     case Op::Length: return SetResult(inst, {Operand(inst, 0)[1], b_.Const(0)}), Result<void>{};

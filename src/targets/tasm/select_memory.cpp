@@ -16,7 +16,7 @@ using ir::Trap;
 namespace {
 constexpr uint64_t MaxField = g::P - 1;
 // Tables and scratch of more words are filled by a loop.
-constexpr uint64_t MostFilledInline = 20;
+constexpr uint64_t MostFilledInline = 10;
 }  // namespace
 
 std::vector<uint64_t> Selector::MaxOf(ir::Type type) const {

@@ -496,7 +496,20 @@ Result<void> Selector::Call(const ir::Inst& inst) {
     give(TRY(Inlined(*scope_->program, callee, arguments, raw, inst.location)));
     return {};
   }
-  const auto key = std::pair(id.index, raw);
+  // Buffers of known lengths: a function made for them takes their places alone. The first lengths that come have it.
+  std::vector<uint64_t> lengths(inst.operands.count, AnyLength);
+  for (uint32_t i = 0; i < inst.operands.count; ++i)
+    if (OperandType(inst, i).is_buffer() && !raw[i] && b_.IsConst(Operand(inst, i)[1]))
+      lengths[i] = b_.ValueOf(Operand(inst, i)[1]);
+  if (state_.lengths.try_emplace(std::pair(id.index, raw), lengths).first->second != lengths)
+    lengths.assign(inst.operands.count, AnyLength);
+  arguments.clear();
+  for (uint32_t i = 0; i < inst.operands.count; ++i) {
+    const std::vector<Word>& words = Operand(inst, i);
+    arguments.insert(arguments.end(), words.rbegin() + (lengths[i] == AnyLength ? 0 : 1),
+                     words.rend());
+  }
+  const auto key = std::tuple(id.index, raw, lengths);
   auto place = state_.functions.find(key);
   if (place == state_.functions.end()) {
     const uint32_t number = static_cast<uint32_t>(state_.words.functions.size());
@@ -508,7 +521,7 @@ Result<void> Selector::Call(const ir::Inst& inst) {
       return Fail(Diag::LimitReached, "calls nest too deep for Triton VM", inst.location);
     ++state_.nesting;
     Selector selector(state_, made);
-    TRY_VOID(selector.Function(id, raw));
+    TRY_VOID(selector.Function(id, raw, lengths));
     --state_.nesting;
     state_.words.functions[number] = std::move(made);
   }
@@ -519,7 +532,8 @@ Result<void> Selector::Call(const ir::Inst& inst) {
   return {};
 }
 
-Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_params) {
+Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_params,
+                                const std::vector<uint64_t>& lengths) {
   const ir::Function& function = state_.ir.functions[id.index];
   Scope scope{&state_.ir, &function, {}, {}};
   scope_ = &scope;
@@ -529,7 +543,7 @@ Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_para
       scope.raw.insert(value);
       scope.values[value] = {};
     } else if (function.param_type(i).is_buffer()) {
-      const Word length = b_.Param(MaxU32);
+      const Word length = lengths[i] == AnyLength ? b_.Param(MaxU32) : b_.Const(lengths[i]);
       scope.values[value] = {b_.Param(MaxField), length};
     } else {
       scope.values[value] = Ordered(Params(function.param_type(i)));
@@ -623,7 +637,7 @@ uint64_t LengthOf(const ir::Program& program, const std::vector<uint32_t>& uses,
 
 Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions& options) {
   WordProgram words;
-  ProgramState state{program, words};
+  ProgramState state{.ir = program, .words = words};
   state.check_raw = options.check_raw;
   state.profile = options.profile;
   state.uses.assign(program.functions.size(), 0);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "targets/tasm/buffer_plans.h"
 #include "targets/tasm/integers.h"
 #include "targets/tasm/select.h"
 #include "targets/tasm/word_builder.h"
@@ -16,6 +17,7 @@ namespace frazil::targets::tasm {
 struct ProgramState {
   const ir::Program& ir;
   WordProgram& words;
+  BufferPlans plans{ir};
   uint64_t scratch = ScratchBase;
   bool heap = false;  // some scratch has a size known only at run time
   bool inline_all = false;
@@ -23,8 +25,10 @@ struct ProgramState {
   mt::Profile profile = mt::Profile::Dot;
   std::optional<Location> beyond = {};  // of a raw access to a constant address that is refused
   std::map<const ir::Data*, uint64_t> tables = {};  // address of each
-  std::map<std::pair<uint32_t, std::vector<bool>>, uint32_t> functions =
-      {};  // IR function, which parameters are raw RAM -> ours
+  // IR function, which parameters are raw RAM, lengths of buffers -> ours
+  std::map<std::tuple<uint32_t, std::vector<bool>, std::vector<uint64_t>>, uint32_t> functions = {};
+  std::map<std::pair<uint32_t, std::vector<bool>>, std::vector<uint64_t>> lengths =
+      {};  // first seen
   std::map<std::tuple<int, int, int>, int32_t> sites = {};
   std::vector<uint32_t> uses = {};  // static calls of each function
   std::vector<uint64_t> written_out =
@@ -33,12 +37,16 @@ struct ProgramState {
   uint64_t work = 0;     // instructions that were lowered so far
 };
 
+inline constexpr uint64_t AnyLength = UINT64_MAX;
+
 class Selector {
  public:
   Selector(ProgramState& state, WordFunction& function);
 
   Result<void> Entry();
-  Result<void> Function(ir::FuncId id, const std::vector<bool>& raw_params);
+  // The lengths of buffer parameters that are known.
+  Result<void> Function(ir::FuncId id, const std::vector<bool>& raw_params,
+                        const std::vector<uint64_t>& lengths);
 
  private:
   using Values = std::map<uint32_t, std::vector<Word>>;
@@ -47,7 +55,8 @@ class Selector {
     const ir::Program* program;
     const ir::Function* f;
     Values values;
-    std::set<uint32_t> raw;  // buffers that are the machine's RAM
+    std::set<uint32_t> raw;           // buffers that are the machine's RAM
+    std::set<uint32_t> skipped = {};  // instructions that buffer plans leave out
   };
 
   // Where values travel together (into and out of regions and functions) each has its first word last, on top: so the
@@ -58,6 +67,7 @@ class Selector {
 
   // select.cpp
   Result<std::vector<Word>> Body(ir::RegionId region);  // gives what the terminator takes
+  bool AllocAsPlanned(const ir::Inst& inst, ir::RegionId region, size_t at);
   Result<void> Inst(const ir::Inst& inst);
   Result<bool> ProverOp(const ir::Inst& inst);
   Result<void> ScalarOp(const ir::Inst& inst);
