@@ -36,30 +36,53 @@ struct alignas(64) Lanes {
   std::array<int64_t, 8> lane;
 };
 
-// Columns of M + N (sign 1) and M - N (sign -1).
+// Entries of M + N (sign 1) and M - N (sign -1), all below 2^17.
+constexpr int64_t Entry(size_t row, size_t j, int64_t sign) {
+  return int64_t{Column[(row + 16 - j) % 16]} + sign * int64_t{Column[(row + 24 - j) % 16]};
+}
+// Their columns as the 52-bit multiplier takes them, in two's complement.
 constexpr std::array<Lanes, 8> BlockColumns(int64_t sign) {
   std::array<Lanes, 8> columns{};
   for (size_t j = 0; j < 8; ++j)
     for (size_t row = 0; row < 8; ++row)
-      columns[j].lane[row] =
-          int64_t{Column[(row + 16 - j) % 16]} + sign * int64_t{Column[(row + 24 - j) % 16]};
+      columns[j].lane[row] = Entry(row, j, sign) & ((int64_t{1} << 52) - 1);
   return columns;
 }
 constexpr std::array<Lanes, 8> Sums = BlockColumns(1);
 constexpr std::array<Lanes, 8> Differences = BlockColumns(-1);
 
-struct alignas(64) Halves {
-  std::array<uint64_t, 160> value;
+// Added to differences of limbs, so that they are positive.
+constexpr uint64_t Lift = uint64_t{1} << 34;
+
+// What sums and differences of one half start from.
+struct Start {
+  Lanes sum, difference;
 };
-// The round constants' low and high halves, doubled as the sums are. W is moved from the high to the low half, so that
-// what Fold takes from the low one never makes it negative.
-constexpr Halves TwiceConstants = [] {
-  Halves halves{};
-  for (size_t i = 0; i < 80; ++i) {
-    halves.value[i] = 2 * ((RoundConstants[i] & Epsilon) + W);
-    halves.value[80 + i] = 2 * ((RoundConstants[i] >> 32) - 1);
-  }
-  return halves;
+struct RoundStart {
+  Start low, high;
+};
+// Twice the round's constants ca, cb for the two blocks, as (ca + cb) and (ca - cb), which sum and difference bring back; in the
+// low half with W moved there from the high one, so that what Fold takes from it never makes it negative. In the
+// differences also what their products have too much: Lift times the row's entries, and 2^52 for each negative entry,
+// whose product with a positive factor is never 0.
+constexpr std::array<RoundStart, 5> Starts = [] {
+  std::array<RoundStart, 5> starts{};
+  for (size_t round = 0; round < 5; ++round)
+    for (size_t row = 0; row < 8; ++row) {
+      const uint64_t a = RoundConstants[16 * round + row], b = RoundConstants[16 * round + 8 + row];
+      uint64_t excess = 0;
+      for (size_t j = 0; j < 8; ++j) {
+        const int64_t entry = Entry(row, j, -1);
+        excess += Lift * static_cast<uint64_t>(entry) + (entry < 0 ? uint64_t{1} << 52 : 0);
+      }
+      const uint64_t a_low = (a & Epsilon) + W, b_low = (b & Epsilon) + W;
+      const uint64_t a_high = (a >> 32) - 1, b_high = (b >> 32) - 1;
+      starts[round].low.sum.lane[row] = static_cast<int64_t>(a_low + b_low);
+      starts[round].low.difference.lane[row] = static_cast<int64_t>(a_low - b_low - excess);
+      starts[round].high.sum.lane[row] = static_cast<int64_t>(a_high + b_high);
+      starts[round].high.difference.lane[row] = static_cast<int64_t>(a_high - b_high - excess);
+    }
+  return starts;
 }();
 static_assert(std::ranges::all_of(RoundConstants, [](uint64_t constant) { return constant >= W; }));
 
@@ -193,26 +216,23 @@ FRAZIL_AVX512_INLINE __m512i Join(__m256i lower, __m256i upper) {
 FRAZIL_AVX512_INLINE __m256i Upper(__m512i x) { return _mm512_extracti64x4_epi64(x, 1); }
 FRAZIL_AVX512_INLINE __m256i Lower(__m512i x) { return _mm512_castsi512_si256(x); }
 
-// Sum over j of column[j] factor[j], in two chains.
-FRAZIL_AVX512_INLINE __m512i Product(const std::array<Lanes, 8>& columns, const uint64_t* factors) {
-  __m512i even = _mm512_setzero_si512(), odd = _mm512_setzero_si512();
+// start + the sum over j of column[j] factor[j], in two chains. Factors are below 2^35.
+FRAZIL_AVX512_INLINE __m512i Product(const Lanes& start, const std::array<Lanes, 8>& columns,
+                                     const uint64_t* factors) {
+  __m512i even = _mm512_load_si512(&start), odd = _mm512_setzero_si512();
 #pragma GCC unroll 8
   for (size_t j = 0; j < 8; ++j) {
-    const __m512i product = _mm512_mullo_epi64(
-        _mm512_load_si512(&columns[j]), _mm512_set1_epi64(static_cast<long long>(factors[j])));
-    (j % 2 == 0 ? even : odd) = _mm512_add_epi64(j % 2 == 0 ? even : odd, product);
+    __m512i& sum = j % 2 == 0 ? even : odd;
+    sum = Wide::Low52(sum, _mm512_load_si512(&columns[j]), Wide::Set(factors[j]));
   }
   return _mm512_add_epi64(even, odd);
 }
 
-// Half of twice the sum, with the constant; then low - h1 + (h0 + h1) W, whose low part has W to spare.
-FRAZIL_AVX512_INLINE Limbs<Wide> Fold(__m512i twice_low, __m512i twice_high,
-                                      const uint64_t* constants) {
+// Half of twice the sum; then low - h1 + (h0 + h1) W, whose low part has W to spare.
+FRAZIL_AVX512_INLINE Limbs<Wide> Fold(__m512i twice_low, __m512i twice_high) {
   const __m512i mask = Wide::Set(Epsilon);
-  const __m512i low =
-      _mm512_srli_epi64(_mm512_add_epi64(twice_low, _mm512_load_si512(constants)), 1);
-  const __m512i high =
-      _mm512_srli_epi64(_mm512_add_epi64(twice_high, _mm512_load_si512(constants + 80)), 1);
+  const __m512i low = _mm512_srli_epi64(twice_low, 1);
+  const __m512i high = _mm512_srli_epi64(twice_high, 1);
   const __m512i high_up = Wide::Down(high);
   const __m512i rest = Wide::Sub(low, high_up);
   return {Wide::And(rest, mask),
@@ -228,22 +248,22 @@ FRAZIL_AVX512_INLINE void Round(Limbs<Wide>& a, Limbs<Wide>& b, __m256i looked_u
   const __m512i a_high = Join(Narrow::Down(looked), powers.high);
 
   alignas(64) std::array<uint64_t, 32> factors;
+  const __m512i lift = Wide::Set(Lift);
   _mm512_store_si512(factors.data(), Wide::Add(a_low, b.low));
-  _mm512_store_si512(factors.data() + 8, Wide::Sub(a_low, b.low));
+  _mm512_store_si512(factors.data() + 8, Wide::Sub(Wide::Add(a_low, lift), b.low));
   _mm512_store_si512(factors.data() + 16, Wide::Add(a_high, b.high));
-  _mm512_store_si512(factors.data() + 24, Wide::Sub(a_high, b.high));
+  _mm512_store_si512(factors.data() + 24, Wide::Sub(Wide::Add(a_high, lift), b.high));
   asm volatile(""
                :
                : "r"(factors.data())
                : "memory");  // products read memory, not shuffled registers
-  const __m512i sum_low = Product(Sums, factors.data());
-  const __m512i difference_low = Product(Differences, factors.data() + 8);
-  const __m512i sum_high = Product(Sums, factors.data() + 16);
-  const __m512i difference_high = Product(Differences, factors.data() + 24);
-
-  const uint64_t* constants = TwiceConstants.value.data() + 16 * round;
-  a = Fold(Wide::Add(sum_low, difference_low), Wide::Add(sum_high, difference_high), constants);
-  b = Fold(Wide::Sub(sum_low, difference_low), Wide::Sub(sum_high, difference_high), constants + 8);
+  const RoundStart& start = Starts[round];
+  const __m512i sum_low = Product(start.low.sum, Sums, factors.data());
+  const __m512i difference_low = Product(start.low.difference, Differences, factors.data() + 8);
+  const __m512i sum_high = Product(start.high.sum, Sums, factors.data() + 16);
+  const __m512i difference_high = Product(start.high.difference, Differences, factors.data() + 24);
+  a = Fold(Wide::Add(sum_low, difference_low), Wide::Add(sum_high, difference_high));
+  b = Fold(Wide::Sub(sum_low, difference_low), Wide::Sub(sum_high, difference_high));
 }
 
 // 2^64 x = W^2 x = -(x0 + x1) + x0 W; 2 W move down and one p is added, so that both are positive.
