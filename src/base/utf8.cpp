@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace frazil {
@@ -25,6 +26,31 @@ size_t SequenceLength(std::string_view text, size_t at) {
     return code >= 0x10000 && code <= 0x10ffff ? 4 : 0;
   }
   return 0;
+}
+
+// May the well-formed sequence at text[at] be shown as it is?
+bool Visible(std::string_view text, size_t at, size_t length) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (length == 1) return lead >= 0x20 && lead != 0x7f;
+  const std::string_view sequence = text.substr(at, length);
+  if (length == 2) return sequence >= "\xc2\xa0";  // U+0080 .. U+009F are controls
+  const auto within = [&](std::string_view first, std::string_view last) {
+    return length == 3 && first <= sequence && sequence <= last;
+  };
+  return !within("\xe2\x80\x8b", "\xe2\x80\x8f") &&  // U+200B .. U+200F
+         !within("\xe2\x80\xa8", "\xe2\x80\xae") &&  // U+2028 .. U+202E
+         !within("\xe2\x81\xa0", "\xe2\x81\xaf") &&  // U+2060 .. U+206F
+         sequence != "\xef\xbb\xbf";                 // U+FEFF
+}
+
+void AppendEscaped(std::string_view bytes, std::string* to) {
+  constexpr char Digits[] = "0123456789abcdef";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    *to += "\\x";
+    *to += Digits[byte >> 4];
+    *to += Digits[byte & 15];
+  }
 }
 
 }  // namespace
@@ -54,6 +80,43 @@ std::optional<Location> FindBadUtf8(std::string_view text) {
     at += length;
   }
   return std::nullopt;
+}
+
+std::optional<Error> Utf8Error(std::string_view text) {
+  const std::optional<Location> place = FindBadUtf8(text);
+  if (!place) return std::nullopt;
+  size_t at = 0;
+  for (uint32_t line = 1; line < place->line; ++line) at = text.find('\n', at) + 1;
+  at += place->column - 1;
+  return Error{Diag::BadUtf8,
+               "the text is not UTF-8 here: byte " + Printable(text.substr(at, 1)),
+               *place,
+               {},
+               "save the file as UTF-8"};
+}
+
+std::string Printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = SequenceLength(text, at);
+    const size_t taken = std::max<size_t>(length, 1);
+    if (length != 0 && Visible(text, at, length))
+      shown += text.substr(at, taken);
+    else
+      AppendEscaped(text.substr(at, taken), &shown);
+    at += taken;
+  }
+  return shown;
+}
+
+std::string_view CutUtf8(std::string_view text, size_t bytes) {
+  if (bytes >= text.size()) return text;
+  for (size_t back = 0; back < 4 && bytes >= back; ++back) {
+    const auto next = static_cast<unsigned char>(text[bytes - back]);
+    if ((next & 0xc0) != 0x80) return text.substr(0, bytes - back);
+  }
+  return text.substr(0, bytes);  // no UTF-8, so no character to cut
 }
 
 }  // namespace frazil

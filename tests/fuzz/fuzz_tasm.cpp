@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "machines/tasm/bounds.h"
 #include "machines/tasm/cliff.h"
 #include "machines/tasm/vm.h"
@@ -16,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Result<Program> program = Parse(text, profile);
   if (!program) {
     CHECK(!program.error().message.empty() && program.error().location.line > 0);
+    CHECK(Printable(program.error().message) == program.error().message);
     return 0;
   }
   const Result<Program> again = Parse(Print(*program), profile);

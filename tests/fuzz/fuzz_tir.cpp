@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "frontends/field/field.h"
 #include "machines/tasm/tip5.h"
 #include "machines/tir/blocks.h"
@@ -45,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Result<tir::Program> program = tir::Parse({reinterpret_cast<const char*>(data), size});
   if (!program) {
     CHECK(!program.error().message.empty());
+    CHECK(Printable(program.error().message) == program.error().message);
     return 0;
   }
   const Result<tir::Program> again = tir::Parse(tir::Print(*program));

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "frontends/field/field.h"
 #include "frontends/field/test_tree.h"
 
@@ -12,6 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ReadResult read = Read({reinterpret_cast<const char*>(data), size}, "fuzz.tri");
   for (const Error& error : read.errors) {
     CHECK(ClassOf(error.diag) != ErrorClass::Internal);
+    CHECK(Printable(error.message) == error.message);
     CHECK(error.location.line > 0 || error.diag == Diag::LimitReached);
   }
   if (!read.errors.empty()) return 0;

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "frontends/field/field.h"
 #include "ir/text.h"
 
@@ -20,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto built = Build(*package, options, &errors);
   for (const Error& error : errors) {
     CHECK(ClassOf(error.diag) != ErrorClass::Internal);
+    CHECK(Printable(error.message) == error.message);
     CHECK(error.diag != Diag::WrongType &&
           error.diag != Diag::BadRegion);  // ours, found by ir::Check
   }

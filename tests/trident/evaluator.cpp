@@ -103,7 +103,7 @@ Val Evaluator::Eval(const Expr& e) {
       if (root->kind == Expr::Kind::Name && Variable(root->path.parts[0]) != nullptr)
         return *Locate(e);
       Val base = Eval(*e.operands[0]);
-      if (e.kind == Expr::Kind::Member) return *Member(&base, e.text);
+      if (e.kind == Expr::Kind::Member) return *Member(&base, e.path.parts[0]);
       const uint64_t index = Eval(*e.operands[1]).n;
       if (index >= base.parts.size()) throw Crash();
       return base.parts[index];
@@ -181,7 +181,7 @@ Val* Evaluator::Locate(const Expr& e) {
     for (size_t i = 1; i < e.path.parts.size(); ++i) value = Member(value, e.path.parts[i]);
     return value;
   }
-  if (e.kind == Expr::Kind::Member) return Member(Locate(*e.operands[0]), e.text);
+  if (e.kind == Expr::Kind::Member) return Member(Locate(*e.operands[0]), e.path.parts[0]);
   // The index may run code that moves variables, but never changes which one this is.
   Locate(*e.operands[0]);
   const uint64_t index = Eval(*e.operands[1]).n;

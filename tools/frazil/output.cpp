@@ -25,7 +25,10 @@ void PrintFact(const Session& session, std::string_view name, std::string_view v
   fmt::print("  {} {}\n", Dim(session, fmt::format("{:<11}", name)), value);
 }
 
-void PrintJson(const nlohmann::ordered_json& value) { fmt::print("{}\n", value.dump(2)); }
+// Names of files need not be UTF-8; JSON must be.
+void PrintJson(const nlohmann::ordered_json& value) {
+  fmt::print("{}\n", value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
 
 int Report(const Session& session, const Error& error) {
   ErrorClass error_class = ClassOf(error.diag);

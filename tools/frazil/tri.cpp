@@ -116,21 +116,6 @@ Result<mt::Profile> ProfileNamed(const std::string& name) {
   return Fail(Diag::BadUsage, fmt::format("there is no profile '{}'; there are dot, horner", name));
 }
 
-// All errors but the last are printed; the last is the command's.
-Error TakeLast(Session& session, std::vector<Error> errors) {
-  Error last = std::move(errors.back());
-  errors.pop_back();
-  if (session.json) {
-    if (!errors.empty()) {
-      std::swap(last, errors.front());
-      last.message += fmt::format(" (and {} more)", errors.size());
-    }
-    return last;
-  }
-  for (const Error& error : errors) Report(session, error);
-  return last;
-}
-
 Result<ir::Program> BuildTrident(const TriOptions& options, std::string_view text,
                                  const Limits& limits, TriNotes& notes) {
   Result<field::Package> package =
@@ -148,6 +133,7 @@ Result<ir::Program> BuildTrident(const TriOptions& options, std::string_view tex
   if (!built || !notes.errors.empty())
     return std::unexpected(notes.errors.empty() ? built.error() : notes.errors.back());
   notes.warnings = std::move(built->warnings);
+  notes.files = std::move(built->files);
   return std::move(built->program);
 }
 
@@ -158,6 +144,20 @@ Result<T> InFile(Result<T> result, const std::string& file) {
 }
 
 }  // namespace
+
+Error TakeLast(Session& session, std::vector<Error> errors) {
+  Error last = std::move(errors.back());
+  errors.pop_back();
+  if (session.json) {
+    if (!errors.empty()) {
+      std::swap(last, errors.front());
+      last.message += fmt::format(" (and {} more)", errors.size());
+    }
+    return last;
+  }
+  for (const Error& error : errors) Report(session, error);
+  return last;
+}
 
 void AddProgramOptions(CLI::App* command, TriOptions& options) {
   command->add_option("file", options.file, "a .tri, .tir, .tasm or .frz file")->required();
@@ -193,7 +193,8 @@ Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text,
   return InFile(field::FromTir(TRY(machines::tir::Parse(text, options.file))), options.file);
 }
 
-Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::string* source) {
+Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::string* source,
+                              std::vector<std::string>* files) {
   if (options.file.ends_with(".tasm"))
     return Fail(Diag::Unsupported, "assembly is no program of the IR: it runs on Triton VM only");
   if (!options.file.ends_with(".tri") && !options.file.ends_with(".tir"))
@@ -206,6 +207,7 @@ Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::
     if (notes.errors.empty()) return program;
     return std::unexpected(TakeLast(session, std::move(notes.errors)));
   }
+  if (files) *files = std::move(notes.files);
   if (!session.json)
     for (const Error& warning : notes.warnings)
       fmt::print(stderr, "frazil: warning: {}\n", warning.ToString());
@@ -214,6 +216,7 @@ Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::
 
 Result<TriProgram> LoadTri(Session& session, const TriOptions& options) {
   TriProgram program;
+  program.file = options.file;
   lowering::TasmOptions lower;
   lower.profile = TRY(ProfileNamed(options.profile));
   lower.templates = options.templates;
@@ -231,7 +234,7 @@ Result<TriProgram> LoadTri(Session& session, const TriOptions& options) {
     program.lowered = std::move(lowered);
     return program;
   }
-  program.ir = TRY(LoadTriIr(session, options, &program.source));
+  program.ir = TRY(LoadTriIr(session, options, &program.source, &program.files));
   program.lowered = TRY(InFile(lowering::Lower(*program.ir, lower), options.file));
   program.assembly = program.lowered->program;
   return program;
@@ -252,21 +255,6 @@ Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view sour
 
 std::string PrintElements(const std::vector<uint64_t>& elements) {
   return fmt::format("{}", fmt::join(elements, ", "));
-}
-
-int ReportCrash(const Session& session, const mt::Crash& crash, nlohmann::ordered_json json) {
-  const bool limit = crash.kind == mt::CrashKind::Cycles || crash.kind == mt::CrashKind::Memory;
-  if (session.json) {
-    json["crash"] = {{"kind", mt::CrashName(crash.kind)},
-                     {"instruction", crash.instruction},
-                     {"cycle", crash.cycle}};
-    if (crash.error_id >= 0) json["crash"]["error_id"] = crash.error_id;
-    PrintJson(json);
-  } else {
-    fmt::print(stderr, "frazil: error {}: the program stopped: {}\n",
-               DiagId(limit ? Diag::LimitReached : Diag::Trapped), crash.sentence);
-  }
-  return ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
 }
 
 void AddTri(CLI::App& app, Session& session) {

@@ -35,14 +35,20 @@ void AddInputOptions(CLI::App* command, TriOptions& options);
 struct TriNotes {
   std::vector<Error> errors;
   std::vector<Error> warnings;
+  std::vector<std::string> files;  // of a Trident program's functions
 };
+// All errors but the last are printed; the last is the command's. In JSON there is one document: the first, and how many
+// more there are.
+Error TakeLast(Session& session, std::vector<Error> errors);
 // The text of a .tri or .tir file as a program; the error is the last of `notes.errors`, if there are any there.
 Result<ir::Program> BuildTriIr(const TriOptions& options, std::string_view text,
                                const Limits& limits, TriNotes& notes);
 
 struct TriProgram {
+  std::string file;
   std::string source;                             // the file's text
-  std::optional<ir::Program> ir;                  // absent for .tasm
+  std::optional<ir::Program> ir;                  // absent for .tasm and .tir
+  std::vector<std::string> files;                 // where each function of `ir` is written
   std::optional<targets::tasm::Lowered> lowered;  // absent for .tasm
   mt::Program assembly;
 };
@@ -50,7 +56,8 @@ struct TriProgram {
 Result<TriProgram> LoadTri(Session& session, const TriOptions& options);
 // Only as far as the IR; not for .tasm.
 Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options,
-                              std::string* source = nullptr);
+                              std::string* source = nullptr,
+                              std::vector<std::string>* files = nullptr);
 
 // What the flags say; where there are none, what the file's `// run: --input 1,2 --secret 3 -> 7` line says.
 struct TriInputs {
@@ -63,8 +70,9 @@ Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view sour
 
 // "1, 2, 3"
 std::string PrintElements(const std::vector<uint64_t>& elements);
-// The crash as a sentence and its exit code.
-int ReportCrash(const Session& session, const mt::Crash& crash, nlohmann::ordered_json json);
+// The crash as a sentence, with the line of the source, and its exit code (tri_crash.cpp).
+int ReportCrash(const Session& session, const TriProgram& program, const mt::Crash& crash,
+                nlohmann::ordered_json json);
 
 // tri_run.cpp, tri_build.cpp, tri_prove.cpp, tri_profile.cpp, tri_source.cpp: each adds its commands to `tri`.
 void AddTriBuild(CLI::App& tri, Session& session);

@@ -192,7 +192,7 @@ Result<int> Profile(Session& session, const ProfileCommand& command) {
   mt::RunLimits limits;
   limits.cycles = command.program.cycles;
   const mt::TraceResult trace = mt::Trace(program.assembly, inputs.machine, limits);
-  if (trace.run.crash) return ReportCrash(session, *trace.run.crash, ToJson(trace));
+  if (trace.run.crash) return ReportCrash(session, program, *trace.run.crash, ToJson(trace));
   if (!command.output.empty())
     TRY_VOID(WriteFile(command.output, Draw(trace, command.program.file)));
   if (session.json) {

@@ -69,7 +69,7 @@ Result<int> Prove(Session& session, const ProveCommand& command) {
                                  {"verify_seconds", answer.verify_seconds},
                                  {"peak_bytes", answer.peak_bytes},
                                  {"file", file}};
-  if (answer.run.crash) return ReportCrash(session, *answer.run.crash, json);
+  if (answer.run.crash) return ReportCrash(session, program, *answer.run.crash, json);
   if (session.json) {
     PrintJson(json);
     return 0;

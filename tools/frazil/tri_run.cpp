@@ -33,7 +33,7 @@ Result<int> RunMachine(Session& session, const RunCommand& command) {
       {"target", "tasm"}, {"output", run.output}, {"cycles", run.cycles}, {"milliseconds", ms}};
   if (!session.json && (!run.output.empty() || !run.crash))
     fmt::print("{}\n", Bold(session, PrintElements(run.output)));
-  if (run.crash) return ReportCrash(session, *run.crash, json);
+  if (run.crash) return ReportCrash(session, program, *run.crash, json);
   if (session.json) {
     PrintJson(json);
     return 0;

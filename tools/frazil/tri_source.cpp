@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "exec/interpreter.h"
@@ -48,7 +49,7 @@ nlohmann::ordered_json ToJson(const Error& error) {
 
 Result<int> Check(Session& session, const SourceOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  int wrong = 0;
+  int code = 0;
   for (const std::string& file : options.files) {
     Loaded loaded = TRY(LoadFile(session, file, options.search));
     std::vector<Error> warnings;
@@ -60,7 +61,7 @@ Result<int> Check(Session& session, const SourceOptions& options) {
       if (checked) warnings = std::move(*checked);
       if (!checked && loaded.errors.empty()) loaded.errors.push_back(checked.error());
     }
-    wrong += !loaded.errors.empty();
+    for (const Error& error : loaded.errors) code = std::max(code, ExitCodeOf(ClassOf(error.diag)));
     nlohmann::ordered_json row = {{"file", file},
                                   {"errors", nlohmann::ordered_json::array()},
                                   {"warnings", nlohmann::ordered_json::array()}};
@@ -76,28 +77,31 @@ Result<int> Check(Session& session, const SourceOptions& options) {
     if (!session.json && loaded.errors.empty()) fmt::print("{}: no errors\n", file);
   }
   if (session.json) PrintJson(json);
-  return wrong == 0 ? 0 : ExitCodeOf(ErrorClass::User);
+  return code;
 }
 
 Result<int> Format(Session& session, const SourceOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
   int different = 0;
   for (const std::string& file : options.files) {
     const std::string text = TRY(ReadFile(file, session.limits));
     field::ReadResult read = field::Read(text, file, session.limits);
-    if (!read.errors.empty()) {
-      for (const Error& error : read.errors) Report(session, error);
-      return ExitCodeOf(ErrorClass::User);
-    }
+    if (!read.errors.empty()) return std::unexpected(TakeLast(session, std::move(read.errors)));
     const std::string formatted = field::Format(read.module);
+    const bool changed = formatted != text;
+    json.push_back({{"file", file}, {"changed", changed}});
     if (options.to_stdout) {
-      fmt::print("{}", formatted);
+      if (session.json) json.back()["text"] = formatted;
+      if (!session.json) fmt::print("{}", formatted);
       continue;
     }
-    if (formatted == text) continue;
+    if (!changed) continue;
     ++different;
-    fmt::print("{}{}\n", options.only_check ? "would change " : "formatted ", file);
+    if (!session.json)
+      fmt::print("{}{}\n", options.only_check ? "would change " : "formatted ", file);
     if (!options.only_check) TRY_VOID(WriteFile(file, formatted));
   }
+  if (session.json) PrintJson(json);
   return options.only_check && different > 0 ? ExitCodeOf(ErrorClass::User) : 0;
 }
 
@@ -130,10 +134,7 @@ Result<int> Test(Session& session, const SourceOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const std::string& file : options.files) {
     Loaded loaded = TRY(LoadFile(session, file, options.search));
-    if (!loaded.errors.empty()) {
-      for (const Error& error : loaded.errors) Report(session, error);
-      return ExitCodeOf(ErrorClass::User);
-    }
+    if (!loaded.errors.empty()) return std::unexpected(TakeLast(session, std::move(loaded.errors)));
     for (const std::string& name : field::Tests(*loaded.package)) {
       if (!name.contains(options.filter)) continue;
       const std::optional<std::string> failure =

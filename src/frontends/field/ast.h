@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "frontends/field/list.h"
 
 namespace frazil::frontends::field {
 
@@ -19,7 +20,7 @@ using BlockPtr = std::unique_ptr<Block>;
 
 // `a.b.c`
 struct Path {
-  std::vector<std::string> parts;
+  List<std::string> parts;
   Location location;
   std::string ToString() const;
 };
@@ -33,7 +34,7 @@ struct TypeExpr {
   Location location;
 };
 
-enum class BinaryOp { Add, Mul, Eq, Lt, And, Xor, DivMod, Scale };  // + * == < & ^ /% *.
+enum class BinaryOp : uint8_t { Add, Mul, Eq, Lt, And, Xor, DivMod, Scale };  // + * == < & ^ /% *.
 
 struct FieldInit {
   std::string name;
@@ -42,11 +43,11 @@ struct FieldInit {
 };
 
 struct Expr {
-  enum class Kind {
+  enum class Kind : uint8_t {
     Integer,  // number; may be as large as the field allows
     Bool,     // number 0 or 1
     Name,  // path (a variable, a constant, `module.CONST`, or a place `p.x.y`; the elaborator tells them apart)
-    Member,  // operands[0] . text, where operands[0] is not a plain name (a call, an index, ...)
+    Member,  // operands[0] . path (of one part), where operands[0] is not a plain name (a call, an index, ...)
     Index,   // operands[0] [ operands[1] ]
     Binary,  // operands[0] op operands[1]
     Call,    // path <sizes> ( operands )
@@ -55,20 +56,19 @@ struct Expr {
     Tuple,  // ( operands )
     Block,  // block
   } kind = Kind::Integer;
-  Location location;
-  uint64_t number = 0;
-  std::string text;
-  Path path;
   BinaryOp op = BinaryOp::Add;
-  std::vector<ExprPtr> operands;
-  std::vector<ExprPtr> sizes;
-  std::vector<FieldInit> fields;
-  BlockPtr block;
-  Location end;  // just after it
-  uint32_t height =
-      1;  // of this tree, blocks included; the reader limits it, so that walks may recurse
   bool infix =
       false;  // Call: written as an operator, `a > b` for gt(a, b), in requires and ensures
+  uint32_t height =
+      1;  // of this tree, blocks included; the reader limits it, so that walks may recurse
+  Location location;
+  Location end;  // just after it
+  uint64_t number = 0;
+  Path path;
+  List<ExprPtr> operands;
+  List<ExprPtr> sizes;
+  List<FieldInit> fields;
+  BlockPtr block;
 };
 
 struct FieldPattern;
@@ -97,10 +97,16 @@ struct LetName {
   Location location;
 };
 
+struct Assembly {
+  std::string target;  // as written, empty = triton
+  int32_t effect = 0;
+  std::string text;  // its lines, trimmed, without empty ones, joined by '\n'
+};
+
 // A block that has no tail and ends in an If or a Match has, where a value is asked for, the value of the arm taken.
 // A place may be the name `_` in a tuple assignment: that part is dropped.
 struct Stmt {
-  enum class Kind {
+  enum class Kind : uint8_t {
     Let,
     Assign,
     TupleAssign,
@@ -114,24 +120,22 @@ struct Stmt {
     Return,
     Expr
   } kind = Kind::Expr;
+  bool is_tuple = false;  // Let: parentheses were written
   Location location;
-  Location end;                  // just after it
-  std::vector<LetName> names;    // Let: one, or several in parentheses; For: the variable
-  bool is_tuple = false;         // Let: parentheses were written
-  std::optional<TypeExpr> type;  // Let
-  std::vector<ExprPtr> places;   // Assign: one; TupleAssign: several
+  Location end;                    // just after it
+  List<LetName> names;             // Let: one, or several in parentheses; For: the variable
+  std::unique_ptr<TypeExpr> type;  // Let; may be null
+  List<ExprPtr> places;            // Assign: one; TupleAssign: several
   ExprPtr
       value;  // Let, Assign, TupleAssign, Return (may be null), Expr; If, Match: what is tested; ProofBlock
   ExprPtr first, last;            // For: the range
   std::optional<uint64_t> bound;  // For: `bounded K`
   BlockPtr then_block;            // If, For, ProofBlock: the body
   BlockPtr else_block;            // If; may be null
-  std::vector<MatchArm> arms;
-  Path event;                     // Reveal, Seal
-  std::vector<FieldInit> fields;  // Reveal, Seal
-  std::string asm_target;         // Asm: as written, empty = triton
-  int32_t asm_effect = 0;
-  std::string asm_text;  // its lines, trimmed, without empty ones, joined by '\n'
+  List<MatchArm> arms;
+  Path event;                          // Reveal, Seal
+  List<FieldInit> fields;              // Reveal, Seal
+  std::unique_ptr<Assembly> assembly;  // Asm
 };
 
 struct Block {

@@ -181,7 +181,9 @@ void Body::Discard(const After& make) {
   const size_t in_body = f.regions[f.body.index].insts.size();
   auto made_of = made_of_;
   auto below = below_;
+  ++regions_;
   make();
+  --regions_;
   f.insts.resize(insts, ir::Inst{});
   f.regions.resize(regions);
   f.values.resize(values);
@@ -248,7 +250,7 @@ void Body::CloseScope(size_t mark) {
 }
 
 void Body::Set(uint32_t variable, ir::Values leaves) {
-  undo_.emplace_back(variable, std::move(variables_[variable].leaves));
+  if (regions_ != 0) undo_.emplace_back(variable, std::move(variables_[variable].leaves));
   variables_[variable].leaves = std::move(leaves);
 }
 

@@ -108,8 +108,8 @@ class Body {
   Value GenStruct(const Expr& expr);
   // The values of a struct's or an event's fields in the order of their declaration; every mistake is told.
   std::vector<Value> GenFields(const std::string& owner, const std::vector<MemberDecl>& members,
-                               const std::vector<TypeId>& types,
-                               const std::vector<FieldInit>& inits, Location location);
+                               const std::vector<TypeId>& types, const List<FieldInit>& inits,
+                               Location location);
   Value GenArray(const Expr& expr, TypeId expected);
   Value GenRepeat(const Expr& expr, TypeId element);
   Value GenTuple(const Expr& expr, TypeId expected);
@@ -232,6 +232,7 @@ class Body {
   std::vector<uint32_t> bound_;     // variables in scope, in order
   std::unordered_map<std::string, std::vector<uint32_t>> by_name_;
   std::vector<std::pair<uint32_t, ir::Values>> undo_;
+  uint32_t regions_ = 0;  // open ones; outside of them nothing is ever undone
   std::unordered_map<uint32_t, ir::Values>
       made_of_;  // of digests and xfields that were put together here
   std::unordered_map<uint32_t, uint64_t> below_;  // loop variables: a bound that they stay below

@@ -56,13 +56,13 @@ bool Body::AssemblyBody() const {
 }
 
 ir::Values Body::EmitAsm(const Stmt& stmt, std::span<const ir::ValueId> operands, size_t results) {
-  if (!stmt.asm_target.empty() && stmt.asm_target != "triton") {
+  if (!stmt.assembly->target.empty() && stmt.assembly->target != "triton") {
     Complain(Diag::BadInlineAsm, stmt.location,
-             fmt::format("this assembly is for '{}', not for Triton VM", stmt.asm_target),
+             fmt::format("this assembly is for '{}', not for Triton VM", stmt.assembly->target),
              "keep it in a function of its own under #[cfg(...)]");
     return Zero(all_.types.Array(TypeTable::Field, results)).leaves;
   }
-  const uint64_t data = all_.AddText(stmt.asm_text).index;
+  const uint64_t data = all_.AddText(stmt.assembly->text).index;
   const std::vector<ir::Type> types(results, ir::types::Field);
   return builder_.Emit(ir::Op::Tasm, {}, operands, types, std::span(&data, 1));
 }
@@ -77,12 +77,12 @@ ir::Values Body::AsmFunction(const Stmt& stmt) {
   At(stmt.location);
   const size_t results = all_.types[instance_.result].words;
   const int64_t effect = static_cast<int64_t>(results) - static_cast<int64_t>(operands.size());
-  if (effect != stmt.asm_effect) {
+  if (effect != stmt.assembly->effect) {
     Complain(
         Diag::BadInlineAsm, stmt.location,
         fmt::format(
             "'{}' takes {} words and gives {}, so its assembly has the effect {:+}, not {:+}",
-            instance_.decl->name, operands.size(), results, effect, stmt.asm_effect),
+            instance_.decl->name, operands.size(), results, effect, stmt.assembly->effect),
         "a body that is one assembly block finds the arguments on the stack, the first deepest");
     return Zero(instance_.result).leaves;
   }
@@ -95,25 +95,25 @@ ir::Values Body::AsmFunction(const Stmt& stmt) {
 
 Value Body::AsmValue(const Stmt& stmt, TypeId type) {
   const uint64_t words = all_.types[type].words;
-  if (stmt.asm_effect < 0 || static_cast<uint64_t>(stmt.asm_effect) != words) {
+  if (stmt.assembly->effect < 0 || static_cast<uint64_t>(stmt.assembly->effect) != words) {
     Complain(
         Diag::BadInlineAsm, stmt.location,
         fmt::format("the block's value is a {} of {} words, but the assembly has the effect {:+}",
-                    Name(type), words, stmt.asm_effect));
+                    Name(type), words, stmt.assembly->effect));
     return Zero(type);
   }
   return FromStackWords(type, EmitAsm(stmt, {}, words));
 }
 
 void Body::GenAsm(const Stmt& stmt) {
-  if (stmt.asm_effect != 0) {
+  if (stmt.assembly->effect != 0) {
     Complain(
         Diag::BadInlineAsm, stmt.location,
         fmt::format(
             "assembly with the effect {:+} must be the value of a block or the body of a function",
-            stmt.asm_effect),
-        stmt.asm_effect > 0 ? "let x: Field = { asm(+1) { ... } }"
-                            : "fn f(a: Field, b: Field) -> Field { asm(-1) { ... } }");
+            stmt.assembly->effect),
+        stmt.assembly->effect > 0 ? "let x: Field = { asm(+1) { ... } }"
+                                  : "fn f(a: Field, b: Field) -> Field { asm(-1) { ... } }");
     return;
   }
   EmitAsm(stmt, {}, 0);

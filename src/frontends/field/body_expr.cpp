@@ -281,8 +281,8 @@ Value Body::GenStruct(const Expr& expr) {
 }
 
 std::vector<Value> Body::GenFields(const std::string& owner, const std::vector<MemberDecl>& members,
-                                   const std::vector<TypeId>& types,
-                                   const std::vector<FieldInit>& inits, Location location) {
+                                   const std::vector<TypeId>& types, const List<FieldInit>& inits,
+                                   Location location) {
   std::vector<std::optional<Value>> given(members.size());
   for (const FieldInit& init : inits) {
     size_t i = 0;

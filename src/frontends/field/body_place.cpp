@@ -15,7 +15,7 @@ Body::Place Body::Locate(const Expr& expr) {
     case Expr::Kind::Name: return LocateName(expr);
     case Expr::Kind::Member: {
       Place place = Locate(*expr.operands[0]);
-      return place.is_error() ? place : Member(std::move(place), expr.text, expr.location);
+      return place.is_error() ? place : Member(std::move(place), expr.path.parts[0], expr.location);
     }
     case Expr::Kind::Index: {
       if (auto table = TableLookup(expr)) return *table;
@@ -82,7 +82,7 @@ TypeId Body::PlaceType(const Expr& expr) {
     type = variable == nullptr ? TypeTable::Error : variable->type;
     for (size_t i = 1; i < expr.path.parts.size(); ++i) type = member(type, expr.path.parts[i]);
   } else if (expr.kind == Expr::Kind::Member) {
-    type = member(PlaceType(*expr.operands[0]), expr.text);
+    type = member(PlaceType(*expr.operands[0]), expr.path.parts[0]);
   } else if (expr.kind == Expr::Kind::Index) {
     const TypeInfo& info = all_.types[PlaceType(*expr.operands[0])];
     if (info.kind == TypeKind::Array) type = info.parts[0];

@@ -11,7 +11,9 @@ namespace frazil::frontends::field {
 ir::Values Body::Region(const std::function<ir::Values()>& make) {
   const size_t undo = undo_.size();
   const std::vector<uint32_t> bound = bound_;
+  ++regions_;
   ir::Values values = make();
+  --regions_;
   UndoTo(undo);
   // A block whose rest moved into this region was closed in it; for the next region it is open again.
   CloseScope(bound.size());
@@ -109,8 +111,9 @@ namespace {
 
 bool IsHalt(const Stmt& stmt) {
   return stmt.kind == Stmt::Kind::Expr && stmt.value->kind == Expr::Kind::Call &&
-         stmt.value->path.ToString() == "assert" && stmt.value->operands.size() == 1 &&
-         stmt.value->operands[0]->kind == Expr::Kind::Bool && stmt.value->operands[0]->number == 0;
+         stmt.value->path.parts.size() == 1 && stmt.value->path.parts[0] == "assert" &&
+         stmt.value->operands.size() == 1 && stmt.value->operands[0]->kind == Expr::Kind::Bool &&
+         stmt.value->operands[0]->number == 0;
 }
 
 }  // namespace

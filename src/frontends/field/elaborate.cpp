@@ -142,12 +142,25 @@ const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* 
   return &instance;
 }
 
+namespace {
+
+// Callers need the signature alone.
+void ForgetBody(ir::Function& function) {
+  ir::Function signature;
+  signature.name = std::move(function.name);
+  signature.results = std::move(function.results);
+  function = std::move(signature);
+}
+
+}  // namespace
+
 void Elaborator::RunWork() {
   while (!work_.empty() && !stopped_) {
     const Instance* instance = work_.front();
     work_.pop_front();
     made_.insert(instance->decl);
     Body(*this, *instance).Run();
+    if (!build_) ForgetBody(program.functions[instance->function.index]);
   }
 }
 
@@ -231,8 +244,14 @@ void Elaborator::Keep(ir::FuncId entry) {
   // The entry stands last: the text form takes the last function where none is called main.
   std::reverse(order.begin(), order.end());
   for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<std::string> files(count);
+  for (const auto& [key, instance] : instances_)
+    if (instance.result != TypeTable::Error) files[instance.function.index] = instance.module->file;
   std::vector<ir::Function> kept;
-  for (uint32_t at : order) kept.push_back(std::move(program.functions[at]));
+  for (uint32_t at : order) {
+    kept.push_back(std::move(program.functions[at]));
+    files_.push_back(std::move(files[at]));
+  }
   for (ir::Function& function : kept)
     for (const ir::Inst& inst : function.insts)
       if (inst.op == ir::Op::Call) {
@@ -292,6 +311,7 @@ ir::FuncId Elaborator::Wrap(const Instance& instance) {
 }
 
 std::optional<Built> Elaborator::Run(bool build) {
+  build_ = build;
   if (package_.modules.empty()) {
     Complain(nullptr, Diag::BadDeclaration, {}, "there is no module to build");
     return std::nullopt;
@@ -312,7 +332,7 @@ std::optional<Built> Elaborator::Run(bool build) {
         Instantiate(&function, module.get(), {}, function.location, module.get());
   RunWork();
   if (!stopped_) CheckGenerics();
-  if (error_count_ == 0 && !build) return Built{{}, std::move(warnings_)};
+  if (error_count_ == 0 && !build) return Built{{}, std::move(warnings_), {}};
   if (error_count_ != 0 || instance == nullptr) return std::nullopt;
   Keep(Wrap(*instance));
   if (auto checked = ir::Check(program, options.limits); !checked) {
@@ -322,7 +342,7 @@ std::optional<Built> Elaborator::Run(bool build) {
   }
   CheckStreams();
   if (error_count_ != 0) return std::nullopt;
-  return Built{std::move(program), std::move(warnings_)};
+  return Built{std::move(program), std::move(warnings_), std::move(files_)};
 }
 
 namespace {

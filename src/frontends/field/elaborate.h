@@ -155,7 +155,9 @@ class Elaborator {
   const Package& package_;
   std::vector<Error>* errors_;
   std::vector<Error> warnings_;
+  std::vector<std::string> files_;  // Built::files
   std::set<std::string> said_;
+  bool build_ = true;  // false: bodies are made to be checked, then forgotten
   bool stopped_ = false;
   uint32_t error_count_ = 0;
   uint64_t steps_ = 0;

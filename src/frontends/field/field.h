@@ -61,6 +61,7 @@ struct Options {
 struct Built {
   ir::Program program;
   std::vector<Error> warnings;
+  std::vector<std::string> files;  // in which each function is written; empty: made by the compiler
 };
 // Types everything that can be typed and gives every error; IR only if there are none.
 Result<Built> Build(const Package& package, const Options& options, std::vector<Error>* errors);

@@ -159,21 +159,21 @@ void Printer::Match(const Stmt& stmt, Location limit) {
 
 void Printer::Asm(const Stmt& stmt, Location limit) {
   std::string head = "asm";
-  const std::string effect = fmt::format("{:+}", stmt.asm_effect);
-  if (!stmt.asm_target.empty())
-    head += "(" + stmt.asm_target + (stmt.asm_effect != 0 ? ", " + effect : "") + ")";
-  else if (stmt.asm_effect != 0)
+  const std::string effect = fmt::format("{:+}", stmt.assembly->effect);
+  if (!stmt.assembly->target.empty())
+    head += "(" + stmt.assembly->target + (stmt.assembly->effect != 0 ? ", " + effect : "") + ")";
+  else if (stmt.assembly->effect != 0)
     head += "(" + effect + ")";
-  if (stmt.asm_text.find('\n') == std::string::npos &&
-      stmt.asm_text.find("//") == std::string::npos) {
-    Line(head + (stmt.asm_text.empty() ? " { }" : " { " + stmt.asm_text + " }"), stmt.location,
-         stmt.end, limit);
+  if (stmt.assembly->text.find('\n') == std::string::npos &&
+      stmt.assembly->text.find("//") == std::string::npos) {
+    Line(head + (stmt.assembly->text.empty() ? " { }" : " { " + stmt.assembly->text + " }"),
+         stmt.location, stmt.end, limit);
     return;
   }
   std::string text = head + " {\n";
-  for (size_t at = 0; at < stmt.asm_text.size();) {
-    const size_t end = std::min(stmt.asm_text.find('\n', at), stmt.asm_text.size());
-    text += Indent(indent_ + 1) + stmt.asm_text.substr(at, end - at) + '\n';
+  for (size_t at = 0; at < stmt.assembly->text.size();) {
+    const size_t end = std::min(stmt.assembly->text.find('\n', at), stmt.assembly->text.size());
+    text += Indent(indent_ + 1) + stmt.assembly->text.substr(at, end - at) + '\n';
     at = end + 1;
   }
   Line(text + Indent(indent_) + "}", stmt.location, stmt.end, limit);

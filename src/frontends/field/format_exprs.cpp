@@ -102,13 +102,13 @@ std::string Printer::TypeText(const TypeExpr& type) const {
   return text + (type.parts.size() == 1 ? ",)" : ")");
 }
 
-std::string Printer::FlatList(const std::vector<ExprPtr>& parts) const {
+std::string Printer::FlatList(const List<ExprPtr>& parts) const {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : ", ") + Flat(*parts[i], 0);
   return text;
 }
 
-std::string Printer::FlatFields(const std::vector<FieldInit>& fields) const {
+std::string Printer::FlatFields(const List<FieldInit>& fields) const {
   if (fields.empty()) return "{ }";
   std::string text = "{ ";
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -145,7 +145,7 @@ std::string Printer::FlatInner(const Expr& expr) const {
     case Expr::Kind::Integer: text = std::to_string(expr.number); break;
     case Expr::Kind::Bool: text = expr.number != 0 ? "true" : "false"; break;
     case Expr::Kind::Name: text = expr.path.ToString(); break;
-    case Expr::Kind::Member: text = head + "." + expr.text; break;
+    case Expr::Kind::Member: text = head + "." + expr.path.parts[0]; break;
     case Expr::Kind::Index: text = head + "[" + Flat(*expr.operands[1], 0) + "]"; break;
     case Expr::Kind::Call:
       text = expr.path.ToString();
@@ -237,7 +237,7 @@ std::string Printer::Broken(const Expr& expr, size_t column) {
   const bool no_struct = std::exchange(no_struct_, false);
   std::string text;
   switch (expr.kind) {
-    case Expr::Kind::Member: text = head + "." + expr.text; break;
+    case Expr::Kind::Member: text = head + "." + expr.path.parts[0]; break;
     case Expr::Kind::Index: text = head + "[" + Text(*expr.operands[1], 0, column) + "]"; break;
     case Expr::Kind::Call: {
       std::string name = expr.path.ToString();
@@ -307,7 +307,7 @@ std::string Printer::ListTrailing(Location start, Location limit) {
   return " " + comment.text;
 }
 
-std::string Printer::BrokenList(const std::string& open, const std::vector<ExprPtr>& parts,
+std::string Printer::BrokenList(const std::string& open, const List<ExprPtr>& parts,
                                 const std::string& close, Location end) {
   std::string text = open;
   ++indent_;
@@ -324,7 +324,7 @@ std::string Printer::BrokenList(const std::string& open, const std::vector<ExprP
   return text + "\n" + Indent(indent_) + close;
 }
 
-std::string Printer::BrokenFields(const std::string& head, const std::vector<FieldInit>& fields,
+std::string Printer::BrokenFields(const std::string& head, const List<FieldInit>& fields,
                                   Location end) {
   std::string text = head + " {";
   ++indent_;

@@ -210,7 +210,7 @@ class Maker {
         break;
       default:
         expr->kind = Expr::Kind::Member;
-        expr->text = Name();
+        expr->path.parts.push_back(Name());
         operands(1, 1);
         if (expr->operands[0]->kind == Expr::Kind::Name) expr->operands[0]->kind = Expr::Kind::Call;
         break;
@@ -259,7 +259,7 @@ class Maker {
         const bool is_mut = Coin();
         for (int i = stmt.is_tuple ? Upto(2) + 1 : 1; i > 0; --i)
           stmt.names.push_back({Name(), is_mut, {}});
-        if (Coin()) stmt.type = Type(2);
+        if (Coin()) stmt.type = std::make_unique<TypeExpr>(Type(2));
         stmt.value = Make(depth);
         break;
       }
@@ -307,9 +307,10 @@ class Maker {
         fields();
         break;
       case Stmt::Kind::Asm:
-        stmt.asm_effect = Upto(4) - 2;
-        stmt.asm_text = Coin() ? "push 1\ndup 0" : "add // x";
-        if (Coin()) stmt.asm_target = "triton";
+        stmt.assembly = std::make_unique<Assembly>();
+        stmt.assembly->effect = Upto(4) - 2;
+        stmt.assembly->text = Coin() ? "push 1\ndup 0" : "add // x";
+        if (Coin()) stmt.assembly->target = "triton";
         break;
       case Stmt::Kind::ProofBlock:
         stmt.value = Make(depth);

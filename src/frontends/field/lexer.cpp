@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/goldilocks.h"
+#include "base/utf8.h"
 
 namespace frazil::frontends::field {
 namespace {
@@ -68,7 +69,7 @@ Lexer Lexer::Ahead() const {
 
 void Lexer::Complain(Diag diag, Location location, std::string message, std::string hint) {
   if (errors_ != nullptr && errors_->size() < MostErrors)
-    errors_->push_back({diag, std::move(message), location, {}, std::move(hint)});
+    errors_->push_back({diag, Printable(message), location, {}, std::move(hint)});
 }
 
 void Lexer::NewLine() {
@@ -114,9 +115,9 @@ bool Lexer::SkipSpace() {
       passed = true;
     } else if (c == ' ' || c == '\t' || c == '\r') {
       ++at_;
-    } else if (text_.substr(at_, 2) == "//") {
+    } else if (c == '/' && PeekChar() == '/') {
       TakeComment(last_token_line_ == line_);
-    } else if (text_.substr(at_, 2) == "/*") {
+    } else if (c == '/' && PeekChar() == '*') {
       SkipBlockComment();
     } else {
       break;
@@ -137,7 +138,7 @@ Token Lexer::Word(Token token) {
   }
   if (token.text.size() <= 7) {
     for (const auto& [text, tok] : Words) {
-      if (text == token.text) token.kind = tok;
+      if (text[0] == token.text[0] && text == token.text) token.kind = tok;
     }
   }
   return token;
@@ -175,7 +176,7 @@ Token Lexer::Number(Token token) {
 Token Lexer::Sign(Token token) {
   const std::string_view rest = text_.substr(at_, 2);
   for (const auto& [text, tok] : Signs) {
-    if (!rest.starts_with(text)) continue;
+    if (rest[0] != text[0] || !rest.starts_with(text)) continue;
     token.kind = tok;
     token.text = text_.substr(at_, text.size());
     at_ += text.size();
@@ -198,7 +199,7 @@ Token Lexer::Sign(Token token) {
     if (at_ < text_.size() && text_[at_] != '\n') ++at_;
   } else if (c < 0x20 || c == 0x7F) {
     Complain(Diag::BadTrident, token.location,
-             fmt::format("a control character (code {}) stands here", c));
+             fmt::format("a control character, {}, stands here", token.text));
   } else {
     Complain(Diag::BadTrident, token.location, fmt::format("'{}' has no meaning here", token.text));
   }
@@ -226,7 +227,7 @@ bool Lexer::RawBody(std::string* body) {
       NewLine();
       continue;
     }
-    if (text_.substr(at_, 2) == "//") {
+    if (c == '/' && PeekChar() == '/') {
       at_ = std::min(text_.find('\n', at_), text_.size());
       continue;
     }

@@ -103,6 +103,7 @@ class Lexer {
   Location LastEnd() const { return last_end_; }  // just after the last token
 
  private:
+  char PeekChar() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
   bool SkipSpace();
   void TakeComment(bool trailing);
   void SkipBlockComment();

@@ -1,7 +1,7 @@
 // Where modules come from: files, then the library that the build put in here (trident/**/*.tri).
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "frontends/field/field.h"
 #include "frontends/field/lexer.h"
@@ -12,19 +12,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> ReadFile(const fs::path& path) {
+std::optional<std::string> ReadFile(const fs::path& path, uint64_t most = UINT64_MAX) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) return std::nullopt;
+  std::string text(std::min<uint64_t>(fs::file_size(path, error), most), '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (error || in.bad()) return std::nullopt;
+  text.resize(static_cast<size_t>(in.gcount()));
   return text;
 }
 
 // The folder from which a module named a.b.c in the file .../a/b/c.tri is found; nothing if name and place do not fit.
 std::optional<fs::path> RootByName(const fs::path& file) {
-  const std::optional<std::string> text = ReadFile(file);
+  constexpr uint64_t BeforeTheName = 1 << 20;  // comments may stand there, a book does not
+  const std::optional<std::string> text = ReadFile(file, BeforeTheName);
   if (!text) return std::nullopt;
   const Limits limits;
   Lexer lexer(*text, limits, nullptr, nullptr);

@@ -57,13 +57,13 @@ Tok Parser::PeekKind() const {
 
 bool Parser::Complain(Location location, std::string message, std::string hint, Diag diag) {
   if (result_.errors.size() < MostErrors)
-    result_.errors.push_back({diag, std::move(message), location, {}, std::move(hint)});
+    result_.errors.push_back({diag, Printable(message), location, {}, std::move(hint)});
   return false;
 }
 
 std::string Parser::Shown() const {
   if (At(Tok::End)) return "the text ends";
-  return fmt::format("'{}' stands", tok_.text.substr(0, 40));
+  return fmt::format("'{}' stands", CutUtf8(tok_.text, 40));
 }
 
 bool Parser::Unexpected(std::string_view wanted) {
@@ -113,8 +113,11 @@ ReadResult Read(std::string_view text, std::string_view file, const Limits& limi
         Diag::LimitReached,
         fmt::format("a text of {} bytes is longer than {}", text.size(), limits.source_bytes), {});
   }
-  if (const std::optional<Location> bad = FindBadUtf8(text))
-    return refuse(Diag::BadUtf8, "the text is not UTF-8 here", *bad);
+  if (std::optional<Error> bad = Utf8Error(text)) {
+    ReadResult result = refuse(bad->diag, std::move(bad->message), bad->location);
+    result.errors[0].hint = std::move(bad->hint);
+    return result;
+  }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a mark that some editors write
   return Parser(text, file, limits).Run();
 }

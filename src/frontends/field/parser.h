@@ -92,9 +92,9 @@ class Parser {
   ExprPtr Foreign();
   ExprPtr Size(int level);  // integers and names with + and *
   bool SizesFollow() const;
-  bool Sizes(std::vector<ExprPtr>* sizes);
-  bool Operands(std::vector<ExprPtr>* operands, Tok close, std::string_view where);
-  bool FieldInits(std::vector<FieldInit>* fields);
+  bool Sizes(List<ExprPtr>* sizes);
+  bool Operands(List<ExprPtr>* operands, Tok close, std::string_view where);
+  bool FieldInits(List<FieldInit>* fields);
   ExprPtr New(Expr::Kind kind, Location location) const;
   ExprPtr Finish(ExprPtr expr);  // its end and height
   ExprPtr Join(Tok op, Location place, ExprPtr left, ExprPtr right);

@@ -189,10 +189,10 @@ ExprPtr Parser::Postfix() {
         continue;
       }
       ExprPtr whole = New(Expr::Kind::Member, location);
-      if (!ExpectName(&whole->text, "a field")) return nullptr;
+      if (!ExpectName(&whole->path.parts.emplace_back(), "a field")) return nullptr;
       if (At(Tok::LParen) && !tok_.new_line) {
         Complain(tok_.location, "there are no methods",
-                 fmt::format("write {}(value, ...)", whole->text), Diag::NotTrident);
+                 fmt::format("write {}(value, ...)", whole->path.parts[0]), Diag::NotTrident);
         return nullptr;
       }
       whole->operands.push_back(std::move(expr));
@@ -295,7 +295,7 @@ ExprPtr Parser::Size(int level) {
   return nullptr;
 }
 
-bool Parser::Sizes(std::vector<ExprPtr>* sizes) {
+bool Parser::Sizes(List<ExprPtr>* sizes) {
   Advance();
   do {
     sizes->push_back(Size(AddLevel));
@@ -304,7 +304,7 @@ bool Parser::Sizes(std::vector<ExprPtr>* sizes) {
   return Expect(Tok::Greater, "after the sizes");
 }
 
-bool Parser::Operands(std::vector<ExprPtr>* operands, Tok close, std::string_view where) {
+bool Parser::Operands(List<ExprPtr>* operands, Tok close, std::string_view where) {
   while (!At(close)) {
     ExprPtr operand = Expression();
     if (!operand) return false;
@@ -352,7 +352,7 @@ ExprPtr Parser::NameOrCall() {
 }
 
 // After the opening brace.
-bool Parser::FieldInits(std::vector<FieldInit>* fields) {
+bool Parser::FieldInits(List<FieldInit>* fields) {
   while (!At(Tok::RBrace)) {
     FieldInit field;
     field.location = tok_.location;

@@ -298,7 +298,7 @@ bool Parser::Let(Stmt* stmt) {
     return false;
   }
   if (Accept(Tok::Colon)) {
-    stmt->type.emplace();
+    stmt->type = std::make_unique<TypeExpr>();
     if (!Type(&*stmt->type)) return false;
   }
   if (!At(Tok::Assign)) {
@@ -470,15 +470,15 @@ bool Parser::AsmNote(Stmt* stmt) {
   Advance();
   bool first = true;
   do {
-    if (At(Tok::Name) && first && stmt->asm_target.empty()) {
-      stmt->asm_target = Advance().text;
+    if (At(Tok::Name) && first && stmt->assembly->target.empty()) {
+      stmt->assembly->target = Advance().text;
     } else if (At(Tok::Plus) || At(Tok::Minus)) {
       const bool minus = Advance().kind == Tok::Minus;
       if (!At(Tok::Integer)) return Unexpected("how many words");
       const Token count = Advance();
       if (count.number > 1000)
         return Complain(count.location, "the stack never changes by so much");
-      stmt->asm_effect =
+      stmt->assembly->effect =
           minus ? -static_cast<int32_t>(count.number) : static_cast<int32_t>(count.number);
     } else {
       return Complain(tok_.location,
@@ -492,6 +492,7 @@ bool Parser::AsmNote(Stmt* stmt) {
 
 bool Parser::Asm(Stmt* stmt) {
   stmt->kind = Stmt::Kind::Asm;
+  stmt->assembly = std::make_unique<Assembly>();
   Advance();
   for (int notes = 0; At(Tok::LParen) && notes < 2; ++notes) {
     if (!AsmNote(stmt)) return false;
@@ -505,7 +506,7 @@ bool Parser::Asm(Stmt* stmt) {
   }
   tok_ = lexer_.Next();
   last_end_ = lexer_.LastEnd();
-  stmt->asm_text = TrimLines(body);
+  stmt->assembly->text = TrimLines(body);
   return true;
 }
 

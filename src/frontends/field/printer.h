@@ -53,17 +53,16 @@ class Printer {
   std::string Text(const Expr& expr, int level, size_t column);
   std::string Broken(const Expr& expr, size_t column);
   std::string BrokenChain(const Expr& expr, int level);
-  std::string BrokenFields(const std::string& head, const std::vector<FieldInit>& fields,
-                           Location end);
-  std::string BrokenList(const std::string& open, const std::vector<ExprPtr>& parts,
+  std::string BrokenFields(const std::string& head, const List<FieldInit>& fields, Location end);
+  std::string BrokenList(const std::string& open, const List<ExprPtr>& parts,
                          const std::string& close, Location end);
   std::string Filled(const Expr& expr);
   std::string BlockText(const Block& block);
   std::string Guarded(const Expr& expr, size_t column);  // as a statement of its own
   std::string Flat(const Expr& expr, int level) const;
   std::string FlatInner(const Expr& expr) const;
-  std::string FlatList(const std::vector<ExprPtr>& parts) const;
-  std::string FlatFields(const std::vector<FieldInit>& fields) const;
+  std::string FlatList(const List<ExprPtr>& parts) const;
+  std::string FlatFields(const List<FieldInit>& fields) const;
   std::string TypeText(const TypeExpr& type) const;
   bool IsFlat(const Expr& expr) const;
   bool Takes(const Expr& expr) const;  // does a comment stand in one of its lists?

@@ -102,11 +102,11 @@ TEST(Reader, AsmIsRaw) {
       "");
   ASSERT_TRUE(read.errors.empty()) << read.errors[0].ToString();
   const Block& body = *read.module.functions[0].body;
-  EXPECT_EQ(body.stmts[0].asm_text, "push 1 // }\n{ } push 2");
-  EXPECT_EQ(body.stmts[0].asm_effect, 1);
-  EXPECT_EQ(body.stmts[0].asm_target, "triton");
-  EXPECT_EQ(body.stmts[1].asm_text, "dup 0 add");
-  EXPECT_EQ(body.stmts[2].asm_effect, -2);
+  EXPECT_EQ(body.stmts[0].assembly->text, "push 1 // }\n{ } push 2");
+  EXPECT_EQ(body.stmts[0].assembly->effect, 1);
+  EXPECT_EQ(body.stmts[0].assembly->target, "triton");
+  EXPECT_EQ(body.stmts[1].assembly->text, "dup 0 add");
+  EXPECT_EQ(body.stmts[2].assembly->effect, -2);
 }
 
 TEST(Reader, Predicates) {
@@ -234,7 +234,15 @@ TEST(Reader, LongTextsAreFast) {
 }
 
 TEST(Reader, BadBytes) {
-  EXPECT_EQ(Read("program p\n\xff", "").errors[0].diag, Diag::BadUtf8);
+  using namespace std::string_view_literals;
+  EXPECT_EQ(Read("program p\n\xff", "").errors[0].ToString(),
+            "2:1: error FRZ0103: the text is not UTF-8 here: byte \\xff (save the file as UTF-8)");
+  EXPECT_EQ(Read("program p\n\0"sv, "").errors[0].ToString(),
+            "2:1: error FRZ1101: a control character, \\x00, stands here");
+  EXPECT_EQ(Read("program p\nfn f() { \xe2\x80\xaex }", "").errors[0].ToString(),
+            "2:10: error FRZ1101: '\\xe2\\x80\\xae' has no meaning here");
+  for (const Error& error : Read("program p\n\x1b \x7f(\x01\nfn \x02() { \x03 }", "").errors)
+    EXPECT_EQ(error.message.find_first_of("\x01\x02\x03\x1b\x7f"), std::string::npos);
   Limits limits;
   limits.source_bytes = 5;
   EXPECT_EQ(Read("program p\n", "", limits).errors[0].diag, Diag::LimitReached);

@@ -12,7 +12,7 @@ inline std::string Dump(const Block* block);
 inline std::string Dump(const Expr* expr) {
   if (expr == nullptr) return "null";
   std::string text = "(" + std::to_string(static_cast<int>(expr->kind)) + " " +
-                     std::to_string(expr->number) + " " + expr->text + " " + expr->path.ToString();
+                     std::to_string(expr->number) + " " + expr->path.ToString();
   text +=
       (expr->kind == Expr::Kind::Binary ? " op" + std::to_string(static_cast<int>(expr->op)) : "") +
       (expr->infix ? " infix" : "");
@@ -51,7 +51,9 @@ inline std::string Dump(const Stmt& stmt) {
   text += stmt.event.ToString();
   for (const FieldInit& field : stmt.fields)
     text += " " + field.name + ":" + Dump(field.value.get());
-  return text + stmt.asm_target + std::to_string(stmt.asm_effect) + stmt.asm_text + ")";
+  if (const Assembly* assembly = stmt.assembly.get())
+    text += assembly->target + std::to_string(assembly->effect) + assembly->text;
+  return text + ")";
 }
 
 inline std::string Dump(const Block* block) {

@@ -125,10 +125,30 @@ std::vector<std::string> AssignedOutside(const Block& block) {
   return assigned.outside;
 }
 
+namespace {
+
+// By hand and not by Walk: it is asked for every statement, and nearly all are small.
+bool Returns(const ExprPtr& expr) {
+  if (!expr) return false;
+  const auto field = [](const FieldInit& init) { return Returns(init.value); };
+  return std::any_of(expr->operands.begin(), expr->operands.end(), Returns) ||
+         std::any_of(expr->fields.begin(), expr->fields.end(), field) ||
+         (expr->block && ContainsReturn(*expr->block)) ||
+         (expr->block && Returns(expr->block->tail));
+}
+
+}  // namespace
+
 bool ContainsReturn(const Stmt& stmt) {
-  bool found = false;
-  Walk(stmt, {[&](const Stmt& inner) { found = found || inner.kind == Stmt::Kind::Return; }, {}});
-  return found;
+  const auto field = [](const FieldInit& init) { return Returns(init.value); };
+  const auto block = [](const BlockPtr& part) {
+    return part && (ContainsReturn(*part) || Returns(part->tail));
+  };
+  const auto arm = [&](const MatchArm& part) { return block(part.body); };
+  return stmt.kind == Stmt::Kind::Return || Returns(stmt.value) || Returns(stmt.first) ||
+         Returns(stmt.last) || std::any_of(stmt.places.begin(), stmt.places.end(), Returns) ||
+         std::any_of(stmt.fields.begin(), stmt.fields.end(), field) || block(stmt.then_block) ||
+         block(stmt.else_block) || std::any_of(stmt.arms.begin(), stmt.arms.end(), arm);
 }
 
 bool ContainsReturn(const Block& block) {

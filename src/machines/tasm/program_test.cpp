@@ -57,6 +57,23 @@ TEST(Text, EverythingThatIsRead) {
   ExpectSame(Read(Print(program)), program);
 }
 
+TEST(Text, StrangeBytesAreShownEscaped) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(ErrorOf("push 1\n  ad\0d\nhalt"sv),
+            "x.tasm:2:5: error FRZ1201: `\\x00d` does not belong here (separate words by a space)");
+  EXPECT_EQ(ErrorOf("push 1 \x1b[2Jhalt"),
+            "x.tasm:1:8: error FRZ1201: expected an instruction or a label, not `\\x1b[2Jhalt`");
+  EXPECT_EQ(ErrorOf("push \x01"),
+            "x.tasm:1:6: error FRZ1201: push needs a number between -p and p, not `\\x01` (p = "
+            "18446744069414584321)");
+  EXPECT_EQ(ErrorOf("nop // \xff\nhalt"),
+            "x.tasm:1:8: error FRZ0103: the text is not UTF-8 here: byte \\xff (save the file as "
+            "UTF-8)");
+  EXPECT_EQ(ErrorOf("nop // gr\xc3\xbc\xc3\x9f\0\nhalt"sv), "");
+  const std::string cut = ErrorOf("push " + std::string(39, '*') + "\xe2\x82\xac");
+  EXPECT_NE(cut.find("*`"), std::string::npos) << cut;
+}
+
 TEST(Text, WrongTextIsLocated) {
   EXPECT_EQ(
       ErrorOf("nop\n  or"),
@@ -95,7 +112,7 @@ TEST(Text, WrongTextIsLocated) {
   EXPECT_NE(ErrorOf("hint a: b").find("malformed"), std::string::npos);
   EXPECT_NE(ErrorOf("hint a = stack[3..3]").find("malformed"), std::string::npos);
   EXPECT_NE(ErrorOf("7").find("expected an instruction or a label"), std::string::npos);
-  EXPECT_NE(ErrorOf("nop \x80").find("expected an instruction or a label"), std::string::npos);
+  EXPECT_NE(ErrorOf("nop \xc2\xa7").find("expected an instruction or a label"), std::string::npos);
 }
 
 TEST(Text, ProfilesDifferInTwoInstructions) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/goldilocks.h"
+#include "base/utf8.h"
 #include "machines/tasm/program.h"
 #include "machines/tasm/words.h"
 
@@ -43,8 +44,9 @@ class Reader {
 
  private:
   Location Here() const { return {line_, static_cast<uint32_t>(at_ - line_start_) + 1}; }
-  std::unexpected<Error> Bad(std::string message, Location location, std::string hint = {}) const {
-    Error error{Diag::BadTasm, std::move(message), location};
+  std::unexpected<Error> Bad(std::string_view message, Location location,
+                             std::string hint = {}) const {
+    Error error{Diag::BadTasm, Printable(message), location};
     error.hint = std::move(hint);
     return std::unexpected(std::move(error));
   }
@@ -85,7 +87,7 @@ class Reader {
   std::string_view Shown() const {
     size_t end = at_;
     while (end < text_.size() && !IsSpace(text_[end]) && end - at_ < 40) ++end;
-    return text_.substr(at_, end - at_);
+    return CutUtf8(text_.substr(at_), end - at_);
   }
 
   // A token must end at a blank, a comment or the end of the text.
@@ -138,6 +140,7 @@ class Reader {
   }
 
   Result<void> ReadInstruction(std::string_view name, Location start) {
+    TRY_VOID(EndToken());
     const std::optional<Opcode> op = FindMnemonic(name);
     if (!op)
       return Bad(fmt::format("there is no instruction `{}`", name), start, MnemonicHint(name));
@@ -148,7 +151,6 @@ class Reader {
           start,
           fmt::format("profile {} has it",
                       ProfileName(info.in_dot ? Profile::Dot : Profile::Horner)));
-    TRY_VOID(EndToken());
     Instruction instruction{.op = *op, .location = start};
     if (info.argument != Argument::None) {
       TRY_VOID(SkipBlank());
@@ -290,7 +292,9 @@ class Reader {
 }  // namespace
 
 Result<Program> Parse(std::string_view text, Profile profile, std::string_view file) {
-  Result<Program> program = Reader(text, profile).Read();
+  std::optional<Error> bad = Utf8Error(text);
+  Result<Program> program =
+      bad ? Result<Program>(std::unexpected(std::move(*bad))) : Reader(text, profile).Read();
   if (!program) program.error().file = file;
   return program;
 }

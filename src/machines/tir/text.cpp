@@ -6,6 +6,7 @@
 
 #include "base/goldilocks.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "machines/tir/tir.h"
 
 namespace frazil::machines::tir {
@@ -41,6 +42,10 @@ class Reader {
       return Error(Diag::LimitReached, fmt::format("the text has {} bytes; {} are allowed",
                                                    text_.size(), limits_.source_bytes));
     }
+    if (std::optional<frazil::Error> bad = Utf8Error(text_)) {
+      bad->file = file_;
+      return std::unexpected(std::move(*bad));
+    }
     open_.push_back({&program_.ops, nullptr});
     for (size_t at = 0; at <= text_.size();) {
       const size_t end = std::min(text_.find('\n', at), text_.size());
@@ -68,7 +73,7 @@ class Reader {
 
   std::unexpected<frazil::Error> Error(Diag diag, std::string message, std::string hint = "") {
     return std::unexpected(frazil::Error{
-        diag, std::move(message), {line_, column_}, std::string(file_), std::move(hint)});
+        diag, Printable(message), {line_, column_}, std::string(file_), std::move(hint)});
   }
   std::vector<Op>& Ops() { return *open_.back().ops; }
 

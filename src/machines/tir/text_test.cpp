@@ -43,6 +43,15 @@ fn main
 end
 )";
 
+TEST(Text, StrangeBytesAreShownEscaped) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(ErrorOf("fn main\n \0\x07\nend"sv).substr(0, 51),
+            "x.tir:2:2: error FRZ0104: `\\x00\\x07` is not an oper");
+  EXPECT_EQ(ErrorOf("fn f\0\nend"sv), "x.tir:1:4: error FRZ1210: `f\\x00` is not a name");
+  EXPECT_EQ(ErrorOf("fn main // \xfe\nend").substr(0, 63),
+            "x.tir:1:12: error FRZ0103: the text is not UTF-8 here: byte \\xf");
+}
+
 TEST(Text, ComesBack) {
   const std::string text = R"(// a program
 entry main
