@@ -342,7 +342,11 @@ std::vector<Word> Selector::IntegerOp(const ir::Inst& inst) {
     case Op::MulChecked: return ints_.Mul(s, a, b, true);
     case Op::NegChecked: return ints_.Neg(s, a, true);
     case Op::AbsChecked: return ints_.Abs(s, a, true);
-    case Op::Min: return ints_.Select(ints_.Lt(s, a, b), a, b);
+    case Op::Min: {
+      const Limbs least = ints_.Select(ints_.Lt(s, a, b), a, b);
+      if (s.limbs == 1 && !s.is_signed) b_.Bounded(least[0], std::min(b_.Max(a[0]), b_.Max(b[0])));
+      return least;
+    }
     case Op::Max: return ints_.Select(ints_.Lt(s, a, b), b, a);
     case Op::Lt: return {ints_.Lt(s, a, b)};
     case Op::Gt: return {ints_.Lt(s, b, a)};

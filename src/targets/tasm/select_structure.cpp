@@ -9,6 +9,7 @@
 #include "targets/tasm/selector.h"
 #include "targets/tasm/word_checks.h"
 #include "targets/tasm/word_loops.h"
+#include "targets/tasm/word_pointers.h"
 #include "targets/tasm/words.h"
 
 namespace frazil::targets::tasm {
@@ -198,6 +199,46 @@ Selector::Trip Selector::TripCount(const ir::Inst& inst, const Limbs& lo, const 
   return {b_.Mul(less, count[0]), false, NoWord};
 }
 
+// A product of as many equal factors as there are rounds is a power, if it stays below p: what is too large for its type
+// shows at the end.
+bool Selector::PowerLoop(const ir::Inst& inst, Word count) {
+  const ir::Region& region = f().region(ir::Function::region_of(inst, 0));
+  if (inst.results.count != 1 || f().type(ir::Function::result_of(inst)) != ir::types::U32)
+    return false;
+  const ir::Inst* product = nullptr;
+  for (ir::InstId id : region.insts) {
+    const ir::Inst& one = f().inst(id);
+    if (one.op == Op::Const || one.op == Op::Yield) continue;
+    if (one.op != Op::MulChecked || product != nullptr) return false;
+    product = &one;
+  }
+  const ir::ValueId carried = ir::Function::param_of(region, 1);
+  const ir::Inst& yield = f().inst(region.insts.back());
+  if (product == nullptr || f().operand(yield, 0) != ir::Function::result_of(*product))
+    return false;
+  const bool first = f().operand(*product, 0) == carried;
+  const ir::ValueId factor = f().operand(*product, first ? 1 : 0);
+  if ((!first && f().operand(*product, 1) != carried) || factor == carried) return false;
+  std::optional<uint64_t> base;
+  if (auto known = scope_->values.find(factor.index); known != scope_->values.end()) {
+    if (b_.IsConst(known->second[0])) base = b_.ValueOf(known->second[0]);
+  } else if (const ir::InstId def = f().values[factor.index].def;
+             def.valid() && f().inst(def).op == Op::Const) {
+    base = static_cast<uint64_t>(f().word(f().inst(def), 0));
+  }
+  const Word init = Operand(inst, 2)[0];
+  if (!base || *base < 2) return false;
+  uint64_t most = b_.Max(init);
+  for (uint64_t i = 0; i < b_.Max(count); ++i) {
+    if (most > MaxField / *base) return false;
+    most *= *base;
+  }
+  const Word power = b_.Pow(b_.Const(*base), count);
+  const Word all = b_.Bounded(b_.Mul(power, init), most);
+  SetResult(inst, {b_.CheckU32(all, Site(Trap::Overflow, Op::MulChecked))});
+  return true;
+}
+
 Result<void> Selector::For(const ir::Inst& inst) {
   const bool is_parallel = inst.op == Op::Parallel;
   const uint64_t step = is_parallel ? 1 : static_cast<uint64_t>(f().word(inst, 0));
@@ -240,6 +281,7 @@ Result<void> Selector::For(const ir::Inst& inst) {
     bind(carried, false);
     return {};
   }
+  if (!is_parallel && trip.small && PowerLoop(inst, trip.count)) return {};
   // Counting up to a known end needs no counter beside the loop's own variable.
   bool used = false;
   for (const ir::Inst& any : f().insts)
@@ -554,6 +596,7 @@ Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_para
   RemoveDead(b_.function());
   MergeChecks(b_.function());
   SimplifyCounters(b_.function());
+  AimCounters(b_.function());
   RemoveDead(b_.function());
   return {};
 }
@@ -602,6 +645,7 @@ Result<void> Selector::Entry() {
   RemoveDead(b_.function());
   MergeChecks(b_.function());
   SimplifyCounters(b_.function());
+  AimCounters(b_.function());
   RemoveDead(b_.function());
   return {};
 }

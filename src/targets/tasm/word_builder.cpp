@@ -315,7 +315,7 @@ Word WordBuilder::XorChecked(Word a, uint64_t c, int32_t site) {
 
 void WordBuilder::Assert(Word condition, int32_t site) {
   if (silent_ || IsConst(condition, 1)) return;
-  const WordNode& def = f_.def(condition);
+  const WordNode def = f_.def(condition);
   // x = k exactly if x + 1 - k is 1: one instruction fewer.
   if (def.op == WordOp::Eq)
     for (int i = 0; i < 2; ++i)
@@ -324,6 +324,10 @@ void WordBuilder::Assert(Word condition, int32_t site) {
         break;
       }
   Emit(WordOp::Assert, {condition}, {}, site);
+  // Whatever takes a word of this region from now on comes after the check.
+  if (def.op != WordOp::Lt || !IsConst(def.inputs[0]) || ValueOf(def.inputs[0]) == 0) return;
+  if (const Word small = def.inputs[1]; f_.words[small].region == open_.back())
+    Bounded(small, ValueOf(def.inputs[0]) - 1);
 }
 
 WordNode* WordBuilder::LastEffect() {

@@ -1,0 +1,220 @@
+// What rounds of loops cost: the instructions of one round are counted as the difference between two lengths.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "exec/interpreter.h"
+#include "ir/text.h"
+#include "targets/tasm/tasm.h"
+
+namespace frazil::targets::tasm {
+namespace {
+
+struct Ran {
+  uint64_t cycles = 0;
+  std::string assembly;
+};
+
+// The program's outcome is the interpreter's.
+Ran Same(const std::string& text, const std::vector<uint64_t>& input = {}) {
+  const auto program = ir::ParseText(text);
+  if (!program) {
+    ADD_FAILURE() << program.error().ToString() << "\n" << text;
+    return {};
+  }
+  std::vector<exec::Value> values;
+  const ir::Function& entry = program->entry_function();
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    values.push_back(exec::Value::Int(entry.param_type(i), static_cast<int64_t>(input[i])));
+  const auto lowered = Lower(*program);
+  EXPECT_TRUE(lowered.has_value()) << text;
+  const auto expected = exec::Interpret(*program, values);
+  EXPECT_TRUE(expected.has_value());
+  if (!lowered || !expected) return {};
+  const auto inputs = ToInputs(*program, values, {});
+  EXPECT_TRUE(inputs.has_value());
+  const mt::RunResult run = mt::Run(lowered->program, *inputs);
+  const auto actual = ToOutcome(*program, *lowered, run, values);
+  EXPECT_TRUE(actual.has_value());
+  if (actual) {
+    EXPECT_EQ(expected->trap, actual->trap) << text;
+    EXPECT_EQ(expected->output, actual->output) << text;
+    EXPECT_EQ(expected->results, actual->results) << text;
+  }
+  return {run.cycles, mt::Print(lowered->program)};
+}
+
+// Instructions of one round of what `program` makes of a length.
+uint64_t Round(const auto& program) {
+  const uint64_t few = Same(program(20)).cycles, many = Same(program(30)).cycles;
+  EXPECT_EQ((many - few) % 10, 0u);
+  return (many - few) / 10;
+}
+
+std::string Sum(int length, std::string_view type, std::string_view before) {
+  return fmt::format(R"(frz 1
+func @main() {{
+  %zero = const 0 : index
+  %n = const {} : index
+  %none = const {} : {}
+{}  %s = for %i = %zero to %n step 1 carry (%t = %none) {{
+    %v = load %a, %i : {}
+    %u = add %t, %v : {}
+    yield %u
+  }}
+  output %s : {}
+  return
+}}
+)",
+                     length, type == "field" ? "0" : "(0, 0, 0)", type, before, type, type, type);
+}
+
+// A write leaves the pointer where the next one begins; the test alone needs the counter: add, the value, write, test.
+TEST(Loops, PointersThatCount) {
+  auto fill = [](int length) {
+    return Sum(length, "field", R"(  %a = alloc %n : field
+  for %i = %zero to %n step 1 {
+    %k = cast %i : u32
+    %f = cast %k : field
+    store %a, %i, %f : field
+    yield
+  }
+)");
+  };
+  EXPECT_LE(Round(fill), 8u + 11u);
+  // Elements of three words: the counter goes by threes.
+  auto wide = [](int length) {
+    return Sum(length, "xfield", R"(  %a = alloc %n : xfield
+  %c = const (1, 2, 3) : xfield
+  for %i = %zero to %n step 1 {
+    store %a, %i, %c : xfield
+    yield
+  }
+)");
+  };
+  EXPECT_LE(Round(wide), 12u + 11u);
+}
+
+// Counters in every place: as index, as value, moved, multiplied, in loops within loops.
+std::string RandomLoops(uint32_t seed) {
+  std::mt19937 random(seed);
+  int next = 0;
+  auto pick = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
+  auto name = [&] { return fmt::format("%v{}", next++); };
+  std::string text = R"(frz 1
+func @main() {
+  %zero = const 0 : index
+  %end = const 200 : index
+  %none = const 0 : field
+)";
+  const bool wide = pick(3) == 0;
+  const std::string type = wide ? "xfield" : "field";
+  text += fmt::format("  %a = alloc %end : {}\n  %b = alloc %end : {}\n", type, type);
+  std::function<std::string(const std::string&, int)> body = [&](const std::string& i, int depth) {
+    std::string code;
+    auto index = [&] {
+      std::string at = i;
+      for (uint32_t k = pick(3); k > 0; --k) {
+        const std::string c = name(), r = name();
+        const bool times = pick(3) == 0;
+        code += fmt::format("    {} = const {} : index\n    {} = {} {}, {} : index\n", c,
+                            times ? 2 + pick(3) : 1 + pick(20), r, times ? "mul" : "add", at, c);
+        at = r;
+      }
+      return at;
+    };
+    for (uint32_t k = 1 + pick(4); k > 0; --k) {
+      const std::string buffer = pick(2) != 0 ? "%a" : "%b", v = name();
+      switch (pick(depth > 0 ? 3 : 4)) {
+        case 0: {
+          const std::string at = index();
+          code += fmt::format("    {} = load {}, {} : {}\n    output {} : {}\n", v, buffer, at,
+                              type, v, type);
+          break;
+        }
+        case 1: {
+          const std::string at = index(), from = index(), w = name(), x = name();
+          code += fmt::format("    {} = cast {} : u32\n    {} = cast {} : field\n", v, from, w, v);
+          if (wide) code += fmt::format("    {} = xfield.make {}, {}, %none : xfield\n", x, w, w);
+          code += fmt::format("    store {}, {}, {} : {}\n", buffer, at, wide ? x : w, type);
+          break;
+        }
+        case 2: {
+          const std::string at = index(), to = index();
+          code += fmt::format("    {} = load {}, {} : {}\n    store {}, {}, {} : {}\n", v, buffer,
+                              at, type, pick(2) != 0 ? "%a" : "%b", to, v, type);
+          break;
+        }
+        default: {
+          const std::string inner = name(), hi = name();
+          code += fmt::format(
+              "    {} = const {} : index\n    for {} = %zero to {} step {} {{\n{}    "
+              "yield\n    }}\n",
+              hi, 1 + pick(6), inner, hi, 1 + pick(2), body(inner, depth + 1));
+        }
+      }
+    }
+    return code;
+  };
+  for (int k = 0; k < 3; ++k) {
+    const std::string i = name(), lo = name(), hi = name();
+    text += fmt::format("  {} = const {} : index\n  {} = const {} : index\n", lo, pick(4), hi,
+                        4 + pick(9));
+    text += fmt::format("  for {} = {} to {} step {} {{\n{}    yield\n  }}\n", i, lo, hi,
+                        1 + pick(2), body(i, 0));
+  }
+  return text + "  return\n}\n";
+}
+
+TEST(Loops, RandomCounters) {
+  for (uint32_t seed = 0; seed < 300 && !HasFailure(); ++seed) Same(RandomLoops(seed));
+}
+
+TEST(Loops, PowersOfTwo) {
+  const std::string text = R"(frz 1
+func @main(%e: u32) -> (u32) {
+  %one = const 1 : u32
+  %two = const 2 : u32
+  %most = const 32 : u32
+  %least = min %e, %most : u32
+  %n = cast %least : index
+  %zero = const 0 : index
+  %r = for %i = %zero to %n step 1 carry (%p = %one) {
+    %q = mul.checked %p, %two : u32
+    yield %q
+  }
+  return %r
+}
+)";
+  for (uint64_t e : {0u, 1u, 2u, 31u, 32u, 33u, 64u, 192u, 4294967295u})
+    EXPECT_LE(Same(text, {e}).cycles, 20u);
+}
+
+// What an assert shows holds only after it, and in the region it stands in.
+TEST(Loops, BoundsFromAsserts) {
+  const std::string text = R"(frz 1
+func @main(%x: u32, %y: u32) -> (u32) {
+  %ten = const 10 : u32
+  %before = add.checked %x, %x : u32
+  %small = lt %y, %ten : u32
+  %r = if %small -> (u32) {
+    %ok = lt %x, %ten : u32
+    assert %ok
+    %s = mul.checked %x, %x : u32
+    yield %s
+  } else {
+    %t = mul.checked %x, %x : u32
+    yield %t
+  }
+  %u = add.checked %r, %before : u32
+  return %u
+}
+)";
+  for (uint64_t x : {0u, 9u, 10u, 65535u, 65536u, 4294967295u})
+    for (uint64_t y : {3u, 30u}) Same(text, {x, y});
+}
+
+}  // namespace
+}  // namespace frazil::targets::tasm
