@@ -192,6 +192,94 @@ func @main(%e: u32) -> (u32) {
     EXPECT_LE(Same(text, {e}).cycles, 20u);
 }
 
+std::string Dot(int length, bool base, int from) {
+  return fmt::format(R"(frz 1
+func @main() {{
+  %zero = const 0 : index
+  %from = const {} : index
+  %n = const {} : index
+  %start = const (5, 6, 7) : xfield
+  %a = alloc %n : xfield
+  %b = alloc %n : {}
+  for %i = %zero to %n step 1 {{
+    %k = cast %i : u32
+    %f = cast %k : field
+    %s = mul %f, %f : field
+    %x = xfield.make %s, %f, %s : xfield
+    store %a, %i, %x : xfield
+    store %b, %i, %{} : {}
+    yield
+  }}
+  %d = for %i = %from to %n step 1 carry (%t = %start) {{
+    %v = load %a, %i : xfield
+    %w = load %b, %i : {}
+{}    %p = mul %{}, %v : xfield
+    %u = add %p, %t : xfield
+    yield %u
+  }}
+  output %d : xfield
+  return
+}}
+)",
+                     from, length, base ? "field" : "xfield", base ? "s" : "x",
+                     base ? "field" : "xfield", base ? "field" : "xfield",
+                     base ? "    %y = cast %w : xfield\n" : "", base ? "y" : "w");
+}
+
+TEST(Loops, DotSteps) {
+  for (bool base : {false, true})
+    for (int length : {2, 7, 8, 9, 12, 16, 37, 40, 60})
+      for (int from : {0, 1}) {
+        const Ran ran = Same(Dot(length, base, from));
+        if (length - from == 1) continue;
+        EXPECT_EQ(ran.assembly.find(base ? "xb_mul" : "xx_mul"), std::string::npos);
+        EXPECT_NE(ran.assembly.find(base ? "xb_dot_step" : "xx_dot_step"), std::string::npos);
+      }
+}
+
+std::string Absorb(int length, const std::string& between, const std::string& rest) {
+  std::string code = fmt::format(R"(frz 1
+func @main() {{
+  %zero = const 0 : index
+  %n = const {} : index
+  %blocks = const {} : index
+  %ten = const 10 : index
+  %a = alloc %n : field
+  for %i = %zero to %n step 1 {{
+    %k = cast %i : u32
+    %f = cast %k : field
+    %s = mul %f, %f : field
+    store %a, %i, %s : field
+    yield
+  }}
+  sponge.init
+  for %b = %zero to %blocks step 1 {{
+    %at = mul %b, %ten : index
+)",
+                                 length, length / 10);
+  for (int j = 0; j < 10; ++j)
+    code += fmt::format(
+        "    %c{} = const {} : index\n    %i{} = add %at, %c{} : index\n    %v{} = load %a, %i{} : "
+        "field\n",
+        j, j, j, j, j, j);
+  code += between + "    sponge.absorb %v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7, %v8, %v9\n" + rest +
+          "    yield\n  }\n  %q0, %q1, %q2, %q3, %q4, %q5, %q6, %q7, %q8, %q9 = sponge.squeeze\n";
+  for (int j = 0; j < 10; ++j) code += fmt::format("  output %q{} : field\n", j);
+  return code + "  return\n}\n";
+}
+
+TEST(Loops, SpongeFromMemory) {
+  // One instruction and the test.
+  const uint64_t few = Same(Absorb(40, "", "")).cycles, many = Same(Absorb(80, "", "")).cycles;
+  const uint64_t filling = Round([](int length) { return Absorb(10 * length, "", ""); }) - 5;
+  EXPECT_EQ(many - few, 4 * filling + 4 * 5);
+  EXPECT_NE(Same(Absorb(40, "", "")).assembly.find("sponge_absorb_mem"), std::string::npos);
+  // What is written between the loads and the absorb is not what is absorbed.
+  const std::string write = "    store %a, %i3, %v7 : field\n";
+  EXPECT_EQ(Same(Absorb(40, write, "")).assembly.find("sponge_absorb_mem"), std::string::npos);
+  EXPECT_NE(Same(Absorb(40, "", write)).assembly.find("sponge_absorb_mem"), std::string::npos);
+}
+
 // What an assert shows holds only after it, and in the region it stands in.
 TEST(Loops, BoundsFromAsserts) {
   const std::string text = R"(frz 1

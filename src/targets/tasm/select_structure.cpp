@@ -7,6 +7,7 @@
 #include "base/goldilocks.h"
 #include "ir/prelude.h"
 #include "targets/tasm/selector.h"
+#include "targets/tasm/word_absorbs.h"
 #include "targets/tasm/word_checks.h"
 #include "targets/tasm/word_loops.h"
 #include "targets/tasm/word_pointers.h"
@@ -35,6 +36,17 @@ constexpr uint64_t MostWrittenOut = 1000;
 constexpr uint32_t MostNesting = 1000;
 // Rounds of a loop over constants that are gone through while compiling.
 constexpr uint64_t MostFoldedRounds = 64;
+
+// What the finished function shows.
+void Tidy(WordFunction& function) {
+  RemoveDead(function);
+  MergeChecks(function);
+  SimplifyCounters(function);
+  AbsorbFromMemory(function);
+  RemoveDead(function);
+  AimCounters(function);
+  RemoveDead(function);
+}
 
 bool IsCheapOp(const ir::Function& f, const ir::Inst& inst) {
   if (inst.op == Op::Const || inst.op == Op::PartDigest || inst.op == Op::PartXField ||
@@ -282,6 +294,7 @@ Result<void> Selector::For(const ir::Inst& inst) {
     return {};
   }
   if (!is_parallel && trip.small && PowerLoop(inst, trip.count)) return {};
+  if (!is_parallel && DotLoop(inst, lo, trip)) return {};
   // Counting up to a known end needs no counter beside the loop's own variable.
   bool used = false;
   for (const ir::Inst& any : f().insts)
@@ -593,11 +606,7 @@ Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_para
   }
   b_.CloseRegion(TRY(Body(function.body)));
   scope_ = nullptr;
-  RemoveDead(b_.function());
-  MergeChecks(b_.function());
-  SimplifyCounters(b_.function());
-  AimCounters(b_.function());
-  RemoveDead(b_.function());
+  Tidy(b_.function());
   return {};
 }
 
@@ -642,11 +651,7 @@ Result<void> Selector::Entry() {
   std::rotate(nodes.begin(), nodes.begin() + before, nodes.end());
   b_.CloseRegion({});
   scope_ = nullptr;
-  RemoveDead(b_.function());
-  MergeChecks(b_.function());
-  SimplifyCounters(b_.function());
-  AimCounters(b_.function());
-  RemoveDead(b_.function());
+  Tidy(b_.function());
   return {};
 }
 

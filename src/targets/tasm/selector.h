@@ -112,6 +112,15 @@ class Selector {
     bool small;  // the counter stays below 2^32 and is not negative: one limb counts
     Word end;    // of the counter where it is known to be reached; NoWord else
   };
+  // select_dots.cpp
+  struct Dot {
+    const ir::Inst *a, *b;  // the loads; a is of extension elements
+    bool base;              // b is of base elements
+  };
+  const ir::Inst* ElementOf(ir::ValueId factor, ir::ValueId index) const;
+  std::optional<Dot> ReadDot(const ir::Inst& inst) const;
+  bool DotLoop(const ir::Inst& inst, const Limbs& lo, const Trip& trip);
+
   Trip TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi, uint64_t step);
   bool WrittenOut(const ir::Inst& inst, uint32_t callee, const std::vector<Word>& arguments) const;
   bool Cheap(ir::RegionId region) const;

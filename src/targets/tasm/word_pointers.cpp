@@ -166,6 +166,7 @@ class Aim {
     if (node.op == WordOp::WriteMem && node.inputs.back() == pointer &&
         std::count(node.inputs.begin(), node.inputs.end(), pointer) == 1)
       return node.inputs.size() - 1;
+    if (node.op == WordOp::SpongeAbsorbMem && node.inputs.back() == pointer) return 10;
     return std::nullopt;
   }
 
@@ -183,6 +184,17 @@ class Aim {
 
   Word LeftWord(uint32_t node) const { return f_.nodes[node].results.back(); }
 
+  // A product by a constant that is only added to: what the counter is moved by moves those sums.
+  std::optional<std::vector<Use>> SumsOf(const Use& use, const Counter& c) const {
+    const WordNode& node = f_.nodes[use.node];
+    if (!FactorOf(node, c.word)) return std::nullopt;
+    bool other = false;
+    const std::vector<Use> sums = UsesOf(node.results[0], other);
+    for (const Use& sum : sums) other |= f_.nodes[sum.node].op != WordOp::AddI;
+    if (other) return std::nullopt;
+    return sums;
+  }
+
   // Moved by the amount that most of its uses add, or so that its end is 0.
   void Shift(uint32_t region, Counter& c) {
     int direct = 0;
@@ -191,7 +203,7 @@ class Aim {
     for (const Use& use : c.uses) {
       const WordNode& node = f_.nodes[use.node];
       if (node.op != WordOp::AddI) {
-        ++direct;
+        if (!SumsOf(use, c)) ++direct;
         continue;
       }
       worth[node.number] += 1 + WorthAsPointer(c, node.results[0]);
@@ -206,8 +218,15 @@ class Aim {
     if (!by) return;
     const uint64_t back = g::Neg(*by);
     // These first: afterwards a node may take the counter both as it was and moved.
-    for (const Use& use : c.uses)
-      if (f_.nodes[use.node].op != WordOp::AddI) InPlaceOf(c, use, back);
+    for (const Use& use : c.uses) {
+      if (const auto sums = SumsOf(use, c)) {
+        const uint64_t more = g::Mul(*FactorOf(f_.nodes[use.node], c.word), back);
+        for (const Use& sum : *sums)
+          f_.nodes[sum.node].number = g::Add(f_.nodes[sum.node].number, more);
+      } else if (f_.nodes[use.node].op != WordOp::AddI) {
+        InPlaceOf(c, use, back);
+      }
+    }
     for (const Use& use : c.uses) {
       WordNode& node = f_.nodes[use.node];
       if (node.op != WordOp::AddI) continue;
