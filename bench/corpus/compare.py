@@ -1,199 +1,196 @@
 #!/usr/bin/env python3
 """Our assembly against hand-written assembly of the same functions.
 
-    compare.py --frazil BIN --corpus DIR [--json OUT]
+    compare.py --frazil BIN --corpus DIR [--json OUT] [--only PART] [--verbose]
 
 DIR is a checkout of the Trident project: benches/**/*.baseline.tasm are its hand-written functions, the .tri files
-beside them their sources. Nothing of it is part of this project. A function counts when it is there in both, is
-legal assembly, and the two do the same: proved by `frazil verify`, or equal on random inputs of which some must end
-well. Counted are words (code) and cycles (summed over the runs) of whole programs with one and the same driver, less
-the hand-written function's call and return.
+of the same names their sources. Nothing of it is part of this project. Ours is what `frazil tri build --callable` gives, so
+that both are functions with arguments and results on the stack; the hand-written one may keep wide values the other way
+round, and its first argument on top. A function counts when the two do the same: proved by `frazil verify --fragments`
+for all inputs in the types' ranges, the whole state compared, or else equal in state on random runs of which some end well.
+Counted are the words of the function with all it calls, and the cycles of runs that end well, from call to return.
 """
 import argparse
 import json
 import pathlib
 import random
-import re
-import subprocess
 import sys
 import tempfile
 
-P = 2**64 - 2**32 + 1
-RUNS = 24
-WIDTHS = {"Field": 1, "U32": 1, "Bool": 1, "XField": 3, "Digest": 5}
+from corpus import closure, declarations, frazil, hand_functions, harness, layouts, wrapper
+from inputs import Inputs, satisfy
+
+RUNS = 12
+MOST_DRAWS = 60
+OWN_RAM = 2**40  # from here on the compiler's
 
 
-def frazil(binary, *arguments):
-    done = subprocess.run([binary, "--json", *arguments], capture_output=True, text=True, timeout=120, check=False)
-    try:
-        return done.returncode, json.loads(done.stdout)
-    except json.JSONDecodeError:
-        return done.returncode, {"error": {"message": (done.stderr or done.stdout)[-300:]}}
+class Function:
+    def __init__(self, options, scratch, name, label):
+        self.options, self.scratch, self.name, self.label = options, pathlib.Path(scratch), name, label
+        self.ours, self.hand = self.scratch / "ours.tasm", self.scratch / "hand.tasm"
 
+    def frazil(self, *arguments):
+        return frazil(self.options.frazil, *[str(a) for a in arguments])
 
-def split_types(text):
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c in "[(<") - (c in "])>")
-        if c == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    if text[start:].strip():
-        parts.append(text[start:])
-    return [p.strip() for p in parts]
-
-
-def leaves(kind):
-    """The scalar types of a type, or None where it is not one of the plain kinds."""
-    kind = kind.strip()
-    if kind in WIDTHS:
-        return [kind]
-    array = re.fullmatch(r"\[(.+);\s*(\d+)\]", kind)
-    if array:
-        inner = leaves(array.group(1))
-        return None if inner is None else inner * int(array.group(2))
-    if kind.startswith("(") and kind.endswith(")"):
-        out = []
-        for part in split_types(kind[1:-1]):
-            inner = leaves(part)
-            if inner is None:
-                return None
-            out += inner
-        return out
-    return None
-
-
-def signatures(tri):
-    """name -> (leaf types of parameters, of the result)"""
-    found = {}
-    for match in re.finditer(r"\bfn\s+(\w+)\s*\(([^)]*(?:\([^)]*\)[^)]*)*)\)\s*(?:->\s*([^{\n]+))?", tri):
-        name, params, result = match.groups()
-        types = []
-        for param in split_types(params):
-            types.append(leaves(param.split(":", 1)[1]) if ":" in param else None)
-        back = leaves(result) if result else []
-        if None in types or back is None:
-            continue
-        found[name] = ([t for group in types for t in group], back)
-    return found
-
-
-def hand_functions(text):
-    """label -> lines; comments dropped"""
-    functions, current = {}, None
-    for line in text.splitlines():
-        line = line.split("//")[0].strip()
-        if not line:
-            continue
-        if line.endswith(":"):
-            current = line[:-1]
-            functions[current] = []
-        elif current is not None:
-            functions[current].append(line)
-    return functions
-
-
-def closure(functions, label):
-    """The function with everything it calls, or None if something is missing."""
-    order, todo = [], [label]
-    while todo:
-        name = todo.pop()
-        if name in order:
-            continue
-        if name not in functions:
-            return None
-        order.append(name)
-        for line in functions[name]:
-            words = line.split()
-            todo += [words[i + 1] for i, w in enumerate(words) if w == "call"]
-    return order
-
-
-def grouped(instruction, count):
-    lines = []
-    while count > 0:
-        lines.append(f"{instruction} {min(count, 5)}")
-        count -= 5
-    return lines
-
-
-def words_of(leaf_types):
-    return sum(WIDTHS[t] for t in leaf_types)
-
-
-def hand_program(functions, label, params, results):
-    order = closure(functions, label)
-    if order is None:
+    def build(self, source, root, declaration, intrinsic, turned=False):
+        """A reason why there is nothing to compare, or None. `turned`: with the first argument on top."""
+        name = self.name
+        if intrinsic or turned:
+            text = wrapper(source.read_text(), name, declaration, turned)
+            if text is None:
+                return "more than one word: in a parameter"
+            source, name = self.scratch / source.name, f"{name}_called"
+            source.write_text(text)
+        built = self.frazil("tri", "build", source, "--path", root, "--fn", name, "--callable", "--no-verify", "-o", self.ours)[1]
+        if "words" not in built:
+            return "the source is refused: " + built.get("error", {}).get("message", "?")
+        self.params, self.results = built["parameters"], built["results"]
+        self.words, self.text = built["words"], built["assembly"]
+        self.code = [line.strip() for line in self.text.splitlines() if line.strip() and not line.strip().endswith(":")]
+        self.entry = self.text.split(":")[0]
         return None
-    lines = grouped("read_io", words_of(params)) + [f"call {label}"] + grouped("write_io", words_of(results)) + ["halt"]
-    for name in order:
-        lines += [f"{name}:"] + functions[name]
-    return "\n".join(lines) + "\n"
 
-
-def in_order(values, leaf_types, reverse):
-    """Words of wide values turned round: who is deepest in a digest is a matter of taste."""
-    out, at = [], 0
-    for leaf in leaf_types:
-        width = WIDTHS[leaf]
-        piece = values[at:at + width]
-        out += piece[::-1] if reverse else piece
-        at += width
-    return out
-
-
-def draw(leaf, rng):
-    if leaf == "Bool":
-        return [rng.randrange(2)]
-    if leaf == "U32":
-        return [rng.choice([0, 1, 2, 7, 31, 255, 2**16, 2**32 - 1, rng.randrange(2**32), rng.randrange(1000)])]
-    return [rng.choice([0, 1, 2, 5, rng.randrange(100), rng.randrange(2**32), rng.randrange(P)]) for _ in range(WIDTHS[leaf])]
-
-
-def run(binary, file, given, secret):
-    code, answer = frazil(binary, "tri", "run", str(file), "--cycles", "2000000", "--input", ",".join(map(str, given)) or " ",
-                          "--secret", ",".join(map(str, secret)))
-    if "output" not in answer:
+    def hand_is(self, text):
+        self.hand.write_text(text)
+        self.hand_text = text
+        answer = self.frazil("tri", "build", self.hand, "--no-verify", "--cycles", 1)[1]
+        if "words" not in answer:
+            return "not legal assembly: " + answer.get("error", {}).get("message", "?").split(": ")[-1]
+        self.hand_words = answer["words"]
         return None
-    return answer["output"], answer["cycles"], "crash" in answer, code
 
+    def prove(self, take, give):
+        """The checker's verdict, and its counterexample."""
+        natural = [layouts(self.params)[0], layouts(self.results)[0]]
+        one, other = self.scratch / "h.tasm", self.scratch / "o.tasm"
+        texts = [harness(self.label, self.hand_text, self.params, self.results, take, give, True),
+                 harness(self.entry, self.text, self.params, self.results, *natural, True)]
+        if None in texts:
+            return "unknown", "more words than can be turned round"
+        one.write_text(texts[1])
+        other.write_text(texts[0])
+        answer = self.frazil("verify", one, other, "--fragments", "--verify-ms", 3000)[1]
+        note = answer.get("difference") or answer.get("reason", "")
+        if answer.get("verdict") == "refuted":
+            note += " (" + answer["run"][0].split(" ", 4)[-1] + ")"
+        return answer.get("verdict", "unknown"), note
 
-def same(binary, ours, hand):
-    """The checker's word on whole programs: it covers all inputs, but a digest's words must lie the same way round."""
-    return frazil(binary, "verify", str(hand), str(ours), "--verify-ms", "3000")[1].get("verdict", "unknown")
+    def call(self, file, label, inputs, order, cycles):
+        answer = self.frazil("tri", "run", file, "--call", label, "--cycles", cycles, "--sponge", *inputs.arguments(order))[1]
+        return answer if "stack" in answer else None
 
+    def draw(self, rng):
+        """Inputs on which ours ends well, with its answers."""
+        drawn, natural = [], layouts(self.params)[0]
+        for _ in range(MOST_DRAWS):
+            inputs = Inputs(self.params, rng)
 
-def judge(binary, ours, hand, params, results, rng):
-    """(cycles of ours, of the hand-written, successes) or a reason."""
-    # What gives nothing back is judged by the checker alone: runs of it would agree by doing nothing.
-    if not results and same(binary, ours, hand) not in ("proved", "algebraic"):
-        return "no results, and not proved equal"
-    for reverse in (False, True):
-        mine, theirs, good, bad = 0, 0, 0, False
-        for _ in range(RUNS):
-            values = [v for leaf in params for v in draw(leaf, rng)]
-            extra = [rng.randrange(50) for _ in range(40)]
-            secret = [rng.randrange(1, 40) for _ in range(200)]
-            a = run(binary, ours, values + extra, secret)
-            b = run(binary, hand, in_order(values, params, reverse) + extra, secret)
-            if a is None or b is None:
-                return "not runnable"
-            # The hand-written one leaves its results on the stack and the driver writes the top first.
-            expected = in_order(a[0], results, not reverse)[::-1] if not a[2] else None
-            if a[2] != b[2]:
-                bad = True
+            def run(cycles, inputs=inputs):
+                return self.call(self.ours, self.entry, inputs, natural, 60_000 if cycles is None else cycles)
+
+            answer = satisfy(inputs, run, self.code)
+            if answer:
+                drawn.append((inputs, answer))
+            if len(drawn) == RUNS:
                 break
-            if a[2]:
+        return drawn
+
+    def agrees(self, drawn, take, give):
+        """(cycles of the hand-written one, None) or (0, what differs)."""
+        cycles = 0
+        for inputs, ours in drawn:
+            hand = self.call(self.hand, self.label, inputs, take, 200_000)
+            seen = " ".join(inputs.arguments(take)[:2])
+            if hand is None or "crash" in hand:
+                return 0, f"the hand-written one crashes ({hand and hand['crash']['kind']}) on {seen}"
+            expected = [ours["stack"][i] for i in give] if len(ours["stack"]) == len(give) else None
+            if hand["stack"] != expected or not hand["below_kept"]:
+                return 0, f"it leaves {hand['stack'][-8:]}, not {expected and expected[-8:]}, on {seen}"
+            for what in ("output", "read"):
+                if hand[what] != ours[what]:
+                    return 0, f"{what}: {hand[what][:8]}, not {ours[what][:8]}, on {seen}"
+            ram = [{a: v for a, v in side["ram"].items() if int(a) < OWN_RAM and v != inputs.ram.get(int(a), 0)} for side in (hand, ours)]
+            if ram[0] != ram[1]:
+                return 0, f"RAM afterwards differs, on {seen}"
+            if hand.get("sponge") != ours.get("sponge"):
+                return 0, f"the sponge differs, on {seen}"
+            cycles += hand["cycles"]
+        return cycles, None
+
+    def judge(self, rng, last_first=False):
+        """(category, note) of one that does not count, or a row."""
+        drawn = self.draw(rng)
+        combinations = [(t, g) for t in layouts(self.params, last_first) for g in layouts(self.results)]
+        proofs, best = [], None
+        for take, give in combinations:
+            verdict, note = self.prove(take, give)
+            proofs.append((verdict, note))
+            if verdict not in ("proved", "algebraic"):
                 continue
-            if sorted(b[0]) != sorted(expected) or b[0] != expected:
-                bad = True
-                break
-            good += 1
-            mine += a[1]
-            theirs += b[1] - 2
-        if not bad and (good >= 4 or not results):
-            return mine, theirs, good
-    return "different or never successful"
+            if not drawn:
+                return "equal, but no input was found that it accepts", ""
+            cycles, differs = self.agrees(drawn, take, give)
+            if differs:
+                return "proved and yet different", differs
+            best = (verdict, cycles)
+            break
+        if best is None and drawn:
+            for (take, give), (verdict, note) in zip(combinations, proofs):
+                if verdict == "refuted":
+                    continue
+                cycles, differs = self.agrees(drawn, take, give)
+                if not differs:
+                    best = ("equal on runs", cycles)
+                    break
+        if best is None:
+            return self.why_not(drawn, combinations, proofs)
+        return {"words": self.words, "hand_words": self.hand_words, "cycles": sum(answer["cycles"] for _, answer in drawn),
+                "hand_cycles": best[1], "runs": len(drawn), "judge": best[0]}
+
+    def why_not(self, drawn, combinations, proofs):
+        if not drawn and any(verdict == "unknown" for verdict, _ in proofs):
+            return "not decided: no input found that ours accepts", proofs[0][1]
+        if not drawn:
+            return "the hand-written one is different (refuted)", proofs[0][1]
+        wrong = [self.agrees(drawn, take, give)[1] for take, give in combinations]
+        if any(differs is None for differs in wrong):
+            return "the hand-written one is different (refuted; runs that end well agree)", proofs[wrong.index(None)][1]
+        return "the hand-written one is different", wrong[0]
+
+
+def functions_of(options, root):
+    baselines = sorted(root.glob("benches/**/*.baseline.tasm"))
+    for baseline in baselines:
+        source = root / str(baseline.relative_to(root / "benches")).replace(".baseline.tasm", ".tri")
+        if not source.exists() or options.only not in str(source):
+            continue
+        functions = hand_functions(baseline.read_text())
+        module = str(source.relative_to(root)).removesuffix(".tri").replace("/", "_")
+        for name, declared in declarations(source.read_text()).items():
+            label = next((l for l in (f"__{name}", name, f"{module}__{name}") if l in functions), None)
+            if label:
+                yield source, name, label, functions, declared
+
+
+def one(options, root, scratch, item, rng):
+    source, name, label, functions, (declaration, intrinsic, sized) = item
+    function = Function(options, scratch, name, label)
+    if sized:
+        return "the source has size parameters, the hand-written one has not", ""
+    order, missing = closure(functions, label)
+    if missing:
+        return "calls what is not there", ", ".join(missing)
+    why = function.build(source, root, declaration, intrinsic)
+    why = why or function.hand_is("".join(f"{l}:\n" + "".join(f"  {line}\n" for line in functions[l]) for l in order))
+    if why:
+        return why.split(": ", 1)[0], why.split(": ", 1)[1]
+    result = function.judge(rng)
+    if isinstance(result, dict) or len(function.params) < 2:
+        return result
+    # The first argument on top: then so it is in ours, where it can be said.
+    turned = function.judge(rng, True) if function.build(source, root, declaration, intrinsic, True) else function.judge(rng)
+    return turned if isinstance(turned, dict) else result
 
 
 def main():
@@ -204,42 +201,22 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     root = pathlib.Path(options.corpus)
-    rng = random.Random(20261115)
     rows, skipped = [], []
     with tempfile.TemporaryDirectory() as scratch:
-        ours, hand = pathlib.Path(scratch, "ours.tasm"), pathlib.Path(scratch, "hand.tasm")
-        for baseline in sorted(root.glob("benches/**/*.baseline.tasm")):
-            source = root / str(baseline.relative_to(root / "benches")).replace(".baseline.tasm", ".tri")
-            if not source.exists() or options.only not in str(source):
+        for item in functions_of(options, root):
+            where = f"{item[0].relative_to(root)}:{item[1]}"
+            result = one(options, root, scratch, item, random.Random(where))
+            if isinstance(result, tuple):
+                skipped.append((where, *result))
                 continue
-            functions = hand_functions(baseline.read_text())
-            for name, (params, results) in signatures(source.read_text()).items():
-                label = next((l for l in (f"__{name}", name) if l in functions), None)
-                if label is None:
-                    continue
-                where = f"{source.relative_to(root)}:{name}"
-                text = hand_program(functions, label, params, results)
-                if text is None:
-                    skipped.append((where, "calls what is not there"))
-                    continue
-                hand.write_text(text)
-                code, built = frazil(options.frazil, "tri", "build", str(source), "--path", str(root), "--fn", name, "-o", str(ours), "--no-verify")
-                if "words" not in built:
-                    skipped.append((where, "ours: " + built.get("error", {}).get("message", str(code))))
-                    continue
-                code, theirs = frazil(options.frazil, "tri", "build", str(hand), "--no-verify")
-                if "words" not in theirs:
-                    skipped.append((where, "not legal assembly"))
-                    continue
-                verdict = judge(options.frazil, ours, hand, params, results, rng)
-                if isinstance(verdict, str):
-                    skipped.append((where, verdict))
-                    continue
-                rows.append({"function": where, "words": built["words"], "hand_words": theirs["words"] - 3,
-                             "cycles": verdict[0], "hand_cycles": verdict[1], "runs": verdict[2]})
-                print(f"{where:60} words {built['words']:5} / {theirs['words'] - 3:5}   cycles {verdict[0]:8} / {verdict[1]:8}")
-    for where, why in skipped:
-        print(f"{where:60} not counted: {why}")
+            rows.append({"function": where, **result})
+            print(f"{where:58} words {result['words']:5} / {result['hand_words']:5}   cycles {result['cycles']:7} / "
+                  f"{result['hand_cycles']:7}   {result['judge']}", flush=True)
+    for category in sorted({c for _, c, _ in skipped}):
+        which = [(where, note) for where, c, note in skipped if c == category]
+        print(f"not counted, {len(which)}: {category}")
+        for where, note in which:
+            print(f"    {where:56} {note}")
     total = {key: sum(row[key] for row in rows) for key in ("words", "hand_words", "cycles", "hand_cycles")}
     if rows:
         print(f"{len(rows)} functions: words {total['words']} / {total['hand_words']} = {total['words'] / total['hand_words']:.3f}, "

@@ -42,12 +42,16 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
+}  // namespace
+
 Result<std::vector<uint64_t>> ParseElements(std::string_view text) {
   std::vector<uint64_t> elements;
   if (text.find_first_not_of(' ') == std::string_view::npos) return elements;
   for (std::string_view part : Split(text, ',')) elements.push_back(TRY(ParseElement(part)));
   return elements;
 }
+
+namespace {
 
 Result<void> AddSecrets(std::string_view text, TriInputs& inputs) {
   if (text.find_first_not_of(' ') == std::string_view::npos) return {};
@@ -220,6 +224,12 @@ Result<TriProgram> LoadTri(Session& session, const TriOptions& options) {
   lowering::TasmOptions lower;
   lower.profile = TRY(ProfileNamed(options.profile));
   lower.templates = options.templates;
+  lower.callable = options.callable;
+  lower.first_on_top = options.first_on_top;
+  if (options.first_on_top && !options.callable)
+    return Fail(Diag::BadUsage, "--first-on-top is for --callable");
+  if (options.callable && (!options.file.ends_with(".tri") || options.function.empty()))
+    return Fail(Diag::BadUsage, "--callable is for a function of a .tri file: name it with --fn");
   if (options.file.ends_with(".tasm")) {
     program.source = TRY(ReadFile(options.file, session.limits));
     program.assembly = TRY(mt::Parse(program.source, lower.profile, options.file));

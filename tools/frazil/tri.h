@@ -23,6 +23,8 @@ struct TriOptions {
   std::string profile = "dot";
   bool contracts = false;
   bool templates = false;
+  bool callable = false;  // the function for other assembly to call, not a program
+  bool first_on_top = false;
   std::vector<std::string> input;       // "1,2,3"
   std::vector<std::string> secret;      // "4,5", digests as "1:2:3:4:5"
   std::vector<std::string> ram;         // "17=5"
@@ -68,6 +70,8 @@ struct TriInputs {
 };
 Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view source);
 
+// "1,2,-3"
+Result<std::vector<uint64_t>> ParseElements(std::string_view text);
 // "1, 2, 3"
 std::string PrintElements(const std::vector<uint64_t>& elements);
 // The crash as a sentence, with the line of the source, and its exit code (tri_crash.cpp).

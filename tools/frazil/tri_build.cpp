@@ -5,6 +5,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "ir/text.h"
 #include "machines/tasm/bounds.h"
 #include "machines/tasm/cliff.h"
 #include "machines/tasm/proof_cost.h"
@@ -38,8 +39,13 @@ Result<std::optional<vt::Answer>> Judge(Session& session, const BuildCommand& co
   Progress progress(session, "checking the lowering");
   vt::Options options;
   options.milliseconds = session.limits.verify_ms;
-  vt::Answer answer = program.ir ? vt::Compare(*program.ir, program.assembly, options)
-                                 : vt::Compare(program.lowered->tir, program.assembly, options);
+  // A function is judged as the program that calls it and does nothing else.
+  const mt::Program assembly = command.program.callable
+                                   ? TRY(targets::tasm::WithDriver(*program.ir, program.assembly,
+                                                                   command.program.first_on_top))
+                                   : program.assembly;
+  vt::Answer answer = program.ir ? vt::Compare(*program.ir, assembly, options)
+                                 : vt::Compare(program.lowered->tir, assembly, options);
   if (answer.kind == vt::Answer::Kind::Refuted)
     return Fail(
         Diag::NotProved,
@@ -163,6 +169,7 @@ void PrintText(Session& session, const BuildCommand& command, const Built& built
              Bold(session, fmt::format("{} words, {} instructions", built.program.assembly.Words(),
                                        built.program.assembly.code.size())));
   if (built.answer) PrintFact(session, "lowering", Describe(*built.answer));
+  if (command.program.callable) return;
   if (built.trace.run.crash) {
     PrintFact(session, "run", built.trace.run.crash->sentence);
     PrintBounds(session, built.program.assembly);
@@ -177,13 +184,27 @@ void PrintText(Session& session, const BuildCommand& command, const Built& built
   if (command.explain) Explain(session, report);
 }
 
-nlohmann::ordered_json ToJson(const Built& built) {
+nlohmann::ordered_json ToJson(const BuildCommand& command, const Built& built) {
   nlohmann::ordered_json json = {{"words", built.program.assembly.Words()},
                                  {"instructions", built.program.assembly.code.size()},
                                  {"assembly", mt::Print(built.program.assembly)}};
   if (built.answer)
     json["lowering"] = {{"verdict", vt::AnswerName(built.answer->kind)},
                         {"detail", Describe(*built.answer)}};
+  if (command.program.callable) {
+    const ir::Function& entry = built.program.ir->entry_function();
+    json["parameters"] = json["results"] = nlohmann::ordered_json::array();
+    json["ram"] = false;  // whether the program itself uses RAM
+    for (uint32_t i = 0; i < entry.param_count(); ++i) {
+      if (entry.param_type(i).is_buffer()) {
+        json["ram"] = true;
+      } else {
+        json["parameters"].push_back(ir::PrintType(entry, entry.param_type(i)));
+      }
+    }
+    for (ir::Type type : entry.results) json["results"].push_back(ir::PrintType(entry, type));
+    return json;
+  }
   if (built.trace.run.crash) {
     json["crash"] = built.trace.run.crash->sentence;
     return json;
@@ -205,14 +226,14 @@ Result<int> Build(Session& session, const BuildCommand& command) {
   built.answer = TRY(Judge(session, command, built.program));
   mt::RunLimits limits;
   limits.cycles = command.program.cycles;
-  {
+  if (!command.program.callable) {
     Progress progress(session, "running");
     built.trace = mt::Trace(built.program.assembly, built.inputs.machine, limits);
   }
   if (!command.output.empty())
     TRY_VOID(WriteFile(command.output, mt::Print(built.program.assembly)));
   if (session.json) {
-    PrintJson(ToJson(built));
+    PrintJson(ToJson(command, built));
   } else {
     PrintText(session, command, built);
   }
@@ -226,13 +247,19 @@ void AddTriBuild(CLI::App& tri, Session& session) {
       tri, "build", "lower a program to Triton VM assembly and say what its proof costs",
       "  frazil tri build examples/trident/fibonacci.tri --input 10\n"
       "  frazil tri build examples/trident/fibonacci.tri --input 10 --explain-cliff -o fib.tasm\n"
-      "  frazil tri build std.tri --fn verify");
+      "  frazil tri build std.tri --fn verify\n"
+      "  frazil tri build std.tri --fn verify --callable -o verify.tasm");
   auto options = std::make_shared<BuildCommand>();
   AddProgramOptions(command, options->program);
   AddInputOptions(command, options->program);
   command->add_option("-o,--output", options->output, "write the assembly there");
   command->add_flag("--explain-cliff", options->explain,
                     "which table binds, who pays, what the cliffs cost");
+  command->add_flag(
+      "--callable", options->program.callable,
+      "the function of --fn for assembly to call: arguments and results on the stack");
+  command->add_flag("--first-on-top", options->program.first_on_top,
+                    "with --callable: the first argument and the first result lie on top");
   command->add_flag("--no-verify", options->no_verify, "do not ask the checker");
   command->add_flag("--quiet", options->quiet, "do not print the assembly");
   SetBody(command, session, [&session, options] { return Build(session, *options); });

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "machines/tasm/fragment.h"
 #include "tri.h"
 
 namespace frazil::cli {
@@ -14,7 +17,66 @@ struct RunCommand {
   TriOptions program;
   std::string target = "tasm";
   int64_t ram_words = 65'536;
+  std::string call;                // a label: one call of that function, from a given stack
+  std::vector<std::string> stack;  // "1,2,3", top last
+  bool sponge = false;             // initialized before the call
 };
+
+Result<uint32_t> FindLabel(const mt::Program& program, const std::string& name) {
+  for (const mt::Label& label : program.labels)
+    if (label.name == name) return label.instruction;
+  return Fail(Diag::UnknownSymbol, fmt::format("there is no label `{}` in the assembly", name));
+}
+
+// One call of a function: what assembly that calls it would find afterwards.
+Result<int> RunCall(Session& session, RunCommand command) {
+  if (!command.program.function.empty()) command.program.callable = true;
+  const TriProgram program = TRY(LoadTri(session, command.program));
+  const TriInputs inputs = TRY(ReadTriInputs(command.program, ""));
+  // Whoever calls has sixteen words of the machine's below its own.
+  constexpr size_t Below = 16;
+  mt::FragmentStart start;
+  start.called = true;
+  start.stack.assign(Below, 0);
+  if (command.sponge) start.sponge = mt::Tip5State{};
+  if (!command.call.empty()) start.instruction = TRY(FindLabel(program.assembly, command.call));
+  for (const std::string& text : command.stack)
+    for (uint64_t element : TRY(ParseElements(text))) start.stack.push_back(element);
+  mt::RunLimits limits;
+  limits.cycles = command.program.cycles;
+  const mt::FragmentResult run = mt::RunFragment(program.assembly, start, inputs.machine, limits);
+  const auto below = static_cast<ptrdiff_t>(std::min(Below, run.stack.size()));
+  const std::vector<uint64_t> stack(run.stack.begin() + below, run.stack.end());
+  const bool kept =
+      run.stack.size() >= Below && std::all_of(run.stack.begin(), run.stack.begin() + below,
+                                               [](uint64_t word) { return word == 0; });
+  nlohmann::ordered_json json = {{"target", "tasm"},
+                                 {"stack", stack},
+                                 {"below_kept", kept},
+                                 {"output", run.output},
+                                 {"cycles", run.cycles},
+                                 {"halted", run.halted},
+                                 {"read", {run.inputs_read, run.secrets_read, run.digests_read}}};
+  const std::map<uint64_t, uint64_t> ram(run.written.begin(), run.written.end());
+  json["ram"] = nlohmann::ordered_json::object();
+  for (const auto& [address, value] : ram) json["ram"][std::to_string(address)] = value;
+  if (run.sponge)
+    json["sponge"] =
+        std::vector<uint64_t>(run.sponge->elements.begin(), run.sponge->elements.end());
+  if (run.crash) return ReportCrash(session, program, *run.crash, json);
+  if (session.json) {
+    PrintJson(json);
+    return 0;
+  }
+  fmt::print("{}\n", Bold(session, PrintElements(stack)));
+  PrintFact(session, "stack",
+            kept ? "top last" : "top last; words below the given ones were changed");
+  if (!run.output.empty()) PrintFact(session, "output", PrintElements(run.output));
+  for (const auto& [address, value] : ram)
+    PrintFact(session, "ram", fmt::format("{} = {}", address, value));
+  PrintFact(session, "cycles", std::to_string(run.cycles));
+  return 0;
+}
 
 Result<int> RunMachine(Session& session, const RunCommand& command) {
   const TriProgram program = TRY(LoadTri(session, command.program));
@@ -117,7 +179,8 @@ void AddTriRun(CLI::App& tri, Session& session) {
       AddCommand(tri, "run", "run a program on Triton VM, or on another target",
                  "  frazil tri run examples/trident/fibonacci.tri --input 10\n"
                  "  frazil tri run examples/trident/fibonacci.tri --input 10 --target native\n"
-                 "  frazil tri run program.tasm --input 1,2,3 --secret 4,5");
+                 "  frazil tri run program.tasm --input 1,2,3 --secret 4,5\n"
+                 "  frazil tri run program.tasm --call square --stack 7");
   auto options = std::make_shared<RunCommand>();
   AddProgramOptions(command, options->program);
   AddInputOptions(command, options->program);
@@ -126,7 +189,15 @@ void AddTriRun(CLI::App& tri, Session& session) {
   command->add_option("--ram-words", options->ram_words, "words of RAM on targets other than tasm")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 28))
       ->capture_default_str();
-  SetBody(command, session, [&session, options] {
+  command->add_option("--call", options->call,
+                      "call this label of the assembly, with --stack, and show what it leaves");
+  CLI::Option* stack =
+      command->add_option("--stack", options->stack, "the stack of one call, top last, as in 1,2,3")
+          ->allow_extra_args(false);
+  command->add_flag("--sponge", options->sponge,
+                    "the call finds an empty sponge: sponge_init came before");
+  SetBody(command, session, [&session, options, stack]() -> Result<int> {
+    if (stack->count() > 0 || !options->call.empty()) return RunCall(session, *options);
     return options->target == "tasm" ? RunMachine(session, *options)
                                      : RunElsewhere(session, *options);
   });

@@ -37,7 +37,7 @@ struct Function {
 
 class Checker {
  public:
-  explicit Checker(const Program& program) : program_(program) {}
+  Checker(const Program& program, bool callable) : program_(program), callable_(callable) {}
 
   Result<std::vector<FunctionShape>> Run() {
     TRY_VOID(Collect());
@@ -56,7 +56,7 @@ class Checker {
       shape_.drops = static_cast<uint32_t>(-lowest_);
       shapes_[functions_[f].start->text] = shape_;
       result_.push_back(shape_);
-      if (functions_[f].start->text == entry_->text && lowest_ < 0) {
+      if (functions_[f].start->text == entry_->text && lowest_ < 0 && !callable_) {
         return Fail(
             Diag::BadTir,
             fmt::format("the entry `{}` takes {} words off the stack that it did not put there",
@@ -330,6 +330,7 @@ class Checker {
   }
 
   const Program& program_;
+  const bool callable_;
   Limits limits_;
   const Op* entry_ = nullptr;
   std::vector<Function> functions_;
@@ -387,7 +388,9 @@ int32_t NetEffect(const Op& op) {
   }
 }
 
-Result<std::vector<FunctionShape>> Check(const Program& program) { return Checker(program).Run(); }
+Result<std::vector<FunctionShape>> Check(const Program& program, bool callable) {
+  return Checker(program, callable).Run();
+}
 
 int Tier(const Program& program) { return TierOf(program.ops); }
 

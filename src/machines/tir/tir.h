@@ -78,7 +78,8 @@ struct FunctionShape {
   uint32_t peak = 0;    // most words above the entry's top at any time
   bool returns = true;  // false: every way through it ends in halt
 };
-Result<std::vector<FunctionShape>> Check(const Program& program);
+// `callable`: the entry is called with words on the stack, which are its own to take.
+Result<std::vector<FunctionShape>> Check(const Program& program, bool callable = false);
 
 // The highest tier that the program uses.
 int Tier(const Program& program);

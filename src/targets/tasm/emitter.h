@@ -24,7 +24,7 @@ void EmitConstantShift(const tir::Op& shift, uint64_t amount, Code& code);
 
 class Emitter {
  public:
-  explicit Emitter(mt::Profile profile) : profile_(profile) {}
+  Emitter(mt::Profile profile, bool callable) : profile_(profile), callable_(callable) {}
   Result<mt::Program> Run(const tir::Program& program);
 
  private:
@@ -61,6 +61,7 @@ class Emitter {
   mt::Program Layout();
 
   mt::Profile profile_;
+  bool callable_;
   std::vector<Block> blocks_;
   std::vector<uint32_t> order_;  // blocks as they will stand
   std::map<std::vector<uint64_t>, uint32_t> same_;

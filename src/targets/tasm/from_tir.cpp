@@ -404,14 +404,14 @@ Result<Code> Emitter::RepeatBlock(const tir::Op& op) {
 }
 
 Result<mt::Program> Emitter::Run(const tir::Program& program) {
-  for (tir::FunctionShape& shape : TRY(tir::Check(program))) {
+  for (tir::FunctionShape& shape : TRY(tir::Check(program, callable_))) {
     stops_[shape.name] = !shape.returns;
     std::string name = shape.name;
     shapes_.emplace(std::move(name), std::move(shape));
   }
   const std::vector<tir::TailFunction> functions = tir::ToTailForm(program);
   for (const tir::TailFunction& function : functions) {
-    const bool entry = &function == &functions.front();
+    const bool entry = &function == &functions.front() && !callable_;
     function_ = function.name;
     location_ = function.location;
     const uint32_t block = FunctionBlock(function.name);
@@ -451,7 +451,7 @@ mt::Program Emitter::Layout() {
 }
 
 Result<mt::Program> LowerTir(const tir::Program& program, const TasmOptions& options) {
-  mt::Program result = TRY(Emitter(options.profile).Run(program));
+  mt::Program result = TRY(Emitter(options.profile, options.callable).Run(program));
   if (!options.peephole) return result;
   do {
     Peephole(result);

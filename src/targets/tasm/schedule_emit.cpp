@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "targets/tasm/lower_parts.h"
+#include "targets/tasm/schedule_sums.h"
 #include "targets/tasm/scheduler.h"
 #include "targets/tasm/select.h"
 
@@ -70,7 +71,7 @@ FunctionScheduler::FunctionScheduler(WordProgram& program, uint32_t function,
                                      std::vector<EmittedSite>& sites, uint64_t& next_slot)
     : program_(program),
       f_(program.functions[function]),
-      is_entry_(function == 0),
+      is_entry_(function == 0 && !program.callable),
       sites_(sites),
       next_slot_(next_slot),
       in_ram_(f_.words.size(), false) {
@@ -284,8 +285,58 @@ Result<std::vector<tir::Op>> FunctionScheduler::Run(uint32_t beam) {
 }
 
 std::string FunctionLabel(const WordProgram& program, uint32_t function) {
-  return function == 0 ? "main" : fmt::format("{}_{}", program.functions[function].name, function);
+  const std::string& name = program.functions[function].name;
+  if (!program.callable) return function == 0 ? "main" : fmt::format("{}_{}", name, function);
+  // Functions that are put into one file must not share labels.
+  const std::string& entry = program.functions[0].name;
+  return function == 0 ? entry : fmt::format("{}_{}_{}", entry, name, function);
 }
+
+namespace {
+
+// Ten for each word and for each row; what is in a loop runs often. Only differences count: what structures cost is the
+// same in all schedules of a function.
+int64_t PriceOf(const std::vector<tir::Op>& ops, int64_t times) {
+  constexpr int64_t Often = 8;
+  int64_t price = 0;
+  for (const tir::Op& op : ops) {
+    const tir::Operand operand = tir::Info(op.kind).operand;
+    const bool argument = operand == tir::Operand::Element || operand == tir::Operand::Count ||
+                          operand == tir::Operand::Depth;
+    price += (argument ? 20 : 10) + 10 * times;
+    const bool loop = op.kind == Kind::Loop || op.kind == Kind::While || op.kind == Kind::Repeat;
+    const int64_t inside = loop ? std::min<int64_t>(times * Often, 512) : times;
+    price += PriceOf(op.body, inside) + PriceOf(op.other, inside);
+  }
+  return price;
+}
+
+// Functions of more nodes are scheduled once.
+constexpr size_t MostForTwo = 3000;
+
+Result<std::vector<tir::Op>> BestSchedule(WordProgram& program, uint32_t function,
+                                          std::vector<EmittedSite>& sites, uint64_t& next_slot,
+                                          uint32_t beam) {
+  WordFunction other = program.functions[function];
+  const std::vector<EmittedSite> sites_before = sites;
+  const uint64_t slot_before = next_slot;
+  std::vector<tir::Op> first =
+      TRY(FunctionScheduler(program, function, sites, next_slot).Run(beam));
+  if (other.nodes.size() > MostForTwo || !OrderSums(other)) return first;
+  std::vector<EmittedSite> other_sites = sites_before;
+  uint64_t other_slot = slot_before;
+  std::swap(program.functions[function], other);
+  const auto second = FunctionScheduler(program, function, other_sites, other_slot).Run(beam);
+  if (!second || PriceOf(*second, 1) >= PriceOf(first, 1)) {
+    std::swap(program.functions[function], other);
+    return first;
+  }
+  sites = std::move(other_sites);
+  next_slot = other_slot;
+  return *second;
+}
+
+}  // namespace
 
 Result<Scheduled> Schedule(WordProgram& program, const ScheduleOptions& options) {
   Scheduled scheduled;
@@ -294,8 +345,8 @@ Result<Scheduled> Schedule(WordProgram& program, const ScheduleOptions& options)
   entry.text = FunctionLabel(program, 0);
   scheduled.tir.ops.push_back(entry);
   for (uint32_t i = 0; i < program.functions.size(); ++i) {
-    FunctionScheduler scheduler(program, i, scheduled.sites, next_slot);
-    std::vector<tir::Op> body = TRY(scheduler.Run(options.beam));
+    std::vector<tir::Op> body =
+        TRY(BestSchedule(program, i, scheduled.sites, next_slot, options.beam));
     tir::Op start = MakeOp(Kind::FnStart);
     start.text = FunctionLabel(program, i);
     scheduled.tir.ops.push_back(start);

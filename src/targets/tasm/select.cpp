@@ -319,6 +319,16 @@ std::vector<Word> Selector::XFieldOp(const ir::Inst& inst) {
   CHECK(false && "an op on xfield");
 }
 
+// 31 - clz x, which overflows for 0, is the machine's own logarithm, which crashes there; the word x, or NoWord.
+Word Selector::LogarithmOf(const ir::Inst& inst) const {
+  const Integers::Shape s = Integers::ShapeOf(inst.type);
+  if (s.limbs != 1 || s.bits != 32 || s.is_signed || !b_.IsConst(Operand(inst, 0)[0], 31))
+    return NoWord;
+  const ir::InstId def = f().values[f().operand(inst, 1).index].def;
+  if (!def.valid() || f().inst(def).op != Op::Clz) return NoWord;
+  return Operand(f().inst(def), 0)[0];
+}
+
 std::vector<Word> Selector::IntegerOp(const ir::Inst& inst) {
   const Integers::Shape s = Integers::ShapeOf(inst.type);
   const Limbs a = Operand(inst, 0);
@@ -338,7 +348,10 @@ std::vector<Word> Selector::IntegerOp(const ir::Inst& inst) {
     case Op::RemFloor: return ints_.Rem(s, a, b, R::Floor);
     case Op::Abs: return ints_.Abs(s, a, false);
     case Op::AddChecked: return ints_.Add(s, a, b, true);
-    case Op::SubChecked: return ints_.Sub(s, a, b, true);
+    case Op::SubChecked:
+      if (const Word x = LogarithmOf(inst); x != NoWord)
+        return {b_.Log2Floor(x, Site(Trap::Overflow))};
+      return ints_.Sub(s, a, b, true);
     case Op::MulChecked: return ints_.Mul(s, a, b, true);
     case Op::NegChecked: return ints_.Neg(s, a, true);
     case Op::AbsChecked: return ints_.Abs(s, a, true);

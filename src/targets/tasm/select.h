@@ -26,7 +26,8 @@ struct SelectOptions {
   // constant one beyond is refused. A constant that is added is less than 2^32 either way, so all that passes lies below
   // 2^33 or in the last 2^32 elements, which are never the compiler's. Assembly written in the program is taken as it is.
   bool check_raw = false;
-  mt::Profile profile = mt::Profile::Dot;  // of assembly written in the program
+  mt::Profile profile = mt::Profile::Dot;       // of assembly written in the program
+  bool callable = false, first_on_top = false;  // as in TasmOptions
 };
 
 Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions& options = {});

@@ -34,6 +34,8 @@ constexpr size_t SmallOfConstants = 60;
 constexpr uint64_t MostWrittenOut = 1000;
 // Functions that are lowered one inside of the other, or written out there.
 constexpr uint32_t MostNesting = 1000;
+// Operations that are done although the choice may fall on a constant.
+constexpr size_t MostChosen = 16;
 // Rounds of a loop over constants that are gone through while compiling.
 constexpr uint64_t MostFoldedRounds = 64;
 
@@ -52,7 +54,8 @@ bool IsCheapOp(const ir::Function& f, const ir::Inst& inst) {
   if (inst.op == Op::Const || inst.op == Op::PartDigest || inst.op == Op::PartXField ||
       inst.op == Op::MakeDigest || inst.op == Op::MakeXField)
     return true;
-  const bool one_word = inst.type.scalar == Scalar::Field || inst.type.scalar == Scalar::Bool;
+  const bool one_word = inst.type.scalar == Scalar::Field || inst.type.scalar == Scalar::Bool ||
+                        (inst.type.scalar == Scalar::U32 && inst.op == Op::Eq);
   return one_word && ir::IsRemovable(ir::Info(inst.op)) && inst.regions.count == 0 &&
          inst.results.count == 1 && f.type(ir::Function::result_of(inst)).is_scalar() &&
          ir::Info(inst.op).law != ir::Law::Prelude;
@@ -66,16 +69,29 @@ std::vector<Word> Selector::Params(ir::Type type) {
   return words;
 }
 
-// Little to do and nothing that can trap: both sides are done and one is chosen.
-bool Selector::Cheap(ir::RegionId region) const {
+// Operations of a side, ifs inside of it chosen likewise; nothing where one may trap or writes.
+std::optional<size_t> Selector::WorkOf(ir::RegionId region) const {
   size_t work = 0;
   for (ir::InstId id : f().region(region).insts) {
     const ir::Inst& inst = f().inst(id);
-    if (inst.op == Op::Yield) continue;
-    if (!IsCheapOp(f(), inst)) return false;
-    if (inst.op != Op::Const) ++work;
+    if (inst.op == Op::Yield || inst.op == Op::Const) continue;
+    if (++work > MostChosen) return std::nullopt;
+    if (IsCheapOp(f(), inst)) continue;
+    if (inst.op != Op::If || inst.results.count != 1 ||
+        f().type(ir::Function::result_of(inst)).scalar != Scalar::Bool)
+      return std::nullopt;
+    const std::optional<size_t> yes = WorkOf(ir::Function::region_of(inst, 0)),
+                                no = WorkOf(ir::Function::region_of(inst, 1));
+    if (!yes || !no || !Worthwhile(*yes, *no)) return std::nullopt;
+    work += *yes + *no;
   }
-  return work <= 2;
+  return work;
+}
+
+// Little to do: both sides are done and one is chosen. Where one side is a constant the choice is a single instruction, and
+// a branch costs more than a dozen words.
+bool Selector::Worthwhile(size_t yes, size_t no) const {
+  return (yes <= 2 && no <= 2) || (std::min(yes, no) == 0 && std::max(yes, no) <= MostChosen);
 }
 
 bool Selector::AllConst(const std::vector<Word>& words) const {
@@ -117,7 +133,8 @@ Result<void> Selector::If(const ir::Inst& inst) {
     give(TRY(Body(sides[b_.ValueOf(condition) != 0 ? 0 : 1])));
     return {};
   }
-  if (max.size() <= 2 && Cheap(sides[0]) && Cheap(sides[1])) {
+  const std::optional<size_t> work[] = {WorkOf(sides[0]), WorkOf(sides[1])};
+  if (max.size() <= 2 && work[0] && work[1] && Worthwhile(*work[0], *work[1])) {
     const std::vector<Word> yes = TRY(Body(sides[0])), no = TRY(Body(sides[1]));
     give(ints_.Select(condition, yes, no));
     return {};
@@ -610,20 +627,42 @@ Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_para
   return {};
 }
 
+// The results of a callable function as they lie on the stack.
+std::vector<Word> Selector::Returned(const ir::Function& function,
+                                     const std::vector<Word>& results) const {
+  if (!state_.first_on_top) return results;
+  std::vector<Word> turned;
+  size_t end = results.size();
+  for (size_t i = function.results.size(); i-- > 0;) {
+    const size_t count = WordsOnMachine(function.results[i]);
+    turned.insert(turned.end(), results.begin() + static_cast<ptrdiff_t>(end - count),
+                  results.begin() + static_cast<ptrdiff_t>(end));
+    end -= count;
+  }
+  return turned;
+}
+
 Result<void> Selector::Entry() {
   const ir::Function& function = state_.ir.entry_function();
   Scope scope{&state_.ir, &function, {}, {}};
   scope_ = &scope;
   op_ = Op::Input;
-  for (uint32_t i = 0; i < function.param_count(); ++i) {
+  for (uint32_t n = 0; n < function.param_count(); ++n) {
+    const uint32_t i = state_.first_on_top ? function.param_count() - 1 - n : n;
     const ir::Type type = function.param_type(i);
     const uint32_t value = function.param(i).index;
     if (IsRawRam(function, i)) {
       scope.raw.insert(value);
       scope.values[value] = {};
+    } else if (type.is_buffer() && state_.callable) {
+      return Fail(Diag::Unsupported,
+                  "a function that takes a buffer cannot be called from assembly: buffers lie "
+                  "where the compiler puts them");
     } else if (type.is_buffer()) {
       const Word length = ReadBuffer(i, type);
       scope.values[value] = {b_.Const(ParameterBase * (i + 1)), length};
+    } else if (state_.callable) {
+      scope.values[value] = Ordered(Params(type));
     } else {
       scope.values[value] = ReadValue(WordOp::ReadIo, type, Site(Trap::OutOfBounds, Op::Input));
     }
@@ -636,7 +675,7 @@ Result<void> Selector::Entry() {
     written.insert(written.end(), words.begin(), words.end());
     next += words.size();
   }
-  b_.Write(written);
+  if (!state_.callable) b_.Write(written);
   for (uint32_t i = 0; i < function.param_count(); ++i) {
     const ir::Type type = function.param_type(i);
     if (!type.is_buffer() || type.access == ir::Access::In || IsRawRam(function, i)) continue;
@@ -649,7 +688,7 @@ Result<void> Selector::Entry() {
   std::vector<uint32_t>& nodes = b_.function().regions[0].nodes;
   for (size_t i = before; i < nodes.size(); ++i) b_.function().nodes[nodes[i]].before.clear();
   std::rotate(nodes.begin(), nodes.begin() + before, nodes.end());
-  b_.CloseRegion({});
+  b_.CloseRegion(state_.callable ? Returned(function, results) : std::vector<Word>{});
   scope_ = nullptr;
   Tidy(b_.function());
   return {};
@@ -688,6 +727,8 @@ Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions&
   WordProgram words;
   ProgramState state{.ir = program, .words = words};
   state.check_raw = options.check_raw;
+  state.callable = words.callable = options.callable;
+  state.first_on_top = options.first_on_top;
   state.profile = options.profile;
   state.uses.assign(program.functions.size(), 0);
   for (const ir::Function& function : program.functions)
@@ -699,7 +740,7 @@ Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions&
   LengthOf(program, state.uses, program.entry.index, state.written_out);
   words.functions.emplace_back();
   WordFunction entry;
-  entry.name = "main";
+  entry.name = options.callable ? program.entry_function().name : "main";
   Selector selector(state, entry);
   TRY_VOID(selector.Entry());
   words.functions[0] = std::move(entry);

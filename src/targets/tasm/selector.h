@@ -22,6 +22,7 @@ struct ProgramState {
   bool heap = false;  // some scratch has a size known only at run time
   bool inline_all = false;
   bool check_raw = false;
+  bool callable = false, first_on_top = false;
   mt::Profile profile = mt::Profile::Dot;
   std::optional<Location> beyond = {};  // of a raw access to a constant address that is refused
   std::map<const ir::Data*, uint64_t> tables = {};  // address of each
@@ -74,6 +75,7 @@ class Selector {
   std::vector<Word> FieldOp(const ir::Inst& inst);
   std::vector<Word> XFieldOp(const ir::Inst& inst);
   std::vector<Word> IntegerOp(const ir::Inst& inst);
+  Word LogarithmOf(const ir::Inst& inst) const;
   Result<std::vector<Word>> CastOp(const ir::Inst& inst);
   std::vector<Word> ConstOp(ir::Type type, std::span<const uint64_t> words);
   std::vector<Word> Ordered(std::vector<Word> v) const { return {v.rbegin(), v.rend()}; }
@@ -123,12 +125,14 @@ class Selector {
 
   Trip TripCount(const ir::Inst& inst, const Limbs& lo, const Limbs& hi, uint64_t step);
   bool WrittenOut(const ir::Inst& inst, uint32_t callee, const std::vector<Word>& arguments) const;
-  bool Cheap(ir::RegionId region) const;
+  std::optional<size_t> WorkOf(ir::RegionId region) const;
+  bool Worthwhile(size_t yes, size_t no) const;
   bool AllConst(const std::vector<Word>& words) const;
   bool FoldsAway(ir::RegionId region, const std::vector<Word>& inits) const;
   bool TestIsQuiet(ir::RegionId region) const;
   std::vector<uint64_t> MaxOf(ir::Type type) const;
   std::vector<Word> Params(ir::Type type);
+  std::vector<Word> Returned(const ir::Function& function, const std::vector<Word>& results) const;
 
   int32_t Site(ir::Trap kind);
   int32_t Site(ir::Trap kind, ir::Op op);

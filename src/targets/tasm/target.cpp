@@ -23,12 +23,19 @@ Result<ir::Program> Prepare(const ir::Program& program) {
 }
 
 Result<Scheduled> ScheduleProgram(const ir::Program& program, const TasmOptions& options) {
+  if (options.callable && options.templates)
+    return Fail(Diag::Unsupported, "templates are for whole programs, not for callable functions");
   const ir::Program prepared = TRY(Prepare(program));
-  WordProgram words = TRY(SelectWords(prepared, {.profile = options.profile}));
+  WordProgram words = TRY(SelectWords(prepared, {.profile = options.profile,
+                                                 .callable = options.callable,
+                                                 .first_on_top = options.first_on_top}));
   if (options.templates) return ScheduleByTemplates(words);
   Scheduled scheduled = TRY(Schedule(words));
   if (!words.raw || !(words.own_ram || scheduled.spills)) return scheduled;
-  words = TRY(SelectWords(prepared, {.check_raw = true, .profile = options.profile}));
+  words = TRY(SelectWords(prepared, {.check_raw = true,
+                                     .profile = options.profile,
+                                     .callable = options.callable,
+                                     .first_on_top = options.first_on_top}));
   return Schedule(words);
 }
 

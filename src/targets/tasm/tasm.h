@@ -35,6 +35,12 @@ struct TasmOptions {
   // frozen in bench/corpus.
   bool templates = false;
   bool peephole = true;
+  // Not a program but a function that other assembly calls: its label first, its `return`, then what it calls. Arguments
+  // are on the stack in order, the last one's on top, each with its first word on top, as read_io and divine leave it;
+  // results likewise; what lies below is not touched. Integers must be in the range of their type: the caller's part.
+  bool callable = false;
+  bool first_on_top =
+      false;  // of a callable function: the first argument and the first result lie on top
 };
 
 // Where a crash of the program is a trap of the IR.
@@ -59,6 +65,11 @@ Result<tir::Program> LowerToTir(const ir::Program& program, const TasmOptions& o
 Result<mt::Program> LowerTir(const tir::Program& program, const TasmOptions& options = {});
 // Both.
 Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options = {});
+
+// A whole program around a callable function of that program, by the convention above: it reads and checks the arguments,
+// calls, and writes the results. For who has to judge or run the function alone.
+Result<mt::Program> WithDriver(const ir::Program& program, const mt::Program& callable,
+                               bool first_on_top = false);
 
 // The machine's inputs for a call, and the outcome that its output means.
 Result<mt::Inputs> ToInputs(const ir::Program& program, std::span<const exec::Value> arguments,

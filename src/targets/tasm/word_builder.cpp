@@ -171,7 +171,19 @@ Word WordBuilder::Mul(Word a, Word b) {
     if (def.op == WordOp::Mul && IsConst(def.inputs[1]))
       return Mul(def.inputs[0], Const(g::Mul(ValueOf(def.inputs[1]), ValueOf(b))));
   }
+  // Both are 0 exactly if their sum is, as long as that does not wrap.
+  const Word x = TestedForZero(a), y = TestedForZero(b);
+  if (x != NoWord && y != NoWord && Max(x) < g::P - Max(y)) return Eq(Add(x, y), Const(0));
   return Pure1(WordOp::Mul, {a, b}, CappedProduct(Max(a), Max(b)));
+}
+
+// w is x = 0: the word x, or NoWord.
+Word WordBuilder::TestedForZero(Word w) const {
+  const WordNode& def = f_.def(w);
+  if (def.op != WordOp::Eq) return NoWord;
+  return IsConst(def.inputs[0], 0)   ? def.inputs[1]
+         : IsConst(def.inputs[1], 0) ? def.inputs[0]
+                                     : NoWord;
 }
 
 Word WordBuilder::Eq(Word a, Word b) {
@@ -285,9 +297,9 @@ WordBuilder::Quotient WordBuilder::DivMod(Word n, Word d, int32_t site) {
   return {parts[0], parts[1]};
 }
 
-Word WordBuilder::Log2Floor(Word a) {
+Word WordBuilder::Log2Floor(Word a, int32_t site) {
   if (IsConst(a) && ValueOf(a) != 0) return Const(63 - std::countl_zero(ValueOf(a)));
-  return Pure1(WordOp::Log2Floor, {a}, 31);
+  return Pure1(WordOp::Log2Floor, {a}, 31, 0, site);
 }
 
 Word WordBuilder::PopCount(Word a) {

@@ -49,7 +49,7 @@ class WordBuilder {
     Word quotient, remainder;
   };
   Quotient DivMod(Word n, Word d, int32_t site);
-  Word Log2Floor(Word a);
+  Word Log2Floor(Word a, int32_t site = -1);
   Word PopCount(Word a);
   Word Not(Word boolean) { return Eq(boolean, Const(0)); }
   Word Select(Word condition, Word a, Word b);  // condition is 0 or 1
@@ -104,6 +104,7 @@ class WordBuilder {
   std::vector<Word> Pure(WordOp op, std::vector<Word> inputs, std::span<const uint64_t> max,
                          uint64_t number, int32_t site);
   Word NewWord(uint32_t node, uint64_t max);
+  Word TestedForZero(Word w) const;
   WordNode* LastEffect();
   WordNode* LastLoad();
   void Clobber(WordNode& node);

@@ -118,8 +118,9 @@ struct WordProgram {
   std::vector<WordFunction> functions;  // 0: the entry
   std::vector<WordSite> sites;
   std::vector<std::vector<Word>>
-      parallels;     // outermost ones: the limbs of the iteration, in the entry
-  bool raw = false;  // some raw address may lie where the compiler's own RAM is
+      parallels;          // outermost ones: the limbs of the iteration, in the entry
+  bool callable = false;  // the entry takes its parameters from the stack and returns
+  bool raw = false;       // some raw address may lie where the compiler's own RAM is
   bool own_ram =
       false;  // the compiler has words in RAM, not counting those that the schedule puts there
 
