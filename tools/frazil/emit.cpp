@@ -23,6 +23,7 @@
 #include "targets/native/native.h"
 #include "targets/tasm/tasm.h"
 #include "targets/wasm/wasm.h"
+#include "tri.h"
 
 namespace frazil::cli {
 namespace {
@@ -85,9 +86,16 @@ Result<std::string> Emit(const EmitCommand& command, const ir::Program& program,
   exec::EmitOptions options{command.metered, command.symbol};
   if (command.to == "circuit") return EmitCircuit(program, limits);
   if (command.to == "isa" || command.to == "frzb") return EmitIsa(program, command.to == "isa");
-  if (command.to == "tir") return machines::tir::Print(TRY(targets::tasm::LowerToTir(program)));
-  if (command.to == "tasm")
-    return machines::tasm::Print(TRY(targets::tasm::Lower(program)).program);
+  if (command.to == "tir" || command.to == "tasm") {
+    // The same as `frazil tri build` makes.
+    targets::tasm::TasmOptions lower;
+    lower.limits = limits;
+    if (command.input.ends_with(".tri"))
+      lower.typical = TypicalInputs(TRY(ReadFile(command.input, limits)));
+    const targets::tasm::Lowered lowered = TRY(targets::tasm::Lower(program, lower));
+    return command.to == "tir" ? machines::tir::Print(lowered.tir)
+                               : machines::tasm::Print(lowered.program);
+  }
   if (command.to == "ptx") return TRY(targets::cuda::EmitPtx(program)).text;
   if (command.to == "ir") return ir::PrintText(program);
   if (command.to == "canonical") return ir::PrintText(ir::Canonicalize(program));

@@ -224,6 +224,7 @@ Result<TriProgram> LoadTri(Session& session, const TriOptions& options) {
   lowering::TasmOptions lower;
   lower.profile = TRY(ProfileNamed(options.profile));
   lower.templates = options.templates;
+  lower.limits = session.limits;
   lower.callable = options.callable;
   lower.first_on_top = options.first_on_top;
   if (options.first_on_top && !options.callable)
@@ -245,9 +246,17 @@ Result<TriProgram> LoadTri(Session& session, const TriOptions& options) {
     return program;
   }
   program.ir = TRY(LoadTriIr(session, options, &program.source, &program.files));
+  if (options.function.empty()) lower.typical = TypicalInputs(program.source);
   program.lowered = TRY(InFile(lowering::Lower(*program.ir, lower), options.file));
   program.assembly = program.lowered->program;
   return program;
+}
+
+std::vector<mt::Inputs> TypicalInputs(std::string_view source) {
+  TriInputs inputs;
+  const Result<bool> found = ReadRunLine(source, inputs);
+  if (!found || !*found) return {};
+  return {std::move(inputs.machine)};
 }
 
 Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view source) {

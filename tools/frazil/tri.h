@@ -68,6 +68,8 @@ struct TriInputs {
   bool from_file = false;
   std::optional<std::vector<uint64_t>> expected;  // output named by the `// run:` line
 };
+// What the file's run line reads: where the lowering can choose, it decides by that, whatever a run is given.
+std::vector<mt::Inputs> TypicalInputs(std::string_view source);
 Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view source);
 
 // "1,2,-3"

@@ -16,4 +16,7 @@ tir::Op InstructionOf(const WordProgram& program, const WordNode& node);
 // The name of a word function in TIR.
 std::string FunctionLabel(const WordProgram& program, uint32_t function);
 
+// The program as the instruction selection takes it.
+Result<ir::Program> Prepare(const ir::Program& program);
+
 }  // namespace frazil::targets::tasm

@@ -117,7 +117,7 @@ Result<void> Selector::Inst(const ir::Inst& inst) {
   op_ = inst.op;
   b_.SetLocation(inst.location);
   // Whatever is written out or gone through while compiling is counted here: no program takes forever.
-  if (++state_.work > Limits{}.program_insts || b_.function().nodes.size() > MostNodes)
+  if (++state_.work > state_.most_work || b_.function().nodes.size() > MostNodes)
     return Fail(Diag::LimitReached,
                 "the program is too large for Triton VM once its calls are written out",
                 inst.location);

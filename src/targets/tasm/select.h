@@ -28,6 +28,8 @@ struct SelectOptions {
   bool check_raw = false;
   mt::Profile profile = mt::Profile::Dot;       // of assembly written in the program
   bool callable = false, first_on_top = false;  // as in TasmOptions
+  SelectChoices choices = {};
+  Limits limits = {};
 };
 
 Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions& options = {});

@@ -535,12 +535,18 @@ bool Selector::WrittenOut(const ir::Inst& inst, uint32_t callee,
                           const std::vector<Word>& arguments) const {
   if (state_.inline_all || state_.uses[callee] <= 1) return true;
   if (state_.written_out[callee] > MostWrittenOut) return false;
+  if (auto chosen = state_.choices.written_out.find(callee);
+      chosen != state_.choices.written_out.end())
+    return chosen->second;
   const size_t size = state_.ir.functions[callee].insts.size();
-  if (size <= SmallFunction) return true;
   bool some = false;
   for (uint32_t i = 0; i < inst.operands.count; ++i)
     some |= OperandType(inst, i).is_scalar() && AllConst(Operand(inst, i));
-  return some && (size <= SmallWithConstant || (size <= SmallOfConstants && AllConst(arguments)));
+  const bool small =
+      size <= SmallFunction ||
+      (some && (size <= SmallWithConstant || (size <= SmallOfConstants && AllConst(arguments))));
+  state_.words.open.written_out.try_emplace(callee, small);
+  return small;
 }
 
 Result<void> Selector::Call(const ir::Inst& inst) {
@@ -730,6 +736,8 @@ Result<WordProgram> SelectWords(const ir::Program& program, const SelectOptions&
   state.callable = words.callable = options.callable;
   state.first_on_top = options.first_on_top;
   state.profile = options.profile;
+  state.choices = options.choices;
+  state.most_work = options.limits.program_insts;
   state.uses.assign(program.functions.size(), 0);
   for (const ir::Function& function : program.functions)
     for (const ir::Inst& inst : function.insts) {

@@ -24,6 +24,8 @@ struct ProgramState {
   bool check_raw = false;
   bool callable = false, first_on_top = false;
   mt::Profile profile = mt::Profile::Dot;
+  SelectChoices choices = {};
+  uint64_t most_work = 0;               // Limits::program_insts
   std::optional<Location> beyond = {};  // of a raw access to a constant address that is refused
   std::map<const ir::Data*, uint64_t> tables = {};  // address of each
   // IR function, which parameters are raw RAM, lengths of buffers -> ours

@@ -41,6 +41,10 @@ struct TasmOptions {
   bool callable = false;
   bool first_on_top =
       false;  // of a callable function: the first argument and the first result lie on top
+  // What the program usually reads: where two ways to write it are possible, its heights on these decide, or what holds for
+  // every input where there are none. Never the input of one run: the program and its digest must not depend on it.
+  std::vector<mt::Inputs> typical = {};
+  Limits limits = {};  // program_insts: instructions that are lowered, with all that is written out
 };
 
 // Where a crash of the program is a trap of the IR.

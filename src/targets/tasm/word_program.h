@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,13 @@ struct WordSite {
   int32_t parallel = -1;  // into WordProgram::parallels
 };
 
+// What the instruction selection may do either way.
+struct SelectChoices {
+  std::map<uint32_t, bool> written_out =
+      {};                // functions of the IR that stand where they are called
+  bool streams = false;  // loops have a pointer for each buffer
+};
+
 struct WordProgram {
   std::vector<WordFunction> functions;  // 0: the entry
   std::vector<WordSite> sites;
@@ -123,6 +131,8 @@ struct WordProgram {
   bool raw = false;       // some raw address may lie where the compiler's own RAM is
   bool own_ram =
       false;  // the compiler has words in RAM, not counting those that the schedule puts there
+
+  SelectChoices open = {};  // what was chosen where there was a choice
 
   int32_t AddParallel(const std::vector<Word>& limbs, size_t count) {
     parallels.push_back({limbs.begin(), limbs.begin() + count});

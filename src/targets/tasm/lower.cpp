@@ -1,0 +1,152 @@
+// The pipeline, and the choices that only the finished program can judge: calls that are written out or not, loops with more
+// pointers or fewer. Each is tried the other way round and kept where the proof gets smaller: the padded height first, then
+// the highest table, then all rows. Typical inputs decide, never those of a run: a program has one digest.
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "ir/lower.h"
+#include "machines/tasm/bounds.h"
+#include "targets/tasm/lower_parts.h"
+#include "targets/tasm/select.h"
+#include "targets/tasm/tasm.h"
+#include "targets/tasm/templates.h"
+
+namespace frazil::targets::tasm {
+namespace {
+
+// Typical inputs that are looked at, and cycles of each.
+constexpr size_t MostTypical = 4;
+constexpr uint64_t MostCycles = uint64_t{1} << 22;
+// Steps of the estimate where there are none.
+constexpr uint64_t MostSteps = 50'000;
+// Choices that are tried, of programs of at most so many instructions.
+constexpr size_t MostChoices = 12;
+constexpr size_t MostInstructions = 6000;
+
+struct Candidate {
+  Lowered lowered;
+  SelectChoices open;  // what could be chosen otherwise
+};
+
+Result<Scheduled> ScheduleProgram(const ir::Program& prepared, const TasmOptions& options,
+                                  const SelectChoices& choices, SelectChoices& open) {
+  SelectOptions select{.profile = options.profile,
+                       .callable = options.callable,
+                       .first_on_top = options.first_on_top,
+                       .choices = choices,
+                       .limits = options.limits};
+  WordProgram words = TRY(SelectWords(prepared, select));
+  open = words.open;
+  if (options.templates) return ScheduleByTemplates(words);
+  Scheduled scheduled = TRY(Schedule(words));
+  if (!words.raw || !(words.own_ram || scheduled.spills)) return scheduled;
+  select.check_raw = true;
+  words = TRY(SelectWords(prepared, select));
+  return Schedule(words);
+}
+
+Result<Candidate> LowerOnce(const ir::Program& prepared, const TasmOptions& options,
+                            const SelectChoices& choices) {
+  Candidate made;
+  Scheduled scheduled = TRY(ScheduleProgram(prepared, options, choices, made.open));
+  TasmOptions rest = options;
+  rest.peephole = options.peephole && !options.templates;
+  Result<mt::Program> assembly = LowerTir(scheduled.tir, rest);
+  if (!assembly) {
+    // A trap site is no column for a reader.
+    Error error = std::move(assembly.error());
+    if (error.location.column == 0 || (error.location.column & SiteMark) != 0)
+      error.location.column = 1;
+    return std::unexpected(std::move(error));
+  }
+  Lowered& lowered = made.lowered;
+  lowered.program = std::move(*assembly);
+  lowered.tir = std::move(scheduled.tir);
+  for (uint32_t i = 0; i < lowered.program.code.size(); ++i) {
+    const uint32_t column = lowered.program.code[i].location.column;
+    if ((column & SiteMark) != 0) lowered.traps.emplace(i, scheduled.sites[column & ~SiteMark]);
+  }
+  return made;
+}
+
+// Less is better.
+using Price = std::tuple<uint64_t, uint64_t, uint64_t>;
+
+Price PriceOf(const mt::Program& program, const TasmOptions& options) {
+  Price price;
+  auto add = [&](const mt::TableProfile& profile) {
+    std::get<0>(price) += profile.PaddedHeight();
+    std::get<1>(price) += profile.MaxHeight();
+    for (uint64_t height : profile.heights) std::get<2>(price) += height;
+  };
+  mt::RunLimits limits;
+  limits.cycles = MostCycles;
+  for (size_t i = 0; i < options.typical.size() && i < MostTypical; ++i)
+    add(mt::Trace(program, options.typical[i], limits, false).profile);
+  if (!options.typical.empty()) return price;
+  const mt::HeightBounds bounds = mt::StaticBounds(program, MostSteps);
+  bool bounded = true;
+  for (uint64_t height : bounds.upper.heights) bounded &= height != mt::Unbounded;
+  add(bounded ? bounds.upper : bounds.lower);
+  return price;
+}
+
+// Each choice alone, the other way round.
+std::vector<SelectChoices> Others(const SelectChoices& chosen, const SelectChoices& open) {
+  std::vector<SelectChoices> others;
+  for (const auto& [function, written_out] : open.written_out) {
+    SelectChoices other = chosen;
+    other.written_out[function] = !written_out;
+    others.push_back(other);
+  }
+  if (open.streams) {
+    SelectChoices other = chosen;
+    other.streams = !chosen.streams;
+    others.push_back(other);
+  }
+  if (others.size() > MostChoices) others.resize(MostChoices);
+  return others;
+}
+
+}  // namespace
+
+// The prelude stays: what is left of it after floats are refused are the machine's own instructions.
+Result<ir::Program> Prepare(const ir::Program& program) {
+  if (std::string why = WhyNot(program); !why.empty()) return Fail(Diag::Unsupported, why);
+  ir::Program lowered = TRY(ir::LowerTensors(program));
+  return ir::SplitBarriers(lowered);
+}
+
+Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
+  if (options.callable && options.templates)
+    return Fail(Diag::Unsupported, "templates are for whole programs, not for callable functions");
+  const ir::Program prepared = TRY(Prepare(program));
+  SelectChoices chosen;
+  Candidate best = TRY(LowerOnce(prepared, options, chosen));
+  if (options.templates || best.lowered.program.code.size() > MostInstructions)
+    return std::move(best.lowered);
+  const std::vector<SelectChoices> others = Others(chosen, best.open);
+  if (others.empty()) return std::move(best.lowered);
+  Price price = PriceOf(best.lowered.program, options);
+  const SelectChoices open = best.open;
+  for (size_t i = 0; i < others.size(); ++i) {
+    // On top of what was found better already.
+    const SelectChoices other = Others(chosen, open)[i];
+    Result<Candidate> made = LowerOnce(prepared, options, other);
+    if (!made || made->lowered.program.code.size() > MostInstructions) continue;
+    const Price now = PriceOf(made->lowered.program, options);
+    if (now >= price) continue;
+    price = now;
+    chosen = other;
+    best = std::move(*made);
+  }
+  return std::move(best.lowered);
+}
+
+Result<tir::Program> LowerToTir(const ir::Program& program, const TasmOptions& options) {
+  Lowered lowered = TRY(Lower(program, options));
+  return std::move(lowered.tir);
+}
+
+}  // namespace frazil::targets::tasm
