@@ -87,6 +87,8 @@ class Engine {
   enum class Went : uint8_t { There, Nowhere, Astray };  // Nowhere: it crashes
   Went GoTo(std::unique_ptr<Side>& side, Facts& facts, const std::vector<uint64_t>& key,
             bool follower, int depth);
+  bool BridgeOnce(std::unique_ptr<Side>& side, Facts& facts, Literal literal, bool follower,
+                  const std::vector<uint64_t>& key, int depth);
   void Fork(const Pair& pair, Literal literal, bool follower);
   void Process(Pair pair);
   void Meet(Pair pair);
@@ -109,6 +111,7 @@ class Engine {
   bool source_leads_ = true;
   std::vector<Pair> work_;
   std::map<std::pair<std::vector<uint64_t>, std::vector<uint64_t>>, std::unique_ptr<Cut>> cuts_;
+  std::set<std::pair<bool, std::vector<uint64_t>>> astray_;  // places where bridging failed
   std::optional<Failure> failure_;
   uint64_t paths_ = 0;
   uint32_t next_token_ = 1;

@@ -19,9 +19,6 @@ class Joiner {
 
   Term Choose(Term a, Term b) {
     if (a == b) return a;
-    a = facts_a_.Simplify(a);
-    b = facts_b_.Simplify(b);
-    if (a == b) return a;
     const Term chosen = terms_.Choice(taken_, a, b);
     if (!terms_.Range(chosen).Below32() && facts_a_.Decide(Below32(a)).value_or(false) &&
         facts_b_.Decide(Below32(b)).value_or(false)) {
@@ -76,50 +73,38 @@ class Joiner {
  private:
   using Writes = std::vector<std::pair<Term, Term>>;
 
-  static Term* Find(Writes& writes, size_t from, Term address) {
-    for (size_t i = writes.size(); i-- > from;) {
-      if (writes[i].first == address) return &writes[i].second;
+  static Term* Find(Writes& writes, Term address) {
+    for (auto& [written, value] : writes) {
+      if (written == address) return &value;
     }
     return nullptr;
   }
 
   bool JoinMemory(Memory& a, const Memory& b, const State& before) {
-    const size_t common = before.memory.writes.size();
     if (a.token != b.token || a.token != before.memory.token) return false;
     Writes other = b.writes;
     bool alike = a.writes.size() == other.size();
-    for (size_t i = common; alike && i < other.size(); ++i)
-      alike = a.writes[i].first == other[i].first;
+    for (size_t i = 0; alike && i < other.size(); ++i) alike = a.writes[i].first == other[i].first;
     if (alike) {
-      for (size_t i = common; i < other.size(); ++i)
+      for (size_t i = 0; i < other.size(); ++i)
         a.writes[i].second = Choose(a.writes[i].second, other[i].second);
       return true;
     }
-    // Numbers as addresses: each keeps the last value of its way, or what was there before.
-    Writes joined;
-    for (Writes* writes : {&a.writes, &other}) {
-      for (size_t i = common; i < writes->size(); ++i) {
-        const Term address = (*writes)[i].first;
-        if (!terms_.IsConstant(address)) return false;
-        if (Find(joined, 0, address) != nullptr) continue;
-        Term* in_a = Find(a.writes, common, address);
-        Term* in_b = Find(other, common, address);
-        Term old = 0;
-        if ((in_a == nullptr || in_b == nullptr) && !Before(before, address, old)) return false;
-        joined.emplace_back(address,
-                            Choose(in_a == nullptr ? old : *in_a, in_b == nullptr ? old : *in_b));
-      }
+    // Numbers as addresses: what only one way has written is on the other as it was at the start.
+    if (!a.numbered || !b.numbered) return false;
+    for (auto& [address, value] : a.writes) {
+      const Term* in_b = Find(other, address);
+      value = Choose(value, in_b == nullptr ? Initial(a, address) : *in_b);
     }
-    a.writes.resize(common);
-    a.writes.insert(a.writes.end(), joined.begin(), joined.end());
+    for (auto& [address, value] : other) {
+      if (Find(a.writes, address) == nullptr)
+        a.writes.emplace_back(address, Choose(Initial(a, address), value));
+    }
     return true;
   }
 
-  bool Before(const State& before, Term address, Term& value) {
-    State copy;
-    copy.memory = before.memory;
-    Facts nothing(terms_);
-    return Exec(nothing, true).Read(copy, address, value);
+  Term Initial(const Memory& memory, Term address) {
+    return terms_.Apply(Base::Ram, {&address, 1}, 0, memory.token);
   }
 
   Terms& terms_;
@@ -152,6 +137,16 @@ bool Engine::Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, 
                     int depth) {
   const std::vector<uint64_t> key = side->Rejoin();
   if (key.empty() || depth > MaxDepth) return false;
+  // A loop that does not end by itself would be gone through again from each of its iterations.
+  const auto place = std::pair(follower, side->Key());
+  if (astray_.contains(place)) return false;
+  if (BridgeOnce(side, facts, literal, follower, key, depth)) return true;
+  astray_.insert(place);
+  return false;
+}
+
+bool Engine::BridgeOnce(std::unique_ptr<Side>& side, Facts& facts, Literal literal, bool follower,
+                        const std::vector<uint64_t>& key, int depth) {
   Facts facts_a = facts, facts_b = facts;
   const bool can_a = facts_a.Assume(literal), can_b = facts_b.Assume(Not(literal));
   if (!can_a || !can_b) {
@@ -191,7 +186,6 @@ bool Engine::Bridge(std::unique_ptr<Side>& side, Facts& facts, Literal literal, 
     return false;
   if (!joiner.LearnBelow(joined)) return false;
   facts = std::move(joined);
-  facts.Refresh();
   side = std::move(a);
   return true;
 }

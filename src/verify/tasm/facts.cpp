@@ -93,44 +93,42 @@ std::optional<bool> Facts::Decide(Literal literal) {
     if (normal.value) return normal.value;
     if (auto known = Lookup(normal.literal)) return known;
   }
-  constexpr int MaxChoices = 4;
-  if (!IsZeroKind(literal.kind) && BelowByCases(simpler, MaxChoices))
-    return literal.kind == Kind::Below32;
-  return std::nullopt;
+  constexpr int MaxChoices = 6;
+  return DecideByCases(normal.literal, MaxChoices);
 }
 
-bool Facts::BelowByCases(Term term, int depth) {
-  Terms& terms = *terms_;
-  if (RangeOf(term).Below32()) return true;
-  constexpr size_t MaxMonomials = 24;
-  const Polynomial poly = terms.PolynomialOf(term);
-  if (depth == 0 || poly.size() < 2 || poly.size() > MaxMonomials) return false;
-  Term choice = NoTerm;
-  for (auto [id, coefficient] : poly) {
-    const auto& factors = terms.Monomial(id);
-    for (auto [base, exponent] : factors) {
-      // The newest: what it chooses between may have been chosen itself.
-      if (factors.size() > 1 && terms.IsBoolean(base) && (choice == NoTerm || base > choice))
-        choice = base;
-    }
+// Sound as the 0/1 value is one of the two. What it being 1 says of others is not used.
+std::optional<bool> Facts::DecideByCases(const Literal& literal, int depth) {
+  if (depth == 0 || terms_->Lead(literal.term) == NoTerm) return std::nullopt;
+  Term at[2];
+  terms_->Cofactors(literal.term, at[0], at[1]);
+  std::optional<bool> both;
+  for (const Term value : at) {
+    const Normal normal = Normalize({literal.kind, value});
+    std::optional<bool> one = normal.value;
+    if (!one) one = Lookup(normal.literal);
+    if (!one) one = DecideByCases(normal.literal, depth - 1);
+    if (!one || (both && *both != *one)) return std::nullopt;
+    both = one;
   }
-  if (choice == NoTerm) return false;
-  for (const uint64_t value : {0, 1}) {
-    Term sum = terms.Constant(0);
-    for (auto [id, coefficient] : poly) {
-      Term product = terms.Constant(coefficient);
-      const auto factors = terms.Monomial(id);
-      for (auto [base, exponent] : factors) {
-        if (exponent > 64) return false;
-        for (uint32_t i = 0; i < (base == choice ? 1 : exponent); ++i) {
-          product = terms.Mul(product, base == choice ? terms.Constant(value) : base);
-        }
-      }
-      sum = terms.Add(sum, product);
-    }
-    if (!BelowByCases(sum, depth - 1)) return false;
+  known_.insert(Key(*both ? literal : Not(literal)));
+  return both;
+}
+
+bool Facts::AssumeOnlyCase(const Literal& literal, bool& possible) {
+  const Term lead = terms_->Lead(literal.term);
+  if (lead == NoTerm || lead == literal.term) return false;
+  Term at[2];
+  terms_->Cofactors(literal.term, at[0], at[1]);
+  for (int other = 0; other < 2; ++other) {
+    const Normal normal = Normalize({literal.kind, at[other]});
+    const std::optional<bool> value = normal.value ? normal.value : Lookup(normal.literal);
+    if (value.value_or(true)) continue;
+    possible =
+        Assume(other == 1 ? Zero(lead) : NonZero(lead)) && Assume({literal.kind, at[1 - other]});
+    return true;
   }
-  return true;
+  return false;
 }
 
 // x y = c with a product of 0/1 values: all are 1 (c = 1). Without it `and` made of `mul` would say nothing.
@@ -164,6 +162,8 @@ bool Facts::Assume(Literal literal) {
   if (normal.value) return *normal.value;
   bool contradiction = false;
   if (AssumeProduct(normal.literal, contradiction)) return !contradiction;
+  bool possible = true;
+  if (AssumeOnlyCase(normal.literal, possible)) return possible;
   literals_.push_back(normal.literal);
   Learn(normal.literal);
   return !contradiction_;
@@ -190,10 +190,18 @@ void Facts::Learn(Literal literal) {
       constexpr uint64_t MaxBound = 64;
       if (terms.IsConstant(bound) && terms.ConstantOf(bound) <= MaxBound)
         bounded_.emplace_back(value, terms.ConstantOf(bound));
+      // Both are below 2^32, or there would be no comparison.
+      if (terms.IsConstant(bound)) Bound(value, {0, terms.ConstantOf(bound) - 1});
+      if (terms.IsConstant(value)) Bound(bound, {terms.ConstantOf(value) + 1, 0xffff'ffffu});
       Substitute(literal.term, terms.Constant(1), false);
     }
     CheckBounded();
     return;
+  }
+  if (terms.KindOf(literal.term) == Base::Less) {
+    const Term value = terms.Arguments(literal.term)[0], bound = terms.Arguments(literal.term)[1];
+    if (terms.IsConstant(bound)) Bound(value, {terms.ConstantOf(bound), 0xffff'ffffu});
+    if (terms.IsConstant(value)) Bound(bound, {0, terms.ConstantOf(value)});
   }
   // The newest base of the equation.
   const Polynomial poly = terms.PolynomialOf(literal.term);
@@ -214,7 +222,10 @@ void Facts::Learn(Literal literal) {
     }
   }
   const Term monic = terms.Scale(literal.term, gl::Invert(factor));
-  Substitute(newest, terms.Sub(newest, monic), false);
+  const Term rest = terms.Sub(newest, monic);
+  // An application in place of which choices would stand hides them.
+  if (!terms.Arguments(newest).empty() && terms.Lead(rest) != NoTerm) return;
+  Substitute(newest, rest, false);
 }
 
 // What is below a bound and none of the numbers below it is nothing.
@@ -233,9 +244,10 @@ void Facts::CheckBounded() {
 
 // `fresh`: the base was made just now, so nothing contains it yet.
 void Facts::Substitute(Term base, Term value, bool fresh) {
-  substitutions_[base] = value;
+  substitutions_.Put(base, value);
   if (fresh) return;
-  memo_.clear();
+  // Older terms do not contain it, but may have become newer ones.
+  memo_.Keep([&](const FlatMap::Entry& entry) { return entry.key < base && entry.value < base; });
   Renew();
 }
 
@@ -243,6 +255,7 @@ void Facts::Substitute(Term base, Term value, bool fresh) {
 void Facts::Renew() {
   const std::vector<Literal> all = literals_;
   for (const Literal& literal : all) {
+    if (memo_.contains(literal.term)) continue;
     const Term simpler = Rebuild(literal.term);
     if (simpler == literal.term) continue;
     const Normal normal = Normalize({literal.kind, simpler});
@@ -252,35 +265,56 @@ void Facts::Renew() {
   // Applications of which something is known are known by their simpler arguments too.
   constexpr size_t MaxRenewed = 256;
   if (replacing_ || substitutions_.size() > MaxRenewed) return;
-  const std::vector<std::pair<Term, Term>> pairs(substitutions_.begin(), substitutions_.end());
-  for (auto [base, value] : pairs) {
+  bool more = false;
+  for (const auto& [key, value] : substitutions_.All()) {
+    const Term base = static_cast<Term>(key);
     if (terms_->Arguments(base).empty()) continue;
-    substitutions_.erase(base);
-    memo_.clear();
-    const Term simpler = RebuildBase(base);
-    substitutions_[base] = value;
+    const Term simpler = RebuildArguments(base);
     if (simpler == base || terms_->KindOf(simpler) == Base::None || simpler == value) continue;
-    substitutions_.try_emplace(simpler, value);
+    more |= substitutions_.insert(simpler, value);
   }
-  memo_.clear();
+  if (more) memo_.clear();
 }
 
-Interval Facts::RangeOf(Term term) {
+void Facts::Bound(Term term, Interval range) {
+  Interval& own = bounds_.try_emplace(term, Interval{}).first->second;
+  own = {std::max(own.low, range.low), std::min(own.high, range.high)};
+  contradiction_ |= own.low > own.high;
+}
+
+Interval Facts::OwnRange(Term term) const {
   Interval range = terms_->Range(term);
+  if (auto found = bounds_.find(term); found != bounds_.end()) {
+    range.low = std::max(range.low, found->second.low);
+    range.high = std::min(range.high, found->second.high);
+  }
   if (known_.contains(Key(Below32(term))))
     range.high = std::min<uint64_t>(range.high, 0xffff'ffffu);
   if (range.low == 0 && known_.contains(Key(NonZero(term)))) range.low = 1;
+  return range.low <= range.high ? range : terms_->Range(term);
+}
+
+Interval Facts::RangeOf(Term term) {
+  const Interval range = OwnRange(term);
   if (range.high < gl::P - 1 || terms_->KindOf(term) != Base::None) return range;
+  const Polynomial poly = terms_->PolynomialOf(term);
+  // A number more or less than something whose range is known as a whole.
+  if (poly.size() > 1 && poly[0].first == 0) {
+    const uint64_t added = poly[0].second, taken = gl::Neg(added);
+    const Interval rest = OwnRange(terms_->Sub(term, terms_->Constant(added)));
+    if (rest.high < gl::P - added)
+      return {std::max(range.low, rest.low + added), rest.high + added};
+    if (rest.low >= taken) return {std::max(range.low, rest.low - taken), rest.high - taken};
+  }
   // Sums, differences and products of what is known to be below 2^32, as integers.
   __extension__ using uint128 = unsigned __int128;
   __extension__ using int128 = __int128;
   int128 low = 0, high = 0;
-  for (auto [monomial, coefficient] : terms_->PolynomialOf(term)) {
+  for (auto [monomial, coefficient] : poly) {
     const bool negative = coefficient > gl::P / 2;
     uint128 least = negative ? gl::Neg(coefficient) : coefficient, most = least;
     for (auto [base, exponent] : terms_->Monomial(monomial)) {
-      Interval of = terms_->Range(base);
-      if (known_.contains(Key(Below32(base)))) of.high = std::min<uint64_t>(of.high, 0xffff'ffffu);
+      const Interval of = OwnRange(base);
       for (uint32_t i = 0; i < exponent; ++i) {
         least *= of.low;
         most *= of.high;
@@ -303,10 +337,13 @@ Term Facts::Simplify(Term term) {
 }
 
 Term Facts::RebuildBase(Term base) {
+  if (const Term* found = substitutions_.find(base))
+    return replacing_ ? *found : Rebuild(Term{*found});
+  return RebuildArguments(base);
+}
+
+Term Facts::RebuildArguments(Term base) {
   Terms& terms = *terms_;
-  if (auto found = substitutions_.find(base); found != substitutions_.end()) {
-    return replacing_ ? found->second : Rebuild(found->second);
-  }
   const auto old = terms.Arguments(base);
   if (old.empty()) return base;
   std::vector<Term> arguments(old.begin(), old.end());
@@ -339,7 +376,8 @@ Term Facts::RebuildBase(Term base) {
     case Base::And: result = terms.And(arguments[0], arguments[1]); break;
     case Base::Log2: result = terms.Log2(arguments[0]); break;
     case Base::PopCount: result = terms.PopCount(arguments[0]); break;
-    case Base::Choice: result = terms.Choice(arguments[0], arguments[1], arguments[2]); break;
+    case Base::Named: result = arguments[0]; break;
+    case Base::Guarded: result = terms.Mul(arguments[0], arguments[1]); break;
     case Base::Power: result = terms.Power(arguments[0], arguments[1]); break;
     case Base::Product: result = terms.Mul(arguments[0], arguments[1]); break;
     case Base::Sum: result = terms.Add(arguments[0], arguments[1]); break;
@@ -347,8 +385,7 @@ Term Facts::RebuildBase(Term base) {
   }
   // A new form may be one of which something is known.
   if (result != base && !replacing_) {
-    if (auto found = substitutions_.find(result); found != substitutions_.end())
-      return Rebuild(found->second);
+    if (const Term* found = substitutions_.find(result)) return Rebuild(Term{*found});
   }
   return result;
 }
@@ -356,13 +393,13 @@ Term Facts::RebuildBase(Term base) {
 // A term is its own simplest form while it is being rebuilt: equations in a circle end there. Terms too deep for the
 // call stack stay as they are.
 Term Facts::Rebuild(Term term) {
-  if (auto found = memo_.find(term); found != memo_.end()) return found->second;
+  if (const Term* found = memo_.find(term)) return *found;
   constexpr int MaxDepth = 1500;
   if (depth_ >= MaxDepth) return term;
   ++depth_;
-  memo_[term] = term;
+  memo_.Put(term, term);
   const Term result = RebuildOnce(term);
-  memo_[term] = result;
+  memo_.Put(term, result);
   --depth_;
   return result;
 }
@@ -373,21 +410,26 @@ Term Facts::RebuildOnce(Term term) {
   if (terms.KindOf(term) != Base::None) {
     result = RebuildBase(term);
   } else if (!terms.IsConstant(term)) {
+    // Only what changes is computed anew: most of a sum stays as it is.
     const Polynomial poly = terms.PolynomialOf(term);
-    Term sum = terms.Constant(0);
-    bool changed = false;
     for (auto [id, coefficient] : poly) {
       const auto factors = terms.Monomial(id);
-      Term product = terms.Constant(coefficient);
+      bool changed = false;
       for (auto [base, exponent] : factors) {
-        const Term next = Rebuild(base);
-        changed |= next != base;
-        for (uint32_t i = 0; i < exponent && i < 4096; ++i) product = terms.Mul(product, next);
+        changed |= Rebuild(base) != base;
         if (exponent > 4096) return term;
       }
-      sum = terms.Add(sum, product);
+      if (!changed) continue;
+      Term before = terms.Constant(coefficient), after = before;
+      for (auto [base, exponent] : factors) {
+        const Term next = Rebuild(base);
+        for (uint32_t i = 0; i < exponent; ++i) {
+          before = terms.Mul(before, base);
+          after = terms.Mul(after, next);
+        }
+      }
+      result = terms.Add(terms.Sub(result, before), after);
     }
-    if (changed) result = sum;
   }
   return result;
 }

@@ -4,9 +4,9 @@
 
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "verify/tasm/flat.h"
 #include "verify/tasm/term.h"
 
 namespace frazil::verify::tasm {
@@ -37,10 +37,12 @@ class Facts {
   bool Differ(Term a, Term b);
   // A range of the term under what is known.
   Interval RangeOf(Term term);
+  // A range that follows from what is known.
+  void Bound(Term term, Interval range);
   // Plain replacement, all at once; nothing else may be known.
   void Replace(Term base, Term value) {
     replacing_ = true;
-    substitutions_[base] = value;
+    substitutions_.Put(base, value);
     known_.insert(~0ull);
   }
   // Forget what was simplified with fewer facts.
@@ -48,7 +50,7 @@ class Facts {
 
   const std::vector<Literal>& literals() const { return literals_; }
   // Atoms and applications that are known to equal other terms.
-  const std::unordered_map<Term, Term>& substitutions() const { return substitutions_; }
+  const FlatMap& substitutions() const { return substitutions_; }
   Terms& terms() { return *terms_; }
 
  private:
@@ -58,22 +60,27 @@ class Facts {
   };
   Normal Normalize(Literal literal);
   std::optional<bool> Lookup(const Literal& literal) const;
-  // Values that 0/1 values choose between, as x + b (y - x): all of them are below 2^32.
-  bool BelowByCases(Term term, int depth);
+  // Decided in all cases of the 0/1 values that a term is a sum with.
+  std::optional<bool> DecideByCases(const Literal& literal, int depth);
   bool AssumeProduct(const Literal& literal, bool& contradiction);
+  // One of a 0/1 value's two cases contradicts the literal: the other one and what is left of the literal hold.
+  bool AssumeOnlyCase(const Literal& literal, bool& possible);
   void Learn(Literal literal);
   void CheckBounded();
   void Substitute(Term base, Term value, bool fresh);
   Term Rebuild(Term term);
   Term RebuildOnce(Term term);
   Term RebuildBase(Term base);
+  Term RebuildArguments(Term base);
   void Renew();
+  Interval OwnRange(Term term) const;
 
   Terms* terms_;
   std::vector<Literal> literals_;  // in order of their arrival, as they were given
-  std::unordered_set<uint64_t> known_;
-  std::unordered_map<Term, Term> substitutions_;
-  std::unordered_map<Term, Term> memo_;
+  FlatMap known_;                  // a set
+  FlatMap substitutions_;
+  FlatMap memo_;
+  std::unordered_map<Term, Interval> bounds_;       // by comparisons with numbers
   std::vector<std::pair<Term, uint64_t>> bounded_;  // what is known to be below a small number
   int depth_ = 0;
   bool replacing_ = false;

@@ -368,7 +368,8 @@ bool IrSide::Cast(Exec& exec, const ir::Inst& inst, bool& known) {
     return nonnegative ? (Give(inst, {Element(exec, a)}), true) : (known = false);
   if (is(to, {Scalar::U32})) {
     if (checked && !exec.Require(Zero(a[1]))) return false;
-    return Give(inst, {a[0]}), true;
+    // With a high word of 0 the low word is all of it.
+    return Give(inst, {checked ? Element(exec, a) : a[0]}), true;
   }
   if (is(to, {Scalar::U64, Scalar::Index})) {
     // Only a sign can be lost between the two.
@@ -430,6 +431,22 @@ bool IrSide::Position(Exec& exec, const Words& index, uint64_t length, uint64_t&
   return false;
 }
 
+bool IrSide::InWindow(Exec& exec, const Words& index, uint64_t length, uint64_t& low,
+                      uint64_t& high) {
+  Terms& t = exec.terms();
+  const Term element = exec.facts().Simplify(Element(exec, index));
+  if (length == 0 || t.IsConstant(element) || !Canonical(exec, index)) return false;
+  // Outside of the buffer it traps.
+  const Literal small = Below32(element);
+  if (!exec.facts().Decide(small).value_or(!exec.follows())) return false;
+  if (!exec.facts().Assume(small)) return false;
+  const Literal inside = NonZero(t.Less(element, t.Constant(length)));
+  if (!exec.facts().Decide(inside).value_or(!exec.follows())) return false;
+  if (!exec.facts().Assume(inside) || !exec.Window(element, low, high)) return false;
+  high = std::min(high, length - 1);
+  return low <= high;
+}
+
 bool IrSide::Memory(Exec& exec, const ir::Inst& inst, bool& known) {
   Terms& t = exec.terms();
   const ir::Function& function = *Now().function;
@@ -449,7 +466,14 @@ bool IrSide::Memory(Exec& exec, const ir::Inst& inst, bool& known) {
   if (inst.op == Op::Lookup) {
     const ir::Data& data = program_.data[static_cast<size_t>(function.word(inst, 0))];
     if (MachineWords(data.element) != 1) return known = false;
-    uint64_t at;
+    uint64_t at, low, high;
+    if (InWindow(exec, Operand(inst, 0), data.length(), low, high)) {
+      Words cells;
+      for (at = low; at <= high; ++at) cells.push_back(t.Constant(data.words[at]));
+      const Term element = exec.facts().Simplify(Element(exec, Operand(inst, 0)));
+      Give(inst, {exec.PickCell(element, low, cells)});
+      return true;
+    }
     if (!Position(exec, Operand(inst, 0), data.length(), at)) return false;
     Give(inst, {t.Constant(data.words[at])});
     return true;
@@ -472,7 +496,16 @@ bool IrSide::Memory(Exec& exec, const ir::Inst& inst, bool& known) {
     Give(inst, {value});
     return true;
   }
-  uint64_t at;
+  uint64_t at, low, high;
+  if (buffer.words == 1 && InWindow(exec, Operand(inst, 1), buffer.contents.size(), low, high)) {
+    const Term element = exec.facts().Simplify(Element(exec, Operand(inst, 1)));
+    const auto cells = std::span(buffer.contents).subspan(low, high - low + 1);
+    if (inst.op == Op::Load) return Give(inst, {exec.PickCell(element, low, cells)}), true;
+    std::vector<Term*> places;
+    for (Term& cell : cells) places.push_back(&cell);
+    exec.PutCell(element, low, places, One(inst, 2));
+    return true;
+  }
   if (!Position(exec, Operand(inst, 1), buffer.contents.size() / buffer.words, at)) return false;
   const auto begin = buffer.contents.begin() + static_cast<long>(at * buffer.words);
   if (inst.op == Op::Store) {

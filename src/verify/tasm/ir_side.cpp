@@ -146,13 +146,16 @@ void IrSide::CollectWords(std::vector<Term*>& words) {
   }
 }
 
-// Behind the instruction, unless it is a loop's own.
+// Behind the instruction; behind the loop if it is a loop's test.
 std::vector<uint64_t> IrSide::Rejoin() const {
   const Activation& now = activations_.back();
   const Region& region = now.regions.back();
   const Op op = now.function->inst(now.function->region(region.id).insts[region.at]).op;
-  if (op == Op::Condition || op == Op::For || (region.symbolic && !region.tested)) return {};
   std::vector<uint64_t> key = Key();
+  if (op == Op::Condition || (region.symbolic && !region.tested)) {
+    key.resize(key.size() - 2);
+    return key;
+  }
   ++key[key.size() - 2];
   return key;
 }

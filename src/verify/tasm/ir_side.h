@@ -80,6 +80,8 @@ class IrSide final : public Side {
   bool Memory(Exec& exec, const ir::Inst& inst, bool& known);
   bool Hashing(Exec& exec, const ir::Inst& inst, bool& known);
   bool Position(Exec& exec, const Words& index, uint64_t length, uint64_t& at);
+  // Whether the index is inside and one of few numbers, but not known to be one of them.
+  bool InWindow(Exec& exec, const Words& index, uint64_t length, uint64_t& low, uint64_t& high);
   Term Element(Exec& exec, const Words& index) const;
   bool Canonical(Exec& exec, const Words& index) const;
   // From here on the address is one whose access means something.

@@ -96,8 +96,8 @@ Counterexample Sampler::Next() {
 uint64_t Sampler::Choose(Facts& facts, Term base) {
   if (auto found = chosen_.find(base); found != chosen_.end()) return found->second;
   uint64_t value;
-  if (auto known = facts.substitutions().find(base); known != facts.substitutions().end()) {
-    value = Evaluate(facts, known->second);
+  if (const Term* known = facts.substitutions().find(base)) {
+    value = Evaluate(facts, Term{*known});
   } else {
     const auto near = near_.find(base);
     value = near != near_.end() && Random() % 2 == 0 ? near->second[Random() % near->second.size()]
@@ -163,7 +163,8 @@ uint64_t Sampler::Apply(Facts& facts, Term base) {
       return values[0] == 0 ? 0 : static_cast<uint64_t>(std::bit_width(values[0])) - 1;
     case Base::PopCount: return static_cast<uint64_t>(std::popcount(values[0]));
     case Base::Power: return gl::Pow(values[0], values[1]);
-    case Base::Choice: return values[0] != 0 ? values[1] : values[2];
+    case Base::Named: return values[0];
+    case Base::Guarded: return gl::Mul(values[0], values[1]);
     case Base::Product: return gl::Mul(values[0], values[1]);
     case Base::Sum: return gl::Add(values[0], values[1]);
     case Base::Permute: {
@@ -248,7 +249,8 @@ Counterexample Sampler::Along(Facts& facts) {
   for (size_t i = literals.size(); i-- > 0;) {
     if (literals[i].kind == Literal::Kind::Zero) Solve(facts, literals[i]);
   }
-  for (const auto& [base, value] : std::unordered_map<Term, Term>(facts.substitutions())) {
+  for (const auto& [key, value] : facts.substitutions().All()) {
+    const Term base = static_cast<Term>(key);
     if (facts.terms().Arguments(base).empty() || facts.terms().KindOf(base) == Base::Ram)
       Choose(facts, base);
   }

@@ -81,25 +81,6 @@ bool Exec::Drop(State& state, uint64_t count) {
   return true;
 }
 
-bool Exec::Read(State& state, Term address, Term& value) {
-  for (size_t i = state.memory.writes.size(); i-- > 0;) {
-    const auto [written, what] = state.memory.writes[i];
-    if (written == address) {
-      value = what;
-      return true;
-    }
-    bool same;
-    if (!Know(Zero(terms().Sub(written, address)), same)) return false;
-    if (same) {
-      value = what;
-      return true;
-    }
-  }
-  const Term simpler = facts_.Simplify(address);
-  value = terms().Apply(Base::Ram, {&simpler, 1}, 0, state.memory.token);
-  return true;
-}
-
 void Exec::Permute(std::array<Term, 16>& words) {
   const std::array<Term, 16> before = words;
   for (uint64_t i = 0; i < 16; ++i) words[i] = terms().Apply(Base::Permute, before, i);

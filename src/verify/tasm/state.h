@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Stream {
 struct Memory {
   uint32_t token = 0;
   std::vector<std::pair<Term, Term>> writes;
+  bool numbered = true;  // all addresses are numbers, no two of them the same
 };
 
 struct State {
@@ -89,9 +91,12 @@ class Exec {
   bool Need(State& state, uint64_t depth);  // at least so many words are in `stack`
 
   bool Read(State& state, Term address, Term& value);
-  void Write(State& state, Term address, Term value) {
-    state.memory.writes.emplace_back(address, value);
-  }
+  void Write(State& state, Term address, Term value);
+  // Cell `low + i` of `cells` at an address that is one of theirs, and the cells after a write there.
+  Term PickCell(Term address, uint64_t low, std::span<const Term> cells);
+  void PutCell(Term address, uint64_t low, std::span<Term* const> cells, Term value);
+  // The numbers that an address can be; false: too many.
+  bool Window(Term address, uint64_t& low, uint64_t& high);
   Term Next(Stream& stream, Base kind) { return terms().Atom(kind, stream.token, stream.count++); }
   void Permute(std::array<Term, 16>& words);
   std::array<Term, 5> Hash(const std::array<Term, 10>& words);
@@ -103,6 +108,8 @@ class Exec {
   bool InverseX(const X& a, X& result);
 
  private:
+  // All cells that the address can be are in the memory and known by number.
+  bool CellsOf(State& state, Term address, uint64_t& low, std::vector<Term*>& cells);
   bool ExecuteStack(State& state, machines::tasm::Opcode op, uint64_t argument);
   bool ExecuteMemory(State& state, machines::tasm::Opcode op, uint64_t argument);
   bool ExecuteHash(State& state, machines::tasm::Opcode op);

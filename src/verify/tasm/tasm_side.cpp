@@ -36,8 +36,16 @@ class TasmSide final : public Side {
   std::vector<uint64_t> Rejoin() const override {
     if (at_ >= program_.code.size()) return {};
     const Opcode op = program_.code[at_].op;
-    if (op == Opcode::RecurseOrReturn) return {};
     std::vector<uint64_t> key = Key();
+    // A loop that goes around or ends, or a way out of a function: behind the call, on either way.
+    const Opcode next = at_ + 1 < program_.code.size() ? program_.code[at_ + 1].op : Opcode::Halt;
+    if (op == Opcode::RecurseOrReturn ||
+        (op == Opcode::Skiz && (next == Opcode::Recurse || next == Opcode::Return))) {
+      if (jumps_.empty()) return {};
+      key.pop_back();
+      key[0] = jumps_.back().first;
+      return key;
+    }
     key[0] += op == Opcode::Skiz ? 2 : 1;
     // Two ways are two skiz with calls: only behind both is the stack of one height.
     if (op == Opcode::Skiz && key[0] < program_.code.size() &&

@@ -89,6 +89,8 @@ Term Terms::NewBase(Node node, bool random) {
   nodes_.push_back(std::move(node));
   const uint32_t monomial = InternMonomial({{term, 1}});
   nodes_[term].poly = {{monomial, 1}};
+  nodes_[term].lead = monomials_[monomial].guard;
+  nodes_[term].weight = monomials_[monomial].weight;
   by_values_.emplace(nodes_[term].values[0], term);
   return term;
 }
@@ -108,6 +110,13 @@ uint32_t Terms::InternMonomial(std::vector<std::pair<Term, uint32_t>> factors) {
                              of.degree >= MaxDegree / exponent ? MaxDegree : of.degree * exponent);
     for (size_t k = 0; k < 3; ++k)
       node.values[k] = gl::Mul(node.values[k], gl::Pow(of.values[k], exponent));
+  }
+  if (factors.size() == 1 && factors[0].second == 1) {
+    const Node& of = nodes_[factors[0].first];
+    if (of.kind == Base::IsZero || of.kind == Base::Less) node.guard = factors[0].first;
+    if (of.kind == Base::Guarded) node.guard = of.arguments[0];
+    if (node.guard != NoTerm) node.weight = 1;
+    if (of.kind == Base::Guarded) node.weight += nodes_[of.arguments[1]].weight;
   }
   node.factors = std::move(factors);
   monomials_.push_back(std::move(node));
@@ -139,7 +148,6 @@ uint32_t Terms::MonomialProduct(uint32_t a, uint32_t b) {
   }
   for (auto& [base, exponent] : factors) {
     const Node& node = nodes_[base];
-    if (node.kind == Base::IsZero || node.kind == Base::Less) exponent = 1;  // b b = b for 0 and 1
     if (node.kind != Base::Inverse || exponent == 0) continue;
     for (auto& [other, power] : factors) {
       if (other != node.arguments[0]) continue;
@@ -166,6 +174,9 @@ void Terms::Describe(Node& node) const {
     const MonomialNode& monomial = monomials_[id];
     node.exact &= monomial.exact;
     node.degree = std::max(node.degree, monomial.degree);
+    if (monomial.guard != NoTerm && (node.lead == NoTerm || monomial.guard > node.lead))
+      node.lead = monomial.guard;
+    node.weight = std::min(node.weight + monomial.weight, 1u << 20);
     for (size_t k = 0; k < 3; ++k) {
       node.values[k] = gl::Add(node.values[k], gl::Mul(coefficient, monomial.values[k]));
     }
@@ -234,6 +245,7 @@ Term Terms::Intern(Polynomial poly) {
   by_values_.emplace(node.values[0], term);
   nodes_.push_back(std::move(node));
   by_hash_.emplace(hash, term);
+  RangeByCases(term);
   return term;
 }
 
@@ -285,6 +297,7 @@ Term Terms::Combine(Term a, uint64_t ca, Term b, uint64_t cb) {
       }
     }
   }
+  if (nodes_[a].lead != NoTerm && nodes_[b].lead != NoTerm && cb != 0) MergeGuards(sum);
   if (sum.size() > MaxTerms) {
     const Term scaled_a = ca == 1 ? a : Combine(a, ca, a, 0);
     const Term scaled_b = cb == 1 ? b : Combine(b, cb, b, 0);
@@ -300,6 +313,7 @@ Term Terms::Mul(Term a, Term b) {
       nodes_[a].degree + nodes_[b].degree >= MaxDegree) {
     return Opaque(Base::Product, a, b);
   }
+  if (nodes_[a].lead != NoTerm || nodes_[b].lead != NoTerm) return MulGuarded(a, b);
   const Polynomial pa = nodes_[a].poly, pb = nodes_[b].poly;
   Polynomial product;
   product.reserve(pa.size() * pb.size());

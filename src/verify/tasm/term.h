@@ -5,6 +5,10 @@
 // permutation, ... Two terms with one id are equal wherever both are defined. A polynomial that grows too large becomes an
 // opaque base that carries its values at three random points; from then on terms over it are told apart by those
 // values, `inexact()` says so, and the answer is algebraic instead of proved.
+//
+// A product with a zero test or a comparison c is not expanded: t = t0 + c x with the newest such c of a term, c x is one base
+// (`Guarded`), and x is over older ones alone. As c is 0 or 1, t0 is the value at 0 and t0 + x that at 1, so this form is as
+// unique as the two are, choices and arithmetic that chooses have it in common, and a row of n choices has size n.
 #pragma once
 
 #include <array>
@@ -44,7 +48,8 @@ enum class Base : uint8_t {
   Power,    // b, e
   Ram,      // address, in the memory `token`
   Permute,  // sixteen words -> word `index`
-  Choice,   // c, a, b: a if the 0/1 value c is 1, else b
+  Guarded,  // c, x: x if the zero test or comparison c is 1, else 0
+  Named,    // x, as one: a sum of many choices that is multiplied
   Merkle,   // index, node x5, sibling x5 -> word `index` of the parent
   Product,  // opaque: too large to expand
   Sum,      // likewise
@@ -88,8 +93,11 @@ class Terms {
   Term Power(Term base, Term exponent);
   Term Quotient(Term n, Term d);
   Term Remainder(Term n, Term d);
-  // a if the 0/1 value c is 1, else b. A polynomial if that is small.
+  // a if the 0/1 value c is 1, else b.
   Term Choice(Term c, Term a, Term b);
+  // The newest zero test or comparison of which the term is a sum with; NoTerm: of none. Its values at 0 and at 1.
+  Term Lead(Term a) const { return nodes_[a].lead; }
+  void Cofactors(Term a, Term& at0, Term& at1);
 
   bool IsConstant(Term a) const { return nodes_[a].constant; }
   uint64_t ConstantOf(Term a) const {
@@ -130,6 +138,8 @@ class Terms {
     uint32_t token = 0;
     uint64_t index = 0;
     uint64_t degree = 1;
+    Term lead = NoTerm;
+    uint32_t weight = 0;  // how many guarded parts it has, and they have
     std::vector<Term> arguments;
     Polynomial poly;
     Interval range;
@@ -139,6 +149,8 @@ class Terms {
     std::vector<std::pair<Term, uint32_t>> factors;
     uint64_t degree = 0;
     bool exact = true;
+    uint32_t weight = 0;
+    Term guard = NoTerm;  // the monomial is this 0/1 value, or something guarded by it
     Values values{1, 1, 1};
   };
 
@@ -146,6 +158,16 @@ class Terms {
   Term Intern(Polynomial poly);
   Term NewBase(Node node, bool random);
   Term Opaque(Base kind, Term a, Term b);
+  // c x; what of x is over zero tests and comparisons is over older ones than c.
+  Term Guard(Term c, Term x);
+  // a = rest + c part
+  void Split(Term a, Term c, Term& rest, Term& part);
+  void MergeGuards(Polynomial& poly);
+  bool Excludes(Term c, Term other);
+  Term MulGuarded(Term a, Term b);
+  Term Name(Term a);
+  Term Shadow(Base kind, std::span<const Term> arguments, const Values& values);
+  void RangeByCases(Term a);
   uint32_t InternMonomial(std::vector<std::pair<Term, uint32_t>> factors);
   uint32_t MonomialProduct(uint32_t a, uint32_t b);
   void Describe(Node& node) const;  // degree, exactness, range and values of a polynomial

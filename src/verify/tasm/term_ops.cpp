@@ -30,6 +30,10 @@ Term Terms::IsZero(Term a) {
     const uint64_t zero0 = at0 == 0, zero1 = at1 == 0;
     return Combine(base, gl::Sub(zero1, zero0), Constant(zero0), 1);
   }
+  // What is -1 or 0, or 0 or 1, as a whole: one of the two ways to test it.
+  for (const Term other : {Add(a, Constant(1)), Sub(Constant(1), a)}) {
+    if (IsBoolean(other) && (!IsBoolean(a) || other < a)) return Sub(Constant(1), IsZero(other));
+  }
   a = Monic(a);
   const Polynomial& poly = PolynomialOf(a);
   if (poly.size() == 1 && Monomial(poly[0].first).size() == 1) a = Monomial(poly[0].first)[0].first;
@@ -113,19 +117,8 @@ Term Terms::Less(Term a, Term b) {
 Term Terms::Choice(Term c, Term a, Term b) {
   if (IsConstant(c)) return ConstantOf(c) != 0 ? a : b;
   if (a == b) return a;
-  constexpr size_t Small = 6;
-  if (PolynomialOf(a).size() + PolynomialOf(b).size() <= Small) return Add(b, Mul(c, Sub(a, b)));
-  // One of the two ways to write it.
-  if (KindOf(c) == Base::None) {
-    const Term opposite = Sub(Constant(1), c);
-    if (KindOf(opposite) != Base::None) {
-      c = opposite;
-      std::swap(a, b);
-    }
-  }
+  const Term result = Add(b, Mul(c, Sub(a, b)));
   const Interval ra = Range(a), rb = Range(b);
-  const Term arguments[] = {c, a, b};
-  const Term result = Apply(Base::Choice, arguments);
   Restrict(result, {std::min(ra.low, rb.low), std::max(ra.high, rb.high)});
   return result;
 }
