@@ -56,18 +56,10 @@ def declarations(tri):
     return found
 
 
-def wrapper(source, name, declaration, turned):
-    """The source with one more function that only calls `name`, its parameters as declared or the last first; None where a
-    parameter is more than one value."""
-    inside, result = declaration.rsplit(")", 1) if "->" not in declaration else declaration.rsplit("->", 1)
-    inside = inside.strip().strip("()")
-    result = f" -> {result}" if "->" in declaration else ""
-    params = [p.strip() for p in inside.split(",") if p.strip()]
-    if any(p.split(":")[-1].strip().lower() not in WIDTHS for p in params):
-        return None
-    names = ", ".join(p.split(":")[0].strip() for p in params)
-    shown = ", ".join(params[::-1] if turned else params)
-    return f"{source}\n\npub fn {name}_called({shown}){result} {{\n    {name}({names})\n}}\n"
+def wrapper(source, name, declaration):
+    """The source with one more function that only calls `name`, which is an intrinsic without a body."""
+    names = re.findall(r"(\w+)\s*:", declaration.split("->")[0])
+    return f"{source}\n\npub fn {name}_called{declaration} {{\n    {name}({', '.join(names)})\n}}\n"
 
 
 def layouts(types, last_first=False):
@@ -105,9 +97,9 @@ def inverse(order):
     return out
 
 
-def harness(label, body, params, results, take, give, check):
-    """A fragment that reads the arguments in our order, turns them into the function's, calls, and turns the results back.
-    With `check`, arguments have their types' ranges."""
+def harness(label, body, params, results, take, give, whole):
+    """Code that reads the arguments in our order, each in its type's range, turns them into the function's order, calls, and
+    turns the results back: a fragment that leaves them on the stack, or a whole program that writes them."""
     before, after = permute(take), permute(inverse(give))
     if before is None or after is None:
         return None
@@ -115,8 +107,20 @@ def harness(label, body, params, results, take, give, check):
     for kind in params:
         for _ in range(WIDTHS[kind]):
             lines.append("read_io 1")
-            if check and kind == "u32":
+            if kind == "u32":
                 lines += ["dup 0", "split", "pop 1", "push 0", "eq", "assert"]
-            if check and kind == "bool":
+            if kind == "bool":
                 lines += ["dup 0", "dup 0", "mul", "dup 1", "eq", "assert"]
-    return "\n".join(lines + before + [f"call {label}"] + after + ["return", body]) + "\n"
+    end = ["write_io 1"] * len(give) + ["halt"] if whole else ["return"]
+    return "\n".join(lines + before + [f"call {label}"] + after + end + [body]) + "\n"
+
+
+def linked(functions, others):
+    """The functions of a file with those of other files that they may call: by label, or by file and name."""
+    known = {}
+    for stem, more in others:
+        for label, lines in more.items():
+            known.setdefault(label, lines)
+            known.setdefault(f"__{stem}_{label.lstrip('_')}", lines)
+    known.update(functions)
+    return known

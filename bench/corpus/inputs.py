@@ -3,17 +3,18 @@ to change: what is compared is looked up among the inputs and set to what it is 
 from corpus import WIDTHS
 
 P = 2**64 - 2**32 + 1
-TOKENS, DIGESTS, PUBLIC = 120, 24, 60
+TOKENS, DIGESTS, PUBLIC = 120, 40, 60
 U32_OPS = {"lt", "and", "xor", "log_2_floor", "pow", "div_mod", "pop_count"}
 
 
 class Inputs:
     """Everything that a call can see: stack (our order), public input, secrets, RAM."""
 
-    def __init__(self, params, rng):
+    def __init__(self, params, rng, memory):
         self.params, self.rng = params, rng
         pool = rng.sample(range(2, 60000), 4000)
-        style = rng.choice(["plain", "plain", "small", "pointers", "wide"])
+        # Where memory is used, small numbers are lengths, and places in it are far apart.
+        style = "pointers" if memory else rng.choice(["plain", "plain", "small", "pointers", "wide"])
         self.stack, pointer = [], 1000
         for kind in params:
             for _ in range(WIDTHS[kind]):
@@ -22,7 +23,7 @@ class Inputs:
                 elif style == "small" and kind != "digest":
                     word = rng.randrange(9)
                 elif style == "pointers" and kind != "digest":
-                    word = rng.choice([pointer, pointer, rng.randrange(1, 7)])
+                    word = rng.choice([pointer, pointer, rng.randrange(0, 7)])
                     pointer += 1000
                 elif style == "wide":
                     word = rng.choice([rng.randrange(2**32), 2**32 - 1, 2**31, 0, 1] if kind == "u32" else [rng.randrange(P), P - 1, 0])

@@ -205,7 +205,7 @@ void FunctionScheduler::Expand(const Block& block, const State& state, uint32_t 
   const WordNode& node = f_.nodes[id];
   std::vector<std::vector<Word>> orders = {node.inputs};
   const bool halves = node.op == WordOp::XxAdd || node.op == WordOp::XxMul;
-  if ((Commutes(node.op) || halves) && beam_ >= 1) {
+  if (Commutes(node.op) || halves) {
     const std::vector<Word> other = InVariant(node.inputs, 1);
     if (other != node.inputs) orders.push_back(other);
   }
@@ -213,9 +213,12 @@ void FunctionScheduler::Expand(const Block& block, const State& state, uint32_t 
   if (node.op == WordOp::AssertVector)
     for (uint8_t variant = 1; variant < 4; ++variant)
       orders.push_back(InVariant(node.inputs, variant));
-  for (uint8_t variant = 0; variant < orders.size(); ++variant)
+  // Of two that cost the same the first is kept: a constant on top may become one with the instruction.
+  const bool turn = Commutes(node.op) && orders.size() == 2 && f_.is_const(node.inputs[0]);
+  for (uint8_t n = 0; n < orders.size(); ++n)
     for (bool swap_first : {false, true})
       for (bool leave : {false, true}) {
+        const uint8_t variant = turn ? 1 - n : n;
         if (beam_ == 1 && (swap_first || leave)) continue;
         if (leave && node.results.size() < 2) continue;
         if (swap_first && (orders[variant].empty() || DepthOf(state.stack, orders[variant][0]) < 2))
@@ -385,7 +388,8 @@ bool FunctionScheduler::LeaveRegion(Block& block, std::vector<State>& beam, Ops&
     if (block.exit->exact) {
       if (!StoreCarried(block, copy)) continue;
       Steps steps;
-      if (!Arrange(copy.stack, block.exit->layout, elsewhere(), steps, deep)) continue;
+      if (!Arrange(copy.stack, Concrete(copy.stack, block.exit->layout), elsewhere(), steps, deep))
+        continue;
       copy.cost += CostOf(steps);
       copy.steps.insert(copy.steps.end(), steps.begin(), steps.end());
       copy.stack = block.exit->layout;

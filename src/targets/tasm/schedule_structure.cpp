@@ -169,10 +169,13 @@ bool FunctionScheduler::IfNode(const Block& block, uint32_t id, State& state, Op
   state.stack.pop_back();
   const WordRegion& yes = f_.regions[node.regions[0]];
   const WordRegion& no = f_.regions[node.regions[1]];
-  // The layout afterwards: what lives on, in its place, each result where the value it replaces was.
+  // The layout afterwards: what lives on, in its place, each result where the value it replaces was. A side that does
+  // nothing has nothing to do if its values stay, and dead words do too: they go after the if.
   std::vector<int> replaced(state.stack.size(), -1);
   std::vector<bool> placed(node.results.size(), false);
-  for (const WordRegion* side : {&no, &yes})
+  const bool first_idle = yes.nodes.empty() && !no.nodes.empty();
+  const WordRegion* sides[] = {first_idle ? &yes : &no, first_idle ? &no : &yes};
+  for (const WordRegion* side : sides)
     for (size_t k = 0; k < node.results.size(); ++k) {
       if (placed[k] || elsewhere().InRam(node.results[k])) continue;
       for (size_t i = 0; i < state.stack.size(); ++i)
@@ -183,6 +186,12 @@ bool FunctionScheduler::IfNode(const Block& block, uint32_t id, State& state, Op
           break;
         }
     }
+  bool idle = sides[0]->nodes.empty() && !sides[1]->nodes.empty();
+  for (size_t i = 0; i < state.stack.size() && idle; ++i)
+    idle = replaced[i] < 0 || state.stack[i] == sides[0]->yields[static_cast<size_t>(replaced[i])];
+  for (size_t k = 0; k < node.results.size() && idle; ++k)
+    idle = placed[k] || elsewhere().InRam(node.results[k]);
+  const Word any = idle ? AnyWord() : NoWord;
   auto layout = [&](auto result) {
     Stack stack;
     for (size_t i = 0; i < state.stack.size(); ++i) {
@@ -190,6 +199,8 @@ bool FunctionScheduler::IfNode(const Block& block, uint32_t id, State& state, Op
         stack.push_back(result(static_cast<size_t>(replaced[i])));
       } else if (IsLive(block, state, state.stack[i])) {
         stack.push_back(state.stack[i]);
+      } else if (idle) {
+        stack.push_back(any);
       } else if (state.stack.size() - i > Reach - 3) {
         stack.push_back(state.stack[i]);  // too deep to be dropped here
       }
@@ -223,6 +234,38 @@ bool FunctionScheduler::IfNode(const Block& block, uint32_t id, State& state, Op
   }
   state.stack = layout([&](size_t k) { return node.results[k]; });
   return true;
+}
+
+// A place in a layout where it does not matter what lies there. Where nothing does, a constant will do.
+Word FunctionScheduler::AnyWord() {
+  if (any_ != NoWord) return any_;
+  any_ = static_cast<Word>(f_.words.size());
+  const uint32_t id = static_cast<uint32_t>(f_.nodes.size());
+  WordNode node;
+  node.op = WordOp::Const;
+  node.results = {any_};
+  f_.nodes.push_back(node);
+  f_.words.push_back({id, 0, 0});
+  in_ram_.push_back(false);
+  pinned_.insert(any_);
+  return any_;
+}
+
+// The layout with words of this stack in the places where any will do: what lies there, else what is too much.
+Stack FunctionScheduler::Concrete(const Stack& stack, Stack layout) const {
+  if (any_ == NoWord) return layout;
+  std::map<Word, int> spare;
+  for (Word w : stack) ++spare[w];
+  for (Word w : layout) --spare[w];
+  auto take = [&](size_t i, Word w) {
+    if (layout[i] != any_ || w == any_ || spare[w] <= 0) return;
+    --spare[w];
+    layout[i] = w;
+  };
+  for (size_t i = 0; i < std::min(layout.size(), stack.size()); ++i) take(i, stack[i]);
+  for (size_t i = 0; i < layout.size(); ++i)
+    for (Word w : stack) take(i, w);
+  return layout;
 }
 
 // The loop's own counter, a word that no node makes.

@@ -243,5 +243,57 @@ TEST(Words, CountersThatOnlyTheEndNeeds) {
   EXPECT_LE(lowered->program.code.size(), 18u) << mt::Print(lowered->program);
 }
 
+uint64_t WordsOfCallable(const std::string& text) {
+  auto program = ir::ParseText(text);
+  EXPECT_TRUE(program.has_value()) << program.error().ToString();
+  const auto lowered = Lower(*program, {.callable = true});
+  EXPECT_TRUE(lowered.has_value());
+  return lowered->program.Words();
+}
+
+TEST(Schedule, SumsAreTakenFromTheTop) {
+  for (const char* op : {"add", "mul"}) {
+    std::string text = "frz 1\nfunc @f(%p0: field";
+    for (int i = 1; i < 9; ++i) text += fmt::format(", %p{}: field", i);
+    text += ") -> (field) {\n";
+    for (int i = 1; i < 9; ++i)
+      text += fmt::format("  %s{} = {} {}, %p{} : field\n", i, op,
+                          i == 1 ? "%p0" : fmt::format("%s{}", i - 1), i);
+    text += "  return %s8\n}\n";
+    Same(text, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    EXPECT_EQ(WordsOfCallable(text), 9u) << op;
+  }
+}
+
+// A sum that is used twice is not made differently for one of its uses.
+TEST(Schedule, SumsOfSumsThatAreShared) {
+  const std::string text =
+      "frz 1\nfunc @f(%a: field, %b: field, %c: field, %d: field) -> (field, field, field) {\n"
+      "  %x = add %a, %b : field\n  %y = add %x, %c : field\n  %z = add %y, %d : field\n"
+      "  %m = mul %y, %z : field\n  %n = add %x, %m : field\n  return %n, %y, %z\n}\n";
+  Same(text, {3, 5, 7, 11});
+}
+
+TEST(Schedule, WhatIsDeadGoesAfterAnIf) {
+  const std::string text =
+      "frz 1\nfunc @f(%a: field, %b: field, %c: field) -> (field) {\n"
+      "  %zero = const 0 : field\n  %e = eq %a, %zero : field\n"
+      "  %r = if %e -> (field) {\n    yield %b\n  } else {\n    output %a : field\n"
+      "    %m = mul %a, %b : field\n    %n = add %m, %c : field\n    yield %n\n  }\n"
+      "  return %r\n}\n";
+  Same(text, {0, 5, 9});
+  Same(text, {2, 5, 9});
+  EXPECT_LE(WordsOfCallable(text), 26u);
+}
+
+TEST(Arrange, DropsNeighborsTogether) {
+  const WordFunction f = Plain();
+  const std::vector<bool> in_ram(32, false);
+  Steps steps;
+  Word deep = NoWord;
+  ASSERT_TRUE(Arrange({9, 1, 2, 3, 4, 5, 6}, {9, 4, 5, 6}, {f, in_ram}, steps, deep));
+  EXPECT_LE(steps.size(), 4u);
+}
+
 }  // namespace
 }  // namespace frazil::targets::tasm

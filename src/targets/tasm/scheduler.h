@@ -71,6 +71,8 @@ class FunctionScheduler {
   bool LoopNode(uint32_t id, State& state, Ops& out);
   bool WhileNode(uint32_t id, State& state, Ops& out);
   Word MakeCounter();
+  Word AnyWord();
+  Stack Concrete(const Stack& stack, Stack layout) const;
   void StoreResults(State& state, const std::vector<Word>& results);
   // The carried words, without those in RAM; and what goes to RAM at a round's end.
   void AddCarried(const std::vector<Word>& params, const std::vector<Word>& yields,
@@ -102,6 +104,7 @@ class FunctionScheduler {
   // On the way to a root, from it downwards (Choices).
   mutable std::vector<uint32_t> path_;
   mutable std::pair<uint32_t, uint32_t> path_of_;
+  Word any_ = NoWord;
   bool broken_ = false;     // ours: a word was nowhere
   bool failed_ = false;     // a word could not be stored where it was made
   std::vector<Word> held_;  // operands that a structure's regions read too

@@ -58,8 +58,9 @@ namespace {
 
 class Arranger {
  public:
-  Arranger(const Stack& stack, const Stack& target, const Elsewhere& elsewhere)
-      : stack_(stack), target_(target), elsewhere_(elsewhere) {}
+  // `gather`: what is too much is fetched and dropped together, else one by one as it comes.
+  Arranger(const Stack& stack, const Stack& target, const Elsewhere& elsewhere, bool gather)
+      : stack_(stack), target_(target), elsewhere_(elsewhere), gather_(gather) {}
 
   bool Run(Steps& steps, Word& deep) {
     std::map<Word, int> wanted;
@@ -121,11 +122,27 @@ class Arranger {
         continue;
       }
       if (depth >= Reach) return deep_ = stack_[stack_.size() - 1 - depth], false;
+      if (gather_) {
+        Gather(depth, surplus, have);
+        continue;
+      }
       const size_t place = stack_.size() - 1 - depth;
       const bool fits = place < target_.size() && target_[place] == stack_.back();
-      // Neighbours that go too are fetched together before the pop.
       Do({fits || depth == 1 ? K::Swap : K::Pick, depth});
     }
+  }
+
+  // Picking from below leaves the depth of what lies deeper as it is.
+  void Gather(uint32_t depth, auto surplus, std::map<Word, int>& have) {
+    uint32_t count = 0;
+    for (; depth < stack_.size() && depth < Reach && count < 5; ++depth) {
+      const Word w = stack_[stack_.size() - 1 - depth];
+      if (!surplus(w)) continue;
+      --have[w];
+      Do({K::Pick, depth});
+      ++count;
+    }
+    Do({K::Pop, count});
   }
 
   bool Bring(Word w) {
@@ -217,6 +234,7 @@ class Arranger {
   Stack stack_;
   const Stack& target_;
   const Elsewhere& elsewhere_;
+  const bool gather_;
   Steps steps_;
   Word deep_ = NoWord;
 };
@@ -225,7 +243,13 @@ class Arranger {
 
 bool Arrange(const Stack& stack, const Stack& target, const Elsewhere& elsewhere, Steps& steps,
              Word& deep) {
-  return Arranger(stack, target, elsewhere).Run(steps, deep);
+  Steps one, other;
+  Word ignored = NoWord;
+  if (!Arranger(stack, target, elsewhere, false).Run(one, deep)) return false;
+  if (Arranger(stack, target, elsewhere, true).Run(other, ignored) && CostOf(other) < CostOf(one))
+    std::swap(one, other);
+  steps.insert(steps.end(), one.begin(), one.end());
+  return true;
 }
 
 }  // namespace frazil::targets::tasm
