@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "evaluator.h"
+#include "everywhere.h"
 #include "exec/interpreter.h"
 #include "frontends/field/field.h"
 #include "generator.h"
@@ -49,6 +50,38 @@ void Compare(uint64_t seed, Tally* tally) {
     ASSERT_EQ(output, expected.output) << "seed " << seed << "\n" << text;
     ++(expected.crashed ? tally->crashed : tally->ended);
   }
+}
+
+// The same programs where they are lowered: on Triton VM by either way and profile, and natively.
+TEST(RandomLowered, AgreesWithTheEvaluator) {
+  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
+  const uint64_t count = 120 * (scale == nullptr ? 1 : std::strtoull(scale, nullptr, 10));
+  const char* first = std::getenv("FRAZIL_TEST_SEED");
+  const uint64_t begin = first == nullptr ? 1'000'000 : std::strtoull(first, nullptr, 10);
+  size_t ended = 0;
+  for (uint64_t seed = begin; seed < begin + count && !HasFailure(); ++seed) {
+    const std::string text = Generator(seed).Program();
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
+    const std::optional<ir::Program> program = BuildText(text);
+    ASSERT_TRUE(program);
+    std::vector<Error> errors;
+    const auto nothing = [](std::string_view) { return std::nullopt; };
+    const auto package = tri::Load(text, "random.tri", nothing, &errors);
+    std::mt19937_64 random(seed);
+    Streams streams;
+    std::vector<uint64_t> secret;
+    for (int i = 0; i < 400; ++i) {
+      streams.input.push_back(random() % 8 != 0 ? random() % 12 : random() % P);
+      secret.push_back(random() % 3 != 0 ? random() % 12 : random() % P);
+      AddWord(secret.back(), &streams);
+    }
+    const EvalResult expected = Evaluator(*package->modules.back(), streams.input, secret, 8).Run();
+    ExpectEverywhere(
+        *program, streams, {expected.output, expected.crashed},
+        {.native = seed % 6 == 0, .horner = seed % 4 == 1, .templates = seed % 4 == 2});
+    ended += !expected.crashed;
+  }
+  EXPECT_GT(ended, count / 4);
 }
 
 TEST(RandomPrograms, AgreeWithTheEvaluator) {

@@ -68,8 +68,12 @@ std::string_view LineOf(std::string_view text, uint32_t line) {
 
 void PrintCrash(const TriProgram& program, const mt::Crash& crash, const Place& place, Diag diag) {
   std::string head, tail, sentence = crash.sentence;
-  // An assertion of the source says all there is to say; one that stands for another trap does not.
-  if (const auto* site = SiteOf(program, crash); site != nullptr && site->kind != ir::Trap::Assert)
+  // The machine has its own word for most traps; these stand for any.
+  const bool vague = crash.kind == mt::CrashKind::AssertionFailed ||
+                     crash.kind == mt::CrashKind::VectorAssertionFailed ||
+                     crash.kind == mt::CrashKind::NotU32;
+  const auto* site = SiteOf(program, crash);
+  if (vague && site != nullptr && site->kind != ir::Trap::Assert)
     sentence = fmt::format("{}: {}", exec::TrapInfo{site->kind, site->op}.ToString(), sentence);
   if (place.line != 0 && place.files.size() == 1)
     head = fmt::format("{}:{}: ", place.files[0], place.line);

@@ -100,7 +100,8 @@ struct LetName {
 struct Assembly {
   std::string target;  // as written, empty = triton
   int32_t effect = 0;
-  std::string text;  // its lines, trimmed, without empty ones, joined by '\n'
+  std::string text;              // its lines, trimmed, without empty ones, joined by '\n'
+  std::vector<Location> places;  // where each of them begins
 };
 
 // A block that has no tail and ends in an If or a Match has, where a value is asked for, the value of the arm taken.

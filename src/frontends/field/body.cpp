@@ -72,10 +72,8 @@ void Body::Run() {
   At(instance_.decl->body->end);
   builder_.Return(results);
   all_.CountInsts(module_, builder_.function(), instance_.decl->location);
-  builder_.Finish();
-  ir::Function made = std::move(all_.program.functions.back());
-  all_.program.functions.pop_back();
-  all_.program.functions[instance_.function.index] = std::move(made);
+  // It has its place already: Finish would look through all functions for one.
+  all_.program.functions[instance_.function.index] = std::move(builder_.function());
 }
 
 ir::FuncId Body::RunWrapper() {

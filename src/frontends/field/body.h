@@ -201,6 +201,7 @@ class Body {
   void GenExprStmt(const Expr& expr);
   void GenAsm(const Stmt& stmt);
   Value AsmValue(const Stmt& stmt, TypeId type);
+  void CheckAsm(const Stmt& stmt);
   ir::Values EmitAsm(const Stmt& stmt, std::span<const ir::ValueId> operands, size_t results);
   void GenEvent(const Stmt& stmt);
   ir::Values SealWords(ir::Values words);

@@ -3,8 +3,11 @@
 // body of a function, and the arguments lie on the stack, or it begins with nothing of its own.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontends/field/body.h"
 #include "frontends/field/suggest.h"
+#include "machines/tasm/program.h"
 
 namespace frazil::frontends::field {
 
@@ -55,6 +58,55 @@ bool Body::AssemblyBody() const {
   return body.stmts.size() == 1 && !body.tail && body.stmts[0].kind == Stmt::Kind::Asm;
 }
 
+// What can be said of the text without a target: every instruction is one of some profile, and, where none is skipped, the
+// effect is what it says.
+void Body::CheckAsm(const Stmt& stmt) {
+  const Assembly& assembly = *stmt.assembly;
+  namespace mt = machines::tasm;
+  Result<mt::Program> program = mt::Parse(assembly.text);
+  if (!program)
+    if (Result<mt::Program> other = mt::Parse(assembly.text, mt::Profile::Horner))
+      program = std::move(other);
+  const auto place = [&](Location inside) {
+    const size_t line = std::min<size_t>(inside.line, assembly.places.size());
+    if (line == 0) return stmt.location;
+    Location place = assembly.places[line - 1];
+    place.column += std::max(inside.column, 1u) - 1;
+    return place;
+  };
+  if (!program) {
+    Error& error = program.error();
+    return Complain(Diag::BadInlineAsm, place(error.location), "in the assembly: " + error.message,
+                    std::move(error.hint));
+  }
+  int64_t effect = 0;
+  for (const mt::Instruction& instruction : program->code) {
+    const mt::OpcodeInfo& info = mt::Info(instruction.op);
+    const Location inside = instruction.location;
+    switch (instruction.op) {
+      case mt::Opcode::Call:
+      case mt::Opcode::Return:
+      case mt::Opcode::Recurse:
+      case mt::Opcode::RecurseOrReturn:
+        return Complain(
+            Diag::BadInlineAsm, place(inside),
+            fmt::format("assembly in a function cannot hold `{}`: it runs where it stands",
+                        info.mnemonic));
+      case mt::Opcode::Skiz:
+      case mt::Opcode::Halt: return;
+      default: break;
+    }
+    effect +=
+        info.delta *
+        (info.argument == mt::Argument::Count ? static_cast<int64_t>(instruction.argument) : 1);
+  }
+  if (effect != assembly.effect)
+    Complain(Diag::BadInlineAsm, place({1, 1}),
+             fmt::format(
+                 "the assembly says that it changes the stack by {:+} words, but it does by {:+}",
+                 assembly.effect, effect));
+}
+
 ir::Values Body::EmitAsm(const Stmt& stmt, std::span<const ir::ValueId> operands, size_t results) {
   if (!stmt.assembly->target.empty() && stmt.assembly->target != "triton") {
     Complain(Diag::BadInlineAsm, stmt.location,
@@ -62,6 +114,7 @@ ir::Values Body::EmitAsm(const Stmt& stmt, std::span<const ir::ValueId> operands
              "keep it in a function of its own under #[cfg(...)]");
     return Zero(all_.types.Array(TypeTable::Field, results)).leaves;
   }
+  CheckAsm(stmt);
   const uint64_t data = all_.AddText(stmt.assembly->text).index;
   const std::vector<ir::Type> types(results, ir::types::Field);
   return builder_.Emit(ir::Op::Tasm, {}, operands, types, std::span(&data, 1));

@@ -14,7 +14,7 @@ namespace frazil::frontends::field {
 
 namespace {
 
-// Instances of generic functions; without a limit, functions that call larger ones of each other would never end.
+// Instances of generic functions, for each size one; without a limit, functions that call larger ones of each other would never end.
 constexpr size_t MaxInstances = 10'000;
 constexpr size_t MaxErrors = 200;
 
@@ -95,11 +95,11 @@ const Instance* Elaborator::Instantiate(const FunctionDecl* decl, const Module* 
   auto key = std::pair(decl, sizes);
   if (auto known = instances_.find(key); known != instances_.end())
     return known->second.result == TypeTable::Error ? nullptr : &known->second;
-  if (instances_.size() >= MaxInstances || stopped_) {
+  generic_count_ += !sizes.empty();
+  if (generic_count_ > MaxInstances || stopped_) {
     if (!stopped_)
-      Complain(
-          from, Diag::TooWide, at,
-          fmt::format("more than {} functions, generic ones counted for every size", MaxInstances));
+      Complain(from, Diag::TooWide, at,
+               fmt::format("generic functions are used with more than {} sizes", MaxInstances));
     stopped_ = true;
     return nullptr;
   }

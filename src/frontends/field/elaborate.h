@@ -172,6 +172,7 @@ class Elaborator {
   std::unordered_set<const ConstDecl*> open_constants_;
   std::unordered_map<const ConstDecl*, std::optional<uint64_t>> const_values_;
   std::map<std::pair<const FunctionDecl*, std::vector<uint64_t>>, Instance> instances_;
+  size_t generic_count_ = 0;  // instances with sizes
   std::deque<const Instance*> work_;
   std::unordered_set<const FunctionDecl*> made_;
   ir::FuncId pow_;

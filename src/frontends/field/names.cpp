@@ -1,6 +1,7 @@
 // Names to declarations. A path of one part is the module's own; of more, a used module's, named by the last part of its
 // name or by all of it. A name that is not found is named together with the nearest one.
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,32 @@ bool IsPub(const ConstDecl& decl) { return decl.is_pub; }
 bool IsPub(const StructDecl& decl) { return decl.is_pub; }
 // The grammar has no `pub event`; an event is what a module says to the world.
 bool IsPub(const EventDecl&) { return true; }
+
+const std::vector<FunctionDecl>& DeclsOf(const Module& module, const FunctionDecl*) {
+  return module.functions;
+}
+const std::vector<ConstDecl>& DeclsOf(const Module& module, const ConstDecl*) {
+  return module.constants;
+}
+const std::vector<StructDecl>& DeclsOf(const Module& module, const StructDecl*) {
+  return module.structs;
+}
+const std::vector<EventDecl>& DeclsOf(const Module& module, const EventDecl*) {
+  return module.events;
+}
+
+// Flags that would bring a declaration of this name; empty: there is none.
+template <typename T>
+std::string FlagsFor(const Module& module, const std::string& name) {
+  std::string flags;
+  for (const T& decl : DeclsOf(module, static_cast<const T*>(nullptr))) {
+    if (decl.name != name) continue;
+    for (const Attribute& attribute : decl.attributes)
+      if (attribute.name == "cfg")
+        flags += (flags.empty() ? "--cfg " : " or --cfg ") + attribute.word;
+  }
+  return flags;
+}
 
 }  // namespace
 
@@ -74,7 +101,7 @@ namespace {
 template <typename T>
 Found<T> FindIn(Elaborator& all, const Module* from, const Path& path, size_t parts, bool complain,
                 const char* what, std::unordered_map<std::string, const T*> ModuleNames::* map,
-                const std::string& more_hint = {}) {
+                const std::function<std::string()>& more_hint = {}) {
   const Module* module = from;
   if (parts > 1) module = ModuleOf(all, from, path, parts, complain);
   if (module == nullptr) return {};
@@ -83,8 +110,11 @@ Found<T> FindIn(Elaborator& all, const Module* from, const Path& path, size_t pa
   auto it = known.find(name);
   if (it == known.end()) {
     if (complain) {
-      std::string hint = Nearest(name, known);
-      if (hint.empty()) hint = more_hint;
+      std::string hint;
+      if (const std::string flags = FlagsFor<T>(*module, name); !flags.empty())
+        hint = fmt::format("it is there only with {}", flags);
+      if (hint.empty()) hint = Nearest(name, known);
+      if (hint.empty() && more_hint) hint = more_hint();
       all.Complain(from, Diag::UnknownName, path.location,
                    module == from ? fmt::format("no {} '{}'", what, name)
                                   : fmt::format("module '{}' has no {} '{}'",
@@ -107,13 +137,13 @@ Found<T> FindIn(Elaborator& all, const Module* from, const Path& path, size_t pa
 }  // namespace
 
 Found<FunctionDecl> Elaborator::FindFunction(const Module* from, const Path& path, bool complain) {
-  std::string hint = "check the name, and that the module is imported with `use`";
-  if (path.parts.size() == 1) {
+  const auto hint = [&]() -> std::string {
     std::vector<std::string_view> known;
     for (const BuiltinInfo& builtin : AllBuiltins())
       if (!builtin.intrinsic_only) known.push_back(builtin.name);
-    if (std::string near = Suggest(path.parts[0], known); !near.empty()) hint = near;
-  }
+    std::string near = path.parts.size() == 1 ? Suggest(path.parts[0], known) : std::string();
+    return near.empty() ? "check the name, and that the module is imported with `use`" : near;
+  };
   return FindIn(*this, from, path, path.parts.size(), complain, "function", &ModuleNames::functions,
                 hint);
 }
@@ -123,13 +153,15 @@ Found<ConstDecl> Elaborator::FindConst(const Module* from, const Path& path, siz
 }
 
 Found<StructDecl> Elaborator::FindStruct(const Module* from, const Path& path, bool complain) {
-  return FindIn(*this, from, path, path.parts.size(), complain, "struct", &ModuleNames::structs,
-                "types are Field, Bool, U32, Digest, XField, arrays [T; N], tuples and structs");
+  return FindIn(
+      *this, from, path, path.parts.size(), complain, "struct", &ModuleNames::structs, [] {
+        return "types are Field, Bool, U32, Digest, XField, arrays [T; N], tuples and structs";
+      });
 }
 
 Found<EventDecl> Elaborator::FindEvent(const Module* from, const Path& path) {
   return FindIn(*this, from, path, path.parts.size(), true, "event", &ModuleNames::events,
-                "declare it: event Name { field: Field }");
+                [] { return "declare it: event Name { field: Field }"; });
 }
 
 }  // namespace frazil::frontends::field

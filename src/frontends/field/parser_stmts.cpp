@@ -25,21 +25,22 @@ constexpr Missing ForeignStatements[] = {
     {"throw", "there are no exceptions: assert(...) ends the program"},
 };
 
-std::string TrimLines(std::string_view text) {
-  std::string lines;
-  for (size_t at = 0; at <= text.size();) {
+// `place`: where the text begins.
+void TrimLines(std::string_view text, Location place, Assembly* assembly) {
+  std::string& lines = assembly->text;
+  for (size_t at = 0; at <= text.size(); ++place.line, place.column = 1) {
     size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = text.substr(at, end - at);
     const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-    while (!line.empty() && space(line.front())) line.remove_prefix(1);
+    for (; !line.empty() && space(line.front()); ++place.column) line.remove_prefix(1);
     while (!line.empty() && space(line.back())) line.remove_suffix(1);
     if (!line.empty()) {
       if (!lines.empty()) lines += '\n';
       lines += line;
+      assembly->places.push_back(place);
     }
     at = end + 1;
   }
-  return lines;
 }
 
 bool StartsStatement(Tok kind) {
@@ -506,7 +507,7 @@ bool Parser::Asm(Stmt* stmt) {
   }
   tok_ = lexer_.Next();
   last_end_ = lexer_.LastEnd();
-  stmt->assembly->text = TrimLines(body);
+  TrimLines(body, {location.line, location.column + 1}, stmt->assembly.get());
   return true;
 }
 
