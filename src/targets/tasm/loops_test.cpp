@@ -280,6 +280,27 @@ TEST(Loops, SpongeFromMemory) {
   EXPECT_NE(Same(Absorb(40, "", write)).assembly.find("sponge_absorb_mem"), std::string::npos);
 }
 
+// Only the whole sum is checked, and whatever is too large traps as it did.
+TEST(Loops, SumsThatAreChecked) {
+  const std::string text = R"(frz 1
+func @main(%a: u32, %b: u32, %c: u32, %d: u32) -> (u32) {
+  %ab = add.checked %a, %b : u32
+  %abc = add.checked %ab, %c : u32
+  %two = add.checked %d, %d : u32
+  %all = add.checked %abc, %two : u32
+  output %all : u32
+  %more = add.checked %all, %a : u32
+  return %more
+}
+)";
+  const uint64_t top = 4294967295;
+  for (uint64_t a : {uint64_t{0}, uint64_t{1}, top})
+    for (uint64_t b : {uint64_t{0}, top})
+      for (uint64_t c : {uint64_t{0}, uint64_t{5}, top})
+        for (uint64_t d : {uint64_t{0}, uint64_t{2147483647}, uint64_t{2147483648}, top})
+          Same(text, {a, b, c, d});
+}
+
 // What an assert shows holds only after it, and in the region it stands in.
 TEST(Loops, BoundsFromAsserts) {
   const std::string text = R"(frz 1

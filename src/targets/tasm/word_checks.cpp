@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/goldilocks.h"
+
 namespace frazil::targets::tasm {
 namespace {
 
@@ -22,7 +24,7 @@ class Checks {
       for (size_t i = 0; i < f_.regions[r].nodes.size(); ++i) {
         const uint32_t id = f_.regions[r].nodes[i];
         if (const auto check = CheckIn(id);
-            check && (IntoXor(id, *check) || IntoNext(r, i, *check)))
+            check && (IntoXor(id, *check) || IntoNext(r, i, *check) || IntoSum(r, i, *check)))
           --i;
       }
       JoinReads(f_.regions[r]);
@@ -112,6 +114,40 @@ class Checks {
     for (const auto& [r, n] : UsesOf(checked).nodes)
       if (r == region && n != nodes[next] && !HasEffect(f_.nodes[n])) return false;
     f_.nodes[nodes[next]].site = node.site;
+    f_.regions[region].nodes.erase(f_.regions[region].nodes.begin() + static_cast<ptrdiff_t>(at));
+    Replace(checked, check.from);
+    return true;
+  }
+
+  // A sum that is checked is at least each of its parts: where nothing wraps, only it is checked.
+  bool IntoSum(uint32_t region, size_t at, const Check& check) {
+    const std::vector<uint32_t>& nodes = f_.regions[region].nodes;
+    const WordNode& node = f_.nodes[nodes[at]];
+    const Word checked = node.results[0];
+    if (f_.const_of(check.constant) != 0) return false;
+    const Uses parts = UsesOf(checked);
+    if (parts.others || parts.nodes.size() != 1 || parts.nodes[0].first != region) return false;
+    const WordNode& sum = f_.nodes[parts.nodes[0].second];
+    if (sum.op != WordOp::Add && sum.op != WordOp::AddI) return false;
+    uint64_t more = sum.number;
+    if (sum.op == WordOp::Add) {
+      if (sum.inputs[0] == sum.inputs[1]) return false;
+      more = f_.words[sum.inputs[sum.inputs[0] == checked ? 1 : 0]].max;
+    }
+    const uint64_t most = f_.words[check.from].max;
+    if (more > goldilocks::P - 1 - most) return false;
+    const Uses sums = UsesOf(sum.results[0]);
+    if (sums.others || sums.nodes.size() != 1 || sums.nodes[0].first != region) return false;
+    const auto whole = CheckIn(sums.nodes[0].second);
+    if (!whole || whole->from != sum.results[0] || f_.nodes[sums.nodes[0].second].site != node.site)
+      return false;
+    for (size_t i = at + 1; i < nodes.size() && nodes[i] != sums.nodes[0].second; ++i) {
+      const WordNode& between = f_.nodes[nodes[i]];
+      const bool same_trap =
+          between.site == node.site && AsksFor32Bits(between.op) && between.op != WordOp::DivMod;
+      if (HasEffect(between) && !same_trap) return false;
+    }
+    f_.words[sum.results[0]].max = std::max(f_.words[sum.results[0]].max, most + more);
     f_.regions[region].nodes.erase(f_.regions[region].nodes.begin() + static_cast<ptrdiff_t>(at));
     Replace(checked, check.from);
     return true;
