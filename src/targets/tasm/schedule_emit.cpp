@@ -80,13 +80,6 @@ FunctionScheduler::FunctionScheduler(WordProgram& program, uint32_t function,
     pinned_.insert(limbs.begin(), limbs.end());
 }
 
-uint64_t FunctionScheduler::SlotOf(Word w) {
-  if (auto same = same_slot_.find(w); same != same_slot_.end()) w = same->second;
-  auto [place, fresh] = slots_.try_emplace(w, next_slot_);
-  if (fresh) ++next_slot_;
-  return place->second;
-}
-
 // Asks for a word to live in RAM: the one that is too deep, or, where that does not help, what lies above it.
 bool FunctionScheduler::TooDeep(const Stack& stack, Word w) {
   // One word after the other takes too long where hundreds have to go.
@@ -137,16 +130,8 @@ void FunctionScheduler::EmitStep(const Step& step, Ops& out) {
     case K::Place: out.push_back(MakeOp(Kind::Place, step.number)); break;
     case K::Swap: out.push_back(MakeOp(Kind::Swap, step.number)); break;
     case K::Pop: out.push_back(MakeOp(Kind::Pop, step.number)); break;
-    case K::Load:
-      out.push_back(MakeOp(Kind::Push, SlotOf(step.word)));
-      out.push_back(MakeOp(Kind::ReadMem, 1));
-      out.push_back(MakeOp(Kind::Pop, 1));
-      break;
-    case K::Store:
-      out.push_back(MakeOp(Kind::Push, SlotOf(step.word)));
-      out.push_back(MakeOp(Kind::WriteMem, 1));
-      out.push_back(MakeOp(Kind::Pop, 1));
-      break;
+    case K::Load: EmitLoad(SlotOf(step.word), out); break;
+    case K::Store: EmitStore(SlotOf(step.word), out); break;
     case K::Node: break;
   }
 }
@@ -222,20 +207,6 @@ bool FunctionScheduler::Try(Ops& out) {
   exit.exact = !is_entry_;
   if (exit.exact) exit.layout = f_.regions[0].yields;
   return Region(0, stack, exit, out);
-}
-
-// What a loop gives is where the word lies that it carried.
-void FunctionScheduler::PutInRam(Word w) {
-  in_ram_[w] = true;
-  for (const WordNode& node : f_.nodes) {
-    if (node.op != WordOp::Loop && node.op != WordOp::While) continue;
-    const std::vector<Word>& params = f_.regions[node.regions[0]].params;
-    for (size_t k = 0; k < params.size(); ++k)
-      if (params[k] == w) {
-        in_ram_[node.results[k]] = true;
-        same_slot_[node.results[k]] = w;
-      }
-  }
 }
 
 // Then only an instruction's own operands are on the stack: the last resort, slow and always possible but for words that

@@ -84,7 +84,11 @@ class FunctionScheduler {
   void EmitStep(const Step& step, Ops& out);
   Location Place(const WordNode& node, const Stack& stack);
   bool TooDeep(const Stack& stack, Word w);
+  // Words in RAM: schedule_slots.cpp
   uint64_t SlotOf(Word w);
+  std::vector<Word> Together(Word w) const;
+  static void EmitLoad(uint64_t slot, Ops& out);
+  static void EmitStore(uint64_t slot, Ops& out);
   Elsewhere elsewhere() const { return {f_, in_ram_}; }
 
   WordProgram& program_;

@@ -1,0 +1,114 @@
+// Words that live in RAM. What is made together and travels together, such as a digest, goes there together and lies in a
+// row, in the order of the stack: one instruction stores it and one loads it.
+#include <algorithm>
+
+#include "targets/tasm/scheduler.h"
+
+namespace frazil::targets::tasm {
+
+using tir::Kind;
+
+namespace {
+
+constexpr size_t MostTogether = 5;  // words of one read_mem or write_mem
+
+tir::Op MakeOp(Kind kind, uint64_t number) {
+  tir::Op op;
+  op.kind = kind;
+  op.number = number;
+  return op;
+}
+
+bool MakesTogether(const WordNode& node) {
+  return node.results.size() == MostTogether &&
+         (node.op == WordOp::ReadIo || node.op == WordOp::Divine || node.op == WordOp::Hash);
+}
+
+// The last three ops are a push, an access to memory and the pop of its pointer.
+tir::Op* LastAccess(std::vector<tir::Op>& out, Kind kind) {
+  const size_t n = out.size();
+  if (n < 3 || out[n - 3].kind != Kind::Push || out[n - 2].kind != kind ||
+      out[n - 1].kind != Kind::Pop || out[n - 1].number != 1)
+    return nullptr;
+  return &out[n - 2];
+}
+
+}  // namespace
+
+void FunctionScheduler::EmitLoad(uint64_t slot, Ops& out) {
+  if (tir::Op* last = LastAccess(out, Kind::ReadMem);
+      last != nullptr && last->number < MostTogether &&
+      out[out.size() - 3].number == slot + last->number) {
+    ++last->number;
+    return;
+  }
+  out.push_back(MakeOp(Kind::Push, slot));
+  out.push_back(MakeOp(Kind::ReadMem, 1));
+  out.push_back(MakeOp(Kind::Pop, 1));
+}
+
+void FunctionScheduler::EmitStore(uint64_t slot, Ops& out) {
+  if (tir::Op* last = LastAccess(out, Kind::WriteMem);
+      last != nullptr && last->number < MostTogether &&
+      out[out.size() - 3].number + last->number == slot) {
+    ++last->number;
+    return;
+  }
+  out.push_back(MakeOp(Kind::Push, slot));
+  out.push_back(MakeOp(Kind::WriteMem, 1));
+  out.push_back(MakeOp(Kind::Pop, 1));
+}
+
+// The words that a word is made with, the deepest first, or what a loop carries of them.
+std::vector<Word> FunctionScheduler::Together(Word w) const {
+  if (MakesTogether(f_.def(w))) return f_.def(w).results;
+  if (f_.def(w).op != WordOp::Param) return {w};
+  for (const WordNode& loop : f_.nodes) {
+    if (loop.op != WordOp::While && loop.op != WordOp::Loop) continue;
+    const std::vector<Word>& params = f_.regions[loop.regions[0]].params;
+    const auto at = std::find(params.begin(), params.end(), w);
+    if (at == params.end()) continue;
+    const size_t k = static_cast<size_t>(at - params.begin());
+    const size_t first = loop.op == WordOp::Loop ? 1 : 0;
+    for (const std::vector<Word>& sources :
+         {f_.regions[loop.regions.back()].yields,
+          std::vector<Word>(loop.inputs.begin() + static_cast<ptrdiff_t>(first),
+                            loop.inputs.end())}) {
+      const uint32_t maker = f_.words[sources[k]].node;
+      if (!MakesTogether(f_.nodes[maker])) continue;
+      std::vector<Word> together;
+      for (size_t i = 0; i < params.size(); ++i)
+        if (f_.words[sources[i]].node == maker) together.push_back(params[i]);
+      return together;
+    }
+  }
+  return {w};
+}
+
+uint64_t FunctionScheduler::SlotOf(Word w) {
+  if (auto same = same_slot_.find(w); same != same_slot_.end()) w = same->second;
+  if (auto known = slots_.find(w); known != slots_.end()) return known->second;
+  const std::vector<Word> together = Together(w);
+  for (size_t i = together.size(); i-- > 0;)
+    if (in_ram_[together[i]] && slots_.try_emplace(together[i], next_slot_).second) ++next_slot_;
+  return slots_.at(w);
+}
+
+// What a loop gives is where the word lies that it carried.
+void FunctionScheduler::PutInRam(Word w) {
+  for (Word one : Together(w)) {
+    if (pinned_.contains(one) && one != w) continue;
+    in_ram_[one] = true;
+    for (const WordNode& node : f_.nodes) {
+      if (node.op != WordOp::Loop && node.op != WordOp::While) continue;
+      const std::vector<Word>& params = f_.regions[node.regions[0]].params;
+      for (size_t k = 0; k < params.size(); ++k)
+        if (params[k] == one) {
+          in_ram_[node.results[k]] = true;
+          same_slot_[node.results[k]] = one;
+        }
+    }
+  }
+}
+
+}  // namespace frazil::targets::tasm
