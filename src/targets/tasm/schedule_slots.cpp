@@ -85,6 +85,69 @@ std::vector<Word> FunctionScheduler::Together(Word w) const {
   return {w};
 }
 
+// Copies in any case: whether an init dies is decided by those that go on the stack. Those of words that lie in a row are
+// copied first and stored then, the top first.
+bool FunctionScheduler::StoreInits(State& state, const std::vector<std::pair<Word, Word>>& stored) {
+  auto add = [&](Step step) {
+    Apply(state.stack, step);
+    state.steps.push_back(step);
+  };
+  for (size_t i = 0; i < stored.size();) {
+    const std::vector<Word> together = Together(stored[i].second);
+    size_t end = i;
+    do {
+      const Word init = stored[end].first;
+      if (elsewhere().IsConst(init)) {
+        add({Step::Kind::Push, 0, init});
+      } else if (const uint32_t depth = DepthOf(state.stack, init); depth < Reach) {
+        add({Step::Kind::Dup, depth});
+      } else if (elsewhere().InRam(init)) {
+        add({Step::Kind::Load, 0, init});
+      } else {
+        return TooDeep(state.stack, init);
+      }
+      ++end;
+    } while (end < stored.size() &&
+             std::find(together.begin(), together.end(), stored[end].second) != together.end());
+    for (size_t k = end; k-- > i;) add({Step::Kind::Store, 0, stored[k].second});
+    i = end;
+  }
+  return true;
+}
+
+// The same at the end of a round, for words that no other carried word is made of: they are brought up, then stored.
+bool FunctionScheduler::StoreTogether(std::vector<std::pair<Word, Word>>& pending,
+                                      const std::function<bool(Word)>& again,
+                                      const std::function<bool(Word, bool)>& bring,
+                                      const std::function<void(Step)>& add,
+                                      std::set<Word>& overwritten) {
+  for (size_t i = 0; i < pending.size();) {
+    const std::vector<Word> together = Together(pending[i].second);
+    size_t end = i;
+    bool alone = true;
+    for (; end < pending.size() &&
+           std::find(together.begin(), together.end(), pending[end].second) != together.end();
+         ++end)
+      for (const auto& [from, to] : pending) {
+        alone &= from != pending[end].second;
+        alone &= to == pending[end].second || from != pending[end].first;
+      }
+    if (end - i < 2 || !alone) {
+      i = std::max(end, i + 1);
+      continue;
+    }
+    for (size_t k = i; k < end; ++k)
+      if (!bring(pending[k].first, again(pending[k].first))) return false;
+    for (size_t k = end; k-- > i;) {
+      add({Step::Kind::Store, 0, pending[k].second});
+      overwritten.insert(pending[k].second);
+    }
+    pending.erase(pending.begin() + static_cast<ptrdiff_t>(i),
+                  pending.begin() + static_cast<ptrdiff_t>(end));
+  }
+  return true;
+}
+
 uint64_t FunctionScheduler::SlotOf(Word w) {
   if (auto same = same_slot_.find(w); same != same_slot_.end()) w = same->second;
   if (auto known = slots_.find(w); known != slots_.end()) return known->second;

@@ -83,6 +83,7 @@ bool FunctionScheduler::StoreCarried(const Block& block, State& state) {
   for (Word w : block.exit->layout)
     for (auto [from, to] : pending)
       if (w == to && DepthOf(state.stack, w) == UINT32_MAX && !bring(w, true)) return false;
+  if (!StoreTogether(pending, layout_needs, bring, add, overwritten)) return false;
   while (!pending.empty()) {
     size_t free = pending.size();
     for (size_t i = 0; i < pending.size() && free == pending.size(); ++i) {
@@ -118,26 +119,16 @@ bool FunctionScheduler::Structure(const Block& block, uint32_t id, State& state,
   } else {
     const uint32_t first = node.op == WordOp::Loop ? 1 : 0;
     const std::vector<Word>& params = f_.regions[node.regions[0]].params;
+    std::vector<std::pair<Word, Word>> stored;
     for (size_t i = 0; i < params.size(); ++i) {
       const Word init = node.inputs[first + i];
       if (!elsewhere().InRam(params[i])) {
         wanted.push_back(init);
         continue;
       }
-      // A copy in any case: whether it dies is decided by those that go on the stack.
-      if (elsewhere().IsConst(init)) {
-        state.steps.push_back({K::Push, 0, init});
-      } else if (const uint32_t depth = DepthOf(state.stack, init); depth < Reach) {
-        state.steps.push_back({K::Dup, depth});
-      } else if (elsewhere().InRam(init)) {
-        state.steps.push_back({K::Load, 0, init});
-      } else {
-        return TooDeep(state.stack, init);
-      }
-      Apply(state.stack, state.steps.back());
-      state.steps.push_back({K::Store, 0, params[i]});
-      Apply(state.stack, state.steps.back());
+      stored.emplace_back(init, params[i]);
     }
+    if (!StoreInits(state, stored)) return false;
     if (node.op == WordOp::Loop) wanted.push_back(node.inputs[0]);
   }
   // What the regions read from outside stays below.

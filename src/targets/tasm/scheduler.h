@@ -1,6 +1,7 @@
 // The inside of Schedule: one function.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -87,6 +88,11 @@ class FunctionScheduler {
   // Words in RAM: schedule_slots.cpp
   uint64_t SlotOf(Word w);
   std::vector<Word> Together(Word w) const;
+  bool StoreInits(State& state, const std::vector<std::pair<Word, Word>>& stored);
+  bool StoreTogether(std::vector<std::pair<Word, Word>>& pending,
+                     const std::function<bool(Word)>& again,
+                     const std::function<bool(Word, bool)>& bring,
+                     const std::function<void(Step)>& add, std::set<Word>& overwritten);
   static void EmitLoad(uint64_t slot, Ops& out);
   static void EmitStore(uint64_t slot, Ops& out);
   Elsewhere elsewhere() const { return {f_, in_ram_}; }
