@@ -3,7 +3,7 @@ to change: what is compared is looked up among the inputs and set to what it is 
 from corpus import WIDTHS
 
 P = 2**64 - 2**32 + 1
-TOKENS, DIGESTS, PUBLIC = 120, 40, 60
+TOKENS, DIGESTS, PUBLIC = 1200, 40, 60
 U32_OPS = {"lt", "and", "xor", "log_2_floor", "pow", "div_mod", "pop_count"}
 
 
@@ -54,6 +54,19 @@ class Inputs:
                 return True
         return False
 
+    def raise_difference(self, below):
+        """Something less something is -below: makes the first as large as the second. Or a small constant less an input."""
+        values = {words[i] for words, i in self.places()}
+        for words, i in self.places():
+            if words[i] + below in values:
+                words[i] += below + self.rng.randrange(100)
+                return True
+        for words, i in self.places():
+            if below < words[i] <= below + 64:
+                words[i] = self.rng.randrange(words[i] - below + 1)
+                return True
+        return False
+
     def arguments(self, order):
         secret = [str(t) for t in self.tokens] + [":".join(map(str, d)) for d in self.digests]
         flags = ["--stack", ",".join(str(self.stack[i]) for i in order) or " ", "--input", ",".join(map(str, self.public)),
@@ -63,7 +76,7 @@ class Inputs:
         return flags
 
 
-def satisfy(inputs, call, code, tries=40):
+def satisfy(inputs, call, code, tries=60):
     """Changes the inputs until call() ends well; its answer, or None. `code`: the instructions in order."""
     for _ in range(tries):
         answer = call(None)
@@ -89,7 +102,7 @@ def satisfy(inputs, call, code, tries=40):
                 return None
         elif op in U32_OPS:
             large = [w for w in stack[-2:] if w >= 2**32]
-            if not large or not all([inputs.set_equal(w, inputs.rng.randrange(2, 60000)) for w in large]):
+            if not large or not all([inputs.set_equal(w, inputs.rng.randrange(2, 60000)) or inputs.raise_difference(P - w) for w in large]):
                 return None
         else:
             return None
