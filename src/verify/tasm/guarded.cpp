@@ -32,18 +32,16 @@ Term Terms::Guard(Term c, Term x) {
   if (IsConstant(x)) return Scale(c, ConstantOf(x));
   const uint64_t factor = nodes_[x].poly.back().second;
   if (factor != 1) x = Scale(x, gl::Invert(factor));
-  Values values;
-  for (size_t k = 0; k < 3; ++k) values[k] = gl::Mul(nodes_[c].values[k], nodes_[x].values[k]);
-  const Term arguments[] = {c, x};
-  const Term base = Shadow(Base::Guarded, arguments, values);
+  const Term base = GuardedBase(c, x);
   Restrict(base, {0, nodes_[x].range.high});
   return Scale(base, factor);
 }
 
-// An application that is a polynomial in its arguments: its values at the random points are that polynomial's.
-Term Terms::Shadow(Base kind, std::span<const Term> arguments, const Values& values) {
+// Its values at the random points are those of the product.
+Term Terms::GuardedBase(Term c, Term x) {
   const size_t before = nodes_.size();
-  const Term base = Apply(kind, arguments);
+  const Term arguments[] = {c, x};
+  const Term base = Apply(Base::Guarded, arguments);
   if (nodes_.size() == before) return base;
   Node& node = nodes_[base];
   node.degree = 0;
@@ -51,10 +49,10 @@ Term Terms::Shadow(Base kind, std::span<const Term> arguments, const Values& val
     node.exact &= nodes_[argument].exact;
     node.degree += nodes_[argument].degree;
   }
-  node.values = values;
-  by_values_.emplace(values[0], base);
+  for (size_t k = 0; k < 3; ++k) node.values[k] = gl::Mul(nodes_[c].values[k], nodes_[x].values[k]);
+  by_values_.emplace(node.values[0], base);
   MonomialNode& monomial = monomials_[node.poly[0].first];
-  monomial.values = values;
+  monomial.values = node.values;
   monomial.exact = node.exact;
   monomial.degree = node.degree;
   return base;
@@ -65,7 +63,8 @@ Term Terms::Shadow(Base kind, std::span<const Term> arguments, const Values& val
 Term Terms::Name(Term a) {
   const uint64_t factor = nodes_[a].poly.back().second;
   const Term x = factor == 1 ? a : Scale(a, gl::Invert(factor));
-  const Term base = Shadow(Base::Named, {&x, 1}, nodes_[x].values);
+  // An indeterminate of its own at the random points: what holds for any value holds for this one.
+  const Term base = Apply(Base::Named, {&x, 1});
   Restrict(base, nodes_[x].range);
   return Scale(base, factor);
 }

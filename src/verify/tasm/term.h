@@ -166,7 +166,7 @@ class Terms {
   bool Excludes(Term c, Term other);
   Term MulGuarded(Term a, Term b);
   Term Name(Term a);
-  Term Shadow(Base kind, std::span<const Term> arguments, const Values& values);
+  Term GuardedBase(Term c, Term x);
   void RangeByCases(Term a);
   uint32_t InternMonomial(std::vector<std::pair<Term, uint32_t>> factors);
   uint32_t MonomialProduct(uint32_t a, uint32_t b);
