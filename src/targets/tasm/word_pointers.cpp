@@ -184,56 +184,80 @@ class Aim {
 
   Word LeftWord(uint32_t node) const { return f_.nodes[node].results.back(); }
 
-  // A product by a constant that is only added to: what the counter is moved by moves those sums.
-  std::optional<std::vector<Use>> SumsOf(const Use& use, const Counter& c) const {
+  // A constant that is added to a sum or a product of the counter: what the counter is moved by can go there.
+  struct Sink {
+    Use use;
+    uint64_t factor;
+  };
+
+  bool SinksOf(const Use& use, Word w, uint64_t factor, int depth, std::vector<Sink>& sinks) const {
     const WordNode& node = f_.nodes[use.node];
-    if (!FactorOf(node, c.word)) return std::nullopt;
-    bool other = false;
-    const std::vector<Use> sums = UsesOf(node.results[0], other);
-    for (const Use& sum : sums) other |= f_.nodes[sum.node].op != WordOp::AddI;
-    if (other) return std::nullopt;
-    return sums;
+    if (node.op == WordOp::AddI) {
+      sinks.push_back({use, factor});
+      return true;
+    }
+    if (const auto by = FactorOf(node, w)) {
+      if (*by == 0) return false;
+      factor = g::Mul(factor, *by);
+    } else if (node.op != WordOp::Add || node.inputs[0] == node.inputs[1]) {
+      return false;
+    }
+    bool other = depth > 3;
+    const std::vector<Use> uses = UsesOf(node.results[0], other);
+    for (size_t i = 0; i < uses.size() && !other; ++i)
+      other = !SinksOf(uses[i], node.results[0], factor, depth + 1, sinks);
+    return !other;
+  }
+
+  // Uses inside of inner loops count more.
+  int WeightOf(const Counter& c, uint32_t region) const {
+    return region == f_.nodes[c.loop].regions[1] ? 1 : 4;
   }
 
   // Moved by the amount that most of its uses add, or so that its end is 0.
   void Shift(uint32_t region, Counter& c) {
-    int direct = 0;
+    int lost = 0;
     std::map<uint64_t, int> worth;
+    std::vector<Use> direct;
+    std::vector<Sink> sinks;
     worth[f_.nodes[c.test].number] += 1;
     for (const Use& use : c.uses) {
-      const WordNode& node = f_.nodes[use.node];
-      if (node.op != WordOp::AddI) {
-        if (!SumsOf(use, c)) ++direct;
+      std::vector<Sink> here;
+      if (!SinksOf(use, c.word, 1, 0, here)) {
+        direct.push_back(use);
+        lost += WeightOf(c, use.region);
         continue;
       }
-      worth[node.number] += 1 + WorthAsPointer(c, node.results[0]);
+      for (const Sink& sink : here) {
+        const WordNode& sum = f_.nodes[sink.use.node];
+        int gain = WeightOf(c, sink.use.region);
+        if (sink.use.node == use.node) gain += WorthAsPointer(c, sum.results[0]);
+        worth[g::Mul(sum.number, g::Invert(sink.factor))] += gain;
+      }
+      sinks.insert(sinks.end(), here.begin(), here.end());
     }
-    int best = direct > 0 ? WorthAsPointer(c, c.word) : 0;
+    int best = lost > 0 ? WorthAsPointer(c, c.word) : 0;
     std::optional<uint64_t> by;
     for (const auto& [amount, gain] : worth)
-      if (const int total = gain - direct; total > best) {
+      if (const int total = gain - lost; total > best) {
         best = total;
         by = amount;
       }
     if (!by) return;
     const uint64_t back = g::Neg(*by);
     // These first: afterwards a node may take the counter both as it was and moved.
-    for (const Use& use : c.uses) {
-      if (const auto sums = SumsOf(use, c)) {
-        const uint64_t more = g::Mul(*FactorOf(f_.nodes[use.node], c.word), back);
-        for (const Use& sum : *sums)
-          f_.nodes[sum.node].number = g::Add(f_.nodes[sum.node].number, more);
-      } else if (f_.nodes[use.node].op != WordOp::AddI) {
-        InPlaceOf(c, use, back);
-      }
+    for (const Use& use : direct) InPlaceOf(c, use, back);
+    for (const Sink& sink : sinks) {
+      WordNode& sum = f_.nodes[sink.use.node];
+      sum.number = g::Add(sum.number, g::Mul(back, sink.factor));
     }
-    for (const Use& use : c.uses) {
-      WordNode& node = f_.nodes[use.node];
-      if (node.op != WordOp::AddI) continue;
-      node.number = g::Add(node.number, back);
-      if (node.number != 0) continue;
-      Replace(node.results[0], c.word);
-      Drop(use);
+    for (const Sink& sink : sinks) {
+      WordNode& sum = f_.nodes[sink.use.node];
+      std::vector<uint32_t>& nodes = f_.regions[sink.use.region].nodes;
+      if (sum.number != 0 || std::find(nodes.begin(), nodes.end(), sink.use.node) == nodes.end())
+        continue;
+      Replace(sum.results[0], sum.inputs[0]);
+      Drop(sink.use);
     }
     SetStart(region, c, g::Add(StartOf(c), *by));
     WordNode& test = f_.nodes[c.test];
