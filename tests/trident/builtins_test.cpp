@@ -272,7 +272,7 @@ TEST(Builtins, EveryOneRunsEverywhere) {
     SCOPED_TRACE(row.name + "\n" + text);
     const std::optional<ir::Program> program = BuildText(text, true);
     if (!program) continue;
-    ExpectEverywhere(*program, row.streams, row.expected);
+    Everywhere(*program).Expect(row.streams, row.expected);
   }
 }
 

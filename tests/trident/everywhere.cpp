@@ -14,7 +14,7 @@ namespace {
 
 namespace field = frontends::field;
 
-constexpr int64_t RamWords = 64;
+constexpr int64_t RamWords = 256;
 
 std::vector<exec::Value> Arguments(const ir::Program& program, const Streams& streams) {
   std::vector<exec::Value> arguments;
@@ -35,34 +35,28 @@ void Hold(const Result<exec::Outcome>& outcome, const Expected& expected, std::s
   EXPECT_EQ(output, expected.output) << where;
 }
 
-Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
-                            const Streams& streams, const exec::RunContext& context) {
-  const exec::Artifact artifact = TRY(target.Emit(program, {}));
-  const std::unique_ptr<exec::Callable> callable = TRY(target.Load(artifact));
-  return callable->Run(Arguments(program, streams), context);
-}
-
 // The machine itself, so that RAM the prover filled is there.
-void OnMachine(const ir::Program& program, const Streams& streams, const Expected& expected,
-               const targets::tasm::TasmOptions& options, std::string_view where) {
-  const Result<targets::tasm::Lowered> lowered = targets::tasm::Lower(program, options);
-  ASSERT_TRUE(lowered) << where << ": " << lowered.error().ToString();
+void OnMachine(const targets::tasm::Lowered& lowered, const Streams& streams,
+               const Expected& expected, std::string_view where) {
   machines::tasm::Inputs inputs;
   inputs.input = streams.input;
   for (const exec::Value& hint : streams.hints) {
-    if (hint.type == ir::types::Digest) {
-      machines::tasm::Digest& digest = inputs.digests.emplace_back();
-      std::ranges::copy(hint.scalar_words(), digest.begin());
-    } else {
+    if (hint.type == ir::types::Digest)
+      std::ranges::copy(hint.scalar_words(), inputs.digests.emplace_back().begin());
+    else
       inputs.secret.push_back(hint.word);
-    }
   }
   for (const auto& [address, value] : streams.ram) inputs.ram[address] = value;
-  const machines::tasm::RunResult run = machines::tasm::Run(lowered->program, inputs);
+  const machines::tasm::RunResult run = machines::tasm::Run(lowered.program, inputs);
   EXPECT_EQ(run.crash.has_value(), expected.traps)
       << where << ": " << (run.crash ? run.crash->sentence : "no crash");
   EXPECT_EQ(run.output, expected.output) << where;
-  if (run.crash) EXPECT_TRUE(lowered->traps.contains(run.crash->instruction)) << where;
+  if (run.crash) EXPECT_TRUE(lowered.traps.contains(run.crash->instruction)) << where;
+}
+
+Result<std::unique_ptr<exec::Callable>> Natively(const ir::Program& program) {
+  static const std::unique_ptr<exec::Target> native = targets::native::MakeNativeTarget();
+  return native->Load(TRY(native->Emit(program, {})));
 }
 
 }  // namespace
@@ -80,34 +74,55 @@ std::optional<ir::Program> BuildText(std::string_view text, bool library) {
   const field::Loader nothing = [](std::string_view) { return std::nullopt; };
   Result<field::Package> package =
       field::Load(text, "test.tri", library ? field::DefaultLoader("") : nothing, &errors);
+  field::Options options;
+  options.contracts = true;
   Result<field::Built> built =
-      package ? field::Build(*package, {}, &errors) : std::unexpected(package.error());
+      package ? field::Build(*package, options, &errors) : std::unexpected(package.error());
   for (const Error& error : errors) ADD_FAILURE() << error.ToString() << "\n" << text;
   if (!built) return std::nullopt;
   return std::move(built->program);
 }
 
-void ExpectEverywhere(const ir::Program& program, const Streams& streams, const Expected& expected,
-                      const Where& where) {
+// One of the two.
+struct Everywhere::Place {
+  std::string_view name;
+  std::optional<targets::tasm::Lowered> lowered;
+  std::unique_ptr<exec::Callable> callable;
+};
+
+Everywhere::Everywhere(const ir::Program& program, const Where& where) : program_(program) {
+  const auto machine = [&](std::string_view name, const targets::tasm::TasmOptions& options) {
+    Result<targets::tasm::Lowered> lowered = targets::tasm::Lower(program, options);
+    EXPECT_TRUE(lowered) << name << ": " << lowered.error().ToString();
+    if (lowered) places_.push_back({name, std::move(*lowered), nullptr});
+  };
+  targets::tasm::TasmOptions options;
+  machine("tasm", options);
+  options.templates = true;
+  if (where.templates) machine("tasm by templates", options);
+  options = {};
+  options.profile = machines::tasm::Profile::Horner;
+  if (where.horner) machine("tasm, profile horner", options);
+  if (!where.native) return;
+  Result<std::unique_ptr<exec::Callable>> native = Natively(program);
+  EXPECT_TRUE(native) << native.error().ToString();
+  if (native) places_.push_back({"native", std::nullopt, std::move(*native)});
+}
+
+Everywhere::~Everywhere() = default;
+
+void Everywhere::Expect(const Streams& streams, const Expected& expected) const {
   exec::RunContext context;
   for (const uint64_t word : streams.input)
     context.input.push_back(exec::Value::Word(ir::types::Field, word));
   context.hints = streams.hints;
-  Hold(exec::Interpret(program, Arguments(program, streams), context), expected, "interpreter");
-  targets::tasm::TasmOptions options;
-  OnMachine(program, streams, expected, options, "tasm");
-  if (where.templates) {
-    options.templates = true;
-    OnMachine(program, streams, expected, options, "tasm by templates");
+  Hold(exec::Interpret(program_, Arguments(program_, streams), context), expected, "interpreter");
+  for (const Place& place : places_) {
+    if (place.lowered)
+      OnMachine(*place.lowered, streams, expected, place.name);
+    else
+      Hold(place.callable->Run(Arguments(program_, streams), context), expected, place.name);
   }
-  if (where.horner) {
-    options = {};
-    options.profile = machines::tasm::Profile::Horner;
-    OnMachine(program, streams, expected, options, "tasm, profile horner");
-  }
-  if (!where.native) return;
-  static const std::unique_ptr<exec::Target> native = targets::native::MakeNativeTarget();
-  Hold(RunOn(*native, program, streams, context), expected, "native");
 }
 
 }  // namespace frazil::tests::trident

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +33,21 @@ struct Where {
   bool templates = true;
 };
 
-// Reads and builds; a mistake is a failure of the test. `library`: with the standard library.
+// Reads and builds, contracts as assertions; a mistake is a failure of the test. `library`: with the standard library.
 std::optional<ir::Program> BuildText(std::string_view text, bool library = false);
-// Runs it everywhere and holds each outcome against what is expected.
-void ExpectEverywhere(const ir::Program& program, const Streams& streams, const Expected& expected,
-                      const Where& where = {});
+
+// A program, lowered once for every place.
+class Everywhere {
+ public:
+  explicit Everywhere(const ir::Program& program, const Where& where = {});
+  ~Everywhere();
+  // Runs it everywhere and holds each outcome against what is expected.
+  void Expect(const Streams& streams, const Expected& expected) const;
+
+ private:
+  struct Place;
+  const ir::Program& program_;
+  std::vector<Place> places_;
+};
 
 }  // namespace frazil::tests::trident

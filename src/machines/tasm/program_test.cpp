@@ -74,6 +74,17 @@ TEST(Text, StrangeBytesAreShownEscaped) {
   EXPECT_NE(cut.find("*`"), std::string::npos) << cut;
 }
 
+TEST(Text, WrongTextSaysWhatToWrite) {
+  EXPECT_EQ(ErrorOf("push 0x10"),
+            "x.tasm:1:6: error FRZ1201: `0x10` is no number (numbers are decimal)");
+  EXPECT_EQ(ErrorOf("pop"),
+            "x.tasm:1:4: error FRZ1201: pop needs a number from 1 to 5, not the end of the text");
+  EXPECT_EQ(ErrorOf("PUSH 1"),
+            "x.tasm:1:1: error FRZ1201: there is no instruction `PUSH` (did you mean `push`?)");
+  EXPECT_EQ(ErrorOf("Sub"),
+            "x.tasm:1:1: error FRZ1201: there is no instruction `Sub` (a - b is: push -1 mul add)");
+}
+
 TEST(Text, WrongTextIsLocated) {
   EXPECT_EQ(
       ErrorOf("nop\n  or"),

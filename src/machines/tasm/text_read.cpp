@@ -90,6 +90,11 @@ class Reader {
     return CutUtf8(text_.substr(at_), end - at_);
   }
 
+  // The same in quotes, for messages that say what stands where something else should.
+  std::string Quoted(std::string_view shown) const {
+    return shown.empty() ? "the end of the text" : fmt::format("`{}`", shown);
+  }
+
   // A token must end at a blank, a comment or the end of the text.
   Result<void> EndToken() {
     if (at_ == text_.size() || IsSpace(text_[at_]) || At("//") || At("/*")) return {};
@@ -193,11 +198,14 @@ class Reader {
     bool negative = false;
     uint64_t magnitude = 0;
     const bool number = TakeNumber(negative, magnitude);
+    if (number && magnitude == 0 && at_ < text_.size() &&
+        std::string_view("xXbBoO").contains(text_[at_]))
+      return Bad(fmt::format("`{}` is no number", shown), place, "numbers are decimal");
     if (number) TRY_VOID(EndToken());
     if (info.argument == Argument::Element) {
       if (!number || magnitude >= goldilocks::P)
         return Bad(
-            fmt::format("{} needs a number between -p and p, not `{}`", info.mnemonic, shown),
+            fmt::format("{} needs a number between -p and p, not {}", info.mnemonic, Quoted(shown)),
             place, "p = 18446744069414584321");
       return negative ? goldilocks::Neg(magnitude) : magnitude;
     }
@@ -206,8 +214,8 @@ class Reader {
     const bool plain =
         number && IsDigit(shown[0]) && (shown[0] != '0' || shown.size() == 1 || !IsDigit(shown[1]));
     if (!plain || magnitude > (count ? 5 : 15) || (count && magnitude == 0))
-      return Bad(fmt::format("{} needs a number from {}, not `{}`", info.mnemonic,
-                             count ? "1 to 5" : "0 to 15", shown),
+      return Bad(fmt::format("{} needs a number from {}, not {}", info.mnemonic,
+                             count ? "1 to 5" : "0 to 15", Quoted(shown)),
                  place);
     return magnitude;
   }
@@ -221,7 +229,8 @@ class Reader {
     bool negative = false;
     uint64_t magnitude = 0;
     if (!TakeNumber(negative, magnitude) || negative || magnitude > INT64_MAX)
-      return Bad(fmt::format("error_id needs a number from 0 to 2^63 - 1, not `{}`", shown), place);
+      return Bad(fmt::format("error_id needs a number from 0 to 2^63 - 1, not {}", Quoted(shown)),
+                 place);
     TRY_VOID(EndToken());
     program_.code.back().error_id = static_cast<int64_t>(magnitude);
     return {};

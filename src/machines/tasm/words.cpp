@@ -54,10 +54,13 @@ bool IsLabel(std::string_view name) {
   return !FindMnemonic(name);
 }
 
-std::string MnemonicHint(std::string_view mnemonic) {
+std::string MnemonicHint(std::string_view written) {
+  if (written.size() > 24) return {};
+  std::string mnemonic(written);
+  for (char& c : mnemonic)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   for (const Missing& missing : MissingInstructions)
     if (missing.name == mnemonic) return std::string(missing.hint);
-  if (mnemonic.size() > 24) return {};
   std::string_view best;
   size_t best_distance = 3;
   for (int i = 0; i < OpcodeCount; ++i) {
