@@ -301,6 +301,40 @@ func @main(%a: u32, %b: u32, %c: u32, %d: u32) -> (u32) {
           Same(text, {a, b, c, d});
 }
 
+// Five carried words lie above the counter and its end.
+TEST(Loops, EndedByRecurseOrReturn) {
+  auto program = [](int length, bool nested) {
+    const std::string inner =
+        nested ? R"(    %i0, %i1 = for %j = %zero to %three step 1 carry (%x = %b, %y = %c) {
+      %z = mul %x, %y : field
+      yield %y, %z
+    }
+)"
+               : "    %i0 = add %b, %c : field\n    %i1 = mul %b, %c : field\n";
+    return fmt::format(R"(frz 1
+func @main(%one: field, %two: field) -> (field, field, field, field, field) {{
+  %zero = const 0 : index
+  %three = const 3 : index
+  %n = const {} : index
+  %r0, %r1, %r2, %r3, %r4 = for %i = %zero to %n step 1 carry (%a = %one, %b = %two, %c = %one, %d = %two, %e = %one) {{
+    %k = cast %i : u32
+    %f = cast %k : field
+    %g = add %e, %f : field
+{}    %h = mul %a, %d : field
+    yield %i0, %h, %d, %g, %i1
+  }}
+  return %r0, %r1, %r2, %r3, %r4
+}}
+)",
+                       length, inner);
+  };
+  for (bool nested : {false, true})
+    for (int length : {100, 300}) {
+      const Ran ran = Same(program(length, nested), {3, 5});
+      EXPECT_NE(ran.assembly.find("recurse_or_return"), std::string::npos) << ran.assembly;
+    }
+}
+
 // What an assert shows holds only after it, and in the region it stands in.
 TEST(Loops, BoundsFromAsserts) {
   const std::string text = R"(frz 1

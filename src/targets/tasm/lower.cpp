@@ -1,5 +1,5 @@
-// The pipeline, and the choices that only the finished program can judge: calls that are written out or not, loops with more
-// pointers or fewer. Each is tried the other way round and kept where the proof gets smaller: the padded height first, then
+// The pipeline, and the choices that only the finished program can judge: calls that are written out or not, loops that end
+// by recurse_or_return. Each is tried the other way round and kept where the proof gets smaller: the padded height first, then
 // the highest table, then all rows. Typical inputs decide, never those of a run: a program has one digest.
 #include <fmt/format.h>
 
@@ -100,9 +100,9 @@ std::vector<SelectChoices> Others(const SelectChoices& chosen, const SelectChoic
     other.written_out[function] = !written_out;
     others.push_back(other);
   }
-  if (open.streams) {
+  if (open.repeats) {
     SelectChoices other = chosen;
-    other.streams = !chosen.streams;
+    other.repeats = !chosen.repeats;
     others.push_back(other);
   }
   if (others.size() > MostChoices) others.resize(MostChoices);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "targets/tasm/scheduler.h"
+#include "targets/tasm/word_repeats.h"
 
 namespace frazil::targets::tasm {
 
@@ -319,8 +320,15 @@ bool FunctionScheduler::WhileNode(uint32_t id, State& state, Ops& out) {
   start.insert(start.end(), on_stack.begin(), on_stack.end());
   test_exit.layout = start;
   test_exit.layout.push_back(f_.regions[node.regions[0]].yields[0]);
-  tir::Op op = MakeOp(tir::Kind::While, node.number);
   Stack inside = start;
+  if ((node.number & EndsByRepeat) != 0 && on_stack.size() == params.size()) {
+    tir::Op repeat = MakeOp(tir::Kind::Repeat);
+    if (!Region(node.regions[1], inside, body_exit, repeat.body)) return false;
+    out.push_back(std::move(repeat));
+    state.stack.insert(state.stack.end(), results.begin(), results.end());
+    return true;
+  }
+  tir::Op op = MakeOp(tir::Kind::While, node.number & 1);
   if (!Region(node.regions[0], inside, test_exit, op.body)) return false;
   inside = start;
   if (!Region(node.regions[1], inside, body_exit, op.other)) return false;

@@ -11,6 +11,7 @@
 #include "targets/tasm/word_checks.h"
 #include "targets/tasm/word_loops.h"
 #include "targets/tasm/word_pointers.h"
+#include "targets/tasm/word_repeats.h"
 #include "targets/tasm/words.h"
 
 namespace frazil::targets::tasm {
@@ -40,7 +41,7 @@ constexpr size_t MostChosen = 16;
 constexpr uint64_t MostFoldedRounds = 64;
 
 // What the finished function shows.
-void Tidy(WordFunction& function) {
+void Tidy(WordFunction& function, ProgramState& state) {
   RemoveDead(function);
   MergeChecks(function);
   SimplifyCounters(function);
@@ -48,6 +49,7 @@ void Tidy(WordFunction& function) {
   RemoveDead(function);
   AimCounters(function);
   RemoveDead(function);
+  state.words.open.repeats |= RepeatLoops(function, state.choices.repeats);
 }
 
 bool IsCheapOp(const ir::Function& f, const ir::Inst& inst) {
@@ -629,7 +631,7 @@ Result<void> Selector::Function(ir::FuncId id, const std::vector<bool>& raw_para
   }
   b_.CloseRegion(TRY(Body(function.body)));
   scope_ = nullptr;
-  Tidy(b_.function());
+  Tidy(b_.function(), state_);
   return {};
 }
 
@@ -696,7 +698,7 @@ Result<void> Selector::Entry() {
   std::rotate(nodes.begin(), nodes.begin() + before, nodes.end());
   b_.CloseRegion(state_.callable ? Returned(function, results) : std::vector<Word>{});
   scope_ = nullptr;
-  Tidy(b_.function());
+  Tidy(b_.function(), state_);
   return {};
 }
 

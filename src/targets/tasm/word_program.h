@@ -119,7 +119,7 @@ struct WordSite {
 struct SelectChoices {
   std::map<uint32_t, bool> written_out =
       {};                // functions of the IR that stand where they are called
-  bool streams = false;  // loops have a pointer for each buffer
+  bool repeats = false;  // loops end by recurse_or_return where they can
 };
 
 struct WordProgram {
