@@ -39,7 +39,7 @@ std::optional<Failure> Attempt(Terms& terms, Budget& budget, const Sides& sides,
 // Loops in which something was undecided are cut from now on. False: there are no more of them.
 bool CutSymbolicLoops(Heads& heads) {
   const size_t before = heads.cut.size();
-  for (uint64_t head : heads.entered_again) {
+  for (uint64_t head : heads.entered) {
     if (heads.branched.contains(head)) heads.cut.insert(head);
   }
   return heads.cut.size() > before;
@@ -120,10 +120,10 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
   std::optional<Failure> failure;
   Heads source, candidate;
   // Few branches on one path show soon enough which loops do not end by themselves.
-  constexpr int Attempts = 8;
+  constexpr int Attempts = 12;
   constexpr uint64_t FewForks = 10, ManyForks = 64, ManyPaths = 4096;
   budget.max_forks = FewForks;
-  bool last = false;
+  bool last = false, joined = false;
   for (int attempt = 0; attempt < Attempts; ++attempt) {
     auto terms = std::make_unique<Terms>();
     failure = Attempt(*terms, budget, sides, source, candidate, options, false);
@@ -137,14 +137,29 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
       }
     }
     if (last || !in_time()) break;
-    if (attempt == 0 && !options.fragments) {
-      Terms joined;
-      Budget half = HalfOf(budget);
-      if (ProveJoined(joined, half, sides, options)) return proved(joined, half), answer;
-      if (!in_time()) break;
+    // The one that leads may have come to nothing before the other began.
+    if (!options.fragments) {
+      auto scratch = std::make_unique<Terms>();
+      Engine probe(*scratch, budget, options.fragments);
+      if (sides.assumed) probe.assumed = sides.assumed(*scratch);
+      probe.Run(sides.candidate(&candidate), sides.source(&source), false);
     }
     const bool more = CutSymbolicLoops(source);
     if ((CutSymbolicLoops(candidate) || more) && attempt + 2 < Attempts) continue;
+    // A loop with a branch in one may be one without in the other.
+    if (!joined && !(source.cut.empty() && candidate.cut.empty())) {
+      const size_t before = source.cut.size() + candidate.cut.size();
+      for (Heads* heads : {&source, &candidate})
+        heads->cut.insert(heads->entered.begin(), heads->entered.end());
+      if (source.cut.size() + candidate.cut.size() > before && attempt + 2 < Attempts) continue;
+    }
+    if (!joined && !options.fragments) {
+      joined = true;
+      Terms others;
+      Budget half = HalfOf(budget);
+      if (ProveJoined(others, half, sides, options)) return proved(others, half), answer;
+      if (!in_time()) break;
+    }
     // Only branches are left: more of them on one path. Loops that were cut in vain are gone through.
     if (!failure->resources && source.cut.empty() && candidate.cut.empty()) break;
     if (budget.max_forks == ManyForks || !failure->resources) {

@@ -147,15 +147,27 @@ void Engine::Generalize(Cut& cut, Pair& arrival) {
   }
   struct Group {
     Term before, after, symbol;
+    int old;  // group before; words that went different ways once stay apart
   };
   std::vector<Group> groups;
   std::vector<Word> words(now.size());
   std::vector<Term> terms(now.size());
+  // What is known of a word in both; every arrival is held against it.
+  auto keep = [&](size_t i, Term before, Term after) {
+    for (const auto literal : {Below32, NonZero}) {
+      if (cut.state.facts.Decide(literal(before)).value_or(false) &&
+          arrival.facts.Decide(literal(after)).value_or(false)) {
+        facts.Assume(literal(terms[i]));
+      }
+    }
+  };
   for (size_t i = 0; i < now.size(); ++i) {
     const Term before = *known[i], after = *now[i];
     terms[i] = before;
-    if (arrival.facts.Equal(before, after)) continue;
+    // What was a symbol stays one, also if this arrival leaves it alone.
+    if (cut.words[i].group < 0 && arrival.facts.Equal(before, after)) continue;
     for (size_t g = 0; g < groups.size() && words[i].group < 0; ++g) {
+      if (groups[g].old != cut.words[i].group) continue;
       const Term difference = terms_.Sub(before, groups[g].before),
                  sum = terms_.Add(before, groups[g].before);
       if (arrival.facts.Equal(difference, terms_.Sub(after, groups[g].after))) {
@@ -166,17 +178,15 @@ void Engine::Generalize(Cut& cut, Pair& arrival) {
         terms[i] = terms_.Sub(sum, groups[g].symbol);
       }
     }
-    if (words[i].group >= 0) continue;
+    if (words[i].group >= 0) {
+      keep(i, before, after);
+      continue;
+    }
     const Term symbol = terms_.Atom(Base::Loop, next_token_++, 0);
     words[i] = {static_cast<int>(groups.size()), false, terms_.Constant(0)};
     terms[i] = symbol;
-    groups.push_back({before, after, symbol});
-    for (const auto literal : {Below32, NonZero}) {
-      if (cut.state.facts.Decide(literal(before)).value_or(false) &&
-          arrival.facts.Decide(literal(after)).value_or(false)) {
-        facts.Assume(literal(symbol));
-      }
-    }
+    groups.push_back({before, after, symbol, cut.words[i].group});
+    keep(i, before, after);
   }
   cut.symbols.clear();
   for (const Group& group : groups) cut.symbols.push_back(group.symbol);

@@ -152,7 +152,8 @@ std::vector<uint64_t> IrSide::Rejoin() const {
   const Region& region = now.regions.back();
   const Op op = now.function->inst(now.function->region(region.id).insts[region.at]).op;
   std::vector<uint64_t> key = Key();
-  if (op == Op::Condition || (region.symbolic && !region.tested)) {
+  const bool at_end = op == Op::Yield && region.symbolic && region.tests_at_end;
+  if (op == Op::Condition || (region.symbolic && !region.tested) || at_end) {
     key.resize(key.size() - 2);
     return key;
   }
@@ -205,6 +206,14 @@ Step IrSide::Advance(Exec& exec) {
         return {Step::Kind::Cut, Zero(0), ""};
       region.entering = false;
       if (!region.tested) return ForHead(exec, owner);
+      if (region.tests_at_end) {
+        // True in every run of the loop, whatever a description of it still says of the index.
+        const Term index =
+            now.values[ir::Function::param_of(now.function->region(region.id), 0).index][0];
+        if (!exec.facts().Assume(Below32(index))) return {Step::Kind::Crash, Zero(0), ""};
+        exec.facts().Bound(
+            index, {static_cast<uint64_t>(region.i), static_cast<uint64_t>(region.end) - 1});
+      }
     }
   }
   bool handled = true;
@@ -278,6 +287,7 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
       return {};
     }
     case Op::For: {
+      heads_->entered.insert(reinterpret_cast<uintptr_t>(&inst));
       int64_t bounds[2];
       for (uint32_t k = 0; k < 2; ++k) {
         const Words& words = Operand(inst, k);
@@ -294,6 +304,7 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
         if (words.size() == 1 && bounds[k] > 0x7fff'ffff) return Stuck(inst);
       }
       const std::vector<Words> carried = Operands(inst, 2);
+      if (BeginCutFor(exec, inst, id, bounds)) return {};
       ++region.at;
       if (bounds[0] >= bounds[1]) return GiveAll(now, inst, carried), Step{};
       Enter(ir::Function::region_of(inst, 0), id);
@@ -308,6 +319,7 @@ Step IrSide::Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& hand
       return {};
     }
     case Op::While: {
+      heads_->entered.insert(reinterpret_cast<uintptr_t>(&inst));
       const std::vector<Words> carried = Operands(inst);
       ++region.at;
       Enter(ir::Function::region_of(inst, 0), id);
@@ -341,6 +353,7 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
   Activation& now = Now();
   Region& region = now.regions.back();
   const ir::Inst& owner = now.function->inst(region.owner);
+  if (region.symbolic && region.tests_at_end) return NextOfCutFor(exec, inst, owner);
   const std::vector<Words> values = Operands(inst);
   if (owner.op == Op::If || owner.op == Op::Switch) {
     Forget(now, region.id);
@@ -351,7 +364,6 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
   if (owner.op == Op::For) Forget(now, region.id);
   if (owner.op == Op::While) {
     for (uint32_t k = 0; k < 2; ++k) Forget(now, ir::Function::region_of(owner, k));
-    heads_->entered_again.insert(reinterpret_cast<uintptr_t>(&owner));
     region.id = ir::Function::region_of(owner, 0);
     region.at = 0;
     const ir::Region& test = now.function->region(region.id);
@@ -361,7 +373,6 @@ Step IrSide::Yield(Exec& exec, const ir::Inst& inst) {
   }
   if (owner.op != Op::For) return Stuck(owner);
   if (region.symbolic) {
-    heads_->entered_again.insert(reinterpret_cast<uintptr_t>(&owner));
     const ir::Region& body = now.function->region(region.id);
     Words& index = now.values[ir::Function::param_of(body, 0).index];
     index[0] = exec.terms().Add(index[0], exec.terms().Constant(1));
@@ -421,6 +432,55 @@ bool IrSide::BeginSymbolicFor(Exec& exec, const ir::Inst& inst, ir::InstId id, b
   for (uint32_t i = 0; i < carried.size(); ++i)
     now.values[ir::Function::param_of(body, i + 1).index] = carried[i];
   return true;
+}
+
+// A loop with numbers as its bounds that is to be cut: the index is a word, tested at the end of an iteration as the first is
+// known to come. By steps of 1 it comes to the upper bound exactly.
+bool IrSide::BeginCutFor(Exec& exec, const ir::Inst& inst, ir::InstId id,
+                         const int64_t (&bounds)[2]) {
+  Activation& now = Now();
+  constexpr int64_t Max = 0xffff'ffff;
+  if (!heads_->cut.contains(reinterpret_cast<uintptr_t>(&inst)) || now.function->word(inst, 0) != 1)
+    return false;
+  if (bounds[0] < 0 || bounds[0] >= bounds[1] || bounds[1] > Max) return false;
+  const std::vector<Words> carried = Operands(inst, 2);
+  const Words first = Operand(inst, 0);
+  ++now.regions.back().at;
+  Enter(ir::Function::region_of(inst, 0), id);
+  Region& region = now.regions.back();
+  region.symbolic = region.tested = region.entering = region.tests_at_end = true;
+  region.i = bounds[0];
+  region.end = bounds[1];
+  const ir::Region& body = now.function->region(region.id);
+  now.values[ir::Function::param_of(body, 0).index] = first;
+  for (uint32_t i = 0; i < carried.size(); ++i)
+    now.values[ir::Function::param_of(body, i + 1).index] = carried[i];
+  (void)exec;
+  return true;
+}
+
+Step IrSide::NextOfCutFor(Exec& exec, const ir::Inst& inst, const ir::Inst& owner) {
+  Terms& t = exec.terms();
+  Activation& now = Now();
+  Region& region = now.regions.back();
+  const ir::Region& body = now.function->region(region.id);
+  const Term next = t.Add(now.values[ir::Function::param_of(body, 0).index][0], t.Constant(1));
+  const Term end = t.Constant(static_cast<uint64_t>(region.end));
+  bool done;
+  if (!exec.Know(Zero(t.Sub(next, end)), done)) return exec.Take();
+  const std::vector<Words> values = Operands(inst);
+  Forget(now, region.id);
+  if (done) {
+    now.regions.pop_back();
+    GiveAll(now, owner, values);
+    return {};
+  }
+  now.values[ir::Function::param_of(body, 0).index][0] = next;
+  for (uint32_t i = 0; i < values.size(); ++i)
+    now.values[ir::Function::param_of(body, i + 1).index] = values[i];
+  region.at = 0;
+  region.entering = true;
+  return {};
 }
 
 Step IrSide::ForHead(Exec& exec, const ir::Inst& loop) {

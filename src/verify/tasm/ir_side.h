@@ -40,10 +40,12 @@ class IrSide final : public Side {
     ir::InstId owner;
     uint32_t at = 0;
     int64_t i = 0, end = 0;  // of a `for`
-    bool symbolic =
-        false;  // a `for` whose bounds are no numbers: its index is a word, its head can be cut
-    bool tested = false;    // and there is a next iteration
-    bool entering = false;  // which is the first and was tested before the loop
+    // A `for` whose index is a word and whose head can be cut: bounds that are no numbers, or many iterations.
+    bool symbolic = false;
+    bool tested = false;  // and there is a next iteration
+    bool entering =
+        false;  // which was tested before the head: before the loop, or at the end of the one before
+    bool tests_at_end = false;
   };
   struct Activation {
     const ir::Function* function;
@@ -65,6 +67,8 @@ class IrSide final : public Side {
   Step Control(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& handled);
   Step Yield(Exec& exec, const ir::Inst& inst);
   bool BeginSymbolicFor(Exec& exec, const ir::Inst& inst, ir::InstId id, bool& known);
+  bool BeginCutFor(Exec& exec, const ir::Inst& inst, ir::InstId id, const int64_t (&bounds)[2]);
+  Step NextOfCutFor(Exec& exec, const ir::Inst& inst, const ir::Inst& owner);
   Step ForHead(Exec& exec, const ir::Inst& loop);
   // Values of a body are gone when it is left, so that every arrival at a head has the same words.
   void Forget(Activation& now, ir::RegionId region);

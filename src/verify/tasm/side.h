@@ -13,9 +13,9 @@ namespace frazil::verify::tasm {
 
 // Loops of one program by the place where they begin, as numbers that only the side understands.
 struct Heads {
-  std::set<uint64_t> entered_again;  // loops that went around
-  std::set<uint64_t> branched;       // what was being executed when something was undecided
-  std::set<uint64_t> cut;            // stop there
+  std::set<uint64_t> entered;   // loops that were begun
+  std::set<uint64_t> branched;  // what was being executed when something was undecided
+  std::set<uint64_t> cut;       // stop there
 };
 
 enum class Exit : uint8_t { None, FellOff, Halt, Return, Recurse, RecurseOrReturn };

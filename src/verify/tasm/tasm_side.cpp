@@ -74,6 +74,7 @@ class TasmSide final : public Side {
           return {Step::Kind::Stuck, Zero(0), "calls are nested too deeply"};
         jumps_.emplace_back(at_ + 1, static_cast<uint32_t>(instruction.argument));
         at_ = static_cast<uint32_t>(instruction.argument);
+        if (GoesAround(at_)) heads_->entered.insert(at_);
         return {};
       case Opcode::Return: return Return(Exit::Return);
       case Opcode::Recurse:
@@ -105,9 +106,20 @@ class TasmSide final : public Side {
     exec.Set(state, 0, t.Add(exec.Top(state, 0), t.Sub(element, t.Constant(instruction.argument))));
   }
 
+  // Whether the code from here on comes to a `recurse` before it is left.
+  bool GoesAround(uint32_t from) const {
+    for (uint32_t i = from; i < program_.code.size(); ++i) {
+      const Opcode op = program_.code[i].op;
+      if (op == Opcode::Recurse || op == Opcode::RecurseOrReturn) return true;
+      const bool skipped = i > from && program_.code[i - 1].op == Opcode::Skiz;
+      if ((op == Opcode::Return || op == Opcode::Halt) && !skipped) return false;
+    }
+    return false;
+  }
+
   void Again() {
     at_ = jumps_.back().second;
-    heads_->entered_again.insert(at_);
+    heads_->entered.insert(at_);
   }
 
   Step Return(Exit outermost) {

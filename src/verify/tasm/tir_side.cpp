@@ -81,7 +81,7 @@ class TirSide final : public Side {
   }
 
   Step Again(Frame& frame) {
-    heads_->entered_again.insert(IdOf(frame.op));
+    heads_->entered.insert(IdOf(frame.op));
     frame.at = 0;
     return {};
   }
