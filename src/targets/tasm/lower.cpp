@@ -100,6 +100,11 @@ std::vector<SelectChoices> Others(const SelectChoices& chosen, const SelectChoic
     other.written_out[function] = !written_out;
     others.push_back(other);
   }
+  for (const auto& [loop, unrolled] : open.unrolled) {
+    SelectChoices other = chosen;
+    other.unrolled[loop] = !unrolled;
+    others.push_back(other);
+  }
   if (open.repeats) {
     SelectChoices other = chosen;
     other.repeats = !chosen.repeats;

@@ -104,6 +104,7 @@ class Selector {
   Result<void> If(const ir::Inst& inst);
   Result<void> IfChain(const ir::Inst& inst, uint32_t from);
   Result<void> For(const ir::Inst& inst);
+  bool Unrolled(const ir::Inst& inst, uint64_t rounds) const;
   bool PowerLoop(const ir::Inst& inst, Word count);
   Result<void> While(const ir::Inst& inst);
   Result<void> Call(const ir::Inst& inst);

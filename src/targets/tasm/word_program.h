@@ -118,7 +118,9 @@ struct WordSite {
 // What the instruction selection may do either way.
 struct SelectChoices {
   std::map<uint32_t, bool> written_out =
-      {};                // functions of the IR that stand where they are called
+      {};  // functions of the IR that stand where they are called
+  // Loops, by function and instruction of the IR, whose rounds stand one after the other.
+  std::map<std::pair<uint32_t, uint32_t>, bool> unrolled = {};
   bool repeats = false;  // loops end by recurse_or_return where they can
 };
 
