@@ -272,6 +272,12 @@ Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view sour
   return inputs;
 }
 
+std::string UnreadInput(uint64_t given, uint64_t unread) {
+  return fmt::format(
+      "{} of {} words of public input are never read; only a claim without them can be proved",
+      unread, given);
+}
+
 std::string PrintElements(const std::vector<uint64_t>& elements) {
   return fmt::format("{}", fmt::join(elements, ", "));
 }

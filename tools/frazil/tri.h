@@ -74,6 +74,8 @@ Result<TriInputs> ReadTriInputs(const TriOptions& options, std::string_view sour
 
 // "1,2,-3"
 Result<std::vector<uint64_t>> ParseElements(std::string_view text);
+// What a claim with public input that the program does not read is worth.
+std::string UnreadInput(uint64_t given, uint64_t unread);
 // "1, 2, 3"
 std::string PrintElements(const std::vector<uint64_t>& elements);
 // The crash as a sentence, with the line of the source, and its exit code (tri_crash.cpp).

@@ -45,17 +45,24 @@ std::string Kilobytes(uint64_t bytes) {
   return fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1000);
 }
 
+constexpr uint64_t ProverCycles = uint64_t{1} << 30;
+
 Result<int> Prove(Session& session, const ProveCommand& command) {
   const TriProgram program = TRY(LoadTri(session, command.program));
   const TriInputs inputs = TRY(ReadTriInputs(command.program, program.source));
   if (program.assembly.profile != mt::Profile::Dot)
     return Fail(Diag::Unsupported, "the prover has the profile dot only");
+  // The prover would find out at the end, and only that something is wrong.
+  const mt::RunResult run = mt::Run(program.assembly, inputs.machine, {.cycles = ProverCycles});
+  if (!run.crash && run.inputs_read < inputs.machine.input.size())
+    return Fail(Diag::WrongArgument, UnreadInput(inputs.machine.input.size(),
+                                                 inputs.machine.input.size() - run.inputs_read));
   const std::string file =
       command.output.empty()
           ? std::filesystem::path(command.program.file).stem().string() + ".proof"
           : command.output;
   oracle::Job job{program.assembly, inputs.machine};
-  job.cycles = uint64_t{1} << 30;
+  job.cycles = ProverCycles;
   oracle::ProveAnswer answer;
   {
     Progress progress(session, "proving");

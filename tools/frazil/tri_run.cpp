@@ -96,6 +96,12 @@ Result<int> RunMachine(Session& session, const RunCommand& command) {
   if (!session.json && (!run.output.empty() || !run.crash))
     fmt::print("{}\n", Bold(session, PrintElements(run.output)));
   if (run.crash) return ReportCrash(session, program, *run.crash, json);
+  const uint64_t unread = inputs.machine.input.size() - run.inputs_read;
+  if (unread != 0) {
+    json["unread"] = unread;
+    if (!session.json)
+      fmt::print(stderr, "frazil: warning: {}\n", UnreadInput(inputs.machine.input.size(), unread));
+  }
   if (session.json) {
     PrintJson(json);
     return 0;

@@ -194,13 +194,13 @@ void Body::Discard(const After& make) {
   UndoTo(undo);
 }
 
-Value Body::Zero(TypeId type) {
-  Value value{type, {}};
-  for (ir::Type leaf : all_.types[type].leaves) {
-    const std::vector<uint64_t> words(ir::WordsOf(leaf), 0);
-    value.leaves.push_back(builder_.Const(leaf, words));
-  }
-  return value;
+Value Body::Zero(TypeId type) { return {type, Zeros(all_.types[type].leaves)}; }
+
+ir::Values Body::Zeros(const std::vector<ir::Type>& types) {
+  ir::Values zeros;
+  for (const ir::Type type : types)
+    zeros.push_back(builder_.Const(type, std::vector<uint64_t>(ir::WordsOf(type), 0)));
+  return zeros;
 }
 
 Value Body::Expect(Value value, TypeId type, Location location, const std::string& what) {

@@ -82,6 +82,7 @@ class Body {
   ir::ValueId ConstWord(ir::Type type, uint64_t word);
   void Complain(Diag diag, Location location, std::string message, std::string hint = {});
   Value Zero(TypeId type);
+  ir::Values Zeros(const std::vector<ir::Type>& types);
   Value Expect(Value value, TypeId type, Location location, const std::string& what);
   std::string Name(TypeId type) const { return all_.types.Name(type); }
   void At(Location location) { builder_.SetLocation(location); }

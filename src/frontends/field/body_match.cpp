@@ -221,9 +221,34 @@ ir::Values Body::SwitchArms(const Stmt& stmt, const Value& value, const std::vec
   ir::ValueId selector = value.leaves[0];
   if (value.type == TypeTable::Field)
     selector = builder_.Cast(ir::Op::Cast, selector, ir::types::U64);
-  return builder_.Switch(selector, cases, exit.types, [&](uint32_t k) {
-    return Region([&] { return Arm(stmt, value, flats[k], k, exit, after); });
-  });
+  // Some targets test one case after the other, each inside of the one before: so many at a time stay within every limit
+  // on nesting. A group tells whether one of its cases was it; if none was, the next group is asked.
+  constexpr size_t GroupCases = 64;
+  const std::function<ir::Values(size_t)> from = [&](size_t first) {
+    const size_t left = cases.size() - first;
+    if (left <= GroupCases)
+      return builder_.Switch(
+          selector, std::span(cases).subspan(first), exit.types, [&](uint32_t k) {
+            const size_t i = first + k;
+            return Region([&] { return Arm(stmt, value, flats[i], i, exit, after); });
+          });
+    std::vector<ir::Type> types = {ir::types::Bool};
+    types.insert(types.end(), exit.types.begin(), exit.types.end());
+    const ir::Values values = builder_.Switch(
+        selector, std::span(cases).subspan(first, GroupCases), types, [&](uint32_t k) {
+          return Region([&] {
+            const size_t i = first + k;
+            const bool other = k == GroupCases;
+            ir::Values arm = other ? Zeros(exit.types) : Arm(stmt, value, flats[i], i, exit, after);
+            arm.insert(arm.begin(), ConstWord(ir::types::Bool, other ? 0 : 1));
+            return arm;
+          });
+        });
+    return EmitIf(
+        values[0], exit.types, [&] { return ir::Values(values.begin() + 1, values.end()); },
+        [&] { return from(first + GroupCases); });
+  };
+  return from(0);
 }
 
 ir::Values Body::GenMatch(const Stmt& stmt, const Exit& exit, const After& after) {

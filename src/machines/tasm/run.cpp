@@ -81,6 +81,7 @@ void Finish(Machine& m, const Program& program, RunResult& result) {
   result.cycles = m.cycles;
   result.stack = StackOf(m);
   result.output = std::move(m.output);
+  result.inputs_read = m.input_at;
 }
 
 }  // namespace

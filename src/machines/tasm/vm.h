@@ -61,6 +61,7 @@ struct RunResult {
   std::vector<uint64_t> output;  // up to the crash
   uint64_t cycles = 0;
   std::vector<uint64_t> stack;  // at the end, top last
+  uint64_t inputs_read = 0;     // of the public input; a claim with more cannot be proved
 };
 
 enum class Table : uint8_t {

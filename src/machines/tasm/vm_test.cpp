@@ -446,6 +446,13 @@ TEST(Vm, DeepStacksAndDeepCallsGrow) {
   EXPECT_EQ(calls.output, Numbers{20000});
 }
 
+TEST(Vm, TellsHowMuchInputWasRead) {
+  const Inputs inputs{{1, 2, 3, 4, 5}, {}, {}, {}};
+  EXPECT_EQ(RunAll(Read("read_io 2 read_io 1 halt"), inputs).inputs_read, 3u);
+  EXPECT_EQ(RunAll(Read("halt"), inputs).inputs_read, 0u);
+  EXPECT_EQ(Trace(Read("read_io 5 halt"), inputs).run.inputs_read, 5u);
+}
+
 TEST(Vm, MemoryIsWideAndSparse) {
   std::mt19937_64 random(3);
   std::string code;
