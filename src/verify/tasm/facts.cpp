@@ -246,8 +246,10 @@ void Facts::CheckBounded() {
 void Facts::Substitute(Term base, Term value, bool fresh) {
   substitutions_.Put(base, value);
   if (fresh) return;
-  // Older terms do not contain it, but may have become newer ones.
-  memo_.Keep([&](const FlatMap::Entry& entry) { return entry.key < base && entry.value < base; });
+  memo_.Keep([&](const FlatMap::Entry& entry) {
+    return !terms_->MayHave(static_cast<Term>(entry.key), base) &&
+           !terms_->MayHave(entry.value, base);
+  });
   Renew();
 }
 
@@ -354,7 +356,7 @@ Term Facts::RebuildArguments(Term base) {
     argument = next;
   }
   const Base kind = terms.KindOf(base);
-  if (!changed && kind != Base::High) return base;
+  if (!changed && kind != Base::High && kind != Base::Less) return base;
   Term result = base;
   switch (kind) {
     case Base::IsZero: result = terms.IsZero(arguments[0]); break;
@@ -372,7 +374,13 @@ Term Facts::RebuildArguments(Term base) {
       break;
     }
     case Base::Quotient: result = terms.Quotient(arguments[0], arguments[1]); break;
-    case Base::Less: result = terms.Less(arguments[0], arguments[1]); break;
+    case Base::Less: {
+      const Interval a = RangeOf(arguments[0]), b = RangeOf(arguments[1]);
+      result = a.high < b.low    ? terms.Constant(1)
+               : a.low >= b.high ? terms.Constant(0)
+                                 : terms.Less(arguments[0], arguments[1]);
+      break;
+    }
     case Base::And: result = terms.And(arguments[0], arguments[1]); break;
     case Base::Log2: result = terms.Log2(arguments[0]); break;
     case Base::PopCount: result = terms.PopCount(arguments[0]); break;

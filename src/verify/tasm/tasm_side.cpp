@@ -38,9 +38,14 @@ class TasmSide final : public Side {
     const Opcode op = program_.code[at_].op;
     std::vector<uint64_t> key = Key();
     // A loop that goes around or ends, or a way out of a function: behind the call, on either way.
-    const Opcode next = at_ + 1 < program_.code.size() ? program_.code[at_ + 1].op : Opcode::Halt;
+    auto leaves = [&](uint64_t at) {
+      if (at >= program_.code.size()) return false;
+      const Opcode next = program_.code[at].op;
+      return next == Opcode::Recurse || next == Opcode::Return || next == Opcode::RecurseOrReturn;
+    };
+    const bool second = at_ + 2 < program_.code.size() && program_.code[at_ + 2].op == Opcode::Skiz;
     if (op == Opcode::RecurseOrReturn ||
-        (op == Opcode::Skiz && (next == Opcode::Recurse || next == Opcode::Return))) {
+        (op == Opcode::Skiz && (leaves(at_ + 1) || (second && leaves(at_ + 3))))) {
       if (jumps_.empty()) return {};
       key.pop_back();
       key[0] = jumps_.back().first;
@@ -48,9 +53,7 @@ class TasmSide final : public Side {
     }
     key[0] += op == Opcode::Skiz ? 2 : 1;
     // Two ways are two skiz with calls: only behind both is the stack of one height.
-    if (op == Opcode::Skiz && key[0] < program_.code.size() &&
-        program_.code[key[0]].op == Opcode::Skiz)
-      key[0] += 2;
+    if (op == Opcode::Skiz && second) key[0] += 2;
     return key;
   }
 

@@ -86,6 +86,8 @@ Term Terms::Apply(Base kind, std::span<const Term> arguments, uint64_t index, ui
 Term Terms::NewBase(Node node, bool random) {
   const Term term = static_cast<Term>(nodes_.size());
   if (random) node.values = RandomValues();
+  node.support.Add(term);
+  for (const Term argument : node.arguments) node.support.Add(nodes_[argument].support);
   nodes_.push_back(std::move(node));
   const uint32_t monomial = InternMonomial({{term, 1}});
   nodes_[term].poly = {{monomial, 1}};
@@ -106,6 +108,7 @@ uint32_t Terms::InternMonomial(std::vector<std::pair<Term, uint32_t>> factors) {
   for (auto [base, exponent] : factors) {
     const Node& of = nodes_[base];
     node.exact &= of.exact;
+    node.support.Add(of.support);
     node.degree = Saturating(node.degree,
                              of.degree >= MaxDegree / exponent ? MaxDegree : of.degree * exponent);
     for (size_t k = 0; k < 3; ++k)
@@ -173,6 +176,7 @@ void Terms::Describe(Node& node) const {
   for (auto [id, coefficient] : node.poly) {
     const MonomialNode& monomial = monomials_[id];
     node.exact &= monomial.exact;
+    node.support.Add(monomial.support);
     node.degree = std::max(node.degree, monomial.degree);
     if (monomial.guard != NoTerm && (node.lead == NoTerm || monomial.guard > node.lead))
       node.lead = monomial.guard;

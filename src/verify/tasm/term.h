@@ -63,6 +63,16 @@ struct Interval {
 // Sum of coefficient times monomial; monomial 0 is 1. Sorted by monomial.
 using Polynomial = std::vector<std::pair<uint32_t, uint64_t>>;
 
+// Which bases a term is made of, a bit for each by its number; two of them may share one.
+struct Support {
+  std::array<uint64_t, 4> bits{};
+  void Add(Term base) { bits[(base >> 6) & 3] |= uint64_t{1} << (base & 63); }
+  void Add(const Support& other) {
+    for (size_t i = 0; i < bits.size(); ++i) bits[i] |= other.bits[i];
+  }
+  bool MayHave(Term base) const { return (bits[(base >> 6) & 3] >> (base & 63) & 1) != 0; }
+};
+
 class Terms {
  public:
   explicit Terms(uint64_t seed = 0x5eed);
@@ -124,6 +134,9 @@ class Terms {
   // If a is c0 + c1 b with a boolean base b: its values at b = 0 and b = 1.
   bool BooleanForm(Term a, Term& base, uint64_t& at0, uint64_t& at1) const;
 
+  // False: the base is no part of it.
+  bool MayHave(Term a, Term base) const { return nodes_[a].support.MayHave(base); }
+
   size_t size() const { return nodes_.size(); }
   // Some terms were called equal because their values at random points are.
   bool inexact_used() const { return inexact_used_; }
@@ -139,6 +152,7 @@ class Terms {
     uint64_t index = 0;
     uint64_t degree = 1;
     Term lead = NoTerm;
+    Support support;
     uint32_t weight = 0;  // how many guarded parts it has, and they have
     std::vector<Term> arguments;
     Polynomial poly;
@@ -149,6 +163,7 @@ class Terms {
     std::vector<std::pair<Term, uint32_t>> factors;
     uint64_t degree = 0;
     bool exact = true;
+    Support support;
     uint32_t weight = 0;
     Term guard = NoTerm;  // the monomial is this 0/1 value, or something guarded by it
     Values values{1, 1, 1};

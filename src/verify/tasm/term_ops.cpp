@@ -218,7 +218,15 @@ Term Terms::Quotient(Term n, Term d) {
 Term Terms::Remainder(Term n, Term d) {
   const Term quotient = Quotient(n, d);
   const Term result = Sub(n, Mul(quotient, d));
-  if (KindOf(quotient) == Base::Quotient && quotient != n) {
+  // By a divisor that is 0 unless something holds the difference is n itself where that does not hold, and there nothing was
+  // divided.
+  Term divisor = d;
+  while (Lead(divisor) != NoTerm) {
+    Term at1;
+    Cofactors(divisor, divisor, at1);
+  }
+  const bool always = !IsConstant(divisor) || ConstantOf(divisor) != 0;
+  if (KindOf(quotient) == Base::Quotient && quotient != n && always) {
     const uint64_t most = std::min(std::max<uint64_t>(1, std::min(Range(d).high, Max32)) - 1,
                                    std::min(Range(n).high, Max32));
     Restrict(result, {0, most});
