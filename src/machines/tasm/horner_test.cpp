@@ -284,11 +284,15 @@ TEST(Horner, RandomProgramsAgreeWithTheRules) {
     const RunResult run = tasm::Run(*program, inputs, {.cycles = 200'000});
     ASSERT_EQ(run.crash.has_value(), !fine) << (run.crash ? run.crash->sentence : "");
     ASSERT_EQ(trace.run.crash.has_value(), !fine);
-    if (!fine) ASSERT_EQ(run.crash->kind, CrashKind::OpStackTooShallow);
+    if (!fine) {
+      ASSERT_EQ(run.crash->kind, CrashKind::OpStackTooShallow);
+    }
     ASSERT_EQ(run.output, model.output);
     ASSERT_EQ(trace.run.output, model.output);
     ASSERT_EQ(run.cycles, model.cycles);
-    if (fine) ASSERT_EQ(run.stack, model.stack);
+    if (fine) {
+      ASSERT_EQ(run.stack, model.stack);
+    }
     const uint64_t chunks = code.Words() / 10 + 1;
     ASSERT_EQ(trace.profile[Table::Program], 10 * chunks);
     ASSERT_EQ(trace.profile[Table::Processor], model.cycles);
