@@ -125,12 +125,22 @@ bool Engine::Fits(Cut& cut, Pair& arrival) {
     }
   }
   Facts replace(terms_);
+  std::map<Term, Term> tested;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] != NoTerm) replace.Replace(cut.symbols[i], values[i]);
+    if (values[i] == NoTerm) continue;
+    replace.Replace(cut.symbols[i], values[i]);
+    if (terms_.KindOf(cut.symbols[i]) != Base::IsZero) continue;
+    if (arrival.facts.RangeOf(values[i]).high > 1) return false;
+    tested[terms_.Arguments(cut.symbols[i])[0]] = values[i];
   }
   for (const Literal& literal : cut.state.facts.literals()) {
-    if (!arrival.facts.Decide({literal.kind, replace.Simplify(literal.term)}).value_or(false))
-      return false;
+    Literal now_is{literal.kind, replace.Simplify(literal.term)};
+    // What a 0/1 symbol tests is 0 where the symbol is 1.
+    if (auto found = tested.find(literal.term); found != tested.end()) {
+      if (literal.kind == Literal::Kind::Zero) now_is = NonZero(found->second);
+      if (literal.kind == Literal::Kind::NonZero) now_is = Zero(found->second);
+    }
+    if (!arrival.facts.Decide(now_is).value_or(false)) return false;
   }
   return true;
 }
@@ -182,7 +192,10 @@ void Engine::Generalize(Cut& cut, Pair& arrival) {
       keep(i, before, after);
       continue;
     }
-    const Term symbol = terms_.Atom(Base::Loop, next_token_++, 0);
+    Term symbol = terms_.Atom(Base::Loop, next_token_++, 0);
+    // A 0/1 value in both: the zero test of something is such a value and nothing more.
+    if (cut.state.facts.RangeOf(before).high <= 1 && arrival.facts.RangeOf(after).high <= 1)
+      symbol = terms_.IsZero(symbol);
     words[i] = {static_cast<int>(groups.size()), false, terms_.Constant(0)};
     terms[i] = symbol;
     groups.push_back({before, after, symbol, cut.words[i].group});

@@ -195,7 +195,7 @@ void Facts::Learn(Literal literal) {
       if (terms.IsConstant(value)) Bound(bound, {terms.ConstantOf(value) + 1, 0xffff'ffffu});
       Substitute(literal.term, terms.Constant(1), false);
     }
-    CheckBounded();
+    CheckBounded(literal.term);
     return;
   }
   if (terms.KindOf(literal.term) == Base::Less) {
@@ -229,10 +229,14 @@ void Facts::Learn(Literal literal) {
 }
 
 // What is below a bound and none of the numbers below it is nothing.
-void Facts::CheckBounded() {
+void Facts::CheckBounded(Term excluded) {
   for (size_t i = 0; i < bounded_.size() && !contradiction_; ++i) {
     const auto [value, bound] = bounded_[i];
+    // Only what the new fact has to do with.
     const Term simpler = Simplify(value);
+    if (terms_->IsConstant(simpler)) continue;
+    const auto& factors = terms_->Monomial(terms_->PolynomialOf(simpler).back().first);
+    if (!terms_->MayHave(excluded, factors[0].first)) continue;
     bool none = true;
     for (uint64_t number = 0; none && number < bound; ++number) {
       const Normal normal = Normalize(NonZero(terms_->Sub(simpler, terms_->Constant(number))));
@@ -246,11 +250,16 @@ void Facts::CheckBounded() {
 void Facts::Substitute(Term base, Term value, bool fresh) {
   substitutions_.Put(base, value);
   if (fresh) return;
+  ForgetWith(base);
+  Renew();
+}
+
+// What was simplified before something was known of the base, as far as it has to do with it.
+void Facts::ForgetWith(Term base) {
   memo_.Keep([&](const FlatMap::Entry& entry) {
     return !terms_->MayHave(static_cast<Term>(entry.key), base) &&
            !terms_->MayHave(entry.value, base);
   });
-  Renew();
 }
 
 // Facts about terms that now have simpler forms are facts about those.
@@ -267,15 +276,15 @@ void Facts::Renew() {
   // Applications of which something is known are known by their simpler arguments too.
   constexpr size_t MaxRenewed = 256;
   if (replacing_ || substitutions_.size() > MaxRenewed) return;
-  bool more = false;
+  std::vector<Term> more;
   for (const auto& [key, value] : substitutions_.All()) {
     const Term base = static_cast<Term>(key);
     if (terms_->Arguments(base).empty()) continue;
     const Term simpler = RebuildArguments(base);
     if (simpler == base || terms_->KindOf(simpler) == Base::None || simpler == value) continue;
-    more |= substitutions_.insert(simpler, value);
+    if (substitutions_.insert(simpler, value)) more.push_back(simpler);
   }
-  if (more) memo_.clear();
+  for (const Term base : more) ForgetWith(base);
 }
 
 void Facts::Bound(Term term, Interval range) {

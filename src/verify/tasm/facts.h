@@ -66,7 +66,8 @@ class Facts {
   // One of a 0/1 value's two cases contradicts the literal: the other one and what is left of the literal hold.
   bool AssumeOnlyCase(const Literal& literal, bool& possible);
   void Learn(Literal literal);
-  void CheckBounded();
+  void CheckBounded(Term excluded);
+  void ForgetWith(Term base);
   void Substitute(Term base, Term value, bool fresh);
   Term Rebuild(Term term);
   Term RebuildOnce(Term term);

@@ -50,10 +50,15 @@ class FlatMap {
   }
   template <class Test>
   void Keep(const Test& test) {
-    const std::vector<Entry> all = All();
     bool whole = true;
-    for (const Entry& entry : all) whole &= test(entry);
+    for (const Entry& entry : entries_) {
+      if (entry.key != Free && !test(entry)) {
+        whole = false;
+        break;
+      }
+    }
     if (whole) return;
+    const std::vector<Entry> all = All();
     const size_t room = entries_.size();
     entries_.assign(room, {});
     size_ = 0;

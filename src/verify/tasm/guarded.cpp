@@ -50,7 +50,7 @@ Term Terms::GuardedBase(Term c, Term x) {
     node.degree += nodes_[argument].degree;
   }
   for (size_t k = 0; k < 3; ++k) node.values[k] = gl::Mul(nodes_[c].values[k], nodes_[x].values[k]);
-  by_values_.emplace(node.values[0], base);
+  if (any_inexact_) by_values_.emplace(node.values[0], base);
   MonomialNode& monomial = monomials_[node.poly[0].first];
   monomial.values = node.values;
   monomial.exact = node.exact;

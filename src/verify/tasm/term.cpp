@@ -93,7 +93,7 @@ Term Terms::NewBase(Node node, bool random) {
   nodes_[term].poly = {{monomial, 1}};
   nodes_[term].lead = monomials_[monomial].guard;
   nodes_[term].weight = monomials_[monomial].weight;
-  by_values_.emplace(nodes_[term].values[0], term);
+  if (any_inexact_) by_values_.emplace(nodes_[term].values[0], term);
   return term;
 }
 
@@ -246,7 +246,7 @@ Term Terms::Intern(Polynomial poly) {
     }
   }
   const Term term = static_cast<Term>(nodes_.size());
-  by_values_.emplace(node.values[0], term);
+  if (any_inexact_) by_values_.emplace(node.values[0], term);
   nodes_.push_back(std::move(node));
   by_hash_.emplace(hash, term);
   RangeByCases(term);
@@ -269,7 +269,11 @@ Term Terms::Opaque(Base kind, Term a, Term b) {
     node.values[k] = kind == Base::Product ? gl::Mul(na.values[k], nb.values[k])
                                            : gl::Add(na.values[k], nb.values[k]);
   }
-  any_inexact_ = true;
+  if (!any_inexact_) {
+    any_inexact_ = true;
+    for (Term term = 0; term < nodes_.size(); ++term)
+      by_values_.emplace(nodes_[term].values[0], term);
+  }
   largest_degree_ = std::max(largest_degree_, node.degree);
   auto [first, last] = by_values_.equal_range(node.values[0]);
   for (auto it = first; it != last; ++it) {
