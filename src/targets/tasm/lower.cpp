@@ -1,13 +1,16 @@
-// The pipeline, and the choices that only the finished program can judge: calls that are written out or not, loops that end
-// by recurse_or_return. Each is tried the other way round and kept where the proof gets smaller: the padded height first, then
-// the highest table, then all rows. Typical inputs decide, never those of a run: a program has one digest.
+// The pipeline, and the choices that only the finished program can judge: calls that are written out or not, loops that are
+// or that end by recurse_or_return, instructions that several places share. Each is tried the other way round and kept
+// where the proof gets smaller: the padded height first, then the highest table, then all rows. Typical inputs decide, never
+// those of a run: a program has one digest.
 #include <fmt/format.h>
 
+#include <optional>
 #include <tuple>
 
 #include "ir/lower.h"
 #include "machines/tasm/bounds.h"
 #include "targets/tasm/lower_parts.h"
+#include "targets/tasm/outline.h"
 #include "targets/tasm/select.h"
 #include "targets/tasm/tasm.h"
 #include "targets/tasm/templates.h"
@@ -23,9 +26,13 @@ constexpr uint64_t MostSteps = 50'000;
 // Choices that are tried, of programs of at most so many instructions.
 constexpr size_t MostChoices = 12;
 constexpr size_t MostInstructions = 6000;
+// Blocks that are made of repeated instructions, and sequences that are tried for each.
+constexpr size_t MostOutlined = 12;
+constexpr size_t MostTried = 3;
 
 struct Candidate {
   Lowered lowered;
+  std::vector<EmittedSite> sites;
   SelectChoices open;  // what could be chosen otherwise
 };
 
@@ -60,14 +67,19 @@ Result<Candidate> LowerOnce(const ir::Program& prepared, const TasmOptions& opti
       error.location.column = 1;
     return std::unexpected(std::move(error));
   }
-  Lowered& lowered = made.lowered;
-  lowered.program = std::move(*assembly);
-  lowered.tir = std::move(scheduled.tir);
+  made.lowered.program = std::move(*assembly);
+  made.lowered.tir = std::move(scheduled.tir);
+  made.sites = std::move(scheduled.sites);
+  return made;
+}
+
+Lowered Finish(Candidate candidate) {
+  Lowered lowered = std::move(candidate.lowered);
   for (uint32_t i = 0; i < lowered.program.code.size(); ++i) {
     const uint32_t column = lowered.program.code[i].location.column;
-    if ((column & SiteMark) != 0) lowered.traps.emplace(i, scheduled.sites[column & ~SiteMark]);
+    if ((column & SiteMark) != 0) lowered.traps.emplace(i, candidate.sites[column & ~SiteMark]);
   }
-  return made;
+  return lowered;
 }
 
 // Less is better.
@@ -99,6 +111,8 @@ std::vector<SelectChoices> Others(const SelectChoices& chosen, const SelectChoic
     SelectChoices other = chosen;
     other.written_out[function] = !written_out;
     others.push_back(other);
+    other.written_out[function] = written_out;
+    if (open.mixed.contains(function)) others.push_back(other);
   }
   for (const auto& [loop, unrolled] : open.unrolled) {
     SelectChoices other = chosen;
@@ -112,6 +126,24 @@ std::vector<SelectChoices> Others(const SelectChoices& chosen, const SelectChoic
   }
   if (others.size() > MostChoices) others.resize(MostChoices);
   return others;
+}
+
+// What stands in several places is called where that is cheaper.
+void OutlineWhatPays(mt::Program& program, std::optional<Price> price, const TasmOptions& options) {
+  for (size_t round = 0; round < MostOutlined; ++round) {
+    bool better = false;
+    for (const Repeated& repeated : FindRepeated(program, MostTried)) {
+      if (!price) price = PriceOf(program, options);
+      mt::Program other = Outline(program, repeated);
+      const Price now = PriceOf(other, options);
+      if (now >= *price) continue;
+      program = std::move(other);
+      price = now;
+      better = true;
+      break;
+    }
+    if (!better) return;
+  }
 }
 
 }  // namespace
@@ -129,24 +161,25 @@ Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
   const ir::Program prepared = TRY(Prepare(program));
   SelectChoices chosen;
   Candidate best = TRY(LowerOnce(prepared, options, chosen));
-  if (options.templates || best.lowered.program.code.size() > MostInstructions)
-    return std::move(best.lowered);
-  const std::vector<SelectChoices> others = Others(chosen, best.open);
-  if (others.empty()) return std::move(best.lowered);
-  Price price = PriceOf(best.lowered.program, options);
+  const size_t size = best.lowered.program.code.size();
+  if (options.templates || size > MostInstructions) return Finish(std::move(best));
   const SelectChoices open = best.open;
-  for (size_t i = 0; i < others.size(); ++i) {
+  const size_t others = Others(chosen, open).size();
+  std::optional<Price> price;
+  for (size_t i = 0; i < others; ++i) {
+    if (!price) price = PriceOf(best.lowered.program, options);
     // On top of what was found better already.
     const SelectChoices other = Others(chosen, open)[i];
     Result<Candidate> made = LowerOnce(prepared, options, other);
     if (!made || made->lowered.program.code.size() > MostInstructions) continue;
     const Price now = PriceOf(made->lowered.program, options);
-    if (now >= price) continue;
+    if (now >= *price) continue;
     price = now;
     chosen = other;
     best = std::move(*made);
   }
-  return std::move(best.lowered);
+  if (options.peephole && !options.callable) OutlineWhatPays(best.lowered.program, price, options);
+  return Finish(std::move(best));
 }
 
 Result<tir::Program> LowerToTir(const ir::Program& program, const TasmOptions& options) {

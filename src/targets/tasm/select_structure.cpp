@@ -230,7 +230,8 @@ bool Selector::WrittenOut(const ir::Inst& inst, uint32_t callee,
   const bool small =
       size <= SmallFunction ||
       (some && (size <= SmallWithConstant || (size <= SmallOfConstants && AllConst(arguments))));
-  state_.words.open.written_out.try_emplace(callee, small);
+  SelectChoices& open = state_.words.open;
+  if (open.written_out.try_emplace(callee, small).first->second != small) open.mixed.insert(callee);
   return small;
 }
 

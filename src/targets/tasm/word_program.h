@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -117,8 +118,9 @@ struct WordSite {
 
 // What the instruction selection may do either way.
 struct SelectChoices {
-  std::map<uint32_t, bool> written_out =
-      {};  // functions of the IR that stand where they are called
+  // Functions of the IR that stand where they are called; those that do at some calls and not at others.
+  std::map<uint32_t, bool> written_out = {};
+  std::set<uint32_t> mixed = {};
   // Loops, by function and instruction of the IR, whose rounds stand one after the other.
   std::map<std::pair<uint32_t, uint32_t>, bool> unrolled = {};
   bool repeats = false;  // loops end by recurse_or_return where they can
