@@ -261,6 +261,23 @@ void Elaborator::Keep(ir::FuncId entry) {
   program.functions = std::move(kept);
   program.entry = ir::FuncId(static_cast<uint32_t>(order.size() - 1));
   KeepData();
+  if (pow_.valid() && place[pow_.index] != UINT32_MAX) PlaceHelper(place[pow_.index]);
+}
+
+// A function of ours has the place of its calls if they stand in one line; of several nobody could tell which it was.
+void Elaborator::PlaceHelper(uint32_t function) {
+  std::set<std::pair<std::string, uint32_t>> lines;
+  Location location;
+  for (size_t i = 0; i < program.functions.size(); ++i)
+    for (const ir::Inst& inst : program.functions[i].insts) {
+      if (inst.op != ir::Op::Call) continue;
+      if (program.functions[i].words[inst.attributes.begin] != function) continue;
+      lines.emplace(files_[i], inst.location.line);
+      location = inst.location;
+    }
+  if (lines.size() != 1) return;
+  for (ir::Inst& inst : program.functions[function].insts) inst.location = location;
+  files_[function] = lines.begin()->first;
 }
 
 void Elaborator::KeepData() {

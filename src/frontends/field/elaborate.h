@@ -149,6 +149,7 @@ class Elaborator {
   const FunctionDecl* Entry();
   void Keep(ir::FuncId entry);  // drops functions that the entry does not reach
   void KeepData();
+  void PlaceHelper(uint32_t function);
   ir::FuncId Wrap(const Instance& instance);
   void CheckStreams();  // streams.cpp
 

@@ -425,5 +425,46 @@ TEST(Elaborate, LargeProgramsAndDeepOnesAreRefusedInWords) {
   EXPECT_NE(RunText(returns + "x\n}\nfn main() { pub_write(f(pub_read())) }\n", {5}).error, "");
 }
 
+// Which file every function is of, so that a crash can name its line; what is shared by several lines has none.
+TEST(Places, FunctionsKnowTheirFiles) {
+  const auto build = [](std::string_view text) {
+    std::vector<Error> errors;
+    auto built = Build(LoadText(text), {}, &errors);
+    EXPECT_TRUE(built) << (errors.empty() ? "" : errors[0].ToString());
+    return built ? std::move(*built) : Built{};
+  };
+  const auto file_of = [](const Built& built, std::string_view name) {
+    EXPECT_EQ(built.files.size(), built.program.functions.size());
+    const ir::FuncId id = built.program.FindFunction(name);
+    return id.valid() ? built.files[id.index] : "no such function";
+  };
+  const Built one = build(
+      "program p\nuse std.u32\nfn main() {\n    pub_write(as_field(u32.min(pow(2, 3), 4)))\n}\n");
+  EXPECT_EQ(file_of(one, "main"), "test.tri");
+  EXPECT_EQ(file_of(one, "std.u32.min"), "std/u32.tri");
+  EXPECT_EQ(file_of(one, "u32..pow"), "test.tri");
+  const ir::FuncId pow = one.program.FindFunction("u32..pow");
+  EXPECT_EQ(one.program.functions[pow.index].insts[0].location.line, 4u);
+  const Built two = build(
+      "program p\nfn main() {\n    pub_write(as_field(pow(2, 3)))\n    pub_write(as_field(pow(3, "
+      "2)))\n}\n");
+  EXPECT_EQ(file_of(two, "u32..pow"), "");
+}
+
+// A check of the text makes bodies only to look at them: a call of a function checked before still has its types.
+TEST(Places, CheckingForgetsBodiesAndKeepsTypes) {
+  std::string text =
+      "module m\nfn f0(a: U32) -> (U32, Digest) { (a, hash(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)) }\n";
+  for (int i = 1; i < 300; ++i)
+    text += "fn f" + std::to_string(i) + "(a: U32) -> (U32, Digest) { f" + std::to_string(i - 1) +
+            "(a + 1) }\n";
+  std::vector<Error> errors;
+  EXPECT_TRUE(CheckAll(LoadText(text), {}, &errors).has_value());
+  text += "fn wrong() -> U32 { let (a, b) = f7(1)\n b }\n";
+  EXPECT_FALSE(CheckAll(LoadText(text), {}, &errors).has_value());
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].message.find("expected U32, got Digest"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace frazil::frontends::field
