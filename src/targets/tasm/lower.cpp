@@ -4,7 +4,7 @@
 // those of a run: a program has one digest.
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <tuple>
 
 #include "ir/lower.h"
@@ -22,13 +22,21 @@ namespace {
 constexpr size_t MostTypical = 4;
 constexpr uint64_t MostCycles = uint64_t{1} << 22;
 // Steps of the estimate where there are none.
-constexpr uint64_t MostSteps = 50'000;
-// Choices that are tried, of programs of at most so many instructions.
-constexpr size_t MostChoices = 12;
+constexpr uint64_t MostSteps = 10'000;
+// Of larger programs nothing is tried.
 constexpr size_t MostInstructions = 6000;
-// Blocks that are made of repeated instructions, and sequences that are tried for each.
-constexpr size_t MostOutlined = 12;
-constexpr size_t MostTried = 3;
+
+// How much is tried: less where nothing is known of what the program reads, because then the estimate is coarse anyway.
+struct Effort {
+  size_t choices, passes;
+  size_t blocks;     // made of repeated instructions
+  size_t sequences;  // tried for each
+};
+constexpr Effort Measured{12, 2, 24, 6}, Estimated{6, 1, 4, 2};
+
+const Effort& EffortFor(const TasmOptions& options) {
+  return options.typical.empty() ? Estimated : Measured;
+}
 
 struct Candidate {
   Lowered lowered;
@@ -109,14 +117,17 @@ std::vector<SelectChoices> Others(const SelectChoices& chosen, const SelectChoic
   std::vector<SelectChoices> others;
   for (const auto& [function, written_out] : open.written_out) {
     SelectChoices other = chosen;
-    other.written_out[function] = !written_out;
+    const auto now = chosen.written_out.find(function);
+    other.written_out[function] = !(now == chosen.written_out.end() ? written_out : now->second);
     others.push_back(other);
-    other.written_out[function] = written_out;
-    if (open.mixed.contains(function)) others.push_back(other);
+    if (!open.mixed.contains(function)) continue;
+    other.written_out[function] = !other.written_out[function];
+    others.push_back(other);
   }
   for (const auto& [loop, unrolled] : open.unrolled) {
     SelectChoices other = chosen;
-    other.unrolled[loop] = !unrolled;
+    const auto now = chosen.unrolled.find(loop);
+    other.unrolled[loop] = !(now == chosen.unrolled.end() ? unrolled : now->second);
     others.push_back(other);
   }
   if (open.repeats) {
@@ -124,26 +135,27 @@ std::vector<SelectChoices> Others(const SelectChoices& chosen, const SelectChoic
     other.repeats = !chosen.repeats;
     others.push_back(other);
   }
-  if (others.size() > MostChoices) others.resize(MostChoices);
   return others;
 }
 
-// What stands in several places is called where that is cheaper.
-void OutlineWhatPays(mt::Program& program, std::optional<Price> price, const TasmOptions& options) {
-  for (size_t round = 0; round < MostOutlined; ++round) {
+// What stands in several places is called where that is cheaper. Gives the price.
+Price OutlineWhatPays(mt::Program& program, const TasmOptions& options) {
+  Price price = PriceOf(program, options);
+  if (!options.peephole || options.callable) return price;
+  for (size_t round = 0; round < EffortFor(options).blocks; ++round) {
     bool better = false;
-    for (const Repeated& repeated : FindRepeated(program, MostTried)) {
-      if (!price) price = PriceOf(program, options);
+    for (const Repeated& repeated : FindRepeated(program, EffortFor(options).sequences)) {
       mt::Program other = Outline(program, repeated);
       const Price now = PriceOf(other, options);
-      if (now >= *price) continue;
+      if (now >= price) continue;
       program = std::move(other);
       price = now;
       better = true;
       break;
     }
-    if (!better) return;
+    if (!better) break;
   }
+  return price;
 }
 
 }  // namespace
@@ -164,21 +176,19 @@ Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
   const size_t size = best.lowered.program.code.size();
   if (options.templates || size > MostInstructions) return Finish(std::move(best));
   const SelectChoices open = best.open;
-  const size_t others = Others(chosen, open).size();
-  std::optional<Price> price;
-  for (size_t i = 0; i < others; ++i) {
-    if (!price) price = PriceOf(best.lowered.program, options);
+  const size_t others = std::min(Others(chosen, open).size(), EffortFor(options).choices);
+  Price price = OutlineWhatPays(best.lowered.program, options);
+  for (size_t i = 0; i < EffortFor(options).passes * others; ++i) {
     // On top of what was found better already.
-    const SelectChoices other = Others(chosen, open)[i];
+    const SelectChoices other = Others(chosen, open)[i % others];
     Result<Candidate> made = LowerOnce(prepared, options, other);
     if (!made || made->lowered.program.code.size() > MostInstructions) continue;
-    const Price now = PriceOf(made->lowered.program, options);
-    if (now >= *price) continue;
+    const Price now = OutlineWhatPays(made->lowered.program, options);
+    if (now >= price) continue;
     price = now;
     chosen = other;
     best = std::move(*made);
   }
-  if (options.peephole && !options.callable) OutlineWhatPays(best.lowered.program, price, options);
   return Finish(std::move(best));
 }
 
