@@ -93,6 +93,21 @@ Lowered Finish(Candidate candidate) {
 // Less is better.
 using Price = std::tuple<uint64_t, uint64_t, uint64_t>;
 
+// A program that calls the function with words that nobody knows.
+mt::Program Called(const mt::Program& function) {
+  constexpr uint32_t Reads = 20;
+  mt::Program program;
+  program.profile = function.profile;
+  for (uint32_t i = 0; i < Reads; ++i) program.code.push_back({mt::Opcode::Divine, 5, -1, {}});
+  program.code.push_back({mt::Opcode::Call, Reads + 2, -1, {}});
+  program.code.push_back({mt::Opcode::Halt, 0, -1, {}});
+  for (mt::Instruction instruction : function.code) {
+    if (instruction.op == mt::Opcode::Call) instruction.argument += Reads + 2;
+    program.code.push_back(instruction);
+  }
+  return program;
+}
+
 Price PriceOf(const mt::Program& program, const TasmOptions& options) {
   Price price;
   auto add = [&](const mt::TableProfile& profile) {
@@ -105,10 +120,13 @@ Price PriceOf(const mt::Program& program, const TasmOptions& options) {
   for (size_t i = 0; i < options.typical.size() && i < MostTypical; ++i)
     add(mt::Trace(program, options.typical[i], limits, false).profile);
   if (!options.typical.empty()) return price;
-  const mt::HeightBounds bounds = mt::StaticBounds(program, MostSteps);
+  const mt::HeightBounds bounds =
+      mt::StaticBounds(options.callable ? Called(program) : program, MostSteps);
   bool bounded = true;
   for (uint64_t height : bounds.upper.heights) bounded &= height != mt::Unbounded;
   add(bounded ? bounds.upper : bounds.lower);
+  // The heights of a program that calls a function are its own.
+  if (options.callable) std::get<0>(price) = std::get<1>(price) = 0;
   return price;
 }
 
