@@ -162,7 +162,7 @@ class Random {
 };
 
 TEST(BufferPlans, RandomBuffers) {
-  for (uint32_t seed = 0; seed < 400 && !HasFailure(); ++seed) Same(Random(seed).Program());
+  for (uint32_t seed = 0; seed < 120 && !HasFailure(); ++seed) Same(Random(seed).Program());
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ FunctionScheduler::FunctionScheduler(WordProgram& program, uint32_t function,
       is_entry_(function == 0 && !program.callable),
       sites_(sites),
       next_slot_(next_slot),
+      first_slot_(next_slot),
       in_ram_(f_.words.size(), false) {
   if (!is_entry_) return;
   for (const std::vector<Word>& limbs : program.parallels)
@@ -201,6 +202,7 @@ bool FunctionScheduler::Try(Ops& out) {
   path_.clear();
   walked_ = 0;
   failed_ = false;
+  AssignSlots();
   Stack stack = f_.regions[0].params;
   std::erase_if(stack, [&](Word w) { return f_.is_const(w); });
   Exit exit;

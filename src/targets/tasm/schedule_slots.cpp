@@ -148,13 +148,44 @@ bool FunctionScheduler::StoreTogether(std::vector<std::pair<Word, Word>>& pendin
   return true;
 }
 
+// A word lives as long as the region it is made in; a carried one as long as the region around its loop, because the
+// loop's result lies in the same slot. Regions of which neither is inside of the other never run at a time: their words
+// have the same slots.
+void FunctionScheduler::AssignSlots() {
+  slots_.clear();
+  uint64_t end = first_slot_;
+  std::function<void(uint32_t, uint64_t, std::vector<Word>)> assign =
+      [&](uint32_t region, uint64_t next, std::vector<Word> words) {
+        std::vector<uint32_t> inner;
+        for (uint32_t n : f_.regions[region].nodes) {
+          const WordNode& node = f_.nodes[n];
+          words.insert(words.end(), node.results.begin(), node.results.end());
+          if (node.op == WordOp::Loop || node.op == WordOp::While) {
+            const std::vector<Word>& carried = f_.regions[node.regions[0]].params;
+            words.insert(words.end(), carried.begin(), carried.end());
+          }
+          inner.insert(inner.end(), node.regions.begin(), node.regions.end());
+        }
+        for (Word w : words) {
+          if (!in_ram_[w] || same_slot_.contains(w) || slots_.contains(w)) continue;
+          const std::vector<Word> together = Together(w);
+          for (size_t i = together.size(); i-- > 0;)
+            if (in_ram_[together[i]] && !same_slot_.contains(together[i]) &&
+                slots_.try_emplace(together[i], next).second)
+              ++next;
+        }
+        end = std::max(end, next);
+        for (uint32_t r : inner) assign(r, next, {});
+      };
+  assign(0, first_slot_, f_.regions[0].params);
+  next_slot_ = end;
+}
+
 uint64_t FunctionScheduler::SlotOf(Word w) {
   if (auto same = same_slot_.find(w); same != same_slot_.end()) w = same->second;
-  if (auto known = slots_.find(w); known != slots_.end()) return known->second;
-  const std::vector<Word> together = Together(w);
-  for (size_t i = together.size(); i-- > 0;)
-    if (in_ram_[together[i]] && slots_.try_emplace(together[i], next_slot_).second) ++next_slot_;
-  return slots_.at(w);
+  const auto [place, fresh] = slots_.try_emplace(w, next_slot_);
+  if (fresh) ++next_slot_;
+  return place->second;
 }
 
 // What a loop gives is where the word lies that it carried.

@@ -86,6 +86,7 @@ class FunctionScheduler {
   Location Place(const WordNode& node, const Stack& stack);
   bool TooDeep(const Stack& stack, Word w);
   // Words in RAM: schedule_slots.cpp
+  void AssignSlots();
   uint64_t SlotOf(Word w);
   std::vector<Word> Together(Word w) const;
   bool StoreInits(State& state, const std::vector<std::pair<Word, Word>>& stored);
@@ -102,6 +103,7 @@ class FunctionScheduler {
   const bool is_entry_;
   std::vector<EmittedSite>& sites_;
   uint64_t& next_slot_;
+  const uint64_t first_slot_;
   std::vector<bool> in_ram_;
   std::map<Word, Word> same_slot_;  // results of loops that live where the carried word lives
   std::map<Word, uint64_t> slots_;
