@@ -335,6 +335,16 @@ func @main(%one: field, %two: field) -> (field, field, field, field, field) {{
     }
 }
 
+TEST(Loops, LimitsHold) {
+  const auto program = ir::ParseText(Dot(12, false, 0));
+  ASSERT_TRUE(program.has_value());
+  TasmOptions options;
+  options.limits.program_insts = 8;
+  const auto lowered = Lower(*program, options);
+  ASSERT_FALSE(lowered.has_value());
+  EXPECT_EQ(lowered.error().diag, Diag::LimitReached);
+}
+
 // What an assert shows holds only after it, and in the region it stands in.
 TEST(Loops, BoundsFromAsserts) {
   const std::string text = R"(frz 1
