@@ -1,6 +1,6 @@
 // Sums of products of two buffers: one step of the machine for each, xx_dot_step where both hold extension elements,
-// xb_dot_step where one holds base elements. Two buffers of base elements stay as they are: the machine would want one of
-// them three words apart, and laying it out costs more than the steps save.
+// xb_dot_step where one holds base elements. Two buffers of base elements stay as they are: the machine would want one
+// of them three words apart, which nothing here lays out.
 #include "base/goldilocks.h"
 #include "targets/tasm/selector.h"
 

@@ -28,7 +28,7 @@ class Aim {
           if (!Find(id, k, c)) continue;
           const size_t before = f_.regions[r].nodes.size();
           Scale(r, c);
-          Shift(r, c);
+          if (!c.carried) Shift(r, c);
           Thread(c);
           i += f_.regions[r].nodes.size() - before;  // constants came before it
           break;
@@ -45,6 +45,7 @@ class Aim {
     size_t k = 0;
     Word word = NoWord;
     std::vector<Use> uses;  // but step and test
+    bool carried = false;   // out of a region: then its value must stay what it is
   };
 
   std::vector<Use> UsesOf(Word w, bool& other) const {
@@ -153,9 +154,9 @@ class Aim {
   }
 
   void Refresh(Counter& c) {
-    bool other = false;
+    c.carried = false;
     c.uses.clear();
-    for (const Use& use : UsesOf(c.word, other))
+    for (const Use& use : UsesOf(c.word, c.carried))
       if (use.node != c.step && use.node != c.test) c.uses.push_back(use);
   }
 
