@@ -35,9 +35,7 @@ void Hold(const Result<exec::Outcome>& outcome, const Expected& expected, std::s
   EXPECT_EQ(output, expected.output) << where;
 }
 
-// The machine itself, so that RAM the prover filled is there.
-void OnMachine(const targets::tasm::Lowered& lowered, const Streams& streams,
-               const Expected& expected, std::string_view where) {
+machines::tasm::Inputs InputsOf(const Streams& streams) {
   machines::tasm::Inputs inputs;
   inputs.input = streams.input;
   for (const exec::Value& hint : streams.hints) {
@@ -47,7 +45,13 @@ void OnMachine(const targets::tasm::Lowered& lowered, const Streams& streams,
       inputs.secret.push_back(hint.word);
   }
   for (const auto& [address, value] : streams.ram) inputs.ram[address] = value;
-  const machines::tasm::RunResult run = machines::tasm::Run(lowered.program, inputs);
+  return inputs;
+}
+
+// The machine itself, so that RAM the prover filled is there.
+void OnMachine(const targets::tasm::Lowered& lowered, const Streams& streams,
+               const Expected& expected, std::string_view where) {
+  const machines::tasm::RunResult run = machines::tasm::Run(lowered.program, InputsOf(streams));
   EXPECT_EQ(run.crash.has_value(), expected.traps)
       << where << ": " << (run.crash ? run.crash->sentence : "no crash");
   EXPECT_EQ(run.output, expected.output) << where;
@@ -97,7 +101,9 @@ Everywhere::Everywhere(const ir::Program& program, const Where& where) : program
     if (lowered) places_.push_back({name, std::move(*lowered), nullptr});
   };
   targets::tasm::TasmOptions options;
+  if (where.typical != nullptr) options.typical = {InputsOf(*where.typical)};
   machine("tasm", options);
+  options = {};
   options.templates = true;
   if (where.templates) machine("tasm by templates", options);
   options = {};

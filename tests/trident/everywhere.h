@@ -31,6 +31,7 @@ struct Where {
   bool native = true;
   bool horner = true;
   bool templates = true;
+  const Streams* typical = nullptr;  // what the lowering measures its choices on
 };
 
 // Reads and builds, contracts as assertions; a mistake is a failure of the test. `library`: with the standard library.

@@ -76,8 +76,10 @@ TEST(RandomLowered, AgreesWithTheEvaluator) {
       AddWord(secret.back(), &streams);
     }
     const EvalResult expected = Evaluator(*package->modules.back(), streams.input, secret, 8).Run();
-    const Where where = {
-        .native = seed % 6 == 0, .horner = seed % 4 == 1, .templates = seed % 4 == 2};
+    const Where where = {.native = seed % 6 == 0,
+                         .horner = seed % 4 == 1,
+                         .templates = seed % 4 == 2,
+                         .typical = seed % 4 == 3 ? &streams : nullptr};
     Everywhere(*program, where).Expect(streams, {expected.output, expected.crashed});
     ended += !expected.crashed;
   }
