@@ -3,12 +3,27 @@
 // can tell that from a copy.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontends/field/body.h"
 #include "frontends/field/walk.h"
 
 namespace frazil::frontends::field {
 
 namespace {
+
+bool Mentions(const Expr& expr, const std::string& size) {
+  if (expr.kind == Expr::Kind::Name && expr.path.parts.size() == 1 && expr.path.parts[0] == size)
+    return true;
+  return std::ranges::any_of(expr.operands,
+                             [&](const ExprPtr& part) { return Mentions(*part, size); });
+}
+
+bool Mentions(const TypeExpr& type, const std::string& size) {
+  if (type.size && Mentions(*type.size, size)) return true;
+  return std::ranges::any_of(type.parts,
+                             [&](const TypeExpr& part) { return Mentions(part, size); });
+}
 
 bool IsPredicateName(const std::string& name) {
   for (const char* known : {"gt", "ge", "le", "ne", "and", "or", "not"})
@@ -83,7 +98,7 @@ bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Valu
     known[names[i]] = *size;
   }
   const std::vector<Param>& params = found.decl->params;
-  // First what needs no code: literals and variables. What is left is made without an expectation.
+  // First what needs no code: literals and variables. Then a type that waits for a size expects nothing of its argument.
   for (size_t i = 0; i < params.size() && known.size() < names.size(); ++i) {
     const Expr& operand = *expr.operands[i];
     const TypeExpr* type = &params[i].type;
@@ -102,7 +117,12 @@ bool Body::SizesOf(const Expr& expr, Found<FunctionDecl> found, std::vector<Valu
   }
   if (known.size() < names.size()) {
     for (size_t i = 0; i < params.size(); ++i) {
-      ready->push_back(Gen(*expr.operands[i]));
+      const bool open = std::ranges::any_of(names, [&](const std::string& size) {
+        return !known.contains(size) && Mentions(params[i].type, size);
+      });
+      ready->push_back(
+          open ? Gen(*expr.operands[i])
+               : Gen(*expr.operands[i], all_.Resolve(found.module, params[i].type, known)));
       all_.Infer(found.module, params[i].type, ready->back().type, names, &known);
     }
   }
