@@ -3,6 +3,7 @@
 #include "verify/tasm/facts.h"
 
 #include <algorithm>
+#include <span>
 
 namespace frazil::verify::tasm {
 
@@ -83,6 +84,36 @@ std::optional<bool> Facts::Lookup(const Literal& literal) const {
   return std::nullopt;
 }
 
+namespace {
+
+struct Parted {
+  uint64_t constant;
+  std::span<const Polynomial::value_type> rest;
+};
+Parted PartedOf(const Polynomial& poly) {
+  const bool has = !poly.empty() && poly[0].first == 0;
+  return {has ? poly[0].second : 0, std::span(poly).subspan(has ? 1 : 0)};
+}
+
+}  // namespace
+
+// x + d is below 2^32 and x + d does not wrap, so x is; x is not, so x + d is not.
+std::optional<bool> Facts::DecideByOffset(const Literal& literal) {
+  if (IsZeroKind(literal.kind)) return std::nullopt;
+  for (const Literal& known : literals_) {
+    if (IsZeroKind(known.kind)) continue;
+    const Parted asked = PartedOf(terms_->PolynomialOf(literal.term));
+    const Parted told = PartedOf(terms_->PolynomialOf(known.term));
+    if (!std::ranges::equal(asked.rest, told.rest)) continue;
+    const bool below = known.kind == Kind::Below32;
+    const uint64_t distance =
+        below ? gl::Sub(told.constant, asked.constant) : gl::Sub(asked.constant, told.constant);
+    const uint64_t most = RangeOf(below ? literal.term : known.term).high;
+    if (most < gl::P && distance < gl::P - most) return below == (literal.kind == Kind::Below32);
+  }
+  return std::nullopt;
+}
+
 std::optional<bool> Facts::Decide(Literal literal) {
   Normal normal = Normalize(literal);
   if (normal.value) return normal.value;
@@ -93,6 +124,7 @@ std::optional<bool> Facts::Decide(Literal literal) {
     if (normal.value) return normal.value;
     if (auto known = Lookup(normal.literal)) return known;
   }
+  if (auto known = DecideByOffset(normal.literal)) return known;
   constexpr int MaxChoices = 6;
   return DecideByCases(normal.literal, MaxChoices);
 }

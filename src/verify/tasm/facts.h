@@ -60,6 +60,8 @@ class Facts {
   };
   Normal Normalize(Literal literal);
   std::optional<bool> Lookup(const Literal& literal) const;
+  // By what is known of a term that differs by a number.
+  std::optional<bool> DecideByOffset(const Literal& literal);
   // Decided in all cases of the 0/1 values that a term is a sum with.
   std::optional<bool> DecideByCases(const Literal& literal, int depth);
   bool AssumeProduct(const Literal& literal, bool& contradiction);

@@ -57,6 +57,25 @@ TEST(TasmGuarded, TestsOfWhatIsOneOrNothing) {
   EXPECT_NE(is_one(third), t.Sub(f.N(1), t.IsZero(third)));
 }
 
+// 2 s + 1 is below 2^32, so 2 s is; x + 1 may be 0, and then x is the largest element.
+TEST(TasmGuarded, RangesOfWhatDiffersByANumber) {
+  Fixture f;
+  Terms& t = f.t;
+  const Term twice = t.Add(f.a, f.a), more = t.Add(twice, f.N(1)), next = t.Add(f.x, f.N(1));
+  Facts below(t);
+  ASSERT_TRUE(below.Assume(Below32(f.a)) && below.Assume(Below32(more)) &&
+              below.Assume(Below32(next)));
+  EXPECT_EQ(below.Decide(Below32(twice)), true);
+  EXPECT_EQ(below.Decide(Below32(t.Add(twice, f.N(2)))), std::nullopt);
+  EXPECT_EQ(below.Decide(Below32(f.x)), std::nullopt);
+  Facts above(t);
+  ASSERT_TRUE(above.Assume(Below32(f.a)) && above.Assume(Not(Below32(twice))) &&
+              above.Assume(Not(Below32(f.x))));
+  EXPECT_EQ(above.Decide(Below32(more)), false);
+  EXPECT_EQ(above.Decide(Below32(t.Sub(twice, f.N(1)))), std::nullopt);
+  EXPECT_EQ(above.Decide(Below32(next)), std::nullopt);
+}
+
 // n mod (c k) was computed only where c is 1; elsewhere the same polynomial is n, of which nothing is known.
 TEST(TasmGuarded, NoRangeWhereNothingWasDivided) {
   Fixture f;
