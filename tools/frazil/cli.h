@@ -84,6 +84,10 @@ struct LoadedProgram {
 };
 Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program,
                              const Limits& limits);
+// Counted loops of compiled code cannot be interrupted; then the process ends, with a sentence.
+Result<exec::Outcome> RunWatched(const Session& session, exec::Callable& callable,
+                                 std::span<const exec::Value> arguments,
+                                 const exec::RunContext& context);
 // Emits, loads and runs in one go, there or not at all. A program is metered when its fuel is limited.
 Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
                             std::span<const exec::Value> arguments,

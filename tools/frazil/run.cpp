@@ -62,7 +62,7 @@ Result<int> Run(Session& session, const RunOptions& options) {
     LoadedProgram loaded = TRY(LoadOn(*target, program, session.limits));
     if (!loaded.note.empty()) fmt::print(stderr, "frazil: {}\n", loaded.note);
     ran_on = loaded.target;
-    outcome = TRY(loaded.callable->Run(arguments, context));
+    outcome = TRY(RunWatched(session, *loaded.callable, arguments, context));
   }
   double ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -1,6 +1,13 @@
 // The one place where targets are registered, in the order in which they are listed.
 #include <fmt/format.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
 #include "cli.h"
 #include "exec/interpreter.h"
 #include "targets/c/c.h"
@@ -50,6 +57,36 @@ Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& prog
   LoadedProgram loaded = TRY(LoadOn(*TRY(FindTarget("native")), program, limits));
   loaded.note = callable.error().message;
   return loaded;
+}
+
+Result<exec::Outcome> RunWatched(const Session& session, exec::Callable& callable,
+                                 std::span<const exec::Value> arguments,
+                                 const exec::RunContext& context) {
+  // What can be interrupted ends by itself before.
+  constexpr uint64_t GraceMs = 1000, MostMs = 1ull << 40;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool done = false;
+  std::thread watch([&] {
+    std::unique_lock lock(mutex);
+    const uint64_t limit = std::min(context.limits.run_ms, MostMs) + GraceMs;
+    if (wake.wait_for(lock, std::chrono::milliseconds(limit), [&] { return done; })) return;
+    const auto failed =
+        Fail(Diag::LimitReached,
+             fmt::format("the run took longer than {} ms and was ended (--timeout-ms)",
+                         context.limits.run_ms));
+    const int code = Report(session, failed.error());
+    std::fflush(nullptr);
+    std::_Exit(code);
+  });
+  Result<exec::Outcome> outcome = callable.Run(arguments, context);
+  {
+    std::lock_guard lock(mutex);
+    done = true;
+  }
+  wake.notify_all();
+  watch.join();
+  return outcome;
 }
 
 Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,

@@ -158,7 +158,7 @@ Result<int> RunElsewhere(Session& session, const RunCommand& command) {
     if (!loaded.note.empty()) fmt::print(stderr, "frazil: {}\n", loaded.note);
     ran_on = loaded.target;
     const auto start = std::chrono::steady_clock::now();
-    outcome = TRY(loaded.callable->Run(arguments, context));
+    outcome = TRY(RunWatched(session, *loaded.callable, arguments, context));
     ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
