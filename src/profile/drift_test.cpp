@@ -7,21 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitized.h"
 #include "profile/profile.h"
 
 namespace frazil::profile {
 namespace {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FRAZIL_FEWER_RUNS 1
-#endif
-#endif
-#ifdef FRAZIL_FEWER_RUNS
-constexpr int Runs = 1'000;
-#else
-constexpr int Runs = 10'000;
-#endif
+constexpr int Runs = Sanitized ? 1'000 : 10'000;
 constexpr int Steps = 300;
 
 // How many of the calls miss: from miss to miss by geometric steps, which is quick for small shares.

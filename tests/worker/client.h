@@ -7,6 +7,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/sanitized.h"
 #include "engine/worker.h"
 
 namespace frazil::engine {
@@ -43,12 +44,4 @@ inline bool HasChildren() {
 }
 
 // Sanitizers answer signals themselves and need more memory than a limit allows.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool Sanitized = true;
-#elif defined(__has_feature)
-constexpr bool Sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool Sanitized = false;
-#endif
-
 }  // namespace frazil::engine

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/sanitized.h"
 #include "exec/interpreter.h"
 #include "verify/internal/big_int.h"
 #include "verify/smt/program_encoder.h"
@@ -21,14 +22,6 @@ namespace frazil::verify::smt {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool Sanitized = true;
-#elif defined(__has_feature)
-constexpr bool Sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool Sanitized = false;
-#endif
 
 // Bytes that the child may map.
 constexpr rlim_t ChildBytes = rlim_t{4} << 30;
