@@ -230,17 +230,15 @@ bool FunctionScheduler::IfNode(const Block& block, uint32_t id, State& state, Op
 
 // A place in a layout where it does not matter what lies there. Where nothing does, a constant will do.
 Word FunctionScheduler::AnyWord() {
-  if (any_ != NoWord) return any_;
-  any_ = static_cast<Word>(f_.words.size());
-  const uint32_t id = static_cast<uint32_t>(f_.nodes.size());
-  WordNode node;
-  node.op = WordOp::Const;
-  node.results = {any_};
-  f_.nodes.push_back(node);
-  f_.words.push_back({id, 0, 0});
-  in_ram_.push_back(false);
-  pinned_.insert(any_);
+  if (any_ == NoWord) any_ = MakePinned(WordOp::Const);
   return any_;
+}
+
+Word FunctionScheduler::MakePinned(WordOp op) {
+  const Word word = f_.Make(op, 0, {}, 0);
+  in_ram_.push_back(false);
+  pinned_.insert(word);
+  return word;
 }
 
 // The layout with words of this stack in the places where any will do: what lies there, else what is too much.
@@ -260,22 +258,8 @@ Stack FunctionScheduler::Concrete(const Stack& stack, Stack layout) const {
   return layout;
 }
 
-// The loop's own counter, a word that no node makes.
-Word FunctionScheduler::MakeCounter() {
-  const Word word = static_cast<Word>(f_.words.size());
-  const uint32_t id = static_cast<uint32_t>(f_.nodes.size());
-  WordNode node;
-  node.op = WordOp::Param;
-  node.results = {word};
-  f_.nodes.push_back(node);
-  f_.words.push_back({id, 0, 0});
-  in_ram_.push_back(false);
-  pinned_.insert(word);
-  return word;
-}
-
 bool FunctionScheduler::LoopNode(uint32_t id, State& state, Ops& out) {
-  const Word counter = MakeCounter();
+  const Word counter = MakePinned(WordOp::Param);  // no node makes it
   const WordNode node = f_.nodes[id];
   const uint32_t region = node.regions[0];
   const std::vector<Word> params = f_.regions[region].params;

@@ -71,7 +71,8 @@ class FunctionScheduler {
   bool IfNode(const Block& block, uint32_t id, State& state, Ops& out);
   bool LoopNode(uint32_t id, State& state, Ops& out);
   bool WhileNode(uint32_t id, State& state, Ops& out);
-  Word MakeCounter();
+  // A word of the schedule's own, that stays on the stack.
+  Word MakePinned(WordOp op);
   Word AnyWord();
   Stack Concrete(const Stack& stack, Stack layout) const;
   void StoreResults(State& state, const std::vector<Word>& results);

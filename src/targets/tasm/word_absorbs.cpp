@@ -102,22 +102,9 @@ class Absorbs {
     return std::nullopt;
   }
 
-  Word Make(WordOp op, uint64_t number, std::vector<Word> inputs, uint32_t region) {
-    const uint32_t id = static_cast<uint32_t>(f_.nodes.size());
-    const Word word = static_cast<Word>(f_.words.size());
-    WordNode made;
-    made.op = op;
-    made.number = number;
-    made.inputs = std::move(inputs);
-    made.results = {word};
-    f_.nodes.push_back(made);
-    f_.words.push_back({id, region, op == WordOp::Const ? number : g::P - 1});
-    return word;
-  }
-
   Word MakeBefore(uint32_t node, WordOp op, uint64_t number, std::vector<Word> inputs,
                   uint32_t region) {
-    const Word word = Make(op, number, std::move(inputs), region);
+    const Word word = f_.Make(op, number, std::move(inputs), region);
     std::vector<uint32_t>& nodes = f_.regions[region].nodes;
     nodes.insert(std::find(nodes.begin(), nodes.end(), node), f_.words[word].node);
     return word;
@@ -152,7 +139,7 @@ class Absorbs {
     const Word zero = MakeBefore(loop, WordOp::Const, 0, {}, around);
     std::vector<Word> words;
     for (size_t i = 0; i < Overwritten; ++i) {
-      words.push_back(Make(WordOp::Param, 0, {}, head));
+      words.push_back(f_.Make(WordOp::Param, 0, {}, head));
       const Word result = static_cast<Word>(f_.words.size());
       f_.words.push_back({loop, around, g::P - 1});
       WordNode& node = f_.nodes[loop];

@@ -63,17 +63,6 @@ class Checks {
     return uses;
   }
 
-  void Replace(Word from, Word to) {
-    for (WordRegion& region : f_.regions) {
-      std::replace(region.yields.begin(), region.yields.end(), from, to);
-      std::replace(region.keep.begin(), region.keep.end(), from, to);
-      for (uint32_t n : region.nodes) {
-        std::replace(f_.nodes[n].inputs.begin(), f_.nodes[n].inputs.end(), from, to);
-        std::replace(f_.nodes[n].before.begin(), f_.nodes[n].before.end(), from, to);
-      }
-    }
-  }
-
   // (x ^ 0) ^ c, and nothing else takes x ^ 0: the check turns the bits itself. It stays where it is.
   bool IntoXor(uint32_t id, const Check& check) {
     const Word checked = f_.nodes[id].results[0];
@@ -86,7 +75,7 @@ class Checks {
     if (!f_.is_const(other)) return false;
     std::erase(f_.regions[uses.nodes[0].first].nodes, uses.nodes[0].second);
     f_.nodes[id].inputs = {check.from, other};
-    Replace(user.results[0], checked);
+    f_.Replace(user.results[0], checked);
     return true;
   }
 
@@ -115,7 +104,7 @@ class Checks {
       if (r == region && n != nodes[next] && !HasEffect(f_.nodes[n])) return false;
     f_.nodes[nodes[next]].site = node.site;
     f_.regions[region].nodes.erase(f_.regions[region].nodes.begin() + static_cast<ptrdiff_t>(at));
-    Replace(checked, check.from);
+    f_.Replace(checked, check.from);
     return true;
   }
 
@@ -149,7 +138,7 @@ class Checks {
     }
     f_.words[sum.results[0]].max = std::max(f_.words[sum.results[0]].max, most + more);
     f_.regions[region].nodes.erase(f_.regions[region].nodes.begin() + static_cast<ptrdiff_t>(at));
-    Replace(checked, check.from);
+    f_.Replace(checked, check.from);
     return true;
   }
 

@@ -59,18 +59,6 @@ class Counters {
     return uses.nodes.empty() && uses.yields == 1;
   }
 
-  Word MakeConst(uint32_t region, uint64_t value) {
-    const uint32_t node = static_cast<uint32_t>(f_.nodes.size());
-    const Word word = static_cast<Word>(f_.words.size());
-    WordNode made;
-    made.number = value;
-    made.results = {word};
-    f_.nodes.push_back(made);
-    f_.words.push_back({node, region, value});
-    f_.regions[region].nodes.insert(f_.regions[region].nodes.begin(), node);
-    return word;
-  }
-
   // The node that steps the carried word k, if the loop's end alone sees what it makes.
   bool Steps(const WordNode& loop, size_t k, uint32_t& step) const {
     const Word next = f_.regions[loop.regions[1]].yields[k];
@@ -92,7 +80,7 @@ class Counters {
     const Uses uses = UsesOf(counter);
     if (uses.yields != 0 || uses.nodes.size() != 2) return false;
     const uint64_t from = g::Add(f_.const_of(loop.inputs[k]), left.number);
-    const Word start = MakeConst(region, from);
+    const Word start = f_.MakeConst(from, region);
     f_.nodes[id].inputs[k] = start;
     f_.regions[loop.regions[0]].yields[0] = counter;
     return true;
@@ -127,7 +115,7 @@ class Counters {
     for (uint32_t n : uses.nodes)
       if (n != step && n != compare && !Distances(n, counter, end, distances)) return false;
     if (distances.empty()) return false;
-    for (Word w : distances) Replace(w, counter);
+    for (Word w : distances) f_.Replace(w, counter);
     f_.nodes[id].inputs[k] = end;
     f_.nodes[step].number = g::Neg(1);
     f_.nodes[compare].inputs = {counter, negation.inputs[zero]};
@@ -155,15 +143,6 @@ class Counters {
       distances.push_back(sum.results[0]);
     }
     return true;
-  }
-
-  void Replace(Word from, Word to) {
-    for (WordRegion& region : f_.regions) {
-      std::replace(region.yields.begin(), region.yields.end(), from, to);
-      std::replace(region.keep.begin(), region.keep.end(), from, to);
-      for (uint32_t n : region.nodes)
-        std::replace(f_.nodes[n].inputs.begin(), f_.nodes[n].inputs.end(), from, to);
-    }
   }
 
   WordFunction& f_;

@@ -103,26 +103,7 @@ class Aim {
   uint64_t StartOf(const Counter& c) const { return f_.const_of(f_.nodes[c.loop].inputs[c.k]); }
 
   void SetStart(uint32_t region, const Counter& c, uint64_t value) {
-    const uint32_t node = static_cast<uint32_t>(f_.nodes.size());
-    const Word word = static_cast<Word>(f_.words.size());
-    WordNode made;
-    made.number = value;
-    made.results = {word};
-    f_.nodes.push_back(made);
-    f_.words.push_back({node, region, value});
-    f_.regions[region].nodes.insert(f_.regions[region].nodes.begin(), node);
-    f_.nodes[c.loop].inputs[c.k] = word;
-  }
-
-  void Replace(Word from, Word to) {
-    for (WordRegion& region : f_.regions) {
-      std::replace(region.yields.begin(), region.yields.end(), from, to);
-      std::replace(region.keep.begin(), region.keep.end(), from, to);
-      for (uint32_t n : region.nodes) {
-        std::replace(f_.nodes[n].inputs.begin(), f_.nodes[n].inputs.end(), from, to);
-        std::replace(f_.nodes[n].before.begin(), f_.nodes[n].before.end(), from, to);
-      }
-    }
+    f_.nodes[c.loop].inputs[c.k] = f_.MakeConst(value, region);
   }
 
   void Drop(const Use& use) { std::erase(f_.regions[use.region].nodes, use.node); }
@@ -144,7 +125,7 @@ class Aim {
     }
     if (!factor) return;
     for (const Use& use : c.uses) {
-      Replace(f_.nodes[use.node].results[0], c.word);
+      f_.Replace(f_.nodes[use.node].results[0], c.word);
       Drop(use);
     }
     SetStart(region, c, g::Mul(StartOf(c), *factor));
@@ -257,7 +238,7 @@ class Aim {
       std::vector<uint32_t>& nodes = f_.regions[sink.use.region].nodes;
       if (sum.number != 0 || std::find(nodes.begin(), nodes.end(), sink.use.node) == nodes.end())
         continue;
-      Replace(sum.results[0], sum.inputs[0]);
+      f_.Replace(sum.results[0], sum.inputs[0]);
       Drop(sink.use);
     }
     SetStart(region, c, g::Add(StartOf(c), *by));
@@ -272,19 +253,13 @@ class Aim {
 
   // The node takes what the counter was: a word of its own just before it.
   void InPlaceOf(const Counter& c, const Use& use, uint64_t back) {
-    const uint32_t id = static_cast<uint32_t>(f_.nodes.size());
-    const Word word = static_cast<Word>(f_.words.size());
-    WordNode made;
-    made.op = WordOp::AddI;
-    made.number = back;
-    made.inputs = {c.word};
-    made.results = {word};
-    made.location = f_.nodes[use.node].location;
-    f_.nodes.push_back(made);
-    f_.words.push_back({id, use.region, f_.words[c.word].max});
+    const Word word = f_.Make(WordOp::AddI, back, {c.word}, use.region);
+    const uint32_t id = f_.words[word].node;
+    f_.words[word].max = f_.words[c.word].max;
+    f_.nodes[id].location = f_.nodes[use.node].location;
     std::vector<uint32_t>& nodes = f_.regions[use.region].nodes;
-    nodes.insert(std::find(nodes.begin(), nodes.end(), use.node), id);
-    std::replace(f_.nodes[use.node].inputs.begin(), f_.nodes[use.node].inputs.end(), c.word, word);
+    nodes.insert(std::ranges::find(nodes, use.node), id);
+    std::ranges::replace(f_.nodes[use.node].inputs, c.word, word);
   }
 
   // Memory's own pointer goes on: nothing is copied before and dropped after.

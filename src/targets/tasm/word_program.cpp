@@ -1,10 +1,12 @@
-// Printing, and dead words. A word is live if something that stays needs it; what a loop carries is live only if a live
+// Making, replacing, printing, and dead words. A word is live if something that stays needs it; what a loop carries is live only if a live
 // word depends on it, which takes rounds until nothing changes.
 #include "targets/tasm/word_program.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "base/goldilocks.h"
 
 namespace frazil::targets::tasm {
 namespace {
@@ -173,6 +175,36 @@ void PrintRegion(const WordFunction& f, uint32_t id, int indent, std::string& ou
 }
 
 }  // namespace
+
+Word WordFunction::Make(WordOp op, uint64_t number, std::vector<Word> inputs, uint32_t region) {
+  const uint32_t id = static_cast<uint32_t>(nodes.size());
+  const Word word = static_cast<Word>(words.size());
+  WordNode made;
+  made.op = op;
+  made.number = number;
+  made.inputs = std::move(inputs);
+  made.results = {word};
+  nodes.push_back(std::move(made));
+  words.push_back({id, region, op == WordOp::Const ? number : goldilocks::P - 1});
+  return word;
+}
+
+Word WordFunction::MakeConst(uint64_t number, uint32_t region) {
+  const Word word = Make(WordOp::Const, number, {}, region);
+  regions[region].nodes.insert(regions[region].nodes.begin(), words[word].node);
+  return word;
+}
+
+void WordFunction::Replace(Word from, Word to) {
+  for (WordRegion& region : regions) {
+    std::ranges::replace(region.yields, from, to);
+    std::ranges::replace(region.keep, from, to);
+    for (uint32_t n : region.nodes) {
+      std::ranges::replace(nodes[n].inputs, from, to);
+      std::ranges::replace(nodes[n].before, from, to);
+    }
+  }
+}
 
 void RemoveDead(WordFunction& function) { Liveness(function).Run(); }
 

@@ -108,6 +108,13 @@ struct WordFunction {
   const WordNode& def(Word w) const { return nodes[words[w].node]; }
   bool is_const(Word w) const { return def(w).op == WordOp::Const; }
   uint64_t const_of(Word w) const { return def(w).number; }
+
+  // A node of one result that stands in no region yet.
+  Word Make(WordOp op, uint64_t number, std::vector<Word> inputs, uint32_t region);
+  // A constant before everything in the region.
+  Word MakeConst(uint64_t number, uint32_t region);
+  // Wherever `from` is taken, `to` is.
+  void Replace(Word from, Word to);
 };
 
 // A trap, and the outermost parallel around it.

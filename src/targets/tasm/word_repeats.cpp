@@ -48,27 +48,13 @@ class Repeats {
     return static_cast<size_t>(at - test.params.begin());
   }
 
-  Word Make(WordOp op, uint64_t number, std::vector<Word> inputs, uint32_t region) {
-    const uint32_t id = static_cast<uint32_t>(f_.nodes.size());
-    const Word word = static_cast<Word>(f_.words.size());
-    WordNode made;
-    made.op = op;
-    made.number = number;
-    made.inputs = std::move(inputs);
-    made.results = {word};
-    f_.nodes.push_back(made);
-    f_.words.push_back({id, region, op == WordOp::Const ? number : goldilocks::P - 1});
-    return word;
-  }
-
   void Change(uint32_t around, uint32_t id, size_t k) {
     const uint32_t head = f_.nodes[id].regions[0], body = f_.nodes[id].regions[1];
     const Word counter = f_.regions[head].params[k];
     const WordNode& left = f_.def(f_.regions[head].yields[0]);
     const uint64_t end = left.op == WordOp::AddI ? goldilocks::Neg(left.number) : 0;
-    const Word limit = Make(WordOp::Const, end, {}, around);
-    f_.regions[around].nodes.insert(f_.regions[around].nodes.begin(), f_.words[limit].node);
-    const Word bound = Make(WordOp::Param, 0, {}, head);
+    const Word limit = f_.MakeConst(end, around);
+    const Word bound = f_.Make(WordOp::Param, 0, {}, head);
     const Word result = static_cast<Word>(f_.words.size());
     f_.words.push_back({id, around, goldilocks::P - 1});
     // Everything else, the end, the counter, the five.
@@ -82,9 +68,9 @@ class Repeats {
     arrange(f_.nodes[id].results, result);
     arrange(f_.regions[head].params, bound);
     arrange(f_.regions[body].yields, bound);
-    const Word zero = Make(WordOp::Const, 0, {}, head);
-    const Word same = Make(WordOp::Eq, 0, {counter, bound}, head);
-    const Word go_on = Make(WordOp::Eq, 0, {same, zero}, head);
+    const Word zero = f_.Make(WordOp::Const, 0, {}, head);
+    const Word same = f_.Make(WordOp::Eq, 0, {counter, bound}, head);
+    const Word go_on = f_.Make(WordOp::Eq, 0, {same, zero}, head);
     f_.regions[head].nodes = {f_.words[zero].node, f_.words[same].node, f_.words[go_on].node};
     f_.regions[head].yields = {go_on};
     f_.nodes[id].number |= EndsByRepeat;
