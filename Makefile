@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup oracle demo test test-full bench fuzz install format tidy clean
+.PHONY: all help setup oracle demo test check nightly bench fuzz install format tidy clean
 
 all: ## build the CLI at build/release/bin/frazil (installs missing packages first)
 	@scripts/build.sh release product
@@ -22,11 +22,14 @@ demo: all ## show the product: a sentence answered, a program through every stag
 	@scripts/oracle.sh build/release/bin/frazil-oracle || echo "demo: goes on without the prover"
 	@scripts/demo.sh
 
-test: ## build and pass every test (release, ASan+UBSan, part of TSan)
-	@scripts/test.sh
+test: ## build and pass every test; under ASan+UBSan and TSan those of changed folders and a quarter of the rest
+	@scripts/setup.sh && scripts/test.py
 
-test-full: ## the same, ten times the counts, with g++ and all of TSan
-	@scripts/test.sh --full
+check: ## the tests of what changed since BASE (default: what is not upstream yet), in minutes
+	@scripts/setup.sh && BASE="$(BASE)" scripts/test.py --check
+
+nightly: ## all there is; SLICE=dev|tsan|gcc|counts|remote|fuzz: one part of it
+	@scripts/setup.sh && scripts/test.py --nightly $(or $(SLICE),all)
 
 bench: ## measure; prints tables, writes build/bench; CORPUS=dir: also against the hand-written assembly there
 	@CORPUS="$(CORPUS)" scripts/bench.sh

@@ -1,7 +1,7 @@
 # frazil_library(folder DEPENDS a b LINK x TEST_LINK y EXCLUDE s): the static library frazil_<folder> of
 # src/<folder> (sub-folders included, but for those excluded, which are libraries of their own), and its
 # unit tests (*_test.cpp) in the program <folder>_test.
-# SHARED: may end up in somebody's shared library. INTERNAL: not installed; only our own programs link it. THREADED: its tests use threads, so every `make test` also runs them under ThreadSanitizer.
+# SHARED: may end up in somebody's shared library. INTERNAL: not installed; only our own programs link it. THREADED: its tests use threads, so they also take part under ThreadSanitizer.
 include_guard()
 
 find_package(fmt REQUIRED)

@@ -1,5 +1,6 @@
 # frazil_test(NAME n LABEL layer... [TIMEOUT s] [ENVIRONMENT a=b ...] [SERIAL] COMMAND ...): a test of one
-# layer. scripts/test.sh runs the layers one by one, in the order of its table, each with its budget.
+# layer. scripts/test.py runs the layers one by one, in the order of its table, each with its budget.
+# The label `nightly` keeps a test out of all of them: `make nightly` runs it.
 #
 # frazil_fuzz(name SOURCE f.cpp LINK libs [RUNS n] [CORPUS folder]): a program fuzz_<name> around
 # LLVMFuzzerTestOneInput. In the preset `fuzz` it is a libFuzzer program; in all others it replays the
@@ -19,7 +20,7 @@ function(frazil_test)
   endif()
 endfunction()
 
-# Groups that scripts/test.sh builds alone in the slow presets.
+# Groups that scripts/test.py builds alone in the slow presets.
 add_custom_target(unit_tests)
 add_custom_target(threaded_tests)
 add_custom_target(fuzzers)

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_counts.h"
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "random_circuit.h"
@@ -39,12 +40,8 @@ std::string Differs(const std::string& text, const circuits::CircuitOptions& opt
   return fmt::format("{}\n{}\n{}", text, ir::PrintText(*program), ir::PrintText(form->program));
 }
 
-// `make test-full`: ten times the counts, and the whole alphabet.
-int Scale() {
-  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-  return scale == nullptr ? 1 : std::max(1, std::atoi(scale));
-}
-bool LongRun() { return Scale() > 1; }
+// `make nightly`: ten times the counts, and the whole alphabet.
+bool LongRun() { return TestScale() > 1; }
 
 uint64_t AllCircuits(const std::vector<std::string>& alphabet, int length,
                      const circuits::CircuitOptions& options) {
@@ -137,7 +134,7 @@ TEST(CircuitExecution, RandomCircuits) {
   constexpr ir::Type Integers[] = {ir::types::I32, ir::types::U8, ir::types::I64, ir::types::U16,
                                    ir::types::I8};
   Random random(2024);
-  const int count = 100'000 * Scale();
+  const int count = static_cast<int>(100'000 * TestScale());
   for (int i = 0; i < count; ++i) {
     circuits::CircuitOptions options;
     const bool is_integer = i % 4 == 3;

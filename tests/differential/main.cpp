@@ -14,6 +14,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/test_counts.h"
 #include "differential/shrink.h"
 #include "exec/generator.h"
 #include "exec/interpreter.h"
@@ -235,8 +236,8 @@ Options ReadOptions(int argc, char** argv) {
       for (std::string name; std::getline(list, name, ',');) options.targets.push_back(name);
     }
   }
-  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE"))
-    options.count *= std::max(1ull, std::strtoull(scale, nullptr, 0));
+  options.count *= TestScale();
+  options.seed = TestSeed(options.seed);
   if (options.targets.empty())
     for (const std::string& name : EngineNames())
       if (name != "interp") options.targets.push_back(name);

@@ -1,5 +1,5 @@
 // The main() of a fuzz target outside the `fuzz` preset: runs every corpus file, then a fixed number of
-// seeded mutations of them, so that each `make test` repeats exactly the same inputs without libFuzzer.
+// mutations of them, seeded by the commit (base/test_counts.h), without libFuzzer.
 // An input that crashes the target is left in ./crash-input. Usage: fuzz_x [--runs N] [--seed S] PATH...
 #include <algorithm>
 #include <csignal>
@@ -12,6 +12,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "base/test_counts.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 // Present only in sanitized builds, where the sanitizer owns the signals.
@@ -108,8 +110,8 @@ int main(int argc, char** argv) {
       places.emplace_back(argument);
     }
   }
-  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE"))
-    runs *= std::strtoull(scale, nullptr, 10);
+  runs *= frazil::TestScale();
+  seed = frazil::TestSeed(seed);
 
   std::error_code error;
   std::erase_if(places, [&](const auto& place) { return !std::filesystem::exists(place, error); });

@@ -15,6 +15,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/test_counts.h"
 #include "compare.h"
 #include "generate.h"
 
@@ -169,9 +170,8 @@ int main(int argc, char** argv) {
                  "FOLDER] [--optional]\n";
     return 1;
   }
-  if (const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-      scale != nullptr && arguments.mode == "random")
-    arguments.count *= std::max(1ull, std::strtoull(scale, nullptr, 10));
+  arguments.count *= TestScale();
+  arguments.seed = TestSeed(arguments.seed);
   if (Result<std::string> found = oracle::FindOracle(); !found) {
     std::cerr << found.error().ToString() << "\n";
     return arguments.optional ? 77 : 4;

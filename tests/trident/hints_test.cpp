@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/goldilocks.h"
+#include "base/test_counts.h"
 #include "everywhere.h"
 #include "machines/tasm/tip5.h"
 
@@ -247,10 +248,7 @@ class Writer {
 };
 
 TEST(Hints, WordsAndDigestsKeepTheirOrder) {
-  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-  const uint64_t count = 300 * (scale == nullptr ? 1 : std::strtoull(scale, nullptr, 10));
-  const char* first = std::getenv("FRAZIL_TEST_SEED");
-  const uint64_t begin = first == nullptr ? 1 : std::strtoull(first, nullptr, 10);
+  const uint64_t count = 300 * TestScale(), begin = TestSeed(1);
   size_t mixed = 0;
   for (uint64_t seed = begin; seed < begin + count && !testing::Test::HasFailure(); ++seed) {
     Writer writer(seed);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/test_counts.h"
 #include "evaluator.h"
 #include "everywhere.h"
 #include "exec/interpreter.h"
@@ -54,10 +55,7 @@ void Compare(uint64_t seed, Tally* tally) {
 
 // The same programs where they are lowered: on Triton VM by either way and profile, and natively.
 TEST(RandomLowered, AgreesWithTheEvaluator) {
-  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-  const uint64_t count = 400 * (scale == nullptr ? 1 : std::strtoull(scale, nullptr, 10));
-  const char* first = std::getenv("FRAZIL_TEST_SEED");
-  const uint64_t begin = first == nullptr ? 1'000'000 : std::strtoull(first, nullptr, 10);
+  const uint64_t count = 400 * TestScale(), begin = TestSeed(1'000'000);
   size_t ended = 0;
   for (uint64_t seed = begin; seed < begin + count && !HasFailure(); ++seed) {
     const std::string text = Generator(seed).Program();
@@ -87,10 +85,7 @@ TEST(RandomLowered, AgreesWithTheEvaluator) {
 }
 
 TEST(RandomPrograms, AgreeWithTheEvaluator) {
-  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-  const uint64_t count = 3000 * (scale == nullptr ? 1 : std::strtoull(scale, nullptr, 10));
-  const char* first = std::getenv("FRAZIL_TEST_SEED");
-  const uint64_t begin = first == nullptr ? 1 : std::strtoull(first, nullptr, 10);
+  const uint64_t count = 3000 * TestScale(), begin = TestSeed(1);
   Tally tally;
   for (uint64_t seed = begin; seed < begin + count && !HasFatalFailure(); ++seed)
     Compare(seed, &tally);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "base/test_counts.h"
 #include "exec/generator.h"
 #include "exec/interpreter.h"
 #include "ir/digest.h"
@@ -26,11 +27,6 @@ verify::VerifyOptions Quick() {
   return options;
 }
 
-uint64_t Scaled(uint64_t count) {
-  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-  return count * (scale != nullptr ? std::max(1ull, std::strtoull(scale, nullptr, 0)) : 1);
-}
-
 ir::Program Random(uint64_t seed) {
   return exec::Generate({.seed = seed,
                          .size = static_cast<uint32_t>(4 + seed % 9),
@@ -40,8 +36,8 @@ ir::Program Random(uint64_t seed) {
 
 TEST(RandomPrograms, PassesAreNeverRefuted) {
   uint64_t proved = 0;
-  const uint64_t count = Scaled(150);
-  for (uint64_t seed = 1; seed <= count; ++seed) {
+  const uint64_t count = 150 * TestScale(), begin = TestSeed(1);
+  for (uint64_t seed = begin; seed < begin + count; ++seed) {
     const ir::Program source = Random(seed);
     ir::Candidate candidate;
     candidate.program = seed % 2 == 0 ? ir::Canonicalize(source) : *ir::ExpandPrelude(source);
@@ -72,7 +68,8 @@ std::string FindDifference(const ir::Program& source, const ir::Program& candida
 TEST(RandomPrograms, VerdictsOnChangesAreTrue) {
   uint64_t refuted_count = 0;
   uint64_t proved_count = 0;
-  for (uint64_t seed = 1; seed <= Scaled(120); ++seed) {
+  const uint64_t count = 120 * TestScale(), begin = TestSeed(1);
+  for (uint64_t seed = begin; seed < begin + count; ++seed) {
     const ir::Program source = Random(seed + 5000);
     const std::vector<Mutant> mutants = MutantsOf(source);
     for (size_t pick = 0; pick < 3 && !mutants.empty(); ++pick) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "base/test_counts.h"
 #include "exec/native_callable.h"
 #include "exec/scalar_ops.h"
 #include "ir/builder.h"
@@ -20,10 +21,7 @@ using ir::Type;
 
 constexpr size_t Count = 3000;
 
-bool IsFullRun() {
-  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-  return scale != nullptr && std::atoi(scale) > 1;
-}
+bool IsFullRun() { return TestScale() > 1; }
 
 // Signed integers are extended by their sign, as words of values are.
 uint64_t AsWord(Type type, uint64_t bits) {

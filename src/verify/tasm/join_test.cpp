@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/sanitized.h"
+#include "base/test_counts.h"
 #include "ir/text.h"
 #include "verify/tasm/sample.h"
 
@@ -98,9 +99,7 @@ TEST(TasmJoin, RowsOfBranches) {
   Options options;
   options.milliseconds = Sanitized ? 10'000 : 1000;
   options.steps = 100'000;
-  const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-  const uint64_t seeds =
-      (Sanitized ? 8 : 24) * (scale == nullptr ? 1 : std::max(1, std::atoi(scale)));
+  const uint64_t seeds = (Sanitized ? 8 : 24) * TestScale();
   uint64_t proved = 0, refuted = 0;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     const mt::Program program = Assembly(Make(seed, false)), other = Assembly(Make(seed, true));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/goldilocks.h"
+#include "base/test_counts.h"
 #include "verify/tasm/tasm.h"
 
 namespace frazil::verify::tasm {
@@ -182,8 +183,7 @@ TEST(TasmMutants, EveryWrongOneIsRefuted) {
     Options options;
     options.fragments = original.fragment;
     // What never ends comes to this limit before it is given up.
-    const char* scale = std::getenv("FRAZIL_TEST_SCALE");
-    if (scale == nullptr || std::atoi(scale) < 2) options.steps = 20'000;
+    if (TestScale() == 1) options.steps = 20'000;
     const Answer itself = Compare(*program, *program, options);
     EXPECT_EQ(itself.kind, Answer::Kind::Proved) << original.name << ": " << itself.reason;
     for (const Mutant& mutant : Mutate(*program)) {
