@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup oracle demo test check nightly bench fuzz install format tidy clean
+.PHONY: all help setup oracle demo test check nightly bare bench fuzz install format tidy clean
 
 all: ## build the CLI at build/release/bin/frazil (installs missing packages first)
 	@scripts/build.sh release product
@@ -30,6 +30,9 @@ check: ## the tests of what changed since BASE (default: what is not upstream ye
 
 nightly: ## all there is; SLICE=dev|tsan|gcc|counts|remote|fuzz: one part of it
 	@scripts/setup.sh && scripts/test.py --nightly $(or $(SLICE),all)
+
+bare: ## the two commands on a bare Debian 12 in a folder of its own (as root; 45 minutes); COMMAND="make help": another one
+	@scripts/bare-machine.sh $(if $(COMMAND),'$(COMMAND)')
 
 bench: ## measure; prints tables, writes build/bench; CORPUS=dir: also against the hand-written assembly there
 	@CORPUS="$(CORPUS)" scripts/bench.sh
