@@ -30,8 +30,8 @@ project=$PWD
 
 mirror() { # the first server of this machine's apt that is not one for security updates
   {
-    sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/*.sources
-    sed -n 's/^deb .*\(https\?:[^ ]*\).*/\1/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list
+    sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/*.sources || true
+    sed -n 's/^deb .*\(https\?:[^ ]*\).*/\1/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list || true
   } 2>/dev/null | awk '!/security/ { print $1; exit }'
 }
 
