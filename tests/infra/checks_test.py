@@ -15,9 +15,12 @@ import unittest
 import check_format
 import check_layers
 import check_leaks
+import check_packages
 import check_readmes
 import check_sizes
 import check_symbols
+import packages
+import shell_words
 
 COMPILER = sys.argv.pop(1) if len(sys.argv) > 1 else "c++"
 README = "# {}: charter\n**Entry:** `{}`\n**Not here:** x\n**One more:** y\n"
@@ -200,6 +203,134 @@ class Leaks(Tree):
         self.assert_passes(check_leaks)
         subprocess.run(["git", "-C", self.root, "add", "docs/a.md"], check=True)
         self.assert_finds(check_leaks, "docs/a.md:1")
+
+
+class Packages(Tree):
+    """On a machine of five packages, where everything is installed, asked for or not."""
+
+    LISTS = """
+Package: dash
+Essential: yes
+Priority: required
+
+Package: apt
+Depends: awk, libc6 (>= 2)
+
+Package: mawk
+Provides: awk
+
+Package: libc6
+
+Package: gawk
+Provides: awk
+
+Package: g++
+Depends: libc6, libstdc++-dev (>= 12) | libstdc++-old-dev
+
+Package: libstdc++-dev
+Depends: libc6-dev:any
+Recommends: libgmock-dev
+
+Package: libstdc++-old-dev
+
+Package: libc6-dev
+
+Package: libfmt-dev
+
+Package: libgmock-dev
+
+Package: jq
+"""
+    OWNERS = {
+        "/usr/include/c++/12/vector": "libstdc++-dev", "/usr/include/x86_64-linux-gnu/sys/mman.h": "libc6-dev",
+        "/usr/include/fmt/format.h": "libfmt-dev", "/usr/include/gmock/gmock.h": "libgmock-dev", "/usr/bin/jq": "jq",
+        "/usr/bin/awk": "mawk", "/usr/bin/sh": "dash", "/usr/bin/cat": "dash", "/usr/bin/not": "g++",
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.put("scripts/packages.txt", "# what we need\ng++\nlibfmt-dev\n")
+        path_of, self.installed = check_packages.path_of, set(self.OWNERS)
+        self.addCleanup(setattr, check_packages, "path_of", path_of)
+        check_packages.path_of = lambda kind, name: next(
+            (path for path in sorted(self.installed) if path.endswith("/" + name)), None)
+
+    def check(self):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            code = check_packages.main(
+                self.root, packages.Packages([self.LISTS]), lambda paths: {path: {self.OWNERS[path]} for path in paths})
+        return code, output.getvalue()
+
+    def assert_check(self, *sentences):
+        code, output = self.check()
+        self.assertEqual(code, 1 if sentences else 0, output)
+        for sentence in sentences:
+            self.assertIn(sentence, output)
+        self.assertEqual(len(output.splitlines()), max(1, len(sentences)), output)
+
+    def test_sound_tree(self):
+        self.put("scripts/a.sh", "if awk 1 x; then cd y; fi\n")
+        self.assert_check()
+
+    def test_header_of_a_package_that_is_only_recommended(self):
+        self.put("src/ir/ir_test.cpp", "#include <gmock/gmock.h>\n")
+        self.assert_check("src/ir/ir_test.cpp:1: the header <gmock/gmock.h> belongs to libgmock-dev, which")
+        self.put("scripts/packages.txt", "g++\nlibfmt-dev\nlibgmock-dev\n")
+        self.assert_check()
+
+    def test_header_of_nobody(self):
+        self.put("src/ir/ir.cpp", "\n#include <no/such/library.h>\n")
+        self.assert_check("src/ir/ir.cpp:2: the header <no/such/library.h> is not on this machine")
+
+    def test_programs(self):
+        for path, text in {
+            "scripts/a.sh": "cat <<'END'\njq it\nEND\nx=\"$(jq)\"\n",
+            "tests/a.py": 'import shutil\n\nTOOLS = ["jq"]\nprint([shutil.which(tool) for tool in TOOLS])\n',
+            "tests/b.py": 'import subprocess\n\nTOOL = "jq"\nsubprocess.run([TOOL, "x"])\n',
+            "tests/CMakeLists.txt": "\n\n\nfind_program(JQ NAMES jq REQUIRED)\n",
+            "cmake/a.cmake": "add_executable(own x.cpp)\n\n\nadd_test(NAME x COMMAND jq) # COMMAND own\n",
+            "tests/lit/a.test": "\n\n\nRUN: not sh -c 'x=1 jq a | awk 1'\n",
+            "Makefile": "a:\n\t@awk 1\n\n\t@jq\n",
+            "src/ir/a_test.cpp": '\n\n\nint x = RunTool("jq " + path, output);\n',
+        }.items():
+            with self.subTest(path):
+                self.put(path, text)
+                self.assert_check(f"{path}:4: the program jq belongs to jq, which scripts/packages.txt does not bring")
+            (self.root / path).unlink()
+
+    def test_second_word_names_a_command(self):
+        self.put("scripts/a.sh", "jq x\n")
+        self.put("scripts/packages.txt", "g++\nlibfmt-dev\njq jq\n")
+        self.assert_check()
+
+    def test_package_of_nobody(self):
+        self.put("scripts/packages.txt", "g++\nlibfmt-dev\nlibfmd-dev\n")
+        self.assert_check("no package is called libfmd-dev")
+
+    def test_alternatives(self):
+        system = packages.Packages([self.LISTS])
+        self.assertEqual(system.base(), {"dash", "apt", "mawk", "libc6"})
+        self.assertEqual(system.closure(["gawk", "apt"]), {"gawk", "apt", "libc6"})
+        self.assertNotIn("libstdc++-old-dev", system.closure(["g++"]))
+
+    def test_words_of_the_shell(self):
+        def words(text):
+            return [name for name, _ in shell_words.programs(text)]
+        self.assertEqual(words('f() { a "$(b "c")" d; }\nif ! f | e; then A=(g h) i=1 j k; fi # l\n'), ["a", "b", "e", "j"])
+        self.assertEqual(words("case $x in a|b) c d;; e) f;; esac\ng\n"), ["c", "f", "g"])
+        self.assertEqual(words("[[ $(a b) == c ]] && ((x > 1)) || exec d >e <(f g)\n"), ["a", "d", "f"])
+        self.assertEqual(words("for a in b c; do d; done; x | xargs -0 -n 1 e f\n"), ["d", "x", "xargs", "e"])
+
+    def test_this_machine(self):
+        """The real lists: gmock is in no closure that does not ask for it."""
+        if not packages.available():
+            self.skipTest("no dpkg")
+        system = packages.here()
+        self.assertIn("libc6", system.base())
+        closure = system.closure(["g++", "libgtest-dev"], system.base())
+        self.assertIn("libc6-dev", closure)
+        self.assertNotIn("libgmock-dev", closure)
 
 
 class Symbols(Tree):
