@@ -237,9 +237,7 @@ void AddAsk(CLI::App& app, Session& session) {
                  "  frazil ask \"Each box holds 8 items. How many in 7 boxes?\" --json");
   auto options = std::make_shared<AskOptions>();
   command->add_option("text", options->text, "the question")->required();
-  command
-      ->add_option("--target", options->target,
-                   "where it runs: wasm, interp, c, native, isa or tasm")
+  OneOf(command->add_option("--target", options->target, "where it runs"), TargetNames())
       ->capture_default_str();
   command->add_flag("--no-proof", options->no_proof, "tasm: make no STARK proof of the answer");
   command->add_flag("--trace", options->trace, "show the steps of a chain");

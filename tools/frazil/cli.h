@@ -15,7 +15,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace frazil::cli {
 
@@ -49,6 +50,16 @@ class Progress {
   std::unique_ptr<State> state_;
 };
 
+// usage.cpp
+// The sentence for words that the option parser refused with `complaint`: what is not understood, and the nearest that is.
+Error UsageError(const CLI::App& app, const std::vector<std::string>& words,
+                 const std::string& complaint);
+// For every command: an option that counts takes no negative number.
+void RefuseNegativeCounts(CLI::App& app);
+// The values of an option, for its help and for completion.
+CLI::Option* OneOf(CLI::Option* option, const std::vector<std::string>& values);
+std::vector<std::string> ValuesOf(const CLI::Option& option);
+
 // input.cpp
 Result<std::string> ReadFile(const std::string& path, const Limits& limits);
 Result<void> WriteFile(const std::string& path, std::string_view bytes);
@@ -75,6 +86,7 @@ Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
 
 // targets.cpp
 const std::vector<std::unique_ptr<exec::Target>>& AllTargets();
+std::vector<std::string> TargetNames();
 Result<const exec::Target*> FindTarget(std::string_view name);
 // Where the target's machine is not here, the CPU answers: `target` is then "native", and `note` says why.
 struct LoadedProgram {

@@ -168,13 +168,13 @@ void AddEmit(CLI::App& app, Session& session) {
           "input", options->input,
           "a .py, .json, .cir, .frzb or .frz file (FILE:NAME for one of several), - or words")
       ->required();
-  command->add_option("--to", options->to, fmt::format("one of {}", fmt::join(Rungs, ", ")))
+  OneOf(command->add_option("--to", options->to, "what to emit"), {Rungs.begin(), Rungs.end()})
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "write to a file");
   command->add_option("--symbol", options->symbol, "name of the emitted function")
       ->capture_default_str();
-  command
-      ->add_option("--level", options->level, "what native code may use: baseline, avx2 or avx512")
+  OneOf(command->add_option("--level", options->level, "what native code may use"),
+        {"baseline", "avx2", "avx512"})
       ->capture_default_str();
   command->add_flag("--metered", options->metered,
                     "count fuel in the emitted code; optimized: keep the source's fuel");

@@ -294,7 +294,8 @@ void AddKernelRun(CLI::App& kernel, Session& session) {
   command->add_option("--lanes", options->lanes, "lanes of a kernel without a guard: x,y,z")
       ->delimiter(',')
       ->expected(1, 3);
-  command->add_option("--target", options->target, "where it runs")->capture_default_str();
+  OneOf(command->add_option("--target", options->target, "where it runs"), TargetNames())
+      ->capture_default_str();
   command->add_option("--repeat", options->repeat, "run it so often and report the best time")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

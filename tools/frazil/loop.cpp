@@ -2,19 +2,23 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "base/duration.h"
 #include "cli.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"
 #include "exec/interpreter.h"
+#include "exec/marshal.h"
 #include "ir/digest.h"
 #include "ir/lower.h"
+#include "loop_arguments.h"
 
 namespace frazil::cli {
 namespace {
@@ -25,68 +29,12 @@ struct LoopOptions {
   std::string file;
   std::vector<std::string> arguments;
   uint64_t calls = 200'000;
-  int64_t length = 4096;
+  uint64_t length = 4096;
   std::string store;
   bool no_store = false;
   bool no_compile = false;
   uint64_t hot_calls = 0;
 };
-
-// Ordinary inputs, the same ones every time: buffers of `length` small numbers, `index` parameters that say so.
-std::vector<exec::Value> TypicalArguments(const ir::Function& entry, int64_t length) {
-  std::vector<exec::Value> values;
-  for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    const ir::Type type = entry.param_type(i);
-    const ir::Type element = type.element();
-    auto number = [&](int64_t k) {
-      return ir::IsFloat(element.scalar)
-                 ? exec::Value::Float(element, 0.25 + static_cast<double>(k % 29) / 32)
-                 : exec::Value::Int(element, 1 + k % 29);
-    };
-    if (!type.is_buffer()) {
-      values.push_back(type.scalar == ir::Scalar::Index ? exec::Value::Int(type, length)
-                                                        : number(i));
-      continue;
-    }
-    auto memory = std::make_shared<exec::Memory>(element, length);
-    for (int64_t k = 0; k < length; ++k) memory->Set(k, number(7 * k + i).scalar_words());
-    exec::Value value = exec::Value::Buffer(std::move(memory));
-    value.type = type;
-    values.push_back(std::move(value));
-  }
-  return values;
-}
-
-std::vector<exec::Value> CopyOf(std::span<const exec::Value> values) {
-  std::vector<exec::Value> copies(values.begin(), values.end());
-  for (exec::Value& value : copies) {
-    if (value.memory == nullptr) continue;
-    auto memory = std::make_shared<exec::Memory>(value.memory->element(), value.memory->length());
-    std::memcpy(memory->data(), value.memory->data(), memory->size_bytes());
-    value.memory = std::move(memory);
-  }
-  return copies;
-}
-
-// One call on fresh copies, on the site and on the interpreter: the same bits?
-Result<bool> SameBits(engine::Site& site, std::span<const exec::Value> arguments) {
-  const engine::CallLayout layout(site.entry());
-  std::vector<exec::Value> ours = CopyOf(arguments);
-  std::vector<uint64_t> results(layout.result_words());
-  const int32_t status = site.Call(layout.Words(ours).data(), results.data());
-  std::vector<exec::Value> theirs = CopyOf(arguments);
-  const ir::Program lowered = TRY(ir::LowerTensors(site.program()));
-  const exec::Outcome outcome = TRY(exec::Interpret(lowered, theirs));
-  if (outcome.trap) return status == 1 + static_cast<int32_t>(outcome.trap->kind);
-  if (status != 0) return false;
-  size_t at = 0;
-  for (const exec::Value& result : outcome.results) {
-    for (const uint64_t word : result.scalar_words()) {
-      if (results[at++] != word) return false;
-    }
-  }
-  return ours == theirs;
-}
 
 class Timeline {
  public:
@@ -104,15 +52,44 @@ class Timeline {
   nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
 };
 
+// How many calls ended how. Read by the engine's thread while the calls go on.
+struct Counts {
+  std::array<std::atomic<uint64_t>, ir::TrapCount> traps{};
+
+  uint64_t trapped() const {
+    uint64_t sum = 0;
+    for (const auto& count : traps) sum += count.load(std::memory_order_relaxed);
+    return sum;
+  }
+  // "12 of 500 calls: division by zero"
+  std::string Print(uint64_t calls) const {
+    std::string kinds;
+    for (size_t kind = 0; kind < traps.size(); ++kind) {
+      if (traps[kind] == 0) continue;
+      kinds +=
+          fmt::format("{}{}", kinds.empty() ? "" : ", ", ir::TrapName(static_cast<ir::Trap>(kind)));
+    }
+    return fmt::format("{} of {} calls: {}", trapped(), calls, kinds);
+  }
+};
+
 // Calls in rounds that double, so that a few lines tell of the whole run.
-void CallAll(engine::Site& site, const std::vector<uint64_t>& words, uint64_t calls,
-             Clock::time_point start, Timeline& timeline) {
-  std::vector<uint64_t> results(engine::CallLayout(site.entry()).result_words() + 1);
+Result<void> CallAll(engine::Site& site, const exec::LoweredCall& call, uint64_t calls,
+                     Clock::time_point start, Timeline& timeline, Counts& counts) {
+  const engine::CallLayout layout(site.entry());
+  const std::vector<uint64_t> words = layout.Words(call.arguments());
+  std::vector<uint64_t> results(layout.result_words() + 1);
   uint64_t done = 0;
   for (uint64_t round = 1; done < calls; round *= 2) {
     const uint64_t count = std::min(round, calls - done);
     const auto begin = Clock::now();
-    for (uint64_t i = 0; i < count; ++i) site.Call(words.data(), results.data());
+    for (uint64_t i = 0; i < count; ++i) {
+      const int32_t status = site.Call(words.data(), results.data());
+      if (status == 0) continue;
+      if (status == engine::LaunchFailed)
+        return Fail(Diag::WrongArgument, engine::InterpreterFluid::LastLaunchError());
+      counts.traps[static_cast<size_t>(status - 1)].fetch_add(1, std::memory_order_relaxed);
+    }
     const auto end = Clock::now();
     done += count;
     timeline.Add(
@@ -122,12 +99,70 @@ void CallAll(engine::Site& site, const std::vector<uint64_t>& words, uint64_t ca
                     PrintDuration(std::chrono::duration<double, std::nano>(end - begin).count() /
                                   static_cast<double>(count))));
   }
+  return {};
+}
+
+// One call on fresh copies, on the site and on the interpreter.
+struct Comparison {
+  bool same = false;
+  bool trapped = false;
+  std::string sentence;
+};
+
+Result<Comparison> CompareOnce(engine::Site& site, std::span<const exec::Value> arguments,
+                               const Limits& limits) {
+  const engine::CallLayout layout(site.entry());
+  const exec::LoweredCall ours =
+      TRY(exec::LoweredCall::Create(site.program(), CopyOf(arguments), limits));
+  const exec::LoweredCall theirs =
+      TRY(exec::LoweredCall::Create(site.program(), CopyOf(arguments), limits));
+  std::vector<uint64_t> results(layout.result_words() + 1);
+  const int32_t status = site.Call(layout.Words(ours.arguments()).data(), results.data());
+  exec::RunContext context;
+  context.limits = limits;
+  const exec::Outcome outcome =
+      TRY(exec::Interpret(TRY(ir::LowerTensors(site.program())), theirs.arguments(), context));
+  if (outcome.trap) {
+    const std::string trap = outcome.trap->ToString();
+    if (status == 1 + static_cast<int32_t>(outcome.trap->kind))
+      return Comparison{true, true, fmt::format("none: the interpreter traps too, {}", trap)};
+    // Compiled code has neither fuel nor a clock: there is nothing to compare with.
+    if (outcome.trap->kind == ir::Trap::Fuel)
+      return Comparison{true, false,
+                        "not compared: the interpreter takes longer than --timeout-ms"};
+    return Comparison{false, true, fmt::format("NOT the interpreter's, which traps: {}", trap)};
+  }
+  bool same = status == 0 && std::ranges::equal(ours.arguments(), theirs.arguments());
+  size_t at = 0;
+  for (const exec::Value& result : outcome.results) {
+    for (const uint64_t word : result.scalar_words()) same &= results[at++] == word;
+  }
+  return Comparison{same, status != 0,
+                    same ? "the interpreter's, bit for bit" : "NOT the interpreter's"};
+}
+
+// A run that traps has no result that could come sooner.
+std::string WithoutSpeed(std::string sentence) {
+  static const std::regex speed("[0-9.]+ times as fast");
+  return std::regex_replace(sentence, speed, "its calls trap");
 }
 
 Result<int> Loop(Session& session, const LoopOptions& options) {
   const ir::Program program = TRY(ReadProgramFile(options.file, session.limits));
+  const ir::Function& entry = program.entry_function();
+  const bool made_up = options.arguments.empty();
+  const std::vector<exec::Value> arguments =
+      made_up ? TRY(TypicalArguments(entry, options.length, session.limits))
+              : TRY(ParseArguments(program, options.arguments, session.limits));
+  const std::vector<exec::Value> fresh = CopyOf(arguments);
+  const exec::LoweredCall call = TRY(exec::LoweredCall::Create(program, arguments, session.limits));
+  const std::string shown = PrintArguments(entry, arguments);
+
   Timeline timeline(session);
+  Counts counts;
   const auto start = Clock::now();
+  if (!arguments.empty())
+    timeline.Add(0, "arguments", fmt::format("{}{}", made_up ? "made up: " : "", shown));
   engine::EngineOptions engine_options;
   engine_options.use_store = !options.no_store;
   engine_options.store.directory = options.store;
@@ -136,36 +171,41 @@ Result<int> Loop(Session& session, const LoopOptions& options) {
   engine_options.limits = session.limits;
   engine_options.on_event = [&](const engine::Event& event) {
     timeline.Add(std::chrono::duration<double, std::milli>(Clock::now() - start).count(),
-                 event.verb, event.sentence);
+                 event.verb, counts.trapped() == 0 ? event.sentence : WithoutSpeed(event.sentence));
   };
   engine::Engine engine(std::move(engine_options));
   if (engine.store() != nullptr && !engine.store()->reason().empty())
     timeline.Add(0, "store", engine.store()->reason());
   const std::shared_ptr<engine::Site> site = TRY(engine.Load(program));
-  std::vector<exec::Value> arguments =
-      options.arguments.empty() ? TypicalArguments(site->entry(), options.length)
-                                : TRY(ParseArguments(program, options.arguments, session.limits));
-  const engine::CallLayout layout(site->entry());
-  const std::vector<exec::Value> fresh = CopyOf(arguments);
-  CallAll(*site, layout.Words(arguments), options.calls, start, timeline);
-  const bool same = TRY(SameBits(*site, fresh));
+  TRY_VOID(CallAll(*site, call, options.calls, start, timeline, counts));
+  const Comparison comparison = TRY(CompareOnce(*site, fresh, session.limits));
   const engine::SiteReport report = site->Report();
+  const uint64_t trapped = counts.trapped();
+  const int code = !comparison.same                     ? ExitCodeOf(ErrorClass::Internal)
+                   : trapped != 0 || comparison.trapped ? ExitCodeOf(ErrorClass::User)
+                                                        : 0;
   if (session.json) {
     PrintJson({{"signature", report.exact},
                {"state", dispatch::StateName(report.state)},
+               {"arguments", shown},
+               {"made_up", made_up},
                {"calls", report.calls},
-               {"same_bits", same},
-               {"saved_ms", report.saved_ms},
+               {"traps", trapped},
+               {"same_bits", comparison.same},
+               {"answers", comparison.sentence},
+               {"saved_ms", trapped == 0 ? report.saved_ms : 0.0},
                {"timeline", timeline.json()}});
-    return same ? 0 : 70;
+    return code;
   }
   fmt::print("\n");
   PrintFact(session, "what", report.what);
   PrintFact(session, "since", report.since);
   PrintFact(session, "trust", report.trust);
-  PrintFact(session, "saved", report.saved);
-  PrintFact(session, "answers", same ? "the interpreter's, bit for bit" : "NOT the interpreter's");
-  return same ? 0 : 70;
+  if (trapped != 0) PrintFact(session, "traps", counts.Print(options.calls));
+  PrintFact(session, "saved",
+            trapped == 0 ? report.saved : "nothing: a call that traps is not made faster");
+  PrintFact(session, "answers", comparison.sentence);
+  return code;
 }
 
 }  // namespace
@@ -176,11 +216,12 @@ void AddLoop(CLI::App& app, Session& session) {
                  "  frazil loop examples/saxpy.frz\n"
                  "  frazil loop examples/logistic.frz 3.9 0.5 1000 --calls 5000 --no-store");
   auto options = std::make_shared<LoopOptions>();
-  command->add_option("file", options->file, "a .frz file, or - for standard input")->required();
+  command->add_option("file", options->file, "a program, as for run")->required();
   command->add_option("arguments", options->arguments,
-                      "as for run; none: ordinary ones are made up");
+                      "as for run; none: ordinary ones are made up and shown");
   command->add_option("--calls", options->calls, "how many calls")->capture_default_str();
-  command->add_option("--n", options->length, "length of made-up buffers")->capture_default_str();
+  command->add_option("--n", options->length, "elements of made-up buffers and tensors")
+      ->capture_default_str();
   command->add_option("--store", options->store, "folder of the store");
   command->add_flag("--no-store", options->no_store, "neither read nor write a store");
   command->add_flag("--no-compile", options->no_compile,

@@ -86,14 +86,13 @@ int Main(int argc, char** argv) {
   AddStore(app, session);
   AddDoctor(app, session);
   AddCompletion(app, session);
+  RefuseNegativeCounts(app);
 
   try {
     app.parse(ArgumentsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    Error usage{Diag::BadUsage, error.what()};
-    usage.hint = "see frazil --help";
-    return Report(session, usage);
+    return Report(session, UsageError(app, {argv + 1, argv + argc}, error.what()));
   }
   return session.exit_code;
 }

@@ -113,7 +113,7 @@ void AddRun(CLI::App& app, Session& session) {
       ->required();
   command->add_option("arguments", options->arguments,
                       "scalars as literals, buffers and tensors as [1,2,3]");
-  command->add_option("--target", options->target, "interp, isa, wasm, c, native, cuda or tasm")
+  OneOf(command->add_option("--target", options->target, "where it runs"), TargetNames())
       ->capture_default_str();
   command->add_option("--input", options->input, "next element of the input stream, type:value")
       ->allow_extra_args(false);

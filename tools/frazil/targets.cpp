@@ -34,14 +34,18 @@ const std::vector<std::unique_ptr<exec::Target>>& AllTargets() {
   return *targets;
 }
 
+std::vector<std::string> TargetNames() {
+  std::vector<std::string> names;
+  for (const auto& target : AllTargets()) names.emplace_back(target->name());
+  return names;
+}
+
 Result<const exec::Target*> FindTarget(std::string_view name) {
-  std::vector<std::string_view> names;
   for (const auto& target : AllTargets()) {
     if (target->name() == name) return target.get();
-    names.push_back(target->name());
   }
-  return Fail(Diag::UnknownTarget,
-              fmt::format("there is no target '{}'; there are {}", name, fmt::join(names, ", ")));
+  return Fail(Diag::UnknownTarget, fmt::format("there is no target '{}'; there are {}", name,
+                                               fmt::join(TargetNames(), ", ")));
 }
 
 Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program,

@@ -171,7 +171,8 @@ void AddProgramOptions(CLI::App* command, TriOptions& options) {
       ->allow_extra_args(false);
   command->add_option("--cfg", options.cfg, "a flag that holds for #[cfg(...)]")
       ->allow_extra_args(false);
-  command->add_option("--profile", options.profile, "instruction set: dot (the releases) or horner")
+  OneOf(command->add_option("--profile", options.profile, "instruction set; dot: the releases"),
+        {"dot", "horner"})
       ->capture_default_str();
   command->add_flag("--contracts", options.contracts, "requires and ensures become assertions");
   command->add_flag("--templates", options.templates,

@@ -190,7 +190,7 @@ void AddTriRun(CLI::App& tri, Session& session) {
   auto options = std::make_shared<RunCommand>();
   AddProgramOptions(command, options->program);
   AddInputOptions(command, options->program);
-  command->add_option("--target", options->target, "tasm, interp, native, wasm, c or isa")
+  OneOf(command->add_option("--target", options->target, "where it runs"), TargetNames())
       ->capture_default_str();
   command->add_option("--ram-words", options->ram_words, "words of RAM on targets other than tasm")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 28))

@@ -189,7 +189,7 @@ void AddTriSource(CLI::App& tri, Session& session) {
                               "  frazil tri test program.tri");
   auto tested = AddFiles(test);
   test->add_option("--filter", tested->filter, "only tests whose names contain it");
-  test->add_option("--target", tested->target, "where they run: tasm, interp, native, ...")
+  OneOf(test->add_option("--target", tested->target, "where they run"), TargetNames())
       ->capture_default_str();
   SetBody(test, session, [&session, tested] { return Test(session, *tested); });
 }

@@ -1,0 +1,152 @@
+// What is wrong with a command line: the word that is not understood, the nearest one that would be, and where to read on.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli.h"
+
+namespace frazil::cli {
+namespace {
+
+std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string PathOf(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : PathOf(*app.get_parent()) + " " + app.get_name();
+}
+
+// How many letters must be added, left out, changed or swapped with their neighbor.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                             cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+// The one that a person may have meant; empty if none is near.
+std::string Nearest(std::string_view word, const std::vector<std::string>& names) {
+  std::string best;
+  size_t least = word.size() <= 3 ? 2 : 3;  // less than so many letters are wrong
+  for (const std::string& name : names) {
+    const bool begun = word.size() >= 2 && name.starts_with(word);
+    const size_t distance = begun ? 1 : Distance(word, name);
+    if (distance < std::min(least, name.size())) {
+      least = distance;
+      best = name;
+    }
+  }
+  return best;
+}
+
+std::string DidYouMean(const std::string& nearest) {
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+// Options of a command are also understood behind its sub-commands.
+const CLI::Option* FindOption(const CLI::App* app, const std::string& name) {
+  for (; app != nullptr; app = app->get_parent()) {
+    if (const CLI::Option* option = app->get_option_no_throw(name)) return option;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> OptionNames(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> Names(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+// The command that the words had reached when they stopped making sense, and what is wrong there; no sentence where the
+// words are all known, and it is something else.
+struct Place {
+  const CLI::App* command;
+  std::string sentence;
+};
+
+Place FindPlace(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  for (size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    const std::string& word = words[i];
+    if (word.starts_with("--")) {
+      const std::string name = word.substr(0, word.find('='));
+      const CLI::Option* option = FindOption(command, name);
+      if (option == nullptr)
+        return {command, fmt::format("{} has no option {}{}", PathOf(*command), name,
+                                     DidYouMean(Nearest(name, OptionNames(command))))};
+      if (option->get_items_expected_min() > 0 && word.size() == name.size()) ++i;
+    } else if (const auto commands = CommandsOf(*command); !commands.empty()) {
+      const auto found = std::ranges::find(commands, word, [](auto* c) { return c->get_name(); });
+      if (found == commands.end())
+        return {command, fmt::format("{} has no command '{}'{}", PathOf(*command), word,
+                                     DidYouMean(Nearest(word, Names(commands))))};
+      command = *found;
+    }
+  }
+  if (const auto commands = CommandsOf(*command); !commands.empty())
+    return {command, fmt::format("{} needs a command: {}", PathOf(*command),
+                                 fmt::join(Names(commands), ", "))};
+  return {command, ""};
+}
+
+}  // namespace
+
+Error UsageError(const CLI::App& app, const std::vector<std::string>& words,
+                 const std::string& complaint) {
+  const Place place = FindPlace(app, words);
+  Error error{Diag::BadUsage, place.sentence.empty() ? complaint : place.sentence};
+  error.hint = fmt::format("see {} --help", PathOf(*place.command));
+  return error;
+}
+
+void RefuseNegativeCounts(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_type_name().starts_with("UINT")) continue;
+    // A number keeps a blank before it (ArgumentsOf), behind which a minus would not be seen: -5 was 2^64 - 5.
+    option->check([](const std::string& text) {
+      const size_t first = text.find_first_not_of(' ');
+      return first != std::string::npos && text[first] == '-'
+                 ? fmt::format("{} is less than 0", text.substr(first))
+                 : std::string();
+    });
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+    RefuseNegativeCounts(*command);
+}
+
+CLI::Option* OneOf(CLI::Option* option, const std::vector<std::string>& values) {
+  // It only tells: whoever uses the value refuses others, with a better sentence.
+  return option->check(CLI::Validator([](std::string&) { return std::string(); },
+                                      fmt::format("{{{}}}", fmt::join(values, ","))));
+}
+
+std::vector<std::string> ValuesOf(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const size_t open = type.find('{'), close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+}  // namespace frazil::cli
