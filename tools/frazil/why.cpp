@@ -23,11 +23,10 @@ struct WhyOptions {
   std::string store;
 };
 
-Result<std::string> DigestOf(const WhyOptions& options, const Limits& limits) {
-  const bool is_digest = options.program.size() >= 6 && options.program.size() <= 64 &&
-                         options.program.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (is_digest && !std::filesystem::exists(options.program)) return options.program;
-  return ir::ExactDigest(TRY(ReadProgramFile(options.program, limits)));
+bool IsDigest(const std::string& text) {
+  return text.size() >= 6 && text.size() <= 64 &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos &&
+         !std::filesystem::exists(text);
 }
 
 int TellNothing(const Session& session, const std::string& digest) {
@@ -43,7 +42,10 @@ int TellNothing(const Session& session, const std::string& digest) {
 }
 
 Result<int> Why(Session& session, const WhyOptions& options) {
-  const std::string digest = TRY(DigestOf(options, session.limits));
+  const bool is_digest = IsDigest(options.program);
+  const std::string digest =
+      is_digest ? options.program
+                : ir::ExactDigest(TRY(ReadProgramFile(options.program, session.limits)));
   store::StoreOptions store_options;
   store_options.directory = options.store;
   const std::unique_ptr<store::Store> store = store::Store::Open(store_options);
@@ -56,11 +58,20 @@ Result<int> Why(Session& session, const WhyOptions& options) {
                   fmt::format("'{}' is the beginning of more than one digest.", digest));
     newest = entry;
   }
+  // A program that is at hand is one that the interpreter answers; of a digest alone nothing is known.
+  if (!newest && is_digest)
+    return Fail(Diag::BadUsage,
+                fmt::format("no form of a program whose digest begins with '{}' is stored in {}",
+                            digest, store->directory()));
   if (!newest) return TellNothing(session, digest);
   // Shown, not called: the policy of whoever calls it is asked then.
   const verify::Policy any{verify::Grade::None, verify::Grade::None};
   const auto form = store->FindVerified(newest->key, any);
   const std::string exact = newest->key.source_exact;
+  if (!form && session.json) {
+    PrintJson({{"signature", exact}, {"state", "fluid"}, {"stored", "not sealed here"}});
+    return 0;
+  }
   if (!form) {
     PrintFact(session, "what", fmt::format("{}: the interpreter answers", ir::ShortDigest(exact)));
     PrintFact(session, "trust",
