@@ -1,38 +1,19 @@
-// frazil doctor: what works on this machine. Targets are tried, not looked up.
+// frazil doctor: what works on this machine, and what follows from what does not. Needed are the CPU level, every target
+// that runs on the CPU without another program, the worker, a store that can be written with a key of its own, and whatever
+// a FRAZIL_ variable names; the GPU, a C compiler, Z3, the prover, Python and the tools of the tests are not.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "doctor_checks.h"
 #include "ir/prelude.h"
 #include "ir/text.h"
 #include "targets/native/native.h"
 
 namespace frazil::cli {
 namespace {
-
-struct Finding {
-  std::string name;
-  bool good;
-  bool needed;
-  std::string text;
-};
-
-std::string FindOnPath(const std::string& tool) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    size_t colon = rest.find(':');
-    std::filesystem::path candidate = std::filesystem::path(rest.substr(0, colon)) / tool;
-    std::error_code ignored;
-    if (std::filesystem::exists(candidate, ignored)) return candidate.string();
-    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
-  }
-  return "";
-}
 
 // Multiplies 6 by 7 there.
 Finding TryTarget(const exec::Target& target, const Limits& limits) {
@@ -46,8 +27,15 @@ Finding TryTarget(const exec::Target& target, const Limits& limits) {
   context.limits = limits;
   Result<exec::Outcome> outcome = RunOn(target, *program, arguments, context);
   if (!outcome) {
-    finding.needed = outcome.error().diag != Diag::NoDevice;
-    finding.text = finding.needed ? outcome.error().ToString() : outcome.error().message;
+    const Error& error = outcome.error();
+    // A machine need have neither a GPU nor a C compiler; code for both can be made without.
+    finding.needed = error.diag != Diag::NoDevice && target.name() != "c";
+    finding.text = error.message;
+    finding.without = fmt::format("--target {} {}", target.name(),
+                                  error.diag == Diag::NoDevice ? "runs on the CPU" : "cannot run");
+    finding.remedy = error.diag == Diag::NoDevice ? "an NVIDIA GPU and its driver"
+                     : target.name() == "c"       ? "install gcc or clang"
+                                                  : error.hint;
     return finding;
   }
   finding.good = !outcome->trap && outcome->results.size() == 1 && outcome->results[0].word == 42;
@@ -55,34 +43,50 @@ Finding TryTarget(const exec::Target& target, const Limits& limits) {
   return finding;
 }
 
+Finding CpuLevel() {
+  return {"cpu", true, true,
+          fmt::format("level {} of baseline, avx2, avx512; code by {}",
+                      exec::CpuLevelName(exec::HostLevel()), targets::native::Toolchain())};
+}
+
 Result<int> Doctor(Session& session) {
   std::vector<Finding> findings;
   findings.push_back({"frazil", true, true,
                       fmt::format("{}, IR version {}, prelude {}", FRAZIL_VERSION, ir::IrVersion,
                                   ir::PreludeDigest().substr(0, 12))});
+  findings.push_back(CpuLevel());
   {
-    Progress progress(session, "trying the targets");
+    Progress progress(session, "trying what is there");
     for (const auto& target : AllTargets()) findings.push_back(TryTarget(*target, session.limits));
+    findings.push_back(CheckWorker(session.limits));
+    for (Finding& finding : CheckStore()) findings.push_back(std::move(finding));
+    findings.push_back(CheckZ3(session.limits));
+    findings.push_back(CheckProver());
+    findings.push_back(CheckPython(session.limits));
   }
-  findings.push_back(
-      {"native code", true, false,
-       fmt::format("level {} of this machine, by {}", exec::CpuLevelName(exec::HostLevel()),
-                   targets::native::Toolchain())});
-  const std::string python = FindOnPath("python3");
-  findings.push_back({"python3", !python.empty(), false,
-                      python.empty() ? "not found; only .py kernels need it" : python});
   for (const char* tool : {"clang-22", "gcc", "node", "wasm-validate"}) {
-    std::string path = FindOnPath(tool);
-    findings.push_back(
-        {tool, !path.empty(), false, path.empty() ? "not found; only tests use it" : path});
+    const std::string path = FindOnPath(tool);
+    findings.push_back({tool, !path.empty(), false, path.empty() ? "not found" : path,
+                        "tests that use it fail", "`make setup` installs it"});
   }
   bool all_good = true;
   auto list = nlohmann::ordered_json::array();
   for (const Finding& finding : findings) {
     all_good &= finding.good || !finding.needed;
-    const char* mark = finding.good ? "ok" : finding.needed ? "MISSING" : "-";
-    list.push_back({{"name", finding.name}, {"ok", finding.good}, {"text", finding.text}});
-    if (!session.json) fmt::print("{:<8} {:<14} {}\n", mark, finding.name, finding.text);
+    nlohmann::ordered_json line = {{"name", finding.name},
+                                   {"ok", finding.good},
+                                   {"needed", finding.needed},
+                                   {"text", finding.text}};
+    std::string text = finding.text;
+    if (!finding.good) {
+      line["without"] = finding.without;
+      line["remedy"] = finding.remedy;
+      if (!finding.without.empty()) text += "; without it " + finding.without;
+      if (!finding.remedy.empty()) text += "; to get it: " + finding.remedy;
+    }
+    list.push_back(std::move(line));
+    const char* mark = finding.good ? "ok" : finding.needed ? "MISSING" : "missing";
+    if (!session.json) fmt::print("{:<8} {:<13} {}\n", mark, finding.name, text);
   }
   if (session.json) PrintJson({{"ok", all_good}, {"findings", list}});
   return all_good ? 0 : ExitCodeOf(ErrorClass::Environment);
@@ -91,8 +95,12 @@ Result<int> Doctor(Session& session) {
 }  // namespace
 
 void AddDoctor(CLI::App& app, Session& session) {
-  CLI::App* command =
-      AddCommand(app, "doctor", "say what works on this machine", "  frazil doctor");
+  CLI::App* command = AddCommand(
+      app, "doctor", "try what Frazil needs on this machine; exit code 4 if it is missing",
+      "  frazil doctor\n  frazil doctor --json\n"
+      "MISSING: needed, exit code 4 (targets of the CPU, worker, store, what a FRAZIL_ "
+      "variable names);\n"
+      "missing: all else works (GPU, C compiler, Z3, prover, Python, tools of the tests)");
   SetBody(command, session, [&session] { return Doctor(session); });
 }
 

@@ -1,0 +1,216 @@
+#include "doctor_checks.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/duration.h"
+#include "engine/worker.h"
+#include "engine/worker_process.h"
+#include "frontends/kernels/kernels.h"
+#include "ir/text.h"
+#include "oracle_client.h"
+#include "store/store.h"
+#include "verify/smt/smt.h"
+
+namespace frazil::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string Since(Clock::time_point start) {
+  return PrintDuration(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+}
+
+Finding Missing(Finding finding, const Error& error) {
+  finding.good = false;
+  finding.text = error.message;
+  return finding;
+}
+
+// x ^ y, and the same by other means.
+constexpr std::string_view Plain =
+    "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%r = xor %x, %y : i32\nreturn %r\n}\n";
+constexpr std::string_view Otherwise =
+    "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%o = or %x, %y : i32\n%a = and %x, %y : i32\n"
+    "%r = sub %o, %a : i32\nreturn %r\n}\n";
+
+struct Scratch {
+  std::filesystem::path path;
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "frazil-doctor-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+};
+
+// The folder that would be written if `path` were made.
+std::filesystem::path NearestFolder(std::filesystem::path path) {
+  std::error_code ignored;
+  while (!std::filesystem::exists(path, ignored) && path.has_relative_path())
+    path = path.parent_path();
+  return path;
+}
+
+Finding CheckKey(const std::string& directory) {
+  Finding finding{"store key",
+                  true,
+                  true,
+                  "",
+                  "stored forms are not called, each process makes its own",
+                  "remove the file: the next program makes another one"};
+  const std::string path = directory + "/key";
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) {
+    finding.good = errno == ENOENT;
+    finding.text = finding.good ? "none yet, it is made on first use"
+                                : fmt::format("{}: {}", path, ::strerror(errno));
+    return finding;
+  }
+  finding.good = S_ISREG(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 077) == 0;
+  finding.text = fmt::format("{}, mode {:04o}", path, info.st_mode & 07777);
+  if (!finding.good)
+    finding.text += ", but it must be a file of its user that nobody else can read";
+  return finding;
+}
+
+}  // namespace
+
+bool Named(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+std::string FindOnPath(const std::string& tool) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    size_t colon = rest.find(':');
+    std::filesystem::path candidate = std::filesystem::path(rest.substr(0, colon)) / tool;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+  }
+  return "";
+}
+
+Finding CheckWorker(const Limits& limits) {
+  Finding finding{"worker",
+                  true,
+                  true,
+                  "",
+                  "programs stay interpreted, nothing is compiled",
+                  "build frazil-worker with `make`, or set FRAZIL_WORKER to its path"};
+  const Result<std::string> path = engine::FindWorkerProgram({});
+  if (!path) return Missing(finding, path.error());
+  const auto start = Clock::now();
+  engine::Worker worker;
+  engine::WorkRequest request;
+  request.program = Plain;
+  request.timeout_ms = limits.worker_ms;
+  const Result<engine::WorkReply> reply = worker.Improve(request);
+  if (!reply) return Missing(finding, reply.error());
+  finding.good = !reply->sealed.empty();
+  finding.text = finding.good
+                     ? fmt::format("{} compiled and verified a program in {}", *path, Since(start))
+                     : fmt::format("{} answers, but it verified nothing", *path);
+  return finding;
+}
+
+std::vector<Finding> CheckStore() {
+  Finding finding{
+      "store",
+      true,
+      true,
+      "",
+      "every process compiles anew",
+      "make the folder one of your own that nobody else can write, or set FRAZIL_STORE"};
+  store::StoreOptions options;
+  options.read_only = true;  // looking makes nothing
+  const std::string directory = store::Store::Open(options)->directory();
+  std::error_code ignored;
+  if (!directory.empty() && !std::filesystem::exists(directory, ignored)) {
+    const std::filesystem::path parent = NearestFolder(directory);
+    finding.good = ::access(parent.c_str(), W_OK | X_OK) == 0;
+    finding.text = finding.good ? fmt::format("{}, made on first use", directory)
+                                : fmt::format("{} cannot be made: {} is not writable", directory,
+                                              parent.string());
+    return {finding};
+  }
+  options.read_only = false;
+  const std::unique_ptr<store::Store> store = store::Store::Open(options);
+  finding.good = store->writable();
+  finding.text = finding.good ? fmt::format("{} is writable", directory) : store->reason();
+  if (!finding.good) return {finding};
+  return {finding, CheckKey(directory)};
+}
+
+Finding CheckZ3(const Limits& limits) {
+  Finding finding{"Z3",
+                  true,
+                  Named("FRAZIL_Z3"),
+                  "",
+                  "what only an SMT solver can prove stays tested, or is not used",
+                  "install the package libz3-dev, or set FRAZIL_Z3 to the library"};
+  const auto start = Clock::now();
+  const Result<ir::Program> source = ir::ParseText(Plain, limits);
+  const Result<ir::Program> candidate = ir::ParseText(Otherwise, limits);
+  const verify::Verdict verdict =
+      verify::smt::MakeZ3Prover()->Prove(*source, *candidate, {}, limits);
+  finding.good = std::holds_alternative<verify::Proved>(verdict);
+  if (finding.good)
+    finding.text = fmt::format("proved an equation in a process of its own in {}", Since(start));
+  else if (const auto* unknown = std::get_if<verify::Unknown>(&verdict))
+    finding.text = unknown->reason;
+  else
+    finding.text = "refutes an equation that holds";
+  return finding;
+}
+
+Finding CheckProver() {
+  Finding finding{"prover",
+                  true,
+                  Named("FRAZIL_ORACLE"),
+                  "",
+                  "nothing can be proved (tri prove)",
+                  "`make oracle` builds it (it needs cargo), or set FRAZIL_ORACLE to its path"};
+  oracle::Options options;
+  options.timeout = std::chrono::seconds(10);
+  const Result<oracle::Version> version = oracle::Session(options).GetVersion();
+  if (!version) return Missing(finding, version.error());
+  finding.text = fmt::format("Triton VM {}, {} build", version->triton_vm, version->build);
+  return finding;
+}
+
+Finding CheckPython(const Limits& limits) {
+  Finding finding{"python3",
+                  true,
+                  false,
+                  "",
+                  "kernels in .py files cannot be read (.json can)",
+                  "install the package python3"};
+  const Scratch scratch;
+  const std::string file = (scratch.path / "probe.py").string();
+  std::ofstream(file) << "def probe(x: DeviceArray[f32], n: u32):\n    i = get_global_id()\n"
+                         "    if i < n:\n        x[i] = x[i] + x[i]\n";
+  frontends::kernels::PythonOptions options;
+  options.limits = limits;
+  const auto start = Clock::now();
+  const auto kernels = frontends::kernels::ParsePython(file, options);
+  if (!kernels) return Missing(finding, kernels.error());
+  finding.text = fmt::format("{} read a kernel in {}", FindOnPath("python3"), Since(start));
+  return finding;
+}
+
+}  // namespace frazil::cli
