@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that src/ includes downward only, as layers.py says, and that CMake links the same way."""
+"""Checks that src/ includes downward only and tools/ what each tool may, as layers.py says, and that CMake links the same way."""
 
 import pathlib
 import re
 import sys
 
-from layers import ABOVE, GROUPS, LEVELS, MAKERS, SHARED, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY
+from layers import (
+    ABOVE, GROUPS, LEVELS, MAKERS, OFFERED, SHARED, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY, TOOLS, TOOLS_THIRD_PARTY)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TEST_FILE = re.compile(r"_test\.cpp$|/test_\w+\.h$")
@@ -89,6 +90,45 @@ def check_includes(source):
     return problems
 
 
+def tool_problem(root, file, tool, kind, header):
+    first = header.split("/")[0]
+    if kind == "<":
+        return None if first in TOOLS_THIRD_PARTY else third_party_problem(f"tools/{tool}/", header)
+    if "/" not in header:
+        # Its own: beside the file that includes it. Or another tool's, if that one has it for others.
+        own = (file.parent / header).exists() or header.endswith(".inc")
+        offered = header in OFFERED and (root / OFFERED[header] / header).exists()
+        return None if own or offered else f'"{header}" is not beside this file, and no tool offers it'
+    if first == "tools" or header.startswith("."):
+        return f'"{header}": no tool includes another one\'s files'
+    places = {first, "/".join(header.split("/")[:2])}
+    if not places & TOOLS[tool]:
+        return f'"{header}": tools/{tool} may not include {first} (tests/infra/layers.py)'
+    if not any((root / base / header).exists() for base in ("src", "tests")):
+        return f'"{header}" does not exist'
+    if "/internal/" in header:
+        return f'"{header}" is internal to {first}'
+    return f'"{header}": only {first} makes what it makes' if header in MAKERS else None
+
+
+def check_tools(root):
+    problems = []
+    for file in sorted((root / "tools").rglob("*")):
+        if file.suffix not in (".h", ".cpp"):
+            continue
+        path = file.relative_to(root).as_posix()
+        tool = file.relative_to(root / "tools").parts[0]
+        if tool not in TOOLS:
+            problems.append(f"{path}: its folder is not in tests/infra/layers.py")
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            problem = match and tool_problem(root, file, tool, *match.groups())
+            if problem:
+                problems.append(f"{path}:{number}: {problem}")
+    return problems
+
+
 def check_cmake(root):
     """Every library of CMakeLists.txt depends on allowed ones only."""
     problems = []
@@ -105,7 +145,7 @@ def check_cmake(root):
 
 
 def main(root):
-    problems = check_includes(root / "src") + check_cmake(root)
+    problems = check_includes(root / "src") + check_tools(root) + check_cmake(root)
     print("\n".join(problems) if problems else "every include goes downward")
     return 1 if problems else 0
 

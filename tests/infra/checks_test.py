@@ -130,6 +130,36 @@ class Layers(Tree):
         self.put("src/extra/x.h", "")
         self.assert_finds(check_layers, "its folder is not in")
 
+    def test_tools(self):
+        self.put("tools/frazil/cli.h", '#include <CLI/CLI.hpp>\n#include "ir/ir.h"\n')
+        self.put("tools/frazil/main.cpp", '#include "cli.h"\n#include "oracle_client.h"\n#include "targets/c/c.h"\n')
+        self.put("tools/oracle/client/oracle_client.h", '#include "base/base.h"\n')
+        self.assert_passes(check_layers)
+        for include, sentence in {
+            '"targets/c/c.h"': "may not include targets",  # not in the table of this tool
+            '"cli.h"': "no tool offers it",
+            '"tools/frazil/cli.h"': "no tool includes another one's files",
+            '"../frazil/cli.h"': "no tool includes another one's files",
+            '"ir/gone.h"': "does not exist",
+            '"ir/internal/pool.h"': "is internal to ir",
+            '<llvm/IR/IRBuilder.h>': "may not be included here",
+            '<boost/any.hpp>': "is not known",
+        }.items():
+            with self.subTest(include):
+                self.put("src/ir/internal/pool.h", "")
+                self.put("tools/manual/main.cpp", f"\n#include {include}\n")
+                self.assert_finds(check_layers, sentence)
+        self.put("tools/manual/main.cpp", "")
+        self.put("tools/extra/main.cpp", "")
+        self.assert_finds(check_layers, "tools/extra/main.cpp: its folder is not in")
+
+    def test_nothing_includes_a_tool(self):
+        self.put("tools/frazil/cli.h", "")
+        self.put("src/ir/ir.cpp", '#include "tools/frazil/cli.h"\n')
+        self.assert_finds(check_layers, "is not known")
+        self.put("src/ir/ir.cpp", '#include "cli.h"\n')
+        self.assert_finds(check_layers, "must be named from src/")
+
     def test_cmake(self):
         self.put("CMakeLists.txt", "frazil_library(base DEPENDS ir)\n")
         self.assert_finds(check_layers, "base may not depend on ir")

@@ -1,4 +1,4 @@
-"""The levels of the folders under src/, and where third-party headers may be included.
+"""The levels of the folders under src/, what each tool may include, and where third-party headers may be included.
 
 This is the one table: check_layers.py compares it with every #include and with CMakeLists.txt.
 """
@@ -37,6 +37,23 @@ ABOVE = {("verify", "smt"), ("verify", "tasm")}
 
 # Folders outside the levels: what they may include besides themselves. Nothing in src/ includes them.
 SPECIAL = {"monitor": {"base"}}
+
+# Tools stand above src/: folders (or sub-folders of groups) whose public headers each may include. Nothing in src/ includes a
+# tool, and no tool another one's files, but for what is offered. `support` is tests/support.
+TOOLS = {
+    "frazil": {"aot", "base", "engine", "exec", "frontends", "ir", "kernel", "machines", "optimize", "store", "targets", "verify"},
+    "gpu": {"base", "exec", "frontends/kernels", "ir", "support", "targets/cuda", "targets/native", "targets/wasm"},
+    "manual": {"base", "ir", "machines"},
+    "oracle": {"base", "machines/tasm"},
+    "prelude": set(),
+    "rules": {"ir", "verify"},
+    "stage0": {"aot"},
+    "worker": {"base", "engine", "targets/native", "verify"},
+}
+# Headers that a tool has for others: the client of the published Triton VM.
+OFFERED = {"oracle_client.h": "tools/oracle/client"}
+# Flags and JSON are the tools' business.
+TOOLS_THIRD_PARTY = {"fmt", "CLI", "nlohmann"}
 
 # Headers whose types only their own folder may make; tests may, to have something to play with.
 MAKERS = {"verify/judge.h"}
