@@ -5,8 +5,10 @@ A block's lines that start with "$ " are commands (run in a shell with the given
 PATH, in the project's root); what follows is their output, standard error included. A line "..." in
 the expected output stands for any number of lines; a trailing "  # exit N" on a command states its
 exit code (default 0). Digests change with the prelude, so they are compared by which of them are equal,
-not by their digits; times, dates, sizes of code and of proofs and the machine's CPU level are not compared. Each document has a store of its own, empty at its
-beginning. `--update` rewrites blocks that have no "..." line.
+not by their digits. What is measured (times, ratios, sizes of code and of proofs, numbers of calls) differs from run to run and from
+machine to machine, but not by orders of magnitude: a figure that is NEAR times as large as what the program prints, or as small, is
+outdated. Dates and the machine's CPU level are not compared. Each document has a store of its own, empty at its beginning.
+`--update` rewrites blocks, and of those with "..." the lines that are shown.
 """
 import argparse
 import os
@@ -18,8 +20,14 @@ import tempfile
 
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
-MEASURED = re.compile(r"\d[\d,]*(\.\d+)? (?:ns|us|ms|s)\b|\d[\d,]*(\.\d+)?(?= (?:bytes|calls|times|code bytes|kB)\b)|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
-                      r"|\b(?:avx512|avx2|baseline)\b")
+TIME, SIZE = r"(\d[\d,]*(?:\.\d+)?) (ns|us|ms|s)\b", r"(\d[\d,]*(?:\.\d+)?)(?= (?:bytes|calls|times|code bytes|kB)\b)"
+MEASURED = re.compile(TIME + "|" + SIZE + r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b(?:avx512|avx2|baseline)\b")
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+# Between an idle machine and one that has ten other things to do, times of one run differ by some ten. How late in a run a line
+# is printed (its stamp, at the beginning) differs most.
+NEAR, NEAR_STAMP = 32, 100
+# A single time, of a microsecond even, may be late by a turn of somebody else's; a time a call is one of many.
+LATE, MANY = 0.1, re.compile(r" a call| ->")
 EXIT = re.compile(r"\s+# exit (\d+)$")
 
 
@@ -56,13 +64,47 @@ class Digests:
         return [re.sub(r" +", " ", MEASURED.sub("<measured>", DIGEST.sub(name, line))) for line in lines]
 
 
-def matches(expected, seen):
-    """Whether `expected`, with "..." for any lines, describes `seen`."""
+def figures(line):
+    """The measured numbers of a line, times in seconds; by which factor each may be off, and by how much too late."""
+    found = []
+    for match in MEASURED.finditer(line):
+        number, unit, size = match.groups()
+        if number or size:
+            value = float((number or size).replace(",", "")) * (SECONDS[unit] if unit else 1)
+            factor = NEAR_STAMP if number and not line[:match.start()].strip() else NEAR
+            found.append((value, factor, LATE if number and not MANY.match(line, match.end()) else 0))
+    return found
+
+
+def near(expected, seen):
+    """Whether the figures of two lines are of the same order of magnitude. What is rounded to 0 says only that it was little."""
+    return all(max(a, b) <= factor * min(a, b) or min(a, b) == 0 or a < b <= late
+               for (a, factor, late), (b, _, _) in zip(figures(expected), figures(seen)))
+
+
+def align(expected, seen, same):
+    """For each line of `expected` the line of `seen` that it describes by `same`, None for "..."; None if there is no such reading.
+    All three are told by index; "..." stands for any number of lines."""
     if not expected:
-        return not seen
-    if expected[0] == "...":
-        return any(matches(expected[1:], seen[i:]) for i in range(len(seen) + 1))
-    return bool(seen) and expected[0].rstrip() == seen[0].rstrip() and matches(expected[1:], seen[1:])
+        return None if seen else []
+    if expected[0][1] == "...":
+        for i in range(len(seen) + 1):
+            rest = align(expected[1:], seen[i:], same)
+            if rest is not None:
+                return [None, *rest]
+        return None
+    if not seen or not same(expected[0], seen[0]):
+        return None
+    rest = align(expected[1:], seen[1:], same)
+    return None if rest is None else [seen[0][0], *rest]
+
+
+def same_text(expected, seen):
+    return expected[2].rstrip() == seen[2].rstrip()
+
+
+def same_order(expected, seen):
+    return same_text(expected, seen) and near(expected[1], seen[1])
 
 
 def strip_blank(lines):
@@ -94,13 +136,20 @@ def main():
             for command, expected in split_commands(match.group(1)):
                 seen, code, wanted = run(command, options.root, binary, f"{store.name}/store")
                 checked += 1
-                good = code == wanted and matches(written.hide(strip_blank(expected)),
-                                                  printed.hide(strip_blank(seen)))
+                shown, told = strip_blank(expected), strip_blank(seen)
+                lines = list(zip(range(len(shown)), shown, written.hide(shown)))
+                others = list(zip(range(len(told)), told, printed.hide(told)))
+                good = code == wanted and align(lines, others, same_order) is not None
                 if not good and not options.update:
                     failures += 1
-                    print(f"{path}: $ {command}\n  expected (exit {wanted}): {expected}\n"
-                          f"  seen (exit {code}): {seen}", file=sys.stderr)
-                out += ["$ " + command] + (expected if "..." in expected else seen)
+                    outdated = code == wanted and align(lines, others, same_text) is not None
+                    print(f"{path}: $ {command}\n" + ("  figures of another order of magnitude\n" if outdated else "") +
+                          f"  expected (exit {wanted}): {expected}\n  seen (exit {code}): {seen}", file=sys.stderr)
+                if "..." not in expected:
+                    out += ["$ " + command] + seen
+                else:
+                    places = align(lines, others, same_text) or [None] * len(shown)
+                    out += ["$ " + command] + [line if place is None else told[place] for line, place in zip(shown, places)]
             return "```console\n" + "\n".join(out) + "\n```"
 
         updated = FENCE.sub(visit, text)
