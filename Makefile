@@ -34,7 +34,7 @@ nightly: ## all there is; SLICE=dev|tsan|gcc|counts|remote|fuzz: one part of it
 bare: ## the two commands on a bare Debian 12 in a folder of its own (as root; 45 minutes); COMMAND="make help": another one
 	@scripts/bare-machine.sh $(if $(COMMAND),'$(COMMAND)')
 
-bench: ## measure; prints tables, writes build/bench; CORPUS=dir: also against the hand-written assembly there
+bench: ## measure; prints tables, writes build/bench/results.json; CORPUS=dir: also against the hand-written assembly there
 	@CORPUS="$(CORPUS)" scripts/bench.sh
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (default 60) each

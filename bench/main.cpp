@@ -1,5 +1,5 @@
-// Runs every figure (or those whose name contains an argument), merges what accelerators recorded, prints
-// one table and writes results.json.
+// Runs every figure (or those whose name contains an argument), prints one table and writes results.json, to which
+// bench/rows.py adds commit, date and machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,25 +27,6 @@ std::vector<std::pair<std::string, Probe>>& Probes() {
 nlohmann::ordered_json& Records() {
   static auto records = nlohmann::ordered_json::array();
   return records;
-}
-
-// Rows measured elsewhere: {"machine": ..., "date": ..., "commit": ..., "records": [...]}.
-void MergeRecorded(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() != ".json") continue;
-    auto file = nlohmann::ordered_json::parse(std::ifstream(entry.path()), nullptr, false);
-    if (file.is_discarded() || !file.contains("records")) {
-      fmt::print(stderr, "bench: {} is not a file of records\n", entry.path().string());
-      continue;
-    }
-    for (auto record : file["records"]) {
-      record["recorded"] = {{"machine", file.value("machine", "")},
-                            {"date", file.value("date", "")},
-                            {"commit", file.value("commit", "")}};
-      Records().push_back(record);
-    }
-  }
 }
 
 std::string Short(double value) {
@@ -135,7 +116,6 @@ int Main(int argc, char** argv) {
     fmt::print(stderr, "bench: {}\n", name);
     figure();
   }
-  MergeRecorded("bench/recorded");
   PrintTable();
   std::filesystem::create_directories(output.parent_path());
   std::ofstream(output) << Records().dump(2) << "\n";

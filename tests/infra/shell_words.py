@@ -15,13 +15,14 @@ HERE_DOCUMENT = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)^\s*\2$", re.S |
 
 
 def programs(text):
-    """Names of commands and the lines they stand in; neither builtins, nor functions of the script, nor paths."""
+    """Names of commands and the lines they stand in; neither builtins, nor functions of the script (or of one that it reads,
+    which begin with _), nor paths."""
     # Bodies of here-documents are text; their line ends stay, so that lines can be counted.
     text = HERE_DOCUMENT.sub(lambda m: m.group(0)[:m.start(3) - m.start()] + "\n" * m.group(3).count("\n"), text)
     scanner = Scanner(text)
     scanner.commands()
     return [(name, line) for name, line in scanner.found
-            if name not in BUILTINS and name not in scanner.functions and re.fullmatch(r"[A-Za-z_][\w.+-]*", name)]
+            if name not in BUILTINS and name not in scanner.functions and re.fullmatch(r"[A-Za-z][\w.+-]*", name)]
 
 
 class Scanner:
