@@ -18,10 +18,12 @@ Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate,
     return std::make_shared<const exec::InterpreterProgram>(
         TRY(exec::InterpreterProgram::Create(program)));
   };
+  // A guard pins arguments: chosen after the points, it could pin them where the programs agree.
+  const std::string pinned = guard.atoms.empty() ? "" : ir::PrintGuard(guard);
   return Pair{source,
               candidate,
               MakeInputSpace(source, candidate, guard),
-              Sha256Hex(ir::ExactDigest(source) + ir::ExactDigest(candidate)),
+              Sha256Hex(ir::ExactDigest(source) + ir::ExactDigest(candidate) + pinned),
               TRY(prepare(source)),
               TRY(prepare(candidate))};
 }

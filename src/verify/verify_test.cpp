@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
 
 #include "exec/interpreter.h"
 #include "ir/text.h"
+#include "verify/internal/pair.h"
 
 namespace frazil::verify {
 namespace {
@@ -207,6 +209,19 @@ TEST(Verify, MoreInputsThanAllowedAreTested) {
   ASSERT_TRUE(std::holds_alternative<Tested>(verdict)) << Tell(verdict);
   EXPECT_EQ(std::get<Tested>(verdict).evidence.grade, Grade::Sampled);
   EXPECT_GE(std::get<Tested>(verdict).evidence.cases, 4096u);
+}
+
+// Who proposes a guard after the points are known pins arguments to where the programs agree.
+TEST(Verify, PointsDependOnBothProgramsAndTheGuard) {
+  const ir::Program a = Parse("func @main(%x: field, %y: field) -> (field) {\n return %x\n}");
+  const ir::Program b = Parse("func @main(%x: field, %y: field) -> (field) {\n return %y\n}");
+  std::set<std::string> seeds;
+  for (const char* guard : {"true", "arg1 == 5", "arg1 == 6"}) {
+    seeds.insert(MakePair(a, b, *ir::ParseGuard(guard, a))->seed);
+    seeds.insert(MakePair(b, a, *ir::ParseGuard(guard, a))->seed);
+    seeds.insert(MakePair(a, a, *ir::ParseGuard(guard, a))->seed);
+  }
+  EXPECT_EQ(seeds.size(), 9u);
 }
 
 TEST(Verify, BuffersAndAliases) {

@@ -19,7 +19,8 @@ struct Pair {
   const ir::Program& source;
   const ir::Program& candidate;
   InputSpace space;
-  std::string seed;  // hex; of both exact digests, so that no proposer can fit the samples
+  std::string
+      seed;  // hex; of both exact digests and the guard, so that no proposer can fit the samples
   std::shared_ptr<const exec::InterpreterProgram> prepared_source;
   std::shared_ptr<const exec::InterpreterProgram> prepared_candidate;
 

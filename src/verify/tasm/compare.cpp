@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 
 #include "verify/tasm/compare.h"
 #include "verify/tasm/sample.h"
@@ -54,36 +54,60 @@ Budget HalfOf(const Budget& budget) {
   return half;
 }
 
-// With branches that come together again as one path. `terms` are those of the attempt that succeeded.
-bool ProveJoined(Terms& terms, Budget& budget, const Sides& sides, const Options& options) {
+// What the attempts so far may have been deceived by: any of them could have been the one that succeeds.
+struct Doubt {
+  bool inexact = false;  // of the last attempt
+  double error = 0;
+  uint64_t terms = 0, degree = 1;
+  void Add(const Terms& of) {
+    inexact = of.inexact_used();
+    error += of.ErrorBound();
+    terms = of.size();
+    degree = std::max(degree, of.largest_degree());
+  }
+};
+
+// With branches that come together again as one path.
+bool ProveJoined(Budget& budget, const Sides& sides, const Options& options, Doubt& doubt) {
   Heads source, candidate;
   constexpr int Attempts = 4;
   for (int attempt = 0; attempt < Attempts; ++attempt) {
-    terms = Terms();
-    if (!Attempt(terms, budget, sides, source, candidate, options, true)) return true;
+    Terms terms(sides.seed);
+    const bool proved = !Attempt(terms, budget, sides, source, candidate, options, true);
+    doubt.Add(terms);
+    if (proved) return true;
     const bool more = CutSymbolicLoops(source);
     if (!CutSymbolicLoops(candidate) && !more) return false;
   }
   return false;
 }
 
-Evidence EvidenceOf(const Terms& terms, const Budget& budget) {
-  Evidence evidence;
-  evidence.judge = "symbolic execution";
-  if (!terms.inexact_used()) {
-    evidence.grade = Grade::Proved;
-    evidence.detail = fmt::format("{} terms in normal form, {} steps", terms.size(), budget.steps);
-    return evidence;
+// Whoever writes a program can write 2^n of them, to find one whose points deceive: as the judge of polynomials asks.
+constexpr double LeastBits = 100;
+
+// Equal, by a proof that was completed.
+void Conclude(const Doubt& doubt, const Budget& budget, Answer& answer) {
+  answer.evidence.judge = "symbolic execution";
+  if (!doubt.inexact) {
+    answer.kind = Answer::Kind::Proved;
+    answer.evidence.grade = Grade::Proved;
+    answer.evidence.detail =
+        fmt::format("{} terms in normal form, {} steps", doubt.terms, budget.steps);
+    return;
   }
-  // Any two of the terms, at three points: pairs (d/p)^3.
-  evidence.grade = Grade::Algebraic;
-  double bits =
-      2 * std::bit_width(terms.size()) - 3.0 * (64 - std::bit_width(terms.largest_degree()));
-  evidence.detail =
-      fmt::format("{} terms, degree at most {}, at 3 random points; error at most 2^{}",
-                  terms.size(), terms.largest_degree(), static_cast<int>(bits));
-  evidence.cases = 3;
-  return evidence;
+  const double bits = std::floor(-std::log2(doubt.error));
+  if (bits < LeastBits) {
+    answer.reason = fmt::format(
+        "equal at {} points, but for degrees up to {} that leaves an error of 2^-{:.0f}",
+        Points::Count, doubt.degree, bits);
+    return;
+  }
+  answer.kind = Answer::Kind::Algebraic;
+  answer.evidence.grade = Grade::Algebraic;
+  answer.evidence.detail =
+      fmt::format("{} terms, degree at most {}, at {} points; error at most 2^-{:.0f}", doubt.terms,
+                  doubt.degree, Points::Count, bits);
+  answer.evidence.cases = Points::Count;
 }
 
 }  // namespace
@@ -105,10 +129,7 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     answer.counterexample = std::move(inputs);
     return true;
   };
-  auto proved = [&](const Terms& terms, const Budget& spent) {
-    answer.evidence = EvidenceOf(terms, spent);
-    answer.kind = terms.inexact_used() ? Answer::Kind::Algebraic : Answer::Kind::Proved;
-  };
+  Doubt doubt;
   Budget budget;
   budget.max_steps = options.steps;
   budget.deadline = DeadlineOf(options);
@@ -125,9 +146,10 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
   budget.max_forks = FewForks;
   bool last = false, joined = false;
   for (int attempt = 0; attempt < Attempts; ++attempt) {
-    auto terms = std::make_unique<Terms>();
+    const auto terms = std::make_unique<Terms>(sides.seed);
     failure = Attempt(*terms, budget, sides, source, candidate, options, false);
-    if (!failure) return proved(*terms, budget), answer;
+    doubt.Add(*terms);
+    if (!failure) return Conclude(doubt, budget, answer), answer;
     // Runs along the path, while its terms are there.
     if (failure->facts) {
       Facts facts = *failure->facts;
@@ -139,10 +161,11 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     if (last || !in_time()) break;
     // The one that leads may have come to nothing before the other began.
     if (!options.fragments) {
-      auto scratch = std::make_unique<Terms>();
+      const auto scratch = std::make_unique<Terms>(sides.seed);
       Engine probe(*scratch, budget, options.fragments);
       if (sides.assumed) probe.assumed = sides.assumed(*scratch);
       probe.Run(sides.candidate(&candidate), sides.source(&source), false);
+      doubt.Add(*scratch);
     }
     const bool more = CutSymbolicLoops(source);
     if ((CutSymbolicLoops(candidate) || more) && attempt + 2 < Attempts) continue;
@@ -155,9 +178,8 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     }
     if (!joined && !options.fragments) {
       joined = true;
-      Terms others;
       Budget half = HalfOf(budget);
-      if (ProveJoined(others, half, sides, options)) return proved(others, half), answer;
+      if (ProveJoined(half, sides, options, doubt)) return Conclude(doubt, half, answer), answer;
       if (!in_time()) break;
     }
     // Only branches are left: more of them on one path. Loops that were cut in vain are gone through.
@@ -184,7 +206,7 @@ Answer Compare(const mt::Program& source, const mt::Program& candidate, const Op
   AddConstants(candidate, constants);
   Sampler sampler(std::move(constants), options.fragments,
                   0x7a5a'0001u + source.code.size() * 31 + candidate.code.size());
-  Sides sides;
+  Sides sides{SeedOf(source, candidate, options), {}, {}, {}};
   sides.source = [&](Heads* heads) { return MakeTasmSide(source, options.fragments, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, options.fragments, heads); };
   Answer answer = Decide(sides, options, sampler, [&](const Counterexample& inputs) {

@@ -10,9 +10,15 @@
 namespace frazil::verify::tasm {
 
 struct Sides {
+  Seed seed;  // of both programs and the options
   std::function<std::unique_ptr<Side>(Heads*)> source, candidate;
   std::function<std::vector<Literal>(Terms&)> assumed;  // of the inputs; may be empty
 };
+
+template <class Source, class Candidate>
+Seed SeedOf(const Source& source, const Candidate& candidate, const Options& options) {
+  return Seed({SeedText(source), SeedText(candidate), SeedText(options)});
+}
 
 // `tell` may be empty: nothing is refuted then.
 Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell);

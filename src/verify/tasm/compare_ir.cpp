@@ -110,8 +110,8 @@ std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& in
 
 // Whether the IR says what these inputs lead to: the symbolic run with numbers in place of the inputs, which knows more of
 // raw addresses than the interpreter. What it cannot follow is not said.
-bool IsSpecified(const ir::Program& program, const Counterexample& inputs) {
-  Terms terms;
+bool IsSpecified(const ir::Program& program, const Counterexample& inputs, const Seed& seed) {
+  Terms terms(seed);
   Facts facts(terms);
   auto fill = [&](Base kind, const std::vector<uint64_t>& words) {
     for (size_t i = 0; i < words.size(); ++i)
@@ -147,7 +147,7 @@ bool UsesRam(const ir::Program& program) {
   return false;
 }
 
-Answer CompareWith(const ir::Program& source, const Options& options,
+Answer CompareWith(const ir::Program& source, const Seed& seed, const Options& options,
                    std::function<std::unique_ptr<Side>(Heads*)> candidate,
                    const std::function<std::optional<Ending>(const Counterexample&)>& run) {
   Answer answer;
@@ -165,25 +165,25 @@ Answer CompareWith(const ir::Program& source, const Options& options,
     }
   }
   Sampler sampler(std::move(constants), false, 0x1c0de);
-  Sides sides;
+  Sides sides{seed, {}, {}, {}};
   sides.source = [&](Heads* heads) { return MakeIrSide(source, heads); };
   sides.candidate = std::move(candidate);
   sides.assumed = [&](Terms& terms) { return Promises(terms, source); };
   const Streams streams = StreamsOf(source);
-  return Decide(sides, whole, sampler,
-                [&](const Counterexample& inputs) -> std::optional<std::string> {
-                  if (!streams.plain) return std::nullopt;
-                  auto a = RunIr(source, inputs, streams), b = run(inputs);
-                  if (!a || !b) return std::nullopt;
-                  // The interpreter does not say how much it read.
-                  a->inputs_read = b->inputs_read;
-                  a->secrets_read = b->secrets_read;
-                  a->digests_read = b->digests_read;
-                  auto difference = Difference(*a, *b);
-                  if (difference && b->crash && UsesRam(source) && !IsSpecified(source, inputs))
-                    return std::nullopt;
-                  return difference;
-                });
+  return Decide(
+      sides, whole, sampler, [&](const Counterexample& inputs) -> std::optional<std::string> {
+        if (!streams.plain) return std::nullopt;
+        auto a = RunIr(source, inputs, streams), b = run(inputs);
+        if (!a || !b) return std::nullopt;
+        // The interpreter does not say how much it read.
+        a->inputs_read = b->inputs_read;
+        a->secrets_read = b->secrets_read;
+        a->digests_read = b->digests_read;
+        auto difference = Difference(*a, *b);
+        if (difference && b->crash && UsesRam(source) && !IsSpecified(source, inputs, sides.seed))
+          return std::nullopt;
+        return difference;
+      });
 }
 
 }  // namespace
@@ -195,14 +195,16 @@ Answer Compare(const ir::Program& source, const tir::Program& candidate, const O
     return answer;
   }
   return CompareWith(
-      source, options, [&](Heads* heads) { return MakeTirSide(candidate, heads); },
+      source, SeedOf(source, candidate, options), options,
+      [&](Heads* heads) { return MakeTirSide(candidate, heads); },
       [&](const Counterexample& inputs) { return RunTir(candidate, inputs); });
 }
 
 Answer Compare(const ir::Program& source, const mt::Program& candidate, const Options& options) {
   const Machine machine(candidate);
   return CompareWith(
-      source, options, [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); },
+      source, SeedOf(source, candidate, options), options,
+      [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); },
       [&](const Counterexample& inputs) { return RunProgram(machine, inputs); });
 }
 

@@ -11,7 +11,7 @@ namespace {
 namespace gl = goldilocks;
 
 struct Fixture {
-  Terms t;
+  Terms t{Seed({"test"})};
   Term a = t.Atom(Base::Input, 0, 0), b = t.Atom(Base::Input, 0, 1), x = t.Atom(Base::Input, 0, 2);
   Term c = t.Less(a, b);
   Term N(uint64_t number) { return t.Constant(number); }
@@ -190,7 +190,7 @@ class Evaluator {
     if (pool_.size() > 60) pool_.erase(pool_.begin() + 8 + static_cast<long>(Below(40)));
   }
 
-  Terms terms_;
+  Terms terms_{Seed({"test"})};
   uint64_t state_;
   std::vector<std::pair<Term, Values>> pool_;
 };

@@ -206,7 +206,7 @@ TEST(TasmIr, RangesOfDifferences) {
   Random random;
   uint64_t narrow = 0;
   for (int round = 0; round < 3000; ++round) {
-    Terms terms;
+    Terms terms(Seed({"test"}));
     Facts facts(terms), values(terms);
     Term sum = terms.Constant(random.Next() % 2 == 0 ? goldilocks::FromUint64(random.Word()) : 0);
     for (uint64_t i = 0; i < 1 + random.Next() % 3; ++i) {
@@ -285,7 +285,7 @@ TEST(TasmIr, HighHalvesOfMultiples) {
   Random random;
   uint64_t simplified = 0;
   for (int round = 0; round < 3000; ++round) {
-    Terms terms;
+    Terms terms(Seed({"test"}));
     Facts facts(terms), values(terms);
     Term sum = terms.Constant(random.Next() % 3 == 0 ? random.Word() % 1000 : 0);
     for (uint64_t i = 0; i < 1 + random.Next() % 3; ++i) {
@@ -324,7 +324,7 @@ TEST(TasmIr, BelowByCases) {
   Random random;
   uint64_t below = 0;
   for (int round = 0; round < 3000; ++round) {
-    Terms terms;
+    Terms terms(Seed({"test"}));
     Facts facts(terms), values(terms);
     auto word = [&](uint64_t i) {
       const Term atom = terms.Atom(Base::Input, 0, i);
@@ -351,7 +351,7 @@ TEST(TasmIr, BelowABoundAndNoneOfTheNumbersBelow) {
   for (const uint64_t bound : {1, 2, 5}) {
     for (uint64_t order = 0; order < 2; ++order) {
       for (uint64_t spared = 0; spared <= bound; ++spared) {
-        Terms terms;
+        Terms terms(Seed({"test"}));
         Facts facts(terms);
         const Term x = terms.Atom(Base::Input, 0, 0);
         const Literal below = NonZero(terms.Less(x, terms.Constant(bound)));
@@ -369,7 +369,7 @@ TEST(TasmIr, BelowABoundAndNoneOfTheNumbersBelow) {
 // An application is known by any form of its arguments, whichever fact came first; and by no other argument.
 TEST(TasmIr, KnownApplicationsFollowTheirArguments) {
   for (const bool argument_first : {false, true}) {
-    Terms terms;
+    Terms terms(Seed({"test"}));
     Facts facts(terms);
     const Term x = terms.Atom(Base::Input, 0, 0), y = terms.Atom(Base::Input, 0, 1);
     const Term other = terms.Atom(Base::Input, 0, 2), seven = terms.Constant(7),

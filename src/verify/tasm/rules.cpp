@@ -42,6 +42,7 @@ struct Condition {
   std::string relation;
 };
 struct Rule {
+  std::string text;
   std::vector<Line> pattern, replacement;
   std::vector<Condition> conditions;
   std::string letters;  // of places and counts
@@ -133,6 +134,7 @@ bool HasElement(const Expression& expression) {
 Result<Rule> ReadRule(std::string_view pattern, std::string_view replacement,
                       std::string_view conditions) {
   Rule rule;
+  rule.text = fmt::format("{} -> {} if {}", pattern, replacement, conditions);
   rule.pattern = TRY(ReadLines(pattern, rule.letters));
   rule.replacement = TRY(ReadLines(replacement, rule.letters));
   for (std::string_view part : Split(conditions, ',')) {
@@ -224,7 +226,9 @@ bool Compare(int64_t a, const std::string& relation, int64_t b) {
 
 // True: proved, or the rule does not apply.
 bool ProveInstance(const Rule& rule, const Numbers& numbers, RuleAnswer& answer) {
-  Terms terms;
+  std::string values;
+  for (auto [letter, value] : numbers) values += fmt::format(", {} = {}", letter, value);
+  Terms terms(Seed({rule.text, values}));
   std::vector<Literal> assumed;
   for (const Condition& condition : rule.conditions) {
     if (!HasElement(condition.left) && !HasElement(condition.right)) {
@@ -253,8 +257,7 @@ bool ProveInstance(const Rule& rule, const Numbers& numbers, RuleAnswer& answer)
         engine.Run(MakeTasmSide(leader.program, true, &heads, &leader.elements),
                    MakeTasmSide(follower.program, true, &heads, &follower.elements), forth);
     if (!failure) continue;
-    answer.detail = failure->reason;
-    for (auto [letter, value] : numbers) answer.detail += fmt::format(", {} = {}", letter, value);
+    answer.detail = failure->reason + values;
     return false;
   }
   if (terms.inexact_used()) answer.kind = Answer::Kind::Algebraic;

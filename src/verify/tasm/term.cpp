@@ -3,6 +3,7 @@
 #include "verify/tasm/term.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace frazil::verify::tasm {
 
@@ -11,8 +12,8 @@ namespace gl = goldilocks;
 namespace {
 
 constexpr size_t MaxTerms = 128;  // monomials of a polynomial; beyond it is opaque
-constexpr uint64_t MaxDegree =
-    1ull << 30;  // beyond it random points say too little, and exponents are 32 bits
+constexpr uint64_t MaxDegree = 1ull
+                               << 30;  // beyond it points say too little, and exponents are 32 bits
 
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e37'79b9'7f4a'7c15u + (hash << 6) + (hash >> 2);
@@ -32,23 +33,15 @@ uint64_t Saturating(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-Terms::Terms(uint64_t seed) : random_(seed) {
+Terms::Terms(const Seed& seed) : points_(seed) {
   monomials_.push_back({});
   Constant(0);
   Constant(1);
 }
 
-Terms::Values Terms::RandomValues() {
-  Values values;
-  for (uint64_t& value : values) {
-    do {
-      uint64_t z = (random_ += 0x9e37'79b9'7f4a'7c15u);
-      z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9u;
-      z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11ebu;
-      value = z ^ (z >> 31);
-    } while (value >= gl::P);
-  }
-  return values;
+double Terms::ErrorBound() const {
+  return compared_ * std::pow(static_cast<double>(largest_degree_) / static_cast<double>(gl::P),
+                              static_cast<double>(Points::Count));
 }
 
 Term Terms::Constant(uint64_t value) {
@@ -85,7 +78,7 @@ Term Terms::Apply(Base kind, std::span<const Term> arguments, uint64_t index, ui
 
 Term Terms::NewBase(Node node, bool random) {
   const Term term = static_cast<Term>(nodes_.size());
-  if (random) node.values = RandomValues();
+  if (random) node.values = points_.Next();
   node.support.Add(term);
   for (const Term argument : node.arguments) node.support.Add(nodes_[argument].support);
   nodes_.push_back(std::move(node));
@@ -111,7 +104,7 @@ uint32_t Terms::InternMonomial(std::vector<std::pair<Term, uint32_t>> factors) {
     node.support.Add(of.support);
     node.degree = Saturating(node.degree,
                              of.degree >= MaxDegree / exponent ? MaxDegree : of.degree * exponent);
-    for (size_t k = 0; k < 3; ++k)
+    for (size_t k = 0; k < Points::Count; ++k)
       node.values[k] = gl::Mul(node.values[k], gl::Pow(of.values[k], exponent));
   }
   if (factors.size() == 1 && factors[0].second == 1) {
@@ -181,7 +174,7 @@ void Terms::Describe(Node& node) const {
     if (monomial.guard != NoTerm && (node.lead == NoTerm || monomial.guard > node.lead))
       node.lead = monomial.guard;
     node.weight = std::min(node.weight + monomial.weight, 1u << 20);
-    for (size_t k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < Points::Count; ++k) {
       node.values[k] = gl::Add(node.values[k], gl::Mul(coefficient, monomial.values[k]));
     }
     // The product of canonical values as an integer, if it stays below p.
@@ -237,6 +230,7 @@ Term Terms::Intern(Polynomial poly) {
   Describe(node);
   largest_degree_ = std::max(largest_degree_, node.degree);
   if (!node.exact || any_inexact_) {
+    compared_ += static_cast<double>(nodes_.size());
     auto [first, last] = by_values_.equal_range(node.values[0]);
     for (auto it = first; it != last; ++it) {
       const Node& other = nodes_[it->second];
@@ -265,7 +259,7 @@ Term Terms::Opaque(Base kind, Term a, Term b) {
   // Of too high a degree: a new unknown of which only congruence is known.
   const bool beyond = node.degree >= MaxDegree;
   if (beyond) return Apply(kind, node.arguments);
-  for (size_t k = 0; k < 3; ++k) {
+  for (size_t k = 0; k < Points::Count; ++k) {
     node.values[k] = kind == Base::Product ? gl::Mul(na.values[k], nb.values[k])
                                            : gl::Add(na.values[k], nb.values[k]);
   }
@@ -275,6 +269,7 @@ Term Terms::Opaque(Base kind, Term a, Term b) {
       by_values_.emplace(nodes_[term].values[0], term);
   }
   largest_degree_ = std::max(largest_degree_, node.degree);
+  compared_ += static_cast<double>(nodes_.size());
   auto [first, last] = by_values_.equal_range(node.values[0]);
   for (auto it = first; it != last; ++it) {
     if (nodes_[it->second].values != node.values) continue;

@@ -3,7 +3,7 @@
 // A term is a polynomial in normal form whose indeterminates ("bases") are atoms (a word of the initial stack, an
 // input, ...) and applications of what the machine computes beyond + and *: zero test, high half, quotient, and,
 // permutation, ... Two terms with one id are equal wherever both are defined. A polynomial that grows too large becomes an
-// opaque base that carries its values at three random points; from then on terms over it are told apart by those
+// opaque base that carries its values at three points (`points.h`); from then on terms over it are told apart by those
 // values, `inexact()` says so, and the answer is algebraic instead of proved.
 //
 // A product with a zero test or a comparison c is not expanded: t = t0 + c x with the newest such c of a term, c x is one base
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/goldilocks.h"
+#include "verify/tasm/points.h"
 
 namespace frazil::verify::tasm {
 
@@ -75,7 +76,7 @@ struct Support {
 
 class Terms {
  public:
-  explicit Terms(uint64_t seed = 0x5eed);
+  explicit Terms(const Seed& seed);
 
   Term Constant(uint64_t value);
   Term Atom(Base kind, uint32_t token, uint64_t index);
@@ -138,12 +139,15 @@ class Terms {
   bool MayHave(Term a, Term base) const { return nodes_[a].support.MayHave(base); }
 
   size_t size() const { return nodes_.size(); }
-  // Some terms were called equal because their values at random points are.
+  // Some terms were called equal because their values at the points are.
   bool inexact_used() const { return inexact_used_; }
   uint64_t largest_degree() const { return largest_degree_; }
+  // How probable it is that any two of the terms that differ were called equal: each search by values compares with all
+  // terms that there are, and two polynomials of degree d agree at a point with probability d / p at most.
+  double ErrorBound() const;
 
  private:
-  using Values = std::array<uint64_t, 3>;
+  using Values = Points::Values;
   struct Node {
     Base kind = Base::None;
     bool constant = false;
@@ -186,7 +190,6 @@ class Terms {
   uint32_t InternMonomial(std::vector<std::pair<Term, uint32_t>> factors);
   uint32_t MonomialProduct(uint32_t a, uint32_t b);
   void Describe(Node& node) const;  // degree, exactness, range and values of a polynomial
-  Values RandomValues();
 
   std::vector<Node> nodes_;
   std::vector<MonomialNode> monomials_;
@@ -194,10 +197,11 @@ class Terms {
   std::unordered_multimap<uint64_t, uint32_t> monomials_by_hash_;
   std::unordered_map<uint64_t, uint32_t> products_;
   std::unordered_multimap<uint64_t, Term> by_values_;
-  uint64_t random_;
+  Points points_;
   bool any_inexact_ = false;
   bool inexact_used_ = false;
   uint64_t largest_degree_ = 1;
+  double compared_ = 0;  // pairs of terms, by their values
 };
 
 }  // namespace frazil::verify::tasm
