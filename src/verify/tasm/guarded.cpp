@@ -49,7 +49,9 @@ Term Terms::GuardedBase(Term c, Term x) {
     node.exact &= nodes_[argument].exact;
     node.degree += nodes_[argument].degree;
   }
-  for (size_t k = 0; k < 3; ++k) node.values[k] = gl::Mul(nodes_[c].values[k], nodes_[x].values[k]);
+  for (size_t k = 0; k < Points::Count; ++k)
+    node.values[k] = gl::Mul(nodes_[c].values[k], nodes_[x].values[k]);
+  largest_degree_ = std::max(largest_degree_, node.degree);
   if (any_inexact_) by_values_.emplace(node.values[0], base);
   MonomialNode& monomial = monomials_[node.poly[0].first];
   monomial.values = node.values;
@@ -91,6 +93,14 @@ void Terms::Cofactors(Term a, Term& at0, Term& at1) {
   Term part;
   Split(a, nodes_[a].lead, at0, part);
   at1 = Add(at0, part);
+}
+
+bool Terms::CanVanish(Term a, int depth) {
+  if (nodes_[a].lead == NoTerm) return nodes_[a].poly.empty();
+  if (depth == 0) return true;
+  Term at0, at1;
+  Cofactors(a, at0, at1);
+  return CanVanish(at0, depth - 1) || CanVanish(at1, depth - 1);
 }
 
 // c x + c y = c (x + y)

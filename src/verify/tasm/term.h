@@ -187,6 +187,9 @@ class Terms {
   Term Name(Term a);
   Term GuardedBase(Term c, Term x);
   void RangeByCases(Term a);
+  // Whether the term is 0 for some values of the zero tests and comparisons that it is a sum with; of more than `depth` of
+  // them nothing is said.
+  bool CanVanish(Term a, int depth);
   uint32_t InternMonomial(std::vector<std::pair<Term, uint32_t>> factors);
   uint32_t MonomialProduct(uint32_t a, uint32_t b);
   void Describe(Node& node) const;  // degree, exactness, range and values of a polynomial

@@ -3,7 +3,8 @@
 // hi 2^32 + lo = x, q d + r = n and a ^ b = a + b - 2 (a & b) hold by themselves.
 //
 // A range is put on a term only if an application of the instruction is part of it: it then exists only where the
-// instruction has run, which is what makes the range true.
+// instruction has run, which is what makes the range true. After ways came together a term is the word of both, so the
+// application must be part of it whatever zero tests and comparisons are: its factor is a number, or never 0.
 #include <algorithm>
 #include <bit>
 
@@ -144,7 +145,8 @@ Term Terms::And(Term a, Term b) {
 Term Terms::Xor(Term a, Term b) {
   const Term both = And(a, b);
   const Term result = Combine(Add(a, b), 1, both, gl::P - 2);
-  // `both` is then an and, a product of booleans, or, with a mask, holds a quotient.
+  // `both` is then an and, or, with a mask, holds a quotient, with a number as factor; or a product of booleans, where one is
+  // always part of the result, with 1 or -1 as factor.
   if (!IsConstant(both) && both != a && both != b) {
     const uint64_t most = std::min(std::max(Range(a).high, Range(b).high), Max32);
     Restrict(result, {0, std::bit_ceil(most + 1) - 1});
@@ -218,15 +220,9 @@ Term Terms::Quotient(Term n, Term d) {
 Term Terms::Remainder(Term n, Term d) {
   const Term quotient = Quotient(n, d);
   const Term result = Sub(n, Mul(quotient, d));
-  // By a divisor that is 0 unless something holds the difference is n itself where that does not hold, and there nothing was
-  // divided.
-  Term divisor = d;
-  while (Lead(divisor) != NoTerm) {
-    Term at1;
-    Cofactors(divisor, divisor, at1);
-  }
-  const bool always = !IsConstant(divisor) || ConstantOf(divisor) != 0;
-  if (KindOf(quotient) == Base::Quotient && quotient != n && always) {
+  // By a divisor that is 0 unless something holds (or if it does) the difference is n itself there, and nothing was divided.
+  constexpr int MaxChoices = 6;
+  if (KindOf(quotient) == Base::Quotient && quotient != n && !CanVanish(d, MaxChoices)) {
     const uint64_t most = std::min(std::max<uint64_t>(1, std::min(Range(d).high, Max32)) - 1,
                                    std::min(Range(n).high, Max32));
     Restrict(result, {0, most});
