@@ -15,7 +15,11 @@ CertificateChecker::CertificateChecker(const ir::Program& source, const ir::Cand
     : candidate_(candidate),
       ranges_(terms_),
       source_side_(source, terms_, interned_),
-      candidate_side_(candidate.program, terms_, interned_) {}
+      candidate_side_(candidate.program, terms_, interned_) {
+  ranges_.TellRuns([this](const Terms::Node& node) {
+    return HasRun(node.op, node.type, node.words, node.children);
+  });
+}
 
 bool CertificateChecker::Fail(std::string reason) {
   if (reason_.empty()) reason_ = std::move(reason);

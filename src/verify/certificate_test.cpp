@@ -283,6 +283,23 @@ func @main(%a: i32, %b: i32, %x: in buffer<i32>, %i: index) -> (i32) {
       "func @main(%a: i16) -> (i16) {\n return %a\n}");
 }
 
+// What was checked and went on is in range, where it was checked: not before, nor behind a branch that did so.
+TEST(Certificates, ACheckedSumIsInRangeWhereItRan) {
+  const auto program = [](std::string_view body) {
+    return "func @main(%p: bool, %a: i32, %b: i32) -> (i32) {\n" + std::string(body) +
+           " return %a\n}";
+  };
+  const std::string sum = " %s = add.checked %a, %b : i32\n",
+                    cast = " %c = cast.checked %s : u32\n";
+  const std::string_view guard = "0 <= arg1 <= 2147483647 && 0 <= arg2 <= 2147483647";
+  EXPECT_HOLDS(program(sum + cast), program(sum), "", guard);
+  EXPECT_HOLDS(program(sum), program(sum + cast), "", guard);
+  EXPECT_REFUSED("no counterpart", program(sum + cast), program(sum));
+  const std::string branch = " if %p {\n " + sum + " yield\n } else {\n yield\n }\n";
+  const std::string wrapping = " %w = add %a, %b : i32\n %c = cast.checked %w : u32\n";
+  EXPECT_REFUSED("no counterpart", program(branch + wrapping), program(branch), "", guard);
+}
+
 TEST(Certificates, EffectsKeepTheirOrder) {
   const std::string_view source =
       "func @main(%a: i32, %b: i32) -> () {\n  output %a : i32\n  output %b : i32\n  return\n}";

@@ -39,30 +39,34 @@ void CertificateChecker::Remember(const Cursor& cursor, const Inst& inst) {
   ran_.push_back(std::move(ran));
 }
 
-bool CertificateChecker::AlreadyRan(const Cursor& cursor, const Inst& inst) const {
-  const ir::Type type = cursor.side().Canonical(cursor.function(), inst.type);
-  const bool is_access = inst.op == Op::Load;
+bool CertificateChecker::HasRun(Op op, ir::Type type, const std::vector<uint64_t>& words,
+                                std::span<const TermId> operands) const {
   for (const Ran& ran : ran_) {
-    if (is_access && (ran.op == Op::Load || ran.op == Op::Store)) {
+    if (op == Op::Load && (ran.op == Op::Load || ran.op == Op::Store)) {
       // An element that could be reached once can be reached again: lengths do not change.
-      if (terms_.Equal(ran.operands[0], cursor.operand(inst, 0)) &&
-          terms_.Equal(ran.operands[1], cursor.operand(inst, 1)))
+      if (terms_.Equal(ran.operands[0], operands[0]) && terms_.Equal(ran.operands[1], operands[1]))
         return true;
       continue;
     }
-    if (ran.op != inst.op || ran.type != type || ran.operands.size() != inst.operands.count)
+    if (ran.op != op || ran.type != type || ran.words != words ||
+        ran.operands.size() != operands.size())
       continue;
-    if (ran.words != cursor.side().Words(cursor.function(), inst)) continue;
     bool equal = true;
-    for (uint32_t i = 0; i < inst.operands.count; ++i)
-      equal = equal && terms_.Equal(ran.operands[i], cursor.operand(inst, i));
+    for (size_t i = 0; i < operands.size(); ++i)
+      equal = equal && terms_.Equal(ran.operands[i], operands[i]);
     if (equal) return true;
-    if (ir::Info(inst.op).law == ir::Law::Commutes &&
-        terms_.Equal(ran.operands[0], cursor.operand(inst, 1)) &&
-        terms_.Equal(ran.operands[1], cursor.operand(inst, 0)))
+    if (ir::Info(op).law == ir::Law::Commutes && terms_.Equal(ran.operands[0], operands[1]) &&
+        terms_.Equal(ran.operands[1], operands[0]))
       return true;
   }
   return false;
+}
+
+bool CertificateChecker::AlreadyRan(const Cursor& cursor, const Inst& inst) const {
+  std::vector<TermId> operands;
+  for (uint32_t i = 0; i < inst.operands.count; ++i) operands.push_back(cursor.operand(inst, i));
+  return HasRun(inst.op, cursor.side().Canonical(cursor.function(), inst.type),
+                cursor.side().Words(cursor.function(), inst), operands);
 }
 
 bool CertificateChecker::CannotTrap(const Cursor& cursor, const Inst& inst) const {

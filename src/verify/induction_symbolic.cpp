@@ -243,8 +243,7 @@ class CaseProof {
     // What no turn changes is any integer of its type.
     const std::optional<Interval> interval = loop_.ranges->Of(root);
     const bool is_field = terms_.TypeOf(root).scalar == ir::Scalar::Field;
-    if ((!interval && !is_field) || terms_.TypeOf(root).scalar == ir::Scalar::Int ||
-        Varies(root, 0))
+    if ((!interval && !is_field) || terms_.TypeOf(root).scalar == ir::Scalar::Int || Varies(root))
       return std::nullopt;
     const auto [place, is_new] =
         free_.try_emplace(root, FirstFree + static_cast<Atom>(free_.size()));
@@ -252,21 +251,26 @@ class CaseProof {
     return Variable(place->second);
   }
 
-  // Whether the class may be made of the index or of what the loop carries.
-  bool Varies(TermId root, int depth) {
-    root = terms_.Find(root);
-    if (depth > 40 || terms_.Equal(root, loop_.index) || terms_.Equal(root, loop_.carried))
-      return true;
-    if (const auto known = varies_.find(root); known != varies_.end()) return known->second;
-    varies_[root] = false;  // a cycle adds nothing
-    bool varies = false;
-    TermId member = root;
-    do {
-      for (TermId child : terms_.node(member).children) varies = varies || Varies(child, depth + 1);
-      member = terms_.Next(member);
-    } while (member != root);
-    varies_[root] = varies;
-    return varies;
+  // Whether the class may be made of the index or of what the loop carries: whether these can be reached from it. Of the
+  // classes on the way to them nothing is kept, since in a cycle one may be looked at before what it is made of.
+  bool Varies(TermId root) {
+    std::set<TermId> seen = {terms_.Find(root)};
+    std::vector<TermId> work = {terms_.Find(root)};
+    while (!work.empty()) {
+      const TermId first = work.back();
+      work.pop_back();
+      if (terms_.Equal(first, loop_.index) || terms_.Equal(first, loop_.carried)) return true;
+      if (constant_.contains(first)) continue;
+      TermId member = first;
+      do {
+        for (const TermId child : terms_.node(member).children) {
+          if (seen.insert(terms_.Find(child)).second) work.push_back(terms_.Find(child));
+        }
+        member = terms_.Next(member);
+      } while (member != first);
+    }
+    constant_.insert(seen.begin(), seen.end());
+    return false;
   }
 
   std::optional<Poly> EvaluateNode(const Terms::Node& node, int depth) {
@@ -429,7 +433,7 @@ class CaseProof {
   std::string& why_;
   std::map<Atom, Interval> atoms_;
   std::map<TermId, Atom> free_;
-  std::map<TermId, bool> varies_;
+  std::set<TermId> constant_;  // classes of which neither can be reached
   std::map<std::pair<TermId, bool>, std::optional<Poly>> known_;
   Poly count_, low_poly_;
   Interval count_interval_;

@@ -129,10 +129,14 @@ class Reader {
     if (place == Coefficient{}) sum.erase(monomial);
   }
 
-  static Monomial Times(const Monomial& a, const Monomial& b) {
+  // Nothing where an exponent is too large: 64 squarings would wrap it, and x^(2^64 + 1) is not x.
+  static std::optional<Monomial> Times(const Monomial& a, const Monomial& b) {
+    constexpr uint64_t MostExponent = uint64_t{1} << 32;
     std::map<NodeId, uint64_t> exponents(a.begin(), a.end());
-    for (const auto& [atom, exponent] : b) exponents[atom] += exponent;
-    return {exponents.begin(), exponents.end()};
+    for (const auto& [atom, exponent] : b) {
+      if ((exponents[atom] += exponent) > MostExponent) return std::nullopt;
+    }
+    return Monomial{exponents.begin(), exponents.end()};
   }
 
   bool Arithmetic(const ir::Inst& inst) {
@@ -151,7 +155,10 @@ class Reader {
       for (const auto& [left, x] : a) {
         for (const auto& [right, y] : b) {
           const Coefficient product = ring.Mul(x, y);
-          if (product != Coefficient{}) AddTerm(ring, result, Times(left, right), product);
+          if (product == Coefficient{}) continue;
+          const std::optional<Monomial> monomial = Times(left, right);
+          if (!monomial) return false;
+          AddTerm(ring, result, *monomial, product);
         }
       }
     }

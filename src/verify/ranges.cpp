@@ -80,8 +80,8 @@ std::optional<Interval> Ranges::OfNode(const Terms::Node& node, int depth) const
   const std::optional<Interval> exact = ExactInterval(node.op, *a, &*b);
   if (!exact) return std::nullopt;
   if (Within(*exact, *whole)) return exact;
-  // What is checked and goes on has a result in range.
-  if (ir::Info(node.op).traps != 0)
+  // What was checked and went on has a result in range.
+  if (ir::Info(node.op).traps != 0 && has_run_ && has_run_(node))
     return Interval{std::max(exact->low, whole->low), std::min(exact->high, whole->high)};
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // The driver: which judge answers, what it says, and that nothing takes longer than it may.
 #include "verify/verify.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -74,6 +75,24 @@ TEST(Verify, NormalFormsOfPolynomials) {
           "func @main(%a: u64, %b: u64) -> (u64) {\n %s = mul %a, %a : u64\n %d = mul %b, %b : "
           "u64\n %p = sub %s, %d : u64\n return %p\n}");
   EXPECT_EQ(Tell(verdict), "proved by normal form: equal polynomials of at most 2 terms");
+}
+
+// An exponent of a word wraps after 64 squarings: x^(2^64 + 1) is not x, and x^(2^64) is not x^(2^65).
+TEST(Verify, PowersBeyondAWordHaveNoNormalForm) {
+  auto power = [](int squarings, bool times_x) {
+    std::string body = "func @main(%x: field) -> (field) {\n %v0 = mul %x, %x : field\n";
+    for (int i = 1; i < squarings; ++i)
+      body += fmt::format(" %v{0} = mul %v{1}, %v{1} : field\n", i, i - 1);
+    body += fmt::format(" %r = {} %v{}, %x : field\n return %r\n}}", times_x ? "mul" : "add",
+                        squarings - 1);
+    return body;
+  };
+  const std::string x =
+      "func @main(%x: field) -> (field) {\n %z = const 0 : field\n %r = add %x, %z : field\n "
+      "return %r\n}";
+  EXPECT_EQ(VerdictName(Ask(power(64, true), x)), "refuted");
+  EXPECT_EQ(VerdictName(Ask(power(64, false), power(65, false))), "refuted");
+  EXPECT_EQ(VerdictName(Ask(power(20, true), power(20, true))), "proved");
 }
 
 // What goes into the sponge and up a tree, in which order, decides what comes out.

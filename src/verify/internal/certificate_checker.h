@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +114,8 @@ class CertificateChecker {
   bool RegionIsPure(const Cursor& cursor, ir::RegionId region, bool may_skip_loops) const;
   bool CannotTrap(const Cursor& cursor, const ir::Inst& inst) const;
   bool AlreadyRan(const Cursor& cursor, const ir::Inst& inst) const;
+  bool HasRun(ir::Op op, ir::Type type, const std::vector<uint64_t>& words,
+              std::span<const TermId> operands) const;
   void Remember(const Cursor& cursor, const ir::Inst& inst);
   bool Fail(std::string reason);
   bool Mismatch(const Cursor& s, const Cursor& c);
