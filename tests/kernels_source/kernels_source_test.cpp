@@ -153,19 +153,24 @@ TEST(KernelSources, GiveWhatPythonGives) {
   EXPECT_GE(RunAll(FilesIn(FRAZIL_KERNEL_SOURCES "/run")), 100u);
 }
 
-TEST(KernelSources, RandomOnesGiveWhatPythonGives) {
+// Kernels that a script writes: SEED COUNT.
+void RunRandom(const std::string& script, const char* default_count) {
   const char* seed = std::getenv("FRAZIL_KERNEL_SEED");
   const char* count = std::getenv("FRAZIL_KERNEL_COUNT");
   std::string file =
       (fs::temp_directory_path() / ("frazil_random_" + std::to_string(getpid()) + ".py")).string();
-  std::ofstream(file) << RunPython(std::string("random_kernels.py ") + (seed ? seed : "1") + " " +
-                                   (count ? count : "60"));
+  std::ofstream(file) << RunPython(script + " " + (seed ? seed : "1") + " " +
+                                   (count ? count : default_count));
   EXPECT_GE(RunAll({file}), 1u);
-  if (HasFailure())
+  if (testing::Test::HasFailure())
     ADD_FAILURE() << "the kernels are in " << file;
   else
     fs::remove(file);
 }
+
+TEST(KernelSources, RandomOnesGiveWhatPythonGives) { RunRandom("random_kernels.py", "60"); }
+
+TEST(KernelSources, RandomConstantsGiveWhatPythonGives) { RunRandom("random_constants.py", "40"); }
 
 }  // namespace
 }  // namespace frazil::frontends::kernels

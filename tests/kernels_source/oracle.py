@@ -35,11 +35,20 @@ def round_f32(value):
         return math.copysign(math.inf, value)
 
 
+def to_odd(value):
+    """A double from which an integer rounds to f32 as if in one step."""
+    extra = abs(value).bit_length() - 53 if isinstance(value, int) else 0
+    if extra <= 0:
+        return float(value)
+    kept = abs(value) >> extra
+    return math.copysign((kept | (kept << extra != abs(value))) * 2.0 ** extra, value)
+
+
 def wrap(kind, value):
     if kind == "bool":
         return bool(value)
     if kind in FLOATS:
-        return round_f32(float(value)) if kind == "f32" else float(value)
+        return round_f32(to_odd(value)) if kind == "f32" else float(value)
     signed, bits = INTS[kind]
     value = int(value) & ((1 << bits) - 1)
     return value - (1 << bits) if signed and value >> (bits - 1) else value

@@ -33,7 +33,7 @@ struct ValueType {
   friend constexpr bool operator==(const ValueType&, const ValueType&) = default;
 };
 
-// Constants as Python has them: integers beyond 64 bits are refused when they are read.
+// Constants as Python has them: integers stay exact (exact.h) until a type asks whether they fit.
 struct Literal {
   enum Kind : uint8_t { Bool, Int, Float };
   Kind kind = Int;

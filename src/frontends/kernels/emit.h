@@ -33,7 +33,7 @@ class Emitter {
   void EmitFlat(const LaunchPlan& plan, uint32_t dim);
   void EmitBlocks(const LaunchPlan& plan, uint32_t dim);
   void EmitLanes(const LaunchPlan& plan);
-  void HoistUniform(const Block& block);
+  void HoistUniform(const Block& block, std::span<const uint32_t> known, bool is_nested);
   ValueId IdValue(const Expr* e);
 
   // Statements.

@@ -1,6 +1,7 @@
 // Expressions. A weak expression has no type of its own: it is emitted in the type that its place asks for.
 #include "base/check.h"
 #include "frontends/kernels/emit.h"
+#include "frontends/kernels/exact.h"
 #include "ir/literal.h"
 
 #include <fmt/format.h>
@@ -49,8 +50,7 @@ ir::ValueId Emitter::Constant(const Expr* e, Scalar scalar) {
                 fmt::format("this constant does not fit {}", TypeName(ValueType::Of(scalar))));
     return Zero(type);
   }
-  if (ir::IsFloat(scalar) && literal.integer > INT64_MAX)
-    return builder_.ConstFloat(type, static_cast<double>(literal.integer));
+  if (ir::IsFloat(scalar)) return builder_.ConstFloat(type, RoundedFor(literal.integer, scalar));
   return builder_.ConstInt(type, static_cast<int64_t>(static_cast<uint64_t>(literal.integer)));
 }
 
@@ -116,6 +116,14 @@ ir::ValueId Emitter::At(Expr* e, Scalar type) {
     case ExprKind::Call: return Call(e, type);
     case ExprKind::Cast: {
       Expr* from = e->args[0];
+      bool is_cut = from->kind == ExprKind::Literal && from->literal.kind == Literal::Float &&
+                    ir::IsFixedInt(e->to);
+      if (is_cut) {
+        builder_.SetLocation(e->location);
+        Wide cut = Truncated(from->literal.real, e->to);
+        return builder_.ConstInt(ir::Type::Of(e->to),
+                                 static_cast<int64_t>(static_cast<uint64_t>(cut)));
+      }
       bool is_exact =
           from->kind == ExprKind::Literal && from->type.is_weak() && MayAssign(from->type, e->to);
       ValueId value = is_exact ? As(from, e->to) : Own(from);
@@ -173,6 +181,8 @@ Scalar CompareType(ValueType a, ValueType b, BinaryOp op) {
 }  // namespace
 
 ir::ValueId Emitter::Compare(BinaryOp op, Expr* left, Expr* right) {
+  if (left->kind == ExprKind::Literal && right->kind == ExprKind::Literal)
+    return builder_.ConstInt(ir::types::Bool, CompareConstants(op, left->literal, right->literal));
   Scalar type = CompareType(left->type, right->type, op);
   Location place = left->location;
   ValueId a = As(left, type);
@@ -189,10 +199,15 @@ ir::ValueId Emitter::Chain(Expr* e, size_t at, ValueId left) {
   if (!left.valid() && !left_expr->type.is_weak()) left = Own(left_expr);
   // The same operand may be needed in two types: convert from its own.
   ValueId right = right_expr->type.is_weak() ? ValueId() : Own(right_expr);
-  ValueId a = left_expr->type.is_weak() ? As(left_expr, type) : Convert(left, type);
-  ValueId b = right.valid() ? Convert(right, type) : As(right_expr, type);
-  builder_.SetLocation(e->location);
-  ValueId holds = CompareValues(e->ops[at], a, b);
+  ValueId holds;
+  if (left_expr->kind == ExprKind::Literal && right_expr->kind == ExprKind::Literal) {
+    holds = Compare(e->ops[at], left_expr, right_expr);
+  } else {
+    ValueId a = left_expr->type.is_weak() ? As(left_expr, type) : Convert(left, type);
+    ValueId b = right.valid() ? Convert(right, type) : As(right_expr, type);
+    builder_.SetLocation(e->location);
+    holds = CompareValues(e->ops[at], a, b);
+  }
   if (at + 1 == e->ops.size()) return holds;
   bool is_safe = true;
   for (size_t i = at + 2; i < e->args.size(); ++i) is_safe &= IsSafe(e->args[i]);

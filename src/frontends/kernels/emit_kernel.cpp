@@ -117,7 +117,10 @@ void Emitter::EmitLanes(const LaunchPlan& plan) {
     arrays_[a] = builder_.Alloc(ir::Type::Of(array.element), Index(elements));
     NameOnce(arrays_[a], array.name);
   }
-  HoistUniform(plan.body);
+  std::vector<uint32_t> known;
+  for (const Stmt* stmt : plan.body)
+    if (stmt->kind == StmtKind::Assign) known.push_back(stmt->local);
+  HoistUniform(plan.body, known, false);
   builder_.SetLocation(tree_.location);
   ValueId lanes = block_[0];
   for (uint32_t d = 1; d < plan.dims; ++d) lanes = builder_.Binary(Op::Mul, lanes, block_[d]);
@@ -134,8 +137,9 @@ void Emitter::EmitLanes(const LaunchPlan& plan) {
   });
 }
 
-// A barrier inside `for` or `if` needs bounds that are known before the lanes.
-void Emitter::HoistUniform(const Block& block) {
+// A barrier inside `for` or `if` needs bounds that are known before the lanes. Inside of another one they may never be
+// asked for, so there they must not trap; `known` are variables that every lane assigns, whatever they may do.
+void Emitter::HoistUniform(const Block& block, std::span<const uint32_t> known, bool is_nested) {
   for (Stmt* stmt : block) {
     if (!stmt->has_barrier || stmt->kind == StmtKind::Barrier) continue;
     if (stmt->kind == StmtKind::While || (stmt->kind == StmtKind::For && stmt->value != nullptr)) {
@@ -154,6 +158,13 @@ void Emitter::HoistUniform(const Block& block) {
             Diag::DivergentBarrier);
         return;
       }
+      if (is_nested && !IsSafeBefore(tree_, e, known)) {
+        errors_.Add(e->location,
+                    "around a barrier this is evaluated early, and it could trap where the "
+                    "condition or loop around it would not have asked for it",
+                    "assign it to a variable before that condition or loop");
+        return;
+      }
       if (stmt->kind == StmtKind::If) {
         PrepareUniform(e);
         hoisted_[e] = Condition(e);
@@ -161,8 +172,8 @@ void Emitter::HoistUniform(const Block& block) {
         hoisted_[e] = Uniform(e, Scalar::Index);
       }
     }
-    HoistUniform(stmt->body);
-    HoistUniform(stmt->other);
+    HoistUniform(stmt->body, known, true);
+    HoistUniform(stmt->other, known, true);
   }
 }
 

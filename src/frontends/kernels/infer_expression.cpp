@@ -108,12 +108,17 @@ ValueType Inference::InferBinary(Expr* e) {
           "write 'x != 0', or 'a if a != 0 else b'");
     return BoolType;
   }
-  if (left->kind == ExprKind::Literal && right->kind == ExprKind::Literal)
-    return Wrong(e->location, "this constant expression has no value of 64 bits", "");
   if (IsCompare(op)) {
     CheckLiterals(e, Common(e, Number(a), Number(b)), {left, right});
     return BoolType;
   }
+  bool are_constant = left->kind == ExprKind::Literal && right->kind == ExprKind::Literal;
+  bool is_quotient = op == BinaryOp::Div || op == BinaryOp::Mod || op == BinaryOp::FloorDiv;
+  if (are_constant && is_quotient && right->literal.integer == 0 && right->literal.real == 0)
+    return Wrong(e->location, "this divides by 0", "");
+  bool are_ints = !a.is_float() && !b.is_float();
+  if (are_constant && are_ints)
+    return Wrong(e->location, "this constant expression has no value of at most 126 bits", "");
   if (op == BinaryOp::Div) return InferDivision(e, a, b);
   if (op == BinaryOp::Pow) return InferPower(e, a, b);
   if (op == BinaryOp::Shl || op == BinaryOp::Shr) return InferShift(e, a, b);

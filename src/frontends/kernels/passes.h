@@ -18,6 +18,8 @@ void FlattenJumps(KernelTree& tree, Errors& errors);
 
 // 3. Constant expressions become literals.
 void FoldConstants(KernelTree& tree);
+// A comparison of two literals, exact.
+bool CompareConstants(BinaryOp op, const Literal& a, const Literal& b);
 
 // 4. Types of variables and expressions.
 void InferTypes(KernelTree& tree, Errors& errors);

@@ -130,8 +130,11 @@ class Planner {
     out.push_back({e, holds});
   }
 
-  bool BecomesBound(const Conjunct& conjunct) {
+  // `is_first`: every lane asks this before anything else, so that a trap of the bound is one of the kernel. Anywhere
+  // else a lane may never come to it (`if k != 0 and i < n // k`), and only what cannot trap is evaluated early.
+  bool BecomesBound(const Conjunct& conjunct, bool is_first) {
     if (conjunct.id == nullptr || !IsUniform(tree_, conjunct.bound, false)) return false;
+    if (!is_first && !IsSafeBefore(tree_, conjunct.bound, {})) return false;
     std::optional<uint32_t> dim = GlobalIdOf(conjunct.id);
     if (!dim || plan_.bounds[*dim] != nullptr || plan_.uses_size[*dim]) return false;
     plan_.bounds[*dim] = conjunct.bound;
@@ -160,8 +163,9 @@ class Planner {
     Collect(guard->value, holds, conjuncts);
     Expr* rest = nullptr;
     bool found = false;
+    const bool is_outermost = std::ranges::count(plan_.bounds, nullptr) == 3;
     for (const Conjunct& conjunct : conjuncts) {
-      if (BecomesBound(conjunct)) {
+      if (BecomesBound(conjunct, is_outermost && &conjunct == &conjuncts[0])) {
         found = true;
         continue;
       }
@@ -196,35 +200,34 @@ class Planner {
 
 }  // namespace
 
-bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
-  switch (e->kind) {
-    case ExprKind::Literal:
-    case ExprKind::Param:
-    case ExprKind::Length: return true;
-    case ExprKind::Var: {
-      const Local& local = tree.locals[e->id];
-      return local.values.size() == 1 && local.values[0] != nullptr &&
-             IsUniform(tree, local.values[0], in_block);
-    }
-    case ExprKind::Load:
-    case ExprKind::Inline:
-    case ExprKind::Fold: return false;
-    case ExprKind::Call: {
-      if (e->function->kind == FunctionKind::Atomic) return false;
-      if (e->function->kind == FunctionKind::Id) {
-        IdKind kind = static_cast<IdKind>(e->function->detail);
-        if (!in_block) return kind == IdKind::GlobalSize;
-        return kind != IdKind::GlobalId && kind != IdKind::LocalId;
-      }
-      break;
-    }
-    default: break;
+namespace {
+
+enum class Answer : uint8_t { No, Yes, YesIfOperandsAre };
+
+// Asks an expression, its operands and, for a variable with one value, that value. Each variable once: `b = a + a`,
+// `c = b + b` and so on would double the work with every line.
+template <typename Ask>
+bool HoldsThroughout(const KernelTree& tree, const Expr* e, Ask&& ask) {
+  std::vector<const Expr*> open{e};
+  std::vector<uint32_t> seen;
+  while (!open.empty()) {
+    const Expr* at = open.back();
+    open.pop_back();
+    const Answer answer = ask(at);
+    if (answer == Answer::No) return false;
+    if (answer == Answer::Yes) continue;
+    open.insert(open.end(), at->args.begin(), at->args.end());
+    if (at->kind != ExprKind::Var || std::ranges::find(seen, at->id) != seen.end()) continue;
+    seen.push_back(at->id);
+    const Local& local = tree.locals[at->id];
+    if (local.values.size() != 1 || local.values[0] == nullptr) return false;
+    open.push_back(local.values[0]);
   }
-  return std::ranges::all_of(e->args,
-                             [&](const Expr* arg) { return IsUniform(tree, arg, in_block); });
+  return true;
 }
 
-bool IsSafe(const Expr* e) {
+// But for its operands.
+bool IsSafeItself(const Expr* e) {
   if (e->kind == ExprKind::Load || e->kind == ExprKind::Inline || e->kind == ExprKind::Fold)
     return false;
   if (e->kind == ExprKind::Call) {
@@ -234,8 +237,36 @@ bool IsSafe(const Expr* e) {
   }
   bool divides = e->kind == ExprKind::Binary &&
                  (e->binary == BinaryOp::FloorDiv || e->binary == BinaryOp::Mod);
-  if (divides && e->args[1]->kind != ExprKind::Literal) return false;
-  return std::ranges::all_of(e->args, [](const Expr* arg) { return IsSafe(arg); });
+  return !divides || e->args[1]->kind == ExprKind::Literal;
+}
+
+}  // namespace
+
+bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
+  return HoldsThroughout(tree, e, [&](const Expr* at) {
+    if (at->kind == ExprKind::Load || at->kind == ExprKind::Inline || at->kind == ExprKind::Fold)
+      return Answer::No;
+    if (at->kind != ExprKind::Call) return Answer::YesIfOperandsAre;
+    if (at->function->kind == FunctionKind::Atomic) return Answer::No;
+    if (at->function->kind != FunctionKind::Id) return Answer::YesIfOperandsAre;
+    IdKind kind = static_cast<IdKind>(at->function->detail);
+    bool is_same =
+        in_block ? kind != IdKind::GlobalId && kind != IdKind::LocalId : kind == IdKind::GlobalSize;
+    return is_same ? Answer::Yes : Answer::No;
+  });
+}
+
+bool IsSafe(const Expr* e) {
+  return IsSafeItself(e) &&
+         std::ranges::all_of(e->args, [](const Expr* arg) { return IsSafe(arg); });
+}
+
+bool IsSafeBefore(const KernelTree& tree, const Expr* e, std::span<const uint32_t> known) {
+  return HoldsThroughout(tree, e, [&](const Expr* at) {
+    if (at->kind == ExprKind::Var && std::ranges::find(known, at->id) != known.end())
+      return Answer::Yes;
+    return IsSafeItself(at) ? Answer::YesIfOperandsAre : Answer::No;
+  });
 }
 
 int CostOf(const Expr* e) {

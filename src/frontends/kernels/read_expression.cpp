@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "frontends/kernels/exact.h"
 #include "frontends/kernels/plan.h"
 #include "frontends/kernels/reader.h"
 
@@ -30,17 +31,6 @@ const BinaryName* FindBinary(std::string_view name) {
   for (const BinaryName& row : BinaryNames)
     if (row.name == name) return &row;
   return nullptr;
-}
-
-// Decimal digits of at most 64 bits and a sign.
-bool ReadInteger(std::string_view text, __int128& value) {
-  bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
-  uint64_t magnitude = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), magnitude);
-  if (error != std::errc() || end != text.data() + text.size()) return false;
-  value = negative ? -static_cast<__int128>(magnitude) : static_cast<__int128>(magnitude);
-  return value >= std::numeric_limits<int64_t>::min();
 }
 
 }  // namespace
@@ -124,8 +114,10 @@ Expr* Reader::LiteralOf(const JsonNode& node, const JsonNode& value) {
     // Too large or too small for a double, as in Python: infinity or zero.
     if (read.ec == std::errc::result_out_of_range)
       literal.real = std::strtod(std::string(value.text).c_str(), nullptr);
-  } else if (!ReadInteger(value.text, literal.integer)) {
-    Wrong(node, "this integer does not fit 64 bits", "use a smaller constant, or a float");
+  } else if (const std::optional<Wide> integer = ReadInteger(value.text)) {
+    literal.integer = *integer;
+  } else {
+    Wrong(node, "this integer has more than 126 bits", "use a smaller constant, or a float");
   }
   return expr;
 }

@@ -284,3 +284,86 @@ def many_exits(x: DeviceArray[i32], out: DeviceArray[i32], n: u32):
             s += v
         out[i] = s * 100 + v
 #: many_exits x=small(80) out=zeros(80) n=80
+
+
+def guarded_divisor(a: DeviceArray[f32], n: i32, k: i32):
+    i = get_global_id()
+    if k != 0 and i < n // k:
+        a[i] = 1.0
+#: guarded_divisor a=zeros(8) n=8 k=0 @ lanes=8
+#: guarded_divisor a=zeros(8) n=8 k=2 @ lanes=8
+
+
+def guarded_by_return(a: DeviceArray[f32], n: i32, k: i32):
+    i = get_global_id()
+    if k == 0 or i >= n % k + 3:
+        return
+    a[i] = 1.0
+#: guarded_by_return a=zeros(8) n=8 k=0 @ lanes=8
+#: guarded_by_return a=zeros(8) n=8 k=3 @ lanes=8
+
+
+def guarded_second_dimension(a: DeviceArray[f32], m: i32, n: i32, k: i32):
+    i = get_global_id(0)
+    j = get_global_id(1)
+    if i < m:
+        rows = n // k
+        if j < rows:
+            a[j * m + i] = 1.0
+#: guarded_second_dimension a=zeros(8) m=0 n=8 k=0 @ lanes=1,4
+#: guarded_second_dimension a=zeros(8) m=2 n=8 k=2 @ lanes=2,4
+
+
+def unguarded_divisor(a: DeviceArray[f32], n: i32, k: i32):
+    i = get_global_id()
+    if i < n // k:
+        a[i] = 1.0
+#: unguarded_divisor a=zeros(8) n=8 k=2
+
+
+def doubled_bound(a: DeviceArray[f32], n: i32):
+    i = get_global_id()
+    x0 = n + 1
+    x1 = x0 + x0
+    x2 = x1 + x1
+    x3 = x2 + x2
+    x4 = x3 + x3
+    x5 = x4 + x4
+    x6 = x5 + x5
+    x7 = x6 + x6
+    x8 = x7 + x7
+    x9 = x8 + x8
+    x10 = x9 + x9
+    x11 = x10 + x10
+    x12 = x11 + x11
+    x13 = x12 + x12
+    x14 = x13 + x13
+    x15 = x14 + x14
+    x16 = x15 + x15
+    x17 = x16 + x16
+    x18 = x17 + x17
+    x19 = x18 + x18
+    x20 = x19 + x19
+    x21 = x20 + x20
+    x22 = x21 + x21
+    x23 = x22 + x22
+    x24 = x23 + x23
+    x25 = x24 + x24
+    x26 = x25 + x25
+    x27 = x26 + x26
+    x28 = x27 + x27
+    x29 = x28 + x28
+    x30 = x29 + x29
+    x31 = x30 + x30
+    x32 = x31 + x31
+    x33 = x32 + x32
+    x34 = x33 + x33
+    x35 = x34 + x34
+    x36 = x35 + x35
+    x37 = x36 + x36
+    x38 = x37 + x37
+    x39 = x38 + x38
+    x40 = x39 + x39
+    if i < x40 + 8:
+        a[i] = 1.0
+#: doubled_bound a=zeros(8) n=-1 @ cover=8
