@@ -44,7 +44,9 @@ Result<void> Story::Clause() {
   }
   if (AtVerb()) return VerbPhrase(actor_, {});
   const size_t start = at_;
+  const bool thing = Peek().Is("a") || Peek().Is("an") || Peek().Is("the");
   const std::string actor = TRY(ReadActor());
+  if (thing) things_.push_back(actor);
   Noun subject;
   subject.head = actor;
   SkipAdverbs();
@@ -150,7 +152,9 @@ Result<void> Story::Own(const std::string& actor, const Quantity& what) {
         return world_.at(i).actor == actor && Means(world_.at(i).noun, what.noun);
       }))
     return RefuseAt(what.at, "something new");
-  world_.Add({actor, what.noun, what.amount});
+  Holding holding{actor, what.noun, what.amount};
+  holding.owned = true;
+  world_.Add(std::move(holding));
   return {};
 }
 
@@ -303,6 +307,7 @@ Result<void> Story::Apply(Deed deed, const std::string& actor, const Objects& ob
       if (!objects.from.empty() && world_.Find(objects.from, what.noun))
         TRY_VOID(Lose(objects.from, what));
       const bool taken = !objects.from.empty() && !world_.Find(actor, what.noun);
+      if (objects.from.empty()) TRY_VOID(CheckSource(actor, what, false));
       if (!taken) TRY_VOID(Gain(actor, what));
     }
   }
@@ -342,6 +347,7 @@ Result<void> Story::Lose(const std::string& actor, const Quantity& what, bool an
   const ExprId had = world_.at(*mine).amount;
   world_.Change(*mine, Kind::Subtract,
                 what.part ? world_.Make(Kind::Multiply, what.amount, had) : what.amount);
+  taken_.push_back(world_.at(*mine).amount);
   return {};
 }
 
@@ -351,6 +357,7 @@ Result<void> Story::Spend(const std::string& actor, const Quantity& what, ExprId
   if (purse) {
     if (what.part) amount = world_.Make(Kind::Multiply, amount, world_.at(*purse).amount);
     world_.Change(*purse, Kind::Subtract, amount);
+    taken_.push_back(world_.at(*purse).amount);
   } else if (what.part) {
     return RefuseAt(what.at, "an amount of money");
   }
@@ -394,6 +401,10 @@ Result<void> Story::EachClause() {
   if (many) {
     const Quantity total = Total(*many, what);
     if (verb->deed == Deed::Lose || verb->deed == Deed::Use) return Lose("", total);
+    if (verb->deed == Deed::Gain || verb->deed == Deed::Buy) {
+      verb_ = verb;
+      TRY_VOID(CheckSource("", total, true));
+    }
     world_.Add({"", total.noun, total.amount});
     return {};
   }
@@ -454,6 +465,10 @@ Result<void> Story::EachOfThem(const Quantity& many, const VerbMatch& verb) {
   const Quantity total = Total(many, what);
   if (verb.deed == Deed::Lose || verb.deed == Deed::Use || verb.deed == Deed::Go)
     return Lose("", total);
+  if (verb.deed == Deed::Gain || verb.deed == Deed::Buy) {
+    verb_ = verb;
+    TRY_VOID(CheckSource("", total, true));
+  }
   if (verb.deed == Deed::Gain && world_.Find("", total.noun)) return Gain("", total);
   world_.Add({"", total.noun, total.amount});
   return {};

@@ -44,7 +44,7 @@ Result<std::optional<ExprId>> Parser::Command() {
   if (!start) return std::nullopt;
   const ExprId value = TRY(Operand());
   if (tokens_[at_ - 1].Is("from") || EatAny({"away from", "from"}))
-    return Make(Kind::Subtract, TRY(Operand()), value);
+    return Change(Kind::Subtract, TRY(Operand()), value);
   if (!AtStep()) return std::unexpected(Refuse("what to do with it"));
   return value;
 }
@@ -53,11 +53,10 @@ Result<std::optional<ExprId>> Parser::Command() {
 Result<ExprId> Parser::AfterCommand(ExprId value) {
   while (AtWordOperator()) {
     if (const std::optional<Kind> kind = EatAdditive()) {
-      value = Make(*kind, value, TRY(Multiplicative()));
+      value = Change(*kind, value, TRY(Multiplicative()));
     } else {
       const Kind factor = *EatMultiplicative();
-      const ExprId right = TRY(Unary());
-      value = factor == Kind::Remainder ? Modulo(value, right) : Make(factor, value, right);
+      value = Combine(factor, value, TRY(Unary()));
     }
   }
   return value;
@@ -67,7 +66,10 @@ Result<ExprId> Parser::AddCommand() {
   if (const std::optional<Range> range = TRY(TryRange(false))) return MakeRange(Kind::Sum, *range);
   std::vector<ExprId> items = TRY(List());
   if (Eat("to")) {
-    items.push_back(TRY(Operand()));
+    const ExprId base = TRY(Operand());
+    // What 10% is taken of must stand first.
+    const bool percent = items.size() == 1 && IsPercent(items[0]);
+    items.insert(percent ? items.begin() : items.end(), base);
   } else if (items.size() < 2) {
     return std::unexpected(Refuse("\"and\" and a second number"));
   }
@@ -79,7 +81,7 @@ Result<ExprId> Parser::SubtractCommand() {
   const std::vector<ExprId> items = TRY(List());
   if (!EatAny({"away from", "from"})) return std::unexpected(Refuse("\"from\" and a number"));
   ExprId result = TRY(Operand());
-  for (ExprId item : items) result = Make(Kind::Subtract, result, item);
+  for (ExprId item : items) result = Change(Kind::Subtract, result, item);
   return result;
 }
 
@@ -224,7 +226,7 @@ Result<ExprId> Parser::Step(ExprId before) {
   if (!kind) kind = EatMultiplicative();
   if (!kind) return std::unexpected(Refuse("a step"));
   const ExprId operand = TRY(Operand());
-  return *kind == Kind::Remainder ? Modulo(before, operand) : Make(*kind, before, operand);
+  return Combine(*kind, before, operand);
 }
 
 // "multiply by 5", "multiply it by 5", "subtract it from 100", "divide 100 by the result"
@@ -247,7 +249,7 @@ Result<ExprId> Parser::StepOperation(ExprId before, Kind kind) {
   if (EatAny({"to", "from"}) && !EatPronoun())
     return std::unexpected(Refuse("\"it\" or \"the result\""));
   ExprId value = before;
-  for (ExprId item : items) value = Make(kind, value, item);
+  for (ExprId item : items) value = Change(kind, value, item);
   return value;
 }
 

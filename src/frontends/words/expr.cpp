@@ -24,7 +24,7 @@ KindInfo InfoOf(Kind kind) {
     case Kind::Subtract: return {"subtract", " - ", Adding};
     case Kind::Multiply: return {"multiply", " * ", Multiplying};
     case Kind::Divide: return {"divide", " / ", Multiplying};
-    case Kind::WholeDivide: return {"whole divide", " // ", Multiplying};
+    case Kind::WholeDivide: return {"whole divide", "quot", Atom};
     case Kind::Remainder: return {"remainder", "rem", Atom};
     case Kind::Power: return {"power", "^", Raising};
     case Kind::Negate: return {"negate", "-", Signed};

@@ -59,12 +59,7 @@ Result<ExprId> Parser::Additive() {
     if (!kind) return left;
     if (Peek().Is(Symbol::Ellipsis)) return EllipsisSeries(*kind, terms);
     const ExprId right = TRY(Multiplicative());
-    if (NodeOf(right).kind == Kind::Number && NodeOf(right).percent &&
-        choices_.Ask(2, NodeOf(right).location) == 0) {
-      left = TRY(PercentChange(left, right, *kind));
-    } else {
-      left = Make(*kind, left, right);
-    }
+    left = Change(*kind, left, right);
     if (*kind == Kind::Add && !terms.empty()) {
       terms.push_back(right);
     } else {
@@ -78,7 +73,10 @@ Result<std::optional<ExprId>> Parser::Reversed(ExprId left) {
   if (symbols_only_) return std::nullopt;
   std::optional<Kind> kind;
   if (EatAny({"subtracted from", "taken away from", "taken from"})) kind = Kind::Subtract;
-  if (!kind && Eat("added to")) return Make(Kind::Add, left, TRY(Multiplicative()));
+  if (!kind && Eat("added to")) {
+    const ExprId base = TRY(Multiplicative());
+    return IsPercent(left) ? Change(Kind::Add, base, left) : Make(Kind::Add, left, base);
+  }
   if (!kind && than_ != Than::Relation && AtAny({"less than", "fewer than", "more than"})) {
     if (than_ == Than::Ask && choices_.Ask(2, Peek().location) == 1) return std::nullopt;
     kind = At("more than") ? Kind::Add : Kind::Subtract;
@@ -86,12 +84,19 @@ Result<std::optional<ExprId>> Parser::Reversed(ExprId left) {
   }
   if (!kind) return std::nullopt;
   const ExprId base = TRY(Multiplicative());
-  return Make(*kind, base, left);
+  return Change(*kind, base, left);
 }
 
 // "200 + 15%" as people mean it; the other reading adds 0.15.
-Result<ExprId> Parser::PercentChange(ExprId base, ExprId percent, Kind kind) {
+ExprId Parser::PercentChange(ExprId base, ExprId percent, Kind kind) {
   return Make(kind, base, Make(Kind::Multiply, percent, base));
+}
+
+ExprId Parser::Change(Kind kind, ExprId base, ExprId amount) {
+  const bool two = IsPercent(amount) && !IsPercent(base);
+  if (two && choices_.Ask(2, NodeOf(amount).location) == 0)
+    return PercentChange(base, amount, kind);
+  return Make(kind, base, amount);
 }
 
 Result<ExprId> Parser::Multiplicative() {
@@ -103,7 +108,7 @@ Result<ExprId> Parser::Multiplicative() {
     if (!kind) return left;
     if (Peek().Is(Symbol::Ellipsis)) return EllipsisSeries(*kind, terms);
     const ExprId right = TRY(Unary());
-    left = *kind == Kind::Remainder ? Modulo(left, right) : Make(*kind, left, right);
+    left = Combine(*kind, left, right);
     tree_.nodes[left.index].location = place;
     // "3/4 of 20"
     const bool fraction = *kind == Kind::Divide && Literal(NodeOf(left).a) && Literal(right);

@@ -288,7 +288,8 @@ class Lexer {
     return c.value;
   }
 
-  void ScanDigits(std::string& digits) {
+  // Whether the digits stood in groups.
+  bool ScanDigits(std::string& digits) {
     const size_t first = DigitsAt(offset_);
     digits.append(text_.substr(offset_, first));
     const bool may_group = first <= 3 && text_[offset_] != '0';
@@ -298,13 +299,14 @@ class Lexer {
       digits.append(text_.substr(offset_ + 1, more));
       AdvanceTo(offset_ + 1 + more);
     }
-    if (!may_group) return;
+    if (!may_group) return false;
     const uint32_t separator = GroupSeparator(offset_);
     while (separator != 0 && GroupSeparator(offset_) == separator) {
       Advance();
       digits.append(text_.substr(offset_, 3));
       AdvanceTo(offset_ + 3);
     }
+    return separator != 0;
   }
 
   Result<void> ScanNumber(Token& token) {
@@ -312,7 +314,7 @@ class Lexer {
     token.money = !tokens_.empty() && tokens_.back().Is(Symbol::Currency);
     std::string digits;
     int64_t places = 0;
-    if (IsDigit(Here().value)) ScanDigits(digits);
+    if (IsDigit(Here().value)) token.grouped = ScanDigits(digits);
     if (Here().value == '.' && DigitsAt(offset_ + 1) > 0) {
       places = static_cast<int64_t>(DigitsAt(offset_ + 1));
       digits.append(text_.substr(offset_ + 1, DigitsAt(offset_ + 1)));

@@ -201,11 +201,22 @@ bool IsDeterminer(const Token& token) {
   return false;
 }
 
-bool IsMoneyWord(const Token& token) {
-  for (std::string_view word :
-       {"dollars", "dollar", "euros", "euro", "pounds", "pound", "cents", "cent", "bucks"})
-    if (token.Is(word)) return true;
-  return false;
+bool IsMoneyWord(const Token& token) { return token.IsWord() && !CurrencyOf(token).empty(); }
+
+std::string_view CurrencyOf(const Token& token) {
+  struct Currency {
+    std::string_view name, forms;
+  };
+  constexpr Currency Currencies[] = {{"dollar", "dollar dollars bucks $"},
+                                     {"euro", "euro euros \u20ac"},
+                                     {"pound", "pound pounds \u00a3"},
+                                     {"yen", "yen \u00a5"},
+                                     {"cent", "cent cents"}};
+  if (!token.IsWord() && !token.Is(Symbol::Currency)) return {};
+  for (const Currency& currency : Currencies)
+    if (IsListed(currency.forms, token.IsWord() ? std::string_view(token.word) : token.source))
+      return currency.name;
+  return {};
 }
 
 bool IsKindOf(std::string_view thing, std::string_view kind) {
@@ -229,6 +240,16 @@ bool IsKindOf(std::string_view thing, std::string_view kind) {
   for (const Family& family : Families)
     if (IsListed(family.kinds, kind) && IsListed(family.members, thing)) return true;
   return false;
+}
+
+bool IsTaking(std::string_view base) { return IsListed("take borrow", base); }
+
+bool IsMeasure(std::string_view noun) {
+  return IsListed(
+      "liter litre gallon cup ounce mile kilometer kilometre meter metre foot inch yard hour "
+      "minute "
+      "second day week month year gram kilogram ton dollar degree percent acre",
+      noun);
 }
 
 std::string Singular(std::string_view word) {

@@ -41,8 +41,15 @@ bool IsClosedWord(const Token& token);
 // the, a, his, her ...
 bool IsDeterminer(const Token& token);
 bool IsMoneyWord(const Token& token);
+// "dollar" for "$", "dollars" and "bucks"; empty for what is no money.
+std::string_view CurrencyOf(const Token& token);
 // Is an apple a fruit? Anything is a thing.
 bool IsKindOf(std::string_view thing, std::string_view kind);
+
+// A verb of gaining what was there before: takes, borrows.
+bool IsTaking(std::string_view base);
+// Liters, miles, hours: amounts that may have parts.
+bool IsMeasure(std::string_view noun);
 
 // "boxes" -> "box", "children" -> "child"
 std::string Singular(std::string_view word);

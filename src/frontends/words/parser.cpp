@@ -122,7 +122,8 @@ ExprId Parser::MakeRange(Kind kind, const Range& range) {
 
 ExprId Parser::Fold(Kind kind, const std::vector<ExprId>& items) {
   ExprId result = items[0];
-  for (size_t i = 1; i < items.size(); ++i) result = Make(kind, result, items[i]);
+  for (size_t i = 1; i < items.size(); ++i)
+    result = kind == Kind::Add ? Change(kind, result, items[i]) : Make(kind, result, items[i]);
   return result;
 }
 

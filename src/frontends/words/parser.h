@@ -91,7 +91,10 @@ class Parser {
   Result<ExprId> Primary();
   Result<ExprId> Formula();  // symbols only: a written formula is one unit between words
   Result<ExprId> Operand();  // a formula, or more: asks where words could bind either way
-  Result<ExprId> PercentChange(ExprId base, ExprId percent, Kind kind);
+  ExprId PercentChange(ExprId base, ExprId percent, Kind kind);
+  bool IsPercent(ExprId id) const { return NodeOf(id).kind == Kind::Number && NodeOf(id).percent; }
+  // base + amount or base - amount; a percentage beside a plain number has two meanings.
+  ExprId Change(Kind kind, ExprId base, ExprId amount);
   Result<ExprId> EllipsisSeries(Kind kind, const std::vector<ExprId>& terms);
   bool AtWordOperator() const;
   bool AtOperandStart();
@@ -106,6 +109,7 @@ class Parser {
   Result<std::optional<ExprId>> Call();
   bool AtCall() const;
   Result<std::vector<ExprId>> List();
+  Result<void> ListItem(std::vector<ExprId>& items);
   Result<std::vector<ExprId>> Pair();
   Result<ExprId> ListOf(Kind kind);
   Result<ExprId> DifferenceOf(bool absolute);
@@ -115,6 +119,8 @@ class Parser {
   Result<ExprId> CallNamed(std::string_view name, Location location);
   Result<ExprId> SumCall(const std::vector<ExprId>& items);
   ExprId Modulo(ExprId a, ExprId b);
+  ExprId Quotient(ExprId a, ExprId b);
+  ExprId Combine(Kind kind, ExprId a, ExprId b);
 
   // --- ranges.cpp
   struct RangeNoun {

@@ -105,24 +105,43 @@ struct CallName {
 
 // Shape::Series here means "fold at least one", Pair "exactly two".
 constexpr CallName Calls[] = {
-    {"add", Shape::List, Kind::Add},           {"plus", Shape::List, Kind::Add},
-    {"sub", Shape::Pair, Kind::Subtract},      {"subtract", Shape::Pair, Kind::Subtract},
-    {"minus", Shape::Pair, Kind::Subtract},    {"mul", Shape::List, Kind::Multiply},
-    {"multiply", Shape::List, Kind::Multiply}, {"times", Shape::List, Kind::Multiply},
-    {"div", Shape::Pair, Kind::Divide},        {"divide", Shape::Pair, Kind::Divide},
-    {"rem", Shape::Pair, Kind::Remainder},     {"mod", Shape::Remainder, Kind::Remainder},
-    {"pow", Shape::Pair, Kind::Power},         {"power", Shape::Pair, Kind::Power},
-    {"max", Shape::List, Kind::Maximum},       {"min", Shape::List, Kind::Minimum},
-    {"gcd", Shape::List, Kind::Gcd},           {"lcm", Shape::List, Kind::Lcm},
-    {"abs", Shape::One, Kind::Absolute},       {"sqrt", Shape::One, Kind::SquareRoot},
-    {"fact", Shape::One, Kind::Factorial},     {"factorial", Shape::One, Kind::Factorial},
-    {"fib", Shape::One, Kind::Fibonacci},      {"fibonacci", Shape::One, Kind::Fibonacci},
-    {"collatz", Shape::One, Kind::Collatz},    {"is_prime", Shape::One, Kind::IsPrime},
-    {"isprime", Shape::One, Kind::IsPrime},    {"square", Shape::Square, Kind::Power},
-    {"cube", Shape::Cube, Kind::Power},        {"double", Shape::Twice, Kind::Multiply},
-    {"average", Shape::Average, Kind::Divide}, {"avg", Shape::Average, Kind::Divide},
-    {"mean", Shape::Average, Kind::Divide},    {"sum", Shape::Series, Kind::Sum},
-    {"product", Shape::Series, Kind::Product}, {"count", Shape::Range, Kind::CountTo},
+    {"add", Shape::List, Kind::Add},
+    {"plus", Shape::List, Kind::Add},
+    {"sub", Shape::Pair, Kind::Subtract},
+    {"subtract", Shape::Pair, Kind::Subtract},
+    {"minus", Shape::Pair, Kind::Subtract},
+    {"mul", Shape::List, Kind::Multiply},
+    {"multiply", Shape::List, Kind::Multiply},
+    {"times", Shape::List, Kind::Multiply},
+    {"div", Shape::Pair, Kind::Divide},
+    {"divide", Shape::Pair, Kind::Divide},
+    {"rem", Shape::Pair, Kind::Remainder},
+    {"mod", Shape::Remainder, Kind::Remainder},
+    {"quot", Shape::Pair, Kind::WholeDivide},
+    {"pow", Shape::Pair, Kind::Power},
+    {"power", Shape::Pair, Kind::Power},
+    {"max", Shape::List, Kind::Maximum},
+    {"min", Shape::List, Kind::Minimum},
+    {"gcd", Shape::List, Kind::Gcd},
+    {"lcm", Shape::List, Kind::Lcm},
+    {"abs", Shape::One, Kind::Absolute},
+    {"sqrt", Shape::One, Kind::SquareRoot},
+    {"fact", Shape::One, Kind::Factorial},
+    {"factorial", Shape::One, Kind::Factorial},
+    {"fib", Shape::One, Kind::Fibonacci},
+    {"fibonacci", Shape::One, Kind::Fibonacci},
+    {"collatz", Shape::One, Kind::Collatz},
+    {"is_prime", Shape::One, Kind::IsPrime},
+    {"isprime", Shape::One, Kind::IsPrime},
+    {"square", Shape::Square, Kind::Power},
+    {"cube", Shape::Cube, Kind::Power},
+    {"double", Shape::Twice, Kind::Multiply},
+    {"average", Shape::Average, Kind::Divide},
+    {"avg", Shape::Average, Kind::Divide},
+    {"mean", Shape::Average, Kind::Divide},
+    {"sum", Shape::Series, Kind::Sum},
+    {"product", Shape::Series, Kind::Product},
+    {"count", Shape::Range, Kind::CountTo},
 };
 
 const CallName* FindCall(std::string_view name) {
@@ -208,7 +227,8 @@ Result<ExprId> Parser::OrdinalPhrase(const Big& ordinal) {
 
 Result<std::vector<ExprId>> Parser::List() {
   ++list_depth_;
-  std::vector<ExprId> items{TRY(Operand())};
+  std::vector<ExprId> items;
+  TRY_VOID(ListItem(items));
   while (!AtStep()) {
     const size_t start = at_;
     const bool comma = Eat(Symbol::Comma);
@@ -222,10 +242,35 @@ Result<std::vector<ExprId>> Parser::List() {
       at_ = start;
       break;
     }
-    items.push_back(TRY(Operand()));
+    TRY_VOID(ListItem(items));
   }
   --list_depth_;
   return items;
+}
+
+// "100,200,300" is one number or three. Only where the list shows another way to part its items is it surely one: in
+// "1,200 and 3" a comma groups.
+Result<void> Parser::ListItem(std::vector<ExprId>& items) {
+  const Token token = Peek();
+  const bool digits = token.source.find_first_not_of("0123456789, ") == std::string_view::npos;
+  if (token.grouped && digits && !token.money) {
+    const bool before = !items.empty() && token.spaced;
+    const bool behind = Peek(1).Is("and") || Peek(1).Is("or") || Peek(1).Is("with") ||
+                        (Peek(1).Is(Symbol::Comma) && Peek(2).spaced);
+    const bool short_first = token.source.find_first_not_of("0123456789") < 3;
+    const bool groups = short_first && (before || behind);
+    if (!groups && choices_.Ask(2, token.location) == 1) {
+      ++at_;
+      for (std::string_view rest = token.source; !rest.empty();) {
+        const size_t end = std::min(rest.find_first_of(", "), rest.size());
+        items.push_back(Number({Big::FromDigits(rest.substr(0, end)), 1}, token.location));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+      return {};
+    }
+  }
+  items.push_back(TRY(Operand()));
+  return {};
 }
 
 Result<std::vector<ExprId>> Parser::Pair() {
@@ -268,6 +313,24 @@ ExprId Parser::Modulo(ExprId a, ExprId b) {
   const std::optional<int64_t> x = Literal(a), y = Literal(b);
   if ((x && y && *x >= 0 && *y >= 0) || choices_.Ask(2, NodeOf(a).location) == 0) return remainder;
   return Make(Kind::Remainder, Make(Kind::Add, remainder, b), b);
+}
+
+// A whole-number quotient goes towards zero to some and down to others: they part below zero, too.
+ExprId Parser::Quotient(ExprId a, ExprId b) {
+  const ExprId quotient = Make(Kind::WholeDivide, a, b);
+  const std::optional<int64_t> x = Literal(a), y = Literal(b);
+  if ((x && y && *x >= 0 && *y >= 0) || choices_.Ask(2, NodeOf(a).location) == 0) return quotient;
+  const ExprId remainder = Make(Kind::Remainder, a, b);
+  const ExprId modulo = Make(Kind::Remainder, Make(Kind::Add, remainder, b), b);
+  return Make(Kind::WholeDivide, Make(Kind::Subtract, a, modulo), b);
+}
+
+// An infix operation, with the ones that have two meanings.
+ExprId Parser::Combine(Kind kind, ExprId a, ExprId b) {
+  if (kind == Kind::Remainder) return Modulo(a, b);
+  if (kind == Kind::WholeDivide) return Quotient(a, b);
+  if (kind == Kind::Add || kind == Kind::Subtract) return Change(kind, a, b);
+  return Make(kind, a, b);
 }
 
 // "the remainder of 17 divided by 5", "... when 17 is divided by 5", "... of dividing 17 by 5"

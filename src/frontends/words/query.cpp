@@ -16,8 +16,8 @@ bool Story::AtQuestion() const {
 }
 
 Result<void> Story::Question() {
-  const Query query = TRY(ReadQuery());
-  tree_.root = TRY(Answer(query));
+  asked_ = TRY(ReadQuery());
+  tree_.root = TRY(Answer(*asked_));
   return {};
 }
 
@@ -25,6 +25,7 @@ Result<Story::Query> Story::ReadQuery() {
   Query query;
   query.at = at_;
   if (EatAny({"how many", "how much", "how far"})) {
+    query.counted = tokens_[at_ - 1].Is("many");
     query.more = Eat("more");
     if (IsOpen(at_, false) || (IsOpen(at_, true) && !AtVerb())) TRY_VOID(ReadQueryNoun(query));
   } else {
@@ -43,15 +44,21 @@ Result<bool> Story::ReadQueryWord(Query& query) {
     query.counts.push_back(TRY(ReadQuantity(true)));
     return true;
   }
-  if (EatAny({"does",     "do",    "did",   "will",        "would",  "can",     "is",
-              "are",      "was",   "were",  "be",          "there",  "the",     "a",
-              "an",       "of",    "in",    "for",         "on",     "at",      "to",
-              "now",      "still", "left",  "over",        "remain", "remains", "remaining",
-              "have",     "has",   "had",   "own",         "get",    "gets",    "receive",
-              "receives", "need",  "needs", "fill",        "fills",  "use",     "make",
-              "it",       "this",  "his",   "end up with", "hold",   "holds",   "contain",
-              "contains", "take",  "takes"}))
+  const size_t start = at_;
+  if (EatAny({"does", "do",  "did",   "will",  "would",   "can",      "is",         "are", "was",
+              "were", "be",  "there", "the",   "a",       "an",       "of",         "in",  "for",
+              "on",   "at",  "to",    "now",   "have",    "has",      "had",        "own", "it",
+              "this", "his", "hold",  "holds", "contain", "contains", "end up with"}))
     return true;
+  if (EatAny({"still", "left", "over", "remain", "remains", "remaining"})) {
+    query.rests = start;
+    return true;
+  }
+  if (EatAny({"get", "gets", "receive", "receives", "need", "needs", "fill", "fills", "use", "make",
+              "take", "takes"})) {
+    query.event = start;
+    return true;
+  }
   if (const std::optional<VerbMatch> verb = MatchVerb(tokens_, at_);
       verb && (std::ranges::find(done_, verb->base) != done_.end() ||
                (verb->base == "go" && !done_.empty()))) {
@@ -116,7 +123,11 @@ Result<void> Story::ReadQueryNoun(Query& query) {
     return {};
   }
   if (name == "change") {
+    // What comes back over the counter. "How much did it change?" compares two times, which no reading does.
+    const Token& before = tokens_[start - 1];
+    if (!before.Is("much") && !before.Is("the") && !before.Is("in")) return RefuseAt(start);
     query.money = true;
+    query.rests = start;
     return {};
   }
   if (std::ranges::find(places_, name) != places_.end()) return {};
@@ -197,13 +208,20 @@ Result<ExprId> Story::AnswerNoun(const Query& query) {
   }
   const std::vector<size_t> all = world_.FindAll(query.actor, noun);
   if (all.empty()) return RefuseAt(query.at, "something the story tells the amount of");
-  if (all.size() == 1) return world_.at(all[0]).amount;
+  if (all.size() == 1) {
+    TRY_VOID(CheckEvent(query, all));
+    return world_.at(all[0]).amount;
+  }
   // Several: the whole of it where the question says so or names the thing, else the one the story
   // ended with.
-  if (query.total || !generic) return world_.SumOf(all);
+  if (query.total || !generic) {
+    TRY_VOID(CheckEvent(query, all));
+    return world_.SumOf(all);
+  }
   const size_t last = world_.last() && std::ranges::find(all, *world_.last()) != all.end()
                           ? *world_.last()
                           : all.back();
+  TRY_VOID(CheckEvent(query, {last}));
   return world_.at(last).amount;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "frontends/words/lower.h"
 #include "frontends/words/parser.h"
 
 namespace frazil::frontends::words {
@@ -224,35 +223,11 @@ Result<Tree> Story::ParseSentence() {
   if (!tree_.root.valid()) tree_.root = TRY(Default());
   TRY_VOID(CheckAllUsed());
   TRY_VOID(CheckAmounts());
+  if (asked_) {
+    TRY_VOID(CheckRests(*asked_));
+    TRY_VOID(CheckWhole(*asked_));
+  }
   return std::move(tree_);
-}
-
-// A number that the answer does not use was not understood.
-Result<void> Story::CheckAllUsed() {
-  std::vector<bool> used(tree_.nodes.size());
-  for (ExprId id : tree_.PostOrder(tree_.root)) used[id.index] = true;
-  for (const auto& [number, at] : numbers_) {
-    if (used[number.index]) continue;
-    furthest_ = tokens_.size();
-    std::string message = "\"" + std::string(tokens_[at].source) + "\" plays no part in the answer";
-    return Fail(Diag::NotUnderstood, std::move(message), tokens_[at].location);
-  }
-  return {};
-}
-
-// Nobody gives away more than there is.
-Result<void> Story::CheckAmounts() {
-  const ExprId root = tree_.root;
-  for (ExprId id : tree_.PostOrder(root)) {
-    if (tree_.at(id).kind != Kind::Subtract) continue;
-    tree_.root = id;
-    const Worth worth = TRY(Assess(tree_));
-    tree_.root = root;
-    if (!worth.number || worth.number->num.sign() >= 0) continue;
-    furthest_ = tokens_.size();
-    return Fail(Diag::NoAnswer, "the story takes away more than there is", tree_.at(id).location);
-  }
-  return {};
 }
 
 }  // namespace frazil::frontends::words

@@ -50,6 +50,9 @@ class Story {
     Noun noun, part;
     std::string actor, other;
     bool each = false, total = false, more = false, money = false, spent = false;
+    bool counted = false;         // "how many": of things that are whole
+    std::optional<size_t> rests;  // the word that asks what remains: "left", "change"
+    std::optional<size_t> event;  // the verb that asks what happened: "did she get"
     std::vector<Quantity> counts;
   };
 
@@ -112,8 +115,15 @@ class Story {
   Result<ExprId> AnswerNoun(const Query& query);
   Result<ExprId> AnswerMoney(const Query& query);
   Result<ExprId> Default();
+
+  // --- what a reading must not be, however well it parses (sense.cpp)
+  std::unexpected<Error> Doubt(size_t at, std::string_view why);
   Result<void> CheckAllUsed();
   Result<void> CheckAmounts();
+  Result<void> CheckRests(const Query& query);
+  Result<void> CheckWhole(const Query& query);
+  Result<void> CheckEvent(const Query& query, const std::vector<size_t>& counted);
+  Result<void> CheckSource(const std::string& actor, const Quantity& what, bool is_new);
 
   std::span<const Token> tokens_;
   Choices& choices_;
@@ -127,6 +137,9 @@ class Story {
   std::string before_;             // whom "her" means: the actor of the clause before
   std::optional<VerbMatch> verb_;  // what a bare "3 to Bob" repeats
   std::vector<std::pair<ExprId, size_t>> numbers_;
+  std::optional<Query> asked_;
+  std::vector<ExprId> taken_;           // amounts from which something went
+  std::vector<std::string> things_;     // actors with an article: "the jar", not "Tom"
   std::vector<Noun> parts_;             // what things were split among
   std::vector<std::string_view> done_;  // verbs of so much per time: a question may use them again
   std::vector<std::string> places_;     // "on the fence": where, which changes no amount

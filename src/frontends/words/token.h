@@ -56,6 +56,7 @@ struct Token {
   bool joined = false;   // by a hyphen to the word before it
   bool capital = false;  // the word starts with a capital letter
   bool money = false;    // a number right after a currency sign
+  bool grouped = false;  // a number whose digits stand in groups: 1,000 or 1 000
 
   bool Is(Symbol s) const { return kind == TokenKind::Symbol && symbol == s; }
   bool Is(std::string_view w) const { return kind == TokenKind::Word && word == w; }

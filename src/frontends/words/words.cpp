@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "frontends/words/lexicon.h"
 #include "frontends/words/parser.h"
 #include "frontends/words/story.h"
 
@@ -96,6 +97,44 @@ class Reader {
   size_t furthest_ = 0;
 };
 
+// Amounts in two currencies have no sum. Cents are one of their own: nobody said how many make a dollar.
+Result<void> CheckCurrencies(std::span<const Token> tokens) {
+  std::string_view first;
+  for (const Token& token : tokens) {
+    const std::string_view currency = CurrencyOf(token);
+    if (currency.empty() || currency == first) continue;
+    if (!first.empty())
+      return Fail(Diag::NotUnderstood,
+                  fmt::format("\"{}\" is another currency than {}: amounts in both are not added "
+                              "or compared",
+                              token.source, first),
+                  token.location);
+    first = currency;
+  }
+  return {};
+}
+
+// "0x10", "10abc": digits and letters that are one word to whoever wrote it. "5x3" is a product.
+Result<void> CheckGlued(std::span<const Token> tokens) {
+  for (size_t i = 1; i + 1 < tokens.size(); ++i) {
+    const Token& number = tokens[i - 1];
+    const Token& word = tokens[i];
+    if (!number.IsNumber() || !word.IsWord() || word.spaced) continue;
+    const Token& next = tokens[i + 1];
+    const bool product =
+        word.word == "x" && number.source != "0" && (next.IsNumber() || next.Is(Symbol::Open));
+    if (product) continue;
+    const Token& last = next.IsNumber() && !next.spaced ? next : word;
+    const char* end = last.source.data() + last.source.size();
+    return Fail(Diag::NotUnderstood,
+                fmt::format("\"{}\" has letters right behind digits: write numbers in decimal, and "
+                            "a blank before a word",
+                            std::string_view(number.source.data(), end)),
+                number.location);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Reading> Parse(std::string_view text, const Limits& limits) {
@@ -104,6 +143,8 @@ Result<Reading> Parse(std::string_view text, const Limits& limits) {
   TRY_VOID(reader.ReadAll<Parser>());
   if (!reader.found() && LooksLikeStory(tokens)) TRY_VOID(reader.ReadAll<Story>());
   if (!reader.found()) return std::unexpected(*reader.refusal());
+  TRY_VOID(CheckGlued(tokens));
+  TRY_VOID(CheckCurrencies(tokens));
   Candidate candidate = TRY(reader.Take());
   candidate.tree.UnshareNumbers();
   Reading reading;

@@ -29,6 +29,7 @@ struct Holding {
   ExprId amount;
   bool spent = false;  // money that went out, counted up
   bool share = false;  // what each part of a split holds
+  bool owned = false;  // it was there when the story began: "has", "holds", "there are"
 };
 
 // So much of `content` for each `container`: 8 items to a box, 15 dollars to a ticket.
