@@ -484,6 +484,7 @@ Result<void> Story::PassiveClause(const Quantity& subject) {
     return ReadPhrasesBehind(behind);
   }
   if (!verb) return Refuse("a verb");
+  if (IsTwoWay(verb->base)) return Refuse("a verb that says which way they went");
   at_ += verb->length;
   if (verb->deed == Deed::Split) return SplitPhrase("", subject);
   if (verb->deed == Deed::Lose || verb->deed == Deed::Use || verb->deed == Deed::Go) {

@@ -244,6 +244,14 @@ bool IsKindOf(std::string_view thing, std::string_view kind) {
 
 bool IsTaking(std::string_view base) { return IsListed("take borrow", base); }
 
+bool IsMaking(std::string_view base) {
+  return IsListed("make bake add plant score earn win save", base);
+}
+
+bool IsTwoWay(std::string_view base) {
+  return IsListed("borrow return give lend pick catch collect gather get receive find", base);
+}
+
 bool IsMeasure(std::string_view noun) {
   return IsListed(
       "liter litre gallon cup ounce mile kilometer kilometre meter metre foot inch yard hour "

@@ -48,6 +48,10 @@ bool IsKindOf(std::string_view thing, std::string_view kind);
 
 // A verb of gaining what was there before: takes, borrows.
 bool IsTaking(std::string_view base);
+// A verb of gaining what was not there before: bakes, plants, adds.
+bool IsMaking(std::string_view base);
+// A verb whose passive does not say which way things went: "5 were borrowed", "5 were picked".
+bool IsTwoWay(std::string_view base);
 // Liters, miles, hours: amounts that may have parts.
 bool IsMeasure(std::string_view noun);
 

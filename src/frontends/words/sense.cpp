@@ -2,6 +2,7 @@
 // (what was taken, who held what, what the answer is made of), not at particular sentences; a reading that breaks one is
 // refused, because an answer that is wrong is worse than none.
 #include <algorithm>
+#include <cctype>
 
 #include "frontends/words/lower.h"
 #include "frontends/words/parser.h"
@@ -72,18 +73,21 @@ Result<void> Story::CheckEvent(const Query& query, const std::vector<size_t>& co
   return Doubt(*query.event, "asks what happened, but the reading counts what there was before");
 }
 
-// What somebody gains may be what another one holds: always so with verbs of taking, and with others where the holder
-// is a place or a thing (a jar, a shop), which things come out of.
+// What somebody gains may be what another one holds: always so with verbs of taking, never with verbs of making, and
+// with others where the holder is a place or a thing (a jar, a shop), which things come out of.
 Result<void> Story::CheckSource(const std::string& actor, const Quantity& what, bool is_new) {
   const bool takes = verb_ && IsTaking(verb_->base) && !what.more;
   const std::vector<size_t> held = world_.FindAll("", what.noun);
   const bool grows =
       !is_new && std::ranges::any_of(held, [&](size_t i) { return world_.at(i).actor == actor; });
+  const bool made = what.more || (verb_ && IsMaking(verb_->base));
   for (size_t index : held) {
     const std::string& holder = world_.at(index).actor;
     const bool thing = holder.empty() || std::ranges::find(things_, holder) != things_.end();
-    if (!takes && (grows || !thing)) continue;
-    const std::string whose = holder.empty() ? "what is there" : "what " + holder + " has";
+    if (!takes && (grows || made || !thing)) continue;
+    std::string name = thing ? "the " + holder : holder;
+    if (!thing) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    const std::string whose = holder.empty() ? "what is there" : "what " + name + " has";
     return Doubt(what.at, "may come out of " + whose + " or be new: say \"from\" where");
   }
   return {};
