@@ -770,6 +770,8 @@ class KernelReader:
 
 def read_text(text, name="<text>"):
     """The kernels of a source text, and its errors; one of the two lists is empty."""
+    if isinstance(text, bytes) and b"\0" in text[:4096]:
+        return [], [SourceError(1, 1, "this is a binary file, not Python source", "give the .py file")]
     try:
         tree = ast.parse(text, name)
     except SyntaxError as error:

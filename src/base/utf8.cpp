@@ -82,7 +82,41 @@ std::optional<Location> FindBadUtf8(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+struct BinaryKind {
+  std::string_view magic, what, hint;
+};
+constexpr BinaryKind BinaryKinds[] = {
+    {"\177ELF", "an ELF program or library", "give the source that it was built from"},
+    {"\x93NUMPY", "a NumPy array", "bind it to a buffer: --bind x=FILE.npy"},
+    {"FRZB", "a kernel for the portable machine", "call it .frzb"},
+    {std::string_view("\0asm", 4), "a WebAssembly module", "give the program it was emitted from"},
+    {"\x1f\x8b", "a gzip archive", "unpack it first"},
+    {"PK\x03\x04", "a zip archive", "unpack it first"},
+    {"\x89PNG", "a picture", "give a source file"},
+    {"%PDF-", "a PDF document", "give a source file"},
+};
+
+std::optional<Error> BinaryError(std::string_view bytes) {
+  const std::string message = "this is a binary file, not a text";
+  for (const BinaryKind& kind : BinaryKinds)
+    if (bytes.starts_with(kind.magic))
+      return Error{Diag::BadUtf8,
+                   message + ": it looks like " + std::string(kind.what),
+                   {1, 1},
+                   {},
+                   std::string(kind.hint)};
+  // No text has the character 0, and no binary file is long without it.
+  constexpr size_t Looked = 4096;
+  if (bytes.substr(0, Looked).find('\0') == std::string_view::npos) return std::nullopt;
+  return Error{Diag::BadUtf8, message, {1, 1}, {}, "give a source file"};
+}
+
+}  // namespace
+
 std::optional<Error> Utf8Error(std::string_view text) {
+  if (std::optional<Error> binary = BinaryError(text)) return binary;
   const std::optional<Location> place = FindBadUtf8(text);
   if (!place) return std::nullopt;
   size_t at = 0;

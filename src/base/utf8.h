@@ -11,7 +11,8 @@ namespace frazil {
 
 // Where the first byte stands that is not part of well-formed UTF-8 (shortest forms only, no surrogates).
 std::optional<Location> FindBadUtf8(std::string_view text);
-// The error for that byte, which it shows escaped.
+// The error for that byte, which it shows escaped. A file that is no text at all (a program, an array, an archive) is
+// called what it is, whether or not its bytes happen to be UTF-8.
 std::optional<Error> Utf8Error(std::string_view text);
 // The text as a message may quote it: what a terminal would obey or hide (control characters, marks that change the
 // direction of writing, marks of no width) and what is not UTF-8 stands there byte by byte, as \x1b.

@@ -41,5 +41,26 @@ TEST(Utf8, CutsBetweenCharacters) {
   EXPECT_EQ(CutUtf8("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);
 }
 
+TEST(Utf8, BinaryFilesAreCalledThat) {
+  auto error = [](std::string_view bytes) {
+    const std::optional<Error> found = Utf8Error(bytes);
+    return found ? found->ToString() : "";
+  };
+  EXPECT_EQ(
+      error("\177ELF\x02\x01\xff"sv),
+      "1:1: error FRZ0103: this is a binary file, not a text: it looks like an ELF program or "
+      "library (give the source that it was built from)");
+  EXPECT_EQ(error("\x93NUMPY\x01"),
+            "1:1: error FRZ0103: this is a binary file, not a text: it looks like a NumPy array "
+            "(bind it to a buffer: --bind x=FILE.npy)");
+  // A module of eight bytes is UTF-8, too.
+  EXPECT_EQ(error("\0asm\1\0\0\0"sv),
+            "1:1: error FRZ0103: this is a binary file, not a text: it looks like a WebAssembly "
+            "module (give the program it was emitted from)");
+  EXPECT_EQ(error("abc\0\xff"sv),
+            "1:1: error FRZ0103: this is a binary file, not a text (give a source file)");
+  EXPECT_EQ(error("PK and ELF are words"), "");
+}
+
 }  // namespace
 }  // namespace frazil

@@ -691,8 +691,7 @@ Result<Program> ParseText(std::string_view text, const Limits& limits) {
     return Fail(Diag::LimitReached,
                 fmt::format("the text has {} bytes, more than --max-source-bytes {}", text.size(),
                             limits.source_bytes));
-  if (std::optional<Location> bad = FindBadUtf8(text))
-    return Fail(Diag::BadUtf8, "the text is not UTF-8", *bad);
+  if (std::optional<Error> bad = Utf8Error(text)) return std::unexpected(std::move(*bad));
   Program program = TRY(Parser(text, limits).Run());
   TRY_VOID(Check(program, limits));
   return program;

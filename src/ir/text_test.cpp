@@ -146,7 +146,8 @@ TEST(Text, ErrorsAreLocated) {
             "2:16: error FRZ0105: 'i33' is no type");
   EXPECT_EQ(location("frz 2\n"),
             "1:1: error FRZ0101: this reader knows version 1 of the text form only");
-  EXPECT_EQ(location("frz 1\nfunc @main() {\n\xff"), "3:1: error FRZ0103: the text is not UTF-8");
+  EXPECT_EQ(location("frz 1\nfunc @main() {\n\xff"),
+            "3:1: error FRZ0103: the text is not UTF-8 here: byte \\xff (save the file as UTF-8)");
 }
 
 }  // namespace

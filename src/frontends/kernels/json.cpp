@@ -243,8 +243,7 @@ const JsonNode* JsonNode::Find(std::string_view name) const {
 Result<JsonTree> JsonTree::Parse(std::string_view text, const Limits& limits) {
   if (text.size() > limits.source_bytes || text.size() > UINT32_MAX)
     return Fail(Diag::LimitReached, "the JSON is too long (--max-source-bytes)");
-  if (std::optional<Location> bad = FindBadUtf8(text))
-    return Fail(Diag::BadUtf8, "the JSON is not UTF-8", *bad);
+  if (std::optional<Error> bad = Utf8Error(text)) return std::unexpected(std::move(*bad));
   JsonTree tree;
   tree.text_ = text;
   TRY_VOID(JsonParser(tree, text, limits).Run());
