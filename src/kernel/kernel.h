@@ -1,11 +1,16 @@
 // The door of kernel/: kernels as C++ functions, on buffers or plain spans.
 //
-//   auto executor = frazil::kernel::Executor::Create().value();
-//   auto x = executor->Allocate<float>(1 << 20).value();
+//   using namespace frazil::kernel;
+//   const std::vector<float> values(1000, -1.5f);
+//   auto executor = Executor::Create().value();
+//   auto x = executor->Allocate<float>(1000).value();
+//   auto y = executor->Allocate<float>(1000).value();
 //   x.CopyFrom(values).value();
-//   ops::math::relu(x, x).value();                          // a standard kernel, on the executor's backend
-//   auto mine = executor->Load(program).value();            // one that arrived at run time
-//   executor->Launch(mine, LaunchConfig::Linear(n), {2.0f, x, y}).value();
+//   ops::math::relu(x, x).value();                         // a standard kernel, on the executor's backend
+//   auto mine = executor->LoadFile("saxpy.frz").value();   // one that arrived at run time: a, n, x, y
+//   executor->Launch(*mine, LaunchConfig::Linear(1000), {2.0f, {}, x, y}).value();
+//
+// (tests/docs compiles and runs these lines in examples/.)
 //
 // Every launch is checked before anything runs: types, lengths, overlap, null. Nothing here throws.
 #pragma once
