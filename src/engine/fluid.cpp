@@ -50,7 +50,6 @@ CallLayout::CallLayout(const ir::Function& entry) : results_(entry.results) {
     params_.push_back(type);
     first_word_.push_back(argument_words_);
     argument_words_ += type.is_buffer() ? 2 : ir::WordsOf(type);
-    has_inout_ |= type.is_buffer() && type.access == ir::Access::InOut;
   }
   for (const ir::Type type : results_) result_words_ += ir::WordsOf(type);
 }
@@ -84,6 +83,23 @@ std::vector<exec::Value> CallLayout::Values(const uint64_t* words, bool copy) co
   return values;
 }
 
+bool CallLayout::MayBeginAgain(const uint64_t* words) const {
+  auto range_of = [&](size_t i) {
+    const uint64_t* at = words + first_word_[i];
+    return std::pair(at[0], at[0] + at[1] * ir::BytesOf(params_[i].element()));
+  };
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (!params_[i].is_buffer() || params_[i].access == ir::Access::In) continue;
+    const auto [written, written_end] = range_of(i);
+    for (size_t j = 0; j < params_.size(); ++j) {
+      if (!params_[j].is_buffer() || params_[j].access == ir::Access::Out) continue;
+      const auto [read, read_end] = range_of(j);
+      if (std::max(written, read) < std::min(written_end, read_end)) return false;
+    }
+  }
+  return true;
+}
+
 uint64_t CallLayout::BufferBytes(const uint64_t* words) const {
   uint64_t bytes = 0;
   for (size_t i = 0; i < params_.size(); ++i) {
@@ -109,27 +125,23 @@ std::vector<uint64_t> CallLayout::Words(std::span<const exec::Value> values) con
 
 Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(const ir::Program& program,
                                                                    const Limits& limits) {
-  const CallLayout layout(program.entry_function());
-  const bool restartable = !layout.has_inout() && !UsesStreams(program);
-  std::unique_ptr<InterpreterFluid> fluid(new InterpreterFluid(
-      TRY(exec::InterpreterProgram::Create(program)), layout, limits, restartable));
+  std::unique_ptr<InterpreterFluid> fluid(
+      new InterpreterFluid(TRY(exec::InterpreterProgram::Create(program)),
+                           CallLayout(program.entry_function()), limits));
   fluid->tiles_ = PlanTiles(program);
   return fluid;
 }
 
 InterpreterFluid::InterpreterFluid(exec::InterpreterProgram program, CallLayout layout,
-                                   const Limits& limits, bool restartable)
-    : program_(std::move(program)),
-      layout_(std::move(layout)),
-      limits_(limits),
-      restartable_(restartable) {
+                                   const Limits& limits)
+    : program_(std::move(program)), layout_(std::move(layout)), limits_(limits) {
   // Compiled code has no clock, and the two paths must not differ in what they answer.
   limits_.run_ms = UINT64_MAX;
 }
 
 void InterpreterFluid::SetRestart(
     std::function<int32_t(const uint64_t*, uint64_t*, exec::NativeRun*)> again) {
-  if (restartable_) again_ = std::move(again);
+  again_ = std::move(again);
 }
 
 int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
@@ -141,7 +153,8 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
     context.stop = reinterpret_cast<const std::atomic<bool>*>(run->stop);
     context.limits.depth = run->depth_left;
     context.limits.memory_bytes = run->memory_left;
-  } else if (again_ && !interrupt_.load(std::memory_order_relaxed)) {
+  } else if (again_ && !interrupt_.load(std::memory_order_relaxed) &&
+             layout_.MayBeginAgain(arguments)) {
     context.stop = &interrupt_;
   }
   const std::vector<exec::Value> values = layout_.Values(arguments, /*copy=*/false);

@@ -30,8 +30,9 @@ class CallLayout {
   uint32_t first_word(uint32_t param) const { return first_word_[param]; }
   const std::vector<ir::Type>& params() const { return params_; }
   const std::vector<ir::Type>& results() const { return results_; }
-  // Some buffer is both read and written: then a call cannot be begun a second time.
-  bool has_inout() const { return has_inout_; }
+  // No buffer of this call that is written overlaps one that is read (`inout` does so by itself): what a run has done so
+  // far is then invisible to a second one.
+  bool MayBeginAgain(const uint64_t* words) const;
 
   // Values that borrow the caller's memory, or own a copy of it.
   std::vector<exec::Value> Values(const uint64_t* words, bool copy) const;
@@ -43,7 +44,6 @@ class CallLayout {
   std::vector<ir::Type> params_, results_;
   std::vector<uint32_t> first_word_;
   uint32_t argument_words_ = 0, result_words_ = 0;
-  bool has_inout_ = false;
 };
 
 class InterpreterFluid final : public dispatch::Fluid {
@@ -55,8 +55,8 @@ class InterpreterFluid final : public dispatch::Fluid {
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) override;
 
   const CallLayout& layout() const { return layout_; }
-  // A running call stops at its next back-edge and is begun again by `again`, if that is sound: no buffer is both
-  // read and written, no streams. For a call that started long before its compiled form was there.
+  // A running call stops at its next back-edge and is begun again by `again`, where that is sound
+  // (CallLayout::MayBeginAgain). For a call that started long before its compiled form was there.
   void SetRestart(std::function<int32_t(const uint64_t*, uint64_t*, exec::NativeRun*)> again);
   void InterruptRunning() { interrupt_.store(true, std::memory_order_relaxed); }
 
@@ -65,14 +65,12 @@ class InterpreterFluid final : public dispatch::Fluid {
   bool has_tiles() const { return tiles_ != nullptr; }
 
  private:
-  InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits,
-                   bool restartable);
+  InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits);
 
   exec::InterpreterProgram program_;
   std::shared_ptr<const targets::isa::TilePlan> tiles_;  // null: tier 0
   CallLayout layout_;
   Limits limits_;
-  bool restartable_;
   std::atomic<bool> interrupt_{false};
   std::function<int32_t(const uint64_t*, uint64_t*, exec::NativeRun*)> again_;
 };
