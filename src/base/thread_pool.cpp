@@ -14,9 +14,12 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/fork.h"
 
 namespace frazil {
 
@@ -75,6 +78,37 @@ struct ThreadPool::State {
   std::mutex mutex;
   std::condition_variable wake;
   std::vector<std::thread> workers;
+  std::atomic<int> workers_wanted = 0;
+  bool must_start = false;  // in a child, which has no workers until it has a loop for them
+
+  AfterFork after_fork{[this] { BeginAgain(); }};
+
+  // With the pool taken, or before anybody has it.
+  void Start() {
+    must_start = false;
+    workers.reserve(static_cast<size_t>(workers_wanted.load()));
+    for (int i = 0; i < workers_wanted; ++i) {
+      // Fewer threads than asked for is a slower pool, not a broken one.
+      try {
+        workers.emplace_back([this] { Serve(); });
+      } catch (const std::system_error&) {
+        workers_wanted = i;
+      }
+    }
+  }
+
+  // In a child: the workers are not there, whatever they were doing, and neither is whoever had the pool. Objects are
+  // replaced without their destructors, which would wait for threads that do not exist.
+  void BeginAgain() {
+    for (std::thread& worker : workers) new (&worker) std::thread;
+    workers.clear();
+    must_start = true;
+    new (&mutex) std::mutex;
+    new (&wake) std::condition_variable;
+    gate = gate.load(std::memory_order_relaxed) / OneLoop * OneLoop;
+    sleepers = 0;
+    taken = false;
+  }
 
   // Pieces are counted, not elements: the counter passes the last piece by one for each thread and cannot overflow.
   void Work() {
@@ -142,16 +176,8 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
-  const int workers = std::clamp(threads, 1, MostThreads) - 1;
-  state_->workers.reserve(static_cast<size_t>(workers));
-  for (int i = 0; i < workers; ++i) {
-    // Fewer threads than asked for is a slower pool, not a broken one.
-    try {
-      state_->workers.emplace_back([state = state_.get()] { state->Serve(); });
-    } catch (const std::system_error&) {
-      break;
-    }
-  }
+  state_->workers_wanted = std::clamp(threads, 1, MostThreads) - 1;
+  state_->Start();
 }
 
 ThreadPool::~ThreadPool() {
@@ -164,22 +190,29 @@ ThreadPool::~ThreadPool() {
 }
 
 ThreadPool& ThreadPool::Shared() {
-  // Never destroyed: a static object's loop may run after the pool would have ended.
-  static ThreadPool* const pool = [] {
+  // Never destroyed: a static object's loop may run after the pool would have ended. Made under a lock that fork waits
+  // for: a child would wait for ever for an initialization that a thread of its parent had begun.
+  static std::atomic<ThreadPool*> shared = nullptr;
+  if (ThreadPool* pool = shared.load(std::memory_order_acquire)) return *pool;
+  static ForkMutex mutex;
+  std::lock_guard lock(mutex);
+  ThreadPool* pool = shared.load(std::memory_order_relaxed);
+  if (pool == nullptr) {
     const char* asked = std::getenv("FRAZIL_THREADS");
     const int threads = asked != nullptr ? std::atoi(asked) : 0;
-    return new ThreadPool(threads > 0 ? threads : CoresOfThisProcess());
-  }();
+    pool = new ThreadPool(threads > 0 ? threads : CoresOfThisProcess());
+    shared.store(pool, std::memory_order_release);
+  }
   return *pool;
 }
 
-int ThreadPool::threads() const { return static_cast<int>(state_->workers.size()) + 1; }
+int ThreadPool::threads() const { return state_->workers_wanted + 1; }
 
 void ThreadPool::For(int64_t count, int64_t grain, Body body, void* context) {
   State& state = *state_;
   grain = std::max<int64_t>(grain, 1);
-  const bool alone = in_body || state.workers.empty() || count <= grain ||
-                     state.taken.load(std::memory_order_relaxed) ||
+  const bool alone = in_body || state.workers_wanted.load(std::memory_order_relaxed) == 0 ||
+                     count <= grain || state.taken.load(std::memory_order_relaxed) ||
                      state.taken.exchange(true, std::memory_order_acquire);
   if (alone) {
     for (int64_t begin = 0; begin < count;) {
@@ -189,6 +222,8 @@ void ThreadPool::For(int64_t count, int64_t grain, Body body, void* context) {
     }
     return;
   }
+  if (state.must_start) [[unlikely]]
+    state.Start();
   state.body = body;
   state.context = context;
   state.count = count;

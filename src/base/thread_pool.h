@@ -23,6 +23,9 @@ class ThreadPool {
   // Calls body(context, begin, end) for pieces that partition [0, count), each at most `grain` long (the last of them may
   // be shorter), on any thread, and returns when all are done. A loop inside of a body runs on its own thread alone.
   // No allocation, and no lock while workers are awake.
+  //
+  // A process that was forked may go on using its pools: workers are started again with the first loop that wants them.
+  // A fork within a body is for exec only: what other threads were to do of that loop is not done in the child.
   using Body = void (*)(void* context, int64_t begin, int64_t end);
   void For(int64_t count, int64_t grain, Body body, void* context);
 

@@ -1,8 +1,8 @@
 // Records of threads and what they hold up. One object, made with the first slot and never destroyed: threads may
 // end after the static destructors have run.
 //
-// fork: the child has one thread. The handlers hold the mutex over the fork, and in the child all other records are
-// free again, since nobody is inside any more. What was retired is freed there as anywhere.
+// fork: the child has one thread. All other records are free again there, since nobody is inside any more. What was
+// retired is freed there as anywhere.
 #include "dispatch/threads.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ struct Batch {
 };
 
 struct Domain {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<ThreadRecord*> records;
   std::vector<std::unique_ptr<const Retirable>> fresh;  // retired, and no barrier since
   std::vector<Batch> batches;
@@ -46,6 +46,7 @@ struct Domain {
   pthread_key_t key{};
   bool membarrier = false;
   std::atomic<bool> pretend_none{false};
+  AfterFork after_fork;
 
   Domain();
 };
@@ -69,8 +70,7 @@ void ForgetThread(void* record) {
   ended.in_use = false;
 }
 
-void AfterForkInChild() {
-  Domain& domain = TheDomain();
+void BeginAgain(Domain& domain) {
   for (ThreadRecord* record : domain.records) {
     if (record == own_record) continue;
     record->inside.store(record->inside.load() & ~uint64_t{1});
@@ -80,15 +80,12 @@ void AfterForkInChild() {
     std::erase_if(batch.waits_for, [](const auto& wait) { return wait.first != own_record; });
   }
   if (domain.membarrier) domain.membarrier = Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-  domain.mutex.unlock();
 }
 
-Domain::Domain() {
+Domain::Domain() : after_fork([this] { BeginAgain(*this); }) {
   membarrier = Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
   // A key and no thread_local object: its destructor runs after those of all thread_local objects, which may call.
   CHECK(pthread_key_create(&key, ForgetThread) == 0);
-  pthread_atfork([] { TheDomain().mutex.lock(); }, [] { TheDomain().mutex.unlock(); },
-                 AfterForkInChild);
 }
 
 ThreadRecord& OwnRecord() {
@@ -177,7 +174,7 @@ void ReleaseCounter(uint32_t counter_at) {
   domain.free_counters.push_back(counter_at);
 }
 
-std::mutex& WriterMutex() { return TheDomain().mutex; }
+ForkMutex& WriterMutex() { return TheDomain().mutex; }
 
 void RetireLocked(std::unique_ptr<const Retirable> object) {
   if (object == nullptr) return;

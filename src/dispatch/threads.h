@@ -11,7 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+
+#include "base/fork.h"
 
 namespace frazil::dispatch {
 
@@ -60,8 +61,8 @@ ThreadRecord& RecordWithCounter(uint32_t counter_at);
 uint32_t TakeCounter();
 void ReleaseCounter(uint32_t counter_at);
 
-// One mutex for all who change slots: changes are rare, and fork needs to know what is locked.
-std::mutex& WriterMutex();
+// One mutex for all who change slots: changes are rare.
+ForkMutex& WriterMutex();
 
 // Something that threads may still be using.
 class Retirable {

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/result.h"
 #include "ir/program.h"
 
@@ -31,7 +31,7 @@ class PreludeLibrary {
 
   Pieces functions_;
   Pieces tables_;
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   mutable std::unordered_map<std::string, std::unique_ptr<const Program>> loaded_;
 };
 

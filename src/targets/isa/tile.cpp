@@ -118,7 +118,7 @@ bool ConditionsHold(const TilePlan& plan, const uint64_t* arguments) {
 }  // namespace
 
 const TilePlan* TilePlan::Serial() const {
-  std::call_once(serial_once_, [&] {
+  serial_once_.Call([&] {
     auto plan = std::make_shared<TilePlan>();
     plan->source = source;
     plan->level = level;
@@ -130,7 +130,7 @@ const TilePlan* TilePlan::Serial() const {
 }
 
 const exec::InterpreterProgram* TilePlan::Reference() const {
-  std::call_once(reference_once_, [&] {
+  reference_once_.Call([&] {
     if (Result<exec::InterpreterProgram> made = exec::InterpreterProgram::Create(*source))
       reference_ = std::make_unique<exec::InterpreterProgram>(std::move(*made));
   });

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/fork.h"
 #include "ir/prelude.h"
 
 namespace frazil::targets::isa {
@@ -32,7 +33,7 @@ MathFunction InstalledMath(ir::Op op, ir::Scalar type) {
 
 Result<const TilePlan*> MathPlan(ir::Op op, ir::Scalar type, embed::CpuLevel level) {
   using Key = std::tuple<ir::Op, ir::Scalar, embed::CpuLevel>;
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static std::map<Key, std::unique_ptr<TilePlan>>& plans =
       *new std::map<Key, std::unique_ptr<TilePlan>>;
   std::lock_guard lock(mutex);

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/fork.h"
 #include "exec/interpreter_program.h"
 #include "ir/independence.h"
 #include "ir/program.h"
@@ -188,7 +188,7 @@ class TilePlan {
   const exec::InterpreterProgram* Reference() const;
 
  private:
-  mutable std::once_flag serial_once_, reference_once_;
+  mutable ForkOnce serial_once_, reference_once_;
   mutable std::shared_ptr<const TilePlan> serial_;
   mutable std::unique_ptr<exec::InterpreterProgram> reference_;
 };
