@@ -87,8 +87,8 @@ FRAZIL_FIGURE(program_cache_hit) {
   const auto made = std::make_shared<Nothing>(program);
   const std::string exact = made->exact();
   CHECK(cache.FindOrMake(
-      exact, "cpu", [&]() -> Result<std::shared_ptr<const kernel::LoadedKernel>> { return made; }));
-  const auto times = InterleaveCpu({[&] { Keep(cache.Find(exact, "cpu")); }}, 9, 0.002);
+      exact, [&]() -> Result<std::shared_ptr<const kernel::LoadedKernel>> { return made; }));
+  const auto times = InterleaveCpu({[&] { Keep(cache.Find(exact)); }}, 9, 0.002);
   Report({"stdlib", "a hit of the program cache, by a 64-digit key", times[0].min_s * 1e9, "ns",
           "a locked table, as measured", 31, "<= 1x", times[0].min_s <= 31e-9});
 }

@@ -7,12 +7,14 @@
 #include <map>
 #include <mutex>
 
+#include "base/fork.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"
 #include "exec/interpreter.h"
 #include "ir/digest.h"
 #include "kernel/executor.h"
 #include "kernel/isa_backend.h"
+#include "kernel/program_cache.h"
 
 namespace frazil::kernel {
 namespace {
@@ -72,7 +74,7 @@ class EngineKernel final : public LoadedKernel {
   engine::CallLayout layout_;
 };
 
-// Kernels outlive their executor in the cache, and sites their engine: they stay as they are.
+// A kernel that somebody still holds outlives its executor, as sites do their engine: it stays as it is.
 class EngineBackend final : public Backend {
  public:
   explicit EngineBackend(const ExecutorOptions& options) : engine_(OptionsOf(options)) {}
@@ -92,7 +94,7 @@ class EngineBackend final : public Backend {
 };
 
 struct Registry {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<std::string, BackendFactory, std::less<>> factories;
   static Registry& Get() {
     static Registry registry;
@@ -106,6 +108,13 @@ constexpr std::string_view BuiltIn[] = {"cpu", "isa", "interp"};
 
 LoadedKernel::LoadedKernel(const ir::Program& program)
     : program_(program), signature_(ir::SignatureOf(program)), exact_(ir::ExactDigest(program)) {}
+
+Backend::Backend() : cache_(std::make_unique<ProgramCache>()) {}
+Backend::~Backend() = default;
+
+Result<std::shared_ptr<const LoadedKernel>> Backend::LoadCached(const ir::Program& program) {
+  return cache_->FindOrMake(ir::ExactDigest(program), [&] { return Load(program); });
+}
 
 std::shared_ptr<Backend> MakeTargetBackend(std::shared_ptr<const exec::Target> target) {
   return std::make_shared<TargetBackend>(std::move(target));

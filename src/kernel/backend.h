@@ -18,6 +18,7 @@
 namespace frazil::kernel {
 
 struct ExecutorOptions;
+class ProgramCache;
 
 // A program made ready on one backend. Immutable; launches may come from any thread.
 class LoadedKernel {
@@ -39,9 +40,17 @@ class LoadedKernel {
 
 class Backend {
  public:
-  virtual ~Backend() = default;
+  Backend();
+  virtual ~Backend();
   virtual std::string_view name() const = 0;
   virtual Result<std::shared_ptr<const LoadedKernel>> Load(const ir::Program& program) = 0;
+
+  // What this backend made ready, and nobody else's.
+  ProgramCache& cache() const { return *cache_; }
+  Result<std::shared_ptr<const LoadedKernel>> LoadCached(const ir::Program& program);
+
+ private:
+  std::unique_ptr<ProgramCache> cache_;
 };
 
 // Fails with a sentence where there is no such backend or it cannot be used here.

@@ -8,11 +8,10 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <mutex>
 
+#include "base/fork.h"
 #include "exec/kernel_launch.h"
 #include "exec/target.h"
-#include "ir/digest.h"
 #include "ir/text.h"
 #include "kernel/backend.h"
 #include "kernel/internal.h"
@@ -23,7 +22,7 @@
 namespace frazil::kernel {
 
 struct Executor::Slots {
-  mutable std::mutex mutex;
+  mutable ForkMutex mutex;
   std::array<std::weak_ptr<internal::Storage>, SlotCount> slots;
 };
 
@@ -49,12 +48,6 @@ std::unexpected<Error> WrongLength(int64_t given, int64_t expected) {
 }  // namespace internal
 
 namespace {
-
-// One for the process: a kernel that one executor made ready is ready for all.
-ProgramCache& SharedCache() {
-  static ProgramCache cache;
-  return cache;
-}
 
 exec::LaunchShape ShapeOf(const LaunchConfig& config) {
   exec::LaunchShape shape;
@@ -119,7 +112,7 @@ Executor::~Executor() = default;
 
 std::string_view Executor::backend() const { return backend_->name(); }
 
-ProgramCache& Executor::cache() { return SharedCache(); }
+ProgramCache& Executor::cache() { return backend_->cache(); }
 
 int Executor::free_slots() const {
   const std::lock_guard lock(slots_->mutex);
@@ -164,14 +157,8 @@ Result<std::shared_ptr<internal::Storage>> Executor::StorageAt(int slot, ir::Typ
   return storage;
 }
 
-Result<std::shared_ptr<const LoadedKernel>> internal::LoadCached(Backend& backend,
-                                                                 const ir::Program& program) {
-  return SharedCache().FindOrMake(ir::ExactDigest(program), backend.name(),
-                                  [&] { return backend.Load(program); });
-}
-
 Result<std::shared_ptr<const LoadedKernel>> Executor::Load(const ir::Program& program) {
-  return internal::LoadCached(*backend_, program);
+  return backend_->LoadCached(program);
 }
 
 namespace {

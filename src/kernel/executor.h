@@ -87,7 +87,7 @@ class Executor {
   }
   int free_slots() const;
 
-  // A kernel for this executor's backend, from the cache of the process where it has it.
+  // A kernel for this executor's backend, from its cache where it has it.
   Result<std::shared_ptr<const LoadedKernel>> Load(const ir::Program& program);
   // A program in a file: text (.frz), or a module of the portable machine (.frzb). Shared libraries are refused, whatever they promise.
   Result<std::shared_ptr<const LoadedKernel>> LoadFile(const std::string& path);

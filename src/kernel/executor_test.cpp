@@ -177,10 +177,15 @@ TEST(Executor, BackendsAreRegistered) {
   EXPECT_EQ(Make("other")->reason(), "");
 }
 
-TEST(Executor, OneCacheForAll) {
-  auto first = Make("interp"), second = Make("interp");
+TEST(Executor, ACacheBelongsToItsExecutor) {
   const auto program = *builders::ElementwiseUnary(ir::Op::Popcnt, ir::types::U16);
-  EXPECT_EQ(*first->Load(program), *second->Load(program));
+  for (const char* backend : {"cpu", "isa", "interp"}) {
+    auto first = Make(backend), second = Make(backend);
+    const auto kernel = *first->Load(program);
+    EXPECT_EQ(*first->Load(program), kernel) << backend;
+    EXPECT_NE(*second->Load(program), kernel) << backend;
+    EXPECT_EQ(second->cache().size(), 1u);
+  }
 }
 
 TEST(Executor, ModulesOfThePortableMachineAreLoaded) {

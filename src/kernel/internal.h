@@ -10,10 +10,6 @@
 
 namespace frazil::kernel::internal {
 
-// From the cache of the process, or made by the backend.
-Result<std::shared_ptr<const LoadedKernel>> LoadCached(Backend& backend,
-                                                       const ir::Program& program);
-
 // Completes and checks the arguments, then runs.
 Result<void> LaunchValues(const LoadedKernel& kernel, const LaunchConfig& config,
                           std::span<const std::optional<exec::Value>> given);

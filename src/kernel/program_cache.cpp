@@ -3,13 +3,12 @@
 #include "kernel/program_cache.h"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 namespace frazil::kernel {
 
 struct ProgramCache::Entry {
-  std::string exact, backend;
+  std::string exact;
   std::shared_ptr<const LoadedKernel> kernel;
 };
 
@@ -21,18 +20,12 @@ ProgramCache::~ProgramCache() {
   for (Way& way : ways_) delete way.entry.load();
 }
 
-uint64_t ProgramCache::HashOf(std::string_view exact, std::string_view backend) {
-  return std::hash<std::string_view>()(exact) * 31 + std::hash<std::string_view>()(backend);
-}
-
-std::shared_ptr<const LoadedKernel> ProgramCache::Find(std::string_view exact,
-                                                       std::string_view backend) const {
-  for (const Way& way : SetOf(HashOf(exact, backend))) {
+std::shared_ptr<const LoadedKernel> ProgramCache::Find(std::string_view exact) const {
+  for (const Way& way : SetOf(exact)) {
     way.readers.fetch_add(1, std::memory_order_seq_cst);
     std::shared_ptr<const LoadedKernel> found;
     const Entry* entry = way.entry.load(std::memory_order_seq_cst);
-    if (entry != nullptr && entry->exact == exact && entry->backend == backend)
-      found = entry->kernel;
+    if (entry != nullptr && entry->exact == exact) found = entry->kernel;
     way.readers.fetch_sub(1, std::memory_order_release);
     if (found == nullptr) continue;
     way.last_use.store(clock_.fetch_add(1, std::memory_order_relaxed) + 1,
@@ -45,24 +38,22 @@ std::shared_ptr<const LoadedKernel> ProgramCache::Find(std::string_view exact,
 }
 
 Result<std::shared_ptr<const LoadedKernel>> ProgramCache::FindOrMake(std::string_view exact,
-                                                                     std::string_view backend,
                                                                      const Maker& make) {
-  if (auto found = Find(exact, backend)) return found;
+  if (auto found = Find(exact)) return found;
   // Made without the lock: it may take milliseconds, and others want their own.
   std::shared_ptr<const LoadedKernel> made = TRY(make());
   const std::lock_guard lock(mutex_);
   FreeRetiredLocked();
   Way* oldest = nullptr;
-  for (Way& way : SetOf(HashOf(exact, backend))) {
+  for (Way& way : SetOf(exact)) {
     const Entry* entry = way.entry.load();
-    if (entry != nullptr && entry->exact == exact && entry->backend == backend)
-      return entry->kernel;
+    if (entry != nullptr && entry->exact == exact) return entry->kernel;
     const auto age = [](const Way& w) { return w.entry.load() == nullptr ? 0 : w.last_use.load(); };
     if (oldest == nullptr || age(way) < age(*oldest)) oldest = &way;
   }
   if (oldest->entry.load() != nullptr) evictions_.fetch_add(1, std::memory_order_relaxed);
   oldest->last_use.store(clock_.fetch_add(1) + 1);
-  ReplaceLocked(*oldest, new Entry{std::string(exact), std::string(backend), made});
+  ReplaceLocked(*oldest, new Entry{std::string(exact), made});
   return made;
 }
 

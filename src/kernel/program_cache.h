@@ -1,18 +1,18 @@
-// Kernels that are ready to be launched, by content: the exact digest of the program and the name of the backend. Never
-// by buffers, so a new buffer is no miss. What the CPU backend compiled is kept beyond the process by the engine's store,
-// under the same digest.
+// Kernels that one backend made ready, by content: the exact digest of the program. Never by buffers, so a new buffer is
+// no miss. A cache belongs to its backend and ends with it, because its kernels do: those of the CPU are sites of that
+// backend's engine, with its options. What the engine compiled is kept beyond the process by its store.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/result.h"
 #include "kernel/backend.h"
 
@@ -28,12 +28,10 @@ class ProgramCache {
   ProgramCache& operator=(const ProgramCache&) = delete;
 
   // Null: not there. Takes no lock and never waits.
-  std::shared_ptr<const LoadedKernel> Find(std::string_view exact, std::string_view backend) const;
+  std::shared_ptr<const LoadedKernel> Find(std::string_view exact) const;
   // Finds it, or has it made and keeps it. Two threads may make the same one at once; both get the one that was kept.
   using Maker = std::function<Result<std::shared_ptr<const LoadedKernel>>()>;
-  Result<std::shared_ptr<const LoadedKernel>> FindOrMake(std::string_view exact,
-                                                         std::string_view backend,
-                                                         const Maker& make);
+  Result<std::shared_ptr<const LoadedKernel>> FindOrMake(std::string_view exact, const Maker& make);
 
   size_t capacity() const { return ways_.size(); }
   size_t size() const;
@@ -53,19 +51,21 @@ class ProgramCache {
   };
   static constexpr size_t WaysOfASet = 4;
 
-  std::span<Way> SetOf(uint64_t hash) {
-    return std::span(ways_).subspan(hash % sets_ * WaysOfASet, WaysOfASet);
+  size_t FirstOf(std::string_view exact) const {
+    return std::hash<std::string_view>()(exact) % sets_ * WaysOfASet;
   }
-  std::span<const Way> SetOf(uint64_t hash) const {
-    return std::span(ways_).subspan(hash % sets_ * WaysOfASet, WaysOfASet);
+  std::span<Way> SetOf(std::string_view exact) {
+    return std::span(ways_).subspan(FirstOf(exact), WaysOfASet);
   }
-  static uint64_t HashOf(std::string_view exact, std::string_view backend);
+  std::span<const Way> SetOf(std::string_view exact) const {
+    return std::span(ways_).subspan(FirstOf(exact), WaysOfASet);
+  }
   void ReplaceLocked(Way& way, Entry* next);
   void FreeRetiredLocked();
 
   size_t sets_;
   std::vector<Way> ways_;
-  mutable std::mutex mutex_;  // of writers
+  mutable ForkMutex mutex_;  // of writers
   std::vector<std::pair<const Way*, std::unique_ptr<Entry>>> retired_;
   mutable std::atomic<uint64_t> clock_{0}, hits_{0}, misses_{0}, evictions_{0};
 };

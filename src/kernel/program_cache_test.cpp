@@ -25,19 +25,18 @@ ProgramCache::Maker Make(int* times = nullptr) {
 TEST(ProgramCache, MakesOnce) {
   ProgramCache cache(8);
   int times = 0;
-  const auto first = cache.FindOrMake("aa", "cpu", Make(&times));
+  const auto first = cache.FindOrMake("aa", Make(&times));
   ASSERT_TRUE(first);
-  EXPECT_EQ(*cache.FindOrMake("aa", "cpu", Make(&times)), *first);
+  EXPECT_EQ(*cache.FindOrMake("aa", Make(&times)), *first);
   EXPECT_EQ(times, 1);
-  EXPECT_EQ(cache.Find("aa", "cpu"), *first);
-  EXPECT_EQ(cache.Find("aa", "isa"), nullptr) << "another backend is another kernel";
-  EXPECT_EQ(cache.Find("ab", "cpu"), nullptr);
+  EXPECT_EQ(cache.Find("aa"), *first);
+  EXPECT_EQ(cache.Find("ab"), nullptr);
   EXPECT_EQ(cache.counts().hits, 2u);
 }
 
 TEST(ProgramCache, IsBounded) {
   ProgramCache cache(16);
-  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(cache.FindOrMake(std::to_string(i), "cpu", Make()));
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(cache.FindOrMake(std::to_string(i), Make()));
   EXPECT_LE(cache.size(), cache.capacity());
   EXPECT_EQ(cache.capacity(), 16u);
   EXPECT_EQ(cache.counts().evictions + cache.size(), 1000u);
@@ -45,24 +44,24 @@ TEST(ProgramCache, IsBounded) {
 
 TEST(ProgramCache, KeepsWhatIsUsed) {
   ProgramCache cache(4);  // one set
-  for (int i = 0; i < 4; ++i) ASSERT_TRUE(cache.FindOrMake(std::to_string(i), "cpu", Make()));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(cache.FindOrMake(std::to_string(i), Make()));
   for (int i = 4; i < 20; ++i) {
-    ASSERT_NE(cache.Find("0", "cpu"), nullptr);
-    ASSERT_TRUE(cache.FindOrMake(std::to_string(i), "cpu", Make()));
+    ASSERT_NE(cache.Find("0"), nullptr);
+    ASSERT_TRUE(cache.FindOrMake(std::to_string(i), Make()));
   }
-  EXPECT_NE(cache.Find("0", "cpu"), nullptr);
-  EXPECT_EQ(cache.Find("1", "cpu"), nullptr);
+  EXPECT_NE(cache.Find("0"), nullptr);
+  EXPECT_EQ(cache.Find("1"), nullptr);
 }
 
 TEST(ProgramCache, AFailureIsNotKept) {
   ProgramCache cache(4);
-  EXPECT_FALSE(cache.FindOrMake("a", "cpu", [] { return Fail(Diag::BadKernel, "no"); }));
-  EXPECT_TRUE(cache.FindOrMake("a", "cpu", Make()));
+  EXPECT_FALSE(cache.FindOrMake("a", [] { return Fail(Diag::BadKernel, "no"); }));
+  EXPECT_TRUE(cache.FindOrMake("a", Make()));
 }
 
 TEST(ProgramCache, KernelsOutliveTheirPlace) {
   ProgramCache cache(4);
-  const auto held = *cache.FindOrMake("a", "cpu", Make());
+  const auto held = *cache.FindOrMake("a", Make());
   cache.Clear();
   EXPECT_EQ(cache.size(), 0u);
   EXPECT_EQ(held->signature().params.size(), 3u);
@@ -75,7 +74,7 @@ TEST(ProgramCache, ReadersAndWritersAtOnce) {
     threads.emplace_back([&cache, t] {
       for (int i = 0; i < 2000; ++i) {
         const std::string key = std::to_string((i * 7 + t) % 12);
-        const auto kernel = cache.FindOrMake(key, "cpu", Make());
+        const auto kernel = cache.FindOrMake(key, Make());
         ASSERT_TRUE(kernel);
         ASSERT_EQ((*kernel)->signature().params.size(), 3u);
         if (i % 500 == 0) cache.Clear();

@@ -6,9 +6,9 @@
 
 #include <limits>
 #include <map>
-#include <mutex>
 
 #include "base/check.h"
+#include "base/fork.h"
 #include "embed/launch.h"
 #include "exec/value.h"
 #include "kernel/internal.h"
@@ -36,7 +36,7 @@ Result<std::shared_ptr<Backend>> TileBackend() {
 const embed::ModuleData& StandardKernels() { return frazil_stdlib::kernels(); }
 
 Result<const ir::Program*> StandardProgram(const embed::KernelData& kernel) {
-  static std::mutex mutex;
+  static ForkMutex mutex;
   static std::map<const embed::KernelData*, ir::Program> programs;
   const std::lock_guard lock(mutex);
   const auto found = programs.find(&kernel);
@@ -108,7 +108,7 @@ Result<void> StandardCall::Run() {
 
 Result<void> StandardCall::RunElsewhere() {
   const ir::Program* program = TRY(StandardProgram(*kernel_));
-  const std::shared_ptr<const LoadedKernel> loaded = TRY(LoadCached(*backend_, *program));
+  const std::shared_ptr<const LoadedKernel> loaded = TRY(backend_->LoadCached(*program));
   std::vector<std::optional<exec::Value>> values;
   const uint64_t* word = words_;
   for (const ir::KernelParam& param : loaded->signature().params) {
