@@ -21,8 +21,8 @@ constexpr size_t CheckChars = 8;
 std::string CheckOf(std::string_view text) { return Sha256Hex(text).substr(0, CheckChars); }
 
 // A digest as it is; anything else by its digest, so that no name leaves the folder.
-std::string BanName(std::string_view candidate_exact) {
-  return IsDigest(candidate_exact) ? std::string(candidate_exact) : Sha256Hex(candidate_exact);
+std::string BanName(std::string_view digest) {
+  return IsDigest(digest) ? std::string(digest) : Sha256Hex(digest);
 }
 
 // "check exact calls ns"; nothing else is a line.
@@ -43,8 +43,8 @@ bool ParseLine(std::string_view line, std::string& exact, Store::Observed& obser
 
 }  // namespace
 
-void Store::Ban(std::string_view candidate_exact, std::string_view why) {
-  const std::string name = BanName(candidate_exact);
+void Store::Ban(std::string_view digest, std::string_view why) {
+  const std::string name = BanName(digest);
   {
     std::lock_guard lock(impl_->mutex);
     impl_->bans.insert(name);
@@ -58,8 +58,8 @@ void Store::Ban(std::string_view candidate_exact, std::string_view why) {
   if (reason != Reason::None) impl_->Count(reason);
 }
 
-bool Store::IsBanned(std::string_view candidate_exact) {
-  const std::string name = BanName(candidate_exact);
+bool Store::IsBanned(std::string_view digest) {
+  const std::string name = BanName(digest);
   {
     std::lock_guard lock(impl_->mutex);
     if (impl_->bans.contains(name)) return true;
@@ -77,7 +77,8 @@ void Store::AppendProfile(std::string_view exact, const Observed& observed) {
   // A line that a crash left unfinished ends here, not in the middle of ours.
   const std::string line = fmt::format("\n{} {}\n", CheckOf(text), text);
   std::lock_guard lock(impl_->profile_mutex);
-  if (!impl_->profile_log) {
+  // A child of fork has a log of its own.
+  if (!impl_->profile_log || impl_->profile_owner != getpid()) {
     const Folder& home = *impl_->Home();
     auto folder = OpenSubFolder(home.fd.get(), "profile", home.owner, true, impl_->options.sync);
     if (!folder) return impl_->Count(folder.error());
@@ -89,6 +90,7 @@ void Store::AppendProfile(std::string_view exact, const Observed& observed) {
     if (!log || fstat(log.get(), &status) != 0) return impl_->Count(ReasonOfErrno(errno));
     if (!S_ISREG(status.st_mode)) return impl_->Count(Reason::NotAFile);
     impl_->profile_log = std::move(log);
+    impl_->profile_owner = getpid();
   }
   if (write(impl_->profile_log.get(), line.data(), line.size()) < 0)
     impl_->Count(ReasonOfErrno(errno));

@@ -94,7 +94,7 @@ bool Store::usable() const { return impl_->folder.trust != Trust::None; }
 bool Store::writable() const { return impl_->writable(); }
 
 const verify::InstallKey& Store::key() const {
-  std::call_once(impl_->key_once, [this] {
+  impl_->key_once.Call([this] {
     impl_->key = LoadInstallKey(impl_->Home(), impl_->HomeWritable(), impl_->options.sync);
   });
   return impl_->key.key;
@@ -136,8 +136,8 @@ void Store::Impl::Touch(const Fd& root, const std::string& digest, int64_t modif
   if (shard) utimensat(shard->get(), digest.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
-std::expected<std::string, Reason> Store::Impl::ReadLocal(const std::string& text,
-                                                          const std::string& digest) {
+std::expected<Store::Impl::Found, Reason> Store::Impl::ReadLocal(const std::string& text,
+                                                                 const std::string& digest) {
   auto record_file = ReadFramed(records, Kind::Record, digest, MaxRecordBytes);
   std::expected<Record, Reason> record = std::unexpected(Reason::Missing);
   if (record_file)
@@ -162,7 +162,7 @@ std::expected<std::string, Reason> Store::Impl::ReadLocal(const std::string& tex
   Touch(records, digest, record_file->modified);
   Touch(contents, record->content, content->modified);
   content->file.erase(0, FrameBytes);
-  return std::move(content->file);
+  return Found{std::move(content->file), std::move(record->content)};
 }
 
 Reason Store::Impl::WriteLocal(const std::string& digest, const Record& record,
@@ -177,7 +177,7 @@ Reason Store::Impl::WriteLocal(const std::string& digest, const Record& record,
   return why;
 }
 
-std::optional<std::string> Store::Impl::Get(const StoreKey& key) {
+std::optional<Store::Impl::Found> Store::Impl::Get(const StoreKey& key) {
   const std::string text = key.Text();
   const std::string digest = Sha256Hex(text);
   auto found = ReadLocal(text, digest);
@@ -188,9 +188,9 @@ std::optional<std::string> Store::Impl::Get(const StoreKey& key) {
     if (!fetched) {
       Count(fetched.error());
     } else {
-      found = std::move(fetched->content);
+      found = Found{std::move(fetched->content), fetched->record.content};
       if (writable()) {
-        if (Reason why = WriteLocal(digest, fetched->record, *found); why != Reason::None)
+        if (Reason why = WriteLocal(digest, fetched->record, found->sealed); why != Reason::None)
           Count(why);
       }
       std::lock_guard lock(mutex);
@@ -203,7 +203,10 @@ std::optional<std::string> Store::Impl::Get(const StoreKey& key) {
   return std::move(*found);
 }
 
-std::optional<std::string> Store::Find(const StoreKey& key) { return impl_->Get(key); }
+std::optional<std::string> Store::Find(const StoreKey& key) {
+  auto found = impl_->Get(key);
+  return found ? std::optional(std::move(found->sealed)) : std::nullopt;
+}
 
 bool Store::SealedHere(std::string_view sealed) const {
   // verify/seal.cpp: the MAC is the last 32 bytes and covers all before it.
@@ -214,18 +217,19 @@ bool Store::SealedHere(std::string_view sealed) const {
 
 std::optional<verify::Verified<exec::CompiledForm>> Store::FindVerified(
     const StoreKey& key, const verify::Policy& policy) {
-  const std::optional<std::string> sealed = impl_->Get(key);
-  if (!sealed) return std::nullopt;
+  const auto found = impl_->Get(key);
+  if (!found) return std::nullopt;
+  const std::string& sealed = found->sealed;
   verify::Expected expected{key.source_exact, key.guard, key.target,
                             key.toolchain,    key.level, policy};
-  auto form = verify::Readmit(*sealed, this->key(), expected);
+  auto form = verify::Readmit(sealed, this->key(), expected);
   Reason why = Reason::None;
   if (!form) {
     expected.policy = {verify::Grade::None, verify::Grade::None};
-    why = !SealedHere(*sealed)                                          ? Reason::Mac
-          : verify::Readmit(*sealed, this->key(), expected).has_value() ? Reason::Policy
-                                                                        : Reason::Replayed;
-  } else if (IsBanned((*form)->candidate_exact)) {
+    why = !SealedHere(sealed)                                          ? Reason::Mac
+          : verify::Readmit(sealed, this->key(), expected).has_value() ? Reason::Policy
+                                                                       : Reason::Replayed;
+  } else if (IsBanned((*form)->candidate_exact) || IsBanned(found->digest)) {
     why = Reason::Banned;
   }
   if (why == Reason::None) return std::move(*form);
@@ -238,9 +242,9 @@ std::optional<verify::Verified<exec::CompiledForm>> Store::FindVerified(
 }
 
 std::optional<exec::CompiledForm> Store::FindForeign(const StoreKey& key) {
-  const std::optional<std::string> sealed = impl_->Get(key);
-  if (!sealed) return std::nullopt;
-  auto form = verify::ReadForeign(*sealed);
+  const auto found = impl_->Get(key);
+  if (!found) return std::nullopt;
+  auto form = verify::ReadForeign(found->sealed);
   if (!form || form->source_exact != key.source_exact || IsBanned(form->candidate_exact))
     return std::nullopt;
   return std::move(*form);

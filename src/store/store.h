@@ -7,8 +7,9 @@
 //   <dir>/key                    install key, 0600
 //   <dir>/ban/<digest>           candidates that were caught being wrong
 //   <dir>/profile/<pid>.log      per-process profiles, merged by whoever reads
+//   <dir>/reproducers/<name>     how a form was caught, for people
 //
-// A directory that others can write to, or that is someone else's, is only read; then key, bans and profiles are
+// A directory that others can write to, or that is someone else's, is only read; then all but cas/ and ac/ is
 // kept in the user's own folder, $XDG_CACHE_HOME/frazil or ~/.cache/frazil.
 #pragma once
 
@@ -83,9 +84,13 @@ class Store {
   bool Put(const StoreKey& key, std::string_view sealed);
   void Remove(const StoreKey& key);
 
-  // Bans: exact digests of candidates that were caught being wrong; never dispatched again.
-  void Ban(std::string_view candidate_exact, std::string_view why);
-  bool IsBanned(std::string_view candidate_exact);
+  // Bans: exact digests of candidates that were caught being wrong, and digests of sealed bytes whose maker was; never
+  // dispatched again.
+  void Ban(std::string_view digest, std::string_view why);
+  bool IsBanned(std::string_view digest);
+
+  // A text for people, beside the bans; the path that it got. None: it could not be written.
+  std::optional<std::string> WriteReproducer(std::string_view name, std::string_view text);
 
   // Profiles: one more observation of a program, appended to this process's log; and all logs added up.
   struct Observed {
@@ -121,5 +126,9 @@ class Store {
   explicit Store(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// The same in a folder of the caller's choice, made where it is missing. It must be his own and closed to others.
+std::optional<std::string> WriteReproducerIn(const std::string& folder, std::string_view name,
+                                             std::string_view text);
 
 }  // namespace frazil::store

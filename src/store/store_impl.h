@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <set>
 
+#include "base/fork.h"
 #include "store/files.h"
 #include "store/format.h"
 #include "store/install_key.h"
@@ -21,18 +21,19 @@ struct Store::Impl {
   std::string reason, remote_reason;
   std::unique_ptr<Remote> remote;
 
-  std::once_flag key_once;
+  ForkOnce key_once;
   LoadedKey key;
 
-  std::mutex mutex;  // stats and bans
+  ForkMutex mutex;  // stats and bans
   StoreStats stats;
   std::set<std::string, std::less<>> bans;  // also those that could not be written
   std::atomic<uint64_t> puts{0}, bytes_since_collecting{0};
-  std::mutex profile_mutex;
+  ForkMutex profile_mutex;
   Fd profile_log;
+  pid_t profile_owner = 0;
 
   bool writable() const { return folder.writable && !options.read_only && contents && records; }
-  // Where key, bans and profiles live; null: nowhere.
+  // Where key, bans, profiles and reproducers live; null: nowhere.
   const Folder* Home() const;
   bool HomeWritable() const { return !options.read_only && Home() != nullptr && Home()->writable; }
   void Count(Reason reason);
@@ -49,9 +50,13 @@ struct Store::Impl {
   void Drop(const Fd& root, const std::string& digest);
   void Touch(const Fd& root, const std::string& digest, int64_t modified);
 
-  std::expected<std::string, Reason> ReadLocal(const std::string& text, const std::string& digest);
+  struct Found {
+    std::string sealed;
+    std::string digest;  // of these bytes, checked
+  };
+  std::expected<Found, Reason> ReadLocal(const std::string& text, const std::string& digest);
   Reason WriteLocal(const std::string& digest, const Record& record, std::string_view sealed);
-  std::optional<std::string> Get(const StoreKey& key);
+  std::optional<Found> Get(const StoreKey& key);
   bool CollectingIsDue();
 };
 

@@ -45,6 +45,60 @@ int InChild(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+TEST(Store, ReproducersGoWhereNobodyLeadsThem) {
+  TempFolder folder;
+  const std::string victim = folder / "victim";
+  fs::create_directory(victim);
+  WriteAll(victim + "/file", "precious");
+  auto store = OpenQuickly(folder / "store");
+  const std::string home = folder / "store/reproducers";
+
+  // A folder that is a symlink, or that others may write to.
+  fs::create_symlink(victim, home);
+  EXPECT_EQ(store->WriteReproducer("name", "text"), std::nullopt);
+  EXPECT_EQ(Refused(*store, "symlink"), 1u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(victim), {}), 1);
+  fs::remove(home);
+  fs::create_directory(home);
+  fs::permissions(home, fs::perms::all);
+  EXPECT_EQ(store->WriteReproducer("name", "text"), std::nullopt);
+  fs::remove(home);
+
+  // Names that are taken: by a file, by a symlink to one, by a symlink to nothing.
+  EXPECT_EQ(store->WriteReproducer("name", "first"), home + "/name.txt");
+  struct stat status;
+  ASSERT_EQ(stat(home.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+  ASSERT_EQ(stat((home + "/name.txt").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  fs::create_symlink(victim + "/file", home + "/name-2.txt");
+  fs::create_symlink(victim + "/new", home + "/name-3.txt");
+  EXPECT_EQ(store->WriteReproducer("name", "second"), home + "/name-4.txt");
+  EXPECT_EQ(ReadAll(home + "/name.txt"), "first");
+  EXPECT_EQ(ReadAll(home + "/name-4.txt"), "second");
+  EXPECT_EQ(ReadAll(victim + "/file"), "precious");
+  EXPECT_FALSE(fs::exists(victim + "/new"));
+
+  // The same for a folder of one's choice.
+  EXPECT_EQ(WriteReproducerIn(folder / "mine", "name", "text"), folder / "mine/name.txt");
+  fs::create_symlink(victim, folder / "link");
+  EXPECT_EQ(WriteReproducerIn(folder / "link", "name", "text"), std::nullopt);
+  fs::permissions(folder / "mine", fs::perms::all);
+  EXPECT_EQ(WriteReproducerIn(folder / "mine", "name", "text"), std::nullopt);
+}
+
+TEST(Store, WhatACaughtMakerSealedIsBannedByItsBytes) {
+  TempFolder folder;
+  auto store = OpenQuickly(folder / "store");
+  const std::string sealed = SealedOf(FormOf(1), store->key());
+  ASSERT_TRUE(store->Put(KeyOf(1), sealed));
+  ASSERT_TRUE(store->FindVerified(KeyOf(1), Any));
+  store->Ban(Sha256Hex(sealed), "its maker was caught");
+  EXPECT_FALSE(store->FindVerified(KeyOf(1), Any));
+  ASSERT_TRUE(store->Put(KeyOf(1), sealed));
+  EXPECT_FALSE(OpenQuickly(folder / "store")->FindVerified(KeyOf(1), Any)) << "nor later";
+}
+
 TEST(Store, KeepsAndFinds) {
   TempFolder folder;
   auto store = OpenQuickly(folder / "a/b/store");

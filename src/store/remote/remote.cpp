@@ -3,8 +3,7 @@
 // have a breaker each: a remote that refuses writes (many are read-only for most) can still be read.
 #include "store/remote/remote.h"
 
-#include <mutex>
-
+#include "base/fork.h"
 #include "base/sha256.h"
 #include "store/remote/action_result.h"
 #include "store/remote/http.h"
@@ -30,7 +29,7 @@ class Breaker {
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   int failures_ = 0;
   Deadline off_until_;
 };
