@@ -17,10 +17,10 @@
 #include "aot/generate.h"
 #include "aot/jobs.h"
 #include "aot/sources.h"
-#include "aot/toolchain.h"
 #include "aot/unit.h"
 #include "base/sha256.h"
 #include "exec/native_code.h"
+#include "exec/native_toolchain.h"
 #include "frontends/kernels/kernels.h"
 
 namespace frazil::aot {
@@ -126,7 +126,7 @@ class Building {
   }
 
   Result<void> ReadAll() {
-    const std::string toolchain = ToolchainDigest();
+    const std::string toolchain = exec::NativeToolchain();
     for (File& file : files_) {
       file.kind = TRY(KindOf(file.path));
       std::error_code error;

@@ -7,8 +7,9 @@
 // interleaved run, and by a stated margin.
 #pragma once
 
-#include <optional>
+#include <expected>
 #include <string>
+#include <utility>
 
 #include "verify/verify.h"
 
@@ -18,15 +19,27 @@ namespace frazil::engine {
 // (measured on this project's benchmarks), so less is noise.
 constexpr double AdmissionMargin = 0.05;
 
-struct Admission {
-  bool admitted = false;
-  std::string reason;  // one sentence either way
+// A form that passed the rule. Only Admit makes one, and whoever puts a form into a slot must show it.
+class Admitted {
+ public:
+  const verify::Verified<exec::CompiledForm>& form() const { return form_; }
+  const std::string& reason() const { return reason_; }  // one sentence
+
+ private:
+  friend std::expected<Admitted, std::string> Admit(
+      const verify::Verified<exec::CompiledForm>& candidate,
+      const verify::Verified<exec::CompiledForm>* in_use, const verify::Policy& policy);
+  Admitted(const verify::Verified<exec::CompiledForm>& form, std::string reason)
+      : form_(form), reason_(std::move(reason)) {}
+  verify::Verified<exec::CompiledForm> form_;
+  std::string reason_;
 };
 
 // `in_use`: the form that answers now; null: the interpreter, whose time on the same inputs the candidate's
 // own cost holds. Two compiled forms are compared by their share of the interpreter's time, which both were
-// paired with.
-Admission Admit(const verify::Verified<exec::CompiledForm>& candidate,
-                const verify::Verified<exec::CompiledForm>* in_use, const verify::Policy& policy);
+// paired with. Not admitted: one sentence that says why.
+std::expected<Admitted, std::string> Admit(const verify::Verified<exec::CompiledForm>& candidate,
+                                           const verify::Verified<exec::CompiledForm>* in_use,
+                                           const verify::Policy& policy);
 
 }  // namespace frazil::engine

@@ -5,8 +5,8 @@
 #include <sys/random.h>
 
 #include "base/check.h"
+#include "dispatch/threads.h"
 #include "engine/improver.h"
-#include "exec/native_toolchain.h"
 #include "ir/check.h"
 #include "ir/digest.h"
 #include "ir/lower.h"
@@ -47,8 +47,29 @@ Improver::Improver(EngineOptions engine_options)
     : options(std::move(engine_options)),
       worker(options.worker),
       estimate_ms_(options.first_estimate_ms) {
+  dispatch::
+      HasMembarrier();  // made before us, it is told of a fork before us: slots are changed then
   if (options.use_store) store = store::Store::Open(options.store);
   key = store != nullptr ? store->key() : RandomKey();
+}
+
+void Improver::BeginAgain() {
+  new (&thread_) std::thread;  // without its destructor: there is nobody to wait for
+  working_ = false;
+  abandoned_.swap(tasks_);
+  vouched_.clear();
+  for (Site* site : sites_) {
+    site->impl_->queued = false;
+    // What the parent counted is for the parent to tell.
+    site->impl_->solid_calls = 0;
+    site->impl_->solid_ns_total = site->impl_->shadow_ns_total = 0;
+    if (site->state() == dispatch::State::Candidate) site->slot_->SetState(dispatch::State::Warm);
+  }
+}
+
+void Improver::Forget(Site& site) {
+  std::lock_guard lock(mutex_);
+  sites_.erase(&site);
 }
 
 Improver::~Improver() { Stop(); }
@@ -57,14 +78,15 @@ void Improver::Stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   worker.Stop();  // a compile that is under way ends with an error
   if (thread_.joinable()) thread_.join();
-  std::deque<Task> dropped;
+  std::deque<Task> dropped, abandoned;
   {
     std::lock_guard lock(mutex_);
     dropped.swap(tasks_);
+    abandoned.swap(abandoned_);
   }
 }
 
@@ -100,13 +122,17 @@ Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
     return slot->Call(arguments, results, run);
   });
   site->slot_->SetCountdown(1);
+  {
+    std::lock_guard lock(mutex_);
+    sites_.insert(site.get());
+  }
   FromStore(*site, "true");
   return site;
 }
 
 bool Improver::Settle(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  return idle_.wait_for(lock, longest, [&] { return tasks_.empty() && !working_; });
+  return idle_.WaitUntil(lock, Clock::now() + longest, [&] { return tasks_.empty() && !working_; });
 }
 
 void Improver::Enqueue(Job job, Site& site, std::vector<exec::Value> arguments) {
@@ -115,14 +141,15 @@ void Improver::Enqueue(Job job, Site& site, std::vector<exec::Value> arguments) 
   if (kept == nullptr || stopping_) return;
   tasks_.push_back({job, std::move(kept), std::move(arguments)});
   if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
-  wake_.notify_one();
+  wake_.NotifyAll();
 }
 
-store::StoreKey Improver::KeyOf(const Site& site, const std::string& guard) const {
+store::StoreKey Improver::KeyOf(const Site& site, const std::string& guard,
+                                const std::string& toolchain) const {
   store::StoreKey store_key;
   store_key.source_exact = site.impl_->exact;
   store_key.guard = guard;
-  store_key.toolchain = exec::NativeToolchain();
+  store_key.toolchain = toolchain;
   store_key.level = exec::HostLevel();
   return store_key;
 }
@@ -152,6 +179,7 @@ void Improver::AddLog(const Site& site, std::string_view log) const {
 
 Site::Site(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Site::~Site() {
+  impl_->improver->Forget(*this);
   // For `frazil why`, in whichever process asks.
   store::Store* store = impl_->improver->store.get();
   if (store == nullptr || impl_->solid_calls == 0) return;

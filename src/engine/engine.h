@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dispatch/slot.h"
+#include "engine/package.h"
 #include "engine/worker.h"
 #include "ir/program.h"
 #include "store/store.h"

@@ -5,14 +5,16 @@
 //   propose, lower, verify, price    in the worker, another process                  FromWorker
 //   admit        evidence >= policy and cost < cost of what is in use                AdmitForm, engine/admit.h
 //   dispatch     the slot calls it from now on                                       Dispatch
-//   keep         sealed, by content, for the next process                            AdmitForm
+//   keep         sealed, by content, for the next process                            TakeWork
 //   watch        guards that miss, shadow runs that differ                           (watch.cpp)
-//   reopen       back to the fluid path, a ban, a reproducer                         (watch.cpp, Reopen)
+//   reopen       back to the fluid path, a ban, a reproducer                         (watch.cpp, Reopen; distrust.cpp)
 //
 // One thread per engine runs it; callers never wait for it.
 #include <fmt/format.h>
 
-#include "engine/admit.h"
+#include <algorithm>
+
+#include "base/sha256.h"
 #include "engine/improver.h"
 #include "engine/wire.h"
 
@@ -23,12 +25,15 @@ namespace {
 // takes a tenth of that; a solid one may take nanoseconds.
 constexpr uint32_t SolidCountdown = 1024;
 
+// How many workers one program may use up by proposals whose code is wrong.
+constexpr int MostWorkers = 4;
+
 }  // namespace
 
 void Improver::Loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+    wake_.Wait(lock, [&] { return stopping_ || !tasks_.empty(); });
     if (stopping_) return;
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
@@ -42,7 +47,7 @@ void Improver::Loop() {
     task.site.reset();  // perhaps the last to know it
     lock.lock();
     working_ = false;
-    idle_.notify_all();
+    idle_.NotifyAll();
   }
 }
 
@@ -53,27 +58,35 @@ void Improver::Improve(Site& site, bool specialize) {
     if (FromStore(site, "true")) return;
   }
   if (!options.compile) return FallBack(site, "compiling is switched off");
-  const std::optional<std::string> sealed = FromWorker(site, specialize);
-  if (sealed) AdmitForm(site, *sealed);
+  if (const std::optional<WorkReply> reply = FromWorker(site, specialize)) TakeWork(site, *reply);
+}
+
+bool Improver::IsBanned(const Site& site, const std::string& candidate_exact) const {
+  if (store != nullptr && store->IsBanned(candidate_exact)) return true;
+  std::lock_guard lock(site.impl_->mutex);
+  return std::ranges::find(site.impl_->banned, candidate_exact) != site.impl_->banned.end();
 }
 
 bool Improver::FromStore(Site& site, const std::string& guard) {
   if (store == nullptr) return false;
-  std::optional<Form> form = store->FindVerified(KeyOf(site, guard), site.impl_->policy);
-  if (!form || store->IsBanned((*form)->candidate_exact)) return false;
-  return Dispatch(site, *form, "the store", "readmitted: its seal is this installation's");
+  // What was made by nobody knows whom is not looked for.
+  const std::string toolchain = worker.toolchain();
+  if (toolchain.empty()) return false;
+  const std::optional<Form> form =
+      store->FindVerified(KeyOf(site, guard, toolchain), site.impl_->policy);
+  return form && AdmitForm(site, *form, "the store");
 }
 
-std::optional<std::string> Improver::FromWorker(Site& site, bool specialize) {
+std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize) {
   WorkRequest request;
   request.program = site.impl_->text;
   request.policy = site.impl_->policy;
   request.timeout_ms = options.limits.worker_ms;
   request.specialize = specialize;
   request.key = key;
-  if (store != nullptr) {
+  if (const std::string toolchain = worker.toolchain(); store != nullptr && !toolchain.empty()) {
     // What others left behind is a proposal: its program is lowered and verified again, its code is not used.
-    if (auto foreign = store->FindForeign(KeyOf(site, "true")); foreign && !specialize) {
+    if (auto foreign = store->FindForeign(KeyOf(site, "true", toolchain)); foreign && !specialize) {
       request.foreign_candidate = foreign->candidate;
       request.foreign_guard = foreign->guard;
       Tell(site, "propose",
@@ -88,80 +101,100 @@ std::optional<std::string> Improver::FromWorker(Site& site, bool specialize) {
     if (!site.impl_->sample.empty())
       request.sample_arguments = wire::EncodeValues(site.impl_->sample);
   }
-  Result<WorkReply> reply = worker.Improve(request);
-  if (const std::string complaint = worker.TakeComplaint(); !complaint.empty())
-    Tell(site, "worker", complaint);
-  if (!reply) {
-    FallBack(site, reply.error().message);
-    return std::nullopt;
+  Result<WorkReply> reply = WorkReply();
+  for (int workers = 0; workers < MostWorkers; ++workers) {
+    reply = worker.Improve(request);
+    TellComplaint(site);
+    if (!reply) {
+      DistrustCaught(site);
+      FallBack(site, reply.error().message);
+      return std::nullopt;
+    }
+    AddLog(site, reply->log);
+    if (reply->refuted.empty()) break;
+    // It ran wrong code and stopped; the next one is not given that.
+    std::lock_guard lock(site.impl_->mutex);
+    for (const std::string& exact : reply->refuted) site.impl_->banned.push_back(exact);
+    request.banned = site.impl_->banned;
   }
-  AddLog(site, reply->log);
   if (reply->sealed.empty()) {
     FallBack(site, "no candidate was verified and cheaper");
     return std::nullopt;
   }
   std::lock_guard lock(mutex_);
   estimate_ms_ = 0.5 * (estimate_ms_ + reply->compile_ms + reply->verify_ms + reply->price_ms);
-  return std::move(reply->sealed);
+  return std::move(*reply);
 }
 
-bool Improver::AdmitForm(Site& site, const std::string& sealed) {
-  // The guard is the worker's choice; it becomes part of what is expected, and of what the slot tests.
-  Result<exec::CompiledForm> claimed = verify::ReadForeign(sealed);
-  if (!claimed) {
-    FallBack(site, claimed.error().message);
-    return false;
-  }
+// The guard is the worker's choice; it becomes part of what is expected, and of what the slot tests. Everything else was
+// asked for: a worker that vouches for anything else is not believed again.
+Result<Form> Improver::Open(const Site& site, const WorkReply& reply) const {
+  const exec::CompiledForm claimed = TRY(verify::ReadForeign(reply.sealed));
   verify::Expected expected;
   expected.source_exact = site.impl_->exact;
-  expected.guard = claimed->guard;
+  expected.guard = claimed.guard;
   expected.target = "native";
+  expected.toolchain = reply.toolchain;
   expected.level = exec::HostLevel();
   expected.policy = site.impl_->policy;
-  Result<Form> form = verify::Readmit(sealed, key, expected);
-  if (!form) {
-    FallBack(site, form.error().message);
-    return false;
-  }
-  const auto forms = site.slot_->forms();
-  const Admission admission =
-      Admit(*form, forms.empty() ? nullptr : &forms.front()->form(), site.impl_->policy);
-  Tell(site, "admit", admission.reason);
-  if (!admission.admitted) {
-    FallBack(site, admission.reason);
-    return false;
-  }
-  if (!Dispatch(site, *form, "the worker", admission.reason)) return false;
-  // Callers are served already: a disk may take its time.
-  if (store != nullptr) store->Put(KeyOf(site, (*form)->guard), sealed);
-  return true;
+  Form form = TRY(verify::Readmit(reply.sealed, key, expected));
+  if (IsBanned(site, form->candidate_exact))
+    return Fail(Diag::NotAdmitted, "the form is of a candidate that is banned");
+  return form;
 }
 
-bool Improver::Dispatch(Site& site, const Form& form, std::string_view from, std::string_view why) {
+void Improver::TakeWork(Site& site, const WorkReply& reply) {
+  const Result<Form> form = Open(site, reply);
+  if (!form) {
+    Distrust(site, reply.worker, form.error().message);
+    return FallBack(site, form.error().message);
+  }
+  if (auto done = AdmitForm(site, *form, "the worker"); !done)
+    return FallBack(site, std::move(done.error()));
+  // Callers are served already: a disk may take its time.
+  Vouched vouched{reply.worker,   site.weak_from_this(), (*form)->candidate_exact,
+                  (*form)->guard, std::nullopt,          Sha256Hex(reply.sealed)};
+  if (store != nullptr && !reply.toolchain.empty()) {
+    vouched.key = KeyOf(site, (*form)->guard, reply.toolchain);
+    store->Put(*vouched.key, reply.sealed);
+  }
+  std::lock_guard lock(mutex_);
+  vouched_.push_back(std::move(vouched));
+}
+
+// The one way into a slot, wherever a form comes from.
+std::expected<void, std::string> Improver::AdmitForm(Site& site, const Form& form,
+                                                     std::string_view from) {
+  const auto forms = site.slot_->forms();
+  const std::expected<Admitted, std::string> admitted =
+      Admit(form, forms.empty() ? nullptr : &forms.front()->form(), site.impl_->policy);
+  Tell(site, "admit", admitted ? admitted->reason() : admitted.error());
+  if (!admitted) return std::unexpected(admitted.error());
+  return Dispatch(site, *admitted, from);
+}
+
+std::expected<void, std::string> Improver::Dispatch(Site& site, const Admitted& admitted,
+                                                    std::string_view from) {
   Result<std::shared_ptr<const dispatch::Solid>> solid =
-      dispatch::Solid::Make(form, site.impl_->source);
-  if (!solid) {
-    FallBack(site, solid.error().message);
-    return false;
-  }
-  if (!site.slot_->Install(*std::move(solid))) {
-    FallBack(site, "the site was frozen or banned in the meantime");
-    return false;
-  }
+      dispatch::Solid::Make(admitted.form(), site.impl_->source);
+  if (!solid) return std::unexpected(solid.error().message);
+  if (!site.slot_->Install(*std::move(solid)))
+    return std::unexpected("the site was frozen or banned in the meantime");
   site.slot_->SetCountdown(SolidCountdown);
   {
     std::lock_guard lock(site.impl_->mutex);
     site.impl_->queued = false;
     site.impl_->drift.Reset();
     site.impl_->from = from;
+    site.impl_->kept.clear();
     site.impl_->since =
         fmt::format("{:.1f} ms after the engine started",
                     std::chrono::duration<double, std::milli>(Clock::now() - start_).count());
   }
   // A call that began on the interpreter long ago need not go on there.
   site.impl_->fluid->InterruptRunning();
-  Tell(site, "dispatch", fmt::format("solid from {}: {}", from, why));
-  return true;
+  Tell(site, "dispatch", fmt::format("solid from {}: {}", from, admitted.reason()));
+  return {};
 }
 
 void Improver::FallBack(Site& site, std::string why) {
@@ -170,6 +203,7 @@ void Improver::FallBack(Site& site, std::string why) {
     site.impl_->queued = false;
     // Not before the site was called four times as often: a program that cannot be improved costs little.
     site.impl_->retry_at_calls = 4 * site.impl_->profile.calls() + 1;
+    site.impl_->kept = why;
   }
   if (site.state() == dispatch::State::Candidate) site.slot_->SetState(dispatch::State::Warm);
   Tell(site, "keep", std::move(why));

@@ -2,7 +2,8 @@
 // interpreter, and let verify/ judge them, the cheapest first; the first that is verified is sealed and sent back.
 //
 // Pricing comes before judging: it is the quicker of the two (a millisecond against ten), and the cost is part of
-// what is sealed. Code that answers a priced call wrongly is out at once.
+// what is sealed. Code that answers a call wrongly ends the work at once, without a seal: it may have written anywhere,
+// and this process holds the installation's key.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +65,13 @@ class Timed {
   SteadyClock::time_point start_ = SteadyClock::now();
 };
 
+bool TakesTheSame(const ir::Function& one, const ir::Function& other) {
+  if (one.param_count() != other.param_count() || one.results != other.results) return false;
+  for (uint32_t i = 0; i < one.param_count(); ++i)
+    if (one.param_type(i) != other.param_type(i)) return false;
+  return true;
+}
+
 struct Proposal {
   ir::Candidate candidate;
   exec::CompiledForm form;
@@ -88,9 +96,9 @@ class Improvement {
       : request_(request), compiler_(compiler) {}
 
   Result<WorkReply> Run();
-  bool tainted() const { return tainted_; }
 
  private:
+  bool tainted() const { return !reply_.refuted.empty(); }
   void ProposeAll();
   void Propose(ir::Candidate candidate);
   void ProposeForeign();
@@ -105,6 +113,8 @@ class Improvement {
     proposal.out = true;
     Say(fmt::format("refuse: {}: {}", proposal.candidate.origin, why));
   }
+  // Nothing is done in this process after it but to say so.
+  void Taint(const Proposal& proposal) { reply_.refuted.push_back(proposal.form.candidate_exact); }
 
   const WorkRequest& request_;
   Compiler& compiler_;
@@ -115,7 +125,6 @@ class Improvement {
   double source_cost_ = 0;
   std::vector<Proposal> proposals_;
   std::optional<Pricer> pricer_;
-  bool tainted_ = false;
 };
 
 void Improvement::Propose(ir::Candidate candidate) {
@@ -148,6 +157,9 @@ void Improvement::ProposeForeign() {
   candidate.origin = "store";
   Result<ir::Program> program = ir::ParseText(request_.foreign_candidate);
   if (!program) return Say(fmt::format("refuse: store: {}", program.error().message));
+  // It is about to be run on words that were made for the source.
+  if (!TakesTheSame(source_.entry_function(), program->entry_function()))
+    return Say("refuse: store: its parameters or results are other ones");
   candidate.program = std::move(*program);
   Result<ir::Guard> guard = ir::ParseGuard(request_.foreign_guard, source_);
   if (!guard) return Say(fmt::format("refuse: store: {}", guard.error().message));
@@ -217,9 +229,9 @@ Result<void> Improvement::PriceAll() {
     }
     const std::string wrong = TRY(pricer_->Wrong(proposal.code));
     if (!wrong.empty()) {
-      tainted_ = true;
+      Taint(proposal);
       Refuse(proposal, fmt::format("its code is wrong: {}", wrong));
-      continue;
+      return {};
     }
     priced.push_back(&proposal);
     codes.push_back(proposal.code);
@@ -283,7 +295,7 @@ bool Improvement::Judge(Proposal& proposal) {
     Refuse(proposal, examined.error().message);
     return false;
   }
-  tainted_ |= RanWrong(*examined);
+  if (RanWrong(*examined)) Taint(proposal);
   if (!examined->form) {
     Refuse(proposal, examined->refusal);
     return false;
@@ -301,7 +313,8 @@ bool Improvement::JudgeInOrder() {
     if (proposal.priced && !proposal.out) order.push_back(&proposal);
   std::ranges::sort(order, {},
                     [](const Proposal* proposal) { return std::pair(proposal->Rank(), proposal); });
-  return std::ranges::any_of(order, [this](Proposal* proposal) { return Judge(*proposal); });
+  return std::ranges::any_of(order,
+                             [this](Proposal* proposal) { return !tainted() && Judge(*proposal); });
 }
 
 Result<WorkReply> Improvement::Run() {
@@ -311,13 +324,13 @@ Result<WorkReply> Improvement::Run() {
   ProposeAll();
   LowerAll();
   TRY_VOID(PriceAll());
-  if (JudgeInOrder()) return std::move(reply_);
+  if (tainted() || JudgeInOrder() || tainted()) return std::move(reply_);
   // Whatever was proposed fell through; the source itself remains, if it was put off.
   for (Proposal& proposal : proposals_) {
     if (!proposal.is_source || proposal.code != nullptr || proposal.out) continue;
     Lower(proposal);
     TRY_VOID(PriceAll());
-    JudgeInOrder();
+    if (!tainted()) JudgeInOrder();
     break;
   }
   return std::move(reply_);
@@ -325,16 +338,8 @@ Result<WorkReply> Improvement::Run() {
 
 }  // namespace
 
-Result<WorkReply> ImproveAndTell(const WorkRequest& request, Compiler& compiler, bool& tainted) {
-  Improvement improvement(request, compiler);
-  Result<WorkReply> reply = improvement.Run();
-  tainted = improvement.tainted();
-  return reply;
-}
-
 Result<WorkReply> ImproveHere(const WorkRequest& request, Compiler& compiler) {
-  bool tainted = false;
-  return ImproveAndTell(request, compiler, tainted);
+  return Improvement(request, compiler).Run();
 }
 
 }  // namespace frazil::engine

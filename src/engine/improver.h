@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
+#include <set>
 #include <thread>
 
+#include "base/fork.h"
+#include "engine/admit.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"
 #include "profile/profile.h"
@@ -49,7 +50,7 @@ struct Site::Impl {
   std::unique_ptr<InterpreterFluid> fluid;
   std::shared_ptr<Improver> improver;  // outlives the engine: its sites may still be called
 
-  mutable std::mutex mutex;  // of everything below
+  mutable ForkMutex mutex;  // of everything below
   profile::CallProfile profile;
   profile::DriftTest drift;
   uint64_t solid_calls = 0;
@@ -65,6 +66,7 @@ struct Site::Impl {
   std::vector<std::string> banned;
   std::string since;  // when it set, for people
   std::string from;   // "the store" or "the worker"
+  std::string kept;   // why it is not solid, as far as that was tried
 };
 
 class Improver : public std::enable_shared_from_this<Improver> {
@@ -77,7 +79,8 @@ class Improver : public std::enable_shared_from_this<Improver> {
 
   // Told by a site, on a caller's thread: short, and never waits for the loop.
   void Saw(Site& site, const uint64_t* arguments, const dispatch::Observation& seen);
-  void Stop();  // ends the thread and the worker; sites stay as they are
+  void Stop();              // ends the thread and the worker; sites stay as they are
+  void Forget(Site& site);  // told by its destructor
 
   void Tell(const Site& site, std::string_view verb, std::string sentence) const;
 
@@ -98,10 +101,27 @@ class Improver : public std::enable_shared_from_this<Improver> {
   void Loop();
   void Improve(Site& site, bool specialize);
   bool FromStore(Site& site, const std::string& guard);
-  std::optional<std::string> FromWorker(Site& site, bool specialize);
-  bool AdmitForm(Site& site, const std::string& sealed);
-  bool Dispatch(Site& site, const Form& form, std::string_view from, std::string_view why);
+  std::optional<WorkReply> FromWorker(Site& site, bool specialize);
+  void TakeWork(Site& site, const WorkReply& reply);
+  Result<Form> Open(const Site& site, const WorkReply& reply) const;
+  std::expected<void, std::string> AdmitForm(Site& site, const Form& form, std::string_view from);
+  std::expected<void, std::string> Dispatch(Site& site, const Admitted& admitted,
+                                            std::string_view from);
   void FallBack(Site& site, std::string why);
+  bool IsBanned(const Site& site, const std::string& candidate_exact) const;
+
+  // distrust.cpp: what follows when a worker was caught.
+  struct Vouched {
+    uint64_t worker;
+    std::weak_ptr<Site> site;
+    std::string candidate_exact, guard;
+    std::optional<store::StoreKey> key;  // where it is kept
+    std::string content;                 // digest of what is kept there
+  };
+  void Distrust(Site& site, uint64_t worker_number, const std::string& why);
+  void DistrustCaught(Site& site);
+  void TellComplaint(const Site& site);
+  std::optional<uint64_t> WhoVouchedFor(const Site& site, const Form& form) const;
 
   // watch.cpp
   bool IsHot(const Site& site) const;
@@ -112,22 +132,29 @@ class Improver : public std::enable_shared_from_this<Improver> {
   void Shadow(Site& site, const std::vector<exec::Value>& arguments);
   void Drifted(Site& site);
   void Reopen(Site& site, std::string why);
+  void Reopened(Site& site, std::string why);
   std::string WriteReproducer(const Site& site, const Form& form,
                               const std::vector<exec::Value>& arguments,
                               const std::string& difference) const;
 
-  store::StoreKey KeyOf(const Site& site, const std::string& guard) const;
+  store::StoreKey KeyOf(const Site& site, const std::string& guard,
+                        const std::string& toolchain) const;
   void AddLog(const Site& site, std::string_view log) const;
 
   Clock::time_point start_ = Clock::now();
-  double estimate_ms_;  // compile + verify, measured as we go
-  std::string toolchain_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_, idle_;
+  mutable ForkMutex mutex_;  // of everything below
+  double estimate_ms_;       // compile + verify, measured as we go
+  ForkCondition wake_, idle_;
   std::deque<Task> tasks_;
+  std::set<Site*> sites_;  // all that live
+  std::vector<Vouched> vouched_;
   bool working_ = false;
   bool stopping_ = false;
   std::thread thread_;  // started with the first task
+  // In a child: there is no thread and no worker until a site is hot again, and nothing is under way.
+  void BeginAgain();
+  std::deque<Task> abandoned_;  // the parent's; not ended in BeginAgain, where nothing may end
+  AfterFork after_fork_{[this] { BeginAgain(); }};
 };
 
 }  // namespace frazil::engine

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/duration.h"
+#include "engine/find_worker.h"
 #include "engine/improver.h"
 #include "ir/digest.h"
 
@@ -26,7 +27,12 @@ SiteReport Site::Report() const {
         fmt::format("{} calls so far, {} each", report.calls, PrintDuration(report.fluid_ns));
     report.trust = tiles ? "its instructions, lifted back, are the program"
                          : "the interpreter is the meaning of the program";
-    report.saved = "nothing yet";
+    // Without a worker nothing will ever set: that is said before it was tried.
+    const bool compiles = impl_->improver->options.compile;
+    const WorkerSearch search = FindWorker(impl_->improver->options.worker.program);
+    std::string why = impl_->kept;
+    if (compiles && search.program.empty()) why = search.Sentence();
+    report.saved = why.empty() ? "nothing yet" : fmt::format("nothing yet: {}", why);
     report.reopen = "a verified form that is cheaper";
     return report;
   }

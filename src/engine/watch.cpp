@@ -1,10 +1,8 @@
 // What callers' threads tell the engine, and what follows: a site gets hot, is worth specialising, has drifted, or
 // is compared with the interpreter on copies of its own inputs.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "engine/improver.h"
 #include "engine/wire.h"
@@ -135,7 +133,8 @@ void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
   request.arguments = wire::EncodeValues(arguments);
   Result<ShadowReply> reply = worker.Shadow(request);
   // A worker that failed says nothing about the form.
-  if (!reply || reply->agreed) return;
+  if (!reply) return DistrustCaught(site);
+  if (reply->agreed) return;
   const std::string file = WriteReproducer(site, form, arguments, reply->difference);
   {
     std::lock_guard lock(impl.mutex);
@@ -143,10 +142,12 @@ void Improver::Shadow(Site& site, const std::vector<exec::Value>& arguments) {
   }
   if (store != nullptr) {
     store->Ban(form->candidate_exact, reply->difference);
-    store->Remove(KeyOf(site, form->guard));
+    store->Remove(KeyOf(site, form->guard, form->toolchain));
   }
   Reopen(site, fmt::format("a shadow run differs ({}); banned, reproducer in {}", reply->difference,
                            file));
+  if (const std::optional<uint64_t> number = WhoVouchedFor(site, form))
+    Distrust(site, *number, "it vouched for code that is wrong");
 }
 
 // The form in front was made for calls that no longer come. What stands behind it goes on answering.
@@ -169,8 +170,15 @@ void Improver::Reopen(Site& site, std::string why) {
   if (site.state() != State::Solid) return;
   site.slot_->SetState(State::Suspect);
   site.slot_->Melt();
-  site.slot_->SetState(State::Warm);
-  site.slot_->SetCountdown(1);
+  Reopened(site, std::move(why));
+}
+
+// After some form was taken out: callers are heard more often, and the site may be improved anew.
+void Improver::Reopened(Site& site, std::string why) {
+  if (site.state() == State::Fluid) {
+    site.slot_->SetState(State::Warm);
+    site.slot_->SetCountdown(1);
+  }
   {
     std::lock_guard lock(site.impl_->mutex);
     site.impl_->drift.Reset();
@@ -183,13 +191,8 @@ void Improver::Reopen(Site& site, std::string why) {
 std::string Improver::WriteReproducer(const Site& site, const Form& form,
                                       const std::vector<exec::Value>& arguments,
                                       const std::string& difference) const {
-  std::string folder = options.reproducers;
-  if (folder.empty() && store != nullptr && store->writable())
-    folder = store->directory() + "/reproducers";
-  if (folder.empty()) return "no file (there is no folder for it)";
-  mkdir(folder.c_str(), 0700);
-  const std::string path = fmt::format("{}/{}-{}.txt", folder, site.impl_->exact.substr(0, 12),
-                                       form->candidate_exact.substr(0, 12));
+  const std::string name =
+      fmt::format("{}-{}", site.impl_->exact.substr(0, 12), form->candidate_exact.substr(0, 12));
   std::string text =
       fmt::format("# A compiled form that differed from its program: {}\n", difference);
   text += fmt::format(
@@ -205,10 +208,12 @@ std::string Improver::WriteReproducer(const Site& site, const Form& form,
     text += c;
     if (c == '\n') line.clear();
   }
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return "no file (it could not be written)";
-  const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return std::fclose(file) == 0 && whole ? path : "no file (it could not be written)";
+  std::optional<std::string> path;
+  if (!options.reproducers.empty())
+    path = store::WriteReproducerIn(options.reproducers, name, text);
+  else if (store != nullptr)
+    path = store->WriteReproducer(name, text);
+  return path.value_or("no file (it could not be written)");
 }
 
 }  // namespace frazil::engine

@@ -136,6 +136,8 @@ std::string EncodeWorkReply(const WorkReply& reply) {
   Writer writer;
   writer.PutBytes(reply.sealed);
   writer.PutBytes(reply.log);
+  writer.Put<uint64_t>(reply.refuted.size());
+  for (const std::string& digest : reply.refuted) writer.PutBytes(digest);
   writer.Put(reply.compile_ms);
   writer.Put(reply.verify_ms);
   writer.Put(reply.price_ms);
@@ -147,9 +149,13 @@ Result<WorkReply> DecodeWorkReply(std::string_view payload) {
   WorkReply reply;
   reply.sealed = reader.GetString();
   reply.log = reader.GetString();
+  reply.refuted.resize(reader.GetCount(8));
+  for (std::string& digest : reply.refuted) digest = reader.GetString();
   reply.compile_ms = GetMilliseconds(reader);
   reply.verify_ms = GetMilliseconds(reader);
   reply.price_ms = GetMilliseconds(reader);
+  // Who ran wrong code vouches for nothing.
+  if (!reply.refuted.empty() && !reply.sealed.empty()) reader.Refuse();
   return Finished(reader, std::move(reply), "reply to improve");
 }
 

@@ -34,7 +34,13 @@ struct WorkRequest {
 struct WorkReply {
   std::string sealed;  // verify::Seal of the best verified form; empty: none was verified
   std::string log;  // what was tried, one line each: proposed, lowered, verified, priced, refused
+  // Candidates whose code was run and was wrong. It may have written anywhere, so the worker stopped there and then and
+  // sealed nothing; what else there is to try is for another one, which is not to be given these.
+  std::vector<std::string> refuted;
   double compile_ms = 0, verify_ms = 0, price_ms = 0;
+  // Filled in by the client: which of its workers said so (Worker::spawned), and what that one said it is.
+  uint64_t worker = 0;
+  std::string toolchain;
 };
 
 // A lowered form run against copies of real inputs, for shadowing: did it agree with the interpreter?
@@ -51,8 +57,7 @@ struct ShadowReply {
 };
 
 struct WorkerOptions {
-  std::string
-      program;  // path of frazil-worker; empty: $FRAZIL_WORKER, beside this program, its libexec, the build
+  std::string program;  // path of frazil-worker; empty: where engine/find_worker.h finds it
   uint64_t memory_bytes = 1ull << 30;
   uint64_t cpu_seconds = 60;   // of one request
   uint64_t start_ms = 10'000;  // from the spawn to the first sign of life
@@ -69,6 +74,13 @@ class Worker {
   bool busy() const;
   int64_t pid() const;  // -1: not running
   uint64_t spawned() const;
+  // Who would make code: as the worker said that runs, else as its program's file says (nothing is started); empty: there
+  // is no worker, or its file does not say. Then nothing that it made can be known.
+  std::string toolchain() const;
+  // Ends a worker that was caught, if it is still the one with this number.
+  void Dismiss(uint64_t number, const std::string& why);
+  // Numbers of workers that answered with nonsense, each told once.
+  std::vector<uint64_t> TakeCaught();
   // One sentence, once, after something went wrong for the first time; empty afterwards.
   std::string TakeComplaint();
   void Stop();

@@ -11,12 +11,11 @@ wire::Frame Failed(const Error& error) {
 wire::Frame AnswerImprove(const wire::Frame& request, Compiler& compiler) {
   const Result<WorkRequest> decoded = wire::DecodeWorkRequest(request.payload);
   if (!decoded) return Failed(decoded.error());
-  bool tainted = false;
-  const Result<WorkReply> reply = ImproveAndTell(*decoded, compiler, tainted);
+  const Result<WorkReply> reply = ImproveHere(*decoded, compiler);
   wire::Frame frame =
       reply ? wire::Frame{wire::Kind::Improved, false, 0, wire::EncodeWorkReply(*reply)}
             : Failed(reply.error());
-  frame.last = tainted;
+  frame.last = reply && !reply->refuted.empty();
   return frame;
 }
 

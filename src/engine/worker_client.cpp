@@ -2,8 +2,8 @@
 // next request gets a new worker, after a pause that grows with each failure in a row, until there have been too many.
 //
 // Forks: a child of the user's process inherits this object with a socket that is its parent's to use, and perhaps with
-// a mutex that some thread of the parent held. All state therefore lies in one block that belongs to one process id;
-// a child that calls us starts with a block of its own and never touches the other's worker.
+// a mutex that some thread of the parent holds for as long as a request takes. All state therefore lies in one block,
+// and a child starts with a block of its own: it never touches the other's worker.
 #include <fmt/format.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -13,9 +13,12 @@
 #include <functional>
 #include <mutex>
 
+#include "base/fork.h"
+#include "engine/find_worker.h"
 #include "engine/wire.h"
 #include "engine/worker.h"
 #include "engine/worker_process.h"
+#include "exec/native_toolchain.h"
 
 namespace frazil::engine {
 namespace {
@@ -49,16 +52,23 @@ class Conversation {
   explicit Conversation(WorkerOptions options) : options_(std::move(options)) {}
   ~Conversation() { Stop(); }
 
-  pid_t owner() const { return owner_; }
   bool busy() const { return waiting_ > 0; }
   int64_t pid() const { return pid_; }
   uint64_t spawned() const { return spawned_; }
 
   // Gives the reply's payload to `accept`; what that refuses is nonsense.
   using Accept = std::function<Result<void>(std::string_view payload)>;
-  Result<void> Ask(wire::Kind question, wire::Kind answer, std::string payload, uint64_t timeout_ms,
-                   const Accept& accept);
+  struct Speaker {
+    uint64_t number;
+    std::string toolchain;
+  };
+  // Who answered.
+  Result<Speaker> Ask(wire::Kind question, wire::Kind answer, std::string payload,
+                      uint64_t timeout_ms, const Accept& accept);
   std::string TakeComplaint();
+  std::string toolchain();
+  void Dismiss(uint64_t number, const std::string& why);
+  std::vector<uint64_t> TakeCaught();
   void Stop();
   // In a child: its copies of the parent's descriptors. The parent may have been anywhere, so no lock is taken.
   void LetGoOfInherited() const {
@@ -80,7 +90,6 @@ class Conversation {
   }
 
   const WorkerOptions options_;
-  const pid_t owner_ = ::getpid();
 
   std::mutex
       request_mutex_;  // one request at a time; guards what is not said to be guarded otherwise
@@ -97,6 +106,8 @@ class Conversation {
   bool stopping_ = false;
   bool complained_ = false;
   std::string complaint_;
+  std::string toolchain_;  // as the last worker said
+  std::vector<uint64_t> caught_;
 
   std::atomic<int> waiting_ = 0;
   std::atomic<int64_t> pid_ = -1;
@@ -153,7 +164,9 @@ Result<void> Conversation::Start() {
     return WorkerFailure(fmt::format("the worker did not start: {}", process_->Reap()));
   }
   if (hello->kind != wire::Kind::Hello) return WorkerFailure("the worker did not say hello first");
-  TRY(wire::DecodeHello(hello->payload));
+  std::string toolchain = TRY(wire::DecodeHello(hello->payload));
+  const std::lock_guard lock(process_mutex_);
+  toolchain_ = std::move(toolchain);
   return {};
 }
 
@@ -208,9 +221,12 @@ std::unexpected<Error> Conversation::GiveUpOn(const IoFailure& failure, uint64_t
     case IoFailure::Reason::TimedOut:
       what = fmt::format("the worker was killed after {} ms without an answer", timeout_ms);
       break;
-    case IoFailure::Reason::Malformed:
+    case IoFailure::Reason::Malformed: {
       what = fmt::format("the worker answered with nonsense ({})", failure.detail);
+      const std::lock_guard lock(process_mutex_);
+      caught_.push_back(spawned_);
       break;
+    }
     case IoFailure::Reason::System:
       what = fmt::format("the worker cannot be reached: {}", failure.detail);
       break;
@@ -221,8 +237,9 @@ std::unexpected<Error> Conversation::GiveUpOn(const IoFailure& failure, uint64_t
   return WorkerFailure(std::move(what));
 }
 
-Result<void> Conversation::Ask(wire::Kind question, wire::Kind answer, std::string payload,
-                               uint64_t timeout_ms, const Accept& accept) {
+Result<Conversation::Speaker> Conversation::Ask(wire::Kind question, wire::Kind answer,
+                                                std::string payload, uint64_t timeout_ms,
+                                                const Accept& accept) {
   if (payload.size() > wire::MaxPayloadBytes)
     return Fail(Diag::LimitReached,
                 fmt::format("a request to the worker has {} bytes, {} is the limit", payload.size(),
@@ -251,7 +268,8 @@ Result<void> Conversation::Ask(wire::Kind question, wire::Kind answer, std::stri
   if (reply->last) Drop();
   if (!failed) {
     failures_in_a_row_ = 0;
-    return {};
+    const std::lock_guard process_lock(process_mutex_);
+    return Speaker{spawned_, toolchain_};
   }
   if (ClassOf(error.diag) == ErrorClass::Internal) {
     NoteFailure(fmt::format("the worker found a mistake of its own: {}", error.message));
@@ -259,6 +277,23 @@ Result<void> Conversation::Ask(wire::Kind question, wire::Kind answer, std::stri
     failures_in_a_row_ = 0;
   }
   return std::unexpected(std::move(error));
+}
+
+std::string Conversation::toolchain() {
+  const std::lock_guard lock(process_mutex_);
+  return toolchain_;
+}
+
+void Conversation::Dismiss(uint64_t number, const std::string& why) {
+  const std::lock_guard lock(request_mutex_);
+  if (spawned_ != number || process_ == nullptr) return;
+  Drop();
+  NoteFailure(fmt::format("the worker was ended: {}", why));
+}
+
+std::vector<uint64_t> Conversation::TakeCaught() {
+  const std::lock_guard lock(process_mutex_);
+  return std::exchange(caught_, {});
 }
 
 void Conversation::Stop() {
@@ -280,21 +315,19 @@ struct Worker::Impl {
   WorkerOptions options;
   std::atomic<Conversation*> conversation;
   // What a child inherited, if anything: not freed, for its locks may be held by threads that did not come along.
-  std::atomic<Conversation*> inherited = nullptr;
+  Conversation* inherited = nullptr;
+  ForkOnce file_once;
+  std::string toolchain_of_file;
 
   explicit Impl(WorkerOptions o) : options(std::move(o)), conversation(new Conversation(options)) {}
 
-  Conversation& Current() {
-    Conversation* current = conversation;
-    while (current->owner() != ::getpid()) {
-      auto fresh = std::make_unique<Conversation>(options);
-      if (!conversation.compare_exchange_strong(current, fresh.get())) continue;
-      current->LetGoOfInherited();
-      inherited = current;
-      return *fresh.release();
-    }
-    return *current;
-  }
+  Conversation& Current() { return *conversation; }
+
+  AfterFork after_fork{[this] {
+    inherited = conversation;
+    inherited->LetGoOfInherited();
+    conversation = new Conversation(options);
+  }};
 };
 
 Worker::Worker(WorkerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -302,17 +335,19 @@ Worker::~Worker() { delete &impl_->Current(); }
 
 Result<WorkReply> Worker::Improve(const WorkRequest& request) {
   WorkReply reply;
-  TRY_VOID(impl_->Current().Ask(wire::Kind::Improve, wire::Kind::Improved,
-                                wire::EncodeWorkRequest(request), request.timeout_ms,
-                                KeepIn(reply, wire::DecodeWorkReply)));
+  Conversation::Speaker speaker = TRY(impl_->Current().Ask(
+      wire::Kind::Improve, wire::Kind::Improved, wire::EncodeWorkRequest(request),
+      request.timeout_ms, KeepIn(reply, wire::DecodeWorkReply)));
+  reply.worker = speaker.number;
+  reply.toolchain = std::move(speaker.toolchain);
   return reply;
 }
 
 Result<ShadowReply> Worker::Shadow(const ShadowRequest& request) {
   ShadowReply reply;
-  TRY_VOID(impl_->Current().Ask(wire::Kind::Shadow, wire::Kind::Shadowed,
-                                wire::EncodeShadowRequest(request), request.timeout_ms,
-                                KeepIn(reply, wire::DecodeShadowReply)));
+  TRY(impl_->Current().Ask(wire::Kind::Shadow, wire::Kind::Shadowed,
+                           wire::EncodeShadowRequest(request), request.timeout_ms,
+                           KeepIn(reply, wire::DecodeShadowReply)));
   return reply;
 }
 
@@ -321,5 +356,18 @@ int64_t Worker::pid() const { return impl_->Current().pid(); }
 uint64_t Worker::spawned() const { return impl_->Current().spawned(); }
 std::string Worker::TakeComplaint() { return impl_->Current().TakeComplaint(); }
 void Worker::Stop() { impl_->Current().Stop(); }
+void Worker::Dismiss(uint64_t number, const std::string& why) {
+  impl_->Current().Dismiss(number, why);
+}
+std::vector<uint64_t> Worker::TakeCaught() { return impl_->Current().TakeCaught(); }
+
+std::string Worker::toolchain() const {
+  if (std::string said = impl_->Current().toolchain(); !said.empty()) return said;
+  impl_->file_once.Call([this] {
+    const std::string program = FindWorker(impl_->options.program).program;
+    if (!program.empty()) impl_->toolchain_of_file = exec::NativeToolchainOf(program);
+  });
+  return impl_->toolchain_of_file;
+}
 
 }  // namespace frazil::engine

@@ -17,12 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/find_worker.h"
+
 extern char** environ;
 
 namespace frazil::engine {
 namespace {
 
-constexpr const char* ProgramName = "frazil-worker";
 // A killed process is gone within milliseconds, unless it sits in the kernel.
 constexpr auto ReapPatience = std::chrono::seconds(2);
 constexpr unsigned SignalProcessGroup = 1u << 2;  // PIDFD_SIGNAL_PROCESS_GROUP
@@ -31,14 +32,6 @@ constexpr auto P_PIDFD = static_cast<idtype_t>(3);
 #endif
 
 int PidfdOpen(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
-
-std::string FolderOfThisProgram() {
-  std::string path(4096, '\0');
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (size <= 0) return {};
-  path.resize(static_cast<size_t>(size));
-  return path.substr(0, path.rfind('/'));
-}
 
 // What posix_spawn needs; all of it is freed however the spawn ends.
 struct SpawnPlan {
@@ -85,28 +78,18 @@ std::string DescribeEnding(const siginfo_t& info) {
 
 }  // namespace
 
-Result<std::string> FindWorkerProgram(const WorkerOptions& options) {
-  if (!options.program.empty()) return options.program;
-  if (const char* named = ::secure_getenv("FRAZIL_WORKER"); named != nullptr && *named != '\0')
-    return named;
-  const std::string folder = FolderOfThisProgram();
-  const std::string places[] = {fmt::format("{}/{}", folder, ProgramName),
-                                fmt::format("{}/../libexec/frazil/{}", folder, ProgramName)};
-  for (const std::string& place : places)
-    if (!folder.empty() && ::access(place.c_str(), X_OK) == 0) return place;
-  Error error{Diag::MissingTool,
-              fmt::format("{} is neither beside this program nor in {}/../libexec/frazil",
-                          ProgramName, folder)};
-  error.hint = "set FRAZIL_WORKER to its path";
-  return std::unexpected(std::move(error));
-}
-
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::Spawn(const WorkerOptions& options) {
-  const std::string path = TRY(FindWorkerProgram(options));
+  const WorkerSearch search = FindWorker(options.program);
+  if (search.program.empty()) {
+    Error error{Diag::MissingTool, search.Sentence()};
+    error.hint = "set FRAZIL_WORKER to its path";
+    return std::unexpected(std::move(error));
+  }
+  const std::string& path = search.program;
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Fail(Diag::WorkerFailed, fmt::format("no socket for the worker: {}", ::strerror(errno)));
-  std::string name = ProgramName;
+  std::string name = "frazil-worker";
   std::string memory = fmt::format("--memory={}", options.memory_bytes);
   std::string cpu = fmt::format("--cpu={}", options.cpu_seconds);
   char* arguments[] = {name.data(), memory.data(), cpu.data(), nullptr};

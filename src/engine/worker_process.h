@@ -15,9 +15,6 @@
 
 namespace frazil::engine {
 
-// In this order: options.program, $FRAZIL_WORKER, beside the running program, ../libexec/frazil from there.
-Result<std::string> FindWorkerProgram(const WorkerOptions& options);
-
 class WorkerProcess {
  public:
   // The descriptor at which the worker finds its socket.

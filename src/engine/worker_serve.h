@@ -18,8 +18,7 @@ using RequestHandler = std::function<wire::Frame(const wire::Frame& request)>;
 int ServeRequests(int socket, std::string_view toolchain, uint64_t cpu_seconds,
                   const RequestHandler& handler);
 
-// What the handler of ServeWorker does. `tainted`: code was run that proved wrong and may have written anywhere.
-Result<WorkReply> ImproveAndTell(const WorkRequest& request, Compiler& compiler, bool& tainted);
+// What the handler of ServeWorker does, beside ImproveHere.
 Result<ShadowReply> ShadowHere(const ShadowRequest& request);
 
 }  // namespace frazil::engine

@@ -24,7 +24,7 @@ struct CompiledForm {
   std::string candidate;        // the program that was lowered, as canonical text
   std::string candidate_exact;  // its digest
   std::string target;           // "native"
-  std::string toolchain;        // who made the code: compiler, version, level of optimization
+  std::string toolchain;        // who made the code (exec/native_toolchain.h)
   NativeImage image;
   Cost cost;
   friend bool operator==(const CompiledForm&, const CompiledForm&) = default;

@@ -1,8 +1,16 @@
-// The number after `frazil` changes whenever the emitter's output does: old entries of a store are then misses.
+// LLVM is linked statically (cmake/FrazilLlvm.cmake), so that its code takes part in the build id as ours does.
 #include "exec/native_toolchain.h"
 
-namespace frazil::exec {
+#include "base/build_id.h"
 
-std::string_view NativeToolchain() { return "llvm " FRAZIL_LLVM_VERSION ", frazil 1"; }
+namespace frazil::exec {
+namespace {
+
+std::string Named(const std::string& id) { return id.empty() ? id : "build " + id; }
+
+}  // namespace
+
+std::string NativeToolchain() { return Named(OwnBuildId()); }
+std::string NativeToolchainOf(const std::string& program) { return Named(BuildIdOfFile(program)); }
 
 }  // namespace frazil::exec

@@ -9,6 +9,7 @@
 #include "engine/wire.h"
 #include "engine/worker_serve.h"
 #include "exec/generator.h"
+#include "exec/native_toolchain.h"
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "targets/native/native.h"
@@ -80,13 +81,14 @@ WorkRequest RequestFor(std::string_view text) {
   return request;
 }
 
-Result<verify::Verified<exec::CompiledForm>> Open(const WorkRequest& request,
-                                                  const std::string& sealed) {
+Result<verify::Verified<exec::CompiledForm>> Open(
+    const WorkRequest& request, const std::string& sealed,
+    const std::string& toolchain = targets::native::Toolchain()) {
   verify::Expected expected;
   expected.source_exact = ir::ExactDigest(Parse(request.program));
   expected.guard = verify::ReadForeign(sealed)->guard;
   expected.target = "native";
-  expected.toolchain = targets::native::Toolchain();
+  expected.toolchain = toolchain;
   expected.level = request.level;
   expected.policy = request.policy;
   return verify::Readmit(sealed, request.key, expected);
@@ -146,12 +148,11 @@ func @main(%x: i32, %y: i32) -> (i32) {
       "frz 1\nfunc @main(%x: i32, %y: i32) -> (i32) {\n%r = add %x, %y : i32\nreturn %r\n}\n";
   for (const char* other : {Rarely, Often}) {
     TestCompiler compiler = Swapping(other);
-    bool tainted = false;
-    const Result<WorkReply> reply = ImproveAndTell(RequestFor(Polynomial), compiler, tainted);
+    const Result<WorkReply> reply = ImproveHere(RequestFor(Polynomial), compiler);
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
     EXPECT_EQ(reply->sealed, "") << reply->log;
     EXPECT_THAT(reply->log, HasSubstr("refuse: "));
-    EXPECT_TRUE(tainted) << "such a worker serves no more";
+    EXPECT_EQ(reply->refuted.size(), 1u) << "such a worker serves no more";
   }
 }
 
@@ -210,10 +211,18 @@ func @main(%x: i32, %y: i32) -> (i32) {
   WorkRequest request = RequestFor(Polynomial);
   for (const char* text : {Good, Bad, Other, "nonsense"}) {
     request.foreign_candidate = text;
-    const Result<WorkReply> reply = ImproveHere(request, compiler);
+    request.banned.clear();
+    Result<WorkReply> reply = ImproveHere(request, compiler);
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    if (std::string_view(text) == Bad) {
+      // It was run: another worker, which is not given it, does the rest.
+      EXPECT_EQ(reply->sealed, "") << reply->log;
+      ASSERT_EQ(reply->refuted, std::vector{ir::ExactDigest(Parse(Bad))});
+      request.banned = reply->refuted;
+      reply = ImproveHere(request, compiler);
+    }
     ASSERT_NE(reply->sealed, "") << reply->log;
-    if (text == Good) continue;
+    if (std::string_view(text) == Good) continue;
     EXPECT_THAT(reply->log, HasSubstr("refuse: store: "));
     EXPECT_NE((*Open(request, reply->sealed))->candidate,
               ir::PrintText(ir::Canonicalize(Parse(Bad))));
@@ -359,7 +368,8 @@ TEST(RealWorker, ImprovesAndShadows) {
     const Result<WorkReply> reply = worker.Improve(request);
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
     ASSERT_NE(reply->sealed, "") << reply->log;
-    EXPECT_TRUE(Open(request, reply->sealed).has_value());
+    EXPECT_EQ(reply->toolchain, exec::NativeToolchainOf(FRAZIL_REAL_WORKER));
+    EXPECT_TRUE(Open(request, reply->sealed, reply->toolchain).has_value());
     const Result<ShadowReply> shadow = worker.Shadow(ShadowOf(request, reply->sealed));
     ASSERT_TRUE(shadow.has_value()) << shadow.error().message;
     EXPECT_TRUE(shadow->agreed) << shadow->difference;

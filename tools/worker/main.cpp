@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--version") {
-      fmt::print("frazil-worker {}, {}\n", FRAZIL_VERSION, targets::native::Toolchain());
+      fmt::print("frazil-worker {}, {}, {}\n", FRAZIL_VERSION, targets::native::CompilerName(),
+                 targets::native::Toolchain());
       return 0;
     }
     if (worker::ReadOption(argument, options)) continue;

@@ -73,7 +73,8 @@ Result<std::string> EmitAssembly(const ir::Program& program, const NativeOptions
   return TRY(Generate(TRY(ir::LowerForTarget(program)), options, Output::Assembly)).bytes;
 }
 
-std::string Toolchain() { return std::string(exec::NativeToolchain()); }
+std::string Toolchain() { return exec::NativeToolchain(); }
+std::string_view CompilerName() { return "LLVM " FRAZIL_LLVM_VERSION; }
 
 std::unique_ptr<exec::Target> MakeNativeTarget(const NativeOptions& options) {
   return std::make_unique<NativeTarget>(options);

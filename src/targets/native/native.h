@@ -24,8 +24,9 @@ Result<exec::NativeImage> EmitImage(const ir::Program& program, const NativeOpti
 Result<std::string> EmitLlvm(const ir::Program& program, const NativeOptions& options = {});
 Result<std::string> EmitAssembly(const ir::Program& program, const NativeOptions& options = {});
 
-// "llvm 22.1.8 / frazil 1": part of every store key.
+// This program as the maker of code (exec/native_toolchain.h): part of every store key.
 std::string Toolchain();
+std::string_view CompilerName();  // for people: "LLVM 22.1.8"
 
 // The target "native" at a level: Artifact::bytes is the serialized image.
 std::unique_ptr<exec::Target> MakeNativeTarget(const NativeOptions& options = {});

@@ -223,7 +223,7 @@ TEST(NativeTest, TextForms) {
   const auto assembly = EmitAssembly(Parse(MulAdd), options);
   ASSERT_TRUE(assembly.has_value());
   EXPECT_NE(assembly->find("imull"), std::string::npos) << *assembly;
-  EXPECT_TRUE(Toolchain().starts_with("llvm 22."));
+  EXPECT_TRUE(CompilerName().starts_with("LLVM 22."));
 }
 
 TEST(NativeTest, TheSameProgramGivesTheSameBytes) {
