@@ -165,15 +165,18 @@ def path_of(kind, name):
 
 
 def wanted_packages(root):
-    """The packages of packages.txt, and the commands that its second words name."""
+    """The packages of packages.txt, each with the command that its second word names ("" where there is none)."""
     lines = [line.split() for line in (root / "scripts/packages.txt").read_text().splitlines()
              if line.strip() and not line.startswith("#")]
-    return [words[0] for words in lines], {words[1] for words in lines if len(words) > 1}
+    return {words[0]: words[1] if len(words) > 1 else "" for words in lines}
 
 
 def problems_of(root, system, owners):
-    roots, commands = wanted_packages(root)
-    problems = [f"scripts/packages.txt: no package is called {name}" for name in roots if not system.real(name)]
+    roots = wanted_packages(root)
+    commands = set(roots.values())
+    # Where only installed packages are known, one whose command came from elsewhere may well be unknown.
+    problems = [f"scripts/packages.txt: no package is called {name}" for name, command in roots.items()
+                if not system.real(name) and (system.whole or not command)]
     closure = system.closure(roots, system.base())
     places = {}
     for kind, names, place in uses(tracked(root), root):

@@ -337,6 +337,11 @@ Package: jq
     def test_package_of_nobody(self):
         self.put("scripts/packages.txt", "g++\nlibfmt-dev\nlibfmd-dev\n")
         self.assert_check("no package is called libfmd-dev")
+        self.put("scripts/packages.txt", "g++\nlibfmt-dev\nlibfmd-dev fmd\n")
+        self.assert_check("no package is called libfmd-dev")
+        problems, _ = check_packages.problems_of(
+            self.root, packages.Packages([self.LISTS], whole=False), lambda paths: {path: {self.OWNERS[path]} for path in paths})
+        self.assertEqual(problems, [])
 
     def test_alternatives(self):
         system = packages.Packages([self.LISTS])

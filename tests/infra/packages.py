@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 STATUS = pathlib.Path("/var/lib/dpkg/status")
+LISTS = pathlib.Path("/var/lib/apt/lists")
 FIELDS = re.compile(r"^(Package|Depends|Pre-Depends|Provides|Priority|Essential): (.*)$", re.M)
 # What debootstrap's minbase holds besides packages that are essential or of priority "required", and what README.md asks for.
 BASE = ("apt", "git", "make", "ca-certificates")
@@ -31,9 +32,9 @@ def stanzas(text):
 
 
 class Packages:
-    def __init__(self, texts):
-        """`texts` in the order of trust: the first one that names a package decides."""
-        self.known, self.providers = {}, {}
+    def __init__(self, texts, whole=True):
+        """`texts` in the order of trust: the first one that names a package decides. `whole`: they name all that there are."""
+        self.known, self.providers, self.whole = {}, {}, whole
         for text in texts:
             for stanza in stanzas(text):
                 if stanza["Package"] in self.known:
@@ -77,10 +78,10 @@ def here():
     apt = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, errors="replace", check=False) \
         if shutil.which("apt-cache") else None
     texts = [STATUS.read_text(errors="replace")]
-    # Without lists dumpavail tells of installed packages only, in another order of trust.
+    # Without lists dumpavail tells of installed packages only.
     if apt and apt.returncode == 0:
         texts.insert(0, apt.stdout)
-    return Packages(texts)
+    return Packages(texts, whole=any(LISTS.glob("*_Packages*")))
 
 
 def steps(path):
