@@ -39,8 +39,14 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/frazil)
 install(TARGETS ${libraries} frazil_rt EXPORT frazilTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT frazilTargets NAMESPACE frazil:: DESTINATION ${package_dir})
-install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/frazil
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN internal EXCLUDE PATTERN "test_*.h" EXCLUDE)
+get_property(installed_folders GLOBAL PROPERTY FRAZIL_INSTALLED_FOLDERS)
+get_property(internal_folders GLOBAL PROPERTY FRAZIL_INTERNAL_FOLDERS)
+install(CODE "
+  set(SOURCE \"${CMAKE_SOURCE_DIR}/src\")
+  set(DESTINATION \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/include\")
+  set(INSTALLED_FOLDERS \"${installed_folders}\")
+  set(INTERNAL_FOLDERS \"${internal_folders}\")
+  include(\"${CMAKE_SOURCE_DIR}/cmake/install_headers.cmake\")")
 if(EXISTS ${FRAZIL_WASMTIME_LIBRARY})
   install(PROGRAMS ${FRAZIL_WASMTIME_LIBRARY} DESTINATION lib/frazil)
 endif()

@@ -130,7 +130,7 @@ std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel>
       "Link frazil::embed.\n"
       "// Made by a program: do not edit.\n"
       "#pragma once\n\n#include <atomic>\n#include <cstdint>\n#include <span>\n#include <tuple>\n\n"
-      "#include \"embed/launch.h\"\n#include \"embed/sequence.h\"\n\nnamespace {0} {{\n\n",
+      "#include <frazil/embed.h>\n\nnamespace {0} {{\n\n",
       module);
   for (const BuiltKernel& kernel : kernels) text += HeaderOf(kernel);
   text +=

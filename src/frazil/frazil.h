@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "base/result.h"
+#include "engine/package.h"
 
 namespace frazil::engine {
 class Engine;
@@ -166,7 +167,10 @@ struct Options {
   bool use_store = true;
   bool compile = true;
   uint64_t hot_calls = 0;  // compile after so many calls; 0: by the time they take
-  std::string worker;      // path of frazil-worker; empty: found
+  // Path of frazil-worker. Empty: $FRAZIL_WORKER, else libexec/frazil of the installed package that this program was built
+  // with, else beside the running program or in ../libexec/frazil from there. Without one, programs stay interpreted;
+  // on_event and Slot::why say so, with the paths that were tried.
+  std::string worker;
   // Told what happens, one line each, on any thread: "12.3 ms  admit  14.2 times as fast".
   std::function<void(const std::string&)> on_event;
 };

@@ -15,6 +15,7 @@
 // Every launch is checked before anything runs: types, lengths, overlap, null. Nothing here throws.
 #pragma once
 
+#include "engine/package.h"        // IWYU pragma: export
 #include "kernel/builders.h"       // IWYU pragma: export
 #include "kernel/executor.h"       // IWYU pragma: export
 #include "kernel/ops.h"            // IWYU pragma: export
