@@ -8,6 +8,7 @@
 
 #include "base/goldilocks.h"
 #include "exec/guard_eval.h"
+#include "exec/launch.h"
 
 namespace frazil::dispatch {
 namespace {
@@ -34,11 +35,20 @@ bool FlatGuard::Apart::Holds(const uint64_t* words) const {
          (or_same && words[a] == words[b] && size_a == size_b);
 }
 
+bool FlatGuard::Shape::Holds(const uint64_t* words) const {
+  std::array<int64_t, ir::MaxRank> sizes;
+  std::ranges::copy(dims, sizes.begin());
+  for (const auto& [which, word] : symbols) sizes[which] = static_cast<int64_t>(words[word]);
+  return exec::ElementCount(std::span(sizes).first(dims.size())) ==
+         static_cast<int64_t>(words[length_word]);
+}
+
 bool FlatGuard::Test::Holds(const uint64_t* words) const {
   switch (kind) {
     case Kind::Mask: return mask.QuickHolds(words);
     case Kind::Range: return range.QuickHolds(words);
     case Kind::Apart: return apart.Holds(words);
+    case Kind::Present: return present.Holds(words);
     case Kind::Same:
       return words[apart.a] == words[apart.b] && words[apart.a + 1] == words[apart.b + 1];
     case Kind::Float32:
@@ -125,11 +135,14 @@ void FlatGuard::AddLaunchTests(const ir::Program& program) {
   };
   std::vector<Use> uses;
   uint32_t next = 0;
+  const ir::Function& entry = program.entry_function();
   auto add_use = [&](ir::Type type, bool is_written) {
     uses.push_back({next, type.element(), is_written, type.is_tensor()});
+    Add(Test{.kind = Kind::Present,
+             .present = {next, exec::MostElements(ir::BytesOf(type.element()))}});
+    if (type.is_tensor()) AddShapeTest(entry, type, next);
     next += 2;
   };
-  const ir::Function& entry = program.entry_function();
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
     const ir::Type type = entry.param_type(i);
     if (type.is_scalar()) {
@@ -165,6 +178,19 @@ void FlatGuard::AddScalarTests(ir::Type type, uint32_t word) {
   }
 }
 
+void FlatGuard::AddShapeTest(const ir::Function& entry, ir::Type type, uint32_t word) {
+  const std::vector<uint32_t> first_word = FirstWords(entry);
+  Shape shape;
+  shape.length_word = word + 1;
+  for (const ir::Dim dim : entry.shape(type)) {
+    if (dim.is_symbol())
+      shape.symbols.emplace_back(static_cast<uint32_t>(shape.dims.size()), first_word[dim.param()]);
+    shape.dims.push_back(dim.is_symbol() ? 0 : dim.value);
+  }
+  shapes_.push_back(std::move(shape));
+  has_more_ = true;
+}
+
 bool FlatGuard::IsApartTested(uint64_t a, uint64_t b) const {
   return std::ranges::any_of(std::span(aparts_).first(apart_count_), [&](const Apart& apart) {
     return !apart.or_same && ((apart.a == a && apart.b == b) || (apart.a == b && apart.b == a));
@@ -178,6 +204,8 @@ void FlatGuard::Add(const Test& test) {
     ranges_[range_count_++] = test.range;
   } else if (test.kind == Kind::Apart && apart_count_ < aparts_.size()) {
     aparts_[apart_count_++] = test.apart;
+  } else if (test.kind == Kind::Present && present_count_ < presents_.size()) {
+    presents_[present_count_++] = test.present;
   } else {
     more_.push_back(test);
     has_more_ = true;
@@ -189,8 +217,9 @@ bool FlatGuard::Holds(const uint64_t* words) const {
   auto exactly = [&](const auto& test) { return test.Holds(words); };
   return std::ranges::all_of(std::span(masks_).first(mask_count_), quickly) &&
          std::ranges::all_of(std::span(ranges_).first(range_count_), quickly) &&
+         std::ranges::all_of(std::span(presents_).first(present_count_), exactly) &&
          std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) &&
-         std::ranges::all_of(more_, exactly);
+         std::ranges::all_of(more_, exactly) && std::ranges::all_of(shapes_, exactly);
 }
 
 }  // namespace frazil::dispatch

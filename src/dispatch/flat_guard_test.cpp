@@ -8,7 +8,7 @@
 #include <random>
 
 #include "exec/guard_eval.h"
-#include "exec/target.h"
+#include "exec/launch.h"
 #include "exec/value.h"
 #include "ir/text.h"
 
@@ -170,7 +170,7 @@ TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
   }
 }
 
-// Fields and bools are often no values, buffers of one arena overlap, coincide or are empty.
+// Fields and bools are often no values, buffers of one arena overlap, coincide, are empty, missing or larger than memory.
 TEST(FlatGuard, LaunchTestsAgreeWithTheLaunchRules) {
   Result<ir::Program> program = ir::ParseText(R"(frz 1
 func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buffer<u16>,
@@ -196,8 +196,10 @@ func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buf
         arguments.push_back(Value::Scalar(type, words));
         continue;
       }
-      const auto length = static_cast<int64_t>(type.is_tensor() ? 4 : random() % 4);
-      auto memory = std::make_shared<Memory>(type.element(), length, arena + 4 * (random() % 100));
+      auto length = static_cast<int64_t>(type.is_tensor() ? 4 : random() % 4);
+      if (random() % 64 == 0) length = static_cast<int64_t>(random() << random() % 64);
+      std::byte* data = random() % 32 ? arena + 4 * (random() % 100) : nullptr;
+      auto memory = std::make_shared<Memory>(type.element(), length, data);
       Value value = type.is_tensor() ? Value::Tensor(memory, {4}) : Value::Buffer(memory);
       if (type.is_buffer()) value.type = type;
       arguments.push_back(std::move(value));
@@ -205,11 +207,56 @@ func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buf
     if (round % 3 == 0) arguments[2].memory = arguments[0].memory;
     if (round % 5 == 0) arguments[6].memory = arguments[2].memory;
     const bool launches = exec::CheckLaunch(*program, arguments).has_value();
-    ASSERT_EQ(flat.Holds(WordsOfCall(arguments).data()), launches) << round;
+    const std::vector<uint64_t> words = WordsOfCall(arguments);
+    ASSERT_EQ(flat.Holds(words.data()), launches) << round;
+    ASSERT_TRUE(launches || flat.has_more() || !flat.QuickHolds(words.data())) << round;
     ++seen[launches];
   }
   EXPECT_GT(seen[0], 2000);
   EXPECT_GT(seen[1], 2000);
+}
+
+// Sizes that are negative, do not fit the memory or whose products wrap to what fits it.
+TEST(FlatGuard, TensorsAgreeWithTheLaunchRules) {
+  Result<ir::Program> program = ir::ParseText(R"(frz 1
+func @main(%m: index, %a: tensor<f32, [%m, %k]>, %k: index, %b: tensor<u8, [%k, 2, %m]>)
+  -> (i64, tensor<index, [%m, 3]>) {
+  %r = const 0 : i64
+  %c = iota {axis = 0} : tensor<index, [%m, 3]>
+  return %r, %c
+}
+)");
+  ASSERT_TRUE(program) << program.error().ToString();
+  FlatGuard flat;
+  flat.AddLaunchTests(*program);
+  EXPECT_TRUE(flat.has_more());
+  std::mt19937_64 random(9);
+  constexpr int64_t Sizes[] = {
+      0, 1, 2, 3, 5, -1, -3, int64_t{1} << 32, int64_t{1} << 62, INT64_MIN, INT64_MAX};
+  std::vector<std::byte> arena(1 << 12);
+  std::array<int, 2> seen = {};
+  for (int round = 0; round < 50'000; ++round) {
+    auto size = [&] { return Sizes[random() % (round % 2 ? 5 : std::size(Sizes))]; };
+    const int64_t m = size(), k = size();
+    uint64_t next = 0;
+    auto memory = [&](ir::Type element, uint64_t count) {
+      if (random() % 16 == 0) count = random() % 8;
+      auto result =
+          std::make_shared<Memory>(element, static_cast<int64_t>(count), arena.data() + next);
+      next += random() % 16 ? 1024 : 0;
+      return Value::Buffer(std::move(result));
+    };
+    const auto um = static_cast<uint64_t>(m), uk = static_cast<uint64_t>(k);
+    const std::vector<Value> arguments = {
+        Value::Int(ir::types::Index, m), memory(ir::types::F32, um * uk),
+        Value::Int(ir::types::Index, k), memory(ir::types::U8, uk * 2 * um),
+        memory(ir::types::Index, um * 3)};
+    const bool launches = exec::CheckLoweredLaunch(*program, arguments).has_value();
+    ASSERT_EQ(flat.Holds(WordsOfCall(arguments).data()), launches) << m << " " << k;
+    ++seen[launches];
+  }
+  EXPECT_GT(seen[0], 5000);
+  EXPECT_GT(seen[1], 5000);
 }
 
 TEST(FlatGuard, AResultThatIsATensorIsApartFromEverything) {

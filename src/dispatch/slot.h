@@ -19,7 +19,8 @@
 
 namespace frazil::dispatch {
 
-// What answers when no compiled form may: the interpreter. Given by the engine; must be callable from any thread.
+// What answers when no compiled form may: the interpreter. Given by the engine; must be callable from any thread. Gives
+// 0, 1 + ir::Trap, or a negative number for arguments that it refuses.
 class Fluid {
  public:
   virtual ~Fluid() = default;
@@ -37,7 +38,8 @@ struct Observation {
   bool was_solid = false;  // whether that call was solid
 };
 
-// Told when a thread's countdown reaches zero, after that call and outside of the slot: it may change the slot.
+// Told when a thread's countdown reaches zero, after that call and outside of the slot: it may change the slot. Never
+// told of a call that was refused.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -72,7 +74,7 @@ class Slot {
   Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher);
   ~Slot();
 
-  // 0, or 1 + ir::Trap (what the fluid path gives is handed on). `run` may be null: then default limits hold, a
+  // 0, 1 + ir::Trap, or a negative number where the fluid path refused the arguments. `run` may be null: then default limits hold, a
   // trap's place is not told and output goes nowhere.
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run = nullptr) {
     return core_.Call(arguments, results, run);

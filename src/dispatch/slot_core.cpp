@@ -78,6 +78,7 @@ int32_t SlotCore::AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint6
   seen.calls = static_cast<uint64_t>(static_cast<int64_t>(counter.period) - counter.left);
   seen.misses = counter.missed;
   uint64_t fluid_calls = counter.fluid;
+  const CallCounter before = counter;
   // Begun anew before the call: calls of this slot within it count from here on.
   const uint32_t period = countdown_.load(std::memory_order_relaxed);
   counter = {static_cast<int32_t>(period), period, 0, 0};
@@ -86,6 +87,12 @@ int32_t SlotCore::AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint6
   const Clock::time_point start = Clock::now();
   const Answer answer = AnswerCall(me, arguments, results, run);
   seen.ns = std::max(0.0, NsSince(start) - clock_ns);
+  if (answer.status < 0) {
+    // It could not be made, so nobody may look at what its arguments point to: the next call is told in its place.
+    CounterOf(me) = before;
+    CounterOf(me).left = 1;
+    return answer.status;
+  }
 
   fluid_calls += !answer.was_solid;
   seen.misses += answer.missed;

@@ -110,7 +110,7 @@ Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
                 "A call site has no input, output or hint stream; run this program on a target.");
   }
   ir::Program lowered = TRY(ir::LowerTensors(program));
-  auto fluid = TRY(InterpreterFluid::Create(lowered, options.limits));
+  auto fluid = TRY(InterpreterFluid::Create(program, lowered, options.limits));
   auto impl = std::make_unique<Site::Impl>(program, std::move(lowered), std::move(fluid),
                                            shared_from_this());
   std::shared_ptr<Site> site(new Site(std::move(impl)));

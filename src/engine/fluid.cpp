@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "exec/launch.h"
 #include "exec/native_run.h"
 #include "targets/isa/isa.h"
 
@@ -31,6 +32,12 @@ std::shared_ptr<const targets::isa::TilePlan> PlanTiles(const ir::Program& progr
   if (!module || !targets::isa::ProveLowering(program, *module)) return nullptr;
   Result<std::shared_ptr<const targets::isa::TilePlan>> plan = targets::isa::Prepare(*module);
   return plan && targets::isa::LaneByLane(**plan).empty() ? *plan : nullptr;
+}
+
+bool HasTensors(const ir::Function& entry) {
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    if (entry.param_type(i).is_tensor()) return true;
+  return std::ranges::any_of(entry.results, [](ir::Type type) { return type.is_tensor(); });
 }
 
 }  // namespace
@@ -123,12 +130,14 @@ std::vector<uint64_t> CallLayout::Words(std::span<const exec::Value> values) con
   return words;
 }
 
-Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(const ir::Program& program,
+Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(const ir::Program& source,
+                                                                   const ir::Program& lowered,
                                                                    const Limits& limits) {
   std::unique_ptr<InterpreterFluid> fluid(
-      new InterpreterFluid(TRY(exec::InterpreterProgram::Create(program)),
-                           CallLayout(program.entry_function()), limits));
-  fluid->tiles_ = PlanTiles(program);
+      new InterpreterFluid(TRY(exec::InterpreterProgram::Create(lowered)),
+                           CallLayout(lowered.entry_function()), limits));
+  if (HasTensors(source.entry_function())) fluid->source_ = source;
+  fluid->tiles_ = PlanTiles(lowered);
   return fluid;
 }
 
@@ -158,6 +167,11 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
     context.stop = &interrupt_;
   }
   const std::vector<exec::Value> values = layout_.Values(arguments, /*copy=*/false);
+  const Result<void> launch = source_ ? exec::CheckLoweredLaunch(*source_, values) : Result<void>();
+  if (!launch) {
+    last_launch_error = launch.error().ToString();
+    return LaunchFailed;
+  }
   Result<exec::Outcome> outcome =
       tiles_ ? targets::isa::Run(*tiles_, values, context) : program_.Run(values, context);
   if (!outcome) {

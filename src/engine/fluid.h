@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,9 @@ class CallLayout {
 
 class InterpreterFluid final : public dispatch::Fluid {
  public:
-  // `program` has no tensors (ir::LowerTensors).
-  static Result<std::unique_ptr<InterpreterFluid>> Create(const ir::Program& program,
+  // `lowered` is the source without its tensors (ir::LowerTensors).
+  static Result<std::unique_ptr<InterpreterFluid>> Create(const ir::Program& source,
+                                                          const ir::Program& lowered,
                                                           const Limits& limits);
 
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) override;
@@ -70,6 +72,7 @@ class InterpreterFluid final : public dispatch::Fluid {
   exec::InterpreterProgram program_;
   std::shared_ptr<const targets::isa::TilePlan> tiles_;  // null: tier 0
   CallLayout layout_;
+  std::optional<ir::Program> source_;  // where it has tensors: their dimensions are looked at
   Limits limits_;
   std::atomic<bool> interrupt_{false};
   std::function<int32_t(const uint64_t*, uint64_t*, exec::NativeRun*)> again_;

@@ -91,7 +91,7 @@ Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> argume
   pricer.outcome_ = TRY(interpreter.Run(pricer.arguments_after_, context));
   // What is in use is the tile interpreter where it can be, and that counts no fuel: for arguments that are known to end.
   const Limits limits = pricer.outcome_.trap ? RunLimits() : Limits();
-  pricer.fluid_ = TRY(InterpreterFluid::Create(TRY(ir::LowerTensors(source)), limits));
+  pricer.fluid_ = TRY(InterpreterFluid::Create(source, TRY(ir::LowerTensors(source)), limits));
   return pricer;
 }
 

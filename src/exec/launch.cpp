@@ -1,14 +1,14 @@
 // What must hold of arguments before any target runs: each target may then read them without
 // looking again. Contents of bool and field memory are looked at here, once, because a byte 2 in a
 // bool buffer would mean something else on each target.
+#include "exec/launch.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <vector>
 
-#include "base/goldilocks.h"
-#include "exec/target.h"
 #include "ir/literal.h"
 #include "ir/text.h"
 
@@ -60,35 +60,36 @@ Result<void> CheckMemory(uint32_t i, bool is_read, const Value& argument) {
   const Memory* memory = argument.memory.get();
   if (memory == nullptr || memory->element() != argument.type.element())
     return Refuse(i, "it has no memory of its element type");
-  if (memory->length() < 0 || (memory->length() > 0 && memory->data() == nullptr))
-    return Refuse(i, "its memory is missing");
+  if (memory->length() > 0 && memory->data() == nullptr) return Refuse(i, "its memory is missing");
+  if (memory->length() < 0 || memory->length() > MostElements(ir::BytesOf(memory->element())))
+    return Refuse(i, fmt::format("no memory has {} elements", memory->length()));
   if (is_read && !ContentsAreCanonical(*memory))
     return Refuse(i, "an element is no value of its type (bool: 0 or 1; field: less than p)");
   return {};
 }
 
+Result<void> CheckElements(uint32_t i, std::span<const int64_t> dims, const Memory& memory) {
+  const std::optional<int64_t> count = ElementCount(dims);
+  if (!count) return Refuse(i, fmt::format("no tensor has the sizes [{}]", fmt::join(dims, ", ")));
+  if (*count != memory.length())
+    return Refuse(i, fmt::format("a tensor of sizes [{}] has {} elements, its memory has {}",
+                                 fmt::join(dims, ", "), *count, memory.length()));
+  return {};
+}
+
 Result<void> CheckDims(uint32_t i, const ir::Function& function, std::span<const Value> arguments) {
   const Value& argument = arguments[i];
-  const ir::Shape& shape = function.shape(function.param_type(i));
-  if (argument.dims.size() != shape.size()) {
-    return Refuse(i, fmt::format("its rank is {}, the parameter's is {}", argument.dims.size(),
-                                 shape.size()));
+  const std::vector<int64_t> dims = DimsOf(function, function.param_type(i), arguments);
+  if (argument.dims.size() != dims.size()) {
+    return Refuse(
+        i, fmt::format("its rank is {}, the parameter's is {}", argument.dims.size(), dims.size()));
   }
-  __extension__ __int128 count = 1;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const ir::Dim dim = shape[axis];
-    const int64_t expected =
-        dim.is_symbol() ? static_cast<int64_t>(arguments[dim.param()].word) : dim.value;
-    const int64_t size = argument.dims[axis];
-    if (size < 0 || size != expected)
-      return Refuse(
-          i, fmt::format("axis {} has size {}, but the parameter says {}", axis, size, expected));
-    count *= size;
-    if (count > std::numeric_limits<int64_t>::max()) return Refuse(i, "it has too many elements");
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (argument.dims[axis] != dims[axis])
+      return Refuse(i, fmt::format("axis {} has size {}, but the parameter says {}", axis,
+                                   argument.dims[axis], dims[axis]));
   }
-  if (count != argument.memory->length())
-    return Refuse(i, "its memory does not hold its dimensions");
-  return {};
+  return CheckElements(i, dims, *argument.memory);
 }
 
 struct MemoryUse {
@@ -123,9 +124,9 @@ Result<void> CheckOverlap(const std::vector<MemoryUse>& uses) {
   return {};
 }
 
-}  // namespace
-
-Result<void> CheckLaunch(const ir::Program& program, std::span<const Value> arguments) {
+// `results`: memory of results that are tensors, where the caller brings it.
+Result<void> CheckAll(const ir::Program& program, std::span<const Value> arguments,
+                      std::span<const Value> results) {
   const ir::Function& function = program.entry_function();
   if (arguments.size() != function.param_count()) {
     return Fail(Diag::WrongArgumentCount,
@@ -152,7 +153,64 @@ Result<void> CheckLaunch(const ir::Program& program, std::span<const Value> argu
   for (uint32_t i = 0; i < arguments.size(); ++i) {
     if (function.param_type(i).is_tensor()) TRY_VOID(CheckDims(i, function, arguments));
   }
+  auto i = static_cast<uint32_t>(arguments.size());
+  size_t next = 0;
+  for (const ir::Type type : function.results) {
+    if (!type.is_tensor() || next == results.size()) continue;
+    const Value& result = results[next++];
+    TRY_VOID(CheckMemory(i, /*is_read=*/false, result));
+    TRY_VOID(CheckElements(i, ResultDims(function, type, arguments), *result.memory));
+    uses.push_back({i++, result.memory.get(), true, true});
+  }
   return CheckOverlap(uses);
+}
+
+}  // namespace
+
+std::vector<int64_t> DimsOf(const ir::Function& function, ir::Type type,
+                            std::span<const Value> arguments) {
+  std::vector<int64_t> dims;
+  for (const ir::Dim dim : function.shape(type))
+    dims.push_back(dim.is_symbol() ? static_cast<int64_t>(arguments[dim.param()].word) : dim.value);
+  return dims;
+}
+
+std::vector<int64_t> ResultDims(const ir::Function& function, ir::Type type,
+                                std::span<const Value> arguments) {
+  std::vector<int64_t> dims = DimsOf(function, type, arguments);
+  for (int64_t& dim : dims) dim = std::max<int64_t>(dim, 0);
+  return dims;
+}
+
+std::optional<int64_t> ElementCount(std::span<const int64_t> dims) {
+  int64_t count = 1;
+  bool is_empty = false, is_too_many = false;
+  for (const int64_t dim : dims) {
+    if (dim < 0) return std::nullopt;
+    is_empty |= dim == 0;
+    is_too_many |= __builtin_mul_overflow(count, dim, &count);
+  }
+  if (is_empty) return 0;  // whatever the other sizes are
+  return is_too_many ? std::nullopt : std::optional(count);
+}
+
+Result<void> CheckLaunch(const ir::Program& program, std::span<const Value> arguments) {
+  return CheckAll(program, arguments, {});
+}
+
+Result<void> CheckLoweredLaunch(const ir::Program& source, std::span<const Value> arguments) {
+  const ir::Function& entry = source.entry_function();
+  const size_t params = entry.param_count();
+  if (arguments.size() != params + static_cast<size_t>(std::ranges::count_if(
+                                       entry.results, [](ir::Type t) { return t.is_tensor(); })))
+    return CheckAll(source, arguments, {});  // which says so
+  std::vector<Value> values(arguments.begin(), arguments.begin() + static_cast<ptrdiff_t>(params));
+  for (uint32_t i = 0; i < params; ++i) {
+    const ir::Type type = entry.param_type(i);
+    if (type.is_tensor())
+      values[i] = Value::Tensor(arguments[i].memory, DimsOf(entry, type, arguments));
+  }
+  return CheckAll(source, values, arguments.subspan(params));
 }
 
 }  // namespace frazil::exec

@@ -5,30 +5,21 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "exec/target.h"
+#include "exec/launch.h"
 
 namespace frazil::exec {
 namespace {
 
-// The sizes of a result tensor, its symbols taken from the arguments. A negative size gives an
-// empty tensor: the program's own op that finds it traps.
-Result<std::vector<int64_t>> ResultDims(const ir::Function& function, ir::Type type,
-                                        std::span<const Value> arguments, const Limits& limits) {
-  std::vector<int64_t> dims;
-  unsigned __int128 bytes = ir::BytesOf(type.element());
-  for (ir::Dim dim : function.shape(type)) {
-    int64_t size = dim.is_symbol() ? static_cast<int64_t>(arguments[dim.param()].word) : dim.value;
-    if (size < 0) size = 0;
-    dims.push_back(size);
-    // Saturates well above any limit, so that the product itself cannot wrap.
-    bytes = std::min<unsigned __int128>(bytes * static_cast<uint64_t>(size),
-                                        static_cast<unsigned __int128>(1) << 64);
-  }
-  if (bytes > limits.memory_bytes)
+// Memory for a result that is a tensor.
+Result<Value> MakeResult(const ir::Function& function, ir::Type type,
+                         std::span<const Value> arguments, const Limits& limits) {
+  std::vector<int64_t> dims = ResultDims(function, type, arguments);
+  const std::optional<int64_t> count = ElementCount(dims);
+  if (!count || static_cast<uint64_t>(*count) > limits.memory_bytes / ir::BytesOf(type.element()))
     return Fail(Diag::LimitReached,
                 fmt::format("a tensor result needs more than the memory limit of {} bytes",
                             limits.memory_bytes));
-  return dims;
+  return Value::Tensor(std::make_shared<Memory>(type.element(), *count), std::move(dims));
 }
 
 bool SameMemory(const Memory& a, const Memory& b) {
@@ -71,13 +62,9 @@ Result<LoweredCall> LoweredCall::Create(const ir::Program& source, std::span<con
       call.scalar_results_.push_back(type);
       continue;
     }
-    std::vector<int64_t> dims = TRY(ResultDims(entry, type, arguments, limits));
-    // Unsigned: sizes beside a zero may be anything.
-    uint64_t length = 1;
-    for (int64_t dim : dims) length *= static_cast<uint64_t>(dim);
-    auto memory = std::make_shared<Memory>(type.element(), static_cast<int64_t>(length));
-    call.tensor_results_.push_back(Value::Tensor(memory, std::move(dims)));
-    call.AddBuffer(memory, ir::Access::Out);
+    const Value& result =
+        call.tensor_results_.emplace_back(TRY(MakeResult(entry, type, arguments, limits)));
+    call.AddBuffer(result.memory, ir::Access::Out);
   }
   return call;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exec/launch.h"  // IWYU pragma: export
 #include "exec/outcome.h"
 #include "ir/program.h"
 
@@ -48,9 +49,5 @@ class Target {
                                 const EmitOptions& options = {}) const = 0;
   virtual Result<std::unique_ptr<Callable>> Load(const Artifact& artifact) const = 0;
 };
-
-// Launch rules shared by every callable: argument count and types, tensor dims against their symbols,
-// buffers disjoint or identical.
-Result<void> CheckLaunch(const ir::Program& program, std::span<const Value> arguments);
 
 }  // namespace frazil::exec

@@ -227,6 +227,13 @@ Result<void> Executor::LaunchSlots(const LoadedKernel& kernel, const LaunchConfi
 
 Result<void> internal::LaunchValues(const LoadedKernel& kernel, const LaunchConfig& config,
                                     std::span<const std::optional<exec::Value>> given) {
+  // A launch has no place for them.
+  for (const ir::Type type : kernel.program().entry_function().results)
+    if (type.is_tensor())
+      return Fail(Diag::BadLaunch,
+                  fmt::format("{} gives a tensor, but what a kernel makes it writes "
+                              "to buffers",
+                              kernel.signature().name));
   for (size_t i = 0; i < given.size(); ++i) {
     const ir::KernelParam& param = kernel.signature().params[i];
     if (given[i] && given[i]->type.element() != param.type.element())

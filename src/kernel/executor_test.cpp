@@ -144,6 +144,26 @@ TEST_P(Launches, SlotsAreBoundByName) {
             "buffer 'in0' is not named after a slot, c00 to c95");
 }
 
+TEST_P(Launches, HaveNoPlaceForTensors) {
+  auto executor = Make(GetParam());
+  auto gives = executor->Load(*ir::ParseText(R"(frz 1
+func @count(%n: index) -> (tensor<index, [%n]>) {
+  %c = iota {axis = 0} : tensor<index, [%n]>
+  return %c
+}
+)"));
+  if (gives)
+    EXPECT_EQ(Refusal(executor->Launch(**gives, {}, {int64_t{4}})),
+              "count gives a tensor, but what a kernel makes it writes to buffers");
+  auto takes = executor->Load(*ir::ParseText(R"(frz 1
+func @nothing(%n: index, %t: tensor<f32, [%n]>) {
+  return
+}
+)"));
+  auto x = *executor->Allocate<float>(4);
+  if (takes) EXPECT_NE(Refusal(executor->Launch(**takes, {}, {int64_t{4}, x})), "accepted");
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Launches, testing::Values("cpu", "isa", "interp"));
 
 TEST(Executor, LaunchConfigsRoundUp) {

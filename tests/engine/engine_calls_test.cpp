@@ -1,4 +1,6 @@
 // Calls at the edge of what is allowed give the same answer on the interpreter and on compiled code.
+#include <functional>
+
 #include "support.h"
 
 namespace frazil::engine {
@@ -25,7 +27,7 @@ TEST(BeginAgain, OnlyWhereNothingThatIsReadWasWritten) {
   constexpr size_t N = 1'500'000;
   for (const bool is_same : {false, true}) {
     const ir::Program program = Parse(AddOne);
-    auto fluid = InterpreterFluid::Create(program, {}).value();
+    auto fluid = InterpreterFluid::Create(program, program, {}).value();
     int begun_again = 0;
     fluid->SetRestart([&](const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
       ++begun_again;
@@ -48,6 +50,107 @@ TEST(BeginAgain, OnlyWhereNothingThatIsReadWasWritten) {
     EXPECT_EQ(begun_again, is_same ? 0 : 1);
     EXPECT_EQ(std::ranges::count(written, 6), static_cast<ptrdiff_t>(N));
   }
+}
+
+uint64_t Address(const void* memory) { return reinterpret_cast<uint64_t>(memory); }
+
+class EngineCalls : public EngineTest {
+ protected:
+  // Checks on the interpreter, then calls until the site is solid, and checks again.
+  void CheckOnBothPaths(const char* text, const std::function<void(Site&)>& check) {
+    EngineOptions options = Options();
+    options.hot_calls = 40;
+    Engine engine(options);
+    auto site = engine.Load(Parse(text)).value();
+    check(*site);
+    EXPECT_EQ(site->state(), dispatch::State::Warm);
+    for (int i = 0; i < 40; ++i) check(*site);
+    ASSERT_TRUE(engine.Settle(20s));
+    ASSERT_EQ(site->state(), dispatch::State::Solid) << Events();
+    check(*site);
+  }
+};
+
+TEST_F(EngineCalls, ABufferWithoutMemoryIsRefused) {
+  std::vector<int32_t> x(16, 5), y(16, 0);
+  CheckOnBothPaths(AddOne, [&](Site& site) {
+    auto call = [&](uint64_t n, const int32_t* from, uint64_t from_n, int32_t* to, uint64_t to_n) {
+      const uint64_t words[] = {n, Address(from), from_n, Address(to), to_n};
+      return site.Call(words, nullptr);
+    };
+    EXPECT_EQ(call(16, x.data(), 16, y.data(), 16), 0);
+    EXPECT_EQ(y, std::vector<int32_t>(16, 6));
+    EXPECT_EQ(call(8, nullptr, 8, y.data(), 16), LaunchFailed);
+    EXPECT_NE(InterpreterFluid::LastLaunchError().find("argument 2: its memory is missing"),
+              std::string::npos);
+    EXPECT_EQ(call(8, x.data(), 16, nullptr, 8), LaunchFailed);
+    EXPECT_EQ(call(8, x.data(), uint64_t{1} << 63, y.data(), 16), LaunchFailed);
+    EXPECT_EQ(call(8, x.data(), uint64_t{1} << 62, y.data(), 16), LaunchFailed);
+    EXPECT_EQ(call(0, nullptr, 0, y.data(), 16), 0);
+    EXPECT_EQ(call(0, nullptr, 0, nullptr, 0), 0);
+  });
+}
+
+// What a refused call points to is not copied for later either.
+TEST_F(EngineCalls, ARefusedCallIsNoSample) {
+  EngineOptions options = Options();
+  options.hot_calls = 1;
+  Engine engine(options);
+  auto site = engine.Load(Parse(AddOne)).value();
+  const uint64_t missing[] = {8, 0, 8, 0, 8};
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(site->Call(missing, nullptr), LaunchFailed);
+  EXPECT_EQ(Count("observe"), 0u) << Events();
+  std::vector<int32_t> x(16, 5), y(16, 0);
+  const uint64_t words[] = {16, Address(x.data()), 16, Address(y.data()), 16};
+  EXPECT_EQ(site->Call(words, nullptr), 0);
+  EXPECT_EQ(Count("observe"), 1u) << Events();
+}
+
+TEST_F(EngineCalls, TensorsAreAsLargeAsTheirDimensionsSay) {
+  std::vector<float> a(64 * 64, 1.5f), c(64 * 64, 0.f);
+  CheckOnBothPaths(R"(frz 1
+func @main(%m: index, %k: index, %a: tensor<f32, [%m, %k]>) -> (tensor<f32, [%m, %k]>) {
+  %two = const 2.0 : f32
+  %c = map (%x = %a) -> tensor<f32, [%m, %k]> {
+    %y = mul %x, %two : f32
+    yield %y
+  }
+  return %c
+}
+)",
+                   [&](Site& site) {
+                     auto call = [&](int64_t m, int64_t k, const float* from, uint64_t from_n,
+                                     float* to, uint64_t to_n) {
+                       const uint64_t words[] = {static_cast<uint64_t>(m),
+                                                 static_cast<uint64_t>(k),
+                                                 Address(from),
+                                                 from_n,
+                                                 Address(to),
+                                                 to_n};
+                       return site.Call(words, nullptr);
+                     };
+                     constexpr int64_t Half = int64_t{1} << 32;
+                     std::ranges::fill(c, 0.f);
+                     EXPECT_EQ(call(64, 64, a.data(), 4096, c.data(), 4096), 0);
+                     EXPECT_EQ(c, std::vector<float>(4096, 3.f));
+                     EXPECT_EQ(call(0, 64, a.data(), 0, c.data(), 0), 0);
+                     // Products that wrap to the length.
+                     EXPECT_EQ(call(Half, Half, a.data(), 0, c.data(), 0), LaunchFailed);
+                     EXPECT_EQ(call(INT64_MIN, 2, a.data(), 0, c.data(), 0), LaunchFailed);
+                     EXPECT_EQ(call(-64, -64, a.data(), 4096, c.data(), 4096), LaunchFailed);
+                     EXPECT_EQ(call(-64, 0, a.data(), 0, c.data(), 0), LaunchFailed);
+                     EXPECT_EQ(call(64, 64, a.data(), 100, c.data(), 4096), LaunchFailed);
+                     EXPECT_EQ(call(64, 64, a.data(), 4096, c.data(), 100), LaunchFailed);
+                     EXPECT_NE(InterpreterFluid::LastLaunchError().find(
+                                   "argument 4: a tensor of sizes [64, 64] has 4096 elements, its "
+                                   "memory has 100"),
+                               std::string::npos)
+                         << InterpreterFluid::LastLaunchError();
+                     EXPECT_EQ(call(8, 8, a.data(), 4096, c.data(), 4096), LaunchFailed);
+                     // A tensor is a value: its result lies elsewhere.
+                     EXPECT_EQ(call(64, 64, a.data(), 4096, a.data(), 4096), LaunchFailed);
+                     EXPECT_EQ(a, std::vector<float>(4096, 1.5f));
+                   });
 }
 
 }  // namespace
