@@ -21,9 +21,11 @@ struct BatchProgram::Impl {
   std::string lane_by_lane;
 
   Result<void> RunBlocks(size_t lanes, std::span<const void* const> inputs,
-                         std::span<void* const> outputs, std::span<uint8_t> traps) const;
+                         std::span<void* const> outputs, std::span<uint8_t> traps,
+                         std::span<uint8_t> ops) const;
   Result<void> RunLanes(size_t lanes, std::span<const void* const> inputs,
-                        std::span<void* const> outputs, std::span<uint8_t> traps) const;
+                        std::span<void* const> outputs, std::span<uint8_t> traps,
+                        std::span<uint8_t> ops) const;
 };
 
 BatchProgram::BatchProgram(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -56,20 +58,21 @@ Result<BatchProgram> BatchProgram::Create(const ir::Program& program, const Limi
 }
 
 Result<void> BatchProgram::Run(size_t lanes, std::span<const void* const> inputs,
-                               std::span<void* const> outputs, std::span<uint8_t> traps) const {
+                               std::span<void* const> outputs, std::span<uint8_t> traps,
+                               std::span<uint8_t> ops) const {
   const ir::Function& entry = impl_->program.program().entry_function();
   if (inputs.size() != entry.param_count() || outputs.size() != entry.results.size() ||
-      traps.size() != lanes)
+      traps.size() != lanes || (!ops.empty() && ops.size() != lanes))
     return Fail(Diag::WrongArgumentCount,
                 fmt::format("@{} takes {} arrays and gives {}", entry.name, entry.param_count(),
                             entry.results.size()));
-  return impl_->code ? impl_->RunBlocks(lanes, inputs, outputs, traps)
-                     : impl_->RunLanes(lanes, inputs, outputs, traps);
+  return impl_->code ? impl_->RunBlocks(lanes, inputs, outputs, traps, ops)
+                     : impl_->RunLanes(lanes, inputs, outputs, traps, ops);
 }
 
 Result<void> BatchProgram::Impl::RunBlocks(size_t lanes, std::span<const void* const> inputs,
-                                           std::span<void* const> outputs,
-                                           std::span<uint8_t> traps) const {
+                                           std::span<void* const> outputs, std::span<uint8_t> traps,
+                                           std::span<uint8_t> ops) const {
   const ir::Function& entry = program.program().entry_function();
   BatchRunner runner(*code, limits);
   std::vector<const std::byte*> from(inputs.size());
@@ -79,14 +82,15 @@ Result<void> BatchProgram::Impl::RunBlocks(size_t lanes, std::span<const void* c
       from[i] = static_cast<const std::byte*>(inputs[i]) + start * ir::BytesOf(entry.param_type(i));
     for (uint32_t i = 0; i < outputs.size(); ++i)
       to[i] = static_cast<std::byte*>(outputs[i]) + start * ir::BytesOf(entry.results[i]);
-    runner.Run(std::min(BlockLanes, lanes - start), from, to, traps.data() + start);
+    runner.Run(std::min(BlockLanes, lanes - start), from, to, traps.data() + start,
+               ops.empty() ? nullptr : ops.data() + start);
   }
   return {};
 }
 
 Result<void> BatchProgram::Impl::RunLanes(size_t lanes, std::span<const void* const> inputs,
-                                          std::span<void* const> outputs,
-                                          std::span<uint8_t> traps) const {
+                                          std::span<void* const> outputs, std::span<uint8_t> traps,
+                                          std::span<uint8_t> ops) const {
   const ir::Function& entry = program.program().entry_function();
   const int64_t length = static_cast<int64_t>(lanes);
   std::vector<Memory> from;
@@ -108,6 +112,8 @@ Result<void> BatchProgram::Impl::RunLanes(size_t lanes, std::span<const void* co
     }
     const Outcome outcome = TRY(program.Run(arguments, context));
     traps[static_cast<size_t>(lane)] = outcome.trap ? meaning::CodeOf(outcome.trap->kind) : 0;
+    if (!ops.empty() && outcome.trap)
+      ops[static_cast<size_t>(lane)] = static_cast<uint8_t>(outcome.trap->op);
     for (uint32_t i = 0; i < outputs.size(); ++i) {
       std::ranges::fill(words, 0);
       if (!outcome.trap) std::ranges::copy(outcome.results[i].scalar_words(), words.begin());

@@ -28,9 +28,11 @@ class BatchProgram {
 
   // Inputs and outputs: one packed array (ir::BytesOf each, aligned for their type) for each
   // parameter and result, `lanes` elements each; input elements are canonical. traps[i] is 0, or 1
-  // + ir::Trap; outputs of a lane that trapped are 0. May be called from several threads at once.
+  // + ir::Trap; outputs of a lane that trapped are 0. `ops`, if it is wanted: the ir::Op that a lane
+  // trapped in. May be called from several threads at once.
   Result<void> Run(size_t lanes, std::span<const void* const> inputs,
-                   std::span<void* const> outputs, std::span<uint8_t> traps) const;
+                   std::span<void* const> outputs, std::span<uint8_t> traps,
+                   std::span<uint8_t> ops = {}) const;
 
   // Empty, or one sentence why the program runs lane by lane.
   const std::string& lane_by_lane() const;

@@ -28,6 +28,8 @@ struct BatchStructure;
 struct BatchInst {
   enum class Kind : uint8_t { Kernel, Lookup, Assert, Unreachable, If, Switch, For, While, Call };
   Kind kind;
+  ir::Op op = ir::Op::Unreachable;  // what a trap here is the trap of
+  bool may_trap = true;
   Kernel kernel = nullptr;
   ArrayId a = 0, b = 0, c = 0;
   ArrayId result = 0;

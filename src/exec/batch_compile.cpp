@@ -229,6 +229,7 @@ class FunctionCompiler {
       case Op::Unreachable: {
         BatchInst& out = scope.region->insts.emplace_back();
         out.kind = inst.op == Op::Assert ? BatchInst::Kind::Assert : BatchInst::Kind::Unreachable;
+        out.op = inst.op;
         if (inst.op == Op::Assert) out.a = Resolve(scope, function_.operand(inst, 0));
         return {};
       }
@@ -247,6 +248,8 @@ class FunctionCompiler {
       return LaneByLane(fmt::format("it uses '{}'", ir::Info(inst.op).mnemonic));
     BatchInst out;
     out.kind = BatchInst::Kind::Kernel;
+    out.op = inst.op;
+    out.may_trap = ir::Info(inst.op).traps != 0;
     out.kernel = kernel;
     out.a = Resolve(scope, operands[0]);
     out.b = Resolve(scope, operands[operands.size() > 1 ? 1 : 0]);
@@ -262,6 +265,7 @@ class FunctionCompiler {
     const std::span<const ValueId> operands = function_.operands_of(inst);
     BatchInst out;
     out.kind = kind;
+    out.op = inst.op;
     if (deciding > 0) out.a = Resolve(scope, operands[0]);
     if (deciding > 1) out.b = Resolve(scope, operands[1]);
     out.structure = std::make_unique<BatchStructure>();

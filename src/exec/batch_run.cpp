@@ -61,10 +61,20 @@ std::vector<LaneIndex> AliveLanes(const Lanes& lanes) {
   return alive;
 }
 
-void TrapAlive(Lanes& lanes, ir::Trap trap) {
+// Lanes whose trap has no op yet trapped in this one.
+void NoteOp(Lanes& lanes, ir::Op op) {
+  const uint8_t* __restrict traps = lanes.traps;
+  uint8_t* __restrict ops = lanes.ops;
+  const auto here = static_cast<uint8_t>(op);
+  for (size_t i = 0; i < lanes.count; ++i)
+    ops[i] = traps[i] != 0 && ops[i] == Lanes::NoOp ? here : ops[i];
+}
+
+void TrapAlive(Lanes& lanes, ir::Trap trap, ir::Op op) {
   for (size_t i = 0; i < lanes.count; ++i) {
     if (lanes.traps[i] == 0) lanes.traps[i] = CodeOf(trap);
   }
+  NoteOp(lanes, op);
 }
 
 // How often a loop runs, for one counter type.
@@ -102,14 +112,16 @@ bool BatchRunner::Expired() {
 }
 
 void BatchRunner::Run(size_t lanes, std::span<const std::byte* const> inputs,
-                      std::span<std::byte* const> outputs, uint8_t* traps) {
+                      std::span<std::byte* const> outputs, uint8_t* traps, uint8_t* ops) {
   constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
   deadline_ = std::chrono::steady_clock::now() +
               std::chrono::milliseconds(std::min(limits_.run_ms, MostMs));
+  if (ops == nullptr) ops = reinterpret_cast<uint8_t*>(stack_.Push());
   std::memset(traps, 0, lanes);
+  std::memset(ops, Lanes::NoOp, lanes);
   std::byte* fuel = stack_.Push();
   std::fill_n(reinterpret_cast<uint64_t*>(fuel), lanes, limits_.fuel);
-  Lanes all = {lanes, traps, reinterpret_cast<uint64_t*>(fuel)};
+  Lanes all = {lanes, traps, ops, reinterpret_cast<uint64_t*>(fuel)};
   const BatchRegion& body = code_.functions[code_.entry].body;
   Arrays arrays(body.array_count, nullptr);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -141,6 +153,7 @@ void BatchRunner::RunInsts(const BatchRegion& region, Arrays& arrays, Lanes& lan
     } else {
       RunStructured(inst, arrays, lanes);
     }
+    if (inst.may_trap) NoteOp(lanes, inst.op);
   }
 }
 
@@ -156,7 +169,7 @@ void BatchRunner::RunStructured(const BatchInst& inst, Arrays& arrays, Lanes& la
       }
       break;
     }
-    case BatchInst::Kind::Unreachable: TrapAlive(lanes, ir::Trap::Unreachable); break;
+    case BatchInst::Kind::Unreachable: TrapAlive(lanes, ir::Trap::Unreachable, inst.op); break;
     case BatchInst::Kind::If: If(inst, arrays, lanes); break;
     case BatchInst::Kind::Switch: Switch(inst, arrays, lanes); break;
     case BatchInst::Kind::For: For(inst, arrays, lanes); break;
@@ -206,6 +219,7 @@ void BatchRunner::RunBranch(const BatchStructure& structure, const BatchRegion& 
     }
     for (size_t i = 0; i < taken.size(); ++i) {
       lanes.traps[taken[i]] = group.lanes.traps[i];
+      lanes.ops[taken[i]] = group.lanes.ops[i];
       lanes.fuel[taken[i]] = group.lanes.fuel[i];
     }
   }
@@ -258,8 +272,10 @@ BatchRunner::Group BatchRunner::StartGroup(const BatchStructure& structure,
            group.arrays[static_cast<size_t>(param.array)]);
   }
   group.lanes = {members.size(), reinterpret_cast<uint8_t*>(stack_.Push()),
+                 reinterpret_cast<uint8_t*>(stack_.Push()),
                  reinterpret_cast<uint64_t*>(stack_.Push())};
   std::memset(group.lanes.traps, 0, members.size());
+  std::memset(group.lanes.ops, Lanes::NoOp, members.size());
   for (size_t i = 0; i < members.size(); ++i) group.lanes.fuel[i] = lanes.fuel[members[i]];
   return group;
 }
@@ -273,6 +289,7 @@ void BatchRunner::Keep(Group& group, std::span<const LaneIndex> kept) {
   for (size_t i = 0; i < kept.size(); ++i) {
     group.members[i] = group.members[kept[i]];
     group.lanes.traps[i] = group.lanes.traps[kept[i]];
+    group.lanes.ops[i] = group.lanes.ops[kept[i]];
     group.lanes.fuel[i] = group.lanes.fuel[kept[i]];
   }
   group.members.resize(kept.size());
@@ -293,12 +310,13 @@ void BatchRunner::Leave(const Group& group, const BatchStructure& structure,
   }
   for (size_t i = 0; i < leaving.size(); ++i) {
     lanes.traps[places[i]] = group.lanes.traps[leaving[i]];
+    lanes.ops[places[i]] = group.lanes.ops[leaving[i]];
     lanes.fuel[places[i]] = group.lanes.fuel[leaving[i]];
   }
 }
 
 // A unit of fuel array for each lane, or one each.
-void BatchRunner::TakeFuel(Lanes& lanes, const uint64_t* units) {
+void BatchRunner::TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op) {
   if (unmetered_ != 0) return;
   for (size_t i = 0; i < lanes.count; ++i) {
     const uint64_t wanted = units != nullptr ? units[i] : 1;
@@ -309,6 +327,7 @@ void BatchRunner::TakeFuel(Lanes& lanes, const uint64_t* units) {
       lanes.fuel[i] -= wanted;
     }
   }
+  NoteOp(lanes, op);
 }
 
 void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
@@ -324,7 +343,7 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
                              s.step);
     }
   });
-  TakeFuel(lanes, trips.data());
+  TakeFuel(lanes, trips.data(), inst.op);
   // Where it does not run at all, the results are what it starts with.
   for (size_t i = 0; i < s.results.size(); ++i) {
     std::memcpy(arrays[static_cast<size_t>(s.results[i].array)],
@@ -345,7 +364,7 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   std::vector<LaneIndex> leaving;
   while (group.lanes.count > 0) {
     RunInsts(region, group.arrays, group.lanes);
-    if (Expired()) TrapAlive(group.lanes, ir::Trap::Fuel);
+    if (Expired()) TrapAlive(group.lanes, ir::Trap::Fuel, inst.op);
     for (size_t i = 0; i < next.size(); ++i)
       std::memcpy(next[i], ArrayOf(group.arrays, region.yields[i].array),
                   group.lanes.count * region.yields[i].bytes);
@@ -411,8 +430,8 @@ void BatchRunner::While(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
     stack_.PopTo(mark);
     for (size_t i = 0; i < next.size(); ++i)
       std::swap(next[i], group.arrays[static_cast<size_t>(test.params[i].array)]);
-    TakeFuel(group.lanes, nullptr);
-    if (Expired()) TrapAlive(group.lanes, ir::Trap::Fuel);
+    TakeFuel(group.lanes, nullptr, inst.op);
+    if (Expired()) TrapAlive(group.lanes, ir::Trap::Fuel, inst.op);
   }
 }
 
@@ -421,9 +440,9 @@ void BatchRunner::Call(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   const BatchFunction& callee = code_.functions[s.callee];
   const bool metered = !callee.is_prelude && unmetered_ == 0;
   if (metered) {
-    TakeFuel(lanes, nullptr);
+    TakeFuel(lanes, nullptr, inst.op);
     if (depth_ == limits_.depth) {
-      TrapAlive(lanes, ir::Trap::Depth);
+      TrapAlive(lanes, ir::Trap::Depth, inst.op);
       return;
     }
   }

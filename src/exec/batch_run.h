@@ -24,11 +24,15 @@ class ArrayStack {
   size_t used_ = 0;
 };
 
-// The lanes that a region works on: how many, what trapped them (0: alive), and their fuel.
+// The lanes that a region works on: how many, what trapped them (0: alive) and in which op, and their fuel.
 struct Lanes {
   size_t count;
   uint8_t* traps;
+  uint8_t* ops;  // NoOp until it is known
   uint64_t* fuel;
+
+  static constexpr uint8_t NoOp = 0xff;
+  static_assert(ir::OpCount <= NoOp);
 };
 
 using Arrays = std::vector<std::byte*>;
@@ -39,9 +43,9 @@ class BatchRunner {
  public:
   BatchRunner(const BatchCode& code, const Limits& limits);
 
-  // At most BlockLanes lanes. Traps are set, none where there was none.
+  // At most BlockLanes lanes. Traps are set, none where there was none; `ops` may be null.
   void Run(size_t lanes, std::span<const std::byte* const> inputs,
-           std::span<std::byte* const> outputs, uint8_t* traps);
+           std::span<std::byte* const> outputs, uint8_t* traps, uint8_t* ops);
 
  private:
   struct Group;
@@ -64,7 +68,7 @@ class BatchRunner {
   void Leave(const Group& group, const BatchStructure& structure,
              std::span<const LaneIndex> leaving, Arrays& arrays, Lanes& lanes);
   void RunFresh(const BatchRegion& region, Arrays& arrays, Lanes& lanes);
-  void TakeFuel(Lanes& lanes, const uint64_t* units);
+  void TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op);
   bool Expired();
 
   std::byte* ArrayOf(const Arrays& arrays, ArrayId id) const {

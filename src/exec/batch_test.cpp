@@ -62,8 +62,8 @@ void ExpectAgreement(const ir::Program& program, uint64_t seed, size_t lanes,
   std::vector<void*> output_data;
   for (ir::Type type : entry.results)
     output_data.push_back(outputs.emplace_back(type, length).data());
-  std::vector<uint8_t> traps(lanes, 99);
-  ASSERT_TRUE(batch->Run(lanes, input_data, output_data, traps).has_value());
+  std::vector<uint8_t> traps(lanes, 99), ops(lanes, 99);
+  ASSERT_TRUE(batch->Run(lanes, input_data, output_data, traps, ops).has_value());
   RunContext context;
   context.limits = limits;
   std::vector<uint64_t> words(ir::MaxLimbs);
@@ -84,6 +84,10 @@ void ExpectAgreement(const ir::Program& program, uint64_t seed, size_t lanes,
               outcome->trap ? meaning::CodeOf(outcome->trap->kind) : 0)
         << shown << "\n"
         << ir::PrintText(program);
+    if (outcome->trap)
+      ASSERT_EQ(static_cast<Op>(ops[static_cast<size_t>(lane)]), outcome->trap->op)
+          << shown << "\n"
+          << ir::PrintText(program);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Value expected = outcome->trap ? Value::Int(entry.results[i], 0) : outcome->results[i];
       ASSERT_EQ(value_at(outputs[i], lane), expected) << shown << "\n" << ir::PrintText(program);

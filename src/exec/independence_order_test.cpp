@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/after_trap.h"
 #include "exec/interpreter.h"
 #include "ir/check.h"
 #include "ir/independence.h"
@@ -208,7 +209,7 @@ Outcome RunPieces(const ir::RangedKernel& kernel, const std::vector<Value>& argu
 }
 
 TEST(IndependenceOrder, RandomKernelsInShuffledPieces) {
-  int independent = 0, bound = 0, compared = 0, refused_aliases = 0;
+  int independent = 0, bound = 0, compared = 0, trapped = 0, refused_aliases = 0;
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     const std::string text = KernelWriter(seed).Write();
     Result<ir::Program> program = ir::ParseText(text);
@@ -234,7 +235,15 @@ TEST(IndependenceOrder, RandomKernelsInShuffledPieces) {
       ASSERT_TRUE(expected) << expected.error().ToString();
       Outcome got = RunPieces(*kernel, pieces, random);
       ASSERT_EQ(expected->trap, got.trap) << text;
-      if (expected->trap) continue;
+      if (expected->trap) {
+        const auto wrong = WrongAfterTrap(*InterpreterProgram::Create(*program),
+                                          Arguments(data, run % 4), whole, pieces, {});
+        ASSERT_FALSE(wrong) << "argument " << wrong->argument << ", element " << wrong->element
+                            << " after " << got.trap->ToString() << "\n"
+                            << text;
+        ++trapped;
+        continue;
+      }
       ++compared;
       for (size_t i = 0; i < whole.size(); ++i)
         ASSERT_TRUE(whole[i] == pieces[i]) << "argument " << i << "\n" << text;
@@ -243,6 +252,7 @@ TEST(IndependenceOrder, RandomKernelsInShuffledPieces) {
   EXPECT_GT(independent, 400) << "of " << independent + bound;
   EXPECT_GT(bound, 400);
   EXPECT_GT(compared, 1000);
+  EXPECT_GT(trapped, 100);
   EXPECT_GT(refused_aliases, 100);
 }
 

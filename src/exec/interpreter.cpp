@@ -12,15 +12,17 @@ namespace frazil::exec {
 
 using ir::Op;
 
-Machine::Machine(const InterpreterProgram& prepared, const RunContext& context)
-    : prepared_(prepared),
-      program_(prepared.program()),
-      context_(context),
-      fuel_(context.limits.fuel) {
+Machine::Machine(const InterpreterProgram& prepared, const RunContext& context, LaterStores* later)
+    : prepared_(prepared), program_(prepared.program()), context_(context), later_(later) {
+  StartClock();
+}
+
+void Machine::StartClock() {
   // A century is no limit; more would overflow the clock.
   constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
-  const auto run_ms = std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
+  const auto run_ms = std::chrono::milliseconds(std::min(context_.limits.run_ms, MostMs));
   deadline_ = std::chrono::steady_clock::now() + run_ms;
+  fuel_ = context_.limits.fuel;
 }
 
 Result<Outcome> Machine::Run(std::span<const Value> arguments) {
@@ -57,7 +59,11 @@ void Machine::RunTop() {
 }
 
 Machine::Flow Machine::Trap(ir::Trap kind, const ir::Inst& inst) {
-  outcome_.trap = TrapInfo{kind, inst.op, parallel_iteration_};
+  const bool is_first = !outcome_.trap;
+  if (is_first) outcome_.trap = TrapInfo{kind, inst.op, parallel_iteration_};
+  if (later_ != nullptr && is_first) StartClock();
+  if (later_ != nullptr && !is_first) later_->all = IsLimit(kind);
+  if (later_ != nullptr && !later_->all) return LeaveIteration();
   stopped_ = true;
   return Flow::Turn;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,23 @@ struct Activation {
   uint64_t counter = 0;     // for, parallel: the iteration; map and random fills: the element
   uint64_t left = 0;        // iterations or elements after this one
   std::unique_ptr<Phases> phases;  // parallel: made by the first barrier
+  bool trapped = false;            // parallel: an iteration has, and what follows is LaterStores'
+};
+
+// What iterations after a trap store, for a run that goes on behind it.
+struct LaterStores {
+  std::map<const Memory*, std::vector<bool>> stores;  // by element
+  bool all = false;                                   // a limit ended the run: they may be anywhere
+
+  void Add(const Memory& memory, int64_t element) {
+    std::vector<bool>& elements = stores[&memory];
+    elements.resize(static_cast<size_t>(memory.length()));
+    elements[static_cast<size_t>(element)] = true;
+  }
+  bool Has(const Memory* memory, int64_t element) const {
+    const auto found = stores.find(memory);
+    return found != stores.end() && found->second[static_cast<size_t>(element)];
+  }
 };
 
 // One iteration of a parallel that waits at a barrier: all that it has and other iterations
@@ -58,7 +76,9 @@ struct Phases {
 
 class Machine {
  public:
-  Machine(const InterpreterProgram& prepared, const RunContext& context);
+  // With `later` a trap does not end the run: the iterations after it run too, and their stores are noted.
+  Machine(const InterpreterProgram& prepared, const RunContext& context,
+          LaterStores* later = nullptr);
   Result<Outcome> Run(std::span<const Value> arguments);
 
  private:
@@ -108,12 +128,14 @@ class Machine {
   Flow NextIteration(const ir::Inst& owner);
   Flow BackEdge(const ir::Inst& owner);
   bool TakeFuel(uint64_t units);
+  void StartClock();
   bool Expired();     // counts; looks at the clock and the stop flag now and then
   bool ExpiredNow();  // looks
 
   // interpreter_parallel.cpp
   Flow Barrier(const ir::Inst& inst);
   Flow NextLane();
+  Flow LeaveIteration();
   void StartLane(Activation& parallel, uint64_t iteration);
   Lane Suspend(size_t parallel_index);
   void Resume(Lane lane);
@@ -128,6 +150,9 @@ class Machine {
   Flow AtomicCas(const ir::Inst& inst);
   Flow ReadStream(const ir::Inst& inst, const std::vector<Value>& stream, size_t& position);
   Flow Output(const ir::Inst& inst);
+  void NoteStore(const Memory& memory, int64_t element) {
+    if (later_ != nullptr && outcome_.trap) later_->Add(memory, element);
+  }
   // Null if it would exceed the limit.
   std::shared_ptr<Memory> Allocate(ir::Type element, int64_t length);
 
@@ -156,6 +181,7 @@ class Machine {
   const InterpreterProgram& prepared_;
   const ir::Program& program_;
   const RunContext& context_;
+  LaterStores* const later_;
 
   std::vector<Frame> frames_;
   std::vector<Activation> activations_;
@@ -166,7 +192,7 @@ class Machine {
   std::vector<uint64_t> taken_words_;
   std::vector<Object> taken_objects_;
 
-  uint64_t fuel_;
+  uint64_t fuel_ = 0;
   uint64_t depth_ = 0;
   // Shared with the memory that is handed out, which may live longer than this.
   std::shared_ptr<uint64_t> live_bytes_ = std::make_shared<uint64_t>(0);

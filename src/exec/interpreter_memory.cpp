@@ -37,6 +37,7 @@ Machine::Flow Machine::Store(const ir::Inst& inst) {
   const uint64_t index = Operand(inst, 1);
   if (!IsInside(index, memory)) return Trap(ir::Trap::OutOfBounds, inst);
   memory.Set(static_cast<int64_t>(index), WordsOf(function().operand(inst, 2)));
+  NoteStore(memory, static_cast<int64_t>(index));
   return Flow::Next;
 }
 
@@ -84,6 +85,7 @@ Machine::Flow Machine::AtomicRmw(const ir::Inst& inst) {
   if (const auto op = CombinerOf(static_cast<AtomicKind>(function().word(inst, 0))))
     updated = *EvalWord(*op, type, type, old, updated);
   memory.Set(static_cast<int64_t>(index), std::span(&updated, 1));
+  NoteStore(memory, static_cast<int64_t>(index));
   Result0(inst) = old;
   return Flow::Next;
 }
@@ -96,6 +98,7 @@ Machine::Flow Machine::AtomicCas(const ir::Inst& inst) {
   memory.Get(static_cast<int64_t>(index), std::span(&old, 1));
   if (old == Operand(inst, 2))
     memory.Set(static_cast<int64_t>(index), std::span(&Operand(inst, 3), 1));
+  NoteStore(memory, static_cast<int64_t>(index));
   Result0(inst) = old;
   return Flow::Next;
 }

@@ -87,22 +87,44 @@ Machine::Flow Machine::NextLane() {
     StartLane(parallel, parallel.counter + 1);
     return Flow::Turn;
   }
+  const bool trapped = parallel.trapped;
   if (parallel.phases != nullptr) {
     Phases& phases = *parallel.phases;
-    if (phases.resumed == phases.current.size()) {
+    // No iteration gets past the phase in which one trapped.
+    if (phases.resumed == phases.current.size() && !trapped) {
       phases.current = std::move(phases.waiting);
       phases.waiting.clear();
       phases.resumed = 0;
     }
-    if (!phases.current.empty()) {
+    if (phases.resumed < phases.current.size()) {
       Resume(std::move(phases.current[phases.resumed++]));
       return Flow::Turn;
     }
+    for (const Lane& lane : phases.waiting) *live_bytes_ -= lane.bytes;
   }
   PopRegion();
   parallel_nesting_ -= 1;
   if (parallel_nesting_ == 0) parallel_iteration_ = -1;
-  return Flow::Turn;
+  return trapped ? LeaveIteration() : Flow::Turn;
+}
+
+// Behind a trap: the iteration ends here, and those after it of the innermost `parallel` around it run. Then the one that
+// this parallel stands in has ended too.
+Machine::Flow Machine::LeaveIteration() {
+  while (activations_.back().owner != nullptr && activations_.back().owner->op != Op::Parallel) {
+    const bool is_body = activations_.back().region == function().body;
+    const bool counts = activations_.back().owner->op == Op::Call && frames_.back().metered;
+    PopRegion();
+    if (!is_body) continue;
+    if (counts) depth_ -= 1;
+    PopFrame();
+  }
+  if (activations_.back().owner == nullptr) {
+    stopped_ = true;
+    return Flow::Turn;
+  }
+  activations_.back().trapped = true;
+  return NextLane();
 }
 
 std::unique_ptr<Phases> Machine::MakePhases(const Activation& parallel) const {

@@ -265,6 +265,7 @@ Machine::Flow Machine::TensorStoreOp(const ir::Inst& inst) {
   const Memory& tensor = *OperandObject(inst, 1).memory;
   if (tensor.length() > buffer.length()) return Trap(ir::Trap::OutOfBounds, inst);
   std::copy_n(tensor.data(), tensor.size_bytes(), buffer.data());
+  for (int64_t i = 0; later_ != nullptr && i < tensor.length(); ++i) NoteStore(buffer, i);
   return Flow::Next;
 }
 

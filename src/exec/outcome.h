@@ -21,6 +21,11 @@ struct TrapInfo {
   friend bool operator==(const TrapInfo&, const TrapInfo&) = default;
 };
 
+// Traps of a limit say how far a run may go, not what the program means.
+constexpr bool IsLimit(ir::Trap trap) {
+  return trap == ir::Trap::Fuel || trap == ir::Trap::Depth || trap == ir::Trap::Memory;
+}
+
 struct Outcome {
   std::optional<TrapInfo> trap;
   std::vector<Value> results;  // empty after a trap

@@ -2,6 +2,7 @@
 // buffer moves between the interpreter, WASM and C as plain bytes.
 #include "exec/value.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -124,6 +125,26 @@ bool operator==(const Value& a, const Value& b) {
   return a.memory->length() == b.memory->length() &&
          (a.memory->size_bytes() == 0 ||
           std::memcmp(a.memory->data(), b.memory->data(), a.memory->size_bytes()) == 0);
+}
+
+std::vector<Value> CopyValues(std::span<const Value> values) {
+  std::vector<Value> copies(values.begin(), values.end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Memory* from = values[i].memory.get();
+    if (from == nullptr) continue;
+    const auto is_same = [&](const Value& other) {
+      return other.memory != nullptr && other.memory->data() == from->data() &&
+             other.memory->length() == from->length() && other.memory->element() == from->element();
+    };
+    const auto first = static_cast<size_t>(std::ranges::find_if(values, is_same) - values.begin());
+    if (first < i) {
+      copies[i].memory = copies[first].memory;
+      continue;
+    }
+    copies[i].memory = std::make_shared<Memory>(from->element(), from->length());
+    std::copy_n(from->data(), from->size_bytes(), copies[i].memory->data());
+  }
+  return copies;
 }
 
 namespace {

@@ -60,6 +60,9 @@ struct Value {
   friend bool operator==(const Value& a, const Value& b);
 };
 
+// With memory of their own; values that shared memory share it again.
+std::vector<Value> CopyValues(std::span<const Value> values);
+
 // "42", "[1.5, 2]" ... in the notation of the text form.
 std::string PrintValue(const Value& value);
 
