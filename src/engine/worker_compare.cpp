@@ -8,6 +8,8 @@
 #include <array>
 #include <cstring>
 
+#include "exec/after_trap.h"
+
 namespace frazil::engine {
 namespace {
 
@@ -44,12 +46,8 @@ std::string Short(const Value& value) {
   return text.size() > Most ? text.substr(0, Most) + "..." : text;
 }
 
-// The first element that differs, as a one-element value of each side.
-std::string MemoryDifference(std::string_view what, size_t number, const Value& a, const Value& b) {
-  const uint64_t bytes = ir::BytesOf(a.memory->element());
-  const auto [at, other] =
-      std::mismatch(a.memory->data(), a.memory->data() + a.memory->size_bytes(), b.memory->data());
-  const int64_t index = (at - a.memory->data()) / static_cast<int64_t>(bytes);
+std::string ElementDifference(std::string_view what, size_t number, int64_t index, const Value& a,
+                              const Value& b) {
   std::vector<uint64_t> left(ir::WordsOf(a.memory->element()));
   std::vector<uint64_t> right(left.size());
   a.memory->Get(index, left);
@@ -57,6 +55,15 @@ std::string MemoryDifference(std::string_view what, size_t number, const Value& 
   return fmt::format("{} {}, element {}: {} against {}", what, number, index,
                      Short(Value::Scalar(a.memory->element(), left)),
                      Short(Value::Scalar(a.memory->element(), right)));
+}
+
+// The first element that differs, as a one-element value of each side.
+std::string MemoryDifference(std::string_view what, size_t number, const Value& a, const Value& b) {
+  const uint64_t bytes = ir::BytesOf(a.memory->element());
+  const auto [at, other] =
+      std::mismatch(a.memory->data(), a.memory->data() + a.memory->size_bytes(), b.memory->data());
+  const int64_t index = (at - a.memory->data()) / static_cast<int64_t>(bytes);
+  return ElementDifference(what, number, index, a, b);
 }
 
 std::string ListDifference(std::string_view what, std::span<const Value> a,
@@ -111,19 +118,23 @@ std::vector<Value> CopyArguments(std::span<const Value> arguments) {
   return copies;
 }
 
-std::string Difference(const Outcome& expected, std::span<const Value> expected_arguments,
-                       const Outcome& found, std::span<const Value> found_arguments) {
-  const auto kind = [](const Outcome& outcome) {
-    return outcome.trap ? std::optional(outcome.trap->kind) : std::nullopt;
-  };
+std::string Difference(const AnsweredCall& call, const Outcome& expected,
+                       std::span<const Value> expected_arguments, const Outcome& found,
+                       std::span<const Value> found_arguments) {
   const auto tell = [](const Outcome& outcome) {
     return outcome.trap ? outcome.trap->ToString() : "no trap";
   };
-  if (kind(expected) != kind(found))
+  if (expected.trap != found.trap)
     return fmt::format("trap: {} against {}", tell(expected), tell(found));
   if (std::string text = ListDifference("output", expected.output, found.output); !text.empty())
     return text;
-  if (expected.trap) return {};
+  if (expected.trap) {
+    const auto wrong = exec::WrongAfterTrap(call.program, call.arguments, expected_arguments,
+                                            found_arguments, call.context);
+    if (!wrong) return {};
+    return ElementDifference("argument", wrong->argument, wrong->element,
+                             expected_arguments[wrong->argument], found_arguments[wrong->argument]);
+  }
   if (std::string text = ListDifference("result", expected.results, found.results); !text.empty())
     return text;
   return ListDifference("argument", expected_arguments, found_arguments);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/interpreter_program.h"
 #include "exec/outcome.h"
 #include "exec/value.h"
 
@@ -18,9 +19,16 @@ bool MarginsAreWhole(std::span<const exec::Value> values);
 // The same contents, the same arguments being one buffer, all in MarginMemory.
 std::vector<exec::Value> CopyArguments(std::span<const exec::Value> arguments);
 
-// Empty, or one sentence, the first difference that a reader would look for: traps, output, results, memory. What
-// buffers hold after a trap is nobody's promise.
-std::string Difference(const exec::Outcome& expected,
+// What two runs answered.
+struct AnsweredCall {
+  const exec::InterpreterProgram& program;
+  std::span<const exec::Value> arguments;  // before
+  const exec::RunContext& context;
+};
+
+// Empty, or one sentence, the first difference that a reader would look for: traps, output, results, memory; after a
+// trap the part of memory that is specified (exec/after_trap.h).
+std::string Difference(const AnsweredCall& call, const exec::Outcome& expected,
                        std::span<const exec::Value> expected_arguments, const exec::Outcome& found,
                        std::span<const exec::Value> found_arguments);
 

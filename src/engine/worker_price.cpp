@@ -85,10 +85,11 @@ Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> argume
   pricer.source_ = std::make_shared<const ir::Program>(source);
   pricer.arguments_ = std::move(arguments);
   pricer.arguments_after_ = CopyArguments(pricer.arguments_);
-  const auto interpreter = TRY(exec::InterpreterProgram::Create(source));
+  pricer.interpreter_ = std::make_shared<const exec::InterpreterProgram>(
+      TRY(exec::InterpreterProgram::Create(source)));
   exec::RunContext context;
   context.limits = RunLimits();
-  pricer.outcome_ = TRY(interpreter.Run(pricer.arguments_after_, context));
+  pricer.outcome_ = TRY(pricer.interpreter_->Run(pricer.arguments_after_, context));
   // What is in use is the tile interpreter where it can be, and that counts no fuel: for arguments that are known to end.
   const Limits limits = pricer.outcome_.trap ? RunLimits() : Limits();
   pricer.fluid_ = TRY(InterpreterFluid::Create(source, TRY(ir::LowerTensors(source)), limits));
@@ -108,7 +109,8 @@ Result<std::string> Pricer::Wrong(const std::shared_ptr<const exec::NativeCode>&
   context.limits = RunLimits();
   const exec::Outcome outcome = TRY(callable->Run(copy, context));
   if (!MarginsAreWhole(copy)) return "it writes beside its buffers";
-  return Difference(outcome_, arguments_after_, outcome, copy);
+  return Difference({*interpreter_, arguments_, context}, outcome_, arguments_after_, outcome,
+                    copy);
 }
 
 Result<std::vector<Price>> Pricer::Compare(

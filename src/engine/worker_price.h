@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "engine/fluid.h"
+#include "exec/interpreter_program.h"
 #include "exec/native_code.h"
 #include "exec/value.h"
 #include "ir/guard.h"
@@ -42,6 +43,7 @@ class Pricer {
 
  private:
   std::shared_ptr<const ir::Program> source_;
+  std::shared_ptr<const exec::InterpreterProgram> interpreter_;
   std::shared_ptr<InterpreterFluid> fluid_;  // what a compiled form replaces
   std::vector<exec::Value> arguments_;
   std::vector<exec::Value> arguments_after_;

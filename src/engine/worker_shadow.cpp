@@ -15,12 +15,6 @@ namespace {
 // The rest of the time is for the compiled form and the copies.
 constexpr uint64_t InterpreterShare = 2;
 
-bool IsLimit(const exec::Outcome& outcome) {
-  using ir::Trap;
-  return outcome.trap && (outcome.trap->kind == Trap::Fuel || outcome.trap->kind == Trap::Depth ||
-                          outcome.trap->kind == Trap::Memory);
-}
-
 // What the sealed bytes say of themselves is what is asked for: their seal makes it true.
 Result<verify::Verified<exec::CompiledForm>> Open(const ShadowRequest& request,
                                                   const std::string& source_exact) {
@@ -53,14 +47,15 @@ Result<ShadowReply> ShadowHere(const ShadowRequest& request) {
   const auto interpreter = TRY(exec::InterpreterProgram::Create(*source));
   const exec::Outcome expected = TRY(interpreter.Run(expected_arguments, context));
   // A run that a limit ended says nothing about the other.
-  if (IsLimit(expected)) return ShadowReply{true, {}};
+  if (expected.trap && exec::IsLimit(expected.trap->kind)) return ShadowReply{true, {}};
 
   const auto code = TRY(exec::NativeCode::Map(form->image));
   const auto callable = TRY(exec::MakeNativeCallable(code, source));
   const exec::Outcome found = TRY(callable->Run(found_arguments, context));
   if (!MarginsAreWhole(found_arguments)) return ShadowReply{false, "it writes beside its buffers"};
   if (found.trap && found.trap->kind == ir::Trap::Fuel) return ShadowReply{true, {}};
-  std::string difference = Difference(expected, expected_arguments, found, found_arguments);
+  std::string difference = Difference({interpreter, arguments, context}, expected,
+                                      expected_arguments, found, found_arguments);
   return ShadowReply{difference.empty(), std::move(difference)};
 }
 

@@ -116,10 +116,7 @@ Trial TryOut(const exec::InterpreterProgram& program, std::span<const Value> arg
   const Result<exec::Outcome> outcome = program.Run(copy, context);
   const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
   if (!outcome) return {};
-  using ir::Trap;
-  const bool limit =
-      outcome->trap && (outcome->trap->kind == Trap::Fuel || outcome->trap->kind == Trap::Depth ||
-                        outcome->trap->kind == Trap::Memory);
+  const bool limit = outcome->trap && exec::IsLimit(outcome->trap->kind);
   return {taken.count(), !limit, outcome->trap.has_value()};
 }
 

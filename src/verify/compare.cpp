@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "exec/after_trap.h"
 #include "ir/text.h"
 
 namespace frazil::verify {
@@ -55,17 +56,8 @@ std::string ListDifference(std::string_view what, std::span<const Value> a,
 }
 
 bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail) {
-  return a.kind == b.kind && (detail == TrapDetail::Kind || (a.op == b.op && a.index == b.index));
-}
-
-std::string Difference(const Outcome& a, std::span<const Value> a_after, const Outcome& b,
-                       std::span<const Value> b_after, TrapDetail detail) {
-  if (a.trap.has_value() != b.trap.has_value() || (a.trap && !SameTrap(*a.trap, *b.trap, detail)))
-    return fmt::format("trap: {} against {}", Tell(a.trap), Tell(b.trap));
-  if (std::string text = ListDifference("output", a.output, b.output); !text.empty()) return text;
-  if (a.trap) return {};
-  if (std::string text = ListDifference("result", a.results, b.results); !text.empty()) return text;
-  return ListDifference("argument", a_after, b_after);
+  return a.kind == b.kind && a.index == b.index &&
+         (detail == TrapDetail::KindAndIndex || a.op == b.op);
 }
 
 bool AnyCanaryBroken(std::span<const Value> arguments) {
@@ -92,6 +84,28 @@ std::string AllInputs(uint64_t number) {
   return number == 1 ? "the only input" : fmt::format("all {} inputs", Grouped(number));
 }
 
+std::string Comparer::Difference(const Input& input, const Comparison& comparison,
+                                 const Input& source_after, const Input& candidate_after,
+                                 const exec::RunContext& context) const {
+  const Outcome& a = comparison.source;
+  const Outcome& b = comparison.candidate;
+  if (a.trap.has_value() != b.trap.has_value() || (a.trap && !SameTrap(*a.trap, *b.trap, detail_)))
+    return fmt::format("trap: {} against {}", Tell(a.trap), Tell(b.trap));
+  if (std::string text = ListDifference("output", a.output, b.output); !text.empty()) return text;
+  if (!a.trap) {
+    if (std::string text = ListDifference("result", a.results, b.results); !text.empty())
+      return text;
+    return ListDifference("argument", source_after.arguments, candidate_after.arguments);
+  }
+  const auto wrong = exec::WrongAfterTrap(*source_, input.arguments, source_after.arguments,
+                                          candidate_after.arguments, context);
+  if (!wrong) return {};
+  return fmt::format(
+      "argument {}, element {}, after {}: {} against {}", wrong->argument, wrong->element,
+      Tell(a.trap), ElementText(*source_after.arguments[wrong->argument].memory, wrong->element),
+      ElementText(*candidate_after.arguments[wrong->argument].memory, wrong->element));
+}
+
 Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   Comparison result;
   exec::RunContext context;
@@ -100,7 +114,7 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   context.limits = limits_;
   context.limits.run_ms = std::min(limits_.run_ms, std::max<uint64_t>(left_ms, 1));
   const Input a = CopyOf(input);
-  Result<Outcome> source = source_(a.arguments, context);
+  Result<Outcome> source = source_->Run(a.arguments, context);
   if (!source || (source->trap && IsLimit(source->trap->kind))) {
     result.kind = Comparison::Kind::Undecided;
     result.limit = source ? LimitFlag(source->trap->kind) : source.error().message;
@@ -131,8 +145,7 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
     result.limit = LimitFlag(result.candidate.trap->kind);
     return result;
   }
-  result.difference =
-      Difference(result.source, a.arguments, result.candidate, b.arguments, detail_);
+  result.difference = Difference(input, result, a, b, context);
   if (!result.difference.empty()) result.kind = Comparison::Kind::Different;
   return result;
 }

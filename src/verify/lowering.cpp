@@ -14,14 +14,11 @@ namespace {
 
 using exec::Value;
 
-// Lowering turns tensor ops and barriers into loops, which may trap in another op.
-bool TrapsKeepTheirPlace(const ir::Program& program) {
+// Lowering turns tensor ops into loops, which may trap in another op.
+bool TrapsKeepTheirOp(const ir::Program& program) {
   for (const ir::Function& function : program.functions) {
     for (const ir::ValueInfo& value : function.values) {
       if (value.type.is_tensor()) return false;
-    }
-    for (const ir::Inst& inst : function.insts) {
-      if (inst.op == ir::Op::Barrier) return false;
     }
   }
   return true;
@@ -172,8 +169,8 @@ Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code,
     own.limits.memory_bytes = options.limits.memory_bytes;
     return code.Run(arguments, own);
   };
-  const Comparer comparer(InterpreterRunner(pair.prepared_source), run_code, limits,
-                          TrapsKeepTheirPlace(program) ? TrapDetail::All : TrapDetail::Kind);
+  const Comparer comparer(pair.prepared_source, run_code, limits,
+                          TrapsKeepTheirOp(program) ? TrapDetail::All : TrapDetail::KindAndIndex);
   return LoweringJudge(pair, comparer, options).Run();
 }
 

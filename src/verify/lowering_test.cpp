@@ -131,13 +131,29 @@ TEST(Lowering, TrapsAreComparedWithTheirPlace) {
   EXPECT_TRUE(Difference(VerifyLowering(Parse(Scale), no_trap, {})).starts_with("trap: "));
 }
 
-// What buffers hold after a trap is nobody's business.
-TEST(Lowering, BuffersAfterATrapAreNotCompared) {
-  Engine code(Parse(Scale), [](std::span<const Value> arguments, exec::Outcome& outcome) {
-    if (outcome.trap && arguments[2].memory->length() > 0)
-      arguments[2].memory->data()[0] ^= std::byte{1};
+// Changes an element of the output after a trap, counted from the iteration that trapped.
+std::string DifferenceAfterTrap(int64_t from_trap) {
+  // Every iteration stores before it may trap.
+  const char text[] =
+      "func @main(%k: i32, %x: in buffer<i32>, %y: out buffer<i32>) {\n %z = const 0 : index\n %n "
+      "= "
+      "length %x : i32\n"
+      " parallel %i = %z to %n {\n %v = load %x, %i : i32\n store %y, %i, %v : i32\n %p = "
+      "mul.checked %v, %k : i32\n store %y, %i, %p : i32\n yield\n }\n"
+      " return\n}";
+  Engine code(Parse(text), [=](std::span<const Value> arguments, exec::Outcome& outcome) {
+    const int64_t at = outcome.trap ? outcome.trap->index + from_trap : -1;
+    const int64_t stored = std::min(arguments[1].memory->length(), arguments[2].memory->length());
+    if (at >= 0 && at < stored) arguments[2].memory->data()[at * 4] ^= std::byte{1};
   });
-  EXPECT_EQ(Difference(VerifyLowering(Parse(Scale), code, {})), "tested");
+  return Difference(VerifyLowering(Parse(text), code, {}));
+}
+
+// Iterations below the trap have stored, so has the trapping one; only what later ones store is open.
+TEST(Lowering, MemoryAfterATrapIsCompared) {
+  EXPECT_NE(DifferenceAfterTrap(-1).find(", after "), std::string::npos) << DifferenceAfterTrap(-1);
+  EXPECT_NE(DifferenceAfterTrap(0).find(", after "), std::string::npos) << DifferenceAfterTrap(0);
+  EXPECT_EQ(DifferenceAfterTrap(1), "tested");
 }
 
 TEST(Lowering, CodeIsNotCalledWhereTheProgramDoesNotEnd) {

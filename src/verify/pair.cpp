@@ -29,8 +29,7 @@ Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate,
 }
 
 Comparer Pair::MakeComparer(const Limits& limits) const {
-  return Comparer(InterpreterRunner(prepared_source), InterpreterRunner(prepared_candidate), limits,
-                  TrapDetail::Kind);
+  return Comparer(prepared_source, InterpreterRunner(prepared_candidate), limits, TrapDetail::All);
 }
 
 Limits LimitsOfOneRun(const Limits& limits, uint64_t fuel, uint64_t left_ms) {
@@ -56,7 +55,11 @@ std::optional<BatchPair> MakeBatchPair(const Pair& pair, const Limits& limits) {
 }
 
 BatchBlock::BatchBlock(const BatchPair& pair, size_t most_lanes)
-    : pair_(pair), source_traps_(most_lanes), candidate_traps_(most_lanes) {
+    : pair_(pair),
+      source_traps_(most_lanes),
+      candidate_traps_(most_lanes),
+      source_ops_(most_lanes),
+      candidate_ops_(most_lanes) {
   for (ir::Type type : pair.params)
     inputs_.push_back(std::make_unique<std::byte[]>(most_lanes * ir::BytesOf(type)));
   for (ir::Type type : pair.results) {
@@ -67,6 +70,7 @@ BatchBlock::BatchBlock(const BatchPair& pair, size_t most_lanes)
 
 bool BatchBlock::LaneDiffers(size_t lane) const {
   if (source_traps_[lane] != candidate_traps_[lane]) return true;
+  if (source_traps_[lane] != 0 && source_ops_[lane] != candidate_ops_[lane]) return true;
   for (size_t i = 0; i < pair_.results.size(); ++i) {
     const uint32_t bytes = ir::BytesOf(pair_.results[i]);
     if (std::memcmp(source_outputs_[i].get() + lane * bytes,
@@ -86,8 +90,11 @@ BatchBlock::Report BatchBlock::Run(size_t lanes) {
   const auto source_traps = std::span(source_traps_).first(lanes);
   const auto candidate_traps = std::span(candidate_traps_).first(lanes);
   Report report;
-  Result<void> ran = pair_.source.Run(lanes, inputs, source_outputs, source_traps);
-  if (ran) ran = pair_.candidate.Run(lanes, inputs, candidate_outputs, candidate_traps);
+  Result<void> ran = pair_.source.Run(lanes, inputs, source_outputs, source_traps,
+                                      std::span(source_ops_).first(lanes));
+  if (ran)
+    ran = pair_.candidate.Run(lanes, inputs, candidate_outputs, candidate_traps,
+                              std::span(candidate_ops_).first(lanes));
   if (!ran) {
     report.failure = ran.error().message;
     return report;

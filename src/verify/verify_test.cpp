@@ -68,6 +68,73 @@ TEST(Verify, FindsTheOneWrongInput) {
   EXPECT_EQ(std::get<Refuted>(verdict).difference, "result 0: false against true");
 }
 
+// A candidate traps in the same op and iteration, and memory then holds the same.
+TEST(Verify, TrapsKeepTheirOp) {
+  for (const std::string type : {"i64", "u8", "int<2>"}) {
+    const std::string head =
+        "func @main(%a: " + type + ", %b: " + type + ") -> (" + type + ") {\n ";
+    const bool wide = type == "int<2>";
+    const std::string q = "%q = div.checked %a, %b : " + type + "\n ";
+    const std::string r =
+        std::string("%r = ") + (wide ? "rem.checked" : "rem.floor") + " %a, %b : " + type + "\n ";
+    const std::string tail = "%s = add.checked %q, %r : " + type + "\n return %s\n}";
+    const Verdict verdict = Ask(head + q + r + tail, head + r + q + tail);
+    ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
+    EXPECT_TRUE(std::get<Refuted>(verdict).difference.starts_with(
+        "trap: division by zero in div.checked against division by zero in rem."))
+        << Tell(verdict);
+  }
+}
+
+std::string Parallel(const std::string& lo, const std::string& hi, const std::string& body) {
+  return " parallel %i = %" + lo + " to %" + hi + " {\n" + body + " yield\n }\n";
+}
+
+constexpr char Lanes[] =
+    "func @main(%x: in buffer<bool>, %y: buffer<i32>) {\n %zero = const 0 : index\n %one = const 1 "
+    ": "
+    "index\n %v = const 5 : i32\n %n = length %x : bool\n %m = add %n, %one : index\n";
+constexpr char AssertLane[] = " %t = load %x, %i : bool\n assert %t\n";
+constexpr char StoreLane[] = " store %y, %i, %v : i32\n";
+
+TEST(Verify, TrapsKeepTheirIteration) {
+  const std::string source = std::string(Lanes) + Parallel("zero", "n", AssertLane) + " return\n}";
+  const std::string shifted = std::string(Lanes) +
+                              Parallel("one", "m",
+                                       " %k = sub %i, %one : index\n %t = load %x, %k : bool\n "
+                                       "assert %t\n") +
+                              " return\n}";
+  const Verdict verdict = Ask(source, shifted);
+  ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
+  EXPECT_EQ(std::get<Refuted>(verdict).difference,
+            "trap: assert in assert (parallel iteration 0) against assert in assert (parallel "
+            "iteration 1)");
+}
+
+TEST(Verify, MemoryAfterATrapIsPartOfTheAnswer) {
+  const std::string lanes(Lanes), ret = " return\n}";
+  const std::string store_first =
+      lanes + Parallel("zero", "n", std::string(StoreLane) + AssertLane) + ret;
+  const std::string test_first =
+      lanes + Parallel("zero", "n", std::string(AssertLane) + StoreLane) + ret;
+  // All stores before all tests: what later iterations store may be there.
+  const std::string stores_then_tests =
+      lanes + Parallel("zero", "n", StoreLane) + Parallel("zero", "n", AssertLane) + ret;
+  // All tests before all stores: lower iterations have not stored.
+  const std::string tests_then_stores =
+      lanes + Parallel("zero", "n", AssertLane) + Parallel("zero", "n", StoreLane) + ret;
+  const auto kind = [&](const std::string& source, const std::string& candidate) {
+    const Verdict verdict = Ask(source, candidate, "len(arg0) == 16 && len(arg1) == 16");
+    if (const Refuted* refuted = std::get_if<Refuted>(&verdict))
+      return refuted->difference.substr(0, refuted->difference.find(','));
+    return Tell(verdict).substr(0, 6);
+  };
+  EXPECT_EQ(kind(store_first, test_first), "argument 1");
+  EXPECT_EQ(kind(test_first, store_first), "argument 1");
+  EXPECT_EQ(kind(test_first, tests_then_stores), "argument 1");
+  EXPECT_EQ(kind(store_first, stores_then_tests), "tested");
+}
+
 TEST(Verify, NormalFormsOfPolynomials) {
   const Verdict verdict =
       Ask("func @main(%a: u64, %b: u64) -> (u64) {\n %s = add %a, %b : u64\n %d = sub %a, %b : "

@@ -1,7 +1,7 @@
 // Two ways to answer the same call, run on the same input and compared bit for bit.
 //
-// A trap is compared by its kind (a lowering also by op and iteration); what buffers hold after a trap is
-// unspecified and not compared, output up to it is. A run that ends at a limit (fuel, depth, memory, time) says
+// A trap is compared by kind, op and iteration; after it, output and what memory must hold (exec/after_trap.h). A run
+// that ends at a limit (fuel, depth, memory, time) says
 // nothing about meaning: such an input is undecided, neither equal nor a difference. But a candidate that does not
 // end, given many times as much, where its source does, is never Tested: the verdict is Unknown.
 #pragma once
@@ -39,16 +39,15 @@ class Deadline {
   Clock::time_point at_;
 };
 
-constexpr bool IsLimit(ir::Trap trap) {
-  return trap == ir::Trap::Fuel || trap == ir::Trap::Depth || trap == ir::Trap::Memory;
-}
+using exec::IsLimit;
 // The flag of the limit behind such a trap, as a user would raise it.
 std::string_view LimitFlag(ir::Trap trap);
 
 using Runner =
     std::function<Result<exec::Outcome>(std::span<const exec::Value>, const exec::RunContext&)>;
 
-enum class TrapDetail : uint8_t { Kind, All };
+// KindAndIndex: of programs whose lowering may trap in another op than the interpreter.
+enum class TrapDetail : uint8_t { KindAndIndex, All };
 
 struct Comparison {
   enum class Kind : uint8_t { Same, Different, Undecided };
@@ -62,7 +61,8 @@ struct Comparison {
 
 class Comparer {
  public:
-  Comparer(Runner source, Runner candidate, const Limits& limits, TrapDetail detail)
+  Comparer(std::shared_ptr<const exec::InterpreterProgram> source, Runner candidate,
+           const Limits& limits, TrapDetail detail)
       : source_(std::move(source)),
         candidate_(std::move(candidate)),
         limits_(limits),
@@ -72,7 +72,11 @@ class Comparer {
   Comparison Compare(const Input& input, uint64_t left_ms) const;
 
  private:
-  Runner source_;
+  std::string Difference(const Input& input, const Comparison& comparison,
+                         const Input& source_after, const Input& candidate_after,
+                         const exec::RunContext& context) const;
+
+  std::shared_ptr<const exec::InterpreterProgram> source_;
   Runner candidate_;
   Limits limits_;
   TrapDetail detail_;

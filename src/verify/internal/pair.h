@@ -69,6 +69,8 @@ class BatchBlock {
   std::vector<std::unique_ptr<std::byte[]>> candidate_outputs_;
   std::vector<uint8_t> source_traps_;
   std::vector<uint8_t> candidate_traps_;
+  std::vector<uint8_t> source_ops_;  // of the traps; in batches nothing is inside a `parallel`
+  std::vector<uint8_t> candidate_ops_;
 };
 
 // Judges. Each says Proved, Tested or Refuted, or Unknown with the reason why it has nothing to say.

@@ -18,19 +18,21 @@ bool ProgramEncoder::Fail(std::string why) {
 }
 
 bool ProgramEncoder::Encode(std::span<const Z3_ast> arguments, Encoded& out) {
-  const uint64_t none = 0;
-  trap_ = encoder_.Constant(ir::types::U8, std::span(&none, 1));
+  trap_ = TrapCode(0);
   if (!Function(program_.entry, arguments, encoder_.True(), out.results)) return false;
   out.trap = trap_;
   return true;
 }
 
-void ProgramEncoder::TrapIf(Z3_ast condition, ir::Trap trap, Z3_ast path) {
-  const uint64_t none = 0, code = 1 + static_cast<uint64_t>(trap);
-  const Z3_ast untrapped =
-      encoder_.Equal(trap_, encoder_.Constant(ir::types::U8, std::span(&none, 1)));
+Z3_ast ProgramEncoder::TrapCode(uint64_t code) {
+  return encoder_.Constant(ir::types::U16, std::span(&code, 1));
+}
+
+void ProgramEncoder::TrapIf(Z3_ast condition, ir::Trap trap, Op op, Z3_ast path) {
+  const uint64_t code = (1 + static_cast<uint64_t>(trap)) << 8 | static_cast<uint64_t>(op);
+  const Z3_ast untrapped = encoder_.Equal(trap_, TrapCode(0));
   const Z3_ast now = encoder_.And(encoder_.And(path, untrapped), condition);
-  trap_ = encoder_.Ite(now, encoder_.Constant(ir::types::U8, std::span(&code, 1)), trap_);
+  trap_ = encoder_.Ite(now, TrapCode(code), trap_);
 }
 
 std::optional<std::string> ProgramEncoder::Numeral(Z3_ast value) {
@@ -86,9 +88,11 @@ bool ProgramEncoder::Inst(const ir::Function& f, Values& values, const ir::Inst&
     case Op::For: return For(f, values, inst, path);
     case Op::While: return While(f, values, inst, path);
     case Op::Assert:
-      TrapIf(encoder_.Not(values[f.operand(inst, 0).index]), ir::Trap::Assert, path);
+      TrapIf(encoder_.Not(values[f.operand(inst, 0).index]), ir::Trap::Assert, inst.op, path);
       return true;
-    case Op::Unreachable: TrapIf(encoder_.True(), ir::Trap::Unreachable, path); return true;
+    case Op::Unreachable:
+      TrapIf(encoder_.True(), ir::Trap::Unreachable, inst.op, path);
+      return true;
     case Op::Call: {
       Values arguments, results;
       for (ir::ValueId operand : f.operands_of(inst)) arguments.push_back(values[operand.index]);
@@ -111,8 +115,8 @@ bool ProgramEncoder::Scalar(const ir::Function& f, Values& values, const ir::Ins
                      !operands.empty() && std::ranges::find(operands, nullptr) == operands.end();
   if (plain) value = encoder_.Apply(inst.op, inst.type, f.type(f.operand(inst, 0)), operands, trap);
   if (value == nullptr) return Fail(fmt::format("'{}' is not encoded", ir::Info(inst.op).mnemonic));
-  if (trap.division != nullptr) TrapIf(trap.division, ir::Trap::DivisionByZero, path);
-  if (trap.overflow != nullptr) TrapIf(trap.overflow, ir::Trap::Overflow, path);
+  if (trap.division != nullptr) TrapIf(trap.division, ir::Trap::DivisionByZero, inst.op, path);
+  if (trap.overflow != nullptr) TrapIf(trap.overflow, ir::Trap::Overflow, inst.op, path);
   values[inst.results.begin] = value;
   return true;
 }

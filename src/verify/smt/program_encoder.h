@@ -13,7 +13,8 @@ namespace frazil::verify::smt {
 
 struct Encoded {
   std::vector<Z3_ast> results;
-  Z3_ast trap = nullptr;  // 8 bits: 0, or 1 + ir::Trap
+  Z3_ast trap =
+      nullptr;  // 16 bits: 0, or 1 + ir::Trap above the op; nothing here is inside a `parallel`
 };
 
 class ProgramEncoder {
@@ -34,7 +35,8 @@ class ProgramEncoder {
   bool Switch(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path);
   bool For(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path);
   bool While(const ir::Function& f, Values& values, const ir::Inst& inst, Z3_ast path);
-  void TrapIf(Z3_ast condition, ir::Trap trap, Z3_ast path);
+  Z3_ast TrapCode(uint64_t code);
+  void TrapIf(Z3_ast condition, ir::Trap trap, ir::Op op, Z3_ast path);
   // The number, or a decided condition, after simplification.
   std::optional<std::string> Numeral(Z3_ast value);
   std::optional<bool> Decided(Z3_ast condition);

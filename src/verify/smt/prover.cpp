@@ -57,7 +57,7 @@ class Query {
     }
     const uint64_t none = 0;
     const Z3_ast untrapped =
-        encoder_.Equal(a.trap, encoder_.Constant(ir::types::U8, std::span(&none, 1)));
+        encoder_.Equal(a.trap, encoder_.Constant(ir::types::U16, std::span(&none, 1)));
     Z3_ast claim =
         encoder_.Or(encoder_.Not(encoder_.Equal(a.trap, b.trap)), encoder_.And(untrapped, differ));
     for (const ir::GuardAtom& atom : guard_.atoms) claim = encoder_.And(claim, GuardAtom(atom));
@@ -222,9 +222,7 @@ class Z3Prover : public Prover {
     Result<exec::Outcome> a = exec::Interpret(source, refuted.arguments, refuted.context);
     Result<exec::Outcome> b = exec::Interpret(candidate, refuted.arguments, refuted.context);
     if (!a || !b) return Unknown{"z3's model cannot be run"};
-    const bool same_end =
-        a->trap.has_value() == b->trap.has_value() && (!a->trap || a->trap->kind == b->trap->kind);
-    if (same_end && (a->trap || a->results == b->results))
+    if (a->trap == b->trap && (a->trap || a->results == b->results))
       return Unknown{"z3's model does not reproduce"};
     refuted.difference = Difference(*a, *b);
     refuted.source = std::move(*a);

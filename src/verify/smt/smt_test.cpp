@@ -210,6 +210,17 @@ TEST(Smt, TrapsArePartOfTheMeaning) {
       "func @main(%a: u8, %b: u8) -> (u8) {\n%s = add.checked %a, %a : u8\n%r = div.trunc %a, %b : "
       "u8\nreturn %s\n}";
   EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(first, second)));
+  // So does the op.
+  const std::string_view quotient =
+      "func @main(%a: i64, %b: i64) -> (i64) {\n%q = div.trunc %a, %b : i64\n%r = rem.floor %a, %b "
+      ": "
+      "i64\n%s = add %q, %r : i64\nreturn %s\n}";
+  const std::string_view remainder =
+      "func @main(%a: i64, %b: i64) -> (i64) {\n%r = rem.floor %a, %b : i64\n%q = div.trunc %a, %b "
+      ": "
+      "i64\n%s = add %q, %r : i64\nreturn %s\n}";
+  EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(quotient, remainder)));
+  EXPECT_TRUE(std::holds_alternative<Proved>(Prove(quotient, quotient)));
 }
 
 TEST(Smt, FloatsToTheBit) {
