@@ -29,7 +29,7 @@ class LoadedKernel {
   const ir::KernelSignature& signature() const { return signature_; }
   const std::string& exact() const { return exact_; }
 
-  // Arguments that passed exec::CheckLaunch. A trap is an error here: buffers are unspecified after it.
+  // Arguments that passed exec::CheckLaunch. A trap is an error here; buffers are as it left them.
   virtual Result<void> Run(std::span<const exec::Value> arguments) const = 0;
 
  private:

@@ -108,8 +108,7 @@ void Bound(Limits& limits) {
   limits.run_ms = 2'000;
 }
 bool IsLimit(const exec::Outcome& outcome) {
-  return outcome.trap &&
-         (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Memory);
+  return outcome.trap && exec::IsLimit(outcome.trap->kind);
 }
 
 void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
@@ -122,7 +121,7 @@ void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
     runs.emplace_back();
     for (uint64_t i = 0; i < options_.tuples; ++i) {
       Run run = MakeRun(programs.back(), seed * 1000 + i, metered);
-      run.arguments_after = CloneArguments(run.arguments);
+      run.arguments_after = exec::CopyValues(run.arguments);
       exec::RunContext bounded = run.context;
       if (damaged) Bound(bounded.limits);
       auto outcome = exec::Interpret(programs.back(), run.arguments_after, bounded);
@@ -144,11 +143,11 @@ void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
 
 std::string Difference(Engine& engine, const ir::Program& program, exec::Callable& callable,
                        const Run& run) {
-  std::vector<Value> arguments = CloneArguments(run.arguments);
+  std::vector<Value> arguments = exec::CopyValues(run.arguments);
   auto outcome = callable.Run(arguments, run.context);
   if (!outcome) return outcome.error().ToString();
-  return CompareOutcomes(run.expected, run.arguments_after, *outcome, arguments,
-                         engine.trap_detail(program));
+  return CompareOutcomes({program, run.arguments, run.context}, run.expected, run.arguments_after,
+                         *outcome, arguments, engine.trap_detail(program));
 }
 
 void Differential::RunOn(Engine& engine, const std::vector<ir::Program>& programs,
@@ -178,7 +177,7 @@ void Differential::Report(Engine& engine, const ir::Program& program, const Run&
   fmt::print("MISMATCH seed {} on {}: {}\n", seed, engine.name(), difference.substr(0, 400));
   if (totals_.mismatches > 20) return;
   auto rerun = [&](const FailingRun& candidate, Run& again) {
-    again = {candidate.arguments, run.context, CloneArguments(candidate.arguments), {}};
+    again = {candidate.arguments, run.context, exec::CopyValues(candidate.arguments), {}};
     // An edit may have made a loop endless.
     exec::RunContext bounded = again.context;
     Bound(bounded.limits);

@@ -80,7 +80,7 @@ std::string Runner::RunOne(Engine& engine, const Case& test, const RunLine& run,
   auto context = MakeContext(run, *test.program);
   if (!context) return context.error().ToString();
   // A launch that must be refused may have parts of buffers: those are not copied.
-  auto reference_arguments = run.refused.empty() ? CloneArguments(*arguments) : *arguments;
+  auto before = run.refused.empty() ? exec::CopyValues(*arguments) : *arguments;
   auto outcome = callable.Run(*arguments, *context);
   if (!run.refused.empty()) {
     if (outcome) return "is not refused";
@@ -92,9 +92,11 @@ std::string Runner::RunOne(Engine& engine, const Case& test, const RunLine& run,
   TrapDetail detail = engine.trap_detail(*test.program);
   std::string difference = CompareWithRunLine(run, *test.program, *outcome, *arguments, detail);
   if (!difference.empty()) return difference;
+  auto reference_arguments = exec::CopyValues(before);
   auto reference = exec::Interpret(*test.program, reference_arguments, *context);
   if (!reference) return "interpreter: " + reference.error().ToString();
-  difference = CompareOutcomes(*reference, reference_arguments, *outcome, *arguments, detail);
+  difference = CompareOutcomes({*test.program, before, *context}, *reference, reference_arguments,
+                               *outcome, *arguments, detail);
   return difference.empty() ? "" : "unlike the interpreter: " + difference;
 }
 

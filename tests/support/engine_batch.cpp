@@ -1,5 +1,5 @@
 // The batch interpreter as an engine: the same arguments in several lanes, which must all agree. It takes
-// programs from scalars to scalars without streams, and of a trap it tells the kind only.
+// programs from scalars to scalars without streams; of a trap it tells kind and op.
 
 #include "support/engine_batch.h"
 
@@ -50,19 +50,25 @@ class BatchCall : public exec::Callable {
     std::vector<void*> output_data;
     for (Memory& memory : inputs) input_data.push_back(memory.data());
     for (Memory& memory : outputs) output_data.push_back(memory.data());
-    std::vector<uint8_t> traps(LaneCount, 0xff);
-    TRY_VOID(batch.Run(LaneCount, input_data, output_data, traps));
-    return Collect(outputs, traps);
+    std::vector<uint8_t> traps(LaneCount, 0xff), ops(LaneCount, 0xff);
+    TRY_VOID(batch.Run(LaneCount, input_data, output_data, traps, ops));
+    return Collect(outputs, traps, ops);
   }
 
  private:
   Result<exec::Outcome> Collect(const std::vector<Memory>& outputs,
-                                const std::vector<uint8_t>& traps) {
+                                const std::vector<uint8_t>& traps,
+                                const std::vector<uint8_t>& ops) {
     exec::Outcome outcome;
-    if (std::any_of(traps.begin(), traps.end(), [&](uint8_t trap) { return trap != traps[0]; }))
+    const auto differ = [](const std::vector<uint8_t>& codes) {
+      return std::any_of(codes.begin(), codes.end(),
+                         [&](uint8_t code) { return code != codes[0]; });
+    };
+    if (differ(traps) || (traps[0] != 0 && differ(ops)))
       return Fail(Diag::Mismatch, "the lanes of a batch trap differently");
     if (traps[0] != 0) {
-      outcome.trap = exec::TrapInfo{static_cast<ir::Trap>(traps[0] - 1), ir::Op::Unreachable, -1};
+      outcome.trap =
+          exec::TrapInfo{static_cast<ir::Trap>(traps[0] - 1), static_cast<ir::Op>(ops[0]), -1};
       return outcome;
     }
     for (const Memory& memory : outputs) {
@@ -85,7 +91,7 @@ class BatchEngine : public Engine {
  public:
   std::string_view name() const override { return "batch"; }
   bool may_refuse() const override { return true; }
-  TrapDetail trap_detail(const ir::Program&) const override { return TrapDetail::Kind; }
+  TrapDetail trap_detail(const ir::Program&) const override { return TrapDetail::KindAndOp; }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool) override {
     std::vector<Prepared> result;
     for (const ir::Program* program : programs) {

@@ -277,6 +277,17 @@ Result<std::string> CompareValue(const RunLine& run, const std::string& expected
   return "";
 }
 
+Result<std::string> CompareBuffers(const RunLine& run, const ir::Program& program,
+                                   const std::vector<Value>& arguments) {
+  for (const auto& [name, list] : run.buffers) {
+    int param = ParamNamed(program.entry_function(), name);
+    if (param < 0) return Bad(run, fmt::format("no parameter '{}'", name));
+    std::string difference = TRY(CompareValue(run, list, arguments[static_cast<size_t>(param)]));
+    if (!difference.empty()) return fmt::format("{}: {}", name, difference);
+  }
+  return "";
+}
+
 Result<std::string> CompareAll(const RunLine& run, const ir::Program& program,
                                const exec::Outcome& outcome, const std::vector<Value>& arguments,
                                TrapDetail detail) {
@@ -292,9 +303,9 @@ Result<std::string> CompareAll(const RunLine& run, const ir::Program& program,
   }
   if (outcome.trap) {
     if (!run.trap) return "traps: " + outcome.trap->ToString();
-    return SameTrap(*outcome.trap, *run.trap, detail)
-               ? ""
-               : fmt::format("{} instead of {}", outcome.trap->ToString(), run.trap->ToString());
+    if (!SameTrap(*outcome.trap, *run.trap, detail))
+      return fmt::format("{} instead of {}", outcome.trap->ToString(), run.trap->ToString());
+    return CompareBuffers(run, program, arguments);
   }
   if (run.trap) return "does not trap";
   std::vector<std::string> expected = {*run.results};
@@ -310,13 +321,7 @@ Result<std::string> CompareAll(const RunLine& run, const ir::Program& program,
     if (std::string difference = TRY(CompareValue(run, expected[i], outcome.results[i]));
         !difference.empty())
       return fmt::format("result {}: {}", i, difference);
-  for (const auto& [name, list] : run.buffers) {
-    int param = ParamNamed(program.entry_function(), name);
-    if (param < 0) return Bad(run, fmt::format("no parameter '{}'", name));
-    std::string difference = TRY(CompareValue(run, list, arguments[static_cast<size_t>(param)]));
-    if (!difference.empty()) return fmt::format("{}: {}", name, difference);
-  }
-  return "";
+  return CompareBuffers(run, program, arguments);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 //   // run: (1, 0) traps "division by zero" in div.trunc
 //   // run: (8) traps "overflow" in add.checked at 3          in iteration 3 of a parallel
 //   // run: (2.0, [1, 2, 3], [0 x 3]) == 12.0; out = [2, 4, 6]
+//   // run: ([1, 0, 1], [7 x 3]) traps "division by zero" in div.trunc at 1; out = [1, 7, _]
 //   // run: () == (); input [1, 2, 3]; output [6]; hints [7]; fuel 10; depth 3; memory 4096
 //   // run: ([1, 2, 3], x[0:2]) refused FRZ0303
 //
@@ -53,23 +54,27 @@ Result<std::vector<exec::Value>> MakeArguments(const RunLine& run, const ir::Pro
 Result<exec::RunContext> MakeContext(const RunLine& run, const ir::Program& program);
 
 // How much of a trap an engine can tell.
-enum class TrapDetail { All, KindAndIndex, Kind };
+enum class TrapDetail { All, KindAndIndex, KindAndOp };
 
 // Empty if the outcome is what the line says, else what differs.
 std::string CompareWithRunLine(const RunLine& run, const ir::Program& program,
                                const exec::Outcome& outcome,
                                const std::vector<exec::Value>& arguments, TrapDetail detail);
 
-// Empty if two outcomes, and the arguments after them, are bit-identical.
-std::string CompareOutcomes(const exec::Outcome& expected,
+// A call: the arguments as they were before it.
+struct Call {
+  const ir::Program& program;
+  const std::vector<exec::Value>& arguments;
+  const exec::RunContext& context;
+};
+// Empty if two outcomes, and the arguments after them, are bit-identical; after a trap the part of memory that is
+// specified (exec/after_trap.h).
+std::string CompareOutcomes(const Call& call, const exec::Outcome& expected,
                             const std::vector<exec::Value>& expected_arguments,
                             const exec::Outcome& actual,
                             const std::vector<exec::Value>& actual_arguments, TrapDetail detail);
 
 bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail);
-
-// A copy with its own memory; identical buffers stay identical.
-std::vector<exec::Value> CloneArguments(const std::vector<exec::Value>& arguments);
 
 // The run line that repeats a run: for reproducers.
 std::string PrintRunLine(const ir::Program& program, const std::vector<exec::Value>& arguments,

@@ -51,7 +51,7 @@ void RunLine(const tests::TestFile& file, const ir::Program& program, const test
   auto arguments = tests::MakeArguments(run, program);
   auto context = tests::MakeContext(run, program);
   if (!arguments || !context) return Fault(tally, where("cannot be read"));
-  auto reference_arguments = run.refused.empty() ? tests::CloneArguments(*arguments) : *arguments;
+  const auto before = run.refused.empty() ? exec::CopyValues(*arguments) : *arguments;
   const auto outcome = callable.Run(*arguments, *context);
   if (!run.refused.empty()) {
     if (!outcome && run.refused == DiagId(outcome.error().diag))
@@ -70,10 +70,12 @@ void RunLine(const tests::TestFile& file, const ir::Program& program, const test
   const TrapDetail detail = DetailOf(program);
   std::string difference = tests::CompareWithRunLine(run, program, *outcome, *arguments, detail);
   if (difference.empty()) {
+    const auto reference_arguments = exec::CopyValues(before);
     const auto reference = exec::Interpret(program, reference_arguments, *context);
-    difference = reference ? tests::CompareOutcomes(*reference, reference_arguments, *outcome,
-                                                    *arguments, detail)
-                           : reference.error().ToString();
+    difference = reference
+                     ? tests::CompareOutcomes({program, before, *context}, *reference,
+                                              reference_arguments, *outcome, *arguments, detail)
+                     : reference.error().ToString();
   }
   if (!difference.empty()) return Fault(tally, where(difference));
   ++tally.passed;
@@ -175,9 +177,11 @@ int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs
       std::vector<exec::Value> arguments;
       for (const ir::KernelParam& param : signature.params)
         arguments.push_back(KernelArgument(param, random));
-      auto reference_arguments = tests::CloneArguments(arguments);
-      const auto reference = exec::Interpret(program, reference_arguments);
-      const auto outcome = (*callable)->Run(arguments, {});
+      const auto before = exec::CopyValues(arguments);
+      const auto reference_arguments = exec::CopyValues(arguments);
+      const exec::RunContext context;
+      const auto reference = exec::Interpret(program, reference_arguments, context);
+      const auto outcome = (*callable)->Run(arguments, context);
       if (!reference) continue;
       trapped += reference->trap ? 1 : 0;
       if (!outcome && IsRefusal(outcome.error())) {
@@ -185,9 +189,10 @@ int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs
         continue;
       }
       const std::string difference =
-          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments,
-                                           DetailOf(program))
-                  : outcome.error().ToString();
+          outcome
+              ? tests::CompareOutcomes({program, before, context}, *reference, reference_arguments,
+                                       *outcome, arguments, DetailOf(program))
+              : outcome.error().ToString();
       if (difference.empty())
         ++tally.passed;
       else
@@ -216,7 +221,8 @@ int CheckRandom(DevicePtr device, const std::filesystem::path& folder, int runs)
     }
     for (int run = 0; run < runs; ++run) {
       auto arguments = exec::RandomArguments(program, static_cast<uint64_t>(run));
-      auto reference_arguments = tests::CloneArguments(arguments);
+      const auto before = exec::CopyValues(arguments);
+      const auto reference_arguments = exec::CopyValues(arguments);
       const exec::RunContext context = exec::RandomContext(program, static_cast<uint64_t>(run));
       const auto reference = exec::Interpret(program, reference_arguments, context);
       const auto outcome = (*callable)->Run(arguments, context);
@@ -226,9 +232,10 @@ int CheckRandom(DevicePtr device, const std::filesystem::path& folder, int runs)
         continue;
       }
       const std::string difference =
-          outcome ? tests::CompareOutcomes(*reference, reference_arguments, *outcome, arguments,
-                                           DetailOf(program))
-                  : outcome.error().ToString();
+          outcome
+              ? tests::CompareOutcomes({program, before, context}, *reference, reference_arguments,
+                                       *outcome, arguments, DetailOf(program))
+              : outcome.error().ToString();
       if (difference.empty())
         ++tally.passed;
       else

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/after_trap.h"
 #include "exec/interpreter.h"
 #include "ir/text.h"
 #include "targets/c/c.h"
@@ -105,28 +106,12 @@ inline std::string Describe(const exec::Outcome& outcome) {
   return text;
 }
 
-// Copies of buffers and tensors, so that two runs do not see each other's writes; aliases stay aliases.
-inline std::vector<exec::Value> Fresh(const std::vector<exec::Value>& arguments) {
-  std::vector<exec::Value> fresh = arguments;
-  for (size_t i = 0; i < fresh.size(); ++i) {
-    if (fresh[i].memory == nullptr) continue;
-    for (size_t j = 0; j < i; ++j)
-      if (arguments[j].memory == arguments[i].memory) fresh[i].memory = fresh[j].memory;
-    if (fresh[i].memory != arguments[i].memory) continue;
-    auto copy = std::make_shared<exec::Memory>(arguments[i].memory->element(),
-                                               arguments[i].memory->length());
-    std::copy_n(arguments[i].memory->data(), copy->size_bytes(), copy->data());
-    fresh[i].memory = std::move(copy);
-  }
-  return fresh;
-}
-
 // Runs the callable and the interpreter on copies of the arguments and compares everything to the bit.
 inline void ExpectSame(const ir::Program& program, exec::Callable& callable,
                        const std::vector<exec::Value>& arguments, const exec::RunContext& context,
                        const std::string& what) {
-  std::vector<exec::Value> mine = Fresh(arguments);
-  std::vector<exec::Value> theirs = Fresh(arguments);
+  std::vector<exec::Value> mine = exec::CopyValues(arguments);
+  std::vector<exec::Value> theirs = exec::CopyValues(arguments);
   Result<exec::Outcome> actual = callable.Run(mine, context);
   Result<exec::Outcome> expected = exec::Interpret(program, theirs, context);
   ASSERT_TRUE(expected.has_value()) << what << ": " << expected.error().ToString();
@@ -135,8 +120,14 @@ inline void ExpectSame(const ir::Program& program, exec::Callable& callable,
       << what << "\n  c:      " << Describe(*actual) << "\n  interp: " << Describe(*expected)
       << "\n"
       << ir::PrintText(program);
-  // After a trap writable buffers are unspecified.
-  if (expected->trap) return;
+  if (expected->trap) {
+    const auto wrong = exec::WrongAfterTrap(*exec::InterpreterProgram::Create(program), arguments,
+                                            theirs, mine, context);
+    ASSERT_FALSE(wrong) << what << " after " << expected->trap->ToString() << " argument "
+                        << wrong->argument << ", element " << wrong->element << "\n"
+                        << ir::PrintText(program);
+    return;
+  }
   ASSERT_EQ(mine, theirs) << what << "\n" << ir::PrintText(program);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "exec/after_trap.h"
 #include "exec/generator.h"
 #include "exec/interpreter.h"
 #include "ir/text.h"
@@ -20,25 +21,6 @@ inline exec::Value RandomBuffer(ir::Type element, int64_t length, uint64_t seed)
   return exec::Value::Buffer(std::move(memory));
 }
 
-// Deep copies; what was one buffer stays one.
-inline std::vector<exec::Value> Copies(const std::vector<exec::Value>& arguments) {
-  std::vector<exec::Value> copies = arguments;
-  for (size_t i = 0; i < copies.size(); ++i) {
-    if (!copies[i].memory) continue;
-    size_t first = 0;
-    while (arguments[first].memory != arguments[i].memory) ++first;
-    if (first < i) {
-      copies[i].memory = copies[first].memory;
-      continue;
-    }
-    const exec::Memory& from = *arguments[i].memory;
-    copies[i].memory = std::make_shared<exec::Memory>(from.element(), from.length());
-    if (from.size_bytes() > 0)
-      std::memcpy(copies[i].memory->data(), from.data(), from.size_bytes());
-  }
-  return copies;
-}
-
 class Prepared {
  public:
   explicit Prepared(ir::Program program, const TileOptions& options = {})
@@ -52,10 +34,10 @@ class Prepared {
 
   void ExpectSame(const std::vector<exec::Value>& arguments,
                   const exec::RunContext& context = {}) const {
-    const std::vector<exec::Value> expected_arguments = Copies(arguments);
+    const std::vector<exec::Value> expected_arguments = exec::CopyValues(arguments);
     const Result<exec::Outcome> expected = exec::Interpret(program_, expected_arguments, context);
     for (int threads : {1, 2}) {
-      const std::vector<exec::Value> actual_arguments = Copies(arguments);
+      const std::vector<exec::Value> actual_arguments = exec::CopyValues(arguments);
       const Result<exec::Outcome> actual = Run(*plan_, actual_arguments, context, {threads});
       ASSERT_EQ(expected.has_value(), actual.has_value());
       if (!expected) continue;
@@ -64,6 +46,12 @@ class Prepared {
       if (expected->trap) {
         EXPECT_EQ(*expected->trap, *actual->trap)
             << expected->trap->ToString() << " / " << actual->trap->ToString();
+        const auto wrong =
+            exec::WrongAfterTrap(*exec::InterpreterProgram::Create(program_), arguments,
+                                 expected_arguments, actual_arguments, context);
+        EXPECT_FALSE(wrong) << "after " << expected->trap->ToString() << " argument "
+                            << wrong->argument << ", element " << wrong->element << ", " << threads
+                            << " threads";
         continue;
       }
       EXPECT_TRUE(expected->results == actual->results);

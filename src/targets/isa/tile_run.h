@@ -2,7 +2,8 @@
 // lanes that are active, and the first trap.
 //
 // Traps: the outcome is that of the lowest lane. So when lane k of a tile traps, the lanes from k on are dropped, and
-// those below go on, because one of them may still trap; what dropped lanes would have written is unspecified anyway.
+// those below go on: what they store is part of the outcome, and one of them may still trap. What dropped lanes would have
+// written is open (semantics: trap.stores).
 #pragma once
 
 #include <atomic>

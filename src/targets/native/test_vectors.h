@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/after_trap.h"
 #include "exec/interpreter.h"
 #include "ir/text.h"
 #include "targets/native/native.h"
@@ -150,6 +151,11 @@ class Differential {
       if (expected->trap) {
         ASSERT_EQ(*actual->trap, *expected->trap)
             << where << actual->trap->ToString() << expected->trap->ToString();
+        const auto before = Make(c, 0);
+        const auto wrong = exec::WrongAfterTrap(*exec::InterpreterProgram::Create(program_),
+                                                before.second, expected_arguments, arguments, {});
+        ASSERT_FALSE(wrong) << where << " after " << expected->trap->ToString() << " argument "
+                            << wrong->argument << ", element " << wrong->element;
         continue;
       }
       ASSERT_EQ(actual->results, expected->results) << where;
