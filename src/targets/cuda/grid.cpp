@@ -141,7 +141,7 @@ void KernelEmitter::EmitGroups(const Inst& parallel, uint32_t items, llvm::Value
     llvm::BasicBlock* const done = NewBlock("done");
     BranchUnlikely(builder_.CreateNot(GroupFits(parallel, items, first)), singly, together);
     builder_.SetInsertPoint(together);
-    EmitGroup(parallel, items, first, t);
+    EmitGroup(parallel, items, first, t, singly);
     builder_.CreateBr(done);
     builder_.SetInsertPoint(singly);
     Stride(t, builder_.CreateAdd(t, size), builder_.getInt64(1),
@@ -198,11 +198,12 @@ bool KernelEmitter::EmitFromGroup(const Inst& load) {
   return true;
 }
 
+// One that would trap has stored nothing: one by one, those before it store, and it traps.
 void KernelEmitter::EmitGroup(const Inst& parallel, uint32_t items, llvm::Value* first,
-                              llvm::Value* t) {
+                              llvm::Value* t, llvm::BasicBlock* singly) {
   const ir::RegionId region_id = Function::region_of(parallel, 0);
   const ir::Region& region = function_.region(region_id);
-  group_ = Group{Function::param_of(region, 0), {}, 0};
+  group_ = Group{Function::param_of(region, 0), {}, 0, singly};
   FindGroup(region_id, items, first);
   std::map<const Inst*, llvm::Value*> stores;
   for (uint32_t k = 0; k < items; ++k) {

@@ -308,6 +308,7 @@ KernelEmitter::Place KernelEmitter::CurrentPlace() {
 }
 
 llvm::BasicBlock* KernelEmitter::TrapBlock(ir::Trap kind, Op op) {
+  if (group_) return group_->singly;
   const auto [slot, is_new] =
       trap_blocks_.try_emplace({kind, op, place_.t, parallel_index_}, nullptr);
   if (!is_new) return slot->second;

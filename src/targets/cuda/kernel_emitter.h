@@ -75,7 +75,8 @@ class KernelEmitter : public RegionEmitter {
   void EmitGroups(const ir::Inst& parallel, uint32_t items, llvm::Value* lo, llvm::Value* trips);
   bool EmitFromGroup(const ir::Inst& load);
   void FindGroup(ir::RegionId region, uint32_t items, llvm::Value* first);
-  void EmitGroup(const ir::Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t);
+  void EmitGroup(const ir::Inst& parallel, uint32_t items, llvm::Value* first, llvm::Value* t,
+                 llvm::BasicBlock* singly);
   llvm::Value* GroupFits(const ir::Inst& parallel, uint32_t items, llvm::Value* first);
   void Stride(llvm::Value* start, llvm::Value* end, llvm::Value* step,
               const std::function<void(llvm::Value*)>& body);
@@ -122,6 +123,7 @@ class KernelEmitter : public RegionEmitter {
     ir::ValueId counter;
     std::map<uint32_t, llvm::Value*> loaded;
     uint32_t item = 0;
+    llvm::BasicBlock* singly = nullptr;  // where a trap goes
   };
   std::optional<Group> group_;
   llvm::Value* shared_offset_ = nullptr;
