@@ -163,13 +163,13 @@ class Planner {
     Collect(guard->value, holds, conjuncts);
     Expr* rest = nullptr;
     bool found = false;
-    const bool is_outermost = std::ranges::count(plan_.bounds, nullptr) == 3;
+    bool is_first = std::ranges::count(plan_.bounds, nullptr) == 3;
     for (const Conjunct& conjunct : conjuncts) {
-      if (BecomesBound(conjunct, is_outermost && &conjunct == &conjuncts[0])) {
-        found = true;
-        continue;
-      }
       if (conjunct.is_trivial) continue;
+      const bool is_bound = BecomesBound(conjunct, is_first);
+      found |= is_bound;
+      is_first = false;
+      if (is_bound) continue;
       Expr* condition = Condition(conjunct);
       if (rest == nullptr) {
         rest = condition;

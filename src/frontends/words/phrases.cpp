@@ -251,7 +251,7 @@ Result<std::vector<ExprId>> Parser::List() {
 // "100,200,300" is one number or three. Only where the list shows another way to part its items is it surely one: in
 // "1,200 and 3" a comma groups.
 Result<void> Parser::ListItem(std::vector<ExprId>& items) {
-  const Token token = Peek();
+  const Token& token = Peek();
   const bool digits = token.source.find_first_not_of("0123456789, ") == std::string_view::npos;
   if (token.grouped && digits && !token.money) {
     const bool before = !items.empty() && token.spaced;

@@ -316,7 +316,7 @@ def guarded_second_dimension(a: DeviceArray[f32], m: i32, n: i32, k: i32):
 
 def unguarded_divisor(a: DeviceArray[f32], n: i32, k: i32):
     i = get_global_id()
-    if i < n // k:
+    if i >= 0 and i < n // k:
         a[i] = 1.0
 #: unguarded_divisor a=zeros(8) n=8 k=2
 
