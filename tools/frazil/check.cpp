@@ -10,9 +10,16 @@
 namespace frazil::cli {
 namespace {
 
-size_t CountInsts(const ir::Program& program) {
+size_t CountFunctions(const std::vector<NamedProgram>& programs) {
   size_t count = 0;
-  for (const ir::Function& function : program.functions) count += function.insts.size();
+  for (const NamedProgram& named : programs) count += named.program.functions.size();
+  return count;
+}
+
+size_t CountInsts(const std::vector<NamedProgram>& programs) {
+  size_t count = 0;
+  for (const NamedProgram& named : programs)
+    for (const ir::Function& function : named.program.functions) count += function.insts.size();
   return count;
 }
 
@@ -20,29 +27,27 @@ Result<int> Check(Session& session, const std::vector<std::string>& files) {
   int code = 0;
   auto list = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
-    Result<ir::Program> program = ReadProgramFile(file, session.limits);
-    if (!program) {
-      code = std::max(code, ExitCodeOf(ClassOf(program.error().diag)));
+    Result<std::vector<NamedProgram>> programs = ReadNamedPrograms(file, session.limits);
+    if (!programs) {
+      code = std::max(code, ExitCodeOf(ClassOf(programs.error().diag)));
       if (session.json)
         list.push_back({{"file", file},
                         {"ok", false},
-                        {"id", DiagId(program.error().diag)},
-                        {"line", program.error().location.line},
-                        {"column", program.error().location.column},
-                        {"message", program.error().message}});
+                        {"id", DiagId(programs.error().diag)},
+                        {"line", programs.error().location.line},
+                        {"column", programs.error().location.column},
+                        {"message", programs.error().message}});
       else
-        Report(session, program.error());
+        Report(session, programs.error());
       continue;
     }
-    size_t insts = CountInsts(*program);
+    const size_t functions = CountFunctions(*programs), insts = CountInsts(*programs);
     if (session.json)
-      list.push_back({{"file", file},
-                      {"ok", true},
-                      {"functions", program->functions.size()},
-                      {"instructions", insts}});
+      list.push_back(
+          {{"file", file}, {"ok", true}, {"functions", functions}, {"instructions", insts}});
     else
-      fmt::print("{}: ok, {} function{}, {} instructions\n", file, program->functions.size(),
-                 program->functions.size() == 1 ? "" : "s", insts);
+      fmt::print("{}: ok, {} function{}, {} instructions\n", file, functions,
+                 functions == 1 ? "" : "s", insts);
   }
   if (session.json) PrintJson({{"files", list}});
   return code;

@@ -79,6 +79,10 @@ struct NamedProgram {
 };
 // Every program of a file: .frz, .py, .json, .cir, .frzb, .tri, .tir, or a .frz text from standard input ("-").
 Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Limits& limits);
+// FILE: every program of it. FILE:NAME: that one.
+Result<std::vector<NamedProgram>> ReadNamedPrograms(const std::string& input, const Limits& limits);
+// The FILE of either.
+std::string PathOf(const std::string& input);
 // One of them: FILE where there is one only, FILE:NAME else.
 Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits);
 // The same, or, where there is no such file, from words.

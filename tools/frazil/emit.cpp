@@ -34,6 +34,7 @@ constexpr std::array Rungs = {"json", "circuit", "ir",  "canonical", "optimized"
 
 struct EmitCommand {
   std::string input;
+  std::string kernel;
   std::string to = "ir";
   std::string output;
   std::string symbol = "main";
@@ -118,9 +119,11 @@ Result<int> Run(Session& session, const EmitCommand& command) {
     return Fail(Diag::BadUsage, "--certificate belongs to --to optimized");
   // JSON is what Python says, before it is a program.
   const bool is_json = command.to == "json";
-  if (is_json && !command.input.ends_with(".py"))
+  if (is_json && !PathOf(command.input).ends_with(".py"))
     return Fail(Diag::BadUsage,
                 "--to json takes a .py file: it is the form in which Python hands kernels over");
+  if (is_json && PathOf(command.input) != command.input)
+    return Fail(Diag::BadUsage, "--to json gives every kernel of the file: leave out the name");
   const ir::Program program =
       is_json ? ir::Program() : TRY(ReadProgram(command.input, session.limits));
   Result<std::string> emitted = is_json ? frontends::kernels::PythonToJson(command.input)
@@ -168,6 +171,7 @@ void AddEmit(CLI::App& app, Session& session) {
           "input", options->input,
           "a .py, .json, .cir, .frzb or .frz file (FILE:NAME for one of several), - or words")
       ->required();
+  command->add_option("--kernel", options->kernel, "one of several kernels, as in FILE:NAME");
   OneOf(command->add_option("--to", options->to, "what to emit"), {Rungs.begin(), Rungs.end()})
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "write to a file");
@@ -180,7 +184,10 @@ void AddEmit(CLI::App& app, Session& session) {
                     "count fuel in the emitted code; optimized: keep the source's fuel");
   command->add_flag("--certificate", options->certificate,
                     "optimized: the certificate instead of the program");
-  SetBody(command, session, [&session, options] { return Run(session, *options); });
+  SetBody(command, session, [&session, options] {
+    if (!options->kernel.empty()) options->input += ":" + options->kernel;
+    return Run(session, *options);
+  });
 }
 
 }  // namespace frazil::cli

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/duration.h"
+#include "buffers.h"
 #include "cli.h"
 #include "exec/kernel_launch.h"
 #include "ir/digest.h"
@@ -21,6 +21,7 @@ namespace {
 
 struct KernelRun {
   std::string file;
+  std::string kernel;
   std::vector<std::string> binds;
   std::vector<std::string> saves;
   std::string target = "isa";
@@ -56,46 +57,23 @@ Result<std::map<std::string, std::string>> SplitPairs(const std::vector<std::str
   return pairs;
 }
 
-// "zeros:100", "ones:100", "iota:100", "random:100": a buffer made here. Nothing if the text is no such form.
-Result<std::optional<exec::Value>> MadeBuffer(ir::Type element, std::string_view text) {
-  size_t colon = text.find(':');
-  std::string_view kind = text.substr(0, colon);
-  if (colon == std::string_view::npos ||
-      (kind != "zeros" && kind != "ones" && kind != "iota" && kind != "random"))
-    return std::nullopt;
-  int64_t length = -1;
-  std::string_view number = text.substr(colon + 1);
-  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), length);
-  if (error != std::errc() || end != number.data() + number.size() || length < 0 ||
-      length > (int64_t{1} << 36))
-    return Fail(Diag::WrongArgument,
-                fmt::format("'{}': a length is a number from 0 to 2^36", text));
-  auto memory = std::make_shared<exec::Memory>(element, length);
-  uint64_t state = 1;
-  for (int64_t i = 0; kind != "zeros" && i < length; ++i) {
-    // Small whole numbers, or for floats numbers in [-1, 1): the same on every machine.
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    double drawn = static_cast<double>(static_cast<int64_t>(state) >> 11) * 0x1p-52;
-    bool is_float = ir::IsFloat(element.scalar);
-    double value = kind == "ones"   ? 1
-                   : kind == "iota" ? static_cast<double>(i)
-                   : is_float       ? drawn
-                                    : drawn * 100;
-    exec::Value v = is_float ? exec::Value::Float(element, value)
-                             : exec::Value::Int(element, static_cast<int64_t>(value));
-    memory->Set(i, v.scalar_words());
-  }
-  return exec::Value::Buffer(std::move(memory));
-}
-
-Result<exec::Value> ReadBound(const ir::Function& entry, uint32_t param, const std::string& text,
-                              std::span<const exec::Value> earlier, const Limits& limits) {
+Result<exec::Value> ReadBound(const ir::Function& entry, uint32_t param, std::string_view name,
+                              const std::string& text, std::span<const exec::Value> earlier,
+                              MemoryBudget& budget, const Limits& limits) {
   ir::Type type = entry.param_type(param);
   if (type.is_buffer()) {
-    if (text.ends_with(".npy")) return exec::Value::Buffer(TRY(ReadNpy(text, type.element())));
-    if (std::optional<exec::Value> made = TRY(MadeBuffer(type.element(), text))) return *made;
+    if (text.ends_with(".npy"))
+      return exec::Value::Buffer(TRY(ReadNpy(text, type.element(), budget, limits)));
+    if (std::optional<exec::Value> made = TRY(MadeBuffer(type.element(), name, text, budget)))
+      return *made;
   }
-  return ParseArgument(entry, param, text, earlier, limits);
+  exec::Value value = TRY(ParseArgument(entry, param, text, earlier, limits));
+  const bool is_new =
+      value.memory != nullptr && std::ranges::none_of(earlier, [&](const exec::Value& other) {
+        return other.memory == value.memory;
+      });
+  if (is_new) TRY_VOID(budget.Charge(value.memory->element(), value.memory->length()));
+  return value;
 }
 
 std::string Known(const ir::KernelSignature& signature) {
@@ -116,7 +94,7 @@ exec::LaunchShape ShapeOf(const KernelRun& options) {
 }
 
 Result<std::vector<exec::Value>> Bind(const KernelRun& options, const LoadedKernel& kernel,
-                                      const Limits& limits) {
+                                      MemoryBudget& budget, const Limits& limits) {
   const ir::KernelSignature& signature = kernel.signature;
   std::map<std::string, std::string> pairs = TRY(SplitPairs(options.binds, "--bind"));
   std::vector<std::optional<exec::Value>> given(signature.params.size());
@@ -124,7 +102,8 @@ Result<std::vector<exec::Value>> Bind(const KernelRun& options, const LoadedKern
   for (uint32_t i = 0; i < signature.params.size(); ++i) {
     auto pair = pairs.find(signature.params[i].name);
     if (pair != pairs.end()) {
-      Result<exec::Value> value = ReadBound(kernel.entry(), i, pair->second, earlier, limits);
+      Result<exec::Value> value =
+          ReadBound(kernel.entry(), i, pair->first, pair->second, earlier, budget, limits);
       if (!value) {
         value.error().message = fmt::format("'{}': {}", pair->first, value.error().message);
         return std::unexpected(std::move(value.error()));
@@ -213,9 +192,11 @@ Result<int> Run(Session& session, const KernelRun& options) {
   const LoadedKernel kernel =
       TRY(LoadKernel(options.file, options.target, ShapeOf(options), session.limits));
   const std::map<std::string, std::string> saves = TRY(Saves(options, kernel.signature));
-  const std::vector<exec::Value> arguments = TRY(Bind(options, kernel, session.limits));
+  MemoryBudget budget(session.limits.memory_bytes);
+  const std::vector<exec::Value> arguments = TRY(Bind(options, kernel, budget, session.limits));
   exec::RunContext context;
   context.limits = session.limits;
+  context.limits.memory_bytes = budget.left();
   if (!kernel.note.empty()) fmt::print(stderr, "frazil: {}\n", kernel.note);
   if (options.sanitize) return RunSanitized(session, kernel, arguments, context);
   const double to_ready =
@@ -248,9 +229,7 @@ Result<int> Run(Session& session, const KernelRun& options) {
   return 0;
 }
 
-Result<int> Show(Session& session, const std::string& file) {
-  const ir::KernelSignature signature =
-      TRY(LoadKernel(file, "interp", {}, session.limits)).signature;
+nlohmann::ordered_json ShowOne(const Session& session, const ir::KernelSignature& signature) {
   nlohmann::ordered_json json = {{"kernel", signature.name},
                                  {"params", nlohmann::ordered_json::array()}};
   for (const ir::KernelParam& param : signature.params) {
@@ -263,7 +242,24 @@ Result<int> Show(Session& session, const std::string& file) {
       fmt::print("{:<12} {:<18} {}{}\n", param.name, type, ir::RoleName(param.role),
                  of.empty() ? "" : fmt::format(" of {}", fmt::join(of, ", ")));
   }
-  if (session.json) PrintJson(json);
+  return json;
+}
+
+Result<int> Show(Session& session, const std::string& file) {
+  std::vector<ir::KernelSignature> signatures;
+  if (file.ends_with(".frzb") || file.ends_with(".isa")) {
+    signatures.push_back(TRY(LoadKernel(file, "interp", {}, session.limits)).signature);
+  } else {
+    for (const NamedProgram& named : TRY(ReadNamedPrograms(file, session.limits)))
+      signatures.push_back(ir::SignatureOf(named.program));
+  }
+  auto list = nlohmann::ordered_json::array();
+  for (const ir::KernelSignature& signature : signatures) {
+    if (signatures.size() > 1 && !session.json) fmt::print("{}:\n", signature.name);
+    list.push_back(ShowOne(session, signature));
+  }
+  if (session.json)
+    PrintJson(list.size() == 1 ? list[0] : nlohmann::ordered_json{{"kernels", list}});
   return 0;
 }
 
@@ -279,10 +275,11 @@ void AddKernelRun(CLI::App& kernel, Session& session) {
       ->add_option("file", options->file,
                    "a .py, .json, .cir, .frzb, .isa or .frz file; FILE:NAME picks one of several")
       ->required();
+  command->add_option("--kernel", options->kernel, "one of several kernels, as in FILE:NAME");
   command
       ->add_option("--bind", options->binds,
                    "name=value: a literal, [1,2,3], a .npy file, zeros:N, ones:N, iota:N, "
-                   "random:N, or an earlier buffer")
+                   "random:N (drawn from the buffer's name), or an earlier buffer")
       ->allow_extra_args(false);
   command->add_option("--save", options->saves, "name=file.npy: write a buffer after the run")
       ->allow_extra_args(false);
@@ -302,7 +299,10 @@ void AddKernelRun(CLI::App& kernel, Session& session) {
   command->add_flag(
       "--sanitize", options->sanitize,
       "run lane by lane and report races, accesses out of bounds and reads before writes");
-  SetBody(command, session, [&session, options] { return Run(session, *options); });
+  SetBody(command, session, [&session, options] {
+    if (!options->kernel.empty()) options->file += ":" + options->kernel;
+    return Run(session, *options);
+  });
 }
 
 Result<int> AssembleFile(const std::string& file, const std::string& output, Session& session) {

@@ -1,16 +1,17 @@
-// The format is a magic, a version, the length of a header that is a Python dictionary, and the elements. Only the
-// three keys that NumPy itself writes are read; anything else is refused, never guessed.
+// The format is a magic, a version, the length of a header (npy_header.h) and the elements. Nothing is believed before
+// it was compared with what is there. (Elements that are no values of their type are refused at the launch.)
 #include "npy.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 
+#include "base/utf8.h"
 #include "cli.h"
+#include "npy_header.h"
 
 namespace frazil::cli {
 namespace {
@@ -41,44 +42,6 @@ Result<std::string_view> Letters(ir::Type element) {
   }
 }
 
-// The text of a key's value in the header's dictionary: up to the comma or brace that ends it.
-std::string_view ValueOf(std::string_view header, std::string_view key) {
-  size_t at = header.find(fmt::format("'{}'", key));
-  if (at == std::string_view::npos) return {};
-  at = header.find(':', at);
-  if (at == std::string_view::npos) return {};
-  ++at;
-  while (at < header.size() && header[at] == ' ') ++at;
-  size_t end = at;
-  int depth = 0;
-  while (end < header.size() && (depth > 0 || (header[end] != ',' && header[end] != '}'))) {
-    depth += (header[end] == '(') - (header[end] == ')');
-    ++end;
-  }
-  return header.substr(at, end - at);
-}
-
-// "(3, 4)" as 12; negative if it is no shape.
-int64_t ElementsOf(std::string_view shape) {
-  if (!shape.starts_with('(') || shape.find(')') == std::string_view::npos) return -1;
-  int64_t product = 1;
-  const char* at = shape.data() + 1;
-  const char* end = shape.data() + shape.find(')');
-  while (at < end) {
-    if (*at == ' ' || *at == ',') {
-      ++at;
-      continue;
-    }
-    int64_t n = 0;
-    auto [next, error] = std::from_chars(at, end, n);
-    if (error != std::errc() || n < 0) return -1;
-    if (n != 0 && product > std::numeric_limits<int64_t>::max() / 64 / n) return -1;
-    product *= n;
-    at = next;
-  }
-  return product;
-}
-
 struct File {
   FILE* file;
   ~File() {
@@ -86,55 +49,79 @@ struct File {
   }
 };
 
+std::unexpected<Error> Bad(std::string why) { return Fail(Diag::WrongArgument, std::move(why)); }
 std::unexpected<Error> Bad(const std::string& path, std::string_view why) {
-  return Fail(Diag::WrongArgument, fmt::format("{}: {}", path, why));
+  return Bad(fmt::format("{}: {}", path, why));
+}
+
+Result<NpyHeader> ReadHeader(FILE* file, const Limits& limits) {
+  unsigned char head[12] = {};
+  if (std::fread(head, 1, 10, file) != 10 || std::memcmp(head, Magic.data(), Magic.size()) != 0)
+    return Bad("this is no .npy file");
+  if (head[6] < 1 || head[6] > 3 || head[7] != 0)
+    return Bad(fmt::format("version {}.{} of the format is not known, only 1.0, 2.0 and 3.0",
+                           head[6], head[7]));
+  size_t bytes = head[8] | head[9] << 8;
+  if (head[6] >= 2) {
+    if (std::fread(head + 10, 1, 2, file) != 2) return Bad("the file ends in its header");
+    bytes |= static_cast<size_t>(head[10]) << 16 | static_cast<size_t>(head[11]) << 24;
+  }
+  if (bytes > limits.literal_chars)
+    return Fail(Diag::LimitReached,
+                fmt::format("its header is longer than {} characters (--max-literal)",
+                            limits.literal_chars));
+  std::string header(bytes, ' ');
+  if (std::fread(header.data(), 1, bytes, file) != bytes) return Bad("the file ends in its header");
+  return ParseNpyHeader(header);
+}
+
+Result<void> CheckHeader(const NpyHeader& header, ir::Type element) {
+  const std::string_view letters = TRY(Letters(element));
+  const std::string_view descr = header.descr;
+  const std::string wanted = fmt::format("{}{}", letters.ends_with('1') ? '|' : '<', letters);
+  if (!letters.ends_with('1') && descr.starts_with('>') && descr.substr(1) == letters)
+    return Bad(fmt::format("its elements are big-endian; save it with .astype('{}')", wanted));
+  const bool order = descr.starts_with('<') || (letters.ends_with('1') && descr.starts_with('|'));
+  if (!order || descr.substr(1) != letters)
+    return Bad(fmt::format("it holds '{}', the parameter takes '{}' ({})",
+                           Printable(CutUtf8(descr, 40)), wanted, ir::ScalarName(element.scalar)));
+  if (header.fortran_order && header.shape.size() > 1)
+    return Bad("it is in Fortran order; save it with numpy.ascontiguousarray");
+  return {};
+}
+
+Result<std::shared_ptr<exec::Memory>> ReadElements(FILE* file, int64_t file_bytes, ir::Type element,
+                                                   MemoryBudget& budget, const Limits& limits) {
+  const NpyHeader header = TRY(ReadHeader(file, limits));
+  TRY_VOID(CheckHeader(header, element));
+  // Known to be there before memory is taken for it.
+  const int64_t there = file_bytes - std::ftell(file);
+  const int64_t bytes = static_cast<int64_t>(ir::BytesOf(element));
+  const std::optional<int64_t> length = ElementsOf(header, there / bytes);
+  if (!length)
+    return Bad(fmt::format("it ends early: shape ({}) is announced, {} bytes follow",
+                           fmt::join(header.shape, ", "), there));
+  if (*length * bytes != there)
+    return Bad(fmt::format("{} bytes follow behind its last element", there - *length * bytes));
+  auto memory = TRY(budget.Take(element, *length));
+  if (std::fread(memory->data(), 1, memory->size_bytes(), file) != memory->size_bytes())
+    return Fail(Diag::FileUnreadable, fmt::format("it cannot be read: {}", std::strerror(errno)));
+  return memory;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<exec::Memory>> ReadNpy(const std::string& path, ir::Type element) {
-  const std::string_view letters = TRY(Letters(element));
+Result<std::shared_ptr<exec::Memory>> ReadNpy(const std::string& path, ir::Type element,
+                                              MemoryBudget& budget, const Limits& limits) {
   File file{std::fopen(path.c_str(), "rb")};
-  if (file.file == nullptr)
+  struct stat status = {};
+  if (file.file == nullptr || fstat(fileno(file.file), &status) != 0)
     return Fail(Diag::FileUnreadable,
                 fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
-  unsigned char head[12] = {};
-  if (std::fread(head, 1, 10, file.file) != 10 ||
-      std::memcmp(head, Magic.data(), Magic.size()) != 0)
-    return Bad(path, "this is no .npy file");
-  size_t header_bytes = head[8] | head[9] << 8;
-  if (head[6] >= 2) {
-    if (std::fread(head + 10, 1, 2, file.file) != 2)
-      return Bad(path, "the file ends in its header");
-    header_bytes |= static_cast<size_t>(head[10]) << 16 | static_cast<size_t>(head[11]) << 24;
-  }
-  if (header_bytes > 65536) return Bad(path, "its header is too long");
-  std::string header(header_bytes, ' ');
-  if (std::fread(header.data(), 1, header_bytes, file.file) != header_bytes)
-    return Bad(path, "the file ends in its header");
-
-  const std::string_view descr = ValueOf(header, "descr");
-  if (descr.size() < 4 || (descr[1] != '<' && descr[1] != '|') ||
-      descr.substr(2, descr.size() - 3) != letters)
-    return Bad(path, fmt::format("it holds {}, the parameter takes '<{}' ({})", descr, letters,
-                                 ir::ScalarName(element.scalar)));
-  if (ValueOf(header, "fortran_order") != "False")
-    return Bad(path, "it is in Fortran order; save it with numpy.ascontiguousarray");
-  const int64_t length = ElementsOf(ValueOf(header, "shape"));
-  if (length < 0) return Bad(path, "its shape cannot be read");
-
-  // Known to be there before memory is taken for it.
-  const long data_start = std::ftell(file.file);
-  std::fseek(file.file, 0, SEEK_END);
-  const int64_t there = std::ftell(file.file) - data_start;
-  if (there < length * static_cast<int64_t>(ir::BytesOf(element)))
-    return Bad(path, fmt::format("it ends early: {} elements are announced, {} bytes follow",
-                                 length, there));
-  std::fseek(file.file, data_start, SEEK_SET);
-  auto memory = std::make_shared<exec::Memory>(element, length);
-  if (std::fread(memory->data(), 1, memory->size_bytes(), file.file) != memory->size_bytes())
-    return Fail(Diag::FileUnreadable,
-                fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+  if (!S_ISREG(status.st_mode)) return Bad(path, "this is no plain file");
+  Result<std::shared_ptr<exec::Memory>> memory =
+      ReadElements(file.file, status.st_size, element, budget, limits);
+  if (!memory) memory.error().message = fmt::format("{}: {}", path, memory.error().message);
   return memory;
 }
 

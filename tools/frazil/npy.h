@@ -7,13 +7,15 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "buffers.h"
 #include "exec/value.h"
 
 namespace frazil::cli {
 
 // The elements in logical order; the shape is not kept. The file's type must be the element's exactly (bf16 has no
 // NumPy type: u2 is taken), little-endian, in C order.
-Result<std::shared_ptr<exec::Memory>> ReadNpy(const std::string& path, ir::Type element);
+Result<std::shared_ptr<exec::Memory>> ReadNpy(const std::string& path, ir::Type element,
+                                              MemoryBudget& budget, const Limits& limits);
 Result<void> WriteNpy(const std::string& path, const exec::Memory& memory);
 
 }  // namespace frazil::cli

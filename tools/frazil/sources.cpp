@@ -72,7 +72,15 @@ Result<ir::Program> BuildFieldProgram(const std::string& path, std::string_view 
   return program;
 }
 
+std::string NamesOf(const std::vector<NamedProgram>& programs) {
+  std::vector<std::string> names;
+  for (const NamedProgram& program : programs) names.push_back(program.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
+
+std::string PathOf(const std::string& input) { return PlaceOf(input).path; }
 
 Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Limits& limits) {
   if (path.ends_with(".py") || path.ends_with(".json")) return ReadKernelFile(path, limits);
@@ -92,22 +100,25 @@ Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Li
   return programs;
 }
 
-Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits) {
+Result<std::vector<NamedProgram>> ReadNamedPrograms(const std::string& input,
+                                                    const Limits& limits) {
   const Place place = PlaceOf(input);
   std::vector<NamedProgram> programs = TRY(ReadPrograms(place.path, limits));
-  std::vector<std::string> names;
-  for (NamedProgram& program : programs) {
-    if (program.name == place.name || (place.name.empty() && programs.size() == 1))
-      return std::move(program.program);
-    names.push_back(program.name);
-  }
-  if (names.empty()) return Fail(Diag::BadKernel, fmt::format("{} has no kernel", place.path));
-  return Fail(Diag::BadUsage,
-              place.name.empty()
-                  ? fmt::format("{} has {} kernels: write {}:NAME with one of {}", place.path,
-                                names.size(), place.path, fmt::join(names, ", "))
-                  : fmt::format("{} has no kernel '{}'; it has {}", place.path, place.name,
-                                fmt::join(names, ", ")));
+  if (programs.empty()) return Fail(Diag::BadKernel, fmt::format("{} has no kernel", place.path));
+  if (place.name.empty()) return programs;
+  const std::string names = NamesOf(programs);
+  std::erase_if(programs, [&](const NamedProgram& p) { return p.name != place.name; });
+  if (programs.empty())
+    return Fail(Diag::BadUsage,
+                fmt::format("{} has no kernel '{}'; it has {}", place.path, place.name, names));
+  return programs;
+}
+
+Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits) {
+  std::vector<NamedProgram> programs = TRY(ReadNamedPrograms(input, limits));
+  if (programs.size() == 1) return std::move(programs[0].program);
+  return Fail(Diag::BadUsage, fmt::format("{} has {} kernels: write {}:NAME with one of {}", input,
+                                          programs.size(), input, NamesOf(programs)));
 }
 
 Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits) {
