@@ -124,6 +124,7 @@ class ModuleEmitter {
                                 program_.functions[f].name));
       module_.writer().SetBody(layout_.function_index[f], std::move(body));
     }
+    module_.BuildHelpers();
     ExportEntry();
     if (!constants.bytes().empty())
       module_.writer().AddData(constants.address(), constants.bytes());
@@ -189,7 +190,7 @@ class ModuleEmitter {
     uint32_t inner = layout_.function_index[program_.entry.index];
     FuncType host = HostType(entry), inside = FunctionEmitter::TypeOf(entry);
     bool is_called = layout_.facts[program_.entry.index].is_called;
-    if (host == inside && !is_called)
+    if (host == inside && !is_called && !CountsInGlobals(module_))
       return module_.writer().ExportFunction(options_.symbol, inner);
     uint32_t wrapper = module_.writer().AddFunction(host, fmt::format("host.{}", entry.name));
     module_.writer().SetBody(wrapper,

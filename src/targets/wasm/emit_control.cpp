@@ -81,9 +81,9 @@ FunctionEmitter::ScratchMark FunctionEmitter::BeginScratch(ir::RegionId region) 
   if (!mark.used) return mark;
   mark.heap = Temporary(ValType::I32);
   mark.scratch = Temporary(ValType::I64);
-  code_.GlobalGet(module_.Use(GlobalVar::Heap));
+  code_.GlobalGet(module_.Use(GlobalVar::HeapEnd));
   code_.Set(mark.heap);
-  code_.GlobalGet(module_.Use(GlobalVar::Scratch));
+  code_.GlobalGet(module_.Use(GlobalVar::ScratchLeft));
   code_.Set(mark.scratch);
   return mark;
 }
@@ -91,9 +91,9 @@ FunctionEmitter::ScratchMark FunctionEmitter::BeginScratch(ir::RegionId region) 
 void FunctionEmitter::EndScratch(const ScratchMark& mark) {
   if (!mark.used) return;
   code_.Get(mark.heap);
-  code_.GlobalSet(module_.Use(GlobalVar::Heap));
+  code_.GlobalSet(module_.Use(GlobalVar::HeapEnd));
   code_.Get(mark.scratch);
-  code_.GlobalSet(module_.Use(GlobalVar::Scratch));
+  code_.GlobalSet(module_.Use(GlobalVar::ScratchLeft));
 }
 
 void FunctionEmitter::EmitIf(const ir::Inst& inst) {

@@ -188,8 +188,8 @@ func @main(%n: i32) -> (i32) {
     for (const ModuleView::Export& entry : module.exports) names += std::string(entry.name) + " ";
     return names;
   };
-  EXPECT_EQ(exports(Emitted(Parsed(text))), "main depth trap ");
-  EXPECT_EQ(exports(Emitted(Parsed(text), true)), "main depth fuel trap ");
+  EXPECT_EQ(exports(Emitted(Parsed(text))), "main trap depth ");
+  EXPECT_EQ(exports(Emitted(Parsed(text), true)), "main fuel trap depth ");
 }
 
 TEST(Emit, AnotherName) {

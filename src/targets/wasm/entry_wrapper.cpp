@@ -1,5 +1,6 @@
 // Inside the module int<k> goes by address: the wrapper lays parameters and results out in a frame
-// of its own, calls, and reads the limbs back.
+// of its own, calls, and reads the limbs back. What a run counts in begins anew with every call: a trap
+// leaves it where it was.
 #include "targets/wasm/entry_wrapper.h"
 
 #include "targets/wasm/code.h"
@@ -14,11 +15,11 @@ class Wrapper {
       : module_(module), entry_(entry), code_(HostType(entry).params) {}
 
   std::string Build(uint32_t inner, bool is_called, bool metered) {
-    if (is_called) {
-      Increment(GlobalVar::Depth);
-      if (metered) Increment(GlobalVar::Fuel);
-    }
-    MakeFrame();
+    has_frame_ = FrameLimbs() != 0;
+    if (is_called && metered) CountTheCall(GlobalVar::Fuel, GlobalVar::Fuel);
+    if (is_called) CountTheCall(GlobalVar::Depth, GlobalVar::DepthLeft);
+    StartAnew(is_called);
+    if (has_frame_) MakeFrame();
     StoreParams();
     PushArguments();
     code_.Call(inner);
@@ -27,23 +28,45 @@ class Wrapper {
   }
 
  private:
-  void Increment(GlobalVar global) {
-    code_.GlobalGet(module_.Use(global));
+  // The inner function takes one for itself.
+  void CountTheCall(GlobalVar from, GlobalVar to) {
+    code_.GlobalGet(module_.Use(from));
     code_.I64(1);
     code_.Op(Opcode::I64Add);
-    code_.GlobalSet(module_.Use(global));
+    code_.GlobalSet(module_.Use(to));
   }
 
-  void MakeFrame() {
+  void StartAnew(bool depth_is_set) {
+    auto copy = [&](GlobalVar from, GlobalVar to) {
+      code_.GlobalGet(module_.Use(from));
+      code_.GlobalSet(module_.Use(to));
+    };
+    auto set = [&](GlobalVar global, int64_t value) {
+      if (!module_.uses(global)) return;
+      code_.I64(value);
+      code_.GlobalSet(module_.Use(global));
+    };
+    if (has_frame_ || module_.uses(GlobalVar::HeapEnd)) copy(GlobalVar::Heap, GlobalVar::HeapEnd);
+    if (module_.uses(GlobalVar::ScratchLeft)) copy(GlobalVar::Scratch, GlobalVar::ScratchLeft);
+    if (module_.uses(GlobalVar::DepthLeft) && !depth_is_set)
+      copy(GlobalVar::Depth, GlobalVar::DepthLeft);
+    set(GlobalVar::Trap, 0);
+    set(GlobalVar::TrapIndex, -1);
+    set(GlobalVar::Parallel, -1);
+  }
+
+  uint32_t FrameLimbs() const {
     uint32_t limbs = 0;
     for (uint32_t i = 0; i < entry_.param_count(); ++i)
       if (IsBig(entry_.param_type(i))) limbs += entry_.param_type(i).limbs;
     for (ir::Type result : entry_.results)
       if (IsBig(result)) limbs += result.limbs;
-    has_frame_ = limbs != 0;
-    if (!has_frame_) return;
+    return limbs;
+  }
+
+  void MakeFrame() {
     frame_ = code_.AddLocal(ValType::I32);
-    code_.I64(8 * limbs);
+    code_.I64(8 * FrameLimbs());
     code_.Call(module_.Use(Helper::Reserve));
     code_.Set(frame_);
     code_.Get(frame_);
@@ -98,6 +121,7 @@ class Wrapper {
 
   // What the call left on the stack goes to locals, so that limbs can come between.
   void PushResults() {
+    if (!has_frame_) return;
     std::vector<uint32_t> locals;
     for (ir::Type result : entry_.results)
       for (uint32_t k = 0; !IsBig(result) && k < WordCount(result); ++k)
@@ -112,9 +136,6 @@ class Wrapper {
         code_.Memory(Opcode::I64Load, 3, offset);
       }
     }
-    if (!has_frame_) return;
-    code_.Get(frame_);
-    code_.GlobalSet(module_.Use(GlobalVar::Heap));
   }
 
   ModuleContext& module_;
@@ -140,6 +161,11 @@ FuncType HostType(const ir::Function& entry) {
   for (uint32_t i = 0; i < entry.param_count(); ++i) append(type.params, entry.param_type(i));
   for (ir::Type result : entry.results) append(type.results, result);
   return type;
+}
+
+bool CountsInGlobals(const ModuleContext& module) {
+  return module.uses(GlobalVar::HeapEnd) || module.uses(GlobalVar::ScratchLeft) ||
+         module.uses(GlobalVar::DepthLeft) || module.uses(GlobalVar::Parallel);
 }
 
 std::string WrapEntry(ModuleContext& module, const ir::Function& entry, uint32_t inner,

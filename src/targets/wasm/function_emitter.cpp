@@ -72,13 +72,13 @@ std::string FunctionEmitter::Emit() {
 void FunctionEmitter::Prologue() {
   if (facts_.is_called && !function_.is_prelude) {
     if (layout_.metered) TakeOneFuel(ir::Op::Call);
-    code_.GlobalGet(module_.Use(GlobalVar::Depth));
+    code_.GlobalGet(module_.Use(GlobalVar::DepthLeft));
     Op(Opcode::I64Eqz);
     TrapIf(ir::Trap::Depth, ir::Op::Call);
-    code_.GlobalGet(module_.Use(GlobalVar::Depth));
+    code_.GlobalGet(module_.Use(GlobalVar::DepthLeft));
     code_.I64(1);
     Op(Opcode::I64Sub);
-    code_.GlobalSet(module_.Use(GlobalVar::Depth));
+    code_.GlobalSet(module_.Use(GlobalVar::DepthLeft));
   }
   if (!frame_) return;
   code_.I64(frame_bytes_);
@@ -93,13 +93,13 @@ void FunctionEmitter::Epilogue() {
   EndScratch(body_scratch_);
   if (frame_) {
     code_.Get(*frame_);
-    code_.GlobalSet(module_.Use(GlobalVar::Heap));
+    code_.GlobalSet(module_.Use(GlobalVar::HeapEnd));
   }
   if (facts_.is_called && !function_.is_prelude) {
-    code_.GlobalGet(module_.Use(GlobalVar::Depth));
+    code_.GlobalGet(module_.Use(GlobalVar::DepthLeft));
     code_.I64(1);
     Op(Opcode::I64Add);
-    code_.GlobalSet(module_.Use(GlobalVar::Depth));
+    code_.GlobalSet(module_.Use(GlobalVar::DepthLeft));
   }
 }
 

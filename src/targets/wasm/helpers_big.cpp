@@ -17,7 +17,7 @@ Var Scratch(HelperCode& f, const Expr& limbs) {
   f.If(IsZero(base), [&] { f.Unreachable(); });
   return base;
 }
-void Release(HelperCode& f, const Var& base) { f.Put(GlobalVar::Heap, base); }
+void Release(HelperCode& f, const Var& base) { f.Put(GlobalVar::HeapEnd, base); }
 
 // |source| into `to`; MIN becomes 2^(64k-1), which fits unsigned.
 void Magnitude(HelperCode& f, const Expr& to, const Var& source, const Var& count) {

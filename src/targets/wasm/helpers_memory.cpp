@@ -23,7 +23,7 @@ void GrowTo(HelperCode& f, const Expr& end) {
 
 // Moves the heap's end up by that many bytes, rounded to 16, and returns where it was.
 void BuildReserve(HelperCode& f) {
-  Var old_heap = f.Let(f.Get(GlobalVar::Heap));
+  Var old_heap = f.Let(f.Get(GlobalVar::HeapEnd));
   f.If(GtU(f.Param(0), int64_t{1} << 32), [&] { f.Return({Lit32(0)}); });
   Var new_heap = f.Let(((ExtendU(old_heap) + f.Param(0)) + 15) & -16);
   if (f.has_output()) {
@@ -40,7 +40,7 @@ void BuildReserve(HelperCode& f) {
     GrowTo(f, new_heap);
   }
   f.If(GtU(new_heap, Lit64(0xffffffff)), [&] { f.Return({Lit32(0)}); });
-  f.Put(GlobalVar::Heap, Wrap(new_heap));
+  f.Put(GlobalVar::HeapEnd, Wrap(new_heap));
   f.Return({old_heap});
 }
 
@@ -49,11 +49,11 @@ void BuildAllocate(HelperCode& f) {
   Var length = f.Param(0);
   Var size = f.Let(ExtendU(f.Param(1)));
   f.If(LtS(length, 0), [&] { f.Return({Lit32(0)}); });
-  f.If(GtU(length, DivU(f.Get(GlobalVar::Scratch), size)), [&] { f.Return({Lit32(0)}); });
+  f.If(GtU(length, DivU(f.Get(GlobalVar::ScratchLeft), size)), [&] { f.Return({Lit32(0)}); });
   Var bytes = f.Let(length * size);
   Var address = f.Let(f.Call(Helper::Reserve, {bytes}));
   f.If(Ne(address, 0), [&] {
-    f.Put(GlobalVar::Scratch, f.Get(GlobalVar::Scratch) - bytes);
+    f.Put(GlobalVar::ScratchLeft, f.Get(GlobalVar::ScratchLeft) - bytes);
     f.Fill(address, Wrap(bytes));
   });
   f.Return({address});

@@ -21,7 +21,7 @@ constexpr HelperRow HelperRows[] = {
 };
 
 struct GlobalRow {
-  std::string_view name;
+  std::string_view name;  // empty: not exported
   ValType type;
   int64_t initial;
 };
@@ -31,10 +31,11 @@ constexpr GlobalRow GlobalRows[] = {
     {"trap", ValType::I64, 0},       {"trap_index", ValType::I64, -1},
     {"parallel", ValType::I64, -1},  {"fuel", ValType::I64, AllOnes},
     {"depth", ValType::I64, 1000},   {"scratch", ValType::I64, 1 << 30},
+    {"", ValType::I64, 0},           {"", ValType::I64, 0},
     {"heap", ValType::I32, 0},       {"input", ValType::I32, 0},
     {"input_end", ValType::I32, 0},  {"hint", ValType::I32, 0},
     {"hint_end", ValType::I32, 0},   {"output", ValType::I32, 0},
-    {"output_end", ValType::I32, 0},
+    {"output_end", ValType::I32, 0}, {"", ValType::I32, 0},
 };
 static_assert(std::size(GlobalRows) == GlobalCount);
 
@@ -77,11 +78,12 @@ uint32_t ModuleContext::Use(GlobalVar global) {
 
 void ModuleContext::BuildHelpers() {
   // The list grows while it is walked: helpers ask for helpers.
-  for (size_t i = 0; i < asked_.size(); ++i) {
-    const HelperRow& row = HelperRows[static_cast<size_t>(asked_[i])];
+  for (; built_ < asked_.size(); ++built_) {
+    const Helper helper = asked_[built_];
+    const HelperRow& row = HelperRows[static_cast<size_t>(helper)];
     HelperCode code(*this, TypeOf(row).params);
     row.build(code);
-    writer_.SetBody(helper_index_[static_cast<size_t>(asked_[i])], code.Finish());
+    writer_.SetBody(helper_index_[static_cast<size_t>(helper)], code.Finish());
   }
 }
 

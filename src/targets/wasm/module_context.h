@@ -23,24 +23,28 @@ constexpr int HelperCount = 0
 #undef FRAZIL_WASM_HELPER
     ;
 
-// Globals that the host reads or sets; all are exported under their names.
+// Globals that the host reads or sets, exported under their names, and what a run counts in: the entry begins with what the
+// host has set, so that a call that ends in a trap takes nothing from the next.
 enum class GlobalVar : uint8_t {
   Trap,       // 0, or what trapped: 1 + kind, plus op << 8
   TrapIndex,  // the iteration of the outermost parallel, -1 outside
   Parallel,   // the same while running, where calls happen inside a parallel
   Fuel,       // what is left, unsigned
-  Depth,      // how many calls may still nest, unsigned
-  Scratch,    // bytes that alloc may still take, unsigned
-  Heap,       // the first free byte: frames and scratch grow upwards from here
-  Input,      // the input stream: next byte and end
+  Depth,      // how many calls may nest, unsigned
+  Scratch,    // bytes that alloc may take, unsigned
+  DepthLeft,
+  ScratchLeft,
+  Heap,   // the first free byte: frames and scratch grow upwards from here
+  Input,  // the input stream: next byte and end
   InputEnd,
   Hint,  // the hint stream likewise
   HintEnd,
   // The output stream: first byte and end. It lies above the heap and moves up as that grows.
   Output,
   OutputEnd,
+  HeapEnd,
 };
-constexpr int GlobalCount = 13;
+constexpr int GlobalCount = 16;
 std::string_view GlobalName(GlobalVar global);
 
 class ModuleContext {
@@ -53,7 +57,7 @@ class ModuleContext {
   uint32_t Use(Helper helper);
   uint32_t Use(GlobalVar global);
   bool uses(GlobalVar global) const { return global_index_[static_cast<size_t>(global)] != None; }
-  // Writes the bodies of all helpers that were asked for, and of those that they ask for.
+  // Writes the bodies of all helpers that were asked for since the last time, and of those that they ask for.
   void BuildHelpers();
 
  private:
@@ -62,6 +66,7 @@ class ModuleContext {
   std::array<uint32_t, HelperCount> helper_index_;
   std::array<uint32_t, GlobalCount> global_index_;
   std::vector<Helper> asked_;
+  size_t built_ = 0;  // of them
 };
 
 }  // namespace frazil::targets::wasm

@@ -158,5 +158,70 @@ TEST(Node, GivesTheSameAnswers) {
       << output.substr(0, 4000);
 }
 
+// A host that only calls: what a trapping call has taken, memory, depth or the iteration it was in, the next one has again.
+TEST(Node, TrapsUseNothingUp) {
+  TemporaryFolder folder;
+  folder.Write("scratch.wasm", Emitted(Parsed(R"(func @main(%a: i32, %b: i32) -> (i32) {
+  %n = const 524288 : index
+  %s = alloc %n : u32
+  %q = div.trunc %a, %b : i32
+  return %q
+}
+)"))
+                                   .bytes);
+  folder.Write("frames.wasm", Emitted(Parsed(R"(func @wide(%x: int<64>, %y: int<64>) -> (int<64>) {
+  %q = div.checked %x, %y : int<64>
+  return %q
+}
+func @main(%a: i32, %b: i32) -> (i32) {
+  %x = cast.checked %a : int<64>
+  %y = cast.checked %b : int<64>
+  %r = call @wide(%x, %y)
+  %q = cast.checked %r : i32
+  return %q
+}
+)"))
+                                  .bytes);
+  folder.Write("lanes.wasm", Emitted(Parsed(R"(func @divide(%a: i32, %b: i32) -> (i32) {
+  %q = div.trunc %a, %b : i32
+  return %q
+}
+func @main(%a: i32, %b: i32) -> (i32) {
+  %r = call @divide(%a, %b)
+  %zero = const 0 : index
+  %ten = const 10 : index
+  parallel %i = %zero to %ten {
+    %k = cast %i : i32
+    %d = sub %b, %k : i32
+    %m = call @divide(%a, %d)
+    yield
+  }
+  return %r
+}
+)"))
+                                 .bytes);
+  folder.Write("run.mjs", R"js(
+import fs from 'node:fs';
+const check = (what, seen, wanted) => { if (seen !== wanted) console.log('wrong', what, seen, wanted); };
+for (const name of ['scratch', 'frames', 'lanes']) {
+  const module = new WebAssembly.Module(fs.readFileSync(`${process.argv[2]}/${name}.wasm`));
+  const exports = new WebAssembly.Instance(module).exports;
+  let trapped = 0;
+  for (let i = 0; i < 1000; i++) {
+    // In lanes the 4th iteration divides by 0, or the call before them.
+    try { exports.main(42, name === 'lanes' && i % 2 ? 3 : 0); } catch (e) { trapped++; }
+    if (name === 'lanes') check('iteration', exports.trap_index.value, i % 2 ? 3n : -1n);
+  }
+  check(name + ' traps', trapped, 1000);
+  check(name + ' result', exports.main(42, 20), 2);
+  if (exports.trap) check(name + ' trap', exports.trap.value, 0n);
+}
+console.log('done');
+)js");
+  std::string output;
+  RunTool("node " + folder.path() + "/run.mjs " + folder.path(), output);
+  EXPECT_EQ(output, "done\n");
+}
+
 }  // namespace
 }  // namespace frazil::targets::wasm
