@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <future>
 #include <optional>
@@ -92,12 +93,15 @@ std::optional<uint64_t> Number(std::string_view text, int base) {
   return value;
 }
 
-// The fields that decide where the body ends. Anything contradictory or encoded is refused, never guessed at.
+// The fields that decide where the body ends, and whether another answer may follow it. Anything contradictory or encoded is
+// refused, never guessed at.
 struct Head {
   int status = 0;
+  bool keeps = true;  // what the version does where no field says otherwise
   std::optional<uint64_t> length;
-  bool chunked = false, close = false, bad = false;
+  bool chunked = false, close = false, keep_alive = false, bad = false;
 
+  bool Closes() const { return close || (!keeps && !keep_alive); }
   void AddField(std::string_view line) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return void(bad = true);
@@ -113,16 +117,31 @@ struct Head {
     } else if (name == "content-encoding") {
       bad = bad || value != "identity";
     } else if (name == "connection") {
-      close = close || value == "close";
+      AddConnection(value);
+    }
+  }
+
+  // A list of words.
+  void AddConnection(std::string_view value) {
+    while (!value.empty()) {
+      const size_t comma = std::min(value.find(','), value.size());
+      const std::string_view word = Trim(value.substr(0, comma));
+      close = close || word == "close";
+      keep_alive = keep_alive || word == "keep-alive";
+      value.remove_prefix(std::min(comma + 1, value.size()));
     }
   }
 };
 
-std::optional<int> StatusOf(std::string_view line) {
+// A status line.
+std::optional<Head> HeadOf(std::string_view line) {
   if (!line.starts_with("HTTP/1.") || line.size() < 12 || line[8] != ' ') return std::nullopt;
   const std::optional<uint64_t> status = Number(line.substr(9, 3), 10);
   if (!status || *status < 100 || (line.size() > 12 && line[12] != ' ')) return std::nullopt;
-  return static_cast<int>(*status);
+  Head head;
+  head.status = static_cast<int>(*status);
+  head.keeps = line[7] != '0';
+  return head;
 }
 
 }  // namespace
@@ -183,7 +202,6 @@ Reason HttpConnection::Wait(short events) {
 
 Reason HttpConnection::Connect() {
   if (socket_) return Reason::None;
-  received_.clear();
   const auto endpoints = Resolve(address_, deadline_);
   if (!endpoints) return endpoints.error();
   Reason reason = Reason::RemoteFailed;
@@ -210,6 +228,19 @@ Reason HttpConnection::Connect() {
   return reason;
 }
 
+void HttpConnection::Close() {
+  socket_ = Fd();
+  received_.clear();
+  read_ = 0;
+}
+
+// What a server sends after an answer is its good-bye, or the answer to a question that was not put.
+bool HttpConnection::IsFresh() {
+  char byte;
+  return Unread().empty() && recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+         (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 Reason HttpConnection::Send(std::string_view bytes) {
   while (!bytes.empty()) {
     // Without MSG_NOSIGNAL a peer that hangs up would kill the process.
@@ -226,42 +257,57 @@ Reason HttpConnection::Send(std::string_view bytes) {
 }
 
 Reason HttpConnection::ReceiveMore() {
-  const size_t before = received_.size();
-  received_.resize(before + ReceiveBytes);
+  received_.erase(0, read_);
+  read_ = 0;
+  std::array<char, ReceiveBytes> bytes;
   for (;;) {
-    const ssize_t count = recv(socket_.get(), received_.data() + before, ReceiveBytes, 0);
-    received_.resize(before + static_cast<size_t>(std::max<ssize_t>(count, 0)));
-    if (count > 0) return MillisecondsLeft(deadline_) == 0 ? Reason::RemoteTimeout : Reason::None;
-    if (count == 0) return Reason::RemoteFailed;
-    if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (const Reason reason = Wait(POLLIN); reason != Reason::None) return reason;
-      received_.resize(before + ReceiveBytes);
-      continue;
+    const ssize_t count = recv(socket_.get(), bytes.data(), bytes.size(), 0);
+    if (count > 0) {
+      answered_ = true;
+      received_.append(bytes.data(), static_cast<size_t>(count));
+      return MillisecondsLeft(deadline_) == 0 ? Reason::RemoteTimeout : Reason::None;
     }
-    return Reason::RemoteFailed;
+    if (count == 0) return Reason::RemoteFailed;
+    if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) return Reason::RemoteFailed;
+    if (const Reason reason = Wait(POLLIN); reason != Reason::None) return reason;
   }
 }
 
+// Its end is a line feed; a carriage return before it, which may come alone, is no part of it.
 std::expected<std::string, Reason> HttpConnection::ReadLine(size_t max_chars) {
   for (size_t searched = 0;;) {
-    const size_t end = received_.find('\n', searched);
+    const size_t end = Unread().find('\n', searched);
+    searched = std::min(end, Unread().size());
+    if (searched > max_chars + 1) return std::unexpected(Reason::RemoteBytes);
     if (end != std::string::npos) {
-      std::string line(Trim(std::string_view(received_).substr(0, end)));
-      received_.erase(0, end + 1);
+      std::string line(Trim(Unread().substr(0, end)));
+      read_ += end + 1;
       return line;
     }
-    searched = received_.size();
-    if (searched > max_chars) return std::unexpected(Reason::RemoteBytes);
     if (const Reason reason = ReceiveMore(); reason != Reason::None) return std::unexpected(reason);
   }
 }
 
 Reason HttpConnection::ReadCounted(std::string& body, uint64_t length) {
-  while (received_.size() < length)
+  for (;;) {
+    const std::string_view part = Unread().substr(0, length);
+    body += part;
+    read_ += part.size();
+    length -= part.size();
+    if (length == 0) return Reason::None;
     if (const Reason reason = ReceiveMore(); reason != Reason::None) return reason;
-  body.append(received_, 0, length);
-  received_.erase(0, length);
-  return Reason::None;
+  }
+}
+
+// To the end of the stream.
+Reason HttpConnection::ReadRest(std::string& body, uint64_t max_body) {
+  for (;;) {
+    if (Unread().size() > max_body - body.size()) return Reason::RemoteBytes;
+    body += Unread();
+    read_ = received_.size();
+    const Reason reason = ReceiveMore();
+    if (reason != Reason::None) return reason == Reason::RemoteFailed ? Reason::None : reason;
+  }
 }
 
 Reason HttpConnection::ReadChunked(std::string& body, uint64_t max_body) {
@@ -292,10 +338,9 @@ std::expected<HttpAnswer, Reason> HttpConnection::ReadAnswer(uint64_t max_body) 
   for (int i = 0; i <= MaxInterimAnswers && (i == 0 || head.status / 100 == 1); ++i) {
     auto line = ReadLine(MaxLineChars);
     if (!line) return std::unexpected(line.error());
-    const std::optional<int> status = StatusOf(*line);
-    if (!status) return std::unexpected(Reason::RemoteBytes);
-    head = {};
-    head.status = *status;
+    const std::optional<Head> started = HeadOf(*line);
+    if (!started) return std::unexpected(Reason::RemoteBytes);
+    head = *started;
     for (size_t bytes = 0;; bytes += line->size()) {
       line = ReadLine(MaxLineChars);
       if (!line) return std::unexpected(line.error());
@@ -314,28 +359,37 @@ std::expected<HttpAnswer, Reason> HttpConnection::ReadAnswer(uint64_t max_body) 
   } else if (head.length) {
     reason = *head.length > max_body ? Reason::RemoteBytes : ReadCounted(answer.body, *head.length);
   } else {
-    while (received_.size() <= max_body && (reason = ReceiveMore()) == Reason::None) {
-    }
-    reason = received_.size() > max_body      ? Reason::RemoteBytes
-             : reason == Reason::RemoteFailed ? Reason::None
-                                              : reason;
-    answer.body = std::move(received_);
+    reason = ReadRest(answer.body, max_body);
     head.close = true;
   }
-  if (head.close || reason != Reason::None) socket_ = Fd();
+  if (head.Closes() || reason != Reason::None) Close();
   if (reason != Reason::None) return std::unexpected(reason);
   return answer;
 }
 
-std::expected<HttpAnswer, Reason> HttpConnection::Exchange(std::string_view head,
-                                                           std::string_view body,
-                                                           uint64_t max_body) {
+std::expected<HttpAnswer, Reason> HttpConnection::ExchangeOnce(std::string_view head,
+                                                               std::string_view body,
+                                                               uint64_t max_body) {
+  answered_ = false;
   Reason reason = Connect();
   if (reason == Reason::None) reason = Send(head);
   if (reason == Reason::None) reason = Send(body);
   std::expected<HttpAnswer, Reason> answer = std::unexpected(reason);
   if (reason == Reason::None) answer = ReadAnswer(max_body);
-  if (!answer) socket_ = Fd();
+  if (!answer) Close();
+  return answer;
+}
+
+// A server may close a connection that nobody uses at any time, also while the next request is on its way; then the request
+// was not looked at. To put the same bytes in the same place twice is to put them once.
+std::expected<HttpAnswer, Reason> HttpConnection::Exchange(std::string_view head,
+                                                           std::string_view body,
+                                                           uint64_t max_body) {
+  if (socket_ && !IsFresh()) Close();
+  const bool kept = static_cast<bool>(socket_);
+  std::expected<HttpAnswer, Reason> answer = ExchangeOnce(head, body, max_body);
+  if (kept && !answer && !answered_ && answer.error() == Reason::RemoteFailed)
+    answer = ExchangeOnce(head, body, max_body);
   return answer;
 }
 

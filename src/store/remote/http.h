@@ -36,26 +36,35 @@ class HttpConnection {
   HttpConnection(const HttpAddress& address, Deadline deadline);
   ~HttpConnection();
 
-  // Connects where it has to. The reason is RemoteTimeout, RemoteFailed or RemoteBytes.
+  // Connects where it has to, and once more where a connection that was kept turns out to be closed. The reason is
+  // RemoteTimeout, RemoteFailed or RemoteBytes.
   std::expected<HttpAnswer, Reason> Get(const std::string& path, uint64_t max_body);
   std::expected<HttpAnswer, Reason> Put(const std::string& path, std::string_view body);
 
  private:
   std::expected<HttpAnswer, Reason> Exchange(std::string_view head, std::string_view body,
                                              uint64_t max_body);
+  std::expected<HttpAnswer, Reason> ExchangeOnce(std::string_view head, std::string_view body,
+                                                 uint64_t max_body);
   Reason Connect();
+  void Close();
+  bool IsFresh();  // open, and nothing came that nobody asked for
   Reason Send(std::string_view bytes);
-  Reason ReceiveMore();  // appends to received_; RemoteFailed at the end of the stream
+  Reason ReceiveMore();  // adds to what is unread; RemoteFailed at the end of the stream
   Reason Wait(short events);
   std::expected<HttpAnswer, Reason> ReadAnswer(uint64_t max_body);
   Reason ReadChunked(std::string& body, uint64_t max_body);
   Reason ReadCounted(std::string& body, uint64_t length);
+  Reason ReadRest(std::string& body, uint64_t max_body);
   std::expected<std::string, Reason> ReadLine(size_t max_chars);
+  std::string_view Unread() const { return std::string_view(received_).substr(read_); }
 
   const HttpAddress& address_;
   const Deadline deadline_;
   Fd socket_;
-  std::string received_;  // not yet consumed
+  std::string received_;
+  size_t read_ = 0;        // of received_
+  bool answered_ = false;  // something came since the request
 };
 
 }  // namespace frazil::store

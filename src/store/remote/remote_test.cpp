@@ -2,6 +2,7 @@
 #include "store/remote/remote.h"
 
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 
 #include <random>
 
@@ -142,6 +143,109 @@ TEST(Remote, ChunksAndClosedConnectionsAreUnderstood) {
     auto fetched = remote->Get(KeyOf(1).Digest());
     ASSERT_TRUE(fetched) << ReasonName(fetched.error());
     EXPECT_EQ(fetched->content, "hello world");
+  }
+}
+
+// Where the bytes of an answer are cut on their way means nothing.
+TEST(Remote, AnswersMayArriveInAnyPieces) {
+  const std::string content = "hello world";
+  const std::string record = PrintActionResult(RecordOf(1, content));
+  auto answer = [](std::string_view body, bool chunked) {
+    const std::string_view head = "HTTP/1.1 200 OK\r\nConnection: keep-alive, x\r\n";
+    if (!chunked) return fmt::format("{}Content-Length: {}\r\n\r\n{}", head, body.size(), body);
+    return fmt::format(
+        "{}Transfer-Encoding: chunked\r\n\r\n4;x=y\r\n{}\r\n{:x}\r\n{}\r\n0\r\nT: x\r\n\r\n", head,
+        body.substr(0, 4), body.size() - 4, body.substr(4));
+  };
+  for (const bool chunked : {true, false}) {
+    const size_t last = answer(content, chunked).size();
+    std::atomic<size_t> cut = 0;
+    TestServer server([&](int socket, const TestServer::Request& request) {
+      const bool is_record = request.path.starts_with("/ac/");
+      const std::string bytes = answer(is_record ? record : content, chunked);
+      const int on = 1;
+      setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      auto wait = [] { std::this_thread::sleep_for(std::chrono::microseconds(500)); };
+      if (is_record || cut < last) {
+        TestServer::Send(socket, std::string_view(bytes).substr(0, cut));
+        wait();
+        TestServer::Send(socket, std::string_view(bytes).substr(cut));
+        return true;
+      }
+      for (const char& byte : bytes) {
+        TestServer::Send(socket, {&byte, 1});
+        wait();
+      }
+      return true;
+    });
+    auto remote = *Remote::Create({.address = server.address(), .timeout_ms = 20'000});
+    // At the end: byte by byte.
+    for (cut = 1; cut <= last; ++cut) {
+      auto fetched = remote->Get(KeyOf(1).Digest());
+      ASSERT_TRUE(fetched) << chunked << " cut at " << cut << ": " << ReasonName(fetched.error());
+      EXPECT_EQ(fetched->content, content);
+    }
+  }
+}
+
+// Whether it says so or not, and whatever it sends without being asked.
+TEST(Remote, ConnectionsThatTheServerClosesAreMadeAnew) {
+  const std::string content = "hello world";
+  const std::string record = PrintActionResult(RecordOf(1, content));
+  const std::string planted = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHELLO WORLD";
+  struct Case {
+    std::string name, version, field, behind;
+    bool closes;
+  };
+  const std::vector<Case> cases = {
+      {"an old version", "1.0", "", "", true},
+      {"a list of words", "1.1", "Connection: close, x\r\n", "", true},
+      {"the last of a list", "1.1", "Connection: x ,  Close\r\n", "", true},
+      {"two fields", "1.1", "Connection: x\r\nConnection: close\r\n", "", true},
+      {"not said", "1.1", "", "", true},
+      {"an old version that keeps it, and closes it", "1.0", "Connection: Keep-Alive\r\n", "",
+       true},
+      {"said, and left open", "1.1", "Connection: close\r\n", "", false},
+      {"an answer too many", "1.1", "", planted, false},
+  };
+  for (const Case& c : cases) {
+    std::atomic<int> puts = 0;
+    TestServer server([&](int socket, const TestServer::Request& request) {
+      const bool is_put = request.method == "PUT";
+      puts += is_put ? 1 : 0;
+      const std::string& body = is_put ? "" : request.path.starts_with("/ac/") ? record : content;
+      TestServer::Send(socket, fmt::format("HTTP/{} 200 OK\r\n{}Content-Length: {}\r\n\r\n{}{}",
+                                           c.version, c.field, body.size(), body, c.behind));
+      return !c.closes;
+    });
+    auto remote = *Remote::Create({.address = server.address()});
+    auto fetched = remote->Get(KeyOf(1).Digest());
+    ASSERT_TRUE(fetched) << c.name << ": " << ReasonName(fetched.error());
+    EXPECT_EQ(fetched->content, content) << c.name;
+    EXPECT_EQ(server.requests(), 2) << c.name;
+    EXPECT_EQ(remote->Put(KeyOf(1).Digest(), *ParseActionResult(record), content), Reason::None)
+        << c.name;
+    EXPECT_EQ(puts, 2) << c.name;
+  }
+}
+
+// Once more on a new connection, never a third time.
+TEST(Remote, OneMoreTryWhereAKeptConnectionGivesNothing) {
+  for (const bool once : {true, false}) {
+    const std::string record = PrintActionResult(RecordOf(1, "x"));
+    std::atomic<int> asked = 0;
+    TestServer server([&](int socket, const TestServer::Request& request) {
+      if (request.path.starts_with("/ac/")) return TestServer::Answer(socket, 200, record), true;
+      if (asked++ != 0 && once) return TestServer::Answer(socket, 200, "x"), true;
+      return false;  // after it has read the request
+    });
+    auto remote = *Remote::Create({.address = server.address()});
+    auto fetched = remote->Get(KeyOf(1).Digest());
+    EXPECT_EQ(fetched.has_value(), once);
+    EXPECT_EQ(asked, 2);
+    if (!once) {
+      EXPECT_EQ(ReasonName(fetched.error()), ReasonName(Reason::RemoteFailed));
+    }
   }
 }
 
