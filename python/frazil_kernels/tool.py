@@ -770,7 +770,7 @@ class KernelReader:
 
 def read_text(text, name="<text>"):
     """The kernels of a source text, and its errors; one of the two lists is empty."""
-    if isinstance(text, bytes) and b"\0" in text[:4096]:
+    if isinstance(text, bytes) and text.count(b"\0") >= 4:
         return [], [SourceError(1, 1, "this is a binary file, not Python source", "give the .py file")]
     try:
         tree = ast.parse(text, name)

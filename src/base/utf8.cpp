@@ -107,9 +107,11 @@ std::optional<Error> BinaryError(std::string_view bytes) {
                    {1, 1},
                    {},
                    std::string(kind.hint)};
-  // No text has the character 0, and no binary file is long without it.
-  constexpr size_t Looked = 4096;
-  if (bytes.substr(0, Looked).find('\0') == std::string_view::npos) return std::nullopt;
+  // A text may have a stray 0, which its reader finds the place of; binary files have many.
+  constexpr size_t Looked = 4096, Many = 4;
+  bytes = bytes.substr(0, Looked);
+  const size_t zeros = static_cast<size_t>(std::ranges::count(bytes, '\0'));
+  if (zeros < Many || zeros * 64 < bytes.size()) return std::nullopt;
   return Error{Diag::BadUtf8, message, {1, 1}, {}, "give a source file"};
 }
 

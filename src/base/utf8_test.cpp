@@ -57,8 +57,9 @@ TEST(Utf8, BinaryFilesAreCalledThat) {
   EXPECT_EQ(error("\0asm\1\0\0\0"sv),
             "1:1: error FRZ0103: this is a binary file, not a text: it looks like a WebAssembly "
             "module (give the program it was emitted from)");
-  EXPECT_EQ(error("abc\0\xff"sv),
+  EXPECT_EQ(error("abc\0\0\0\0\xff"sv),
             "1:1: error FRZ0103: this is a binary file, not a text (give a source file)");
+  EXPECT_EQ(error("one\0is stray"sv), "");
   EXPECT_EQ(error("PK and ELF are words"), "");
 }
 

@@ -117,10 +117,7 @@ void Emitter::EmitLanes(const LaunchPlan& plan) {
     arrays_[a] = builder_.Alloc(ir::Type::Of(array.element), Index(elements));
     NameOnce(arrays_[a], array.name);
   }
-  std::vector<uint32_t> known;
-  for (const Stmt* stmt : plan.body)
-    if (stmt->kind == StmtKind::Assign) known.push_back(stmt->local);
-  HoistUniform(plan.body, known, false);
+  HoistUniform(plan.body, AssignedAtTop(plan.body), false);
   builder_.SetLocation(tree_.location);
   ValueId lanes = block_[0];
   for (uint32_t d = 1; d < plan.dims; ++d) lanes = builder_.Binary(Op::Mul, lanes, block_[d]);

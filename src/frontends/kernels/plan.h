@@ -36,6 +36,8 @@ bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block);
 // It can neither trap nor have an effect, and costs little: may be evaluated where it is not needed.
 bool IsSafe(const Expr* e);
 // The same where its variables are evaluated with it, because it comes before their assignments; not those in `known`.
+// What `known` may be: variables that are assigned whatever happens.
+std::vector<uint32_t> AssignedAtTop(const Block& body);
 bool IsSafeBefore(const KernelTree& tree, const Expr* e, std::span<const uint32_t> known);
 int CostOf(const Expr* e);
 bool HasEffect(const Expr* e);

@@ -19,6 +19,7 @@ class Planner {
 
   LaunchPlan Run() {
     FindIds();
+    known_ = AssignedAtTop(plan_.body);
     while (!plan_.has_blocks && plan_.dims != 0 && Peel()) {
     }
     return std::move(plan_);
@@ -131,10 +132,11 @@ class Planner {
   }
 
   // `is_first`: every lane asks this before anything else, so that a trap of the bound is one of the kernel. Anywhere
-  // else a lane may never come to it (`if k != 0 and i < n // k`), and only what cannot trap is evaluated early.
+  // else a lane may never come to it (`if k != 0 and i < n // k`), and only what cannot trap, or what every lane has in a variable
+  // already, is evaluated early.
   bool BecomesBound(const Conjunct& conjunct, bool is_first) {
     if (conjunct.id == nullptr || !IsUniform(tree_, conjunct.bound, false)) return false;
-    if (!is_first && !IsSafeBefore(tree_, conjunct.bound, {})) return false;
+    if (!is_first && !IsSafeBefore(tree_, conjunct.bound, known_)) return false;
     std::optional<uint32_t> dim = GlobalIdOf(conjunct.id);
     if (!dim || plan_.bounds[*dim] != nullptr || plan_.uses_size[*dim]) return false;
     plan_.bounds[*dim] = conjunct.bound;
@@ -196,6 +198,7 @@ class Planner {
 
   KernelTree& tree_;
   LaunchPlan plan_;
+  std::vector<uint32_t> known_;  // variables that every lane assigns before it asks anything
 };
 
 }  // namespace
@@ -259,6 +262,13 @@ bool IsUniform(const KernelTree& tree, const Expr* e, bool in_block) {
 bool IsSafe(const Expr* e) {
   return IsSafeItself(e) &&
          std::ranges::all_of(e->args, [](const Expr* arg) { return IsSafe(arg); });
+}
+
+std::vector<uint32_t> AssignedAtTop(const Block& body) {
+  std::vector<uint32_t> locals;
+  for (const Stmt* stmt : body)
+    if (stmt->kind == StmtKind::Assign) locals.push_back(stmt->local);
+  return locals;
 }
 
 bool IsSafeBefore(const KernelTree& tree, const Expr* e, std::span<const uint32_t> known) {

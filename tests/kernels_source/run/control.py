@@ -314,6 +314,15 @@ def guarded_second_dimension(a: DeviceArray[f32], m: i32, n: i32, k: i32):
 #: guarded_second_dimension a=zeros(8) m=2 n=8 k=2 @ lanes=2,4
 
 
+def divided_before(a: DeviceArray[f32], m: i32, n: i32, k: i32):
+    rows = n // k
+    i = get_global_id(0)
+    j = get_global_id(1)
+    if i < m and j < rows:
+        a[j * m + i] = 1.0
+#: divided_before a=zeros(8) m=2 n=8 k=2 @ cover=2,4
+
+
 def unguarded_divisor(a: DeviceArray[f32], n: i32, k: i32):
     i = get_global_id()
     if i >= 0 and i < n // k:
