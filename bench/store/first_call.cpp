@@ -1,16 +1,20 @@
-// The second process of a user: opens the store, readmits one form, maps it and calls it once.
+// The second process of a user: asks the worker's file who would make code today, opens the store, readmits one form, maps
+// it and calls it once.
 //   first_call DIRECTORY NUMBER      prints the microseconds since main began
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
 #include "exec/native_code.h"
+#include "exec/native_toolchain.h"
 #include "sample_form.h"
 
 int main(int argc, char** argv) {
   using namespace frazil;
   const auto start = std::chrono::steady_clock::now();
   if (argc != 3) return 2;
+  const std::string self = argv[0];
+  if (exec::NativeToolchainOf(self.substr(0, self.rfind('/')) + "/frazil-worker").empty()) return 6;
   store::StoreOptions options;
   options.directory = argv[1];
   const auto store = store::Store::Open(options);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <new>
+
 #include "base/check.h"
 #include "dispatch/threads.h"
 #include "engine/improver.h"

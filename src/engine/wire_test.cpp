@@ -26,6 +26,16 @@ WorkRequest Request() {
   return request;
 }
 
+WorkReply Reply(double price_ms = 3.5) {
+  WorkReply reply;
+  reply.sealed = "sealed";
+  reply.log = "log\n";
+  reply.compile_ms = 1.5;
+  reply.verify_ms = 2.5;
+  reply.price_ms = price_ms;
+  return reply;
+}
+
 TEST(Wire, MessagesComeBackWhole) {
   const std::string bytes = EncodeWorkRequest(Request());
   const Result<WorkRequest> request = DecodeWorkRequest(bytes);
@@ -36,11 +46,15 @@ TEST(Wire, MessagesComeBackWhole) {
   EXPECT_EQ(request->key, Request().key);
   EXPECT_EQ(request->policy.meaning, verify::Grade::Exhaustive);
 
-  const WorkReply reply{"sealed", "log\n", 1.5, 2.5, 3.5};
-  const Result<WorkReply> decoded = DecodeWorkReply(EncodeWorkReply(reply));
+  const Result<WorkReply> decoded = DecodeWorkReply(EncodeWorkReply(Reply()));
   ASSERT_TRUE(decoded.has_value());
   EXPECT_EQ(decoded->sealed, "sealed");
   EXPECT_EQ(decoded->price_ms, 3.5);
+  WorkReply wrong = Reply();
+  wrong.refuted = {"aa", "bb"};
+  EXPECT_FALSE(DecodeWorkReply(EncodeWorkReply(wrong))) << "who ran wrong code seals nothing";
+  wrong.sealed = "";
+  EXPECT_EQ(DecodeWorkReply(EncodeWorkReply(wrong))->refuted, wrong.refuted);
 
   const Error error{Diag::NotDominated, "m", {1, 2}, "f", "h"};
   EXPECT_EQ(DecodeError(EncodeError(error))->ToString(), error.ToString());
@@ -55,7 +69,7 @@ TEST(Wire, NoByteMayBeMissingOrTooMany) {
     EXPECT_FALSE(decode(bytes + '\0').has_value());
   };
   check(EncodeWorkRequest(Request()), DecodeWorkRequest);
-  check(EncodeWorkReply({"s", "l", 1, 2, 3}), DecodeWorkReply);
+  check(EncodeWorkReply(Reply()), DecodeWorkReply);
   check(EncodeShadowRequest({"p", "s", "a", {}, 5}), DecodeShadowRequest);
   check(EncodeShadowReply({false, "different"}), DecodeShadowReply);
   check(EncodeError({Diag::Internal, "m"}), DecodeError);
@@ -66,9 +80,8 @@ TEST(Wire, NoByteMayBeMissingOrTooMany) {
 TEST(Wire, RefusesWhatMeansNothing) {
   EXPECT_FALSE(DecodeShadowReply(EncodeShadowReply({true, "and yet different"})).has_value());
   EXPECT_FALSE(DecodeShadowReply(EncodeShadowReply({false, ""})).has_value());
-  EXPECT_FALSE(DecodeWorkReply(EncodeWorkReply({"", "", -1, 0, 0})).has_value());
-  EXPECT_FALSE(DecodeWorkReply(EncodeWorkReply({"", "", NAN, 0, 0})).has_value());
-  EXPECT_FALSE(DecodeWorkReply(EncodeWorkReply({"", "", INFINITY, 0, 0})).has_value());
+  for (const double ms : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)})
+    EXPECT_FALSE(DecodeWorkReply(EncodeWorkReply(Reply(ms))).has_value());
   std::string header = EncodeHeader({Kind::Hello, false, 0, ""});
   header[6] = 0;
   EXPECT_FALSE(DecodeHeader(header).has_value());
