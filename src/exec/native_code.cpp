@@ -26,7 +26,7 @@ struct Header {
   uint8_t level;
   uint8_t metered;
   uint8_t uses_run;
-  uint8_t reserved;
+  uint8_t plain;  // not tuned
   uint32_t entry_offset;
   uint32_t reserved_word;
   uint64_t code_bytes;
@@ -51,6 +51,7 @@ std::string SerializeImage(const NativeImage& image) {
   header.level = static_cast<uint8_t>(image.level);
   header.metered = image.metered;
   header.uses_run = image.uses_run;
+  header.plain = !image.tuned;
   header.entry_offset = image.entry_offset;
   header.code_bytes = image.code.size();
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
@@ -76,7 +77,7 @@ Result<NativeImage> ParseImage(std::string_view bytes) {
   if (std::memcmp(digest.data(), bytes.data() + content.size(), DigestBytes) != 0)
     return Fail(Diag::BadArtifact, "the image is damaged: its digest is another");
   const bool fits = header.level < CpuLevelCount && header.metered <= 1 && header.uses_run <= 1 &&
-                    header.reserved == 0 && header.reserved_word == 0 &&
+                    header.plain <= 1 && header.reserved_word == 0 &&
                     header.code_bytes == content.size() - sizeof header &&
                     header.code_bytes <= MostCodeBytes && header.entry_offset < header.code_bytes;
   if (!fits) return Fail(Diag::BadArtifact, "the image says what its code does not hold");
@@ -84,6 +85,7 @@ Result<NativeImage> ParseImage(std::string_view bytes) {
   image.level = static_cast<CpuLevel>(header.level);
   image.metered = header.metered != 0;
   image.uses_run = header.uses_run != 0;
+  image.tuned = header.plain == 0;
   image.entry_offset = header.entry_offset;
   image.code = content.substr(sizeof header);
   return image;

@@ -25,8 +25,9 @@ using embed::NativeRun;
 
 struct NativeImage {
   CpuLevel level = CpuLevel::Baseline;
-  bool metered = false;       // counts fuel
-  bool uses_run = true;       // false: the entry never reads or writes its run, which may be null
+  bool metered = false;  // counts fuel
+  bool uses_run = true;  // false: the entry never reads or writes its run, which may be null
+  bool tuned = true;     // false: its maker has a form that takes longer to make and may be faster
   uint32_t entry_offset = 0;  // into code
   std::string code;
 

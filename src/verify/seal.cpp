@@ -22,7 +22,7 @@ namespace frazil::verify {
 namespace {
 
 constexpr std::string_view Magic = "FRZSEAL\n";
-constexpr uint32_t SchemaVersion = 1;
+constexpr uint32_t SchemaVersion = 2;
 constexpr size_t MacBytes = 32;
 constexpr size_t PreludeDigestChars = 64;
 
@@ -111,6 +111,7 @@ void WriteForm(Writer& out, const exec::CompiledForm& form) {
   out.Number(static_cast<uint64_t>(form.image.level), 1);
   out.Number(form.image.metered ? 1 : 0, 1);
   out.Number(form.image.uses_run ? 1 : 0, 1);
+  out.Number(form.image.tuned ? 1 : 0, 1);
   out.Number(form.image.entry_offset, 4);
   out.Text(form.image.code);
   out.Number(std::bit_cast<uint64_t>(form.cost.ns_per_call), 8);
@@ -129,6 +130,7 @@ exec::CompiledForm ReadForm(Reader& in) {
   form.image.level = in.Enum(exec::CpuLevel::Avx512);
   form.image.metered = in.Flag();
   form.image.uses_run = in.Flag();
+  form.image.tuned = in.Flag();
   form.image.entry_offset = static_cast<uint32_t>(in.Number(4));
   form.image.code = in.Text();
   form.cost.ns_per_call = in.Double();

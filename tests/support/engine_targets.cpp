@@ -111,6 +111,7 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "native-quick") {
     targets::native::NativeOptions options;
     options.optimize = false;
+    options.tuned = false;  // the form that comes first; the others are tuned
     return std::make_unique<TargetEngine>("native-quick",
                                           targets::native::MakeNativeTarget(options));
   }

@@ -262,27 +262,6 @@ llvm::Value* OpEmitter::Integer(Op op, ir::Type type, std::span<const V> in) {
   return nullptr;
 }
 
-// The divisor is not 0. MIN / -1 is a fault of the processor: divide by 1 there and negate.
-llvm::Value* OpEmitter::Division(Op op, ir::Type type, V a, V b) {
-  const bool is_quotient = op == Op::DivTrunc || op == Op::DivFloor || op == Op::DivChecked;
-  if (!ir::IsSigned(type.scalar))
-    return is_quotient ? builder_.CreateUDiv(a, b) : builder_.CreateURem(a, b);
-  const V minus_one = llvm::Constant::getAllOnesValue(b->getType());
-  const V is_minus_one = builder_.CreateICmpEQ(b, minus_one);
-  const V safe = builder_.CreateSelect(is_minus_one, Int(b, 1), b);
-  const bool floors = op == Op::DivFloor || op == Op::RemFloor;
-  if (!floors && !is_quotient) return builder_.CreateSRem(a, safe);
-  const V divided = builder_.CreateSDiv(a, safe);
-  const V quotient = builder_.CreateSelect(is_minus_one, builder_.CreateNeg(a), divided);
-  if (!floors) return quotient;
-  const V rest = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
-  const V zero = Int(a, 0);
-  const V differs = builder_.CreateICmpSLT(builder_.CreateXor(rest, b), zero);
-  const V adjusts = builder_.CreateAnd(builder_.CreateICmpNE(rest, zero), differs);
-  if (is_quotient) return builder_.CreateSub(quotient, builder_.CreateZExt(adjusts, a->getType()));
-  return builder_.CreateAdd(rest, builder_.CreateSelect(adjusts, b, zero));
-}
-
 llvm::Value* OpEmitter::Bits(Op op, ir::Type type, std::span<const V> in) {
   auto amount = [&] {
     return builder_.CreateAnd(in[1], Int(in[1], static_cast<uint64_t>(ir::BitsOf(type) - 1)));

@@ -69,11 +69,17 @@ class OpEmitter {
   using V = llvm::Value*;
   V Integer(ir::Op op, ir::Type type, std::span<const V> in);
   V Division(ir::Op op, ir::Type type, V a, V b);
+  bool DividesByItself(V b) const;
+  V Quotient(V a, V b, bool is_signed);
+  V Remainder(V a, V b, bool is_signed);
+  V QuotientByDouble(V a, V b, bool is_signed);
+  V QuotientOfWords(V a, V b, bool is_signed);
   V Bits(ir::Op op, ir::Type type, std::span<const V> in);
   V Float(ir::Op op, std::span<const V> in);
   V Half(ir::Op op, ir::Scalar half, std::span<const V> in);
   V CopySign(V magnitude, V sign);
   V DropNan(V a, V b, V chosen);  // min and max from minimum and maximum
+  V LanesMinMax(bool is_max, V a, V b);
   V Fma(V a, V b, V c);
   V FmaByDouble(V a, V b, V c);
   V RoundToIntegral(ir::Op op, V x);

@@ -2,6 +2,7 @@
 // what baseline x86-64 has no instruction for is written out. f16 and bf16 are their bits; an op on them widens,
 // computes in f32 and rounds once.
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "base/check.h"
 #include "base/goldilocks.h"
@@ -37,8 +38,10 @@ llvm::Value* OpEmitter::Float(Op op, std::span<const V> in) {
     case Op::Sqrt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, in[0]);
     case Op::CopySign: return CopySign(in[0], in[1]);
     case Op::Min:
-      return DropNan(in[0], in[1], builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]));
     case Op::Max:
+      if (in[0]->getType()->isVectorTy()) return LanesMinMax(op == Op::Max, in[0], in[1]);
+      if (op == Op::Min)
+        return DropNan(in[0], in[1], builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]));
       return DropNan(in[0], in[1], builder_.CreateBinaryIntrinsic(maximum, in[0], in[1]));
     case Op::Minimum: return builder_.CreateBinaryIntrinsic(minimum, in[0], in[1]);
     case Op::Maximum: return builder_.CreateBinaryIntrinsic(maximum, in[0], in[1]);
@@ -57,6 +60,26 @@ llvm::Value* OpEmitter::Float(Op op, std::span<const V> in) {
 llvm::Value* OpEmitter::DropNan(V a, V b, V chosen) {
   const V unless_b = builder_.CreateSelect(builder_.CreateFCmpUNO(b, b), a, chosen);
   return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), b, unless_b);
+}
+
+// In lanes by x86's own instruction, which gives the second operand for a NaN and for zeros of either sign: half as long
+// as LLVM's minimum with its NaN undone.
+llvm::Value* OpEmitter::LanesMinMax(bool is_max, V a, V b) {
+  if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
+  const V first = is_max ? builder_.CreateFCmpOGT(a, b) : builder_.CreateFCmpOLT(a, b);
+  const V chosen = builder_.CreateSelect(first, a, b);
+  const llvm::APFloat* known = nullptr;
+  if (llvm::PatternMatch::match(b, llvm::PatternMatch::m_APFloat(known)) && !known->isNaN() &&
+      (!known->isZero() || known->isNegative() != is_max))
+    return chosen;
+  // Of zeros, both bits that are set or either: equal numbers that are no zeros have the same bits.
+  llvm::Type* const bits = Lanes(builder_.getIntNTy(IsDouble(a) ? 64 : 32), a);
+  const V x = builder_.CreateBitCast(a, bits);
+  const V y = builder_.CreateBitCast(b, bits);
+  const V both = is_max ? builder_.CreateAnd(x, y) : builder_.CreateOr(x, y);
+  const V number = builder_.CreateSelect(builder_.CreateFCmpOEQ(a, b),
+                                         builder_.CreateBitCast(both, a->getType()), chosen);
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(b, b), a, number);
 }
 
 llvm::Value* OpEmitter::CopySign(V magnitude, V sign) {

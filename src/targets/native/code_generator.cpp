@@ -3,12 +3,14 @@
 #include "targets/native/code_generator.h"
 
 #include <fmt/format.h>
+#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
@@ -133,11 +135,17 @@ class Complaints : public llvm::DiagnosticHandler {
 };
 
 // Every called function, callees first, then the entry in its uniform form.
-bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const BufferTests& tests,
-                const NativeOptions& options, llvm::Module& module) {
-  ModuleEmitter shared{
-      lowered, facts, options.level, options.metered, options.vectorize, options.stream_bytes,
-      tests,   module};
+void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const BufferTests& tests,
+                const NativeOptions& options, llvm::Module& module, Generated& generated) {
+  ModuleEmitter shared{lowered,
+                       facts,
+                       options.level,
+                       options.metered,
+                       options.vectorize,
+                       options.tuned,
+                       options.stream_bytes,
+                       tests,
+                       module};
   shared.functions.assign(lowered.functions.size(), nullptr);
   shared.tables.assign(lowered.data.size(), nullptr);
   for (ir::FuncId id : facts.order) {
@@ -157,7 +165,8 @@ bool EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Buf
   entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
   entry->setDSOLocal(true);
   FunctionEmitter(shared, lowered.entry, entry, true).EmitEntry();
-  return shared.uses_run;
+  generated.uses_run = shared.uses_run;
+  generated.tuned = !shared.could_tune;
 }
 
 Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& machine,
@@ -197,7 +206,7 @@ Result<Generated> Generate(const ir::Program& given, const NativeOptions& option
   module.setPICLevel(llvm::PICLevel::SmallPIC);
   const ProgramFacts facts = FindFacts(lowered, options.metered);
   Generated generated;
-  generated.uses_run = EmitModule(lowered, facts, tests, options, module);
+  EmitModule(lowered, facts, tests, options, module, generated);
   llvm::raw_string_ostream stream(generated.bytes);
   // Wrong code would be compiled without a word.
   std::string why;
@@ -213,6 +222,21 @@ Result<Generated> Generate(const ir::Program& given, const NativeOptions& option
   if (!complaint.empty())
     return Fail(Diag::Unsupported, "the code generator refuses: " + complaint);
   return generated;
+}
+
+Result<std::string> GenerateFromText(const std::string& text, const NativeOptions& options) {
+  InitializeLlvm();
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic wrong;
+  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, wrong, context);
+  if (module == nullptr)
+    return Fail(Diag::BadArtifact, "the text is no module: " + wrong.getMessage().str());
+  auto machine = TRY(MachinePool::Get().Take(options.level, options.optimize));
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  Result<std::string> object = RunCodeGenerator(*module, *machine, Output::Object);
+  MachinePool::Get().GiveBack(std::move(machine), options.level, options.optimize);
+  return object;
 }
 
 }  // namespace frazil::targets::native

@@ -15,11 +15,14 @@ enum class Output { Object, Assembly, Llvm };
 struct Generated {
   std::string bytes;
   bool uses_run = false;
+  bool tuned = true;  // there is no better form than this one
 };
 
 // The entry function of the uniform form has this name.
 constexpr const char* EntryName = "frazil_entry";
 
 Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& options, Output output);
+// An object from LLVM's text: a module that never changes is what compile times are compared with.
+Result<std::string> GenerateFromText(const std::string& text, const NativeOptions& options);
 
 }  // namespace frazil::targets::native

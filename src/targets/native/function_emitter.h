@@ -28,10 +28,12 @@ struct ModuleEmitter {
   exec::CpuLevel level;
   bool metered;
   bool vectorize;
+  bool tuned;
   uint64_t stream_bytes;
   const BufferTests& buffer_tests;
   llvm::Module& module;
   bool uses_run = false;                           // some instruction reads or writes the run
+  bool could_tune = false;                         // some loop would be another if `tuned`
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
 

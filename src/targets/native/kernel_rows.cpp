@@ -15,7 +15,13 @@ using ir::Inst;
 using ir::Op;
 
 constexpr unsigned MaxRegisters = 16;
-constexpr unsigned Unroll = 4;  // rows
+// Rows in a turn, of ops that are one instruction.
+constexpr unsigned Unroll = 4;
+
+bool IsSeveralInstructions(Op op, ir::Type type) {
+  const bool is_compare = op == Op::Min || op == Op::Max || op == Op::Minimum || op == Op::Maximum;
+  return is_compare && ir::IsFloat(type.scalar);
+}
 
 bool IsFoldable(Op op) {
   switch (op) {
@@ -114,9 +120,12 @@ class RowsLoop {
     llvm::Value* row = emitter_.ElementAddress(nest_.type, emitter_.Get(nest_.row), RowStart());
     llvm::Value* from = emitter_.ElementAddress(nest_.type, emitter_.Get(nest_.from), FromStart());
     llvm::Value* acc = Load(row);
-    llvm::Value* several = builder_.CreateUDiv(rows, Int(Unroll));
-    Turns(several, Unroll, acc, from);
-    Turns(builder_.CreateURem(rows, Int(Unroll)), 1, acc, from);
+    if (IsSeveralInstructions(nest_.op, nest_.type)) {
+      Turns(rows, 1, acc, from);
+    } else {
+      Turns(builder_.CreateUDiv(rows, Int(Unroll)), Unroll, acc, from);
+      Turns(builder_.CreateURem(rows, Int(Unroll)), 1, acc, from);
+    }
     if (Contains(ir::sets::Wide, nest_.type.scalar)) acc = emitter_.ops().Canonical(acc);
     builder_.CreateAlignedStore(acc, row, llvm::Align(1));
   }

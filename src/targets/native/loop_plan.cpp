@@ -287,7 +287,9 @@ class Planner {
   // --- memory ---
   bool CheckAccess(InstId id, Where where) {
     const Inst& inst = function_.inst(id);
-    LoopAccess access{id, function_.operand(inst, 0), inst.op == Op::Store, where == Where::Top};
+    const uint32_t bytes = ir::BytesOf(inst.type);
+    LoopAccess access{id, function_.operand(inst, 0), inst.op == Op::Store, where == Where::Top,
+                      bytes};
     if (!FitsLanes(inst.type))
       return Refuse(fmt::format("{} does not fit a lane", ir::ScalarOrBufferName(inst.type)));
     if (inside_[access.buffer.index]) return Refuse("it makes its own scratch");
@@ -315,7 +317,6 @@ class Planner {
       if (where != Where::Inner && (access.shape != Shape::Unit || !access.hoisted))
         return Refuse("it stores elsewhere than side by side");
     }
-    const uint32_t bytes = ir::BytesOf(inst.type);
     plan_.element_bytes = std::max(plan_.element_bytes, bytes);
     plan_.narrowest_bytes = std::min(plan_.narrowest_bytes, bytes);
     plan_.accesses.push_back(std::move(access));

@@ -29,6 +29,7 @@ struct LoopAccess {
   ir::ValueId buffer;
   bool is_store = false;
   bool always = false;  // no branch stands before it
+  uint32_t bytes = 0;   // of an element
   Shape shape = Shape::Gather;
   // The index is (0 or 1) * iteration + offset with an offset known before the loop: one test there is enough.
   bool hoisted = false;

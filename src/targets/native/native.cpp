@@ -19,6 +19,7 @@ Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const NativeOption
   image.level = options.level;
   image.metered = options.metered;
   image.uses_run = generated.uses_run;
+  image.tuned = generated.tuned;
   image.entry_offset = linked.entry_offset;
   image.code = std::move(linked.code);
   return image;

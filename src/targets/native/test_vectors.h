@@ -108,25 +108,12 @@ struct Compiled {
   std::unique_ptr<exec::Callable> callable;
 };
 
-// A program on the interpreter and as native code of every level.
+// A program on the interpreter and as native code of every level; of the host's also in the form that comes first.
 class Differential {
  public:
   explicit Differential(std::string_view text, bool metered = false) : program_(Parse(text)) {
-    for (exec::CpuLevel level : Levels()) {
-      NativeOptions options;
-      options.level = level;
-      Compiled compiled{std::string(exec::CpuLevelName(level)), MakeNativeTarget(options), nullptr};
-      exec::EmitOptions emit;
-      emit.metered = metered;
-      Result<exec::Artifact> artifact = compiled.target->Emit(program_, emit);
-      EXPECT_TRUE(artifact.has_value()) << artifact.error().ToString();
-      if (!artifact) continue;
-      Result<std::unique_ptr<exec::Callable>> callable = compiled.target->Load(*artifact);
-      EXPECT_TRUE(callable.has_value()) << callable.error().ToString();
-      if (!callable) continue;
-      compiled.callable = std::move(*callable);
-      compiled_.push_back(std::move(compiled));
-    }
+    for (exec::CpuLevel level : Levels()) Add(level, metered, /*tuned=*/true);
+    Add(exec::HostLevel(), metered, /*tuned=*/false);
   }
 
   const ir::Program& program() const { return program_; }
@@ -168,6 +155,24 @@ class Differential {
   }
 
  private:
+  void Add(exec::CpuLevel level, bool metered, bool tuned) {
+    NativeOptions options;
+    options.level = level;
+    options.tuned = tuned;
+    Compiled compiled{std::string(exec::CpuLevelName(level)), MakeNativeTarget(options), nullptr};
+    if (!tuned) compiled.level += ", the first form,";
+    exec::EmitOptions emit;
+    emit.metered = metered;
+    Result<exec::Artifact> artifact = compiled.target->Emit(program_, emit);
+    EXPECT_TRUE(artifact.has_value()) << artifact.error().ToString();
+    if (!artifact) return;
+    Result<std::unique_ptr<exec::Callable>> callable = compiled.target->Load(*artifact);
+    EXPECT_TRUE(callable.has_value()) << callable.error().ToString();
+    if (!callable) return;
+    compiled.callable = std::move(*callable);
+    compiled_.push_back(std::move(compiled));
+  }
+
   using Guards = std::vector<std::unique_ptr<Guarded>>;
 
   static std::string Lengths(const Case& c) {

@@ -33,32 +33,57 @@ constexpr uint32_t MaxStreamWork = 48;
 constexpr uint64_t MinStreamCount = 4096;
 
 struct BlockSizes {
-  unsigned main = 0;
-  unsigned tail = 0;  // 0: the scalar loop takes the rest
+  unsigned main = 0;    // 0: blocks under masks take all iterations
+  unsigned tail = 0;    // 0: the scalar loop takes the rest
+  unsigned blocks = 1;  // of `main` iterations each, in one turn
+  friend bool operator==(const BlockSizes&, const BlockSizes&) = default;
 };
 
-// A short body wants several vectors at a time to fill the pipeline; a long one fills it alone and would spill.
-BlockSizes ChooseSizes(const LoopPlan& plan, exec::CpuLevel level) {
+// Elements that no instruction gathers are read one by one, by an address of 64 bits each: more than two vectors of those
+// would be much code (a byte a lane: 87 KB for a generation of life).
+bool GathersOneByOne(const LoopPlan& plan, exec::CpuLevel level) {
+  const uint32_t least = level == exec::CpuLevel::Baseline ? 16 : 4;
+  return std::ranges::any_of(plan.accesses, [&](const LoopAccess& access) {
+    return access.shape == Shape::Gather && access.bytes < least;
+  });
+}
+
+// A short body wants several vectors at a time to fill the pipeline; a long one fills it alone and would spill. The form
+// that comes first is to be compiled soon: every copy of the body takes as long as the first one.
+BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool tuned) {
   const unsigned vector = VectorBytes(level);
   const unsigned memory =
       std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
-  const unsigned lanes = vector / memory;
+  const bool gathers = GathersOneByOne(plan, level);
+  const unsigned lanes = std::min(vector / memory, gathers ? vector / 4 : vector);
   const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
   // The schedulers hold too little of one long chain: four or eight of them side by side keep the pipes busy.
   const bool is_chain =
       memory >= 4 && plan.work > 24 && plan.work <= MaxChainWork && level == exec::CpuLevel::Avx512;
+  // Of the longest, four are as fast as eight (sigmoid 0.71 G/s with either, gelu 0.37 and 0.38) in half of the code. A
+  // `for` is mostly along a row, which is short.
+  const unsigned chains = plan.work <= 75 && loop == Op::Parallel ? 8 : 4;
   const bool has_rows = !plan.rows.empty();
-  const unsigned wanted = has_rows          ? 1
-                          : is_chain        ? 8
-                          : plan.work <= 24 ? 4
-                          : plan.work <= 60 ? 2
-                                            : 1;
+  const unsigned tuned_wanted = has_rows || gathers ? 1
+                                : is_chain          ? chains
+                                : plan.work <= 24   ? 4
+                                : plan.work <= 60   ? 2
+                                                    : 1;
+  const unsigned wanted = tuned ? tuned_wanted : has_rows || gathers || plan.work > 24 ? 1 : 2;
   BlockSizes sizes;
   sizes.main = lanes * std::max(1u, wanted / registers);
   const bool has_masks =
       level == exec::CpuLevel::Avx512 ||
       (level == exec::CpuLevel::Avx2 && (plan.accesses.empty() || plan.narrowest_bytes >= 4));
   if (has_masks) sizes.tail = lanes;
+  // A long body under masks is hardly slower than without (60 ops, 1,000 elements, AVX-512: 1,097 ns, not 1,030). AVX2
+  // stores slowly under them.
+  const bool is_straight = plan.folds.empty() && !plan.has_inner_loop && !has_rows;
+  const bool is_long =
+      plan.work > (!tuned && level == exec::CpuLevel::Avx512 ? 24 : MaxChainWork) && has_masks;
+  if (is_straight && is_long) sizes.main = 0;
+  // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
+  if (tuned && plan.work <= 8 && plan.folds.empty() && !has_rows) sizes.blocks = 2;
   return sizes;
 }
 
@@ -69,7 +94,7 @@ class VectorLoop {
         builder_(emitter.builder()),
         loop_(loop),
         plan_(plan),
-        sizes_(ChooseSizes(plan, emitter.level())) {}
+        sizes_(ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned)) {}
 
   void Emit() {
     lo_ = emitter_.Get(emitter_.function().operand(loop_, 0));
@@ -97,6 +122,27 @@ class VectorLoop {
     EmitBlocks();
     EmitScalar();
     Finish();
+  }
+
+  // Does the loop write what it does not read, and may that be more than the caches hold? After Emit.
+  bool MayStream() {
+    if (sizes_.tail == 0 || !plan_.folds.empty() || plan_.has_inner_loop ||
+        plan_.work > MaxStreamWork || GathersOneByOne(plan_, emitter_.level()))
+      return false;
+    if (llvm::isa<llvm::ConstantInt>(count_) &&
+        llvm::cast<llvm::ConstantInt>(count_)->getZExtValue() < MinStreamCount)
+      return false;
+    bool has_store = false;
+    for (const LoopAccess& access : plan_.accesses) {
+      if (!access.is_store) continue;
+      has_store = true;
+      const bool is_read = std::ranges::any_of(plan_.accesses, [&](const LoopAccess& other) {
+        return !other.is_store && other.buffer == access.buffer;
+      });
+      const ir::Type element = emitter_.function().type(access.buffer).element();
+      if (is_read || !access.always || ir::BytesOf(element) != plan_.element_bytes) return false;
+    }
+    return has_store;
   }
 
  private:
@@ -276,7 +322,7 @@ class VectorLoop {
   void EmitBlocks() {
     llvm::BasicBlock* after = emitter_.NewBlock("after");
     std::vector<Way> to_after;
-    if (MayStream()) {
+    if (emitter_.shared().tuned && MayStream()) {
       llvm::BasicBlock* stream = emitter_.NewBlock("stream");
       llvm::BasicBlock* plain = emitter_.NewBlock("plain");
       builder_.CreateCondBr(PaysToStream(), stream, plain);
@@ -284,7 +330,12 @@ class VectorLoop {
       EmitStream(after, to_after);
       builder_.SetInsertPoint(plain);
     }
-    EmitMain(after, to_after);
+    if (sizes_.main != 0) {
+      EmitMain(after, to_after);
+    } else {
+      to_after.push_back({builder_.GetInsertBlock(), builder_.getInt64(0), inits_});
+      builder_.CreateBr(after);
+    }
     builder_.SetInsertPoint(after);
     Way rest = Merge(to_after);
     llvm::Value* is_done = builder_.CreateICmpEQ(rest.trip, count_);
@@ -306,26 +357,6 @@ class VectorLoop {
 
   // --- stores past the caches: where more is written than they hold, reading every line before it is overwritten would
   // be a third stream beside the two that an addition needs ---
-  bool MayStream() {
-    if (sizes_.tail == 0 || !plan_.folds.empty() || plan_.has_inner_loop ||
-        plan_.work > MaxStreamWork)
-      return false;
-    if (llvm::isa<llvm::ConstantInt>(count_) &&
-        llvm::cast<llvm::ConstantInt>(count_)->getZExtValue() < MinStreamCount)
-      return false;
-    bool has_store = false;
-    for (const LoopAccess& access : plan_.accesses) {
-      if (!access.is_store) continue;
-      has_store = true;
-      const bool is_read = std::ranges::any_of(plan_.accesses, [&](const LoopAccess& other) {
-        return !other.is_store && other.buffer == access.buffer;
-      });
-      const ir::Type element = emitter_.function().type(access.buffer).element();
-      if (is_read || !access.always || ir::BytesOf(element) != plan_.element_bytes) return false;
-    }
-    return has_store;
-  }
-
   llvm::Value* PaysToStream() {
     uint64_t bytes = 0;
     llvm::Value* first = nullptr;
@@ -408,10 +439,7 @@ class VectorLoop {
 
   void EmitMain(llvm::BasicBlock* after, std::vector<Way>& to_after) {
     const unsigned lanes = MainLanes();
-    // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
-    const unsigned blocks =
-        plan_.work <= 8 && plan_.folds.empty() && plan_.rows.empty() && lanes == sizes_.main ? 2
-                                                                                             : 1;
+    const unsigned blocks = lanes == sizes_.main ? sizes_.blocks : 1;
     llvm::Value* step = builder_.getInt64(uint64_t{lanes} * blocks);
     llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(count_, step));
     llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -636,11 +664,16 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   const LoopPlan plan = PlanOf(emitter, loop);
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
-  const BlockSizes sizes = ChooseSizes(plan, emitter.level());
+  const BlockSizes sizes = ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned);
   Remember(emitter, loop,
-           fmt::format("{} iterations at a time, the rest {}", sizes.main,
-                       sizes.tail == 0 ? "one by one" : "under masks"));
-  VectorLoop(emitter, loop, plan).Emit();
+           sizes.main == 0 ? fmt::format("{} iterations at a time, under masks", sizes.tail)
+                           : fmt::format("{} iterations at a time, the rest {}", sizes.main,
+                                         sizes.tail == 0 ? "one by one" : "under masks"));
+  VectorLoop vector(emitter, loop, plan);
+  vector.Emit();
+  if (!emitter.shared().tuned &&
+      (sizes != ChooseSizes(plan, loop.op, emitter.level(), /*tuned=*/true) || vector.MayStream()))
+    emitter.shared().could_tune = true;
   return true;
 }
 

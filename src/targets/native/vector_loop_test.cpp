@@ -98,6 +98,85 @@ TEST(VectorLoop, IntegerOps) {
     }
 }
 
+// There is no instruction for it: quotients come from doubles, or one by one where 64 bits are used.
+TEST(VectorLoop, Divisions) {
+  for (std::string_view type : {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "index"})
+    for (std::string_view op : {"div.trunc", "div.floor", "rem.trunc", "rem.floor"}) {
+      SCOPED_TRACE(fmt::format("{} {}", op, type));
+      // Divisors that are not 0, of which every sixteenth is -1 or MAX.
+      CheckBinary(Binary(type, fmt::format(R"(%one = const 1 : {1}
+    %d = or %b, %one : {1}
+    %r = {0} %a, %d : {1})",
+                                           op, type)));
+      // Zeros among them: the block is left to the scalar loop, which traps.
+      CheckBinary(Binary(type, fmt::format("%r = {} %a, %b : {}", op, type)));
+    }
+  for (std::string_view type : {"i64", "u64", "index"})
+    for (std::string_view op : {"div.trunc", "rem.floor"}) {
+      SCOPED_TRACE(fmt::format("small {} {}", op, type));
+      // All below 2^32, some of them just.
+      CheckBinary(Binary(type, fmt::format(R"(%most = const 4294967295 : {1}
+    %one = const 1 : {1}
+    %c = and %a, %most : {1}
+    %low = and %b, %most : {1}
+    %d = or %low, %one : {1}
+    %r = {0} %c, %d : {1})",
+                                           op, type)));
+      CheckBinary(Binary(type, fmt::format(R"(%seven = const 7 : {1}
+    %r = {0} %a, %seven : {1})",
+                                           op, type)));
+    }
+  CheckBinary(Binary("i32", R"(%one = const 1 : i32
+    %d = or %b, %one : i32
+    %r = rem.checked %a, %d : i32)"));
+}
+
+// 780 scalar divisions in 106 KB, where byte elements are gathered by computed indices.
+TEST(VectorLoop, GathersOfBytesStayShort) {
+  constexpr std::string_view Text = R"(frz 1
+func @main(%w: index, %x: in buffer<u8>, %y: out buffer<u8>) {
+  %zero = const 0 : index
+  %one = const 1 : index
+  %n = length %y : u8
+  parallel %i = %zero to %n {
+    %l = add %i, %w : index
+    %m = rem.floor %l, %n : index
+    %a = load %x, %m : u8
+    %o = add %i, %one : index
+    %p = rem.floor %o, %n : index
+    %b = load %x, %p : u8
+    %r = add %a, %b : u8
+    store %y, %i, %r : u8
+    yield
+  }
+  return
+}
+)";
+  ExpectVector(Text);
+  for (int i = 0; i < exec::CpuLevelCount; ++i) {
+    NativeOptions options;
+    options.level = static_cast<exec::CpuLevel>(i);
+    const auto image = EmitImage(Parse(Text), options);
+    ASSERT_TRUE(image.has_value());
+    EXPECT_LT(image->code.size(), 6'000u) << i;
+  }
+  Differential test(Text);
+  for (int64_t n : Around()) test.Check({{n, n}, {Index(n / 3)}, {}, static_cast<uint64_t>(n)});
+}
+
+TEST(VectorLoop, TheFirstFormSaysWhetherThereIsABetterOne) {
+  NativeOptions first;
+  first.tuned = false;
+  const ir::Program map = Parse(Binary("f32", "%r = add %a, %b : f32"));
+  EXPECT_FALSE(EmitImage(map, first)->tuned);
+  EXPECT_TRUE(EmitImage(map)->tuned);
+  EXPECT_LT(EmitImage(map, first)->code.size(), EmitImage(map)->code.size());
+  const ir::Program scalar = Parse("frz 1\nfunc @main(%x: i32) -> (i32) {\n  return %x\n}\n");
+  EXPECT_TRUE(EmitImage(scalar, first)->tuned);
+  const exec::NativeImage image = *EmitImage(map, first);
+  EXPECT_EQ(*exec::ParseImage(exec::SerializeImage(image)), image);
+}
+
 TEST(VectorLoop, BranchesBecomeMasks) {
   CheckBinary(Binary("f32", R"(%t = lt %a, %b : f32
     %r = if %t -> (f32) {
