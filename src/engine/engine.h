@@ -35,7 +35,8 @@ struct EngineOptions {
   uint64_t hot_calls = 0;
   double first_estimate_ms = 12;  // of compile + verify, until one was measured
   bool specialize = true;
-  double shadow_share = 0.005;           // of the time spent in solid calls
+  bool tune = true;             // make the form of a site that runs on again, with more effort
+  double shadow_share = 0.005;  // of the time spent in solid calls
   uint64_t shadow_bytes = 1ull << 20;    // largest arguments that are copied
   double drift_expected = 0.01;          // share of guard misses that is normal
   double drift_alpha = 1e-6;             // chance of a false alarm over a site's whole life

@@ -3,6 +3,7 @@
 //   observe      a site tells how often it was called and how long a call took       (watch.cpp, Saw)
 //   store        is there a verified form already?                                   FromStore
 //   propose, lower, verify, price    in the worker, another process                  FromWorker
+//   tune         still hot: the same candidate, compiled with more effort              Tune
 //   admit        evidence >= policy and cost < cost of what is in use                AdmitForm, engine/admit.h
 //   dispatch     the slot calls it from now on                                       Dispatch
 //   keep         sealed, by content, for the next process                            TakeWork
@@ -42,6 +43,7 @@ void Improver::Loop() {
     switch (task.job) {
       case Job::Improve: Improve(*task.site, /*specialize=*/false); break;
       case Job::Specialize: Improve(*task.site, /*specialize=*/true); break;
+      case Job::Tune: Tune(*task.site); break;
       case Job::Shadow: Shadow(*task.site, task.arguments); break;
     }
     task.site.reset();  // perhaps the last to know it
@@ -67,6 +69,19 @@ bool Improver::IsBanned(const Site& site, const std::string& candidate_exact) co
   return std::ranges::find(site.impl_->banned, candidate_exact) != site.impl_->banned.end();
 }
 
+// The first form was made soon; for a site that runs on, one that takes longer to make may be worth it.
+void Improver::Tune(Site& site) {
+  const auto forms = site.slot_->forms();
+  if (forms.empty()) {
+    std::lock_guard lock(site.impl_->mutex);
+    site.impl_->queued = false;
+    return;
+  }
+  const Form& in_use = forms.front()->form();
+  if (const auto reply = FromWorker(site, /*specialize=*/in_use->guard != "true", &in_use))
+    TakeWork(site, *reply);
+}
+
 bool Improver::FromStore(Site& site, const std::string& guard) {
   if (store == nullptr) return false;
   // What was made by nobody knows whom is not looked for.
@@ -77,14 +92,18 @@ bool Improver::FromStore(Site& site, const std::string& guard) {
   return form && AdmitForm(site, *form, "the store");
 }
 
-std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize) {
+std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize, const Form* tune) {
   WorkRequest request;
   request.program = site.impl_->text;
   request.policy = site.impl_->policy;
   request.timeout_ms = options.limits.worker_ms;
   request.specialize = specialize;
   request.key = key;
-  if (const std::string toolchain = worker.toolchain(); store != nullptr && !toolchain.empty()) {
+  const auto forms = site.slot_->forms();
+  request.tuned = !forms.empty() && (tune != nullptr || forms.front()->form()->image.tuned);
+  if (tune != nullptr) request.in_use = verify::Seal(*tune, key);
+  if (const std::string toolchain = worker.toolchain();
+      store != nullptr && tune == nullptr && !toolchain.empty()) {
     // What others left behind is a proposal: its program is lowered and verified again, its code is not used.
     if (auto foreign = store->FindForeign(KeyOf(site, "true", toolchain)); foreign && !specialize) {
       request.foreign_candidate = foreign->candidate;
@@ -98,6 +117,7 @@ std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize) {
     request.observed.constant_arguments = site.impl_->profile.ConstantArguments();
     request.observed.calls = site.impl_->profile.calls();
     request.banned = site.impl_->banned;
+    if (tune != nullptr) request.recent_call = site.impl_->recent_call;
     if (!site.impl_->sample.empty())
       request.sample_arguments = wire::EncodeValues(site.impl_->sample);
   }
@@ -121,6 +141,7 @@ std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize) {
     FallBack(site, "no candidate was verified and cheaper");
     return std::nullopt;
   }
+  if (tune != nullptr) return std::move(*reply);
   std::lock_guard lock(mutex_);
   estimate_ms_ = 0.5 * (estimate_ms_ + reply->compile_ms + reply->verify_ms + reply->price_ms);
   return std::move(*reply);
@@ -170,7 +191,11 @@ std::expected<void, std::string> Improver::AdmitForm(Site& site, const Form& for
       Admit(form, forms.empty() ? nullptr : &forms.front()->form(), site.impl_->policy);
   Tell(site, "admit", admitted ? admitted->reason() : admitted.error());
   if (!admitted) return std::unexpected(admitted.error());
-  return Dispatch(site, *admitted, from);
+  if (auto done = Dispatch(site, *admitted, from); !done) return done;
+  // Behind a form with the same guard it would never be asked again.
+  if (!forms.empty() && forms.front()->form()->guard == form->guard)
+    site.slot_->Retire(*forms.front());
+  return {};
 }
 
 std::expected<void, std::string> Improver::Dispatch(Site& site, const Admitted& admitted,
@@ -185,6 +210,7 @@ std::expected<void, std::string> Improver::Dispatch(Site& site, const Admitted& 
     std::lock_guard lock(site.impl_->mutex);
     site.impl_->queued = false;
     site.impl_->drift.Reset();
+    site.impl_->may_tune = !admitted.form()->image.tuned;
     site.impl_->from = from;
     site.impl_->kept.clear();
     site.impl_->since =

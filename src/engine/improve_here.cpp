@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/duration.h"
+#include "engine/admit.h"
 #include "engine/wire.h"
 #include "engine/worker_compare.h"
 #include "engine/worker_price.h"
@@ -102,8 +103,10 @@ class Improvement {
   void ProposeAll();
   void Propose(ir::Candidate candidate);
   void ProposeForeign();
+  void KeepOnlyInUse();
   void Lower(Proposal& proposal);
   void LowerAll();
+  Result<Pricer> MakePricer();
   Result<void> PriceAll();
   Result<verify::Examined> Examine(const Proposal& proposal);
   bool Judge(Proposal& proposal);
@@ -124,6 +127,7 @@ class Improvement {
   std::string source_exact_;
   double source_cost_ = 0;
   std::vector<Proposal> proposals_;
+  std::optional<verify::Verified<exec::CompiledForm>> in_use_;
   std::optional<Pricer> pricer_;
 };
 
@@ -186,19 +190,36 @@ void Improvement::ProposeAll() {
   Propose(std::move(itself));
 }
 
+// A tuned form is wanted of one candidate. It is made again here, for the sake of its certificate.
+void Improvement::KeepOnlyInUse() {
+  const exec::CompiledForm& form = **in_use_;
+  std::erase_if(proposals_, [&](const Proposal& proposal) {
+    return proposal.form.candidate_exact != form.candidate_exact ||
+           proposal.form.guard != form.guard;
+  });
+  if (!proposals_.empty()) return;
+  const Result<ir::Program> program = ir::ParseText(form.candidate);
+  const Result<ir::Guard> guard = ir::ParseGuard(form.guard, source_);
+  if (program && guard) Propose({*program, *guard, {}, "in use"});
+}
+
 void Improvement::Lower(Proposal& proposal) {
   const Timed timed(reply_.compile_ms);
   const auto start = SteadyClock::now();
-  Result<exec::NativeImage> image = compiler_.Compile(proposal.candidate.program, request_.level);
+  const ir::Program& program = proposal.candidate.program;
+  Result<exec::NativeImage> image = request_.tuned ? compiler_.CompileTuned(program, request_.level)
+                                                   : compiler_.Compile(program, request_.level);
   if (!image) return Refuse(proposal, image.error().message);
+  if (in_use_ && image->code == (*in_use_)->image.code)
+    return Refuse(proposal, "tuned, it is the code in use");
   auto code = exec::NativeCode::Map(*image);
   if (!code) return Refuse(proposal, code.error().message);
   proposal.code = std::move(*code);
   proposal.form.cost.code_bytes = image->code.size();
   proposal.form.image = std::move(*image);
-  Say(fmt::format("lower: {}: {} bytes of {} code in {:.1f} ms", proposal.candidate.origin,
-                  PrintGrouped(proposal.form.cost.code_bytes), exec::CpuLevelName(request_.level),
-                  MillisecondsSince(start)));
+  Say(fmt::format("lower: {}: {} bytes of {}{} code in {:.1f} ms", proposal.candidate.origin,
+                  PrintGrouped(proposal.form.cost.code_bytes), request_.tuned ? "tuned " : "",
+                  exec::CpuLevelName(request_.level), MillisecondsSince(start)));
 }
 
 void Improvement::LowerAll() {
@@ -211,14 +232,25 @@ void Improvement::LowerAll() {
   }
 }
 
+Result<Pricer> Improvement::MakePricer() {
+  std::vector<exec::Value> sample;
+  if (!request_.sample_arguments.empty())
+    sample = TRY(wire::DecodeValues(request_.sample_arguments));
+  if (!in_use_) {
+    return Pricer::Make(source_, TRY(TypicalArguments(source_, request_.observed, sample)));
+  }
+  const auto code = TRY(exec::NativeCode::Map((*in_use_)->image));
+  if (auto large = LargeArguments(source_, request_.recent_call)) {
+    Pricer pricer = TRY(Pricer::MakeAgainst(code, source_, std::move(*large)));
+    if (!pricer.traps()) return pricer;
+  }
+  return Pricer::MakeAgainst(code, source_,
+                             TRY(TypicalArguments(source_, request_.observed, sample)));
+}
+
 Result<void> Improvement::PriceAll() {
   const Timed timed(reply_.price_ms);
-  if (!pricer_) {
-    std::vector<exec::Value> sample;
-    if (!request_.sample_arguments.empty())
-      sample = TRY(wire::DecodeValues(request_.sample_arguments));
-    pricer_ = TRY(Pricer::Make(source_, TRY(TypicalArguments(source_, request_.observed, sample))));
-  }
+  if (!pricer_) pricer_ = TRY(MakePricer());
   std::vector<Proposal*> priced;
   std::vector<std::shared_ptr<const exec::NativeCode>> codes;
   for (Proposal& proposal : proposals_) {
@@ -245,9 +277,17 @@ Result<void> Improvement::PriceAll() {
     proposal.price = prices[i];
     proposal.form.cost.ns_per_call = prices[i].min_ns;
     proposal.form.cost.reference_ns = reference.min_ns;
+    if (in_use_) {
+      // What the interpreter would take for this call, by how the form in use compared with it: so that the shares
+      // that are compared at admission differ by just the factor that was measured here.
+      const exec::Cost& used = (*in_use_)->cost;
+      proposal.form.cost.reference_ns *= used.reference_ns / used.ns_per_call;
+    }
     Say(fmt::format("price: {}: {} -> {} (median {} -> {})", proposal.candidate.origin,
                     PrintDuration(reference.min_ns), PrintDuration(prices[i].min_ns),
                     PrintDuration(reference.median_ns), PrintDuration(prices[i].median_ns)));
+    if (in_use_ && !(prices[i].min_ns < reference.min_ns * (1.0 - AdmissionMargin)))
+      Refuse(proposal, "tuned, it is not faster than the form in use");
   }
   return {};
 }
@@ -321,7 +361,10 @@ Result<WorkReply> Improvement::Run() {
   source_ = TRY(ir::ParseText(request_.program));
   source_exact_ = ir::ExactDigest(source_);
   source_cost_ = optimize::StaticCost(source_);
+  if (!request_.in_use.empty())
+    in_use_ = TRY(OpenSealed(request_.in_use, request_.key, source_exact_));
   ProposeAll();
+  if (in_use_) KeepOnlyInUse();
   LowerAll();
   TRY_VOID(PriceAll());
   if (tainted() || JudgeInOrder() || tainted()) return std::move(reply_);

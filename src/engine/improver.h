@@ -61,6 +61,8 @@ struct Site::Impl {
   uint64_t retry_at_calls = 0;  // after a failure: not before that many calls
   uint64_t specialize_at =
       1000;  // solid calls before constants are believed; none: tried for those there are now
+  bool may_tune = false;  // the form in front is not tuned, and it was not tried yet
+  std::vector<std::vector<uint64_t>> recent_call;  // when tuning was asked for (WorkRequest)
   std::vector<exec::Value>
       sample;  // the call that forms are priced on: the same one, so that prices compare
   std::vector<std::string> banned;
@@ -90,7 +92,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
   Worker worker;
 
  private:
-  enum class Job : uint8_t { Improve, Specialize, Shadow };
+  enum class Job : uint8_t { Improve, Specialize, Tune, Shadow };
   struct Task {
     Job job;
     std::shared_ptr<Site> site;
@@ -100,8 +102,9 @@ class Improver : public std::enable_shared_from_this<Improver> {
   // improve.cpp: the loop and its steps, in order.
   void Loop();
   void Improve(Site& site, bool specialize);
+  void Tune(Site& site);
   bool FromStore(Site& site, const std::string& guard);
-  std::optional<WorkReply> FromWorker(Site& site, bool specialize);
+  std::optional<WorkReply> FromWorker(Site& site, bool specialize, const Form* tune = nullptr);
   void TakeWork(Site& site, const WorkReply& reply);
   Result<Form> Open(const Site& site, const WorkReply& reply) const;
   std::expected<void, std::string> AdmitForm(Site& site, const Form& form, std::string_view from);
@@ -126,6 +129,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
   // watch.cpp
   bool IsHot(const Site& site) const;
   bool WantsSpecializing(const Site& site) const;
+  bool WantsTuning(const Site& site) const;
   static void TakeSample(Site& site, const uint64_t* arguments);
   void Enqueue(Job job, Site& site, std::vector<exec::Value> arguments = {});
   void MaybeShadow(Site& site, const uint64_t* arguments, double ns);

@@ -12,6 +12,36 @@ namespace frazil::engine {
 
 using dispatch::State;
 
+namespace {
+
+// Tensors arrive here as buffers: such a call is no call of the source.
+bool HasTensors(const ir::Program& source) {
+  const ir::Function& entry = source.entry_function();
+  for (uint32_t i = 0; i < entry.param_count(); ++i) {
+    if (entry.param_type(i).is_tensor()) return true;
+  }
+  return std::ranges::any_of(entry.results, [](ir::Type type) { return type.is_tensor(); });
+}
+
+// What WorkRequest::recent_call holds.
+std::vector<std::vector<uint64_t>> SizesOf(const ir::Program& source, const CallLayout& layout,
+                                           const uint64_t* arguments) {
+  std::vector<std::vector<uint64_t>> sizes;
+  if (HasTensors(source)) return sizes;
+  for (uint32_t i = 0; i < layout.params().size(); ++i) {
+    const uint64_t* words = arguments + layout.first_word(i);
+    const ir::Type type = layout.params()[i];
+    if (type.is_buffer()) {
+      sizes.push_back({words[1]});
+    } else {
+      sizes.emplace_back(words, words + ir::WordsOf(type));
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
 void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observation& seen) {
   Site::Impl& impl = *site.impl_;
   const State state = site.state();
@@ -36,6 +66,13 @@ void Improver::Saw(Site& site, const uint64_t* arguments, const dispatch::Observ
       impl.specialize_at = UINT64_MAX;
       lock.unlock();
       return Enqueue(Job::Specialize, site);
+    }
+    if (!impl.queued && WantsTuning(site)) {
+      impl.queued = true;
+      impl.may_tune = false;
+      impl.recent_call = SizesOf(impl.source, impl.fluid->layout(), arguments);
+      lock.unlock();
+      return Enqueue(Job::Tune, site);
     }
     lock.unlock();
     return MaybeShadow(site, arguments, seen.ns);
@@ -85,17 +122,20 @@ bool Improver::WantsSpecializing(const Site& site) const {
   return false;
 }
 
-// A real call to price with, if copying it costs a caller little. Tensors arrive here as buffers: no call of the source.
+// Tuned code takes longer to make and is seldom twice as fast: the site must have run for many times as long.
+bool Improver::WantsTuning(const Site& site) const {
+  constexpr double Patience = 10;
+  const Site::Impl& impl = *site.impl_;
+  if (!impl.may_tune || !options.tune || !options.compile || worker.busy()) return false;
+  std::lock_guard lock(mutex_);
+  return impl.solid_ns_total >= Patience * estimate_ms_ * 1e6;
+}
+
+// A real call to price with, if copying it costs a caller little.
 void Improver::TakeSample(Site& site, const uint64_t* arguments) {
   constexpr uint64_t MostBytes = 64 << 10;
-  const ir::Function& entry = site.impl_->source.entry_function();
-  for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    if (entry.param_type(i).is_tensor()) return;
-  }
-  const bool has_tensor_result =
-      std::ranges::any_of(entry.results, [](ir::Type type) { return type.is_tensor(); });
   const CallLayout& layout = site.impl_->fluid->layout();
-  if (has_tensor_result || layout.BufferBytes(arguments) > MostBytes) return;
+  if (HasTensors(site.impl_->source) || layout.BufferBytes(arguments) > MostBytes) return;
   std::vector<exec::Value> sample = layout.Values(arguments, /*copy=*/true);
   std::lock_guard lock(site.impl_->mutex);
   site.impl_->sample = std::move(sample);

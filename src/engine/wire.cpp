@@ -35,6 +35,23 @@ verify::InstallKey GetKey(Reader& reader) {
   return key;
 }
 
+void PutWordLists(Writer& writer, const std::vector<std::vector<uint64_t>>& lists) {
+  writer.Put<uint64_t>(lists.size());
+  for (const std::vector<uint64_t>& words : lists) {
+    writer.Put<uint64_t>(words.size());
+    for (const uint64_t word : words) writer.Put(word);
+  }
+}
+
+std::vector<std::vector<uint64_t>> GetWordLists(Reader& reader) {
+  std::vector<std::vector<uint64_t>> lists(reader.GetCount(8));
+  for (std::vector<uint64_t>& words : lists) {
+    words.resize(reader.GetCount(8));
+    for (uint64_t& word : words) word = reader.Get<uint64_t>();
+  }
+  return lists;
+}
+
 // Milliseconds of a step: neither negative nor not a number.
 double GetMilliseconds(Reader& reader) {
   const double ms = reader.Get<double>();
@@ -90,17 +107,16 @@ std::string EncodeWorkRequest(const WorkRequest& request) {
   writer.PutBytes(request.program);
   writer.Put(request.level);
   writer.Put<uint64_t>(request.observed.calls);
-  writer.Put<uint64_t>(request.observed.constant_arguments.size());
-  for (const std::vector<uint64_t>& words : request.observed.constant_arguments) {
-    writer.Put<uint64_t>(words.size());
-    for (const uint64_t word : words) writer.Put(word);
-  }
+  PutWordLists(writer, request.observed.constant_arguments);
   writer.Put<uint8_t>(request.specialize);
   writer.PutBytes(request.foreign_candidate);
   writer.PutBytes(request.foreign_guard);
   writer.Put<uint64_t>(request.banned.size());
   for (const std::string& digest : request.banned) writer.PutBytes(digest);
   writer.PutBytes(request.sample_arguments);
+  writer.Put<uint8_t>(request.tuned);
+  writer.PutBytes(request.in_use);
+  PutWordLists(writer, request.recent_call);
   writer.Put(request.policy.meaning);
   writer.Put(request.policy.lowering);
   PutKey(writer, request.key);
@@ -114,17 +130,16 @@ Result<WorkRequest> DecodeWorkRequest(std::string_view payload) {
   request.program = reader.GetString();
   request.level = static_cast<exec::CpuLevel>(reader.GetBelow<uint8_t>(exec::CpuLevelCount));
   request.observed.calls = reader.Get<uint64_t>();
-  request.observed.constant_arguments.resize(reader.GetCount(8));
-  for (std::vector<uint64_t>& words : request.observed.constant_arguments) {
-    words.resize(reader.GetCount(8));
-    for (uint64_t& word : words) word = reader.Get<uint64_t>();
-  }
+  request.observed.constant_arguments = GetWordLists(reader);
   request.specialize = reader.GetBool();
   request.foreign_candidate = reader.GetString();
   request.foreign_guard = reader.GetString();
   request.banned.resize(reader.GetCount(8));
   for (std::string& digest : request.banned) digest = reader.GetString();
   request.sample_arguments = reader.GetString();
+  request.tuned = reader.GetBool();
+  request.in_use = reader.GetString();
+  request.recent_call = GetWordLists(reader);
   request.policy.meaning = static_cast<verify::Grade>(reader.GetBelow(GradeCount));
   request.policy.lowering = static_cast<verify::Grade>(reader.GetBelow(GradeCount));
   request.key = GetKey(reader);

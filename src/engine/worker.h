@@ -26,6 +26,11 @@ struct WorkRequest {
   std::string foreign_guard = "true";
   std::vector<std::string> banned;  // exact digests of candidates not to be proposed
   std::string sample_arguments;  // of a real call (wire::EncodeValues), to price with; "" = made up
+  bool tuned = false;            // code that takes longer to make; else the form that comes first
+  // Sealed, the form in use: the same candidate is wanted, tuned, and only if it is faster than this one; "" = none.
+  std::string in_use;
+  // With it: a recent call by its parameters, the words of scalars and the lengths of buffers; empty = not known.
+  std::vector<std::vector<uint64_t>> recent_call;
   verify::Policy policy;
   verify::InstallKey key;  // to seal the answer with
   uint64_t timeout_ms = 10'000;
@@ -94,7 +99,11 @@ class Worker {
 class Compiler {  // what the worker can do; implemented over targets/native in tools/worker
  public:
   virtual ~Compiler() = default;
+  // The form that comes first, and the one that takes longer to make (exec::NativeImage::tuned).
   virtual Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) = 0;
+  virtual Result<exec::NativeImage> CompileTuned(const ir::Program& program, exec::CpuLevel level) {
+    return Compile(program, level);
+  }
   virtual std::string toolchain() const = 0;
 };
 int ServeWorker(int socket, Compiler& compiler, uint64_t cpu_seconds_per_request = 0);

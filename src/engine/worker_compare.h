@@ -32,7 +32,6 @@ std::string Difference(const AnsweredCall& call, const exec::Outcome& expected,
                        std::span<const exec::Value> expected_arguments, const exec::Outcome& found,
                        std::span<const exec::Value> found_arguments);
 
-// "12.1 us"
 // "4,352"
 std::string PrintGrouped(uint64_t number);
 

@@ -96,6 +96,23 @@ Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> argume
   return pricer;
 }
 
+Result<Pricer> Pricer::MakeAgainst(std::shared_ptr<const exec::NativeCode> in_use,
+                                   const ir::Program& source, std::vector<Value> arguments) {
+  Pricer pricer;
+  pricer.source_ = std::make_shared<const ir::Program>(source);
+  pricer.in_use_ = std::move(in_use);
+  pricer.arguments_ = std::move(arguments);
+  pricer.arguments_after_ = CopyArguments(pricer.arguments_);
+  // Runs only where a call traps, to say which part of memory is specified then.
+  pricer.interpreter_ = std::make_shared<const exec::InterpreterProgram>(
+      TRY(exec::InterpreterProgram::Create(source)));
+  const auto callable = TRY(exec::MakeNativeCallable(pricer.in_use_, pricer.source_));
+  exec::RunContext context;
+  context.limits = RunLimits();
+  pricer.outcome_ = TRY(callable->Run(pricer.arguments_after_, context));
+  return pricer;
+}
+
 bool Pricer::Applies(const ir::Guard& guard) const {
   // The copies that are timed lie at multiples of 64, as these do.
   const std::vector<Value> copy = CopyArguments(arguments_);
@@ -124,7 +141,11 @@ Result<std::vector<Price>> Pricer::Compare(
   }
   Subject& reference = subjects.emplace_back(TRY(Subject::Make(*source_, arguments_)));
   reference.answer = [this](const uint64_t* words, uint64_t* results) {
-    fluid_->Call(words, results, nullptr);
+    if (in_use_ != nullptr) {
+      exec::CallNative(*in_use_, words, results, nullptr);
+    } else {
+      fluid_->Call(words, results, nullptr);
+    }
   };
 
   double round_ns = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ Result<std::vector<exec::Value>> TypicalArguments(const ir::Program& source,
                                                   const optimize::Observed& observed,
                                                   std::span<const exec::Value> sample);
 
+// The size of a recent call (WorkRequest::recent_call), contents made up: for calls that are too large to be copied, and
+// that other code suits than small ones. Nothing for a small call, or a program whose end may hang on contents.
+std::optional<std::vector<exec::Value>> LargeArguments(
+    const ir::Program& source, std::span<const std::vector<uint64_t>> recent_call);
+
 struct Price {
   double min_ns = 0;
   double median_ns = 0;
@@ -33,8 +39,12 @@ struct Price {
 class Pricer {
  public:
   static Result<Pricer> Make(const ir::Program& source, std::vector<exec::Value> arguments);
+  // Against a verified form, which takes the interpreter's place in everything below.
+  static Result<Pricer> MakeAgainst(std::shared_ptr<const exec::NativeCode> in_use,
+                                    const ir::Program& source, std::vector<exec::Value> arguments);
 
   bool Applies(const ir::Guard& guard) const;
+  bool traps() const { return outcome_.trap.has_value(); }  // the call that is priced
   // Runs the code once: empty, or how its answer differs from the interpreter's.
   Result<std::string> Wrong(const std::shared_ptr<const exec::NativeCode>& code) const;
   // One price for each form, and the interpreter's last. All are timed in every round.
@@ -44,7 +54,8 @@ class Pricer {
  private:
   std::shared_ptr<const ir::Program> source_;
   std::shared_ptr<const exec::InterpreterProgram> interpreter_;
-  std::shared_ptr<InterpreterFluid> fluid_;  // what a compiled form replaces
+  std::shared_ptr<InterpreterFluid> fluid_;  // what a compiled form replaces, or
+  std::shared_ptr<const exec::NativeCode> in_use_;
   std::vector<exec::Value> arguments_;
   std::vector<exec::Value> arguments_after_;
   exec::Outcome outcome_;

@@ -20,5 +20,9 @@ int ServeRequests(int socket, std::string_view toolchain, uint64_t cpu_seconds,
 
 // What the handler of ServeWorker does, beside ImproveHere.
 Result<ShadowReply> ShadowHere(const ShadowRequest& request);
+// A form of this installation: what the sealed bytes say of themselves is what is asked for, their seal makes it true.
+Result<verify::Verified<exec::CompiledForm>> OpenSealed(std::string_view sealed,
+                                                        const verify::InstallKey& key,
+                                                        const std::string& source_exact);
 
 }  // namespace frazil::engine

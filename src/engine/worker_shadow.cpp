@@ -15,24 +15,25 @@ namespace {
 // The rest of the time is for the compiled form and the copies.
 constexpr uint64_t InterpreterShare = 2;
 
+}  // namespace
+
 // What the sealed bytes say of themselves is what is asked for: their seal makes it true.
-Result<verify::Verified<exec::CompiledForm>> Open(const ShadowRequest& request,
-                                                  const std::string& source_exact) {
-  const exec::CompiledForm claimed = TRY(verify::ReadForeign(request.sealed));
+Result<verify::Verified<exec::CompiledForm>> OpenSealed(std::string_view sealed,
+                                                        const verify::InstallKey& key,
+                                                        const std::string& source_exact) {
+  const exec::CompiledForm claimed = TRY(verify::ReadForeign(sealed));
   verify::Expected expected;
   expected.source_exact = source_exact;
   expected.guard = claimed.guard;
   expected.target = claimed.target;
   expected.level = exec::HostLevel();
   expected.policy = {verify::Grade::None, verify::Grade::None};
-  return verify::Readmit(request.sealed, request.key, expected);
+  return verify::Readmit(sealed, key, expected);
 }
-
-}  // namespace
 
 Result<ShadowReply> ShadowHere(const ShadowRequest& request) {
   auto source = std::make_shared<const ir::Program>(TRY(ir::ParseText(request.program)));
-  const auto form = TRY(Open(request, ir::ExactDigest(*source)));
+  const auto form = TRY(OpenSealed(request.sealed, request.key, ir::ExactDigest(*source)));
   const std::vector<exec::Value> arguments = TRY(wire::DecodeValues(request.arguments));
   TRY_VOID(exec::CheckLaunch(*source, arguments));
   // The slot would not have used the form for such a call, so there is nothing to agree about.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "base/goldilocks.h"
 #include "engine/worker_compare.h"
@@ -22,6 +23,9 @@ constexpr int64_t Lengths[] = {4, 16, 64, 256, 1024};
 constexpr double LongEnoughNs = 60'000;  // no need to go on
 constexpr double TooLongNs = 1'000'000;  // one length less will do
 constexpr uint64_t Attempts = 4;         // of other values, where a run traps
+// A call is large beyond what a caller copies as a sample; four copies of the larger number fit a worker.
+constexpr uint64_t LargeBytes = 64 << 10;
+constexpr uint64_t MostLargeBytes = 64 << 20;
 constexpr uint64_t QuickMs = 20;
 constexpr uint64_t SlowMs = 500;
 
@@ -62,6 +66,20 @@ std::vector<uint64_t> TypicalScalar(ir::Type type, int64_t length, Sequence& seq
 void Fill(exec::Memory& memory, int64_t length, Sequence& sequence) {
   for (int64_t i = 0; i < memory.length(); ++i)
     memory.Set(i, TypicalScalar(memory.element(), length, sequence));
+}
+
+// A beginning that is made up, again and again: of much memory it matters where it lies, not what it holds.
+void FillByCopies(exec::Memory& memory, Sequence& sequence) {
+  constexpr int64_t Begin = 4096;
+  const int64_t begin = std::min(memory.length(), Begin);
+  for (int64_t i = 0; i < begin; ++i)
+    memory.Set(i, TypicalScalar(memory.element(), begin, sequence));
+  const size_t bytes = memory.size_bytes();
+  for (size_t done = static_cast<size_t>(begin) * ir::BytesOf(memory.element()); done < bytes;) {
+    const size_t more = std::min(done, bytes - done);
+    std::memcpy(memory.data() + done, memory.data(), more);
+    done += more;
+  }
 }
 
 std::vector<Value> MakeUp(const ir::Program& source, const optimize::Observed& observed,
@@ -121,6 +139,46 @@ Trial TryOut(const exec::InterpreterProgram& program, std::span<const Value> arg
 }
 
 }  // namespace
+
+std::optional<std::vector<Value>> LargeArguments(const ir::Program& source,
+                                                 std::span<const std::vector<uint64_t>> call) {
+  const ir::Function& entry = source.entry_function();
+  for (const ir::Function& function : source.functions)
+    for (const ir::Inst& inst : function.insts)
+      if (inst.op == ir::Op::While) return std::nullopt;
+  if (call.size() != entry.param_count()) return std::nullopt;
+  uint64_t bytes = 0;
+  std::vector<uint64_t> lengths;
+  for (uint32_t i = 0; i < call.size(); ++i) {
+    const ir::Type type = entry.param_type(i);
+    const uint64_t words = type.is_buffer() ? 1 : ir::WordsOf(type);
+    if (type.is_tensor() || call[i].size() != words) return std::nullopt;
+    if (!type.is_buffer()) continue;
+    if (call[i][0] > (uint64_t{1} << 40)) return std::nullopt;
+    lengths.push_back(call[i][0]);
+    bytes += call[i][0] * ir::BytesOf(type.element());
+  }
+  if (bytes <= LargeBytes) return std::nullopt;
+  // A scalar that is the length of a buffer shrinks as the buffer does.
+  unsigned shift = 0;
+  while (bytes >> shift > MostLargeBytes) ++shift;
+  Sequence sequence{0};
+  std::vector<Value> values(call.size());
+  for (uint32_t i = 0; i < call.size(); ++i) {
+    const ir::Type type = entry.param_type(i);
+    if (type.is_buffer()) {
+      const auto length = static_cast<int64_t>(call[i][0] >> shift);
+      auto memory = MarginMemory(type.element(), length);
+      FillByCopies(*memory, sequence);
+      values[i] = Value::Buffer(memory);
+    } else if (IsFixedInt(type.scalar) && std::ranges::count(lengths, call[i][0]) > 0) {
+      values[i] = Value::Word(type, call[i][0] >> shift);
+    } else {
+      values[i] = Value::Scalar(type, call[i]);
+    }
+  }
+  return values;
+}
 
 Result<std::vector<Value>> TypicalArguments(const ir::Program& source,
                                             const optimize::Observed& observed,

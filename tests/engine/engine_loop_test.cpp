@@ -258,6 +258,47 @@ func @main(%x: in buffer<i32>, %y: buffer<i32>) {
   check();
 }
 
+// Whether tuned code is faster depends on the machine; that it is tried, once, does not.
+TEST_F(EngineTest, ASiteThatStaysHotIsTuned) {
+  EngineOptions options = Options();
+  options.hot_calls = 20;
+  options.first_estimate_ms = 0.01;
+  options.specialize = false;
+  Engine engine(options);
+  auto site = engine
+                  .Load(Parse(R"(frz 1
+func @main(%x: in buffer<f32>, %y: out buffer<f32>) {
+  %zero = const 0 : index
+  %n = length %x : f32
+  parallel %i = %zero to %n {
+    %a = load %x, %i : f32
+    %p = mul %a, %a : f32
+    store %y, %i, %p : f32
+    yield
+  }
+  return
+}
+)"))
+                  .value();
+  std::vector<float> x(3000, 3), y(3000);
+  const uint64_t arguments[] = {reinterpret_cast<uint64_t>(x.data()), x.size(),
+                                reinterpret_cast<uint64_t>(y.data()), y.size()};
+  const auto tuned = [&] { return Events().find(" bytes of tuned ") != std::string::npos; };
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (std::chrono::steady_clock::now() < end && !tuned()) {
+    for (int i = 0; i < 5000; ++i) ASSERT_EQ(site->Call(arguments, nullptr), 0);
+    EXPECT_EQ(y, std::vector<float>(3000, 9));
+  }
+  ASSERT_TRUE(engine.Settle(20s));
+  EXPECT_TRUE(tuned()) << Events();
+  EXPECT_EQ(site->state(), dispatch::State::Solid);
+  const size_t lowered = Count("lower");
+  for (int i = 0; i < 100'000; ++i) ASSERT_EQ(site->Call(arguments, nullptr), 0);
+  EXPECT_EQ(y, std::vector<float>(3000, 9));
+  ASSERT_TRUE(engine.Settle(20s));
+  EXPECT_EQ(Count("lower"), lowered) << Events();
+}
+
 // A program that never ends, ended by its caller: on the interpreter, and compiled.
 TEST_F(EngineTest, ACallerCanStopACall) {
   EngineOptions options = Options();

@@ -23,11 +23,22 @@ constexpr int InternalStatus = engine::WorkerProcess::BrokenInvariantStatus;
 class NativeCompiler : public engine::Compiler {
  public:
   Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) override {
-    targets::native::NativeOptions options;
-    options.level = level;
-    return targets::native::EmitImage(program, options);
+    return Emit(program, level, /*tuned=*/false);
+  }
+  Result<exec::NativeImage> CompileTuned(const ir::Program& program,
+                                         exec::CpuLevel level) override {
+    return Emit(program, level, /*tuned=*/true);
   }
   std::string toolchain() const override { return targets::native::Toolchain(); }
+
+ private:
+  static Result<exec::NativeImage> Emit(const ir::Program& program, exec::CpuLevel level,
+                                        bool tuned) {
+    targets::native::NativeOptions options;
+    options.level = level;
+    options.tuned = tuned;
+    return targets::native::EmitImage(program, options);
+  }
 };
 
 // State that broke an invariant serves no further request; the client knows the status.
