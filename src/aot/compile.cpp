@@ -197,7 +197,7 @@ class Compilation {
     if (!code) return Refuse(what, code.error().message), nullptr;
     auto callable = exec::MakeNativeCallable(*code, program_);
     if (!callable) return Refuse(what, callable.error().message), nullptr;
-    Judged judged = JudgeCode(*program_, **callable, options_.limits);
+    Judged judged = JudgeCode(*program_, **callable, options_.limits, notes_);
     if (!judged.accepted) return Refuse(what, judged.reason), nullptr;
     Keep(built_.plain[static_cast<size_t>(level)], *image, level, judged);
     return *code;
@@ -246,11 +246,11 @@ class Compilation {
     if (!code) return Refuse(what, code.error().message);
     PiecesCode pieces{plain, *code, trips_code_, built_.trips_word, ranged_->conditions};
     const auto callable = MakePiecesCallable(std::move(pieces), program_);
-    const Judged judged = JudgeCode(*program_, *callable, options_.limits);
+    const Judged judged = JudgeCode(*program_, *callable, options_.limits, notes_);
     if (!judged.accepted) return Refuse(what, judged.reason);
     Keep(built_.ranged[static_cast<size_t>(level)], *image, level, judged);
     whole_ok_[static_cast<size_t>(level)] =
-        JudgeCode(*program_, *MakeWholeCallable(*code, program_), options_.limits).accepted;
+        JudgeCode(*program_, *MakeWholeCallable(*code, program_), options_.limits, notes_).accepted;
   }
 
   std::string Evidence() const {
@@ -269,6 +269,7 @@ class Compilation {
   Judged meaning_;
   verify::Evidence lowering_;
   std::shared_ptr<const ir::Program> program_;  // what is compiled
+  verify::SampleNotes notes_;                   // of program_
   std::optional<ir::RangedKernel> ranged_;
   std::shared_ptr<const exec::NativeCode> trips_code_;
   // Levels without code have nothing that could be wrong.

@@ -1,5 +1,4 @@
-// Inputs that the verifier makes up may ask for more memory or time than is sensible; small limits find that out at once,
-// and programs that need more for every input get more.
+// What is asked of the verifier, and what its answer means for a kernel.
 #include "aot/judge.h"
 
 #include <fmt/format.h>
@@ -7,13 +6,10 @@
 namespace frazil::aot {
 namespace {
 
-struct Effort {
-  uint64_t fuel;
-  uint64_t memory_bytes;
-  uint64_t ms;
-};
-constexpr Effort Efforts[] = {
-    {1 << 12, 1 << 20, 2'000}, {1 << 16, 16 << 20, 4'000}, {1 << 22, 64 << 20, 20'000}};
+// Of one verdict: made-up inputs may ask for more memory or time than is sensible.
+constexpr uint64_t CodeFuel = 1 << 22;
+constexpr uint64_t CodeMemoryBytes = 64 << 20;
+constexpr uint64_t CodeMs = 20'000;
 constexpr uint64_t QuickExhaustiveCases = 1 << 16;
 constexpr uint64_t SmtMs = 1'000;
 
@@ -54,19 +50,15 @@ Judged JudgeMeaning(const ir::Program& source, const ir::Candidate& candidate,
                verify::Policy::Default(source).meaning);
 }
 
-Judged JudgeCode(const ir::Program& program, exec::Callable& code, const Limits& limits) {
-  const verify::Grade least = verify::Policy::Default(program).lowering;
-  Judged judged;
-  for (const Effort& effort : Efforts) {
-    verify::VerifyOptions options = OptionsOf(limits);
-    options.limits.fuel = effort.fuel;
-    options.limits.memory_bytes = effort.memory_bytes;
-    options.limits.verify_ms = effort.ms;
-    const Result<verify::Verdict> verdict = verify::VerifyLowering(program, code, {}, options);
-    judged = Judge(verdict, least);
-    if (!verdict || !std::holds_alternative<verify::Unknown>(*verdict)) break;
-  }
-  return judged;
+Judged JudgeCode(const ir::Program& program, exec::Callable& code, const Limits& limits,
+                 verify::SampleNotes& notes) {
+  verify::VerifyOptions options = OptionsOf(limits);
+  options.limits.fuel = CodeFuel;
+  options.limits.memory_bytes = CodeMemoryBytes;
+  options.limits.verify_ms = CodeMs;
+  options.notes = &notes;
+  return Judge(verify::VerifyLowering(program, code, {}, options),
+               verify::Policy::Default(program).lowering);
 }
 
 }  // namespace frazil::aot

@@ -22,7 +22,8 @@ Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& 
   options.symbol = symbol;
   exec::Artifact artifact = TRY(target.Emit(program, options));
   const std::unique_ptr<exec::Callable> callable = TRY(target.Load(artifact));
-  const Judged judged = JudgeCode(program, *callable, limits);
+  verify::SampleNotes notes;
+  const Judged judged = JudgeCode(program, *callable, limits, notes);
   if (!judged.accepted) return Fail(Diag::NotAdmitted, judged.reason);
   return std::move(artifact.bytes);
 }
@@ -45,7 +46,8 @@ Result<std::string> EmitPtx(const ir::Program& program, const Limits& limits, Bu
   const exec::Artifact artifact = TRY(target->Emit(program));
   const auto callable = target->Load(artifact);
   if (callable) {
-    const Judged judged = JudgeCode(program, **callable, limits);
+    verify::SampleNotes notes;
+    const Judged judged = JudgeCode(program, **callable, limits, notes);
     if (!judged.accepted) return Fail(Diag::NotAdmitted, judged.reason);
   } else {
     built.report.refusals.push_back({"judged on a GPU", callable.error().message});

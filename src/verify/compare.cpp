@@ -114,7 +114,7 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   context.limits = limits_;
   context.limits.run_ms = std::min(limits_.run_ms, std::max<uint64_t>(left_ms, 1));
   const Input a = CopyOf(input);
-  Result<Outcome> source = source_->Run(a.arguments, context);
+  Result<Outcome> source = run_source_(a.arguments, context);
   if (!source || (source->trap && IsLimit(source->trap->kind))) {
     result.kind = Comparison::Kind::Undecided;
     result.limit = source ? LimitFlag(source->trap->kind) : source.error().message;

@@ -1,7 +1,9 @@
 // Code against its program: code that is right, code that is wrong in every way that can be seen, and admission.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "exec/interpreter.h"
 #include "ir/digest.h"
@@ -271,6 +273,84 @@ TEST_F(Examination, APolicyMayAskForMore) {
   ASSERT_TRUE(examined.has_value());
   EXPECT_FALSE(examined->form.has_value());
   EXPECT_NE(examined->refusal.find("less than the policy asks for"), std::string::npos);
+}
+
+// --- inputs and code that do not end ---
+
+constexpr char Halve[] =
+    "func @main(%x: u64) -> (u64) {\n %k = const 12345 : u64\n %one = const 1 : u64\n"
+    " %r = while (%v = %x) {\n %more = ne %v, %k : u64\n condition %more\n } do {\n"
+    " %w = shr %v, %one : u64\n yield %w\n }\n return %r\n}";
+
+double Seconds(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(Lowering, ManyInputsThatDoNotEndAreSaidSoon) {
+  const ir::Program program = Parse(Halve);
+  Engine code(program);
+  VerifyOptions options;
+  options.limits.verify_ms = 40'000;
+  Result<Verdict> verdict = Unknown{};
+  EXPECT_LT(Seconds([&] { verdict = VerifyLowering(program, code, {}, options); }), 15);
+  ASSERT_TRUE(std::holds_alternative<Unknown>(*verdict)) << Difference(verdict);
+  const std::string& reason = std::get<Unknown>(*verdict).reason;
+  EXPECT_TRUE(reason.starts_with("limit reached: ")) << reason;
+  EXPECT_NE(reason.find(" inputs ended at fuel"), std::string::npos) << reason;
+}
+
+TEST(Lowering, CodeThatDoesNotEndIsNotWaitedFor) {
+  class Slow : public exec::Callable {
+   public:
+    Result<exec::Outcome> Run(std::span<const Value>, const exec::RunContext& context) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(context.limits.run_ms));
+      exec::Outcome outcome;
+      outcome.trap = exec::TrapInfo{ir::Trap::Fuel, ir::Op::While};
+      return outcome;
+    }
+  };
+  Slow code;
+  VerifyOptions options;
+  options.limits.verify_ms = 40'000;
+  Result<Verdict> verdict = Unknown{};
+  EXPECT_LT(Seconds([&] { verdict = VerifyLowering(Parse(Scale), code, {}, options); }), 15);
+  ASSERT_TRUE(std::holds_alternative<Unknown>(*verdict)) << Difference(verdict);
+  EXPECT_NE(std::get<Unknown>(*verdict).reason.find("the code did not end"), std::string::npos)
+      << std::get<Unknown>(*verdict).reason;
+}
+
+TEST(Lowering, NotesSpareTheInterpreterAndNothingElse) {
+  const ir::Program program = Parse(Scale);
+  SampleNotes notes;
+  VerifyOptions options;
+  options.notes = &notes;
+  Engine first(program);
+  const auto verdict = VerifyLowering(program, first, {}, options);
+  ASSERT_EQ(Difference(verdict), "tested");
+  const uint64_t cases = std::get<Tested>(*verdict).evidence.cases;
+  EXPECT_EQ(notes.answers.size(), cases);
+  Engine second(program);
+  const auto again = VerifyLowering(program, second, {}, options);
+  ASSERT_EQ(Difference(again), "tested");
+  EXPECT_EQ(std::get<Tested>(*again).evidence.cases, cases);
+  EXPECT_EQ(std::get<Tested>(*again).evidence.detail, std::get<Tested>(*verdict).evidence.detail);
+  // Wrong code is wrong by the noted answers, too.
+  Engine wrong(program, [](std::span<const Value> arguments, exec::Outcome&) {
+    if (arguments[2].memory->length() > 0) arguments[2].memory->data()[0] ^= std::byte{1};
+  });
+  EXPECT_TRUE(std::holds_alternative<Refuted>(*VerifyLowering(program, wrong, {}, options)));
+  // And they are what is compared with: a note that is wrong speaks against code that is right.
+  for (auto& [number, answer] : notes.answers)
+    if (!answer.memory[2].empty()) answer.memory[2][0] ^= 1;
+  Engine right(program);
+  EXPECT_NE(Difference(VerifyLowering(program, right, {}, options)), "tested");
+  // Another program's notes are none.
+  const ir::Program other = Parse(Halve);
+  Engine code(other);
+  (void)VerifyLowering(other, code, {}, options);
+  EXPECT_TRUE(notes.answers.size() < cases);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,23 @@
 
 namespace frazil::verify {
 
+// What one judgment of a lowering learned about the samples of its program, for the next one of the same program and guard: other
+// code, the same inputs.
+struct SampleNotes {
+  std::string seed;
+  size_t effort = 0;
+  std::vector<bool> endless = {};  // by number: did not end within the effort's limits
+  bool poor = false;               // most do not
+  std::string reason = {};         // too few do: there will be no verdict
+  // What the interpreter answered, by number: it takes many times as long as the code that is judged.
+  struct Answer {
+    exec::Outcome outcome;
+    std::vector<std::string> memory;  // of each argument, afterwards
+  };
+  std::map<uint64_t, Answer> answers = {};
+  uint64_t answer_bytes = 0;
+};
+
 struct VerifyOptions {
   Limits limits;                 // verify_ms, verify_cases, smt_ms, ... and those of each run
   uint64_t sample_lanes = 4096;  // at least so many lanes are compared
@@ -22,6 +40,7 @@ struct VerifyOptions {
   uint64_t exhaustive_cases = 1ull << 24;  // and how many that is; at most 2^32
   bool smt = true;                         // if a prover is registered
   int threads = 1;
+  SampleNotes* notes = nullptr;  // read, and written
 };
 
 // An SMT prover, registered from above (verify/smt): the core links none.

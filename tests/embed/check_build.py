@@ -5,12 +5,34 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 SAXPY = """def saxpy(a: f32, x: DeviceArray[f32], y: DeviceArray[f32], n: u32):
     i = get_global_id()
     if i < n:
         y[i] = a * x[i] + y[i]
 """
+
+# A buffer with a zero in it, or any number in the second one, never ends.
+ENDLESS = {"collatz": """def collatz(x: DeviceArray[u64], steps: DeviceArray[u32], n: u32):
+    i = get_global_id()
+    if i < n:
+        v = x[i]
+        c = u32(0)
+        while v != 1:
+            v = v // 2 if v % 2 == 0 else 3 * v + 1
+            c += 1
+        steps[i] = c
+""", "halve": """def halve(x: DeviceArray[i64], y: DeviceArray[i64], n: u32):
+    i = get_global_id()
+    if i < n:
+        v = x[i]
+        while v != 12345:
+            v = v // 2
+        y[i] = v
+"""}
+# Five seconds on an idle machine, where it took 78; this one may be busy.
+ENDLESS_SECONDS = 25
 
 
 class Check:
@@ -76,6 +98,7 @@ class Check:
         done = self.build(saxpy, pick, stream, targets="native")
         self.expect(done.returncode == 0 and done.stdout.count("  compiled\n") == 3, "damaged units are made again", done)
         self.run_errors(saxpy, pick)
+        self.run_endless()
         return 1 if self.failures else 0
 
     def run_errors(self, saxpy, pick):
@@ -97,6 +120,16 @@ class Check:
                 ([saxpy], 64, "--out is missing")]:
             done = subprocess.run([self.arguments.stage0, *command], capture_output=True, text=True)
             self.expect(done.returncode == code and sentence in done.stderr, f"the complaint: {sentence}", done)
+
+    def run_endless(self):
+        for name, text in ENDLESS.items():
+            start = time.monotonic()
+            done = self.build(self.write(f"{name}.py", text), name=name, targets="native")
+            took = time.monotonic() - start
+            self.expect(done.returncode == 0, f"a build of {name}", done)
+            self.expect(took < ENDLESS_SECONDS, f"{name} takes {took:.1f} s to build", done)
+        self.expect(re.search(r"halve: not native baseline: no verdict: limit reached: [\d,]+ of [\d,]+ inputs", done.stdout),
+                    "code that nearly no input can judge is not embedded, and why", done)
 
 
 def main():

@@ -59,11 +59,15 @@ struct Comparison {
   exec::Outcome candidate;
 };
 
+// A runner that keeps the prepared program.
+Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program);
+
 class Comparer {
  public:
   Comparer(std::shared_ptr<const exec::InterpreterProgram> source, Runner candidate,
-           const Limits& limits, TrapDetail detail)
+           const Limits& limits, TrapDetail detail, Runner run_source = {})
       : source_(std::move(source)),
+        run_source_(run_source ? std::move(run_source) : InterpreterRunner(source_)),
         candidate_(std::move(candidate)),
         limits_(limits),
         detail_(detail) {}
@@ -77,13 +81,11 @@ class Comparer {
                          const exec::RunContext& context) const;
 
   std::shared_ptr<const exec::InterpreterProgram> source_;
+  Runner run_source_;  // the same, or one that knows the answer already
   Runner candidate_;
   Limits limits_;
   TrapDetail detail_;
 };
-
-// A runner that keeps the prepared program.
-Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program);
 
 // A simpler input on which the two still differ, tried for a while; then the refutation, run once more. Nothing if the
 // difference does not show again.
