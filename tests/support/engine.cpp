@@ -131,9 +131,9 @@ TrapDetail TrapDetailWhenLowered(const ir::Program& program) {
 }
 
 std::vector<std::string> EngineNames() {
-  return {"interp",          "batch",       "reprinted",    "canonical", "optimized", "lowered",
-          "isa-lanes",       "isa",         "tasm",         "wasm",      "c-gcc",     "c-clang",
-          "native-baseline", "native-avx2", "native-avx512"};
+  return {"interp",          "batch",       "reprinted",     "canonical",   "optimized", "lowered",
+          "isa-lanes",       "isa",         "tasm",          "wasm",        "c-gcc",     "c-clang",
+          "native-baseline", "native-avx2", "native-avx512", "native-first"};
 }
 
 Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name) {
