@@ -12,8 +12,8 @@
 #include <fstream>
 
 #include "base/duration.h"
+#include "engine/find_worker.h"
 #include "engine/worker.h"
-#include "engine/worker_process.h"
 #include "frontends/kernels/kernels.h"
 #include "ir/text.h"
 #include "oracle_client.h"
@@ -112,8 +112,12 @@ Finding CheckWorker(const Limits& limits) {
                   "",
                   "programs stay interpreted, nothing is compiled",
                   "build frazil-worker with `make`, or set FRAZIL_WORKER to its path"};
-  const Result<std::string> path = engine::FindWorkerProgram({});
-  if (!path) return Missing(finding, path.error());
+  const engine::WorkerSearch search = engine::FindWorker({});
+  if (search.program.empty()) {
+    finding.good = false;
+    finding.text = search.Sentence();
+    return finding;
+  }
   const auto start = Clock::now();
   engine::Worker worker;
   engine::WorkRequest request;
@@ -122,9 +126,9 @@ Finding CheckWorker(const Limits& limits) {
   const Result<engine::WorkReply> reply = worker.Improve(request);
   if (!reply) return Missing(finding, reply.error());
   finding.good = !reply->sealed.empty();
-  finding.text = finding.good
-                     ? fmt::format("{} compiled and verified a program in {}", *path, Since(start))
-                     : fmt::format("{} answers, but it verified nothing", *path);
+  finding.text = finding.good ? fmt::format("{} compiled and verified a program in {}",
+                                            search.program, Since(start))
+                              : fmt::format("{} answers, but it verified nothing", search.program);
   return finding;
 }
 
