@@ -93,9 +93,9 @@ FRAZIL_FIGURE(worker_compile) {
   engine::Worker worker;
   const struct {
     size_t ops;
-    double goal_ms;
-  } sizes[] = {{10, 5}, {60, 8}, {200, 20}};
-  for (const auto& [ops, goal_ms] : sizes) {
+    double goal_ms, verified_goal_ms;
+  } sizes[] = {{10, 5, 20}, {60, 8, 25}, {200, 20, 50}};
+  for (const auto& [ops, goal_ms, verified_goal_ms] : sizes) {
     const std::vector<Sample> samples = Improve(worker, ops, 21);
     const double compile_ms = MedianOf(samples, &Sample::compile_ms);
     Report({"worker", fmt::format("compile {} ops, warm", ops), compile_ms, "ms", "", 0,
@@ -103,7 +103,7 @@ FRAZIL_FIGURE(worker_compile) {
     const double total_ms = MedianOf(samples, &Sample::total_ms);
     Report(
         {"worker", fmt::format("{} ops: request to verified code", ops), total_ms, "ms", "", 0,
-         "<= 50 ms", total_ms <= 50,
+         fmt::format("<= {} ms", verified_goal_ms), total_ms <= verified_goal_ms,
          fmt::format("of it verify {:.1f} ms, price {:.1f} ms",
                      MedianOf(samples, &Sample::verify_ms), MedianOf(samples, &Sample::price_ms))});
   }

@@ -25,6 +25,9 @@ namespace {
 // How many calls a thread makes before one is timed and told. A fluid call takes a microsecond at least, and telling
 // takes a tenth of that; a solid one may take nanoseconds.
 constexpr uint32_t SolidCountdown = 1024;
+// Of calls that take long, fewer: what follows from them (tuning above all) would come after seconds.
+constexpr uint32_t LeastCountdown = 8;
+constexpr double TellEveryNs = 1e6;
 
 // How many workers one program may use up by proposals whose code is wrong.
 constexpr int MostWorkers = 4;
@@ -205,18 +208,25 @@ std::expected<void, std::string> Improver::Dispatch(Site& site, const Admitted& 
   if (!solid) return std::unexpected(solid.error().message);
   if (!site.slot_->Install(*std::move(solid)))
     return std::unexpected("the site was frozen or banned in the meantime");
-  site.slot_->SetCountdown(SolidCountdown);
+  const Form& form = admitted.form();
+  double call_ns = form->cost.ns_per_call;
   {
     std::lock_guard lock(site.impl_->mutex);
+    // Priced on one call; the calls that came may be longer.
+    if (const double fluid_ns = site.impl_->fluid_times.Median();
+        fluid_ns > 0 && form->cost.reference_ns > 0)
+      call_ns *= fluid_ns / form->cost.reference_ns;
     site.impl_->queued = false;
     site.impl_->drift.Reset();
-    site.impl_->may_tune = !admitted.form()->image.tuned;
+    site.impl_->may_tune = !form->image.tuned;
     site.impl_->from = from;
     site.impl_->kept.clear();
     site.impl_->since =
         fmt::format("{:.1f} ms after the engine started",
                     std::chrono::duration<double, std::milli>(Clock::now() - start_).count());
   }
+  site.slot_->SetCountdown(static_cast<uint32_t>(std::clamp(
+      TellEveryNs / std::max(1.0, call_ns), double{LeastCountdown}, double{SolidCountdown})));
   // A call that began on the interpreter long ago need not go on there.
   site.impl_->fluid->InterruptRunning();
   Tell(site, "dispatch", fmt::format("solid from {}: {}", from, admitted.reason()));
