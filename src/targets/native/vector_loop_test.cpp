@@ -108,6 +108,7 @@ TEST(VectorLoop, Divisions) {
     %d = or %b, %one : {1}
     %r = {0} %a, %d : {1})",
                                            op, type)));
+      if (op != "div.trunc") continue;
       // Zeros among them: the block is left to the scalar loop, which traps.
       CheckBinary(Binary(type, fmt::format("%r = {} %a, %b : {}", op, type)));
     }
