@@ -193,6 +193,8 @@ class Compilation {
     const std::string what = fmt::format("native {}", exec::CpuLevelName(level));
     Result<exec::NativeImage> image = Emit(*program_, level);
     if (!image) return Refuse(what, image.error().message), nullptr;
+    // It would run on its caller's stack, of which nothing is known: the depth must not depend on that.
+    if (image->stack.recursive) return Refuse(what, "it is recursive"), nullptr;
     auto code = exec::NativeCode::Map(*image);
     if (!code) return Refuse(what, code.error().message), nullptr;
     auto callable = exec::MakeNativeCallable(*code, program_);

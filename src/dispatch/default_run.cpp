@@ -4,34 +4,31 @@
 
 #include "base/limits.h"
 #include "dispatch/threads.h"
-#include "exec/native_run.h"
+#include "exec/native_callable.h"
 
 namespace frazil::dispatch {
 
 DefaultRuns::DefaultRuns() = default;
 DefaultRuns::~DefaultRuns() = default;
 
-int32_t DefaultRuns::Call(exec::NativeEntry entry, const uint64_t* arguments, uint64_t* results) {
+std::optional<int32_t> DefaultRuns::Call(const exec::NativeFunction& function, uint64_t depth,
+                                         uint64_t memory_bytes, const uint64_t* arguments,
+                                         uint64_t* results) {
   if (depth_ == runs_.size()) runs_.push_back(std::make_unique<exec::NativeRun>());
   const size_t mine = depth_++;
   exec::NativeRun* run = runs_[mine].get();
-  const int32_t status = entry(arguments, results, run);
+  run->depth_left = depth;
+  run->memory_left = memory_bytes;
+  const std::optional<int32_t> status = exec::CallNative(function, arguments, results, run);
   --depth_;
-  if (status != 0 || !run->output_types.empty()) {
-    runs_[mine] = std::make_unique<exec::NativeRun>();
-    return status;
-  }
-  constexpr Limits limits;
-  run->fuel = limits.fuel;
-  run->depth_left = limits.depth;
-  run->memory_left = limits.memory_bytes;
+  run->fuel = Limits().fuel;
+  if (status != 0 || !run->output_types.empty()) runs_[mine] = std::make_unique<exec::NativeRun>();
   return status;
 }
 
-int32_t CallWithDefaultRun(ThreadRecord& me, exec::NativeEntry entry, const uint64_t* arguments,
-                           uint64_t* results) {
+DefaultRuns& RunsOf(ThreadRecord& me) {
   if (me.runs == nullptr) me.runs = new DefaultRuns;
-  return me.runs->Call(entry, arguments, results);
+  return *me.runs;
 }
 
 }  // namespace frazil::dispatch

@@ -1,9 +1,10 @@
 // Runs for calls that bring none of their own: one for each depth of calls within calls, made once for each thread and
-// made ready again after every call, so that limits are those of a fresh run.
+// made ready again after every call, so that limits are those that the slot was given.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/native_code.h"
@@ -16,14 +17,15 @@ class DefaultRuns {
  public:
   DefaultRuns();
   ~DefaultRuns();
-  int32_t Call(exec::NativeEntry entry, const uint64_t* arguments, uint64_t* results);
+  // As exec::CallNative.
+  std::optional<int32_t> Call(const exec::NativeFunction& function, uint64_t depth,
+                              uint64_t memory_bytes, const uint64_t* arguments, uint64_t* results);
 
  private:
   std::vector<std::unique_ptr<exec::NativeRun>> runs_;  // by depth
   size_t depth_ = 0;
 };
 
-int32_t CallWithDefaultRun(ThreadRecord& me, exec::NativeEntry entry, const uint64_t* arguments,
-                           uint64_t* results);
+DefaultRuns& RunsOf(ThreadRecord& me);
 
 }  // namespace frazil::dispatch

@@ -5,15 +5,14 @@
 
 namespace frazil::dispatch {
 
-Slot::Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher)
-    : core_(fluid, watcher), source_exact_(ir::ExactDigest(program)) {}
+Slot::Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher, const Limits& limits)
+    : core_(fluid, watcher, limits), source_exact_(ir::ExactDigest(program)) {}
 
 Slot::~Slot() = default;
 
 bool Slot::Install(std::shared_ptr<const Solid> solid) {
   if (solid == nullptr || solid->form()->source_exact != source_exact_) return false;
-  const exec::NativeCode& code = *solid->code_;
-  return core_.Install(Link(code.entry(), code.uses_run(), solid->guard_, solid));
+  return core_.Install(Link(solid->code_->function(), solid->guard_, solid));
 }
 
 bool Slot::Retire(const Solid& solid) { return core_.Retire(&solid); }

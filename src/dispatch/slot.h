@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "dispatch/slot_core.h"
 #include "dispatch/state.h"
 #include "exec/native_code.h"
@@ -71,11 +72,12 @@ class Solid {
 class Slot {
  public:
   // `program` as its callers see it, before lowering: forms answer for it. Nobody may be calling when the slot goes.
-  Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher);
+  // Depth and memory of the limits hold for calls that bring no run.
+  Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher, const Limits& limits = {});
   ~Slot();
 
-  // 0, 1 + ir::Trap, or a negative number where the fluid path refused the arguments. `run` may be null: then default limits hold, a
-  // trap's place is not told and output goes nowhere.
+  // 0, 1 + ir::Trap, or a negative number where the fluid path refused the arguments. `run` may be null: then the
+  // slot's limits hold, a trap's place is not told and output goes nowhere.
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run = nullptr) {
     return core_.Call(arguments, results, run);
   }

@@ -7,6 +7,7 @@
 
 #include "dispatch/default_run.h"
 #include "dispatch/slot.h"
+#include "exec/native_callable.h"
 
 namespace frazil::dispatch {
 namespace {
@@ -34,8 +35,13 @@ constexpr std::nullptr_t NoForms = nullptr;
 
 constinit const Chain NoChain;
 
-SlotCore::SlotCore(Fluid& fluid, Watcher& watcher)
-    : counter_at_(TakeCounter()), countdown_(DefaultCountdown), fluid_(fluid), watcher_(watcher) {}
+SlotCore::SlotCore(Fluid& fluid, Watcher& watcher, const Limits& limits)
+    : counter_at_(TakeCounter()),
+      countdown_(DefaultCountdown),
+      fluid_(fluid),
+      watcher_(watcher),
+      depth_(limits.depth),
+      memory_bytes_(limits.memory_bytes) {}
 
 SlotCore::~SlotCore() {
   {
@@ -122,11 +128,13 @@ SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, const uint64_t* argument
   for (uint32_t i = 0; i < chain->count; ++i) {
     const Link& link = chain->links[i];
     if (!link.guard.Holds(arguments)) continue;
-    const int32_t status = link.uses_run && run == nullptr
-                               ? CallWithDefaultRun(me, link.entry, arguments, results)
-                               : link.entry(arguments, results, run);
+    const std::optional<int32_t> status =
+        link.function.uses_run && run == nullptr
+            ? RunsOf(me).Call(link.function, depth_, memory_bytes_, arguments, results)
+            : exec::CallNative(link.function, arguments, results, run);
+    if (!status) continue;  // no stack can be had that is deep enough
     if (!is_within) Leave(me, was);
-    return {status, true, i > 0};
+    return {*status, true, i > 0};
   }
   const bool has_forms = chain->count > 0;
   if (!is_within) Leave(me, was);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
 #include "dispatch/flat_guard.h"
 #include "dispatch/state.h"
 #include "dispatch/threads.h"
@@ -25,18 +26,16 @@ class Watcher;
 // One form of a chain.
 struct Link {
   Link() = default;
-  Link(exec::NativeEntry its_entry, bool its_uses_run, FlatGuard its_guard,
+  Link(const exec::NativeFunction& its_function, FlatGuard its_guard,
        std::shared_ptr<const void> its_owner)
-      : entry(its_entry),
-        uses_run(its_uses_run),
-        waits{its_guard.has_more(), its_guard.has_more() || its_uses_run},
+      : function(its_function),
+        waits(its_guard.has_more() || function.uses_run || !function.stack.is_small()),
         guard(std::move(its_guard)),
         owner(std::move(its_owner)) {}
 
-  exec::NativeEntry entry = nullptr;
-  bool uses_run = false;
-  // Not for the hot path, if a call brings a run and if it brings none: the guard has more tests, or a run is wanted.
-  std::array<bool, 2> waits = {true, true};
+  exec::NativeFunction function;
+  // Not for the hot path: the guard has more tests, the code uses a run, or its stack must be looked at.
+  bool waits = true;
   FlatGuard guard;
   std::shared_ptr<const void> owner;  // keeps the code mapped; names the form
 };
@@ -52,7 +51,7 @@ extern const Chain NoChain;
 
 class alignas(64) SlotCore {
  public:
-  SlotCore(Fluid& fluid, Watcher& watcher);
+  SlotCore(Fluid& fluid, Watcher& watcher, const Limits& limits = {});
   ~SlotCore();
   SlotCore(const SlotCore&) = delete;
   SlotCore& operator=(const SlotCore&) = delete;
@@ -68,8 +67,8 @@ class alignas(64) SlotCore {
       return CallOther(arguments, results, run);
     Enter(me, was);
     const Link& first = chain_.load(std::memory_order_acquire)->links[0];
-    if (!first.waits[run == nullptr] && first.guard.QuickHolds(arguments)) [[likely]] {
-      const int32_t status = first.entry(arguments, results, run);
+    if (!first.waits && first.guard.QuickHolds(arguments)) [[likely]] {
+      const int32_t status = first.function.entry(arguments, results, run);
       Leave(me, was);
       return status;
     }
@@ -119,6 +118,7 @@ class alignas(64) SlotCore {
   std::atomic<uint32_t> countdown_;
   Fluid& fluid_;
   Watcher& watcher_;
+  uint64_t depth_, memory_bytes_;  // of calls that bring no run
   std::atomic<State> state_{State::Fluid};
 };
 static_assert(sizeof(SlotCore) == 64);

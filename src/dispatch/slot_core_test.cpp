@@ -51,7 +51,8 @@ class SlotCoreTest : public testing::Test {
   Link Form(exec::NativeEntry entry, std::string_view guard = "true",
             std::shared_ptr<const void> owner = nullptr) {
     if (owner == nullptr) owner = std::make_shared<int>(0);
-    return {entry, false, *FlatGuard::Flatten(*ir::ParseGuard(guard, program), program),
+    return {{entry, false},
+            *FlatGuard::Flatten(*ir::ParseGuard(guard, program), program),
             std::move(owner)};
   }
   bool Install(Link link) { return SlotCoreTester::Install(core, std::move(link)); }
@@ -107,7 +108,7 @@ TEST_F(SlotCoreTest, ATrapIsHandedOn) {
 }
 
 TEST_F(SlotCoreTest, CodeThatUsesARunGetsOne) {
-  EXPECT_TRUE(Install({UsesRun, true, {}, std::make_shared<int>(0)}));
+  EXPECT_TRUE(Install({{UsesRun, true}, {}, std::make_shared<int>(0)}));
   uint64_t argument = 0;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(core.Call(&argument, nullptr, nullptr), 0);

@@ -76,14 +76,14 @@ class SlotThreads : public testing::TestWithParam<bool> {
     if (page && HasPages) {
       std::shared_ptr<const void> owner;
       const exec::NativeEntry entry = CodePage(static_cast<uint8_t>(number), owner);
-      return {entry, false, std::move(guard), std::move(owner)};
+      return {{entry, false}, std::move(guard), std::move(owner)};
     }
     alive[number] = true;
     std::shared_ptr<const void> owner(&alive[number], [](const void* flag) {
       static_cast<std::atomic<bool>*>(const_cast<void*>(flag))
           ->store(false, std::memory_order_relaxed);
     });
-    return {AllEntries[number], false, std::move(guard), std::move(owner)};
+    return {{AllEntries[number], false}, std::move(guard), std::move(owner)};
   }
 
   // Calls until told to stop; how many calls there were.
@@ -215,7 +215,7 @@ TEST_P(SlotThreads, ARunningCallHoldsItsFormUntilItReturns) {
   may_return = is_running = false;
   auto owner = std::make_shared<int>(1);
   std::weak_ptr<int> form = owner;
-  SlotCoreTester::Install(core, {Waits, false, {}, std::move(owner)});
+  SlotCoreTester::Install(core, {{Waits, false}, {}, std::move(owner)});
   std::thread thread([&] {
     uint64_t arguments[] = {1, 1, 2, 3, 4, 5}, result = 0;
     core.Call(arguments, &result, nullptr);
@@ -237,7 +237,7 @@ TEST_P(SlotThreads, AForkedChildHasNobodyInside) {
   GTEST_SKIP() << "a forked child of several threads may not go on under ThreadSanitizer";
 #endif
   may_return = is_running = false;
-  SlotCoreTester::Install(core, {Waits, false, {}, std::make_shared<int>(1)});
+  SlotCoreTester::Install(core, {{Waits, false}, {}, std::make_shared<int>(1)});
   uint64_t arguments[] = {1, 1, 2, 3, 4, 5}, result = 0;
   std::thread thread([&] { core.Call(arguments, &result, nullptr); });
   while (!is_running) std::this_thread::yield();

@@ -192,7 +192,7 @@ NativeRun* MakeThreadRun() noexcept {
   UsedLevel();  // whoever has a run knows the level, too
   owner.run.reset(new (std::nothrow) NativeRun);
   if (owner.run == nullptr) return nullptr;
-  owner.run->stack_limit = StackLimitOfThread();
+  owner.run->stack_limit = StackOfThread().limit;
   thread_run = owner.run.get();
   return thread_run;
 }

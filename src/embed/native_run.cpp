@@ -121,17 +121,18 @@ const void* const* HelperTable() {
 
 }  // namespace
 
-uint64_t StackLimitOfThread() {
-  thread_local const uint64_t limit = [] {
+const ThreadStack& StackOfThread() {
+  thread_local const ThreadStack stack = [] {
     pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return uint64_t{0};
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return ThreadStack{};
     void* low = nullptr;
     size_t size = 0;
     pthread_attr_getstack(&attributes, &low, &size);
     pthread_attr_destroy(&attributes);
-    return reinterpret_cast<uint64_t>(low) + std::min<uint64_t>(StackReserveBytes, size / 2);
+    const auto begin = reinterpret_cast<uint64_t>(low);
+    return ThreadStack{begin + std::min<uint64_t>(StackReserveBytes, size / 2), begin + size};
   }();
-  return limit;
+  return stack;
 }
 
 NativeRun::NativeRun()

@@ -12,7 +12,7 @@ namespace frazil::embed {
 struct NativeRun;
 
 // Changes whenever NativeRun or the entry form changes; part of every store key and of every embedded kernel.
-constexpr uint32_t NativeAbiVersion = 1;
+constexpr uint32_t NativeAbiVersion = 2;
 
 // Arguments: a scalar is its words, a buffer its address and its length. Results: their words.
 // Gives 0, or 1 + the trap's kind; then the run says which op and iteration.
@@ -122,7 +122,12 @@ struct NativeRunLayout {
                           Scratch = 40, TrapIndex = 48, TrapOp = 56;
 };
 
-// The lowest address that a recursion on this thread's stack may reach.
-uint64_t StackLimitOfThread();
+// This thread's own stack: the lowest address that compiled code may reach, with room below for what it calls, and the
+// end. Nothing where it cannot be told.
+struct ThreadStack {
+  uint64_t limit = 0;
+  uint64_t end = 0;
+};
+const ThreadStack& StackOfThread();
 
 }  // namespace frazil::embed

@@ -112,12 +112,15 @@ Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
                 "A call site has no input, output or hint stream; run this program on a target.");
   }
   ir::Program lowered = TRY(ir::LowerTensors(program));
-  auto fluid = TRY(InterpreterFluid::Create(program, lowered, options.limits));
+  Limits limits = options.limits;
+  limits.fuel = Limits().fuel;
+  auto fluid = TRY(InterpreterFluid::Create(program, lowered, limits));
   auto impl = std::make_unique<Site::Impl>(program, std::move(lowered), std::move(fluid),
                                            shared_from_this());
   std::shared_ptr<Site> site(new Site(std::move(impl)));
   dispatch::Watcher& watcher = *site;
-  site->slot_ = std::make_unique<dispatch::Slot>(site->impl_->source, *site->impl_->fluid, watcher);
+  site->slot_ =
+      std::make_unique<dispatch::Slot>(site->impl_->source, *site->impl_->fluid, watcher, limits);
   site->impl_->fluid->SetRestart([slot = site->slot_.get()](const uint64_t* arguments,
                                                             uint64_t* results,
                                                             exec::NativeRun* run) {

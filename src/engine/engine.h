@@ -42,7 +42,8 @@ struct EngineOptions {
   double drift_alpha = 1e-6;             // chance of a false alarm over a site's whole life
   std::optional<verify::Policy> policy;  // default: verify::Policy::Default of the program
   std::string reproducers;               // folder for reproducer files; empty: <store>/reproducers
-  Limits limits;                         // of fluid calls; run_ms is not applied to them
+  // Depth and memory of calls. Fuel and run_ms are not applied: compiled code counts neither.
+  Limits limits;
   std::function<void(const Event&)>
       on_event;  // called on the engine's own thread or a caller's; must not call back
 };

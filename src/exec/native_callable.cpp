@@ -10,8 +10,8 @@ namespace {
 class NativeCallable : public Callable {
  public:
   NativeCallable(std::shared_ptr<const NativeCode> code, std::shared_ptr<const ir::Program> source,
-                 StackNeed need, bool polls)
-      : code_(std::move(code)), source_(std::move(source)), need_(need), polls_(polls) {}
+                 bool polls)
+      : code_(std::move(code)), source_(std::move(source)), polls_(polls) {}
 
   Result<Outcome> Run(std::span<const Value> arguments, const RunContext& context) override {
     LoweredCall call = TRY(LoweredCall::Create(*source_, arguments, context.limits));
@@ -30,10 +30,11 @@ class NativeCallable : public Callable {
       watchdog = std::make_unique<Watchdog>(context);
       run.stop = watchdog->flag();
     }
-    const int32_t status = TRY(CallOnStack(need_, context.limits, [&](uint64_t stack_end) {
-      run.stack_limit = stack_end;
-      return code_->entry()(in.data(), out.data(), &run);
-    }));
+    const int32_t status =
+        TRY(CallOnStack(code_->function().stack, context.limits, [&](uint64_t limit) {
+          run.stack_limit = limit;
+          return code_->entry()(in.data(), out.data(), &run);
+        }));
     watchdog.reset();
     const auto op =
         run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
@@ -48,7 +49,6 @@ class NativeCallable : public Callable {
  private:
   std::shared_ptr<const NativeCode> code_;
   std::shared_ptr<const ir::Program> source_;
-  StackNeed need_;
   bool polls_;
 };
 
@@ -70,27 +70,36 @@ Result<std::unique_ptr<Callable>> MakeNativeCallable(std::shared_ptr<const Nativ
                                                      std::shared_ptr<const ir::Program> source) {
   const ir::Program lowered = TRY(ir::LowerForTarget(*source));
   const bool polls = Polls(lowered, code->metered());
-  return std::make_unique<NativeCallable>(std::move(code), std::move(source),
-                                          FindStackNeed(lowered), polls);
+  return std::make_unique<NativeCallable>(std::move(code), std::move(source), polls);
+}
+
+std::optional<int32_t> CallNative(const NativeFunction& function, const uint64_t* arguments,
+                                  uint64_t* results, NativeRun* run) {
+  if (function.uses_run && run == nullptr) {
+    NativeRun local;
+    return CallNative(function, arguments, results, &local);
+  }
+  const uint64_t depth = run == nullptr ? 0 : run->depth_left;
+  int32_t status = 0;
+  if (function.stack.is_small()) {
+    status = function.entry(arguments, results, run);
+  } else if (!RunOnStack(function.stack, depth, [&](uint64_t limit) {
+               if (run != nullptr) run->stack_limit = limit;
+               status = function.entry(arguments, results, run);
+             })) {
+    return std::nullopt;
+  }
+  if (status != 0 && run != nullptr) [[unlikely]] {
+    run->ReleaseScratch();
+    run->depth_left = depth;
+  }
+  return status;
 }
 
 int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results,
                    NativeRun* run) {
-  if (!code.uses_run()) return code.entry()(arguments, results, nullptr);
-  if (run != nullptr) {
-    // The caller may have changed threads since the last call.
-    run->stack_limit = embed::StackLimitOfThread();
-    const uint64_t depth = run->depth_left;
-    const int32_t status = code.entry()(arguments, results, run);
-    if (status != 0) [[unlikely]] {
-      run->ReleaseScratch();
-      run->depth_left = depth;
-    }
-    return status;
-  }
-  NativeRun local;
-  local.stack_limit = embed::StackLimitOfThread();
-  return code.entry()(arguments, results, &local);
+  return CallNative(code.function(), arguments, results, run)
+      .value_or(1 + static_cast<int32_t>(ir::Trap::Depth));
 }
 
 }  // namespace frazil::exec

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "exec/native_code.h"
 #include "exec/native_run.h"
@@ -13,7 +14,11 @@ namespace frazil::exec {
 Result<std::unique_ptr<Callable>> MakeNativeCallable(std::shared_ptr<const NativeCode> code,
                                                      std::shared_ptr<const ir::Program> source);
 
-// One call on this thread's stack; gives 0, or 1 + ir::Trap. Without a run default limits hold.
+// One call; gives 0, or 1 + ir::Trap, and leaves the run as good as before. Without a run default limits hold. Nothing,
+// and nothing has run: there is no stack for the depth that the run allows.
+std::optional<int32_t> CallNative(const NativeFunction& function, const uint64_t* arguments,
+                                  uint64_t* results, NativeRun* run);
+// For those who judge: without a stack the depth was too much.
 int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results,
                    NativeRun* run);
 

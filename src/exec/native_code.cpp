@@ -20,15 +20,18 @@ constexpr std::string_view Magic = "FRZNCODE";
 constexpr uint64_t MostCodeBytes = uint64_t{1} << 30;
 
 // Little-endian, as everything that runs such code is.
+constexpr uint8_t PlainKind = 1;  // not tuned
+constexpr uint8_t RecursiveKind = 2;
+
 struct Header {
   std::array<char, 8> magic;
   uint32_t version;
   uint8_t level;
   uint8_t metered;
   uint8_t uses_run;
-  uint8_t plain;  // not tuned
+  uint8_t kinds;  // PlainKind, RecursiveKind
   uint32_t entry_offset;
-  uint32_t reserved_word;
+  uint32_t frame_bytes;
   uint64_t code_bytes;
 };
 static_assert(sizeof(Header) == 32);
@@ -51,7 +54,9 @@ std::string SerializeImage(const NativeImage& image) {
   header.level = static_cast<uint8_t>(image.level);
   header.metered = image.metered;
   header.uses_run = image.uses_run;
-  header.plain = !image.tuned;
+  header.kinds = (image.tuned ? 0 : PlainKind) | (image.stack.recursive ? RecursiveKind : 0);
+  header.frame_bytes =
+      static_cast<uint32_t>(std::min<uint64_t>(image.stack.frame_bytes, UINT32_MAX));
   header.entry_offset = image.entry_offset;
   header.code_bytes = image.code.size();
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
@@ -77,7 +82,7 @@ Result<NativeImage> ParseImage(std::string_view bytes) {
   if (std::memcmp(digest.data(), bytes.data() + content.size(), DigestBytes) != 0)
     return Fail(Diag::BadArtifact, "the image is damaged: its digest is another");
   const bool fits = header.level < CpuLevelCount && header.metered <= 1 && header.uses_run <= 1 &&
-                    header.plain <= 1 && header.reserved_word == 0 &&
+                    header.kinds <= (PlainKind | RecursiveKind) &&
                     header.code_bytes == content.size() - sizeof header &&
                     header.code_bytes <= MostCodeBytes && header.entry_offset < header.code_bytes;
   if (!fits) return Fail(Diag::BadArtifact, "the image says what its code does not hold");
@@ -85,7 +90,8 @@ Result<NativeImage> ParseImage(std::string_view bytes) {
   image.level = static_cast<CpuLevel>(header.level);
   image.metered = header.metered != 0;
   image.uses_run = header.uses_run != 0;
-  image.tuned = header.plain == 0;
+  image.tuned = (header.kinds & PlainKind) == 0;
+  image.stack = {header.frame_bytes, (header.kinds & RecursiveKind) != 0};
   image.entry_offset = header.entry_offset;
   image.code = content.substr(sizeof header);
   return image;
@@ -114,9 +120,9 @@ Result<std::shared_ptr<const NativeCode>> NativeCode::Map(const NativeImage& ima
   std::shared_ptr<NativeCode> code(new NativeCode());
   code->base_ = base;
   code->size_ = size;
-  code->uses_run_ = image.uses_run;
   code->metered_ = image.metered;
-  code->entry_ = std::bit_cast<NativeEntry>(static_cast<char*>(base) + image.entry_offset);
+  code->function_ = {std::bit_cast<NativeEntry>(static_cast<char*>(base) + image.entry_offset),
+                     image.uses_run, image.stack};
   return code;
 }
 

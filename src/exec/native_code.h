@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "embed/cpu_level.h"
 #include "embed/native_run.h"
+#include "exec/stack.h"
 
 namespace frazil::exec {
 
@@ -28,6 +29,7 @@ struct NativeImage {
   bool metered = false;  // counts fuel
   bool uses_run = true;  // false: the entry never reads or writes its run, which may be null
   bool tuned = true;     // false: its maker has a form that takes longer to make and may be faster
+  StackNeed stack;
   uint32_t entry_offset = 0;  // into code
   std::string code;
 
@@ -38,6 +40,13 @@ struct NativeImage {
 std::string SerializeImage(const NativeImage& image);
 Result<NativeImage> ParseImage(std::string_view bytes);
 
+// What a caller must know of code.
+struct NativeFunction {
+  NativeEntry entry = nullptr;
+  bool uses_run = true;
+  StackNeed stack = {};
+};
+
 class NativeCode {
  public:
   // Fails with Environment where the level is above the host's or memory cannot be made executable.
@@ -46,15 +55,15 @@ class NativeCode {
   NativeCode(const NativeCode&) = delete;
   NativeCode& operator=(const NativeCode&) = delete;
 
-  NativeEntry entry() const { return entry_; }
-  bool uses_run() const { return uses_run_; }
+  const NativeFunction& function() const { return function_; }
+  NativeEntry entry() const { return function_.entry; }
+  bool uses_run() const { return function_.uses_run; }
   bool metered() const { return metered_; }
   size_t size() const { return size_; }
 
  private:
   NativeCode() = default;
-  NativeEntry entry_ = nullptr;
-  bool uses_run_ = true;
+  NativeFunction function_;
   bool metered_ = false;
   void* base_ = nullptr;
   size_t size_ = 0;

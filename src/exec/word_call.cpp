@@ -1,9 +1,7 @@
-// Programs with deep frames run on a stack of their own size: recursion then ends with a depth trap, never with a
-// fault. Programs that poll are watched by a thread, so that the code itself reads one byte and no clock.
+// Programs that poll are watched by a thread, so that the code itself reads one byte and no clock.
 #include "exec/word_call.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,25 +9,7 @@
 namespace frazil::exec {
 namespace {
 
-// A caller's stack is good for this much.
-constexpr uint64_t SmallStackBytes = 256 << 10;
-constexpr uint64_t LargestStackBytes = uint64_t{1} << 30;
 constexpr uint64_t LeastRecursionBytes = 16 << 20;
-// Below the last checked frame: what its own locals and helpers take.
-constexpr uint64_t StackReserveBytes = 256 << 10;
-
-struct Invocation {
-  const std::function<int32_t(uint64_t)>& run;
-  uint64_t stack_bytes;
-  int32_t status = 0;
-
-  static void* Start(void* self) {
-    Invocation& call = *static_cast<Invocation*>(self);
-    const uint64_t here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    call.status = call.run(here - call.stack_bytes + StackReserveBytes);
-    return nullptr;
-  }
-};
 
 bool HasCycle(const std::vector<std::vector<uint32_t>>& callees) {
   enum : uint8_t { New, Open, Done };
@@ -186,26 +166,13 @@ StackNeed FindStackNeed(const ir::Program& lowered) {
 }
 
 Result<int32_t> CallOnStack(StackNeed need, const Limits& limits,
-                            const std::function<int32_t(uint64_t stack_end)>& run) {
-  if (!need.recursive && need.frame_bytes <= SmallStackBytes) return run(0);
-  __extension__ using uint128 = unsigned __int128;
-  const uint128 frames = need.recursive ? uint128{limits.depth} + 2 : 1;
-  const uint128 wanted = frames * need.frame_bytes + 2 * StackReserveBytes;
-  // Stack is memory too. Recursion that needs more ends with a depth trap.
+                            const std::function<int32_t(uint64_t limit)>& run) {
   const uint64_t most = std::clamp(limits.memory_bytes, LeastRecursionBytes, LargestStackBytes);
-  Invocation call{run, wanted > most ? most : static_cast<uint64_t>(wanted)};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  // Some of it is the thread's own.
-  int failed = pthread_attr_setstacksize(&attributes, call.stack_bytes + (64 << 10));
-  pthread_t thread;
-  if (failed == 0) failed = pthread_create(&thread, &attributes, Invocation::Start, &call);
-  pthread_attr_destroy(&attributes);
-  if (failed != 0)
-    return Fail(Diag::LimitReached,
-                fmt::format("no stack of {} bytes for the program can be had", call.stack_bytes));
-  pthread_join(thread, nullptr);
-  return call.status;
+  const uint64_t depth = std::min(limits.depth, DepthWithin(need, most));
+  int32_t status = 0;
+  if (!RunOnStack(need, depth, [&](uint64_t limit) { status = run(limit); }))
+    return Fail(Diag::LimitReached, "there is no memory for the stack of the program");
+  return status;
 }
 
 }  // namespace frazil::exec

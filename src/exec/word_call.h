@@ -15,6 +15,7 @@
 #include "embed/native_run.h"
 #include "exec/marshal.h"
 #include "exec/outcome.h"
+#include "exec/stack.h"
 #include "ir/program.h"
 
 namespace frazil::exec {
@@ -62,16 +63,12 @@ class Watchdog {
 };
 static_assert(sizeof(std::atomic<uint8_t>) == 1);
 
-// How much stack a program needs.
-struct StackNeed {
-  uint64_t frame_bytes = 0;  // an upper bound of one frame of each function together
-  bool recursive = false;
-};
+// An upper bound, for compilers that do not say how large their frames are.
 StackNeed FindStackNeed(const ir::Program& lowered);
 
-// Calls `run` with the address below which recursion must not go: on this stack where it is small, else on one of the
-// size that the limits allow.
+// Calls `run` with the address below which recursion must not go, and room for the depth that the limits allow. Stack is
+// memory too: recursion that needs more of it than a run may have ends with a depth trap.
 Result<int32_t> CallOnStack(StackNeed need, const Limits& limits,
-                            const std::function<int32_t(uint64_t stack_end)>& run);
+                            const std::function<int32_t(uint64_t limit)>& run);
 
 }  // namespace frazil::exec

@@ -112,6 +112,8 @@ void WriteForm(Writer& out, const exec::CompiledForm& form) {
   out.Number(form.image.metered ? 1 : 0, 1);
   out.Number(form.image.uses_run ? 1 : 0, 1);
   out.Number(form.image.tuned ? 1 : 0, 1);
+  out.Number(form.image.stack.frame_bytes, 8);
+  out.Number(form.image.stack.recursive ? 1 : 0, 1);
   out.Number(form.image.entry_offset, 4);
   out.Text(form.image.code);
   out.Number(std::bit_cast<uint64_t>(form.cost.ns_per_call), 8);
@@ -131,6 +133,8 @@ exec::CompiledForm ReadForm(Reader& in) {
   form.image.metered = in.Flag();
   form.image.uses_run = in.Flag();
   form.image.tuned = in.Flag();
+  form.image.stack.frame_bytes = in.Number(8);
+  form.image.stack.recursive = in.Flag();
   form.image.entry_offset = static_cast<uint32_t>(in.Number(4));
   form.image.code = in.Text();
   form.cost.ns_per_call = in.Double();

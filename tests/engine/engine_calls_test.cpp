@@ -1,6 +1,10 @@
 // Calls at the edge of what is allowed give the same answer on the interpreter and on compiled code.
+#include <fmt/format.h>
+#include <pthread.h>
+
 #include <functional>
 
+#include "exec/interpreter.h"
 #include "support.h"
 
 namespace frazil::engine {
@@ -151,6 +155,92 @@ func @main(%m: index, %k: index, %a: tensor<f32, [%m, %k]>) -> (tensor<f32, [%m,
                      EXPECT_EQ(call(64, 64, a.data(), 4096, a.data(), 4096), LaunchFailed);
                      EXPECT_EQ(a, std::vector<float>(4096, 1.5f));
                    });
+}
+
+// @main calls @rec 3 n + 1 times, one within the other; each keeps so many values for when its callee has returned.
+std::string DeepProgram(int values) {
+  std::string text = R"(frz 1
+func @rec(%n: i32, %x: i64) -> (i64) {
+  %zero = const 0 : i32
+  %one = const 1 : i32
+  %stop = le %n, %zero : i32
+  %r = if %stop -> (i64) {
+    yield %x
+  } else {
+    %m = sub %n, %one : i32
+    %v0 = cast %m : i64
+)";
+  for (int i = 1; i <= values; ++i)
+    text +=
+        fmt::format("    %p{0} = mul %v{1}, %x : i64\n    %v{0} = xor %p{0}, %x : i64\n", i, i - 1);
+  // All of them are needed before the call and after it.
+  text += fmt::format("    %s0 = call @rec(%m, %v{})\n", values);
+  // Neither adds nor xors alone: those would be gathered before the call.
+  for (int i = 1; i <= values; ++i)
+    text += fmt::format("    %t{0} = add %s{1}, %v{0} : i64\n    %s{0} = xor %t{0}, %x : i64\n", i,
+                        i - 1);
+  text += fmt::format("    yield %s{}\n", values);
+  text += R"(  }
+  return %r
+}
+func @main(%n: u8) -> (i64) {
+  %x = const 6364136223846793005 : i64
+  %three = const 3 : i32
+  %n32 = cast %n : i32
+  %d = mul %n32, %three : i32
+  %r = call @rec(%d, %x)
+  return %r
+}
+)";
+  return text;
+}
+
+void OnSmallStack(std::function<void()> run) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
+  pthread_t thread;
+  auto start = [](void* self) -> void* {
+    (*static_cast<std::function<void()>*>(self))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, start, &run), 0);
+  pthread_attr_destroy(&attributes);
+  pthread_join(thread, nullptr);
+}
+
+// The depth that the engine's limits allow, on either path and on any thread.
+TEST_F(EngineCalls, RecursionDoesNotDependOnTheCallersStack) {
+  const ir::Program program = Parse(DeepProgram(100));
+  for (const uint64_t depth : {1000, 700}) {
+    EngineOptions options = Options();
+    options.hot_calls = 10;
+    options.limits.depth = depth;
+    Engine engine(options);
+    auto site = engine.Load(program).value();
+    const uint64_t last = std::min<uint64_t>((depth - 1) / 3, 255);
+    const exec::Value argument = exec::Value::Int(ir::types::U8, static_cast<int64_t>(last));
+    const uint64_t expected = exec::Interpret(program, {{argument}}).value().results[0].word;
+    auto check = [&] {
+      uint64_t result = 0;
+      EXPECT_EQ(site->Call(&last, &result), 0) << depth;
+      EXPECT_EQ(result, expected);
+      const uint64_t one_more = last + 1;
+      if (one_more > 255) return;
+      EXPECT_EQ(site->Call(&one_more, &result), 1 + static_cast<int32_t>(ir::Trap::Depth)) << depth;
+    };
+    check();
+    OnSmallStack(check);
+    for (int i = 0; i < 10; ++i) check();
+    ASSERT_TRUE(engine.Settle(20s));
+    ASSERT_EQ(site->state(), dispatch::State::Solid) << Events();
+    check();
+    const uint64_t solid_calls = site->Report().solid_calls;
+    OnSmallStack([&] {
+      for (int i = 0; i < 2000; ++i) check();
+    });
+    EXPECT_GT(site->Report().solid_calls, solid_calls + 1000) << "it is served there, too";
+  }
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(Tune, AFasterFormIsAdmittedByTheFactorThatWasMeasured) {
   EXPECT_TRUE((*tuned)->image.tuned);
   // The call of 1.6 MB was priced, not a small made-up one.
   EXPECT_GT((*tuned)->cost.ns_per_call, 5'000);
-  EXPECT_TRUE(Admit(*tuned, &*in_use, request.policy).admitted) << reply->log;
+  EXPECT_TRUE(Admit(*tuned, &*in_use, request.policy).has_value()) << reply->log;
 }
 
 TEST(Tune, WhatIsNotFasterIsRefusedBeforeItIsJudged) {
@@ -133,11 +133,10 @@ TEST(Tune, AnAnswerThatDiffersFromTheFormInUseIsFoundAtTheSizeOfTheCall) {
   TwoForms compiler;
   const WorkRequest request = TuneRequest(compiler);
   compiler.TuneInstead(WrongFarBehind);
-  bool tainted = false;
-  const Result<WorkReply> reply = ImproveAndTell(request, compiler, tainted);
+  const Result<WorkReply> reply = ImproveHere(request, compiler);
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
   EXPECT_TRUE(reply->sealed.empty());
-  EXPECT_TRUE(tainted);
+  EXPECT_EQ(reply->refuted.size(), 1u);
   EXPECT_THAT(reply->log, HasSubstr("its code is wrong"));
 }
 

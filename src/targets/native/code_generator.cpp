@@ -201,12 +201,15 @@ Result<Generated> Generate(const ir::Program& given, const NativeOptions& option
   llvm::Module module("frazil", context);
   const bool optimize = options.optimize && !IsHuge(lowered);
   auto machine = TRY(MachinePool::Get().Take(options.level, optimize));
+  machine->Options.EmitStackSizeSection =
+      output == Output::Object;  // for the linker, not for readers
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::SmallPIC);
   const ProgramFacts facts = FindFacts(lowered, options.metered);
   Generated generated;
   EmitModule(lowered, facts, tests, options, module, generated);
+  generated.recursive = std::ranges::find(facts.recursive, true) != facts.recursive.end();
   llvm::raw_string_ostream stream(generated.bytes);
   // Wrong code would be compiled without a word.
   std::string why;

@@ -16,6 +16,7 @@ struct Generated {
   std::string bytes;
   bool uses_run = false;
   bool tuned = true;  // there is no better form than this one
+  bool recursive = false;
 };
 
 // The entry function of the uniform form has this name.

@@ -15,6 +15,8 @@ namespace {
 
 constexpr uint64_t NotPlaced = UINT64_MAX;
 constexpr size_t MostBytes = size_t{1} << 30;
+// What a frame may take beside its size: the return address, arguments that are pushed, alignment.
+constexpr uint64_t FrameSlackBytes = 256;
 
 std::unexpected<Error> Refuse(std::string why) {
   return Fail(Diag::Unsupported, "code cannot be linked: " + std::move(why));
@@ -47,7 +49,8 @@ class Linker {
       if (section.sh_type == SHT_RELA && IsPlaced(section.sh_info)) TRY_VOID(Relocate(section));
     }
     const uint64_t offset = TRY(FindEntry(entry));
-    return LinkedCode{std::move(code_), static_cast<uint32_t>(offset)};
+    const std::optional<uint64_t> frame_bytes = TRY(FrameBytes());
+    return LinkedCode{std::move(code_), static_cast<uint32_t>(offset), frame_bytes};
   }
 
  private:
@@ -170,6 +173,28 @@ class Linker {
       return offset;
     }
     return Refuse(fmt::format("no function {}", entry));
+  }
+
+  // Entries of .stack_sizes: an address of 8 bytes, the size as a ULEB128.
+  Result<std::optional<uint64_t>> FrameBytes() const {
+    uint64_t sum = 0, count = 0;
+    for (const Elf64_Shdr& section : sections_) {
+      if (NameIn(section_names_, section.sh_name) != ".stack_sizes") continue;
+      const std::string_view bytes = TRY(Strings(section));
+      for (size_t at = 0; at + 8 < bytes.size(); ++count) {
+        at += 8;
+        uint64_t size = 0;
+        uint8_t byte = 0x80;
+        for (int shift = 0; (byte & 0x80) != 0 && at < bytes.size() && shift < 63; shift += 7) {
+          byte = static_cast<uint8_t>(bytes[at++]);
+          size |= static_cast<uint64_t>(byte & 0x7f) << shift;
+        }
+        sum += size + FrameSlackBytes;
+      }
+    }
+    const auto functions = static_cast<uint64_t>(std::ranges::count_if(
+        symbols_, [](const Elf64_Sym& s) { return ELF64_ST_TYPE(s.st_info) == STT_FUNC; }));
+    return count == functions ? std::optional(sum) : std::nullopt;
   }
 
   std::string_view object_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ constexpr uint64_t ImageAlignment = 64;
 struct LinkedCode {
   std::string code;
   uint32_t entry_offset = 0;
+  // One frame of each function together, as the compiler says (.stack_sizes); nothing where it does not of each.
+  std::optional<uint64_t> frame_bytes = std::nullopt;
 };
 
 // Code first, then read-only data; `entry` is the function that calls come to.

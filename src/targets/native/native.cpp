@@ -15,11 +15,14 @@ namespace {
 Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const NativeOptions& options) {
   const Generated generated = TRY(Generate(lowered, options, Output::Object));
   LinkedCode linked = TRY(LinkObject(generated.bytes, EntryName));
+  if (!linked.frame_bytes)
+    return Fail(Diag::Unsupported, "the code generator does not say how large its frames are");
   exec::NativeImage image;
   image.level = options.level;
   image.metered = options.metered;
   image.uses_run = generated.uses_run;
   image.tuned = generated.tuned;
+  image.stack = {*linked.frame_bytes, generated.recursive};
   image.entry_offset = linked.entry_offset;
   image.code = std::move(linked.code);
   return image;

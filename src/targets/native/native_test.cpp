@@ -172,17 +172,50 @@ TEST(NativeTest, DeepRecursionEndsWithATrap) {
   EXPECT_EQ(deepest->trap->kind, ir::Trap::Depth);
 }
 
-TEST(NativeTest, RecursionOnTheCallersStackEndsWithATrap) {
+// The depth that the run allows, and not one call more or less, whatever stack the caller has.
+TEST(NativeTest, RecursionDoesNotDependOnTheCallersStack) {
   const auto image = EmitImage(Parse(Count));
   ASSERT_TRUE(image.has_value());
+  EXPECT_TRUE(image->stack.recursive);
+  EXPECT_GE(image->stack.frame_bytes, 512u);
+  EXPECT_LE(image->stack.frame_bytes, 1024u);
   const auto code = exec::NativeCode::Map(*image);
   ASSERT_TRUE(code.has_value());
+  auto check = [&](uint64_t depth) {
+    exec::NativeRun run;
+    for (const uint64_t n : {depth - 2, depth + 1, depth - 2}) {
+      run.depth_left = depth;
+      uint64_t result = 0;
+      const auto status = exec::CallNative((*code)->function(), &n, &result, &run);
+      EXPECT_EQ(status, n < depth ? 0 : 1 + static_cast<int>(ir::Trap::Depth)) << depth;
+      if (n < depth) EXPECT_EQ(result, n);
+      EXPECT_EQ(run.depth_left, depth) << "a trap leaves the run as it was";
+    }
+  };
+  for (const uint64_t depth : {1000, 100'000}) {
+    check(depth);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 << 10);
+    pthread_t thread;
+    std::function<void()> run = [&] { check(depth); };
+    ASSERT_EQ(pthread_create(
+                  &thread, &attributes,
+                  [](void* self) -> void* {
+                    (*static_cast<std::function<void()>*>(self))();
+                    return nullptr;
+                  },
+                  &run),
+              0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+  }
+  // More than any stack is not begun.
   exec::NativeRun run;
   run.depth_left = UINT64_MAX;
-  const uint64_t arguments[] = {uint64_t{1} << 60};
+  const uint64_t n = uint64_t{1} << 60;
   uint64_t result = 0;
-  EXPECT_EQ(exec::CallNative(**code, arguments, &result, &run),
-            1 + static_cast<int>(ir::Trap::Depth));
+  EXPECT_EQ(exec::CallNative((*code)->function(), &n, &result, &run), std::nullopt);
 }
 
 TEST(NativeTest, AnEndlessLoopIsStopped) {
