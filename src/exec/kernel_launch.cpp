@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/goldilocks.h"
+
 namespace frazil::exec {
 namespace {
 
@@ -35,7 +37,7 @@ class Launch {
     for (uint32_t i = 0; i < signature_.params.size(); ++i) {
       const KernelParam& param = signature_.params[i];
       if (given_[i])
-        values.push_back(*given_[i]);
+        values.push_back(TRY(Given(param, *given_[i])));
       else if (param.role == ParamRole::Extent)
         values.push_back(TRY(Extent(param)));
       else if (ir::IsLaunchRole(param.role))
@@ -48,6 +50,15 @@ class Launch {
   }
 
  private:
+  static Result<Value> Given(const KernelParam& param, const Value& value) {
+    if (!AreIntegers(param.type, value.type) || value.type.scalar == param.type.scalar)
+      return value;
+    if (FitsInteger(value.type.scalar, value.word, param.type.scalar))
+      return Value::Word(param.type, value.word);
+    return Fail(Diag::BadLaunch, fmt::format("'{}' is {}, which does not fit {}", param.name,
+                                             PrintValue(value), ir::ScalarName(param.type.scalar)));
+  }
+
   Result<Value> Extent(const KernelParam& param) const {
     if (shape_.n) return IntegerOf(param, *shape_.n);
     std::optional<int64_t> length;
@@ -114,6 +125,20 @@ class Launch {
 };
 
 }  // namespace
+
+bool AreIntegers(ir::Type a, ir::Type b) {
+  return a.is_scalar() && b.is_scalar() && ir::IsFixedInt(a.scalar) && ir::IsFixedInt(b.scalar);
+}
+
+bool FitsInteger(ir::Scalar from, uint64_t word, ir::Scalar to) {
+  if (!ir::IsFixedInt(from) || (!ir::IsFixedInt(to) && to != ir::Scalar::Field)) return false;
+  const bool is_signed = ir::IsSigned(to);
+  const uint64_t bits = 8 * ir::BytesOf(ir::Type::Of(to));
+  const uint64_t most =
+      to == ir::Scalar::Field ? goldilocks::P - 1 : UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
+  if (ir::IsSigned(from) && static_cast<int64_t>(word) < 0) return is_signed && ~word <= most;
+  return word <= most;
+}
 
 Result<std::vector<Value>> CompleteLaunch(const ir::KernelSignature& signature,
                                           std::span<const std::optional<Value>> given,

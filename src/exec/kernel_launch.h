@@ -21,7 +21,13 @@ struct LaunchShape {
   std::array<int64_t, 3> block = {256, 1, 1};
 };
 
-// One value for each parameter of the signature; `given` has as many entries.
+// Two scalars that are integers (i8 .. u64, index): one may be given for the other where it fits.
+bool AreIntegers(ir::Type a, ir::Type b);
+// Whether an integer of one type (i8 .. u64, index) is one of another type too, `field` among them; its word is the same.
+bool FitsInteger(ir::Scalar from, uint64_t word, ir::Scalar to);
+
+// One value for each parameter of the signature; `given` has as many entries. Integers of another type than the
+// parameter's are taken where they fit.
 Result<std::vector<Value>> CompleteLaunch(const ir::KernelSignature& signature,
                                           std::span<const std::optional<Value>> given,
                                           const LaunchShape& shape);

@@ -50,6 +50,40 @@ TEST(KernelLaunch, AnExtentBeyondABufferIsSaidBeforehand) {
             "'n' would be 8589934592, which does not fit u32");
 }
 
+TEST(KernelLaunch, IntegersOfAnotherTypeAreTakenWhereTheyFit) {
+  auto values = Complete({A, Floats(7), Floats(7), Value::Int(ir::types::I32, 5)});
+  ASSERT_TRUE(values);
+  EXPECT_EQ((*values)[3], Value::Int(ir::types::U32, 5));
+  EXPECT_EQ(Refusal(Complete({A, Floats(7), Floats(7), Value::Int(ir::types::I64, -1)})),
+            "'n' is -1, which does not fit u32");
+  using ir::Scalar;
+  constexpr int64_t Numbers[] = {0,   1,     -1,     127,     128,       -128,      -129,     255,
+                                 256, 32767, -32769, 1 << 30, INT32_MIN, INT64_MIN, INT64_MAX};
+  for (const ir::Type from : {ir::types::I8, ir::types::U8, ir::types::I32, ir::types::I64,
+                              ir::types::U64, ir::types::Index}) {
+    for (const ir::Type to : {ir::types::I8, ir::types::U8, ir::types::I16, ir::types::U32,
+                              ir::types::I64, ir::types::U64, ir::types::Index}) {
+      for (const int64_t number : Numbers) {
+        // The number that the word of the source type stands for, and whether the target has it.
+        const uint64_t word = Value::Int(from, number).word;
+        __extension__ using int128 = __int128;
+        auto meaning = [](ir::Type type, uint64_t w) {
+          return ir::IsSigned(type.scalar) ? int128{static_cast<int64_t>(w)} : int128{w};
+        };
+        const uint64_t as_target = Value::Int(to, static_cast<int64_t>(word)).word;
+        const bool fits = meaning(to, as_target) == meaning(from, word);
+        EXPECT_EQ(FitsInteger(from.scalar, word, to.scalar), fits) << number;
+        if (fits) EXPECT_EQ(as_target, word);
+      }
+    }
+  }
+  EXPECT_TRUE(FitsInteger(Scalar::I32, 7, Scalar::Field));
+  EXPECT_FALSE(FitsInteger(Scalar::I32, ~uint64_t{0}, Scalar::Field));
+  EXPECT_FALSE(FitsInteger(Scalar::U64, ~uint64_t{0}, Scalar::Field));
+  EXPECT_FALSE(FitsInteger(Scalar::Bool, 1, Scalar::I32));
+  EXPECT_FALSE(FitsInteger(Scalar::I32, 1, Scalar::F32));
+}
+
 TEST(KernelLaunch, WhatIsMissingIsNamed) {
   EXPECT_EQ(Refusal(Complete({A, {}, Floats(9), {}})), "'x' is not given");
   EXPECT_EQ(Refusal(Complete({A})), "saxpy takes 4 arguments, 1 given");

@@ -19,10 +19,10 @@ namespace {
 constexpr std::string_view Magic = "FRZNCODE";
 constexpr uint64_t MostCodeBytes = uint64_t{1} << 30;
 
-// Little-endian, as everything that runs such code is.
 constexpr uint8_t PlainKind = 1;  // not tuned
 constexpr uint8_t RecursiveKind = 2;
 
+// Little-endian, as everything that runs such code is.
 struct Header {
   std::array<char, 8> magic;
   uint32_t version;

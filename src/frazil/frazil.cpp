@@ -3,52 +3,66 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 
 #include "engine/engine.h"
 #include "engine/fluid.h"
+#include "exec/kernel_launch.h"
 #include "ir/digest.h"
 #include "ir/text.h"
 
 namespace frazil {
 namespace {
 
-constexpr size_t MostResultWords = 4;
+using internal::MostResultWords;
+
 thread_local std::string last_error;
 
-// The kind that an argument for a parameter must have; nothing for types without a C++ counterpart.
-std::optional<uint8_t> CodeOf(ir::Type type) {
-  static constexpr Kind Kinds[] = {Kind::I8, Kind::I16, Kind::I32, Kind::I64,
-                                   Kind::U8, Kind::U16, Kind::U32, Kind::U64};
-  const auto scalar = static_cast<size_t>(type.scalar);
-  Kind kind;
-  if (scalar < std::size(Kinds)) {
-    kind = Kinds[scalar];
-  } else if (type.scalar == ir::Scalar::F16 || type.scalar == ir::Scalar::BF16) {
-    kind = Kind::U16;  // their bits
-  } else if (type.scalar == ir::Scalar::F32) {
-    kind = Kind::F32;
-  } else if (type.scalar == ir::Scalar::F64) {
-    kind = Kind::F64;
-  } else if (type.scalar == ir::Scalar::Bool) {
-    kind = Kind::Bool;
-  } else if (type.scalar == ir::Scalar::Index) {
-    kind = Kind::I64;
-  } else if (type.scalar == ir::Scalar::Field) {
-    kind = Kind::U64;
-  } else {
-    return std::nullopt;
+// As arguments name them, and as C++ does.
+constexpr struct {
+  std::string_view ours, cpp;
+} Names[] = {{"i8", "int8_t"},  {"i16", "int16_t"},  {"i32", "int32_t"},  {"i64", "int64_t"},
+             {"u8", "uint8_t"}, {"u16", "uint16_t"}, {"u32", "uint32_t"}, {"u64", "uint64_t"},
+             {"f32", "float"},  {"f64", "double"},   {"bool", "bool"}};
+constexpr uint8_t IsConst = 0x40, IsBuffer = static_cast<uint8_t>(Kind::Buffer);
+
+// The kind of a scalar or of an element; nothing for types without a C++ counterpart.
+std::optional<Kind> KindOf(ir::Type type) {
+  switch (type.scalar) {
+    case ir::Scalar::F16:
+    case ir::Scalar::BF16: return Kind::U16;  // their bits
+    case ir::Scalar::F32: return Kind::F32;
+    case ir::Scalar::F64: return Kind::F64;
+    case ir::Scalar::Bool: return Kind::Bool;
+    case ir::Scalar::Index: return Kind::I64;
+    case ir::Scalar::Field: return Kind::U64;
+    default: break;
   }
-  return static_cast<uint8_t>(kind) | (type.is_buffer() ? static_cast<uint8_t>(Kind::Buffer) : 0);
+  static_assert(static_cast<int>(ir::Scalar::U64) == static_cast<int>(Kind::U64));
+  if (type.scalar <= ir::Scalar::U64) return static_cast<Kind>(type.scalar);
+  return std::nullopt;
 }
 
-bool Fits(ir::Type type, uint8_t code) {
-  const std::optional<uint8_t> wanted = CodeOf(type);
-  if (!wanted) return false;
+// Empty: the argument is the parameter's, or an integer that fits it; `is_exact` says which.
+std::string Misfit(ir::Type type, uint8_t code, uint64_t word, bool& is_exact) {
+  const auto wanted = [&] { return ir::ScalarOrBufferName(type); };
+  const std::optional<Kind> kind = KindOf(type);
+  const auto given = static_cast<Kind>(code & ~(IsConst | IsBuffer));
+  const bool is_buffer = (code & IsBuffer) != 0;
+  is_exact = kind == given && is_buffer == type.is_buffer();
   // A read-only view may only be read.
-  const bool is_const = (code & 0x40) != 0;
-  if (is_const && type.is_buffer() && type.access != ir::Access::In) return false;
-  return (code & ~0x40) == *wanted;
+  if (is_exact && (code & IsConst) != 0 && type.access != ir::Access::In)
+    return fmt::format("is read-only memory, but its parameter, {}, is written", wanted());
+  if (is_exact) return {};
+  if (is_buffer || type.is_buffer() || given > Kind::U64 ||
+      (!ir::IsFixedInt(type.scalar) && type.scalar != ir::Scalar::Field))
+    return fmt::format("does not fit its parameter, which is {}", wanted());
+  if (exec::FitsInteger(static_cast<ir::Scalar>(given), word, type.scalar)) return {};
+  const bool is_negative = given <= Kind::I64 && static_cast<int64_t>(word) < 0;
+  return fmt::format("is {}{}, which does not fit its parameter, {}", is_negative ? "-" : "",
+                     is_negative ? 0 - word : word, wanted());
 }
 
 }  // namespace
@@ -59,20 +73,37 @@ std::string Outcome::error() const {
   return std::string(ir::TrapName(static_cast<ir::Trap>(status_ - 1)));
 }
 
-bool Slot::CheckSignature(std::span<const uint8_t> codes, const void* identity) {
+void Outcome::Misused(size_t i, Kind asked) const {
+  const std::string call =
+      fmt::format("frazil::Outcome::get<{}>({}): ", Names[static_cast<size_t>(asked)].cpp, i);
+  if (status_ != 0) throw std::logic_error(call + "the call gave no results: " + error());
+  if (i >= kinds_.count)
+    throw std::logic_error(
+        call + fmt::format("the program gives {} words of results, counted from 0", kinds_.count));
+  throw std::logic_error(call +
+                         fmt::format("it is {}", Names[static_cast<size_t>(kinds_.kinds[i])].ours));
+}
+
+bool Slot::CheckArguments(std::span<const uint8_t> codes, const uint64_t* words,
+                          const void* identity) {
   const ir::Function& entry = site_->entry();
   if (codes.size() != entry.param_count()) {
     last_error = fmt::format("{} arguments are given where {} are needed", codes.size(),
                              entry.param_count());
     return false;
   }
+  bool are_exact = true;
   for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    if (Fits(entry.param_type(i), codes[i])) continue;
-    last_error = fmt::format("argument {} does not fit its parameter, which is {}", i,
-                             ir::ScalarOrBufferName(entry.param_type(i)));
-    return false;
+    bool is_exact = false;
+    const std::string misfit = Misfit(entry.param_type(i), codes[i], *words, is_exact);
+    if (!misfit.empty()) {
+      last_error = fmt::format("argument {} {}", i + 1, misfit);
+      return false;
+    }
+    are_exact &= is_exact;
+    words += entry.param_type(i).is_buffer() ? 2 : 1;
   }
-  seen_ = identity;
+  if (are_exact) seen_ = identity;
   return true;
 }
 
@@ -139,14 +170,20 @@ Result<Slot> Engine::Load(const Program& program) {
   std::shared_ptr<engine::Site> site =
       TRY(engine_->Load(*static_cast<const ir::Program*>(program.program_.get())));
   uint64_t words = 0;
-  for (const ir::Type type : site->entry().results) words += ir::WordsOf(type);
+  internal::ResultKinds kinds;
+  for (const ir::Type type : site->entry().results) {
+    for (uint32_t i = 0; i < ir::WordsOf(type) && words + i < MostResultWords; ++i)
+      kinds.kinds[words + i] = KindOf(type).value_or(Kind::U64);
+    words += ir::WordsOf(type);
+  }
+  kinds.count = static_cast<uint8_t>(std::min<uint64_t>(words, MostResultWords));
   if (words > MostResultWords) {
     return Fail(Diag::Unsupported,
                 fmt::format("A slot gives at most {} words of results, this program gives {}; "
                             "write the others to buffers.",
                             MostResultWords, words));
   }
-  return Slot(std::move(site));
+  return Slot(std::move(site), kinds);
 }
 
 Result<Slot> Engine::Load(std::string_view text) { return Load(TRY(Program::Parse(text))); }

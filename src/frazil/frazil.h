@@ -6,7 +6,8 @@
 //
 // A call starts on the interpreter. When it has become hot, another process compiles it, checks that it means the
 // same and that it is faster; from then on the compiled form is called. The next process that loads the same
-// program starts with it. Results are the same bits throughout; nothing here throws.
+// program starts with it. Results are the same bits throughout. Nothing here throws, but for what only a mistake in the
+// calling program can ask for: `value()` of a Result that has none, `get` of a result that is not there.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ constexpr Kind KindOf() {
   if constexpr (std::is_same_v<T, float>) return Kind::F32;
   if constexpr (std::is_same_v<T, double>) return Kind::F64;
   static_assert(std::is_arithmetic_v<T>, "an argument is a number, a bool or a frazil::Buffer");
-  static_assert(std::is_integral_v<T> || std::is_same_v<T, bool> || std::is_floating_point_v<T>);
+  static_assert(sizeof(T) <= 8, "an argument has at most 64 bits");
   constexpr int log = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     return static_cast<Kind>(log + (std::is_signed_v<T> ? 0 : 4));
@@ -87,6 +88,21 @@ struct Argument<Buffer<T>> {
   }
 };
 
+constexpr size_t MostResultWords = 4;
+
+// What the words of a slot's results are; a result of several words counts as so many u64.
+struct ResultKinds {
+  std::array<Kind, MostResultWords> kinds = {};
+  uint8_t count = 0;
+};
+
+// T as it is asked for: integers are read as signed or unsigned.
+template <typename T>
+constexpr bool Reads(Kind kind) {
+  const auto asked = static_cast<uint8_t>(KindOf<T>()), is = static_cast<uint8_t>(kind);
+  return asked == is || (asked < 8 && is < 8 && asked % 4 == is % 4);
+}
+
 // One object for each list of argument types; its address says that a slot has seen this list before.
 template <typename... Arguments>
 inline constexpr std::array<uint8_t, sizeof...(Arguments)> Signature = {
@@ -101,9 +117,12 @@ class Outcome {
   explicit operator bool() const { return ok(); }
   // Empty if ok; else "division by zero", or what is wrong with the arguments.
   std::string error() const;
-  // Result i. T must be its type (an integer of its width, float, double, bool).
+  // Result i, counted from 0. T must be its type (an integer of its width, float, double, bool); anything else, and asking
+  // where there is no result, throws a std::logic_error that says so.
   template <typename T>
   T get(size_t i = 0) const {
+    if (status_ != 0 || i >= kinds_.count || !internal::Reads<T>(kinds_.kinds[i])) [[unlikely]]
+      Misused(i, KindOf<T>());
     T value;
     __builtin_memcpy(&value, &words_[i], sizeof(T));
     return value;
@@ -111,24 +130,28 @@ class Outcome {
 
  private:
   friend class Slot;
+  [[noreturn]] void Misused(size_t i, Kind asked) const;
   int32_t status_ = 0;
-  std::array<uint64_t, 4> words_;  // results of a slot are at most so many words: Load says so
+  internal::ResultKinds kinds_;
+  std::array<uint64_t, internal::MostResultWords> words_;  // Load refuses programs that give more
 };
 
 class Slot {
  public:
-  // Calls the program. Arguments must be of exactly its parameters' types: a float is not a double.
+  // Calls the program. Arguments are of its parameters' types: a float is not a double. An integer of another type is
+  // taken where it fits, which is looked at in every call: an int for an index, say.
   template <typename... Arguments>
   Outcome operator()(const Arguments&... arguments) {
     Outcome outcome;
     const auto& signature = internal::Signature<Arguments...>;
-    if (seen_ != &signature && !CheckSignature(signature, &signature)) {
-      outcome.status_ = -1;
-      return outcome;
-    }
     uint64_t words[(internal::Argument<Arguments>::Words + ... + 1)];
     uint64_t* at = words;
     (internal::Argument<Arguments>::Put(at, arguments), ...);
+    if (seen_ != &signature && !CheckArguments(signature, words, &signature)) {
+      outcome.status_ = -1;
+      return outcome;
+    }
+    outcome.kinds_ = kinds_;
     outcome.status_ = CallWords(words, outcome.words_.data());
     return outcome;
   }
@@ -142,12 +165,14 @@ class Slot {
 
  private:
   friend class Engine;
-  explicit Slot(std::shared_ptr<engine::Site> site) : site_(std::move(site)) {}
-  bool CheckSignature(std::span<const uint8_t> codes, const void* identity);
+  Slot(std::shared_ptr<engine::Site> site, const internal::ResultKinds& kinds)
+      : site_(std::move(site)), kinds_(kinds) {}
+  bool CheckArguments(std::span<const uint8_t> codes, const uint64_t* words, const void* identity);
   int32_t CallWords(const uint64_t* arguments, uint64_t* results);
 
   std::shared_ptr<engine::Site> site_;
-  const void* seen_ = nullptr;
+  internal::ResultKinds kinds_;
+  const void* seen_ = nullptr;  // a list of argument types that are exactly the parameters'
 };
 
 // A program that was read and checked.

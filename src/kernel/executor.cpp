@@ -236,7 +236,8 @@ Result<void> internal::LaunchValues(const LoadedKernel& kernel, const LaunchConf
                               kernel.signature().name));
   for (size_t i = 0; i < given.size(); ++i) {
     const ir::KernelParam& param = kernel.signature().params[i];
-    if (given[i] && given[i]->type.element() != param.type.element())
+    if (given[i] && given[i]->type.element() != param.type.element() &&
+        !exec::AreIntegers(given[i]->type, param.type))
       return Fail(Diag::WrongArgument, fmt::format("'{}' is {}, but {} is given", param.name,
                                                    ir::ScalarOrBufferName(param.type),
                                                    ir::ScalarOrBufferName(given[i]->type)));

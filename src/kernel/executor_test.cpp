@@ -86,6 +86,10 @@ TEST_P(Launches, RunAndAreChecked) {
       "accepted");
   EXPECT_EQ(y.ToVector()[999], 2);
 
+  ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, 10, 2.0f})), "accepted") << "an int";
+  ASSERT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, size_t{10}, 2.0f})), "accepted");
+  EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, -1, 2.0f})),
+            "'n' is -1, which does not fit u32");
   EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, y, 1001u, 2.0f})),
             "'n' is 1001, but 'in0' has 1000 elements");
   EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {x, std::span<const float>(plain), 10u, 2.0f})),

@@ -359,7 +359,7 @@ TEST_F(EngineTest, ThePublicDoorChecksTypes) {
   EXPECT_EQ(right.get<uint64_t>(), MixMeans(3, 5, 4));
   const frazil::Outcome wrong = slot(3.0f, int64_t{5}, int64_t{4});
   EXPECT_FALSE(wrong);
-  EXPECT_EQ(wrong.error(), "argument 0 does not fit its parameter, which is i64");
+  EXPECT_EQ(wrong.error(), "argument 1 does not fit its parameter, which is i64");
   EXPECT_FALSE(slot(int64_t{3}));
   EXPECT_FALSE(engine.Load("frz 1\nfunc @main() { nonsense }"));
   EXPECT_FALSE(frazil::Program::Read("no such file"));
