@@ -2,6 +2,7 @@
 #include "targets/native/split_product.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "ir/clone.h"
@@ -21,7 +22,7 @@ constexpr int64_t MostSize = int64_t{1} << 31;  // a product of two of them does
 
 struct Nest {
   InstId columns, chain, store;
-  std::vector<InstId> loads;  // behind the chain
+  std::vector<InstId> loads;  // of the chain and behind it
   std::vector<ValueId> read;  // every buffer that is read
 };
 
@@ -74,20 +75,21 @@ class NestMatcher {
     if (!step.valid() || function_.inst(step).op != Op::Fma) return false;
     return std::ranges::all_of(body, [&](InstId id) {
       const Inst& part = function_.inst(id);
-      if (part.op == Op::Load) nest.read.push_back(function_.operand(part, 0));
-      return part.op == Op::Load || IsPlain(part) || part.op == Op::Yield;
+      return part.op == Op::Load ? AddLoad(id, nest) : IsPlain(part) || part.op == Op::Yield;
     });
+  }
+
+  bool AddLoad(InstId id, Nest& nest) const {
+    nest.loads.push_back(id);
+    nest.read.push_back(function_.operand(function_.inst(id), 0));
+    return true;
   }
 
   // Loads, arithmetic, and branches of those.
   bool IsPure(InstId id, Nest& nest) const {
     const Inst& part = function_.inst(id);
     if (IsPlain(part) || part.op == Op::Yield) return true;
-    if (part.op == Op::Load) {
-      nest.loads.push_back(id);
-      nest.read.push_back(function_.operand(part, 0));
-      return true;
-    }
+    if (part.op == Op::Load) return AddLoad(id, nest);
     if (part.op != Op::If) return false;
     for (uint32_t r = 0; r < 2; ++r)
       for (InstId inner : function_.region(Function::region_of(part, r)).insts)
@@ -108,7 +110,7 @@ class ProductCloner : public ir::Cloner {
   Result<void> Visit(const Inst& inst) override {
     std::optional<Nest> nest = matcher_.Match(inst);
     if (!nest || !Measure(inst, *nest)) return CopyInst(inst);
-    const ValueId holds = Test(inst, *nest);
+    const ValueId holds = Test(*nest);
     InstId branch = builder_.Begin(Op::If, ir::Type{}, std::span(&holds, 1), {}, {}, 2);
     builder_.BeginRegion(branch, 0, {});
     TRY_VOID(CopyNest(inst, *nest, true));
@@ -123,10 +125,11 @@ class ProductCloner : public ir::Cloner {
   }
 
  private:
-  // row * by_row + column * by_column + offset, all known before the nest.
+  // row * by[0] + column * by[1] + turn of the chain * by[2] + offset, all known before the nest.
   struct Place {
     ValueId buffer;
-    IndexForm by_row, by_column, offset;
+    std::array<IndexForm, 3> by;
+    IndexForm offset;
   };
 
   bool IsKnown(const IndexForm& form) const {
@@ -134,31 +137,36 @@ class ProductCloner : public ir::Cloner {
   }
 
   bool Measure(const Inst& rows, const Nest& nest) {
-    const Inst& columns = source_.inst(nest.columns);
-    row_ = CounterOf(source_, rows);
-    column_ = CounterOf(source_, columns);
-    for (const Inst* loop : {&rows, &columns}) {
+    const Inst& chain = source_.inst(nest.chain);
+    loops_ = {&rows, &source_.inst(nest.columns), &chain};
+    for (const Inst* loop : loops_) {
       if (forms_.Of(source_.operand(*loop, 0)).constant() != 0) return false;
       if (!IsBound(source_.operand(*loop, 0)) || !IsBound(source_.operand(*loop, 1))) return false;
     }
+    if (source_.word(chain, 0) != 1 || source_.type(CounterOf(source_, chain)) != ir::types::Index)
+      return false;
     for (ValueId buffer : nest.read)
       if (!IsBound(buffer)) return false;
     places_.clear();
     std::vector<InstId> accesses = nest.loads;
     accesses.push_back(nest.store);
-    for (InstId id : accesses) {
-      const Inst& access = source_.inst(id);
-      const IndexForm form = forms_.Of(source_.operand(access, 1));
-      std::optional<IndexForm> by_row = form.Coefficient(row_),
-                               by_column = form.Coefficient(column_);
-      if (!by_row || !by_column || by_row->Mentions(column_)) return false;
-      Place place{source_.operand(access, 0), *by_row, *by_column,
-                  form.Without(row_).Without(column_)};
-      if (!IsBound(place.buffer) || !IsKnown(place.by_row) || !IsKnown(place.by_column) ||
-          !IsKnown(place.offset))
-        return false;
-      places_.push_back(std::move(place));
+    return std::ranges::all_of(accesses,
+                               [&](InstId id) { return MeasureAccess(source_.inst(id)); });
+  }
+
+  bool MeasureAccess(const Inst& access) {
+    Place place{source_.operand(access, 0), {}, forms_.Of(source_.operand(access, 1))};
+    if (!IsBound(place.buffer)) return false;
+    for (size_t i = 0; i < loops_.size(); ++i) {
+      const ValueId counter = CounterOf(source_, *loops_[i]);
+      std::optional<IndexForm> by = place.offset.Coefficient(counter);
+      // One that names another counter is not known before the nest.
+      if (!by || !IsKnown(*by)) return false;
+      place.by[i] = std::move(*by);
+      place.offset = place.offset.Without(counter);
     }
+    if (!IsKnown(place.offset)) return false;
+    places_.push_back(std::move(place));
     return true;
   }
 
@@ -179,26 +187,28 @@ class ProductCloner : public ir::Cloner {
     return builder_.Binary(Op::And, low, builder_.Binary(Op::Lt, value, Number(MostSize)));
   }
 
-  ValueId Test(const Inst& rows, const Nest& nest) {
+  // Every access is inside: a trap between the two nests would find sums in the output.
+  ValueId Test(const Nest& nest) {
     ValueId all = builder_.ConstInt(ir::types::Bool, 1);
     BufferTest& test = tests_[all.index];
     test.buffer = Get(places_.back().buffer);
     for (ValueId buffer : nest.read) test.others.push_back(Get(buffer));
-    const ValueId height = Get(source_.operand(rows, 1)),
-                  width = Get(source_.operand(source_.inst(nest.columns), 1));
     auto both = [&](ValueId bit) { all = builder_.Binary(Op::And, all, bit); };
-    both(Within(height, 1));
-    both(Within(width, 1));
+    ir::Values last_turns;
+    for (const Inst* loop : loops_) {
+      const ValueId turns = Get(source_.operand(*loop, 1));
+      both(Within(turns, loop->op == Op::For ? 0 : 1));
+      last_turns.push_back(builder_.Binary(Op::Sub, turns, Number(1)));
+    }
     for (const Place& place : places_) {
-      const ValueId by_row = Evaluate(place.by_row), by_column = Evaluate(place.by_column);
-      const ValueId offset = Evaluate(place.offset);
-      for (ValueId part : {by_row, by_column, offset}) both(Within(part, 0));
-      const ValueId last_row =
-          builder_.Binary(Op::Mul, builder_.Binary(Op::Sub, height, Number(1)), by_row);
-      const ValueId last_column =
-          builder_.Binary(Op::Mul, builder_.Binary(Op::Sub, width, Number(1)), by_column);
-      const ValueId last =
-          builder_.Binary(Op::Add, offset, builder_.Binary(Op::Add, last_row, last_column));
+      ValueId last = Evaluate(place.offset);
+      both(Within(last, 0));
+      for (size_t i = 0; i < loops_.size(); ++i) {
+        if (place.by[i].size() == 0) continue;
+        const ValueId by = Evaluate(place.by[i]);
+        both(Within(by, 0));
+        last = builder_.Binary(Op::Add, last, builder_.Binary(Op::Mul, last_turns[i], by));
+      }
       both(builder_.Binary(Op::Lt, last, builder_.Length(Get(place.buffer))));
     }
     return all;
@@ -222,9 +232,11 @@ class ProductCloner : public ir::Cloner {
     const ValueId sum = Function::result_of(source_.inst(nest.chain));
     auto place = [&] {
       ValueId at = Evaluate(out.offset);
-      at = builder_.Binary(Op::Add, at, builder_.Binary(Op::Mul, Get(row_), Evaluate(out.by_row)));
-      return builder_.Binary(Op::Add, at,
-                             builder_.Binary(Op::Mul, Get(column_), Evaluate(out.by_column)));
+      for (size_t i : {0, 1})
+        at = builder_.Binary(
+            Op::Add, at,
+            builder_.Binary(Op::Mul, Get(CounterOf(source_, *loops_[i])), Evaluate(out.by[i])));
+      return at;
     };
     for (InstId id : source_.region(Function::region_of(columns, 0)).insts) {
       const Inst& part = source_.inst(id);
@@ -249,8 +261,8 @@ class ProductCloner : public ir::Cloner {
   NestMatcher matcher_;
   IndexForms forms_;
   std::map<uint32_t, BufferTest>& tests_;
-  ValueId row_, column_;
-  std::vector<Place> places_;  // of what stands behind the chain; the last is the output's
+  std::array<const Inst*, 3> loops_ = {};  // rows, columns, the chain
+  std::vector<Place> places_;              // of every access; the last is the output's
 };
 
 }  // namespace

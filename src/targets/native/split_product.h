@@ -1,6 +1,6 @@
 // A matrix product that goes on computing with each sum before it stores it becomes two nests: the product alone, which
 // has a kernel of its own (kernel_matmul.h), and then what is done with its elements, in place. Only where that is the
-// same: the output is no operand, and nothing behind the sums can trap; the code tests both. Internal to this folder.
+// same: the output is no operand, and no access of either can trap; the code tests both. Internal to this folder.
 #pragma once
 
 #include <map>
