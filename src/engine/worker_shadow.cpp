@@ -48,7 +48,7 @@ Result<ShadowReply> ShadowHere(const ShadowRequest& request) {
   const auto interpreter = TRY(exec::InterpreterProgram::Create(*source));
   const exec::Outcome expected = TRY(interpreter.Run(expected_arguments, context));
   // A run that a limit ended says nothing about the other.
-  if (expected.trap && exec::IsLimit(expected.trap->kind)) return ShadowReply{true, {}};
+  if (expected.trap && ir::IsLimit(expected.trap->kind)) return ShadowReply{true, {}};
 
   const auto code = TRY(exec::NativeCode::Map(form->image));
   const auto callable = TRY(exec::MakeNativeCallable(code, source));

@@ -134,7 +134,7 @@ Trial TryOut(const exec::InterpreterProgram& program, std::span<const Value> arg
   const Result<exec::Outcome> outcome = program.Run(copy, context);
   const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
   if (!outcome) return {};
-  const bool limit = outcome->trap && exec::IsLimit(outcome->trap->kind);
+  const bool limit = outcome->trap && ir::IsLimit(outcome->trap->kind);
   return {taken.count(), !limit, outcome->trap.has_value()};
 }
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "exec/value.h"
 #include "ir/op.h"
+#include "ir/program.h"
 
 namespace frazil::exec {
 
@@ -21,10 +22,10 @@ struct TrapInfo {
   friend bool operator==(const TrapInfo&, const TrapInfo&) = default;
 };
 
-// Traps of a limit say how far a run may go, not what the program means.
-constexpr bool IsLimit(ir::Trap trap) {
-  return trap == ir::Trap::Fuel || trap == ir::Trap::Depth || trap == ir::Trap::Memory;
-}
+// Kind, op and iteration of the program's trap and of its lowered form's. Where tensor ops have become loops, those may
+// name an op of their own.
+bool SameTrapLowered(const ir::Program& program, const std::optional<TrapInfo>& a,
+                     const std::optional<TrapInfo>& b);
 
 struct Outcome {
   std::optional<TrapInfo> trap;

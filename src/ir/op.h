@@ -37,6 +37,10 @@ enum class Trap : uint8_t {
 constexpr int TrapCount = 9;
 std::string_view TrapName(Trap trap);  // "division by zero"
 std::optional<Trap> TrapNamed(std::string_view name);
+// A limit of the run was reached: this says nothing about the program.
+constexpr bool IsLimit(Trap trap) {
+  return trap == Trap::Fuel || trap == Trap::Depth || trap == Trap::Memory;
+}
 
 using TrapSet = uint16_t;
 constexpr TrapSet Only(Trap t) { return static_cast<TrapSet>(1u << static_cast<uint32_t>(t)); }

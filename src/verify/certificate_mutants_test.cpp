@@ -87,7 +87,7 @@ bool Mutate(ir::Program& program, Random& random) {
 }
 
 bool IsLimit(const exec::Outcome& outcome) {
-  return outcome.trap && exec::IsLimit(outcome.trap->kind);
+  return outcome.trap && ir::IsLimit(outcome.trap->kind);
 }
 
 // Empty if they agree.

@@ -55,11 +55,6 @@ std::string ListDifference(std::string_view what, std::span<const Value> a,
   return {};
 }
 
-bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail) {
-  return a.kind == b.kind && a.index == b.index &&
-         (detail == TrapDetail::KindAndIndex || a.op == b.op);
-}
-
 bool AnyCanaryBroken(std::span<const Value> arguments) {
   return std::ranges::any_of(arguments, [](const Value& value) {
     return value.memory != nullptr && !CanariesIntact(*value.memory);
@@ -89,8 +84,10 @@ std::string Comparer::Difference(const Input& input, const Comparison& compariso
                                  const exec::RunContext& context) const {
   const Outcome& a = comparison.source;
   const Outcome& b = comparison.candidate;
-  if (a.trap.has_value() != b.trap.has_value() || (a.trap && !SameTrap(*a.trap, *b.trap, detail_)))
-    return fmt::format("trap: {} against {}", Tell(a.trap), Tell(b.trap));
+  const bool same = second_ == Second::Lowered
+                        ? exec::SameTrapLowered(source_->program(), a.trap, b.trap)
+                        : a.trap == b.trap;
+  if (!same) return fmt::format("trap: {} against {}", Tell(a.trap), Tell(b.trap));
   if (std::string text = ListDifference("output", a.output, b.output); !text.empty()) return text;
   if (!a.trap) {
     if (std::string text = ListDifference("result", a.results, b.results); !text.empty())

@@ -15,16 +15,6 @@ namespace {
 
 using exec::Value;
 
-// Lowering turns tensor ops into loops, which may trap in another op.
-bool TrapsKeepTheirOp(const ir::Program& program) {
-  for (const ir::Function& function : program.functions) {
-    for (const ir::ValueInfo& value : function.values) {
-      if (value.type.is_tensor()) return false;
-    }
-  }
-  return true;
-}
-
 // Made-up loop bounds and lengths are mostly too large to be run at all, and small limits find that out at once;
 // programs that need more for every input get more.
 struct Effort {
@@ -352,9 +342,7 @@ Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code,
     limits.memory_bytes = std::min(limits.memory_bytes, effort.memory_bytes);
     const bool is_same = limits.fuel == before.fuel && limits.memory_bytes == before.memory_bytes;
     if (!comparers.empty() && is_same) continue;
-    comparers.emplace_back(pair.prepared_source, run_code, limits,
-                           TrapsKeepTheirOp(program) ? TrapDetail::All : TrapDetail::KindAndIndex,
-                           run_program);
+    comparers.emplace_back(pair.prepared_source, run_code, limits, Second::Lowered, run_program);
     before = limits;
   }
   return LoweringJudge(pair, meaning, std::move(comparers), options).Run();

@@ -108,7 +108,7 @@ void Bound(Limits& limits) {
   limits.run_ms = 2'000;
 }
 bool IsLimit(const exec::Outcome& outcome) {
-  return outcome.trap && exec::IsLimit(outcome.trap->kind);
+  return outcome.trap && ir::IsLimit(outcome.trap->kind);
 }
 
 void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {

@@ -344,6 +344,25 @@ TEST(Shadow, FindsWhatIsWrong) {
   EXPECT_TRUE(right->agreed) << right->difference;
 }
 
+// All three trap out of bounds: the op, and what memory then holds, tell them apart.
+TEST(Shadow, LooksAtTrapsWithTheirOpAndMemory) {
+  const auto program = [](std::string_view body) {
+    return "frz 1\nfunc @main(%a: f32, %x: in buffer<f32>, %y: buffer<f32>) {\n  %zero = const 0 : "
+           "index\n  %far = const 9 : index\n" +
+           std::string(body) + "  return\n}\n";
+  };
+  const std::string store = "  store %y, %zero, %a : f32\n", load = "  %v = load %x, %far : f32\n";
+  const WorkRequest request = RequestFor(program(store + load));
+  const auto difference = [&](const std::string& other) {
+    const Result<ShadowReply> reply = ShadowHere(ShadowOf(request, WronglySealed(request, other)));
+    return reply ? reply->difference : reply.error().message;
+  };
+  EXPECT_EQ(difference(program(store + load)), "");
+  EXPECT_EQ(difference(program(load + store)), "argument 2, element 0: 2 against 0");
+  EXPECT_EQ(difference(program(store + "  store %y, %far, %a : f32\n")),
+            "trap: out of bounds in load against out of bounds in store");
+}
+
 TEST(Shadow, RunsNothingThatIsNotSealed) {
   const WorkRequest request = RequestFor(Saxpy);
   ShadowRequest shadow = ShadowOf(request, WronglySealed(request, Saxpy));

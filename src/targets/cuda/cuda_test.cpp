@@ -261,6 +261,17 @@ TEST(Ptx, LoadsInsideOfChoicesAreWideToo) {
   EXPECT_TRUE(Has(module.text, "ld.global.v4"));
 }
 
+// Nobody traps between the wide load and the wide store: those before the one that would have not stored yet.
+TEST(Ptx, AGroupInWhichOneTrapsGoesOneByOne) {
+  const PtxModule module = Emit(Map("    %r = div.trunc %u, %v : i32", "i32"));
+  EXPECT_EQ(module.steps[0].items, 4u);
+  const std::string code = fmt::format(", {};", static_cast<int>(ir::Op::DivTrunc));
+  const size_t load = module.text.find("ld.global.v4"), store = module.text.find("st.global.v4");
+  ASSERT_LT(load, store);
+  EXPECT_FALSE(Has(module.text.substr(load, store - load), code));
+  EXPECT_TRUE(Has(module.text.substr(store), code));
+}
+
 TEST(Refusals, SayWhy) {
   const auto target = MakeCudaTarget();
   EXPECT_EQ(target->name(), "cuda");

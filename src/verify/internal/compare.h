@@ -39,15 +39,15 @@ class Deadline {
   Clock::time_point at_;
 };
 
-using exec::IsLimit;
+using ir::IsLimit;
 // The flag of the limit behind such a trap, as a user would raise it.
 std::string_view LimitFlag(ir::Trap trap);
 
 using Runner =
     std::function<Result<exec::Outcome>(std::span<const exec::Value>, const exec::RunContext&)>;
 
-// KindAndIndex: of programs whose lowering may trap in another op than the interpreter.
-enum class TrapDetail : uint8_t { KindAndIndex, All };
+// What the second of the two is: another program, or the first one lowered.
+enum class Second : uint8_t { Program, Lowered };
 
 struct Comparison {
   enum class Kind : uint8_t { Same, Different, Undecided };
@@ -65,12 +65,12 @@ Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program
 class Comparer {
  public:
   Comparer(std::shared_ptr<const exec::InterpreterProgram> source, Runner candidate,
-           const Limits& limits, TrapDetail detail, Runner run_source = {})
+           const Limits& limits, Second second, Runner run_source = {})
       : source_(std::move(source)),
         run_source_(run_source ? std::move(run_source) : InterpreterRunner(source_)),
         candidate_(std::move(candidate)),
         limits_(limits),
-        detail_(detail) {}
+        second_(second) {}
 
   // Each on a fresh copy of the input; the second only if the first ended by itself. `left_ms` bounds each run.
   Comparison Compare(const Input& input, uint64_t left_ms) const;
@@ -84,7 +84,7 @@ class Comparer {
   Runner run_source_;  // the same, or one that knows the answer already
   Runner candidate_;
   Limits limits_;
-  TrapDetail detail_;
+  Second second_;
 };
 
 // A simpler input on which the two still differ, tried for a while; then the refutation, run once more. Nothing if the
