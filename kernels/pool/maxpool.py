@@ -4,8 +4,8 @@ from math import inf
 def maxpool(X: DeviceArray[f32], Y: DeviceArray[f32], N: u32, C: u32, H: u32, W: u32, kernel_size: u32,
             stride: u32, pad: u32):
     """Windows of kernel_size x kernel_size over the planes of X [N, C, H, W], stride apart, over a border of `pad`:
-    the greatest element that lies inside of X, NaNs passed over. Y is [N, C, H_out, W_out] with H_out = (H + 2 pad
-    - kernel_size) // stride + 1."""
+    the greatest element that lies inside of X, NaNs passed over; -inf where there is nothing else. Y is [N, C, H_out,
+    W_out] with H_out = (H + 2 pad - kernel_size) // stride + 1."""
     H_out = (usize(H) + 2 * usize(pad) - usize(kernel_size)) // usize(stride) + 1
     W_out = (usize(W) + 2 * usize(pad) - usize(kernel_size)) // usize(stride) + 1
     x = get_global_id(0)

@@ -7,9 +7,10 @@ def argmax(X: DeviceArray[f32], Y: DeviceArray[u32], n: u32):
     i = get_global_id()
     if i < 1:
         greatest = -inf
-        at = u32(0)
+        at = n
         for j in range(usize(n)):
-            if X[j] > greatest:
+            # Until there is one, an element need not be greater: it may be -inf.
+            if X[j] > greatest or (at == n and X[j] == greatest):
                 greatest = X[j]
                 at = u32(j)
-        Y[0] = at
+        Y[0] = at if at < n else u32(0)

@@ -86,7 +86,8 @@ Result<void> softmax(In x, Out y, size_t columns = 0);
 // forms write one element.
 namespace reduce {
 Result<float> sum(In a);
-Result<float> min(In a);  // of at least one element; NaNs are passed over
+Result<float> min(
+    In a);  // of at least one element; NaNs are passed over: +inf (max: -inf) of nothing but them
 Result<float> max(In a);
 Result<void> sum(In a, Out result);
 Result<void> min(In a, Out result);

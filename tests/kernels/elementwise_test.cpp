@@ -247,6 +247,47 @@ TEST(Elementwise, KnownValues) {
   EXPECT_TRUE(std::isnan(One("relu", std::nanf(""))));
 }
 
+// NaNs are passed over wherever they stand; infinities are elements like others.
+TEST(Elementwise, ReductionsPassOverNans) {
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  struct Case {
+    std::vector<float> x;
+    uint32_t argmax;
+    float greatest, least;
+  };
+  std::vector<float> long_tail(300, nan);
+  long_tail[299] = -inf;
+  const Case cases[] = {
+      {{nan, -inf}, 1, -inf, -inf},       {{nan, inf}, 1, inf, inf},
+      {{-inf, nan}, 0, -inf, -inf},       {{nan, nan, -inf, -inf}, 2, -inf, -inf},
+      {{-inf, -inf, 1, nan}, 2, 1, -inf}, {{nan, 3, nan, 5, nan, 5}, 3, 5, 3},
+      {{inf, nan, inf}, 0, inf, inf},     {{nan}, 0, -inf, inf},
+      {{nan, nan, nan}, 0, -inf, inf},    {{}, 0, -inf, inf},
+      {long_tail, 299, -inf, -inf},
+  };
+  for (const Case& test : cases) {
+    const std::string text = testing::PrintToString(test.x);
+    Call at(KernelNamed("argmax"));
+    ASSERT_TRUE(at.In(test.x).Out<uint32_t>(1).N(test.x.size()).RunEverywhere());
+    EXPECT_EQ(at.Get<uint32_t>(1)[0], test.argmax) << text;
+    Call high(KernelNamed("vector_max_value"));
+    const std::vector<float> lowest = {-inf}, highest = {inf};
+    ASSERT_TRUE(high.In(test.x).InOut(lowest).N(test.x.size()).RunEverywhere());
+    EXPECT_EQ(high.Get<float>(1)[0], test.greatest) << text;
+    Call low(KernelNamed("vector_min_value"));
+    ASSERT_TRUE(low.In(test.x).InOut(highest).N(test.x.size()).RunEverywhere());
+    EXPECT_EQ(low.Get<float>(1)[0], test.least) << text;
+  }
+  // A window of a pool is such a reduction too.
+  for (const std::vector<float>& window :
+       {std::vector<float>{nan, -inf, nan, -inf}, std::vector<float>{nan, 2, nan, -inf}}) {
+    Call pool(KernelNamed("maxpool"));
+    pool.In(window).Out<float>(1).N(1).N(1).N(2).N(2).N(2).N(1).N(0);
+    ASSERT_TRUE(pool.RunEverywhere());
+    EXPECT_EQ(pool.Get<float>(1)[0], window[1]);
+  }
+}
+
 TEST(Elementwise, AMillionOnesAreAMillion) {
   Call call(KernelNamed("vector_sum"));
   ASSERT_TRUE(call.In(std::vector<float>(1'000'000, 1))
