@@ -9,20 +9,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
+#include "base/deadline.h"
+
 namespace frazil::aot {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 struct Child {
   pid_t pid = -1;
   int pipe = -1;
   size_t job = 0;
-  SteadyClock::time_point deadline;
+  Deadline deadline;
   bool timed_out = false;
 };
 
@@ -38,7 +37,7 @@ void WriteAll(int file, const std::string& bytes) {
 class Jobs {
  public:
   Jobs(size_t count, uint64_t limit_ms, const std::function<std::string(size_t)>& job)
-      : results_(count), limit_(limit_ms), job_(job) {}
+      : results_(count), limit_ms_(limit_ms), job_(job) {}
 
   std::vector<JobResult> Run(size_t at_a_time) {
     size_t next = 0;
@@ -68,22 +67,20 @@ class Jobs {
       results_[job].reason = fmt::format("no process for it: {}", std::strerror(errno));
       return;
     }
-    children_.push_back({pid, ends[0], job, SteadyClock::now() + limit_});
+    children_.push_back({pid, ends[0], job, Deadline::After(limit_ms_)});
   }
 
   void Wait() {
     std::vector<pollfd> polled;
-    auto nearest = SteadyClock::time_point::max();
+    Deadline nearest = Deadline::Never();
     for (const Child& child : children_) {
       polled.push_back({child.pipe, POLLIN, 0});
       nearest = std::min(nearest, child.deadline);
     }
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(nearest - SteadyClock::now()).count();
-    ::poll(polled.data(), polled.size(), static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
+    ::poll(polled.data(), polled.size(), nearest.PollMs());
     for (size_t i = polled.size(); i-- > 0;) {
       Child& child = children_[i];
-      if (polled[i].revents != 0 ? Read(child) : SteadyClock::now() >= child.deadline)
+      if (polled[i].revents != 0 ? Read(child) : child.deadline.Passed())
         Finish(i, polled[i].revents == 0);
     }
   }
@@ -107,7 +104,7 @@ class Jobs {
     }
     result.done = !timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (timed_out) {
-      result.reason = fmt::format("it took longer than {} ms", limit_.count());
+      result.reason = fmt::format("it took longer than {} ms", limit_ms_);
     } else if (WIFSIGNALED(status)) {
       result.reason = fmt::format("its compilation ended by signal {}", WTERMSIG(status));
     } else if (!result.done) {
@@ -116,7 +113,7 @@ class Jobs {
   }
 
   std::vector<JobResult> results_;
-  std::chrono::milliseconds limit_;
+  uint64_t limit_ms_;
   const std::function<std::string(size_t)>& job_;
   std::vector<Child> children_;
 };

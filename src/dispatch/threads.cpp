@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/deadline.h"
 #include "dispatch/default_run.h"
 
 namespace frazil::dispatch {
@@ -215,11 +216,11 @@ bool Quiesce(std::chrono::milliseconds longest) {
       if (record != own_record && (inside & 1)) waits_for.emplace_back(record, inside);
     }
   }
-  const auto end = std::chrono::steady_clock::now() + longest;
+  const Deadline deadline = Deadline::After(longest);
   while (!waits_for.empty()) {
     std::erase_if(waits_for, HasLeft);
     if (waits_for.empty()) break;
-    if (std::chrono::steady_clock::now() >= end) return false;
+    if (deadline.Passed()) return false;
     sched_yield();
   }
   CollectRetired();

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "base/deadline.h"
 #include "dispatch/threads.h"
 #include "engine/improver.h"
 #include "ir/check.h"
@@ -137,7 +138,8 @@ Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
 
 bool Improver::Settle(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  return idle_.WaitUntil(lock, Clock::now() + longest, [&] { return tasks_.empty() && !working_; });
+  return idle_.WaitUntil(lock, Deadline::After(longest).at(),
+                         [&] { return tasks_.empty() && !working_; });
 }
 
 void Improver::Enqueue(Job job, Site& site, std::vector<exec::Value> arguments) {

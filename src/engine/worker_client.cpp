@@ -13,6 +13,7 @@
 #include <functional>
 #include <mutex>
 
+#include "base/deadline.h"
 #include "base/fork.h"
 #include "engine/find_worker.h"
 #include "engine/wire.h"
@@ -156,7 +157,7 @@ Result<void> Conversation::Start() {
     process_ = std::move(*spawned);
     if (stopping_) process_->Kill();
   }
-  auto hello = ReceiveFrame(channel, Clock::now() + std::chrono::milliseconds(options_.start_ms));
+  auto hello = ReceiveFrame(channel, Deadline::After(options_.start_ms).at());
   if (!hello) {
     if (hello.error().reason == IoFailure::Reason::Malformed)
       return WorkerFailure(hello.error().detail);
@@ -252,8 +253,7 @@ Result<Conversation::Speaker> Conversation::Ask(wire::Kind question, wire::Kind 
   const std::lock_guard lock(request_mutex_);
   TRY_VOID(MakeReady());
   const wire::Frame request{question, false, next_id_++, std::move(payload)};
-  const auto patience = std::chrono::milliseconds(std::min<uint64_t>(timeout_ms, 1ull << 31));
-  auto reply = Exchange(request, Clock::now() + patience);
+  auto reply = Exchange(request, Deadline::After(timeout_ms).at());
   if (reply && reply->kind != answer && reply->kind != wire::Kind::Failed)
     reply = std::unexpected(
         IoFailure{IoFailure::Reason::Malformed, "an answer to another question came"});

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <functional>
 
+#include <fmt/format.h>
+
 #include "engine/worker_compare.h"
 #include "exec/guard_eval.h"
 #include "exec/native_callable.h"
@@ -49,7 +51,8 @@ struct Subject {
   exec::LoweredCall call;
   std::vector<uint64_t> words;
   std::vector<uint64_t> results;
-  std::function<void(const uint64_t* words, uint64_t* results)> answer;
+  std::function<int32_t(const uint64_t* words, uint64_t* results)> answer;
+  int32_t status = 0;  // of the last answer
   uint64_t repeats = 1;
   std::vector<double> samples;
 
@@ -59,7 +62,7 @@ struct Subject {
     std::vector<uint64_t> words = exec::ArgumentWords(call);
     std::vector<uint64_t> results(exec::WordCount(call.scalar_results()) + 1);
     return Subject{
-        std::move(copy), std::move(call), std::move(words), std::move(results), {}, 1, {}};
+        std::move(copy), std::move(call), std::move(words), std::move(results), {}, 0, 1, {}};
   }
   void Restore(std::span<const Value> pristine) {
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -69,9 +72,19 @@ struct Subject {
     }
   }
   double Time(uint64_t times) {
-    return NanosecondsOf([this] { answer(words.data(), results.data()); }, times);
+    return NanosecondsOf([this] { status = answer(words.data(), results.data()); }, times);
   }
 };
+
+int32_t StatusOf(const exec::Outcome& outcome) {
+  return outcome.trap ? 1 + static_cast<int32_t>(outcome.trap->kind) : 0;
+}
+
+std::string Tell(int32_t status) {
+  if (status == 0) return "an answer";
+  if (status < 1 || status > ir::TrapCount) return fmt::format("status {}", status);
+  return fmt::format("'{}'", ir::TrapName(static_cast<ir::Trap>(status - 1)));
+}
 
 Price PriceOf(std::vector<double> samples) {
   std::ranges::sort(samples);
@@ -90,6 +103,10 @@ Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> argume
   exec::RunContext context;
   context.limits = RunLimits();
   pricer.outcome_ = TRY(pricer.interpreter_->Run(pricer.arguments_after_, context));
+  // A run that was cut off is short, whatever the whole of it costs.
+  if (const auto& trap = pricer.outcome_.trap; trap && ir::IsLimit(trap->kind))
+    return Fail(Diag::LimitReached,
+                fmt::format("the call to price with does not end: {}", trap->ToString()));
   // What is in use is the tile interpreter where it can be, and that counts no fuel: for arguments that are known to end.
   const Limits limits = pricer.outcome_.trap ? RunLimits() : Limits();
   pricer.fluid_ = TRY(InterpreterFluid::Create(source, TRY(ir::LowerTensors(source)), limits));
@@ -136,16 +153,13 @@ Result<std::vector<Price>> Pricer::Compare(
   for (const auto& code : forms) {
     Subject& subject = subjects.emplace_back(TRY(Subject::Make(*source_, arguments_)));
     subject.answer = [&code](const uint64_t* words, uint64_t* results) {
-      exec::CallNative(*code, words, results, nullptr);
+      return exec::CallNative(*code, words, results, nullptr);
     };
   }
   Subject& reference = subjects.emplace_back(TRY(Subject::Make(*source_, arguments_)));
   reference.answer = [this](const uint64_t* words, uint64_t* results) {
-    if (in_use_ != nullptr) {
-      exec::CallNative(*in_use_, words, results, nullptr);
-    } else {
-      fluid_->Call(words, results, nullptr);
-    }
+    return in_use_ != nullptr ? exec::CallNative(*in_use_, words, results, nullptr)
+                              : fluid_->Call(words, results, nullptr);
   };
 
   double round_ns = 0;
@@ -171,6 +185,12 @@ Result<std::vector<Price>> Pricer::Compare(
     }
   }
   std::vector<Price> prices;
+  for (const Subject& subject : subjects) {
+    if (subject.status != StatusOf(outcome_))
+      return Fail(Diag::EngineFailed,
+                  fmt::format("no price: a timed call ended with {}, the interpreter with {}",
+                              Tell(subject.status), Tell(StatusOf(outcome_))));
+  }
   for (Subject& subject : subjects) prices.push_back(PriceOf(std::move(subject.samples)));
   return prices;
 }

@@ -107,15 +107,11 @@ BatchRunner::BatchRunner(const BatchCode& code, const Limits& limits)
   }
 }
 
-bool BatchRunner::Expired() {
-  return (++ticks_ & 0xff) == 0 && std::chrono::steady_clock::now() >= deadline_;
-}
+bool BatchRunner::Expired() { return (++ticks_ & 0xff) == 0 && deadline_.Passed(); }
 
 void BatchRunner::Run(size_t lanes, std::span<const std::byte* const> inputs,
                       std::span<std::byte* const> outputs, uint8_t* traps, uint8_t* ops) {
-  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
-  deadline_ = std::chrono::steady_clock::now() +
-              std::chrono::milliseconds(std::min(limits_.run_ms, MostMs));
+  deadline_ = Deadline::After(limits_.run_ms);
   if (ops == nullptr) ops = reinterpret_cast<uint8_t*>(stack_.Push());
   std::memset(traps, 0, lanes);
   std::memset(ops, Lanes::NoOp, lanes);

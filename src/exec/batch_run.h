@@ -1,12 +1,12 @@
 // Batch code at work on one block of lanes.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/limits.h"
 #include "exec/batch_code.h"
 
@@ -82,7 +82,7 @@ class BatchRunner {
   ArrayStack stack_;
   uint64_t depth_ = 0;
   uint32_t unmetered_ = 0;  // prelude functions around
-  std::chrono::steady_clock::time_point deadline_;
+  Deadline deadline_ = Deadline::Never();
   uint32_t ticks_ = 0;
 };
 

@@ -13,16 +13,16 @@ namespace frazil::exec {
 using ir::Op;
 
 Machine::Machine(const InterpreterProgram& prepared, const RunContext& context, LaterStores* later)
-    : prepared_(prepared), program_(prepared.program()), context_(context), later_(later) {
-  StartClock();
-}
+    : prepared_(prepared),
+      program_(prepared.program()),
+      context_(context),
+      later_(later),
+      fuel_(context.limits.fuel),
+      deadline_(Deadline::After(context.limits.run_ms)) {}
 
 void Machine::StartClock() {
-  // A century is no limit; more would overflow the clock.
-  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
-  const auto run_ms = std::chrono::milliseconds(std::min(context_.limits.run_ms, MostMs));
-  deadline_ = std::chrono::steady_clock::now() + run_ms;
   fuel_ = context_.limits.fuel;
+  deadline_ = Deadline::After(context_.limits.run_ms);
 }
 
 Result<Outcome> Machine::Run(std::span<const Value> arguments) {
@@ -64,6 +64,12 @@ Machine::Flow Machine::Trap(ir::Trap kind, const ir::Inst& inst) {
   if (later_ != nullptr && is_first) StartClock();
   if (later_ != nullptr && !is_first) later_->all = ir::IsLimit(kind);
   if (later_ != nullptr && !later_->all) return LeaveIteration();
+  stopped_ = true;
+  return Flow::Turn;
+}
+
+Machine::Flow Machine::TrapEnded(const ir::Inst& inst) {
+  outcome_.trap = context_.Ended(inst.op, parallel_iteration_);
   stopped_ = true;
   return Flow::Turn;
 }

@@ -3,11 +3,11 @@
 // The files interpreter_*.cpp hold its methods by topic.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "base/deadline.h"
 #include "exec/interpreter_program.h"
 #include "exec/outcome.h"
 #include "exec/tensor_ops.h"
@@ -89,6 +89,7 @@ class Machine {
   void RunTop();
   Flow Step(const ir::Inst& inst);
   Flow Trap(ir::Trap kind, const ir::Inst& inst);
+  Flow TrapEnded(const ir::Inst& inst);  // Expired said so
   Flow Scalar(const ir::Inst& inst);
   Flow Const(const ir::Inst& inst);
   Outcome Finish();
@@ -200,7 +201,7 @@ class Machine {
   int64_t parallel_iteration_ = -1;  // of the outermost
   size_t input_position_ = 0;
   size_t hint_position_ = 0;
-  std::chrono::steady_clock::time_point deadline_;
+  Deadline deadline_;
   uint32_t ticks_ = 0;
 
   bool stopped_ = false;

@@ -80,7 +80,7 @@ void Machine::StartLane(Activation& parallel, uint64_t iteration) {
 // The iteration on top has ended, or is put aside: the one that is next, if any.
 Machine::Flow Machine::NextLane() {
   Activation& parallel = activations_.back();
-  if (Expired()) return Trap(ir::Trap::Fuel, *parallel.owner);
+  if (Expired()) return TrapEnded(*parallel.owner);
   ReleaseObjects(parallel.objects_made);
   if (parallel.left > 0) {
     parallel.left -= 1;

@@ -31,10 +31,7 @@ bool Machine::TakeFuel(uint64_t units) {
 
 bool Machine::Expired() { return (++ticks_ & 0x3ff) == 0 && ExpiredNow(); }
 
-bool Machine::ExpiredNow() {
-  if (context_.stop != nullptr && context_.stop->load(std::memory_order_relaxed)) return true;
-  return std::chrono::steady_clock::now() >= deadline_;
-}
+bool Machine::ExpiredNow() { return context_.IsStopped() || deadline_.Passed(); }
 
 void Machine::PushRegion(const ir::Inst* owner, ir::RegionId region) {
   Activation& activation = activations_.emplace_back();
@@ -110,7 +107,7 @@ Machine::Flow Machine::NextIteration(const ir::Inst& owner) {
     Put(owner.results);
     return Flow::Turn;
   }
-  if (Expired()) return Trap(ir::Trap::Fuel, owner);
+  if (Expired()) return TrapEnded(owner);
   ReleaseObjects(top.objects_made);
   top.left -= 1;
   top.counter += static_cast<uint64_t>(function().word(owner, 0));
@@ -143,8 +140,8 @@ Machine::Flow Machine::Condition(const ir::Inst& inst) {
 }
 
 Machine::Flow Machine::BackEdge(const ir::Inst& owner) {
-  const bool stopped = context_.stop != nullptr && context_.stop->load(std::memory_order_relaxed);
-  if (!TakeFuel(1) || stopped || Expired()) return Trap(ir::Trap::Fuel, owner);
+  if (!TakeFuel(1)) return Trap(ir::Trap::Fuel, owner);
+  if (context_.IsStopped() || Expired()) return TrapEnded(owner);
   PopRegion();
   Activation& test = activations_.back();
   ReleaseObjects(test.objects_made);
@@ -173,7 +170,8 @@ Machine::Flow Machine::EnterCall(const ir::Inst& inst) {
   const ir::FuncId callee(static_cast<uint32_t>(function().word(inst, 0)));
   const ir::Function& callee_function = program_.functions[callee.index];
   if (!callee_function.is_prelude && frames_.back().metered) {
-    if (!TakeFuel(1) || Expired()) return Trap(ir::Trap::Fuel, inst);
+    if (!TakeFuel(1)) return Trap(ir::Trap::Fuel, inst);
+    if (Expired()) return TrapEnded(inst);
     if (depth_ == context_.limits.depth || words_.size() > MostFrameWords)
       return Trap(ir::Trap::Depth, inst);
     depth_ += 1;

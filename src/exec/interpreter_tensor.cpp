@@ -80,7 +80,7 @@ void Machine::StartElement(const ir::Inst& owner) {
 
 // One element of a map or of a random fill has been taken.
 Machine::Flow Machine::NextElement(const ir::Inst& owner) {
-  if (Expired()) return Trap(ir::Trap::Fuel, owner);
+  if (Expired()) return TrapEnded(owner);
   const uint64_t element = activations_.back().counter;
   const uint64_t left = activations_.back().left;
   const bool is_map = owner.op == Op::Map;
@@ -139,7 +139,7 @@ Machine::Flow Machine::MatmulOp(const ir::Inst& inst) {
   const auto expired = [this] { return Expired(); };
   const bool fast = inst.op == Op::MatmulFast;
   if (!Matmul(OperandObject(inst, 0), OperandObject(inst, 1), fast, expired, *result))
-    return Trap(ir::Trap::Fuel, inst);
+    return TrapEnded(inst);
   return Flow::Next;
 }
 

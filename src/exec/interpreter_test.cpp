@@ -264,9 +264,10 @@ TEST(Interpreter, StopFlagAndDeadline) {
   EXPECT_EQ(Results(Execute(Countdown, {Value::Int(types::I64, -1)}, context)), "fuel in while");
   context.stop = nullptr;
   context.limits.run_ms = 30;
-  EXPECT_EQ(Results(Execute(Countdown, {Value::Int(types::I64, -1)}, context)), "fuel in while");
+  EXPECT_EQ(Results(Execute(Countdown, {Value::Int(types::I64, -1)}, context)),
+            "time-out after 30 ms in while");
   EXPECT_EQ(Results(Execute(CountLoop("u64", "0", "1000000000000000000", 1), {}, context)),
-            "fuel in for");
+            "time-out after 30 ms in for");
   // The flag may be set while the program runs.
   stop = false;
   context.stop = &stop;

@@ -35,10 +35,10 @@ class NativeCallable : public Callable {
           run.stack_limit = limit;
           return code_->entry()(in.data(), out.data(), &run);
         }));
-    watchdog.reset();
     const auto op =
         run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
-    const auto trap = TRY(TrapOfStatus(status, op, run.trap_index));
+    auto trap = TRY(TrapOfStatus(status, op, run.trap_index));
+    if (watchdog) watchdog->Explain(trap);
     StreamWords output;
     output.words = std::move(run.output);
     output.types = std::move(run.output_types);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/limits.h"
@@ -17,8 +18,12 @@ struct TrapInfo {
   ir::Trap kind;
   ir::Op op;           // the op that trapped
   int64_t index = -1;  // the iteration of the outermost `parallel` around it, -1 outside of one
+  // Of kind Fuel: fuel was left, but the time limit of so many milliseconds had passed.
+  std::optional<uint64_t> timeout_ms = {};
 
-  std::string ToString() const;  // "division by zero in div.trunc (parallel iteration 7)"
+  std::string_view KindName() const;  // ir::TrapName, or "time-out"
+  // "division by zero in div.trunc (parallel iteration 7)", "time-out after 50 ms in while".
+  std::string ToString() const;
   friend bool operator==(const TrapInfo&, const TrapInfo&) = default;
 };
 
@@ -39,6 +44,10 @@ struct RunContext {
   std::vector<Value> hints;                 // the hint stream, in order
   Limits limits;                            // fuel, depth, memory_bytes, run_ms
   const std::atomic<bool>* stop = nullptr;  // polled by `while` back-edges: set = fuel trap
+
+  bool IsStopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
+  // The trap of a run that is ended from outside: by the flag, or else because its time is over.
+  TrapInfo Ended(ir::Op op, int64_t index) const;
 };
 
 }  // namespace frazil::exec

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+
+#include "base/deadline.h"
 
 namespace frazil::exec {
 namespace {
@@ -110,7 +111,7 @@ Result<std::optional<TrapInfo>> TrapOfStatus(int32_t status, std::optional<ir::O
 // --- time -------------------------------------------------------------------------------------------------
 
 Watchdog::Watchdog(const RunContext& context) : context_(context) {
-  if (IsStopped()) stop_ = 1;
+  if (context_.IsStopped()) stop_ = 1;
   thread_ = std::thread([this] { Watch(); });
 }
 
@@ -123,23 +124,19 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-bool Watchdog::IsStopped() const {
-  return context_.stop != nullptr && context_.stop->load(std::memory_order_relaxed);
+void Watchdog::Explain(std::optional<TrapInfo>& trap) const {
+  if (trap && trap->kind == ir::Trap::Fuel && stop_.load(std::memory_order_relaxed) != 0)
+    trap = context_.Ended(trap->op, trap->index);
 }
 
 void Watchdog::Watch() {
-  using std::chrono::milliseconds;
-  using Clock = std::chrono::steady_clock;
-  // A century is no limit; more would overflow the clock.
-  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
-  const auto deadline = Clock::now() + milliseconds(std::min(context_.limits.run_ms, MostMs));
+  const Deadline deadline = Deadline::After(context_.limits.run_ms);
   std::unique_lock lock(mutex_);
   while (!done_) {
     // The context's flag cannot wake anybody: look at it often.
-    const auto next =
-        context_.stop == nullptr ? deadline : std::min(deadline, Clock::now() + milliseconds(1));
-    changed_.wait_until(lock, next, [this] { return done_; });
-    if (!done_ && (IsStopped() || Clock::now() >= deadline)) {
+    const Deadline next = context_.stop == nullptr ? deadline : deadline.Within(1);
+    changed_.wait_until(lock, next.at(), [this] { return done_; });
+    if (!done_ && (context_.IsStopped() || deadline.Passed())) {
       stop_.store(1, std::memory_order_relaxed);
       return;
     }

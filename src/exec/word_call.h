@@ -49,9 +49,10 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   const uint8_t* flag() const { return reinterpret_cast<const uint8_t*>(&stop_); }
+  // Compiled code calls every end that the flag made `fuel`: says what it was.
+  void Explain(std::optional<TrapInfo>& trap) const;
 
  private:
-  bool IsStopped() const;
   void Watch();
 
   const RunContext& context_;

@@ -3,8 +3,8 @@
 // after the rules that help have had their turn.
 #include <algorithm>
 #include <array>
-#include <chrono>
 
+#include "base/deadline.h"
 #include "optimize/egraph.h"
 #include "optimize/rule_match.h"
 
@@ -27,7 +27,7 @@ class Search {
         limits_(limits),
         roots_(roots),
         most_nodes_(std::min(limits.egraph_nodes, BaseNodes + NodesPerTerm * graph.size())),
-        deadline_(std::chrono::steady_clock::now() + std::chrono::milliseconds(limits.egraph_ms)) {}
+        deadline_(Deadline::After(limits.egraph_ms)) {}
 
   StopReason Run() {
     if (rules_.rules.empty()) return StopReason::NothingToDo;
@@ -50,7 +50,7 @@ class Search {
   }
 
  private:
-  bool Late() { return (++ticks_ & 0xff) == 0 && std::chrono::steady_clock::now() >= deadline_; }
+  bool Late() { return (++ticks_ & 0xff) == 0 && deadline_.Passed(); }
 
   // Of terms that are equal but for their wording, one is enough.
   void Index() {
@@ -114,7 +114,7 @@ class Search {
   const Limits& limits_;
   const std::span<const NodeId> roots_;
   const uint64_t most_nodes_;
-  const std::chrono::steady_clock::time_point deadline_;
+  const Deadline deadline_;
   std::vector<std::vector<NodeId>> members_;
   std::array<std::vector<NodeId>, ir::OpCount> by_op_;
   std::vector<RuleMatch> matches_;

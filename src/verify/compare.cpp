@@ -63,7 +63,8 @@ bool AnyCanaryBroken(std::span<const Value> arguments) {
 
 }  // namespace
 
-std::string_view LimitFlag(ir::Trap trap) {
+std::string_view LimitFlag(ir::Trap trap, bool timed_out) {
+  if (timed_out) return "time (--timeout-ms, --verify-ms)";
   if (trap == ir::Trap::Depth) return "depth (--depth)";
   if (trap == ir::Trap::Memory) return "memory (--memory)";
   return "fuel (--fuel, --verify-ms)";
@@ -114,7 +115,8 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   Result<Outcome> source = run_source_(a.arguments, context);
   if (!source || (source->trap && IsLimit(source->trap->kind))) {
     result.kind = Comparison::Kind::Undecided;
-    result.limit = source ? LimitFlag(source->trap->kind) : source.error().message;
+    result.limit = source ? LimitFlag(source->trap->kind, source->trap->timeout_ms.has_value())
+                          : source.error().message;
     return result;
   }
   const Input b = CopyOf(input);
@@ -139,7 +141,8 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   if (result.candidate.trap && IsLimit(result.candidate.trap->kind)) {
     result.kind = Comparison::Kind::Undecided;
     result.source_ended = true;
-    result.limit = LimitFlag(result.candidate.trap->kind);
+    result.limit =
+        LimitFlag(result.candidate.trap->kind, result.candidate.trap->timeout_ms.has_value());
     return result;
   }
   result.difference = Difference(input, result, a, b, context);

@@ -87,7 +87,7 @@ class LoweringJudge {
         meaning_(meaning),
         comparers_(std::move(comparers)),
         options_(options),
-        deadline_(options.limits.verify_ms),
+        deadline_(Deadline::After(options.limits.verify_ms)),
         random_(Seed()),
         maker_(pair.space, pair.source, pair.source, random_) {
     if (pair_.space.scalars_only) edges_ = maker_.EdgeTuples(Half());

@@ -183,7 +183,7 @@ std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comp
   // A difference is worth a moment even where the time is up.
   constexpr uint64_t LeastMs = 200;
   constexpr uint64_t MostMs = 1000;
-  const Deadline deadline(std::clamp(left_ms, LeastMs, MostMs));
+  const Deadline deadline = Deadline::After(std::clamp(left_ms, LeastMs, MostMs));
   const Input simple = Shrinker(space, comparer, input, deadline).Run();
   for (const Input* found : {&simple, &input}) {
     Comparison again = comparer.Compare(*found, limits.run_ms);

@@ -89,7 +89,7 @@ Verdict SmtJudge(const Pair& pair, const ir::Guard& guard, const VerifyOptions& 
 
 Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate,
                        const VerifyOptions& options) {
-  const Deadline deadline(options.limits.verify_ms);
+  const Deadline deadline = Deadline::After(options.limits.verify_ms);
   if (ir::ExactDigest(source) == ir::ExactDigest(candidate.program))
     return Proved{{Grade::Proved, "digest", "equal canonical form", 0}};
   // Also without a line: moving, sharing and dropping pure values needs none.

@@ -349,6 +349,45 @@ func @main(%n: u8, %key: u64) -> (u8) {
   stopped();
 }
 
+// A call has no time limit, however many turns it takes, and code that was verified is not held against the price of a
+// call that was cut off.
+TEST_F(EngineTest, ManyInnerTurnsSetToo) {
+  EngineOptions options = Options();
+  options.hot_calls = 5;
+  Engine engine(options);
+  auto site = engine
+                  .Load(Parse(R"(frz 1
+func @main(%n: index, %turns: index, %x: in buffer<f32>, %y: out buffer<f32>) {
+  %zero = const 0 : index
+  parallel %i = %zero to %n {
+    %v = load %x, %i : f32
+    %s = for %j = %zero to %turns step 1 carry (%a = %v) {
+      %b = add %a, %v : f32
+      yield %b
+    }
+    store %y, %i, %s : f32
+    yield
+  }
+  return
+}
+)"))
+                  .value();
+  std::vector<float> x(256), y(256);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  const uint64_t arguments[] = {x.size(),
+                                2047,
+                                reinterpret_cast<uint64_t>(x.data()),
+                                x.size(),
+                                reinterpret_cast<uint64_t>(y.data()),
+                                y.size()};
+  for (int call = 0; call < 10; ++call) {
+    ASSERT_EQ(site->Call(arguments, nullptr), 0);
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], 2048 * x[i]);
+  }
+  ASSERT_TRUE(engine.Settle(20s));
+  EXPECT_EQ(site->state(), dispatch::State::Solid) << Events();
+}
+
 TEST_F(EngineTest, ThePublicDoorChecksTypes) {
   frazil::Options options;
   options.store = folder_ / "store";

@@ -172,10 +172,8 @@ Result<int> Ask(Session& session, const AskOptions& options) {
                                  {"program", program},
                                  {"signature", ir::ExactDigest(reading.program)},
                                  {"target", options.target}};
-  bool limit = outcome.trap &&
-               (outcome.trap->kind == ir::Trap::Fuel || outcome.trap->kind == ir::Trap::Memory ||
-                outcome.trap->kind == ir::Trap::Depth);
-  if (limit) return ReportTrap(session, *outcome.trap, json);
+  if (outcome.trap && ir::IsLimit(outcome.trap->kind))
+    return ReportTrap(session, *outcome.trap, json);
   std::string evidence = Judge(options.target, plan.program, outcome, session.limits);
   if (evidence.starts_with("refuted"))
     return Fail(Diag::Mismatch,

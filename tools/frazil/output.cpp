@@ -52,17 +52,17 @@ int Report(const Session& session, const Error& error) {
 }
 
 int ReportTrap(const Session& session, const exec::TrapInfo& trap, nlohmann::ordered_json json) {
-  bool limit =
-      trap.kind == ir::Trap::Fuel || trap.kind == ir::Trap::Depth || trap.kind == ir::Trap::Memory;
+  const bool limit = ir::IsLimit(trap.kind);
   int code = ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
   if (session.json) {
-    json["trap"] = {{"kind", ir::TrapName(trap.kind)}, {"op", ir::Info(trap.op).mnemonic}};
+    json["trap"] = {{"kind", trap.KindName()}, {"op", ir::Info(trap.op).mnemonic}};
+    if (trap.timeout_ms) json["trap"]["limit_ms"] = *trap.timeout_ms;
     if (trap.index >= 0) json["trap"]["iteration"] = trap.index;
     PrintJson(json);
   } else {
     Diag diag = limit ? Diag::LimitReached : Diag::Trapped;
-    fmt::print(stderr, "frazil: error {}: the program stopped: {}\n", DiagId(diag),
-               trap.ToString());
+    fmt::print(stderr, "frazil: error {}: the program stopped: {}{}\n", DiagId(diag),
+               trap.ToString(), trap.timeout_ms ? " (--timeout-ms)" : "");
   }
   return code;
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/deadline.h"
 #include "cli.h"
 #include "exec/interpreter.h"
 #include "targets/c/c.h"
@@ -67,17 +68,17 @@ Result<exec::Outcome> RunWatched(const Session& session, exec::Callable& callabl
                                  std::span<const exec::Value> arguments,
                                  const exec::RunContext& context) {
   // What can be interrupted ends by itself before.
-  constexpr uint64_t GraceMs = 1000, MostMs = 1ull << 40;
+  constexpr std::chrono::milliseconds Grace(1000);
   std::mutex mutex;
   std::condition_variable wake;
   bool done = false;
   std::thread watch([&] {
     std::unique_lock lock(mutex);
-    const uint64_t limit = std::min(context.limits.run_ms, MostMs) + GraceMs;
-    if (wake.wait_for(lock, std::chrono::milliseconds(limit), [&] { return done; })) return;
+    const auto end = Deadline::After(context.limits.run_ms).at() + Grace;
+    if (wake.wait_until(lock, end, [&] { return done; })) return;
     const auto failed =
         Fail(Diag::LimitReached,
-             fmt::format("the run took longer than {} ms and was ended (--timeout-ms)",
+             fmt::format("time-out: the run took longer than {} ms and was ended (--timeout-ms)",
                          context.limits.run_ms));
     const int code = Report(session, failed.error());
     std::fflush(nullptr);

@@ -9,11 +9,11 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "base/deadline.h"
 #include "frontends/kernels/json.h"
 #include "frontends/kernels/kernels.h"
 #include "python_tool.inc"
@@ -55,20 +55,17 @@ struct Answer {
 
 // Reads both streams until they end or the time is over.
 void Collect(Pipe& output, Pipe& messages, int64_t timeout_ms, Answer& answer) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point end = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  const Deadline deadline = Deadline::After(std::chrono::milliseconds(timeout_ms));
   std::array<pollfd, 2> ends = {pollfd{output.read, POLLIN, 0}, pollfd{messages.read, POLLIN, 0}};
   std::array<std::string*, 2> texts = {&answer.output, &answer.messages};
   std::array<char, 65536> buffer;
   int open = 2;
   while (open > 0) {
-    int64_t left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0) {
+    if (deadline.Passed()) {
       answer.timed_out = true;
       return;
     }
-    int ready = poll(ends.data(), ends.size(), static_cast<int>(std::min<int64_t>(left, 1000)));
+    int ready = poll(ends.data(), ends.size(), deadline.PollMs());
     if (ready < 0 && errno != EINTR) return;
     for (size_t i = 0; i < ends.size() && ready > 0; ++i) {
       if (ends[i].fd < 0 || ends[i].revents == 0) continue;

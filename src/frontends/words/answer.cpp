@@ -27,7 +27,10 @@ std::string TrapSentence(const exec::TrapInfo& trap) {
     case ir::Trap::DivisionByZero: return "there is no answer: it divides by zero";
     case ir::Trap::Overflow: return "there is no answer: a number grew beyond 64 bits";
     case ir::Trap::Fuel:
-      return "there is no answer yet: the run took all the loop iterations or time it may take";
+      if (trap.timeout_ms)
+        return fmt::format("there is no answer yet: the run took longer than {} ms",
+                           *trap.timeout_ms);
+      return "there is no answer yet: the run took all the loop iterations it may take";
     default: return fmt::format("there is no answer: {}", trap.ToString());
   }
 }

@@ -3,6 +3,7 @@
 // have a breaker each: a remote that refuses writes (many are read-only for most) can still be read.
 #include "store/remote/remote.h"
 
+#include "base/deadline.h"
 #include "base/fork.h"
 #include "base/sha256.h"
 #include "store/remote/action_result.h"
@@ -24,7 +25,7 @@ class Breaker {
     std::lock_guard lock(mutex_);
     failures_ = failed ? failures_ + 1 : 0;
     if (failures_ < options.max_failures) return;
-    off_until_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(options.pause_ms);
+    off_until_ = frazil::Deadline::After(options.pause_ms).at();
     failures_ = 0;
   }
 
@@ -41,9 +42,7 @@ struct Remote::State {
   HttpAddress address;
   Breaker reading, writing;
 
-  Deadline Until() const {
-    return std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeout_ms);
-  }
+  Deadline Until() const { return frazil::Deadline::After(options.timeout_ms).at(); }
 
   std::expected<std::string, Reason> GetBody(HttpConnection& connection, const std::string& path,
                                              uint64_t max_body) {

@@ -47,7 +47,6 @@ class CCallable : public exec::Callable {
           run.stack_end = stack_end;
           return entry_(in.data(), out.data(), &run);
         });
-    watchdog.reset();
     StreamWords output;
     if (status) {
       output.words.assign(run.output, run.output + run.output_words);
@@ -56,7 +55,8 @@ class CCallable : public exec::Callable {
     std::free(run.output);
     std::free(run.output_types);
     const auto op = run.trap_op != nullptr ? ir::OpNamed(run.trap_op) : std::nullopt;
-    const auto trap = TRY(exec::TrapOfStatus(TRY(status), op, run.trap_index));
+    auto trap = TRY(exec::TrapOfStatus(TRY(status), op, run.trap_index));
+    if (watchdog) watchdog->Explain(trap);
     return std::move(call).Finish(trap, exec::ValuesFromWords(call.scalar_results(), out),
                                   output.Values());
   }

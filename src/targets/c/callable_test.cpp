@@ -167,7 +167,7 @@ func @main() {
   context.limits.run_ms = 30;
   auto timed = callable->Run({}, context);
   ASSERT_TRUE(timed.has_value());
-  EXPECT_EQ(timed->trap, expected);
+  EXPECT_EQ(timed->trap, (exec::TrapInfo{ir::Trap::Fuel, ir::Op::While, -1, 30}));
   const std::atomic<bool> stop = true;
   exec::RunContext stopped;
   stopped.stop = &stop;

@@ -53,11 +53,12 @@ LaunchShape Linear(uint64_t lanes, uint32_t block) {
 
 LaneMachine::LaneMachine(const Module& module, const exec::RunContext& context,
                          const LaunchShape& launch, std::span<std::byte> phi)
-    : module_(module), context_(context), launch_(launch), phi_(phi), fuel_(context.limits.fuel) {
-  constexpr uint64_t MostMs =
-      uint64_t{100} * 365 * 24 * 3600 * 1000;  // more would overflow the clock
-  deadline_ = std::chrono::steady_clock::now() +
-              std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
+    : module_(module),
+      context_(context),
+      launch_(launch),
+      phi_(phi),
+      fuel_(context.limits.fuel),
+      deadline_(Deadline::After(context.limits.run_ms)) {
   PrepareCode();
 }
 
@@ -104,6 +105,11 @@ std::optional<Stop> LaneMachine::TrapNow(ir::Trap kind, const Instruction& i) {
   return Stop::Trapped;
 }
 
+std::optional<Stop> LaneMachine::TrapEnded(const Instruction& i) {
+  trap_ = context_.Ended(machines::simt::TrapOp(i), trap_index_);
+  return Stop::Trapped;
+}
+
 bool LaneMachine::TakeFuel(uint64_t units) {
   if (fuel_ < units) return false;
   fuel_ -= units;
@@ -111,8 +117,7 @@ bool LaneMachine::TakeFuel(uint64_t units) {
 }
 
 bool LaneMachine::Expired() {
-  if (context_.stop != nullptr && context_.stop->load(std::memory_order_relaxed)) return true;
-  return (++ticks_ & 0x3ff) == 0 && std::chrono::steady_clock::now() >= deadline_;
+  return context_.IsStopped() || ((++ticks_ & 0x3ff) == 0 && deadline_.Passed());
 }
 
 Result<exec::Outcome> LaneMachine::Run(std::span<const exec::Value> arguments) {
@@ -184,7 +189,7 @@ void LaneMachine::RunLaunch(const Lane& initial) {
         }
         if (!RunTogether(block)) return;
         if (Expired()) {
-          TrapNow(ir::Trap::Fuel, {.op = Opcode::Par});
+          TrapEnded({.op = Opcode::Par});
           return;
         }
       }
@@ -206,10 +211,9 @@ bool LaneMachine::RunTogether(std::vector<Lane>& lanes) {
     bool all = waiting == lanes.size();
     for (const Lane& lane : lanes) all &= lane.next == lanes[0].next;
     // Who is not here never comes: every lane would wait for ever.
-    if (!all || Expired()) {
-      TrapNow(all ? ir::Trap::Fuel : ir::Trap::Unreachable, {.op = Opcode::BarSync});
-      return false;
-    }
+    if (!all) TrapNow(ir::Trap::Unreachable, {.op = Opcode::BarSync});
+    if (all && Expired()) TrapEnded({.op = Opcode::BarSync});
+    if (trap_) return false;
     Together(lanes, here);
     for (Lane& lane : lanes) ++lane.next;
   }
@@ -286,7 +290,7 @@ std::optional<Stop> LaneMachine::EnterPar(Lane& lane, const Instruction& i, uint
       if (par_depth_ == 1) trap_index_ = static_cast<int64_t>(inner.global);
       fine = RunLane(inner) != Stop::Trapped;
       if (fine && Expired() && number + 1 < trips) {
-        TrapNow(ir::Trap::Fuel, i);
+        TrapEnded(i);
         fine = false;
       }
     }
@@ -304,7 +308,7 @@ std::optional<Stop> LaneMachine::AtEnd(Lane& lane, uint32_t at) {
     case Opcode::Par: LeaveScope(lane); return Stop::Done;
     case Opcode::For:
       if (scope.left == 0) break;
-      if (Expired()) return TrapNow(ir::Trap::Fuel, opener);
+      if (Expired()) return TrapEnded(opener);
       ReleaseScratch(lane, scope.allocated);
       scope.left -= 1;
       scope.counter += opener.imm;
@@ -312,7 +316,8 @@ std::optional<Stop> LaneMachine::AtEnd(Lane& lane, uint32_t at) {
       lane.next = scope.opener + 1;
       return {};
     case Opcode::While:
-      if (!TakeFuel(1) || Expired()) return TrapNow(ir::Trap::Fuel, opener);
+      if (!TakeFuel(1)) return TrapNow(ir::Trap::Fuel, opener);
+      if (Expired()) return TrapEnded(opener);
       ReleaseScratch(lane, scope.allocated);
       lane.next = scope.opener + 1;
       return {};
@@ -360,11 +365,13 @@ std::optional<Stop> LaneMachine::Control(Lane& lane, const Instruction& i, uint3
       lane.registers[i.a] -= 1;
       [[fallthrough]];
     case Opcode::Bra:
-      if (i.imm <= at && (!TakeFuel(1) || Expired())) return TrapNow(ir::Trap::Fuel, i);
+      if (i.imm <= at && !TakeFuel(1)) return TrapNow(ir::Trap::Fuel, i);
+      if (i.imm <= at && Expired()) return TrapEnded(i);
       lane.next = static_cast<uint32_t>(i.imm);
       return {};
     case Opcode::Call:
-      if (!TakeFuel(1) || Expired()) return TrapNow(ir::Trap::Fuel, i);
+      if (!TakeFuel(1)) return TrapNow(ir::Trap::Fuel, i);
+      if (Expired()) return TrapEnded(i);
       if (lane.calls.size() >=
           std::min<uint64_t>(machines::simt::MaxCallDepth, context_.limits.depth))
         return TrapNow(ir::Trap::Depth, i);

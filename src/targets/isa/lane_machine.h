@@ -2,12 +2,12 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/deadline.h"
 #include "exec/batch.h"
 #include "targets/isa/lane_exact.h"
 
@@ -62,6 +62,7 @@ class LaneMachine {
   void ReleaseScratch(Lane& lane, size_t down_to);
   void LeaveScope(Lane& lane);
   std::optional<Stop> TrapNow(ir::Trap kind, const Instruction& i);
+  std::optional<Stop> TrapEnded(const Instruction& i);  // Expired said so
   bool TakeFuel(uint64_t units);
   bool Expired();
   // Runs lanes that may meet, phase by phase. False after a trap.
@@ -111,7 +112,7 @@ class LaneMachine {
   std::shared_ptr<uint64_t> live_bytes_ = std::make_shared<uint64_t>(0);
   uint32_t par_depth_ = 0;
   int64_t trap_index_ = -1;
-  std::chrono::steady_clock::time_point deadline_;
+  Deadline deadline_;
   uint32_t ticks_ = 0;
   std::optional<exec::TrapInfo> trap_;
   std::optional<Error> error_;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "targets/isa/isa.h"
+#include "targets/isa/lane_exact.h"
 #include "targets/isa/test_tile.h"
 
 namespace frazil::targets::isa {
@@ -372,8 +373,41 @@ func @main(%n: index, %x: buffer<i32>) {
   const std::vector<Value> arguments = {Index(10), Ramp(ir::types::I32, 10, -3, 1)};
   const auto outcome = isa::Run(**plan, arguments, context);
   ASSERT_TRUE(outcome.has_value() && outcome->trap.has_value());
-  EXPECT_EQ(outcome->trap->kind, ir::Trap::Fuel);
-  EXPECT_EQ(outcome->trap->index, 3);
+  EXPECT_EQ(outcome->trap->ToString(), "time-out after 20 ms in while (parallel iteration 3)");
+}
+
+// The clock is looked at every 256 turns: no limit at all must not lie in the past by then.
+TEST(TileKernels, NoLimitOfTimeIsNone) {
+  const ir::Program program = ReadProgram(R"(frz 1
+func @main(%n: index, %turns: index, %x: in buffer<i32>, %y: buffer<i32>) {
+  %zero = const 0 : index
+  parallel %i = %zero to %n {
+    %v = load %x, %i : i32
+    %s = for %j = %zero to %turns step 1 carry (%a = %v) {
+      %b = add %a, %v : i32
+      yield %b
+    }
+    store %y, %i, %s : i32
+    yield
+  }
+  return
+}
+)");
+  const auto plan = Prepare(program);
+  const auto module = Lower(program);
+  ASSERT_TRUE(plan.has_value() && module.has_value());
+  for (const uint64_t run_ms : {UINT64_MAX, uint64_t{1} << 62, uint64_t{60'000}}) {
+    exec::RunContext context;
+    context.limits.run_ms = run_ms;
+    const std::vector<Value> arguments = {Index(4), Index(1023), Ramp(ir::types::I32, 4, 1, 1),
+                                          Ramp(ir::types::I32, 4, 0, 0)};
+    for (const auto& outcome :
+         {isa::Run(**plan, arguments, context), RunLaneExact(*module, arguments, context)}) {
+      ASSERT_TRUE(outcome.has_value());
+      EXPECT_FALSE(outcome->trap) << outcome->trap->ToString();
+      EXPECT_EQ(arguments[3], Ramp(ir::types::I32, 4, 1024, 1024)) << run_ms;
+    }
+  }
 }
 
 TEST(TileKernels, ByTheModule) {

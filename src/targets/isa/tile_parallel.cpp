@@ -77,7 +77,7 @@ bool Worker::Tiles(const TileOp& op, uint32_t at, int64_t lo, int64_t begin, int
     ok = RunOps(body, body_end) && !trap_;
     if (ok && Expired()) {
       mask_ = nullptr;
-      TrapAll(ir::Trap::Fuel, op.op);
+      TrapEnded(op.op);
       ok = false;
     }
   }
@@ -96,7 +96,7 @@ bool Worker::Serial(const TileOp& op, uint32_t at, int64_t lo, int64_t begin, in
     if (watch_ != nullptr) watch_->StartIteration(lo + trip);
     if (!RunOps(body, body_end)) return false;
     arena_.Release(mark);
-    if (trip + 1 < end && Expired()) return TrapAll(ir::Trap::Fuel, op.op);
+    if (trip + 1 < end && Expired()) return TrapEnded(op.op);
   }
   if (op.imm == 0) iteration_ = -1;
   return true;

@@ -39,14 +39,13 @@ std::byte* TileArena::Take(size_t bytes) {
   return taken;
 }
 
-SharedRun::SharedRun(const TilePlan* form, const exec::RunContext& context, int most_threads)
+SharedRun::SharedRun(const TilePlan* form, const exec::RunContext& run, int most_threads)
     : plan(form),
-      fuel(context.limits.fuel),
-      memory_bytes(context.limits.memory_bytes),
+      fuel(run.limits.fuel),
+      memory_bytes(run.limits.memory_bytes),
       threads(most_threads != 0 ? most_threads : ThreadPool::Shared().threads()),
-      stop(context.stop),
-      deadline(std::chrono::steady_clock::now() +
-               std::chrono::milliseconds(context.limits.run_ms)) {}
+      context(run),
+      deadline(Deadline::After(run.limits.run_ms)) {}
 
 void SharedRun::Report(int64_t trip, const exec::TrapInfo& info) {
   std::lock_guard lock(mutex);
@@ -146,9 +145,16 @@ bool Worker::TrapAll(ir::Trap kind, ir::Op op) {
   return false;
 }
 
+bool Worker::TrapEnded(ir::Op op) {
+  // As in TrapAll: it may happen to nobody, and then an earlier trap stands.
+  const bool happens = !in_tile_ || FirstActive() != lanes_;
+  const bool goes_on = TrapAll(ir::Trap::Fuel, op);
+  if (happens) trap_ = shared_.context.Ended(op, trap_->index);
+  return goes_on;
+}
+
 bool Worker::Expired() {
-  if (shared_.stop != nullptr && shared_.stop->load(std::memory_order_relaxed)) return true;
-  return (++ticks_ & 0xff) == 0 && std::chrono::steady_clock::now() >= shared_.deadline;
+  return shared_.context.IsStopped() || ((++ticks_ & 0xff) == 0 && shared_.deadline.Passed());
 }
 
 bool Worker::RunOps(uint32_t begin, uint32_t end) {
@@ -323,7 +329,7 @@ bool Worker::For(const TileOp& op, uint32_t at) {
   for (uint64_t trip = 0; trip < trips; ++trip) {
     if (op.phases && in_tile_ && !PhaseEnds()) return false;
     if (trip > 0 && Expired()) {
-      TrapAll(ir::Trap::Fuel, op.op);
+      TrapEnded(op.op);
       return false;
     }
     Cell<uint64_t>(op.result) = counter;
@@ -364,7 +370,7 @@ bool Worker::DivergentFor(const TileOp& op, uint32_t at) {
     });
     Masked here(mask_, count == lanes_ ? nullptr : active);
     if (trip > 0 && Expired()) {
-      TrapAll(ir::Trap::Fuel, op.op);
+      TrapEnded(op.op);
       return false;
     }
     if (!RunOps(at + 1, at + 1 + op.part0)) return false;
@@ -389,7 +395,7 @@ bool Worker::While(const TileOp& op, uint32_t at) {
     if (!RunOps(body, end)) return false;
     arena_.Release(mark);
     if (Expired()) {
-      TrapAll(ir::Trap::Fuel, op.op);
+      TrapEnded(op.op);
       return false;
     }
   }

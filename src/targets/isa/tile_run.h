@@ -7,12 +7,12 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/deadline.h"
 #include "targets/isa/tile_plan.h"
 
 namespace frazil::targets::isa {
@@ -55,8 +55,8 @@ struct SharedRun {
   const TilePlan* plan;
   uint64_t fuel, memory_bytes;
   int threads;
-  const std::atomic<bool>* stop;
-  std::chrono::steady_clock::time_point deadline;
+  const exec::RunContext& context;
+  Deadline deadline;
   // A trap in iteration `lowest` of the outermost parallel: iterations above need not start.
   std::atomic<int64_t> lowest{INT64_MAX};
   std::mutex mutex;
@@ -138,6 +138,7 @@ class Worker {
   bool TrapLane(size_t lane, ir::Trap kind, ir::Op op);
   // All active lanes do the same.
   bool TrapAll(ir::Trap kind, ir::Op op);
+  bool TrapEnded(ir::Op op);  // Expired said so
   size_t FirstActive() const;
   bool Expired();
   bool PhaseEnds() const { return !trap_.has_value(); }

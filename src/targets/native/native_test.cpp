@@ -224,7 +224,7 @@ TEST(NativeTest, AnEndlessLoopIsStopped) {
   context.limits.run_ms = 20;
   const auto timed = RunNative(program, {Value::Int(ir::types::I64, 0)}, context);
   ASSERT_TRUE(timed.has_value());
-  EXPECT_EQ(timed->trap, (exec::TrapInfo{ir::Trap::Fuel, ir::Op::While, -1}));
+  EXPECT_EQ(timed->trap, (exec::TrapInfo{ir::Trap::Fuel, ir::Op::While, -1, 20}));
   std::atomic<bool> stop = false;
   context.limits.run_ms = 10'000;
   context.stop = &stop;

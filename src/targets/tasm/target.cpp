@@ -25,10 +25,16 @@ class TasmCallable final : public exec::Callable {
       return Fail(Diag::Unsupported, "Triton VM has no limits on memory and depth but its cycles");
     const mt::Inputs inputs = TRY(ToInputs(*source_, arguments, context));
     mt::RunLimits limits;
-    limits.cycles = std::min(limits.cycles, context.limits.run_ms * CyclesPerMillisecond);
+    // In whole milliseconds, so that no limit is too large.
+    const bool timed = context.limits.run_ms < limits.cycles / CyclesPerMillisecond;
+    if (timed) limits.cycles = context.limits.run_ms * CyclesPerMillisecond;
     limits.stop = context.stop;
     const mt::RunResult run = mt::Run(lowered_.program, inputs, limits);
-    return ToOutcome(*source_, lowered_, run, arguments);
+    exec::Outcome outcome = TRY(ToOutcome(*source_, lowered_, run, arguments));
+    const bool ended = run.crash && run.crash->kind == mt::CrashKind::Cycles;
+    if (ended && (timed || context.IsStopped()))
+      outcome.trap = context.Ended(outcome.trap->op, outcome.trap->index);
+    return outcome;
   }
 
  private:

@@ -303,13 +303,10 @@ std::vector<RawValue> WasmCallable::Flatten(const exec::LoweredCall& call,
 }
 
 Result<CallEnd> WasmCallable::Call(std::vector<RawValue>& values, const RunContext& context) {
-  // A century is no limit; more would overflow the clock.
-  constexpr uint64_t MostMs = uint64_t{100} * 365 * 24 * 3600 * 1000;
   RunWatch watch;
   watch.engine = &instance_->engine();
-  watch.stop = context.stop;
-  watch.deadline = std::chrono::steady_clock::now() +
-                   std::chrono::milliseconds(std::min(context.limits.run_ms, MostMs));
+  watch.context = &context;
+  watch.deadline = Deadline::After(context.limits.run_ms);
   if (!shape_.needs_stack) return instance_->Call(values, watch);
   Result<CallEnd> end = CallEnd::Returned;
   if (!OnDeepStack([&] { end = instance_->Call(values, watch); }))
@@ -318,8 +315,8 @@ Result<CallEnd> WasmCallable::Call(std::vector<RawValue>& values, const RunConte
 }
 
 Result<TrapInfo> WasmCallable::TrapOf(CallEnd end, const RunContext& context) const {
-  // A run that is cut off has used up what it was given; which loop it was in is not known.
-  if (end == CallEnd::Interrupted) return TrapInfo{ir::Trap::Fuel, ir::Op::While, -1};
+  // Which loop it was in is not known.
+  if (end == CallEnd::Interrupted) return context.Ended(ir::Op::While, -1);
   if (end == CallEnd::StackOverflow) return TrapInfo{ir::Trap::Depth, ir::Op::Call, -1};
   uint64_t code = instance_->has(GlobalVar::Trap) ? instance_->Get(GlobalVar::Trap) : 0;
   // Only helpers stop without a code: they found no room to work in.

@@ -32,8 +32,7 @@ wasmtime::Error* OnTick(wasmtime::Context*, void* data, uint64_t* delta, uint8_t
   *delta = 1;
   *kind = Continue;
   if (run == nullptr) return nullptr;
-  bool stopped = run->stop != nullptr && run->stop->load(std::memory_order_relaxed);
-  if (!stopped && std::chrono::steady_clock::now() < run->deadline) return nullptr;
+  if (!run->context->IsStopped() && !run->deadline.Passed()) return nullptr;
   run->interrupted = true;
   return run->engine->api().error_new("interrupted");
 }

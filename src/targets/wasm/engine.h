@@ -2,14 +2,15 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/deadline.h"
 #include "base/result.h"
+#include "exec/outcome.h"
 #include "targets/wasm/module_context.h"
 #include "targets/wasm/wasmtime_api.h"
 
@@ -71,8 +72,8 @@ class CompiledModule {
 // How long a run may take, seen from inside it.
 struct RunWatch {
   Engine* engine = nullptr;
-  std::chrono::steady_clock::time_point deadline;
-  const std::atomic<bool>* stop = nullptr;
+  const exec::RunContext* context = nullptr;
+  Deadline deadline = Deadline::Never();
   bool interrupted = false;
 };
 

@@ -150,7 +150,7 @@ TEST(Run, EndlessLoopsEnd) {
   exec::RunContext context;
   context.limits.run_ms = 50;
   auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(TrapText(RunOf(*callable, {}, context)), "fuel in while");
+  EXPECT_EQ(TrapText(RunOf(*callable, {}, context)), "time-out after 50 ms in while");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 
   context.limits.run_ms = 60'000;

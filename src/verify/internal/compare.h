@@ -6,11 +6,11 @@
 // end, given many times as much, where its source does, is never Tested: the verdict is Unknown.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "base/deadline.h"
 #include "exec/interpreter_program.h"
 #include "exec/outcome.h"
 #include "exec/target.h"
@@ -19,29 +19,11 @@
 
 namespace frazil::verify {
 
-using Clock = std::chrono::steady_clock;
-
-class Deadline {
- public:
-  explicit Deadline(uint64_t ms)
-      : at_(Clock::now() + std::chrono::milliseconds(std::min(ms, MostMs))) {}
-  bool Passed() const { return Clock::now() >= at_; }
-  uint64_t LeftMs() const {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(at_ - Clock::now()).count();
-    return left > 0 ? static_cast<uint64_t>(left) : 0;
-  }
-  // At most that much of what is left.
-  Deadline Within(uint64_t ms) const { return Deadline(std::min(ms, LeftMs())); }
-
- private:
-  static constexpr uint64_t MostMs = uint64_t{1000} * 3600 * 24 * 365;
-  Clock::time_point at_;
-};
+using Clock = Deadline::Clock;
 
 using ir::IsLimit;
 // The flag of the limit behind such a trap, as a user would raise it.
-std::string_view LimitFlag(ir::Trap trap);
+std::string_view LimitFlag(ir::Trap trap, bool timed_out = false);
 
 using Runner =
     std::function<Result<exec::Outcome>(std::span<const exec::Value>, const exec::RunContext&)>;

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "base/deadline.h"
 #include "base/sanitized.h"
 #include "exec/interpreter.h"
 #include "verify/internal/big_int.h"
@@ -20,8 +20,6 @@
 
 namespace frazil::verify::smt {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Bytes that the child may map.
 constexpr rlim_t ChildBytes = rlim_t{4} << 30;
@@ -187,16 +185,12 @@ class Z3Prover : public Prover {
   }
 
   static std::string ReadUntil(int fd, uint64_t ms) {
-    const Clock::time_point end =
-        Clock::now() + std::chrono::milliseconds(std::min<uint64_t>(ms, 1ull << 40));
+    const Deadline deadline = Deadline::After(ms);
     std::string text;
     for (;;) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
       pollfd wait{fd, POLLIN, 0};
-      const int ready =
-          left > 0 ? poll(&wait, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
-      if (ready < 0 && errno == EINTR) continue;
+      const int ready = deadline.Passed() ? 0 : poll(&wait, 1, deadline.PollMs());
+      if ((ready < 0 && errno == EINTR) || (ready == 0 && !deadline.Passed())) continue;
       if (ready <= 0) return fmt::format("unknown z3: time-out after {} ms", ms);
       char buffer[4096];
       const ssize_t n = read(fd, buffer, sizeof buffer);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/deadline.h"
 #include "verify/tasm/compare.h"
 #include "verify/tasm/sample.h"
 
@@ -49,8 +50,7 @@ bool CutSymbolicLoops(Heads& heads) {
 Budget HalfOf(const Budget& budget) {
   Budget half = budget;
   half.steps = 0;
-  const auto now = std::chrono::steady_clock::now();
-  half.deadline = now + (budget.deadline - now) / 2;
+  half.deadline = Deadline::After(budget.deadline.LeftMs() / 2);
   return half;
 }
 
@@ -112,12 +112,6 @@ void Conclude(const Doubt& doubt, const Budget& budget, Answer& answer) {
 
 }  // namespace
 
-std::chrono::steady_clock::time_point DeadlineOf(const Options& options) {
-  constexpr uint64_t Day = 86'400'000;
-  return std::chrono::steady_clock::now() +
-         std::chrono::milliseconds(std::min(options.milliseconds, Day));
-}
-
 Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
   Answer answer;
   auto refuted = [&](Counterexample inputs) {
@@ -132,8 +126,8 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
   Doubt doubt;
   Budget budget;
   budget.max_steps = options.steps;
-  budget.deadline = DeadlineOf(options);
-  auto in_time = [&] { return std::chrono::steady_clock::now() < budget.deadline; };
+  budget.deadline = Deadline::After(options.milliseconds);
+  auto in_time = [&] { return !budget.deadline.Passed(); };
   constexpr uint64_t First = 4;
   for (uint64_t i = 0; i < std::min(First, options.samples) && in_time(); ++i) {
     if (refuted(sampler.Next())) return answer;
@@ -199,7 +193,7 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
 }
 
 Answer Compare(const mt::Program& source, const mt::Program& candidate, const Options& options) {
-  const auto deadline = DeadlineOf(options);
+  const auto deadline = Deadline::After(options.milliseconds);
   const Machine one(source), other(candidate);
   std::vector<uint64_t> constants;
   AddConstants(source, constants);
@@ -215,7 +209,7 @@ Answer Compare(const mt::Program& source, const mt::Program& candidate, const Op
   // No run shows that something never ends, so this stays a remark.
   constexpr int Looks = 8;
   for (int i = 0; answer.kind == Answer::Kind::Unknown && i < Looks; ++i) {
-    if (std::chrono::steady_clock::now() > deadline) break;
+    if (deadline.Passed()) break;
     const std::string remark = NotEnded(one, other, sampler.Next(), options.fragments);
     if (remark.empty()) continue;
     answer.reason += "; " + remark;

@@ -23,8 +23,6 @@ Seed SeedOf(const Source& source, const Candidate& candidate, const Options& opt
 // `tell` may be empty: nothing is refuted then.
 Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell);
 
-std::chrono::steady_clock::time_point DeadlineOf(const Options& options);
-
 void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants);
 
 // What can be seen of the run of a whole program; nothing if it came to a limit.

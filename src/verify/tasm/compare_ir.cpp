@@ -94,10 +94,7 @@ std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& in
   if (outcome->trap) {
     const ir::Trap kind = outcome->trap->kind;
     // Limits of this run, and of a RAM that has a length here.
-    if (kind == ir::Trap::Fuel || kind == ir::Trap::Depth || kind == ir::Trap::Memory ||
-        kind == ir::Trap::OutOfBounds) {
-      return std::nullopt;
-    }
+    if (ir::IsLimit(kind) || kind == ir::Trap::OutOfBounds) return std::nullopt;
     ending.crash = outcome->trap->ToString();
   }
   for (const auto* values : {&outcome->output, &outcome->results}) {

@@ -43,7 +43,7 @@ bool Engine::Exhausted() {
     Fail("the limit of steps was reached", nullptr, {}, true);
   } else if (terms_.size() > budget_.max_terms) {
     Fail("the limit of terms was reached", nullptr, {}, true);
-  } else if (std::chrono::steady_clock::now() > budget_.deadline) {
+  } else if (budget_.deadline.Passed()) {
     Fail("the limit of time was reached", nullptr, {}, true);
   }
   return failure_.has_value();

@@ -9,12 +9,12 @@
 // and its way is gone again.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/deadline.h"
 #include "verify/tasm/side.h"
 
 namespace frazil::verify::tasm {
@@ -25,7 +25,7 @@ struct Budget {
   uint64_t max_paths = 1024;
   uint64_t max_forks = 64;  // along one path
   uint64_t max_terms = 600'000;
-  std::chrono::steady_clock::time_point deadline;
+  Deadline deadline = Deadline::Never();
 };
 
 struct Failure {

@@ -246,7 +246,7 @@ bool ProveInstance(const Rule& rule, const Numbers& numbers, RuleAnswer& answer)
   if (!pattern || !replacement) return true;
   Heads heads;
   Budget budget;
-  budget.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  budget.deadline = Deadline::After(5000);
   for (const bool forth : {true, false}) {
     const Instance &leader = forth ? *pattern : *replacement,
                    &follower = forth ? *replacement : *pattern;

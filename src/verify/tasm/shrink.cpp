@@ -1,7 +1,7 @@
 // Smaller counterexamples: whatever can go without the difference going is only noise to the reader.
 #include <algorithm>
-#include <chrono>
 
+#include "base/deadline.h"
 #include "verify/tasm/sample.h"
 
 namespace frazil::verify::tasm {
@@ -66,7 +66,7 @@ class Shrinker {
 
  private:
   bool Keep(Counterexample less) {
-    if (std::chrono::steady_clock::now() > deadline_) return false;
+    if (deadline_.Passed()) return false;
     const auto difference = tell_(less);
     if (!difference || KindOf(*difference) != kind_) return false;
     inputs_ = std::move(less);
@@ -77,8 +77,7 @@ class Shrinker {
   Counterexample& inputs_;
   const Tell& tell_;
   std::string kind_;
-  std::chrono::steady_clock::time_point deadline_ =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  Deadline deadline_ = Deadline::After(300);
 };
 
 }  // namespace

@@ -15,11 +15,11 @@
 
 #include <algorithm>
 
+#include "base/deadline.h"
+
 extern char** environ;
 
 namespace frazil::oracle {
-
-using Clock = std::chrono::steady_clock;
 
 Result<std::unique_ptr<Process>> Process::Start(const std::string& program) {
   int ends[2];
@@ -64,7 +64,7 @@ std::string Process::HowItEnded() {
 
 Result<std::string> Process::Exchange(const std::string& line, std::chrono::milliseconds timeout) {
   const std::string request = line + "\n";
-  const Clock::time_point deadline = Clock::now() + timeout;
+  const Deadline deadline = Deadline::After(timeout);
   size_t sent = 0;
   size_t searched = 0;
   for (;;) {
@@ -74,13 +74,11 @@ Result<std::string> Process::Exchange(const std::string& line, std::chrono::mill
       return answer;
     }
     searched = pending_.size();
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0)
+    if (deadline.Passed())
       return Fail(Diag::EngineFailed,
                   fmt::format("the oracle did not answer within {} ms", timeout.count()));
     pollfd polled{socket_, static_cast<short>(POLLIN | (sent < request.size() ? POLLOUT : 0)), 0};
-    const int ready = ::poll(&polled, 1, static_cast<int>(std::min<int64_t>(left, 60'000)));
+    const int ready = ::poll(&polled, 1, deadline.PollMs());
     if (ready < 0 && errno != EINTR)
       return Fail(Diag::EngineFailed,
                   fmt::format("the oracle cannot be waited for: {}", ::strerror(errno)));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/deadline.h"
 #include "exec/interpreter.h"
 #include "exec/marshal.h"
 #include "exec/word_call.h"
@@ -191,12 +192,13 @@ Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call,
                                                       std::vector<uint64_t>& results) {
   TRY_VOID(NewRun(call));
   for (const Launch& launch : call.launches) TRY_VOID(device_->Run(launch));
+  bool ended = false;
   if (module_.has_while) {
     // Loops may not end: look at the clock, and at the caller's flag.
-    for (uint64_t waited = 0; !TRY(device_->WaitFor(10)); waited += 10) {
-      const bool stopped = context.stop != nullptr && context.stop->load();
-      if (stopped || waited > context.limits.run_ms)
-        TRY_VOID(device_->Poke(call.run.address() + 3 * 8, 1));
+    const Deadline deadline = Deadline::After(context.limits.run_ms);
+    while (!TRY(device_->WaitFor(10))) {
+      ended |= context.IsStopped() || deadline.Passed();
+      if (ended) TRY_VOID(device_->Poke(call.run.address() + 3 * 8, 1));
     }
   }
   std::vector<uint64_t> run(call.run_words);
@@ -210,6 +212,7 @@ Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call,
     const uint64_t t = run[0] >> 12;
     trap.index = static_cast<int64_t>(
         run[1] + (div < 0 ? t % static_cast<uint64_t>(-div) : t / std::max<uint64_t>(1, run[2])));
+    if (ended && trap.kind == ir::Trap::Fuel) trap = context.Ended(trap.op, trap.index);
     return trap;
   }
   if (call.out_of_memory) return exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1};
