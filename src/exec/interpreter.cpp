@@ -60,7 +60,7 @@ void Machine::RunTop() {
 
 Machine::Flow Machine::Trap(ir::Trap kind, const ir::Inst& inst) {
   const bool is_first = !outcome_.trap;
-  if (is_first) outcome_.trap = TrapInfo{kind, inst.op, parallel_iteration_};
+  if (is_first) outcome_.trap = TrapInfo{kind, inst.trap_op(), parallel_iteration_};
   if (later_ != nullptr && is_first) StartClock();
   if (later_ != nullptr && !is_first) later_->all = ir::IsLimit(kind);
   if (later_ != nullptr && !later_->all) return LeaveIteration();

@@ -35,6 +35,8 @@ class FunctionBuilder {
   Type TypeOf(ValueId value) const { return function_.type(value); }
   void Name(ValueId value, std::string name);
   void SetLocation(Location location) { location_ = location; }
+  // The instruction that was begun last is what a lowering writes for this op of the source.
+  void StandFor(std::optional<Op> source_op) { function_.insts.back().source_op = source_op; }
 
   // Constants. Const takes raw words (WordsOf(type)); the others convert.
   ValueId Const(Type type, std::span<const uint64_t> words);

@@ -222,6 +222,7 @@ class FunctionCanonicalizer {
     builder_->SetLocation(inst.location);
     InstId id =
         builder_->Begin(inst.op, NewType(inst.type), operands, results, words, inst.regions.count);
+    builder_->StandFor(inst.source_op);
     for (uint32_t r = 0; r < inst.results.count; ++r)
       emitted_[inst.results.begin + r] = Function::result_of(builder_->function().inst(id), r);
     return id;

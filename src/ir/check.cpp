@@ -163,6 +163,8 @@ Result<void> FunctionChecker::CheckInst(const Inst& inst) {
       return Wrong(inst, Diag::WrongType, "does not work on {}", Show(inst.type.element()));
   }
   TRY_VOID(CheckAttributeCount(inst));
+  if (inst.source_op && !CanStandFor(inst.op))
+    return Wrong(inst, Diag::BadAttribute, "stands for no other operation");
   // A call of a prelude function is a math op, expanded.
   bool is_math_call = inst.op == Op::Call &&
                       program_.functions[static_cast<size_t>(function_.word(inst, 0))].is_prelude;

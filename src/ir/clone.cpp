@@ -80,6 +80,7 @@ Result<void> Cloner::CopyInst(const Inst& inst) {
   if (inst.op == Op::Call || NamesTable(inst.op)) words = std::span(&mapped, 1);
   InstId id = builder_.Begin(inst.op, inst.type, GetAll(source_.operands_of(inst)), results, words,
                              inst.regions.count);
+  builder_.StandFor(inst.source_op);
   for (uint32_t i = 0; i < inst.results.count; ++i)
     BindNamed(Function::result_of(inst, i), Function::result_of(builder_.function().inst(id), i));
   for (uint32_t i = 0; i < inst.regions.count; ++i)

@@ -63,6 +63,10 @@ class Writer {
 
   void WriteInst(const Function& function, const Inst& inst) {
     Text(Info(inst.op).mnemonic);
+    if (inst.source_op) {
+      Text(" as ");
+      Text(Info(*inst.source_op).mnemonic);
+    }
     WriteType(function, inst.type);
     Number(inst.operands.count);
     for (ValueId operand : function.operands_of(inst)) Number(numbers_[operand.index]);

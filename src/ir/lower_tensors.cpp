@@ -5,6 +5,7 @@
 #include "ir/lower_tensors.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "ir/lower.h"
@@ -99,6 +100,14 @@ bool TensorLowering::HasTensor(const Inst& inst) const {
 Result<void> TensorLowering::Visit(const Inst& inst) {
   if (inst.op == Op::Return) return LowerReturn(inst), Result<void>();
   if (!HasTensor(inst)) return CopyInst(inst);
+  // Instructions of its regions come here in between.
+  const Op outer = std::exchange(source_op_, inst.op);
+  Result<void> lowered = LowerTensorInst(inst);
+  source_op_ = outer;
+  return lowered;
+}
+
+Result<void> TensorLowering::LowerTensorInst(const Inst& inst) {
   switch (inst.op) {
     case Op::If:
     case Op::Switch: return LowerBranches(inst);
@@ -136,7 +145,7 @@ IndexExprs TensorLowering::SizesOf(Type tensor) {
 
 TensorLowering::Target TensorLowering::Allocate(Type tensor) {
   IndexExpr count = math_.CountOrNegative(SizesOf(tensor));
-  return {builder_.Alloc(tensor.element(), math_.Value(count)), count};
+  return {Alloc(tensor.element(), count), count};
 }
 
 TensorLowering::Target TensorLowering::Start(const Inst& inst, uint32_t result) {
@@ -152,7 +161,7 @@ TensorLowering::Target TensorLowering::Start(const Inst& inst, uint32_t result) 
   });
   if (is_sound) {
     target.count = math_.Product(SizesOf(type));
-    target.buffer = builder_.Alloc(type.element(), math_.Value(target.count));
+    target.buffer = Alloc(type.element(), target.count);
   } else {
     target = Allocate(type);
   }
@@ -169,6 +178,23 @@ bool TensorLowering::SameFactors(ValueId a, ValueId b) const {
     return dims;
   };
   return factors(a) == factors(b);
+}
+
+ValueId TensorLowering::Alloc(Type element, IndexExpr count) {
+  const ValueId buffer = builder_.Alloc(element, math_.Value(count));
+  builder_.StandFor(source_op_);
+  return buffer;
+}
+
+ValueId TensorLowering::CheckedLoad(ValueId buffer, ValueId index) {
+  const ValueId value = builder_.Load(buffer, index);
+  builder_.StandFor(source_op_);
+  return value;
+}
+
+void TensorLowering::Assert(ValueId condition) {
+  builder_.Emit(Op::Assert, Type{}, std::span(&condition, 1), {});
+  builder_.StandFor(source_op_);
 }
 
 ValueId TensorLowering::Load(ValueId buffer, IndexExpr index) {
@@ -191,13 +217,14 @@ void TensorLowering::AssertEqual(IndexExpr a, IndexExpr b) {
   if (a.known() && b.known() && a.constant == b.constant) return;
   if (!a.known() && a.value == b.value) return;
   ValueId equal = math_.Compare(Op::Eq, a, b);
-  builder_.Emit(Op::Assert, Type{}, std::span(&equal, 1), {});
+  Assert(equal);
 }
 
 void TensorLowering::TrapIf(ValueId condition, ValueId buffer) {
   // A negative index is outside of every buffer; the load stays, because it can trap.
   builder_.If(
-      condition, {}, [&] { return Load(buffer, IndexExpr::Known(-1)), Values(); },
+      condition, {},
+      [&] { return CheckedLoad(buffer, math_.Value(IndexExpr::Known(-1))), Values(); },
       [] { return Values(); });
 }
 

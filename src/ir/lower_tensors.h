@@ -34,6 +34,7 @@ class TensorLowering : public Cloner {
   void DeclareSignature();
   void FindDirectResults();
   bool HasTensor(const Inst& inst) const;
+  Result<void> LowerTensorInst(const Inst& inst);
   Result<void> LowerBranches(const Inst& inst);
   Result<void> LowerFor(const Inst& inst);
   Result<void> LowerWhile(const Inst& inst);
@@ -61,7 +62,10 @@ class TensorLowering : public Cloner {
   void LowerTensorLoad(const Inst& inst);
   void LowerTensorStore(const Inst& inst);
 
-  // What the ops share.
+  // What the ops share. What may trap stands for the op that is being lowered.
+  ValueId Alloc(Type element, IndexExpr count);
+  ValueId CheckedLoad(ValueId buffer, ValueId index);
+  void Assert(ValueId condition);
   IndexExprs SizesOf(Type tensor);
   IndexExprs SizesOf(ValueId old_tensor) { return SizesOf(source_.type(old_tensor)); }
   Target Allocate(Type tensor);
@@ -83,6 +87,7 @@ class TensorLowering : public Cloner {
 
   const Program& program_;
   IndexMath math_;
+  Op source_op_ = Op::Return;        // of the source, the innermost that is being lowered
   std::vector<ValueId> out_params_;  // one for each result; invalid for scalars
   std::vector<ValueId> direct_;  // by old value: the `out` parameter it is computed into, if any
   std::vector<Type> scalar_results_;

@@ -56,7 +56,7 @@ void TensorLowering::LowerBroadcast(const Inst& inst) {
     if (same || size.is(1)) continue;
     ValueId is_one = math_.Compare(Op::Eq, size, IndexExpr::Known(1));
     ValueId fits = builder_.Binary(Op::Or, is_one, math_.Compare(Op::Eq, size, wanted));
-    builder_.Emit(Op::Assert, Type{}, std::span(&fits, 1), {});
+    Assert(fits);
     ValueId none = math_.Value(IndexExpr::Known(0));
     stride = IndexExpr::Of(builder_.Select(is_one, none, math_.Value(operand_strides[i])));
   }
@@ -157,7 +157,7 @@ void TensorLowering::LowerGather(const Inst& inst) {
     IndexExpr row = math_.Add(math_.Mul(at[0], sizes[axis]), pick);
     ValueId index = math_.Value(math_.Add(math_.Mul(row, inner), at[2]));
     index = builder_.Select(within, index, math_.Value(IndexExpr::Known(-1)));
-    ValueId value = builder_.Load(from, index);
+    ValueId value = CheckedLoad(from, index);
     IndexExpr to = math_.Add(math_.Mul(at[0], picks), at[1]);
     Store(target.buffer, math_.Add(math_.Mul(to, inner), at[2]), value);
   });
@@ -171,7 +171,7 @@ void TensorLowering::LowerExtract(const Inst& inst) {
   ValueId within = AllWithin(at, sizes);
   ValueId index = math_.Value(math_.Dot(at, math_.Strides(sizes)));
   if (within.valid()) index = builder_.Select(within, index, math_.Value(IndexExpr::Known(-1)));
-  BindNamed(Function::result_of(inst), builder_.Load(Get(operands[0]), index));
+  BindNamed(Function::result_of(inst), CheckedLoad(Get(operands[0]), index));
 }
 
 void TensorLowering::LowerTensorLoad(const Inst& inst) {

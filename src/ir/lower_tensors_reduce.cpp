@@ -50,20 +50,21 @@ ValueId Identity(FunctionBuilder& builder, ReduceKind kind, Type type) {
 class Fold {
  public:
   using Element = std::function<ValueId(IndexExpr)>;
-  Fold(FunctionBuilder& builder, ReduceKind kind, Type type, int64_t chains, int64_t block)
+  Fold(FunctionBuilder& builder, ReduceKind kind, Type type, int64_t chains, int64_t block,
+       std::optional<Op> source_op)
       : builder_(builder),
         math_(builder),
         kind_(kind),
         type_(type),
         chains_(chains),
-        block_(block) {}
+        block_(block),
+        source_op_(source_op) {}
 
   // Scratch, to be made before the loops over lines. False if none is needed.
   bool Prepare(IndexExpr length) {
     one_block_ = length.known() && length.constant <= block_;
-    if (chains_ > 1) chain_array_ = builder_.Alloc(type_, math_.Value(IndexExpr::Known(chains_)));
-    if (!one_block_)
-      block_array_ = builder_.Alloc(type_, math_.Value(math_.CeilDiv(length, block_)));
+    if (chains_ > 1) chain_array_ = Alloc(IndexExpr::Known(chains_));
+    if (!one_block_) block_array_ = Alloc(math_.CeilDiv(length, block_));
     return chains_ > 1 || !one_block_;
   }
 
@@ -79,6 +80,11 @@ class Fold {
  private:
   using Order = IndexMath::Order;
 
+  ValueId Alloc(IndexExpr count) {
+    const ValueId array = builder_.Alloc(type_, math_.Value(count));
+    builder_.StandFor(source_op_);
+    return array;
+  }
   ValueId Combine(ValueId a, ValueId b) { return builder_.Binary(CombinerOf(kind_), a, b); }
   ValueId LoadAt(ValueId array, IndexExpr i) { return builder_.Load(array, math_.Value(i)); }
   void StoreAt(ValueId array, IndexExpr i, ValueId value) {
@@ -196,6 +202,7 @@ class Fold {
   Type type_;
   int64_t chains_;
   int64_t block_;
+  std::optional<Op> source_op_;
   bool one_block_ = false;
   ValueId chain_array_;
   ValueId block_array_;
@@ -206,7 +213,7 @@ class Fold {
 ValueId EmitFold(FunctionBuilder& builder, ReduceKind kind, Type type, ValueId length,
                  const std::function<ValueId(ValueId)>& element) {
   IndexMath math(builder);
-  Fold fold(builder, kind, type, DefaultChains, DefaultBlock);
+  Fold fold(builder, kind, type, DefaultChains, DefaultBlock, std::nullopt);
   fold.Prepare(IndexExpr::Of(length));
   return fold.Line(IndexExpr::Of(length), [&](IndexExpr e) { return element(math.Value(e)); });
 }
@@ -231,7 +238,7 @@ void TensorLowering::LowerReduce(const Inst& inst) {
   IndexExpr outer = math_.Product(all.first(axis));
   IndexExpr inner = math_.Product(all.subspan(axis + 1));
   Fold fold(builder_, static_cast<ReduceKind>(source_.word(inst, 0)), wide, chains,
-            source_.word(inst, 3));
+            source_.word(inst, 3), inst.op);
   // Lines that share scratch come one after the other.
   Order order = fold.Prepare(length) ? Order::Sequential : Order::Independent;
   IndexExprs nest = {outer, inner};

@@ -45,6 +45,9 @@ constexpr bool IsLimit(Trap trap) {
 using TrapSet = uint16_t;
 constexpr TrapSet Only(Trap t) { return static_cast<TrapSet>(1u << static_cast<uint32_t>(t)); }
 
+// What lowerings write where an op of the source traps: scratch for its result, a test of sizes, an access outside.
+constexpr bool CanStandFor(Op op) { return op == Op::Alloc || op == Op::Assert || op == Op::Load; }
+
 enum class Law : uint8_t { None, Commutes, Prelude };
 
 // The kinds of `reduce` and `atomic`, in the order of their rows' words.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,11 @@ struct Inst {
   Range regions;     // consecutive RegionIds
   Range results;     // consecutive ValueIds
   Location location;
+  // Where a lowering wrote this for another op of the source: that op, which its trap names. Printed as `as iota`; only
+  // what CanStandFor allows has one.
+  std::optional<Op> source_op = {};
+
+  Op trap_op() const { return source_op.value_or(op); }
 };
 
 // Attribute words, by op (in the order of the row's attribute list):

@@ -63,6 +63,7 @@ Result<void> BarrierSplitter::Visit(const Inst& inst) {
   if (inst.op == Op::Alloc && PoolOf(Function::result_of(inst)) != nullptr) {
     // The memory is there already; what cannot be had still traps here, in this iteration.
     builder_.Alloc(inst.type, PoolOf(Function::result_of(inst))->trap);
+    builder_.StandFor(inst.source_op);
     return {};
   }
   for (ValueId operand : source_.operands_of(inst))
@@ -204,6 +205,7 @@ Result<void> BarrierSplitter::MakePools(Split& split, const Step& phase) {
     ValueId bounded = builder_.Select(below, total.value, minus_one);
     pool.trap = builder_.Binary(Op::Min, bounded, zero);
     pool.buffer = builder_.Alloc(inst.type, builder_.Binary(Op::Max, bounded, zero));
+    builder_.StandFor(inst.source_op);
     split.pools[Function::result_of(inst)] = pool;
   }
   return {};

@@ -412,8 +412,17 @@ class Parser {
       }
       words_ = std::move(*words);
     }
+    std::optional<Op> source_op;
+    if (token().Is("as") && OnLineOf(mnemonic)) {
+      lexer_.Advance();
+      source_op = OpNamed(token().text);
+      if (token().kind != Kind::Word || !source_op)
+        return Unexpected(token(), "the operation of the source that this stands for");
+      lexer_.Advance();
+    }
     std::vector<Type> results = PlainResultTypes(op, type, result_names_.size());
     InstId id = builder_->Begin(op, type, operands_, results, words_, 0);
+    builder_->StandFor(source_op);
     return BindResults(result_names_, builder_->function().inst(id));
   }
 

@@ -206,6 +206,10 @@ class Printer {
       out_ += " : ";
       AppendType(inst.type);
     }
+    if (inst.source_op) {
+      out_ += " as ";
+      out_ += Info(*inst.source_op).mnemonic;
+    }
   }
 
   void AppendAttributes(const Inst& inst) {

@@ -216,7 +216,8 @@ bool CertificateChecker::MatchBlocks(Cursor& s, Cursor& c) {
 // The parts of an instruction that must agree before its regions are looked at.
 bool CertificateChecker::HeadsMatch(const Cursor& s, const Inst& a, const Cursor& c,
                                     const Inst& b) {
-  if (a.op != b.op || a.results.count != b.results.count || a.regions.count != b.regions.count) {
+  if (a.op != b.op || a.source_op != b.source_op || a.results.count != b.results.count ||
+      a.regions.count != b.regions.count) {
     // Loops may carry less or more; everything else has its results.
     if (a.op != b.op || (a.op != Op::For && a.op != Op::While)) return false;
   }

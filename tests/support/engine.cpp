@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "exec/interpreter.h"
 #include "exec/marshal.h"
 #include "ir/check.h"
@@ -74,9 +72,6 @@ class ImageEngine : public Engine {
 class LoweredEngine : public Engine {
  public:
   std::string_view name() const override { return "lowered"; }
-  TrapDetail trap_detail(const ir::Program& program) const override {
-    return TrapDetailWhenLowered(program);
-  }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs, bool) override {
     std::vector<Prepared> result;
     for (const ir::Program* program : programs) result.push_back(PrepareOne(*program));
@@ -120,15 +115,6 @@ Result<ir::Program> Canonical(const ir::Program& program) {
 }
 
 }  // namespace
-
-TrapDetail TrapDetailWhenLowered(const ir::Program& program) {
-  bool tensors = std::any_of(
-      program.functions.begin(), program.functions.end(), [](const ir::Function& function) {
-        return std::any_of(function.values.begin(), function.values.end(),
-                           [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
-      });
-  return tensors ? TrapDetail::KindAndIndex : TrapDetail::All;
-}
 
 std::vector<std::string> EngineNames() {
   return {"interp",          "batch",       "reprinted",     "canonical",   "optimized", "lowered",

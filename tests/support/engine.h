@@ -34,7 +34,4 @@ class Engine {
 std::vector<std::string> EngineNames();
 Result<std::unique_ptr<Engine>> MakeEngine(std::string_view name);
 
-// What a lowered program tells of a trap: where tensor ops have become loops it may name another op.
-TrapDetail TrapDetailWhenLowered(const ir::Program& program);
-
 }  // namespace frazil::tests

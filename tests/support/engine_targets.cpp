@@ -27,9 +27,6 @@ class TargetEngine : public Engine {
         selective_(selective) {}
   std::string_view name() const override { return name_; }
   bool may_refuse() const override { return selective_ || !unusable_.empty(); }
-  TrapDetail trap_detail(const ir::Program& program) const override {
-    return TrapDetailWhenLowered(program);
-  }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
                                 bool metered) override {
     std::vector<Prepared> result;
@@ -65,9 +62,6 @@ class CEngine : public Engine {
   CEngine(std::string_view name, std::vector<Compiler> compilers)
       : name_(name), compilers_(std::move(compilers)) {}
   std::string_view name() const override { return name_; }
-  TrapDetail trap_detail(const ir::Program& program) const override {
-    return TrapDetailWhenLowered(program);
-  }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
                                 bool metered) override {
     std::vector<ir::Program> copies;

@@ -11,8 +11,8 @@ namespace frazil::tests {
 using exec::Value;
 
 bool SameTrap(const exec::TrapInfo& a, const exec::TrapInfo& b, TrapDetail detail) {
-  return a.kind == b.kind && (detail == TrapDetail::KindAndOp || a.index == b.index) &&
-         (detail == TrapDetail::KindAndIndex || a.op == b.op);
+  return a.kind == b.kind && a.op == b.op &&
+         (detail == TrapDetail::KindAndOp || a.index == b.index);
 }
 
 namespace {

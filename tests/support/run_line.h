@@ -54,7 +54,7 @@ Result<std::vector<exec::Value>> MakeArguments(const RunLine& run, const ir::Pro
 Result<exec::RunContext> MakeContext(const RunLine& run, const ir::Program& program);
 
 // How much of a trap an engine can tell.
-enum class TrapDetail { All, KindAndIndex, KindAndOp };
+enum class TrapDetail { All, KindAndOp };
 
 // Empty if the outcome is what the line says, else what differs.
 std::string CompareWithRunLine(const RunLine& run, const ir::Program& program,

@@ -16,16 +16,6 @@
 namespace frazil::gpu {
 namespace {
 
-using tests::TrapDetail;
-
-// Where tensor ops have become loops, a trap may name another op.
-TrapDetail DetailOf(const ir::Program& program) {
-  for (const ir::Function& function : program.functions)
-    for (const ir::ValueInfo& value : function.values)
-      if (value.type.is_tensor()) return TrapDetail::KindAndIndex;
-  return TrapDetail::All;
-}
-
 struct Tally {
   int passed = 0, failed = 0, refused = 0;
 };
@@ -67,7 +57,7 @@ void RunLine(const tests::TestFile& file, const ir::Program& program, const test
     }
     return Fault(tally, where(outcome.error().ToString()));
   }
-  const TrapDetail detail = DetailOf(program);
+  constexpr auto detail = tests::TrapDetail::All;
   std::string difference = tests::CompareWithRunLine(run, program, *outcome, *arguments, detail);
   if (difference.empty()) {
     const auto reference_arguments = exec::CopyValues(before);
@@ -191,7 +181,7 @@ int CheckKernels(DevicePtr device, const std::filesystem::path& folder, int runs
       const std::string difference =
           outcome
               ? tests::CompareOutcomes({program, before, context}, *reference, reference_arguments,
-                                       *outcome, arguments, DetailOf(program))
+                                       *outcome, arguments, tests::TrapDetail::All)
               : outcome.error().ToString();
       if (difference.empty())
         ++tally.passed;
@@ -234,7 +224,7 @@ int CheckRandom(DevicePtr device, const std::filesystem::path& folder, int runs)
       const std::string difference =
           outcome
               ? tests::CompareOutcomes({program, before, context}, *reference, reference_arguments,
-                                       *outcome, arguments, DetailOf(program))
+                                       *outcome, arguments, tests::TrapDetail::All)
               : outcome.error().ToString();
       if (difference.empty())
         ++tally.passed;

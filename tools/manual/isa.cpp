@@ -41,6 +41,8 @@ In structures the verifier demands it; behind labels a lane that does not come i
 one is a boundary of phases itself, as in the IR.
 
 **Guards.** `@p0 add.f32 ..`, `@!p0 ..`: nothing happens unless the predicate (does not) hold. `bra.p0 @label` is the same for jumps.
+**Sources.** `alloc.T b, r, iota`, `assert p, reshape`, `ldg.T r, [b0 + r1*4], extract`: lowering wrote this for a tensor op; a trap
+names that op.
 **Immediates.** The last operand of two-operand arithmetic and of comparisons may be `#5`. `mov.T r, #v` is `mov_imm.T r, v`.
 **Conditions** of `set`: eq ne lt le gt ge; ltu leu gtu geu read integers as unsigned; nlt nle ngt nge are their negations on
 floats, true for NaN; ord, uno. `setcc.T p, a, b, lt` is accepted too.

@@ -430,7 +430,20 @@ class Assembler : OperandReader {
       named.inst.guard = static_cast<uint8_t>(0x80 | TRY(Predicate(statement.operands[1])));
       statement.operands.pop_back();
     }
+    // alloc b0, r1, iota: what a trap names.
+    std::optional<uint64_t> source;
+    if ((named.inst.op == Opcode::Alloc || named.inst.op == Opcode::Assert ||
+         named.inst.op == Opcode::Ldg) &&
+        statement.operands.size() > 1) {
+      const std::optional<ir::Op> op = ir::OpNamed(Lower(statement.operands.back().text));
+      if (op) source = NumberOfSource(*op);
+      if (source) statement.operands.pop_back();
+    }
     TRY_VOID(ReadShape(statement, named.inst));
+    if (source && !CanStandFor(named.inst))
+      return Wrong(statement.word,
+                   fmt::format("'{}' stands for no operation of a source", statement.word.text));
+    if (source) named.inst.imm = *source;
     Emit(named.inst, statement.word);
     return {};
   }

@@ -75,6 +75,15 @@ struct OpcodesOfOps {
 };
 constexpr OpcodesOfOps ByOp;
 
+// The ops that ir::LowerTensors writes loops and scratch for. Their places are in files: rows are added at the end.
+constexpr std::array SourceOps = {ir::Op::Map,          ir::Op::Reduce,  ir::Op::Matmul,
+                                  ir::Op::MatmulFast,   ir::Op::Reshape, ir::Op::Transpose,
+                                  ir::Op::Broadcast,    ir::Op::Slice,   ir::Op::Concat,
+                                  ir::Op::Gather,       ir::Op::Iota,    ir::Op::TensorUniform,
+                                  ir::Op::TensorNormal, ir::Op::Extract, ir::Op::TensorLoad,
+                                  ir::Op::TensorStore,  ir::Op::If,      ir::Op::For,
+                                  ir::Op::While,        ir::Op::Switch,  ir::Op::Call};
+
 }  // namespace
 
 const InstructionInfo& Info(Opcode opcode) { return Rows[static_cast<size_t>(opcode)]; }
@@ -87,7 +96,26 @@ std::optional<Opcode> OpcodeOf(ir::Op op, Type type) {
   return std::nullopt;
 }
 
+bool CanStandFor(const Instruction& i) {
+  return i.op == Opcode::Alloc || i.op == Opcode::Assert ||
+         (i.op == Opcode::Ldg && i.address() == Address::Elements);
+}
+
+bool IsNumberOfSource(uint64_t number) { return number >= 1 && number <= SourceOps.size(); }
+
+std::optional<ir::Op> SourceOp(const Instruction& i) {
+  if (!CanStandFor(i) || !IsNumberOfSource(i.imm)) return std::nullopt;
+  return SourceOps[i.imm - 1];
+}
+
+std::optional<uint64_t> NumberOfSource(ir::Op op) {
+  for (size_t i = 0; i < SourceOps.size(); ++i)
+    if (SourceOps[i] == op) return i + 1;
+  return std::nullopt;
+}
+
 ir::Op TrapOp(const Instruction& instruction) {
+  if (std::optional<ir::Op> source = SourceOp(instruction)) return *source;
   const InstructionInfo& info = Info(instruction.op);
   if (info.op) return *info.op;
   switch (instruction.op) {

@@ -40,13 +40,13 @@ enum class Shape : uint8_t {
   DA,           // dst T, a T
   DAB,          // dst T, a T, b T (or imm: aux has ImmediateB)
   DABC,         // dst T, a T, b T, c T
-  Load,         // dst T; address: a, b, imm, mode in aux
+  Load,         // dst T; address: a, b, imm, mode in aux; LDG of Elements: imm as Alloc
   Store,        // c T; address
   Atomic,       // dst T, c T; address; aux: mode | AtomicKind << 4 | 0x80 where unordered
   AtomicCas,    // dst T, c T (expected), imm: number of register T (new); address Bytes or Elements
   Convert,      // dst T, a of the type in aux
   Length,       // dst idx register, a buffer
-  Alloc,        // dst buffer (scratch), a idx register; type: its elements
+  Alloc,        // dst buffer (scratch), a idx register; type: its elements; imm: NumberOfSource
   Lookup,       // dst T, a integer register, imm table
   Result,       // a T, imm number
   PredToReg,    // dst register, a predicate
@@ -54,7 +54,7 @@ enum class Shape : uint8_t {
   Special,      // dst register, imm SpecialRegister
   Compare,      // dst predicate, a T, b T (or imm), aux Condition (| ImmediateB)
   Select,       // dst T, a predicate, b T, c T
-  TestPred,     // a predicate
+  TestPred,     // a predicate; ASSERT: imm as Alloc
   For,          // dst T, a T, b T, imm step
   Switch,       // a T
   Label,        // imm instruction number
@@ -110,11 +110,11 @@ constexpr uint8_t ImmediateB = 0x80;  // in aux of DAB and Compare: operand b is
 
 // In the low four bits of aux. Addresses are in bytes but for Elements; every access is checked.
 enum class Address : uint8_t {
-  Offset,    // [bA + imm]
-  Bytes,     // [bA + rB + imm]
-  Elements,  // [bA + rB*size]: element rB of a buffer of this type; what lowering uses; imm is 0
+  Offset,  // [bA + imm]
+  Bytes,   // [bA + rB + imm]
+  Elements,  // [bA + rB*size]: element rB of a buffer of this type; what lowering uses; imm is no offset
   Phi,       // [Φ(class, page, byte)]: imm = class*12288 + page*256 + byte of the context's arena
-  Handle,    // [rA + imm]: register a holds a handle: a buffer's number, or one from POOLALLOC
+  Handle,       // [rA + imm]: register a holds a handle: a buffer's number, or one from POOLALLOC
   HandleBytes,  // [rA + rB]
 };
 constexpr int AddressCount = 6;
@@ -178,6 +178,11 @@ const InstructionInfo& Info(Opcode opcode);
 std::span<const InstructionInfo> AllInstructions();
 // The instruction that is this op of the IR on this type, where there is one (Set is not).
 std::optional<Opcode> OpcodeOf(ir::Op op, Type type);
+// ALLOC, ASSERT and LDG of Elements may stand for an op of the source: imm is its number, 0 for none.
+bool CanStandFor(const Instruction& instruction);
+std::optional<ir::Op> SourceOp(const Instruction& instruction);
+std::optional<uint64_t> NumberOfSource(ir::Op op);  // nothing: there is no such number
+bool IsNumberOfSource(uint64_t number);
 // What a trap of this instruction is reported as.
 ir::Op TrapOp(const Instruction& instruction);
 

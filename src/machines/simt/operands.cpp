@@ -215,6 +215,7 @@ Fields FieldsOf(const Instruction& i) {
     case Shape::RegReduce: f.dst = f.a = f.imm = f.aux = true; break;
     case Shape::RangeReduce: f.dst = f.a = f.b = f.c = f.aux = true; break;
   }
+  f.imm |= CanStandFor(i);
   return f;
 }
 

@@ -173,13 +173,15 @@ std::string TypesText(ir::ScalarSet types) {
 }  // namespace
 
 std::string PrintInstruction(const Instruction& i) {
-  std::string word = Word(i), guard;
+  std::string word = Word(i), operands = Operands(i), guard;
+  if (std::optional<ir::Op> source = SourceOp(i))
+    operands += fmt::format(", {}", ir::Info(*source).mnemonic);
   if (i.guarded()) {
     guard = fmt::format("{}p{}", i.guard_negated() ? "!" : "", i.guard_predicate());
-    if (i.op == Opcode::Bra) return fmt::format("{}.{}{}", word, guard, Operands(i));
-    return fmt::format("@{} {}{}", guard, word, Operands(i));
+    if (i.op == Opcode::Bra) return fmt::format("{}.{}{}", word, guard, operands);
+    return fmt::format("@{} {}{}", guard, word, operands);
   }
-  return word + Operands(i);
+  return word + operands;
 }
 
 std::string Print(const Module& module) {

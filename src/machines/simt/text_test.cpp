@@ -186,6 +186,31 @@ TEST(Text, MistakesAreLocated) {
       "reads r3, which holds no value on some way here");
 }
 
+TEST(Text, WhatLoweringWroteNamesItsSource) {
+  constexpr std::string_view Module = R"(.param in buffer f32 iota
+.param idx n
+.scratch f32
+  ldp.idx r0, n
+  mov_imm.pred p0, true
+  alloc.f32 b1, r0, broadcast
+  assert p0, reshape
+  ldg.f32 r1, [b1 + r0*4], extract
+  ldg.f32 r2, [iota + r0*4]
+  exit
+)";
+  ExpectRoundTrip(Module);
+  const Result<simt::Module> module = Assemble(Module);
+  ASSERT_TRUE(module);
+  std::vector<ir::Op> named;
+  for (const Instruction& i : module->code)
+    if (CanStandFor(i)) named.push_back(TrapOp(i));
+  EXPECT_EQ(named,
+            (std::vector{ir::Op::Broadcast, ir::Op::Reshape, ir::Op::Extract, ir::Op::Load}));
+  EXPECT_NE(ErrorOf(".param in buffer f32 x\nldg.f32 r1, [x + 0], extract\nexit")
+                .find("stands for no operation"),
+            std::string::npos);
+}
+
 TEST(Text, PseudoInstructionsBecomeInstructions) {
   ExpectRoundTrip(R"(.class 4
   clsget.u32 r0

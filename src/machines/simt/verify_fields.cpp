@@ -206,6 +206,8 @@ std::string WrongFields(const Module& module, const Instruction& i) {
     return "a field that it does not use is not 0";
   if (i.guard != 0 && ((i.guard & 0x80) == 0 || (i.guard & 0x30) != 0))
     return "its guard is malformed";
+  if (CanStandFor(i) && i.imm != 0 && !IsNumberOfSource(i.imm))
+    return fmt::format("operation {} of a source does not exist", i.imm);
   if (std::string wrong = WrongByShape(module, i); !wrong.empty()) return wrong;
   Operands operands = OperandsOf(i);
   bool no_predicate = operands.writes && operands.written == PlaceCount;

@@ -50,12 +50,12 @@ ir::Trap CertainTrap(Op op) {
 
 void FunctionEmitter::Trap(ir::Trap kind, const Inst& inst) {
   Line(fmt::format("return {}(run, {}, \"{}\", {});", support_.Use("trap"), TrapConstant(kind),
-                   ir::Info(inst.op).mnemonic, parallel_index_));
+                   ir::Info(inst.trap_op()).mnemonic, parallel_index_));
 }
 
 void FunctionEmitter::TrapIf(const std::string& condition, ir::Trap kind, const Inst& inst) {
   Line(fmt::format("if ({}) return {}(run, {}, \"{}\", {});", condition, support_.Use("trap"),
-                   TrapConstant(kind), ir::Info(inst.op).mnemonic, parallel_index_));
+                   TrapConstant(kind), ir::Info(inst.trap_op()).mnemonic, parallel_index_));
 }
 
 // False: the instruction is an expression, and what it needs before it is written.

@@ -148,7 +148,7 @@ void KernelEmitter::CloseScratch(llvm::Value*) {
 void KernelEmitter::EmitAlloc(const Inst& inst) {
   const ValueId result = Function::result_of(inst);
   llvm::Value* const length = Get(function_.operand(inst, 0));
-  TrapIf(builder_.CreateICmpSLT(length, builder_.getInt64(0)), ir::Trap::Memory, inst.op);
+  TrapIf(builder_.CreateICmpSLT(length, builder_.getInt64(0)), ir::Trap::Memory, inst.trap_op());
   llvm::Value* const bytes = builder_.CreateMul(length, builder_.getInt64(ir::BytesOf(inst.type)));
   llvm::Value* const room = builder_.CreateAnd(builder_.CreateAdd(bytes, builder_.getInt64(15)),
                                                builder_.getInt64(~uint64_t{15}));

@@ -268,7 +268,7 @@ class Planner {
     Step step;
     step.insts = {id};
     step.launch.kind = StepKind::Alloc;
-    step.launch.entry = "alloc";
+    step.launch.entry = ir::Info(inst.trap_op()).mnemonic;  // what its trap names
     step.launch.shared = {{length, ir::BytesOf(inst.type)}};
     plan_.scratch[Function::result_of(inst).index] = static_cast<int32_t>(plan_.scratch_count++);
     AddStep(std::move(step));

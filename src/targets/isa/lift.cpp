@@ -222,7 +222,10 @@ class Lifting {
     ValueId element = TRY(Element(i));
     ValueId buffer = Get(BufferPlace(i.a));
     switch (i.op) {
-      case Opcode::Ldg: SetDst(i, builder_.Emit1(Op::Load, type, {buffer, element}, type)); break;
+      case Opcode::Ldg:
+        SetDst(i, builder_.Emit1(Op::Load, type, {buffer, element}, type));
+        builder_.StandFor(machines::simt::SourceOp(i));
+        break;
       case Opcode::Stg: builder_.Store(buffer, element, Operand(i, i.c)); break;
       case Opcode::Atom:
         SetDst(i,
@@ -301,7 +304,10 @@ class Lifting {
       case Opcode::Len:
         Set(RegisterPlace(i.dst), builder_.Length(Get(BufferPlace(i.a))));
         return {};
-      case Opcode::Alloc: Set(BufferPlace(i.dst), builder_.Alloc(type, Register(i.a))); return {};
+      case Opcode::Alloc:
+        Set(BufferPlace(i.dst), builder_.Alloc(type, Register(i.a)));
+        builder_.StandFor(machines::simt::SourceOp(i));
+        return {};
       case Opcode::Lut:
         SetDst(i, builder_.Emit1(Op::Lookup, type, {Index(i.a)}, type, {i.imm}));
         return {};
@@ -325,6 +331,7 @@ class Lifting {
       case Opcode::Assert: {
         ValueId condition = Predicate(i.a);
         builder_.Emit(Op::Assert, ir::Type{}, std::span(&condition, 1), {});
+        builder_.StandFor(machines::simt::SourceOp(i));
         return {};
       }
       case Opcode::Trap: builder_.Emit(Op::Unreachable, ir::Type{}, {}, {}); return {};

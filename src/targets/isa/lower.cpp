@@ -495,7 +495,18 @@ class Lowering {
     Emit({.op = Opcode::Alloc,
           .type = inst.type.scalar,
           .dst = number,
-          .a = Read(function_.operand(inst, 0))});
+          .a = Read(function_.operand(inst, 0)),
+          .imm = Source(inst)});
+  }
+
+  // The number of the op that the instruction stands for.
+  uint64_t Source(const Inst& inst) {
+    if (!inst.source_op) return 0;
+    const std::optional<uint64_t> number = machines::simt::NumberOfSource(*inst.source_op);
+    if (!number)
+      Refuse(fmt::format("'{} as {}' has no form on the machine", ir::Info(inst.op).mnemonic,
+                         ir::Info(*inst.source_op).mnemonic));
+    return number.value_or(0);
   }
 
   void LowerMemory(const Inst& inst, ir::InstId id) {
@@ -505,6 +516,7 @@ class Lowering {
                     .a = Buffer(function_.operand(inst, 0)),
                     .b = Read(function_.operand(inst, 1))};
     if (inst.op != Op::Load) out.c = Read(function_.operand(inst, 2));
+    if (inst.op == Op::Load) out.imm = Source(inst);
     if (inst.op == Op::AtomicCas) out.imm = Read(function_.operand(inst, 3));
     if (inst.op == Op::AtomicRmw)
       out.aux |= static_cast<uint8_t>(function_.word(inst, 0) << 4 |
@@ -556,7 +568,9 @@ class Lowering {
         return Define(Function::result_of(inst), position,
                       {.op = Opcode::Len, .type = type, .a = Buffer(function_.operand(inst, 0))});
       case Op::Alloc: return LowerAlloc(inst);
-      case Op::Assert: return Emit({.op = Opcode::Assert, .a = Read(function_.operand(inst, 0))});
+      case Op::Assert:
+        return Emit(
+            {.op = Opcode::Assert, .a = Read(function_.operand(inst, 0)), .imm = Source(inst)});
       case Op::Unreachable: return Emit({.op = Opcode::Trap});
       case Op::Barrier: return Emit({.op = Opcode::BarSync});
       case Op::If: return LowerIf(inst, position);

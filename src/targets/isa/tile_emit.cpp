@@ -39,7 +39,7 @@ bool IsWideFloat(Scalar s) { return s == Scalar::F32 || s == Scalar::F64; }
 TileOp FunctionCompiler::New(Kind kind, const ir::Inst& inst) const {
   TileOp op;
   op.kind = kind;
-  op.op = inst.op;
+  op.op = inst.trap_op();
   op.type = inst.type.scalar;
   op.uniform = !in_tile_;
   op.where = inst.location;

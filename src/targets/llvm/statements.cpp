@@ -29,16 +29,18 @@ bool RegionEmitter::EmitStatement(const Inst& inst) {
     case Op::Load:
     case Op::Store: EmitMemory(inst); return true;
     case Op::Assert:
-      TrapIf(builder_.CreateNot(Get(function_.operand(inst, 0))), ir::Trap::Assert, inst.op);
+      TrapIf(builder_.CreateNot(Get(function_.operand(inst, 0))), ir::Trap::Assert, inst.trap_op());
       return true;
-    case Op::Unreachable: TrapIf(builder_.getTrue(), ir::Trap::Unreachable, inst.op); return true;
+    case Op::Unreachable:
+      TrapIf(builder_.getTrue(), ir::Trap::Unreachable, inst.trap_op());
+      return true;
     default: return false;
   }
 }
 
 void RegionEmitter::EmitDivision(const Inst& inst) {
   const LlvmValues in = Operands(inst);
-  TrapIf(ops_.IsZero(inst.type, in[1]), ir::Trap::DivisionByZero, inst.op);
+  TrapIf(ops_.IsZero(inst.type, in[1]), ir::Trap::DivisionByZero, inst.trap_op());
   SetResult(inst, ops_.Compute(inst.op, inst.type, inst.type, in));
 }
 
@@ -46,15 +48,15 @@ void RegionEmitter::EmitChecked(const Inst& inst) {
   const LlvmValues in = Operands(inst);
   const ir::Type from = function_.type(function_.operand(inst, 0));
   if (inst.op == Op::DivChecked || inst.op == Op::RemChecked)
-    TrapIf(ops_.IsZero(inst.type, in[1]), ir::Trap::DivisionByZero, inst.op);
+    TrapIf(ops_.IsZero(inst.type, in[1]), ir::Trap::DivisionByZero, inst.trap_op());
   const OpEmitter::Checked checked = ops_.ComputeChecked(inst.op, inst.type, from, in);
-  if (checked.overflow != nullptr) TrapIf(checked.overflow, ir::Trap::Overflow, inst.op);
+  if (checked.overflow != nullptr) TrapIf(checked.overflow, ir::Trap::Overflow, inst.trap_op());
   SetResult(inst, checked.value);
 }
 
 void RegionEmitter::EmitInverse(const Inst& inst) {
   const LlvmValues in = Operands(inst);
-  TrapIf(ops_.IsZero(inst.type, in.back()), ir::Trap::InvertOfZero, inst.op);
+  TrapIf(ops_.IsZero(inst.type, in.back()), ir::Trap::InvertOfZero, inst.trap_op());
   SetResult(inst, ops_.Compute(inst.op, inst.type, inst.type, in));
 }
 
@@ -63,7 +65,7 @@ void RegionEmitter::EmitLookup(const Inst& inst) {
   llvm::Value* const index = Get(function_.operand(inst, 0));
   if (MayTrap(program_, function_, facts_, inst)) {
     llvm::Value* const length = builder_.getInt64(program_.data[table.index].length());
-    TrapIf(builder_.CreateICmpUGE(index, length), ir::Trap::OutOfBounds, inst.op);
+    TrapIf(builder_.CreateICmpUGE(index, length), ir::Trap::OutOfBounds, inst.trap_op());
   }
   if (!IsLive(Function::result_of(inst))) return;
   SetResult(inst, LoadElement(inst.type, ElementAddress(inst.type, Table(table), index)));
@@ -73,7 +75,8 @@ llvm::Value* RegionEmitter::CheckedAddress(const Inst& inst) {
   const ValueId buffer = function_.operand(inst, 0);
   const ValueId index = function_.operand(inst, 1);
   if (!IsInside(function_, facts_, buffer, index))
-    TrapIf(builder_.CreateICmpUGE(Get(index), LengthOf(buffer)), ir::Trap::OutOfBounds, inst.op);
+    TrapIf(builder_.CreateICmpUGE(Get(index), LengthOf(buffer)), ir::Trap::OutOfBounds,
+           inst.trap_op());
   return ElementAddress(function_.type(buffer).element(), Get(buffer), Get(index));
 }
 

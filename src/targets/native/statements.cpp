@@ -29,7 +29,7 @@ void FunctionEmitter::EmitAlloc(const Inst& inst) {
   llvm::Value* const length = Get(function_.operand(inst, 0));
   llvm::Value* const arguments[] = {run_, length, builder_.getInt64(ir::BytesOf(inst.type))};
   llvm::Value* const buffer = CallHelper(exec::NativeHelper::Alloc, builder_.getPtrTy(), arguments);
-  TrapIf(builder_.CreateIsNull(buffer), ir::Trap::Memory, inst.op);
+  TrapIf(builder_.CreateIsNull(buffer), ir::Trap::Memory, inst.trap_op());
   Set(result, buffer);
   SetLength(result, length);
 }

@@ -84,7 +84,7 @@ bool Selector::AllocAsPlanned(const ir::Inst& inst, ir::RegionId region, size_t 
                place->second[1] == length[0];
       });
   for (ir::InstId id : plan.skipped) scope_->skipped.insert(id.index);
-  op_ = Op::Alloc;
+  op_ = inst.trap_op();
   b_.SetLocation(inst.location);
   if (plan.same) {
     const std::vector<Word> place = Get(*plan.same);
@@ -114,7 +114,7 @@ Result<std::vector<Word>> Selector::Body(ir::RegionId region) {
 }
 
 Result<void> Selector::Inst(const ir::Inst& inst) {
-  op_ = inst.op;
+  op_ = inst.trap_op();
   b_.SetLocation(inst.location);
   // Whatever is written out or gone through while compiling is counted here: no program takes forever.
   if (++state_.work > state_.most_work || b_.function().nodes.size() > MostNodes)

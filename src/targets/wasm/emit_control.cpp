@@ -16,7 +16,7 @@ void FunctionEmitter::EmitControl(const ir::Inst& inst) {
     case Ir::Assert:
       Push(operand(inst, 0));
       Op(Opcode::I32Eqz);
-      return TrapIf(ir::Trap::Assert, inst.op);
+      return TrapIf(ir::Trap::Assert, inst.trap_op());
     case Ir::Unreachable: return Trap(TrapCode(ir::Trap::Unreachable, inst.op));
     case Ir::If: return EmitIf(inst);
     case Ir::Switch: return EmitSwitch(inst);

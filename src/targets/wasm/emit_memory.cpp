@@ -109,7 +109,7 @@ void FunctionEmitter::EmitLoad(const ir::Inst& inst) {
     PushHeld(index);
     code_.Get(buffer + 1);
     Op(Opcode::I64GeU);
-    TrapIf(ir::Trap::OutOfBounds, inst.op);
+    TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
   }
   std::optional<uint32_t> offset = ConstantOffset(index, element);
   if (offset && !IsBig(element)) return LoadWords(element, buffer, *offset);
@@ -135,7 +135,7 @@ void FunctionEmitter::EmitStore(const ir::Inst& inst) {
     PushHeld(index);
     code_.Get(buffer + 1);
     Op(Opcode::I64GeU);
-    TrapIf(ir::Trap::OutOfBounds, inst.op);
+    TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
   }
   std::optional<uint32_t> offset = ConstantOffset(index, element);
   if (offset && WordCount(element) == 1 && !IsBig(element)) {
@@ -170,7 +170,7 @@ void FunctionEmitter::EmitLookup(const ir::Inst& inst) {
     PushHeld(index);
     code_.I64(static_cast<int64_t>(program_.data[table].length()));
     Op(Opcode::I64GeU);
-    TrapIf(ir::Trap::OutOfBounds, inst.op);
+    TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
   }
   if (IsBig(element)) {
     PushResultAddress(inst);
@@ -194,7 +194,7 @@ void FunctionEmitter::EmitAlloc(const ir::Inst& inst) {
   uint32_t address = HoldTop(ValType::I32);
   code_.Get(address);
   Op(Opcode::I32Eqz);
-  TrapIf(ir::Trap::Memory, inst.op);
+  TrapIf(ir::Trap::Memory, inst.trap_op());
   PushHeld(length);
   code_.Set(buffer + 1);
   code_.Get(address);
@@ -250,7 +250,7 @@ void FunctionEmitter::EmitAtomic(const ir::Inst& inst) {
     PushHeld(index);
     code_.Get(buffer + 1);
     Op(Opcode::I64GeU);
-    TrapIf(ir::Trap::OutOfBounds, inst.op);
+    TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
   }
   PushElementAddress(buffer, index, element);
   uint32_t address = HoldTop(ValType::I32);
@@ -285,7 +285,7 @@ void FunctionEmitter::EmitInput(const ir::Inst& inst) {
   code_.Get(at);
   code_.GlobalGet(end);
   Op(Opcode::I32Eq);
-  TrapIf(ir::Trap::OutOfBounds, inst.op);
+  TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
   code_.Get(at);
   code_.Memory(Opcode::I64Load, 3, 0);
   code_.I64(StreamTag(inst.type));
@@ -322,7 +322,7 @@ void FunctionEmitter::EmitOutput(const ir::Inst& inst) {
   uint32_t at = HoldTop(ValType::I32);
   code_.Get(at);
   Op(Opcode::I32Eqz);
-  TrapIf(ir::Trap::Memory, inst.op);
+  TrapIf(ir::Trap::Memory, inst.trap_op());
   code_.Get(at);
   code_.I64(StreamTag(value_type));
   code_.Memory(Opcode::I64Store, 3, 0);

@@ -154,7 +154,7 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments,
     const int64_t length = sizes[static_cast<size_t>(step.shared[0].length)];
     const uint64_t left = limits.memory_bytes - std::min(total, limits.memory_bytes);
     if (length < 0 || static_cast<uint64_t>(length) > left / step.shared[0].bytes) {
-      call.out_of_memory = true;
+      call.out_of_memory = ir::OpNamed(step.entry).value_or(ir::Op::Alloc);
       break;
     }
     const uint64_t bytes = static_cast<uint64_t>(length) * step.shared[0].bytes;
@@ -215,7 +215,7 @@ Result<std::optional<exec::TrapInfo>> CudaKernel::Run(BoundCall& call,
     if (ended && trap.kind == ir::Trap::Fuel) trap = context.Ended(trap.op, trap.index);
     return trap;
   }
-  if (call.out_of_memory) return exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, -1};
+  if (call.out_of_memory) return exec::TrapInfo{ir::Trap::Memory, *call.out_of_memory, -1};
   return std::nullopt;
 }
 

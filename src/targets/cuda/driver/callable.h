@@ -24,7 +24,7 @@ struct BoundCall {
   DeviceMemory run;
   uint64_t run_words = 0;
   // A scratch buffer could not be had: this trap comes after the launches, unless one of them trapped.
-  bool out_of_memory = false;
+  std::optional<ir::Op> out_of_memory;  // the op whose scratch cannot be had
 };
 
 class CudaKernel {
