@@ -60,7 +60,10 @@ void Machine::RunTop() {
 
 Machine::Flow Machine::Trap(ir::Trap kind, const ir::Inst& inst) {
   const bool is_first = !outcome_.trap;
-  if (is_first) outcome_.trap = TrapInfo{kind, inst.trap_op(), parallel_iteration_};
+  if (is_first) {
+    outcome_.trap = TrapInfo{kind, inst.trap_op(), parallel_iteration_};
+    outcome_.trap_at = inst.location;
+  }
   if (later_ != nullptr && is_first) StartClock();
   if (later_ != nullptr && !is_first) later_->all = ir::IsLimit(kind);
   if (later_ != nullptr && !later_->all) return LeaveIteration();
@@ -70,6 +73,7 @@ Machine::Flow Machine::Trap(ir::Trap kind, const ir::Inst& inst) {
 
 Machine::Flow Machine::TrapEnded(const ir::Inst& inst) {
   outcome_.trap = context_.Ended(inst.op, parallel_iteration_);
+  outcome_.trap_at = inst.location;
   stopped_ = true;
   return Flow::Turn;
 }

@@ -34,6 +34,7 @@ bool SameTrapLowered(const ir::Program& program, const std::optional<TrapInfo>& 
 
 struct Outcome {
   std::optional<TrapInfo> trap;
+  Location trap_at;  // of the op that trapped, in the source; line 0: the target does not say
   std::vector<Value> results;  // empty after a trap
   std::vector<Value> output;   // the output stream, up to the trap
 };

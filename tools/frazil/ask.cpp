@@ -173,7 +173,7 @@ Result<int> Ask(Session& session, const AskOptions& options) {
                                  {"signature", ir::ExactDigest(reading.program)},
                                  {"target", options.target}};
   if (outcome.trap && ir::IsLimit(outcome.trap->kind))
-    return ReportTrap(session, *outcome.trap, json);
+    return ReportTrap(session, outcome, "", reading.program, json);
   std::string evidence = Judge(options.target, plan.program, outcome, session.limits);
   if (evidence.starts_with("refuted"))
     return Fail(Diag::Mismatch,

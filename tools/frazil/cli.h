@@ -36,8 +36,10 @@ void PrintFact(const Session& session, std::string_view name, std::string_view v
 void PrintJson(const nlohmann::ordered_json& value);
 // Prints one located sentence (or its JSON form) and gives the exit code of its class.
 int Report(const Session& session, const Error& error);
-// A trap: a sentence and exit code 1, or 3 where a limit was reached.
-int ReportTrap(const Session& session, const exec::TrapInfo& trap, nlohmann::ordered_json json);
+// A trap: a sentence with its place in the file and exit code 1, or 3 where a limit was reached. `program` is what the
+// file says.
+int ReportTrap(const Session& session, const exec::Outcome& outcome, const std::string& file,
+               const ir::Program& program, nlohmann::ordered_json json);
 
 // Says on standard error what takes longer than a second, and removes the line when it is over.
 class Progress {

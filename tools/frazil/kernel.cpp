@@ -215,7 +215,7 @@ Result<int> Run(Session& session, const KernelRun& options) {
                                  {"target", kernel.target},
                                  {"ready_ns", to_ready},
                                  {"run_ns", best}};
-  if (outcome.trap) return ReportTrap(session, *outcome.trap, json);
+  if (outcome.trap) return ReportTrap(session, outcome, options.file, kernel.types, json);
   TRY_VOID(ShowOutcome(session, kernel, arguments, outcome, saves, json));
   if (session.json) {
     PrintJson(json);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli.h"
+#include "exec/trap_place.h"
 
 namespace frazil::cli {
 
@@ -51,20 +52,35 @@ int Report(const Session& session, const Error& error) {
   return ExitCodeOf(error_class);
 }
 
-int ReportTrap(const Session& session, const exec::TrapInfo& trap, nlohmann::ordered_json json) {
+int ReportTrap(const Session& session, const exec::Outcome& outcome, const std::string& file,
+               const ir::Program& program, nlohmann::ordered_json json) {
+  const exec::TrapInfo& trap = *outcome.trap;
+  const exec::TrapPlace place = exec::FindTrapPlace(program, outcome);
   const bool limit = ir::IsLimit(trap.kind);
-  int code = ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
   if (session.json) {
     json["trap"] = {{"kind", trap.KindName()}, {"op", ir::Info(trap.op).mnemonic}};
-    if (trap.timeout_ms) json["trap"]["limit_ms"] = *trap.timeout_ms;
     if (trap.index >= 0) json["trap"]["iteration"] = trap.index;
+    if (trap.timeout_ms) json["trap"]["limit_ms"] = *trap.timeout_ms;
+    if (!place.lines.empty()) json["trap"]["lines"] = place.lines;
+    if (!place.buffer.empty()) json["trap"]["buffer"] = place.buffer;
     PrintJson(json);
-  } else {
-    Diag diag = limit ? Diag::LimitReached : Diag::Trapped;
-    fmt::print(stderr, "frazil: error {}: the program stopped: {}{}\n", DiagId(diag),
-               trap.ToString(), trap.timeout_ms ? " (--timeout-ms)" : "");
+    return ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
   }
-  return code;
+  // One line is where it is; of a few, one is.
+  constexpr size_t MostLines = 4;
+  std::string head, tail;
+  if (place.lines.size() == 1 && !file.empty()) {
+    head = fmt::format("{}:{}: ", file, place.lines[0]);
+  } else if (place.lines.size() == 1) {
+    tail = fmt::format(", line {}", place.lines[0]);
+  } else if (!place.lines.empty() && place.lines.size() <= MostLines) {
+    tail = fmt::format(", at one of the lines {}", fmt::join(place.lines, ", "));
+  }
+  if (!place.buffer.empty()) tail = fmt::format(", buffer {}", place.buffer) + tail;
+  if (trap.timeout_ms) tail += " (--timeout-ms)";
+  fmt::print(stderr, "frazil: {}error {}: the program stopped: {}{}\n", head,
+             DiagId(limit ? Diag::LimitReached : Diag::Trapped), trap.ToString(), tail);
+  return ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
 }
 
 struct Progress::State {

@@ -81,7 +81,7 @@ Result<int> Run(Session& session, const RunOptions& options) {
   if (!session.json)
     for (const exec::Value& value : outcome.output)
       fmt::print("output {}\n", exec::PrintValue(value));
-  if (outcome.trap) return ReportTrap(session, *outcome.trap, json);
+  if (outcome.trap) return ReportTrap(session, outcome, options.file, program, json);
   if (session.json) {
     PrintJson(json);
     return 0;

@@ -167,7 +167,7 @@ Result<int> RunElsewhere(Session& session, const RunCommand& command) {
   nlohmann::ordered_json json = {{"target", ran_on}, {"output", output}, {"milliseconds", ms}};
   if (!session.json && (!output.empty() || !outcome.trap))
     fmt::print("{}\n", Bold(session, fmt::format("{}", fmt::join(output, ", "))));
-  if (outcome.trap) return ReportTrap(session, *outcome.trap, json);
+  if (outcome.trap) return ReportTrap(session, outcome, command.program.file, program, json);
   if (session.json) {
     PrintJson(json);
     return 0;

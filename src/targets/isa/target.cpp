@@ -46,8 +46,10 @@ class IsaCallable final : public exec::Callable {
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
     exec::Outcome outcome = plan_ ? TRY(isa::Run(*plan_, call.arguments(), context))
                                   : TRY(RunLaneExact(module_, call.arguments(), context));
-    return std::move(call).Finish(outcome.trap, std::move(outcome.results),
-                                  std::move(outcome.output));
+    exec::Outcome finished =
+        std::move(call).Finish(outcome.trap, std::move(outcome.results), std::move(outcome.output));
+    finished.trap_at = outcome.trap_at;
+    return finished;
   }
 
  private:

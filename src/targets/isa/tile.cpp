@@ -188,6 +188,7 @@ int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* re
   arena.Release(mark);
   if (ok) return 0;
   run.trap = *worker.trap();
+  run.trap_at = worker.trap_at();
   return 1 + static_cast<int32_t>(run.trap.kind);
 }
 
@@ -214,6 +215,7 @@ Result<exec::Outcome> Run(const TilePlan& plan, std::span<const exec::Value> arg
   exec::Outcome outcome;
   if (RunWords(plan, words.data(), results.data(), run) != 0) {
     outcome.trap = run.trap;
+    outcome.trap_at = run.trap_at;
     return outcome;
   }
   const ir::Function& entry = plan.source->entry_function();

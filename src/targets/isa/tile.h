@@ -53,6 +53,7 @@ struct TileRun {
   const exec::RunContext* context = nullptr;  // null: default limits
   int threads = 0;                            // as TileThreads
   exec::TrapInfo trap = {};                   // after a trap
+  Location trap_at = {};
 };
 int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run);
 

@@ -129,12 +129,14 @@ bool Worker::OnThreads(const TileOp& op, uint32_t at, int64_t lo, int64_t trips,
       worker.trap_ = exec::TrapInfo{ir::Trap::Memory, ir::Op::Parallel, c.lo + begin};
     }
     if (worker.trap_)
-      shared.Report(std::max<int64_t>(worker.trap_->index - c.lo, 0), *worker.trap_);
+      shared.Report(std::max<int64_t>(worker.trap_->index - c.lo, 0), *worker.trap_,
+                    worker.trap_at_);
     arena.Release(mark);
   };
   ThreadPool::Shared().For(trips, grain, body, &context);
   if (shared_.lowest.load(std::memory_order_relaxed) == INT64_MAX) return true;
   trap_ = shared_.trap;
+  trap_at_ = shared_.trap_at;
   return false;
 }
 

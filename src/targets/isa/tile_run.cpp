@@ -47,10 +47,11 @@ SharedRun::SharedRun(const TilePlan* form, const exec::RunContext& run, int most
       context(run),
       deadline(Deadline::After(run.limits.run_ms)) {}
 
-void SharedRun::Report(int64_t trip, const exec::TrapInfo& info) {
+void SharedRun::Report(int64_t trip, const exec::TrapInfo& info, Location at) {
   std::lock_guard lock(mutex);
   if (trip >= lowest.load(std::memory_order_relaxed)) return;
   trap = info;
+  trap_at = at;
   lowest.store(trip, std::memory_order_relaxed);
 }
 
@@ -131,6 +132,7 @@ size_t Worker::FirstActive() const {
 bool Worker::TrapLane(size_t lane, ir::Trap kind, ir::Op op) {
   const int64_t index = tile_is_outermost_ ? tile_first_ + static_cast<int64_t>(lane) : iteration_;
   trap_ = exec::TrapInfo{kind, op, index};
+  trap_at_ = at_;
   lanes_ = lane;
   return lanes_ > 0;
 }
@@ -142,6 +144,7 @@ bool Worker::TrapAll(ir::Trap kind, ir::Op op) {
     return first == lanes_ || TrapLane(first, kind, op);
   }
   trap_ = exec::TrapInfo{kind, op, iteration_};
+  trap_at_ = at_;
   return false;
 }
 
@@ -161,6 +164,7 @@ bool Worker::RunOps(uint32_t begin, uint32_t end) {
   const std::vector<TileOp>& ops = frame_.function->ops;
   for (uint32_t at = begin; at < end;) {
     const TileOp& op = ops[at];
+    at_ = op.where;
     switch (op.kind) {
       case Kind::Kernel: {
         TileArguments arguments;

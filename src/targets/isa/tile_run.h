@@ -61,7 +61,8 @@ struct SharedRun {
   std::atomic<int64_t> lowest{INT64_MAX};
   std::mutex mutex;
   exec::TrapInfo trap = {};
-  void Report(int64_t trip, const exec::TrapInfo& info);
+  Location trap_at;
+  void Report(int64_t trip, const exec::TrapInfo& info, Location at);
 };
 
 // Looks over the shoulder of a run that goes lane by lane (tile_sanitize.cpp).
@@ -85,6 +86,7 @@ class Worker {
   // The entry function, arguments as words.
   bool RunEntry(const uint64_t* arguments, uint64_t* results);
   const std::optional<exec::TrapInfo>& trap() const { return trap_; }
+  Location trap_at() const { return trap_at_; }
   void set_watch(Watch* watch) { watch_ = watch; }
   bool Math(const TileOp& op);
   // In a stream: operands at these addresses.
@@ -167,6 +169,7 @@ class Worker {
   std::byte* tiles_ = nullptr;  // of the frame at hand
   uint32_t tile_lanes_ = 0;     // how many lanes a tile has room for
   std::optional<exec::TrapInfo> trap_;
+  Location at_, trap_at_;  // of the op at hand; of the one that trapped
   Watch* watch_ = nullptr;
 };
 
