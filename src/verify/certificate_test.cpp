@@ -76,10 +76,10 @@ TEST(Certificates, TheExampleHolds) {
 }
 
 TEST(Certificates, WrongLinesAreRefused) {
-  EXPECT_REFUSED("result 0", Source, Shifted, "");
+  EXPECT_REFUSED("result 1", Source, Shifted, "");
   EXPECT_REFUSED("there is no rule", Source, Shifted, With("equal mul_pover 5 6\n"));
-  EXPECT_REFUSED("result 0", Source, Shifted, With("equal mul_distributes reversed 2 5\n"));
-  EXPECT_REFUSED("result 0", Source, Shifted, With("equal mul_power 5 6\n"));
+  EXPECT_REFUSED("result 1", Source, Shifted, With("equal mul_distributes reversed 2 5\n"));
+  EXPECT_REFUSED("result 1", Source, Shifted, With("equal mul_power 5 6\n"));
   // Right steps under wrong names or in the wrong direction.
   EXPECT_REFUSED("", Source, Shifted, With("equal mul_distributes 2 5\nequal mul_power 5 6\n"));
   EXPECT_REFUSED("", Source, Shifted,

@@ -87,7 +87,7 @@ bool CertificateChecker::MatchFunctions(ir::FuncId source, ir::FuncId candidate)
     return Fail("functions end differently");
   for (uint32_t i = 0; i < last.operands.count; ++i) {
     if (!AssumedEqual(s.operand(last, i), c.operand(other, i))) {
-      return Fail(fmt::format("result {} is not shown to be equal", i));
+      return Fail(fmt::format("result {} is not shown to be equal", i + 1));
     }
   }
   return true;

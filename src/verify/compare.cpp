@@ -49,7 +49,7 @@ std::string ValueDifference(std::string_view what, size_t number, const Value& a
 std::string ListDifference(std::string_view what, std::span<const Value> a,
                            std::span<const Value> b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (!(a[i] == b[i])) return ValueDifference(what, i, a[i], b[i]);
+    if (!(a[i] == b[i])) return ValueDifference(what, i + 1, a[i], b[i]);
   }
   if (a.size() != b.size()) return fmt::format("{} {}s against {}", a.size(), what, b.size());
   return {};

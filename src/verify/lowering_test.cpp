@@ -92,7 +92,7 @@ TEST(Lowering, InputsMustNotChange) {
       arguments[1].memory->data()[0] ^= std::byte{1};
   });
   EXPECT_TRUE(
-      Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 1, element 0"));
+      Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 2, element 0"));
 }
 
 TEST(Lowering, OnlyTheLongTailIsWrong) {
@@ -103,7 +103,7 @@ TEST(Lowering, OnlyTheLongTailIsWrong) {
     if (n > 16 && n % 16 == 1) arguments[2].memory->Set(n - 1, std::span(&zero, 1));
   });
   EXPECT_TRUE(
-      Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 2, element "));
+      Difference(VerifyLowering(Parse(Scale), code, {})).starts_with("argument 3, element "));
 }
 
 TEST(Lowering, WrongOnlyWhereTwoBuffersAreOne) {
@@ -235,7 +235,7 @@ TEST_F(Examination, WrongCodeIsRefused) {
   const Examined examined = Ask(FormOf(source, candidate, false));
   EXPECT_FALSE(examined.form.has_value());
   EXPECT_TRUE(std::holds_alternative<Refuted>(examined.lowering));
-  EXPECT_TRUE(examined.refusal.starts_with("lowering refuted: result 0:")) << examined.refusal;
+  EXPECT_TRUE(examined.refusal.starts_with("lowering refuted: result 1:")) << examined.refusal;
 }
 
 TEST_F(Examination, WrongMeaningIsRefusedBeforeAnythingRuns) {

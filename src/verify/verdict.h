@@ -22,7 +22,7 @@ struct Refuted {
   exec::RunContext context;            // input and hints
   exec::Outcome source;
   exec::Outcome candidate;
-  std::string difference;  // one sentence: "result 0: 7 against 8"
+  std::string difference;  // one sentence: "result 1: 7 against 8"
 };
 struct Unknown {
   std::string reason;

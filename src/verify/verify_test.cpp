@@ -65,7 +65,7 @@ TEST(Verify, FindsTheOneWrongInput) {
           "return %c\n}");
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
   EXPECT_EQ(std::get<Refuted>(verdict).arguments[0].word, 123456u);
-  EXPECT_EQ(std::get<Refuted>(verdict).difference, "result 0: false against true");
+  EXPECT_EQ(std::get<Refuted>(verdict).difference, "result 1: false against true");
 }
 
 // A candidate traps in the same op and iteration, and memory then holds the same.

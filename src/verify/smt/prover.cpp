@@ -230,7 +230,7 @@ class Z3Prover : public Prover {
     if (a.trap || b.trap) return fmt::format("{} against {}", end(a), end(b));
     for (size_t k = 0; k < a.results.size(); ++k) {
       if (a.results[k] == b.results[k]) continue;
-      return fmt::format("result {}: {} against {}", k, exec::PrintValue(a.results[k]),
+      return fmt::format("result {}: {} against {}", k + 1, exec::PrintValue(a.results[k]),
                          exec::PrintValue(b.results[k]));
     }
     return "the results differ";

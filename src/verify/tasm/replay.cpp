@@ -26,7 +26,7 @@ std::optional<std::string> Difference(const Ending& a, const Ending& b) {
     return fmt::format("{} outputs against {}", a.output.size(), b.output.size());
   for (size_t i = 0; i < a.output.size(); ++i) {
     if (a.output[i] != b.output[i])
-      return fmt::format("output {}: {} against {}", i, a.output[i], b.output[i]);
+      return fmt::format("output {}: {} against {}", i + 1, a.output[i], b.output[i]);
   }
   if (a.inputs_read != b.inputs_read)
     return fmt::format("inputs read: {} against {}", a.inputs_read, b.inputs_read);

@@ -38,7 +38,7 @@ struct Counterexample {
   std::vector<uint64_t> stack;                     // of a fragment: the initial stack, top last
   std::optional<std::array<uint64_t, 16>> sponge;  // of a fragment; absent: not initialized
   std::string
-      difference;  // "output 0: 7 against 8", "the candidate crashes: division by zero at ..."
+      difference;  // "output 1: 7 against 8", "the candidate crashes: division by zero at ..."
 };
 
 struct Answer {

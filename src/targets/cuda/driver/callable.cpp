@@ -51,14 +51,14 @@ Result<void> CudaKernel::CheckConditions(std::span<const DeviceArgument> argumen
       return Fail(
           Diag::NotIndependent,
           fmt::format(
-              "arguments {} and {} are one buffer, and then iterations depend on each other", a,
-              b));
+              "arguments {} and {} are one buffer, and then iterations depend on each other", a + 1,
+              b + 1));
   for (const auto& [a, b] : module_.at_most)
     if (static_cast<int64_t>(arguments[a].words[0]) > static_cast<int64_t>(arguments[b].words[0]))
       return Fail(
           Diag::NotIndependent,
           fmt::format("argument {} is above argument {}, and then iterations depend on each other",
-                      a, b));
+                      a + 1, b + 1));
   return {};
 }
 
