@@ -124,7 +124,7 @@ std::string Difference(const AnsweredCall& call, const Outcome& expected,
   const auto tell = [](const Outcome& outcome) {
     return outcome.trap ? outcome.trap->ToString() : "no trap";
   };
-  if (!exec::SameTrapLowered(call.program.program(), expected.trap, found.trap))
+  if (expected.trap != found.trap)
     return fmt::format("trap: {} against {}", tell(expected), tell(found));
   if (std::string text = ListDifference("output", expected.output, found.output); !text.empty())
     return text;

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace frazil::exec {
 
 std::string_view TrapInfo::KindName() const { return timeout_ms ? "time-out" : ir::TrapName(kind); }
@@ -15,16 +13,6 @@ std::string TrapInfo::ToString() const {
   text += fmt::format(" in {}", ir::Info(op).mnemonic);
   if (index >= 0) text += fmt::format(" (parallel iteration {})", index);
   return text;
-}
-
-bool SameTrapLowered(const ir::Program& program, const std::optional<TrapInfo>& a,
-                     const std::optional<TrapInfo>& b) {
-  if (a == b) return true;
-  if (!a || !b || a->kind != b->kind || a->index != b->index) return false;
-  return std::ranges::any_of(program.functions, [](const ir::Function& function) {
-    return std::ranges::any_of(function.values,
-                               [](const ir::ValueInfo& value) { return value.type.is_tensor(); });
-  });
 }
 
 TrapInfo RunContext::Ended(ir::Op op, int64_t index) const {

@@ -27,11 +27,6 @@ struct TrapInfo {
   friend bool operator==(const TrapInfo&, const TrapInfo&) = default;
 };
 
-// Kind, op and iteration of the program's trap and of its lowered form's. Where tensor ops have become loops, those may
-// name an op of their own.
-bool SameTrapLowered(const ir::Program& program, const std::optional<TrapInfo>& a,
-                     const std::optional<TrapInfo>& b);
-
 struct Outcome {
   std::optional<TrapInfo> trap;
   Location trap_at;  // of the op that trapped, in the source; line 0: the target does not say

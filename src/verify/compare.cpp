@@ -85,10 +85,7 @@ std::string Comparer::Difference(const Input& input, const Comparison& compariso
                                  const exec::RunContext& context) const {
   const Outcome& a = comparison.source;
   const Outcome& b = comparison.candidate;
-  const bool same = second_ == Second::Lowered
-                        ? exec::SameTrapLowered(source_->program(), a.trap, b.trap)
-                        : a.trap == b.trap;
-  if (!same) return fmt::format("trap: {} against {}", Tell(a.trap), Tell(b.trap));
+  if (a.trap != b.trap) return fmt::format("trap: {} against {}", Tell(a.trap), Tell(b.trap));
   if (std::string text = ListDifference("output", a.output, b.output); !text.empty()) return text;
   if (!a.trap) {
     if (std::string text = ListDifference("result", a.results, b.results); !text.empty())

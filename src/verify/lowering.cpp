@@ -342,7 +342,7 @@ Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code,
     limits.memory_bytes = std::min(limits.memory_bytes, effort.memory_bytes);
     const bool is_same = limits.fuel == before.fuel && limits.memory_bytes == before.memory_bytes;
     if (!comparers.empty() && is_same) continue;
-    comparers.emplace_back(pair.prepared_source, run_code, limits, Second::Lowered, run_program);
+    comparers.emplace_back(pair.prepared_source, run_code, limits, run_program);
     before = limits;
   }
   return LoweringJudge(pair, meaning, std::move(comparers), options).Run();

@@ -29,7 +29,7 @@ Result<Pair> MakePair(const ir::Program& source, const ir::Program& candidate,
 }
 
 Comparer Pair::MakeComparer(const Limits& limits) const {
-  return Comparer(prepared_source, InterpreterRunner(prepared_candidate), limits, Second::Program);
+  return Comparer(prepared_source, InterpreterRunner(prepared_candidate), limits);
 }
 
 Limits LimitsOfOneRun(const Limits& limits, uint64_t fuel, uint64_t left_ms) {

@@ -28,9 +28,6 @@ std::string_view LimitFlag(ir::Trap trap, bool timed_out = false);
 using Runner =
     std::function<Result<exec::Outcome>(std::span<const exec::Value>, const exec::RunContext&)>;
 
-// What the second of the two is: another program, or the first one lowered.
-enum class Second : uint8_t { Program, Lowered };
-
 struct Comparison {
   enum class Kind : uint8_t { Same, Different, Undecided };
   Kind kind = Kind::Same;
@@ -47,12 +44,11 @@ Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program
 class Comparer {
  public:
   Comparer(std::shared_ptr<const exec::InterpreterProgram> source, Runner candidate,
-           const Limits& limits, Second second, Runner run_source = {})
+           const Limits& limits, Runner run_source = {})
       : source_(std::move(source)),
         run_source_(run_source ? std::move(run_source) : InterpreterRunner(source_)),
         candidate_(std::move(candidate)),
-        limits_(limits),
-        second_(second) {}
+        limits_(limits) {}
 
   // Each on a fresh copy of the input; the second only if the first ended by itself. `left_ms` bounds each run.
   Comparison Compare(const Input& input, uint64_t left_ms) const;
@@ -66,7 +62,6 @@ class Comparer {
   Runner run_source_;  // the same, or one that knows the answer already
   Runner candidate_;
   Limits limits_;
-  Second second_;
 };
 
 // A simpler input on which the two still differ, tried for a while; then the refutation, run once more. Nothing if the
