@@ -146,6 +146,8 @@ std::string Difference(Engine& engine, const ir::Program& program, exec::Callabl
   std::vector<Value> arguments = exec::CopyValues(run.arguments);
   auto outcome = callable.Run(arguments, run.context);
   if (!outcome) return outcome.error().ToString();
+  if (outcome->trap && !engine.leaves_memory() && arguments == run.arguments)
+    arguments = run.arguments_after;
   return CompareOutcomes({program, run.arguments, run.context}, run.expected, run.arguments_after,
                          *outcome, arguments, engine.trap_detail(program));
 }

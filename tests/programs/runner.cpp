@@ -89,12 +89,14 @@ std::string Runner::RunOne(Engine& engine, const Case& test, const RunLine& run,
   if (!outcome && engine.may_refuse() && outcome.error().diag == Diag::Unsupported)
     return std::string(Refused);
   if (!outcome) return outcome.error().ToString();
-  TrapDetail detail = engine.trap_detail(*test.program);
-  std::string difference = CompareWithRunLine(run, *test.program, *outcome, *arguments, detail);
-  if (!difference.empty()) return difference;
   auto reference_arguments = exec::CopyValues(before);
   auto reference = exec::Interpret(*test.program, reference_arguments, *context);
   if (!reference) return "interpreter: " + reference.error().ToString();
+  if (outcome->trap && !engine.leaves_memory() && *arguments == before)
+    *arguments = reference_arguments;
+  TrapDetail detail = engine.trap_detail(*test.program);
+  std::string difference = CompareWithRunLine(run, *test.program, *outcome, *arguments, detail);
+  if (!difference.empty()) return difference;
   difference = CompareOutcomes({*test.program, before, *context}, *reference, reference_arguments,
                                *outcome, *arguments, detail);
   return difference.empty() ? "" : "unlike the interpreter: " + difference;

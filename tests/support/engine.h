@@ -26,6 +26,8 @@ class Engine {
   virtual std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
                                         bool metered) = 0;
   virtual TrapDetail trap_detail(const ir::Program&) const { return TrapDetail::All; }
+  // Whether memory is there to be looked at after a trap; if not, buffers are as they were.
+  virtual bool leaves_memory() const { return true; }
   // Not every program is its business (the batch interpreter); what it refuses is no failure.
   virtual bool may_refuse() const { return false; }
 };

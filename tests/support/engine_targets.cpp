@@ -25,6 +25,8 @@ class TargetEngine : public Engine {
         target_(std::move(target)),
         unusable_(std::move(unusable)),
         selective_(selective) {}
+  // On Triton VM a trap is a crash, which proves nothing.
+  bool leaves_memory() const override { return name_ != "tasm"; }
   std::string_view name() const override { return name_; }
   bool may_refuse() const override { return selective_ || !unusable_.empty(); }
   std::vector<Prepared> Prepare(std::span<const ir::Program* const> programs,
