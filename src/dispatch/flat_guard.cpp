@@ -48,7 +48,6 @@ bool FlatGuard::Test::Holds(const uint64_t* words) const {
     case Kind::Mask: return mask.QuickHolds(words);
     case Kind::Range: return range.QuickHolds(words);
     case Kind::Apart: return apart.Holds(words);
-    case Kind::Present: return present.Holds(words);
     case Kind::Same:
       return words[apart.a] == words[apart.b] && words[apart.a + 1] == words[apart.b + 1];
     case Kind::Float32:
@@ -138,8 +137,7 @@ void FlatGuard::AddLaunchTests(const ir::Program& program) {
   const ir::Function& entry = program.entry_function();
   auto add_use = [&](ir::Type type, bool is_written) {
     uses.push_back({next, type.element(), is_written, type.is_tensor()});
-    Add(Test{.kind = Kind::Present,
-             .present = {next, exec::MostElements(ir::BytesOf(type.element()))}});
+    presents_.push_back({next, exec::MostElements(ir::BytesOf(type.element()))});
     if (type.is_tensor()) AddShapeTest(entry, type, next);
     next += 2;
   };
@@ -165,6 +163,7 @@ void FlatGuard::AddLaunchTests(const ir::Program& program) {
           .apart = {a.word, b.word, ir::BytesOf(a.element), ir::BytesOf(b.element), may_be_same}});
     }
   }
+  for (const Use& use : uses) AddLone(use.word);
 }
 
 // Only these have words that every target reads as a whole and that are no value.
@@ -191,6 +190,18 @@ void FlatGuard::AddShapeTest(const ir::Function& entry, ir::Type type, uint32_t 
   has_more_ = true;
 }
 
+// Pairs have looked at their buffers.
+void FlatGuard::AddLone(uint64_t word) {
+  if (std::ranges::any_of(std::span(aparts_).first(apart_count_),
+                          [&](const Apart& apart) { return apart.a == word || apart.b == word; }))
+    return;
+  if (lone_count_ < lones_.size()) {
+    lones_[lone_count_++] = {word};
+  } else {
+    has_more_ = true;
+  }
+}
+
 bool FlatGuard::IsApartTested(uint64_t a, uint64_t b) const {
   return std::ranges::any_of(std::span(aparts_).first(apart_count_), [&](const Apart& apart) {
     return !apart.or_same && ((apart.a == a && apart.b == b) || (apart.a == b && apart.b == a));
@@ -204,8 +215,6 @@ void FlatGuard::Add(const Test& test) {
     ranges_[range_count_++] = test.range;
   } else if (test.kind == Kind::Apart && apart_count_ < aparts_.size()) {
     aparts_[apart_count_++] = test.apart;
-  } else if (test.kind == Kind::Present && present_count_ < presents_.size()) {
-    presents_[present_count_++] = test.present;
   } else {
     more_.push_back(test);
     has_more_ = true;
@@ -217,7 +226,7 @@ bool FlatGuard::Holds(const uint64_t* words) const {
   auto exactly = [&](const auto& test) { return test.Holds(words); };
   return std::ranges::all_of(std::span(masks_).first(mask_count_), quickly) &&
          std::ranges::all_of(std::span(ranges_).first(range_count_), quickly) &&
-         std::ranges::all_of(std::span(presents_).first(present_count_), exactly) &&
+         std::ranges::all_of(presents_, exactly) &&
          std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) &&
          std::ranges::all_of(more_, exactly) && std::ranges::all_of(shapes_, exactly);
 }

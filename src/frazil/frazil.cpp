@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/fluid.h"
 #include "exec/kernel_launch.h"
+#include "exec/launch.h"
 #include "ir/digest.h"
 #include "ir/text.h"
 
@@ -101,7 +102,13 @@ bool Slot::CheckArguments(std::span<const uint8_t> codes, const uint64_t* words,
       return false;
     }
     are_exact &= is_exact;
-    words += entry.param_type(i).is_buffer() ? 2 : 1;
+    const ir::Type type = entry.param_type(i);
+    if (type.is_buffer() &&
+        words[1] > static_cast<uint64_t>(exec::MostElements(ir::BytesOf(type.element())))) {
+      last_error = fmt::format("argument {}: no memory has {} elements", i + 1, words[1]);
+      return false;
+    }
+    words += type.is_buffer() ? 2 : 1;
   }
   if (are_exact) seen_ = identity;
   return true;

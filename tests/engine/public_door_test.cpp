@@ -86,5 +86,24 @@ func @main(%a: i32, %b: i32) -> (i32, f64) {
             "frazil::Outcome::get<int32_t>(0): the call gave no results: division by zero");
 }
 
+TEST_F(PublicDoor, NoMemoryHasSuchALength) {
+  frazil::Options options;
+  options.store = folder_ / "store";
+  frazil::Engine engine(options);
+  frazil::Slot slot = engine
+                          .Load(
+                              "frz 1\nfunc @main(%x: in buffer<f64>) -> (index) {\n  %n = length "
+                              "%x : f64\n  return %n\n}\n")
+                          .value();
+  std::vector<double> x(4);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(slot(frazil::Buffer(x)).get<int64_t>(), 4);
+    EXPECT_EQ(slot(frazil::Buffer(x.data(), ~size_t{0})).error(),
+              "argument 1: no memory has 18446744073709551615 elements");
+    EXPECT_EQ(slot(frazil::Buffer(x.data(), size_t{1} << 60)).error(),
+              "argument 1: no memory has 1152921504606846976 elements");
+  }
+}
+
 }  // namespace
 }  // namespace frazil::engine
