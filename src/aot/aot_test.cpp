@@ -4,8 +4,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "aot/compile.h"
 #include "aot/generate.h"
 #include "aot/jobs.h"
 #include "aot/measure.h"
@@ -75,6 +77,40 @@ TEST(Measure, TripsAndCovers) {
   EXPECT_EQ(covers[0].first, 2);
   EXPECT_EQ(covers[0].second, 0);
   EXPECT_EQ(covers[1].second, 1);
+}
+
+// It would run on its caller's stack, and how deep it may go would depend on that.
+TEST(Compile, RecursionIsNotEmbedded) {
+  SourceKernel source;
+  source.name = "down";
+  source.program = Parse(R"(frz 1
+func @count(%n: u8) -> (u8) {
+  %zero = const 0 : u8
+  %one = const 1 : u8
+  %done = eq %n, %zero : u8
+  %r = if %done -> (u8) {
+    yield %zero
+  } else {
+    %m = sub %n, %one : u8
+    %s = call @count(%m)
+    %t = xor %s, %n : u8
+    yield %t
+  }
+  return %r
+}
+func @main(%n: u8) -> (u8) {
+  %r = call @count(%n)
+  return %r
+}
+)");
+  BuildOptions options;
+  options.targets = {Target::Native};
+  const BuiltKernel built = CompileKernel(source, options);
+  EXPECT_FALSE(built.has_native());
+  ASSERT_FALSE(built.report.refusals.empty());
+  EXPECT_TRUE(std::ranges::any_of(built.report.refusals, [](const Refusal& refusal) {
+    return refusal.target == "native baseline" && refusal.reason == "it is recursive";
+  }));
 }
 
 TEST(Generate, Identifiers) {
