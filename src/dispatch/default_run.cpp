@@ -19,10 +19,13 @@ std::optional<int32_t> DefaultRuns::Call(const exec::NativeFunction& function, u
   exec::NativeRun* run = runs_[mine].get();
   run->depth_left = depth;
   run->memory_left = memory_bytes;
-  const std::optional<int32_t> status = exec::CallNative(function, arguments, results, run);
+  const std::optional<int32_t> status = function.stack.is_small()
+                                            ? function.entry(arguments, results, run)
+                                            : exec::CallNative(function, arguments, results, run);
   --depth_;
   run->fuel = Limits().fuel;
-  if (status != 0 || !run->output_types.empty()) runs_[mine] = std::make_unique<exec::NativeRun>();
+  if (status != 0 || !run->output_types.empty()) [[unlikely]]
+    runs_[mine] = std::make_unique<exec::NativeRun>();
   return status;
 }
 

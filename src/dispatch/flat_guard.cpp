@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 
 #include "base/goldilocks.h"
@@ -36,10 +37,9 @@ bool FlatGuard::Apart::Holds(const uint64_t* words) const {
 }
 
 bool FlatGuard::Shape::Holds(const uint64_t* words) const {
-  std::array<int64_t, ir::MaxRank> sizes;
-  std::ranges::copy(dims, sizes.begin());
-  for (const auto& [which, word] : symbols) sizes[which] = static_cast<int64_t>(words[word]);
-  return exec::ElementCount(std::span(sizes).first(dims.size())) ==
+  std::array<int64_t, ir::MaxRank + 1> sizes = {numbers};
+  for (uint32_t i = 0; i < count; ++i) sizes[i + 1] = static_cast<int64_t>(words[dims[i]]);
+  return exec::ElementCount(std::span(sizes).first(count + 1)) ==
          static_cast<int64_t>(words[length_word]);
 }
 
@@ -181,12 +181,19 @@ void FlatGuard::AddShapeTest(const ir::Function& entry, ir::Type type, uint32_t 
   const std::vector<uint32_t> first_word = FirstWords(entry);
   Shape shape;
   shape.length_word = word + 1;
+  std::vector<int64_t> numbers;
   for (const ir::Dim dim : entry.shape(type)) {
-    if (dim.is_symbol())
-      shape.symbols.emplace_back(static_cast<uint32_t>(shape.dims.size()), first_word[dim.param()]);
-    shape.dims.push_back(dim.is_symbol() ? 0 : dim.value);
+    if (dim.is_symbol()) {
+      shape.dims[shape.count++] = first_word[dim.param()];
+    } else {
+      numbers.push_back(dim.value);
+    }
   }
-  shapes_.push_back(std::move(shape));
+  // None: no length fits, unless a word is 0; left to the fluid path.
+  const std::optional<int64_t> product = exec::ElementCount(numbers);
+  if (!product) Add(Test{});
+  shape.numbers = product.value_or(0);
+  shapes_.push_back(shape);
   has_more_ = true;
 }
 
@@ -229,6 +236,14 @@ bool FlatGuard::Holds(const uint64_t* words) const {
          std::ranges::all_of(presents_, exactly) &&
          std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) &&
          std::ranges::all_of(more_, exactly) && std::ranges::all_of(shapes_, exactly);
+}
+
+bool FlatGuard::MoreHolds(const uint64_t* words) const {
+  // Buffers that neither a pair nor the hot path has room for are in presents_ only.
+  return std::ranges::all_of(more_, [&](const Test& test) { return test.Holds(words); }) &&
+         std::ranges::all_of(shapes_,
+                             [&](const Shape& shape) { return shape.QuickHolds(words); }) &&
+         std::ranges::all_of(presents_, [&](const Present& it) { return it.Holds(words); });
 }
 
 }  // namespace frazil::dispatch

@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -46,6 +45,10 @@ class FlatGuard {
            FirstHold<0>(aparts_, apart_count_, words) && FirstHold<0>(lones_, lone_count_, words);
   }
   bool has_more() const { return has_more_; }
+  // Off the hot path: as there, with the other tests, and exactly where that is not enough.
+  bool LetsThrough(const uint64_t* words) const {
+    return (QuickHolds(words) && (!has_more_ || MoreHolds(words))) || Holds(words);
+  }
 
  private:
   struct Mask {
@@ -90,8 +93,18 @@ class FlatGuard {
   // A tensor whose length is the product of its dimensions: numbers, or words that say them.
   struct Shape {
     uint64_t length_word = 0;
-    std::vector<int64_t> dims;
-    std::vector<std::pair<uint32_t, uint32_t>> symbols;  // of dims: which, and its word
+    int64_t numbers = 1;  // the product of those that are
+    uint32_t count = 0;   // of words
+    std::array<uint32_t, ir::MaxRank> dims = {};
+    // A zero beside sizes whose product no length says is left to Holds.
+    bool QuickHolds(const uint64_t* words) const {
+      int64_t product = numbers;
+      for (uint32_t i = 0; i < count; ++i) {
+        const auto dim = static_cast<int64_t>(words[dims[i]]);
+        if (dim < 0 || __builtin_mul_overflow(product, dim, &product)) return false;
+      }
+      return product == static_cast<int64_t>(words[length_word]);
+    }
     bool Holds(const uint64_t* words) const;
   };
   template <size_t I, typename Test, size_t Room>
@@ -120,6 +133,7 @@ class FlatGuard {
   void AddScalarTests(ir::Type type, uint32_t word);
   void AddShapeTest(const ir::Function& entry, ir::Type type, uint32_t word);
   bool IsApartTested(uint64_t a, uint64_t b) const;
+  bool MoreHolds(const uint64_t* words) const;
   void AddLone(uint64_t word);
   void Add(const Test& test);
 

@@ -210,6 +210,7 @@ func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buf
     const bool launches = exec::CheckLaunch(*program, arguments).has_value();
     const std::vector<uint64_t> words = WordsOfCall(arguments);
     ASSERT_EQ(flat.Holds(words.data()), launches) << round;
+    if (flat.has_more()) ASSERT_EQ(flat.LetsThrough(words.data()), launches) << round;
     ++seen[launches];
   }
   EXPECT_GT(seen[0], 2000);
@@ -238,6 +239,7 @@ TEST(FlatGuard, MissingMemoryIsQuicklySeen) {
       std::vector<uint64_t> missing = words;
       missing[2 * i] = 0;
       EXPECT_FALSE(flat.Holds(missing.data())) << params << " " << i;
+      EXPECT_FALSE(flat.LetsThrough(missing.data())) << params << " " << i;
       EXPECT_TRUE(flat.has_more() || !flat.QuickHolds(missing.data())) << params << " " << i;
       missing[2 * i + 1] = 0;  // and nothing in it
       EXPECT_TRUE(flat.Holds(missing.data())) << params << " " << i;
@@ -282,6 +284,7 @@ func @main(%m: index, %a: tensor<f32, [%m, %k]>, %k: index, %b: tensor<u8, [%k, 
         memory(ir::types::Index, um * 3)};
     const bool launches = exec::CheckLoweredLaunch(*program, arguments).has_value();
     ASSERT_EQ(flat.Holds(WordsOfCall(arguments).data()), launches) << m << " " << k;
+    ASSERT_EQ(flat.LetsThrough(WordsOfCall(arguments).data()), launches) << m << " " << k;
     ++seen[launches];
   }
   EXPECT_GT(seen[0], 5000);

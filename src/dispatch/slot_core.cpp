@@ -127,7 +127,7 @@ SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, const uint64_t* argument
   const Chain* chain = chain_.load(std::memory_order_seq_cst);
   for (uint32_t i = 0; i < chain->count; ++i) {
     const Link& link = chain->links[i];
-    if (!link.guard.Holds(arguments)) continue;
+    if (!link.guard.LetsThrough(arguments)) continue;
     const std::optional<int32_t> status =
         link.function.uses_run && run == nullptr
             ? RunsOf(me).Call(link.function, depth_, memory_bytes_, arguments, results)
