@@ -130,14 +130,19 @@ bool AreIntegers(ir::Type a, ir::Type b) {
   return a.is_scalar() && b.is_scalar() && ir::IsFixedInt(a.scalar) && ir::IsFixedInt(b.scalar);
 }
 
+IntegerRange RangeOf(ir::Scalar scalar) {
+  if (scalar == ir::Scalar::Field) return {0, goldilocks::P - 1};
+  const uint64_t all = UINT64_MAX >> (64 - 8 * ir::BytesOf(ir::Type::Of(scalar)));
+  if (!ir::IsSigned(scalar)) return {0, all};
+  return {-1 - static_cast<int64_t>(all >> 1), all >> 1};
+}
+
 bool FitsInteger(ir::Scalar from, uint64_t word, ir::Scalar to) {
   if (!ir::IsFixedInt(from) || (!ir::IsFixedInt(to) && to != ir::Scalar::Field)) return false;
-  const bool is_signed = ir::IsSigned(to);
-  const uint64_t bits = 8 * ir::BytesOf(ir::Type::Of(to));
-  const uint64_t most =
-      to == ir::Scalar::Field ? goldilocks::P - 1 : UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
-  if (ir::IsSigned(from) && static_cast<int64_t>(word) < 0) return is_signed && ~word <= most;
-  return word <= most;
+  const IntegerRange range = RangeOf(to);
+  if (ir::IsSigned(from) && static_cast<int64_t>(word) < 0)
+    return static_cast<int64_t>(word) >= range.least;
+  return word <= range.most;
 }
 
 Result<std::vector<Value>> CompleteLaunch(const ir::KernelSignature& signature,

@@ -23,6 +23,12 @@ struct LaunchShape {
 
 // Two scalars that are integers (i8 .. u64, index): one may be given for the other where it fits.
 bool AreIntegers(ir::Type a, ir::Type b);
+// The integers that a type has: i8 .. u64, index, field.
+struct IntegerRange {
+  int64_t least = 0;
+  uint64_t most = 0;
+};
+IntegerRange RangeOf(ir::Scalar scalar);
 // Whether an integer of one type (i8 .. u64, index) is one of another type too, `field` among them; its word is the same.
 bool FitsInteger(ir::Scalar from, uint64_t word, ir::Scalar to);
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
@@ -46,24 +45,50 @@ std::optional<Kind> KindOf(ir::Type type) {
   return std::nullopt;
 }
 
-// Empty: the argument is the parameter's, or an integer that fits it; `is_exact` says which.
-std::string Misfit(ir::Type type, uint8_t code, uint64_t word, bool& is_exact) {
-  const auto wanted = [&] { return ir::ScalarOrBufferName(type); };
+constexpr uint8_t NoCode = 0x3f;  // no argument can be given for it
+
+internal::Param ParamOf(ir::Type type) {
+  internal::Param param;
   const std::optional<Kind> kind = KindOf(type);
-  const auto given = static_cast<Kind>(code & ~(IsConst | IsBuffer));
-  const bool is_buffer = (code & IsBuffer) != 0;
-  is_exact = kind == given && is_buffer == type.is_buffer();
-  // A read-only view may only be read.
-  if (is_exact && (code & IsConst) != 0 && type.access != ir::Access::In)
-    return fmt::format("is read-only memory, but its parameter, {}, is written", wanted());
-  if (is_exact) return {};
-  if (is_buffer || type.is_buffer() || given > Kind::U64 ||
-      (!ir::IsFixedInt(type.scalar) && type.scalar != ir::Scalar::Field))
-    return fmt::format("does not fit its parameter, which is {}", wanted());
-  if (exec::FitsInteger(static_cast<ir::Scalar>(given), word, type.scalar)) return {};
-  const bool is_negative = given <= Kind::I64 && static_cast<int64_t>(word) < 0;
-  return fmt::format("is {}{}, which does not fit its parameter, {}", is_negative ? "-" : "",
-                     is_negative ? 0 - word : word, wanted());
+  param.code =
+      kind ? static_cast<uint8_t>(static_cast<uint8_t>(*kind) | (type.is_buffer() ? IsBuffer : 0))
+           : NoCode;
+  param.is_integer =
+      type.is_scalar() && (ir::IsFixedInt(type.scalar) || type.scalar == ir::Scalar::Field);
+  if (type.is_buffer())
+    param.most = static_cast<uint64_t>(exec::MostElements(ir::BytesOf(type.element())));
+  if (!param.is_integer) return param;
+  const exec::IntegerRange range = exec::RangeOf(type.scalar);
+  param.least = range.least;
+  param.most = range.most;
+  return param;
+}
+
+bool IsNegative(uint8_t code, uint64_t word) {
+  return code <= static_cast<uint8_t>(Kind::I64) && static_cast<int64_t>(word) < 0;
+}
+
+bool Fits(const internal::Param& param, uint8_t code, const uint64_t* words) {
+  if ((code & ~IsConst) == param.code && (code & IsBuffer) != 0) return words[1] <= param.most;
+  if (code == param.code) return true;
+  if (!param.is_integer || code > static_cast<uint8_t>(Kind::U64)) return false;
+  return IsNegative(code, *words) ? static_cast<int64_t>(*words) >= param.least
+                                  : *words <= param.most;
+}
+
+// Of an argument that does not fit.
+std::string Misfit(ir::Type type, const internal::Param& param, uint8_t code,
+                   const uint64_t* words) {
+  const std::string wanted = ir::ScalarOrBufferName(type);
+  if ((code & ~IsConst) == param.code && (code & IsBuffer) != 0)
+    return words[1] > param.most
+               ? fmt::format(": no memory has {} elements", words[1])
+               : fmt::format(" is read-only memory, but its parameter, {}, is written", wanted);
+  if (!param.is_integer || code > static_cast<uint8_t>(Kind::U64))
+    return fmt::format(" does not fit its parameter, which is {}", wanted);
+  const bool is_negative = IsNegative(code, *words);
+  return fmt::format(" is {}{}, which does not fit its parameter, {}", is_negative ? "-" : "",
+                     is_negative ? 0 - *words : *words, wanted);
 }
 
 }  // namespace
@@ -85,30 +110,37 @@ void Outcome::Misused(size_t i, Kind asked) const {
                          fmt::format("it is {}", Names[static_cast<size_t>(kinds_.kinds[i])].ours));
 }
 
+Slot::Slot(std::shared_ptr<engine::Site> site) : site_(std::move(site)) {
+  const ir::Function& entry = site_->entry();
+  auto params = std::make_shared<std::vector<internal::Param>>();
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    params->push_back(ParamOf(entry.param_type(i)));
+  params_ = std::move(params);
+  for (const ir::Type type : entry.results)
+    for (uint32_t i = 0; i < ir::WordsOf(type); ++i)
+      kinds_.kinds[kinds_.count++] = KindOf(type).value_or(Kind::U64);
+}
+
 bool Slot::CheckArguments(std::span<const uint8_t> codes, const uint64_t* words,
                           const void* identity) {
   const ir::Function& entry = site_->entry();
-  if (codes.size() != entry.param_count()) {
-    last_error = fmt::format("{} arguments are given where {} are needed", codes.size(),
-                             entry.param_count());
+  if (codes.size() != params_->size()) {
+    last_error =
+        fmt::format("{} arguments are given where {} are needed", codes.size(), params_->size());
     return false;
   }
   bool are_exact = true;
-  for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    bool is_exact = false;
-    const std::string misfit = Misfit(entry.param_type(i), codes[i], *words, is_exact);
-    if (!misfit.empty()) {
-      last_error = fmt::format("argument {} {}", i + 1, misfit);
+  for (uint32_t i = 0; i < codes.size(); ++i) {
+    const internal::Param& param = (*params_)[i];
+    // A read-only view may only be read.
+    const bool may_be = (codes[i] & IsConst) == 0 || entry.param_type(i).access == ir::Access::In;
+    if (!may_be || !Fits(param, codes[i], words)) {
+      last_error =
+          fmt::format("argument {}{}", i + 1, Misfit(entry.param_type(i), param, codes[i], words));
       return false;
     }
-    are_exact &= is_exact;
-    const ir::Type type = entry.param_type(i);
-    if (type.is_buffer() &&
-        words[1] > static_cast<uint64_t>(exec::MostElements(ir::BytesOf(type.element())))) {
-      last_error = fmt::format("argument {}: no memory has {} elements", i + 1, words[1]);
-      return false;
-    }
-    words += type.is_buffer() ? 2 : 1;
+    are_exact &= (codes[i] & ~IsConst) == param.code;
+    words += (codes[i] & IsBuffer) != 0 ? 2 : 1;
   }
   if (are_exact) seen_ = identity;
   return true;
@@ -177,20 +209,14 @@ Result<Slot> Engine::Load(const Program& program) {
   std::shared_ptr<engine::Site> site =
       TRY(engine_->Load(*static_cast<const ir::Program*>(program.program_.get())));
   uint64_t words = 0;
-  internal::ResultKinds kinds;
-  for (const ir::Type type : site->entry().results) {
-    for (uint32_t i = 0; i < ir::WordsOf(type) && words + i < MostResultWords; ++i)
-      kinds.kinds[words + i] = KindOf(type).value_or(Kind::U64);
-    words += ir::WordsOf(type);
-  }
-  kinds.count = static_cast<uint8_t>(std::min<uint64_t>(words, MostResultWords));
+  for (const ir::Type type : site->entry().results) words += ir::WordsOf(type);
   if (words > MostResultWords) {
     return Fail(Diag::Unsupported,
                 fmt::format("A slot gives at most {} words of results, this program gives {}; "
                             "write the others to buffers.",
                             MostResultWords, words));
   }
-  return Slot(std::move(site), kinds);
+  return Slot(std::move(site));
 }
 
 Result<Slot> Engine::Load(std::string_view text) { return Load(TRY(Program::Parse(text))); }

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/package.h"
@@ -98,6 +99,15 @@ struct ResultKinds {
   uint8_t count = 0;
 };
 
+// A parameter, as far as calls are checked against it.
+struct Param {
+  uint8_t code =
+      0;  // of the argument type that is exactly its own; an `in` buffer's may also be of const elements
+  bool is_integer = false;
+  int64_t least = 0;  // of integers that fit
+  uint64_t most = 0;
+};
+
 // T as it is asked for: integers are read as signed or unsigned.
 template <typename T>
 constexpr bool Reads(Kind kind) {
@@ -170,12 +180,12 @@ class Slot {
 
  private:
   friend class Engine;
-  Slot(std::shared_ptr<engine::Site> site, const internal::ResultKinds& kinds)
-      : site_(std::move(site)), kinds_(kinds) {}
+  explicit Slot(std::shared_ptr<engine::Site> site);
   bool CheckArguments(std::span<const uint8_t> codes, const uint64_t* words, const void* identity);
   int32_t CallWords(const uint64_t* arguments, uint64_t* results);
 
   std::shared_ptr<engine::Site> site_;
+  std::shared_ptr<const std::vector<internal::Param>> params_;
   internal::ResultKinds kinds_;
   const void* seen_ = nullptr;  // a list of argument types that are exactly the parameters'
 };

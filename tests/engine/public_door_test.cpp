@@ -86,6 +86,23 @@ func @main(%a: i32, %b: i32) -> (i32, f64) {
             "frazil::Outcome::get<int32_t>(0): the call gave no results: division by zero");
 }
 
+TEST_F(PublicDoor, AReadOnlyViewIsOnlyRead) {
+  frazil::Options options;
+  options.store = folder_ / "store";
+  frazil::Engine engine(options);
+  frazil::Slot slot =
+      engine.Load("frz 1\nfunc @main(%x: in buffer<i32>, %y: buffer<i32>) {\n  return\n}\n")
+          .value();
+  std::vector<int32_t> y(4);
+  const std::vector<int32_t> x(4);
+  EXPECT_TRUE(slot(frazil::Buffer(x), frazil::Buffer(y)));
+  EXPECT_EQ(slot(frazil::Buffer(x), frazil::Buffer(x)).error(),
+            "argument 2 is read-only memory, but its parameter, buffer<i32>, is written");
+  std::vector<uint32_t> other(4);
+  EXPECT_EQ(slot(frazil::Buffer(other), frazil::Buffer(y)).error(),
+            "argument 1 does not fit its parameter, which is in buffer<i32>");
+}
+
 TEST_F(PublicDoor, NoMemoryHasSuchALength) {
   frazil::Options options;
   options.store = folder_ / "store";
