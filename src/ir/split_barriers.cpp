@@ -104,6 +104,7 @@ Result<void> BarrierSplitter::PooledAccess(const Inst& inst, const Pool& pool) {
   for (uint32_t i = 0; i < inst.results.count; ++i)
     results.push_back(source_.type(Function::result_of(inst, i)));
   Values values = builder_.Emit(inst.op, inst.type, operands, results, source_.words_of(inst));
+  builder_.StandFor(inst.source_op);
   for (uint32_t i = 0; i < inst.results.count; ++i)
     BindNamed(Function::result_of(inst, i), values[i]);
   return {};

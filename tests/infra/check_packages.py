@@ -171,6 +171,11 @@ def wanted_packages(root):
     return {words[0]: words[1] if len(words) > 1 else "" for words in lines}
 
 
+def of_the_tree(root, name):
+    """A script by its path, or a header as an installed package has it."""
+    return "/" in name and ((root / name).is_file() or (root / "src" / name).is_file())
+
+
 def problems_of(root, system, owners):
     roots = wanted_packages(root)
     commands = set(roots.values())
@@ -181,7 +186,7 @@ def problems_of(root, system, owners):
     places = {}
     for kind, names, place in uses(tracked(root), root):
         names = (names,) if isinstance(names, str) else names
-        if not names or any(name in GENERATED | OURS | OPTIONAL.keys() | commands for name in names):
+        if not names or any(name in GENERATED | OURS | OPTIONAL.keys() | commands or of_the_tree(root, name) for name in names):
             continue
         places.setdefault((kind, names), place)  # the first place is enough
     paths = {key: [path_of(key[0], name) for name in key[1]] for key in places}

@@ -90,8 +90,8 @@ TEST(RandomPrograms, VerdictsOnChangesAreTrue) {
       }
     }
   }
-  EXPECT_GE(refuted_count, 50u);
-  EXPECT_GE(proved_count, 5u);
+  EXPECT_GE(refuted_count, count / 6);
+  EXPECT_GE(proved_count, count / 24);
   fmt::print("{} refuted, {} proved\n", refuted_count, proved_count);
 }
 

@@ -264,13 +264,14 @@ void FunctionPlan::PlanInst(const ir::Inst& inst, std::vector<ValueId>& pending)
     tokens.clear();
   }
   // Who would be overtaken: by an ordered instruction that is written here, everyone it does not
-  // contain; by one that only writes its operands here, those before its last token; by one that is
-  // left for later, those that stand between its own parts, which will be written together.
+  // contain; by one that only writes its operands here, the same, for those behind its first token may
+  // come to be written at their own place, before it; by one that is left for later, those that stand
+  // between its own parts, which will be written together.
   auto is_overtaken = [&](ValueId token) {
     if (is_token(token)) return false;
     if (is_inline)
       return is_ordered && !tokens.empty() && position(token) > position(tokens.front());
-    return is_ordered || (!tokens.empty() && position(token) < position(tokens.back()));
+    return is_ordered || !tokens.empty();
   };
   uint32_t overtaken = None;
   for (ValueId token : pending)
