@@ -267,7 +267,7 @@ void WasmCallable::Fill(const exec::LoweredCall& call, const RunContext& context
 void WasmCallable::SetGlobals(const RunContext& context, const Addresses& at) {
   instance_->Set(GlobalVar::Trap, 0);
   instance_->Set(GlobalVar::TrapIndex, ~uint64_t{0});
-  instance_->Set(GlobalVar::Parallel, ~uint64_t{0});
+  instance_->Set(GlobalVar::Parallel, static_cast<uint64_t>(NoParallel));
   // The entry's wrapper may add one.
   constexpr uint64_t Most = ~uint64_t{0} - 1;
   instance_->Set(GlobalVar::Fuel, std::min(context.limits.fuel, Most));

@@ -233,7 +233,7 @@ void FunctionEmitter::EmitFor(const ir::Inst& inst) {
   if (is_outermost) {
     parallel_.reset();
     if (module_.uses(GlobalVar::Parallel)) {
-      facts_.under_parallel ? code_.Get(saved_parallel_) : code_.I64(-1);
+      facts_.under_parallel ? code_.Get(saved_parallel_) : code_.I64(NoParallel);
       code_.GlobalSet(module_.Use(GlobalVar::Parallel));
     }
   }
@@ -248,7 +248,7 @@ void FunctionEmitter::EnterIteration(const ir::Inst& inst) {
   uint32_t counter = plan_.place(Function::param_of(body, 0)).at;
   if (facts_.under_parallel) {
     code_.Get(saved_parallel_);
-    code_.I64(-1);
+    code_.I64(NoParallel);
     Op(Opcode::I64Eq);
     code_.Begin(Opcode::If);
     code_.Get(counter);

@@ -52,7 +52,7 @@ class Wrapper {
       copy(GlobalVar::Depth, GlobalVar::DepthLeft);
     set(GlobalVar::Trap, 0);
     set(GlobalVar::TrapIndex, -1);
-    set(GlobalVar::Parallel, -1);
+    set(GlobalVar::Parallel, NoParallel);
   }
 
   uint32_t FrameLimbs() const {

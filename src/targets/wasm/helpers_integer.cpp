@@ -11,7 +11,8 @@ void BuildTrap(HelperCode& f) {
 
 void BuildTrapAt(HelperCode& f) {
   f.Put(GlobalVar::Trap, ExtendU(f.Param(0)));
-  f.Put(GlobalVar::TrapIndex, f.Param(1));
+  const Var index = f.Param(1);
+  f.Put(GlobalVar::TrapIndex, Choose(Eq(index, NoParallel), Lit64(~uint64_t{0}), index));
   f.Unreachable();
 }
 

@@ -28,14 +28,22 @@ struct GlobalRow {
 
 constexpr int64_t AllOnes = -1;
 constexpr GlobalRow GlobalRows[] = {
-    {"trap", ValType::I64, 0},       {"trap_index", ValType::I64, -1},
-    {"parallel", ValType::I64, -1},  {"fuel", ValType::I64, AllOnes},
-    {"depth", ValType::I64, 1000},   {"scratch", ValType::I64, 1 << 30},
-    {"", ValType::I64, 0},           {"", ValType::I64, 0},
-    {"heap", ValType::I32, 0},       {"input", ValType::I32, 0},
-    {"input_end", ValType::I32, 0},  {"hint", ValType::I32, 0},
-    {"hint_end", ValType::I32, 0},   {"output", ValType::I32, 0},
-    {"output_end", ValType::I32, 0}, {"", ValType::I32, 0},
+    {"trap", ValType::I64, 0},
+    {"trap_index", ValType::I64, -1},
+    {"parallel", ValType::I64, NoParallel},
+    {"fuel", ValType::I64, AllOnes},
+    {"depth", ValType::I64, 1000},
+    {"scratch", ValType::I64, 1 << 30},
+    {"", ValType::I64, 0},
+    {"", ValType::I64, 0},
+    {"heap", ValType::I32, 0},
+    {"input", ValType::I32, 0},
+    {"input_end", ValType::I32, 0},
+    {"hint", ValType::I32, 0},
+    {"hint_end", ValType::I32, 0},
+    {"output", ValType::I32, 0},
+    {"output_end", ValType::I32, 0},
+    {"", ValType::I32, 0},
 };
 static_assert(std::size(GlobalRows) == GlobalCount);
 

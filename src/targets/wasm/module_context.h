@@ -23,12 +23,15 @@ constexpr int HelperCount = 0
 #undef FRAZIL_WASM_HELPER
     ;
 
+// Not -1: a parallel may count below 0, and a nested one must see that it is inside.
+constexpr int64_t NoParallel = INT64_MIN;
+
 // Globals that the host reads or sets, exported under their names, and what a run counts in: the entry begins with what the
 // host has set, so that a call that ends in a trap takes nothing from the next.
 enum class GlobalVar : uint8_t {
   Trap,       // 0, or what trapped: 1 + kind, plus op << 8
   TrapIndex,  // the iteration of the outermost parallel, -1 outside
-  Parallel,   // the same while running, where calls happen inside a parallel
+  Parallel,   // the same while running, where calls happen inside a parallel; outside: NoParallel
   Fuel,       // what is left, unsigned
   Depth,      // how many calls may nest, unsigned
   Scratch,    // bytes that alloc may take, unsigned
