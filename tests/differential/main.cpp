@@ -92,6 +92,8 @@ Run MakeRun(const ir::Program& program, uint64_t seed, bool metered) {
   Run run;
   run.arguments = exec::RandomArguments(program, seed);
   run.context = exec::RandomContext(program, seed);
+  // Long divisions of 4,096 bits in a loop of 2^14 take WASM ten seconds on a busy machine.
+  run.context.limits.run_ms = 60'000;
   // Lowering replaces tensor ops and barriers by loops and scratch, and a sponge by a buffer, which draw on the limits
   // themselves.
   bool own_limits = !HasLoweredLoops(program);
