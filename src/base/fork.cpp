@@ -7,6 +7,18 @@
 
 #include <new>
 
+#if defined(__SANITIZE_THREAD__)
+#define FRAZIL_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FRAZIL_TSAN 1
+#endif
+#endif
+#ifdef FRAZIL_TSAN
+extern "C" void AnnotateRWLockReleased(const char* file, int line, const volatile void* lock,
+                                       long is_write);
+#endif
+
 namespace frazil {
 namespace {
 
@@ -56,6 +68,11 @@ struct ForkHandlers {
     pthread_mutex_unlock(&turnstile);
   }
   static void InChild() {
+#ifdef FRAZIL_TSAN
+    // It remembers what the forking thread took in Prepare, whatever is made anew.
+    if (held == 0) AnnotateRWLockReleased(__FILE__, __LINE__, &gate, 1);
+    if (held == 0) AnnotateRWLockReleased(__FILE__, __LINE__, &turnstile, 1);
+#endif
     // Made anew: the owner on record is the parent's thread, whose number the child's thread does not have.
     pthread_rwlock_init(&gate, nullptr);
     pthread_mutex_init(&turnstile, nullptr);
