@@ -1,6 +1,7 @@
-// One lock for the whole process, shared by everybody who holds a ForkMutex and taken alone by whoever forks. glibc's
-// rwlock prefers readers, so that a thread that already shares it may share it once more while a fork waits. Threads that
-// do not share it yet stand back then, or a fork might wait long (400 ms beside three busy threads, before they did).
+// One lock for the whole process, shared by everybody who holds a ForkMutex and taken alone by whoever forks. A thread
+// shares it once, however many it holds: one that waited here while it holds another would wait for a fork that waits
+// for it. Threads that share nothing yet stand back while a fork waits, or it might wait long (400 ms beside three busy
+// threads, before they did).
 #include "base/fork.h"
 
 #include <pthread.h>
@@ -43,16 +44,15 @@ struct ForkHandlers {
   }
 
   static void Share() {
-    if (fork_waits.load(std::memory_order_relaxed) && held == 0) {
+    if (held++ != 0) return;
+    if (fork_waits.load(std::memory_order_relaxed)) {
       pthread_mutex_lock(&turnstile);
       pthread_mutex_unlock(&turnstile);
     }
     pthread_rwlock_rdlock(&gate);
-    ++held;
   }
   static void Unshare() {
-    --held;
-    pthread_rwlock_unlock(&gate);
+    if (--held == 0) pthread_rwlock_unlock(&gate);
   }
 
   static void Prepare() {
@@ -77,7 +77,7 @@ struct ForkHandlers {
     pthread_rwlock_init(&gate, nullptr);
     pthread_mutex_init(&turnstile, nullptr);
     fork_waits = false;
-    for (int i = 0; i < held; ++i) pthread_rwlock_rdlock(&gate);
+    if (held != 0) pthread_rwlock_rdlock(&gate);
     for (AfterFork* told = Get().first; told != nullptr; told = told->next_) told->in_child_();
   }
 

@@ -104,7 +104,9 @@ std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize, const
   request.key = key;
   const auto forms = site.slot_->forms();
   request.tuned = !forms.empty() && (tune != nullptr || forms.front()->form()->image.tuned);
-  if (tune != nullptr) request.in_use = verify::Seal(*tune, key);
+  request.same_candidate = tune != nullptr;
+  if (!forms.empty())
+    request.in_use = verify::Seal(tune != nullptr ? *tune : forms.front()->form(), key);
   if (const std::string toolchain = worker.toolchain();
       store != nullptr && tune == nullptr && !toolchain.empty()) {
     // What others left behind is a proposal: its program is lowered and verified again, its code is not used.

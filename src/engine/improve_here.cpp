@@ -18,6 +18,7 @@
 #include "engine/worker_compare.h"
 #include "engine/worker_price.h"
 #include "engine/worker_serve.h"
+#include "exec/guard_eval.h"
 #include "exec/native_callable.h"
 #include "ir/digest.h"
 #include "ir/text.h"
@@ -211,7 +212,7 @@ void Improvement::Lower(Proposal& proposal) {
                                                    : compiler_.Compile(program, request_.level);
   if (!image) return Refuse(proposal, image.error().message);
   if (in_use_ && image->code == (*in_use_)->image.code)
-    return Refuse(proposal, "tuned, it is the code in use");
+    return Refuse(proposal, "it is the code in use");
   auto code = exec::NativeCode::Map(*image);
   if (!code) return Refuse(proposal, code.error().message);
   proposal.code = std::move(*code);
@@ -236,16 +237,21 @@ Result<Pricer> Improvement::MakePricer() {
   std::vector<exec::Value> sample;
   if (!request_.sample_arguments.empty())
     sample = TRY(wire::DecodeValues(request_.sample_arguments));
-  if (!in_use_) {
-    return Pricer::Make(source_, TRY(TypicalArguments(source_, request_.observed, sample)));
-  }
+  std::vector<exec::Value> typical = TRY(TypicalArguments(source_, request_.observed, sample));
+  if (!in_use_) return Pricer::Make(source_, std::move(typical));
   const auto code = TRY(exec::NativeCode::Map((*in_use_)->image));
-  if (auto large = LargeArguments(source_, request_.recent_call)) {
+  const ir::Guard guard = TRY(ir::ParseGuard((*in_use_)->guard, source_));
+  const auto answered = [&](std::span<const exec::Value> arguments) {
+    return exec::Holds(guard, CopyArguments(arguments));
+  };
+  if (auto large = LargeArguments(source_, request_.recent_call); large && answered(*large)) {
     Pricer pricer = TRY(Pricer::MakeAgainst(code, source_, std::move(*large)));
     if (!pricer.traps()) return pricer;
   }
-  return Pricer::MakeAgainst(code, source_,
-                             TRY(TypicalArguments(source_, request_.observed, sample)));
+  if (answered(typical)) return Pricer::MakeAgainst(code, source_, std::move(typical));
+  // Calls are not what they were: the form in use does not answer them, the interpreter does.
+  in_use_.reset();
+  return Pricer::Make(source_, std::move(typical));
 }
 
 Result<void> Improvement::PriceAll() {
@@ -287,7 +293,7 @@ Result<void> Improvement::PriceAll() {
                     PrintDuration(reference.min_ns), PrintDuration(prices[i].min_ns),
                     PrintDuration(reference.median_ns), PrintDuration(prices[i].median_ns)));
     if (in_use_ && !(prices[i].min_ns < reference.min_ns * (1.0 - AdmissionMargin)))
-      Refuse(proposal, "tuned, it is not faster than the form in use");
+      Refuse(proposal, "not faster than the form in use");
   }
   return {};
 }
@@ -364,10 +370,11 @@ Result<WorkReply> Improvement::Run() {
   if (!request_.in_use.empty())
     in_use_ = TRY(OpenSealed(request_.in_use, request_.key, source_exact_));
   ProposeAll();
-  if (in_use_) KeepOnlyInUse();
+  if (in_use_ && request_.same_candidate) KeepOnlyInUse();
   LowerAll();
   TRY_VOID(PriceAll());
   if (tainted() || JudgeInOrder() || tainted()) return std::move(reply_);
+  if (in_use_) return std::move(reply_);
   // Whatever was proposed fell through; the source itself remains, if it was put off.
   for (Proposal& proposal : proposals_) {
     if (!proposal.is_source || proposal.code != nullptr || proposal.out) continue;

@@ -116,6 +116,7 @@ std::string EncodeWorkRequest(const WorkRequest& request) {
   writer.PutBytes(request.sample_arguments);
   writer.Put<uint8_t>(request.tuned);
   writer.PutBytes(request.in_use);
+  writer.Put<uint8_t>(request.same_candidate);
   PutWordLists(writer, request.recent_call);
   writer.Put(request.policy.meaning);
   writer.Put(request.policy.lowering);
@@ -139,6 +140,7 @@ Result<WorkRequest> DecodeWorkRequest(std::string_view payload) {
   request.sample_arguments = reader.GetString();
   request.tuned = reader.GetBool();
   request.in_use = reader.GetString();
+  request.same_candidate = reader.GetBool();
   request.recent_call = GetWordLists(reader);
   request.policy.meaning = static_cast<verify::Grade>(reader.GetBelow(GradeCount));
   request.policy.lowering = static_cast<verify::Grade>(reader.GetBelow(GradeCount));

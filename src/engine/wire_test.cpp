@@ -20,6 +20,8 @@ WorkRequest Request() {
   request.foreign_guard = "arg0 == 5";
   request.banned = {"aa", "", "bb"};
   request.sample_arguments = "xyz";
+  request.in_use = "form";
+  request.same_candidate = true;
   request.policy = {verify::Grade::Exhaustive, verify::Grade::None};
   for (size_t i = 0; i < request.key.size(); ++i) request.key[i] = static_cast<uint8_t>(7 * i);
   request.timeout_ms = 77;

@@ -27,8 +27,9 @@ struct WorkRequest {
   std::vector<std::string> banned;  // exact digests of candidates not to be proposed
   std::string sample_arguments;  // of a real call (wire::EncodeValues), to price with; "" = made up
   bool tuned = false;            // code that takes longer to make; else the form that comes first
-  // Sealed, the form in use: the same candidate is wanted, tuned, and only if it is faster than this one; "" = none.
-  std::string in_use;
+  std::string in_use;            // sealed, the form that is to be beaten; "" = the interpreter
+  bool same_candidate =
+      false;  // as the form in use: other code of it is wanted, not another program
   // With it: a recent call by its parameters, the words of scalars and the lengths of buffers; empty = not known.
   std::vector<std::vector<uint64_t>> recent_call;
   verify::Policy policy;
