@@ -37,8 +37,12 @@ SiteReport Site::Report() const {
     return report;
   }
   const Form& form = forms.front()->form();
-  // A site that started solid never saw the interpreter: the price list did.
-  const double reference = report.fluid_ns > 0 ? report.fluid_ns : form->cost.reference_ns;
+  // A site that started solid never saw the interpreter: its price says by what factor that is slower, and the calls that
+  // came may be larger than the one that was priced.
+  const bool seen = report.fluid_ns > 0;
+  const double factor =
+      form->cost.ns_per_call > 0 ? form->cost.reference_ns / form->cost.ns_per_call : 1;
+  const double reference = seen ? report.fluid_ns : report.solid_ns * factor;
   report.saved_ms =
       std::max(0.0, (reference - report.solid_ns) * static_cast<double>(report.solid_calls) / 1e6);
   report.what = fmt::format(
@@ -51,9 +55,10 @@ SiteReport Site::Report() const {
           ? fmt::format("{} a call instead of {} when it was priced; too few calls to tell more",
                         PrintDuration(form->cost.ns_per_call),
                         PrintDuration(form->cost.reference_ns))
-          : fmt::format("{} a call instead of {}, {} calls: {} saved",
-                        PrintDuration(report.solid_ns), PrintDuration(reference),
-                        report.solid_calls, PrintDuration(report.saved_ms * 1e6));
+          : fmt::format("{} a call instead of {}{}, {} calls: {} saved",
+                        PrintDuration(report.solid_ns), seen ? "" : "an estimated ",
+                        PrintDuration(reference), report.solid_calls,
+                        PrintDuration(report.saved_ms * 1e6));
   report.reopen =
       "a shadow run that differs, guard misses beyond the drift test, or `unfreeze`/`ban` by hand";
   return report;
