@@ -11,12 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/check.h"
-#include "dispatch/slot.h"
 #include "harness.h"
-#include "ir/digest.h"
-#include "ir/text.h"
-#include "verify/verify.h"
+#include "subjects.h"
 
 namespace {
 thread_local uint64_t allocations = 0;
@@ -43,16 +39,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char Text[] = R"(frz 1
-func @main(%x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>, %a: f32, %n: i64) -> (i64) {
-  return %n
-}
-)";
-constexpr char Guard[] =
-    "len(arg0) % 8 == 0 && align(arg0) >= 32 && disjoint(arg0, arg2) && 1 <= arg4 <= 1000000";
-// mov rax, [rdi + 56]; mov [rsi], rax; xor eax, eax; ret
-constexpr char Code[] = "\x48\x8b\x47\x38\x48\x89\x06\x31\xc0\xc3";
-
 constexpr int CallsPerBatch = 64;
 constexpr int Batches = 500'000;
 
@@ -66,27 +52,11 @@ class Nobody final : public dispatch::Fluid, public dispatch::Watcher {
   std::atomic<uint64_t> fluid_calls{0};
 };
 
-verify::Verified<exec::CompiledForm> MakeForm(const ir::Program& program) {
-  ir::Candidate candidate;
-  candidate.program = program;
-  candidate.guard = *ir::ParseGuard(Guard, program);
-  candidate.origin = "bench";
-  exec::CompiledForm form;
-  form.source_exact = form.candidate_exact = ir::ExactDigest(program);
-  form.guard = ir::PrintGuard(candidate.guard);
-  form.candidate = ir::PrintText(ir::Canonicalize(program));
-  form.target = "native";
-  form.toolchain = "by hand";
-  form.image.uses_run = false;
-  form.image.code.assign(Code, sizeof Code - 1);
-  Result<verify::Examined> examined =
-      verify::Examine(program, candidate, form, verify::Policy::Default(program));
-  CHECK(examined && examined->form);
-  return *examined->form;
-}
-
 struct Bed {
-  Bed() : program(*ir::ParseText(Text)), form(MakeForm(program)), slot(program, nobody, nobody) {
+  Bed()
+      : program(*ir::ParseText(SmallCall::Text)),
+        form(SmallCall::MakeForm(program)),
+        slot(program, nobody, nobody) {
     slot.SetCountdown(INT32_MAX);  // the hot path alone
     Replace();
     plain = *exec::NativeCode::Map(form->image);
@@ -133,15 +103,8 @@ uint64_t Waits() {
 }
 
 Measured Measure(Bed& bed) {
-  alignas(64) static float memory[3][64];
-  uint64_t arguments[] = {reinterpret_cast<uint64_t>(memory[0]),
-                          64,
-                          reinterpret_cast<uint64_t>(memory[1]),
-                          64,
-                          reinterpret_cast<uint64_t>(memory[2]),
-                          64,
-                          0x3f800000,
-                          7};
+  SmallCall call;
+  const auto& arguments = call.arguments;
   uint64_t result = 0;
   // The compiler must not know what it calls, or it is no indirect call.
   exec::NativeEntry entry = bed.plain->entry();

@@ -1,5 +1,4 @@
-// The worker: how long until it answers, until code is there, until the code is verified. Programs are elementwise f32
-// trees over two inputs, no two ops alike, so that there is nothing to share or to fold.
+// The worker: how long until it answers, until code is there, until the code is verified.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,34 +7,12 @@
 #include "base/check.h"
 #include "engine/worker.h"
 #include "harness.h"
-#include "ir/builder.h"
 #include "ir/digest.h"
 #include "ir/text.h"
+#include "subjects.h"
 
 namespace frazil::bench {
 namespace {
-
-std::string ElementwiseTree(size_t ops) {
-  using namespace ir;
-  Program program;
-  const Type in = Type::Buffer(types::F32, Access::In);
-  FunctionBuilder b(program, "main", {in, in, Type::Buffer(types::F32, Access::Out)}, {});
-  const ValueId zero = b.ConstInt(types::Index, 0);
-  b.Parallel(zero, b.Length(b.Param(2)), [&](ValueId i) {
-    std::vector<ValueId> live = {b.Load(b.Param(0), i), b.Load(b.Param(1), i)};
-    constexpr Op Ops[] = {Op::Add, Op::Mul, Op::Sub, Op::Max, Op::Mul, Op::Min, Op::Add, Op::Sub};
-    for (size_t k = 0; k < ops; ++k) {
-      const ValueId x = live[live.size() - 1];
-      const ValueId y = live[(k * 5 + 1) % (live.size() > 1 ? live.size() - 1 : 1)];
-      live.push_back(b.Binary(Ops[k % std::size(Ops)], x, y));
-      if (live.size() > 12) live.erase(live.begin() + 2);
-    }
-    b.Store(b.Param(2), i, live.back());
-  });
-  b.Return({});
-  b.Finish();
-  return PrintText(Canonicalize(program));
-}
 
 struct Sample {
   double total_ms, compile_ms, verify_ms, price_ms;
@@ -48,7 +25,7 @@ double MedianOf(std::vector<Sample> samples, double Sample::* part) {
 
 std::vector<Sample> Improve(engine::Worker& worker, size_t ops, int rounds) {
   engine::WorkRequest request;
-  request.program = ElementwiseTree(ops);
+  request.program = ir::PrintText(ir::Canonicalize(ElementwiseTree(ops)));
   std::vector<Sample> samples;
   for (int round = 0; round <= rounds; ++round) {
     Sample sample{};

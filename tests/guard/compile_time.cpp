@@ -1,4 +1,4 @@
-// The form that comes first of elementwise bodies with nothing to share or to fold, against a module that never changes
+// The form that comes first of elementwise bodies, against a module that never changes
 // (yardstick.ll), both through the same code generator, in turns; the least of the times of this thread.
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "guard.h"
-#include "ir/builder.h"
+#include "subjects.h"
 #include "targets/native/code_generator.h"
 
 namespace frazil::guard {
@@ -16,28 +16,6 @@ namespace {
 
 constexpr int Rounds = 25;
 constexpr size_t Sizes[] = {10, 60, 200};
-
-ir::Program ElementwiseTree(size_t ops) {
-  using namespace ir;
-  Program program;
-  const Type in = Type::Buffer(types::F32, Access::In);
-  FunctionBuilder b(program, "main", {in, in, Type::Buffer(types::F32, Access::Out)}, {});
-  const ValueId zero = b.ConstInt(types::Index, 0);
-  b.Parallel(zero, b.Length(b.Param(2)), [&](ValueId i) {
-    std::vector<ValueId> live = {b.Load(b.Param(0), i), b.Load(b.Param(1), i)};
-    constexpr Op Ops[] = {Op::Add, Op::Mul, Op::Sub, Op::Max, Op::Mul, Op::Min, Op::Add, Op::Sub};
-    for (size_t k = 0; k < ops; ++k) {
-      const ValueId x = live[live.size() - 1];
-      const ValueId y = live[(k * 5 + 1) % (live.size() > 1 ? live.size() - 1 : 1)];
-      live.push_back(b.Binary(Ops[k % std::size(Ops)], x, y));
-      if (live.size() > 12) live.erase(live.begin() + 2);
-    }
-    b.Store(b.Param(2), i, live.back());
-  });
-  b.Return({});
-  b.Finish();
-  return program;
-}
 
 template <typename Function>
 void TakeLeast(double& least, const Function& function) {
@@ -55,7 +33,7 @@ Table CompileTimes(const std::string& folder) {
   options.level = exec::CpuLevel::Avx512;
   options.tuned = false;
   std::vector<ir::Program> programs;
-  for (const size_t ops : Sizes) programs.push_back(ElementwiseTree(ops));
+  for (const size_t ops : Sizes) programs.push_back(bench::ElementwiseTree(ops));
   double frozen = 1e9;
   std::vector<double> times(programs.size(), 1e9);
   for (int round = 0; round < Rounds; ++round) {
