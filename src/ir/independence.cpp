@@ -5,7 +5,8 @@
 //
 // Windows are compared as whole numbers although indices wrap. That is right while stride times trips fits 64 bits:
 // by the types of what they are made of, because loops that turn so often are really executed, or because an access
-// that every iteration makes would have left its buffer, and trapped, before it wrapped.
+// that every iteration makes would have left its buffer, and trapped, before it wrapped. What conditions and bounds of
+// loops say is taken only where it holds of whole numbers too.
 #include "ir/independence.h"
 
 #include <fmt/format.h>
@@ -21,9 +22,6 @@
 
 namespace frazil::ir {
 namespace {
-
-// No run gets through this many iterations.
-constexpr int ExecutedBits = 48;
 
 struct Touch {
   InstId inst;
@@ -45,7 +43,9 @@ class Collector {
   // False with a reason where something is in the way whatever the indices are.
   bool Run() {
     Knowledge start;
-    Loop(start, parallel_);
+    const int64_t low = forms_.Of(function_.operand(parallel_, 0)).constant().value_or(-1);
+    if (low == 0 || low == 1) start.executed.push_back(forms_.counter().index);
+    Loop(start, parallel_, false);
     for (const LaneForms::Digit& digit : forms_.digits()) {
       if (digit.atom == forms_.counter().index || !digit.extent) continue;
       start.bounds[digit.atom] = {IndexForm::Constant(0), *digit.extent - IndexForm::Constant(1)};
@@ -70,20 +70,23 @@ class Collector {
   }
 
   // What a turn of a loop knows: its counter's range, and that there is a turn.
-  void Loop(Knowledge& knowledge, const Inst& loop) {
+  void Loop(Knowledge& knowledge, const Inst& loop, bool runs_whole) {
     const uint32_t counter =
         Function::param_of(function_.region(Function::region_of(loop, 0)), 0).index;
-    Knowledge::Bounds bounds = forms_.BoundsOfLoop(loop);
-    const IndexForm high = forms_.Of(function_.operand(loop, 1));
-    knowledge.facts.push_back(high - bounds.low - IndexForm::Constant(1));
     const bool is_for = loop.op == Op::For;
     if (is_for && (function_.word(loop, 0) <= 0 || function_.values[counter].type == types::U64))
       return;
-    const bool from_zero = bounds.low.constant().value_or(-1) >= 0;
+    Knowledge::Bounds bounds = forms_.BoundsOfLoop(loop);
+    const IndexForm high = forms_.Of(function_.operand(loop, 1));
+    // From 1 to n there are n - 1 turns, but not from anywhere.
+    const int64_t start = bounds.low.constant().value_or(-1);
     const bool by_one = !is_for || function_.word(loop, 0) == 1;
-    if (from_zero && by_one)
+    if ((start == 0 || start == 1) && by_one && runs_whole)
       for (uint32_t atom : FactorsOfTurns(high)) knowledge.executed.push_back(atom);
-    knowledge.bounds[counter] = std::move(bounds);
+    AddLess(knowledge, bounds.low, high);
+    if (forms_.IsNoLess(bounds.low, knowledge.executed) &&
+        forms_.IsNoMore(bounds.high + IndexForm::Constant(1)))
+      knowledge.bounds[counter] = std::move(bounds);
   }
 
   // The factors of a number of turns, if the number is one product of atoms, or an atom and a small constant more: read
@@ -151,11 +154,10 @@ class Collector {
       case Op::For:
       case Op::Parallel: {
         Knowledge inner = knowledge;
-        Loop(inner, inst);
         // Lanes that turn it differently often do not all make what is inside.
         const bool alike = always && IsUniformForm(function_.operand(inst, 0)) &&
                            IsUniformForm(function_.operand(inst, 1));
-        if (!alike) inner.executed = knowledge.executed;
+        Loop(inner, inst, alike);
         return Visit(Function::region_of(inst, 0), inner, alike, own_phases && inst.op == Op::For);
       }
       default:
@@ -239,14 +241,23 @@ class Collector {
     if (inst.operands.count != 2 || inst.type != types::Index) return;
     const IndexForm a = forms_.Of(function_.operand(inst, 0)),
                     b = forms_.Of(function_.operand(inst, 1));
-    const IndexForm one = IndexForm::Constant(1);
     switch (inst.op) {
-      case Op::Lt: return knowledge.facts.push_back(holds ? b - a - one : a - b);
-      case Op::Le: return knowledge.facts.push_back(holds ? b - a : a - b - one);
-      case Op::Gt: return knowledge.facts.push_back(holds ? a - b - one : b - a);
-      case Op::Ge: return knowledge.facts.push_back(holds ? a - b : b - a - one);
+      case Op::Lt: return holds ? AddLess(knowledge, a, b) : AddAtMost(knowledge, b, a);
+      case Op::Le: return holds ? AddAtMost(knowledge, a, b) : AddLess(knowledge, b, a);
+      case Op::Gt: return holds ? AddLess(knowledge, b, a) : AddAtMost(knowledge, a, b);
+      case Op::Ge: return holds ? AddAtMost(knowledge, b, a) : AddLess(knowledge, a, b);
       default: return;
     }
+  }
+
+  // What was compared are values of 64 bits, what is known is of whole numbers.
+  void AddAtMost(Knowledge& knowledge, const IndexForm& a, const IndexForm& b) {
+    if (forms_.IsNoLess(a, knowledge.executed) && forms_.IsNoMore(b, knowledge.executed))
+      knowledge.facts.push_back(b - a);
+  }
+  void AddLess(Knowledge& knowledge, const IndexForm& a, const IndexForm& b) {
+    if (forms_.IsNoLess(a, knowledge.executed) && forms_.IsNoMore(b, knowledge.executed))
+      knowledge.facts.push_back(b - a - IndexForm::Constant(1));
   }
 
   const Program& program_;
@@ -264,11 +275,8 @@ class Collector {
 // Do all these accesses stay in windows of their iterations?
 class WindowFinder {
  public:
-  WindowFinder(Collector& collector, const Function& function, const Inst& parallel)
-      : collector_(collector),
-        forms_(collector.forms()),
-        function_(function),
-        parallel_(parallel) {}
+  WindowFinder(Collector& collector, const Inst& parallel)
+      : collector_(collector), forms_(collector.forms()), parallel_(parallel) {}
 
   struct Answer {
     bool found = false;
@@ -415,10 +423,15 @@ class WindowFinder {
 
   // A distance that itself wraps keeps nothing apart, even where every iteration makes the access.
   bool StrideFits(const IndexForm& stride, const Knowledge& knowledge) const {
-    const bool is_atom = stride.size() == 1 && stride.degree() == 1;
+    return BitsOfSum(stride, knowledge, 0) <= 63;
+  }
+
+  int BitsOfSum(const IndexForm& stride, const Knowledge& knowledge, int counted) const {
+    int most = 0, carry = 0;
     for (const auto& [product, coefficient] : stride.terms())
-      if (BitsOfTerm(product, coefficient, knowledge, 0) > (is_atom ? 64 : 63)) return false;
-    return true;
+      most = std::max(most, BitsOfTerm(product, coefficient, knowledge, counted));
+    while ((size_t{1} << carry) < stride.size()) ++carry;
+    return most + carry;
   }
 
   // Bits of a product, where loops as long as some of its factors are executed inside of the iterations: those factors
@@ -438,27 +451,20 @@ class WindowFinder {
 
   bool Fits(const IndexForm& stride, const Knowledge& knowledge) {
     int trip_bits = 0;
-    const IndexForm trips = forms_.UpperOf(function_.operand(parallel_, 1));
-    for (const auto& [product, coefficient] : trips.terms())
-      trip_bits = std::max(trip_bits, BitsOf(product, coefficient));
-    trip_bits = std::min(trip_bits + (trips.size() > 1 ? 1 : 0), ExecutedBits);
-    for (const auto& [product, coefficient] : stride.terms())
-      if (BitsOfTerm(product, coefficient, knowledge, trip_bits) > (stride.size() > 1 ? 63 : 64))
-        return false;
-    return true;
+    while ((uint64_t{1} << trip_bits) < forms_.MostTurns(parallel_)) ++trip_bits;
+    return BitsOfSum(stride, knowledge, trip_bits) <= 64;
   }
 
   int BitsOf(const std::vector<uint32_t>& product, uint64_t coefficient) const {
-    const int64_t factor = std::abs(static_cast<int64_t>(coefficient));
+    const uint64_t factor = std::min(coefficient, 0 - coefficient);
     int bits = 0;
-    while (bits < 63 && (int64_t{1} << bits) < factor) ++bits;
+    while ((uint64_t{1} << bits) < factor) ++bits;
     for (uint32_t atom : product) bits += forms_.BitsOfAtom(atom);
     return bits;
   }
 
   Collector& collector_;
   LaneForms& forms_;
-  const Function& function_;
   const Inst& parallel_;
   std::vector<IndexForm> strides_;  // of the counter's digits
   std::vector<IndexForm> rests_;    // of each access
@@ -470,7 +476,7 @@ class Judge {
       : program_(program),
         function_(function),
         collector_(program, function, parallel),
-        finder_(collector_, function, parallel) {}
+        finder_(collector_, parallel) {}
 
   Independence Run() {
     if (!collector_.Run()) {

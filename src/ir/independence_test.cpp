@@ -182,6 +182,200 @@ TEST(Independence, ADistanceThatWrapsKeepsNothingApart) {
               "may wrap");
 }
 
+// Indices wrap; what is said of them as whole numbers must hold all the same.
+TEST(Independence, AnIndexThatWrapsSaysNothing) {
+  // j + b may pass the largest number: then j is any number, not less than n.
+  constexpr std::string_view Guarded = R"(
+  %eight = const 8 : index
+  parallel %i = %0 to %mi {{
+    %positive = ge %b, %0 : index
+    if %positive {{
+      for %j = %0 to %eight step 1 {{
+        %jb = add %j, {0} : index
+        %below = lt %jb, %ni : index
+        if %below {{
+          %r = mul %i, %ni : index
+          %p = add %r, %j : index
+          store %y, %p, %f : f32
+          yield
+        }} else {{
+          yield
+        }}
+        yield
+      }}
+      yield
+    }} else {{
+      yield
+    }}
+    yield
+  }}
+)";
+  ExpectBound(fmt::format(Guarded, "%b"), "other iterations");
+  ExpectFree(fmt::format(Guarded, "%mi"));
+  // The product of three is what it likes to be, -1 also: rows then reach back into those before.
+  ExpectBound(R"(
+  %w = mul %mi, %ldi : index
+  %w3 = mul %w, %ldi : index
+  parallel %i = %0 to %mi {
+    for %j = %0 to %ldi step 1 {
+      %jw = mul %j, %w3 : index
+      %below = lt %jw, %ni : index
+      if %below {
+        %r = mul %i, %ni : index
+        %p = add %r, %jw : index
+        store %y, %p, %f : f32
+        yield
+      } else {
+        yield
+      }
+      yield
+    }
+    yield
+  }
+)",
+              "other iterations");
+  // So is a bound of a loop.
+  ExpectBound(R"(
+  parallel %i = %0 to %mi {
+    %positive = ge %b, %0 : index
+    if %positive {
+      %b2 = add %b, %b : index
+      %hi = sub %ni, %b2 : index
+      for %j = %0 to %hi step 1 {
+        %r = mul %i, %ni : index
+        %p = add %r, %j : index
+        store %y, %p, %f : f32
+        yield
+      }
+      yield
+    } else {
+      yield
+    }
+    yield
+  }
+)",
+              "");
+}
+
+TEST(Independence, CoefficientsThatWrapSayNothing) {
+  // 2^24 * (2^40 - 8) is -2^27.
+  ExpectBound(R"(
+  %far = const 1099511627768 : index
+  %many = const 16777216 : index
+  %8 = const 8 : index
+  %turns = mul %ni, %many : index
+  parallel %i = %0 to %mi {
+    for %j = %0 to %turns step 1 {
+      %r = mul %i, %8 : index
+      %l = mul %j, %far : index
+      %p = add %r, %l : index
+      store %y, %p, %f : f32
+      yield
+    }
+    yield
+  }
+)",
+              "other iterations");
+  // Each part of the distance fits, their sum is 2^64: 2^31 * (n + m + ld + 1).
+  ExpectBound(R"(
+  %half = const 2147483648 : index
+  %nm = add %ni, %mi : index
+  %sum = add %nm, %ldi : index
+  %sum1 = add %sum, %1 : index
+  %d = mul %sum1, %half : index
+  parallel %i = %0 to %mi {
+    %p = mul %i, %d : index
+    store %y, %p, %f : f32
+    yield
+  }
+)",
+              "may wrap");
+}
+
+// %i from {0} to {1}; an access that not every iteration makes, in steps of {2}.
+constexpr std::string_view Sparse = R"(
+  %low = const -64 : index
+  %3 = const 3 : index
+  parallel %i = {0} to {1} {{
+    %positive = ge {2}, %1 : index
+    if %positive {{
+      %p = mul %i, {2} : index
+      %a = load %y, %p : f32
+      store %y, %p, %a : f32
+      yield
+    }} else {{
+      yield
+    }}
+    yield
+  }}
+)";
+
+TEST(Independence, IterationsAreCountedFromTheFirst) {
+  ExpectFree(fmt::format(Sparse, "%0", "%2", "%g"));
+  ExpectBound(fmt::format(Sparse, "%low", "%2", "%g"), "may wrap");
+  ExpectBound(fmt::format(Sparse, "%b", "%2", "%g"), "may wrap");
+  ExpectFree(fmt::format(Sparse, "%low", "%2", "%ni"));
+  // As many iterations as their distance: together they are its square.
+  ExpectBound(fmt::format(Sparse, "%0", "%g", "%g"), "may wrap");
+}
+
+TEST(Independence, TurnsAreCountedFromTheFirst) {
+  // Few turns below a large n, which the distance is made of.
+  constexpr std::string_view Turns = R"(
+  %low = const {0} : index
+  %2p16 = const 65536 : index
+  %far = mul %g, %2p16 : index
+  parallel %i = %0 to %ni {{
+    for %j = %low to %g step 1 {{
+      %some = load %k, %j : u32
+      %is = eq %some, %one : u32
+      if %is {{
+        %r = mul %i, %far : index
+        %l = add %r, %j : index
+        %p = sub %l, %low : index
+        store %y, %p, %f : f32
+        yield
+      }} else {{
+        yield
+      }}
+      yield
+    }}
+    yield
+  }}
+)";
+  ExpectFree(fmt::format(Turns, 0), {{1, 3}});
+  ExpectBound(fmt::format(Turns, int64_t{1} << 39), "may wrap");
+}
+
+TEST(Independence, ADivisorThatWrapsTakesNothingApart) {
+  ExpectBound(R"(
+  %w = mul %mi, %ldi : index
+  %w3 = mul %w, %mi : index
+  %hi = mul %w3, %ni : index
+  parallel %i = %0 to %hi {
+    %q = div.floor %i, %w3 : index
+    %r = rem.floor %i, %w3 : index
+    %l = mul %r, %ni : index
+    %p = add %l, %q : index
+    store %y, %p, %f : f32
+    yield
+  }
+)",
+              "not known to differ");
+  ExpectBound(R"(
+  %w = mul %mi, %ldi : index
+  parallel %i = %0 to %ni {
+    %q = div.floor %i, %w : index
+    %r = rem.floor %i, %w : index
+    %l = mul %q, %w : index
+    %p = add %l, %r : index
+    store %y, %p, %f : f32
+    yield
+  }
+)",
+              "not known to differ");
+}
+
 constexpr std::string_view Rows = R"(
   parallel %i = %0 to %mi {{
     for %j = %0 to %ni step 1 {{
@@ -312,11 +506,13 @@ TEST(Independence, PartsOfAFlatCounter) {
 
 TEST(Independence, ThreePartsInAnyNotation) {
   constexpr std::string_view Body = R"(
-  %a = mul %ni, %mi : index
+  %narrow = cast %m : u16
+  %mh = cast %narrow : index
+  %a = mul %ni, %mh : index
   %e = mul %a, %ldi : index
   parallel %i = %0 to %e {{
     {}
-    %t0 = mul %p, %mi : index
+    %t0 = mul %p, %mh : index
     %t1 = add %t0, %q : index
     %t2 = mul %t1, %ni : index
     %l = add %t2, %r : index
@@ -326,10 +522,10 @@ TEST(Independence, ThreePartsInAnyNotation) {
 )";
   ExpectFree(fmt::format(Body,
                          "%r = rem.floor %i, %ni : index\n %h = div.floor %i, %ni : index\n"
-                         "%q = rem.floor %h, %mi : index\n %p = div.floor %h, %mi : index"));
+                         "%q = rem.floor %h, %mh : index\n %p = div.floor %h, %mh : index"));
   ExpectFree(fmt::format(Body,
                          "%r = rem.floor %i, %ni : index\n %h = div.floor %i, %ni : index\n"
-                         "%q = rem.floor %h, %mi : index\n %p = div.floor %i, %a : index"));
+                         "%q = rem.floor %h, %mh : index\n %p = div.floor %i, %a : index"));
   ExpectFree(fmt::format(Body,
                          "%p = div.floor %i, %a : index\n %h = rem.floor %i, %a : index\n"
                          "%q = div.floor %h, %ni : index\n %r = rem.floor %i, %ni : index"));

@@ -37,11 +37,13 @@ LaneForms::LaneForms(const Function& function, const Inst& parallel)
       uniform_(function.values.size(), true),
       next_atom_(static_cast<uint32_t>(function.values.size())) {
   const RegionId body = Function::region_of(parallel, 0);
+  loops_[counter_.index] = &parallel;
   MarkInside(body);
   FindUniform(body, true);
   FindSplits(body);
   forms_.clear();
-  FindDigits(counter_.index, UpperOf(function.operand(parallel, 1)));
+  const IndexForm extent = UpperOf(function.operand(parallel, 1));
+  FindDigits(counter_.index, IsNoMore(extent) ? std::optional(extent) : std::nullopt);
 }
 
 void LaneForms::MarkInside(RegionId id) {
@@ -53,6 +55,8 @@ void LaneForms::MarkInside(RegionId id) {
   for (InstId inst_id : region.insts) {
     const Inst& inst = function_.inst(inst_id);
     for (uint32_t i = 0; i < inst.results.count; ++i) inside_[inst.results.begin + i] = true;
+    if (inst.op == Op::For || inst.op == Op::Parallel)
+      loops_[function_.region(Function::region_of(inst, 0)).params.begin] = &inst;
     for (uint32_t i = 0; i < inst.regions.count; ++i) MarkInside(Function::region_of(inst, i));
   }
 }
@@ -116,6 +120,7 @@ void LaneForms::AddSplit(const Inst& inst) {
     if (!IsUniform(atom.index) || !IsNonNegative(atom.index)) return;
   for (const auto& [product, coefficient] : divisor.terms())
     if (static_cast<int64_t>(coefficient) <= 0) return;
+  if (!IsNoLess(divisor)) return;
   std::optional<Parts> parts = Divide(*whole, divisor, MaxSplits);
   if (!parts) return;
   taken_[Function::result_of(inst).index] = is_remainder ? parts->remainder : parts->quotient;

@@ -17,6 +17,9 @@
 
 namespace frazil::ir {
 
+// No run gets through this many iterations.
+inline constexpr int ExecutedBits = 48;
+
 // What holds where an access stands.
 struct Knowledge {
   struct Bounds {
@@ -25,7 +28,8 @@ struct Knowledge {
   std::map<uint32_t, Bounds>
       bounds;  // atoms of an iteration's own; later numbers may be bounded by earlier ones
   std::vector<IndexForm> facts;  // each is >= 0
-  // Atoms that count turns of loops which run whole in every iteration: their product is executed, hence small.
+  // Atoms that count turns of loops which run whole in every iteration, and the counter of the iterations: their product
+  // is executed, hence small.
   std::vector<uint32_t> executed;
 };
 
@@ -52,6 +56,23 @@ class LaneForms {
 
   // Width in bits of what an atom can be, as an unsigned number: 63 where nothing is known.
   int BitsOfAtom(uint32_t atom) const;
+  // What a form can be as a whole number, that is without wrapping; cut off far outside of 64 bits. `executed` as in
+  // Knowledge: of the loops around.
+  struct Range {
+    __int128 low, high;
+  };
+  using Atoms = std::vector<uint32_t>;
+  Range RangeOf(const IndexForm& form, const Atoms& executed = {});
+  // The value of 64 bits, read as signed, is at least, or at most, the whole number: that one does not lie above, or
+  // below, all of them. A comparison says as much of whole numbers.
+  bool IsNoLess(const IndexForm& form, const Atoms& executed = {}) {
+    return RangeOf(form, executed).high <= INT64_MAX;
+  }
+  bool IsNoMore(const IndexForm& form, const Atoms& executed = {}) {
+    return RangeOf(form, executed).low >= INT64_MIN;
+  }
+  // At most so many turns does a loop make.
+  uint64_t MostTurns(const Inst& loop);
   bool IsNonNegative(uint32_t atom) const;
   // The function parameter that an atom is.
   std::optional<uint32_t> ParamOf(uint32_t atom) const;
@@ -76,6 +97,10 @@ class LaneForms {
   std::optional<uint32_t> WholeOf(ValueId value) const;
   std::optional<Parts> Divide(uint32_t whole, const IndexForm& divisor, int depth);
   void FindDigits(uint32_t atom, const std::optional<IndexForm>& extent);
+  Range RangeOfAtom(uint32_t atom);
+  Range RangeOfProduct(const Atoms& product, Atoms executed);
+  uint32_t AtomAbove(uint32_t atom);
+  Range RangeOfCounter(const Inst& loop, Range type);
 
   const Function& function_;
   const Inst& parallel_;
@@ -87,6 +112,8 @@ class LaneForms {
   uint32_t next_atom_;
   std::vector<Digit> digits_;
   std::unordered_map<uint32_t, IndexForm> forms_;
+  std::unordered_map<uint32_t, const Inst*> loops_;  // by counter
+  std::unordered_map<uint32_t, Range> ranges_;       // by atom
   uint32_t depth_ = 0;
 };
 

@@ -2,7 +2,6 @@
 // falls its upper bound. What is left mentions only values that are the same everywhere, each with a constant lower
 // bound; then every coefficient must be positive. Facts of the place are subtracted where they cancel an atom.
 #include <algorithm>
-#include <cstdlib>
 
 #include "ir/lane_forms.h"
 
@@ -14,6 +13,21 @@ constexpr int64_t MostCoefficient = int64_t{1} << 40;
 int64_t Signed(uint64_t n) { return static_cast<int64_t>(n); }
 
 IndexForm Negative(const IndexForm& form) { return IndexForm::Constant(0) - form; }
+
+uint64_t Greatest(const IndexForm& form) {
+  uint64_t greatest = 0;
+  for (const auto& [product, coefficient] : form.terms())
+    greatest = std::max(greatest, std::min(coefficient, 0 - coefficient));
+  return greatest;
+}
+
+// Nothing where a coefficient might wrap, here or when a few of them are added: it would stand for another number.
+std::optional<IndexForm> Times(const IndexForm& a, const IndexForm& b) {
+  const auto size = static_cast<double>(std::max(a.size(), b.size()));
+  if (static_cast<double>(Greatest(a)) * static_cast<double>(Greatest(b)) * size > 0x1p56)
+    return std::nullopt;
+  return a * b;
+}
 
 }  // namespace
 
@@ -34,8 +48,7 @@ SignProver::SignProver(const LaneForms& forms, const Knowledge& knowledge, Condi
 
 bool SignProver::Prove(const IndexForm& form, int depth) {
   if (--steps_left_ < 0 || depth < 0) return false;
-  for (const auto& [product, coefficient] : form.terms())
-    if (std::abs(Signed(coefficient)) > MostCoefficient) return false;
+  if (Greatest(form) > static_cast<uint64_t>(MostCoefficient)) return false;
   const size_t before = conditions_ == nullptr ? 0 : conditions_->size();
   if (IsPlain(form) || BySetting(form, depth) || ByFact(form, depth) || ByCondition(form))
     return true;
@@ -55,13 +68,14 @@ bool SignProver::IsPlain(const IndexForm& form) const {
     if (least == 0) continue;
     IndexForm moved = IndexForm::Constant(0);
     for (const auto& [product, coefficient] : shifted.terms()) {
-      IndexForm term = IndexForm::Constant(coefficient);
+      std::optional<IndexForm> term = IndexForm::Constant(coefficient);
       for (uint32_t factor : product) {
         IndexForm value = IndexForm::Of(ValueId(factor));
         if (factor == atom.index) value = value + IndexForm::Constant(static_cast<uint64_t>(least));
-        term = term * value;
+        term = Times(*term, value);
+        if (!term) return false;
       }
-      moved = moved + term;
+      moved = moved + *term;
     }
     shifted = moved;
   }
@@ -77,9 +91,11 @@ bool SignProver::BySetting(const IndexForm& form, int depth) {
     std::optional<IndexForm> slope = form.Coefficient(*atom);
     if (!slope) continue;
     const IndexForm rest = form.Without(*atom);
-    if (Prove(*slope, depth - 1)) return Prove(rest + *slope * bounds->second.low, depth - 1);
-    if (Prove(Negative(*slope), depth - 1))
-      return Prove(rest + *slope * bounds->second.high, depth - 1);
+    const bool grows = Prove(*slope, depth - 1);
+    if (!grows && !Prove(Negative(*slope), depth - 1)) continue;
+    const std::optional<IndexForm> end =
+        Times(*slope, grows ? bounds->second.low : bounds->second.high);
+    return end && Prove(rest + *end, depth - 1);
   }
   return false;
 }
@@ -92,8 +108,9 @@ bool SignProver::ByFact(const IndexForm& form, int depth) {
       std::optional<int64_t> sign = inner->constant();
       if (!sign || (*sign != 1 && *sign != -1)) continue;
       const IndexForm times = *sign == 1 ? *outer : Negative(*outer);
-      if (Prove(times, std::min(depth - 1, 2)) &&
-          Prove(form - times * fact, std::min(depth - 1, 4)))
+      const std::optional<IndexForm> shift = Times(times, fact);
+      if (shift && Prove(times, std::min(depth - 1, 2)) &&
+          Prove(form - *shift, std::min(depth - 1, 4)))
         return true;
     }
   }
