@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "exec/interpreter_machine.h"
+#include "exec/launch.h"
 
 namespace frazil::exec {
 
@@ -47,7 +48,7 @@ std::vector<int64_t> Machine::DimsOf(ir::Type tensor) {
 // A tensor takes memory as `alloc` does, with the same trap.
 Object* Machine::MakeResult(const ir::Inst& inst) {
   std::vector<int64_t> dims = DimsOf(inst.type);
-  const std::optional<int64_t> count = CountOf(dims);
+  const std::optional<int64_t> count = ElementCount(dims);
   std::shared_ptr<Memory> memory = count ? Allocate(inst.type.element(), *count) : nullptr;
   if (memory == nullptr) {
     Trap(ir::Trap::Memory, inst);
@@ -146,7 +147,7 @@ Machine::Flow Machine::MatmulOp(const ir::Inst& inst) {
 Machine::Flow Machine::ReshapeOp(const ir::Inst& inst) {
   const Object& operand = OperandObject(inst, 0);
   std::vector<int64_t> dims = DimsOf(inst.type);
-  if (CountOf(dims) != operand.memory->length()) return Trap(ir::Trap::Assert, inst);
+  if (ElementCount(dims) != operand.memory->length()) return Trap(ir::Trap::Assert, inst);
   // Tensors never change, so two of them may share their elements.
   SetObject(Function::result_of(inst), {operand.memory, std::move(dims)});
   return Flow::Next;

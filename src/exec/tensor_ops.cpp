@@ -27,15 +27,6 @@ int64_t Product(Dims dims) {
 
 }  // namespace
 
-std::optional<int64_t> CountOf(Dims dims) {
-  if (std::ranges::any_of(dims, [](int64_t size) { return size < 0; })) return std::nullopt;
-  int64_t count = 1;
-  for (int64_t size : dims) {
-    if (__builtin_mul_overflow(count, size, &count)) return std::nullopt;
-  }
-  return count;
-}
-
 std::vector<int64_t> StridesOf(Dims dims) {
   std::vector<int64_t> strides(dims.size(), 1);
   // Unsigned, as above: in an empty tensor no stride is used.

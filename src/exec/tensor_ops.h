@@ -21,8 +21,6 @@ struct Object {
 
 using Dims = std::span<const int64_t>;
 
-// The product, or nothing if a size is negative or the product does not fit.
-std::optional<int64_t> CountOf(Dims dims);
 // How far apart neighbors along each axis lie.
 std::vector<int64_t> StridesOf(Dims dims);
 

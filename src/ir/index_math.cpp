@@ -102,7 +102,29 @@ IndexExpr IndexMath::MulOrNegative(IndexExpr a, IndexExpr b) {
 IndexExpr IndexMath::CountOrNegative(std::span<const IndexExpr> sizes) {
   IndexExpr count = IndexExpr::Known(1);
   for (IndexExpr size : sizes) count = MulOrNegative(count, size);
-  return count;
+  // Of three, two may be too many and the third 0.
+  auto is_factor = [](IndexExpr size) { return !size.is(1); };
+  return std::ranges::count_if(sizes, is_factor) < 3 ? count : EmptyOr(count, sizes);
+}
+
+// 0 if a size is 0 and none is negative, or else the count.
+IndexExpr IndexMath::EmptyOr(IndexExpr count, std::span<const IndexExpr> sizes) {
+  bool is_empty = false;
+  ValueId any_empty, signs;
+  auto also = [&](ValueId all, ValueId one) {
+    return all.valid() ? builder_.Binary(Op::Or, all, one) : one;
+  };
+  for (IndexExpr size : sizes) {
+    if (size.known() && size.constant < 0) return count;
+    is_empty |= size.is(0);
+    if (size.known()) continue;
+    any_empty = also(any_empty, Compare(Op::Eq, size, IndexExpr::Known(0)));
+    signs = also(signs, size.value);
+  }
+  if (!signs.valid()) return is_empty ? IndexExpr::Known(0) : count;
+  ValueId holds = Compare(Op::Ge, IndexExpr::Of(signs), IndexExpr::Known(0));
+  if (!is_empty) holds = builder_.Binary(Op::And, holds, any_empty);
+  return IndexExpr::Of(builder_.Select(holds, Value(IndexExpr::Known(0)), Value(count)));
 }
 
 IndexExprs IndexMath::Strides(std::span<const IndexExpr> sizes) {

@@ -38,7 +38,7 @@ class IndexMath {
 
   IndexExpr Product(std::span<const IndexExpr> factors);
   // The product, or -1 where a factor is negative or the product does not fit: what `alloc`
-  // refuses.
+  // refuses. A factor of 0 makes it 0, however large the others are.
   IndexExpr CountOrNegative(std::span<const IndexExpr> sizes);
   // Row-major distances between neighbors along each axis.
   IndexExprs Strides(std::span<const IndexExpr> sizes);
@@ -54,6 +54,7 @@ class IndexMath {
 
  private:
   IndexExpr MulOrNegative(IndexExpr a, IndexExpr b);
+  IndexExpr EmptyOr(IndexExpr count, std::span<const IndexExpr> sizes);
   void NestFrom(std::span<const IndexExpr> sizes, Order order, IndexExprs& indices,
                 const std::function<void(std::span<const IndexExpr>)>& body);
 

@@ -81,7 +81,8 @@ void TensorLowering::LowerSlice(const Inst& inst) {
     int64_t start = source_.word(inst, i);
     int64_t step = source_.word(inst, rank + i);
     if (sizes[i].known() && operand_sizes[i].known()) continue;
-    IndexExpr after = math_.Sub(operand_sizes[i], IndexExpr::Known(start + 1));
+    IndexExpr after =
+        math_.Sub(math_.Sub(operand_sizes[i], IndexExpr::Known(1)), IndexExpr::Known(start));
     IndexExpr more = step > 0 ? math_.FloorDiv(after, step)
                      : step == std::numeric_limits<int64_t>::min()
                          ? IndexExpr::Known(0)
@@ -113,11 +114,16 @@ void TensorLowering::LowerConcat(const Inst& inst) {
   size_t axis = static_cast<size_t>(source_.word(inst, 0));
   IndexExpr total = IndexExpr::Known(0);
   std::vector<IndexExprs> parts;
+  // Empty tensors may be of any size: a sum that wraps is negative, and it may wrap again.
+  ValueId signs;
   for (ValueId operand : source_.operands_of(inst)) {
     parts.push_back(SizesOf(operand));
     total = math_.Add(total, parts.back()[axis]);
+    if (total.known() || parts.size() == 1) continue;
+    signs = signs.valid() ? builder_.Binary(Op::Or, signs, total.value) : total.value;
   }
   AssertEqual(total, sizes[axis]);
+  if (signs.valid()) Assert(math_.Compare(Op::Ge, IndexExpr::Of(signs), IndexExpr::Known(0)));
   Target target = Start(inst);
   // In memory each operand gives one run of elements for each index before the axis.
   std::span<const IndexExpr> all(sizes);
