@@ -60,11 +60,11 @@ class Fold {
         block_(block),
         source_op_(source_op) {}
 
-  // Scratch, to be made before the loops over lines. False if none is needed.
-  bool Prepare(IndexExpr length) {
+  // Scratch, to be made before the loops over `lines` lines. False if none is needed.
+  bool Prepare(IndexExpr length, IndexExpr lines) {
     one_block_ = length.known() && length.constant <= block_;
     if (chains_ > 1) chain_array_ = Alloc(IndexExpr::Known(chains_));
-    if (!one_block_) block_array_ = Alloc(math_.CeilDiv(length, block_));
+    if (!one_block_) block_array_ = Alloc(BlocksOf(length, lines));
     return chains_ > 1 || !one_block_;
   }
 
@@ -79,6 +79,15 @@ class Fold {
 
  private:
   using Order = IndexMath::Order;
+
+  // None of no lines, which may be longer than any memory.
+  IndexExpr BlocksOf(IndexExpr length, IndexExpr lines) {
+    const IndexExpr blocks = math_.CeilDiv(length, block_);
+    if (lines.known()) return blocks;
+    const ValueId none = math_.Compare(Op::Eq, lines, IndexExpr::Known(0));
+    return IndexExpr::Of(
+        builder_.Select(none, math_.Value(IndexExpr::Known(0)), math_.Value(blocks)));
+  }
 
   ValueId Alloc(IndexExpr count) {
     const ValueId array = builder_.Alloc(type_, math_.Value(count));
@@ -214,7 +223,7 @@ ValueId EmitFold(FunctionBuilder& builder, ReduceKind kind, Type type, ValueId l
                  const std::function<ValueId(ValueId)>& element) {
   IndexMath math(builder);
   Fold fold(builder, kind, type, DefaultChains, DefaultBlock, std::nullopt);
-  fold.Prepare(IndexExpr::Of(length));
+  fold.Prepare(IndexExpr::Of(length), IndexExpr::Known(1));
   return fold.Line(IndexExpr::Of(length), [&](IndexExpr e) { return element(math.Value(e)); });
 }
 
@@ -235,12 +244,13 @@ void TensorLowering::LowerReduce(const Inst& inst) {
     chains = static_cast<int64_t>(
         std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(length.constant, 1))));
   Target target = Start(inst);
+  if (target.count.is(0)) return;
   IndexExpr outer = math_.Product(all.first(axis));
   IndexExpr inner = math_.Product(all.subspan(axis + 1));
   Fold fold(builder_, static_cast<ReduceKind>(source_.word(inst, 0)), wide, chains,
             source_.word(inst, 3), inst.op);
   // Lines that share scratch come one after the other.
-  Order order = fold.Prepare(length) ? Order::Sequential : Order::Independent;
+  Order order = fold.Prepare(length, target.count) ? Order::Sequential : Order::Independent;
   IndexExprs nest = {outer, inner};
   math_.Nest(nest, order, [&](std::span<const IndexExpr> at) {
     IndexExpr start = math_.Add(math_.Mul(math_.Mul(at[0], length), inner), at[1]);
