@@ -143,9 +143,87 @@ class KernelWriter {
   int next_ = 0;
 };
 
+// One access at i * stride + j * slope (+ offset), of sizes that wrap when they are multiplied, behind conditions that
+// compare such numbers.
+class WrappingKernelWriter {
+ public:
+  explicit WrappingKernelWriter(uint64_t seed) : random_(seed) {}
+
+  std::string Write() {
+    Line("%ni = cast %n : index");
+    Line("%mi = cast %m : index");
+    for (int64_t n : {0, 1, 2, 400}) Line("%c{0} = const {0} : index", n);
+    const std::string stride = Size(), slope = Pick(2) == 0 ? "%c1" : Size(), offset = OneOf(Sizes);
+    const int64_t low = OneOf(std::vector<int64_t>{0, 0, 0, 1, -8, -64, (int64_t{1} << 40) - 4});
+    Line("%low = const {} : index", low);
+    Line("%high = const {} : index", low + OneOf(std::vector<int64_t>{4, 9, 40}));
+    Line("parallel %i = %low to %high {{");
+    if (Pick(2) == 0) If("ge", OneOf(std::vector<std::string>{stride, slope, offset}), "%c1");
+    const int64_t first = OneOf(std::vector<int64_t>{0, 0, 1, (int64_t{1} << 40) - 3});
+    Line("%first = const {} : index", first);
+    Line("%end = const {} : index", first + OneOf(std::vector<int64_t>{1, 2, 5}));
+    Line("for %t = %first to %end step 1 {{");
+    open_ += 'f';
+    Line("%j = sub %t, %first : index");
+    Line("%js = mul %j, {} : index", slope);
+    Line("%jo = add %js, {} : index", offset);
+    if (Pick(4) != 0) If("lt", Pick(2) == 0 ? "%jo" : "%js", stride);
+    if (Pick(4) == 0) If("ge", "%js", "%c0");
+    Line("%row = mul %i, {} : index", stride);
+    Line("%in = add %row, %js : index");
+    Line("%at = add %in, {} : index", Pick(2) == 0 ? "%c0" : offset);
+    If("ge", "%at", "%c0");
+    If("lt", "%at", "%c400");
+    Line("%a = load %y, %at : i32");
+    Line("%b = load %y, %at : i32");
+    Line("%3a = add %a, %b : i32");
+    Line("%number = cast %i : i32");
+    Line("%sum = add %3a, %number : i32");
+    Line("store %y, %at, %sum : i32");
+    for (; !open_.empty(); open_.pop_back())
+      text_ += open_.back() == 'f' ? "yield\n}\n" : "yield\n} else {\nyield\n}\n";
+    Line("yield\n}}\nreturn\n}}");
+    return text_;
+  }
+
+ private:
+  inline static const std::vector<std::string> Sizes = {"%ni", "%mi", "%s"};
+  uint64_t Pick(uint64_t count) { return random_() % count; }
+  template <typename T>
+  const T& OneOf(const std::vector<T>& list) {
+    return list[Pick(list.size())];
+  }
+  template <typename... T>
+  void Line(fmt::format_string<T...> line, T&&... values) {
+    text_ += fmt::format(line, std::forward<T>(values)...) + "\n";
+  }
+  std::string Size() {
+    std::string size = OneOf(Sizes);
+    for (int factors = 0; factors < 2 && Pick(3) == 0; ++factors) {
+      const std::string name = fmt::format("%size{}", next_++);
+      Line("{} = mul {}, {} : index", name, size, OneOf(Sizes));
+      size = name;
+    }
+    return size;
+  }
+  void If(std::string_view op, const std::string& a, const std::string& b) {
+    const int number = next_++;
+    Line("%if{} = {} {}, {} : index\nif %if{} {{", number, op, a, b, number);
+    open_ += 'i';
+  }
+
+  std::mt19937_64 random_;
+  std::string text_ =
+      "frz 1\nfunc @kernel(%x: buffer<i32>, %y: buffer<i32>, %z: buffer<i32>, %n: u32, %m: u32, "
+      "%s: index) {\n";
+  std::string open_;
+  int next_ = 0;
+};
+
 constexpr int64_t Elements = 400;
 
-std::vector<Value> Arguments(uint64_t seed, int aliases) {
+// `far`: numbers that wrap when they are multiplied or added.
+std::vector<Value> Arguments(uint64_t seed, int aliases, bool far = false) {
   std::mt19937_64 random(seed);
   std::vector<std::shared_ptr<Memory>> memories;
   for (int i = 0; i < 3; ++i) {
@@ -160,9 +238,18 @@ std::vector<Value> Arguments(uint64_t seed, int aliases) {
   if (aliases & 2) memories[2] = memories[1];
   std::vector<Value> arguments;
   for (auto& memory : memories) arguments.push_back(Value::Buffer(memory));
-  arguments.push_back(Value::Int(ir::types::U32, static_cast<int64_t>(1 + random() % 9)));
-  arguments.push_back(Value::Int(ir::types::U32, static_cast<int64_t>(1 + random() % 9)));
-  arguments.push_back(Value::Int(ir::types::Index, static_cast<int64_t>(random() % 12)));
+  auto number = [&](uint64_t near, std::initializer_list<int64_t> list) {
+    const uint64_t pick = random();
+    return far && pick % 3 != 0 ? list.begin()[pick / 3 % list.size()]
+                                : static_cast<int64_t>(pick / 3 % near);
+  };
+  constexpr int64_t One = 1, Most = INT64_MAX;
+  for (int i = 0; i < 2; ++i)
+    arguments.push_back(Value::Int(
+        ir::types::U32, 1 + number(9, {One << 16, One << 31, (One << 32) - 2, 640, 6700416})));
+  arguments.push_back(
+      Value::Int(ir::types::Index, number(12, {One << 33, One << 40, One << 60, One << 61,
+                                               One << 62, Most, Most - 1, -Most - 1, -1, -2})));
   return arguments;
 }
 
@@ -208,52 +295,68 @@ Outcome RunPieces(const ir::RangedKernel& kernel, const std::vector<Value>& argu
   return all;
 }
 
-TEST(IndependenceOrder, RandomKernelsInShuffledPieces) {
+struct Counts {
   int independent = 0, bound = 0, compared = 0, trapped = 0, refused_aliases = 0;
-  for (uint64_t seed = 0; seed < 4000; ++seed) {
-    const std::string text = KernelWriter(seed).Write();
-    Result<ir::Program> program = ir::ParseText(text);
-    ASSERT_TRUE(program) << program.error().ToString() << "\n" << text;
-    Result<ir::RangedKernel> kernel = ir::MakeRanged(*program);
-    if (!kernel) {
-      EXPECT_EQ(kernel.error().diag, Diag::NotIndependent) << kernel.error().ToString();
-      EXPECT_NE(kernel.error().location.line, 0u);
-      ++bound;
+};
+
+void CompareInShuffledPieces(const std::string& text, uint64_t seed, bool far, Counts& counts) {
+  Result<ir::Program> program = ir::ParseText(text);
+  ASSERT_TRUE(program) << program.error().ToString() << "\n" << text;
+  Result<ir::RangedKernel> kernel = ir::MakeRanged(*program);
+  if (!kernel) {
+    EXPECT_EQ(kernel.error().diag, Diag::NotIndependent) << kernel.error().ToString();
+    EXPECT_NE(kernel.error().location.line, 0u);
+    ++counts.bound;
+    return;
+  }
+  ++counts.independent;
+  ASSERT_TRUE(ir::Check(kernel->program)) << ir::PrintText(kernel->program);
+  for (int run = 0; run < 6; ++run) {
+    const uint64_t data = seed * 16 + static_cast<uint64_t>(run);
+    std::vector<Value> whole = Arguments(data, run % 4, far),
+                       pieces = Arguments(data, run % 4, far);
+    if (!Hold(kernel->conditions, whole)) {
+      ++counts.refused_aliases;
       continue;
     }
-    ++independent;
-    ASSERT_TRUE(ir::Check(kernel->program)) << ir::PrintText(kernel->program);
-    for (int run = 0; run < 6; ++run) {
-      const uint64_t data = seed * 16 + static_cast<uint64_t>(run);
-      std::vector<Value> whole = Arguments(data, run % 4), pieces = Arguments(data, run % 4);
-      if (!Hold(kernel->conditions, whole)) {
-        ++refused_aliases;
-        continue;
-      }
-      std::mt19937_64 random(data);
-      Result<Outcome> expected = Interpret(*program, whole);
-      ASSERT_TRUE(expected) << expected.error().ToString();
-      Outcome got = RunPieces(*kernel, pieces, random);
-      ASSERT_EQ(expected->trap, got.trap) << text;
-      if (expected->trap) {
-        const auto wrong = WrongAfterTrap(*InterpreterProgram::Create(*program),
-                                          Arguments(data, run % 4), whole, pieces, {});
-        ASSERT_FALSE(wrong) << "argument " << wrong->argument << ", element " << wrong->element
-                            << " after " << got.trap->ToString() << "\n"
-                            << text;
-        ++trapped;
-        continue;
-      }
-      ++compared;
-      for (size_t i = 0; i < whole.size(); ++i)
-        ASSERT_TRUE(whole[i] == pieces[i]) << "argument " << i << "\n" << text;
+    std::mt19937_64 random(data);
+    Result<Outcome> expected = Interpret(*program, whole);
+    ASSERT_TRUE(expected) << expected.error().ToString();
+    Outcome got = RunPieces(*kernel, pieces, random);
+    ASSERT_EQ(expected->trap, got.trap) << text;
+    if (expected->trap) {
+      const auto wrong = WrongAfterTrap(*InterpreterProgram::Create(*program),
+                                        Arguments(data, run % 4, far), whole, pieces, {});
+      ASSERT_FALSE(wrong) << "argument " << wrong->argument << ", element " << wrong->element
+                          << " after " << got.trap->ToString() << "\n"
+                          << text;
+      ++counts.trapped;
+      continue;
     }
+    ++counts.compared;
+    for (size_t i = 0; i < whole.size(); ++i)
+      ASSERT_TRUE(whole[i] == pieces[i]) << "argument " << i << "\n" << text;
   }
-  EXPECT_GT(independent, 400) << "of " << independent + bound;
-  EXPECT_GT(bound, 400);
-  EXPECT_GT(compared, 1000);
-  EXPECT_GT(trapped, 100);
-  EXPECT_GT(refused_aliases, 100);
+}
+
+TEST(IndependenceOrder, RandomKernelsInShuffledPieces) {
+  Counts counts;
+  for (uint64_t seed = 0; seed < 4000 && !HasFatalFailure(); ++seed)
+    CompareInShuffledPieces(KernelWriter(seed).Write(), seed, false, counts);
+  EXPECT_GT(counts.independent, 400) << "of " << counts.independent + counts.bound;
+  EXPECT_GT(counts.bound, 400);
+  EXPECT_GT(counts.compared, 1000);
+  EXPECT_GT(counts.trapped, 100);
+  EXPECT_GT(counts.refused_aliases, 100);
+}
+
+TEST(IndependenceOrder, IndicesThatWrap) {
+  Counts counts;
+  for (uint64_t seed = 0; seed < 1200 && !HasFatalFailure(); ++seed)
+    CompareInShuffledPieces(WrappingKernelWriter(seed).Write(), seed, true, counts);
+  EXPECT_GT(counts.independent, 60) << "of " << counts.independent + counts.bound;
+  EXPECT_GT(counts.bound, 60);
+  EXPECT_GT(counts.compared, 1000);
 }
 
 }  // namespace
