@@ -87,7 +87,8 @@ class Layout {
     });
   }
 
-  // What comes from outside of a loop and is used in it is needed until the loop ends.
+  // What comes from outside of a loop and is used in it is needed until the loop has ended: behind its last op comes
+  // the next turn.
   void ExtendOverLoop(uint32_t at) {
     const TileOp& loop = function_.ops[at];
     if (!IsLoop(loop.kind)) return;
@@ -96,7 +97,7 @@ class Layout {
       ForSlots(function_.ops[i], [&](Slot slot) {
         if (slot == NoSlot) return;
         Interval& interval = intervals_[static_cast<size_t>(slot)];
-        if (interval.first < begin) interval.last = std::max(interval.last, end);
+        if (interval.first < begin) interval.last = std::max(interval.last, end + 1);
       });
   }
 
