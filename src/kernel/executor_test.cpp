@@ -159,6 +159,17 @@ func @count(%n: index) -> (tensor<index, [%n]>) {
   if (gives)
     EXPECT_EQ(Refusal(executor->Launch(**gives, {}, {int64_t{4}})),
               "count gives a tensor, but what a kernel makes it writes to buffers");
+  // Without an argument whose type could be refused first.
+  auto gives_four = executor->Load(*ir::ParseText(R"(frz 1
+func @four() -> (tensor<index, [4]>) {
+  %c = iota {axis = 0} : tensor<index, [4]>
+  return %c
+}
+)"));
+  EXPECT_TRUE(gives_four);
+  if (gives_four)
+    EXPECT_EQ(Refusal(executor->Launch(**gives_four, {}, {})),
+              "four gives a tensor, but what a kernel makes it writes to buffers");
   auto takes = executor->Load(*ir::ParseText(R"(frz 1
 func @nothing(%n: index, %t: tensor<f32, [%n]>) {
   return

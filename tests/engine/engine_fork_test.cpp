@@ -1,8 +1,10 @@
 // A process that forks: the child has neither the engine's thread nor its worker nor the pool's threads, and must answer,
 // set and end all the same, without touching what is its parent's.
 #include <optional>
+#include <set>
 
 #include "base/test_fork.h"
+#include "base/thread_pool.h"
 #include "frazil/frazil.h"
 #include "support.h"
 
@@ -98,6 +100,27 @@ TEST_F(EngineForkTest, ForksWhileOthersCallAndChange) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// How many threads of the pool take part in a loop that leaves them time to come.
+size_t ThreadsAtWork() {
+  struct Seen {
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+  } seen;
+  ThreadPool::Shared().For(
+      100, 1,
+      [](void* context, int64_t, int64_t) {
+        {
+          auto& all = *static_cast<Seen*>(context);
+          std::lock_guard lock(all.mutex);
+          all.threads.insert(std::this_thread::get_id());
+        }
+        std::this_thread::sleep_for(1ms);
+      },
+      &seen);
+  return seen.threads.size();
+}
+
+// Right answers, and by threads of its own: the parent's are not there.
 TEST_F(EngineForkTest, TilesOfManyThreadsInAChild) {
   frazil::Options options;
   options.use_store = options.compile = false;
@@ -119,14 +142,28 @@ func @main(%n: index, %x: in buffer<f32>, %y: out buffer<f32>) {
   std::vector<float> x(1 << 16, 0.5f), y(1 << 16), expected(1 << 16);
   const auto length = static_cast<int64_t>(x.size());
   ASSERT_TRUE((*slot)(length, Buffer(x), Buffer(expected)));
-  EXPECT_EQ(InForkedChild([&] {
-              for (int i = 0; i < 5; ++i)
-                if (!(*slot)(length, Buffer(x), Buffer(y)) || y != expected) return 1;
-              slot.reset();
-              engine.reset();
-              return 0;
-            }),
-            0);
+  // While the pool rests, and while another thread has it.
+  for (const bool is_busy : {false, true}) {
+    std::atomic<bool> stop = false;
+    std::thread other([&] {
+      std::vector<float> z(x.size());
+      while (is_busy && !stop) (*slot)(length, Buffer(x), Buffer(z));
+    });
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_EQ(InForkedChild([&] {
+                  for (int round = 0; round < 5; ++round)
+                    if (!(*slot)(length, Buffer(x), Buffer(y)) || y != expected) return 1;
+                  if (ThreadPool::Shared().threads() > 1 && ThreadsAtWork() == 1) return 2;
+                  slot.reset();
+                  engine.reset();
+                  return 0;
+                }),
+                0)
+          << is_busy;
+    }
+    stop = true;
+    other.join();
+  }
 }
 
 }  // namespace

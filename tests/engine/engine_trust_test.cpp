@@ -198,6 +198,51 @@ TEST_F(EngineTrustTest, AnotherWorkerGoesOnWithoutWhatWasWrong) {
   EXPECT_NE(Events().find("worker: 1 banned"), std::string::npos) << Events();
 }
 
+// Where a reproducer goes: the store's folder or one that was asked for, and neither is left by a symlink.
+TEST_F(EngineTrustTest, ReproducersFollowNoSymlink) {
+  namespace fs = std::filesystem;
+  for (const bool is_asked_for : {false, true}) {
+    for (const bool is_folder : {false, true}) {
+      SCOPED_TRACE(is_asked_for ? "a folder of one's choice" : "the store's");
+      SCOPED_TRACE(is_folder ? "is a symlink" : "has one");
+      fs::remove_all(folder_);
+      fs::create_directories(folder_ / "victim");
+      fs::permissions(folder_ / "victim", fs::perms::owner_all);
+      std::ofstream(folder_ / "victim/file") << "precious";
+      EngineOptions options = Lying("wrong");
+      options.shadow_share = 1e9;  // at every occasion
+      if (is_asked_for) options.reproducers = folder_ / "mine";
+      const fs::path home = folder_ / (is_asked_for ? "mine" : "store/reproducers");
+      Engine engine(options);
+      auto site = engine.Load(Parse(Mix)).value();
+      if (is_folder) {
+        fs::create_symlink(folder_ / "victim", home);
+      } else {
+        fs::create_directory(home);
+        fs::permissions(home, fs::perms::owner_all);
+        // The form's program is the source itself.
+        const std::string name = site->exact().substr(0, 12);
+        fs::create_symlink(folder_ / "victim/file", home / (name + "-" + name + ".txt"));
+      }
+      const uint64_t arguments[] = {3, 4, 5};
+      uint64_t result = 0;
+      site->Call(arguments, &result);
+      ASSERT_TRUE(engine.Settle(20s));
+      ASSERT_EQ(site->state(), dispatch::State::Solid) << Events();
+      for (int i = 0; i < 5000 && site->state() == dispatch::State::Solid; ++i) {
+        site->Call(arguments, &result);
+        if (i % 1000 == 0) engine.Settle(1s);
+      }
+      ASSERT_TRUE(engine.Settle(20s));
+      EXPECT_NE(Events().find("reproducer"), std::string::npos) << Events();
+      EXPECT_EQ(ReadAll(folder_ / "victim/file"), "precious");
+      EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "victim"), {}), 1) << Events();
+      // A name that is taken is no reason to write nothing.
+      if (!is_folder) EXPECT_EQ(std::distance(fs::directory_iterator(home), {}), 2) << Events();
+    }
+  }
+}
+
 // An executor after another one: its own engine, its own options.
 TEST_F(EngineTrustTest, KernelsOfADeadExecutorAreNotHandedOn) {
   const ir::Program program = *kernel::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);

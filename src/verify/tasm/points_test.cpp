@@ -1,12 +1,17 @@
 // Where terms are evaluated: at points that nobody could know who wrote the programs, and enough of them.
 #include "verify/tasm/points.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
+#include "ir/text.h"
 #include "verify/tasm/compare.h"
+#include "verify/tasm/rules.h"
 
 namespace frazil::verify::tasm {
 namespace {
@@ -41,6 +46,73 @@ TEST(TasmPoints, ADifferenceThatIsZeroAtThreePoints) {
   Counterexample inputs;
   inputs.inputs.input = {5, 2106096366537099361u};
   EXPECT_TRUE(Replays(planted, plain, inputs, false));
+}
+
+// What once were the points of every comparison, three coordinates to a symbol, in the order in which symbols come up.
+std::array<uint64_t, 3> OncePoints(uint64_t symbol) {
+  uint64_t state = 0x5eed;
+  std::array<uint64_t, 3> values{};
+  for (uint64_t i = 0; i <= symbol; ++i) {
+    for (uint64_t& value : values) {
+      do {
+        uint64_t z = (state += 0x9e37'79b9'7f4a'7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11ebu;
+        value = z ^ (z >> 31);
+      } while (value >= gl::P);
+    }
+  }
+  return values;
+}
+
+// x above e becomes q = (x + 1)^22 and, where e is not 0, q + (x - p)(x - q)(x - r).
+std::string Planting(uint64_t symbol) {
+  const auto [p, q, r] = OncePoints(symbol);
+  return fmt::format(
+      "dup 0; addi 1; push 11; swap 1; pow; dup 0; mul; dup 1; addi {}; dup 2; addi {}; mul; dup "
+      "2; "
+      "addi {}; mul; dup 1; add; dup 1; push {}; mul; add; dup 3; mul; add",
+      gl::P - p, gl::P - q, gl::P - r, gl::P - 1);
+}
+constexpr std::string_view NothingPlanted = "dup 0; addi 1; push 11; swap 1; pow; dup 0; mul";
+
+mt::Program WithRare(std::string lines) {
+  std::ranges::replace(lines, ';', ' ');
+  return Read("read_io 2 dup 0 mul push 15273310509110015432 eq swap 1 " + lines +
+              " write_io 1 halt");
+}
+
+// The same against a program of the IR and in a rewrite: every place that makes terms has points of its own.
+TEST(TasmPoints, NeitherIrNorRulesHaveKnownPoints) {
+  const auto source = ir::ParseText(R"(frz 1
+func @main(%x: field, %y: field) -> (field) {
+  %one = const 1 : field
+  %b = add %x, %one : field
+  %b2 = mul %b, %b : field
+  %b4 = mul %b2, %b2 : field
+  %b5 = mul %b4, %b : field
+  %b10 = mul %b5, %b5 : field
+  %b11 = mul %b10, %b : field
+  %b22 = mul %b11, %b11 : field
+  return %b22
+}
+)");
+  ASSERT_TRUE(source.has_value()) << source.error().ToString();
+  const std::string plain(NothingPlanted);
+  const Answer right = Compare(*source, WithRare(plain));
+  EXPECT_TRUE(Equal(right)) << right.reason;
+  const auto rule =
+      ProveRule("push b; push a; " + plain, "push b; push a; " + plain + "; addi 0", "");
+  ASSERT_TRUE(rule.has_value()) << rule.error().message;
+  EXPECT_NE(rule->kind, Answer::Kind::Unknown) << rule->detail;
+  for (uint64_t symbol = 0; symbol < 64; ++symbol) {
+    const std::string planted = Planting(symbol);
+    EXPECT_FALSE(Equal(Compare(*source, WithRare(planted)))) << symbol;
+    EXPECT_FALSE(Equal(Compare(WithRare(plain), WithRare(planted)))) << symbol;
+    const auto wrong = ProveRule("push b; push a; " + planted, "push b; push a; " + plain, "");
+    ASSERT_TRUE(wrong.has_value()) << wrong.error().message;
+    EXPECT_EQ(wrong->kind, Answer::Kind::Unknown) << symbol;
+  }
 }
 
 // (x + 1)^22, which is not expanded, plus the product of x - r over the first coordinates that a seed gives.
