@@ -169,6 +169,9 @@ TEST(Text, MistakesAreLocated) {
   contains("mov.u32 r1, r255\nexit", "a program has its lanes from PAR");
   contains("bra @nowhere\nexit", "no label 'nowhere'");
   contains("mov_imm.u32 r1, 1", "must be EXIT");
+  // A lane's EXIT may be guarded, but not where nothing is behind it, nor by what nobody wrote.
+  contains(".launch\nmov_imm.pred p0, 0\n@p0 exit", "is the last one, and control would go on");
+  contains(".launch\n@p1 exit\nexit", "reads p1, which holds no value");
   contains("bar.sync 0\nexit", "stands in no PAR");
   contains("else\nexit", "stands in no structure");
   contains("end\nexit", "ends no structure");

@@ -111,9 +111,12 @@ class StructuredVerifier {
 
   Result<void> CheckExit() {
     if (module_.mode == Mode::Launch) {
-      if (!scopes_.empty() && at_ + 1 == module_.code.size())
-        return Wrong("is the last one inside of a structure");
-      return {};
+      TRY_VOID(CheckReads(module_, state_, at_));
+      if (at_ + 1 != module_.code.size()) return {};
+      if (!scopes_.empty()) return Wrong("is the last one inside of a structure");
+      // Nothing is behind it for a lane whose guard does not hold.
+      return module_.code[at_].guarded() ? Wrong("is the last one, and control would go on")
+                                         : Result<void>{};
     }
     if (!scopes_.empty()) return Wrong("stands inside of a structure; is an END missing?");
     if (at_ + 1 != module_.code.size() || module_.code[at_].guarded())
