@@ -2,6 +2,9 @@
 // too, as in the IR; they are written into the executor's own copy of the code, so that there is one kind of boundary.
 #include "targets/isa/lane_exact.h"
 
+#include <new>
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -116,6 +119,18 @@ bool LaneMachine::TakeFuel(uint64_t units) {
   return true;
 }
 
+bool LaneMachine::TakeBytes(uint64_t& held, uint64_t count, uint64_t size) const {
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > context_.limits.memory_bytes - held)
+    return false;
+  held += bytes;
+  return true;
+}
+
+uint64_t LaneMachine::BytesOfLane() const {
+  return sizeof(Lane) + module_.buffers.size() * sizeof(std::shared_ptr<exec::Memory>);
+}
+
 bool LaneMachine::Expired() {
   return context_.IsStopped() || ((++ticks_ & 0x3ff) == 0 && deadline_.Passed());
 }
@@ -137,10 +152,20 @@ Result<exec::Outcome> LaneMachine::Run(std::span<const exec::Value> arguments) {
     if (row.is_buffer) first.buffers[row.buffer] = arguments[p].memory;
   }
   results_.resize(module_.results.size());
-  if (module_.mode == Mode::Launch) {
-    RunLaunch(first);
-  } else {
-    RunLane(first);
+  // Within the limit, and the machine may still not have it.
+  const auto no_memory = [&] {
+    trap_ = exec::TrapInfo{ir::Trap::Memory, ir::Op::Alloc, trap_index_};
+  };
+  try {
+    if (module_.mode == Mode::Launch) {
+      RunLaunch(first);
+    } else {
+      RunLane(first);
+    }
+  } catch (const std::bad_alloc&) {
+    no_memory();
+  } catch (const std::length_error&) {
+    no_memory();
   }
   if (error_) return std::unexpected(*error_);
   exec::Outcome outcome;
@@ -152,15 +177,15 @@ Result<exec::Outcome> LaneMachine::Run(std::span<const exec::Value> arguments) {
 
 void LaneMachine::RunLaunch(const Lane& initial) {
   uint64_t lanes = launch_.lanes_of_block();
-  __extension__ using uint128 = unsigned __int128;
-  if (uint128{lanes} * sizeof(Lane) > context_.limits.memory_bytes ||
-      launch_.shared_bytes > context_.limits.memory_bytes) {
+  if (!TakeBytes(lane_bytes_, lanes, BytesOfLane()) ||
+      !TakeBytes(lane_bytes_, launch_.shared_bytes, 1)) {
     error_ = Error{Diag::BadLaunch,
                    fmt::format("a block of {} lanes and {} shared bytes is above the memory limit",
                                lanes, launch_.shared_bytes)};
     return;
   }
   // As a PAR does, a launch takes a unit of fuel for each of its lanes.
+  __extension__ using uint128 = unsigned __int128;
   uint128 blocks = uint128{launch_.grid[0]} * launch_.grid[1] * launch_.grid[2];
   if (blocks == 0 || lanes == 0) return;
   if (blocks > fuel_ / lanes) {
@@ -277,11 +302,12 @@ std::optional<Stop> LaneMachine::EnterPar(Lane& lane, const Instruction& i, uint
   ++par_depth_;
   bool fine = true;
   if (meets_[at]) {
-    if (trips > context_.limits.memory_bytes / sizeof(Lane))
+    if (!TakeBytes(lane_bytes_, trips, BytesOfLane()))
       return TrapNow(ir::Trap::Memory, {.op = Opcode::BarSync});
     std::vector<Lane> lanes(trips, start);
     for (uint64_t number = 0; number < trips; ++number) make(lanes[number], number);
     fine = RunTogether(lanes);
+    lane_bytes_ -= trips * BytesOfLane();
   } else {
     Lane inner;
     for (uint64_t number = 0; number < trips && fine; ++number) {

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/sanitized.h"
 #include "machines/simt/text.h"
 
 namespace frazil::targets::isa {
@@ -290,6 +292,47 @@ TEST(LaneExact, PoolsAndPhi) {
   EXPECT_EQ(TrapOf(".launch\nmov_imm.u64 r0, 300\npoolfree r0\nexit")->kind, ir::Trap::OutOfBounds);
   EXPECT_EQ(TrapOf(".launch\nmov_imm.u64 r0, 0\nldg.u8 r1, [r0]\nexit")->kind,
             ir::Trap::OutOfBounds);
+}
+
+// Limits that no machine has: the machine says no, and that is a trap like any other.
+TEST(LaneExact, WhatTheMachineDoesNotHaveIsTheTrapMemory) {
+  if (Sanitized) GTEST_SKIP() << "the sanitizer ends a program that asks for so much";
+  exec::RunContext context;
+  for (uint64_t limit : {uint64_t{1} << 62, UINT64_MAX}) {
+    context.limits.memory_bytes = limit;
+    for (std::string_view bytes : {"4000000000000000000", "18446744073709551600"}) {
+      auto trap = TrapOf(fmt::format(".launch\nmov_imm.u64 r0, {}\npoolalloc r1, r0\nexit", bytes),
+                         {}, {}, context);
+      ASSERT_TRUE(trap) << bytes;
+      EXPECT_EQ(trap->kind, ir::Trap::Memory);
+    }
+    auto trap = TrapOf(".launch\nexit", {}, {.block = {1u << 31, 1u << 18, 1}}, context);
+    ASSERT_TRUE(trap);
+    EXPECT_EQ(trap->kind, ir::Trap::Memory);
+  }
+}
+
+// Each level stays below the limit; together they do not.
+TEST(LaneExact, LanesThatWaitAreCountedOverAllLevels) {
+  constexpr std::string_view Nested = R"(
+  mov_imm.idx r0, 0
+  mov_imm.idx r1, 100
+  mov_imm.u32 r9, 1
+  par r2, r0, r1
+    shfl.down.u32 r8, r9, r9
+    par r3, r0, r1
+      shfl.down.u32 r8, r9, r9
+    end
+  end
+  exit
+)";
+  exec::RunContext context;
+  context.limits.memory_bytes = 400'000;  // a lane is more than 2048 bytes
+  auto trap = TrapOf(Nested, {}, {}, context);
+  ASSERT_TRUE(trap);
+  EXPECT_EQ(trap->kind, ir::Trap::Memory);
+  context.limits.memory_bytes = 800'000;
+  EXPECT_FALSE(TrapOf(Nested, {}, {}, context));
 }
 
 std::vector<float> Random(size_t count, uint32_t seed) {

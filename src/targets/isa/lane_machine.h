@@ -64,6 +64,10 @@ class LaneMachine {
   std::optional<Stop> TrapNow(ir::Trap kind, const Instruction& i);
   std::optional<Stop> TrapEnded(const Instruction& i);  // Expired said so
   bool TakeFuel(uint64_t units);
+  // Adds to what is held; false, and nothing is added, where that is above the limit of memory.
+  bool TakeBytes(uint64_t& held, uint64_t count, uint64_t size) const;
+  // What lanes that meet hold while they wait for each other.
+  uint64_t BytesOfLane() const;
   bool Expired();
   // Runs lanes that may meet, phase by phase. False after a trap.
   bool RunTogether(std::vector<Lane>& lanes);
@@ -110,6 +114,7 @@ class LaneMachine {
 
   uint64_t fuel_;
   std::shared_ptr<uint64_t> live_bytes_ = std::make_shared<uint64_t>(0);
+  uint64_t lane_bytes_ = 0;  // lanes that wait: not scratch, which programs count on
   uint32_t par_depth_ = 0;
   int64_t trap_index_ = -1;
   Deadline deadline_;

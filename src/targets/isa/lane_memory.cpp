@@ -112,12 +112,10 @@ std::optional<Stop> LaneMachine::Access(Lane& lane, const Instruction& i) {
 }
 
 std::shared_ptr<exec::Memory> LaneMachine::MakeMemory(Type type, int64_t length) {
-  __extension__ using uint128 = unsigned __int128;
-  uint128 bytes = uint128{static_cast<uint64_t>(length)} * SizeOf(type);
-  if (length < 0 || *live_bytes_ + bytes > context_.limits.memory_bytes) return nullptr;
+  if (length < 0 || !TakeBytes(*live_bytes_, static_cast<uint64_t>(length), SizeOf(type)))
+    return nullptr;
   try {
     auto memory = std::make_unique<exec::Memory>(ir::Type::Of(type), length);
-    *live_bytes_ += memory->size_bytes();
     return {memory.release(), [live = live_bytes_](exec::Memory* m) {
               *live -= m->size_bytes();
               delete m;
@@ -145,10 +143,8 @@ std::optional<Stop> LaneMachine::PoolOp(Lane& lane, const Instruction& i) {
     return {};
   }
   uint64_t bytes = lane.registers[i.a];
-  if (bytes > context_.limits.memory_bytes ||
-      *live_bytes_ + bytes + 64 > context_.limits.memory_bytes)
+  if (bytes > UINT64_MAX - 64 || !TakeBytes(*live_bytes_, bytes + 64, 1))
     return TrapNow(ir::Trap::Memory, i);
-  *live_bytes_ += bytes + 64;
   uint64_t handle = next_pool_++;
   pools_[handle].resize(bytes);
   lane.registers[i.dst] = handle;
