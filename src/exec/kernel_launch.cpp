@@ -86,13 +86,11 @@ class Launch {
     if (param.role >= ParamRole::BlockX) {
       number = shape_.block[at(ParamRole::BlockX)];
     } else if (param.role >= ParamRole::GridX) {
-      number = shape_.grid[at(ParamRole::GridX)];
-      if (param.role == ParamRole::GridX && number == 0) {
-        if (!shape_.n)
-          return Fail(Diag::BadLaunch,
-                      "the kernel knows blocks: give the number of blocks, or of lanes");
-        number = (*shape_.n + shape_.block[0] - 1) / shape_.block[0];
-      }
+      const bool in_x = param.role == ParamRole::GridX;
+      if (in_x && !shape_.blocks())
+        return Fail(Diag::BadLaunch,
+                    "the kernel knows blocks: give the number of blocks, or of lanes");
+      number = in_x ? *shape_.blocks() : shape_.grid[at(ParamRole::GridX)].value_or(1);
     } else {
       number = param.role == ParamRole::LanesX && shape_.n ? *shape_.n
                                                            : shape_.lanes[at(ParamRole::LanesX)];
@@ -145,6 +143,19 @@ bool FitsInteger(ir::Scalar from, uint64_t word, ir::Scalar to) {
   return word <= range.most;
 }
 
+Result<void> CheckShape(const LaunchShape& shape) {
+  auto check = [](std::optional<int64_t> number, std::string_view what) -> Result<void> {
+    if (number.value_or(0) >= 0) return {};
+    return Fail(Diag::BadLaunch, fmt::format("a launch cannot have {} {}", *number, what));
+  };
+  TRY_VOID(check(shape.n, "lanes"));
+  for (int64_t edge : shape.lanes) TRY_VOID(check(edge, "lanes"));
+  for (std::optional<int64_t> edge : shape.grid) TRY_VOID(check(edge, "blocks"));
+  for (int64_t edge : shape.block)
+    if (edge < 1) return Fail(Diag::BadLaunch, "a block has at least one lane in each direction");
+  return {};
+}
+
 Result<std::vector<Value>> CompleteLaunch(const ir::KernelSignature& signature,
                                           std::span<const std::optional<Value>> given,
                                           const LaunchShape& shape) {
@@ -152,8 +163,7 @@ Result<std::vector<Value>> CompleteLaunch(const ir::KernelSignature& signature,
     return Fail(Diag::WrongArgumentCount,
                 fmt::format("{} takes {} arguments, {} given", signature.name,
                             signature.params.size(), given.size()));
-  for (int64_t edge : shape.block)
-    if (edge < 1) return Fail(Diag::BadLaunch, "a block has at least one lane in each direction");
+  TRY_VOID(CheckShape(shape));
   return Launch(signature, given, shape).Complete();
 }
 

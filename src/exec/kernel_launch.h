@@ -17,9 +17,18 @@ namespace frazil::exec {
 struct LaunchShape {
   std::optional<int64_t> n;                  // lanes, and every extent that the caller left out
   std::array<int64_t, 3> lanes = {1, 1, 1};  // y and z; x is n where it is given
-  std::array<int64_t, 3> grid = {0, 1, 1};   // x of 0: as many blocks as n needs
+  // Not given: as many blocks as n needs in the direction x, one in the others.
+  std::array<std::optional<int64_t>, 3> grid;
   std::array<int64_t, 3> block = {256, 1, 1};
+
+  // Blocks in the direction x; nothing where neither they nor lanes are given. Of a shape that CheckShape takes.
+  std::optional<int64_t> blocks() const {
+    if (grid[0] || !n) return grid[0];
+    return *n / block[0] + (*n % block[0] != 0);
+  }
 };
+// Refuses numbers below 0, and blocks without lanes.
+Result<void> CheckShape(const LaunchShape& shape);
 
 // Two scalars that are integers (i8 .. u64, index): one may be given for the other where it fits.
 bool AreIntegers(ir::Type a, ir::Type b);

@@ -97,7 +97,7 @@ func @k(%grid.x: index, %grid.y: index, %block.x: index, %lanes.x: index) {
 )");
   LaunchShape shape;
   shape.n = 1000;
-  shape.grid = {0, 3, 1};
+  shape.grid = {std::nullopt, 3, 1};
   auto values =
       CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape);
   ASSERT_TRUE(values);
@@ -108,7 +108,22 @@ func @k(%grid.x: index, %grid.y: index, %block.x: index, %lanes.x: index) {
   shape.n.reset();
   EXPECT_FALSE(
       CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));
+  auto completed = [&] {
+    return CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape);
+  };
+  // No blocks at all are no blocks, and so many that a sum would wrap are still so many.
   shape.n = 5;
+  shape.grid[0] = 0;
+  EXPECT_EQ((*completed())[0].word, 0u);
+  shape.grid[0].reset();
+  shape.n = INT64_MAX;
+  EXPECT_EQ((*completed())[0].word, uint64_t{1} << 55);
+  shape.n = -5;
+  EXPECT_EQ(Refusal(completed()), "a launch cannot have -5 lanes");
+  shape.n = 5;
+  shape.grid[1] = -3;
+  EXPECT_EQ(Refusal(completed()), "a launch cannot have -3 blocks");
+  shape.grid[1] = 3;
   shape.block[1] = 0;
   EXPECT_FALSE(
       CompleteLaunch(ir::SignatureOf(program), std::vector<std::optional<Value>>(4), shape));

@@ -35,17 +35,17 @@ ir::Program TypesOf(const ir::KernelSignature& signature) {
   return program;
 }
 
-Result<targets::isa::LaunchShape> GridOf(exec::LaunchShape shape) {
-  if (shape.grid[0] == 0)
-    shape.grid[0] = (shape.n.value_or(1) + std::max<int64_t>(shape.block[0], 1) - 1) /
-                    std::max<int64_t>(shape.block[0], 1);
+// One lane's code runs once where nothing else is said.
+Result<targets::isa::LaunchShape> GridOf(const exec::LaunchShape& shape) {
+  TRY_VOID(exec::CheckShape(shape));
   targets::isa::LaunchShape launch;
   for (size_t k = 0; k < 3; ++k) {
-    for (int64_t edge : {shape.grid[k], shape.block[k]})
-      if (edge < 0 || edge > INT32_MAX)
-        return Fail(Diag::BadLaunch, fmt::format("{} is no number of blocks or lanes", edge));
+    const int64_t blocks = k == 0 ? shape.blocks().value_or(1) : shape.grid[k].value_or(1);
+    for (int64_t edge : {blocks, shape.block[k]})
+      if (edge > INT32_MAX)
+        return Fail(Diag::BadLaunch, fmt::format("{} are too many blocks or lanes of one", edge));
     launch.block[k] = static_cast<uint32_t>(shape.block[k]);
-    launch.grid[k] = static_cast<uint32_t>(shape.grid[k]);
+    launch.grid[k] = static_cast<uint32_t>(blocks);
   }
   return launch;
 }
