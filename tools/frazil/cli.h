@@ -2,6 +2,9 @@
 // A command is one function from its options to an exit code; main.cpp is the table of them.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -29,6 +32,15 @@ struct Session {
 };
 
 // output.cpp
+// To standard error. Where that cannot be written there is nobody left to tell.
+template <typename... Parts>
+void Say(fmt::format_string<Parts...> text, Parts&&... parts) {
+  std::fputs(fmt::format(text, std::forward<Parts>(parts)...).c_str(), stderr);
+}
+// Call it first thing. A standard stream that the caller closed would become the first file that is opened.
+void OpenStandardStreams();
+// What was printed must have arrived: the exit code, or the one of a file that cannot be written.
+int FinishOutput(int exit_code);
 std::string Bold(const Session& session, std::string_view text);
 std::string Dim(const Session& session, std::string_view text);
 // "  name        value" lines under an answer.

@@ -197,7 +197,7 @@ Result<int> Run(Session& session, const KernelRun& options) {
   exec::RunContext context;
   context.limits = session.limits;
   context.limits.memory_bytes = budget.left();
-  if (!kernel.note.empty()) fmt::print(stderr, "frazil: {}\n", kernel.note);
+  if (!kernel.note.empty()) Say("frazil: {}\n", kernel.note);
   if (options.sanitize) return RunSanitized(session, kernel, arguments, context);
   const double to_ready =
       std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begun).count();

@@ -16,8 +16,8 @@ namespace {
 constexpr int ExitInternal = 70;
 
 void OnBrokenInvariant(const char* file, int line, const char* condition) {
-  fmt::print(stderr, "frazil: error {}: broken invariant '{}' at {}:{}; this is a bug in Frazil\n",
-             DiagId(Diag::Internal), condition, file, line);
+  Say("frazil: error {}: broken invariant '{}' at {}:{}; this is a bug in Frazil\n",
+      DiagId(Diag::Internal), condition, file, line);
   std::_Exit(ExitInternal);
 }
 
@@ -37,8 +37,11 @@ void AddLimits(CLI::App& app, Limits& limits) {
 // "-5" and "-inf" are numbers here, never options, and "[1,2]" is one argument: a leading blank keeps them
 // from the option parser and is dropped again where arguments are read.
 std::vector<std::string> ArgumentsOf(int argc, char** argv) {
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) {
+  std::vector<std::string> arguments;  // the last one first
+  // "help kernel run" is what many type for "kernel run --help".
+  const bool asks = argc > 1 && std::string_view(argv[1]) == "help";
+  if (asks) arguments.push_back("--help");
+  for (int i = argc - 1; i > (asks ? 1 : 0); --i) {
     std::string text = argv[i];
     bool number = text.size() > 1 && text[0] == '-' &&
                   (text.find_first_of("0123456789.") == 1 || text == "-inf");
@@ -101,11 +104,15 @@ int Main(int argc, char** argv) {
 }  // namespace frazil::cli
 
 int main(int argc, char** argv) {
+  using namespace frazil::cli;
+  OpenStandardStreams();
   try {
-    return frazil::cli::Main(argc, argv);
+    return FinishOutput(Main(argc, argv));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "frazil: error {}: {}; this is a bug in Frazil\n",
-               frazil::DiagId(frazil::Diag::Internal), error.what());
-    return 70;
+    // Printing throws where nothing more can be printed.
+    if (std::ferror(stdout) != 0) return FinishOutput(0);
+    Say("frazil: error {}: {}; this is a bug in Frazil\n", frazil::DiagId(frazil::Diag::Internal),
+        error.what());
+    return ExitInternal;
   }
 }

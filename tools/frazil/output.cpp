@@ -1,10 +1,14 @@
 // Answers go to standard output, everything else to standard error. Colours only on a terminal.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -13,6 +17,23 @@
 #include "exec/trap_place.h"
 
 namespace frazil::cli {
+
+void OpenStandardStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1) continue;
+    // The wrong way round, so that what is read or printed fails as it should; errors go nowhere. The lowest number that
+    // is free is this one.
+    if (::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_WRONLY) != stream) return;
+  }
+}
+
+int FinishOutput(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  const Error error{Diag::FileUnwritable,
+                    fmt::format("standard output cannot be written: {}", std::strerror(errno))};
+  Say("frazil: {}\n", error.ToString());
+  return exit_code != 0 ? exit_code : ExitCodeOf(ClassOf(error.diag));
+}
 
 std::string Bold(const Session& session, std::string_view text) {
   return session.color ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
@@ -47,7 +68,7 @@ int Report(const Session& session, const Error& error) {
     if (!error.hint.empty()) json["error"]["hint"] = error.hint;
     PrintJson(json);
   } else {
-    fmt::print(stderr, "frazil: {}\n", error.ToString());
+    Say("frazil: {}\n", error.ToString());
   }
   return ExitCodeOf(error_class);
 }
@@ -78,8 +99,8 @@ int ReportTrap(const Session& session, const exec::Outcome& outcome, const std::
   }
   if (!place.buffer.empty()) tail = fmt::format(", buffer {}", place.buffer) + tail;
   if (trap.timeout_ms) tail += " (--timeout-ms)";
-  fmt::print(stderr, "frazil: {}error {}: the program stopped: {}{}\n", head,
-             DiagId(limit ? Diag::LimitReached : Diag::Trapped), trap.ToString(), tail);
+  Say("frazil: {}error {}: the program stopped: {}{}\n", head,
+      DiagId(limit ? Diag::LimitReached : Diag::Trapped), trap.ToString(), tail);
   return ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
 }
 
@@ -99,7 +120,7 @@ Progress::Progress(const Session& session, std::string what) {
     for (int seconds = 1;; ++seconds) {
       if (state->wake.wait_for(lock, std::chrono::seconds(1), [&] { return state->done; })) return;
       state->shown = true;
-      fmt::print(stderr, "\r{} ... {} s", what, seconds);
+      Say("\r{} ... {} s", what, seconds);
       std::fflush(stderr);
     }
   });
@@ -113,7 +134,7 @@ Progress::~Progress() {
   }
   state_->wake.notify_all();
   state_->thread.join();
-  if (state_->shown) fmt::print(stderr, "\r\x1b[K");
+  if (state_->shown) Say("\r\x1b[K");
 }
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,

@@ -60,7 +60,7 @@ Result<int> Run(Session& session, const RunOptions& options) {
   {
     Progress progress(session, fmt::format("running on {}", options.target));
     LoadedProgram loaded = TRY(LoadOn(*target, program, session.limits));
-    if (!loaded.note.empty()) fmt::print(stderr, "frazil: {}\n", loaded.note);
+    if (!loaded.note.empty()) Say("frazil: {}\n", loaded.note);
     ran_on = loaded.target;
     outcome = TRY(RunWatched(session, *loaded.callable, arguments, context));
   }

@@ -214,8 +214,7 @@ Result<ir::Program> LoadTriIr(Session& session, const TriOptions& options, std::
   }
   if (files) *files = std::move(notes.files);
   if (!session.json)
-    for (const Error& warning : notes.warnings)
-      fmt::print(stderr, "frazil: warning: {}\n", warning.ToString());
+    for (const Error& warning : notes.warnings) Say("frazil: warning: {}\n", warning.ToString());
   return program;
 }
 

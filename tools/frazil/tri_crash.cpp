@@ -79,14 +79,13 @@ void PrintCrash(const TriProgram& program, const mt::Crash& crash, const Place& 
     head = fmt::format("{}:{}: ", place.files[0], place.line);
   else if (place.line != 0)
     tail = fmt::format(", line {} of {}", place.line, fmt::join(place.files, " or of "));
-  fmt::print(stderr, "frazil: {}error {}: the program stopped: {}{}\n", head, DiagId(diag),
-             sentence, tail);
+  Say("frazil: {}error {}: the program stopped: {}{}\n", head, DiagId(diag), sentence, tail);
   if (head.empty() || place.files[0] != program.file) return;
   constexpr size_t MostShown = 100;
   const std::string_view line = LineOf(program.source, place.line);
   if (!line.empty())
-    fmt::print(stderr, "  {} | {}{}\n", place.line, Printable(CutUtf8(line, MostShown)),
-               line.size() > MostShown ? "..." : "");
+    Say("  {} | {}{}\n", place.line, Printable(CutUtf8(line, MostShown)),
+        line.size() > MostShown ? "..." : "");
 }
 
 }  // namespace

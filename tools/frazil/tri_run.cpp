@@ -100,7 +100,7 @@ Result<int> RunMachine(Session& session, const RunCommand& command) {
   if (unread != 0) {
     json["unread"] = unread;
     if (!session.json)
-      fmt::print(stderr, "frazil: warning: {}\n", UnreadInput(inputs.machine.input.size(), unread));
+      Say("frazil: warning: {}\n", UnreadInput(inputs.machine.input.size(), unread));
   }
   if (session.json) {
     PrintJson(json);
@@ -155,7 +155,7 @@ Result<int> RunElsewhere(Session& session, const RunCommand& command) {
   {
     Progress progress(session, fmt::format("running on {}", command.target));
     const LoadedProgram loaded = TRY(LoadOn(*target, program, session.limits));
-    if (!loaded.note.empty()) fmt::print(stderr, "frazil: {}\n", loaded.note);
+    if (!loaded.note.empty()) Say("frazil: {}\n", loaded.note);
     ran_on = loaded.target;
     const auto start = std::chrono::steady_clock::now();
     outcome = TRY(RunWatched(session, *loaded.callable, arguments, context));

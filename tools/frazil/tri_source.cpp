@@ -67,11 +67,11 @@ Result<int> Check(Session& session, const SourceOptions& options) {
                                   {"warnings", nlohmann::ordered_json::array()}};
     for (const Error& error : loaded.errors) {
       row["errors"].push_back(ToJson(error));
-      if (!session.json) fmt::print(stderr, "frazil: {}\n", error.ToString());
+      if (!session.json) Say("frazil: {}\n", error.ToString());
     }
     for (const Error& warning : warnings) {
       row["warnings"].push_back(ToJson(warning));
-      if (!session.json) fmt::print(stderr, "frazil: warning: {}\n", warning.ToString());
+      if (!session.json) Say("frazil: warning: {}\n", warning.ToString());
     }
     json.push_back(std::move(row));
     if (!session.json && loaded.errors.empty()) fmt::print("{}: no errors\n", file);
