@@ -60,7 +60,7 @@ Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& prog
   if (callable) return LoadedProgram{std::move(*callable), std::string(target.name()), ""};
   if (callable.error().diag != Diag::NoDevice) return std::unexpected(std::move(callable.error()));
   LoadedProgram loaded = TRY(LoadOn(*TRY(FindTarget("native")), program, limits));
-  loaded.note = callable.error().message;
+  loaded.note = callable.error().message + "; the CPU answers";
   return loaded;
 }
 

@@ -257,4 +257,11 @@ int Main(std::span<char*> words) {
 }  // namespace
 }  // namespace frazil::gpu
 
-int main(int count, char** words) { return frazil::gpu::Main({words, static_cast<size_t>(count)}); }
+int main(int count, char** words) {
+  try {
+    return frazil::gpu::Main({words, static_cast<size_t>(count)});
+  } catch (const std::exception& error) {  // a folder that is not there, a number that is none
+    fmt::print(stderr, "frazil-gpu-bundle: {}\n", error.what());
+    return 1;
+  }
+}

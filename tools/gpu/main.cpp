@@ -23,6 +23,24 @@ Result<targets::cuda::PtxModule> ReadModule(const std::filesystem::path& path) {
 
 namespace {
 
+constexpr std::string_view Folders[][2] = {{"programs", "programs"},
+                                           {"kernels", "kernels"},
+                                           {"random", "random"},
+                                           {"sweep", "sweeps"},
+                                           {"measure", "benches"}};
+
+// Nothing that was checked is no success. Empty, or what is wrong with a word.
+std::string WrongWord(const std::filesystem::path& bundle, std::string_view word) {
+  for (const auto& [known, folder] : Folders) {
+    if (word != known) continue;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(bundle / folder, error))
+      if (entry.path().extension() == ".ptxm") return {};
+    return fmt::format("{} holds no module", (bundle / folder).string());
+  }
+  return fmt::format("what is {}?", word);
+}
+
 int Main(std::span<char*> words) {
   if (words.size() < 3) {
     fmt::print(stderr,
@@ -32,8 +50,16 @@ int Main(std::span<char*> words) {
   }
   const std::filesystem::path bundle = words[1];
   std::filesystem::path out;
-  for (size_t i = 2; i + 1 < words.size(); ++i)
-    if (std::string_view(words[i]) == "--out") out = words[i + 1];
+  for (size_t i = 2; i < words.size(); ++i) {
+    if (std::string_view(words[i]) == "--out" && i + 1 < words.size()) {
+      out = words[i + 1];
+      break;
+    }
+    if (const std::string wrong = WrongWord(bundle, words[i]); !wrong.empty()) {
+      fmt::print(stderr, "{}\n", wrong);
+      return 1;
+    }
+  }
   auto device = targets::cuda::Device::Open();
   if (!device) {
     fmt::print(stderr, "{}\n", device.error().ToString());
@@ -59,4 +85,11 @@ int Main(std::span<char*> words) {
 }  // namespace
 }  // namespace frazil::gpu
 
-int main(int count, char** words) { return frazil::gpu::Main({words, static_cast<size_t>(count)}); }
+int main(int count, char** words) {
+  try {
+    return frazil::gpu::Main({words, static_cast<size_t>(count)});
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "frazil-gpu: {}\n", error.what());
+    return 1;
+  }
+}

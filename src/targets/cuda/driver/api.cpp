@@ -41,7 +41,7 @@ Result<std::unique_ptr<Api>> Open(const std::string& library) {
 }  // namespace
 
 std::unexpected<Error> NoGpu(const std::string& why) {
-  return Fail(Diag::NoDevice, fmt::format("no usable NVIDIA GPU: {}; the CPU answers", why));
+  return Fail(Diag::NoDevice, fmt::format("no usable NVIDIA GPU: {}", why));
 }
 
 std::unexpected<Error> DriverError(const Api& api, int status, const std::string& what) {

@@ -63,7 +63,7 @@ struct Api {
 #undef FRAZIL_CUDA_MEMBER
 };
 
-// Opens the library, once for each name. Fails with NoDevice: "no usable NVIDIA GPU: ...; the CPU answers".
+// Opens the library, once for each name. Fails with NoDevice: "no usable NVIDIA GPU: ...".
 Result<const Api*> OpenApi(const std::string& library = "libcuda.so.1");
 
 // What a status other than 0 means.

@@ -20,9 +20,10 @@ constexpr uint64_t NoTrap = ~uint64_t{0};
 // Where trip counts are unknown, a grid that fills the GPU.
 constexpr int64_t BlocksPerMultiprocessor = 8;
 constexpr int64_t MostBlocks = 0x7fffffff;
-constexpr uint32_t MostThreads = 1024;
-// t of a trap has 52 bits.
+constexpr int64_t MostThreads = 1024;
+// t of a trap has 52 bits; where a block takes an iteration, 20 of them are the lane's.
 constexpr int64_t MostTrips = int64_t{1} << 50;
+constexpr int64_t MostBlockTrips = int64_t{1} << 32;
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -83,8 +84,12 @@ Result<std::vector<int64_t>> CudaKernel::Sizes(std::span<const DeviceArgument> a
 Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t> sizes,
                                    BoundCall& call) const {
   auto size = [&](int32_t ordinal) { return sizes[static_cast<size_t>(ordinal)]; };
-  auto trips = [&](int32_t lo, int32_t hi) {
-    return std::max<int64_t>(0, size(hi) - (lo == Unknown ? 0 : size(lo)));
+  // More than fit are as many as fit.
+  auto trips = [&](int32_t lo, int32_t hi) -> int64_t {
+    const int64_t from = lo == Unknown ? 0 : size(lo), to = size(hi);
+    if (from >= to) return 0;
+    const uint64_t count = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+    return static_cast<int64_t>(std::min<uint64_t>(count, INT64_MAX));
   };
   Launch launch;
   launch.threads = step.threads;
@@ -98,7 +103,8 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
         return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
       count *= columns;
     }
-    if (count > MostTrips) return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
+    if (count > (step.kind == StepKind::Blocks ? MostBlockTrips : MostTrips))
+      return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
     if (count == 0) return {};
     const int64_t per_block = step.kind == StepKind::Flat ? int64_t{step.threads} * step.items : 1;
     blocks = std::clamp<int64_t>((count + per_block - 1) / per_block, 1, MostBlocks);
@@ -108,7 +114,7 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
   if (step.kind == StepKind::Blocks || step.kind == StepKind::Single) {
     if (step.lanes_lo != Unknown && step.lanes_hi != Unknown)
       launch.threads = static_cast<uint32_t>(
-          std::clamp<int64_t>(RoundUp(trips(step.lanes_lo, step.lanes_hi), 32), 32, MostThreads));
+          RoundUp(std::clamp<int64_t>(trips(step.lanes_lo, step.lanes_hi), 1, MostThreads), 32));
     for (const PtxStep::Scratch& scratch : step.shared) {
       const int64_t length = std::clamp<int64_t>(size(scratch.length), 0, 1 << 24);
       shared_bytes += static_cast<uint64_t>(RoundUp(length * scratch.bytes, 16));
@@ -135,7 +141,8 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments,
   for (const DeviceArgument& argument : arguments)
     words.insert(words.end(), argument.words.begin(), argument.words.end());
   std::vector<uint64_t> scratch_words;
-  uint64_t total = 0;
+  // Scratch of a branch ends with it, and may have ended already; that of the function is held to its end.
+  uint64_t total = 0, held = 0;
   for (size_t i = 0; i < module_.steps.size() && !call.out_of_memory; ++i) {
     const PtxStep& step = module_.steps[i];
     const bool runs = std::ranges::all_of(step.guards, [&](const auto& guard) {
@@ -152,13 +159,20 @@ Result<BoundCall> CudaKernel::Bind(std::span<const DeviceArgument> arguments,
       continue;
     }
     const int64_t length = sizes[static_cast<size_t>(step.shared[0].length)];
-    const uint64_t left = limits.memory_bytes - std::min(total, limits.memory_bytes);
-    if (length < 0 || static_cast<uint64_t>(length) > left / step.shared[0].bytes) {
+    auto fits_beside = [&](uint64_t taken) {
+      const uint64_t left = limits.memory_bytes - std::min(taken, limits.memory_bytes);
+      return length >= 0 && static_cast<uint64_t>(length) <= left / step.shared[0].bytes;
+    };
+    if (!fits_beside(held)) {
       call.out_of_memory = ir::OpNamed(step.entry).value_or(ir::Op::Alloc);
       break;
     }
+    if (!fits_beside(total))
+      return Fail(Diag::Unsupported,
+                  "the cuda target does not see when scratch memory ends, and the limit is near");
     const uint64_t bytes = static_cast<uint64_t>(length) * step.shared[0].bytes;
     total += bytes;
+    if (step.guards.empty()) held += bytes;
     call.scratch.push_back(TRY(device_->Allocate(bytes)));
     scratch_words.insert(scratch_words.end(),
                          {call.scratch.back().address(), static_cast<uint64_t>(length)});
