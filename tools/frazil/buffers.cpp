@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <new>
 
@@ -27,6 +28,20 @@ Result<void> MemoryBudget::Charge(ir::Type element, int64_t length) {
                             "left (--memory)",
                             length, size, left_));
   left_ -= bytes;
+  return {};
+}
+
+Result<void> MemoryBudget::ChargeArguments(std::span<const exec::Value> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const exec::Value& value = arguments[i];
+    const bool is_held = std::ranges::any_of(
+        arguments.first(i), [&](const exec::Value& other) { return other.memory == value.memory; });
+    if (value.memory == nullptr || is_held) continue;
+    Result<void> charged = Charge(value.memory->element(), value.memory->length());
+    if (charged) continue;
+    charged.error().message = fmt::format("argument {}: {}", i + 1, charged.error().message);
+    return charged;
+  }
   return {};
 }
 

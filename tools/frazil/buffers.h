@@ -19,6 +19,8 @@ class MemoryBudget {
   Result<void> Charge(ir::Type element, int64_t length);
   // The same with memory for them, zeroed.
   Result<std::shared_ptr<exec::Memory>> Take(ir::Type element, int64_t length);
+  // All that arguments hold, each buffer once.
+  Result<void> ChargeArguments(std::span<const exec::Value> arguments);
   uint64_t left() const { return left_; }
 
  private:

@@ -81,10 +81,8 @@ void AddBuild(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--cache", options->options.cache,
                       "folder of finished work (default: .frazil in the other)");
-  command
-      ->add_option("--jobs", options->options.jobs,
-                   "processes at a time (default: one for each core)")
-      ->check(CLI::PositiveNumber);
+  AtLeastOne(command->add_option("--jobs", options->options.jobs,
+                                 "processes at a time (default: one for each core)"));
   SetBody(command, session, [&session, options] { return Build(session, *options); });
 }
 

@@ -68,8 +68,9 @@ class Progress {
 // The sentence for words that the option parser refused with `complaint`: what is not understood, and the nearest that is.
 Error UsageError(const CLI::App& app, const std::vector<std::string>& words,
                  const std::string& complaint);
-// For every command: an option that counts takes no negative number.
-void RefuseNegativeCounts(CLI::App& app);
+// For every command: an option that counts takes no negative number, and none takes one that does not fit.
+void RefuseWrongNumbers(CLI::App& app);
+CLI::Option* AtLeastOne(CLI::Option* option);
 // The values of an option, for its help and for completion.
 CLI::Option* OneOf(CLI::Option* option, const std::vector<std::string>& values);
 std::vector<std::string> ValuesOf(const CLI::Option& option);

@@ -293,9 +293,9 @@ void AddKernelRun(CLI::App& kernel, Session& session) {
       ->expected(1, 3);
   OneOf(command->add_option("--target", options->target, "where it runs"), TargetNames())
       ->capture_default_str();
-  command->add_option("--repeat", options->repeat, "run it so often and report the best time")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  AtLeastOne(
+      command->add_option("--repeat", options->repeat, "run it so often and report the best time"))
+      ->capture_default_str();
   command->add_flag(
       "--sanitize", options->sanitize,
       "run lane by lane and report races, accesses out of bounds and reads before writes");

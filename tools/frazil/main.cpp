@@ -89,7 +89,7 @@ int Main(int argc, char** argv) {
   AddStore(app, session);
   AddDoctor(app, session);
   AddCompletion(app, session);
-  RefuseNegativeCounts(app);
+  RefuseWrongNumbers(app);
 
   try {
     app.parse(ArgumentsOf(argc, argv));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "buffers.h"
 #include "cli.h"
 #include "exec/value.h"
 #include "ir/digest.h"
@@ -49,8 +50,11 @@ Result<int> Run(Session& session, const RunOptions& options) {
   const exec::Target* target = TRY(FindTarget(options.target));
   std::vector<exec::Value> arguments =
       TRY(ParseArguments(program, options.arguments, session.limits));
+  MemoryBudget budget(session.limits.memory_bytes);
+  TRY_VOID(budget.ChargeArguments(arguments));
   exec::RunContext context;
   context.limits = session.limits;
+  context.limits.memory_bytes = budget.left();
   context.input = TRY(ParseStream(options.input, session.limits));
   context.hints = TRY(ParseStream(options.hints, session.limits));
 

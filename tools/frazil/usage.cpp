@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "cli.h"
 
@@ -121,19 +122,42 @@ Error UsageError(const CLI::App& app, const std::vector<std::string>& words,
   return error;
 }
 
-void RefuseNegativeCounts(CLI::App& app) {
+namespace {
+
+// What the option parser takes without a word: -5 for 2^64 - 5, since a number keeps a blank before it (ArgumentsOf), and
+// the greatest number for one that is greater.
+std::string WrongNumber(std::string_view text, bool counts) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  if (counts && text.starts_with('-')) return fmt::format("{} is less than 0", text);
+  uint64_t count = 0;
+  int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const std::errc error = counts ? std::from_chars(text.data(), end, count).ec
+                                 : std::from_chars(text.data(), end, number).ec;
+  return error == std::errc::result_out_of_range ? fmt::format("{} has more than 64 bits", text)
+                                                 : std::string();
+}
+
+}  // namespace
+
+void RefuseWrongNumbers(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
-    if (!option->get_type_name().starts_with("UINT")) continue;
-    // A number keeps a blank before it (ArgumentsOf), behind which a minus would not be seen: -5 was 2^64 - 5.
-    option->check([](const std::string& text) {
-      const size_t first = text.find_first_not_of(' ');
-      return first != std::string::npos && text[first] == '-'
-                 ? fmt::format("{} is less than 0", text.substr(first))
-                 : std::string();
-    });
+    const bool counts = option->get_type_name().starts_with("UINT");
+    if (counts || option->get_type_name().starts_with("INT"))
+      option->check([counts](const std::string& text) { return WrongNumber(text, counts); });
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
-    RefuseNegativeCounts(*command);
+    RefuseWrongNumbers(*command);
+}
+
+CLI::Option* AtLeastOne(CLI::Option* option) {
+  return option->check(CLI::Validator(
+      [](std::string& text) {
+        const std::string number = CLI::detail::trim_copy(text);
+        return number.starts_with('-') || number == "0" ? fmt::format("{} is less than 1", number)
+                                                        : std::string();
+      },
+      "POSITIVE"));
 }
 
 CLI::Option* OneOf(CLI::Option* option, const std::vector<std::string>& values) {
