@@ -73,7 +73,8 @@ void LookAround(Machine& m, uint64_t*& sp) {
     m.roof = m.stack.get() + (capacity - m.growth - 1);
   }
   if (m.ram.words() + m.output.size() > m.limits.memory_words) return EndBy(m, CrashKind::Memory);
-  if (m.limits.stop != nullptr && m.limits.stop->load(std::memory_order_relaxed)) {
+  const bool stop = m.limits.stop != nullptr && m.limits.stop->load(std::memory_order_relaxed);
+  if (stop || m.limits.deadline.Passed()) {
     m.stopped = true;
     return EndBy(m, CrashKind::Cycles);
   }

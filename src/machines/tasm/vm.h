@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/deadline.h"
 #include "machines/tasm/program.h"
 
 namespace frazil::machines::tasm {
@@ -54,6 +55,7 @@ struct RunLimits {
   uint64_t cycles = 1ull << 32;
   uint64_t memory_words = 1ull << 27;
   const std::atomic<bool>* stop = nullptr;
+  Deadline deadline = Deadline::Never();  // where it passes, the run ends as if stopped
 };
 
 struct RunResult {

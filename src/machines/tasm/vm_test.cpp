@@ -426,6 +426,12 @@ TEST(Vm, LimitsEndRuns) {
   const RunResult stopped = tasm::Run(loop, Given, {.stop = &stop});
   ASSERT_TRUE(stopped.crash);
   EXPECT_NE(stopped.crash->sentence.find("stopped"), std::string::npos);
+  // A time limit is time, not a number of cycles that once took as long.
+  const auto begun = Deadline::Clock::now();
+  const RunResult late = tasm::Run(loop, Given, {.deadline = Deadline::After(uint64_t{50})});
+  ASSERT_TRUE(late.crash);
+  EXPECT_EQ(late.crash->kind, CrashKind::Cycles);
+  EXPECT_GE(Deadline::Clock::now() - begun, std::chrono::milliseconds(50));
 }
 
 TEST(Vm, DeepStacksAndDeepCallsGrow) {

@@ -10,9 +10,6 @@
 namespace frazil::targets::tasm {
 namespace {
 
-// Cycles that a millisecond of a run's limit stands for.
-constexpr uint64_t CyclesPerMillisecond = 50'000;
-
 class TasmCallable final : public exec::Callable {
  public:
   TasmCallable(Lowered lowered, std::shared_ptr<const ir::Program> source)
@@ -25,15 +22,13 @@ class TasmCallable final : public exec::Callable {
       return Fail(Diag::Unsupported, "Triton VM has no limits on memory and depth but its cycles");
     const mt::Inputs inputs = TRY(ToInputs(*source_, arguments, context));
     mt::RunLimits limits;
-    // In whole milliseconds, so that no limit is too large.
-    const bool timed = context.limits.run_ms < limits.cycles / CyclesPerMillisecond;
-    if (timed) limits.cycles = context.limits.run_ms * CyclesPerMillisecond;
+    limits.cycles = UINT64_MAX;  // time ends a run long before
     limits.stop = context.stop;
+    limits.deadline = Deadline::After(context.limits.run_ms);
     const mt::RunResult run = mt::Run(lowered_.program, inputs, limits);
     exec::Outcome outcome = TRY(ToOutcome(*source_, lowered_, run, arguments));
     const bool ended = run.crash && run.crash->kind == mt::CrashKind::Cycles;
-    if (ended && (timed || context.IsStopped()))
-      outcome.trap = context.Ended(outcome.trap->op, outcome.trap->index);
+    if (ended) outcome.trap = context.Ended(outcome.trap->op, outcome.trap->index);
     return outcome;
   }
 
