@@ -668,6 +668,25 @@ TEST(Independence, TurnsOfALoopAroundABarrierArePhases) {
   ExpectFree(Body, {{1, 2}});
 }
 
+// -2^63 has no negative in a word.
+TEST(Independence, TheLeastIndexOfAll) {
+  ExpectBound(R"(
+  %low = const -9223372036854775808 : index
+  parallel %i = %low to %ni {
+    %in = ge %i, %low : index
+    if %in {
+      %j = and %i, %1 : index
+      store %y, %j, %f : f32
+      yield
+    } else {
+      yield
+    }
+    yield
+  }
+)",
+              "not known to differ");
+}
+
 TEST(Independence, WhatCannotBeSeen) {
   ExpectBound(R"(
   parallel %i = %0 to %ni {

@@ -40,7 +40,8 @@ SignProver::SignProver(const LaneForms& forms, const Knowledge& knowledge, Condi
     auto term = fact.terms().find({atoms[0].index});
     if (term == fact.terms().end() || term->second != 1) continue;
     auto constant = fact.terms().find({});
-    const int64_t least = constant == fact.terms().end() ? 0 : -Signed(constant->second);
+    // By words: of -2^63 there is no negative, and it then says nothing, which is safe.
+    const int64_t least = constant == fact.terms().end() ? 0 : Signed(0 - constant->second);
     auto [place, is_new] = least_.emplace(atoms[0].index, least);
     if (!is_new) place->second = std::max(place->second, least);
   }
