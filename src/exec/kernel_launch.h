@@ -20,6 +20,8 @@ struct LaunchShape {
   // Not given: as many blocks as n needs in the direction x, one in the others.
   std::array<std::optional<int64_t>, 3> grid;
   std::array<int64_t, 3> block = {256, 1, 1};
+  uint64_t shared_bytes =
+      0;  // of a block, for code of one lane that shares memory without declaring it
 
   // Blocks in the direction x; nothing where neither they nor lanes are given. Of a shape that CheckShape takes.
   std::optional<int64_t> blocks() const {

@@ -49,11 +49,19 @@ std::unexpected<Error> WrongLength(int64_t given, int64_t expected) {
 
 namespace {
 
-exec::LaunchShape ShapeOf(const LaunchConfig& config) {
+Result<exec::LaunchShape> ShapeOf(const LaunchConfig& config) {
   exec::LaunchShape shape;
   shape.grid = {config.grid.x, config.grid.y, config.grid.z};
   shape.block = {config.block.x, config.block.y, config.block.z};
-  shape.lanes = {config.lanes(), config.grid.y * config.block.y, config.grid.z * config.block.z};
+  const std::optional<int64_t> lanes[] = {config.lanes(),
+                                          config.LanesOf(config.grid.y, config.block.y),
+                                          config.LanesOf(config.grid.z, config.block.z)};
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (!lanes[axis])
+      return Fail(Diag::BadLaunch, fmt::format("{} blocks of {} lanes are more than can be counted",
+                                               *shape.grid[axis], shape.block[axis]));
+    shape.lanes[axis] = *lanes[axis];
+  }
   return shape;
 }
 
@@ -242,7 +250,7 @@ Result<void> internal::LaunchValues(const LoadedKernel& kernel, const LaunchConf
                                                    ir::ScalarOrBufferName(param.type),
                                                    ir::ScalarOrBufferName(given[i]->type)));
   }
-  exec::LaunchShape shape = ShapeOf(config);
+  exec::LaunchShape shape = TRY(ShapeOf(config));
   if (kernel.signature().needs_launch()) shape.n = config.lanes();
   const std::vector<exec::Value> arguments =
       TRY(exec::CompleteLaunch(kernel.signature(), given, shape));

@@ -143,6 +143,12 @@ TEST_P(Launches, SlotsAreBoundByName) {
   ASSERT_EQ(Refusal(executor->LaunchSlots(**kernel, LaunchConfig::Linear(5, 2))), "accepted");
   EXPECT_EQ(c03.ToVector(), (std::vector<int64_t>{0, 1, 2, 3, 4}))
       << "exactly as many lanes as asked for";
+  EXPECT_EQ(Refusal(executor->LaunchSlots(**kernel, LaunchConfig::Linear(-5))),
+            "a launch cannot have -5 lanes");
+  LaunchConfig beyond;
+  beyond.grid.x = beyond.block.x = int64_t{1} << 32;
+  EXPECT_EQ(Refusal(executor->LaunchSlots(**kernel, beyond)),
+            "4294967296 blocks of 4294967296 lanes are more than can be counted");
   auto other = executor->Load(*builders::ElementwiseUnary(ir::Op::Neg, ir::types::F32));
   EXPECT_EQ(Refusal(executor->LaunchSlots(**other, {})),
             "buffer 'in0' is not named after a slot, c00 to c95");
@@ -188,6 +194,10 @@ TEST(Executor, LaunchConfigsRoundUp) {
   EXPECT_EQ(config.lanes(), 1000);
   EXPECT_EQ(LaunchConfig::Linear(0).grid.x, 0);
   EXPECT_EQ(LaunchConfig::Linear(INT64_MAX, 1).grid.x, INT64_MAX);
+  EXPECT_EQ(LaunchConfig::Linear(-5).lanes(), -5);
+  LaunchConfig beyond;
+  beyond.grid.x = beyond.block.x = int64_t{1} << 32;
+  EXPECT_EQ(beyond.lanes(), std::nullopt);
 }
 
 TEST(Executor, AMissingBackendIsAnsweredByTheCpu) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace frazil::kernel {
 
@@ -13,8 +14,6 @@ struct Dim3 {
 struct LaunchConfig {
   Dim3 grid;   // blocks
   Dim3 block;  // lanes of a block
-  // What the kernel declares as shared memory is allocated by itself; this only bounds it. 0: no bound.
-  uint64_t shared_bytes = 0;
 
   // As many blocks as n lanes need; kernels without blocks get exactly n lanes.
   static LaunchConfig Linear(int64_t n, int64_t block = 256) {
@@ -24,11 +23,16 @@ struct LaunchConfig {
     config.lanes_ = n;
     return config;
   }
-  // Lanes in the x direction.
-  int64_t lanes() const { return lanes_ >= 0 ? lanes_ : grid.x * block.x; }
+  // Lanes in the x direction; nothing: more than can be counted.
+  std::optional<int64_t> lanes() const { return lanes_ ? lanes_ : LanesOf(grid.x, block.x); }
+  static std::optional<int64_t> LanesOf(int64_t blocks, int64_t block) {
+    int64_t lanes;
+    if (__builtin_mul_overflow(blocks, block, &lanes)) return std::nullopt;
+    return lanes;
+  }
 
  private:
-  int64_t lanes_ = -1;
+  std::optional<int64_t> lanes_;  // those that Linear was asked for
 };
 
 }  // namespace frazil::kernel

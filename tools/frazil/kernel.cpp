@@ -27,6 +27,7 @@ struct KernelRun {
   std::string target = "isa";
   std::optional<int64_t> n;
   std::vector<int64_t> grid, block, lanes;
+  uint64_t shared_bytes = 0;
   int repeat = 1;
   bool sanitize = false;
 };
@@ -90,6 +91,7 @@ exec::LaunchShape ShapeOf(const KernelRun& options) {
   if (!shape.n && !options.lanes.empty()) shape.n = options.lanes[0];
   for (size_t k = 0; k < options.grid.size(); ++k) shape.grid[k] = options.grid[k];
   for (size_t k = 0; k < options.block.size(); ++k) shape.block[k] = options.block[k];
+  shape.shared_bytes = options.shared_bytes;
   return shape;
 }
 
@@ -288,6 +290,8 @@ void AddKernelRun(CLI::App& kernel, Session& session) {
   command->add_option("--block", options->block, "lanes of a block: x,y,z")
       ->delimiter(',')
       ->expected(1, 3);
+  command->add_option("--shared", options->shared_bytes,
+                      "bytes that the lanes of a block share by lds and sts, in a launch module");
   command->add_option("--lanes", options->lanes, "lanes of a kernel without a guard: x,y,z")
       ->delimiter(',')
       ->expected(1, 3);

@@ -39,6 +39,7 @@ ir::Program TypesOf(const ir::KernelSignature& signature) {
 Result<targets::isa::LaunchShape> GridOf(const exec::LaunchShape& shape) {
   TRY_VOID(exec::CheckShape(shape));
   targets::isa::LaunchShape launch;
+  launch.shared_bytes = shape.shared_bytes;
   for (size_t k = 0; k < 3; ++k) {
     const int64_t blocks = k == 0 ? shape.blocks().value_or(1) : shape.grid[k].value_or(1);
     for (int64_t edge : {blocks, shape.block[k]})

@@ -23,7 +23,7 @@ the whole launch as u64) and exist in launch mode.
 f16 and bf16 compute in f32 and round once.
 
 **Program mode.** One lane runs from the top; `par` opens lanes, in ascending order. **Launch mode** (`.launch`): the code is
-what every lane of grid x block runs, blocks and lanes ascending, x fastest; `lds`/`sts` reach the block's shared bytes.
+what every lane of grid x block runs, blocks and lanes ascending, x fastest; `lds`/`sts` reach the block's shared bytes (`kernel run --shared BYTES`; 0 if nothing is said).
 
 **Structures** are `if/else/end`, `for/end`, `while/breakunless/end`, `switch/case/default/end`, `par/end`. A register that is
 written inside of a structure holds nothing after it, unless it is carried: `carry.T r` right behind the opener. A carried

@@ -165,6 +165,7 @@ TEST(Text, MistakesAreLocated) {
   contains(".param in buffer f32 x\nmov_imm.f32 r1, 1\nstg.f32 [x + 0], r1\nexit", "`in` buffer");
   contains(".param out buffer f32 x\nldg.f32 r1, [x + 0]\nexit", "`out` buffer");
   contains("ldg.f32 r1, [b7 + 0]\nexit", "no buffer b7");
+  contains(".param u32 n\n.param f32 n\nexit", "two parameters are called 'n'");
   contains("ldg.f32 r1, [Φ(96, 0, 0)]\nexit", "class below 96");
   contains("mov.u32 r1, r255\nexit", "a program has its lanes from PAR");
   contains("bra @nowhere\nexit", "no label 'nowhere'");

@@ -4,6 +4,7 @@
 #include "machines/simt/verify.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -373,6 +374,12 @@ Result<void> Verify(const Module& module) {
   if (module.code.size() > MaxInstructions)
     return Fail(Diag::BadIsaProgram, fmt::format("{} instructions are above the limit of {}",
                                                  module.code.size(), MaxInstructions));
+  std::set<std::string_view> names;
+  for (uint32_t i = 0; i < module.params.size(); ++i) {
+    const std::string_view name = module.param_name(i);
+    if (!name.empty() && !names.insert(name).second)
+      return Fail(Diag::BadIsaProgram, fmt::format("two parameters are called '{}'", name));
+  }
   bool labels = false;
   for (uint32_t i = 0; i < module.code.size(); ++i) {
     const Instruction& inst = module.code[i];
