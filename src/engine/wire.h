@@ -16,7 +16,7 @@
 namespace frazil::engine::wire {
 
 constexpr uint32_t Magic = 0x575a5246;  // "FRZW"
-constexpr uint16_t Version = 2;
+constexpr uint16_t Version = 3;
 constexpr size_t HeaderBytes = 24;
 constexpr uint64_t MaxPayloadBytes = 192ull << 20;
 

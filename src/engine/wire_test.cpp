@@ -1,4 +1,5 @@
 #include "engine/wire.h"
+#include "base/sha256.h"
 
 #include <gtest/gtest.h>
 
@@ -60,6 +61,18 @@ TEST(Wire, MessagesComeBackWhole) {
 
   const Error error{Diag::NotDominated, "m", {1, 2}, "f", "h"};
   EXPECT_EQ(DecodeError(EncodeError(error))->ToString(), error.ToString());
+}
+
+// A library and a worker of two installations may meet: whoever changes a message raises the version, or one takes the
+// other's words for malformed ones.
+TEST(Wire, MessagesAndVersionChangeTogether) {
+  const std::string messages = EncodeWorkRequest(Request()) + EncodeWorkReply(Reply()) +
+                               EncodeShadowRequest({"p", "s", "a", {}, 5}) +
+                               EncodeShadowReply({false, "different"}) + EncodeHello("llvm") +
+                               EncodeHeader({Kind::Failed, true, 9, "abc"});
+  EXPECT_EQ(Version, 3);
+  EXPECT_EQ(Sha256Hex(messages).substr(0, 16), "b0f1177f4ac2dcaf")
+      << "raise wire::Version, then note both here";
 }
 
 // Every message, cut short anywhere or with one byte more, is refused.
