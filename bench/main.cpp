@@ -105,7 +105,8 @@ int Main(int argc, char** argv) {
       if (name == argv[2]) fmt::print("{}\n", probe());
     return 0;
   }
-  std::filesystem::path output = "build/bench/results.json";
+  const std::filesystem::path output = "build/bench/results.json";
+  std::filesystem::create_directories(output.parent_path());
   std::vector<std::string> filters(argv + 1, argv + argc);
   for (const auto& [name, figure] : Figures()) {
     bool wanted =
@@ -114,11 +115,12 @@ int Main(int argc, char** argv) {
         });
     if (!wanted) continue;
     fmt::print(stderr, "bench: {}\n", name);
-    figure();
+    const double seconds = Seconds(figure);
+    fmt::print(stderr, "bench: {} took {:.1f} s\n", name, seconds);
+    // Whatever comes of the next one, this was measured.
+    std::ofstream(output) << Records().dump(2) << "\n";
   }
   PrintTable();
-  std::filesystem::create_directories(output.parent_path());
-  std::ofstream(output) << Records().dump(2) << "\n";
   return 0;
 }
 
