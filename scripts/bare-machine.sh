@@ -52,6 +52,7 @@ make_root() {
     tail -5 "$root.log" >&2
     fail "debootstrap failed (the reason stands above)."
   fi
+  chmod 755 "$root" # as / is; mktemp made it for root alone, and a test becomes somebody else
 }
 
 copy() { # copy PATH...: the same path in the root, where it exists here

@@ -356,8 +356,11 @@ TEST(Store, ReadOnlyForThisUser) {
     ASSERT_EQ(lchown(entry.path().c_str(), 65534, 65534), 0);
   ASSERT_EQ(chown(folder.path().c_str(), 65534, 65534), 0);
   fs::permissions(directory, fs::perms::owner_read | fs::perms::owner_exec);
+  const auto become_nobody = [] { return setgid(65534) == 0 && setuid(65534) == 0; };
+  if (InChild([&] { return become_nobody() && access(directory.c_str(), R_OK) != 0 ? 1 : 0; }) == 1)
+    GTEST_SKIP() << "nobody else gets to " << folder.path();
   EXPECT_EQ(InChild([&] {
-              if (setgid(65534) != 0 || setuid(65534) != 0) return 10;
+              if (!become_nobody()) return 10;
               auto store = OpenQuickly(directory);
               if (store->reason().find("read-only") == std::string::npos) return 1;
               if (store->Find(KeyOf(1)) != "one" || store->writable()) return 2;
