@@ -18,7 +18,7 @@
 namespace frazil::bench {
 namespace {
 
-constexpr const char* Area = "kernels, native";
+constexpr const char* Area = "native";
 constexpr const char* Clang = "clang -O3 -march=native";
 constexpr const char* Mvec = "clang omp simd, libmvec";
 
