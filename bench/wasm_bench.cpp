@@ -3,6 +3,8 @@
 // with optimization; each is one that the compiler cannot replace by a formula.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <bit>
 #include <string>
 
@@ -113,17 +115,26 @@ constexpr const char* Small =
 
 }  // namespace
 
-// Stands first: the library and the engine are opened here.
-FRAZIL_FIGURE(wasm_cold) {
+// In a process of its own: the library and the engine are opened there. Less than nothing: it did not run.
+FRAZIL_PROBE(cold_wasm) {
   bool fine = false;
-  double seconds = Seconds([&] {
+  const double seconds = Seconds([&] {
     auto callable = LoadText(Small);
     auto outcome = callable ? (*callable)->Run({}, {})
                             : Result<exec::Outcome>(std::unexpected(callable.error()));
     fine = outcome && outcome->results[0].word == 35;
   });
+  return fine ? seconds : -1;
+}
+
+FRAZIL_FIGURE(wasm_cold) {
+  std::vector<double> cold;
+  for (int i = 0; i < 21; ++i) cold.push_back(FreshProcess("cold_wasm"));
+  std::ranges::sort(cold);
   std::string goal = "<= 2 ms";
-  if (!fine) return Report(Failed("small program, text to answer, cold", goal, "it did not run"));
+  if (cold.front() < 0)
+    return Report(Failed("small program, text to answer, cold", goal, "it did not run"));
+  const double seconds = cold[cold.size() / 2];
   Report({.area = "wasm",
           .figure = "small program, text to answer, cold",
           .ours = seconds * 1e3,
