@@ -136,6 +136,10 @@ def record(results, whole=False, root=ROOT):
     if any(row["commit"].endswith("+") or not row["commit"] for row in new):
         print("rows: measured on a tree with changes that no commit has; commit first, so that the rows can name it")
         return 1
+    # A machine that has a short name is called by it.
+    names = {text: name for name, text in data["machines"].items()}
+    for row in new:
+        row["machine"] = names.get(row["machine"], row["machine"])
     measured = {name_of(row): row for row in new}
     kept = [sum_up(row, measured) for row in data["rows"]
             if row["table"] != RUN_TABLE or not (whole or name_of(row) in measured)]
