@@ -309,6 +309,7 @@ def main():
     if chosen.check:
         make_check(tests)
     elif chosen.nightly:
+        tests.scale *= 4  # whole builds, where make test makes a share; and a night is long
         for name, run_slice in SLICES.items():
             if chosen.nightly in (name, "all"):
                 run_slice(tests)
