@@ -16,7 +16,7 @@
 namespace frazil::embed {
 
 // Changes with every change of the structures below; generated code of another version does not compile.
-constexpr uint32_t KernelDataVersion = 1;
+constexpr uint32_t KernelDataVersion = 2;
 
 // In the IR's order, as far as a C++ program has such values.
 enum class ScalarKind : uint8_t {
@@ -137,14 +137,15 @@ struct KernelData {
   Blob isa;  // a .frzb file
   Blob ptx;
   Blob wasm;
-  char digest[32];  // exact digest of the program, as it was before it was optimized
+  char digest[32];   // exact digest of the program, as it was before it was optimized
+  Rel<char> record;  // for audits (aot/record.h); a launch never looks at it
 
   NativeEntry entry(const Rel<char>* forms, CpuLevel level) const;
   NativeEntry plain_entry(CpuLevel level) const { return entry(plain, level); }
   NativeEntry ranged_entry(CpuLevel level) const { return entry(ranged, level); }
 };
 
-static_assert(sizeof(KernelData) == 164 && alignof(KernelData) == 4);
+static_assert(sizeof(KernelData) == 168 && alignof(KernelData) == 4);
 
 // What one generated file holds.
 struct ModuleData {

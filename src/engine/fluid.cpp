@@ -21,15 +21,16 @@ std::shared_ptr<exec::Memory> CopyOf(const exec::Memory& memory) {
   return copy;
 }
 
-// Tier 1 needs no compiler and no test: the module, lifted back, must be the program. Null where it is not worth it (no
+// Tier 1 needs no compiler and no test: the module, lifted back, must be the program, and the plan is made of what was
+// lifted. Null where it is not worth it (no
 // lanes) or not to be had (types that the machine lacks, lanes that depend on each other).
 std::shared_ptr<const targets::isa::TilePlan> PlanTiles(const ir::Program& program) {
   const ir::Function& entry = program.entry_function();
   if (std::ranges::none_of(entry.insts,
                            [](const ir::Inst& inst) { return inst.op == ir::Op::Parallel; }))
     return nullptr;
-  Result<machines::simt::Module> module = targets::isa::Lower(program);
-  if (!module || !targets::isa::ProveLowering(program, *module)) return nullptr;
+  const Result<targets::isa::ProvedModule> module = targets::isa::ProvedModule::OfProgram(program);
+  if (!module) return nullptr;
   Result<std::shared_ptr<const targets::isa::TilePlan>> plan = targets::isa::Prepare(*module);
   return plan && targets::isa::LaneByLane(**plan).empty() ? *plan : nullptr;
 }

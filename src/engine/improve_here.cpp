@@ -84,6 +84,8 @@ struct Proposal {
   bool is_source = false;
   bool is_foreign = false;
   bool out = false;
+  bool has_unrun = false;  // some of its code ran under no sample
+  bool is_scalar = false;
 
   // What proposals are ordered by; those without a price come last.
   double Rank() const {
@@ -151,6 +153,10 @@ void Improvement::Propose(ir::Candidate candidate) {
   proposal.form.guard = guard;
   proposal.form.candidate = ir::PrintText(ir::Canonicalize(candidate.program));
   proposal.form.candidate_exact = exact;
+  if (exact != source_exact_) {
+    proposal.form.source = ir::PrintText(source_);
+    proposal.form.certificate = ir::PrintCertificate(candidate.certificate);
+  }
   proposal.form.target = "native";
   proposal.form.toolchain = compiler_.toolchain();
   proposal.candidate = std::move(candidate);
@@ -208,8 +214,10 @@ void Improvement::Lower(Proposal& proposal) {
   const Timed timed(reply_.compile_ms);
   const auto start = SteadyClock::now();
   const ir::Program& program = proposal.candidate.program;
-  Result<exec::NativeImage> image = request_.tuned ? compiler_.CompileTuned(program, request_.level)
-                                                   : compiler_.Compile(program, request_.level);
+  Result<exec::NativeImage> image =
+      proposal.is_scalar ? compiler_.CompileScalar(program, request_.level)
+      : request_.tuned   ? compiler_.CompileTuned(program, request_.level)
+                         : compiler_.Compile(program, request_.level);
   if (!image) return Refuse(proposal, image.error().message);
   if (in_use_ && image->code == (*in_use_)->image.code)
     return Refuse(proposal, "it is the code in use");
@@ -310,6 +318,11 @@ bool RanWrong(const verify::Examined& examined) {
   return std::holds_alternative<verify::Refuted>(examined.lowering);
 }
 
+bool HasUnrun(const verify::Examined& examined) {
+  const auto* unknown = std::get_if<verify::Unknown>(&examined.lowering);
+  return unknown != nullptr && unknown->has_unrun;
+}
+
 // As much effort as it takes to decide, within the time that is left.
 Result<verify::Examined> Improvement::Examine(const Proposal& proposal) {
   verify::VerifyOptions options;
@@ -328,7 +341,7 @@ Result<verify::Examined> Improvement::Examine(const Proposal& proposal) {
         verify::Examine(source_, proposal.candidate, proposal.form, request_.policy, options);
     if (!examined || examined->form ||
         !std::holds_alternative<verify::Unknown>(examined->lowering) ||
-        std::holds_alternative<verify::Unknown>(examined->meaning))
+        std::holds_alternative<verify::Unknown>(examined->meaning) || HasUnrun(*examined))
       break;
   }
   return examined;
@@ -342,6 +355,7 @@ bool Improvement::Judge(Proposal& proposal) {
     return false;
   }
   if (RanWrong(*examined)) Taint(proposal);
+  proposal.has_unrun = HasUnrun(*examined);
   if (!examined->form) {
     Refuse(proposal, examined->refusal);
     return false;
@@ -375,6 +389,18 @@ Result<WorkReply> Improvement::Run() {
   TRY_VOID(PriceAll());
   if (tainted() || JudgeInOrder() || tainted()) return std::move(reply_);
   if (in_use_) return std::move(reply_);
+  // Code that no input reaches is mostly that of vectors.
+  bool again = false;
+  for (Proposal& proposal : proposals_) {
+    if (!proposal.has_unrun) continue;
+    proposal.is_scalar = again = true;
+    proposal.out = proposal.priced = false;
+    Lower(proposal);
+  }
+  if (again) {
+    TRY_VOID(PriceAll());
+    if (tainted() || JudgeInOrder() || tainted()) return std::move(reply_);
+  }
   // Whatever was proposed fell through; the source itself remains, if it was put off.
   for (Proposal& proposal : proposals_) {
     if (!proposal.is_source || proposal.code != nullptr || proposal.out) continue;

@@ -105,6 +105,11 @@ class Compiler {  // what the worker can do; implemented over targets/native in 
   virtual Result<exec::NativeImage> CompileTuned(const ir::Program& program, exec::CpuLevel level) {
     return Compile(program, level);
   }
+  // Without loops in lanes: slower, and shorter to judge.
+  virtual Result<exec::NativeImage> CompileScalar(const ir::Program& program,
+                                                  exec::CpuLevel level) {
+    return Compile(program, level);
+  }
   virtual std::string toolchain() const = 0;
 };
 int ServeWorker(int socket, Compiler& compiler, uint64_t cpu_seconds_per_request = 0);

@@ -26,14 +26,29 @@ struct Move {
 struct BatchStructure;
 
 struct BatchInst {
-  enum class Kind : uint8_t { Kernel, Lookup, Assert, Unreachable, If, Switch, For, While, Call };
+  enum class Kind : uint8_t {
+    Kernel,
+    Lookup,
+    Load,
+    Store,
+    Length,
+    Assert,
+    Unreachable,
+    If,
+    Switch,
+    For,
+    While,
+    Call
+  };
   Kind kind;
   ir::Op op = ir::Op::Unreachable;  // what a trap here is the trap of
   bool may_trap = true;
   Kernel kernel = nullptr;
   ArrayId a = 0, b = 0, c = 0;
   ArrayId result = 0;
-  std::unique_ptr<BatchStructure> structure;  // all kinds but Kernel, Assert and Unreachable
+  uint32_t memory = 0;                        // load, store, length: which of ParallelCode's
+  uint32_t function = 0, inst = 0;            // where it stands in the program, for Choices
+  std::unique_ptr<BatchStructure> structure;  // of a lookup, a call, and of what has regions
 };
 
 struct BatchRegion {
@@ -70,7 +85,25 @@ struct BatchCode {
   std::vector<std::vector<uint64_t>> constants;  // BlockLanes elements each
 };
 
-// Fails with Diag::Unsupported and the reason if the program must run lane by lane. It is expanded.
+// A buffer from outside that the body of a `parallel` uses.
+struct BodyMemory {
+  ir::ValueId value;
+  bool is_loaded = false;
+  bool is_stored = false;
+};
+
+// The body of a `parallel` on a block of its iterations. Its parameters are the scalars that it reads from outside, the
+// same in all lanes, and the iteration.
+struct ParallelCode {
+  BatchCode code;  // constants, and what it calls
+  BatchRegion body;
+  std::vector<ir::ValueId> scalars;
+  std::vector<BodyMemory> memories;
+};
+
+// Both fail with Diag::Unsupported and the reason if it must run lane by lane. The program is expanded.
 Result<BatchCode> CompileBatch(const ir::Program& program);
+Result<ParallelCode> CompileParallel(const ir::Program& program, const ir::Function& function,
+                                     const ir::Inst& parallel);
 
 }  // namespace frazil::exec

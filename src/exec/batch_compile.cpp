@@ -72,6 +72,21 @@ class FunctionCompiler {
     return out;
   }
 
+  Result<ParallelCode> Parallel(const ir::Inst& parallel) {
+    ParallelCode out;
+    const ir::RegionId id = Function::region_of(parallel, 0);
+    Scope scope{nullptr, &out.body, {}, {}};
+    for (ValueId value : FreeValues(id, std::nullopt)) {
+      TRY_VOID(DefineParam(scope, value));
+      out.scalars.push_back(value);
+    }
+    const ir::Region& region = function_.region(id);
+    TRY_VOID(DefineParam(scope, Function::param_of(region, 0)));
+    TRY_VOID(Insts(region, scope, std::nullopt));
+    out.memories = std::move(memories_);
+    return out;
+  }
+
  private:
   uint32_t Bytes(ValueId value) const { return ir::BytesOf(function_.type(value)); }
 
@@ -80,8 +95,8 @@ class FunctionCompiler {
     return def.valid() && function_.inst(def).op == Op::Const;
   }
 
-  // Values that a region and those in it read but do not define. The body of a while is in its
-  // test.
+  // Values but buffers that a region and those in it read and do not define. The body of a while is
+  // in its test.
   std::vector<ValueId> FreeValues(ir::RegionId root, std::optional<ir::RegionId> inner) const {
     std::vector<ir::RegionId> open = {root};
     if (inner) open.push_back(*inner);
@@ -105,8 +120,9 @@ class FunctionCompiler {
     std::ranges::sort(used);
     const auto repeated = std::ranges::unique(used);
     used.erase(repeated.begin(), repeated.end());
-    std::erase_if(used,
-                  [&](ValueId value) { return defined.contains(value) || IsConstant(value); });
+    std::erase_if(used, [&](ValueId value) {
+      return defined.contains(value) || IsConstant(value) || function_.type(value).is_buffer();
+    });
     return used;
   }
 
@@ -155,6 +171,12 @@ class FunctionCompiler {
     return array;
   }
 
+  Result<void> DefineParam(Scope& scope, ValueId param) {
+    if (!IsOneWord(function_.type(param))) return LaneByLane("it has values that are not one word");
+    scope.region->params.push_back({Define(scope, param), Bytes(param)});
+    return {};
+  }
+
   // `body`: of a while, whose test `id` is.
   Result<BatchRegion> Region(ir::RegionId id, Scope* around, std::optional<ir::RegionId> body) {
     BatchRegion out;
@@ -165,12 +187,8 @@ class FunctionCompiler {
       out.live_ins.push_back(MoveOf(*around, value));
       Define(scope, value);
     }
-    for (uint32_t i = 0; i < region.params.count; ++i) {
-      const ValueId param = Function::param_of(region, i);
-      if (!IsOneWord(function_.type(param)))
-        return LaneByLane("it has values that are not one word");
-      out.params.push_back({Define(scope, param), Bytes(param)});
-    }
+    for (uint32_t i = 0; i < region.params.count; ++i)
+      TRY_VOID(DefineParam(scope, Function::param_of(region, i)));
     TRY_VOID(Insts(region, scope, body));
     const ir::Inst& last = function_.inst(region.insts.back());
     out.yields = MovesOf(scope, function_.operands_of(last));
@@ -225,16 +243,58 @@ class FunctionCompiler {
       case Op::While: return Structure(inst, scope, BatchInst::Kind::While, 0);
       case Op::Call: return Structure(inst, scope, BatchInst::Kind::Call, 0);
       case Op::Lookup: return Structure(inst, scope, BatchInst::Kind::Lookup, 1);
+      case Op::Load:
+      case Op::Store:
+      case Op::Length: return Access(inst, scope);
       case Op::Assert:
       case Op::Unreachable: {
         BatchInst& out = scope.region->insts.emplace_back();
         out.kind = inst.op == Op::Assert ? BatchInst::Kind::Assert : BatchInst::Kind::Unreachable;
-        out.op = inst.op;
+        out.op = inst.trap_op();
         if (inst.op == Op::Assert) out.a = Resolve(scope, function_.operand(inst, 0));
         return {};
       }
       default: return Arithmetic(inst, scope);
     }
+  }
+
+  // Which of the memories a buffer is; one more where it is new.
+  uint32_t MemoryOf(ValueId buffer) {
+    const auto found = std::ranges::find(memories_, buffer, &BodyMemory::value);
+    const auto index = static_cast<uint32_t>(found - memories_.begin());
+    if (found == memories_.end()) memories_.push_back({buffer});
+    return index;
+  }
+
+  // Only buffers from outside get here: what makes or carries one is not compiled.
+  Result<void> Access(const ir::Inst& inst, Scope& scope) {
+    const std::span<const ValueId> operands = function_.operands_of(inst);
+    if (!function_.type(operands[0]).is_buffer() ||
+        IsWide(function_.type(operands[0]).element().scalar))
+      return LaneByLane("it has values that are not one word");
+    BatchInst out;
+    out.op = inst.op;
+    out.memory = MemoryOf(operands[0]);
+    out.may_trap = inst.op != Op::Length;
+    out.kind = BatchInst::Kind::Length;
+    if (inst.op == Op::Load) {
+      out.kind = BatchInst::Kind::Load;
+      memories_[out.memory].is_loaded = true;
+    } else if (inst.op == Op::Store) {
+      out.kind = BatchInst::Kind::Store;
+      out.b = Resolve(scope, operands[2]);
+      memories_[out.memory].is_stored = true;
+    }
+    if (inst.op != Op::Length) out.a = Resolve(scope, operands[1]);
+    if (inst.op != Op::Store) out.result = Define(scope, Function::result_of(inst));
+    scope.region->insts.push_back(std::move(out));
+    return {};
+  }
+
+  // Select, if and switch say which ways they went.
+  void SetPlace(const ir::Inst& inst, BatchInst& out) const {
+    out.function = static_cast<uint32_t>(&function_ - program_.functions.data());
+    out.inst = static_cast<uint32_t>(&inst - function_.insts.data());
   }
 
   Result<void> Arithmetic(const ir::Inst& inst, Scope& scope) {
@@ -247,6 +307,7 @@ class FunctionCompiler {
     if (kernel == nullptr)
       return LaneByLane(fmt::format("it uses '{}'", ir::Info(inst.op).mnemonic));
     BatchInst out;
+    SetPlace(inst, out);
     out.kind = BatchInst::Kind::Kernel;
     out.op = inst.op;
     out.may_trap = ir::Info(inst.op).traps != 0;
@@ -264,6 +325,7 @@ class FunctionCompiler {
                          uint32_t deciding) {
     const std::span<const ValueId> operands = function_.operands_of(inst);
     BatchInst out;
+    SetPlace(inst, out);
     out.kind = kind;
     out.op = inst.op;
     if (deciding > 0) out.a = Resolve(scope, operands[0]);
@@ -313,10 +375,8 @@ class FunctionCompiler {
       test.live_ins.push_back(MoveOf(around, value));
       Define(scope, value);
     }
-    for (uint32_t i = 0; i < region.params.count; ++i) {
-      const ValueId param = Function::param_of(region, i);
-      test.params.push_back({Define(scope, param), Bytes(param)});
-    }
+    for (uint32_t i = 0; i < region.params.count; ++i)
+      TRY_VOID(DefineParam(scope, Function::param_of(region, i)));
     TRY_VOID(Insts(region, scope, body_id));
     test.yields = MovesOf(scope, function_.operands_of(function_.inst(region.insts.back())));
     BatchRegion body = TRY(Region(body_id, &scope, std::nullopt));
@@ -337,6 +397,7 @@ class FunctionCompiler {
   const ir::Program& program_;
   const ir::Function& function_;
   ConstantPool& constants_;
+  std::vector<BodyMemory> memories_;
 };
 
 // How deep regions and calls nest from a function on; fails on recursion.
@@ -356,9 +417,6 @@ class NestingMeter {
   }
   bool Reached(uint32_t function) const { return depth_[function] != 0; }
 
- private:
-  static constexpr uint32_t Open = UINT32_MAX;
-
   Result<uint32_t> Of(const ir::Function& function, ir::RegionId region) {
     uint32_t inner = 0;
     for (ir::InstId id : function.region(region).insts) {
@@ -371,9 +429,24 @@ class NestingMeter {
     return inner + 1;
   }
 
+ private:
+  static constexpr uint32_t Open = UINT32_MAX;
+
   const ir::Program& program_;
   std::vector<uint32_t> depth_;
 };
+
+// The functions that the meter has come to.
+Result<std::vector<BatchFunction>> CompileReached(const ir::Program& program,
+                                                  const NestingMeter& meter,
+                                                  ConstantPool& constants) {
+  std::vector<BatchFunction> functions(program.functions.size());
+  for (uint32_t i = 0; i < functions.size(); ++i) {
+    if (!meter.Reached(i)) continue;
+    functions[i] = TRY(FunctionCompiler(program, program.functions[i], constants).Run());
+  }
+  return functions;
+}
 
 }  // namespace
 
@@ -382,13 +455,21 @@ Result<BatchCode> CompileBatch(const ir::Program& program) {
   TRY_VOID(meter.Of(program.entry.index));
   BatchCode code;
   code.entry = program.entry.index;
-  code.functions.resize(program.functions.size());
   ConstantPool constants;
-  for (uint32_t i = 0; i < program.functions.size(); ++i) {
-    if (!meter.Reached(i)) continue;
-    code.functions[i] = TRY(FunctionCompiler(program, program.functions[i], constants).Run());
-  }
+  code.functions = TRY(CompileReached(program, meter, constants));
   code.constants = constants.Take();
+  return code;
+}
+
+Result<ParallelCode> CompileParallel(const ir::Program& program, const ir::Function& function,
+                                     const ir::Inst& parallel) {
+  NestingMeter meter(program);
+  const uint32_t depth = TRY(meter.Of(function, Function::region_of(parallel, 0)));
+  if (depth > DeepestNesting) return LaneByLane("its regions and calls nest too deep");
+  ConstantPool constants;
+  ParallelCode code = TRY(FunctionCompiler(program, function, constants).Parallel(parallel));
+  code.code.functions = TRY(CompileReached(program, meter, constants));
+  code.code.constants = constants.Take();
   return code;
 }
 

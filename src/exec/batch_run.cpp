@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "exec/batch_memory.h"
+#include "exec/outcome.h"
 #include "exec/scalar_types.h"
 
 namespace frazil::exec {
@@ -19,16 +21,6 @@ using meaning::CodeOf;
 // Neighbors are offset by a line, so that equal lanes of many arrays do not share one set of the
 // cache.
 constexpr size_t ArrayBytes = BlockLanes * 8 + 64;
-
-template <typename F>
-void WithWidth(uint32_t bytes, F&& f) {
-  switch (bytes) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
-  }
-}
 
 // to[i] = from[lanes[i]]; in place if the lanes ascend.
 void Gather(const std::byte* from, std::span<const LaneIndex> lanes, uint32_t bytes,
@@ -87,7 +79,8 @@ uint64_t TripCount(T lo, T hi, uint64_t step) {
 }  // namespace
 
 std::byte* ArrayStack::Push() {
-  if (used_ == arrays_.size()) arrays_.push_back(std::make_unique<std::byte[]>(ArrayBytes));
+  if (used_ == arrays_.size())
+    arrays_.push_back(std::make_unique_for_overwrite<std::byte[]>(ArrayBytes));
   return arrays_[used_++].get();
 }
 
@@ -107,22 +100,33 @@ BatchRunner::BatchRunner(const BatchCode& code, const Limits& limits)
   }
 }
 
-bool BatchRunner::Expired() { return (++ticks_ & 0xff) == 0 && deadline_.Passed(); }
+bool BatchRunner::Expired() {
+  if ((++ticks_ & 0xff) != 0) return false;
+  return deadline_.Passed() || (run_ != nullptr && run_->context.IsStopped());
+}
+
+Lanes BatchRunner::NewLanes(size_t count) {
+  Lanes lanes = {
+      count, reinterpret_cast<uint8_t*>(stack_.Push()), reinterpret_cast<uint8_t*>(stack_.Push()),
+      reinterpret_cast<uint64_t*>(stack_.Push()), reinterpret_cast<LaneIndex*>(stack_.Push())};
+  std::memset(lanes.traps, 0, count);
+  std::memset(lanes.ops, Lanes::NoOp, count);
+  return lanes;
+}
 
 void BatchRunner::Run(size_t lanes, std::span<const std::byte* const> inputs,
                       std::span<std::byte* const> outputs, uint8_t* traps, uint8_t* ops) {
   deadline_ = Deadline::After(limits_.run_ms);
-  if (ops == nullptr) ops = reinterpret_cast<uint8_t*>(stack_.Push());
-  std::memset(traps, 0, lanes);
-  std::memset(ops, Lanes::NoOp, lanes);
-  std::byte* fuel = stack_.Push();
-  std::fill_n(reinterpret_cast<uint64_t*>(fuel), lanes, limits_.fuel);
-  Lanes all = {lanes, traps, ops, reinterpret_cast<uint64_t*>(fuel)};
+  Lanes all = NewLanes(lanes);
+  std::fill_n(all.fuel, lanes, limits_.fuel);
+  std::iota(all.ids, all.ids + lanes, LaneIndex{0});
   const BatchRegion& body = code_.functions[code_.entry].body;
   Arrays arrays(body.array_count, nullptr);
   for (size_t i = 0; i < inputs.size(); ++i)
     arrays[static_cast<size_t>(body.params[i].array)] = const_cast<std::byte*>(inputs[i]);
   RunFresh(body, arrays, all);
+  std::memcpy(traps, all.traps, lanes);
+  if (ops != nullptr) std::memcpy(ops, all.ops, lanes);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Move& yield = body.yields[i];
     std::memcpy(outputs[i], ArrayOf(arrays, yield.array), lanes * yield.bytes);
@@ -131,6 +135,33 @@ void BatchRunner::Run(size_t lanes, std::span<const std::byte* const> inputs,
     }
   }
   stack_.PopTo(0);
+}
+
+bool BatchRunner::RunIterations(const ParallelCode& code, std::span<const uint64_t> scalars,
+                                uint64_t first, size_t lanes, OneRun& run) {
+  run_ = &run;
+  deadline_ = run.deadline;
+  depth_ = run.depth;
+  Lanes all = NewLanes(lanes);
+  std::iota(all.ids, all.ids + lanes, LaneIndex{0});
+  Arrays arrays(code.body.array_count, nullptr);
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    const Move& param = code.body.params[i];
+    std::byte*& array = arrays[static_cast<size_t>(param.array)];
+    array = stack_.Push();
+    WithWidth(param.bytes, [&](auto width) {
+      using T = decltype(width);
+      std::fill_n(reinterpret_cast<T*>(array), lanes, static_cast<T>(scalars[i]));
+    });
+  }
+  std::byte*& iteration = arrays[static_cast<size_t>(code.body.params.back().array)];
+  iteration = stack_.Push();
+  std::iota(reinterpret_cast<uint64_t*>(iteration), reinterpret_cast<uint64_t*>(iteration) + lanes,
+            first);
+  RunFresh(code.body, arrays, all);
+  stack_.PopTo(0);
+  run_ = nullptr;
+  return std::all_of(all.traps, all.traps + lanes, [](uint8_t trap) { return trap == 0; });
 }
 
 // Arrays that are not there yet are the region's own.
@@ -144,6 +175,7 @@ void BatchRunner::RunFresh(const BatchRegion& region, Arrays& arrays, Lanes& lan
 void BatchRunner::RunInsts(const BatchRegion& region, Arrays& arrays, Lanes& lanes) {
   for (const BatchInst& inst : region.insts) {
     if (inst.kind == BatchInst::Kind::Kernel) [[likely]] {
+      if (inst.op == ir::Op::Select) NoteSelected(inst, arrays, lanes);
       inst.kernel({ArrayOf(arrays, inst.a), ArrayOf(arrays, inst.b), ArrayOf(arrays, inst.c),
                    arrays[static_cast<size_t>(inst.result)], lanes.traps, lanes.count});
     } else {
@@ -158,6 +190,9 @@ void BatchRunner::RunStructured(const BatchInst& inst, Arrays& arrays, Lanes& la
   switch (inst.kind) {
     case BatchInst::Kind::Kernel: break;
     case BatchInst::Kind::Lookup: Lookup(inst, arrays, lanes); break;
+    case BatchInst::Kind::Load:
+    case BatchInst::Kind::Store:
+    case BatchInst::Kind::Length: Access(inst, arrays, lanes); break;
     case BatchInst::Kind::Assert: {
       const uint8_t* holds = reinterpret_cast<const uint8_t*>(ArrayOf(arrays, inst.a));
       for (size_t i = 0; i < lanes.count; ++i) {
@@ -173,6 +208,31 @@ void BatchRunner::RunStructured(const BatchInst& inst, Arrays& arrays, Lanes& la
     case BatchInst::Kind::Call: Call(inst, arrays, lanes); break;
   }
   stack_.PopTo(mark);
+}
+
+void BatchRunner::NoteSelected(const BatchInst& inst, const Arrays& arrays, const Lanes& lanes) {
+  if (run_ == nullptr || run_->choices == nullptr) return;
+  const auto* holds = reinterpret_cast<const uint8_t*>(ArrayOf(arrays, inst.a));
+  bool some[2] = {false, false};
+  for (size_t i = 0; i < lanes.count; ++i) some[holds[i] != 0 ? 0 : 1] = true;
+  for (uint32_t way = 0; way < 2; ++way) {
+    if (some[way]) NoteWay(inst, way);
+  }
+}
+
+void BatchRunner::Access(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
+  BlockMemory& memory = run_->memory;
+  const auto* index = reinterpret_cast<const uint64_t*>(ArrayOf(arrays, inst.a));
+  if (inst.kind == BatchInst::Kind::Store) {
+    memory.Store(inst.memory, index, ArrayOf(arrays, inst.b), lanes);
+    return;
+  }
+  std::byte* result = arrays[static_cast<size_t>(inst.result)];
+  if (inst.kind == BatchInst::Kind::Load) {
+    memory.Load(inst.memory, index, result, lanes);
+  } else {
+    std::fill_n(reinterpret_cast<uint64_t*>(result), lanes.count, memory.Length(inst.memory));
+  }
 }
 
 void BatchRunner::Lookup(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
@@ -226,8 +286,10 @@ void BatchRunner::If(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   const uint8_t* condition = reinterpret_cast<const uint8_t*>(ArrayOf(arrays, inst.a));
   std::vector<LaneIndex> taken[2];
   for (LaneIndex i : AliveLanes(lanes)) taken[condition[i] != 0 ? 0 : 1].push_back(i);
-  for (size_t r = 0; r < 2; ++r)
+  for (uint32_t r = 0; r < 2; ++r) {
+    if (!taken[r].empty()) NoteWay(inst, r);
     RunBranch(*inst.structure, inst.structure->regions[r], taken[r], arrays, lanes);
+  }
 }
 
 void BatchRunner::Switch(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
@@ -242,7 +304,10 @@ void BatchRunner::Switch(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
       taken[static_cast<size_t>(found - s.cases.begin())].push_back(i);
     }
   });
-  for (size_t r = 0; r < s.regions.size(); ++r) RunBranch(s, s.regions[r], taken[r], arrays, lanes);
+  for (uint32_t r = 0; r < s.regions.size(); ++r) {
+    if (!taken[r].empty()) NoteWay(inst, r);
+    RunBranch(s, s.regions[r], taken[r], arrays, lanes);
+  }
 }
 
 BatchRunner::Group BatchRunner::StartGroup(const BatchStructure& structure,
@@ -267,12 +332,11 @@ BatchRunner::Group BatchRunner::StartGroup(const BatchStructure& structure,
     Gather(ArrayOf(arrays, structure.operands[i - counters].array), members, param.bytes,
            group.arrays[static_cast<size_t>(param.array)]);
   }
-  group.lanes = {members.size(), reinterpret_cast<uint8_t*>(stack_.Push()),
-                 reinterpret_cast<uint8_t*>(stack_.Push()),
-                 reinterpret_cast<uint64_t*>(stack_.Push())};
-  std::memset(group.lanes.traps, 0, members.size());
-  std::memset(group.lanes.ops, Lanes::NoOp, members.size());
-  for (size_t i = 0; i < members.size(); ++i) group.lanes.fuel[i] = lanes.fuel[members[i]];
+  group.lanes = NewLanes(members.size());
+  for (size_t i = 0; i < members.size(); ++i) {
+    group.lanes.fuel[i] = lanes.fuel[members[i]];
+    group.lanes.ids[i] = lanes.ids[members[i]];
+  }
   return group;
 }
 
@@ -287,6 +351,7 @@ void BatchRunner::Keep(Group& group, std::span<const LaneIndex> kept) {
     group.lanes.traps[i] = group.lanes.traps[kept[i]];
     group.lanes.ops[i] = group.lanes.ops[kept[i]];
     group.lanes.fuel[i] = group.lanes.fuel[kept[i]];
+    group.lanes.ids[i] = group.lanes.ids[kept[i]];
   }
   group.members.resize(kept.size());
   group.lanes.count = kept.size();
@@ -314,6 +379,7 @@ void BatchRunner::Leave(const Group& group, const BatchStructure& structure,
 // A unit of fuel array for each lane, or one each.
 void BatchRunner::TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op) {
   if (unmetered_ != 0) return;
+  if (run_ != nullptr) return TakeSharedFuel(lanes, units);
   for (size_t i = 0; i < lanes.count; ++i) {
     const uint64_t wanted = units != nullptr ? units[i] : 1;
     if (lanes.traps[i] != 0) continue;
@@ -324,6 +390,24 @@ void BatchRunner::TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op) {
     }
   }
   NoteOp(lanes, op);
+}
+
+// One run's iterations take from the same fuel, one after the other: it lasts for all of them or not, whoever comes first.
+void BatchRunner::TakeSharedFuel(Lanes& lanes, const uint64_t* units) {
+  for (size_t i = 0; i < lanes.count; ++i) {
+    const uint64_t wanted = units != nullptr ? units[i] : 1;
+    if (lanes.traps[i] != 0) continue;
+    if (run_->fuel < wanted) lanes.traps[i] = CodeOf(ir::Trap::Fuel);
+    run_->fuel -= std::min(run_->fuel, wanted);
+  }
+  GiveUpTogether(lanes);
+}
+
+// Where one iteration of a run has trapped the others run for nothing.
+void BatchRunner::GiveUpTogether(Lanes& lanes) {
+  if (run_ == nullptr) return;
+  if (std::any_of(lanes.traps, lanes.traps + lanes.count, [](uint8_t trap) { return trap != 0; }))
+    TrapAlive(lanes, ir::Trap::Fuel, ir::Op::Parallel);
 }
 
 void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
@@ -361,6 +445,7 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   while (group.lanes.count > 0) {
     RunInsts(region, group.arrays, group.lanes);
     if (Expired()) TrapAlive(group.lanes, ir::Trap::Fuel, inst.op);
+    GiveUpTogether(group.lanes);
     for (size_t i = 0; i < next.size(); ++i)
       std::memcpy(next[i], ArrayOf(group.arrays, region.yields[i].array),
                   group.lanes.count * region.yields[i].bytes);

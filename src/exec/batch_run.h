@@ -9,8 +9,20 @@
 #include "base/deadline.h"
 #include "base/limits.h"
 #include "exec/batch_code.h"
+#include "exec/choices.h"
 
 namespace frazil::exec {
+
+// f with a number as wide as an element.
+template <typename F>
+void WithWidth(uint32_t bytes, F&& f) {
+  switch (bytes) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    default: return f(uint64_t{});
+  }
+}
 
 // Arrays of BlockLanes elements of 8 bytes, handed out and taken back like a stack.
 class ArrayStack {
@@ -24,20 +36,36 @@ class ArrayStack {
   size_t used_ = 0;
 };
 
+using LaneIndex = uint16_t;
+static_assert(BlockLanes <= 65536);
+
 // The lanes that a region works on: how many, what trapped them (0: alive) and in which op, and their fuel.
 struct Lanes {
   size_t count;
   uint8_t* traps;
   uint8_t* ops;  // NoOp until it is known
   uint64_t* fuel;
+  LaneIndex* ids;  // which of the block's they are; they ascend
 
   static constexpr uint8_t NoOp = 0xff;
   static_assert(ir::OpCount <= NoOp);
 };
 
 using Arrays = std::vector<std::byte*>;
-using LaneIndex = uint16_t;
-static_assert(BlockLanes <= 65536);
+
+class BlockMemory;
+struct RunContext;
+
+// A block whose lanes are iterations of one run. If all of them get to the end within that fuel it counts, else what it
+// did is dropped: so its lanes give up together.
+struct OneRun {
+  BlockMemory& memory;
+  const RunContext& context;
+  Deadline deadline;
+  uint64_t fuel;   // what all of them have
+  uint64_t depth;  // of calls around
+  Choices* choices = nullptr;
+};
 
 class BatchRunner {
  public:
@@ -46,6 +74,11 @@ class BatchRunner {
   // At most BlockLanes lanes. Traps are set, none where there was none; `ops` may be null.
   void Run(size_t lanes, std::span<const std::byte* const> inputs,
            std::span<std::byte* const> outputs, uint8_t* traps, uint8_t* ops);
+
+  // The body of a `parallel`, with that word for each of its scalars, from one iteration on. True if every lane got to the
+  // end.
+  bool RunIterations(const ParallelCode& code, std::span<const uint64_t> scalars, uint64_t first,
+                     size_t lanes, OneRun& run);
 
  private:
   struct Group;
@@ -58,6 +91,12 @@ class BatchRunner {
   void While(const BatchInst& inst, Arrays& arrays, Lanes& lanes);
   void Call(const BatchInst& inst, Arrays& arrays, Lanes& lanes);
   void Lookup(const BatchInst& inst, Arrays& arrays, Lanes& lanes);
+  void Access(const BatchInst& inst, Arrays& arrays, Lanes& lanes);
+  void NoteWay(const BatchInst& inst, uint32_t way) {
+    if (run_ != nullptr && run_->choices != nullptr)
+      run_->choices->Note(inst.function, inst.inst, way);
+  }
+  void NoteSelected(const BatchInst& inst, const Arrays& arrays, const Lanes& lanes);
 
   // Runs a region on those lanes and sets the structure's results for them.
   void RunBranch(const BatchStructure& structure, const BatchRegion& region,
@@ -69,7 +108,10 @@ class BatchRunner {
              std::span<const LaneIndex> leaving, Arrays& arrays, Lanes& lanes);
   void RunFresh(const BatchRegion& region, Arrays& arrays, Lanes& lanes);
   void TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op);
+  void TakeSharedFuel(Lanes& lanes, const uint64_t* units);
+  void GiveUpTogether(Lanes& lanes);
   bool Expired();
+  Lanes NewLanes(size_t count);
 
   std::byte* ArrayOf(const Arrays& arrays, ArrayId id) const {
     return id >= 0 ? arrays[static_cast<size_t>(id)] : constants_[static_cast<size_t>(~id)];
@@ -80,6 +122,7 @@ class BatchRunner {
   const Limits& limits_;
   std::vector<std::byte*> constants_;
   ArrayStack stack_;
+  OneRun* run_ = nullptr;
   uint64_t depth_ = 0;
   uint32_t unmetered_ = 0;  // prelude functions around
   Deadline deadline_ = Deadline::Never();

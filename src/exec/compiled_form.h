@@ -23,8 +23,12 @@ struct CompiledForm {
   std::string guard;            // in text form; "true" if it always may be used
   std::string candidate;        // the program that was lowered, as canonical text
   std::string candidate_exact;  // its digest
-  std::string target;           // "native"
-  std::string toolchain;        // who made the code (exec/native_toolchain.h)
+  // For whoever judges it again: the program that it answers for, as text, where that is not the candidate, and why both
+  // mean the same. May be empty.
+  std::string source;
+  std::string certificate;
+  std::string target;     // "native"
+  std::string toolchain;  // who made the code (exec/native_toolchain.h)
   NativeImage image;
   Cost cost;
   friend bool operator==(const CompiledForm&, const CompiledForm&) = default;

@@ -202,7 +202,6 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::Le:
     case Op::Gt:
     case Op::Ge:
-    case Op::Select:
     case Op::And:
     case Op::Or:
     case Op::Xor:
@@ -217,6 +216,7 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::Cast:
     case Op::CastChecked:
     case Op::Bitcast: return Scalar(inst);
+    case Op::Select: NoteChoice(inst, Operand(inst, 0) != 0 ? 0 : 1); return Scalar(inst);
 
     case Op::Load: return Load(inst);
     case Op::Store: return Store(inst);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/deadline.h"
+#include "exec/batch_memory.h"
+#include "exec/choices.h"
 #include "exec/interpreter_program.h"
 #include "exec/outcome.h"
 #include "exec/tensor_ops.h"
@@ -74,6 +76,13 @@ struct Phases {
   std::vector<Lane> waiting;  // for the next phase
 };
 
+// A `parallel` at work in blocks, kept for the next time that this run comes to it.
+struct BlockRun {
+  BlockRun(const ParallelCode& code, const Limits& limits) : runner(code.code, limits) {}
+  BatchRunner runner;
+  BlockMemory memory;
+};
+
 class Machine {
  public:
   // With `later` a trap does not end the run: the iterations after it run too, and their stores are noted.
@@ -111,6 +120,11 @@ class Machine {
   void Take(ir::Range values);
   void Put(ir::Range values);
 
+  void NoteChoice(const ir::Inst& inst, uint32_t way) {
+    if (context_.choices != nullptr)
+      context_.choices->Note(prepared_.program(), function(), inst, way);
+  }
+
   // interpreter_structure.cpp
   void PushRegion(const ir::Inst* owner, ir::RegionId region);
   void ReleaseObjects(size_t down_to);
@@ -132,6 +146,9 @@ class Machine {
   void StartClock();
   bool Expired();     // counts; looks at the clock and the stop flag now and then
   bool ExpiredNow();  // looks
+
+  // interpreter_blocks.cpp: how many iterations from `lo` on have run, all or the first of them.
+  uint64_t RunInBlocks(const ir::Inst& parallel, uint64_t lo, uint64_t trips);
 
   // interpreter_parallel.cpp
   Flow Barrier(const ir::Inst& inst);
@@ -203,6 +220,8 @@ class Machine {
   size_t hint_position_ = 0;
   Deadline deadline_;
   uint32_t ticks_ = 0;
+
+  std::map<const ir::Inst*, std::unique_ptr<BlockRun>> block_runs_;
 
   bool stopped_ = false;
   Outcome outcome_;

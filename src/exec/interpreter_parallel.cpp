@@ -1,7 +1,7 @@
 // `parallel` is a loop. A barrier puts the iteration that reached it aside, with everything it has,
 // and the next one runs; when all have come, they go on in order. An iteration has only its own
 // part of the one frame: no call and no inner parallel can stand between a parallel and its barrier
-// (ir::Check).
+// (ir::Check). Whatever can runs in blocks before that (interpreter_blocks.cpp).
 #include "base/check.h"
 #include "exec/interpreter_machine.h"
 
@@ -63,10 +63,12 @@ Machine::Flow Machine::EnterParallel(const ir::Inst& inst) {
   if (lo >= hi) return Flow::Next;
   const uint64_t trips = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
   if (!TakeFuel(trips)) return Trap(ir::Trap::Fuel, inst);
+  const uint64_t done = RunInBlocks(inst, static_cast<uint64_t>(lo), trips);
+  if (done == trips) return Flow::Next;
   PushRegion(&inst, Function::region_of(inst, 0));
   parallel_nesting_ += 1;
-  activations_.back().left = trips - 1;
-  StartLane(activations_.back(), static_cast<uint64_t>(lo));
+  activations_.back().left = trips - done - 1;
+  StartLane(activations_.back(), static_cast<uint64_t>(lo) + done);
   return Flow::Turn;
 }
 

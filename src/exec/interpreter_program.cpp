@@ -57,9 +57,23 @@ Result<InterpreterProgram> InterpreterProgram::Create(const ir::Program& source)
   with_random.entry = source.entry;
   InterpreterProgram prepared;
   prepared.program_ = TRY(ir::ExplicitBarriers(TRY(ir::ExpandPrelude(with_random))));
-  for (const ir::Function& function : prepared.program_.functions)
+  for (const ir::Function& function : prepared.program_.functions) {
     prepared.layouts_.emplace_back(function);
+    for (const ir::Inst& inst : function.insts) {
+      if (inst.op == Op::Parallel) prepared.blocks_[&inst] = std::make_unique<Blocks>();
+    }
+  }
   return prepared;
+}
+
+const ParallelCode* InterpreterProgram::BlocksOf(const ir::Function& function,
+                                                 const ir::Inst& parallel) const {
+  Blocks& blocks = *blocks_.at(&parallel);
+  std::call_once(blocks.once, [&] {
+    Result<ParallelCode> code = CompileParallel(program_, function, parallel);
+    if (code) blocks.code = std::make_unique<const ParallelCode>(std::move(*code));
+  });
+  return blocks.code.get();
 }
 
 ir::FuncId InterpreterProgram::RandomFunction(Op tensor_op, ir::Type element) const {

@@ -2,8 +2,12 @@
 // once, run any number of times; nothing here changes while it runs.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <vector>
 
+#include "exec/batch_code.h"
 #include "exec/outcome.h"
 #include "ir/program.h"
 
@@ -27,13 +31,21 @@ class InterpreterProgram {
   const FrameLayout& layout(ir::FuncId id) const { return layouts_[id.index]; }
   // The function that is the meaning of one element of tensor.uniform or tensor.normal.
   ir::FuncId RandomFunction(ir::Op tensor_op, ir::Type element) const;
+  // The body of a `parallel` for blocks of its iterations, made when it is first wanted; null if they run one by one.
+  const ParallelCode* BlocksOf(const ir::Function& function, const ir::Inst& parallel) const;
 
   // CheckLaunch, then the entry function.
   Result<Outcome> Run(std::span<const Value> arguments, const RunContext& context) const;
 
  private:
+  struct Blocks {
+    std::once_flag once;
+    std::unique_ptr<const ParallelCode> code;
+  };
+
   ir::Program program_;
   std::vector<FrameLayout> layouts_;
+  std::map<const ir::Inst*, std::unique_ptr<Blocks>> blocks_;  // of every `parallel`
 };
 
 }  // namespace frazil::exec

@@ -66,7 +66,9 @@ void Machine::PopFrame() {
 }
 
 Machine::Flow Machine::EnterIf(const ir::Inst& inst) {
-  PushRegion(&inst, Function::region_of(inst, Operand(inst, 0) != 0 ? 0 : 1));
+  const uint32_t way = Operand(inst, 0) != 0 ? 0 : 1;
+  NoteChoice(inst, way);
+  PushRegion(&inst, Function::region_of(inst, way));
   return Flow::Turn;
 }
 
@@ -75,6 +77,7 @@ Machine::Flow Machine::EnterSwitch(const ir::Inst& inst) {
   const uint64_t selector = Operand(inst, 0);
   uint32_t region = 0;
   while (region < cases.size() && cases[region] != selector) ++region;
+  NoteChoice(inst, region);
   PushRegion(&inst, Function::region_of(inst, region));
   return Flow::Turn;
 }

@@ -1,6 +1,7 @@
 // Values to words, a run from the limits, the call, and back.
 #include "exec/native_callable.h"
 
+#include "exec/judged_call.h"
 #include "exec/word_call.h"
 #include "ir/lower.h"
 
@@ -15,8 +16,6 @@ class NativeCallable : public Callable {
 
   Result<Outcome> Run(std::span<const Value> arguments, const RunContext& context) override {
     LoweredCall call = TRY(LoweredCall::Create(*source_, arguments, context.limits));
-    const std::vector<uint64_t> in = ArgumentWords(call);
-    std::vector<uint64_t> out(WordCount(call.scalar_results()));
     const StreamWords input(context.input);
     const StreamWords hints(context.hints);
     NativeRun run;
@@ -30,11 +29,13 @@ class NativeCallable : public Callable {
       watchdog = std::make_unique<Watchdog>(context);
       run.stop = watchdog->flag();
     }
+    JudgedCall judged(ArgumentWords(call), WordCount(call.scalar_results()), run);
     const int32_t status =
         TRY(CallOnStack(code_->function().stack, context.limits, [&](uint64_t limit) {
           run.stack_limit = limit;
-          return code_->entry()(in.data(), out.data(), &run);
+          return judged.Enter(*code_);
         }));
+    TRY_VOID(judged.Check(status));
     const auto op =
         run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
     auto trap = TRY(TrapOfStatus(status, op, run.trap_index));
@@ -42,7 +43,7 @@ class NativeCallable : public Callable {
     StreamWords output;
     output.words = std::move(run.output);
     output.types = std::move(run.output_types);
-    return std::move(call).Finish(trap, ValuesFromWords(call.scalar_results(), out),
+    return std::move(call).Finish(trap, ValuesFromWords(call.scalar_results(), judged.results()),
                                   output.Values());
   }
 

@@ -18,7 +18,7 @@ Result<std::unique_ptr<Callable>> MakeNativeCallable(std::shared_ptr<const Nativ
 // and nothing has run: there is no stack for the depth that the run allows.
 std::optional<int32_t> CallNative(const NativeFunction& function, const uint64_t* arguments,
                                   uint64_t* results, NativeRun* run);
-// For those who judge: without a stack the depth was too much.
+// For those who measure: without a stack the depth was too much.
 int32_t CallNative(const NativeCode& code, const uint64_t* arguments, uint64_t* results,
                    NativeRun* run);
 

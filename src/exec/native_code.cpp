@@ -16,7 +16,7 @@
 namespace frazil::exec {
 namespace {
 
-constexpr std::string_view Magic = "FRZNCODE";
+constexpr std::string_view Magic = "FRZNCOD2";
 constexpr uint64_t MostCodeBytes = uint64_t{1} << 30;
 
 constexpr uint8_t PlainKind = 1;  // not tuned
@@ -33,8 +33,14 @@ struct Header {
   uint32_t entry_offset;
   uint32_t frame_bytes;
   uint64_t code_bytes;
+  uint64_t thresholds;
 };
-static_assert(sizeof(Header) == 32);
+static_assert(sizeof(Header) == 40);
+constexpr uint64_t MostThresholds = 1 << 16;
+struct StoredThreshold {
+  uint64_t offset;
+  uint64_t least;
+};
 constexpr size_t DigestBytes = 32;
 
 std::array<uint8_t, DigestBytes> DigestOf(std::string_view bytes) {
@@ -59,8 +65,13 @@ std::string SerializeImage(const NativeImage& image) {
       static_cast<uint32_t>(std::min<uint64_t>(image.stack.frame_bytes, UINT32_MAX));
   header.entry_offset = image.entry_offset;
   header.code_bytes = image.code.size();
+  header.thresholds = image.thresholds.size();
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes += image.code;
+  for (const CodeThreshold& threshold : image.thresholds) {
+    const StoredThreshold stored{threshold.offset, threshold.least};
+    bytes.append(reinterpret_cast<const char*>(&stored), sizeof stored);
+  }
   const auto digest = DigestOf(bytes);
   bytes.append(reinterpret_cast<const char*>(digest.data()), digest.size());
   return bytes;
@@ -83,8 +94,10 @@ Result<NativeImage> ParseImage(std::string_view bytes) {
     return Fail(Diag::BadArtifact, "the image is damaged: its digest is another");
   const bool fits = header.level < CpuLevelCount && header.metered <= 1 && header.uses_run <= 1 &&
                     header.kinds <= (PlainKind | RecursiveKind) &&
-                    header.code_bytes == content.size() - sizeof header &&
-                    header.code_bytes <= MostCodeBytes && header.entry_offset < header.code_bytes;
+                    header.code_bytes <= MostCodeBytes && header.thresholds <= MostThresholds &&
+                    header.code_bytes + header.thresholds * sizeof(StoredThreshold) ==
+                        content.size() - sizeof header &&
+                    header.entry_offset < header.code_bytes;
   if (!fits) return Fail(Diag::BadArtifact, "the image says what its code does not hold");
   NativeImage image;
   image.level = static_cast<CpuLevel>(header.level);
@@ -93,11 +106,28 @@ Result<NativeImage> ParseImage(std::string_view bytes) {
   image.tuned = (header.kinds & PlainKind) == 0;
   image.stack = {header.frame_bytes, (header.kinds & RecursiveKind) != 0};
   image.entry_offset = header.entry_offset;
-  image.code = content.substr(sizeof header);
+  image.code = content.substr(sizeof header, header.code_bytes);
+  for (uint64_t i = 0; i < header.thresholds; ++i) {
+    StoredThreshold stored;
+    std::memcpy(&stored, content.data() + sizeof header + header.code_bytes + i * sizeof stored,
+                sizeof stored);
+    if (header.code_bytes < sizeof(uint64_t) ||
+        stored.offset > header.code_bytes - sizeof(uint64_t))
+      return Fail(Diag::BadArtifact, "the image says what its code does not hold");
+    image.thresholds.push_back({static_cast<uint32_t>(stored.offset), stored.least});
+  }
   return image;
 }
 
 Result<std::shared_ptr<const NativeCode>> NativeCode::Map(const NativeImage& image) {
+  return MapIn(image, -1);
+}
+
+Result<std::shared_ptr<const NativeCode>> NativeCode::MapFrom(const NativeImage& image, int file) {
+  return MapIn(image, file);
+}
+
+Result<std::shared_ptr<const NativeCode>> NativeCode::MapIn(const NativeImage& image, int file) {
   if (image.level > HostLevel())
     return Fail(Diag::EngineFailed,
                 fmt::format("the code is for {}, this machine has {}", CpuLevelName(image.level),
@@ -107,7 +137,10 @@ Result<std::shared_ptr<const NativeCode>> NativeCode::Map(const NativeImage& ima
     return Fail(Diag::BadArtifact, "the image has no entry point");
   const size_t page = PageBytes();
   const size_t size = (image.code.size() + page - 1) / page * page;
-  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int how = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) != 0)
+    return Fail(Diag::EngineFailed, fmt::format("no memory for {} bytes of code", size));
+  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, how, file, 0);
   if (base == MAP_FAILED)
     return Fail(Diag::EngineFailed, fmt::format("no memory for {} bytes of code", size));
   std::memcpy(base, image.code.data(), image.code.size());

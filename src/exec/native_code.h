@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "embed/cpu_level.h"
@@ -24,6 +25,14 @@ using embed::NativeAbiVersion;
 using embed::NativeEntry;
 using embed::NativeRun;
 
+// A number of 8 bytes among the image's data that only decides between forms of one loop, such as how many elements are
+// worth stores past the caches: with any other from `least` on, the code computes the same.
+struct CodeThreshold {
+  uint32_t offset = 0;  // into code
+  uint64_t least = 0;
+  friend bool operator==(const CodeThreshold&, const CodeThreshold&) = default;
+};
+
 struct NativeImage {
   CpuLevel level = CpuLevel::Baseline;
   bool metered = false;  // counts fuel
@@ -32,6 +41,7 @@ struct NativeImage {
   StackNeed stack;
   uint32_t entry_offset = 0;  // into code
   std::string code;
+  std::vector<CodeThreshold> thresholds = {};
 
   friend bool operator==(const NativeImage&, const NativeImage&) = default;
 };
@@ -51,6 +61,8 @@ class NativeCode {
  public:
   // Fails with Environment where the level is above the host's or memory cannot be made executable.
   static Result<std::shared_ptr<const NativeCode>> Map(const NativeImage& image);
+  // The same in a file's memory, which is made as long as it needs: whoever has the file may map it once more.
+  static Result<std::shared_ptr<const NativeCode>> MapFrom(const NativeImage& image, int file);
   ~NativeCode();
   NativeCode(const NativeCode&) = delete;
   NativeCode& operator=(const NativeCode&) = delete;
@@ -59,10 +71,12 @@ class NativeCode {
   NativeEntry entry() const { return function_.entry; }
   bool uses_run() const { return function_.uses_run; }
   bool metered() const { return metered_; }
+  const void* base() const { return base_; }
   size_t size() const { return size_; }
 
  private:
   NativeCode() = default;
+  static Result<std::shared_ptr<const NativeCode>> MapIn(const NativeImage& image, int file);
   NativeFunction function_;
   bool metered_ = false;
   void* base_ = nullptr;

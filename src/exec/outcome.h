@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,11 @@
 #include "ir/program.h"
 
 namespace frazil::exec {
+
+class Choices;
+
+// A memory that a WASM module may export for whoever judges it.
+constexpr std::string_view MarksName = "frazil.marks";
 
 struct TrapInfo {
   ir::Trap kind;
@@ -40,6 +47,15 @@ struct RunContext {
   std::vector<Value> hints;                 // the hint stream, in order
   Limits limits;                            // fuel, depth, memory_bytes, run_ms
   const std::atomic<bool>* stop = nullptr;  // polled by `while` back-edges: set = fuel trap
+  Choices* choices = nullptr;               // the interpreter notes in it what it chose
+  // Of a module that exports such a memory: zeros before the run, and copied to here after it. There memory is as small as
+  // it may be, so that what makes it larger runs too.
+  std::span<std::byte> marks = {};
+  bool squeezes_heap =
+      true;  // there: scratch has no room before the output, or only the output has none
+  // The interpreter runs the iterations of a `parallel` in blocks from so many on: with fewer it costs more to set a block
+  // up than to do without. It means the same, which tests see by this.
+  uint64_t fewest_in_blocks = 8;
 
   bool IsStopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
   // The trap of a run that is ended from outside: by the flag, or else because its time is over.

@@ -23,6 +23,7 @@ struct Artifact {
   // The program as it was given to Emit: its entry function has the types the caller sees (tensors).
   std::shared_ptr<const ir::Program> source;
   std::string entry_symbol;
+  bool metered = false;  // it counts fuel
 };
 
 struct EmitOptions {

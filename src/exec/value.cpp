@@ -16,12 +16,16 @@ static_assert(std::endian::native == std::endian::little);
 
 Memory::Memory(ir::Type element, int64_t length)
     : element_(element.element()),
+      element_bytes_(ir::BytesOf(element_)),
       length_(length),
       owned_(new std::byte[size_bytes()]()),
       data_(owned_.get()) {}
 
 Memory::Memory(ir::Type element, int64_t length, void* caller_data)
-    : element_(element.element()), length_(length), data_(static_cast<std::byte*>(caller_data)) {}
+    : element_(element.element()),
+      element_bytes_(ir::BytesOf(element_)),
+      length_(length),
+      data_(static_cast<std::byte*>(caller_data)) {}
 
 namespace {
 
@@ -70,7 +74,7 @@ void Memory::Get(int64_t index, std::span<uint64_t> words) const {
 }
 
 void Memory::Set(int64_t index, std::span<const uint64_t> words) {
-  const uint64_t bytes = ir::BytesOf(element_);
+  const uint64_t bytes = element_bytes_;
   switch (bytes) {
     case 1: WriteWord<uint8_t>(data_, index, words[0]); return;
     case 2: WriteWord<uint16_t>(data_, index, words[0]); return;

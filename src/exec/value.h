@@ -24,7 +24,7 @@ class Memory {
 
   ir::Type element() const { return element_; }
   int64_t length() const { return length_; }
-  uint64_t size_bytes() const { return static_cast<uint64_t>(length_) * ir::BytesOf(element_); }
+  uint64_t size_bytes() const { return static_cast<uint64_t>(length_) * element_bytes_; }
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
 
@@ -33,6 +33,7 @@ class Memory {
 
  private:
   ir::Type element_;
+  uint32_t element_bytes_;
   int64_t length_;
   std::unique_ptr<std::byte[]> owned_;
   std::byte* data_;

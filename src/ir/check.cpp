@@ -239,6 +239,25 @@ Result<void> FunctionChecker::CheckRow(const Inst& inst) {
   return CheckConversion(inst);
 }
 
+bool TakesOperand(Op op, Type t, Type operand) {
+  const Scalar from = operand.scalar, to = t.scalar;
+  switch (op) {
+    case Op::Cast:
+      return (Contains(sets::Fixed | sets::Float | sets::Bool, from) &&
+              Contains(sets::Fixed | sets::Float, to)) ||
+             (Contains(sets::Fixed | sets::Bool, from) && to == Scalar::Field) ||
+             (from == Scalar::Field && (to == Scalar::U64 || to == Scalar::XField));
+    case Op::CastChecked: return Contains(sets::Fixed | sets::BigInt | sets::Bool, from);
+    case Op::Bitcast:
+      return Contains(sets::Fixed | sets::Float, from) && BitsOf(operand) == BitsOf(t);
+    case Op::RandomBits:
+    case Op::RandomUniform:
+    case Op::RandomNormal: return operand == types::U64;
+    case Op::FieldPow: return operand == types::U32;
+    default: return true;
+  }
+}
+
 // Constants, tables, parts and the three conversions have one rule more than their rows.
 Result<void> FunctionChecker::CheckConversion(const Inst& inst) const {
   switch (inst.op) {
@@ -262,26 +281,18 @@ Result<void> FunctionChecker::CheckConversion(const Inst& inst) const {
       for (uint32_t i = 0; i < 3; ++i) TRY_VOID(NeedType(inst, i, types::U64));
       return {};
     case Op::FieldPow: return NeedType(inst, 1, types::U32);
-    case Op::Cast: {
-      Scalar from = OperandType(inst, 0).scalar;
-      Scalar to = inst.type.scalar;
-      ScalarSet numbers = sets::Fixed | sets::Float | sets::Bool;
-      bool good = (Contains(numbers, from) && Contains(sets::Fixed | sets::Float, to)) ||
-                  (Contains(sets::Fixed | sets::Bool, from) && to == Scalar::Field) ||
-                  (from == Scalar::Field && (to == Scalar::U64 || to == Scalar::XField));
-      if (!good)
+    case Op::Cast:
+      if (!TakesOperand(inst.op, inst.type, OperandType(inst, 0)))
         return Wrong(inst, Diag::WrongType, "there is no cast from {} to {}",
                      Show(OperandType(inst, 0)), Show(inst.type));
       return {};
-    }
     case Op::CastChecked:
-      if (!Contains(sets::Fixed | sets::BigInt | sets::Bool, OperandType(inst, 0).scalar))
+      if (!TakesOperand(inst.op, inst.type, OperandType(inst, 0)))
         return Wrong(inst, Diag::WrongType, "works between integers, not on {}",
                      Show(OperandType(inst, 0)));
       return {};
     case Op::Bitcast:
-      if (!Contains(sets::Fixed | sets::Float, OperandType(inst, 0).scalar) ||
-          BitsOf(OperandType(inst, 0)) != BitsOf(inst.type))
+      if (!TakesOperand(inst.op, inst.type, OperandType(inst, 0)))
         return Wrong(inst, Diag::WrongType, "{} and {} differ in width", Show(OperandType(inst, 0)),
                      Show(inst.type));
       return {};

@@ -29,4 +29,7 @@ namespace frazil::ir {
 
 Result<void> Check(const Program& program, const Limits& limits = {});
 
+// Whether the op of this T takes an operand of that type where its row says S: any scalar, but not for any op.
+bool TakesOperand(Op op, Type t, Type operand);
+
 }  // namespace frazil::ir

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <unordered_map>
 
@@ -266,6 +267,17 @@ bool Store::Impl::CollectingIsDue() {
   // The stamp first: other processes then leave the work to us.
   WriteFile(folder.fd.get(), CollectedName, "", false);
   return stamped;
+}
+
+bool LooksLikeStore(const std::string& folder) {
+  for (const char* part : {"cas", "ac", "key", "ban", "profile"}) {
+    std::error_code ignored;
+    if (std::filesystem::symlink_status(std::filesystem::path(folder) / part, ignored).type() !=
+        std::filesystem::file_type::not_found)
+      return true;
+  }
+  std::error_code unreadable;
+  return std::filesystem::is_empty(folder, unreadable);
 }
 
 }  // namespace frazil::store

@@ -211,8 +211,8 @@ std::optional<std::string> Store::Find(const StoreKey& key) {
 bool Store::SealedHere(std::string_view sealed) const {
   // verify/seal.cpp: the MAC is the last 32 bytes and covers all before it.
   if (sealed.size() < 32) return false;
-  const std::array<uint8_t, 32> mac = verify::Hmac(key(), sealed.substr(0, sealed.size() - 32));
-  return std::memcmp(mac.data(), sealed.data() + sealed.size() - 32, 32) == 0;
+  const std::string_view content = sealed.substr(0, sealed.size() - 32);
+  return verify::SameMac(sealed.substr(content.size()), verify::Hmac(key(), content));
 }
 
 std::optional<verify::Verified<exec::CompiledForm>> Store::FindVerified(

@@ -127,8 +127,11 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-// The same in a folder of the caller's choice, made where it is missing. It must be his own and closed to others.
+// WriteReproducer in a folder of the caller's choice, made where it is missing. It must be his own and closed to others.
 std::optional<std::string> WriteReproducerIn(const std::string& folder, std::string_view name,
                                              std::string_view text);
+
+// An empty folder is a store without entries; one with other things in it and nothing of ours is somebody's.
+bool LooksLikeStore(const std::string& folder);
 
 }  // namespace frazil::store
