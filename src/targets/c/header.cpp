@@ -26,7 +26,7 @@ constexpr std::string_view FloatGuards =
     defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "this header computes exactly: compile it without -ffast-math and its parts"
 #endif
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "this header needs float arithmetic without excess precision (FLT_EVAL_METHOD 0)"
 #endif
 )c";

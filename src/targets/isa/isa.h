@@ -3,12 +3,13 @@
 //
 //   Lower      tensors become loops, calls are inlined (PrepareProgram), then one instruction for each op that is left
 //   Lift       reads a program-mode module as a program; moves of registers vanish
-//   ProveLowering   Lift of the module has the digest of the prepared program
+//   ProvedModule    the module, and what it was lifted to, which has the digest of the prepared program
 #pragma once
 
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "exec/target.h"
@@ -29,9 +30,30 @@ Result<machines::simt::Module> LowerPrepared(const ir::Program& prepared);
 // Fails with BadIsaProgram where the module has no program form: launch mode, guards, lanes together.
 Result<ir::Program> Lift(const machines::simt::Module& module);
 
-// NotProved if the digests differ. The first form prepares the program itself.
-Result<void> ProveLowering(const ir::Program& program, const machines::simt::Module& module);
-Result<void> ProvePrepared(const ir::Program& prepared, const machines::simt::Module& module);
+// A module and the program that its words were lifted to. Plans are made from these and from nothing else (tile.h), so that
+// what was compared with the source is the very object that runs.
+class ProvedModule {
+ public:
+  // Lowers, then proves. Fails with Unsupported where the program has no module.
+  static Result<ProvedModule> OfProgram(const ir::Program& program);
+  // Fails with NotProved if the module, lifted, is not the program, prepared.
+  static Result<ProvedModule> Prove(const ir::Program& program, machines::simt::Module module);
+  // A module that came without a program is its own source: it means what it lifts to. One that has no program form means
+  // what the lanes do, one by one.
+  static Result<ProvedModule> Itself(machines::simt::Module module);
+
+  const machines::simt::Module& module() const { return module_; }
+  // Lifted; null: it has no program form, for this reason.
+  const std::shared_ptr<const ir::Program>& program() const { return program_; }
+  const std::string& why_no_program() const { return why_no_program_; }
+
+ private:
+  ProvedModule(machines::simt::Module module, std::shared_ptr<const ir::Program> program)
+      : module_(std::move(module)), program_(std::move(program)) {}
+  machines::simt::Module module_;
+  std::shared_ptr<const ir::Program> program_;
+  std::string why_no_program_;
+};
 
 // Target "isa": Emit gives the bytes of the `.frzb` file, proved; Load runs it.
 std::unique_ptr<exec::Target> MakeIsaTarget();

@@ -10,6 +10,8 @@
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "machines/simt/text.h"
+#include "targets/isa/tile.h"
+#include "targets/isa/tile_plan.h"
 
 namespace frazil::targets::isa {
 namespace {
@@ -41,11 +43,58 @@ TEST(Isa, SaxpyComesBack) {
   Result<machines::simt::Module> module = Lower(program);
   ASSERT_TRUE(module) << module.error().ToString();
   EXPECT_EQ(module->code.size(), 12u);
-  Result<void> proof = ProveLowering(program, *module);
-  EXPECT_TRUE(proof) << proof.error().ToString();
+  Result<ProvedModule> proved = ProvedModule::Prove(program, *module);
+  ASSERT_TRUE(proved) << proved.error().ToString();
+  EXPECT_EQ(ir::ExactDigest(*proved->program()), ir::ExactDigest(program));
   Result<ir::Program> lifted = Lift(*module);
   ASSERT_TRUE(lifted) << lifted.error().ToString();
   EXPECT_EQ(ir::ExactDigest(*lifted), ir::ExactDigest(program));
+}
+
+// Only what was proved has a plan: anything else does not compile.
+template <typename T>
+concept HasPlan = requires(const T& what) { Prepare(what); };
+static_assert(HasPlan<ProvedModule>);
+static_assert(!HasPlan<machines::simt::Module> && !HasPlan<ir::Program>);
+static_assert(!std::is_default_constructible_v<ProvedModule> &&
+              !std::is_constructible_v<ProvedModule, machines::simt::Module>);
+
+// A module that was changed after it was proved, and one of another program: neither is proved, loaded or run.
+TEST(Isa, WhatIsProvedIsWhatRuns) {
+  const ir::Program program = Parsed(Saxpy);
+  std::string text(Saxpy);
+  text.replace(text.find("add %p"), 3, "sub");
+  const ir::Program other = Parsed(text.c_str());
+  const Result<machines::simt::Module> module = Lower(program);
+  ASSERT_TRUE(module);
+  std::string listing = machines::simt::Print(*module);
+  const size_t at = listing.find("add");
+  ASSERT_NE(at, std::string::npos) << listing;
+  listing.replace(at, 3, "sub");
+  const Result<machines::simt::Module> changed = machines::simt::Assemble(listing);
+  ASSERT_TRUE(changed) << changed.error().ToString();
+  const auto refused = [&](const machines::simt::Module& wrong) {
+    const Result<ProvedModule> proved = ProvedModule::Prove(program, wrong);
+    EXPECT_TRUE(!proved && proved.error().diag == Diag::NotProved);
+    for (const auto& target : {MakeIsaTarget(), MakeLaneExactTarget()}) {
+      Result<exec::Artifact> artifact = target->Emit(program, {});
+      ASSERT_TRUE(artifact);
+      ASSERT_TRUE(target->Load(*artifact));
+      artifact->bytes = std::string(wrong.bytes);
+      const auto loaded = target->Load(*artifact);
+      ASSERT_FALSE(loaded) << target->name();
+      EXPECT_EQ(loaded.error().message,
+                "the module, lifted, is not the program that it was made from");
+    }
+  };
+  refused(*changed);
+  refused(*Lower(other));
+  // The plan is of the lifted program itself, and of no copy.
+  const Result<ProvedModule> proved = ProvedModule::Prove(program, *module);
+  ASSERT_TRUE(proved);
+  const auto plan = Prepare(*proved);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ((*plan)->source, proved->program());
 }
 
 exec::GeneratorOptions OptionsOf(uint64_t seed) {

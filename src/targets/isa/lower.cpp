@@ -619,14 +619,4 @@ Result<Module> Lower(const ir::Program& program) {
   return LowerPrepared(TRY(PrepareProgram(program)));
 }
 
-Result<void> ProvePrepared(const ir::Program& prepared, const Module& module) {
-  ir::Program lifted = TRY(LiftUnchecked(module));
-  if (ir::ExactDigest(lifted) == ir::ExactDigest(prepared)) return {};
-  return Fail(Diag::NotProved, "the module, lifted, is not the program that it was made from");
-}
-
-Result<void> ProveLowering(const ir::Program& program, const Module& module) {
-  return ProvePrepared(TRY(PrepareProgram(program)), module);
-}
-
 }  // namespace frazil::targets::isa

@@ -1,4 +1,4 @@
-// The target: Emit lowers and proves; Load takes the bytes alone and runs them, on tiles or lane by lane.
+// The target: Emit lowers and proves; Load takes the bytes alone, proves them and runs them, on tiles or lane by lane.
 #include <algorithm>
 #include <functional>
 
@@ -10,8 +10,6 @@
 
 namespace frazil::targets::isa {
 namespace {
-
-using machines::simt::Module;
 
 // How deep calls of the entry nest. Calls were inlined, so they come to an end.
 uint64_t CallDepth(const ir::Program& program) {
@@ -31,7 +29,7 @@ uint64_t CallDepth(const ir::Program& program) {
 class IsaCallable final : public exec::Callable {
  public:
   // Without a plan everything runs lane by lane.
-  IsaCallable(Module module, std::shared_ptr<const TilePlan> plan,
+  IsaCallable(ProvedModule module, std::shared_ptr<const TilePlan> plan,
               std::shared_ptr<const ir::Program> source)
       : module_(std::move(module)),
         plan_(std::move(plan)),
@@ -45,7 +43,7 @@ class IsaCallable final : public exec::Callable {
     if (call_depth_ > 0 && limited) return exec::Interpret(*source_, arguments, context);
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
     exec::Outcome outcome = plan_ ? TRY(isa::Run(*plan_, call.arguments(), context))
-                                  : TRY(RunLaneExact(module_, call.arguments(), context));
+                                  : TRY(RunLaneExact(module_.module(), call.arguments(), context));
     exec::Outcome finished =
         std::move(call).Finish(outcome.trap, std::move(outcome.results), std::move(outcome.output));
     finished.trap_at = outcome.trap_at;
@@ -53,7 +51,7 @@ class IsaCallable final : public exec::Callable {
   }
 
  private:
-  Module module_;
+  ProvedModule module_;
   std::shared_ptr<const TilePlan> plan_;
   std::shared_ptr<const ir::Program> source_;
   uint64_t call_depth_;
@@ -68,20 +66,20 @@ class IsaTarget final : public exec::Target {
 
   Result<exec::Artifact> Emit(const ir::Program& program,
                               const exec::EmitOptions& options) const override {
-    auto prepared = std::make_shared<const ir::Program>(TRY(PrepareProgram(program)));
-    Module module = TRY(LowerPrepared(*prepared));
-    TRY_VOID(ProvePrepared(*prepared, module));
+    const ProvedModule proved = TRY(ProvedModule::OfProgram(program));
     exec::Artifact artifact;
     artifact.target = name();
-    artifact.bytes = std::string(module.bytes);
-    artifact.program = std::move(prepared);
+    artifact.bytes = std::string(proved.module().bytes);
+    artifact.program = proved.program();
     artifact.source = std::make_shared<const ir::Program>(program);
     artifact.entry_symbol = options.symbol;
     return artifact;
   }
 
   Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact& artifact) const override {
-    Module module = TRY(machines::simt::LoadModule(artifact.bytes));
+    // The bytes may be others than Emit gave: they are proved again, and what is proved is what runs.
+    ProvedModule module =
+        TRY(ProvedModule::Prove(*artifact.source, TRY(machines::simt::LoadModule(artifact.bytes))));
     std::shared_ptr<const TilePlan> plan;
     if (tiles_) plan = TRY(Prepare(module));
     return std::make_unique<IsaCallable>(std::move(module), std::move(plan), artifact.source);

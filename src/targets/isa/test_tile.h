@@ -9,7 +9,7 @@
 #include "exec/generator.h"
 #include "exec/interpreter.h"
 #include "ir/text.h"
-#include "targets/isa/tile.h"
+#include "targets/isa/tile_maker.h"
 
 namespace frazil::targets::isa {
 

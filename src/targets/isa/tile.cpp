@@ -9,6 +9,7 @@
 #include "ir/lower.h"
 #include "targets/isa/isa.h"
 #include "targets/isa/lane_exact.h"
+#include "targets/isa/tile_maker.h"
 #include "targets/isa/tile_plan.h"
 #include "targets/isa/tile_run.h"
 
@@ -137,14 +138,14 @@ const exec::InterpreterProgram* TilePlan::Reference() const {
   return reference_.get();
 }
 
-Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program,
+Result<std::shared_ptr<const TilePlan>> Prepare(std::shared_ptr<const ir::Program> program,
                                                 const TileOptions& options) {
   auto plan = std::make_shared<TilePlan>();
-  plan->source = std::make_shared<ir::Program>(program);
+  plan->source = std::move(program);
   plan->options = options;
   plan->options.lanes = options.lanes / 64 * 64;
   plan->level = std::min(options.level, embed::HostLevel());
-  if (Result<void> made = CompileForm(program, false, *plan); !made) {
+  if (Result<void> made = CompileForm(*plan->source, false, *plan); !made) {
     if (made.error().diag != Diag::Unsupported) return std::unexpected(made.error());
     plan->lane_by_lane = made.error().message;
   }
@@ -154,15 +155,12 @@ Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program,
   return plan;
 }
 
-Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module,
+Result<std::shared_ptr<const TilePlan>> Prepare(const ProvedModule& module,
                                                 const TileOptions& options) {
-  Result<ir::Program> program = Lift(module);
-  if (program) return Prepare(*program, options);
-  if (program.error().diag != Diag::BadIsaProgram)
-    return std::unexpected(std::move(program.error()));
+  if (module.program() != nullptr) return Prepare(module.program(), options);
   auto plan = std::make_shared<TilePlan>();
-  plan->module = module;
-  plan->lane_by_lane = program.error().message;
+  plan->module = module.module();
+  plan->lane_by_lane = module.why_no_program();
   return plan;
 }
 

@@ -2,6 +2,7 @@
 // a tile, each op a SIMD loop over it; what is the same in all lanes is computed once; contiguous memory is used in
 // place. Same bits and traps as exec/interpreter.h.
 //
+//   auto module = TRY(ProvedModule::OfProgram(program));
 //   auto plan = TRY(Prepare(module));          // any number of threads may then run it
 //   Outcome outcome = TRY(Run(*plan, arguments));
 #pragma once
@@ -20,6 +21,7 @@
 #include "exec/target.h"
 #include "ir/program.h"
 #include "machines/simt/module.h"
+#include "targets/isa/isa.h"
 
 namespace frazil::targets::isa {
 
@@ -30,12 +32,10 @@ struct TileOptions {
   uint32_t lanes = 0;  // of a tile; 0: chosen by what the kernel needs. A multiple of 64
 };
 
-// Of a verified module. Modules with no IR form (launch mode, labels, lane ops) run lane by lane; so do programs that
-// use what tiles cannot (streams, recursion, ...). TilePlan says so.
-Result<std::shared_ptr<const TilePlan>> Prepare(const machines::simt::Module& module,
-                                                const TileOptions& options = {});
-// Of a checked program without tensors.
-Result<std::shared_ptr<const TilePlan>> Prepare(const ir::Program& program,
+// Of the program that the proof is about, and of no copy of it: what was not proved has no plan. Modules with no IR form
+// (launch mode, labels, lane ops) run lane by lane; so do programs that use what tiles cannot (streams, recursion, ...).
+// TilePlan says so.
+Result<std::shared_ptr<const TilePlan>> Prepare(const ProvedModule& module,
                                                 const TileOptions& options = {});
 
 struct TileThreads {

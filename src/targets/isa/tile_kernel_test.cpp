@@ -413,7 +413,7 @@ func @main(%n: index, %turns: index, %x: in buffer<i32>, %y: buffer<i32>) {
 TEST(TileKernels, ByTheModule) {
   for (std::string_view text : {Saxpy, Blocks}) {
     const ir::Program program = ReadProgram(text);
-    const auto module = Lower(program);
+    const auto module = ProvedModule::OfProgram(program);
     ASSERT_TRUE(module.has_value()) << module.error().ToString();
     const auto plan = Prepare(*module);
     ASSERT_TRUE(plan.has_value());

@@ -13,6 +13,7 @@
 
 #include "ir/lower.h"
 #include "targets/isa/isa.h"
+#include "targets/isa/tile_maker.h"
 #include "targets/isa/tile_run.h"
 
 namespace frazil::targets::isa {

@@ -54,12 +54,14 @@ class Marker {
         LiveValue(value);
       }
     }
+    FindArithmetic();
     FindLazy();
     for (InstId id : in_order_) MarkMoves(id);
   }
 
  private:
   void FindHomes() {
+    facts_.arithmetic.assign(function_.values.size(), false);
     facts_.definition.assign(function_.values.size(), InstId());
     facts_.home.assign(function_.values.size(), RegionId());
     facts_.live.assign(function_.values.size(), false);
@@ -200,21 +202,44 @@ class Marker {
     }
   }
 
-  bool IsArithmetic(ValueId value) const {
-    const InstId definition = facts_.definition[value.index];
-    return definition.valid() && ir::MakesAnyNan(function_, function_.inst(definition));
+  // What arithmetic makes and may be a NaN, and a choice among such values: there it is enough to make the chosen one
+  // the one NaN.
+  void FindArithmetic() {
+    for (InstId id : in_order_) {
+      const Inst& inst = function_.inst(id);
+      if (ir::MakesAnyNan(function_, inst)) {
+        const ValueId result = Function::result_of(inst, 0);
+        facts_.arithmetic[result.index] = facts_.ranges->Float(result).nan;
+      } else if (inst.op == Op::Select && IsWide(inst.type.scalar)) {
+        bool any = false, all = true;
+        for (uint32_t i : {1u, 2u}) {
+          const ValueId from = function_.operand(inst, i);
+          any = any || IsArithmetic(from);
+          all = all && (IsArithmetic(from) || IsPlainConstant(from) || IsNeverNan(from));
+        }
+        facts_.arithmetic[Function::result_of(inst, 0).index] = any && all;
+      }
+    }
   }
 
-  // A float constant that is no NaN with a payload.
+  bool IsArithmetic(ValueId value) const { return facts_.arithmetic[value.index]; }
+  bool IsNeverNan(ValueId value) const {
+    return IsWide(function_.type(value).scalar) && !facts_.ranges->Float(value).nan;
+  }
+
+  // A float constant that is no NaN, or the one.
   bool IsPlainConstant(ValueId value) const {
     const auto words = ConstantOf(function_, facts_, value);
     if (!words) return false;
     const bool is_double = function_.type(value).scalar == ir::Scalar::F64;
+    if ((*words)[0] == (is_double ? 0x7ff8'0000'0000'0000u : 0x7fc0'0000u)) return true;
     const uint64_t magnitude = (*words)[0] & (is_double ? UINT64_MAX >> 1 : 0x7fff'ffffu);
     return magnitude <= (is_double ? 0x7ff0'0000'0000'0000u : 0x7f80'0000u);
   }
 
   void MarkMoves(InstId id) {
+    const Inst& inst = function_.inst(id);
+    if (inst.op == Op::Select && IsArithmetic(Function::result_of(inst, 0))) return;
     ForEachMove(id, [&](ValueId value, ValueId result) {
       if (result.valid() && facts_.lazy[result.index]) return;
       if (IsArithmetic(value) || facts_.lazy[value.index]) facts_.canonical[value.index] = true;
@@ -301,8 +326,10 @@ class CallOrder {
   uint32_t count_ = 0;
 };
 
-bool IsDirectlyFallible(const ir::Program& program, const Function& function, bool metered) {
+bool IsDirectlyFallible(const ir::Program& program, const Function& function, bool metered,
+                        std::shared_ptr<ValueRanges> ranges) {
   FunctionFacts facts;
+  facts.ranges = std::move(ranges);
   facts.definition.assign(function.values.size(), InstId());
   for (uint32_t i = 0; i < function.insts.size(); ++i)
     for (uint32_t r = 0; r < function.insts[i].results.count; ++r)
@@ -318,6 +345,30 @@ bool IsDirectlyFallible(const ir::Program& program, const Function& function, bo
       return true;
   }
   return false;
+}
+
+// Callers first: a math function of the prelude is called with what they call it with, and with nothing else.
+void FindRanges(const ir::Program& program, ProgramFacts& facts) {
+  std::vector<std::vector<FloatRange>> arguments(program.functions.size());
+  for (auto id = facts.order.rbegin(); id != facts.order.rend(); ++id) {
+    const Function& function = program.functions[id->index];
+    const bool is_known = function.is_prelude && *id != program.entry;
+    auto ranges = std::make_shared<ValueRanges>(
+        program, function, is_known ? arguments[id->index] : std::vector<FloatRange>());
+    facts.functions[id->index].ranges = ranges;
+    for (const Inst& inst : function.insts) {
+      if (inst.op != Op::Call) continue;
+      const auto callee = static_cast<size_t>(function.word(inst, 0));
+      if (!program.functions[callee].is_prelude) continue;
+      std::vector<FloatRange>& joined = arguments[callee];
+      const std::vector<FloatRange> here = ranges->Arguments(inst);
+      if (joined.empty()) {
+        joined = here;
+        continue;
+      }
+      for (size_t i = 0; i < joined.size(); ++i) joined[i] = Join(joined[i], here[i]);
+    }
+  }
 }
 
 }  // namespace
@@ -338,8 +389,10 @@ ProgramFacts FindFacts(const ir::Program& program, bool metered) {
   facts.functions.resize(count);
   const auto callees = CallGraph(program);
   CallOrder(callees, facts).From(program.entry.index);
+  FindRanges(program, facts);
   for (ir::FuncId id : facts.order)
-    facts.fallible[id.index] = IsDirectlyFallible(program, program.functions[id.index], metered);
+    facts.fallible[id.index] = IsDirectlyFallible(program, program.functions[id.index], metered,
+                                                  facts.functions[id.index].ranges);
   for (bool changed = true; changed;) {
     changed = false;
     for (ir::FuncId id : facts.order) {

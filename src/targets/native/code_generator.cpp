@@ -169,6 +169,19 @@ void EmitModule(const ir::Program& lowered, const ProgramFacts& facts, const Buf
   generated.tuned = !shared.could_tune;
 }
 
+// Parameters keep their numbers; results that are tensors are parameters behind them.
+std::map<uint32_t, ir::Shape> ShapesOf(const ir::Function& source, const ir::Function& lowered) {
+  std::map<uint32_t, ir::Shape> shapes;
+  uint32_t next = source.param_count();
+  for (uint32_t i = 0; i < source.param_count(); ++i)
+    if (source.param_type(i).is_tensor())
+      shapes[lowered.param(i).index] = source.shape(source.param_type(i));
+  for (ir::Type result : source.results)
+    if (result.is_tensor() && next < lowered.param_count())
+      shapes[lowered.param(next++).index] = source.shape(result);
+  return shapes;
+}
+
 Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& machine,
                                      Output output) {
   llvm::SmallString<0> bytes;
@@ -184,7 +197,8 @@ Result<std::string> RunCodeGenerator(llvm::Module& module, llvm::TargetMachine& 
 
 }  // namespace
 
-Result<Generated> Generate(const ir::Program& given, const NativeOptions& options, Output output) {
+Result<Generated> Generate(const ir::Program& given, const ir::Program& source,
+                           const NativeOptions& options, Output output) {
   ir::Program lowered = given;
   HoistInvariants(lowered);
   BufferTests tests(lowered.functions.size());
@@ -206,7 +220,9 @@ Result<Generated> Generate(const ir::Program& given, const NativeOptions& option
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::SmallPIC);
-  const ProgramFacts facts = FindFacts(lowered, options.metered);
+  ProgramFacts facts = FindFacts(lowered, options.metered);
+  facts.functions[lowered.entry.index].shapes =
+      ShapesOf(source.entry_function(), lowered.entry_function());
   Generated generated;
   EmitModule(lowered, facts, tests, options, module, generated);
   generated.recursive = std::ranges::find(facts.recursive, true) != facts.recursive.end();

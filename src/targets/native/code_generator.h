@@ -22,7 +22,9 @@ struct Generated {
 // The entry function of the uniform form has this name.
 constexpr const char* EntryName = "frazil_entry";
 
-Result<Generated> Generate(const ir::Program& lowered, const NativeOptions& options, Output output);
+// `source` is what was lowered: its tensors are buffers of known lengths.
+Result<Generated> Generate(const ir::Program& lowered, const ir::Program& source,
+                           const NativeOptions& options, Output output);
 // An object from LLVM's text: a module that never changes is what compile times are compared with.
 Result<std::string> GenerateFromText(const std::string& text, const NativeOptions& options);
 

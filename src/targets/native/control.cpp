@@ -47,6 +47,39 @@ bool FunctionEmitter::EmitBufferTest(const Inst& inst) {
   return true;
 }
 
+const BufferTest* FunctionEmitter::TestAround(RegionId region) const {
+  const auto& tests = shared_.buffer_tests[id_.index];
+  while (!tests.empty()) {
+    const ir::InstId owner = facts_.owner[region.index];
+    if (!owner.valid()) break;
+    const Inst& branch = function_.inst(owner);
+    const bool is_then = branch.op == Op::If && region == Function::region_of(branch, 0);
+    region = facts_.region[owner.index];
+    if (!is_then) continue;
+    // The tests are a chain of `and` that begins with the answer about buffers.
+    ValueId all = function_.operand(branch, 0);
+    while (facts_.definition[all.index].valid() &&
+           function_.inst(facts_.definition[all.index]).op == Op::And)
+      all = function_.operand(function_.inst(facts_.definition[all.index]), 0);
+    if (const auto found = tests.find(all.index); found != tests.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+bool FunctionEmitter::NeverSame(ValueId a, ValueId b) const {
+  const auto is_scratch = [&](ValueId buffer) {
+    const ir::InstId made = facts_.definition[buffer.index];
+    return made.valid() && function_.inst(made).op == Op::Alloc;
+  };
+  return a != b && (is_scratch(a) || is_scratch(b));
+}
+
+bool FunctionEmitter::IsDistinct(RegionId region, ValueId a, ValueId b) const {
+  const BufferTest* const test = TestAround(region);
+  if (test == nullptr || (a != test->buffer && b != test->buffer)) return false;
+  return std::ranges::find(test->others, a == test->buffer ? b : a) != test->others.end();
+}
+
 void FunctionEmitter::EndWhileTurn() {
   if (meters()) TakeFuel(builder_.getInt64(1), Op::While);
   if (!function_.is_prelude) PollStop(Op::While);

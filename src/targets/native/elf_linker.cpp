@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <vector>
 
@@ -50,7 +51,9 @@ class Linker {
     }
     const uint64_t offset = TRY(FindEntry(entry));
     const std::optional<uint64_t> frame_bytes = TRY(FrameBytes());
-    return LinkedCode{std::move(code_), static_cast<uint32_t>(offset), frame_bytes};
+    auto thresholds = TRY(Thresholds());
+    return LinkedCode{std::move(code_), static_cast<uint32_t>(offset), frame_bytes,
+                      std::move(thresholds)};
   }
 
  private:
@@ -173,6 +176,24 @@ class Linker {
       return offset;
     }
     return Refuse(fmt::format("no function {}", entry));
+  }
+
+  Result<std::vector<exec::CodeThreshold>> Thresholds() const {
+    std::vector<exec::CodeThreshold> thresholds;
+    for (size_t i = 0; i < symbols_.size(); ++i) {
+      const std::string name = NameIn(symbol_names_, symbols_[i].st_name);
+      if (!name.starts_with(ThresholdPrefix)) continue;
+      const uint64_t offset = TRY(AddressOf(i));
+      const size_t point = name.rfind('.') + 1;
+      uint64_t least = 0;
+      const auto [end, wrong] =
+          std::from_chars(name.data() + point, name.data() + name.size(), least);
+      const bool fits = wrong == std::errc() && end == name.data() + name.size() &&
+                        code_.size() >= 8 && offset <= code_.size() - 8;
+      if (!fits) return Refuse("a threshold that is none: " + name);
+      thresholds.push_back({static_cast<uint32_t>(offset), least});
+    }
+    return thresholds;
   }
 
   // Entries of .stack_sizes: an address of 8 bytes, the size as a ULEB128.

@@ -2,7 +2,10 @@
 // once: scratch memory is on the run's stack, which its owner clears, so no cleanup code is needed on the way out.
 #include "targets/native/function_emitter.h"
 
+#include <fmt/format.h>
 #include <llvm/IR/Intrinsics.h>
+
+#include "targets/native/elf_linker.h"
 
 namespace frazil::targets::native {
 
@@ -23,6 +26,20 @@ bool IsSeveralWords(ir::Type type) {
 }  // namespace
 
 // --- the module -----------------------------------------------------------------------------------------------
+
+llvm::Value* ModuleEmitter::Threshold(llvm::IRBuilderBase& builder, uint64_t usual,
+                                      uint64_t least) {
+  llvm::Type* const word = builder.getInt64Ty();
+  llvm::GlobalVariable*& place = thresholds[{usual, least}];
+  if (place == nullptr) {
+    place = new llvm::GlobalVariable(
+        module, word, /*isConstant=*/true, llvm::GlobalValue::InternalLinkage,
+        builder.getInt64(usual), fmt::format("{}{}.{}", ThresholdPrefix, thresholds.size(), least));
+    place->setAlignment(llvm::Align(8));
+  }
+  // Volatile: the code generator may not take the number for granted.
+  return builder.CreateAlignedLoad(word, place, llvm::Align(8), /*isVolatile=*/true);
+}
 
 llvm::Function* ModuleEmitter::AddFunction(llvm::FunctionType* type, const std::string& name) {
   llvm::Function* function =

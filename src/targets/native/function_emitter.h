@@ -21,6 +21,8 @@
 
 namespace frazil::targets::native {
 
+struct LoopPlan;
+
 // What the functions of one module share.
 struct ModuleEmitter {
   const ir::Program& program;  // lowered
@@ -37,8 +39,13 @@ struct ModuleEmitter {
   std::vector<llvm::Function*> functions = {};     // by FuncId; null: not called
   std::vector<llvm::GlobalVariable*> tables = {};  // by DataId; null: not read yet
 
+  std::map<std::pair<uint64_t, uint64_t>, llvm::GlobalVariable*> thresholds = {};
+
   bool is_modern() const { return level != exec::CpuLevel::Baseline; }
   llvm::GlobalVariable* Table(ir::DataId id);
+  // A number that decides between forms of one loop, read from the image: a judge may lower it down to `least` to see the
+  // other form at small sizes.
+  llvm::Value* Threshold(llvm::IRBuilderBase& builder, uint64_t usual, uint64_t least);
   llvm::Function* AddFunction(llvm::FunctionType* type, const std::string& name);
 };
 
@@ -57,6 +64,15 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   ModuleEmitter& shared() { return shared_; }
   exec::CpuLevel level() const { return shared_.level; }
 
+  // What a product's tests (split_product.h) have found where a region stands: every access inside, buffers apart.
+  bool IsTested(ir::RegionId region) const { return TestAround(region) != nullptr; }
+  bool IsDistinct(ir::RegionId region, ir::ValueId a, ir::ValueId b) const;
+  // Two buffers of which one is scratch.
+  bool NeverSame(ir::ValueId a, ir::ValueId b) const;
+  // The plan of the loop whose iterations, or lanes, what is emitted now belongs to: what it has tested holds.
+  const LoopPlan* outer_plan() const { return outer_plan_; }
+  void SetOuterPlan(const LoopPlan* plan) { outer_plan_ = plan; }
+
   llvm::BasicBlock* TrapBlock(ir::Trap kind, ir::Op op) override;
 
   // --- the run ---
@@ -64,11 +80,15 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
   llvm::Value* CallHelper(exec::NativeHelper helper, llvm::Type* result,
                           std::span<llvm::Value* const> arguments) override;
   llvm::Value* StackWords(uint32_t number, uint32_t words) override;
+  llvm::Value* Threshold(uint64_t usual, uint64_t least) override {
+    return shared_.Threshold(builder_, usual, least);
+  }
 
  private:
   // control.cpp
   bool EmitOwn(const ir::Inst& inst) override;
   bool EmitBufferTest(const ir::Inst& inst);
+  const BufferTest* TestAround(ir::RegionId region) const;
   void BeginTurn(const ir::Inst& loop) override;
   void EndWhileTurn() override;
   llvm::Value* OpenScratch(ir::RegionId region) override;
@@ -100,6 +120,7 @@ class FunctionEmitter : public RegionEmitter, public HelperCaller {
 
   ModuleEmitter& shared_;
   const bool is_entry_;
+  const LoopPlan* outer_plan_ = nullptr;
   llvm::Value* run_ = nullptr;
   llvm::Value* results_address_ = nullptr;  // entry form
   std::map<std::pair<uint32_t, uint32_t>, llvm::AllocaInst*> stack_words_;

@@ -2,6 +2,7 @@
 // before stored), in them blocks of rows, in them tiles. That a panel of b stays in the second-level cache while rows
 // stream past it is worth more than anything else here; packing it pays only where it would not fit as it stands.
 #include "targets/native/kernel_matmul.h"
+#include "targets/llvm/order_facts.h"
 
 #include <fmt/format.h>
 #include <llvm/IR/Constants.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "targets/llvm/order_facts.h"
 #include "targets/native/kernel_tile.h"
 #include "targets/native/transpose.h"
 #include "targets/native/vector_index.h"
@@ -21,6 +23,7 @@ using exec::CpuLevel;
 using ir::Inst;
 
 constexpr uint64_t PanelDepth = 1024;
+constexpr uint64_t LeastPanelDepth = 16;
 constexpr uint64_t PanelBytes =
     768;  // of columns: 192 of f32, so that a panel takes three quarters of that cache
 constexpr uint64_t SecondLevelBytes = 1 << 20;  // of b, that it may stay in place
@@ -72,12 +75,22 @@ Blocking Choose(CpuLevel level, unsigned element_bytes, llvm::Value* columns) {
   return blocking;
 }
 
+// Into how many panels the depth is cut.
+llvm::Value* PanelCount(ModuleEmitter& shared, Builder& builder, llvm::Value* depth) {
+  llvm::Value* most = builder.getInt64(PanelDepth);
+  if (Known(depth) == nullptr) most = shared.Threshold(builder, PanelDepth, LeastPanelDepth);
+  llvm::Value* up = builder.CreateSub(builder.CreateAdd(depth, most), builder.getInt64(1));
+  return builder.CreateUDiv(up, most);
+}
+
 // Fills a function that computes the product; every size that is known is a constant in it.
 class Driver {
  public:
-  Driver(ModuleEmitter& shared, ir::Type type, const Sizes& outside, Packing packing)
+  Driver(ModuleEmitter& shared, ir::Type type, const Sizes& outside, Packing packing,
+         bool is_turned)
       : shared_(shared),
         packing_(packing),
+        is_turned_(is_turned),
         builder_(shared.module.getContext()),
         ops_(builder_, shared.level != CpuLevel::Baseline, nullptr),
         element_(ops_.TypeOf(type)),
@@ -123,7 +136,9 @@ class Driver {
   }
 
   // i = lo, lo + step ... while i < hi; known to be none or one: without a loop. Gives the first i that is not below hi.
-  llvm::Value* Loop(llvm::Value* lo, llvm::Value* hi, llvm::Value* step, const Body& body) {
+  enum class Times : uint8_t { Any, AtLeastOnce, AtMostOnce };
+  llvm::Value* Loop(llvm::Value* lo, llvm::Value* hi, llvm::Value* step, const Body& body,
+                    Times times = Times::Any) {
     if (Known(lo) != nullptr && Known(hi) != nullptr) {
       const uint64_t first = Known(lo)->getZExtValue();
       const uint64_t end = Known(hi)->getZExtValue();
@@ -136,16 +151,24 @@ class Driver {
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* turn = NewBlock("turn");
     llvm::BasicBlock* after = NewBlock("after");
-    builder_.CreateCondBr(builder_.CreateICmpULT(lo, hi), turn, after);
+    if (times == Times::AtLeastOnce)
+      builder_.CreateBr(turn);
+    else
+      builder_.CreateCondBr(builder_.CreateICmpULT(lo, hi), turn, after);
     builder_.SetInsertPoint(turn);
     llvm::PHINode* i = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     i->addIncoming(lo, before);
     body(i);
     llvm::Value* next = builder_.CreateAdd(i, step);
-    i->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateCondBr(builder_.CreateICmpULT(next, hi), turn, after);
     llvm::BasicBlock* end = builder_.GetInsertBlock();
+    if (times == Times::AtMostOnce) {
+      builder_.CreateBr(after);
+    } else {
+      i->addIncoming(next, end);
+      builder_.CreateCondBr(builder_.CreateICmpULT(next, hi), turn, after);
+    }
     builder_.SetInsertPoint(after);
+    if (times == Times::AtLeastOnce) return next;
     llvm::PHINode* last = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     last->addIncoming(lo, before);
     last->addIncoming(next, end);
@@ -156,19 +179,24 @@ class Driver {
     const uint64_t tiles = std::max<uint64_t>(PanelBytes / bytes_ / blocking_.width(), 1);
     const uint64_t width = StaysWhole() ? uint64_t{1} << 31 : tiles * blocking_.width();
     // Panels of about equal depth: a thin last one would cost as much as a whole one.
-    llvm::Value* panels =
-        builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
+    llvm::Value* panels = PanelCount(shared_, builder_, sizes_.depth);
     llvm::Value* share = builder_.CreateUDiv(
         builder_.CreateSub(builder_.CreateAdd(sizes_.depth, panels), Int(1)), panels);
     llvm::Value* depth_step =
         builder_.CreateAnd(builder_.CreateAdd(share, Int(15)), Int(~uint64_t{15}));
-    Loop(Int(0), sizes_.columns, Int(width), [&](llvm::Value* n0) {
-      llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), Int(width));
-      Loop(Int(0), sizes_.depth, depth_step, [&](llvm::Value* k0) {
-        llvm::Value* depth = Min(builder_.CreateSub(sizes_.depth, k0), depth_step);
-        EmitPanel(n0, columns, k0, depth);
-      });
-    });
+    Loop(
+        Int(0), sizes_.columns, Int(width),
+        [&](llvm::Value* n0) {
+          llvm::Value* columns = Min(builder_.CreateSub(sizes_.columns, n0), Int(width));
+          Loop(
+              Int(0), sizes_.depth, depth_step,
+              [&](llvm::Value* k0) {
+                llvm::Value* depth = Min(builder_.CreateSub(sizes_.depth, k0), depth_step);
+                EmitPanel(n0, columns, k0, depth);
+              },
+              Times::AtLeastOnce);
+        },
+        Times::AtLeastOnce);
   }
 
   // All of b fits the second-level cache: one block of columns, so that a is read once.
@@ -241,13 +269,17 @@ class Driver {
       return;
     }
     llvm::Value* i = Int(0);
+    uint64_t most = UINT64_MAX;  // rows that are left
     for (unsigned height : {whole, 4u, 2u, 1u}) {
-      if (height > whole) continue;
+      if (height > most) continue;
       // The end of the last whole block of this height.
       llvm::Value* left = builder_.CreateSub(sizes_.rows, i);
       llvm::Value* end = builder_.CreateAdd(
           i, builder_.CreateMul(builder_.CreateUDiv(left, Int(height)), Int(height)));
-      i = Loop(i, end, Int(height), [&](llvm::Value* row) { block(height, row); });
+      i = Loop(
+          i, end, Int(height), [&](llvm::Value* row) { block(height, row); },
+          most / height < 2 ? Times::AtMostOnce : Times::Any);
+      most = height - 1;
     }
   }
 
@@ -276,11 +308,14 @@ class Driver {
       // Only the last block of columns can have a rest, and it is known.
       const uint64_t count = Known(sizes_.columns)->getZExtValue() % width;
       if (count != 0)
-        Loop(end, columns, Int(width),
-             [&](llvm::Value* j) { tile({height, RestVectors(count)}, j, nullptr); });
+        Loop(
+            end, columns, Int(width),
+            [&](llvm::Value* j) { tile({height, RestVectors(count)}, j, nullptr); },
+            Times::AtMostOnce);
       return;
     }
-    Loop(end, columns, Int(width), [&](llvm::Value* j) { tile(whole, j, rest); });
+    Loop(
+        end, columns, Int(width), [&](llvm::Value* j) { tile(whole, j, rest); }, Times::AtMostOnce);
   }
 
   // Short chains feel the end of the loop.
@@ -304,6 +339,7 @@ class Driver {
   void EmitPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     const bool is_plain = Known(sizes_.b_column) != nullptr && Known(sizes_.b_column)->isOne();
     if (is_plain) return EmitPlainPack(b, columns, depth);
+    if (is_turned_) return EmitTurnedPack(b, columns, depth);
     llvm::BasicBlock* plain = NewBlock("pack.plain");
     llvm::BasicBlock* turned = NewBlock("pack.turned");
     llvm::BasicBlock* packed = NewBlock("packed");
@@ -323,65 +359,80 @@ class Driver {
     const unsigned lanes = blocking_.lanes;
     llvm::Type* vector = llvm::FixedVectorType::get(element_, lanes);
     llvm::Value* none = llvm::Constant::getNullValue(vector);
-    Loop(Int(0), columns, Int(lanes), [&](llvm::Value* j) {
-      llvm::Value* number = builder_.CreateUDiv(j, Int(blocking_.width()));
-      llvm::Value* start = builder_.CreateMul(number, Int(blocking_.width()));
-      llvm::Value* panel = At(scratch_, builder_.CreateAdd(builder_.CreateMul(start, depth),
-                                                           builder_.CreateSub(j, start)));
-      llvm::Value* from = At(b, builder_.CreateMul(j, sizes_.b_column));
-      llvm::Value* count = Min(builder_.CreateSub(columns, j), Int(lanes));
-      Loop(Int(0), depth, Int(lanes), [&](llvm::Value* k) {
-        llvm::Value* left = Min(builder_.CreateSub(depth, k), Int(lanes));
-        llvm::Value* turns = FirstLanes(builder_, lanes, left);
-        LlvmValues rows;
-        llvm::Value* address = At(from, k);
-        for (unsigned c = 0; c < lanes; ++c) {
-          llvm::Value* is_there = builder_.CreateICmpULT(Int(c), count);
-          llvm::Value* mask = builder_.CreateVectorSplat(lanes, is_there);
-          if (turns != nullptr) mask = builder_.CreateAnd(turns, mask);
-          rows.push_back(builder_.CreateMaskedLoad(vector, address, llvm::Align(1), mask, none));
-          address = At(address, sizes_.b_column);
-        }
-        rows = Transposed(builder_, std::move(rows));
-        llvm::Value* target = At(panel, builder_.CreateMul(k, Int(blocking_.width())));
-        for (unsigned t = 0; t < lanes; ++t) {
-          // Rows beyond the depth belong to the next panel only where it is written later.
-          builder_.CreateAlignedStore(rows[t], At(target, Int(uint64_t{t} * blocking_.width())),
-                                      llvm::Align(1));
-        }
-      });
-    });
+    Loop(
+        Int(0), columns, Int(lanes),
+        [&](llvm::Value* j) {
+          llvm::Value* number = builder_.CreateUDiv(j, Int(blocking_.width()));
+          llvm::Value* start = builder_.CreateMul(number, Int(blocking_.width()));
+          llvm::Value* panel = At(scratch_, builder_.CreateAdd(builder_.CreateMul(start, depth),
+                                                               builder_.CreateSub(j, start)));
+          llvm::Value* from = At(b, builder_.CreateMul(j, sizes_.b_column));
+          llvm::Value* count = Min(builder_.CreateSub(columns, j), Int(lanes));
+          Loop(
+              Int(0), depth, Int(lanes),
+              [&](llvm::Value* k) {
+                llvm::Value* left = Min(builder_.CreateSub(depth, k), Int(lanes));
+                llvm::Value* turns = FirstLanes(builder_, lanes, left);
+                LlvmValues rows;
+                llvm::Value* address = At(from, k);
+                for (unsigned c = 0; c < lanes; ++c) {
+                  llvm::Value* is_there = builder_.CreateICmpULT(Int(c), count);
+                  llvm::Value* mask = builder_.CreateVectorSplat(lanes, is_there);
+                  if (turns != nullptr) mask = builder_.CreateAnd(turns, mask);
+                  rows.push_back(
+                      builder_.CreateMaskedLoad(vector, address, llvm::Align(1), mask, none));
+                  address = At(address, sizes_.b_column);
+                }
+                rows = Transposed(builder_, std::move(rows));
+                llvm::Value* target = At(panel, builder_.CreateMul(k, Int(blocking_.width())));
+                for (unsigned t = 0; t < lanes; ++t) {
+                  // Rows beyond the depth belong to the next panel only where it is written later.
+                  builder_.CreateAlignedStore(
+                      rows[t], At(target, Int(uint64_t{t} * blocking_.width())), llvm::Align(1));
+                }
+              },
+              Times::AtLeastOnce);
+        },
+        Times::AtLeastOnce);
   }
 
   // Panels of a tile's width, row after row of depth; the last one is filled up with zeros.
   void EmitPlainPack(llvm::Value* b, llvm::Value* columns, llvm::Value* depth) {
     const unsigned width = blocking_.width();
     llvm::Type* vector = llvm::FixedVectorType::get(element_, blocking_.lanes);
-    Loop(Int(0), columns, Int(width), [&](llvm::Value* j) {
-      llvm::Value* panel = At(scratch_, builder_.CreateMul(j, depth));
-      llvm::Value* from = At(b, j);
-      llvm::Value* left = builder_.CreateSub(columns, j);
-      std::vector<llvm::Value*> masks;
-      for (unsigned v = 0; v < blocking_.vectors; ++v) {
-        llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left,
-                                                            Int(v * blocking_.lanes));
-        masks.push_back(FirstLanes(builder_, blocking_.lanes, Min(count, Int(blocking_.lanes))));
-      }
-      Loop(Int(0), depth, Int(1), [&](llvm::Value* k) {
-        llvm::Value* source = At(from, builder_.CreateMul(k, sizes_.b_depth));
-        llvm::Value* target = At(panel, builder_.CreateMul(k, Int(width)));
-        for (unsigned v = 0; v < blocking_.vectors; ++v) {
-          llvm::Value* place = At(source, Int(v * blocking_.lanes));
-          llvm::Value* row =
-              masks[v] == nullptr
-                  ? static_cast<llvm::Value*>(
-                        builder_.CreateAlignedLoad(vector, place, llvm::Align(1)))
-                  : builder_.CreateMaskedLoad(vector, place, llvm::Align(1), masks[v],
-                                              llvm::Constant::getNullValue(vector));
-          builder_.CreateAlignedStore(row, At(target, Int(v * blocking_.lanes)), llvm::Align(1));
-        }
-      });
-    });
+    Loop(
+        Int(0), columns, Int(width),
+        [&](llvm::Value* j) {
+          llvm::Value* panel = At(scratch_, builder_.CreateMul(j, depth));
+          llvm::Value* from = At(b, j);
+          llvm::Value* left = builder_.CreateSub(columns, j);
+          std::vector<llvm::Value*> masks;
+          for (unsigned v = 0; v < blocking_.vectors; ++v) {
+            llvm::Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left,
+                                                                Int(v * blocking_.lanes));
+            masks.push_back(
+                FirstLanes(builder_, blocking_.lanes, Min(count, Int(blocking_.lanes))));
+          }
+          Loop(
+              Int(0), depth, Int(1),
+              [&](llvm::Value* k) {
+                llvm::Value* source = At(from, builder_.CreateMul(k, sizes_.b_depth));
+                llvm::Value* target = At(panel, builder_.CreateMul(k, Int(width)));
+                for (unsigned v = 0; v < blocking_.vectors; ++v) {
+                  llvm::Value* place = At(source, Int(v * blocking_.lanes));
+                  llvm::Value* row =
+                      masks[v] == nullptr
+                          ? static_cast<llvm::Value*>(
+                                builder_.CreateAlignedLoad(vector, place, llvm::Align(1)))
+                          : builder_.CreateMaskedLoad(vector, place, llvm::Align(1), masks[v],
+                                                      llvm::Constant::getNullValue(vector));
+                  builder_.CreateAlignedStore(row, At(target, Int(v * blocking_.lanes)),
+                                              llvm::Align(1));
+                }
+              },
+              Times::AtLeastOnce);
+        },
+        Times::AtLeastOnce);
   }
 
   // Where a panel of b stands: its start, the stride of depth, and how far apart neighboring columns' tiles are.
@@ -393,6 +444,7 @@ class Driver {
 
   ModuleEmitter& shared_;
   const Packing packing_;
+  const bool is_turned_;  // b: a column's elements lie side by side, whatever its sizes are
   Builder builder_;
   OpEmitter ops_;
   llvm::Type* element_;
@@ -436,7 +488,16 @@ class MatmulLoop {
 
  private:
   llvm::Value* Value(const IndexForm& form) { return EvaluateForm(emitter_, form); }
+  // Both nothing but a value, and the same one.
+  bool IsOneValue(const IndexForm& a, const IndexForm& b) const {
+    auto is_value = [](const IndexForm& form) {
+      return form.size() == 1 && form == IndexForm::Of(form.Atoms()[0]);
+    };
+    return !a.constant() && !b.constant() && is_value(a) && is_value(b) &&
+           IsSame(emitter_.function(), a.Atoms()[0], b.Atoms()[0]);
+  }
   llvm::ConstantInt* Int(uint64_t n) { return builder_.getInt64(n); }
+  llvm::Value* Threshold(uint64_t usual) { return emitter_.Threshold(usual, 0); }
   llvm::Value* Less(llvm::Value* a) { return builder_.CreateSub(a, Int(1)); }
 
   // Sizes and strides below 2^31, so that no product of two wraps; then every index from the least to the greatest.
@@ -457,15 +518,13 @@ class MatmulLoop {
     all = And(all,
               Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
     llvm::Value* c = emitter_.Get(nest_.c);
-    all = And(all, builder_.CreateICmpNE(c, emitter_.Get(nest_.a)));
-    return And(all, builder_.CreateICmpNE(c, emitter_.Get(nest_.b)));
+    for (ir::ValueId operand : {nest_.a, nest_.b})
+      if (!emitter_.NeverSame(nest_.c, operand))
+        all = And(all, builder_.CreateICmpNE(c, emitter_.Get(operand)));
+    return all;
   }
 
-  llvm::Value* And(llvm::Value* a, llvm::Value* b) {
-    if (Known(a) != nullptr && Known(a)->isOne()) return b;
-    if (Known(b) != nullptr && Known(b)->isOne()) return a;
-    return builder_.CreateAnd(a, b);
-  }
+  llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
 
   llvm::Value* Inside(ir::ValueId buffer, const IndexForm& offset, llvm::Value* n,
                       llvm::Value* n_stride, llvm::Value* m, llvm::Value* m_stride) {
@@ -473,20 +532,28 @@ class MatmulLoop {
     llvm::Value* length = emitter_.LengthOf(buffer);
     llvm::Value* reach = builder_.CreateAdd(builder_.CreateMul(Less(n), n_stride),
                                             builder_.CreateMul(Less(m), m_stride));
-    return And(builder_.CreateICmpULT(first, length),
-               builder_.CreateICmpULT(reach, builder_.CreateSub(length, first)));
+    return builder_.CreateICmpULT(reach, RoomFrom(builder_, first, length));
   }
 
   void EmitCall(llvm::BasicBlock* loops, llvm::BasicBlock* done) {
     llvm::Value* volume = builder_.CreateMul(sizes_.columns, sizes_.depth);
-    llvm::Value* limit = Int(Limit());
+    llvm::Value* limit =
+        Known(volume) != nullptr ? static_cast<llvm::Value*>(Int(Limit())) : Threshold(Limit());
+    llvm::Value* few = Known(sizes_.rows) != nullptr ? static_cast<llvm::Value*>(Int(FewRows))
+                                                     : Threshold(FewRows);
     llvm::Value* packs = builder_.CreateAnd(builder_.CreateICmpUGT(volume, limit),
-                                            builder_.CreateICmpUGT(sizes_.rows, Int(FewRows)));
-    packs = builder_.CreateOr(packs, builder_.CreateICmpNE(sizes_.b_column, Int(1)));
+                                            builder_.CreateICmpUGT(sizes_.rows, few));
+    // Columns one behind the other: rows only if they have one element, for which no code of its own is made.
+    const bool is_turned = IsOneValue(nest_.b_column, nest_.depth) &&
+                           Known(sizes_.b_column) == nullptr && Known(sizes_.b_depth) != nullptr &&
+                           Known(sizes_.b_depth)->isOne();
+    packs = is_turned ? builder_.getTrue()
+                      : builder_.CreateOr(packs, builder_.CreateICmpNE(sizes_.b_column, Int(1)));
     const Packing packing = Known(packs) == nullptr  ? Packing::Either
                             : Known(packs)->isZero() ? Packing::Never
                                                      : Packing::Always;
-    llvm::Function* driver = Driver(emitter_.shared(), nest_.type, sizes_, packing).Emit();
+    llvm::Function* driver =
+        Driver(emitter_.shared(), nest_.type, sizes_, packing, is_turned).Emit();
     llvm::Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
     if (packing == Packing::Never) {
       Call(driver, none);
@@ -520,8 +587,7 @@ class MatmulLoop {
 
   // Elements of a panel: its depth is rounded up to 16, its width to that of a tile. It is zeroed, so less is better.
   llvm::Value* ScratchCount() {
-    llvm::Value* panels =
-        builder_.CreateUDiv(builder_.CreateAdd(sizes_.depth, Int(PanelDepth - 1)), Int(PanelDepth));
+    llvm::Value* panels = PanelCount(emitter_.shared(), builder_, sizes_.depth);
     llvm::Value* depth = builder_.CreateAdd(builder_.CreateUDiv(sizes_.depth, panels), Int(16));
     llvm::Value* columns = builder_.CreateBinaryIntrinsic(
         llvm::Intrinsic::umin, builder_.CreateAdd(sizes_.columns, Int(63)),

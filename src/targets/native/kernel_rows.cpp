@@ -11,6 +11,7 @@
 namespace frazil::targets::native {
 namespace {
 
+using ir::Function;
 using ir::Inst;
 using ir::Op;
 
@@ -56,11 +57,19 @@ class RowsLoop {
     if (nest_.is_whole)
       rows = builder_.CreateAdd(builder_.CreateUDiv(builder_.CreateSub(distance, Int(1)), width),
                                 Int(1));
-    llvm::Value* fits = Fits(rows);
+    // Where nothing can be wrong, there is no second way.
+    const bool is_sure = nest_.is_whole && IsInside() && emitter_.NeverSame(nest_.row, nest_.from);
+    llvm::Value* fits = is_sure ? builder_.CreateICmpSLT(lo_, hi_) : Fits(rows);
     llvm::BasicBlock* before = builder_.GetInsertBlock();
-    builder_.CreateCondBr(fits, kernel, loops);
+    builder_.CreateCondBr(fits, kernel, is_sure ? done : loops);
     builder_.SetInsertPoint(kernel);
     EmitWhole(rows);
+    if (is_sure) {
+      builder_.CreateBr(done);
+      loops->eraseFromParent();
+      builder_.SetInsertPoint(done);
+      return;
+    }
     llvm::Value* next = builder_.CreateAdd(lo_, builder_.CreateMul(rows, width));
     llvm::BasicBlock* end = builder_.GetInsertBlock();
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, hi_), loops, done);
@@ -82,14 +91,34 @@ class RowsLoop {
   llvm::Value* Fits(llvm::Value* rows) {
     const uint64_t width = static_cast<uint64_t>(nest_.width);
     llvm::Value* all = builder_.CreateICmpSLT(lo_, hi_);
-    for (llvm::Value* bound : {lo_, hi_})
-      all = builder_.CreateAnd(all, builder_.CreateICmpULT(bound, Int(uint64_t{1} << 62)));
-    all = builder_.CreateAnd(all, builder_.CreateICmpNE(rows, Int(0)));
-    all = builder_.CreateAnd(all, Inside(nest_.row, RowStart(), Int(width)));
-    all = builder_.CreateAnd(all,
-                             Inside(nest_.from, FromStart(), builder_.CreateMul(rows, Int(width))));
-    return builder_.CreateAnd(
-        all, builder_.CreateICmpNE(emitter_.Get(nest_.row), emitter_.Get(nest_.from)));
+    for (uint32_t i : {0u, 1u}) {
+      llvm::Value* bound = i == 0 ? lo_ : hi_;
+      if (!IsShortBound(emitter_.function(), emitter_.facts(), loop_, i))
+        all = And(all, builder_.CreateICmpULT(bound, Int(uint64_t{1} << 62)));
+    }
+    all = And(all, builder_.CreateICmpNE(rows, Int(0)));
+    if (!IsInside()) {
+      all = And(all, Inside(nest_.row, RowStart(), Int(width)));
+      all = And(all, Inside(nest_.from, FromStart(), builder_.CreateMul(rows, Int(width))));
+    }
+    if (emitter_.NeverSame(nest_.row, nest_.from)) return all;
+    return And(all, builder_.CreateICmpNE(emitter_.Get(nest_.row), emitter_.Get(nest_.from)));
+  }
+
+  llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
+
+  // Are all accesses of the nest inside, whatever the arguments are?
+  bool IsInside() const { return IsInside(Function::region_of(loop_, 0)); }
+  bool IsInside(ir::RegionId region) const {
+    const Function& function = emitter_.function();
+    return std::ranges::all_of(function.region(region).insts, [&](ir::InstId id) {
+      const Inst& inst = function.inst(id);
+      for (uint32_t i = 0; i < inst.regions.count; ++i)
+        if (!IsInside(Function::region_of(inst, i))) return false;
+      return (inst.op != Op::Load && inst.op != Op::Store) ||
+             IsInsideAt(function, emitter_.facts(), id,
+                        ir::InstId(static_cast<uint32_t>(&loop_ - function.insts.data())));
+    });
   }
 
   llvm::Value* RowStart() { return EvaluateForm(emitter_, nest_.row_offset); }
@@ -99,8 +128,7 @@ class RowsLoop {
 
   llvm::Value* Inside(ir::ValueId buffer, llvm::Value* first, llvm::Value* count) {
     llvm::Value* length = emitter_.LengthOf(buffer);
-    return builder_.CreateAnd(builder_.CreateICmpULT(first, length),
-                              builder_.CreateICmpULE(count, builder_.CreateSub(length, first)));
+    return builder_.CreateICmpULE(count, RoomFrom(builder_, first, length));
   }
 
   llvm::Value* Load(llvm::Value* address) {
@@ -121,7 +149,7 @@ class RowsLoop {
     llvm::Value* from = emitter_.ElementAddress(nest_.type, emitter_.Get(nest_.from), FromStart());
     llvm::Value* acc = Load(row);
     if (IsSeveralInstructions(nest_.op, nest_.type)) {
-      Turns(rows, 1, acc, from);
+      Turns(rows, 1, acc, from, /*has_one=*/true);  // Emit has tested that
     } else {
       Turns(builder_.CreateUDiv(rows, Int(Unroll)), Unroll, acc, from);
       Turns(builder_.CreateURem(rows, Int(Unroll)), 1, acc, from);
@@ -131,12 +159,16 @@ class RowsLoop {
   }
 
   // `count` times `rows` rows.
-  void Turns(llvm::Value* count, unsigned rows, llvm::Value*& acc, llvm::Value*& from) {
+  void Turns(llvm::Value* count, unsigned rows, llvm::Value*& acc, llvm::Value*& from,
+             bool has_one = false) {
     const uint64_t width = static_cast<uint64_t>(nest_.width);
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* turn = emitter_.NewBlock("turn");
     llvm::BasicBlock* after = emitter_.NewBlock("after");
-    builder_.CreateCondBr(builder_.CreateICmpEQ(count, Int(0)), after, turn);
+    if (has_one)
+      builder_.CreateBr(turn);
+    else
+      builder_.CreateCondBr(builder_.CreateICmpEQ(count, Int(0)), after, turn);
     builder_.SetInsertPoint(turn);
     llvm::PHINode* sum = builder_.CreatePHI(vector_, 2);
     llvm::PHINode* place = builder_.CreatePHI(builder_.getPtrTy(), 2);
@@ -156,10 +188,10 @@ class RowsLoop {
     left->addIncoming(next_left, end);
     builder_.SetInsertPoint(after);
     llvm::PHINode* final_sum = builder_.CreatePHI(vector_, 2);
-    final_sum->addIncoming(acc, before);
+    if (!has_one) final_sum->addIncoming(acc, before);
     final_sum->addIncoming(next, end);
     llvm::PHINode* final_place = builder_.CreatePHI(builder_.getPtrTy(), 2);
-    final_place->addIncoming(from, before);
+    if (!has_one) final_place->addIncoming(from, before);
     final_place->addIncoming(next_place, end);
     acc = final_sum;
     from = final_place;

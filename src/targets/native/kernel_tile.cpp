@@ -181,16 +181,19 @@ class Tile {
       return acc;
     }
     llvm::Value* whole = builder_.CreateUDiv(in_.depth, builder_.getInt64(in_.unroll));
-    Loop(whole, in_.unroll, acc, places, b);
+    Loop(whole, UINT64_MAX, in_.unroll, acc, places, b);
     if (in_.unroll > 1)
-      Loop(builder_.CreateURem(in_.depth, builder_.getInt64(in_.unroll)), 1, acc, places, b);
+      Loop(builder_.CreateURem(in_.depth, builder_.getInt64(in_.unroll)), in_.unroll - 1, 1, acc,
+           places, b);
     return acc;
   }
 
-  // `count` turns of `steps` steps; moves the places along.
-  void Loop(llvm::Value* count, unsigned steps, Values& acc, Values& a, llvm::Value*& b) {
+  // `count` turns, at most `most`, of `steps` steps; moves the places along.
+  void Loop(llvm::Value* count, uint64_t most, unsigned steps, Values& acc, Values& a,
+            llvm::Value*& b) {
     auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
     if (known != nullptr && known->isZero()) return;
+    if (known != nullptr) most = known->getZExtValue();
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* body = NewBlock("k");
     llvm::BasicBlock* after = NewBlock("k.end");
@@ -218,10 +221,13 @@ class Tile {
     for (llvm::Value* place : at) ends.push_back(At(place, steps, in_.a_depth, 0));
     ends.push_back(At(b_at, steps, in_.b_depth, 0));
     ends.push_back(builder_.CreateSub(phis.back(), builder_.getInt64(1)));
-    llvm::Value* goes_on = builder_.CreateICmpNE(ends.back(), builder_.getInt64(0));
     llvm::BasicBlock* end = builder_.GetInsertBlock();
-    builder_.CreateCondBr(goes_on, body, after);
-    for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(ends[i], end);
+    if (most == 1) {
+      builder_.CreateBr(after);
+    } else {
+      builder_.CreateCondBr(builder_.CreateICmpNE(ends.back(), builder_.getInt64(0)), body, after);
+      for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(ends[i], end);
+    }
     builder_.SetInsertPoint(after);
     auto leave = [&](llvm::Value* start, llvm::Value* value) -> llvm::Value* {
       if (always) return value;

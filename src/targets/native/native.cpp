@@ -12,8 +12,9 @@
 namespace frazil::targets::native {
 namespace {
 
-Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const NativeOptions& options) {
-  const Generated generated = TRY(Generate(lowered, options, Output::Object));
+Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const ir::Program& source,
+                                  const NativeOptions& options) {
+  const Generated generated = TRY(Generate(lowered, source, options, Output::Object));
   LinkedCode linked = TRY(LinkObject(generated.bytes, EntryName));
   if (!linked.frame_bytes)
     return Fail(Diag::Unsupported, "the code generator does not say how large its frames are");
@@ -25,6 +26,7 @@ Result<exec::NativeImage> ImageOf(const ir::Program& lowered, const NativeOption
   image.stack = {*linked.frame_bytes, generated.recursive};
   image.entry_offset = linked.entry_offset;
   image.code = std::move(linked.code);
+  image.thresholds = std::move(linked.thresholds);
   return image;
 }
 
@@ -48,7 +50,7 @@ class NativeTarget : public exec::Target {
     artifact.program = std::make_shared<ir::Program>(TRY(ir::LowerForTarget(program)));
     artifact.source = std::make_shared<ir::Program>(program);
     artifact.entry_symbol = EntryName;
-    artifact.bytes = exec::SerializeImage(TRY(ImageOf(*artifact.program, native)));
+    artifact.bytes = exec::SerializeImage(TRY(ImageOf(*artifact.program, program, native)));
     return artifact;
   }
 
@@ -66,15 +68,15 @@ class NativeTarget : public exec::Target {
 }  // namespace
 
 Result<exec::NativeImage> EmitImage(const ir::Program& program, const NativeOptions& options) {
-  return ImageOf(TRY(ir::LowerForTarget(program)), options);
+  return ImageOf(TRY(ir::LowerForTarget(program)), program, options);
 }
 
 Result<std::string> EmitLlvm(const ir::Program& program, const NativeOptions& options) {
-  return TRY(Generate(TRY(ir::LowerForTarget(program)), options, Output::Llvm)).bytes;
+  return TRY(Generate(TRY(ir::LowerForTarget(program)), program, options, Output::Llvm)).bytes;
 }
 
 Result<std::string> EmitAssembly(const ir::Program& program, const NativeOptions& options) {
-  return TRY(Generate(TRY(ir::LowerForTarget(program)), options, Output::Assembly)).bytes;
+  return TRY(Generate(TRY(ir::LowerForTarget(program)), program, options, Output::Assembly)).bytes;
 }
 
 std::string Toolchain() { return exec::NativeToolchain(); }

@@ -30,6 +30,10 @@ uint32_t WorkOf(const ir::Program& program, const Function& function, ir::Region
 
 }  // namespace
 
+ir::InstId LaneEmitter::LoopInLanes() const {
+  return ir::InstId(static_cast<uint32_t>(&block_.loop - function().insts.data()));
+}
+
 bool LaneEmitter::IsHeavy(ir::RegionId region) const {
   return WorkOf(emitter_.program(), function(), region) > HeavyArm;
 }
@@ -146,7 +150,9 @@ void LaneEmitter::EmitInnerLoop(const Inst& inst) {
   const uint64_t step = static_cast<uint64_t>(function().word(inst, 0));
   llvm::Type* wide = builder_.getInt64Ty();
   const bool is_signed = IsSigned(type.scalar);
-  llvm::Value* runs = is_signed ? builder_.CreateICmpSLT(lo, hi) : builder_.CreateICmpULT(lo, hi);
+  llvm::Value* runs = SurelyRuns(function(), facts(), inst, LoopInLanes()) ? builder_.getTrue()
+                      : is_signed ? builder_.CreateICmpSLT(lo, hi)
+                                  : builder_.CreateICmpULT(lo, hi);
   // ceil((hi - lo) / step), which fits if there is a first iteration.
   llvm::Value* distance = builder_.CreateZExt(builder_.CreateSub(hi, lo), wide);
   llvm::Value* trips =

@@ -21,4 +21,19 @@ llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form) {
   return sum == nullptr ? builder.getInt64(0) : sum;
 }
 
+bool IsTrue(llvm::Value* bit) {
+  auto* known = llvm::dyn_cast<llvm::ConstantInt>(bit);
+  return known != nullptr && known->isOne();
+}
+
+llvm::Value* BothHold(Builder& builder, llvm::Value* a, llvm::Value* b) {
+  return IsTrue(a) ? b : IsTrue(b) ? a : builder.CreateAnd(a, b);
+}
+
+llvm::Value* RoomFrom(Builder& builder, llvm::Value* first, llvm::Value* length) {
+  auto* known = llvm::dyn_cast<llvm::ConstantInt>(first);
+  if (known != nullptr && known->isZero()) return length;
+  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, length, first);
+}
+
 }  // namespace frazil::targets::native

@@ -9,6 +9,13 @@ namespace frazil::targets::native {
 // At the builder's place, from the values that the form mentions.
 llvm::Value* EvaluateForm(FunctionEmitter& emitter, const IndexForm& form);
 
+// Tests before loops. The builder leaves an `and` with a constant, and the code generator would branch on that.
+bool IsTrue(llvm::Value* bit);
+llvm::Value* BothHold(Builder& builder, llvm::Value* a, llvm::Value* b);
+// Elements of a buffer from this index on; none where it is outside. One test of it says what two would: fewer ways that
+// somebody must have gone.
+llvm::Value* RoomFrom(Builder& builder, llvm::Value* first, llvm::Value* length);
+
 // While it lives, loops are emitted as scalar code: what is there for rare cases should be short.
 class ScalarInside {
  public:

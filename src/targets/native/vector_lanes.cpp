@@ -119,8 +119,7 @@ void LaneEmitter::EmitPure(const Inst& inst) {
           ? ops_.Compute(inst.op, inst.type, from, in)
           : LaneByLane(inst, from, in);
   const ir::ValueId result = ir::Function::result_of(inst);
-  if (facts().canonical[result.index] && ir::MakesAnyNan(function(), inst))
-    value = Canonical(value);
+  if (facts().canonical[result.index]) value = Canonical(value);
   SetEither(inst, value);
 }
 
@@ -207,25 +206,38 @@ bool LaneEmitter::EmitStride(const Inst& inst) {
 }
 
 // Lanes that do not count may hold a zero: they divide by one.
+void LaneEmitter::CheckDivisor(const Inst& inst, llvm::Value*& divisor) {
+  llvm::Value* is_zero = ops_.IsZero(inst.type, divisor);
+  if (DivisorMayBeZero(function(), facts(), inst)) BailIfAny(is_zero);
+  if (mask_ != nullptr)
+    divisor =
+        builder_.CreateSelect(is_zero, llvm::ConstantInt::get(divisor->getType(), 1), divisor);
+}
+
 void LaneEmitter::EmitDivision(const Inst& inst) {
   LlvmValues in;
   TakeOperands(inst, in);
-  llvm::Value* is_zero = ops_.IsZero(inst.type, in[1]);
-  BailIfAny(is_zero);
-  if (mask_ != nullptr)
-    in[1] = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(in[1]->getType(), 1), in[1]);
+  CheckDivisor(inst, in[1]);
+  if (in[0]->getType()->isVectorTy() && BitsOf(inst.type) == 64 && IsShort(inst, 0) &&
+      IsShort(inst, 1)) {
+    for (llvm::Value*& value : in)
+      value = builder_.CreateTrunc(value, LanesOf(builder_.getInt32Ty()));
+    llvm::Value* half = ops_.Compute(inst.op, ir::types::U32, ir::types::U32, in);
+    return SetVector(inst, builder_.CreateZExt(half, LanesOf(builder_.getInt64Ty())));
+  }
   SetEither(inst, ops_.Compute(inst.op, inst.type, inst.type, in));
+}
+
+// Does the operand fit 32 bits without a sign? Division then needs no second way for long numbers.
+bool LaneEmitter::IsShort(const Inst& inst, uint32_t operand) const {
+  const IntRange range = facts().ranges->Int(function().operand(inst, operand));
+  return range.low >= 0 && range.high <= UINT32_MAX;
 }
 
 void LaneEmitter::EmitChecked(const Inst& inst) {
   LlvmValues in;
   TakeOperands(inst, in);
-  if (inst.op == Op::DivChecked || inst.op == Op::RemChecked) {
-    llvm::Value* is_zero = ops_.IsZero(inst.type, in[1]);
-    BailIfAny(is_zero);
-    if (mask_ != nullptr)
-      in[1] = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(in[1]->getType(), 1), in[1]);
-  }
+  if (inst.op == Op::DivChecked || inst.op == Op::RemChecked) CheckDivisor(inst, in[1]);
   const ir::Type from = function().type(function().operand(inst, 0));
   OpEmitter::Checked checked = ops_.ComputeChecked(inst.op, inst.type, from, in);
   if (checked.overflow != nullptr) BailIfAny(checked.overflow);
@@ -295,6 +307,7 @@ llvm::Value* LaneEmitter::Any(llvm::Value* mask) {
 
 void LaneEmitter::BailIfAny(llvm::Value* lanes_or_bit) {
   llvm::Value* bit = lanes_or_bit;
+  if (llvm::isa<llvm::Constant>(bit) && llvm::cast<llvm::Constant>(bit)->isNullValue()) return;
   if (bit->getType()->isVectorTy()) bit = Any(Both(mask_, bit));
   llvm::BasicBlock* next = emitter_.NewBlock("fine");
   emitter_.BranchUnlikely(bit, block_.bail, next);

@@ -47,6 +47,7 @@ struct LaneBlock {
       {};  // of the plan's rows: room for lanes x lanes elements each
   bool streams =
       false;  // whole vectors of stores start at multiples of their size and pass the caches
+  bool has_lane = false;  // `rest` is above 0
 };
 
 class LaneEmitter {
@@ -76,7 +77,9 @@ class LaneEmitter {
   llvm::Value* Canonical(llvm::Value* value);
   llvm::Value* LaneByLane(const ir::Inst& inst, ir::Type from, const LlvmValues& in);
   bool EmitStride(const ir::Inst& inst);
+  void CheckDivisor(const ir::Inst& inst, llvm::Value*& divisor);
   void EmitDivision(const ir::Inst& inst);
+  bool IsShort(const ir::Inst& inst, uint32_t operand) const;
   void EmitChecked(const ir::Inst& inst);
   void EmitFold(const ir::Inst& inst);
   void SetVector(const ir::Inst& inst, llvm::Value* vector);
@@ -86,6 +89,7 @@ class LaneEmitter {
   void EmitIf(const ir::Inst& inst);
   void EmitUniformIf(const ir::Inst& inst);
   std::vector<Lane> EmitArm(const ir::Inst& inst, uint32_t region, llvm::Value* mask);
+  ir::InstId LoopInLanes() const;
   bool IsHeavy(ir::RegionId region) const;
   bool HasStore(ir::RegionId region) const;
   void EmitInnerLoop(const ir::Inst& inst);
@@ -132,7 +136,8 @@ class LaneEmitter {
   void FlushStores();
   llvm::Value* LoadVector(ir::Type type, llvm::Value* address);
   Lane LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length);
-  llvm::Value* Gather(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length);
+  llvm::Value* Gather(ir::Type type, llvm::Value* base, llvm::Value* index, llvm::Value* length,
+                      bool is_inside);
   llvm::Value* FromMemory(ir::Type type, llvm::Value* elements);
   llvm::Value* ToMemory(ir::Type type, llvm::Value* vector);
   llvm::Type* MemoryType(ir::Type type) const;

@@ -48,9 +48,15 @@ bool GathersOneByOne(const LoopPlan& plan, exec::CpuLevel level) {
   });
 }
 
+bool HasGather(const LoopPlan& plan) {
+  return std::ranges::any_of(
+      plan.accesses, [](const LoopAccess& access) { return access.shape == Shape::Gather; });
+}
+
 // A short body wants several vectors at a time to fill the pipeline; a long one fills it alone and would spill. The form
 // that comes first is to be compiled soon: every copy of the body takes as long as the first one.
-BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool tuned) {
+BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool tuned,
+                       uint64_t most_trips) {
   const unsigned vector = VectorBytes(level);
   const unsigned memory =
       std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
@@ -76,6 +82,8 @@ BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool
       level == exec::CpuLevel::Avx512 ||
       (level == exec::CpuLevel::Avx2 && (plan.accesses.empty() || plan.narrowest_bytes >= 4));
   if (has_masks) sizes.tail = lanes;
+  // A rest never has the last lane, and one by one (before AVX-512) a masked gather has code for it.
+  if (HasGather(plan) && level != exec::CpuLevel::Avx512 && sizes.main == lanes) sizes.tail = 0;
   // A long body under masks is hardly slower than without (60 ops, 1,000 elements, AVX-512: 1,097 ns, not 1,030). AVX2
   // stores slowly under them.
   const bool is_straight = plan.folds.empty() && !plan.has_inner_loop && !has_rows;
@@ -84,7 +92,19 @@ BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool
   if (is_straight && is_long) sizes.main = 0;
   // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
   if (tuned && plan.work <= 8 && plan.folds.empty() && !has_rows) sizes.blocks = 2;
+  // Blocks that no run can fill are not made.
+  if (most_trips < uint64_t{sizes.main} * sizes.blocks) sizes.blocks = 1;
+  if (!has_rows)
+    while (sizes.main > lanes && sizes.main > most_trips) sizes.main /= 2;
+  if (is_straight && sizes.main > most_trips && has_masks) sizes.main = 0;
   return sizes;
+}
+
+uint64_t MostTrips(const FunctionEmitter& emitter, const Inst& loop) {
+  ValueRanges& ranges = *emitter.facts().ranges;
+  const IntRange lo = ranges.Int(emitter.function().operand(loop, 0));
+  const IntRange hi = ranges.Int(emitter.function().operand(loop, 1));
+  return static_cast<uint64_t>(std::clamp<__int128>(hi.high - lo.low, 0, UINT64_MAX));
 }
 
 class VectorLoop {
@@ -94,7 +114,8 @@ class VectorLoop {
         builder_(emitter.builder()),
         loop_(loop),
         plan_(plan),
-        sizes_(ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned)) {}
+        sizes_(ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned,
+                           MostTrips(emitter, loop))) {}
 
   void Emit() {
     lo_ = emitter_.Get(emitter_.function().operand(loop_, 0));
@@ -107,16 +128,19 @@ class VectorLoop {
     scalar_ = emitter_.NewBlock("scalar");
     done_ = emitter_.NewBlock("done");
     for (const LoopRow& row : plan_.rows) tiles_.push_back(TileOf(row));
-    llvm::Value* fits = And(builder_.CreateICmpSLT(lo_, hi), TestAccesses());
+    llvm::Value* fits = TestAccesses();
     for (auto [a, b] : plan_.at_most)
       fits = And(fits, builder_.CreateICmpSLE(Extended(a), Extended(b)));
     for (auto [a, b] : plan_.disjoint)
-      fits = And(fits, builder_.CreateICmpNE(emitter_.Get(a), emitter_.Get(b)));
-    if (!IsTrue(fits)) {
-      llvm::BasicBlock* vector = emitter_.NewBlock("vector");
-      to_scalar_.push_back({builder_.GetInsertBlock(), builder_.getInt64(0), inits_});
-      builder_.CreateCondBr(fits, vector, scalar_);
-      builder_.SetInsertPoint(vector);
+      if (!IsTestedOutside(a, b))
+        fits = And(fits, builder_.CreateICmpNE(emitter_.Get(a), emitter_.Get(b)));
+    const bool surely = SurelyRuns(emitter_.function(), emitter_.facts(), loop_);
+    llvm::Value* runs = surely ? builder_.getTrue() : builder_.CreateICmpSLT(lo_, hi);
+    if (IsTrue(fits)) {
+      // Nothing can be wrong but that there is nothing to do.
+      BranchToVector(runs, done_, to_done_);
+    } else {
+      BranchToVector(And(runs, fits), scalar_, to_scalar_);
     }
     LoadUniform();
     EmitBlocks();
@@ -129,9 +153,10 @@ class VectorLoop {
     if (sizes_.tail == 0 || !plan_.folds.empty() || plan_.has_inner_loop ||
         plan_.work > MaxStreamWork || GathersOneByOne(plan_, emitter_.level()))
       return false;
-    if (llvm::isa<llvm::ConstantInt>(count_) &&
-        llvm::cast<llvm::ConstantInt>(count_)->getZExtValue() < MinStreamCount)
-      return false;
+    // Before AVX-512 lanes of a masked gather are read one by one, each behind a test; the last one is never among those
+    // that stand before the first line.
+    if (emitter_.level() != exec::CpuLevel::Avx512 && HasGather(plan_)) return false;
+    if (MostTrips(emitter_, loop_) < MinStreamCount) return false;
     bool has_store = false;
     for (const LoopAccess& access : plan_.accesses) {
       if (!access.is_store) continue;
@@ -153,13 +178,39 @@ class VectorLoop {
     LlvmValues carried;
   };
 
-  static bool IsTrue(llvm::Value* bit) {
-    auto* known = llvm::dyn_cast<llvm::ConstantInt>(bit);
-    return known != nullptr && known->isOne();
+  void BranchToVector(llvm::Value* condition, llvm::BasicBlock* otherwise,
+                      std::vector<Way>& to_otherwise) {
+    if (IsTrue(condition)) return;
+    llvm::BasicBlock* vector = emitter_.NewBlock("vector");
+    to_otherwise.push_back({builder_.GetInsertBlock(), builder_.getInt64(0), inits_});
+    builder_.CreateCondBr(condition, vector, otherwise);
+    builder_.SetInsertPoint(vector);
   }
-  llvm::Value* And(llvm::Value* a, llvm::Value* b) {
-    return IsTrue(a) ? b : IsTrue(b) ? a : builder_.CreateAnd(a, b);
+
+  // Are all its indices inside of its buffer, whatever the arguments are?
+  bool IsInside(const LoopAccess& access) const {
+    if (emitter_.IsTested(emitter_.facts().region[access.inst.index])) return true;
+    if (const LoopPlan* const outer = emitter_.outer_plan()) {
+      const LoopAccess* const tested = outer->AccessOf(access.inst);
+      if (tested != nullptr && (tested->hoisted || tested->ranged)) return true;
+    }
+    return targets::IsInsideAt(emitter_.function(), emitter_.facts(), access.inst, InstIdOf(loop_));
   }
+
+  bool IsTestedOutside(ir::ValueId a, ir::ValueId b) const {
+    if (emitter_.NeverSame(a, b)) return true;
+    if (emitter_.IsDistinct(emitter_.facts().region[InstIdOf(loop_).index], a, b)) return true;
+    const LoopPlan* const outer = emitter_.outer_plan();
+    return outer != nullptr && std::ranges::any_of(outer->disjoint, [&](auto pair) {
+             return pair == std::pair(a, b) || pair == std::pair(b, a);
+           });
+  }
+
+  ir::InstId InstIdOf(const Inst& inst) const {
+    return ir::InstId(static_cast<uint32_t>(&inst - emitter_.function().insts.data()));
+  }
+
+  llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
 
   // Is every access that can be tested now inside of its buffer, in all iterations?
   llvm::Value* TestAccesses() {
@@ -167,7 +218,11 @@ class VectorLoop {
     hoisted_.resize(plan_.accesses.size());
     for (size_t i = 0; i < plan_.accesses.size(); ++i) {
       const LoopAccess& access = plan_.accesses[i];
-      if (access.ranged) all = And(all, TestRange(access, hoisted_[i]));
+      const bool is_inside = IsInside(access);
+      if (access.ranged) {
+        llvm::Value* fits = TestRange(access, hoisted_[i]);
+        if (!is_inside) all = And(all, fits);
+      }
       if (!access.hoisted) continue;
       auto same =
           std::find_if(plan_.accesses.begin(), plan_.accesses.begin() + static_cast<ptrdiff_t>(i),
@@ -182,9 +237,11 @@ class VectorLoop {
       llvm::Value* first = EvaluateForm(emitter_, access.offset);
       if (access.shape == Shape::Unit) first = builder_.CreateAdd(first, lo_);
       llvm::Value* length = emitter_.LengthOf(access.buffer);
-      all = And(all, builder_.CreateICmpULT(first, length));
-      if (access.shape == Shape::Unit)
-        all = And(all, builder_.CreateICmpULE(count_, builder_.CreateSub(length, first)));
+      // Whether there are iterations at all is tested elsewhere.
+      llvm::Value* fits = access.shape == Shape::Unit
+                              ? builder_.CreateICmpULE(count_, RoomFrom(builder_, first, length))
+                              : builder_.CreateICmpULT(first, length);
+      if (!is_inside) all = And(all, fits);
       const ir::Type element = emitter_.function().type(access.buffer).element();
       hoisted_[i].address = emitter_.ElementAddress(element, emitter_.Get(access.buffer), first);
     }
@@ -341,7 +398,7 @@ class VectorLoop {
     llvm::Value* is_done = builder_.CreateICmpEQ(rest.trip, count_);
     rest.from = builder_.GetInsertBlock();
     to_done_.push_back(rest);
-    if (IsTrue(is_done)) {
+    if (IsTrue(is_done) || HasNoRest()) {
       builder_.CreateBr(done_);
       return;
     }
@@ -384,8 +441,14 @@ class VectorLoop {
         builder_.getInt64(plan_.element_bytes));
     const uint64_t least =
         std::max<uint64_t>(emitter_.shared().stream_bytes / bytes, MinStreamCount);
-    pays = And(pays, builder_.CreateICmpUGE(WholeCount(), builder_.getInt64(least)));
-    return And(pays, builder_.CreateICmpUGE(count_, builder_.getInt64(MinStreamCount)));
+    pays = And(pays, builder_.CreateICmpUGE(WholeCount(), Threshold(least, 0)));
+    const uint64_t line = StreamAlignment / plan_.element_bytes;
+    const uint64_t fewest = line + std::max<uint64_t>({sizes_.main, sizes_.tail, line});
+    return And(pays, builder_.CreateICmpUGE(count_, Threshold(MinStreamCount, fewest)));
+  }
+
+  llvm::Value* Threshold(uint64_t usual, uint64_t least) {
+    return emitter_.Threshold(usual, least);
   }
 
   // Of a piece of a kernel (ir::MakeRanged), the iterations of all pieces: hi is lo + max(min(to, trips), 0).
@@ -440,7 +503,7 @@ class VectorLoop {
   void EmitMain(llvm::BasicBlock* after, std::vector<Way>& to_after) {
     const unsigned lanes = MainLanes();
     const unsigned blocks = lanes == sizes_.main ? sizes_.blocks : 1;
-    llvm::Value* step = builder_.getInt64(uint64_t{lanes} * blocks);
+    llvm::Value* step = builder_.getInt64(MainStep());
     llvm::Value* whole = builder_.CreateSub(count_, builder_.CreateURem(count_, step));
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* body = emitter_.NewBlock("main");
@@ -479,14 +542,27 @@ class VectorLoop {
     }
     llvm::Value* next = builder_.CreateAdd(trip, step, "", /*HasNUW=*/true);
     llvm::BasicBlock* last = builder_.GetInsertBlock();
-    trip->addIncoming(next, last);
-    for (size_t f = 0; f < phis.size(); ++f) phis[f]->addIncoming(folds[f], last);
-    builder_.CreateCondBr(builder_.CreateICmpULT(next, whole), body, end);
+    if (MostTrips(emitter_, loop_) / 2 < MainStep()) {
+      builder_.CreateBr(end);
+    } else {
+      trip->addIncoming(next, last);
+      for (size_t f = 0; f < phis.size(); ++f) phis[f]->addIncoming(folds[f], last);
+      builder_.CreateCondBr(builder_.CreateICmpULT(next, whole), body, end);
+    }
 
     builder_.SetInsertPoint(end);
     to_after.push_back({end, next, Collect(inits_, folds)});
     builder_.CreateBr(after);
     for (auto [bail, first] : bails) Bail(bail, first, inits_, at_start);
+  }
+
+  // A known number of iterations that whole blocks take.
+  bool HasNoRest() {
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
+    if (known == nullptr || sizes_.main == 0) return false;
+    // Stores past the caches begin at a line.
+    return known->getZExtValue() != 0 && known->getZExtValue() % MainStep() == 0 &&
+           to_line_ == nullptr;
   }
 
   // As many iterations as a block has lanes, and nothing to collect: no loop. Gives their number.
@@ -512,6 +588,12 @@ class VectorLoop {
         return static_cast<unsigned>(count);
     }
     return sizes_.main;
+  }
+
+  // Iterations in one turn of the main loop.
+  uint64_t MainStep() {
+    const unsigned lanes = MainLanes();
+    return uint64_t{lanes} * (lanes == sizes_.main ? sizes_.blocks : 1);
   }
 
   std::vector<llvm::PHINode*> Phis(const LlvmValues& starts, llvm::BasicBlock* from) {
@@ -540,6 +622,19 @@ class VectorLoop {
     builder_.CreateBr(scalar_);
   }
 
+  // Iterations for the tail, at most: what the blocks of the loops before it do not fill.
+  uint64_t MostLeft() {
+    const uint64_t most = MostTrips(emitter_, loop_);
+    if (sizes_.main == 0) return most;
+    uint64_t block = MainStep();
+    if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
+        known != nullptr && to_line_ == nullptr)
+      return known->getZExtValue() % block;
+    if (to_line_ != nullptr)
+      block = std::max<uint64_t>({block, sizes_.main, StreamAlignment / plan_.element_bytes});
+    return std::min(most, block - 1);
+  }
+
   void EmitTail(llvm::BasicBlock* tail, const Way& start) {
     const unsigned lanes = sizes_.tail;
     llvm::BasicBlock* bail = emitter_.NewBlock("tail.bail");
@@ -552,17 +647,30 @@ class VectorLoop {
     llvm::Value* rest =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(lanes));
     LlvmValues folds = Identities(lanes);
-    LaneBlock block{plan_, loop_, hoisted_, lanes, trip, builder_.CreateAdd(lo_, trip),
-                    rest,  bail,  tiles_};
+    LaneBlock block{plan_,
+                    loop_,
+                    hoisted_,
+                    lanes,
+                    trip,
+                    builder_.CreateAdd(lo_, trip),
+                    rest,
+                    bail,
+                    tiles_,
+                    /*streams=*/false,
+                    /*has_lane=*/true};
     LaneEmitter(emitter_, block).Run(folds);
     LlvmValues collected = Collect(at_start, folds);
     llvm::Value* next = builder_.CreateAdd(trip, rest);
     llvm::BasicBlock* last = builder_.GetInsertBlock();
-    trip->addIncoming(next, last);
-    for (size_t k = 0; k < carried.size(); ++k)
-      if (carried[k] != nullptr) carried[k]->addIncoming(collected[k], last);
     to_done_.push_back({last, next, collected});
-    builder_.CreateCondBr(builder_.CreateICmpULT(next, count_), tail, done_);
+    if (MostLeft() <= lanes) {
+      builder_.CreateBr(done_);
+    } else {
+      trip->addIncoming(next, last);
+      for (size_t k = 0; k < carried.size(); ++k)
+        if (carried[k] != nullptr) carried[k]->addIncoming(collected[k], last);
+      builder_.CreateCondBr(builder_.CreateICmpULT(next, count_), tail, done_);
+    }
     Bail(bail, trip, at_start, {});
   }
 
@@ -664,7 +772,11 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   const LoopPlan plan = PlanOf(emitter, loop);
   if (!plan.refusal.empty())
     return Remember(emitter, loop, "one iteration at a time: " + plan.refusal), false;
-  const BlockSizes sizes = ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned);
+  const uint64_t most_trips = MostTrips(emitter, loop);
+  const BlockSizes sizes =
+      ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned, most_trips);
+  if (sizes.tail == 0 && most_trips < sizes.main)
+    return Remember(emitter, loop, "one iteration at a time: it has few"), false;
   Remember(emitter, loop,
            sizes.main == 0 ? fmt::format("{} iterations at a time, under masks", sizes.tail)
                            : fmt::format("{} iterations at a time, the rest {}", sizes.main,
@@ -672,7 +784,8 @@ bool TryEmitVectorLoop(FunctionEmitter& emitter, const ir::Inst& loop) {
   VectorLoop vector(emitter, loop, plan);
   vector.Emit();
   if (!emitter.shared().tuned &&
-      (sizes != ChooseSizes(plan, loop.op, emitter.level(), /*tuned=*/true) || vector.MayStream()))
+      (sizes != ChooseSizes(plan, loop.op, emitter.level(), /*tuned=*/true, most_trips) ||
+       vector.MayStream()))
     emitter.shared().could_tune = true;
   return true;
 }

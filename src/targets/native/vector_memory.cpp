@@ -87,8 +87,10 @@ void LaneEmitter::EmitLoad(ir::InstId id) {
                        builder_.CreateAlignedLoad(elements, TilePlace(*access), llvm::Align(4)));
     }
     case Shape::Gather:
+      // What branches say holds in the lanes that count.
       return SetVector(inst, Gather(inst.type, base, AsVector(index),
-                                    access->ranged ? nullptr : emitter_.LengthOf(access->buffer)));
+                                    access->ranged ? nullptr : emitter_.LengthOf(access->buffer),
+                                    IsInsideAt(function(), facts(), id, ir::InstId())));
   }
 }
 
@@ -99,13 +101,21 @@ Lane LaneEmitter::LoadOne(ir::Type type, llvm::Value* base, llvm::Value* index,
 }
 
 // Lanes that do not count read the first element: there is one, or nothing is read. Without a length every index that
-// counts is known to be inside.
+// counts is known to be inside; `is_inside` says so too, but only AVX-512 reads under masks at once.
 llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* index,
-                                 llvm::Value* length) {
+                                 llvm::Value* length, bool is_inside) {
   llvm::Type* element = MemoryType(type);
-  if (length == nullptr) {
-    llvm::Value* counts =
-        mask_ != nullptr ? mask_ : llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
+  const bool reads_masked = emitter_.level() == exec::CpuLevel::Avx512 && ir::BytesOf(type) >= 4;
+  // Of a rest the first lane counts, and so the others may read what it reads: lanes one by one would each be tested.
+  const bool first_counts = mask_ != nullptr && mask_ == tail_mask_ && block_.has_lane;
+  llvm::Value* all = llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
+  if (length == nullptr || (is_inside && (mask_ == nullptr || first_counts || reads_masked))) {
+    llvm::Value* counts = mask_ != nullptr ? mask_ : all;
+    if (first_counts && !reads_masked) {
+      llvm::Value* first = builder_.CreateExtractElement(index, uint64_t{0});
+      index = builder_.CreateSelect(mask_, index, builder_.CreateVectorSplat(block_.lanes, first));
+      counts = all;
+    }
     return FromMemory(
         type, builder_.CreateMaskedGather(LanesOf(element),
                                           builder_.CreateGEP(element, base, index), llvm::Align(1),
@@ -113,13 +123,13 @@ llvm::Value* LaneEmitter::Gather(ir::Type type, llvm::Value* base, llvm::Value* 
   }
   llvm::Value* outside =
       builder_.CreateICmpUGE(index, builder_.CreateVectorSplat(block_.lanes, length));
-  BailIfAny(outside);
+  if (!is_inside) BailIfAny(outside);
   if (mask_ != nullptr) {
-    BailIfAny(builder_.CreateICmpEQ(length, builder_.getInt64(0)));
+    // A lane that counts has found an element.
+    if (!first_counts) BailIfAny(builder_.CreateICmpEQ(length, builder_.getInt64(0)));
     index = builder_.CreateSelect(outside, llvm::Constant::getNullValue(index->getType()), index);
   }
   llvm::Value* addresses = builder_.CreateGEP(element, base, index);
-  llvm::Value* all = llvm::ConstantInt::getTrue(LanesOf(builder_.getInt1Ty()));
   llvm::Value* loaded =
       builder_.CreateMaskedGather(LanesOf(element), addresses, llvm::Align(1), all);
   return FromMemory(type, loaded);
@@ -132,7 +142,7 @@ void LaneEmitter::EmitLookup(const Inst& inst) {
   const Lane index = GetLane(function().operand(inst, 0));
   if (index.is_uniform())
     return SetLane(Function::result_of(inst), LoadOne(inst.type, table, index.scalar, length));
-  SetVector(inst, Gather(inst.type, table, AsVector(index), length));
+  SetVector(inst, Gather(inst.type, table, AsVector(index), length, /*is_inside=*/false));
 }
 
 void LaneEmitter::EmitStore(ir::InstId id) {

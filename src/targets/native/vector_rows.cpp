@@ -94,7 +94,10 @@ void LaneEmitter::EmitRowByRow(const Inst& loop) {
   llvm::Value* const index = emitter_.parallel_index();
   if (index == nullptr && block_.loop.op == ir::Op::Parallel)
     emitter_.SetParallelIndex(builder_.CreateAdd(block_.counter, row));
+  const LoopPlan* const outer = emitter_.outer_plan();
+  emitter_.SetOuterPlan(&block_.plan);
   emitter_.EmitInst(loop);
+  emitter_.SetOuterPlan(outer);
   emitter_.SetParallelIndex(index);
   for (auto [k, place] : results) {
     const ir::ValueId result = Function::result_of(loop, k);

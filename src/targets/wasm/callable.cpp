@@ -239,6 +239,10 @@ Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& cal
   at.heap = Aligned(at.hints_end);
   at.output = at.heap + OutputRoom;
   if (!instance_->has_memory()) return at;
+  if (!context.marks.empty()) {
+    at.output = std::max(at.heap, instance_->memory_bytes());
+    if (context.squeezes_heap) at.heap = at.output;
+  }
   uint64_t end = instance_->has(GlobalVar::Output) ? at.output : at.heap;
   uint64_t limit = std::min(AddressSpace,
                             end + std::min(context.limits.memory_bytes, AddressSpace) + FrameSlack);
@@ -364,7 +368,14 @@ Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments,
   Fill(call, context, at);
   SetGlobals(context, at);
   std::vector<RawValue> values = Flatten(call, at);
+  // Only as much as both have.
+  auto marks = [&] {
+    std::span<std::byte> all = instance_->marks();
+    return all.first(std::min(all.size(), context.marks.size()));
+  };
+  std::ranges::fill(marks(), std::byte{0});
   CallEnd end = TRY(Call(values, context));
+  std::ranges::copy(marks(), context.marks.begin());
   std::optional<TrapInfo> trap;
   if (end != CallEnd::Returned) trap = TRY(TrapOf(end, context));
   for (size_t i = 0; i < at.regions.size(); ++i) {

@@ -97,7 +97,12 @@ void FunctionEmitter::EndScratch(const ScratchMark& mark) {
 }
 
 void FunctionEmitter::EmitIf(const ir::Inst& inst) {
+  // Decided already: the other way would be code that never runs.
+  const Interval& condition = plan_.ranges().of(operand(inst, 0));
+  const bool is_decided = condition.lo == condition.hi;
   Push(operand(inst, 0));
+  // What the condition is made of may still store or trap.
+  if (is_decided) Op(Opcode::Drop);
   bool as_expression = false;
   if (inst.results.count == 1) {
     ir::Type result = type(Function::result_of(inst));
@@ -105,11 +110,12 @@ void FunctionEmitter::EmitIf(const ir::Inst& inst) {
   }
   std::optional<ValType> block_type;
   if (as_expression) block_type = WordType(type(Function::result_of(inst)));
-  code_.Begin(Opcode::If, block_type);
+  if (!is_decided) code_.Begin(Opcode::If, block_type);
   for (uint32_t i = 0; i < 2; ++i) {
+    if (is_decided && condition.lo == i) continue;
     ir::RegionId region = Function::region_of(inst, i);
     const ir::Inst& yield = function_.inst(function_.region(region).insts.back());
-    if (i == 1) code_.Else();
+    if (i == 1 && !is_decided) code_.Else();
     ScratchMark mark = BeginScratch(region);
     EmitRegion(region);
     if (as_expression)
@@ -118,7 +124,7 @@ void FunctionEmitter::EmitIf(const ir::Inst& inst) {
       SetAll(function_.operands_of(yield), inst.results);
     EndScratch(mark);
   }
-  code_.End();
+  if (!is_decided) code_.End();
 }
 
 // Jumps to the block of the equal case, else to the last.
@@ -247,13 +253,14 @@ void FunctionEmitter::EnterIteration(const ir::Inst& inst) {
   const ir::Region& body = function_.region(Function::region_of(inst, 0));
   uint32_t counter = plan_.place(Function::param_of(body, 0)).at;
   if (facts_.under_parallel) {
+    // Without a branch: a function that is called inside of a parallel only would never take it.
+    code_.Get(counter);
+    code_.Get(saved_parallel_);
     code_.Get(saved_parallel_);
     code_.I64(NoParallel);
     Op(Opcode::I64Eq);
-    code_.Begin(Opcode::If);
-    code_.Get(counter);
-    code_.GlobalSet(module_.Use(GlobalVar::Parallel));
-    return code_.End();
+    Op(Opcode::Select);
+    return code_.GlobalSet(module_.Use(GlobalVar::Parallel));
   }
   bool callee_traps = false;
   std::vector<ir::RegionId> open = {Function::region_of(inst, 0)};

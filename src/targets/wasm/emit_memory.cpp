@@ -34,6 +34,17 @@ bool FunctionEmitter::IsInBounds(const ir::Inst& inst) const {
   return made.op == Ir::Length && operand(made, 0) == operand(inst, 0);
 }
 
+void FunctionEmitter::CheckIndex(const ir::Inst& inst, uint32_t buffer, const Held& index) {
+  if (IsInBounds(inst)) return;
+  // Below 0 in any case, as where a tensor does not fit: a test would leave code behind it that never runs.
+  if (plan_.ranges().of(operand(inst, 1)).hi < 0)
+    return Trap(TrapCode(ir::Trap::OutOfBounds, inst.trap_op()));
+  PushHeld(index);
+  code_.Get(buffer + 1);
+  Op(Opcode::I64GeU);
+  TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
+}
+
 // The offset of an element whose index is a small constant; its address is then the buffer's own.
 std::optional<uint32_t> FunctionEmitter::ConstantOffset(const Held& index, ir::Type element) const {
   std::optional<int64_t> constant = ConstantOf(index.value);
@@ -105,12 +116,7 @@ void FunctionEmitter::EmitLoad(const ir::Inst& inst) {
   ir::Type element = inst.type;
   uint32_t buffer = plan_.place(operand(inst, 0)).at;
   Held index = Hold(operand(inst, 1));
-  if (!IsInBounds(inst)) {
-    PushHeld(index);
-    code_.Get(buffer + 1);
-    Op(Opcode::I64GeU);
-    TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
-  }
+  CheckIndex(inst, buffer, index);
   std::optional<uint32_t> offset = ConstantOffset(index, element);
   if (offset && !IsBig(element)) return LoadWords(element, buffer, *offset);
   if (IsBig(element)) PushResultAddress(inst);
@@ -131,12 +137,7 @@ void FunctionEmitter::EmitStore(const ir::Inst& inst) {
   // A value that can trap does so before the index is looked at.
   std::optional<Held> held;
   if (!IsBig(element) && (WordCount(element) > 1 || plan_.is_ordered(value))) held = Hold(value);
-  if (!IsInBounds(inst)) {
-    PushHeld(index);
-    code_.Get(buffer + 1);
-    Op(Opcode::I64GeU);
-    TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
-  }
+  CheckIndex(inst, buffer, index);
   std::optional<uint32_t> offset = ConstantOffset(index, element);
   if (offset && WordCount(element) == 1 && !IsBig(element)) {
     code_.Get(buffer);
@@ -246,12 +247,7 @@ void FunctionEmitter::EmitAtomic(const ir::Inst& inst) {
   Held value = Hold(operand(inst, 2));
   std::optional<Held> replacement;
   if (inst.op == Ir::AtomicCas) replacement = Hold(operand(inst, 3));
-  if (!IsInBounds(inst)) {
-    PushHeld(index);
-    code_.Get(buffer + 1);
-    Op(Opcode::I64GeU);
-    TrapIf(ir::Trap::OutOfBounds, inst.trap_op());
-  }
+  CheckIndex(inst, buffer, index);
   PushElementAddress(buffer, index, element);
   uint32_t address = HoldTop(ValType::I32);
   code_.Get(address);

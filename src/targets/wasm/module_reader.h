@@ -39,7 +39,8 @@ struct ModuleView {
   };
   std::vector<FuncType> types;
   std::vector<Function> functions;
-  std::optional<uint32_t> memory_pages;
+  uint32_t memories = 0;
+  std::optional<uint32_t> memory_pages;  // of the first
   std::optional<uint32_t> memory_maximum;
   std::vector<Global> globals;
   std::vector<Export> exports;

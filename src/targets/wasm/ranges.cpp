@@ -29,6 +29,52 @@ Interval Product(const Interval& a, const Interval& b) {
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
 
+bool IsCompare(Op op) {
+  return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::Gt ||
+         op == Op::Ge;
+}
+
+Op OppositeOf(Op compare) {
+  switch (compare) {
+    case Op::Eq: return Op::Ne;
+    case Op::Ne: return Op::Eq;
+    case Op::Lt: return Op::Ge;
+    case Op::Le: return Op::Gt;
+    case Op::Gt: return Op::Le;
+    default: return Op::Lt;
+  }
+}
+
+// What is left of two numbers where a comparison of them holds. An interval may become empty: it holds nowhere.
+void Narrow(Op compare, Interval& a, Interval& b) {
+  switch (compare) {
+    case Op::Gt: return Narrow(Op::Lt, b, a);
+    case Op::Ge: return Narrow(Op::Le, b, a);
+    case Op::Lt:
+      a.hi = std::min(a.hi, b.hi - 1);
+      b.lo = std::max(b.lo, a.lo + 1);
+      return;
+    case Op::Le:
+      a.hi = std::min(a.hi, b.hi);
+      b.lo = std::max(b.lo, a.lo);
+      return;
+    case Op::Eq: a = b = {std::max(a.lo, b.lo), std::min(a.hi, b.hi)}; return;
+    default:
+      for (auto [x, y] : {std::pair{&a, &b}, {&b, &a}}) {
+        if (y->lo != y->hi) continue;
+        if (x->lo == y->lo)
+          ++x->lo;
+        else if (x->hi == y->lo)
+          --x->hi;
+      }
+  }
+}
+
+bool Holds(Op compare, Interval a, Interval b) {
+  Narrow(compare, a, b);
+  return a.lo <= a.hi && b.lo <= b.hi;
+}
+
 }  // namespace
 
 Interval TypeInterval(ir::Type integer) {
@@ -66,7 +112,8 @@ void Ranges::VisitStructure(const ir::Inst& inst) {
     Int128 last = operand(inst, 1).hi - 1;
     counter = {operand(inst, 0).lo, std::max(operand(inst, 0).lo, last)};
   }
-  for (uint32_t i = 0; i < inst.regions.count; ++i) VisitRegion(Function::region_of(inst, i));
+  for (uint32_t i = 0; i < inst.regions.count; ++i)
+    inst.op == Op::If ? VisitWay(inst, i) : VisitRegion(Function::region_of(inst, i));
   if (inst.op != Op::If && inst.op != Op::Switch) return;
   for (uint32_t r = 0; r < inst.results.count; ++r) {
     ir::ValueId result = Function::result_of(inst, r);
@@ -78,6 +125,27 @@ void Ranges::VisitStructure(const ir::Inst& inst) {
       values_[result.index] = i == 0 ? yielded : Union(values_[result.index], yielded);
     }
   }
+}
+
+void Ranges::VisitWay(const ir::Inst& inst, uint32_t way) {
+  const ir::RegionId region = Function::region_of(inst, way);
+  const ir::InstId made = function_.values[function_.operand(inst, 0).index].def;
+  if (!made.valid() || !IsCompare(function_.inst(made).op) ||
+      !IsInteger(function_.type(function_.operand(function_.inst(made), 0))))
+    return VisitRegion(region);
+  const ir::Inst& compare = function_.inst(made);
+  Interval& a = values_[function_.operand(compare, 0).index];
+  Interval& b = values_[function_.operand(compare, 1).index];
+  const Interval outside[] = {a, b};
+  Interval left = a, right = b;
+  Narrow(way == 0 ? compare.op : OppositeOf(compare.op), left, right);
+  if (&a != &b && left.lo <= left.hi && right.lo <= right.hi) {
+    a = left;
+    b = right;
+  }
+  VisitRegion(region);
+  a = outside[0];
+  b = outside[1];
 }
 
 void Ranges::VisitInst(const ir::Inst& inst) {
@@ -185,6 +253,17 @@ bool Ranges::ComputeOther(const ir::Inst& inst, Interval& out) const {
       if (!non_negative(0) || operand(inst, 1).lo <= 0) return false;
       out = {operand(inst, 0).lo / operand(inst, 1).hi, operand(inst, 0).hi / operand(inst, 1).lo};
       return true;
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge: {
+      if (!IsInteger(function_.type(function_.operand(inst, 0)))) return false;
+      const Interval &a = operand(inst, 0), &b = operand(inst, 1);
+      out = {Holds(OppositeOf(inst.op), a, b) ? 0 : 1, Holds(inst.op, a, b) ? 1 : 0};
+      return out.lo <= out.hi;
+    }
     case Op::Clz:
     case Op::Ctz:
     case Op::Popcnt: out = {0, kind.bits}; return true;

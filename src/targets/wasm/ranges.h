@@ -42,6 +42,8 @@ class Ranges {
   void VisitRegion(ir::RegionId region);
   void VisitInst(const ir::Inst& inst);
   void VisitStructure(const ir::Inst& inst);
+  // Of an `if`: with what the comparison that it depends on says there.
+  void VisitWay(const ir::Inst& inst, uint32_t way);
   bool ComputeExact(const ir::Inst& inst, Interval& out) const;
   bool ComputeOther(const ir::Inst& inst, Interval& out) const;
   const Interval& operand(const ir::Inst& inst, uint32_t i) const {

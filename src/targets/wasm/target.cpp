@@ -22,6 +22,7 @@ class WasmTarget final : public exec::Target {
     artifact.program = std::move(lowered);
     artifact.source = std::make_shared<const ir::Program>(program);
     artifact.entry_symbol = options.symbol;
+    artifact.metered = options.metered;
     return artifact;
   }
 

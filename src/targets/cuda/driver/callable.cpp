@@ -100,11 +100,11 @@ Result<void> CudaKernel::AddLaunch(const PtxStep& step, std::span<const int64_t>
     if (step.inner_lo != Unknown && step.inner_hi != Unknown) {
       const int64_t columns = trips(step.inner_lo, step.inner_hi);
       if (columns != 0 && count > MostTrips / columns)
-        return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
+        return Fail(Diag::LimitReached, "more iterations than a GPU can number");
       count *= columns;
     }
     if (count > (step.kind == StepKind::Blocks ? MostBlockTrips : MostTrips))
-      return Fail(Diag::BadLaunch, "more iterations than a GPU can number");
+      return Fail(Diag::LimitReached, "more iterations than a GPU can number");
     if (count == 0) return {};
     const int64_t per_block = step.kind == StepKind::Flat ? int64_t{step.threads} * step.items : 1;
     blocks = std::clamp<int64_t>((count + per_block - 1) / per_block, 1, MostBlocks);

@@ -156,6 +156,8 @@ TEST(Launches, IterationsThatAreTooManyAreRefusedAndNeverNone) {
     const auto outcome = RunOn(ModuleOf(StepKind::Flat), lo, hi);
     ASSERT_FALSE(outcome) << lo << " to " << hi;
     EXPECT_EQ(outcome.error().message, "more iterations than a GPU can number");
+    // A judge must not take what the machine cannot do for a wrong answer.
+    EXPECT_EQ(ClassOf(outcome.error().diag), ErrorClass::Limit);
   }
   // A trap of a block's lane has 32 bits for the block.
   EXPECT_TRUE(RunOn(ModuleOf(StepKind::Blocks), 0, int64_t{1} << 32));
