@@ -3,9 +3,9 @@
 // an open line at the end is refused.
 #include <fmt/format.h>
 
+#include "ir/check.h"
 #include "verify/internal/certificate_checker.h"
 #include "verify/internal/rule_match.h"
-#include "verify/verify.h"
 
 namespace frazil::verify {
 
@@ -104,7 +104,9 @@ bool CertificateChecker::BuildCertTerm(const CertTerm& term) {
     if (next == term.children.size() || term.children[next] >= cert_terms_.size()) return false;
     const TermId child = cert_terms_[term.children[next++]];
     const std::optional<ir::Type> type = LetterType(letter, term.type);
-    if (type ? terms_.TypeOf(child) != *type : !terms_.TypeOf(child).is_scalar()) return false;
+    const ir::Type found = terms_.TypeOf(child);
+    if (type ? found != *type : !found.is_scalar() || !ir::TakesOperand(term.op, term.type, found))
+      return false;
     children.push_back(child);
   }
   const std::optional<ir::Type> result = LetterType(info.signature.back(), term.type);
@@ -232,10 +234,6 @@ Verdict CertificateChecker::Check() {
   if (!certificate.closed_forms.empty())
     detail += fmt::format(", {} inductions", certificate.closed_forms.size());
   return Proved{Evidence{.grade = Grade::Proved, .judge = "replay", .detail = std::move(detail)}};
-}
-
-Verdict CheckCertificate(const ir::Program& source, const ir::Candidate& candidate) {
-  return CertificateChecker(source, candidate).Check();
 }
 
 }  // namespace frazil::verify

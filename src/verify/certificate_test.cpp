@@ -1,6 +1,7 @@
 // Certificates that hold, and many that do not: none of the latter may pass.
 #include <gtest/gtest.h>
 
+#include "exec/generator.h"
 #include "ir/text.h"
 #include "verify/verify.h"
 
@@ -115,6 +116,13 @@ TEST(Certificates, WrongTermsAreRefused) {
           "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0 #3\n",  // no such part
           "term constant xfield (1, 2, 3)\nterm apply xfield.part xfield field 0\n",  // which part?
           "term constant index 0\nterm apply lookup f64 f64 0 #0\n",                  // a table
+          // conversions that there are not: folding them would break the interpreter's promise
+          "term constant xfield (1, 2, 3)\nterm apply cast u32 u32 0\n",
+          "term constant field 1\nterm apply cast u32 u32 0\n",
+          "term constant i32 1\nterm apply cast bool bool 0\n",
+          "term constant f32 1\nterm apply cast.checked i32 i32 0\n",
+          "term constant f32 1\nterm apply bitcast u64 u64 0\n",
+          "term constant field 2\nterm constant u64 3\nterm apply field.pow field field 0 1\n",
       }) {
     EXPECT_NE(Why(refused(terms)).find("malformed"), std::string::npos)
         << terms << Why(refused(terms));
@@ -524,6 +532,20 @@ func @main(%n: index, %x: buffer<i32>) -> () {
 })";
   EXPECT_HOLDS(source, source);
   EXPECT_REFUSED("", source, flat);
+}
+
+// Mutants of such programs are for tests/judges.
+TEST(Certificates, AProgramIsItsOwnProof) {
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    exec::GeneratorOptions options;
+    options.seed = seed;
+    options.size = 10 + static_cast<uint32_t>(seed % 12);
+    options.allow_tensors = seed % 4 == 0;
+    const ir::Program source = exec::Generate(options);
+    const Verdict itself =
+        CheckCertificate(source, {.program = source, .guard = {}, .certificate = {}, .origin = ""});
+    EXPECT_TRUE(std::holds_alternative<Proved>(itself)) << "seed " << seed << ": " << Why(itself);
+  }
 }
 
 }  // namespace

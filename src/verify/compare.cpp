@@ -101,6 +101,11 @@ std::string Comparer::Difference(const Input& input, const Comparison& compariso
       ElementText(*candidate_after.arguments[wrong->argument].memory, wrong->element));
 }
 
+bool Comparer::IsLimitReached(const exec::Outcome& outcome) const {
+  if (!outcome.trap || !IsLimit(outcome.trap->kind)) return false;
+  return !counts_fuel_ || outcome.trap->kind != ir::Trap::Fuel || outcome.trap->timeout_ms;
+}
+
 Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   Comparison result;
   exec::RunContext context;
@@ -110,7 +115,7 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
   context.limits.run_ms = std::min(limits_.run_ms, std::max<uint64_t>(left_ms, 1));
   const Input a = CopyOf(input);
   Result<Outcome> source = run_source_(a.arguments, context);
-  if (!source || (source->trap && IsLimit(source->trap->kind))) {
+  if (!source || IsLimitReached(*source)) {
     result.kind = Comparison::Kind::Undecided;
     result.limit = source ? LimitFlag(source->trap->kind, source->trap->timeout_ms.has_value())
                           : source.error().message;
@@ -135,7 +140,12 @@ Comparison Comparer::Compare(const Input& input, uint64_t left_ms) const {
     result.difference = "bytes outside of a buffer were written";
     return result;
   }
-  if (result.candidate.trap && IsLimit(result.candidate.trap->kind)) {
+  if (counts_fuel_ && result.candidate.trap && result.candidate.trap->timeout_ms) {
+    result.kind = Comparison::Kind::Different;
+    result.difference = "the second does not run out of fuel";
+    return result;
+  }
+  if (IsLimitReached(result.candidate)) {
     result.kind = Comparison::Kind::Undecided;
     result.source_ended = true;
     result.limit =

@@ -2,8 +2,6 @@
 // judged is the image that will be stored, mapped as it will be mapped.
 #include <fmt/format.h>
 
-#include "exec/native_callable.h"
-#include "exec/native_code.h"
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "verify/judge.h"
@@ -28,16 +26,6 @@ std::string FalseClaim(const ir::Program& source, const ir::Candidate& candidate
   if (ir::GuardBytes(*guard) != ir::GuardBytes(candidate.guard))
     return "the form's guard is not the candidate's";
   return {};
-}
-
-Result<Verdict> JudgeCode(const ir::Program& program, const exec::CompiledForm& form,
-                          const ir::Guard& guard, const VerifyOptions& options) {
-  Result<std::shared_ptr<const exec::NativeCode>> code = exec::NativeCode::Map(form.image);
-  if (!code) return Unknown{"the code cannot be mapped: " + code.error().message};
-  Result<std::unique_ptr<exec::Callable>> callable =
-      exec::MakeNativeCallable(std::move(*code), std::make_shared<const ir::Program>(program));
-  if (!callable) return Unknown{"the code cannot be called: " + callable.error().message};
-  return VerifyLowering(program, **callable, guard, options);
 }
 
 const Evidence* EvidenceOf(const Verdict& verdict) {
@@ -65,7 +53,7 @@ Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candida
   examined.meaning = TRY(Verify(source, candidate, options));
   examined.refusal = WhyNot("meaning", examined.meaning);
   if (!examined.refusal.empty()) return examined;
-  examined.lowering = TRY(JudgeCode(candidate.program, form, candidate.guard, options));
+  examined.lowering = TRY(VerifyCode(candidate.program, form.image, candidate.guard, options));
   examined.refusal = WhyNot("lowering", examined.lowering);
   if (!examined.refusal.empty()) return examined;
   EvidencePair evidence{*EvidenceOf(examined.meaning), *EvidenceOf(examined.lowering)};

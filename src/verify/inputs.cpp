@@ -3,10 +3,14 @@
 #include "verify/internal/inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
+#include <set>
 
+#include "base/check.h"
 #include "base/goldilocks.h"
 #include "exec/generator.h"
 #include "ir/literal.h"
@@ -20,33 +24,15 @@ using ir::Scalar;
 using ir::Type;
 using Words = std::vector<uint64_t>;
 
-constexpr size_t CanaryBytes = 256;
-constexpr uint64_t MemoryAlignment = 4096;
 constexpr size_t VectorBytes = 64;
-constexpr uint64_t Offsets = 3;
-constexpr size_t MostAliasClasses = 6;
+// So many alias classes meet every length at every alignment, the others a few lengths.
+constexpr size_t MostWholeClasses = 6;
+constexpr size_t FewLengths = 4;
 // A guard may ask for more; then no input is made and the comparison says so.
 constexpr int64_t MostElements = 1 << 22;
 constexpr int64_t MostTensorElements = 1 << 16;
-constexpr uint8_t Canary = 0xc5;
+constexpr int64_t Period = 1021;  // a prime: no stride of a loop meets the same elements again
 constexpr int64_t LongLengths[] = {519, 1029, 4096 + 64 + 1};
-
-struct Storage {
-  explicit Storage(size_t bytes)
-      : data(static_cast<std::byte*>(std::aligned_alloc(
-            MemoryAlignment, (bytes + MemoryAlignment - 1) / MemoryAlignment * MemoryAlignment))) {}
-  ~Storage() { std::free(data); }
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
-  std::byte* data;
-};
-
-struct GuardedMemory {
-  GuardedMemory(Type element, int64_t length, uint64_t offset, size_t bytes)
-      : storage(bytes), memory(element, length, storage.data + offset) {}
-  Storage storage;
-  Memory memory;
-};
 
 // Does it carry values from element to element?
 bool Folds(const ir::Program& program) {
@@ -59,27 +45,23 @@ bool Folds(const ir::Program& program) {
   return false;
 }
 
+// Are two of its buffers one?
+bool HasShared(const Input& input) {
+  std::set<const Memory*> seen;
+  return std::ranges::any_of(input.arguments, [&](const Value& value) {
+    return value.memory != nullptr && !seen.insert(value.memory.get()).second;
+  });
+}
+
+// The same with this sign; other types as they are.
+uint64_t WithSign(Type type, uint64_t word, bool is_negative) {
+  const uint64_t top = uint64_t{1} << (ir::BitsOf(type) - 1);
+  if (ir::IsFloat(type.scalar)) return is_negative ? word | top : word & ~top;
+  if (!ir::IsFixedInt(type.scalar) || !ir::IsSigned(type.scalar)) return word;
+  return ((word & top) != 0) == is_negative ? word : ~word;
+}
+
 }  // namespace
-
-std::shared_ptr<Memory> MakeGuardedMemory(Type element, int64_t length, uint64_t offset_bytes) {
-  const uint64_t size = static_cast<uint64_t>(length) * ir::BytesOf(element);
-  uint64_t start = offset_bytes % MemoryAlignment;
-  if (start < CanaryBytes) start += MemoryAlignment;
-  auto guarded =
-      std::make_shared<GuardedMemory>(element, length, start, start + size + CanaryBytes);
-  std::memset(guarded->storage.data + start - CanaryBytes, Canary, CanaryBytes);
-  std::memset(guarded->storage.data + start, 0, size);
-  std::memset(guarded->storage.data + start + size, Canary, CanaryBytes);
-  return std::shared_ptr<Memory>(guarded, &guarded->memory);
-}
-
-bool CanariesIntact(const Memory& memory) {
-  auto intact = [](const std::byte* bytes) {
-    return std::all_of(bytes, bytes + CanaryBytes,
-                       [](std::byte b) { return b == std::byte{Canary}; });
-  };
-  return intact(memory.data() - CanaryBytes) && intact(memory.data() + memory.size_bytes());
-}
 
 Input CopyOf(const Input& input) {
   Input copy = input;
@@ -87,11 +69,7 @@ Input CopyOf(const Input& input) {
   for (Value& value : copy.arguments) {
     if (value.memory == nullptr) continue;
     std::shared_ptr<Memory>& memory = copies[value.memory.get()];
-    if (memory == nullptr) {
-      const uint64_t offset = reinterpret_cast<uintptr_t>(value.memory->data()) % MemoryAlignment;
-      memory = MakeGuardedMemory(value.memory->element(), value.memory->length(), offset);
-      std::memcpy(memory->data(), value.memory->data(), memory->size_bytes());
-    }
+    if (memory == nullptr) memory = CopyGuardedMemory(*value.memory);
     value.memory = memory;
   }
   return copy;
@@ -99,15 +77,20 @@ Input CopyOf(const Input& input) {
 
 InputMaker::InputMaker(const InputSpace& space, const ir::Program& source,
                        const ir::Program& candidate, Random& random)
-    : space_(space), random_(random), folds_(Folds(source) || Folds(candidate)) {
+    : space_(space),
+      random_(random),
+      folds_(Folds(source) || Folds(candidate)),
+      telling_(TellingOf(source)),
+      has_wholes_(std::ranges::any_of(telling_.wholes, [](int64_t length) { return length > 0; })) {
   const EdgeValues edge_values(source, candidate);
   int64_t vector = 1;
   for (uint32_t i = 0; i < space.domains.size(); ++i) {
     const Type type = space.entry->param_type(i);
     edges_.push_back(type.is_scalar() ? edge_values.Of(space.domains[i]) : std::vector<Words>{});
-    if (type.is_buffer())
-      vector = std::max<int64_t>(
-          vector, VectorBytes / std::min<uint32_t>(ir::BytesOf(type.element()), VectorBytes));
+    if (!type.is_buffer()) continue;
+    lonely_count_ += ir::IsFloat(type.scalar) && type.access != ir::Access::Out ? 1 : 0;
+    vector = std::max<int64_t>(
+        vector, VectorBytes / std::min<uint32_t>(ir::BytesOf(type.element()), VectorBytes));
   }
   lengths_ = {7, vector, 0, 4 * vector + 3, 1, vector + 1, vector - 1, 2};
   // No alias, each pair that may be one buffer, and everything that may be one.
@@ -118,10 +101,13 @@ InputMaker::InputMaker(const InputSpace& space, const ir::Program& source,
       if (MayAlias(a, b)) pairs.emplace_back(a, b);
     }
   }
-  for (const auto& pair : pairs) {
-    if (alias_classes_.size() + 1 < MostAliasClasses) alias_classes_.push_back({pair});
-  }
-  if (pairs.size() > 1) alias_classes_.push_back(pairs);
+  for (const auto& pair : pairs) alias_classes_.push_back({pair});
+  if (pairs.size() > 1) alias_classes_.insert(alias_classes_.begin() + 1, pairs);
+}
+
+size_t InputMaker::CountPairs() const {
+  return static_cast<size_t>(std::ranges::count_if(
+      alias_classes_, [](const Aliases& aliases) { return aliases.size() == 1; }));
 }
 
 bool InputMaker::MayAlias(uint32_t a, uint32_t b) const {
@@ -139,38 +125,173 @@ uint64_t InputMaker::Rounds() const {
   return Combinations() + (folds_ ? std::size(LongLengths) : 1);
 }
 uint64_t InputMaker::Combinations() const {
-  return lengths_.size() * Offsets * alias_classes_.size();
+  const size_t whole = std::min(alias_classes_.size(), MostWholeClasses);
+  return lengths_.size() * Offsets * whole + FewLengths * (alias_classes_.size() - whole);
+}
+
+InputMaker::Round InputMaker::RoundOf(uint64_t number) const {
+  const size_t whole = std::min(alias_classes_.size(), MostWholeClasses);
+  const uint64_t all = lengths_.size() * Offsets * whole;
+  if (number >= all && number < Combinations())
+    return {(number - all) % FewLengths, (number - all) / FewLengths % Offsets,
+            whole + (number - all) / FewLengths};
+  return {number % lengths_.size(), number / lengths_.size() % Offsets,
+          number / lengths_.size() / Offsets % whole};
 }
 
 InputMaker::Mood InputMaker::RandomMood() {
-  if (calm_) return random_.Chance(70) ? Mood::Small : Mood::Plain;
-  constexpr Mood Moods[] = {Mood::Edge,  Mood::Edge,  Mood::Plain,
-                            Mood::Plain, Mood::Small, Mood::Wild};
+  if (calm_)
+    return random_.Chance(70) ? Mood::Small : random_.Chance(80) ? Mood::Plain : Mood::Signs;
+  constexpr Mood Moods[] = {Mood::Edge,  Mood::Edge, Mood::Plain, Mood::Plain,
+                            Mood::Small, Mood::Wild, Mood::Signs, Mood::Halves};
   return Moods[random_.Below(std::size(Moods))];
 }
 
 // A value of the type, whatever the guard says.
 Words InputMaker::ElementWords(Type type, Mood mood, int64_t length) {
-  if (mood == Mood::Edge || ir::WordsOf(type) != 1 || type.scalar == Scalar::Int) {
-    const Value value = exec::RandomScalar(type, random_.Next());
-    const auto words = value.scalar_words();
-    return {words.begin(), words.end()};
-  }
-  if (type.scalar == Scalar::Index && random_.Chance(70))
-    return {random_.Below(static_cast<uint64_t>(length) + 1)};
+  if (ir::WordsOf(type) == 1) return {ElementWord(type, mood, length)};
+  const Value value = exec::RandomScalar(type, random_.Next());
+  const auto words = value.scalar_words();
+  return {words.begin(), words.end()};
+}
+
+// Of a long buffer, some are near its end: fewer bits of them are not enough there.
+uint64_t InputMaker::IndexWord(uint64_t length) {
+  constexpr uint64_t Last = 300;
+  return length > 2 * Last && random_.Chance(20) ? length - 1 - random_.Below(Last)
+                                                 : random_.Below(length);
+}
+
+uint64_t InputMaker::ElementWord(Type type, Mood mood, int64_t length) {
+  if ((mood == Mood::Edge && !in_table_) || type.scalar == Scalar::Int)
+    return exec::RandomScalar(type, random_.Next()).word;
+  if (type.scalar == Scalar::Index && !in_table_ && random_.Chance(70))
+    return random_.Below(static_cast<uint64_t>(length) + 1);
+  if (in_table_ && ir::IsFixedInt(type.scalar))
+    return random_.Below(std::min<uint64_t>(static_cast<uint64_t>(telling_.least_table),
+                                            uint64_t{1} << std::min(ir::BitsOf(type) - 1, 62)));
+  if (indices_ && ir::IsFixedInt(type.scalar) && ir::BitsOf(type) >= 16)
+    return ExtendWord(type, IndexWord(static_cast<uint64_t>(length)));
+  if (mood == Mood::Signs) return SignWord(type);
+  if (mood == Mood::Halves) return HalfWord(type);
+  if (mood == Mood::Near) return NearWord(type);
   if (ir::IsFloat(type.scalar)) {
     if (mood == Mood::Small)
-      return {ir::LiteralFromDouble(type, static_cast<double>(random_.Between(-8, 8)))};
+      return ir::LiteralFromDouble(
+          type, static_cast<double>(random_.Between(-8, 8)) * (random_.Chance(50) ? -1.0 : 1.0));
     if (mood == Mood::Plain) {
       const double unit = static_cast<double>(random_.Next() >> 11) * 0x1p-53;
-      return {ir::LiteralFromDouble(type, (unit - 0.5) * 8)};
+      return ir::LiteralFromDouble(type, (unit - 0.5) * 8);
     }
-    return {ExtendWord(type, random_.Next())};
+    return ExtendWord(type, random_.Next());
   }
   if (mood == Mood::Small || calm_)
-    return {ExtendWord(
-        type, static_cast<uint64_t>(random_.Between(ir::IsSigned(type.scalar) ? -8 : 0, 16)))};
-  return {ExtendWord(type, random_.Next() >> (mood == Mood::Plain ? random_.Below(64) : 0))};
+    return ExtendWord(
+        type, static_cast<uint64_t>(random_.Between(ir::IsSigned(type.scalar) ? -8 : 0, 16)));
+  return ExtendWord(type, random_.Next() >> (mood == Mood::Plain ? random_.Below(64) : shift_));
+}
+
+// Zeros, ones and what is next to the ends, all the time: sums that cancel, zeros of both signs side by side.
+uint64_t InputMaker::SignWord(Type type) {
+  const uint64_t kind = random_.Below(8);
+  if (ir::IsFloat(type.scalar)) {
+    const double value = kind < 7 ? 0.0 : 1.0;
+    return ir::LiteralFromDouble(type, random_.Chance(50) ? value : -value);
+  }
+  if (type.scalar == Scalar::Field) {
+    constexpr uint64_t Telling[] = {0,
+                                    1,
+                                    goldilocks::P - 1,
+                                    goldilocks::P - 2,
+                                    1ull << 32,
+                                    (1ull << 32) - 1,
+                                    goldilocks::P - (1ull << 32),
+                                    1ull << 63};
+    return Telling[kind];
+  }
+  if (telling_.makes_fields && ir::BitsOf(type) == 64 && random_.Chance(50))
+    return goldilocks::P + kind - 4;
+  const uint64_t top = 1ull << (ir::BitsOf(type) - 1);
+  const uint64_t telling[] = {0, 1, ~0ull, top, top - 1, 2, ~1ull, top + 1};
+  return ExtendWord(type, telling[kind]);
+}
+
+// Halfway between two numbers of a shorter float, or the least bit away from it: where rounding twice is rounding wrong.
+uint64_t InputMaker::HalfWord(Type type) {
+  constexpr uint64_t Mantissas[] = {7, 10, 23, 52};
+  const uint64_t kept = Mantissas[random_.Below(std::size(Mantissas))];
+  const bool is_float = ir::IsFloat(type.scalar);
+  // A number of 64 bits, its leading one at the top: the kept ones behind it, the half, and what may lie at the end.
+  uint64_t bits = 1ull << 63 | (random_.Next() >> 1 >> (63 - kept) << (63 - kept));
+  bits |= 1ull << (62 - kept);
+  const uint64_t width = is_float ? 0 : random_.Below(static_cast<uint64_t>(ir::BitsOf(type)));
+  if (!is_float) {
+    const uint64_t word = bits >> 1 >> width | (random_.Chance(50) ? 1 : 0);
+    return ExtendWord(type, random_.Chance(50) ? word : -word);
+  }
+  // The double next to it, then as this type has it: a NaN or an infinity cannot come of it.
+  const int exponent = static_cast<int>(random_.Between(-20, 14));
+  const double value = std::ldexp(static_cast<double>(bits >> 11), exponent - 52);
+  const uint64_t word = ir::LiteralFromDouble(type, random_.Chance(50) ? value : -value);
+  return random_.Chance(50) ? word | 1 : word;
+}
+
+// One, the next above it, or as far below; or that by half of its last place. The sum of one and a product of two of
+// them lies so near to the middle of two numbers that twice as many bits cannot tell: fused products, rounded twice.
+uint64_t InputMaker::NearWord(Type type) {
+  if (!ir::IsFloat(type.scalar)) return HalfWord(type);
+  const int digits = type.scalar == Scalar::F64   ? 52
+                     : type.scalar == Scalar::F32 ? 23
+                     : type.scalar == Scalar::F16 ? 10
+                                                  : 7;
+  const uint64_t kind = random_.Below(10);
+  const double last = std::ldexp(1.0, -digits);
+  const double value = kind < 3 ? 1 : kind < 7 ? 1 + last : 1 - last;
+  const double scaled = std::ldexp(value, random_.Chance(30) ? -digits - 1 : 0);
+  return ir::LiteralFromDouble(type, random_.Chance(50) ? scaled : -scaled);
+}
+
+// The only NaN of an input: at the first or the last lane of a vector, or anywhere. What looks at all lanes at once and
+// forgets one of them is right wherever two have it.
+void InputMaker::PutLonely(Memory& memory) {
+  const Type element = memory.element();
+  const uint64_t length = static_cast<uint64_t>(memory.length());
+  if (length == 0) return;
+  const uint64_t few = std::min<uint64_t>(length, 256);
+  const uint64_t places[] = {random_.Chance(50) ? 0 : random_.Below(few) / 64 * 64,
+                             random_.Below(16), random_.Below(few) | 15, random_.Below(few)};
+  // Not the one that is the answer.
+  const uint64_t word = ir::LiteralFromDouble(element, std::numeric_limits<double>::quiet_NaN()) |
+                        0x23 | (random_.Chance(50) ? uint64_t{1} << (ir::BitsOf(element) - 1) : 0);
+  memory.Set(static_cast<int64_t>(places[lonely_place_ % std::size(places)] % length),
+             std::span(&word, 1));
+}
+
+// The least and the greatest of a long buffer once each, at its ends in turn: what repeats is found anywhere.
+void InputMaker::PutExtremes(Memory& memory) {
+  const Type element = memory.element();
+  if (!ir::IsFloat(element.scalar) && !ir::IsFixedInt(element.scalar)) return;
+  const int64_t last = memory.length() - 1;
+  const uint64_t kind = random_.Below(3);
+  const int64_t places[] = {kind == 0 ? 0 : last - random_.Between(0, 70),
+                            kind == 1 ? 0 : last - random_.Between(0, last)};
+  for (const bool is_least : {true, false}) {
+    const uint64_t word =
+        ir::IsFloat(element.scalar) ? ir::LiteralFromDouble(element, is_least ? -1000 : 1000)
+        : ir::IsSigned(element.scalar)
+            ? ExtendWord(element, (1ull << (ir::BitsOf(element) - 1)) - (is_least ? 0 : 1))
+            : ExtendWord(element, is_least ? 0 : ~0ull);
+    memory.Set(places[is_least == (kind != 2) ? 0 : 1], std::span(&word, 1));
+  }
+}
+
+// A NaN for a float now and then: the same for all who ask at this place.
+Words InputMaker::SpecialWords(Type type, uint64_t place, int64_t length) {
+  if (ir::IsFloat(type.scalar) && place % 4 < 2)
+    return {ir::LiteralFromDouble(type, std::numeric_limits<double>::quiet_NaN()) |
+            (random_.Chance(75) ? 0x23 : 0) |
+            (random_.Chance(40) ? uint64_t{1} << (ir::BitsOf(type) - 1) : 0)};
+  return ElementWords(type, Mood::Edge, length);
 }
 
 Words InputMaker::ScalarWords(const Domain& domain, Mood mood, std::span<const Words> edges) {
@@ -240,26 +361,69 @@ int64_t InputMaker::LengthFor(uint32_t param, uint64_t number) {
   const BufferRule& rule = space_.buffers[param];
   if (rule.length) return *rule.length;
   const bool is_long = Combinations() <= number && number < Rounds();
-  const int64_t wanted =
-      is_long ? LongLengths[number - Combinations()] : lengths_[number % lengths_.size()];
-  int64_t length = std::max(wanted, rule.at_least);
+  const int64_t wanted = stretched_ ? stretched_()
+                         : is_long  ? LongLengths[number - Combinations()]
+                                    : lengths_[RoundOf(number).length];
+  int64_t length = std::max({wanted, rule.at_least, is_whole_ ? telling_.wholes[param] : 0});
   if (length % rule.multiple != 0) length += rule.multiple - length % rule.multiple;
   return length;
 }
 
 std::shared_ptr<Memory> InputMaker::Fill(Type element, int64_t length, uint64_t offset_elements,
                                          int64_t alignment) {
-  const uint64_t offset = offset_elements * ir::BytesOf(element) /
-                          static_cast<uint64_t>(alignment) * static_cast<uint64_t>(alignment);
+  const uint64_t bytes_off = offset_elements * ir::BytesOf(element) + odd_bytes_;
+  const uint64_t offset =
+      fence_ == AtItsBegin || (fence_ == AtItsEnd && alignment == 1)
+          ? fence_
+          : bytes_off / static_cast<uint64_t>(alignment) * static_cast<uint64_t>(alignment);
   auto memory = MakeGuardedMemory(element, length, offset);
-  const Mood mood = RandomMood();
-  for (int64_t i = 0; i < length; ++i) memory->Set(i, ElementWords(element, mood, length));
+  const Mood mood = mood_.value_or(RandomMood());
+  const Mood usual = sparse_ && mood == Mood::Edge ? Mood::Plain : mood;
+  // What drops NaNs gives one only where there is nothing else.
+  const bool is_nan =
+      ir::IsFloat(element.scalar) && !no_nans_ && (all_nan_ || (stretched_ && random_.Chance(8)));
+  // Making them one by one takes most of a verdict's time: long ones repeat themselves.
+  const int64_t made = length > 2 * Period ? Period : length;
+  const bool is_word = !is_nan && ir::WordsOf(element) == 1;
+  for (int64_t i = 0; i < made; ++i) {
+    if (is_word) {
+      uint64_t word = ElementWord(element, usual, length);
+      if (negative_) word = WithSign(element, word, *negative_);
+      memory->Set(i, std::span(&word, 1));
+    } else {
+      memory->Set(i,
+                  is_nan ? SpecialWords(element, 0, length) : ElementWords(element, usual, length));
+    }
+  }
+  const size_t bytes = ir::BytesOf(element);
+  for (int64_t i = made; i < length; i += made)
+    std::memcpy(memory->data() + static_cast<size_t>(i) * bytes, memory->data(),
+                static_cast<size_t>(std::min(made, length - i)) * bytes);
+  // Some at places that all buffers of this input have in common: two NaNs meet nowhere else.
+  if (sparse_ && length > 0) {
+    for (uint64_t n = random_.Below(4); n > 0; --n)
+      memory->Set(random_.Between(0, length - 1), ElementWords(element, Mood::Edge, length));
+    for (uint64_t place : special_)
+      memory->Set(static_cast<int64_t>(place % static_cast<uint64_t>(length)),
+                  SpecialWords(element, place, length));
+  }
+  if (stretched_ && telling_.orders && is_word &&
+      (made < length || (length >= 64 && random_.Chance(50))))
+    PutExtremes(*memory);
+  if (lonely_ && ir::IsFloat(element.scalar) && (*lonely_)-- == 0) PutLonely(*memory);
   return memory;
 }
 
 void InputMaker::MakeBuffers(uint64_t number, Input& result) {
-  const uint64_t offset = number / lengths_.size() % Offsets;
-  const auto& aliases = alias_classes_[number / lengths_.size() / Offsets % alias_classes_.size()];
+  const Round round = RoundOf(number);
+  // The last of the places is before memory that is not there, or behind.
+  if (round.offset == Offsets - 1) fence_ = random_.Chance(70) ? AtItsEnd : AtItsBegin;
+  PlaceBuffers(number, round.offset, alias_classes_[round.alias], result);
+  fence_ = 0;
+}
+
+void InputMaker::PlaceBuffers(uint64_t number, uint64_t offset, const Aliases& aliases,
+                              Input& result) {
   // Now and then lengths differ between buffers.
   const bool mixed = number >= Combinations() / 2 && random_.Chance(25);
   std::vector<uint32_t> group(edges_.size());
@@ -277,7 +441,7 @@ void InputMaker::MakeBuffers(uint64_t number, Input& result) {
       const int64_t length = LengthFor(i, mixed ? random_.Next() : number);
       if (length > MostElements) continue;
       // The second of them stands elsewhere than the first.
-      const uint64_t place = offset == 0 ? 0 : offset + made.size() - 1;
+      const uint64_t place = offset == 0 || same_place_ ? offset : offset + made.size() - 1;
       memory = Fill(type.element(), length, place, space_.buffers[i].alignment);
     }
     result.arguments[i] = Value::Buffer(memory);
@@ -292,6 +456,11 @@ int64_t InputMaker::IndexNear(const Input& result) {
   }
   const int64_t length =
       lengths.empty() ? random_.Between(0, 16) : lengths[random_.Below(lengths.size())];
+  // Where two buffers are one, an iteration meets what another wrote a little before.
+  if (HasShared(result) && random_.Chance(40)) {
+    const int64_t little = random_.Between(1, 20);
+    return random_.Chance(50) ? std::max<int64_t>(length - little, 0) : little;
+  }
   switch (random_.Below(8)) {
     case 0: return length - 1;
     case 1: return length + 1;
@@ -370,20 +539,24 @@ std::vector<Value> InputMaker::MakeStream(std::span<const Type> types, uint64_t 
   return values;
 }
 
+bool InputMaker::Complete(const Input& result) const {
+  for (uint32_t i = 0; i < edges_.size(); ++i)
+    if (!space_.entry->param_type(i).is_scalar() && result.arguments[i].memory == nullptr)
+      return false;
+  return Allows(space_, result.arguments);
+}
+
 std::optional<Input> InputMaker::Make(uint64_t number) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     // Without these, a program whose elements may trap would hardly ever get to its end.
     calm_ = random_.Chance(40);
+    is_whole_ = has_wholes_ && random_.Chance(50);
     Input result;
     result.arguments.resize(edges_.size());
     MakeBuffers(number, result);
     MakeScalars(number, result);
     MakeTensors(result);
-    bool whole = true;
-    for (uint32_t i = 0; i < edges_.size(); ++i)
-      whole = whole &&
-              (space_.entry->param_type(i).is_scalar() || result.arguments[i].memory != nullptr);
-    if (!whole || !Allows(space_, result.arguments)) continue;
+    if (!Complete(result)) continue;
     result.input = MakeStream(space_.input_types, number);
     result.hints = MakeStream(space_.hint_types, number / 2);
     return result;

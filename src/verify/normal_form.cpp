@@ -199,7 +199,9 @@ class Reader {
   }
 
   std::vector<uint64_t> KeyOf(const ir::Inst& inst) const {
-    std::vector<uint64_t> key = {3, static_cast<uint64_t>(inst.op), Table::TypeKey(inst.type)};
+    // A trap names the op that its instruction stands for.
+    std::vector<uint64_t> key = {3, static_cast<uint64_t>(inst.op),
+                                 static_cast<uint64_t>(inst.trap_op()), Table::TypeKey(inst.type)};
     const auto words = f_.words_of(inst);
     key.insert(key.end(), words.begin(), words.end());
     const size_t first = key.size();

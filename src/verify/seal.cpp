@@ -15,6 +15,7 @@
 #include "base/sha256.h"
 #include "ir/prelude.h"
 #include "ir/program.h"
+#include "verify/internal/sealed.h"
 #include "verify/judge.h"
 #include "verify/verified.h"
 
@@ -22,7 +23,7 @@ namespace frazil::verify {
 namespace {
 
 constexpr std::string_view Magic = "FRZSEAL\n";
-constexpr uint32_t SchemaVersion = 2;
+constexpr uint32_t SchemaVersion = 3;
 constexpr size_t MacBytes = 32;
 constexpr size_t PreludeDigestChars = 64;
 
@@ -106,6 +107,8 @@ void WriteForm(Writer& out, const exec::CompiledForm& form) {
   out.Text(form.guard);
   out.Text(form.candidate);
   out.Text(form.candidate_exact);
+  out.Text(form.source);
+  out.Text(form.certificate);
   out.Text(form.target);
   out.Text(form.toolchain);
   out.Number(static_cast<uint64_t>(form.image.level), 1);
@@ -116,6 +119,11 @@ void WriteForm(Writer& out, const exec::CompiledForm& form) {
   out.Number(form.image.stack.recursive ? 1 : 0, 1);
   out.Number(form.image.entry_offset, 4);
   out.Text(form.image.code);
+  out.Number(form.image.thresholds.size(), 4);
+  for (const exec::CodeThreshold& threshold : form.image.thresholds) {
+    out.Number(threshold.offset, 4);
+    out.Number(threshold.least, 8);
+  }
   out.Number(std::bit_cast<uint64_t>(form.cost.ns_per_call), 8);
   out.Number(std::bit_cast<uint64_t>(form.cost.reference_ns), 8);
   out.Number(form.cost.code_bytes, 8);
@@ -127,6 +135,8 @@ exec::CompiledForm ReadForm(Reader& in) {
   form.guard = in.Text();
   form.candidate = in.Text();
   form.candidate_exact = in.Text();
+  form.source = in.Text();
+  form.certificate = in.Text();
   form.target = in.Text();
   form.toolchain = in.Text();
   form.image.level = in.Enum(exec::CpuLevel::Avx512);
@@ -137,6 +147,10 @@ exec::CompiledForm ReadForm(Reader& in) {
   form.image.stack.recursive = in.Flag();
   form.image.entry_offset = static_cast<uint32_t>(in.Number(4));
   form.image.code = in.Text();
+  for (uint64_t left = in.Number(4); left > 0 && in.ok(); --left) {
+    const auto offset = static_cast<uint32_t>(in.Number(4));
+    form.image.thresholds.push_back({offset, in.Number(8)});
+  }
   form.cost.ns_per_call = in.Double();
   form.cost.reference_ns = in.Double();
   form.cost.code_bytes = in.Number(8);
@@ -145,12 +159,8 @@ exec::CompiledForm ReadForm(Reader& in) {
 
 std::unexpected<Error> Refuse(std::string why) { return Fail(Diag::NotAdmitted, std::move(why)); }
 
-struct Sealed {
-  exec::CompiledForm form;
-  EvidencePair evidence;
-};
+}  // namespace
 
-// Everything but the MAC.
 Result<Sealed> ReadSealed(std::string_view sealed) {
   if (sealed.size() < MacBytes) return Refuse("the bytes are no sealed form: they are too few");
   Reader header(sealed.substr(0, sealed.size() - MacBytes));
@@ -184,17 +194,6 @@ Result<Sealed> ReadSealed(std::string_view sealed) {
   return result;
 }
 
-// The time does not tell where the first difference is.
-bool SameMac(std::string_view a, const std::array<uint8_t, MacBytes>& b) {
-  uint8_t difference = 0;
-  for (size_t i = 0; i < MacBytes; ++i) difference |= static_cast<uint8_t>(a[i]) ^ b[i];
-  // Keeps a compiler from leaving the loop early.
-  asm volatile("" : "+r"(difference));
-  return difference == 0;
-}
-
-}  // namespace
-
 std::array<uint8_t, 32> Hmac(const InstallKey& key, std::string_view bytes) {
   constexpr size_t BlockBytes = 64;
   // A key of 32 bytes is shorter than a block: filled up with zeros, never hashed.
@@ -214,6 +213,15 @@ std::array<uint8_t, 32> Hmac(const InstallKey& key, std::string_view bytes) {
   outer.Update({outer_pad.data(), BlockBytes});
   outer.Update({reinterpret_cast<const char*>(digest.data()), digest.size()});
   return outer.Finish();
+}
+
+bool SameMac(std::string_view a, const std::array<uint8_t, 32>& b) {
+  uint8_t difference = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < b.size() && i < a.size(); ++i)
+    difference |= static_cast<uint8_t>(a[i]) ^ b[i];
+  // Keeps a compiler from leaving the loop early.
+  asm volatile("" : "+r"(difference));
+  return difference == 0;
 }
 
 std::string Seal(const Verified<exec::CompiledForm>& form, const InstallKey& key) {

@@ -19,6 +19,8 @@ exec::CompiledForm SomeForm() {
   form.guard = "arg0 == 5";
   form.candidate = "frz 1\n";
   form.candidate_exact = std::string(64, 'b');
+  form.source = "frz 1\n\n";
+  form.certificate = "term";
   form.target = "native";
   form.toolchain = "llvm 22";
   form.image.level = exec::CpuLevel::Avx2;

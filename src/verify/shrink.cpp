@@ -97,8 +97,7 @@ class Shrinker {
     const std::shared_ptr<Memory> old = best_.arguments[i].memory;
     for (int64_t length : {int64_t{0}, int64_t{1}, old->length() / 2, old->length() - 1}) {
       if (length < 0 || length >= old->length()) continue;
-      auto memory = MakeGuardedMemory(old->element(), length,
-                                      reinterpret_cast<uintptr_t>(old->data()) % 4096);
+      auto memory = MakeGuardedMemory(old->element(), length, PlaceOf(*old));
       std::memcpy(memory->data(), old->data(), memory->size_bytes());
       Input candidate = best_;
       Replace(candidate, old, memory);
@@ -114,8 +113,7 @@ class Shrinker {
             value.memory->length() != old->length() || !value.type.is_buffer())
           continue;
         const std::shared_ptr<Memory> other = value.memory;
-        auto cut = MakeGuardedMemory(other->element(), length,
-                                     reinterpret_cast<uintptr_t>(other->data()) % 4096);
+        auto cut = MakeGuardedMemory(other->element(), length, PlaceOf(*other));
         std::memcpy(cut->data(), other->data(), cut->size_bytes());
         Replace(together, other, cut);
       }
@@ -128,8 +126,7 @@ class Shrinker {
     const std::shared_ptr<Memory> old = best_.arguments[i].memory;
     const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
     if (std::all_of(old->data(), old->data() + old->size_bytes(), is_zero)) return false;
-    auto memory = MakeGuardedMemory(old->element(), old->length(),
-                                    reinterpret_cast<uintptr_t>(old->data()) % 4096);
+    auto memory = MakeGuardedMemory(old->element(), old->length(), PlaceOf(*old));
     Input candidate = best_;
     Replace(candidate, old, memory);
     return Try(std::move(candidate));

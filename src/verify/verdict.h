@@ -26,6 +26,7 @@ struct Refuted {
 };
 struct Unknown {
   std::string reason;
+  bool has_unrun = false;  // of code: some of it ran under no sample
 };
 
 using Verdict = std::variant<Proved, Tested, Refuted, Unknown>;

@@ -36,6 +36,8 @@ class Judge;
 using InstallKey = std::array<uint8_t, 32>;
 // HMAC-SHA256 (RFC 2104).
 std::array<uint8_t, 32> Hmac(const InstallKey& key, std::string_view bytes);
+// The time does not tell where the first difference is.
+bool SameMac(std::string_view a, const std::array<uint8_t, 32>& b);
 
 // A verified form as bytes that only this installation can have written: magic, schema version, IR version,
 // prelude digest, native ABI version, length, form, evidence, HMAC over all of it. The same bytes come from

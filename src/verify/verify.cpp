@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <utility>
 
 #include "ir/check.h"
 #include "ir/digest.h"
 #include "ir/text.h"
+#include "verify/internal/certificate_checker.h"
+#include "verify/internal/observe.h"
 #include "verify/internal/pair.h"
 
 namespace frazil::verify {
@@ -17,6 +20,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::shared_ptr<const Prover> prover;
+  Observer observer;
 };
 
 // Set once at start by whoever links a prover.
@@ -93,7 +97,7 @@ Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate
   if (ir::ExactDigest(source) == ir::ExactDigest(candidate.program))
     return Proved{{Grade::Proved, "digest", "equal canonical form", 0}};
   // Also without a line: moving, sharing and dropping pure values needs none.
-  if (Verdict checked = CheckCertificate(source, candidate);
+  if (Verdict checked = CertificateChecker(source, candidate).Check();
       std::holds_alternative<Proved>(checked))
     return checked;
   const InputSpace space = MakeInputSpace(source, candidate.program, candidate.guard);
@@ -148,13 +152,37 @@ std::shared_ptr<const Prover> RegisteredProver() {
   return registry.prover;
 }
 
+Observer RegisterObserver(Observer observer) {
+  Registry& registry = TheRegistry();
+  const std::lock_guard lock(registry.mutex);
+  return std::exchange(registry.observer, std::move(observer));
+}
+
+void Observe(const ir::Program& source, const ir::Candidate& candidate, const Verdict& verdict) {
+  Observer observer;
+  {
+    Registry& registry = TheRegistry();
+    const std::lock_guard lock(registry.mutex);
+    observer = registry.observer;
+  }
+  if (observer) observer(source, candidate, verdict);
+}
+
 Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate,
                        const VerifyOptions& options) {
   TRY_VOID(ir::Check(source));
   TRY_VOID(ir::Check(candidate.program));
   TRY_VOID(CheckComparable(source, candidate.program));
   TRY_VOID(ir::CheckGuard(candidate.guard, source));
-  return Judges(source, candidate, options);
+  Result<Verdict> verdict = Judges(source, candidate, options);
+  if (verdict) Observe(source, candidate, *verdict);
+  return verdict;
+}
+
+Verdict CheckCertificate(const ir::Program& source, const ir::Candidate& candidate) {
+  Verdict verdict = CertificateChecker(source, candidate).Check();
+  Observe(source, candidate, verdict);
+  return verdict;
 }
 
 }  // namespace frazil::verify

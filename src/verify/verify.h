@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "exec/choices.h"
 #include "exec/compiled_form.h"
 #include "exec/target.h"
 #include "ir/candidate.h"
@@ -28,6 +29,7 @@ struct SampleNotes {
   struct Answer {
     exec::Outcome outcome;
     std::vector<std::string> memory;  // of each argument, afterwards
+    exec::Choices choices;
   };
   std::map<uint64_t, Answer> answers = {};
   uint64_t answer_bytes = 0;
@@ -36,7 +38,9 @@ struct SampleNotes {
 struct VerifyOptions {
   Limits limits;                 // verify_ms, verify_cases, smt_ms, ... and those of each run
   uint64_t sample_lanes = 4096;  // at least so many lanes are compared
-  bool exhaustive = true;        // try it where the inputs under the guard are few enough
+  // Code that no input has run is looked for so long since the last block that was found.
+  uint64_t search_ms = 500;
+  bool exhaustive = true;                  // try it where the inputs under the guard are few enough
   uint64_t exhaustive_cases = 1ull << 24;  // and how many that is; at most 2^32
   bool smt = true;                         // if a prover is registered
   int threads = 1;
@@ -55,6 +59,12 @@ class Prover {
 void RegisterProver(std::shared_ptr<const Prover> prover);
 std::shared_ptr<const Prover> RegisteredProver();  // null if there is none
 
+// Sees every verdict of Verify and CheckCertificate after it is made, and changes none: tests let the naive checker
+// (naive.h) look at all that is called equal. Null: nobody looks. Gives back the one before.
+using Observer = std::function<void(const ir::Program& source, const ir::Candidate& candidate,
+                                    const Verdict& verdict)>;
+Observer RegisterObserver(Observer observer);
+
 // In order: equal digests; the certificate, checked by replay; a quick look for a counterexample (edge values
 // and random inputs from a seed derived from both programs); exhaustive; algebraic (field programs); SMT; and what
 // remains is Tested with the samples' evidence. Programs must have the same parameters and results.
@@ -65,6 +75,20 @@ Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate
 // alignments x alias classes; exhaustive where inputs are few. Canaries around every buffer.
 Result<Verdict> VerifyLowering(const ir::Program& program, exec::Callable& code,
                                const ir::Guard& guard, const VerifyOptions& options = {});
+
+// The same of machine code as it will be stored and mapped. Code that is not called as a whole program is has its own
+// callable.
+using CallableMaker = std::function<Result<std::unique_ptr<exec::Callable>>(
+    std::shared_ptr<const exec::NativeCode> code)>;
+Result<Verdict> VerifyCode(const ir::Program& program, const exec::NativeImage& image,
+                           const ir::Guard& guard, const VerifyOptions& options = {},
+                           const CallableMaker& make_callable = {});
+
+// The same of a WASM module, by the target that loads it. Which of its blocks ran is told by a copy with marks between the
+// judged instructions (wasm/marked.h): that is what runs.
+Result<Verdict> VerifyModule(const ir::Program& program, const exec::Target& target,
+                             const exec::Artifact& artifact, const ir::Guard& guard,
+                             const VerifyOptions& options = {});
 
 // The judge of admission: verifies meaning and lowering, and seals the pair if the policy is satisfied.
 // Runs the form's code: call it where a crash costs nothing but a candidate.

@@ -328,5 +328,29 @@ TEST(Verify, BuffersAndAliases) {
   EXPECT_LE(refuted.arguments[1].memory->length(), 2) << "it is made small";
 }
 
+// A trap names the op of the source that its instruction stands for, and that is part of what a caller sees.
+TEST(Verify, ATrapOfAnotherOpIsAnother) {
+  // By samples, and by every input.
+  for (const std::string type : {"i64", "u8"}) {
+    const auto asserts = [&](const std::string& as, const std::string& sum) {
+      return fmt::format(
+          "func @main(%a: {0}, %b: {0}) -> ({0}) {{\n %c = lt %a, %b : {0}\n assert %c{1}\n {2} : "
+          "{0}\n return %r\n}}",
+          type, as, sum);
+    };
+    const std::string plain = asserts("", "%r = or %a, %b"),
+                      other = asserts(" as reshape", "%x = xor %a, %b : " + type +
+                                                         "\n %y = and %a, %b : " + type +
+                                                         "\n %r = xor %x, %y");
+    EXPECT_EQ(Tell(Ask(plain, other)), "refuted: trap: assert in assert against assert in reshape");
+  }
+  const std::string sum =
+      "func @main(%a: i64, %b: i64) -> (i64) {\n %c = lt %a, %b : i64\n assert %c";
+  EXPECT_EQ(
+      Tell(Ask(sum + "\n %r = add %a, %b : i64\n return %r\n}",
+               sum + " as reshape\n %n = neg %b : i64\n %r = sub %a, %n : i64\n return %r\n}")),
+      "refuted: trap: assert in assert against assert in reshape");
+}
+
 }  // namespace
 }  // namespace frazil::verify

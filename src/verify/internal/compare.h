@@ -44,16 +44,18 @@ Runner InterpreterRunner(std::shared_ptr<const exec::InterpreterProgram> program
 class Comparer {
  public:
   Comparer(std::shared_ptr<const exec::InterpreterProgram> source, Runner candidate,
-           const Limits& limits, Runner run_source = {})
+           const Limits& limits, Runner run_source = {}, bool counts_fuel = false)
       : source_(std::move(source)),
         run_source_(run_source ? std::move(run_source) : InterpreterRunner(source_)),
         candidate_(std::move(candidate)),
-        limits_(limits) {}
+        limits_(limits),
+        counts_fuel_(counts_fuel) {}
 
   // Each on a fresh copy of the input; the second only if the first ended by itself. `left_ms` bounds each run.
   Comparison Compare(const Input& input, uint64_t left_ms) const;
 
  private:
+  bool IsLimitReached(const exec::Outcome& outcome) const;
   std::string Difference(const Input& input, const Comparison& comparison,
                          const Input& source_after, const Input& candidate_after,
                          const exec::RunContext& context) const;
@@ -62,6 +64,7 @@ class Comparer {
   Runner run_source_;  // the same, or one that knows the answer already
   Runner candidate_;
   Limits limits_;
+  bool counts_fuel_;  // both: to run out of it is a trap like others
 };
 
 // A simpler input on which the two still differ, tried for a while; then the refutation, run once more. Nothing if the

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,8 +11,10 @@
 #include "exec/outcome.h"
 #include "exec/value.h"
 #include "ir/program.h"
+#include "verify/internal/guarded_memory.h"
 #include "verify/internal/input_space.h"
 #include "verify/internal/random.h"
+#include "verify/internal/telling.h"
 
 namespace frazil::verify {
 
@@ -24,12 +27,6 @@ struct Input {
 
 // A copy with memory of its own, at the same alignment; buffers that were one stay one.
 Input CopyOf(const Input& input);
-
-// Memory with canaries before and after it, its data at `offset_bytes` past a multiple of 4096.
-std::shared_ptr<exec::Memory> MakeGuardedMemory(ir::Type element, int64_t length,
-                                                uint64_t offset_bytes);
-// Only of memory that MakeGuardedMemory made.
-bool CanariesIntact(const exec::Memory& memory);
 
 // Values of a scalar type at which programs tend to differ, the most telling first: limits of the type, powers of
 // two, special floats, and the constants of the programs with their neighbors; all of them in the domain.
@@ -58,31 +55,100 @@ class InputMaker {
   std::optional<Input> Make(uint64_t number);
   uint64_t Rounds() const;
 
+  // For code that those did not reach: long buffers of plain values with few special ones, sizes that fit their buffers.
+  // The random numbers should be fresh for each number.
+  std::optional<Input> Stretch(uint64_t number);
+  // How many pairs of buffers may be one; each of them is, on inputs of several lengths.
+  size_t CountPairs() const;
+  // An element takes long: fewer of them.
+  void SetHeavy(bool is_heavy) { is_heavy_ = is_heavy; }
+  // A neighbor of an input that was worth its while.
+  std::optional<Input> Change(const Input& from);
+  // The same with other sizes, for a branch that compares numbers which are so far from the wanted result.
+  std::optional<Input> Nudge(const Input& from, uint64_t distance);
+  // The same with other values.
+  std::optional<Input> Season(const Input& from);
+  // The same with another length of a buffer, which ends where memory does.
+  std::optional<Input> Cut(const Input& from, uint32_t param, int64_t length) const;
+  // Each with two buffers as one, the longer of them: all pairs of which one is written and that are not one already.
+  std::vector<Input> Unite(const Input& from) const;
+
  private:
-  enum class Mood : uint8_t { Edge, Plain, Small, Wild };
+  enum class Mood : uint8_t { Edge, Plain, Small, Wild, Signs, Halves, Near };
+  static constexpr uint64_t Offsets = 3;
   Mood RandomMood();
   std::vector<uint64_t> ScalarWords(const Domain& domain, Mood mood,
                                     std::span<const std::vector<uint64_t>> edges);
   std::vector<uint64_t> ElementWords(ir::Type element, Mood mood, int64_t length);
+  uint64_t ElementWord(ir::Type element, Mood mood, int64_t length);  // of types of one word
+  uint64_t IndexWord(uint64_t length);
+  uint64_t SignWord(ir::Type type);
+  uint64_t HalfWord(ir::Type type);
+  uint64_t NearWord(ir::Type type);
+  std::vector<uint64_t> SpecialWords(ir::Type element, uint64_t place, int64_t length);
   std::shared_ptr<exec::Memory> Fill(ir::Type element, int64_t length, uint64_t offset_elements,
                                      int64_t alignment);
+  void PutLonely(exec::Memory& memory);
+  void PutExtremes(exec::Memory& memory);
+  void ChooseValues(uint64_t number, bool is_tile);
   int64_t LengthFor(uint32_t param, uint64_t number);
   bool MayAlias(uint32_t a, uint32_t b) const;
+  using Aliases = std::vector<std::pair<uint32_t, uint32_t>>;
+  struct Round {
+    size_t length;
+    uint64_t offset;
+    size_t alias;
+  };
+  Round RoundOf(uint64_t number) const;
   void MakeBuffers(uint64_t number, Input& result);
+  void PlaceBuffers(uint64_t number, uint64_t offset, const Aliases& aliases, Input& result);
   uint64_t Combinations() const;
   int64_t SizeFor(uint64_t number);
   void MakeScalars(uint64_t number, Input& result);
   void MakeTensors(Input& result);
   std::vector<exec::Value> MakeStream(std::span<const ir::Type> types, uint64_t number);
   int64_t IndexNear(const Input& result);
+  bool Complete(const Input& result) const;
+  std::vector<uint64_t> OtherWords(uint32_t param, const Input& input);
+  void ChangeMemory(exec::Memory& memory);
+  std::optional<int64_t> SizeOf(uint32_t param, const Input& input) const;
+  void SetSize(uint32_t param, int64_t size, Input& input) const;
+  void Resize(uint32_t param, Input& input);
+  static void SetLength(uint32_t param, Input& input, int64_t wanted, uint64_t offset);
+  std::optional<int64_t> LongLengthOf(uint64_t number) const;
+  int64_t StretchedLength(uint64_t number);
+  std::vector<int64_t> Sizes(uint64_t number);
+  int64_t OneSize();
+  static int64_t Volume(const std::vector<int64_t>& sizes, size_t count);
+  int64_t SizedLength(const std::vector<int64_t>& sizes);
 
   const InputSpace& space_;
   Random& random_;
   bool folds_;
-  bool calm_ = false;                                      // this input: small numbers throughout
+  const Telling telling_;
+  bool has_wholes_;            // a tensor of constant shape lies in some buffer
+  uint64_t lonely_count_ = 0;  // buffers of floats that are read
+  bool is_heavy_ = false;
+  bool calm_ = false;                   // this input: small numbers throughout
+  bool sparse_ = false;                 // this input: few special elements
+  uint64_t fence_ = 0;                  // these buffers: AtItsEnd or AtItsBegin
+  bool same_place_ = false;             // this input: all at one alignment
+  uint64_t odd_bytes_ = 0;              // this input: off their elements' own
+  std::optional<Mood> mood_;            // these buffers: one for all
+  uint64_t shift_ = 0;                  // this input: so much less than any word
+  bool indices_ = false;                // this input: integers fit its buffers
+  bool in_table_ = false;               // this input: integers fit all tables
+  bool no_nans_ = false;                // this input: no buffer of them
+  bool all_nan_ = false;                // this input: no number among its floats
+  std::vector<uint64_t> special_;       // this input: where
+  bool is_whole_ = false;               // this input: tensors fit
+  std::optional<bool> negative_;        // this input: all of one sign
+  std::optional<uint64_t> lonely_;      // so many buffers on there is the one NaN
+  uint64_t lonely_place_ = 0;           // at this kind of place
+  std::function<int64_t()> stretched_;  // this input: lengths of its own
   std::vector<std::vector<std::vector<uint64_t>>> edges_;  // by parameter
   std::vector<int64_t> lengths_;
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> alias_classes_;
+  std::vector<Aliases> alias_classes_;
 };
 
 }  // namespace frazil::verify

@@ -88,10 +88,11 @@ bool ProgramEncoder::Inst(const ir::Function& f, Values& values, const ir::Inst&
     case Op::For: return For(f, values, inst, path);
     case Op::While: return While(f, values, inst, path);
     case Op::Assert:
-      TrapIf(encoder_.Not(values[f.operand(inst, 0).index]), ir::Trap::Assert, inst.op, path);
+      TrapIf(encoder_.Not(values[f.operand(inst, 0).index]), ir::Trap::Assert, inst.trap_op(),
+             path);
       return true;
     case Op::Unreachable:
-      TrapIf(encoder_.True(), ir::Trap::Unreachable, inst.op, path);
+      TrapIf(encoder_.True(), ir::Trap::Unreachable, inst.trap_op(), path);
       return true;
     case Op::Call: {
       Values arguments, results;
@@ -115,8 +116,9 @@ bool ProgramEncoder::Scalar(const ir::Function& f, Values& values, const ir::Ins
                      !operands.empty() && std::ranges::find(operands, nullptr) == operands.end();
   if (plain) value = encoder_.Apply(inst.op, inst.type, f.type(f.operand(inst, 0)), operands, trap);
   if (value == nullptr) return Fail(fmt::format("'{}' is not encoded", ir::Info(inst.op).mnemonic));
-  if (trap.division != nullptr) TrapIf(trap.division, ir::Trap::DivisionByZero, inst.op, path);
-  if (trap.overflow != nullptr) TrapIf(trap.overflow, ir::Trap::Overflow, inst.op, path);
+  if (trap.division != nullptr)
+    TrapIf(trap.division, ir::Trap::DivisionByZero, inst.trap_op(), path);
+  if (trap.overflow != nullptr) TrapIf(trap.overflow, ir::Trap::Overflow, inst.trap_op(), path);
   values[inst.results.begin] = value;
   return true;
 }

@@ -15,6 +15,7 @@
 #include "base/sanitized.h"
 #include "exec/interpreter.h"
 #include "verify/internal/big_int.h"
+#include "verify/internal/observe.h"
 #include "verify/smt/program_encoder.h"
 #include "verify/smt/smt.h"
 
@@ -139,8 +140,12 @@ class Z3Prover : public Prover {
     const size_t space = answer.find(' ');
     const std::string kind = answer.substr(0, space);
     const std::string rest = space == std::string::npos ? "" : answer.substr(space + 1);
-    if (kind == "proved")
-      return Proved{{Grade::Proved, "z3 " + rest, "no input on which they differ", 0}};
+    if (kind == "proved") {
+      const Proved proved{{Grade::Proved, "z3 " + rest, "no input on which they differ", 0}};
+      Observe(source, {.program = candidate, .guard = guard, .certificate = {}, .origin = {}},
+              proved);
+      return proved;
+    }
     if (kind == "refuted") return Reproduce(source, candidate, limits, rest);
     if (kind == "unknown") return Unknown{rest};
     return Unknown{"z3 ended without an answer"};

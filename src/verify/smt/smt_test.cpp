@@ -221,6 +221,14 @@ TEST(Smt, TrapsArePartOfTheMeaning) {
       "i64\n%s = add %q, %r : i64\nreturn %s\n}";
   EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(quotient, remainder)));
   EXPECT_TRUE(std::holds_alternative<Proved>(Prove(quotient, quotient)));
+  // An instruction that stands for another op traps as that one.
+  const auto asserts = [](std::string_view as) {
+    return "func @main(%a: i32, %b: i32) -> (i32) {\n%c = lt %a, %b : i32\nassert %c" +
+           std::string(as) + "\nreturn %a\n}";
+  };
+  EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(asserts(""), asserts(" as reshape"))));
+  EXPECT_TRUE(
+      std::holds_alternative<Proved>(Prove(asserts(" as reshape"), asserts(" as reshape"))));
 }
 
 TEST(Smt, FloatsToTheBit) {

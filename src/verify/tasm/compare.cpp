@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "base/deadline.h"
 #include "verify/tasm/compare.h"
@@ -110,9 +113,17 @@ void Conclude(const Doubt& doubt, const Budget& budget, Answer& answer) {
   answer.evidence.cases = Points::Count;
 }
 
-}  // namespace
+struct Registry {
+  std::mutex mutex;
+  Observer observer;
+};
 
-Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
+Registry& TheRegistry() {
+  static Registry registry;
+  return registry;
+}
+
+Answer Judge(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
   Answer answer;
   auto refuted = [&](Counterexample inputs) {
     const auto difference = tell ? tell(inputs) : std::nullopt;
@@ -189,6 +200,24 @@ Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, cons
     if (refuted(sampler.Next())) return answer;
   }
   answer.reason = failure->reason;
+  return answer;
+}
+
+}  // namespace
+
+Observer RegisterObserver(Observer observer) {
+  const std::lock_guard lock(TheRegistry().mutex);
+  return std::exchange(TheRegistry().observer, std::move(observer));
+}
+
+Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
+  Answer answer = Judge(sides, options, sampler, tell);
+  Observer observer;
+  {
+    const std::lock_guard lock(TheRegistry().mutex);
+    observer = TheRegistry().observer;
+  }
+  if (observer && tell) observer(answer, tell);
   return answer;
 }
 

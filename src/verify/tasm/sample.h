@@ -30,7 +30,7 @@ std::optional<std::string> Difference(const Machine& source, const Machine& cand
                                       const Counterexample& inputs, bool fragments);
 
 // Decides whether inputs tell two things apart, and how.
-using Tell = std::function<std::optional<std::string>(const Counterexample&)>;
+using Tell = Runs;
 
 class Sampler {
  public:

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -49,6 +50,12 @@ struct Answer {
 };
 
 std::string_view AnswerName(Answer::Kind kind);  // "proved", "algebraic", "refuted", "unknown"
+
+// Sees every answer of Compare after it is made, with a way to run both on inputs of its own; what it is told is how they
+// differ there. For tests, as verify::RegisterObserver.
+using Runs = std::function<std::optional<std::string>(const Counterexample& inputs)>;
+using Observer = std::function<void(const Answer& answer, const Runs& runs)>;
+Observer RegisterObserver(Observer observer);
 
 Answer Compare(const mt::Program& source, const mt::Program& candidate,
                const Options& options = {});

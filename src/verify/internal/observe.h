@@ -1,0 +1,10 @@
+// What every judge that is asked by itself says, told to who looks on (RegisterObserver).
+#pragma once
+
+#include "verify/verify.h"
+
+namespace frazil::verify {
+
+void Observe(const ir::Program& source, const ir::Candidate& candidate, const Verdict& verdict);
+
+}  // namespace frazil::verify
