@@ -1,15 +1,16 @@
-# frazil_add_kernels(name FILES a.py b.cir ... [TARGETS native;isa;ptx;wasm;c] [CACHE folder])
+# frazil_add_kernels(name FILES a.py b.cir ... [TARGETS native;isa;ptx;wasm;c] [CACHE folder] [NO_PROGRAMS])
 #
 # A static library `name` with the kernels of the files (.py, .json, .cir, .frz), compiled ahead of time:
 #   #include "name.hpp"      name::saxpy(2.0f, x, y);
 # It links frazil::embed and nothing else. Only files that changed are compiled again; the build prints a table of what
 # was made of each kernel. Artifacts for other machines lie beside the header: the target property FRAZIL_KERNELS_DIR.
+# Each kernel carries the programs that `frazil audit` judges it by; NO_PROGRAMS leaves them out.
 #
 # Works in this project's own build and after find_package(frazil). FRAZIL_STAGE0 names the compiler of kernels.
 include_guard()
 
 function(frazil_add_kernels name)
-  cmake_parse_arguments(ARG "" "CACHE" "FILES;TARGETS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_PROGRAMS" "CACHE" "FILES;TARGETS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "frazil_add_kernels(${name}): unknown arguments ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -54,6 +55,9 @@ function(frazil_add_kernels name)
   set(options "")
   if(ARG_CACHE)
     list(APPEND options --cache ${ARG_CACHE})
+  endif()
+  if(ARG_NO_PROGRAMS)
+    list(APPEND options --no-programs)
   endif()
   string(REPLACE ";" "," targets "${ARG_TARGETS}")
   add_custom_command(

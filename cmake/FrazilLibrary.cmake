@@ -1,6 +1,7 @@
 # frazil_library(folder DEPENDS a b LINK x TEST_LINK y EXCLUDE s): the static library frazil_<folder> of
 # src/<folder> (sub-folders included, but for those excluded, which are libraries of their own), and its
 # unit tests (*_test.cpp) in the program <folder>_test.
+# JUDGED: its tests ask judges, and the naive checker looks on (frazil_naive).
 # SHARED: may end up in somebody's shared library. INTERNAL: not installed; only our own programs link it. THREADED: its tests use threads, so they also take part under ThreadSanitizer.
 include_guard()
 
@@ -13,7 +14,7 @@ endif()
 set_property(GLOBAL PROPERTY FRAZIL_LIBRARIES "")
 
 function(frazil_library folder)
-  cmake_parse_arguments(ARG "THREADED;INTERNAL;SHARED" "" "DEPENDS;LINK;TEST_LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED;INTERNAL;SHARED;JUDGED" "" "DEPENDS;LINK;TEST_LINK;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(library frazil_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -59,6 +60,9 @@ function(frazil_library folder)
       ${library} frazil_warnings GTest::gtest_main ${ARG_TEST_LINK})
     frazil_precompile(${name}_test <gtest/gtest.h>)
     add_dependencies(unit_tests ${name}_test)
+    if(ARG_JUDGED)
+      frazil_naive(${name}_test)
+    endif()
     set(labels unit)
     if(ARG_THREADED)
       add_dependencies(threaded_tests ${name}_test)

@@ -2,6 +2,11 @@
 # layer. scripts/test.py runs the layers one by one, in the order of its table, each with its budget.
 # The label `nightly` keeps a test out of all of them: `make nightly` runs it.
 #
+# frazil_naive(program): the naive checker (verify/naive.h) looks at everything that is called equal in this test program,
+# and what it disagrees with is a failure. It can read machine code, too.
+#
+# frazil_code_reader(program): this one only that.
+#
 # frazil_fuzz(name SOURCE f.cpp LINK libs [RUNS n] [CORPUS folder]): a program fuzz_<name> around
 # LLVMFuzzerTestOneInput. In the preset `fuzz` it is a libFuzzer program; in all others it replays the
 # corpus and n seeded mutations of it, as the test fuzz.<name>.
@@ -18,6 +23,20 @@ function(frazil_test)
   if(ARG_ENVIRONMENT)
     set_tests_properties(${ARG_NAME} PROPERTIES ENVIRONMENT "${ARG_ENVIRONMENT}")
   endif()
+endfunction()
+
+function(frazil_code_reader program)
+  target_sources(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests/judges/code_reader.cpp)
+  target_link_libraries(${program} PRIVATE frazil_verify_x86)
+endfunction()
+
+function(frazil_naive program)
+  frazil_code_reader(${program})
+  target_sources(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests/judges/naive_listener.cpp)
+  if(program STREQUAL verify_tasm_test)
+    target_sources(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests/judges/naive_listener_tasm.cpp)
+  endif()
+  target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
 endfunction()
 
 # Groups that scripts/test.py builds alone in the slow presets.

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "embed/cpu_level.h"
+#include "verify/evidence.h"
 
 namespace frazil::aot {
 
@@ -28,8 +29,9 @@ struct BuildOptions {
   std::string out;               // folder of what is written; made if absent
   std::string name = "kernels";  // of the C++ namespace and of the files; a C++ identifier
   std::vector<Target> targets = {Target::Native, Target::Isa};
-  std::string cache;    // folder of finished work, by content; empty: <out>/.frazil
-  std::string depfile;  // if not empty: what the outputs were made from, for make and ninja
+  std::string cache;     // folder of finished work, by content; empty: <out>/.frazil
+  std::string depfile;   // if not empty: what the outputs were made from, for make and ninja
+  bool programs = true;  // what is embedded carries the programs that an audit judges it by
   std::string python = "python3";
   int jobs = 0;                  // processes at a time; 0: one for each core
   uint64_t kernel_ms = 300'000;  // a file that takes longer is an error
@@ -49,6 +51,14 @@ struct Refusal {
   std::string reason;
 };
 
+// Machine code of one kernel, and why it may be called.
+struct FormReport {
+  std::string form;   // "plain", "in pieces", "trips", "isa", "wasm", "c", "ptx"
+  std::string level;  // of native code: "avx2"
+  uint64_t bytes = 0;
+  verify::Evidence evidence;
+};
+
 struct KernelReport {
   std::string name;
   std::string file;
@@ -57,7 +67,9 @@ struct KernelReport {
   uint64_t instructions = 0;  // of the portable ISA; 0: not lowered to it
   Traffic traffic_before;
   Traffic traffic_after;
-  std::string evidence;  // "meaning proved (replay), code sampled 4,352"
+  std::string evidence;           // "proved (replay), code sampled 4,352": of all code the least
+  verify::Evidence meaning;       // of the candidate
+  std::vector<FormReport> forms;  // of all that is embedded
   std::array<uint64_t, embed::CpuLevelCount> native_bytes = {};  // by level, both forms together
   uint64_t isa_bytes = 0;
   bool in_pieces = false;  // large launches are shared by threads
@@ -68,10 +80,11 @@ struct KernelReport {
 };
 
 struct Report {
-  std::vector<KernelReport> kernels;  // in the order of the files
-  std::vector<Error> errors;          // of files; then nothing was written
-  std::vector<std::string> written;   // files whose content changed
-  std::vector<std::string> outputs;   // all files
+  std::vector<KernelReport> kernels;   // in the order of the files
+  std::vector<Error> errors;           // of files; then nothing was written
+  std::vector<std::string> written;    // files whose content changed
+  std::vector<std::string> outputs;    // all files
+  std::vector<std::string> discarded;  // finished work that was found and not used: a sentence each
   double ms = 0;
 };
 

@@ -144,20 +144,30 @@ TEST(Unit, BytesAndBack) {
   kernel.report.name = "k";
   kernel.report.refusals = {{"ptx", "no"}};
   kernel.params = {{"x", embed::ScalarKind::F32, embed::ParamRole::Buffer, embed::Access::In}};
-  kernel.plain[1] = {std::string("\0\1\2", 3), 1, false};
+  kernel.plain[1].image.code = std::string("\0\1\2", 3);
   kernel.work = {{5, {1, 2, 3, 4}}};
-  const std::string bytes = PackUnit(unit);
-  const std::optional<Unit> back = UnpackUnit(bytes);
-  ASSERT_TRUE(back);
-  EXPECT_EQ(PackUnit(*back), bytes);
-  EXPECT_EQ(back->kernels[0].plain[1].bytes, std::string("\0\1\2", 3));
+  kernel.report.meaning = {verify::Grade::Proved, "digest", "equal", 0};
+  const std::string packed = PackUnit(unit);
+  const verify::InstallKey key = {7};
+  const std::string unit_key(64, 'a');
+  const std::string bytes = SealUnit(packed, unit_key, key);
+  const Result<Unit> back = OpenUnit(bytes, unit_key, key);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(PackUnit(*back), packed);
+  EXPECT_EQ(back->kernels[0].plain[1].image.code, std::string("\0\1\2", 3));
   EXPECT_EQ(back->kernels[0].report.refusals[0].reason, "no");
+  EXPECT_EQ(back->kernels[0].report.meaning, kernel.report.meaning);
   for (size_t i = 0; i < bytes.size(); i += 7) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 1);
-    EXPECT_FALSE(UnpackUnit(damaged)) << i;
-    EXPECT_FALSE(UnpackUnit(bytes.substr(0, i)));
+    EXPECT_FALSE(OpenUnit(damaged, unit_key, key)) << i;
+    EXPECT_FALSE(OpenUnit(bytes.substr(0, i), unit_key, key));
   }
+  EXPECT_FALSE(OpenUnit(bytes, std::string(64, 'b'), key)) << "of other kernels";
+  EXPECT_FALSE(OpenUnit(bytes, unit_key, {8})) << "of another installation";
+  // Fields that do not fit, with a MAC that is right: a bug of an older writer must not become a crash.
+  for (size_t i = 0; i < packed.size(); ++i)
+    EXPECT_FALSE(OpenUnit(SealUnit(packed.substr(0, i), unit_key, key), unit_key, key)) << i;
 }
 
 TEST(Jobs, AnswersAndFailures) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -22,6 +23,7 @@
 #include "exec/native_code.h"
 #include "exec/native_toolchain.h"
 #include "frontends/kernels/kernels.h"
+#include "store/store.h"
 
 namespace frazil::aot {
 namespace {
@@ -73,7 +75,7 @@ std::string KeyOf(const File& file, const BuildOptions& options, const std::stri
     hash.Update(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
     hash.Update(part);
   };
-  add("frazil unit 1");
+  add("frazil unit 2");
   add(toolchain);
   add(fs::path(file.path).filename().string());
   add(file.content);
@@ -142,15 +144,30 @@ class Building {
     return {};
   }
 
+  // That of the user's store. Where none can be kept it is one of this process, and what it seals is made again next
+  // time.
+  const verify::InstallKey& InstallKey() {
+    if (store_ == nullptr) store_ = store::Store::Open({});
+    return store_->key();
+  }
+
   std::string UnitPath(const File& file) const {
     return (fs::path(cache_) / (file.key + ".unit")).string();
   }
 
   void FindCached() {
     for (File& file : files_) {
-      const Result<std::string> bytes = ReadFile(UnitPath(file));
-      if (bytes) file.unit = UnpackUnit(*bytes);
-      file.cached = file.unit.has_value();
+      const std::string path = UnitPath(file);
+      std::error_code error;
+      if (!fs::exists(path, error)) continue;
+      Result<std::string> bytes = ReadFile(path);
+      Result<Unit> unit =
+          bytes ? OpenUnit(*bytes, file.key, InstallKey()) : std::unexpected(bytes.error());
+      file.cached = unit.has_value();
+      if (unit)
+        file.unit = std::move(*unit);
+      else
+        report_.discarded.push_back(fmt::format("{} is not used: {}", path, unit.error().message));
     }
   }
 
@@ -213,7 +230,7 @@ class Building {
         file.unit.emplace().error = std::move(error);
       } else if (!file.unit->error) {
         // A unit that cannot be kept is only slower next time.
-        (void)WriteFile(UnitPath(file), results[i].bytes);
+        (void)WriteFile(UnitPath(file), SealUnit(results[i].bytes, file.key, InstallKey()));
       }
     }
   }
@@ -253,7 +270,8 @@ class Building {
 
   Result<void> WriteAll() {
     TRY_VOID(Write(options_.name + ".hpp", GenerateHeader(options_.name, kernels_)));
-    TRY_VOID(Write(options_.name + ".cpp", GenerateSource(options_.name, kernels_)));
+    TRY_VOID(
+        Write(options_.name + ".cpp", GenerateSource(options_.name, kernels_, options_.programs)));
     for (const BuiltKernel& kernel : kernels_) {
       const std::string& name = kernel.report.name;
       if (!kernel.isa.empty()) TRY_VOID(Write(name + ".frzb", kernel.isa));
@@ -293,6 +311,7 @@ class Building {
   const BuildOptions& options_;
   std::vector<File> files_;
   std::string cache_;
+  std::unique_ptr<store::Store> store_;
   std::vector<BuiltKernel> kernels_;
   Report report_;
 };

@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <functional>
+#include <optional>
 
 #include "aot/judge.h"
 #include "aot/measure.h"
+#include "aot/native_judge.h"
 #include "aot/other_targets.h"
-#include "aot/pieces.h"
-#include "exec/native_callable.h"
 #include "ir/digest.h"
-#include "ir/independence.h"
 #include "ir/kernel.h"
 #include "ir/text.h"
 #include "optimize/optimize.h"
@@ -66,16 +65,6 @@ std::string WhyNoSignature(const ir::Program& program) {
   return {};
 }
 
-bool HasSharedAtomics(const ir::Program& program) {
-  for (const ir::Function& function : program.functions)
-    for (const ir::Inst& inst : function.insts) {
-      if (inst.op != ir::Op::AtomicRmw && inst.op != ir::Op::AtomicCas) continue;
-      const ir::InstId def = function.values[function.operand(inst, 0).index].def;
-      if (!def.valid() || function.inst(def).op != ir::Op::Alloc) return true;
-    }
-  return false;
-}
-
 class Compilation {
  public:
   Compilation(const SourceKernel& source, const BuildOptions& options)
@@ -123,7 +112,13 @@ class Compilation {
       candidate = ir::Candidate{source_.program, {}, {}, "source"};
       meaning_ = JudgeMeaning(source_.program, *candidate, options_.limits);
     }
+    built_.candidate = ir::PrintText(candidate->program);
+    if (const ir::Certificate& proof = candidate->certificate;
+        !proof.equalities.empty() || !proof.closed_forms.empty())
+      built_.certificate = ir::PrintCertificate(proof);
+    built_.report.meaning = meaning_.evidence;
     program_ = std::make_shared<const ir::Program>(std::move(candidate->program));
+    judge_.emplace(program_, options_.limits);
   }
 
   void Measure() {
@@ -156,6 +151,39 @@ class Compilation {
     return targets::native::EmitImage(program, options);
   }
 
+  // The fastest form of which all code ran under the judge's inputs.
+  struct JudgedImage {
+    exec::NativeImage image;
+    Judged judged;
+  };
+  Result<JudgedImage> EmitJudged(const ir::Program& program, exec::CpuLevel level,
+                                 const std::string& what,
+                                 const std::function<Judged(const exec::NativeImage&)>& judge) {
+    struct Form {
+      std::string_view name;
+      bool tuned, vectorize;
+    };
+    constexpr Form Forms[] = {
+        {"tuned", true, true}, {"simple", false, true}, {"scalar", false, false}};
+    JudgedImage made;
+    for (const Form& form : Forms) {
+      targets::native::NativeOptions options;
+      options.level = level;
+      options.tuned = form.tuned;
+      options.vectorize = form.vectorize;
+      made.image = TRY(targets::native::EmitImage(program, options));
+      // It would run on its caller's stack, of which nothing is known: the depth must not depend on that.
+      if (made.image.stack.recursive) return Fail(Diag::Unsupported, "it is recursive");
+      if (!made.image.stack.is_small())
+        return Fail(Diag::Unsupported,
+                    fmt::format("it takes {} bytes of stack", made.image.stack.frame_bytes));
+      made.judged = judge(made.image);
+      if (made.judged.accepted || !made.judged.has_unrun) break;
+      if (form.vectorize) Refuse(fmt::format("{}, {}", what, form.name), made.judged.reason);
+    }
+    return made;
+  }
+
   void EmitNative() {
     const bool in_pieces = PreparePieces();
     for (int i = 0; i < exec::CpuLevelCount; ++i) {
@@ -165,51 +193,44 @@ class Compilation {
                "this machine cannot run it, so it cannot be judged");
         continue;
       }
-      const auto plain = EmitPlain(level);
-      if (plain != nullptr && in_pieces) EmitRanged(level, plain);
+      const bool made = EmitPlain(level);
+      if (made && in_pieces) EmitRanged(level);
+      // What the simplest code cannot be judged for, no other can.
+      if (!made && level == exec::CpuLevel::Baseline) break;
     }
     DropLargePlain();
     built_.report.in_pieces =
-        std::ranges::any_of(built_.ranged, [](const Code& code) { return !code.bytes.empty(); });
+        std::ranges::any_of(built_.ranged, [](const Code& code) { return !code.empty(); });
+    if (!built_.report.in_pieces) built_.trips = {};
     if (built_.has_native()) built_.report.targets.emplace_back("native");
+    ReportForms();
   }
 
   void DropLargePlain() {
     size_t most = 0;
     for (int i = 0; i < exec::CpuLevelCount; ++i) {
-      if (built_.plain[i].bytes.empty() != built_.ranged[i].bytes.empty() || !whole_ok_[i]) return;
-      most = std::max(most, built_.plain[i].bytes.size());
+      if (built_.plain[i].empty() != built_.ranged[i].empty()) return;
+      if (!built_.ranged[i].empty() && !built_.ranged[i].stands_in_for_plain()) return;
+      most = std::max(most, built_.plain[i].image.code.size());
     }
     if (most <= SmallCode) return;
-    for (int i = 0; i < exec::CpuLevelCount; ++i) {
-      built_.report.native_bytes[i] -= built_.plain[i].bytes.size();
-      built_.plain[i] = {};
-    }
+    for (Code& code : built_.plain) code = {};
     built_.plain_is_ranged = true;
   }
 
-  // The code of one level, judged; null where it was refused.
-  std::shared_ptr<const exec::NativeCode> EmitPlain(exec::CpuLevel level) {
+  bool EmitPlain(exec::CpuLevel level) {
     const std::string what = fmt::format("native {}", exec::CpuLevelName(level));
-    Result<exec::NativeImage> image = Emit(*program_, level);
-    if (!image) return Refuse(what, image.error().message), nullptr;
-    // It would run on its caller's stack, of which nothing is known: the depth must not depend on that.
-    if (image->stack.recursive) return Refuse(what, "it is recursive"), nullptr;
-    auto code = exec::NativeCode::Map(*image);
-    if (!code) return Refuse(what, code.error().message), nullptr;
-    auto callable = exec::MakeNativeCallable(*code, program_);
-    if (!callable) return Refuse(what, callable.error().message), nullptr;
-    Judged judged = JudgeCode(*program_, **callable, options_.limits, notes_);
-    if (!judged.accepted) return Refuse(what, judged.reason), nullptr;
-    Keep(built_.plain[static_cast<size_t>(level)], *image, level, judged);
-    return *code;
+    Result<JudgedImage> made =
+        EmitJudged(*program_, level, what,
+                   [&](const exec::NativeImage& image) { return judge_->Plain(image); });
+    if (!made) return Refuse(what, made.error().message), false;
+    if (!made->judged.accepted) return Refuse(what, made->judged.reason), false;
+    built_.plain[static_cast<size_t>(level)] = Keep(made->image, made->judged);
+    return true;
   }
 
-  void Keep(Code& code, exec::NativeImage& image, exec::CpuLevel level, const Judged& judged) {
-    built_.report.native_bytes[static_cast<size_t>(level)] += image.code.size();
-    code = {std::move(image.code), image.entry_offset, image.uses_run};
-    if (lowering_.cases == 0 || judged.evidence.cases < lowering_.cases)
-      lowering_ = judged.evidence;
+  static Code Keep(exec::NativeImage& image, const Judged& judged) {
+    return {std::move(image), judged.evidence};
   }
 
   // What pieces have in common on every level.
@@ -217,42 +238,56 @@ class Compilation {
     const auto refuse = [&](std::string reason) {
       return Refuse("in pieces", std::move(reason)), false;
     };
-    if (!built_.results.empty()) return refuse("it gives results");
-    Result<ir::RangedKernel> ranged = ir::MakeRanged(*program_);
-    if (!ranged) return refuse(ranged.error().message);
-    if (HasSharedAtomics(*program_)) return refuse("native atomics are not atomic between threads");
-    ranged_ = std::move(*ranged);
-    built_.trips_word = TripsWord(*program_);
+    if (Result<void> ready = judge_->PreparePieces(); !ready) return refuse(ready.error().message);
+    built_.trips_word = judge_->trips_word();
     if (built_.trips_word == embed::NoWord) {
-      Result<exec::NativeImage> trips = Emit(ranged_->trips, exec::CpuLevel::Baseline);
+      Result<exec::NativeImage> trips = Emit(judge_->ranged().trips, exec::CpuLevel::Baseline);
       if (!trips) return refuse(trips.error().message);
-      auto code = exec::NativeCode::Map(*trips);
-      if (!code) return refuse(code.error().message);
-      trips_code_ = *code;
-      built_.trips = {trips->code, trips->entry_offset, trips->uses_run};
+      const Judged judged = judge_->Trips(*trips);
+      if (!judged.accepted) return refuse("the number of its iterations: " + judged.reason);
+      built_.trips = Keep(*trips, judged);
     }
     const auto pairs = [](const auto& from, std::vector<embed::PairData>& to) {
       for (const auto& [first, second] : from)
         to.push_back({static_cast<uint16_t>(first), static_cast<uint16_t>(second)});
     };
-    pairs(ranged_->conditions.disjoint, built_.disjoint);
-    pairs(ranged_->conditions.at_most, built_.at_most);
+    pairs(judge_->ranged().conditions.disjoint, built_.disjoint);
+    pairs(judge_->ranged().conditions.at_most, built_.at_most);
     return true;
   }
 
-  void EmitRanged(exec::CpuLevel level, const std::shared_ptr<const exec::NativeCode>& plain) {
+  void EmitRanged(exec::CpuLevel level) {
     const std::string what = fmt::format("in pieces, {}", exec::CpuLevelName(level));
-    Result<exec::NativeImage> image = Emit(ranged_->program, level);
-    if (!image) return Refuse(what, image.error().message);
-    auto code = exec::NativeCode::Map(*image);
-    if (!code) return Refuse(what, code.error().message);
-    PiecesCode pieces{plain, *code, trips_code_, built_.trips_word, ranged_->conditions};
-    const auto callable = MakePiecesCallable(std::move(pieces), program_);
-    const Judged judged = JudgeCode(*program_, *callable, options_.limits, notes_);
-    if (!judged.accepted) return Refuse(what, judged.reason);
-    Keep(built_.ranged[static_cast<size_t>(level)], *image, level, judged);
-    whole_ok_[static_cast<size_t>(level)] =
-        JudgeCode(*program_, *MakeWholeCallable(*code, program_), options_.limits, notes_).accepted;
+    Result<JudgedImage> made =
+        EmitJudged(judge_->ranged().program, level, what,
+                   [&](const exec::NativeImage& image) { return judge_->Pieces(image); });
+    if (!made) return Refuse(what, made.error().message);
+    if (!made->judged.accepted) return Refuse(what, made->judged.reason);
+    const Judged whole = judge_->Whole(made->image);
+    Code& code = built_.ranged[static_cast<size_t>(level)];
+    code = Keep(made->image, made->judged);
+    if (whole.accepted) code.whole = whole.evidence;
+  }
+
+  void ReportForms() {
+    KernelReport& report = built_.report;
+    const auto add = [&](std::string form, std::string level, const Code& code,
+                         const verify::Evidence& evidence) {
+      if (code.empty()) return;
+      report.forms.push_back({std::move(form), std::move(level), code.image.code.size(), evidence});
+      if (lowering_.grade == verify::Grade::None || evidence.cases < lowering_.cases)
+        lowering_ = evidence;
+    };
+    for (int i = 0; i < exec::CpuLevelCount; ++i) {
+      const std::string level(exec::CpuLevelName(static_cast<exec::CpuLevel>(i)));
+      add("plain", level, built_.plain[i], built_.plain[i].evidence);
+      add("in pieces", level, built_.ranged[i], built_.ranged[i].evidence);
+      if (built_.plain_is_ranged) add("whole", level, built_.ranged[i], built_.ranged[i].whole);
+      report.native_bytes[i] =
+          built_.plain[i].image.code.size() + built_.ranged[i].image.code.size();
+    }
+    add("trips", std::string(exec::CpuLevelName(exec::CpuLevel::Baseline)), built_.trips,
+        built_.trips.evidence);
   }
 
   std::string Evidence() const {
@@ -271,11 +306,7 @@ class Compilation {
   Judged meaning_;
   verify::Evidence lowering_;
   std::shared_ptr<const ir::Program> program_;  // what is compiled
-  verify::SampleNotes notes_;                   // of program_
-  std::optional<ir::RangedKernel> ranged_;
-  std::shared_ptr<const exec::NativeCode> trips_code_;
-  // Levels without code have nothing that could be wrong.
-  std::array<bool, exec::CpuLevelCount> whole_ok_ = {true, true, true};
+  std::optional<NativeJudge> judge_;            // of its native code
 };
 
 }  // namespace

@@ -150,7 +150,8 @@ std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel>
   return text + fmt::format("}}  // namespace {}\n", module);
 }
 
-std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels) {
+std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels,
+                           bool programs) {
   std::string text = fmt::format(
       "// The kernels of {0}: descriptors in read-only memory, code in an executable section, and "
       "what the functions of\n"
@@ -165,8 +166,9 @@ std::string GenerateSource(std::string_view module, std::span<const BuiltKernel>
       "[[gnu::visibility(\"hidden\")]] extern const frazil::embed::";
   for (const BuiltKernel& kernel : kernels)
     text += fmt::format("{}KernelData {};\n", Hidden, DataSymbol(module, kernel.report.name));
-  text += fmt::format("{}ModuleData {};\n}}\n\n{}\nnamespace {} {{\n\nnamespace frz_detail {{\n\n",
-                      Hidden, ModuleSymbol(module), DataAssembly(module, kernels), module);
+  text +=
+      fmt::format("{}ModuleData {};\n}}\n\n{}\nnamespace {} {{\n\nnamespace frz_detail {{\n\n",
+                  Hidden, ModuleSymbol(module), DataAssembly(module, kernels, programs), module);
   for (const BuiltKernel& kernel : kernels)
     if (kernel.has_native()) text += DetailDefinitions(module, kernel);
   text += "\n}  // namespace frz_detail\n\n";

@@ -11,7 +11,9 @@
 namespace frazil::aot {
 
 std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel> kernels);
-std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels);
+// `programs`: records carry the texts from which the kernels can be judged again (aot/record.h).
+std::string GenerateSource(std::string_view module, std::span<const BuiltKernel> kernels,
+                           bool programs);
 
 // --- the parts ---------------------------------------------------------------------------------------------------
 
@@ -39,6 +41,7 @@ bool HasExtents(const BuiltKernel& kernel);
 std::string DataSymbol(std::string_view module, std::string_view kernel);
 std::string ModuleSymbol(std::string_view module);
 // Assembly that defines them, with the code.
-std::string DataAssembly(std::string_view module, std::span<const BuiltKernel> kernels);
+std::string DataAssembly(std::string_view module, std::span<const BuiltKernel> kernels,
+                         bool programs);
 
 }  // namespace frazil::aot

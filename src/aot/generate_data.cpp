@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "aot/generate.h"
+#include "aot/record.h"
 
 namespace frazil::aot {
 namespace {
@@ -46,8 +47,10 @@ std::string Asciz(std::string_view text) {
 
 class KernelAssembly {
  public:
-  KernelAssembly(std::string_view module, const BuiltKernel& kernel)
+  KernelAssembly(std::string_view module, size_t number, const BuiltKernel& kernel, bool programs)
       : kernel_(kernel),
+        number_(number),
+        programs_(programs),
         symbol_(DataSymbol(module, kernel.report.name)),
         section_(fmt::format("frazil.{}.{}", module, kernel.report.name)) {}
 
@@ -55,7 +58,7 @@ class KernelAssembly {
     EmitCode();
     EmitDescriptor();
     EmitBlobs();
-    return code_ + data_ + tail_ + blobs_;
+    return code_ + data_ + tail_ + blobs_ + Record();
   }
 
  private:
@@ -72,9 +75,9 @@ class KernelAssembly {
   }
 
   void EmitForm(const Code& code, std::string_view what) {
-    if (code.bytes.empty()) return;
+    if (code.empty()) return;
     code_ += fmt::format(".balign 64,0xcc\n{}:\n", Label(what));
-    AppendBytes(code_, code.bytes);
+    AppendBytes(code_, code.image.code);
   }
 
   void Long(uint64_t value) { data_ += fmt::format(".long {}\n", value); }
@@ -111,11 +114,11 @@ class KernelAssembly {
   void Forms(const Code (&forms)[embed::CpuLevelCount], std::string_view what) {
     int best = -1;
     for (int i = 0; i < embed::CpuLevelCount; ++i) {
-      if (!forms[i].bytes.empty()) best = i;
+      if (!forms[i].empty()) best = i;
       if (best < 0) {
         Long(0);
       } else {
-        Rel(Label(fmt::format("{}{}", what, best)), forms[best].entry);
+        Rel(Label(fmt::format("{}{}", what, best)), forms[best].image.entry_offset);
       }
     }
   }
@@ -145,7 +148,7 @@ class KernelAssembly {
   void EmitDescriptor() {
     const auto uses = [](const Code(&forms)[embed::CpuLevelCount]) {
       return std::ranges::any_of(
-          forms, [](const Code& code) { return !code.bytes.empty() && code.uses_run; });
+          forms, [](const Code& code) { return !code.empty() && code.image.uses_run; });
     };
     data_ = fmt::format(
         ".pushsection .rodata.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type "
@@ -166,10 +169,10 @@ class KernelAssembly {
     data_ += fmt::format(".short {},0\n", kernel_.trips_word);
     Forms(kernel_.plain_forms(), kernel_.plain_is_ranged ? "ranged" : "plain");
     Forms(kernel_.ranged, "ranged");
-    if (kernel_.trips.bytes.empty()) {
+    if (kernel_.trips.empty()) {
       Long(0);
     } else {
-      Rel(Label("trips"), kernel_.trips.entry);
+      Rel(Label("trips"), kernel_.trips.image.entry_offset);
     }
     Pairs("disjoint", kernel_.disjoint);
     Pairs("at_most", kernel_.at_most);
@@ -184,6 +187,7 @@ class KernelAssembly {
     for (size_t i = 0; i < kernel_.digest.size(); i += 2)
       data_ += fmt::format("{}0x{}", i == 0 ? ".byte " : ",", kernel_.digest.substr(i, 2));
     data_ += "\n";
+    Rel(Label("record"));
     data_ += fmt::format(".size {0},.-{0}\n", symbol_);
     data_ += lists_;
     tail_ += ".popsection\n";
@@ -203,7 +207,25 @@ class KernelAssembly {
     }
   }
 
+  // aot/record.h. One section for each kernel, all of one name: the descriptor refers to it, so that it stays exactly
+  // where the kernel does.
+  std::string Record() const {
+    const std::vector<FormOfKernel> forms = FormsOf(kernel_);
+    const std::string begin = Label("record");
+    const std::string end = Label("record_end");
+    std::string text = fmt::format(".pushsection {},\"a\",@progbits,unique,{}\n.balign 8\n{}:\n",
+                                   RecordSection, number_, begin);
+    AppendBytes(text, RecordMagic);
+    text += fmt::format(".long {}\n.long {}-{}\n.long {}-.\n.long {}\n", RecordVersion, end, begin,
+                        symbol_, forms.size());
+    for (const FormOfKernel& form : forms) text += fmt::format(".long {}-.\n", Label(form.label));
+    AppendBytes(text, PackRecord(kernel_, programs_));
+    return text + fmt::format("{}:\n.balign 8\n.popsection\n", end);
+  }
+
   const BuiltKernel& kernel_;
+  size_t number_;
+  bool programs_;
   std::string symbol_;
   std::string section_;
   std::string code_, data_, lists_, tail_, blobs_;
@@ -231,10 +253,11 @@ std::string ModuleSymbol(std::string_view module) {
   return fmt::format("frazil_module_{}", module);
 }
 
-std::string DataAssembly(std::string_view module, std::span<const BuiltKernel> kernels) {
+std::string DataAssembly(std::string_view module, std::span<const BuiltKernel> kernels,
+                         bool programs) {
   std::string text;
-  for (const BuiltKernel& kernel : kernels)
-    text += AsmStatement(KernelAssembly(module, kernel).Run());
+  for (size_t i = 0; i < kernels.size(); ++i)
+    text += AsmStatement(KernelAssembly(module, i, kernels[i], programs).Run());
   const std::string symbol = ModuleSymbol(module);
   std::string table = fmt::format(
       ".pushsection .rodata.frazil.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type "

@@ -211,7 +211,7 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
 std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
   const std::string name = Identifier(kernel.report.name);
   const bool uses_run = std::ranges::any_of(
-      kernel.plain_forms(), [](const Code& c) { return !c.bytes.empty() && c.uses_run; });
+      kernel.plain_forms(), [](const Code& c) { return !c.empty() && c.image.uses_run; });
   const std::string_view results = kernel.results.empty() ? "nullptr" : "frz_results";
   const std::string_view run = uses_run ? "frz_run" : "nullptr";
   std::string text = fmt::format(

@@ -36,8 +36,9 @@ void WriteAll(int file, const std::string& bytes) {
 
 class Jobs {
  public:
-  Jobs(size_t count, uint64_t limit_ms, const std::function<std::string(size_t)>& job)
-      : results_(count), limit_ms_(limit_ms), job_(job) {}
+  Jobs(size_t count, uint64_t limit_ms, const std::function<std::string(size_t)>& job,
+       std::string_view what)
+      : results_(count), limit_ms_(limit_ms), job_(job), what_(what) {}
 
   std::vector<JobResult> Run(size_t at_a_time) {
     size_t next = 0;
@@ -106,24 +107,28 @@ class Jobs {
     if (timed_out) {
       result.reason = fmt::format("it took longer than {} ms", limit_ms_);
     } else if (WIFSIGNALED(status)) {
-      result.reason = fmt::format("its compilation ended by signal {}", WTERMSIG(status));
+      result.signal = WTERMSIG(status);
+      result.reason = fmt::format("{} ended by signal {}", what_, result.signal);
     } else if (!result.done) {
-      result.reason = fmt::format("its compilation ended with status {}", WEXITSTATUS(status));
+      result.reason = fmt::format("{} ended with status {}", what_, WEXITSTATUS(status));
     }
   }
 
   std::vector<JobResult> results_;
   uint64_t limit_ms_;
   const std::function<std::string(size_t)>& job_;
+  std::string_view what_;
   std::vector<Child> children_;
 };
 
 }  // namespace
 
 std::vector<JobResult> RunJobs(size_t count, int at_a_time, uint64_t limit_ms,
-                               const std::function<std::string(size_t)>& job) {
+                               const std::function<std::string(size_t)>& job,
+                               std::string_view what) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return Jobs(count, limit_ms, job).Run(static_cast<size_t>(at_a_time > 0 ? at_a_time : cores));
+  return Jobs(count, limit_ms, job, what)
+      .Run(static_cast<size_t>(at_a_time > 0 ? at_a_time : cores));
 }
 
 }  // namespace frazil::aot

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace frazil::aot {
@@ -13,10 +14,13 @@ struct JobResult {
   bool done = false;
   std::string bytes;   // what the job returned
   std::string reason;  // one sentence, if it did not
+  int signal = 0;      // that ended it; 0: none, or our own at its time limit
 };
 
-// `job` runs in a child process, which sees everything as it is now and can change nothing here.
+// `job` runs in a child process, which sees everything as it is now and can change nothing here. `what` is its name in
+// sentences.
 std::vector<JobResult> RunJobs(size_t count, int at_a_time, uint64_t limit_ms,
-                               const std::function<std::string(size_t)>& job);
+                               const std::function<std::string(size_t)>& job,
+                               std::string_view what = "its compilation");
 
 }  // namespace frazil::aot

@@ -15,7 +15,8 @@ namespace frazil::aot {
 namespace {
 
 Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& program,
-                                 const std::string& symbol, const Limits& limits) {
+                                 const std::string& symbol, const Limits& limits, bool is_ours,
+                                 verify::Evidence& evidence) {
   if (const std::string why = target.Refuses(program); !why.empty())
     return Fail(Diag::Unsupported, why);
   exec::EmitOptions options;
@@ -23,22 +24,28 @@ Result<std::string> EmitAndJudge(const exec::Target& target, const ir::Program& 
   exec::Artifact artifact = TRY(target.Emit(program, options));
   const std::unique_ptr<exec::Callable> callable = TRY(target.Load(artifact));
   verify::SampleNotes notes;
-  const Judged judged = JudgeCode(program, *callable, limits, notes);
+  // Our own bytes are admitted only where samples ran all of them; of C, the compiler's are not ours.
+  const Judged judged = is_ours ? JudgeModule(program, target, artifact, limits, notes)
+                                : JudgeCode(program, *callable, limits, notes);
   if (!judged.accepted) return Fail(Diag::NotAdmitted, judged.reason);
+  evidence = judged.evidence;
   return std::move(artifact.bytes);
 }
 
-Result<std::string> EmitIsa(const ir::Program& program, KernelReport& report) {
+Result<std::string> EmitIsa(const ir::Program& program, KernelReport& report,
+                            verify::Evidence& evidence) {
   if (const std::string why = targets::isa::WhyNot(program); !why.empty())
     return Fail(Diag::Unsupported, why);
-  const machines::simt::Module module = TRY(targets::isa::Lower(program));
-  TRY_VOID(targets::isa::ProveLowering(program, module));
+  const targets::isa::ProvedModule proved = TRY(targets::isa::ProvedModule::OfProgram(program));
+  const machines::simt::Module& module = proved.module();
+  evidence = {verify::Grade::Proved, "digest", "lifted back, the same exact digest", 0};
   report.instructions = module.code.size();
   report.isa_bytes = module.bytes.size();
   return std::string(module.bytes);
 }
 
-Result<std::string> EmitPtx(const ir::Program& program, const Limits& limits, BuiltKernel& built) {
+Result<std::string> EmitPtx(const ir::Program& program, const Limits& limits, BuiltKernel& built,
+                            verify::Evidence& evidence) {
   const std::unique_ptr<exec::Target> target = targets::cuda::MakeCudaTarget();
   if (const std::string why = target->Refuses(program); !why.empty())
     return Fail(Diag::Unsupported, why);
@@ -49,6 +56,7 @@ Result<std::string> EmitPtx(const ir::Program& program, const Limits& limits, Bu
     verify::SampleNotes notes;
     const Judged judged = JudgeCode(program, **callable, limits, notes);
     if (!judged.accepted) return Fail(Diag::NotAdmitted, judged.reason);
+    evidence = judged.evidence;
   } else {
     built.report.refusals.push_back({"judged on a GPU", callable.error().message});
   }
@@ -57,13 +65,17 @@ Result<std::string> EmitPtx(const ir::Program& program, const Limits& limits, Bu
 }
 
 Result<std::string> Emit(Target target, const std::string& name, const ir::Program& program,
-                         const BuildOptions& options, BuiltKernel& built) {
+                         const BuildOptions& options, BuiltKernel& built,
+                         verify::Evidence& evidence) {
   switch (target) {
     case Target::Wasm:
-      return EmitAndJudge(*targets::wasm::MakeWasmTarget(), program, name, options.limits);
-    case Target::C: return EmitAndJudge(*targets::c::MakeCTarget(), program, name, options.limits);
-    case Target::Isa: return EmitIsa(program, built.report);
-    case Target::Ptx: return EmitPtx(program, options.limits, built);
+      return EmitAndJudge(*targets::wasm::MakeWasmTarget(), program, name, options.limits,
+                          /*is_ours=*/true, evidence);
+    case Target::C:
+      return EmitAndJudge(*targets::c::MakeCTarget(), program, name, options.limits,
+                          /*is_ours=*/false, evidence);
+    case Target::Isa: return EmitIsa(program, built.report, evidence);
+    case Target::Ptx: return EmitPtx(program, options.limits, built, evidence);
     case Target::Native: break;
   }
   return Fail(Diag::Internal, "native code is made elsewhere");
@@ -82,13 +94,15 @@ std::string& PlaceOf(Target target, BuiltKernel& built) {
 
 void EmitOther(Target target, const std::string& name, const ir::Program& program,
                const BuildOptions& options, BuiltKernel& built) {
-  Result<std::string> bytes = Emit(target, name, program, options, built);
+  verify::Evidence evidence;  // none: a proposal
+  Result<std::string> bytes = Emit(target, name, program, options, built, evidence);
   const std::string target_name(TargetName(target));
   if (!bytes) {
     built.report.refusals.push_back({target_name, bytes.error().message});
     return;
   }
   built.report.targets.push_back(target_name);
+  built.report.forms.push_back({target_name, "", bytes->size(), std::move(evidence)});
   PlaceOf(target, built) = std::move(*bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "embed/kernel.h"
+#include "exec/judged_call.h"
 #include "exec/word_call.h"
 
 namespace frazil::aot {
@@ -16,8 +17,8 @@ using exec::Value;
 
 class PiecesCallable : public exec::Callable {
  public:
-  PiecesCallable(PiecesCode code, std::shared_ptr<const ir::Program> program)
-      : code_(std::move(code)), program_(std::move(program)) {}
+  PiecesCallable(PiecesCode code, bool whole, std::shared_ptr<const ir::Program> program)
+      : code_(std::move(code)), whole_(whole), program_(std::move(program)) {}
 
   Result<Outcome> Run(std::span<const Value> arguments, const exec::RunContext& context) override {
     exec::LoweredCall call = TRY(exec::LoweredCall::Create(*program_, arguments, context.limits));
@@ -27,8 +28,8 @@ class PiecesCallable : public exec::Callable {
     run.depth_left = context.limits.depth;
     const exec::Watchdog watchdog(context);
     run.stop = watchdog.flag();
-    const bool in_pieces = code_.plain != nullptr && Holds(arguments);
-    const int32_t status = in_pieces ? RunPieces(arguments, words, run) : RunWhole(words, run);
+    const bool in_pieces = !whole_ && Holds(arguments);
+    const int32_t status = TRY(in_pieces ? RunPieces(arguments, words, run) : RunWhole(words, run));
     const auto op =
         run.trap_op < ir::OpCount ? std::optional(static_cast<ir::Op>(run.trap_op)) : std::nullopt;
     const auto trap = TRY(exec::TrapOfStatus(status, op, run.trap_index));
@@ -49,8 +50,8 @@ class PiecesCallable : public exec::Callable {
   }
 
   // The number of iterations, or a status.
-  int32_t Trips(std::span<const Value> arguments, const std::vector<uint64_t>& words,
-                NativeRun& run, int64_t& trips) {
+  Result<int32_t> Trips(std::span<const Value> arguments, const std::vector<uint64_t>& words,
+                        NativeRun& run, int64_t& trips) {
     uint64_t word = 0;
     int32_t status = 0;
     if (code_.trips == nullptr) {
@@ -61,22 +62,22 @@ class PiecesCallable : public exec::Callable {
         scalars.push_back(argument.type.is_scalar()
                               ? argument.word
                               : static_cast<uint64_t>(argument.memory->length()));
-      status = exec::CallNative(*code_.trips, scalars.data(), &word, &run);
+      status = TRY(exec::CallJudged(*code_.trips, scalars, std::span(&word, 1), run));
     }
     trips = std::max<int64_t>(0, static_cast<int64_t>(word));
     return status;
   }
 
-  int32_t RunWhole(std::vector<uint64_t> words, NativeRun& run) {
-    if (code_.plain != nullptr) return exec::CallNative(*code_.plain, words.data(), nullptr, &run);
+  Result<int32_t> RunWhole(std::vector<uint64_t> words, NativeRun& run) {
     words.insert(words.end(), {embed::AllBegin, embed::AllEnd});
-    return exec::CallNative(*code_.ranged, words.data(), nullptr, &run);
+    return exec::CallJudged(*code_.ranged, words, {}, run);
   }
 
-  int32_t RunPieces(std::span<const Value> arguments, std::vector<uint64_t> words, NativeRun& run) {
+  Result<int32_t> RunPieces(std::span<const Value> arguments, std::vector<uint64_t> words,
+                            NativeRun& run) {
     int64_t trips = 0;
     // As a launch does: one that has no length, or whose length cannot be told, runs in one piece.
-    if (Trips(arguments, words, run, trips) != 0 || trips <= 1)
+    if (TRY(Trips(arguments, words, run, trips)) != 0 || trips <= 1)
       return RunWhole(std::move(words), run);
     const int64_t grain = 1 + static_cast<int64_t>(calls_++ % 13) + trips / 5;
     words.resize(words.size() + 2);
@@ -87,7 +88,7 @@ class PiecesCallable : public exec::Callable {
       words[words.size() - 2] = static_cast<uint64_t>(begin);
       words[words.size() - 1] = static_cast<uint64_t>(std::min(begin + grain, trips));
       run.trap_index = -1;
-      const int32_t piece = exec::CallNative(*code_.ranged, words.data(), nullptr, &run);
+      const int32_t piece = TRY(exec::CallJudged(*code_.ranged, words, {}, run));
       if (piece == 0) continue;
       status = piece;
       op = run.trap_op;
@@ -99,6 +100,7 @@ class PiecesCallable : public exec::Callable {
   }
 
   PiecesCode code_;
+  bool whole_;
   std::shared_ptr<const ir::Program> program_;
   uint64_t calls_ = 0;
 };
@@ -107,14 +109,14 @@ class PiecesCallable : public exec::Callable {
 
 std::unique_ptr<exec::Callable> MakePiecesCallable(PiecesCode code,
                                                    std::shared_ptr<const ir::Program> program) {
-  return std::make_unique<PiecesCallable>(std::move(code), std::move(program));
+  return std::make_unique<PiecesCallable>(std::move(code), false, std::move(program));
 }
 
 std::unique_ptr<exec::Callable> MakeWholeCallable(std::shared_ptr<const exec::NativeCode> ranged,
                                                   std::shared_ptr<const ir::Program> program) {
   PiecesCode code;
   code.ranged = std::move(ranged);
-  return std::make_unique<PiecesCallable>(std::move(code), std::move(program));
+  return std::make_unique<PiecesCallable>(std::move(code), true, std::move(program));
 }
 
 }  // namespace frazil::aot

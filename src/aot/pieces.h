@@ -1,5 +1,6 @@
 // A kernel that is run as large launches run it, seen as a callable: cut into pieces, which run in another order. The
-// judge compares it with the program like any other code.
+// judge compares it with the program like any other code. Where the conditions do not hold the ranged form runs with all
+// iterations as its range, so that the judge sees all of that form's code at work, and no other.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,6 @@
 namespace frazil::aot {
 
 struct PiecesCode {
-  std::shared_ptr<const exec::NativeCode> plain;  // where the conditions do not hold
   std::shared_ptr<const exec::NativeCode> ranged;
   std::shared_ptr<const exec::NativeCode> trips;  // null: `trips_word` says it
   uint16_t trips_word = 0;

@@ -104,6 +104,7 @@ std::string PrintTable(const Report& report) {
   std::string reasons;
   for (const KernelReport& kernel : report.kernels) reasons += Reasons(kernel);
   if (!reasons.empty()) text += "not made:\n" + reasons;
+  for (const std::string& sentence : report.discarded) text += sentence + "\n";
   for (const Error& error : report.errors) text += error.ToString() + "\n";
   return text + Totals(report);
 }

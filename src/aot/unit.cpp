@@ -1,118 +1,67 @@
-// One description of the fields serves writing and reading. The bytes end with their digest, because a file that was
-// half written must be a miss.
+// Units as bytes, and as files that only this installation can have written. Nothing of a file is looked at before its
+// MAC is right: whoever can write to the folder of a cache but does not have the key can only cause a miss.
+//
+//   magic 8 | the key it is kept under 64 | unit | HMAC 32, over all that stands before it
 #include "aot/unit.h"
 
 #include <array>
-#include <cstring>
-#include <type_traits>
 
-#include "base/sha256.h"
+#include "aot/archive.h"
 
 namespace frazil::aot {
 namespace {
 
-constexpr std::string_view Magic = "FRZUNIT3";
-constexpr size_t DigestBytes = 32;
+// The same install key seals forms: their magic is another one.
+constexpr std::string_view Magic = "FRZUNIT4";
+constexpr size_t MacBytes = 32;
 
-class Writer {
- public:
-  static constexpr bool IsReader = false;
-  template <typename T>
-  void Plain(T& value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  void Text(std::string& text) {
-    Size(text.size());
-    bytes += text;
-  }
-  size_t Size(size_t size) {
-    uint64_t word = size;
-    Plain(word);
-    return size;
-  }
-  std::string bytes;
-};
+constexpr uint8_t Bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 1, 8};
 
-class Reader {
- public:
-  static constexpr bool IsReader = true;
-  explicit Reader(std::string_view bytes) : left_(bytes) {}
-  template <typename T>
-  void Plain(T& value) {
-    if (left_.size() < sizeof value) return Fail();
-    std::memcpy(&value, left_.data(), sizeof value);
-    left_.remove_prefix(sizeof value);
-  }
-  void Text(std::string& text) {
-    const size_t size = Size(0);
-    text = left_.substr(0, size);
-    left_.remove_prefix(size);
-  }
-  // Never more than there are bytes left.
-  size_t Size(size_t) {
-    uint64_t word = 0;
-    Plain(word);
-    if (word <= left_.size()) return word;
-    Fail();
-    return 0;
-  }
-  bool ok() const { return ok_ && left_.empty(); }
-
- private:
-  void Fail() {
-    ok_ = false;
-    left_ = {};
-  }
-  std::string_view left_;
-  bool ok_ = true;
-};
-
-template <typename Archive, typename T>
-void Field(Archive& archive, T& value);
-
-template <typename Archive, typename... Ts>
-void Fields(Archive& archive, Ts&... values) {
-  (Field(archive, values), ...);
-}
+}  // namespace
 
 template <typename Archive>
-void Members(Archive& archive, Code& code) {
-  Fields(archive, code.bytes, code.entry, code.uses_run);
+static void Members(Archive& archive, Code& code) {
+  Fields(archive, code.image, code.evidence, code.whole);
 }
 template <typename Archive>
-void Members(Archive& archive, Param& param) {
+static void Members(Archive& archive, Param& param) {
   Fields(archive, param.name, param.scalar, param.role, param.access);
 }
 template <typename Archive>
-void Members(Archive& archive, Refusal& refusal) {
+static void Members(Archive& archive, Refusal& refusal) {
   Fields(archive, refusal.target, refusal.reason);
 }
 template <typename Archive>
-void Members(Archive& archive, Traffic& traffic) {
+static void Members(Archive& archive, Traffic& traffic) {
   Fields(archive, traffic.bytes, traffic.more);
 }
 template <typename Archive>
-void Members(Archive& archive, KernelReport& report) {
+static void Members(Archive& archive, FormReport& form) {
+  Fields(archive, form.form, form.level, form.bytes, form.evidence);
+}
+template <typename Archive>
+static void Members(Archive& archive, KernelReport& report) {
   Fields(archive, report.name, report.file, report.ops_before, report.ops_after,
          report.instructions, report.traffic_before, report.traffic_after, report.evidence,
          report.native_bytes, report.isa_bytes, report.in_pieces, report.ms, report.targets,
-         report.refusals);
+         report.refusals, report.meaning, report.forms);
 }
 template <typename Archive>
-void Members(Archive& archive, BuiltKernel& kernel) {
+static void Members(Archive& archive, BuiltKernel& kernel) {
   Fields(archive, kernel.report, kernel.doc, kernel.params, kernel.results);
   for (Code& code : kernel.plain) Field(archive, code);
   for (Code& code : kernel.ranged) Field(archive, code);
   Fields(archive, kernel.trips, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint,
          kernel.at_most, kernel.covers, kernel.lengths, kernel.work, kernel.isa, kernel.ptx,
-         kernel.wasm, kernel.c, kernel.ptx_text, kernel.source, kernel.digest);
+         kernel.wasm, kernel.c, kernel.ptx_text, kernel.source, kernel.digest, kernel.candidate,
+         kernel.certificate);
 }
 template <typename Archive>
-void Members(Archive& archive, Error& error) {
+static void Members(Archive& archive, Error& error) {
   Fields(archive, error.diag, error.message, error.location, error.file, error.hint);
 }
 template <typename Archive>
-void Members(Archive& archive, Unit& unit) {
+static void Members(Archive& archive, Unit& unit) {
   bool failed = unit.error.has_value();
   Field(archive, failed);
   if (failed) {
@@ -122,54 +71,44 @@ void Members(Archive& archive, Unit& unit) {
   Field(archive, unit.kernels);
 }
 
-template <typename T>
-constexpr bool IsVector = false;
-template <typename T>
-constexpr bool IsVector<std::vector<T>> = true;
-
-template <typename Archive, typename T>
-void Field(Archive& archive, T& value) {
-  if constexpr (std::is_same_v<T, std::string>) {
-    archive.Text(value);
-  } else if constexpr (IsVector<T>) {
-    const size_t size = archive.Size(value.size());
-    if constexpr (Archive::IsReader) value.resize(size);
-    for (auto& element : value) Field(archive, element);
-  } else if constexpr (std::is_trivially_copyable_v<T> && !std::is_same_v<T, Traffic>) {
-    archive.Plain(value);
-  } else {
-    Members(archive, value);
-  }
-}
-
-std::string DigestOf(std::string_view bytes) {
-  Sha256 hash;
-  hash.Update(bytes);
-  const auto digest = hash.Finish();
-  return std::string(reinterpret_cast<const char*>(digest.data()), digest.size());
-}
-
-constexpr uint8_t Bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 1, 8};
-
-}  // namespace
-
 std::string PackUnit(const Unit& unit) {
-  Writer writer;
-  writer.bytes = Magic;
+  ArchiveWriter writer;
   Unit copy = unit;
   Field(writer, copy);
-  return writer.bytes + DigestOf(writer.bytes);
+  return std::move(writer.bytes);
 }
 
 std::optional<Unit> UnpackUnit(std::string_view bytes) {
-  if (bytes.size() < Magic.size() + DigestBytes || !bytes.starts_with(Magic)) return {};
-  const std::string_view content = bytes.substr(0, bytes.size() - DigestBytes);
-  if (DigestOf(content) != bytes.substr(content.size())) return {};
-  Reader reader(content.substr(Magic.size()));
+  ArchiveReader reader(bytes);
   Unit unit;
   Field(reader, unit);
   if (!reader.ok()) return {};
   return unit;
+}
+
+std::string SealUnit(std::string_view packed, std::string_view unit_key,
+                     const verify::InstallKey& key) {
+  std::string bytes(Magic);
+  bytes += unit_key;
+  bytes += packed;
+  const std::array<uint8_t, MacBytes> mac = verify::Hmac(key, bytes);
+  bytes.append(reinterpret_cast<const char*>(mac.data()), mac.size());
+  return bytes;
+}
+
+Result<Unit> OpenUnit(std::string_view sealed, std::string_view unit_key,
+                      const verify::InstallKey& key) {
+  const auto refuse = [](std::string why) { return Fail(Diag::NotAdmitted, std::move(why)); };
+  if (!sealed.starts_with(Magic)) return refuse("it is no finished work of this version");
+  if (sealed.size() < Magic.size() + unit_key.size() + MacBytes) return refuse("it is cut off");
+  const std::string_view content = sealed.substr(0, sealed.size() - MacBytes);
+  if (!verify::SameMac(sealed.substr(content.size()), verify::Hmac(key, content)))
+    return refuse("it was not made by this installation, or was changed since");
+  if (content.substr(Magic.size(), unit_key.size()) != unit_key)
+    return refuse("it is of other kernels, options or tools");
+  std::optional<Unit> unit = UnpackUnit(content.substr(Magic.size() + unit_key.size()));
+  if (!unit) return refuse("its fields do not fit its length");
+  return std::move(*unit);
 }
 
 uint32_t WordsOf(const Param& param) { return param.is_buffer() ? 2 : 1; }

@@ -1,5 +1,5 @@
 // Finished work on one file: everything that the generators need, and nothing that depends on other files. Kept as bytes
-// under the digest of what it was made from.
+// under the digest of what it was made from, sealed with the key of this installation: nobody else can put code there.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,18 @@
 
 #include "aot/aot.h"
 #include "embed/kernel.h"
+#include "exec/native_code.h"
+#include "verify/verified.h"
 
 namespace frazil::aot {
 
 struct Code {
-  std::string bytes;  // empty: there is none
-  uint32_t entry = 0;
-  bool uses_run = true;
+  exec::NativeImage image;    // without code: there is none
+  verify::Evidence evidence;  // that it does what its candidate says
+  verify::Evidence whole =
+      {};  // of the ranged form with all iterations; none: that was not accepted
+  bool empty() const { return image.code.empty(); }
+  bool stands_in_for_plain() const { return whole.grade != verify::Grade::None; }
 };
 
 struct Param {
@@ -40,17 +45,19 @@ struct BuiltKernel {
   std::vector<embed::PairData> disjoint, at_most, covers, lengths;
   std::vector<embed::WorkTerm> work;
   std::string isa, ptx, wasm,
-      c;                 // ptx: with what a launch must know (targets/cuda/driver/module.h)
-  std::string ptx_text;  // the PTX alone
-  std::string source;    // .frz
-  std::string digest;    // exact, 64 hex digits
+      c;                    // ptx: with what a launch must know (targets/cuda/driver/module.h)
+  std::string ptx_text;     // the PTX alone
+  std::string source;       // .frz
+  std::string digest;       // exact, 64 hex digits
+  std::string candidate;    // what was compiled, as text
+  std::string certificate;  // why it means what the source means; may be empty
   // What a launch on one thread calls.
   const Code (&plain_forms() const)[embed::CpuLevelCount] {
     return plain_is_ranged ? ranged : plain;
   }
   bool has_native() const {
     for (const Code& code : plain_forms())
-      if (!code.bytes.empty()) return true;
+      if (!code.empty()) return true;
     return false;
   }
 };
@@ -61,7 +68,12 @@ struct Unit {
 };
 
 std::string PackUnit(const Unit& unit);
-std::optional<Unit> UnpackUnit(std::string_view bytes);  // nothing: damaged, or of another version
+std::optional<Unit> UnpackUnit(std::string_view bytes);  // nothing: damaged
+// As it is kept under a key (the digest of what it was made from), and back: fails with one sentence.
+std::string SealUnit(std::string_view packed, std::string_view unit_key,
+                     const verify::InstallKey& key);
+Result<Unit> OpenUnit(std::string_view sealed, std::string_view unit_key,
+                      const verify::InstallKey& key);
 
 // 1, or 2 for a buffer.
 uint32_t WordsOf(const Param& param);

@@ -16,6 +16,14 @@ struct BuildCommand {
   aot::BuildOptions options;
 };
 
+nlohmann::ordered_json ToJson(const aot::FormReport& form) {
+  nlohmann::ordered_json json = {{"form", form.form}};
+  if (!form.level.empty()) json["level"] = form.level;
+  json["bytes"] = form.bytes;
+  json["evidence"] = EvidenceJson(form.evidence);
+  return json;
+}
+
 nlohmann::ordered_json ToJson(const aot::KernelReport& kernel) {
   nlohmann::ordered_json json = {{"kernel", kernel.name},
                                  {"file", kernel.file},
@@ -25,6 +33,8 @@ nlohmann::ordered_json ToJson(const aot::KernelReport& kernel) {
                                  {"bytes_before", kernel.traffic_before.bytes},
                                  {"bytes_after", kernel.traffic_after.bytes},
                                  {"evidence", kernel.evidence},
+                                 {"meaning", EvidenceJson(kernel.meaning)},
+                                 {"forms", nlohmann::ordered_json::array()},
                                  {"native_bytes", kernel.native_bytes},
                                  {"isa_bytes", kernel.isa_bytes},
                                  {"in_pieces", kernel.in_pieces},
@@ -32,6 +42,7 @@ nlohmann::ordered_json ToJson(const aot::KernelReport& kernel) {
                                  {"milliseconds", kernel.ms},
                                  {"cached", kernel.cached},
                                  {"refusals", nlohmann::ordered_json::array()}};
+  for (const aot::FormReport& form : kernel.forms) json["forms"].push_back(ToJson(form));
   for (const aot::Refusal& refusal : kernel.refusals)
     json["refusals"].push_back({{"target", refusal.target}, {"reason", refusal.reason}});
   return json;
@@ -52,6 +63,7 @@ Result<int> Build(Session& session, BuildCommand& command) {
     nlohmann::ordered_json json = {{"kernels", nlohmann::ordered_json::array()},
                                    {"outputs", report.outputs},
                                    {"written", report.written},
+                                   {"discarded", report.discarded},
                                    {"milliseconds", report.ms}};
     for (const aot::KernelReport& kernel : report.kernels)
       json["kernels"].push_back(ToJson(kernel));
@@ -81,6 +93,8 @@ void AddBuild(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--cache", options->options.cache,
                       "folder of finished work (default: .frazil in the other)");
+  command->add_flag("!--no-programs", options->options.programs,
+                    "leave out what `frazil audit` judges the kernels by");
   AtLeastOne(command->add_option("--jobs", options->options.jobs,
                                  "processes at a time (default: one for each core)"));
   SetBody(command, session, [&session, options] { return Build(session, *options); });

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "exec/target.h"
 #include "ir/program.h"
+#include "verify/evidence.h"
 
 namespace CLI {
 class App;
@@ -46,6 +47,7 @@ std::string Dim(const Session& session, std::string_view text);
 // "  name        value" lines under an answer.
 void PrintFact(const Session& session, std::string_view name, std::string_view value);
 void PrintJson(const nlohmann::ordered_json& value);
+nlohmann::ordered_json EvidenceJson(const verify::Evidence& evidence);
 // Prints one located sentence (or its JSON form) and gives the exit code of its class.
 int Report(const Session& session, const Error& error);
 // A trap: a sentence with its place in the file and exit code 1, or 3 where a limit was reached. `program` is what the
@@ -140,6 +142,7 @@ void AddRules(CLI::App& app, Session& session);
 void AddMatrix(CLI::App& app, Session& session);
 void AddDoctor(CLI::App& app, Session& session);
 void AddStore(CLI::App& app, Session& session);
+void AddAudit(CLI::App& app, Session& session);
 void AddCompletion(CLI::App& app, Session& session);
 
 // Adds a command whose body is a Result: errors are reported, the exit code is kept.

@@ -77,8 +77,8 @@ Result<std::string> EmitCircuit(const ir::Program& program, const Limits& limits
 
 // Proved before it is shown.
 Result<std::string> EmitIsa(const ir::Program& program, bool as_text) {
-  const machines::simt::Module module = TRY(targets::isa::Lower(program));
-  TRY_VOID(targets::isa::ProveLowering(program, module));
+  const targets::isa::ProvedModule proved = TRY(targets::isa::ProvedModule::OfProgram(program));
+  const machines::simt::Module& module = proved.module();
   return as_text ? machines::simt::Print(module) : std::string(module.bytes);
 }
 

@@ -68,7 +68,7 @@ Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& s
     };
     return kernel;
   }
-  auto plan = TRY(targets::isa::Prepare(module));
+  auto plan = TRY(targets::isa::Prepare(TRY(targets::isa::ProvedModule::Itself(module))));
   kernel.run = [plan](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
     return targets::isa::Run(*plan, arguments, context);
   };

@@ -87,6 +87,7 @@ int Main(int argc, char** argv) {
   AddRules(app, session);
   AddMatrix(app, session);
   AddStore(app, session);
+  AddAudit(app, session);
   AddDoctor(app, session);
   AddCompletion(app, session);
   RefuseWrongNumbers(app);

@@ -52,6 +52,13 @@ void PrintJson(const nlohmann::ordered_json& value) {
   fmt::print("{}\n", value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+nlohmann::ordered_json EvidenceJson(const verify::Evidence& evidence) {
+  return {{"grade", verify::GradeName(evidence.grade)},
+          {"judge", evidence.judge},
+          {"detail", evidence.detail},
+          {"cases", evidence.cases}};
+}
+
 int Report(const Session& session, const Error& error) {
   ErrorClass error_class = ClassOf(error.diag);
   if (session.json) {

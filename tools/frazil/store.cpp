@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
@@ -21,18 +20,6 @@ struct StoreFlags {
   uint64_t max_age_days = store::StoreOptions{}.max_age_days;
 };
 
-// An empty folder is a store without entries; one with other things in it and nothing of ours is somebody's.
-bool LooksLikeStore(const std::filesystem::path& folder) {
-  for (const char* part : {"cas", "ac", "key", "ban", "profile"}) {
-    std::error_code ignored;
-    if (std::filesystem::symlink_status(folder / part, ignored).type() !=
-        std::filesystem::file_type::not_found)
-      return true;
-  }
-  std::error_code unreadable;
-  return std::filesystem::is_empty(folder, unreadable);
-}
-
 // A store that cannot even be read is an error here; to a running program it would be a miss.
 Result<std::unique_ptr<store::Store>> OpenStore(const Session& session, const StoreFlags& flags,
                                                 bool read_only) {
@@ -43,7 +30,7 @@ Result<std::unique_ptr<store::Store>> OpenStore(const Session& session, const St
   options.read_only = true;
   std::unique_ptr<store::Store> store = store::Store::Open(options);
   if (!store->usable()) return Fail(Diag::StoreUnusable, store->reason());
-  if (!LooksLikeStore(store->directory()))
+  if (!store::LooksLikeStore(store->directory()))
     return Fail(Diag::StoreUnusable,
                 fmt::format("{} is no store: it holds other files, but neither cas/ nor ac/",
                             store->directory()));

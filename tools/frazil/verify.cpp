@@ -117,12 +117,7 @@ void PrintText(const Session& session, const VerifyArguments& arguments, const i
 nlohmann::ordered_json ToJson(const VerifyArguments& arguments, const ir::Program& source,
                               const Answer& answer) {
   nlohmann::ordered_json json = {{"verdict", verify::VerdictName(answer.verdict)}};
-  auto evidence = [&](const verify::Evidence& e) {
-    json["evidence"] = {{"grade", verify::GradeName(e.grade)},
-                        {"judge", e.judge},
-                        {"detail", e.detail},
-                        {"cases", e.cases}};
-  };
+  auto evidence = [&](const verify::Evidence& e) { json["evidence"] = EvidenceJson(e); };
   if (const auto* proved = std::get_if<verify::Proved>(&answer.verdict)) evidence(proved->evidence);
   if (const auto* tested = std::get_if<verify::Tested>(&answer.verdict)) evidence(tested->evidence);
   if (const auto* refuted = std::get_if<verify::Refuted>(&answer.verdict)) {

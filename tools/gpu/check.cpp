@@ -30,7 +30,7 @@ void Fault(Tally& tally, const std::string& text) {
 // Launches that this target leaves to the CPU.
 bool IsRefusal(const Error& error) {
   return error.diag == Diag::NotIndependent || error.diag == Diag::Unsupported ||
-         error.diag == Diag::BadLaunch;
+         error.diag == Diag::BadLaunch || error.diag == Diag::LimitReached;
 }
 
 void RunLine(const tests::TestFile& file, const ir::Program& program, const tests::RunLine& run,
@@ -69,15 +69,6 @@ void RunLine(const tests::TestFile& file, const ir::Program& program, const test
   }
   if (!difference.empty()) return Fault(tally, where(difference));
   ++tally.passed;
-}
-
-std::vector<std::filesystem::path> Modules(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> paths;
-  if (!std::filesystem::exists(folder)) return paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".ptxm") paths.push_back(entry.path());
-  std::ranges::sort(paths);
-  return paths;
 }
 
 int Report(const char* what, size_t modules, const Tally& tally) {

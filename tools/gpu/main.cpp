@@ -1,6 +1,8 @@
-// Checks and measures a bundle on a GPU:  frazil-gpu BUNDLE [programs] [kernels] [random] [sweep] [measure] [--out FOLDER]
+// Checks and measures a bundle on a GPU:  frazil-gpu BUNDLE [programs] [kernels] [judge] [random] [sweep] [measure]
+// [--out FOLDER]
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <span>
 #include <sstream>
@@ -21,13 +23,20 @@ Result<targets::cuda::PtxModule> ReadModule(const std::filesystem::path& path) {
   return targets::cuda::ParseModule(ReadFile(path));
 }
 
+std::vector<std::filesystem::path> Modules(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  if (!std::filesystem::exists(folder)) return paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".ptxm") paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  return paths;
+}
+
 namespace {
 
-constexpr std::string_view Folders[][2] = {{"programs", "programs"},
-                                           {"kernels", "kernels"},
-                                           {"random", "random"},
-                                           {"sweep", "sweeps"},
-                                           {"measure", "benches"}};
+constexpr std::string_view Folders[][2] = {{"programs", "programs"}, {"kernels", "kernels"},
+                                           {"judge", "kernels"},     {"random", "random"},
+                                           {"sweep", "sweeps"},      {"measure", "benches"}};
 
 // Nothing that was checked is no success. Empty, or what is wrong with a word.
 std::string WrongWord(const std::filesystem::path& bundle, std::string_view word) {
@@ -44,8 +53,8 @@ std::string WrongWord(const std::filesystem::path& bundle, std::string_view word
 int Main(std::span<char*> words) {
   if (words.size() < 3) {
     fmt::print(stderr,
-               "usage: frazil-gpu BUNDLE [programs] [kernels] [random] [sweep] [measure] [--out "
-               "FOLDER]\n");
+               "usage: frazil-gpu BUNDLE [programs] [kernels] [judge] [random] [sweep] [measure] "
+               "[--out FOLDER]\n");
     return 1;
   }
   const std::filesystem::path bundle = words[1];
@@ -74,6 +83,7 @@ int Main(std::span<char*> words) {
     if (word == "programs") failures += CheckPrograms(*device, bundle / "programs");
     if (word == "random") failures += CheckRandom(*device, bundle / "random", 4);
     if (word == "kernels") failures += CheckKernels(*device, bundle / "kernels", 12);
+    if (word == "judge") failures += JudgeKernels(*device, bundle / "kernels");
     if (word == "sweep") failures += Sweep(*device, bundle / "sweeps", out);
     if (word == "measure") failures += Measure(*device, bundle / "benches");
     std::fflush(stdout);

@@ -16,7 +16,7 @@ constexpr int UsageStatus = 64;
 constexpr std::string_view Usage =
     "frazil-stage0 --out FOLDER [--name NAME] [--targets native;isa;ptx;wasm;c] [--cache FOLDER] "
     "[--depfile FILE]\n"
-    "              [--python PROGRAM] [--jobs N] [--quiet] FILE...\n";
+    "              [--python PROGRAM] [--jobs N] [--no-programs] [--quiet] FILE...\n";
 
 struct Arguments {
   aot::BuildOptions options;
@@ -55,6 +55,8 @@ Result<Arguments> Read(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--quiet") {
       arguments.quiet = true;
+    } else if (argument == "--no-programs") {
+      arguments.options.programs = false;
     } else if (!argument.starts_with("--")) {
       arguments.files.push_back(argument);
     } else if (i + 1 < argc) {

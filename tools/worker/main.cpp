@@ -11,6 +11,7 @@
 #include "startup.h"
 #include "targets/native/native.h"
 #include "verify/smt/smt.h"
+#include "verify/x86/x86.h"
 
 namespace {
 
@@ -29,14 +30,19 @@ class NativeCompiler : public engine::Compiler {
                                          exec::CpuLevel level) override {
     return Emit(program, level, /*tuned=*/true);
   }
+  Result<exec::NativeImage> CompileScalar(const ir::Program& program,
+                                          exec::CpuLevel level) override {
+    return Emit(program, level, /*tuned=*/false, /*vectorize=*/false);
+  }
   std::string toolchain() const override { return targets::native::Toolchain(); }
 
  private:
   static Result<exec::NativeImage> Emit(const ir::Program& program, exec::CpuLevel level,
-                                        bool tuned) {
+                                        bool tuned, bool vectorize = true) {
     targets::native::NativeOptions options;
     options.level = level;
     options.tuned = tuned;
+    options.vectorize = vectorize;
     return targets::native::EmitImage(program, options);
   }
 };
@@ -72,6 +78,7 @@ int main(int argc, char** argv) {
   worker::DieWithParent(Socket);
   SetCheckHandler(OnBrokenInvariant);
   verify::smt::RegisterZ3();
+  verify::x86::RegisterReader();
   NativeCompiler compiler;
   // Straight out: nothing here is worth a destructor.
   ::_exit(engine::ServeWorker(Socket, compiler, options.cpu_seconds));

@@ -1,0 +1,74 @@
+// The judge of every other target, on the GPU: edge values, lengths, aliasing and canaries of verify/, and its evidence for
+// each module instead of a number of runs.
+#include <fmt/format.h>
+
+#include "runner.h"
+#include "verify/verify.h"
+
+namespace frazil::gpu {
+namespace {
+
+// Of one verdict: made-up inputs may ask for more memory or time than is sensible.
+constexpr uint64_t JudgeFuel = 1 << 22;
+constexpr uint64_t JudgeMemoryBytes = 64 << 20;
+constexpr uint64_t JudgeMs = 20'000;
+
+verify::VerifyOptions JudgeOptions() {
+  verify::VerifyOptions options;
+  options.limits.fuel = JudgeFuel;
+  options.limits.memory_bytes = JudgeMemoryBytes;
+  options.limits.verify_ms = JudgeMs;
+  options.exhaustive = false;  // a launch for each input
+  return options;
+}
+
+std::string Tell(const verify::Evidence& evidence) {
+  return fmt::format("{} by {} ({})", verify::GradeName(evidence.grade), evidence.judge,
+                     evidence.detail);
+}
+
+}  // namespace
+
+int JudgeKernels(DevicePtr device, const std::filesystem::path& folder) {
+  int judged = 0, refuted = 0, unknown = 0;
+  for (const auto& path : Modules(folder)) {
+    const std::string name = path.stem().string();
+    const auto fault = [&](const std::string& what) {
+      ++refuted;
+      fmt::print("FAIL {}: {}\n", name, what);
+    };
+    auto module = ReadModule(path);
+    if (!module) {
+      fault(module.error().ToString());
+      continue;
+    }
+    const ir::Program program = module->source;
+    const auto callable = targets::cuda::MakeCudaCallable(device, std::move(*module));
+    if (!callable) {
+      fault(callable.error().ToString());
+      continue;
+    }
+    const Result<verify::Verdict> verdict =
+        verify::VerifyLowering(program, **callable, {}, JudgeOptions());
+    if (verdict && std::holds_alternative<verify::Tested>(*verdict)) {
+      ++judged;
+      fmt::print("{}: {}\n", name, Tell(std::get<verify::Tested>(*verdict).evidence));
+    } else if (verdict && std::holds_alternative<verify::Proved>(*verdict)) {
+      ++judged;
+      fmt::print("{}: {}\n", name, Tell(std::get<verify::Proved>(*verdict).evidence));
+    } else if (verdict && std::holds_alternative<verify::Refuted>(*verdict)) {
+      fault("refuted: " + std::get<verify::Refuted>(*verdict).difference);
+    } else {
+      // No verdict is no success, and no fault of the code either: launches that this target leaves to the CPU.
+      ++unknown;
+      fmt::print("{}: no verdict: {}\n", name,
+                 verdict ? std::get<verify::Unknown>(*verdict).reason : verdict.error().message);
+    }
+    std::fflush(stdout);
+  }
+  fmt::print("judged: {} modules with evidence, {} refuted, {} without a verdict\n", judged,
+             refuted, unknown);
+  return refuted;
+}
+
+}  // namespace frazil::gpu
