@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # The load before our own build.
 load=$(cut -d ' ' -f 1 /proc/loadavg)
-scripts/build.sh release product frazil_bench
+scripts/build.sh release product frazil_bench kernel_usage
 mkdir -p build/bench
 if [[ ! -f build/bench/peers/libfrazil_peer_machine.so ]]; then
   scripts/peers.sh || echo "bench: without the Rust peers some figures stand alone" >&2
@@ -17,6 +17,11 @@ if awk -v load="$load" 'BEGIN { exit !(load > 0.5) }'; then
 fi
 rm -f build/bench/*.json
 build/release/bin/frazil_bench "$@"
+
+# What the judge sees of the standard kernels and how long it takes; one at a time, so that the times are theirs.
+if (($# == 0)); then
+  build/release/bin/frazil audit build/release/bin/kernel_usage --jobs 1 --json >build/bench/judge.json
+fi
 
 # Field programs: heights against the frozen template lowering, and, with CORPUS=dir, code against hand-written code.
 python3 bench/corpus/heights.py --frazil build/release/bin/frazil --json build/bench/heights.json

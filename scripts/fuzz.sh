@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target under libFuzzer for FUZZ_SECONDS each (default 60), then FUZZ_PROGRAMS random
-# programs (default 100000) on all engines from a fresh seed. New inputs are kept in build/fuzz/corpus; a crash
-# is written to build/fuzz/crashes and ends the run with exit code 1, and so does a mismatch.
+# programs (default 100000) on all engines from a fresh seed, then 140,000 mutants before the judges of meaning
+# (tests/judges). New inputs are kept in build/fuzz/corpus; a crash is written to build/fuzz/crashes and ends the run with
+# exit code 1, and so does a mismatch or a judge that was fooled.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-60}
@@ -23,6 +24,7 @@ for program in "${programs[@]}"; do
   folders=("$found")
   if [[ -d tests/fuzz/corpus/$name ]]; then folders+=("tests/fuzz/corpus/$name"); fi
   if [[ $name == frz ]]; then folders+=(tests/programs); fi
+  if [[ $name == judges_* ]]; then folders+=(tests/fuzz/corpus/judges); fi
   echo "== [$number/${#programs[@]}] $name for $seconds s"
   if ! "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/crashes/$name-" "${folders[@]}" 2>"build/fuzz/$name.log"; then
@@ -35,9 +37,11 @@ done
 
 seed=${FUZZ_SEED:-$(date +%s)}
 count=${FUZZ_PROGRAMS:-100000}
-scripts/build.sh release differential
+scripts/build.sh release differential judges
 for target in batch,reprinted,canonical,lowered wasm c-gcc c-clang; do
   echo "== $count random programs from seed $seed: $target"
   build/release/bin/differential --count "$count" --seed "$seed" --targets "$target" --out build/fuzz/mismatches
 done
+echo "== the judges of meaning under attack from seed $seed"
+build/release/bin/judges --seed "$seed" --jobs "${JOBS:-2}"
 echo "fuzz: ${#programs[@]} targets without a crash, $count random programs without a mismatch"

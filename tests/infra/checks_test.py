@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+import check_checker
 import check_format
 import check_layers
 import check_leaks
@@ -176,6 +177,26 @@ class Sizes(Tree):
         self.put("src/ir/a.h", "")
         self.put("tools/frazil/a.cpp", "x\n" * 801)
         self.assert_finds(check_sizes, "tools/frazil/a.cpp: 801 lines")
+
+
+class Checker(Tree):
+    def test_lines(self):
+        for ceiling, files in check_checker.PARTS.values():
+            for file in files:
+                self.put(f"src/verify/{file}", "// why\n\nint x;\n")
+        counts = {part: len(files) for part, (_, files) in check_checker.PARTS.items()}
+        self.put(check_checker.DOCUMENT, ", ".join(f"{part} {count}" for part, count in counts.items()))
+        self.assert_passes(check_checker)
+        self.put("src/verify/terms.cpp", '#include "verify/internal/terms.h"\n')
+        self.assert_passes(check_checker)
+        self.put("src/verify/terms.cpp", '#include "verify/internal/pair.h"\n')
+        self.assert_finds(check_checker, "includes verify/internal/pair.h")
+        self.put("src/verify/terms.cpp", "int x;\nint y;\n")
+        self.assert_finds(check_checker, "does not say")
+        self.put("src/verify/terms.cpp", "int x;\n" * 2000)
+        code, output = self.run_check(check_checker)
+        self.assertEqual(code, 1)
+        self.assertIn("is the ceiling", output)
 
 
 class Format(Tree):

@@ -22,6 +22,7 @@ LEVELS = {
     "aot": 7,
     "kernel": 7,
     "frazil": 8,
+    "audit": 8,
     "tensor": 7,
     "learn": 8,
 }
@@ -33,7 +34,7 @@ GROUPS = {"machines", "frontends", "targets"}
 SHARED = {("targets", "llvm"): {("targets", "native"), ("targets", "cuda")}}
 
 # Sub-folders that are libraries above the folder they lie in: they use it, internals included, and it never uses them.
-ABOVE = {("verify", "smt"), ("verify", "tasm")}
+ABOVE = {("verify", "smt"), ("verify", "tasm"), ("verify", "x86")}
 
 # Folders outside the levels: what they may include besides themselves. Nothing in src/ includes them.
 SPECIAL = {"monitor": {"base"}}
@@ -41,8 +42,8 @@ SPECIAL = {"monitor": {"base"}}
 # Tools stand above src/: folders (or sub-folders of groups) whose public headers each may include. Nothing in src/ includes a
 # tool, and no tool another one's files, but for what is offered. `support` is tests/support.
 TOOLS = {
-    "frazil": {"aot", "base", "engine", "exec", "frontends", "ir", "kernel", "machines", "optimize", "store", "targets", "verify"},
-    "gpu": {"base", "exec", "frontends/kernels", "ir", "support", "targets/cuda", "targets/native", "targets/wasm"},
+    "frazil": {"aot", "audit", "base", "engine", "exec", "frontends", "ir", "kernel", "machines", "optimize", "store", "targets", "verify"},
+    "gpu": {"base", "exec", "frontends/kernels", "ir", "support", "targets/cuda", "targets/native", "targets/wasm", "verify"},
     "manual": {"base", "ir", "machines"},
     "oracle": {"base", "machines/tasm"},
     "prelude": set(),
@@ -56,7 +57,7 @@ OFFERED = {"oracle_client.h": "tools/oracle/client"}
 TOOLS_THIRD_PARTY = {"fmt", "CLI", "nlohmann"}
 
 # Headers whose types only their own folder may make; tests may, to have something to play with.
-MAKERS = {"verify/judge.h"}
+MAKERS = {"verify/judge.h", "targets/isa/tile_maker.h", "targets/isa/tile_plan.h"}
 
 # First part of a third-party header -> path prefixes that may include it. `test` stands for *_test.cpp
 # and test_*.h, which are not installed.
@@ -69,6 +70,7 @@ THIRD_PARTY = {
     "gmp.h": {"test"},
     "llvm": {"targets/llvm/", "targets/native/", "targets/cuda/"},
     "llvm-c": {"targets/llvm/", "targets/native/", "targets/cuda/"},
+    "Zydis": {"verify/x86/"},
     "z3++.h": {"verify/smt/"},
     "z3.h": {"verify/smt/"},
     "cuda.h": {"targets/cuda/"},
@@ -82,7 +84,7 @@ THIRD_PARTY = {
 # C and POSIX headers; C++ headers have no suffix and are always allowed.
 SYSTEM_HEADERS = {
     "cpuid.h", "dirent.h", "dlfcn.h", "elf.h", "errno.h", "fcntl.h", "fenv.h", "immintrin.h", "link.h", "math.h", "netdb.h",
-    "poll.h", "pthread.h", "sched.h", "signal.h", "spawn.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h",
+    "poll.h", "pthread.h", "sched.h", "signal.h", "spawn.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "ucontext.h",
     "time.h", "unistd.h",
 }
 SYSTEM_FOLDERS = {"sys", "linux", "netinet"}

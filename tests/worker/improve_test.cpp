@@ -432,5 +432,38 @@ TEST(RealWorker, AFormThatCrashesCostsOneRequest) {
   EXPECT_TRUE(worker.Improve(request).has_value());
 }
 
+// Both arms of a branch run in lanes: what its condition says of an index does not keep the load inside. Found by buffers
+// that end where memory does.
+TEST(Judged, ALoadUnderABranch) {
+  const ir::Program program = Parse(R"(frz 1
+func @main(%x: in buffer<f32>, %y: buffer<f32>, %n: index) {
+  %zero = const 0 : index
+  parallel %i = %zero to %n {
+    %length = length %x : f32
+    %is_inside = lt %i, %length : index
+    %v = if %is_inside -> (f32) {
+      %a = load %x, %i : f32
+      yield %a
+    } else {
+      %one = const 1 : f32
+      yield %one
+    }
+    store %y, %i, %v : f32
+    yield
+  }
+  return
+}
+)");
+  for (int i = 0; i <= static_cast<int>(exec::HostLevel()); ++i) {
+    targets::native::NativeOptions options;
+    options.level = static_cast<exec::CpuLevel>(i);
+    const Result<exec::NativeImage> image = targets::native::EmitImage(program, options);
+    ASSERT_TRUE(image.has_value());
+    const Result<verify::Verdict> verdict = verify::VerifyCode(program, *image, {});
+    ASSERT_TRUE(verdict.has_value());
+    EXPECT_EQ(verify::VerdictName(*verdict), "tested");
+  }
+}
+
 }  // namespace
 }  // namespace frazil::engine
