@@ -84,8 +84,8 @@ FRAZIL_FIGURE(first_result) {
   auto tile = [&] {
     auto kernels = frontends::kernels::ParseJson(*json, "saxpy.json");
     CHECK(kernels && kernels->size() == 1);
-    auto module = targets::isa::Lower((*kernels)[0].program);
-    CHECK(module && targets::isa::ProveLowering((*kernels)[0].program, *module));
+    auto module = targets::isa::ProvedModule::OfProgram((*kernels)[0].program);
+    CHECK(module.has_value());
     auto plan = targets::isa::Prepare(*module);
     CHECK(plan.has_value());
     CHECK(targets::isa::Run(**plan, arguments).has_value());

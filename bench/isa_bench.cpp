@@ -41,7 +41,7 @@ FRAZIL_FIGURE(isa) {
   std::vector<Times> times =
       Interleave({repeat([&] { return targets::isa::Lower(program); }),
                   repeat([&] { return machines::simt::LoadModule(nullptr, module->bytes); }),
-                  repeat([&] { return targets::isa::ProveLowering(program, *module); })},
+                  repeat([&] { return targets::isa::ProvedModule::Prove(program, *module); })},
                  15);
   const char* names[] = {"lower saxpy, verified", "load and verify saxpy's .frzb",
                          "prove saxpy's lowering: lift and both digests"};

@@ -40,6 +40,7 @@ FOLDERS = {
     "field": ["src/base", "src/targets/native", "src/targets/llvm"],
     "ir": ["src/ir"],
     "isa": ["src/targets/isa", "src/machines/simt"],
+    "judge": ["src/verify", "src/targets/native", "src/targets/llvm", "src/exec"],
     "kernels": ["src/frontends/kernels", "python", "src/targets/isa"],
     "launch": ["src/embed"],
     "lowering": ["src/targets/tasm"],
@@ -55,6 +56,7 @@ FOLDERS = {
     "worker": ["src/engine", "tools/worker", "src/targets/native", "src/targets/llvm"],
 }
 RUN_TABLE = "run"  # the rows of the last runs of `make bench`, one by one
+JUDGE_TABLE = "judge"  # what an audit of the standard kernels found, a row each
 MARKERS = re.compile(r"(<!-- table (\w+): [^\n]*-->\n).*?(<!-- end of table -->)", re.S)
 
 
@@ -97,10 +99,33 @@ def corpus_rows(folder):
                    "met": ratio <= 1}
 
 
+def judge_rows(folder):
+    """What `frazil audit --json` said of the program that embeds every standard kernel: one row for each."""
+    file = folder / "judge.json"
+    kernels = {}
+    for entry in json.loads(file.read_text())["entries"] if file.exists() else []:
+        kernels.setdefault(entry["name"], []).append(entry)
+    for name, forms in sorted(kernels.items()):
+        sums = dict.fromkeys(("inputs", "run", "blocks", "turned", "loops"), 0)
+        for form in forms:
+            detail = form["found"]["code"]["detail"].replace(",", "")
+            for pattern, keys in ((r"(\d+)(?: of \d+ ended)? inputs", ("inputs",)), (r"(\d+) of (\d+) blocks", ("run", "blocks")),
+                                  (r"(\d+) of (\d+) loops", ("turned", "loops"))):
+                if told := re.search(pattern, detail):
+                    for key, count in zip(keys, told.groups()):
+                        sums[key] += int(count)
+        times = [form["judge_ms"] for form in forms]
+        yield {"area": "judge", "figure": f"{name}, {len(forms)} forms", "table": JUDGE_TABLE,
+               "ours": f"{sums['run']} of {sums['blocks']} blocks, {sums['turned']} of {sums['loops']} loops again, {sums['inputs']:,} inputs, "
+                       f"{sum(times) / len(times):.0f} ms a form, the slowest {max(times):.0f}",
+               "goal": "all agree", "met": all(form["finding"] == "agrees" for form in forms)}
+
+
 def collect(folder, root=ROOT):
     file = folder / "results.json"
-    rows = [row for row in json.loads(file.read_text()) if row["area"] != "lowering"] if file.exists() else []
+    rows = [row for row in json.loads(file.read_text()) if row["area"] not in ("lowering", "judge")] if file.exists() else []
     rows += corpus_rows(folder)
+    rows += judge_rows(folder)
     told = git(root, "rev-parse", "--short", "HEAD")
     changed = git(root, "status", "--porcelain", "--untracked-files=no").stdout.strip()
     stamp = {"commit": told.stdout.strip() + ("+" if changed else "") if told.returncode == 0 else "",
@@ -108,7 +133,7 @@ def collect(folder, root=ROOT):
     unknown = sorted({row["area"] for row in rows} - FOLDERS.keys())
     if unknown:
         sys.exit(f"rows: no folders are known for {', '.join(unknown)} (FOLDERS in bench/rows.py)")
-    file.write_text(json.dumps([{**row, **stamp} for row in rows], indent=2, ensure_ascii=False) + "\n")
+    file.write_text(json.dumps([{**stamp, **row} for row in rows], indent=2, ensure_ascii=False) + "\n")
     missed = [row for row in rows if row["met"] is False]
     print(f"{len(rows)} rows in {file}, {len(missed)} miss their goal" + "".join(f"\n  {row['area']}: {row['figure']}" for row in missed))
 
@@ -141,8 +166,9 @@ def record(results, whole=False, root=ROOT):
     for row in new:
         row["machine"] = names.get(row["machine"], row["machine"])
     measured = {name_of(row): row for row in new}
+    judged = any(row["table"] == JUDGE_TABLE for row in new)
     kept = [sum_up(row, measured) for row in data["rows"]
-            if row["table"] != RUN_TABLE or not (whole or name_of(row) in measured)]
+            if not (row["table"] == RUN_TABLE and (whole or name_of(row) in measured) or row["table"] == JUDGE_TABLE and judged)]
     data["rows"] = kept + new
     for row in kept:
         lacking = [name for name in row.get("from", []) if name not in measured]

@@ -9,7 +9,7 @@
 #include "ir/text.h"
 #include "native_call.h"
 #include "targets/isa/isa.h"
-#include "targets/isa/tile.h"
+#include "targets/isa/tile_maker.h"
 
 namespace frazil::bench {
 namespace {
@@ -58,7 +58,7 @@ ir::Program Read(const std::string& text) {
 }
 
 std::shared_ptr<const targets::isa::TilePlan> PlanOf(const ir::Program& program) {
-  auto module = targets::isa::Lower(program);
+  auto module = targets::isa::ProvedModule::OfProgram(program);
   CHECK(module.has_value());
   auto plan = targets::isa::Prepare(*module);
   CHECK(plan.has_value() && targets::isa::LaneByLane(**plan).empty());
@@ -145,7 +145,7 @@ FRAZIL_FIGURE(tile_first_result) {
   TileRun run;
   run.threads = 1;
   const auto times = Interleave({[&] {
-                                   auto module = targets::isa::Lower(program);
+                                   auto module = targets::isa::ProvedModule::OfProgram(program);
                                    CHECK(module.has_value());
                                    auto plan = targets::isa::Prepare(*module);
                                    CHECK(plan.has_value());
