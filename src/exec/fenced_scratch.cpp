@@ -107,15 +107,20 @@ class Kept {
     bytes_ -= size;
     return block;
   }
-  void Keep(std::unique_ptr<Block> block) {
+  void Keep(std::unique_ptr<Block> block) noexcept {
     if (!block->is_fenced || block->size > MostKeptBytes / 2) return;
     // Who needs other sizes now will not need those of before.
     while (bytes_ + block->size > MostKeptBytes) {
       bytes_ -= blocks_.front()->size;
       blocks_.erase(blocks_.begin());
     }
-    bytes_ += block->size;
-    blocks_.push_back(std::move(block));
+    const uint64_t size = block->size;
+    try {
+      blocks_.push_back(std::move(block));
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+    bytes_ += size;
   }
 
  private:

@@ -33,12 +33,19 @@ uint64_t NextCall() {
   return calls.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Whoever reads what he did not write gets something else each time, and now and then nothing but zeros.
-uint64_t LeftoverOf(uint64_t call) { return call % 4 == 0 ? 0 : call * 0x9e3779b97f4a7c15u; }
+// Calls by number would meet the same code in the same way where a judge's own calls have a period.
+uint64_t Scrambled(uint64_t number) {
+  uint64_t word = (number + 1) * 0x9e3779b97f4a7c15u;
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
+  return word ^ (word >> 27);
+}
 
-// Most slips go too far, few begin too early. Inputs go by twos, fours and eights: each kind meets both.
-FencedScratch::Fence FenceOf(uint64_t call) {
-  return call % 3 == 2 ? FencedScratch::Fence::Before : FencedScratch::Fence::Behind;
+// Whoever reads what he did not write gets something else each time, and now and then nothing but zeros.
+uint64_t LeftoverOf(uint64_t scrambled) { return scrambled % 4 == 0 ? 0 : scrambled; }
+
+// Most slips go too far, few begin too early.
+FencedScratch::Fence FenceOf(uint64_t scrambled) {
+  return (scrambled >> 32) % 3 == 2 ? FencedScratch::Fence::Before : FencedScratch::Fence::Behind;
 }
 
 // The memory that the next call takes for its frame.
@@ -71,16 +78,24 @@ int32_t Output(NativeRun* run, uint32_t type, const uint64_t* words, uint64_t co
 }  // namespace
 
 #if defined(__x86_64__)
-// (arguments, results, run, entry, leftover): calls with the leftover in every register that a call may change.
-extern "C" int32_t frazil_disturbed_call(const uint64_t*, uint64_t*, NativeRun*, NativeEntry,
-                                         uint64_t);
+namespace {
+constexpr uint32_t ModesOfMxcsr = 0xffc0;  // without the flags that arithmetic leaves
+uint32_t Modes() { return __builtin_ia32_stmxcsr() & ModesOfMxcsr; }
+}  // namespace
+
+// (arguments, results, run, entry, leftover): calls with the leftover in every register that a call may change, as wide as
+// this processor has them.
+using DisturbedCall = int32_t(const uint64_t*, uint64_t*, NativeRun*, NativeEntry, uint64_t);
+extern "C" DisturbedCall frazil_disturbed_call, frazil_disturbed_call_avx2,
+    frazil_disturbed_call_avx512;
 asm(R"(
+  .macro frazil_begin name
   .text
   .p2align 4
-  .globl frazil_disturbed_call
-  .hidden frazil_disturbed_call
-  .type frazil_disturbed_call, @function
-frazil_disturbed_call:
+  .globl \name
+  .hidden \name
+  .type \name, @function
+\name:
   .cfi_startproc
   pushq %rcx
   .cfi_adjust_cfa_offset 8
@@ -94,29 +109,52 @@ frazil_disturbed_call:
   movq %r10, %r11
   rolq $7, %r11
   movq %r8, %xmm0
-  punpcklqdq %xmm0, %xmm0
-  movdqa %xmm0, %xmm1
-  movdqa %xmm0, %xmm2
-  movdqa %xmm0, %xmm3
-  movdqa %xmm0, %xmm4
-  movdqa %xmm0, %xmm5
-  movdqa %xmm0, %xmm6
-  movdqa %xmm0, %xmm7
-  movdqa %xmm0, %xmm8
-  movdqa %xmm0, %xmm9
-  movdqa %xmm0, %xmm10
-  movdqa %xmm0, %xmm11
-  movdqa %xmm0, %xmm12
-  movdqa %xmm0, %xmm13
-  movdqa %xmm0, %xmm14
-  movdqa %xmm0, %xmm15
-  call *(%rsp)
+  .endm
+  .macro frazil_end name
   addq $8, %rsp
   .cfi_adjust_cfa_offset -8
   ret
   .cfi_endproc
-  .size frazil_disturbed_call, . - frazil_disturbed_call
+  .size \name, . - \name
+  .endm
+
+  frazil_begin frazil_disturbed_call
+  punpcklqdq %xmm0, %xmm0
+  .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+  movdqa %xmm0, %xmm\n
+  .endr
+  call *(%rsp)
+  frazil_end frazil_disturbed_call
+
+  frazil_begin frazil_disturbed_call_avx2
+  .irp n, 15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0
+  vpbroadcastq %xmm0, %ymm\n
+  .endr
+  call *(%rsp)
+  vzeroupper
+  frazil_end frazil_disturbed_call_avx2
+
+  frazil_begin frazil_disturbed_call_avx512
+  .irp n, 31,30,29,28,27,26,25,24,23,22,21,20,19,18,17,16,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1,0
+  vpbroadcastq %xmm0, %zmm\n
+  .endr
+  .irp n, 0,1,2,3,4,5,6,7
+  kmovq %r8, %k\n
+  .endr
+  call *(%rsp)
+  vzeroupper
+  frazil_end frazil_disturbed_call_avx512
 )");
+
+namespace {
+DisturbedCall* DisturbedCallHere() {
+  switch (HostLevel()) {
+    case CpuLevel::Avx512: return frazil_disturbed_call_avx512;
+    case CpuLevel::Avx2: return frazil_disturbed_call_avx2;
+    default: return frazil_disturbed_call;
+  }
+}
+}  // namespace
 #endif
 
 JudgedCall::Lent::Lent(const NativeRun& run)
@@ -146,19 +184,26 @@ int32_t JudgedCall::Enter(const NativeCode& code) {
   replace(NativeHelper::Alloc, Alloc);
   replace(NativeHelper::Release, Release);
   replace(NativeHelper::Output, Output);
-  const uint64_t number = NextCall();
-  FencedScratch scratch(run_, FenceOf(number));
+  const uint64_t scrambled = Scrambled(NextCall());
+  FencedScratch scratch(run_, FenceOf(scrambled));
   own_helpers = lent_.helpers;
   own_scratch = &scratch;
   found_no_memory = false;
   run_.helpers = helpers.data();
-  const uint64_t leftover = LeftoverOf(number);
+  const uint64_t leftover = LeftoverOf(scrambled);
   NativeRun* const run = function.uses_run ? &run_ : nullptr;
   const uint64_t* const arguments = given_.data() + Margin;
   uint64_t* const results = results_.data() + Margin;
+  // Callers give memory as they have it: what is no answer of the code must not look like one.
+  std::fill(results_.begin() + Margin, results_.end() - Margin, ~scrambled | 1);
   LeaveOnStack(leftover);
 #if defined(__x86_64__)
-  const int32_t status = frazil_disturbed_call(arguments, results, run, function.entry, leftover);
+  const uint32_t modes = Modes();
+  const int32_t status = DisturbedCallHere()(arguments, results, run, function.entry, leftover);
+  if (Modes() != modes) {
+    has_other_modes_ = true;
+    __builtin_ia32_ldmxcsr(modes);
+  }
 #else
   const int32_t status = function.entry(arguments, results, run);
 #endif
@@ -194,6 +239,7 @@ Result<void> JudgedCall::Check(int32_t status) const {
       !std::equal(arguments_.begin(), arguments_.end(), given_.begin() + Margin))
     return wrong("wrote to its arguments");
   if (!scratch_is_whole_) return wrong("wrote beside its scratch");
+  if (has_other_modes_) return wrong("changed how floats are rounded");
   const Lent now(run_);
   const bool is_kept = now.helpers == lent_.helpers && now.stop == lent_.stop &&
                        now.input == lent_.input && now.hints == lent_.hints;

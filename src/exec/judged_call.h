@@ -1,4 +1,4 @@
-// A call as a judge makes it: it takes nothing for granted that callers do not give. Registers and stack hold other leftovers
+// A call as a judge makes it: it takes nothing for granted that callers do not give. Registers, stack and results hold other leftovers
 // each time, words lie around the arguments and the results, memory that cannot be touched beside scratch, and code that says
 // it needs no run gets none. Whoever says that a limit was reached must have come to one: such an end is no answer, and
 // nobody would look at it again.
@@ -38,6 +38,7 @@ class JudgedCall {
   const Lent lent_;
   const NativeCode* entered_ = nullptr;
   bool had_no_memory_ = false;  // a helper said so
+  bool has_other_modes_ = false;
   bool scratch_is_whole_ = true, scratch_is_used_rightly_ = true, scratch_is_left_ = true;
 };
 

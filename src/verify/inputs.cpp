@@ -31,7 +31,6 @@ constexpr size_t FewLengths = 4;
 // A guard may ask for more; then no input is made and the comparison says so.
 constexpr int64_t MostElements = 1 << 22;
 constexpr int64_t MostTensorElements = 1 << 16;
-constexpr int64_t Period = 1021;  // a prime: no stride of a loop meets the same elements again
 constexpr int64_t LongLengths[] = {519, 1029, 4096 + 64 + 1};
 
 // Does it carry values from element to element?
@@ -45,7 +44,8 @@ bool Folds(const ir::Program& program) {
   return false;
 }
 
-// Are two of its buffers one?
+}  // namespace
+
 bool HasShared(const Input& input) {
   std::set<const Memory*> seen;
   return std::ranges::any_of(input.arguments, [&](const Value& value) {
@@ -53,7 +53,6 @@ bool HasShared(const Input& input) {
   });
 }
 
-// The same with this sign; other types as they are.
 uint64_t WithSign(Type type, uint64_t word, bool is_negative) {
   const uint64_t top = uint64_t{1} << (ir::BitsOf(type) - 1);
   if (ir::IsFloat(type.scalar)) return is_negative ? word | top : word & ~top;
@@ -61,7 +60,10 @@ uint64_t WithSign(Type type, uint64_t word, bool is_negative) {
   return ((word & top) != 0) == is_negative ? word : ~word;
 }
 
-}  // namespace
+uint64_t OddNan(Type type, bool is_negative) {
+  return ir::LiteralFromDouble(type, std::numeric_limits<double>::quiet_NaN()) | 0x23 |
+         (is_negative ? uint64_t{1} << (ir::BitsOf(type) - 1) : 0);
+}
 
 Input CopyOf(const Input& input) {
   Input copy = input;
@@ -119,6 +121,13 @@ bool InputMaker::MayAlias(uint32_t a, uint32_t b) const {
   });
 }
 
+void InputMaker::Repeat(Memory& memory, int64_t made) {
+  const size_t bytes = ir::BytesOf(memory.element());
+  for (int64_t i = made; i < memory.length(); i += made)
+    std::memcpy(memory.data() + static_cast<size_t>(i) * bytes, memory.data(),
+                static_cast<size_t>(std::min(made, memory.length() - i)) * bytes);
+}
+
 // After all combinations a long one for unrolled loops, and longer ones where something is summed up: the blocks of a
 // reduction have 4096 elements.
 uint64_t InputMaker::Rounds() const {
@@ -151,8 +160,12 @@ InputMaker::Mood InputMaker::RandomMood() {
 Words InputMaker::ElementWords(Type type, Mood mood, int64_t length) {
   if (ir::WordsOf(type) == 1) return {ElementWord(type, mood, length)};
   const Value value = exec::RandomScalar(type, random_.Next());
-  const auto words = value.scalar_words();
-  return {words.begin(), words.end()};
+  const auto random_words = value.scalar_words();
+  Words words(random_words.begin(), random_words.end());
+  if (type.scalar == Scalar::XField || type.scalar == Scalar::Digest)
+    for (uint64_t& word : words)
+      if (random_.Chance(50)) word = FieldWord();
+  return words;
 }
 
 // Of a long buffer, some are near its end: fewer bits of them are not enough there.
@@ -163,7 +176,10 @@ uint64_t InputMaker::IndexWord(uint64_t length) {
 }
 
 uint64_t InputMaker::ElementWord(Type type, Mood mood, int64_t length) {
-  if ((mood == Mood::Edge && !in_table_) || type.scalar == Scalar::Int)
+  if (type.scalar == Scalar::Field && (mood == Mood::Edge || mood == Mood::Halves) &&
+      random_.Chance(60))
+    return FieldWord();
+  if ((mood == Mood::Edge && !in_table_ && !is_tiny_) || type.scalar == Scalar::Int)
     return exec::RandomScalar(type, random_.Next()).word;
   if (type.scalar == Scalar::Index && !in_table_ && random_.Chance(70))
     return random_.Below(static_cast<uint64_t>(length) + 1);
@@ -172,6 +188,8 @@ uint64_t InputMaker::ElementWord(Type type, Mood mood, int64_t length) {
                                             uint64_t{1} << std::min(ir::BitsOf(type) - 1, 62)));
   if (indices_ && ir::IsFixedInt(type.scalar) && ir::BitsOf(type) >= 16)
     return ExtendWord(type, IndexWord(static_cast<uint64_t>(length)));
+  if (is_tiny_ && ir::IsFixedInt(type.scalar))
+    return ExtendWord(type, static_cast<uint64_t>(random_.Between(1, 3)));
   if (mood == Mood::Signs) return SignWord(type);
   if (mood == Mood::Halves) return HalfWord(type);
   if (mood == Mood::Near) return NearWord(type);
@@ -189,6 +207,14 @@ uint64_t InputMaker::ElementWord(Type type, Mood mood, int64_t length) {
     return ExtendWord(
         type, static_cast<uint64_t>(random_.Between(ir::IsSigned(type.scalar) ? -8 : 0, 16)));
   return ExtendWord(type, random_.Next() >> (mood == Mood::Plain ? random_.Below(64) : shift_));
+}
+
+// A power of two, or its negative, or next to one: where a product's halves carry and a sum wraps.
+uint64_t InputMaker::FieldWord() {
+  const uint64_t power = uint64_t{1} << random_.Below(64);
+  const uint64_t near = power + random_.Below(3) - 1;
+  const uint64_t word = near < goldilocks::P ? near : near - goldilocks::P;
+  return random_.Chance(50) || word == 0 ? word : goldilocks::P - word;
 }
 
 // Zeros, ones and what is next to the ends, all the time: sums that cancel, zeros of both signs side by side.
@@ -260,9 +286,7 @@ void InputMaker::PutLonely(Memory& memory) {
   const uint64_t few = std::min<uint64_t>(length, 256);
   const uint64_t places[] = {random_.Chance(50) ? 0 : random_.Below(few) / 64 * 64,
                              random_.Below(16), random_.Below(few) | 15, random_.Below(few)};
-  // Not the one that is the answer.
-  const uint64_t word = ir::LiteralFromDouble(element, std::numeric_limits<double>::quiet_NaN()) |
-                        0x23 | (random_.Chance(50) ? uint64_t{1} << (ir::BitsOf(element) - 1) : 0);
+  const uint64_t word = OddNan(element, random_.Chance(50));
   memory.Set(static_cast<int64_t>(places[lonely_place_ % std::size(places)] % length),
              std::span(&word, 1));
 }
@@ -273,7 +297,7 @@ void InputMaker::PutExtremes(Memory& memory) {
   if (!ir::IsFloat(element.scalar) && !ir::IsFixedInt(element.scalar)) return;
   const int64_t last = memory.length() - 1;
   const uint64_t kind = random_.Below(3);
-  const int64_t places[] = {kind == 0 ? 0 : last - random_.Between(0, 70),
+  const int64_t places[] = {kind == 0 ? 0 : std::max<int64_t>(last - random_.Between(0, 70), 0),
                             kind == 1 ? 0 : last - random_.Between(0, last)};
   for (const bool is_least : {true, false}) {
     const uint64_t word =
@@ -383,7 +407,7 @@ std::shared_ptr<Memory> InputMaker::Fill(Type element, int64_t length, uint64_t 
   const bool is_nan =
       ir::IsFloat(element.scalar) && !no_nans_ && (all_nan_ || (stretched_ && random_.Chance(8)));
   // Making them one by one takes most of a verdict's time: long ones repeat themselves.
-  const int64_t made = length > 2 * Period ? Period : length;
+  const int64_t made = MadeOf(length);
   const bool is_word = !is_nan && ir::WordsOf(element) == 1;
   for (int64_t i = 0; i < made; ++i) {
     if (is_word) {
@@ -395,10 +419,7 @@ std::shared_ptr<Memory> InputMaker::Fill(Type element, int64_t length, uint64_t 
                   is_nan ? SpecialWords(element, 0, length) : ElementWords(element, usual, length));
     }
   }
-  const size_t bytes = ir::BytesOf(element);
-  for (int64_t i = made; i < length; i += made)
-    std::memcpy(memory->data() + static_cast<size_t>(i) * bytes, memory->data(),
-                static_cast<size_t>(std::min(made, length - i)) * bytes);
+  Repeat(*memory, made);
   // Some at places that all buffers of this input have in common: two NaNs meet nowhere else.
   if (sparse_ && length > 0) {
     for (uint64_t n = random_.Below(4); n > 0; --n)

@@ -140,6 +140,7 @@ void InputMaker::ChooseValues(uint64_t number, bool is_tile) {
   negative_ = std::nullopt;
   lonely_ = std::nullopt;
   no_nans_ = is_tile;
+  is_tiny_ = telling_.checks && number % 4 == 0;
   if (telling_.orders && number % 5 == 3) negative_ = number / 5 % 2 == 0;
   if (telling_.orders && (number % 5 == 1 || number % 5 == 4) && !is_tile) {
     mood_ = Mood::Signs;  // products of zeros would hide what tiles are for
@@ -225,6 +226,7 @@ std::optional<Input> InputMaker::Stretch(uint64_t number) {
     stretched_ = {};
     negative_ = std::nullopt;
     lonely_ = std::nullopt;
+    is_tiny_ = false;
     MakeScalars(0, result);
     for (uint32_t i = 0; i < edges_.size(); ++i) {
       const Type type = space_.entry->param_type(i);

@@ -32,6 +32,35 @@ std::vector<int64_t> WholesOf(const ir::Function& entry) {
   return wholes;
 }
 
+// Values that a loop carries, of one function.
+std::vector<bool> CarriedOf(const ir::Function& function) {
+  std::vector<bool> carried(function.values.size());
+  for (const ir::Inst& inst : function.insts) {
+    if (inst.op != Op::For && inst.op != Op::While) continue;
+    for (uint32_t r = 0; r < inst.regions.count; ++r) {
+      const ir::Region& region = function.region(ir::Function::region_of(inst, r));
+      for (uint32_t i = inst.op == Op::For ? 1 : 0; i < region.params.count; ++i)
+        carried[ir::Function::param_of(region, i).index] = true;
+    }
+  }
+  return carried;
+}
+
+void NoteFold(Op op, Telling& telling) {
+  switch (op) {
+    case Op::And: telling.folds_and = true; break;
+    case Op::Or: telling.folds_or = true; break;
+    case Op::Mul:
+    case Op::MulChecked: telling.folds_product = true; break;
+    case Op::Min:
+    case Op::Max:
+    case Op::Minimum:
+    case Op::Maximum:
+    case Op::Select: telling.folds_order = true; break;
+    default: break;
+  }
+}
+
 }  // namespace
 
 Telling TellingOf(const ir::Program& program) {
@@ -40,7 +69,15 @@ Telling TellingOf(const ir::Program& program) {
   for (const ir::Function& function : program.functions) {
     for (const ir::ValueInfo& value : function.values)
       telling.has_floats = telling.has_floats || ir::IsFloat(value.type.scalar);
+    const std::vector<bool> carried = CarriedOf(function);
     for (const ir::Inst& inst : function.insts) {
+      telling.checks =
+          telling.checks || (ir::Info(inst.op).traps & ir::Only(ir::Trap::Overflow)) != 0;
+      if (inst.op == Op::Reduce)
+        NoteFold(ir::CombinerOf(static_cast<ir::ReduceKind>(function.word(inst, 0))), telling);
+      if (std::ranges::any_of(function.operands_of(inst),
+                              [&](ir::ValueId id) { return carried[id.index]; }))
+        NoteFold(inst.op, telling);
       switch (inst.op) {
         case Op::Fma:
         case Op::Matmul: telling.rounds = true; break;
@@ -49,6 +86,9 @@ Telling TellingOf(const ir::Program& program) {
           telling.makes_fields =
               telling.makes_fields ||
               function.type(ir::Function::result_of(inst)).scalar == ir::Scalar::Field;
+          telling.casts =
+              telling.casts || (ir::IsFloat(function.type(function.operand(inst, 0)).scalar) &&
+                                !ir::IsFloat(function.type(ir::Function::result_of(inst)).scalar));
           telling.rounds =
               telling.rounds || ir::IsFloat(function.type(ir::Function::result_of(inst)).scalar);
           break;

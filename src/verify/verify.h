@@ -23,7 +23,6 @@ struct SampleNotes {
   std::string seed;
   size_t effort = 0;
   std::vector<bool> endless = {};  // by number: did not end within the effort's limits
-  bool poor = false;               // most do not
   std::string reason = {};         // too few do: there will be no verdict
   // What the interpreter answered, by number: it takes many times as long as the code that is judged.
   struct Answer {
@@ -44,6 +43,8 @@ struct VerifyOptions {
   uint64_t exhaustive_cases = 1ull << 24;  // and how many that is; at most 2^32
   bool smt = true;                         // if a prover is registered
   int threads = 1;
+  // Other inputs than usual for code: how much of a verdict is luck is told by several of them.
+  std::string salt = {};
   SampleNotes* notes = nullptr;  // read, and written
 };
 

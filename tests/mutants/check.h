@@ -15,6 +15,7 @@ struct CheckOptions {
   int only = 0;                  // a single mutation
   bool table = false;            // by class
   std::string known;             // a file of what is known to go wrong (known.txt)
+  std::string salt;              // other inputs
 };
 
 // The number of faults.

@@ -21,6 +21,7 @@ int Usage() {
   fmt::print(
       stderr,
       "usage: mutants LISTS PROGRAMS [--jobs N] [--table] [--only N] [--share I/N] [--known FILE]\n"
+      "               [--salt WORD]\n"
       "       mutants LISTS PROGRAMS --search [--jobs N] [--from N] [--to N] [--all]\n"
       "               [--inputs N] [--forms N] [--most-forms N] [--seconds N]\n"
       "       mutants LISTS PROGRAMS --simplify [--jobs N]\n"
@@ -49,6 +50,8 @@ int Main(int argc, char** argv) {
       search.all = true;
     } else if (word == "--known" && i + 1 < argc) {
       check.known = argv[++i];
+    } else if (word == "--salt" && i + 1 < argc) {
+      check.salt = argv[++i];
     } else if (word == "--table") {
       check.table = true;
     } else if (word == "--only") {

@@ -20,6 +20,7 @@ struct Child {
   pid_t process = -1;
   int from = -1;
   std::string rest;  // of a line that has not ended
+  std::string last;  // line
 };
 
 Child Start(const std::function<void(const Tell&)>& work) {
@@ -47,7 +48,7 @@ Child Start(const std::function<void(const Tell&)>& work) {
     ::_exit(0);
   }
   ::close(ends[1]);
-  return {process, ends[0], {}};
+  return {process, ends[0], {}, {}};
 }
 
 // False: there will be no more.
@@ -57,7 +58,7 @@ bool Take(Child& child, std::vector<std::string>& lines) {
   if (count <= 0) return false;
   child.rest.append(bytes, static_cast<size_t>(count));
   for (size_t end; (end = child.rest.find('\n')) != std::string::npos;) {
-    lines.push_back(child.rest.substr(0, end));
+    lines.push_back(child.last = child.rest.substr(0, end));
     child.rest.erase(0, end + 1);
   }
   return true;
@@ -114,7 +115,8 @@ std::vector<std::string> RunAll(size_t count, size_t processes,
       int status = 0;
       ::waitpid(children[i].process, &status, 0);
       if (status != 0)
-        lines.push_back(fmt::format("fault a process of the test ended with {}", status));
+        lines.push_back(fmt::format("fault a process of the test ended with {} after \"{}\"",
+                                    status, children[i].last));
       ::close(children[i].from);
       children[i].from = -1;
       --open;

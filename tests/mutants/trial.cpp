@@ -51,8 +51,10 @@ Result<exec::Outcome> RunCode(const std::shared_ptr<const ir::Program>& program,
 constexpr uint64_t ModuleFuel = 1 << 22;
 constexpr uint64_t ModuleMemoryBytes = 64 << 20;
 
-Result<Judged> JudgeModule(const ir::Program& program, const exec::Artifact& module, Notes& notes) {
+Result<Judged> JudgeModule(const ir::Program& program, const exec::Artifact& module, Notes& notes,
+                           const std::string& salt) {
   verify::VerifyOptions options;
+  options.salt = salt;
   options.limits.fuel = ModuleFuel;
   options.limits.memory_bytes = ModuleMemoryBytes;
   options.limits.verify_ms = static_cast<uint64_t>(ShareMs);
@@ -161,8 +163,9 @@ Result<std::string> WrongAnswer(const std::shared_ptr<const ir::Program>& progra
   return "";
 }
 
-Result<Judged> JudgeAsUsual(const ir::Program& program, const Code& code, Notes& notes) {
-  if (code.module) return JudgeModule(program, *code.module, notes);
+Result<Judged> JudgeAsUsual(const ir::Program& program, const Code& code, Notes& notes,
+                            const std::string& salt) {
+  if (code.module) return JudgeModule(program, *code.module, notes, salt);
   ir::Candidate candidate;
   candidate.program = program;
   candidate.origin = "source";
@@ -175,6 +178,7 @@ Result<Judged> JudgeAsUsual(const ir::Program& program, const Code& code, Notes&
   form.toolchain = targets::native::Toolchain();
   form.image = code.image;
   verify::VerifyOptions options;
+  options.salt = salt;
   options.limits.smt_ms = SmtMs;
   options.exhaustive_cases = QuickExhaustiveCases;
   const auto start = std::chrono::steady_clock::now();

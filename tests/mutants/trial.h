@@ -58,7 +58,8 @@ struct Judged {
 };
 // What earlier judgments of the same program learned: answers of the interpreter, for each of the engine's efforts.
 using Notes = std::map<size_t, verify::SampleNotes>;
-// As the engine judges machine code, and `frazil build` a module.
-Result<Judged> JudgeAsUsual(const ir::Program& program, const Code& code, Notes& notes);
+// As the engine judges machine code, and `frazil build` a module; with a salt, on other inputs.
+Result<Judged> JudgeAsUsual(const ir::Program& program, const Code& code, Notes& notes,
+                            const std::string& salt = {});
 
 }  // namespace frazil::mutants

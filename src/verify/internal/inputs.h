@@ -28,6 +28,14 @@ struct Input {
 // A copy with memory of its own, at the same alignment; buffers that were one stay one.
 Input CopyOf(const Input& input);
 
+// Are two of its buffers one?
+bool HasShared(const Input& input);
+
+// The same with this sign; other types as they are.
+uint64_t WithSign(ir::Type type, uint64_t word, bool is_negative);
+// A NaN that is not the one that programs answer with.
+uint64_t OddNan(ir::Type type, bool is_negative);
+
 // Values of a scalar type at which programs tend to differ, the most telling first: limits of the type, powers of
 // two, special floats, and the constants of the programs with their neighbors; all of them in the domain.
 class EdgeValues {
@@ -70,12 +78,43 @@ class InputMaker {
   std::optional<Input> Season(const Input& from);
   // The same with another length of a buffer, which ends where memory does.
   std::optional<Input> Cut(const Input& from, uint32_t param, int64_t length) const;
+  // Values that tell about what the program does and that would come by luck: all of them there are, and the same input with one
+  // (indices are spoiled by others: `only_floats` leaves integers as they are).
+  struct Flavor {
+    enum class Kind : uint8_t {
+      OneNan,
+      Nothing,
+      Far,
+      FarElement,
+      OneSign,
+      Equal,
+      Specials,
+      Values,
+      Quotients,
+      Borders,
+      Decisive
+    };
+    Kind kind;
+    uint32_t param;      // OneNan, Nothing, Far, FarElement
+    uint64_t which;      // a place, a number, a sign, a mood, a way to fold
+    uint64_t place = 0;  // Decisive
+  };
+  std::vector<Flavor> Flavors() const;
+  // For what is folded: all elements leave it as it is but for one, which is elsewhere each time.
+  std::vector<Flavor> DecisiveFlavors() const;
+  std::optional<Input> WithFlavor(const Input& from, const Flavor& flavor, bool only_floats);
   // Each with two buffers as one, the longer of them: all pairs of which one is written and that are not one already.
   std::vector<Input> Unite(const Input& from) const;
 
  private:
   enum class Mood : uint8_t { Edge, Plain, Small, Wild, Signs, Halves, Near };
   static constexpr uint64_t Offsets = 3;
+  static constexpr uint64_t NanPlaces = 8;
+  static constexpr uint64_t Chains = 64;  // of a fold
+  // So many elements of a long buffer are made, a prime (no stride of a loop meets the same ones again), and repeated.
+  static constexpr int64_t Period = 1021;
+  static int64_t MadeOf(int64_t length) { return length > 2 * Period ? Period : length; }
+  static void Repeat(exec::Memory& memory, int64_t made);
   Mood RandomMood();
   std::vector<uint64_t> ScalarWords(const Domain& domain, Mood mood,
                                     std::span<const std::vector<uint64_t>> edges);
@@ -83,11 +122,17 @@ class InputMaker {
   uint64_t ElementWord(ir::Type element, Mood mood, int64_t length);  // of types of one word
   uint64_t IndexWord(uint64_t length);
   uint64_t SignWord(ir::Type type);
+  uint64_t FieldWord();
   uint64_t HalfWord(ir::Type type);
   uint64_t NearWord(ir::Type type);
   std::vector<uint64_t> SpecialWords(ir::Type element, uint64_t place, int64_t length);
   std::shared_ptr<exec::Memory> Fill(ir::Type element, int64_t length, uint64_t offset_elements,
                                      int64_t alignment);
+  void FlavorMemory(exec::Memory& memory, const Flavor& flavor, bool only_floats);
+  static bool IsLengthOf(const Input& input, const exec::Value& value);
+  exec::Value Neutral(const exec::Value& value, const Flavor& flavor);
+  void PutDecisive(exec::Memory& memory, const Flavor& flavor);
+  uint64_t FlavorWord(ir::Type element, const Flavor& flavor, int64_t length);
   void PutLonely(exec::Memory& memory);
   void PutExtremes(exec::Memory& memory);
   void ChooseValues(uint64_t number, bool is_tile);
@@ -136,6 +181,7 @@ class InputMaker {
   uint64_t odd_bytes_ = 0;              // this input: off their elements' own
   std::optional<Mood> mood_;            // these buffers: one for all
   uint64_t shift_ = 0;                  // this input: so much less than any word
+  bool is_tiny_ = false;                // this input: integers from 1 to 3
   bool indices_ = false;                // this input: integers fit its buffers
   bool in_table_ = false;               // this input: integers fit all tables
   bool no_nans_ = false;                // this input: no buffer of them

@@ -13,7 +13,11 @@ struct Telling {
   bool orders = false;   // zeros of both signs, numbers of one sign
   bool divides = false;  // integers: by fewer bits, where all of a vector fit
   bool makes_fields = false;  // of integers: the field's size is where they wrap
+  bool checks = false;        // integers that do not fit trap: only tiny ones get through
+  bool casts = false;         // floats to integers: where those end
   bool has_floats = false;
+  // What is carried from element to element, one of which may decide all: by and, or, product, or by order.
+  bool folds_and = false, folds_or = false, folds_product = false, folds_order = false;
   int64_t least_table = 0;  // elements of the shortest that is looked up; 0: none
   // By parameter of the entry: how long a buffer must be for the tensors of constant shape that lie in it; 0: any length.
   std::vector<int64_t> wholes;

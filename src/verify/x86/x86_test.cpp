@@ -162,6 +162,12 @@ TEST(X86, WhatIsOnlyReadMayLieWhereNothingCanBeWritten) {
   FRAZIL_EXPECT_FAULT(WhatIsSaidOfAWrite("in"));
 }
 
+// Results are not zeroed before a call.
+TEST(X86, AnAnswerThatIsNotWritten) {
+  // mov rax, [rdi]; test rax, rax; je +3; mov [rsi], rax; xor eax, eax; ret: nothing where the answer is 0
+  EXPECT_EQ(WhatIsSaid("\x48\x8b\x07\x48\x85\xc0\x74\x03\x48\x89\x06\x31\xc0\xc3"), "refuted");
+}
+
 // Code without branches has no blocks that tell: the program's own choices must have gone both ways.
 TEST(X86, AChoiceThatWentOneWay) {
   RegisterReader();
