@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,15 +75,13 @@ struct BatchStructure {
   ir::Scalar type = ir::Scalar::Index;  // of a loop's counter or a selector
   uint64_t step = 1;
   uint32_t callee = 0;
-  std::vector<uint8_t> table;  // lookup: packed elements
-  uint64_t table_length = 0;
+  std::span<const uint64_t> table;  // lookup: the program's own words
 };
 
 struct BatchCode {
-  std::vector<BatchFunction>
-      functions;  // as in the program; those that the entry does not reach are empty
+  std::vector<BatchFunction> functions;  // those that are reached
   uint32_t entry = 0;
-  std::vector<std::vector<uint64_t>> constants;  // BlockLanes elements each
+  std::vector<std::vector<uint64_t>> constants;  // BlockLanes packed elements each
 };
 
 // A buffer from outside that the body of a `parallel` uses.
@@ -99,11 +98,23 @@ struct ParallelCode {
   BatchRegion body;
   std::vector<ir::ValueId> scalars;
   std::vector<BodyMemory> memories;
+  uint64_t arrays = 0;       // that a block needs at a time, at most
+  uint64_t frame_words = 0;  // of the calls in it, one in the other, at most
 };
 
-// Both fail with Diag::Unsupported and the reason if it must run lane by lane. The program is expanded.
+// What the arrays of blocks may take: 32 MB.
+constexpr uint64_t MostBlockArrays = 4096;
+
+// What the blocks of all `parallel` of a program may still take.
+struct BlockRoom {
+  // Instructions, and values that regions read from outside: time to compile, for nothing too, and memory.
+  uint64_t parts = uint64_t{1} << 17;
+  uint64_t constant_bytes = uint64_t{1} << 25;  // of constants in all lanes
+};
+
+// Both fail with Diag::Unsupported and the reason if it must run lane by lane. The program is expanded; it outlives the code.
 Result<BatchCode> CompileBatch(const ir::Program& program);
 Result<ParallelCode> CompileParallel(const ir::Program& program, const ir::Function& function,
-                                     const ir::Inst& parallel);
+                                     const ir::Inst& parallel, BlockRoom& room);
 
 }  // namespace frazil::exec

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "base/check.h"
-#include "exec/batch_code.h"
+#include "exec/batch_run.h"
 #include "exec/scalar_ops.h"
 #include "exec/value.h"
 
@@ -29,26 +29,115 @@ std::unexpected<Error> LaneByLane(std::string why) {
 
 bool IsOneWord(ir::Type type) { return type.is_scalar() && !IsWide(type.scalar); }
 
+bool IsWhile(const ir::Inst& inst) { return inst.op == Op::While; }
+
+// Takes from what is left, if there is as much.
+bool TakeFrom(uint64_t& left, uint64_t wanted) {
+  if (left < wanted) return false;
+  left -= wanted;
+  return true;
+}
+
 // Constants of all functions, each once.
 class ConstantPool {
  public:
+  explicit ConstantPool(BlockRoom& room) : room_(room), bytes_left_(room.constant_bytes) {}
+
   ArrayId Add(ir::Type type, uint64_t word) {
     const uint32_t bytes = ir::BytesOf(type);
     const auto [place, is_new] =
         ids_.try_emplace({bytes, word}, static_cast<ArrayId>(arrays_.size()));
     if (is_new) {
-      std::vector<uint64_t>& array = arrays_.emplace_back(BlockLanes);
+      std::vector<uint64_t>& array = arrays_.emplace_back();
+      if (!TakeFrom(bytes_left_, BlockLanes * bytes)) {
+        is_full_ = true;
+        return ~place->second;
+      }
+      array.resize(BlockLanes * bytes / sizeof(uint64_t));
       Memory memory(type, BlockLanes, array.data());
       for (size_t i = 0; i < BlockLanes; ++i)
         memory.Set(static_cast<int64_t>(i), std::span(&word, 1));
     }
     return ~place->second;
   }
-  std::vector<std::vector<uint64_t>> Take() { return std::move(arrays_); }
+  Result<std::vector<std::vector<uint64_t>>> Take() {
+    if (is_full_) return LaneByLane("its constants take too much memory");
+    room_.constant_bytes = bytes_left_;
+    return std::move(arrays_);
+  }
 
  private:
+  BlockRoom& room_;
+  uint64_t bytes_left_;
+  bool is_full_ = false;
   std::map<std::pair<uint32_t, uint64_t>, ArrayId> ids_;
   std::vector<std::vector<uint64_t>> arrays_;
+};
+
+// What is reached from a body: which functions, how deep regions and calls nest, how many words the frames of calls take.
+// Fails on recursion, and where it goes too deep or is too much: before it has used much time or stack itself.
+class ReachMeter {
+ public:
+  struct Reach {
+    uint32_t depth = 0;
+    uint64_t frame_words = 0;  // one for each value: what has wider ones is not compiled
+    void Cover(const Reach& other) {
+      depth = std::max(depth, other.depth);
+      frame_words = std::max(frame_words, other.frame_words);
+    }
+  };
+
+  ReachMeter(const ir::Program& program, BlockRoom& room) : program_(program), room_(room) {}
+
+  // `around`: how many regions it stands in.
+  Result<Reach> Of(uint32_t id, uint32_t around) {
+    const ir::Function& function = program_.functions[id];
+    if (const auto [place, is_new] = known_.try_emplace(id, std::nullopt); is_new) {
+      Reach reach = TRY(Of(function, function.body, around));
+      reach.frame_words += function.values.size();
+      known_[id] = Known{reach, static_cast<uint32_t>(functions_.size())};
+      functions_.push_back(id);
+    }
+    const std::optional<Known>& known = known_.at(id);
+    if (!known) return LaneByLane("it is recursive");
+    if (around + known->reach.depth > DeepestNesting) return TooDeep();
+    return known->reach;
+  }
+
+  Result<Reach> Of(const ir::Function& function, ir::RegionId region, uint32_t around) {
+    if (around >= DeepestNesting) return TooDeep();
+    if (!TakeFrom(room_.parts, function.region(region).insts.size()))
+      return LaneByLane("it is too long");
+    Reach inner;
+    for (ir::InstId id : function.region(region).insts) {
+      const ir::Inst& inst = function.inst(id);
+      if (inst.op == Op::Call)
+        inner.Cover(TRY(Of(static_cast<uint32_t>(function.word(inst, 0)), around + 1)));
+      for (uint32_t i = 0; i < inst.regions.count; ++i)
+        inner.Cover(TRY(Of(function, Function::region_of(inst, i), around + 1)));
+    }
+    inner.depth += 1;
+    return inner;
+  }
+
+  const std::vector<uint32_t>& functions() const { return functions_; }
+  // Which of the reached ones a function is.
+  uint32_t NumberOf(uint32_t function) const { return known_.at(function)->number; }
+
+ private:
+  struct Known {
+    Reach reach;
+    uint32_t number;
+  };
+
+  static std::unexpected<Error> TooDeep() {
+    return LaneByLane("its regions and calls nest too deep");
+  }
+
+  const ir::Program& program_;
+  BlockRoom& room_;
+  std::unordered_map<uint32_t, std::optional<Known>> known_;  // none: it is being looked at
+  std::vector<uint32_t> functions_;
 };
 
 // A region being compiled, inside those around it.
@@ -62,13 +151,18 @@ struct Scope {
 class FunctionCompiler {
  public:
   FunctionCompiler(const ir::Program& program, const ir::Function& function,
-                   ConstantPool& constants)
-      : program_(program), function_(function), constants_(constants) {}
+                   const ReachMeter& reached, ConstantPool& constants, BlockRoom& room)
+      : program_(program),
+        function_(function),
+        reached_(reached),
+        constants_(constants),
+        room_(room) {}
 
   Result<BatchFunction> Run() {
     BatchFunction out;
     out.is_prelude = function_.is_prelude;
-    out.body = TRY(Region(function_.body, nullptr, std::nullopt));
+    TRY_VOID(FindFreeValues(function_.body, std::nullopt));
+    out.body = TRY(Region(function_.body, nullptr));
     return out;
   }
 
@@ -76,7 +170,8 @@ class FunctionCompiler {
     ParallelCode out;
     const ir::RegionId id = Function::region_of(parallel, 0);
     Scope scope{nullptr, &out.body, {}, {}};
-    for (ValueId value : FreeValues(id, std::nullopt)) {
+    TRY_VOID(FindFreeValues(id, std::nullopt));
+    for (ValueId value : free_values_.at(id)) {
       TRY_VOID(DefineParam(scope, value));
       out.scalars.push_back(value);
     }
@@ -95,46 +190,48 @@ class FunctionCompiler {
     return def.valid() && function_.inst(def).op == Op::Const;
   }
 
-  // Values but buffers that a region and those in it read and do not define. The body of a while is
-  // in its test.
-  std::vector<ValueId> FreeValues(ir::RegionId root, std::optional<ir::RegionId> inner) const {
-    std::vector<ir::RegionId> open = {root};
-    if (inner) open.push_back(*inner);
-    std::unordered_map<ValueId, bool> defined;
+  // Of a region and all in it, from the inside out: what they read and do not define. `body`: of a while, whose test `id` is.
+  Result<void> FindFreeValues(ir::RegionId id, std::optional<ir::RegionId> body) {
+    const ir::Region& region = function_.region(id);
     std::vector<ValueId> used;
-    auto define = [&](ir::Range values) {
-      for (uint32_t i = 0; i < values.count; ++i) defined[ValueId(values.begin + i)] = true;
+    std::vector<ValueId> defined;
+    const auto define = [&](ir::Range values) {
+      for (uint32_t i = 0; i < values.count; ++i) defined.emplace_back(values.begin + i);
     };
-    while (!open.empty()) {
-      const ir::Region& region = function_.region(open.back());
-      open.pop_back();
-      define(region.params);
-      for (ir::InstId id : region.insts) {
-        const ir::Inst& inst = function_.inst(id);
-        define(inst.results);
-        for (ValueId operand : function_.operands_of(inst)) used.push_back(operand);
-        for (uint32_t i = 0; i < inst.regions.count; ++i)
-          open.push_back(Function::region_of(inst, i));
+    const auto use_all = [&](ir::RegionId inner) {
+      const std::vector<ValueId>& values = free_values_.at(inner);
+      used.insert(used.end(), values.begin(), values.end());
+    };
+    define(region.params);
+    for (ir::InstId inst_id : region.insts) {
+      const ir::Inst& inst = function_.inst(inst_id);
+      define(inst.results);
+      for (ValueId operand : function_.operands_of(inst)) {
+        if (!IsConstant(operand) && !function_.type(operand).is_buffer()) used.push_back(operand);
       }
+      if (IsWhile(inst)) {
+        TRY_VOID(FindFreeValues(Function::region_of(inst, 0), Function::region_of(inst, 1)));
+        use_all(Function::region_of(inst, 0));
+        continue;
+      }
+      for (uint32_t i = 0; i < inst.regions.count; ++i) {
+        TRY_VOID(FindFreeValues(Function::region_of(inst, i), std::nullopt));
+        use_all(Function::region_of(inst, i));
+      }
+    }
+    if (body) {
+      TRY_VOID(FindFreeValues(*body, std::nullopt));
+      use_all(*body);
     }
     std::ranges::sort(used);
     const auto repeated = std::ranges::unique(used);
     used.erase(repeated.begin(), repeated.end());
-    std::erase_if(used, [&](ValueId value) {
-      return defined.contains(value) || IsConstant(value) || function_.type(value).is_buffer();
-    });
-    return used;
-  }
-
-  std::vector<ValueId> FreeValues(const ir::Inst& inst) const {
-    if (inst.op == Op::While)
-      return FreeValues(Function::region_of(inst, 0), Function::region_of(inst, 1));
-    std::vector<ValueId> all;
-    for (uint32_t i = 0; i < inst.regions.count; ++i) {
-      const std::vector<ValueId> some = FreeValues(Function::region_of(inst, i), std::nullopt);
-      all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
+    std::ranges::sort(defined);
+    std::vector<ValueId>& free = free_values_[id];
+    std::ranges::set_difference(used, defined, std::back_inserter(free));
+    // Many values that go through many regions.
+    if (!TakeFrom(room_.parts, free.size())) return LaneByLane("it is too long");
+    return {};
   }
 
   ArrayId Resolve(const Scope& scope, ValueId value) const {
@@ -177,36 +274,38 @@ class FunctionCompiler {
     return {};
   }
 
-  // `body`: of a while, whose test `id` is.
-  Result<BatchRegion> Region(ir::RegionId id, Scope* around, std::optional<ir::RegionId> body) {
+  Result<BatchRegion> Region(ir::RegionId id, Scope* around) {
     BatchRegion out;
     Scope scope{around, &out, {}, {}};
     const ir::Region& region = function_.region(id);
-    for (ValueId value : FreeValues(id, body)) {
+    for (ValueId value : free_values_.at(id)) {
       CHECK(around != nullptr);
       out.live_ins.push_back(MoveOf(*around, value));
       Define(scope, value);
     }
     for (uint32_t i = 0; i < region.params.count; ++i)
       TRY_VOID(DefineParam(scope, Function::param_of(region, i)));
-    TRY_VOID(Insts(region, scope, body));
+    TRY_VOID(Insts(region, scope, std::nullopt));
     const ir::Inst& last = function_.inst(region.insts.back());
     out.yields = MovesOf(scope, function_.operands_of(last));
     return out;
   }
 
   // Values defined in this region that nothing reads any more give their arrays back. Parameters
-  // and live-ins keep theirs: loops read them again.
+  // and live-ins keep theirs: loops read them again. `body`: of a while, whose test the region is.
   Result<void> Insts(const ir::Region& region, Scope& scope, std::optional<ir::RegionId> body) {
     std::unordered_map<ValueId, size_t> last_use;
     const size_t end = region.insts.size();
     for (size_t p = 0; p < end; ++p) {
       const ir::Inst& inst = function_.inst(region.insts[p]);
       for (ValueId operand : function_.operands_of(inst)) last_use[operand] = p;
-      for (ValueId value : FreeValues(inst)) last_use[value] = p;
+      // What the body of a while reads from outside of it is among what its test does.
+      for (uint32_t i = 0; i < (IsWhile(inst) ? 1 : inst.regions.count); ++i) {
+        for (ValueId value : free_values_.at(Function::region_of(inst, i))) last_use[value] = p;
+      }
     }
     if (body) {
-      for (ValueId value : FreeValues(*body, std::nullopt)) last_use[value] = end;
+      for (ValueId value : free_values_.at(*body)) last_use[value] = end;
     }
     std::vector<std::vector<ValueId>> ending(end + 1);
     for (ir::InstId id : region.insts) {
@@ -345,14 +444,14 @@ class FunctionCompiler {
     if (kind == BatchInst::Kind::For)
       structure.step = static_cast<uint64_t>(function_.word(inst, 0));
     if (kind == BatchInst::Kind::Call)
-      structure.callee = static_cast<uint32_t>(function_.word(inst, 0));
-    if (kind == BatchInst::Kind::Lookup) FillTable(inst, structure);
+      structure.callee = reached_.NumberOf(static_cast<uint32_t>(function_.word(inst, 0)));
+    if (kind == BatchInst::Kind::Lookup)
+      structure.table = program_.data[static_cast<size_t>(function_.word(inst, 0))].words;
     if (kind == BatchInst::Kind::While) {
       TRY_VOID(WhileRegions(inst, scope, structure));
     } else {
       for (uint32_t i = 0; i < inst.regions.count; ++i)
-        structure.regions.push_back(
-            TRY(Region(Function::region_of(inst, i), &scope, std::nullopt)));
+        structure.regions.push_back(TRY(Region(Function::region_of(inst, i), &scope)));
     }
     // After the operands and regions: a result has an array of its own.
     for (uint32_t i = 0; i < inst.results.count; ++i) {
@@ -371,7 +470,7 @@ class FunctionCompiler {
     BatchRegion test;
     Scope scope{&around, &test, {}, {}};
     const ir::Region& region = function_.region(test_id);
-    for (ValueId value : FreeValues(test_id, body_id)) {
+    for (ValueId value : free_values_.at(test_id)) {
       test.live_ins.push_back(MoveOf(around, value));
       Define(scope, value);
     }
@@ -379,97 +478,85 @@ class FunctionCompiler {
       TRY_VOID(DefineParam(scope, Function::param_of(region, i)));
     TRY_VOID(Insts(region, scope, body_id));
     test.yields = MovesOf(scope, function_.operands_of(function_.inst(region.insts.back())));
-    BatchRegion body = TRY(Region(body_id, &scope, std::nullopt));
+    BatchRegion body = TRY(Region(body_id, &scope));
     structure.regions.push_back(std::move(test));
     structure.regions.push_back(std::move(body));
     return {};
   }
 
-  void FillTable(const ir::Inst& inst, BatchStructure& structure) const {
-    const ir::Data& data = program_.data[static_cast<size_t>(function_.word(inst, 0))];
-    structure.table_length = data.length();
-    structure.table.resize(data.length() * ir::BytesOf(data.element));
-    Memory memory(data.element, static_cast<int64_t>(data.length()), structure.table.data());
-    for (uint64_t i = 0; i < data.length(); ++i)
-      memory.Set(static_cast<int64_t>(i), std::span(data.words).subspan(i, 1));
-  }
-
   const ir::Program& program_;
   const ir::Function& function_;
+  const ReachMeter& reached_;
   ConstantPool& constants_;
+  BlockRoom& room_;
   std::vector<BodyMemory> memories_;
+  // By region, in order: values but constants and buffers that it and those in it read and do not define. The body of a
+  // while is in its test.
+  std::unordered_map<ir::RegionId, std::vector<ValueId>> free_values_;
 };
 
-// How deep regions and calls nest from a function on; fails on recursion.
-class NestingMeter {
- public:
-  explicit NestingMeter(const ir::Program& program)
-      : program_(program), depth_(program.functions.size(), 0) {}
-
-  Result<uint32_t> Of(uint32_t function) {
-    if (depth_[function] == Open) return LaneByLane("it is recursive");
-    if (depth_[function] != 0) return depth_[function];
-    depth_[function] = Open;
-    const uint32_t depth = TRY(Of(program_.functions[function], program_.functions[function].body));
-    if (depth > DeepestNesting) return LaneByLane("its regions and calls nest too deep");
-    depth_[function] = depth;
-    return depth;
-  }
-  bool Reached(uint32_t function) const { return depth_[function] != 0; }
-
-  Result<uint32_t> Of(const ir::Function& function, ir::RegionId region) {
-    uint32_t inner = 0;
-    for (ir::InstId id : function.region(region).insts) {
-      const ir::Inst& inst = function.inst(id);
-      if (inst.op == Op::Call)
-        inner = std::max(inner, TRY(Of(static_cast<uint32_t>(function.word(inst, 0)))));
-      for (uint32_t i = 0; i < inst.regions.count; ++i)
-        inner = std::max(inner, TRY(Of(function, Function::region_of(inst, i))));
-    }
-    return inner + 1;
-  }
-
- private:
-  static constexpr uint32_t Open = UINT32_MAX;
-
-  const ir::Program& program_;
-  std::vector<uint32_t> depth_;
-};
-
-// The functions that the meter has come to.
 Result<std::vector<BatchFunction>> CompileReached(const ir::Program& program,
-                                                  const NestingMeter& meter,
-                                                  ConstantPool& constants) {
-  std::vector<BatchFunction> functions(program.functions.size());
-  for (uint32_t i = 0; i < functions.size(); ++i) {
-    if (!meter.Reached(i)) continue;
-    functions[i] = TRY(FunctionCompiler(program, program.functions[i], constants).Run());
+                                                  const ReachMeter& reached,
+                                                  ConstantPool& constants, BlockRoom& room) {
+  std::vector<BatchFunction> functions;
+  for (uint32_t id : reached.functions()) {
+    functions.push_back(
+        TRY(FunctionCompiler(program, program.functions[id], reached, constants, room).Run()));
   }
   return functions;
 }
 
+// How many arrays are in use at a time, at most. Functions come after those that they call.
+class ArrayMeter {
+ public:
+  explicit ArrayMeter(std::span<const BatchFunction> functions) {
+    for (const BatchFunction& function : functions) of_functions_.push_back(Of(function.body));
+  }
+
+  uint64_t Of(const BatchRegion& region) const {
+    uint64_t most = 0;
+    for (const BatchInst& inst : region.insts) {
+      if (inst.structure == nullptr) continue;
+      uint64_t inner =
+          inst.kind == BatchInst::Kind::Call ? of_functions_[inst.structure->callee] : 0;
+      // The body of a while stands on its test.
+      for (const BatchRegion& r : inst.structure->regions)
+        inner = inst.kind == BatchInst::Kind::While ? inner + Of(r) : std::max(inner, Of(r));
+      most = std::max(most, inner + inst.structure->results.size() + Lanes::ArrayCount);
+    }
+    return region.array_count + most;
+  }
+
+ private:
+  std::vector<uint64_t> of_functions_;
+};
+
 }  // namespace
 
 Result<BatchCode> CompileBatch(const ir::Program& program) {
-  NestingMeter meter(program);
-  TRY_VOID(meter.Of(program.entry.index));
+  BlockRoom room = {UINT64_MAX, UINT64_MAX};
+  ReachMeter reached(program, room);
+  TRY_VOID(reached.Of(program.entry.index, 0));
   BatchCode code;
-  code.entry = program.entry.index;
-  ConstantPool constants;
-  code.functions = TRY(CompileReached(program, meter, constants));
-  code.constants = constants.Take();
+  code.entry = reached.NumberOf(program.entry.index);
+  ConstantPool constants(room);
+  code.functions = TRY(CompileReached(program, reached, constants, room));
+  code.constants = TRY(constants.Take());
   return code;
 }
 
 Result<ParallelCode> CompileParallel(const ir::Program& program, const ir::Function& function,
-                                     const ir::Inst& parallel) {
-  NestingMeter meter(program);
-  const uint32_t depth = TRY(meter.Of(function, Function::region_of(parallel, 0)));
-  if (depth > DeepestNesting) return LaneByLane("its regions and calls nest too deep");
-  ConstantPool constants;
-  ParallelCode code = TRY(FunctionCompiler(program, function, constants).Parallel(parallel));
-  code.code.functions = TRY(CompileReached(program, meter, constants));
-  code.code.constants = constants.Take();
+                                     const ir::Inst& parallel, BlockRoom& room) {
+  ReachMeter reached(program, room);
+  const ReachMeter::Reach reach = TRY(reached.Of(function, Function::region_of(parallel, 0), 0));
+  ConstantPool constants(room);
+  ParallelCode code =
+      TRY(FunctionCompiler(program, function, reached, constants, room).Parallel(parallel));
+  code.code.functions = TRY(CompileReached(program, reached, constants, room));
+  code.frame_words = reach.frame_words;
+  code.arrays = ArrayMeter(code.code.functions).Of(code.body) + Lanes::ArrayCount;
+  if (code.arrays > MostBlockArrays) return LaneByLane("its arrays take too much memory");
+  code.code.constants = TRY(constants.Take());
   return code;
 }
 

@@ -176,6 +176,7 @@ void BlockMemory::MakeInOrder() {
     size_t at;
   };
   std::vector<Place> places;
+  places.reserve(elements_.size());
   for (const Record& record : stores_) {
     for (size_t i = record.begin; i < record.end; ++i)
       places.push_back({MomentOf(lanes_[i], record.order), &record, i});

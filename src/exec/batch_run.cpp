@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 #include "exec/batch_memory.h"
@@ -21,6 +22,11 @@ using meaning::CodeOf;
 // Neighbors are offset by a line, so that equal lanes of many arrays do not share one set of the
 // cache.
 constexpr size_t ArrayBytes = BlockLanes * 8 + 64;
+
+// How many lanes an op is as dear as, besides its own, and how many there are from one look at the clock to the next: a
+// fraction of a millisecond of most ops.
+constexpr int64_t LanesOfAnOp = 16;
+constexpr int64_t LanesOfALook = 1 << 17;
 
 // to[i] = from[lanes[i]]; in place if the lanes ascend.
 void Gather(const std::byte* from, std::span<const LaneIndex> lanes, uint32_t bytes,
@@ -62,6 +68,12 @@ void NoteOp(Lanes& lanes, ir::Op op) {
     ops[i] = traps[i] != 0 && ops[i] == Lanes::NoOp ? here : ops[i];
 }
 
+bool AnyTrapped(const Lanes& lanes) {
+  uint8_t any = 0;
+  for (size_t i = 0; i < lanes.count; ++i) any |= lanes.traps[i];
+  return any != 0;
+}
+
 void TrapAlive(Lanes& lanes, ir::Trap trap, ir::Op op) {
   for (size_t i = 0; i < lanes.count; ++i) {
     if (lanes.traps[i] == 0) lanes.traps[i] = CodeOf(trap);
@@ -100,9 +112,17 @@ BatchRunner::BatchRunner(const BatchCode& code, const Limits& limits)
   }
 }
 
-bool BatchRunner::Expired() {
-  if ((++ticks_ & 0xff) != 0) return false;
-  return deadline_.Passed() || (run_ != nullptr && run_->context.IsStopped());
+void BatchRunner::Look() {
+  until_look_ = LanesOfALook;
+  has_expired_ |= deadline_.Passed() || (run_ != nullptr && run_->context.IsStopped());
+  has_given_up_ |= run_ != nullptr && has_expired_;
+}
+
+// False once what the lanes do does not count any more. Looks at the clock now and then.
+bool BatchRunner::GoesOn(size_t lanes) {
+  until_look_ -= LanesOfAnOp + static_cast<int64_t>(lanes);
+  if (until_look_ < 0) Look();
+  return !has_given_up_;
 }
 
 Lanes BatchRunner::NewLanes(size_t count) {
@@ -117,6 +137,7 @@ Lanes BatchRunner::NewLanes(size_t count) {
 void BatchRunner::Run(size_t lanes, std::span<const std::byte* const> inputs,
                       std::span<std::byte* const> outputs, uint8_t* traps, uint8_t* ops) {
   deadline_ = Deadline::After(limits_.run_ms);
+  has_expired_ = false;
   Lanes all = NewLanes(lanes);
   std::fill_n(all.fuel, lanes, limits_.fuel);
   std::iota(all.ids, all.ids + lanes, LaneIndex{0});
@@ -137,11 +158,12 @@ void BatchRunner::Run(size_t lanes, std::span<const std::byte* const> inputs,
   stack_.PopTo(0);
 }
 
-bool BatchRunner::RunIterations(const ParallelCode& code, std::span<const uint64_t> scalars,
-                                uint64_t first, size_t lanes, OneRun& run) {
+BlockEnd BatchRunner::RunIterations(const ParallelCode& code, std::span<const uint64_t> scalars,
+                                    uint64_t first, size_t lanes, OneRun& run) {
   run_ = &run;
   deadline_ = run.deadline;
   depth_ = run.depth;
+  has_expired_ = has_given_up_ = false;
   Lanes all = NewLanes(lanes);
   std::iota(all.ids, all.ids + lanes, LaneIndex{0});
   Arrays arrays(code.body.array_count, nullptr);
@@ -161,7 +183,8 @@ bool BatchRunner::RunIterations(const ParallelCode& code, std::span<const uint64
   RunFresh(code.body, arrays, all);
   stack_.PopTo(0);
   run_ = nullptr;
-  return std::all_of(all.traps, all.traps + lanes, [](uint8_t trap) { return trap == 0; });
+  if (!std::exchange(has_given_up_, false)) return BlockEnd::Done;
+  return has_expired_ ? BlockEnd::OutOfTime : BlockEnd::GaveUp;
 }
 
 // Arrays that are not there yet are the region's own.
@@ -172,7 +195,9 @@ void BatchRunner::RunFresh(const BatchRegion& region, Arrays& arrays, Lanes& lan
   RunInsts(region, arrays, lanes);
 }
 
+// Where one iteration of a run has trapped the others would go on for nothing: a block leaves its regions at once.
 void BatchRunner::RunInsts(const BatchRegion& region, Arrays& arrays, Lanes& lanes) {
+  if (!GoesOn(lanes.count)) return;
   for (const BatchInst& inst : region.insts) {
     if (inst.kind == BatchInst::Kind::Kernel) [[likely]] {
       if (inst.op == ir::Op::Select) NoteSelected(inst, arrays, lanes);
@@ -181,7 +206,9 @@ void BatchRunner::RunInsts(const BatchRegion& region, Arrays& arrays, Lanes& lan
     } else {
       RunStructured(inst, arrays, lanes);
     }
-    if (inst.may_trap) NoteOp(lanes, inst.op);
+    if (inst.may_trap && run_ == nullptr) NoteOp(lanes, inst.op);
+    if (inst.may_trap && run_ != nullptr) has_given_up_ |= AnyTrapped(lanes);
+    if (!GoesOn(lanes.count)) return;
   }
 }
 
@@ -241,11 +268,10 @@ void BatchRunner::Lookup(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   const Move& result = s.results[0];
   WithWidth(result.bytes, [&](auto width) {
     using T = decltype(width);
-    const T* table = reinterpret_cast<const T*>(s.table.data());
     T* target = reinterpret_cast<T*>(arrays[static_cast<size_t>(result.array)]);
     for (size_t i = 0; i < lanes.count; ++i) {
-      const bool inside = index[i] < s.table_length;
-      target[i] = inside ? table[index[i]] : T{0};
+      const bool inside = index[i] < s.table.size();
+      target[i] = inside ? static_cast<T>(s.table[index[i]]) : T{0};
       if (!inside && lanes.traps[i] == 0) lanes.traps[i] = CodeOf(ir::Trap::OutOfBounds);
     }
   });
@@ -396,18 +422,9 @@ void BatchRunner::TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op) {
 void BatchRunner::TakeSharedFuel(Lanes& lanes, const uint64_t* units) {
   for (size_t i = 0; i < lanes.count; ++i) {
     const uint64_t wanted = units != nullptr ? units[i] : 1;
-    if (lanes.traps[i] != 0) continue;
-    if (run_->fuel < wanted) lanes.traps[i] = CodeOf(ir::Trap::Fuel);
+    has_given_up_ |= run_->fuel < wanted;
     run_->fuel -= std::min(run_->fuel, wanted);
   }
-  GiveUpTogether(lanes);
-}
-
-// Where one iteration of a run has trapped the others run for nothing.
-void BatchRunner::GiveUpTogether(Lanes& lanes) {
-  if (run_ == nullptr) return;
-  if (std::any_of(lanes.traps, lanes.traps + lanes.count, [](uint8_t trap) { return trap != 0; }))
-    TrapAlive(lanes, ir::Trap::Fuel, ir::Op::Parallel);
 }
 
 void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
@@ -424,6 +441,7 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
     }
   });
   TakeFuel(lanes, trips.data(), inst.op);
+  if (has_given_up_) return;
   // Where it does not run at all, the results are what it starts with.
   for (size_t i = 0; i < s.results.size(); ++i) {
     std::memcpy(arrays[static_cast<size_t>(s.results[i].array)],
@@ -444,8 +462,8 @@ void BatchRunner::For(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   std::vector<LaneIndex> leaving;
   while (group.lanes.count > 0) {
     RunInsts(region, group.arrays, group.lanes);
-    if (Expired()) TrapAlive(group.lanes, ir::Trap::Fuel, inst.op);
-    GiveUpTogether(group.lanes);
+    if (has_given_up_) return;
+    if (has_expired_) TrapAlive(group.lanes, ir::Trap::Fuel, inst.op);
     for (size_t i = 0; i < next.size(); ++i)
       std::memcpy(next[i], ArrayOf(group.arrays, region.yields[i].array),
                   group.lanes.count * region.yields[i].bytes);
@@ -487,6 +505,7 @@ void BatchRunner::While(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   std::vector<LaneIndex> leaving;
   while (group.lanes.count > 0) {
     RunInsts(test, group.arrays, group.lanes);
+    if (has_given_up_) return;
     const uint8_t* holds =
         reinterpret_cast<const uint8_t*>(ArrayOf(group.arrays, test.yields[0].array));
     staying.clear();
@@ -505,6 +524,7 @@ void BatchRunner::While(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
     for (size_t i = 0; i < body.live_ins.size(); ++i)
       own[i] = ArrayOf(group.arrays, body.live_ins[i].array);
     RunFresh(body, own, group.lanes);
+    if (has_given_up_) return;
     for (size_t i = 0; i < next.size(); ++i)
       std::memcpy(next[i], ArrayOf(own, body.yields[i].array),
                   group.lanes.count * body.yields[i].bytes);
@@ -512,7 +532,7 @@ void BatchRunner::While(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
     for (size_t i = 0; i < next.size(); ++i)
       std::swap(next[i], group.arrays[static_cast<size_t>(test.params[i].array)]);
     TakeFuel(group.lanes, nullptr, inst.op);
-    if (Expired()) TrapAlive(group.lanes, ir::Trap::Fuel, inst.op);
+    if (has_expired_) TrapAlive(group.lanes, ir::Trap::Fuel, inst.op);
   }
 }
 
@@ -522,6 +542,8 @@ void BatchRunner::Call(const BatchInst& inst, Arrays& arrays, Lanes& lanes) {
   const bool metered = !callee.is_prelude && unmetered_ == 0;
   if (metered) {
     TakeFuel(lanes, nullptr, inst.op);
+    if (has_given_up_) return;
+    if (has_expired_) return TrapAlive(lanes, ir::Trap::Fuel, inst.op);
     if (depth_ == limits_.depth) {
       TrapAlive(lanes, ir::Trap::Depth, inst.op);
       return;

@@ -47,6 +47,7 @@ struct Lanes {
   uint64_t* fuel;
   LaneIndex* ids;  // which of the block's they are; they ascend
 
+  static constexpr size_t ArrayCount = 4;
   static constexpr uint8_t NoOp = 0xff;
   static_assert(ir::OpCount <= NoOp);
 };
@@ -56,16 +57,18 @@ using Arrays = std::vector<std::byte*>;
 class BlockMemory;
 struct RunContext;
 
-// A block whose lanes are iterations of one run. If all of them get to the end within that fuel it counts, else what it
-// did is dropped: so its lanes give up together.
+// A block whose lanes are iterations of one run. If all of them get to the end within that fuel and time it counts, else
+// what it did is dropped: so its lanes give up together.
 struct OneRun {
   BlockMemory& memory;
   const RunContext& context;
-  Deadline deadline;
-  uint64_t fuel;   // what all of them have
-  uint64_t depth;  // of calls around
+  Deadline deadline;  // of the block
+  uint64_t fuel;      // what all of them have
+  uint64_t depth;     // of calls around
   Choices* choices = nullptr;
 };
+
+enum class BlockEnd : uint8_t { Done, GaveUp, OutOfTime };
 
 class BatchRunner {
  public:
@@ -75,10 +78,10 @@ class BatchRunner {
   void Run(size_t lanes, std::span<const std::byte* const> inputs,
            std::span<std::byte* const> outputs, uint8_t* traps, uint8_t* ops);
 
-  // The body of a `parallel`, with that word for each of its scalars, from one iteration on. True if every lane got to the
+  // The body of a `parallel`, with that word for each of its scalars, from one iteration on. Done if every lane got to the
   // end.
-  bool RunIterations(const ParallelCode& code, std::span<const uint64_t> scalars, uint64_t first,
-                     size_t lanes, OneRun& run);
+  BlockEnd RunIterations(const ParallelCode& code, std::span<const uint64_t> scalars,
+                         uint64_t first, size_t lanes, OneRun& run);
 
  private:
   struct Group;
@@ -109,8 +112,8 @@ class BatchRunner {
   void RunFresh(const BatchRegion& region, Arrays& arrays, Lanes& lanes);
   void TakeFuel(Lanes& lanes, const uint64_t* units, ir::Op op);
   void TakeSharedFuel(Lanes& lanes, const uint64_t* units);
-  void GiveUpTogether(Lanes& lanes);
-  bool Expired();
+  bool GoesOn(size_t lanes);
+  void Look();
   Lanes NewLanes(size_t count);
 
   std::byte* ArrayOf(const Arrays& arrays, ArrayId id) const {
@@ -126,7 +129,9 @@ class BatchRunner {
   uint64_t depth_ = 0;
   uint32_t unmetered_ = 0;  // prelude functions around
   Deadline deadline_ = Deadline::Never();
-  uint32_t ticks_ = 0;
+  int64_t until_look_ = 0;  // how much work, in lanes of ops
+  bool has_expired_ = false;
+  bool has_given_up_ = false;  // a block of one run
 };
 
 }  // namespace frazil::exec

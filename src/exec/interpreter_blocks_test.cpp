@@ -2,8 +2,11 @@
 // bodies at lengths around a block's, then random kernels and programs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "exec/choices.h"
 #include "exec/generator.h"
@@ -258,6 +261,265 @@ TEST(Blocks, OfRandomPrograms) {
     }
     if (HasFailure()) break;
   }
+}
+
+// What follows was made to hurt: bodies whose blocks would take more time, stack or memory than one by one does.
+
+double Seconds(const std::function<void()>& what) {
+  const auto start = std::chrono::steady_clock::now();
+  what();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::vector<Value> OneBuffer(int64_t length) {
+  return {Value::Buffer(RandomMemory(ir::types::I32, length, 1)),
+          Value::Int(ir::types::Index, length)};
+}
+
+// A kernel of one buffer, which each iteration replaces by what the body makes of %v.
+std::string InPlace(const std::string& functions, const std::string& body,
+                    const std::string& result) {
+  return "frz 1\n" + functions +
+         "func @kernel(%x: buffer<i32>, %n: index) {\n  %c0 = const 0 : index\n"
+         "  %yes = const true : bool\n  parallel %i = %c0 to %n {\n    %v = load %x, %i : i32\n" +
+         body + "    store %x, %i, " + result + " : i32\n    yield\n  }\n  return\n}\n";
+}
+
+// f0 adds, each other one calls the one before, so often.
+std::string ChainOfCalls(int length, int calls) {
+  std::string text = "func @f0(%a0: i32) -> (i32) {\n  %b = add %a0, %a0 : i32\n  return %b\n}\n";
+  for (int i = 1; i < length; ++i) {
+    text += fmt::format("func @f{}(%a0: i32) -> (i32) {{\n", i);
+    for (int c = 0; c < calls; ++c)
+      text += fmt::format("  %a{} = call @f{}(%a{})\n", c + 1, i - 1, c);
+    text += fmt::format("  return %a{}\n}}\n", calls);
+  }
+  return text;
+}
+
+// So many regions one in the other, each with that in it; `{0}` is the level.
+std::string NestedIfs(int levels, const std::string& each) {
+  std::string text;
+  for (int level = 0; level < levels; ++level)
+    text += fmt::format(fmt::runtime(each), level) + "if %yes {\n";
+  for (int level = 0; level < levels; ++level) text += "yield\n} else {\nyield\n}\n";
+  return text;
+}
+
+TEST(Blocks, OfChainsOfCallsThatAreTooLong) {
+  const InterpreterProgram shorter =
+      Prepare(InPlace(ChainOfCalls(300, 1), "    %r = call @f299(%v)\n", "%r"));
+  EXPECT_TRUE(HasBlocks(shorter));
+  ExpectSame(shorter, [] { return OneBuffer(20); });
+  const InterpreterProgram longer =
+      Prepare(InPlace(ChainOfCalls(5'000, 1), "    %r = call @f4999(%v)\n", "%r"));
+  // On a stack that is too small for as much recursion.
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 1 << 20), 0);
+  pthread_t thread;
+  const auto run = [](void* program) -> void* {
+    EXPECT_FALSE(HasBlocks(*static_cast<const InterpreterProgram*>(program)));
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, const_cast<InterpreterProgram*>(&longer)), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  ExpectSame(longer, [] { return OneBuffer(20); });
+}
+
+TEST(Blocks, EndInsideOfCalls) {
+  const InterpreterProgram prepared =
+      Prepare(InPlace(ChainOfCalls(40, 2), "    %r = call @f39(%v)\n", "%r"));
+  ASSERT_TRUE(HasBlocks(prepared));
+  RunContext context;
+  context.limits.run_ms = 300;
+  Result<Outcome> outcome = Outcome();
+  EXPECT_LT(Seconds([&] { outcome = prepared.Run(OneBuffer(20), context); }), 5);
+  ASSERT_TRUE(outcome.has_value() && outcome->trap);
+  EXPECT_EQ(outcome->trap->ToString(), "time-out after 300 ms in call (parallel iteration 0)");
+  context.limits.run_ms = 600'000;
+  std::atomic<bool> stop = false;
+  context.stop = &stop;
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stop = true;
+  });
+  EXPECT_LT(Seconds([&] { outcome = prepared.Run(OneBuffer(20), context); }), 5);
+  ASSERT_TRUE(outcome.has_value() && outcome->trap);
+  EXPECT_EQ(outcome->trap->ToString(), "fuel in call (parallel iteration 0)");
+}
+
+struct Waste {
+  const char* name;
+  const char* text;
+};
+
+// One by one each is over at once; the iterations of a block would count to a trillion.
+const Waste Wastes[] = {
+    {"behind a trap",
+     "    %s = if %first -> (index) {\n      %q = div.trunc %n, %c0 : index\n      yield %q\n"
+     "    } else {\n      %r = for %j = %c0 to %m step 1 carry (%a = %c0) {\n"
+     "        %t = add %a, %j : index\n        yield %t\n      }\n      yield %r\n    }\n"},
+    {"before a trap",
+     "    %s = if %first -> (index) {\n      yield %c0\n    } else {\n"
+     "      %r = for %j = %c0 to %m step 1 carry (%a = %c0) {\n        %t = add %a, %j : index\n"
+     "        yield %t\n      }\n      yield %r\n    }\n    assert %no\n"},
+    {"on old values",
+     "    %b = if %first -> (index) {\n      store %y, %c0, %c5 : index\n      yield %c1\n"
+     "    } else {\n      %l = load %y, %c0 : index\n      yield %l\n    }\n"
+     "    %s = for %j = %c0 to %b step 1 carry (%a = %c0) {\n      %far = gt %j, %c5 : index\n"
+     "      %u = select %far, %c1, %j : index\n      %t = add %a, %u : index\n      yield %t\n"
+     "    }\n"},
+};
+
+class WasteInBlocks : public testing::TestWithParam<Waste> {};
+
+TEST_P(WasteInBlocks, IsBounded) {
+  const InterpreterProgram prepared =
+      Prepare(std::string("frz 1\nfunc @kernel(%y: buffer<index>, %z: buffer<index>, %n: index, "
+                          "%m: index) {\n  %c0 = const 0 : index\n  %c1 = const 1 : index\n"
+                          "  %c5 = const 5 : index\n  %no = const false : bool\n"
+                          "  for %round = %c0 to %c5 step 1 {\n    store %y, %c0, %m : index\n"
+                          "    parallel %i = %c0 to %n {\n    %first = eq %i, %c0 : index\n") +
+              GetParam().text +
+              "    store %z, %i, %s : index\n    yield\n  }\n    yield\n  }\n  return\n}\n");
+  ASSERT_TRUE(HasBlocks(prepared));
+  const auto arguments = [] {
+    return std::vector{Value::Buffer(RandomMemory(ir::types::Index, 1, 1)),
+                       Value::Buffer(RandomMemory(ir::types::Index, 100, 1)),
+                       Value::Int(ir::types::Index, 100),
+                       Value::Int(ir::types::Index, 1'000'000'000'000)};
+  };
+  EXPECT_LT(Seconds([&] { ExpectSame(prepared, arguments); }), 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Interpreter, WasteInBlocks, testing::ValuesIn(Wastes),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::ranges::replace(name, ' ', '_');
+                           return name;
+                         });
+
+// 1,024 iterations need more than the first 50 ms; what is dropped takes no fuel.
+TEST(Blocks, ThatTakeLongAreTriedSmaller) {
+  const InterpreterProgram prepared =
+      Prepare(InPlace("",
+                      "    %c = const 150000 : index\n    %one = const 1 : i32\n"
+                      "    %r = for %j = %c0 to %c step 1 carry (%a = %v) {\n"
+                      "      %b = xor %a, %one : i32\n      %d = add %b, %one : i32\n"
+                      "      yield %d\n    }\n",
+                      "%r"));
+  ASSERT_TRUE(HasBlocks(prepared));
+  constexpr int64_t Length = 1100;
+  RunContext context;
+  context.limits.run_ms = 600'000;
+  context.limits.fuel = Length * (1 + 150'000);
+  const std::vector<Value> arguments = OneBuffer(Length);
+  const Result<Outcome> outcome = prepared.Run(arguments, context);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_FALSE(outcome->trap);
+  for (int64_t i = 0; i < Length; ++i) {
+    uint64_t before = 0, after = 0;
+    OneBuffer(Length)[0].memory->Get(i, std::span(&before, 1));
+    arguments[0].memory->Get(i, std::span(&after, 1));
+    // Even ones go up by two, odd ones stay.
+    const auto expected = static_cast<int32_t>(before) + (before % 2 == 0 ? 300'000 : 0);
+    ASSERT_EQ(static_cast<int32_t>(after), expected) << i;
+  }
+}
+
+// Frames of 2^17 words and more: at that depth the call in the parallel is one too many.
+TEST(Blocks, EndWhereFramesTakeTooMuch) {
+  constexpr int Wide = 8192;
+  std::string text =
+      "frz 1\nfunc @tiny(%a: i32) -> (i32) {\n  return %a\n}\n"
+      "func @kernel(%x: buffer<i32>, %d: index) {\n  %c0 = const 0 : index\n"
+      "  %c1 = const 1 : index\n  %c9 = const 9 : index\n";
+  for (int i = 0; i < Wide; ++i) text += fmt::format("  %w{} = const {} : int<64>\n", i, i);
+  text +=
+      "  %last = eq %d, %c0 : index\n  if %last {\n    parallel %i = %c0 to %c9 {\n"
+      "      %a = load %x, %i : i32\n      %b = call @tiny(%a)\n      store %x, %i, %b : i32\n"
+      "      yield\n    }\n    yield\n  } else {\n    %e = sub %d, %c1 : index\n"
+      "    call @kernel(%x, %e)\n    yield\n  }\n  return\n}\n";
+  const InterpreterProgram prepared = Prepare(text);
+  ASSERT_TRUE(HasBlocks(prepared));
+  const uint64_t words = prepared.layout(prepared.program().entry).word_count;
+  const auto depth = static_cast<int64_t>((uint64_t{1} << 27) / words);
+  const Result<Outcome> outcome =
+      prepared.Run(std::vector{Value::Buffer(RandomMemory(ir::types::I32, 9, 1)),
+                               Value::Int(ir::types::Index, depth)},
+                   {});
+  ASSERT_TRUE(outcome.has_value() && outcome->trap);
+  EXPECT_EQ(outcome->trap->ToString(), "depth in call (parallel iteration 0)");
+}
+
+TEST(Blocks, CompileInLinearTime) {
+  std::string adds = "%a{0}_0 = add %v, %v : i32\n";
+  for (int i = 1; i < 600; ++i)
+    adds += fmt::format("%a{{0}}_{} = add %a{{0}}_{}, %v : i32\n", i, i - 1);
+  const InterpreterProgram prepared = Prepare(InPlace("", NestedIfs(180, adds), "%v"));
+  bool has_blocks = false;
+  EXPECT_LT(Seconds([&] { has_blocks = HasBlocks(prepared); }), 1.5);
+  EXPECT_TRUE(has_blocks);
+}
+
+// Each of them would take a great deal of memory.
+TEST(Blocks, ThatAreTooLargeAreRefused) {
+  const auto sums = [](int count, int first, const char* type = "i64") {
+    std::string text = fmt::format("    %s{} = cast %v : {}\n", first, type);
+    for (int i = first; i < first + count; ++i)
+      text += fmt::format("    %k{0} = const {3} : {2}\n    %s{1} = add %s{0}, %k{0} : {2}\n", i,
+                          i + 1, type, type == std::string("i8") ? i % 100 : i);
+    return text + fmt::format("    %r = cast %s{} : i32\n", first + count);
+  };
+  EXPECT_TRUE(HasBlocks(Prepare(InPlace("", sums(4000, 0), "%r"))));
+  EXPECT_FALSE(HasBlocks(Prepare(InPlace("", sums(4200, 0), "%r"))));
+  EXPECT_FALSE(HasBlocks(Prepare(InPlace("", sums(70'000, 0, "i8"), "%r"))));
+  // Arrays: values that go through many regions.
+  std::string values;
+  std::string uses;
+  for (int i = 0; i < 50; ++i) {
+    values += fmt::format("    %p{} = add %v, %v : i32\n", i);
+    uses += fmt::format("%u{{0}}_{0} = add %p{0}, %v : i32\n", i);
+  }
+  EXPECT_TRUE(HasBlocks(Prepare(InPlace("", values + NestedIfs(30, uses), "%v"))));
+  EXPECT_FALSE(HasBlocks(Prepare(InPlace("", values + NestedIfs(90, uses), "%v"))));
+  // Many of them in one program.
+  std::string many = "frz 1\nfunc @kernel(%x: buffer<i32>, %n: index) {\n  %c0 = const 0 : index\n";
+  for (int p = 0; p < 20; ++p)
+    many += fmt::format(
+        "  parallel %i = %c0 to %n {{\n    %v = load %x, %i : i32\n{}"
+        "    store %x, %i, %r : i32\n    yield\n  }}\n",
+        sums(400, 1000 * p));
+  const InterpreterProgram prepared = Prepare(many + "  return\n}\n");
+  const ir::Function& f = prepared.program().entry_function();
+  const auto with_blocks = std::ranges::count_if(f.insts, [&](const ir::Inst& inst) {
+    return inst.op == ir::Op::Parallel && prepared.BlocksOf(f, inst) != nullptr;
+  });
+  EXPECT_EQ(with_blocks, 10);
+  ExpectSame(prepared, [] { return OneBuffer(20); });
+}
+
+TEST(Blocks, ShareTablesWithTheProgram) {
+  const InterpreterProgram prepared =
+      Prepare(InPlace("data @t : i32 [7, -1, 5]\n",
+                      "    %c3 = const 3 : index\n    %j = rem.trunc %i, %c3 : index\n"
+                      "    %a = lookup @t, %j : i32\n    %b = lookup @t, %j : i32\n"
+                      "    %r = add %a, %b : i32\n",
+                      "%r"));
+  const ir::Function& f = prepared.program().entry_function();
+  const auto parallel = std::ranges::find(f.insts, ir::Op::Parallel, &ir::Inst::op);
+  const ParallelCode* code = prepared.BlocksOf(f, *parallel);
+  ASSERT_NE(code, nullptr);
+  size_t lookups = 0;
+  for (const BatchInst& inst : code->body.insts) {
+    if (inst.kind != BatchInst::Kind::Lookup) continue;
+    EXPECT_EQ(inst.structure->table.data(), prepared.program().data[0].words.data());
+    ++lookups;
+  }
+  EXPECT_EQ(lookups, 2);
+  ExpectSame(prepared, [] { return OneBuffer(20); });
 }
 
 }  // namespace

@@ -76,13 +76,6 @@ struct Phases {
   std::vector<Lane> waiting;  // for the next phase
 };
 
-// A `parallel` at work in blocks, kept for the next time that this run comes to it.
-struct BlockRun {
-  BlockRun(const ParallelCode& code, const Limits& limits) : runner(code.code, limits) {}
-  BatchRunner runner;
-  BlockMemory memory;
-};
-
 class Machine {
  public:
   // With `later` a trap does not end the run: the iterations after it run too, and their stores are noted.
@@ -149,6 +142,8 @@ class Machine {
 
   // interpreter_blocks.cpp: how many iterations from `lo` on have run, all or the first of them.
   uint64_t RunInBlocks(const ir::Inst& parallel, uint64_t lo, uint64_t trips);
+  BatchRunner& RunnerOf(const ir::Inst& parallel, const ParallelCode& code);
+  std::chrono::milliseconds TimeForABlock() const;
 
   // interpreter_parallel.cpp
   Flow Barrier(const ir::Inst& inst);
@@ -221,7 +216,12 @@ class Machine {
   Deadline deadline_;
   uint32_t ticks_ = 0;
 
-  std::map<const ir::Inst*, std::unique_ptr<BlockRun>> block_runs_;
+  // Each `parallel` at work in blocks, kept for the next time that this run comes to it.
+  std::map<const ir::Inst*, std::unique_ptr<BatchRunner>> block_runners_;
+  uint64_t block_arrays_ = 0;  // that they may have
+  BlockMemory block_memory_;   // of the one that runs
+  Deadline::Clock::time_point started_ = Deadline::Clock::now();
+  Deadline::Clock::duration dropped_{};  // how long blocks took that did not count
 
   bool stopped_ = false;
   Outcome outcome_;

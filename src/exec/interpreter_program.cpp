@@ -70,7 +70,8 @@ const ParallelCode* InterpreterProgram::BlocksOf(const ir::Function& function,
                                                  const ir::Inst& parallel) const {
   Blocks& blocks = *blocks_.at(&parallel);
   std::call_once(blocks.once, [&] {
-    Result<ParallelCode> code = CompileParallel(program_, function, parallel);
+    const std::scoped_lock lock(room_->mutex);
+    Result<ParallelCode> code = CompileParallel(program_, function, parallel, room_->left);
     if (code) blocks.code = std::make_unique<const ParallelCode>(std::move(*code));
   });
   return blocks.code.get();

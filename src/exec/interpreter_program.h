@@ -42,10 +42,15 @@ class InterpreterProgram {
     std::once_flag once;
     std::unique_ptr<const ParallelCode> code;
   };
+  struct Room {
+    std::mutex mutex;
+    BlockRoom left;
+  };
 
   ir::Program program_;
   std::vector<FrameLayout> layouts_;
   std::map<const ir::Inst*, std::unique_ptr<Blocks>> blocks_;  // of every `parallel`
+  std::unique_ptr<Room> room_ = std::make_unique<Room>();
 };
 
 }  // namespace frazil::exec
