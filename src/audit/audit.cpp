@@ -6,7 +6,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "aot/jobs.h"
 #include "audit/kernels.h"
@@ -23,17 +22,35 @@ namespace fs = std::filesystem;
 constexpr uint64_t MostFileBytes = uint64_t{1} << 31;
 constexpr size_t KeyDigits = 12;
 constexpr std::string_view What = "judging it";
+constexpr size_t BlockBytes = 1 << 20;
+
+std::unexpected<Error> FailAt(const std::string& path, Error error) {
+  error.file = path;
+  return std::unexpected(std::move(error));
+}
 
 Result<std::string> ReadFile(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error))
     return Fail(Diag::FileUnreadable, fmt::format("{} is not a file that can be read", path));
-  if (fs::file_size(path, error) > MostFileBytes)
-    return Fail(Diag::LimitReached, fmt::format("{} is larger than {} bytes", path, MostFileBytes));
+  const auto too_large = [&] {
+    return FailAt(path,
+                  {Diag::LimitReached, fmt::format("it is larger than {} bytes", MostFileBytes)});
+  };
+  if (const uintmax_t size = fs::file_size(path, error); !error && size > MostFileBytes)
+    return too_large();
   std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file.good() && !file.eof())
-    return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read", path));
+  std::string bytes;
+  // Block by block: files that the system makes up say nothing of their size.
+  while (file.good()) {
+    if (bytes.size() > MostFileBytes) return too_large();
+    const size_t have = bytes.size();
+    bytes.resize(have + BlockBytes);
+    // Not through its buffer, which throws where the system cannot read.
+    file.read(bytes.data() + have, static_cast<std::streamsize>(BlockBytes));
+    bytes.resize(have + static_cast<size_t>(file.gcount()));
+  }
+  if (!file.eof()) return FailAt(path, {Diag::FileUnreadable, "it cannot be read"});
   return bytes;
 }
 
@@ -147,6 +164,8 @@ Result<AuditReport> AuditStore(const std::string& path, const AuditOptions& opti
   for (const store::Store::AuditLine& line : store->Audit())
     report.entries.push_back(
         {line.path, "", {}, {}, Finding::NotChecked, "it cannot be read: " + line.problem, ""});
+  if (report.entries.empty())
+    return FailAt(path, {Diag::BadArtifact, "there is nothing to audit: no form is kept in it"});
   return report;
 }
 
@@ -161,8 +180,8 @@ AuditReport AuditOneForm(const std::string& path, std::string sealed, const Audi
   return report;
 }
 
-// One process for a kernel: what is interpreted serves all its forms. Where that ends badly each form gets its own, so that
-// one that crashes does not speak for the others.
+// One process for a kernel: what is interpreted serves all its forms. Where that ends badly each entry gets its own, so
+// that code which crashes or does not return does not speak for the others.
 void AuditKernels(const MemoryImage& image, const std::vector<EmbeddedKernel>& kernels,
                   const AuditOptions& options, AuditReport& report) {
   const std::vector<aot::JobResult> results = aot::RunJobs(
@@ -176,17 +195,17 @@ void AuditKernels(const MemoryImage& image, const std::vector<EmbeddedKernel>& k
     std::vector<Entry> claims = ClaimsOf(kernels[i], Finding::NotChecked, "");
     const std::vector<aot::JobResult> alone = aot::RunJobs(
         claims.size(), options.jobs, options.entry_ms,
-        [&](size_t form) {
-          return PackEntries(AuditKernel(image, kernels[i], options.sources, options.limits, form));
+        [&](size_t each) {
+          return PackEntries(AuditKernel(image, kernels[i], options.sources, options.limits, each));
         },
         What);
-    for (size_t form = 0; form < claims.size(); ++form) {
+    for (size_t each = 0; each < claims.size(); ++each) {
       std::vector<Entry> entries;
-      if (alone[form].done && UnpackEntries(alone[form].bytes, entries) && form < entries.size()) {
-        report.entries.push_back(std::move(entries[form]));
+      if (alone[each].done && UnpackEntries(alone[each].bytes, entries) && each < entries.size()) {
+        report.entries.push_back(std::move(entries[each]));
       } else {
-        Blame(claims[form], alone[form]);
-        report.entries.push_back(std::move(claims[form]));
+        Blame(claims[each], alone[each]);
+        report.entries.push_back(std::move(claims[each]));
       }
     }
   }
@@ -206,13 +225,9 @@ Result<AuditReport> AuditPath(const std::string& path, const AuditOptions& optio
   std::error_code error;
   if (fs::is_directory(path, error)) return AuditStore(path, options);
   std::string bytes = TRY(ReadFile(path));
-  const auto locate = [&](Error problem) {
-    problem.file = path;
-    return std::unexpected(std::move(problem));
-  };
   if (MemoryImage::IsElf(bytes)) {
     Result<AuditReport> report = AuditElf(bytes, options);
-    if (!report) return locate(std::move(report.error()));
+    if (!report) return FailAt(path, std::move(report.error()));
     return report;
   }
   if (const auto framed = store::Unframe(store::Kind::Content, bytes))
@@ -221,10 +236,10 @@ Result<AuditReport> AuditPath(const std::string& path, const AuditOptions& optio
   constexpr std::string_view SealMagic = "FRZSEAL\n";
   if (bytes.starts_with(SealMagic)) return AuditOneForm(path, std::move(bytes), options);
   if (bytes.starts_with("!<arch>"))
-    return locate({Diag::BadArtifact,
-                   "it is an archive: audit its object files, or what was linked with it"});
-  return locate(
-      {Diag::BadArtifact, "it is neither a sealed form nor the folder of a store nor an ELF file"});
+    return FailAt(path, {Diag::BadArtifact,
+                         "it is an archive: audit its object files, or what was linked with it"});
+  return FailAt(path, {Diag::BadArtifact,
+                       "it is neither a sealed form nor the folder of a store nor an ELF file"});
 }
 
 }  // namespace

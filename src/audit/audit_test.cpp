@@ -1,12 +1,18 @@
 // ELF files that mean harm: whatever a file says about itself, it is read or refused, and never followed outside.
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <cstring>
+#include <filesystem>
 #include <random>
 
+#include "audit/audit.h"
 #include "audit/entry.h"
 #include "audit/kernels.h"
+#include "ir/digest.h"
+#include "ir/text.h"
+#include "targets/isa/isa.h"
 
 namespace frazil::audit {
 namespace {
@@ -262,8 +268,87 @@ TEST(Record, VeryManyAreNamed) {
   const Result<MemoryImage> image = MemoryImage::Read(file);
   ASSERT_TRUE(image) << image.error().message;
   const std::vector<EmbeddedKernel> kernels = FindKernels(*image);
-  ASSERT_EQ(kernels.size(), 2u);
-  EXPECT_EQ(kernels[1].damage, "there are more records than an audit reads");
+  ASSERT_GT(kernels.size(), 2u);
+  EXPECT_EQ(kernels.front().damage, "");
+  EXPECT_EQ(kernels[1].damage, "its record cannot be read");
+  EXPECT_EQ(kernels.back().damage, "there are more records than an audit reads");
+}
+
+void ForgetSections(std::string& file) {
+  Put(file, offsetof(Elf64_Ehdr, e_shoff), uint64_t{0});
+  Put(file, offsetof(Elf64_Ehdr, e_shnum), uint16_t{0});
+}
+
+std::vector<EmbeddedKernel> FindIn(const std::string& file) {
+  const Result<MemoryImage> image = MemoryImage::Read(file);
+  EXPECT_TRUE(image);
+  return image ? FindKernels(*image) : std::vector<EmbeddedKernel>();
+}
+
+// What stands in the section and is no record is told, whatever it has become.
+TEST(Record, EachByteOfItsSectionIsAccountedFor) {
+  const size_t size = RecordBytes().size();
+  ASSERT_NE(size % 8, 0u);
+  for (const size_t zeros : {size_t{1}, size_t{16}, size_t{40}, size}) {
+    std::string file = Program();
+    std::memset(file.data() + RecordAt, 0, zeros);
+    const std::vector<EmbeddedKernel> kernels = FindIn(file);
+    ASSERT_EQ(kernels.size(), 1u) << zeros;
+    EXPECT_TRUE(kernels[0].damage.starts_with("its record is damaged: ")) << kernels[0].damage;
+  }
+  // Two records; one of them, or what lies between them.
+  const size_t second = (size + 7) / 8 * 8;
+  const auto two = [&] {
+    std::string file(RecordAt, '\0');
+    file += RecordBytes();
+    file.resize(RecordAt + second);
+    file += RecordBytes();
+    const size_t names_at = file.size();
+    const std::string one = Program();
+    file += one.substr(RecordAt + size, 24);
+    file.resize((file.size() + 7) / 8 * 8);
+    const size_t sections_at = file.size();
+    file += one.substr(one.size() - 3 * sizeof(Elf64_Shdr));
+    std::memcpy(file.data(), one.data(), RecordAt);
+    const auto section = [&](size_t i, size_t field) {
+      return sections_at + i * sizeof(Elf64_Shdr) + field;
+    };
+    Put(file, section(1, offsetof(Elf64_Shdr, sh_size)), uint64_t{second + size});
+    Put(file, section(2, offsetof(Elf64_Shdr, sh_offset)), uint64_t{names_at});
+    Put(file, offsetof(Elf64_Ehdr, e_shoff), uint64_t{sections_at});
+    Put(file, sizeof(Elf64_Ehdr) + offsetof(Elf64_Phdr, p_filesz), uint64_t{file.size()});
+    Put(file, sizeof(Elf64_Ehdr) + offsetof(Elf64_Phdr, p_memsz), uint64_t{file.size()});
+    return file;
+  };
+  const auto damaged = [&](const std::string& file) {
+    std::string which;
+    for (const EmbeddedKernel& kernel : FindIn(file)) which += kernel.damage.empty() ? "+" : "-";
+    return which;
+  };
+  std::string file = two();
+  EXPECT_EQ(damaged(file), "++");
+  file[RecordAt] = 'F';
+  EXPECT_EQ(damaged(file), "-+");
+  file[RecordAt + second] = 'F';
+  EXPECT_EQ(damaged(file), "-");
+  file = two();
+  file[RecordAt + second + 3] = 'F';
+  EXPECT_EQ(damaged(file), "+-");
+  file = two();
+  file[RecordAt + size] = 'F';
+  EXPECT_EQ(damaged(file), "+-+");
+}
+
+TEST(Record, DamageIsNamedWithoutSections) {
+  for (const auto& [at, value] :
+       {std::pair<size_t, uint32_t>{16, 2}, {20, 0x7fffffff}, {20, 8}, {28, 0xffffffff}}) {
+    std::string file = Program();
+    ForgetSections(file);
+    Put(file, RecordAt + at, value);
+    const std::vector<EmbeddedKernel> kernels = FindIn(file);
+    ASSERT_EQ(kernels.size(), 1u) << at;
+    EXPECT_NE(kernels[0].damage, "") << at;
+  }
 }
 
 // A launch runs on its caller's stack and asks for none, whatever a record says is needed.
@@ -280,12 +365,295 @@ TEST(Record, LittleStack) {
 // A program that knows the magic, and has no records.
 TEST(Record, TheMagicAloneIsNone) {
   std::string file = Program();
-  Put(file, RecordAt + 16, uint32_t{31090});
-  Put(file, offsetof(Elf64_Ehdr, e_shoff), uint64_t{0});
-  Put(file, offsetof(Elf64_Ehdr, e_shnum), uint16_t{0});
-  const Result<MemoryImage> image = MemoryImage::Read(file);
-  ASSERT_TRUE(image);
-  EXPECT_TRUE(FindKernels(*image).empty());
+  ForgetSections(file);
+  // A text ends with a zero; others stand behind it, or more zeros and some table.
+  for (const uint32_t behind : {uint32_t{31090}, uint32_t{0x69727400}, uint32_t{0}}) {
+    Put(file, RecordAt + 16, behind);
+    EXPECT_TRUE(FindIn(file).empty()) << behind;
+  }
+}
+
+// A kernel for the portable ISA alone, as aot writes it.
+class IsaKernel : public testing::Test {
+ protected:
+  static constexpr size_t DataAt = 0x100;
+  static constexpr std::string_view Text = R"(frz 1
+func @main(%x: in buffer<f32>, %y: out buffer<f32>, %n: u32) {
+  %zero = const 0 : index
+  %m = cast %n : index
+  parallel %i = %zero to %m {
+    %v = load %x, %i : f32
+    %w = add %v, %v : f32
+    store %y, %i, %w : f32
+    yield
+  }
+  return
+}
+)";
+
+  static ir::Program Source() {
+    Result<ir::Program> program = ir::ParseText(Text);
+    EXPECT_TRUE(program);
+    return std::move(*program);
+  }
+
+  void SetUp() override {
+    const ir::Program source = Source();
+    const auto proved = targets::isa::ProvedModule::OfProgram(source);
+    ASSERT_TRUE(proved);
+    module = std::string(proved->module().bytes);
+    kernel.report.name = "twice";
+    kernel.report.meaning = {verify::Grade::Proved, "digest", "", 0};
+    kernel.digest = ir::ExactDigest(source);
+    kernel.candidate = kernel.source = ir::PrintText(source);
+    data.version = embed::KernelDataVersion;
+    data.trips_word = embed::NoWord;
+    data.word_count = 5;
+    for (size_t i = 0; i < sizeof data.digest; ++i)
+      data.digest[i] = static_cast<char>(std::stoi(kernel.digest.substr(2 * i, 2), nullptr, 16));
+    using embed::Access;
+    using embed::ParamRole;
+    using embed::ScalarKind;
+    params = {{{}, ScalarKind::F32, ParamRole::Buffer, Access::In, 4, 0, 0},
+              {{}, ScalarKind::F32, ParamRole::Buffer, Access::Out, 4, 2, 0},
+              {{}, ScalarKind::U32, ParamRole::Extent, Access::InOut, 4, 4, 0}};
+    covers = lengths = {{2, 0}, {2, 1}};
+  }
+
+  // A program of one segment without sections.
+  std::string File() const {
+    std::string file = Program();
+    ForgetSections(file);
+    file.resize(RecordAt);
+    embed::KernelData head = data;
+    const auto place = [&](size_t field, std::string_view bytes) {
+      file.resize((file.size() + 7) / 8 * 8);
+      const size_t at = file.size();
+      file += bytes;
+      return static_cast<int32_t>(at - DataAt - field);
+    };
+    const auto rows = [](const auto& list) {
+      return std::string_view(reinterpret_cast<const char*>(list.data()),
+                              list.size() * sizeof(list[0]));
+    };
+    std::string record(aot::RecordMagic);
+    const std::string body = aot::PackRecord(kernel, true);
+    for (const uint32_t number :
+         {aot::RecordVersion, static_cast<uint32_t>(aot::RecordHeadBytes + body.size()),
+          static_cast<uint32_t>(DataAt - RecordAt - 24), uint32_t{0}})
+      Put(record, record.size(), number);
+    using embed::KernelData;
+    head.record.offset = place(offsetof(KernelData, record), record + body);
+    head.name.offset = place(offsetof(KernelData, name), std::string("twice\0", 6));
+    const auto list = [&](auto& field, size_t at, const auto& from) {
+      field.size = static_cast<uint32_t>(from.size());
+      if (!from.empty()) field.data.offset = place(at, rows(from));
+    };
+    list(head.params, offsetof(KernelData, params), params);
+    list(head.covers, offsetof(KernelData, covers), covers);
+    list(head.lengths, offsetof(KernelData, lengths), lengths);
+    list(head.isa, offsetof(KernelData, isa), module);
+    list(head.ptx, offsetof(KernelData, ptx), ptx);
+    Put(file, DataAt, head);
+    Put(file, sizeof(Elf64_Ehdr) + offsetof(Elf64_Phdr, p_filesz), uint64_t{file.size()});
+    Put(file, sizeof(Elf64_Ehdr) + offsetof(Elf64_Phdr, p_memsz), uint64_t{file.size()});
+    return file;
+  }
+
+  Entry Audited() const {
+    const Result<MemoryImage> image = MemoryImage::Read(File());
+    EXPECT_TRUE(image);
+    const std::vector<EmbeddedKernel> kernels = FindKernels(*image);
+    EXPECT_EQ(kernels.size(), 1u);
+    const std::vector<Entry> entries = AuditKernel(*image, kernels.at(0), {}, Limits{});
+    EXPECT_EQ(entries.size(), 1u);
+    return entries.at(0);
+  }
+
+  aot::BuiltKernel kernel;
+  embed::KernelData data = {};
+  std::vector<embed::ParamData> params;
+  std::vector<embed::PairData> covers, lengths;
+  std::string module, ptx;
+};
+
+TEST_F(IsaKernel, IsLiftedBack) {
+  const Entry good = Audited();
+  EXPECT_EQ(good.finding, Finding::Agrees) << good.reason;
+  EXPECT_EQ(good.form, "isa");
+  EXPECT_EQ(good.found.lowering.grade, verify::Grade::Proved);
+  // Damaged; and a good module of another program.
+  std::string& bytes = module;
+  const std::string whole = bytes;
+  bytes[bytes.size() / 2] ^= 1;
+  EXPECT_EQ(Audited().finding, Finding::Disagrees);
+  bytes = std::string(whole.size(), 'x');
+  EXPECT_EQ(Audited().finding, Finding::Disagrees);
+  std::string other(Text);
+  other.replace(other.find("= add"), 5, "= mul");
+  const Result<ir::Program> program = ir::ParseText(other);
+  ASSERT_TRUE(program);
+  const auto proved = targets::isa::ProvedModule::OfProgram(*program);
+  ASSERT_TRUE(proved);
+  bytes = std::string(proved->module().bytes);
+  const Entry wrong = Audited();
+  EXPECT_EQ(wrong.finding, Finding::Disagrees);
+  EXPECT_EQ(wrong.reason, "code: the module, lifted, is not the program that it was made from");
+}
+
+// The same code under another signature: a launch would take other lengths for its extent.
+TEST_F(IsaKernel, HasItsParameters) {
+  const auto loaded = machines::simt::LoadModule(module);
+  ASSERT_TRUE(loaded);
+  machines::simt::ModuleParts parts;
+  parts.name = loaded->name;
+  for (uint32_t i = 0; i < loaded->params.size(); ++i) {
+    const machines::simt::ParamRow& row = loaded->params[i];
+    parts.params.push_back({std::string(loaded->param_name(i)),
+                            row.type,
+                            row.is_buffer != 0,
+                            row.access,
+                            row.role,
+                            {}});
+  }
+  parts.params[2].extents = {0, 1};
+  parts.code = {loaded->code.begin(), loaded->code.end()};
+  parts.lines = {loaded->lines.begin(), loaded->lines.end()};
+  const auto seal = [&] {
+    const auto sealed = machines::simt::Seal(parts);
+    EXPECT_TRUE(sealed);
+    return std::string(sealed->bytes);
+  };
+  ASSERT_EQ(seal(), module);
+  parts.params[2].extents = {0};
+  module = seal();
+  EXPECT_EQ(Audited().reason, "code: the module has other parameters than the program");
+}
+
+TEST_F(IsaKernel, WhatNobodyJudgedDoesNotAgree) {
+  module.clear();
+  EXPECT_EQ(Audited().finding, Finding::NotChecked);
+  EXPECT_EQ(Audited().reason, "code: it carries none");
+  ptx = "ptx";
+  const Entry entry = Audited();
+  EXPECT_EQ(entry.finding, Finding::NotChecked);
+  EXPECT_EQ(entry.reason, "code: it has only PTX, which is not judged here");
+  EXPECT_EQ(entry.form, "ptx");
+  SetUp();
+  EXPECT_EQ(Audited().finding, Finding::Agrees);
+  EXPECT_EQ(Audited().note, "not recorded; ptx not judged");
+}
+
+TEST_F(IsaKernel, DescriptorChecksWhatTheSourceSays) {
+  const auto wrong = [&](std::string_view why) {
+    const Entry entry = Audited();
+    EXPECT_EQ(entry.finding, Finding::Disagrees);
+    EXPECT_TRUE(entry.reason.find(why) != std::string::npos) << entry.reason;
+    SetUp();
+  };
+  covers.pop_back();
+  wrong("lengths of buffers");
+  covers.clear();
+  wrong("lengths of buffers");
+  covers[1].first = 1;
+  wrong("lengths of buffers");
+  lengths.clear();
+  wrong("lengths of buffers");
+  lengths.emplace_back(2, 1);
+  wrong("lengths of buffers");
+  params[0].word = 1;
+  wrong("other parameters");
+  for (const uint32_t flag : {1u, 2u, 4u, 8u, 0x80000000u}) {
+    data.flags = flag;
+    wrong("in another way than its record says");
+    data.flags = 0;
+  }
+  EXPECT_EQ(Audited().finding, Finding::Agrees);
+  // As of a program that has no C++ signature.
+  params.clear(), covers.clear(), lengths.clear(), data.word_count = 0;
+  EXPECT_EQ(Audited().finding, Finding::Agrees);
+}
+
+TEST_F(IsaKernel, DescriptorWithoutItsRecord) {
+  const auto damage = [&](const std::string& file) {
+    const std::vector<EmbeddedKernel> kernels = FindIn(file);
+    EXPECT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels.at(0).record.name, "twice");
+    return kernels.at(0).damage;
+  };
+  EXPECT_EQ(damage(File()), "");
+  std::string file = File();
+  file[RecordAt] = 'F';
+  EXPECT_EQ(damage(file), "its descriptor refers to a record, and there is none");
+  file = File();
+  Put(file, RecordAt + 16, uint32_t{0});
+  EXPECT_EQ(damage(file), "its record has version 0, not 1");
+  // A copy of the descriptor, which the record does not name.
+  file = File();
+  embed::KernelData copy;
+  std::memcpy(&copy, file.data() + DataAt, sizeof copy);
+  file.resize((file.size() + 7) / 8 * 8);
+  const auto distance = static_cast<int32_t>(file.size() - DataAt);
+  for (int32_t* offset : {&copy.name.offset, &copy.params.data.offset, &copy.covers.data.offset,
+                          &copy.lengths.data.offset, &copy.isa.data.offset, &copy.record.offset})
+    *offset -= distance;
+  Put(file, file.size(), copy);
+  Put(file, sizeof(Elf64_Ehdr) + offsetof(Elf64_Phdr, p_filesz), uint64_t{file.size()});
+  Put(file, sizeof(Elf64_Ehdr) + offsetof(Elf64_Phdr, p_memsz), uint64_t{file.size()});
+  const std::vector<EmbeddedKernel> kernels = FindIn(file);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].damage, "");
+  EXPECT_EQ(kernels[1].damage, "its descriptor refers to a record of another one");
+}
+
+// Tables of other programs: few numbers, and distances that lead somewhere.
+TEST_F(IsaKernel, WhatHasNoDigestIsNoDescriptor) {
+  for (const char fill : {'\0', 'x'}) {
+    std::memset(data.digest, fill, sizeof data.digest);
+    std::string file = File();
+    file[RecordAt] = 'F';
+    EXPECT_TRUE(FindIn(file).empty());
+  }
+}
+
+TEST_F(IsaKernel, HostileBytes) {
+  const std::string file = File();
+  for (size_t i = 0; i < file.size(); ++i)
+    for (const char flip : {'\x01', '\x80', '\xff'}) {
+      std::string changed = file;
+      changed[i] = static_cast<char>(changed[i] ^ flip);
+      const Result<MemoryImage> image = MemoryImage::Read(changed);
+      if (!image) continue;
+      for (const EmbeddedKernel& each : FindKernels(*image))
+        (void)ClaimsOf(each, Finding::NotChecked, "");
+    }
+}
+
+// Files without any code, and folders.
+TEST(Audit, NothingToJudge) {
+  const AuditOptions options;
+  const Result<AuditReport> memory = Audit("/proc/self/mem", options);
+  ASSERT_FALSE(memory);
+  EXPECT_EQ(memory.error().diag, Diag::FileUnreadable);
+  EXPECT_EQ(memory.error().file, "/proc/self/mem");
+  std::string folder = testing::TempDir() + "audit_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  for (const char* part : {"", "/cas"}) {
+    std::filesystem::create_directory(folder + part);
+    const Result<AuditReport> nothing = Audit(folder, options);
+    ASSERT_FALSE(nothing);
+    EXPECT_EQ(nothing.error().message, "there is nothing to audit: no form is kept in it");
+    EXPECT_EQ(nothing.error().file, folder);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Audit, OnlyWhatWasJudgedCounts) {
+  AuditReport report;
+  for (const Finding finding : {Finding::Agrees, Finding::NotChecked, Finding::NotChecked,
+                                Finding::Refuted, Finding::Disagrees})
+    report.entries.emplace_back().finding = finding;
+  EXPECT_EQ(report.judged(), 3u);
 }
 
 verify::Evidence Of(verify::Grade grade) { return {grade, "judge", "detail", 1}; }

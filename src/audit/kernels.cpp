@@ -6,14 +6,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "aot/judge.h"
+#include "aot/measure.h"
 #include "aot/native_judge.h"
 #include "base/sha256.h"
 #include "ir/digest.h"
 #include "ir/kernel.h"
 #include "ir/lower.h"
+#include "ir/text.h"
+#include "targets/isa/isa.h"
 #include "targets/wasm/wasm.h"
 #include "verify/audit.h"
 
@@ -24,50 +26,9 @@ using aot::FormKind;
 using aot::RecordedForm;
 using embed::KernelData;
 
-constexpr uint64_t MostForms = 64;
 constexpr uint64_t MostRows = 4096;  // of a descriptor's list
-// Of all records: one may lie within another, and each of very many could claim to go on until the end of the file.
-constexpr uint64_t MostRecordBytes = uint64_t{1} << 30;
 
-template <typename T>
-std::optional<T> At(const MemoryImage& image, uint64_t address) {
-  const auto bytes = image.BytesAt(address, sizeof(T));
-  if (!bytes) return {};
-  T value;
-  std::memcpy(&value, bytes->data(), sizeof value);
-  return value;
-}
-
-// The place that a distance at `address` leads to.
-uint64_t Follow(uint64_t address, int32_t distance) {
-  return address + static_cast<uint64_t>(static_cast<int64_t>(distance));
-}
-
-EmbeddedKernel ReadRecord(const MemoryImage& image, uint64_t address, std::string_view rest) {
-  EmbeddedKernel kernel;
-  const auto damaged = [&](std::string why) {
-    kernel.damage = std::move(why);
-    return std::move(kernel);
-  };
-  const auto number = [&](uint64_t at) { return At<uint32_t>(image, address + at).value_or(0); };
-  const uint64_t forms = number(28);
-  const uint64_t head = aot::RecordHeadBytes + 4 * forms;
-  if (number(16) != aot::RecordVersion)
-    return damaged(
-        fmt::format("its record has version {}, not {}", number(16), aot::RecordVersion));
-  if (forms > MostForms || number(20) < head || number(20) > rest.size())
-    return damaged("its record does not fit its length");
-  const uint64_t bytes = number(20);
-  kernel.descriptor = Follow(address + 24, static_cast<int32_t>(number(24)));
-  for (uint64_t i = 0; i < forms; ++i) {
-    const uint64_t at = aot::RecordHeadBytes + 4 * i;
-    kernel.codes.push_back(Follow(address + at, static_cast<int32_t>(number(at))));
-  }
-  std::optional<aot::KernelRecord> record = aot::UnpackRecord(rest.substr(head, bytes - head));
-  if (!record || record->forms.size() != forms) return damaged("its record cannot be read");
-  kernel.record = std::move(*record);
-  return kernel;
-}
+using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
 class KernelAudit {
  public:
@@ -93,30 +54,23 @@ class KernelAudit {
         source, aot::MeaningOptions(limits_));
     if (!meaning.false_claim.empty()) return Claims(Finding::Disagrees, meaning.false_claim);
     candidate_ = std::make_shared<const ir::Program>(std::move(meaning.candidate.program));
+    FindSource(source);
     aot::NativeJudge judge(candidate_, limits_);
     const Result<void> in_pieces = judge.PreparePieces();
     if (std::string why = WrongDescriptor(judge, in_pieces); !why.empty())
       return Claims(Finding::Disagrees, why);
     std::vector<Entry> entries = Claims(Finding::NotChecked, "");
-    for (size_t i = 0; i < record_.forms.size(); ++i) {
-      // Pieces ask how many iterations there are.
-      const bool asked = only_ && record_.forms[*only_].kind == FormKind::InPieces &&
-                         record_.forms[i].kind == FormKind::Trips;
-      if (only_ && *only_ != i && !asked) continue;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      if (only_ && *only_ != i && !IsAsked(i)) continue;
       const Stopwatch watch;
-      Decide(entries[i], meaning.meaning, Judge(judge, in_pieces, i));
+      if (i < record_.forms.size())
+        Decide(entries[i], meaning.meaning, Judge(judge, in_pieces, i));
+      else
+        AuditModule(entries[i], meaning.meaning);
       entries[i].judged_us = watch.Microseconds();
+      if (kernel_.has_ptx && entries[i].form != PtxName)
+        entries[i].note += entries[i].note.empty() ? "ptx not judged" : "; ptx not judged";
     }
-    if (record_.forms.empty()) {
-      entries[0].claimed.lowering = {};
-      Decide(entries[0], meaning.meaning, verify::Tested{});
-      entries[0].note = "no native code";
-    }
-    const std::string others = OtherForms();
-    for (Entry& entry : entries)
-      entry.note += (entry.note.empty() || others.empty() ? "" : "; ") + others;
-    if (std::optional<Entry> module = AuditModule(meaning.meaning); module && !only_)
-      entries.push_back(std::move(*module));
     return entries;
   }
 
@@ -145,41 +99,72 @@ class KernelAudit {
     return verify::Unknown{"it is of a kind that is not known"};
   }
 
-  // The WASM module, if there is one: judged as it was before it was embedded. The record claims nothing about it.
-  std::optional<Entry> AuditModule(const verify::Verdict& meaning) const {
-    const auto data = At<KernelData>(image_, kernel_.descriptor);
-    if (!data || data->wasm.size == 0) return {};
-    Entry entry{record_.name,        "wasm", {record_.meaning, {}}, {},
-                Finding::NotChecked, "",     "not recorded"};
-    const auto bytes = image_.BytesAt(
-        Follow(kernel_.descriptor + offsetof(KernelData, wasm), data->wasm.data.offset),
-        data->wasm.size);
+  // Pieces ask how many iterations there are.
+  bool IsAsked(size_t i) const {
+    const std::vector<RecordedForm>& forms = record_.forms;
+    return *only_ < forms.size() && i < forms.size() && forms[*only_].kind == FormKind::InPieces &&
+           forms[i].kind == FormKind::Trips;
+  }
+
+  // What a kernel carries beside its forms. The record claims nothing about it.
+  void AuditModule(Entry& entry, const verify::Verdict& meaning) const {
+    if (entry.form == IsaName) return AuditIsa(entry, meaning);
+    if (entry.form == WasmName) return Decide(entry, meaning, JudgeWasm());
+    // Where nothing of the code was looked at, that its program is well is no answer.
+    Decide(entry, meaning,
+           verify::Unknown{kernel_.has_ptx ? "it has only PTX, which is not judged here"
+                                           : "it carries none"});
+  }
+
+  std::optional<std::string_view> BytesOf(const embed::Blob& blob, size_t at) const {
+    return image_.BytesAt(Follow(kernel_.descriptor + at, blob.data.offset), blob.size);
+  }
+
+  // Judged as it was before it was embedded.
+  verify::Verdict JudgeWasm() const {
+    const auto data = image_.At<KernelData>(kernel_.descriptor);
+    const auto bytes = BytesOf(data->wasm, offsetof(KernelData, wasm));
     Result<ir::Program> lowered = ir::LowerForTarget(*candidate_);
-    if (!bytes || !lowered) {
-      entry.reason = bytes ? lowered.error().message : "its bytes do not lie in the file";
-      return entry;
-    }
+    if (!bytes) return verify::Unknown{"its bytes do not lie in the file"};
+    if (!lowered) return verify::Unknown{lowered.error().message};
     exec::Artifact artifact{"wasm", std::string(*bytes),
                             std::make_shared<const ir::Program>(std::move(*lowered)), candidate_,
                             record_.name};
     verify::SampleNotes notes;
-    Decide(entry, meaning,
-           aot::JudgeModule(*candidate_, *targets::wasm::MakeWasmTarget(), artifact, limits_, notes)
-               .verdict);
-    return entry;
+    return aot::JudgeModule(*candidate_, *targets::wasm::MakeWasmTarget(), artifact, limits_, notes)
+        .verdict;
   }
 
-  // What else the kernel carries, and nobody here judges.
-  std::string OtherForms() const {
-    const auto data = At<KernelData>(image_, kernel_.descriptor);
-    std::string names;
-    const auto add = [&](const embed::Blob& blob, std::string_view name) {
-      if (blob.size != 0) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  // Lifted back, as it was before it was embedded. One that is another program may mean the same, but is not what the
+  // kernel was made from.
+  void AuditIsa(Entry& entry, const verify::Verdict& meaning) const {
+    const auto data = image_.At<KernelData>(kernel_.descriptor);
+    const auto bytes = BytesOf(data->isa, offsetof(KernelData, isa));
+    if (!bytes) return Decide(entry, meaning, verify::Unknown{"its bytes do not lie in the file"});
+    const Result<void> proved = ProveIsa(*bytes);
+    if (proved)
+      return Decide(entry, meaning,
+                    verify::Proved{{verify::Grade::Proved, "digest",
+                                    "lifted back, the same exact digest", 0}});
+    Decide(entry, meaning, verify::Unknown{proved.error().message});
+    if (entry.finding == Finding::Refuted || ClassOf(proved.error().diag) == ErrorClass::Limit)
+      return;
+    entry.finding = Finding::Disagrees;
+    entry.reason = "code: " + proved.error().message;
+  }
+
+  Result<void> ProveIsa(std::string_view bytes) const {
+    const auto proved =
+        TRY(targets::isa::ProvedModule::Prove(*candidate_, TRY(machines::simt::LoadModule(bytes))));
+    // What a launch makes of its arguments stands beside the code, and was read off what was lowered.
+    const ir::KernelSignature said = proved.module().Signature();
+    const ir::KernelSignature real =
+        ir::SignatureOf(TRY(targets::isa::PrepareProgram(*candidate_)));
+    const auto same = [](const ir::KernelParam& a, const ir::KernelParam& b) {
+      return a.role == b.role && a.buffers == b.buffers;
     };
-    if (!data) return {};
-    add(data->isa, "isa");
-    add(data->ptx, "ptx");
-    return names.empty() ? "" : names + " not judged";
+    if (std::ranges::equal(said.params, real.params, same)) return {};
+    return Fail(Diag::NotProved, "the module has other parameters than the program");
   }
 
   // What a launch on this level calls: the code of the level, or of the nearest below. 0: nothing.
@@ -211,24 +196,62 @@ class KernelAudit {
     std::vector<T> rows;
     if (list.size > MostRows) return {};
     for (uint64_t i = 0; i < list.size; ++i) {
-      const auto row = At<T>(image_, Follow(at, list.data.offset) + i * sizeof(T));
+      const auto row = image_.At<T>(Follow(at, list.data.offset) + i * sizeof(T));
       if (!row) return {};
       rows.push_back(*row);
     }
     return rows;
   }
 
-  bool SamePairs(size_t at, const embed::List<embed::PairData>& list,
-                 const std::vector<std::pair<uint32_t, uint32_t>>& expected) const {
+  bool SamePairs(size_t at, const embed::List<embed::PairData>& list, const Pairs& expected) const {
     const auto rows = Rows(kernel_.descriptor + at, list);
     return rows && std::ranges::equal(*rows, expected, [](const auto& row, const auto& pair) {
              return row.first == pair.first && row.second == pair.second;
            });
   }
 
+  // The program that was described: aot describes the source, whose loops may say more than the candidate's.
+  void FindSource(const std::optional<ir::Program>& given) {
+    if (!record_.source.empty()) {
+      if (Result<ir::Program> source = ir::ParseText(record_.source)) source_ = std::move(*source);
+    } else if (ir::ExactDigest(*candidate_) == record_.source_digest) {
+      source_ = *candidate_;
+    } else {
+      source_ = given;
+    }
+  }
+
+  bool SameResults(const KernelData& data) const {
+    const auto rows = Rows(kernel_.descriptor + offsetof(KernelData, results), data.results);
+    const std::vector<ir::Type>& types = candidate_->entry_function().results;
+    return rows && std::ranges::equal(*rows, types, [](embed::ScalarKind row, ir::Type type) {
+             return static_cast<int>(row) == static_cast<int>(type.scalar);
+           });
+  }
+
+  // By which a launch derives extents and refuses buffers that are too short. Without the source there is nothing to hold
+  // it against, and no entry agrees.
+  bool SameExtents(const KernelData& data) const {
+    if (!source_) return true;
+    Pairs covers, lengths;
+    for (const embed::PairData& pair : aot::CoveredBuffers(*source_))
+      covers.emplace_back(pair.first, pair.second);
+    const ir::KernelSignature signature = ir::SignatureOf(*source_);
+    for (uint32_t i = 0; i < signature.params.size(); ++i)
+      for (const uint32_t buffer : signature.params[i].buffers) lengths.emplace_back(i, buffer);
+    return SamePairs(offsetof(KernelData, covers), data.covers, covers) &&
+           SamePairs(offsetof(KernelData, lengths), data.lengths, lengths);
+  }
+
+  // A program without a C++ signature has no native code, and its descriptor no parameters.
+  bool HasSignature(const KernelData& data) const {
+    return !record_.forms.empty() || data.params.size != 0 || data.results.size != 0 ||
+           data.word_count != 0 || data.covers.size != 0 || data.lengths.size != 0;
+  }
+
   bool SameParams(const KernelData& data) const {
     const auto rows = Rows(kernel_.descriptor + offsetof(KernelData, params), data.params);
-    const ir::KernelSignature signature = ir::SignatureOf(*candidate_);
+    const ir::KernelSignature signature = ir::SignatureOf(source_ ? *source_ : *candidate_);
     if (!rows || rows->size() != signature.params.size()) return false;
     uint32_t word = 0;
     for (size_t i = 0; i < rows->size(); ++i) {
@@ -248,7 +271,7 @@ class KernelAudit {
 
   // Empty, or a sentence.
   std::string WrongDescriptor(const aot::NativeJudge& judge, const Result<void>& in_pieces) const {
-    const auto data = At<KernelData>(image_, kernel_.descriptor);
+    const auto data = image_.At<KernelData>(kernel_.descriptor);
     if (!data) return "its descriptor does not lie in the file";
     if (data->version != embed::KernelDataVersion) return "its descriptor is of another version";
     if (Hex(std::string_view(data->digest, sizeof data->digest)) != record_.source_digest)
@@ -275,13 +298,18 @@ class KernelAudit {
             ? 0
             : Follow(kernel_.descriptor + offsetof(KernelData, trips), data->trips.offset);
     if (trips != Expected(FormKind::Trips, 0)) return "its launch counts iterations by other code";
-    const auto flag = [&](uint32_t bit) { return (data->flags & bit) != 0; };
-    if (flag(embed::PlainIsRanged) != whole ||
-        (UsesRun(whole ? FormKind::Whole : FormKind::Plain) && !flag(embed::PlainUsesRun)) ||
-        (UsesRun(FormKind::InPieces) && !flag(embed::RangedUsesRun)))
+    const uint32_t flags =
+        (UsesRun(whole ? FormKind::Whole : FormKind::Plain) ? embed::PlainUsesRun : 0) |
+        (UsesRun(FormKind::InPieces) ? embed::RangedUsesRun : 0) |
+        (whole ? embed::PlainIsRanged : 0);
+    if (data->flags != flags)
       return "its descriptor calls its code in another way than its record says";
-    if (!record_.forms.empty() && !SameParams(*data))
-      return "its descriptor has other parameters than its candidate";
+    if (HasSignature(*data)) {
+      if (!SameParams(*data) || !SameResults(*data))
+        return "its descriptor has other parameters than its candidate";
+      if (!SameExtents(*data))
+        return "its descriptor checks the lengths of buffers in another way than its source";
+    }
     if (!Has(FormKind::InPieces)) return {};
     if (!in_pieces) return "it may not run in pieces: " + in_pieces.error().message;
     const bool told = data->trips_word != embed::NoWord;
@@ -300,43 +328,10 @@ class KernelAudit {
   const Limits& limits_;
   std::optional<size_t> only_;
   std::shared_ptr<const ir::Program> candidate_;
+  std::optional<ir::Program> source_;  // nothing: it is not known
 };
 
 }  // namespace
-
-// Everything that is loaded is looked through, whatever the sections say: a record that no section names is a record.
-std::vector<EmbeddedKernel> FindKernels(const MemoryImage& image) {
-  const std::vector<MemoryImage::Area> named = image.Sections(aot::RecordSection);
-  const auto is_named = [&](uint64_t address) {
-    return std::ranges::any_of(named, [&](const MemoryImage::Area& area) {
-      return area.address <= address && address - area.address < area.bytes.size();
-    });
-  };
-  std::vector<EmbeddedKernel> kernels;
-  uint64_t left = MostRecordBytes;
-  for (const MemoryImage::Area& area : image.Everything()) {
-    // Records begin at multiples of 8 of the address. One within another is one, too.
-    for (uint64_t at = (8 - area.address % 8) % 8; at + aot::RecordHeadBytes <= area.bytes.size();
-         at += 8) {
-      if (!area.bytes.substr(at).starts_with(aot::RecordMagic)) continue;
-      const std::string_view rest = area.bytes.substr(at);
-      EmbeddedKernel kernel;
-      uint32_t bytes = 0;
-      std::memcpy(&bytes, rest.data() + 20, sizeof bytes);
-      if (std::min<uint64_t>(bytes, rest.size()) > left) {
-        kernel.damage = "there are more records than an audit reads";
-        kernels.push_back(std::move(kernel));
-        return kernels;
-      }
-      left -= std::min<uint64_t>(bytes, rest.size());
-      kernel = ReadRecord(image, area.address + at, rest);
-      // Programs that read records, as this one, hold the magic and no record.
-      if (kernel.damage.empty() || is_named(area.address + at))
-        kernels.push_back(std::move(kernel));
-    }
-  }
-  return kernels;
-}
 
 std::vector<Entry> ClaimsOf(const EmbeddedKernel& kernel, Finding finding,
                             const std::string& reason) {
@@ -350,9 +345,17 @@ std::vector<Entry> ClaimsOf(const EmbeddedKernel& kernel, Finding finding,
          finding,
          reason,
          ""});
+  for (const std::string& module : kernel.modules)
+    entries.push_back({kernel.record.name,
+                       module,
+                       {kernel.record.meaning, {}},
+                       {},
+                       finding,
+                       reason,
+                       "not recorded"});
   if (entries.empty())
     entries.push_back({kernel.record.name.empty() ? "?" : kernel.record.name,
-                       "",
+                       kernel.has_ptx ? std::string(PtxName) : "",
                        {kernel.record.meaning, {}},
                        {},
                        finding,

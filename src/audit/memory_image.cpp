@@ -192,6 +192,10 @@ std::optional<std::string_view> MemoryImage::BytesAt(uint64_t address, uint64_t 
   const auto open =
       std::ranges::upper_bound(unsettled_, address < RelocatedBytes ? 0 : address - RelocatedBytes);
   if (open != unsettled_.end() && *open < address + size) return {};
+  return Held(address, size);
+}
+
+std::optional<std::string_view> MemoryImage::Held(uint64_t address, uint64_t size) const {
   for (const Part& part : parts_) {
     if (address < part.address) continue;
     const uint64_t offset = address - part.address;
@@ -204,9 +208,8 @@ std::optional<std::string_view> MemoryImage::BytesAt(uint64_t address, uint64_t 
 std::vector<MemoryImage::Area> MemoryImage::Sections(std::string_view name) const {
   std::vector<Area> areas;
   for (const Name& each : names_)
-    if (each.name == name)
-      if (const auto bytes = BytesAt(each.address, each.size))
-        areas.push_back({each.address, *bytes});
+    if (each.name == name && each.size != 0)
+      areas.push_back({each.address, Held(each.address, each.size).value_or("")});
   return areas;
 }
 

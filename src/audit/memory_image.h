@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,9 +24,18 @@ class MemoryImage {
 
   // Nothing: the file does not hold all of these bytes, or a linker will change some of them.
   std::optional<std::string_view> BytesAt(uint64_t address, uint64_t size) const;
+  template <typename T>
+  std::optional<T> At(uint64_t address) const {
+    const auto bytes = BytesAt(address, sizeof(T));
+    if (!bytes) return {};
+    T value;
+    std::memcpy(&value, bytes->data(), sizeof value);
+    return value;
+  }
 
-  // The sections of this name. Of a program the segments count, which are what is loaded: a section is a name for a part of
-  // one. And everything, for files whose sections have no names any more.
+  // The sections of this name that are not empty. Of a program the segments count, which are what is loaded: a section is a
+  // name for a part of one, and has no bytes here where it is not. And everything, for files whose sections have no names
+  // any more.
   struct Area {
     uint64_t address = 0;
     std::string_view bytes;
@@ -42,9 +52,15 @@ class MemoryImage {
     std::string name;  // of a section
     uint64_t address = 0, size = 0;
   };
+  std::optional<std::string_view> Held(uint64_t address, uint64_t size) const;
   std::vector<Part> parts_;
   std::vector<uint64_t> unsettled_;  // sorted: where an object file refers to what is not in it
   std::vector<Name> names_;
 };
+
+// The place that a distance at `address` leads to.
+inline uint64_t Follow(uint64_t address, int32_t distance) {
+  return address + static_cast<uint64_t>(static_cast<int64_t>(distance));
+}
 
 }  // namespace frazil::audit

@@ -11,6 +11,9 @@ import sys
 MAGIC = b"frazil kernel \x1a\n"
 NOTHING = b"\x31\xc0\xc3"  # xor eax, eax; ret
 CRASH = b"\x0f\x0b"  # ud2
+LOOP = b"\xeb\xfe"  # jmp to itself
+# Of a descriptor's fields (src/embed/kernel.h).
+FLAGS, PLAIN, COVERS, LENGTHS, ISA = 4, 40, 84, 92, 108
 
 
 class Program:
@@ -58,6 +61,18 @@ class Program:
     def code(self, name, form):
         return self.place(self.follow(self.record(name) + 32 + 4 * form))
 
+    def descriptor(self, name):
+        return self.place(self.follow(self.record(name) + 24))
+
+    def blob(self, name, field):
+        """Where an artifact for another machine begins, and its size."""
+        at = self.descriptor(name) + field
+        return self.place(self.follow(at)), struct.unpack_from("<I", self.bytes, at + 4)[0]
+
+    def forget_sections(self):
+        self.bytes[40:48] = bytes(8)
+        self.bytes[60:64] = bytes(4)
+
 
 class Check:
     def __init__(self, arguments):
@@ -89,15 +104,13 @@ class Check:
 
     def run(self):
         all_agree = r"program: (\d+) judged again: \1 agree, 0 refuted, 0 disagree, 0 not checked"
-        self.audit(self.arguments.program, 0, all_agree, r"saxpy +baseline plain +meaning proved by .* code sampled by")
+        self.audit(self.arguments.program, 0, all_agree, r"saxpy +baseline plain +meaning proved by .* code sampled by",
+                   r"saxpy +isa +meaning proved by .* code proved by digest .* agrees")
         subprocess.run(["strip", "-s", "-o", self.path("stripped"), self.arguments.program], check=True)
         self.audit(self.path("stripped"), 0, all_agree)
         self.audit(self.arguments.object, 0, all_agree)
 
-        def forget_sections(program):
-            program.bytes[40:48] = bytes(8)
-            program.bytes[60:64] = bytes(4)
-        self.audit(self.changed("nameless", forget_sections), 0, all_agree)
+        self.audit(self.changed("nameless", Program.forget_sections), 0, all_agree)
 
         def patch(program):
             at = program.code("saxpy", 0)
@@ -109,13 +122,18 @@ class Check:
             at = program.code("saxpy", 0)
             program.bytes[at:at + len(CRASH)] = CRASH
         self.audit(self.changed("crashes", crash), 2, r"saxpy +baseline plain .*refuted: judging it ended by signal 4",
-                   r"saxpy +baseline in pieces .*agrees", "1 refuted, 0 disagree")
+                   r"saxpy +baseline in pieces .*agrees", r"saxpy +isa .*agrees", r"saxpy +wasm .*agrees",
+                   "1 refuted, 0 disagree")
+
+        def loop(program):
+            at = program.code("saxpy", 0)
+            program.bytes[at:at + len(LOOP)] = LOOP
+        self.audit(self.changed("loops", loop), 3, r"saxpy +baseline plain .*not checked: it took longer than 4000 ms",
+                   r"saxpy +baseline in pieces .*agrees", r"saxpy +isa .*agrees", flags=("--entry-ms", "4000"))
 
         # A launch that calls other code than the record names, which is as good as it was.
         def redirect(program):
-            record = program.record("saxpy")
-            descriptor = program.place(program.follow(record + 24))
-            plain = descriptor + 4 * 10
+            plain = program.descriptor("saxpy") + PLAIN
             assert program.place(program.follow(plain)) == program.code("saxpy", 0)
             distance, = struct.unpack_from("<i", program.bytes, plain)
             struct.pack_into("<i", program.bytes, plain, distance + 1)
@@ -136,21 +154,62 @@ class Check:
 
         def damage(program):
             struct.pack_into("<I", program.bytes, program.record("dot") + 20, 1 << 30)
-        self.audit(self.changed("damaged", damage), 3, "not checked: its record does not fit its length")
+        self.audit(self.changed("damaged", damage), 3, "dot .*not checked: its record does not fit its length")
 
         def cut(program):
             del program.bytes[3000:]
         self.audit(self.changed("cut", cut), 1, "cut: error FRZ0503: ")
         self.without_programs()
+        self.without_native()
         return 1 if self.failed else 0
 
-    def without_programs(self):
+    def build(self, kernels, *flags):
         out = self.path("out")
-        pick = os.path.join(self.arguments.kernels, "pick.frz")
-        subprocess.run([self.arguments.stage0, "--out", out, "--no-programs", "--quiet", pick], check=True)
+        files = [os.path.join(self.arguments.kernels, f"{name}.frz") for name in kernels]
+        subprocess.run([self.arguments.stage0, "--out", out, "--quiet", *flags, *files], check=True)
         subprocess.run([self.arguments.compiler, "-std=c++20", "-fPIC", "-shared", "-I", self.arguments.include,
                         os.path.join(out, "kernels.cpp"), "-o", self.path("k.so")], check=True)
-        self.audit(self.path("k.so"), 3, "not checked: it carries no candidate: it was built with --no-programs")
+        return self.path("k.so")
+
+    def without_programs(self):
+        self.audit(self.build(["pick"], "--no-programs"), 3,
+                   "not checked: it carries no candidate: it was built with --no-programs", "program: 0 judged again: 0 agree")
+
+    def without_native(self):
+        """What is carried and not judged does not agree."""
+        self.audit(self.build(["pick"], "--targets", "ptx"), 3, r"pick +ptx .*not checked: code: it has only PTX",
+                   "program: 0 judged again: 0 agree, 0 refuted, 0 disagree, 1 not checked")
+        # From here on it is what is changed.
+        self.arguments.program = self.build(["pick", "double"], "--targets", "isa")
+        self.audit(self.arguments.program, 0, r"pick +isa .*code proved by digest", "program: 2 judged again: 2 agree")
+
+        def break_isa(program):
+            at, size = program.blob("pick", ISA)
+            program.bytes[at + size // 2] ^= 1
+        self.audit(self.changed("isa", break_isa), 2, r"pick +isa .*disagrees: code: ", r"double +isa .*agrees",
+                   "0 refuted, 1 disagree")
+        for field, wrong in ((COVERS, "checks the lengths of buffers"), (LENGTHS, "checks the lengths of buffers"),
+                             (FLAGS, "calls its code in another way")):
+            def change(program):
+                at = program.descriptor("pick") + field
+                if field == FLAGS:
+                    program.bytes[at + 2] ^= 1
+                else:
+                    assert struct.unpack_from("<I", program.bytes, at + 4)[0] > 0
+                    program.bytes[at:at + 8] = bytes(8)
+            self.audit(self.changed(f"descriptor{field}", change), 2, rf"pick .*disagrees: its descriptor {wrong}")
+        self.hidden_records()
+
+    def hidden_records(self):
+        """A kernel is not passed over because its record is broken, with the names of sections or without."""
+        for what, at, byte in (("magic", 0, 70), ("version", 16, 2), ("length", 23, 127), ("forms", 31, 127)):
+            for names in (True, False):
+                def hide(program):
+                    program.bytes[program.record("pick") + at] = byte
+                    if not names:
+                        program.forget_sections()
+                self.audit(self.changed(f"{what}{names}", hide), 3, r"pick .*not checked: its (record|descriptor) ",
+                           r"double +isa .*agrees", "0 disagree, 1 not checked")
 
 
 def main():

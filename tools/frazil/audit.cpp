@@ -49,7 +49,7 @@ void PrintText(const Session& session, const audit::AuditReport& report) {
     fmt::print("{}\n", line);
   }
   fmt::print("{}: {} judged again: {} agree, {} refuted, {} disagree, {} not checked\n",
-             report.kind, report.entries.size(), report.Count(audit::Finding::Agrees),
+             report.kind, report.judged(), report.Count(audit::Finding::Agrees),
              report.Count(audit::Finding::Refuted), report.Count(audit::Finding::Disagrees),
              report.Count(audit::Finding::NotChecked));
 }
@@ -107,7 +107,8 @@ void AddAudit(CLI::App& app, Session& session) {
       "  frazil audit build/my_program\n"
       "  frazil audit build/my_program --source kernels/saxpy.py --json\n"
       "Exit codes: 0 all agrees with its record, 2 something is refuted or disagrees,\n"
-      "            3 something could not be judged again, 1 or 4 it cannot be read");
+      "            3 something could not be judged again, 1 or 4 it cannot be read, or has nothing "
+      "to judge");
   auto options = std::make_shared<AuditCommand>();
   command
       ->add_option("path", options->path,

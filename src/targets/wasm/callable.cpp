@@ -1,7 +1,7 @@
 // A run: arguments to words and linear memory, globals set, one call, and everything back. Memory
 // from its static end up holds, in this order: buffers (identical ones once), the input and hint
 // streams, the heap, the output. The instance stays for the next run unless its memory became
-// large.
+// large. What a module says about itself is checked when it is loaded or where it is used: its bytes may come from a file.
 #include "targets/wasm/callable.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 
 #include "exec/marshal.h"
 #include "targets/wasm/engine.h"
+#include "targets/wasm/entry_wrapper.h"
 #include "targets/wasm/function_emitter.h"
 #include "targets/wasm/module_reader.h"
 #include "targets/wasm/representation.h"
@@ -41,6 +42,7 @@ uint64_t Aligned(uint64_t address) { return (address + 15) & ~uint64_t{15}; }
 
 struct Shape {
   bool needs_stack = false;
+  bool is_judged = false;  // it has marks
   Registers registers = Registers::Good;
   size_t insts = 0;
   uint64_t static_end = 16;
@@ -82,9 +84,53 @@ bool IsRecursive(const ir::Program& program) {
   return false;
 }
 
+// The exports that a run uses: calls and accesses from here are not checked again.
+Result<void> CheckExports(const ModuleView& module, const exec::Artifact& artifact) {
+  auto find = [&](std::string_view name, uint8_t kind) -> const ModuleView::Export* {
+    for (const ModuleView::Export& entry : module.exports)
+      if (entry.name == name && entry.kind == kind) return &entry;
+    return nullptr;
+  };
+  constexpr uint8_t IsFunction = 0, IsMemory = 2, IsGlobal = 3;
+  const ir::Function& entry = artifact.program->entry_function();
+  const ModuleView::Export* function = find(artifact.entry_symbol, IsFunction);
+  if (function == nullptr)
+    return Fail(Diag::BadArtifact,
+                fmt::format("the module exports no function '{}'", artifact.entry_symbol));
+  if (module.types[module.functions[function->index].type] != HostType(entry))
+    return Fail(Diag::BadArtifact,
+                fmt::format("the module's '{}' has another type than the program's @{}",
+                            artifact.entry_symbol, entry.name));
+  bool needs_memory = false;
+  for (uint32_t i = 0; i < entry.param_count(); ++i)
+    needs_memory |= entry.param_type(i).is_buffer();
+  bool has[GlobalCount] = {};
+  for (int i = 0; i < GlobalCount; ++i) {
+    auto var = static_cast<GlobalVar>(i);
+    const ModuleView::Export* global =
+        GlobalName(var).empty() ? nullptr : find(GlobalName(var), IsGlobal);
+    if (global == nullptr) continue;
+    has[i] = true;
+    needs_memory |= var >= GlobalVar::Heap;
+    const ModuleView::Global& found = module.globals[global->index];
+    if (!found.is_mutable || found.type != GlobalType(var))
+      return Fail(Diag::BadArtifact,
+                  fmt::format("the module's global '{}' has another type", GlobalName(var)));
+  }
+  if (has[static_cast<size_t>(GlobalVar::Output)] != has[static_cast<size_t>(GlobalVar::OutputEnd)])
+    return Fail(Diag::BadArtifact, "the module exports only one end of its output");
+  const ModuleView::Export* memory = find("memory", IsMemory);
+  if (needs_memory && (memory == nullptr || memory->index != 0))
+    return Fail(Diag::BadArtifact, "the module does not export the memory that it needs");
+  return {};
+}
+
 Result<Shape> ShapeOf(const exec::Artifact& artifact) {
   ModuleView module = TRY(ReadModule(artifact.bytes));
+  TRY_VOID(CheckExports(module, artifact));
   Shape shape;
+  for (const ModuleView::Export& entry : module.exports)
+    shape.is_judged |= entry.name == exec::MarksName;
   for (const ModuleView::Data& data : module.data)
     shape.static_end =
         std::max(shape.static_end, Aligned(uint64_t{data.address} + data.bytes.size()));
@@ -157,7 +203,7 @@ class WasmCallable final : public exec::Callable {
 
   // Compiles what the first run will most likely use.
   Result<void> Compile() {
-    bool interruptible = work_.is_hopeless();
+    bool interruptible = work_.is_hopeless() || shape_.is_judged;
     return Select(interruptible ? Interruption::Epoch : Interruption::None);
   }
 
@@ -169,15 +215,18 @@ class WasmCallable final : public exec::Callable {
     std::vector<uint64_t> regions;
     uint64_t input = 0, input_end = 0, hints = 0, hints_end = 0, heap = 0, output = 0;
   };
+  // What memory has room for: as usual, only for scratch, for nothing more.
+  enum class Room : uint8_t { Usual, ForScratch, None };
+  Room NextRoom(const RunContext& context);
   Interruption Choose(const exec::LoweredCall& call, const RunContext& context) const;
   Result<void> Select(Interruption interruption);
-  Result<Addresses> Place(const exec::LoweredCall& call, const RunContext& context);
+  Result<Addresses> Place(const exec::LoweredCall& call, const RunContext& context, Room room);
   void Fill(const exec::LoweredCall& call, const RunContext& context, const Addresses& at);
   void SetGlobals(const RunContext& context, const Addresses& at);
   std::vector<RawValue> Flatten(const exec::LoweredCall& call, const Addresses& at) const;
   Result<CallEnd> Call(std::vector<RawValue>& values, const RunContext& context);
   Result<TrapInfo> TrapOf(CallEnd end, const RunContext& context) const;
-  std::vector<exec::Value> ReadOutput() const;
+  Result<std::vector<exec::Value>> ReadOutput() const;
 
   // The same bytes compiled with and without interruption, each when first needed.
   struct Variant {
@@ -193,6 +242,7 @@ class WasmCallable final : public exec::Callable {
   std::mutex mutex_;  // one run at a time: they share the instance
   Variant variants_[2];
   Instance* instance_ = nullptr;  // of the run that is going on
+  uint64_t roomy_runs_ = 0;       // judged ones that give room to scratch
 };
 
 Result<void> WasmCallable::Select(Interruption interruption) {
@@ -209,6 +259,8 @@ Result<void> WasmCallable::Select(Interruption interruption) {
 // ns a turn with it and takes 0.85 ns without.
 Interruption WasmCallable::Choose(const exec::LoweredCall& call, const RunContext& context) const {
   constexpr uint64_t Soon = 100'000'000;
+  // How much work the program is says nothing about a module that may be wrong.
+  if (shape_.is_judged) return Interruption::Epoch;
   uint64_t limit_ns = std::min<uint64_t>(context.limits.run_ms, 1'000'000'000) * 1'000'000;
   if (context.stop != nullptr) limit_ns = std::min(limit_ns, Soon);
   if (work_.always() <= limit_ns) return Interruption::None;
@@ -224,8 +276,19 @@ Interruption WasmCallable::Choose(const exec::LoweredCall& call, const RunContex
   return work_.Of(params) <= limit_ns ? Interruption::None : Interruption::Epoch;
 }
 
+// Who judges a module sees it with little room, so that what makes more of it runs, and as other hosts do: every other run
+// that gives room to scratch is a usual one, every other one of those the first of its instance.
+WasmCallable::Room WasmCallable::NextRoom(const RunContext& context) {
+  if (context.marks.empty()) return Room::Usual;
+  if (context.squeezes_heap) return Room::None;
+  uint64_t number = roomy_runs_++;
+  if (number % 4 == 0)
+    for (Variant& variant : variants_) variant.instance.reset();
+  return number % 2 == 0 ? Room::Usual : Room::ForScratch;
+}
+
 Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& call,
-                                                    const RunContext& context) {
+                                                    const RunContext& context, Room room) {
   Addresses at;
   uint64_t next = shape_.static_end;
   for (const exec::MemoryRegion& region : call.regions()) {
@@ -239,10 +302,8 @@ Result<WasmCallable::Addresses> WasmCallable::Place(const exec::LoweredCall& cal
   at.heap = Aligned(at.hints_end);
   at.output = at.heap + OutputRoom;
   if (!instance_->has_memory()) return at;
-  if (!context.marks.empty()) {
-    at.output = std::max(at.heap, instance_->memory_bytes());
-    if (context.squeezes_heap) at.heap = at.output;
-  }
+  if (room != Room::Usual) at.output = std::max(at.heap, instance_->memory_bytes());
+  if (room == Room::None) at.heap = at.output;
   uint64_t end = instance_->has(GlobalVar::Output) ? at.output : at.heap;
   uint64_t limit = std::min(AddressSpace,
                             end + std::min(context.limits.memory_bytes, AddressSpace) + FrameSlack);
@@ -325,8 +386,14 @@ Result<TrapInfo> WasmCallable::TrapOf(CallEnd end, const RunContext& context) co
   uint64_t code = instance_->has(GlobalVar::Trap) ? instance_->Get(GlobalVar::Trap) : 0;
   // Only helpers stop without a code: they found no room to work in.
   if (code == 0) return TrapInfo{ir::Trap::Memory, ir::Op::Call, -1};
+  uint64_t kind = code & 0xff;
   ir::Op op = static_cast<ir::Op>(code >> 8);
-  if ((code & 0xff) == WrongStreamType) {
+  bool is_known = code >> 8 < ir::OpCount && kind > 0 &&
+                  (kind <= ir::TrapCount ||
+                   (kind == WrongStreamType && (op == ir::Op::Input || op == ir::Op::Hint)));
+  if (!is_known)
+    return Fail(Diag::BadArtifact, fmt::format("the module names a trap that is none: {}", code));
+  if (kind == WrongStreamType) {
     bool is_hint = op == ir::Op::Hint;
     return Fail(
         Diag::WrongArgument,
@@ -337,19 +404,25 @@ Result<TrapInfo> WasmCallable::TrapOf(CallEnd end, const RunContext& context) co
   int64_t index = instance_->has(GlobalVar::TrapIndex)
                       ? static_cast<int64_t>(instance_->Get(GlobalVar::TrapIndex))
                       : -1;
-  return TrapInfo{static_cast<ir::Trap>((code & 0xff) - 1), op, index};
+  return TrapInfo{static_cast<ir::Trap>(kind - 1), op, index};
 }
 
-std::vector<exec::Value> WasmCallable::ReadOutput() const {
+Result<std::vector<exec::Value>> WasmCallable::ReadOutput() const {
   std::vector<exec::Value> output;
   if (!instance_->has(GlobalVar::Output)) return output;
   const uint8_t* memory = instance_->memory();
-  uint64_t end = instance_->Get(GlobalVar::OutputEnd);
-  for (uint64_t at = instance_->Get(GlobalVar::Output); at < end;) {
+  uint64_t at = instance_->Get(GlobalVar::Output), end = instance_->Get(GlobalVar::OutputEnd);
+  auto bad = [] { return Fail(Diag::BadArtifact, "the module's output is no list of values"); };
+  if (at > end || end > instance_->memory_bytes()) return bad();
+  while (at < end) {
+    if (end - at < 8) return bad();
     int64_t tag = 0;
     std::memcpy(&tag, memory + at, 8);
+    if ((tag & 0xff) >= ir::ScalarCount) return bad();
     ir::Type type = ir::Type::Of(static_cast<ir::Scalar>(tag & 0xff));
     type.limbs = static_cast<uint8_t>(tag >> 8);
+    bool has_words = type.scalar == ir::Scalar::Int ? type.limbs > 0 : type.limbs == 1;
+    if (StreamTag(type) != tag || !has_words || end - at < StreamBytes(type)) return bad();
     std::vector<uint64_t> words(ir::WordsOf(type));
     std::memcpy(words.data(), memory + at + 8, words.size() * 8);
     output.push_back(exec::Value::Scalar(type, words));
@@ -363,8 +436,9 @@ Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments,
   exec::LoweredCall call = TRY(exec::LoweredCall::Create(*source_, arguments, context.limits));
   std::lock_guard lock(mutex_);
   Interruption interruption = Choose(call, context);
+  Room room = NextRoom(context);
   TRY_VOID(Select(interruption));
-  Addresses at = TRY(Place(call, context));
+  Addresses at = TRY(Place(call, context, room));
   Fill(call, context, at);
   SetGlobals(context, at);
   std::vector<RawValue> values = Flatten(call, at);
@@ -391,7 +465,7 @@ Result<Outcome> WasmCallable::Run(std::span<const exec::Value> arguments,
     for (uint64_t& word : words) word = WordOf(values[next++], type);
     results.push_back(exec::Value::Scalar(type, words));
   }
-  std::vector<exec::Value> output = ReadOutput();
+  std::vector<exec::Value> output = TRY(ReadOutput());
   if (instance_->has_memory() && instance_->memory_bytes() > MemoryKept)
     variants_[static_cast<size_t>(interruption)].instance.reset();
   return std::move(call).Finish(trap, std::move(results), std::move(output));

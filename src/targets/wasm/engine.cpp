@@ -219,7 +219,7 @@ void Instance::Set(GlobalVar global, uint64_t number) {
     value.kind = wasmtime::KindI64;
     value.of.i64 = static_cast<int64_t>(number);
   }
-  // It fails only for a global of another type, which the emitter does not make.
+  // It fails only for a global of another type, which is not loaded.
   if (wasmtime::Error* error =
           api().global_set(context_, &globals_[static_cast<size_t>(global)], &value))
     api().error_delete(error);

@@ -64,6 +64,7 @@ FuncType TypeOf(const HelperRow& row) { return {TypesOf(row.params), TypesOf(row
 std::string_view GlobalName(GlobalVar global) {
   return GlobalRows[static_cast<size_t>(global)].name;
 }
+ValType GlobalType(GlobalVar global) { return GlobalRows[static_cast<size_t>(global)].type; }
 
 uint32_t ModuleContext::Use(Helper helper) {
   uint32_t& index = helper_index_[static_cast<size_t>(helper)];

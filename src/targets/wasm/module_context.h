@@ -48,7 +48,8 @@ enum class GlobalVar : uint8_t {
   HeapEnd,
 };
 constexpr int GlobalCount = 16;
-std::string_view GlobalName(GlobalVar global);
+std::string_view GlobalName(GlobalVar global);  // empty: it is not exported
+ValType GlobalType(GlobalVar global);
 
 class ModuleContext {
  public:

@@ -71,9 +71,11 @@ bool IsTrapFunction(const Module& module, const Function& function) {
 
 class FunctionWalk {
  public:
-  FunctionWalk(const Module& module, const std::vector<bool>& traps, uint32_t number, Flow& flow)
+  FunctionWalk(const Module& module, const std::vector<bool>& traps, StreamReads reads,
+               uint32_t number, Flow& flow)
       : module_(module),
         traps_(traps),
+        reads_(reads),
         number_(number),
         code_(module.functions[number].code),
         flow_(flow) {}
@@ -155,23 +157,30 @@ class FunctionWalk {
     return code != Nop && code != Block && code != Loop && code != Else && code != End;
   }
 
-  // Ends and elses of all that is opened.
+  // Ends and elses of all that is opened, and what is the first to do something from each place on.
   void Match() {
     end_of_.assign(code_.size(), 0);
     else_of_.assign(code_.size(), 0);
     std::vector<size_t> open;
+    std::vector<size_t> if_of(code_.size());  // of an else
     for (size_t i = 0; i < code_.size(); ++i) {
       const uint16_t code = code_[i].code;
       if (code == Block || code == Loop || code == If) open.push_back(i);
       if (code == Else) {
         else_of_[open.back()] = i;
-        if_of_else_.emplace_back(i, open.back());
+        if_of[i] = open.back();
       }
       if (code == End && !open.empty()) {
         end_of_[open.back()] = i;
         open.pop_back();
       }
     }
+    // Once for all: each branch would look over all that does nothing behind it.
+    next_work_.assign(code_.size() + 1, code_.size());
+    for (size_t i = code_.size(); i-- > 0;)
+      next_work_[i] = IsWork(code_[i].code)   ? i
+                      : code_[i].code == Else ? next_work_[end_of_[if_of[i]] + 1]
+                                              : next_work_[i + 1];
   }
 
   size_t IfNot(size_t i) const { return (else_of_[i] != 0 ? else_of_[i] : end_of_[i]) + 1; }
@@ -181,13 +190,7 @@ class FunctionWalk {
   }
   // The place of the first instruction from here on that does something.
   uint32_t Resolve(size_t i) const {
-    while (i < code_.size() && !IsWork(code_[i].code)) {
-      if (code_[i].code == Else) {
-        const auto found = std::ranges::find(if_of_else_, i, &std::pair<size_t, size_t>::first);
-        i = end_of_[found->second];
-      }
-      ++i;
-    }
+    i = next_work_[i];
     return i < code_.size() ? code_[i].place : module_.functions[number_].end;
   }
 
@@ -222,8 +225,8 @@ class FunctionWalk {
     if (code_[call].code != Call || !traps_[static_cast<size_t>(code_[call].number)]) return;
     const int64_t op = number >> 8;
     if ((number & 0xff) == WrongStreamType) {
-      block.is_jump =
-          op == static_cast<int64_t>(ir::Op::Input) || op == static_cast<int64_t>(ir::Op::Hint);
+      block.is_jump = (reads_.input && op == static_cast<int64_t>(ir::Op::Input)) ||
+                      (reads_.hints && op == static_cast<int64_t>(ir::Op::Hint));
       return;
     }
     block.exit = TrapExit{static_cast<uint32_t>(number & 0xff), static_cast<uint32_t>(op)};
@@ -242,16 +245,16 @@ class FunctionWalk {
 
   const Module& module_;
   const std::vector<bool>& traps_;
+  const StreamReads reads_;
   const uint32_t number_;
   const std::vector<Instruction>& code_;
   Flow& flow_;
-  std::vector<size_t> end_of_, else_of_;
-  std::vector<std::pair<size_t, size_t>> if_of_else_;
+  std::vector<size_t> end_of_, else_of_, next_work_;
 };
 
 }  // namespace
 
-Flow ReadFlow(const Module& module) {
+Flow ReadFlow(const Module& module, StreamReads reads) {
   std::set<uint32_t> called;
   std::vector<uint32_t> open;
   const auto call = [&](uint32_t function) {
@@ -269,7 +272,7 @@ Flow ReadFlow(const Module& module) {
   for (const Function& function : module.functions)
     traps.push_back(IsTrapFunction(module, function));
   Flow flow;
-  for (const uint32_t function : called) FunctionWalk(module, traps, function, flow).Run();
+  for (const uint32_t function : called) FunctionWalk(module, traps, reads, function, flow).Run();
   return flow;
 }
 

@@ -26,6 +26,10 @@ struct Flow {
   std::vector<std::optional<Compare>> compares;  // of each branch
 };
 
-Flow ReadFlow(const Module& module);
+// The streams that a program reads: of these a value may have another type than it wants.
+struct StreamReads {
+  bool input = false, hints = false;
+};
+Flow ReadFlow(const Module& module, StreamReads reads = {});
 
 }  // namespace frazil::verify::wasm

@@ -60,6 +60,8 @@ class Bytes {
   uint32_t at_, end_;
 };
 
+constexpr uint8_t I32 = 0x7f, F64 = 0x7c;  // types of values: from the one down to the other
+
 // What stands behind the opcode.
 enum class Operands : uint8_t {
   Refused,
@@ -129,6 +131,8 @@ class Reader {
       module_.sections.push_back(section);
       Bytes content(bytes_, section.begin, section.end);
       TRY_VOID(ReadSection(section.id, content));
+      if (section.id != 0 && !content.is_done())
+        return content.Bad("bytes behind a section's list");
     }
     if (bodies_ != module_.functions.size()) return in.Bad("functions and bodies differ in number");
     return std::move(module_);
@@ -137,16 +141,84 @@ class Reader {
  private:
   Result<void> ReadSection(uint8_t id, Bytes& in) {
     switch (id) {
-      case 0:              // names
-      case 11: return {};  // data: the engine's to check
-      case Types: module_.types = TRY(in.Count()); return {};
-      case Functions: module_.functions.resize(TRY(in.Count())); return {};
-      case Memories: module_.memories = TRY(in.Count()); return {};
-      case Globals: module_.globals = TRY(in.Count()); return {};
+      case 0: return {};  // names
+      case Types: return ReadTypes(in);
+      case Functions: return ReadFunctions(in);
+      case Memories: return ReadMemory(in);
+      case Globals: return ReadGlobals(in);
       case Exports: return ReadExports(in);
       case Code: return ReadBodies(in);
+      case Data: return ReadData(in);
       default: return in.Bad(fmt::format("section {}", id));
     }
+  }
+
+  static Result<void> ReadValueType(Bytes& in) {
+    const uint8_t type = TRY(in.Byte());
+    if (type < F64 || type > I32) return in.Bad("a type of values that is not known");
+    return {};
+  }
+
+  Result<void> ReadTypes(Bytes& in) {
+    constexpr uint8_t IsFunction = 0x60;
+    module_.types = TRY(in.Count());
+    for (uint32_t i = 0; i < module_.types; ++i) {
+      if (TRY(in.Byte()) != IsFunction) return in.Bad("a type of another form");
+      for (int list = 0; list < 2; ++list) {  // parameters, results
+        const uint32_t count = TRY(in.Count());
+        for (uint32_t k = 0; k < count; ++k) TRY_VOID(ReadValueType(in));
+      }
+    }
+    return {};
+  }
+
+  Result<void> ReadFunctions(Bytes& in) {
+    module_.functions.resize(TRY(in.Count()));
+    for (size_t i = 0; i < module_.functions.size(); ++i)
+      TRY(in.Below(module_.types, "a type that is not there"));
+    return {};
+  }
+
+  // At most one, and nothing that keeps it from growing: a run would end where no program does.
+  Result<void> ReadMemory(Bytes& in) {
+    module_.memories = TRY(in.Below(2, "more than one memory"));
+    for (uint32_t i = 0; i < module_.memories; ++i) {
+      TRY(in.Below(1, "a memory of another form"));
+      TRY(in.Unsigned());
+    }
+    return {};
+  }
+
+  Result<void> ReadGlobals(Bytes& in) {
+    module_.globals = TRY(in.Count());
+    module_.global_names.resize(module_.globals);
+    for (uint32_t i = 0; i < module_.globals; ++i) {
+      TRY_VOID(ReadValueType(in));
+      TRY(in.Below(2, "a global of another form"));
+      TRY(ReadConstant(in));
+    }
+    return {};
+  }
+
+  static Result<int64_t> ReadConstant(Bytes& in) {
+    const uint8_t code = TRY(in.Byte());
+    if (code != I32Const && code != I64Const) return in.Bad("a constant of another form");
+    const int64_t value = TRY(in.Signed());
+    if (TRY(in.Byte()) != End) return in.Bad("a constant of another form");
+    return value;
+  }
+
+  Result<void> ReadData(Bytes& in) {
+    const uint32_t count = TRY(in.Count());
+    for (uint32_t i = 0; i < count; ++i) {
+      Segment segment;
+      segment.place = in.at();
+      TRY(in.Below(1, "data of another form"));
+      segment.address = static_cast<uint32_t>(TRY(ReadConstant(in)));
+      segment.bytes = TRY(in.Take(TRY(in.Unsigned())));
+      module_.data.push_back(segment);
+    }
+    return {};
   }
 
   Result<void> ReadExports(Bytes& in) {
@@ -161,6 +233,9 @@ class Reader {
         entry.index = TRY(in.Below(module_.memories, "a memory that is not there"));
       } else if (entry.kind == 3) {
         entry.index = TRY(in.Below(module_.globals, "a global that is not there"));
+        std::string_view& name = module_.global_names[entry.index];
+        if (!name.empty()) return in.Bad("a global with two names");
+        name = entry.name;
       } else {
         return in.Bad("an export of another kind");
       }
@@ -181,18 +256,30 @@ class Reader {
       const uint32_t runs = TRY(body.Count());
       for (uint32_t i = 0; i < runs; ++i) {
         TRY(body.Unsigned());
-        TRY(body.Byte());
+        TRY_VOID(ReadValueType(body));
       }
-      uint32_t depth = 1;  // open blocks, the function's own included
-      while (depth > 0) {
-        Instruction instruction = TRY(ReadInstruction(body, depth));
+      std::vector<uint16_t> open = {
+          Block};  // the function's own included; an if that is past its else is none
+      while (!open.empty()) {
+        Instruction instruction = TRY(ReadInstruction(body, static_cast<uint32_t>(open.size())));
         const uint16_t code = instruction.code;
-        if (code == Block || code == Loop || code == If) ++depth;
-        if (code == End) --depth;
+        if (code == Else && open.back() != If) return body.Bad("an else without an if");
+        if (code == Else) open.back() = Else;
+        if (code == Block || code == Loop || code == If) open.push_back(code);
+        if (code == End) open.pop_back();
         function.code.push_back(std::move(instruction));
       }
       if (!body.is_done()) return body.Bad("code behind the end of a function");
     }
+    return {};
+  }
+
+  // Nothing, or one value.
+  static Result<void> ReadBlockType(Bytes& in) {
+    constexpr uint8_t NoResult = 0x40;
+    const uint8_t type = TRY(in.Byte());
+    if (type != NoResult && (type < F64 || type > I32))
+      return in.Bad("a type of blocks that is not known");
     return {};
   }
 
@@ -207,7 +294,7 @@ class Reader {
     switch (OperandsOf(out.code)) {
       case Operands::Refused: return in.Bad("an instruction that is not known");
       case Operands::None: break;
-      case Operands::Type: TRY(in.Signed()); break;
+      case Operands::Type: TRY_VOID(ReadBlockType(in)); break;
       case Operands::Label: out.number = TRY(in.Below(depth, NoLabel)); break;
       case Operands::Labels: {
         const uint32_t count = TRY(in.Count());
@@ -242,9 +329,8 @@ class Reader {
 }  // namespace
 
 std::string_view Module::GlobalName(int64_t index) const {
-  for (const Export& entry : exports)
-    if (entry.kind == 3 && int64_t{entry.index} == index) return entry.name;
-  return {};
+  return index >= 0 && index < int64_t{globals} ? global_names[static_cast<size_t>(index)]
+                                                : std::string_view();
 }
 
 Result<Module> ReadModule(std::string_view bytes) { return Reader(bytes).Read(); }

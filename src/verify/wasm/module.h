@@ -1,6 +1,6 @@
 // Reads the bytes of a WASM module: a reader of its own, that shares nothing with the emitter's. It knows what our modules
-// are made of and refuses the rest (imports, tables, computed calls, instructions that compiled programs have no use for).
-// Whether types fit is the engine's to check.
+// are made of and refuses the rest (imports, tables, computed calls, types of values and instructions that compiled programs
+// have no use for), so that no byte means something else to an engine than here. Whether types fit is the engine's to check.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,8 @@ enum SectionId : uint8_t {
   Memories = 5,
   Globals = 6,
   Exports = 7,
-  Code = 10
+  Code = 10,
+  Data = 11
 };
 
 struct Section {
@@ -85,13 +86,21 @@ struct Export {
   uint32_t index = 0;
 };
 
+// What lies in the memory from the beginning.
+struct Segment {
+  uint32_t place = 0;  // byte of the module
+  uint32_t address = 0;
+  std::string_view bytes;
+};
+
 struct Module {
   std::vector<Section> sections;
   uint32_t types = 0, memories = 0, globals = 0;  // how many
   std::vector<Function> functions;
   std::vector<Export> exports;
+  std::vector<std::string_view> global_names;  // of each that is exported; empty: it is not
+  std::vector<Segment> data;
 
-  // The name under which a global is exported; empty: it is not.
   std::string_view GlobalName(int64_t index) const;
 };
 

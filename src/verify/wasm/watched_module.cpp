@@ -4,8 +4,49 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+
+#include "ir/lower.h"
+#include "verify/wasm/data.h"
 
 namespace frazil::verify::wasm {
+namespace {
+
+StreamReads ReadsOf(const ir::Program& program) {
+  StreamReads reads;
+  for (const ir::Function& function : program.functions) {
+    for (const ir::Inst& inst : function.insts) {
+      reads.input = reads.input || inst.op == ir::Op::Input;
+      reads.hints = reads.hints || inst.op == ir::Op::Hint;
+    }
+  }
+  return reads;
+}
+
+// Buffers that are one stay one.
+std::vector<exec::Value> CopyOf(std::span<const exec::Value> arguments) {
+  std::vector<exec::Value> copy(arguments.begin(), arguments.end());
+  std::map<const exec::Memory*, std::shared_ptr<exec::Memory>> copies;
+  for (exec::Value& value : copy) {
+    if (value.memory == nullptr) continue;
+    std::shared_ptr<exec::Memory>& memory = copies[value.memory.get()];
+    if (memory == nullptr) {
+      memory = std::make_shared<exec::Memory>(value.memory->element(), value.memory->length());
+      std::ranges::copy_n(value.memory->data(), static_cast<int64_t>(memory->size_bytes()),
+                          memory->data());
+    }
+    value.memory = memory;
+  }
+  return copy;
+}
+
+// How much memory is left may depend on where things lie. Fuel does not, where it is counted.
+bool EndedAtLimit(const exec::Outcome& outcome) {
+  if (!outcome.trap || !ir::IsLimit(outcome.trap->kind)) return false;
+  return outcome.trap->kind != ir::Trap::Fuel || outcome.trap->timeout_ms;
+}
+
+}  // namespace
 
 WatchedModule::WatchedModule(Flow flow)
     : flow_(std::move(flow)), layout_(flow_), marks_(layout_.bytes()) {
@@ -15,27 +56,61 @@ WatchedModule::WatchedModule(Flow flow)
   was_taken_.resize(branches_.size());
 }
 
-Result<std::unique_ptr<WatchedModule>> WatchedModule::Load(const exec::Target& target,
+Result<std::unique_ptr<WatchedModule>> WatchedModule::Load(const ir::Program& program,
+                                                           const exec::Target& target,
                                                            const exec::Artifact& artifact) {
   const Module module = TRY(ReadModule(artifact.bytes));
-  std::unique_ptr<WatchedModule> watched(new WatchedModule(ReadFlow(module)));
+  // The copy may be a module where the bytes themselves are none.
+  TRY(target.Load(artifact));
+  const ir::Program lowered = TRY(ir::LowerForTarget(program));
+  TRY_VOID(CheckData(module, lowered));
+  std::unique_ptr<WatchedModule> watched(new WatchedModule(ReadFlow(module, ReadsOf(lowered))));
   // Not what the module says: one that should count fuel and forgets it has no place for it either.
   watched->metered_ = artifact.metered;
   exec::Artifact marked = artifact;
   marked.bytes = TRY(MakeMarked(artifact.bytes, module, watched->flow_));
   watched->callable_.callable = TRY(target.Load(marked));
+  watched->callable_.has_layouts =
+      std::ranges::any_of(module.global_names,
+                          [](std::string_view name) { return name == "heap" || name == "output"; });
   return watched;
 }
 
+// Where scratch and output lie is the host's choice, and no answer may depend on it: as usual, and without room for the one
+// or both. Each input meets all of them, so that a difference shows again.
 Result<exec::Outcome> WatchedModule::Marked::Run(std::span<const exec::Value> arguments,
                                                  const exec::RunContext& context) {
-  exec::RunContext own = context;
-  own.marks = owner.marks_;
   // Some inputs so, some so, but each of them always alike.
   uint64_t sum = 0;
   for (const exec::Value& value : arguments)
     sum += value.memory != nullptr ? static_cast<uint64_t>(value.memory->length()) : value.word;
-  own.squeezes_heap = sum % 2 == 0;
+  if (!has_layouts) return RunOnce(arguments, context, sum % 2 == 0);
+  struct Answer {
+    std::vector<exec::Value> after;
+    exec::Outcome outcome;
+  };
+  std::vector<Answer> answers;
+  for (int i = 0; i < 2; ++i) {  // two in a row have different layouts
+    Answer answer{CopyOf(arguments), {}};
+    answer.outcome = TRY(RunOnce(answer.after, context, /*squeezes_heap=*/false));
+    if (EndedAtLimit(answer.outcome)) return std::move(answer.outcome);
+    answers.push_back(std::move(answer));
+  }
+  exec::Outcome last = TRY(RunOnce(arguments, context, /*squeezes_heap=*/true));
+  if (EndedAtLimit(last)) return last;
+  for (const Answer& answer : answers)
+    if (answer.outcome.trap != last.trap || answer.outcome.results != last.results ||
+        answer.outcome.output != last.output || !std::ranges::equal(answer.after, arguments))
+      return Fail(Diag::BadArtifact, "its answer depends on where scratch and output lie");
+  return last;
+}
+
+Result<exec::Outcome> WatchedModule::Marked::RunOnce(std::span<const exec::Value> arguments,
+                                                     const exec::RunContext& context,
+                                                     bool squeezes_heap) {
+  exec::RunContext own = context;
+  own.marks = owner.marks_;
+  own.squeezes_heap = squeezes_heap;
   std::ranges::fill(owner.marks_, std::byte{0});
   Result<exec::Outcome> outcome = callable->Run(arguments, own);
   if (outcome) owner.ReadMarks();

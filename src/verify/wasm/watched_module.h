@@ -14,8 +14,9 @@ namespace frazil::verify::wasm {
 
 class WatchedModule final : public WatchedCode {
  public:
-  // Reads the artifact's bytes and loads the copy.
-  static Result<std::unique_ptr<WatchedModule>> Load(const exec::Target& target,
+  // Reads the artifact's bytes, and loads them and the copy. Their data is compared with the program's.
+  static Result<std::unique_ptr<WatchedModule>> Load(const ir::Program& program,
+                                                     const exec::Target& target,
                                                      const exec::Artifact& artifact);
 
   // Runs the copy.
@@ -35,8 +36,12 @@ class WatchedModule final : public WatchedCode {
     explicit Marked(WatchedModule& owner) : owner(owner) {}
     Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
                               const exec::RunContext& context) override;
+    // One run that leaves its marks; `squeezes_heap`: exec::RunContext.
+    Result<exec::Outcome> RunOnce(std::span<const exec::Value> arguments,
+                                  const exec::RunContext& context, bool squeezes_heap);
     WatchedModule& owner;
     std::unique_ptr<exec::Callable> callable;
+    bool has_layouts = false;  // it has scratch or output, for which hosts choose the place
   };
 
   explicit WatchedModule(Flow flow);
