@@ -31,8 +31,9 @@ std::set<std::pair<uint32_t, uint32_t>> TrapsOf(const ir::Program& program) {
         if (inst.op == ir::Op::Output) no_room(inst.op);
       }
       // What does not fit into registers lies in a frame, for which there may be no room.
-      if (std::ranges::any_of(function.values,
-                              [](const auto& value) { return value.type.limbs > 0; }))
+      if (std::ranges::any_of(function.values, [](const auto& value) {
+            return value.type.scalar == ir::Scalar::Int && value.type.limbs > 1;
+          }))
         no_room(ir::Op::Call);
     }
   }

@@ -20,7 +20,9 @@ import tempfile
 
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
 DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
-TIME, SIZE = r"(\d[\d,]*(?:\.\d+)?) (ns|us|ms|s)\b", r"(\d[\d,]*(?:\.\d+)?)(?= (?:bytes|calls|times|code bytes|kB)\b)"
+TIME, SIZE = r"(\d[\d,]*(?:\.\d+)?) (ns|us|ms|s)\b", r"((?<=code sampled )\d[\d,]*|\d[\d,]*(?:\.\d+)?(?= (?:bytes|calls|times|code bytes|kB|SEEN)\b))"
+# What a judge saw of code depends on the levels that the machine has.
+SIZE = SIZE.replace("SEEN", r"inputs|that trapped|lanes|at a time|judged again|agree|(?:of \d+ )?(?:blocks|loops)")
 MEASURED = re.compile(TIME + "|" + SIZE + r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\b(?:avx512|avx2|baseline)\b")
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 # Between an idle machine and one that has ten other things to do, times of one run differ by some ten. How late in a run a line
