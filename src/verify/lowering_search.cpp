@@ -55,7 +55,8 @@ LoweringJudge::End LoweringJudge::Stretch() {
     Stretched next = NextStretched(number, fresh, aims);
     if (!next.input) continue;
     watched_.Lower(next.is_lowered);
-    *little_memory_ = next.has_little_memory;
+    // Code that nobody can read runs elsewhere, where memory is not counted and what is late cannot be stopped.
+    *little_memory_ = next.has_little_memory && !watched_.blocks().empty();
     // What is made from others depends on the code: nobody else will ask for it.
     meaning_.SetNumber(next.number);
     const uint64_t undecided = undecided_, completed = inputs_ - trapped_, late = late_;
@@ -232,13 +233,14 @@ bool LoweringJudge::FlavorDiffers() {
     if (i > 0) flavors.insert(flavors.end(), decisive.begin(), decisive.end());
     for (const InputMaker::Flavor& flavor : flavors) {
       const bool is_far = flavor.kind == InputMaker::Flavor::Kind::Far;
+      const bool can_stop = !watched_.blocks().empty();
       const uint64_t undecided = undecided_;
       for (const bool only_floats : {false, true}) {
         if (deadline_.Passed()) return false;
         const std::optional<Input> input = maker_.WithFlavor(*base, flavor, only_floats);
         if (!input) continue;
         const uint64_t completed = inputs_ - trapped_;
-        if (Differs(*input, is_far && i == 1 ? for_far_ : for_stretched_)) return true;
+        if (Differs(*input, is_far && i == 1 && can_stop ? for_far_ : for_stretched_)) return true;
         if (is_far || inputs_ - trapped_ > completed) break;
       }
       undecided_ = undecided;  // too long ones say nothing

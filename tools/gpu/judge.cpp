@@ -11,7 +11,7 @@ namespace {
 // Of one verdict: made-up inputs may ask for more memory or time than is sensible.
 constexpr uint64_t JudgeFuel = 1 << 22;
 constexpr uint64_t JudgeMemoryBytes = 64 << 20;
-constexpr uint64_t JudgeMs = 20'000;
+constexpr uint64_t JudgeMs = 6'000;
 
 verify::VerifyOptions JudgeOptions() {
   verify::VerifyOptions options;

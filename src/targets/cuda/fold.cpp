@@ -63,37 +63,48 @@ llvm::Value* KernelEmitter::Element(const FoldMatch& fold, llvm::Value* e, bool 
   return Get(fold.value);
 }
 
-// A chain: element `first` of the block, then every 64th while it is below `end`.
-llvm::Value* KernelEmitter::FoldChain(const FoldMatch& fold, llvm::Value* first, llvm::Value* end) {
+// Both chains of a thread in a block that is not whole, or in which something may trap: rows in order, for of a thread's own
+// elements the first that traps must be the least (it ends the thread).
+std::pair<llvm::Value*, llvm::Value*> KernelEmitter::FoldPart(const FoldMatch& fold,
+                                                              llvm::Value* first,
+                                                              llvm::Value* end) {
   llvm::Type* const type = ops_.TypeOf(fold.type);
-  auto element = [&](llvm::Value* e) { return Element(fold, e, true); };
   llvm::BasicBlock* const before = builder_.GetInsertBlock();
-  llvm::BasicBlock* const start = NewBlock("start");
-  llvm::BasicBlock* const turn = NewBlock("turn");
+  llvm::BasicBlock* const head = NewBlock("head");
   llvm::BasicBlock* const after = NewBlock("after");
-  builder_.CreateCondBr(builder_.CreateICmpULT(first, end), start, after);
-  builder_.SetInsertPoint(start);
-  llvm::Value* const head = element(first);
-  llvm::Value* const second = builder_.CreateAdd(first, builder_.getInt64(FoldChains));
-  llvm::BasicBlock* const start_end = builder_.GetInsertBlock();
-  builder_.CreateCondBr(builder_.CreateICmpULT(second, end), turn, after);
-  builder_.SetInsertPoint(turn);
-  llvm::PHINode* const e = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  llvm::PHINode* const sum = builder_.CreatePHI(type, 2);
-  e->addIncoming(second, start_end);
-  sum->addIncoming(head, start_end);
-  llvm::Value* const joined = Join(fold, sum, element(e));
-  llvm::Value* const next = builder_.CreateAdd(e, builder_.getInt64(FoldChains));
-  e->addIncoming(next, builder_.GetInsertBlock());
-  sum->addIncoming(joined, builder_.GetInsertBlock());
-  llvm::BasicBlock* const end_block = builder_.GetInsertBlock();
-  builder_.CreateCondBr(builder_.CreateICmpULT(next, end), turn, after);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  llvm::PHINode* const row = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  llvm::PHINode* const sums[] = {builder_.CreatePHI(type, 2), builder_.CreatePHI(type, 2)};
+  row->addIncoming(first, before);
+  for (llvm::PHINode* sum : sums) sum->addIncoming(llvm::Constant::getNullValue(type), before);
+  llvm::Value* const is_first = builder_.CreateICmpEQ(row, first);
+  llvm::Value* joined[2] = {};
+  llvm::BasicBlock* skipped = nullptr;  // where there is no second half
+  for (uint64_t half = 0; half < 2; ++half) {
+    llvm::Value* const e = builder_.CreateAdd(row, builder_.getInt64(half * FoldChains / 2));
+    llvm::BasicBlock* const turn = NewBlock("turn");
+    llvm::BasicBlock* const here = builder_.GetInsertBlock();
+    if (half == 1) skipped = NewBlock("joined");
+    builder_.CreateCondBr(builder_.CreateICmpULT(e, end), turn, half == 0 ? after : skipped);
+    builder_.SetInsertPoint(turn);
+    llvm::Value* const element = Element(fold, e, true);
+    // A chain starts at its first element.
+    joined[half] = builder_.CreateSelect(is_first, element, Join(fold, sums[half], element));
+    if (half == 0) continue;
+    llvm::BasicBlock* const turn_end = builder_.GetInsertBlock();
+    builder_.CreateBr(skipped);
+    builder_.SetInsertPoint(skipped);
+    llvm::PHINode* const high = builder_.CreatePHI(type, 2);
+    high->addIncoming(sums[1], here);
+    high->addIncoming(joined[1], turn_end);
+    joined[1] = high;
+  }
+  row->addIncoming(builder_.CreateAdd(row, builder_.getInt64(FoldChains)), skipped);
+  for (int k = 0; k < 2; ++k) sums[k]->addIncoming(joined[k], skipped);
+  builder_.CreateBr(head);
   builder_.SetInsertPoint(after);
-  llvm::PHINode* const result = builder_.CreatePHI(type, 3);
-  result->addIncoming(llvm::Constant::getNullValue(type), before);
-  result->addIncoming(head, start_end);
-  result->addIncoming(joined, end_block);
-  return result;
+  return {sums[0], sums[1]};
 }
 
 // Both chains of a thread in a whole block: several rows are loaded before the first is used.
@@ -164,9 +175,7 @@ void KernelEmitter::EmitFoldBlocks(const FoldMatch& fold) {
     builder_.CreateBr(join);
     builder_.SetInsertPoint(part);
     llvm::Value* const first = builder_.CreateAdd(start, lane);
-    llvm::Value* const part_low = FoldChain(fold, first, end);
-    llvm::Value* const part_high =
-        FoldChain(fold, builder_.CreateAdd(first, builder_.getInt64(FoldChains / 2)), end);
+    const auto [part_low, part_high] = FoldPart(fold, first, end);
     llvm::BasicBlock* const part_end = builder_.GetInsertBlock();
     builder_.CreateBr(join);
     builder_.SetInsertPoint(join);

@@ -91,7 +91,8 @@ class KernelEmitter : public RegionEmitter {
   void EmitFoldPairs(const FoldMatch& fold);
   llvm::Value* Join(const FoldMatch& fold, llvm::Value* a, llvm::Value* b);
   llvm::Value* Element(const FoldMatch& fold, llvm::Value* e, bool checked);
-  llvm::Value* FoldChain(const FoldMatch& fold, llvm::Value* first, llvm::Value* end);
+  std::pair<llvm::Value*, llvm::Value*> FoldPart(const FoldMatch& fold, llvm::Value* first,
+                                                 llvm::Value* end);
   std::pair<llvm::Value*, llvm::Value*> FoldWhole(const FoldMatch& fold, llvm::Value* start,
                                                   llvm::Value* lane);
   llvm::Value* FoldBlocks(llvm::Value* count);
