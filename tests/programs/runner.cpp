@@ -25,6 +25,7 @@ namespace {
 constexpr size_t UnitSize = 200;
 // The engine does this program, but not this launch of it.
 constexpr std::string_view Refused = "refused";
+constexpr int SkippedStatus = 77;
 
 struct Case {
   const TestFile* file;
@@ -164,7 +165,7 @@ Tally Runner::RunOn(Engine& engine) {
 }
 
 bool Runner::RunRejects() {
-  size_t passed = 0;
+  size_t passed = 0, refused = 0;
   for (const TestFile& file : files_) {
     auto program = ir::ParseText(file.text);
     if (file.errors.size() != 1) {
@@ -217,13 +218,16 @@ int Main(int argc, char** argv) {
       runner.Fault(engine.error().ToString());
   }
   fmt::print("{:<12} {:>6} {:>8} {:>8} {:>8}\n", "target", "files", "passed", "failed", "refused");
-  size_t passed = 0;
+  size_t passed = 0, refused = 0;
   for (const Tally& tally : tallies) {
     fmt::print("{:<12} {:>6} {:>8} {:>8} {:>8}\n", tally.name, tally.files, tally.passed,
                tally.failed, tally.refused);
     passed += tally.passed;
+    refused += tally.refused;
   }
   fmt::print("{} passed, {} failed\n", passed, runner.faults());
+  // A target that this machine cannot run refuses everything.
+  if (runner.faults() == 0 && passed == 0 && refused > 0) return SkippedStatus;
   return runner.faults() == 0 && passed > 0 ? 0 : 1;
 }
 
