@@ -51,7 +51,8 @@ ir::Program MapOf(const std::string& op) {
 
 std::vector<float> Floats(const exec::Value& value) {
   std::vector<float> floats(static_cast<size_t>(value.memory->length()));
-  std::memcpy(floats.data(), value.memory->data(), floats.size() * sizeof(float));
+  if (!floats.empty())
+    std::memcpy(floats.data(), value.memory->data(), floats.size() * sizeof(float));
   return floats;
 }
 
