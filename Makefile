@@ -22,7 +22,7 @@ demo: all ## show the product: a sentence answered, a program through every stag
 	@scripts/oracle.sh build/release/bin/frazil-oracle || echo "demo: goes on without the prover"
 	@scripts/demo.sh
 
-test: ## build and pass every test; under ASan+UBSan and TSan those of changed folders and a quarter of the rest
+test: ## build and pass every test; under ASan+UBSan or TSan, in turns, those of changed folders and a quarter of the rest
 	@scripts/setup.sh && scripts/test.py
 
 check: ## the tests of what changed since BASE (default: what is not upstream yet), in minutes

@@ -20,38 +20,52 @@ endif()
 # Named here, because compilers differ in what they ask their linker for, and lld's own choice is a 64-bit hash.
 add_link_options(LINKER:--build-id=sha1)
 
-# frazil_precompile(target [header...]): what nearly every file includes, read once. Saves clang a third of its time
-# (2026-11-15: 0.6 s of 1.7 s a file); g++ goes without, so that a forgotten include is found. Targets that name no
-# header share one with all others of their kind (2026-11-15: 47 of them had cost 86 s in the preset dev).
-set(FRAZIL_PRECOMPILED <fmt/format.h> <algorithm> <array> <cstdint> <expected> <functional> <map> <memory> <optional>
-    <span> <string> <string_view> <utility> <vector>)
-function(frazil_precompile target)
+# frazil_precompile(target KIND | header...): what nearly every file of a kind includes, read once. g++ goes without, so
+# that a forgotten include is found. Targets of one KIND share one (47 of their own had cost 86 s in the preset dev):
+#   PLAIN  the libraries (2026-11-15: saves 0.6 s of 1.7 s a file)
+#   LLVM   files that write LLVM's IR (2026-11-17: targets/cuda/fold.cpp 3.5 s, with it 1.3 s)
+#   TEST   tests, not optimized: a compiler spends two thirds of its time on code that is run once (2026-11-17:
+#          4.7 s a file with -O3, 1.5 s so; what is tested is optimized as ever)
+set(FRAZIL_PRECOMPILED <fmt/format.h> <algorithm> <array> <atomic> <charconv> <chrono> <cstdint> <expected> <functional>
+    <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
+# Of our own headers only what nearly all need and what seldom changes.
+set(own ${CMAKE_CURRENT_LIST_DIR}/../src)
+set(FRAZIL_PRECOMPILED_PLAIN ${own}/ir/program.h ${own}/exec/value.h)
+set(FRAZIL_PRECOMPILED_LLVM ${FRAZIL_PRECOMPILED_PLAIN} <llvm/IR/IRBuilder.h> <llvm/IR/Intrinsics.h> <llvm/IR/Module.h>)
+set(FRAZIL_PRECOMPILED_TEST ${FRAZIL_PRECOMPILED_PLAIN} <gtest/gtest.h> <filesystem> <fstream> <random> <sstream> <thread>)
+function(frazil_precompile target kind)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
     return()
   endif()
+  if(kind STREQUAL TEST)
+    target_compile_features(${target} PRIVATE cxx_std_23)
+    target_compile_options(${target} PRIVATE -O0)
+    target_link_libraries(${target} PRIVATE GTest::gtest)  # its definitions belong to the header
+  endif()
   target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   get_target_property(for_shared ${target} POSITION_INDEPENDENT_CODE)
-  if(for_shared)
-    target_precompile_headers(${target} PRIVATE ${FRAZIL_PRECOMPILED} ${ARGN})
+  if(NOT kind MATCHES "^(PLAIN|LLVM|TEST)$")
+    target_precompile_headers(${target} PRIVATE ${FRAZIL_PRECOMPILED} ${kind} ${ARGN})
     return()
-  elseif(ARGN STREQUAL "")
-    set(shared frazil_precompiled)
-  elseif(ARGN STREQUAL "<gtest/gtest.h>")
-    set(shared frazil_precompiled_test)
-  else()
-    target_precompile_headers(${target} PRIVATE ${FRAZIL_PRECOMPILED} ${ARGN})
+  elseif(for_shared)
+    target_precompile_headers(${target} PRIVATE ${FRAZIL_PRECOMPILED})  # the lowest layers: they know no other
     return()
   endif()
+  string(TOLOWER frazil_precompiled_${kind} shared)
   if(NOT TARGET ${shared})
     file(WRITE ${CMAKE_BINARY_DIR}/${shared}.cpp "// Has the shared precompiled header.\n")
     add_library(${shared} STATIC ${CMAKE_BINARY_DIR}/${shared}.cpp)
     target_compile_features(${shared} PUBLIC cxx_std_23)
     target_compile_options(${shared} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    target_include_directories(${shared} PRIVATE ${own})
     target_link_libraries(${shared} PRIVATE frazil_warnings fmt::fmt Threads::Threads)
-    if(NOT ARGN STREQUAL "")
+    if(kind STREQUAL LLVM)
+      target_link_libraries(${shared} PRIVATE frazil_llvm)
+    elseif(kind STREQUAL TEST)
+      target_compile_options(${shared} PRIVATE -O0)
       target_link_libraries(${shared} PRIVATE GTest::gtest)
     endif()
-    target_precompile_headers(${shared} PRIVATE ${FRAZIL_PRECOMPILED} ${ARGN})
+    target_precompile_headers(${shared} PRIVATE ${FRAZIL_PRECOMPILED} ${FRAZIL_PRECOMPILED_${kind}})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()

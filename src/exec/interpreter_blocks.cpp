@@ -1,10 +1,10 @@
 // Iterations of a `parallel` a block at a time, by the loops of the batch interpreter: a tenth of the time and less. A
 // block counts only if it did what its iterations do one after the other: none of them trapped, the fuel was enough for
-// all, none loaded what another had stored. Otherwise nothing of it has happened, and from its first iteration on they run
-// one by one.
+// all, none loaded what another had stored. Otherwise nothing of it has happened. Where they met, from its first iteration
+// on they run one by one; else those before the one that stopped it may still fit into smaller blocks.
 //
 // What an iteration does with what it should not have loaded may take any time, and so may those behind one that traps:
-// a block gets as much as the run has taken without it, and then a smaller one is tried.
+// a block gets as much as the run has taken without it.
 #include "exec/interpreter_machine.h"
 
 namespace frazil::exec {
@@ -19,7 +19,7 @@ constexpr milliseconds LeastTime(50);
 // EnterCall ends a run whose frames have twice as many words; a block has no frames.
 constexpr size_t MostFrameWordsInBlocks = size_t{1} << 26;
 
-// How many lanes a block has after one that took too long; 0: none.
+// How many lanes a block has after one that took too long or in which something stopped; 0: none.
 size_t FewerThan(size_t lanes) { return lanes > 128 ? 128 : lanes > 16 ? 16 : 0; }
 
 }  // namespace
@@ -58,6 +58,7 @@ uint64_t Machine::RunInBlocks(const ir::Inst& parallel, uint64_t lo, uint64_t tr
   BatchRunner& runner = RunnerOf(parallel, *code);
   uint64_t done = 0;
   size_t most = BlockLanes;
+  bool has_stopped = false;
   while (done < trips && most > 0 && !ExpiredNow()) {
     const milliseconds time = TimeForABlock();
     if (time.count() == 0) break;
@@ -74,12 +75,13 @@ uint64_t Machine::RunInBlocks(const ir::Inst& parallel, uint64_t lo, uint64_t tr
       fuel_ = run.fuel;
       done += lanes;
       // More again where they will fit.
-      if (most < BlockLanes && 16 * taken < time) most *= 8;
+      if (most < BlockLanes && !has_stopped && 16 * taken < time) most *= 8;
       continue;
     }
     block_memory_.Drop();
     dropped_ += taken;
-    most = end == BlockEnd::OutOfTime ? FewerThan(lanes) : 0;
+    has_stopped |= end == BlockEnd::GaveUp;
+    most = end == BlockEnd::Done ? 0 : FewerThan(lanes);
   }
   return done;
 }

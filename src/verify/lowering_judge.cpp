@@ -242,7 +242,7 @@ std::string LoweringJudge::Places(std::string_view what,
 }
 
 void LoweringJudge::NoteTrapped(const WatchedCode::Mark& before) {
-  constexpr uint64_t MostForgotten = 40;  // each costs a signal for each of its blocks
+  constexpr uint64_t MostForgotten = 16;  // each costs a signal for each of its blocks
   if (trapped_ > MostForgotten) return;
   const WatchedCode::Mark after = watched_.MarkRun();
   before_traps_.resize(after.has_run.size());

@@ -11,7 +11,7 @@ namespace frazil::verify {
 namespace {
 
 // Inputs for code that has not run: so many at least (the thresholds lowered), and so many without a new block at most.
-constexpr uint64_t FewestStretched = 56;
+constexpr uint64_t FewestStretched = 40;
 constexpr uint64_t FewestCompleted = 32;  // of all that have been compared
 constexpr uint64_t MostFruitless = 600;
 constexpr uint64_t MostFruitlessTurns = 100;  // where only loops have had no second turn
@@ -163,6 +163,16 @@ std::vector<WatchedCode::Aim> LoweringJudge::Aims() const {
   return aims;
 }
 
+std::vector<int64_t> LoweringJudge::SizesOf(const Input& input) const {
+  std::vector<int64_t> sizes = {0};
+  for (size_t i = 0; i < input.arguments.size(); ++i) {
+    const ir::Type type = pair_.space.entry->param_type(static_cast<uint32_t>(i));
+    if (type.is_scalar() && ir::WordsOf(type) == 1 && ir::IsFixedInt(type.scalar))
+      sizes.push_back(static_cast<int64_t>(input.arguments[i].word));
+  }
+  return sizes;
+}
+
 bool LoweringJudge::CutDiffers() {
   watched_.Lower(true);
   meaning_.SetNumber(std::nullopt);
@@ -178,14 +188,23 @@ bool LoweringJudge::CutDiffers() {
     // What was new then has hardly run where two buffers are one.
     for (const Input& united : maker_.Unite(input))
       if (!deadline_.Passed() && Differs(united, for_stretched_)) return true;
+    std::vector<int64_t> guesses = SizesOf(input);
     for (uint32_t param = 0; param < input.arguments.size(); ++param) {
       if (!pair_.space.entry->param_type(param).is_buffer()) continue;
       int64_t enough = input.arguments[param].memory->length(), less = -1;
-      while (enough - less > 1 && !deadline_.Passed()) {
-        const int64_t middle = less + (enough - less) / 2;
-        const std::optional<Input> cut = maker_.Cut(input, param, middle);
-        (cut && Completes(*cut) ? enough : less) = middle;
+      const auto narrow = [&](int64_t length) {
+        if (length <= less || length >= enough || deadline_.Passed()) return;
+        const std::optional<Input> cut = maker_.Cut(input, param, length);
+        (cut && Completes(*cut) ? enough : less) = length;
+      };
+      // Most programs need as many elements as a number of theirs or another buffer says: two runs instead of one for each bit.
+      narrow(enough - 1);
+      for (const int64_t guess : guesses) {
+        narrow(guess);
+        narrow(guess - 1);
       }
+      while (enough - less > 1 && !deadline_.Passed()) narrow(less + (enough - less) / 2);
+      guesses.insert(guesses.begin(), enough);
       if (deadline_.Passed()) return false;
       for (const int64_t length : {less, enough, enough * 3 / 4, enough / 2, enough / 16}) {
         const std::optional<Input> cut =

@@ -104,6 +104,8 @@ class LoweringJudge {
   Stretched NextStretched(uint64_t number, uint64_t& fresh, std::span<const WatchedCode::Aim> aims);
   // Branches that decide about what is missing, and the way that they should go.
   std::vector<WatchedCode::Aim> Aims() const;
+  // Numbers among the arguments that a buffer may have to be as long as.
+  std::vector<int64_t> SizesOf(const Input& input) const;
   // Buffers as short as they may be, and one element shorter: what is tested once for a whole loop is wrong there first.
   bool CutDiffers();
   bool Completes(const Input& input);
