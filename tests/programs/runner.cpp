@@ -165,7 +165,7 @@ Tally Runner::RunOn(Engine& engine) {
 }
 
 bool Runner::RunRejects() {
-  size_t passed = 0, refused = 0;
+  size_t passed = 0;
   for (const TestFile& file : files_) {
     auto program = ir::ParseText(file.text);
     if (file.errors.size() != 1) {
