@@ -167,8 +167,10 @@ std::vector<int64_t> LoweringJudge::SizesOf(const Input& input) const {
   std::vector<int64_t> sizes = {0};
   for (size_t i = 0; i < input.arguments.size(); ++i) {
     const ir::Type type = pair_.space.entry->param_type(static_cast<uint32_t>(i));
-    if (type.is_scalar() && ir::WordsOf(type) == 1 && ir::IsFixedInt(type.scalar))
-      sizes.push_back(static_cast<int64_t>(input.arguments[i].word));
+    if (!type.is_scalar() || ir::WordsOf(type) != 1 || !ir::IsFixedInt(type.scalar)) continue;
+    // The least of all numbers has no predecessor that could be tried.
+    const auto number = static_cast<int64_t>(input.arguments[i].word);
+    if (number > 0) sizes.push_back(number);
   }
   return sizes;
 }
