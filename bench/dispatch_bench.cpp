@@ -54,22 +54,22 @@ class Nobody final : public dispatch::Fluid, public dispatch::Watcher {
 
 struct Bed {
   Bed()
-      : program(*ir::ParseText(SmallCall::Text)),
-        form(SmallCall::MakeForm(program)),
-        slot(program, nobody, nobody) {
+      : program(ir::SignedProgram::Of(*ir::ParseText(SmallCall::Text))),
+        form(SmallCall::MakeForm(program->program())),
+        slot(*program, nobody, nobody) {
     slot.SetCountdown(INT32_MAX);  // the hot path alone
     Replace();
-    plain = *exec::NativeCode::Map(form->image);
+    plain = *exec::NativeCode::Map(*exec::ParseImage(form->payload));
   }
   void Replace() {
-    Result<std::shared_ptr<const dispatch::Solid>> solid = dispatch::Solid::Make(form, program);
+    Result<std::shared_ptr<const dispatch::Solid>> solid = dispatch::Solid::Make(form, *program);
     CHECK(solid && slot.Install(*solid));
     // One form at a time: what was there before is gone, and freed when nobody is inside.
     const auto forms = slot.forms();
     for (size_t i = 1; i < forms.size(); ++i) slot.Retire(*forms[i]);
   }
 
-  ir::Program program;
+  std::shared_ptr<const ir::SignedProgram> program;
   verify::Verified<exec::CompiledForm> form;
   Nobody nobody;
   dispatch::Slot slot;

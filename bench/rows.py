@@ -45,6 +45,7 @@ FOLDERS = {
     "launch": ["src/embed"],
     "lowering": ["src/targets/tasm"],
     "native": ["src/targets/native", "src/targets/llvm"],
+    "runtime": ["src/kernel", "src/embed", "src/dispatch", "src/base"],
     "same bits": ["src/targets", "src/ir/prelude"],
     "stdlib": ["kernels", "src/kernel", "src/embed"],
     "store": ["src/store"],

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/sha256.h"
 #include "base/sha256_blocks.h"
+#include "exec/native_code.h"
 #include "harness.h"
 #include "verify/judge.h"
 
@@ -18,13 +19,14 @@ FRAZIL_FIGURE(readmit) {
   form.candidate_exact = std::string(64, 'b');
   form.target = "native";
   form.toolchain = "llvm 22";
-  form.image.code = std::string(2400, '\x90');
+  exec::NativeImage image;
+  image.code = std::string(2400, '\x90');
+  exec::PutImage(form, image);
   const verify::EvidencePair evidence{
       {verify::Grade::Proved, "digest", "equal canonical form", 0},
       {verify::Grade::Sampled, "interpreter", "4,096 inputs", 4096}};
   const std::string sealed = verify::Seal(verify::Judge::Vouch(form, evidence), key);
-  const verify::Expected expected{form.source_exact,      "true", "native", "",
-                                  exec::CpuLevel::Avx512, {}};
+  const verify::Expected expected{form.source_exact, "true", "native", "", "avx512", {}};
   constexpr int Many = 200;
   const std::string block(4096, 'z');
   const std::vector<Times> times = Interleave(

@@ -4,10 +4,7 @@
 
 #include <cstring>
 
-#include "kernel/builders.h"
 #include "kernel/ops.h"
-#include "kernel/program_cache.h"
-#include "kernel/standard.h"
 #include "native_call.h"
 
 namespace frazil::bench {
@@ -74,23 +71,6 @@ FRAZIL_FIGURE(stdlib_small_op) {
   Report({"stdlib", "ops::math::vector_add of 64 elements, checked", times[0].min_s * 1e9, "ns",
           "the plain loop", times[1].min_s * 1e9, "<= 70 ns, the least that the seed claims",
           times[0].min_s <= 70e-9});
-}
-
-FRAZIL_FIGURE(program_cache_hit) {
-  kernel::ProgramCache cache;
-  class Nothing final : public kernel::LoadedKernel {
-   public:
-    using LoadedKernel::LoadedKernel;
-    Result<void> Run(std::span<const exec::Value>) const override { return {}; }
-  };
-  const auto program = *kernel::builders::ElementwiseUnary(ir::Op::Neg, ir::types::F32);
-  const auto made = std::make_shared<Nothing>(program);
-  const std::string exact = made->exact();
-  CHECK(cache.FindOrMake(
-      exact, [&]() -> Result<std::shared_ptr<const kernel::LoadedKernel>> { return made; }));
-  const auto times = InterleaveCpu({[&] { Keep(cache.Find(exact)); }}, 9, 0.002);
-  Report({"stdlib", "a hit of the program cache, by a 64-digit key", times[0].min_s * 1e9, "ns",
-          "a locked table, as measured", 31, "<= 1x", times[0].min_s <= 31e-9});
 }
 
 }  // namespace frazil::bench

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -10,10 +11,31 @@
 #include "dispatch/slot.h"
 #include "ir/builder.h"
 #include "ir/digest.h"
+#include "ir/signed_program.h"
 #include "ir/text.h"
 #include "verify/verify.h"
 
 namespace frazil::bench {
+
+// Code that was written by hand, verified as all code is.
+inline verify::Verified<exec::CompiledForm> FormByHand(const ir::Program& program,
+                                                       const ir::Guard& guard,
+                                                       std::string_view code) {
+  const ir::Candidate candidate{program, guard, {}, "by hand"};
+  exec::CompiledForm form;
+  form.source_exact = form.candidate_exact = ir::ExactDigest(program);
+  form.guard = ir::PrintGuard(guard);
+  form.candidate = ir::PrintText(ir::Canonicalize(program));
+  form.toolchain = "by hand";
+  exec::NativeImage image;
+  image.uses_run = false;
+  image.code = code;
+  exec::PutImage(form, image);
+  Result<verify::Examined> examined =
+      verify::Examine(program, candidate, form, verify::Policy::Default(program));
+  CHECK(examined && examined->form);
+  return *examined->form;
+}
 
 // A call of three buffers and two scalars whose code does next to nothing, behind four guard atoms.
 struct SmallCall {
@@ -27,21 +49,8 @@ func @main(%x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>, %a: f32,
   // mov rax, [rdi + 56]; mov [rsi], rax; xor eax, eax; ret
   static constexpr std::string_view Code = {"\x48\x8b\x47\x38\x48\x89\x06\x31\xc0\xc3", 10};
 
-  // Verified as all code is.
   static verify::Verified<exec::CompiledForm> MakeForm(const ir::Program& program) {
-    const ir::Candidate candidate{program, *ir::ParseGuard(Guard, program), {}, "by hand"};
-    exec::CompiledForm form;
-    form.source_exact = form.candidate_exact = ir::ExactDigest(program);
-    form.guard = ir::PrintGuard(candidate.guard);
-    form.candidate = ir::PrintText(ir::Canonicalize(program));
-    form.target = "native";
-    form.toolchain = "by hand";
-    form.image.uses_run = false;
-    form.image.code = Code;
-    Result<verify::Examined> examined =
-        verify::Examine(program, candidate, form, verify::Policy::Default(program));
-    CHECK(examined && examined->form);
-    return *examined->form;
+    return FormByHand(program, *ir::ParseGuard(Guard, program), Code);
   }
 
   alignas(64) float memory[3][64] = {};
@@ -53,6 +62,36 @@ func @main(%x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>, %a: f32,
                            64,
                            0x3f800000,
                            7};
+};
+
+// A call of so many buffers, every third of which is written, and a scalar that its code gives back.
+struct ManyBuffersCall {
+  // mov rax, [rdi]; mov [rsi], rax; xor eax, eax; ret
+  static constexpr std::string_view Code = {"\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3", 9};
+
+  explicit ManyBuffersCall(uint32_t buffers) {
+    using namespace ir;
+    Program program;
+    std::vector<Type> params = {types::I64};
+    for (uint32_t i = 0; i < buffers; ++i)
+      params.push_back(Type::Buffer(types::F32, i % 3 == 0 ? Access::Out : Access::In));
+    FunctionBuilder b(program, "main", params, {types::I64});
+    b.Return({b.Param(0)});
+    b.Finish();
+    source = SignedProgram::Of(std::move(program));
+    memory.resize(size_t{64} * buffers);
+    arguments.push_back(7);
+    for (uint32_t i = 0; i < buffers; ++i)
+      arguments.insert(arguments.end(), {reinterpret_cast<uint64_t>(&memory[size_t{64} * i]), 64});
+  }
+
+  verify::Verified<exec::CompiledForm> MakeForm() const {
+    return FormByHand(source->program(), {}, Code);
+  }
+
+  std::shared_ptr<const ir::SignedProgram> source;
+  std::vector<float> memory;
+  std::vector<uint64_t> arguments;
 };
 
 // f32 trees over two inputs, no two ops alike, so that there is nothing to share or to fold.

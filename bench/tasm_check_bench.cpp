@@ -30,8 +30,9 @@ double Time(const mt::Program& source, const mt::Program& candidate, bool fragme
   Options options;
   options.fragments = fragments;
   const auto times = Interleave({[&] {
-                                  const Answer answer = Compare(source, candidate, options);
-                                  CHECK(answer.kind == Answer::Kind::Proved);
+                                  const verify::Verdict verdict =
+                                      Compare(source, candidate, options);
+                                  CHECK(std::holds_alternative<verify::Proved>(verdict));
                                 }},
                                 rounds);
   return times[0].min_s;

@@ -1,17 +1,15 @@
 // From a sentence to its answer: parse, emit, run under wasmtime, without process start; and with it.
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "base/check.h"
-#include "exec/shape_runner.h"
+#include "base/process.h"
 #include "exec/target.h"
 #include "frontends/words/words.h"
 #include "harness.h"
+#include "shape_runner.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::bench {
@@ -29,7 +27,7 @@ std::string Answer(const exec::Target& target, const std::string& text) {
   return *frontends::words::PrintAnswer(*reading, *outcome);
 }
 
-std::string AnswerByShape(exec::ShapeRunner& runner, const std::string& text) {
+std::string AnswerByShape(ShapeRunner& runner, const std::string& text) {
   auto reading = frontends::words::Parse(text);
   CHECK(reading.has_value());
   auto outcome = runner.Run(reading->program, {}, {});
@@ -44,17 +42,8 @@ double Median(std::vector<double>& samples) {
 
 double ProcessSeconds(const std::string& program) {
   return Seconds([&] {
-    const char* arguments[] = {program.c_str(), "ask", "2+2", nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", 1, 0);
-    pid_t child = 0;
-    CHECK(posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments),
-                      environ) == 0);
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    posix_spawn_file_actions_destroy(&actions);
+    const auto result = RunCommand({program, {program, "ask", "2+2"}}, {});
+    CHECK(result && result->ending.is_success());
   });
 }
 
@@ -75,7 +64,8 @@ FRAZIL_FIGURE(words) {
   Report({"words", "ask, cold: parse + emit + run", cold_ms, "ms", "", 0, "<= 2 ms", cold_ms <= 2});
 
   auto target = targets::wasm::MakeWasmTarget();
-  exec::ShapeRunner runner(*target);
+  ShapeRunner runner(*target);
+  CHECK(AnswerByShape(runner, "Sum 1 to 10") == "55" && AnswerByShape(runner, "Sum 2 to 3") == "5");
   std::vector<double> warm;
   std::vector<double> loops;
   for (int i = 0; i < 501; ++i) {

@@ -4,7 +4,7 @@ set(literals "")
 foreach(file ${FILES})
   file(READ ${file} text)
   string(APPEND all "${text}")
-  # Compilers limit the length of one literal; neighbours join.
+  # Compilers limit the length of one literal; neighbors join.
   string(APPEND literals "R\"frz(${text})frz\"\n")
 endforeach()
 string(SHA256 digest "${all}")

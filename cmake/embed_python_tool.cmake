@@ -3,7 +3,7 @@ file(READ ${FILE} text)
 string(LENGTH "${text}" length)
 set(literals "")
 set(at 0)
-# Compilers limit the length of one literal; neighbours join.
+# Compilers limit the length of one literal; neighbors join.
 while(at LESS length)
   string(SUBSTRING "${text}" ${at} 8000 piece)
   string(APPEND literals "R\"frzpy(${piece})frzpy\"\n")

@@ -50,11 +50,11 @@ title "5. A program called in a loop sets: interpreted, observed, compiled in an
 store=$(mktemp -d)
 trap 'rm -rf "$store"' EXIT
 export FRAZIL_STORE=$store/store
-show loop examples/saxpy.frz --calls 200000
+show loop examples/horner.frz --calls 200000
 
 title "6. The next process starts solid, from the store"
-show loop examples/saxpy.frz --calls 1000
-show why examples/saxpy.frz
+show loop examples/horner.frz --calls 1000
+show why examples/horner.frz
 
 title "7. A store with flipped bits, and one that was forged: slower, never wrong"
 cp -r "$FRAZIL_STORE" "$store/good"
@@ -62,7 +62,7 @@ for deed in corrupt forge; do
   rm -rf "$FRAZIL_STORE" && cp -r "$store/good" "$FRAZIL_STORE"
   echo "\$ python3 scripts/plant.py \$FRAZIL_STORE $deed"
   python3 scripts/plant.py "$FRAZIL_STORE" "$deed"
-  show loop examples/saxpy.frz --calls 4 --no-compile
+  show loop examples/horner.frz --calls 4 --no-compile
 done
 
 title "8. Do two programs mean the same?"

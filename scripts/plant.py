@@ -36,16 +36,18 @@ def flipped(sealed):
 
 
 def without_work(sealed):
-    """The form with other code at its entry. Its fields: src/verify/seal.cpp."""
+    """The form with other code at its entry. Its fields: src/verify/seal.cpp; an image's: src/exec/native_code.cpp."""
     at = 8 + 4 + 4 + 4 + 64 + 8
-    for _ in range(8):  # texts, from the source's digest to the toolchain
+    for _ in range(11):  # texts, from the source's digest to the toolchain; the next one is the image
         at += 8 + struct.unpack_from("<Q", sealed, at)[0]
-    at += 1 + 1 + 1 + 1 + 8 + 1  # level, flags, stack
-    entry, length = struct.unpack_from("<IQ", sealed, at)
-    at += 12 + entry
+    size = struct.unpack_from("<Q", sealed, at)[0]
+    at += 8
+    image = bytearray(sealed[at:at + size - 32])  # without its digest
+    entry, _, length = struct.unpack_from("<IIQ", image, 16)  # after magic, version, level and flags
     nothing = b"\x31\xc0\xc3"  # xor eax, eax; ret: no trap, and nothing was done
     assert entry + len(nothing) <= length
-    return sealed[:at] + nothing + sealed[at + len(nothing):]
+    image[40 + entry:40 + entry + len(nothing)] = nothing
+    return sealed[:at] + bytes(image) + hashlib.sha256(image).digest() + sealed[at + size:]
 
 
 def forge(store, change=flipped):

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const auto store = store::Store::Open(options);
   const auto form = store->FindVerified(bench::SampleKey(std::strtoull(argv[2], nullptr, 10)), {});
   if (!form) return 3;
-  const auto code = exec::NativeCode::Map((*form)->image);
+  const auto code = exec::NativeCode::Map(*exec::ParseImage((*form)->payload));
   if (!code) return 4;
   const uint64_t arguments[] = {40, 2};
   uint64_t result = 0;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
+#include "exec/native_code.h"
 #include "store/store.h"
 
 namespace frazil::bench {
@@ -22,12 +23,13 @@ inline exec::CompiledForm SampleForm(uint64_t number) {
   form.guard = key.guard;
   form.candidate = fmt::format("func @main(%0: i64, %1: i64) -> i64  // {}", number);
   form.candidate_exact = Sha256Hex(form.candidate);
-  form.target = key.target;
   form.toolchain = key.toolchain;
-  form.image.uses_run = false;
+  exec::NativeImage image;
+  image.uses_run = false;
   // mov rax, [rdi]; add rax, [rdi + 8]; mov [rsi], rax; xor eax, eax; ret
-  form.image.code = std::string("\x48\x8b\x07\x48\x03\x47\x08\x48\x89\x06\x31\xc0\xc3", 13);
-  form.image.code.resize(2048, static_cast<char>(number));
+  image.code = std::string("\x48\x8b\x07\x48\x03\x47\x08\x48\x89\x06\x31\xc0\xc3", 13);
+  image.code.resize(2048, static_cast<char>(number));
+  exec::PutImage(form, image);
   return form;
 }
 

@@ -8,6 +8,7 @@ left out silently. This one file is the whole tool: it also travels inside the C
     python3 tool.py --lines a.py b.py ...    one line for each file: {"kernels": [...]} or {"errors": [...]}
 """
 import ast
+import itertools
 import json
 import math
 import sys
@@ -147,6 +148,7 @@ class Module:
         self.not_constant = set()
         self.modules = set()   # imported modules
         self.renamed = {}      # from m import a as b: b -> a
+        self.type_vars = {}    # T = TypeVar("T", f64, i32): T -> ["f64", "i32"]
         self.callers = {}      # name -> functions that call it
         for statement in tree.body:
             self.add(statement)
@@ -164,6 +166,8 @@ class Module:
         elif isinstance(statement, ast.ImportFrom):
             for alias in statement.names:
                 self.renamed[alias.asname or alias.name] = alias.name
+        elif isinstance(statement, ast.Assign) and self.is_type_var(statement):
+            self.add_type_var(statement)
         elif isinstance(statement, ast.Assign):
             for target in statement.targets:
                 self.add_constant(target, statement.value)
@@ -183,6 +187,19 @@ class Module:
             if target.id in self.constants:
                 self.not_constant.add(target.id)
             self.constants[target.id] = value
+
+    def is_type_var(self, statement):
+        return isinstance(statement.value, ast.Call) and last_name(statement.value.func) == "TypeVar"
+
+    def add_type_var(self, statement):
+        """T = TypeVar("T", f64, i32): a kernel that names T is one kernel for each of the types."""
+        names = [last_name(argument) for argument in statement.value.args[1:]]
+        types = [self.renamed.get(name, name) for name in names]
+        if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name) or statement.value.keywords \
+                or not types or any(name not in SCALARS for name in types) or len(set(types)) != len(types):
+            self.error(statement, "a type variable has a name and a list of types", 'write T = TypeVar("T", f32, f64)')
+        else:
+            self.type_vars[statement.targets[0].id] = types
 
     def error(self, node, message, hint=""):
         self.errors.append(SourceError(node.lineno, node.col_offset + 1, message, hint))
@@ -207,12 +224,26 @@ class Module:
         found = []
         for function in self.functions.values():
             if self.is_kernel(function):
-                found.append(KernelReader(self, function).read())
+                found += self.read_for_types(function)
         if not found and not self.errors:
             self.errors.append(SourceError(
                 1, 1, "there is no kernel in this file",
                 "a kernel is a function with a DeviceArray[...] parameter that returns nothing"))
         return found
+
+    def read_for_types(self, function):
+        """A kernel, or one for each type of the variables it names: their names end in the type."""
+        named = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+        variables = [name for name in self.type_vars if name in named]
+        kernels = []
+        for types in itertools.product(*(self.type_vars[name] for name in variables)):
+            self.renamed.update(zip(variables, types))
+            kernels.append(KernelReader(self, function, "_".join(("", *types))).read())
+            for name in variables:
+                del self.renamed[name]
+            if self.errors:
+                break  # once is enough
+        return kernels
 
 
 def fold(module, node, depth=0):
@@ -292,9 +323,10 @@ def literal(value, place):
 class KernelReader:
     """One kernel: its parameters, its body, and the functions it calls."""
 
-    def __init__(self, module, function):
+    def __init__(self, module, function, suffix=""):
         self.module = module
         self.function = function
+        self.suffix = suffix    # of its name: the type it is made for
         self.scopes = []
         self.used = {}  # module-level functions that are called: name -> JSON, in order of first use
         self.temporaries = 0
@@ -321,7 +353,7 @@ class KernelReader:
         params = [self.kernel_param(argument) for argument in arguments_of(function)]
         body = self.block(function.body)
         self.scopes.pop()
-        kernel = {"name": function.name, "params": params, "body": body, "loc": loc(function)}
+        kernel = {"name": function.name + self.suffix, "params": params, "body": body, "loc": loc(function)}
         if self.used:
             kernel["functions"] = list(self.used.values())
         doc = ast.get_docstring(function)

@@ -9,8 +9,8 @@
 
 #include "aot/compile.h"
 #include "aot/generate.h"
-#include "aot/jobs.h"
 #include "aot/measure.h"
+#include "aot/test_code.h"
 #include "aot/unit.h"
 #include "embed/status.h"
 #include "ir/op.h"
@@ -143,18 +143,22 @@ TEST(Unit, BytesAndBack) {
   BuiltKernel& kernel = unit.kernels.emplace_back();
   kernel.report.name = "k";
   kernel.report.refusals = {{"ptx", "no"}};
-  kernel.params = {{"x", embed::ScalarKind::F32, embed::ParamRole::Buffer, embed::Access::In}};
-  kernel.plain[1].image.code = std::string("\0\1\2", 3);
+  kernel.params = {{"x", Kind::F32, embed::ParamRole::Buffer, embed::Access::In}};
+  kernel.digest = std::string(64, 'd');
+  exec::NativeImage image;
+  image.level = exec::CpuLevel::Avx2;
+  image.code = std::string("\0\1\2", 3);
+  kernel.plain[1] = TestCode(kernel.digest, image);
   kernel.work = {{5, {1, 2, 3, 4}}};
   kernel.report.meaning = {verify::Grade::Proved, "digest", "equal", 0};
-  const std::string packed = PackUnit(unit);
   const verify::InstallKey key = {7};
+  const std::string packed = PackUnit(unit, key);
   const std::string unit_key(64, 'a');
   const std::string bytes = SealUnit(packed, unit_key, key);
   const Result<Unit> back = OpenUnit(bytes, unit_key, key);
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(PackUnit(*back), packed);
-  EXPECT_EQ(back->kernels[0].plain[1].image.code, std::string("\0\1\2", 3));
+  EXPECT_EQ(PackUnit(*back, key), packed);
+  EXPECT_EQ(back->kernels[0].plain[1].image().code, std::string("\0\1\2", 3));
   EXPECT_EQ(back->kernels[0].report.refusals[0].reason, "no");
   EXPECT_EQ(back->kernels[0].report.meaning, kernel.report.meaning);
   for (size_t i = 0; i < bytes.size(); i += 7) {
@@ -170,20 +174,27 @@ TEST(Unit, BytesAndBack) {
     EXPECT_FALSE(OpenUnit(SealUnit(packed.substr(0, i), unit_key, key), unit_key, key)) << i;
 }
 
-TEST(Jobs, AnswersAndFailures) {
-  const auto job = [](size_t i) -> std::string {
-    if (i == 1) ::raise(SIGKILL);
-    if (i == 2) ::_exit(3);
-    if (i == 3)
-      while (true) ::usleep(1000);
-    return std::string(i * 100'000, 'x');
+// A form in another place than its own is not taken, although it was vouched for.
+TEST(Unit, FormsStandInTheirPlaces) {
+  const verify::InstallKey key = {7};
+  const std::string unit_key(64, 'a');
+  exec::NativeImage image;
+  image.level = exec::CpuLevel::Avx2;
+  image.code = "\xc3";
+  const auto opens = [&](const std::function<void(BuiltKernel&)>& put) {
+    Unit unit;
+    BuiltKernel& kernel = unit.kernels.emplace_back();
+    kernel.digest = std::string(64, 'd');
+    put(kernel);
+    return OpenUnit(SealUnit(PackUnit(unit, key), unit_key, key), unit_key, key).has_value();
   };
-  const std::vector<JobResult> results = RunJobs(6, 2, 3000, job);
-  EXPECT_TRUE(results[0].done);
-  EXPECT_EQ(results[1].reason, "its compilation ended by signal 9");
-  EXPECT_EQ(results[2].reason, "its compilation ended with status 3");
-  EXPECT_EQ(results[3].reason, "it took longer than 3000 ms");
-  EXPECT_EQ(results[5].bytes.size(), 500'000u);
+  const std::string digest(64, 'd'), other(64, 'e');
+  EXPECT_TRUE(opens([&](BuiltKernel& k) { k.plain[1] = TestCode(digest, image); }));
+  EXPECT_TRUE(opens([&](BuiltKernel& k) { k.plain[2] = TestCode(digest, image); }));
+  EXPECT_FALSE(opens([&](BuiltKernel& k) { k.plain[0] = TestCode(digest, image); }));
+  EXPECT_FALSE(opens([&](BuiltKernel& k) { k.plain[1] = TestCode(other, image); }));
+  EXPECT_FALSE(opens([&](BuiltKernel& k) { k.ranged[1] = TestCode(digest, image); }));
+  EXPECT_FALSE(opens([&](BuiltKernel& k) { k.wasm = TestCode(digest, image); }));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Structures as bytes and back: one description of the fields (a function Members, found beside the structure) serves
-// both. A reader never believes a length: what does not fit makes all that follows empty, and ok() false.
+// both, over base/bytes.h.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/bytes.h"
 #include "exec/native_code.h"
 #include "verify/evidence.h"
 
@@ -18,61 +19,39 @@ class ArchiveWriter {
  public:
   static constexpr bool IsReader = false;
   template <typename T>
-  void Plain(T& value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  void Plain(const T& value) {
+    out_.Raw({reinterpret_cast<const char*>(&value), sizeof value});
   }
-  void Text(std::string& text) {
-    Size(text.size());
-    bytes += text;
+  void Text(const std::string& text) { out_.Text(text); }
+  void Flag(bool value) { out_.Flag(value); }
+  uint64_t Count(uint64_t count) {
+    out_.Count(count);
+    return count;
   }
-  void Flag(bool& value) { bytes.push_back(value ? 1 : 0); }
-  size_t Size(size_t size) {
-    uint64_t word = size;
-    Plain(word);
-    return size;
-  }
-  std::string bytes;
+  std::string Take() { return out_.Take(); }
+
+ private:
+  ByteWriter out_;
 };
 
 class ArchiveReader {
  public:
   static constexpr bool IsReader = true;
-  explicit ArchiveReader(std::string_view bytes) : left_(bytes) {}
+  explicit ArchiveReader(std::string_view bytes) : in_(bytes) {}
   template <typename T>
   void Plain(T& value) {
-    if (left_.size() < sizeof value) return Fail();
-    std::memcpy(&value, left_.data(), sizeof value);
-    left_.remove_prefix(sizeof value);
+    const std::string_view raw = in_.Raw(sizeof value);
+    if (in_.ok()) std::memcpy(&value, raw.data(), sizeof value);
   }
-  void Text(std::string& text) {
-    const size_t size = Size(0);
-    text = left_.substr(0, size);
-    left_.remove_prefix(size);
-  }
-  // Never more than there are bytes left.
-  size_t Size(size_t) {
-    uint64_t word = 0;
-    Plain(word);
-    if (word <= left_.size()) return word;
-    Fail();
-    return 0;
-  }
-  void Flag(bool& value) {
-    uint8_t byte = 0;
-    Plain(byte);
-    if (byte > 1) return Fail();
-    value = byte == 1;
-  }
-  bool fits() const { return ok_; }
-  bool ok() const { return ok_ && left_.empty(); }
+  void Text(std::string& text) { text = in_.View(); }
+  void Flag(bool& value) { value = in_.Flag(); }
+  uint64_t Count(uint64_t) { return in_.Count(1); }
+  void Refuse() { in_.Refuse(); }
+  bool ok() const { return in_.ok(); }
+  bool AtEnd() const { return in_.AtEnd(); }
 
  private:
-  void Fail() {
-    ok_ = false;
-    left_ = {};
-  }
-  std::string_view left_;
-  bool ok_ = true;
+  ByteReader in_;
 };
 
 template <typename Archive, typename T>
@@ -114,10 +93,10 @@ void Field(Archive& archive, T& value) {
   } else if constexpr (std::is_same_v<T, bool>) {
     archive.Flag(value);
   } else if constexpr (IsVector<T>) {
-    const size_t size = archive.Size(value.size());
+    const uint64_t count = archive.Count(value.size());
     if constexpr (Archive::IsReader) {
       // One by one: a length that is a lie costs no more memory than there are bytes.
-      for (size_t i = 0; i < size && archive.fits(); ++i) Field(archive, value.emplace_back());
+      for (uint64_t i = 0; i < count && archive.ok(); ++i) Field(archive, value.emplace_back());
     } else {
       for (auto& element : value) Field(archive, element);
     }

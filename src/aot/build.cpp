@@ -16,13 +16,13 @@
 #include "aot/aot.h"
 #include "aot/compile.h"
 #include "aot/generate.h"
-#include "aot/jobs.h"
-#include "aot/sources.h"
 #include "aot/unit.h"
+#include "base/jobs.h"
 #include "base/sha256.h"
 #include "exec/native_code.h"
 #include "exec/native_toolchain.h"
 #include "frontends/kernels/kernels.h"
+#include "sources/sources.h"
 #include "store/store.h"
 
 namespace frazil::aot {
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 struct File {
   std::string path;
-  SourceKind kind = SourceKind::Text;
+  sources::Language language = sources::Language::Text;
   std::string content;
   std::string text;  // what the reader reads: for Python its JSON
   std::string key;
@@ -46,6 +46,27 @@ Result<std::string> ReadFile(const std::string& path) {
   if (!file.good() && !file.eof())
     return Fail(Diag::FileUnreadable, fmt::format("{} cannot be read", path));
   return bytes;
+}
+
+Result<sources::Language> LanguageOfKernels(const std::string& path) {
+  using enum sources::Language;
+  const std::optional<sources::Language> language = sources::LanguageOf(path);
+  if (language == Python || language == Json || language == Circuit || language == Text)
+    return *language;
+  return Fail(Diag::BadUsage,
+              fmt::format("{}: kernels are read from .py, .json, .cir and .frz files", path));
+}
+
+// A program whose entry is called `main` is called like its file.
+Result<std::vector<SourceKernel>> KernelsOf(const File& file, const Limits& limits) {
+  std::vector<SourceKernel> kernels =
+      TRY(sources::ParseSources(file.path, file.language, file.text, limits));
+  for (SourceKernel& kernel : kernels)
+    if (kernel.name == "main") kernel.name = sources::NameFromFile(file.path);
+  if (!kernels.empty()) return kernels;
+  Error error{Diag::BadKernel, "there is no kernel in this file"};
+  error.file = file.path;
+  return std::unexpected(std::move(error));
 }
 
 // All or nothing: whoever reads it sees the old content or the new one.
@@ -79,7 +100,7 @@ std::string KeyOf(const File& file, const BuildOptions& options, const std::stri
   add(toolchain);
   add(fs::path(file.path).filename().string());
   add(file.content);
-  if (file.kind == SourceKind::Python) add(frontends::kernels::PythonTool());
+  if (file.language == sources::Language::Python) add(frontends::kernels::PythonTool());
   for (const Target target : options.targets) add(TargetName(target));
   add(exec::CpuLevelName(exec::HostLevel()));
   add(std::string_view(reinterpret_cast<const char*>(&options.limits), sizeof options.limits));
@@ -130,7 +151,7 @@ class Building {
   Result<void> ReadAll() {
     const std::string toolchain = exec::NativeToolchain();
     for (File& file : files_) {
-      file.kind = TRY(KindOf(file.path));
+      file.language = TRY(LanguageOfKernels(file.path));
       std::error_code error;
       if (!fs::is_regular_file(file.path, error))
         return Fail(Diag::FileUnreadable,
@@ -177,7 +198,7 @@ class Building {
     std::vector<std::string> paths;
     for (File& file : files_) {
       if (file.unit) continue;
-      if (file.kind == SourceKind::Python) {
+      if (file.language == sources::Language::Python) {
         wanted.push_back(&file);
         paths.push_back(file.path);
       } else {
@@ -200,8 +221,7 @@ class Building {
 
   Unit Compile(const File& file) const {
     Unit unit;
-    Result<std::vector<SourceKernel>> kernels =
-        ReadKernels(file.path, file.kind, file.text, options_.limits);
+    Result<std::vector<SourceKernel>> kernels = KernelsOf(file, options_.limits);
     if (!kernels) {
       unit.error = std::move(kernels.error());
       return unit;
@@ -217,12 +237,15 @@ class Building {
     std::vector<File*> rest;
     for (File& file : files_)
       if (!file.unit) rest.push_back(&file);
+    if (rest.empty()) return;
+    // The jobs seal what they admit: they need the key before they are forked.
+    const verify::InstallKey& key = InstallKey();
     const std::vector<JobResult> results =
-        RunJobs(rest.size(), options_.jobs, options_.kernel_ms,
-                [&](size_t i) { return PackUnit(Compile(*rest[i])); });
+        RunJobs(rest.size(), {.limit_ms = options_.kernel_ms, .at_a_time = options_.jobs},
+                [&](size_t i) { return PackUnit(Compile(*rest[i]), key); });
     for (size_t i = 0; i < rest.size(); ++i) {
       File& file = *rest[i];
-      if (results[i].done) file.unit = UnpackUnit(results[i].bytes);
+      if (results[i].done) file.unit = UnpackUnit(results[i].bytes, key);
       if (!file.unit) {
         Error error{Diag::WorkerFailed, results[i].reason.empty() ? "its compilation gave no answer"
                                                                   : results[i].reason};
@@ -274,10 +297,10 @@ class Building {
         Write(options_.name + ".cpp", GenerateSource(options_.name, kernels_, options_.programs)));
     for (const BuiltKernel& kernel : kernels_) {
       const std::string& name = kernel.report.name;
-      if (!kernel.isa.empty()) TRY_VOID(Write(name + ".frzb", kernel.isa));
-      if (!kernel.ptx.empty()) TRY_VOID(Write(name + ".ptx", kernel.ptx_text));
-      if (!kernel.wasm.empty()) TRY_VOID(Write(name + ".wasm", kernel.wasm));
-      if (!kernel.c.empty()) TRY_VOID(Write(name + ".h", kernel.c));
+      if (!kernel.isa.empty()) TRY_VOID(Write(name + ".frzb", kernel.isa.bytes()));
+      if (!kernel.ptx_bytes().empty()) TRY_VOID(Write(name + ".ptx", kernel.ptx_text));
+      if (!kernel.wasm.empty()) TRY_VOID(Write(name + ".wasm", kernel.wasm.bytes()));
+      if (!kernel.c.empty()) TRY_VOID(Write(name + ".h", kernel.c.bytes()));
     }
     return options_.depfile.empty() ? Result<void>() : WriteDepfile();
   }

@@ -15,6 +15,7 @@
 #include "aot/native_judge.h"
 #include "aot/other_targets.h"
 #include "ir/digest.h"
+#include "ir/element.h"
 #include "ir/kernel.h"
 #include "ir/text.h"
 #include "optimize/optimize.h"
@@ -25,7 +26,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-static_assert(static_cast<int>(embed::ScalarKind::Index) == static_cast<int>(ir::Scalar::Index));
 static_assert(static_cast<int>(embed::ParamRole::BlockZ) ==
               static_cast<int>(ir::ParamRole::BlockZ));
 static_assert(static_cast<int>(embed::Access::InOut) == static_cast<int>(ir::Access::InOut));
@@ -52,7 +52,7 @@ std::string WhyNoSignature(const ir::Program& program) {
   }
   for (const ir::Type type : types) {
     if (type.is_tensor()) return "tensors have no place in a C++ signature; give it buffers";
-    if (type.scalar > ir::Scalar::Index)
+    if (!ir::KindOf(type.scalar))
       return fmt::format("{} has no place in a C++ signature", ir::ScalarOrBufferName(type));
   }
   if (function.results.size() > MostResults)
@@ -82,7 +82,7 @@ class Compilation {
     if (why.empty()) Describe();
     for (const Target target : options_.targets) {
       if (target != Target::Native) {
-        EmitOther(target, source_.name, *program_, options_, built_);
+        EmitOther(target, source_.name, *forms_, built_);
       } else if (!why.empty()) {
         Refuse("native", why);
       } else {
@@ -102,47 +102,44 @@ class Compilation {
 
   void ChooseCandidate() {
     Result<ir::Candidate> candidate = optimize::Optimize(source_.program, options_.limits);
+    std::string why = candidate ? "" : candidate.error().message;
     if (candidate) {
-      meaning_ = JudgeMeaning(source_.program, *candidate, options_.limits);
-      if (!meaning_.accepted) Refuse("optimized", meaning_.reason);
-    } else {
-      Refuse("optimized", candidate.error().message);
+      forms_.emplace(source_.program, std::move(*candidate), options_.limits);
+      why = forms_->Meaning().reason;
     }
-    if (!meaning_.accepted) {
-      candidate = ir::Candidate{source_.program, {}, {}, "source"};
-      meaning_ = JudgeMeaning(source_.program, *candidate, options_.limits);
+    if (!why.empty()) {
+      Refuse("optimized", std::move(why));
+      forms_.emplace(source_.program, ir::Candidate{source_.program, {}, {}, "source"},
+                     options_.limits);
     }
-    built_.candidate = ir::PrintText(candidate->program);
-    if (const ir::Certificate& proof = candidate->certificate;
-        !proof.equalities.empty() || !proof.closed_forms.empty())
-      built_.certificate = ir::PrintCertificate(proof);
-    built_.report.meaning = meaning_.evidence;
-    program_ = std::make_shared<const ir::Program>(std::move(candidate->program));
-    judge_.emplace(program_, options_.limits);
+    built_.candidate = forms_->candidate_text();
+    built_.certificate = forms_->certificate();
+    built_.report.meaning = forms_->meaning_evidence();
+    native_.emplace(*forms_, options_.limits);
   }
 
   void Measure() {
     KernelReport& report = built_.report;
     report.ops_before = CountOps(source_.program);
-    report.ops_after = CountOps(*program_);
+    report.ops_after = CountOps(forms_->program());
     report.traffic_before = TrafficOf(source_.program);
-    report.traffic_after = TrafficOf(*program_);
+    report.traffic_after = TrafficOf(forms_->program());
   }
 
   void Describe() {
     const ir::KernelSignature signature = ir::SignatureOf(source_.program);
     for (size_t i = 0; i < signature.params.size(); ++i) {
       const ir::KernelParam& param = signature.params[i];
-      built_.params.push_back({param.name, static_cast<embed::ScalarKind>(param.type.scalar),
+      built_.params.push_back({param.name, *ir::KindOf(param.type.scalar),
                                static_cast<embed::ParamRole>(param.role),
                                static_cast<embed::Access>(param.type.access)});
       for (const uint32_t buffer : param.buffers)
         built_.lengths.push_back({static_cast<uint16_t>(i), static_cast<uint16_t>(buffer)});
     }
     for (const ir::Type type : source_.program.entry_function().results)
-      built_.results.push_back(static_cast<embed::ScalarKind>(type.scalar));
+      built_.results.push_back(*ir::KindOf(type.scalar));
     built_.covers = CoveredBuffers(source_.program);
-    built_.work = EstimateWork(*program_);
+    built_.work = EstimateWork(forms_->program());
   }
 
   Result<exec::NativeImage> Emit(const ir::Program& program, exec::CpuLevel level) const {
@@ -178,7 +175,7 @@ class Compilation {
         return Fail(Diag::Unsupported,
                     fmt::format("it takes {} bytes of stack", made.image.stack.frame_bytes));
       made.judged = judge(made.image);
-      if (made.judged.accepted || !made.judged.has_unrun) break;
+      if (made.judged.admitted || !made.judged.has_unrun) break;
       if (form.vectorize) Refuse(fmt::format("{}, {}", what, form.name), made.judged.reason);
     }
     return made;
@@ -210,8 +207,8 @@ class Compilation {
     size_t most = 0;
     for (int i = 0; i < exec::CpuLevelCount; ++i) {
       if (built_.plain[i].empty() != built_.ranged[i].empty()) return;
-      if (!built_.ranged[i].empty() && !built_.ranged[i].stands_in_for_plain()) return;
-      most = std::max(most, built_.plain[i].image.code.size());
+      if (built_.ranged[i].empty() != built_.whole[i].empty()) return;
+      most = std::max(most, built_.plain[i].image().code.size());
     }
     if (most <= SmallCode) return;
     for (Code& code : built_.plain) code = {};
@@ -221,16 +218,12 @@ class Compilation {
   bool EmitPlain(exec::CpuLevel level) {
     const std::string what = fmt::format("native {}", exec::CpuLevelName(level));
     Result<JudgedImage> made =
-        EmitJudged(*program_, level, what,
-                   [&](const exec::NativeImage& image) { return judge_->Plain(image); });
+        EmitJudged(forms_->program(), level, what,
+                   [&](const exec::NativeImage& image) { return native_->Plain(image); });
     if (!made) return Refuse(what, made.error().message), false;
-    if (!made->judged.accepted) return Refuse(what, made->judged.reason), false;
-    built_.plain[static_cast<size_t>(level)] = Keep(made->image, made->judged);
+    if (!made->judged.admitted) return Refuse(what, made->judged.reason), false;
+    built_.plain[static_cast<size_t>(level)] = Code(*made->judged.admitted);
     return true;
-  }
-
-  static Code Keep(exec::NativeImage& image, const Judged& judged) {
-    return {std::move(image), judged.evidence};
   }
 
   // What pieces have in common on every level.
@@ -238,61 +231,61 @@ class Compilation {
     const auto refuse = [&](std::string reason) {
       return Refuse("in pieces", std::move(reason)), false;
     };
-    if (Result<void> ready = judge_->PreparePieces(); !ready) return refuse(ready.error().message);
-    built_.trips_word = judge_->trips_word();
+    if (Result<void> ready = native_->PreparePieces(); !ready) return refuse(ready.error().message);
+    built_.trips_word = native_->trips_word();
     if (built_.trips_word == embed::NoWord) {
-      Result<exec::NativeImage> trips = Emit(judge_->ranged().trips, exec::CpuLevel::Baseline);
+      Result<exec::NativeImage> trips = Emit(native_->ranged().trips, exec::CpuLevel::Baseline);
       if (!trips) return refuse(trips.error().message);
-      const Judged judged = judge_->Trips(*trips);
-      if (!judged.accepted) return refuse("the number of its iterations: " + judged.reason);
-      built_.trips = Keep(*trips, judged);
+      const Judged judged = native_->Trips(*trips);
+      if (!judged.admitted) return refuse("the number of its iterations: " + judged.reason);
+      built_.trips = Code(*judged.admitted);
+      built_.trips_digest = built_.trips.form().source_exact;
     }
     const auto pairs = [](const auto& from, std::vector<embed::PairData>& to) {
       for (const auto& [first, second] : from)
         to.push_back({static_cast<uint16_t>(first), static_cast<uint16_t>(second)});
     };
-    pairs(judge_->ranged().conditions.disjoint, built_.disjoint);
-    pairs(judge_->ranged().conditions.at_most, built_.at_most);
+    pairs(native_->ranged().conditions.disjoint, built_.disjoint);
+    pairs(native_->ranged().conditions.at_most, built_.at_most);
     return true;
   }
 
   void EmitRanged(exec::CpuLevel level) {
     const std::string what = fmt::format("in pieces, {}", exec::CpuLevelName(level));
     Result<JudgedImage> made =
-        EmitJudged(judge_->ranged().program, level, what,
-                   [&](const exec::NativeImage& image) { return judge_->Pieces(image); });
+        EmitJudged(native_->ranged().program, level, what,
+                   [&](const exec::NativeImage& image) { return native_->Pieces(image); });
     if (!made) return Refuse(what, made.error().message);
-    if (!made->judged.accepted) return Refuse(what, made->judged.reason);
-    const Judged whole = judge_->Whole(made->image);
-    Code& code = built_.ranged[static_cast<size_t>(level)];
-    code = Keep(made->image, made->judged);
-    if (whole.accepted) code.whole = whole.evidence;
+    if (!made->judged.admitted) return Refuse(what, made->judged.reason);
+    built_.ranged[static_cast<size_t>(level)] = Code(*made->judged.admitted);
+    const Judged whole = native_->Whole(made->image);
+    if (whole.admitted) built_.whole[static_cast<size_t>(level)] = Code(*whole.admitted);
   }
 
   void ReportForms() {
     KernelReport& report = built_.report;
-    const auto add = [&](std::string form, std::string level, const Code& code,
-                         const verify::Evidence& evidence) {
+    const auto add = [&](std::string form, std::string level, const Code& code) {
       if (code.empty()) return;
-      report.forms.push_back({std::move(form), std::move(level), code.image.code.size(), evidence});
+      const verify::Evidence& evidence = code.evidence();
+      report.forms.push_back(
+          {std::move(form), std::move(level), code.image().code.size(), evidence});
       if (lowering_.grade == verify::Grade::None || evidence.cases < lowering_.cases)
         lowering_ = evidence;
     };
     for (int i = 0; i < exec::CpuLevelCount; ++i) {
       const std::string level(exec::CpuLevelName(static_cast<exec::CpuLevel>(i)));
-      add("plain", level, built_.plain[i], built_.plain[i].evidence);
-      add("in pieces", level, built_.ranged[i], built_.ranged[i].evidence);
-      if (built_.plain_is_ranged) add("whole", level, built_.ranged[i], built_.ranged[i].whole);
+      add("plain", level, built_.plain[i]);
+      add("in pieces", level, built_.ranged[i]);
+      if (built_.plain_is_ranged) add("whole", level, built_.whole[i]);
       report.native_bytes[i] =
-          built_.plain[i].image.code.size() + built_.ranged[i].image.code.size();
+          built_.plain[i].image().code.size() + built_.ranged[i].image().code.size();
     }
-    add("trips", std::string(exec::CpuLevelName(exec::CpuLevel::Baseline)), built_.trips,
-        built_.trips.evidence);
+    add("trips", std::string(exec::CpuLevelName(exec::CpuLevel::Baseline)), built_.trips);
   }
 
   std::string Evidence() const {
-    std::string text =
-        fmt::format("{} ({})", verify::GradeName(meaning_.evidence.grade), meaning_.evidence.judge);
+    const verify::Evidence& meaning = built_.report.meaning;
+    std::string text = fmt::format("{} ({})", verify::GradeName(meaning.grade), meaning.judge);
     if (built_.has_native())
       text +=
           fmt::format(", code {} {}", verify::GradeName(lowering_.grade), Grouped(lowering_.cases));
@@ -303,10 +296,9 @@ class Compilation {
   const SourceKernel& source_;
   const BuildOptions& options_;
   BuiltKernel built_;
-  Judged meaning_;
   verify::Evidence lowering_;
-  std::shared_ptr<const ir::Program> program_;  // what is compiled
-  std::optional<NativeJudge> judge_;            // of its native code
+  std::optional<FormJudge> forms_;     // of the candidate that is compiled
+  std::optional<NativeJudge> native_;  // of its native code
 };
 
 }  // namespace

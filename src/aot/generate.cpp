@@ -27,20 +27,9 @@ constexpr std::string_view Keywords[] = {
 // What it declares itself, inside of its namespace.
 constexpr std::string_view Taken[] = {"config", "kernels"};
 
-constexpr std::array<std::string_view, 14> CppTypes = {"int8_t",
-                                                       "int16_t",
-                                                       "int32_t",
-                                                       "int64_t",
-                                                       "uint8_t",
-                                                       "uint16_t",
-                                                       "uint32_t",
-                                                       "uint64_t",
-                                                       "frazil::embed::F16",
-                                                       "frazil::embed::BF16",
-                                                       "float",
-                                                       "double",
-                                                       "bool",
-                                                       "int64_t"};
+constexpr std::array<std::string_view, 14> CppTypes = {
+    "int8_t",   "int16_t",     "int32_t",      "int64_t", "uint8_t", "uint16_t", "uint32_t",
+    "uint64_t", "frazil::F16", "frazil::BF16", "float",   "double",  "bool",     "int64_t"};
 
 std::string Comment(std::string_view text) {
   std::string comment;
@@ -120,7 +109,7 @@ std::string Identifier(std::string_view name) {
   return is_taken ? text + "_" : text;
 }
 
-std::string_view CppType(embed::ScalarKind scalar) { return CppTypes[static_cast<size_t>(scalar)]; }
+std::string_view CppType(Kind scalar) { return CppTypes[static_cast<size_t>(scalar)]; }
 
 std::string GenerateHeader(std::string_view module, std::span<const BuiltKernel> kernels) {
   std::string text = fmt::format(

@@ -21,7 +21,7 @@ std::string GenerateSource(std::string_view module, std::span<const BuiltKernel>
 std::string Identifier(std::string_view name);
 bool IsIdentifier(std::string_view name);
 bool IsNamespaceName(std::string_view name);
-std::string_view CppType(embed::ScalarKind scalar);  // "float", "frazil::embed::F16"
+std::string_view CppType(Kind scalar);  // "float", "frazil::F16"
 
 // Which form of a kernel's function.
 struct FunctionForm {

@@ -77,7 +77,7 @@ class KernelAssembly {
   void EmitForm(const Code& code, std::string_view what) {
     if (code.empty()) return;
     code_ += fmt::format(".balign 64,0xcc\n{}:\n", Label(what));
-    AppendBytes(code_, code.image.code);
+    AppendBytes(code_, code.image().code);
   }
 
   void Long(uint64_t value) { data_ += fmt::format(".long {}\n", value); }
@@ -118,7 +118,7 @@ class KernelAssembly {
       if (best < 0) {
         Long(0);
       } else {
-        Rel(Label(fmt::format("{}{}", what, best)), forms[best].image.entry_offset);
+        Rel(Label(fmt::format("{}{}", what, best)), forms[best].image().entry_offset);
       }
     }
   }
@@ -140,7 +140,7 @@ class KernelAssembly {
       tail_ += fmt::format("{}: {}", label, Asciz(param.name));
       lists_ += fmt::format(".long {}-.\n.byte {},{},{},{}\n.short {},0\n", label,
                             static_cast<int>(param.scalar), static_cast<int>(param.role),
-                            static_cast<int>(param.access), ElementBytes(param.scalar), word);
+                            static_cast<int>(param.access), BytesOf(param.scalar), word);
       word += WordsOf(param);
     });
   }
@@ -148,7 +148,7 @@ class KernelAssembly {
   void EmitDescriptor() {
     const auto uses = [](const Code(&forms)[embed::CpuLevelCount]) {
       return std::ranges::any_of(
-          forms, [](const Code& code) { return !code.empty() && code.image.uses_run; });
+          forms, [](const Code& code) { return !code.empty() && code.image().uses_run; });
     };
     data_ = fmt::format(
         ".pushsection .rodata.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type "
@@ -161,9 +161,8 @@ class KernelAssembly {
     Text("name", kernel_.report.name);
     Text("doc", kernel_.doc);
     Params();
-    List("results", kernel_.results, [&](embed::ScalarKind kind) {
-      lists_ += fmt::format(".byte {}\n", static_cast<int>(kind));
-    });
+    List("results", kernel_.results,
+         [&](Kind kind) { lists_ += fmt::format(".byte {}\n", static_cast<int>(kind)); });
     if (!kernel_.results.empty()) lists_ += ".balign 4\n";
     Long(WordOfParam(kernel_, kernel_.params.size()));
     data_ += fmt::format(".short {},0\n", kernel_.trips_word);
@@ -172,7 +171,7 @@ class KernelAssembly {
     if (kernel_.trips.empty()) {
       Long(0);
     } else {
-      Rel(Label("trips"), kernel_.trips.image.entry_offset);
+      Rel(Label("trips"), kernel_.trips.image().entry_offset);
     }
     Pairs("disjoint", kernel_.disjoint);
     Pairs("at_most", kernel_.at_most);
@@ -181,9 +180,9 @@ class KernelAssembly {
     List("work", kernel_.work, [&](const embed::WorkTerm& term) {
       lists_ += fmt::format(".long {}\n.byte {}\n", term.picoseconds, fmt::join(term.factors, ","));
     });
-    Blob("isa", kernel_.isa);
-    Blob("ptx", kernel_.ptx);
-    Blob("wasm", kernel_.wasm);
+    Blob("isa", kernel_.isa.bytes());
+    Blob("ptx", kernel_.ptx_bytes());
+    Blob("wasm", kernel_.wasm.bytes());
     for (size_t i = 0; i < kernel_.digest.size(); i += 2)
       data_ += fmt::format("{}0x{}", i == 0 ? ".byte " : ",", kernel_.digest.substr(i, 2));
     data_ += "\n";
@@ -195,9 +194,9 @@ class KernelAssembly {
 
   void EmitBlobs() {
     for (const auto& [what, bytes] :
-         {std::pair<std::string_view, const std::string*>{"isa", &kernel_.isa},
-          {"ptx", &kernel_.ptx},
-          {"wasm", &kernel_.wasm}}) {
+         {std::pair<std::string_view, const std::string*>{"isa", &kernel_.isa.bytes()},
+          {"ptx", &kernel_.ptx_bytes()},
+          {"wasm", &kernel_.wasm.bytes()}}) {
       if (bytes->empty()) continue;
       blobs_ += fmt::format(".pushsection .rodata.{}.{},\"a\",@progbits\n.balign 64\n{}:\n",
                             section_, what, Label(what));

@@ -14,7 +14,7 @@ namespace {
 
 using embed::ParamRole;
 
-constexpr std::string_view Launched[] = {"config.grid.x * config.block.x",
+constexpr std::string_view Launched[] = {"config.lanes().value_or(0)",
                                          "config.grid.y * config.block.y",
                                          "config.grid.z * config.block.z",
                                          "config.grid.x",
@@ -23,9 +23,6 @@ constexpr std::string_view Launched[] = {"config.grid.x * config.block.x",
                                          "config.block.x",
                                          "config.block.y",
                                          "config.block.z"};
-constexpr uint64_t MostOf[] = {INT8_MAX,   INT16_MAX,  INT32_MAX,  INT64_MAX, UINT8_MAX,
-                               UINT16_MAX, UINT32_MAX, UINT64_MAX, 0,         0,
-                               0,          0,          0,          INT64_MAX};
 
 bool NeedsConfig(const BuiltKernel& kernel) {
   return std::ranges::any_of(kernel.params, &Param::is_launch);
@@ -52,7 +49,7 @@ std::string ResultType(const BuiltKernel& kernel) {
   if (kernel.results.size() == 1)
     return fmt::format("frazil::embed::Answer<{}>", CppType(kernel.results[0]));
   std::vector<std::string_view> types;
-  for (const embed::ScalarKind kind : kernel.results) types.push_back(CppType(kind));
+  for (const Kind kind : kernel.results) types.push_back(CppType(kind));
   return fmt::format("frazil::embed::Answer<std::tuple<{}>>", fmt::join(types, ", "));
 }
 
@@ -75,7 +72,7 @@ std::vector<std::string> Words(const BuiltKernel& kernel, const FunctionForm& fo
     } else if (form.derived && param.role == ParamRole::Extent) {
       words.push_back(fmt::format("{}.size()", names[LengthOf(kernel, i)]));
     } else {
-      words.push_back(fmt::format("frazil::embed::WordOf({})", names[i]));
+      words.push_back(fmt::format("frazil::WordOf({})", names[i]));
     }
   }
   return words;
@@ -127,7 +124,7 @@ size_t LengthLeader(const BuiltKernel& kernel, const FunctionForm& form, size_t 
 
 std::string BytesText(const BuiltKernel& kernel, const FunctionForm& form, size_t buffer) {
   const size_t leader = LengthLeader(kernel, form, buffer);
-  const uint32_t bytes = ElementBytes(kernel.params[buffer].scalar);
+  const uint32_t bytes = BytesOf(kernel.params[buffer].scalar);
   return fmt::format("frz_w{} * {}", WordOfParam(kernel, leader) + 1, bytes);
 }
 
@@ -137,7 +134,7 @@ void AddBufferTests(const BuiltKernel& kernel, const FunctionForm& form, TestLis
     const Param& param = kernel.params[i];
     if (!param.is_buffer()) continue;
     const uint32_t word = WordOfParam(kernel, i);
-    addresses[ElementBytes(param.scalar)].push_back(fmt::format("frz_w{}", word));
+    addresses[BytesOf(param.scalar)].push_back(fmt::format("frz_w{}", word));
     tests.signs.push_back(fmt::format("(frz_w{} - 1)", word));
     for (size_t j = 0; j < i; ++j) {
       const Param& other = kernel.params[j];
@@ -162,7 +159,7 @@ void AddExtentTests(const BuiltKernel& kernel, const FunctionForm& form, TestLis
       const size_t first = LengthOf(kernel, pair.first);
       if (first != pair.second)
         tests.zeros.push_back(fmt::format("({} ^ {})", length(first), length(pair.second)));
-      const uint64_t most = MostOf[static_cast<size_t>(kernel.params[pair.first].scalar)];
+      const uint64_t most = MostOf(kernel.params[pair.first].scalar);
       const uint64_t fork = ForkTrips(kernel);
       const bool forks_before =
           fork != 0 && fork <= most && kernel.work[0].factors[0] == WordOfParam(kernel, pair.first);
@@ -178,7 +175,7 @@ void AddExtentTests(const BuiltKernel& kernel, const FunctionForm& form, TestLis
     if (same) continue;
     const std::string extent = fmt::format("frz_w{}", WordOfParam(kernel, pair.first));
     // Only an unsigned word of 64 bits can be so large that the difference looks positive.
-    if (kernel.params[pair.first].scalar == embed::ScalarKind::U64) {
+    if (kernel.params[pair.first].scalar == Kind::U64) {
       tests.zeros.push_back(fmt::format("frazil::embed::Is({} > {})", extent, length(pair.second)));
     } else {
       tests.signs.push_back(fmt::format("({} - {})", length(pair.second), extent));
@@ -202,7 +199,7 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
   std::vector<std::string> values;
   for (size_t i = 0; i < kernel.results.size(); ++i)
     values.push_back(
-        fmt::format("frazil::embed::FromWord<{}>(frz_results[{}])", CppType(kernel.results[i]), i));
+        fmt::format("frazil::FromWord<{}>(frz_results[{}])", CppType(kernel.results[i]), i));
   const std::string value =
       values.size() == 1 ? values[0] : fmt::format("{{{}}}", fmt::join(values, ", "));
   return fmt::format("return {{{}, {}}};", status, value);
@@ -211,7 +208,7 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
 std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
   const std::string name = Identifier(kernel.report.name);
   const bool uses_run = std::ranges::any_of(
-      kernel.plain_forms(), [](const Code& c) { return !c.empty() && c.image.uses_run; });
+      kernel.plain_forms(), [](const Code& c) { return !c.empty() && c.image().uses_run; });
   const std::string_view results = kernel.results.empty() ? "nullptr" : "frz_results";
   const std::string_view run = uses_run ? "frz_run" : "nullptr";
   std::string text = fmt::format(
@@ -265,7 +262,7 @@ bool HasExtents(const BuiltKernel& kernel) {
 std::string Declaration(const BuiltKernel& kernel, const FunctionForm& form) {
   const std::vector<std::string> names = Names(kernel);
   std::vector<std::string> params;
-  if (NeedsConfig(kernel)) params.emplace_back("const frazil::embed::LaunchConfig& config");
+  if (NeedsConfig(kernel)) params.emplace_back("const frazil::LaunchConfig& config");
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const Param& param = kernel.params[i];
     if (!IsShown(param, form)) continue;

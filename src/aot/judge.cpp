@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "verify/x86/x86.h"
+#include "aot/targets.h"
+#include "exec/native_toolchain.h"
+#include "ir/digest.h"
+#include "ir/text.h"
 
 namespace frazil::aot {
 namespace {
@@ -16,37 +19,11 @@ constexpr uint64_t CodeMs = 20'000;
 constexpr uint64_t QuickExhaustiveCases = 1 << 16;
 constexpr uint64_t SmtMs = 1'000;
 
-verify::VerifyOptions CodeOptions(const Limits& limits, verify::SampleNotes& notes) {
-  verify::VerifyOptions options = MeaningOptions(limits);
-  options.limits.fuel = CodeFuel;
-  options.limits.memory_bytes = CodeMemoryBytes;
-  options.limits.verify_ms = CodeMs;
-  options.notes = &notes;
-  options.search_ms = SearchMs;
-  return options;
-}
-
-Judged Judge(Result<verify::Verdict> verdict, verify::Grade least) {
-  Judged judged;
-  if (!verdict) {
-    judged.reason = verdict.error().message;
-  } else if (const auto* refuted = std::get_if<verify::Refuted>(&*verdict)) {
-    judged.reason = "refuted: " + refuted->difference;
-  } else if (const auto* unknown = std::get_if<verify::Unknown>(&*verdict)) {
-    judged.reason = "no verdict: " + unknown->reason;
-    judged.has_unrun = unknown->has_unrun;
-  } else {
-    const auto* proved = std::get_if<verify::Proved>(&*verdict);
-    judged.evidence =
-        proved != nullptr ? proved->evidence : std::get<verify::Tested>(*verdict).evidence;
-    judged.accepted = verify::Worth(judged.evidence.grade) >= verify::Worth(least);
-    if (!judged.accepted)
-      judged.reason =
-          fmt::format("it is only {}, and {} is asked for",
-                      verify::GradeName(judged.evidence.grade), verify::GradeName(least));
-  }
-  judged.verdict = verdict ? std::move(*verdict) : verify::Unknown{judged.reason};
-  return judged;
+// Why a verdict is not enough; empty: it is one of trust.
+std::string Reason(const verify::Verdict& verdict) {
+  if (const auto* unknown = std::get_if<verify::Unknown>(&verdict))
+    return "no verdict: " + unknown->reason;
+  return verify::EvidenceOf(verdict) != nullptr ? "" : verify::Describe(verdict);
 }
 
 }  // namespace
@@ -59,31 +36,86 @@ verify::VerifyOptions MeaningOptions(const Limits& limits) {
   return options;
 }
 
-Judged JudgeMeaning(const ir::Program& source, const ir::Candidate& candidate,
-                    const Limits& limits) {
-  return Judge(verify::Verify(source, candidate, MeaningOptions(limits)),
-               verify::Policy::Default(source).meaning);
+FormJudge::FormJudge(const ir::Program& source, ir::Candidate candidate, const Limits& limits)
+    : source_(source),
+      candidate_(std::move(candidate)),
+      program_(std::make_shared<const ir::Program>(candidate_.program)),
+      source_exact_(ir::ExactDigest(source)),
+      candidate_exact_(ir::ExactDigest(candidate_.program)),
+      candidate_text_(ir::PrintText(candidate_.program)),
+      limits_(limits),
+      policy_(verify::Policy::Default(source)) {
+  const ir::Certificate& proof = candidate_.certificate;
+  if (!proof.equalities.empty() || !proof.closed_forms.empty())
+    certificate_ = ir::PrintCertificate(proof);
+  RegisterJudges();
 }
 
-Judged JudgeCode(const ir::Program& program, exec::Callable& code, const Limits& limits,
-                 verify::SampleNotes& notes) {
-  return Judge(verify::VerifyLowering(program, code, {}, CodeOptions(limits, notes)),
-               verify::Policy::Default(program).lowering);
+Judged FormJudge::Meaning() {
+  Judged judged;
+  verify::VerifyOptions options = MeaningOptions(limits_);
+  options.meaning = &meaning_;
+  Result<verify::Verdict> verdict = verify::VerifyMeaning(source_, candidate_, options);
+  judged.verdict = verdict ? std::move(*verdict) : verify::Unknown{verdict.error().message};
+  judged.reason = verdict ? Reason(judged.verdict) : verdict.error().message;
+  const verify::Evidence* evidence = verify::EvidenceOf(judged.verdict);
+  if (evidence != nullptr && verify::Worth(evidence->grade) < verify::Worth(policy_.meaning))
+    judged.reason =
+        fmt::format("it is only {}, and {} is asked for", verify::GradeName(evidence->grade),
+                    verify::GradeName(policy_.meaning));
+  return judged;
 }
 
-Judged JudgeModule(const ir::Program& program, const exec::Target& target,
-                   const exec::Artifact& artifact, const Limits& limits,
-                   verify::SampleNotes& notes) {
-  return Judge(verify::VerifyModule(program, target, artifact, {}, CodeOptions(limits, notes)),
-               verify::Policy::Default(program).lowering);
+verify::Evidence FormJudge::meaning_evidence() {
+  const Judged judged = Meaning();
+  const verify::Evidence* evidence = verify::EvidenceOf(judged.verdict);
+  return judged.reason.empty() && evidence != nullptr ? *evidence : verify::Evidence();
 }
 
-Judged JudgeImage(const ir::Program& program, const exec::NativeImage& image, const Limits& limits,
-                  verify::SampleNotes& notes, const verify::CallableMaker& make_callable) {
-  static const bool is_ready = (verify::x86::RegisterReader(), true);
-  static_cast<void>(is_ready);
-  return Judge(verify::VerifyCode(program, image, {}, CodeOptions(limits, notes), make_callable),
-               verify::Policy::Default(program).lowering);
+exec::CompiledForm FormJudge::Form(std::string target) const {
+  exec::CompiledForm form;
+  form.source_exact = source_exact_;
+  form.guard = ir::PrintGuard(candidate_.guard);
+  form.candidate = candidate_text_;
+  form.candidate_exact = candidate_exact_;
+  form.certificate = certificate_;
+  if (candidate_exact_ != source_exact_) form.source = ir::PrintText(source_);
+  form.target = std::move(target);
+  form.toolchain = exec::NativeToolchain();
+  return form;
+}
+
+Judged FormJudge::Admit(exec::CompiledForm form, const verify::CallableMaker& make_callable) {
+  verify::VerifyOptions options = MeaningOptions(limits_);
+  options.limits.fuel = CodeFuel;
+  options.limits.memory_bytes = CodeMemoryBytes;
+  options.limits.verify_ms = CodeMs;
+  options.notes = &notes_;
+  options.meaning = &meaning_;
+  options.search_ms = SearchMs;
+  form.cost = exec::Bytes{form.payload.size()};
+  Judged judged;
+  Result<verify::Examined> examined =
+      verify::Examine(source_, candidate_, std::move(form), policy_, options, make_callable);
+  if (!examined) {
+    judged.reason = examined.error().message;
+    judged.verdict = verify::Unknown{judged.reason};
+    return judged;
+  }
+  judged.verdict = examined->lowering;
+  if (const auto* unknown = std::get_if<verify::Unknown>(&judged.verdict))
+    judged.has_unrun = unknown->has_unrun;
+  if (!examined->form) {
+    judged.reason = Reason(judged.verdict);
+    if (judged.reason.empty()) judged.reason = examined->refusal;
+    return judged;
+  }
+  auto admitted = engine::Admit(*examined->form, nullptr, policy_);
+  if (admitted)
+    judged.admitted = std::move(*admitted);
+  else
+    judged.reason = std::move(admitted.error());
+  return judged;
 }
 
 }  // namespace frazil::aot

@@ -1,16 +1,20 @@
-// The verdicts that embedding needs.
+// The gate as builds ask it: every form of one kernel, of whatever target, is judged by verify::Examine and admitted by
+// engine::Admit, in a build as in an audit, so that the answers can be compared.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "engine/admit.h"
+#include "ir/candidate.h"
 #include "verify/verify.h"
 
 namespace frazil::aot {
 
 struct Judged {
-  bool accepted = false;
-  verify::Evidence evidence;
-  std::string reason;      // one sentence, if not accepted
+  std::optional<engine::Admitted> admitted;
+  std::string reason;      // one sentence, if it was not admitted
   bool has_unrun = false;  // because some code ran under no sample
   verify::Verdict verdict = verify::Unknown{"not judged"};
 };
@@ -18,19 +22,34 @@ struct Judged {
 // What is asked of the judges of meaning.
 verify::VerifyOptions MeaningOptions(const Limits& limits);
 
-// Does the candidate mean what the source means, by the policy of the source?
-Judged JudgeMeaning(const ir::Program& source, const ir::Candidate& candidate,
-                    const Limits& limits);
-// Does machine code do what the program says? The image is judged as it will be embedded; code that is not called as a
-// whole program is has its own callable. The notes are those of the program: all its code is judged on the same inputs.
-Judged JudgeImage(const ir::Program& program, const exec::NativeImage& image, const Limits& limits,
-                  verify::SampleNotes& notes, const verify::CallableMaker& make_callable = {});
-// The same of a WASM module, which the target loads.
-Judged JudgeModule(const ir::Program& program, const exec::Target& target,
-                   const exec::Artifact& artifact, const Limits& limits,
-                   verify::SampleNotes& notes);
-// The same of what is no code of ours: C by a compiler, PTX on a GPU.
-Judged JudgeCode(const ir::Program& program, exec::Callable& code, const Limits& limits,
-                 verify::SampleNotes& notes);
+// All forms of one candidate for one source.
+class FormJudge {
+ public:
+  FormJudge(const ir::Program& source, ir::Candidate candidate, const Limits& limits);
+
+  const ir::Program& program() const { return *program_; }  // the candidate's
+  const std::shared_ptr<const ir::Program>& shared_program() const { return program_; }
+  const std::string& candidate_text() const { return candidate_text_; }
+  const std::string& certificate() const { return certificate_; }
+
+  // Does the candidate mean what the source means, by the policy of the source? Asked once, whatever follows.
+  Judged Meaning();
+  verify::Evidence meaning_evidence();  // none where it was not accepted
+
+  // A form to be filled in: what it is for, and the candidate.
+  exec::CompiledForm Form(std::string target) const;
+  // `make_callable`: of native code that is not called as a whole program.
+  Judged Admit(exec::CompiledForm form, const verify::CallableMaker& make_callable = {});
+
+ private:
+  const ir::Program source_;
+  ir::Candidate candidate_;
+  std::shared_ptr<const ir::Program> program_;
+  std::string source_exact_, candidate_exact_, candidate_text_, certificate_;
+  Limits limits_;
+  verify::Policy policy_;
+  verify::MeaningNotes meaning_;
+  verify::SampleNotes notes_;  // all code of the candidate is judged on the same inputs
+};
 
 }  // namespace frazil::aot

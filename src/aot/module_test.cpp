@@ -23,8 +23,11 @@ Judged JudgeText(const std::string& text, const Change& change = {}) {
   Result<exec::Artifact> artifact = target->Emit(program);
   EXPECT_TRUE(artifact);
   if (change) change(artifact->bytes);
-  verify::SampleNotes notes;
-  return JudgeModule(program, *target, *artifact, {}, notes);
+  FormJudge forms(program, {program, {}, {}, "test"}, {});
+  exec::CompiledForm form = forms.Form("wasm");
+  form.symbol = artifact->entry_symbol;
+  form.payload = artifact->bytes;
+  return forms.Admit(std::move(form));
 }
 
 // Instructions in place of others that stand there once and are as long.
@@ -45,10 +48,11 @@ constexpr char Scale[] =
 
 TEST(Module, EvidenceTellsWhatRan) {
   const Judged judged = JudgeText(Scale);
-  ASSERT_TRUE(judged.accepted) << judged.reason;
-  EXPECT_NE(judged.evidence.detail.find(", 7 of 7 blocks of a copy with marks, 1 of 1 loops again"),
+  ASSERT_TRUE(judged.admitted) << judged.reason;
+  EXPECT_NE(judged.admitted->form().evidence().lowering.detail.find(
+                ", 7 of 7 blocks of a copy with marks, 1 of 1 loops again"),
             std::string::npos)
-      << judged.evidence.detail;
+      << judged.admitted->form().evidence().lowering.detail;
 }
 
 // The identity, but for one value of 2^64.
@@ -89,14 +93,14 @@ TEST(Module, ComparedNumbersLeadToABlock) {
       "yield %n\n }\n"
       " return %r\n}";
   const Judged judged = JudgeText(text);
-  EXPECT_TRUE(judged.accepted) << judged.reason;
+  EXPECT_TRUE(judged.admitted) << judged.reason;
 }
 
 TEST(Module, AWrongInstructionIsRefuted) {
   // i64.mul becomes i64.add.
   const std::string text =
       "func @main(%a: u64, %b: u64) -> (u64) {\n %r = mul %a, %b : u64\n return %r\n}";
-  EXPECT_TRUE(JudgeText(text).accepted);
+  EXPECT_TRUE(JudgeText(text).admitted);
   const Judged judged = JudgeText(text, Replace("\x20\x01\x7e", "\x20\x01\x7c"));
   EXPECT_TRUE(judged.reason.starts_with("refuted: result 1")) << judged.reason;
 }
@@ -106,7 +110,7 @@ TEST(Module, AnAccessOutsideOfMemoryIsRefuted) {
   const std::string text =
       "func @main(%x: in buffer<u8>) -> (u8) {\n %z = const 0 : index\n %v = load %x, %z : u8\n"
       " return %v\n}";
-  EXPECT_TRUE(JudgeText(text).accepted);
+  EXPECT_TRUE(JudgeText(text).admitted);
   const Judged judged =
       JudgeText(text, Replace(std::string("\x2d\x00\x00", 3), std::string("\x2d\x00\x70", 3)));
   EXPECT_TRUE(judged.reason.starts_with("refuted: ")) << judged.reason;
@@ -118,9 +122,10 @@ TEST(Module, MemoryThatGrowsRuns) {
       "func @main(%n: index, %x: in buffer<i32>) -> (i32) {\n %s = alloc %n : i32\n"
       " %z = const 0 : index\n %v = load %x, %z : i32\n store %s, %z, %v : i32\n"
       " %r = load %s, %z : i32\n return %r\n}");
-  EXPECT_TRUE(judged.accepted) << judged.reason;
-  EXPECT_NE(judged.evidence.detail.find("the others only jump or trap"), std::string::npos)
-      << judged.evidence.detail;
+  EXPECT_TRUE(judged.admitted) << judged.reason;
+  EXPECT_NE(judged.admitted->form().evidence().lowering.detail.find("the others only jump or trap"),
+            std::string::npos)
+      << judged.admitted->form().evidence().lowering.detail;
 }
 
 TEST(Module, WhatCannotBeReadIsUnknown) {

@@ -2,6 +2,7 @@
 
 #include "aot/measure.h"
 #include "aot/pieces.h"
+#include "aot/targets.h"
 
 namespace frazil::aot {
 namespace {
@@ -18,44 +19,57 @@ bool HasSharedAtomics(const ir::Program& program) {
 
 }  // namespace
 
+exec::CompiledForm NativeJudge::Form(const exec::NativeImage& image,
+                                     std::string_view calling) const {
+  exec::CompiledForm form = forms_.Form("native");
+  exec::PutImage(form, image);
+  form.calling = calling;
+  return form;
+}
+
 Judged NativeJudge::Plain(const exec::NativeImage& image) {
-  return JudgeImage(*candidate_, image, limits_, notes_);
+  return forms_.Admit(Form(image, Calling::Plain));
 }
 
 Result<void> NativeJudge::PreparePieces() {
-  if (!candidate_->entry_function().results.empty())
+  const ir::Program& candidate = forms_.program();
+  if (!candidate.entry_function().results.empty())
     return Fail(Diag::Unsupported, "it gives results");
-  ranged_ = TRY(ir::MakeRanged(*candidate_));
-  if (HasSharedAtomics(*candidate_))
+  ranged_ = TRY(ir::MakeRanged(candidate));
+  if (HasSharedAtomics(candidate))
     return Fail(Diag::Unsupported, "native atomics are not atomic between threads");
-  trips_word_ = TripsWord(*candidate_);
+  trips_word_ = TripsWord(candidate);
   return {};
 }
 
+// A program of its own, which answers for nothing but itself.
 Judged NativeJudge::Trips(const exec::NativeImage& image) {
-  verify::SampleNotes notes;
-  Judged judged = JudgeImage(ranged_.trips, image, limits_, notes);
-  if (!judged.accepted) return judged;
+  FormJudge trips(ranged_.trips, {ranged_.trips, {}, {}, "trips"}, limits_);
+  exec::CompiledForm form = trips.Form("native");
+  exec::PutImage(form, image);
+  Judged judged = trips.Admit(std::move(form));
+  if (!judged.admitted) return judged;
   Result<std::shared_ptr<const exec::NativeCode>> code = exec::NativeCode::Map(image);
   if (code) {
     trips_ = std::move(*code);
   } else {
-    judged.accepted = false;
+    judged.admitted.reset();
     judged.reason = code.error().message;
   }
   return judged;
 }
 
 Judged NativeJudge::Pieces(const exec::NativeImage& image) {
-  return JudgeImage(*candidate_, image, limits_, notes_, [&](auto code) {
-    return Result<std::unique_ptr<exec::Callable>>(
-        MakePiecesCallable({std::move(code), trips_, trips_word_, ranged_.conditions}, candidate_));
+  return forms_.Admit(Form(image, Calling::InPieces), [&](auto code) {
+    return Result<std::unique_ptr<exec::Callable>>(MakePiecesCallable(
+        {std::move(code), trips_, trips_word_, ranged_.conditions}, forms_.shared_program()));
   });
 }
 
 Judged NativeJudge::Whole(const exec::NativeImage& image) {
-  return JudgeImage(*candidate_, image, limits_, notes_, [&](auto code) {
-    return Result<std::unique_ptr<exec::Callable>>(MakeWholeCallable(std::move(code), candidate_));
+  return forms_.Admit(Form(image, Calling::Whole), [&](auto code) {
+    return Result<std::unique_ptr<exec::Callable>>(
+        MakeWholeCallable(std::move(code), forms_.shared_program()));
   });
 }
 

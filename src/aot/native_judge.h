@@ -1,5 +1,4 @@
-// Every native form of one kernel before the judge, in a build as in an audit: what is asked is the same, so that the
-// answers can be compared. The images are judged as they are, by verify::VerifyCode.
+// Every native form of one kernel before the gate: the plain one, and those of launches in pieces.
 #pragma once
 
 #include <memory>
@@ -13,8 +12,8 @@ namespace frazil::aot {
 
 class NativeJudge {
  public:
-  NativeJudge(std::shared_ptr<const ir::Program> candidate, const Limits& limits)
-      : candidate_(std::move(candidate)), limits_(limits) {}
+  // The forms of which candidate; it must live as long.
+  NativeJudge(FormJudge& forms, const Limits& limits) : forms_(forms), limits_(limits) {}
 
   Judged Plain(const exec::NativeImage& image);
 
@@ -29,9 +28,10 @@ class NativeJudge {
   Judged Whole(const exec::NativeImage& image);
 
  private:
-  std::shared_ptr<const ir::Program> candidate_;
+  exec::CompiledForm Form(const exec::NativeImage& image, std::string_view calling) const;
+
+  FormJudge& forms_;
   Limits limits_;
-  verify::SampleNotes notes_;  // of the candidate
   ir::RangedKernel ranged_;
   uint16_t trips_word_ = 0;
   std::shared_ptr<const exec::NativeCode> trips_;

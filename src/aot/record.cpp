@@ -25,22 +25,19 @@ std::string_view FormKindName(FormKind kind) {
 
 std::vector<FormOfKernel> FormsOf(const BuiltKernel& kernel) {
   std::vector<FormOfKernel> forms;
-  const auto add = [&](FormKind kind, const Code& code, std::string label,
-                       const verify::Evidence& evidence) {
+  const auto add = [&](FormKind kind, const Code& code, std::string label) {
     if (code.empty()) return;
-    RecordedForm form{kind, code.image, code.image.code.size(), evidence};
+    RecordedForm form{kind, code.image(), code.image().code.size(), code.evidence()};
     form.image.code.clear();
     forms.push_back({std::move(form), std::move(label)});
   };
   // First, because pieces ask it.
-  add(FormKind::Trips, kernel.trips, "trips", kernel.trips.evidence);
+  add(FormKind::Trips, kernel.trips, "trips");
   for (int i = 0; i < embed::CpuLevelCount; ++i) {
-    const Code& plain = kernel.plain[i];
-    const Code& ranged = kernel.ranged[i];
     const std::string ranged_label = fmt::format("ranged{}", i);
-    add(FormKind::Plain, plain, fmt::format("plain{}", i), plain.evidence);
-    add(FormKind::InPieces, ranged, ranged_label, ranged.evidence);
-    if (kernel.plain_is_ranged) add(FormKind::Whole, ranged, ranged_label, ranged.whole);
+    add(FormKind::Plain, kernel.plain[i], fmt::format("plain{}", i));
+    add(FormKind::InPieces, kernel.ranged[i], ranged_label);
+    if (kernel.plain_is_ranged) add(FormKind::Whole, kernel.whole[i], ranged_label);
   }
   return forms;
 }
@@ -58,7 +55,7 @@ std::string PackRecord(const BuiltKernel& kernel, bool programs) {
   for (FormOfKernel& each : FormsOf(kernel)) record.forms.push_back(std::move(each.form));
   ArchiveWriter writer;
   Field(writer, record);
-  return std::move(writer.bytes);
+  return writer.Take();
 }
 
 std::optional<KernelRecord> UnpackRecord(std::string_view body) {
@@ -74,7 +71,8 @@ std::optional<KernelRecord> UnpackRecord(std::string_view body) {
            form.image.entry_offset < form.bytes && form.image.code.empty() &&
            form.image.stack.is_small() && is_evidence(form.evidence);
   };
-  if (!reader.ok() || !is_evidence(record.meaning) || !std::ranges::all_of(record.forms, is_form))
+  if (!reader.AtEnd() || !is_evidence(record.meaning) ||
+      !std::ranges::all_of(record.forms, is_form))
     return {};
   return record;
 }

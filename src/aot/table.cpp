@@ -20,11 +20,20 @@ std::string TrafficText(const Traffic& traffic) {
   return fmt::format("{}{}", traffic.bytes, traffic.more ? "+" : "");
 }
 
+// "5 -> 3 (-40 %)": how many are gone, as a share of those before.
+std::string Shrunk(uint64_t before, uint64_t after) {
+  std::string text = Arrow(fmt::to_string(before), fmt::to_string(after));
+  if (before == after || before == 0) return text;
+  const double change = 100 * (static_cast<double>(after) - static_cast<double>(before)) /
+                        static_cast<double>(before);
+  return text + fmt::format(" ({:+.0f} %)", change);
+}
+
 using Row = std::array<std::string, 8>;
 
 Row RowOf(const KernelReport& kernel) {
   return {kernel.name,
-          Arrow(fmt::to_string(kernel.ops_before), fmt::to_string(kernel.ops_after)),
+          Shrunk(kernel.ops_before, kernel.ops_after),
           kernel.instructions == 0 ? "-" : fmt::to_string(kernel.instructions),
           Arrow(TrafficText(kernel.traffic_before), TrafficText(kernel.traffic_after)),
           fmt::to_string(fmt::join(kernel.targets, ",")),

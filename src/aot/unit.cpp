@@ -7,22 +7,59 @@
 #include <array>
 
 #include "aot/archive.h"
+#include "aot/targets.h"
+#include "exec/native_toolchain.h"
 
 namespace frazil::aot {
 namespace {
 
 // The same install key seals forms: their magic is another one.
-constexpr std::string_view Magic = "FRZUNIT4";
+constexpr std::string_view Magic = "FRZUNIT5";
 constexpr size_t MacBytes = 32;
 
-constexpr uint8_t Bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 1, 8};
+// What a form in a certain place must be.
+struct Place {
+  const std::string& source_exact;
+  std::string_view target;
+  std::string_view profile = {};
+  std::string_view calling = {};
+};
+
+class UnitWriter : public ArchiveWriter {
+ public:
+  explicit UnitWriter(const verify::InstallKey& key) : key_(key) {}
+  void Form(Code& code, const Place&) { Text(code.Seal(key_)); }
+
+ private:
+  const verify::InstallKey& key_;
+};
+
+class UnitReader : public ArchiveReader {
+ public:
+  UnitReader(std::string_view bytes, const verify::InstallKey& key)
+      : ArchiveReader(bytes), key_(key) {}
+  void Form(Code& code, const Place& place) {
+    std::string sealed;
+    Text(sealed);
+    if (sealed.empty()) return;
+    Result<Code> opened = Code::Open(sealed, key_,
+                                     {place.source_exact,
+                                      "true",
+                                      std::string(place.target),
+                                      exec::NativeToolchain(),
+                                      std::string(place.profile),
+                                      {},
+                                      std::string(place.calling)});
+    if (!opened) return Refuse();
+    code = std::move(*opened);
+  }
+
+ private:
+  const verify::InstallKey& key_;
+};
 
 }  // namespace
 
-template <typename Archive>
-static void Members(Archive& archive, Code& code) {
-  Fields(archive, code.image, code.evidence, code.whole);
-}
 template <typename Archive>
 static void Members(Archive& archive, Param& param) {
   Fields(archive, param.name, param.scalar, param.role, param.access);
@@ -48,13 +85,23 @@ static void Members(Archive& archive, KernelReport& report) {
 }
 template <typename Archive>
 static void Members(Archive& archive, BuiltKernel& kernel) {
-  Fields(archive, kernel.report, kernel.doc, kernel.params, kernel.results);
-  for (Code& code : kernel.plain) Field(archive, code);
-  for (Code& code : kernel.ranged) Field(archive, code);
-  Fields(archive, kernel.trips, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint,
-         kernel.at_most, kernel.covers, kernel.lengths, kernel.work, kernel.isa, kernel.ptx,
-         kernel.wasm, kernel.c, kernel.ptx_text, kernel.source, kernel.digest, kernel.candidate,
-         kernel.certificate);
+  Fields(archive, kernel.report, kernel.doc, kernel.params, kernel.results, kernel.digest,
+         kernel.trips_digest);
+  for (int i = 0; i < embed::CpuLevelCount; ++i) {
+    const auto level = embed::CpuLevelName(static_cast<embed::CpuLevel>(i));
+    archive.Form(kernel.plain[i], {kernel.digest, "native", level, Calling::Plain});
+    archive.Form(kernel.ranged[i], {kernel.digest, "native", level, Calling::InPieces});
+    archive.Form(kernel.whole[i], {kernel.digest, "native", level, Calling::Whole});
+  }
+  archive.Form(kernel.trips,
+               {kernel.trips_digest, "native", embed::CpuLevelName(embed::CpuLevel::Baseline)});
+  archive.Form(kernel.isa, {kernel.digest, "isa"});
+  archive.Form(kernel.ptx, {kernel.digest, "cuda"});
+  archive.Form(kernel.wasm, {kernel.digest, "wasm"});
+  archive.Form(kernel.c, {kernel.digest, "c"});
+  Fields(archive, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint, kernel.at_most,
+         kernel.covers, kernel.lengths, kernel.work, kernel.proposed_ptx, kernel.ptx_text,
+         kernel.source, kernel.candidate, kernel.certificate);
 }
 template <typename Archive>
 static void Members(Archive& archive, Error& error) {
@@ -71,18 +118,18 @@ static void Members(Archive& archive, Unit& unit) {
   Field(archive, unit.kernels);
 }
 
-std::string PackUnit(const Unit& unit) {
-  ArchiveWriter writer;
+std::string PackUnit(const Unit& unit, const verify::InstallKey& key) {
+  UnitWriter writer(key);
   Unit copy = unit;
   Field(writer, copy);
-  return std::move(writer.bytes);
+  return writer.Take();
 }
 
-std::optional<Unit> UnpackUnit(std::string_view bytes) {
-  ArchiveReader reader(bytes);
+std::optional<Unit> UnpackUnit(std::string_view bytes, const verify::InstallKey& key) {
+  UnitReader reader(bytes, key);
   Unit unit;
   Field(reader, unit);
-  if (!reader.ok()) return {};
+  if (!reader.AtEnd()) return {};
   return unit;
 }
 
@@ -106,14 +153,12 @@ Result<Unit> OpenUnit(std::string_view sealed, std::string_view unit_key,
     return refuse("it was not made by this installation, or was changed since");
   if (content.substr(Magic.size(), unit_key.size()) != unit_key)
     return refuse("it is of other kernels, options or tools");
-  std::optional<Unit> unit = UnpackUnit(content.substr(Magic.size() + unit_key.size()));
+  std::optional<Unit> unit = UnpackUnit(content.substr(Magic.size() + unit_key.size()), key);
   if (!unit) return refuse("its fields do not fit its length");
   return std::move(*unit);
 }
 
 uint32_t WordsOf(const Param& param) { return param.is_buffer() ? 2 : 1; }
-
-uint32_t ElementBytes(embed::ScalarKind scalar) { return Bytes[static_cast<size_t>(scalar)]; }
 
 uint32_t WordOfParam(const BuiltKernel& kernel, size_t param) {
   uint32_t word = 0;

@@ -8,24 +8,15 @@
 #include <vector>
 
 #include "aot/aot.h"
+#include "aot/code.h"
 #include "embed/kernel.h"
-#include "exec/native_code.h"
 #include "verify/verified.h"
 
 namespace frazil::aot {
 
-struct Code {
-  exec::NativeImage image;    // without code: there is none
-  verify::Evidence evidence;  // that it does what its candidate says
-  verify::Evidence whole =
-      {};  // of the ranged form with all iterations; none: that was not accepted
-  bool empty() const { return image.code.empty(); }
-  bool stands_in_for_plain() const { return whole.grade != verify::Grade::None; }
-};
-
 struct Param {
   std::string name;
-  embed::ScalarKind scalar = {};
+  Kind scalar = {};
   embed::ParamRole role = {};
   embed::Access access = embed::Access::InOut;
   bool is_buffer() const { return role == embed::ParamRole::Buffer; }
@@ -36,16 +27,19 @@ struct BuiltKernel {
   KernelReport report;
   std::string doc;
   std::vector<Param> params;
-  std::vector<embed::ScalarKind> results;
+  std::vector<Kind> results;
   Code plain[embed::CpuLevelCount];
   Code ranged[embed::CpuLevelCount];
+  Code whole[embed::CpuLevelCount];  // the ranged form with all iterations, where that was admitted
   Code trips;
+  std::string trips_digest;  // of the program that tells the number of iterations
   uint16_t trips_word = embed::NoWord;
   bool plain_is_ranged = false;  // `plain` is empty: the ranged form with all iterations stands in
   std::vector<embed::PairData> disjoint, at_most, covers, lengths;
   std::vector<embed::WorkTerm> work;
-  std::string isa, ptx, wasm,
-      c;                    // ptx: with what a launch must know (targets/cuda/driver/module.h)
+  Code isa, ptx, wasm, c;  // ptx: with what a launch must know (targets/cuda/driver/module.h)
+  // PTX that nobody could judge here, for want of a GPU: a proposal, which is judged where there is one before it is used.
+  std::string proposed_ptx;
   std::string ptx_text;     // the PTX alone
   std::string source;       // .frz
   std::string digest;       // exact, 64 hex digits
@@ -55,6 +49,7 @@ struct BuiltKernel {
   const Code (&plain_forms() const)[embed::CpuLevelCount] {
     return plain_is_ranged ? ranged : plain;
   }
+  const std::string& ptx_bytes() const { return ptx.empty() ? proposed_ptx : ptx.bytes(); }
   bool has_native() const {
     for (const Code& code : plain_forms())
       if (!code.empty()) return true;
@@ -67,8 +62,10 @@ struct Unit {
   std::optional<Error> error;  // of the file; then there are no kernels
 };
 
-std::string PackUnit(const Unit& unit);
-std::optional<Unit> UnpackUnit(std::string_view bytes);  // nothing: damaged
+// Forms are sealed one by one: what comes back was vouched for by this installation.
+std::string PackUnit(const Unit& unit, const verify::InstallKey& key);
+std::optional<Unit> UnpackUnit(std::string_view bytes,
+                               const verify::InstallKey& key);  // nothing: damaged
 // As it is kept under a key (the digest of what it was made from), and back: fails with one sentence.
 std::string SealUnit(std::string_view packed, std::string_view unit_key,
                      const verify::InstallKey& key);
@@ -77,7 +74,6 @@ Result<Unit> OpenUnit(std::string_view sealed, std::string_view unit_key,
 
 // 1, or 2 for a buffer.
 uint32_t WordsOf(const Param& param);
-uint32_t ElementBytes(embed::ScalarKind scalar);
 // Where a parameter's words begin; at params.size() the number of all.
 uint32_t WordOfParam(const BuiltKernel& kernel, size_t param);
 

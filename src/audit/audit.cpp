@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "aot/jobs.h"
 #include "audit/kernels.h"
+#include "base/jobs.h"
 #include "ir/digest.h"
 #include "store/format.h"
 #include "store/store.h"
@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t MostFileBytes = uint64_t{1} << 31;
 constexpr size_t KeyDigits = 12;
-constexpr std::string_view What = "judging it";
 constexpr size_t BlockBytes = 1 << 20;
 
 std::unexpected<Error> FailAt(const std::string& path, Error error) {
@@ -60,7 +59,11 @@ bool IsCrash(int signal) {
          signal == SIGTRAP || signal == SIGABRT || signal == SIGSYS;
 }
 
-void Blame(Entry& entry, const aot::JobResult& result) {
+JobOptions JobLimits(const AuditOptions& options) {
+  return {.limit_ms = options.entry_ms, .at_a_time = options.jobs, .what = "judging it"};
+}
+
+void Blame(Entry& entry, const JobResult& result) {
   entry.finding = IsCrash(result.signal) ? Finding::Refuted : Finding::NotChecked;
   entry.reason = result.reason.empty() ? "judging it gave no answer" : result.reason;
 }
@@ -84,7 +87,12 @@ std::string WrongKey(const store::StoreKey& key, const exec::CompiledForm& form)
     return fmt::format("it is kept for another guard than '{}'", form.guard);
   if (key.target != form.target) return "it is kept for another target";
   if (key.toolchain != form.toolchain) return "it is kept for another toolchain";
-  if (form.image.level > key.level) return "it is kept for a lower CPU level than its code needs";
+  if (form.calling != key.calling) return "it is kept for another way to be called";
+  if (form.target != "native" && form.profile != key.profile)
+    return "it is kept for another profile";
+  if (form.target == "native" &&
+      exec::CpuLevelNamed(form.profile) > exec::CpuLevelNamed(key.profile))
+    return "it is kept for a lower CPU level than its code needs";
   return {};
 }
 
@@ -108,7 +116,7 @@ Entry AuditForm(const SealedForm& each, const AuditOptions& options) {
     return entry;
   }
   const exec::CompiledForm& claimed = audited->form;
-  entry.form = std::string(exec::CpuLevelName(claimed.image.level));
+  entry.form = claimed.profile;
   if (claimed.guard != "true") entry.form += fmt::format(" if {}", claimed.guard);
   entry.claimed = audited->claimed;
   std::string wrong = audited->false_claim;
@@ -124,9 +132,9 @@ Entry AuditForm(const SealedForm& each, const AuditOptions& options) {
 
 void AuditForms(const std::vector<SealedForm>& forms, const AuditOptions& options,
                 AuditReport& report) {
-  const std::vector<aot::JobResult> results = aot::RunJobs(
-      forms.size(), options.jobs, options.entry_ms,
-      [&](size_t i) { return PackEntries({AuditForm(forms[i], options)}); }, What);
+  const std::vector<JobResult> results = RunJobs(forms.size(), JobLimits(options), [&](size_t i) {
+    return PackEntries({AuditForm(forms[i], options)});
+  });
   for (size_t i = 0; i < forms.size(); ++i) {
     if (results[i].done && UnpackEntries(results[i].bytes, report.entries)) continue;
     Entry& entry = report.entries.emplace_back();
@@ -184,21 +192,16 @@ AuditReport AuditOneForm(const std::string& path, std::string sealed, const Audi
 // that code which crashes or does not return does not speak for the others.
 void AuditKernels(const MemoryImage& image, const std::vector<EmbeddedKernel>& kernels,
                   const AuditOptions& options, AuditReport& report) {
-  const std::vector<aot::JobResult> results = aot::RunJobs(
-      kernels.size(), options.jobs, options.entry_ms,
-      [&](size_t i) {
-        return PackEntries(AuditKernel(image, kernels[i], options.sources, options.limits));
-      },
-      What);
+  const std::vector<JobResult> results = RunJobs(kernels.size(), JobLimits(options), [&](size_t i) {
+    return PackEntries(AuditKernel(image, kernels[i], options.sources, options.limits));
+  });
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (results[i].done && UnpackEntries(results[i].bytes, report.entries)) continue;
     std::vector<Entry> claims = ClaimsOf(kernels[i], Finding::NotChecked, "");
-    const std::vector<aot::JobResult> alone = aot::RunJobs(
-        claims.size(), options.jobs, options.entry_ms,
-        [&](size_t each) {
+    const std::vector<JobResult> alone =
+        RunJobs(claims.size(), JobLimits(options), [&](size_t each) {
           return PackEntries(AuditKernel(image, kernels[i], options.sources, options.limits, each));
-        },
-        What);
+        });
     for (size_t each = 0; each < claims.size(); ++each) {
       std::vector<Entry> entries;
       if (alone[each].done && UnpackEntries(alone[each].bytes, entries) && each < entries.size()) {

@@ -31,12 +31,13 @@ void Take(Entry& entry, std::string_view half, const verify::Verdict& verdict,
       entry.reason = std::move(reason);
     }
   };
-  if (const auto* refuted = std::get_if<verify::Refuted>(&verdict))
-    return say(Finding::Refuted, fmt::format("{}: {}", half, refuted->difference));
-  if (const auto* unknown = std::get_if<verify::Unknown>(&verdict))
-    return say(Finding::NotChecked, fmt::format("{}: {}", half, unknown->reason));
-  const auto* proved = std::get_if<verify::Proved>(&verdict);
-  found = proved != nullptr ? proved->evidence : std::get<verify::Tested>(verdict).evidence;
+  const verify::Evidence* evidence = verify::EvidenceOf(verdict);
+  if (evidence == nullptr) {
+    const bool refuted = std::holds_alternative<verify::Refuted>(verdict);
+    return say(refuted ? Finding::Refuted : Finding::NotChecked,
+               fmt::format("{}: {}", half, verify::WhyNot(verdict)));
+  }
+  found = *evidence;
   if (verify::Worth(found.grade) >= verify::Worth(claimed.grade)) return;
   return say(Finding::Disagrees, fmt::format("{} is recorded as {} by {}, and only {} was found",
                                              half, verify::GradeName(claimed.grade), claimed.judge,
@@ -68,14 +69,14 @@ void MakePrintable(Entry& entry) {
 std::string PackEntries(std::vector<Entry> entries) {
   aot::ArchiveWriter writer;
   aot::Field(writer, entries);
-  return std::move(writer.bytes);
+  return writer.Take();
 }
 
 bool UnpackEntries(std::string_view bytes, std::vector<Entry>& entries) {
   aot::ArchiveReader reader(bytes);
   std::vector<Entry> read;
   aot::Field(reader, read);
-  if (!reader.ok()) return false;
+  if (!reader.AtEnd()) return false;
   for (Entry& entry : read) entries.push_back(std::move(entry));
   return true;
 }

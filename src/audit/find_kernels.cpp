@@ -119,7 +119,7 @@ std::optional<Descriptor> ReadDescriptor(const MemoryImage& image, uint64_t addr
   const auto is_code = [&](const auto& form) { return form.offset == 0 || leads(form, 1); };
   if (data->name.offset == 0 || data->record.offset == 0 || !leads(data->record, 1) ||
       !is_list(data->params, embed::MostWords, sizeof(embed::ParamData)) ||
-      !is_list(data->results, MostResults, sizeof(embed::ScalarKind)) ||
+      !is_list(data->results, MostResults, sizeof(Kind)) ||
       !is_list(data->work, MostRows, sizeof(embed::WorkTerm)) ||
       !std::ranges::all_of(data->plain, is_code) || !std::ranges::all_of(data->ranged, is_code) ||
       !is_code(data->trips) || !is_code(data->doc))

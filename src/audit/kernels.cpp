@@ -12,6 +12,7 @@
 #include "aot/native_judge.h"
 #include "base/sha256.h"
 #include "ir/digest.h"
+#include "ir/element.h"
 #include "ir/kernel.h"
 #include "ir/lower.h"
 #include "ir/text.h"
@@ -55,7 +56,8 @@ class KernelAudit {
     if (!meaning.false_claim.empty()) return Claims(Finding::Disagrees, meaning.false_claim);
     candidate_ = std::make_shared<const ir::Program>(std::move(meaning.candidate.program));
     FindSource(source);
-    aot::NativeJudge judge(candidate_, limits_);
+    aot::FormJudge forms(*candidate_, {*candidate_, {}, {}, "audit"}, limits_);
+    aot::NativeJudge judge(forms, limits_);
     const Result<void> in_pieces = judge.PreparePieces();
     if (std::string why = WrongDescriptor(judge, in_pieces); !why.empty())
       return Claims(Finding::Disagrees, why);
@@ -124,15 +126,12 @@ class KernelAudit {
   verify::Verdict JudgeWasm() const {
     const auto data = image_.At<KernelData>(kernel_.descriptor);
     const auto bytes = BytesOf(data->wasm, offsetof(KernelData, wasm));
-    Result<ir::Program> lowered = ir::LowerForTarget(*candidate_);
     if (!bytes) return verify::Unknown{"its bytes do not lie in the file"};
-    if (!lowered) return verify::Unknown{lowered.error().message};
-    exec::Artifact artifact{"wasm", std::string(*bytes),
-                            std::make_shared<const ir::Program>(std::move(*lowered)), candidate_,
-                            record_.name};
-    verify::SampleNotes notes;
-    return aot::JudgeModule(*candidate_, *targets::wasm::MakeWasmTarget(), artifact, limits_, notes)
-        .verdict;
+    aot::FormJudge forms(*candidate_, {*candidate_, {}, {}, "audit"}, limits_);
+    exec::CompiledForm form = forms.Form("wasm");
+    form.symbol = record_.name;
+    form.payload = *bytes;
+    return forms.Admit(std::move(form)).verdict;
   }
 
   // Lifted back, as it was before it was embedded. One that is another program may mean the same, but is not what the
@@ -224,8 +223,8 @@ class KernelAudit {
   bool SameResults(const KernelData& data) const {
     const auto rows = Rows(kernel_.descriptor + offsetof(KernelData, results), data.results);
     const std::vector<ir::Type>& types = candidate_->entry_function().results;
-    return rows && std::ranges::equal(*rows, types, [](embed::ScalarKind row, ir::Type type) {
-             return static_cast<int>(row) == static_cast<int>(type.scalar);
+    return rows && std::ranges::equal(*rows, types, [](Kind row, ir::Type type) {
+             return ir::KindOf(type.scalar) == row;
            });
   }
 
@@ -257,12 +256,12 @@ class KernelAudit {
     for (size_t i = 0; i < rows->size(); ++i) {
       const embed::ParamData& row = (*rows)[i];
       const ir::KernelParam& param = signature.params[i];
-      if (static_cast<int>(row.scalar) != static_cast<int>(param.type.scalar) ||
+      if (ir::KindOf(param.type.scalar) != row.scalar ||
           static_cast<int>(row.role) != static_cast<int>(param.role) || row.word != word)
         return false;
       if (param.type.is_buffer() &&
           (static_cast<int>(row.access) != static_cast<int>(param.type.access) ||
-           row.element_bytes != aot::ElementBytes(row.scalar)))
+           row.element_bytes != frazil::BytesOf(row.scalar)))
         return false;
       word += param.type.is_buffer() ? 2 : 1;
     }

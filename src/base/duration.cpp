@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 namespace frazil {
 
 std::string PrintDuration(double ns) {
@@ -15,6 +17,16 @@ std::string PrintDuration(double ns) {
   }
   const int decimals = ns < 9.995 ? 2 : ns < 99.95 ? 1 : 0;
   return fmt::format("{:.{}f} {}", ns, decimals, Units[unit]);
+}
+
+std::string PrintAgo(int64_t seconds_since_1970) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now).count() - seconds_since_1970;
+  if (seconds < 120) return "now";
+  if (seconds < 2 * 3600) return fmt::format("{} min ago", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{} h ago", seconds / 3600);
+  return fmt::format("{} days ago", seconds / (24 * 3600));
 }
 
 }  // namespace frazil

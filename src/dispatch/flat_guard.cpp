@@ -14,21 +14,12 @@
 namespace frazil::dispatch {
 namespace {
 
+// Pairs beyond these are tested all at once: so many take as long as sorting the buffers that make them (bench: slots).
+constexpr size_t MostPairs = 16;
 float AsF32(uint64_t word) { return std::bit_cast<float>(static_cast<uint32_t>(word)); }
 double AsF64(uint64_t word) { return std::bit_cast<double>(word); }
 
 }  // namespace
-
-std::vector<uint32_t> FirstWords(const ir::Function& entry) {
-  std::vector<uint32_t> first;
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    first.push_back(next);
-    const ir::Type type = entry.param_type(i);
-    next += type.is_scalar() ? ir::WordsOf(type) : 2;
-  }
-  return first;
-}
 
 bool FlatGuard::Apart::Holds(const uint64_t* words) const {
   const uint64_t size_a = words[a + 1] * bytes_a, size_b = words[b + 1] * bytes_b;
@@ -64,8 +55,8 @@ bool FlatGuard::Test::Holds(const uint64_t* words) const {
 
 // Atoms on one word or one pair; a constant of several words is taken apart by the caller.
 Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const ir::Function& entry,
-                                               const std::vector<uint32_t>& first_word) {
-  const uint32_t word = first_word[atom.arg];
+                                               const exec::CallWords& call) {
+  const uint32_t word = call.params[atom.arg].word;
   const auto number = static_cast<uint64_t>(atom.number);
   auto mask = [](uint64_t at, uint64_t bits) {
     return Test{.kind = Kind::Mask, .mask = {at, bits}};
@@ -74,7 +65,7 @@ Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const 
     return Test{.kind = kind, .range = {at, low, width}};
   };
   auto pair = [&](Kind kind) {
-    const Apart both = {word, first_word[atom.other],
+    const Apart both = {word, call.params[atom.other].word,
                         ir::BytesOf(entry.param_type(atom.arg).element()),
                         ir::BytesOf(entry.param_type(atom.other).element()), false};
     return Test{.kind = kind, .apart = both};
@@ -105,7 +96,7 @@ Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const 
 Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& program) {
   TRY_VOID(ir::CheckGuard(guard, program));
   const ir::Function& entry = program.entry_function();
-  const std::vector<uint32_t> first_word = FirstWords(entry);
+  const exec::CallWords call(entry);
   FlatGuard flat;
   for (const ir::GuardAtom& atom : guard.atoms) {
     switch (atom.kind) {
@@ -117,53 +108,49 @@ Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& 
         break;
       case ir::GuardKind::Equals:
         for (uint32_t i = 0; i < atom.low.size(); ++i) {
-          flat.Add(Test{.kind = Kind::Range, .range = {first_word[atom.arg] + i, atom.low[i], 0}});
+          flat.Add(
+              Test{.kind = Kind::Range, .range = {call.params[atom.arg].word + i, atom.low[i], 0}});
         }
         break;
-      default: flat.Add(TRY(FlattenAtom(atom, entry, first_word)));
+      default: flat.Add(TRY(FlattenAtom(atom, entry, call)));
     }
   }
   return flat;
 }
 
 void FlatGuard::AddLaunchTests(const ir::Program& program) {
-  struct Use {
-    uint32_t word;
-    ir::Type element;
-    bool is_written, is_tensor;
-  };
-  std::vector<Use> uses;
-  uint32_t next = 0;
   const ir::Function& entry = program.entry_function();
-  auto add_use = [&](ir::Type type, bool is_written) {
-    uses.push_back({next, type.element(), is_written, type.is_tensor()});
-    presents_.push_back({next, exec::MostElements(ir::BytesOf(type.element()))});
-    if (type.is_tensor()) AddShapeTest(entry, type, next);
-    next += 2;
-  };
-  for (uint32_t i = 0; i < entry.param_count(); ++i) {
-    const ir::Type type = entry.param_type(i);
-    if (type.is_scalar()) {
-      AddScalarTests(type, next);
-      next += ir::WordsOf(type);
-    } else {
-      add_use(type, type.is_buffer() && type.access != ir::Access::In);
+  const exec::CallWords call(entry);
+  std::vector<exec::CallParam> buffers;
+  for (const exec::CallParam& param : call.params) {
+    if (!param.is_buffer()) {
+      AddScalarTests(param.type, param.word);
+      continue;
     }
+    buffers.push_back(param);
+    presents_.push_back({param.word, exec::MostElements(ir::BytesOf(param.type.element()))});
+    if (param.type.is_tensor()) AddShapeTest(entry, call, param);
   }
-  for (const ir::Type type : entry.results) {
-    if (type.is_tensor()) add_use(type, true);
-  }
-  for (size_t i = 0; i < uses.size(); ++i) {
+  std::vector<Test> pairs;
+  for (size_t i = 0; i < buffers.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      const Use &a = uses[j], &b = uses[i];
-      if ((!a.is_written && !b.is_written) || IsApartTested(a.word, b.word)) continue;
-      const bool may_be_same = !a.is_tensor && !b.is_tensor && a.element == b.element;
-      Add(Test{
-          .kind = Kind::Apart,
-          .apart = {a.word, b.word, ir::BytesOf(a.element), ir::BytesOf(b.element), may_be_same}});
+      const exec::CallParam &a = buffers[j], &b = buffers[i];
+      if ((!a.is_written() && !b.is_written()) || IsApartTested(a.word, b.word)) continue;
+      const ir::Type element_a = a.type.element(), element_b = b.type.element();
+      const bool may_be_same = !a.type.is_tensor() && !b.type.is_tensor() && element_a == element_b;
+      pairs.push_back(
+          {.kind = Kind::Apart,
+           .apart = {a.word, b.word, ir::BytesOf(element_a), ir::BytesOf(element_b), may_be_same}});
     }
   }
-  for (const Use& use : uses) AddLone(use.word);
+  if (pairs.size() <= MostPairs) {
+    for (const Test& pair : pairs) Add(pair);
+  } else {
+    for (const exec::CallParam& buffer : buffers)
+      many_.Add(buffer.word, buffer.type.element(), buffer.is_written(), buffer.type.is_tensor());
+    has_more_ = true;
+  }
+  for (const exec::CallParam& buffer : buffers) AddLone(buffer.word);
 }
 
 // Only these have words that every target reads as a whole and that are no value.
@@ -177,14 +164,14 @@ void FlatGuard::AddScalarTests(ir::Type type, uint32_t word) {
   }
 }
 
-void FlatGuard::AddShapeTest(const ir::Function& entry, ir::Type type, uint32_t word) {
-  const std::vector<uint32_t> first_word = FirstWords(entry);
+void FlatGuard::AddShapeTest(const ir::Function& entry, const exec::CallWords& call,
+                             const exec::CallParam& param) {
   Shape shape;
-  shape.length_word = word + 1;
+  shape.length_word = param.word + 1;
   std::vector<int64_t> numbers;
-  for (const ir::Dim dim : entry.shape(type)) {
+  for (const ir::Dim dim : entry.shape(param.type)) {
     if (dim.is_symbol()) {
-      shape.dims[shape.count++] = first_word[dim.param()];
+      shape.dims[shape.count++] = call.params[dim.param()].word;
     } else {
       numbers.push_back(dim.value);
     }
@@ -228,6 +215,44 @@ void FlatGuard::Add(const Test& test) {
   }
 }
 
+FlatGuard::Parts FlatGuard::Split(const ir::Program& program) const {
+  std::vector<bool> buffer_words;
+  for (const exec::CallParam& param : exec::CallWords(program.entry_function()).params)
+    buffer_words.insert(buffer_words.end(), param.words, param.is_buffer());
+  Parts parts;
+  auto add = [&](const Test& test) {
+    (test.IsOf(buffer_words) ? parts.of_buffers : parts.of_others).Add(test);
+  };
+  for (const Mask& mask : std::span(masks_).first(mask_count_))
+    add({.kind = Kind::Mask, .mask = mask});
+  for (const Range& range : std::span(ranges_).first(range_count_))
+    add({.kind = Kind::Range, .range = range});
+  for (const Apart& apart : std::span(aparts_).first(apart_count_))
+    add({.kind = Kind::Apart, .apart = apart});
+  for (const Test& test : more_) add(test);
+  // Whoever is in none of these is in presents_.
+  parts.of_buffers.presents_ = presents_;
+  parts.of_buffers.many_ = many_;
+  parts.of_buffers.has_more_ = true;
+  parts.of_others.shapes_ = shapes_;
+  parts.of_others.has_more_ |= !shapes_.empty();
+  return parts;
+}
+
+bool FlatGuard::Test::IsOf(const std::vector<bool>& buffer_words) const {
+  switch (kind) {
+    case Kind::Mask: return buffer_words[mask.word];
+    case Kind::Apart:
+    case Kind::Same: return buffer_words[apart.a] && buffer_words[apart.b];
+    case Kind::Range:
+    case Kind::Float32:
+    case Kind::Float64:
+    case Kind::Multiple: return buffer_words[range.word];
+    case Kind::Never: break;
+  }
+  return false;
+}
+
 bool FlatGuard::Holds(const uint64_t* words) const {
   auto quickly = [&](const auto& test) { return test.QuickHolds(words); };
   auto exactly = [&](const auto& test) { return test.Holds(words); };
@@ -235,7 +260,8 @@ bool FlatGuard::Holds(const uint64_t* words) const {
          std::ranges::all_of(std::span(ranges_).first(range_count_), quickly) &&
          std::ranges::all_of(presents_, exactly) &&
          std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) &&
-         std::ranges::all_of(more_, exactly) && std::ranges::all_of(shapes_, exactly);
+         std::ranges::all_of(more_, exactly) && std::ranges::all_of(shapes_, exactly) &&
+         many_.AreApart(words);
 }
 
 bool FlatGuard::MoreHolds(const uint64_t* words) const {
@@ -243,7 +269,8 @@ bool FlatGuard::MoreHolds(const uint64_t* words) const {
   return std::ranges::all_of(more_, [&](const Test& test) { return test.Holds(words); }) &&
          std::ranges::all_of(shapes_,
                              [&](const Shape& shape) { return shape.QuickHolds(words); }) &&
-         std::ranges::all_of(presents_, [&](const Present& it) { return it.Holds(words); });
+         std::ranges::all_of(presents_, [&](const Present& it) { return it.Holds(words); }) &&
+         many_.AreApart(words);
 }
 
 }  // namespace frazil::dispatch

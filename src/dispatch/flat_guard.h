@@ -6,8 +6,8 @@
 //                         len == n, len >= n
 //   (word & mask) == 0    align >= 2^k, len % 2^k == 0
 // Disjoint buffers and memory that is there have tests of their own; everything else (float ranges, other multiples, same
-// buffers, tensors against their dimensions, more tests than there is room for) is tested out of line. CPU features and
-// strides do not depend on the call: flattening decides them.
+// buffers, tensors against their dimensions, more tests than there is room for) is tested out of line. Of many buffers all
+// pairs are tested at once, sorted by address. CPU features and strides do not depend on the call: flattening decides them.
 #pragma once
 
 #include <array>
@@ -15,13 +15,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exec/apart.h"
+#include "exec/call_words.h"
 #include "ir/guard.h"
 #include "ir/program.h"
 
 namespace frazil::dispatch {
-
-// Where each parameter's words begin; tensors are passed as buffers (address, length).
-std::vector<uint32_t> FirstWords(const ir::Function& entry);
 
 class FlatGuard {
  public:
@@ -36,6 +35,10 @@ class FlatGuard {
   void AddLaunchTests(const ir::Program& program);
 
   bool Holds(const uint64_t* words) const;
+
+  // The tests of buffers alone, of an address or a length, and the others: both hold if and only if this does.
+  struct Parts;
+  Parts Split(const ir::Program& program) const;
 
   // What the hot path asks: true only if the guard holds, but for the tests of has_more() and lengths that no memory
   // has; false may be too careful.
@@ -126,12 +129,15 @@ class FlatGuard {
     Range range = {};
     Apart apart = {};
     bool Holds(const uint64_t* words) const;
+    // Whether it looks at no word but these.
+    bool IsOf(const std::vector<bool>& buffer_words) const;
   };
 
   static Result<Test> FlattenAtom(const ir::GuardAtom& atom, const ir::Function& entry,
-                                  const std::vector<uint32_t>& first_word);
+                                  const exec::CallWords& call);
   void AddScalarTests(ir::Type type, uint32_t word);
-  void AddShapeTest(const ir::Function& entry, ir::Type type, uint32_t word);
+  void AddShapeTest(const ir::Function& entry, const exec::CallWords& call,
+                    const exec::CallParam& param);
   bool IsApartTested(uint64_t a, uint64_t b) const;
   bool MoreHolds(const uint64_t* words) const;
   void AddLone(uint64_t word);
@@ -146,6 +152,11 @@ class FlatGuard {
   std::vector<Test> more_;
   std::vector<Present> presents_;
   std::vector<Shape> shapes_;
+  exec::BuffersOfCall many_;  // all of them, where they make too many pairs
+};
+
+struct FlatGuard::Parts {
+  FlatGuard of_buffers, of_others;
 };
 
 }  // namespace frazil::dispatch

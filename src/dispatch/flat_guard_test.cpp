@@ -217,6 +217,65 @@ func @main(%x: in buffer<f32>, %b: bool, %y: buffer<f32>, %e: xfield, %z: in buf
   EXPECT_GT(seen[1], 2000);
 }
 
+// More pairs than are tested one by one.
+TEST(FlatGuard, ManyBuffersAgreeWithTheLaunchRules) {
+  std::string params;
+  for (int i = 0; i < 12; ++i)
+    params += fmt::format("{}%b{}: {}buffer<{}>", i == 0 ? "" : ", ", i, i % 3 ? "in " : "",
+                          i % 5 ? "f32" : "u16");
+  Result<ir::Program> program =
+      ir::ParseText(fmt::format("frz 1\nfunc @main(%n: i64, {}) {{\n  return\n}}\n", params));
+  ASSERT_TRUE(program) << program.error().ToString();
+  const ir::Function& entry = program->entry_function();
+  Result<FlatGuard> flat =
+      FlatGuard::Flatten(*ir::ParseGuard("1 <= arg0 <= 9 && len(arg1) == 3", *program), *program);
+  ASSERT_TRUE(flat);
+  flat->AddLaunchTests(*program);
+  EXPECT_TRUE(flat->has_more());
+  const FlatGuard::Parts parts = flat->Split(*program);
+  EXPECT_FALSE(parts.of_others.has_more());
+  std::mt19937_64 random(5);
+  alignas(64) std::byte arena[2048] = {};
+  std::array<int, 2> seen = {};
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<Value> arguments = {
+        Value::Int(ir::types::I64, static_cast<int64_t>(random() % 10))};
+    for (uint32_t i = 1; i < entry.param_count(); ++i) {
+      const auto length = static_cast<int64_t>(i == 1 && random() % 8 ? 3 : random() % 4);
+      std::byte* data = random() % 100 ? arena + 4 * (random() % 500) : nullptr;
+      if (i > 3 && random() % 8 == 0) {
+        arguments.push_back(arguments[i - 3]);
+        continue;
+      }
+      Value value =
+          Value::Buffer(std::make_shared<Memory>(entry.param_type(i).element(), length, data));
+      value.type = entry.param_type(i);
+      arguments.push_back(std::move(value));
+    }
+    // Copies of another type are none.
+    for (uint32_t i = 1; i < entry.param_count(); ++i) {
+      if (arguments[i].type.element() == entry.param_type(i).element()) {
+        arguments[i].type = entry.param_type(i);
+        continue;
+      }
+      arguments[i] = Value::Buffer(std::make_shared<Memory>(entry.param_type(i).element(),
+                                                            arguments[i].memory->length(),
+                                                            arguments[i].memory->data()));
+      arguments[i].type = entry.param_type(i);
+    }
+    const std::vector<uint64_t> words = WordsOfCall(arguments);
+    const bool launches = exec::CheckLaunch(*program, arguments).has_value() && words[0] >= 1 &&
+                          words[0] <= 9 && words[2] == 3;
+    ASSERT_EQ(flat->Holds(words.data()), launches) << round;
+    ASSERT_EQ(flat->LetsThrough(words.data()), launches) << round;
+    ASSERT_EQ(parts.of_buffers.Holds(words.data()) && parts.of_others.Holds(words.data()), launches)
+        << round;
+    ++seen[launches];
+  }
+  EXPECT_GT(seen[0], 2000);
+  EXPECT_GT(seen[1], 2000);
+}
+
 // The hot path's own tests, for buffers in pairs and for those that are in none: missing memory is never let through.
 TEST(FlatGuard, MissingMemoryIsQuicklySeen) {
   for (const char* params :

@@ -1,18 +1,18 @@
 // The door: what goes into a slot was verified, and for this slot's program.
 #include "dispatch/slot.h"
 
-#include "ir/digest.h"
-
 namespace frazil::dispatch {
 
-Slot::Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher, const Limits& limits)
-    : core_(fluid, watcher, limits), source_exact_(ir::ExactDigest(program)) {}
+Slot::Slot(const ir::SignedProgram& program, Fluid& fluid, Watcher& watcher, const Limits& limits)
+    : core_(fluid, watcher, limits),
+      source_exact_(program.exact()),
+      words_(program.program().entry_function()) {}
 
 Slot::~Slot() = default;
 
 bool Slot::Install(std::shared_ptr<const Solid> solid) {
   if (solid == nullptr || solid->form()->source_exact != source_exact_) return false;
-  return core_.Install(Link(solid->code_->function(), solid->guard_, solid));
+  return core_.Install(Link(solid->code_->function(), solid->guard_, solid, solid->parts_));
 }
 
 bool Slot::Retire(const Solid& solid) { return core_.Retire(&solid); }

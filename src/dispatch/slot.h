@@ -13,9 +13,11 @@
 #include "base/limits.h"
 #include "dispatch/slot_core.h"
 #include "dispatch/state.h"
+#include "exec/call_words.h"
 #include "exec/native_code.h"
 #include "ir/guard.h"
 #include "ir/program.h"
+#include "ir/signed_program.h"
 #include "verify/verified.h"
 
 namespace frazil::dispatch {
@@ -52,28 +54,33 @@ class Solid {
  public:
   // `source` is the program that the form answers for: refused if its exact digest is another.
   static Result<std::shared_ptr<const Solid>> Make(const verify::Verified<exec::CompiledForm>& form,
-                                                   const ir::Program& source);
+                                                   const ir::SignedProgram& source);
   ~Solid();
   const verify::Verified<exec::CompiledForm>& form() const { return form_; }
+  size_t code_bytes() const { return code_bytes_; }
+  bool tuned() const { return tuned_; }  // there is no form that takes longer to make
   bool Holds(const uint64_t* arguments) const {
     return guard_.Holds(arguments);
   }  // as exec::Holds does
 
  private:
   friend class Slot;
-  Solid(const verify::Verified<exec::CompiledForm>& form, FlatGuard guard,
-        std::shared_ptr<const exec::NativeCode> code);
+  Solid(const verify::Verified<exec::CompiledForm>& form, FlatGuard guard, FlatGuard::Parts parts,
+        std::shared_ptr<const exec::NativeCode> code, const exec::NativeImage& image);
 
   verify::Verified<exec::CompiledForm> form_;
   FlatGuard guard_;
+  FlatGuard::Parts parts_;  // of the guard, for calls that bring a record
   std::shared_ptr<const exec::NativeCode> code_;
+  size_t code_bytes_;
+  bool tuned_;
 };
 
 class Slot {
  public:
   // `program` as its callers see it, before lowering: forms answer for it. Nobody may be calling when the slot goes.
   // Depth and memory of the limits hold for calls that bring no run.
-  Slot(const ir::Program& program, Fluid& fluid, Watcher& watcher, const Limits& limits = {});
+  Slot(const ir::SignedProgram& program, Fluid& fluid, Watcher& watcher, const Limits& limits = {});
   ~Slot();
 
   // 0, 1 + ir::Trap, or a negative number where the fluid path refused the arguments. `run` may be null: then the
@@ -106,8 +113,11 @@ class Slot {
   void SetCountdown(uint32_t calls) { core_.SetCountdown(calls); }
 
  private:
+  friend class LaunchRecord;    // calls with buffers that were looked at before
+  friend class SlotCoreTester;  // of tests and benchmarks of the mechanism alone
   SlotCore core_;
   std::string source_exact_;
+  exec::CallWords words_;
 };
 
 }  // namespace frazil::dispatch

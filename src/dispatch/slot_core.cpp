@@ -31,6 +31,8 @@ double ClockNs() {
 constexpr uint32_t DefaultCountdown = 16;
 constexpr std::nullptr_t NoForms = nullptr;
 
+uint64_t last_number = 0;  // of a link; under the writer mutex
+
 }  // namespace
 
 constinit const Chain NoChain;
@@ -53,32 +55,34 @@ SlotCore::~SlotCore() {
 }
 
 // A thread that has no room yet for this slot's counter, or must not take the hot path.
-int32_t SlotCore::CallFirst(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+int32_t SlotCore::CallFirst(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run,
+                            Vouched* vouched) {
   ThreadRecord& me = RecordWithCounter(counter_at_);
   --CounterOf(me).left;
-  return Counted(me, arguments, results, run);
+  return Counted(me, arguments, results, run, vouched);
 }
 
-int32_t SlotCore::CallTimed(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
-  return Counted(*hot_record, arguments, results, run);
+int32_t SlotCore::CallTimed(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run,
+                            Vouched* vouched) {
+  return Counted(*hot_record, arguments, results, run, vouched);
 }
 
 // The counter is already one less.
 int32_t SlotCore::Counted(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
-                          exec::NativeRun* run) {
+                          exec::NativeRun* run, Vouched* vouched) {
   CallCounter& counter = CounterOf(me);
   if (counter.period == 0) {
     counter.period = countdown_.load(std::memory_order_relaxed);
     counter.left = static_cast<int32_t>(counter.period) - 1;
   }
-  if (counter.left <= 0) return AnswerTimed(me, arguments, results, run);
-  const Answer answer = AnswerCall(me, arguments, results, run);
+  if (counter.left <= 0) return AnswerTimed(me, arguments, results, run, vouched);
+  const Answer answer = AnswerCall(me, arguments, results, run, vouched);
   Note(me, answer);
   return answer.status;
 }
 
 int32_t SlotCore::AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint64_t* results,
-                              exec::NativeRun* run) {
+                              exec::NativeRun* run, Vouched* vouched) {
   CallCounter& counter = CounterOf(me);
   Observation seen;
   seen.calls = static_cast<uint64_t>(static_cast<int64_t>(counter.period) - counter.left);
@@ -91,7 +95,7 @@ int32_t SlotCore::AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint6
 
   const double clock_ns = ClockNs();
   const Clock::time_point start = Clock::now();
-  const Answer answer = AnswerCall(me, arguments, results, run);
+  const Answer answer = AnswerCall(me, arguments, results, run, vouched);
   seen.ns = std::max(0.0, NsSince(start) - clock_ns);
   if (answer.status < 0) {
     // It could not be made, so nobody may look at what its arguments point to: the next call is told in its place.
@@ -110,16 +114,17 @@ int32_t SlotCore::AnswerTimed(ThreadRecord& me, const uint64_t* arguments, uint6
 }
 
 // The hot path found no chain, its first form may not answer as it is, or this is a call within a solid call.
-int32_t SlotCore::CallOther(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+int32_t SlotCore::CallOther(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run,
+                            Vouched* vouched) {
   ThreadRecord& me = *hot_record;
-  const Answer answer = AnswerCall(me, arguments, results, run);
+  const Answer answer = AnswerCall(me, arguments, results, run, vouched);
   if (!answer.was_solid || answer.missed) Note(me, answer);
   return answer.status;
 }
 
 // The fluid path runs outside: it needs no form, and may run for long or change the slot.
 SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, const uint64_t* arguments,
-                                      uint64_t* results, exec::NativeRun* run) {
+                                      uint64_t* results, exec::NativeRun* run, Vouched* vouched) {
   const uint64_t was = me.inside.load(std::memory_order_relaxed);
   const bool is_within = (was & 1) != 0;
   if (!is_within) me.fenced ? EnterFenced(me, was) : Enter(me, was);
@@ -127,7 +132,10 @@ SlotCore::Answer SlotCore::AnswerCall(ThreadRecord& me, const uint64_t* argument
   const Chain* chain = chain_.load(std::memory_order_seq_cst);
   for (uint32_t i = 0; i < chain->count; ++i) {
     const Link& link = chain->links[i];
-    if (!link.guard.LetsThrough(arguments)) continue;
+    const bool lets_through = vouched == nullptr ? link.guard.LetsThrough(arguments)
+                                                 : vouched->Holds(i, link, arguments) &&
+                                                       link.parts.of_others.LetsThrough(arguments);
+    if (!lets_through) continue;
     const std::optional<int32_t> status =
         link.function.uses_run && run == nullptr
             ? RunsOf(me).Call(link.function, depth_, memory_bytes_, arguments, results)
@@ -181,6 +189,7 @@ bool SlotCore::Install(Link link) {
   {
     std::lock_guard lock(WriterMutex());
     if (IsByHand(state())) return false;
+    link.number = ++last_number;
     std::unique_ptr<Chain> others = CopyWithout(link.owner.get());
     auto chain = std::make_unique<Chain>();
     chain->links[chain->count++] = std::move(link);

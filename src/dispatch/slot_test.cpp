@@ -23,9 +23,10 @@ constexpr std::string_view Code("\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3", 9);
 class SlotTest : public testing::Test {
  protected:
   SlotTest()
-      : program(*ir::ParseText(Text)),
-        other(*ir::ParseText(OtherText)),
-        slot(program, fluid, watcher) {}
+      : signed_program(ir::SignedProgram::Of(*ir::ParseText(Text))),
+        other(ir::SignedProgram::Of(*ir::ParseText(OtherText))),
+        program(signed_program->program()),
+        slot(*signed_program, fluid, watcher) {}
 
   // Judged as a worker would judge it.
   verify::Verified<exec::CompiledForm> Form(std::string_view guard) {
@@ -37,10 +38,11 @@ class SlotTest : public testing::Test {
     form.source_exact = form.candidate_exact = ir::ExactDigest(program);
     form.guard = ir::PrintGuard(candidate.guard);
     form.candidate = ir::PrintText(ir::Canonicalize(program));
-    form.target = "native";
     form.toolchain = "by hand";
-    form.image.uses_run = false;
-    form.image.code = Code;
+    exec::NativeImage image;
+    image.uses_run = false;
+    image.code = Code;
+    exec::PutImage(form, image);
     Result<verify::Examined> examined =
         verify::Examine(program, candidate, form, verify::Policy::Default(program));
     EXPECT_TRUE(examined && examined->form)
@@ -53,14 +55,16 @@ class SlotTest : public testing::Test {
     return result;
   }
 
-  ir::Program program, other;
+  std::shared_ptr<const ir::SignedProgram> signed_program, other;
+  const ir::Program& program;
   CountingFluid fluid;
   CountingWatcher watcher;
   Slot slot;
 };
 
 TEST_F(SlotTest, AVerifiedFormAnswersWhereItsGuardHolds) {
-  Result<std::shared_ptr<const Solid>> solid = Solid::Make(Form("0 <= arg0 <= 99"), program);
+  Result<std::shared_ptr<const Solid>> solid =
+      Solid::Make(Form("0 <= arg0 <= 99"), *signed_program);
   ASSERT_TRUE(solid) << solid.error().ToString();
   uint64_t inside = 99, outside = 100;
   EXPECT_TRUE((*solid)->Holds(&inside));
@@ -82,12 +86,12 @@ TEST_F(SlotTest, AVerifiedFormAnswersWhereItsGuardHolds) {
 
 TEST_F(SlotTest, AFormOfAnotherProgramIsRefused) {
   const verify::Verified<exec::CompiledForm> form = Form("true");
-  Result<std::shared_ptr<const Solid>> wrong = Solid::Make(form, other);
+  Result<std::shared_ptr<const Solid>> wrong = Solid::Make(form, *other);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().diag, Diag::NotAdmitted);
-  Result<std::shared_ptr<const Solid>> solid = Solid::Make(form, program);
+  Result<std::shared_ptr<const Solid>> solid = Solid::Make(form, *signed_program);
   ASSERT_TRUE(solid);
-  Slot other_slot(other, fluid, watcher);
+  Slot other_slot(*other, fluid, watcher);
   EXPECT_FALSE(other_slot.Install(*solid));
   EXPECT_FALSE(other_slot.Install(nullptr));
   EXPECT_EQ(other_slot.state(), State::Fluid);
@@ -95,7 +99,7 @@ TEST_F(SlotTest, AFormOfAnotherProgramIsRefused) {
 }
 
 TEST_F(SlotTest, ByHand) {
-  Result<std::shared_ptr<const Solid>> solid = Solid::Make(Form("true"), program);
+  Result<std::shared_ptr<const Solid>> solid = Solid::Make(Form("true"), *signed_program);
   ASSERT_TRUE(solid);
   EXPECT_TRUE(slot.Freeze());
   EXPECT_FALSE(slot.Install(*solid));

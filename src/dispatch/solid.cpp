@@ -3,25 +3,35 @@
 #include <utility>
 
 #include "dispatch/slot.h"
-#include "ir/digest.h"
 
 namespace frazil::dispatch {
 
 Solid::Solid(const verify::Verified<exec::CompiledForm>& form, FlatGuard guard,
-             std::shared_ptr<const exec::NativeCode> code)
-    : form_(form), guard_(std::move(guard)), code_(std::move(code)) {}
+             FlatGuard::Parts parts, std::shared_ptr<const exec::NativeCode> code,
+             const exec::NativeImage& image)
+    : form_(form),
+      guard_(std::move(guard)),
+      parts_(std::move(parts)),
+      code_(std::move(code)),
+      code_bytes_(image.code.size()),
+      tuned_(image.tuned) {}
 
 Solid::~Solid() = default;
 
 Result<std::shared_ptr<const Solid>> Solid::Make(const verify::Verified<exec::CompiledForm>& form,
-                                                 const ir::Program& source) {
-  if (form->source_exact != ir::ExactDigest(source)) {
+                                                 const ir::SignedProgram& signed_source) {
+  if (form->source_exact != signed_source.exact()) {
     return Fail(Diag::NotAdmitted, "the form answers for another program");
   }
+  if (form->target != "native" || !form->calling.empty())
+    return Fail(Diag::NotAdmitted, "the form is not code that a slot can call");
+  const ir::Program& source = signed_source.program();
   FlatGuard guard = TRY(FlatGuard::Flatten(TRY(ir::ParseGuard(form->guard, source)), source));
   guard.AddLaunchTests(source);
-  std::shared_ptr<const exec::NativeCode> code = TRY(exec::NativeCode::Map(form->image));
-  return std::shared_ptr<const Solid>(new Solid(form, std::move(guard), std::move(code)));
+  const exec::NativeImage image = TRY(exec::ParseImage(form->payload));
+  std::shared_ptr<const exec::NativeCode> code = TRY(exec::NativeCode::Map(image));
+  return std::shared_ptr<const Solid>(
+      new Solid(form, guard, guard.Split(source), std::move(code), image));
 }
 
 }  // namespace frazil::dispatch

@@ -22,6 +22,7 @@ namespace frazil::dispatch {
 class SlotCoreTester {
  public:
   static bool Install(SlotCore& core, Link link) { return core.Install(std::move(link)); }
+  static SlotCore& CoreOf(Slot& slot) { return slot.core_; }
 };
 
 class CountingFluid final : public Fluid {

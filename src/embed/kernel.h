@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/element.h"
 #include "embed/cpu_level.h"
 #include "embed/native_run.h"
 
@@ -17,24 +18,6 @@ namespace frazil::embed {
 
 // Changes with every change of the structures below; generated code of another version does not compile.
 constexpr uint32_t KernelDataVersion = 2;
-
-// In the IR's order, as far as a C++ program has such values.
-enum class ScalarKind : uint8_t {
-  I8,
-  I16,
-  I32,
-  I64,
-  U8,
-  U16,
-  U32,
-  U64,
-  F16,
-  BF16,
-  F32,
-  F64,
-  Bool,
-  Index
-};
 
 // What a parameter is for at a launch, in the order of ir/kernel.h.
 enum class ParamRole : uint8_t {
@@ -83,7 +66,7 @@ struct List {
 
 struct ParamData {
   Rel<char> name;
-  ScalarKind scalar;
+  Kind scalar;
   ParamRole role;
   Access access;  // buffers
   uint8_t element_bytes;
@@ -118,7 +101,7 @@ struct KernelData {
   Rel<char> name;
   Rel<char> doc;
   List<ParamData> params;
-  List<ScalarKind> results;
+  List<Kind> results;
   uint32_t word_count;
   uint16_t
       trips_word;  // the word that is the number of iterations, or NoWord: the code `trips` tells it

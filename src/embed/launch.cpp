@@ -15,19 +15,11 @@
 namespace frazil::embed {
 namespace {
 
-constexpr uint64_t MostOf[] = {INT8_MAX,   INT16_MAX,  INT32_MAX,  INT64_MAX, UINT8_MAX,
-                               UINT16_MAX, UINT32_MAX, UINT64_MAX, 0,         0,
-                               0,          0,          0,          INT64_MAX};
-constexpr int64_t MostLanes = int64_t{1} << 62;
 // Pieces for each thread: enough that a thread which is late does not hold up the others for long.
 constexpr int64_t PiecesPerThread = 4;
 constexpr double LeastPiecePicoseconds = 2e6;
 // Pieces of long loops begin at multiples of this, so that no two threads write to one cache line.
 constexpr int64_t LongLoopUnit = 64;
-
-bool IsSigned(ScalarKind scalar) {
-  return scalar <= ScalarKind::I64 || scalar == ScalarKind::Index;
-}
 
 struct BufferWords {
   uint64_t address;
@@ -74,7 +66,7 @@ Status CheckExtents(const KernelData& kernel, const uint64_t* words, Extents ext
       const uint64_t length = words[params[pair.second].word + 1];
       if (length != words[params[first->second].word + 1])
         return Refuse(kernel, LaunchError::WrongLength, first->second, pair.second);
-      if (length > MostOf[static_cast<size_t>(params[pair.first].scalar)])
+      if (length > MostOf(params[pair.first].scalar))
         return Refuse(kernel, LaunchError::TooLong, pair.first, pair.second);
     }
   }
@@ -195,15 +187,6 @@ NativeRun* MakeThreadRun() noexcept {
   owner.run->stack_limit = StackOfThread().limit;
   thread_run = owner.run.get();
   return thread_run;
-}
-
-bool LaunchConfig::is_valid() const {
-  int64_t lanes = 1;
-  for (const int64_t size : {grid.x, grid.y, grid.z, block.x, block.y, block.z}) {
-    if (size < 1 || lanes > MostLanes / size) return false;
-    lanes *= size;
-  }
-  return true;
 }
 
 double WorkOf(const KernelData& kernel, const uint64_t* words) noexcept {

@@ -3,41 +3,19 @@
 // for several threads, comes here, where the tables of the descriptor are read and the last word is spoken.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 
+#include "base/launch_config.h"
 #include "base/thread_pool.h"
 #include "embed/kernel.h"
 #include "embed/status.h"
 
 namespace frazil::embed {
 
-// 16-bit floats as their bits; C++ compilers of record have no such types yet.
-struct F16 {
-  uint16_t bits;
-};
-struct BF16 {
-  uint16_t bits;
-};
-
-struct Dim3 {
-  int64_t x = 1, y = 1, z = 1;
-};
-
 // For kernels that ask for lanes, or that know blocks.
-struct LaunchConfig {
-  Dim3 grid;
-  Dim3 block;
-
-  static constexpr LaunchConfig Lanes(int64_t x, int64_t y = 1, int64_t z = 1) {
-    return {{x, y, z}, {}};
-  }
-  static constexpr LaunchConfig Blocks(Dim3 grid, Dim3 block) { return {grid, block}; }
-  // 1 or more in each direction, and at most 2^62 lanes in all.
-  bool is_valid() const;
-};
+using frazil::Dim3;
+using frazil::LaunchConfig;
 
 // A launch of fewer picoseconds than this stays on its thread. Waking another and waiting for it costs about 0.3 us while
 // it is awake (bench: launch); ten times that keeps two threads from ever being slower than one.
@@ -89,30 +67,8 @@ TrapRecord RunPieces(const RangedCall& call, ThreadPool& pool) noexcept;
 
 // --- what generated functions use -------------------------------------------------------------------------
 
-template <typename T>
-inline uint64_t WordOf(T value) {
-  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>)
-    return value.bits;
-  else if constexpr (std::is_same_v<T, float>)
-    return std::bit_cast<uint32_t>(value);
-  else if constexpr (std::is_same_v<T, double>)
-    return std::bit_cast<uint64_t>(value);
-  else
-    return static_cast<uint64_t>(
-        static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(value));
-}
-
-template <typename T>
-inline T FromWord(uint64_t word) {
-  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>)
-    return {static_cast<uint16_t>(word)};
-  else if constexpr (std::is_same_v<T, float>)
-    return std::bit_cast<float>(static_cast<uint32_t>(word));
-  else if constexpr (std::is_same_v<T, double>)
-    return std::bit_cast<double>(word);
-  else
-    return static_cast<T>(word);
-}
+using frazil::FromWord;
+using frazil::WordOf;
 
 template <typename T>
 inline uint64_t AddressOf(std::span<T> buffer) {

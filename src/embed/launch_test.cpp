@@ -27,7 +27,7 @@ TEST(LaunchConfig, Valid) {
   EXPECT_FALSE(LaunchConfig::Blocks({4}, {-1}).is_valid());
 }
 
-// Never too lax: whatever overlaps in part is near; neighbours and the same buffer are not.
+// Never too lax: whatever overlaps in part is near; neighbors and the same buffer are not.
 TEST(IsNear, AgainstTheDefinition) {
   for (uint64_t a = 100; a < 112; ++a)
     for (uint64_t b = 100; b < 112; ++b)

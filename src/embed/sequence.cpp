@@ -7,7 +7,6 @@
 namespace frazil::embed {
 namespace {
 
-constexpr uint8_t BytesOf[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 1, 8};
 constexpr size_t MostResults = 4;
 
 }  // namespace
@@ -44,8 +43,8 @@ Status Sequence::RunStep(const Step& step) const noexcept {
   const Status status = embed::Run(*step.kernel, words_.data() + step.words, results);
   if (!status.ok()) return status;
   for (size_t i = 0; i < step.kernel->results.size; ++i) {
-    const auto kind = static_cast<size_t>(step.kernel->results.begin()[i]);
-    if (step.results[i] != nullptr) std::memcpy(step.results[i], &results[i], BytesOf[kind]);
+    const Kind kind = step.kernel->results.begin()[i];
+    if (step.results[i] != nullptr) std::memcpy(step.results[i], &results[i], BytesOf(kind));
   }
   return {};
 }

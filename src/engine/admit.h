@@ -2,9 +2,9 @@
 //
 //   admit(candidate)  if and only if  evidence >= policy.minimum  and  cost < cost(what is in use)
 //
-// Evidence is checked by verify/ before a Verified form exists; it is checked again here, because the rule is
-// read here. Nanoseconds are noisy: they count as lower only by a paired comparison, both forms timed in one
-// interleaved run, and by a stated margin.
+// For every target. Evidence is checked by verify/ before a Verified form exists; it is checked again here, because the
+// rule is read here. Costs are compared with their like (exec/cost.h): nanoseconds are noisy and count as lower only by a
+// paired comparison, both forms timed in one interleaved run, and by a stated margin; heights and bytes are exact.
 #pragma once
 
 #include <expected>
@@ -35,9 +35,9 @@ class Admitted {
   std::string reason_;
 };
 
-// `in_use`: the form that answers now; null: the interpreter, whose time on the same inputs the candidate's
-// own cost holds. Two compiled forms are compared by their share of the interpreter's time, which both were
-// paired with. Not admitted: one sentence that says why.
+// `in_use`: the form that answers now; null: there is none. What is called then replaces the interpreter, whose time on
+// the same inputs the candidate's own cost holds; what is shipped replaces nothing. Two called forms are compared by their
+// share of the interpreter's time, which both were paired with. Not admitted: one sentence that says why.
 std::expected<Admitted, std::string> Admit(const verify::Verified<exec::CompiledForm>& candidate,
                                            const verify::Verified<exec::CompiledForm>* in_use,
                                            const verify::Policy& policy);

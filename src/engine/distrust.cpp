@@ -11,7 +11,7 @@ namespace frazil::engine {
 
 void Improver::TellComplaint(const Site& site) {
   if (const std::string complaint = worker.TakeComplaint(); !complaint.empty())
-    Tell(site, "worker", complaint);
+    Tell(site, Verb::Worker, complaint);
 }
 
 std::optional<uint64_t> Improver::WhoVouchedFor(const Site& site, const Form& form) const {

@@ -12,8 +12,6 @@
 #include "engine/improver.h"
 #include "ir/check.h"
 #include "ir/digest.h"
-#include "ir/lower.h"
-#include "ir/text.h"
 
 namespace frazil::engine {
 namespace {
@@ -38,8 +36,11 @@ profile::CallProfile MakeProfile(const CallLayout& layout) {
 
 Engine::Engine(EngineOptions options) : improver_(std::make_shared<Improver>(std::move(options))) {}
 Engine::~Engine() { improver_->Stop(); }
+Result<std::shared_ptr<Site>> Engine::Load(std::shared_ptr<const ir::SignedProgram> program) {
+  return improver_->Load(std::move(program));
+}
 Result<std::shared_ptr<Site>> Engine::Load(const ir::Program& program) {
-  return improver_->Load(program);
+  return improver_->Load(ir::SignedProgram::Of(program));
 }
 bool Engine::Settle(std::chrono::milliseconds longest) { return improver_->Settle(longest); }
 store::Store* Engine::store() { return improver_->store.get(); }
@@ -93,35 +94,33 @@ void Improver::Stop() {
   }
 }
 
-Site::Impl::Impl(const ir::Program& program, ir::Program without_tensors,
+Site::Impl::Impl(std::shared_ptr<const ir::SignedProgram> program,
                  std::unique_ptr<InterpreterFluid> fluid_path,
                  std::shared_ptr<Improver> its_improver)
-    : source(program),
-      lowered(std::move(without_tensors)),
-      text(ir::PrintText(ir::Canonicalize(program))),
-      exact(ir::ExactDigest(program)),
-      policy(its_improver->options.policy.value_or(verify::Policy::Default(program))),
+    : signed_source(std::move(program)),
+      source(signed_source->program()),
+      exact(signed_source->exact()),
+      policy(its_improver->options.policy.value_or(verify::Policy::Default(source))),
       fluid(std::move(fluid_path)),
       improver(std::move(its_improver)),
       profile(MakeProfile(fluid->layout())),
       drift(improver->options.drift_expected, improver->options.drift_alpha) {}
 
-Result<std::shared_ptr<Site>> Improver::Load(const ir::Program& program) {
-  TRY_VOID(ir::Check(program, options.limits));
-  if (UsesStreams(program)) {
+Result<std::shared_ptr<Site>> Improver::Load(std::shared_ptr<const ir::SignedProgram> program) {
+  TRY_VOID(ir::Check(program->program(), options.limits));
+  if (UsesStreams(program->program())) {
     return Fail(Diag::Unsupported,
                 "A call site has no input, output or hint stream; run this program on a target.");
   }
-  ir::Program lowered = TRY(ir::LowerTensors(program));
   Limits limits = options.limits;
   limits.fuel = Limits().fuel;
-  auto fluid = TRY(InterpreterFluid::Create(program, lowered, limits));
-  auto impl = std::make_unique<Site::Impl>(program, std::move(lowered), std::move(fluid),
-                                           shared_from_this());
+  auto fluid = TRY(InterpreterFluid::Create(program, limits));
+  auto impl =
+      std::make_unique<Site::Impl>(std::move(program), std::move(fluid), shared_from_this());
   std::shared_ptr<Site> site(new Site(std::move(impl)));
   dispatch::Watcher& watcher = *site;
-  site->slot_ =
-      std::make_unique<dispatch::Slot>(site->impl_->source, *site->impl_->fluid, watcher, limits);
+  site->slot_ = std::make_unique<dispatch::Slot>(*site->impl_->signed_source, *site->impl_->fluid,
+                                                 watcher, limits);
   site->impl_->fluid->SetRestart([slot = site->slot_.get()](const uint64_t* arguments,
                                                             uint64_t* results,
                                                             exec::NativeRun* run) {
@@ -157,31 +156,22 @@ store::StoreKey Improver::KeyOf(const Site& site, const std::string& guard,
   store_key.source_exact = site.impl_->exact;
   store_key.guard = guard;
   store_key.toolchain = toolchain;
-  store_key.level = exec::HostLevel();
+  store_key.profile = exec::CpuLevelName(exec::HostLevel());
   return store_key;
 }
 
-void Improver::Tell(const Site& site, std::string_view verb, std::string sentence) const {
+void Improver::Tell(const Site& site, Event event) const {
   if (!options.on_event) return;
-  const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
-  options.on_event(
-      {ms, ir::ShortDigest(site.impl_->exact), std::string(verb), std::move(sentence)});
+  event.ms = std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
+  event.site = ir::ShortDigest(site.impl_->exact);
+  options.on_event(event);
 }
 
-// The worker's lines, each "verb: sentence".
-void Improver::AddLog(const Site& site, std::string_view log) const {
-  while (!log.empty()) {
-    const size_t end = std::min(log.find('\n'), log.size());
-    const std::string_view line = log.substr(0, end);
-    log.remove_prefix(std::min(end + 1, log.size()));
-    const size_t colon = line.find(": ");
-    if (line.empty()) continue;
-    if (colon == std::string_view::npos) {
-      Tell(site, "worker", std::string(line));
-    } else {
-      Tell(site, line.substr(0, colon), std::string(line.substr(colon + 2)));
-    }
-  }
+// What a worker did, as it happened; what became of each proposal is kept for whoever asks.
+void Improver::TakeRecords(const Site& site, const WorkReply& reply) const {
+  for (const Event& event : reply.events) Tell(site, event);
+  if (store == nullptr) return;
+  for (const Attempt& attempt : reply.attempts) store->AppendAttempt(PrintAttempt(attempt));
 }
 
 Site::Site(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -199,7 +189,7 @@ void Site::Observe(const uint64_t* arguments, const dispatch::Observation& seen)
 }
 
 const ir::Program& Site::program() const { return impl_->source; }
-const ir::Function& Site::entry() const { return impl_->lowered.entry_function(); }
+const ir::Function& Site::entry() const { return impl_->fluid->lowered().entry_function(); }
 const std::string& Site::exact() const { return impl_->exact; }
 
 void Site::Freeze() { slot_->Freeze(); }

@@ -9,21 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/launch_record.h"
 #include "dispatch/slot.h"
+#include "engine/event.h"
 #include "engine/package.h"
 #include "engine/worker.h"
 #include "ir/program.h"
+#include "ir/signed_program.h"
 #include "store/store.h"
 #include "verify/verify.h"
 
 namespace frazil::engine {
-
-struct Event {
-  double ms = 0;         // since the engine was made
-  std::string site;      // the site's short digest
-  std::string verb;      // observe, propose, verify, price, admit, dispatch, watch, reopen, ...
-  std::string sentence;  // for people
-};
 
 struct EngineOptions {
   bool use_store = true;
@@ -68,6 +64,8 @@ class Site final : public std::enable_shared_from_this<Site>, private dispatch::
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run = nullptr) {
     return slot_->Call(arguments, results, run);
   }
+  // For calls that come again with the same buffers. The site outlives its records.
+  dispatch::LaunchRecord Record() { return dispatch::LaunchRecord(*slot_); }
   const ir::Program& program() const;  // as given
   const ir::Function& entry() const;   // of the form whose words a call takes: tensors are buffers
   const std::string& exact() const;
@@ -96,6 +94,7 @@ class Engine {
   ~Engine();  // does not wait for a compile that is under way
 
   // A checked program; the store is asked at once, so that a site may start solid.
+  Result<std::shared_ptr<Site>> Load(std::shared_ptr<const ir::SignedProgram> program);
   Result<std::shared_ptr<Site>> Load(const ir::Program& program);
   // Until nothing is queued or under way. For tests and demonstrations; false: it took longer.
   bool Settle(std::chrono::milliseconds longest);

@@ -1,5 +1,6 @@
-// An interpreter as the fluid path: words to values, a run, values to words. Buffers are borrowed from the
-// caller, so that both paths write the same memory.
+// An interpreter as the fluid path. Tiles take the words of a call as they are; the reference interpreter takes values, and
+// a call that the launch rules may refuse becomes values too, because those rules say what is wrong with it. Buffers are
+// borrowed from the caller, so that all paths write the same memory.
 #include "engine/fluid.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "base/check.h"
 #include "exec/launch.h"
 #include "exec/native_run.h"
+#include "ir/lower.h"
 #include "targets/isa/isa.h"
 
 namespace frazil::engine {
@@ -22,13 +24,11 @@ std::shared_ptr<exec::Memory> CopyOf(const exec::Memory& memory) {
 }
 
 // Tier 1 needs no compiler and no test: the module, lifted back, must be the program, and the plan is made of what was
-// lifted. Null where it is not worth it (no
-// lanes) or not to be had (types that the machine lacks, lanes that depend on each other).
-std::shared_ptr<const targets::isa::TilePlan> PlanTiles(const ir::Program& program) {
-  const ir::Function& entry = program.entry_function();
-  if (std::ranges::none_of(entry.insts,
-                           [](const ir::Inst& inst) { return inst.op == ir::Op::Parallel; }))
-    return nullptr;
+// lifted. Also without lanes: making it takes 8 to 17 us longer than making the reference interpreter ready, and a call a
+// half to a fifth of the time (measured). Null where it is not to be had (types that the machine lacks, lanes that depend
+// on each other).
+std::shared_ptr<const targets::isa::TilePlan> PlanTiles(
+    const std::shared_ptr<const ir::SignedProgram>& program) {
   const Result<targets::isa::ProvedModule> module = targets::isa::ProvedModule::OfProgram(program);
   if (!module) return nullptr;
   Result<std::shared_ptr<const targets::isa::TilePlan>> plan = targets::isa::Prepare(*module);
@@ -92,18 +92,25 @@ std::vector<exec::Value> CallLayout::Values(const uint64_t* words, bool copy) co
 }
 
 bool CallLayout::MayBeginAgain(const uint64_t* words) const {
-  auto range_of = [&](size_t i) {
-    const uint64_t* at = words + first_word_[i];
-    return std::pair(at[0], at[0] + at[1] * ir::BytesOf(params_[i].element()));
+  struct Piece {
+    uint64_t begin, end;
+    bool is_written;
   };
+  std::vector<Piece> pieces;
   for (size_t i = 0; i < params_.size(); ++i) {
-    if (!params_[i].is_buffer() || params_[i].access == ir::Access::In) continue;
-    const auto [written, written_end] = range_of(i);
-    for (size_t j = 0; j < params_.size(); ++j) {
-      if (!params_[j].is_buffer() || params_[j].access == ir::Access::Out) continue;
-      const auto [read, read_end] = range_of(j);
-      if (std::max(written, read) < std::min(written_end, read_end)) return false;
-    }
+    const uint64_t* at = words + first_word_[i];
+    if (!params_[i].is_buffer() || at[1] == 0) continue;
+    if (params_[i].access == ir::Access::InOut) return false;
+    pieces.push_back({at[0], at[0] + at[1] * ir::BytesOf(params_[i].element()),
+                      params_[i].access == ir::Access::Out});
+  }
+  // In the order of their beginnings: one overlaps an earlier one if that ends behind its beginning.
+  std::ranges::sort(pieces, {}, &Piece::begin);
+  uint64_t end_of_written = 0, end_of_read = 0;
+  for (const Piece& piece : pieces) {
+    if (piece.begin < (piece.is_written ? end_of_read : end_of_written)) return false;
+    uint64_t& end = piece.is_written ? end_of_written : end_of_read;
+    end = std::max(end, piece.end);
   }
   return true;
 }
@@ -131,22 +138,44 @@ std::vector<uint64_t> CallLayout::Words(std::span<const exec::Value> values) con
   return words;
 }
 
-Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(const ir::Program& source,
-                                                                   const ir::Program& lowered,
-                                                                   const Limits& limits) {
+Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(
+    std::shared_ptr<const ir::SignedProgram> source, const Limits& limits) {
+  std::shared_ptr<const ir::SignedProgram> lowered = source;
+  if (ir::HasTensors(source->program()))
+    lowered = ir::SignedProgram::Of(TRY(ir::LowerTensors(source->program())));
   std::unique_ptr<InterpreterFluid> fluid(
-      new InterpreterFluid(TRY(exec::InterpreterProgram::Create(lowered)),
-                           CallLayout(lowered.entry_function()), limits));
-  if (HasTensors(source.entry_function())) fluid->source_ = source;
-  fluid->tiles_ = PlanTiles(lowered);
+      new InterpreterFluid(std::move(source), lowered->shared(), limits));
+  if (limits.fuel >= targets::isa::LeastFuel) fluid->tiles_ = PlanTiles(lowered);
+  if (fluid->tiles_ != nullptr) {
+    fluid->call_depth_ = targets::isa::CallDepth(lowered->program());
+    return fluid;
+  }
+  fluid->interpreter_once_.Call([] {});
+  fluid->interpreter_ = TRY(exec::InterpreterProgram::Create(lowered->program()));
   return fluid;
 }
 
-InterpreterFluid::InterpreterFluid(exec::InterpreterProgram program, CallLayout layout,
-                                   const Limits& limits)
-    : program_(std::move(program)), layout_(std::move(layout)), limits_(limits) {
+InterpreterFluid::InterpreterFluid(std::shared_ptr<const ir::SignedProgram> source,
+                                   std::shared_ptr<const ir::Program> lowered, const Limits& limits)
+    : source_(std::move(source)),
+      lowered_(std::move(lowered)),
+      has_tensors_(HasTensors(source_->program().entry_function())),
+      layout_(lowered_->entry_function()),
+      limits_(limits),
+      launch_(*lowered_) {
+  if (has_tensors_) source_launch_.emplace(source_->program());
   // Compiled code has no clock, and the two paths must not differ in what they answer.
   limits_.run_ms = UINT64_MAX;
+}
+
+// A program that has tiles is one that can be interpreted.
+const exec::InterpreterProgram& InterpreterFluid::interpreter() const {
+  interpreter_once_.Call([&] {
+    Result<exec::InterpreterProgram> made = exec::InterpreterProgram::Create(*lowered_);
+    CHECK(made.has_value());
+    interpreter_ = std::move(*made);
+  });
+  return *interpreter_;
 }
 
 void InterpreterFluid::SetRestart(
@@ -154,7 +183,8 @@ void InterpreterFluid::SetRestart(
   again_ = std::move(again);
 }
 
-int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+exec::RunContext InterpreterFluid::ContextOf(const uint64_t* arguments,
+                                             const exec::NativeRun* run) const {
   exec::RunContext context;
   context.limits = limits_;
   if (run != nullptr) {
@@ -167,33 +197,59 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
              layout_.MayBeginAgain(arguments)) {
     context.stop = &interrupt_;
   }
+  return context;
+}
+
+// Where calls may reach the limit of depth, they are made: tiles have them inlined.
+bool InterpreterFluid::MayUseTiles(const exec::NativeRun* run) const {
+  return tiles_ != nullptr && (run != nullptr ? run->depth_left : limits_.depth) >= call_depth_;
+}
+
+int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
+  if (!MayUseTiles(run) || !launch_.Holds(arguments) ||
+      (source_launch_ && !source_launch_->Holds(arguments)))
+    return CallWithValues(arguments, results, run);
+  if (targets::isa::RunAtOnce(*tiles_, arguments, results)) return 0;
+  const exec::RunContext context = ContextOf(arguments, run);
+  targets::isa::TileRun tile_run{.context = &context};
+  if (targets::isa::RunWords(*tiles_, arguments, results, tile_run) == 0) return 0;
+  return Trapped(tile_run.trap, context, arguments, results, run);
+}
+
+int32_t InterpreterFluid::CallWithValues(const uint64_t* arguments, uint64_t* results,
+                                         exec::NativeRun* run) {
+  const exec::RunContext context = ContextOf(arguments, run);
   const std::vector<exec::Value> values = layout_.Values(arguments, /*copy=*/false);
-  const Result<void> launch = source_ ? exec::CheckLoweredLaunch(*source_, values) : Result<void>();
+  const Result<void> launch =
+      has_tensors_ ? exec::CheckLoweredLaunch(source_->program(), values) : Result<void>();
   if (!launch) {
     last_launch_error = launch.error().ToString();
     return LaunchFailed;
   }
-  Result<exec::Outcome> outcome =
-      tiles_ ? targets::isa::Run(*tiles_, values, context) : program_.Run(values, context);
+  Result<exec::Outcome> outcome = MayUseTiles(run) ? targets::isa::Run(*tiles_, values, context)
+                                                   : interpreter().Run(values, context);
   if (!outcome) {
     last_launch_error = outcome.error().ToString();
     return LaunchFailed;
   }
-  if (outcome->trap) {
-    // Begun before the compiled form was there: nothing that the run has done is visible to a second one.
-    if (outcome->trap->kind == ir::Trap::Fuel && context.stop == &interrupt_ && interrupt_.load()) {
-      return again_(arguments, results, run);
-    }
-    if (run != nullptr) {
-      run->trap_op = static_cast<uint32_t>(outcome->trap->op);
-      run->trap_index = outcome->trap->index;
-    }
-    return 1 + static_cast<int32_t>(outcome->trap->kind);
-  }
+  if (outcome->trap) return Trapped(*outcome->trap, context, arguments, results, run);
   for (const exec::Value& result : outcome->results) {
     for (const uint64_t word : result.scalar_words()) *results++ = word;
   }
   return 0;
+}
+
+int32_t InterpreterFluid::Trapped(const exec::TrapInfo& trap, const exec::RunContext& context,
+                                  const uint64_t* arguments, uint64_t* results,
+                                  exec::NativeRun* run) {
+  // Begun before the compiled form was there: nothing that the run has done is visible to a second one.
+  if (trap.kind == ir::Trap::Fuel && context.stop == &interrupt_ && interrupt_.load())
+    return again_(arguments, results, run);
+  if (run != nullptr) {
+    run->trap_op = static_cast<uint32_t>(trap.op);
+    run->trap_index = trap.index;
+  }
+  return 1 + static_cast<int32_t>(trap.kind);
 }
 
 const std::string& InterpreterFluid::LastLaunchError() { return last_launch_error; }

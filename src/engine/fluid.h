@@ -1,5 +1,6 @@
 // The fluid path of a call site, behind the words of a native call: the tile interpreter (tier 1) where the program's
-// lowering to the portable machine is proved and its lanes are independent, the reference interpreter (tier 0) else.
+// lowering to the portable machine is proved and its lanes, if it has any, are independent, the reference interpreter
+// (tier 0) else.
 #pragma once
 
 #include <atomic>
@@ -8,9 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/fork.h"
 #include "dispatch/slot.h"
 #include "exec/interpreter_program.h"
 #include "exec/value.h"
+#include "exec/word_launch.h"
+#include "ir/signed_program.h"
 #include "targets/isa/tile.h"
 
 namespace frazil::engine {
@@ -49,10 +53,8 @@ class CallLayout {
 
 class InterpreterFluid final : public dispatch::Fluid {
  public:
-  // `lowered` is the source without its tensors (ir::LowerTensors).
-  static Result<std::unique_ptr<InterpreterFluid>> Create(const ir::Program& source,
-                                                          const ir::Program& lowered,
-                                                          const Limits& limits);
+  static Result<std::unique_ptr<InterpreterFluid>> Create(
+      std::shared_ptr<const ir::SignedProgram> source, const Limits& limits);
 
   int32_t Call(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) override;
 
@@ -65,15 +67,31 @@ class InterpreterFluid final : public dispatch::Fluid {
   static const std::string& LastLaunchError();  // of this thread
 
   bool has_tiles() const { return tiles_ != nullptr; }
+  // The source without its tensors: its entry has the words of a call.
+  const ir::Program& lowered() const { return *lowered_; }
 
  private:
-  InterpreterFluid(exec::InterpreterProgram program, CallLayout layout, const Limits& limits);
+  InterpreterFluid(std::shared_ptr<const ir::SignedProgram> source,
+                   std::shared_ptr<const ir::Program> lowered, const Limits& limits);
+  exec::RunContext ContextOf(const uint64_t* arguments, const exec::NativeRun* run) const;
+  bool MayUseTiles(const exec::NativeRun* run) const;
+  int32_t CallWithValues(const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
+  int32_t Trapped(const exec::TrapInfo& trap, const exec::RunContext& context,
+                  const uint64_t* arguments, uint64_t* results, exec::NativeRun* run);
+  const exec::InterpreterProgram& interpreter() const;
 
-  exec::InterpreterProgram program_;
-  std::shared_ptr<const targets::isa::TilePlan> tiles_;  // null: tier 0
+  std::shared_ptr<const ir::SignedProgram> source_;
+  std::shared_ptr<const ir::Program> lowered_;
+  bool has_tensors_;  // among what a call takes and gives: their dimensions are looked at
   CallLayout layout_;
-  std::optional<ir::Program> source_;  // where it has tensors: their dimensions are looked at
   Limits limits_;
+  std::shared_ptr<const targets::isa::TilePlan> tiles_;  // null: tier 0
+  uint64_t call_depth_ = 0;                              // of the calls that tiles have inlined
+  exec::WordLaunch launch_;  // what both programs want of a call in words
+  std::optional<exec::WordLaunch> source_launch_;
+  // Made at once without tiles, else for a call that they cannot answer.
+  mutable ForkOnce interpreter_once_;
+  mutable std::optional<exec::InterpreterProgram> interpreter_;
   std::atomic<bool> interrupt_{false};
   std::function<int32_t(const uint64_t*, uint64_t*, exec::NativeRun*)> again_;
 };

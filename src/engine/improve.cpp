@@ -97,13 +97,13 @@ bool Improver::FromStore(Site& site, const std::string& guard) {
 
 std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize, const Form* tune) {
   WorkRequest request;
-  request.program = site.impl_->text;
+  request.program = site.impl_->signed_source->text();
   request.policy = site.impl_->policy;
   request.timeout_ms = options.limits.worker_ms;
   request.specialize = specialize;
   request.key = key;
   const auto forms = site.slot_->forms();
-  request.tuned = !forms.empty() && (tune != nullptr || forms.front()->form()->image.tuned);
+  request.tuned = !forms.empty() && (tune != nullptr || forms.front()->tuned());
   request.same_candidate = tune != nullptr;
   if (!forms.empty())
     request.in_use = verify::Seal(tune != nullptr ? *tune : forms.front()->form(), key);
@@ -113,7 +113,7 @@ std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize, const
     if (auto foreign = store->FindForeign(KeyOf(site, "true", toolchain)); foreign && !specialize) {
       request.foreign_candidate = foreign->candidate;
       request.foreign_guard = foreign->guard;
-      Tell(site, "propose",
+      Tell(site, Verb::Propose,
            "the store has a form that this installation did not make: its program is judged anew");
     }
   }
@@ -135,7 +135,7 @@ std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize, const
       FallBack(site, reply.error().message);
       return std::nullopt;
     }
-    AddLog(site, reply->log);
+    TakeRecords(site, *reply);
     if (reply->refuted.empty()) break;
     // It ran wrong code and stopped; the next one is not given that.
     std::lock_guard lock(site.impl_->mutex);
@@ -155,13 +155,11 @@ std::optional<WorkReply> Improver::FromWorker(Site& site, bool specialize, const
 // The guard is the worker's choice; it becomes part of what is expected, and of what the slot tests. Everything else was
 // asked for: a worker that vouches for anything else is not believed again.
 Result<Form> Improver::Open(const Site& site, const WorkReply& reply) const {
-  const exec::CompiledForm claimed = TRY(verify::ReadForeign(reply.sealed));
   verify::Expected expected;
   expected.source_exact = site.impl_->exact;
-  expected.guard = claimed.guard;
   expected.target = "native";
   expected.toolchain = reply.toolchain;
-  expected.level = exec::HostLevel();
+  expected.profile = exec::CpuLevelName(exec::HostLevel());
   expected.policy = site.impl_->policy;
   Form form = TRY(verify::Readmit(reply.sealed, key, expected));
   if (IsBanned(site, form->candidate_exact))
@@ -194,7 +192,7 @@ std::expected<void, std::string> Improver::AdmitForm(Site& site, const Form& for
   const auto forms = site.slot_->forms();
   const std::expected<Admitted, std::string> admitted =
       Admit(form, forms.empty() ? nullptr : &forms.front()->form(), site.impl_->policy);
-  Tell(site, "admit", admitted ? admitted->reason() : admitted.error());
+  Tell(site, Verb::Admit, admitted ? admitted->reason() : admitted.error());
   if (!admitted) return std::unexpected(admitted.error());
   if (auto done = Dispatch(site, *admitted, from); !done) return done;
   // Behind a form with the same guard it would never be asked again.
@@ -206,21 +204,23 @@ std::expected<void, std::string> Improver::AdmitForm(Site& site, const Form& for
 std::expected<void, std::string> Improver::Dispatch(Site& site, const Admitted& admitted,
                                                     std::string_view from) {
   Result<std::shared_ptr<const dispatch::Solid>> solid =
-      dispatch::Solid::Make(admitted.form(), site.impl_->source);
+      dispatch::Solid::Make(admitted.form(), *site.impl_->signed_source);
   if (!solid) return std::unexpected(solid.error().message);
+  const bool tuned = (*solid)->tuned();
   if (!site.slot_->Install(*std::move(solid)))
     return std::unexpected("the site was frozen or banned in the meantime");
   const Form& form = admitted.form();
-  double call_ns = form->cost.ns_per_call;
+  const auto& cost = std::get<exec::CallTime>(form->cost);
+  double call_ns = cost.ns_per_call;
   {
     std::lock_guard lock(site.impl_->mutex);
     // Priced on one call; the calls that came may be longer.
     if (const double fluid_ns = site.impl_->fluid_times.Median();
-        fluid_ns > 0 && form->cost.reference_ns > 0)
-      call_ns *= fluid_ns / form->cost.reference_ns;
+        fluid_ns > 0 && cost.reference_ns > 0)
+      call_ns *= fluid_ns / cost.reference_ns;
     site.impl_->queued = false;
     site.impl_->drift.Reset();
-    site.impl_->may_tune = !form->image.tuned;
+    site.impl_->may_tune = !tuned;
     site.impl_->from = from;
     site.impl_->kept.clear();
     site.impl_->since =
@@ -231,7 +231,7 @@ std::expected<void, std::string> Improver::Dispatch(Site& site, const Admitted& 
       TellEveryNs / std::max(1.0, call_ns), double{LeastCountdown}, double{SolidCountdown})));
   // A call that began on the interpreter long ago need not go on there.
   site.impl_->fluid->InterruptRunning();
-  Tell(site, "dispatch", fmt::format("solid from {}: {}", from, admitted.reason()));
+  Tell(site, Verb::Dispatch, admitted.reason(), std::string(from));
   return {};
 }
 
@@ -244,7 +244,7 @@ void Improver::FallBack(Site& site, std::string why) {
     site.impl_->kept = why;
   }
   if (site.state() == dispatch::State::Candidate) site.slot_->SetState(dispatch::State::Warm);
-  Tell(site, "keep", std::move(why));
+  Tell(site, Verb::Keep, std::move(why));
 }
 
 }  // namespace frazil::engine

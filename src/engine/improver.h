@@ -38,14 +38,12 @@ class RecentTimes {
 
 // Everything about a site that is not on its hot path.
 struct Site::Impl {
-  Impl(const ir::Program& program, ir::Program without_tensors,
+  Impl(std::shared_ptr<const ir::SignedProgram> program,
        std::unique_ptr<InterpreterFluid> fluid_path, std::shared_ptr<Improver> improver);
 
-  ir::Program source;  // as given
-  ir::Program
-      lowered;  // without tensors: what the fluid path runs, and whose entry has the words of a call
-  std::string text;  // canonical text of the source: what the worker gets
-  std::string exact;
+  std::shared_ptr<const ir::SignedProgram> signed_source;
+  const ir::Program& source;  // as given
+  const std::string& exact;
   verify::Policy policy;
   std::unique_ptr<InterpreterFluid> fluid;
   std::shared_ptr<Improver> improver;  // outlives the engine: its sites may still be called
@@ -76,7 +74,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
   explicit Improver(EngineOptions options);
   ~Improver();
 
-  Result<std::shared_ptr<Site>> Load(const ir::Program& program);
+  Result<std::shared_ptr<Site>> Load(std::shared_ptr<const ir::SignedProgram> program);
   bool Settle(std::chrono::milliseconds longest);
 
   // Told by a site, on a caller's thread: short, and never waits for the loop.
@@ -84,7 +82,11 @@ class Improver : public std::enable_shared_from_this<Improver> {
   void Stop();              // ends the thread and the worker; sites stay as they are
   void Forget(Site& site);  // told by its destructor
 
-  void Tell(const Site& site, std::string_view verb, std::string sentence) const;
+  // The time and the site are filled in.
+  void Tell(const Site& site, Event event) const;
+  void Tell(const Site& site, Verb verb, std::string detail, std::string who = {}) const {
+    Tell(site, Event{0, {}, verb, std::move(who), std::move(detail), {}});
+  }
 
   EngineOptions options;
   std::unique_ptr<store::Store> store;  // null: none
@@ -143,7 +145,7 @@ class Improver : public std::enable_shared_from_this<Improver> {
 
   store::StoreKey KeyOf(const Site& site, const std::string& guard,
                         const std::string& toolchain) const;
-  void AddLog(const Site& site, std::string_view log) const;
+  void TakeRecords(const Site& site, const WorkReply& reply) const;
 
   Clock::time_point start_ = Clock::now();
   mutable ForkMutex mutex_;  // of everything below

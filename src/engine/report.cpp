@@ -40,21 +40,20 @@ SiteReport Site::Report() const {
   // A site that started solid never saw the interpreter: its price says by what factor that is slower, and the calls that
   // came may be larger than the one that was priced.
   const bool seen = report.fluid_ns > 0;
-  const double factor =
-      form->cost.ns_per_call > 0 ? form->cost.reference_ns / form->cost.ns_per_call : 1;
+  const auto& cost = std::get<exec::CallTime>(form->cost);
+  const double factor = cost.ns_per_call > 0 ? cost.reference_ns / cost.ns_per_call : 1;
   const double reference = seen ? report.fluid_ns : report.solid_ns * factor;
   report.saved_ms =
       std::max(0.0, (reference - report.solid_ns) * static_cast<double>(report.solid_calls) / 1e6);
-  report.what = fmt::format(
-      "{} is {}: {} code of {} bytes for {}, guard {}", name, dispatch::StateName(report.state),
-      form->target, form->image.code.size(), exec::CpuLevelName(form->image.level), form->guard);
+  report.what = fmt::format("{} is {}: {} code of {} bytes for {}, guard {}", name,
+                            dispatch::StateName(report.state), form->target,
+                            forms.front()->code_bytes(), form->profile, form->guard);
   report.since = fmt::format("from {}, {}; made by {}", impl_->from, impl_->since, form->toolchain);
   report.trust = verify::Describe(form.evidence());
   report.saved =
       report.solid_calls == 0
           ? fmt::format("{} a call instead of {} when it was priced; too few calls to tell more",
-                        PrintDuration(form->cost.ns_per_call),
-                        PrintDuration(form->cost.reference_ns))
+                        PrintDuration(cost.ns_per_call), PrintDuration(cost.reference_ns))
           : fmt::format("{} a call instead of {}{}, {} calls: {} saved",
                         PrintDuration(report.solid_ns), seen ? "" : "an estimated ",
                         PrintDuration(reference), report.solid_calls,

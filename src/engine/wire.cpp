@@ -7,208 +7,282 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/wire_bytes.h"
+#include "base/bytes.h"
 
 namespace frazil::engine::wire {
 namespace {
-
-constexpr uint8_t GradeCount = static_cast<uint8_t>(verify::Grade::Proved) + 1;
 
 std::unexpected<Error> Malformed(std::string_view what) {
   return Fail(Diag::WorkerFailed, fmt::format("a message is malformed: {}", what));
 }
 
 template <typename T>
-Result<T> Finished(const Reader& reader, T value, std::string_view what) {
-  if (!reader.at_end()) return Malformed(what);
+Result<T> Finished(const ByteReader& reader, T value, std::string_view what) {
+  if (!reader.AtEnd()) return Malformed(what);
   return value;
 }
 
-void PutKey(Writer& writer, const verify::InstallKey& key) {
-  writer.PutRaw({reinterpret_cast<const char*>(key.data()), key.size()});
+void WriteWordLists(ByteWriter& writer, const std::vector<std::vector<uint64_t>>& lists) {
+  writer.Each(lists, [&](const std::vector<uint64_t>& words) {
+    writer.Each(words, [&](uint64_t word) { writer.Number<uint64_t>(word); });
+  });
 }
 
-verify::InstallKey GetKey(Reader& reader) {
-  verify::InstallKey key{};
-  const std::string_view raw = reader.GetRaw(key.size());
-  if (raw.size() == key.size()) std::memcpy(key.data(), raw.data(), key.size());
-  return key;
+std::vector<std::vector<uint64_t>> ReadWordLists(ByteReader& reader) {
+  return reader.Each(8, [&] { return reader.Each(8, [&] { return reader.Number<uint64_t>(); }); });
 }
 
-void PutWordLists(Writer& writer, const std::vector<std::vector<uint64_t>>& lists) {
-  writer.Put<uint64_t>(lists.size());
-  for (const std::vector<uint64_t>& words : lists) {
-    writer.Put<uint64_t>(words.size());
-    for (const uint64_t word : words) writer.Put(word);
-  }
+void WriteTexts(ByteWriter& writer, const std::vector<std::string>& texts) {
+  writer.Each(texts, [&](const std::string& text) { writer.Text(text); });
 }
 
-std::vector<std::vector<uint64_t>> GetWordLists(Reader& reader) {
-  std::vector<std::vector<uint64_t>> lists(reader.GetCount(8));
-  for (std::vector<uint64_t>& words : lists) {
-    words.resize(reader.GetCount(8));
-    for (uint64_t& word : words) word = reader.Get<uint64_t>();
-  }
-  return lists;
+std::vector<std::string> ReadTexts(ByteReader& reader) {
+  return reader.Each(8, [&] { return reader.Text(); });
 }
 
 // Milliseconds of a step: neither negative nor not a number.
-double GetMilliseconds(Reader& reader) {
-  const double ms = reader.Get<double>();
+double ReadMilliseconds(ByteReader& reader) {
+  const double ms = reader.Double();
   if (!(ms >= 0) || std::isinf(ms)) reader.Refuse();
   return ms;
+}
+
+void WriteNotes(ByteWriter& writer, const std::map<std::string, std::string>& notes) {
+  writer.Each(notes, [&](const auto& note) {
+    writer.Text(note.first);
+    writer.Text(note.second);
+  });
+}
+
+std::map<std::string, std::string> ReadNotes(ByteReader& reader) {
+  std::map<std::string, std::string> notes;
+  for (uint64_t left = reader.Count(16); left > 0 && reader.ok(); --left) {
+    std::string name = reader.Text();
+    // Twice would be once on the way back.
+    if (!notes.emplace(std::move(name), reader.Text()).second) reader.Refuse();
+  }
+  return notes;
+}
+
+void WriteBound(ByteWriter& writer, const std::optional<verify::Bound>& bound) {
+  writer.Flag(bound.has_value());
+  writer.Double(bound ? bound->disagreement : 0);
+  writer.Double(bound ? bound->confidence : 0);
+}
+
+std::optional<verify::Bound> ReadBound(ByteReader& reader) {
+  const bool has = reader.Flag();
+  const double disagreement = reader.Double();
+  const double confidence = reader.Double();
+  // Written so that a NaN is refused.
+  if (!(disagreement >= 0 && disagreement <= 1 && confidence >= 0 && confidence <= 1))
+    reader.Refuse();
+  if (!has) return std::nullopt;
+  return verify::Bound{disagreement, confidence};
+}
+
+constexpr uint64_t EventBytes = 8 + 1 + 3 * 8 + 8;
+void WriteEvent(ByteWriter& writer, const Event& event) {
+  writer.Double(event.ms);
+  writer.Enum(event.verb);
+  writer.Text(event.site);
+  writer.Text(event.who);
+  writer.Text(event.detail);
+  writer.Each(event.numbers, [&](const auto& number) {
+    writer.Enum(number.first);
+    writer.Double(number.second);
+  });
+}
+
+Event ReadEvent(ByteReader& reader) {
+  Event event;
+  event.ms = reader.Double();
+  event.verb = reader.Enum(LastVerb);
+  event.site = reader.Text();
+  event.who = reader.Text();
+  event.detail = reader.Text();
+  event.numbers = reader.Each(9, [&] {
+    const Quantity quantity = reader.Enum(LastQuantity);
+    return std::pair(quantity, reader.Double());
+  });
+  return event;
+}
+
+constexpr uint64_t AttemptBytes = 6 * 8 + 1 + 4 * 8;
+void WriteAttempt(ByteWriter& writer, const Attempt& attempt) {
+  for (const std::string* text : {&attempt.proposer, &attempt.target, &attempt.source_exact,
+                                  &attempt.candidate_exact, &attempt.guard, &attempt.reason})
+    writer.Text(*text);
+  writer.Enum(attempt.fate);
+  for (const double number :
+       {attempt.source_static, attempt.candidate_static, attempt.cost_before, attempt.cost_after})
+    writer.Double(number);
+}
+
+Attempt ReadAttempt(ByteReader& reader) {
+  Attempt attempt;
+  for (std::string* text : {&attempt.proposer, &attempt.target, &attempt.source_exact,
+                            &attempt.candidate_exact, &attempt.guard, &attempt.reason})
+    *text = reader.Text();
+  attempt.fate = reader.Enum(LastFate);
+  for (double* number : {&attempt.source_static, &attempt.candidate_static, &attempt.cost_before,
+                         &attempt.cost_after})
+    *number = reader.Double();
+  return attempt;
 }
 
 }  // namespace
 
 std::string EncodeHeader(const Frame& frame) {
-  Writer writer;
-  writer.Put(Magic);
-  writer.Put(Version);
-  writer.Put(frame.kind);
-  writer.Put<uint8_t>(frame.last);
-  writer.Put(frame.id);
-  writer.Put<uint64_t>(frame.payload.size());
+  ByteWriter writer;
+  writer.Number<uint32_t>(Magic);
+  writer.Number<uint16_t>(Version);
+  writer.Enum(frame.kind);
+  writer.Flag(frame.last);
+  writer.Number<uint64_t>(frame.id);
+  writer.Number<uint64_t>(frame.payload.size());
   return writer.Take();
 }
 
 Result<Header> DecodeHeader(std::string_view bytes) {
-  Reader reader(bytes);
-  if (reader.Get<uint32_t>() != Magic) return Malformed("it does not start as one");
-  const uint16_t version = reader.Get<uint16_t>();
-  if (!reader.failed() && version != Version) {
+  ByteReader reader(bytes);
+  if (reader.Number<uint32_t>() != Magic) return Malformed("it does not start as one");
+  const uint16_t version = reader.Number<uint16_t>();
+  if (reader.ok() && version != Version) {
     return Fail(
         Diag::WorkerFailed,
         fmt::format("the other side speaks version {} of the protocol, not {}", version, Version));
   }
   Header header{};
-  header.kind = static_cast<Kind>(reader.GetBelow<uint8_t>(KindCount));
-  header.last = reader.GetBool();
-  header.id = reader.Get<uint64_t>();
-  header.payload_bytes = reader.Get<uint64_t>();
+  header.kind = reader.Enum(Kind::Failed);
+  header.last = reader.Flag();
+  header.id = reader.Number<uint64_t>();
+  header.payload_bytes = reader.Number<uint64_t>();
   if (header.kind == Kind{} || header.payload_bytes > MaxPayloadBytes) reader.Refuse();
   return Finished(reader, header, "header");
 }
 
 std::string EncodeHello(std::string_view toolchain) {
-  Writer writer;
-  writer.PutBytes(toolchain);
+  ByteWriter writer;
+  writer.Text(toolchain);
   return writer.Take();
 }
 
 Result<std::string> DecodeHello(std::string_view payload) {
-  Reader reader(payload);
-  std::string toolchain = reader.GetString();
+  ByteReader reader(payload);
+  std::string toolchain = reader.Text();
   return Finished(reader, std::move(toolchain), "hello");
 }
 
 std::string EncodeWorkRequest(const WorkRequest& request) {
-  Writer writer;
-  writer.PutBytes(request.program);
-  writer.Put(request.level);
-  writer.Put<uint64_t>(request.observed.calls);
-  PutWordLists(writer, request.observed.constant_arguments);
-  writer.Put<uint8_t>(request.specialize);
-  writer.PutBytes(request.foreign_candidate);
-  writer.PutBytes(request.foreign_guard);
-  writer.Put<uint64_t>(request.banned.size());
-  for (const std::string& digest : request.banned) writer.PutBytes(digest);
-  writer.PutBytes(request.sample_arguments);
-  writer.Put<uint8_t>(request.tuned);
-  writer.PutBytes(request.in_use);
-  writer.Put<uint8_t>(request.same_candidate);
-  PutWordLists(writer, request.recent_call);
-  writer.Put(request.policy.meaning);
-  writer.Put(request.policy.lowering);
-  PutKey(writer, request.key);
-  writer.Put(request.timeout_ms);
+  ByteWriter writer;
+  writer.Text(request.program);
+  writer.Enum(request.level);
+  writer.Number<uint64_t>(request.observed.calls);
+  WriteWordLists(writer, request.observed.constant_arguments);
+  WriteNotes(writer, request.observed.more);
+  writer.Flag(request.specialize);
+  writer.Text(request.foreign_candidate);
+  writer.Text(request.foreign_guard);
+  WriteTexts(writer, request.banned);
+  writer.Text(request.sample_arguments);
+  writer.Flag(request.tuned);
+  writer.Text(request.in_use);
+  writer.Flag(request.same_candidate);
+  WriteWordLists(writer, request.recent_call);
+  writer.Enum(request.policy.meaning);
+  writer.Enum(request.policy.lowering);
+  WriteBound(writer, request.policy.meaning_bound);
+  writer.Fixed(request.key);
+  writer.Number<uint64_t>(request.timeout_ms);
   return writer.Take();
 }
 
 Result<WorkRequest> DecodeWorkRequest(std::string_view payload) {
-  Reader reader(payload);
+  ByteReader reader(payload);
   WorkRequest request;
-  request.program = reader.GetString();
-  request.level = static_cast<exec::CpuLevel>(reader.GetBelow<uint8_t>(exec::CpuLevelCount));
-  request.observed.calls = reader.Get<uint64_t>();
-  request.observed.constant_arguments = GetWordLists(reader);
-  request.specialize = reader.GetBool();
-  request.foreign_candidate = reader.GetString();
-  request.foreign_guard = reader.GetString();
-  request.banned.resize(reader.GetCount(8));
-  for (std::string& digest : request.banned) digest = reader.GetString();
-  request.sample_arguments = reader.GetString();
-  request.tuned = reader.GetBool();
-  request.in_use = reader.GetString();
-  request.same_candidate = reader.GetBool();
-  request.recent_call = GetWordLists(reader);
-  request.policy.meaning = static_cast<verify::Grade>(reader.GetBelow(GradeCount));
-  request.policy.lowering = static_cast<verify::Grade>(reader.GetBelow(GradeCount));
-  request.key = GetKey(reader);
-  request.timeout_ms = reader.Get<uint64_t>();
+  request.program = reader.Text();
+  request.level = reader.Enum(exec::CpuLevel::Avx512);
+  request.observed.calls = reader.Number<uint64_t>();
+  request.observed.constant_arguments = ReadWordLists(reader);
+  request.observed.more = ReadNotes(reader);
+  request.specialize = reader.Flag();
+  request.foreign_candidate = reader.Text();
+  request.foreign_guard = reader.Text();
+  request.banned = ReadTexts(reader);
+  request.sample_arguments = reader.Text();
+  request.tuned = reader.Flag();
+  request.in_use = reader.Text();
+  request.same_candidate = reader.Flag();
+  request.recent_call = ReadWordLists(reader);
+  request.policy.meaning = reader.Enum(verify::Grade::Proved);
+  request.policy.lowering = reader.Enum(verify::Grade::Proved);
+  request.policy.meaning_bound = ReadBound(reader);
+  request.key = reader.Fixed<verify::InstallKey>();
+  request.timeout_ms = reader.Number<uint64_t>();
   return Finished(reader, std::move(request), "request to improve");
 }
 
 std::string EncodeWorkReply(const WorkReply& reply) {
-  Writer writer;
-  writer.PutBytes(reply.sealed);
-  writer.PutBytes(reply.log);
-  writer.Put<uint64_t>(reply.refuted.size());
-  for (const std::string& digest : reply.refuted) writer.PutBytes(digest);
-  writer.Put(reply.compile_ms);
-  writer.Put(reply.verify_ms);
-  writer.Put(reply.price_ms);
+  ByteWriter writer;
+  writer.Text(reply.sealed);
+  writer.Each(reply.events, [&](const Event& event) { WriteEvent(writer, event); });
+  writer.Each(reply.attempts, [&](const Attempt& attempt) { WriteAttempt(writer, attempt); });
+  WriteTexts(writer, reply.refuted);
+  writer.Double(reply.compile_ms);
+  writer.Double(reply.verify_ms);
+  writer.Double(reply.price_ms);
   return writer.Take();
 }
 
 Result<WorkReply> DecodeWorkReply(std::string_view payload) {
-  Reader reader(payload);
+  ByteReader reader(payload);
   WorkReply reply;
-  reply.sealed = reader.GetString();
-  reply.log = reader.GetString();
-  reply.refuted.resize(reader.GetCount(8));
-  for (std::string& digest : reply.refuted) digest = reader.GetString();
-  reply.compile_ms = GetMilliseconds(reader);
-  reply.verify_ms = GetMilliseconds(reader);
-  reply.price_ms = GetMilliseconds(reader);
+  reply.sealed = reader.Text();
+  reply.events = reader.Each(EventBytes, [&] { return ReadEvent(reader); });
+  reply.attempts = reader.Each(AttemptBytes, [&] { return ReadAttempt(reader); });
+  reply.refuted = ReadTexts(reader);
+  reply.compile_ms = ReadMilliseconds(reader);
+  reply.verify_ms = ReadMilliseconds(reader);
+  reply.price_ms = ReadMilliseconds(reader);
   // Who ran wrong code vouches for nothing.
   if (!reply.refuted.empty() && !reply.sealed.empty()) reader.Refuse();
   return Finished(reader, std::move(reply), "reply to improve");
 }
 
 std::string EncodeShadowRequest(const ShadowRequest& request) {
-  Writer writer;
-  writer.PutBytes(request.program);
-  writer.PutBytes(request.sealed);
-  writer.PutBytes(request.arguments);
-  PutKey(writer, request.key);
-  writer.Put(request.timeout_ms);
+  ByteWriter writer;
+  writer.Text(request.program);
+  writer.Text(request.sealed);
+  writer.Text(request.arguments);
+  writer.Fixed(request.key);
+  writer.Number<uint64_t>(request.timeout_ms);
   return writer.Take();
 }
 
 Result<ShadowRequest> DecodeShadowRequest(std::string_view payload) {
-  Reader reader(payload);
+  ByteReader reader(payload);
   ShadowRequest request;
-  request.program = reader.GetString();
-  request.sealed = reader.GetString();
-  request.arguments = reader.GetString();
-  request.key = GetKey(reader);
-  request.timeout_ms = reader.Get<uint64_t>();
+  request.program = reader.Text();
+  request.sealed = reader.Text();
+  request.arguments = reader.Text();
+  request.key = reader.Fixed<verify::InstallKey>();
+  request.timeout_ms = reader.Number<uint64_t>();
   return Finished(reader, std::move(request), "request to shadow");
 }
 
 std::string EncodeShadowReply(const ShadowReply& reply) {
-  Writer writer;
-  writer.Put<uint8_t>(reply.agreed);
-  writer.PutBytes(reply.difference);
+  ByteWriter writer;
+  writer.Flag(reply.agreed);
+  writer.Text(reply.difference);
   return writer.Take();
 }
 
 Result<ShadowReply> DecodeShadowReply(std::string_view payload) {
-  Reader reader(payload);
+  ByteReader reader(payload);
   ShadowReply reply;
-  reply.agreed = reader.GetBool();
-  reply.difference = reader.GetString();
+  reply.agreed = reader.Flag();
+  reply.difference = reader.Text();
   // Both at once would mean nothing.
   if (reply.agreed != reply.difference.empty()) reader.Refuse();
   return Finished(reader, std::move(reply), "reply to shadow");
@@ -216,13 +290,13 @@ Result<ShadowReply> DecodeShadowReply(std::string_view payload) {
 
 // Diagnostics travel by their stable ids.
 std::string EncodeError(const Error& error) {
-  Writer writer;
-  writer.PutBytes(DiagId(error.diag));
-  writer.PutBytes(error.message);
-  writer.Put(error.location.line);
-  writer.Put(error.location.column);
-  writer.PutBytes(error.file);
-  writer.PutBytes(error.hint);
+  ByteWriter writer;
+  writer.Text(DiagId(error.diag));
+  writer.Text(error.message);
+  writer.Number<uint32_t>(error.location.line);
+  writer.Number<uint32_t>(error.location.column);
+  writer.Text(error.file);
+  writer.Text(error.hint);
   return writer.Take();
 }
 
@@ -232,16 +306,16 @@ Result<Error> DecodeError(std::string_view payload) {
 #include "base/diagnostics.def"
 #undef FRAZIL_DIAG
   };
-  Reader reader(payload);
-  const std::string_view id = reader.GetBytes();
+  ByteReader reader(payload);
+  const std::string_view id = reader.View();
   const Diag* diag =
       std::find_if(std::begin(All), std::end(All), [&](Diag d) { return id == DiagId(d); });
   if (diag == std::end(All)) return Malformed("error of no known kind");
-  Error error{*diag, reader.GetString()};
-  error.location.line = reader.Get<uint32_t>();
-  error.location.column = reader.Get<uint32_t>();
-  error.file = reader.GetString();
-  error.hint = reader.GetString();
+  Error error{*diag, reader.Text()};
+  error.location.line = reader.Number<uint32_t>();
+  error.location.column = reader.Number<uint32_t>();
+  error.file = reader.Text();
+  error.hint = reader.Text();
   return Finished(reader, std::move(error), "error");
 }
 

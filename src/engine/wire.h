@@ -16,7 +16,7 @@
 namespace frazil::engine::wire {
 
 constexpr uint32_t Magic = 0x575a5246;  // "FRZW"
-constexpr uint16_t Version = 3;
+constexpr uint16_t Version = 4;
 constexpr size_t HeaderBytes = 24;
 constexpr uint64_t MaxPayloadBytes = 192ull << 20;
 
@@ -28,7 +28,6 @@ enum class Kind : uint8_t {
   Shadowed = 5,  // worker: ShadowReply
   Failed = 6,    // worker: Error
 };
-constexpr uint8_t KindCount = 7;
 
 struct Frame {
   Kind kind = Kind::Hello;

@@ -23,7 +23,8 @@ WorkRequest Request() {
   request.sample_arguments = "xyz";
   request.in_use = "form";
   request.same_candidate = true;
-  request.policy = {verify::Grade::Exhaustive, verify::Grade::None};
+  request.observed.more = {{"shapes", "4x4"}, {"", std::string("\0", 1)}};
+  request.policy = {verify::Grade::Exhaustive, verify::Grade::None, verify::Bound{0.25, 0.5}};
   for (size_t i = 0; i < request.key.size(); ++i) request.key[i] = static_cast<uint8_t>(7 * i);
   request.timeout_ms = 77;
   return request;
@@ -32,7 +33,9 @@ WorkRequest Request() {
 WorkReply Reply(double price_ms = 3.5) {
   WorkReply reply;
   reply.sealed = "sealed";
-  reply.log = "log\n";
+  reply.events = {{1.5, "", Verb::Lower, "passes", "avx2", {{Quantity::Bytes, 416}}},
+                  {2, "", Verb::Refuse, "store", "no", {}}};
+  reply.attempts = {{"optimize", "native", "aa", "bb", "true", Fate::Refused, "no", 3, 2, 1, 0.5}};
   reply.compile_ms = 1.5;
   reply.verify_ms = 2.5;
   reply.price_ms = price_ms;
@@ -47,12 +50,15 @@ TEST(Wire, MessagesComeBackWhole) {
   EXPECT_EQ(request->observed.constant_arguments, Request().observed.constant_arguments);
   EXPECT_EQ(request->banned, Request().banned);
   EXPECT_EQ(request->key, Request().key);
-  EXPECT_EQ(request->policy.meaning, verify::Grade::Exhaustive);
+  EXPECT_EQ(request->policy, Request().policy);
+  EXPECT_EQ(request->observed.more, Request().observed.more);
 
   const Result<WorkReply> decoded = DecodeWorkReply(EncodeWorkReply(Reply()));
   ASSERT_TRUE(decoded.has_value());
   EXPECT_EQ(decoded->sealed, "sealed");
   EXPECT_EQ(decoded->price_ms, 3.5);
+  EXPECT_EQ(decoded->events, Reply().events);
+  EXPECT_EQ(decoded->attempts, Reply().attempts);
   WorkReply wrong = Reply();
   wrong.refuted = {"aa", "bb"};
   EXPECT_FALSE(DecodeWorkReply(EncodeWorkReply(wrong))) << "who ran wrong code seals nothing";
@@ -70,8 +76,8 @@ TEST(Wire, MessagesAndVersionChangeTogether) {
                                EncodeShadowRequest({"p", "s", "a", {}, 5}) +
                                EncodeShadowReply({false, "different"}) + EncodeHello("llvm") +
                                EncodeHeader({Kind::Failed, true, 9, "abc"});
-  EXPECT_EQ(Version, 3);
-  EXPECT_EQ(Sha256Hex(messages).substr(0, 16), "b0f1177f4ac2dcaf")
+  EXPECT_EQ(Version, 4);
+  EXPECT_EQ(Sha256Hex(messages).substr(0, 16), "e4a7c07e2fbe0bcd")
       << "raise wire::Version, then note both here";
 }
 
@@ -100,7 +106,7 @@ TEST(Wire, RefusesWhatMeansNothing) {
   std::string header = EncodeHeader({Kind::Hello, false, 0, ""});
   header[6] = 0;
   EXPECT_FALSE(DecodeHeader(header).has_value());
-  header[6] = KindCount;
+  header[6] = static_cast<char>(Kind::Failed) + 1;
   EXPECT_FALSE(DecodeHeader(header).has_value());
   header[6] = 1;
   header[7] = 2;

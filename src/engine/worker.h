@@ -11,6 +11,8 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "engine/attempt.h"
+#include "engine/event.h"
 #include "exec/native_code.h"
 #include "optimize/optimize.h"
 #include "verify/verify.h"
@@ -20,7 +22,7 @@ namespace frazil::engine {
 struct WorkRequest {
   std::string program;  // canonical text of the source
   exec::CpuLevel level = exec::HostLevel();
-  optimize::Observed observed;  // specialise only if constants were observed
+  optimize::Observed observed;  // specialize only if constants were observed
   bool specialize = false;
   std::string foreign_candidate;  // a proposal from a foreign store entry: its text; "" = none
   std::string foreign_guard = "true";
@@ -38,8 +40,10 @@ struct WorkRequest {
 };
 
 struct WorkReply {
-  std::string sealed;  // verify::Seal of the best verified form; empty: none was verified
-  std::string log;  // what was tried, one line each: proposed, lowered, verified, priced, refused
+  std::string sealed;         // verify::Seal of the best verified form; empty: none was verified
+  std::vector<Event> events;  // what was tried: proposed, lowered, verified, priced, refused
+  std::vector<Attempt> attempts;  // what became of each proposal
+  std::string log() const;        // the events, a line each
   // Candidates whose code was run and was wrong. It may have written anywhere, so the worker stopped there and then and
   // sealed nothing; what else there is to try is for another one, which is not to be given these.
   std::vector<std::string> refuted;

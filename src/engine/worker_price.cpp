@@ -14,7 +14,6 @@
 #include "exec/guard_eval.h"
 #include "exec/native_callable.h"
 #include "exec/word_call.h"
-#include "ir/lower.h"
 
 namespace frazil::engine {
 namespace {
@@ -109,7 +108,7 @@ Result<Pricer> Pricer::Make(const ir::Program& source, std::vector<Value> argume
                 fmt::format("the call to price with does not end: {}", trap->ToString()));
   // What is in use is the tile interpreter where it can be, and that counts no fuel: for arguments that are known to end.
   const Limits limits = pricer.outcome_.trap ? RunLimits() : Limits();
-  pricer.fluid_ = TRY(InterpreterFluid::Create(source, TRY(ir::LowerTensors(source)), limits));
+  pricer.fluid_ = TRY(InterpreterFluid::Create(ir::SignedProgram::Of(source), limits));
   return pricer;
 }
 

@@ -1,14 +1,13 @@
 // One worker process as its parent holds it: spawned with nothing of the parent's but one end of a socket pair, killed
-// and reaped here and nowhere else.
+// and reaped when nobody holds it any more.
 #pragma once
 
 #include <sys/types.h>
 
-#include <atomic>
-#include <chrono>
 #include <memory>
 #include <string>
 
+#include "base/process.h"
 #include "base/result.h"
 #include "engine/worker.h"
 #include "engine/worker_socket.h"
@@ -23,26 +22,22 @@ class WorkerProcess {
   static constexpr int BrokenInvariantStatus = 70;
 
   static Result<std::unique_ptr<WorkerProcess>> Spawn(const WorkerOptions& options);
-  ~WorkerProcess();  // kills and reaps
-  WorkerProcess(const WorkerProcess&) = delete;
-  WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  const Channel& channel() const { return channel_; }
-  pid_t pid() const { return pid_; }
+  Channel channel() const { return {socket_.get(), process_.pidfd()}; }
+  pid_t pid() const { return process_.pid(); }
 
-  void Kill();  // any thread
+  void Kill() { process_.Kill(); }  // any thread
   // Waits for the end, but not for ever, and says how it came: "signal 11 (Segmentation fault)", "exit status 1".
   std::string Reap();
-  bool TryReap();  // without waiting
-  bool reaped() const { return reaped_; }
+  bool TryReap() { return process_.TryReap(); }  // without waiting
+  bool reaped() const { return process_.reaped(); }
 
  private:
-  WorkerProcess() = default;
+  WorkerProcess(Fd socket, Process process)
+      : process_(std::move(process)), socket_(std::move(socket)) {}
 
-  pid_t pid_ = -1;
-  Channel channel_;
-  bool reaped_ = false;
-  std::string ending_;
+  Process process_;
+  Fd socket_;  // closed first: an idle worker ends by itself then
 };
 
 }  // namespace frazil::engine

@@ -1,6 +1,7 @@
 // Which elements may hold anything after a trap: those that later iterations of the parallels around it store.
 #include "exec/after_trap.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/text.h"
@@ -46,6 +47,14 @@ std::string Free(const std::string& text, const std::vector<std::vector<int64_t>
   return result;
 }
 
+// An iteration for each element of %x; %lo is 0 : index, %one is 1 : i64.
+std::string Each(std::string_view params, std::string_view body) {
+  return fmt::format(
+      "func @main({}) {{\n  %lo = const 0 : index\n  %hi = length %x : i64\n  %one = const 1 : "
+      "i64\n  parallel %i = %lo to %hi {{{}    yield\n  }}\n  return\n}}\n",
+      params, body);
+}
+
 TEST(AfterTrap, OutsideOfAParallelAllIsExact) {
   EXPECT_EQ(Free(R"(
 func @main(%x: buffer<i64>) {
@@ -67,20 +76,12 @@ func @main(%x: buffer<i64>) {
 // What is stored before the trap and by lower iterations is there, what the trapping one would have stored later is not;
 // a later iteration that traps too stores only what precedes its trap.
 TEST(AfterTrap, LaterIterationsMayHaveStored) {
-  EXPECT_EQ(Free(R"(
-func @main(%x: in buffer<i64>, %y: buffer<i64>, %z: buffer<i64>) {
-  %lo = const 0 : index
-  %hi = length %x : i64
-  %one = const 1 : i64
-  parallel %i = %lo to %hi {
+  EXPECT_EQ(Free(Each("%x: in buffer<i64>, %y: buffer<i64>, %z: buffer<i64>", R"(
     %v = load %x, %i : i64
     store %y, %i, %one : i64
     %q = div.trunc %one, %v : i64
     store %z, %i, %q : i64
-    yield
-  }
-  return
-})",
+)"),
                  {{1, 2, 0, 3, 0}, {7, 7, 7, 7, 7}, {7, 7, 7, 7, 7}}),
             "division by zero in div.trunc (parallel iteration 2) ..... ...?? ...?.");
 }
@@ -148,19 +149,11 @@ func @main(%x: in buffer<i64>, %y: buffer<i64>, %z: buffer<i64>) {
 }
 
 TEST(AfterTrap, AtomicsCollectAnywhere) {
-  EXPECT_EQ(Free(R"(
-func @main(%x: in buffer<i64>, %y: buffer<i64>) {
-  %lo = const 0 : index
-  %hi = length %x : i64
-  %one = const 1 : i64
-  parallel %i = %lo to %hi {
+  EXPECT_EQ(Free(Each("%x: in buffer<i64>, %y: buffer<i64>", R"(
     %v = load %x, %i : i64
     %at = cast %v : index
     %old = atomic %y, %at, %one {kind = add} : i64
-    yield
-  }
-  return
-})",
+)"),
                  {{0, 1, 9, 1, 2}, {7, 7, 7, 7}}),
             "out of bounds in atomic (parallel iteration 2) ..... .??.");
 }
@@ -169,12 +162,7 @@ func @main(%x: in buffer<i64>, %y: buffer<i64>) {
 TEST(AfterTrap, LimitsLeaveAllOpen) {
   RunContext context;
   context.limits.fuel = 100;
-  EXPECT_EQ(Free(R"(
-func @main(%x: in buffer<i64>, %y: buffer<i64>) {
-  %lo = const 0 : index
-  %hi = length %x : i64
-  %one = const 1 : i64
-  parallel %i = %lo to %hi {
+  EXPECT_EQ(Free(Each("%x: in buffer<i64>, %y: buffer<i64>", R"(
     %v = load %x, %i : i64
     %n = cast %v : index
     for %k = %lo to %n step 1 {
@@ -182,10 +170,7 @@ func @main(%x: in buffer<i64>, %y: buffer<i64>) {
     }
     %q = div.trunc %one, %v : i64
     store %y, %i, %q : i64
-    yield
-  }
-  return
-})",
+)"),
                  {{1, 0, 1000}, {7, 7, 7}}, context),
             "division by zero in div.trunc (parallel iteration 1) ??? ???");
 }

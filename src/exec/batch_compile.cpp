@@ -16,9 +16,7 @@
 namespace frazil::exec {
 namespace {
 
-using ir::Function;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 // Regions and calls nested deeper than this would use too much of the C++ stack at run time.
 constexpr uint32_t DeepestNesting = 400;

@@ -5,19 +5,8 @@
 #include "exec/cast_meaning.h"
 #include "exec/scalar_types.h"
 
-#define FRAZIL_BATCH_ISA batch_baseline
-#define FRAZIL_BATCH_TARGET
-#include "exec/batch_choose_conversion.h"
-#undef FRAZIL_BATCH_ISA
-#undef FRAZIL_BATCH_TARGET
-
-#if FRAZIL_BATCH_HAS_AVX2
-#define FRAZIL_BATCH_ISA batch_avx2
-#define FRAZIL_BATCH_TARGET FRAZIL_BATCH_AVX2_TARGET
-#include "exec/batch_choose_conversion.h"
-#undef FRAZIL_BATCH_ISA
-#undef FRAZIL_BATCH_TARGET
-#endif
+#define FRAZIL_BATCH_LOOPS "exec/batch_choose_conversion.h"
+#include "exec/batch_each_isa.h"
 
 namespace frazil::exec {
 

@@ -12,6 +12,7 @@
 #include "exec/interpreter.h"
 #include "exec/interpreter_program.h"
 #include "exec/scalar_meaning.h"
+#include "exec/test_run.h"
 #include "ir/builder.h"
 #include "ir/literal.h"
 #include "ir/text.h"
@@ -93,12 +94,6 @@ void ExpectAgreement(const ir::Program& program, uint64_t seed, size_t lanes,
       ASSERT_EQ(value_at(outputs[i], lane), expected) << shown << "\n" << ir::PrintText(program);
     }
   }
-}
-
-ir::Program Parse(const std::string& text) {
-  Result<ir::Program> program = ir::ParseText("frz 1\n" + text);
-  EXPECT_TRUE(program.has_value()) << program.error().ToString();
-  return program.has_value() ? *program : ir::Program();
 }
 
 TEST(Batch, EveryOpOnEveryType) {

@@ -1,22 +1,12 @@
-// A compiled form of a program, as it is proposed, judged, stored and called: what it answers for, when,
-// the candidate program it was made from, and the code.
+// A compiled form of a program, as it is proposed, judged, stored and called: what it answers for, when, the candidate
+// program it was made from, and the code. The same for every target; only the payload's reader knows what is in it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "base/result.h"
-#include "exec/native_code.h"
+#include "exec/cost.h"
 
 namespace frazil::exec {
-
-// What a call costs. Nanoseconds are noisy: engine/admit.h says when one cost is lower than another.
-struct Cost {
-  double ns_per_call = 0;   // on the inputs it was priced with
-  double reference_ns = 0;  // of what it replaces, on the same inputs, in the same interleaved run
-  uint64_t code_bytes = 0;
-  friend bool operator==(const Cost&, const Cost&) = default;
-};
 
 struct CompiledForm {
   std::string source_exact;     // exact digest of the program that it answers for
@@ -27,9 +17,14 @@ struct CompiledForm {
   // mean the same. May be empty.
   std::string source;
   std::string certificate;
-  std::string target;     // "native"
-  std::string toolchain;  // who made the code (exec/native_toolchain.h)
-  NativeImage image;
+  std::string target;  // "native", "isa", "wasm", "c", "cuda", "tasm"
+  std::string
+      profile;  // what of the target it needs: a CPU level, an instruction profile, a PTX architecture
+  // How it is called, where that is not as a whole program: "in pieces". Whoever calls it otherwise must refuse it.
+  std::string calling;
+  std::string symbol = "main";  // of modules and headers: the function that is called
+  std::string toolchain;        // who made the payload (exec/native_toolchain.h)
+  std::string payload;          // an image (exec/native_code.h), a module, assembly, a header
   Cost cost;
   friend bool operator==(const CompiledForm&, const CompiledForm&) = default;
 };

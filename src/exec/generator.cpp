@@ -13,11 +13,8 @@
 namespace frazil::exec {
 namespace generator {
 
-using ir::Op;
+using namespace ir::names;
 using ir::OpInfo;
-using ir::Scalar;
-using ir::Type;
-using ir::ValueId;
 
 uint64_t Random::Next() {
   state_ += 0x9e3779b97f4a7c15ull;
@@ -34,29 +31,19 @@ enum class Group { Scalar, Math, Memory, Streams, Structure, Parallel, Call, Ten
 Group GroupOf(const OpInfo& info) {
   if (info.law == ir::Law::Prelude) return Group::Math;
   switch (info.op) {
-    case Op::Load:
-    case Op::Store:
-    case Op::Length:
-    case Op::Alloc:
-    case Op::AtomicRmw:
-    case Op::AtomicCas: return Group::Memory;
-    case Op::Input:
-    case Op::Output:
-    case Op::Hint:
-    case Op::SpongeInit:
-    case Op::SpongeAbsorb:
-    case Op::SpongeSqueeze:
-    case Op::MerkleStep: return Group::Streams;
+    FRAZIL_CASES(Memory) return Group::Memory;
+    FRAZIL_CASES(Stream)
+    FRAZIL_CASES(Prover) return Group::Streams;
     case Op::If:
     case Op::For:
     case Op::While:
     case Op::Switch:
-    case Op::Unreachable:
-    case Op::Assert: return Group::Structure;
+    FRAZIL_CASES(Stop) return Group::Structure;
+    FRAZIL_CASES(Tensor) return Group::Tensor;
     case Op::Parallel:
     case Op::Barrier: return Group::Parallel;
     case Op::Call: return Group::Call;
-    default: return info.op >= Op::Map ? Group::Tensor : Group::Scalar;
+    default: return Group::Scalar;
   }
 }
 

@@ -10,11 +10,8 @@
 
 namespace frazil::exec::generator {
 
+using namespace ir::names;
 using ir::Contains;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::ValueId;
 namespace sets = ir::sets;
 namespace types = ir::types;
 

@@ -8,12 +8,10 @@
 
 namespace frazil::exec::generator {
 
+using namespace ir::names;
 using ir::Contains;
 using ir::Dim;
-using ir::Op;
 using ir::Shape;
-using ir::Type;
-using ir::ValueId;
 using ir::Values;
 namespace sets = ir::sets;
 namespace types = ir::types;

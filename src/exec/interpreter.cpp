@@ -161,61 +161,7 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::Const: return Const(inst);
     case Op::Lookup: return Lookup(inst);
 
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::MulHi:
-    case Op::DivTrunc:
-    case Op::DivFloor:
-    case Op::RemTrunc:
-    case Op::RemFloor:
-    case Op::Abs:
-    case Op::AddChecked:
-    case Op::SubChecked:
-    case Op::MulChecked:
-    case Op::NegChecked:
-    case Op::AbsChecked:
-    case Op::DivChecked:
-    case Op::RemChecked:
-    case Op::Div:
-    case Op::Fma:
-    case Op::Sqrt:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Nearest:
-    case Op::CopySign:
-    case Op::FieldDiv:
-    case Op::Invert:
-    case Op::MakeXField:
-    case Op::PartXField:
-    case Op::MakeDigest:
-    case Op::PartDigest:
-    case Op::Min:
-    case Op::Max:
-    case Op::Minimum:
-    case Op::Maximum:
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Not:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Rotl:
-    case Op::Rotr:
-    case Op::Clz:
-    case Op::Ctz:
-    case Op::Popcnt:
-    case Op::Cast:
-    case Op::CastChecked:
-    case Op::Bitcast: return Scalar(inst);
+    FRAZIL_CASES(Arithmetic) return Scalar(inst);
     case Op::Select: NoteChoice(inst, Operand(inst, 0) != 0 ? 0 : 1); return Scalar(inst);
 
     case Op::Load: return Load(inst);
@@ -244,57 +190,10 @@ Machine::Flow Machine::Step(const ir::Inst& inst) {
     case Op::Yield: return Yield(inst);
     case Op::Condition: return Condition(inst);
 
-    case Op::Map:
-    case Op::Reduce:
-    case Op::Matmul:
-    case Op::MatmulFast:
-    case Op::Reshape:
-    case Op::Transpose:
-    case Op::Broadcast:
-    case Op::Slice:
-    case Op::Concat:
-    case Op::Gather:
-    case Op::Iota:
-    case Op::TensorUniform:
-    case Op::TensorNormal:
-    case Op::Extract:
-    case Op::TensorLoad:
-    case Op::TensorStore: return TensorOp(inst);
+    FRAZIL_CASES(Tensor) return TensorOp(inst);
 
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Expm1:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Log10:
-    case Op::Log1p:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Erf:
-    case Op::Gelu:
-    case Op::Rsqrt:
-    case Op::Cbrt:
-    case Op::Pow:
-    case Op::ExpFast:
-    case Op::LogFast:
-    case Op::TanhFast:
-    case Op::SigmoidFast:
-    case Op::RandomBits:
-    case Op::RandomUniform:
-    case Op::RandomNormal:
-    case Op::FieldPow:
-    case Op::Hash:
-    case Op::SpongeInit:
-    case Op::SpongeAbsorb:
-    case Op::SpongeSqueeze:
-    case Op::MerkleStep:
-    case Op::Tasm: break;
+    FRAZIL_CASES(Prelude)
+    FRAZIL_CASES(Prover) break;
   }
   CHECK(!"math ops are calls by now");
   return Flow::Turn;

@@ -1,4 +1,4 @@
-// The reference interpreter: slow, obvious, never optimised. It *is* the meaning of the IR.
+// The reference interpreter: slow, obvious, never optimized. It *is* the meaning of the IR.
 #pragma once
 
 #include <memory>

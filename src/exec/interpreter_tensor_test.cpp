@@ -10,31 +10,13 @@
 
 #include "base/float16.h"
 #include "exec/interpreter.h"
+#include "exec/test_run.h"
 #include "ir/text.h"
 
 namespace frazil::exec {
 namespace {
 
 namespace types = ir::types;
-
-Outcome Execute(const std::string& text, std::vector<Value> arguments = {},
-                const RunContext& context = {}) {
-  const Result<ir::Program> program = ir::ParseText("frz 1\n" + text);
-  EXPECT_TRUE(program.has_value()) << program.error().ToString();
-  if (!program) return {};
-  Result<Outcome> outcome = Interpret(*program, arguments, context);
-  EXPECT_TRUE(outcome.has_value()) << outcome.error().ToString();
-  return outcome.has_value() ? *outcome : Outcome();
-}
-
-std::string Results(const Outcome& outcome) {
-  if (outcome.trap) return outcome.trap->ToString();
-  std::string text;
-  for (const Value& value : outcome.results) text += (text.empty() ? "" : " ") + PrintValue(value);
-  return text;
-}
-
-Value Index(int64_t v) { return Value::Int(types::Index, v); }
 
 Value Tensor(ir::Type element, std::vector<int64_t> dims, const std::vector<double>& values) {
   auto memory = std::make_shared<Memory>(element, static_cast<int64_t>(values.size()));
@@ -137,19 +119,29 @@ TEST(Reduce, EmptyGivesTheIdentity) {
   const auto empty = [](const std::string& type, ir::Type element, const std::string& kind) {
     return Results(Execute(ReduceAll(type, kind), {Index(0), Tensor(element, {0}, {})}));
   };
-  EXPECT_EQ(empty("f32", types::F32, "sum"), "0");
-  EXPECT_EQ(empty("f32", types::F32, "product"), "1");
-  EXPECT_EQ(empty("f16", types::F16, "min"), "inf");
-  EXPECT_EQ(empty("f64", types::F64, "maximum"), "-inf");
-  EXPECT_EQ(empty("i8", types::I8, "min"), "127");
-  EXPECT_EQ(empty("i8", types::I8, "max"), "-128");
-  EXPECT_EQ(empty("i64", types::I64, "max"), "-9223372036854775808");
-  EXPECT_EQ(empty("u64", types::U64, "min"), "18446744073709551615");
-  EXPECT_EQ(empty("u16", types::U16, "and"), "65535");
-  EXPECT_EQ(empty("i32", types::I32, "and"), "-1");
-  EXPECT_EQ(empty("bool", types::Bool, "and"), "true");
-  EXPECT_EQ(empty("bool", types::Bool, "or"), "false");
-  EXPECT_EQ(empty("xfield", types::XField, "product"), "(1, 0, 0)");
+  struct Case {
+    std::string type;
+    ir::Type element;
+    std::string kind;
+    std::string_view identity;
+  };
+  const Case cases[] = {
+      {"f32", types::F32, "sum", "0"},
+      {"f32", types::F32, "product", "1"},
+      {"f16", types::F16, "min", "inf"},
+      {"f64", types::F64, "maximum", "-inf"},
+      {"i8", types::I8, "min", "127"},
+      {"i8", types::I8, "max", "-128"},
+      {"i64", types::I64, "max", "-9223372036854775808"},
+      {"u64", types::U64, "min", "18446744073709551615"},
+      {"u16", types::U16, "and", "65535"},
+      {"i32", types::I32, "and", "-1"},
+      {"bool", types::Bool, "and", "true"},
+      {"bool", types::Bool, "or", "false"},
+      {"xfield", types::XField, "product", "(1, 0, 0)"},
+  };
+  for (const auto& [type, element, kind, identity] : cases)
+    EXPECT_EQ(empty(type, element, kind), identity) << type << " " << kind;
 }
 
 TEST(Reduce, KindsAndAxes) {

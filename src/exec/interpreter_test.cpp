@@ -8,6 +8,8 @@
 #include <atomic>
 #include <thread>
 
+#include "exec/test_run.h"
+#include "ir/test_text.h"
 #include "ir/text.h"
 
 namespace frazil::exec {
@@ -16,28 +18,7 @@ namespace {
 using ir::Op;
 namespace types = ir::types;
 
-ir::Program Parse(const std::string& text) {
-  Result<ir::Program> program = ir::ParseText("frz 1\n" + text);
-  EXPECT_TRUE(program.has_value()) << program.error().ToString();
-  return program.has_value() ? *program : ir::Program();
-}
-
-Outcome Execute(const std::string& text, std::vector<Value> arguments = {},
-                const RunContext& context = {}) {
-  Result<Outcome> outcome = Interpret(Parse(text), arguments, context);
-  EXPECT_TRUE(outcome.has_value()) << outcome.error().ToString();
-  return outcome.has_value() ? *outcome : Outcome();
-}
-
-std::string Results(const Outcome& outcome) {
-  if (outcome.trap) return outcome.trap->ToString();
-  std::string text;
-  for (const Value& value : outcome.results) text += (text.empty() ? "" : " ") + PrintValue(value);
-  return text;
-}
-
 Value I32(int64_t v) { return Value::Int(types::I32, v); }
-Value Index(int64_t v) { return Value::Int(types::Index, v); }
 
 std::shared_ptr<Memory> MakeMemory(ir::Type element, std::vector<int64_t> values) {
   auto memory = std::make_shared<Memory>(element, static_cast<int64_t>(values.size()));
@@ -151,25 +132,7 @@ func @main(%v: i8) -> (i32) {
   EXPECT_EQ(Results(Execute(text, {Value::Int(types::I8, 5)})), "30");
 }
 
-const char* const Recursion = R"(
-func @down(%n: i32) -> (i32) {
-  %zero = const 0 : i32
-  %one = const 1 : i32
-  %done = eq %n, %zero : i32
-  %r = if %done -> (i32) {
-    yield %zero
-  } else {
-    %m = sub %n, %one : i32
-    %c = call @down(%m)
-    %s = add %c, %n : i32
-    yield %s
-  }
-  return %r
-}
-func @main(%n: i32) -> (i32) {
-  %r = call @down(%n)
-  return %r
-})";
+const std::string Recursion = ir::RecursionText("i32", "%n");
 
 TEST(Interpreter, DepthCountsNestedCalls) {
   // main calls down(n), which makes n more calls inside of it.

@@ -143,6 +143,22 @@ bool FitsInteger(ir::Scalar from, uint64_t word, ir::Scalar to) {
   return word <= range.most;
 }
 
+Result<LaunchShape> ShapeOf(const LaunchConfig& config) {
+  LaunchShape shape;
+  shape.grid = {config.grid.x, config.grid.y, config.grid.z};
+  shape.block = {config.block.x, config.block.y, config.block.z};
+  const std::optional<int64_t> lanes[] = {config.lanes(),
+                                          config.LanesOf(config.grid.y, config.block.y),
+                                          config.LanesOf(config.grid.z, config.block.z)};
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (!lanes[axis])
+      return Fail(Diag::BadLaunch, fmt::format("{} blocks of {} lanes are more than can be counted",
+                                               *shape.grid[axis], shape.block[axis]));
+    shape.lanes[axis] = *lanes[axis];
+  }
+  return shape;
+}
+
 Result<void> CheckShape(const LaunchShape& shape) {
   auto check = [](std::optional<int64_t> number, std::string_view what) -> Result<void> {
     if (number.value_or(0) >= 0) return {};

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/launch_config.h"
 #include "base/result.h"
 #include "exec/value.h"
 #include "ir/kernel.h"
@@ -29,6 +30,8 @@ struct LaunchShape {
     return *n / block[0] + (*n % block[0] != 0);
   }
 };
+// A configuration as a shape; fails where its lanes are more than can be counted.
+Result<LaunchShape> ShapeOf(const LaunchConfig& config);
 // Refuses numbers below 0, and blocks without lanes.
 Result<void> CheckShape(const LaunchShape& shape);
 

@@ -2,29 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/test_text.h"
 #include "ir/text.h"
 
 namespace frazil::exec {
 namespace {
 
-constexpr const char* Saxpy = R"(frz 1
-func @saxpy(%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %n: u32) {
-  %zero = const 0 : index
-  %bound = cast %n : index
-  parallel %i = %zero to %bound {
-    %xi = load %x, %i : f32
-    store %y, %i, %xi : f32
-    yield
-  }
-  return
-}
-)";
-
 Value Floats(int64_t n) { return Value::Buffer(std::make_shared<Memory>(ir::types::F32, n)); }
 
 Result<std::vector<Value>> Complete(std::vector<std::optional<Value>> given,
                                     LaunchShape shape = {}) {
-  return CompleteLaunch(ir::SignatureOf(*ir::ParseText(Saxpy)), given, shape);
+  return CompleteLaunch(ir::SignatureOf(*ir::ParseText(ir::SaxpyText)), given, shape);
 }
 
 std::string Refusal(const Result<std::vector<Value>>& result) {

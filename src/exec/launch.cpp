@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "exec/apart.h"
 #include "ir/literal.h"
 #include "ir/text.h"
 
@@ -24,27 +25,6 @@ std::string Describe(const Value& value) {
   if (value.type.is_scalar()) return element;
   if (value.type.is_buffer()) return fmt::format("buffer<{}>", element);
   return fmt::format("tensor<{}, [{}]>", element, fmt::join(value.dims, ", "));
-}
-
-// Only these have byte patterns that are no value.
-bool ContentsAreCanonical(const Memory& memory) {
-  const uint64_t bytes = memory.size_bytes();
-  if (memory.element().scalar == ir::Scalar::Bool) {
-    return std::all_of(memory.data(), memory.data() + bytes,
-                       [](std::byte b) { return std::to_integer<int>(b) <= 1; });
-  }
-  using ir::Only;
-  if (!ir::Contains(ir::sets::Fields | Only(ir::Scalar::Digest), memory.element().scalar))
-    return true;
-  // Without a way out of the loop, and in halves, which every processor compares in vectors: at least p is an upper
-  // half of all ones over a lower one that is not 0.
-  uint32_t wrong = 0;
-  for (uint64_t at = 0; at < bytes; at += 8) {
-    uint32_t halves[2];
-    std::memcpy(halves, memory.data() + at, sizeof halves);
-    wrong |= static_cast<uint32_t>(halves[1] == UINT32_MAX) & static_cast<uint32_t>(halves[0] != 0);
-  }
-  return wrong == 0;
 }
 
 Result<void> CheckScalar(uint32_t i, ir::Type type, const Value& argument) {
@@ -63,7 +43,7 @@ Result<void> CheckMemory(uint32_t i, bool is_read, const Value& argument) {
   if (memory->length() > 0 && memory->data() == nullptr) return Refuse(i, "its memory is missing");
   if (memory->length() < 0 || memory->length() > MostElements(ir::BytesOf(memory->element())))
     return Refuse(i, fmt::format("no memory has {} elements", memory->length()));
-  if (is_read && !ContentsAreCanonical(*memory))
+  if (is_read && !ContentsAreCanonical(memory->element(), memory->data(), memory->size_bytes()))
     return Refuse(i, "an element is no value of its type (bool: 0 or 1; field: less than p)");
   return {};
 }
@@ -92,7 +72,7 @@ Result<void> CheckDims(uint32_t i, const ir::Function& function, std::span<const
   return CheckElements(i, dims, *argument.memory);
 }
 
-struct MemoryUse {
+struct Use {
   uint32_t argument;
   const Memory* memory;
   bool written;
@@ -108,12 +88,25 @@ bool Identical(const Memory& a, const Memory& b) {
   return a.data() == b.data() && a.size_bytes() == b.size_bytes() && a.element() == b.element();
 }
 
-// Two buffers may be one; a tensor is a value, which no buffer may change.
-Result<void> CheckOverlap(const std::vector<MemoryUse>& uses) {
+bool AllAreApart(const std::vector<Use>& uses) {
+  std::vector<MemoryUse> sorted;
+  sorted.reserve(uses.size());
+  for (const Use& use : uses) {
+    sorted.push_back({reinterpret_cast<uint64_t>(use.memory->data()), use.memory->size_bytes(),
+                      ElementCode(use.memory->element()), use.written, use.is_tensor});
+  }
+  return AreApart(sorted);
+}
+
+// Two buffers may be one; a tensor is a value, which no buffer may change. Pair by pair only where there are few, or where
+// two have to be named.
+Result<void> CheckOverlap(const std::vector<Use>& uses) {
+  constexpr size_t Few = 8;
+  if (uses.size() > Few && AllAreApart(uses)) return {};
   for (size_t i = 0; i < uses.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      const MemoryUse& a = uses[i];
-      const MemoryUse& b = uses[j];
+      const Use& a = uses[i];
+      const Use& b = uses[j];
       if (!(a.written || b.written) || !Overlap(*a.memory, *b.memory)) continue;
       if (Identical(*a.memory, *b.memory) && !a.is_tensor && !b.is_tensor) continue;
       return Fail(Diag::OverlappingBuffers,
@@ -133,7 +126,7 @@ Result<void> CheckAll(const ir::Program& program, std::span<const Value> argumen
                 fmt::format("@{} takes {} arguments, {} were given", function.name,
                             function.param_count(), arguments.size()));
   }
-  std::vector<MemoryUse> uses;
+  std::vector<Use> uses;
   for (uint32_t i = 0; i < arguments.size(); ++i) {
     const ir::Type type = function.param_type(i);
     const Value& argument = arguments[i];
@@ -166,6 +159,27 @@ Result<void> CheckAll(const ir::Program& program, std::span<const Value> argumen
 }
 
 }  // namespace
+
+bool HasOtherBytes(ir::Type element) {
+  using ir::Only;
+  return ir::Contains(ir::sets::Bool | ir::sets::Fields | Only(ir::Scalar::Digest), element.scalar);
+}
+
+bool ContentsAreCanonical(ir::Type element, const std::byte* data, uint64_t bytes) {
+  if (!HasOtherBytes(element)) return true;
+  if (element.scalar == ir::Scalar::Bool)
+    return std::all_of(data, data + bytes,
+                       [](std::byte b) { return std::to_integer<int>(b) <= 1; });
+  // Without a way out of the loop, and in halves, which every processor compares in vectors: at least p is an upper
+  // half of all ones over a lower one that is not 0.
+  uint32_t wrong = 0;
+  for (uint64_t at = 0; at < bytes; at += 8) {
+    uint32_t halves[2];
+    std::memcpy(halves, data + at, sizeof halves);
+    wrong |= static_cast<uint32_t>(halves[1] == UINT32_MAX) & static_cast<uint32_t>(halves[0] != 0);
+  }
+  return wrong == 0;
+}
 
 std::vector<int64_t> DimsOf(const ir::Function& function, ir::Type type,
                             std::span<const Value> arguments) {

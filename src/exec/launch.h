@@ -3,6 +3,7 @@
 // of the same rules (dispatch/flat_guard.h), which may be too strict: what it does not let through comes here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,6 +29,10 @@ std::vector<int64_t> ResultDims(const ir::Function& function, ir::Type type,
                                 std::span<const Value> arguments);
 // How many elements a tensor of these sizes has; nothing where a size is negative or a length could not say so many.
 std::optional<int64_t> ElementCount(std::span<const int64_t> dims);
+
+// Whether some bytes are no value of this element type (bool: 0 or 1; field: less than p), and whether these are values.
+bool HasOtherBytes(ir::Type element);
+bool ContentsAreCanonical(ir::Type element, const std::byte* data, uint64_t bytes);
 
 // The most elements that a buffer can have: its bytes are a number of 63 bits.
 constexpr int64_t MostElements(uint64_t element_bytes) {

@@ -1,133 +1,11 @@
 // Lowering changes no meaning: the interpreter runs a program, tensor ops and barriers included,
 // and the same program after each pass. Results, buffers, output and traps must be the same to the
 // bit; only the op that a trap names may be another one.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "exec/generator.h"
-#include "exec/interpreter.h"
-#include "exec/marshal.h"
-#include "ir/check.h"
-#include "ir/lower.h"
-#include "ir/text.h"
+#include "exec/test_lowering.h"
+#include "ir/test_text.h"
 
 namespace frazil::exec {
 namespace {
-
-// What the caller of a program sees.
-struct Seen {
-  Outcome outcome;
-  std::vector<Value> arguments;  // with buffers as the run left them
-};
-
-// Where they differ, or nothing.
-std::string Difference(const Seen& a, const Seen& b) {
-  auto trap = [](const Outcome& outcome) {
-    return outcome.trap ? outcome.trap->ToString() : "no trap";
-  };
-  bool same_trap = a.outcome.trap.has_value() == b.outcome.trap.has_value();
-  if (same_trap && a.outcome.trap)
-    same_trap = a.outcome.trap->kind == b.outcome.trap->kind &&
-                a.outcome.trap->index == b.outcome.trap->index;
-  if (!same_trap) return fmt::format("{} became {}", trap(a.outcome), trap(b.outcome));
-  auto compare = [](std::string_view what, const std::vector<Value>& x,
-                    const std::vector<Value>& y) {
-    if (x.size() != y.size()) return fmt::format("{} {}s became {}", x.size(), what, y.size());
-    for (size_t i = 0; i < x.size(); ++i)
-      if (!(x[i] == y[i]))
-        return fmt::format("{} {}: {} became {}", what, i, PrintValue(x[i]), PrintValue(y[i]));
-    return std::string();
-  };
-  if (std::string found = compare("result", a.outcome.results, b.outcome.results); !found.empty())
-    return found;
-  if (std::string found = compare("output", a.outcome.output, b.outcome.output); !found.empty())
-    return found;
-  return compare("argument", a.arguments, b.arguments);
-}
-
-using Arguments = std::function<std::vector<Value>()>;
-
-Seen RunSource(const ir::Program& program, const Arguments& make, const RunContext& context) {
-  Seen seen{{}, make()};
-  Result<Outcome> outcome = Interpret(program, seen.arguments, context);
-  EXPECT_TRUE(outcome) << outcome.error().ToString();
-  if (outcome) seen.outcome = std::move(*outcome);
-  return seen;
-}
-
-Seen RunLowered(const ir::Program& source, const ir::Program& lowered, const Arguments& make,
-                const RunContext& context) {
-  Seen seen{{}, make()};
-  Result<LoweredCall> call = LoweredCall::Create(source, seen.arguments, context.limits);
-  EXPECT_TRUE(call) << call.error().ToString();
-  if (!call) return seen;
-  Result<Outcome> outcome = Interpret(lowered, call->arguments(), context);
-  EXPECT_TRUE(outcome) << outcome.error().ToString();
-  if (outcome) {
-    std::optional<TrapInfo> trap = outcome->trap;
-    seen.outcome =
-        std::move(*call).Finish(trap, std::move(outcome->results), std::move(outcome->output));
-  }
-  return seen;
-}
-
-struct Compared {
-  bool refused = false;  // by some pass
-  bool trapped = false;
-};
-
-// Runs before and after each pass, and after all of them.
-Compared ExpectSame(const ir::Program& program, const Arguments& make, const RunContext& context,
-                    const std::string& name) {
-  Seen source = RunSource(program, make, context);
-  struct Pass {
-    std::string_view name;
-    Result<ir::Program> program;
-    bool keeps_signature;
-  };
-  Pass passes[] = {{"LowerTensors", ir::LowerTensors(program), false},
-                   {"ExpandPrelude", ir::ExpandPrelude(program), true},
-                   {"SplitBarriers", ir::SplitBarriers(program), true},
-                   {"LowerForTarget", ir::LowerForTarget(program), false}};
-  Compared compared{false, source.outcome.trap.has_value()};
-  for (const Pass& pass : passes) {
-    if (!pass.program) {
-      EXPECT_EQ(pass.program.error().diag, Diag::Unsupported)
-          << name << ": " << pass.program.error().ToString();
-      compared.refused = true;
-      continue;
-    }
-    Result<void> checked = ir::Check(*pass.program);
-    EXPECT_TRUE(checked) << name << " after " << pass.name << ": " << checked.error().ToString();
-    if (!checked) return compared;
-    Seen after = pass.keeps_signature ? RunSource(*pass.program, make, context)
-                                      : RunLowered(program, *pass.program, make, context);
-    std::string difference = Difference(source, after);
-    EXPECT_EQ(difference, "") << name << " after " << pass.name << "\n" << ir::PrintText(program);
-    if (!difference.empty()) return compared;
-  }
-  return compared;
-}
-
-// Most runs must end without a trap: a program that never gets to its results compares nothing.
-void ExpectSameText(std::string_view text, uint64_t runs = 20) {
-  Result<ir::Program> program = ir::ParseText(text);
-  ASSERT_TRUE(program) << program.error().ToString() << "\n" << text;
-  uint64_t trapped = 0;
-  for (uint64_t seed = 0; seed < runs; ++seed) {
-    auto make = [&] { return RandomArguments(*program, seed); };
-    Compared compared =
-        ExpectSame(*program, make, RandomContext(*program, seed), fmt::format("seed {}", seed));
-    EXPECT_FALSE(compared.refused) << text;
-    trapped += compared.trapped;
-    if (testing::Test::HasFailure()) return;
-  }
-  EXPECT_LE(trapped, runs / 2) << text;
-}
 
 std::string Tensor(std::string_view element, std::string_view dims) {
   return fmt::format("tensor<{}, [{}]>", element, dims);
@@ -446,10 +324,8 @@ func @main(%c: bool, %n: index, %k: i8, %t: tensor<f32, [%n]>, %s: tensor<f32, [
 
 TEST(Lowering, TensorsInsideOfParallels) {
   // SplitBarriers alone cannot keep a tensor across a barrier; after LowerTensors it can.
-  ir::Program program = *ir::ParseText(R"(frz 1
-func @main(%n: index, %t: tensor<i32, [%n, 4]>, %out: buffer<i32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  ir::Program program =
+      *ir::ParseText(ir::Lanes("%n: index, %t: tensor<i32, [%n, 4]>, %out: buffer<i32>", R"(
     %r = map (%a = %t) -> tensor<i32, [%n, 4]> {
       %c = cast %i : i32
       %b = mul %a, %c : i32
@@ -464,189 +340,13 @@ func @main(%n: index, %t: tensor<i32, [%n, 4]>, %out: buffer<i32>) {
     %z = load %out, %zero : i32
     %w = div.trunc %y, %z : i32
     store %out, %i, %w : i32
-    yield
-  }
-  return
-}
-)");
+)"));
   for (uint64_t seed = 0; seed < 40; ++seed) {
     auto make = [&] { return RandomArguments(program, seed); };
     Seen source = RunSource(program, make, {});
     Seen lowered = RunLowered(program, *ir::LowerForTarget(program), make, {});
     EXPECT_EQ(Difference(source, lowered), "") << seed;
   }
-}
-
-TEST(Lowering, Barriers) {
-  ExpectSameText(R"(frz 1
-func @sum(%b: buffer<i64>) -> (i64) {
-  %lo = const 0 : index
-  %n = length %b : i64
-  %z = const 0 : i64
-  %s = for %i = %lo to %n step 1 carry (%a = %z) {
-    %v = load %b, %i : i64
-    store %b, %i, %a : i64
-    %c = add %a, %v : i64
-    yield %c
-  }
-  return %s
-}
-func @main(%n: index, %m: u8, %flag: bool, %x: buffer<i64>) {
-  %zero = const 0 : index
-  %one = const 1 : i64
-  %len = length %x : i64
-  %lo = const -3 : index
-  %hi = add %lo, %len : index
-  %seven = const 7 : u8
-  %zero8 = const 0 : u8
-  %turns = and %m, %seven : u8
-  parallel %i = %lo to %hi {
-    %four = const 4 : index
-    %s = alloc %four : i64
-    %at = sub %i, %lo : index
-    %v = load %x, %at : i64
-    %place = rem.floor %i, %four : index
-    store %s, %place, %v : i64
-    barrier
-    %w = load %s, %place : i64
-    %slen = length %s : i64
-    %old = atomic %s, %zero, %w {kind = add} : i64
-    %r, %q, %b = for %k = %zero8 to %turns step 2 carry (%a = %v, %b = %one, %flip = %flag) {
-      store %x, %at, %a : i64
-      %again = alloc %four : i64
-      store %again, %zero, %b : i64
-      barrier
-      %k64 = cast %k : index
-      %j = add %at, %k64 : index
-      %c = rem.floor %j, %len : index
-      %d = load %x, %c : i64
-      %from = load %again, %zero : i64
-      %fresh = load %again, %place : i64
-      %e = add %d, %from : i64
-      %g = add %e, %fresh : i64
-      %nf = not %flip : bool
-      %h = if %flag -> (i64) {
-        barrier
-        %other = load %x, %zero : i64
-        %sum = add %other, %g : i64
-        yield %sum
-      } else {
-        %twice = add %g, %g : i64
-        barrier
-        store %x, %at, %twice : i64
-        yield %twice
-      }
-      barrier
-      yield %b, %h, %nf
-    }
-    %total = call @sum(%s)
-    barrier
-    %t1 = load %s, %place : i64
-    %r1 = add %r, %total : i64
-    %r2 = add %r1, %t1 : i64
-    %r3 = add %r2, %q : i64
-    %r4 = select %b, %r3, %old : i64
-    store %x, %at, %r4 : i64
-    yield
-  }
-  return
-}
-)",
-                 80);
-}
-
-// Division by zero in some iteration of some phase, scratch that cannot be had in a later one; what
-// earlier iterations wrote stays.
-TEST(Lowering, TrapsInPhases) {
-  ir::Program program = *ir::ParseText(R"(frz 1
-func @main(%d: i32, %k: index, %x: buffer<i32>) {
-  %zero = const 0 : index
-  %n = length %x : i32
-  parallel %i = %zero to %n {
-    %v = load %x, %i : i32
-    barrier
-    %w = div.trunc %d, %v : i32
-    store %x, %i, %w : i32
-    barrier
-    store %x, %i, %v : i32
-    %b = alloc %k : i32
-    store %x, %i, %d : i32
-    barrier
-    %y = load %b, %i : i32
-    store %x, %i, %y : i32
-    yield
-  }
-  return
-}
-)");
-  for (int64_t k :
-       {int64_t{-1}, int64_t{0}, int64_t{2}, int64_t{4}, int64_t{1} << 45, int64_t{1} << 62}) {
-    for (int64_t divisor : {0, 1}) {
-      auto make = [&] {
-        auto memory = std::make_shared<Memory>(ir::types::I32, 4);
-        for (int64_t i = 0; i < 4; ++i)
-          memory->Set(i, Value::Int(ir::types::I32, i == 2 ? divisor : 3).scalar_words());
-        return std::vector<Value>{Value::Int(ir::types::I32, 12), Value::Int(ir::types::Index, k),
-                                  Value::Buffer(memory)};
-      };
-      ExpectSame(program, make, {}, fmt::format("k {} divisor {}", k, divisor));
-    }
-  }
-}
-
-TEST(Lowering, NestedParallels) {
-  ExpectSameText(R"(frz 1
-func @main(%m: u8, %x: buffer<i64>) {
-  %zero = const 0 : index
-  %n = length %x : i64
-  %mask = const 3 : u8
-  %small = and %m, %mask : u8
-  %lanes = cast %small : index
-  parallel %i = %zero to %lanes {
-    %v = load %x, %zero : i64
-    %scratch = alloc %lanes : i64
-    barrier
-    parallel %j = %zero to %n {
-      %w = load %x, %j : i64
-      %mine = alloc %lanes : i64
-      store %mine, %i, %w : i64
-      barrier
-      %s = add %v, %w : i64
-      store %scratch, %i, %s : i64
-      barrier
-      %u = load %mine, %i : i64
-      %y = load %scratch, %i : i64
-      %z = add %u, %y : i64
-      store %x, %j, %z : i64
-      yield
-    }
-    barrier
-    %q = load %scratch, %i : i64
-    store %x, %i, %q : i64
-    yield
-  }
-  return
-}
-)",
-                 60);
-}
-
-TEST(Lowering, RandomPrograms) {
-  uint64_t refused = 0;
-  uint64_t trapped = 0;
-  const uint64_t count = 3000;
-  for (uint64_t seed = 0; seed < count; ++seed) {
-    ir::Program program = Generate({.seed = seed});
-    auto make = [&] { return RandomArguments(program, seed); };
-    Compared compared =
-        ExpectSame(program, make, RandomContext(program, seed), fmt::format("seed {}", seed));
-    refused += compared.refused;
-    trapped += compared.trapped;
-    if (testing::Test::HasFailure()) return;
-  }
-  EXPECT_LT(trapped, count / 2);
-  // Scratch of unequal length across a barrier, and tensors that SplitBarriers meets alone.
-  EXPECT_LT(refused, count / 20);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/sha256.h"
 
 namespace frazil::exec {
@@ -22,28 +23,11 @@ constexpr uint64_t MostCodeBytes = uint64_t{1} << 30;
 constexpr uint8_t PlainKind = 1;  // not tuned
 constexpr uint8_t RecursiveKind = 2;
 
-// Little-endian, as everything that runs such code is.
-struct Header {
-  std::array<char, 8> magic;
-  uint32_t version;
-  uint8_t level;
-  uint8_t metered;
-  uint8_t uses_run;
-  uint8_t kinds;  // PlainKind, RecursiveKind
-  uint32_t entry_offset;
-  uint32_t frame_bytes;
-  uint64_t code_bytes;
-  uint64_t thresholds;
-};
-static_assert(sizeof(Header) == 40);
 constexpr uint64_t MostThresholds = 1 << 16;
-struct StoredThreshold {
-  uint64_t offset;
-  uint64_t least;
-};
-constexpr size_t DigestBytes = 32;
+constexpr size_t HeaderBytes = 40;
+using Digest = std::array<uint8_t, 32>;
 
-std::array<uint8_t, DigestBytes> DigestOf(std::string_view bytes) {
+Digest DigestOf(std::string_view bytes) {
   Sha256 hash;
   hash.Update(bytes);
   return hash.Finish();
@@ -54,68 +38,65 @@ size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 }  // namespace
 
 std::string SerializeImage(const NativeImage& image) {
-  Header header{};
-  std::ranges::copy(Magic, header.magic.begin());
-  header.version = NativeAbiVersion;
-  header.level = static_cast<uint8_t>(image.level);
-  header.metered = image.metered;
-  header.uses_run = image.uses_run;
-  header.kinds = (image.tuned ? 0 : PlainKind) | (image.stack.recursive ? RecursiveKind : 0);
-  header.frame_bytes =
-      static_cast<uint32_t>(std::min<uint64_t>(image.stack.frame_bytes, UINT32_MAX));
-  header.entry_offset = image.entry_offset;
-  header.code_bytes = image.code.size();
-  header.thresholds = image.thresholds.size();
-  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  bytes += image.code;
+  ByteWriter out;
+  out.Raw(Magic);
+  out.Number<uint32_t>(NativeAbiVersion);
+  out.Enum(image.level);
+  out.Flag(image.metered);
+  out.Flag(image.uses_run);
+  out.Number<uint8_t>((image.tuned ? 0 : PlainKind) | (image.stack.recursive ? RecursiveKind : 0));
+  out.Number<uint32_t>(image.entry_offset);
+  out.Number<uint32_t>(
+      static_cast<uint32_t>(std::min<uint64_t>(image.stack.frame_bytes, UINT32_MAX)));
+  out.Count(image.code.size());
+  out.Count(image.thresholds.size());
+  out.Raw(image.code);
   for (const CodeThreshold& threshold : image.thresholds) {
-    const StoredThreshold stored{threshold.offset, threshold.least};
-    bytes.append(reinterpret_cast<const char*>(&stored), sizeof stored);
+    out.Number<uint64_t>(threshold.offset);
+    out.Number<uint64_t>(threshold.least);
   }
-  const auto digest = DigestOf(bytes);
-  bytes.append(reinterpret_cast<const char*>(digest.data()), digest.size());
-  return bytes;
+  out.Fixed(DigestOf(out.bytes()));
+  return out.Take();
+}
+
+void PutImage(CompiledForm& form, const NativeImage& image) {
+  form.target = "native";
+  form.profile = CpuLevelName(image.level);
+  form.payload = SerializeImage(image);
 }
 
 Result<NativeImage> ParseImage(std::string_view bytes) {
-  Header header;
-  if (bytes.size() < sizeof header + DigestBytes)
+  if (bytes.size() < HeaderBytes + sizeof(Digest))
     return Fail(Diag::BadArtifact,
                 fmt::format("{} bytes are no image of native code", bytes.size()));
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::string_view(header.magic.data(), header.magic.size()) != Magic)
+  const std::string_view content = bytes.substr(0, bytes.size() - sizeof(Digest));
+  ByteReader in(content);
+  if (in.Raw(Magic.size()) != Magic)
     return Fail(Diag::BadArtifact, "the bytes are no image of native code");
-  if (header.version != NativeAbiVersion)
+  const auto version = in.Number<uint32_t>();
+  if (version != NativeAbiVersion)
     return Fail(Diag::BadArtifact, fmt::format("the image has version {}, this program knows {}",
-                                               header.version, NativeAbiVersion));
-  const std::string_view content = bytes.substr(0, bytes.size() - DigestBytes);
-  const auto digest = DigestOf(content);
-  if (std::memcmp(digest.data(), bytes.data() + content.size(), DigestBytes) != 0)
+                                               version, NativeAbiVersion));
+  if (ByteReader(bytes.substr(content.size())).Fixed<Digest>() != DigestOf(content))
     return Fail(Diag::BadArtifact, "the image is damaged: its digest is another");
-  const bool fits = header.level < CpuLevelCount && header.metered <= 1 && header.uses_run <= 1 &&
-                    header.kinds <= (PlainKind | RecursiveKind) &&
-                    header.code_bytes <= MostCodeBytes && header.thresholds <= MostThresholds &&
-                    header.code_bytes + header.thresholds * sizeof(StoredThreshold) ==
-                        content.size() - sizeof header &&
-                    header.entry_offset < header.code_bytes;
-  if (!fits) return Fail(Diag::BadArtifact, "the image says what its code does not hold");
   NativeImage image;
-  image.level = static_cast<CpuLevel>(header.level);
-  image.metered = header.metered != 0;
-  image.uses_run = header.uses_run != 0;
-  image.tuned = (header.kinds & PlainKind) == 0;
-  image.stack = {header.frame_bytes, (header.kinds & RecursiveKind) != 0};
-  image.entry_offset = header.entry_offset;
-  image.code = content.substr(sizeof header, header.code_bytes);
-  for (uint64_t i = 0; i < header.thresholds; ++i) {
-    StoredThreshold stored;
-    std::memcpy(&stored, content.data() + sizeof header + header.code_bytes + i * sizeof stored,
-                sizeof stored);
-    if (header.code_bytes < sizeof(uint64_t) ||
-        stored.offset > header.code_bytes - sizeof(uint64_t))
-      return Fail(Diag::BadArtifact, "the image says what its code does not hold");
-    image.thresholds.push_back({static_cast<uint32_t>(stored.offset), stored.least});
+  image.level = in.Enum(CpuLevel::Avx512);
+  image.metered = in.Flag();
+  image.uses_run = in.Flag();
+  const auto kinds = in.Below<uint8_t>((PlainKind | RecursiveKind) + 1);
+  image.tuned = (kinds & PlainKind) == 0;
+  image.entry_offset = in.Number<uint32_t>();
+  image.stack = {in.Number<uint32_t>(), (kinds & RecursiveKind) != 0};
+  const auto code_bytes = in.Below<uint64_t>(MostCodeBytes + 1);
+  const auto thresholds = in.Below<uint64_t>(MostThresholds + 1);
+  image.code = in.Raw(code_bytes);
+  for (uint64_t i = 0; i < thresholds && in.ok(); ++i) {
+    const auto offset = in.Number<uint64_t>();
+    if (code_bytes < sizeof(uint64_t) || offset > code_bytes - sizeof(uint64_t)) in.Refuse();
+    image.thresholds.push_back({static_cast<uint32_t>(offset), in.Number<uint64_t>()});
   }
+  if (!in.AtEnd() || image.entry_offset >= code_bytes)
+    return Fail(Diag::BadArtifact, "the image says what its code does not hold");
   return image;
 }
 

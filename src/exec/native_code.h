@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "embed/cpu_level.h"
 #include "embed/native_run.h"
+#include "exec/compiled_form.h"
 #include "exec/stack.h"
 
 namespace frazil::exec {
@@ -49,6 +50,9 @@ struct NativeImage {
 // A flat file form with magic, version, lengths; Parse refuses anything that does not fit (BadArtifact).
 std::string SerializeImage(const NativeImage& image);
 Result<NativeImage> ParseImage(std::string_view bytes);
+
+// The payload of a native form.
+void PutImage(CompiledForm& form, const NativeImage& image);
 
 // What a caller must know of code.
 struct NativeFunction {

@@ -142,86 +142,17 @@ Word EvalWord(Op op, Scalar type, Scalar source, uint64_t a, uint64_t b, uint64_
     case Op::CastChecked: return CastChecked(type, source, a);
     case Op::Bitcast: return Bitcast(type, a);
 
-    // Wide types: scalar_ops_wide.cpp.
-    case Op::MakeXField:
-    case Op::PartXField:
-    case Op::MakeDigest:
-    case Op::PartDigest:
-    // Math functions: calls by now (ir::ExpandPrelude).
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Expm1:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Log10:
-    case Op::Log1p:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Erf:
-    case Op::Gelu:
-    case Op::Rsqrt:
-    case Op::Cbrt:
-    case Op::Pow:
-    case Op::ExpFast:
-    case Op::LogFast:
-    case Op::TanhFast:
-    case Op::SigmoidFast:
-    case Op::RandomBits:
-    case Op::RandomUniform:
-    case Op::RandomNormal:
-    case Op::FieldPow:
-    case Op::Hash:
-    case Op::SpongeInit:
-    case Op::SpongeAbsorb:
-    case Op::SpongeSqueeze:
-    case Op::MerkleStep:
-    case Op::Tasm:
-    // Not arithmetic: the interpreter's own.
-    case Op::Const:
-    case Op::Lookup:
-    case Op::Load:
-    case Op::Store:
-    case Op::Length:
-    case Op::Alloc:
-    case Op::AtomicRmw:
-    case Op::AtomicCas:
-    case Op::Input:
-    case Op::Output:
-    case Op::Hint:
-    case Op::Assert:
-    case Op::Unreachable:
-    case Op::If:
-    case Op::For:
-    case Op::While:
-    case Op::Switch:
-    case Op::Parallel:
-    case Op::Barrier:
-    case Op::Call:
-    case Op::Return:
-    case Op::Yield:
-    case Op::Condition:
-    case Op::Map:
-    case Op::Reduce:
-    case Op::Matmul:
-    case Op::MatmulFast:
-    case Op::Reshape:
-    case Op::Transpose:
-    case Op::Broadcast:
-    case Op::Slice:
-    case Op::Concat:
-    case Op::Gather:
-    case Op::Iota:
-    case Op::TensorUniform:
-    case Op::TensorNormal:
-    case Op::Extract:
-    case Op::TensorLoad:
-    case Op::TensorStore: break;
+    // Wide types (scalar_ops_wide.cpp), math functions (calls by now, ir::ExpandPrelude), and what is not arithmetic:
+    // the interpreter's own.
+    FRAZIL_CASES(Parts)
+    FRAZIL_CASES(Prelude)
+    FRAZIL_CASES(Prover)
+    FRAZIL_CASES(Data)
+    FRAZIL_CASES(Memory)
+    FRAZIL_CASES(Stream)
+    FRAZIL_CASES(Stop)
+    FRAZIL_CASES(Structure)
+    FRAZIL_CASES(Tensor) break;
   }
   CHECK(!"an op on one-word scalars");
   return 0;

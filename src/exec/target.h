@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exec/compiled_form.h"
 #include "exec/launch.h"  // IWYU pragma: export
 #include "exec/outcome.h"
 #include "ir/program.h"
@@ -49,6 +50,17 @@ class Target {
   virtual Result<Artifact> Emit(const ir::Program& program,
                                 const EmitOptions& options = {}) const = 0;
   virtual Result<std::unique_ptr<Callable>> Load(const Artifact& artifact) const = 0;
+
+  // For targets whose bytes can be read back as a program: what they say, and what they should say (the program as it is
+  // just before the last step). Whoever judges compares the two; nothing here does.
+  struct Lifted {
+    ir::Program found;
+    ir::Program wanted;
+  };
+  virtual Result<Lifted> Lift(const Artifact& artifact) const;
 };
+
+// The bytes of a form as its target loads them, with the candidate that they were made from.
+Result<Artifact> ArtifactOf(const CompiledForm& form);
 
 }  // namespace frazil::exec

@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <stdexcept>
 
 #include "engine/engine.h"
 #include "engine/fluid.h"
 #include "exec/kernel_launch.h"
 #include "exec/launch.h"
-#include "ir/digest.h"
+#include "ir/element.h"
+#include "ir/signed_program.h"
 #include "ir/text.h"
 
 namespace frazil {
@@ -25,34 +25,34 @@ constexpr struct {
   std::string_view ours, cpp;
 } Names[] = {{"i8", "int8_t"},  {"i16", "int16_t"},  {"i32", "int32_t"},  {"i64", "int64_t"},
              {"u8", "uint8_t"}, {"u16", "uint16_t"}, {"u32", "uint32_t"}, {"u64", "uint64_t"},
-             {"f32", "float"},  {"f64", "double"},   {"bool", "bool"}};
-constexpr uint8_t IsConst = 0x40, IsBuffer = static_cast<uint8_t>(Kind::Buffer);
+             {"f16", "F16"},    {"bf16", "BF16"},    {"f32", "float"},    {"f64", "double"},
+             {"bool", "bool"},  {"index", "int64_t"}};
+static_assert(std::size(Names) == KindCount);
+using internal::IsBuffer, internal::IsConst;
 
-// The kind of a scalar or of an element; nothing for types without a C++ counterpart.
-std::optional<Kind> KindOf(ir::Type type) {
-  switch (type.scalar) {
-    case ir::Scalar::F16:
-    case ir::Scalar::BF16: return Kind::U16;  // their bits
-    case ir::Scalar::F32: return Kind::F32;
-    case ir::Scalar::F64: return Kind::F64;
-    case ir::Scalar::Bool: return Kind::Bool;
-    case ir::Scalar::Index: return Kind::I64;
-    case ir::Scalar::Field: return Kind::U64;
-    default: break;
-  }
-  static_assert(static_cast<int>(ir::Scalar::U64) == static_cast<int>(Kind::U64));
-  if (type.scalar <= ir::Scalar::U64) return static_cast<Kind>(type.scalar);
-  return std::nullopt;
+// What a scalar or an element is in a call: an index is an i64, a field element a u64; nothing for types without a C++
+// counterpart.
+std::optional<Kind> CallKindOf(ir::Type type) {
+  if (type.scalar == ir::Scalar::Index) return Kind::I64;
+  if (type.scalar == ir::Scalar::Field) return Kind::U64;
+  return ir::KindOf(type.scalar);
+}
+// Halves are also given, and always got, as their bits.
+std::optional<Kind> BitsKindOf(ir::Type type) {
+  const bool is_half = ir::Contains(ir::sets::Half, type.scalar);
+  return is_half ? std::optional(Kind::U16) : CallKindOf(type);
 }
 
 constexpr uint8_t NoCode = 0x3f;  // no argument can be given for it
 
 internal::Param ParamOf(ir::Type type) {
   internal::Param param;
-  const std::optional<Kind> kind = KindOf(type);
-  param.code =
-      kind ? static_cast<uint8_t>(static_cast<uint8_t>(*kind) | (type.is_buffer() ? IsBuffer : 0))
-           : NoCode;
+  const auto code = [&](std::optional<Kind> kind) {
+    if (!kind) return NoCode;
+    return static_cast<uint8_t>(static_cast<uint8_t>(*kind) | (type.is_buffer() ? IsBuffer : 0));
+  };
+  param.code = code(CallKindOf(type));
+  param.bits = code(BitsKindOf(type));
   param.is_integer =
       type.is_scalar() && (ir::IsFixedInt(type.scalar) || type.scalar == ir::Scalar::Field);
   if (type.is_buffer())
@@ -68,9 +68,14 @@ bool IsNegative(uint8_t code, uint64_t word) {
   return code <= static_cast<uint8_t>(Kind::I64) && static_cast<int64_t>(word) < 0;
 }
 
+// Of exactly its type, which is looked at once for each list of argument types.
+bool IsExact(const internal::Param& param, uint8_t code) {
+  const int given = code & ~IsConst;
+  return given == param.code || given == param.bits;
+}
+
 bool Fits(const internal::Param& param, uint8_t code, const uint64_t* words) {
-  if ((code & ~IsConst) == param.code && (code & IsBuffer) != 0) return words[1] <= param.most;
-  if (code == param.code) return true;
+  if (IsExact(param, code)) return (code & IsBuffer) == 0 || words[1] <= param.most;
   if (!param.is_integer || code > static_cast<uint8_t>(Kind::U64)) return false;
   return IsNegative(code, *words) ? static_cast<int64_t>(*words) >= param.least
                                   : *words <= param.most;
@@ -80,7 +85,7 @@ bool Fits(const internal::Param& param, uint8_t code, const uint64_t* words) {
 std::string Misfit(ir::Type type, const internal::Param& param, uint8_t code,
                    const uint64_t* words) {
   const std::string wanted = ir::ScalarOrBufferName(type);
-  if ((code & ~IsConst) == param.code && (code & IsBuffer) != 0)
+  if (IsExact(param, code) && (code & IsBuffer) != 0)
     return words[1] > param.most
                ? fmt::format(": no memory has {} elements", words[1])
                : fmt::format(" is read-only memory, but its parameter, {}, is written", wanted);
@@ -118,7 +123,7 @@ Slot::Slot(std::shared_ptr<engine::Site> site) : site_(std::move(site)) {
   params_ = std::move(params);
   for (const ir::Type type : entry.results)
     for (uint32_t i = 0; i < ir::WordsOf(type); ++i)
-      kinds_.kinds[kinds_.count++] = KindOf(type).value_or(Kind::U64);
+      kinds_.kinds[kinds_.count++] = BitsKindOf(type).value_or(Kind::U64);
 }
 
 bool Slot::CheckArguments(std::span<const uint8_t> codes, const uint64_t* words,
@@ -139,7 +144,7 @@ bool Slot::CheckArguments(std::span<const uint8_t> codes, const uint64_t* words,
           fmt::format("argument {}{}", i + 1, Misfit(entry.param_type(i), param, codes[i], words));
       return false;
     }
-    are_exact &= (codes[i] & ~IsConst) == param.code;
+    are_exact &= IsExact(param, codes[i]);
     words += (codes[i] & IsBuffer) != 0 ? 2 : 1;
   }
   if (are_exact) seen_ = identity;
@@ -166,27 +171,12 @@ std::string Slot::why() const {
 
 Result<Program> Program::Parse(std::string_view text) {
   Program program;
-  program.program_ = std::make_shared<const ir::Program>(TRY(ir::ParseText(text)));
-  return program;
-}
-
-Result<Program> Program::Read(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr)
-    return Fail(Diag::FileUnreadable, fmt::format("'{}' cannot be opened.", path));
-  std::string text;
-  char part[1 << 16];
-  for (size_t n; (n = std::fread(part, 1, sizeof part, file)) > 0;) text.append(part, n);
-  const bool bad = std::ferror(file) != 0;
-  std::fclose(file);
-  if (bad) return Fail(Diag::FileUnreadable, fmt::format("'{}' cannot be read.", path));
-  Result<Program> program = Parse(text);
-  if (!program) program.error().file = path;
+  program.program_ = ir::SignedProgram::Of(TRY(ir::ParseText(text)));
   return program;
 }
 
 std::string Program::digest() const {
-  return ir::ExactDigest(*static_cast<const ir::Program*>(program_.get()));
+  return static_cast<const ir::SignedProgram*>(program_.get())->exact();
 }
 
 Engine::Engine(const Options& options) {
@@ -198,7 +188,8 @@ Engine::Engine(const Options& options) {
   engine_options.worker.program = options.worker;
   if (options.on_event) {
     engine_options.on_event = [tell = options.on_event](const engine::Event& event) {
-      tell(fmt::format("{:9.2f} ms  {:<9} {}", event.ms, event.verb, event.sentence));
+      tell(fmt::format("{:9.2f} ms  {:<9} {}", event.ms, engine::VerbName(event.verb),
+                       engine::Sentence(event)));
     };
   }
   engine_ = std::make_unique<engine::Engine>(std::move(engine_options));
@@ -207,7 +198,7 @@ Engine::~Engine() = default;
 
 Result<Slot> Engine::Load(const Program& program) {
   std::shared_ptr<engine::Site> site =
-      TRY(engine_->Load(*static_cast<const ir::Program*>(program.program_.get())));
+      TRY(engine_->Load(std::static_pointer_cast<const ir::SignedProgram>(program.program_)));
   uint64_t words = 0;
   for (const ir::Type type : site->entry().results) words += ir::WordsOf(type);
   if (words > MostResultWords) {

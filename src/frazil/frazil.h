@@ -20,6 +20,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/buffer.h"
+#include "base/element.h"
 #include "base/result.h"
 #include "engine/package.h"
 
@@ -30,64 +32,29 @@ class Site;
 
 namespace frazil {
 
-// The types of arguments, as far as a C++ program has them.
-enum class Kind : uint8_t { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, Bool, Buffer = 0x80 };
-
-template <typename T>
-constexpr Kind KindOf() {
-  if constexpr (std::is_same_v<T, bool>) return Kind::Bool;
-  if constexpr (std::is_same_v<T, float>) return Kind::F32;
-  if constexpr (std::is_same_v<T, double>) return Kind::F64;
-  static_assert(std::is_arithmetic_v<T>, "an argument is a number, a bool or a frazil::Buffer");
-  static_assert(sizeof(T) <= 8, "an argument has at most 64 bits");
-  constexpr int log = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    return static_cast<Kind>(log + (std::is_signed_v<T> ? 0 : 4));
-  }
-}
-
-// A view of the caller's memory. It must stay alive during the call; two buffers of a call are disjoint or the same.
-// Elements must be values of the parameter's type (bool: 0 or 1; field: less than p): the interpreter refuses others,
-// compiled code does not look.
-template <typename T>
-struct Buffer {
-  T* data;
-  size_t size;
-
-  Buffer(T* data, size_t size) : data(data), size(size) {}
-  template <typename Range>
-  explicit Buffer(Range& range) : data(std::data(range)), size(std::size(range)) {}
-};
-template <typename Range>
-Buffer(Range& range) -> Buffer<std::remove_pointer_t<decltype(std::data(range))>>;
-
 namespace internal {
+
+// How an argument is coded: its kind, and for buffers these bits. Elements of a buffer must be values of the parameter's
+// type (bool: 0 or 1; field: less than p): the interpreter refuses others, compiled code does not look.
+constexpr uint8_t IsBuffer = 0x80, IsConst = 0x40;
 
 template <typename T>
 struct Argument {
+  static_assert(Element<T>, "an argument is a number, a bool or a frazil::Buffer");
   static constexpr uint8_t Code = static_cast<uint8_t>(KindOf<T>());
   static constexpr size_t Words = 1;
   static uint64_t Length(T) { return 0; }
-  static void Put(uint64_t*& at, T value) {
-    if constexpr (std::is_floating_point_v<T>) {
-      std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t> bits;
-      __builtin_memcpy(&bits, &value, sizeof(T));
-      *at++ = bits;
-    } else {
-      *at++ = static_cast<uint64_t>(static_cast<int64_t>(value));
-    }
-  }
+  static void Put(uint64_t*& at, T value) { *at++ = WordOf(value); }
 };
 template <typename T>
 struct Argument<Buffer<T>> {
   static constexpr uint8_t Code = static_cast<uint8_t>(KindOf<std::remove_const_t<T>>()) |
-                                  static_cast<uint8_t>(Kind::Buffer) |
-                                  (std::is_const_v<T> ? 0x40 : 0);
+                                  IsBuffer | (std::is_const_v<T> ? IsConst : 0);
   static constexpr size_t Words = 2;
-  static uint64_t Length(const Buffer<T>& buffer) { return buffer.size; }
+  static uint64_t Length(const Buffer<T>& buffer) { return buffer.size(); }
   static void Put(uint64_t*& at, const Buffer<T>& buffer) {
-    *at++ = reinterpret_cast<uint64_t>(buffer.data);
-    *at++ = buffer.size;
+    *at++ = reinterpret_cast<uint64_t>(buffer.data());
+    *at++ = buffer.size();
   }
 };
 
@@ -101,8 +68,9 @@ struct ResultKinds {
 
 // A parameter, as far as calls are checked against it.
 struct Param {
-  uint8_t code =
-      0;  // of the argument type that is exactly its own; an `in` buffer's may also be of const elements
+  // Of the argument type that is exactly its own; an `in` buffer's may also be of const elements.
+  uint8_t code = 0;
+  uint8_t bits = 0;  // of another that is: of the bits of halves; the same else
   bool is_integer = false;
   int64_t least = 0;  // of integers that fit
   uint64_t most = 0;
@@ -135,9 +103,7 @@ class Outcome {
   T get(size_t i = 0) const {
     if (status_ != 0 || i >= kinds_.count || !internal::Reads<T>(kinds_.kinds[i])) [[unlikely]]
       Misused(i, KindOf<T>());
-    T value;
-    __builtin_memcpy(&value, &words_[i], sizeof(T));
-    return value;
+    return FromWord<T>(words_[i]);
   }
 
  private:
@@ -194,6 +160,7 @@ class Slot {
 class Program {
  public:
   static Result<Program> Parse(std::string_view text);
+  // A file of any door, by its ending (.frz, .py, .json, .cir, .frzb, .tri, .tir); FILE:NAME picks one of several kernels.
   static Result<Program> Read(const std::string& path);
   std::string digest() const;
 

@@ -118,17 +118,23 @@ class FunctionCanonicalizer {
   uint64_t HashFloating(const Inst& inst) const {
     uint64_t h = Mix(Mix(3, static_cast<uint64_t>(inst.op)), HashType(inst.type));
     for (uint64_t word : from_.words_of(inst)) h = Mix(h, word);
-    for (ValueId operand : SortedOperands(inst)) h = Mix(h, hash_[operand.index]);
+    const Sorted operands = SortedOperands(inst);
+    for (size_t i = 0; i < operands.size(); ++i) h = Mix(h, hash_[operands[i].index]);
     return h;
   }
 
   // Operands of a commuting op by structure; equals (copies of one expression) by who was emitted first.
-  Values SortedOperands(const Inst& inst) const {
-    std::span<const ValueId> operands = from_.operands_of(inst);
-    Values sorted(operands.begin(), operands.end());
+  struct Sorted {
+    std::span<const ValueId> operands;
+    bool swapped = false;  // the two that there are
+    size_t size() const { return operands.size(); }
+    ValueId operator[](size_t i) const { return operands[swapped ? i ^ 1 : i]; }
+  };
+  Sorted SortedOperands(const Inst& inst) const {
+    Sorted sorted{from_.operands_of(inst)};
     if (Info(inst.op).law != Law::Commutes) return sorted;
     auto key = [&](ValueId v) { return std::pair(hash_[v.index], emitted_[v.index].index); };
-    if (key(sorted[1]) < key(sorted[0])) std::swap(sorted[0], sorted[1]);
+    sorted.swapped = key(sorted.operands[1]) < key(sorted.operands[0]);
     return sorted;
   }
 
@@ -153,7 +159,8 @@ class FunctionCanonicalizer {
   // floating instructions are looked through from the anchored ones that need them, never in the order
   // they happen to stand in: that order is what canonical form takes away.
   void EmitFloatingFor(const Inst& inst, RegionId region) {
-    for (ValueId operand : SortedOperands(inst)) EmitNeeded(operand, region);
+    const Sorted operands = SortedOperands(inst);
+    for (size_t i = 0; i < operands.size(); ++i) EmitNeeded(operands[i], region);
     for (uint32_t r = 0; r < inst.regions.count; ++r)
       EmitFloatingForAll(from_.region(Function::region_of(inst, r)), region);
   }
@@ -164,7 +171,8 @@ class FunctionCanonicalizer {
   }
 
   void EmitNeeded(ValueId root, RegionId region) {
-    std::vector<ValueId> stack = {root};
+    Values& stack = needed_;
+    stack.assign(1, root);
     while (!stack.empty()) {
       ValueId value = stack.back();
       stack.pop_back();
@@ -174,14 +182,15 @@ class FunctionCanonicalizer {
         EmitValue(value, region);
       } else if (looked_through_[def.index] != region) {
         looked_through_[def.index] = region;
-        Values operands = SortedOperands(from_.inst(def));
-        stack.insert(stack.end(), operands.rbegin(), operands.rend());
+        const Sorted operands = SortedOperands(from_.inst(def));
+        for (size_t i = operands.size(); i-- > 0;) stack.push_back(operands[i]);
       }
     }
   }
 
   void EmitValue(ValueId root, RegionId region) {
-    std::vector<ValueId> stack = {root};
+    Values& stack = to_emit_;
+    stack.assign(1, root);
     while (!stack.empty()) {
       ValueId value = stack.back();
       InstId def = from_.values[value.index].def;
@@ -191,7 +200,7 @@ class FunctionCanonicalizer {
         continue;
       }
       const Inst& inst = from_.inst(def);
-      Values operands = SortedOperands(inst);
+      const Sorted operands = SortedOperands(inst);
       bool ready = true;
       for (size_t i = operands.size(); i-- > 0;) {
         if (emitted_[operands[i].index].valid()) continue;
@@ -207,16 +216,20 @@ class FunctionCanonicalizer {
   }
 
   InstId Emit(const Inst& inst) {
-    Values operands;
-    for (ValueId operand : SortedOperands(inst)) {
-      CHECK(emitted_[operand.index].valid());
-      operands.push_back(emitted_[operand.index]);
+    const Sorted sorted = SortedOperands(inst);
+    Values& operands = new_operands_;
+    operands.clear();
+    for (size_t i = 0; i < sorted.size(); ++i) {
+      CHECK(emitted_[sorted[i].index].valid());
+      operands.push_back(emitted_[sorted[i].index]);
     }
-    std::vector<Type> results;
+    std::vector<Type>& results = new_results_;
+    results.clear();
     for (uint32_t r = 0; r < inst.results.count; ++r)
       results.push_back(NewType(from_.type(Function::result_of(inst, r))));
     std::span<const uint64_t> old_words = from_.words_of(inst);
-    std::vector<uint64_t> words(old_words.begin(), old_words.end());
+    std::vector<uint64_t>& words = new_words_;
+    words.assign(old_words.begin(), old_words.end());
     if (inst.op == Op::Call) words[0] = Ordinal(*calls_, FuncId(static_cast<uint32_t>(words[0])));
     if (NamesTable(inst.op)) words[0] = Ordinal(*tables_, DataId(static_cast<uint32_t>(words[0])));
     builder_->SetLocation(inst.location);
@@ -258,6 +271,10 @@ class FunctionCanonicalizer {
   std::vector<uint64_t> hash_;
   std::vector<RegionId> home_;
   std::vector<RegionId> looked_through_;  // the region that this was last looked through for
+  // Room of single steps, kept from one to the next.
+  Values needed_, to_emit_, new_operands_;
+  std::vector<Type> new_results_;
+  std::vector<uint64_t> new_words_;
   FunctionBuilder* builder_ = nullptr;
   std::vector<FuncId>* calls_ = nullptr;
   std::vector<DataId>* tables_ = nullptr;

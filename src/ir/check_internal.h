@@ -39,6 +39,7 @@ class FunctionChecker {
 
   // check_structure.cpp: memory, control, calls
   Result<void> CheckCustom(const Inst& inst);
+  Result<void> CheckArms(const Inst& inst);
   Result<void> CheckIf(const Inst& inst);
   Result<void> CheckFor(const Inst& inst);
   Result<void> CheckWhile(const Inst& inst);

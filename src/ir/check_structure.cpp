@@ -83,9 +83,8 @@ Result<void> FunctionChecker::CheckProver(const Inst& inst) const {
   return {};
 }
 
-Result<void> FunctionChecker::CheckIf(const Inst& inst) {
-  TRY_VOID(NeedOperands(inst, 1));
-  TRY_VOID(NeedType(inst, 0, types::Bool));
+// Regions of which one runs and gives the results.
+Result<void> FunctionChecker::CheckArms(const Inst& inst) {
   std::vector<Type> results;
   for (uint32_t i = 0; i < inst.results.count; ++i)
     results.push_back(function_.type(Function::result_of(inst, i)));
@@ -103,6 +102,12 @@ Result<void> FunctionChecker::CheckIf(const Inst& inst) {
   return {};
 }
 
+Result<void> FunctionChecker::CheckIf(const Inst& inst) {
+  TRY_VOID(NeedOperands(inst, 1));
+  TRY_VOID(NeedType(inst, 0, types::Bool));
+  return CheckArms(inst);
+}
+
 Result<void> FunctionChecker::CheckSwitch(const Inst& inst) {
   TRY_VOID(NeedOperands(inst, 1));
   Type selector = OperandType(inst, 0);
@@ -116,21 +121,7 @@ Result<void> FunctionChecker::CheckSwitch(const Inst& inst) {
     for (uint32_t j = 0; j < i; ++j)
       if (function_.word(inst, i) == function_.word(inst, j))
         return Wrong(inst, Diag::BadAttribute, "case {} stands twice", function_.word(inst, i));
-  std::vector<Type> results;
-  for (uint32_t i = 0; i < inst.results.count; ++i)
-    results.push_back(function_.type(Function::result_of(inst, i)));
-  for (Type type : results)
-    if (type.is_buffer()) return Wrong(inst, Diag::WrongType, "cannot yield a buffer");
-  around_.push_back(&inst);
-  for (uint32_t i = 0; i < inst.regions.count; ++i) {
-    const Region& region = function_.region(Function::region_of(inst, i));
-    if (region.params.count != 0)
-      return Wrong(inst, Diag::BadRegion, "its regions take no parameters");
-    TRY_VOID(CheckRegion(Function::region_of(inst, i), inst.op, results, inst.location));
-    Forget(region);
-  }
-  around_.pop_back();
-  return {};
+  return CheckArms(inst);
 }
 
 // Carried values: inits, region parameters and results agree in number and type.

@@ -93,12 +93,12 @@ class Writer {
   uint64_t next_ = 0;
 };
 
-std::string Digest(const Program& program, bool holes) {
-  std::string bytes = holes ? "frazil shape " : "frazil exact ";
+std::string Digest(std::string_view kind, std::string_view canonical_bytes) {
+  std::string bytes(kind);
   bytes += std::to_string(IrVersion) + " ";
   bytes += PreludeDigest();
   bytes += ' ';
-  bytes += CanonicalBytes(Canonicalize(program), holes);
+  bytes += canonical_bytes;
   return Sha256Hex(bytes);
 }
 
@@ -108,8 +108,18 @@ std::string CanonicalBytes(const Program& canonical, bool constants_as_holes) {
   return Writer(canonical, constants_as_holes).Run();
 }
 
-std::string ExactDigest(const Program& program) { return Digest(program, false); }
-std::string ShapeDigest(const Program& program) { return Digest(program, true); }
+std::string ExactDigestOfBytes(std::string_view canonical_bytes) {
+  return Digest("frazil exact ", canonical_bytes);
+}
+std::string ShapeDigestOfBytes(std::string_view canonical_bytes) {
+  return Digest("frazil shape ", canonical_bytes);
+}
+std::string ExactDigest(const Program& program) {
+  return ExactDigestOfBytes(CanonicalBytes(Canonicalize(program)));
+}
+std::string ShapeDigest(const Program& program) {
+  return ShapeDigestOfBytes(CanonicalBytes(Canonicalize(program), true));
+}
 std::string ShortDigest(const std::string& digest) { return digest.substr(0, 12); }
 
 }  // namespace frazil::ir

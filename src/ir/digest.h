@@ -6,10 +6,11 @@
 // Parameter order is kept.
 //
 // exact = SHA-256(IR version, prelude digest, canonical bytes): the only key for artifacts, evidence and
-//   bans.   shape = the same with constants as typed holes: only counts heat and proposes generalisations.
+//   bans.   shape = the same with constants as typed holes: only counts heat and proposes generalizations.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "ir/program.h"
 
@@ -20,6 +21,9 @@ std::string CanonicalBytes(const Program& canonical, bool constants_as_holes = f
 
 std::string ExactDigest(const Program& program);  // 64 hex digits
 std::string ShapeDigest(const Program& program);
+// Of CanonicalBytes: of the canonical form; of the same with constants as holes (ir/signed_program.h has all of them).
+std::string ExactDigestOfBytes(std::string_view canonical_bytes);
+std::string ShapeDigestOfBytes(std::string_view canonical_bytes);
 std::string ShortDigest(const std::string& digest);  // its first 12 hex digits, for display only
 
 }  // namespace frazil::ir

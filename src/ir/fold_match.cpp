@@ -7,8 +7,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "ir/facts/inst_facts.h"
 #include "ir/fold.h"
-#include "ir/inst_facts.h"
 
 namespace frazil::ir {
 namespace {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/bytes.h"
 #include "ir/literal.h"
 
 namespace frazil::ir {
@@ -106,10 +107,6 @@ Result<void> CheckAtom(const GuardAtom& atom, const Function& entry) {
   return {};
 }
 
-void Append(std::string& bytes, uint64_t value, int count) {
-  for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
-}
-
 }  // namespace
 
 std::string_view CpuFeatureName(CpuFeature feature) {
@@ -148,23 +145,23 @@ Guard CanonicalGuard(const Guard& guard) {
 }
 
 std::string GuardBytes(const Guard& guard) {
-  std::string bytes;
-  Guard canonical = CanonicalGuard(guard);
-  Append(bytes, canonical.atoms.size(), 4);
+  const Guard canonical = CanonicalGuard(guard);
+  ByteWriter out;
+  out.Number<uint32_t>(static_cast<uint32_t>(canonical.atoms.size()));
   for (const GuardAtom& atom : canonical.atoms) {
-    Append(bytes, static_cast<uint64_t>(atom.kind), 1);
-    Append(bytes, atom.arg, 4);
-    Append(bytes, atom.other, 4);
-    Append(bytes, static_cast<uint64_t>(atom.number), 8);
-    Append(bytes, static_cast<uint64_t>(atom.feature), 1);
-    Append(bytes, static_cast<uint64_t>(atom.type.scalar), 1);
-    Append(bytes, atom.type.limbs, 1);
+    out.Enum(atom.kind);
+    out.Number<uint32_t>(atom.arg);
+    out.Number<uint32_t>(atom.other);
+    out.Number<int64_t>(atom.number);
+    out.Enum(atom.feature);
+    out.Enum(atom.type.scalar);
+    out.Number<uint8_t>(atom.type.limbs);
     for (const std::vector<uint64_t>* words : {&atom.low, &atom.high}) {
-      Append(bytes, words->size(), 4);
-      for (uint64_t word : *words) Append(bytes, word, 8);
+      out.Number<uint32_t>(static_cast<uint32_t>(words->size()));
+      for (const uint64_t word : *words) out.Number<uint64_t>(word);
     }
   }
-  return bytes;
+  return out.Take();
 }
 
 }  // namespace frazil::ir

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/program.h"
@@ -40,5 +42,51 @@ class IndexForm {
   void AddTerm(const std::vector<uint32_t>& product, uint64_t coefficient);
   Terms terms_;
 };
+
+// The forms of values, each made when it is asked for. They stay small: an expression that grows beyond some terms, or
+// that nests deeper than `max_depth`, stands as itself, so that no program can make an analysis slow.
+class FormTable {
+ public:
+  explicit FormTable(uint32_t max_depth) : max_depth_(max_depth) {}
+
+  template <typename Make>
+  const IndexForm& Of(ValueId value, const Make& make) {
+    auto found = forms_.find(value.index);
+    if (found != forms_.end()) return found->second;
+    if (depth_ >= max_depth_) return Keep(value, IndexForm::Of(value));
+    ++depth_;
+    IndexForm form = make(value);
+    --depth_;
+    return Keep(value, IsSmall(form) ? std::move(form) : IndexForm::Of(value));
+  }
+  void Clear() { forms_.clear(); }
+
+ private:
+  static bool IsSmall(const IndexForm& form) { return form.size() <= 24 && form.degree() <= 6; }
+  const IndexForm& Keep(ValueId value, IndexForm form) {
+    return forms_.emplace(value.index, std::move(form)).first->second;
+  }
+
+  const uint32_t max_depth_;
+  uint32_t depth_ = 0;
+  std::unordered_map<uint32_t, IndexForm> forms_;
+};
+
+// What an op on words of 64 bits gives for forms of its operands, `operand(i)`; nothing where it is no sum or product.
+template <typename Operand>
+std::optional<IndexForm> FormOfOp(Op op, const Operand& operand) {
+  switch (op) {
+    case Op::Add: return operand(0) + operand(1);
+    case Op::Sub: return operand(0) - operand(1);
+    case Op::Neg: return IndexForm::Constant(0) - operand(0);
+    case Op::Mul: return operand(0) * operand(1);
+    case Op::Shl: {
+      const std::optional<int64_t> amount = operand(1).constant();
+      if (!amount) return std::nullopt;
+      return operand(0) * IndexForm::Constant(uint64_t{1} << (*amount & 63));
+    }
+    default: return std::nullopt;
+  }
+}
 
 }  // namespace frazil::ir

@@ -5,14 +5,11 @@
 #include <algorithm>
 
 #include "ir/barrier_plan.h"
-#include "ir/inst_facts.h"
+#include "ir/facts/inst_facts.h"
 
 namespace frazil::ir {
 namespace {
 
-constexpr size_t MaxTerms = 24;
-constexpr uint32_t MaxDegree = 6;
-constexpr uint32_t MaxDepth = 100;
 constexpr int MaxSplits = 8;
 
 bool Is64Bits(Type type) {
@@ -41,7 +38,7 @@ LaneForms::LaneForms(const Function& function, const Inst& parallel)
   MarkInside(body);
   FindUniform(body, true);
   FindSplits(body);
-  forms_.clear();
+  forms_.Clear();
   const IndexForm extent = UpperOf(function.operand(parallel, 1));
   FindDigits(counter_.index, IsNoMore(extent) ? std::optional(extent) : std::nullopt);
 }
@@ -185,14 +182,7 @@ IndexForm LaneForms::Expand(const IndexForm& form) const {
 
 // --- forms ---
 const IndexForm& LaneForms::Of(ValueId value) {
-  auto found = forms_.find(value.index);
-  if (found != forms_.end()) return found->second;
-  if (depth_ >= MaxDepth) return forms_.emplace(value.index, IndexForm::Of(value)).first->second;
-  ++depth_;
-  IndexForm form = Make(value);
-  --depth_;
-  if (form.size() > MaxTerms || form.degree() > MaxDegree) form = IndexForm::Of(value);
-  return forms_.emplace(value.index, std::move(form)).first->second;
+  return forms_.Of(value, [this](ValueId asked) { return Make(asked); });
 }
 
 IndexForm LaneForms::Make(ValueId value) {
@@ -206,18 +196,8 @@ IndexForm LaneForms::Make(ValueId value) {
   if (inst.op == Op::Cast) return MakeCast(value, inst);
   if (!Is64Bits(function_.type(value))) return IndexForm::Of(value);
   auto operand = [&](uint32_t i) -> IndexForm { return Of(function_.operand(inst, i)); };
-  switch (inst.op) {
-    case Op::Add: return operand(0) + operand(1);
-    case Op::Sub: return operand(0) - operand(1);
-    case Op::Neg: return IndexForm::Constant(0) - operand(0);
-    case Op::Mul: return operand(0) * operand(1);
-    case Op::Shl: {
-      std::optional<int64_t> amount = operand(1).constant();
-      if (!amount) return IndexForm::Of(value);
-      return operand(0) * IndexForm::Constant(uint64_t{1} << (*amount & 63));
-    }
-    default: return IndexForm::Of(value);
-  }
+  std::optional<IndexForm> form = FormOfOp(inst.op, operand);
+  return form ? *std::move(form) : IndexForm::Of(value);
 }
 
 IndexForm LaneForms::MakeCast(ValueId value, const Inst& inst) {

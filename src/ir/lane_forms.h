@@ -111,10 +111,10 @@ class LaneForms {
   std::unordered_map<uint32_t, IndexForm> taken_;  // by value: parts of the counter, over atoms
   uint32_t next_atom_;
   std::vector<Digit> digits_;
-  std::unordered_map<uint32_t, IndexForm> forms_;
+  static constexpr uint32_t MaxDepth = 100;
+  FormTable forms_{MaxDepth};
   std::unordered_map<uint32_t, const Inst*> loops_;  // by counter
   std::unordered_map<uint32_t, Range> ranges_;       // by atom
-  uint32_t depth_ = 0;
 };
 
 // form / divisor, where that is exact.

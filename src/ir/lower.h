@@ -14,6 +14,7 @@
 namespace frazil::ir {
 
 Result<Program> LowerTensors(const Program& program);
+bool HasTensors(const Program& program);  // false: LowerTensors gives a copy
 Result<Program> ExpandPrelude(const Program& program);
 Result<Program> SplitBarriers(const Program& program);
 

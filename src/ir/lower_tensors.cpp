@@ -247,11 +247,15 @@ ValueId TensorLowering::AllWithin(std::span<const IndexExpr> indices,
   return all;
 }
 
+bool HasTensors(const Program& program) {
+  return std::ranges::any_of(program.functions, [](const Function& function) {
+    return std::ranges::any_of(function.values,
+                               [](const ValueInfo& value) { return value.type.is_tensor(); });
+  });
+}
+
 Result<Program> LowerTensors(const Program& program) {
-  bool any = false;
-  for (const Function& function : program.functions)
-    for (const ValueInfo& value : function.values) any = any || value.type.is_tensor();
-  if (!any) return program;
+  if (!HasTensors(program)) return program;
   return CopyProgram(program, [&](const Function& function, FunctionBuilder& builder) {
     return TensorLowering(program, function, builder).Run();
   });

@@ -38,6 +38,8 @@ class TensorLowering : public Cloner {
   Result<void> LowerBranches(const Inst& inst);
   Result<void> LowerFor(const Inst& inst);
   Result<void> LowerWhile(const Inst& inst);
+  // The body of a loop that was begun as `id`, and its results.
+  Result<void> FinishLoop(const Inst& inst, InstId id, std::span<const ValueId> carried);
   void LowerCall(const Inst& inst);
   void LowerReturn(const Inst& inst);
   // All of a region but its terminator, whose operands are given back.

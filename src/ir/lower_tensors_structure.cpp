@@ -105,10 +105,16 @@ Result<void> TensorLowering::LowerFor(const Inst& inst) {
   BindNamed(Function::param_of(region, 0), params[0]);
   for (uint32_t i = 0, next = 1; i < inits.size(); ++i)
     BindNamed(Function::param_of(region, i + 1), carried[i].valid() ? carried[i] : params[next++]);
-  std::span<const ValueId> yielded = TRY(CopyUntilYield(Function::region_of(inst, 0)));
+  return FinishLoop(inst, id, carried);
+}
+
+Result<void> TensorLowering::FinishLoop(const Inst& inst, InstId id,
+                                        std::span<const ValueId> carried) {
+  const uint32_t body = inst.op == Op::While ? 1 : 0;
+  std::span<const ValueId> yielded = TRY(CopyUntilYield(Function::region_of(inst, body)));
   YieldCarried(yielded, carried);
   builder_.EndRegion();
-  for (uint32_t i = 0, next = 0; i < inits.size(); ++i)
+  for (uint32_t i = 0, next = 0; i < carried.size(); ++i)
     BindNamed(Function::result_of(inst, i),
               carried[i].valid() ? carried[i]
                                  : Function::result_of(builder_.function().inst(id), next++));
@@ -133,14 +139,7 @@ Result<void> TensorLowering::LowerWhile(const Inst& inst) {
   TRY_VOID(CopyRegion(Function::region_of(inst, 0)));
   builder_.EndRegion();
   builder_.BeginRegion(id, 1, {});
-  std::span<const ValueId> yielded = TRY(CopyUntilYield(Function::region_of(inst, 1)));
-  YieldCarried(yielded, carried);
-  builder_.EndRegion();
-  for (uint32_t i = 0, next = 0; i < inits.size(); ++i)
-    BindNamed(Function::result_of(inst, i),
-              carried[i].valid() ? carried[i]
-                                 : Function::result_of(builder_.function().inst(id), next++));
-  return {};
+  return FinishLoop(inst, id, carried);
 }
 
 void TensorLowering::LowerCall(const Inst& inst) {

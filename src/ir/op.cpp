@@ -33,9 +33,8 @@ constexpr Traps Memory{Only(Trap::Memory)};
 constexpr ScalarSet TypesOfRow(auto column) { return column(); }
 constexpr TrapSet TrapsOfRow(auto column) { return column().bits; }
 
-constexpr OpInfo Rows[] = {
-#define FRAZIL_OP(name, mnemonic, signature, row_types, row_effect, row_traps, row_law, \
-                  attributes, meaning) \
+#define FRAZIL_ROW(name, mnemonic, signature, row_types, row_effect, row_traps, row_law, \
+                   attributes, meaning) \
   OpInfo{Op::name,                                                                             \
          #name,                                                                                \
          mnemonic,                                                                             \
@@ -46,9 +45,8 @@ constexpr OpInfo Rows[] = {
          Law::row_law,                                                                             \
          attributes,                                                                           \
          meaning},
-#include "ir/ops.def"
-#undef FRAZIL_OP
-};
+constexpr OpInfo Rows[] = {FRAZIL_OPS(FRAZIL_ROW)};
+#undef FRAZIL_ROW
 
 constexpr std::array<std::string_view, TrapCount> TrapNames = {
     "division by zero", "overflow", "out of bounds", "assert", "invert of zero",

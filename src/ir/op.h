@@ -6,20 +6,23 @@
 #include <span>
 #include <string_view>
 
+#include "ir/ops.def"
 #include "ir/type.h"
+
+// The labels of a group of ops.def in a switch: `FRAZIL_CASES(Tensor) return TensorOp(inst);`.
+#define FRAZIL_CASE_OF(name, ...) case ::frazil::ir::Op::name:
+#define FRAZIL_CASES(group) FRAZIL_OPS_##group(FRAZIL_CASE_OF)
 
 namespace frazil::ir {
 
 enum class Op : uint8_t {
-#define FRAZIL_OP(name, ...) name,
-#include "ir/ops.def"
-#undef FRAZIL_OP
+#define FRAZIL_ENUMERATOR(name, ...) name,
+  FRAZIL_OPS(FRAZIL_ENUMERATOR)
+#undef FRAZIL_ENUMERATOR
 };
-constexpr int OpCount = 0
-#define FRAZIL_OP(...) +1
-#include "ir/ops.def"
-#undef FRAZIL_OP
-    ;
+#define FRAZIL_PLUS_ONE(...) +1
+constexpr int OpCount = 0 FRAZIL_OPS(FRAZIL_PLUS_ONE);
+#undef FRAZIL_PLUS_ONE
 
 enum class Effect : uint8_t { Pure, Reads, Writes, Io, Control };
 

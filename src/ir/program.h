@@ -135,4 +135,18 @@ struct Program {
   DataId FindData(std::string_view name) const;
 };
 
+// What nearly every line of a pass or a target speaks of: `using namespace ir::names;` in its .cpp.
+namespace names {
+using ir::FuncId;
+using ir::Function;
+using ir::Inst;
+using ir::InstId;
+using ir::Op;
+using ir::Region;
+using ir::RegionId;
+using ir::Scalar;
+using ir::Type;
+using ir::ValueId;
+}  // namespace names
+
 }  // namespace frazil::ir

@@ -1,4 +1,5 @@
 #include "ir/text.h"
+#include "ir/test_text.h"
 
 #include <gtest/gtest.h>
 
@@ -16,24 +17,8 @@ void ExpectRoundTrip(std::string_view text) {
 }
 
 TEST(Text, KeepsCanonicalTextUnchanged) {
-  std::string_view text =
-      R"(frz 1
-
-data @weights : f64 [0.5, -1.25, 3]
-
-func @main(%a: f32, %n: index, %x: in buffer<f32>, %out: out buffer<f32>) -> (f32) {
-  %zero = const 0 : index
-  %start = const 0 : f32
-  %sum = for %i = %zero to %n step 1 carry (%acc = %start) {
-    %v = load %x, %i : f32
-    %p = mul %a, %v : f32
-    store %out, %i, %p : f32
-    %next = add %acc, %p : f32
-    yield %next
-  }
-  return %sum
-}
-)";
+  std::string text(ScaleAndSumText);
+  text.insert(text.find("func"), "\ndata @weights : f64 [0.5, -1.25, 3]\n\n");
   Result<Program> program = ParseText(text);
   ASSERT_TRUE(program) << program.error().ToString();
   EXPECT_EQ(PrintText(*program), text);

@@ -1,5 +1,5 @@
-// The built-in backends: the engine (native where it can be had), and targets. Registered ones come last, so that none
-// can take the place of a built-in one.
+// The built-in backends: the engine (native where it can be had), and interpreters. Registered ones come last, so that
+// none can take the place of a built-in one.
 #include "kernel/backend.h"
 
 #include <fmt/format.h>
@@ -10,11 +10,8 @@
 #include "base/fork.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"
-#include "exec/interpreter.h"
-#include "ir/digest.h"
 #include "kernel/executor.h"
 #include "kernel/isa_backend.h"
-#include "kernel/program_cache.h"
 
 namespace frazil::kernel {
 namespace {
@@ -23,79 +20,62 @@ std::unexpected<Error> Trapped(const ir::KernelSignature& signature, std::string
   return Fail(Diag::Trapped, fmt::format("{}: {}", signature.name, what));
 }
 
-class TargetKernel final : public LoadedKernel {
- public:
-  TargetKernel(const ir::Program& program, std::unique_ptr<exec::Callable> callable)
-      : LoadedKernel(program), callable_(std::move(callable)) {}
-  Result<void> Run(std::span<const exec::Value> arguments) const override {
-    // A callable has state of its own.
-    const std::lock_guard lock(mutex_);
-    const exec::Outcome outcome = TRY(callable_->Run(arguments, {}));
-    if (outcome.trap) return Trapped(signature(), outcome.trap->ToString());
-    return {};
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::unique_ptr<exec::Callable> callable_;
-};
-
-class TargetBackend final : public Backend {
- public:
-  explicit TargetBackend(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
-  std::string_view name() const override { return target_->name(); }
-  Result<std::shared_ptr<const LoadedKernel>> Load(const ir::Program& program) override {
-    const std::string refusal = target_->Refuses(program);
-    if (!refusal.empty()) return Fail(Diag::Unsupported, refusal);
-    const exec::Artifact artifact = TRY(target_->Emit(program));
-    return std::make_shared<TargetKernel>(program, TRY(target_->Load(artifact)));
-  }
-
- private:
-  std::shared_ptr<const exec::Target> target_;
-};
-
 class EngineKernel final : public LoadedKernel {
  public:
-  EngineKernel(const ir::Program& program, std::shared_ptr<engine::Site> site)
-      : LoadedKernel(program), site_(std::move(site)), layout_(site_->entry()) {}
+  EngineKernel(const Source& source, std::shared_ptr<engine::Site> site)
+      : LoadedKernel(source), site_(std::move(site)), layout_(site_->entry()) {
+    takes_words_ = true;
+  }
   Result<void> Run(std::span<const exec::Value> arguments) const override {
     const std::vector<uint64_t> words = layout_.Words(arguments);
     std::vector<uint64_t> results(std::max(1u, layout_.result_words()));
-    const int32_t status = site_->Call(words.data(), results.data());
-    if (status == engine::LaunchFailed)
-      return Fail(Diag::BadLaunch, engine::InterpreterFluid::LastLaunchError());
-    if (status != 0) return Trapped(signature(), ir::TrapName(static_cast<ir::Trap>(status - 1)));
-    return {};
+    return Told(site_->Call(words.data(), results.data()));
+  }
+  Result<void> RunWords(const uint64_t* words) const override {
+    uint64_t results[internal::MostLaunchResults];
+    return Told(site_->Call(words, results));
   }
 
  private:
+  Result<void> Told(int32_t status) const {
+    if (status == 0) [[likely]]
+      return {};
+    if (status == engine::LaunchFailed)
+      return Fail(Diag::BadLaunch, engine::InterpreterFluid::LastLaunchError());
+    return Trapped(signature(), ir::TrapName(static_cast<ir::Trap>(status - 1)));
+  }
+
   std::shared_ptr<engine::Site> site_;
   engine::CallLayout layout_;
 };
 
-// A kernel that somebody still holds outlives its executor, as sites do their engine: it stays as it is.
+// A kernel that somebody still holds outlives its executor, as sites do their engine: it stays as it is. The engine is
+// made for the first kernel: an executor that only has buffers needs none.
 class EngineBackend final : public Backend {
  public:
-  explicit EngineBackend(const ExecutorOptions& options) : engine_(OptionsOf(options)) {}
+  explicit EngineBackend(const ExecutorOptions& options) {
+    options_.compile = options.compile;
+    options_.store.directory = options.store;
+  }
   std::string_view name() const override { return "cpu"; }
-  Result<std::shared_ptr<const LoadedKernel>> Load(const ir::Program& program) override {
-    return std::make_shared<EngineKernel>(program, TRY(engine_.Load(program)));
+  Result<std::shared_ptr<const LoadedKernel>> Load(const Source& source) override {
+    once_.Call([this] { engine_.emplace(options_); });
+    return std::make_shared<EngineKernel>(source, TRY(engine_->Load(source.program())));
   }
 
  private:
-  static engine::EngineOptions OptionsOf(const ExecutorOptions& options) {
-    engine::EngineOptions result;
-    result.compile = options.compile;
-    result.store.directory = options.store;
-    return result;
-  }
-  engine::Engine engine_;
+  engine::EngineOptions options_;
+  ForkOnce once_;
+  std::optional<engine::Engine> engine_;
 };
+
+// What a built-in backend was made with.
+using Key = std::tuple<std::string, bool, std::string>;
 
 struct Registry {
   ForkMutex mutex;
   std::map<std::string, BackendFactory, std::less<>> factories;
+  std::map<Key, std::weak_ptr<Backend>> living;
   static Registry& Get() {
     static Registry registry;
     return registry;
@@ -104,26 +84,49 @@ struct Registry {
 
 constexpr std::string_view BuiltIn[] = {"cpu", "isa", "interp"};
 
-}  // namespace
-
-LoadedKernel::LoadedKernel(const ir::Program& program)
-    : program_(program), signature_(ir::SignatureOf(program)), exact_(ir::ExactDigest(program)) {}
-
-Backend::Backend() : cache_(std::make_unique<ProgramCache>()) {}
-Backend::~Backend() = default;
-
-Result<std::shared_ptr<const LoadedKernel>> Backend::LoadCached(const ir::Program& program) {
-  return cache_->FindOrMake(ir::ExactDigest(program), [&] { return Load(program); });
-}
-
-std::shared_ptr<Backend> MakeTargetBackend(std::shared_ptr<const exec::Target> target) {
-  return std::make_shared<TargetBackend>(std::move(target));
-}
-
-Result<std::shared_ptr<Backend>> MakeBackend(const ExecutorOptions& options) {
+Result<std::shared_ptr<Backend>> MakeBuiltIn(const ExecutorOptions& options) {
   if (options.backend == "cpu") return std::make_shared<EngineBackend>(options);
   if (options.backend == "isa") return MakeIsaBackend();
-  if (options.backend == "interp") return MakeTargetBackend(exec::MakeInterpreterTarget());
+  return MakeInterpreterBackend();
+}
+
+Result<std::shared_ptr<Backend>> FindBuiltIn(const ExecutorOptions& options) {
+  Registry& registry = Registry::Get();
+  const std::lock_guard lock(registry.mutex);
+  std::weak_ptr<Backend>& place =
+      registry.living[Key(options.backend, options.compile, options.store)];
+  if (std::shared_ptr<Backend> living = place.lock()) return living;
+  Result<std::shared_ptr<Backend>> made = MakeBuiltIn(options);
+  if (made) place = *made;
+  return made;
+}
+
+}  // namespace
+
+LoadedKernel::LoadedKernel(Source source)
+    : source_(std::move(source)),
+      signature_(ir::SignatureOf(source_.program())),
+      plan_(source_.program(), signature_) {}
+
+Result<void> LoadedKernel::RunWords(const uint64_t*) const {
+  return Fail(Diag::Unsupported, "this backend takes values");
+}
+
+Result<void> LoadedKernel::Launch(const LaunchConfig& config,
+                                  std::span<const Argument> arguments) const {
+  uint64_t words[internal::MostLaunchWords];
+  if (takes_words_ && plan_.Words(config, arguments, words)) [[likely]]
+    return RunWords(words);
+  return internal::LaunchByRules(*this, config, arguments);
+}
+
+Result<std::shared_ptr<const LoadedKernel>> Backend::LoadCached(const Source& source) {
+  return cache_.FindOrMake(source.exact(), [&] { return Load(source); });
+}
+
+Result<std::shared_ptr<Backend>> FindBackend(const ExecutorOptions& options) {
+  for (const std::string_view name : BuiltIn)
+    if (options.backend == name) return FindBuiltIn(options);
   BackendFactory factory;
   {
     Registry& registry = Registry::Get();

@@ -1,56 +1,34 @@
-// An executor owns buffers and runs kernels on one backend. Executors share nothing but the process's thread pool; one
-// executor may be used by one thread at a time.
+// An executor owns buffers and runs kernels on one backend. Executors share a backend where their options are the same,
+// and the process's thread pool; one executor may be used by one thread at a time.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/buffer.h"
+#include "base/launch_config.h"
 #include "base/result.h"
-#include "exec/value.h"
-#include "ir/kernel.h"
 #include "ir/program.h"
-#include "kernel/buffer.h"
-#include "kernel/launch_config.h"
+#include "kernel/argument.h"
+#include "kernel/source.h"
 
 namespace frazil::kernel {
+
+using frazil::Buffer;
+using frazil::Dim3;
+using frazil::Element;
+using frazil::LaunchConfig;
 
 class Backend;
 class LoadedKernel;
 class ProgramCache;
 
-// Slots that an executor has: c00 to c95.
+// Slots of circuits: c00 to c95.
 constexpr int SlotCount = 96;
-
-// One argument of a launch: a scalar, a buffer, memory of the caller, or nothing: then an extent is the common length of
-// the buffers that it bounds.
-class Argument {
- public:
-  Argument() = default;
-  template <Element T>
-  Argument(T value) : value_(Scalar(TypeOf<T>(), &value, sizeof(T))) {}
-  template <Element T>
-  Argument(const Buffer<T>& buffer) : storage_(buffer.storage_), is_buffer_(true) {}
-  template <Element T>
-  Argument(std::span<T> memory) : value_(Borrow(TypeOf<T>(), memory.data(), memory.size())) {}
-  template <Element T>
-  Argument(std::span<const T> memory)
-      : value_(Borrow(TypeOf<T>(), const_cast<T*>(memory.data()), memory.size())),
-        is_const_(true) {}
-
- private:
-  friend class Executor;
-  static exec::Value Scalar(ir::Type type, const void* bytes, size_t size);
-  static exec::Value Borrow(ir::Type type, void* data, size_t length);
-  std::optional<exec::Value> value_;
-  std::shared_ptr<internal::Storage> storage_;
-  bool is_buffer_ = false;
-  bool is_const_ = false;
-};
 
 struct ExecutorOptions {
   std::string backend = "cpu";  // cpu, isa, interp, or a registered one such as cuda
@@ -71,25 +49,39 @@ class Executor {
     return reason_;
   }  // why it is not the one that was asked for; empty: it is
 
-  // In the first free slot, or in a given one; zeroed. A slot is free again when the last copy of its buffer is gone.
+  // Zeroed memory, as many buffers as there is room for.
   template <Element T>
   Result<Buffer<T>> Allocate(int64_t length) {
-    return Buffer<T>(TRY(AllocateStorage(TypeOf<T>(), length, -1)));
+    return Buffer<T>(TRY(AllocateStorage(KindOf<T>(), length)));
   }
+
+  // For circuits: a slot is a name, c00 to c95, under which LaunchSlots finds a buffer. It is free again when the last
+  // copy of its buffer is gone.
   template <Element T>
   Result<Buffer<T>> AllocateAt(int slot, int64_t length) {
-    return Buffer<T>(TRY(AllocateStorage(TypeOf<T>(), length, slot)));
+    TRY_VOID(CheckFree(slot));
+    auto storage = TRY(AllocateStorage(KindOf<T>(), length));
+    TRY_VOID(Place(slot, storage));
+    return Buffer<T>(std::move(storage));
+  }
+  // The slot for a buffer that an executor gave; it leaves the one that it had.
+  template <Element T>
+  Result<void> PlaceAt(int slot, const Buffer<T>& buffer) {
+    return Place(slot, buffer.storage());
   }
   // The buffer that is in a slot, if it has this type.
   template <Element T>
   Result<Buffer<T>> At(int slot) const {
-    return Buffer<T>(TRY(StorageAt(slot, TypeOf<T>())));
+    return Buffer<T>(TRY(StorageAt(slot, KindOf<T>())));
   }
   int free_slots() const;
 
-  // A kernel for this executor's backend, from its cache where it has it.
+  // A kernel for this executor's backend, from its cache where it has it. A source is found by what it is; a program may
+  // have changed since, so that it is digested again.
+  Result<std::shared_ptr<const LoadedKernel>> Load(const Source& source);
   Result<std::shared_ptr<const LoadedKernel>> Load(const ir::Program& program);
-  // A program in a file: text (.frz), or a module of the portable machine (.frzb). Shared libraries are refused, whatever they promise.
+  // A kernel in a file of any door, by its ending (.frz, .frzb, .py ..); FILE:NAME picks one of several. Shared libraries are
+  // refused, whatever they promise.
   Result<std::shared_ptr<const LoadedKernel>> LoadFile(const std::string& path);
 
   // Arguments in the order of the kernel's parameters; those that the launch configuration gives are left out, extents
@@ -108,12 +100,21 @@ class Executor {
 
  private:
   Executor() = default;
-  Result<std::shared_ptr<internal::Storage>> AllocateStorage(ir::Type type, int64_t length,
-                                                             int slot);
-  Result<std::shared_ptr<internal::Storage>> StorageAt(int slot, ir::Type type) const;
+  Result<std::shared_ptr<Storage>> AllocateStorage(Kind kind, int64_t length);
+  Result<void> CheckFree(int slot) const;
+  Result<void> Place(int slot, const std::shared_ptr<Storage>& storage);
+  Result<std::shared_ptr<Storage>> StorageAt(int slot, Kind kind) const;
 
-  struct Slots;
-  std::unique_ptr<Slots> slots_;
+  using Slots = std::array<std::weak_ptr<Storage>, SlotCount>;
+  std::unique_ptr<Slots> slots_;  // made for the first buffer that is in one
+
+  // Kernels that were loaded last, each at the place of its source's number.
+  struct Recent {
+    uint64_t source = 0;
+    uint64_t generation = 0;  // of the backend's cache
+    std::shared_ptr<const LoadedKernel> kernel;
+  };
+  std::array<Recent, 16> recent_;
   std::shared_ptr<Backend> backend_;
   std::string reason_;
 };

@@ -4,10 +4,10 @@
 
 #include <fstream>
 
-#include "exec/interpreter.h"
 #include "ir/text.h"
 #include "kernel/backend.h"
 #include "kernel/builders.h"
+#include "kernel/isa_backend.h"
 #include "kernel/program_cache.h"
 #include "targets/isa/isa.h"
 
@@ -28,12 +28,31 @@ std::string Refusal(const Result<void>& result) {
   return result ? "accepted" : result.error().message;
 }
 
-TEST(Executor, BuffersHaveSlots) {
+TEST(Executor, BuffersNeedNoSlot) {
+  auto executor = Make();
+  std::vector<Buffer<float>> buffers;
+  for (int i = 0; i < 1000; ++i) {
+    auto buffer = executor->Allocate<float>(i % 7);
+    ASSERT_TRUE(buffer);
+    EXPECT_EQ(buffer->slot(), -1);
+    for (float& value : buffer->span()) value = static_cast<float>(i);
+    buffers.push_back(std::move(*buffer));
+  }
+  for (int i = 0; i < 1000; ++i)
+    ASSERT_EQ(buffers[static_cast<size_t>(i)].ToVector(),
+              std::vector<float>(static_cast<size_t>(i % 7), static_cast<float>(i)));
+  EXPECT_EQ(executor->free_slots(), 96);
+  EXPECT_FALSE(executor->Allocate<float>(-1));
+}
+
+TEST(Executor, SlotsAreForCircuits) {
   auto executor = Make();
   EXPECT_EQ(executor->free_slots(), 96);
-  auto a = *executor->Allocate<float>(5);
+  auto a = *executor->AllocateAt<float>(0, 5);
   auto b = *executor->Allocate<int32_t>(0);
   EXPECT_EQ(a.slot(), 0);
+  EXPECT_EQ(executor->free_slots(), 95);
+  ASSERT_TRUE(executor->PlaceAt(1, b));
   EXPECT_EQ(b.slot(), 1);
   EXPECT_EQ(executor->free_slots(), 94);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data()) % 64, 0u);
@@ -44,22 +63,17 @@ TEST(Executor, BuffersHaveSlots) {
   EXPECT_EQ(executor->At<float>(0)->ToVector()[4], 5);
   EXPECT_EQ(executor->At<int32_t>(0).error().message, "slot c00 holds f32, not i32");
   EXPECT_EQ(executor->At<float>(7).error().message, "slot c07 is empty");
-  EXPECT_FALSE(executor->AllocateAt<float>(0, 1));
+  EXPECT_EQ(executor->AllocateAt<float>(0, 1).error().message, "slot c00 is in use");
   EXPECT_TRUE(executor->AllocateAt<float>(95, 1));
-  EXPECT_FALSE(executor->AllocateAt<float>(96, 1));
-  EXPECT_FALSE(executor->Allocate<float>(-1));
+  EXPECT_EQ(executor->AllocateAt<float>(96, 1).error().message,
+            "there is no slot 96: slots are c00 to c95");
+  ASSERT_TRUE(executor->PlaceAt(40, b)) << "it leaves the slot that it had";
+  EXPECT_EQ(executor->At<int32_t>(1).error().message, "slot c01 is empty");
+  std::vector<float> plain(3);
+  EXPECT_EQ(Refusal(executor->PlaceAt(5, Buffer(plain))),
+            "only a buffer that an executor gave has a place in a slot");
   a = {};
-  EXPECT_EQ(executor->Allocate<float>(1)->slot(), 0) << "its slot is free again";
-}
-
-TEST(Executor, NinetySixBuffersAndNoMore) {
-  auto executor = Make();
-  std::vector<Buffer<float>> buffers;
-  for (int i = 0; i < SlotCount; ++i) buffers.push_back(*executor->Allocate<float>(1));
-  EXPECT_EQ(executor->Allocate<float>(1).error().message,
-            "all 96 slots of the executor are in use");
-  buffers.erase(buffers.begin() + 40);
-  EXPECT_EQ(executor->Allocate<float>(1)->slot(), 40);
+  EXPECT_TRUE(executor->AllocateAt<float>(0, 1)) << "its slot is free again";
 }
 
 class Launches : public testing::TestWithParam<const char*> {};
@@ -106,7 +120,8 @@ TEST_P(Launches, RunAndAreChecked) {
                                      {x.span().first(999), x.span().subspan(1), 10u, 2.0f})),
             "accepted")
       << "partial overlap";
-  EXPECT_NE(Refusal(executor->Launch(**kernel, {}, {Buffer<float>(), y, 0u, 2.0f})), "accepted");
+  EXPECT_EQ(Refusal(executor->Launch(**kernel, {}, {Buffer<float>(), y, 0u, 2.0f})),
+            "'in0' is a buffer of no executor");
 }
 
 TEST_P(Launches, TrapsAreErrors) {
@@ -187,19 +202,6 @@ func @nothing(%n: index, %t: tensor<f32, [%n]>) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, Launches, testing::Values("cpu", "isa", "interp"));
 
-TEST(Executor, LaunchConfigsRoundUp) {
-  const LaunchConfig config = LaunchConfig::Linear(1000, 256);
-  EXPECT_EQ(config.grid, (Dim3{4, 1, 1}));
-  EXPECT_EQ(config.block, (Dim3{256, 1, 1}));
-  EXPECT_EQ(config.lanes(), 1000);
-  EXPECT_EQ(LaunchConfig::Linear(0).grid.x, 0);
-  EXPECT_EQ(LaunchConfig::Linear(INT64_MAX, 1).grid.x, INT64_MAX);
-  EXPECT_EQ(LaunchConfig::Linear(-5).lanes(), -5);
-  LaunchConfig beyond;
-  beyond.grid.x = beyond.block.x = int64_t{1} << 32;
-  EXPECT_EQ(beyond.lanes(), std::nullopt);
-}
-
 TEST(Executor, AMissingBackendIsAnsweredByTheCpu) {
   ExecutorOptions options;
   options.backend = "abacus";
@@ -217,20 +219,89 @@ TEST(Executor, BackendsAreRegistered) {
   EXPECT_FALSE(RegisterBackend("cpu", {}));
   ASSERT_TRUE(
       RegisterBackend("other", [](const ExecutorOptions&) -> Result<std::shared_ptr<Backend>> {
-        return MakeTargetBackend(exec::MakeInterpreterTarget());
+        return MakeInterpreterBackend();
       }));
   EXPECT_EQ(Make("other")->reason(), "");
 }
 
-TEST(Executor, ACacheBelongsToItsExecutor) {
+// Executors with the same options share what is ready; others do not see it.
+TEST(Executor, ACacheBelongsToItsBackend) {
   const auto program = *builders::ElementwiseUnary(ir::Op::Popcnt, ir::types::U16);
   for (const char* backend : {"cpu", "isa", "interp"}) {
     auto first = Make(backend), second = Make(backend);
     const auto kernel = *first->Load(program);
     EXPECT_EQ(*first->Load(program), kernel) << backend;
-    EXPECT_NE(*second->Load(program), kernel) << backend;
-    EXPECT_EQ(second->cache().size(), 1u);
+    EXPECT_EQ(*second->Load(program), kernel) << backend;
+    ExecutorOptions options;
+    options.backend = backend;
+    options.compile = false;
+    options.store = testing::TempDir() + "kernel_store_of_another";
+    auto other = *Executor::Create(options);
+    EXPECT_NE(*other->Load(program), kernel) << backend;
+    EXPECT_EQ(other->cache().size(), 1u);
   }
+}
+
+TEST(Executor, ASourceIsFoundByWhatItIs) {
+  auto executor = Make();
+  ir::Program program = *builders::ElementwiseUnary(ir::Op::Neg, ir::types::I64);
+  const Source source(program);
+  const auto kernel = *executor->Load(source);
+  EXPECT_EQ(*executor->Load(source), kernel);
+  EXPECT_EQ(*executor->Load(Source(program)), kernel) << "another source of the same program";
+  EXPECT_EQ(*executor->Load(program), kernel);
+  // A program that was changed is another one, whatever was loaded from the same object.
+  program = *builders::ElementwiseUnary(ir::Op::Popcnt, ir::types::I64);
+  const auto changed = *executor->Load(program);
+  EXPECT_NE(changed, kernel);
+  EXPECT_EQ(*executor->Load(Source(program)), changed);
+  EXPECT_EQ(*executor->Load(source), kernel) << "a source does not change";
+  // Many sources at the same places.
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(*executor->Load(Source(program)), changed);
+    EXPECT_EQ(*executor->Load(source), kernel);
+  }
+  executor->cache().Clear();
+  const auto again = *executor->Load(source);
+  EXPECT_NE(again, kernel) << "what was forgotten is made again";
+  EXPECT_EQ(*executor->Load(source), again);
+}
+
+// Whatever the short way lets through, the rules let through too, and with the same outcome: the reference interpreter
+// always goes the long way.
+TEST(Executor, TheShortWayIsNeverTooLax) {
+  const auto program = *builders::ElementwiseScalar(ir::Op::Mul, ir::types::I32);
+  auto quick = Make("cpu"), slow = Make("interp");
+  auto tiles = Make("isa");
+  const auto on_cpu = *quick->Load(program), by_rules = *slow->Load(program);
+  const auto on_tiles = *tiles->Load(program);
+  std::vector<int32_t> memory(64);
+  int accepted = 0, refused = 0;
+  const std::span<int32_t> all(memory);
+  int32_t* const none = nullptr;
+  const std::span<int32_t> parts[] = {all.first(8),      all.subspan(4, 8), all.subspan(8, 8),
+                                      all.first(0),      all.subspan(8, 4), all.first(64),
+                                      {none, size_t{0}}, {none, size_t{4}}};
+  const Argument extents[] = {Argument(), 0u,   8,          int8_t{8},    uint64_t{9},
+                              -1,         4.0f, int64_t{8}, ~uint64_t{0}, true};
+  const Argument scalars[] = {
+      3, int64_t{3}, uint8_t{3}, 3.0f, uint32_t{1u << 31}, int64_t{1} << 40, Argument()};
+  for (const auto& x : parts)
+    for (const auto& y : parts)
+      for (const Argument& n : extents)
+        for (const Argument& s : scalars) {
+          const auto launch = [&](Executor& executor, const LoadedKernel& kernel) {
+            for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<int32_t>(i);
+            const std::string told = Refusal(executor.Launch(kernel, {}, {x, y, n, s}));
+            return std::pair(told, memory);
+          };
+          const auto expected = launch(*slow, *by_rules);
+          ASSERT_EQ(launch(*quick, *on_cpu), expected);
+          ASSERT_EQ(launch(*tiles, *on_tiles), expected);
+          ++(expected.first == "accepted" ? accepted : refused);
+        }
+  EXPECT_GT(accepted, 100);
+  EXPECT_GT(refused, 1000);
 }
 
 TEST(Executor, ModulesOfThePortableMachineAreLoaded) {

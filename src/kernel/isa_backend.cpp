@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "exec/interpreter.h"
 #include "exec/interpreter_program.h"
+#include "ir/check.h"
 #include "ir/lower.h"
 #include "kernel/tile_math.h"
 #include "targets/isa/tile.h"
@@ -11,47 +13,68 @@
 namespace frazil::kernel {
 namespace {
 
-Result<void> Told(const LoadedKernel& kernel, const exec::Outcome& outcome) {
-  if (!outcome.trap) return {};
-  return Fail(Diag::Trapped,
-              fmt::format("{}: {}", kernel.signature().name, outcome.trap->ToString()));
+Result<void> Told(const LoadedKernel& kernel, const std::optional<exec::TrapInfo>& trap) {
+  if (!trap) return {};
+  return Fail(Diag::Trapped, fmt::format("{}: {}", kernel.signature().name, trap->ToString()));
 }
 
 class TileKernel final : public LoadedKernel {
  public:
-  TileKernel(const ir::Program& program, std::shared_ptr<const targets::isa::TilePlan> plan)
-      : LoadedKernel(program), plan_(std::move(plan)) {}
+  TileKernel(const Source& source, std::shared_ptr<const targets::isa::TilePlan> plan)
+      : LoadedKernel(source), plan_(std::move(plan)) {
+    takes_words_ = targets::isa::LaneByLane(*plan_).empty();
+  }
   Result<void> Run(std::span<const exec::Value> arguments) const override {
-    return Told(*this, TRY(targets::isa::Run(*plan_, arguments)));
+    return Told(*this, TRY(targets::isa::Run(*plan_, arguments)).trap);
+  }
+  Result<void> RunWords(const uint64_t* words) const override {
+    uint64_t results[internal::MostLaunchResults];
+    targets::isa::TileRun run;
+    if (targets::isa::RunWords(*plan_, words, results, run) == 0) [[likely]]
+      return {};
+    return Told(*this, run.trap);
   }
 
  private:
   std::shared_ptr<const targets::isa::TilePlan> plan_;
 };
 
-// For programs that the machine does not have: their meaning itself.
+// The meaning itself: for the backend of that name, and for programs that the machine does not have.
 class InterpretedKernel final : public LoadedKernel {
  public:
-  InterpretedKernel(const ir::Program& program, exec::InterpreterProgram lowered)
-      : LoadedKernel(program), lowered_(std::move(lowered)) {}
+  InterpretedKernel(const Source& source, exec::InterpreterProgram lowered)
+      : LoadedKernel(source), lowered_(std::move(lowered)) {}
   Result<void> Run(std::span<const exec::Value> arguments) const override {
-    return Told(*this, TRY(lowered_.Run(arguments, {})));
+    return Told(*this, TRY(lowered_.Run(arguments, {})).trap);
   }
 
  private:
   exec::InterpreterProgram lowered_;
 };
 
+class InterpreterBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "interp"; }
+  Result<std::shared_ptr<const LoadedKernel>> Load(const Source& source) override {
+    TRY_VOID(ir::Check(source.program()));
+    if (const std::string why = exec::MakeInterpreterTarget()->Refuses(source.program());
+        !why.empty())
+      return Fail(Diag::Unsupported, why);
+    return std::make_shared<InterpretedKernel>(
+        source, TRY(exec::InterpreterProgram::Create(source.program())));
+  }
+};
+
 class TileBackend final : public Backend {
  public:
   std::string_view name() const override { return "isa"; }
-  Result<std::shared_ptr<const LoadedKernel>> Load(const ir::Program& program) override {
+  Result<std::shared_ptr<const LoadedKernel>> Load(const Source& source) override {
     const Result<targets::isa::ProvedModule> module =
-        targets::isa::ProvedModule::OfProgram(program);
-    if (module) return std::make_shared<TileKernel>(program, TRY(targets::isa::Prepare(*module)));
+        targets::isa::ProvedModule::OfProgram(source.program());
+    if (module) return std::make_shared<TileKernel>(source, TRY(targets::isa::Prepare(*module)));
     if (module.error().diag != Diag::Unsupported) return std::unexpected(module.error());
     return std::make_shared<InterpretedKernel>(
-        program, TRY(exec::InterpreterProgram::Create(TRY(ir::LowerTensors(program)))));
+        source, TRY(exec::InterpreterProgram::Create(TRY(ir::LowerTensors(source.program())))));
   }
 };
 
@@ -61,5 +84,7 @@ Result<std::shared_ptr<Backend>> MakeIsaBackend() {
   internal::InstallTileMath();
   return std::make_shared<TileBackend>();
 }
+
+std::shared_ptr<Backend> MakeInterpreterBackend() { return std::make_shared<InterpreterBackend>(); }
 
 }  // namespace frazil::kernel

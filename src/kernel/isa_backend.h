@@ -1,4 +1,5 @@
-// The tile interpreter as a backend: a kernel runs within microseconds of being loaded, without code generation.
+// Backends without code generation: the tile interpreter, on which a kernel runs within microseconds of being loaded, and
+// the reference interpreter, which is what programs mean.
 #pragma once
 
 #include <memory>
@@ -9,5 +10,6 @@
 namespace frazil::kernel {
 
 Result<std::shared_ptr<Backend>> MakeIsaBackend();
+std::shared_ptr<Backend> MakeInterpreterBackend();
 
 }  // namespace frazil::kernel

@@ -20,3 +20,4 @@
 #include "kernel/executor.h"       // IWYU pragma: export
 #include "kernel/ops.h"            // IWYU pragma: export
 #include "kernel/program_cache.h"  // IWYU pragma: export
+#include "kernel/source.h"         // IWYU pragma: export

@@ -1,81 +1,145 @@
 // Elementwise ops: lengths are compared here, where they can be named; the rest is checked by the launch.
 #include <fmt/format.h>
+#include <frazil_stdlib.hpp>
+
+#include <array>
 
 #include "kernel/ops.h"
 #include "kernel/standard.h"
 
-namespace frazil::kernel::ops {
+namespace frazil::kernel {
+namespace internal {
 namespace {
 
-using internal::StandardCall;
+template <typename T>
+std::span<const T> In(const Part& part) {
+  return {static_cast<const T*>(part.data), part.size};
+}
+template <typename T>
+std::span<T> Out(const Part& part) {
+  return {static_cast<T*>(part.data), part.size};
+}
+uint32_t Length(const Part& part) { return static_cast<uint32_t>(part.size); }
+Operand ExtentOf(const Part& part) { return Operand::Extent(part.size); }
+// A scalar is given as a word of its own type; T is the type of the code.
+template <typename T>
+Operand WordAs(uint64_t word) {
+  return Operand::Word(WordOf(FromWord<T>(word)));
+}
 
-Result<void> SameLength(size_t a, size_t b) {
-  if (a == b) return {};
+[[gnu::cold]] std::unexpected<Error> LengthsDiffer(size_t a, size_t b) {
   return Fail(Diag::BadLaunch, fmt::format("{} elements are given beside {}", a, b));
 }
 
-Result<void> Binary(std::string_view kernel, In a, In b, Out c) {
-  TRY_VOID(SameLength(a.size(), b.size()));
-  TRY_VOID(SameLength(a.size(), c.size()));
-  return StandardCall(kernel).Add(a).Add(b).Add(c).Add(c.size()).Run();
+template <typename T, typename Kernel>
+Result<void> RunUnary(std::string_view name, Kernel kernel, Part x, Part y) {
+  if (x.size != y.size) [[unlikely]]
+    return LengthsDiffer(x.size, y.size);
+  return LaunchStandard(
+      name, IsPlain({x, y}, {y.size}), [&] { return kernel(In<T>(x), Out<T>(y), Length(y)); },
+      [&] { return std::array<Operand, 3>{x, y, ExtentOf(y)}; });
 }
 
-Result<void> Unary(std::string_view kernel, In x, Out y) {
-  TRY_VOID(SameLength(x.size(), y.size()));
-  return StandardCall(kernel).Add(x).Add(y).Add(y.size()).Run();
+template <typename T, typename Kernel>
+Result<void> RunBinary(std::string_view name, Kernel kernel, Part a, Part b, Part c) {
+  if (a.size != b.size) [[unlikely]]
+    return LengthsDiffer(a.size, b.size);
+  if (a.size != c.size) [[unlikely]]
+    return LengthsDiffer(a.size, c.size);
+  return LaunchStandard(
+      name, IsPlain({a, b, c}, {c.size}),
+      [&] { return kernel(In<T>(a), In<T>(b), Out<T>(c), Length(c)); },
+      [&] { return std::array<Operand, 4>{a, b, c, ExtentOf(c)}; });
+}
+
+template <typename T, typename Kernel>
+Result<void> RunScalar(std::string_view name, Kernel kernel, Part x, Part y, uint64_t scalar) {
+  if (x.size != y.size) [[unlikely]]
+    return LengthsDiffer(x.size, y.size);
+  return LaunchStandard(
+      name, IsPlain({x, y}, {y.size}),
+      [&] { return kernel(In<T>(x), Out<T>(y), Length(y), FromWord<T>(scalar)); },
+      [&] { return std::array<Operand, 4>{x, y, ExtentOf(y), WordAs<T>(scalar)}; });
+}
+
+template <typename T, typename Kernel>
+Result<void> RunClip(std::string_view name, Kernel kernel, Part x, Part y, uint64_t low,
+                     uint64_t high) {
+  if (x.size != y.size) [[unlikely]]
+    return LengthsDiffer(x.size, y.size);
+  const T lo = FromWord<T>(low), hi = FromWord<T>(high);
+  if (!(lo <= hi)) [[unlikely]]
+    return Fail(Diag::BadLaunch, fmt::format("there is nothing between {} and {}", lo, hi));
+  return LaunchStandard(
+      name, IsPlain({x, y}, {y.size}),
+      [&] { return kernel(In<T>(x), Out<T>(y), Length(y), lo, hi); },
+      [&] { return std::array<Operand, 5>{x, y, ExtentOf(y), WordAs<T>(low), WordAs<T>(high)}; });
+}
+
+template <typename T, typename Kernel>
+Result<void> RunFill(std::string_view name, Kernel kernel, Part y, uint64_t value) {
+  return LaunchStandard(
+      name, IsPlain({y}, {y.size}),
+      [&] { return kernel(Out<T>(y), FromWord<T>(value), Length(y)); },
+      [&] { return std::array<Operand, 3>{y, WordAs<T>(value), ExtentOf(y)}; });
 }
 
 }  // namespace
 
-namespace math {
-Result<void> vector_add(In a, In b, Out c) { return Binary("vector_add", a, b, c); }
-Result<void> vector_sub(In a, In b, Out c) { return Binary("vector_sub", a, b, c); }
-Result<void> vector_mul(In a, In b, Out c) { return Binary("vector_mul", a, b, c); }
-Result<void> vector_div(In a, In b, Out c) { return Binary("vector_div", a, b, c); }
-Result<void> min(In a, In b, Out c) { return Binary("vector_min", a, b, c); }
-Result<void> max(In a, In b, Out c) { return Binary("vector_max", a, b, c); }
-Result<void> abs(In x, Out y) { return Unary("vector_abs", x, y); }
-Result<void> neg(In x, Out y) { return Unary("vector_neg", x, y); }
-Result<void> relu(In x, Out y) { return Unary("relu", x, y); }
+// Every row of ops.def but the folds, for each of its types.
+#define FRAZIL_KERNEL(kernel) \
+  [](const auto&... arguments) { return frazil_stdlib::kernel(arguments...); }
+#define FRAZIL_RUN_Unary(op, kind, type, kernel)                   \
+  template <>                                                      \
+  Result<void> RunOp<OpId::op, Kind::kind>(Part x, Part y) {       \
+    return RunUnary<type>(#kernel, FRAZIL_KERNEL(kernel), x, y);   \
+  }
+#define FRAZIL_RUN_Binary(op, kind, type, kernel)                    \
+  template <>                                                        \
+  Result<void> RunOp<OpId::op, Kind::kind>(Part a, Part b, Part c) { \
+    return RunBinary<type>(#kernel, FRAZIL_KERNEL(kernel), a, b, c); \
+  }
+#define FRAZIL_RUN_Scalar(op, kind, type, kernel)                         \
+  template <>                                                             \
+  Result<void> RunOp<OpId::op, Kind::kind>(Part x, Part y, uint64_t s) {  \
+    return RunScalar<type>(#kernel, FRAZIL_KERNEL(kernel), x, y, s);      \
+  }
+#define FRAZIL_RUN_Clip(op, kind, type, kernel)                                          \
+  template <>                                                                            \
+  Result<void> RunOp<OpId::op, Kind::kind>(Part x, Part y, uint64_t low, uint64_t high) { \
+    return RunClip<type>(#kernel, FRAZIL_KERNEL(kernel), x, y, low, high);               \
+  }
+#define FRAZIL_RUN_Fill(op, kind, type, kernel)                      \
+  template <>                                                        \
+  Result<void> RunOp<OpId::op, Kind::kind>(Part y, uint64_t value) { \
+    return RunFill<type>(#kernel, FRAZIL_KERNEL(kernel), y, value);  \
+  }
+#define FRAZIL_RUN_Fold(op, kind, type, kernel)  // ops_reduce.cpp
+#define FRAZIL_OP(shape, module, name, types, kernel) \
+  FRAZIL_TYPES_##types(FRAZIL_RUN_##shape, module##_##name, kernel)
+#include "kernel/ops.def"
+#undef FRAZIL_OP
 
-Result<void> clip(In x, Out y, float lo, float hi) {
-  TRY_VOID(SameLength(x.size(), y.size()));
-  if (!(lo <= hi))
-    return Fail(Diag::BadLaunch, fmt::format("there is nothing between {} and {}", lo, hi));
-  return StandardCall("clip").Add(x).Add(y).Add(y.size()).Add(lo).Add(hi).Run();
-}
+}  // namespace internal
 
-Result<void> scalar_add(In x, Out y, float scalar) {
-  TRY_VOID(SameLength(x.size(), y.size()));
-  return StandardCall("scalar_add").Add(x).Add(y).Add(y.size()).Add(scalar).Run();
-}
-
-Result<void> scalar_mul(In x, Out y, float scalar) {
-  TRY_VOID(SameLength(x.size(), y.size()));
-  return StandardCall("scalar_mul").Add(x).Add(y).Add(y.size()).Add(scalar).Run();
-}
-}  // namespace math
-
-namespace activation {
-Result<void> sigmoid(In x, Out y) { return Unary("sigmoid", x, y); }
-Result<void> tanh(In x, Out y) { return Unary("tanh_activation", x, y); }
-Result<void> gelu(In x, Out y) { return Unary("gelu", x, y); }
-
-Result<void> softmax(In x, Out y, size_t columns) {
-  TRY_VOID(SameLength(x.size(), y.size()));
+Result<void> ops::activation::softmax(In x, Out y, size_t columns) {
+  if (x.size() != y.size()) return internal::LengthsDiffer(x.size(), y.size());
   if (x.size() == 0) return {};
   if (columns == 0) columns = x.size();
   if (x.size() % columns != 0)
     return Fail(Diag::BadLaunch, fmt::format("{} elements are no rows of {}", x.size(), columns));
-  return StandardCall("softmax").Add(x).Add(y).Add(x.size() / columns).Add(columns).Run();
+  const size_t rows = x.size() / columns;
+  using internal::Operand;
+  const internal::Part in = internal::PartOf(x), out = internal::PartOf(y);
+  return internal::LaunchStandard(
+      "softmax", internal::IsPlain({in, out}, {rows, columns}),
+      [&] {
+        return frazil_stdlib::softmax(x.span(), y.span(), static_cast<uint32_t>(rows),
+                                      static_cast<uint32_t>(columns));
+      },
+      [&] {
+        return std::array<Operand, 4>{in, out, Operand::Extent(rows), Operand::Extent(columns)};
+      });
 }
-}  // namespace activation
 
-namespace memory {
-Result<void> copy(In x, Out y) { return Unary("vector_copy", x, y); }
-Result<void> fill(Out y, float value) {
-  return StandardCall("constant_fill").Add(y).Add(value).Add(y.size()).Run();
-}
-}  // namespace memory
-
-}  // namespace frazil::kernel::ops
+}  // namespace frazil::kernel

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "kernel/executor.h"
@@ -159,6 +162,144 @@ TEST_P(Ops, Matrices) {
             (Floats{17, 39, 0, 0}));
 }
 
+// Every op with every type that it has, on memory of this backend, against plain C++.
+template <typename T>
+class Typed {
+ public:
+  Typed(Executor* executor, std::vector<T> contents) : plain_(std::move(contents)) {
+    if (executor == nullptr) return;
+    buffer_ = *executor->Allocate<T>(static_cast<int64_t>(plain_.size()));
+    EXPECT_TRUE(buffer_.CopyFrom(plain_));
+  }
+  View<T> view() { return buffer_.storage() ? View<T>(buffer_) : View<T>(plain_); }
+  View<const T> read() { return view(); }
+  std::vector<T> contents() { return {view().data(), view().data() + view().size()}; }
+
+ private:
+  std::vector<T> plain_;
+  Buffer<T> buffer_;
+};
+
+template <typename T>
+std::vector<T> Samples() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> samples = {
+      T(0), T(1), T(2), T(3), T(5), T(7), T(11), Limits::max(), Limits::lowest()};
+  for (int i = 1; i < 90; ++i)
+    samples.push_back(static_cast<T>(static_cast<T>(i * 37) - static_cast<T>(1000)));
+  return samples;
+}
+
+// As the ops compute: integers wrap.
+template <typename T, typename Op>
+T Wrapped(T a, T b, Op op) {
+  if constexpr (std::is_floating_point_v<T>)
+    return op(a, b);
+  else
+    return static_cast<T>(op(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+}
+
+template <typename T>
+void CheckArithmetic(Executor* executor) {
+  using namespace ops;
+  const std::vector<T> a = Samples<T>();
+  std::vector<T> b(a.rbegin(), a.rend());
+  Typed<T> x(executor, a), y(executor, b), z(executor, std::vector<T>(a.size()));
+  const auto expect = [&](const Result<void>& done, auto of) {
+    ASSERT_EQ(Refusal(done), "accepted");
+    for (size_t i = 0; i < a.size(); ++i) ASSERT_EQ(z.contents()[i], of(a[i], b[i])) << i;
+  };
+  const auto add = [](auto p, auto q) { return p + q; };
+  const auto sub = [](auto p, auto q) { return p - q; };
+  const auto mul = [](auto p, auto q) { return p * q; };
+  expect(math::vector_add(x.read(), y.read(), z.view()),
+         [&](T p, T q) { return Wrapped(p, q, add); });
+  expect(math::vector_sub(x.read(), y.read(), z.view()),
+         [&](T p, T q) { return Wrapped(p, q, sub); });
+  expect(math::vector_mul(x.read(), y.read(), z.view()),
+         [&](T p, T q) { return Wrapped(p, q, mul); });
+  expect(math::min(x.read(), y.read(), z.view()), [](T p, T q) { return std::min(p, q); });
+  expect(math::max(x.read(), y.read(), z.view()), [](T p, T q) { return std::max(p, q); });
+  expect(math::neg(x.read(), z.view()), [&](T p, T) { return Wrapped(T(0), p, sub); });
+  expect(math::scalar_add(x.read(), z.view(), T(7)), [&](T p, T) { return Wrapped(p, T(7), add); });
+  expect(math::scalar_mul(x.read(), z.view(), static_cast<T>(-3)),
+         [&](T p, T) { return Wrapped(p, static_cast<T>(-3), mul); });
+  if constexpr (!std::is_floating_point_v<T>) {
+    T sum = 0;
+    for (const T value : a) sum = Wrapped(sum, value, add);
+    EXPECT_EQ(*reduce::sum(x.read()), sum);
+  } else {
+    EXPECT_EQ(*reduce::sum(View<const T>(std::span(b).first(0))), T(0));
+  }
+}
+
+template <typename T>
+void CheckSigned(Executor* executor) {
+  using namespace ops;
+  const std::vector<T> a = Samples<T>();
+  Typed<T> x(executor, a), z(executor, std::vector<T>(a.size()));
+  const auto expect = [&](const Result<void>& done, auto of) {
+    ASSERT_EQ(Refusal(done), "accepted");
+    for (size_t i = 0; i < a.size(); ++i) ASSERT_EQ(z.contents()[i], of(a[i])) << i;
+  };
+  expect(math::abs(x.read(), z.view()),
+         [](T p) { return p < 0 ? Wrapped(T(0), p, [](auto q, auto r) { return q - r; }) : p; });
+  expect(math::relu(x.read(), z.view()), [](T p) { return p < 0 ? T(0) : p; });
+  expect(activation::relu(x.read(), z.view()), [](T p) { return p < 0 ? T(0) : p; });
+  expect(math::clip(x.read(), z.view(), T(-5), T(9)),
+         [](T p) { return std::clamp(p, T(-5), T(9)); });
+  EXPECT_FALSE(math::clip(x.read(), z.view(), T(9), T(-5)));
+  EXPECT_EQ(*reduce::min(x.read()), std::ranges::min(a));
+  EXPECT_EQ(*reduce::max(x.read()), std::ranges::max(a));
+  ASSERT_TRUE(reduce::max(x.read(), z.view()));
+  EXPECT_EQ(z.contents()[0], std::ranges::max(a));
+}
+
+template <typename T>
+void CheckMemory(Executor* executor, std::vector<T> a, T value) {
+  Typed<T> x(executor, a), z(executor, std::vector<T>(a.size()));
+  ASSERT_EQ(Refusal(ops::memory::copy(x.read(), z.view())), "accepted");
+  EXPECT_EQ(std::memcmp(z.contents().data(), a.data(), a.size() * sizeof(T)), 0);
+  ASSERT_EQ(Refusal(ops::memory::fill(z.view(), value)), "accepted");
+  for (const T& each : z.contents()) EXPECT_EQ(std::memcmp(&each, &value, sizeof(T)), 0);
+}
+
+TEST_P(Ops, EveryType) {
+  Executor* const on = executor_.get();
+  CheckArithmetic<float>(on), CheckArithmetic<double>(on);
+  CheckArithmetic<int32_t>(on), CheckArithmetic<int64_t>(on);
+  CheckArithmetic<uint32_t>(on), CheckArithmetic<uint64_t>(on);
+  CheckSigned<float>(on), CheckSigned<double>(on), CheckSigned<int32_t>(on),
+      CheckSigned<int64_t>(on);
+  CheckMemory<int8_t>(on, {-1, 2, 3}, -7), CheckMemory<uint8_t>(on, {255, 2}, 200);
+  CheckMemory<int16_t>(on, {-1, 2}, -300), CheckMemory<uint16_t>(on, {65535, 2}, 60000);
+  CheckMemory<int32_t>(on, {-1, 2}, -7), CheckMemory<uint32_t>(on, {~0u, 2}, ~0u);
+  CheckMemory<int64_t>(on, {-1, 2}, -7), CheckMemory<uint64_t>(on, {~uint64_t{0}, 2}, 7);
+  CheckMemory<double>(on, {-1.5, 2}, std::nan("1")), CheckMemory<F16>(on, {{1}, {2}}, {0x7fff});
+  CheckMemory<BF16>(on, {{1}, {2}}, {3});
+  Typed<double> x(on, {-2, 0, 1, 3}), d(on, {4, 4, 4, 4}), y(on, {0, 0, 0, 0});
+  ASSERT_TRUE(ops::math::vector_div(x.read(), d.read(), y.view()));
+  EXPECT_EQ(y.contents(), (std::vector<double>{-0.5, 0, 0.25, 0.75}));
+  ASSERT_TRUE(ops::activation::tanh(x.read(), y.view()));
+  EXPECT_NEAR(y.contents()[3], std::tanh(3.0), 1e-14);
+  ASSERT_TRUE(ops::activation::sigmoid(x.read(), y.view()));
+  EXPECT_NEAR(y.contents()[0], 1 / (1 + std::exp(2.0)), 1e-14);
+}
+
+// A call with a type that an op does not have says so when it is compiled; here the list that it asks.
+TEST(OpsChecks, WhatAnOpHas) {
+  using internal::HasKernel;
+  using internal::OpId;
+  EXPECT_TRUE(HasKernel(OpId::math_vector_add, KindOf<double>()));
+  EXPECT_TRUE(HasKernel(OpId::math_vector_add, KindOf<unsigned long long>()));
+  EXPECT_FALSE(HasKernel(OpId::math_vector_add, KindOf<int8_t>()));
+  EXPECT_FALSE(HasKernel(OpId::math_vector_div, KindOf<int32_t>()));
+  EXPECT_FALSE(HasKernel(OpId::math_abs, KindOf<uint32_t>()));
+  EXPECT_FALSE(HasKernel(OpId::activation_tanh, KindOf<int64_t>()));
+  EXPECT_FALSE(HasKernel(OpId::activation_gelu, KindOf<double>()));
+  EXPECT_TRUE(HasKernel(OpId::memory_copy, KindOf<bool>()));
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Ops, testing::Values("plain", "cpu", "isa", "interp"));
 
 TEST(OpsChecks, WrongLaunchesAreRefusedBeforeAnythingIsWritten) {
@@ -198,9 +339,9 @@ TEST(OpsChecks, BackendsDoNotMix) {
 
 TEST(OpsChecks, EveryStandardKernelHasItsProgram) {
   const embed::ModuleData& all = internal::StandardKernels();
-  EXPECT_GE(all.size, 60u);
+  EXPECT_GE(all.size, 120u);
   for (size_t i = 0; i < all.size; ++i) {
-    const auto program = internal::StandardProgram(all[i]);
+    const auto program = internal::StandardSource(all[i]);
     EXPECT_TRUE(program) << all[i].name.get() << ": "
                          << (program ? "" : program.error().ToString());
     EXPECT_NE(all[i].plain_entry(embed::CpuLevel::Baseline), nullptr) << all[i].name.get();

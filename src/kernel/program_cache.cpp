@@ -1,87 +1,65 @@
-// Sets of four ways. A reader's announcement and a writer's exchange are sequentially consistent: either the reader sees
-// the new entry, or the writer sees the reader.
 #include "kernel/program_cache.h"
 
 #include <algorithm>
-#include <string>
+#include <mutex>
+
+#include "kernel/backend.h"
 
 namespace frazil::kernel {
 
-struct ProgramCache::Entry {
-  std::string exact;
-  std::shared_ptr<const LoadedKernel> kernel;
-};
+ProgramCache::ProgramCache(size_t capacity) : capacity_(std::max<size_t>(1, capacity)) {}
+ProgramCache::~ProgramCache() = default;
 
-ProgramCache::ProgramCache(size_t capacity)
-    : sets_(std::max<size_t>(1, (capacity + WaysOfASet - 1) / WaysOfASet)),
-      ways_(sets_ * WaysOfASet) {}
-
-ProgramCache::~ProgramCache() {
-  for (Way& way : ways_) delete way.entry.load();
+std::shared_ptr<const LoadedKernel> ProgramCache::FindLocked(const std::string& exact) const {
+  const auto found = entries_.find(exact);
+  if (found == entries_.end()) return nullptr;
+  found->second.last_use = ++clock_;
+  return found->second.kernel;
 }
 
-std::shared_ptr<const LoadedKernel> ProgramCache::Find(std::string_view exact) const {
-  for (const Way& way : SetOf(exact)) {
-    way.readers.fetch_add(1, std::memory_order_seq_cst);
-    std::shared_ptr<const LoadedKernel> found;
-    const Entry* entry = way.entry.load(std::memory_order_seq_cst);
-    if (entry != nullptr && entry->exact == exact) found = entry->kernel;
-    way.readers.fetch_sub(1, std::memory_order_release);
-    if (found == nullptr) continue;
-    way.last_use.store(clock_.fetch_add(1, std::memory_order_relaxed) + 1,
-                       std::memory_order_relaxed);
-    hits_.fetch_add(1, std::memory_order_relaxed);
-    return found;
-  }
-  misses_.fetch_add(1, std::memory_order_relaxed);
-  return nullptr;
+std::shared_ptr<const LoadedKernel> ProgramCache::Find(const std::string& exact) const {
+  const std::lock_guard lock(mutex_);
+  auto found = FindLocked(exact);
+  ++(found != nullptr ? counts_.hits : counts_.misses);
+  return found;
 }
 
-Result<std::shared_ptr<const LoadedKernel>> ProgramCache::FindOrMake(std::string_view exact,
+Result<std::shared_ptr<const LoadedKernel>> ProgramCache::FindOrMake(const std::string& exact,
                                                                      const Maker& make) {
   if (auto found = Find(exact)) return found;
   // Made without the lock: it may take milliseconds, and others want their own.
   std::shared_ptr<const LoadedKernel> made = TRY(make());
+  std::shared_ptr<const LoadedKernel> forgotten;  // ends without the lock, too
   const std::lock_guard lock(mutex_);
-  FreeRetiredLocked();
-  Way* oldest = nullptr;
-  for (Way& way : SetOf(exact)) {
-    const Entry* entry = way.entry.load();
-    if (entry != nullptr && entry->exact == exact) return entry->kernel;
-    const auto age = [](const Way& w) { return w.entry.load() == nullptr ? 0 : w.last_use.load(); };
-    if (oldest == nullptr || age(way) < age(*oldest)) oldest = &way;
+  if (auto found = FindLocked(exact)) return found;
+  if (entries_.size() == capacity_) {
+    const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& entry) {
+      return std::pair(entry.second.kernel.use_count() > 1, entry.second.last_use);
+    });
+    forgotten = std::move(oldest->second.kernel);
+    entries_.erase(oldest);
+    ++counts_.evictions;
+    generation_.fetch_add(1, std::memory_order_relaxed);
   }
-  if (oldest->entry.load() != nullptr) evictions_.fetch_add(1, std::memory_order_relaxed);
-  oldest->last_use.store(clock_.fetch_add(1) + 1);
-  ReplaceLocked(*oldest, new Entry{std::string(exact), made});
+  entries_.emplace(exact, Entry{made, ++clock_});
   return made;
 }
 
-void ProgramCache::ReplaceLocked(Way& way, Entry* next) {
-  std::unique_ptr<Entry> old(way.entry.exchange(next, std::memory_order_seq_cst));
-  if (old != nullptr && way.readers.load(std::memory_order_seq_cst) != 0)
-    retired_.emplace_back(&way, std::move(old));
-}
-
-void ProgramCache::FreeRetiredLocked() {
-  std::erase_if(retired_, [](const auto& pair) {
-    return pair.first->readers.load(std::memory_order_seq_cst) == 0;
-  });
-}
-
 size_t ProgramCache::size() const {
-  return static_cast<size_t>(
-      std::ranges::count_if(ways_, [](const Way& way) { return way.entry.load() != nullptr; }));
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
 }
 
 ProgramCache::Counts ProgramCache::counts() const {
-  return {hits_.load(), misses_.load(), evictions_.load()};
+  const std::lock_guard lock(mutex_);
+  return counts_;
 }
 
 void ProgramCache::Clear() {
+  std::unordered_map<std::string, Entry> forgotten;
   const std::lock_guard lock(mutex_);
-  for (Way& way : ways_) ReplaceLocked(way, nullptr);
-  FreeRetiredLocked();
+  forgotten.swap(entries_);
+  generation_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace frazil::kernel

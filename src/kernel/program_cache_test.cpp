@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "kernel/backend.h"
 #include "kernel/builders.h"
 
 namespace frazil::kernel {
@@ -11,7 +12,7 @@ namespace {
 
 class NoKernel final : public LoadedKernel {
  public:
-  NoKernel() : LoadedKernel(*builders::ElementwiseUnary(ir::Op::Neg, ir::types::I32)) {}
+  NoKernel() : LoadedKernel(Source(*builders::ElementwiseUnary(ir::Op::Neg, ir::types::I32))) {}
   Result<void> Run(std::span<const exec::Value>) const override { return {}; }
 };
 
@@ -43,7 +44,7 @@ TEST(ProgramCache, IsBounded) {
 }
 
 TEST(ProgramCache, KeepsWhatIsUsed) {
-  ProgramCache cache(4);  // one set
+  ProgramCache cache(4);
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(cache.FindOrMake(std::to_string(i), Make()));
   for (int i = 4; i < 20; ++i) {
     ASSERT_NE(cache.Find("0"), nullptr);
@@ -51,6 +52,18 @@ TEST(ProgramCache, KeepsWhatIsUsed) {
   }
   EXPECT_NE(cache.Find("0"), nullptr);
   EXPECT_EQ(cache.Find("1"), nullptr);
+}
+
+TEST(ProgramCache, WhatSomebodyHoldsGoesLast) {
+  ProgramCache cache(3);
+  const auto held = *cache.FindOrMake("held", Make());
+  const uint64_t before = cache.generation();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(cache.FindOrMake(std::to_string(i), Make()));
+  EXPECT_EQ(cache.Find("held"), held);
+  EXPECT_NE(cache.generation(), before) << "others were forgotten";
+  std::vector<std::shared_ptr<const LoadedKernel>> all;
+  for (int i = 0; i < 20; ++i) all.push_back(*cache.FindOrMake(std::to_string(i), Make()));
+  EXPECT_EQ(cache.size(), 3u) << "holding them all does not make the cache larger";
 }
 
 TEST(ProgramCache, AFailureIsNotKept) {

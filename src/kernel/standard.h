@@ -1,50 +1,65 @@
 // The standard kernels as the ops call them: embedded code on the CPU, their programs on other backends.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "embed/kernel.h"
-#include "ir/program.h"
-#include "kernel/backend.h"
-#include "kernel/ops.h"
+#include "embed/status.h"
+#include "kernel/op_calls.h"
+#include "kernel/source.h"
 
 namespace frazil::kernel::internal {
 
 // All of them, compiled while Frazil was built.
 const embed::ModuleData& StandardKernels();
 // A program of them, read once; fails only where a build went wrong.
-Result<const ir::Program*> StandardProgram(const embed::KernelData& kernel);
+Result<Source> StandardSource(const embed::KernelData& kernel);
 
-// One launch: arguments in the order of the kernel's parameters.
-class StandardCall {
- public:
-  explicit StandardCall(std::string_view kernel);
+// An argument of a kernel: elements, the word of a scalar, or a length or dimension, which must fit the kernel's u32.
+struct Operand {
+  enum class Form : uint8_t { Elements, Word, Extent };
+  Operand(const Part& elements) : form(Form::Elements), part(elements) {}
+  static Operand Word(uint64_t word) { return {Form::Word, word}; }
+  static Operand Extent(size_t extent) { return {Form::Extent, extent}; }
 
-  StandardCall& Add(ops::In view);
-  StandardCall& Add(ops::Out view);
-  // Memory of an op itself, beside buffers of any backend.
-  StandardCall& AddCell(std::span<float> cell);
-  StandardCall& Add(float value);
-  // A length or dimension: refused where it does not fit the kernel's u32.
-  StandardCall& Add(size_t extent);
-  Result<void> Run();
+  Form form;
+  Part part = {};
+  uint64_t word = 0;
 
  private:
-  void Use(Backend* backend);
-  void Memory(const float* data, size_t size);
-
-  const embed::KernelData* kernel_;
-  std::string_view name_;
-  Backend* backend_ = nullptr;
-  bool has_memory_ = false;  // some argument is already known
-  bool mixed_ = false, too_large_ = false;
-  uint64_t words_[embed::MostWords];
-  uint32_t count_ = 0;
-  Result<void> RunElsewhere();
+  Operand(Form form, uint64_t word) : form(form), word(word) {}
 };
+using Operands = std::span<const Operand>;
+
+// Whether embedded code may be called: memory of the CPU, extents that a kernel can be told.
+inline bool IsPlain(std::initializer_list<Part> parts, std::initializer_list<size_t> extents) {
+  uint64_t homes = 0, large = 0;
+  for (const Part& part : parts) homes |= reinterpret_cast<uint64_t>(part.home);
+  for (const size_t extent : extents) large |= extent >> 32;
+  return (homes | large) == 0;
+}
+
+// What the ops do where embedded code was not called: runs it where its memory is at home, or says why not.
+[[gnu::cold]] Result<void> RunElsewhere(std::string_view kernel, Operands operands);
+// .. and where it was called and said no: explains it; where there is none for this machine, runs on tiles.
+[[gnu::cold]] Result<void> Refused(std::string_view kernel, const embed::Status& status,
+                                   Operands operands);
+
+// The launch of an op whose lengths were looked at: `launch` calls the embedded code.
+template <typename Launch>
+[[gnu::always_inline]] inline Result<void> LaunchStandard(std::string_view kernel, bool is_plain,
+                                                          const Launch& launch,
+                                                          const auto& operands) {
+  if (!is_plain) [[unlikely]]
+    return RunElsewhere(kernel, operands());
+  const embed::Status status = launch();
+  if (status.ok()) [[likely]]
+    return {};
+  return Refused(kernel, status, operands());
+}
 
 }  // namespace frazil::kernel::internal

@@ -11,10 +11,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 bool IsZero(std::span<const uint64_t> words) {
   for (uint64_t word : words)

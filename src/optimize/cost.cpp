@@ -10,9 +10,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 constexpr double UnknownTrips = 64;
 constexpr double UnknownDimension = 64;

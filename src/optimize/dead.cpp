@@ -5,9 +5,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 class DeadCode : public PassCloner {
  public:

@@ -13,9 +13,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 // Does this value have one element for each of the extent?
 bool IsRow(const Function& function, ir::ValueId value) {

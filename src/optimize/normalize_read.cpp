@@ -12,10 +12,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::ValueId;
+using namespace ir::names;
 using Kind = NormalTerm::Kind;
 
 class Reader {

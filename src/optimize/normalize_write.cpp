@@ -11,9 +11,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Op;
-using ir::Type;
-using ir::ValueId;
+using namespace ir::names;
 using Kind = NormalTerm::Kind;
 using Written = std::unordered_map<TermId, ValueId>;
 
@@ -67,20 +65,9 @@ class Writer {
   // --- which reductions wait for the pass -------------------------------------------------------------------------
   void FindLate() {
     for (const auto& [param, element] : elements_) MarkEarly(element);
-    for (const auto& [param, head] : heads_) {
-      std::vector<TermId> open = {head};
-      std::unordered_set<TermId> seen;
-      while (!open.empty()) {
-        const TermId id = open.back();
-        open.pop_back();
-        if (!seen.insert(id).second) continue;
-        if (terms_[id].kind == Kind::Reduce && !IsLateCandidate(id)) {
-          MarkEarly(id);
-        } else if (terms_[id].kind == Kind::Apply) {
-          open.insert(open.end(), terms_[id].children.begin(), terms_[id].children.end());
-        }
-      }
-    }
+    ForEachInHeads([&](TermId id) {
+      if (terms_[id].kind == Kind::Reduce && !IsLateCandidate(id)) MarkEarly(id);
+    });
   }
   // What the pass stores and nothing changes afterwards may be read back instead of computed again.
   bool IsLateCandidate(TermId reduce) const { return final_.contains(terms_[reduce].children[0]); }
@@ -88,6 +75,15 @@ class Writer {
 
   // What element 0 of a slot is made of, as far as it was there before the pass.
   void ReadForHeads() {
+    ForEachInHeads([&](TermId id) {
+      const Kind kind = terms_[id].kind;
+      if (kind == Kind::First || (kind == Kind::Reduce && !IsLate(id))) Uniform(id);
+    });
+  }
+
+  // Heads and what they are computed from, once for each head: through ops, not into reductions.
+  template <typename Visit>
+  void ForEachInHeads(const Visit& visit) {
     for (const auto& [param, head] : heads_) {
       std::vector<TermId> open = {head};
       std::unordered_set<TermId> seen;
@@ -95,9 +91,8 @@ class Writer {
         const TermId id = open.back();
         open.pop_back();
         if (!seen.insert(id).second) continue;
-        const Kind kind = terms_[id].kind;
-        if (kind == Kind::First || (kind == Kind::Reduce && !IsLate(id))) Uniform(id);
-        if (kind == Kind::Apply)
+        visit(id);
+        if (terms_[id].kind == Kind::Apply)
           open.insert(open.end(), terms_[id].children.begin(), terms_[id].children.end());
       }
     }

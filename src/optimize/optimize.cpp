@@ -1,6 +1,9 @@
 // Candidates from the pipeline, and the proposers that offer them.
 #include "optimize/optimize.h"
 
+#include <mutex>
+
+#include "optimize/normalize.h"
 #include "optimize/pipeline.h"
 
 namespace frazil::optimize {
@@ -16,11 +19,7 @@ class PipelineProposer : public Proposer {
   std::string_view name() const override { return "optimize"; }
   Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed&,
                                              const Limits& limits) const override {
-    std::vector<ir::Candidate> candidates;
-    ir::Candidate candidate = TRY(Optimize(source, limits));
-    if (StaticCost(candidate.program) < StaticCost(source))
-      candidates.push_back(std::move(candidate));
-    return candidates;
+    return std::vector{TRY(Optimize(source, limits))};
   }
 };
 
@@ -36,6 +35,35 @@ class SpecializeProposer : public Proposer {
     return candidates;
   }
 };
+
+// Passes over memory that are one, for the price of a guard: offered only where it saves some.
+class NormalFormProposer : public Proposer {
+ public:
+  std::string_view name() const override { return "normal-form"; }
+  Result<std::vector<ir::Candidate>> Propose(const ir::Program& source, const Observed&,
+                                             const Limits& limits) const override {
+    std::vector<ir::Candidate> candidates;
+    Result<ir::Candidate> candidate = NormalCandidate(source, limits);
+    // Most programs are of another kind.
+    if (!candidate) return candidates;
+    const Work before = WorkPerElement(source), after = WorkPerElement(candidate->program);
+    if (after.bytes < before.bytes && after.passes <= before.passes)
+      candidates.push_back(std::move(*candidate));
+    return candidates;
+  }
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const Proposer>> proposers = {
+      std::make_shared<const SpecializeProposer>(), std::make_shared<const PipelineProposer>(),
+      std::make_shared<const NormalFormProposer>()};
+};
+
+Registry& Registered() {
+  static Registry registry;
+  return registry;
+}
 
 }  // namespace
 
@@ -57,11 +85,18 @@ Result<ir::Candidate> Optimize(const ir::Program& source, const Limits& limits,
   return candidate;
 }
 
-std::vector<std::unique_ptr<Proposer>> StandardProposers() {
-  std::vector<std::unique_ptr<Proposer>> proposers;
-  proposers.push_back(std::make_unique<SpecializeProposer>());
-  proposers.push_back(std::make_unique<PipelineProposer>());
-  return proposers;
+std::vector<std::shared_ptr<const Proposer>> Proposers() {
+  Registry& registry = Registered();
+  std::lock_guard lock(registry.mutex);
+  return registry.proposers;
+}
+
+void RegisterProposer(std::shared_ptr<const Proposer> proposer) {
+  Registry& registry = Registered();
+  std::lock_guard lock(registry.mutex);
+  for (std::shared_ptr<const Proposer>& known : registry.proposers)
+    if (known->name() == proposer->name()) return void(known = std::move(proposer));
+  registry.proposers.push_back(std::move(proposer));
 }
 
 }  // namespace frazil::optimize

@@ -2,6 +2,7 @@
 // A proposal carries a certificate where its maker can give one (ir/certificate.h).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,10 +16,12 @@
 namespace frazil::optimize {
 
 // What was seen of a call site, as far as it helps to propose.
+// A door may add what it knows under a name of its own, in bytes that its own proposer reads (shapes, paths, values).
 struct Observed {
   // By parameter: the words that it has had in every observed call, or empty. Buffers: never.
   std::vector<std::vector<uint64_t>> constant_arguments;
   uint64_t calls = 0;
+  std::map<std::string, std::string> more = {};
 };
 
 class Proposer {
@@ -31,8 +34,10 @@ class Proposer {
                                                      const Limits& limits) const = 0;
 };
 
-// Those of this folder, in the order in which they are tried.
-std::vector<std::unique_ptr<Proposer>> StandardProposers();
+// Who is asked, in the order of asking: those of this folder (specialize, optimize, normal-form), then those that were
+// registered from above. Whoever registers one of a known name replaces it.
+std::vector<std::shared_ptr<const Proposer>> Proposers();
+void RegisterProposer(std::shared_ptr<const Proposer> proposer);
 
 // The standard pipeline, one candidate for all arguments: canonical form, folding, rules (e-graph), sharing,
 // dead code, loop-invariant motion, closed forms. Never worse by StaticCost than its source.

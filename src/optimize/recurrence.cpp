@@ -11,10 +11,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 bool IsField(ir::Type type) { return type.scalar == ir::Scalar::Field; }
 

@@ -14,11 +14,8 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 using ir::PatternNode;
-using ir::ValueId;
 
 constexpr int Depth = 4;  // levels of ops that a pattern may have
 

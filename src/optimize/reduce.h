@@ -1,4 +1,4 @@
-// The canonicaliser: rules that make a term lighter, applied wherever they match, until none does.
+// The canonicalizer: rules that make a term lighter, applied wherever they match, until none does.
 //
 // Termination. Every op has a positive weight, a hole or constant the weight 1. A rule is used only if its result is
 // lighter than its pattern and names no hole more often: then, whatever the holes stand for, the new term as a tree is

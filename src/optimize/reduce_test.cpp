@@ -1,4 +1,4 @@
-// The canonicaliser ends, is its own fixed point, and changes no outcome.
+// The canonicalizer ends, is its own fixed point, and changes no outcome.
 #include "optimize/reduce.h"
 
 #include <gtest/gtest.h>

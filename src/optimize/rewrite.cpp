@@ -14,11 +14,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstId;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 bool IsLoop(Op op) {
   return op == Op::For || op == Op::While || op == Op::Parallel || op == Op::Map;

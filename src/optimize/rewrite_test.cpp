@@ -17,12 +17,6 @@ const RuleSet& AllRules() {
   return set;
 }
 
-ir::Program Parse(std::string_view text) {
-  Result<ir::Program> program = ir::ParseText(text);
-  EXPECT_TRUE(program) << program.error().ToString();
-  return std::move(*program);
-}
-
 struct Rewritten {
   ir::Program program;
   ir::Certificate certificate;

@@ -12,11 +12,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegionId;
-using ir::ValueId;
+using namespace ir::names;
 
 using Key = std::vector<uint64_t>;
 struct KeyHash {

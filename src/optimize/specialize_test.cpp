@@ -8,12 +8,6 @@
 namespace frazil::optimize {
 namespace {
 
-ir::Program Parse(std::string_view text) {
-  Result<ir::Program> program = ir::ParseText(text);
-  EXPECT_TRUE(program) << program.error().ToString();
-  return std::move(*program);
-}
-
 constexpr std::string_view Switched = R"(frz 1
 func @main(%mode: i32, %unused: i32, %x: i64, %n: i64) -> (i64) {
   %zero = const 0 : i64
@@ -86,18 +80,18 @@ TEST(Specialize, NonsenseIsNotBelieved) {
   EXPECT_TRUE(candidate->guard.atoms.empty()) << ir::PrintGuard(candidate->guard);
 }
 
-TEST(Proposers, OfferWhatIsCheaper) {
+TEST(Proposers, OfferNothingDearer) {
   ir::Program source = Parse(Switched);
   Observed observed;
   observed.constant_arguments = {{0}, {}, {}, {}};
   size_t offered = 0;
-  for (const std::unique_ptr<Proposer>& proposer : StandardProposers()) {
+  for (const std::shared_ptr<const Proposer>& proposer : Proposers()) {
     EXPECT_FALSE(proposer->name().empty());
     Result<std::vector<ir::Candidate>> candidates = proposer->Propose(source, observed, {});
     ASSERT_TRUE(candidates);
     for (const ir::Candidate& candidate : *candidates) {
       ++offered;
-      EXPECT_LT(StaticCost(candidate.program), StaticCost(source));
+      EXPECT_LE(StaticCost(candidate.program), StaticCost(source));
       EXPECT_LE(candidate.guard.atoms.size(), ir::MaxGuardAtoms);
     }
   }

@@ -14,10 +14,7 @@
 namespace frazil::optimize {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 constexpr size_t MostSymbolicDegree = 6;  // what the checker follows
 

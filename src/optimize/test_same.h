@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <string>
 
@@ -12,6 +13,12 @@
 #include "ir/text.h"
 
 namespace frazil::optimize {
+
+inline ir::Program Parse(std::string_view text) {
+  Result<ir::Program> program = ir::ParseText(text);
+  EXPECT_TRUE(program) << program.error().ToString();
+  return std::move(*program);
+}
 
 // The same numbers with every library, which <random>'s distributions are not.
 class Random {

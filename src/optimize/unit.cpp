@@ -4,9 +4,7 @@
 
 namespace frazil::optimize {
 
-using ir::Function;
-using ir::Inst;
-using ir::ValueId;
+using namespace ir::names;
 
 Unit MakeUnit(const ir::Program& source) {
   Unit unit{source, {}, &source};

@@ -100,10 +100,6 @@ Reason WriteThenMove(int folder, const char* name, std::string_view bytes, bool 
 
 }  // namespace
 
-Fd::~Fd() {
-  if (fd_ >= 0) close(fd_);
-}
-
 bool FillRandom(void* bytes, size_t count) {
   char* at = static_cast<char*>(bytes);
   while (count > 0) {

@@ -12,26 +12,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fd.h"
 #include "store/reasons.h"
 
 namespace frazil::store {
-
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 // How far a folder may be used. Own: ours, and nobody else can write to it. Foreign: may be read; whatever is in it
 // proves itself by its MAC or is a proposal.

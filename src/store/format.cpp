@@ -2,12 +2,14 @@
 // bytes may come from anybody. A key is written as fields with their lengths in front, so that no two keys have one
 // text whatever a guard or a toolchain contains; it stays readable for `frazil store show` and for grep.
 #include "store/format.h"
+#include "exec/native_code.h"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
-#include <cstring>
 
+#include "base/bytes.h"
 #include "base/sha256.h"
 #include "ir/prelude.h"
 #include "ir/program.h"
@@ -16,20 +18,9 @@ namespace frazil::store {
 namespace {
 
 constexpr std::string_view Magic = "FRZSTOR\n";
-constexpr size_t SchemaAt = 8, KindAt = 12, LengthAt = 16, DigestAt = 24;
+using Digest = std::array<uint8_t, 32>;
 
-void AppendNumber(std::string& out, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
-}
-
-uint64_t NumberAt(std::string_view bytes, size_t at, size_t count) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < count; ++i)
-    value |= uint64_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
-  return value;
-}
-
-std::array<uint8_t, 32> DigestOf(std::string_view payload) {
+Digest DigestOf(std::string_view payload) {
   Sha256 hash;
   hash.Update(payload);
   return hash.Finish();
@@ -85,38 +76,43 @@ bool IsDigest(std::string_view text) {
 }
 
 std::string Frame(Kind kind, std::string_view payload) {
-  std::string file(Magic);
-  file.reserve(FrameBytes + payload.size());
-  AppendNumber(file, SchemaVersion, 4);
-  AppendNumber(file, static_cast<uint32_t>(kind), 4);
-  AppendNumber(file, payload.size(), 8);
-  const std::array<uint8_t, 32> digest = DigestOf(payload);
-  file.append(reinterpret_cast<const char*>(digest.data()), digest.size());
-  file += payload;
-  return file;
+  ByteWriter file;
+  file.Reserve(FrameBytes + payload.size());
+  file.Raw(Magic);
+  file.Number<uint32_t>(SchemaVersion);
+  file.Enum(kind);
+  file.Count(payload.size());
+  file.Fixed(DigestOf(payload));
+  file.Raw(payload);
+  return file.Take();
 }
 
 std::expected<std::string_view, Reason> Unframe(Kind kind, std::string_view file) {
-  if (file.size() < Magic.size()) return std::unexpected(Reason::Truncated);
-  if (!file.starts_with(Magic)) return std::unexpected(Reason::Magic);
-  if (file.size() < FrameBytes) return std::unexpected(Reason::Truncated);
-  if (NumberAt(file, SchemaAt, 4) != SchemaVersion) return std::unexpected(Reason::Version);
-  if (NumberAt(file, KindAt, 4) != static_cast<uint32_t>(kind))
-    return std::unexpected(Reason::Kind);
-  const std::string_view payload = file.substr(FrameBytes);
-  if (NumberAt(file, LengthAt, 8) != payload.size()) return std::unexpected(Reason::Truncated);
-  const std::array<uint8_t, 32> digest = DigestOf(payload);
-  if (std::memcmp(digest.data(), file.data() + DigestAt, digest.size()) != 0)
-    return std::unexpected(Reason::Digest);
+  ByteReader frame(file);
+  const std::string_view magic = frame.Raw(Magic.size());
+  if (!frame.ok()) return std::unexpected(Reason::Truncated);
+  if (magic != Magic) return std::unexpected(Reason::Magic);
+  const auto schema = frame.Number<uint32_t>();
+  const auto found = frame.Number<uint32_t>();
+  const auto length = frame.Number<uint64_t>();
+  const auto digest = frame.Fixed<Digest>();
+  if (!frame.ok()) return std::unexpected(Reason::Truncated);
+  if (schema != SchemaVersion) return std::unexpected(Reason::Version);
+  if (found != static_cast<uint32_t>(kind)) return std::unexpected(Reason::Kind);
+  const std::string_view payload = frame.Raw(length);
+  if (!frame.AtEnd()) return std::unexpected(Reason::Truncated);
+  if (digest != DigestOf(payload)) return std::unexpected(Reason::Digest);
   return payload;
 }
 
-std::string FrameDigest(std::string_view file) { return Hex(file.substr(DigestAt, 32)); }
+std::string FrameDigest(std::string_view file) {
+  return Hex(file.substr(FrameBytes - sizeof(Digest), sizeof(Digest)));
+}
 
 std::string StoreKey::Text() const {
   return KeyHeader() + Field("source", source_exact) + Field("guard", guard) +
-         Field("target", target) + Field("toolchain", toolchain) +
-         Field("level", exec::CpuLevelName(level));
+         Field("target", target) + Field("toolchain", toolchain) + Field("profile", profile) +
+         Field("calling", calling);
 }
 
 std::string StoreKey::Digest() const { return Sha256Hex(Text()); }
@@ -131,9 +127,9 @@ std::expected<StoreKey, Reason> ParseKey(std::string_view text) {
   key.guard = reader.Field("guard");
   key.target = reader.Field("target");
   key.toolchain = reader.Field("toolchain");
-  const std::optional<exec::CpuLevel> level = exec::CpuLevelNamed(reader.Field("level"));
-  if (!reader.AtEnd() || !level) return std::unexpected(Reason::Record);
-  key.level = *level;
+  key.profile = reader.Field("profile");
+  key.calling = reader.Field("calling");
+  if (!reader.AtEnd()) return std::unexpected(Reason::Record);
   // Lengths have more than one spelling ("7", "07"); a text has one.
   if (key.Text() != text) return std::unexpected(Reason::Record);
   return key;

@@ -230,13 +230,15 @@ class Collector {
     });
   }
   void DropOldLogs() {
-    auto logs = OpenSubFolder(impl_.folder.fd.get(), "profile", impl_.folder.owner, false, false);
-    if (!logs) return;
-    ForEachName(logs->get(), [&](const char* name) {
-      const struct stat status = StatusOf(logs->get(), name);
-      if ((now_ - status.st_mtime) / DaySeconds > static_cast<int64_t>(max_age_days_))
-        Drop(logs->get(), name, BytesOf(status));
-    });
+    for (const char* folder : {"profile", "attempts"}) {
+      auto logs = OpenSubFolder(impl_.folder.fd.get(), folder, impl_.folder.owner, false, false);
+      if (!logs) continue;
+      ForEachName(logs->get(), [&](const char* name) {
+        const struct stat status = StatusOf(logs->get(), name);
+        if ((now_ - status.st_mtime) / DaySeconds > static_cast<int64_t>(max_age_days_))
+          Drop(logs->get(), name, BytesOf(status));
+      });
+    }
   }
 
   Store::Impl& impl_;
@@ -270,7 +272,7 @@ bool Store::Impl::CollectingIsDue() {
 }
 
 bool LooksLikeStore(const std::string& folder) {
-  for (const char* part : {"cas", "ac", "key", "ban", "profile"}) {
+  for (const char* part : {"cas", "ac", "key", "ban", "profile", "attempts"}) {
     std::error_code ignored;
     if (std::filesystem::symlink_status(std::filesystem::path(folder) / part, ignored).type() !=
         std::filesystem::file_type::not_found)

@@ -220,8 +220,8 @@ std::optional<verify::Verified<exec::CompiledForm>> Store::FindVerified(
   const auto found = impl_->Get(key);
   if (!found) return std::nullopt;
   const std::string& sealed = found->sealed;
-  verify::Expected expected{key.source_exact, key.guard, key.target,
-                            key.toolchain,    key.level, policy};
+  verify::Expected expected{key.source_exact, key.guard, key.target, key.toolchain,
+                            key.profile,      policy,    key.calling};
   auto form = verify::Readmit(sealed, this->key(), expected);
   Reason why = Reason::None;
   if (!form) {

@@ -7,6 +7,7 @@
 //   <dir>/key                    install key, 0600
 //   <dir>/ban/<digest>           candidates that were caught being wrong
 //   <dir>/profile/<pid>.log      per-process profiles, merged by whoever reads
+//   <dir>/attempts/<pid>.log     what became of proposals, likewise
 //   <dir>/reproducers/<name>     how a form was caught, for people
 //
 // A directory that others can write to, or that is someone else's, is only read; then all but cas/ and ac/ is
@@ -23,7 +24,6 @@
 
 #include "base/limits.h"
 #include "base/result.h"
-#include "exec/native_code.h"
 #include "verify/verified.h"
 
 namespace frazil::store {
@@ -33,7 +33,8 @@ struct StoreKey {
   std::string guard = "true";
   std::string target = "native";
   std::string toolchain;
-  exec::CpuLevel level = exec::CpuLevel::Baseline;
+  std::string profile = "baseline";  // a CPU level, an instruction profile, a PTX architecture
+  std::string calling = {};          // as exec::CompiledForm has it
   // The key as one text that no other key has; versions of IR, prelude, ABI and schema are part of it.
   std::string Text() const;
   std::string Digest() const;  // SHA-256 of Text(), 64 hex digits
@@ -99,6 +100,10 @@ class Store {
   };
   void AppendProfile(std::string_view exact, const Observed& observed);
   std::map<std::string, Observed> MergedProfiles() const;
+
+  // What became of proposals, a line each (engine/attempt.h): likewise.
+  void AppendAttempt(std::string_view line);
+  std::vector<std::string> Attempts() const;
 
   struct Entry {
     std::string key_digest, content_digest;

@@ -28,9 +28,17 @@ struct Store::Impl {
   StoreStats stats;
   std::set<std::string, std::less<>> bans;  // also those that could not be written
   std::atomic<uint64_t> puts{0}, bytes_since_collecting{0};
-  ForkMutex profile_mutex;
-  Fd profile_log;
-  pid_t profile_owner = 0;
+  // Lines that this process appends to a file of its own, in a folder where all have theirs.
+  struct Log {
+    const char* folder;
+    ForkMutex mutex = {};
+    Fd file = {};
+    pid_t owner = 0;
+  };
+  Log profiles{"profile"};
+  Log attempts{"attempts"};
+  void Append(Log& log, std::string_view text);
+  void ForEachLine(const Log& log, const std::function<void(std::string_view)>& use) const;
 
   bool writable() const { return folder.writable && !options.read_only && contents && records; }
   // Where key, bans, profiles and reproducers live; null: nowhere.

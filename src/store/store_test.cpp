@@ -147,7 +147,7 @@ TEST(Store, ForeignFormsAreProposals) {
   auto foreign = store->FindForeign(KeyOf(5));
   ASSERT_TRUE(foreign);
   EXPECT_EQ(foreign->candidate, FormOf(5).candidate);
-  EXPECT_TRUE(foreign->image.code.empty());
+  EXPECT_TRUE(foreign->payload.empty());
   // Of another program: not even a proposal.
   store->Put(KeyOf(6), SealedOf(FormOf(5), other));
   EXPECT_FALSE(store->FindForeign(KeyOf(6)));
@@ -496,6 +496,17 @@ TEST(Store, AProcessThatWritesALotCollects) {
   for (const Store::Entry& entry : store->List()) bytes += entry.bytes;
   EXPECT_LE(bytes, 130'000u);
   EXPECT_TRUE(store->Find(KeyOf(99)));
+}
+
+TEST(Store, AttemptsAreKeptByLines) {
+  const TempFolder folder;
+  const auto store = OpenQuickly(folder.path());
+  store->AppendAttempt("optimize\tnative\twon");
+  store->AppendAttempt("two\nlines");
+  OpenQuickly(folder.path())->AppendAttempt("specialize\tnative\tlost");
+  WriteAll(folder / "attempts/1.log", "01234567 forged\n\nshort\n");
+  EXPECT_EQ(store->Attempts(),
+            (std::vector<std::string>{"optimize\tnative\twon", "specialize\tnative\tlost"}));
 }
 
 TEST(Store, ProfilesAreMerged) {

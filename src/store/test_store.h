@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/sha256.h"
+#include "exec/native_code.h"
 #include "store/store.h"
 #include "verify/judge.h"
 
@@ -52,7 +53,7 @@ inline StoreKey KeyOf(uint64_t number) {
   key.source_exact = Sha256Hex(fmt::format("program {}", number));
   key.guard = number % 3 == 0 ? "true" : fmt::format("arg 0 == {}", number);
   key.toolchain = "test 1";
-  key.level = static_cast<exec::CpuLevel>(number % exec::CpuLevelCount);
+  key.profile = exec::CpuLevelName(static_cast<exec::CpuLevel>(number % exec::CpuLevelCount));
   return key;
 }
 
@@ -66,10 +67,10 @@ inline exec::CompiledForm FormOf(uint64_t number, size_t code_bytes = 300) {
   form.candidate_exact = Sha256Hex(form.candidate);
   form.target = key.target;
   form.toolchain = key.toolchain;
-  form.image.level = key.level;
-  form.image.code = fmt::format("code {} ", number);
+  form.profile = key.profile;
+  form.payload = fmt::format("code {} ", number);
   std::minstd_rand random(static_cast<uint32_t>(number) + 1);
-  while (form.image.code.size() < code_bytes) form.image.code += static_cast<char>(random());
+  while (form.payload.size() < code_bytes) form.payload += static_cast<char>(random());
   return form;
 }
 

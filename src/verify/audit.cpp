@@ -5,6 +5,7 @@
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "verify/internal/sealed.h"
+#include "verify/target_judges.h"
 
 namespace frazil::verify {
 namespace {
@@ -65,15 +66,9 @@ Result<Audited> Audit(std::string_view sealed, const std::optional<ir::Program>&
   Sealed read = TRY(ReadSealed(sealed));
   Audited audited;
   audited.claimed = std::move(read.evidence);
-  const exec::NativeImage image = std::move(read.form.image);
-  audited.form = std::move(read.form);
-  audited.form.image = {};
-  audited.form.image.level = image.level;
-  const exec::CompiledForm& form = audited.form;
-  if (form.target != "native") {
-    audited.lowering = Unknown{fmt::format("forms of target '{}' cannot be judged", form.target)};
-    return audited;
-  }
+  const exec::CompiledForm form = std::move(read.form);
+  audited.form = form;
+  audited.form.payload.clear();
   AuditedMeaning meaning =
       AuditMeaning({form.source_exact, form.source, form.candidate, form.certificate, form.guard},
                    source, options);
@@ -83,14 +78,14 @@ Result<Audited> Audit(std::string_view sealed, const std::optional<ir::Program>&
     audited.false_claim = "it carries another candidate than it names";
   if (!audited.false_claim.empty()) return audited;
   audited.meaning = std::move(meaning.meaning);
-  if (image.code.empty()) {
+  if (form.payload.empty()) {
     audited.lowering = Unknown{"it carries no code"};
-  } else if (image.level > exec::HostLevel()) {
-    audited.lowering = Unknown{fmt::format("it is code for {}, which this machine does not have",
-                                           exec::CpuLevelName(image.level))};
+  } else if (form.target == "native" && exec::CpuLevelNamed(form.profile) > exec::HostLevel()) {
+    audited.lowering =
+        Unknown{fmt::format("it is code for {}, which this machine does not have", form.profile)};
   } else {
     audited.lowering =
-        TRY(VerifyCode(meaning.candidate.program, image, meaning.candidate.guard, options));
+        TRY(VerifyForm(meaning.candidate.program, form, meaning.candidate.guard, options));
   }
   return audited;
 }

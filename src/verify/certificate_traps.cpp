@@ -6,10 +6,7 @@
 
 namespace frazil::verify {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegionId;
+using namespace ir::names;
 
 // The index of a loop stays between its bounds.
 void CertificateChecker::LearnBounds(const Side& side) {

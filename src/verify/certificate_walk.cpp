@@ -11,10 +11,7 @@
 
 namespace frazil::verify {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegionId;
+using namespace ir::names;
 
 namespace {
 

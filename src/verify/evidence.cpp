@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace frazil::verify {
 
 std::string_view GradeName(Grade grade) {
@@ -16,20 +19,93 @@ std::string_view GradeName(Grade grade) {
   return "none";
 }
 
-// Every family that the IR has so far asks for the same pair, so the strictest is that pair, whatever types meet in
-// the program. A family with another minimum (routed networks) would be told apart here.
-Policy Policy::Default(const ir::Program&) { return {Grade::Proved, Grade::Sampled}; }
+std::string_view FamilyName(Family family) {
+  switch (family) {
+    case Family::Exact: return "exact";
+    case Family::Float: return "float";
+    case Family::Routed: return "routed";
+  }
+  return "exact";
+}
+
+Family FamilyOf(const ir::Program& program) {
+  const auto computes_floats = [](const ir::Function& function) {
+    return std::ranges::any_of(function.values,
+                               [](const auto& value) { return ir::IsFloat(value.type.scalar); });
+  };
+  return std::ranges::any_of(program.functions, computes_floats) ? Family::Float : Family::Exact;
+}
+
+// Floats ask for no less than integers: a candidate that rounds differently has another meaning. Every input run is as
+// good as a proof for both.
+Policy Policy::Of(Family family) {
+  switch (family) {
+    case Family::Exact:
+    case Family::Float: return {Grade::Proved, Grade::Sampled};
+    // At most one input in a hundred, at 99 %: what the design asks of routed networks before a path answers for them.
+    case Family::Routed: return {Grade::Sampled, Grade::Sampled, Bound{0.01, 0.99}};
+  }
+  return {};
+}
+
+// The largest p for which so few mismatches still have a chance of 1 - confidence, by halving: P(X <= mismatches) falls
+// with p. Terms are summed by their logarithms, so that millions of samples are no trouble.
+Bound SampledBound(uint64_t samples, uint64_t mismatches, double confidence) {
+  if (samples == 0 || mismatches >= samples) return {1, confidence};
+  const auto n = static_cast<double>(samples);
+  const auto chance = [&](double p) {
+    double sum = 0;
+    for (uint64_t i = 0; i <= mismatches; ++i) {
+      const auto k = static_cast<double>(i);
+      sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                      k * std::log(p) + (n - k) * std::log1p(-p));
+    }
+    return sum;
+  };
+  double low = 0, high = 1;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (chance(middle) > 1 - confidence ? low : high) = middle;
+  }
+  return {high, confidence};
+}
+
+std::string Describe(const Evidence& evidence) {
+  return fmt::format("{} by {}{}", GradeName(evidence.grade), evidence.judge,
+                     evidence.detail.empty() ? "" : fmt::format(" ({})", evidence.detail));
+}
 
 std::string Describe(const EvidencePair& evidence) {
-  return fmt::format("meaning {} by {} ({}), code {} by {} ({})", GradeName(evidence.meaning.grade),
-                     evidence.meaning.judge, evidence.meaning.detail,
-                     GradeName(evidence.lowering.grade), evidence.lowering.judge,
-                     evidence.lowering.detail);
+  return fmt::format("meaning {}, code {}", Describe(evidence.meaning),
+                     Describe(evidence.lowering));
 }
+
+namespace {
+
+// Anything better than samples needs no bound.
+bool WithinBound(const Evidence& evidence, const Policy& policy) {
+  if (!policy.meaning_bound || evidence.grade != Grade::Sampled) return true;
+  return evidence.bound && evidence.bound->disagreement <= policy.meaning_bound->disagreement &&
+         evidence.bound->confidence >= policy.meaning_bound->confidence;
+}
+
+}  // namespace
 
 bool Satisfies(const EvidencePair& evidence, const Policy& policy) {
   return Worth(evidence.meaning.grade) >= Worth(policy.meaning) &&
-         Worth(evidence.lowering.grade) >= Worth(policy.lowering);
+         Worth(evidence.lowering.grade) >= Worth(policy.lowering) &&
+         WithinBound(evidence.meaning, policy);
+}
+
+std::string WhyNotEnough(const EvidencePair& evidence, const Policy& policy) {
+  if (Satisfies(evidence, policy)) return {};
+  if (!WithinBound(evidence.meaning, policy) &&
+      Worth(evidence.lowering.grade) >= Worth(policy.lowering))
+    return fmt::format("samples without a bound of {:.3g} at confidence {:.3g} are not enough",
+                       policy.meaning_bound->disagreement, policy.meaning_bound->confidence);
+  return fmt::format("the evidence ({}, {}) is less than the policy asks for ({}, {})",
+                     GradeName(evidence.meaning.grade), GradeName(evidence.lowering.grade),
+                     GradeName(policy.meaning), GradeName(policy.lowering));
 }
 
 }  // namespace frazil::verify

@@ -1,10 +1,11 @@
 // Admission: the form says what it is for, both halves are judged, and only then is there something callable. What is
-// judged is the image that will be stored, mapped as it will be mapped.
+// judged are the very bytes that will be stored, loaded as they will be loaded (target_judges.h).
 #include <fmt/format.h>
 
 #include "ir/digest.h"
 #include "ir/text.h"
 #include "verify/judge.h"
+#include "verify/target_judges.h"
 #include "verify/verify.h"
 
 namespace frazil::verify {
@@ -13,8 +14,6 @@ namespace {
 // What the form claims about itself; one sentence where that is not so.
 std::string FalseClaim(const ir::Program& source, const ir::Candidate& candidate,
                        const exec::CompiledForm& form) {
-  if (form.target != "native")
-    return fmt::format("forms of target '{}' cannot be judged", form.target);
   if (form.source_exact != ir::ExactDigest(source)) return "the form is for another program";
   const std::string exact = ir::ExactDigest(candidate.program);
   if (form.candidate_exact != exact) return "the form was made from another candidate";
@@ -28,42 +27,46 @@ std::string FalseClaim(const ir::Program& source, const ir::Candidate& candidate
   return {};
 }
 
-const Evidence* EvidenceOf(const Verdict& verdict) {
-  if (const Proved* proved = std::get_if<Proved>(&verdict)) return &proved->evidence;
-  if (const Tested* tested = std::get_if<Tested>(&verdict)) return &tested->evidence;
-  return nullptr;
-}
-
-std::string WhyNot(std::string_view what, const Verdict& verdict) {
-  if (const Refuted* refuted = std::get_if<Refuted>(&verdict))
-    return fmt::format("{} refuted: {}", what, refuted->difference);
-  if (const Unknown* unknown = std::get_if<Unknown>(&verdict))
-    return fmt::format("{} unknown: {}", what, unknown->reason);
-  return {};
+// "meaning refuted: result 1: 7 against 8"; empty where there is evidence.
+std::string Refusal(std::string_view what, const Verdict& verdict) {
+  return EvidenceOf(verdict) != nullptr ? "" : fmt::format("{} {}", what, Describe(verdict));
 }
 
 }  // namespace
 
+Result<Verdict> VerifyMeaning(const ir::Program& source, const ir::Candidate& candidate,
+                              const VerifyOptions& options) {
+  MeaningNotes* notes = options.meaning;
+  if (notes == nullptr) return Verify(source, candidate, options);
+  const std::string source_exact = ir::ExactDigest(source);
+  const std::string candidate_exact = ir::ExactDigest(candidate.program);
+  const std::string guard = ir::PrintGuard(candidate.guard);
+  if (notes->verdict_ && notes->source_exact_ == source_exact &&
+      notes->candidate_exact_ == candidate_exact && notes->guard_ == guard)
+    return *notes->verdict_;
+  notes->verdict_ = TRY(Verify(source, candidate, options));
+  notes->source_exact_ = source_exact;
+  notes->candidate_exact_ = candidate_exact;
+  notes->guard_ = guard;
+  return *notes->verdict_;
+}
+
 Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate,
                          exec::CompiledForm form, const Policy& policy,
-                         const VerifyOptions& options) {
+                         const VerifyOptions& options, const CallableMaker& make_callable) {
   Examined examined;
   examined.refusal = FalseClaim(source, candidate, form);
   if (!examined.refusal.empty()) return examined;
-  examined.meaning = TRY(Verify(source, candidate, options));
-  examined.refusal = WhyNot("meaning", examined.meaning);
+  examined.meaning = TRY(VerifyMeaning(source, candidate, options));
+  examined.refusal = Refusal("meaning", examined.meaning);
   if (!examined.refusal.empty()) return examined;
-  examined.lowering = TRY(VerifyCode(candidate.program, form.image, candidate.guard, options));
-  examined.refusal = WhyNot("lowering", examined.lowering);
+  examined.lowering =
+      TRY(VerifyForm(candidate.program, form, candidate.guard, options, make_callable));
+  examined.refusal = Refusal("lowering", examined.lowering);
   if (!examined.refusal.empty()) return examined;
   EvidencePair evidence{*EvidenceOf(examined.meaning), *EvidenceOf(examined.lowering)};
-  if (!Satisfies(evidence, policy)) {
-    examined.refusal =
-        fmt::format("the evidence ({}, {}) is less than the policy asks for ({}, {})",
-                    GradeName(evidence.meaning.grade), GradeName(evidence.lowering.grade),
-                    GradeName(policy.meaning), GradeName(policy.lowering));
-    return examined;
-  }
+  examined.refusal = WhyNotEnough(evidence, policy);
+  if (!examined.refusal.empty()) return examined;
   examined.form = Judge::Vouch(std::move(form), std::move(evidence));
   return examined;
 }

@@ -7,9 +7,7 @@
 
 namespace frazil::verify {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 // What the loop gives, if its bounds and initial values are constants and no turn has an effect or traps. The results
 // become those constants.

@@ -12,10 +12,7 @@
 namespace frazil::verify {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 constexpr size_t MaxCarried = 8;
 constexpr size_t MaxDegree = 8;

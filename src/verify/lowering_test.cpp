@@ -50,8 +50,8 @@ constexpr char Scale[] =
 
 std::string Difference(const Result<Verdict>& verdict) {
   if (!verdict) return verdict.error().ToString();
-  if (const Refuted* refuted = std::get_if<Refuted>(&*verdict)) return refuted->difference;
-  return std::string(VerdictName(*verdict));
+  const bool refuted = std::holds_alternative<Refuted>(*verdict);
+  return refuted ? WhyNot(*verdict) : std::string(VerdictName(*verdict));
 }
 
 TEST(Lowering, RightCodeIsTested) {
@@ -197,9 +197,8 @@ exec::CompiledForm FormOf(const ir::Program& source, const ir::Candidate& candid
   form.guard = ir::PrintGuard(candidate.guard);
   form.candidate = ir::PrintText(candidate.program);
   form.candidate_exact = ir::ExactDigest(candidate.program);
-  form.target = "native";
   form.toolchain = "by hand";
-  form.image = ImageOf(right);
+  exec::PutImage(form, ImageOf(right));
   return form;
 }
 
@@ -228,7 +227,7 @@ TEST_F(Examination, RightCodeIsAdmitted) {
   ASSERT_TRUE(examined.form.has_value()) << examined.refusal;
   EXPECT_EQ(examined.form->evidence().meaning.grade, Grade::Proved);
   EXPECT_EQ(examined.form->evidence().lowering.grade, Grade::Sampled);
-  EXPECT_EQ((*examined.form)->image, ImageOf(true));
+  EXPECT_EQ((*examined.form)->payload, exec::SerializeImage(ImageOf(true)));
 }
 
 TEST_F(Examination, WrongCodeIsRefused) {
@@ -264,7 +263,7 @@ TEST_F(Examination, FalseClaimsAreRefused) {
   EXPECT_EQ(refused([](exec::CompiledForm& f) { f.guard = "arg0 == 1"; }),
             "the form's guard is not the candidate's");
   EXPECT_EQ(refused([](exec::CompiledForm& f) { f.target = "wasm"; }),
-            "forms of target 'wasm' cannot be judged");
+            "lowering unknown: forms of target 'wasm' cannot be judged");
 }
 
 TEST_F(Examination, APolicyMayAskForMore) {

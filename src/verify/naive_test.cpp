@@ -89,11 +89,10 @@ TEST(Naive, SeesWhatIsCalledEqual) {
   ir::Candidate candidate;
   candidate.program = Read(Unary("u64", split + "%r = select %both, %five, %a : u64\n"));
   int proved = 0;
-  Observer before =
-      RegisterObserver([&](const ir::Program&, const ir::Candidate& seen, const Verdict& verdict) {
-        EXPECT_EQ(&seen, &candidate);
-        proved += std::holds_alternative<Proved>(verdict) ? 1 : 0;
-      });
+  Observer before = RegisterObserver([&](const Question& question, const Verdict& verdict) {
+    EXPECT_EQ(&std::get<ProgramQuestion>(question).candidate, &candidate);
+    proved += std::holds_alternative<Proved>(verdict) ? 1 : 0;
+  });
   RegisterProver(std::make_shared<const Believer>());
   const Result<Verdict> verdict = Verify(source, candidate);
   RegisterProver(nullptr);

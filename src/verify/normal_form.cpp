@@ -14,9 +14,7 @@
 namespace frazil::verify {
 namespace {
 
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
+using namespace ir::names;
 
 constexpr size_t MostTerms = 256;
 

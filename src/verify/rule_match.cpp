@@ -24,23 +24,10 @@ constexpr int Budget = 20'000;  // members looked at for one line
 bool GivesArithmetic(ir::Op op) {
   using ir::Op;
   switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Div:
-    case Op::Fma:
-    case Op::Sqrt:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Nearest:
-    case Op::CopySign:
-    case Op::Min:
-    case Op::Max:
-    case Op::Minimum:
-    case Op::Maximum:
+    FRAZIL_CASES(Ring)
+    FRAZIL_CASES(Abs)
+    FRAZIL_CASES(Float)
+    FRAZIL_CASES(Extremum)
     case Op::Cast: return true;
     default: return false;
   }

@@ -12,7 +12,9 @@
 #include <cstring>
 #include <optional>
 
+#include "base/bytes.h"
 #include "base/sha256.h"
+#include "exec/native_code.h"
 #include "ir/prelude.h"
 #include "ir/program.h"
 #include "verify/internal/sealed.h"
@@ -23,138 +25,88 @@ namespace frazil::verify {
 namespace {
 
 constexpr std::string_view Magic = "FRZSEAL\n";
-constexpr uint32_t SchemaVersion = 3;
+constexpr uint32_t SchemaVersion = 4;
 constexpr size_t MacBytes = 32;
 constexpr size_t PreludeDigestChars = 64;
 
-class Writer {
- public:
-  void Number(uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) bytes_.push_back(static_cast<char>(value >> (8 * i)));
-  }
-  void Text(std::string_view text) {
-    Number(text.size(), 8);
-    bytes_ += text;
-  }
-  void Raw(std::string_view text) { bytes_ += text; }
-  std::string Take() { return std::move(bytes_); }
-  std::string& bytes() { return bytes_; }
-
- private:
-  std::string bytes_;
-};
-
-// Reads what fits; the first thing that does not makes everything after it empty and ok() false.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
-
-  uint64_t Number(size_t bytes) {
-    const std::string_view raw = Raw(bytes);
-    uint64_t value = 0;
-    for (size_t i = 0; i < raw.size(); ++i)
-      value |= uint64_t{static_cast<uint8_t>(raw[i])} << (8 * i);
-    return value;
-  }
-  bool Flag() {
-    const uint64_t value = Number(1);
-    ok_ = ok_ && value <= 1;
-    return value == 1;
-  }
-  template <typename E>
-  E Enum(E last) {
-    const uint64_t value = Number(1);
-    ok_ = ok_ && value <= static_cast<uint64_t>(last);
-    return ok_ ? static_cast<E>(value) : E{};
-  }
-  double Double() { return std::bit_cast<double>(Number(8)); }
-  std::string_view Raw(size_t count) {
-    if (!ok_ || count > rest_.size()) {
-      ok_ = false;
-      return {};
-    }
-    const std::string_view raw = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return raw;
-  }
-  std::string Text() { return std::string(Raw(Number(8))); }
-  bool ok() const { return ok_; }
-  bool AtEnd() const { return ok_ && rest_.empty(); }
-
- private:
-  std::string_view rest_;
-  bool ok_ = true;
-};
-
-void WriteEvidence(Writer& out, const Evidence& evidence) {
-  out.Number(static_cast<uint64_t>(evidence.grade), 1);
+void WriteEvidence(ByteWriter& out, const Evidence& evidence) {
+  out.Enum(evidence.grade);
   out.Text(evidence.judge);
   out.Text(evidence.detail);
-  out.Number(evidence.cases, 8);
+  out.Number<uint64_t>(evidence.cases);
+  out.Flag(evidence.bound.has_value());
+  if (!evidence.bound) return;
+  out.Double(evidence.bound->disagreement);
+  out.Double(evidence.bound->confidence);
 }
 
-Evidence ReadEvidence(Reader& in) {
+Evidence ReadEvidence(ByteReader& in) {
   Evidence evidence;
   evidence.grade = in.Enum(Grade::Proved);
   evidence.judge = in.Text();
   evidence.detail = in.Text();
-  evidence.cases = in.Number(8);
+  evidence.cases = in.Number<uint64_t>();
+  if (!in.Flag()) return evidence;
+  const double disagreement = in.Double();
+  evidence.bound = Bound{disagreement, in.Double()};
   return evidence;
 }
 
-void WriteForm(Writer& out, const exec::CompiledForm& form) {
-  out.Text(form.source_exact);
-  out.Text(form.guard);
-  out.Text(form.candidate);
-  out.Text(form.candidate_exact);
-  out.Text(form.source);
-  out.Text(form.certificate);
-  out.Text(form.target);
-  out.Text(form.toolchain);
-  out.Number(static_cast<uint64_t>(form.image.level), 1);
-  out.Number(form.image.metered ? 1 : 0, 1);
-  out.Number(form.image.uses_run ? 1 : 0, 1);
-  out.Number(form.image.tuned ? 1 : 0, 1);
-  out.Number(form.image.stack.frame_bytes, 8);
-  out.Number(form.image.stack.recursive ? 1 : 0, 1);
-  out.Number(form.image.entry_offset, 4);
-  out.Text(form.image.code);
-  out.Number(form.image.thresholds.size(), 4);
-  for (const exec::CodeThreshold& threshold : form.image.thresholds) {
-    out.Number(threshold.offset, 4);
-    out.Number(threshold.least, 8);
+void WriteCost(ByteWriter& out, const exec::Cost& cost) {
+  out.Number<uint8_t>(static_cast<uint8_t>(cost.index()));
+  if (const auto* time = std::get_if<exec::CallTime>(&cost)) {
+    out.Double(time->ns_per_call);
+    out.Double(time->reference_ns);
+  } else if (const auto* heights = std::get_if<exec::TableHeights>(&cost)) {
+    for (const uint64_t number :
+         {heights->padded, heights->tallest, heights->words, heights->cycles})
+      out.Number<uint64_t>(number);
+  } else {
+    out.Number<uint64_t>(std::get<exec::Bytes>(cost).count);
   }
-  out.Number(std::bit_cast<uint64_t>(form.cost.ns_per_call), 8);
-  out.Number(std::bit_cast<uint64_t>(form.cost.reference_ns), 8);
-  out.Number(form.cost.code_bytes, 8);
 }
 
-exec::CompiledForm ReadForm(Reader& in) {
-  exec::CompiledForm form;
-  form.source_exact = in.Text();
-  form.guard = in.Text();
-  form.candidate = in.Text();
-  form.candidate_exact = in.Text();
-  form.source = in.Text();
-  form.certificate = in.Text();
-  form.target = in.Text();
-  form.toolchain = in.Text();
-  form.image.level = in.Enum(exec::CpuLevel::Avx512);
-  form.image.metered = in.Flag();
-  form.image.uses_run = in.Flag();
-  form.image.tuned = in.Flag();
-  form.image.stack.frame_bytes = in.Number(8);
-  form.image.stack.recursive = in.Flag();
-  form.image.entry_offset = static_cast<uint32_t>(in.Number(4));
-  form.image.code = in.Text();
-  for (uint64_t left = in.Number(4); left > 0 && in.ok(); --left) {
-    const auto offset = static_cast<uint32_t>(in.Number(4));
-    form.image.thresholds.push_back({offset, in.Number(8)});
+exec::Cost ReadCost(ByteReader& in) {
+  switch (in.Below<uint8_t>(std::variant_size_v<exec::Cost>)) {
+    case 0: {
+      const double ns = in.Double();
+      return exec::CallTime{ns, in.Double()};
+    }
+    case 1: {
+      exec::TableHeights heights;
+      for (uint64_t* number : {&heights.padded, &heights.tallest, &heights.words, &heights.cycles})
+        *number = in.Number<uint64_t>();
+      return heights;
+    }
+    default: return exec::Bytes{in.Number<uint64_t>()};
   }
-  form.cost.ns_per_call = in.Double();
-  form.cost.reference_ns = in.Double();
-  form.cost.code_bytes = in.Number(8);
+}
+
+// The texts of a form, in the order in which they stand in the bytes.
+template <typename Form>
+auto TextsOf(Form& form) {
+  return std::array{&form.source_exact, &form.guard,       &form.candidate, &form.candidate_exact,
+                    &form.source,       &form.certificate, &form.target,    &form.profile,
+                    &form.calling,      &form.symbol,      &form.toolchain, &form.payload};
+}
+
+void WriteForm(ByteWriter& out, const exec::CompiledForm& form) {
+  for (const std::string* text : TextsOf(form)) out.Text(*text);
+  WriteCost(out, form.cost);
+}
+
+exec::CompiledForm ReadForm(ByteReader& in) {
+  exec::CompiledForm form;
+  for (std::string* text : TextsOf(form)) *text = in.Text();
+  form.cost = ReadCost(in);
   return form;
+}
+
+// A form for a CPU level runs on that level and those above; any other profile is what it is.
+bool Serves(const exec::CompiledForm& form, const std::string& profile) {
+  if (form.target != "native") return form.profile == profile;
+  const auto needs = exec::CpuLevelNamed(form.profile), has = exec::CpuLevelNamed(profile);
+  return needs && has && *needs <= *has;
 }
 
 std::unexpected<Error> Refuse(std::string why) { return Fail(Diag::NotAdmitted, std::move(why)); }
@@ -163,11 +115,11 @@ std::unexpected<Error> Refuse(std::string why) { return Fail(Diag::NotAdmitted, 
 
 Result<Sealed> ReadSealed(std::string_view sealed) {
   if (sealed.size() < MacBytes) return Refuse("the bytes are no sealed form: they are too few");
-  Reader header(sealed.substr(0, sealed.size() - MacBytes));
+  ByteReader header(sealed.substr(0, sealed.size() - MacBytes));
   if (header.Raw(Magic.size()) != Magic) return Refuse("the bytes are no sealed form");
-  const uint64_t schema = header.Number(4);
-  const uint64_t ir_version = header.Number(4);
-  const uint64_t abi = header.Number(4);
+  const auto schema = header.Number<uint32_t>();
+  const auto ir_version = header.Number<uint32_t>();
+  const auto abi = header.Number<uint32_t>();
   const std::string_view prelude = header.Raw(PreludeDigestChars);
   if (!header.ok()) return Refuse("the sealed form is cut off");
   if (schema != SchemaVersion)
@@ -181,16 +133,13 @@ Result<Sealed> ReadSealed(std::string_view sealed) {
         fmt::format("the sealed form is for native ABI {}, not {}", abi, exec::NativeAbiVersion));
   if (prelude != ir::PreludeDigest())
     return Refuse("the sealed form was made with another prelude");
-  Reader body(header.Raw(header.Number(8)));
+  ByteReader body(header.View());
   if (!header.AtEnd()) return Refuse("the sealed form's length is not that of its bytes");
   Sealed result;
   result.form = ReadForm(body);
   result.evidence.meaning = ReadEvidence(body);
   result.evidence.lowering = ReadEvidence(body);
   if (!body.AtEnd()) return Refuse("the sealed form's fields do not fit its length");
-  if (!result.form.image.code.empty() &&
-      result.form.image.entry_offset >= result.form.image.code.size())
-    return Refuse("the sealed form's entry lies outside of its code");
   return result;
 }
 
@@ -225,15 +174,15 @@ bool SameMac(std::string_view a, const std::array<uint8_t, 32>& b) {
 }
 
 std::string Seal(const Verified<exec::CompiledForm>& form, const InstallKey& key) {
-  Writer body;
+  ByteWriter body;
   WriteForm(body, *form);
   WriteEvidence(body, form.evidence().meaning);
   WriteEvidence(body, form.evidence().lowering);
-  Writer out;
+  ByteWriter out;
   out.Raw(Magic);
-  out.Number(SchemaVersion, 4);
-  out.Number(ir::IrVersion, 4);
-  out.Number(exec::NativeAbiVersion, 4);
+  out.Number<uint32_t>(SchemaVersion);
+  out.Number<uint32_t>(ir::IrVersion);
+  out.Number<uint32_t>(exec::NativeAbiVersion);
   out.Raw(ir::PreludeDigest());
   out.Text(body.Take());
   const std::array<uint8_t, MacBytes> mac = Hmac(key, out.bytes());
@@ -250,28 +199,30 @@ Result<Verified<exec::CompiledForm>> Readmit(std::string_view sealed, const Inst
   Sealed read = TRY(ReadSealed(sealed));
   const exec::CompiledForm& form = read.form;
   if (form.source_exact != expected.source_exact) return Refuse("the form is for another program");
-  if (form.guard != expected.guard)
-    return Refuse(fmt::format("the form's guard is '{}', not '{}'", form.guard, expected.guard));
+  if (expected.guard && form.guard != *expected.guard)
+    return Refuse(fmt::format("the form's guard is '{}', not '{}'", form.guard, *expected.guard));
   if (form.target != expected.target)
     return Refuse(
         fmt::format("the form is for target '{}', not '{}'", form.target, expected.target));
   if (!expected.toolchain.empty() && form.toolchain != expected.toolchain)
     return Refuse(
         fmt::format("the form was made by '{}', not by '{}'", form.toolchain, expected.toolchain));
-  if (form.image.level > expected.level)
-    return Refuse("the form's code needs a higher CPU level than this machine has");
-  if (!Satisfies(read.evidence, expected.policy))
+  if (form.calling != expected.calling)
+    return Refuse(fmt::format("the form is called '{}', not '{}'", form.calling, expected.calling));
+  if (!Serves(form, expected.profile))
     return Refuse(
-        fmt::format("the form's evidence ({}, {}) is less than the policy asks for ({}, {})",
-                    GradeName(read.evidence.meaning.grade), GradeName(read.evidence.lowering.grade),
-                    GradeName(expected.policy.meaning), GradeName(expected.policy.lowering)));
+        form.target == "native"
+            ? "the form's code needs a higher CPU level than this machine has"
+            : fmt::format("the form is for '{}', not for '{}'", form.profile, expected.profile));
+  if (const std::string why = WhyNotEnough(read.evidence, expected.policy); !why.empty())
+    return Refuse(why);
   return Judge::Vouch(std::move(read.form), std::move(read.evidence));
 }
 
 Result<exec::CompiledForm> ReadForeign(std::string_view sealed) {
   Sealed read = TRY(ReadSealed(sealed));
   // Machine code of strangers is nothing to keep: the program in it can be lowered again.
-  read.form.image = {};
+  read.form.payload.clear();
   return std::move(read.form);
 }
 

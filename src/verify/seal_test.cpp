@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
+#include "exec/native_code.h"
 #include "verify/judge.h"
 
 namespace frazil::verify {
@@ -21,13 +22,14 @@ exec::CompiledForm SomeForm() {
   form.candidate_exact = std::string(64, 'b');
   form.source = "frz 1\n\n";
   form.certificate = "term";
-  form.target = "native";
   form.toolchain = "llvm 22";
-  form.image.level = exec::CpuLevel::Avx2;
-  form.image.metered = true;
-  form.image.entry_offset = 3;
-  form.image.code = std::string("\x90\x90\x90\xc3\0\x01", 6);
-  form.cost = {1.5, 20.25, 6};
+  exec::NativeImage image;
+  image.level = exec::CpuLevel::Avx2;
+  image.metered = true;
+  image.entry_offset = 3;
+  image.code = std::string("\x90\x90\x90\xc3\0\x01", 6);
+  exec::PutImage(form, image);
+  form.cost = exec::CallTime{1.5, 20.25};
   return form;
 }
 
@@ -37,7 +39,7 @@ EvidencePair SomeEvidence() {
 }
 
 Expected WhatFits() {
-  return {std::string(64, 'a'),           "arg0 == 5", "native", "", exec::CpuLevel::Avx512,
+  return {std::string(64, 'a'),           "arg0 == 5", "native", "", "avx512",
           {Grade::Proved, Grade::Sampled}};
 }
 
@@ -138,8 +140,34 @@ TEST(Seal, EveryOtherExpectationIsRefused) {
   refused([](Expected& e) { e.guard = "true"; }, "guard");
   refused([](Expected& e) { e.target = "wasm"; }, "target");
   refused([](Expected& e) { e.toolchain = "llvm 23"; }, "llvm 23");
-  refused([](Expected& e) { e.level = exec::CpuLevel::Baseline; }, "CPU level");
+  refused([](Expected& e) { e.profile = "baseline"; }, "CPU level");
+  refused([](Expected& e) { e.profile = ""; }, "CPU level");
+  refused([](Expected& e) { e.calling = "in pieces"; }, "in pieces");
   refused([](Expected& e) { e.policy.lowering = Grade::Proved; }, "policy");
+}
+
+TEST(Seal, FormsOfEveryTargetAndCost) {
+  exec::CompiledForm form = SomeForm();
+  form.target = "tasm";
+  form.profile = "dot";
+  form.calling = "callable";
+  form.symbol = "fib";
+  form.payload = "push 1\nhalt\n";
+  EvidencePair evidence = SomeEvidence();
+  evidence.meaning.bound = Bound{0.01, 0.99};
+  for (const exec::Cost& cost : {exec::Cost(exec::TableHeights{256, 200, 12, 9}),
+                                 exec::Cost(exec::Bytes{77}), exec::Cost(exec::CallTime{1, 2})}) {
+    form.cost = cost;
+    const std::string sealed = Seal(Judge::Vouch(form, evidence), KeyOf(7));
+    Expected expected{form.source_exact, std::nullopt, "tasm", "", "dot", {}, "callable"};
+    const auto back = Readmit(sealed, KeyOf(7), expected);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(**back, form);
+    EXPECT_EQ(back->evidence(), evidence);
+    // A profile that is no CPU level has nothing above it.
+    expected.profile = "horner";
+    EXPECT_FALSE(Readmit(sealed, KeyOf(7), expected));
+  }
 }
 
 TEST(Seal, ForeignBytesAreAProposalWithoutCode) {
@@ -149,7 +177,7 @@ TEST(Seal, ForeignBytesAreAProposalWithoutCode) {
   ASSERT_TRUE(form.has_value());
   EXPECT_EQ(form->candidate, SomeForm().candidate);
   EXPECT_EQ(form->guard, SomeForm().guard);
-  EXPECT_TRUE(form->image.code.empty());
+  EXPECT_TRUE(form->payload.empty());
 }
 
 TEST(Evidence, PoliciesAreComparedComponentwise) {

@@ -185,15 +185,14 @@ std::optional<Refuted> MakeRefuted(const InputSpace& space, const Comparer& comp
   for (const Input* found : {&simple, &input}) {
     Comparison again = comparer.Compare(*found, limits.run_ms);
     if (again.kind != Comparison::Kind::Different) continue;
-    Refuted refuted;
-    refuted.arguments = CopyOf(*found).arguments;
-    refuted.context.input = found->input;
-    refuted.context.hints = found->hints;
-    refuted.context.limits = limits;
-    refuted.source = std::move(again.source);
-    refuted.candidate = std::move(again.candidate);
-    refuted.difference = std::move(again.difference);
-    return refuted;
+    ProgramCall call;
+    call.arguments = CopyOf(*found).arguments;
+    call.context.input = found->input;
+    call.context.hints = found->hints;
+    call.context.limits = limits;
+    call.source = std::move(again.source);
+    call.candidate = std::move(again.candidate);
+    return Refuted{std::move(call), std::move(again.difference)};
   }
   return std::nullopt;
 }

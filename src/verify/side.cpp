@@ -5,11 +5,7 @@
 
 namespace frazil::verify {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegionId;
-using ir::ValueId;
+using namespace ir::names;
 
 Side::Side(const ir::Program& program, Terms& terms, Interned& interned)
     : program_(program), terms_(terms), interned_(interned), functions_(program.functions.size()) {

@@ -1,11 +1,15 @@
-// The answer to "do these two programs mean the same?" Unknown is never success.
+// The answer to "do these two mean the same?", of programs of the IR, of code and of assembly alike. Unknown is never
+// success.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "exec/outcome.h"
+#include "machines/tasm/inputs.h"
 #include "verify/evidence.h"
 
 namespace frazil::verify {
@@ -16,14 +20,29 @@ struct Proved {
 struct Tested {
   Evidence evidence;  // sampled or algebraic
 };
-// Inputs on which the two differ: run them and see.
-struct Refuted {
+
+// A call of a program of the IR, and what the two made of it.
+struct ProgramCall {
   std::vector<exec::Value> arguments;  // fresh copies, as before the call
   exec::RunContext context;            // input and hints
   exec::Outcome source;
   exec::Outcome candidate;
-  std::string difference;  // one sentence: "result 1: 7 against 8"
 };
+// A start of Triton VM.
+struct MachineStart {
+  machines::tasm::Inputs inputs;
+  std::vector<uint64_t> stack;                     // of a fragment: top last
+  std::optional<std::array<uint64_t, 16>> sponge;  // of a fragment; absent: not initialized
+};
+// Where the two differ: run them there and see.
+struct Refuted {
+  std::variant<ProgramCall, MachineStart> at;
+  std::string difference;  // one sentence: "result 1: 7 against 8"
+
+  const ProgramCall& call() const { return std::get<ProgramCall>(at); }
+  const MachineStart& start() const { return std::get<MachineStart>(at); }
+};
+
 struct Unknown {
   std::string reason;
   bool has_unrun = false;  // of code: some of it ran under no sample
@@ -31,5 +50,14 @@ struct Unknown {
 
 using Verdict = std::variant<Proved, Tested, Refuted, Unknown>;
 std::string_view VerdictName(const Verdict& verdict);  // "proved", "tested", "refuted", "unknown"
+// "proved: equal canonical form", "sampled: 4,352 inputs", "refuted: result 1: 7 against 8", "unknown: out of time".
+std::string Describe(const Verdict& verdict);
+
+// Of Proved and Tested; null else.
+const Evidence* EvidenceOf(const Verdict& verdict);
+// What Refuted or Unknown says; empty else.
+std::string WhyNot(const Verdict& verdict);
+// More than samples: proved, or equal up to an error that is stated.
+bool CallsEqual(const Verdict& verdict);
 
 }  // namespace frazil::verify

@@ -1,9 +1,10 @@
-// Verified<T>: a T with evidence. It can be made only by verify/ (Examine, Readmit): whoever holds one may call it,
+// Verified<T>: a T with evidence, of whatever target. It can be made only by verify/ (Examine, Readmit): whoever holds one may call it,
 // and code that was not verified cannot be dispatched because the program would not compile.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,18 +48,19 @@ std::string Seal(const Verified<exec::CompiledForm>& form, const InstallKey& key
 // What the caller is about to use it for; anything else in the bytes is a refusal.
 struct Expected {
   std::string source_exact;
-  std::string guard;
+  std::optional<std::string> guard;  // nothing: whichever it has; the caller tests it
   std::string target;
   std::string toolchain;  // empty: any
-  exec::CpuLevel level;   // the form's level must not be above it
+  std::string profile;    // of native code: the CPU level that the form's must not be above
   Policy policy;
+  std::string calling = {};
 };
 // Checks the MAC before it reads anything else. Fails with Diag::NotAdmitted and one sentence.
 Result<Verified<exec::CompiledForm>> Readmit(std::string_view sealed, const InstallKey& key,
                                              const Expected& expected);
 
 // What can be learned from bytes whose MAC is wrong or foreign: a proposal, nothing more. Its machine code is
-// dropped (the image is empty), because it would never be called.
+// dropped (the payload is empty), because it would never be called.
 Result<exec::CompiledForm> ReadForeign(std::string_view sealed);
 
 }  // namespace frazil::verify

@@ -81,7 +81,8 @@ Verdict SmtJudge(const Pair& pair, const ir::Guard& guard, const VerifyOptions& 
   limits.smt_ms = std::min(limits.smt_ms, std::max<uint64_t>(deadline.LeftMs(), 1));
   Verdict verdict = prover->Prove(pair.source, pair.candidate, guard, limits);
   if (const Refuted* refuted = std::get_if<Refuted>(&verdict)) {
-    const Input input{refuted->arguments, refuted->context.input, refuted->context.hints};
+    const ProgramCall& call = refuted->call();
+    const Input input{call.arguments, call.context.input, call.context.hints};
     if (!Allows(pair.space, input.arguments))
       return Unknown{
           fmt::format("{} reports a counterexample outside of the guard", prover->name())};
@@ -158,14 +159,14 @@ Observer RegisterObserver(Observer observer) {
   return std::exchange(registry.observer, std::move(observer));
 }
 
-void Observe(const ir::Program& source, const ir::Candidate& candidate, const Verdict& verdict) {
+void Observe(const Question& question, const Verdict& verdict) {
   Observer observer;
   {
     Registry& registry = TheRegistry();
     const std::lock_guard lock(registry.mutex);
     observer = registry.observer;
   }
-  if (observer) observer(source, candidate, verdict);
+  if (observer) observer(question, verdict);
 }
 
 Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate,
@@ -175,13 +176,13 @@ Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate
   TRY_VOID(CheckComparable(source, candidate.program));
   TRY_VOID(ir::CheckGuard(candidate.guard, source));
   Result<Verdict> verdict = Judges(source, candidate, options);
-  if (verdict) Observe(source, candidate, *verdict);
+  if (verdict) Observe(ProgramQuestion{source, candidate}, *verdict);
   return verdict;
 }
 
 Verdict CheckCertificate(const ir::Program& source, const ir::Candidate& candidate) {
   Verdict verdict = CertificateChecker(source, candidate).Check();
-  Observe(source, candidate, verdict);
+  Observe(ProgramQuestion{source, candidate}, verdict);
   return verdict;
 }
 

@@ -10,6 +10,7 @@
 
 #include "exec/choices.h"
 #include "exec/compiled_form.h"
+#include "exec/native_code.h"
 #include "exec/target.h"
 #include "ir/candidate.h"
 #include "verify/verdict.h"
@@ -34,6 +35,15 @@ struct SampleNotes {
   uint64_t answer_bytes = 0;
 };
 
+// That a candidate means what its source means, for the next form of the same candidate. Only Examine writes it down.
+class MeaningNotes {
+ private:
+  friend Result<Verdict> VerifyMeaning(const ir::Program& source, const ir::Candidate& candidate,
+                                       const struct VerifyOptions& options);
+  std::string source_exact_, candidate_exact_, guard_;
+  std::optional<Verdict> verdict_;
+};
+
 struct VerifyOptions {
   Limits limits;                 // verify_ms, verify_cases, smt_ms, ... and those of each run
   uint64_t sample_lanes = 4096;  // at least so many lanes are compared
@@ -45,7 +55,8 @@ struct VerifyOptions {
   int threads = 1;
   // Other inputs than usual for code: how much of a verdict is luck is told by several of them.
   std::string salt = {};
-  SampleNotes* notes = nullptr;  // read, and written
+  SampleNotes* notes = nullptr;     // read, and written
+  MeaningNotes* meaning = nullptr;  // the same
 };
 
 // An SMT prover, registered from above (verify/smt): the core links none.
@@ -60,10 +71,21 @@ class Prover {
 void RegisterProver(std::shared_ptr<const Prover> prover);
 std::shared_ptr<const Prover> RegisteredProver();  // null if there is none
 
-// Sees every verdict of Verify and CheckCertificate after it is made, and changes none: tests let the naive checker
-// (naive.h) look at all that is called equal. Null: nobody looks. Gives back the one before.
-using Observer = std::function<void(const ir::Program& source, const ir::Candidate& candidate,
-                                    const Verdict& verdict)>;
+// What a judge was asked: programs of the IR, or what runs on Triton VM and can be run on a start of one's own, to be told how
+// the two differ there.
+struct ProgramQuestion {
+  const ir::Program& source;
+  const ir::Candidate& candidate;
+};
+using MachineDifference = std::function<std::optional<std::string>(const MachineStart& start)>;
+struct MachineQuestion {
+  const MachineDifference& difference;
+};
+using Question = std::variant<ProgramQuestion, MachineQuestion>;
+
+// Sees every verdict of Verify, CheckCertificate and verify/tasm after it is made, and changes none: tests let the naive
+// checker (naive.h) look at all that is called equal. Null: nobody looks. Gives back the one before.
+using Observer = std::function<void(const Question& question, const Verdict& verdict)>;
 Observer RegisterObserver(Observer observer);
 
 // In order: equal digests; the certificate, checked by replay; a quick look for a counterexample (edge values
@@ -71,6 +93,10 @@ Observer RegisterObserver(Observer observer);
 // remains is Tested with the samples' evidence. Programs must have the same parameters and results.
 Result<Verdict> Verify(const ir::Program& source, const ir::Candidate& candidate,
                        const VerifyOptions& options = {});
+
+// The same, remembered in the options' notes: candidates are lowered more than once.
+Result<Verdict> VerifyMeaning(const ir::Program& source, const ir::Candidate& candidate,
+                              const VerifyOptions& options);
 
 // Does a callable do what the program says? Sampled: for buffers lengths {0,1,2,7,V-1,V,V+1,4V+3} x
 // alignments x alias classes; exhaustive where inputs are few. Canaries around every buffer.
@@ -91,8 +117,9 @@ Result<Verdict> VerifyModule(const ir::Program& program, const exec::Target& tar
                              const exec::Artifact& artifact, const ir::Guard& guard,
                              const VerifyOptions& options = {});
 
-// The judge of admission: verifies meaning and lowering, and seals the pair if the policy is satisfied.
-// Runs the form's code: call it where a crash costs nothing but a candidate.
+// The judge of admission, for forms of every target (verify/target_judges.h): verifies meaning and lowering, and vouches
+// for the pair if the policy is satisfied. Runs the form's code: call it where a crash costs nothing but a candidate.
+// `make_callable`: of native code that is not called as a whole program (CompiledForm::calling).
 struct Examined {
   std::optional<Verified<exec::CompiledForm>> form;  // absent: refused
   Verdict meaning = Unknown{"not judged"};
@@ -101,7 +128,8 @@ struct Examined {
 };
 Result<Examined> Examine(const ir::Program& source, const ir::Candidate& candidate,
                          exec::CompiledForm form, const Policy& policy,
-                         const VerifyOptions& options = {});
+                         const VerifyOptions& options = {},
+                         const CallableMaker& make_callable = {});
 
 // Certificates alone: Proved, or Unknown with the first line that does not hold. (certificate checker)
 Verdict CheckCertificate(const ir::Program& source, const ir::Candidate& candidate);

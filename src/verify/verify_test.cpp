@@ -32,21 +32,37 @@ Verdict Ask(const std::string& source, const std::string& candidate,
 }
 
 std::string Tell(const Verdict& verdict) {
-  std::string text(VerdictName(verdict));
-  if (const Proved* proved = std::get_if<Proved>(&verdict))
-    text += " by " + proved->evidence.judge + ": " + proved->evidence.detail;
-  if (const Tested* tested = std::get_if<Tested>(&verdict))
-    text += " by " + tested->evidence.judge + ": " + tested->evidence.detail;
-  if (const Refuted* refuted = std::get_if<Refuted>(&verdict)) text += ": " + refuted->difference;
-  if (const Unknown* unknown = std::get_if<Unknown>(&verdict)) text += ": " + unknown->reason;
-  return text;
+  const Evidence* evidence = EvidenceOf(verdict);
+  return evidence != nullptr ? Describe(*evidence) : Describe(verdict);
+}
+
+TEST(Verify, OnePrinterForAllVerdicts) {
+  const Verdict proved = Proved{{Grade::Proved, "digest", "equal canonical form", 0}},
+                exhausted = Proved{{Grade::Exhaustive, "batch interpreter", "all 2 inputs", 2}},
+                sampled = Tested{{Grade::Sampled, "interpreter", "2 inputs", 2}},
+                algebraic = Tested{{Grade::Algebraic, "symbolic execution", "3 points", 3}},
+                refuted = Refuted{MachineStart{{{1}, {}, {}, {}}, {}, {}}, "output 1: 3 against 2"},
+                unknown = Unknown{"out of time"};
+  EXPECT_EQ(Describe(proved), "proved: equal canonical form");
+  EXPECT_EQ(Describe(exhausted), "exhaustive: all 2 inputs");
+  EXPECT_EQ(Describe(sampled), "sampled: 2 inputs");
+  EXPECT_EQ(Describe(algebraic), "algebraic: 3 points");
+  EXPECT_EQ(Describe(refuted), "refuted: output 1: 3 against 2");
+  EXPECT_EQ(Describe(unknown), "unknown: out of time");
+  EXPECT_EQ(WhyNot(sampled) + WhyNot(refuted), "output 1: 3 against 2");
+  for (const Verdict* verdict : {&proved, &exhausted, &algebraic})
+    EXPECT_TRUE(CallsEqual(*verdict)) << Describe(*verdict);
+  for (const Verdict* verdict : {&sampled, &refuted, &unknown})
+    EXPECT_FALSE(CallsEqual(*verdict)) << Describe(*verdict);
+  EXPECT_EQ(EvidenceOf(unknown), nullptr);
+  EXPECT_EQ(std::get<Refuted>(refuted).start().inputs.input[0], 1u);
 }
 
 TEST(Verify, EqualDigests) {
   const Verdict verdict =
       Ask("func @main(%a: i32, %b: i32) -> (i32) {\n %c = add %a, %b : i32\n return %c\n}",
           "func @f(%x: i32, %y: i32) -> (i32) {\n %z = add %y, %x : i32\n return %z\n}");
-  EXPECT_EQ(Tell(verdict), "proved by digest: equal canonical form");
+  EXPECT_EQ(Tell(verdict), "proved by digest (equal canonical form)");
 }
 
 TEST(Verify, ExhaustsSmallTypes) {
@@ -54,7 +70,7 @@ TEST(Verify, ExhaustsSmallTypes) {
       Ask("func @main(%a: u8, %b: u8) -> (u8) {\n %c = or %a, %b : u8\n return %c\n}",
           "func @main(%a: u8, %b: u8) -> (u8) {\n %c = and %a, %b : u8\n %d = xor %a, %b : u8\n"
           " %e = xor %c, %d : u8\n return %e\n}");
-  EXPECT_EQ(Tell(verdict), "proved by batch interpreter: all 65,536 inputs");
+  EXPECT_EQ(Tell(verdict), "exhaustive by batch interpreter (all 65,536 inputs)");
 }
 
 TEST(Verify, FindsTheOneWrongInput) {
@@ -64,7 +80,7 @@ TEST(Verify, FindsTheOneWrongInput) {
           "func @main(%a: i32) -> (bool) {\n %k = const 123456 : i32\n %c = le %a, %k : i32\n "
           "return %c\n}");
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
-  EXPECT_EQ(std::get<Refuted>(verdict).arguments[0].word, 123456u);
+  EXPECT_EQ(std::get<Refuted>(verdict).call().arguments[0].word, 123456u);
   EXPECT_EQ(std::get<Refuted>(verdict).difference, "result 1: false against true");
 }
 
@@ -127,7 +143,7 @@ TEST(Verify, MemoryAfterATrapIsPartOfTheAnswer) {
     const Verdict verdict = Ask(source, candidate, "len(arg0) == 16 && len(arg1) == 16");
     if (const Refuted* refuted = std::get_if<Refuted>(&verdict))
       return refuted->difference.substr(0, refuted->difference.find(','));
-    return Tell(verdict).substr(0, 6);
+    return std::string(VerdictName(verdict));
   };
   EXPECT_EQ(kind(store_first, test_first), "argument 1");
   EXPECT_EQ(kind(test_first, store_first), "argument 1");
@@ -141,7 +157,7 @@ TEST(Verify, NormalFormsOfPolynomials) {
           "u64\n %p = mul %s, %d : u64\n return %p\n}",
           "func @main(%a: u64, %b: u64) -> (u64) {\n %s = mul %a, %a : u64\n %d = mul %b, %b : "
           "u64\n %p = sub %s, %d : u64\n return %p\n}");
-  EXPECT_EQ(Tell(verdict), "proved by normal form: equal polynomials of at most 2 terms");
+  EXPECT_EQ(Tell(verdict), "proved by normal form (equal polynomials of at most 2 terms)");
 }
 
 // An exponent of a word wraps after 64 squarings: x^(2^64 + 1) is not x, and x^(2^64) is not x^(2^65).
@@ -201,19 +217,19 @@ TEST(Verify, RangesAreCounted) {
   const std::string source = "func @main(%a: i32) -> (i32) {\n %c = abs %a : i32\n return %c\n}";
   const std::string candidate = "func @main(%a: i32) -> (i32) {\n return %a\n}";
   EXPECT_EQ(Tell(Ask(source, candidate, "0 <= arg0 <= 200")),
-            "proved by batch interpreter: all 201 inputs");
+            "exhaustive by batch interpreter (all 201 inputs)");
   const Verdict verdict = Ask(source, candidate, "-1 <= arg0 <= 200");
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict));
-  EXPECT_EQ(std::get<Refuted>(verdict).arguments[0].word, ~0ull);
+  EXPECT_EQ(std::get<Refuted>(verdict).call().arguments[0].word, ~0ull);
   // Both zeros are in a range that ends at one of them.
   const std::string identity = "func @main(%a: f32) -> (f32) {\n return %a\n}";
   const std::string plus_zero =
       "func @main(%a: f32) -> (f32) {\n %z = const 0 : f32\n %c = add %a, %z : f32\n return %c\n}";
   const Verdict zero = Ask(identity, plus_zero, "0.0 <= arg0 <= 0x1p-149");
   ASSERT_TRUE(std::holds_alternative<Refuted>(zero)) << Tell(zero);
-  EXPECT_EQ(std::get<Refuted>(zero).arguments[0].word, 0x80000000u);
+  EXPECT_EQ(std::get<Refuted>(zero).call().arguments[0].word, 0x80000000u);
   EXPECT_EQ(Tell(Ask(identity, plus_zero, "0x1p-149 <= arg0 <= 0x1p-140")),
-            "proved by batch interpreter: all 512 inputs");
+            "exhaustive by batch interpreter (all 512 inputs)");
 }
 
 TEST(Verify, ProgramsThatNeverEndAreUnknownInTime) {
@@ -280,7 +296,7 @@ TEST(Verify, ThreadsShareAnExhaustiveCheck) {
   options.threads = 4;
   // 0 is its own triple; 32768 is too, modulo 2^16.
   EXPECT_EQ(Tell(Ask(source, candidate("32768"), "true", options)),
-            "proved by batch interpreter: all 131,072 inputs");
+            "exhaustive by batch interpreter (all 131,072 inputs)");
   EXPECT_EQ(VerdictName(Ask(source, candidate("32769"), "true", options)), "refuted");
 }
 
@@ -325,7 +341,7 @@ TEST(Verify, BuffersAndAliases) {
   const Verdict verdict = Ask(source, reversed);
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Tell(verdict);
   const Refuted& refuted = std::get<Refuted>(verdict);
-  EXPECT_LE(refuted.arguments[1].memory->length(), 2) << "it is made small";
+  EXPECT_LE(refuted.call().arguments[1].memory->length(), 2) << "it is made small";
 }
 
 // A trap names the op of the source that its instruction stands for, and that is part of what a caller sees.

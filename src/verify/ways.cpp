@@ -7,9 +7,7 @@
 namespace frazil::verify {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 // Where a region is: in which way of what, and in which region that is.
 struct Outer {

@@ -185,7 +185,7 @@ TEST(EmbedRefusals, Memory) {
   EXPECT_EQ(data, std::vector<float>(200, 1));
 }
 
-TEST(EmbedRefusals, NeighboursAndEmptyBuffersAreFine) {
+TEST(EmbedRefusals, NeighborsAndEmptyBuffersAreFine) {
   std::vector<float> data(200, 1);
   const std::span<float> all(data);
   EXPECT_TRUE(embed_kernels::saxpy(1, all.first(100), all.subspan(100)));

@@ -28,10 +28,10 @@ func @main(%n: index, %x: in buffer<i32>, %y: out buffer<i32>) {
 // A call that is interrupted half-way, as one is whose compiled form has just come. Begun again it would read what it
 // has written, if that is one buffer.
 TEST(BeginAgain, OnlyWhereNothingThatIsReadWasWritten) {
-  constexpr size_t N = 1'500'000;
+  constexpr size_t N = 6'000'000;
   for (const bool is_same : {false, true}) {
     const ir::Program program = Parse(AddOne);
-    auto fluid = InterpreterFluid::Create(program, program, {}).value();
+    auto fluid = InterpreterFluid::Create(ir::SignedProgram::Of(program), {}).value();
     int begun_again = 0;
     fluid->SetRestart([&](const uint64_t* arguments, uint64_t* results, exec::NativeRun* run) {
       ++begun_again;
@@ -153,6 +153,57 @@ func @main(%m: index, %k: index, %a: tensor<f32, [%m, %k]>) -> (tensor<f32, [%m,
                      EXPECT_EQ(call(64, 64, a.data(), 4096, a.data(), 4096), LaunchFailed);
                      EXPECT_EQ(a, std::vector<float>(4096, 1.5f));
                    });
+}
+
+// More buffers than the hot path has tests for, by a record that was looked at before the form came, and by a new one.
+TEST_F(EngineCalls, ARecordOfManyBuffersGivesTheSameAnswers) {
+  constexpr uint32_t Inputs = 12;
+  constexpr size_t N = 64;
+  std::string text = "frz 1\nfunc @main(%n: index", loads;
+  for (uint32_t i = 0; i < Inputs; ++i) {
+    text += fmt::format(", %b{}: in buffer<i32>", i);
+    loads += fmt::format("    %v{0} = load %b{0}, %i : i32\n    %s{1} = add %s{0}, %v{0} : i32\n",
+                         i, i + 1);
+  }
+  text += fmt::format(
+      ", %o: out buffer<i32>) {{\n  %zero = const 0 : index\n  %s0 = const 1 : i32\n"
+      "  parallel %i = %zero to %n {{\n{}    store %o, %i, %s{} : i32\n    yield\n  }}\n"
+      "  return\n}}\n",
+      loads, Inputs);
+  std::vector<std::vector<int32_t>> in(Inputs, std::vector<int32_t>(N, 2));
+  std::vector<int32_t> out(N);
+  std::unique_ptr<dispatch::LaunchRecord> kept;
+  auto fill = [&](dispatch::LaunchRecord& record) {
+    EXPECT_TRUE(record.SetWord(0, N));
+    for (uint32_t i = 0; i < Inputs; ++i) EXPECT_TRUE(record.SetBuffer(i + 1, in[i].data(), N));
+    EXPECT_TRUE(record.SetBuffer(Inputs + 1, out.data(), N));
+  };
+  auto gives = [&](const dispatch::LaunchRecord& record, size_t n) {
+    std::ranges::fill(out, 0);
+    EXPECT_EQ(record.Call(nullptr), 0);
+    EXPECT_EQ(std::ranges::count(out, 1 + 2 * static_cast<int32_t>(Inputs)),
+              static_cast<ptrdiff_t>(n));
+  };
+  CheckOnBothPaths(text.c_str(), [&](Site& site) {
+    if (kept == nullptr) {
+      kept.reset(new dispatch::LaunchRecord(site.Record()));
+      fill(*kept);
+    }
+    gives(*kept, N);
+    dispatch::LaunchRecord record = site.Record();
+    fill(record);
+    gives(record, N);
+    record.SetWord(0, N / 2);
+    gives(record, N / 2);
+    record.SetBuffer(Inputs + 1, in[3].data() + 1, N - 1);
+    EXPECT_EQ(record.Call(nullptr), LaunchFailed);
+    EXPECT_NE(InterpreterFluid::LastLaunchError().find("arguments 5 and 14 overlap"),
+              std::string::npos)
+        << InterpreterFluid::LastLaunchError();
+    record.SetBuffer(Inputs + 1, out.data(), N);
+    gives(record, N / 2);
+  });
+  kept.reset();
 }
 
 // @main calls @rec 3 n + 1 times, one within the other; each keeps so many values for when its callee has returned.

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "support.h"
+#include "verify/judge.h"
 #include "verify/verified.h"
 
 namespace frazil::engine {
@@ -102,20 +103,18 @@ TEST_F(EngineFaultTest, ShadowRunsCatchWrongCode) {
     const auto store = store::Store::Open(Options().store);
     const auto entries = store->List();
     ASSERT_EQ(entries.size(), 1u);
-    std::string sealed = store->Find(entries[0].key).value();
     const auto verified =
         store->FindVerified(entries[0].key, {verify::Grade::None, verify::Grade::None});
     ASSERT_TRUE(verified);
     const exec::CompiledForm& form = **verified;
     // At the entry: mov rax, [rdi]; mov [rsi], rax; xor eax, eax; ret: the first argument is the answer.
     const std::string wrong = "\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3";
-    const size_t code = sealed.find(form.image.code.substr(form.image.entry_offset, 16));
-    ASSERT_NE(code, std::string::npos);
-    sealed.replace(code, wrong.size(), wrong);
-    const size_t body = sealed.size() - 32;
-    const auto mac = verify::Hmac(store->key(), std::string_view(sealed).substr(0, body));
-    sealed.replace(body, 32, reinterpret_cast<const char*>(mac.data()), 32);
-    ASSERT_TRUE(store->Put(entries[0].key, sealed));
+    exec::CompiledForm changed = form;
+    exec::NativeImage image = *exec::ParseImage(form.payload);
+    image.code.replace(image.entry_offset, wrong.size(), wrong);
+    exec::PutImage(changed, image);
+    const auto vouched = verify::Judge::Vouch(std::move(changed), verified->evidence());
+    ASSERT_TRUE(store->Put(entries[0].key, verify::Seal(vouched, store->key())));
   }
   EngineOptions options = Options();
   options.shadow_share = 1e9;  // at every occasion

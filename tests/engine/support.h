@@ -70,13 +70,14 @@ class EngineTest : public ::testing::Test {
   }
   size_t Count(std::string_view verb) {
     std::lock_guard lock(mutex_);
-    return static_cast<size_t>(
-        std::ranges::count_if(events_, [&](const Event& event) { return event.verb == verb; }));
+    return static_cast<size_t>(std::ranges::count_if(
+        events_, [&](const Event& event) { return VerbName(event.verb) == verb; }));
   }
   std::string Events() {
     std::lock_guard lock(mutex_);
     std::string text;
-    for (const Event& event : events_) text += event.verb + ": " + event.sentence + "\n";
+    for (const Event& event : events_)
+      text += std::string(VerbName(event.verb)) + ": " + Sentence(event) + "\n";
     return text;
   }
 

@@ -1,4 +1,4 @@
-// The .frz reader on anything: an error with a place, or a program that prints, re-reads, canonicalises,
+// The .frz reader on anything: an error with a place, or a program that prints, re-reads, canonicalizes,
 // lowers and runs (on little fuel) without a crash.
 #include <string_view>
 

@@ -27,13 +27,13 @@ void TakeLeast(double& least, const Call& call) {
 }  // namespace
 
 double DispatchOverhead() {
-  const ir::Program program = *ir::ParseText(bench::SmallCall::Text);
-  const auto form = bench::SmallCall::MakeForm(program);
+  const auto program = ir::SignedProgram::Of(*ir::ParseText(bench::SmallCall::Text));
+  const auto form = bench::SmallCall::MakeForm(program->program());
   Nobody nobody;
-  dispatch::Slot slot(program, nobody, nobody);
+  dispatch::Slot slot(*program, nobody, nobody);
   slot.SetCountdown(INT32_MAX);
-  CHECK(slot.Install(*dispatch::Solid::Make(form, program)));
-  const auto plain = *exec::NativeCode::Map(form->image);
+  CHECK(slot.Install(*dispatch::Solid::Make(form, *program)));
+  const auto plain = *exec::NativeCode::Map(*exec::ParseImage(form->payload));
   exec::NativeEntry entry = plain->entry();
   // The compiler must not know what it calls.
   asm volatile("" : "+r"(entry));

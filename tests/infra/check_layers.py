@@ -6,7 +6,7 @@ import re
 import sys
 
 from layers import (
-    ABOVE, GROUPS, LEVELS, MAKERS, OFFERED, SHARED, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY, TOOLS, TOOLS_THIRD_PARTY)
+    ABOVE, GROUPS, LEVELS, MAKERS, SHARED, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY, TOOLS, TOOLS_THIRD_PARTY)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TEST_FILE = re.compile(r"_test\.cpp$|/test_\w+\.h$")
@@ -95,10 +95,8 @@ def tool_problem(root, file, tool, kind, header):
     if kind == "<":
         return None if first in TOOLS_THIRD_PARTY else third_party_problem(f"tools/{tool}/", header)
     if "/" not in header:
-        # Its own: beside the file that includes it. Or another tool's, if that one has it for others.
         own = (file.parent / header).exists() or header.endswith(".inc")
-        offered = header in OFFERED and (root / OFFERED[header] / header).exists()
-        return None if own or offered else f'"{header}" is not beside this file, and no tool offers it'
+        return None if own else f'"{header}" is not beside this file'
     if first == "tools" or header.startswith("."):
         return f'"{header}": no tool includes another one\'s files'
     places = {first, "/".join(header.split("/")[:2])}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Files stay readable: at most 800 lines in a .cpp (or script), 250 in a header. Tables (.def) are exempt."""
+"""Files stay readable: at most 600 lines in a .cpp, 800 in a script, 250 in a header. Tables (.def) are exempt."""
 
 import pathlib
 import sys
 
-CEILINGS = {".cpp": 800, ".py": 800, ".sh": 800, ".h": 250}
+CEILINGS = {".cpp": 600, ".py": 800, ".sh": 800, ".h": 250}
 FOLDERS = ("src", "tools", "tests", "bench", "examples", "scripts")
 
 

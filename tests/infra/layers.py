@@ -16,6 +16,10 @@ LEVELS = {
     "targets": 3,
     "verify": 3,
     "profile": 3,
+    "arguments": 3,
+    "oracle": 3,
+    "sources": 4,
+    "registry": 4,
     "store": 4,
     "dispatch": 5,
     "engine": 6,
@@ -40,19 +44,17 @@ ABOVE = {("verify", "smt"), ("verify", "tasm"), ("verify", "x86")}
 SPECIAL = {"monitor": {"base"}}
 
 # Tools stand above src/: folders (or sub-folders of groups) whose public headers each may include. Nothing in src/ includes a
-# tool, and no tool another one's files, but for what is offered. `support` is tests/support.
+# tool, and no tool another one's files. `support` is tests/support.
 TOOLS = {
-    "frazil": {"aot", "audit", "base", "engine", "exec", "frontends", "ir", "kernel", "machines", "optimize", "store", "targets", "verify"},
+    "frazil": {"aot", "arguments", "audit", "base", "engine", "exec", "frazil", "frontends/circuits", "frontends/kernels", "ir", "machines/simt",
+               "machines/tasm", "optimize", "oracle", "registry", "sources", "store", "targets", "verify"},
     "gpu": {"base", "exec", "frontends/kernels", "ir", "support", "targets/cuda", "targets/native", "targets/wasm", "verify"},
     "manual": {"base", "ir", "machines"},
-    "oracle": {"base", "machines/tasm"},
     "prelude": set(),
     "rules": {"ir", "verify"},
     "stage0": {"aot"},
     "worker": {"base", "engine", "targets/native", "verify"},
 }
-# Headers that a tool has for others: the client of the published Triton VM.
-OFFERED = {"oracle_client.h": "tools/oracle/client"}
 # Flags and JSON are the tools' business.
 TOOLS_THIRD_PARTY = {"fmt", "CLI", "nlohmann"}
 
@@ -76,7 +78,7 @@ THIRD_PARTY = {
     "cuda.h": {"targets/cuda/"},
     "mpi.h": {"tensor/mpi/"},
     "wasmtime.h": set(),  # targets/wasm declares the few functions it uses itself
-    "nlohmann": {"frontends/kernels/"},  # everywhere else JSON is the tools' business
+    "nlohmann": {"frontends/kernels/", "oracle/"},  # everywhere else JSON is the tools' business
     "frazil_stdlib.hpp": {"kernel/"},  # generated during the build (cmake/FrazilStdlib.cmake)
     "CLI": set(),  # and so are flags
 }

@@ -5,7 +5,7 @@ import re
 
 KEYWORDS = {"if", "then", "elif", "else", "fi", "do", "done", "while", "until", "!", "{", "}", "time", "esac"}
 BUILTINS = set(
-    ". : [ alias bg break builtin cd command compgen complete continue declare echo eval exec exit export false fg getopts hash "
+    ". : [ alias bg break builtin cd command compgen complete continue coproc declare echo eval exec exit export false fg getopts hash "
     "help jobs kill let local mapfile popd printf pushd pwd read readarray readonly return set shift shopt source test times "
     "trap true type typeset ulimit umask unalias unset wait autoload".split())
 # They start the command that follows their own options, settings and numbers.

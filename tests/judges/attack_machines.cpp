@@ -95,21 +95,20 @@ std::string ProgramDifference(const mt::Program& a, const mt::Program& b, const 
 }
 
 template <typename Differs>
-void Count(const vt::Answer& answer, const Constants& constants, Choices& choices, Tally& tally,
-           const std::function<std::string()>& tell, Differs differs) {
+void Count(const verify::Verdict& verdict, const Constants& constants, Choices& choices,
+           Tally& tally, const std::function<std::string()>& tell, Differs differs) {
   Choices searching(choices.Next());  // as CountVerdict's
-  if (!tally.blind && answer.kind == vt::Answer::Kind::Refuted)
+  if (!tally.blind && std::holds_alternative<verify::Refuted>(verdict))
     return tally.Judged(&Tally::refuted);
-  if (!tally.blind && answer.kind == vt::Answer::Kind::Unknown)
+  if (!tally.blind && std::holds_alternative<verify::Unknown>(verdict))
     return tally.Judged(&Tally::unknown);
   for (int i = 0; i < 120; ++i) {
     const Start start = DrawStart(constants, searching);
     const std::string difference = differs(start, searching);
     if (difference.empty()) continue;
-    return tally.Wrong(fmt::format("called {} ({}): {} from stack {}, input {}\n{}",
-                                   vt::AnswerName(answer.kind), answer.evidence.detail, difference,
-                                   fmt::join(start.fragment.stack, " "),
-                                   fmt::join(start.inputs.input, " "), tell()));
+    return tally.Wrong(fmt::format(
+        "called {}: {} from stack {}, input {}\n{}", verify::Describe(verdict), difference,
+        fmt::join(start.fragment.stack, " "), fmt::join(start.inputs.input, " "), tell()));
   }
   tally.Judged(&Tally::equal);
 }
@@ -292,17 +291,15 @@ void AttackAssembly(Choices& choices, uint64_t mutants, Tally& tally) {
 
 void AttackTir(Choices& choices, uint64_t mutants, Tally& tally) {
   const ir::Program source = FieldProgram(choices);
-  targets::tasm::TasmOptions how;
-  how.templates = choices.Chance(20);
-  const Result<targets::tasm::Lowered> lowered = targets::tasm::Lower(source, how);
+  const Result<targets::tasm::Lowered> lowered = targets::tasm::Lower(source);
   if (!lowered || lowered->program.code.size() > 150) return;
   const bool from_tir = choices.Chance(50);
   for (uint64_t i = 0; i < mutants; ++i) {
     const mt::Program mutant = Mutated(lowered->program, choices);
-    const vt::Answer answer = from_tir ? vt::Compare(lowered->tir, mutant, Quick(false))
-                                       : vt::Compare(source, mutant, Quick(false));
+    const verify::Verdict verdict = from_tir ? vt::Compare(lowered->tir, mutant, Quick(false))
+                                             : vt::Compare(source, mutant, Quick(false));
     Count(
-        answer, ConstantsOf(mutant), choices, tally,
+        verdict, ConstantsOf(mutant), choices, tally,
         [&] { return ir::PrintText(source) + "against\n" + mt::Print(mutant); },
         [&](const Start& start, Choices& searching) {
           return from_tir ? TirDifference(lowered->tir, mutant, start)

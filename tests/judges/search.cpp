@@ -100,15 +100,11 @@ void CountVerdict(const ir::Program& source, const ir::Candidate& candidate,
                   const verify::Verdict& verdict, Choices& choices, Tally& tally) {
   // Of its own, however long it goes on and whatever the judge had time for: the next mutant is the same.
   Choices searching(choices.Next());
-  const auto* tested = std::get_if<verify::Tested>(&verdict);
-  const bool algebraic = tested != nullptr && tested->evidence.grade == verify::Grade::Algebraic;
-  const auto* proved = std::get_if<verify::Proved>(&verdict);
   if (!tally.blind && std::holds_alternative<verify::Refuted>(verdict))
     return tally.Judged(&Tally::refuted);
-  if (!tally.blind && proved == nullptr && !algebraic) return tally.Judged(&Tally::unknown);
-  const verify::Evidence evidence = algebraic           ? tested->evidence
-                                    : proved != nullptr ? proved->evidence
-                                                        : verify::Evidence{};
+  const bool equal = verify::CallsEqual(verdict);
+  if (!tally.blind && !equal) return tally.Judged(&Tally::unknown);
+  const verify::Evidence evidence = equal ? *verify::EvidenceOf(verdict) : verify::Evidence{};
   const std::string difference =
       SearchDifference(source, candidate.program, candidate.guard, searching);
   if (difference.empty()) return tally.Judged(&Tally::equal);

@@ -44,16 +44,27 @@ struct Library {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
       if (entry.path().extension() == ".py") paths.push_back(entry.path().string());
     auto parsed = frontends::kernels::ParsePythonFiles(paths);
+    std::vector<std::string> typed;
     for (size_t i = 0; i < paths.size(); ++i) {
       if (!parsed[i]) {
         kernels.emplace(Stem(paths[i]), std::unexpected(parsed[i].error()));
       } else {
-        EXPECT_EQ(parsed[i]->size(), 1u) << paths[i] << " holds one kernel";
-        EXPECT_EQ((*parsed[i])[0].name, Stem(paths[i])) << "a file is named after its kernel";
-        EXPECT_NE((*parsed[i])[0].doc, "") << paths[i] << " says what it computes";
-        kernels.emplace(Stem(paths[i]), std::move((*parsed[i])[0].program));
+        const bool is_typed = std::filesystem::path(paths[i]).parent_path().stem() == "typed";
+        EXPECT_TRUE(is_typed || parsed[i]->size() == 1) << paths[i] << " holds one kernel";
+        EXPECT_TRUE(is_typed || (*parsed[i])[0].name == Stem(paths[i]))
+            << paths[i] << " is named after its kernel";
+        for (auto& kernel : *parsed[i]) {
+          if (is_typed) typed.push_back(kernel.name);
+          EXPECT_NE(kernel.doc, "") << paths[i] << " says what it computes";
+          EXPECT_TRUE(kernels.emplace(kernel.name, std::move(kernel.program)).second)
+              << kernel.name << " is there twice";
+        }
       }
     }
+    EXPECT_FALSE(typed.empty());
+    for (const std::string& name : typed)
+      EXPECT_TRUE(kernels.contains(name.substr(0, name.rfind('_'))))
+          << name << " is no kernel of kernels/ with a type behind it";
   }
   static const Library& Get() {
     static const Library library;

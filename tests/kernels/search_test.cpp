@@ -145,6 +145,8 @@ TEST(Names, TheManifestIsComplete) {
     if (entry.path().extension() != ".py") continue;
     const std::string name =
         entry.path().parent_path().filename().string() + "/" + entry.path().stem().string();
+    // Those are the same kernels for other types of elements (call.cpp looks at their names).
+    if (name.starts_with("typed/")) continue;
     EXPECT_TRUE(files.contains(name)) << name << " is in no list";
   }
 }

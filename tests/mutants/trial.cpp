@@ -61,14 +61,10 @@ Result<Judged> JudgeModule(const ir::Program& program, const exec::Artifact& mod
   options.notes = &notes[0];
   const verify::Verdict verdict =
       TRY(verify::VerifyModule(program, *targets::wasm::MakeWasmTarget(), module, {}, options));
-  if (const auto* refuted = std::get_if<verify::Refuted>(&verdict))
-    return Judged{Judgment::Refuted, refuted->difference};
-  if (const auto* unknown = std::get_if<verify::Unknown>(&verdict))
-    return Judged{Judgment::Unknown, unknown->reason};
-  const auto* proved = std::get_if<verify::Proved>(&verdict);
-  return Judged{Judgment::Admitted, proved != nullptr
-                                        ? proved->evidence.detail
-                                        : std::get<verify::Tested>(verdict).evidence.detail};
+  if (const verify::Evidence* evidence = verify::EvidenceOf(verdict))
+    return Judged{Judgment::Admitted, evidence->detail};
+  const bool refuted = std::holds_alternative<verify::Refuted>(verdict);
+  return Judged{refuted ? Judgment::Refuted : Judgment::Unknown, verify::WhyNot(verdict)};
 }
 
 }  // namespace
@@ -174,9 +170,8 @@ Result<Judged> JudgeAsUsual(const ir::Program& program, const Code& code, Notes&
   form.guard = ir::PrintGuard(candidate.guard);
   form.candidate = ir::PrintText(ir::Canonicalize(program));
   form.candidate_exact = form.source_exact;
-  form.target = "native";
   form.toolchain = targets::native::Toolchain();
-  form.image = code.image;
+  exec::PutImage(form, code.image);
   verify::VerifyOptions options;
   options.salt = salt;
   options.limits.smt_ms = SmtMs;
@@ -199,8 +194,8 @@ Result<Judged> JudgeAsUsual(const ir::Program& program, const Code& code, Notes&
       break;
   }
   if (examined.form) return Judged{Judgment::Admitted, verify::Describe(examined.form->evidence())};
-  if (const auto* refuted = std::get_if<verify::Refuted>(&examined.lowering))
-    return Judged{Judgment::Refuted, refuted->difference};
+  if (std::holds_alternative<verify::Refuted>(examined.lowering))
+    return Judged{Judgment::Refuted, verify::WhyNot(examined.lowering)};
   return Judged{Judgment::Unknown, examined.refusal};
 }
 

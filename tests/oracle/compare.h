@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle_client.h"
+#include "oracle/oracle.h"
 
 namespace frazil::tests {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "oracle_client.h"
+#include "oracle/oracle.h"
 
 namespace frazil::tests {
 

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "oracle_client.h"
+#include "oracle/oracle.h"
 
 namespace frazil::tests {
 

@@ -16,7 +16,7 @@ FOLDERS = {
     "embed": {"base", "embed"},
     "rt": {"base", "embed", "ir", "exec", "profile", "verify", "store", "dispatch"},
     "frazil": {"base", "embed", "ir", "exec", "profile", "verify", "store", "dispatch", "optimize", "engine", "frontends",
-               "targets"},
+               "targets", "sources", "registry", "oracle"},
 }
 ALL_FOLDERS = FOLDERS["frazil"]
 

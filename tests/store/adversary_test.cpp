@@ -89,14 +89,14 @@ class Adversary {
   }
   bool Evil(uint64_t i, const verify::InstallKey& key) {
     exec::CompiledForm form = FormOf(i);
-    form.image.code = "\xcc evil";
+    form.payload = "\xcc evil";
     return Careful(i, SealedOf(form, key));
   }
   bool HigherLevel(uint64_t i) {
     exec::CompiledForm form = FormOf(i);
     StoreKey key = KeyOf(i);
-    form.image.level = exec::CpuLevel::Avx512;
-    if (key.level == exec::CpuLevel::Avx512) form.target = "another";
+    form.profile = "avx512";
+    if (key.profile == "avx512") form.target = "another";
     return store_->Put(key, SealedOf(form, store_->key())), false;
   }
   bool OtherVersion(uint64_t i) {
@@ -114,7 +114,7 @@ class Adversary {
   }
   bool OtherMac(uint64_t i) {
     exec::CompiledForm form = FormOf(i);
-    form.image.code += "evil";
+    form.payload += "evil";
     const std::string honest = Sealed(i), evil = SealedOf(form, theirs_);
     return Careful(i, evil.substr(0, evil.size() - 32) + honest.substr(honest.size() - 32));
   }
@@ -212,7 +212,7 @@ TEST(StoreAdversary, OnlyTheHonestAreServed) {
         ASSERT_EQ(**found, FormOf(i));
       }
       const auto proposal = store->FindForeign(KeyOf(i));
-      EXPECT_TRUE(!proposal || proposal->image.code.empty());
+      EXPECT_TRUE(!proposal || proposal->payload.empty());
     }
     EXPECT_EQ(served, Entries / Adversary::Kinds);
     const StoreStats stats = store->stats();

@@ -51,7 +51,7 @@ int Main(const std::string& address) {
   auto again = OpenRemote(same.path(), address);
   for (uint64_t i = 0; i < 50; ++i) {
     auto found = again->FindVerified(KeyOf(i), Any);
-    Expect(found && (*found)->image.code == FormOf(i, i == 49 ? 3'000'000 : 500).image.code,
+    Expect(found && (*found)->payload == FormOf(i, i == 49 ? 3'000'000 : 500).payload,
            "the same installation gets its own forms back");
   }
   Expect(again->stats().refused.empty(), "without a refusal");

@@ -104,9 +104,6 @@ Everywhere::Everywhere(const ir::Program& program, const Where& where) : program
   if (where.typical != nullptr) options.typical = {InputsOf(*where.typical)};
   machine("tasm", options);
   options = {};
-  options.templates = true;
-  if (where.templates) machine("tasm by templates", options);
-  options = {};
   options.profile = machines::tasm::Profile::Horner;
   if (where.horner) machine("tasm, profile horner", options);
   if (!where.native) return;

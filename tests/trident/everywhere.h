@@ -30,7 +30,6 @@ struct Expected {
 struct Where {
   bool native = true;
   bool horner = true;
-  bool templates = true;
   const Streams* typical = nullptr;  // what the lowering measures its choices on
 };
 

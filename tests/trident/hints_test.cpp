@@ -255,7 +255,7 @@ TEST(Hints, WordsAndDigestsKeepTheirOrder) {
     const std::string text = writer.Text();
     std::optional<ir::Program> program;
     std::optional<Everywhere> everywhere;
-    const Where where{.native = seed % 8 == 0, .horner = seed % 4 == 1, .templates = seed % 4 == 2};
+    const Where where{.native = seed % 8 == 0, .horner = seed % 4 == 1};
     for (uint64_t round = 0; round < 3; ++round) {
       Model model(writer.functions, seed * 10 + round);
       if (!model.Run()) continue;

@@ -76,7 +76,6 @@ TEST(RandomLowered, AgreesWithTheEvaluator) {
     const EvalResult expected = Evaluator(*package->modules.back(), streams.input, secret, 8).Run();
     const Where where = {.native = seed % 6 == 0,
                          .horner = seed % 4 == 1,
-                         .templates = seed % 4 == 2,
                          .typical = seed % 4 == 3 ? &streams : nullptr};
     Everywhere(*program, where).Expect(streams, {expected.output, expected.crashed});
     ended += !expected.crashed;

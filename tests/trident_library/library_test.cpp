@@ -59,7 +59,7 @@ TEST(Library, ItsTestsHold) {
   EXPECT_GE(count, 20u);
 }
 
-// What the library promises to end the program on, and beside it a neighbour that is fine.
+// What the library promises to end the program on, and beside it a neighbor that is fine.
 TEST(Library, EndsTheProgramWhereItSays) {
   struct Row {
     const char* expression;

@@ -53,7 +53,7 @@ TEST(Equivalent, EveryPairIsProved) {
       ASSERT_TRUE(verdict.has_value()) << one.name << ": " << verdict.error().ToString();
       pairs += 1;
       const auto* proved = std::get_if<verify::Proved>(&*verdict);
-      EXPECT_NE(proved, nullptr) << one.name << " is " << Tell(*verdict);
+      EXPECT_NE(proved, nullptr) << one.name << " is " << verify::Describe(*verdict);
       if (proved != nullptr) judges[proved->evidence.judge] += 1;
     }
   }

@@ -37,7 +37,7 @@ void Judge(const std::string& name, const ir::Program& source, const Mutant& mut
   if (const auto* refuted = std::get_if<verify::Refuted>(&*verdict)) {
     counts.wrong += 1;
     counts.kinds[mutant.kind] += 1;
-    EXPECT_EQ(Reproduce(source, mutant.program, {}, *refuted), "") << label;
+    EXPECT_EQ(Reproduce(source, mutant.program, {}, refuted->call()), "") << label;
     return;
   }
   // No counterexample shows that a loop never ends; that much is Unknown, with the limit's name.
@@ -48,7 +48,7 @@ void Judge(const std::string& name, const ir::Program& source, const Mutant& mut
   }
   counts.equivalent += 1;
   EXPECT_TRUE(std::holds_alternative<verify::Proved>(*verdict))
-      << label << " is " << Tell(*verdict);
+      << label << " is " << verify::Describe(*verdict);
 }
 
 TEST(Planted, EveryOneIsRefuted) {
@@ -87,13 +87,13 @@ TEST(Planted, WrongGuardsAreRefuted) {
       ASSERT_TRUE(verdict.has_value()) << section.name << ": " << verdict.error().ToString();
       const auto* refuted = std::get_if<verify::Refuted>(&*verdict);
       EXPECT_EQ(refuted == nullptr, sound)
-          << section.name << " under " << text << " is " << Tell(*verdict);
+          << section.name << " under " << text << " is " << verify::Describe(*verdict);
       if (sound)
         EXPECT_FALSE(std::holds_alternative<verify::Unknown>(*verdict))
-            << section.name << ": " << Tell(*verdict);
+            << section.name << ": " << verify::Describe(*verdict);
       if (sound || refuted == nullptr) return;
       wrong += 1;
-      EXPECT_EQ(Reproduce(pair.source, pair.candidate, *guard, *refuted), "")
+      EXPECT_EQ(Reproduce(pair.source, pair.candidate, *guard, refuted->call()), "")
           << section.name << " under " << text;
     };
     for (const std::string& text : pair.sound_guards) judge(text, true);

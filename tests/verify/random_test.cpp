@@ -44,17 +44,17 @@ TEST(RandomPrograms, PassesAreNeverRefuted) {
     const auto verdict = verify::Verify(source, candidate, Quick());
     ASSERT_TRUE(verdict.has_value()) << seed << ": " << verdict.error().ToString();
     EXPECT_FALSE(std::holds_alternative<verify::Refuted>(*verdict))
-        << seed << ": " << Tell(*verdict) << "\n"
+        << seed << ": " << verify::Describe(*verdict) << "\n"
         << ir::PrintText(source);
     proved += std::holds_alternative<verify::Proved>(*verdict) ? 1 : 0;
   }
   EXPECT_GE(proved, count / 2);
 }
 
-// A refutation that claims to be one, made from inputs of the generator.
+// A counterexample that claims to be one, made from inputs of the generator.
 std::string FindDifference(const ir::Program& source, const ir::Program& candidate, uint64_t seed) {
   for (uint64_t i = 0; i < 200; ++i) {
-    verify::Refuted claim;
+    verify::ProgramCall claim;
     claim.arguments = exec::RandomArguments(source, seed * 1000 + i);
     claim.context = exec::RandomContext(source, seed * 1000 + i);
     claim.context.limits.fuel = 100'000;
@@ -80,12 +80,12 @@ TEST(RandomPrograms, VerdictsOnChangesAreTrue) {
       ASSERT_TRUE(verdict.has_value()) << seed << ": " << verdict.error().ToString();
       if (const auto* refuted = std::get_if<verify::Refuted>(&*verdict)) {
         refuted_count += 1;
-        EXPECT_EQ(Reproduce(source, mutant.program, {}, *refuted), "")
+        EXPECT_EQ(Reproduce(source, mutant.program, {}, refuted->call()), "")
             << seed << ": " << mutant.what;
       } else if (std::holds_alternative<verify::Proved>(*verdict)) {
         proved_count += 1;
         EXPECT_EQ(FindDifference(source, mutant.program, seed), "")
-            << seed << ": " << mutant.what << " " << Tell(*verdict) << "\n"
+            << seed << ": " << mutant.what << " " << verify::Describe(*verdict) << "\n"
             << ir::PrintText(source);
       }
     }

@@ -56,19 +56,6 @@ ir::Program MustParse(const std::string& name, const std::string& text) {
   return program ? std::move(*program) : ir::Program{};
 }
 
-std::string Tell(const verify::Verdict& verdict) {
-  std::string text(verify::VerdictName(verdict));
-  auto evidence = [&](const verify::Evidence& e) {
-    text += fmt::format(" ({}, {}: {})", verify::GradeName(e.grade), e.judge, e.detail);
-  };
-  if (const auto* proved = std::get_if<verify::Proved>(&verdict)) evidence(proved->evidence);
-  if (const auto* tested = std::get_if<verify::Tested>(&verdict)) evidence(tested->evidence);
-  if (const auto* refuted = std::get_if<verify::Refuted>(&verdict))
-    text += ": " + refuted->difference;
-  if (const auto* unknown = std::get_if<verify::Unknown>(&verdict)) text += ": " + unknown->reason;
-  return text;
-}
-
 namespace {
 
 std::vector<exec::Value> Copies(const std::vector<exec::Value>& arguments) {
@@ -89,16 +76,16 @@ std::vector<exec::Value> Copies(const std::vector<exec::Value>& arguments) {
 }  // namespace
 
 std::string Reproduce(const ir::Program& source, const ir::Program& candidate,
-                      const ir::Guard& guard, const verify::Refuted& refuted) {
+                      const ir::Guard& guard, const verify::ProgramCall& call) {
   ir::Guard without_cpu;
   for (const ir::GuardAtom& atom : guard.atoms) {
     if (atom.kind != ir::GuardKind::Cpu) without_cpu.atoms.push_back(atom);
   }
-  if (!exec::Holds(without_cpu, refuted.arguments)) return "the guard does not hold for it";
-  std::vector<exec::Value> a = Copies(refuted.arguments);
-  std::vector<exec::Value> b = Copies(refuted.arguments);
-  auto x = exec::Interpret(source, a, refuted.context);
-  auto y = exec::Interpret(candidate, b, refuted.context);
+  if (!exec::Holds(without_cpu, call.arguments)) return "the guard does not hold for it";
+  std::vector<exec::Value> a = Copies(call.arguments);
+  std::vector<exec::Value> b = Copies(call.arguments);
+  auto x = exec::Interpret(source, a, call.context);
+  auto y = exec::Interpret(candidate, b, call.context);
   if (!x) return "the source does not run: " + x.error().ToString();
   if (!y) return {};
   if (x->trap != y->trap) return {};

@@ -28,11 +28,10 @@ GuardedPair ReadGuardedPair(const Section& section);
 
 ir::Program MustParse(const std::string& name,
                       const std::string& text);  // fails the test if it does not parse
-std::string Tell(const verify::Verdict& verdict);
 
-// Runs both programs on the counterexample, each on copies, and compares with code of its own. Empty if they
+// Runs both programs on the counterexample's call, each on copies, and compares with code of its own. Empty if they
 // differ, else what is wrong with the counterexample.
 std::string Reproduce(const ir::Program& source, const ir::Program& candidate,
-                      const ir::Guard& guard, const verify::Refuted& refuted);
+                      const ir::Guard& guard, const verify::ProgramCall& call);
 
 }  // namespace frazil::tests

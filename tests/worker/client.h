@@ -28,7 +28,8 @@ inline WorkRequest Order(std::string order, uint64_t timeout_ms = 10'000) {
 // What the worker says, or how the request failed.
 inline std::string Ask(Worker& worker, std::string order, uint64_t timeout_ms = 10'000) {
   const Result<WorkReply> reply = worker.Improve(Order(std::move(order), timeout_ms));
-  return reply ? reply->log : "failed: " + reply.error().message;
+  if (!reply) return "failed: " + reply.error().message;
+  return reply->events.empty() ? "" : reply->events[0].detail;
 }
 
 inline double Milliseconds(const auto& action) {

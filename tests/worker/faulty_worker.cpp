@@ -44,7 +44,7 @@ void Hang() {
 
 Frame Say(std::string text) {
   engine::WorkReply reply;
-  reply.log = std::move(text);
+  reply.events.push_back({0, "", engine::Verb::Worker, "", std::move(text), {}});
   return {Kind::Improved, false, 0, engine::wire::EncodeWorkReply(reply)};
 }
 
@@ -212,7 +212,8 @@ const std::map<std::string, Order>& Orders() {
 Frame VouchFor(const engine::WorkRequest& request, const std::string& how) {
   engine::WorkReply reply;
   if (how == "refuted") {
-    reply.log = fmt::format("worker: {} banned\n", request.banned.size());
+    reply.events.push_back(
+        {0, "", engine::Verb::Worker, "", fmt::format("{} banned", request.banned.size()), {}});
     if (request.banned.empty()) reply.refuted.push_back(std::string(64, 'a'));
     return {Kind::Improved, request.banned.empty(), 0, engine::wire::EncodeWorkReply(reply)};
   }
@@ -222,12 +223,13 @@ Frame VouchFor(const engine::WorkRequest& request, const std::string& how) {
   form.guard = "true";
   form.candidate = request.program;
   form.candidate_exact = form.source_exact;
-  form.target = "native";
   form.toolchain = how == "toolchain" ? "another" : "faulty";
-  form.image.level = request.level;
+  exec::NativeImage image;
+  image.level = request.level;
   // mov rax, [rdi]; mov [rsi], rax; xor eax, eax; ret: the first argument is the answer.
-  form.image.code = "\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3";
-  form.cost = {1, 100, form.image.code.size()};
+  image.code = "\x48\x8b\x07\x48\x89\x06\x31\xc0\xc3";
+  exec::PutImage(form, image);
+  form.cost = exec::CallTime{1, 100};
   const verify::Evidence claimed{how == "evidence" ? verify::Grade::None : verify::Grade::Proved,
                                  "nobody", "", 0};
   verify::InstallKey key = request.key;

@@ -89,9 +89,13 @@ Result<verify::Verified<exec::CompiledForm>> Open(
   expected.guard = verify::ReadForeign(sealed)->guard;
   expected.target = "native";
   expected.toolchain = toolchain;
-  expected.level = request.level;
+  expected.profile = exec::CpuLevelName(request.level);
   expected.policy = request.policy;
   return verify::Readmit(sealed, request.key, expected);
+}
+
+const exec::CallTime& TimeOf(const exec::CompiledForm& form) {
+  return std::get<exec::CallTime>(form.cost);
 }
 
 // Compiles another program in place of the one that it was given.
@@ -108,12 +112,12 @@ TEST(Improve, GivesWhatIsVerifiedAndCheaper) {
     const Result<WorkReply> reply = ImproveHere(request, compiler);
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
     for (const char* verb : {"propose: ", "lower: ", "price: ", "verify: "})
-      EXPECT_THAT(reply->log, HasSubstr(verb));
+      EXPECT_THAT(reply->log(), HasSubstr(verb));
     const auto form = Open(request, reply->sealed);
     ASSERT_TRUE(form.has_value()) << form.error().message;
     EXPECT_TRUE(verify::Satisfies(form->evidence(), request.policy));
-    EXPECT_GT((*form)->cost.ns_per_call, 0);
-    EXPECT_LT((*form)->cost.ns_per_call, (*form)->cost.reference_ns) << reply->log;
+    EXPECT_GT(TimeOf(**form).ns_per_call, 0);
+    EXPECT_LT(TimeOf(**form).ns_per_call, TimeOf(**form).reference_ns) << reply->log();
     EXPECT_GT(reply->compile_ms, 0);
     EXPECT_GT(reply->verify_ms, 0);
     EXPECT_GT(reply->price_ms, 0);
@@ -150,8 +154,8 @@ func @main(%x: i32, %y: i32) -> (i32) {
     TestCompiler compiler = Swapping(other);
     const Result<WorkReply> reply = ImproveHere(RequestFor(Polynomial), compiler);
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
-    EXPECT_EQ(reply->sealed, "") << reply->log;
-    EXPECT_THAT(reply->log, HasSubstr("refuse: "));
+    EXPECT_EQ(reply->sealed, "") << reply->log();
+    EXPECT_THAT(reply->log(), HasSubstr("refuse: "));
     EXPECT_EQ(reply->refuted.size(), 1u) << "such a worker serves no more";
   }
 }
@@ -167,7 +171,7 @@ TEST(Improve, CodeThatWritesBesideItsBuffersIsFound) {
   const Result<WorkReply> reply = ImproveHere(RequestFor(Saxpy), compiler);
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
   EXPECT_EQ(reply->sealed, "");
-  EXPECT_THAT(reply->log, HasSubstr("beside its buffers"));
+  EXPECT_THAT(reply->log(), HasSubstr("beside its buffers"));
 }
 
 TEST(Improve, ACompilerThatRefusesIsAnAnswer) {
@@ -177,7 +181,7 @@ TEST(Improve, ACompilerThatRefusesIsAnAnswer) {
   const Result<WorkReply> reply = ImproveHere(RequestFor(Polynomial), compiler);
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->sealed, "");
-  EXPECT_THAT(reply->log, HasSubstr("not today"));
+  EXPECT_THAT(reply->log(), HasSubstr("not today"));
 }
 
 TEST(Improve, WhatIsBannedIsNotProposed) {
@@ -188,7 +192,7 @@ TEST(Improve, WhatIsBannedIsNotProposed) {
     ASSERT_TRUE(reply.has_value());
     if (reply->sealed.empty()) {
       EXPECT_GT(i, 0);
-      EXPECT_THAT(reply->log, HasSubstr("is banned"));
+      EXPECT_THAT(reply->log(), HasSubstr("is banned"));
       return;
     }
     request.banned.push_back((*Open(request, reply->sealed))->candidate_exact);
@@ -216,20 +220,20 @@ func @main(%x: i32, %y: i32) -> (i32) {
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
     if (std::string_view(text) == Bad) {
       // It was run: another worker, which is not given it, does the rest.
-      EXPECT_EQ(reply->sealed, "") << reply->log;
+      EXPECT_EQ(reply->sealed, "") << reply->log();
       ASSERT_EQ(reply->refuted, std::vector{ir::ExactDigest(Parse(Bad))});
       request.banned = reply->refuted;
       reply = ImproveHere(request, compiler);
     }
-    ASSERT_NE(reply->sealed, "") << reply->log;
+    ASSERT_NE(reply->sealed, "") << reply->log();
     if (std::string_view(text) == Good) continue;
-    EXPECT_THAT(reply->log, HasSubstr("refuse: store: "));
+    EXPECT_THAT(reply->log(), HasSubstr("refuse: store: "));
     EXPECT_NE((*Open(request, reply->sealed))->candidate,
               ir::PrintText(ir::Canonicalize(Parse(Bad))));
   }
   request.foreign_candidate = Good;
   request.foreign_guard = "arg7 == 1";
-  EXPECT_THAT(ImproveHere(request, compiler)->log, HasSubstr("refuse: store: "));
+  EXPECT_THAT(ImproveHere(request, compiler)->log(), HasSubstr("refuse: store: "));
 }
 
 TEST(Improve, SpecializesForConstantsUnderAGuard) {
@@ -252,9 +256,9 @@ func @main(%x: f32, %n: i32) -> (f32) {
   request.observed.constant_arguments = {{}, {3}};
   const Result<WorkReply> reply = ImproveHere(request, compiler);
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
-  EXPECT_THAT(reply->log, HasSubstr(" if arg1 == 3"));
+  EXPECT_THAT(reply->log(), HasSubstr(" if arg1 == 3"));
   const auto form = Open(request, reply->sealed);
-  ASSERT_TRUE(form.has_value()) << reply->log;
+  ASSERT_TRUE(form.has_value()) << reply->log();
 }
 
 TEST(Improve, PricesWithTheArgumentsOfARealCall) {
@@ -265,7 +269,7 @@ TEST(Improve, PricesWithTheArgumentsOfARealCall) {
     auto y = std::make_shared<exec::Memory>(ir::types::F32, length);
     request.sample_arguments = wire::EncodeValues(std::vector<exec::Value>{
         exec::Value::Float(ir::types::F32, 2), exec::Value::Buffer(x), exec::Value::Buffer(y)});
-    return (*Open(request, ImproveHere(request, compiler)->sealed))->cost.reference_ns;
+    return TimeOf(**Open(request, ImproveHere(request, compiler)->sealed)).reference_ns;
   };
   EXPECT_GT(reference_ns(200'000), 5 * reference_ns(3));
   request.sample_arguments = "nonsense";
@@ -306,9 +310,8 @@ std::string WronglySealed(const WorkRequest& request, std::string_view other) {
   form.guard = "true";
   form.candidate = request.program;
   form.candidate_exact = form.source_exact;
-  form.target = "native";
   form.toolchain = targets::native::Toolchain();
-  form.image = *TestCompiler::Honest(Parse(other), request.level);
+  exec::PutImage(form, *TestCompiler::Honest(Parse(other), request.level));
   const verify::Evidence claimed{verify::Grade::Proved, "nobody", "", 0};
   return verify::Seal(verify::Judge::Vouch(std::move(form), {claimed, claimed}), request.key);
 }
@@ -386,7 +389,7 @@ TEST(RealWorker, ImprovesAndShadows) {
   for (int i = 0; i < 3; ++i) {
     const Result<WorkReply> reply = worker.Improve(request);
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
-    ASSERT_NE(reply->sealed, "") << reply->log;
+    ASSERT_NE(reply->sealed, "") << reply->log();
     EXPECT_EQ(reply->toolchain, exec::NativeToolchainOf(FRAZIL_REAL_WORKER));
     EXPECT_TRUE(Open(request, reply->sealed, reply->toolchain).has_value());
     const Result<ShadowReply> shadow = worker.Shadow(ShadowOf(request, reply->sealed));
@@ -421,8 +424,9 @@ TEST(RealWorker, AFormThatCrashesCostsOneRequest) {
   form.guard = "true";
   form.candidate = request.program;
   form.candidate_exact = form.source_exact;
-  form.target = "native";
-  form.image.code = "\x0f\x0b";  // ud2
+  exec::NativeImage image;
+  image.code = "\x0f\x0b";  // ud2
+  exec::PutImage(form, image);
   const verify::Evidence claimed{verify::Grade::Proved, "nobody", "", 0};
   const std::string sealed =
       verify::Seal(verify::Judge::Vouch(std::move(form), {claimed, claimed}), request.key);

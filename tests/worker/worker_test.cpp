@@ -106,7 +106,7 @@ TEST(Worker, CarriesLongMessagesBothWays) {
   request.foreign_candidate = std::string(20'000'000, 'y');
   const Result<WorkReply> reply = worker.Improve(request);
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
-  EXPECT_EQ(reply->log, std::string(30'000'000, 'x'));
+  EXPECT_TRUE(reply->events.at(0).detail == std::string(30'000'000, 'x'));
 }
 
 TEST(Worker, RefusesRequestsThatAreTooLong) {

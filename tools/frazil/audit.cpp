@@ -21,9 +21,7 @@ struct AuditCommand {
 };
 
 std::string Tell(const verify::Evidence& evidence) {
-  if (evidence.grade == verify::Grade::None) return "not found";
-  return fmt::format("{} by {}{}", verify::GradeName(evidence.grade), evidence.judge,
-                     evidence.detail.empty() ? "" : fmt::format(" ({})", evidence.detail));
+  return evidence.grade == verify::Grade::None ? "not found" : verify::Describe(evidence);
 }
 
 std::string Verdict(const audit::Entry& entry) {
@@ -80,7 +78,7 @@ void PrintAsJson(const audit::AuditReport& report) {
 Result<int> Audit(Session& session, AuditCommand& command) {
   command.options.limits = session.limits;
   for (const std::string& input : command.sources)
-    for (NamedProgram& each : TRY(ReadNamedPrograms(input, session.limits)))
+    for (sources::Source& each : TRY(ReadNamedPrograms(input, session.limits)))
       command.options.sources.push_back(std::move(each.program));
   verify::smt::RegisterZ3();
   verify::x86::RegisterReader();

@@ -10,15 +10,15 @@
 namespace frazil::cli {
 namespace {
 
-size_t CountFunctions(const std::vector<NamedProgram>& programs) {
+size_t CountFunctions(const std::vector<sources::Source>& programs) {
   size_t count = 0;
-  for (const NamedProgram& named : programs) count += named.program.functions.size();
+  for (const sources::Source& named : programs) count += named.program.functions.size();
   return count;
 }
 
-size_t CountInsts(const std::vector<NamedProgram>& programs) {
+size_t CountInsts(const std::vector<sources::Source>& programs) {
   size_t count = 0;
-  for (const NamedProgram& named : programs)
+  for (const sources::Source& named : programs)
     for (const ir::Function& function : named.program.functions) count += function.insts.size();
   return count;
 }
@@ -27,7 +27,7 @@ Result<int> Check(Session& session, const std::vector<std::string>& files) {
   int code = 0;
   auto list = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
-    Result<std::vector<NamedProgram>> programs = ReadNamedPrograms(file, session.limits);
+    Result<std::vector<sources::Source>> programs = ReadNamedPrograms(file, session.limits);
     if (!programs) {
       code = std::max(code, ExitCodeOf(ClassOf(programs.error().diag)));
       if (session.json)

@@ -11,10 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "arguments/arguments.h"
 #include "base/limits.h"
 #include "base/result.h"
 #include "exec/target.h"
 #include "ir/program.h"
+#include "registry/targets.h"
+#include "sources/sources.h"
 #include "verify/evidence.h"
 
 namespace CLI {
@@ -23,6 +26,10 @@ class Option;
 }  // namespace CLI
 
 namespace frazil::cli {
+
+using arguments::ParseArguments;
+using registry::AllTargets, registry::FindTarget, registry::TargetNames, registry::LoadedProgram,
+    registry::LoadOn, registry::RunOn;
 
 struct Session {
   bool json = false;
@@ -47,7 +54,9 @@ std::string Dim(const Session& session, std::string_view text);
 // "  name        value" lines under an answer.
 void PrintFact(const Session& session, std::string_view name, std::string_view value);
 void PrintJson(const nlohmann::ordered_json& value);
+void PrintJsonLine(const nlohmann::ordered_json& value);
 nlohmann::ordered_json EvidenceJson(const verify::Evidence& evidence);
+nlohmann::ordered_json ErrorJson(const Error& error);
 // Prints one located sentence (or its JSON form) and gives the exit code of its class.
 int Report(const Session& session, const Error& error);
 // A trap: a sentence with its place in the file and exit code 1, or 3 where a limit was reached. `program` is what the
@@ -80,51 +89,20 @@ std::vector<std::string> ValuesOf(const CLI::Option& option);
 // input.cpp
 Result<std::string> ReadFile(const std::string& path, const Limits& limits);
 Result<void> WriteFile(const std::string& path, std::string_view bytes);
-// One argument in the notation of the text form: scalars as literals, buffers and tensors as [..]; a buffer may also be
-// the name (or number) of an earlier one, which it then is.
-Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param,
-                                  const std::string& text, std::span<const exec::Value> earlier,
-                                  const Limits& limits);
-Result<std::vector<exec::Value>> ParseArguments(const ir::Program& program,
-                                                const std::vector<std::string>& texts,
-                                                const Limits& limits);
-
-// sources.cpp
-struct NamedProgram {
-  std::string name;
-  ir::Program program;
-};
-// Every program of a file: .frz, .py, .json, .cir, .frzb, .tri, .tir, or a .frz text from standard input ("-").
-Result<std::vector<NamedProgram>> ReadPrograms(const std::string& path, const Limits& limits);
-// FILE: every program of it. FILE:NAME: that one.
-Result<std::vector<NamedProgram>> ReadNamedPrograms(const std::string& input, const Limits& limits);
-// The FILE of either.
-std::string PathOf(const std::string& input);
-// One of them: FILE where there is one only, FILE:NAME else.
+// What sources/sources.h reads, "-" being standard input: FILE or FILE:NAME; every program of it, or the one that there is.
+Result<std::vector<sources::Source>> ReadNamedPrograms(const std::string& input,
+                                                       const Limits& limits);
 Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits);
 // The same, or, where there is no such file, from words.
 Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits);
 
 // targets.cpp
-const std::vector<std::unique_ptr<exec::Target>>& AllTargets();
-std::vector<std::string> TargetNames();
-Result<const exec::Target*> FindTarget(std::string_view name);
-// Where the target's machine is not here, the CPU answers: `target` is then "native", and `note` says why.
-struct LoadedProgram {
-  std::shared_ptr<exec::Callable> callable;
-  std::string target;
-  std::string note;
-};
-Result<LoadedProgram> LoadOn(const exec::Target& target, const ir::Program& program,
-                             const Limits& limits);
+// Those that need a compiler are registered here; the others are there (registry/targets.h).
+void RegisterTargets();
 // Counted loops of compiled code cannot be interrupted; then the process ends, with a sentence.
 Result<exec::Outcome> RunWatched(const Session& session, exec::Callable& callable,
                                  std::span<const exec::Value> arguments,
                                  const exec::RunContext& context);
-// Emits, loads and runs in one go, there or not at all. A program is metered when its fuel is limited.
-Result<exec::Outcome> RunOn(const exec::Target& target, const ir::Program& program,
-                            std::span<const exec::Value> arguments,
-                            const exec::RunContext& context);
 
 // The commands: each adds itself to the app.
 void AddRun(CLI::App& app, Session& session);
@@ -142,6 +120,7 @@ void AddRules(CLI::App& app, Session& session);
 void AddMatrix(CLI::App& app, Session& session);
 void AddDoctor(CLI::App& app, Session& session);
 void AddStore(CLI::App& app, Session& session);
+void AddProposers(CLI::App& app, Session& session);
 void AddAudit(CLI::App& app, Session& session);
 void AddCompletion(CLI::App& app, Session& session);
 

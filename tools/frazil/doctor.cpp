@@ -57,7 +57,8 @@ Result<int> Doctor(Session& session) {
   findings.push_back(CpuLevel());
   {
     Progress progress(session, "trying what is there");
-    for (const auto& target : AllTargets()) findings.push_back(TryTarget(*target, session.limits));
+    for (const exec::Target* target : AllTargets())
+      findings.push_back(TryTarget(*target, session.limits));
     findings.push_back(CheckWorker(session.limits));
     for (Finding& finding : CheckStore()) findings.push_back(std::move(finding));
     findings.push_back(CheckZ3(session.limits));

@@ -1,9 +1,6 @@
 #include "doctor_checks.h"
 
-#include <errno.h>
 #include <fmt/format.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -16,8 +13,8 @@
 #include "engine/worker.h"
 #include "frontends/kernels/kernels.h"
 #include "ir/text.h"
-#include "oracle_client.h"
-#include "store/store.h"
+#include "oracle/oracle.h"
+#include "store/inspect.h"
 #include "verify/smt/smt.h"
 
 namespace frazil::cli {
@@ -55,36 +52,6 @@ struct Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 };
-
-// The folder that would be written if `path` were made.
-std::filesystem::path NearestFolder(std::filesystem::path path) {
-  std::error_code ignored;
-  while (!std::filesystem::exists(path, ignored) && path.has_relative_path())
-    path = path.parent_path();
-  return path;
-}
-
-Finding CheckKey(const std::string& directory) {
-  Finding finding{"store key",
-                  true,
-                  true,
-                  "",
-                  "stored forms are not called, each process makes its own",
-                  "remove the file: the next program makes another one"};
-  const std::string path = directory + "/key";
-  struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0) {
-    finding.good = errno == ENOENT;
-    finding.text = finding.good ? "none yet, it is made on first use"
-                                : fmt::format("{}: {}", path, ::strerror(errno));
-    return finding;
-  }
-  finding.good = S_ISREG(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 077) == 0;
-  finding.text = fmt::format("{}, mode {:04o}", path, info.st_mode & 07777);
-  if (!finding.good)
-    finding.text += ", but it must be a file of its user that nobody else can read";
-  return finding;
-}
 
 }  // namespace
 
@@ -133,31 +100,15 @@ Finding CheckWorker(const Limits& limits) {
 }
 
 std::vector<Finding> CheckStore() {
-  Finding finding{
-      "store",
-      true,
-      true,
-      "",
-      "every process compiles anew",
-      "make the folder one of your own that nobody else can write, or set FRAZIL_STORE"};
-  store::StoreOptions options;
-  options.read_only = true;  // looking makes nothing
-  const std::string directory = store::Store::Open(options)->directory();
-  std::error_code ignored;
-  if (!directory.empty() && !std::filesystem::exists(directory, ignored)) {
-    const std::filesystem::path parent = NearestFolder(directory);
-    finding.good = ::access(parent.c_str(), W_OK | X_OK) == 0;
-    finding.text = finding.good ? fmt::format("{}, made on first use", directory)
-                                : fmt::format("{} cannot be made: {} is not writable", directory,
-                                              parent.string());
-    return {finding};
-  }
-  options.read_only = false;
-  const std::unique_ptr<store::Store> store = store::Store::Open(options);
-  finding.good = store->writable();
-  finding.text = finding.good ? fmt::format("{} is writable", directory) : store->reason();
-  if (!finding.good) return {finding};
-  return {finding, CheckKey(directory)};
+  const store::StoreCondition found = store::InspectStore({});
+  std::vector<Finding> findings = {
+      {"store", found.store.good, true, found.store.text, "every process compiles anew",
+       "make the folder one of your own that nobody else can write, or set FRAZIL_STORE"}};
+  if (found.exists && found.store.good)
+    findings.push_back({"store key", found.key.good, true, found.key.text,
+                        "stored forms are not called, each process makes its own",
+                        "remove the file: the next program makes another one"});
+  return findings;
 }
 
 Finding CheckZ3(const Limits& limits) {
@@ -175,10 +126,10 @@ Finding CheckZ3(const Limits& limits) {
   finding.good = std::holds_alternative<verify::Proved>(verdict);
   if (finding.good)
     finding.text = fmt::format("proved an equation in a process of its own in {}", Since(start));
-  else if (const auto* unknown = std::get_if<verify::Unknown>(&verdict))
-    finding.text = unknown->reason;
   else
-    finding.text = "refutes an equation that holds";
+    finding.text = std::holds_alternative<verify::Refuted>(verdict)
+                       ? "refutes an equation that holds"
+                       : verify::WhyNot(verdict);
   return finding;
 }
 

@@ -1,152 +1,30 @@
-// Reading files and arguments.
-#include <fmt/format.h>
-
-#include <cerrno>
+// Reading files: "-" is standard input.
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <memory>
 
+#include "base/file.h"
 #include "cli.h"
-#include "ir/text.h"
 
 namespace frazil::cli {
-namespace {
-
-using File = std::unique_ptr<FILE, int (*)(FILE*)>;
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-// "[1, [2, 3]]" as its leaves, in order; false if the brackets do not match.
-bool SplitList(std::string_view text, std::vector<std::string_view>& leaves) {
-  int depth = 0;
-  size_t start = std::string_view::npos;
-  char before = ' ';  // the last character that is no blank
-  for (size_t i = 0; i < text.size(); before = text[i] == ' ' ? before : text[i], ++i) {
-    char c = text[i];
-    if (before == ',' && (c == ',' || c == ']')) return false;  // an element is missing
-    if (before == '[' && c == ',') return false;
-    if (c == '[' || c == ']' || (c == ',' && depth > 0)) {
-      if (start != std::string_view::npos) leaves.push_back(Trim(text.substr(start, i - start)));
-      start = std::string_view::npos;
-      depth += (c == '[') - (c == ']');
-      if (depth < 0) return false;
-    } else if (c == '(') {
-      // A tuple (extension element, digest) is one leaf.
-      size_t close = text.find(')', i);
-      if (close == std::string_view::npos) return false;
-      leaves.push_back(text.substr(i, close - i + 1));
-      i = close;
-    } else if (c != ' ' && start == std::string_view::npos) {
-      if (depth == 0) return false;
-      start = i;
-    }
-  }
-  return depth == 0;
-}
-
-Result<std::shared_ptr<exec::Memory>> ParseElements(ir::Type element, std::string_view text,
-                                                    const Limits& limits) {
-  std::vector<std::string_view> leaves;
-  if (!text.starts_with('[') || !SplitList(text, leaves))
-    return Fail(Diag::WrongArgument,
-                fmt::format("'{}' is no list of elements such as [1, 2, 3]", text.substr(0, 40)));
-  auto memory = std::make_shared<exec::Memory>(element, static_cast<int64_t>(leaves.size()));
-  for (size_t i = 0; i < leaves.size(); ++i)
-    memory->Set(static_cast<int64_t>(i), TRY(ir::ParseLiteral(element, leaves[i], limits)));
-  return memory;
-}
-
-}  // namespace
 
 Result<std::string> ReadFile(const std::string& path, const Limits& limits) {
-  bool standard_input = path == "-";
-  std::error_code ignored;
-  if (!standard_input && std::filesystem::is_directory(path, ignored))
-    return Fail(Diag::FileUnreadable, fmt::format("{} is a folder", path));
-  File file(standard_input ? stdin : std::fopen(path.c_str(), "rb"),
-            [](FILE* f) { return f == nullptr || f == stdin ? 0 : std::fclose(f); });
-  if (!file)
-    return Fail(Diag::FileUnreadable,
-                fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
-  std::string text;
-  char chunk[65536];
-  for (size_t n = 0; (n = std::fread(chunk, 1, sizeof chunk, file.get())) != 0;) {
-    text.append(chunk, n);
-    if (text.size() > limits.source_bytes)
-      return Fail(Diag::LimitReached, fmt::format("{} has more than --max-source-bytes {} bytes",
-                                                  path, limits.source_bytes));
-  }
-  if (std::ferror(file.get()))
-    return Fail(Diag::FileUnreadable,
-                fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
-  return text;
+  return path == "-" ? ReadStreamBytes(stdin, path, limits) : ReadFileBytes(path, limits);
+}
+
+Result<std::vector<sources::Source>> ReadNamedPrograms(const std::string& input,
+                                                       const Limits& limits) {
+  return sources::ReadNamed(input, {limits, true});
+}
+
+Result<ir::Program> ReadProgramFile(const std::string& input, const Limits& limits) {
+  return sources::ReadProgram(input, {limits, true});
+}
+
+Result<ir::Program> ReadProgram(const std::string& input, const Limits& limits) {
+  return sources::ReadProgramOrWords(input, {limits, true});
 }
 
 Result<void> WriteFile(const std::string& path, std::string_view bytes) {
-  FILE* file = std::fopen(path.c_str(), "wb");
-  bool good = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (file != nullptr) good &= std::fclose(file) == 0;
-  if (!good)
-    return Fail(Diag::FileUnwritable,
-                fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
-  return {};
-}
-
-Result<exec::Value> ParseArgument(const ir::Function& function, uint32_t param,
-                                  const std::string& text, std::span<const exec::Value> earlier,
-                                  const Limits& limits) {
-  ir::Type type = function.param_type(param);
-  std::string_view trimmed = Trim(text);
-  if (type.is_scalar()) {
-    return exec::Value::Scalar(type, TRY(ir::ParseLiteral(type, trimmed, limits)));
-  }
-  if (type.is_buffer()) {
-    for (uint32_t i = 0; i < earlier.size(); ++i) {
-      const bool named = i < function.value_names.size() && !function.value_names[i].empty();
-      if (earlier[i].type.is_buffer() &&
-          trimmed == (named ? function.value_names[i] : std::to_string(i)))
-        return exec::Value::Buffer(earlier[i].memory);
-    }
-  }
-  std::shared_ptr<exec::Memory> memory = TRY(ParseElements(type.element(), trimmed, limits));
-  if (type.is_buffer()) return exec::Value::Buffer(std::move(memory));
-  std::vector<int64_t> dims;
-  int64_t size = 1;
-  for (ir::Dim dim : function.shape(type)) {
-    if (dim.is_symbol() && dim.param() >= earlier.size())
-      return Fail(Diag::WrongArgument, "a tensor is sized by a parameter that comes after it");
-    dims.push_back(dim.is_symbol() ? static_cast<int64_t>(earlier[dim.param()].word) : dim.value);
-    size *= dims.back();
-  }
-  if (size != memory->length())
-    return Fail(Diag::WrongArgument,
-                fmt::format("the tensor has {} elements, {} given", size, memory->length()));
-  return exec::Value::Tensor(std::move(memory), std::move(dims));
-}
-
-Result<std::vector<exec::Value>> ParseArguments(const ir::Program& program,
-                                                const std::vector<std::string>& texts,
-                                                const Limits& limits) {
-  const ir::Function& entry = program.entry_function();
-  if (texts.size() != entry.param_count())
-    return Fail(Diag::WrongArgumentCount,
-                fmt::format("@{} takes {} argument{}, {} given", entry.name, entry.param_count(),
-                            entry.param_count() == 1 ? "" : "s", texts.size()));
-  std::vector<exec::Value> values;
-  for (uint32_t i = 0; i < texts.size(); ++i) {
-    Result<exec::Value> value = ParseArgument(entry, i, texts[i], values, limits);
-    if (!value) {
-      value.error().message = fmt::format("argument {}: {}", i + 1, value.error().message);
-      return std::unexpected(std::move(value.error()));
-    }
-    values.push_back(std::move(*value));
-  }
-  return values;
+  return WriteFileBytes(path, bytes);
 }
 
 }  // namespace frazil::cli

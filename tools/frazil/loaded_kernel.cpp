@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "cli.h"
 #include "ir/builder.h"
 #include "machines/simt/text.h"
@@ -116,6 +119,18 @@ Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& targ
     return FromProgram(TRY(targets::isa::Lift(*module)), target, limits);
   }
   return FromProgram(TRY(ReadProgram(file, limits)), target, limits);
+}
+
+Result<TimedRun> RunTimed(const LoadedKernel& kernel, LoadedKernel::Arguments arguments,
+                          const exec::RunContext& context, int repeat) {
+  TimedRun run;
+  for (int i = 0; i < std::max(repeat, 1) && !run.outcome.trap; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    run.outcome = TRY(kernel.run(arguments, context));
+    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
+    run.best_ns = i == 0 ? taken.count() : std::min(run.best_ns, taken.count());
+  }
+  return run;
 }
 
 }  // namespace frazil::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
+#include "cli.h"
 #include "exec/kernel_launch.h"
 #include "exec/outcome.h"
 #include "ir/kernel.h"
@@ -30,5 +30,16 @@ struct LoadedKernel {
 // `shape` matters to modules in launch mode, whose lanes are no parameters.
 Result<LoadedKernel> LoadKernel(const std::string& file, const std::string& target,
                                 const exec::LaunchShape& shape, const Limits& limits);
+
+// Run so often, or until it traps; the time of the quickest run.
+struct TimedRun {
+  exec::Outcome outcome;
+  double best_ns = 0;
+};
+Result<TimedRun> RunTimed(const LoadedKernel& kernel, LoadedKernel::Arguments arguments,
+                          const exec::RunContext& context, int repeat);
+
+// kernel_run.cpp
+void AddKernelRun(CLI::App& kernel, Session& session);
 
 }  // namespace frazil::cli

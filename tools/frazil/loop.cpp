@@ -40,13 +40,30 @@ class Timeline {
  public:
   explicit Timeline(const Session& session) : session_(session) {}
   void Add(double ms, std::string_view what, std::string_view sentence) {
-    std::lock_guard lock(mutex_);
-    json_.push_back({{"ms", ms}, {"what", what}, {"sentence", sentence}});
-    if (!session_.json) fmt::print("{:10.2f} ms  {:<9} {}\n", ms, what, sentence);
+    Add({{"ms", ms}, {"what", what}, {"sentence", sentence}});
+  }
+  // The fields of an event, beside what people read.
+  void Add(double ms, const engine::Event& event, const std::string& sentence) {
+    nlohmann::ordered_json json = {
+        {"ms", ms}, {"what", engine::VerbName(event.verb)}, {"sentence", sentence}};
+    json["site"] = event.site;
+    if (!event.who.empty()) json["who"] = event.who;
+    if (!event.detail.empty()) json["detail"] = event.detail;
+    for (const auto& [quantity, number] : event.numbers)
+      json[std::string(engine::QuantityName(quantity))] = number;
+    Add(std::move(json));
   }
   nlohmann::ordered_json& json() { return json_; }
 
  private:
+  void Add(nlohmann::ordered_json json) {
+    std::lock_guard lock(mutex_);
+    if (!session_.json)
+      fmt::print("{:10.2f} ms  {:<9} {}\n", json["ms"].get<double>(),
+                 json["what"].get<std::string>(), json["sentence"].get<std::string>());
+    json_.push_back(std::move(json));
+  }
+
   const Session& session_;
   std::mutex mutex_;
   nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
@@ -170,8 +187,9 @@ Result<int> Loop(Session& session, const LoopOptions& options) {
   engine_options.hot_calls = options.hot_calls;
   engine_options.limits = session.limits;
   engine_options.on_event = [&](const engine::Event& event) {
-    timeline.Add(std::chrono::duration<double, std::milli>(Clock::now() - start).count(),
-                 event.verb, counts.trapped() == 0 ? event.sentence : WithoutSpeed(event.sentence));
+    const std::string sentence = engine::Sentence(event);
+    timeline.Add(std::chrono::duration<double, std::milli>(Clock::now() - start).count(), event,
+                 counts.trapped() == 0 ? sentence : WithoutSpeed(sentence));
   };
   engine::Engine engine(std::move(engine_options));
   if (engine.store() != nullptr && !engine.store()->reason().empty())

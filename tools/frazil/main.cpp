@@ -53,6 +53,7 @@ std::vector<std::string> ArgumentsOf(int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   SetCheckHandler(OnBrokenInvariant);
+  RegisterTargets();
   Session session;
   session.color = isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
   session.progress = isatty(STDERR_FILENO);
@@ -87,6 +88,7 @@ int Main(int argc, char** argv) {
   AddRules(app, session);
   AddMatrix(app, session);
   AddStore(app, session);
+  AddProposers(app, session);
   AddAudit(app, session);
   AddDoctor(app, session);
   AddCompletion(app, session);

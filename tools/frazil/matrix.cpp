@@ -13,7 +13,6 @@
 #include "frontends/circuits/circuits.h"
 #include "ir/text.h"
 #include "matrix_programs.h"
-#include "tri.h"
 
 namespace frazil::cli {
 namespace {
@@ -48,10 +47,11 @@ Result<Case> MakeCase(const MatrixProgram& row, const Limits& limits) {
   } else if (row.door == "python") {
     result.program = TRY(ReadPython(row.text, limits));
   } else if (row.door == "trident" || row.door == "tir") {
-    TriOptions options;
-    options.file = row.door == "tir" ? "row.tir" : "row.tri";
-    TriNotes notes;
-    result.program = TRY(BuildTriIr(options, row.text, limits, notes));
+    const bool is_tir = row.door == "tir";
+    std::vector<sources::Source> programs = TRY(sources::ParseSources(
+        is_tir ? "row.tir" : "row.tri",
+        is_tir ? sources::Language::Tir : sources::Language::Trident, row.text, limits));
+    result.program = std::move(programs[0].program);
   } else if (row.door == "circuit") {
     result.program = TRY(frontends::circuits::ParseCircuit(row.text));
   } else {
@@ -86,13 +86,13 @@ Cell Judge(const exec::Target& target, const Case& row, const exec::Outcome& exp
 }
 
 Result<int> Matrix(Session& session) {
-  const auto& targets = AllTargets();
+  const std::vector<const exec::Target*> targets = AllTargets();
   auto rows = nlohmann::ordered_json::array();
   int code = 0;
   std::map<std::string, std::vector<std::string>> notes;  // by reason: who
   if (!session.json) {
     fmt::print("{}", Bold(session, fmt::format("{:<8} {:<28}", "door", "types and operations")));
-    for (const auto& target : targets)
+    for (const exec::Target* target : targets)
       fmt::print("{}", Bold(session, fmt::format(" {:<9}", target->name())));
     fmt::print("\n");
   }
@@ -102,7 +102,7 @@ Result<int> Matrix(Session& session) {
     auto expected = TRY(RunCase(*targets[0], program, session.limits));
     nlohmann::ordered_json json = {{"door", row.door}, {"what", row.what}};
     if (!session.json) fmt::print("{:<8} {:<28}", row.door, row.what);
-    for (const auto& target : targets) {
+    for (const exec::Target* target : targets) {
       Cell cell = Judge(*target, program, expected.first, expected.second, session.limits);
       json["targets"][std::string(target->name())] = {{"state", cell.state}};
       if (!cell.reason.empty()) {

@@ -1,4 +1,4 @@
-// Answers go to standard output, everything else to standard error. Colours only on a terminal.
+// Answers go to standard output, everything else to standard error. Colors only on a terminal.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -52,6 +52,10 @@ void PrintJson(const nlohmann::ordered_json& value) {
   fmt::print("{}\n", value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+void PrintJsonLine(const nlohmann::ordered_json& value) {
+  fmt::print("{}\n", value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
 nlohmann::ordered_json EvidenceJson(const verify::Evidence& evidence) {
   return {{"grade", verify::GradeName(evidence.grade)},
           {"judge", evidence.judge},
@@ -59,25 +63,27 @@ nlohmann::ordered_json EvidenceJson(const verify::Evidence& evidence) {
           {"cases", evidence.cases}};
 }
 
-int Report(const Session& session, const Error& error) {
-  ErrorClass error_class = ClassOf(error.diag);
-  if (session.json) {
-    nlohmann::ordered_json json;
-    json["error"] = {{"id", DiagId(error.diag)},
-                     {"class", ErrorClassName(error_class)},
-                     {"title", DiagTitle(error.diag)},
-                     {"message", error.message}};
-    if (!error.file.empty()) json["error"]["file"] = error.file;
-    if (error.location.line != 0) {
-      json["error"]["line"] = error.location.line;
-      json["error"]["column"] = error.location.column;
-    }
-    if (!error.hint.empty()) json["error"]["hint"] = error.hint;
-    PrintJson(json);
-  } else {
-    Say("frazil: {}\n", error.ToString());
+nlohmann::ordered_json ErrorJson(const Error& error) {
+  nlohmann::ordered_json json;
+  json["error"] = {{"id", DiagId(error.diag)},
+                   {"class", ErrorClassName(ClassOf(error.diag))},
+                   {"title", DiagTitle(error.diag)},
+                   {"message", error.message}};
+  if (!error.file.empty()) json["error"]["file"] = error.file;
+  if (error.location.line != 0) {
+    json["error"]["line"] = error.location.line;
+    json["error"]["column"] = error.location.column;
   }
-  return ExitCodeOf(error_class);
+  if (!error.hint.empty()) json["error"]["hint"] = error.hint;
+  return json;
+}
+
+int Report(const Session& session, const Error& error) {
+  if (session.json)
+    PrintJson(ErrorJson(error));
+  else
+    Say("frazil: {}\n", error.ToString());
+  return ExitCodeOf(ClassOf(error.diag));
 }
 
 int ReportTrap(const Session& session, const exec::Outcome& outcome, const std::string& file,

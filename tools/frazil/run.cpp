@@ -5,7 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "buffers.h"
+#include "arguments/buffers.h"
 #include "cli.h"
 #include "exec/value.h"
 #include "ir/digest.h"
@@ -22,23 +22,6 @@ struct RunOptions {
   std::vector<std::string> hints;
 };
 
-// "i32:5": a stream element with its type.
-Result<std::vector<exec::Value>> ParseStream(const std::vector<std::string>& texts,
-                                             const Limits& limits) {
-  std::vector<exec::Value> values;
-  for (const std::string& text : texts) {
-    size_t colon = text.find(':');
-    if (colon == std::string::npos)
-      return Fail(Diag::WrongArgument,
-                  fmt::format("'{}': a stream element is written type:value, as in field:5", text));
-    ir::Type type = TRY(ir::ParseType(std::string_view(text).substr(0, colon)));
-    if (!type.is_scalar()) return Fail(Diag::WrongArgument, "streams carry scalars");
-    std::string_view literal = std::string_view(text).substr(colon + 1);
-    values.push_back(exec::Value::Scalar(type, TRY(ir::ParseLiteral(type, literal, limits))));
-  }
-  return values;
-}
-
 nlohmann::ordered_json ToJson(std::span<const exec::Value> values) {
   auto json = nlohmann::ordered_json::array();
   for (const exec::Value& value : values) json.push_back(exec::PrintValue(value));
@@ -48,15 +31,14 @@ nlohmann::ordered_json ToJson(std::span<const exec::Value> values) {
 Result<int> Run(Session& session, const RunOptions& options) {
   ir::Program program = TRY(ReadProgramFile(options.file, session.limits));
   const exec::Target* target = TRY(FindTarget(options.target));
-  std::vector<exec::Value> arguments =
-      TRY(ParseArguments(program, options.arguments, session.limits));
-  MemoryBudget budget(session.limits.memory_bytes);
-  TRY_VOID(budget.ChargeArguments(arguments));
+  std::vector<exec::Value> values = TRY(ParseArguments(program, options.arguments, session.limits));
+  arguments::MemoryBudget budget(session.limits.memory_bytes);
+  TRY_VOID(budget.ChargeArguments(values));
   exec::RunContext context;
   context.limits = session.limits;
   context.limits.memory_bytes = budget.left();
-  context.input = TRY(ParseStream(options.input, session.limits));
-  context.hints = TRY(ParseStream(options.hints, session.limits));
+  context.input = TRY(arguments::ParseStream(options.input, session.limits));
+  context.hints = TRY(arguments::ParseStream(options.hints, session.limits));
 
   auto start = std::chrono::steady_clock::now();
   exec::Outcome outcome;
@@ -66,7 +48,7 @@ Result<int> Run(Session& session, const RunOptions& options) {
     LoadedProgram loaded = TRY(LoadOn(*target, program, session.limits));
     if (!loaded.note.empty()) Say("frazil: {}\n", loaded.note);
     ran_on = loaded.target;
-    outcome = TRY(RunWatched(session, *loaded.callable, arguments, context));
+    outcome = TRY(RunWatched(session, *loaded.callable, values, context));
   }
   double ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -77,10 +59,10 @@ Result<int> Run(Session& session, const RunOptions& options) {
                                  {"results", ToJson(outcome.results)},
                                  {"output", ToJson(outcome.output)},
                                  {"milliseconds", ms}};
-  for (uint32_t i = 0; i < arguments.size(); ++i) {
+  for (uint32_t i = 0; i < values.size(); ++i) {
     ir::Type type = entry.param_type(i);
     if (type.is_buffer() && type.access != ir::Access::In)
-      json["buffers"].push_back({{"parameter", i}, {"value", exec::PrintValue(arguments[i])}});
+      json["buffers"].push_back({{"parameter", i}, {"value", exec::PrintValue(values[i])}});
   }
   if (!session.json)
     for (const exec::Value& value : outcome.output)
@@ -91,13 +73,10 @@ Result<int> Run(Session& session, const RunOptions& options) {
     return 0;
   }
   for (const exec::Value& value : outcome.results) fmt::print("{}\n", exec::PrintValue(value));
-  for (uint32_t i = 0; i < arguments.size(); ++i) {
+  for (uint32_t i = 0; i < values.size(); ++i) {
     ir::Type type = entry.param_type(i);
     if (!type.is_buffer() || type.access == ir::Access::In) continue;
-    std::string name = i < entry.value_names.size() && !entry.value_names[i].empty()
-                           ? entry.value_names[i]
-                           : std::to_string(i);
-    fmt::print("{} = {}\n", name, exec::PrintValue(arguments[i]));
+    fmt::print("{} = {}\n", arguments::ParamName(entry, i), exec::PrintValue(values[i]));
   }
   return 0;
 }

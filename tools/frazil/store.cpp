@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/duration.h"
 #include "cli.h"
 #include "ir/digest.h"
-#include "store/store.h"
+#include "store/inspect.h"
 
 namespace frazil::cli {
 namespace {
@@ -20,35 +20,13 @@ struct StoreFlags {
   uint64_t max_age_days = store::StoreOptions{}.max_age_days;
 };
 
-// A store that cannot even be read is an error here; to a running program it would be a miss.
 Result<std::unique_ptr<store::Store>> OpenStore(const Session& session, const StoreFlags& flags,
                                                 bool read_only) {
   store::StoreOptions options;
   options.directory = flags.directory;
   options.max_entry_bytes = session.limits.store_entry_bytes;
-  // First only to look: what is no store must not become one.
-  options.read_only = true;
-  std::unique_ptr<store::Store> store = store::Store::Open(options);
-  if (!store->usable()) return Fail(Diag::StoreUnusable, store->reason());
-  if (!store::LooksLikeStore(store->directory()))
-    return Fail(Diag::StoreUnusable,
-                fmt::format("{} is no store: it holds other files, but neither cas/ nor ac/",
-                            store->directory()));
-  if (read_only) return store;
-  options.read_only = false;
-  store = store::Store::Open(options);
-  if (!store->writable()) return Fail(Diag::StoreUnusable, store->reason());
-  return store;
-}
-
-std::string Ago(int64_t seconds_since_1970) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const int64_t seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(now).count() - seconds_since_1970;
-  if (seconds < 120) return "now";
-  if (seconds < 2 * 3600) return fmt::format("{} min ago", seconds / 60);
-  if (seconds < 48 * 3600) return fmt::format("{} h ago", seconds / 3600);
-  return fmt::format("{} days ago", seconds / (24 * 3600));
+  options.read_only = read_only;
+  return store::OpenExisting(options);
 }
 
 std::string Count(uint64_t count, std::string_view one, std::string_view many) {
@@ -64,7 +42,7 @@ nlohmann::ordered_json JsonOf(const store::Store::Entry& entry) {
           {"guard", entry.key.guard},
           {"target", entry.key.target},
           {"toolchain", entry.key.toolchain},
-          {"level", exec::CpuLevelName(entry.key.level)}};
+          {"profile", entry.key.profile}};
 }
 
 Result<int> ListStore(Session& session, const StoreFlags& flags) {
@@ -78,8 +56,9 @@ Result<int> ListStore(Session& session, const StoreFlags& flags) {
       list.push_back(JsonOf(entry));
     else
       fmt::print("{}  {:>9} bytes  {:<8}  {:<12}  program {}  if {}\n",
-                 entry.key_digest.substr(0, 12), entry.bytes, exec::CpuLevelName(entry.key.level),
-                 Ago(entry.modified), ir::ShortDigest(entry.key.source_exact), entry.key.guard);
+                 entry.key_digest.substr(0, 12), entry.bytes, entry.key.profile,
+                 PrintAgo(entry.modified), ir::ShortDigest(entry.key.source_exact),
+                 entry.key.guard);
   }
   if (session.json)
     PrintJson({{"directory", store->directory()}, {"entries", list}, {"bytes", bytes}});
@@ -89,11 +68,6 @@ Result<int> ListStore(Session& session, const StoreFlags& flags) {
   return 0;
 }
 
-std::string Sentence(const verify::Evidence& evidence) {
-  return fmt::format("{} by {}{}{}", verify::GradeName(evidence.grade), evidence.judge,
-                     evidence.detail.empty() ? "" : ": ", evidence.detail);
-}
-
 // What the sealed bytes say, as far as they may be believed.
 nlohmann::ordered_json FormOf(store::Store& store, const store::StoreKey& key) {
   constexpr verify::Policy Any = {verify::Grade::None, verify::Grade::None};
@@ -101,10 +75,11 @@ nlohmann::ordered_json FormOf(store::Store& store, const store::StoreKey& key) {
   if (auto form = store.FindVerified(key, Any)) {
     json["sealed"] = "here";
     json["candidate"] = (*form)->candidate_exact;
-    json["meaning"] = Sentence(form->evidence().meaning);
-    json["lowering"] = Sentence(form->evidence().lowering);
-    json["code_bytes"] = (*form)->image.code.size();
-    json["ns_per_call"] = (*form)->cost.ns_per_call;
+    json["meaning"] = verify::Describe(form->evidence().meaning);
+    json["lowering"] = verify::Describe(form->evidence().lowering);
+    json["bytes"] = (*form)->payload.size();
+    if (const auto* time = std::get_if<exec::CallTime>(&(*form)->cost))
+      json["ns_per_call"] = time->ns_per_call;
   } else if (auto foreign = store.FindForeign(key)) {
     json["sealed"] = "elsewhere: a proposal, verified again before use";
     json["candidate"] = foreign->candidate_exact;
@@ -118,16 +93,10 @@ nlohmann::ordered_json FormOf(store::Store& store, const store::StoreKey& key) {
 
 Result<int> ShowEntry(Session& session, const StoreFlags& flags) {
   const auto store = TRY(OpenStore(session, flags, true));
-  std::vector<store::Store::Entry> found;
-  for (store::Store::Entry& entry : store->List())
-    if (entry.key_digest.starts_with(flags.prefix)) found.push_back(std::move(entry));
-  if (found.size() != 1)
-    return Fail(Diag::BadUsage, fmt::format("{} of {} have a key that starts with '{}', not one",
-                                            Count(found.size(), "entry", "entries"),
-                                            store->directory(), flags.prefix));
-  nlohmann::ordered_json json = JsonOf(found[0]);
-  json["used"] = session.json ? json["used"] : nlohmann::ordered_json(Ago(found[0].modified));
-  json.update(FormOf(*store, found[0].key));
+  const store::Store::Entry entry = TRY(store::FindEntry(*store, flags.prefix));
+  nlohmann::ordered_json json = JsonOf(entry);
+  json["used"] = session.json ? json["used"] : nlohmann::ordered_json(PrintAgo(entry.modified));
+  json.update(FormOf(*store, entry.key));
   if (session.json) {
     PrintJson(json);
     return 0;
@@ -141,10 +110,7 @@ Result<int> AuditStore(Session& session, const StoreFlags& flags) {
   const auto store = TRY(OpenStore(session, flags, true));
   const Progress progress(session, "auditing");
   const std::vector<store::Store::AuditLine> lines = store->Audit();
-  uint64_t ours = 0, foreign = 0;
-  for (const store::Store::Entry& entry : store->List())
-    if (const std::optional<std::string> sealed = store->Find(entry.key))
-      ++(store->SealedHere(*sealed) ? ours : foreign);
+  const auto [ours, foreign] = store::CountSeals(*store);
   if (session.json) {
     auto list = nlohmann::ordered_json::array();
     for (const auto& line : lines) list.push_back({{"path", line.path}, {"problem", line.problem}});

@@ -1,8 +1,6 @@
-// Where a program stopped, in its own text. The machine knows an instruction, the instruction a line; which file the line
-// is of is told by the functions of the IR, because a call that was written out has no name in the assembly any more.
+// Where a program stopped, for the user: the sentence with its place, and the line.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
@@ -11,106 +9,41 @@
 namespace frazil::cli {
 namespace {
 
-struct Place {
-  uint32_t line = 0;  // 0: unknown
-  std::vector<std::string>
-      files;  // in which such an instruction stands in that line; more than one: nobody can tell
-};
-
-std::vector<std::string> FilesWith(const TriProgram& program, uint32_t line,
-                                   std::optional<ir::Op> op) {
-  std::vector<std::string> files;
-  for (size_t i = 0; i < program.ir->functions.size(); ++i) {
-    const std::string& file = i < program.files.size() ? program.files[i] : program.file;
-    if (file.empty() || std::ranges::find(files, file) != files.end()) continue;
-    const auto here = [&](const ir::Inst& inst) {
-      return inst.location.line == line && (!op || inst.op == *op);
-    };
-    if (std::ranges::any_of(program.ir->functions[i].insts, here)) files.push_back(file);
-  }
-  return files;
-}
-
-// The trap of the IR that the crash is; null: a crash of assembly that somebody wrote.
-const targets::tasm::TrapSite* SiteOf(const TriProgram& program, const mt::Crash& crash) {
-  if (!program.lowered) return nullptr;
-  const auto site = program.lowered->traps.find(crash.instruction);
-  return site == program.lowered->traps.end() ? nullptr : &site->second;
-}
-
-Place Locate(const TriProgram& program, const mt::Crash& crash) {
-  Place place;
-  if (crash.instruction >= program.assembly.code.size()) return place;
-  place.line = program.assembly.code[crash.instruction].location.line;
-  if (place.line == 0) return place;
-  if (!program.ir) {
-    place.files = {program.file};
-    return place;
-  }
-  if (const auto* site = SiteOf(program, crash))
-    place.files = FilesWith(program, place.line, site->op);
-  if (place.files.empty()) place.files = FilesWith(program, place.line, std::nullopt);
-  if (place.files.empty()) place.line = 0;
-  return place;
-}
-
-std::string_view LineOf(std::string_view text, uint32_t line) {
-  for (; line > 1; --line) {
-    const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  text = text.substr(0, text.find('\n'));
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
-
-void PrintCrash(const TriProgram& program, const mt::Crash& crash, const Place& place, Diag diag) {
-  std::string head, tail, sentence = crash.sentence;
-  // The machine has its own word for most traps; these stand for any.
-  const bool vague = crash.kind == mt::CrashKind::AssertionFailed ||
-                     crash.kind == mt::CrashKind::VectorAssertionFailed ||
-                     crash.kind == mt::CrashKind::NotU32;
-  const auto* site = SiteOf(program, crash);
-  if (vague && site != nullptr && site->kind != ir::Trap::Assert)
-    sentence = fmt::format("{}: {}", exec::TrapInfo{site->kind, site->op}.ToString(), sentence);
-  if (place.line != 0 && place.files.size() == 1)
-    head = fmt::format("{}:{}: ", place.files[0], place.line);
-  else if (place.line != 0)
-    tail = fmt::format(", line {} of {}", place.line, fmt::join(place.files, " or of "));
-  Say("frazil: {}error {}: the program stopped: {}{}\n", head, DiagId(diag), sentence, tail);
-  if (head.empty() || place.files[0] != program.file) return;
+void PrintCrash(const tri::CrashReport& report, Diag diag) {
+  std::string head, tail;
+  if (report.line != 0 && report.files.size() == 1)
+    head = fmt::format("{}:{}: ", report.files[0], report.line);
+  else if (report.line != 0)
+    tail = fmt::format(", line {} of {}", report.line, fmt::join(report.files, " or of "));
+  Say("frazil: {}error {}: the program stopped: {}{}\n", head, DiagId(diag), report.sentence, tail);
   constexpr size_t MostShown = 100;
-  const std::string_view line = LineOf(program.source, place.line);
-  if (!line.empty())
-    Say("  {} | {}{}\n", place.line, Printable(CutUtf8(line, MostShown)),
-        line.size() > MostShown ? "..." : "");
+  if (!report.text.empty())
+    Say("  {} | {}{}\n", report.line, Printable(CutUtf8(report.text, MostShown)),
+        report.text.size() > MostShown ? "..." : "");
 }
 
 }  // namespace
 
-int ReportCrash(const Session& session, const TriProgram& program, const mt::Crash& crash,
+int ReportCrash(const Session& session, const tri::CrashReport& report,
                 nlohmann::ordered_json json) {
-  const bool limit = crash.kind == mt::CrashKind::Cycles || crash.kind == mt::CrashKind::Memory;
-  const Place place = Locate(program, crash);
+  const mt::Crash& crash = report.crash;
   if (session.json) {
     json["crash"] = {{"kind", mt::CrashName(crash.kind)},
                      {"instruction", crash.instruction},
                      {"cycle", crash.cycle}};
     if (crash.error_id >= 0) json["crash"]["error_id"] = crash.error_id;
-    if (const auto* site = SiteOf(program, crash))
-      json["crash"]["trap"] = {{"kind", ir::TrapName(site->kind)},
-                               {"op", ir::Info(site->op).mnemonic}};
-    if (place.line != 0) {
-      json["crash"]["line"] = place.line;
-      json["crash"]["files"] = place.files;
+    if (report.trap)
+      json["crash"]["trap"] = {{"kind", ir::TrapName(report.trap->kind)},
+                               {"op", ir::Info(report.trap->op).mnemonic}};
+    if (report.line != 0) {
+      json["crash"]["line"] = report.line;
+      json["crash"]["files"] = report.files;
     }
     PrintJson(json);
   } else {
-    PrintCrash(program, crash, place, limit ? Diag::LimitReached : Diag::Trapped);
+    PrintCrash(report, report.is_limit ? Diag::LimitReached : Diag::Trapped);
   }
-  return ExitCodeOf(limit ? ErrorClass::Limit : ErrorClass::User);
+  return ExitCodeOf(report.is_limit ? ErrorClass::Limit : ErrorClass::User);
 }
 
 }  // namespace frazil::cli

@@ -2,24 +2,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "oracle_client.h"
 #include "tri.h"
 
 namespace frazil::cli {
 namespace {
 
 struct ProveCommand {
-  TriOptions program;
-  std::string output;
-  uint64_t max_height = uint64_t{1} << 20;
+  TriFlags flags;
+  tri::ProofOptions proof;
 };
 
 struct VerifyCommand {
   std::string proof;
-  TriOptions options;
+  std::string program;
 };
 
 std::string Hex(const mt::Digest& digest) {
@@ -45,38 +42,21 @@ std::string Kilobytes(uint64_t bytes) {
   return fmt::format("{:.0f} kB", static_cast<double>(bytes) / 1000);
 }
 
-constexpr uint64_t ProverCycles = uint64_t{1} << 30;
-
 Result<int> Prove(Session& session, const ProveCommand& command) {
-  const TriProgram program = TRY(LoadTri(session, command.program));
-  const TriInputs inputs = TRY(ReadTriInputs(command.program, program.source));
-  if (program.assembly.profile != mt::Profile::Dot)
-    return Fail(Diag::Unsupported, "the prover has the profile dot only");
-  // The prover would find out at the end, and only that something is wrong.
-  const mt::RunResult run = mt::Run(program.assembly, inputs.machine, {.cycles = ProverCycles});
-  if (!run.crash && run.inputs_read < inputs.machine.input.size())
-    return Fail(Diag::WrongArgument, UnreadInput(inputs.machine.input.size(),
-                                                 inputs.machine.input.size() - run.inputs_read));
-  const std::string file =
-      command.output.empty()
-          ? std::filesystem::path(command.program.file).stem().string() + ".proof"
-          : command.output;
-  oracle::Job job{program.assembly, inputs.machine};
-  job.cycles = ProverCycles;
-  oracle::ProveAnswer answer;
-  {
-    Progress progress(session, "proving");
-    oracle::Session machine;
-    answer = TRY(machine.Prove(job, file, command.max_height));
-  }
-  nlohmann::ordered_json json = {{"claim", ToJson(answer.claim)},
-                                 {"padded", answer.padded_height},
-                                 {"bytes", answer.proof_bytes},
-                                 {"prove_seconds", answer.prove_seconds},
-                                 {"verify_seconds", answer.verify_seconds},
-                                 {"peak_bytes", answer.peak_bytes},
-                                 {"file", file}};
-  if (answer.run.crash) return ReportCrash(session, program, *answer.run.crash, json);
+  const tri::Source source = TRY(SourceOf(command.flags));
+  const tri::Proof proof =
+      TRY(CallTri(session, command.flags.cycles, [&](const tri::Options& options) {
+        return tri::Prove(source, command.flags.inputs, command.proof, options);
+      }));
+  const oracle::ProveAnswer& answer = proof.answer;
+  const nlohmann::ordered_json json = {{"claim", ToJson(answer.claim)},
+                                       {"padded", answer.padded_height},
+                                       {"bytes", answer.proof_bytes},
+                                       {"prove_seconds", answer.prove_seconds},
+                                       {"verify_seconds", answer.verify_seconds},
+                                       {"peak_bytes", answer.peak_bytes},
+                                       {"file", proof.file}};
+  if (proof.crash) return ReportCrash(session, *proof.crash, json);
   if (session.json) {
     PrintJson(json);
     return 0;
@@ -84,27 +64,20 @@ Result<int> Prove(Session& session, const ProveCommand& command) {
   fmt::print("{}\n", Bold(session, fmt::format("proved: {}", PrintElements(answer.claim.output))));
   PrintClaim(session, answer.claim);
   PrintFact(session, "padded", std::to_string(answer.padded_height));
-  PrintFact(
-      session, "proof",
-      fmt::format("{}, {} in {:.2f} s, verified in {:.0f} ms", file, Kilobytes(answer.proof_bytes),
-                  answer.prove_seconds, answer.verify_seconds * 1000));
+  PrintFact(session, "proof",
+            fmt::format("{}, {} in {:.2f} s, verified in {:.0f} ms", proof.file,
+                        Kilobytes(answer.proof_bytes), answer.prove_seconds,
+                        answer.verify_seconds * 1000));
   return 0;
 }
 
-Result<int> Verify(Session& session, VerifyCommand& command) {
-  TRY(ReadFile(command.proof,
-               session.limits));  // a file that is not there is said before a prover that is not
-  std::optional<mt::Digest> expected;
-  if (!command.options.file.empty())
-    expected = mt::ProgramDigest(TRY(LoadTri(session, command.options)).assembly);
-  oracle::Session machine;
-  Result<oracle::VerifyAnswer> verified = machine.Verify(command.proof, expected);
-  if (!verified) {
-    // The machine's own words about a damaged file: the file is wrong, not this machine.
-    if (verified.error().message.contains("proof file")) verified.error().diag = Diag::BadArtifact;
-    return std::unexpected(std::move(verified.error()));
-  }
-  const oracle::VerifyAnswer& answer = *verified;
+Result<int> Verify(Session& session, const VerifyCommand& command) {
+  std::optional<tri::Source> program;
+  if (!command.program.empty()) program = tri::Source{.file = command.program};
+  const oracle::VerifyAnswer answer =
+      TRY(CallTri(session, tri::Options().cycles, [&](const tri::Options& options) {
+        return tri::VerifyProof(command.proof, program, options);
+      }));
   nlohmann::ordered_json json = {{"holds", answer.holds},
                                  {"claim", ToJson(answer.claim)},
                                  {"padded", answer.padded_height},
@@ -132,11 +105,11 @@ void AddTriProve(CLI::App& tri, Session& session) {
       AddCommand(tri, "prove", "make a STARK proof of a run and verify it",
                  "  frazil tri prove examples/trident/fibonacci.tri --input 10 -o fib.proof");
   auto options = std::make_shared<ProveCommand>();
-  AddProgramOptions(prove, options->program);
-  AddInputOptions(prove, options->program);
-  prove->add_option("-o,--output", options->output,
+  AddProgramOptions(prove, options->flags);
+  AddInputOptions(prove, options->flags);
+  prove->add_option("-o,--output", options->proof.file,
                     "the proof's file (default: the program's name with .proof)");
-  prove->add_option("--max-height", options->max_height, "refuse larger padded heights")
+  prove->add_option("--max-height", options->proof.max_height, "refuse larger padded heights")
       ->capture_default_str();
   SetBody(prove, session, [&session, options] { return Prove(session, *options); });
 
@@ -146,7 +119,7 @@ void AddTriProve(CLI::App& tri, Session& session) {
                  "  frazil tri verify-proof fib.proof --program examples/trident/fibonacci.tri");
   auto checked = std::make_shared<VerifyCommand>();
   verify->add_option("proof", checked->proof, "a file that `tri prove` wrote")->required();
-  verify->add_option("--program", checked->options.file,
+  verify->add_option("--program", checked->program,
                      "the claim must be about this program (.tri, .tir, .tasm, ...)");
   SetBody(verify, session, [&session, checked] { return Verify(session, *checked); });
 }

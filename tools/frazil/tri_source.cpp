@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "exec/interpreter.h"
 #include "tri.h"
 
 namespace frazil::cli {
 namespace {
-
-namespace field = frontends::field;
 
 struct SourceOptions {
   std::vector<std::string> files;
@@ -22,26 +19,6 @@ struct SourceOptions {
   std::string target = "tasm";
 };
 
-struct Loaded {
-  std::string text;
-  std::optional<field::Package> package;
-  std::vector<Error> errors;
-};
-
-Result<Loaded> LoadFile(Session& session, const std::string& file,
-                        const std::vector<std::string>& search) {
-  Loaded loaded;
-  loaded.text = TRY(ReadFile(file, session.limits));
-  Result<field::Package> package = field::Load(
-      loaded.text, file, field::DefaultLoader(file, search), &loaded.errors, session.limits);
-  if (package) {
-    loaded.package = std::move(*package);
-  } else if (loaded.errors.empty()) {
-    loaded.errors.push_back(package.error());
-  }
-  return loaded;
-}
-
 nlohmann::ordered_json ToJson(const Error& error) {
   return {{"id", DiagId(error.diag)},    {"message", error.message},        {"file", error.file},
           {"line", error.location.line}, {"column", error.location.column}, {"hint", error.hint}};
@@ -51,30 +28,22 @@ Result<int> Check(Session& session, const SourceOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   int code = 0;
   for (const std::string& file : options.files) {
-    Loaded loaded = TRY(LoadFile(session, file, options.search));
-    std::vector<Error> warnings;
-    if (loaded.errors.empty()) {
-      field::Options build;
-      build.limits = session.limits;
-      // Modules have no `main` to build: everything is typed, nothing is built.
-      Result<std::vector<Error>> checked = field::CheckAll(*loaded.package, build, &loaded.errors);
-      if (checked) warnings = std::move(*checked);
-      if (!checked && loaded.errors.empty()) loaded.errors.push_back(checked.error());
-    }
-    for (const Error& error : loaded.errors) code = std::max(code, ExitCodeOf(ClassOf(error.diag)));
+    const auto [errors, warnings] =
+        TRY(CallTri(session, tri::Options().cycles, [&](const tri::Options& how) {
+          return tri::Check(file, options.search, how);
+        }));
     nlohmann::ordered_json row = {{"file", file},
                                   {"errors", nlohmann::ordered_json::array()},
                                   {"warnings", nlohmann::ordered_json::array()}};
-    for (const Error& error : loaded.errors) {
+    for (const Error& error : errors) {
+      code = std::max(code, ExitCodeOf(ClassOf(error.diag)));
       row["errors"].push_back(ToJson(error));
       if (!session.json) Say("frazil: {}\n", error.ToString());
     }
-    for (const Error& warning : warnings) {
-      row["warnings"].push_back(ToJson(warning));
-      if (!session.json) Say("frazil: warning: {}\n", warning.ToString());
-    }
+    for (const Error& warning : warnings) row["warnings"].push_back(ToJson(warning));
+    PrintWarnings(session, warnings);
     json.push_back(std::move(row));
-    if (!session.json && loaded.errors.empty()) fmt::print("{}: no errors\n", file);
+    if (!session.json && errors.empty()) fmt::print("{}: no errors\n", file);
   }
   if (session.json) PrintJson(json);
   return code;
@@ -84,11 +53,9 @@ Result<int> Format(Session& session, const SourceOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   int different = 0;
   for (const std::string& file : options.files) {
-    const std::string text = TRY(ReadFile(file, session.limits));
-    field::ReadResult read = field::Read(text, file, session.limits);
-    if (!read.errors.empty()) return std::unexpected(TakeLast(session, std::move(read.errors)));
-    const std::string formatted = field::Format(read.module);
-    const bool changed = formatted != text;
+    const auto [formatted, changed] =
+        TRY(CallTri(session, tri::Options().cycles,
+                    [&](const tri::Options& how) { return tri::Format(file, how); }));
     json.push_back({{"file", file}, {"changed", changed}});
     if (options.to_stdout) {
       if (session.json) json.back()["text"] = formatted;
@@ -105,47 +72,25 @@ Result<int> Format(Session& session, const SourceOptions& options) {
   return options.only_check && different > 0 ? ExitCodeOf(ErrorClass::User) : 0;
 }
 
-// Each test is a program of its own; contracts hold in tests.
-Result<std::optional<std::string>> RunTest(Session& session, const field::Package& package,
-                                           const std::string& name, const exec::Target& target) {
-  std::vector<Error> errors;
-  field::Options build;
-  build.function = name;
-  build.contracts = true;
-  build.limits = session.limits;
-  Result<field::Built> built = field::Build(package, build, &errors);
-  if (!errors.empty()) return std::unexpected(errors.front());
-  if (!built) return std::unexpected(built.error());
-  std::vector<exec::Value> arguments;
-  const ir::Function& entry = built->program.entry_function();
-  for (uint32_t i = 0; i < entry.param_count(); ++i)
-    arguments.push_back(
-        exec::Value::Buffer(std::make_shared<exec::Memory>(ir::types::Field, 65'536)));
-  exec::RunContext context;
-  context.limits = session.limits;
-  const exec::Outcome outcome = TRY(RunOn(target, built->program, arguments, context));
-  if (!outcome.trap) return std::nullopt;
-  return outcome.trap->ToString();
-}
-
 Result<int> Test(Session& session, const SourceOptions& options) {
   const exec::Target* target = TRY(FindTarget(options.target));
   int passed = 0, failed = 0;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const std::string& file : options.files) {
-    Loaded loaded = TRY(LoadFile(session, file, options.search));
-    if (!loaded.errors.empty()) return std::unexpected(TakeLast(session, std::move(loaded.errors)));
-    for (const std::string& name : field::Tests(*loaded.package)) {
-      if (!name.contains(options.filter)) continue;
-      const std::optional<std::string> failure =
-          TRY(RunTest(session, *loaded.package, name, *target));
+    const auto report = [&](const tri::TestResult& result) {
+      const std::optional<std::string>& failure = result.failure;
       (failure ? failed : passed) += 1;
-      json.push_back(
-          {{"file", file}, {"test", name}, {"passed", !failure}, {"reason", failure.value_or("")}});
+      json.push_back({{"file", file},
+                      {"test", result.name},
+                      {"passed", !failure},
+                      {"reason", failure.value_or("")}});
       if (!session.json)
-        fmt::print("{} {}{}\n", failure ? "FAILED" : "passed", name,
+        fmt::print("{} {}{}\n", failure ? "FAILED" : "passed", result.name,
                    failure ? ": " + *failure : "");
-    }
+    };
+    TRY_VOID(CallTri(session, tri::Options().cycles, [&](const tri::Options& how) {
+      return tri::Test(file, options.search, options.filter, *target, report, how);
+    }));
   }
   if (passed + failed == 0)
     return Fail(Diag::BadUsage,

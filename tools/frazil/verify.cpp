@@ -1,4 +1,4 @@
-// frazil verify: do two programs mean the same? The counterexample can be pasted back into `frazil run`.
+// frazil verify: do two programs mean the same?
 #include "verify/verify.h"
 
 #include <fmt/format.h>
@@ -10,16 +10,13 @@
 #include <thread>
 
 #include "cli.h"
-#include "exec/value.h"
-#include "ir/text.h"
+#include "ir/guard.h"
+#include "tri.h"
+#include "verdict.h"
 #include "verify/smt/smt.h"
-#include "verify_tasm.h"
 
 namespace frazil::cli {
 namespace {
-
-constexpr int ExitRefuted = 2;
-constexpr int ExitUnknown = 3;
 
 struct VerifyArguments {
   std::string source;
@@ -32,114 +29,8 @@ struct VerifyArguments {
   bool horner = false;
 };
 
-std::string Quoted(const std::string& text) {
-  const bool plain = std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-+._:/=,").contains(c);
-  });
-  return plain && !text.empty() ? text : "'" + text + "'";
-}
-
-std::string ParamName(const ir::Function& entry, uint32_t i) {
-  return i < entry.value_names.size() && !entry.value_names[i].empty() ? entry.value_names[i]
-                                                                       : std::to_string(i);
-}
-
-// The words after `frazil run FILE`: a buffer that is an earlier one is named after it.
-std::vector<std::string> RunWords(const ir::Program& program, const verify::Refuted& refuted) {
-  const ir::Function& entry = program.entry_function();
-  std::vector<std::string> words;
-  for (uint32_t i = 0; i < refuted.arguments.size(); ++i) {
-    const exec::Value& value = refuted.arguments[i];
-    std::string word = exec::PrintValue(value);
-    for (uint32_t j = 0; j < i && entry.param_type(i).is_buffer(); ++j) {
-      if (refuted.arguments[j].memory != value.memory) continue;
-      word = ParamName(entry, j);
-      break;
-    }
-    words.push_back(std::move(word));
-  }
-  auto stream = [&](std::string_view flag, const std::vector<exec::Value>& values) {
-    for (const exec::Value& value : values) {
-      words.emplace_back(flag);
-      words.push_back(
-          fmt::format("{}:{}", ir::ScalarOrBufferName(value.type), exec::PrintValue(value)));
-    }
-  };
-  stream("--input", refuted.context.input);
-  stream("--hint", refuted.context.hints);
-  return words;
-}
-
-std::string CommandLine(const std::string& file, const std::vector<std::string>& words) {
-  std::string line = "frazil run " + Quoted(file);
-  for (const std::string& word : words) line += " " + Quoted(word);
-  return line;
-}
-
-std::string Tell(const exec::Outcome& outcome) {
-  if (outcome.trap) return "stops: " + outcome.trap->ToString();
-  std::vector<std::string> results;
-  for (const exec::Value& value : outcome.results) results.push_back(exec::PrintValue(value));
-  for (const exec::Value& value : outcome.output)
-    results.push_back("output " + exec::PrintValue(value));
-  return results.empty() ? "ends" : fmt::format("{}", fmt::join(results, ", "));
-}
-
-struct Answer {
-  verify::Verdict verdict;
-  double ms;
-};
-
-void PrintText(const Session& session, const VerifyArguments& arguments, const ir::Program& source,
-               const Answer& answer) {
-  auto evidence = [&](const verify::Evidence& e) {
-    fmt::print("{}\n", Bold(session, verify::VerdictName(answer.verdict)));
-    PrintFact(session, "evidence", fmt::format("{}: {}", verify::GradeName(e.grade), e.detail));
-    PrintFact(session, "judge", e.judge);
-  };
-  if (const auto* proved = std::get_if<verify::Proved>(&answer.verdict)) evidence(proved->evidence);
-  if (const auto* tested = std::get_if<verify::Tested>(&answer.verdict)) evidence(tested->evidence);
-  if (const auto* refuted = std::get_if<verify::Refuted>(&answer.verdict)) {
-    const std::vector<std::string> words = RunWords(source, *refuted);
-    fmt::print("{}: {}\n", Bold(session, "refuted"), refuted->difference);
-    PrintFact(session, "first", Tell(refuted->source));
-    PrintFact(session, "second", Tell(refuted->candidate));
-    PrintFact(session, "see", CommandLine(arguments.source, words));
-    PrintFact(session, "", CommandLine(arguments.candidate, words));
-  }
-  if (const auto* unknown = std::get_if<verify::Unknown>(&answer.verdict)) {
-    fmt::print("{}\n", Bold(session, "unknown"));
-    PrintFact(session, "reason", unknown->reason);
-  }
-  PrintFact(session, "time", fmt::format("{:.1f} ms", answer.ms));
-}
-
-nlohmann::ordered_json ToJson(const VerifyArguments& arguments, const ir::Program& source,
-                              const Answer& answer) {
-  nlohmann::ordered_json json = {{"verdict", verify::VerdictName(answer.verdict)}};
-  auto evidence = [&](const verify::Evidence& e) { json["evidence"] = EvidenceJson(e); };
-  if (const auto* proved = std::get_if<verify::Proved>(&answer.verdict)) evidence(proved->evidence);
-  if (const auto* tested = std::get_if<verify::Tested>(&answer.verdict)) evidence(tested->evidence);
-  if (const auto* refuted = std::get_if<verify::Refuted>(&answer.verdict)) {
-    const std::vector<std::string> words = RunWords(source, *refuted);
-    json["difference"] = refuted->difference;
-    json["arguments"] = words;
-    json["first"] = Tell(refuted->source);
-    json["second"] = Tell(refuted->candidate);
-    json["run"] = {CommandLine(arguments.source, words), CommandLine(arguments.candidate, words)};
-  }
-  if (const auto* unknown = std::get_if<verify::Unknown>(&answer.verdict))
-    json["reason"] = unknown->reason;
-  json["guard"] = arguments.guard;
-  json["milliseconds"] = answer.ms;
-  return json;
-}
-
-Result<int> Verify(Session& session, const VerifyArguments& arguments) {
-  if (arguments.candidate.ends_with(".tasm"))
-    return VerifyTasm(
-        session, {arguments.source, arguments.candidate, arguments.fragments, arguments.horner});
-  const ir::Program source = TRY(ReadProgram(arguments.source, session.limits));
+Result<verify::Verdict> ComparePrograms(const Session& session, const VerifyArguments& arguments,
+                                        const ir::Program& source) {
   ir::Candidate candidate;
   candidate.program = TRY(ReadProgram(arguments.candidate, session.limits));
   candidate.guard = TRY(ir::ParseGuard(arguments.guard, source));
@@ -153,22 +44,41 @@ Result<int> Verify(Session& session, const VerifyArguments& arguments) {
                         ? arguments.threads
                         : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (options.smt) verify::smt::RegisterZ3();
-  const auto start = std::chrono::steady_clock::now();
-  verify::Verdict verdict;
-  {
-    Progress progress(session, "comparing the two programs");
-    verdict = TRY(verify::Verify(source, candidate, options));
+  Progress progress(session, "comparing the two programs");
+  return verify::Verify(source, candidate, options);
+}
+
+// The second is a .tasm file; the first may be anything that `frazil tri` takes.
+Result<verify::Verdict> CompareAssembly(Session& session, const VerifyArguments& arguments) {
+  tri::Source first{.file = arguments.source};
+  if (arguments.horner) first.profile = mt::Profile::Horner;
+  return CallTri(session, tri::Options().cycles, [&](const tri::Options& options) {
+    return tri::Compare(first, arguments.candidate, arguments.fragments, options);
+  });
+}
+
+Result<int> Verify(Session& session, const VerifyArguments& arguments) {
+  const bool is_assembly = arguments.candidate.ends_with(".tasm");
+  Compared compared{arguments.source, arguments.candidate, nullptr, arguments.fragments};
+  ir::Program source;
+  if (!is_assembly) {
+    source = TRY(ReadProgram(arguments.source, session.limits));
+    compared.source = &source;
   }
+  const auto start = std::chrono::steady_clock::now();
+  const verify::Verdict verdict = is_assembly ? TRY(CompareAssembly(session, arguments))
+                                              : TRY(ComparePrograms(session, arguments, source));
   const double ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  const Answer answer{std::move(verdict), ms};
   if (session.json) {
-    PrintJson(ToJson(arguments, source, answer));
+    nlohmann::ordered_json json = VerdictJson(compared, verdict);
+    if (!is_assembly) json["guard"] = arguments.guard;
+    json["milliseconds"] = ms;
+    PrintJson(json);
   } else {
-    PrintText(session, arguments, source, answer);
+    PrintVerdict(session, compared, verdict, ms);
   }
-  if (std::holds_alternative<verify::Refuted>(answer.verdict)) return ExitRefuted;
-  return std::holds_alternative<verify::Unknown>(answer.verdict) ? ExitUnknown : 0;
+  return ExitCodeOfVerdict(verdict);
 }
 
 }  // namespace

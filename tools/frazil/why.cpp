@@ -18,6 +18,12 @@
 namespace frazil::cli {
 namespace {
 
+// Of code alone: an image says more than that.
+size_t BytesOf(const exec::CompiledForm& form) {
+  const Result<exec::NativeImage> image = exec::ParseImage(form.payload);
+  return image ? image->code.size() : form.payload.size();
+}
+
 struct WhyOptions {
   std::string program;  // a digest or its beginning, or a .frz file
   std::string store;
@@ -80,8 +86,10 @@ Result<int> Why(Session& session, const WhyOptions& options) {
     return 0;
   }
   const exec::CompiledForm& compiled = **form;
+  const auto* time = std::get_if<exec::CallTime>(&compiled.cost);
+  const exec::CallTime cost = time != nullptr ? *time : exec::CallTime();
   const store::Store::Observed seen = store->MergedProfiles()[exact];
-  const double reference = compiled.cost.reference_ns * static_cast<double>(seen.calls);
+  const double reference = cost.reference_ns * static_cast<double>(seen.calls);
   const double saved = std::max(0.0, reference - static_cast<double>(seen.ns));
   const std::string since = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(newest->modified));
   if (session.json) {
@@ -99,15 +107,13 @@ Result<int> Why(Session& session, const WhyOptions& options) {
   }
   PrintFact(session, "what",
             fmt::format("{}: {} code for {}, {} bytes, guard {}", ir::ShortDigest(exact),
-                        compiled.target, exec::CpuLevelName(compiled.image.level),
-                        compiled.image.code.size(), compiled.guard));
+                        compiled.target, compiled.profile, BytesOf(compiled), compiled.guard));
   PrintFact(session, "since", fmt::format("{}, made by {}", since, compiled.toolchain));
   PrintFact(session, "trust", verify::Describe(form->evidence()));
-  PrintFact(
-      session, "saved",
-      fmt::format("{} a call instead of {}; {} calls seen, {} saved",
-                  PrintDuration(compiled.cost.ns_per_call),
-                  PrintDuration(compiled.cost.reference_ns), seen.calls, PrintDuration(saved)));
+  PrintFact(session, "saved",
+            fmt::format("{} a call instead of {}; {} calls seen, {} saved",
+                        PrintDuration(cost.ns_per_call), PrintDuration(cost.reference_ns),
+                        seen.calls, PrintDuration(saved)));
   PrintFact(session, "reopens",
             "a shadow run that differs, a guard that misses too often, another toolchain or CPU");
   return 0;

@@ -22,11 +22,6 @@ verify::VerifyOptions JudgeOptions() {
   return options;
 }
 
-std::string Tell(const verify::Evidence& evidence) {
-  return fmt::format("{} by {} ({})", verify::GradeName(evidence.grade), evidence.judge,
-                     evidence.detail);
-}
-
 }  // namespace
 
 int JudgeKernels(DevicePtr device, const std::filesystem::path& folder) {
@@ -50,19 +45,17 @@ int JudgeKernels(DevicePtr device, const std::filesystem::path& folder) {
     }
     const Result<verify::Verdict> verdict =
         verify::VerifyLowering(program, **callable, {}, JudgeOptions());
-    if (verdict && std::holds_alternative<verify::Tested>(*verdict)) {
+    const verify::Evidence* evidence = verdict ? verify::EvidenceOf(*verdict) : nullptr;
+    if (evidence != nullptr) {
       ++judged;
-      fmt::print("{}: {}\n", name, Tell(std::get<verify::Tested>(*verdict).evidence));
-    } else if (verdict && std::holds_alternative<verify::Proved>(*verdict)) {
-      ++judged;
-      fmt::print("{}: {}\n", name, Tell(std::get<verify::Proved>(*verdict).evidence));
+      fmt::print("{}: {}\n", name, verify::Describe(*evidence));
     } else if (verdict && std::holds_alternative<verify::Refuted>(*verdict)) {
-      fault("refuted: " + std::get<verify::Refuted>(*verdict).difference);
+      fault(verify::Describe(*verdict));
     } else {
       // No verdict is no success, and no fault of the code either: launches that this target leaves to the CPU.
       ++unknown;
       fmt::print("{}: no verdict: {}\n", name,
-                 verdict ? std::get<verify::Unknown>(*verdict).reason : verdict.error().message);
+                 verdict ? verify::WhyNot(*verdict) : verdict.error().message);
     }
     std::fflush(stdout);
   }

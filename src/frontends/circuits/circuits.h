@@ -79,7 +79,7 @@ struct CircuitOptions {
   SplitVariant split = SplitVariant::Sub;
   Limits limits = {};
 };
-// Names of the seed's JSON ("mul", "div", "sigmoid" ..) into the options; fails on others.
+// Names from the original's JSON ("mul", "div", "sigmoid" ..) into the options; fails on others.
 Result<void> SetVariant(CircuitOptions& options, std::string_view name);
 
 Result<ir::Program> ParseCircuit(std::string_view text, const CircuitOptions& options = {});

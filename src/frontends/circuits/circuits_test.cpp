@@ -47,23 +47,26 @@ TEST(CircuitSyntax, AllFifteenKindsOfCall) {
 }
 
 TEST(CircuitSyntax, PrintsCanonicalText) {
-  EXPECT_EQ(Canonical("mark@c5"), "mark@c05");
-  EXPECT_EQ(Canonical("  mark @ c05 // a comment\n . mark@c06"), "mark@c05 . mark@c06");
-  EXPECT_EQ(Canonical("merge@c00[c01,c02]"), "merge.add@c00[c01,c02]");
-  EXPECT_EQ(Canonical("split@c00[c01,c02]"), "split.sub@c00[c01,c02]");
-  EXPECT_EQ(Canonical("reduce_sum@c00->c01"), "reduce.sum@c00->c01");
-  EXPECT_EQ(Canonical("R-1T9~@ mark@c00"), "R+3T+1~@ mark@c00");
-  EXPECT_EQ(Canonical("R4@ mark@c00"), "mark@c00");
-  EXPECT_EQ(Canonical("mark@c42^-5~@17"), "mark@c42^+3~@17");
-  EXPECT_EQ(Canonical("mark@c[5..14]^4"), "mark@c[5..14]^+4");
-  EXPECT_EQ(Canonical("((mark@c00)) . ((mark@c01 . mark@c02))"), "mark@c00 . mark@c01 . mark@c02");
-  EXPECT_EQ(Canonical("(mark@c00 || mark@c01) || mark@c02"), "mark@c00 || mark@c01 || mark@c02");
-  EXPECT_EQ(Canonical("mark@c03 . (mark@c00 || mark@c01)"), "mark@c03 . (mark@c00 || mark@c01)");
-  EXPECT_EQ(Canonical("merge.max@c00[0,c01]"), "merge.max@c00[0,c01]");
-  EXPECT_EQ(Canonical("merge.mul@c00[-0.0,c01] . split@c00[2.50,c01] . merge@c00[1e3,c01] . "
-                      "merge@c00[-inf,c01]"),
-            "merge.mul@c00[-0,c01] . split.sub@c00[2.5,c01] . merge.add@c00[1000,c01] . "
-            "merge.add@c00[-inf,c01]");
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"mark@c5", "mark@c05"},
+      {"  mark @ c05 // a comment\n . mark@c06", "mark@c05 . mark@c06"},
+      {"merge@c00[c01,c02]", "merge.add@c00[c01,c02]"},
+      {"split@c00[c01,c02]", "split.sub@c00[c01,c02]"},
+      {"reduce_sum@c00->c01", "reduce.sum@c00->c01"},
+      {"R-1T9~@ mark@c00", "R+3T+1~@ mark@c00"},
+      {"R4@ mark@c00", "mark@c00"},
+      {"mark@c42^-5~@17", "mark@c42^+3~@17"},
+      {"mark@c[5..14]^4", "mark@c[5..14]^+4"},
+      {"((mark@c00)) . ((mark@c01 . mark@c02))", "mark@c00 . mark@c01 . mark@c02"},
+      {"(mark@c00 || mark@c01) || mark@c02", "mark@c00 || mark@c01 || mark@c02"},
+      {"mark@c03 . (mark@c00 || mark@c01)", "mark@c03 . (mark@c00 || mark@c01)"},
+      {"merge.max@c00[0,c01]", "merge.max@c00[0,c01]"},
+      {"merge.mul@c00[-0.0,c01] . split@c00[2.50,c01] . merge@c00[1e3,c01] . "
+       "merge@c00[-inf,c01]",
+       "merge.mul@c00[-0,c01] . split.sub@c00[2.5,c01] . merge.add@c00[1000,c01] . "
+       "merge.add@c00[-inf,c01]"},
+  };
+  for (const auto& [text, canonical] : cases) EXPECT_EQ(Canonical(text), canonical) << text;
 }
 
 TEST(CircuitSyntax, ScratchIsNoParameter) {

@@ -11,9 +11,7 @@
 namespace frazil::frontends::circuits {
 namespace {
 
-using ir::Op;
-using ir::Type;
-using ir::ValueId;
+using namespace ir::names;
 namespace types = ir::types;
 
 Op MergeOp(MergeVariant variant) {

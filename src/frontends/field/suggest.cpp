@@ -1,4 +1,4 @@
-// Distance in single edits and swaps of neighbours; a name of n characters may be n/3 + 1 away, so that short names
+// Distance in single edits and swaps of neighbors; a name of n characters may be n/3 + 1 away, so that short names
 // do not suggest everything.
 #include "frontends/field/suggest.h"
 

@@ -178,13 +178,16 @@ TEST(KernelJson, LocationsComeFromTheSource) {
 }
 
 TEST(KernelJson, BadJsonIsRefusedWithAPlace) {
-  EXPECT_EQ(Refusal(""), "k.json:1:1: error FRZ1002: the text ends where a value should stand");
-  EXPECT_EQ(Refusal("{\n\"kernel\": nul}"), "k.json:2:11: error FRZ1002: this is no JSON value");
-  EXPECT_EQ(Refusal("{} x"), "k.json:1:4: error FRZ1002: there is more after the end");
-  EXPECT_EQ(Refusal("{}"), "k.json:1:1: error FRZ1002: there is no \"kernel\" here");
-  EXPECT_EQ(Refusal("[]"), "k.json:1:1: error FRZ1002: there is no kernel here");
-  EXPECT_EQ(Refusal(R"({"version":"2.0","kernel":{}})"),
-            "k.json:1:12: error FRZ1002: version '2.0' is not known (this reads version 1.0)");
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"", "k.json:1:1: error FRZ1002: the text ends where a value should stand"},
+      {"{\n\"kernel\": nul}", "k.json:2:11: error FRZ1002: this is no JSON value"},
+      {"{} x", "k.json:1:4: error FRZ1002: there is more after the end"},
+      {"{}", "k.json:1:1: error FRZ1002: there is no \"kernel\" here"},
+      {"[]", "k.json:1:1: error FRZ1002: there is no kernel here"},
+      {R"({"version":"2.0","kernel":{}})",
+       "k.json:1:12: error FRZ1002: version '2.0' is not known (this reads version 1.0)"},
+  };
+  for (const auto& [text, refusal] : cases) EXPECT_EQ(Refusal(text), refusal) << text;
   EXPECT_NE(Refusal(R"({"kernel":{"name":"k","params":[]}})").find("\"body\" is missing"),
             std::string::npos);
   EXPECT_NE(

@@ -1,24 +1,11 @@
 // Starts Python with the embedded tool and reads its lines. The file's path travels as an argument, never as code; -I
 // keeps the user's environment and folder out of Python's search path, so that only its own `ast` is imported.
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
-
 #include <fmt/format.h>
 
-#include "base/deadline.h"
+#include "base/process.h"
 #include "frontends/kernels/json.h"
 #include "frontends/kernels/kernels.h"
 #include "python_tool.inc"
-
-extern char** environ;
 
 namespace frazil::frontends::kernels {
 namespace {
@@ -26,95 +13,19 @@ namespace {
 // A command line has a limit; so has one start.
 constexpr size_t FilesPerStart = 256;
 
-struct Pipe {
-  int read = -1;
-  int write = -1;
-  ~Pipe() {
-    if (read >= 0) close(read);
-    if (write >= 0) close(write);
-  }
-  bool Open() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return false;
-    read = ends[0];
-    write = ends[1];
-    return true;
-  }
-  void CloseWrite() {
-    close(write);
-    write = -1;
-  }
-};
-
-struct Answer {
-  std::string output;
-  std::string messages;
-  int status = 0;
-  bool timed_out = false;
-};
-
-// Reads both streams until they end or the time is over.
-void Collect(Pipe& output, Pipe& messages, int64_t timeout_ms, Answer& answer) {
-  const Deadline deadline = Deadline::After(std::chrono::milliseconds(timeout_ms));
-  std::array<pollfd, 2> ends = {pollfd{output.read, POLLIN, 0}, pollfd{messages.read, POLLIN, 0}};
-  std::array<std::string*, 2> texts = {&answer.output, &answer.messages};
-  std::array<char, 65536> buffer;
-  int open = 2;
-  while (open > 0) {
-    if (deadline.Passed()) {
-      answer.timed_out = true;
-      return;
-    }
-    int ready = poll(ends.data(), ends.size(), deadline.PollMs());
-    if (ready < 0 && errno != EINTR) return;
-    for (size_t i = 0; i < ends.size() && ready > 0; ++i) {
-      if (ends[i].fd < 0 || ends[i].revents == 0) continue;
-      ssize_t got = read(ends[i].fd, buffer.data(), buffer.size());
-      if (got > 0) {
-        texts[i]->append(buffer.data(), static_cast<size_t>(got));
-      } else if (got == 0 || errno != EINTR) {
-        ends[i].fd = -1;
-        --open;
-      }
-    }
-  }
-}
-
-Result<Answer> RunTool(std::span<const std::string> paths, const PythonOptions& options) {
-  Pipe output, messages;
-  if (!output.Open() || !messages.Open())
-    return Fail(Diag::EngineFailed, fmt::format("no pipe to Python: {}", std::strerror(errno)));
-  std::vector<std::string> words = {options.python,     "-I",     "-S", "-c",
-                                    EmbeddedPythonTool, "--lines"};
-  words.insert(words.end(), paths.begin(), paths.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.write, 1);
-  posix_spawn_file_actions_adddup2(&actions, messages.write, 2);
-  pid_t child = 0;
-  int failed =
-      posix_spawnp(&child, options.python.c_str(), &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) {
-    Error error{Diag::MissingTool,
-                fmt::format("'{}' cannot be started: {}", options.python, std::strerror(failed)),
-                {},
-                {},
-                "kernel sources need Python 3.9 or later; JSON does not"};
-    return std::unexpected(std::move(error));
-  }
-  output.CloseWrite();
-  messages.CloseWrite();
-  Answer answer;
-  Collect(output, messages, options.timeout_ms, answer);
-  if (answer.timed_out) kill(child, SIGKILL);
-  while (waitpid(child, &answer.status, 0) < 0 && errno == EINTR) {
-  }
-  return answer;
+Result<RunResult> RunTool(std::span<const std::string> paths, const PythonOptions& options) {
+  Command command{options.python,
+                  {options.python, "-I", "-S", "-c", EmbeddedPythonTool, "--lines"}};
+  command.words.insert(command.words.end(), paths.begin(), paths.end());
+  SystemResult<RunResult> answer = RunCommand(
+      command, {.deadline = Deadline::After(std::chrono::milliseconds(options.timeout_ms))});
+  if (answer) return std::move(*answer);
+  return std::unexpected(
+      Error{Diag::MissingTool,
+            fmt::format("'{}' cannot be started: {}", options.python, answer.error().message()),
+            {},
+            {},
+            "kernel sources need Python 3.9 or later; JSON does not"});
 }
 
 uint32_t NumberOf(const JsonNode& object, std::string_view name) {
@@ -167,7 +78,7 @@ void RunBatch(std::span<const std::string> paths, const PythonOptions& options,
       out.push_back(std::unexpected(std::move(mine)));
     }
   };
-  Result<Answer> answer = RunTool(paths, options);
+  const Result<RunResult> answer = RunTool(paths, options);
   if (!answer) return all_fail(answer.error(), 0);
   std::string_view rest = answer->output;
   size_t done = 0;

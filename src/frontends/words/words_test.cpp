@@ -75,45 +75,51 @@ func @main() -> (i64) {
 
 // The narrowest type for everything that is computed, at each border.
 TEST(Words, WidthFollowsTheRanges) {
-  EXPECT_EQ(TypeOf("2147483647"), ir::types::I32);
-  EXPECT_EQ(TypeOf("2147483646 + 1"), ir::types::I32);
-  EXPECT_EQ(TypeOf("2147483647 + 1"), ir::types::I64);
-  EXPECT_EQ(TypeOf("-2147483647 - 1"), ir::types::I32);
-  EXPECT_EQ(TypeOf("0 - 2147483648"), ir::types::I64);
-  EXPECT_EQ(TypeOf("2147483647 + 1 - 1"), ir::types::I64);
-  EXPECT_EQ(TypeOf("9223372036854775807"), ir::types::I64);
-  EXPECT_EQ(TypeOf("9223372036854775807 + 1"), ir::Type::Int(2));
-  EXPECT_EQ(TypeOf("12!"), ir::types::I32);
-  EXPECT_EQ(TypeOf("13!"), ir::types::I64);
-  EXPECT_EQ(TypeOf("20!"), ir::types::I64);
-  EXPECT_EQ(TypeOf("21!"), ir::Type::Int(2));
-  EXPECT_EQ(TypeOf("Sum 1 to 65535"), ir::types::I32);
-  EXPECT_EQ(TypeOf("Sum 1 to 65536"), ir::types::I64);
-  EXPECT_EQ(TypeOf("2^4094"), ir::Type::Int(64));
-  EXPECT_EQ(TypeOf("15 > 10"), ir::types::Bool);
+  const std::pair<std::string_view, ir::Type> cases[] = {
+      {"2147483647", ir::types::I32},
+      {"2147483646 + 1", ir::types::I32},
+      {"2147483647 + 1", ir::types::I64},
+      {"-2147483647 - 1", ir::types::I32},
+      {"0 - 2147483648", ir::types::I64},
+      {"2147483647 + 1 - 1", ir::types::I64},
+      {"9223372036854775807", ir::types::I64},
+      {"9223372036854775807 + 1", ir::Type::Int(2)},
+      {"12!", ir::types::I32},
+      {"13!", ir::types::I64},
+      {"20!", ir::types::I64},
+      {"21!", ir::Type::Int(2)},
+      {"Sum 1 to 65535", ir::types::I32},
+      {"Sum 1 to 65536", ir::types::I64},
+      {"2^4094", ir::Type::Int(64)},
+      {"15 > 10", ir::types::Bool},
+  };
+  for (const auto& [text, type] : cases) EXPECT_EQ(TypeOf(text), type) << text;
 }
 
 // Partial results can be wider than the answer.
 TEST(Words, NothingWrapsOnTheWay) {
-  EXPECT_EQ(Ask("100000 * 100000 - 9999999999"), "1");
-  EXPECT_EQ(Ask("Sum -100000 to 100000"), "0");
-  EXPECT_EQ(Ask("10^30 / 10^29"), "10");
-  EXPECT_EQ(Ask("-2147483648 / -1"), "2147483648");
-  EXPECT_EQ(Ask("|-2147483648|"), "2147483648");
-  EXPECT_EQ(Ask("-9223372036854775808 / -1"), "9223372036854775808");
-  EXPECT_EQ(Ask("gcd(-9223372036854775808, 6)"), "2");
-  EXPECT_EQ(Ask("1/3 - 1/3 + 1/1000000007"), "1/1000000007");
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"100000 * 100000 - 9999999999", "1"},
+      {"Sum -100000 to 100000", "0"},
+      {"10^30 / 10^29", "10"},
+      {"-2147483648 / -1", "2147483648"},
+      {"|-2147483648|", "2147483648"},
+      {"-9223372036854775808 / -1", "9223372036854775808"},
+      {"gcd(-9223372036854775808, 6)", "2"},
+      {"1/3 - 1/3 + 1/1000000007", "1/1000000007"},
+  };
+  for (const auto& [question, answer] : cases) EXPECT_EQ(Ask(question), answer) << question;
 }
 
 TEST(Words, QuotientsAreExact) {
   EXPECT_EQ(Read("48 / 6").answer_kind, AnswerKind::Integer);
   EXPECT_EQ(Read("7 / 2").answer_kind, AnswerKind::Fraction);
-  EXPECT_EQ(Ask("7 / -2"), "-3.5");
-  EXPECT_EQ(Ask("-6 / 4"), "-1.5");
-  EXPECT_EQ(Ask("22 / 7"), "22/7");
-  EXPECT_EQ(Ask("1/8"), "0.125");
-  EXPECT_EQ(Ask("Is 2/3 > 0.6666?"), "1");
-  EXPECT_EQ(Ask("1 / 0"), "there is no answer: it divides by zero");
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"7 / -2", "-3.5"},        {"-6 / 4", "-1.5"},
+      {"22 / 7", "22/7"},        {"1/8", "0.125"},
+      {"Is 2/3 > 0.6666?", "1"}, {"1 / 0", "there is no answer: it divides by zero"},
+  };
+  for (const auto& [question, answer] : cases) EXPECT_EQ(Ask(question), answer) << question;
 }
 
 TEST(Words, StepsOfAChain) {

@@ -26,9 +26,9 @@ constexpr uint16_t None = 0, OutOfBounds = ir::Only(ir::Trap::OutOfBounds),
 namespace op_columns {
 using MaybeOp = std::optional<ir::Op>;
 constexpr MaybeOp NoIr = std::nullopt;
-#define FRAZIL_OP(name, ...) [[maybe_unused]] constexpr MaybeOp name = ir::Op::name;
-#include "ir/ops.def"
-#undef FRAZIL_OP
+#define FRAZIL_COLUMN(name, ...) [[maybe_unused]] constexpr MaybeOp name = ir::Op::name;
+FRAZIL_OPS(FRAZIL_COLUMN)
+#undef FRAZIL_COLUMN
 }  // namespace op_columns
 
 constexpr InstructionInfo Rows[] = {

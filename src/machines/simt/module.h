@@ -1,5 +1,5 @@
 // A module: one kernel with its parameters, code, tables and source lines. It is its `.frzb` file in memory: every member
-// is a view into those bytes, verified once, then used in place. Nothing is deserialised.
+// is a view into those bytes, verified once, then used in place. Nothing is deserialized.
 #pragma once
 
 #include <memory>

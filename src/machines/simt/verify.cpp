@@ -276,10 +276,10 @@ class LabelVerifier {
     const size_t size = module_.code.size();
     if (module_.mode != Mode::Launch)
       return WrongAt(module_, FirstLabel(), "needs launch mode: a program is structured");
-    if (size > MaxLabelled)
+    if (size > MaxLabeled)
       return WrongAt(module_, 0,
                      fmt::format("begins {} instructions with labels, above the limit of {}", size,
-                                 MaxLabelled));
+                                 MaxLabeled));
     for (uint32_t i = 0; i < size; ++i) {
       const Instruction& inst = module_.code[i];
       bool structure = IsOpener(inst.op) || inst.op == Opcode::End || inst.op == Opcode::Carry ||
@@ -305,7 +305,7 @@ class LabelVerifier {
 
   uint32_t FirstLabel() const {
     uint32_t i = 0;
-    while (!IsLabelled(module_.code[i].op)) ++i;
+    while (!IsLabeled(module_.code[i].op)) ++i;
     return i;
   }
 
@@ -390,7 +390,7 @@ Result<void> Verify(const Module& module) {
           module.location(i));
     if (std::string wrong = WrongFields(module, inst); !wrong.empty())
       return WrongAt(module, i, wrong);
-    labels |= IsLabelled(inst.op);
+    labels |= IsLabeled(inst.op);
   }
   return labels ? LabelVerifier(module).Run() : StructuredVerifier(module).Run();
 }

@@ -125,7 +125,7 @@ uint32_t FeaturesOf(Mode mode, std::span<const Instruction> code) {
     if (memory && inst.address() >= Address::Handle) features |= UsesHandles;
     if (inst.op == Opcode::Lds || inst.op == Opcode::Sts) features |= UsesShared;
     if (inst.op == Opcode::PoolAlloc || inst.op == Opcode::PoolFree) features |= UsesPools;
-    if (IsLabelled(inst.op)) features |= UsesLabels;
+    if (IsLabeled(inst.op)) features |= UsesLabels;
     if (inst.guarded()) features |= UsesGuards;
     if (inst.op == Opcode::BarSync) features |= UsesBarrier;
     if (IsCollective(inst.op) && inst.op != Opcode::BarSync) features |= UsesLaneOps;

@@ -33,9 +33,9 @@ struct Carried {
   Type type;
 };
 
-constexpr uint32_t MaxLabelled = 1u << 14;  // instructions of a module with labels
+constexpr uint32_t MaxLabeled = 1u << 14;  // instructions of a module with labels
 
-constexpr bool IsLabelled(Opcode op) {
+constexpr bool IsLabeled(Opcode op) {
   return op == Opcode::Bra || op == Opcode::Call || op == Opcode::Ret || op == Opcode::Loop;
 }
 constexpr bool IsCollective(Opcode op) {

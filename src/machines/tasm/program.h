@@ -5,18 +5,16 @@
 // back gives the same program.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "machines/tasm/inputs.h"
 #include "machines/tasm/instruction.h"
 
 namespace frazil::machines::tasm {
-
-using Digest = std::array<uint64_t, 5>;
 
 struct Instruction {
   Opcode op = Opcode::Nop;

@@ -87,55 +87,40 @@ constexpr std::array<RoundStart, 5> Starts = [] {
 static_assert(std::ranges::all_of(RoundConstants, [](uint64_t constant) { return constant >= W; }));
 
 // The two widths differ only in the names of their instructions.
-struct Wide {
-  using Vector = __m512i;
-  FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) {
-    return _mm512_set1_epi64(static_cast<long long>(x));
-  }
-  FRAZIL_AVX512_INLINE static Vector Add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Sub(Vector a, Vector b) { return _mm512_sub_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) {
-    return _mm512_madd52lo_epu64(sum, a, b);
-  }
-  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) {
-    return _mm512_madd52hi_epu64(sum, a, b);
-  }
-  template <int bits>
-  FRAZIL_AVX512_INLINE static Vector Up(Vector a) {
-    return _mm512_slli_epi64(a, bits);
-  }
-  FRAZIL_AVX512_INLINE static Vector Down(Vector a) { return _mm512_srli_epi64(a, 32); }
-  FRAZIL_AVX512_INLINE static Vector And(Vector a, Vector b) { return _mm512_and_si512(a, b); }
-  FRAZIL_AVX512_INLINE static Vector AndOr(Vector a, Vector b, Vector c) {
-    return _mm512_ternarylogic_epi64(a, b, c, 0xea);
-  }
-  FRAZIL_AVX512_INLINE static Vector Min(Vector a, Vector b) { return _mm512_min_epu64(a, b); }
-};
-
-struct Narrow {
-  using Vector = __m256i;
-  FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) {
-    return _mm256_set1_epi64x(static_cast<long long>(x));
-  }
-  FRAZIL_AVX512_INLINE static Vector Add(Vector a, Vector b) { return _mm256_add_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Sub(Vector a, Vector b) { return _mm256_sub_epi64(a, b); }
-  FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) {
-    return _mm256_madd52lo_epu64(sum, a, b);
-  }
-  FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) {
-    return _mm256_madd52hi_epu64(sum, a, b);
-  }
-  template <int bits>
-  FRAZIL_AVX512_INLINE static Vector Up(Vector a) {
-    return _mm256_slli_epi64(a, bits);
-  }
-  FRAZIL_AVX512_INLINE static Vector Down(Vector a) { return _mm256_srli_epi64(a, 32); }
-  FRAZIL_AVX512_INLINE static Vector And(Vector a, Vector b) { return _mm256_and_si256(a, b); }
-  FRAZIL_AVX512_INLINE static Vector AndOr(Vector a, Vector b, Vector c) {
-    return _mm256_ternarylogic_epi64(a, b, c, 0xea);
-  }
-  FRAZIL_AVX512_INLINE static Vector Min(Vector a, Vector b) { return _mm256_min_epu64(a, b); }
-};
+#define FRAZIL_TIP5_LANES(name, width, set)                                                        \
+  struct name {                                                                                    \
+    using Vector = __m##width##i;                                                                  \
+    FRAZIL_AVX512_INLINE static Vector Set(uint64_t x) { return set(static_cast<long long>(x)); }  \
+    FRAZIL_AVX512_INLINE static Vector Add(Vector a, Vector b) {                                   \
+      return _mm##width##_add_epi64(a, b);                                                         \
+    }                                                                                              \
+    FRAZIL_AVX512_INLINE static Vector Sub(Vector a, Vector b) {                                   \
+      return _mm##width##_sub_epi64(a, b);                                                         \
+    }                                                                                              \
+    FRAZIL_AVX512_INLINE static Vector Low52(Vector sum, Vector a, Vector b) {                     \
+      return _mm##width##_madd52lo_epu64(sum, a, b);                                               \
+    }                                                                                              \
+    FRAZIL_AVX512_INLINE static Vector High52(Vector sum, Vector a, Vector b) {                    \
+      return _mm##width##_madd52hi_epu64(sum, a, b);                                               \
+    }                                                                                              \
+    template <int bits>                                                                            \
+    FRAZIL_AVX512_INLINE static Vector Up(Vector a) {                                              \
+      return _mm##width##_slli_epi64(a, bits);                                                     \
+    }                                                                                              \
+    FRAZIL_AVX512_INLINE static Vector Down(Vector a) { return _mm##width##_srli_epi64(a, 32); }   \
+    FRAZIL_AVX512_INLINE static Vector And(Vector a, Vector b) {                                   \
+      return _mm##width##_and_si##width(a, b);                                                     \
+    }                                                                                              \
+    FRAZIL_AVX512_INLINE static Vector AndOr(Vector a, Vector b, Vector c) {                       \
+      return _mm##width##_ternarylogic_epi64(a, b, c, 0xea);                                       \
+    }                                                                                              \
+    FRAZIL_AVX512_INLINE static Vector Min(Vector a, Vector b) {                                   \
+      return _mm##width##_min_epu64(a, b);                                                         \
+    }                                                                                              \
+  };
+FRAZIL_TIP5_LANES(Wide, 512, _mm512_set1_epi64)
+FRAZIL_TIP5_LANES(Narrow, 256, _mm256_set1_epi64x)
+#undef FRAZIL_TIP5_LANES
 
 // Both below 2^33 + 2^23.
 template <typename V>

@@ -1,4 +1,4 @@
-// Triton VM: execution, and the exact heights of its nine tables. Behaviour and crash conditions are those of
+// Triton VM: execution, and the exact heights of its nine tables. Behavior and crash conditions are those of
 // the published machine; tools/oracle holds that against it.
 #pragma once
 
@@ -7,21 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/deadline.h"
+#include "machines/tasm/inputs.h"
 #include "machines/tasm/program.h"
 
 namespace frazil::machines::tasm {
-
-// What a run may read. `ram` is what the prover put there; unwritten RAM that is not in it reads as 0.
-struct Inputs {
-  std::vector<uint64_t> input;   // public
-  std::vector<uint64_t> secret;  // individual tokens, read by divine
-  std::vector<Digest> digests;   // read by merkle_step
-  std::unordered_map<uint64_t, uint64_t> ram;
-};
 
 enum class CrashKind : uint8_t {
   InstructionPointer,  // ran off the end of the program

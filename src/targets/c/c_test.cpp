@@ -1,5 +1,6 @@
 // The C target by its headers: their text, their compilers, their users; and its callables at every limit.
 #include "targets/c/c.h"
+#include "ir/test_text.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ using testing::Shell;
 // One program for each thing that headers can need.
 struct Sample {
   const char* symbol;
-  const char* text;
+  std::string_view text;
 };
 
 constexpr Sample Samples[] = {
@@ -27,19 +28,7 @@ func @main(%a: i32, %b: i32) -> (i32) {
   %s = add %m, %c : i32
   return %s
 })"},
-    {"saxpy", R"(frz 1
-func @main(%a: f32, %n: index, %x: in buffer<f32>, %out: out buffer<f32>) -> (f32) {
-  %zero = const 0 : index
-  %start = const 0 : f32
-  %sum = for %i = %zero to %n step 1 carry (%acc = %start) {
-    %v = load %x, %i : f32
-    %p = mul %a, %v : f32
-    store %out, %i, %p : f32
-    %next = add %acc, %p : f32
-    yield %next
-  }
-  return %sum
-})"},
+    {"saxpy", ir::ScaleAndSumText},
     {"divide", R"(frz 1
 func @main(%a: i64, %b: i64) -> (i64, i64) {
   %q = div.floor %a, %b : i64

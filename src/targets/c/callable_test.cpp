@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "exec/generator.h"
+#include "ir/test_text.h"
 #include "targets/c/test_support.h"
 
 namespace frazil::targets::c {
@@ -93,25 +94,7 @@ TEST(CCallable, EveryTrapKind) {
   }
 }
 
-constexpr const char* Countdown = R"(frz 1
-func @down(%n: i64) -> (i64) {
-  %zero = const 0 : i64
-  %one = const 1 : i64
-  %done = le %n, %zero : i64
-  %r = if %done -> (i64) {
-    yield %zero
-  } else {
-    %m = sub %n, %one : i64
-    %s = call @down(%m)
-    %t = add %s, %n : i64
-    yield %t
-  }
-  return %r
-}
-func @main(%n: i64) -> (i64) {
-  %r = call @down(%n)
-  return %r
-})";
+const std::string Countdown = "frz 1\n" + ir::RecursionText("i64", "%n");
 
 TEST(CCallable, DepthAndDeepRecursion) {
   const ir::Program program = Parse(Countdown);

@@ -9,9 +9,7 @@
 
 namespace frazil::targets::c {
 
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
+using namespace ir::names;
 
 std::string Parenthesized(const Text& text, Strength least) {
   if (text.strength >= least) return text.text;
@@ -91,19 +89,12 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
       return {FromElement(inst.type, element),
               scalar == Scalar::Bool ? Strength::Equality : Strength::Primary};
     }
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
+    FRAZIL_CASES(Ring)
       if (is_field) return Fields(inst);
       return ir::IsFloat(scalar) ? Float(inst) : Wrap(inst.type, RawCompute(inst));
     case Op::MulHi: return Call(support_.Use("mul_hi", inst.type), inst);
-    case Op::DivTrunc:
-    case Op::DivFloor:
-    case Op::RemTrunc:
-    case Op::RemFloor:
-    case Op::DivChecked:
-    case Op::RemChecked: return Division(inst);
+    FRAZIL_CASES(Division)
+    FRAZIL_CASES(CheckedDivision) return Division(inst);
     case Op::Abs:
       return ir::IsFloat(scalar) ? Float(inst) : Call(support_.Use("abs", inst.type), inst);
     case Op::AbsChecked: return Call(support_.Use("abs", inst.type), inst);
@@ -117,12 +108,8 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::Minimum:
     case Op::Maximum: return Float(inst);
     case Op::CopySign: return CopySign(inst);
-    case Op::FieldDiv:
-    case Op::Invert:
-    case Op::MakeXField:
-    case Op::PartXField:
-    case Op::MakeDigest:
-    case Op::PartDigest: return Fields(inst);
+    FRAZIL_CASES(Inverse)
+    FRAZIL_CASES(Parts) return Fields(inst);
     case Op::Min:
     case Op::Max: {
       if (ir::IsFloat(scalar)) return Float(inst);
@@ -133,12 +120,7 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
       }
       return Call(support_.Use(is_min ? "min" : "max", inst.type), inst);
     }
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge: return Compare(inst);
+    FRAZIL_CASES(Comparison) return Compare(inst);
     case Op::Select: {
       const Text condition = Value(function_.operand(inst, 0));
       const bool is_bitwise =
@@ -150,17 +132,7 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
                       Operand(function_.operand(inst, 2), Strength::Additive)),
           Strength::Conditional};
     }
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Not:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Rotl:
-    case Op::Rotr:
-    case Op::Clz:
-    case Op::Ctz:
-    case Op::Popcnt: return Bits(inst);
+    FRAZIL_CASES(Bits) return Bits(inst);
     case Op::Cast: return Cast(inst);
     // Between machine integers (or from bool) only; int<k> is a statement.
     case Op::CastChecked: return CastTo(CTypeName(inst.type), Value(function_.operand(inst, 0)));
@@ -173,77 +145,16 @@ Text ExpressionWriter::ComputeAny(const ir::Inst& inst) {
     case Op::SubChecked:
     case Op::MulChecked:
     case Op::NegChecked:
-    case Op::Load:
-    case Op::Store:
-    case Op::Length:
-    case Op::Alloc:
-    case Op::AtomicRmw:
-    case Op::AtomicCas:
-    case Op::Input:
-    case Op::Output:
-    case Op::Hint:
-    case Op::Assert:
-    case Op::Unreachable:
-    case Op::If:
-    case Op::For:
-    case Op::While:
-    case Op::Switch:
-    case Op::Parallel:
-    case Op::Return:
-    case Op::Yield:
-    case Op::Condition:
+    FRAZIL_CASES(Memory)
+    FRAZIL_CASES(Stream)
+    FRAZIL_CASES(Stop)
+    FRAZIL_CASES(Region)
+    FRAZIL_CASES(Terminator)
     // Gone after ir::LowerForTarget.
-    case Op::Barrier:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Expm1:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Log10:
-    case Op::Log1p:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Erf:
-    case Op::Gelu:
-    case Op::Rsqrt:
-    case Op::Cbrt:
-    case Op::Pow:
-    case Op::ExpFast:
-    case Op::LogFast:
-    case Op::TanhFast:
-    case Op::SigmoidFast:
-    case Op::RandomBits:
-    case Op::RandomUniform:
-    case Op::RandomNormal:
-    case Op::FieldPow:
-    case Op::Hash:
-    case Op::SpongeInit:
-    case Op::SpongeAbsorb:
-    case Op::SpongeSqueeze:
-    case Op::MerkleStep:
-    case Op::Tasm:
-    case Op::Map:
-    case Op::Reduce:
-    case Op::Matmul:
-    case Op::MatmulFast:
-    case Op::Reshape:
-    case Op::Transpose:
-    case Op::Broadcast:
-    case Op::Slice:
-    case Op::Concat:
-    case Op::Gather:
-    case Op::Iota:
-    case Op::TensorUniform:
-    case Op::TensorNormal:
-    case Op::Extract:
-    case Op::TensorLoad:
-    case Op::TensorStore: break;
+    FRAZIL_CASES(Barrier)
+    FRAZIL_CASES(Prelude)
+    FRAZIL_CASES(Prover)
+    FRAZIL_CASES(Tensor) break;
   }
   CHECK(false);
   return {};

@@ -8,9 +8,7 @@
 
 namespace frazil::targets::c {
 
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 

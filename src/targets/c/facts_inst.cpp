@@ -3,23 +3,14 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "ir/inst_facts.h"
+#include "ir/facts/inst_facts.h"
 #include "targets/c/ctype.h"
 #include "targets/c/facts.h"
 
 namespace frazil::targets::c {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
-
-const Inst* DefinitionOf(const Function& function, const FunctionFacts& facts, ValueId value) {
-  const ir::InstId id = facts.definition[value.index];
-  return id.valid() ? &function.inst(id) : nullptr;
-}
+using namespace ir::names;
 
 // A bound b with 0 <= value <= b, if one is easily seen.
 std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts& facts,
@@ -32,7 +23,7 @@ std::optional<uint64_t> UpperBound(const Function& function, const FunctionFacts
   }
   std::optional<uint64_t> by_type;
   if (!ir::IsSigned(type.scalar)) by_type = UINT64_MAX >> (64 - ir::BitsOf(type));
-  const Inst* inst = DefinitionOf(function, facts, value);
+  const Inst* inst = facts.DefinitionOf(function, value);
   if (inst == nullptr || depth == 0) return by_type;
   auto bound = [&](uint32_t i) {
     return UpperBound(function, facts, function.operand(*inst, i), depth - 1);
@@ -99,22 +90,11 @@ TrapChance OfLookup(const ir::Program& program, const Function& function,
 
 }  // namespace
 
-std::optional<std::span<const uint64_t>> ConstantOf(const Function& function,
-                                                    const FunctionFacts& facts, ValueId value) {
-  const Inst* inst = DefinitionOf(function, facts, value);
-  if (inst == nullptr || inst->op != Op::Const) return {};
-  return function.words_of(*inst);
-}
-
 TrapChance ChanceOfTrap(const ir::Program& program, const Function& function,
                         const FunctionFacts& facts, const Inst& inst) {
   switch (inst.op) {
-    case Op::DivTrunc:
-    case Op::DivFloor:
-    case Op::RemTrunc:
-    case Op::RemFloor:
-    case Op::DivChecked:
-    case Op::RemChecked: return OfDivision(function, facts, inst);
+    FRAZIL_CASES(Division)
+    FRAZIL_CASES(CheckedDivision) return OfDivision(function, facts, inst);
     case Op::Lookup: return OfLookup(program, function, facts, inst);
     case Op::FieldDiv: return OfInverse(function, facts, function.operand(inst, 1));
     case Op::Invert: return OfInverse(function, facts, function.operand(inst, 0));
@@ -156,10 +136,7 @@ bool MakesAnyNan(const Function& function, const Inst& inst) {
 bool IsInCheck(const Inst& inst, TrapChance chance, uint32_t operand) {
   if (chance == TrapChance::Always) return false;
   switch (inst.op) {
-    case Op::DivTrunc:
-    case Op::DivFloor:
-    case Op::RemTrunc:
-    case Op::RemFloor:
+    FRAZIL_CASES(Division)
     case Op::RemChecked: return operand == 1 || inst.type.scalar == Scalar::Int;
     case Op::DivChecked: return operand == 1 || ir::IsSigned(inst.type.scalar);
     case Op::FieldDiv: return operand == 1;
@@ -187,11 +164,7 @@ bool NeedsName(const Function& function, const Inst& inst, uint32_t operand) {
     case Op::Invert:
     case Op::AbsChecked: return true;
     case Op::For:
-    case Op::Parallel: return operand < 2;
-    case Op::DivTrunc:
-    case Op::DivFloor:
-    case Op::RemTrunc:
-    case Op::RemFloor:
+    case Op::Parallel: return operand < 2; FRAZIL_CASES(Division)
     case Op::RemChecked:
     case Op::FieldDiv: return operand == 1;
     case Op::DivChecked: return true;

@@ -12,11 +12,7 @@
 
 namespace frazil::targets::c {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegionId;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 

@@ -7,11 +7,7 @@
 
 namespace frazil::targets::c {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 

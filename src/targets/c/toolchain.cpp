@@ -2,22 +2,17 @@
 #include "targets/c/toolchain.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
-extern char** environ;
+#include "base/process.h"
 
 namespace frazil::targets::c {
 namespace {
@@ -62,32 +57,11 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-Result<int> RunTool(const std::vector<std::string>& command, const std::string& log) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  pid_t pid = 0;
-  const int failed = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0)
-    return Fail(Diag::MissingTool, fmt::format("the compiler {} cannot be started", command[0]));
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR)
-      return Fail(Diag::EngineFailed, fmt::format("the compiler {} was lost", command[0]));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
-std::string FirstError(const std::string& log) {
-  std::ifstream file(log);
+// The first line of what the compiler said that is an error, or the first.
+std::string FirstError(const std::string& messages) {
+  std::istringstream lines(messages);
   std::string first;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(lines, line);) {
     if (line.find("error") != std::string::npos) return line;
     if (first.empty()) first = line;
   }
@@ -124,14 +98,16 @@ Result<std::shared_ptr<SharedObject>> CompileAndLoad(const std::string& text,
   file << text;
   file.close();
   if (!file) return Fail(Diag::FileUnwritable, fmt::format("{} cannot be written", source));
-  std::vector<std::string> command = {path, "-O2", "-fPIC", "-shared"};
-  command.insert(command.end(), flags.begin(), flags.end());
-  command.insert(command.end(), {"-o", object, source, "-lm"});
-  const std::string log = folder.File("log.txt");
-  const int status = TRY(RunTool(command, log));
-  if (status != 0)
+  Command command{path, {path, "-O2", "-fPIC", "-shared"}};
+  command.words.insert(command.words.end(), flags.begin(), flags.end());
+  command.words.insert(command.words.end(), {"-o", object, source, "-lm"});
+  const SystemResult<RunResult> run = RunCommand(command, {});
+  if (!run) return Fail(Diag::MissingTool, fmt::format("the compiler {} cannot be started", path));
+  if (!run->ending.is_known)
+    return Fail(Diag::EngineFailed, fmt::format("the compiler {} was lost", path));
+  if (!run->ending.is_success())
     return Fail(Diag::EngineFailed,
-                fmt::format("the compiler {} failed: {}", path, FirstError(log)));
+                fmt::format("the compiler {} failed: {}", path, FirstError(run->messages)));
   void* handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     return Fail(Diag::EngineFailed, fmt::format("compiled code cannot be loaded: {}", dlerror()));

@@ -8,10 +8,7 @@
 
 namespace frazil::targets::cuda {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 

@@ -9,11 +9,7 @@
 
 namespace frazil::targets::cuda {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 
@@ -95,20 +91,11 @@ llvm::FunctionType* KernelEmitter::TypeOfFunction(const ModuleEmitter& shared, i
                 {builder.getPtrTy(GlobalSpace), word, word, word, builder.getInt1Ty()});
   std::vector<llvm::Type*> results;
   for (ir::Type type : function.results) results.push_back(ops.TypeOf(type));
-  llvm::Type* const result = results.empty() ? builder.getVoidTy()
-                             : results.size() == 1
-                                 ? results[0]
-                                 : llvm::StructType::get(shared.module.getContext(), results);
-  return llvm::FunctionType::get(result, params, false);
+  return FunctionTypeOf(builder, params, results);
 }
 
 void KernelEmitter::EmitFunction() {
-  uint32_t position = 0;
-  for (uint32_t i = 0; i < function_.param_count(); ++i) {
-    const ValueId param = function_.param(i);
-    Set(param, target_->getArg(position++));
-    if (function_.type(param).is_buffer()) SetLength(param, target_->getArg(position++));
-  }
+  const uint32_t position = BindArguments();
   run_ = target_->getArg(position);
   place_ = {target_->getArg(position + 1), target_->getArg(position + 2),
             target_->getArg(position + 3), target_->getArg(position + 4)};

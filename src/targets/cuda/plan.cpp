@@ -17,13 +17,7 @@
 namespace frazil::targets::cuda {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstId;
-using ir::Op;
-using ir::RegionId;
-using ir::Scalar;
-using ir::ValueId;
+using namespace ir::names;
 
 constexpr uint32_t FlatThreads = 256;
 constexpr uint32_t BlockThreads = 256;

@@ -5,9 +5,7 @@
 
 namespace frazil::targets::cuda {
 
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 SizesBuilder::SizesBuilder(const ir::Program& lowered, const ProgramFacts& facts)
     : lowered_(lowered),

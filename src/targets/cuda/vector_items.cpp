@@ -7,10 +7,7 @@
 namespace frazil::targets::cuda {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 // Beyond this much code four copies of the body cost more than wide accesses give.
 constexpr size_t MostInsts = 500;

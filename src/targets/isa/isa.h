@@ -3,7 +3,7 @@
 //
 //   Lower      tensors become loops, calls are inlined (PrepareProgram), then one instruction for each op that is left
 //   Lift       reads a program-mode module as a program; moves of registers vanish
-//   ProvedModule    the module, and what it was lifted to, which has the digest of the prepared program
+//   ProvedModule    the module, and what it was lifted to, whose canonical bytes are those of the prepared program
 #pragma once
 
 #include <memory>
@@ -14,12 +14,18 @@
 #include "base/result.h"
 #include "exec/target.h"
 #include "ir/program.h"
+#include "ir/signed_program.h"
 #include "machines/simt/module.h"
 
 namespace frazil::targets::isa {
 
 // What lowering starts from: no tensor, no call, nothing but types of the machine; math ops stay. Fails with Unsupported.
 Result<ir::Program> PrepareProgram(const ir::Program& program);
+// The same program where there is nothing to prepare.
+Result<std::shared_ptr<const ir::SignedProgram>> PrepareProgram(
+    std::shared_ptr<const ir::SignedProgram> program);
+// How deep calls of the entry nest, of a program without recursion. Prepared ones have none left.
+uint64_t CallDepth(const ir::Program& program);
 // Empty, or one sentence why the program has no module.
 std::string WhyNot(const ir::Program& program);
 
@@ -36,6 +42,7 @@ class ProvedModule {
  public:
   // Lowers, then proves. Fails with Unsupported where the program has no module.
   static Result<ProvedModule> OfProgram(const ir::Program& program);
+  static Result<ProvedModule> OfProgram(std::shared_ptr<const ir::SignedProgram> program);
   // Fails with NotProved if the module, lifted, is not the program, prepared.
   static Result<ProvedModule> Prove(const ir::Program& program, machines::simt::Module module);
   // A module that came without a program is its own source: it means what it lifts to. One that has no program form means

@@ -1,5 +1,6 @@
 // Lowering and lifting: named programs, then random ones.
 #include "targets/isa/isa.h"
+#include "ir/test_text.h"
 
 #include <cstdlib>
 
@@ -16,30 +17,14 @@
 namespace frazil::targets::isa {
 namespace {
 
-ir::Program Parsed(const char* text) {
+ir::Program Parsed(std::string_view text) {
   Result<ir::Program> program = ir::ParseText(text);
   EXPECT_TRUE(program) << program.error().ToString();
   return program ? *program : ir::Program{};
 }
 
-constexpr const char* Saxpy = R"(frz 1
-func @saxpy(%a: f32, %x: in buffer<f32>, %y: buffer<f32>, %n: u32) {
-  %zero = const 0 : index
-  %bound = cast %n : index
-  parallel %i = %zero to %bound {
-    %xi = load %x, %i : f32
-    %p = mul %a, %xi : f32
-    %yi = load %y, %i : f32
-    %s = add %p, %yi : f32
-    store %y, %i, %s : f32
-    yield
-  }
-  return
-}
-)";
-
 TEST(Isa, SaxpyComesBack) {
-  ir::Program program = Parsed(Saxpy);
+  ir::Program program = Parsed(ir::SaxpyText);
   Result<machines::simt::Module> module = Lower(program);
   ASSERT_TRUE(module) << module.error().ToString();
   EXPECT_EQ(module->code.size(), 12u);
@@ -61,8 +46,8 @@ static_assert(!std::is_default_constructible_v<ProvedModule> &&
 
 // A module that was changed after it was proved, and one of another program: neither is proved, loaded or run.
 TEST(Isa, WhatIsProvedIsWhatRuns) {
-  const ir::Program program = Parsed(Saxpy);
-  std::string text(Saxpy);
+  const ir::Program program = Parsed(ir::SaxpyText);
+  std::string text(ir::SaxpyText);
   text.replace(text.find("add %p"), 3, "sub");
   const ir::Program other = Parsed(text.c_str());
   const Result<machines::simt::Module> module = Lower(program);

@@ -11,14 +11,11 @@
 #include "exec/target.h"
 #include "ir/builder.h"
 #include "targets/isa/lane_machine.h"
+#include "targets/isa/simt_names.h"
 
 namespace frazil::targets::isa {
 
-using machines::simt::Instruction;
-using machines::simt::Mode;
-using machines::simt::Module;
-using machines::simt::Opcode;
-using machines::simt::Type;
+using namespace simt_names;
 
 namespace {
 

@@ -2,15 +2,13 @@
 #include "base/check.h"
 #include "exec/scalar_ops.h"
 #include "targets/isa/lane_machine.h"
+#include "targets/isa/simt_names.h"
 
 namespace frazil::targets::isa {
 
 using ir::Op;
 using ir::ReduceKind;
-using machines::simt::Instruction;
-using machines::simt::Opcode;
-using machines::simt::ShuffleKind;
-using machines::simt::Type;
+using namespace simt_names;
 
 namespace {
 

@@ -6,16 +6,12 @@
 #include "exec/tensor_ops.h"
 #include "ir/builder.h"
 #include "targets/isa/lane_machine.h"
+#include "targets/isa/simt_names.h"
 
 namespace frazil::targets::isa {
 
 using ir::Op;
-using machines::simt::Condition;
-using machines::simt::Instruction;
-using machines::simt::Opcode;
-using machines::simt::Shape;
-using machines::simt::SpecialRegister;
-using machines::simt::Type;
+using namespace simt_names;
 
 uint64_t LaneMachine::Get(const Lane& lane, Type type, uint8_t number) const {
   return type == Type::Bool ? lane.predicates[number] : lane.registers[number];

@@ -11,6 +11,7 @@
 #include "machines/simt/operands.h"
 #include "targets/isa/isa.h"
 #include "targets/isa/lift.h"
+#include "targets/isa/simt_names.h"
 
 namespace frazil::targets::isa {
 namespace {
@@ -18,19 +19,7 @@ namespace {
 using ir::Op;
 using ir::ValueId;
 using ir::Values;
-using machines::simt::Address;
-using machines::simt::BufferPlace;
-using machines::simt::Condition;
-using machines::simt::Instruction;
-using machines::simt::Mode;
-using machines::simt::Module;
-using machines::simt::Opcode;
-using machines::simt::Place;
-using machines::simt::PlaceOf;
-using machines::simt::PredicatePlace;
-using machines::simt::RegisterPlace;
-using machines::simt::Shape;
-using machines::simt::Type;
+using namespace simt_names;
 
 class Lifting {
  public:

@@ -2,6 +2,10 @@
 // the machine's types, or reads streams, is refused by name: the machine never approximates.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include "ir/inline.h"
 #include "ir/lower.h"
 #include "targets/isa/isa.h"
@@ -47,13 +51,34 @@ std::string Missing(const ir::Function& function, Location& where) {
 
 }  // namespace
 
-Result<ir::Program> PrepareProgram(const ir::Program& program) {
-  ir::Program prepared = TRY(ir::LowerTensors(program));
-  if (prepared.functions.size() > 1) prepared = TRY(ir::InlineCalls(prepared));
+Result<std::shared_ptr<const ir::SignedProgram>> PrepareProgram(
+    std::shared_ptr<const ir::SignedProgram> program) {
+  if (ir::HasTensors(program->program()))
+    program = ir::SignedProgram::Of(TRY(ir::LowerTensors(program->program())));
+  if (program->program().functions.size() > 1)
+    program = ir::SignedProgram::Of(TRY(ir::InlineCalls(program->program())));
   Location where;
-  if (std::string missing = Missing(prepared.entry_function(), where); !missing.empty())
+  if (std::string missing = Missing(program->program().entry_function(), where); !missing.empty())
     return Fail(Diag::Unsupported, missing, where);
-  return prepared;
+  return program;
+}
+
+Result<ir::Program> PrepareProgram(const ir::Program& program) {
+  return TRY(PrepareProgram(ir::SignedProgram::Of(program)))->program();
+}
+
+uint64_t CallDepth(const ir::Program& program) {
+  std::vector<int64_t> known(program.functions.size(), -1);
+  std::function<int64_t(uint32_t)> depth_of = [&](uint32_t f) -> int64_t {
+    if (known[f] >= 0) return known[f];
+    int64_t depth = 0;
+    const ir::Function& function = program.functions[f];
+    for (const ir::Inst& inst : function.insts)
+      if (inst.op == ir::Op::Call)
+        depth = std::max(depth, 1 + depth_of(static_cast<uint32_t>(function.word(inst, 0))));
+    return known[f] = depth;
+  };
+  return static_cast<uint64_t>(depth_of(program.entry.index));
 }
 
 std::string WhyNot(const ir::Program& program) {

@@ -1,7 +1,4 @@
 // The target: Emit lowers and proves; Load takes the bytes alone, proves them and runs them, on tiles or lane by lane.
-#include <algorithm>
-#include <functional>
-
 #include "exec/interpreter.h"
 #include "exec/marshal.h"
 #include "targets/isa/isa.h"
@@ -10,21 +7,6 @@
 
 namespace frazil::targets::isa {
 namespace {
-
-// How deep calls of the entry nest. Calls were inlined, so they come to an end.
-uint64_t CallDepth(const ir::Program& program) {
-  std::vector<int64_t> known(program.functions.size(), -1);
-  std::function<int64_t(uint32_t)> depth_of = [&](uint32_t f) -> int64_t {
-    if (known[f] >= 0) return known[f];
-    int64_t depth = 0;
-    const ir::Function& function = program.functions[f];
-    for (const ir::Inst& inst : function.insts)
-      if (inst.op == ir::Op::Call)
-        depth = std::max(depth, 1 + depth_of(static_cast<uint32_t>(function.word(inst, 0))));
-    return known[f] = depth;
-  };
-  return static_cast<uint64_t>(depth_of(program.entry.index));
-}
 
 class IsaCallable final : public exec::Callable {
  public:
@@ -83,6 +65,18 @@ class IsaTarget final : public exec::Target {
     std::shared_ptr<const TilePlan> plan;
     if (tiles_) plan = TRY(Prepare(module));
     return std::make_unique<IsaCallable>(std::move(module), std::move(plan), artifact.source);
+  }
+
+  Result<Lifted> Lift(const exec::Artifact& artifact) const override {
+    const machines::simt::Module module = TRY(machines::simt::LoadModule(artifact.bytes));
+    Lifted lifted{TRY(isa::Lift(module)), TRY(PrepareProgram(*artifact.source))};
+    // What a launch makes of its arguments stands beside the code.
+    const auto same = [](const ir::KernelParam& a, const ir::KernelParam& b) {
+      return a.role == b.role && a.buffers == b.buffers;
+    };
+    if (!std::ranges::equal(module.Signature().params, ir::SignatureOf(lifted.wanted).params, same))
+      return Fail(Diag::NotProved, "the module has other parameters than the program");
+    return lifted;
   }
 
  private:

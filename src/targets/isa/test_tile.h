@@ -1,6 +1,7 @@
 // What tests of the tile interpreter share: a program, its plan, and runs that are compared with the meaning.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -71,6 +72,36 @@ inline ir::Program ReadProgram(std::string_view text) {
   Result<ir::Program> program = ir::ParseText(text);
   EXPECT_TRUE(program.has_value()) << program.error().ToString();
   return program ? std::move(*program) : ir::Program();
+}
+
+// Blocks of %block lanes, each of which reads what the lane opposite has put into the scratch that they share: `put`,
+// then `middle`, then `end` with that value as %w and its own as %v.
+inline std::string BlockKernel(std::string_view middle, std::string_view put,
+                               std::string_view end = "store %y, %i, %w : f32") {
+  return fmt::format(R"(frz 1
+func @main(%grid: index, %block: index, %x: buffer<f32>, %y: buffer<f32>) {{
+  %zero = const 0 : index
+  %one = const 1 : index
+  parallel %b = %zero to %grid {{
+    %shared = alloc %block : f32
+    parallel %l = %zero to %block {{
+      %base = mul %b, %block : index
+      %i = add %base, %l : index
+      %v = load %x, %i : f32
+      {}
+      {}
+      %last = sub %block, %one : index
+      %m = sub %last, %l : index
+      %w = load %shared, %m : f32
+      {}
+      yield
+    }}
+    yield
+  }}
+  return
+}}
+)",
+                     put, middle, end);
 }
 
 }  // namespace frazil::targets::isa

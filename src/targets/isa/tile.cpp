@@ -18,10 +18,6 @@ namespace {
 
 using Kind = TileOp::Kind;
 
-// How much fuel lanes take together is not counted, only compared with. Where fuel is so scarce that it may matter which
-// iteration uses it up, the meaning itself runs.
-constexpr uint64_t LeastFuel = uint64_t{1} << 40;
-
 void FindDirect(TilePlan& plan) {
   const FunctionPlan& entry = plan.functions[0];
   plan.word_of_param.clear();
@@ -86,8 +82,8 @@ void FindSingle(TilePlan& plan) {
   }
 }
 
-Result<void> CompileForm(const ir::Program& program, bool serial, TilePlan& plan) {
-  auto form = std::make_shared<ir::Program>(program);
+Result<void> CompileForm(std::shared_ptr<const ir::Program> form, bool serial, TilePlan& plan) {
+  const ir::Program& program = *form;
   Result<void> made = Compile(*form, serial, plan);
   const bool has_barriers =
       std::ranges::any_of(program.functions, [](const ir::Function& function) {
@@ -96,13 +92,14 @@ Result<void> CompileForm(const ir::Program& program, bool serial, TilePlan& plan
       });
   // Phases as parallels of their own, each judged by itself.
   if (has_barriers && (serial || !made)) {
-    form = std::make_shared<ir::Program>(TRY(ir::SplitBarriers(program)));
+    form = std::make_shared<const ir::Program>(TRY(ir::SplitBarriers(program)));
     made = Compile(*form, serial, plan);
   }
   if (!made) return made;
   plan.program = std::move(form);
   FindDirect(plan);
   if (plan.direct) FindSingle(plan);
+  plan.straight = IsStraight(plan.functions[0]);
   return {};
 }
 
@@ -125,7 +122,7 @@ const TilePlan* TilePlan::Serial() const {
     plan->level = level;
     plan->options = options;
     plan->all_serial = true;
-    if (CompileForm(*source, true, *plan)) serial_ = std::move(plan);
+    if (CompileForm(source, true, *plan)) serial_ = std::move(plan);
   });
   return serial_.get();
 }
@@ -145,7 +142,7 @@ Result<std::shared_ptr<const TilePlan>> Prepare(std::shared_ptr<const ir::Progra
   plan->options = options;
   plan->options.lanes = options.lanes / 64 * 64;
   plan->level = std::min(options.level, embed::HostLevel());
-  if (Result<void> made = CompileForm(*plan->source, false, *plan); !made) {
+  if (Result<void> made = CompileForm(plan->source, false, *plan); !made) {
     if (made.error().diag != Diag::Unsupported) return std::unexpected(made.error());
     plan->lane_by_lane = made.error().message;
   }
@@ -174,7 +171,8 @@ int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* re
     CHECK(form != nullptr);
   }
   if (form->direct) {
-    if (const std::optional<int32_t> status = RunDirect(*form, arguments, run)) return *status;
+    if (const std::optional<int32_t> status = RunDirect(*form, arguments, run.threads))
+      return *status;
   }
   static const exec::RunContext defaults;
   const exec::RunContext& context = run.context != nullptr ? *run.context : defaults;

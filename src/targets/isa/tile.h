@@ -55,6 +55,11 @@ struct TileRun {
   exec::TrapInfo trap = {};                   // after a trap
   Location trap_at = {};
 };
+// Where fuel is scarcer, it may matter which iteration uses it up, and tiles only compare with it: RunWords is not for that.
+constexpr uint64_t LeastFuel = uint64_t{1} << 40;
+// Of a launch that is one loop, short enough for one thread, or a few ops on scalars: runs it, without a context, because
+// nothing in it can trap, be stopped or take memory. False: nothing was done, and RunWords has to look at it.
+bool RunAtOnce(const TilePlan& plan, const uint64_t* arguments, uint64_t* results);
 int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* results, TileRun& run);
 
 // A sentence, if everything runs lane by lane; empty otherwise.

@@ -5,9 +5,7 @@
 namespace frazil::targets::isa {
 namespace {
 
-using ir::Function;
-using ir::Op;
-using ir::Scalar;
+using namespace ir::names;
 using Kind = LaneClass::Kind;
 
 bool IsWord64(Scalar s) { return s == Scalar::Index || s == Scalar::I64 || s == Scalar::U64; }

@@ -175,6 +175,16 @@ Result<void> FunctionCompiler::AppendParts(TileOp op, std::vector<Code> parts) {
   return {};
 }
 
+std::vector<Slot> FunctionCompiler::DefineResults(const ir::Inst& inst) {
+  std::vector<Slot> results;
+  for (uint32_t i = 0; i < inst.results.count; ++i) {
+    const ir::ValueId result = Function::result_of(inst, i);
+    results.push_back(NewLike(result));
+    Define(result, results.back());
+  }
+  return results;
+}
+
 Result<void> FunctionCompiler::If(const ir::Inst& inst) {
   const ir::ValueId condition = function_.operand(inst, 0);
   TileOp op = New(Kind::If, inst);
@@ -185,12 +195,7 @@ Result<void> FunctionCompiler::If(const ir::Inst& inst) {
     op.c = NewTile(1);
     op.d = NewTile(1);
   }
-  std::vector<Slot> results;
-  for (uint32_t i = 0; i < inst.results.count; ++i) {
-    const ir::ValueId result = Function::result_of(inst, i);
-    results.push_back(NewLike(result));
-    Define(result, results.back());
-  }
+  const std::vector<Slot> results = DefineResults(inst);
   std::vector<Code> parts;
   for (uint32_t r = 0; r < 2; ++r)
     parts.push_back(TRY(Part(Function::region_of(inst, r), results)));
@@ -242,12 +247,7 @@ Result<void> FunctionCompiler::Switch(const ir::Inst& inst) {
     op.c = NewTile(1);
     op.d = NewTile(1);
   }
-  std::vector<Slot> results;
-  for (uint32_t i = 0; i < inst.results.count; ++i) {
-    const ir::ValueId result = Function::result_of(inst, i);
-    results.push_back(NewLike(result));
-    Define(result, results.back());
-  }
+  const std::vector<Slot> results = DefineResults(inst);
   Code all;
   FunctionPlan::Cases cases;
   const auto words = function_.words_of(inst);

@@ -50,6 +50,7 @@ class FunctionCompiler {
   Slot MathOn(ir::Op op, ir::Scalar type, std::span<const Slot> operands, bool uniform,
               Location where);
   bool TryDefer(ir::InstId id);
+  void AppendFused(TileOp op, const ir::Inst& inst);
   bool EmitPair(const ir::Inst& inst);
   bool EmitChoice(const ir::Inst& inst);
   void EmitSelect(Slot condition, Slot yes, Slot no, Slot result, ir::Type type, bool uniform);
@@ -74,6 +75,8 @@ class FunctionCompiler {
   bool OnCells(ir::ValueId result) const { return !ClassOf(result).varying(); }
   uint32_t BytesOf(ir::ValueId value) const { return ir::BytesOf(function_.type(value)); }
   TileOp& Append(TileOp op);
+  // Places for the results of a structure, in order.
+  std::vector<Slot> DefineResults(const ir::Inst& inst);
   TileOp New(TileOp::Kind kind, const ir::Inst& inst) const;
   int32_t BufferOf(ir::ValueId value) const { return buffers_[value.index]; }
   std::span<const ir::ValueId> YieldOf(ir::RegionId id) const;

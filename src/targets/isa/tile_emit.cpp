@@ -8,9 +8,7 @@
 
 namespace frazil::targets::isa {
 
-using ir::Function;
-using ir::Op;
-using ir::Scalar;
+using namespace ir::names;
 using Kind = TileOp::Kind;
 
 namespace {
@@ -124,6 +122,16 @@ void FunctionCompiler::Materialize(ir::ValueId value) {
   EmitKernel(function_.inst(function_.values[value.index].def));
 }
 
+// Two ops in one: the kernel is chosen.
+void FunctionCompiler::AppendFused(TileOp op, const ir::Inst& inst) {
+  CHECK(op.kernel != nullptr);
+  op.bytes = static_cast<uint8_t>(ir::BytesOf(inst.type));
+  op.result = NewTile(op.bytes);
+  op.imm = 2;
+  Append(op);
+  Define(Function::result_of(inst), op.result);
+}
+
 bool FunctionCompiler::EmitPair(const ir::Inst& inst) {
   if (!IsSecondOfPair(inst.op) || OnCells(Function::result_of(inst))) return false;
   ir::ValueId inner = function_.operand(inst, 0), other = function_.operand(inst, 1);
@@ -143,13 +151,7 @@ bool FunctionCompiler::EmitPair(const ir::Inst& inst) {
   op.b = OperandOf(q, ClassOf(q).uniform());
   op.c = OperandOf(other, ClassOf(other).uniform());
   op.kernel = FastPair(first.op, inst.op, swapped, inst.type.scalar, modes, plan_.level);
-  CHECK(op.kernel != nullptr);
-  op.bytes = static_cast<uint8_t>(ir::BytesOf(inst.type));
-  op.result = NewTile(op.bytes);
-  op.imm = 2;
-  Append(op);
-  Define(Function::result_of(inst), op.result);
-  return true;
+  return AppendFused(op, inst), true;
 }
 
 bool FunctionCompiler::EmitChoice(const ir::Inst& inst) {
@@ -176,13 +178,7 @@ bool FunctionCompiler::EmitChoice(const ir::Inst& inst) {
   op.c = OperandOf(yes, ClassOf(yes).uniform());
   op.d = OperandOf(no, ClassOf(no).uniform());
   op.kernel = FastChoice(order, inst.type.scalar, modes, plan_.level);
-  CHECK(op.kernel != nullptr);
-  op.bytes = static_cast<uint8_t>(ir::BytesOf(inst.type));
-  op.result = NewTile(op.bytes);
-  op.imm = 2;
-  Append(op);
-  Define(Function::result_of(inst), op.result);
-  return true;
+  return AppendFused(op, inst), true;
 }
 
 void FunctionCompiler::EmitSelect(Slot condition, Slot yes, Slot no, Slot result, ir::Type type,

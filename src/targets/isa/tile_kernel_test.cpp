@@ -1,6 +1,7 @@
 // Kernels by hand on the tile interpreter: divergence, addresses of all kinds, aliases, traps, blocks, threads, modules.
 #include <gtest/gtest.h>
 
+#include "ir/test_text.h"
 #include "targets/isa/isa.h"
 #include "targets/isa/lane_exact.h"
 #include "targets/isa/test_tile.h"
@@ -25,20 +26,13 @@ bool IsTiled(const Prepared& prepared) {
 
 constexpr int64_t Lengths[] = {0, 1, 2, 7, 255, 256, 257, 1023, 1024, 1025, 4099};
 
-constexpr std::string_view Saxpy = R"(frz 1
-func @main(%n: index, %a: f32, %x: in buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+const std::string Saxpy = ir::Lanes("%n: index, %a: f32, %x: in buffer<f32>, %y: buffer<f32>", R"(
     %u = load %x, %i : f32
     %v = load %y, %i : f32
     %p = mul %a, %u : f32
     %r = add %p, %v : f32
     store %y, %i, %r : f32
-    yield
-  }
-  return
-}
-)";
+)");
 
 TEST(TileKernels, SaxpyOfAllLengthsAndOneBuffer) {
   const Prepared prepared(ReadProgram(Saxpy));
@@ -55,21 +49,16 @@ TEST(TileKernels, SaxpyOfAllLengthsAndOneBuffer) {
 }
 
 TEST(TileKernels, OtherOrdersNeedOtherBuffers) {
-  const Prepared prepared(ReadProgram(R"(frz 1
-func @main(%n: index, %x: buffer<i32>, %y: buffer<i32>) {
-  %zero = const 0 : index
+  const Prepared prepared(ReadProgram(ir::Lanes("%n: index, %x: buffer<i32>, %y: buffer<i32>", R"(
   %one = const 1 : index
-  parallel %i = %zero to %n {
+)",
+                                                R"(
     %k = add %i, %one : index
     %u = load %x, %k : i32
     %v = load %x, %i : i32
     %r = sub %u, %v : i32
     store %y, %i, %r : i32
-    yield
-  }
-  return
-}
-)"));
+)")));
   for (int64_t n : {1, 100, 1500}) {
     const Value x = Ramp(ir::types::I32, n + 1, 3, 7), y = Ramp(ir::types::I32, n + 1, 0, 0);
     prepared.ExpectSame({Index(n), x, y});
@@ -79,10 +68,8 @@ func @main(%n: index, %x: buffer<i32>, %y: buffer<i32>) {
 }
 
 TEST(TileKernels, TwoStoresOfOneLoad) {
-  const Prepared prepared(ReadProgram(R"(frz 1
-func @main(%n: index, %x: buffer<f32>, %y: buffer<f32>, %z: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const Prepared prepared(
+      ReadProgram(ir::Lanes("%n: index, %x: buffer<f32>, %y: buffer<f32>, %z: buffer<f32>", R"(
     %t = load %x, %i : f32
     %m = mul %t, %t : f32
     %k = add %t, %t : f32
@@ -91,11 +78,7 @@ func @main(%n: index, %x: buffer<f32>, %y: buffer<f32>, %z: buffer<f32>) {
     store %z, %i, %k2 : f32
     %w = load %y, %i : f32
     store %x, %i, %w : f32
-    yield
-  }
-  return
-}
-)"));
+)")));
   const Value x = RandomBuffer(ir::types::F32, 2500, 1), y = RandomBuffer(ir::types::F32, 2500, 2);
   const Value z = RandomBuffer(ir::types::F32, 2500, 3);
   prepared.ExpectSame({Index(2500), x, y, z});
@@ -106,10 +89,8 @@ func @main(%n: index, %x: buffer<f32>, %y: buffer<f32>, %z: buffer<f32>) {
 
 // Lanes leave the loop one by one; some lanes never enter.
 TEST(TileKernels, DivergentWhile) {
-  const Prepared prepared(ReadProgram(R"(frz 1
-func @main(%n: index, %x: in buffer<i64>, %y: buffer<i64>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const Prepared prepared(
+      ReadProgram(ir::Lanes("%n: index, %x: in buffer<i64>, %y: buffer<i64>", R"(
     %v = load %x, %i : i64
     %one = const 1 : i64
     %two = const 2 : i64
@@ -137,21 +118,15 @@ func @main(%n: index, %x: in buffer<i64>, %y: buffer<i64>) {
       store %y, %i, %steps : i64
       yield
     }
-    yield
-  }
-  return
-}
-)"));
+)")));
   EXPECT_TRUE(IsTiled(prepared));
   for (int64_t n : {1, 64, 700})
     prepared.ExpectSame({Index(n), Ramp(ir::types::I64, n, -5, 1), Ramp(ir::types::I64, n, 0, 0)});
 }
 
 TEST(TileKernels, LoopsOfDifferentLengthsAndSwitches) {
-  const Prepared prepared(ReadProgram(R"(frz 1
-func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const Prepared prepared(
+      ReadProgram(ir::Lanes("%n: index, %x: in buffer<i32>, %y: buffer<i32>", R"(
     %v = load %x, %i : i32
     %nil = const 0 : i32
     %sum, %other = for %k = %nil to %v step 3 carry (%s = %nil, %t = %v) {
@@ -173,22 +148,18 @@ func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {
     }
     }
     store %y, %i, %r : i32
-    yield
-  }
-  return
-}
-)"));
+)")));
   EXPECT_TRUE(IsTiled(prepared));
   for (int64_t n : {1, 65, 300})
     prepared.ExpectSame({Index(n), Ramp(ir::types::I32, n, -7, 1), Ramp(ir::types::I32, n, 0, 0)});
 }
 
 TEST(TileKernels, RowsGathersStridesAndUniformLoads) {
-  const Prepared prepared(ReadProgram(R"(frz 1
-func @main(%n: index, %f: index, %x: in buffer<f32>, %pick: in buffer<index>, %y: buffer<f32>) {
-  %zero = const 0 : index
+  const Prepared prepared(ReadProgram(ir::Lanes(
+      "%n: index, %f: index, %x: in buffer<f32>, %pick: in buffer<index>, %y: buffer<f32>", R"(
   %three = const 3 : index
-  parallel %i = %zero to %n {
+)",
+      R"(
     %start = const 0 : f32
     %base = mul %i, %f : index
     %s = for %k = %zero to %f step 1 carry (%acc = %start) {
@@ -206,11 +177,7 @@ func @main(%n: index, %f: index, %x: in buffer<f32>, %pick: in buffer<index>, %y
     %r = add %s, %g : f32
     %r1 = sub %r, %h : f32
     store %y, %i, %r1 : f32
-    yield
-  }
-  return
-}
-)"));
+)")));
   EXPECT_TRUE(IsTiled(prepared));
   for (int64_t n : {1, 63, 600}) {
     const Value x = RandomBuffer(ir::types::F32, n * 5, 4), y = RandomBuffer(ir::types::F32, n, 5);
@@ -224,10 +191,8 @@ func @main(%n: index, %f: index, %x: in buffer<f32>, %pick: in buffer<index>, %y
 }
 
 TEST(TileKernels, TrapOfTheLowestLane) {
-  const Prepared prepared(ReadProgram(R"(frz 1
-func @main(%n: index, %x: in buffer<i32>, %z: in buffer<i32>, %y: buffer<i32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const Prepared prepared(ReadProgram(
+      ir::Lanes("%n: index, %x: in buffer<i32>, %z: in buffer<i32>, %y: buffer<i32>", R"(
     %u = load %x, %i : i32
     %v = load %z, %i : i32
     %q = div.trunc %u, %v : i32
@@ -237,11 +202,7 @@ func @main(%n: index, %x: in buffer<i32>, %z: in buffer<i32>, %y: buffer<i32>) {
     assert %ok
     %r = add %q, %c : i32
     store %y, %i, %r : i32
-    yield
-  }
-  return
-}
-)"));
+)")));
   const int64_t n = 1500;
   for (int64_t zero_at : {0, 700, 1499, 5000})
     for (int64_t huge_at : {1, 699, 701, 1498, 5000}) {
@@ -255,30 +216,8 @@ func @main(%n: index, %x: in buffer<i32>, %z: in buffer<i32>, %y: buffer<i32>) {
     }
 }
 
-constexpr std::string_view Blocks = R"(frz 1
-func @main(%grid: index, %block: index, %x: in buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  %one = const 1 : index
-  parallel %b = %zero to %grid {
-    %shared = alloc %block : f32
-    parallel %l = %zero to %block {
-      %base = mul %b, %block : index
-      %i = add %base, %l : index
-      %v = load %x, %i : f32
-      store %shared, %l, %v : f32
-      barrier
-      %last = sub %block, %one : index
-      %m = sub %last, %l : index
-      %w = load %shared, %m : f32
-      %r = add %w, %v : f32
-      store %y, %i, %r : f32
-      yield
-    }
-    yield
-  }
-  return
-}
-)";
+const std::string Blocks = BlockKernel("barrier", "store %shared, %l, %v : f32",
+                                       "%r = add %w, %v : f32\nstore %y, %i, %r : f32");
 
 TEST(TileKernels, BlocksWithBarriers) {
   const Prepared prepared(ReadProgram(Blocks));
@@ -293,18 +232,12 @@ TEST(TileKernels, BlocksWithBarriers) {
 }
 
 TEST(TileKernels, AtomicsAndDependentLanes) {
-  const Prepared histogram(ReadProgram(R"(frz 1
-func @main(%n: index, %x: in buffer<index>, %y: buffer<u32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const Prepared histogram(
+      ReadProgram(ir::Lanes("%n: index, %x: in buffer<index>, %y: buffer<u32>", R"(
     %k = load %x, %i : index
     %one = const 1 : u32
     %old = atomic %y, %k, %one {kind = add} : u32
-    yield
-  }
-  return
-}
-)"));
+)")));
   auto picks = Ramp(ir::types::Index, 20000, 0, 1);
   for (int64_t i = 0; i < 20000; ++i) {
     const uint64_t at = static_cast<uint64_t>(i * i % 13);
@@ -349,10 +282,7 @@ TEST(TileKernels, ScarceFuelIsTakenInOrder) {
 }
 
 TEST(TileKernels, AnEndlessLoopEnds) {
-  const auto plan = Prepare(ReadProgram(R"(frz 1
-func @main(%n: index, %x: buffer<i32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const auto plan = Prepare(ReadProgram(ir::Lanes("%n: index, %x: buffer<i32>", R"(
     %v = load %x, %i : i32
     %r = while (%c = %v) {
       %nil = const 0 : i32
@@ -362,11 +292,7 @@ func @main(%n: index, %x: buffer<i32>) {
       yield %v
     }
     store %x, %i, %r : i32
-    yield
-  }
-  return
-}
-)"));
+)")));
   ASSERT_TRUE(plan.has_value());
   exec::RunContext context;
   context.limits.run_ms = 20;
@@ -378,21 +304,15 @@ func @main(%n: index, %x: buffer<i32>) {
 
 // The clock is looked at every 256 turns: no limit at all must not lie in the past by then.
 TEST(TileKernels, NoLimitOfTimeIsNone) {
-  const ir::Program program = ReadProgram(R"(frz 1
-func @main(%n: index, %turns: index, %x: in buffer<i32>, %y: buffer<i32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const ir::Program program =
+      ReadProgram(ir::Lanes("%n: index, %turns: index, %x: in buffer<i32>, %y: buffer<i32>", R"(
     %v = load %x, %i : i32
     %s = for %j = %zero to %turns step 1 carry (%a = %v) {
       %b = add %a, %v : i32
       yield %b
     }
     store %y, %i, %s : i32
-    yield
-  }
-  return
-}
-)");
+)"));
   const auto plan = Prepare(program);
   const auto module = Lower(program);
   ASSERT_TRUE(plan.has_value() && module.has_value());
@@ -411,7 +331,7 @@ func @main(%n: index, %turns: index, %x: in buffer<i32>, %y: buffer<i32>) {
 }
 
 TEST(TileKernels, ByTheModule) {
-  for (std::string_view text : {Saxpy, Blocks}) {
+  for (const std::string& text : {Saxpy, Blocks}) {
     const ir::Program program = ReadProgram(text);
     const auto module = ProvedModule::OfProgram(program);
     ASSERT_TRUE(module.has_value()) << module.error().ToString();

@@ -176,6 +176,7 @@ class TilePlan {
   uint32_t called = 0;                // of a math function's plan: its function
   bool direct =
       false;  // the entry is one parallel, which is a stream without setup: nothing else runs
+  bool straight = false;                  // nothing but ops on cells that cannot trap
   uint32_t direct_lo = 0, direct_hi = 0;  // cells
   std::vector<int32_t> word_of_cell;      // of the launch, for cells that are parameters; else -1
   std::vector<uint32_t> buffer_words;     // of each buffer parameter

@@ -39,13 +39,23 @@ std::byte* TileArena::Take(size_t bytes) {
   return taken;
 }
 
+namespace {
+
+// A run without an end need not ask what time it is.
+Deadline EndOf(const Limits& limits) {
+  static const Deadline never = Deadline::Never();
+  return limits.run_ms == UINT64_MAX ? never : Deadline::After(limits.run_ms);
+}
+
+}  // namespace
+
 SharedRun::SharedRun(const TilePlan* form, const exec::RunContext& run, int most_threads)
     : plan(form),
       fuel(run.limits.fuel),
       memory_bytes(run.limits.memory_bytes),
       threads(most_threads != 0 ? most_threads : ThreadPool::Shared().threads()),
       context(run),
-      deadline(Deadline::After(run.limits.run_ms)) {}
+      deadline(EndOf(run.limits)) {}
 
 void SharedRun::Report(int64_t trip, const exec::TrapInfo& info, Location at) {
   std::lock_guard lock(mutex);

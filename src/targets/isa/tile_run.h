@@ -177,7 +177,10 @@ class Worker {
 int32_t RunGeneral(const TilePlan& plan, const uint64_t* arguments, uint64_t* results,
                    TileRun& run);
 // The direct form: the entry is one stream. Gives nothing where the general form has to look at it.
-std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run);
+std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, int threads);
+// The straight form: all of the entry is ops on cells that cannot trap.
+bool IsStraight(const FunctionPlan& function);
+void RunStraight(const TilePlan& plan, const uint64_t* arguments, uint64_t* results);
 // A stream over `lanes` iterations of `whole`, the first of which the cells are about; false if an access may be outside, or there
 // is no memory: nothing was done then. `worker` is there for math that no installed function does.
 bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level,

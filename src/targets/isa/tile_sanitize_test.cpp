@@ -1,6 +1,7 @@
 // Kernels with planted mistakes, and the same without.
 #include <gtest/gtest.h>
 
+#include "ir/test_text.h"
 #include "targets/isa/test_tile.h"
 
 namespace frazil::targets::isa {
@@ -17,38 +18,9 @@ std::vector<Finding> FindingsOf(std::string_view text, int64_t n, int64_t m, int
   return run ? run->findings : std::vector<Finding>();
 }
 
-std::string BlockKernel(std::string_view middle, std::string_view store) {
-  return std::string(R"(frz 1
-func @main(%grid: index, %block: index, %x: buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  %one = const 1 : index
-  parallel %b = %zero to %grid {
-    %shared = alloc %block : f32
-    parallel %l = %zero to %block {
-      %base = mul %b, %block : index
-      %i = add %base, %l : index
-      %v = load %x, %i : f32
-)") + std::string(store) +
-         "\n" + std::string(middle) + R"(
-      %last = sub %block, %one : index
-      %m = sub %last, %l : index
-      %w = load %shared, %m : f32
-      store %y, %i, %w : f32
-      yield
-    }
-    yield
-  }
-  return
-}
-)";
-}
-
 TEST(TileSanitizer, CleanKernelsHaveNoFindings) {
   EXPECT_TRUE(FindingsOf(BlockKernel("barrier", "store %shared, %l, %v : f32"), 4, 8, 32).empty());
-  EXPECT_TRUE(FindingsOf(R"(frz 1
-func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  EXPECT_TRUE(FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
     %u = load %x, %m : f32
     %v = load %y, %i : f32
     %r = add %u, %v : f32
@@ -58,11 +30,7 @@ func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
   parallel %i = %zero to %n {
     %v = load %y, %zero : f32
     store %x, %i, %v : f32
-    yield
-  }
-  return
-}
-)",
+)"),
                          20, 3, 32)
                   .empty());
 }
@@ -85,19 +53,13 @@ TEST(TileSanitizer, AMissingBarrierIsARace) {
 }
 
 TEST(TileSanitizer, LanesOfOneBufferElementRace) {
-  const auto findings = FindingsOf(R"(frz 1
-func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const auto findings =
+      FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
     %k = rem.floor %i, %m : index
     %v = load %x, %i : f32
     store %y, %k, %v : f32
-    yield
-  }
-  return
-}
-)",
-                                   10, 4, 16);
+)"),
+                 10, 4, 16);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, FindingKind::Race);
   EXPECT_EQ(findings[0].buffer, "y");
@@ -109,37 +71,25 @@ func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
 }
 
 TEST(TileSanitizer, ReadersRaceWithALaterWriter) {
-  const auto findings = FindingsOf(R"(frz 1
-func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const auto findings =
+      FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
     %v = load %x, %m : f32
     store %x, %i, %v : f32
-    yield
-  }
-  return
-}
-)",
-                                   6, 5, 16);
+)"),
+                 6, 5, 16);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].kind, FindingKind::Race);
   EXPECT_EQ(findings[0].element, 5);
 }
 
 TEST(TileSanitizer, OffByOne) {
-  const auto findings = FindingsOf(R"(frz 1
-func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const auto findings =
+      FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
     %k = add %i, %m : index
     %v = load %x, %k : f32
     store %y, %i, %v : f32
-    yield
-  }
-  return
-}
-)",
-                                   16, 1, 16);
+)"),
+                 16, 1, 16);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, FindingKind::OutOfBounds);
   EXPECT_EQ(findings[0].buffer, "x");
@@ -156,17 +106,10 @@ TEST(TileSanitizer, SharedMemoryThatNobodyWrote) {
 }
 
 TEST(TileSanitizer, AtomicsDoNotRace) {
-  EXPECT_TRUE(FindingsOf(R"(frz 1
-func @main(%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  EXPECT_TRUE(FindingsOf(ir::Lanes("%n: index, %m: index, %x: buffer<f32>, %y: buffer<f32>", R"(
     %v = load %x, %i : f32
     %old = atomic %y, %zero, %v {kind = add, unordered} : f32
-    yield
-  }
-  return
-}
-)",
+)"),
                          10, 4, 16)
                   .empty());
 }

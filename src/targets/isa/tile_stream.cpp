@@ -204,6 +204,16 @@ int32_t RunWords(const TilePlan& plan, const uint64_t* arguments, uint64_t* resu
   return RunGeneral(plan, arguments, results, run);
 }
 
+bool RunAtOnce(const TilePlan& plan, const uint64_t* arguments, uint64_t* results) {
+  if (plan.single.is && RunSingle(plan.single, arguments)) return true;
+  if (plan.straight) {
+    RunStraight(plan, arguments, results);
+    return true;
+  }
+  return plan.direct && plan.disjoint.empty() && plan.at_most.empty() &&
+         RunDirect(plan, arguments, /*threads=*/0) == 0;
+}
+
 bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLevel level,
                uint64_t* cells, const BufferRef* buffers, int64_t lanes, int64_t whole,
                Worker* worker) {
@@ -220,7 +230,7 @@ bool RunStream(const FunctionPlan& function, const Stream& stream, embed::CpuLev
                      whole, worker);
 }
 
-std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, TileRun& run) {
+std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments, int threads) {
   const FunctionPlan& function = plan.functions[0];
   const TileOp& parallel = function.ops[0];
   const Stream& stream = function.streams[parallel.stream];
@@ -231,7 +241,7 @@ std::optional<int32_t> RunDirect(const TilePlan& plan, const uint64_t* arguments
   const int64_t lo = value(plan.direct_lo), hi = value(plan.direct_hi);
   if (lo >= hi) return 0;
   const int64_t trips = static_cast<int64_t>(static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo));
-  const bool may_share = run.threads != 1 && parallel.threaded;
+  const bool may_share = threads != 1 && parallel.threaded;
   if (trips < 0 || (may_share && static_cast<double>(trips) * parallel.cost > LeastSharedWork))
     return std::nullopt;
   std::byte* rows[MostRows];

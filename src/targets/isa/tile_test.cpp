@@ -15,9 +15,7 @@
 namespace frazil::targets::isa {
 namespace {
 
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
+using namespace ir::names;
 
 // z[i] = op(x[i], y[i], w[i]), the operands whose bit is set taken from parameters, the whole under a mask if asked for.
 ir::Program MapOf(Op op, ir::Type type, ir::Type source, ir::Type result, int operands, int same,

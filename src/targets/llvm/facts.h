@@ -6,46 +6,30 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "ir/program.h"
+#include "ir/facts/calls.h"
+#include "ir/facts/nans.h"
 #include "targets/llvm/ranges.h"
 
 namespace frazil::targets {
 
-struct FunctionFacts {
+struct FunctionFacts : ir::Homes, ir::Liveness, ir::NanFacts {
   std::shared_ptr<ValueRanges> ranges;
-  // By value.
-  std::vector<ir::InstId> definition;  // invalid for parameters of functions and regions
-  std::vector<ir::RegionId> home;      // the region that defines it
-  std::vector<bool> live;              // some needed instruction reads it
-  std::vector<bool> arithmetic;        // may be a NaN of any bits where a machine makes it
-  std::vector<bool> canonical;         // moved somewhere: must be the one NaN if it is a NaN
-  std::vector<bool> lazy;              // result of a loop whose carried value may be any NaN inside
+  // By value: may be a NaN of any bits where a machine makes it.
+  std::vector<bool> arithmetic;
   // Of buffers that were tensors, by value: whoever calls gives them as many elements as their dimensions say.
   std::map<uint32_t, ir::Shape> shapes;
-  // By instruction.
-  std::vector<bool> needed;          // it has an effect, may trap, or its value is read
-  std::vector<ir::RegionId> region;  // where it stands
-  // By region.
-  std::vector<ir::InstId> owner;  // invalid for the function's body
-  std::vector<bool> allocates;    // it allocates scratch itself and must release it
+  // By region: it allocates scratch itself and must release it.
+  std::vector<bool> allocates;
 };
 
-struct ProgramFacts {
-  std::vector<bool> called;       // by function: by something that the entry reaches
-  std::vector<bool> fallible;     // by function: may trap
-  std::vector<bool> recursive;    // by function: part of a cycle of calls
-  std::vector<ir::FuncId> order;  // reachable functions, callees first where there is no cycle
+struct ProgramFacts : ir::CallGraph {
+  std::vector<bool> fallible;  // by function: may trap
   std::vector<FunctionFacts> functions;
 };
 
 ProgramFacts FindFacts(const ir::Program& program, bool metered);
-
-// The words of a constant, or nothing if the value is not one.
-std::optional<std::span<const uint64_t>> ConstantOf(const ir::Function& function,
-                                                    const FunctionFacts& facts, ir::ValueId value);
 
 // May the instruction itself trap, whatever its regions or its callee do?
 bool MayTrap(const ir::Program& program, const ir::Function& function, const FunctionFacts& facts,
@@ -75,9 +59,4 @@ bool DivisorMayBeZero(const ir::Function& function, const FunctionFacts& facts,
 // The condition of an `if`, where they decide it.
 std::optional<bool> Decided(const ir::Function& function, const FunctionFacts& facts,
                             const ir::Inst& branch);
-
-// The carried value k of a `for` or `while`, and where its operands begin.
-ir::ValueId CarriedParam(const ir::Function& function, const ir::Inst& loop, uint32_t k);
-uint32_t FirstInit(const ir::Inst& loop);
-
 }  // namespace frazil::targets

@@ -7,10 +7,7 @@
 namespace frazil::targets {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 bool IsCounted(const Inst& inst) { return inst.op == Op::For || inst.op == Op::Parallel; }
 

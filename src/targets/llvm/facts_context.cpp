@@ -8,10 +8,7 @@
 namespace frazil::targets {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 constexpr int MostDeep = 6;  // orders, or instructions
 

@@ -1,22 +1,13 @@
 // What can be said of one instruction from its constants, types and surroundings alone.
 #include <algorithm>
 
-#include "ir/inst_facts.h"
+#include "ir/facts/inst_facts.h"
 #include "targets/llvm/facts.h"
 
 namespace frazil::targets {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
-
-const Inst* DefinitionOf(const Function& function, const FunctionFacts& facts, ValueId value) {
-  const ir::InstId id = facts.definition[value.index];
-  return id.valid() ? &function.inst(id) : nullptr;
-}
+using namespace ir::names;
 
 bool IsZero(std::span<const uint64_t> words) {
   return std::ranges::all_of(words, [](uint64_t word) { return word == 0; });
@@ -46,15 +37,8 @@ bool InverseMayTrap(const Function& function, const FunctionFacts& facts, ValueI
 
 }  // namespace
 
-std::optional<std::span<const uint64_t>> ConstantOf(const Function& function,
-                                                    const FunctionFacts& facts, ValueId value) {
-  const Inst* inst = DefinitionOf(function, facts, value);
-  if (inst == nullptr || inst->op != Op::Const) return {};
-  return function.words_of(*inst);
-}
-
 bool IsInside(const Function& function, const FunctionFacts& facts, ValueId buffer, ValueId index) {
-  const Inst* made = DefinitionOf(function, facts, buffer);
+  const Inst* made = facts.DefinitionOf(function, buffer);
   const bool is_alloc = made != nullptr && made->op == Op::Alloc;
   if (const IntRange range = facts.ranges->Int(index); is_alloc && range.low >= 0) {
     if (range.high < facts.ranges->Int(function.operand(*made, 0)).low) return true;
@@ -63,7 +47,7 @@ bool IsInside(const Function& function, const FunctionFacts& facts, ValueId buff
   const Inst* loop = LoopOfCounter(function, facts, index);
   if (loop == nullptr || facts.ranges->Int(function.operand(*loop, 0)).low < 0) return false;
   const ValueId hi = function.operand(*loop, 1);
-  const Inst* length = DefinitionOf(function, facts, hi);
+  const Inst* length = facts.DefinitionOf(function, hi);
   if (length != nullptr && length->op == Op::Length && function.operand(*length, 0) == buffer)
     return true;
   return is_alloc && function.operand(*made, 0) == hi;
@@ -72,12 +56,8 @@ bool IsInside(const Function& function, const FunctionFacts& facts, ValueId buff
 bool MayTrap(const ir::Program& program, const Function& function, const FunctionFacts& facts,
              const Inst& inst) {
   switch (inst.op) {
-    case Op::DivTrunc:
-    case Op::DivFloor:
-    case Op::RemTrunc:
-    case Op::RemFloor:
-    case Op::DivChecked:
-    case Op::RemChecked: return DivisionMayTrap(function, facts, inst);
+    FRAZIL_CASES(Division)
+    FRAZIL_CASES(CheckedDivision) return DivisionMayTrap(function, facts, inst);
     case Op::Lookup: {
       // Math functions never trap: their tables hold every index that they compute.
       if (function.is_prelude) return false;

@@ -77,11 +77,8 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
   const Scalar scalar = type.scalar;
   const bool is_field = ir::Contains(ir::sets::Fields, scalar);
   switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Neg:
-    case Op::Abs:
+    FRAZIL_CASES(Ring)
+    FRAZIL_CASES(Abs)
     case Op::Min:
     case Op::Max:
       if (scalar == Scalar::Field) return Field(op, in);
@@ -89,129 +86,33 @@ llvm::Value* OpEmitter::Compute(Op op, ir::Type type, ir::Type from, std::span<c
       if (IsHalf(scalar)) return Half(op, scalar, in);
       return ir::IsFloat(scalar) ? Float(op, in) : Integer(op, type, in);
     case Op::MulHi: return Integer(op, type, in);
-    case Op::DivTrunc:
-    case Op::DivFloor:
-    case Op::RemTrunc:
-    case Op::RemFloor: return Division(op, type, in[0], in[1]);
-    case Op::Div:
-    case Op::Fma:
-    case Op::Sqrt:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Nearest:
+    FRAZIL_CASES(Division) return Division(op, type, in[0], in[1]);
+    FRAZIL_CASES(Float)
     case Op::Minimum:
-    case Op::Maximum:
-    case Op::CopySign: return IsHalf(scalar) ? Half(op, scalar, in) : Float(op, in);
-    case Op::FieldDiv:
-    case Op::Invert: return scalar == Scalar::Field ? Field(op, in) : XField(op, in, 0);
-    case Op::MakeXField:
-    case Op::PartXField:
-    case Op::MakeDigest:
-    case Op::PartDigest: return XField(op, in, part);
-    case Op::Eq:
-    case Op::Ne:
-    case Op::Lt:
-    case Op::Le:
-    case Op::Gt:
-    case Op::Ge: return Compare(op, type, in[0], in[1]);
+    case Op::Maximum: return IsHalf(scalar) ? Half(op, scalar, in) : Float(op, in);
+    FRAZIL_CASES(Inverse) return scalar == Scalar::Field ? Field(op, in) : XField(op, in, 0);
+    FRAZIL_CASES(Parts) return XField(op, in, part);
+    FRAZIL_CASES(Comparison) return Compare(op, type, in[0], in[1]);
     case Op::Select: return builder_.CreateSelect(in[0], in[1], in[2]);
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Not:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Rotl:
-    case Op::Rotr:
-    case Op::Clz:
-    case Op::Ctz:
-    case Op::Popcnt: return Bits(op, type, in);
+    FRAZIL_CASES(Bits) return Bits(op, type, in);
     case Op::Cast: return Cast(type, from, in[0]);
     case Op::Bitcast: return Bitcast(type, from, in[0]);
-    case Op::AddChecked:
-    case Op::SubChecked:
-    case Op::MulChecked:
-    case Op::NegChecked:
-    case Op::AbsChecked:
-    case Op::DivChecked:
-    case Op::RemChecked:
+    FRAZIL_CASES(Checked)
+    FRAZIL_CASES(CheckedDivision)
     case Op::CastChecked: return ComputeChecked(op, type, from, in).value;
     // Constants, memory, streams and structure: FunctionEmitter.
-    case Op::Const:
-    case Op::Lookup:
-    case Op::Load:
-    case Op::Store:
-    case Op::Length:
-    case Op::Alloc:
-    case Op::AtomicRmw:
-    case Op::AtomicCas:
-    case Op::Input:
-    case Op::Output:
-    case Op::Hint:
-    case Op::Assert:
-    case Op::Unreachable:
-    case Op::If:
-    case Op::For:
-    case Op::While:
-    case Op::Switch:
-    case Op::Parallel:
-    case Op::Call:
-    case Op::Return:
-    case Op::Yield:
-    case Op::Condition:
+    FRAZIL_CASES(Data)
+    FRAZIL_CASES(Memory)
+    FRAZIL_CASES(Stream)
+    FRAZIL_CASES(Stop)
+    FRAZIL_CASES(Region)
+    FRAZIL_CASES(Call)
+    FRAZIL_CASES(Terminator)
     // Gone after ir::LowerForTarget.
-    case Op::Barrier:
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Expm1:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Log10:
-    case Op::Log1p:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Erf:
-    case Op::Gelu:
-    case Op::Rsqrt:
-    case Op::Cbrt:
-    case Op::Pow:
-    case Op::ExpFast:
-    case Op::LogFast:
-    case Op::TanhFast:
-    case Op::SigmoidFast:
-    case Op::RandomBits:
-    case Op::RandomUniform:
-    case Op::RandomNormal:
-    case Op::FieldPow:
-    case Op::Hash:
-    case Op::SpongeInit:
-    case Op::SpongeAbsorb:
-    case Op::SpongeSqueeze:
-    case Op::MerkleStep:
-    case Op::Tasm:
-    case Op::Map:
-    case Op::Reduce:
-    case Op::Matmul:
-    case Op::MatmulFast:
-    case Op::Reshape:
-    case Op::Transpose:
-    case Op::Broadcast:
-    case Op::Slice:
-    case Op::Concat:
-    case Op::Gather:
-    case Op::Iota:
-    case Op::TensorUniform:
-    case Op::TensorNormal:
-    case Op::Extract:
-    case Op::TensorLoad:
-    case Op::TensorStore: break;
+    FRAZIL_CASES(Barrier)
+    FRAZIL_CASES(Prelude)
+    FRAZIL_CASES(Prover)
+    FRAZIL_CASES(Tensor) break;
   }
   CHECK(!"an op that computes");
   return nullptr;

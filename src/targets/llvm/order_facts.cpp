@@ -8,9 +8,7 @@
 namespace frazil::targets {
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 using Whole = __int128;
 
 constexpr int MostDepth = 4;     // facts taken away

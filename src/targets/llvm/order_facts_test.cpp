@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "ir/builder.h"
@@ -12,9 +13,7 @@
 namespace frazil::targets {
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 // Whether each load of the entry function is inside, as the code around it says.
 std::vector<bool> Inside(const std::string& body) {

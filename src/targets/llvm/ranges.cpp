@@ -16,10 +16,7 @@ FloatRange Join(FloatRange a, FloatRange b) {
 
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
+using namespace ir::names;
 using Whole = __int128;
 
 constexpr int MostDepth = 200;

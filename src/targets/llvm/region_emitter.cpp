@@ -7,10 +7,7 @@
 
 namespace frazil::targets {
 
-using ir::Function;
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 
@@ -39,6 +36,16 @@ llvm::GlobalVariable* AddTable(llvm::Module& module, const ir::Data& data, unsig
   return table;
 }
 
+llvm::FunctionType* FunctionTypeOf(Builder& builder, std::span<llvm::Type* const> params,
+                                   std::span<llvm::Type* const> results) {
+  const llvm::ArrayRef<llvm::Type*> all(results.data(), results.size());
+  llvm::Type* const result = all.empty()       ? builder.getVoidTy()
+                             : all.size() == 1 ? all[0]
+                                               : llvm::StructType::get(builder.getContext(), all);
+  return llvm::FunctionType::get(result, llvm::ArrayRef<llvm::Type*>(params.data(), params.size()),
+                                 false);
+}
+
 RegionEmitter::RegionEmitter(const ir::Program& program, const ProgramFacts& facts, ir::FuncId id,
                              llvm::Function* target, const Machine& machine, HelperCaller* helpers)
     : program_(program),
@@ -51,6 +58,16 @@ RegionEmitter::RegionEmitter(const ir::Program& program, const ProgramFacts& fac
       ops_(builder_, machine.modern, helpers),
       values_(function_.values.size(), nullptr),
       lengths_(function_.values.size(), nullptr) {}
+
+uint32_t RegionEmitter::BindArguments() {
+  uint32_t position = 0;
+  for (uint32_t i = 0; i < function_.param_count(); ++i) {
+    const ir::ValueId param = function_.param(i);
+    Set(param, target_->getArg(position++));
+    if (function_.type(param).is_buffer()) SetLength(param, target_->getArg(position++));
+  }
+  return position;
+}
 
 llvm::Align RegionEmitter::AlignOf(ir::Type element) const {
   if (!machine_.aligned) return llvm::Align(1);

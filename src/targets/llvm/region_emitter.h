@@ -26,6 +26,10 @@ struct Machine {
 // The constant table of a program, at a multiple of 64 bytes.
 llvm::GlobalVariable* AddTable(llvm::Module& module, const ir::Data& data, unsigned address_space);
 
+// No result, one, or a struct of several.
+llvm::FunctionType* FunctionTypeOf(Builder& builder, std::span<llvm::Type* const> params,
+                                   std::span<llvm::Type* const> results);
+
 class RegionEmitter {
  public:
   // Emission begins in a new block of `target`.
@@ -50,6 +54,9 @@ class RegionEmitter {
   llvm::Value* LengthOf(ir::ValueId buffer) const { return lengths_[buffer.index]; }
   void SetLength(ir::ValueId buffer, llvm::Value* length) { lengths_[buffer.index] = length; }
   bool IsLive(ir::ValueId value) const { return facts_.live[value.index]; }
+
+  // The function's parameters, a buffer as address and length; gives the number of the first argument behind them.
+  uint32_t BindArguments();
 
   // --- code ---
   // The instructions of a region but for its terminator, which is given back.

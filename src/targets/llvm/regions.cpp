@@ -3,11 +3,7 @@
 
 namespace frazil::targets {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegionId;
-using ir::ValueId;
+using namespace ir::names;
 
 const Inst& RegionEmitter::EmitBody(RegionId region_id) {
   const ir::Region& region = function_.region(region_id);

@@ -4,10 +4,7 @@
 
 namespace frazil::targets {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 // False: the instruction only computes, and what it needs before it is emitted.
 bool RegionEmitter::EmitStatement(const Inst& inst) {

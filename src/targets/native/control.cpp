@@ -4,12 +4,8 @@
 
 namespace frazil::targets::native {
 
+using namespace ir::names;
 using exec::NativeRunLayout;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::RegionId;
-using ir::ValueId;
 
 namespace {
 constexpr llvm::Align WordAddress = llvm::Align::Constant<8>();

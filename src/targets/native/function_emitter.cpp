@@ -9,10 +9,8 @@
 
 namespace frazil::targets::native {
 
+using namespace ir::names;
 using exec::NativeRunLayout;
-using ir::Op;
-using ir::Scalar;
-using ir::ValueId;
 
 namespace {
 
@@ -89,20 +87,11 @@ llvm::FunctionType* FunctionEmitter::TypeOfFunction(const ModuleEmitter& shared,
   for (ir::Type type : function.results) results.push_back(ops.TypeOf(type));
   if (results.size() > 1)
     for (llvm::Type*& type : results) type = Returned(type);
-  llvm::Type* const result = results.empty() ? builder.getVoidTy()
-                             : results.size() == 1
-                                 ? results[0]
-                                 : llvm::StructType::get(shared.module.getContext(), results);
-  return llvm::FunctionType::get(result, params, false);
+  return FunctionTypeOf(builder, params, results);
 }
 
 void FunctionEmitter::EmitFunction() {
-  uint32_t position = 0;
-  for (uint32_t i = 0; i < function_.param_count(); ++i) {
-    const ValueId param = function_.param(i);
-    Set(param, target_->getArg(position++));
-    if (function_.type(param).is_buffer()) SetLength(param, target_->getArg(position++));
-  }
+  const uint32_t position = BindArguments();
   run_ = target_->getArg(position);
   if (shared_.facts.recursive[id_.index]) CheckStack();
   llvm::Value* const mark = OpenScratch(function_.body);

@@ -8,11 +8,7 @@
 namespace frazil::targets::native {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstId;
-using ir::Op;
-using ir::RegionId;
+using namespace ir::names;
 
 class Hoister {
  public:

@@ -11,9 +11,7 @@
 namespace frazil::targets::native {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 constexpr unsigned MaxRegisters = 16;
 // Rows in a turn, of ops that are one instruction.

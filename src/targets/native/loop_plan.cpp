@@ -13,12 +13,7 @@
 namespace frazil::targets::native {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstId;
-using ir::Op;
-using ir::RegionId;
-using ir::ValueId;
+using namespace ir::names;
 using Shape = LoopAccess::Shape;
 
 // Beyond this a block of vectors would not fit the first-level instruction cache.

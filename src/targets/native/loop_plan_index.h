@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 
 #include "ir/index_form.h"
 #include "ir/program.h"
@@ -20,8 +19,8 @@ class IndexForms {
  private:
   IndexForm Make(ir::ValueId value);
   const ir::Function& function_;
-  uint32_t depth_ = 0;
-  std::unordered_map<uint32_t, IndexForm> forms_;
+  static constexpr uint32_t MaxDepth = 200;
+  ir::FormTable forms_{MaxDepth};
 };
 
 }  // namespace frazil::targets::native

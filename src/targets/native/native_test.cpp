@@ -1,5 +1,6 @@
 // The target from outside: images, what they need of a run, limits, and the text forms.
 #include "targets/native/native.h"
+#include "ir/test_text.h"
 
 #include <gtest/gtest.h>
 
@@ -28,24 +29,7 @@ const char* const MulAdd = R"(func @main(%a: i32, %b: i32) -> (i32) {
   return %r
 })";
 
-const char* const Count = R"(func @count(%n: i64) -> (i64) {
-  %zero = const 0 : i64
-  %one = const 1 : i64
-  %done = eq %n, %zero : i64
-  %r = if %done -> (i64) {
-    yield %zero
-  } else {
-    %less = sub %n, %one : i64
-    %below = call @count(%less)
-    %sum = add %below, %one : i64
-    yield %sum
-  }
-  return %r
-}
-func @main(%n: i64) -> (i64) {
-  %r = call @count(%n)
-  return %r
-})";
+const std::string Count = ir::RecursionText("i64", "%one");
 
 const char* const Forever = R"(func @main(%n: i64) -> (i64) {
   %r = while (%x = %n) {

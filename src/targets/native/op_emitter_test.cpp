@@ -14,10 +14,8 @@
 namespace frazil::targets::native {
 namespace {
 
+using namespace ir::names;
 using exec::CpuLevel;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
 
 constexpr size_t Count = 3000;
 

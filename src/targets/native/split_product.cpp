@@ -11,12 +11,7 @@
 namespace frazil::targets::native {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstId;
-using ir::Op;
-using ir::RegionId;
-using ir::ValueId;
+using namespace ir::names;
 
 constexpr int64_t MostSize = int64_t{1} << 31;  // a product of two of them does not wrap
 

@@ -11,11 +11,7 @@
 namespace frazil::targets::native {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstId;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 struct SumLoop {
   InstId store, step;

@@ -4,10 +4,7 @@
 
 namespace frazil::targets::native {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 // Iterations run in ascending order on one thread, so that a plain read and a plain write are enough.
 void FunctionEmitter::EmitAtomic(const Inst& inst) {

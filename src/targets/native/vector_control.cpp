@@ -6,9 +6,7 @@
 namespace frazil::targets::native {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 constexpr uint32_t HeavyArm = 16;  // instructions
 

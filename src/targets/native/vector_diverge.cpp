@@ -6,9 +6,7 @@
 
 namespace frazil::targets::native {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 
 std::vector<uint32_t> LaneEmitter::LiveResults(const Inst& inst) const {
   std::vector<uint32_t> numbers;

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "ir/inst_facts.h"
+#include "ir/facts/inst_facts.h"
 
 namespace frazil::targets::native {
 

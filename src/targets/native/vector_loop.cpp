@@ -14,98 +14,21 @@
 #include "targets/native/function_emitter.h"
 #include "targets/native/kernel_loops.h"
 #include "targets/native/loop_plan.h"
+#include "targets/native/vector_bounds.h"
+#include "targets/native/vector_folds.h"
 #include "targets/native/vector_index.h"
 #include "targets/native/vector_lanes.h"
+#include "targets/native/vector_sizes.h"
 
 namespace frazil::targets::native {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using namespace ir::names;
 using Shape = LoopAccess::Shape;
-
-// A longer one would be much code for little.
-constexpr uint32_t MaxChainWork = 150;
 
 // A longer body waits for its arithmetic, not for memory.
 constexpr uint32_t MaxStreamWork = 48;
 constexpr uint64_t MinStreamCount = 4096;
-
-struct BlockSizes {
-  unsigned main = 0;    // 0: blocks under masks take all iterations
-  unsigned tail = 0;    // 0: the scalar loop takes the rest
-  unsigned blocks = 1;  // of `main` iterations each, in one turn
-  friend bool operator==(const BlockSizes&, const BlockSizes&) = default;
-};
-
-// Elements that no instruction gathers are read one by one, by an address of 64 bits each: more than two vectors of those
-// would be much code (a byte a lane: 87 KB for a generation of life).
-bool GathersOneByOne(const LoopPlan& plan, exec::CpuLevel level) {
-  const uint32_t least = level == exec::CpuLevel::Baseline ? 16 : 4;
-  return std::ranges::any_of(plan.accesses, [&](const LoopAccess& access) {
-    return access.shape == Shape::Gather && access.bytes < least;
-  });
-}
-
-bool HasGather(const LoopPlan& plan) {
-  return std::ranges::any_of(
-      plan.accesses, [](const LoopAccess& access) { return access.shape == Shape::Gather; });
-}
-
-// A short body wants several vectors at a time to fill the pipeline; a long one fills it alone and would spill. The form
-// that comes first is to be compiled soon: every copy of the body takes as long as the first one.
-BlockSizes ChooseSizes(const LoopPlan& plan, Op loop, exec::CpuLevel level, bool tuned,
-                       uint64_t most_trips) {
-  const unsigned vector = VectorBytes(level);
-  const unsigned memory =
-      std::max<uint32_t>(plan.element_bytes, plan.accesses.empty() ? plan.compute_bytes : 1);
-  const bool gathers = GathersOneByOne(plan, level);
-  const unsigned lanes = std::min(vector / memory, gathers ? vector / 4 : vector);
-  const unsigned registers = std::max(1u, lanes * std::max(plan.compute_bytes, memory) / vector);
-  // The schedulers hold too little of one long chain: four or eight of them side by side keep the pipes busy.
-  const bool is_chain =
-      memory >= 4 && plan.work > 24 && plan.work <= MaxChainWork && level == exec::CpuLevel::Avx512;
-  // Of the longest, four are as fast as eight (sigmoid 0.71 G/s with either, gelu 0.37 and 0.38) in half of the code. A
-  // `for` is mostly along a row, which is short.
-  const unsigned chains = plan.work <= 75 && loop == Op::Parallel ? 8 : 4;
-  const bool has_rows = !plan.rows.empty();
-  const unsigned tuned_wanted = has_rows || gathers ? 1
-                                : is_chain          ? chains
-                                : plan.work <= 24   ? 4
-                                : plan.work <= 60   ? 2
-                                                    : 1;
-  const unsigned wanted = tuned ? tuned_wanted : has_rows || gathers || plan.work > 24 ? 1 : 2;
-  BlockSizes sizes;
-  sizes.main = lanes * std::max(1u, wanted / registers);
-  const bool has_masks =
-      level == exec::CpuLevel::Avx512 ||
-      (level == exec::CpuLevel::Avx2 && (plan.accesses.empty() || plan.narrowest_bytes >= 4));
-  if (has_masks) sizes.tail = lanes;
-  // A rest never has the last lane, and one by one (before AVX-512) a masked gather has code for it.
-  if (HasGather(plan) && level != exec::CpuLevel::Avx512 && sizes.main == lanes) sizes.tail = 0;
-  // A long body under masks is hardly slower than without (60 ops, 1,000 elements, AVX-512: 1,097 ns, not 1,030). AVX2
-  // stores slowly under them.
-  const bool is_straight = plan.folds.empty() && !plan.has_inner_loop && !has_rows;
-  const bool is_long =
-      plan.work > (!tuned && level == exec::CpuLevel::Avx512 ? 24 : MaxChainWork) && has_masks;
-  if (is_straight && is_long) sizes.main = 0;
-  // The shortest bodies, twice in a turn: longer blocks would leave the order in which memory is read best.
-  if (tuned && plan.work <= 8 && plan.folds.empty() && !has_rows) sizes.blocks = 2;
-  // Blocks that no run can fill are not made.
-  if (most_trips < uint64_t{sizes.main} * sizes.blocks) sizes.blocks = 1;
-  if (!has_rows)
-    while (sizes.main > lanes && sizes.main > most_trips) sizes.main /= 2;
-  if (is_straight && sizes.main > most_trips && has_masks) sizes.main = 0;
-  return sizes;
-}
-
-uint64_t MostTrips(const FunctionEmitter& emitter, const Inst& loop) {
-  ValueRanges& ranges = *emitter.facts().ranges;
-  const IntRange lo = ranges.Int(emitter.function().operand(loop, 0));
-  const IntRange hi = ranges.Int(emitter.function().operand(loop, 1));
-  return static_cast<uint64_t>(std::clamp<__int128>(hi.high - lo.low, 0, UINT64_MAX));
-}
 
 class VectorLoop {
  public:
@@ -114,6 +37,7 @@ class VectorLoop {
         builder_(emitter.builder()),
         loop_(loop),
         plan_(plan),
+        folds_(emitter, plan),
         sizes_(ChooseSizes(plan, loop.op, emitter.level(), emitter.shared().tuned,
                            MostTrips(emitter, loop))) {}
 
@@ -128,7 +52,7 @@ class VectorLoop {
     scalar_ = emitter_.NewBlock("scalar");
     done_ = emitter_.NewBlock("done");
     for (const LoopRow& row : plan_.rows) tiles_.push_back(TileOf(row));
-    llvm::Value* fits = TestAccesses();
+    llvm::Value* fits = TestAccesses(emitter_, loop_, plan_, lo_, count_, hoisted_);
     for (auto [a, b] : plan_.at_most)
       fits = And(fits, builder_.CreateICmpSLE(Extended(a), Extended(b)));
     for (auto [a, b] : plan_.disjoint)
@@ -187,16 +111,6 @@ class VectorLoop {
     builder_.SetInsertPoint(vector);
   }
 
-  // Are all its indices inside of its buffer, whatever the arguments are?
-  bool IsInside(const LoopAccess& access) const {
-    if (emitter_.IsTested(emitter_.facts().region[access.inst.index])) return true;
-    if (const LoopPlan* const outer = emitter_.outer_plan()) {
-      const LoopAccess* const tested = outer->AccessOf(access.inst);
-      if (tested != nullptr && (tested->hoisted || tested->ranged)) return true;
-    }
-    return targets::IsInsideAt(emitter_.function(), emitter_.facts(), access.inst, InstIdOf(loop_));
-  }
-
   bool IsTestedOutside(ir::ValueId a, ir::ValueId b) const {
     if (emitter_.NeverSame(a, b)) return true;
     if (emitter_.IsDistinct(emitter_.facts().region[InstIdOf(loop_).index], a, b)) return true;
@@ -211,42 +125,6 @@ class VectorLoop {
   }
 
   llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
-
-  // Is every access that can be tested now inside of its buffer, in all iterations?
-  llvm::Value* TestAccesses() {
-    llvm::Value* all = builder_.getTrue();
-    hoisted_.resize(plan_.accesses.size());
-    for (size_t i = 0; i < plan_.accesses.size(); ++i) {
-      const LoopAccess& access = plan_.accesses[i];
-      const bool is_inside = IsInside(access);
-      if (access.ranged) {
-        llvm::Value* fits = TestRange(access, hoisted_[i]);
-        if (!is_inside) all = And(all, fits);
-      }
-      if (!access.hoisted) continue;
-      auto same =
-          std::find_if(plan_.accesses.begin(), plan_.accesses.begin() + static_cast<ptrdiff_t>(i),
-                       [&](const LoopAccess& other) {
-                         return other.hoisted && other.buffer == access.buffer &&
-                                other.shape == access.shape && other.offset == access.offset;
-                       });
-      if (static_cast<size_t>(same - plan_.accesses.begin()) < i) {
-        hoisted_[i] = hoisted_[static_cast<size_t>(same - plan_.accesses.begin())];
-        continue;
-      }
-      llvm::Value* first = EvaluateForm(emitter_, access.offset);
-      if (access.shape == Shape::Unit) first = builder_.CreateAdd(first, lo_);
-      llvm::Value* length = emitter_.LengthOf(access.buffer);
-      // Whether there are iterations at all is tested elsewhere.
-      llvm::Value* fits = access.shape == Shape::Unit
-                              ? builder_.CreateICmpULE(count_, RoomFrom(builder_, first, length))
-                              : builder_.CreateICmpULT(first, length);
-      if (!is_inside) all = And(all, fits);
-      const ir::Type element = emitter_.function().type(access.buffer).element();
-      hoisted_[i].address = emitter_.ElementAddress(element, emitter_.Get(access.buffer), first);
-    }
-    return all;
-  }
 
   llvm::Value* Extended(ir::ValueId param) {
     llvm::Value* value = emitter_.Get(param);
@@ -267,42 +145,6 @@ class VectorLoop {
     return tile;
   }
 
-  // slope * iteration + turns + offset between the first and the last turn of everything, or no turn at all. Numbers
-  // below 2^62, so that 128 bits hold their products and a few sums of them.
-  llvm::Value* TestRange(const LoopAccess& access, HoistedAccess& parts) {
-    llvm::Type* wide = builder_.getInt128Ty();
-    llvm::Value* limit = builder_.getInt64(uint64_t{1} << 62);
-    llvm::Value* fits = builder_.getTrue();
-    llvm::Value* runs = builder_.getTrue();
-    parts.offset = EvaluateForm(emitter_, access.offset);
-    parts.slope = EvaluateForm(emitter_, access.slope);
-    llvm::Value* least = builder_.CreateSExt(parts.offset, wide);
-    llvm::Value* most = least;
-    auto add = [&](llvm::Value* factor, llvm::Value* first, llvm::Value* end) {
-      for (llvm::Value* value : {factor, first, end})
-        fits = And(fits, builder_.CreateICmpULT(value, limit));
-      auto product = [&](llvm::Value* number) {
-        return builder_.CreateMul(builder_.CreateZExt(factor, wide),
-                                  builder_.CreateZExt(number, wide));
-      };
-      least = builder_.CreateAdd(least, product(first));
-      most = builder_.CreateAdd(most, product(builder_.CreateSub(end, builder_.getInt64(1))));
-    };
-    add(parts.slope, lo_, builder_.CreateAdd(lo_, count_));
-    for (const LoopAccess::Turn& turn : access.turns) {
-      const Inst& inner = emitter_.function().inst(turn.loop);
-      llvm::Value* first = emitter_.Get(emitter_.function().operand(inner, 0));
-      llvm::Value* end = emitter_.Get(emitter_.function().operand(inner, 1));
-      runs = And(runs, builder_.CreateICmpSLT(first, end));
-      parts.turns.push_back(EvaluateForm(emitter_, turn.slope));
-      add(parts.turns.back(), first, end);
-    }
-    llvm::Value* length = builder_.CreateZExt(emitter_.LengthOf(access.buffer), wide);
-    fits = And(fits, builder_.CreateICmpSGE(least, llvm::ConstantInt::get(wide, 0)));
-    fits = And(fits, builder_.CreateICmpSLT(most, length));
-    return IsTrue(runs) ? fits : builder_.CreateOr(builder_.CreateNot(runs), fits);
-  }
-
   // Elements that no iteration changes are read once, after the tests.
   void LoadUniform() {
     for (size_t i = 0; i < plan_.accesses.size(); ++i) {
@@ -311,68 +153,6 @@ class VectorLoop {
       const ir::Type element = emitter_.function().type(access.buffer).element();
       hoisted_[i].value = emitter_.LoadElement(element, hoisted_[i].address);
     }
-  }
-
-  // --- folds ---
-  ir::Type FoldType(size_t f) const { return emitter_.function().inst(plan_.folds[f].step).type; }
-
-  llvm::Constant* Identity(size_t f) {
-    const ir::Type type = FoldType(f);
-    if (IsFloat(type.scalar)) return FloatIdentity(plan_.folds[f].op, type);
-    const unsigned bits = static_cast<unsigned>(BitsOf(type));
-    const bool is_signed = IsSigned(type.scalar);
-    switch (plan_.folds[f].op) {
-      case Op::Mul: return builder_.getInt(llvm::APInt(bits, 1));
-      case Op::And: return builder_.getInt(llvm::APInt::getAllOnes(bits));
-      case Op::Min:
-        return builder_.getInt(is_signed ? llvm::APInt::getSignedMaxValue(bits)
-                                         : llvm::APInt::getMaxValue(bits));
-      case Op::Max:
-        return builder_.getInt(is_signed ? llvm::APInt::getSignedMinValue(bits)
-                                         : llvm::APInt::getMinValue(bits));
-      default: return builder_.getInt(llvm::APInt::getZero(bits));
-    }
-  }
-
-  // The NaN is what min and max drop; the others give it back, and know nothing beyond infinity.
-  llvm::Constant* FloatIdentity(Op op, ir::Type type) {
-    llvm::Type* scalar = emitter_.ops().TypeOf(type);
-    if (op == Op::Min || op == Op::Max) return llvm::ConstantFP::getQNaN(scalar);
-    return llvm::ConstantFP::getInfinity(scalar, /*Negative=*/op == Op::Maximum);
-  }
-
-  llvm::Value* Combine(size_t f, llvm::Value* a, llvm::Value* b) {
-    llvm::Value* in[] = {a, b};
-    return emitter_.ops().Compute(plan_.folds[f].op, FoldType(f), FoldType(f), in);
-  }
-
-  LlvmValues Identities(unsigned lanes) {
-    LlvmValues values;
-    for (size_t f = 0; f < plan_.folds.size(); ++f)
-      values.push_back(
-          llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes), Identity(f)));
-    return values;
-  }
-
-  // The carried values after the lanes of `vectors` have been collected too.
-  LlvmValues Collect(const LlvmValues& carried, const LlvmValues& vectors) {
-    LlvmValues result = carried;
-    for (size_t f = 0; f < vectors.size(); ++f) {
-      llvm::Value* vector = vectors[f];
-      for (unsigned lanes = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
-           lanes > 1; lanes /= 2) {
-        llvm::SmallVector<int, 128> low, high;
-        for (unsigned i = 0; i < lanes / 2; ++i)
-          low.push_back(static_cast<int>(i)), high.push_back(static_cast<int>(lanes / 2 + i));
-        vector = Combine(f, builder_.CreateShuffleVector(vector, low),
-                         builder_.CreateShuffleVector(vector, high));
-      }
-      const uint32_t k = plan_.folds[f].carried;
-      result[k] = Combine(f, result[k], builder_.CreateExtractElement(vector, uint64_t{0}));
-      // Lanes may have held any NaN.
-      if (IsFloat(FoldType(f).scalar)) result[k] = emitter_.ops().Canonical(result[k]);
-    }
-    return result;
   }
 
   // --- blocks ---
@@ -523,7 +303,7 @@ class VectorLoop {
     }
     llvm::PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2, "trip");
     trip->addIncoming(builder_.getInt64(0), before);
-    LlvmValues folds = Identities(lanes);
+    LlvmValues folds = folds_.Identities(lanes);
     std::vector<llvm::PHINode*> phis = Phis(folds, before);
     LlvmValues at_start(phis.begin(), phis.end());
     folds = at_start;
@@ -551,7 +331,7 @@ class VectorLoop {
     }
 
     builder_.SetInsertPoint(end);
-    to_after.push_back({end, next, Collect(inits_, folds)});
+    to_after.push_back({end, next, folds_.Collect(inits_, folds)});
     builder_.CreateBr(after);
     for (auto [bail, first] : bails) Bail(bail, first, inits_, at_start);
   }
@@ -617,7 +397,7 @@ class VectorLoop {
       return;
     }
     builder_.SetInsertPoint(bail);
-    LlvmValues collected = folds.empty() ? carried : Collect(carried, folds);
+    LlvmValues collected = folds.empty() ? carried : folds_.Collect(carried, folds);
     to_scalar_.push_back({builder_.GetInsertBlock(), trip, collected});
     builder_.CreateBr(scalar_);
   }
@@ -646,7 +426,7 @@ class VectorLoop {
     llvm::Value* left = builder_.CreateSub(count_, trip);
     llvm::Value* rest =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder_.getInt64(lanes));
-    LlvmValues folds = Identities(lanes);
+    LlvmValues folds = folds_.Identities(lanes);
     LaneBlock block{plan_,
                     loop_,
                     hoisted_,
@@ -659,7 +439,7 @@ class VectorLoop {
                     /*streams=*/false,
                     /*has_lane=*/true};
     LaneEmitter(emitter_, block).Run(folds);
-    LlvmValues collected = Collect(at_start, folds);
+    LlvmValues collected = folds_.Collect(at_start, folds);
     llvm::Value* next = builder_.CreateAdd(trip, rest);
     llvm::BasicBlock* last = builder_.GetInsertBlock();
     to_done_.push_back({last, next, collected});
@@ -722,6 +502,7 @@ class VectorLoop {
   Builder& builder_;
   const Inst& loop_;
   const LoopPlan& plan_;
+  LaneFolds folds_;
   const BlockSizes sizes_;
   llvm::Value* lo_ = nullptr;
   llvm::Value* count_ = nullptr;    // iterations, if there is one

@@ -2,6 +2,7 @@
 // identical buffers, NaNs with payloads, traps in the middle of a block.
 #include <fmt/format.h>
 
+#include "ir/test_text.h"
 #include "targets/native/test_vectors.h"
 
 namespace frazil::targets::native {
@@ -134,12 +135,11 @@ TEST(VectorLoop, Divisions) {
 
 // 780 scalar divisions in 106 KB, where byte elements are gathered by computed indices.
 TEST(VectorLoop, GathersOfBytesStayShort) {
-  constexpr std::string_view Text = R"(frz 1
-func @main(%w: index, %x: in buffer<u8>, %y: out buffer<u8>) {
-  %zero = const 0 : index
+  const std::string Text = ir::Lanes("%w: index, %x: in buffer<u8>, %y: out buffer<u8>", R"(
   %one = const 1 : index
   %n = length %y : u8
-  parallel %i = %zero to %n {
+)",
+                                     R"(
     %l = add %i, %w : index
     %m = rem.floor %l, %n : index
     %a = load %x, %m : u8
@@ -148,11 +148,7 @@ func @main(%w: index, %x: in buffer<u8>, %y: out buffer<u8>) {
     %b = load %x, %p : u8
     %r = add %a, %b : u8
     store %y, %i, %r : u8
-    yield
-  }
-  return
-}
-)";
+)");
   ExpectVector(Text);
   for (int i = 0; i < exec::CpuLevelCount; ++i) {
     NativeOptions options;
@@ -232,20 +228,14 @@ TEST(VectorLoop, MathFunctions) {
 }
 
 TEST(VectorLoop, TrapsAreExactWhereverTheyStand) {
-  const std::string text = R"(frz 1
-func @main(%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const std::string text =
+      ir::Lanes("%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32>", R"(
     %a = load %x, %i : i32
     %b = load %y, %i : i32
     %q = div.trunc %a, %b : i32
     %r = add.checked %q, %a : i32
     store %z, %i, %r : i32
-    yield
-  }
-  return
-}
-)";
+)");
   ExpectVector(text);
   Differential test(text);
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -260,11 +250,11 @@ func @main(%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32
 }
 
 TEST(VectorLoop, OnlyLanesThatCountTrap) {
-  const std::string text = R"(frz 1
-func @main(%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32>) {
-  %zero = const 0 : index
+  const std::string text =
+      ir::Lanes("%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32>", R"(
   %nothing = const 0 : i32
-  parallel %i = %zero to %n {
+)",
+                R"(
     %a = load %x, %i : i32
     %b = load %y, %i : i32
     %t = ne %b, %nothing : i32
@@ -275,29 +265,19 @@ func @main(%n: index, %x: in buffer<i32>, %y: in buffer<i32>, %z: out buffer<i32
       yield %a
     }
     store %z, %i, %r : i32
-    yield
-  }
-  return
-}
-)";
+)");
   CheckBinary(text);
 }
 
 TEST(VectorLoop, ShiftedAndIdenticalBuffers) {
-  const std::string text = R"(frz 1
-func @main(%n: index, %c: index, %x: in buffer<f32>, %z: buffer<f32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
+  const std::string text =
+      ir::Lanes("%n: index, %c: index, %x: in buffer<f32>, %z: buffer<f32>", R"(
     %j = add %i, %c : index
     %a = load %x, %j : f32
     %b = load %z, %i : f32
     %r = add %a, %b : f32
     store %z, %i, %r : f32
-    yield
-  }
-  return
-}
-)";
+)");
   ExpectVector(text);
   Differential test(text);
   for (int64_t n : {0, 1, 5, 31, 64, 100, 200})
@@ -310,32 +290,27 @@ func @main(%n: index, %c: index, %x: in buffer<f32>, %z: buffer<f32>) {
 }
 
 TEST(VectorLoop, ReadingAheadInPlace) {
-  const std::string text = R"(frz 1
-func @main(%n: index, %z: buffer<i64>) {
-  %zero = const 0 : index
+  const std::string text = ir::Lanes("%n: index, %z: buffer<i64>", R"(
   %one = const 1 : index
-  parallel %i = %zero to %n {
+)",
+                                     R"(
     %j = add %i, %one : index
     %a = load %z, %j : i64
     %b = load %z, %i : i64
     %r = sub %a, %b : i64
     store %z, %i, %r : i64
-    yield
-  }
-  return
-}
-)";
+)");
   ExpectVector(text);
   Differential test(text);
   for (int64_t n : Around()) test.Check({{n + 1}, {Index(n)}, {}, 5});
 }
 
 TEST(VectorLoop, GathersAndUniformElements) {
-  const std::string text = R"(frz 1
-func @main(%n: index, %k: index, %x: in buffer<f32>, %p: in buffer<i32>, %z: out buffer<f32>) {
-  %zero = const 0 : index
+  const std::string text = ir::Lanes(
+      "%n: index, %k: index, %x: in buffer<f32>, %p: in buffer<i32>, %z: out buffer<f32>", R"(
   %mask = const 31 : i32
-  parallel %i = %zero to %n {
+)",
+      R"(
     %s = load %x, %k : f32
     %q = load %p, %i : i32
     %m = and %q, %mask : i32
@@ -345,11 +320,7 @@ func @main(%n: index, %k: index, %x: in buffer<f32>, %p: in buffer<i32>, %z: out
     %g = add %a, %f : f32
     %r = mul %g, %s : f32
     store %z, %i, %r : f32
-    yield
-  }
-  return
-}
-)";
+)");
   ExpectVector(text);
   Differential test(text);
   for (int64_t n : Around()) test.Check({{32, n, n}, {Index(n), Index(3)}, {}, 9});
@@ -359,11 +330,11 @@ func @main(%n: index, %k: index, %x: in buffer<f32>, %p: in buffer<i32>, %z: out
 }
 
 TEST(VectorLoop, LoopsInsideStayLoops) {
-  const std::string text = R"(frz 1
-func @main(%n: index, %k: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>) {
-  %zero = const 0 : index
+  const std::string text = ir::Lanes(
+      "%n: index, %k: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: out buffer<f32>", R"(
   %none = const 0 : f32
-  parallel %i = %zero to %n {
+)",
+      R"(
     %s = for %e = %zero to %k step 1 carry (%acc = %none) {
       %row = mul %e, %n : index
       %j = add %row, %i : index
@@ -374,11 +345,7 @@ func @main(%n: index, %k: index, %x: in buffer<f32>, %y: in buffer<f32>, %z: out
       yield %next
     }
     store %z, %i, %s : f32
-    yield
-  }
-  return
-}
-)";
+)");
   ExpectVector(text);
   Differential test(text);
   for (int64_t n : {0, 1, 7, 16, 33, 64, 65, 130}) {
@@ -415,19 +382,14 @@ func @main(%n: index, %start: {0}, %x: in buffer<{0}>) -> ({0}) {{
 }
 
 TEST(VectorLoop, SaysWhyNot) {
-  ExpectScalar(R"(frz 1
-func @main(%n: index, %z: buffer<f32>) {
-  %zero = const 0 : index
+  ExpectScalar(ir::Lanes("%n: index, %z: buffer<f32>", R"(
   %one = const 1 : index
-  parallel %i = %zero to %n {
+)",
+                         R"(
     %j = sub %i, %one : index
     %a = load %z, %j : f32
     store %z, %i, %a : f32
-    yield
-  }
-  return
-}
-)",
+)"),
                "iterations meet in a buffer");
   ExpectScalar(R"(frz 1
 func @main(%n: index, %x: in buffer<f32>) -> (f32) {

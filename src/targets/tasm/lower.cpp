@@ -13,7 +13,6 @@
 #include "targets/tasm/outline.h"
 #include "targets/tasm/select.h"
 #include "targets/tasm/tasm.h"
-#include "targets/tasm/templates.h"
 
 namespace frazil::targets::tasm {
 namespace {
@@ -53,7 +52,6 @@ Result<Scheduled> ScheduleProgram(const ir::Program& prepared, const TasmOptions
                        .limits = options.limits};
   WordProgram words = TRY(SelectWords(prepared, select));
   open = words.open;
-  if (options.templates) return ScheduleByTemplates(words);
   Scheduled scheduled = TRY(Schedule(words));
   if (!words.raw || !(words.own_ram || scheduled.spills)) return scheduled;
   select.check_raw = true;
@@ -65,9 +63,7 @@ Result<Candidate> LowerOnce(const ir::Program& prepared, const TasmOptions& opti
                             const SelectChoices& choices) {
   Candidate made;
   Scheduled scheduled = TRY(ScheduleProgram(prepared, options, choices, made.open));
-  TasmOptions rest = options;
-  rest.peephole = options.peephole && !options.templates;
-  Result<mt::Program> assembly = LowerTir(scheduled.tir, rest);
+  Result<mt::Program> assembly = LowerTir(scheduled.tir, options);
   if (!assembly) {
     // A trap site is no column for a reader.
     Error error = std::move(assembly.error());
@@ -186,13 +182,11 @@ Result<ir::Program> Prepare(const ir::Program& program) {
 }
 
 Result<Lowered> Lower(const ir::Program& program, const TasmOptions& options) {
-  if (options.callable && options.templates)
-    return Fail(Diag::Unsupported, "templates are for whole programs, not for callable functions");
   const ir::Program prepared = TRY(Prepare(program));
   SelectChoices chosen;
   Candidate best = TRY(LowerOnce(prepared, options, chosen));
   const size_t size = best.lowered.program.code.size();
-  if (options.templates || size > MostInstructions) return Finish(std::move(best));
+  if (size > MostInstructions) return Finish(std::move(best));
   const SelectChoices open = best.open;
   const size_t others = std::min(Others(chosen, open).size(), EffortFor(options).choices);
   Price price = OutlineWhatPays(best.lowered.program, options);

@@ -1,5 +1,5 @@
 // Memory. A buffer is two words, where it starts and how many elements it has; an element's first word lies lowest.
-// Loads and stores of neighbours become one read_mem or write_mem of up to five.
+// Loads and stores of neighbors become one read_mem or write_mem of up to five.
 #include <algorithm>
 
 #include "base/goldilocks.h"

@@ -30,10 +30,6 @@ namespace tir = machines::tir;
 
 struct TasmOptions {
   mt::Profile profile = mt::Profile::Dot;
-  // One template per op and nothing chosen, as the original did, made correct: operands are copied for each use, and
-  // around structure what is still needed lies in RAM. Kept as the yardstick of the goals; its output for the examples is
-  // frozen in bench/corpus.
-  bool templates = false;
   bool peephole = true;
   // Not a program but a function that other assembly calls: its label first, its `return`, then what it calls. Arguments
   // are on the stack in order, the last one's on top, each with its first word on top, as read_io and divine leave it;

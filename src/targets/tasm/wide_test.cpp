@@ -11,27 +11,23 @@
 namespace frazil::targets::tasm {
 namespace {
 
-// The program's outcome on the machine, scheduled and by templates, is the interpreter's.
+// The program's outcome on the machine is the interpreter's.
 void Same(const std::string& text, std::vector<int64_t> arguments) {
   const auto program = ir::ParseText(text);
   ASSERT_TRUE(program.has_value()) << program.error().ToString() << "\n" << text;
-  for (bool templates : {false, true}) {
-    TasmOptions options;
-    options.templates = templates;
-    const auto lowered = Lower(*program, options);
-    ASSERT_TRUE(lowered.has_value()) << lowered.error().ToString() << "\n" << text;
-    std::vector<exec::Value> values;
-    for (int64_t a : arguments) values.push_back(exec::Value::Int(ir::types::Field, a));
-    const auto expected = exec::Interpret(*program, values);
-    ASSERT_TRUE(expected.has_value()) << expected.error().ToString();
-    const auto inputs = ToInputs(*program, values, {});
-    ASSERT_TRUE(inputs.has_value());
-    const auto actual = ToOutcome(*program, *lowered, mt::Run(lowered->program, *inputs), values);
-    ASSERT_TRUE(actual.has_value()) << actual.error().ToString();
-    EXPECT_EQ(expected->trap, actual->trap);
-    EXPECT_EQ(expected->results, actual->results);
-    EXPECT_EQ(expected->output, actual->output);
-  }
+  const auto lowered = Lower(*program);
+  ASSERT_TRUE(lowered.has_value()) << lowered.error().ToString() << "\n" << text;
+  std::vector<exec::Value> values;
+  for (int64_t a : arguments) values.push_back(exec::Value::Int(ir::types::Field, a));
+  const auto expected = exec::Interpret(*program, values);
+  ASSERT_TRUE(expected.has_value()) << expected.error().ToString();
+  const auto inputs = ToInputs(*program, values, {});
+  ASSERT_TRUE(inputs.has_value());
+  const auto actual = ToOutcome(*program, *lowered, mt::Run(lowered->program, *inputs), values);
+  ASSERT_TRUE(actual.has_value()) << actual.error().ToString();
+  EXPECT_EQ(expected->trap, actual->trap);
+  EXPECT_EQ(expected->results, actual->results);
+  EXPECT_EQ(expected->output, actual->output);
 }
 
 std::string List(int count, auto item) {

@@ -1,4 +1,4 @@
-// Words are made before they are used, in the order of the nodes: the templates go through them just so.
+// Words are made before they are used, in the order of the nodes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

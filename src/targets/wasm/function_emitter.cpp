@@ -273,29 +273,14 @@ void FunctionEmitter::EmitInst(const ir::Inst& inst) {
     case Op::Alloc:
     case Op::AtomicRmw:
     case Op::AtomicCas:
-    case Op::Input:
-    case Op::Output:
-    case Op::Hint: EmitMemory(inst); break;
-    case Op::Assert:
-    case Op::Unreachable:
-    case Op::If:
-    case Op::For:
-    case Op::While:
-    case Op::Switch:
-    case Op::Parallel:
-    case Op::Barrier:
-    case Op::Call:
-    case Op::Return:
-    case Op::Yield:
-    case Op::Condition: EmitControl(inst); break;
+    FRAZIL_CASES(Stream) EmitMemory(inst); break;
+    FRAZIL_CASES(Stop)
+    FRAZIL_CASES(Structure) EmitControl(inst); break;
     case Op::Cast: EmitCast(inst); break;
     case Op::CastChecked: EmitCastChecked(inst); break;
     case Op::Bitcast: EmitBitcast(inst); break;
     case Op::Select: EmitSelect(inst); break;
-    case Op::MakeXField:
-    case Op::MakeDigest:
-    case Op::PartXField:
-    case Op::PartDigest: EmitParts(inst); break;
+    FRAZIL_CASES(Parts) EmitParts(inst); break;
     default:
       if (IsBig(inst.type))
         EmitBig(inst);

@@ -21,13 +21,13 @@ Expr ByType(const Opcode (&forms)[4], const Expr& a, const Expr& b, bool compare
   return Apply(op, compares ? ValType::I32 : a.type, {a, b});
 }
 
+}  // namespace
+
 Expr ConstantLike(const Expr& a, int64_t value) {
   CHECK(a.type == ValType::I32 || a.type == ValType::I64);
   return a.type == ValType::I32 ? Lit32(static_cast<int32_t>(value))
                                 : Lit64(static_cast<uint64_t>(value));
 }
-
-}  // namespace
 
 Expr Apply(Opcode op, ValType result, std::initializer_list<Expr> operands) {
   Expr expr{result, {}};
@@ -85,27 +85,6 @@ FRAZIL_BINARY(GeS, I32GeS, I64GeS, Nop, Nop, true)
 FRAZIL_BINARY(Lt, Nop, Nop, F32Lt, F64Lt, true)
 FRAZIL_BINARY(Gt, Nop, Nop, F32Gt, F64Gt, true)
 #undef FRAZIL_BINARY
-
-#define FRAZIL_WITH_CONSTANT(name) \
-  Expr name(const Expr& a, int64_t b) { return name(a, ConstantLike(a, b)); }
-FRAZIL_WITH_CONSTANT(operator+)
-FRAZIL_WITH_CONSTANT(operator-)
-FRAZIL_WITH_CONSTANT(operator*)
-FRAZIL_WITH_CONSTANT(operator&)
-FRAZIL_WITH_CONSTANT(operator|)
-FRAZIL_WITH_CONSTANT(operator^)
-FRAZIL_WITH_CONSTANT(Shl)
-FRAZIL_WITH_CONSTANT(ShrU)
-FRAZIL_WITH_CONSTANT(ShrS)
-FRAZIL_WITH_CONSTANT(Eq)
-FRAZIL_WITH_CONSTANT(Ne)
-FRAZIL_WITH_CONSTANT(LtU)
-FRAZIL_WITH_CONSTANT(LtS)
-FRAZIL_WITH_CONSTANT(GtU)
-FRAZIL_WITH_CONSTANT(GtS)
-FRAZIL_WITH_CONSTANT(GeU)
-FRAZIL_WITH_CONSTANT(GeS)
-#undef FRAZIL_WITH_CONSTANT
 
 Expr Clz(const Expr& a) {
   return Apply(a.type == ValType::I32 ? Opcode::I32Clz : Opcode::I64Clz, a.type, {a});

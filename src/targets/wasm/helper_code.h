@@ -30,34 +30,36 @@ Expr LitF64(uint64_t bits);
 Expr Apply(Opcode op, ValType result, std::initializer_list<Expr> operands);
 
 // i32, i64, f32 and f64 alike, by the type of the operands.
-Expr operator+(const Expr& a, const Expr& b);
-Expr operator-(const Expr& a, const Expr& b);
-Expr operator*(const Expr& a, const Expr& b);
+#define FRAZIL_BINARY(name) Expr name(const Expr& a, const Expr& b);
+FRAZIL_BINARY(operator+)
+FRAZIL_BINARY(operator-)
+FRAZIL_BINARY(operator*)
 // Integers.
-Expr operator&(const Expr& a, const Expr& b);
-Expr operator|(const Expr& a, const Expr& b);
-Expr operator^(const Expr& a, const Expr& b);
-Expr Shl(const Expr& a, const Expr& b);
-Expr ShrU(const Expr& a, const Expr& b);
-Expr ShrS(const Expr& a, const Expr& b);
-Expr DivU(const Expr& a, const Expr& b);
-Expr RemU(const Expr& a, const Expr& b);
-Expr DivS(const Expr& a, const Expr& b);
-Expr RemS(const Expr& a, const Expr& b);
+FRAZIL_BINARY(operator&)
+FRAZIL_BINARY(operator|)
+FRAZIL_BINARY(operator^)
+FRAZIL_BINARY(Shl)
+FRAZIL_BINARY(ShrU)
+FRAZIL_BINARY(ShrS)
+FRAZIL_BINARY(DivU)
+FRAZIL_BINARY(RemU)
+FRAZIL_BINARY(DivS)
+FRAZIL_BINARY(RemS)
+// Comparisons give i32; Lt and Gt are for floats.
+FRAZIL_BINARY(Eq)
+FRAZIL_BINARY(Ne)
+FRAZIL_BINARY(LtU)
+FRAZIL_BINARY(LtS)
+FRAZIL_BINARY(GtU)
+FRAZIL_BINARY(GtS)
+FRAZIL_BINARY(GeU)
+FRAZIL_BINARY(GeS)
+FRAZIL_BINARY(Lt)
+FRAZIL_BINARY(Gt)
+#undef FRAZIL_BINARY
+
 Expr Clz(const Expr& a);
 Expr IsZero(const Expr& a);
-// Comparisons give i32; Lt and Gt are for floats.
-Expr Eq(const Expr& a, const Expr& b);
-Expr Ne(const Expr& a, const Expr& b);
-Expr LtU(const Expr& a, const Expr& b);
-Expr LtS(const Expr& a, const Expr& b);
-Expr GtU(const Expr& a, const Expr& b);
-Expr GtS(const Expr& a, const Expr& b);
-Expr GeU(const Expr& a, const Expr& b);
-Expr GeS(const Expr& a, const Expr& b);
-Expr Lt(const Expr& a, const Expr& b);
-Expr Gt(const Expr& a, const Expr& b);
-
 Expr Wrap(const Expr& a);     // i64 to i32
 Expr ExtendU(const Expr& a);  // i32 to i64
 Expr ExtendS(const Expr& a);
@@ -66,8 +68,10 @@ Expr FloatOf(const Expr& bits);                                       // back
 Expr Choose(const Expr& condition, const Expr& yes, const Expr& no);  // evaluates both
 Expr Load64(const Expr& address, uint32_t offset = 0);
 
-// The same with a constant of the other operand's type on the right.
-#define FRAZIL_WITH_CONSTANT(name) Expr name(const Expr& a, int64_t b);
+// A constant of the type of `a`, and the same operations with one on the right.
+Expr ConstantLike(const Expr& a, int64_t value);
+#define FRAZIL_WITH_CONSTANT(name) \
+  inline Expr name(const Expr& a, int64_t b) { return name(a, ConstantLike(a, b)); }
 FRAZIL_WITH_CONSTANT(operator+)
 FRAZIL_WITH_CONSTANT(operator-)
 FRAZIL_WITH_CONSTANT(operator*)

@@ -24,7 +24,7 @@ void BuildMin64(HelperCode& f) { BuildMinMax(f, Opcode::F64Min); }
 void BuildMax64(HelperCode& f) { BuildMinMax(f, Opcode::F64Max); }
 
 // The product of two f32 is exact in f64. The sum's error says where the true value lies; if the
-// last bit of the sum is even and the sum is inexact, the odd neighbour on that side rounds to f32
+// last bit of the sum is even and the sum is inexact, the odd neighbor on that side rounds to f32
 // as the true value does.
 void BuildFma32(HelperCode& f) {
   Var product = f.Let(Promote(f.Param(0)) * Promote(f.Param(1)));

@@ -6,38 +6,25 @@
 
 #include <algorithm>
 
-#include "ir/inst_facts.h"
+#include "ir/facts/inst_facts.h"
+#include "ir/facts/nans.h"
 
 namespace frazil::targets::wasm {
 
-using ir::Function;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 
 // Deeper trees would gain nothing and recurse through the emitter.
 constexpr uint8_t MaxTreeDepth = 40;
 
-// Does this operand keep the bits of a float, so that a NaN in it must already be the one quiet
-// NaN?
+// Does this operand keep the bits of a float, so that a NaN in it must already be the one quiet NaN? Of atomic ops only
+// an exchange: the others compute here.
 bool MovesOperand(const ir::Function& function, const ir::Inst& inst, uint32_t i) {
-  switch (inst.op) {
-    case Op::Store: return i == 2;
-    case Op::Select: return i != 0;
-    case Op::CopySign: return i == 1;
-    case Op::AtomicRmw:
-      return i == 2 &&
-             static_cast<ir::AtomicKind>(function.word(inst, 0)) == ir::AtomicKind::Exchange;
-    case Op::Return:
-    case Op::Yield:
-    case Op::Bitcast:
-    case Op::Call:
-    case Op::Output:
-    case Op::For:
-    case Op::While: return true;
-    default: return false;
-  }
+  if (inst.op == Op::AtomicRmw &&
+      static_cast<ir::AtomicKind>(function.word(inst, 0)) != ir::AtomicKind::Exchange)
+    return false;
+  return ir::Moves(inst, i);
 }
 
 }  // namespace
@@ -130,10 +117,7 @@ bool FunctionPlan::IsComputed(ValueId value) const {
   if (definition == None) return false;
   const ir::Inst& inst = function_.insts[definition];
   if (inst.op != Op::Const) return ir::MakesAnyNan(function_, inst);
-  const bool is_double = inst.type.scalar == ir::Scalar::F64;
-  const uint64_t magnitude =
-      function_.words_of(inst)[0] & (is_double ? UINT64_MAX >> 1 : 0x7fff'ffffu);
-  return magnitude <= (is_double ? 0x7ff0'0000'0000'0000u : 0x7f80'0000u);
+  return ir::IsNumber(inst.type, function_.words_of(inst)[0]);
 }
 
 // A carried float that arithmetic makes and only arithmetic reads inside its loop need not be made the one NaN in every

@@ -10,9 +10,7 @@
 
 namespace frazil::targets::wasm {
 
-using ir::Function;
-using ir::Op;
-using ir::ValueId;
+using namespace ir::names;
 
 namespace {
 constexpr uint32_t Tick = 4;

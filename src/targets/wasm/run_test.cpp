@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "ir/test_text.h"
 #include "targets/wasm/test_tools.h"
 #include "targets/wasm/work.h"
 
@@ -24,25 +25,7 @@ std::string TrapText(const exec::Outcome& outcome) {
   return outcome.trap ? outcome.trap->ToString() : "no trap";
 }
 
-constexpr std::string_view Recursive = R"(func @down(%n: i64) -> (i64) {
-  %zero = const 0 : i64
-  %stop = eq %n, %zero : i64
-  %r = if %stop -> (i64) {
-    yield %zero
-  } else {
-    %one = const 1 : i64
-    %m = sub %n, %one : i64
-    %s = call @down(%m)
-    %t = add %s, %one : i64
-    yield %t
-  }
-  return %r
-}
-func @main(%n: i64) -> (i64) {
-  %r = call @down(%n)
-  return %r
-}
-)";
+const std::string Recursive = ir::RecursionText("i64", "%one");
 
 TEST(Run, DepthIsExactAndStateComesBack) {
   auto callable = Loaded(Parsed(Recursive));

@@ -156,7 +156,7 @@ TEST(Scalar, EveryHalfThroughF32) {
     auto all = [&](size_t, uint64_t seed) { return Value::Word(half, seed & 0xffff); };
     Compare({ir::Op::Cast, half, ir::types::F32, ir::types::F32, 1}, all, 65536);
     Compare({ir::Op::Sqrt, half, half, half, 1}, all, 65536);
-    // All midpoints between neighbours, and what lies just beside them.
+    // All midpoints between neighbors, and what lies just beside them.
     auto near_midpoint = [&](size_t, uint64_t seed) {
       uint64_t bits = (seed / 3) & 0xffff;
       float value = 0;

@@ -5,6 +5,6 @@
 
 namespace frazil::verify {
 
-void Observe(const ir::Program& source, const ir::Candidate& candidate, const Verdict& verdict);
+void Observe(const Question& question, const Verdict& verdict);
 
 }  // namespace frazil::verify

@@ -1,18 +1,11 @@
 // Z3 as a verify::Prover. Each query runs in a child process: a solver that neither ends nor listens is killed at the
 // time-out, one that takes all memory ends itself, and the caller's process never maps the library. The child answers
 // with one line of text.
-#include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "base/deadline.h"
-#include "base/sanitized.h"
+#include "base/jobs.h"
 #include "exec/interpreter.h"
 #include "verify/internal/big_int.h"
 #include "verify/internal/observe.h"
@@ -23,7 +16,7 @@ namespace frazil::verify::smt {
 namespace {
 
 // Bytes that the child may map.
-constexpr rlim_t ChildBytes = rlim_t{4} << 30;
+constexpr uint64_t ChildBytes = uint64_t{4} << 30;
 
 // What the child found, as text: "proved VERSION", "refuted v0 v1 ...", "unknown REASON".
 class Query {
@@ -132,18 +125,24 @@ class Z3Prover : public Prover {
 
   Verdict Prove(const ir::Program& source, const ir::Program& candidate, const ir::Guard& guard,
                 const Limits& limits) const override {
-    const std::string answer = AskChild(limits.smt_ms, [&]() -> std::string {
+    const auto ask = [&](size_t) -> std::string {
       const Result<Z3Api> api = OpenZ3(library_);
       if (!api) return "unknown " + api.error().message;
       return Query(*api, source, candidate, guard).Run();
-    });
+    };
+    const JobResult job =
+        RunJobs(1, {.limit_ms = limits.smt_ms, .memory_bytes = ChildBytes, .what = "z3"}, ask)[0];
+    if (job.timed_out) return Unknown{fmt::format("z3: time-out after {} ms", limits.smt_ms)};
+    if (!job.done) return Unknown{job.reason};
+    const std::string& answer = job.bytes;
     const size_t space = answer.find(' ');
     const std::string kind = answer.substr(0, space);
     const std::string rest = space == std::string::npos ? "" : answer.substr(space + 1);
     if (kind == "proved") {
       const Proved proved{{Grade::Proved, "z3 " + rest, "no input on which they differ", 0}};
-      Observe(source, {.program = candidate, .guard = guard, .certificate = {}, .origin = {}},
-              proved);
+      const ir::Candidate asked{
+          .program = candidate, .guard = guard, .certificate = {}, .origin = {}};
+      Observe(ProgramQuestion{source, asked}, proved);
       return proved;
     }
     if (kind == "refuted") return Reproduce(source, candidate, limits, rest);
@@ -152,81 +151,28 @@ class Z3Prover : public Prover {
   }
 
  private:
-  template <typename F>
-  static std::string AskChild(uint64_t ms, const F& work) {
-    int pipe_ends[2];
-    if (pipe(pipe_ends) != 0) return "unknown z3: no pipe";
-    const pid_t child = fork();
-    if (child < 0) {
-      close(pipe_ends[0]);
-      close(pipe_ends[1]);
-      return "unknown z3: no process";
-    }
-    if (child == 0) {
-      close(pipe_ends[0]);
-      if (!Sanitized) {
-        const rlimit limit{ChildBytes, ChildBytes};
-        setrlimit(RLIMIT_AS, &limit);
-      }
-      const rlimit no_core{0, 0};
-      setrlimit(RLIMIT_CORE, &no_core);
-      const std::string answer = work();
-      size_t written = 0;
-      while (written < answer.size()) {
-        const ssize_t n = write(pipe_ends[1], answer.data() + written, answer.size() - written);
-        if (n <= 0) break;
-        written += static_cast<size_t>(n);
-      }
-      _exit(0);
-    }
-    close(pipe_ends[1]);
-    const std::string answer = ReadUntil(pipe_ends[0], ms);
-    close(pipe_ends[0]);
-    kill(child, SIGKILL);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return answer;
-  }
-
-  static std::string ReadUntil(int fd, uint64_t ms) {
-    const Deadline deadline = Deadline::After(ms);
-    std::string text;
-    for (;;) {
-      pollfd wait{fd, POLLIN, 0};
-      const int ready = deadline.Passed() ? 0 : poll(&wait, 1, deadline.PollMs());
-      if ((ready < 0 && errno == EINTR) || (ready == 0 && !deadline.Passed())) continue;
-      if (ready <= 0) return fmt::format("unknown z3: time-out after {} ms", ms);
-      char buffer[4096];
-      const ssize_t n = read(fd, buffer, sizeof buffer);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return text;
-      text.append(buffer, static_cast<size_t>(n));
-    }
-  }
-
   // A model counts only if the interpreter sees the difference.
   static Verdict Reproduce(const ir::Program& source, const ir::Program& candidate,
                            const Limits& limits, std::string_view model) {
     const ir::Function& entry = source.entry_function();
-    Refuted refuted;
+    ProgramCall call;
     for (uint32_t i = 0; i < entry.param_count(); ++i) {
       const size_t space = model.find(' ');
       const std::vector<uint64_t> words =
           WordsOfBits(ParseDecimal(model.substr(0, space)), entry.param_type(i));
       model = space == std::string_view::npos ? std::string_view{} : model.substr(space + 1);
-      refuted.arguments.push_back(exec::Value::Scalar(entry.param_type(i), words));
+      call.arguments.push_back(exec::Value::Scalar(entry.param_type(i), words));
     }
-    refuted.context.limits = limits;
-    Result<exec::Outcome> a = exec::Interpret(source, refuted.arguments, refuted.context);
-    Result<exec::Outcome> b = exec::Interpret(candidate, refuted.arguments, refuted.context);
+    call.context.limits = limits;
+    Result<exec::Outcome> a = exec::Interpret(source, call.arguments, call.context);
+    Result<exec::Outcome> b = exec::Interpret(candidate, call.arguments, call.context);
     if (!a || !b) return Unknown{"z3's model cannot be run"};
     if (a->trap == b->trap && (a->trap || a->results == b->results))
       return Unknown{"z3's model does not reproduce"};
-    refuted.difference = Difference(*a, *b);
-    refuted.source = std::move(*a);
-    refuted.candidate = std::move(*b);
-    return refuted;
+    std::string difference = Difference(*a, *b);
+    call.source = std::move(*a);
+    call.candidate = std::move(*b);
+    return Refuted{std::move(call), std::move(difference)};
   }
   static std::string Difference(const exec::Outcome& a, const exec::Outcome& b) {
     auto end = [](const exec::Outcome& o) {

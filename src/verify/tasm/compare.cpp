@@ -1,14 +1,14 @@
-// The question and its answers: a few runs, then proofs with less and less certainty about how the loops go, then
+// The question and its verdict: a few runs, then proofs with less and less certainty about how the loops go, then
 // runs along the paths on which the proof failed.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "base/deadline.h"
+#include "verify/internal/observe.h"
 #include "verify/tasm/compare.h"
 #include "verify/tasm/sample.h"
 
@@ -89,49 +89,29 @@ bool ProveJoined(Budget& budget, const Sides& sides, const Options& options, Dou
 constexpr double LeastBits = 100;
 
 // Equal, by a proof that was completed.
-void Conclude(const Doubt& doubt, const Budget& budget, Answer& answer) {
-  answer.evidence.judge = "symbolic execution";
-  if (!doubt.inexact) {
-    answer.kind = Answer::Kind::Proved;
-    answer.evidence.grade = Grade::Proved;
-    answer.evidence.detail =
-        fmt::format("{} terms in normal form, {} steps", doubt.terms, budget.steps);
-    return;
-  }
+Verdict Conclude(const Doubt& doubt, const Budget& budget) {
+  constexpr const char* Who = "symbolic execution";
+  if (!doubt.inexact)
+    return Proved{{Grade::Proved, Who,
+                   fmt::format("{} terms in normal form, {} steps", doubt.terms, budget.steps), 0}};
   const double bits = std::floor(-std::log2(doubt.error));
-  if (bits < LeastBits) {
-    answer.reason = fmt::format(
+  if (bits < LeastBits)
+    return Unknown{fmt::format(
         "equal at {} points, but for degrees up to {} that leaves an error of 2^-{:.0f}",
-        Points::Count, doubt.degree, bits);
-    return;
-  }
-  answer.kind = Answer::Kind::Algebraic;
-  answer.evidence.grade = Grade::Algebraic;
-  answer.evidence.detail =
-      fmt::format("{} terms, degree at most {}, at {} points; error at most 2^-{:.0f}", doubt.terms,
-                  doubt.degree, Points::Count, bits);
-  answer.evidence.cases = Points::Count;
+        Points::Count, doubt.degree, bits)};
+  return Tested{{Grade::Algebraic, Who,
+                 fmt::format("{} terms, degree at most {}, at {} points; error at most 2^-{:.0f}",
+                             doubt.terms, doubt.degree, Points::Count, bits),
+                 Points::Count}};
 }
 
-struct Registry {
-  std::mutex mutex;
-  Observer observer;
-};
-
-Registry& TheRegistry() {
-  static Registry registry;
-  return registry;
-}
-
-Answer Judge(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
-  Answer answer;
-  auto refuted = [&](Counterexample inputs) {
-    const auto difference = tell ? tell(inputs) : std::nullopt;
+Verdict Judge(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
+  Refuted found;
+  auto refuted = [&](MachineStart start) {
+    auto difference = tell ? tell(start) : std::nullopt;
     if (!difference) return false;
-    inputs.difference = *difference;
-    Shrink(inputs, tell);
-    answer.kind = Answer::Kind::Refuted;
-    answer.counterexample = std::move(inputs);
+    found = {std::move(start), std::move(*difference)};
+    Shrink(found, tell);
     return true;
   };
   Doubt doubt;
@@ -141,7 +121,7 @@ Answer Judge(const Sides& sides, const Options& options, Sampler& sampler, const
   auto in_time = [&] { return !budget.deadline.Passed(); };
   constexpr uint64_t First = 4;
   for (uint64_t i = 0; i < std::min(First, options.samples) && in_time(); ++i) {
-    if (refuted(sampler.Next())) return answer;
+    if (refuted(sampler.Next())) return found;
   }
   std::optional<Failure> failure;
   Heads source, candidate;
@@ -154,13 +134,13 @@ Answer Judge(const Sides& sides, const Options& options, Sampler& sampler, const
     const auto terms = std::make_unique<Terms>(sides.seed);
     failure = Attempt(*terms, budget, sides, source, candidate, options, false);
     doubt.Add(*terms);
-    if (!failure) return Conclude(doubt, budget, answer), answer;
+    if (!failure) return Conclude(doubt, budget);
     // Runs along the path, while its terms are there.
     if (failure->facts) {
       Facts facts = *failure->facts;
       for (uint64_t i = 0; i < options.samples && in_time(); ++i) {
         if (i == options.samples / 2 && failure->difference) facts.Assume(*failure->difference);
-        if (refuted(sampler.Along(facts))) return answer;
+        if (refuted(sampler.Along(facts))) return found;
       }
     }
     if (last || !in_time()) break;
@@ -184,7 +164,7 @@ Answer Judge(const Sides& sides, const Options& options, Sampler& sampler, const
     if (!joined && !options.fragments) {
       joined = true;
       Budget half = HalfOf(budget);
-      if (ProveJoined(half, sides, options, doubt)) return Conclude(doubt, half, answer), answer;
+      if (ProveJoined(half, sides, options, doubt)) return Conclude(doubt, half);
       if (!in_time()) break;
     }
     // Only branches are left: more of them on one path. Loops that were cut in vain are gone through.
@@ -197,31 +177,20 @@ Answer Judge(const Sides& sides, const Options& options, Sampler& sampler, const
     budget.max_forks = ManyForks;
   }
   for (uint64_t i = First; i < options.samples && in_time(); ++i) {
-    if (refuted(sampler.Next())) return answer;
+    if (refuted(sampler.Next())) return found;
   }
-  answer.reason = failure->reason;
-  return answer;
+  return Unknown{failure->reason};
 }
 
 }  // namespace
 
-Observer RegisterObserver(Observer observer) {
-  const std::lock_guard lock(TheRegistry().mutex);
-  return std::exchange(TheRegistry().observer, std::move(observer));
+Verdict Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
+  Verdict verdict = Judge(sides, options, sampler, tell);
+  if (tell) Observe(MachineQuestion{tell}, verdict);
+  return verdict;
 }
 
-Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell) {
-  Answer answer = Judge(sides, options, sampler, tell);
-  Observer observer;
-  {
-    const std::lock_guard lock(TheRegistry().mutex);
-    observer = TheRegistry().observer;
-  }
-  if (observer && tell) observer(answer, tell);
-  return answer;
-}
-
-Answer Compare(const mt::Program& source, const mt::Program& candidate, const Options& options) {
+Verdict Compare(const mt::Program& source, const mt::Program& candidate, const Options& options) {
   const auto deadline = Deadline::After(options.milliseconds);
   const Machine one(source), other(candidate);
   std::vector<uint64_t> constants;
@@ -232,20 +201,22 @@ Answer Compare(const mt::Program& source, const mt::Program& candidate, const Op
   Sides sides{SeedOf(source, candidate, options), {}, {}, {}};
   sides.source = [&](Heads* heads) { return MakeTasmSide(source, options.fragments, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, options.fragments, heads); };
-  Answer answer = Decide(sides, options, sampler, [&](const Counterexample& inputs) {
+  Verdict verdict = Decide(sides, options, sampler, [&](const MachineStart& inputs) {
     return Difference(one, other, inputs, options.fragments);
   });
   // No run shows that something never ends, so this stays a remark.
   constexpr int Looks = 8;
-  for (int i = 0; answer.kind == Answer::Kind::Unknown && i < Looks; ++i) {
+  Unknown* unknown = std::get_if<Unknown>(&verdict);
+  for (int i = 0; unknown != nullptr && i < Looks; ++i) {
     if (deadline.Passed()) break;
     const std::string remark = NotEnded(one, other, sampler.Next(), options.fragments);
     if (remark.empty()) continue;
-    answer.reason += "; " + remark;
+    unknown->reason += "; " + remark;
     break;
   }
-  if (answer.counterexample) Trim(one, other, *answer.counterexample, options.fragments);
-  return answer;
+  if (Refuted* refuted = std::get_if<Refuted>(&verdict))
+    Trim(one, other, *refuted, options.fragments);
+  return verdict;
 }
 
 }  // namespace frazil::verify::tasm

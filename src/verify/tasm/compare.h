@@ -21,7 +21,7 @@ Seed SeedOf(const Source& source, const Candidate& candidate, const Options& opt
 }
 
 // `tell` may be empty: nothing is refuted then.
-Answer Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell);
+Verdict Decide(const Sides& sides, const Options& options, Sampler& sampler, const Tell& tell);
 
 void AddConstants(const mt::Program& program, std::vector<uint64_t>& constants);
 
@@ -32,8 +32,8 @@ struct Ending {
   size_t inputs_read = 0, secrets_read = 0, digests_read = 0;
 };
 Ending EndingOf(const mt::FragmentResult& run);
-std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& inputs);
-std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& inputs);
+std::optional<Ending> RunProgram(const Machine& machine, const MachineStart& inputs);
+std::optional<Ending> RunTir(const tir::Program& program, const MachineStart& inputs);
 std::optional<std::string> Difference(const Ending& a, const Ending& b);
 
 }  // namespace frazil::verify::tasm

@@ -30,7 +30,7 @@ Streams StreamsOf(const ir::Program& program) {
 }
 
 // The arguments and streams that these inputs are; nothing if they are none.
-bool ToCall(const ir::Program& program, const Counterexample& inputs, const Streams& streams,
+bool ToCall(const ir::Program& program, const MachineStart& inputs, const Streams& streams,
             std::vector<exec::Value>& arguments, exec::RunContext& context) {
   const ir::Function& entry = program.entry_function();
   size_t at = 0;
@@ -82,7 +82,7 @@ bool Append(const exec::Value& value, std::vector<uint64_t>& words) {
   return true;
 }
 
-std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& inputs,
+std::optional<Ending> RunIr(const ir::Program& program, const MachineStart& inputs,
                             const Streams& streams) {
   std::vector<exec::Value> arguments;
   exec::RunContext context;
@@ -107,7 +107,7 @@ std::optional<Ending> RunIr(const ir::Program& program, const Counterexample& in
 
 // Whether the IR says what these inputs lead to: the symbolic run with numbers in place of the inputs, which knows more of
 // raw addresses than the interpreter. What it cannot follow is not said.
-bool IsSpecified(const ir::Program& program, const Counterexample& inputs, const Seed& seed) {
+bool IsSpecified(const ir::Program& program, const MachineStart& inputs, const Seed& seed) {
   Terms terms(seed);
   Facts facts(terms);
   auto fill = [&](Base kind, const std::vector<uint64_t>& words) {
@@ -144,14 +144,10 @@ bool UsesRam(const ir::Program& program) {
   return false;
 }
 
-Answer CompareWith(const ir::Program& source, const Seed& seed, const Options& options,
-                   std::function<std::unique_ptr<Side>(Heads*)> candidate,
-                   const std::function<std::optional<Ending>(const Counterexample&)>& run) {
-  Answer answer;
-  if (std::string reason = Refuses(source); !reason.empty()) {
-    answer.reason = std::move(reason);
-    return answer;
-  }
+Verdict CompareWith(const ir::Program& source, const Seed& seed, const Options& options,
+                    std::function<std::unique_ptr<Side>(Heads*)> candidate,
+                    const std::function<std::optional<Ending>(const MachineStart&)>& run) {
+  if (std::string reason = Refuses(source); !reason.empty()) return Unknown{std::move(reason)};
   Options whole = options;
   whole.fragments = false;
   std::vector<uint64_t> constants;
@@ -168,7 +164,7 @@ Answer CompareWith(const ir::Program& source, const Seed& seed, const Options& o
   sides.assumed = [&](Terms& terms) { return Promises(terms, source); };
   const Streams streams = StreamsOf(source);
   return Decide(
-      sides, whole, sampler, [&](const Counterexample& inputs) -> std::optional<std::string> {
+      sides, whole, sampler, [&](const MachineStart& inputs) -> std::optional<std::string> {
         if (!streams.plain) return std::nullopt;
         auto a = RunIr(source, inputs, streams), b = run(inputs);
         if (!a || !b) return std::nullopt;
@@ -185,24 +181,20 @@ Answer CompareWith(const ir::Program& source, const Seed& seed, const Options& o
 
 }  // namespace
 
-Answer Compare(const ir::Program& source, const tir::Program& candidate, const Options& options) {
-  if (auto shapes = tir::Check(candidate); !shapes) {
-    Answer answer;
-    answer.reason = shapes.error().message;
-    return answer;
-  }
+Verdict Compare(const ir::Program& source, const tir::Program& candidate, const Options& options) {
+  if (auto shapes = tir::Check(candidate); !shapes) return Unknown{shapes.error().message};
   return CompareWith(
       source, SeedOf(source, candidate, options), options,
       [&](Heads* heads) { return MakeTirSide(candidate, heads); },
-      [&](const Counterexample& inputs) { return RunTir(candidate, inputs); });
+      [&](const MachineStart& inputs) { return RunTir(candidate, inputs); });
 }
 
-Answer Compare(const ir::Program& source, const mt::Program& candidate, const Options& options) {
+Verdict Compare(const ir::Program& source, const mt::Program& candidate, const Options& options) {
   const Machine machine(candidate);
   return CompareWith(
       source, SeedOf(source, candidate, options), options,
       [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); },
-      [&](const Counterexample& inputs) { return RunProgram(machine, inputs); });
+      [&](const MachineStart& inputs) { return RunProgram(machine, inputs); });
 }
 
 }  // namespace frazil::verify::tasm

@@ -26,7 +26,7 @@ void AddConstants(const std::vector<tir::Op>& ops, std::vector<uint64_t>& consta
 
 }  // namespace
 
-std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& inputs) {
+std::optional<Ending> RunTir(const tir::Program& program, const MachineStart& inputs) {
   tir::Inputs own;
   own.input = inputs.inputs.input;
   own.secret = inputs.inputs.secret;
@@ -43,7 +43,7 @@ std::optional<Ending> RunTir(const tir::Program& program, const Counterexample& 
   return ending;
 }
 
-std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& inputs) {
+std::optional<Ending> RunProgram(const Machine& machine, const MachineStart& inputs) {
   mt::FragmentStart start;
   start.stack = machine.Stack();
   mt::RunLimits limits;
@@ -58,12 +58,8 @@ std::optional<Ending> RunProgram(const Machine& machine, const Counterexample& i
   return ending;
 }
 
-Answer Compare(const tir::Program& source, const mt::Program& candidate, const Options& options) {
-  Answer answer;
-  if (auto shapes = tir::Check(source); !shapes) {
-    answer.reason = shapes.error().message;
-    return answer;
-  }
+Verdict Compare(const tir::Program& source, const mt::Program& candidate, const Options& options) {
+  if (auto shapes = tir::Check(source); !shapes) return Unknown{shapes.error().message};
   Options whole = options;
   whole.fragments = false;
   std::vector<uint64_t> constants;
@@ -75,7 +71,7 @@ Answer Compare(const tir::Program& source, const mt::Program& candidate, const O
   sides.source = [&](Heads* heads) { return MakeTirSide(source, heads); };
   sides.candidate = [&](Heads* heads) { return MakeTasmSide(candidate, false, heads); };
   return Decide(sides, whole, sampler,
-                [&](const Counterexample& inputs) -> std::optional<std::string> {
+                [&](const MachineStart& inputs) -> std::optional<std::string> {
                   const auto a = RunTir(source, inputs), b = RunProgram(machine, inputs);
                   if (!a || !b) return std::nullopt;
                   return Difference(*a, *b);

@@ -135,12 +135,10 @@ TEST(TasmEquivalent, RewrittenFragmentsAreProved) {
     for (uint64_t k = 0; k < times; ++k) Rewrite(random, other);
     const mt::Program a = Program(code), b = Program(other);
     options.deep_stack = true;
-    const Answer answer = Compare(a, b, options);
-    EXPECT_TRUE(answer.kind == Answer::Kind::Proved || answer.kind == Answer::Kind::Algebraic)
-        << mt::Print(a) << "against\n"
-        << mt::Print(b) << answer.reason
-        << (answer.counterexample ? answer.counterexample->difference : "");
-    proved += answer.kind == Answer::Kind::Proved ? 1 : 0;
+    const Verdict answer = Compare(a, b, options);
+    EXPECT_TRUE(CallsEqual(answer)) << mt::Print(a) << "against\n"
+                                    << mt::Print(b) << Describe(answer);
+    proved += std::holds_alternative<Proved>(answer) ? 1 : 0;
   }
   EXPECT_GE(proved, 200u);
 }
@@ -166,13 +164,13 @@ TEST(TasmEquivalent, WhatIsProvedAgrees) {
       }
     }
     const mt::Program a = Program(code), b = Program(other);
-    const Answer answer = Compare(a, b, options);
-    if (answer.kind == Answer::Kind::Refuted) {
+    const Verdict answer = Compare(a, b, options);
+    if (std::holds_alternative<Refuted>(answer)) {
       ++refuted;
-      EXPECT_TRUE(Replays(a, b, *answer.counterexample, true));
+      EXPECT_TRUE(Replays(a, b, std::get<Refuted>(answer).start(), true));
     }
-    unknown += answer.kind == Answer::Kind::Unknown ? 1 : 0;
-    if (answer.kind != Answer::Kind::Proved && answer.kind != Answer::Kind::Algebraic) continue;
+    unknown += std::holds_alternative<Unknown>(answer) ? 1 : 0;
+    if (!CallsEqual(answer)) continue;
     ++proved;
     const auto difference = Runs(a, b, static_cast<uint64_t>(i), 200);
     EXPECT_FALSE(difference.has_value()) << mt::Print(a) << "against\n"
@@ -199,9 +197,9 @@ TEST(TasmEquivalent, UnsoundPassesOfTheOriginalAreRefuted) {
   options.fragments = true;
   for (const auto& [before, after] : passes) {
     const mt::Program a = *mt::Parse(before), b = *mt::Parse(after);
-    const Answer answer = Compare(a, b, options);
-    ASSERT_EQ(answer.kind, Answer::Kind::Refuted) << before;
-    EXPECT_TRUE(Replays(a, b, *answer.counterexample, true));
+    const Verdict answer = Compare(a, b, options);
+    ASSERT_EQ(VerdictName(answer), "refuted") << before;
+    EXPECT_TRUE(Replays(a, b, std::get<Refuted>(answer).start(), true));
   }
 }
 

@@ -248,14 +248,14 @@ TEST(TasmJoinedRanges, ADivisionThatRanOnTheOtherWay) {
     return *read;
   };
   const mt::Program compared = program("push 8 swap 1 lt"), one = program("pop 1 push 1");
-  Counterexample inputs;
+  MachineStart inputs;
   inputs.inputs.input = {1234567891011, 100};
   EXPECT_TRUE(Replays(compared, one, inputs, false));
-  const Answer answer = Compare(compared, one);
-  EXPECT_TRUE(answer.kind == Answer::Kind::Unknown || answer.kind == Answer::Kind::Refuted)
-      << AnswerName(answer.kind) << " " << answer.evidence.detail;
-  EXPECT_EQ(Compare(compared, program("push 7 push 8 pop 1 addi 1 swap 1 lt")).kind,
-            Answer::Kind::Proved);
+  const Verdict answer = Compare(compared, one);
+  EXPECT_TRUE(std::holds_alternative<Unknown>(answer) || std::holds_alternative<Refuted>(answer))
+      << Describe(answer);
+  EXPECT_EQ(VerdictName(Compare(compared, program("push 7 push 8 pop 1 addi 1 swap 1 lt"))),
+            "proved");
 }
 
 }  // namespace

@@ -34,27 +34,26 @@ TEST(TasmMutants, EveryWrongOneIsRefuted) {
     options.fragments = original.fragment;
     // What never ends comes to this limit before it is given up.
     if (TestScale() == 1) options.steps = 20'000;
-    const Answer itself = Compare(*program, *program, options);
-    EXPECT_EQ(itself.kind, Answer::Kind::Proved) << original.name << ": " << itself.reason;
+    const Verdict itself = Compare(*program, *program, options);
+    EXPECT_EQ(VerdictName(itself), "proved") << original.name << ": " << Describe(itself);
     for (const Mutant& mutant : mutants::Mutate(*program)) {
-      const Answer answer = Compare(*program, mutant.program, options);
+      const Verdict answer = Compare(*program, mutant.program, options);
       const std::string name = fmt::format("{} {}", original.name, mutant.what);
       if (Equivalent().contains(name)) {
         ++same;
-        EXPECT_NE(answer.kind, Answer::Kind::Refuted)
-            << name << ": " << answer.counterexample->difference;
+        EXPECT_NE(VerdictName(answer), "refuted") << name << ": " << Describe(answer);
         continue;
       }
       // What never ends cannot be shown by a run; that it had not ended is said.
-      if (answer.kind == Answer::Kind::Unknown &&
-          answer.reason.find("had not ended") != std::string::npos) {
+      if (std::holds_alternative<Unknown>(answer) &&
+          WhyNot(answer).find("had not ended") != std::string::npos) {
         ++endless;
         continue;
       }
-      EXPECT_EQ(answer.kind, Answer::Kind::Refuted)
-          << name << ": " << AnswerName(answer.kind) << " " << answer.reason;
-      if (!answer.counterexample) continue;
-      EXPECT_TRUE(Replays(*program, mutant.program, *answer.counterexample, original.fragment))
+      EXPECT_EQ(VerdictName(answer), "refuted") << name << ": " << Describe(answer);
+      if (!std::holds_alternative<Refuted>(answer)) continue;
+      EXPECT_TRUE(
+          Replays(*program, mutant.program, std::get<Refuted>(answer).start(), original.fragment))
           << name;
       ++refuted;
     }

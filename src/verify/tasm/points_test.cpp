@@ -24,10 +24,6 @@ mt::Program Read(std::string_view text) {
   return program.has_value() ? *program : mt::Program{};
 }
 
-bool Equal(const Answer& answer) {
-  return answer.kind == Answer::Kind::Proved || answer.kind == Answer::Kind::Algebraic;
-}
-
 // They differ on the input 5, 2106096366537099361; the difference is a product that is 0 at three points, those that every
 // comparison once had.
 constexpr std::string_view Planted =
@@ -40,10 +36,10 @@ constexpr std::string_view Plain =
 
 TEST(TasmPoints, ADifferenceThatIsZeroAtThreePoints) {
   const mt::Program planted = Read(Planted), plain = Read(Plain);
-  EXPECT_FALSE(Equal(Compare(planted, plain)));
-  EXPECT_FALSE(Equal(Compare(plain, planted)));
-  EXPECT_TRUE(Equal(Compare(planted, planted)));  // nothing else stands in the way
-  Counterexample inputs;
+  EXPECT_FALSE(CallsEqual(Compare(planted, plain)));
+  EXPECT_FALSE(CallsEqual(Compare(plain, planted)));
+  EXPECT_TRUE(CallsEqual(Compare(planted, planted)));  // nothing else stands in the way
+  MachineStart inputs;
   inputs.inputs.input = {5, 2106096366537099361u};
   EXPECT_TRUE(Replays(planted, plain, inputs, false));
 }
@@ -99,19 +95,19 @@ func @main(%x: field, %y: field) -> (field) {
 )");
   ASSERT_TRUE(source.has_value()) << source.error().ToString();
   const std::string plain(NothingPlanted);
-  const Answer right = Compare(*source, WithRare(plain));
-  EXPECT_TRUE(Equal(right)) << right.reason;
+  const Verdict right = Compare(*source, WithRare(plain));
+  EXPECT_TRUE(CallsEqual(right)) << Describe(right);
   const auto rule =
       ProveRule("push b; push a; " + plain, "push b; push a; " + plain + "; addi 0", "");
   ASSERT_TRUE(rule.has_value()) << rule.error().message;
-  EXPECT_NE(rule->kind, Answer::Kind::Unknown) << rule->detail;
+  EXPECT_TRUE(CallsEqual(*rule)) << Describe(*rule);
   for (uint64_t symbol = 0; symbol < 64; ++symbol) {
     const std::string planted = Planting(symbol);
-    EXPECT_FALSE(Equal(Compare(*source, WithRare(planted)))) << symbol;
-    EXPECT_FALSE(Equal(Compare(WithRare(plain), WithRare(planted)))) << symbol;
+    EXPECT_FALSE(CallsEqual(Compare(*source, WithRare(planted)))) << symbol;
+    EXPECT_FALSE(CallsEqual(Compare(WithRare(plain), WithRare(planted)))) << symbol;
     const auto wrong = ProveRule("push b; push a; " + planted, "push b; push a; " + plain, "");
     ASSERT_TRUE(wrong.has_value()) << wrong.error().message;
-    EXPECT_EQ(wrong->kind, Answer::Kind::Unknown) << symbol;
+    EXPECT_EQ(VerdictName(*wrong), "unknown") << symbol;
   }
 }
 
@@ -191,15 +187,16 @@ TEST(TasmPoints, TooHighADegreeIsNotCalledEqual) {
                      Read(text + "push 3 add write_io 1 halt"));
   };
   const auto [low, low_again] = programs(10);
-  const Answer equal = Compare(low, low_again);
-  EXPECT_EQ(equal.kind, Answer::Kind::Algebraic) << equal.reason;
-  EXPECT_NE(equal.evidence.detail.find("degree at most 11264, at 3 points; error at most 2^-1"),
+  const Verdict equal = Compare(low, low_again);
+  EXPECT_EQ(VerdictName(equal), "tested") << Describe(equal);
+  EXPECT_NE(Describe(equal).find("degree at most 11264, at 3 points; error at most 2^-1"),
             std::string::npos)
-      << equal.evidence.detail;
+      << Describe(equal);
   const auto [high, high_again] = programs(25);
-  const Answer unknown = Compare(high, high_again);
-  EXPECT_EQ(unknown.kind, Answer::Kind::Unknown);
-  EXPECT_NE(unknown.reason.find("degrees up to 369098752"), std::string::npos) << unknown.reason;
+  const Verdict unknown = Compare(high, high_again);
+  EXPECT_EQ(VerdictName(unknown), "unknown");
+  EXPECT_NE(Describe(unknown).find("degrees up to 369098752"), std::string::npos)
+      << Describe(unknown);
 }
 
 }  // namespace

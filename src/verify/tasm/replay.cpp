@@ -48,7 +48,7 @@ mt::RunLimits Limits() {
   return limits;
 }
 
-FragmentResult RunOne(const Machine& machine, const Counterexample& inputs, bool fragments,
+FragmentResult RunOne(const Machine& machine, const MachineStart& inputs, bool fragments,
                       bool called) {
   mt::FragmentStart start;
   if (fragments) {
@@ -118,7 +118,7 @@ bool Machine::LeavesByReturn() const {
 }
 
 std::optional<std::string> Difference(const Machine& source, const Machine& candidate,
-                                      const Counterexample& inputs, bool fragments) {
+                                      const MachineStart& inputs, bool fragments) {
   const bool called = fragments && (source.LeavesByReturn() || candidate.LeavesByReturn());
   const FragmentResult a = RunOne(source, inputs, fragments, called);
   if (Inconclusive(a)) return std::nullopt;
@@ -132,12 +132,12 @@ std::optional<std::string> Difference(const Machine& source, const Machine& cand
   return FragmentDifference(a, b, inputs.inputs);
 }
 
-bool Replays(const mt::Program& source, const mt::Program& candidate,
-             const Counterexample& counterexample, bool fragments) {
-  return Difference(source, candidate, counterexample, fragments).has_value();
+bool Replays(const mt::Program& source, const mt::Program& candidate, const MachineStart& start,
+             bool fragments) {
+  return Difference(source, candidate, start, fragments).has_value();
 }
 
-std::string NotEnded(const Machine& source, const Machine& candidate, const Counterexample& inputs,
+std::string NotEnded(const Machine& source, const Machine& candidate, const MachineStart& inputs,
                      bool fragments) {
   const bool called = fragments && (source.LeavesByReturn() || candidate.LeavesByReturn());
   const FragmentResult a = RunOne(source, inputs, fragments, called);
@@ -148,21 +148,20 @@ std::string NotEnded(const Machine& source, const Machine& candidate, const Coun
                      CycleLimit, a.cycles);
 }
 
-void Trim(const Machine& source, const Machine& candidate, Counterexample& inputs, bool fragments) {
+void Trim(const Machine& source, const Machine& candidate, Refuted& refuted, bool fragments) {
+  const MachineStart& inputs = refuted.start();
   const bool called = fragments && (source.LeavesByReturn() || candidate.LeavesByReturn());
   const FragmentResult a = RunOne(source, inputs, fragments, called),
                        b = RunOne(candidate, inputs, fragments, called);
-  Counterexample shorter = inputs;
+  MachineStart shorter = inputs;
   shorter.inputs.input.resize(
       std::min(inputs.inputs.input.size(), std::max(a.inputs_read, b.inputs_read)));
   shorter.inputs.secret.resize(
       std::min(inputs.inputs.secret.size(), std::max(a.secrets_read, b.secrets_read)));
   shorter.inputs.digests.resize(
       std::min(inputs.inputs.digests.size(), std::max(a.digests_read, b.digests_read)));
-  if (const auto difference = Difference(source, candidate, shorter, fragments)) {
-    shorter.difference = *difference;
-    inputs = std::move(shorter);
-  }
+  if (auto difference = Difference(source, candidate, shorter, fragments))
+    refuted = {std::move(shorter), std::move(*difference)};
 }
 
 }  // namespace frazil::verify::tasm

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -224,8 +225,16 @@ bool Compare(int64_t a, const std::string& relation, int64_t b) {
   return relation == ">=" && a >= b;
 }
 
+// What the instances so far came to.
+struct Proof {
+  uint64_t instances = 0;  // of places and counts for which it was proved
+  double error = 0;        // of all of them together
+  bool inexact = false;
+  std::string failure;  // the instance that was not, and why
+};
+
 // True: proved, or the rule does not apply.
-bool ProveInstance(const Rule& rule, const Numbers& numbers, RuleAnswer& answer) {
+bool ProveInstance(const Rule& rule, const Numbers& numbers, Proof& proof) {
   std::string values;
   for (auto [letter, value] : numbers) values += fmt::format(", {} = {}", letter, value);
   Terms terms(Seed({rule.text, values}));
@@ -257,35 +266,41 @@ bool ProveInstance(const Rule& rule, const Numbers& numbers, RuleAnswer& answer)
         engine.Run(MakeTasmSide(leader.program, true, &heads, &leader.elements),
                    MakeTasmSide(follower.program, true, &heads, &follower.elements), forth);
     if (!failure) continue;
-    answer.detail = failure->reason + values;
+    proof.failure = failure->reason + values;
     return false;
   }
-  if (terms.inexact_used()) answer.kind = Answer::Kind::Algebraic;
-  ++answer.instances;
+  proof.inexact |= terms.inexact_used();
+  proof.error += terms.ErrorBound();
+  ++proof.instances;
   return true;
 }
 
-bool Enumerate(const Rule& rule, size_t at, Numbers& numbers, RuleAnswer& answer) {
-  if (at == rule.letters.size()) return ProveInstance(rule, numbers, answer);
+bool Enumerate(const Rule& rule, size_t at, Numbers& numbers, Proof& proof) {
+  if (at == rule.letters.size()) return ProveInstance(rule, numbers, proof);
   const char letter = rule.letters[at];
   const bool count = Counts.find(letter) != std::string_view::npos;
   for (int64_t value = count ? 1 : 0; value <= (count ? 5 : 15); ++value) {
     numbers[letter] = value;
-    if (!Enumerate(rule, at + 1, numbers, answer)) return false;
+    if (!Enumerate(rule, at + 1, numbers, proof)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-Result<RuleAnswer> ProveRule(std::string_view pattern, std::string_view replacement,
-                             std::string_view conditions) {
+Result<Verdict> ProveRule(std::string_view pattern, std::string_view replacement,
+                          std::string_view conditions) {
   const Rule rule = TRY(ReadRule(pattern, replacement, conditions));
-  RuleAnswer answer;
-  answer.kind = Answer::Kind::Proved;
+  Proof proof;
   Numbers numbers;
-  if (!Enumerate(rule, 0, numbers, answer)) answer.kind = Answer::Kind::Unknown;
-  return answer;
+  if (!Enumerate(rule, 0, numbers, proof)) return Unknown{proof.failure};
+  if (proof.instances == 0) return Unknown{"it applies nowhere"};
+  Evidence evidence{Grade::Proved, "symbolic execution",
+                    fmt::format("{} instances", proof.instances), 0};
+  if (!proof.inexact) return Proved{std::move(evidence)};
+  evidence.grade = Grade::Algebraic;
+  evidence.detail += fmt::format("; error at most 2^-{:.0f}", std::floor(-std::log2(proof.error)));
+  return Tested{std::move(evidence)};
 }
 
 }  // namespace frazil::verify::tasm

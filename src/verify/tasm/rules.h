@@ -9,14 +9,8 @@
 
 namespace frazil::verify::tasm {
 
-struct RuleAnswer {
-  Answer::Kind kind = Answer::Kind::Unknown;
-  uint64_t instances = 0;  // of places and counts for which it was proved
-  std::string detail;      // else: the instance, and why
-};
-
-// An error if the text of the rule cannot be read.
-Result<RuleAnswer> ProveRule(std::string_view pattern, std::string_view replacement,
-                             std::string_view conditions);
+// Never Refuted: an instance that cannot be proved is Unknown, and named. An error if the text of the rule cannot be read.
+Result<Verdict> ProveRule(std::string_view pattern, std::string_view replacement,
+                          std::string_view conditions);
 
 }  // namespace frazil::verify::tasm

@@ -52,8 +52,8 @@ uint64_t Sampler::Value(int flavor) {
   }
 }
 
-Counterexample Sampler::Next() {
-  Counterexample inputs;
+MachineStart Sampler::Next() {
+  MachineStart inputs;
   const int flavor = static_cast<int>(count_++ % (Flavors + 3));
   // The last flavors: all words alike, consecutive words, and everything mixed.
   uint64_t common = Value(8);
@@ -234,8 +234,8 @@ void Sampler::Solve(Facts& facts, const Literal& literal) {
   }
 }
 
-Counterexample Sampler::Along(Facts& facts) {
-  Counterexample inputs = Next();
+MachineStart Sampler::Along(Facts& facts) {
+  MachineStart inputs = Next();
   current_ = &inputs;
   chosen_.clear();
   near_.clear();

@@ -6,6 +6,7 @@
 
 #include "verify/tasm/engine.h"
 #include "verify/tasm/tasm.h"
+#include "verify/verify.h"
 
 namespace frazil::verify::tasm {
 
@@ -27,10 +28,10 @@ class Machine {
 
 // How the two differ on these inputs, in one sentence; nothing if they do not or that cannot be told.
 std::optional<std::string> Difference(const Machine& source, const Machine& candidate,
-                                      const Counterexample& inputs, bool fragments);
+                                      const MachineStart& inputs, bool fragments);
 
 // Decides whether inputs tell two things apart, and how.
-using Tell = Runs;
+using Tell = MachineDifference;
 
 class Sampler {
  public:
@@ -38,9 +39,9 @@ class Sampler {
   Sampler(std::vector<uint64_t> constants, bool fragments, uint64_t seed);
 
   // The next inputs: edge values, small numbers, random ones, equal ones.
-  Counterexample Next();
+  MachineStart Next();
   // Inputs that follow a path on which a proof failed, as far as it can be solved.
-  Counterexample Along(Facts& facts);
+  MachineStart Along(Facts& facts);
 
  private:
   uint64_t Random();
@@ -57,20 +58,20 @@ class Sampler {
   uint64_t random_;
   uint64_t count_ = 0;
   int flavor_ = 0;
-  Counterexample* current_ = nullptr;
+  MachineStart* current_ = nullptr;
   std::unordered_map<Term, uint64_t> chosen_, computed_;
   std::unordered_map<Term, std::vector<uint64_t>> near_;  // values worth trying
   int depth_ = 0;
 };
 
 // That the candidate has not ended long after the source has: no refutation, but worth saying. Else empty.
-std::string NotEnded(const Machine& source, const Machine& candidate, const Counterexample& inputs,
+std::string NotEnded(const Machine& source, const Machine& candidate, const MachineStart& inputs,
                      bool fragments);
 
 // Drops RAM cells, shortens the streams and makes words small, as long as the same kind of difference is told.
-void Shrink(Counterexample& inputs, const Tell& tell);
+void Shrink(Refuted& refuted, const Tell& tell);
 
 // Keeps only what the runs read.
-void Trim(const Machine& source, const Machine& candidate, Counterexample& inputs, bool fragments);
+void Trim(const Machine& source, const Machine& candidate, Refuted& refuted, bool fragments);
 
 }  // namespace frazil::verify::tasm

@@ -19,8 +19,11 @@ std::string KindOf(const std::string& difference) {
 
 class Shrinker {
  public:
-  Shrinker(Counterexample& inputs, const Tell& tell)
-      : inputs_(inputs), tell_(tell), kind_(KindOf(inputs.difference)) {}
+  Shrinker(Refuted& refuted, const Tell& tell)
+      : inputs_(std::get<MachineStart>(refuted.at)),
+        difference_(refuted.difference),
+        tell_(tell),
+        kind_(KindOf(refuted.difference)) {}
 
   void DropCells() {
     std::vector<uint64_t> cells;
@@ -30,7 +33,7 @@ class Shrinker {
       std::vector<uint64_t> kept;
       for (size_t at = 0; at < cells.size(); at += chunk) {
         const size_t end = std::min(cells.size(), at + chunk);
-        Counterexample less = inputs_;
+        MachineStart less = inputs_;
         for (size_t i = at; i < end; ++i) less.inputs.ram.erase(cells[i]);
         if (Keep(std::move(less))) continue;
         kept.insert(kept.end(), cells.begin() + static_cast<long>(at),
@@ -43,7 +46,7 @@ class Shrinker {
   template <class Stream>
   void Shorten(Stream mt::Inputs::* stream) {
     for (size_t drop = (inputs_.inputs.*stream).size(); drop > 0;) {
-      Counterexample less = inputs_;
+      MachineStart less = inputs_;
       Stream& words = less.inputs.*stream;
       words.resize(words.size() - drop);
       if (!Keep(std::move(less))) drop /= 2;
@@ -51,13 +54,12 @@ class Shrinker {
     }
   }
 
-  void SmallWords(const std::vector<uint64_t>& words,
-                  std::vector<uint64_t>& (*of)(Counterexample&)) {
+  void SmallWords(const std::vector<uint64_t>& words, std::vector<uint64_t>& (*of)(MachineStart&)) {
     const size_t size = words.size();
     for (size_t i = 0; i < size; ++i) {
       for (uint64_t small : {0, 1, 2}) {
         if (of(inputs_)[i] <= small) break;
-        Counterexample less = inputs_;
+        MachineStart less = inputs_;
         of(less)[i] = small;
         if (Keep(std::move(less))) break;
       }
@@ -65,16 +67,17 @@ class Shrinker {
   }
 
  private:
-  bool Keep(Counterexample less) {
+  bool Keep(MachineStart less) {
     if (deadline_.Passed()) return false;
-    const auto difference = tell_(less);
+    auto difference = tell_(less);
     if (!difference || KindOf(*difference) != kind_) return false;
     inputs_ = std::move(less);
-    inputs_.difference = *difference;
+    difference_ = std::move(*difference);
     return true;
   }
 
-  Counterexample& inputs_;
+  MachineStart& inputs_;
+  std::string& difference_;
   const Tell& tell_;
   std::string kind_;
   Deadline deadline_ = Deadline::After(300);
@@ -82,18 +85,19 @@ class Shrinker {
 
 }  // namespace
 
-void Shrink(Counterexample& inputs, const Tell& tell) {
-  Shrinker shrinker(inputs, tell);
+void Shrink(Refuted& refuted, const Tell& tell) {
+  const MachineStart& inputs = refuted.start();
+  Shrinker shrinker(refuted, tell);
   shrinker.DropCells();
   shrinker.Shorten(&mt::Inputs::input);
   shrinker.Shorten(&mt::Inputs::secret);
   shrinker.Shorten(&mt::Inputs::digests);
   using Words = std::vector<uint64_t>;
   shrinker.SmallWords(inputs.inputs.input,
-                      [](Counterexample& c) -> Words& { return c.inputs.input; });
+                      [](MachineStart& c) -> Words& { return c.inputs.input; });
   shrinker.SmallWords(inputs.inputs.secret,
-                      [](Counterexample& c) -> Words& { return c.inputs.secret; });
-  shrinker.SmallWords(inputs.stack, [](Counterexample& c) -> Words& { return c.stack; });
+                      [](MachineStart& c) -> Words& { return c.inputs.secret; });
+  shrinker.SmallWords(inputs.stack, [](MachineStart& c) -> Words& { return c.stack; });
 }
 
 }  // namespace frazil::verify::tasm

@@ -8,15 +8,10 @@
 // Initial RAM is the prover's: symbolic. A fragment starts on a stack that is deep enough for the source.
 #pragma once
 
-#include <array>
-#include <functional>
-#include <optional>
-#include <string>
-
 #include "ir/program.h"
 #include "machines/tasm/vm.h"
 #include "machines/tir/tir.h"
-#include "verify/evidence.h"
+#include "verify/verdict.h"
 
 namespace frazil::verify::tasm {
 
@@ -33,42 +28,19 @@ struct Options {
   uint64_t milliseconds = 10'000;
 };
 
-// Inputs on which the two differ: run both on machines::tasm and see.
-struct Counterexample {
-  mt::Inputs inputs;
-  std::vector<uint64_t> stack;                     // of a fragment: the initial stack, top last
-  std::optional<std::array<uint64_t, 16>> sponge;  // of a fragment; absent: not initialized
-  std::string
-      difference;  // "output 1: 7 against 8", "the candidate crashes: division by zero at ..."
-};
-
-struct Answer {
-  enum class Kind { Proved, Algebraic, Refuted, Unknown } kind = Kind::Unknown;
-  Evidence evidence;  // of Proved and Algebraic; its error bound for the latter
-  std::optional<Counterexample> counterexample;
-  std::string reason;  // of Unknown, and a remark otherwise
-};
-
-std::string_view AnswerName(Answer::Kind kind);  // "proved", "algebraic", "refuted", "unknown"
-
-// Sees every answer of Compare after it is made, with a way to run both on inputs of its own; what it is told is how they
-// differ there. For tests, as verify::RegisterObserver.
-using Runs = std::function<std::optional<std::string>(const Counterexample& inputs)>;
-using Observer = std::function<void(const Answer& answer, const Runs& runs)>;
-Observer RegisterObserver(Observer observer);
-
-Answer Compare(const mt::Program& source, const mt::Program& candidate,
-               const Options& options = {});
-Answer Compare(const tir::Program& source, const mt::Program& candidate,
-               const Options& options = {});
-Answer Compare(const ir::Program& source, const tir::Program& candidate,
-               const Options& options = {});
+// Proved; Tested with an algebraic grade and its error bound; Refuted from a start of the machine; or Unknown.
+Verdict Compare(const mt::Program& source, const mt::Program& candidate,
+                const Options& options = {});
+Verdict Compare(const tir::Program& source, const mt::Program& candidate,
+                const Options& options = {});
+Verdict Compare(const ir::Program& source, const tir::Program& candidate,
+                const Options& options = {});
 // The same with the convention of targets/tasm for parameters and results.
-Answer Compare(const ir::Program& source, const mt::Program& candidate,
-               const Options& options = {});
+Verdict Compare(const ir::Program& source, const mt::Program& candidate,
+                const Options& options = {});
 
-// Does the counterexample hold? Runs both.
-bool Replays(const mt::Program& source, const mt::Program& candidate,
-             const Counterexample& counterexample, bool fragments);
+// Do the two differ from there? Runs both.
+bool Replays(const mt::Program& source, const mt::Program& candidate, const MachineStart& start,
+             bool fragments);
 
 }  // namespace frazil::verify::tasm

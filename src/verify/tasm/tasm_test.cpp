@@ -20,12 +20,8 @@ void Proves(std::string_view a, std::string_view b, bool fragments = true,
             mt::Profile profile = mt::Profile::Dot) {
   Options options;
   options.fragments = fragments;
-  const Answer answer = Compare(Read(a, profile), Read(b, profile), options);
-  EXPECT_EQ(answer.kind, Answer::Kind::Proved)
-      << a << "\n  against\n"
-      << b << "\n"
-      << AnswerName(answer.kind) << " " << answer.reason
-      << (answer.counterexample ? answer.counterexample->difference : "");
+  const Verdict answer = Compare(Read(a, profile), Read(b, profile), options);
+  EXPECT_EQ(VerdictName(answer), "proved") << a << "\n  against\n" << b << "\n" << Describe(answer);
 }
 
 void Refutes(std::string_view a, std::string_view b, bool fragments = true,
@@ -33,12 +29,12 @@ void Refutes(std::string_view a, std::string_view b, bool fragments = true,
   Options options;
   options.fragments = fragments;
   const mt::Program x = Read(a, profile), y = Read(b, profile);
-  const Answer answer = Compare(x, y, options);
-  EXPECT_EQ(answer.kind, Answer::Kind::Refuted) << a << "\n  against\n"
-                                                << b << "\n"
-                                                << answer.reason;
-  if (answer.counterexample)
-    EXPECT_TRUE(Replays(x, y, *answer.counterexample, fragments)) << a << " / " << b;
+  const Verdict answer = Compare(x, y, options);
+  EXPECT_EQ(VerdictName(answer), "refuted") << a << "\n  against\n"
+                                            << b << "\n"
+                                            << Describe(answer);
+  if (std::holds_alternative<Refuted>(answer))
+    EXPECT_TRUE(Replays(x, y, std::get<Refuted>(answer).start(), fragments)) << a << " / " << b;
 }
 
 TEST(TasmChecker, StackShuffles) {
@@ -217,12 +213,12 @@ TEST(TasmChecker, TirAgainstAssembly) {
       "entry main\nfn main\nread_io 1\nread_io 1\nlt\nif {\npush 5\n} else {\npush 6\n}\n"
       "write_io 1\nend\n");
   ASSERT_TRUE(tir_program.has_value()) << tir_program.error().ToString();
-  auto check = [&](std::string_view text, Answer::Kind kind) {
-    const Answer answer = Compare(*tir_program, Read(text));
-    EXPECT_EQ(answer.kind, kind) << text << ": " << AnswerName(answer.kind) << " " << answer.reason;
+  auto check = [&](std::string_view text, std::string_view kind) {
+    const Verdict answer = Compare(*tir_program, Read(text));
+    EXPECT_EQ(VerdictName(answer), kind) << text << ": " << Describe(answer);
   };
-  check("read_io 2 swap 1 lt push -1 mul addi 6 write_io 1 halt", Answer::Kind::Proved);
-  check("read_io 2 lt push -1 mul addi 6 write_io 1 halt", Answer::Kind::Refuted);
+  check("read_io 2 swap 1 lt push -1 mul addi 6 write_io 1 halt", "proved");
+  check("read_io 2 lt push -1 mul addi 6 write_io 1 halt", "refuted");
   tir_program = tir::Parse(
       "entry main\nfn main\npush 1\nread_io 1\nloop {\nswap 1\npush 2\nmul\nswap 1\n}\npop 1\n"
       "write_io 1\nend\n");
@@ -230,20 +226,18 @@ TEST(TasmChecker, TirAgainstAssembly) {
   check(
       "call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
       "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 add swap 1 recurse",
-      Answer::Kind::Proved);
+      "proved");
   check(
       "call main halt main: push 1 read_io 1 call l pop 1 write_io 1 return "
       "l: dup 0 push 0 eq skiz return addi -1 swap 1 dup 0 mul swap 1 recurse",
-      Answer::Kind::Refuted);
+      "refuted");
 }
 
-void IrAgainst(std::string_view text, std::string_view assembly, Answer::Kind kind) {
+void IrAgainst(std::string_view text, std::string_view assembly, std::string_view kind) {
   auto program = ir::ParseText("frz 1\n\n" + std::string(text));
   ASSERT_TRUE(program.has_value()) << program.error().ToString();
-  const Answer answer = Compare(*program, Read(assembly));
-  EXPECT_EQ(answer.kind, kind) << assembly << ": " << AnswerName(answer.kind) << " "
-                               << answer.reason
-                               << (answer.counterexample ? answer.counterexample->difference : "");
+  const Verdict answer = Compare(*program, Read(assembly));
+  EXPECT_EQ(VerdictName(answer), kind) << assembly << ": " << Describe(answer);
 }
 
 TEST(TasmChecker, IrAgainstAssembly) {
@@ -253,21 +247,20 @@ TEST(TasmChecker, IrAgainstAssembly) {
   return %p
 }
 )";
-  IrAgainst(sum, "read_io 2 add dup 0 mul write_io 1 halt", Answer::Kind::Proved);
+  IrAgainst(sum, "read_io 2 add dup 0 mul write_io 1 halt", "proved");
   IrAgainst(sum,
             "read_io 2 dup 1 dup 1 mul push 2 mul place 2 dup 0 mul swap 1 dup 0 mul add add "
             "write_io 1 halt",
-            Answer::Kind::Proved);
-  IrAgainst(sum, "read_io 2 mul dup 0 mul write_io 1 halt", Answer::Kind::Refuted);
+            "proved");
+  IrAgainst(sum, "read_io 2 mul dup 0 mul write_io 1 halt", "refuted");
   const char* checked = R"(func @main(%a: u32, %b: u32) -> (u32) {
   %s = add.checked %a, %b : u32
   return %s
 }
 )";
-  IrAgainst(checked, "read_io 2 add dup 0 split pop 1 push 0 eq assert write_io 1 halt",
-            Answer::Kind::Proved);
-  IrAgainst(checked, "read_io 2 add split swap 1 pop 1 write_io 1 halt", Answer::Kind::Refuted);
-  IrAgainst(checked, "read_io 2 add write_io 1 halt", Answer::Kind::Refuted);
+  IrAgainst(checked, "read_io 2 add dup 0 split pop 1 push 0 eq assert write_io 1 halt", "proved");
+  IrAgainst(checked, "read_io 2 add split swap 1 pop 1 write_io 1 halt", "refuted");
+  IrAgainst(checked, "read_io 2 add write_io 1 halt", "refuted");
   const char* choice = R"(func @main(%a: u32, %b: u32) -> (u32) {
   %c = lt %a, %b : u32
   %r = if %c -> (u32) {
@@ -278,11 +271,9 @@ TEST(TasmChecker, IrAgainstAssembly) {
   return %r
 }
 )";
-  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt",
-            Answer::Kind::Proved);
-  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 write_io 1 halt", Answer::Kind::Refuted);
-  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt",
-            Answer::Kind::Proved);
+  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt", "proved");
+  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 write_io 1 halt", "refuted");
+  IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt", "proved");
 }
 
 TEST(TasmChecker, TimeIsLimitedForLongPrograms) {
@@ -297,7 +288,7 @@ TEST(TasmChecker, TimeIsLimitedForLongPrograms) {
   Options options;
   options.milliseconds = 50;
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(Compare(program, program, options).kind, Answer::Kind::Unknown);
+  EXPECT_EQ(VerdictName(Compare(program, program, options)), "unknown");
   // Of a loaded machine; unlimited it takes several times as long.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
 }

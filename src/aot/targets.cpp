@@ -1,0 +1,35 @@
+#include "aot/targets.h"
+
+#include "targets/c/c.h"
+#include "targets/cuda/cuda.h"
+#include "targets/isa/isa.h"
+#include "targets/wasm/wasm.h"
+#include "verify/target_judges.h"
+#include "verify/x86/x86.h"
+
+namespace frazil::aot {
+
+std::shared_ptr<const exec::Target> TargetOf(Target target) {
+  switch (target) {
+    case Target::Native: break;
+    case Target::Isa: return targets::isa::MakeIsaTarget();
+    case Target::Ptx: return targets::cuda::MakeCudaTarget();
+    case Target::Wasm: return targets::wasm::MakeWasmTarget();
+    case Target::C: return targets::c::MakeCTarget();
+  }
+  return nullptr;
+}
+
+void RegisterJudges() {
+  static const bool is_done = [] {
+    verify::x86::RegisterReader();
+    verify::RegisterJudge("isa", verify::LiftingJudge(TargetOf(Target::Isa)));
+    verify::RegisterJudge("wasm", verify::ModuleJudge(TargetOf(Target::Wasm)));
+    verify::RegisterJudge("c", verify::RunsJudge(TargetOf(Target::C)));
+    verify::RegisterJudge("cuda", verify::RunsJudge(TargetOf(Target::Ptx)));
+    return true;
+  }();
+  static_cast<void>(is_done);
+}
+
+}  // namespace frazil::aot

@@ -1,0 +1,36 @@
+// For tests of the interpreter: texts run, and results shown as text.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "exec/interpreter.h"
+#include "ir/text.h"
+
+namespace frazil::exec {
+
+inline ir::Program Parse(const std::string& text) {
+  Result<ir::Program> program = ir::ParseText("frz 1\n" + text);
+  EXPECT_TRUE(program.has_value()) << program.error().ToString();
+  return program.has_value() ? *program : ir::Program();
+}
+
+inline Outcome Execute(const std::string& text, std::vector<Value> arguments = {},
+                       const RunContext& context = {}) {
+  Result<Outcome> outcome = Interpret(Parse(text), arguments, context);
+  EXPECT_TRUE(outcome.has_value()) << outcome.error().ToString();
+  return outcome.has_value() ? *outcome : Outcome();
+}
+
+inline std::string Results(const Outcome& outcome) {
+  if (outcome.trap) return outcome.trap->ToString();
+  std::string text;
+  for (const Value& value : outcome.results) text += (text.empty() ? "" : " ") + PrintValue(value);
+  return text;
+}
+
+inline Value Index(int64_t v) { return Value::Int(ir::types::Index, v); }
+
+}  // namespace frazil::exec

@@ -1,0 +1,173 @@
+#include "frazil/ask.h"
+
+#include <gtest/gtest.h>
+
+#include "exec/interpreter.h"
+#include "frazil/ask/plan.h"
+#include "frontends/words/words.h"
+#include "machines/tasm/program.h"
+#include "registry/targets.h"
+
+namespace frazil {
+namespace {
+
+std::string MessageOf(const Result<Answer>& answer) {
+  return answer ? "answers " + answer->text : answer.error().message;
+}
+
+TEST(Ask, EveryStageCanBeLookedAt) {
+  const Result<Answer> answer = Ask("Janet has 50 apples. She gives away 15. How many remain?");
+  ASSERT_TRUE(answer) << answer.error().ToString();
+  EXPECT_EQ(answer->text, "35");
+  EXPECT_EQ(answer->canonical, "50 - 15 = ");
+  EXPECT_EQ(answer->operation, "subtract");
+  EXPECT_EQ(answer->type, "i32");
+  EXPECT_EQ(answer->target, "wasm");
+  EXPECT_EQ(answer->digest.size(), 64u);
+  EXPECT_TRUE(answer->program.starts_with("func @main() -> (i32) {\n")) << answer->program;
+  EXPECT_TRUE(answer->wasm.starts_with(std::string_view("\0asm", 4)));
+  EXPECT_FALSE(answer->wasm_body.empty());
+  EXPECT_EQ(answer->evidence.meaning.grade, verify::Grade::Proved);
+  EXPECT_EQ(answer->evidence.lowering.grade, verify::Grade::Exhaustive);
+  EXPECT_EQ(DescribeEvidence(answer->evidence.lowering),
+            "exhaustive: the interpreter gives the same");
+  EXPECT_TRUE(answer->formula.empty());
+  EXPECT_TRUE(answer->trace.empty());
+}
+
+TEST(Ask, EveryStandardTargetGivesTheSame) {
+  for (const char* target : {"interp", "isa", "wasm", "c", "tasm"}) {
+    AskOptions options;
+    options.target = target;
+    const Result<Answer> answer = Ask("Sum 1 to 100", options);
+    ASSERT_TRUE(answer) << target << ": " << answer.error().ToString();
+    EXPECT_EQ(answer->text, "5050") << target;
+    EXPECT_EQ(answer->wasm.empty(), std::string_view(target) != "wasm") << target;
+    EXPECT_EQ(answer->evidence.lowering.grade, std::string_view(target) == "interp"
+                                                   ? verify::Grade::Proved
+                                                   : verify::Grade::Exhaustive);
+  }
+}
+
+TEST(Ask, AChainHasSteps) {
+  AskOptions options;
+  options.trace = true;
+  const Result<Answer> answer = Ask("16 - 3, then multiply by 5", options);
+  ASSERT_TRUE(answer) << answer.error().ToString();
+  ASSERT_EQ(answer->trace.size(), 2u);
+  EXPECT_EQ(answer->trace[0].expression, "16 - 3");
+  EXPECT_EQ(answer->trace[0].value, "13");
+  EXPECT_EQ(answer->trace[1].value, "65");
+}
+
+TEST(Ask, ALongLoopIsAFormulaThatIsProved) {
+  const Result<Answer> answer = Ask("Sum 1 to 1000000000000000000");
+  ASSERT_TRUE(answer) << answer.error().ToString();
+  EXPECT_EQ(answer->text, "500000000000000000500000000000000000");
+  EXPECT_EQ(answer->formula, "n(n+1)/2");
+  EXPECT_EQ(answer->formula_proof, "proved by induction");
+  EXPECT_EQ(answer->evidence.meaning.grade, verify::Grade::Proved);
+  EXPECT_EQ(answer->evidence.lowering.grade, verify::Grade::Exhaustive);
+}
+
+TEST(Ask, WhatIsTooLongToJudgeSaysSo) {
+  AskOptions options;
+  options.target = "isa";
+  // As it is written, because fuel is limited; the interpreter would give up before.
+  options.limits.fuel = ask::JudgeFuel * 10;
+  const Result<Answer> answer = Ask("Sum 1 to 3000000", options);
+  ASSERT_TRUE(answer) << answer.error().ToString();
+  EXPECT_EQ(answer->text, "4500001500000");
+  EXPECT_EQ(answer->evidence.lowering.grade, verify::Grade::None);
+  EXPECT_EQ(DescribeEvidence(answer->evidence.lowering),
+            "none: too long for the interpreter to judge");
+}
+
+TEST(Ask, WhatHasNoAnswerIsAnError) {
+  EXPECT_EQ(Ask("foo bar =").error().diag, Diag::NotUnderstood);
+  EXPECT_EQ(Ask("1 / 0").error().diag, Diag::Trapped);
+  AskOptions options;
+  options.limits.fuel = 10;
+  const Result<Answer> stopped = Ask("Sum 1 to 100000", options);
+  ASSERT_FALSE(stopped) << MessageOf(stopped);
+  EXPECT_EQ(stopped.error().diag, Diag::LimitReached);
+  EXPECT_TRUE(stopped.error().message.starts_with("the program stopped: ")) << MessageOf(stopped);
+  options = {};
+  options.target = "abacus";
+  EXPECT_EQ(Ask("2+2", options).error().diag, Diag::UnknownTarget);
+}
+
+// Gives one more than it should.
+class LyingTarget final : public exec::Target {
+ public:
+  std::string_view name() const override { return "liar"; }
+  std::string Refuses(const ir::Program&) const override { return ""; }
+  Result<exec::Artifact> Emit(const ir::Program& program, const exec::EmitOptions&) const override {
+    exec::Artifact artifact;
+    artifact.source = std::make_shared<const ir::Program>(program);
+    return artifact;
+  }
+  Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact& artifact) const override {
+    class Liar final : public exec::Callable {
+     public:
+      explicit Liar(std::shared_ptr<const ir::Program> program) : program_(std::move(program)) {}
+      Result<exec::Outcome> Run(std::span<const exec::Value> arguments,
+                                const exec::RunContext& context) override {
+        exec::Outcome outcome = TRY(exec::Interpret(*program_, arguments, context));
+        outcome.results[0] = exec::Value::Int(outcome.results[0].type, 36);
+        return outcome;
+      }
+
+     private:
+      std::shared_ptr<const ir::Program> program_;
+    };
+    return std::make_unique<Liar>(artifact.source);
+  }
+};
+
+TEST(Ask, WhatTheInterpreterRefutesIsNoAnswer) {
+  ASSERT_TRUE(registry::RegisterTarget({"liar", [] { return std::make_unique<LyingTarget>(); }}));
+  AskOptions options;
+  options.target = "liar";
+  const Result<Answer> answer = Ask("50 - 15", options);
+  ASSERT_FALSE(answer) << MessageOf(answer);
+  EXPECT_EQ(answer.error().diag, Diag::Mismatch);
+  EXPECT_EQ(answer.error().message,
+            "liar and the interpreter disagree on this program; no answer is given");
+}
+
+TEST(Ask, AProofIsAskedForOnTritonVm) {
+  std::vector<std::string> told;
+  size_t words = 0;
+  AskOptions options;
+  options.target = "tasm";
+  options.on_step = [&](std::string_view what) { told.emplace_back(what); };
+  options.prover = [&](const machines::tasm::Program& assembly) -> Result<AnswerProof> {
+    words = machines::tasm::Print(assembly).size();
+    return AnswerProof{{5050}, 256, 123456, 1.25, 0.012};
+  };
+  const Result<Answer> proved = Ask("Sum 1 to 100", options);
+  ASSERT_TRUE(proved) << proved.error().ToString();
+  EXPECT_GT(words, 0u);
+  ASSERT_TRUE(proved->proof);
+  EXPECT_EQ(DescribeProof(*proved->proof),
+            "STARK of output 5050 at height 256, 123 kB in 1.25 s, verified in 12 ms");
+  EXPECT_EQ(told, (std::vector<std::string>{"running on tasm", "", "proving", ""}));
+  options.prover = [](const machines::tasm::Program&) -> Result<AnswerProof> {
+    return Fail(Diag::MissingTool, "there is no prover here");
+  };
+  const Result<Answer> without = Ask("Sum 1 to 100", options);
+  ASSERT_TRUE(without) << without.error().ToString();
+  EXPECT_FALSE(without->proof);
+  EXPECT_EQ(without->why_no_proof, "there is no prover here");
+  // A machine that does something else than the program says.
+  options.prover = [](const machines::tasm::Program&) -> Result<AnswerProof> {
+    return Fail(Diag::Mismatch, "Triton VM crashes where the program does not");
+  };
+  EXPECT_EQ(Ask("Sum 1 to 100", options).error().diag, Diag::Mismatch);
+  options.target = "interp";
+  EXPECT_TRUE(Ask("Sum 1 to 100", options)) << "nobody is asked elsewhere";
+}
+
+}  // namespace
+}  // namespace frazil

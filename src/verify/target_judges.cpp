@@ -1,0 +1,120 @@
+// Who judges the lowering to which target.
+#include "verify/target_judges.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+
+#include "ir/digest.h"
+
+namespace frazil::verify {
+namespace {
+
+constexpr std::string_view Native = "native";
+
+struct Judges {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const TargetJudge>, std::less<>> by_target;
+};
+
+Judges& Registered() {
+  static Judges judges;
+  return judges;
+}
+
+std::shared_ptr<const TargetJudge> JudgeOf(std::string_view target) {
+  Judges& judges = Registered();
+  std::lock_guard lock(judges.mutex);
+  const auto at = judges.by_target.find(target);
+  return at == judges.by_target.end() ? nullptr : at->second;
+}
+
+Result<Verdict> JudgeNative(const ir::Program& program, const exec::CompiledForm& form,
+                            const ir::Guard& guard, const VerifyOptions& options,
+                            const CallableMaker& make_callable) {
+  const Result<exec::NativeImage> image = exec::ParseImage(form.payload);
+  if (!image) return Unknown{"the image cannot be read: " + image.error().message};
+  if (form.profile != exec::CpuLevelName(image->level))
+    return Unknown{fmt::format("the form says {} and its image {}", form.profile,
+                               exec::CpuLevelName(image->level))};
+  return VerifyCode(program, *image, guard, options, make_callable);
+}
+
+class Lifting final : public TargetJudge {
+ public:
+  explicit Lifting(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
+  Result<Verdict> Judge(const ir::Program&, const exec::CompiledForm& form, const ir::Guard&,
+                        const VerifyOptions&) const override {
+    const Result<exec::Target::Lifted> lifted = target_->Lift(TRY(exec::ArtifactOf(form)));
+    if (!lifted) return Unknown{"the bytes cannot be lifted: " + lifted.error().message};
+    if (ir::ExactDigest(lifted->found) != ir::ExactDigest(lifted->wanted))
+      return Unknown{"the bytes, lifted, are not the program that they were made from"};
+    return Proved{{Grade::Proved, "digest", "lifted back, the same exact digest", 0}};
+  }
+
+ private:
+  std::shared_ptr<const exec::Target> target_;
+};
+
+class Module final : public TargetJudge {
+ public:
+  explicit Module(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
+  Result<Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
+                        const ir::Guard& guard, const VerifyOptions& options) const override {
+    return VerifyModule(program, *target_, TRY(exec::ArtifactOf(form)), guard, options);
+  }
+
+ private:
+  std::shared_ptr<const exec::Target> target_;
+};
+
+class Runs final : public TargetJudge {
+ public:
+  explicit Runs(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
+  Result<Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
+                        const ir::Guard& guard, const VerifyOptions& options) const override {
+    const Result<std::unique_ptr<exec::Callable>> callable =
+        target_->Load(TRY(exec::ArtifactOf(form)));
+    if (!callable) return Unknown{"it cannot be run here: " + callable.error().message};
+    return VerifyLowering(program, **callable, guard, options);
+  }
+
+ private:
+  std::shared_ptr<const exec::Target> target_;
+};
+
+}  // namespace
+
+void RegisterJudge(std::string_view target, std::shared_ptr<const TargetJudge> judge) {
+  if (target == Native) return;
+  Judges& judges = Registered();
+  std::lock_guard lock(judges.mutex);
+  judges.by_target.insert_or_assign(std::string(target), std::move(judge));
+}
+
+bool HasJudge(std::string_view target) { return target == Native || JudgeOf(target) != nullptr; }
+
+std::shared_ptr<const TargetJudge> LiftingJudge(std::shared_ptr<const exec::Target> target) {
+  return std::make_shared<const Lifting>(std::move(target));
+}
+std::shared_ptr<const TargetJudge> ModuleJudge(std::shared_ptr<const exec::Target> target) {
+  return std::make_shared<const Module>(std::move(target));
+}
+std::shared_ptr<const TargetJudge> RunsJudge(std::shared_ptr<const exec::Target> target) {
+  return std::make_shared<const Runs>(std::move(target));
+}
+
+Result<Verdict> VerifyForm(const ir::Program& program, const exec::CompiledForm& form,
+                           const ir::Guard& guard, const VerifyOptions& options,
+                           const CallableMaker& make_callable) {
+  if (!form.calling.empty() && !make_callable)
+    return Unknown{fmt::format("nobody here knows how to call it '{}'", form.calling)};
+  if (form.target == Native) return JudgeNative(program, form, guard, options, make_callable);
+  const std::shared_ptr<const TargetJudge> judge = JudgeOf(form.target);
+  if (judge == nullptr)
+    return Unknown{fmt::format("forms of target '{}' cannot be judged", form.target)};
+  return judge->Judge(program, form, guard, options);
+}
+
+}  // namespace frazil::verify
