@@ -5,8 +5,8 @@
 #include <random>
 
 #include "base/check.h"
-#include "exec/batch.h"
-#include "exec/interpreter.h"
+#include "exec/batch/batch.h"
+#include "exec/meaning/interpreter.h"
 #include "harness.h"
 #include "ir/builder.h"
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "frontends/circuits/circuits.h"
 #include "harness.h"
-#include "optimize/normalize.h"
+#include "optimize/normalize/normalize.h"
 
 namespace frazil::bench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "harness.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/verify.h"
 
 namespace frazil::bench {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/goldilocks.h"
-#include "base/goldilocks_vector.h"
+#include "base/number/goldilocks.h"
+#include "base/number/goldilocks_vector.h"
 #include "exec/target.h"
 #include "harness.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "rust_peer.h"
 #include "targets/native/native.h"
 

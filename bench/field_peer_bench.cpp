@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "base/goldilocks_vector.h"
+#include "base/number/goldilocks_vector.h"
 #include "harness.h"
 #include "rust_peer.h"
 

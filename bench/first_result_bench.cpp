@@ -8,12 +8,12 @@
 #include <string>
 
 #include "base/check.h"
-#include "exec/native_callable.h"
-#include "frontends/kernels/kernels.h"
+#include "exec/native/native_callable.h"
+#include "frontends/python/python.h"
 #include "harness.h"
 #include "targets/isa/isa.h"
-#include "targets/isa/tile.h"
 #include "targets/native/native.h"
+#include "targets/tiles/tile.h"
 
 namespace frazil::bench {
 namespace {
@@ -46,7 +46,7 @@ std::vector<exec::Value> Arguments(int64_t n) {
 
 // Seconds that the Python half takes for the file once it is started: the best of 50 inside one process.
 double PythonSeconds(const std::string& folder) {
-  Write(folder + "/tool.py", frontends::kernels::PythonTool());
+  Write(folder + "/tool.py", frontends::python::PythonTool());
   Write(folder + "/time_tool.py",
         "import io, sys, time, contextlib\n"
         "sys.path.insert(0, sys.argv[1])\n"
@@ -74,7 +74,7 @@ double PythonSeconds(const std::string& folder) {
 FRAZIL_FIGURE(first_result) {
   const std::string folder = TemporaryFolder();
   Write(folder + "/saxpy.py", Source);
-  Result<std::string> json = frontends::kernels::PythonToJson(folder + "/saxpy.py");
+  Result<std::string> json = frontends::python::PythonToJson(folder + "/saxpy.py");
   if (!json) {
     Report({"kernels", "JSON to first result, tile interpreter", 0, "us", "", 0, "<= 100 us",
             std::nullopt, json.error().message});
@@ -82,16 +82,16 @@ FRAZIL_FIGURE(first_result) {
   }
   const std::vector<exec::Value> arguments = Arguments(256);
   auto tile = [&] {
-    auto kernels = frontends::kernels::ParseJson(*json, "saxpy.json");
+    auto kernels = frontends::python::ParseJson(*json, "saxpy.json");
     CHECK(kernels && kernels->size() == 1);
     auto module = targets::isa::ProvedModule::OfProgram((*kernels)[0].program);
     CHECK(module.has_value());
-    auto plan = targets::isa::Prepare(*module);
+    auto plan = targets::tiles::Prepare(*module);
     CHECK(plan.has_value());
-    CHECK(targets::isa::Run(**plan, arguments).has_value());
+    CHECK(targets::tiles::Run(**plan, arguments).has_value());
   };
   auto native = [&] {
-    auto kernels = frontends::kernels::ParseJson(*json, "saxpy.json");
+    auto kernels = frontends::python::ParseJson(*json, "saxpy.json");
     CHECK(kernels && kernels->size() == 1);
     auto target = targets::native::MakeNativeTarget();
     auto artifact = target->Emit((*kernels)[0].program);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "kernel_peer.h"
 #include "native_call.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/thread_pool.h"
+#include "base/system/thread_pool.h"
 #include "embed/launch.h"
 #include "embed/sequence.h"
 #include "harness.h"

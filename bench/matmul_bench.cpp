@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "native_call.h"
 
 #ifdef FRAZIL_HAS_DNNL

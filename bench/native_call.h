@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "exec/native_code.h"
-#include "exec/native_run.h"
+#include "exec/native/native_code.h"
+#include "exec/native/native_run.h"
 #include "harness.h"
 #include "targets/native/native.h"
 

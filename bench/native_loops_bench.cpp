@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "native_call.h"
 #include "native_peer.h"
 

@@ -8,16 +8,16 @@
 #include <thread>
 
 #include "embed/launch.h"
-#include "kernel/backend.h"
-#include "kernel/builders.h"
-#include "kernel/executor.h"
-#include "kernel/ops.h"
 #include "native_call.h"
+#include "runtime/backend.h"
+#include "runtime/builders.h"
+#include "runtime/executor.h"
+#include "runtime/ops.h"
 
 namespace frazil::bench {
 namespace {
 
-namespace ops = kernel::ops;
+namespace ops = runtime::ops;
 constexpr size_t Count = 64;
 constexpr int Rounds = 31;
 constexpr double Span = 0.002;
@@ -33,8 +33,8 @@ struct SmallOp {
 std::span<const float> In(Floats& x) { return {x.data(), x.size()}; }
 std::span<float> Out(Floats& x) { return {x.data(), x.size()}; }
 
-kernel::ExecutorOptions OptionsOf(const char* backend, bool compile) {
-  kernel::ExecutorOptions options;
+runtime::ExecutorOptions OptionsOf(const char* backend, bool compile) {
+  runtime::ExecutorOptions options;
   options.backend = backend;
   options.compile = compile;
   options.store = (std::filesystem::temp_directory_path() / "frazil_runtime_bench").string();
@@ -93,15 +93,15 @@ FRAZIL_FIGURE(runtime_small_ops) {
 }
 
 FRAZIL_FIGURE(runtime_load) {
-  auto executor = *kernel::Executor::Create(OptionsOf("cpu", false));
-  const ir::Program program = *kernel::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);
+  auto executor = *runtime::Executor::Create(OptionsOf("cpu", false));
+  const ir::Program program = *runtime::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);
   CHECK(executor->Load(program).has_value());
 #ifdef FRAZIL_BEFORE
   const auto times = InterleaveCpu(
       {[&] { Keep(executor->Load(program)); }, [&] { Keep(executor->Load(program)); }}, Rounds,
       Span);
 #else
-  const kernel::Source source(program);
+  const runtime::Source source(program);
   const auto times =
       InterleaveCpu({[&] { Keep(executor->Load(source)); }, [&] { Keep(executor->Load(program)); }},
                     Rounds, Span);
@@ -117,7 +117,7 @@ FRAZIL_FIGURE(runtime_launch) {
   Floats a(Count), b(Count), c(Count);
   const std::span<const float> x = In(a), y = In(b);
   const std::span<float> z = Out(c);
-  const ir::Program program = *kernel::builders::ElementwiseBinary(ir::Op::Add, ir::types::F32);
+  const ir::Program program = *runtime::builders::ElementwiseBinary(ir::Op::Add, ir::types::F32);
   const auto loop = [&] {
     for (size_t i = 0; i < Count; ++i) c.data()[i] = a.data()[i] + b.data()[i];
     Keep(c.data());
@@ -129,7 +129,7 @@ FRAZIL_FIGURE(runtime_launch) {
   };
   for (const Way& way : {Way{"cpu, compiled", "cpu", true}, Way{"cpu, on tiles", "cpu", false},
                          Way{"isa", "isa", false}}) {
-    auto executor = *kernel::Executor::Create(OptionsOf(way.backend, way.compile));
+    auto executor = *runtime::Executor::Create(OptionsOf(way.backend, way.compile));
     const auto kernel = *executor->Load(program);
     const auto launch = [&] {
       CHECK(executor->Launch(*kernel, {}, {x, y, z, uint32_t{Count}}).has_value());
@@ -153,12 +153,12 @@ FRAZIL_FIGURE(runtime_launch) {
 }
 
 FRAZIL_FIGURE(runtime_create) {
-  const kernel::ExecutorOptions options = OptionsOf("cpu", true);
-  const auto first = *kernel::Executor::Create(options);
-  CHECK(first->Load(*kernel::builders::ElementwiseUnary(ir::Op::Neg, ir::types::F32)).has_value());
-  const kernel::ExecutorOptions other = OptionsOf("cpu", false);
-  const auto times = InterleaveCpu({[&] { Keep(kernel::Executor::Create(options)); },
-                                    [&] { Keep(kernel::Executor::Create(other)); }},
+  const runtime::ExecutorOptions options = OptionsOf("cpu", true);
+  const auto first = *runtime::Executor::Create(options);
+  CHECK(first->Load(*runtime::builders::ElementwiseUnary(ir::Op::Neg, ir::types::F32)).has_value());
+  const runtime::ExecutorOptions other = OptionsOf("cpu", false);
+  const auto times = InterleaveCpu({[&] { Keep(runtime::Executor::Create(options)); },
+                                    [&] { Keep(runtime::Executor::Create(other)); }},
                                    Rounds, Span);
   Report({"runtime",
           fmt::format("Executor::Create after the first (median {:.0f})", times[0].median_s * 1e9),

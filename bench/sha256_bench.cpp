@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/sha256.h"
 #include "base/sha256_blocks.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "harness.h"
 #include "verify/judge.h"
 

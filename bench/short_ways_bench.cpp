@@ -10,7 +10,7 @@
 #include "dispatch/launch_record.h"
 #include "engine/engine.h"
 #include "harness.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "subjects.h"
 
 namespace frazil::bench {

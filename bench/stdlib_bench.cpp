@@ -4,14 +4,14 @@
 
 #include <cstring>
 
-#include "kernel/ops.h"
 #include "native_call.h"
+#include "runtime/ops.h"
 
 namespace frazil::bench {
 namespace {
 
-using kernel::ops::In;
-using kernel::ops::Out;
+using runtime::ops::In;
+using runtime::ops::Out;
 
 constexpr size_t Count =
     40'000;  // f32: three buffers fit a second-level cache, and no launch is worth a second thread
@@ -24,18 +24,18 @@ struct Op {
 };
 
 const Op Ops[] = {
-    {"vector_add", 3, [](In a, In b, Out c) { return kernel::ops::math::vector_add(a, b, c); }},
-    {"relu", 2, [](In a, In, Out c) { return kernel::ops::math::relu(a, c); }},
-    {"scalar_mul", 2, [](In a, In, Out c) { return kernel::ops::math::scalar_mul(a, c, 2); }},
-    {"sigmoid", 2, [](In a, In, Out c) { return kernel::ops::activation::sigmoid(a, c); }},
-    {"tanh", 2, [](In a, In, Out c) { return kernel::ops::activation::tanh(a, c); }},
-    {"gelu", 2, [](In a, In, Out c) { return kernel::ops::activation::gelu(a, c); }},
+    {"vector_add", 3, [](In a, In b, Out c) { return runtime::ops::math::vector_add(a, b, c); }},
+    {"relu", 2, [](In a, In, Out c) { return runtime::ops::math::relu(a, c); }},
+    {"scalar_mul", 2, [](In a, In, Out c) { return runtime::ops::math::scalar_mul(a, c, 2); }},
+    {"sigmoid", 2, [](In a, In, Out c) { return runtime::ops::activation::sigmoid(a, c); }},
+    {"tanh", 2, [](In a, In, Out c) { return runtime::ops::activation::tanh(a, c); }},
+    {"gelu", 2, [](In a, In, Out c) { return runtime::ops::activation::gelu(a, c); }},
     {"softmax, rows of 400", 2,
-     [](In a, In, Out c) { return kernel::ops::activation::softmax(a, c, Columns); }},
-    {"sum", 1, [](In a, In, Out c) { return kernel::ops::reduce::sum(a, c); }},
+     [](In a, In, Out c) { return runtime::ops::activation::softmax(a, c, Columns); }},
+    {"sum", 1, [](In a, In, Out c) { return runtime::ops::reduce::sum(a, c); }},
     {"matvec, 100 x 400", 1,
      [](In a, In b, Out c) {
-       return kernel::ops::linalg::matvec(a, b, c, Count / Columns, Columns);
+       return runtime::ops::linalg::matvec(a, b, c, Count / Columns, Columns);
      }},
 };
 
@@ -62,7 +62,7 @@ FRAZIL_FIGURE(stdlib_small_op) {
   const std::span<const float> x(a.data(), 64), y(b.data(), 64);
   const std::span<float> z(c.data(), 64);
   const auto times =
-      InterleaveCpu({[&] { CHECK(kernel::ops::math::vector_add(x, y, z).has_value()); },
+      InterleaveCpu({[&] { CHECK(runtime::ops::math::vector_add(x, y, z).has_value()); },
                      [&] {
                        for (size_t i = 0; i < 64; ++i) c.data()[i] = a.data()[i] + b.data()[i];
                        Keep(c.data());

@@ -12,7 +12,7 @@
 #include "ir/builder.h"
 #include "ir/digest.h"
 #include "ir/signed_program.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/verify.h"
 
 namespace frazil::bench {

@@ -7,9 +7,9 @@
 #include <random>
 
 #include "base/check.h"
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "harness.h"
-#include "machines/tasm/tip5.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "machines/tasm/vm.h"
 #include "rust_peer.h"
 

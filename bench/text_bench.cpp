@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "ir/builder.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::bench {
 namespace {

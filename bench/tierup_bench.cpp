@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "engine/fluid.h"
 #include "harness.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::bench {
 namespace {

@@ -5,17 +5,17 @@
 #include <atomic>
 #include <cmath>
 
-#include "base/thread_pool.h"
-#include "ir/text.h"
+#include "base/system/thread_pool.h"
+#include "ir/text/text.h"
 #include "native_call.h"
 #include "targets/isa/isa.h"
-#include "targets/isa/tile_maker.h"
+#include "targets/tiles/tile_maker.h"
 
 namespace frazil::bench {
 namespace {
 
-using targets::isa::RunWords;
-using targets::isa::TileRun;
+using targets::tiles::RunWords;
+using targets::tiles::TileRun;
 
 struct Map {
   const char* name;
@@ -57,11 +57,11 @@ ir::Program Read(const std::string& text) {
   return std::move(*program);
 }
 
-std::shared_ptr<const targets::isa::TilePlan> PlanOf(const ir::Program& program) {
+std::shared_ptr<const targets::tiles::TilePlan> PlanOf(const ir::Program& program) {
   auto module = targets::isa::ProvedModule::OfProgram(program);
   CHECK(module.has_value());
-  auto plan = targets::isa::Prepare(*module);
-  CHECK(plan.has_value() && targets::isa::LaneByLane(**plan).empty());
+  auto plan = targets::tiles::Prepare(*module);
+  CHECK(plan.has_value() && targets::tiles::LaneByLane(**plan).empty());
   return *plan;
 }
 
@@ -147,12 +147,12 @@ FRAZIL_FIGURE(tile_first_result) {
   const auto times = Interleave({[&] {
                                    auto module = targets::isa::ProvedModule::OfProgram(program);
                                    CHECK(module.has_value());
-                                   auto plan = targets::isa::Prepare(*module);
+                                   auto plan = targets::tiles::Prepare(*module);
                                    CHECK(plan.has_value());
                                    CHECK(RunWords(**plan, arguments, results, run) == 0);
                                  },
                                  [&] {
-                                   auto plan = targets::isa::Prepare(program);
+                                   auto plan = targets::tiles::Prepare(program);
                                    CHECK(plan.has_value());
                                    CHECK(RunWords(**plan, arguments, results, run) == 0);
                                  }},

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "harness.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::bench {

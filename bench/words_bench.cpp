@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/check.h"
-#include "base/process.h"
+#include "base/system/process.h"
 #include "exec/target.h"
 #include "frontends/words/words.h"
 #include "harness.h"

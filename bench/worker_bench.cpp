@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/check.h"
-#include "engine/worker.h"
+#include "engine/worker/worker.h"
 #include "harness.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "subjects.h"
 
 namespace frazil::bench {

@@ -16,7 +16,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
-# Every program carries a digest of what it was linked from: who made a stored form is known by it (base/build_id.h).
+# Every program carries a digest of what it was linked from: who made a stored form is known by it (base/system/build_id.h).
 # Named here, because compilers differ in what they ask their linker for, and lld's own choice is a 64-bit hash.
 add_link_options(LINKER:--build-id=sha1)
 

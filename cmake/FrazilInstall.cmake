@@ -15,7 +15,7 @@ function(frazil_bundle name)
   list(TRANSFORM ARGN PREPEND frazil_)
   target_link_libraries(frazil_${name} INTERFACE ${ARGN})
 endfunction()
-frazil_bundle(rt base embed ir exec machines_simt targets_isa profile verify store dispatch)
+frazil_bundle(rt base embed ir exec machines_simt targets_isa targets_tiles profile verify store dispatch)
 
 # What plain `make` builds: the CLI and the libraries, no tests.
 add_custom_target(product)

@@ -1,4 +1,4 @@
-# Embeds python/frazil_kernels/tool.py into frazil_frontends_kernels as one string.
+# Embeds python/frazil_kernels/tool.py into frazil_frontends_python as one string.
 include_guard()
 
 set(python_tool ${CMAKE_SOURCE_DIR}/python/frazil_kernels/tool.py)
@@ -10,8 +10,8 @@ add_custom_command(
   DEPENDS ${python_tool} ${CMAKE_SOURCE_DIR}/cmake/embed_python_tool.cmake
   COMMENT "Embedding the Python tool"
   VERBATIM)
-get_target_property(kernels_kind frazil_frontends_kernels TYPE)
+get_target_property(kernels_kind frazil_frontends_python TYPE)
 if(NOT kernels_kind STREQUAL INTERFACE_LIBRARY)
-  target_sources(frazil_frontends_kernels PRIVATE ${python_tool_inc})
-  target_include_directories(frazil_frontends_kernels PRIVATE ${CMAKE_BINARY_DIR}/generated)
+  target_sources(frazil_frontends_python PRIVATE ${python_tool_inc})
+  target_include_directories(frazil_frontends_python PRIVATE ${CMAKE_BINARY_DIR}/generated)
 endif()

@@ -2,7 +2,7 @@
 # layer. scripts/test.py runs the layers one by one, in the order of its table, each with its budget.
 # The label `nightly` keeps a test out of all of them: `make nightly` runs it.
 #
-# frazil_naive(program): the naive checker (verify/naive.h) looks at everything that is called equal in this test program,
+# frazil_naive(program): the naive checker (verify/runs/naive.h) looks at everything that is called equal in this test program,
 # and what it disagrees with is a failure. It can read machine code, too.
 #
 # frazil_code_reader(program): this one only that.

@@ -1,5 +1,5 @@
 # Part of `cmake --install`: headers as a user's program names them, <frazil/ir/text.h>. In this tree a header is named from
-# src/ ("ir/text.h"), and a user may well have an ir/text.h of his own; installed ones name each other by the whole path, so
+# src/ ("ir/text/text.h"), and a user may well have an ir/text/text.h of his own; installed ones name each other by the whole path, so
 # that `include/` is all that is on his include path. Headers of src/frazil are the door: <frazil/frazil.h>.
 #   SOURCE            src/
 #   DESTINATION       the folder include/ of the installed tree

@@ -108,7 +108,7 @@ title "11. A circuit, its normal form, and a kernel as a circuit"
 echo "\$ cat examples/chain.cir"
 cat examples/chain.cir
 show emit examples/chain.cir --to circuit
-show emit kernels/activation/sigmoid.py --to circuit
+show emit stdlib/kernels/activation/sigmoid.py --to circuit
 
 title "12. What lanes do to each other"
 show kernel run examples/kernels/racy.py --bind x=ones:8 --sanitize || true  # exit code 1: a race is found

@@ -36,7 +36,7 @@ def flipped(sealed):
 
 
 def without_work(sealed):
-    """The form with other code at its entry. Its fields: src/verify/seal.cpp; an image's: src/exec/native_code.cpp."""
+    """The form with other code at its entry. Its fields: src/verify/seal.cpp; an image's: src/exec/native/native_code.cpp."""
     at = 8 + 4 + 4 + 4 + 64 + 8
     for _ in range(11):  # texts, from the source's digest to the toolchain; the next one is the image
         at += 8 + struct.unpack_from("<Q", sealed, at)[0]

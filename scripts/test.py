@@ -68,16 +68,16 @@ PACE_SECONDS = 4.5
 # Changed path -> tests that `make check` adds to the unit tests of the changed folder.
 AFFECTS = [
     (r"src/(base|ir|exec)/", r"^programs\.(interp|batch|canonical|reprinted|lowered|isa|wasm)$"),
-    (r"src/(machines/simt|targets/isa)/", r"^programs\.isa"),
+    (r"src/(machines/simt|targets/(isa|tiles))/", r"^programs\.isa"),
     (r"src/targets/(llvm|native)/", r"^(programs\.native|kernels\.golden|guard)"),
     (r"src/targets/wasm/", r"^(programs\.wasm|words\.)"),
     (r"src/targets/c/", r"^programs\.c-"),
-    (r"src/(targets|machines)/(tasm|tir)/|src/frontends/field/|trident/|(src|tools)/oracle/", r"^(programs\.tasm|trident\.|tir\.|oracle\.)"),
+    (r"src/(targets|machines)/(tasm|tir)/|src/frontends/(trident|tir)/|stdlib/trident/|(src|tools)/oracle/", r"^(programs\.tasm|trident\.|tir\.|oracle\.)"),
     (r"src/frontends/words/", r"^words\."),
-    (r"src/frontends/(kernels|circuits)/|kernels/|python/", r"^(kernels\.golden|circuits\.)"),
+    (r"src/frontends/(python|circuits)/|stdlib/kernels/|python/", r"^(kernels\.golden|circuits\.)"),
     (r"src/(verify|optimize)/", r"^(verify\.tables|optimize\.verify|judges\.)"),
     (r"src/store/", r"^store\."),
-    (r"src/(profile|dispatch|engine|kernel|frazil)/|tools/worker/", r"^(engine\.|worker\.)"),
+    (r"src/(profile|dispatch|engine|runtime|frazil)/|tools/worker/", r"^(engine\.|worker\.)"),
     (r"src/(aot|embed)/|cmake/|CMakeLists", r"^(embed\.|install\.)"),
     (r"tests/(\w+)/", r"^\1\."),
 ]

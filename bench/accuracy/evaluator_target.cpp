@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "evaluator.h"
-#include "exec/batch.h"
-#include "exec/interpreter.h"
-#include "ir/prelude.h"
-#include "ir/text.h"
+#include "exec/batch/batch.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/lower/prelude.h"
+#include "ir/text/text.h"
 #include "targets/c/c.h"
 #include "targets/wasm/wasm.h"
 

@@ -23,7 +23,7 @@ import torch
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = [
     "examples/kernels/saxpy.py", "examples/kernels/mandelbrot.py", "examples/kernels/black_scholes.py",
-    "kernels/activation/softmax.py", "kernels/norm/layer_norm.py",
+    "stdlib/kernels/activation/softmax.py", "stdlib/kernels/norm/layer_norm.py",
 ]
 WRAPPERS = r"""
 #include "peers.hpp"

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "exec/native_code.h"
-#include "exec/native_toolchain.h"
+#include "exec/native/native_code.h"
+#include "exec/native/native_toolchain.h"
 #include "sample_form.h"
 
 int main(int argc, char** argv) {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "store/store.h"
 
 namespace frazil::bench {

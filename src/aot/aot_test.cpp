@@ -14,7 +14,7 @@
 #include "aot/unit.h"
 #include "embed/status.h"
 #include "ir/op.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::aot {
 namespace {

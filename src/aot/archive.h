@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "verify/evidence.h"
 
 namespace frazil::aot {

@@ -17,11 +17,11 @@
 #include "aot/compile.h"
 #include "aot/generate.h"
 #include "aot/unit.h"
-#include "base/jobs.h"
 #include "base/sha256.h"
-#include "exec/native_code.h"
-#include "exec/native_toolchain.h"
-#include "frontends/kernels/kernels.h"
+#include "base/system/jobs.h"
+#include "exec/native/native_code.h"
+#include "exec/native/native_toolchain.h"
+#include "frontends/python/python.h"
 #include "sources/sources.h"
 #include "store/store.h"
 
@@ -100,7 +100,7 @@ std::string KeyOf(const File& file, const BuildOptions& options, const std::stri
   add(toolchain);
   add(fs::path(file.path).filename().string());
   add(file.content);
-  if (file.language == sources::Language::Python) add(frontends::kernels::PythonTool());
+  if (file.language == sources::Language::Python) add(frontends::python::PythonTool());
   for (const Target target : options.targets) add(TargetName(target));
   add(exec::CpuLevelName(exec::HostLevel()));
   add(std::string_view(reinterpret_cast<const char*>(&options.limits), sizeof options.limits));
@@ -206,10 +206,10 @@ class Building {
       }
     }
     if (wanted.empty()) return;
-    frontends::kernels::PythonOptions python;
+    frontends::python::PythonOptions python;
     python.python = options_.python;
     python.limits = options_.limits;
-    std::vector<Result<std::string>> texts = frontends::kernels::PythonFilesToJson(paths, python);
+    std::vector<Result<std::string>> texts = frontends::python::PythonFilesToJson(paths, python);
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (texts[i]) {
         wanted[i]->text = std::move(*texts[i]);

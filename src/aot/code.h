@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/admit.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 
 namespace frazil::aot {
 

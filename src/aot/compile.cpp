@@ -17,7 +17,7 @@
 #include "ir/digest.h"
 #include "ir/element.h"
 #include "ir/kernel.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "optimize/optimize.h"
 #include "targets/native/native.h"
 

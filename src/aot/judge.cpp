@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "aot/targets.h"
-#include "exec/native_toolchain.h"
+#include "exec/native/native_toolchain.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::aot {
 namespace {

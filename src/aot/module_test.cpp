@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "aot/judge.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::aot {

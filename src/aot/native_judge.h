@@ -5,8 +5,8 @@
 #include <string>
 
 #include "aot/judge.h"
-#include "exec/native_code.h"
-#include "ir/independence.h"
+#include "exec/native/native_code.h"
+#include "ir/lanes/independence.h"
 
 namespace frazil::aot {
 

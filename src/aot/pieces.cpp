@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "embed/kernel.h"
-#include "exec/judged_call.h"
+#include "exec/native/judged_call.h"
 #include "exec/word_call.h"
 
 namespace frazil::aot {

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "exec/native_callable.h"
-#include "ir/independence.h"
+#include "exec/native/native_callable.h"
+#include "ir/lanes/independence.h"
 
 namespace frazil::aot {
 

@@ -2,7 +2,7 @@
 
 #include "targets/c/c.h"
 #include "targets/cuda/cuda.h"
-#include "targets/isa/isa.h"
+#include "targets/tiles/tile.h"
 #include "targets/wasm/wasm.h"
 #include "verify/target_judges.h"
 #include "verify/x86/x86.h"
@@ -12,7 +12,7 @@ namespace frazil::aot {
 std::shared_ptr<const exec::Target> TargetOf(Target target) {
   switch (target) {
     case Target::Native: break;
-    case Target::Isa: return targets::isa::MakeIsaTarget();
+    case Target::Isa: return targets::tiles::MakeIsaTarget();
     case Target::Ptx: return targets::cuda::MakeCudaTarget();
     case Target::Wasm: return targets::wasm::MakeWasmTarget();
     case Target::C: return targets::c::MakeCTarget();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "aot/code.h"
-#include "exec/native_toolchain.h"
+#include "exec/native/native_toolchain.h"
 #include "verify/judge.h"
 
 namespace frazil::aot {

@@ -8,7 +8,7 @@
 
 #include "aot/archive.h"
 #include "aot/targets.h"
-#include "exec/native_toolchain.h"
+#include "exec/native/native_toolchain.h"
 
 namespace frazil::aot {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::arguments {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "arguments/bind.h"
 #include "arguments/npy.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::arguments {
 namespace {

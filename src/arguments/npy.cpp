@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "arguments/npy_header.h"
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 
 namespace frazil::arguments {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "audit/kernels.h"
-#include "base/jobs.h"
+#include "base/system/jobs.h"
 #include "ir/digest.h"
 #include "store/format.h"
 #include "store/store.h"

@@ -8,8 +8,8 @@
 #include "audit/entry.h"
 #include "audit/test_elf.h"
 #include "ir/digest.h"
-#include "ir/test_text.h"
-#include "ir/text.h"
+#include "ir/text/test_text.h"
+#include "ir/text/text.h"
 #include "targets/isa/isa.h"
 
 namespace frazil::audit {

@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "dispatch/threads.h"
-#include "exec/native_callable.h"
+#include "exec/native/native_callable.h"
 
 namespace frazil::dispatch {
 

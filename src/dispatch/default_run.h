@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 
 namespace frazil::dispatch {
 

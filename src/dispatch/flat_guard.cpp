@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "exec/guard_eval.h"
 #include "exec/launch.h"
 

@@ -11,7 +11,7 @@
 #include "exec/guard_eval.h"
 #include "exec/launch.h"
 #include "exec/value.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::dispatch {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "dispatch/test_core.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::dispatch {
 namespace {

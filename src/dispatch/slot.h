@@ -2,7 +2,7 @@
 // atoms, one call, one thread-local countdown. No read-modify-write, clock, lock or allocation.
 //
 // Arguments are words in the form of exec::NativeEntry: a scalar is its words, a buffer its address and length.
-// Tensors are passed as buffers, those of the results after the parameters (ir/lower.h).
+// Tensors are passed as buffers, those of the results after the parameters (ir/lower/lower.h).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "dispatch/slot_core.h"
 #include "dispatch/state.h"
 #include "exec/call_words.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "ir/guard.h"
 #include "ir/program.h"
 #include "ir/signed_program.h"

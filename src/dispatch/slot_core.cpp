@@ -7,7 +7,7 @@
 
 #include "dispatch/default_run.h"
 #include "dispatch/slot.h"
-#include "exec/native_callable.h"
+#include "exec/native/native_callable.h"
 
 namespace frazil::dispatch {
 namespace {

@@ -17,7 +17,7 @@
 #include "dispatch/flat_guard.h"
 #include "dispatch/state.h"
 #include "dispatch/threads.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 
 namespace frazil::dispatch {
 

@@ -7,8 +7,8 @@
 #include <new>
 
 #include "dispatch/test_core.h"
-#include "exec/native_run.h"
-#include "ir/text.h"
+#include "exec/native/native_run.h"
+#include "ir/text/text.h"
 
 #ifndef FRAZIL_UNDER_SANITIZER  // which has its own
 namespace {

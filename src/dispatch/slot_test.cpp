@@ -5,7 +5,7 @@
 
 #include "dispatch/test_core.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/verify.h"
 
 namespace frazil::dispatch {

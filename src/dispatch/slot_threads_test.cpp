@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "dispatch/test_core.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::dispatch {
 namespace {

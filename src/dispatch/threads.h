@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/fork.h"
+#include "base/system/fork.h"
 
 namespace frazil::dispatch {
 

@@ -1,5 +1,5 @@
 // The complete rules of a launch, and launches shared by threads. Pieces of a kernel may run in any order, because its
-// compiler has proved that (ir/independence.h) under conditions that are looked at here; a piece that traps ends those
+// compiler has proved that (ir/lanes/independence.h) under conditions that are looked at here; a piece that traps ends those
 // behind it, and the trap of the lowest iteration is the launch's, as if it had run in one piece.
 #include "embed/launch.h"
 

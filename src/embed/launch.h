@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/launch_config.h"
-#include "base/thread_pool.h"
+#include "base/system/thread_pool.h"
 #include "embed/kernel.h"
 #include "embed/status.h"
 

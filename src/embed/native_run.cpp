@@ -11,9 +11,9 @@
 #include <new>
 #include <utility>
 
-#include "base/goldilocks.h"
 #include "base/limits.h"
-#include "base/wide.h"
+#include "base/number/goldilocks.h"
+#include "base/number/wide.h"
 
 namespace frazil::embed {
 namespace {

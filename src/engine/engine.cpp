@@ -10,7 +10,7 @@
 #include "base/deadline.h"
 #include "dispatch/threads.h"
 #include "engine/improver.h"
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "ir/digest.h"
 
 namespace frazil::engine {

@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "exec/launch.h"
-#include "exec/native_run.h"
-#include "ir/lower.h"
+#include "exec/native/native_run.h"
+#include "ir/lower/lower.h"
 #include "targets/isa/isa.h"
 
 namespace frazil::engine {
@@ -27,12 +27,12 @@ std::shared_ptr<exec::Memory> CopyOf(const exec::Memory& memory) {
 // lifted. Also without lanes: making it takes 8 to 17 us longer than making the reference interpreter ready, and a call a
 // half to a fifth of the time (measured). Null where it is not to be had (types that the machine lacks, lanes that depend
 // on each other).
-std::shared_ptr<const targets::isa::TilePlan> PlanTiles(
+std::shared_ptr<const targets::tiles::TilePlan> PlanTiles(
     const std::shared_ptr<const ir::SignedProgram>& program) {
   const Result<targets::isa::ProvedModule> module = targets::isa::ProvedModule::OfProgram(program);
   if (!module) return nullptr;
-  Result<std::shared_ptr<const targets::isa::TilePlan>> plan = targets::isa::Prepare(*module);
-  return plan && targets::isa::LaneByLane(**plan).empty() ? *plan : nullptr;
+  Result<std::shared_ptr<const targets::tiles::TilePlan>> plan = targets::tiles::Prepare(*module);
+  return plan && targets::tiles::LaneByLane(**plan).empty() ? *plan : nullptr;
 }
 
 bool HasTensors(const ir::Function& entry) {
@@ -145,7 +145,7 @@ Result<std::unique_ptr<InterpreterFluid>> InterpreterFluid::Create(
     lowered = ir::SignedProgram::Of(TRY(ir::LowerTensors(source->program())));
   std::unique_ptr<InterpreterFluid> fluid(
       new InterpreterFluid(std::move(source), lowered->shared(), limits));
-  if (limits.fuel >= targets::isa::LeastFuel) fluid->tiles_ = PlanTiles(lowered);
+  if (limits.fuel >= targets::tiles::LeastFuel) fluid->tiles_ = PlanTiles(lowered);
   if (fluid->tiles_ != nullptr) {
     fluid->call_depth_ = targets::isa::CallDepth(lowered->program());
     return fluid;
@@ -209,10 +209,10 @@ int32_t InterpreterFluid::Call(const uint64_t* arguments, uint64_t* results, exe
   if (!MayUseTiles(run) || !launch_.Holds(arguments) ||
       (source_launch_ && !source_launch_->Holds(arguments)))
     return CallWithValues(arguments, results, run);
-  if (targets::isa::RunAtOnce(*tiles_, arguments, results)) return 0;
+  if (targets::tiles::RunAtOnce(*tiles_, arguments, results)) return 0;
   const exec::RunContext context = ContextOf(arguments, run);
-  targets::isa::TileRun tile_run{.context = &context};
-  if (targets::isa::RunWords(*tiles_, arguments, results, tile_run) == 0) return 0;
+  targets::tiles::TileRun tile_run{.context = &context};
+  if (targets::tiles::RunWords(*tiles_, arguments, results, tile_run) == 0) return 0;
   return Trapped(tile_run.trap, context, arguments, results, run);
 }
 
@@ -226,7 +226,7 @@ int32_t InterpreterFluid::CallWithValues(const uint64_t* arguments, uint64_t* re
     last_launch_error = launch.error().ToString();
     return LaunchFailed;
   }
-  Result<exec::Outcome> outcome = MayUseTiles(run) ? targets::isa::Run(*tiles_, values, context)
+  Result<exec::Outcome> outcome = MayUseTiles(run) ? targets::tiles::Run(*tiles_, values, context)
                                                    : interpreter().Run(values, context);
   if (!outcome) {
     last_launch_error = outcome.error().ToString();

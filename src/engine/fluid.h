@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "base/fork.h"
+#include "base/system/fork.h"
 #include "dispatch/slot.h"
-#include "exec/interpreter_program.h"
+#include "exec/meaning/interpreter_program.h"
 #include "exec/value.h"
 #include "exec/word_launch.h"
 #include "ir/signed_program.h"
-#include "targets/isa/tile.h"
+#include "targets/tiles/tile.h"
 
 namespace frazil::engine {
 
@@ -85,8 +85,8 @@ class InterpreterFluid final : public dispatch::Fluid {
   bool has_tensors_;  // among what a call takes and gives: their dimensions are looked at
   CallLayout layout_;
   Limits limits_;
-  std::shared_ptr<const targets::isa::TilePlan> tiles_;  // null: tier 0
-  uint64_t call_depth_ = 0;                              // of the calls that tiles have inlined
+  std::shared_ptr<const targets::tiles::TilePlan> tiles_;  // null: tier 0
+  uint64_t call_depth_ = 0;                                // of the calls that tiles have inlined
   exec::WordLaunch launch_;  // what both programs want of a call in words
   std::optional<exec::WordLaunch> source_launch_;
   // Made at once without tiles, else for a call that they cannot answer.

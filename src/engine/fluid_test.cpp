@@ -7,9 +7,9 @@
 #include <atomic>
 #include <thread>
 
-#include "exec/interpreter.h"
-#include "exec/native_run.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/native/native_run.h"
+#include "ir/text/text.h"
 
 namespace frazil::engine {
 namespace {

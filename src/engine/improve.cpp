@@ -17,7 +17,7 @@
 
 #include "base/sha256.h"
 #include "engine/improver.h"
-#include "engine/wire.h"
+#include "engine/worker/wire.h"
 
 namespace frazil::engine {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "base/fork.h"
+#include "base/system/fork.h"
 #include "engine/admit.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/duration.h"
-#include "engine/find_worker.h"
 #include "engine/improver.h"
+#include "engine/worker/find_worker.h"
 #include "ir/digest.h"
 
 namespace frazil::engine {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/improver.h"
-#include "engine/wire.h"
+#include "engine/worker/wire.h"
 #include "exec/value.h"
 
 namespace frazil::engine {

@@ -1,5 +1,5 @@
 // Where the words of a call lie: a scalar is its words; a buffer, or a tensor, its address and its length. Tensors of the
-// results come behind the parameters (ir/lower.h).
+// results come behind the parameters (ir/lower/lower.h).
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ struct CompiledForm {
   // How it is called, where that is not as a whole program: "in pieces". Whoever calls it otherwise must refuse it.
   std::string calling;
   std::string symbol = "main";  // of modules and headers: the function that is called
-  std::string toolchain;        // who made the payload (exec/native_toolchain.h)
-  std::string payload;          // an image (exec/native_code.h), a module, assembly, a header
+  std::string toolchain;        // who made the payload (exec/native/native_toolchain.h)
+  std::string payload;  // an image (exec/native/native_code.h), a module, assembly, a header
   Cost cost;
   friend bool operator==(const CompiledForm&, const CompiledForm&) = default;
 };

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 
 namespace frazil::exec {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/test_text.h"
-#include "ir/text.h"
+#include "ir/text/test_text.h"
+#include "ir/text/text.h"
 
 namespace frazil::exec {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "exec/apart.h"
-#include "ir/literal.h"
-#include "ir/text.h"
+#include "ir/text/literal.h"
+#include "ir/text/text.h"
 
 namespace frazil::exec {
 namespace {

@@ -17,7 +17,7 @@ namespace frazil::exec {
 
 Result<void> CheckLaunch(const ir::Program& program, std::span<const Value> arguments);
 
-// The same for a call whose tensors are buffers, those of the results behind the parameters (ir/lower.h): `source` is
+// The same for a call whose tensors are buffers, those of the results behind the parameters (ir/lower/lower.h): `source` is
 // the program with its tensors, the arguments are those of its lowered entry function.
 Result<void> CheckLoweredLaunch(const ir::Program& source, std::span<const Value> arguments);
 

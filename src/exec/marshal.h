@@ -1,6 +1,6 @@
 // What lies between a caller's arguments and an entry function that was lowered: tensor arguments
 // became `in` buffers, tensor results became `out` buffers appended to the parameters, in order
-// (ir/lower.h). Every target that runs lowered code launches through here.
+// (ir/lower/lower.h). Every target that runs lowered code launches through here.
 //
 //   LoweredCall call = TRY(LoweredCall::Create(*artifact.source, arguments, context.limits));
 //   ... run with call.arguments() and call.regions() ...

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "ir/lower.h"
-#include "ir/text.h"
+#include "ir/lower/lower.h"
+#include "ir/text/text.h"
 
 namespace frazil::exec {
 

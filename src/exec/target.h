@@ -46,7 +46,7 @@ class Target {
   virtual std::string_view name() const = 0;
   // Empty if the target can do this program, else one sentence why not. It never approximates.
   virtual std::string Refuses(const ir::Program& program) const = 0;
-  // Both take any checked program; expansion and lowering happen inside (ir/lower.h).
+  // Both take any checked program; expansion and lowering happen inside (ir/lower/lower.h).
   virtual Result<Artifact> Emit(const ir::Program& program,
                                 const EmitOptions& options = {}) const = 0;
   virtual Result<std::unique_ptr<Callable>> Load(const Artifact& artifact) const = 0;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 
 namespace frazil::exec {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "ir/literal.h"
-#include "ir/text.h"
+#include "ir/text/literal.h"
+#include "ir/text/text.h"
 
 namespace frazil::exec {
 

@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "embed/native_run.h"
 #include "exec/marshal.h"
+#include "exec/native/stack.h"
 #include "exec/outcome.h"
-#include "exec/stack.h"
 #include "ir/program.h"
 
 namespace frazil::exec {

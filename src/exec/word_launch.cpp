@@ -2,7 +2,7 @@
 // is 0), it is too careful instead.
 #include "exec/word_launch.h"
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "exec/launch.h"
 
 namespace frazil::exec {

@@ -14,7 +14,7 @@ namespace frazil::exec {
 
 class WordLaunch {
  public:
-  // Tensors are buffers in the words of a call, those of the results behind the parameters (ir/lower.h).
+  // Tensors are buffers in the words of a call, those of the results behind the parameters (ir/lower/lower.h).
   explicit WordLaunch(const ir::Program& program);
 
   // True only where CheckLaunch, or CheckLoweredLaunch for a program with tensors, finds nothing wrong.

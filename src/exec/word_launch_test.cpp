@@ -8,7 +8,7 @@
 #include <random>
 
 #include "exec/launch.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::exec {
 namespace {

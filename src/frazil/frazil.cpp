@@ -11,7 +11,7 @@
 #include "exec/launch.h"
 #include "ir/element.h"
 #include "ir/signed_program.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil {
 namespace {

@@ -23,7 +23,7 @@
 #include "base/buffer.h"
 #include "base/element.h"
 #include "base/result.h"
-#include "engine/package.h"
+#include "engine/worker/package.h"
 
 namespace frazil::engine {
 class Engine;

@@ -1,4 +1,8 @@
-// Kernels for C++ programs: executors, buffers, launches, the standard ops. See kernel/kernel.h.
+// Kernels for C++ programs: executors, buffers, launches, the standard ops. See runtime/runtime.h.
 #pragma once
 
-#include "kernel/kernel.h"  // IWYU pragma: export
+#include "runtime/runtime.h"  // IWYU pragma: export
+
+namespace frazil {
+namespace kernel = runtime;  // what programs call it
+}  // namespace frazil

@@ -21,9 +21,9 @@
 #include "base/result.h"
 #include "exec/target.h"
 #include "ir/program.h"
-#include "machines/tasm/bounds.h"
-#include "machines/tasm/cliff.h"
 #include "machines/tasm/fragment.h"
+#include "machines/tasm/heights/bounds.h"
+#include "machines/tasm/heights/cliff.h"
 #include "oracle/oracle.h"
 #include "verify/verdict.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "ir/literal.h"
+#include "ir/text/literal.h"
 
 namespace frazil::ir {
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "base/check.h"
-#include "ir/attributes.h"
 #include "ir/builder.h"
+#include "ir/check/attributes.h"
 #include "ir/digest.h"
 
 namespace frazil::ir {

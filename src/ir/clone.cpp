@@ -4,7 +4,7 @@
 #include "ir/clone.h"
 
 #include "base/check.h"
-#include "ir/attributes.h"
+#include "ir/check/attributes.h"
 
 namespace frazil::ir {
 

@@ -3,7 +3,7 @@
 #include "ir/digest.h"
 
 #include "base/sha256.h"
-#include "ir/prelude.h"
+#include "ir/lower/prelude.h"
 
 namespace frazil::ir {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::ir {
 namespace {

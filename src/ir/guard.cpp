@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "base/bytes.h"
-#include "ir/literal.h"
+#include "ir/text/literal.h"
 
 namespace frazil::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "ir/guard.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::ir {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/fold_match.h"
+#include "ir/lanes/fold_match.h"
 
 namespace frazil::ir {
 namespace {

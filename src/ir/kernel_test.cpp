@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/fold.h"
-#include "ir/text.h"
+#include "ir/lower/fold.h"
+#include "ir/text/text.h"
 
 namespace frazil::ir {
 namespace {

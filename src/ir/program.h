@@ -2,7 +2,7 @@
 // an index into a vector of its function; nothing points. Instructions of a region are in order;
 // a region's parameters are values; a value is visible in the regions nested in its own.
 //
-// Invariants that hold only after ir::Check are listed in ir/check.h.
+// Invariants that hold only after ir::Check are listed in ir/check/check.h.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ struct Function {
   std::string name;
   std::vector<Type> results;
   RegionId body{0};  // its params are the function's parameters
-  // The expansion of a math op (ir/prelude.h). Calling it takes no fuel and no depth, as no op does.
+  // The expansion of a math op (ir/lower/prelude.h). Calling it takes no fuel and no depth, as no op does.
   bool is_prelude = false;
 
   std::vector<Inst> insts;

@@ -2,7 +2,7 @@
 #include "ir/signed_program.h"
 
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::ir {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/fork.h"
+#include "base/system/fork.h"
 #include "ir/program.h"
 
 namespace frazil::ir {

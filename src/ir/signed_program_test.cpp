@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::ir {
 namespace {

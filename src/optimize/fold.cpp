@@ -1,7 +1,7 @@
 // One call of the scalar meaning. Nothing is approximated here: NaN bits, wrapping and rounding are exec's.
 #include "optimize/fold.h"
 
-#include "exec/scalar_ops.h"
+#include "exec/meaning/scalar_ops.h"
 
 namespace frazil::optimize {
 

@@ -12,7 +12,7 @@
 
 namespace frazil::optimize {
 
-// Ops whose value is a function of their scalar operands' words alone, with a meaning in exec/scalar_ops.h.
+// Ops whose value is a function of their scalar operands' words alone, with a meaning in exec/meaning/scalar_ops.h.
 bool IsScalarOp(ir::Op op);
 
 struct FoldOperand {

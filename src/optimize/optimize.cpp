@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "optimize/normalize.h"
+#include "optimize/normalize/normalize.h"
 #include "optimize/pipeline.h"
 
 namespace frazil::optimize {

@@ -19,12 +19,12 @@ uint64_t Programs(uint64_t usual) {
 }
 
 ir::Program RandomProgram(uint64_t seed) {
-  exec::GeneratorOptions options;
+  generator::GeneratorOptions options;
   options.seed = seed;
   options.size = 8 + static_cast<uint32_t>(seed % 32);
   options.allow_tensors = seed % 4 == 0;
   if (seed % 3 == 0) options.types = ir::sets::Fixed;
-  return exec::Generate(options);
+  return generator::Generate(options);
 }
 
 using UnitPass = Result<bool> (*)(Unit&);

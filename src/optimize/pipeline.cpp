@@ -7,9 +7,9 @@
 #include "optimize/pipeline.h"
 
 #include "optimize/dead.h"
+#include "optimize/egraph/rewrite.h"
 #include "optimize/motion.h"
 #include "optimize/reduce.h"
-#include "optimize/rewrite.h"
 #include "optimize/simplify.h"
 
 namespace frazil::optimize {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "optimize/closed_form.h"
+#include "optimize/loops/closed_form.h"
 #include "optimize/optimize.h"
 #include "optimize/proof.h"
 #include "optimize/unit.h"

@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "optimize/egraph.h"
+#include "optimize/egraph/egraph.h"
+#include "optimize/egraph/rule_match.h"
 #include "optimize/fold.h"
-#include "optimize/rule_match.h"
 #include "optimize/traps.h"
 #include "optimize/value_terms.h"
 

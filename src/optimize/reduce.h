@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
+#include "optimize/egraph/rule_set.h"
 #include "optimize/proof.h"
-#include "optimize/rule_set.h"
 #include "optimize/unit.h"
 
 namespace frazil::optimize {

@@ -22,12 +22,12 @@ TEST(Reduce, EveryRuleInUseMakesTermsLighter) {
 TEST(Reduce, IsItsOwnFixedPoint) {
   int changed = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
-    exec::GeneratorOptions options;
+    generator::GeneratorOptions options;
     options.seed = seed;
     options.size = 8 + static_cast<uint32_t>(seed % 24);
     options.allow_tensors = seed % 8 == 0;
     if (seed % 2 == 0) options.types = ir::sets::Fixed;
-    const ir::Program source = exec::Generate(options);
+    const ir::Program source = generator::Generate(options);
     Unit once = MakeUnit(source);
     Proof proof;
     ASSERT_TRUE(Clean(once, proof));

@@ -102,11 +102,11 @@ TEST(Proposers, OfferNothingDearer) {
 TEST(Specialize, ChangesNoOutcomeUnderItsGuard) {
   int guarded = 0;
   for (uint64_t seed = 0; seed < 250; ++seed) {
-    exec::GeneratorOptions options;
+    generator::GeneratorOptions options;
     options.seed = seed + 77;
     options.size = 16;
     options.allow_tensors = false;
-    ir::Program source = exec::Generate(options);
+    ir::Program source = generator::Generate(options);
     std::vector<exec::Value> arguments = exec::RandomArguments(source, seed);
     Observed observed;
     for (const exec::Value& value : arguments) {

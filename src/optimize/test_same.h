@@ -6,11 +6,11 @@
 
 #include <string>
 
-#include "exec/generator.h"
-#include "exec/interpreter.h"
-#include "ir/check.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
+#include "ir/check/check.h"
 #include "ir/program.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::optimize {
 

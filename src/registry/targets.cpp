@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <mutex>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "targets/c/c.h"
-#include "targets/isa/isa.h"
 #include "targets/tasm/tasm.h"
+#include "targets/tiles/tile.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::registry {
@@ -26,7 +26,7 @@ struct Registry {
   Registry() {
     const TargetEntry Standard[] = {
         {"interp", [] { return exec::MakeInterpreterTarget(); }},
-        {"isa", [] { return targets::isa::MakeIsaTarget(); }},
+        {"isa", [] { return targets::tiles::MakeIsaTarget(); }},
         {"wasm", [] { return targets::wasm::MakeWasmTarget(); }},
         {"c", [] { return targets::c::MakeCTarget(); }},
         {"tasm", [] { return targets::tasm::MakeTarget(); }},

@@ -5,8 +5,9 @@
 #include <filesystem>
 
 #include "frontends/circuits/circuits.h"
-#include "frontends/kernels/kernels.h"
-#include "ir/text.h"
+#include "frontends/python/python.h"
+#include "frontends/tir/tir.h"
+#include "ir/text/text.h"
 #include "machines/simt/module.h"
 #include "sources/sources.h"
 #include "sources/trident.h"
@@ -82,7 +83,7 @@ Result<ir::Program> ParseProgram(const std::string& path, Language language, std
     case Language::Circuit: return ParseCircuitFile(path, text, limits);
     case Language::Module: return LiftModule(text);
     case Language::Trident: return ParseTridentFile(path, text, limits);
-    case Language::Tir: return frontends::field::FromTir(TRY(machines::tir::Parse(text, path)));
+    case Language::Tir: return frontends::tir::FromTir(TRY(machines::tir::Parse(text, path)));
     default: return ir::ParseText(text, limits);
   }
 }
@@ -96,7 +97,7 @@ Result<std::vector<Source>> Parse(const std::string& path, Language language, st
                                   const Limits& limits) {
   std::vector<Source> sources;
   if (language == Language::Python || language == Language::Json) {
-    for (auto& kernel : TRY(frontends::kernels::ParseJson(text, path, limits)))
+    for (auto& kernel : TRY(frontends::python::ParseJson(text, path, limits)))
       sources.push_back({std::move(kernel.name), std::move(kernel.doc), std::move(kernel.program)});
     return sources;
   }

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "base/file.h"
-#include "frontends/kernels/kernels.h"
+#include "base/system/file.h"
+#include "frontends/python/python.h"
 #include "frontends/words/words.h"
 #include "sources/sources.h"
 
@@ -60,9 +60,9 @@ Result<std::vector<Source>> ReadSources(const std::string& path, const ReadOptio
   const Language language = LanguageOf(path).value_or(Language::Text);
   if (language != Language::Python)
     return ParseSources(path, language, TRY(ReadFileBytes(path, limits)), limits);
-  frontends::kernels::PythonOptions python;
+  frontends::python::PythonOptions python;
   python.limits = limits;
-  return ParseSources(path, language, TRY(frontends::kernels::PythonToJson(path, python)), limits);
+  return ParseSources(path, language, TRY(frontends::python::PythonToJson(path, python)), limits);
 }
 
 Result<std::vector<Source>> ReadNamed(const std::string& input, const ReadOptions& options) {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "sources/trident.h"
 #include "targets/isa/isa.h"
 

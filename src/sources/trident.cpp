@@ -2,15 +2,16 @@
 
 namespace frazil::sources {
 
-namespace field = frontends::field;
+namespace trident = frontends::trident;
 
 Result<ir::Program> ParseTrident(const std::string& path, std::string_view text,
                                  const TridentOptions& options, TridentNotes& notes) {
-  Result<field::Package> package = field::Load(
-      text, path, field::DefaultLoader(path, options.search), &notes.errors, options.build.limits);
+  Result<trident::Package> package =
+      trident::Load(text, path, trident::DefaultLoader(path, options.search), &notes.errors,
+                    options.build.limits);
   if (!package || !notes.errors.empty())
     return std::unexpected(notes.errors.empty() ? package.error() : notes.errors.back());
-  Result<field::Built> built = field::Build(*package, options.build, &notes.errors);
+  Result<trident::Built> built = trident::Build(*package, options.build, &notes.errors);
   if (!built || !notes.errors.empty())
     return std::unexpected(notes.errors.empty() ? built.error() : notes.errors.back());
   notes.warnings = std::move(built->warnings);

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "frontends/field/field.h"
+#include "frontends/trident/trident.h"
 
 namespace frazil::sources {
 
 struct TridentOptions {
-  frontends::field::Options build;
+  frontends::trident::Options build;
   std::vector<std::string> search;  // folders with more modules
 };
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/fd.h"
+#include "base/system/fd.h"
 #include "store/reasons.h"
 
 namespace frazil::store {

@@ -2,7 +2,7 @@
 // bytes may come from anybody. A key is written as fields with their lengths in front, so that no two keys have one
 // text whatever a guard or a toolchain contains; it stays readable for `frazil store show` and for grep.
 #include "store/format.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "ir/prelude.h"
+#include "ir/lower/prelude.h"
 #include "ir/program.h"
 
 namespace frazil::store {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <set>
 
-#include "base/fork.h"
+#include "base/system/fork.h"
 #include "store/files.h"
 #include "store/format.h"
 #include "store/install_key.h"

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/sha256.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "store/store.h"
 #include "verify/judge.h"
 

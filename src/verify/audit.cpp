@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/internal/sealed.h"
 #include "verify/target_judges.h"
 

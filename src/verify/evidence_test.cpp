@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::verify {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "exec/native_code.h"
-#include "ir/prelude.h"
+#include "exec/native/native_code.h"
+#include "ir/lower/prelude.h"
 #include "ir/program.h"
 #include "verify/internal/sealed.h"
 #include "verify/judge.h"

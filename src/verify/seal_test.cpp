@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "verify/judge.h"
 
 namespace frazil::verify {

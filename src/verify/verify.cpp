@@ -7,9 +7,9 @@
 #include <mutex>
 #include <utility>
 
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/internal/certificate_checker.h"
 #include "verify/internal/observe.h"
 #include "verify/internal/pair.h"

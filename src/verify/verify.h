@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "exec/choices.h"
 #include "exec/compiled_form.h"
-#include "exec/native_code.h"
+#include "exec/meaning/choices.h"
+#include "exec/native/native_code.h"
 #include "exec/target.h"
 #include "ir/candidate.h"
 #include "verify/verdict.h"

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <set>
 
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 #include "verify/internal/pair.h"
 
 namespace frazil::verify {

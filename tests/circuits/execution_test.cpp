@@ -10,7 +10,7 @@
 
 #include "base/test_counts.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "random_circuit.h"
 
 namespace frazil {

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "exec/generator.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
 #include "frontends/circuits/circuits.h"
-#include "optimize/normalize.h"
+#include "optimize/normalize/normalize.h"
 
 namespace frazil::test_circuits {
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "ir/digest.h"
-#include "ir/fold.h"
-#include "ir/text.h"
+#include "ir/lower/fold.h"
+#include "ir/text/text.h"
 #include "random_circuit.h"
 
 namespace frazil {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/digest.h"
-#include "optimize/normalize_state.h"
+#include "optimize/normalize/normalize_state.h"
 #include "optimize/reduce.h"
 #include "random_circuit.h"
 

@@ -16,10 +16,11 @@
 
 #include "base/test_counts.h"
 #include "differential/shrink.h"
-#include "exec/generator.h"
-#include "exec/interpreter.h"
-#include "ir/check.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
+#include "ir/check/check.h"
+#include "ir/text/text.h"
 #include "support/damage.h"
 #include "support/engine.h"
 #include "support/run_line.h"
@@ -117,7 +118,7 @@ void Differential::RunUnit(uint64_t first, uint64_t count, bool metered) {
   std::vector<ir::Program> programs;
   std::vector<std::vector<Run>> runs;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    programs.push_back(exec::Generate({.seed = seed, .size = options_.size}));
+    programs.push_back(generator::Generate({.seed = seed, .size = options_.size}));
     bool damaged = seed % 4 == 3;
     if (damaged) programs.back() = Damaged(programs.back(), seed);
     runs.emplace_back();

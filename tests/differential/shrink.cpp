@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "ir/clone.h"
 
 namespace frazil::tests {

@@ -15,7 +15,7 @@ file(RENAME ${SCRATCH}/first ${SCRATCH}/moved)
 file(COPY ${SOURCE}/ DESTINATION ${SCRATCH}/project)
 
 # A user's own headers of the names of ours are found first, and are not taken for ours.
-foreach(name embed/launch.h embed/sequence.h embed/kernel.h embed/status.h base/result.h base/thread_pool.h)
+foreach(name embed/launch.h embed/sequence.h embed/kernel.h embed/status.h base/result.h base/system/thread_pool.h)
   file(WRITE ${SCRATCH}/own/${name} "#error \"a header of the user's own\"\n")
 endforeach()
 run(${CMAKE_COMMAND} -S ${SCRATCH}/project -B ${SCRATCH}/build -G Ninja

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "support.h"
 
 namespace frazil::engine {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <set>
 
-#include "base/test_fork.h"
-#include "base/thread_pool.h"
+#include "base/system/test_fork.h"
+#include "base/system/thread_pool.h"
 #include "frazil/frazil.h"
 #include "support.h"
 

@@ -1,6 +1,6 @@
 // Programs that set: from the interpreter to compiled code, in this process and in the next, by one thread and by
 // several, and by hand.
-#include "exec/native_run.h"
+#include "exec/native/native_run.h"
 #include "frazil/frazil.h"
 #include "support.h"
 

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/build_id.h"
-#include "engine/find_worker.h"
-#include "kernel/kernel.h"
+#include "base/system/build_id.h"
+#include "engine/worker/find_worker.h"
+#include "runtime/runtime.h"
 #include "support.h"
 #include "verify/judge.h"
 #include "verify/verified.h"
@@ -246,12 +246,12 @@ TEST_F(EngineTrustTest, ReproducersFollowNoSymlink) {
 
 // An executor after another one: its own engine, its own options.
 TEST_F(EngineTrustTest, KernelsOfADeadExecutorAreNotHandedOn) {
-  const ir::Program program = *kernel::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);
-  kernel::ExecutorOptions options;
+  const ir::Program program = *runtime::builders::ElementwiseScalar(ir::Op::Mul, ir::types::F32);
+  runtime::ExecutorOptions options;
   options.store = folder_ / "store";
   const auto run = [&](bool compile, std::chrono::milliseconds longest) {
     options.compile = compile;
-    auto executor = kernel::Executor::Create(options).value();
+    auto executor = runtime::Executor::Create(options).value();
     auto loaded = executor->Load(program).value();
     std::vector<float> x(4096, 2.0f);
     const auto end = std::chrono::steady_clock::now() + longest;

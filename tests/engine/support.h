@@ -15,7 +15,7 @@
 
 #include "engine/engine.h"
 #include "engine/fluid.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::engine {
 

@@ -6,7 +6,7 @@
 #include "frontends/circuits/circuits.h"
 #include "frontends/circuits/gates.h"
 #include "ir/digest.h"
-#include "optimize/normalize.h"
+#include "optimize/normalize/normalize.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;

@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "ir/digest.h"
-#include "ir/lower.h"
-#include "ir/text.h"
+#include "ir/lower/lower.h"
+#include "ir/text/text.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/sha256.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "machines/simt/frzb.h"
 #include "machines/simt/text.h"
 #include "targets/isa/isa.h"

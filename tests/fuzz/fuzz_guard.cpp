@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "ir/guard.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;

@@ -3,15 +3,15 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "frontends/kernels/kernels.h"
+#include "frontends/python/python.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   frazil::Limits limits;
   limits.program_insts = 20'000;
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  auto kernels = frazil::frontends::kernels::ParseJson(text, "fuzz.json", limits);
+  auto kernels = frazil::frontends::python::ParseJson(text, "fuzz.json", limits);
   if (!kernels) return kernels.error().message.empty() ? std::abort(), 0 : 0;
   for (const auto& kernel : *kernels) {
     auto again = frazil::ir::ParseText(frazil::ir::PrintText(kernel.program));

@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "ir/literal.h"
-#include "ir/text.h"
+#include "ir/text/literal.h"
+#include "ir/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;

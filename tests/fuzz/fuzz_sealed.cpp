@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "verify/verified.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -4,8 +4,8 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "machines/tasm/bounds.h"
-#include "machines/tasm/cliff.h"
+#include "machines/tasm/heights/bounds.h"
+#include "machines/tasm/heights/cliff.h"
 #include "machines/tasm/vm.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "frontends/field/field.h"
-#include "machines/tasm/tip5.h"
+#include "frontends/tir/tir.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "machines/tir/blocks.h"
 #include "machines/tir/interpreter.h"
 #include "targets/tasm/tasm.h"
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (const auto assembly = targets::tasm::LowerTir(*program, options))
       RunBoth(*program, *assembly);
   }
-  const Result<ir::Program> made = frontends::field::FromTir(*program);
+  const Result<ir::Program> made = frontends::tir::FromTir(*program);
   CHECK(made.has_value() || made.error().diag != Diag::Internal);
   return 0;
 }

@@ -4,12 +4,12 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "frontends/field/field.h"
-#include "frontends/field/test_tree.h"
+#include "frontends/trident/syntax/test_tree.h"
+#include "frontends/trident/trident.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;
-  using namespace frazil::frontends::field;
+  using namespace frazil::frontends::trident;
   const ReadResult read = Read({reinterpret_cast<const char*>(data), size}, "fuzz.tri");
   for (const Error& error : read.errors) {
     CHECK(ClassOf(error.diag) != ErrorClass::Internal);

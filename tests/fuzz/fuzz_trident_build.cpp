@@ -4,12 +4,12 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "frontends/field/field.h"
-#include "ir/text.h"
+#include "frontends/trident/trident.h"
+#include "ir/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;
-  using namespace frazil::frontends::field;
+  using namespace frazil::frontends::trident;
   std::vector<Error> errors;
   Options options;
   options.limits.program_insts = 200'000;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "engine/wire.h"
+#include "engine/worker/wire.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "frontends/words/words.h"
-#include "ir/check.h"
+#include "ir/check/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace frazil;

@@ -10,7 +10,7 @@
 #include "engine/admit.h"
 #include "ir/digest.h"
 #include "ir/signed_program.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "store/store.h"
 #include "targets/native/native.h"
 #include "verify/target_judges.h"

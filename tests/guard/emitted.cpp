@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "guard.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/native/native.h"
 
 namespace frazil::guard {

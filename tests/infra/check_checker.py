@@ -10,14 +10,14 @@ import sys
 
 # Part -> ceiling, files under src/verify. What replays a certificate without loops needs the first part only.
 PARTS = {
-    "replay": (1850, ["certificate_lines.cpp", "certificate_traps.cpp", "certificate_walk.cpp", "internal/certificate_checker.h",
-                      "side.cpp", "internal/side.h", "terms.cpp", "internal/terms.h", "rule_match.cpp", "internal/rule_match.h",
-                      "ranges.cpp", "internal/ranges.h"]),
-    "induction": (1000, ["induction.cpp", "induction_constant.cpp", "induction_symbolic.cpp", "internal/induction.h"]),
-    "integers": (300, ["big_int.cpp", "internal/big_int.h"]),
+    "replay": (1850, ["certificates/certificate_lines.cpp", "certificates/certificate_traps.cpp", "certificates/certificate_walk.cpp", "internal/certificate_checker.h",
+                      "certificates/side.cpp", "internal/side.h", "certificates/terms.cpp", "internal/terms.h", "rules/rule_match.cpp", "internal/rule_match.h",
+                      "certificates/ranges.cpp", "internal/ranges.h"]),
+    "induction": (1000, ["certificates/induction.cpp", "certificates/induction_constant.cpp", "certificates/induction_symbolic.cpp", "internal/induction.h"]),
+    "integers": (300, ["certificates/big_int.cpp", "internal/big_int.h"]),
 }
 # What the parts may include of verify/ besides: verdicts, and the two predicates that rules and their proofs share.
-SHARED = {"verify/verdict.h", "verify/evidence.h", "verify/rule_proof.h", "verify/internal/rule_program.h"}
+SHARED = {"verify/verdict.h", "verify/evidence.h", "verify/rules/rule_proof.h", "verify/internal/rule_program.h"}
 DOCUMENT = "docs/architecture.md"
 
 

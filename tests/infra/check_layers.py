@@ -6,7 +6,7 @@ import re
 import sys
 
 from layers import (
-    ABOVE, GROUPS, LEVELS, MAKERS, SHARED, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY, TOOLS, TOOLS_THIRD_PARTY)
+    ABOVE, FOR_TESTS, GROUPS, LEVELS, MAKERS, SHARED, SPECIAL, SYSTEM_FOLDERS, SYSTEM_HEADERS, THIRD_PARTY, TOOLS, TOOLS_THIRD_PARTY)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TEST_FILE = re.compile(r"_test\.cpp$|/test_\w+\.h$")
@@ -21,13 +21,17 @@ def unit_of(path):
 
 
 def known(unit):
-    return unit[0] in LEVELS or unit[0] in SPECIAL
+    return unit[0] in LEVELS or unit[0] in SPECIAL or unit[0] in FOR_TESTS
 
 
 def allowed(user, used):
     """Whether the library `user` may include the library `used`."""
     if user == used:
         return True
+    if user[0] in FOR_TESTS:
+        return used[0] in FOR_TESTS[user[0]]
+    if used[0] in FOR_TESTS:
+        return False  # but for test files: include_problem
     if user[0] in SPECIAL:
         return used[0] in SPECIAL[user[0]]
     if used[0] in SPECIAL:
@@ -64,7 +68,7 @@ def include_problem(source, path, kind, header):
         return third_party_problem(path, header)
     if not (source / header).exists():
         return f'"{header}" does not exist'
-    if not allowed(user, used):
+    if not allowed(user, used) and not (used[0] in FOR_TESTS and TEST_FILE.search(path)):
         return f'"{header}": {"/".join(user)} may not include {"/".join(used)}'
     if "/internal/" in header and user != used and not (user in ABOVE and user[:1] == used):
         return f'"{header}" is internal to {"/".join(used)}'

@@ -22,7 +22,7 @@ FORBIDDEN = re.compile(
 
 # (library, symbol) -> why it is right there.
 ALLOWED = {
-    ("libfrazil_base", "_exit"): "the end of a process that was forked for a job (base/process.cpp, base/jobs.cpp)",
+    ("libfrazil_base", "_exit"): "the end of a process that was forked for a job (base/system/process.cpp, base/system/jobs.cpp)",
 }
 
 

@@ -24,21 +24,25 @@ LEVELS = {
     "dispatch": 5,
     "engine": 6,
     "aot": 7,
-    "kernel": 7,
-    "frazil": 8,
+    "runtime": 7,
     "audit": 8,
-    "tensor": 7,
-    "learn": 8,
+    "tensor": 8,
+    "learn": 9,
+    "frazil": 10,
 }
 
 # Folders whose sub-folders are libraries of their own.
 GROUPS = {"machines", "frontends", "targets"}
 
 # Sub-folders of a group that the named ones of its other sub-folders share (decision 0009).
-SHARED = {("targets", "llvm"): {("targets", "native"), ("targets", "cuda")}}
+# Tiles run what the ISA's lowering proved: a tier above it.
+SHARED = {("targets", "llvm"): {("targets", "native"), ("targets", "cuda")}, ("targets", "isa"): {("targets", "tiles")}}
 
 # Sub-folders that are libraries above the folder they lie in: they use it, internals included, and it never uses them.
 ABOVE = {("verify", "smt"), ("verify", "tasm"), ("verify", "x86")}
+
+# Random programs: for tests of every folder, for fuzzers and for tools that are tests. No library includes it.
+FOR_TESTS = {"generator": {"base", "ir", "exec"}}
 
 # Folders outside the levels: what they may include besides themselves. Nothing in src/ includes them.
 SPECIAL = {"monitor": {"base"}}
@@ -46,9 +50,9 @@ SPECIAL = {"monitor": {"base"}}
 # Tools stand above src/: folders (or sub-folders of groups) whose public headers each may include. Nothing in src/ includes a
 # tool, and no tool another one's files. `support` is tests/support.
 TOOLS = {
-    "frazil": {"aot", "arguments", "audit", "base", "engine", "exec", "frazil", "frontends/circuits", "frontends/kernels", "ir", "machines/simt",
+    "frazil": {"aot", "arguments", "audit", "base", "engine", "exec", "frazil", "frontends/circuits", "frontends/python", "ir", "machines/simt",
                "machines/tasm", "optimize", "oracle", "registry", "sources", "store", "targets", "verify"},
-    "gpu": {"base", "exec", "frontends/kernels", "ir", "support", "targets/cuda", "targets/native", "targets/wasm", "verify"},
+    "gpu": {"base", "exec", "frontends/python", "generator", "ir", "support", "targets/cuda", "targets/native", "targets/wasm", "verify"},
     "manual": {"base", "ir", "machines"},
     "prelude": set(),
     "rules": {"ir", "verify"},
@@ -59,7 +63,7 @@ TOOLS = {
 TOOLS_THIRD_PARTY = {"fmt", "CLI", "nlohmann"}
 
 # Headers whose types only their own folder may make; tests may, to have something to play with.
-MAKERS = {"verify/judge.h", "targets/isa/tile_maker.h", "targets/isa/tile_plan.h"}
+MAKERS = {"verify/judge.h", "targets/tiles/tile_maker.h", "targets/tiles/tile_plan.h"}
 
 # First part of a third-party header -> path prefixes that may include it. `test` stands for *_test.cpp
 # and test_*.h, which are not installed.
@@ -78,8 +82,8 @@ THIRD_PARTY = {
     "cuda.h": {"targets/cuda/"},
     "mpi.h": {"tensor/mpi/"},
     "wasmtime.h": set(),  # targets/wasm declares the few functions it uses itself
-    "nlohmann": {"frontends/kernels/", "oracle/"},  # everywhere else JSON is the tools' business
-    "frazil_stdlib.hpp": {"kernel/"},  # generated during the build (cmake/FrazilStdlib.cmake)
+    "nlohmann": {"frontends/python/", "oracle/"},  # everywhere else JSON is the tools' business
+    "frazil_stdlib.hpp": {"runtime/"},  # generated during the build (cmake/FrazilStdlib.cmake)
     "CLI": set(),  # and so are flags
 }
 

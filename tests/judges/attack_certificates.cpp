@@ -2,11 +2,11 @@
 // the line that claims it together, which is what a forger would do.
 #include <algorithm>
 
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "judges/attacks.h"
 #include "judges/forge.h"
+#include "optimize/loops/test_loops.h"
 #include "optimize/optimize.h"
-#include "optimize/test_loops.h"
 #include "verify/verify.h"
 
 namespace frazil::tests {

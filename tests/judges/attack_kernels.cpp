@@ -6,13 +6,14 @@
 #include <cstring>
 
 #include "base/sha256.h"
-#include "exec/after_trap.h"
-#include "exec/generator.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/after_trap.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
 #include "exec/test_parallel_kernels.h"
-#include "ir/check.h"
-#include "ir/independence.h"
-#include "ir/text.h"
+#include "generator/generator.h"
+#include "ir/check/check.h"
+#include "ir/lanes/independence.h"
+#include "ir/text/text.h"
 #include "judges/attacks.h"
 #include "machines/simt/frzb.h"
 #include "machines/simt/text.h"
@@ -176,13 +177,13 @@ std::string OrderDifference(const ir::Program& program, const ir::RangedKernel& 
 
 // A chain of moves of one tensor.
 ir::Program Moves(Choices& choices) {
-  exec::GeneratorOptions options;
+  generator::GeneratorOptions options;
   options.seed = choices.Next();
   options.size = 4 + static_cast<uint32_t>(choices.Below(10));
   options.allow_buffers = options.allow_streams = options.allow_math = options.allow_calls = false;
   options.allow_parallel = false;
   options.types = choices.Chance(50) ? ir::Only(ir::Scalar::I32) : ir::Only(ir::Scalar::F32);
-  return exec::Generate(options);
+  return generator::Generate(options);
 }
 
 bool MovesElements(ir::Op op) { return op >= ir::Op::Map; }

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <set>
 
-#include "base/goldilocks.h"
-#include "exec/generator.h"
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "base/number/goldilocks.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
+#include "ir/text/text.h"
 #include "judges/attacks.h"
 #include "judges/machine_points.h"
 #include "machines/tasm/fragment.h"
-#include "machines/tasm/tip5.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "machines/tir/interpreter.h"
 #include "targets/tasm/tasm.h"
 #include "verify/tasm/tasm.h"
@@ -211,7 +212,7 @@ std::string RandomFragment(Choices& choices) {
 
 // A program of the IR over what the machine has.
 ir::Program FieldProgram(Choices& choices) {
-  exec::GeneratorOptions options;
+  generator::GeneratorOptions options;
   options.seed = choices.Next();
   options.size = 2 + static_cast<uint32_t>(choices.Below(6));
   options.allow_tensors = options.allow_math = options.allow_parallel = false;
@@ -219,7 +220,7 @@ ir::Program FieldProgram(Choices& choices) {
   options.allow_streams = choices.Chance(30);
   options.types = ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::U32) | ir::sets::Bool;
   if (choices.Chance(40)) options.types = ir::Only(ir::Scalar::Field) | ir::sets::Bool;
-  return exec::Generate(options);
+  return generator::Generate(options);
 }
 
 void Permutation(std::array<uint64_t, 16>& words) {

@@ -1,6 +1,6 @@
 // Mutated programs before all judges of meaning, and before the walk alone; specialized ones under another guard.
 #include "ir/guard.h"
-#include "ir/literal.h"
+#include "ir/text/literal.h"
 #include "judges/attacks.h"
 #include "optimize/optimize.h"
 #include "verify/verify.h"

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <optional>
 
-#include "exec/generator.h"
-#include "exec/scalar_ops.h"
+#include "exec/meaning/scalar_ops.h"
+#include "exec/random_arguments.h"
 #include "ir/builder.h"
-#include "ir/check.h"
-#include "ir/rules.h"
+#include "ir/check/check.h"
+#include "ir/rules/rules.h"
 #include "judges/attacks.h"
 #include "judges/forge.h"
 #include "verify/verify.h"

@@ -2,11 +2,12 @@
 // where the interpreter knows the answer and the encoder must give the same bits.
 #include <fmt/format.h>
 
-#include "exec/generator.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
 #include "ir/builder.h"
-#include "ir/check.h"
-#include "ir/text.h"
+#include "ir/check/check.h"
+#include "ir/text/text.h"
 #include "judges/attacks.h"
 #include "verify/smt/smt.h"
 #include "verify/verify.h"
@@ -26,7 +27,7 @@ Limits Quick() {
 }
 
 ir::Program SmallProgram(Choices& choices, uint32_t size) {
-  exec::GeneratorOptions options;
+  generator::GeneratorOptions options;
   options.seed = choices.Next();
   options.size = 1 + static_cast<uint32_t>(choices.Below(size));
   options.allow_tensors = options.allow_buffers = options.allow_streams = false;
@@ -38,7 +39,7 @@ ir::Program SmallProgram(Choices& choices, uint32_t size) {
                                     ir::Only(ir::Scalar::U16) | ir::Only(ir::Scalar::I16),
                                     ir::Only(ir::Scalar::F64) | ir::Only(ir::Scalar::I64)};
   options.types = choices.OneOf(Sets);
-  return exec::Generate(options);
+  return generator::Generate(options);
 }
 
 // A program that gives these values whatever it is called with.

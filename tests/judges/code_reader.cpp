@@ -1,4 +1,4 @@
-// A test program that judges machine code can read it (verify/code_reader.h), as the worker and the command line can.
+// A test program that judges machine code can read it (verify/runs/code_reader.h), as the worker and the command line can.
 #include "verify/x86/x86.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "judges/choices.h"
 #include "machines/tasm/fragment.h"
 

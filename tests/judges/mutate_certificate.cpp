@@ -2,8 +2,8 @@
 // that say something else, closed forms of another loop.
 #include <algorithm>
 
-#include "exec/generator.h"
-#include "ir/rules.h"
+#include "exec/random_arguments.h"
+#include "ir/rules/rules.h"
 #include "judges/forge.h"
 
 namespace frazil::tests {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "exec/generator.h"
-#include "ir/check.h"
-#include "ir/literal.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
+#include "ir/check/check.h"
+#include "ir/text/literal.h"
 #include "judges/attacks.h"
 #include "verify/mutate.h"
 #include "verify/sections.h"
@@ -184,7 +185,7 @@ const std::vector<ir::Program>& Bases() {
 
 ir::Program DrawProgram(Choices& choices, uint32_t size, bool tensors) {
   if (choices.Chance(30)) return choices.OneOf(Bases());
-  exec::GeneratorOptions options;
+  generator::GeneratorOptions options;
   options.seed = choices.Next();
   options.size = 2 + static_cast<uint32_t>(choices.Below(size));
   options.allow_tensors = tensors;
@@ -195,7 +196,7 @@ ir::Program DrawProgram(Choices& choices, uint32_t size, bool tensors) {
       ir::sets::Any,   ir::sets::Fixed,  ir::Only(ir::Scalar::U8) | ir::sets::Bool,
       ir::sets::Float, ir::sets::Fields, ir::Only(ir::Scalar::I32)};
   options.types = choices.OneOf(Sets);
-  return exec::Generate(options);
+  return generator::Generate(options);
 }
 
 bool MutateProgram(ir::Program& program, Choices& choices) {

@@ -9,9 +9,9 @@
 
 #include "base/deadline.h"
 #include "ir/certificate.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "judges/machine_points.h"
-#include "verify/naive.h"
+#include "verify/runs/naive.h"
 #include "verify/verify.h"
 
 namespace frazil::tests {

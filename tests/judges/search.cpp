@@ -6,10 +6,10 @@
 #include <set>
 
 #include "base/deadline.h"
-#include "exec/generator.h"
-#include "ir/text.h"
+#include "generator/generator.h"
+#include "ir/text/text.h"
 #include "judges/attacks.h"
-#include "verify/naive.h"
+#include "verify/runs/naive.h"
 
 namespace frazil::tests {
 namespace {

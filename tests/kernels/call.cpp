@@ -7,10 +7,10 @@
 #include <map>
 #include <sstream>
 
-#include "exec/interpreter.h"
-#include "frontends/kernels/kernels.h"
-#include "targets/isa/isa.h"
+#include "exec/meaning/interpreter.h"
+#include "frontends/python/python.h"
 #include "targets/native/native.h"
+#include "targets/tiles/tile.h"
 
 namespace frazil::kernels_test {
 namespace {
@@ -20,7 +20,7 @@ constexpr char Canary = 0x5C;
 
 const exec::Target& TargetOf(Engine engine) {
   static const std::unique_ptr<exec::Target> targets[] = {exec::MakeInterpreterTarget(),
-                                                          targets::isa::MakeIsaTarget(),
+                                                          targets::tiles::MakeIsaTarget(),
                                                           targets::native::MakeNativeTarget()};
   return *targets[static_cast<size_t>(engine)];
 }
@@ -43,7 +43,7 @@ struct Library {
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
       if (entry.path().extension() == ".py") paths.push_back(entry.path().string());
-    auto parsed = frontends::kernels::ParsePythonFiles(paths);
+    auto parsed = frontends::python::ParsePythonFiles(paths);
     std::vector<std::string> typed;
     for (size_t i = 0; i < paths.size(); ++i) {
       if (!parsed[i]) {
@@ -64,7 +64,7 @@ struct Library {
     EXPECT_FALSE(typed.empty());
     for (const std::string& name : typed)
       EXPECT_TRUE(kernels.contains(name.substr(0, name.rfind('_'))))
-          << name << " is no kernel of kernels/ with a type behind it";
+          << name << " is no kernel of stdlib/kernels with a type behind it";
   }
   static const Library& Get() {
     static const Library library;
@@ -116,9 +116,9 @@ const ir::Program* KernelNamed(std::string_view name) {
 }
 
 const ir::Program* KernelOfFile(const std::string& path) {
-  static std::map<std::string, std::vector<frontends::kernels::Kernel>> files;
+  static std::map<std::string, std::vector<frontends::python::Kernel>> files;
   if (!files.contains(path)) {
-    auto parsed = frontends::kernels::ParsePython(path);
+    auto parsed = frontends::python::ParsePython(path);
     if (!parsed) {
       ADD_FAILURE() << parsed.error().ToString();
       return nullptr;

@@ -16,7 +16,7 @@ namespace frazil::kernels_test {
 enum class Engine : uint8_t { Interpreter, Tile, Native };
 const char* EngineName(Engine engine);
 
-// A kernel of kernels/, by the path without its ending ("vector/vector_add") or by its name alone. All files are read on
+// A kernel of stdlib/kernels, by the path without its ending ("vector/vector_add") or by its name alone. All files are read on
 // first use, with one start of Python; what cannot be read fails the test that asks for it.
 const ir::Program* KernelNamed(std::string_view name);
 // Of another file.

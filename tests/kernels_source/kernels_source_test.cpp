@@ -11,13 +11,13 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "exec/value.h"
-#include "frontends/kernels/kernels.h"
+#include "frontends/python/python.h"
 #include "ir/kernel.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
-namespace frazil::frontends::kernels {
+namespace frazil::frontends::python {
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,4 +173,4 @@ TEST(KernelSources, RandomOnesGiveWhatPythonGives) { RunRandom("random_kernels.p
 TEST(KernelSources, RandomConstantsGiveWhatPythonGives) { RunRandom("random_constants.py", "40"); }
 
 }  // namespace
-}  // namespace frazil::frontends::kernels
+}  // namespace frazil::frontends::python

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "frontends/kernels/kernels.h"
+#include "frontends/python/python.h"
 
-namespace frazil::frontends::kernels {
+namespace frazil::frontends::python {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ TEST(KernelRefusals, AreLocated) {
 }
 
 }  // namespace
-}  // namespace frazil::frontends::kernels
+}  // namespace frazil::frontends::python

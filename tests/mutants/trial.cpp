@@ -9,11 +9,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "exec/after_trap.h"
-#include "exec/interpreter.h"
-#include "exec/native_callable.h"
+#include "exec/meaning/after_trap.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/native/native_callable.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "mutants/selected.h"
 #include "targets/native/native.h"
 #include "targets/wasm/wasm.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "exec/target.h"
 #include "verify/verify.h"
 #include "witness.h"

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "exec/outcome.h"
 #include "ir/program.h"
 

@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <map>
 
-#include "exec/generator.h"
+#include "generator/generator.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "optimize/loops/test_loops.h"
 #include "optimize/optimize.h"
-#include "optimize/test_loops.h"
 #include "verify/verify.h"
 
 namespace frazil {
@@ -52,12 +52,12 @@ std::string Kind(std::string reason) {
   return kind;
 }
 
-Tally Judge(uint64_t programs, exec::GeneratorOptions options) {
+Tally Judge(uint64_t programs, generator::GeneratorOptions options) {
   Tally tally;
   for (uint64_t seed = 0; seed < programs; ++seed) {
     options.seed = seed;
     options.size = 8 + static_cast<uint32_t>(seed % 32);
-    const ir::Program source = exec::Generate(options);
+    const ir::Program source = generator::Generate(options);
     const Result<ir::Candidate> candidate = optimize::Optimize(source);
     EXPECT_TRUE(candidate);
     if (!candidate || ir::ExactDigest(candidate->program) == ir::ExactDigest(source)) continue;
@@ -74,7 +74,7 @@ Tally Judge(uint64_t programs, exec::GeneratorOptions options) {
 }
 
 TEST(Acceptance, IntegerPrograms) {
-  exec::GeneratorOptions options;
+  generator::GeneratorOptions options;
   options.types = ir::sets::Fixed;
   options.allow_tensors = false;
   options.allow_math = false;

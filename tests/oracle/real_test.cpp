@@ -6,7 +6,7 @@
 #include <random>
 
 #include "compare.h"
-#include "machines/tasm/tip5.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "oracle_fixture.h"
 
 namespace frazil::tests {

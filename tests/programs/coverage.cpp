@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "support/test_file.h"
 
 namespace frazil::tests {
@@ -70,7 +70,7 @@ void Coverage::ReadRejects(const std::string& folder) {
 void Coverage::CheckOps() {
   for (const ir::OpInfo& info : ir::AllOps()) {
     if (info.op == ir::Op::Tasm)
-      continue;  // no target here runs it: src/ir/expand_provers_test.cpp
+      continue;  // no target here runs it: src/ir/lower/expand_prover_ops_test.cpp
     if (info.types == ir::sets::None) {
       ++checked_;
       bool reached = false;
@@ -120,7 +120,7 @@ void Coverage::CheckSemantics(const std::string& path) {
 
 void Coverage::CheckDiagnostics() {
   // The text form cannot make these: the reader answers FRZ0106 before dominance is looked at, and guards are
-  // read by themselves. src/ir/check_test.cpp and src/ir/guard_test.cpp have them.
+  // read by themselves. src/ir/check/check_test.cpp and src/ir/guard_test.cpp have them.
   const std::set<std::string> elsewhere = {"FRZ0203", "FRZ0213"};
 #define FRAZIL_DIAG(name, id, error_class, title)                                                  \
   if (std::string_view(id) < "FRZ0304" && !elsewhere.contains(id)) {                               \

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 #include "support/engine.h"
 #include "support/test_file.h"
 

@@ -3,7 +3,7 @@
 
 #include "support/damage.h"
 
-#include "ir/check.h"
+#include "ir/check/check.h"
 
 namespace frazil::tests {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "exec/interpreter.h"
 #include "exec/marshal.h"
-#include "ir/check.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/check/check.h"
 #include "ir/digest.h"
-#include "ir/lower.h"
-#include "ir/text.h"
+#include "ir/lower/lower.h"
+#include "ir/text/text.h"
 #include "support/engine_optimized.h"
 #include "support/engine_targets.h"
 

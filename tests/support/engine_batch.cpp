@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "exec/batch.h"
+#include "exec/batch/batch.h"
 
 namespace frazil::tests {
 namespace {

@@ -1,8 +1,8 @@
 // A candidate may take less fuel than its source; where runs have a fuel limit the optimizer is asked to keep it.
 #include "support/engine_optimized.h"
 
-#include "exec/interpreter.h"
-#include "ir/check.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/check/check.h"
 #include "optimize/optimize.h"
 
 namespace frazil::tests {

@@ -7,9 +7,9 @@
 
 #include "support/engine_batch.h"
 #include "targets/c/c.h"
-#include "targets/isa/isa.h"
 #include "targets/native/native.h"
 #include "targets/tasm/tasm.h"
+#include "targets/tiles/tile.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::tests {
@@ -90,9 +90,9 @@ Result<std::unique_ptr<Engine>> MakeTargetEngine(std::string_view name) {
   if (name == "wasm")
     return std::make_unique<TargetEngine>("wasm", targets::wasm::MakeWasmTarget());
   if (name == "isa")
-    return std::make_unique<TargetEngine>("isa", targets::isa::MakeIsaTarget(), "", true);
+    return std::make_unique<TargetEngine>("isa", targets::tiles::MakeIsaTarget(), "", true);
   if (name == "isa-lanes")
-    return std::make_unique<TargetEngine>("isa-lanes", targets::isa::MakeLaneExactTarget(), "",
+    return std::make_unique<TargetEngine>("isa-lanes", targets::tiles::MakeLaneExactTarget(), "",
                                           true);
   if (name == "tasm")
     return std::make_unique<TargetEngine>("tasm", targets::tasm::MakeTarget(), "", true);

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "exec/after_trap.h"
-#include "ir/text.h"
+#include "exec/meaning/after_trap.h"
+#include "ir/text/text.h"
 #include "support/run_line.h"
 
 namespace frazil::tests {

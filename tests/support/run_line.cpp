@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::tests {
 namespace {

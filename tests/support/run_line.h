@@ -68,7 +68,7 @@ struct Call {
   const exec::RunContext& context;
 };
 // Empty if two outcomes, and the arguments after them, are bit-identical; after a trap the part of memory that is
-// specified (exec/after_trap.h).
+// specified (exec/meaning/after_trap.h).
 std::string CompareOutcomes(const Call& call, const exec::Outcome& expected,
                             const std::vector<exec::Value>& expected_arguments,
                             const exec::Outcome& actual,

@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "exec/interpreter.h"
-#include "frontends/field/field.h"
-#include "ir/text.h"
-#include "machines/tasm/tip5.h"
+#include "exec/meaning/interpreter.h"
+#include "frontends/tir/tir.h"
+#include "ir/text/text.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "machines/tir/interpreter.h"
 #include "machines/tir/test_random.h"
 
@@ -15,7 +15,7 @@ namespace frazil {
 namespace {
 
 namespace tir = machines::tir;
-using frontends::field::FromTir;
+using frontends::tir::FromTir;
 
 void Permutation(std::array<uint64_t, 16>& state) {
   machines::tasm::Tip5State tip5{state};

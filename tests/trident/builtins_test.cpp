@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "everywhere.h"
-#include "frontends/field/builtins.h"
-#include "machines/tasm/tip5.h"
+#include "frontends/trident/builtins.h"
+#include "machines/tasm/tip5/tip5.h"
 
 namespace frazil::tests::trident {
 namespace {
@@ -278,7 +278,7 @@ TEST(Builtins, EveryOneRunsEverywhere) {
 
 TEST(Builtins, NoneIsWithoutARow) {
   const Rows rows = AllRows();
-  for (const frontends::field::BuiltinInfo& builtin : frontends::field::AllBuiltins()) {
+  for (const frontends::trident::BuiltinInfo& builtin : frontends::trident::AllBuiltins()) {
     const auto tests = [&](const Row& row) {
       return row.name == builtin.name &&
              (builtin.intrinsic_only ||

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "frontends/field/ast.h"
+#include "frontends/trident/syntax/ast.h"
 
 namespace frazil::tests::trident {
 
-namespace tri = frontends::field;
+namespace tri = frontends::trident;
 
 constexpr uint64_t P = 0xffff'ffff'0000'0001u;
 

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "exec/target.h"
-#include "frontends/field/field.h"
+#include "frontends/trident/trident.h"
 #include "targets/native/native.h"
 #include "targets/tasm/tasm.h"
 
 namespace frazil::tests::trident {
 namespace {
 
-namespace field = frontends::field;
+namespace trident = frontends::trident;
 
 constexpr int64_t RamWords = 256;
 
@@ -75,13 +75,13 @@ void AddDigest(const std::array<uint64_t, 5>& digest, Streams* streams) {
 
 std::optional<ir::Program> BuildText(std::string_view text, bool library) {
   std::vector<Error> errors;
-  const field::Loader nothing = [](std::string_view) { return std::nullopt; };
-  Result<field::Package> package =
-      field::Load(text, "test.tri", library ? field::DefaultLoader("") : nothing, &errors);
-  field::Options options;
+  const trident::Loader nothing = [](std::string_view) { return std::nullopt; };
+  Result<trident::Package> package =
+      trident::Load(text, "test.tri", library ? trident::DefaultLoader("") : nothing, &errors);
+  trident::Options options;
   options.contracts = true;
-  Result<field::Built> built =
-      package ? field::Build(*package, options, &errors) : std::unexpected(package.error());
+  Result<trident::Built> built =
+      package ? trident::Build(*package, options, &errors) : std::unexpected(package.error());
   for (const Error& error : errors) ADD_FAILURE() << error.ToString() << "\n" << text;
   if (!built) return std::nullopt;
   return std::move(built->program);

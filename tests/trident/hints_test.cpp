@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <random>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "base/test_counts.h"
 #include "everywhere.h"
-#include "machines/tasm/tip5.h"
+#include "machines/tasm/tip5/tip5.h"
 
 namespace frazil::tests::trident {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "everywhere.h"
 
 namespace frazil::tests::trident {

@@ -7,8 +7,8 @@
 #include "base/test_counts.h"
 #include "evaluator.h"
 #include "everywhere.h"
-#include "exec/interpreter.h"
-#include "frontends/field/field.h"
+#include "exec/meaning/interpreter.h"
+#include "frontends/trident/trident.h"
 #include "generator.h"
 
 namespace frazil::tests::trident {

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "frontends/field/field.h"
+#include "frontends/trident/trident.h"
 
-namespace frazil::frontends::field {
+namespace frazil::frontends::trident {
 namespace {
 
 struct Expected {
@@ -59,4 +59,4 @@ TEST(Refuse, EveryFileWithItsErrors) {
 }
 
 }  // namespace
-}  // namespace frazil::frontends::field
+}  // namespace frazil::frontends::trident

@@ -5,33 +5,34 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/goldilocks.h"
-#include "exec/interpreter.h"
-#include "frontends/field/field.h"
+#include "base/number/goldilocks.h"
+#include "exec/meaning/interpreter.h"
+#include "frontends/trident/trident.h"
 #include "run_line.h"
 
 namespace frazil::tests {
 namespace {
 
-namespace field = frontends::field;
+namespace trident = frontends::trident;
 
-std::optional<ir::Program> BuildOne(const field::Package& package, const std::string& function,
+std::optional<ir::Program> BuildOne(const trident::Package& package, const std::string& function,
                                     bool contracts) {
-  field::Options options;
+  trident::Options options;
   options.function = function;
   options.contracts = contracts;
   std::vector<Error> errors;
-  Result<field::Built> built = field::Build(package, options, &errors);
+  Result<trident::Built> built = trident::Build(package, options, &errors);
   for (const Error& error : errors) ADD_FAILURE() << error.ToString();
   if (!built) return std::nullopt;
   for (const Error& warning : built->warnings) ADD_FAILURE() << "warning: " << warning.ToString();
   return std::move(built->program);
 }
 
-std::optional<field::Package> LoadOne(const std::string& text, const std::string& file,
-                                      const std::string& beside) {
+std::optional<trident::Package> LoadOne(const std::string& text, const std::string& file,
+                                        const std::string& beside) {
   std::vector<Error> errors;
-  Result<field::Package> package = field::Load(text, file, field::DefaultLoader(beside), &errors);
+  Result<trident::Package> package =
+      trident::Load(text, file, trident::DefaultLoader(beside), &errors);
   for (const Error& error : errors) ADD_FAILURE() << error.ToString();
   if (!package) return std::nullopt;
   for (const Error& warning : package->warnings) ADD_FAILURE() << "warning: " << warning.ToString();
@@ -39,14 +40,14 @@ std::optional<field::Package> LoadOne(const std::string& text, const std::string
 }
 
 TEST(Library, ItsTestsHold) {
-  const field::Loader loader = field::DefaultLoader("");
+  const trident::Loader loader = trident::DefaultLoader("");
   size_t count = 0;
-  for (const std::string& name : field::StandardModules()) {
-    const std::optional<field::Source> source = loader(name);
+  for (const std::string& name : trident::StandardModules()) {
+    const std::optional<trident::Source> source = loader(name);
     ASSERT_TRUE(source.has_value());
-    const std::optional<field::Package> package = LoadOne(source->text, source->file, "");
+    const std::optional<trident::Package> package = LoadOne(source->text, source->file, "");
     if (!package) continue;
-    for (const std::string& test : field::Tests(*package)) {
+    for (const std::string& test : trident::Tests(*package)) {
       const std::optional<ir::Program> program = BuildOne(*package, test, true);
       if (!program) continue;
       const Result<exec::Outcome> outcome = exec::Interpret(*program, {});
@@ -107,8 +108,8 @@ TEST(Library, EndsTheProgramWhereItSays) {
         "fn main() { pub_write(" +
         row.expression + ") }\n";
     std::vector<Error> errors;
-    const Result<field::Package> package =
-        field::Load(text, "p.tri", field::DefaultLoader(""), &errors);
+    const Result<trident::Package> package =
+        trident::Load(text, "p.tri", trident::DefaultLoader(""), &errors);
     ASSERT_TRUE(package.has_value()) << package.error().ToString();
     const std::optional<ir::Program> program = BuildOne(*package, "", false);
     ASSERT_TRUE(program.has_value()) << row.expression;
@@ -137,15 +138,15 @@ std::vector<Example> Examples() {
   for (const auto& file : files) {
     std::ifstream in(file);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const field::ReadResult read = field::Read(text, file.string());
-    EXPECT_EQ(field::Format(read.module), text) << file << " is not formatted";
+    const trident::ReadResult read = trident::Read(text, file.string());
+    EXPECT_EQ(trident::Format(read.module), text) << file << " is not formatted";
     EXPECT_EQ(read.module.name.ToString(), file.stem().string());
     std::optional<RunLine> line = ReadRunLine(text);
     if (!line) {
       ADD_FAILURE() << file << " has no run line";
       continue;
     }
-    const std::optional<field::Package> package = LoadOne(text, file.string(), file.string());
+    const std::optional<trident::Package> package = LoadOne(text, file.string(), file.string());
     if (!package) continue;
     std::optional<ir::Program> program = BuildOne(*package, "", true);
     if (program) examples.push_back({file.stem().string(), std::move(*line), std::move(*program)});

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <span>
 
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "ir/clone.h"
-#include "ir/literal.h"
+#include "ir/text/literal.h"
 
 namespace frazil::tests {
 namespace {

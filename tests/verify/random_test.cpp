@@ -6,11 +6,12 @@
 #include <cstdlib>
 
 #include "base/test_counts.h"
-#include "exec/generator.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
 #include "ir/digest.h"
-#include "ir/lower.h"
-#include "ir/text.h"
+#include "ir/lower/lower.h"
+#include "ir/text/text.h"
 #include "verify/mutate.h"
 #include "verify/sections.h"
 #include "verify/verify.h"
@@ -28,10 +29,10 @@ verify::VerifyOptions Quick() {
 }
 
 ir::Program Random(uint64_t seed) {
-  return exec::Generate({.seed = seed,
-                         .size = static_cast<uint32_t>(4 + seed % 9),
-                         .allow_tensors = seed % 4 == 0,
-                         .allow_buffers = seed % 3 != 0});
+  return generator::Generate({.seed = seed,
+                              .size = static_cast<uint32_t>(4 + seed % 9),
+                              .allow_tensors = seed % 4 == 0,
+                              .allow_buffers = seed % 3 != 0});
 }
 
 TEST(RandomPrograms, PassesAreNeverRefuted) {

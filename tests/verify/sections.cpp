@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "exec/guard_eval.h"
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 
 namespace frazil::tests {
 

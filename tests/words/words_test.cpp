@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "frontends/words/words.h"
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "ir/digest.h"
 #include "support/engine.h"
 #include "words/cases.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/sanitized.h"
-#include "engine/worker.h"
+#include "engine/worker/worker.h"
 
 namespace frazil::engine {
 

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "base/check.h"
-#include "engine/wire.h"
-#include "engine/worker_process.h"
-#include "engine/worker_serve.h"
+#include "engine/worker/wire.h"
+#include "engine/worker/worker_process.h"
+#include "engine/worker/worker_serve.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "startup.h"
 #include "verify/judge.h"
 

@@ -6,12 +6,13 @@
 #include <random>
 
 #include "client.h"
-#include "engine/wire.h"
-#include "engine/worker_serve.h"
-#include "exec/generator.h"
-#include "exec/native_toolchain.h"
+#include "engine/worker/wire.h"
+#include "engine/worker/worker_serve.h"
+#include "exec/native/native_toolchain.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/native/native.h"
 #include "verify/judge.h"
 
@@ -281,11 +282,11 @@ TEST(Improve, RandomPrograms) {
   TestCompiler compiler;
   int sealed = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    exec::GeneratorOptions options;
+    generator::GeneratorOptions options;
     options.seed = 1000 + seed;
     options.size = 10;
     options.allow_streams = false;
-    const ir::Program program = exec::Generate(options);
+    const ir::Program program = generator::Generate(options);
     WorkRequest request = RequestFor(ir::PrintText(program));
     request.policy = {verify::Grade::Sampled, verify::Grade::Sampled};
     const Result<WorkReply> reply = ImproveHere(request, compiler);

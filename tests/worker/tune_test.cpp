@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 
 #include "engine/admit.h"
-#include "engine/worker_price.h"
-#include "engine/worker_serve.h"
+#include "engine/worker/worker_price.h"
+#include "engine/worker/worker_serve.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/native/native.h"
 
 namespace frazil::engine {

@@ -8,8 +8,8 @@
 
 #include "cli.h"
 #include "doctor_checks.h"
-#include "ir/prelude.h"
-#include "ir/text.h"
+#include "ir/lower/prelude.h"
+#include "ir/text/text.h"
 #include "targets/native/native.h"
 
 namespace frazil::cli {

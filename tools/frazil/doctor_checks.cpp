@@ -9,10 +9,10 @@
 #include <fstream>
 
 #include "base/duration.h"
-#include "engine/find_worker.h"
-#include "engine/worker.h"
-#include "frontends/kernels/kernels.h"
-#include "ir/text.h"
+#include "engine/worker/find_worker.h"
+#include "engine/worker/worker.h"
+#include "frontends/python/python.h"
+#include "ir/text/text.h"
 #include "oracle/oracle.h"
 #include "store/inspect.h"
 #include "verify/smt/smt.h"
@@ -159,10 +159,10 @@ Finding CheckPython(const Limits& limits) {
   const std::string file = (scratch.path / "probe.py").string();
   std::ofstream(file) << "def probe(x: DeviceArray[f32], n: u32):\n    i = get_global_id()\n"
                          "    if i < n:\n        x[i] = x[i] + x[i]\n";
-  frontends::kernels::PythonOptions options;
+  frontends::python::PythonOptions options;
   options.limits = limits;
   const auto start = Clock::now();
-  const auto kernels = frontends::kernels::ParsePython(file, options);
+  const auto kernels = frontends::python::ParsePython(file, options);
   if (!kernels) return Missing(finding, kernels.error());
   finding.text = fmt::format("{} read a kernel in {}", FindOnPath("python3"), Since(start));
   return finding;

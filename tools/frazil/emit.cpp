@@ -8,7 +8,7 @@
 
 #include "base/sha256.h"
 #include "cli.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "ir/digest.h"
 #include "rungs.h"
 

@@ -1,7 +1,7 @@
 // Reading files: "-" is standard input.
 #include <cstdio>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "cli.h"
 
 namespace frazil::cli {

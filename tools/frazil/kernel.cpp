@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "loaded_kernel.h"
 #include "machines/simt/text.h"
 

@@ -11,16 +11,16 @@
 #include "machines/simt/text.h"
 #include "targets/isa/isa.h"
 #include "targets/isa/lane_exact.h"
-#include "targets/isa/tile.h"
+#include "targets/tiles/tile.h"
 
 namespace frazil::cli {
 namespace {
 
 using machines::simt::Module;
 
-Result<std::vector<std::string>> Sentences(Result<targets::isa::SanitizedRun> run) {
+Result<std::vector<std::string>> Sentences(Result<targets::tiles::SanitizedRun> run) {
   std::vector<std::string> sentences;
-  for (const targets::isa::Finding& finding : TRY(std::move(run)).findings)
+  for (const targets::tiles::Finding& finding : TRY(std::move(run)).findings)
     sentences.push_back(finding.ToString());
   return sentences;
 }
@@ -71,12 +71,12 @@ Result<LoadedKernel> FromModule(const Module& module, const exec::LaunchShape& s
     };
     return kernel;
   }
-  auto plan = TRY(targets::isa::Prepare(TRY(targets::isa::ProvedModule::Itself(module))));
+  auto plan = TRY(targets::tiles::Prepare(TRY(targets::isa::ProvedModule::Itself(module))));
   kernel.run = [plan](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
-    return targets::isa::Run(*plan, arguments, context);
+    return targets::tiles::Run(*plan, arguments, context);
   };
   kernel.sanitize = [module](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
-    return Sentences(targets::isa::Sanitize(module, arguments, context));
+    return Sentences(targets::tiles::Sanitize(module, arguments, context));
   };
   return kernel;
 }
@@ -93,7 +93,7 @@ Result<LoadedKernel> FromProgram(ir::Program program, const std::string& target_
     return callable->Run(arguments, context);
   };
   kernel.sanitize = [program](LoadedKernel::Arguments arguments, const exec::RunContext& context) {
-    return Sentences(targets::isa::Sanitize(program, arguments, context));
+    return Sentences(targets::tiles::Sanitize(program, arguments, context));
   };
   kernel.types = std::move(program);
   return kernel;

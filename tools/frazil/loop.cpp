@@ -14,10 +14,10 @@
 #include "cli.h"
 #include "engine/engine.h"
 #include "engine/fluid.h"
-#include "exec/interpreter.h"
 #include "exec/marshal.h"
+#include "exec/meaning/interpreter.h"
 #include "ir/digest.h"
-#include "ir/lower.h"
+#include "ir/lower/lower.h"
 #include "loop_arguments.h"
 
 namespace frazil::cli {

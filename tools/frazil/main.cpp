@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "cli.h"
-#include "ir/prelude.h"
+#include "ir/lower/prelude.h"
 
 namespace frazil::cli {
 namespace {

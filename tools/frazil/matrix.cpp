@@ -11,7 +11,7 @@
 
 #include "cli.h"
 #include "frontends/circuits/circuits.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "matrix_programs.h"
 
 namespace frazil::cli {

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "cli.h"
-#include "exec/trap_place.h"
+#include "exec/meaning/trap_place.h"
 
 namespace frazil::cli {
 

@@ -1,5 +1,5 @@
 // frazil rules: every rewrite rule, and for which types it is proved, by what, or why it is not used.
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
-#include "verify/rule_proof.h"
+#include "verify/rules/rule_proof.h"
 
 namespace frazil::cli {
 namespace {

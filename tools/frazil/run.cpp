@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "exec/value.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::cli {
 namespace {

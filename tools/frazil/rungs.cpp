@@ -6,12 +6,12 @@
 #include "frazil/tri.h"
 #include "frontends/circuits/circuits.h"
 #include "frontends/circuits/gates.h"
-#include "frontends/kernels/kernels.h"
+#include "frontends/python/python.h"
 #include "ir/digest.h"
-#include "ir/lower.h"
-#include "ir/text.h"
+#include "ir/lower/lower.h"
+#include "ir/text/text.h"
 #include "machines/simt/text.h"
-#include "optimize/normalize.h"
+#include "optimize/normalize/normalize.h"
 #include "optimize/optimize.h"
 #include "targets/cuda/cuda.h"
 #include "targets/isa/isa.h"
@@ -25,7 +25,7 @@ namespace {
 using Text = Result<std::string>;
 
 Text EmitJson(const ir::Program&, const RungOptions& options) {
-  return frontends::kernels::PythonToJson(options.input);
+  return frontends::python::PythonToJson(options.input);
 }
 
 // The normal form as a circuit; what is no circuit says why.

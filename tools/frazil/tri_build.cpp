@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "tri.h"
 
 namespace frazil::cli {

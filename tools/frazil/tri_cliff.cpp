@@ -4,7 +4,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "machines/tasm/proof_cost.h"
+#include "machines/tasm/heights/proof_cost.h"
 #include "tri.h"
 
 namespace frazil::cli {

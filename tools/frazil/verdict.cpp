@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/duration.h"
 #include "cli.h"
 #include "engine/engine.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "ir/digest.h"
 #include "store/store.h"
 #include "verify/verified.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::gpu {
 namespace {

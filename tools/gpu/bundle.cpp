@@ -17,10 +17,10 @@
 
 #include "benches.h"
 #include "digest.h"
-#include "exec/generator.h"
-#include "exec/interpreter.h"
-#include "frontends/kernels/kernels.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "frontends/python/python.h"
+#include "generator/generator.h"
+#include "ir/text/text.h"
 #include "targets/cuda/cuda.h"
 #include "targets/native/native.h"
 #include "targets/wasm/wasm.h"
@@ -76,7 +76,7 @@ class Bundle {
 
   void AddRandom(uint64_t count) {
     for (uint64_t seed = 0; seed < count; ++seed) {
-      exec::GeneratorOptions options;
+      generator::GeneratorOptions options;
       options.seed = seed;
       options.allow_streams = false;
       // Some programs of types that the GPU has; others of a few types each, so that ops repeat.
@@ -84,7 +84,7 @@ class Bundle {
       if (seed % 3 == 1) options.types = ir::sets::Float | ir::sets::Bool;
       if (seed % 3 == 2) options.types = ir::sets::Fixed | ir::sets::Bool;
       options.allow_traps = seed % 2 == 0;
-      Add(exec::Generate(options), fmt::format("random/{}", seed));
+      Add(generator::Generate(options), fmt::format("random/{}", seed));
     }
   }
 
@@ -94,14 +94,14 @@ class Bundle {
     for (const auto& entry : fs::recursive_directory_iterator(folder))
       if (entry.path().extension() == ".py") paths.push_back(entry.path().string());
     std::ranges::sort(paths);
-    const auto answers = frontends::kernels::ParsePythonFiles(paths);
+    const auto answers = frontends::python::ParsePythonFiles(paths);
     for (size_t i = 0; i < answers.size(); ++i) {
       if (!answers[i]) {
         ++faults_;
         fmt::print("FAIL {}: {}\n", paths[i], answers[i].error().ToString());
         continue;
       }
-      for (const frontends::kernels::Kernel& kernel : *answers[i])
+      for (const frontends::python::Kernel& kernel : *answers[i])
         Add(kernel.program, "kernels/" + kernel.name);
     }
   }

@@ -6,10 +6,10 @@
 #include <random>
 #include <vector>
 
-#include "exec/generator.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
 #include "ir/kernel.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "runner.h"
 #include "support/test_file.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/result.h"
-#include "ir/attributes.h"
+#include "ir/check/attributes.h"
 #include "ir/op.h"
 #include "ir/program.h"
 #include "isa.h"

@@ -3,7 +3,7 @@
 
     tools/oracle/measure.py [--oracle build/release/bin/frazil-oracle] [--from 8] [--to 14] [--rounds 3]
 
-Prints a table, the fitted model with its errors, and the constants of src/machines/tasm/proof_cost.cpp. Each proof is
+Prints a table, the fitted model with its errors, and the constants of src/machines/tasm/heights/proof_cost.cpp. Each proof is
 made by a process of its own, so that the peak is its own; times are the least of the rounds. Build the oracle with
 `make oracle` first: the one that tests use is built quickly and proves slowly.
 """

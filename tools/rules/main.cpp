@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "ir/rules.h"
-#include "verify/rule_proof.h"
+#include "ir/rules/rules.h"
+#include "verify/rules/rule_proof.h"
 #include "verify/smt/smt.h"
 
 namespace {
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   }
   if (argc >= 2 && std::strcmp(argv[1], "--prove") == 0) {
     const bool named = argc >= 3 && argv[2][0] != '-';
-    return ProveAll(named ? argv[2] : "src/ir/rules_proved.def", effort, only_new);
+    return ProveAll(named ? argv[2] : "src/ir/rules/rules_proved.def", effort, only_new);
   }
   if (argc >= 3 && std::strcmp(argv[1], "--try") == 0) return TryOne(argv[2], effort);
   fmt::print(stderr,

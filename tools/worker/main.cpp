@@ -1,4 +1,4 @@
-// frazil-worker: compiles, verifies and prices for one client (engine/worker.h), which starts it and gives it a socket
+// frazil-worker: compiles, verifies and prices for one client (engine/worker/worker.h), which starts it and gives it a socket
 // as descriptor 3. Nobody else starts it; --version is for people.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/check.h"
-#include "engine/worker.h"
-#include "engine/worker_process.h"
+#include "engine/worker/worker.h"
+#include "engine/worker/worker_process.h"
 #include "startup.h"
 #include "targets/native/native.h"
 #include "verify/smt/smt.h"

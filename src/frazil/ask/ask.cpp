@@ -5,15 +5,15 @@
 
 #include <chrono>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "frazil/ask/plan.h"
 #include "frontends/words/words.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "machines/tasm/program.h"
 #include "registry/targets.h"
 #include "targets/wasm/wasm.h"
-#include "verify/one_run.h"
+#include "verify/runs/one_run.h"
 
 namespace frazil {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "frazil/ask/plan.h"
 #include "frontends/words/words.h"
 #include "machines/tasm/program.h"

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "frazil/tri/internal/program.h"
 
 namespace frazil::tri {

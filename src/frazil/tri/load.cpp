@@ -1,9 +1,10 @@
 // From a file to assembly.
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "frazil/tri/internal/program.h"
-#include "frontends/field/field.h"
+#include "frontends/tir/tir.h"
+#include "frontends/trident/trident.h"
 #include "sources/sources.h"
 #include "sources/trident.h"
 
@@ -85,7 +86,7 @@ Result<Program> LoadIr(const Source& source, const Options& options) {
   program.text = TRY(ReadText(source.file, options));
   program.ir =
       is_tir ? TRY(InFile(
-                   frontends::field::FromTir(TRY(machines::tir::Parse(program.text, source.file))),
+                   frontends::tir::FromTir(TRY(machines::tir::Parse(program.text, source.file))),
                    source.file))
              : TRY(BuildTrident(source, program, options));
   return program;

@@ -1,33 +1,34 @@
 // What concerns the text of Trident programs alone: errors, layout, tests.
 #include "frazil/tri/internal/program.h"
-#include "frontends/field/field.h"
+#include "frontends/trident/trident.h"
 #include "registry/targets.h"
 
 namespace frazil::tri {
 namespace {
 
-namespace field = frontends::field;
+namespace trident = frontends::trident;
 
 constexpr int64_t TestRamWords = 65'536;
 
-Result<field::Package> LoadPackage(const std::string& file, const std::vector<std::string>& search,
-                                   const Options& options, std::vector<Error>& errors) {
+Result<trident::Package> LoadPackage(const std::string& file,
+                                     const std::vector<std::string>& search, const Options& options,
+                                     std::vector<Error>& errors) {
   const std::string text = TRY(ReadText(file, options));
-  Result<field::Package> package =
-      field::Load(text, file, field::DefaultLoader(file, search), &errors, options.limits);
+  Result<trident::Package> package =
+      trident::Load(text, file, trident::DefaultLoader(file, search), &errors, options.limits);
   if (!package && errors.empty()) errors.push_back(package.error());
   return package;
 }
 
 // Each test is a program of its own; contracts hold in tests.
-Result<std::optional<std::string>> RunTest(const field::Package& package, const std::string& name,
+Result<std::optional<std::string>> RunTest(const trident::Package& package, const std::string& name,
                                            const exec::Target& target, const Options& options) {
   std::vector<Error> errors;
-  field::Options build;
+  trident::Options build;
   build.function = name;
   build.contracts = true;
   build.limits = options.limits;
-  Result<field::Built> built = field::Build(package, build, &errors);
+  Result<trident::Built> built = trident::Build(package, build, &errors);
   if (!errors.empty()) return std::unexpected(errors.front());
   if (!built) return std::unexpected(built.error());
   std::vector<exec::Value> arguments;
@@ -47,13 +48,13 @@ Result<std::optional<std::string>> RunTest(const field::Package& package, const 
 Result<Notes> Check(const std::string& file, const std::vector<std::string>& search,
                     const Options& options) {
   Notes notes;
-  const Result<field::Package> package = LoadPackage(file, search, options, notes.errors);
+  const Result<trident::Package> package = LoadPackage(file, search, options, notes.errors);
   if (!package && notes.errors.empty()) return std::unexpected(package.error());
   if (!notes.errors.empty()) return notes;
-  field::Options build;
+  trident::Options build;
   build.limits = options.limits;
   // Modules have no `main` to build: everything is typed, nothing is built.
-  Result<std::vector<Error>> checked = field::CheckAll(*package, build, &notes.errors);
+  Result<std::vector<Error>> checked = trident::CheckAll(*package, build, &notes.errors);
   if (checked) notes.warnings = std::move(*checked);
   if (!checked && notes.errors.empty()) notes.errors.push_back(checked.error());
   return notes;
@@ -61,10 +62,10 @@ Result<Notes> Check(const std::string& file, const std::vector<std::string>& sea
 
 Result<Formatted> Format(const std::string& file, const Options& options) {
   const std::string text = TRY(ReadText(file, options));
-  field::ReadResult read = field::Read(text, file, options.limits);
+  trident::ReadResult read = trident::Read(text, file, options.limits);
   if (!read.errors.empty()) return std::unexpected(TakeErrors(options, std::move(read.errors)));
   Formatted formatted;
-  formatted.text = field::Format(read.module);
+  formatted.text = trident::Format(read.module);
   formatted.changed = formatted.text != text;
   return formatted;
 }
@@ -73,10 +74,10 @@ Result<void> Test(const std::string& file, const std::vector<std::string>& searc
                   std::string_view filter, const exec::Target& target,
                   const std::function<void(const TestResult&)>& on_result, const Options& options) {
   std::vector<Error> errors;
-  const Result<field::Package> package = LoadPackage(file, search, options, errors);
+  const Result<trident::Package> package = LoadPackage(file, search, options, errors);
   if (!errors.empty()) return std::unexpected(TakeErrors(options, std::move(errors)));
   if (!package) return std::unexpected(package.error());
-  for (const std::string& name : field::Tests(*package)) {
+  for (const std::string& name : trident::Tests(*package)) {
     if (!name.contains(filter)) continue;
     on_result({name, TRY(RunTest(*package, name, target, options))});
   }

@@ -3,7 +3,7 @@
 //
 // A circuit becomes a program with one buffer parameter for each slot that it uses (but for its scratch), named c00 ..
 // c95 (page p of a class is another slot, c05_p17), in class order, then the extent `n: index`. Each generator is one
-// pass over the n elements, or a reduction; nothing is fused here: that is what optimize/normalize.h is for.
+// pass over the n elements, or a reduction; nothing is fused here: that is what optimize/normalize/normalize.h is for.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 
 #include "ir/digest.h"
 #include "ir/kernel.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::frontends::circuits {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontends/circuits/circuits.h"
-#include "ir/fold_match.h"
+#include "ir/lanes/fold_match.h"
 
 namespace frazil::frontends::circuits {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/float16.h"
-#include "ir/text.h"
+#include "base/number/float16.h"
+#include "ir/text/text.h"
 
 namespace frazil::frontends::circuits {
 

@@ -4,7 +4,7 @@
 //
 // modulo six equations: H H = I, X X = I, Z Z = I, S S = Z, H X H = Z, I I = I, with I the unit. It is a reading of the
 // text only. In memory mark@c00 is a real mark and copy@c05->c06 a real copy; what holds there too is that two marks of
-// one slot cancel, and optimize/normalize.h does that by proved rules.
+// one slot cancel, and optimize/normalize/normalize.h does that by proved rules.
 //
 // The equations, completed to a terminating and confluent set of rules (gates.cpp lists it; a test computes its
 // critical pairs): two words are equal if and only if their normal forms are.

@@ -6,7 +6,7 @@
 
 #include "frontends/circuits/circuits.h"
 #include "ir/builder.h"
-#include "ir/check.h"
+#include "ir/check/check.h"
 
 namespace frazil::frontends::circuits {
 namespace {

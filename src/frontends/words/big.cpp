@@ -1,11 +1,11 @@
-// Numbers that fit a machine word stay in one; the rest goes through base/wide.h, so that the
+// Numbers that fit a machine word stay in one; the rest goes through base/number/wide.h, so that the
 // reader and the interpreter agree on what a limb is.
 #include "frontends/words/big.h"
 
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/wide.h"
+#include "base/number/wide.h"
 
 namespace frazil::frontends::words {
 

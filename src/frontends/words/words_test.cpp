@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "frontends/words/token.h"
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "ir/digest.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::frontends::words {
 namespace {

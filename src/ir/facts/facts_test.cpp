@@ -6,8 +6,8 @@
 #include "ir/facts/calls.h"
 #include "ir/facts/inst_facts.h"
 #include "ir/facts/nans.h"
-#include "ir/test_text.h"
-#include "ir/text.h"
+#include "ir/text/test_text.h"
+#include "ir/text/text.h"
 
 namespace frazil::ir {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "machines/simt/text.h"
 #include "machines/simt/text_words.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "machines/tasm/tip5.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "machines/tasm/vm.h"
 
 namespace frazil::machines::tasm {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 
 namespace frazil::machines::tasm {
 namespace {

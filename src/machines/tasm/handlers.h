@@ -5,7 +5,7 @@
 // the next instruction to the loop in Execute.
 #pragma once
 
-#include "machines/tasm/attribution.h"
+#include "machines/tasm/heights/attribution.h"
 #include "machines/tasm/machine.h"
 
 #if defined(__clang__)

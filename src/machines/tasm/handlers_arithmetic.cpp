@@ -1,7 +1,7 @@
 // Handlers of the base field, the extension field and 32-bit integers.
 #include <bit>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "machines/tasm/handlers.h"
 
 namespace frazil::machines::tasm {

@@ -1,7 +1,7 @@
 // Handlers of hashing: the sponge, fixed-length hashing and Merkle steps.
 #include <algorithm>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "machines/tasm/handlers.h"
 
 namespace frazil::machines::tasm {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "machines/tasm/attribution.h"
+#include "machines/tasm/heights/attribution.h"
 
 namespace frazil::machines::tasm {
 namespace {

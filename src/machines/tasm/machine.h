@@ -11,10 +11,10 @@
 #include <optional>
 #include <vector>
 
+#include "machines/tasm/heights/u32_set.h"
 #include "machines/tasm/program.h"
 #include "machines/tasm/ram.h"
-#include "machines/tasm/tip5.h"
-#include "machines/tasm/u32_set.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "machines/tasm/vm.h"
 
 namespace frazil::machines::tasm {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/goldilocks.h"
-#include "machines/tasm/tip5.h"
+#include "base/number/goldilocks.h"
+#include "machines/tasm/tip5/tip5.h"
 
 namespace frazil::machines::tasm {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 
 namespace frazil::machines::tasm {
 namespace {

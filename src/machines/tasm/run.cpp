@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/goldilocks.h"
-#include "machines/tasm/attribution.h"
+#include "base/number/goldilocks.h"
 #include "machines/tasm/fragment.h"
+#include "machines/tasm/heights/attribution.h"
 #include "machines/tasm/machine.h"
 
 namespace frazil::machines::tasm {

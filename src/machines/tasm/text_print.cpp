@@ -5,7 +5,7 @@
 #include <iterator>
 #include <unordered_set>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "machines/tasm/program.h"
 
 namespace frazil::machines::tasm {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "base/utf8.h"
 #include "machines/tasm/program.h"
 #include "machines/tasm/words.h"

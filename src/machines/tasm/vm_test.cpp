@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "machines/tasm/fragment.h"
 #include "machines/tasm/machine.h"
 #include "machines/tasm/manual.h"

@@ -6,8 +6,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "base/goldilocks.h"
 #include "base/limits.h"
+#include "base/number/goldilocks.h"
 #include "machines/tir/tir.h"
 
 namespace frazil::machines::tir {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 
 namespace frazil::machines::tir {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <bit>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 
 namespace frazil::machines::tir {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "machines/tir/tir.h"
 
 namespace frazil::machines::tir {

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "base/goldilocks.h"
 #include "base/limits.h"
+#include "base/number/goldilocks.h"
 #include "base/utf8.h"
 #include "machines/tir/tir.h"
 

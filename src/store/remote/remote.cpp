@@ -4,8 +4,8 @@
 #include "store/remote/remote.h"
 
 #include "base/deadline.h"
-#include "base/fork.h"
 #include "base/sha256.h"
+#include "base/system/fork.h"
 #include "store/remote/action_result.h"
 #include "store/remote/http.h"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/lower.h"
+#include "ir/lower/lower.h"
 #include "targets/c/callable.h"
 #include "targets/c/header.h"
 #include "targets/c/toolchain.h"

@@ -1,6 +1,6 @@
 // The C target by its headers: their text, their compilers, their users; and its callables at every limit.
 #include "targets/c/c.h"
-#include "ir/test_text.h"
+#include "ir/text/test_text.h"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <chrono>
 
-#include "exec/generator.h"
-#include "ir/test_text.h"
+#include "exec/random_arguments.h"
+#include "ir/text/test_text.h"
 #include "targets/c/test_support.h"
 
 namespace frazil::targets::c {

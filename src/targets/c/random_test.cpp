@@ -1,5 +1,6 @@
 // Random programs, many to a compiler call, against the interpreter; the seed of a failure is printed.
-#include "exec/generator.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
 #include "targets/c/test_support.h"
 
 namespace frazil::targets::c {
@@ -20,10 +21,10 @@ void CompareBatch(const Config& config) {
   std::vector<ir::Program> programs;
   std::vector<uint64_t> seeds;
   for (int i = 0; i < config.programs; ++i) {
-    exec::GeneratorOptions options;
+    generator::GeneratorOptions options;
     options.seed = config.first_seed + offset + static_cast<uint64_t>(i);
     seeds.push_back(options.seed);
-    programs.push_back(exec::Generate(options));
+    programs.push_back(generator::Generate(options));
   }
   Result<CBatch> batch = CBatch::Compile(programs, config.compiler, config.flags);
   ASSERT_TRUE(batch.has_value()) << batch.error().ToString();

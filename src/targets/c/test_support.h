@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/after_trap.h"
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/after_trap.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 #include "targets/c/c.h"
 
 namespace frazil::targets::c::testing {

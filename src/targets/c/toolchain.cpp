@@ -12,7 +12,7 @@
 #include <sstream>
 #include <vector>
 
-#include "base/process.h"
+#include "base/system/process.h"
 
 namespace frazil::targets::c {
 namespace {

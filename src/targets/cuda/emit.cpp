@@ -16,7 +16,7 @@
 #include <mutex>
 
 #include "base/check.h"
-#include "ir/lower.h"
+#include "ir/lower/lower.h"
 #include "targets/cuda/cuda.h"
 #include "targets/cuda/kernel_emitter.h"
 

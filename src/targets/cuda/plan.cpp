@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "ir/independence.h"
-#include "ir/lower.h"
+#include "ir/lanes/independence.h"
+#include "ir/lower/lower.h"
 #include "targets/cuda/sizes.h"
 #include "targets/cuda/vector_items.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/fold_match.h"
+#include "ir/lanes/fold_match.h"
 #include "ir/program.h"
 #include "targets/cuda/driver/module.h"
 #include "targets/llvm/facts.h"

@@ -1,7 +1,7 @@
 // The target: emission here, running by the driver.
 #include <fmt/format.h>
 
-#include "ir/lower.h"
+#include "ir/lower/lower.h"
 #include "targets/cuda/cuda.h"
 #include "targets/cuda/driver/callable.h"
 #include "targets/cuda/plan.h"

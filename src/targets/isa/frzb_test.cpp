@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
-#include "exec/generator.h"
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
+#include "generator/generator.h"
 #include "machines/simt/frzb.h"
 #include "machines/simt/text.h"
 #include "targets/isa/isa.h"
@@ -103,12 +103,12 @@ std::vector<std::string> Corpus() {
     if (module) files.emplace_back(module->bytes);
   }
   for (uint64_t seed = 0; files.size() < 24; ++seed) {
-    exec::GeneratorOptions options;
+    generator::GeneratorOptions options;
     options.seed = seed;
     options.size = 6 + seed % 16;
     options.allow_streams = options.allow_tensors = options.allow_calls = false;
     options.types = ir::sets::Fixed | ir::sets::Float | ir::sets::Bool;
-    Result<Module> module = Lower(exec::Generate(options));
+    Result<Module> module = Lower(generator::Generate(options));
     EXPECT_TRUE(module) << module.error().ToString();
     if (module) files.emplace_back(module->bytes);
   }

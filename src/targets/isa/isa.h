@@ -62,9 +62,4 @@ class ProvedModule {
   std::string why_no_program_;
 };
 
-// Target "isa": Emit gives the bytes of the `.frzb` file, proved; Load runs it.
-std::unique_ptr<exec::Target> MakeIsaTarget();
-// The same on the lane-exact executor (lane_exact.h) instead of the tile interpreter: what the machine means.
-std::unique_ptr<exec::Target> MakeLaneExactTarget();
-
 }  // namespace frazil::targets::isa

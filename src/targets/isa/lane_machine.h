@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/deadline.h"
-#include "exec/batch.h"
+#include "exec/batch/batch.h"
 #include "targets/isa/lane_exact.h"
 
 namespace frazil::targets::isa {

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "base/check.h"
-#include "exec/scalar_ops.h"
+#include "exec/meaning/scalar_ops.h"
 #include "targets/isa/lane_machine.h"
 #include "targets/isa/simt_names.h"
 

@@ -1,6 +1,6 @@
 // What lanes do together, once all of a PAR or block have come: every lane gets its answer from what all of them hold.
 #include "base/check.h"
-#include "exec/scalar_ops.h"
+#include "exec/meaning/scalar_ops.h"
 #include "targets/isa/lane_machine.h"
 #include "targets/isa/simt_names.h"
 

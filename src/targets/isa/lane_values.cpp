@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "exec/scalar_ops.h"
-#include "exec/tensor_ops.h"
+#include "exec/meaning/scalar_ops.h"
+#include "exec/meaning/tensor_ops.h"
 #include "ir/builder.h"
 #include "targets/isa/lane_machine.h"
 #include "targets/isa/simt_names.h"

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "ir/builder.h"
-#include "ir/check.h"
+#include "ir/check/check.h"
 #include "machines/simt/operands.h"
 #include "targets/isa/isa.h"
 #include "targets/isa/lift.h"

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "ir/inline.h"
-#include "ir/lower.h"
+#include "ir/lower/inline.h"
+#include "ir/lower/lower.h"
 #include "targets/isa/isa.h"
 
 namespace frazil::targets::isa {

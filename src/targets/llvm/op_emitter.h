@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-#include "exec/native_run.h"
+#include "exec/native/native_run.h"
 #include "ir/program.h"
 
 namespace frazil::targets {

@@ -1,7 +1,7 @@
 // The field of p = 2^64 - 2^32 + 1 and its extension, without branches. Inverses are a helper's: a chain of 64
 // squarings is better called than written out at every use.
 #include "base/check.h"
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "targets/llvm/op_emitter.h"
 
 namespace frazil::targets {

@@ -5,7 +5,7 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include "base/check.h"
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "targets/llvm/op_emitter.h"
 
 namespace frazil::targets {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "ir/builder.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/llvm/facts.h"
 
 namespace frazil::targets {

@@ -1,6 +1,6 @@
 // Loops that may run in lanes, calls, fuel and scratch memory.
 #include "targets/native/function_emitter.h"
-#include "targets/native/vector_loop.h"
+#include "targets/native/vectors/vector_loop.h"
 
 namespace frazil::targets::native {
 

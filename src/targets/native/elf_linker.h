@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 
 namespace frazil::targets::native {
 

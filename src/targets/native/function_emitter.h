@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "ir/program.h"
 #include "targets/llvm/region_emitter.h"
 #include "targets/native/split_product.h"

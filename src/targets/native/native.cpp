@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "exec/native_callable.h"
-#include "exec/native_toolchain.h"
-#include "ir/lower.h"
+#include "exec/native/native_callable.h"
+#include "exec/native/native_toolchain.h"
+#include "ir/lower/lower.h"
 #include "targets/native/code_generator.h"
 #include "targets/native/elf_linker.h"
 

@@ -1,11 +1,11 @@
 // The native target: LLVM's code generator behind vector IR that we emit ourselves, no IR passes. One program
-// becomes one image without relocations (exec/native_code.h) with the interpreter's bits.
+// becomes one image without relocations (exec/native/native_code.h) with the interpreter's bits.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "exec/target.h"
 
 namespace frazil::targets::native {
@@ -27,7 +27,7 @@ Result<exec::NativeImage> EmitImage(const ir::Program& program, const NativeOpti
 Result<std::string> EmitLlvm(const ir::Program& program, const NativeOptions& options = {});
 Result<std::string> EmitAssembly(const ir::Program& program, const NativeOptions& options = {});
 
-// This program as the maker of code (exec/native_toolchain.h): part of every store key.
+// This program as the maker of code (exec/native/native_toolchain.h): part of every store key.
 std::string Toolchain();
 std::string_view CompilerName();  // for people: "LLVM 22.1.8"
 

@@ -1,15 +1,15 @@
 // The target from outside: images, what they need of a run, limits, and the text forms.
 #include "targets/native/native.h"
-#include "ir/test_text.h"
+#include "ir/text/test_text.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
-#include "exec/interpreter.h"
-#include "exec/native_callable.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/native/native_callable.h"
+#include "ir/text/text.h"
 
 namespace frazil::targets::native {
 namespace {

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "base/test_counts.h"
-#include "exec/native_callable.h"
-#include "exec/scalar_ops.h"
+#include "exec/meaning/scalar_ops.h"
+#include "exec/native/native_callable.h"
 #include "ir/builder.h"
 #include "targets/native/native.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "ir/clone.h"
-#include "targets/native/loop_plan.h"
+#include "targets/native/vectors/loop_plan.h"
 
 namespace frazil::targets::native {
 namespace {

@@ -1,5 +1,5 @@
 // A product with scales, transposes and a sum behind it, as kernels write it, against the interpreter at every level.
-#include "targets/native/test_vectors.h"
+#include "targets/native/vectors/test_vectors.h"
 
 namespace frazil::targets::native {
 namespace {

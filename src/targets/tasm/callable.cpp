@@ -2,9 +2,9 @@
 // function, whose interface must be the same whoever calls it.
 #include <algorithm>
 
-#include "targets/tasm/select.h"
 #include "targets/tasm/tasm.h"
-#include "targets/tasm/words.h"
+#include "targets/tasm/words/select.h"
+#include "targets/tasm/words/words.h"
 
 namespace frazil::targets::tasm {
 

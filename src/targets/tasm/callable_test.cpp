@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 #include "machines/tasm/fragment.h"
 #include "targets/tasm/convention.h"
 #include "targets/tasm/tasm.h"

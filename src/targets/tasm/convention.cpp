@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "exec/marshal.h"
-#include "targets/tasm/select.h"
-#include "targets/tasm/words.h"
+#include "targets/tasm/words/select.h"
+#include "targets/tasm/words/words.h"
 
 namespace frazil::targets::tasm {
 

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <tuple>
 
-#include "ir/lower.h"
-#include "machines/tasm/bounds.h"
+#include "ir/lower/lower.h"
+#include "machines/tasm/heights/bounds.h"
+#include "targets/tasm/assembly/outline.h"
 #include "targets/tasm/lower_parts.h"
-#include "targets/tasm/outline.h"
-#include "targets/tasm/select.h"
 #include "targets/tasm/tasm.h"
+#include "targets/tasm/words/select.h"
 
 namespace frazil::targets::tasm {
 namespace {

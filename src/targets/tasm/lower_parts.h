@@ -1,7 +1,7 @@
 // What the steps of the lowering share.
 #pragma once
 
-#include "targets/tasm/schedule.h"
+#include "targets/tasm/stack/schedule.h"
 
 namespace frazil::targets::tasm {
 

@@ -5,9 +5,10 @@
 #include <cstdlib>
 
 #include "base/sanitized.h"
-#include "exec/generator.h"
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
+#include "generator/generator.h"
+#include "ir/text/text.h"
 #include "targets/tasm/tasm.h"
 
 namespace frazil::targets::tasm {
@@ -81,7 +82,7 @@ TEST(TasmRandom, ProgramsMeanTheSame) {
   Tally tally;
   int failures = 0;
   for (uint64_t seed = first; seed < first + count && failures < 5; ++seed) {
-    exec::GeneratorOptions options;
+    generator::GeneratorOptions options;
     options.seed = seed;
     options.size = 4 + seed % 16;
     options.allow_math = false;
@@ -93,7 +94,7 @@ TEST(TasmRandom, ProgramsMeanTheSame) {
     if (seed % 7 < 3)
       options.types =
           ir::Only(ir::Scalar::Field) | ir::Only(ir::Scalar::U32) | ir::Only(ir::Scalar::I32);
-    const ir::Program program = exec::Generate(options);
+    const ir::Program program = generator::Generate(options);
     const std::string difference = Compare(program, seed, *target, tally);
     if (difference.empty()) continue;
     ++failures;

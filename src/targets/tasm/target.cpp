@@ -4,8 +4,8 @@
 #include "exec/target.h"
 #include "targets/tasm/convention.h"
 #include "targets/tasm/lower_parts.h"
-#include "targets/tasm/select.h"
 #include "targets/tasm/tasm.h"
+#include "targets/tasm/words/select.h"
 
 namespace frazil::targets::tasm {
 namespace {

@@ -1,5 +1,5 @@
 // Every scalar op on every type it takes, over many edge values in one run, against the meaning of
-// the op (exec/scalar_ops.h). Inputs that trap are left out here; tests/programs has the traps.
+// the op (exec/meaning/scalar_ops.h). Inputs that trap are left out here; tests/programs has the traps.
 #include <fmt/format.h>
 
 #include <bit>
@@ -7,8 +7,8 @@
 #include <functional>
 #include <random>
 
-#include "exec/generator.h"
-#include "exec/scalar_ops.h"
+#include "exec/meaning/scalar_ops.h"
+#include "exec/random_arguments.h"
 #include "targets/wasm/test_tools.h"
 
 namespace frazil::targets::wasm {

@@ -1,7 +1,7 @@
 // The target: lower, emit, load.
-#include "ir/lower.h"
-#include "targets/wasm/callable.h"
-#include "targets/wasm/emit.h"
+#include "ir/lower/lower.h"
+#include "targets/wasm/emit/emit.h"
+#include "targets/wasm/run/callable.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::targets::wasm {

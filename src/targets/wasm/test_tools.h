@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "exec/target.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/wasm/wasm.h"
 
 namespace frazil::targets::wasm {

@@ -1,6 +1,6 @@
 // Two ways to answer the same call, run on the same input and compared bit for bit.
 //
-// A trap is compared by kind, op and iteration; after it, output and what memory must hold (exec/after_trap.h). A run
+// A trap is compared by kind, op and iteration; after it, output and what memory must hold (exec/meaning/after_trap.h). A run
 // that ends at a limit (fuel, depth, memory, time) says
 // nothing about meaning: such an input is undecided, neither equal nor a difference. But a candidate that does not
 // end, given many times as much, where its source does, is never Tested: the verdict is Unknown.
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/deadline.h"
-#include "exec/interpreter_program.h"
+#include "exec/meaning/interpreter_program.h"
 #include "exec/outcome.h"
 #include "exec/target.h"
 #include "verify/internal/inputs.h"

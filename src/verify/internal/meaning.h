@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "exec/choices.h"
+#include "exec/meaning/choices.h"
 #include "verify/internal/compare.h"
 #include "verify/internal/pair.h"
 #include "verify/verify.h"

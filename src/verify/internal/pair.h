@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "exec/batch.h"
-#include "exec/interpreter_program.h"
+#include "exec/batch/batch.h"
+#include "exec/meaning/interpreter_program.h"
 #include "ir/guard.h"
 #include "ir/program.h"
 #include "verify/internal/compare.h"

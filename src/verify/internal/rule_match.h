@@ -1,7 +1,7 @@
 // The checker's own matcher: is left = right an instance of a rule, modulo what is already known to be equal?
 #pragma once
 
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 #include "verify/internal/terms.h"
 
 namespace frazil::verify {

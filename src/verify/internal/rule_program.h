@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/program.h"
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 namespace frazil::verify {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "exec/native_code.h"
-#include "verify/code_reader.h"
+#include "exec/native/native_code.h"
+#include "verify/runs/code_reader.h"
 
 namespace frazil::verify {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/choices.h"
+#include "exec/meaning/choices.h"
 #include "ir/program.h"
 
 namespace frazil::verify {

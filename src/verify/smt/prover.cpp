@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/jobs.h"
-#include "exec/interpreter.h"
+#include "base/system/jobs.h"
+#include "exec/meaning/interpreter.h"
 #include "verify/internal/big_int.h"
 #include "verify/internal/observe.h"
 #include "verify/smt/program_encoder.h"

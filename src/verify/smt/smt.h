@@ -2,8 +2,8 @@
 // only the Prover interface.
 #pragma once
 
-#include "ir/rules.h"
-#include "verify/rule_proof.h"
+#include "ir/rules/rules.h"
+#include "verify/rules/rule_proof.h"
 #include "verify/verify.h"
 
 namespace frazil::verify::smt {

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "exec/generator.h"
-#include "exec/interpreter.h"
-#include "exec/scalar_ops.h"
+#include "exec/meaning/interpreter.h"
+#include "exec/meaning/scalar_ops.h"
+#include "exec/random_arguments.h"
 #include "ir/builder.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/smt/encoder.h"
 
 namespace frazil::verify::smt {

@@ -2,7 +2,7 @@
 // inputs that replay.
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/tasm/tasm.h"
 
 namespace frazil::verify::tasm {

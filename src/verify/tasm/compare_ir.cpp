@@ -1,8 +1,8 @@
 // IR against TIR and assembly. The words of parameters come first in the public input, those of results last in the
 // output. Counterexamples come from the IR's interpreter where its streams are of one type.
-#include "exec/interpreter.h"
+#include "exec/meaning/interpreter.h"
 #include "verify/tasm/compare.h"
-#include "verify/tasm/ir_side.h"
+#include "verify/tasm/sides/ir_side.h"
 
 namespace frazil::verify::tasm {
 

@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include "machines/tasm/fragment.h"
-#include "machines/tasm/tip5.h"
+#include "machines/tasm/tip5/tip5.h"
 #include "machines/tir/interpreter.h"
 #include "verify/tasm/compare.h"
 

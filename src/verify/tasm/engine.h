@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/deadline.h"
-#include "verify/tasm/side.h"
+#include "verify/tasm/sides/side.h"
 
 namespace frazil::verify::tasm {
 

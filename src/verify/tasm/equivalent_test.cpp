@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "verify/tasm/sample.h"
 #include "verify/tasm/tasm.h"
 

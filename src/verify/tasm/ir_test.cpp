@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "exec/interpreter.h"
-#include "ir/text.h"
-#include "verify/tasm/facts.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 #include "verify/tasm/tasm.h"
+#include "verify/tasm/terms/facts.h"
 
 namespace frazil::verify::tasm {
 namespace {

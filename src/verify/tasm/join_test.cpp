@@ -8,7 +8,7 @@
 
 #include "base/sanitized.h"
 #include "base/test_counts.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/tasm/sample.h"
 
 namespace frazil::verify::tasm {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "verify/tasm/tasm.h"
-#include "verify/tasm/term.h"
+#include "verify/tasm/terms/term.h"
 
 namespace frazil::verify::tasm {
 namespace {

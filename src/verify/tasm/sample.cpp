@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "machines/tasm/tip5.h"
+#include "machines/tasm/tip5/tip5.h"
 
 namespace frazil::verify::tasm {
 

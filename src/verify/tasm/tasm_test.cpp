@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::verify::tasm {
 namespace {

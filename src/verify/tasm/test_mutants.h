@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/goldilocks.h"
+#include "base/number/goldilocks.h"
 #include "machines/tasm/program.h"
 
 namespace frazil::verify::tasm::mutants {

@@ -8,7 +8,7 @@
 
 namespace frazil::verify::wasm {
 
-// Of a program as targets see it (ir/lower.h). The tables that its functions look up lie one behind the other, each in a
+// Of a program as targets see it (ir/lower/lower.h). The tables that its functions look up lie one behind the other, each in a
 // segment of its own and at a multiple of 16, the first at 16; behind them, in one segment, constants of int<k>.
 Result<void> CheckData(const Module& module, const ir::Program& lowered);
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "verify/code_reader.h"
+#include "verify/runs/code_reader.h"
 #include "verify/wasm/module.h"
 
 namespace frazil::verify::wasm {

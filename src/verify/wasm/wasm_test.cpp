@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "ir/lower.h"
-#include "ir/text.h"
+#include "ir/lower/lower.h"
+#include "ir/text/text.h"
 #include "verify/verify.h"
 #include "verify/wasm/data.h"
 #include "verify/wasm/flow.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "ir/lower.h"
+#include "ir/lower/lower.h"
 #include "verify/wasm/data.h"
 
 namespace frazil::verify::wasm {

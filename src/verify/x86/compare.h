@@ -1,7 +1,7 @@
 // What a branch depends on: the two numbers that the instruction before it compares.
 #pragma once
 
-#include "verify/code_reader.h"
+#include "verify/runs/code_reader.h"
 #include "verify/x86/instruction.h"
 
 namespace frazil::verify::x86 {

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "exec/native_code.h"
+#include "exec/native/native_code.h"
 #include "verify/x86/instruction.h"
 
 namespace frazil::verify::x86 {

@@ -2,7 +2,7 @@
 // and what such code does is plain to see.
 #pragma once
 
-#include "verify/code_reader.h"
+#include "verify/runs/code_reader.h"
 #include "verify/x86/frame.h"
 #include "verify/x86/instruction.h"
 

@@ -1,7 +1,7 @@
 // Reads x86-64 with Zydis, a decoder that the emitter has nothing to do with.
 #pragma once
 
-#include "verify/code_reader.h"
+#include "verify/runs/code_reader.h"
 
 namespace frazil::verify::x86 {
 

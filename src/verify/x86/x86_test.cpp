@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/test_fault.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "verify/verify.h"
 
 namespace frazil::verify::x86 {

@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "base/deadline.h"
-#include "exec/interpreter.h"
 #include "exec/marshal.h"
+#include "exec/meaning/interpreter.h"
 #include "exec/word_call.h"
-#include "ir/lower.h"
+#include "ir/lower/lower.h"
 
 namespace frazil::targets::cuda {
 namespace {

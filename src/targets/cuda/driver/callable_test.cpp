@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "exec/interpreter.h"
-#include "ir/text.h"
+#include "exec/meaning/interpreter.h"
+#include "ir/text/text.h"
 
 namespace {
 

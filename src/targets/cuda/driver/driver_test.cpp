@@ -1,7 +1,7 @@
 // Without a GPU: what is said where the driver is missing, and what a damaged module is.
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "targets/cuda/driver/device.h"
 #include "targets/cuda/driver/module.h"
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace frazil::targets::cuda {
 namespace {

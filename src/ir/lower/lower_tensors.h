@@ -1,0 +1,98 @@
+// The inside of LowerTensors (ir/lower/lower.h), shared by the files lower_tensors*.cpp. A tensor value
+// of the old function is bound to a buffer of the new one that holds its elements in logical order;
+// its sizes are those of its type, symbols being the `index` parameters, which keep their places.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ir/clone.h"
+#include "ir/lanes/index_math.h"
+#include "ir/program.h"
+
+namespace frazil::ir {
+
+class TensorLowering : public Cloner {
+ public:
+  TensorLowering(const Program& program, const Function& source, FunctionBuilder& builder);
+  // The whole function, its new signature included.
+  Result<void> Run();
+
+ protected:
+  Result<void> Visit(const Inst& inst) override;
+
+ private:
+  using Order = IndexMath::Order;
+  // Where a tensor op writes, and how many elements that are.
+  struct Target {
+    ValueId buffer;
+    IndexExpr count;
+  };
+
+  // Signature and structure: lower_tensors.cpp, lower_tensors_structure.cpp.
+  void DeclareSignature();
+  void FindDirectResults();
+  bool HasTensor(const Inst& inst) const;
+  Result<void> LowerTensorInst(const Inst& inst);
+  Result<void> LowerBranches(const Inst& inst);
+  Result<void> LowerFor(const Inst& inst);
+  Result<void> LowerWhile(const Inst& inst);
+  // The body of a loop that was begun as `id`, and its results.
+  Result<void> FinishLoop(const Inst& inst, InstId id, std::span<const ValueId> carried);
+  void LowerCall(const Inst& inst);
+  void LowerReturn(const Inst& inst);
+  // All of a region but its terminator, whose operands are given back.
+  Result<std::span<const ValueId>> CopyUntilYield(RegionId id);
+  Values CarriedBuffers(std::span<const ValueId> inits);
+  // Ends a loop body: tensors are copied to `carried` (invalid for scalars), scalars are yielded.
+  void YieldCarried(std::span<const ValueId> yielded, std::span<const ValueId> carried);
+
+  // Ops: lower_tensors_ops.cpp, lower_tensors_moves.cpp, lower_tensors_reduce.cpp.
+  Result<void> LowerMap(const Inst& inst);
+  void LowerMatmul(const Inst& inst);
+  void LowerReduce(const Inst& inst);
+  void LowerIota(const Inst& inst);
+  void LowerRandom(const Inst& inst);
+  void LowerReshape(const Inst& inst);
+  void LowerTranspose(const Inst& inst);
+  void LowerBroadcast(const Inst& inst);
+  void LowerSlice(const Inst& inst);
+  void LowerConcat(const Inst& inst);
+  void LowerGather(const Inst& inst);
+  void LowerExtract(const Inst& inst);
+  void LowerTensorLoad(const Inst& inst);
+  void LowerTensorStore(const Inst& inst);
+
+  // What the ops share. What may trap stands for the op that is being lowered.
+  ValueId Alloc(Type element, IndexExpr count);
+  ValueId CheckedLoad(ValueId buffer, ValueId index);
+  void Assert(ValueId condition);
+  IndexExprs SizesOf(Type tensor);
+  IndexExprs SizesOf(ValueId old_tensor) { return SizesOf(source_.type(old_tensor)); }
+  Target Allocate(Type tensor);
+  // The same sizes in any order, so that one has as many elements as the other, whatever the
+  // symbols are.
+  bool SameFactors(ValueId old_a, ValueId old_b) const;
+  // The target of an op's result, which is bound to it.
+  Target Start(const Inst& inst, uint32_t result = 0);
+  ValueId Load(ValueId buffer, IndexExpr index);
+  void Store(ValueId buffer, IndexExpr index, ValueId value);
+  void CopyElements(ValueId from, ValueId to, IndexExpr count);
+  ValueId Zero(Type scalar);
+  void AssertEqual(IndexExpr a, IndexExpr b);
+  // Traps `out of bounds` if the condition holds. `buffer` is one that may be read.
+  void TrapIf(ValueId condition, ValueId buffer);
+  // 0 <= index < size for each pair; invalid if it is known to hold.
+  ValueId AllWithin(std::span<const IndexExpr> indices, std::span<const IndexExpr> sizes);
+  ValueId Both(ValueId a, ValueId b);  // either may be invalid, for true
+
+  const Program& program_;
+  IndexMath math_;
+  Op source_op_ = Op::Return;        // of the source, the innermost that is being lowered
+  std::vector<ValueId> out_params_;  // one for each result; invalid for scalars
+  std::vector<ValueId> direct_;  // by old value: the `out` parameter it is computed into, if any
+  std::vector<Type> scalar_results_;
+};
+
+}  // namespace frazil::ir

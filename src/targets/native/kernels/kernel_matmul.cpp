@@ -1,0 +1,190 @@
+// A nest of loops that is a product of matrices, in the function that has it: tests, scratch, the call.
+#include "targets/native/kernels/kernel_matmul.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <vector>
+
+#include "targets/llvm/order_facts.h"
+#include "targets/native/kernels/kernel_matmul_driver.h"
+#include "targets/native/vectors/vector_index.h"
+
+namespace frazil::targets::native {
+namespace {
+
+using exec::CpuLevel;
+using ir::Inst;
+
+constexpr uint64_t FewRows = 32;  // too few to pay for packing
+
+class MatmulLoop {
+ public:
+  MatmulLoop(FunctionEmitter& emitter, const Inst& loop, const MatmulNest& nest)
+      : emitter_(emitter),
+        builder_(emitter.builder()),
+        loop_(loop),
+        nest_(nest),
+        bytes_(ir::BytesOf(nest.type)) {}
+
+  void Emit() {
+    sizes_ = {Value(nest_.rows),     Value(nest_.columns), Value(nest_.depth),
+              Value(nest_.a_row),    Value(nest_.a_depth), Value(nest_.b_depth),
+              Value(nest_.b_column), Value(nest_.c_row)};
+    llvm::BasicBlock* kernel = emitter_.NewBlock("matmul");
+    llvm::BasicBlock* loops = emitter_.NewBlock("loops");
+    llvm::BasicBlock* done = emitter_.NewBlock("done");
+    builder_.CreateCondBr(Fits(), kernel, loops);
+    builder_.SetInsertPoint(kernel);
+    EmitCall(loops, done);
+    builder_.SetInsertPoint(loops);
+    const ScalarInside scalar(emitter_);
+    emitter_.EmitScalarLoop(loop_, builder_.getInt64(0), {});
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  }
+
+ private:
+  llvm::Value* Value(const IndexForm& form) { return EvaluateForm(emitter_, form); }
+  // Both nothing but a value, and the same one.
+  bool IsOneValue(const IndexForm& a, const IndexForm& b) const {
+    auto is_value = [](const IndexForm& form) {
+      return form.size() == 1 && form == IndexForm::Of(form.Atoms()[0]);
+    };
+    return !a.constant() && !b.constant() && is_value(a) && is_value(b) &&
+           IsSame(emitter_.function(), a.Atoms()[0], b.Atoms()[0]);
+  }
+  llvm::ConstantInt* Int(uint64_t n) { return builder_.getInt64(n); }
+  llvm::Value* Threshold(uint64_t usual) { return emitter_.Threshold(usual, 0); }
+  llvm::Value* Less(llvm::Value* a) { return builder_.CreateSub(a, Int(1)); }
+
+  // Sizes and strides below 2^31, so that no product of two wraps; then every index from the least to the greatest.
+  llvm::Value* Fits() {
+    llvm::Value* all = builder_.getTrue();
+    for (llvm::Value** size : sizes_.All())
+      all = And(all, builder_.CreateICmpULT(*size, Int(uint64_t{1} << 31)));
+    for (llvm::Value* size : {sizes_.rows, sizes_.columns, sizes_.depth})
+      all = And(all, builder_.CreateICmpNE(size, Int(0)));
+    // Rows of c that overlap are written in order by the loops.
+    all = And(all, builder_.CreateICmpUGE(sizes_.c_row, sizes_.columns));
+    all = And(all, Inside(nest_.a, nest_.a_offset, sizes_.rows, sizes_.a_row, sizes_.depth,
+                          sizes_.a_depth));
+    all = And(all, Inside(nest_.b, nest_.b_offset, sizes_.depth, sizes_.b_depth, sizes_.columns,
+                          sizes_.b_column));
+    all = And(all, builder_.CreateOr(builder_.CreateICmpEQ(sizes_.b_column, Int(1)),
+                                     builder_.CreateICmpEQ(sizes_.b_depth, Int(1))));
+    all = And(all,
+              Inside(nest_.c, nest_.c_offset, sizes_.rows, sizes_.c_row, sizes_.columns, Int(1)));
+    llvm::Value* c = emitter_.Get(nest_.c);
+    for (ir::ValueId operand : {nest_.a, nest_.b})
+      if (!emitter_.NeverSame(nest_.c, operand))
+        all = And(all, builder_.CreateICmpNE(c, emitter_.Get(operand)));
+    return all;
+  }
+
+  llvm::Value* And(llvm::Value* a, llvm::Value* b) { return BothHold(builder_, a, b); }
+
+  llvm::Value* Inside(ir::ValueId buffer, const IndexForm& offset, llvm::Value* n,
+                      llvm::Value* n_stride, llvm::Value* m, llvm::Value* m_stride) {
+    llvm::Value* first = Value(offset);
+    llvm::Value* length = emitter_.LengthOf(buffer);
+    llvm::Value* reach = builder_.CreateAdd(builder_.CreateMul(Less(n), n_stride),
+                                            builder_.CreateMul(Less(m), m_stride));
+    return builder_.CreateICmpULT(reach, RoomFrom(builder_, first, length));
+  }
+
+  void EmitCall(llvm::BasicBlock* loops, llvm::BasicBlock* done) {
+    llvm::Value* volume = builder_.CreateMul(sizes_.columns, sizes_.depth);
+    llvm::Value* limit =
+        Known(volume) != nullptr ? static_cast<llvm::Value*>(Int(Limit())) : Threshold(Limit());
+    llvm::Value* few = Known(sizes_.rows) != nullptr ? static_cast<llvm::Value*>(Int(FewRows))
+                                                     : Threshold(FewRows);
+    llvm::Value* packs = builder_.CreateAnd(builder_.CreateICmpUGT(volume, limit),
+                                            builder_.CreateICmpUGT(sizes_.rows, few));
+    // Columns one behind the other: rows only if they have one element, for which no code of its own is made.
+    const bool is_turned = IsOneValue(nest_.b_column, nest_.depth) &&
+                           Known(sizes_.b_column) == nullptr && Known(sizes_.b_depth) != nullptr &&
+                           Known(sizes_.b_depth)->isOne();
+    packs = is_turned ? builder_.getTrue()
+                      : builder_.CreateOr(packs, builder_.CreateICmpNE(sizes_.b_column, Int(1)));
+    const Packing packing = Known(packs) == nullptr  ? Packing::Either
+                            : Known(packs)->isZero() ? Packing::Never
+                                                     : Packing::Always;
+    llvm::Function* driver =
+        EmitMatmulDriver(emitter_.shared(), nest_.type, sizes_, packing, is_turned);
+    llvm::Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    if (packing == Packing::Never) {
+      Call(driver, none);
+      builder_.CreateBr(done);
+      return;
+    }
+    if (packing == Packing::Either) {
+      llvm::BasicBlock* plain = emitter_.NewBlock("in.place");
+      llvm::BasicBlock* packed = emitter_.NewBlock("packed");
+      builder_.CreateCondBr(packs, packed, plain);
+      builder_.SetInsertPoint(plain);
+      Call(driver, none);
+      builder_.CreateBr(done);
+      builder_.SetInsertPoint(packed);
+    }
+    llvm::BasicBlock* ready = emitter_.NewBlock("ready");
+    llvm::Value* run = emitter_.RunField(0);
+    llvm::Value* mark = builder_.CreateAlignedLoad(
+        builder_.getPtrTy(), emitter_.RunField(exec::NativeRunLayout::Scratch), llvm::Align(8));
+    llvm::Value* arguments[] = {run, ScratchCount(), Int(bytes_)};
+    llvm::Value* scratch =
+        emitter_.CallHelper(exec::NativeHelper::Alloc, builder_.getPtrTy(), arguments);
+    // No room is no trap: the loops need none.
+    emitter_.BranchUnlikely(builder_.CreateIsNull(scratch), loops, ready);
+    builder_.SetInsertPoint(ready);
+    Call(driver, scratch);
+    llvm::Value* release[] = {run, mark};
+    emitter_.CallHelper(exec::NativeHelper::Release, builder_.getVoidTy(), release);
+    builder_.CreateBr(done);
+  }
+
+  // Elements of a panel: its depth is rounded up to 16, its width to that of a tile. It is zeroed, so less is better.
+  llvm::Value* ScratchCount() {
+    llvm::Value* panels = PanelCount(emitter_.shared(), builder_, sizes_.depth);
+    llvm::Value* depth = builder_.CreateAdd(builder_.CreateUDiv(sizes_.depth, panels), Int(16));
+    llvm::Value* columns = builder_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::umin, builder_.CreateAdd(sizes_.columns, Int(63)),
+        Int(PanelBytes / bytes_));
+    return builder_.CreateMul(depth, columns);
+  }
+
+  // Elements of b that stay in place. Without wide registers rows of many columns miss in the first-level cache.
+  uint64_t Limit() const {
+    const uint64_t bytes =
+        emitter_.level() == CpuLevel::Avx512 ? SecondLevelBytes : SecondLevelBytes / 2;
+    return bytes / bytes_;
+  }
+
+  void Call(llvm::Function* driver, llvm::Value* scratch) {
+    auto address = [&](ir::ValueId buffer, const IndexForm& offset) {
+      return emitter_.ElementAddress(nest_.type, emitter_.Get(buffer), Value(offset));
+    };
+    std::vector<llvm::Value*> arguments = {address(nest_.a, nest_.a_offset),
+                                           address(nest_.b, nest_.b_offset),
+                                           address(nest_.c, nest_.c_offset), scratch};
+    for (llvm::Value** size : sizes_.All()) arguments.push_back(*size);
+    builder_.CreateCall(driver, arguments);
+  }
+
+  FunctionEmitter& emitter_;
+  Builder& builder_;
+  const Inst& loop_;
+  const MatmulNest& nest_;
+  const unsigned bytes_;
+  MatmulSizes sizes_{};
+};
+
+}  // namespace
+
+bool EmitMatmul(FunctionEmitter& emitter, const Inst& loop, const MatmulNest& nest) {
+  if (emitter.level() == CpuLevel::Baseline) return false;
+  MatmulLoop(emitter, loop, nest).Emit();
+  return true;
+}
+
+}  // namespace frazil::targets::native

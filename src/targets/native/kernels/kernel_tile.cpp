@@ -1,0 +1,275 @@
+// One broadcast of a for each row and k, shared by the vectors of that row. Rows are addressed in groups of three
+// from one pointer (+0, +s, +2s are all in x86 addresses): eight row pointers would cost the registers of the loop.
+#include "targets/native/kernels/kernel_tile.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+
+namespace frazil::targets::native {
+namespace {
+
+constexpr uint64_t MaxStraight = 16;  // a known depth up to this has no loop
+
+class Tile {
+ public:
+  Tile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape,
+       const TileOperands& in)
+      : builder_(builder),
+        ops_(ops),
+        element_(element),
+        shape_(shape),
+        in_(in),
+        known_row_(llvm::dyn_cast<llvm::ConstantInt>(in.a_row)),
+        group_(known_row_ != nullptr ? shape.rows : 3) {}
+
+  void Emit() {
+    for (const TileVector& vector : shape_.vectors) {
+      types_.push_back(llvm::FixedVectorType::get(element_, vector.lanes));
+      starts_.push_back(width_);
+      masks_.push_back(MaskOf(vector, width_));
+      width_ += vector.lanes;
+    }
+    Values acc = Start();
+    if (in_.prefetches) Prefetch();
+    acc = Chain(std::move(acc));
+    MakeOneNan(acc);
+    for (unsigned r = 0; r < shape_.rows; ++r)
+      for (size_t v = 0; v < types_.size(); ++v) {
+        llvm::Value* value = acc[r * types_.size() + v];
+        llvm::Value* address = At(in_.c, r, in_.c_row, starts_[v]);
+        if (masks_[v] == nullptr)
+          builder_.CreateAlignedStore(value, address, llvm::Align(1));
+        else
+          builder_.CreateMaskedStore(value, address, llvm::Align(1), masks_[v]);
+      }
+  }
+
+ private:
+  using Values = std::vector<llvm::Value*>;
+
+  llvm::Value* MaskOf(const TileVector& vector, unsigned start) {
+    llvm::Value* count = builder_.getInt64(vector.used);
+    if (in_.columns != nullptr) {
+      llvm::Value* left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, in_.columns,
+                                                         builder_.getInt64(start));
+      count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left,
+                                             builder_.getInt64(vector.lanes));
+    }
+    return FirstLanes(builder_, vector.lanes, count);
+  }
+
+  // base + row * stride + column, in elements.
+  llvm::Value* At(llvm::Value* base, uint64_t row, llvm::Value* stride, uint64_t column) {
+    llvm::Value* index = builder_.CreateMul(stride, builder_.getInt64(row));
+    return builder_.CreateGEP(element_, base, builder_.CreateAdd(index, builder_.getInt64(column)));
+  }
+
+  llvm::Value* LoadRow(size_t v, llvm::Value* address) {
+    if (masks_[v] == nullptr) return builder_.CreateAlignedLoad(types_[v], address, llvm::Align(1));
+    return builder_.CreateMaskedLoad(types_[v], address, llvm::Align(1), masks_[v],
+                                     llvm::Constant::getNullValue(types_[v]));
+  }
+
+  llvm::BasicBlock* NewBlock(const char* name) {
+    return llvm::BasicBlock::Create(builder_.getContext(), name,
+                                    builder_.GetInsertBlock()->getParent());
+  }
+
+  Values Start() {
+    Values zeros;
+    for (unsigned r = 0; r < shape_.rows; ++r)
+      for (llvm::Type* type : types_) zeros.push_back(llvm::Constant::getNullValue(type));
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(in_.is_first);
+    if (known != nullptr && known->isOne()) return zeros;
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* reload = NewBlock("reload");
+    llvm::BasicBlock* chain = NewBlock("chain");
+    builder_.CreateCondBr(in_.is_first, chain, reload);
+    builder_.SetInsertPoint(reload);
+    Values loaded;
+    for (unsigned r = 0; r < shape_.rows; ++r)
+      for (size_t v = 0; v < types_.size(); ++v)
+        loaded.push_back(LoadRow(v, At(in_.c, r, in_.c_row, starts_[v])));
+    builder_.CreateBr(chain);
+    builder_.SetInsertPoint(chain);
+    for (size_t i = 0; i < zeros.size(); ++i) {
+      llvm::PHINode* phi = builder_.CreatePHI(zeros[i]->getType(), 2);
+      phi->addIncoming(zeros[i], before);
+      phi->addIncoming(loaded[i], reload);
+      zeros[i] = phi;
+    }
+    return zeros;
+  }
+
+  // The sum of all outputs is a NaN if one of them is; additions have pipes of their own beside fma. Where it is one,
+  // lanes are chosen.
+  void MakeOneNan(Values& acc) {
+    llvm::Value* any = nullptr;
+    for (size_t v = 0; v < types_.size(); ++v) {
+      if (v > 0 && types_[v] == types_[0]) continue;
+      Values sums;
+      for (size_t i = 0; i < acc.size(); ++i)
+        if (types_[i % types_.size()] == types_[v]) sums.push_back(acc[i]);
+      for (; sums.size() > 1; sums.resize((sums.size() + 1) / 2))
+        for (size_t i = 0; i + (sums.size() + 1) / 2 < sums.size(); ++i)
+          sums[i] = builder_.CreateFAdd(sums[i], sums[i + (sums.size() + 1) / 2]);
+      llvm::Value* lanes = builder_.CreateFCmpUNO(sums[0], sums[0]);
+      llvm::Type* bits = builder_.getIntNTy(shape_.vectors[v].lanes);
+      llvm::Value* found = builder_.CreateICmpNE(builder_.CreateBitCast(lanes, bits),
+                                                 llvm::ConstantInt::get(bits, 0));
+      any = any == nullptr ? found : builder_.CreateOr(any, found);
+    }
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* rare = NewBlock("nan");
+    llvm::BasicBlock* store = NewBlock("store");
+    llvm::MDNode* weights = llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 2000);
+    builder_.CreateCondBr(any, rare, store, weights);
+    builder_.SetInsertPoint(rare);
+    Values fixed;
+    for (llvm::Value* value : acc) fixed.push_back(ops_.Canonical(value));
+    builder_.CreateBr(store);
+    builder_.SetInsertPoint(store);
+    for (size_t i = 0; i < acc.size(); ++i) {
+      llvm::PHINode* phi = builder_.CreatePHI(acc[i]->getType(), 2);
+      phi->addIncoming(acc[i], before);
+      phi->addIncoming(fixed[i], rare);
+      acc[i] = phi;
+    }
+  }
+
+  void Prefetch() {
+    constexpr unsigned LineBytes = 64;
+    const unsigned line = LineBytes / (element_->getScalarSizeInBits() / 8);
+    for (unsigned r = 0; r < shape_.rows; ++r)
+      for (unsigned start = 0; start < width_; start += line)
+        builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                                 {At(in_.c, r, in_.c_row, width_ + start), builder_.getInt32(0),
+                                  builder_.getInt32(2), builder_.getInt32(1)});
+  }
+
+  // Step u from these places.
+  void Step(Values& acc, const Values& a, llvm::Value* b, unsigned u) {
+    Values row;
+    for (size_t v = 0; v < types_.size(); ++v)
+      row.push_back(LoadRow(v, At(b, u, in_.b_depth, starts_[v])));
+    for (unsigned r = 0; r < shape_.rows; ++r) {
+      llvm::Value* place = At(a[r / group_], r % group_, in_.a_row, 0);
+      place = At(place, u, in_.a_depth, 0);
+      llvm::Value* factor = builder_.CreateAlignedLoad(element_, place, llvm::Align(1));
+      for (size_t v = 0; v < types_.size(); ++v) {
+        llvm::Value* splat = builder_.CreateVectorSplat(shape_.vectors[v].lanes, factor);
+        llvm::Value*& sum = acc[r * types_.size() + v];
+        sum = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {types_[v]}, {splat, row[v], sum});
+      }
+    }
+  }
+
+  Values Places() {
+    Values a;
+    for (unsigned r = 0; r < shape_.rows; r += group_) a.push_back(At(in_.a, r, in_.a_row, 0));
+    return a;
+  }
+
+  Values Chain(Values acc) {
+    Values places = Places();
+    llvm::Value* b = in_.b;
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(in_.depth);
+    if (known != nullptr && known->getZExtValue() * acc.size() <= 96 &&
+        known->getZExtValue() <= MaxStraight) {
+      for (unsigned k = 0; k < known->getZExtValue(); ++k) Step(acc, places, b, k);
+      return acc;
+    }
+    llvm::Value* whole = builder_.CreateUDiv(in_.depth, builder_.getInt64(in_.unroll));
+    Loop(whole, UINT64_MAX, in_.unroll, acc, places, b);
+    if (in_.unroll > 1)
+      Loop(builder_.CreateURem(in_.depth, builder_.getInt64(in_.unroll)), in_.unroll - 1, 1, acc,
+           places, b);
+    return acc;
+  }
+
+  // `count` turns, at most `most`, of `steps` steps; moves the places along.
+  void Loop(llvm::Value* count, uint64_t most, unsigned steps, Values& acc, Values& a,
+            llvm::Value*& b) {
+    auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+    if (known != nullptr && known->isZero()) return;
+    if (known != nullptr) most = known->getZExtValue();
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* body = NewBlock("k");
+    llvm::BasicBlock* after = NewBlock("k.end");
+    const bool always = known != nullptr;
+    if (always)
+      builder_.CreateBr(body);
+    else
+      builder_.CreateCondBr(builder_.CreateICmpEQ(count, builder_.getInt64(0)), after, body);
+    builder_.SetInsertPoint(body);
+    std::vector<llvm::PHINode*> phis;
+    Values starts = acc;
+    starts.insert(starts.end(), a.begin(), a.end());
+    starts.push_back(b);
+    starts.push_back(count);
+    for (llvm::Value* start : starts) {
+      phis.push_back(builder_.CreatePHI(start->getType(), 2));
+      phis.back()->addIncoming(start, before);
+    }
+    Values inner(phis.begin(), phis.begin() + static_cast<ptrdiff_t>(acc.size()));
+    Values at(phis.begin() + static_cast<ptrdiff_t>(acc.size()),
+              phis.begin() + static_cast<ptrdiff_t>(acc.size() + a.size()));
+    llvm::Value* b_at = phis[acc.size() + a.size()];
+    for (unsigned u = 0; u < steps; ++u) Step(inner, at, b_at, u);
+    Values ends = inner;
+    for (llvm::Value* place : at) ends.push_back(At(place, steps, in_.a_depth, 0));
+    ends.push_back(At(b_at, steps, in_.b_depth, 0));
+    ends.push_back(builder_.CreateSub(phis.back(), builder_.getInt64(1)));
+    llvm::BasicBlock* end = builder_.GetInsertBlock();
+    if (most == 1) {
+      builder_.CreateBr(after);
+    } else {
+      builder_.CreateCondBr(builder_.CreateICmpNE(ends.back(), builder_.getInt64(0)), body, after);
+      for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(ends[i], end);
+    }
+    builder_.SetInsertPoint(after);
+    auto leave = [&](llvm::Value* start, llvm::Value* value) -> llvm::Value* {
+      if (always) return value;
+      llvm::PHINode* phi = builder_.CreatePHI(start->getType(), 2);
+      phi->addIncoming(start, before);
+      phi->addIncoming(value, end);
+      return phi;
+    };
+    for (size_t i = 0; i < acc.size(); ++i) acc[i] = leave(starts[i], ends[i]);
+    for (size_t i = 0; i < a.size(); ++i)
+      a[i] = leave(starts[acc.size() + i], ends[acc.size() + i]);
+    b = leave(b, ends[acc.size() + a.size()]);
+  }
+
+  Builder& builder_;
+  OpEmitter& ops_;
+  llvm::Type* element_;
+  const TileShape& shape_;
+  const TileOperands& in_;
+  const llvm::ConstantInt* known_row_;
+  const unsigned group_;  // rows that share a pointer
+  std::vector<llvm::Type*> types_;
+  std::vector<unsigned> starts_;
+  Values masks_;
+  unsigned width_ = 0;
+};
+
+}  // namespace
+
+llvm::Value* FirstLanes(Builder& builder, unsigned lanes, llvm::Value* count) {
+  auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+  if (known != nullptr && known->getZExtValue() >= lanes) return nullptr;
+  llvm::SmallVector<llvm::Constant*, 16> numbers;
+  for (unsigned i = 0; i < lanes; ++i) numbers.push_back(builder.getInt32(i));
+  llvm::Value* limit =
+      builder.CreateVectorSplat(lanes, builder.CreateTrunc(count, builder.getInt32Ty()));
+  return builder.CreateICmpULT(llvm::ConstantVector::get(numbers), limit);
+}
+
+void EmitTile(Builder& builder, OpEmitter& ops, llvm::Type* element, const TileShape& shape,
+              const TileOperands& in) {
+  Tile(builder, ops, element, shape, in).Emit();
+}
+
+}  // namespace frazil::targets::native
