@@ -10,6 +10,14 @@ namespace frazil::exec {
 using ir::Scalar;
 using ir::Type;
 
+uint64_t Random::Next() {
+  state_ += 0x9e3779b97f4a7c15ull;
+  uint64_t z = state_;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
 namespace {
 
 constexpr uint64_t FieldPrime = 0xffffffff00000001ull;

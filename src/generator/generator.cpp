@@ -11,18 +11,9 @@
 #include "generator/generator_internal.h"
 
 namespace frazil::generator {
-namespace generator {
 
 using namespace ir::names;
 using ir::OpInfo;
-
-uint64_t Random::Next() {
-  state_ += 0x9e3779b97f4a7c15ull;
-  uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
 
 namespace {
 
@@ -239,10 +230,7 @@ ir::FuncId FunctionGenerator::RunRecursive(uint32_t statements) {
   return b_.Finish();
 }
 
-}  // namespace generator
-
 ir::Program Generate(const GeneratorOptions& options) {
-  using namespace generator;
   ProgramState state(options);
   Random& random = state.random;
   ir::ScalarSet types = options.types;

@@ -10,11 +10,17 @@
 #include <set>
 
 #include "exec/meaning/interpreter.h"
+#include "exec/random_arguments.h"
 #include "ir/check/check.h"
 #include "ir/text/text.h"
 
 namespace frazil::generator {
 namespace {
+
+using exec::RandomArguments;
+using exec::RandomContext;
+using exec::RunContext;
+using exec::Value;
 
 TEST(Generator, MakesWellFormedProgramsOfEveryOpAndType) {
   std::set<std::pair<ir::Op, ir::Scalar>> reached;
@@ -75,7 +81,7 @@ std::string Observe(const ir::Program& program, uint64_t seed) {
   std::vector<Value> arguments = RandomArguments(program, seed);
   RunContext context = RandomContext(program, seed);
   context.limits.fuel = 1'000'000;
-  auto outcome = Interpret(program, arguments, context);
+  auto outcome = exec::Interpret(program, arguments, context);
   if (!outcome) return outcome.error().ToString();
   std::string shown = outcome->trap ? outcome->trap->ToString() : "";
   for (const auto* values : {&outcome->results, &outcome->output})
@@ -163,7 +169,7 @@ TEST(Generator, DamagedProgramsAreRefusedOrRun) {
     RunContext context = RandomContext(program, seed);
     context.limits.fuel = 10'000;
     context.limits.memory_bytes = 1 << 20;
-    auto outcome = Interpret(program, arguments, context);
+    auto outcome = exec::Interpret(program, arguments, context);
     ErrorClass blame = outcome ? ErrorClass::User : ClassOf(outcome.error().diag);
     EXPECT_NE(blame, ErrorClass::Internal) << "seed " << seed;
   }

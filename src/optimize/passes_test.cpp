@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "generator/generator.h"
 #include "optimize/dead.h"
 #include "optimize/motion.h"
 #include "optimize/optimize.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "generator/generator.h"
 #include "optimize/pipeline.h"
 #include "optimize/test_same.h"
 

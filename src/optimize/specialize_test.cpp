@@ -1,6 +1,7 @@
 // Programs under a guard: what they gain, what their guards ask, and that they do the same where the guard holds.
 #include <gtest/gtest.h>
 
+#include "generator/generator.h"
 #include "ir/guard.h"
 #include "optimize/optimize.h"
 #include "optimize/test_same.h"

@@ -1,5 +1,6 @@
 // Barriers become loops over phases, and random programs stay what they are; as lowering_test.cpp does it.
 #include "exec/meaning/test_lowering.h"
+#include "generator/generator.h"
 #include "ir/text/test_text.h"
 
 namespace frazil::exec {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "generator/generator.h"
 #include "optimize/dead.h"
 #include "optimize/simplify.h"
 #include "optimize/test_same.h"

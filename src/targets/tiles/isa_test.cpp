@@ -26,13 +26,13 @@ ir::Program Parsed(std::string_view text) {
 
 TEST(Isa, SaxpyComesBack) {
   ir::Program program = Parsed(ir::SaxpyText);
-  Result<machines::simt::Module> module = Lower(program);
+  Result<machines::simt::Module> module = isa::Lower(program);
   ASSERT_TRUE(module) << module.error().ToString();
   EXPECT_EQ(module->code.size(), 12u);
   Result<isa::ProvedModule> proved = isa::ProvedModule::Prove(program, *module);
   ASSERT_TRUE(proved) << proved.error().ToString();
   EXPECT_EQ(ir::ExactDigest(*proved->program()), ir::ExactDigest(program));
-  Result<ir::Program> lifted = Lift(*module);
+  Result<ir::Program> lifted = isa::Lift(*module);
   ASSERT_TRUE(lifted) << lifted.error().ToString();
   EXPECT_EQ(ir::ExactDigest(*lifted), ir::ExactDigest(program));
 }
@@ -51,7 +51,7 @@ TEST(Isa, WhatIsProvedIsWhatRuns) {
   std::string text(ir::SaxpyText);
   text.replace(text.find("add %p"), 3, "sub");
   const ir::Program other = Parsed(text.c_str());
-  const Result<machines::simt::Module> module = Lower(program);
+  const Result<machines::simt::Module> module = isa::Lower(program);
   ASSERT_TRUE(module);
   std::string listing = machines::simt::Print(*module);
   const size_t at = listing.find("add");
@@ -74,7 +74,7 @@ TEST(Isa, WhatIsProvedIsWhatRuns) {
     }
   };
   refused(*changed);
-  refused(*Lower(other));
+  refused(*isa::Lower(other));
   // The plan is of the lifted program itself, and of no copy.
   const Result<isa::ProvedModule> proved = isa::ProvedModule::Prove(program, *module);
   ASSERT_TRUE(proved);

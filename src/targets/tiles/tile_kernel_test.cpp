@@ -314,7 +314,7 @@ TEST(TileKernels, NoLimitOfTimeIsNone) {
     store %y, %i, %s : i32
 )"));
   const auto plan = Prepare(program);
-  const auto module = Lower(program);
+  const auto module = isa::Lower(program);
   ASSERT_TRUE(plan.has_value() && module.has_value());
   for (const uint64_t run_ms : {UINT64_MAX, uint64_t{1} << 62, uint64_t{60'000}}) {
     exec::RunContext context;
