@@ -1,4 +1,4 @@
-# frazil_add_kernels(name FILES a.py b.cir ... [TARGETS native;isa;ptx;wasm;c] [CACHE folder] [NO_PROGRAMS])
+# frazil_add_kernels(name FILES a.py b.cir ... [TARGETS native;isa;ptx;wasm;c] [CACHE store] [NO_PROGRAMS])
 #
 # A static library `name` with the kernels of the files (.py, .json, .cir, .frz), compiled ahead of time:
 #   #include "name.hpp"      name::saxpy(2.0f, x, y);

@@ -29,7 +29,7 @@ struct BuildOptions {
   std::string out;               // folder of what is written; made if absent
   std::string name = "kernels";  // of the C++ namespace and of the files; a C++ identifier
   std::vector<Target> targets = {Target::Native, Target::Isa};
-  std::string cache;     // folder of finished work, by content; empty: <out>/.frazil
+  std::string cache;     // the store that keeps finished work, by content; empty: the user's
   std::string depfile;   // if not empty: what the outputs were made from, for make and ninja
   bool programs = true;  // what is embedded carries the programs that an audit judges it by
   std::string python = "python3";

@@ -105,7 +105,10 @@ func @main(%n: u8) -> (u8) {
 )");
   BuildOptions options;
   options.targets = {Target::Native};
-  const BuiltKernel built = CompileKernel(source, options);
+  store::StoreOptions kept;
+  kept.directory = testing::TempDir() + "/aot_test_store";
+  const auto store = store::Store::Open(kept);
+  const BuiltKernel built = CompileKernel(source, options, *store);
   EXPECT_FALSE(built.has_native());
   ASSERT_FALSE(built.report.refusals.empty());
   EXPECT_TRUE(std::ranges::any_of(built.report.refusals, [](const Refusal& refusal) {

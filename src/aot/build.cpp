@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "aot/aot.h"
 #include "aot/compile.h"
@@ -96,7 +95,7 @@ std::string KeyOf(const File& file, const BuildOptions& options, const std::stri
     hash.Update(std::string_view(reinterpret_cast<const char*>(&size), sizeof size));
     hash.Update(part);
   };
-  add("frazil unit 2");
+  add("frazil unit 3");
   add(toolchain);
   add(fs::path(file.path).filename().string());
   add(file.content);
@@ -112,7 +111,9 @@ class Building {
  public:
   Building(std::span<const std::string> files, const BuildOptions& options) : options_(options) {
     for (const std::string& path : files) files_.emplace_back().path = path;
-    cache_ = options.cache.empty() ? (fs::path(options.out) / ".frazil").string() : options.cache;
+    store::StoreOptions open;
+    open.directory = options.cache;
+    store_ = store::Store::Open(open);
   }
 
   Result<Report> Run() {
@@ -121,35 +122,29 @@ class Building {
       return Fail(Diag::BadUsage,
                   fmt::format("'{}' cannot be the name of a C++ namespace", options_.name));
     if (files_.empty()) return Fail(Diag::BadUsage, "no kernels were given");
-    TRY_VOID(MakeFolders());
+    TRY_VOID(MakeFolder());
     TRY_VOID(ReadAll());
     FindCached();
     CallPython();
     CompileRest();
     Collect();
-    if (report_.errors.empty()) {
-      TRY_VOID(WriteAll());
-      DropStale();
-    }
+    if (report_.errors.empty()) TRY_VOID(WriteAll());
     report_.ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     return std::move(report_);
   }
 
  private:
-  Result<void> MakeFolders() {
-    for (const std::string& folder : {options_.out, cache_}) {
-      std::error_code error;
-      fs::create_directories(folder, error);
-      if (error)
-        return Fail(Diag::FileUnwritable,
-                    fmt::format("{} cannot be made: {}", folder, error.message()));
-    }
+  Result<void> MakeFolder() {
+    std::error_code error;
+    fs::create_directories(options_.out, error);
+    if (error)
+      return Fail(Diag::FileUnwritable,
+                  fmt::format("{} cannot be made: {}", options_.out, error.message()));
     return {};
   }
 
   Result<void> ReadAll() {
-    const std::string toolchain = exec::NativeToolchain();
     for (File& file : files_) {
       file.language = TRY(LanguageOfKernels(file.path));
       std::error_code error;
@@ -160,35 +155,38 @@ class Building {
         return Fail(Diag::LimitReached, fmt::format("{} is larger than {} bytes", file.path,
                                                     options_.limits.source_bytes));
       file.content = TRY(ReadFile(file.path));
-      file.key = KeyOf(file, options_, toolchain);
+      file.key = KeyOf(file, options_, toolchain_);
     }
     return {};
   }
 
-  // That of the user's store. Where none can be kept it is one of this process, and what it seals is made again next
-  // time.
-  const verify::InstallKey& InstallKey() {
-    if (store_ == nullptr) store_ = store::Store::Open({});
-    return store_->key();
+  // Where no store can be kept, its key is one of this process, and what it seals is made again next time.
+  store::StoreKey StoreKeyOf(const File& file) const {
+    return {file.key, "true", "unit", toolchain_,
+            std::string(exec::CpuLevelName(exec::HostLevel()))};
   }
 
-  std::string UnitPath(const File& file) const {
-    return (fs::path(cache_) / (file.key + ".unit")).string();
+  Result<Unit> OpenKept(const File& file, const std::string& bytes) {
+    Unit unit = TRY(OpenUnit(bytes, file.key, store_->key()));
+    for (const BuiltKernel& kernel : unit.kernels)
+      if (store_->IsBanned(kernel.candidate_exact))
+        return Fail(Diag::NotAdmitted,
+                    fmt::format("what {} was made of has been caught being wrong since",
+                                kernel.report.name));
+    return unit;
   }
 
   void FindCached() {
     for (File& file : files_) {
-      const std::string path = UnitPath(file);
-      std::error_code error;
-      if (!fs::exists(path, error)) continue;
-      Result<std::string> bytes = ReadFile(path);
-      Result<Unit> unit =
-          bytes ? OpenUnit(*bytes, file.key, InstallKey()) : std::unexpected(bytes.error());
+      const std::optional<std::string> bytes = store_->Find(StoreKeyOf(file));
+      if (!bytes) continue;
+      Result<Unit> unit = OpenKept(file, *bytes);
       file.cached = unit.has_value();
       if (unit)
         file.unit = std::move(*unit);
       else
-        report_.discarded.push_back(fmt::format("{} is not used: {}", path, unit.error().message));
+        report_.discarded.push_back(
+            fmt::format("finished work on {} is not used: {}", file.path, unit.error().message));
     }
   }
 
@@ -227,7 +225,7 @@ class Building {
       return unit;
     }
     for (const SourceKernel& kernel : *kernels) {
-      unit.kernels.push_back(CompileKernel(kernel, options_));
+      unit.kernels.push_back(CompileKernel(kernel, options_, *store_));
       unit.kernels.back().report.file = file.path;
     }
     return unit;
@@ -239,7 +237,7 @@ class Building {
       if (!file.unit) rest.push_back(&file);
     if (rest.empty()) return;
     // The jobs seal what they admit: they need the key before they are forked.
-    const verify::InstallKey& key = InstallKey();
+    const verify::InstallKey& key = store_->key();
     const std::vector<JobResult> results =
         RunJobs(rest.size(), {.limit_ms = options_.kernel_ms, .at_a_time = options_.jobs},
                 [&](size_t i) { return PackUnit(Compile(*rest[i]), key); });
@@ -252,8 +250,11 @@ class Building {
         error.file = file.path;
         file.unit.emplace().error = std::move(error);
       } else if (!file.unit->error) {
+        for (const BuiltKernel& kernel : file.unit->kernels)
+          for (const engine::Attempt& attempt : kernel.attempts)
+            store_->AppendAttempt(engine::PrintAttempt(attempt));
         // A unit that cannot be kept is only slower next time.
-        (void)WriteFile(UnitPath(file), SealUnit(results[i].bytes, file.key, InstallKey()));
+        (void)store_->Put(StoreKeyOf(file), SealUnit(results[i].bytes, file.key, key));
       }
     }
   }
@@ -320,20 +321,9 @@ class Building {
     return WriteFile(options_.depfile, text + "\n");
   }
 
-  // Units of earlier contents, in a folder that is ours alone.
-  void DropStale() const {
-    if (!options_.cache.empty()) return;
-    std::set<std::string> used;
-    for (const File& file : files_) used.insert(file.key + ".unit");
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(cache_, error))
-      if (entry.path().extension() == ".unit" && !used.contains(entry.path().filename().string()))
-        fs::remove(entry.path(), error);
-  }
-
   const BuildOptions& options_;
   std::vector<File> files_;
-  std::string cache_;
+  const std::string toolchain_ = exec::NativeToolchain();
   std::unique_ptr<store::Store> store_;
   std::vector<BuiltKernel> kernels_;
   Report report_;

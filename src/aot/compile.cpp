@@ -10,15 +10,16 @@
 #include <functional>
 #include <optional>
 
-#include "aot/judge.h"
 #include "aot/measure.h"
 #include "aot/native_judge.h"
 #include "aot/other_targets.h"
+#include "aot/places.h"
+#include "aot/targets.h"
+#include "base/grouped.h"
 #include "ir/digest.h"
 #include "ir/element.h"
 #include "ir/kernel.h"
 #include "ir/text/text.h"
-#include "optimize/optimize.h"
 #include "targets/native/native.h"
 
 namespace frazil::aot {
@@ -34,12 +35,6 @@ constexpr size_t MostResults = 4;
 // A kernel with more code than this has it once: the ranged form with all iterations is its plain form. Its
 // launch then clamps two bounds more, which only the shortest kernels would notice.
 constexpr size_t SmallCode = 2048;
-
-std::string Grouped(uint64_t number) {
-  std::string text = fmt::to_string(number);
-  for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
-  return text;
-}
 
 // Why a kernel has no C++ signature; empty if it has one.
 std::string WhyNoSignature(const ir::Program& program) {
@@ -65,10 +60,22 @@ std::string WhyNoSignature(const ir::Program& program) {
   return {};
 }
 
+engine::LoopOptions LoopOptionsOf(const SourceKernel& source, const BuildOptions& options,
+                                  store::Store& store) {
+  engine::LoopOptions asked{verify::Policy::Default(source.program)};
+  asked.is_banned = [&store](const std::string& exact) { return store.IsBanned(exact); };
+  asked.limits = asked.gate.limits = options.limits;
+  return asked;
+}
+
 class Compilation {
  public:
-  Compilation(const SourceKernel& source, const BuildOptions& options)
-      : source_(source), options_(options) {}
+  Compilation(const SourceKernel& source, const BuildOptions& options, store::Store& store)
+      : source_(source),
+        options_(options),
+        loop_(source.program, LoopOptionsOf(source, options, store)) {
+    RegisterJudges();
+  }
 
   BuiltKernel Run() {
     const auto start = SteadyClock::now();
@@ -76,13 +83,15 @@ class Compilation {
     built_.doc = source_.doc;
     built_.source = ir::PrintText(source_.program);
     built_.digest = ir::ExactDigest(source_.program);
-    ChooseCandidate();
-    Measure();
     const std::string why = WhyNoSignature(source_.program);
+    const bool has_native = why.empty() && std::ranges::find(options_.targets, Target::Native) !=
+                                               options_.targets.end();
+    ChooseCandidate(has_native);
+    Measure();
     if (why.empty()) Describe();
     for (const Target target : options_.targets) {
       if (target != Target::Native) {
-        EmitOther(target, source_.name, *forms_, built_);
+        EmitOther(target, source_.name, loop_, *gate_, built_);
       } else if (!why.empty()) {
         Refuse("native", why);
       } else {
@@ -100,30 +109,56 @@ class Compilation {
     built_.report.refusals.push_back({std::move(target), std::move(reason)});
   }
 
-  void ChooseCandidate() {
-    Result<ir::Candidate> candidate = optimize::Optimize(source_.program, options_.limits);
-    std::string why = candidate ? "" : candidate.error().message;
-    if (candidate) {
-      forms_.emplace(source_.program, std::move(*candidate), options_.limits);
-      why = forms_->Meaning().reason;
+  // One place through the loop; what was refused on the way is in the report.
+  std::optional<engine::Loop::Won> Take(engine::Workshop& place, const std::string& what) {
+    const size_t before = loop_.events().size();
+    Result<std::optional<engine::Loop::Won>> won = loop_.Run(place);
+    if (!won) return Refuse(what, won.error().message), std::nullopt;
+    std::vector<Refusal> refusals;
+    std::string kind;
+    for (size_t i = before; i < loop_.events().size(); ++i) {
+      const engine::Event& event = loop_.events()[i];
+      if (event.verb == engine::Verb::Lower) kind = event.detail;
+      if (event.verb != engine::Verb::Refuse) continue;
+      refusals.push_back(
+          {kind.empty() ? "optimized" : fmt::format("{}, {}", what, kind), event.detail});
     }
-    if (!why.empty()) {
-      Refuse("optimized", std::move(why));
-      forms_.emplace(source_.program, ir::Candidate{source_.program, {}, {}, "source"},
-                     options_.limits);
+    if (!*won && !refusals.empty()) refusals.back().target = what;
+    for (Refusal& refusal : refusals) built_.report.refusals.push_back(std::move(refusal));
+    return std::move(*won);
+  }
+
+  // The first place decides which proposal the kernel is made of: the cheapest that is verified, its code too.
+  void ChooseCandidate(bool has_native) {
+    loop_.ProposeAll();
+    std::erase_if(loop_.proposals(), [](const engine::Proposal& proposal) {
+      return !proposal.gate.candidate().guard.atoms.empty();
+    });
+    engine::Proposal* chosen = nullptr;
+    if (has_native) {
+      NativePlace place(*native_target_, exec::CpuLevel::Baseline);
+      if (auto won = Take(place, NameOf(exec::CpuLevel::Baseline))) {
+        built_.plain[0] = Code(won->admitted);
+        chosen = won->proposal;
+      }
+      built_.attempts = loop_.attempts();
     }
-    built_.candidate = forms_->candidate_text();
-    built_.certificate = forms_->certificate();
-    built_.report.meaning = forms_->meaning_evidence();
-    native_.emplace(*forms_, options_.limits);
+    if (chosen == nullptr) chosen = loop_.BestOnPaper();
+    loop_.KeepOnly(*chosen);
+    gate_ = &chosen->gate;
+    built_.candidate = gate_->candidate_text();
+    built_.candidate_exact = gate_->candidate_exact();
+    built_.certificate = gate_->certificate();
+    built_.report.meaning = gate_->meaning_evidence();
+    native_.emplace(*gate_, options_.limits);
   }
 
   void Measure() {
     KernelReport& report = built_.report;
     report.ops_before = CountOps(source_.program);
-    report.ops_after = CountOps(forms_->program());
+    report.ops_after = CountOps(gate_->program());
     report.traffic_before = TrafficOf(source_.program);
-    report.traffic_after = TrafficOf(forms_->program());
+    report.traffic_after = TrafficOf(gate_->program());
   }
 
   void Describe() {
@@ -139,46 +174,11 @@ class Compilation {
     for (const ir::Type type : source_.program.entry_function().results)
       built_.results.push_back(*ir::KindOf(type.scalar));
     built_.covers = CoveredBuffers(source_.program);
-    built_.work = EstimateWork(forms_->program());
+    built_.work = EstimateWork(gate_->program());
   }
 
-  Result<exec::NativeImage> Emit(const ir::Program& program, exec::CpuLevel level) const {
-    targets::native::NativeOptions options;
-    options.level = level;
-    return targets::native::EmitImage(program, options);
-  }
-
-  // The fastest form of which all code ran under the judge's inputs.
-  struct JudgedImage {
-    exec::NativeImage image;
-    Judged judged;
-  };
-  Result<JudgedImage> EmitJudged(const ir::Program& program, exec::CpuLevel level,
-                                 const std::string& what,
-                                 const std::function<Judged(const exec::NativeImage&)>& judge) {
-    struct Form {
-      std::string_view name;
-      bool tuned, vectorize;
-    };
-    constexpr Form Forms[] = {
-        {"tuned", true, true}, {"simple", false, true}, {"scalar", false, false}};
-    JudgedImage made;
-    for (const Form& form : Forms) {
-      targets::native::NativeOptions options;
-      options.level = level;
-      options.tuned = form.tuned;
-      options.vectorize = form.vectorize;
-      made.image = TRY(targets::native::EmitImage(program, options));
-      // It would run on its caller's stack, of which nothing is known: the depth must not depend on that.
-      if (made.image.stack.recursive) return Fail(Diag::Unsupported, "it is recursive");
-      if (!made.image.stack.is_small())
-        return Fail(Diag::Unsupported,
-                    fmt::format("it takes {} bytes of stack", made.image.stack.frame_bytes));
-      made.judged = judge(made.image);
-      if (made.judged.admitted || !made.judged.has_unrun) break;
-      if (form.vectorize) Refuse(fmt::format("{}, {}", what, form.name), made.judged.reason);
-    }
-    return made;
+  static std::string NameOf(exec::CpuLevel level) {
+    return fmt::format("native {}", exec::CpuLevelName(level));
   }
 
   void EmitNative() {
@@ -186,8 +186,7 @@ class Compilation {
     for (int i = 0; i < exec::CpuLevelCount; ++i) {
       const auto level = static_cast<exec::CpuLevel>(i);
       if (level > exec::HostLevel()) {
-        Refuse(fmt::format("native {}", exec::CpuLevelName(level)),
-               "this machine cannot run it, so it cannot be judged");
+        Refuse(NameOf(level), "this machine cannot run it, so it cannot be judged");
         continue;
       }
       const bool made = EmitPlain(level);
@@ -216,14 +215,11 @@ class Compilation {
   }
 
   bool EmitPlain(exec::CpuLevel level) {
-    const std::string what = fmt::format("native {}", exec::CpuLevelName(level));
-    Result<JudgedImage> made =
-        EmitJudged(forms_->program(), level, what,
-                   [&](const exec::NativeImage& image) { return native_->Plain(image); });
-    if (!made) return Refuse(what, made.error().message), false;
-    if (!made->judged.admitted) return Refuse(what, made->judged.reason), false;
-    built_.plain[static_cast<size_t>(level)] = Code(*made->judged.admitted);
-    return true;
+    Code& code = built_.plain[static_cast<size_t>(level)];
+    if (level == exec::CpuLevel::Baseline) return !code.empty();  // the first place
+    NativePlace place(*native_target_, level);
+    if (const auto won = Take(place, NameOf(level))) code = Code(won->admitted);
+    return !code.empty();
   }
 
   // What pieces have in common on every level.
@@ -234,9 +230,10 @@ class Compilation {
     if (Result<void> ready = native_->PreparePieces(); !ready) return refuse(ready.error().message);
     built_.trips_word = native_->trips_word();
     if (built_.trips_word == embed::NoWord) {
-      Result<exec::NativeImage> trips = Emit(native_->ranged().trips, exec::CpuLevel::Baseline);
+      Result<exec::NativeImage> trips =
+          targets::native::EmitImage(native_->ranged().trips, {.level = exec::CpuLevel::Baseline});
       if (!trips) return refuse(trips.error().message);
-      const Judged judged = native_->Trips(*trips);
+      const engine::Judged judged = native_->Trips(*trips);
       if (!judged.admitted) return refuse("the number of its iterations: " + judged.reason);
       built_.trips = Code(*judged.admitted);
       built_.trips_digest = built_.trips.form().source_exact;
@@ -252,13 +249,12 @@ class Compilation {
 
   void EmitRanged(exec::CpuLevel level) {
     const std::string what = fmt::format("in pieces, {}", exec::CpuLevelName(level));
-    Result<JudgedImage> made =
-        EmitJudged(native_->ranged().program, level, what,
-                   [&](const exec::NativeImage& image) { return native_->Pieces(image); });
-    if (!made) return Refuse(what, made.error().message);
-    if (!made->judged.admitted) return Refuse(what, made->judged.reason);
-    built_.ranged[static_cast<size_t>(level)] = Code(*made->judged.admitted);
-    const Judged whole = native_->Whole(made->image);
+    NativePlace place(*native_target_, level, *native_);
+    const auto won = Take(place, what);
+    if (!won) return;
+    Code& code = built_.ranged[static_cast<size_t>(level)];
+    code = Code(won->admitted);
+    const engine::Judged whole = native_->Whole(code.image());
     if (whole.admitted) built_.whole[static_cast<size_t>(level)] = Code(*whole.admitted);
   }
 
@@ -287,8 +283,8 @@ class Compilation {
     const verify::Evidence& meaning = built_.report.meaning;
     std::string text = fmt::format("{} ({})", verify::GradeName(meaning.grade), meaning.judge);
     if (built_.has_native())
-      text +=
-          fmt::format(", code {} {}", verify::GradeName(lowering_.grade), Grouped(lowering_.cases));
+      text += fmt::format(", code {} {}", verify::GradeName(lowering_.grade),
+                          PrintGrouped(lowering_.cases));
     if (!built_.isa.empty()) text += ", isa proved";
     return text;
   }
@@ -297,14 +293,17 @@ class Compilation {
   const BuildOptions& options_;
   BuiltKernel built_;
   verify::Evidence lowering_;
-  std::optional<FormJudge> forms_;     // of the candidate that is compiled
+  std::unique_ptr<exec::Target> native_target_ = targets::native::MakeNativeTarget();
+  engine::Loop loop_;
+  engine::Gate* gate_ = nullptr;       // of the candidate that is compiled
   std::optional<NativeJudge> native_;  // of its native code
 };
 
 }  // namespace
 
-BuiltKernel CompileKernel(const SourceKernel& source, const BuildOptions& options) {
-  return Compilation(source, options).Run();
+BuiltKernel CompileKernel(const SourceKernel& source, const BuildOptions& options,
+                          store::Store& store) {
+  return Compilation(source, options, store).Run();
 }
 
 }  // namespace frazil::aot

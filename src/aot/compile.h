@@ -3,12 +3,15 @@
 
 #include "aot/unit.h"
 #include "sources/sources.h"
+#include "store/store.h"
 
 namespace frazil::aot {
 
 using SourceKernel = sources::Source;
 
 // Never fails: what could not be made is in the report with its reason.
-BuiltKernel CompileKernel(const SourceKernel& source, const BuildOptions& options);
+// The store says which candidates were caught being wrong.
+BuiltKernel CompileKernel(const SourceKernel& source, const BuildOptions& options,
+                          store::Store& store);
 
 }  // namespace frazil::aot

@@ -2,7 +2,8 @@
 // are wrong for all to see. The modules are the emitter's, and changed by hand.
 #include <gtest/gtest.h>
 
-#include "aot/judge.h"
+#include "aot/targets.h"
+#include "engine/gate.h"
 #include "ir/text/text.h"
 #include "targets/wasm/wasm.h"
 
@@ -17,16 +18,18 @@ ir::Program Parse(const std::string& body) {
 
 using Change = std::function<void(std::string&)>;
 
-Judged JudgeText(const std::string& text, const Change& change = {}) {
+engine::Judged JudgeText(const std::string& text, const Change& change = {}) {
   const ir::Program program = Parse(text);
   const auto target = targets::wasm::MakeWasmTarget();
   Result<exec::Artifact> artifact = target->Emit(program);
   EXPECT_TRUE(artifact);
   if (change) change(artifact->bytes);
-  FormJudge forms(program, {program, {}, {}, "test"}, {});
+  RegisterJudges();
+  engine::Gate forms(program, {program, {}, {}, "test"});
   exec::CompiledForm form = forms.Form("wasm");
   form.symbol = artifact->entry_symbol;
   form.payload = artifact->bytes;
+  form.cost = exec::Bytes{form.payload.size()};
   return forms.Admit(std::move(form));
 }
 
@@ -47,7 +50,7 @@ constexpr char Scale[] =
     " %p = mul.checked %v, %k : i32\n store %y, %i, %p : i32\n yield\n }\n return\n}";
 
 TEST(Module, EvidenceTellsWhatRan) {
-  const Judged judged = JudgeText(Scale);
+  const engine::Judged judged = JudgeText(Scale);
   ASSERT_TRUE(judged.admitted) << judged.reason;
   EXPECT_NE(judged.admitted->form().evidence().lowering.detail.find(
                 ", 7 of 7 blocks of a copy with marks, 1 of 1 loops again"),
@@ -92,7 +95,7 @@ TEST(Module, ComparedNumbersLeadToABlock) {
       " %r = if %c -> (i64) {\n %k = cast %l : i64\n %s = add %n, %k : i64\n yield %s\n } else {\n "
       "yield %n\n }\n"
       " return %r\n}";
-  const Judged judged = JudgeText(text);
+  const engine::Judged judged = JudgeText(text);
   EXPECT_TRUE(judged.admitted) << judged.reason;
 }
 
@@ -101,7 +104,7 @@ TEST(Module, AWrongInstructionIsRefuted) {
   const std::string text =
       "func @main(%a: u64, %b: u64) -> (u64) {\n %r = mul %a, %b : u64\n return %r\n}";
   EXPECT_TRUE(JudgeText(text).admitted);
-  const Judged judged = JudgeText(text, Replace("\x20\x01\x7e", "\x20\x01\x7c"));
+  const engine::Judged judged = JudgeText(text, Replace("\x20\x01\x7e", "\x20\x01\x7c"));
   EXPECT_TRUE(judged.reason.starts_with("refuted: result 1")) << judged.reason;
 }
 
@@ -111,14 +114,14 @@ TEST(Module, AnAccessOutsideOfMemoryIsRefuted) {
       "func @main(%x: in buffer<u8>) -> (u8) {\n %z = const 0 : index\n %v = load %x, %z : u8\n"
       " return %v\n}";
   EXPECT_TRUE(JudgeText(text).admitted);
-  const Judged judged =
+  const engine::Judged judged =
       JudgeText(text, Replace(std::string("\x2d\x00\x00", 3), std::string("\x2d\x00\x70", 3)));
   EXPECT_TRUE(judged.reason.starts_with("refuted: ")) << judged.reason;
 }
 
 // Scratch comes from a helper: memory grows within the samples, and what says "no room" is read.
 TEST(Module, MemoryThatGrowsRuns) {
-  const Judged judged = JudgeText(
+  const engine::Judged judged = JudgeText(
       "func @main(%n: index, %x: in buffer<i32>) -> (i32) {\n %s = alloc %n : i32\n"
       " %z = const 0 : index\n %v = load %x, %z : i32\n store %s, %z, %v : i32\n"
       " %r = load %s, %z : i32\n return %r\n}");
@@ -130,7 +133,7 @@ TEST(Module, MemoryThatGrowsRuns) {
 
 TEST(Module, WhatCannotBeReadIsUnknown) {
   // An instruction of another proposal (atomics).
-  const Judged judged =
+  const engine::Judged judged =
       JudgeText("func @main(%a: u64, %b: u64) -> (u64) {\n %r = mul %a, %b : u64\n return %r\n}",
                 Replace("\x20\x01\x7e", "\x20\x01\xfe"));
   EXPECT_TRUE(judged.reason.starts_with("no verdict: the module cannot be followed: +0x"))

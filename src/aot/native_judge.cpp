@@ -24,10 +24,25 @@ exec::CompiledForm NativeJudge::Form(const exec::NativeImage& image,
   exec::CompiledForm form = forms_.Form("native");
   exec::PutImage(form, image);
   form.calling = calling;
+  form.cost = exec::Bytes{form.payload.size()};
   return form;
 }
 
-Judged NativeJudge::Plain(const exec::NativeImage& image) {
+verify::CallableMaker NativeJudge::CallableFor(std::string_view calling) const {
+  using Made = Result<std::unique_ptr<exec::Callable>>;
+  if (calling == Calling::InPieces)
+    return [this](auto code) {
+      return Made(MakePiecesCallable({std::move(code), trips_, trips_word_, ranged_.conditions},
+                                     forms_.shared_program()));
+    };
+  if (calling == Calling::Whole)
+    return [this](auto code) {
+      return Made(MakeWholeCallable(std::move(code), forms_.shared_program()));
+    };
+  return {};
+}
+
+engine::Judged NativeJudge::Plain(const exec::NativeImage& image) {
   return forms_.Admit(Form(image, Calling::Plain));
 }
 
@@ -43,11 +58,12 @@ Result<void> NativeJudge::PreparePieces() {
 }
 
 // A program of its own, which answers for nothing but itself.
-Judged NativeJudge::Trips(const exec::NativeImage& image) {
-  FormJudge trips(ranged_.trips, {ranged_.trips, {}, {}, "trips"}, limits_);
+engine::Judged NativeJudge::Trips(const exec::NativeImage& image) {
+  engine::Gate trips(ranged_.trips, {ranged_.trips, {}, {}, "trips"}, {.limits = limits_});
   exec::CompiledForm form = trips.Form("native");
   exec::PutImage(form, image);
-  Judged judged = trips.Admit(std::move(form));
+  form.cost = exec::Bytes{form.payload.size()};
+  engine::Judged judged = trips.Admit(std::move(form));
   if (!judged.admitted) return judged;
   Result<std::shared_ptr<const exec::NativeCode>> code = exec::NativeCode::Map(image);
   if (code) {
@@ -59,18 +75,12 @@ Judged NativeJudge::Trips(const exec::NativeImage& image) {
   return judged;
 }
 
-Judged NativeJudge::Pieces(const exec::NativeImage& image) {
-  return forms_.Admit(Form(image, Calling::InPieces), [&](auto code) {
-    return Result<std::unique_ptr<exec::Callable>>(MakePiecesCallable(
-        {std::move(code), trips_, trips_word_, ranged_.conditions}, forms_.shared_program()));
-  });
+engine::Judged NativeJudge::Pieces(const exec::NativeImage& image) {
+  return forms_.Admit(Form(image, Calling::InPieces), CallableFor(Calling::InPieces));
 }
 
-Judged NativeJudge::Whole(const exec::NativeImage& image) {
-  return forms_.Admit(Form(image, Calling::Whole), [&](auto code) {
-    return Result<std::unique_ptr<exec::Callable>>(
-        MakeWholeCallable(std::move(code), forms_.shared_program()));
-  });
+engine::Judged NativeJudge::Whole(const exec::NativeImage& image) {
+  return forms_.Admit(Form(image, Calling::Whole), CallableFor(Calling::Whole));
 }
 
 }  // namespace frazil::aot

@@ -5,25 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "aot/places.h"
 #include "aot/targets.h"
 #include "machines/simt/module.h"
 #include "targets/cuda/cuda.h"
 
 namespace frazil::aot {
 namespace {
-
-Result<exec::CompiledForm> Emit(Target which, const std::string& name, const FormJudge& forms) {
-  const std::shared_ptr<const exec::Target> target = TargetOf(which);
-  if (const std::string why = target->Refuses(forms.program()); !why.empty())
-    return Fail(Diag::Unsupported, why);
-  exec::EmitOptions options;
-  options.symbol = name;
-  exec::Artifact artifact = TRY(target->Emit(forms.program(), options));
-  exec::CompiledForm form = forms.Form(std::string(target->name()));
-  form.symbol = std::move(artifact.entry_symbol);
-  form.payload = std::move(artifact.bytes);
-  return form;
-}
 
 Code& PlaceOf(Target target, BuiltKernel& built) {
   switch (target) {
@@ -45,31 +33,34 @@ Result<void> Describe(Target target, const std::string& bytes, BuiltKernel& buil
   return {};
 }
 
-Result<verify::Evidence> Build(Target target, const std::string& name, FormJudge& forms,
-                               BuiltKernel& built, uint64_t& bytes) {
-  exec::CompiledForm form = TRY(Emit(target, name, forms));
+Result<verify::Evidence> Build(Target which, const std::string& name, engine::Loop& loop,
+                               const engine::Gate& gate, BuiltKernel& built, uint64_t& bytes) {
+  const std::shared_ptr<const exec::Target> target = TargetOf(which);
+  ArtifactPlace place(*target, name);
+  exec::CompiledForm form = TRY(place.Lower(gate)).form;
   bytes = form.payload.size();
-  TRY_VOID(Describe(target, form.payload, built));
-  if (target == Target::Ptx) {
-    const auto loaded = TargetOf(target)->Load(TRY(exec::ArtifactOf(form)));
+  TRY_VOID(Describe(which, form.payload, built));
+  if (which == Target::Ptx) {
+    const auto loaded = target->Load(TRY(exec::ArtifactOf(form)));
     if (!loaded) {
       built.report.refusals.push_back({"judged on a GPU", loaded.error().message});
       built.proposed_ptx = std::move(form.payload);
       return verify::Evidence();
     }
   }
-  const Judged judged = forms.Admit(std::move(form));
-  if (!judged.admitted) return Fail(Diag::NotAdmitted, judged.reason);
-  PlaceOf(target, built) = Code(*judged.admitted);
-  return PlaceOf(target, built).evidence();
+  const std::optional<engine::Loop::Won> won = TRY(loop.Run(place));
+  if (!won) return Fail(Diag::NotAdmitted, loop.proposals().front().reason);
+  PlaceOf(which, built) = Code(won->admitted);
+  return PlaceOf(which, built).evidence();
 }
 
 }  // namespace
 
-void EmitOther(Target target, const std::string& name, FormJudge& forms, BuiltKernel& built) {
+void EmitOther(Target target, const std::string& name, engine::Loop& loop, const engine::Gate& gate,
+               BuiltKernel& built) {
   const std::string target_name(TargetName(target));
   uint64_t bytes = 0;
-  Result<verify::Evidence> evidence = Build(target, name, forms, built, bytes);
+  Result<verify::Evidence> evidence = Build(target, name, loop, gate, built, bytes);
   if (!evidence) {
     built.report.refusals.push_back({target_name, evidence.error().message});
     return;

@@ -14,7 +14,7 @@ namespace frazil::aot {
 namespace {
 
 // The same install key seals forms: their magic is another one.
-constexpr std::string_view Magic = "FRZUNIT5";
+constexpr std::string_view Magic = "FRZUNIT6";
 constexpr size_t MacBytes = 32;
 
 // What a form in a certain place must be.
@@ -84,6 +84,12 @@ static void Members(Archive& archive, KernelReport& report) {
          report.refusals, report.meaning, report.forms);
 }
 template <typename Archive>
+static void Members(Archive& archive, engine::Attempt& attempt) {
+  Fields(archive, attempt.proposer, attempt.target, attempt.source_exact, attempt.candidate_exact,
+         attempt.guard, attempt.fate, attempt.reason, attempt.source_static,
+         attempt.candidate_static, attempt.cost_before, attempt.cost_after);
+}
+template <typename Archive>
 static void Members(Archive& archive, BuiltKernel& kernel) {
   Fields(archive, kernel.report, kernel.doc, kernel.params, kernel.results, kernel.digest,
          kernel.trips_digest);
@@ -101,7 +107,8 @@ static void Members(Archive& archive, BuiltKernel& kernel) {
   archive.Form(kernel.c, {kernel.digest, "c"});
   Fields(archive, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint, kernel.at_most,
          kernel.covers, kernel.lengths, kernel.work, kernel.proposed_ptx, kernel.ptx_text,
-         kernel.source, kernel.candidate, kernel.certificate);
+         kernel.source, kernel.candidate, kernel.candidate_exact, kernel.certificate,
+         kernel.attempts);
 }
 template <typename Archive>
 static void Members(Archive& archive, Error& error) {

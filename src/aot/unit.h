@@ -10,6 +10,7 @@
 #include "aot/aot.h"
 #include "aot/code.h"
 #include "embed/kernel.h"
+#include "engine/attempt.h"
 #include "verify/verified.h"
 
 namespace frazil::aot {
@@ -40,11 +41,14 @@ struct BuiltKernel {
   Code isa, ptx, wasm, c;  // ptx: with what a launch must know (targets/cuda/driver/module.h)
   // PTX that nobody could judge here, for want of a GPU: a proposal, which is judged where there is one before it is used.
   std::string proposed_ptx;
-  std::string ptx_text;     // the PTX alone
-  std::string source;       // .frz
-  std::string digest;       // exact, 64 hex digits
-  std::string candidate;    // what was compiled, as text
+  std::string ptx_text;   // the PTX alone
+  std::string source;     // .frz
+  std::string digest;     // exact, 64 hex digits
+  std::string candidate;  // what was compiled, as text
+  std::string candidate_exact;
   std::string certificate;  // why it means what the source means; may be empty
+  std::vector<engine::Attempt>
+      attempts;  // what became of the proposals, for their makers' accounts
   // What a launch on one thread calls.
   const Code (&plain_forms() const)[embed::CpuLevelCount] {
     return plain_is_ranged ? ranged : plain;

@@ -162,12 +162,15 @@ Result<AuditReport> AuditStore(const std::string& path, const AuditOptions& opti
   AuditReport report;
   report.kind = "store";
   std::vector<SealedForm> forms;
-  for (const store::Store::Entry& entry : store->List())
+  for (const store::Store::Entry& entry : store->List()) {
+    // A build's finished work: its forms are judged where they are embedded.
+    if (entry.key.target == "unit") continue;
     if (std::optional<std::string> sealed = store->Find(entry.key)) {
       std::string note = NoteOf(*store, *sealed);
       forms.push_back(
           {entry.key_digest.substr(0, KeyDigits), std::move(*sealed), std::move(note), entry.key});
     }
+  }
   AuditForms(forms, options, report);
   for (const store::Store::AuditLine& line : store->Audit())
     report.entries.push_back(

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "aot/judge.h"
 #include "aot/measure.h"
 #include "aot/native_judge.h"
+#include "aot/targets.h"
 #include "base/sha256.h"
+#include "engine/gate.h"
 #include "ir/digest.h"
 #include "ir/element.h"
 #include "ir/kernel.h"
@@ -52,11 +53,12 @@ class KernelAudit {
       if (ir::ExactDigest(each) == record_.source_digest) source = each;
     verify::AuditedMeaning meaning = verify::AuditMeaning(
         {record_.source_digest, record_.source, record_.candidate, record_.certificate, "true"},
-        source, aot::MeaningOptions(limits_));
+        source, engine::MeaningOptions({.limits = limits_}));
     if (!meaning.false_claim.empty()) return Claims(Finding::Disagrees, meaning.false_claim);
     candidate_ = std::make_shared<const ir::Program>(std::move(meaning.candidate.program));
     FindSource(source);
-    aot::FormJudge forms(*candidate_, {*candidate_, {}, {}, "audit"}, limits_);
+    aot::RegisterJudges();
+    engine::Gate forms(*candidate_, {*candidate_, {}, {}, "audit"}, {.limits = limits_});
     aot::NativeJudge judge(forms, limits_);
     const Result<void> in_pieces = judge.PreparePieces();
     if (std::string why = WrongDescriptor(judge, in_pieces); !why.empty())
@@ -122,12 +124,13 @@ class KernelAudit {
     return image_.BytesAt(Follow(kernel_.descriptor + at, blob.data.offset), blob.size);
   }
 
-  // Judged as it was before it was embedded.
+  // engine::Judged as it was before it was embedded.
   verify::Verdict JudgeWasm() const {
     const auto data = image_.At<KernelData>(kernel_.descriptor);
     const auto bytes = BytesOf(data->wasm, offsetof(KernelData, wasm));
     if (!bytes) return verify::Unknown{"its bytes do not lie in the file"};
-    aot::FormJudge forms(*candidate_, {*candidate_, {}, {}, "audit"}, limits_);
+    aot::RegisterJudges();
+    engine::Gate forms(*candidate_, {*candidate_, {}, {}, "audit"}, {.limits = limits_});
     exec::CompiledForm form = forms.Form("wasm");
     form.symbol = record_.name;
     form.payload = *bytes;

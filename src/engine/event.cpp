@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/duration.h"
-#include "engine/worker/worker_compare.h"
+#include "base/grouped.h"
 
 namespace frazil::engine {
 

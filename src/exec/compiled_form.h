@@ -11,7 +11,7 @@ namespace frazil::exec {
 struct CompiledForm {
   std::string source_exact;     // exact digest of the program that it answers for
   std::string guard;            // in text form; "true" if it always may be used
-  std::string candidate;        // the program that was lowered, as canonical text
+  std::string candidate;        // the program that was lowered, as text
   std::string candidate_exact;  // its digest
   // For whoever judges it again: the program that it answers for, as text, where that is not the candidate, and why both
   // mean the same. May be empty.

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "embed/cpu_level.h"
 #include "exec/compiled_form.h"
 #include "exec/launch.h"  // IWYU pragma: export
 #include "exec/outcome.h"
@@ -27,10 +29,17 @@ struct Artifact {
   bool metered = false;  // it counts fuel
 };
 
+// How much is made of native code. Quick is what a call site gets first; tuned takes longer to make and runs faster; scalar
+// has no loops in lanes, is slower and shorter to judge.
+enum class CodeStyle : uint8_t { Quick, Tuned, Scalar };
+
 struct EmitOptions {
   // Count fuel in the emitted code (`for`, `parallel`: trip count on entry; `while`, `call`: one each).
   bool metered = false;
   std::string symbol = "main";  // name of the exported function
+  // Of native code; nothing: as the target was made.
+  std::optional<embed::CpuLevel> level = {};
+  std::optional<CodeStyle> style = {};
 };
 
 class Callable {

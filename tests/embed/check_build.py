@@ -35,12 +35,14 @@ ENDLESS = {"collatz": """def collatz(x: DeviceArray[u64], steps: DeviceArray[u32
 """}
 # Five seconds on an idle machine, where it took 78; this one may be busy.
 ENDLESS_SECONDS = 25
+HEADER = 56  # of a file of the store: magic 8, schema 4, kind 4, length 8, digest 32
 
 
 class Check:
     def __init__(self, arguments):
         self.arguments = arguments
         self.out = os.path.join(arguments.scratch, "out")
+        self.store = os.path.join(arguments.scratch, "store")
         self.failures = []
 
     def path(self, name):
@@ -93,8 +95,8 @@ class Check:
         self.expect(done.stdout.count("  compiled\n") == 3, "other targets are other work", done)
 
         # Damaged work is a miss.
-        for unit in os.listdir(os.path.join(self.out, ".frazil")):
-            with open(os.path.join(self.out, ".frazil", unit), "r+b") as file:
+        for unit in self.contents():
+            with open(unit, "r+b") as file:
                 file.seek(100)
                 file.write(b"damage")
         done = self.build(saxpy, pick, stream, targets="native")
@@ -107,14 +109,12 @@ class Check:
     # Whoever can write to the folder of finished work, and knows how its files are made, must not be able to put code into
     # a program: only this installation's key can seal a unit.
     def run_planted(self, pick):
-        def units():
-            folder = os.path.join(self.out, ".frazil")
-            return [os.path.join(folder, name) for name in os.listdir(folder)]
-
+        shutil.rmtree(os.path.join(self.store, "cas"))
         done = self.build(pick, targets="native")
-        self.expect(len(units()) == 1, "one unit", done)
-        with open(units()[0], "rb") as file:
-            sealed = file.read()
+        self.expect(len(self.contents()) == 1, "one unit", done)
+        with open(self.contents()[0], "rb") as file:
+            frame = file.read()
+        sealed = frame[HEADER:]
         with open(os.path.join(self.out, "my_ops.cpp"), "rb") as file:
             honest = file.read()
         # The first bytes of code that the generated file shows, as the unit has them.
@@ -123,8 +123,7 @@ class Check:
         self.expect(sealed.count(code) >= 1, "the unit holds the code")
         planted = sealed.replace(code, b"\xc3" + code[1:])[:-32]
         for mac in [hashlib.sha256(planted).digest(), hmac.new(bytes(32), planted, hashlib.sha256).digest(), sealed[-32:]]:
-            with open(units()[0], "wb") as file:
-                file.write(planted + mac)
+            self.plant(frame[:16], planted + mac)
             done = self.build(pick, targets="native")
             self.expect("is not used: it was not made by this installation, or was changed since" in done.stdout and
                         done.stdout.count("  compiled\n") == 1, "a planted unit is discarded with a sentence", done)
@@ -132,6 +131,31 @@ class Check:
                 self.expect(file.read() == honest, "and what is embedded is what was judged")
         done = self.build(pick, targets="native")
         self.expect(done.stdout.count("  cached\n") == 1 and "is not used" not in done.stdout, "then it is made again", done)
+
+    def contents(self):
+        return [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(self.store, "cas")) for name in names]
+
+    # A content with every digest and record right, as anybody can make it who can write to the folder.
+    def plant(self, start, payload):
+        def framed(head, content):
+            return head + len(content).to_bytes(8, "little") + hashlib.sha256(content).digest() + content
+
+        digest = hashlib.sha256(payload).hexdigest()
+        for old in self.contents():
+            name = os.path.basename(old)
+            for folder, _, records in os.walk(os.path.join(self.store, "ac")):
+                for record in records:
+                    path = os.path.join(folder, record)
+                    with open(path, "rb") as file:
+                        data = file.read()
+                    content = data[HEADER:].replace(name.encode(), digest.encode())
+                    with open(path, "wb") as file:
+                        file.write(framed(data[:16], content))
+            os.remove(old)
+        place = os.path.join(self.store, "cas", digest[:2])
+        os.makedirs(place, mode=0o700, exist_ok=True)
+        with open(os.path.join(place, digest), "wb") as file:
+            file.write(framed(start, payload))
 
     def run_errors(self, saxpy, pick):
         kept = self.times()
@@ -171,7 +195,7 @@ def main():
     arguments = parser.parse_args()
     shutil.rmtree(arguments.scratch, ignore_errors=True)
     os.makedirs(arguments.scratch)
-    # Where the key of this installation is.
+    # Where finished work is kept, and the key of this installation.
     os.environ["FRAZIL_STORE"] = os.path.join(arguments.scratch, "store")
     return Check(arguments).run()
 

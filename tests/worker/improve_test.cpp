@@ -55,7 +55,8 @@ ir::Program Parse(std::string_view text) {
   return program.value_or(ir::Program());
 }
 
-class TestCompiler : public Compiler {
+// Makes native code as it is told to.
+class TestCompiler : public exec::Target {
  public:
   using Make = std::function<Result<exec::NativeImage>(const ir::Program&, exec::CpuLevel)>;
   explicit TestCompiler(Make make = Honest) : make_(std::move(make)) {}
@@ -64,10 +65,17 @@ class TestCompiler : public Compiler {
     options.level = level;
     return targets::native::EmitImage(program, options);
   }
-  Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) override {
-    return make_(program, level);
+  std::string_view name() const override { return "native"; }
+  std::string Refuses(const ir::Program&) const override { return {}; }
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
+    exec::Artifact artifact;
+    artifact.bytes = exec::SerializeImage(TRY(make_(program, *options.level)));
+    return artifact;
   }
-  std::string toolchain() const override { return targets::native::Toolchain(); }
+  Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact&) const override {
+    return Fail(Diag::Unsupported, "not here");
+  }
 
  private:
   Make make_;

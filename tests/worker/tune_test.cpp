@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/admit.h"
+#include "engine/gate.h"
 #include "engine/worker/worker_price.h"
 #include "engine/worker/worker_serve.h"
 #include "ir/digest.h"
@@ -47,17 +48,23 @@ func @main(%x: in buffer<f32>, %y: out buffer<f32>, %n: index) {
 )";
 
 // Scalar code and vector code stand for a form that comes first and one that takes longer; or the other way round.
-class TwoForms : public Compiler {
+class TwoForms : public exec::Target {
  public:
   explicit TwoForms(bool first_is_slow = true) : first_is_slow_(first_is_slow) {}
-  Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) override {
-    return Emit(program, level, !first_is_slow_, /*tuned=*/false);
+  std::string_view name() const override { return "native"; }
+  std::string Refuses(const ir::Program&) const override { return {}; }
+  Result<exec::Artifact> Emit(const ir::Program& program,
+                              const exec::EmitOptions& options) const override {
+    const bool tuned = options.style == exec::CodeStyle::Tuned;
+    const ir::Program& emitted = tuned && instead_ ? *instead_ : program;
+    exec::Artifact artifact;
+    artifact.bytes =
+        exec::SerializeImage(TRY(Emit(emitted, *options.level, tuned == first_is_slow_, tuned)));
+    return artifact;
   }
-  Result<exec::NativeImage> CompileTuned(const ir::Program& program,
-                                         exec::CpuLevel level) override {
-    return Emit(instead_ ? *instead_ : program, level, first_is_slow_, /*tuned=*/true);
+  Result<std::unique_ptr<exec::Callable>> Load(const exec::Artifact&) const override {
+    return Fail(Diag::Unsupported, "not here");
   }
-  std::string toolchain() const override { return targets::native::Toolchain(); }
   void TuneInstead(std::string_view other) { instead_ = *ir::ParseText(other); }
 
  private:
@@ -83,12 +90,25 @@ WorkRequest FirstRequest() {
   return request;
 }
 
-WorkRequest TuneRequest(Compiler& compiler) {
+// The form that came first, sealed, with a cost that got it admitted.
+std::string FirstForm(const WorkRequest& request, const exec::Target& compiler) {
+  const ir::Program program = *ir::ParseText(request.program);
+  Gate gate(program, {program, {}, {}, "first"});
+  exec::EmitOptions options;
+  options.level = request.level;
+  options.style = exec::CodeStyle::Quick;
+  exec::CompiledForm form = gate.Form("native");
+  exec::PutImage(form, *exec::ParseImage(compiler.Emit(program, options)->bytes));
+  form.cost = exec::CallTime{50, 100};
+  const Result<verify::Examined> examined = gate.Examine(form);
+  EXPECT_TRUE(examined.has_value() && examined->form) << examined->refusal;
+  return verify::Seal(*examined->form, request.key);
+}
+
+WorkRequest TuneRequest(const exec::Target& compiler) {
   WorkRequest request = FirstRequest();
-  Result<WorkReply> first = ImproveHere(request, compiler);
-  EXPECT_TRUE(first.has_value() && !first->sealed.empty());
   request.tuned = true;
-  request.in_use = first->sealed;
+  request.in_use = FirstForm(request, compiler);
   request.same_candidate = true;
   request.recent_call = {{200'000}, {200'000}, {200'000}};
   return request;

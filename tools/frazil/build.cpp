@@ -92,7 +92,7 @@ void AddBuild(CLI::App& app, Session& session) {
   command->add_option("--targets", options->targets, "some of native, isa, ptx, wasm, c")
       ->capture_default_str();
   command->add_option("--cache", options->options.cache,
-                      "folder of finished work (default: .frazil in the other)");
+                      "the store that keeps finished work (default: the user's)");
   command->add_flag("!--no-programs", options->options.programs,
                     "leave out what `frazil audit` judges the kernels by");
   AtLeastOne(command->add_option("--jobs", options->options.jobs,

@@ -21,32 +21,6 @@ constexpr int Socket = engine::WorkerProcess::SocketAtWorker;
 constexpr int UsageStatus = 64;
 constexpr int InternalStatus = engine::WorkerProcess::BrokenInvariantStatus;
 
-class NativeCompiler : public engine::Compiler {
- public:
-  Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) override {
-    return Emit(program, level, /*tuned=*/false);
-  }
-  Result<exec::NativeImage> CompileTuned(const ir::Program& program,
-                                         exec::CpuLevel level) override {
-    return Emit(program, level, /*tuned=*/true);
-  }
-  Result<exec::NativeImage> CompileScalar(const ir::Program& program,
-                                          exec::CpuLevel level) override {
-    return Emit(program, level, /*tuned=*/false, /*vectorize=*/false);
-  }
-  std::string toolchain() const override { return targets::native::Toolchain(); }
-
- private:
-  static Result<exec::NativeImage> Emit(const ir::Program& program, exec::CpuLevel level,
-                                        bool tuned, bool vectorize = true) {
-    targets::native::NativeOptions options;
-    options.level = level;
-    options.tuned = tuned;
-    options.vectorize = vectorize;
-    return targets::native::EmitImage(program, options);
-  }
-};
-
 // State that broke an invariant serves no further request; the client knows the status.
 void OnBrokenInvariant(const char* file, int line, const char* condition) {
   fmt::print(stderr, "frazil-worker: broken invariant at {}:{}: {}\n", file, line, condition);
@@ -79,7 +53,7 @@ int main(int argc, char** argv) {
   SetCheckHandler(OnBrokenInvariant);
   verify::smt::RegisterZ3();
   verify::x86::RegisterReader();
-  NativeCompiler compiler;
+  const std::unique_ptr<exec::Target> native = targets::native::MakeNativeTarget();
   // Straight out: nothing here is worth a destructor.
-  ::_exit(engine::ServeWorker(Socket, compiler, options.cpu_seconds));
+  ::_exit(engine::ServeWorker(Socket, *native, options.cpu_seconds));
 }

@@ -14,6 +14,7 @@
 #include "engine/attempt.h"
 #include "engine/event.h"
 #include "exec/native/native_code.h"
+#include "exec/target.h"
 #include "optimize/optimize.h"
 #include "verify/verify.h"
 
@@ -100,24 +101,9 @@ class Worker {
   std::unique_ptr<Impl> impl_;
 };
 
-// The other side: serves requests on a socket until its end. tools/worker calls it with the compiler linked in.
-class Compiler {  // what the worker can do; implemented over targets/native in tools/worker
- public:
-  virtual ~Compiler() = default;
-  // The form that comes first, and the one that takes longer to make (exec::NativeImage::tuned).
-  virtual Result<exec::NativeImage> Compile(const ir::Program& program, exec::CpuLevel level) = 0;
-  virtual Result<exec::NativeImage> CompileTuned(const ir::Program& program, exec::CpuLevel level) {
-    return Compile(program, level);
-  }
-  // Without loops in lanes: slower, and shorter to judge.
-  virtual Result<exec::NativeImage> CompileScalar(const ir::Program& program,
-                                                  exec::CpuLevel level) {
-    return Compile(program, level);
-  }
-  virtual std::string toolchain() const = 0;
-};
-int ServeWorker(int socket, Compiler& compiler, uint64_t cpu_seconds_per_request = 0);
+// The other side: serves requests on a socket until its end. tools/worker calls it with the native target linked in.
+int ServeWorker(int socket, const exec::Target& native, uint64_t cpu_seconds_per_request = 0);
 // The same work in this process, for command-line tools and tests.
-Result<WorkReply> ImproveHere(const WorkRequest& request, Compiler& compiler);
+Result<WorkReply> ImproveHere(const WorkRequest& request, const exec::Target& native);
 
 }  // namespace frazil::engine

@@ -140,11 +140,4 @@ std::string Difference(const AnsweredCall& call, const Outcome& expected,
   return ListDifference("argument", expected_arguments, found_arguments);
 }
 
-std::string PrintGrouped(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<size_t>(at), ",");
-  return digits;
-}
-
 }  // namespace frazil::engine

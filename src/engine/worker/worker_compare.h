@@ -32,7 +32,4 @@ std::string Difference(const AnsweredCall& call, const exec::Outcome& expected,
                        std::span<const exec::Value> expected_arguments, const exec::Outcome& found,
                        std::span<const exec::Value> found_arguments);
 
-// "4,352"
-std::string PrintGrouped(uint64_t number);
-
 }  // namespace frazil::engine

@@ -45,6 +45,11 @@ class NativeTarget : public exec::Target {
                               const exec::EmitOptions& options) const override {
     NativeOptions native = options_;
     native.metered = options.metered;
+    native.level = options.level.value_or(native.level);
+    if (options.style) {
+      native.tuned = *options.style == exec::CodeStyle::Tuned;
+      native.vectorize = *options.style != exec::CodeStyle::Scalar;
+    }
     exec::Artifact artifact;
     artifact.target = "native";
     artifact.program = std::make_shared<ir::Program>(TRY(ir::LowerForTarget(program)));
