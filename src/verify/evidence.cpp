@@ -6,26 +6,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/names.h"
+
 namespace frazil::verify {
 
 std::string_view GradeName(Grade grade) {
-  switch (grade) {
-    case Grade::None: return "none";
-    case Grade::Sampled: return "sampled";
-    case Grade::Algebraic: return "algebraic";
-    case Grade::Exhaustive: return "exhaustive";
-    case Grade::Proved: return "proved";
-  }
-  return "none";
+  static constexpr Named<Grade> names[] = {{"none", Grade::None},
+                                           {"sampled", Grade::Sampled},
+                                           {"algebraic", Grade::Algebraic},
+                                           {"exhaustive", Grade::Exhaustive},
+                                           {"proved", Grade::Proved}};
+  return NameOf(names, grade);
 }
 
 std::string_view FamilyName(Family family) {
-  switch (family) {
-    case Family::Exact: return "exact";
-    case Family::Float: return "float";
-    case Family::Routed: return "routed";
-  }
-  return "exact";
+  static constexpr Named<Family> names[] = {
+      {"exact", Family::Exact}, {"float", Family::Float}, {"routed", Family::Routed}};
+  return NameOf(names, family);
 }
 
 Family FamilyOf(const ir::Program& program) {

@@ -21,7 +21,7 @@ std::string TirManual() {
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", mnemonic, id, tier,
                         operand == "None" ? "" : operand, cell);
   };
-#define FRAZIL_TIR(name, mnemonic, id, tier, operand, pops, pushes, meaning) row(mnemonic, id, tier, #operand, meaning);
+#define FRAZIL_TIR(name, group, mnemonic, id, tier, operand, pops, pushes, meaning) row(mnemonic, id, tier, #operand, meaning);
 #include "machines/tir/ops.def"
 #undef FRAZIL_TIR
   return text;

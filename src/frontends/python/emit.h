@@ -86,6 +86,8 @@ class Emitter {
 
   // One region whose variables end with it.
   Values InBranch(const std::function<Values()>& body);
+  // What these locals hold behind the block of a statement, to which what follows belongs.
+  Values BlockValues(const Block& block, const Stmt& stmt, const std::vector<uint32_t>& locals);
   ValueId Index(int64_t value) { return builder_.ConstInt(ir::types::Index, value); }
   ValueId Zero(ir::Type type);
 

@@ -41,25 +41,20 @@ void Emitter::EmitCountedFor(Stmt& stmt, ValueId lo, ValueId hi, ValueId trips, 
   std::vector<uint32_t> carried = Carried(stmt);
   builder_.SetLocation(stmt.location);
   Values inits = CurrentValues(carried);
-  std::vector<ValueId> saved = values_;
   ValueId from = counts_trips ? Index(0) : lo;
   Scalar type = tree_.locals[stmt.local].type.scalar;
-  Values results = builder_.For(
-      from, counts_trips ? trips : hi, counts_trips ? 1 : step, inits,
-      [&](ValueId i, std::span<const ValueId> now) {
-        SetValues(carried, now);
-        ValueId at = counts_trips
-                         ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, i, step_value))
-                         : i;
-        if (!counts_trips) NameOnce(at, tree_.locals[stmt.local].name);
-        values_[stmt.local] = Convert(at, type);
-        Emit(stmt.body);
-        builder_.SetLocation(stmt.location);
-        return CurrentValues(carried);
-      });
-  saved.resize(values_.size());
-  values_ = std::move(saved);
-  SetValues(carried, results);
+  auto body = [&](ValueId i, std::span<const ValueId> now) {
+    SetValues(carried, now);
+    ValueId at =
+        counts_trips ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, i, step_value)) : i;
+    if (!counts_trips) NameOnce(at, tree_.locals[stmt.local].name);
+    values_[stmt.local] = Convert(at, type);
+    return BlockValues(stmt.body, stmt, carried);
+  };
+  SetValues(carried, InBranch([&] {
+              return builder_.For(from, counts_trips ? trips : hi, counts_trips ? 1 : step, inits,
+                                  body);
+            }));
 }
 
 // The counter runs from 0 over the trips; without a step it is the variable itself, from lo to `end`.
@@ -68,29 +63,22 @@ void Emitter::EmitStoppableFor(Stmt& stmt, ValueId lo, ValueId end, ValueId step
   builder_.SetLocation(stmt.location);
   Values inits = CurrentValues(carried);
   inits.insert(inits.begin(), step.valid() ? Index(0) : lo);
-  std::vector<ValueId> saved = values_;
   Scalar type = tree_.locals[stmt.local].type.scalar;
-  Values results = builder_.While(
-      inits,
-      [&](std::span<const ValueId> now) {
-        SetValues(carried, now.subspan(1));
-        ValueId goes_on = Condition(stmt.value);
-        builder_.SetLocation(stmt.location);
-        return builder_.Binary(Op::And, goes_on, builder_.Binary(Op::Lt, now[0], end));
-      },
-      [&](std::span<const ValueId> now) {
-        ValueId at = step.valid()
-                         ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, now[0], step))
-                         : now[0];
-        values_[stmt.local] = Convert(at, type);
-        Emit(stmt.body);
-        builder_.SetLocation(stmt.location);
-        Values next = CurrentValues(carried);
-        next.insert(next.begin(), builder_.Binary(Op::Add, now[0], Index(1)));
-        return next;
-      });
-  saved.resize(values_.size());
-  values_ = std::move(saved);
+  auto test = [&](std::span<const ValueId> now) {
+    SetValues(carried, now.subspan(1));
+    ValueId goes_on = Condition(stmt.value);
+    builder_.SetLocation(stmt.location);
+    return builder_.Binary(Op::And, goes_on, builder_.Binary(Op::Lt, now[0], end));
+  };
+  auto body = [&](std::span<const ValueId> now) {
+    ValueId at = step.valid() ? builder_.Binary(Op::Add, lo, builder_.Binary(Op::Mul, now[0], step))
+                              : now[0];
+    values_[stmt.local] = Convert(at, type);
+    Values next = BlockValues(stmt.body, stmt, carried);
+    next.insert(next.begin(), builder_.Binary(Op::Add, now[0], Index(1)));
+    return next;
+  };
+  Values results = InBranch([&] { return builder_.While(inits, test, body); });
   SetValues(carried, std::span(results).subspan(1));
 }
 

@@ -133,6 +133,13 @@ ir::Values Emitter::InBranch(const std::function<Values()>& body) {
   return result;
 }
 
+ir::Values Emitter::BlockValues(const Block& block, const Stmt& stmt,
+                                const std::vector<uint32_t>& locals) {
+  Emit(block);
+  builder_.SetLocation(stmt.location);
+  return CurrentValues(locals);
+}
+
 void Emitter::EmitIf(Stmt& stmt) {
   auto hoisted = hoisted_.find(stmt.value);
   ValueId condition = hoisted != hoisted_.end() ? hoisted->second : Condition(stmt.value);
@@ -140,11 +147,7 @@ void Emitter::EmitIf(Stmt& stmt) {
   std::vector<ir::Type> types;
   for (uint32_t local : merged) types.push_back(TypeOf(local));
   auto branch = [&](const Block& block) {
-    return InBranch([&] {
-      Emit(block);
-      builder_.SetLocation(stmt.location);
-      return CurrentValues(merged);
-    });
+    return InBranch([&] { return BlockValues(block, stmt, merged); });
   };
   builder_.SetLocation(stmt.location);
   Values results = builder_.If(
@@ -155,23 +158,14 @@ void Emitter::EmitIf(Stmt& stmt) {
 void Emitter::EmitWhile(Stmt& stmt) {
   std::vector<uint32_t> carried = Carried(stmt);
   Values inits = CurrentValues(carried);
-  std::vector<ValueId> saved = values_;
-  Values results = builder_.While(
-      inits,
-      [&](std::span<const ValueId> now) {
-        SetValues(carried, now);
-        ValueId condition = Condition(stmt.value);
-        builder_.SetLocation(stmt.location);
-        return condition;
-      },
-      [&](std::span<const ValueId>) {
-        Emit(stmt.body);
-        builder_.SetLocation(stmt.location);
-        return CurrentValues(carried);
-      });
-  saved.resize(values_.size());
-  values_ = std::move(saved);
-  SetValues(carried, results);
+  auto test = [&](std::span<const ValueId> now) {
+    SetValues(carried, now);
+    ValueId condition = Condition(stmt.value);
+    builder_.SetLocation(stmt.location);
+    return condition;
+  };
+  auto body = [&](std::span<const ValueId>) { return BlockValues(stmt.body, stmt, carried); };
+  SetValues(carried, InBranch([&] { return builder_.While(inits, test, body); }));
 }
 
 }  // namespace frazil::frontends::python

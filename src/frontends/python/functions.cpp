@@ -2,9 +2,9 @@
 #include "frontends/python/functions.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
+#include "base/names.h"
 #include "ir/type.h"
 
 namespace frazil::frontends::python {
@@ -18,11 +18,7 @@ constexpr FunctionRow Rows[] = {
 #undef FRAZIL_FUNCTION
 };
 
-struct TypeRow {
-  std::string_view name;
-  Scalar scalar;
-};
-constexpr TypeRow TypeRows[] = {
+constexpr Named<Scalar> Types[] = {
     {"int", Scalar::I32},     {"float", Scalar::F32},   {"bool", Scalar::Bool},
     {"usize", Scalar::Index}, {"index", Scalar::Index}, {"i8", Scalar::I8},
     {"i16", Scalar::I16},     {"i32", Scalar::I32},     {"i64", Scalar::I64},
@@ -70,13 +66,9 @@ ValueType JoinFloats(Scalar a, Scalar b) {
 }  // namespace
 
 const FunctionRow* FindFunction(std::string_view name) {
-  static const std::unordered_map<std::string_view, const FunctionRow*> table = [] {
-    std::unordered_map<std::string_view, const FunctionRow*> map;
-    for (const FunctionRow& row : Rows) map.emplace(row.name, &row);
-    return map;
-  }();
-  auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
+  static const NameIndex<size_t> index(Rows, &FunctionRow::name);
+  const std::optional<size_t> found = index.Find(name);
+  return found ? &Rows[*found] : nullptr;
 }
 
 std::string_view NearestFunction(std::string_view name) {
@@ -91,15 +83,11 @@ std::string_view NearestFunction(std::string_view name) {
   };
   if (name.size() > 40) return {};
   for (const FunctionRow& row : Rows) consider(row.name);
-  for (const TypeRow& row : TypeRows) consider(row.name);
+  for (const Named<Scalar>& row : Types) consider(row.name);
   return best;
 }
 
-std::optional<Scalar> ScalarNamed(std::string_view name) {
-  for (const TypeRow& row : TypeRows)
-    if (row.name == name) return row.scalar;
-  return std::nullopt;
-}
+std::optional<Scalar> ScalarNamed(std::string_view name) { return FindNamed(Types, name); }
 
 ValueType Join(ValueType a, ValueType b) {
   if (a.kind == ValueType::Unknown) return b;

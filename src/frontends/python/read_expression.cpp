@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "frontends/python/exact.h"
 #include "frontends/python/plan.h"
 #include "frontends/python/reader.h"
@@ -13,11 +14,7 @@
 namespace frazil::frontends::python {
 namespace {
 
-struct BinaryName {
-  std::string_view name;
-  BinaryOp op;
-};
-constexpr BinaryName BinaryNames[] = {
+constexpr Named<BinaryOp> BinaryNames[] = {
     {"add", BinaryOp::Add},        {"sub", BinaryOp::Sub},      {"mul", BinaryOp::Mul},
     {"div", BinaryOp::Div},        {"mod", BinaryOp::Mod},      {"floor_div", BinaryOp::FloorDiv},
     {"pow", BinaryOp::Pow},        {"shl", BinaryOp::Shl},      {"shr", BinaryOp::Shr},
@@ -26,12 +23,6 @@ constexpr BinaryName BinaryNames[] = {
     {"ge", BinaryOp::Ge},          {"eq", BinaryOp::Eq},        {"ne", BinaryOp::Ne},
     {"and", BinaryOp::And},        {"or", BinaryOp::Or},
 };
-
-const BinaryName* FindBinary(std::string_view name) {
-  for (const BinaryName& row : BinaryNames)
-    if (row.name == name) return &row;
-  return nullptr;
-}
 
 }  // namespace
 
@@ -124,13 +115,13 @@ Expr* Reader::LiteralOf(const JsonNode& node, const JsonNode& value) {
 
 Expr* Reader::Binary(const JsonNode& node) {
   std::string_view name = Text(node, "op");
-  const BinaryName* row = FindBinary(name);
+  const std::optional<BinaryOp> op = FindNamed(BinaryNames, name);
   const JsonNode* left = Need(node, "left");
   const JsonNode* right = Need(node, "right");
-  if (row == nullptr) BadSchema(node, fmt::format("operation '{}' is not supported", name));
-  if (row == nullptr || left == nullptr || right == nullptr) return Nothing(node);
+  if (!op) BadSchema(node, fmt::format("operation '{}' is not supported", name));
+  if (!op || left == nullptr || right == nullptr) return Nothing(node);
   Expr* expr = tree_.NewExpr(ExprKind::Binary, Place(node));
-  expr->binary = row->op;
+  expr->binary = *op;
   expr->args = {Expression(*left), nullptr};
   expr->args[1] = Expression(*right);
   return expr;
@@ -155,13 +146,13 @@ Expr* Reader::Chain(const JsonNode& node) {
   const JsonNode* operands = Need(node, "operands");
   if (ops == nullptr || operands == nullptr) return Nothing(node);
   Expr* expr = tree_.NewExpr(ExprKind::Chain, Place(node));
-  for (const JsonNode& op : JsonChildren(*ops)) {
-    const BinaryName* row = FindBinary(op.text);
-    if (row == nullptr || !IsCompare(row->op)) {
-      BadSchema(op, fmt::format("comparison '{}' is not known", op.text));
+  for (const JsonNode& name : JsonChildren(*ops)) {
+    const std::optional<BinaryOp> op = FindNamed(BinaryNames, name.text);
+    if (!op || !IsCompare(*op)) {
+      BadSchema(name, fmt::format("comparison '{}' is not known", name.text));
       return Nothing(node);
     }
-    expr->ops.push_back(row->op);
+    expr->ops.push_back(*op);
   }
   for (const JsonNode& operand : JsonChildren(*operands)) expr->args.push_back(Expression(operand));
   if (expr->ops.empty() || expr->args.size() != expr->ops.size() + 1) {

@@ -133,18 +133,17 @@ class Translator {
       open[f] = names.size();
       for (const std::string& name : names) callers[index.at(name)].push_back(f);
     }
-    std::vector<size_t> order;
-    for (size_t f = 0; f < functions.size(); ++f) {
-      if (open[f] == 0) order.push_back(f);
-    }
-    for (size_t i = 0; i < order.size(); ++i) {
-      for (size_t caller : callers[order[i]]) {
-        if (--open[caller] == 0) order.push_back(caller);
-      }
-    }
     std::vector<const tir::TailFunction*> result;
-    for (size_t f : order) result.push_back(&functions[f]);
+    for (size_t f : tir::CalleesFirst(callers, open)) result.push_back(&functions[f]);
     return result;
+  }
+
+  // How deep into the stack a body goes.
+  int64_t ReachOf(const Ops& ops) const {
+    Extent extent;
+    bool memory = false;
+    Measure(ops, extent, memory);
+    return extent.reach;
   }
 
   void Measure(const Ops& ops, Extent& extent, bool& memory) const {
@@ -320,12 +319,8 @@ class Translator {
   Result<void> Inner(const Ops& ops, Values& words) { return Body(ops, words, false); }
 
   Result<void> Loop(const tir::Op& op, Stack& stack) {
-    Extent extent;
-    bool memory = false;
-    Measure(op.body, extent, memory);
-    const int64_t reach = std::max<int64_t>(extent.reach, 1);
     return Carry(
-        stack, reach, false,
+        stack, std::max<int64_t>(ReachOf(op.body), 1), false,
         [&](Values& words) -> Result<ValueId> { return ops_->IsNotZero(words.back()); },
         [&](Values& words) -> Result<ValueId> {
           words.back() = b_->Binary(Op::Sub, words.back(), ops_->Constant(1));
@@ -335,12 +330,9 @@ class Translator {
   }
 
   Result<void> Repeat(const tir::Op& op, Stack& stack) {
-    Extent extent;
-    bool memory = false;
-    Measure(op.body, extent, memory);
-    const int64_t reach = std::max<int64_t>(extent.reach, 7);
     return Carry(
-        stack, reach, true, [&](Values& words) -> Result<ValueId> { return words.back(); },
+        stack, std::max<int64_t>(ReachOf(op.body), 7), true,
+        [&](Values& words) -> Result<ValueId> { return words.back(); },
         [&](Values& words) -> Result<ValueId> {
           TRY_VOID(Inner(op.body, words));
           return b_->Binary(Op::Ne, words[words.size() - 6], words[words.size() - 7]);
@@ -348,13 +340,9 @@ class Translator {
   }
 
   Result<void> While(const tir::Op& op, Stack& stack) {
-    Extent test, body;
-    bool memory = false;
-    Measure(op.body, test, memory);
-    Measure(op.other, body, memory);
-    const int64_t reach = std::max(test.reach, body.reach);
     return Carry(
-        stack, reach, true, [&](Values& words) -> Result<ValueId> { return words.back(); },
+        stack, std::max(ReachOf(op.body), ReachOf(op.other)), true,
+        [&](Values& words) -> Result<ValueId> { return words.back(); },
         [&](Values& words) -> Result<ValueId> {
           TRY_VOID(Inner(op.body, words));
           const ValueId condition = ops_->IsNotZero(words.back());

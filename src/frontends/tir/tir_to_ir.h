@@ -37,6 +37,7 @@ class TirOps {
   ir::ValueId Index(ir::ValueId address);
   ir::Values Hash(std::span<const ir::ValueId> ten);  // five elements
 
+  void Moves(const machines::tir::Op& op, Stack& stack);
   void Field(const machines::tir::Op& op, Stack& stack);
   void Integers(const machines::tir::Op& op, Stack& stack);
   void Shift(const machines::tir::Op& op, Stack& stack);

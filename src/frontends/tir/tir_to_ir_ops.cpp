@@ -8,6 +8,7 @@ namespace frazil::frontends::tir {
 using ir::Op;
 using ir::ValueId;
 using ir::Values;
+using machines::tir::Group;
 using machines::tir::Kind;
 namespace types = ir::types;
 
@@ -72,82 +73,39 @@ Values TirOps::Hash(std::span<const ValueId> ten) {
 }
 
 void TirOps::Simple(const machines::tir::Op& op, Stack& stack) {
+  switch (machines::tir::Info(op.kind).group) {
+    case Group::Structure: return;  // the caller's, or gone
+    case Group::Stack: return Moves(op, stack);
+    case Group::Field: return Field(op, stack);
+    case Group::Words:
+    case Group::Word: return Integers(op, stack);
+    case Group::Shift: return Shift(op, stack);
+    case Group::Streams: return Streams(op, stack);
+    case Group::Memory: return Memory(op, stack);
+    case Group::Hash: return Hashing(op, stack);
+    case Group::Merkle: return Merkle(op, stack);
+    case Group::Extension: return Extension(op, stack);
+    case Group::Horner: return Horner(op, stack);
+  }
+}
+
+void TirOps::Moves(const machines::tir::Op& op, Stack& stack) {
   auto at = [&](uint64_t depth) -> ValueId& { return stack[stack.size() - 1 - depth]; };
   switch (op.kind) {
-    case Kind::Push: stack.push_back(Constant(op.number)); break;
-    case Kind::Pop: stack.resize(stack.size() - op.number); break;
-    case Kind::Dup: stack.push_back(at(op.number)); break;
-    case Kind::Swap: std::swap(at(0), at(op.number)); break;
+    case Kind::Push: return stack.push_back(Constant(op.number));
+    case Kind::Pop: return stack.resize(stack.size() - op.number);
+    case Kind::Dup: return stack.push_back(at(op.number));
+    case Kind::Swap: return std::swap(at(0), at(op.number));
     case Kind::Pick: {
       const auto from = stack.end() - 1 - static_cast<ptrdiff_t>(op.number);
       const ValueId value = *from;
       stack.erase(from);
-      stack.push_back(value);
-      break;
+      return stack.push_back(value);
     }
-    case Kind::Place: {
+    default: {  // place
       const ValueId value = Pop(stack);
       stack.insert(stack.end() - static_cast<ptrdiff_t>(op.number), value);
-      break;
     }
-    case Kind::Add:
-    case Kind::Sub:
-    case Kind::Mul:
-    case Kind::Neg:
-    case Kind::Invert:
-    case Kind::Eq:
-    case Kind::AddI: return Field(op, stack);
-    case Kind::Lt:
-    case Kind::And:
-    case Kind::Or:
-    case Kind::Xor:
-    case Kind::DivMod:
-    case Kind::PopCount:
-    case Kind::Split:
-    case Kind::Log2:
-    case Kind::Pow: return Integers(op, stack);
-    case Kind::Shl:
-    case Kind::Shr: return Shift(op, stack);
-    case Kind::ReadIo:
-    case Kind::Hint:
-    case Kind::WriteIo:
-    case Kind::Reveal:
-    case Kind::Assert: return Streams(op, stack);
-    case Kind::ReadMem:
-    case Kind::WriteMem:
-    case Kind::RamRead:
-    case Kind::RamWrite: return Memory(op, stack);
-    case Kind::Hash:
-    case Kind::Seal:
-    case Kind::SpongeInit:
-    case Kind::SpongeAbsorb:
-    case Kind::SpongeSqueeze:
-    case Kind::SpongeLoad: return Hashing(op, stack);
-    case Kind::MerkleStep:
-    case Kind::MerkleLoad: return Merkle(op, stack);
-    case Kind::ExtMul:
-    case Kind::ExtInvert:
-    case Kind::ExtAdd:
-    case Kind::ExtProduct:
-    case Kind::FoldExt:
-    case Kind::FoldBase: return Extension(op, stack);
-    case Kind::HornerBase:
-    case Kind::HornerExt: return Horner(op, stack);
-    // Structure is the caller's, or gone.
-    case Kind::Call:
-    case Kind::Return:
-    case Kind::Halt:
-    case Kind::IfElse:
-    case Kind::IfOnly:
-    case Kind::Loop:
-    case Kind::FnStart:
-    case Kind::FnEnd:
-    case Kind::Entry:
-    case Kind::Comment:
-    case Kind::Asm:
-    case Kind::ProofBlock:
-    case Kind::While:
-    case Kind::Repeat: break;
   }
 }
 

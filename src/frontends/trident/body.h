@@ -114,6 +114,7 @@ class Body {
   Value GenArray(const Expr& expr, TypeId expected);
   Value GenRepeat(const Expr& expr, TypeId element);
   Value GenTuple(const Expr& expr, TypeId expected);
+  Value Whole(const Expr& expr, std::string_view what, TypeId type, ir::Values leaves);
   Value GenBlockValue(const Expr& expr, TypeId expected);
   Value Predicate(const Expr& expr);
   bool IsLiteral(const Expr& expr);

@@ -335,13 +335,15 @@ Value Body::GenArray(const Expr& expr, TypeId expected) {
     if (all_.stopped()) return {};
   }
   if (element == None) return {};
-  const TypeId type = all_.types.Array(element, expr.operands.size());
-  if (type == None) {
-    Complain(Diag::TooWide, expr.location,
-             fmt::format("this array has more than {} words", MaxValueWords));
-    return {};
-  }
-  return {type, std::move(leaves)};
+  return Whole(expr, "array", all_.types.Array(element, expr.operands.size()), std::move(leaves));
+}
+
+// A value of all its words, unless they are too many for a type.
+Value Body::Whole(const Expr& expr, std::string_view what, TypeId type, ir::Values leaves) {
+  if (type != None) return {type, std::move(leaves)};
+  Complain(Diag::TooWide, expr.location,
+           fmt::format("this {} has more than {} words", what, MaxValueWords));
+  return {};
 }
 
 // [x; N]: x is made once.
@@ -353,13 +355,8 @@ Value Body::GenRepeat(const Expr& expr, TypeId element) {
     return {};
   }
   if (value.is_error() || value.type == TypeTable::Unit) return {};
-  const TypeId type = all_.types.Array(value.type, *count);
-  if (type == None) {
-    Complain(Diag::TooWide, expr.location,
-             fmt::format("this array has more than {} words", MaxValueWords));
-    return {};
-  }
-  Value array{type, {}};
+  Value array = Whole(expr, "array", all_.types.Array(value.type, *count), {});
+  if (array.is_error()) return {};
   for (uint64_t i = 0; i < *count; ++i)
     array.leaves.insert(array.leaves.end(), value.leaves.begin(), value.leaves.end());
   return array;
@@ -392,13 +389,7 @@ Value Body::GenTuple(const Expr& expr, TypeId expected) {
   }
   if (wrong) return {};
   if (as_digest) return {TypeTable::Digest, {MakeDigest(leaves)}};
-  const TypeId type = all_.types.Tuple(parts);
-  if (type == None) {
-    Complain(Diag::TooWide, expr.location,
-             fmt::format("this tuple has more than {} words", MaxValueWords));
-    return {};
-  }
-  return {type, std::move(leaves)};
+  return Whole(expr, "tuple", all_.types.Tuple(parts), std::move(leaves));
 }
 
 Value Body::GenBlockValue(const Expr& expr, TypeId expected) {

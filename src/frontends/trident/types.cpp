@@ -62,31 +62,28 @@ TypeId TypeTable::Array(TypeId element, uint64_t size) {
 
 TypeId TypeTable::Tuple(std::vector<TypeId> members) {
   if (members.empty()) return Unit;
-  uint64_t words = 0;
-  for (TypeId member : members) {
-    if (member == Error) return Error;
-    words += types_[member].words;
-  }
-  if (words > MaxValueWords) return Error;
   TypeInfo info;
   info.kind = TypeKind::Tuple;
-  info.parts = std::move(members);
-  return Intern(std::move(info));
+  return Product(std::move(info), std::move(members));
 }
 
 TypeId TypeTable::Struct(const StructDecl* decl, const Module* module,
                          std::vector<TypeId> members) {
+  TypeInfo info;
+  info.kind = TypeKind::Struct;
+  info.decl = decl;
+  info.module = module;
+  return Product(std::move(info), std::move(members));
+}
+
+TypeId TypeTable::Product(TypeInfo info, std::vector<TypeId> members) {
   uint64_t words = 0;
   for (TypeId member : members) {
     if (member == Error) return Error;
     words += types_[member].words;
   }
   if (words > MaxValueWords) return Error;
-  TypeInfo info;
-  info.kind = TypeKind::Struct;
   info.parts = std::move(members);
-  info.decl = decl;
-  info.module = module;
   return Intern(std::move(info));
 }
 

@@ -66,6 +66,7 @@ class TypeTable {
 
  private:
   TypeId Intern(TypeInfo info);
+  TypeId Product(TypeInfo info, std::vector<TypeId> members);
 
   std::vector<TypeInfo> types_;
   std::map<std::pair<std::vector<TypeId>, std::pair<uint64_t, const void*>>, TypeId> known_;

@@ -2,17 +2,16 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/names.h"
 #include "frontends/words/words.h"
 
 namespace frazil::frontends::words {
 
 std::string_view AnswerKindName(AnswerKind kind) {
-  switch (kind) {
-    case AnswerKind::Integer: return "integer";
-    case AnswerKind::Fraction: return "fraction";
-    case AnswerKind::Truth: return "truth";
-  }
-  return "";
+  static constexpr Named<AnswerKind> names[] = {{"integer", AnswerKind::Integer},
+                                                {"fraction", AnswerKind::Fraction},
+                                                {"truth", AnswerKind::Truth}};
+  return NameOf(names, kind);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/names.h"
 #include "base/utf8.h"
 #include "frontends/words/token.h"
 
@@ -92,11 +93,7 @@ Symbol SymbolOf(uint32_t c) {
 }
 
 // Operators of two or three ASCII characters, longest first.
-struct Compound {
-  std::string_view text;
-  Symbol symbol;
-};
-constexpr Compound Compounds[] = {
+constexpr Named<Symbol> Compounds[] = {
     {"...", Symbol::Ellipsis},  {"..", Symbol::Ellipsis},  {"**", Symbol::Power},
     {"//", Symbol::WholeSlash}, {"==", Symbol::Equal},     {"!=", Symbol::NotEqual},
     {"<>", Symbol::NotEqual},   {"<=", Symbol::LessEqual}, {">=", Symbol::GreaterEqual},
@@ -237,10 +234,10 @@ class Lexer {
 
   Result<void> ScanSymbol(Token& token) {
     token.kind = TokenKind::Symbol;
-    for (const Compound& compound : Compounds) {
-      if (!text_.substr(offset_).starts_with(compound.text)) continue;
-      token.symbol = compound.symbol;
-      AdvanceTo(offset_ + compound.text.size());
+    for (const auto& [text, symbol] : Compounds) {
+      if (!text_.substr(offset_).starts_with(text)) continue;
+      token.symbol = symbol;
+      AdvanceTo(offset_ + text.size());
       return {};
     }
     const bool negative = Here().value == 0x207B;  // ⁻ before superscript digits

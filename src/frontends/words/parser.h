@@ -1,20 +1,17 @@
 // The grammar of sentences about numbers: formulas, operations in words, commands, chains of steps,
 // loops and comparisons. Recursive descent over tokens; one production is one function. Files by
-// topic: parser (cursor, refusals), numbers, expressions, phrases (nouns such as "the sum of"),
+// topic: parser (nodes), numbers, expressions, phrases (nouns such as "the sum of"),
 // ranges, commands (verbs, chains), questions (comparisons, what a sentence may begin and end
 // with).
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "base/limits.h"
-#include "frontends/words/choices.h"
+#include "frontends/words/cursor.h"
 #include "frontends/words/expr.h"
-#include "frontends/words/token.h"
 
 namespace frazil::frontends::words {
 
@@ -30,17 +27,11 @@ struct NumberRead {
 std::optional<NumberRead> ReadNumber(std::span<const Token> tokens, size_t& at, Choices& choices);
 // "3rd", "third", "twenty-first".
 std::optional<Big> ReadOrdinal(std::span<const Token> tokens, size_t& at);
-// The number of tokens of a phrase ("divided by") at a place, 0 if something else stands there.
-size_t MatchPhrase(std::span<const Token> tokens, size_t at, std::string_view phrase);
-// What a refusal quotes: the words from a place on, up to the next number or mark.
-std::string QuoteFrom(std::span<const Token> tokens, size_t at);
-// The refusal of the text from a place on.
-Error NotUnderstoodAt(std::span<const Token> tokens, size_t at, std::string_view expected);
 
-class Parser {
+class Parser : private Cursor {
  public:
   Parser(std::span<const Token> tokens, Choices& choices, const Limits& limits)
-      : tokens_(tokens), choices_(choices), limits_(limits) {}
+      : Cursor(tokens, choices, limits) {}
 
   // The whole text as one sentence about numbers.
   Result<Tree> ParseSentence();
@@ -48,7 +39,6 @@ class Parser {
   size_t furthest() const { return furthest_; }
 
  private:
-  using Phrases = std::initializer_list<std::string_view>;
   struct Range {
     ExprId from, to;
     int64_t step = 1;
@@ -58,19 +48,8 @@ class Parser {
   // "5 less than 12" is 7 in a sum and a claim in a question: what "than" means here.
   enum class Than : uint8_t { Ask, Arithmetic, Relation };
 
-  // --- cursor and refusals (parser.cpp)
-  const Token& Peek(size_t ahead = 0) const;
-  bool At(std::string_view phrase) const { return MatchPhrase(tokens_, at_, phrase) != 0; }
-  bool AtAny(Phrases phrases) const;
-  bool Eat(std::string_view phrase);
-  bool EatAny(Phrases phrases);
-  bool Eat(Symbol symbol);
-  bool AtEnd() const { return Peek().kind == TokenKind::End; }
-  Error Refuse(std::string_view expected = {});
-  Error RefuseAt(size_t at, std::string_view expected = {});
+  // --- nodes, and the refusal of a sentence that was read to its end (parser.cpp)
   Error NoAnswer(std::string message, Location location);
-
-  // --- nodes
   ExprId Number(Rational value, Location location, bool percent = false);
   ExprId Make(Kind kind, ExprId a, ExprId b = {});
   ExprId MakeCompare(Relation relation, ExprId a, ExprId b);
@@ -165,12 +144,6 @@ class Parser {
   Result<std::optional<ExprId>> RelationTail(ExprId subject, bool bare_words);
   std::optional<Relation> EatRelation(bool bare_words);
 
-  std::span<const Token> tokens_;
-  Choices& choices_;
-  const Limits& limits_;
-  size_t at_ = 0;
-  size_t furthest_ = 0;
-  std::optional<Error> best_;
   uint32_t depth_ = 0;
   uint32_t list_depth_ = 0;
   bool symbols_only_ = false;

@@ -25,13 +25,14 @@ enum class Shape : uint8_t {
   Cube,
 };
 
-struct Head {
+// What a phrase or a function of that name says, and how its operands stand.
+struct Phrase {
   std::string_view text;
   Shape shape;
   Kind kind;
 };
 
-constexpr Head Heads[] = {
+constexpr Phrase Heads[] = {
     {"sum of", Shape::Series, Kind::Add},
     {"sum", Shape::Series, Kind::Add},
     {"total of", Shape::Series, Kind::Add},
@@ -97,14 +98,8 @@ constexpr Head Heads[] = {
     {"number of collatz steps from", Shape::One, Kind::Collatz},
 };
 
-struct CallName {
-  std::string_view name;
-  Shape shape;
-  Kind kind;
-};
-
 // Shape::Series here means "fold at least one", Pair "exactly two".
-constexpr CallName Calls[] = {
+constexpr Phrase Calls[] = {
     {"add", Shape::List, Kind::Add},
     {"plus", Shape::List, Kind::Add},
     {"sub", Shape::Pair, Kind::Subtract},
@@ -144,9 +139,9 @@ constexpr CallName Calls[] = {
     {"count", Shape::Range, Kind::CountTo},
 };
 
-const CallName* FindCall(std::string_view name) {
-  for (const CallName& call : Calls)
-    if (call.name == name) return &call;
+const Phrase* FindCall(std::string_view name) {
+  for (const Phrase& call : Calls)
+    if (call.text == name) return &call;
   return nullptr;
 }
 
@@ -163,7 +158,7 @@ bool Parser::AtOperandStart() {
   Choices probe;
   size_t at = at_;
   if (ReadNumber(tokens_, at, probe)) return true;
-  for (const Head& head : Heads)
+  for (const Phrase& head : Heads)
     if (At(head.text)) return true;
   return previous_.valid() && AtAny({"it", "that", "itself"});
 }
@@ -176,7 +171,7 @@ Result<std::optional<ExprId>> Parser::NounPhrase() {
     if (AtAny({"fibonacci", "power of", "triangular number"})) return TRY(OrdinalPhrase(*ordinal));
     at_ = head_at;
   }
-  for (const Head& head : Heads) {
+  for (const Phrase& head : Heads) {
     if (!Eat(head.text)) continue;
     const Location place = tokens_[head_at].location;
     switch (head.shape) {
@@ -367,7 +362,7 @@ Result<std::optional<ExprId>> Parser::Call() {
 }
 
 Result<ExprId> Parser::CallNamed(std::string_view name, Location place) {
-  const CallName& call = *FindCall(name);
+  const Phrase& call = *FindCall(name);
   const bool symbols_only = std::exchange(symbols_only_, false);
   const Than than = std::exchange(than_, Than::Arithmetic);
   const bool in_command = std::exchange(in_command_, false);

@@ -20,18 +20,6 @@ bool LooksLikeStory(std::span<const Token> tokens) {
   return number && clause;
 }
 
-bool Story::Eat(std::string_view phrase) {
-  const size_t count = MatchPhrase(tokens_, at_, phrase);
-  at_ += count;
-  return count != 0;
-}
-
-bool Story::EatAny(std::initializer_list<std::string_view> phrases) {
-  for (std::string_view phrase : phrases)
-    if (Eat(phrase)) return true;
-  return false;
-}
-
 bool Story::EatStop() {
   const size_t start = at_;
   while (Peek().Is(Symbol::Stop) || Peek().Is(Symbol::Question) || Peek().Is(Symbol::Bang) ||
@@ -51,16 +39,6 @@ bool Story::AtNumber() const {
   Choices probe;
   size_t at = at_;
   return ReadNumber(tokens_, at, probe).has_value();
-}
-
-std::unexpected<Error> Story::Refuse(std::string_view expected) { return RefuseAt(at_, expected); }
-
-std::unexpected<Error> Story::RefuseAt(size_t at, std::string_view expected) {
-  if (!best_ || at >= furthest_) {
-    furthest_ = at;
-    best_ = NotUnderstoodAt(tokens_, at, expected);
-  }
-  return std::unexpected(*best_);
 }
 
 // May this word be part of a name or a thing? Behind a verb even a verb's form may ("5 plants").

@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
-#include "frontends/words/choices.h"
+#include "frontends/words/cursor.h"
 #include "frontends/words/lexicon.h"
-#include "frontends/words/token.h"
 #include "frontends/words/world.h"
 
 namespace frazil::frontends::words {
@@ -18,10 +16,10 @@ namespace frazil::frontends::words {
 // A number and a word that can start or carry a clause: worth trying.
 bool LooksLikeStory(std::span<const Token> tokens);
 
-class Story {
+class Story : private Cursor {
  public:
   Story(std::span<const Token> tokens, Choices& choices, const Limits& limits)
-      : tokens_(tokens), choices_(choices), limits_(limits), world_(tree_) {}
+      : Cursor(tokens, choices, limits), world_(tree_) {}
 
   Result<Tree> ParseSentence();
   // A command ("Add bananas") is no story: what the sentence grammar says of it stands.
@@ -56,19 +54,18 @@ class Story {
     std::vector<Quantity> counts;
   };
 
-  // --- cursor (story.cpp)
-  const Token& Peek(size_t ahead = 0) const {
-    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
-  }
-  bool Eat(std::string_view phrase);
-  bool EatAny(std::initializer_list<std::string_view> phrases);
+  // --- where a clause stands (story.cpp)
   bool EatStop();
   bool AtClauseEnd() const;
   bool AtNumber() const;
   bool AtVerb() const { return MatchVerb(tokens_, at_).has_value(); }
   bool AtQuestion() const;
-  std::unexpected<Error> Refuse(std::string_view expected = {});
-  std::unexpected<Error> RefuseAt(size_t at, std::string_view expected = {});
+  std::unexpected<Error> Refuse(std::string_view expected = {}) {
+    return std::unexpected(Cursor::Refuse(expected));
+  }
+  std::unexpected<Error> RefuseAt(size_t at, std::string_view expected = {}) {
+    return std::unexpected(Cursor::RefuseAt(at, expected));
+  }
 
   // --- parts of a clause (story.cpp)
   bool IsOpen(size_t at, bool object) const;
@@ -125,12 +122,6 @@ class Story {
   Result<void> CheckEvent(const Query& query, const std::vector<size_t>& counted);
   Result<void> CheckSource(const std::string& actor, const Quantity& what, bool is_new);
 
-  std::span<const Token> tokens_;
-  Choices& choices_;
-  const Limits& limits_;
-  size_t at_ = 0;
-  size_t furthest_ = 0;
-  std::optional<Error> best_;
   Tree tree_;
   World world_;
   std::string actor_;              // whom "she" means

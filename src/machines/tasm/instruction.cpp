@@ -3,7 +3,8 @@
 
 #include <array>
 #include <string_view>
-#include <unordered_map>
+
+#include "base/names.h"
 
 namespace frazil::machines::tasm {
 namespace {
@@ -11,15 +12,24 @@ namespace {
 enum class In : uint8_t { Both, Dot, Horner };
 
 constexpr OpcodeInfo Row(std::string_view mnemonic, uint8_t opcode, Argument argument, int8_t delta,
-                         uint8_t ram_rows, uint8_t permutations, In profiles) {
-  return {
-      mnemonic,           opcode, argument, delta, ram_rows, permutations, profiles != In::Horner,
-      profiles != In::Dot};
+                         uint8_t ram_rows, uint8_t permutations, In profiles,
+                         std::string_view effect, std::string_view crashes) {
+  return {mnemonic,
+          opcode,
+          argument,
+          delta,
+          ram_rows,
+          permutations,
+          profiles != In::Horner,
+          profiles != In::Dot,
+          effect,
+          crashes};
 }
 
 constexpr std::array Rows = {
-#define FRAZIL_TASM(name, mnemonic, opcode, argument, delta, ram_rows, permutations, profiles) \
-  Row(mnemonic, opcode, Argument::argument, delta, ram_rows, permutations, In::profiles),
+#define FRAZIL_TASM(name, mnemonic, opcode, argument, delta, ram_rows, permutations, profiles, \
+                    effect, crashes)                                                                            \
+  Row(mnemonic, opcode, Argument::argument, delta, ram_rows, permutations, In::profiles, effect, crashes),
 #include "machines/tasm/instructions.def"
 #undef FRAZIL_TASM
 };
@@ -31,14 +41,8 @@ std::string_view ProfileName(Profile profile) { return profile == Profile::Dot ?
 const OpcodeInfo& Info(Opcode opcode) { return Rows[static_cast<size_t>(opcode)]; }
 
 std::optional<Opcode> FindMnemonic(std::string_view mnemonic) {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, Opcode> map;
-    for (size_t i = 0; i < Rows.size(); ++i) map.emplace(Rows[i].mnemonic, static_cast<Opcode>(i));
-    return map;
-  }();
-  const auto found = table.find(mnemonic);
-  if (found == table.end()) return std::nullopt;
-  return found->second;
+  static const NameIndex<Opcode> index(Rows, &OpcodeInfo::mnemonic);
+  return index.Find(mnemonic);
 }
 
 }  // namespace frazil::machines::tasm

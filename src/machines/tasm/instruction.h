@@ -32,6 +32,7 @@ struct OpcodeInfo {
   uint8_t ram_rows;      // likewise
   uint8_t permutations;  // of Tip5
   bool in_dot, in_horner;
+  std::string_view effect, crashes;  // for the manual
 
   int words() const { return argument == Argument::None ? 1 : 2; }
   bool In(Profile profile) const { return profile == Profile::Dot ? in_dot : in_horner; }

@@ -397,7 +397,7 @@ TEST(Vm, EveryInstructionHasAHandlerAndASentence) {
     program.code.push_back({.op = opcode, .argument = 1});
     for (const Mode mode : {Mode::Fast, Mode::Traced, Mode::Stepping})
       EXPECT_NE(Predecode(program, mode)[0].handler, nullptr) << Info(opcode).mnemonic;
-    EXPECT_FALSE(EffectOf(opcode).empty()) << Info(opcode).mnemonic;
+    EXPECT_FALSE(Info(opcode).effect.empty()) << Info(opcode).mnemonic;
     EXPECT_TRUE(manual.contains(fmt::format("| `{}", Info(opcode).mnemonic)));
   }
 }

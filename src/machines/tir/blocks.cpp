@@ -150,45 +150,34 @@ ValueType ResultType(const Op& op, const std::vector<ValueType>& stack) {
                                     : ValueType::Element;
     case Kind::Eq:
     case Kind::Lt: return ValueType::Bool;
-    case Kind::And:
-    case Kind::Or:
-    case Kind::Xor:
-    case Kind::PopCount:
-    case Kind::Split:
-    case Kind::DivMod:
-    case Kind::Shl:
-    case Kind::Shr:
-    case Kind::Log2: return ValueType::U32;
     case Kind::Hash:
-    case Kind::SpongeSqueeze:
-    case Kind::MerkleStep:
-    case Kind::MerkleLoad: return ValueType::DigestElement;
-    case Kind::ExtMul:
-    case Kind::ExtInvert:
-    case Kind::ExtAdd:
-    case Kind::ExtProduct:
-    case Kind::FoldExt:
-    case Kind::FoldBase:
-    case Kind::HornerBase:
-    case Kind::HornerExt: return ValueType::Coefficient;
+    case Kind::SpongeSqueeze: return ValueType::DigestElement;
     case Kind::Mul:  // of two bools: their conjunction
       return stack.size() == 2 && stack[0] == ValueType::Bool && stack[1] == ValueType::Bool
                  ? ValueType::Bool
                  : ValueType::Element;
-    case Kind::Add:
-    case Kind::Sub:
-    case Kind::Neg:
-    case Kind::Invert:
     case Kind::Pow:
-    case Kind::AddI:
     case Kind::ReadIo:
     case Kind::Hint:
-    case Kind::ReadMem:
-    case Kind::WriteMem:
-    case Kind::RamRead:
     case Kind::SpongeLoad: return ValueType::Element;
-    default: return ValueType::Unknown;
+    case Kind::RamWrite: return ValueType::Unknown;
+    default: break;
   }
+  switch (Info(op.kind).group) {
+    case Group::Field:
+    case Group::Memory: return ValueType::Element;
+    case Group::Words:
+    case Group::Shift:
+    case Group::Word: return ValueType::U32;
+    case Group::Merkle: return ValueType::DigestElement;
+    case Group::Extension:
+    case Group::Horner: return ValueType::Coefficient;
+    case Group::Structure:
+    case Group::Stack:
+    case Group::Streams:
+    case Group::Hash: break;
+  }
+  return ValueType::Unknown;
 }
 
 Result<std::vector<Block>> ExtractBlocks(const Program& program) {

@@ -188,15 +188,7 @@ class Checker {
         ++open[f];
       }
     }
-    std::vector<size_t> order;
-    for (size_t f = 0; f < functions_.size(); ++f) {
-      if (open[f] == 0) order.push_back(f);
-    }
-    for (size_t i = 0; i < order.size(); ++i) {
-      for (size_t caller : callers[order[i]]) {
-        if (--open[caller] == 0) order.push_back(caller);
-      }
-    }
+    std::vector<size_t> order = tir::CalleesFirst(callers, open);
     for (size_t f = 0; f < functions_.size(); ++f) {
       if (open[f] == 0) continue;
       return Fail(Diag::BadTir,
@@ -390,6 +382,20 @@ int32_t NetEffect(const Op& op) {
 
 Result<std::vector<FunctionShape>> Check(const Program& program, bool callable) {
   return Checker(program, callable).Run();
+}
+
+std::vector<size_t> CalleesFirst(const std::vector<std::vector<size_t>>& callers,
+                                 std::vector<size_t>& open) {
+  std::vector<size_t> order;
+  for (size_t f = 0; f < open.size(); ++f) {
+    if (open[f] == 0) order.push_back(f);
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (size_t caller : callers[order[i]]) {
+      if (--open[caller] == 0) order.push_back(caller);
+    }
+  }
+  return order;
 }
 
 int Tier(const Program& program) { return TierOf(program.ops); }

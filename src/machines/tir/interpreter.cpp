@@ -123,82 +123,42 @@ class Machine {
   }
 
   bool Simple(const Op& op) {
+    switch (Info(op.kind).group) {
+      case Group::Structure: return true;  // One's; Interpret refuses asm
+      case Group::Stack: return Stack(op);
+      case Group::Field: return Field(op);
+      case Group::Words:
+      case Group::Shift: return TwoWords(op);
+      case Group::Word: return OneWord(op);
+      case Group::Streams: return Streams(op);
+      case Group::Memory: return Memory(op);
+      case Group::Hash:
+      case Group::Merkle: return Hashing(op);
+      case Group::Extension:
+      case Group::Horner: return Extension(op);
+    }
+    return true;
+  }
+
+  bool Stack(const Op& op) {
     switch (op.kind) {
-      case Kind::Comment: return true;
-      case Kind::Push: return Push(op.number), true;
+      case Kind::Push: Push(op.number); break;
       case Kind::Pop:
         for (uint64_t i = 0; i < op.number; ++i) Pop();
-        return true;
-      case Kind::Dup: return Push(At(op.number)), true;
-      case Kind::Swap: return std::swap(At(0), At(op.number)), true;
+        break;
+      case Kind::Dup: Push(At(op.number)); break;
+      case Kind::Swap: std::swap(At(0), At(op.number)); break;
       case Kind::Pick: {
         const auto from = result_.stack.end() - 1 - static_cast<ptrdiff_t>(op.number);
         const uint64_t value = *from;
         result_.stack.erase(from);
-        return Push(value), true;
+        Push(value);
+        break;
       }
-      case Kind::Place: {
+      default: {  // place
         const uint64_t value = Pop();
         result_.stack.insert(result_.stack.end() - static_cast<ptrdiff_t>(op.number), value);
-        return true;
       }
-      case Kind::Add:
-      case Kind::Sub:
-      case Kind::Mul:
-      case Kind::Neg:
-      case Kind::Invert:
-      case Kind::Eq:
-      case Kind::AddI: return Field(op);
-      case Kind::Lt:
-      case Kind::And:
-      case Kind::Or:
-      case Kind::Xor:
-      case Kind::DivMod:
-      case Kind::Shl:
-      case Kind::Shr: return TwoWords(op);
-      case Kind::PopCount:
-      case Kind::Split:
-      case Kind::Log2:
-      case Kind::Pow: return OneWord(op);
-      case Kind::ReadIo:
-      case Kind::Hint:
-      case Kind::WriteIo:
-      case Kind::Reveal:
-      case Kind::Assert: return Streams(op);
-      case Kind::ReadMem:
-      case Kind::WriteMem:
-      case Kind::RamRead:
-      case Kind::RamWrite: return Memory(op);
-      case Kind::Hash:
-      case Kind::Seal:
-      case Kind::SpongeInit:
-      case Kind::SpongeAbsorb:
-      case Kind::SpongeSqueeze:
-      case Kind::SpongeLoad:
-      case Kind::MerkleStep:
-      case Kind::MerkleLoad: return Hashing(op);
-      case Kind::ExtMul:
-      case Kind::ExtInvert:
-      case Kind::ExtAdd:
-      case Kind::ExtProduct:
-      case Kind::FoldExt:
-      case Kind::FoldBase:
-      case Kind::HornerBase:
-      case Kind::HornerExt: return Extension(op);
-      // Structure is One's; Interpret refuses asm.
-      case Kind::Call:
-      case Kind::Return:
-      case Kind::Halt:
-      case Kind::IfElse:
-      case Kind::IfOnly:
-      case Kind::Loop:
-      case Kind::FnStart:
-      case Kind::FnEnd:
-      case Kind::Entry:
-      case Kind::Asm:
-      case Kind::ProofBlock:
-      case Kind::While:
-      case Kind::Repeat: break;
     }
     return true;
   }

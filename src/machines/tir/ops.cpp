@@ -1,7 +1,7 @@
 // The rows of ops.def as constants, the way back from a mnemonic, and when two ops are the same.
 #include <array>
-#include <unordered_map>
 
+#include "base/names.h"
 #include "machines/tir/tir.h"
 
 namespace frazil::machines::tir {
@@ -10,8 +10,8 @@ namespace {
 constexpr int8_t N = -1;
 
 constexpr std::array Rows = {
-#define FRAZIL_TIR(name, mnemonic, id, tier, operand, pops, pushes, meaning) \
-  KindInfo{mnemonic, id, tier, Operand::operand, pops, pushes, meaning},
+#define FRAZIL_TIR(name, group, mnemonic, id, tier, operand, pops, pushes, meaning) \
+  KindInfo{Group::group, mnemonic, id, tier, Operand::operand, pops, pushes, meaning},
 #include "machines/tir/ops.def"
 #undef FRAZIL_TIR
 };
@@ -21,14 +21,8 @@ constexpr std::array Rows = {
 const KindInfo& Info(Kind kind) { return Rows[static_cast<size_t>(kind)]; }
 
 std::optional<Kind> FindMnemonic(std::string_view mnemonic) {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, Kind> map;
-    for (size_t i = 0; i < Rows.size(); ++i) map.emplace(Rows[i].mnemonic, static_cast<Kind>(i));
-    return map;
-  }();
-  const auto found = table.find(mnemonic);
-  if (found == table.end()) return std::nullopt;
-  return found->second;
+  static const NameIndex<Kind> index(Rows, &KindInfo::mnemonic);
+  return index.Find(mnemonic);
 }
 
 bool operator==(const Op& a, const Op& b) {

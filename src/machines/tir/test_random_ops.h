@@ -85,31 +85,24 @@ class RandomOps {
       op.tag = Element();
       op.number = Below(op.kind == Kind::Seal ? 10 : 7);
     }
-    switch (op.kind) {
-      case Kind::Assert: return Assertion(ops, height, floor);
-      case Kind::Lt:
-      case Kind::And:
-      case Kind::Or:
-      case Kind::Xor:
-      case Kind::DivMod:
-      case Kind::Shl:
-      case Kind::Shr:
+    if (op.kind == Kind::Assert) return Assertion(ops, height, floor);
+    switch (info.group) {
+      case Group::Words:
+      case Group::Shift:
         if (!One(8)) Words(ops, height, 2);
         break;
-      case Kind::PopCount:
-      case Kind::Log2:
-      case Kind::Pow:
-        if (!One(20)) Words(ops, height, 1);
+      case Group::Word:
+        if (op.kind != Kind::Split && !One(20)) Words(ops, height, 1);
         break;
-      case Kind::MerkleStep:
-      case Kind::MerkleLoad:
+      case Group::Merkle:
         if (!One(30)) Words(ops, height, Touches(op));
         break;
-      case Kind::SpongeAbsorb:
-      case Kind::SpongeSqueeze:
-      case Kind::SpongeLoad:
-        if (!One(20)) ops.push_back(Make(Kind::SpongeInit));
+      case Group::Hash: {
+        const bool needs_sponge = op.kind == Kind::SpongeAbsorb || op.kind == Kind::SpongeSqueeze ||
+                                  op.kind == Kind::SpongeLoad;
+        if (needs_sponge && !One(20)) ops.push_back(Make(Kind::SpongeInit));
         break;
+      }
       default: break;
     }
     // Depths may look below what the body owns; nothing there is taken off.
@@ -128,12 +121,8 @@ class RandomOps {
       case Kind::HornerExt: return !options_.horner || !options_.memory;
       case Kind::MerkleStep: return !options_.merkle;
       case Kind::MerkleLoad: return !options_.merkle || !options_.memory;
-      case Kind::ReadMem:
-      case Kind::WriteMem:
-      case Kind::RamRead:
-      case Kind::RamWrite:
       case Kind::SpongeLoad: return !options_.memory;
-      default: return false;
+      default: return Info(kind).group == Group::Memory && !options_.memory;
     }
   }
 

@@ -17,9 +17,26 @@ enum class Kind : uint8_t {
 #undef FRAZIL_TIR
 };
 
+// What most handlers of ops treat alike. Words takes two words, Word one.
+enum class Group : uint8_t {
+  Structure,
+  Stack,
+  Field,
+  Words,
+  Shift,
+  Word,
+  Streams,
+  Memory,
+  Hash,
+  Merkle,
+  Extension,
+  Horner
+};
+
 enum class Operand : uint8_t { None, Element, Count, Depth, Text, Body, Bodies, Event, Lines };
 
 struct KindInfo {
+  Group group;
   std::string_view mnemonic;
   uint8_t id;
   uint8_t tier;
@@ -83,5 +100,10 @@ Result<std::vector<FunctionShape>> Check(const Program& program, bool callable =
 
 // The highest tier that the program uses.
 int Tier(const Program& program);
+
+// Functions so that each stands behind all that it calls. `callers` lists each function's callers, `open` how many calls it
+// makes, both with repetitions; those that call themselves, or one that does, are left out and stay open.
+std::vector<size_t> CalleesFirst(const std::vector<std::vector<size_t>>& callers,
+                                 std::vector<size_t>& open);
 
 }  // namespace frazil::machines::tir

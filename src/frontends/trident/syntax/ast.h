@@ -161,24 +161,24 @@ struct Param {
   Location location;
 };
 
-struct FunctionDecl {
+// What every named item has.
+struct Decl {
   std::string name;
   bool is_pub = false;
-  std::vector<Attribute> attributes;
+  std::vector<Attribute> attributes;  // cfg only, except on functions
+  Location location, end;
+};
+
+struct FunctionDecl : Decl {
   std::vector<std::string> sizes;  // fn f<N, M>
   std::vector<Param> params;
   std::optional<TypeExpr> result;
   BlockPtr body;  // null for an intrinsic
-  Location location, end;
 };
 
-struct ConstDecl {
-  std::string name;
-  bool is_pub = false;
+struct ConstDecl : Decl {
   TypeExpr type;
   ExprPtr value;
-  std::vector<Attribute> attributes;  // cfg only
-  Location location, end;
 };
 
 struct MemberDecl {
@@ -188,20 +188,12 @@ struct MemberDecl {
   Location location;
 };
 
-struct StructDecl {
-  std::string name;
-  bool is_pub = false;
+struct StructDecl : Decl {
   std::vector<MemberDecl> members;
-  std::vector<Attribute> attributes;  // cfg only
-  Location location, end;
 };
 
-struct EventDecl {
-  std::string name;
-  bool is_pub = false;
+struct EventDecl : Decl {
   std::vector<MemberDecl> members;
-  std::vector<Attribute> attributes;  // cfg only
-  Location location, end;
 };
 
 // `pub input: T`, `pub output: T`, `sec input: T`, `sec ram: { 17: T, ... }`

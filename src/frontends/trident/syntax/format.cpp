@@ -304,9 +304,12 @@ void Printer::Function(const FunctionDecl& decl, Location limit) {
   Close("}", decl.end, limit);
 }
 
-void Printer::Members(const std::string& head, const std::vector<MemberDecl>& members,
-                      Location start, Location end, Location limit) {
-  Line(head + " {", start, start, members.empty() ? end : members[0].location);
+void Printer::Members(std::string_view word, const Decl& decl,
+                      const std::vector<MemberDecl>& members, Location limit) {
+  const Location end = decl.end;
+  Attributes(decl.attributes, decl.location);
+  Line(fmt::format("{}{} {} {{", decl.is_pub ? "pub " : "", word, decl.name), decl.location,
+       decl.location, members.empty() ? end : members[0].location);
   ++indent_;
   gap_ = Gap::None;
   for (size_t i = 0; i < members.size(); ++i) {
@@ -359,15 +362,11 @@ void Printer::Item(size_t index, Location limit) {
     }
     case Module::ItemKind::Struct: {
       const StructDecl& decl = module_.structs[at];
-      Attributes(decl.attributes, decl.location);
-      return Members((decl.is_pub ? "pub struct " : "struct ") + decl.name, decl.members,
-                     decl.location, decl.end, limit);
+      return Members("struct", decl, decl.members, limit);
     }
     case Module::ItemKind::Event: {
       const EventDecl& decl = module_.events[at];
-      Attributes(decl.attributes, decl.location);
-      return Members((decl.is_pub ? "pub event " : "event ") + decl.name, decl.members,
-                     decl.location, decl.end, limit);
+      return Members("event", decl, decl.members, limit);
     }
   }
 }

@@ -5,15 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
+#include "base/names.h"
 #include "base/number/goldilocks.h"
 #include "base/utf8.h"
 
 namespace frazil::frontends::trident {
 namespace {
 
-constexpr std::pair<std::string_view, Tok> Words[] = {
+constexpr Named<Tok> Words[] = {
     {"program", Tok::Program}, {"module", Tok::Module}, {"use", Tok::Use},
     {"pub", Tok::Pub},         {"sec", Tok::Sec},       {"const", Tok::Const},
     {"struct", Tok::Struct},   {"event", Tok::Event},   {"fn", Tok::Fn},
@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, Tok> Words[] = {
     {"false", Tok::False},
 };
 
-constexpr std::pair<std::string_view, Tok> Signs[] = {
+constexpr Named<Tok> Signs[] = {
     // two characters before one
     {"->", Tok::Arrow},   {"=>", Tok::FatArrow},     {"==", Tok::EqEq},   {"..", Tok::DotDot},
     {"*.", Tok::StarDot}, {"/%", Tok::SlashPercent}, {"!=", Tok::NotEq},  {">=", Tok::GreaterEq},
@@ -51,13 +51,8 @@ std::string_view TokenText(Tok kind) {
     case Tok::Bad: return "a character";
     default: break;
   }
-  for (const auto& [text, tok] : Words) {
-    if (tok == kind) return text;
-  }
-  for (const auto& [text, tok] : Signs) {
-    if (tok == kind) return text;
-  }
-  return "a token";
+  const std::string_view word = NameOf(Words, kind), sign = NameOf(Signs, kind);
+  return !word.empty() ? word : !sign.empty() ? sign : "a token";
 }
 
 Lexer Lexer::Ahead() const {

@@ -66,6 +66,11 @@ std::string Parser::Shown() const {
   return fmt::format("'{}' stands", CutUtf8(tok_.text, 40));
 }
 
+bool Parser::NotTrident(std::string_view hint) {
+  return Complain(tok_.location, fmt::format("'{}' does not exist in Trident", tok_.text),
+                  std::string(hint), Diag::NotTrident);
+}
+
 bool Parser::Unexpected(std::string_view wanted) {
   return Complain(tok_.location, fmt::format("{} here where {} is expected", Shown(), wanted));
 }

@@ -28,9 +28,10 @@ class Parser {
   bool Complain(Location location, std::string message, std::string hint = {},
                 Diag diag = Diag::BadTrident);
   bool Unexpected(std::string_view wanted);
-  std::string Shown() const;  // the token as a message names it
-  bool Enough() const;        // so many errors that reading on helps nobody
-  bool Enter();               // one level deeper, or the limit's error
+  bool NotTrident(std::string_view hint);  // this token is a word of other languages
+  std::string Shown() const;               // the token as a message names it
+  bool Enough() const;                     // so many errors that reading on helps nobody
+  bool Enter();                            // one level deeper, or the limit's error
   void Leave() { --depth_; }
 
   // --- items (parser_items.cpp)

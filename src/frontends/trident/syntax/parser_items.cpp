@@ -3,18 +3,15 @@
 
 #include <algorithm>
 
+#include "base/names.h"
 #include "frontends/trident/suggest.h"
 #include "frontends/trident/syntax/parser.h"
 
 namespace frazil::frontends::trident {
 namespace {
 
-struct Missing {
-  std::string_view word;
-  std::string_view hint;
-};
-
-constexpr Missing ForeignItems[] = {
+// Words of other languages, each with what to write instead.
+constexpr Named<std::string_view> ForeignItems[] = {
     {"enum", "there are no enums: use a struct with a tag field, or constants"},
     {"trait", "there are no traits: write a function for each type"},
     {"impl", "there are no methods: write functions that take the struct"},
@@ -118,11 +115,7 @@ void Parser::SkipToItem() {
 
 bool Parser::ForeignItem() {
   if (At(Tok::Name) || At(Tok::Let)) {
-    for (const Missing& row : ForeignItems) {
-      if (tok_.text == row.word)
-        return Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word),
-                        std::string(row.hint), Diag::NotTrident);
-    }
+    if (const auto hint = FindNamed(ForeignItems, tok_.text)) return NotTrident(*hint);
   }
   if (At(Tok::Program) || At(Tok::Module)) {
     return Complain(tok_.location, "a file is one program or one module",
@@ -169,27 +162,22 @@ bool Parser::Item() {
     list.push_back(std::move(decl));
     return Separated();
   };
-  if (At(Tok::Const)) {
-    ConstDecl decl;
-    only_cfg("constants");
-    return Const(&decl) && place(module.constants, Module::ItemKind::Const, decl);
-  }
-  if (At(Tok::Struct)) {
-    StructDecl decl;
-    only_cfg("structs");
-    return Struct(&decl) && place(module.structs, Module::ItemKind::Struct, decl);
-  }
-  if (At(Tok::Event)) {
-    EventDecl decl;
-    only_cfg("events");
-    return Event(&decl) && place(module.events, Module::ItemKind::Event, decl);
-  }
+  const auto data = [&]<typename D>(std::vector<D>& list, Module::ItemKind kind,
+                                    bool (Parser::*read)(D*), std::string_view what) {
+    D decl;
+    only_cfg(what);
+    return (this->*read)(&decl) && place(list, kind, decl);
+  };
+  using Kind = Module::ItemKind;
+  if (At(Tok::Const)) return data(module.constants, Kind::Const, &Parser::Const, "constants");
+  if (At(Tok::Struct)) return data(module.structs, Kind::Struct, &Parser::Struct, "structs");
+  if (At(Tok::Event)) return data(module.events, Kind::Event, &Parser::Event, "events");
   if (At(Tok::Fn)) {
     FunctionDecl decl;
     decl.attributes = std::move(attributes);
     const bool ok = Function(&decl);
     attributes = std::move(decl.attributes);
-    return ok && place(module.functions, Module::ItemKind::Function, decl);
+    return ok && place(module.functions, Kind::Function, decl);
   }
   return ForeignItem();
 }

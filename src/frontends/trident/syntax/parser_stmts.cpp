@@ -3,17 +3,14 @@
 
 #include <algorithm>
 
+#include "base/names.h"
 #include "frontends/trident/syntax/parser.h"
 
 namespace frazil::frontends::trident {
 namespace {
 
-struct Missing {
-  std::string_view word;
-  std::string_view hint;
-};
-
-constexpr Missing ForeignStatements[] = {
+// Words of other languages, each with what to write instead.
+constexpr Named<std::string_view> ForeignStatements[] = {
     {"while", "loops have a bound: write 'for i in 0..n bounded 64 { ... }'"},
     {"loop", "loops have a bound: write 'for i in 0..n bounded 64 { ... }'"},
     {"break", "a loop runs to its end: keep a flag and test it, or 'return' from a function"},
@@ -165,18 +162,15 @@ void Parser::SkipStatement(int braces) {
 
 bool Parser::ForeignStatement() {
   if (!At(Tok::Name)) return false;
-  for (const Missing& row : ForeignStatements) {
-    if (tok_.text != row.word) continue;
-    const Tok next = PeekKind();  // the word may still be somebody's variable
-    if (next == Tok::Assign || next == Tok::Dot || next == Tok::LBracket || next == Tok::Plus ||
-        next == Tok::Star)
-      return false;
-    if (next == Tok::LParen && row.word != "while" && row.word != "switch") return false;
-    Complain(tok_.location, fmt::format("'{}' does not exist in Trident", row.word),
-             std::string(row.hint), Diag::NotTrident);
-    return true;
-  }
-  return false;
+  const auto hint = FindNamed(ForeignStatements, tok_.text);
+  if (!hint) return false;
+  const Tok next = PeekKind();  // the word may still be somebody's variable
+  if (next == Tok::Assign || next == Tok::Dot || next == Tok::LBracket || next == Tok::Plus ||
+      next == Tok::Star)
+    return false;
+  if (next == Tok::LParen && tok_.text != "while" && tok_.text != "switch") return false;
+  NotTrident(*hint);
+  return true;
 }
 
 bool Parser::Statement(Block* block) {

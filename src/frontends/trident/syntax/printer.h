@@ -37,8 +37,8 @@ class Printer {
   void Attributes(const std::vector<Attribute>& attributes, Location start);
   void Function(const FunctionDecl& decl, Location limit);
   std::string Signature(const FunctionDecl& decl);
-  void Members(const std::string& head, const std::vector<MemberDecl>& members, Location start,
-               Location end, Location limit);
+  void Members(std::string_view word, const Decl& decl, const std::vector<MemberDecl>& members,
+               Location limit);
   std::string Io(const IoDecl& io) const;
   void Body(const Block& block);
   void Statement(const Stmt& stmt, Location limit);
