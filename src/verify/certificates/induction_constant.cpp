@@ -8,6 +8,7 @@
 
 #include "base/number/goldilocks.h"
 #include "verify/internal/induction.h"
+#include "verify/internal/polynomial.h"
 
 namespace frazil::verify {
 namespace {
@@ -204,27 +205,16 @@ class Loop {
       operands.push_back(std::move(*form));
     }
     std::optional<Form> form;
-    switch (inst.op) {
-      case Op::Add:
-      case Op::AddChecked: form = Sum(operands[0], operands[1], 1); break;
-      case Op::Sub:
-      case Op::SubChecked: form = Sum(operands[0], operands[1], -1); break;
-      case Op::Neg:
-      case Op::NegChecked: form = Sum(Form{}, operands[0], -1); break;
-      case Op::Mul:
-      case Op::MulChecked: form = Product(operands[0], operands[1]); break;
-      case Op::Cast:
-      case Op::CastChecked: {
-        const ir::Type from = f_.type(f_.operand(inst, 0));
-        if (!IsInteger(from)) return false;  // a field element is no integer
-        // Narrowing keeps the low bits; anything else needs the value itself.
-        const bool narrows = ir::IsFixedInt(type.scalar) && ir::IsFixedInt(from.scalar) &&
-                             ir::BitsOf(type) <= ir::BitsOf(from);
-        if (!narrows || inst.op == Op::CastChecked) exact_.push_back(f_.operand(inst, 0));
-        form = operands[0];
-        break;
-      }
-      default: return false;
+    if (inst.op == Op::Cast || inst.op == Op::CastChecked) {
+      const ir::Type from = f_.type(f_.operand(inst, 0));
+      if (!IsInteger(from)) return false;  // a field element is no integer
+      // Narrowing keeps the low bits; anything else needs the value itself.
+      const bool narrows = ir::IsFixedInt(type.scalar) && ir::IsFixedInt(from.scalar) &&
+                           ir::BitsOf(type) <= ir::BitsOf(from);
+      if (!narrows || inst.op == Op::CastChecked) exact_.push_back(f_.operand(inst, 0));
+      form = operands[0];
+    } else if (!operands.empty()) {
+      form = RingResult(inst.op, operands[0], operands.back(), Sum, Product);
     }
     if (!form) return false;
     forms_[result.index] = std::move(form);

@@ -7,6 +7,7 @@
 // A value of type T is always wrap_T(P) for its polynomial P over the integers; it is P itself where the interval of P
 // lies within T. Shifts, widening casts and comparisons need that.
 #include <algorithm>
+#include <bitset>
 #include <map>
 #include <set>
 
@@ -14,6 +15,7 @@
 
 #include "base/number/goldilocks.h"
 #include "verify/internal/induction.h"
+#include "verify/internal/polynomial.h"
 
 namespace frazil::verify {
 namespace {
@@ -22,32 +24,12 @@ using ir::Op;
 
 using Atom = uint32_t;
 using Monomial = std::multiset<Atom>;
-using Poly = std::map<Monomial, BigInt>;
+using Poly = Polynomial<Atom>;
 
 constexpr Atom LowAtom = 0, CountAtom = 1, IndexAtom = 2, CarriedAtom = 3, FirstFree = 4;
 constexpr size_t MaxDegree = 6;
 constexpr size_t MaxTerms = 200;
 
-void AddTo(Poly& sum, const Monomial& monomial, const BigInt& coefficient) {
-  BigInt& place = sum[monomial];
-  place = place + coefficient;
-  if (place.is_zero()) sum.erase(monomial);
-}
-Poly Plus(Poly a, const Poly& b, const BigInt& factor) {
-  for (const auto& [monomial, coefficient] : b) AddTo(a, monomial, coefficient * factor);
-  return a;
-}
-Poly Times(const Poly& a, const Poly& b) {
-  Poly product;
-  for (const auto& [x, cx] : a) {
-    for (const auto& [y, cy] : b) {
-      Monomial monomial = x;
-      monomial.insert(y.begin(), y.end());
-      AddTo(product, monomial, cx * cy);
-    }
-  }
-  return product;
-}
 Poly Number(const BigInt& n) { return n.is_zero() ? Poly{} : Poly{{Monomial{}, n}}; }
 Poly Variable(Atom atom) { return {{Monomial{atom}, BigInt(1)}}; }
 BigInt ConstantPart(const Poly& p) {
@@ -68,6 +50,21 @@ Poly Substitute(const Poly& p, Atom atom, const Poly& by) {
     result = Plus(result, Times(part, {{rest, BigInt(1)}}), 1);
   }
   return result;
+}
+
+// Signs of a difference, and those of a - b for which the comparison of a and b holds.
+using Signs = std::bitset<3>;
+constexpr Signs Negative = 1, Zero = 2, Positive = 4;
+std::optional<Signs> SignsFor(Op op) {
+  switch (op) {
+    case Op::Lt: return Negative;
+    case Op::Le: return Negative | Zero;
+    case Op::Gt: return Positive;
+    case Op::Ge: return Positive | Zero;
+    case Op::Eq: return Zero;
+    case Op::Ne: return Negative | Positive;
+    default: return std::nullopt;
+  }
 }
 
 // The inverse of an odd number modulo 2^bits, by Newton's iteration.
@@ -283,10 +280,7 @@ class CaseProof {
     if (!a || !b) return std::nullopt;
     const bool is_integer = ir::IsFixedInt(scalar);
     switch (node.op) {
-      case Op::Add: return Plus(*a, *b, 1);
-      case Op::Sub: return Plus(*a, *b, -1);
-      case Op::Mul: return Times(*a, *b);
-      case Op::Neg: return Plus({}, *a, -1);
+      FRAZIL_CASES(Ring) return RingResult(node.op, *a, *b, Plus<Atom>, Times<Atom>);
       case Op::Cast: return EvaluateCast(node, *a);
       case Op::Shl:
       case Op::Shr:
@@ -367,36 +361,14 @@ class CaseProof {
       if (!low_or_high && (!IsExact(*a, node.type) || !IsExact(*b, node.type))) continue;
       const std::optional<Interval> d = IntervalOfPoly(Plus(*a, *b, -1));
       if (!d) continue;
-      const bool negative = d->high.is_negative(), positive = d->low > BigInt(0);
-      const bool zero = d->low.is_zero() && d->high.is_zero();
-      const bool not_positive = d->high <= BigInt(0), not_negative = d->low >= BigInt(0);
-      switch (node.op) {
-        case Op::Lt:
-          if (negative) return true;
-          if (not_negative) return false;
-          break;
-        case Op::Ge:
-          if (negative) return false;
-          if (not_negative) return true;
-          break;
-        case Op::Gt:
-          if (positive) return true;
-          if (not_positive) return false;
-          break;
-        case Op::Le:
-          if (positive) return false;
-          if (not_positive) return true;
-          break;
-        case Op::Eq:
-          if (zero) return true;
-          if (negative || positive) return false;
-          break;
-        case Op::Ne:
-          if (zero) return false;
-          if (negative || positive) return true;
-          break;
-        default: break;
-      }
+      const std::optional<Signs> holds = SignsFor(node.op);
+      if (!holds) continue;
+      Signs possible;
+      if (d->low.is_negative()) possible |= Negative;
+      if (d->low <= BigInt(0) && d->high >= BigInt(0)) possible |= Zero;
+      if (d->high > BigInt(0)) possible |= Positive;
+      if ((possible & *holds) == possible) return true;
+      if ((possible & *holds).none()) return false;
     } while (member != first);
     return std::nullopt;
   }

@@ -238,10 +238,7 @@ class Reader {
       case Op::Const:
         SetConstant(ir::Function::result_of(inst), inst.type, f_.words_of(inst));
         return true;
-      case Op::Add:
-      case Op::Sub:
-      case Op::Mul:
-      case Op::Neg:
+      FRAZIL_CASES(Ring)
         if (IsRing(inst.type)) return Arithmetic(inst);
         break;
       case Op::Shl:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "verify/internal/polynomial.h"
+
 namespace frazil::verify {
 
 using ir::Op;
@@ -25,19 +27,15 @@ bool Within(const Interval& inner, const Interval& outer) {
 }
 
 std::optional<Interval> ExactInterval(Op op, const Interval& a, const Interval* b) {
+  const auto plus = [](const Interval& x, const Interval& y, int factor) {
+    return factor > 0 ? Interval{x.low + y.low, x.high + y.high}
+                      : Interval{x.low - y.high, x.high - y.low};
+  };
+  const auto times = [](const Interval& x, const Interval& y) {
+    const BigInt products[] = {x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high};
+    return Interval{std::ranges::min(products), std::ranges::max(products)};
+  };
   switch (op) {
-    case Op::Add:
-    case Op::AddChecked: return Interval{a.low + b->low, a.high + b->high};
-    case Op::Sub:
-    case Op::SubChecked: return Interval{a.low - b->high, a.high - b->low};
-    case Op::Mul:
-    case Op::MulChecked: {
-      const BigInt products[] = {a.low * b->low, a.low * b->high, a.high * b->low,
-                                 a.high * b->high};
-      return Interval{std::ranges::min(products), std::ranges::max(products)};
-    }
-    case Op::Neg:
-    case Op::NegChecked: return Interval{-a.high, -a.low};
     case Op::Abs:
     case Op::AbsChecked:
       if (!a.low.is_negative()) return a;
@@ -45,7 +43,7 @@ std::optional<Interval> ExactInterval(Op op, const Interval& a, const Interval* 
       return Interval{0, std::max(-a.low, a.high)};
     case Op::Min: return Interval{std::min(a.low, b->low), std::min(a.high, b->high)};
     case Op::Max: return Interval{std::max(a.low, b->low), std::max(a.high, b->high)};
-    default: return std::nullopt;
+    default: return RingResult(op, a, *b, plus, times);
   }
 }
 

@@ -3,11 +3,10 @@
 // condition that is not decided splits the proof in two.
 #include <map>
 #include <optional>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "verify/internal/big_int.h"
+#include "verify/internal/polynomial.h"
 #include "verify/rules/rule_proof.h"
 
 namespace frazil::verify {
@@ -19,35 +18,11 @@ using ir::PatternNode;
 using ir::Scalar;
 
 using Monomial = std::multiset<std::string>;
-using Polynomial = std::map<Monomial, BigInt>;
+using Poly = Polynomial<std::string>;
 
-void AddTo(Polynomial& sum, const Monomial& monomial, const BigInt& coefficient) {
-  BigInt& place = sum[monomial];
-  place = place + coefficient;
-  if (place.is_zero()) sum.erase(monomial);
-}
+Poly Atom(std::string name) { return {{Monomial{std::move(name)}, BigInt(1)}}; }
 
-Polynomial Plus(const Polynomial& a, const Polynomial& b, const BigInt& factor) {
-  Polynomial sum = a;
-  for (const auto& [monomial, coefficient] : b) AddTo(sum, monomial, coefficient * factor);
-  return sum;
-}
-
-Polynomial Times(const Polynomial& a, const Polynomial& b) {
-  Polynomial product;
-  for (const auto& [x, cx] : a) {
-    for (const auto& [y, cy] : b) {
-      Monomial monomial = x;
-      monomial.insert(y.begin(), y.end());
-      AddTo(product, monomial, cx * cy);
-    }
-  }
-  return product;
-}
-
-Polynomial Atom(std::string name) { return {{Monomial{std::move(name)}, BigInt(1)}}; }
-
-std::string Show(const Polynomial& p) {
+std::string Show(const Poly& p) {
   std::string text;
   for (const auto& [monomial, coefficient] : p) {
     text += fmt::format("[{}", coefficient.ToString());
@@ -60,7 +35,7 @@ std::string Show(const Polynomial& p) {
 struct Value {
   bool is_bool = false;
   bool truth = false;  // bool
-  Polynomial poly;     // others
+  Poly poly;           // others
 };
 
 class NormalForm {
@@ -122,14 +97,14 @@ class NormalForm {
   bool Same(const Value& a, const Value& b) const {
     if (a.is_bool) return b.is_bool && a.truth == b.truth;
     if (b.is_bool) return false;
-    const Polynomial difference = Plus(a.poly, b.poly, BigInt(-1));
+    const Poly difference = Plus(a.poly, b.poly, BigInt(-1));
     if (difference.empty()) return true;
     // A polynomial that this case takes for 0 may be the difference.
     const auto zero = zeros_.find(Show(Normal(difference)));
     return zero != zeros_.end() && decided_.contains(zero->second) && decided_.at(zero->second);
   }
 
-  static Polynomial Normal(const Polynomial& p) {
+  static Poly Normal(const Poly& p) {
     return !p.empty() && p.begin()->second.is_negative() ? Plus({}, p, BigInt(-1)) : p;
   }
 
@@ -163,7 +138,7 @@ class NormalForm {
     return std::nullopt;
   }
 
-  static Polynomial Number(int64_t n) {
+  static Poly Number(int64_t n) {
     if (n == 0) return {};
     return {{Monomial{}, BigInt(n)}};
   }
@@ -252,17 +227,17 @@ class NormalForm {
 
   std::optional<Value> Ring(Op op, const std::vector<Value>& v) {
     switch (op) {
-      case Op::Add: return Value{false, false, Plus(v[0].poly, v[1].poly, BigInt(1))};
-      case Op::Sub: return Value{false, false, Plus(v[0].poly, v[1].poly, BigInt(-1))};
-      case Op::Mul: return Value{false, false, Times(v[0].poly, v[1].poly)};
-      case Op::Neg: return Value{false, false, Plus({}, v[0].poly, BigInt(-1))};
+      FRAZIL_CASES(Ring)
+        return Value{
+            false, false,
+            *RingResult(op, v[0].poly, v.back().poly, Plus<std::string>, Times<std::string>)};
       case Op::Not: return Value{false, false, Plus(Number(-1), v[0].poly, BigInt(-1))};
       case Op::Invert: return Value{false, false, Atom(fmt::format("1/({})", Show(v[0].poly)))};
       case Op::FieldDiv:
         return Value{false, false, Times(v[0].poly, Atom(fmt::format("1/({})", Show(v[1].poly))))};
       case Op::Eq:
       case Op::Ne: {
-        const Polynomial difference = Normal(Plus(v[0].poly, v[1].poly, BigInt(-1)));
+        const Poly difference = Normal(Plus(v[0].poly, v[1].poly, BigInt(-1)));
         std::optional<Value> equal = Value{true, true, {}};
         if (!difference.empty()) {
           const std::string text = Show(difference);

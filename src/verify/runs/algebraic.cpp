@@ -44,15 +44,11 @@ std::optional<double> DegreeOf(const ir::Program& program) {
     }
     switch (inst.op) {
       case Op::Const:
-      case Op::Add:
-      case Op::Sub:
-      case Op::Neg:
-      case Op::MakeXField:
-      case Op::PartXField:
-      case Op::MakeDigest:
-      case Op::PartDigest:
-      case Op::Cast: break;
-      case Op::Mul: greatest = sum; break;
+      case Op::Cast:
+      FRAZIL_CASES(Parts) break;
+      FRAZIL_CASES(Ring)
+        if (inst.op == Op::Mul) greatest = sum;
+        break;
       case Op::Return: most = greatest; continue;
       default: return std::nullopt;
     }
