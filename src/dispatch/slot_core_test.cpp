@@ -43,10 +43,9 @@ int32_t UsesRun(const uint64_t*, uint64_t*, exec::NativeRun* run) {
   return 0;
 }
 
-class SlotCoreTest : public testing::Test {
+class SlotCoreTest : public testing::Test, protected CoreBed {
  protected:
-  SlotCoreTest()
-      : program(*ir::ParseText("frz 1\nfunc @main(%a: i64) -> (i64) {\n  return %a\n}\n")) {}
+  SlotCoreTest() : CoreBed("frz 1\nfunc @main(%a: i64) -> (i64) {\n  return %a\n}\n") {}
 
   Link Form(exec::NativeEntry entry, std::string_view guard = "true",
             std::shared_ptr<const void> owner = nullptr) {
@@ -61,11 +60,6 @@ class SlotCoreTest : public testing::Test {
     EXPECT_EQ(core.Call(&argument, &result, nullptr), 0);
     return result;
   }
-
-  ir::Program program;
-  CountingFluid fluid;
-  CountingWatcher watcher;
-  SlotCore core{fluid, watcher};
 };
 
 TEST_F(SlotCoreTest, TheFirstFormThatMayAnswers) {

@@ -55,11 +55,9 @@ constexpr bool HasPages = false;
 exec::NativeEntry CodePage(uint8_t, std::shared_ptr<const void>&) { return nullptr; }
 #endif
 
-class SlotThreads : public testing::TestWithParam<bool> {
+class SlotThreads : public testing::TestWithParam<bool>, protected CoreBed {
  protected:
-  SlotThreads()
-      : program(
-            *ir::ParseText("frz 1\nfunc @main(%a: i64, %b: digest) -> (i64) {\n  return %a\n}\n")) {
+  SlotThreads() : CoreBed("frz 1\nfunc @main(%a: i64, %b: digest) -> (i64) {\n  return %a\n}\n") {
     PretendNoMembarrier(GetParam());
     calls_of_dead = 0;
   }
@@ -100,11 +98,6 @@ class SlotThreads : public testing::TestWithParam<bool> {
     }
     return calls;
   }
-
-  ir::Program program;
-  CountingFluid fluid;
-  CountingWatcher watcher;
-  SlotCore core{fluid, watcher};
 };
 
 TEST_P(SlotThreads, CallingReplacingAndRetiringAtOnce) {

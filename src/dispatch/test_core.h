@@ -7,6 +7,7 @@
 
 #include "dispatch/slot.h"
 #include "dispatch/slot_core.h"
+#include "ir/text/text.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -47,6 +48,16 @@ class CountingWatcher final : public Watcher {
   }
   std::atomic<uint64_t> told{0}, calls{0}, solid_calls{0}, misses{0};
   thread_local static inline Observation last;
+};
+
+// The core of a slot for a program, with a fluid path and a watcher.
+struct CoreBed {
+  explicit CoreBed(std::string_view text) : program(*ir::ParseText(text)) {}
+
+  ir::Program program;
+  CountingFluid fluid;
+  CountingWatcher watcher;
+  SlotCore core{fluid, watcher};
 };
 
 }  // namespace frazil::dispatch

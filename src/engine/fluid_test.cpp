@@ -9,6 +9,7 @@
 
 #include "exec/meaning/interpreter.h"
 #include "exec/native/native_run.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::engine {
@@ -17,19 +18,16 @@ namespace {
 using exec::Value;
 
 // One op on rows: the shortest way.
-constexpr const char* Add = R"(frz 1
-func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
-    %a = load %x, %i : i32
-    %b = load %y, %i : i32
-    %c = add %a, %b : i32
-    store %y, %i, %c : i32
-    yield
-  }
-  return
+std::string Rows(std::string_view op, std::string_view type) {
+  return ir::Lanes(fmt::format("%n: index, %x: in buffer<{0}>, %y: buffer<{0}>", type),
+                   fmt::format(R"(
+    %a = load %x, %i : {1}
+    %b = load %y, %i : {1}
+    %c = {0} %a, %b : {1}
+    store %y, %i, %c : {1}
+)",
+                               op, type));
 }
-)";
 
 // Lanes that trap, a scalar result, an op before the lanes.
 constexpr const char* Divide = R"(frz 1
@@ -70,7 +68,7 @@ func @main(%n: index, %x: in buffer<i32>, %y: buffer<i32>) {
 )";
 
 struct Bed {
-  explicit Bed(const char* text, const Limits& limits = {})
+  explicit Bed(std::string_view text, const Limits& limits = {})
       : program(*ir::ParseText(text)),
         fluid(InterpreterFluid::Create(ir::SignedProgram::Of(program), limits).value()) {}
   ir::Program program;
@@ -112,7 +110,7 @@ void ExpectAgrees(const Bed& bed, const std::vector<uint64_t>& words, std::vecto
 }
 
 TEST(Fluid, WordsGiveWhatTheInterpreterGives) {
-  for (const char* text : {Add, Divide, Nested}) {
+  for (const std::string& text : {Rows("add", "i32"), std::string(Divide), std::string(Nested)}) {
     Bed bed(text);
     ASSERT_TRUE(bed.fluid->has_tiles());
     // Nothing, less than a tile, several tiles; more than there is.
@@ -149,7 +147,7 @@ TEST(Fluid, ScalarsGiveWhatTheInterpreterGives) {
         else
           text += *at;
       }
-      Bed bed((text + "}\n").c_str());
+      Bed bed(text + "}\n");
       ASSERT_TRUE(bed.fluid->has_tiles());
       for (const int64_t a : {-128, -1, 0, 3, 127, 255})
         for (const int64_t b : {-77, 0, 2, 127}) {
@@ -184,19 +182,7 @@ TEST(Fluid, WhatIsNoCallIsRefusedInWords) {
 }
 
 TEST(Fluid, ContentsThatAreNoValuesAreRefused) {
-  Bed bed(R"(frz 1
-func @main(%n: index, %x: in buffer<bool>, %y: buffer<bool>) {
-  %zero = const 0 : index
-  parallel %i = %zero to %n {
-    %a = load %x, %i : bool
-    %b = load %y, %i : bool
-    %c = xor %a, %b : bool
-    store %y, %i, %c : bool
-    yield
-  }
-  return
-}
-)");
+  Bed bed(Rows("xor", "bool"));
   ASSERT_TRUE(bed.fluid->has_tiles());
   std::vector<uint8_t> x(64, 1), y(64, 1);
   const uint64_t words[] = {64, reinterpret_cast<uint64_t>(x.data()), 64,

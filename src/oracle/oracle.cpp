@@ -9,6 +9,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/system/file.h"
 #include "oracle/process.h"
 
 namespace frazil::oracle {
@@ -177,14 +178,6 @@ Result<Claim> ClaimOf(const Json& object) {
   claim.input = TRY(Elements(*found, "input"));
   claim.output = TRY(Elements(*found, "output"));
   return claim;
-}
-
-std::string FolderOfThisProgram() {
-  std::string path(4096, '\0');
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (size <= 0) return {};
-  path.resize(static_cast<size_t>(size));
-  return path.substr(0, path.rfind('/'));
 }
 
 Result<void> CheckProfile(const tasm::Program& program) {

@@ -41,9 +41,17 @@ Result<Verdict> JudgeNative(const ir::Program& program, const exec::CompiledForm
   return VerifyCode(program, *image, guard, options, make_callable);
 }
 
-class Lifting final : public TargetJudge {
+class OfTarget : public TargetJudge {
  public:
-  explicit Lifting(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
+  explicit OfTarget(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
+
+ protected:
+  std::shared_ptr<const exec::Target> target_;
+};
+
+class Lifting final : public OfTarget {
+ public:
+  using OfTarget::OfTarget;
   Result<Verdict> Judge(const ir::Program&, const exec::CompiledForm& form, const ir::Guard&,
                         const VerifyOptions&) const override {
     const Result<exec::Target::Lifted> lifted = target_->Lift(TRY(exec::ArtifactOf(form)));
@@ -52,26 +60,20 @@ class Lifting final : public TargetJudge {
       return Unknown{"the bytes, lifted, are not the program that they were made from"};
     return Proved{{Grade::Proved, "digest", "lifted back, the same exact digest", 0}};
   }
-
- private:
-  std::shared_ptr<const exec::Target> target_;
 };
 
-class Module final : public TargetJudge {
+class Module final : public OfTarget {
  public:
-  explicit Module(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
+  using OfTarget::OfTarget;
   Result<Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
                         const ir::Guard& guard, const VerifyOptions& options) const override {
     return VerifyModule(program, *target_, TRY(exec::ArtifactOf(form)), guard, options);
   }
-
- private:
-  std::shared_ptr<const exec::Target> target_;
 };
 
-class Runs final : public TargetJudge {
+class Runs final : public OfTarget {
  public:
-  explicit Runs(std::shared_ptr<const exec::Target> target) : target_(std::move(target)) {}
+  using OfTarget::OfTarget;
   Result<Verdict> Judge(const ir::Program& program, const exec::CompiledForm& form,
                         const ir::Guard& guard, const VerifyOptions& options) const override {
     const Result<std::unique_ptr<exec::Callable>> callable =
@@ -79,9 +81,6 @@ class Runs final : public TargetJudge {
     if (!callable) return Unknown{"it cannot be run here: " + callable.error().message};
     return VerifyLowering(program, **callable, guard, options);
   }
-
- private:
-  std::shared_ptr<const exec::Target> target_;
 };
 
 }  // namespace

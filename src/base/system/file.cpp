@@ -1,6 +1,7 @@
 #include "base/system/file.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -49,6 +50,14 @@ Result<void> WriteFileBytes(const std::string& path, std::string_view bytes) {
     return Fail(Diag::FileUnwritable,
                 fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
   return {};
+}
+
+std::string FolderOfThisProgram() {
+  std::string path(4096, '\0');
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (size <= 0) return {};
+  path.resize(static_cast<size_t>(size));
+  return path.substr(0, path.rfind('/'));
 }
 
 }  // namespace frazil

@@ -18,4 +18,7 @@ Result<std::string> ReadStreamBytes(std::FILE* stream, const std::string& name,
 
 Result<void> WriteFileBytes(const std::string& path, std::string_view bytes);
 
+// Where the running program's file lies; empty if the system does not say.
+std::string FolderOfThisProgram();
+
 }  // namespace frazil

@@ -10,6 +10,7 @@
 
 #include <atomic>
 
+#include "base/system/file.h"
 #include "engine/worker/package.h"
 
 namespace frazil::engine {
@@ -17,14 +18,6 @@ namespace {
 
 constexpr const char* ProgramName = "frazil-worker";
 std::atomic<const char*> package_libexec = nullptr;
-
-std::string FolderOfThisProgram() {
-  std::string path(4096, '\0');
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (size <= 0) return {};
-  path.resize(static_cast<size_t>(size));
-  return path.substr(0, path.rfind('/'));
-}
 
 // Why a file cannot be started; empty: it can.
 std::string ProblemOf(const std::string& path) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "exec/test_run.h"
+#include "ir/text/test_ops.h"
 #include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
@@ -33,16 +34,8 @@ std::string Contents(const std::shared_ptr<Memory>& memory) {
 
 TEST(Interpreter, LoopsCarryInParallel) {
   // Fibonacci: both carried values change places at once.
-  const std::string text = R"(
-func @main(%n: i32) -> (i32, i32) {
-  %zero = const 0 : i32
-  %one = const 1 : i32
-  %a, %b = for %i = %zero to %n step 1 carry (%x = %zero, %y = %one) {
-    %s = add %x, %y : i32
-    yield %y, %s
-  }
-  return %a, %b
-})";
+  const std::string text = "func @main(%n: i32) -> (i32, i32) {\n" +
+                           ir::FibonacciLines("i32", "i32", "%n") + "  return %a, %b\n}";
   EXPECT_EQ(Results(Execute(text, {I32(10)})), "55 89");
   EXPECT_EQ(Results(Execute(text, {I32(0)})), "0 1");
   EXPECT_EQ(Results(Execute(text, {I32(-5)})), "0 1");

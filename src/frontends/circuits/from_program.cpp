@@ -151,11 +151,12 @@ Result<void> Reverse::Top(const Inst& inst) {
     case Op::Return: return {};
     case Op::Const:
       return Define(inst, {Kind::Constant, 0, 0, {}, function_.words_of(inst)[0]}), Result<void>{};
-    case Op::Cast: return {};  // of an extent; other uses find nothing known of it
-    case Op::Add:
-    case Op::Sub:
+    case Op::Cast:
+      return {};  // of an extent; other uses find nothing known of it
+    // Sizes of a reduction's scratch, likewise.
+    FRAZIL_CASES(Ring)
     case Op::DivFloor:
-    case Op::Eq:  // sizes of a reduction's scratch, likewise
+    case Op::Eq:
       if (inst.type != ir::types::Index) return Refuse(inst, "no generator does this");
       return {};
     case Op::If: return Fold(inst);

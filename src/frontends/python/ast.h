@@ -42,26 +42,9 @@ struct Literal {
 };
 
 enum class BinaryOp : uint8_t {
-  Add,
-  Sub,
-  Mul,
-  Div,
-  Mod,
-  FloorDiv,
-  Pow,
-  Shl,
-  Shr,
-  BitAnd,
-  BitOr,
-  BitXor,
-  Lt,
-  Le,
-  Gt,
-  Ge,
-  Eq,
-  Ne,
-  And,
-  Or,
+#define FRAZIL_BINARY(name, text) name,
+#include "frontends/python/binary_ops.def"
+#undef FRAZIL_BINARY
 };
 constexpr bool IsCompare(BinaryOp op) { return op >= BinaryOp::Lt && op <= BinaryOp::Ne; }
 enum class UnaryOp : uint8_t { Pos, Neg, Not, Inv };

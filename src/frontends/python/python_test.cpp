@@ -5,25 +5,21 @@
 
 #include "ir/digest.h"
 #include "ir/kernel.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 
 namespace frazil::frontends::python {
 namespace {
 
-constexpr const char* VectorAdd = R"(frz 1
-func @vector_add(%a: in buffer<f32>, %b: in buffer<f32>, %c: buffer<f32>, %n: u32) {
-  %hi = cast %n : index
-  %lo = const 0 : index
-  parallel %i = %lo to %hi {
+const std::string VectorAdd =
+    ir::Lanes("%a: in buffer<f32>, %b: in buffer<f32>, %c: buffer<f32>, %n: u32",
+              "  %hi = cast %n : index\n", R"(
     %x = load %a, %i : f32
     %y = load %b, %i : f32
     %z = add %x, %y : f32
     store %c, %i, %z : f32
-    yield
-  }
-  return
-}
-)";
+)",
+              "%zero to %hi");
 
 ir::Program Parsed(std::string_view json) {
   Result<std::vector<Kernel>> kernels = ParseJson(json, "k.json");
@@ -33,7 +29,7 @@ ir::Program Parsed(std::string_view json) {
 
 std::string Digest(std::string_view json) { return ir::ExactDigest(Parsed(json)); }
 
-std::string TextDigest(const char* text) {
+std::string TextDigest(std::string_view text) {
   Result<ir::Program> program = ir::ParseText(text);
   EXPECT_TRUE(program) << program.error().ToString();
   return program ? ir::ExactDigest(*program) : "";

@@ -15,13 +15,9 @@ namespace frazil::frontends::python {
 namespace {
 
 constexpr Named<BinaryOp> BinaryNames[] = {
-    {"add", BinaryOp::Add},        {"sub", BinaryOp::Sub},      {"mul", BinaryOp::Mul},
-    {"div", BinaryOp::Div},        {"mod", BinaryOp::Mod},      {"floor_div", BinaryOp::FloorDiv},
-    {"pow", BinaryOp::Pow},        {"shl", BinaryOp::Shl},      {"shr", BinaryOp::Shr},
-    {"bit_and", BinaryOp::BitAnd}, {"bit_or", BinaryOp::BitOr}, {"bit_xor", BinaryOp::BitXor},
-    {"lt", BinaryOp::Lt},          {"le", BinaryOp::Le},        {"gt", BinaryOp::Gt},
-    {"ge", BinaryOp::Ge},          {"eq", BinaryOp::Eq},        {"ne", BinaryOp::Ne},
-    {"and", BinaryOp::And},        {"or", BinaryOp::Or},
+#define FRAZIL_BINARY(name, text) {text, BinaryOp::name},
+#include "frontends/python/binary_ops.def"
+#undef FRAZIL_BINARY
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "frontends/words/token.h"
 #include "ir/check/check.h"
 #include "ir/digest.h"
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 
 namespace frazil::frontends::words {
@@ -52,18 +53,8 @@ TEST(Words, SumIsALoop) {
 }
 
 TEST(Words, SameSignatureAsTheTextForm) {
-  const auto program = ir::ParseText(R"(frz 1
-func @main() -> (i64) {
-  %lo = const 1 : i64
-  %hi = const 1000001 : i64
-  %zero = const 0 : i64
-  %sum = for %i = %lo to %hi step 1 carry (%acc = %zero) {
-    %next = add %acc, %i : i64
-    yield %next
-  }
-  return %sum
-}
-)");
+  const auto program = ir::ParseText("frz 1\nfunc @main() -> (i64) {\n" +
+                                     ir::SumLines("i64", "1", "1000001") + "  return %sum\n}\n");
   ASSERT_TRUE(program.has_value());
   EXPECT_EQ(ir::ExactDigest(*program),
             ir::ExactDigest(Read("Add the numbers from 1 to 1,000,000").program));
@@ -254,18 +245,19 @@ TEST(Lexer, NumbersWithGrouping) {
     const auto tokens = Tokenize(text, {});
     return tokens && tokens->size() == 2 ? PrintRational((*tokens)[0].value) : "not one token";
   };
-  EXPECT_EQ(value("1,234,567"), "1234567");
-  EXPECT_EQ(value("1 234 567"), "1234567");
-  EXPECT_EQ(value("1\u00a0234\u00a0567"), "1234567");
-  EXPECT_EQ(value("1_0_0"), "100");
-  EXPECT_EQ(value(".5"), "0.5");
-  EXPECT_EQ(value("1e3"), "1000");
-  EXPECT_EQ(value("25e-1"), "2.5");
-  EXPECT_EQ(value("3½"), "3.5");
-  EXPECT_EQ(value("1,23"), "not one token");
-  EXPECT_EQ(value("1 23"), "not one token");
-  EXPECT_EQ(value("0 123"), "not one token");
-  EXPECT_EQ(value("1,234 567"), "not one token");
+  const std::pair<std::string_view, std::string_view> cases[] = {{"1,234,567", "1234567"},
+                                                                 {"1 234 567", "1234567"},
+                                                                 {"1\u00a0234\u00a0567", "1234567"},
+                                                                 {"1_0_0", "100"},
+                                                                 {".5", "0.5"},
+                                                                 {"1e3", "1000"},
+                                                                 {"25e-1", "2.5"},
+                                                                 {"3½", "3.5"},
+                                                                 {"1,23", "not one token"},
+                                                                 {"1 23", "not one token"},
+                                                                 {"0 123", "not one token"},
+                                                                 {"1,234 567", "not one token"}};
+  for (const auto& [text, expected] : cases) EXPECT_EQ(value(text), expected) << text;
 }
 
 TEST(Big, MatchesMachineArithmeticAndGoesOn) {

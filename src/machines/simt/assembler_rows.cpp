@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -243,186 +244,175 @@ Result<void> Assembler::AddLabel(const Piece& piece) {
   return {};
 }
 
+// What an operand is, and where it goes: to its field, to the immediate (no field), or where its kind says.
+struct Assembler::Slot {
+  enum class Kind : uint8_t {
+    Value,   // a register or predicate, by the type of the instruction
+    Source,  // by the type that a conversion names second
+    Right,   // a value or a literal
+    Register,
+    Predicate,
+    Buffer,
+    Number,
+    Table,
+    Label,
+    Address,
+  };
+  std::string_view name;
+  Kind kind = Kind::Value;
+  uint8_t Instruction::* field = nullptr;
+};
+
+Result<uint64_t> Assembler::ReadSlot(const Slot& slot, const Piece& piece,
+                                     const Instruction& inst) {
+  switch (slot.kind) {
+    case Slot::Kind::Value: return Operand(inst.type, piece);
+    case Slot::Kind::Source: return Operand(inst.source(), piece);
+    case Slot::Kind::Register: return Register(piece);
+    case Slot::Kind::Predicate: return Predicate(piece);
+    case Slot::Kind::Buffer: return Buffer(piece);
+    case Slot::Kind::Number: return Count(piece);
+    case Slot::Kind::Table: return TableNumber(piece);
+    case Slot::Kind::Right:
+    case Slot::Kind::Label:
+    case Slot::Kind::Address: break;
+  }
+  return 0;
+}
+
+Result<void> Assembler::ReadSlots(const Statement& statement, Instruction& inst,
+                                  std::initializer_list<Slot> slots) {
+  std::string names;
+  for (const Slot& slot : slots) names += fmt::format("{}{}", names.empty() ? "" : ", ", slot.name);
+  TRY_VOID(Need(statement, slots.size(), names));
+  const Piece* address = nullptr;
+  for (size_t n = 0; n < slots.size(); ++n) {
+    const Slot& slot = slots.begin()[n];
+    const Piece& piece = statement.operands[n];
+    if (slot.kind == Slot::Kind::Address) {
+      address = &piece;
+    } else if (slot.kind == Slot::Kind::Label) {
+      TRY_VOID(AddLabel(piece));
+    } else if (slot.kind == Slot::Kind::Right) {
+      TRY_VOID(ReadOperandB(piece, inst));
+    } else {
+      const uint64_t number = TRY(ReadSlot(slot, piece, inst));
+      if (slot.field == nullptr)
+        inst.imm = number;
+      else
+        inst.*slot.field = static_cast<uint8_t>(number);
+    }
+  }
+  // Last: its offset joins what the immediate has.
+  if (address != nullptr) TRY_VOID(ReadAddress(*address, inst));
+  return {};
+}
+
 Result<void> Assembler::ReadShape(const Statement& s, Instruction& i) {
+  using enum Slot::Kind;
+  constexpr auto dst = &Instruction::dst, a = &Instruction::a, b = &Instruction::b,
+                 c = &Instruction::c;
   const std::vector<Piece>& o = s.operands;
   switch (Info(i.op).shape) {
     case Shape::Plain:
     case Shape::Fence: return Need(s, 0, "none");
     case Shape::Imm:
       if (i.op == Opcode::BarSync && o.empty()) return {};
-      TRY_VOID(Need(s, 1, "a number"));
-      i.imm = TRY(Count(o[0]));
-      return {};
-    case Shape::Dst:
-      TRY_VOID(Need(s, 1, "dst"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      return {};
-    case Shape::DImm:
-      TRY_VOID(Need(s, 2, i.op == Opcode::Ldp ? "dst, parameter" : "dst, value"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      if (i.op == Opcode::MovImm) {
-        i.imm = TRY(Literal(i.type, o[1]));
-        return {};
-      }
-      if (std::optional<uint64_t> number = Number(o[1].text))
-        return i.imm = *number, Result<void>{};
-      for (size_t p = 0; p < parts_.params.size(); ++p)
-        if (parts_.params[p].name == o[1].text) return i.imm = p, Result<void>{};
-      return Wrong(o[1], fmt::format("there is no parameter '{}'", o[1].text));
+      return ReadSlots(s, i, {{"a number", Number}});
+    case Shape::Dst: return ReadSlots(s, i, {{"dst", Value, dst}});
+    case Shape::DImm: return ReadImmediate(s, i);
     case Shape::DA:
-    case Shape::LaneReduce:
-      TRY_VOID(Need(s, 2, "dst, a"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      i.a = TRY(Operand(i.type, o[1]));
-      return {};
-    case Shape::DAB:
-      TRY_VOID(Need(s, 3, "dst, a, b"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      i.a = TRY(Operand(i.type, o[1]));
-      return ReadOperandB(o[2], i);
+    case Shape::LaneReduce: return ReadSlots(s, i, {{"dst", Value, dst}, {"a", Value, a}});
+    case Shape::DAB: return ReadSlots(s, i, {{"dst", Value, dst}, {"a", Value, a}, {"b", Right}});
     case Shape::DABC:
     case Shape::Random:
-      TRY_VOID(Need(s, 4, "dst, a, b, c"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      i.a = TRY(Operand(i.type, o[1]));
-      i.b = TRY(Operand(i.type, o[2]));
-      i.c = TRY(Operand(i.type, o[3]));
-      return {};
-    case Shape::Load:
-      TRY_VOID(Need(s, 2, "dst, [address]"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      return ReadAddress(o[1], i);
-    case Shape::Store:
-      TRY_VOID(Need(s, 2, "[address], value"));
-      i.c = TRY(Operand(i.type, o[1]));
-      return ReadAddress(o[0], i);
+      return ReadSlots(s, i,
+                       {{"dst", Value, dst}, {"a", Value, a}, {"b", Value, b}, {"c", Value, c}});
+    case Shape::Load: return ReadSlots(s, i, {{"dst", Value, dst}, {"[address]", Address}});
+    case Shape::Store: return ReadSlots(s, i, {{"[address]", Address}, {"value", Value, c}});
     case Shape::Atomic:
-      TRY_VOID(Need(s, 3, "dst, [address], value"));
-      i.dst = TRY(Register(o[0]));
-      i.c = TRY(Register(o[2]));
-      return ReadAddress(o[1], i);
+      return ReadSlots(s, i,
+                       {{"dst", Register, dst}, {"[address]", Address}, {"value", Register, c}});
     case Shape::AtomicCas:
-      TRY_VOID(Need(s, 4, "dst, [address], expected, new"));
-      i.dst = TRY(Register(o[0]));
-      i.c = TRY(Register(o[2]));
-      i.imm = TRY(Register(o[3]));
-      return ReadAddress(o[1], i);
-    case Shape::Convert:
-      TRY_VOID(Need(s, 2, "dst, a"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      i.a = TRY(Operand(i.source(), o[1]));
-      return {};
-    case Shape::Length:
-      TRY_VOID(Need(s, 2, "dst, buffer"));
-      i.dst = TRY(Register(o[0]));
-      i.a = TRY(Buffer(o[1]));
-      return {};
-    case Shape::Alloc:
-      TRY_VOID(Need(s, 2, "buffer, length"));
-      i.dst = TRY(Buffer(o[0]));
-      i.a = TRY(Register(o[1]));
-      return {};
+      return ReadSlots(s, i,
+                       {{"dst", Register, dst},
+                        {"[address]", Address},
+                        {"expected", Register, c},
+                        {"new", Register}});
+    case Shape::Convert: return ReadSlots(s, i, {{"dst", Value, dst}, {"a", Source, a}});
+    case Shape::Length: return ReadSlots(s, i, {{"dst", Register, dst}, {"buffer", Buffer, a}});
+    case Shape::Alloc: return ReadSlots(s, i, {{"buffer", Buffer, dst}, {"length", Register, a}});
     case Shape::Lookup:
-      TRY_VOID(Need(s, 3, "dst, table, index"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      i.imm = TRY(TableNumber(o[1]));
-      i.a = TRY(Register(o[2]));
-      return {};
-    case Shape::Result:
-      TRY_VOID(Need(s, 2, "number, value"));
-      i.imm = TRY(Count(o[0]));
-      i.a = TRY(Operand(i.type, o[1]));
-      return {};
+      return ReadSlots(s, i, {{"dst", Value, dst}, {"table", Table}, {"index", Register, a}});
+    case Shape::Result: return ReadSlots(s, i, {{"number", Number}, {"value", Value, a}});
     case Shape::PredToReg:
     case Shape::Ballot:
-      TRY_VOID(Need(s, 2, "register, predicate"));
-      i.dst = TRY(Register(o[0]));
-      i.a = TRY(Predicate(o[1]));
-      return {};
+      return ReadSlots(s, i, {{"register", Register, dst}, {"predicate", Predicate, a}});
     case Shape::RegToPred:
-      TRY_VOID(Need(s, 2, "predicate, register"));
-      i.dst = TRY(Predicate(o[0]));
-      i.a = TRY(Register(o[1]));
-      return {};
-    case Shape::Special: {
-      TRY_VOID(Need(s, 2, "dst, launch register"));
-      i.dst = TRY(Register(o[0]));
-      std::string name = Lower(o[1].text);
-      for (int special = 0; special < SpecialCount; ++special)
-        if (SpecialName(static_cast<SpecialRegister>(special)) == name)
-          return i.imm = static_cast<uint64_t>(special), Result<void>{};
-      return Wrong(
-          o[1],
-          fmt::format("'{}' is no launch register (lane.x, block.y, blockdim.x, griddim.z, global)",
-                      o[1].text));
-    }
+      return ReadSlots(s, i, {{"predicate", Predicate, dst}, {"register", Register, a}});
+    case Shape::Special: return ReadSpecial(s, i);
     case Shape::Compare:
-      TRY_VOID(Need(s, 3, "predicate, a, b"));
-      i.dst = TRY(Predicate(o[0]));
-      i.a = TRY(Operand(i.type, o[1]));
-      return ReadOperandB(o[2], i);
+      return ReadSlots(s, i, {{"predicate", Predicate, dst}, {"a", Value, a}, {"b", Right}});
     case Shape::Select:
-      TRY_VOID(Need(s, 4, "dst, predicate, a, b"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      i.a = TRY(Predicate(o[1]));
-      i.b = TRY(Operand(i.type, o[2]));
-      i.c = TRY(Operand(i.type, o[3]));
-      return {};
-    case Shape::TestPred:
-      TRY_VOID(Need(s, 1, "predicate"));
-      i.a = TRY(Predicate(o[0]));
-      return {};
+      return ReadSlots(
+          s, i,
+          {{"dst", Value, dst}, {"predicate", Predicate, a}, {"a", Value, b}, {"b", Value, c}});
+    case Shape::TestPred: return ReadSlots(s, i, {{"predicate", Predicate, a}});
     case Shape::For: {
-      bool par = i.op == Opcode::Par;
-      if (!(o.size() == 3 && !par))
-        TRY_VOID(Need(s, par ? 3 : 4, par ? "counter, from, to" : "counter, from, to, step"));
-      i.dst = TRY(Register(o[0]));
-      i.a = TRY(Register(o[1]));
-      i.b = TRY(Register(o[2]));
-      i.imm = o.size() == 4 ? TRY(Count(o[3])) : 1;
-      return {};
+      const Slot counter{"counter", Register, dst}, from{"from", Register, a},
+          to{"to", Register, b};
+      i.imm = 1;  // the step that need not be written
+      if (i.op == Opcode::Par || o.size() == 3) return ReadSlots(s, i, {counter, from, to});
+      return ReadSlots(s, i, {counter, from, to, {"step", Number}});
     }
     case Shape::Switch:
-    case Shape::PoolFree:
-      TRY_VOID(Need(s, 1, "register"));
-      i.a = TRY(Register(o[0]));
-      return {};
-    case Shape::Label: TRY_VOID(Need(s, 1, "@label")); return AddLabel(o[0]);
-    case Shape::Loop:
-      TRY_VOID(Need(s, 2, "register, @label"));
-      i.a = TRY(Register(o[0]));
-      return AddLabel(o[1]);
+    case Shape::PoolFree: return ReadSlots(s, i, {{"register", Register, a}});
+    case Shape::Label: return ReadSlots(s, i, {{"@label", Label}});
+    case Shape::Loop: return ReadSlots(s, i, {{"register", Register, a}, {"@label", Label}});
     case Shape::Shuffle:
-      TRY_VOID(Need(s, 3, "dst, a, lane"));
-      i.dst = TRY(Operand(i.type, o[0]));
-      i.a = TRY(Operand(i.type, o[1]));
-      i.b = TRY(Register(o[2]));
-      return {};
+      return ReadSlots(s, i, {{"dst", Value, dst}, {"a", Value, a}, {"lane", Register, b}});
     case Shape::Vote:
-      TRY_VOID(Need(s, 2, "predicate, predicate"));
-      i.dst = TRY(Predicate(o[0]));
-      i.a = TRY(Predicate(o[1]));
-      return {};
+      return ReadSlots(s, i, {{"predicate", Predicate, dst}, {"predicate", Predicate, a}});
     case Shape::RegReduce:
-      TRY_VOID(Need(s, 3, "dst, first register, count"));
-      i.dst = TRY(Register(o[0]));
-      i.a = TRY(Register(o[1]));
-      i.imm = TRY(Count(o[2]));
-      return {};
+      return ReadSlots(
+          s, i, {{"dst", Register, dst}, {"first register", Register, a}, {"count", Number}});
     case Shape::RangeReduce:
-      TRY_VOID(Need(s, 4, "dst, buffer, from, count"));
-      i.dst = TRY(Register(o[0]));
-      i.a = TRY(Buffer(o[1]));
-      i.b = TRY(Register(o[2]));
-      i.c = TRY(Register(o[3]));
-      return {};
-    case Shape::PoolAlloc:
-      TRY_VOID(Need(s, 2, "dst, size"));
-      i.dst = TRY(Register(o[0]));
-      i.a = TRY(Register(o[1]));
-      return {};
+      return ReadSlots(s, i,
+                       {{"dst", Register, dst},
+                        {"buffer", Buffer, a},
+                        {"from", Register, b},
+                        {"count", Register, c}});
+    case Shape::PoolAlloc: return ReadSlots(s, i, {{"dst", Register, dst}, {"size", Register, a}});
   }
   return {};
+}
+
+Result<void> Assembler::ReadImmediate(const Statement& s, Instruction& i) {
+  const std::vector<Piece>& o = s.operands;
+  TRY_VOID(Need(s, 2, i.op == Opcode::Ldp ? "dst, parameter" : "dst, value"));
+  i.dst = TRY(Operand(i.type, o[0]));
+  if (i.op == Opcode::MovImm) {
+    i.imm = TRY(Literal(i.type, o[1]));
+    return {};
+  }
+  if (std::optional<uint64_t> number = Number(o[1].text)) return i.imm = *number, Result<void>{};
+  for (size_t p = 0; p < parts_.params.size(); ++p)
+    if (parts_.params[p].name == o[1].text) return i.imm = p, Result<void>{};
+  return Wrong(o[1], fmt::format("there is no parameter '{}'", o[1].text));
+}
+
+Result<void> Assembler::ReadSpecial(const Statement& s, Instruction& i) {
+  const std::vector<Piece>& o = s.operands;
+  TRY_VOID(Need(s, 2, "dst, launch register"));
+  i.dst = TRY(Register(o[0]));
+  std::string name = Lower(o[1].text);
+  for (int special = 0; special < SpecialCount; ++special)
+    if (SpecialName(static_cast<SpecialRegister>(special)) == name)
+      return i.imm = static_cast<uint64_t>(special), Result<void>{};
+  return Wrong(
+      o[1],
+      fmt::format("'{}' is no launch register (lane.x, block.y, blockdim.x, griddim.z, global)",
+                  o[1].text));
 }
 
 }  // namespace frazil::machines::simt

@@ -68,7 +68,13 @@ class Assembler : OperandReader {
   Result<uint64_t> TableNumber(const Piece& piece);
   Result<void> ReadOperandB(const Piece& piece, Instruction& inst);
   Result<void> AddLabel(const Piece& piece);
+  struct Slot;
+  Result<uint64_t> ReadSlot(const Slot& slot, const Piece& piece, const Instruction& inst);
+  Result<void> ReadSlots(const Statement& statement, Instruction& inst,
+                         std::initializer_list<Slot> slots);
   Result<void> ReadShape(const Statement& s, Instruction& i);
+  Result<void> ReadImmediate(const Statement& s, Instruction& i);
+  Result<void> ReadSpecial(const Statement& s, Instruction& i);
 
   std::string_view text_;
   std::vector<LineRow> text_lines_;

@@ -27,10 +27,16 @@ FRAZIL_TASM_HANDLER(DoPush) {
   FRAZIL_TASM_NEXT(pc + 1);
 }
 
+// The next elements of a stream, which has so many, go on the stack; the first lies deepest.
+inline uint64_t* PushFrom(const std::vector<uint64_t>& stream, size_t& at, uint64_t count,
+                          uint64_t* sp) {
+  for (uint64_t i = 0; i < count; ++i) *++sp = goldilocks::FromUint64(stream[at++]);
+  return sp;
+}
+
 FRAZIL_TASM_HANDLER(DoDivine) {
-  const auto& secret = m.inputs->secret;
-  FRAZIL_TASM_NEED(secret.size() - m.secret_at >= pc->argument, SecretEmpty);
-  for (uint64_t i = 0; i < pc->argument; ++i) *++sp = goldilocks::FromUint64(secret[m.secret_at++]);
+  FRAZIL_TASM_NEED(m.inputs->secret.size() - m.secret_at >= pc->argument, SecretEmpty);
+  sp = PushFrom(m.inputs->secret, m.secret_at, pc->argument, sp);
   FRAZIL_TASM_NEXT(pc + 1);
 }
 
@@ -171,9 +177,8 @@ FRAZIL_TASM_HANDLER(DoWriteMem) {
 }
 
 FRAZIL_TASM_HANDLER(DoReadIo) {
-  const auto& input = m.inputs->input;
-  FRAZIL_TASM_NEED(input.size() - m.input_at >= pc->argument, InputEmpty);
-  for (uint64_t i = 0; i < pc->argument; ++i) *++sp = goldilocks::FromUint64(input[m.input_at++]);
+  FRAZIL_TASM_NEED(m.inputs->input.size() - m.input_at >= pc->argument, InputEmpty);
+  sp = PushFrom(m.inputs->input, m.input_at, pc->argument, sp);
   FRAZIL_TASM_NEXT(pc + 1);
 }
 

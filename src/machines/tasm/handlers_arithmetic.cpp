@@ -1,5 +1,6 @@
 // Handlers of the base field, the extension field and 32-bit integers.
 #include <bit>
+#include <functional>
 
 #include "base/number/goldilocks.h"
 #include "machines/tasm/handlers.h"
@@ -66,30 +67,13 @@ FRAZIL_TASM_HANDLER(DoSplit) {
   FRAZIL_TASM_NEXT(pc + 1);
 }
 
-FRAZIL_TASM_HANDLER(DoLt) {
+// Two words into one, and the row of the u32 table for it.
+template <Mode mode, U32Op row, typename Result>
+const Op* DoWords(const Op* pc, uint64_t* sp, Machine& m) {
   FRAZIL_TASM_SHRINK(1);
   FRAZIL_TASM_NEED(IsU32(sp[0] | sp[-1]), NotU32);
-  if constexpr (IsTraced(mode)) AddU32(m, pc, U32Op::Lt, sp[0], sp[-1]);
-  sp[-1] = sp[0] < sp[-1] ? 1 : 0;
-  --sp;
-  FRAZIL_TASM_NEXT(pc + 1);
-}
-
-FRAZIL_TASM_HANDLER(DoAnd) {
-  FRAZIL_TASM_SHRINK(1);
-  FRAZIL_TASM_NEED(IsU32(sp[0] | sp[-1]), NotU32);
-  if constexpr (IsTraced(mode)) AddU32(m, pc, U32Op::And, sp[0], sp[-1]);
-  sp[-1] &= sp[0];
-  --sp;
-  FRAZIL_TASM_NEXT(pc + 1);
-}
-
-// The table computes it from the `and` of the same operands.
-FRAZIL_TASM_HANDLER(DoXor) {
-  FRAZIL_TASM_SHRINK(1);
-  FRAZIL_TASM_NEED(IsU32(sp[0] | sp[-1]), NotU32);
-  if constexpr (IsTraced(mode)) AddU32(m, pc, U32Op::And, sp[0], sp[-1]);
-  sp[-1] ^= sp[0];
+  if constexpr (IsTraced(mode)) AddU32(m, pc, row, sp[0], sp[-1]);
+  sp[-1] = Result{}(sp[0], sp[-1]);
   --sp;
   FRAZIL_TASM_NEXT(pc + 1);
 }
@@ -205,9 +189,10 @@ Handler ArithmeticHandler(Opcode op) {
     case Opcode::Invert: return DoInvert<mode>;
     case Opcode::Eq: return DoEq<mode>;
     case Opcode::Split: return DoSplit<mode>;
-    case Opcode::Lt: return DoLt<mode>;
-    case Opcode::And: return DoAnd<mode>;
-    case Opcode::Xor: return DoXor<mode>;
+    case Opcode::Lt: return DoWords<mode, U32Op::Lt, std::less<>>;
+    case Opcode::And: return DoWords<mode, U32Op::And, std::bit_and<>>;
+    // The table computes it from the `and` of the same operands.
+    case Opcode::Xor: return DoWords<mode, U32Op::And, std::bit_xor<>>;
     case Opcode::Log2Floor: return DoLog2Floor<mode>;
     case Opcode::Pow: return DoPow<mode>;
     case Opcode::DivMod: return DoDivMod<mode>;

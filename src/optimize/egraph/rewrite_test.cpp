@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "generator/generator.h"
+#include "ir/text/test_ops.h"
 #include "optimize/dead.h"
 #include "optimize/simplify.h"
 #include "optimize/test_same.h"
@@ -39,18 +40,10 @@ size_t Count(const ir::Program& program, ir::Op op) {
 }
 
 TEST(Rewrite, FindsTheCheaperTerm) {
-  ir::Program source = Parse(R"(frz 1
-func @main(%a: i32, %b: i32, %c: i32) -> (i32) {
-  %p = mul %a, %b : i32
-  %q = mul %a, %c : i32
-  %s = add %p, %q : i32
-  %z = const 0 : i32
-  %t = add %z, %s : i32
-  %u = sub %t, %b : i32
-  %v = add %u, %b : i32
-  return %v
-}
-)");
+  ir::Program source =
+      Parse("frz 1\n" + ir::OpsFunction("i32", "a b c",
+                                        "p = mul a b; q = mul a c; s = add p q; z = const 0; "
+                                        "t = add z s; u = sub t b; v = add u b"));
   Rewritten rewritten = RewriteAll(source);
   EXPECT_EQ(Count(rewritten.program, ir::Op::Mul), 1u) << ir::PrintText(rewritten.program);
   EXPECT_EQ(Count(rewritten.program, ir::Op::Add), 1u);
@@ -67,9 +60,8 @@ func @main(%a: i64, %b: i64, %n: i64) -> (i64) {
   %seven = const 7 : i64
   %m = and %n, %seven : i64
   %r = for %i = %zero to %m step 1 carry (%x = %zero) {
-    %s = add %i, %a : i64
-    %t = add %s, %b : i64
-    %y = xor %x, %t : i64
+)" + ir::OpLines("i64", "s = add i a; t = add s b; y = xor x t") +
+                             R"(
     yield %y
   }
   return %r

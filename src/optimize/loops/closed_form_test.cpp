@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "ir/text/test_ops.h"
 #include "optimize/loops/test_loops.h"
 #include "optimize/optimize.h"
 #include "optimize/test_same.h"
@@ -27,19 +28,9 @@ std::string Answer(const ir::Program& program) {
 }
 
 TEST(ClosedForm, TenToTheEighteenAtOnce) {
-  ir::Program source = Parse(R"(frz 1
-func @main() -> (int<2>) {
-  %0 = const 1 : i64
-  %1 = const 1000000000000000001 : i64
-  %2 = const 0 : int<2>
-  %3 = for %4 = %0 to %1 step 1 carry (%5 = %2) {
-    %6 = cast.checked %4 : int<2>
-    %7 = add.checked %5, %6 : int<2>
-    yield %7
-  }
-  return %3
-}
-)");
+  ir::Program source =
+      Parse("frz 1\nfunc @main() -> (int<2>) {\n" +
+            ir::SumLines("int<2>", "1", "1000000000000000001", "i64") + "  return %sum\n}\n");
   auto start = std::chrono::steady_clock::now();
   Result<ir::Candidate> candidate = Optimize(source);
   double ms =

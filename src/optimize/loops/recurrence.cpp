@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/number/goldilocks.h"
+#include "optimize/loops/ring_ops.h"
 
 namespace frazil::optimize {
 namespace {
@@ -124,19 +125,13 @@ class Reader {
       if (!form) return std::nullopt;
       operands.push_back(std::move(*form));
     }
+    if (const std::optional<int> sign = SignInSum(inst.op)) {
+      LinearForm zero = Blank(inst.type);
+      zero.range = Interval{0, 0};
+      return Sum(inst, operands.size() == 2 ? operands[0] : zero, operands.back(), *sign);
+    }
+    if (IsProduct(inst.op)) return Product(inst, operands[0], operands[1]);
     switch (inst.op) {
-      case Op::Add:
-      case Op::AddChecked: return Sum(inst, operands[0], operands[1], 1);
-      case Op::Sub:
-      case Op::SubChecked: return Sum(inst, operands[0], operands[1], -1);
-      case Op::Neg:
-      case Op::NegChecked: {
-        LinearForm zero = Blank(inst.type);
-        zero.range = Interval{0, 0};
-        return Sum(inst, zero, operands[0], -1);
-      }
-      case Op::Mul:
-      case Op::MulChecked: return Product(inst, operands[0], operands[1]);
       case Op::Shl: return Shifted(inst, operands[0]);
       case Op::Cast:
       case Op::CastChecked: return Converted(inst, operands[0]);

@@ -10,6 +10,7 @@
 
 #include "base/number/goldilocks.h"
 #include "optimize/fold.h"
+#include "optimize/loops/ring_ops.h"
 
 namespace frazil::optimize {
 namespace {
@@ -102,18 +103,15 @@ class SumReader {
       if (!form || !ring) return false;
       operands.push_back(std::move(*form));
     }
-    switch (inst.op) {
-      case Op::Add: place = Sum(operands[0], operands[1]); break;
-      case Op::Sub:
-        if (operands[1].carried < 0)
-          place = Sum(operands[0], Scaled(operands[1], e_.Number(inst.type, -1)));
-        break;
-      case Op::Neg:
-        if (operands[0].carried < 0) place = Scaled(operands[0], e_.Number(inst.type, -1));
-        break;
-      case Op::Mul: place = Product(operands[0], operands[1]); break;
-      case Op::Cast: place = Converted(operands[0], inst.type); break;
-      default: return false;
+    if (const std::optional<int> sign = SignInSum(inst.op)) {
+      if (*sign < 0 && operands.back().carried >= 0) return false;
+      const Form last =
+          *sign > 0 ? operands.back() : Scaled(operands.back(), e_.Number(inst.type, -1));
+      place = operands.size() == 2 ? Sum(operands[0], last) : last;
+    } else if (IsProduct(inst.op)) {
+      place = Product(operands[0], operands[1]);
+    } else if (inst.op == Op::Cast) {
+      place = Converted(operands[0], inst.type);
     }
     return place.has_value();
   }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "generator/generator.h"
+#include "ir/text/test_ops.h"
+#include "ir/text/test_text.h"
 #include "ir/text/text.h"
 #include "verify/verify.h"
 
@@ -9,7 +11,8 @@ namespace frazil::verify {
 namespace {
 
 ir::Program Read(std::string_view text) {
-  Result<ir::Program> program = ir::ParseText("frz 1\n" + std::string(text));
+  Result<ir::Program> program =
+      ir::ParseText((text.starts_with("frz") ? "" : "frz 1\n") + std::string(text));
   EXPECT_TRUE(program) << (program ? "" : program.error().ToString()) << "\n" << text;
   return program ? std::move(*program) : ir::Program{};
 }
@@ -47,6 +50,17 @@ std::string Why(const Verdict& verdict) {
     EXPECT_TRUE(std::holds_alternative<Unknown>(verdict)) << "it passed";        \
     EXPECT_NE(Why(verdict).find(reason), std::string::npos) << Why(verdict);     \
   } while (0)
+
+// None of these changes of what was right passes.
+using Changes = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+void ExpectChangesRefused(std::string_view source, std::string_view right, Changes changes,
+                          std::string_view lines = "") {
+  for (const auto& [from, to] : changes) {
+    std::string wrong(right);
+    wrong.replace(wrong.find(from), from.size(), to);
+    EXPECT_TRUE(std::holds_alternative<Unknown>(Check(source, wrong, lines))) << wrong;
+  }
+}
 
 // The example of ir/certificate.h.
 constexpr std::string_view Source = R"(
@@ -143,16 +157,17 @@ TEST(Certificates, WrongTermsAreRefused) {
 // One changed token of the candidate each, under the certificate that was right before.
 TEST(Certificates, WrongCandidatesAreRefused) {
   const std::string lines = With("equal mul_distributes reversed 2 5\nequal mul_power 5 6\n");
-  const std::pair<std::string_view, std::string_view> changes[] = {
-      {"const 3", "const 4"},        {"const 3", "const 35"},      {"add %0, %1", "sub %0, %1"},
-      {"add %0, %1", "add %0, %0"},  {"shl %3, %2", "shr %3, %2"}, {"shl %3, %2", "shl %2, %3"},
-      {"shl %3, %2", "rotl %3, %2"}, {"return %4", "return %3"},   {"shl %3, %2", "mul %3, %2"},
-  };
-  for (const auto& [from, to] : changes) {
-    std::string candidate(Shifted);
-    candidate.replace(candidate.find(from), from.size(), to);
-    EXPECT_TRUE(std::holds_alternative<Unknown>(Check(Source, candidate, lines))) << candidate;
-  }
+  ExpectChangesRefused(Source, Shifted,
+                       {{"const 3", "const 4"},
+                        {"const 3", "const 35"},
+                        {"add %0, %1", "sub %0, %1"},
+                        {"add %0, %1", "add %0, %0"},
+                        {"shl %3, %2", "shr %3, %2"},
+                        {"shl %3, %2", "shl %2, %3"},
+                        {"shl %3, %2", "rotl %3, %2"},
+                        {"return %4", "return %3"},
+                        {"shl %3, %2", "mul %3, %2"}},
+                       lines);
 }
 
 TEST(Certificates, ConditionsOfRulesCount) {
@@ -218,22 +233,17 @@ func @main(%n: index, %x: i32, %out: out buffer<i32>) -> (i32) {
   return %r
 })";
   EXPECT_HOLDS(source, hoisted);
-  const std::pair<std::string_view, std::string_view> changes[] = {
-      {"store %out, %i, %next", "store %out, %lo, %next"},  // another place
-      {"store %out, %i, %next", "store %out, %i, %acc"},    // another value
-      {"    store %out, %i, %next : i32\n", ""},            // no store
-      {"yield %next", "yield %acc"},
-      {"step 1", "step 2"},
-      {"carry (%acc = %zero)", "carry (%acc = %seven)"},
-      {"%lo to %n", "%n to %lo"},
-      {"return %r", "return %zero"},
-      {"yield %next\n  }", "yield %next\n  }\n  store %out, %lo, %zero : i32"},  // one more
-  };
-  for (const auto& [from, to] : changes) {
-    std::string wrong(hoisted);
-    wrong.replace(wrong.find(from), from.size(), to);
-    EXPECT_TRUE(std::holds_alternative<Unknown>(Check(source, wrong))) << wrong;
-  }
+  ExpectChangesRefused(
+      source, hoisted,
+      {{"store %out, %i, %next", "store %out, %lo, %next"},  // another place
+       {"store %out, %i, %next", "store %out, %i, %acc"},    // another value
+       {"    store %out, %i, %next : i32\n", ""},            // no store
+       {"yield %next", "yield %acc"},
+       {"step 1", "step 2"},
+       {"carry (%acc = %zero)", "carry (%acc = %seven)"},
+       {"%lo to %n", "%n to %lo"},
+       {"return %r", "return %zero"},
+       {"yield %next\n  }", "yield %next\n  }\n  store %out, %lo, %zero : i32"}});  // one more
 }
 
 TEST(Certificates, TrapsStayWhereTheyAre) {
@@ -360,46 +370,26 @@ func @main(%x: buffer<i32>, %i: index, %v: i32) -> (i32) {
 }
 
 TEST(Certificates, BranchesReduceUnderAGuard) {
-  const std::string_view source = R"(
-func @main(%k: i32, %x: i32) -> (i32) {
-  %r = switch %k -> (i32) {
-  case 0 {
-    %a = add %x, %x : i32
-    yield %a
-  }
-  case 5 {
-    %b = mul %x, %k : i32
-    output %b : i32
-    yield %b
-  }
-  default {
-    yield %x
-  }
-  }
-  return %r
-})";
-  const std::string_view arm = R"(
-func @main(%k: i32, %x: i32) -> (i32) {
-  %five = const 5 : i32
-  %b = mul %x, %five : i32
-  output %b : i32
-  return %b
-})";
+  const std::string source =
+      "func @main(%k: i32, %x: i32) -> (i32) {\n" +
+      ir::SwitchLines(
+          "%k", "i32",
+          {{"case 0", {ir::OpLines("i32", "a = add x x"), "%a"}},
+           {"case 5", {ir::OpLines("i32", "b = mul x k") + "    output %b : i32\n", "%b"}},
+           {"default", {"", "%x"}}}) +
+      "  return %q\n}";
+  const std::string arm = "func @main(%k: i32, %x: i32) -> (i32) {\n" +
+                          ir::OpLines("i32", "five = const 5; b = mul x five") +
+                          "  output %b : i32\n  return %b\n}";
   EXPECT_HOLDS(source, arm, "", "arg0 == 5");
   EXPECT_REFUSED("", source, arm);
   EXPECT_REFUSED("", source, arm, "", "arg0 == 0");
   EXPECT_REFUSED("", source, arm, "", "arg1 == 5");
   EXPECT_REFUSED("", source, arm, "", "4 <= arg0 <= 6");
-  const std::string_view choice = R"(
-func @main(%p: bool, %a: i32, %b: i32) -> (i32) {
-  %r = if %p -> (i32) {
-    yield %a
-  } else {
-    %s = add %b, %b : i32
-    yield %s
-  }
-  return %r
-})";
+  const std::string choice =
+      "func @main(%p: bool, %a: i32, %b: i32) -> (i32) {\n" +
+      ir::ChoiceLines("%p", "i32", {"", "%a"}, {ir::OpLines("i32", "s = add b b"), "%s"}) +
+      "  return %r\n}";
   EXPECT_HOLDS(choice,
                "func @main(%p: bool, %a: i32, %b: i32) -> (i32) {\n%s = add %b, %b : i32\n"
                "%r = select %p, %a, %s : i32\nreturn %r\n}");
@@ -409,19 +399,12 @@ func @main(%p: bool, %a: i32, %b: i32) -> (i32) {
 }
 
 TEST(Certificates, AGuardOnARecursiveEntryIsNotUsed) {
-  const std::string_view source = R"(
-func @main(%n: i32) -> (i32) {
-  %one = const 1 : i32
-  %t = gt %n, %one : i32
-  %r = if %t -> (i32) {
-    %m = sub %n, %one : i32
-    %s = call @main(%m)
-    yield %s
-  } else {
-    yield %n
-  }
-  return %r
-})";
+  const std::string source =
+      "func @main(%n: i32) -> (i32) {\n" + ir::OpLines("i32", "one = const 1; t = gt n one") +
+      ir::ChoiceLines("%t", "i32",
+                      {ir::OpLines("i32", "m = sub n one") + "    %s = call @main(%m)\n", "%s"},
+                      {"", "%n"}) +
+      "  return %r\n}";
   const std::string_view wrong =
       "func @main(%n: i32) -> (i32) {\n  %five = const 5 : i32\n  return %five\n}";
   EXPECT_REFUSED("calls its entry", source, wrong, "", "arg0 == 5");
@@ -467,15 +450,12 @@ func @main(%n: i32) -> (i32) {
         {"mul %q, %s", "mul %s, %q"}})
     same.replace(same.find(from), from.size(), to);
   EXPECT_HOLDS(source, same);
-  const std::pair<std::string_view, std::string_view> changes[] = {
-      {"%q = %one", "%q = %zero"},  {"yield %s, %u", "yield %u, %s"}, {"lt %p, %n", "le %p, %n"},
-      {"mul %s, %q", "mul %p, %q"}, {"return %b", "return %a"},
-  };
-  for (const auto& [from, to] : changes) {
-    std::string wrong(same);
-    wrong.replace(wrong.find(from), from.size(), to);
-    EXPECT_TRUE(std::holds_alternative<Unknown>(Check(source, wrong))) << wrong;
-  }
+  ExpectChangesRefused(source, same,
+                       {{"%q = %one", "%q = %zero"},
+                        {"yield %s, %u", "yield %u, %s"},
+                        {"lt %p, %n", "le %p, %n"},
+                        {"mul %s, %q", "mul %p, %q"},
+                        {"return %b", "return %a"}});
 }
 
 TEST(Certificates, CallsMatchTheirBodies) {
@@ -495,32 +475,20 @@ func @main(%a: i32) -> (i32) {
 }
 
 TEST(Certificates, BarriersKeepTheirStructure) {
-  const std::string_view source = R"(
-func @main(%n: index, %x: buffer<i32>) -> () {
-  %lo = const 0 : index
-  %t = const true : bool
-  parallel %i = %lo to %n {
-    %a = load %x, %lo : i32
+  const std::string source =
+      ir::Lanes("%n: index, %x: buffer<i32>", "  %t = const true : bool\n", R"(
+    %a = load %x, %zero : i32
     if %t {
       store %x, %i, %a : i32
       barrier
       yield
     }
-    yield
-  }
-  return
-})";
-  const std::string_view flat = R"(
-func @main(%n: index, %x: buffer<i32>) -> () {
-  %lo = const 0 : index
-  parallel %i = %lo to %n {
-    %a = load %x, %lo : i32
+)");
+  const std::string flat = ir::Lanes("%n: index, %x: buffer<i32>", R"(
+    %a = load %x, %zero : i32
     store %x, %i, %a : i32
     barrier
-    yield
-  }
-  return
-})";
+)");
   EXPECT_HOLDS(source, source);
   EXPECT_REFUSED("", source, flat);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/meaning/interpreter.h"
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 #include "verify/internal/big_int.h"
 #include "verify/verify.h"
@@ -115,34 +116,16 @@ func @main() -> (int<2>) {
     %7 = mul.checked %6, %0 : int<2>
     yield %7
   }
-  %8 = const 1 : i64
-  %9 = const 1000000000000000001 : i64
-  %10 = const 0 : int<2>
-  %11 = for %12 = %8 to %9 step 1 carry (%13 = %10) {
-    %14 = cast.checked %12 : int<2>
-    %15 = add.checked %13, %14 : int<2>
-    yield %15
-  }
-  return %11
-})";
+)" + ir::SumLines("int<2>", "1", "1000000000000000001", "i64") +
+                             "  return %sum\n}";
   const Verdict verdict =
       Check(source, Constant("int<2>", "500000000000000000500000000000000000"), "");
   EXPECT_TRUE(std::holds_alternative<Proved>(verdict)) << Why(verdict);
 }
 
 TEST(Induction, SeveralCarriedValues) {
-  const std::string source = R"(
-func @main() -> (i64, i64) {
-  %lo = const 0 : i64
-  %hi = const 90 : i64
-  %z = const 0 : i64
-  %o = const 1 : i64
-  %r, %s = for %i = %lo to %hi step 1 carry (%a = %z, %b = %o) {
-    %n = add %a, %b : i64
-    yield %b, %n
-  }
-  return %r, %s
-})";
+  const std::string source = "func @main() -> (i64, i64) {\n  %turns = const 90 : i64\n" +
+                             ir::FibonacciLines("i64", "i64", "%turns") + "  return %a, %b\n}";
   const std::string right =
       "func @main() -> (i64, i64) {\n%r = const 2880067194370816120 : i64\n"
       "%s = const 4660046610375530309 : i64\nreturn %r, %s\n}";

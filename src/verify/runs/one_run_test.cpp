@@ -2,23 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 
 namespace frazil::verify {
 namespace {
 
 const ir::Program& Count() {
-  static const auto* program = new ir::Program(*ir::ParseText(R"(frz 1
-func @main() -> (i64) {
-  %zero = const 0 : i64
-  %end = const 1000 : i64
-  %sum = for %i = %zero to %end step 1 carry (%acc = %zero) {
-    %next = add %acc, %i : i64
-    yield %next
-  }
-  return %sum
-}
-)"));
+  static const auto* program =
+      new ir::Program(*ir::ParseText("frz 1\nfunc @main() -> (i64) {\n" +
+                                     ir::SumLines("i64", "0", "1000") + "  return %sum\n}\n"));
   return *program;
 }
 

@@ -10,6 +10,7 @@
 #include "exec/meaning/scalar_ops.h"
 #include "exec/random_arguments.h"
 #include "ir/builder.h"
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 #include "verify/smt/encoder.h"
 
@@ -122,22 +123,15 @@ TEST(Encoder, CastsMeanWhatTheInterpreterMeans) {
 }
 
 TEST(Smt, ProvesIntegerPrograms) {
-  const std::string_view source =
-      "func @main(%a: i32, %b: i32) -> (i32) {\n%x = xor %a, %b : i32\n%y = and %a, %b : i32\n%one "
-      "= const 1 : i32\n"
-      "%z = shl %y, %one : i32\n%r = add %x, %z : i32\nreturn %r\n}";
-  const Verdict verdict =
-      Prove(source, "func @main(%a: i32, %b: i32) -> (i32) {\n%r = add %a, %b : i32\nreturn %r\n}");
+  const std::string source = ir::OpsFunction(
+      "i32", "a b", "x = xor a b; y = and a b; one = const 1; z = shl y one; r = add x z");
+  const Verdict verdict = Prove(source, ir::OpsFunction("i32", "a b", "r = add a b"));
   ASSERT_TRUE(std::holds_alternative<Proved>(verdict)) << Describe(verdict);
   EXPECT_EQ(std::get<Proved>(verdict).evidence.judge.substr(0, 3), "z3 ");
 }
 
 TEST(Smt, BranchesLoopsAndCalls) {
-  const std::string_view source = R"(
-func @twice(%a: u16) -> (u16) {
-  %r = add %a, %a : u16
-  return %r
-}
+  const std::string source = ir::OpsFunction("u16", "a", "r = add a a", "twice") + R"(
 func @main(%a: u16, %k: i32) -> (u16) {
   %lo = const -2 : i32
   %hi = const 1 : i32
@@ -145,39 +139,21 @@ func @main(%a: u16, %k: i32) -> (u16) {
     %t = call @twice(%s)
     yield %t
   }
-  %q = switch %k -> (u16) {
-  case -1 {
-    yield %a
-  }
-  default {
-    yield %r
-  }
-  }
-  return %q
-})";
-  const std::string_view shifted = R"(
-func @main(%a: u16, %k: i32) -> (u16) {
-  %three = const 3 : u16
-  %m = const -1 : i32
-  %r = shl %a, %three : u16
-  %t = ne %k, %m : i32
-  %q = if %t -> (u16) {
-    yield %r
-  } else {
-    yield %a
-  }
-  return %q
-})";
+)" + ir::SwitchLines("%k", "u16", {{"case -1", {"", "%a"}}, {"default", {"", "%r"}}}) +
+                             "  return %q\n}";
+  const std::string shifted = "func @main(%a: u16, %k: i32) -> (u16) {\n" +
+                              ir::OpLines("u16", "three = const 3; s = shl a three") +
+                              ir::OpLines("i32", "m = const -1; t = ne k m") +
+                              ir::ChoiceLines("%t", "u16", {"", "%s"}, {"", "%a"}) +
+                              "  return %r\n}";
   const Verdict verdict = Prove(source, shifted);
   EXPECT_TRUE(std::holds_alternative<Proved>(verdict)) << Describe(verdict);
 }
 
 TEST(Smt, RefutesWithArgumentsThatReproduce) {
-  const std::string_view source = "func @main(%a: i64) -> (i64) {\n%r = abs %a : i64\nreturn %r\n}";
-  const std::string_view wrong =
-      "func @main(%a: i64) -> (i64) {\n%z = const 0 : i64\n%n = neg %a : i64\n%m = max %n, %z : "
-      "i64\n"
-      "%p = max %a, %z : i64\n%r = add %m, %p : i64\nreturn %r\n}";
+  const std::string source = ir::OpsFunction("i64", "a", "r = abs a");
+  const std::string wrong =
+      ir::OpsFunction("i64", "a", "z = const 0; n = neg a; m = max n z; p = max a z; r = add m p");
   const Verdict verdict = Prove(source, wrong);  // they differ at MIN only
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Describe(verdict);
   const Refuted& refuted = std::get<Refuted>(verdict);
@@ -188,32 +164,24 @@ TEST(Smt, RefutesWithArgumentsThatReproduce) {
 }
 
 TEST(Smt, TrapsArePartOfTheMeaning) {
-  const std::string_view traps =
-      "func @main(%a: u8, %b: u8) -> (u8) {\n%r = div.trunc %a, %b : u8\n%z = sub %r, %r : "
-      "u8\nreturn %z\n}";
-  const std::string_view zero =
-      "func @main(%a: u8, %b: u8) -> (u8) {\n%z = const 0 : u8\nreturn %z\n}";
+  const std::string traps = ir::OpsFunction("u8", "a b", "r = div.trunc a b; z = sub r r");
+  const std::string zero = ir::OpsFunction("u8", "a b", "z = const 0");
   const Verdict verdict = Prove(traps, zero);
   ASSERT_TRUE(std::holds_alternative<Refuted>(verdict)) << Describe(verdict);
   EXPECT_TRUE(std::get<Refuted>(verdict).call().source.trap.has_value());
   EXPECT_TRUE(std::holds_alternative<Proved>(Prove(traps, zero, "arg1 == 3")));
   // The first trap counts.
-  const std::string_view first =
-      "func @main(%a: u8, %b: u8) -> (u8) {\n%r = div.trunc %a, %b : u8\n%s = add.checked %a, %a : "
-      "u8\nreturn %s\n}";
-  const std::string_view second =
-      "func @main(%a: u8, %b: u8) -> (u8) {\n%s = add.checked %a, %a : u8\n%r = div.trunc %a, %b : "
-      "u8\nreturn %s\n}";
+  const std::string_view divide = "r = div.trunc a b", twice = "s = add.checked a a";
+  const auto in_order = [](std::string_view one, std::string_view two) {
+    return ir::OpsFunction("u8", "a b", fmt::format("{}; {}; s", one, two));
+  };
+  const std::string first = in_order(divide, twice), second = in_order(twice, divide);
   EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(first, second)));
   // So does the op.
-  const std::string_view quotient =
-      "func @main(%a: i64, %b: i64) -> (i64) {\n%q = div.trunc %a, %b : i64\n%r = rem.floor %a, %b "
-      ": "
-      "i64\n%s = add %q, %r : i64\nreturn %s\n}";
-  const std::string_view remainder =
-      "func @main(%a: i64, %b: i64) -> (i64) {\n%r = rem.floor %a, %b : i64\n%q = div.trunc %a, %b "
-      ": "
-      "i64\n%s = add %q, %r : i64\nreturn %s\n}";
+  const std::string quotient =
+      ir::OpsFunction("i64", "a b", "q = div.trunc a b; r = rem.floor a b; s = add q r");
+  const std::string remainder =
+      ir::OpsFunction("i64", "a b", "r = rem.floor a b; q = div.trunc a b; s = add q r");
   EXPECT_TRUE(std::holds_alternative<Refuted>(Prove(quotient, remainder)));
   EXPECT_TRUE(std::holds_alternative<Proved>(Prove(quotient, quotient)));
   // An instruction that stands for another op traps as that one.

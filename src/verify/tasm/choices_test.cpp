@@ -32,6 +32,16 @@ std::string With(std::string text, const std::string& from, const std::string& t
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
+// The candidate is right, and wrong with any one of these changes.
+struct Change {
+  std::string from, to;
+};
+void SameUnless(const std::string& source, const std::string& candidate,
+                const std::vector<Change>& changes) {
+  Same(source, candidate);
+  for (const Change& change : changes) Wrong(source, With(candidate, change.from, change.to));
+}
+
 // Eight values through seven exchanges, by branches and by products.
 TEST(TasmChoices, SelectionByBranchAndByProduct) {
   std::string branches = "read_io 1 push 0 xor ", products = branches;
@@ -45,10 +55,10 @@ TEST(TasmChoices, SelectionByBranchAndByProduct) {
                            "write_io 1 halt p: dup 1 dup 1 push -1 mul add dup 2 dup 2 lt mul dup "
                            "1 add swap 2 add dup 1 "
                            "push -1 mul add swap 1 return";
-  Same(branches, good);
-  Wrong(branches, With(good, "add swap 1 return", "add return"));
-  Wrong(branches, With(good, "dup 2 dup 2 lt", "dup 1 dup 3 lt"));
-  Wrong(branches, With(good, "dup 2 dup 2 lt", "dup 2 dup 2 eq"));
+  SameUnless(branches, good,
+             {{"add swap 1 return", "add return"},
+              {"dup 2 dup 2 lt", "dup 1 dup 3 lt"},
+              {"dup 2 dup 2 lt", "dup 2 dup 2 eq"}});
 }
 
 const char* Tally =
@@ -62,11 +72,11 @@ TEST(TasmChoices, ArraysAtComputedAddresses) {
   for (const auto& [from, to] :
        {std::pair("push 100", "push 5000"), {"addi 100", "addi 5000"}, {"push 103", "push 5003"}})
     elsewhere = With(elsewhere, from, to);
-  Same(Tally, elsewhere);
-  Wrong(Tally, With(elsewhere, "addi 5000", "addi 5001"));
-  Wrong(Tally, With(elsewhere, "push 4 swap", "push 3 swap"));
-  Wrong(Tally, With(elsewhere, "push -20", "push -19"));
-  Wrong(Tally, With(elsewhere, "pop 1 addi 1 swap", "pop 1 addi 2 swap"));
+  SameUnless(Tally, elsewhere,
+             {{"addi 5000", "addi 5001"},
+              {"push 4 swap", "push 3 swap"},
+              {"push -20", "push -19"},
+              {"pop 1 addi 1 swap", "pop 1 addi 2 swap"}});
   // A slot of its own among the cells.
   Wrong(Tally,
         With(elsewhere, "call l push 5003", "call l push 9 push 5002 write_mem 1 pop 1 push 5003"));
@@ -83,10 +93,10 @@ const char* Collatz =
 TEST(TasmChoices, LoopsOfManyIterations) {
   std::string up = With(With(Collatz, "push -200", "push 0"), "dup 2 skiz recurse",
                         "dup 2 addi -200 skiz recurse");
-  Same(Collatz, up);
-  Wrong(Collatz, With(up, "addi -200", "addi -50"));
-  Wrong(Collatz, With(up, "push 3 mul", "push 5 mul"));
-  Wrong(Collatz, With(up, "addi 1 push 0 xor return w:", "addi 2 push 0 xor return w:"));
+  SameUnless(Collatz, up,
+             {{"addi -200", "addi -50"},
+              {"push 3 mul", "push 5 mul"},
+              {"addi 1 push 0 xor return w:", "addi 2 push 0 xor return w:"}});
 }
 
 const char* Gcd = R"(frz 1
@@ -159,9 +169,7 @@ TEST(TasmChoices, LoopsThatCompareWithTheirEnd) {
       "push 10 push 0 push 0 push 0 push 0 push 0 push 0 call l pop 3 write_io 2 halt "
       "l: pick 4 read_io 1 add place 4 pick 3 addi 3 place 3 pick 5 addi 1 place 5 "
       "recurse_or_return";
-  Same(counted, compared);
-  Wrong(counted, With(compared, "push 10", "push 9"));
-  Wrong(counted, With(compared, "addi 3", "addi 4"));
+  SameUnless(counted, compared, {{"push 10", "push 9"}, {"addi 3", "addi 4"}});
   // A bound that is an input.
   const std::string bound =
       "read_io 1 push 0 xor dup 0 push 0 eq push 0 eq assert push 0 swap 1 push 0 swap 1 call l "
@@ -171,8 +179,7 @@ TEST(TasmChoices, LoopsThatCompareWithTheirEnd) {
       "read_io 1 push 0 xor dup 0 push 0 eq push 0 eq assert push 0 push 0 push 0 push 0 push 0 "
       "push 0 call l pop 4 write_io 1 halt "
       "l: pick 4 read_io 1 add place 4 pick 5 addi 1 place 5 recurse_or_return";
-  Same(bound, compared_bound);
-  Wrong(bound, With(compared_bound, "pick 5 addi 1", "pick 5 addi 2"));
+  SameUnless(bound, compared_bound, {{"pick 5 addi 1", "pick 5 addi 2"}});
 }
 
 // A sum of products by steps of the machine and word by word.
@@ -192,10 +199,10 @@ TEST(TasmChoices, DotProducts) {
     for (int i = 0; i < 8; ++i) text += "xb_dot_step ";
     return text + "pop 2 write_io 3 halt " + filled;
   }();
-  Same(unrolled, steps);
-  Wrong(unrolled, With(steps, "push -8", "push -7"));
-  Wrong(unrolled, With(steps, "push 300 push 100", "push 303 push 100"));
-  Wrong(unrolled, With(steps, "xb_dot_step", "xx_dot_step"));
+  SameUnless(unrolled, steps,
+             {{"push -8", "push -7"},
+              {"push 300 push 100", "push 303 push 100"},
+              {"xb_dot_step", "xx_dot_step"}});
 }
 
 TEST(TasmChoices, AbsorbingFromMemory) {
@@ -208,9 +215,9 @@ TEST(TasmChoices, AbsorbingFromMemory) {
   const std::string one = fill +
                           "sponge_init push 0 push 0 push 0 push 0 push 40 sponge_absorb_mem pop 5 "
                           "sponge_squeeze write_io 5 write_io 5 halt";
-  Same(ten, one);
-  Wrong(ten, With(one, "push 40 sponge", "push 39 sponge"));
-  Wrong(ten, With(one, "sponge_absorb_mem", "sponge_absorb_mem sponge_absorb_mem"));
+  SameUnless(ten, one,
+             {{"push 40 sponge", "push 39 sponge"},
+              {"sponge_absorb_mem", "sponge_absorb_mem sponge_absorb_mem"}});
 }
 
 }  // namespace

@@ -10,12 +10,6 @@ namespace frazil::verify::tasm {
 
 namespace {
 
-void Permutation(std::array<uint64_t, 16>& words) {
-  mt::Tip5State state{words};
-  mt::Permute(state);
-  words = state.elements;
-}
-
 void AddConstants(const std::vector<tir::Op>& ops, std::vector<uint64_t>& constants) {
   for (const tir::Op& op : ops) {
     if (op.kind == tir::Kind::Push || op.kind == tir::Kind::AddI) constants.push_back(op.number);
@@ -32,7 +26,7 @@ std::optional<Ending> RunTir(const tir::Program& program, const MachineStart& in
   own.secret = inputs.inputs.secret;
   own.digests = inputs.inputs.digests;
   own.ram = inputs.inputs.ram;
-  auto run = tir::Interpret(program, own, Permutation, 50'000);
+  auto run = tir::Interpret(program, own, mt::PermuteElements, 50'000);
   if (!run || (run->crash && run->crash->kind == tir::CrashKind::Steps)) return std::nullopt;
   Ending ending;
   if (run->crash) ending.crash = std::string(tir::CrashName(run->crash->kind));

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "exec/meaning/interpreter.h"
 #include "ir/text/text.h"
 #include "verify/tasm/tasm.h"
@@ -198,19 +200,37 @@ TEST(TasmIr, RawAddressesBeyondTheirRangeAreUnspecified) {
   Check(behind, assembly(checked, 4, "addi 9"), Refuted);
 }
 
+// Terms, what is known of them, and numbers for their atoms.
+struct Numbers {
+  Random& random;
+  Terms terms{Seed({"test"})};
+  Facts facts{terms}, values{terms};
+
+  // An input; it is known to lie below 2^32 except once in so many times.
+  Term Input(uint64_t i, uint64_t wide_once_in) {
+    const Term atom = terms.Atom(Base::Input, 0, i);
+    uint64_t value = goldilocks::FromUint64(random.Word());
+    if (random.Next() % wide_once_in != 0) value &= 0xffff'ffffu, facts.Assume(Below32(atom));
+    values.Replace(atom, terms.Constant(value));
+    return atom;
+  }
+};
+void ForManyNumbers(const std::function<void(Numbers&, int round)>& body) {
+  Random random;
+  for (int round = 0; round < 3000; ++round) {
+    Numbers numbers{random};
+    body(numbers, round);
+  }
+}
+
 // A range of a sum with negative coefficients, against numbers.
 TEST(TasmIr, RangesOfDifferences) {
-  Random random;
   uint64_t narrow = 0;
-  for (int round = 0; round < 3000; ++round) {
-    Terms terms(Seed({"test"}));
-    Facts facts(terms), values(terms);
+  ForManyNumbers([&](Numbers& numbers, int round) {
+    auto& [random, terms, facts, values] = numbers;
     Term sum = terms.Constant(random.Next() % 2 == 0 ? goldilocks::FromUint64(random.Word()) : 0);
     for (uint64_t i = 0; i < 1 + random.Next() % 3; ++i) {
-      const Term atom = terms.Atom(Base::Input, 0, i);
-      uint64_t value = goldilocks::FromUint64(random.Word());
-      if (random.Next() % 8 != 0) value &= 0xffff'ffffu, facts.Assume(Below32(atom));
-      values.Replace(atom, terms.Constant(value));
+      const Term atom = numbers.Input(i, 8);
       constexpr uint64_t Factors[] = {1,
                                       3,
                                       uint64_t{1} << 31,
@@ -225,7 +245,7 @@ TEST(TasmIr, RangesOfDifferences) {
     const uint64_t number = terms.ConstantOf(values.Simplify(sum));
     narrow += range.low > 0 || range.high < goldilocks::P - 1;
     EXPECT_TRUE(range.low <= number && number <= range.high) << round;
-  }
+  });
   EXPECT_GT(narrow, 500u);
 }
 
@@ -280,11 +300,9 @@ TEST(TasmIr, OpsAreThoseOfTheInterpreter) {
 
 // High halves of sums with multiples of 2^32, simplified and then filled in, against filled in first.
 TEST(TasmIr, HighHalvesOfMultiples) {
-  Random random;
   uint64_t simplified = 0;
-  for (int round = 0; round < 3000; ++round) {
-    Terms terms(Seed({"test"}));
-    Facts facts(terms), values(terms);
+  ForManyNumbers([&](Numbers& numbers, int round) {
+    auto& [random, terms, facts, values] = numbers;
     Term sum = terms.Constant(random.Next() % 3 == 0 ? random.Word() % 1000 : 0);
     for (uint64_t i = 0; i < 1 + random.Next() % 3; ++i) {
       const Term atom = terms.Atom(Base::Input, 0, i);
@@ -313,35 +331,27 @@ TEST(TasmIr, HighHalvesOfMultiples) {
     EXPECT_EQ(terms.ConstantOf(values.Simplify(high)), number >> 32) << round;
     values.Refresh();
     EXPECT_EQ(terms.ConstantOf(values.Simplify(known)), number >> 32) << round;
-  }
+  });
   EXPECT_GT(simplified, 100u);
 }
 
 // What is called below 2^32 by cases is so for all values of what chooses.
 TEST(TasmIr, BelowByCases) {
-  Random random;
   uint64_t below = 0;
-  for (int round = 0; round < 3000; ++round) {
-    Terms terms(Seed({"test"}));
-    Facts facts(terms), values(terms);
-    auto word = [&](uint64_t i) {
-      const Term atom = terms.Atom(Base::Input, 0, i);
-      uint64_t value = goldilocks::FromUint64(random.Word());
-      if (random.Next() % 4 != 0) value &= 0xffff'ffffu, facts.Assume(Below32(atom));
-      values.Replace(atom, terms.Constant(value));
-      return atom;
-    };
-    Term chosen = word(0);
+  ForManyNumbers([&](Numbers& numbers, int round) {
+    auto& [random, terms, facts, values] = numbers;
+    Term chosen = numbers.Input(0, 4);
     for (uint64_t i = 0; i < 1 + random.Next() % 3; ++i) {
-      const Term other = word(2 * i + 1), flag = terms.IsZero(terms.Atom(Base::Secret, 0, i));
+      const Term other = numbers.Input(2 * i + 1, 4),
+                 flag = terms.IsZero(terms.Atom(Base::Secret, 0, i));
       values.Replace(terms.Atom(Base::Secret, 0, i), terms.Constant(random.Next() % 2));
       const Term factor = random.Next() % 8 == 0 ? terms.Scale(flag, 2) : flag;
       chosen = terms.Add(chosen, terms.Mul(factor, terms.Sub(other, chosen)));
     }
-    if (!facts.Decide(Below32(chosen)).value_or(false)) continue;
+    if (!facts.Decide(Below32(chosen)).value_or(false)) return;
     ++below;
     EXPECT_LE(terms.ConstantOf(values.Simplify(chosen)), 0xffff'ffffu) << round;
-  }
+  });
   EXPECT_GT(below, 300u);
 }
 

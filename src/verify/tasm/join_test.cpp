@@ -8,6 +8,7 @@
 
 #include "base/sanitized.h"
 #include "base/test_counts.h"
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 #include "verify/tasm/sample.h"
 
@@ -122,26 +123,24 @@ TEST(TasmJoin, RowsOfBranches) {
 }
 
 TEST(TasmJoin, BranchesOfTheIr) {
-  const char* text = R"(frz 1
+  const std::string text =
+      R"(frz 1
 
 func @main() -> (field) {
   %lo = const 0 : index
   %hi = const 14 : index
   %zero = const 0 : field
   %one = const 1 : field
-  %r = for %i = %lo to %hi step 1 carry (%acc = %one) {
+  %all = for %i = %lo to %hi step 1 carry (%acc = %one) {
     %x = input : field
     %c = eq %x, %zero : field
-    %n = if %c -> (field) {
-      %p = add %acc, %one : field
-      yield %p
-    } else {
-      %q = mul %acc, %x : field
-      yield %q
-    }
-    yield %n
+)" +
+      ir::ChoiceLines("%c", "field", {ir::OpLines("field", "p = add acc one"), "%p"},
+                      {ir::OpLines("field", "q = mul acc x"), "%q"}) +
+      R"(
+    yield %r
   }
-  return %r
+  return %all
 }
 )";
   auto program = ir::ParseText(text);

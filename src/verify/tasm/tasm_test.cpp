@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 
 namespace frazil::verify::tasm {
@@ -261,16 +262,9 @@ TEST(TasmChecker, IrAgainstAssembly) {
   IrAgainst(checked, "read_io 2 add dup 0 split pop 1 push 0 eq assert write_io 1 halt", "proved");
   IrAgainst(checked, "read_io 2 add split swap 1 pop 1 write_io 1 halt", "refuted");
   IrAgainst(checked, "read_io 2 add write_io 1 halt", "refuted");
-  const char* choice = R"(func @main(%a: u32, %b: u32) -> (u32) {
-  %c = lt %a, %b : u32
-  %r = if %c -> (u32) {
-    yield %b
-  } else {
-    yield %a
-  }
-  return %r
-}
-)";
+  const std::string choice =
+      "func @main(%a: u32, %b: u32) -> (u32) {\n" + ir::OpLines("u32", "c = lt a b") +
+      ir::ChoiceLines("%c", "u32", {"", "%b"}, {"", "%a"}) + "  return %r\n}\n";
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 pop 1 write_io 1 halt", "proved");
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt skiz swap 1 write_io 1 halt", "refuted");
   IrAgainst(choice, "read_io 2 dup 0 dup 2 lt push 0 eq skiz swap 1 write_io 1 halt", "proved");

@@ -99,20 +99,21 @@ TEST(Flow, BranchesKnowWhereTheyLeadAndWhatTheyCompare) {
   const Flow flow = ReadFlow(*module);
   ASSERT_EQ(flow.parts.branches.size(), 2u);
   const auto at = [&](uint32_t place) { return static_cast<unsigned char>(bytes[place]); };
-  const CodeBranch& turn = flow.parts.branches[0];
-  EXPECT_TRUE(turn.is_turn);
-  EXPECT_EQ(at(turn.target), 0x41);
-  EXPECT_EQ(at(turn.next), 0x42);
-  EXPECT_EQ(turn.condition, 2) << "below";
-  ASSERT_TRUE(flow.compares[0]);
-  EXPECT_EQ(flow.compares[0]->bits, 32);
-  const CodeBranch& test = flow.parts.branches[1];
-  EXPECT_FALSE(test.is_turn);
-  EXPECT_EQ(at(test.target), 0x43);
-  EXPECT_EQ(at(test.next), 0x44);
-  EXPECT_EQ(test.condition, 12) << "the opposite of not less";
-  ASSERT_TRUE(flow.compares[1]);
-  EXPECT_EQ(flow.compares[1]->bits, 64);
+  struct Branch {
+    bool is_turn;
+    int target, next, condition, bits;
+  };
+  const Branch expected[] = {{true, 0x41, 0x42, 2, 32},     // below
+                             {false, 0x43, 0x44, 12, 64}};  // the opposite of not less
+  for (size_t i = 0; i < 2; ++i) {
+    const CodeBranch& branch = flow.parts.branches[i];
+    EXPECT_EQ(branch.is_turn, expected[i].is_turn) << i;
+    EXPECT_EQ(at(branch.target), expected[i].target) << i;
+    EXPECT_EQ(at(branch.next), expected[i].next) << i;
+    EXPECT_EQ(branch.condition, expected[i].condition) << i;
+    ASSERT_TRUE(flow.compares[i]) << i;
+    EXPECT_EQ(flow.compares[i]->bits, expected[i].bits) << i;
+  }
 }
 
 TEST(Flow, TrapsAreReadOnlyWhereNothingElseIsDone) {

@@ -147,6 +147,10 @@ class Maker {
       for (int i = Upto(most - least) + least; i > 0; --i)
         expr->operands.push_back(Make(depth - 1));
     };
+    const auto of = [&](Expr::Kind made, int least, int most) {
+      expr->kind = made;
+      operands(least, most);
+    };
     switch (kind) {
       case 0:
         expr->kind = Expr::Kind::Integer;
@@ -160,15 +164,11 @@ class Maker {
         expr->kind = Expr::Kind::Name;
         expr->path = MakePath(2);
         break;
-      case 3:
-        expr->kind = Expr::Kind::Index;
-        operands(2, 2);
-        break;
+      case 3: of(Expr::Kind::Index, 2, 2); break;
       case 4:
       case 5:
-        expr->kind = Expr::Kind::Binary;
         expr->op = static_cast<BinaryOp>(Upto(7));
-        operands(2, 2);
+        of(Expr::Kind::Binary, 2, 2);
         break;
       case 6:
         expr->kind = Expr::Kind::Call;
@@ -176,14 +176,8 @@ class Maker {
         for (int i = Upto(2); i > 0; --i) expr->sizes.push_back(Size(1));
         operands(0, 3);
         break;
-      case 7:
-        expr->kind = Expr::Kind::Array;
-        operands(0, 4);
-        break;
-      case 8:
-        expr->kind = Expr::Kind::Tuple;
-        operands(2, 3);
-        break;
+      case 7: of(Expr::Kind::Array, 0, 4); break;
+      case 8: of(Expr::Kind::Tuple, 2, 3); break;
       case 9:
         expr->kind = Expr::Kind::Struct;
         expr->path = MakePath(1);

@@ -14,27 +14,19 @@ namespace frazil::frontends::trident {
 namespace {
 
 constexpr Named<Tok> Words[] = {
-    {"program", Tok::Program}, {"module", Tok::Module}, {"use", Tok::Use},
-    {"pub", Tok::Pub},         {"sec", Tok::Sec},       {"const", Tok::Const},
-    {"struct", Tok::Struct},   {"event", Tok::Event},   {"fn", Tok::Fn},
-    {"let", Tok::Let},         {"mut", Tok::Mut},       {"if", Tok::If},
-    {"else", Tok::Else},       {"for", Tok::For},       {"in", Tok::In},
-    {"match", Tok::Match},     {"return", Tok::Return}, {"reveal", Tok::Reveal},
-    {"seal", Tok::Seal},       {"asm", Tok::Asm},       {"true", Tok::True},
-    {"false", Tok::False},
+#define FRAZIL_WORD(name, text) {text, Tok::name},
+#define FRAZIL_SIGN(name, text)
+#include "frontends/trident/syntax/tokens.def"
+#undef FRAZIL_WORD
+#undef FRAZIL_SIGN
 };
 
 constexpr Named<Tok> Signs[] = {
-    // two characters before one
-    {"->", Tok::Arrow},   {"=>", Tok::FatArrow},     {"==", Tok::EqEq},   {"..", Tok::DotDot},
-    {"*.", Tok::StarDot}, {"/%", Tok::SlashPercent}, {"!=", Tok::NotEq},  {">=", Tok::GreaterEq},
-    {"<=", Tok::LessEq},  {"&&", Tok::AndAnd},       {"||", Tok::OrOr},   {"(", Tok::LParen},
-    {")", Tok::RParen},   {"{", Tok::LBrace},        {"}", Tok::RBrace},  {"[", Tok::LBracket},
-    {"]", Tok::RBracket}, {",", Tok::Comma},         {":", Tok::Colon},   {";", Tok::Semicolon},
-    {".", Tok::Dot},      {"=", Tok::Assign},        {"#", Tok::Hash},    {"+", Tok::Plus},
-    {"*", Tok::Star},     {"<", Tok::Less},          {"&", Tok::Amp},     {"^", Tok::Caret},
-    {"-", Tok::Minus},    {"/", Tok::Slash},         {"%", Tok::Percent}, {"!", Tok::Bang},
-    {">", Tok::Greater},  {"|", Tok::Bar},
+#define FRAZIL_WORD(name, text)
+#define FRAZIL_SIGN(name, text) {text, Tok::name},
+#include "frontends/trident/syntax/tokens.def"
+#undef FRAZIL_WORD
+#undef FRAZIL_SIGN
 };
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -132,9 +124,7 @@ Token Lexer::Word(Token token) {
                          limits_->literal_chars));
   }
   if (token.text.size() <= 7) {
-    for (const auto& [text, tok] : Words) {
-      if (text[0] == token.text[0] && text == token.text) token.kind = tok;
-    }
+    if (const std::optional<Tok> word = FindNamed(Words, token.text)) token.kind = *word;
   }
   return token;
 }
@@ -169,12 +159,12 @@ Token Lexer::Number(Token token) {
 }
 
 Token Lexer::Sign(Token token) {
-  const std::string_view rest = text_.substr(at_, 2);
-  for (const auto& [text, tok] : Signs) {
-    if (rest[0] != text[0] || !rest.starts_with(text)) continue;
-    token.kind = tok;
-    token.text = text_.substr(at_, text.size());
-    at_ += text.size();
+  for (const size_t length : {size_t{2}, size_t{1}}) {
+    token.text = text_.substr(at_, length);
+    const std::optional<Tok> sign = FindNamed(Signs, token.text);
+    if (!sign) continue;
+    token.kind = *sign;
+    at_ += token.text.size();
     return token;
   }
   token.kind = Tok::Bad;

@@ -47,26 +47,31 @@ std::string Value(std::string_view text) {
   return show(*read.module.functions[0].body->stmts[0].value, show);
 }
 
+using Readings = std::vector<std::pair<std::string, std::string>>;
+void ExpectReadings(const Readings& readings) {
+  for (const auto& [text, tree] : readings) EXPECT_EQ(Value(text), tree);
+}
+
 TEST(Reader, Precedence) {
-  EXPECT_EQ(Value("a + b * c"), "(a+(b*c))");
-  EXPECT_EQ(Value("a + b == c < d"), "((a+b)==(c<d))");
-  EXPECT_EQ(Value("a * b & c"), "(a*(b&c))");
-  EXPECT_EQ(Value("a & b ^ c"), "((a&b)^c)");
-  EXPECT_EQ(Value("a /% b & c"), "((a/%b)&c)");
-  EXPECT_EQ(Value("a *. s + b"), "((a*.s)+b)");
-  EXPECT_EQ(Value("(a + b) * c"), "((a+b)*c)");
-  EXPECT_EQ(Value("a + b + c"), "((a+b)+c)");
+  ExpectReadings({{"a + b * c", "(a+(b*c))"},
+                  {"a + b == c < d", "((a+b)==(c<d))"},
+                  {"a * b & c", "(a*(b&c))"},
+                  {"a & b ^ c", "((a&b)^c)"},
+                  {"a /% b & c", "((a/%b)&c)"},
+                  {"a *. s + b", "((a*.s)+b)"},
+                  {"(a + b) * c", "((a+b)*c)"},
+                  {"a + b + c", "((a+b)+c)"}});
 }
 
 TEST(Reader, CallsSizesAndComparisons) {
-  EXPECT_EQ(Value("f<3>(a)"), "f<3>{a;}");
-  EXPECT_EQ(Value("m.f<N + 1, 2>(a, b)"), "m.f<(N+1)><2>{a;b;}");
-  EXPECT_EQ(Value("f < 3"), "(f<3)");
-  EXPECT_EQ(Value("a < b + c"), "(a<(b+c))");
-  EXPECT_EQ(Value("p.x.y[i + 1]"), "p.x.y[(i+1)]");
-  EXPECT_EQ(Value("(p).x"), "p.x");
-  EXPECT_EQ(Value("S { a: 1, b }"), "S{a:1;b:;}");
-  EXPECT_EQ(Value("18446744069414584320"), "18446744069414584320");
+  ExpectReadings({{"f<3>(a)", "f<3>{a;}"},
+                  {"m.f<N + 1, 2>(a, b)", "m.f<(N+1)><2>{a;b;}"},
+                  {"f < 3", "(f<3)"},
+                  {"a < b + c", "(a<(b+c))"},
+                  {"p.x.y[i + 1]", "p.x.y[(i+1)]"},
+                  {"(p).x", "p.x"},
+                  {"S { a: 1, b }", "S{a:1;b:;}"},
+                  {"18446744069414584320", "18446744069414584320"}});
 }
 
 TEST(Reader, LinesEndStatements) {

@@ -184,6 +184,12 @@ Digest Sponge(std::span<const uint64_t> input, Absorb absorb) {
 
 }  // namespace
 
+void PermuteElements(std::array<uint64_t, 16>& elements) {
+  Tip5State state{elements};
+  Permute(state);
+  elements = state.elements;
+}
+
 void Permute(Tip5State& state) { tip5::BestForm()(state.elements.data(), nullptr); }
 
 void PermuteRecording(Tip5State& state, Tip5Lookups& lookups) {

@@ -25,6 +25,8 @@ struct alignas(64) Tip5State {
 using Tip5Lookups = std::array<uint64_t, 20>;
 
 void Permute(Tip5State& state);
+// The same for who has no other use for the state (tir::Permutation).
+void PermuteElements(std::array<uint64_t, 16>& elements);
 void PermuteRecording(Tip5State& state, Tip5Lookups& lookups);
 
 Digest HashTen(const std::array<uint64_t, 10>& input);

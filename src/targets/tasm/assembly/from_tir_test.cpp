@@ -14,12 +14,6 @@
 namespace frazil::targets::tasm {
 namespace {
 
-void Permutation(std::array<uint64_t, 16>& state) {
-  mt::Tip5State tip5{state};
-  mt::Permute(tip5);
-  state = tip5.elements;
-}
-
 std::string_view VmName(tir::CrashKind kind) {
   switch (kind) {
     case tir::CrashKind::AssertionFailed: return mt::CrashName(mt::CrashKind::AssertionFailed);
@@ -56,7 +50,7 @@ bool Same(const tir::Program& program, const tir::Inputs& inputs, const TasmOpti
   const mt::Digest digest = mt::ProgramDigest(*assembly);
   std::copy(digest.rbegin(), digest.rend(), with_digest.stack.begin());
   const Result<tir::RunResult> expected =
-      tir::Interpret(program, with_digest, Permutation, 100'000);
+      tir::Interpret(program, with_digest, mt::PermuteElements, 100'000);
   EXPECT_TRUE(expected) << expected.error().ToString() << "\n" << tir::Print(program);
   if (!expected || (expected->crash && expected->crash->kind == tir::CrashKind::Steps))
     return false;

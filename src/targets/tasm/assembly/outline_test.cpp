@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 #include "machines/tasm/vm.h"
 #include "targets/tasm/tasm.h"
@@ -87,15 +88,8 @@ func @main(%n: u32) -> (field) {
   }
   return %r
 }
-func @f(%x: field, %y: field) -> (field) {
-  %a = mul %x, %y : field
-  %b = add %a, %x : field
-  %c = mul %b, %a : field
-  %d = add %c, %y : field
-  %e = mul %d, %c : field
-  return %e
-}
-)");
+)" + ir::OpsFunction("field", "x y",
+                     "a = mul x y; b = add a x; c = mul b a; d = add c y; e = mul d c", "f"));
   ASSERT_TRUE(program.has_value()) << program.error().ToString();
   auto lower = [&](uint64_t rounds) {
     TasmOptions options;

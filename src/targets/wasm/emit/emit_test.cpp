@@ -1,5 +1,6 @@
 // The bytes themselves: what stays on the stack, which locals there are, what a module does not
 // contain.
+#include "ir/text/test_ops.h"
 #include "targets/wasm/module/module_reader.h"
 #include "targets/wasm/test_tools.h"
 
@@ -115,17 +116,8 @@ TEST(Emit, NestedLoopsShareOneAccumulator) {
 }
 
 TEST(Emit, SwappedCarriedValuesAreReadBeforeTheyAreSet) {
-  ir::Program fibonacci = Parsed(R"(func @main(%n: i32) -> (i64) {
-  %lo = const 0 : i32
-  %a0 = const 0 : i64
-  %b0 = const 1 : i64
-  %a, %b = for %i = %lo to %n step 1 carry (%x = %a0, %y = %b0) {
-    %z = add %x, %y : i64
-    yield %y, %z
-  }
-  return %a
-}
-)");
+  ir::Program fibonacci = Parsed("func @main(%n: i32) -> (i64) {\n" +
+                                 ir::FibonacciLines("i64", "i32", "%n") + "  return %a\n}\n");
   auto callable = Loaded(fibonacci);
   for (auto [n, expected] : {std::pair{10, 55}, {20, 6765}, {30, 832040}}) {
     exec::Value argument = exec::Value::Int(ir::types::I32, n);

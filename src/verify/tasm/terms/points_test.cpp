@@ -9,6 +9,7 @@
 #include <cmath>
 #include <set>
 
+#include "ir/text/test_ops.h"
 #include "ir/text/text.h"
 #include "verify/tasm/compare.h"
 #include "verify/tasm/terms/rules.h"
@@ -80,19 +81,11 @@ mt::Program WithRare(std::string lines) {
 
 // The same against a program of the IR and in a rewrite: every place that makes terms has points of its own.
 TEST(TasmPoints, NeitherIrNorRulesHaveKnownPoints) {
-  const auto source = ir::ParseText(R"(frz 1
-func @main(%x: field, %y: field) -> (field) {
-  %one = const 1 : field
-  %b = add %x, %one : field
-  %b2 = mul %b, %b : field
-  %b4 = mul %b2, %b2 : field
-  %b5 = mul %b4, %b : field
-  %b10 = mul %b5, %b5 : field
-  %b11 = mul %b10, %b : field
-  %b22 = mul %b11, %b11 : field
-  return %b22
-}
-)");
+  const auto source = ir::ParseText(
+      "frz 1\n" +
+      ir::OpsFunction("field", "x y",
+                      "one = const 1; b = add x one; b2 = mul b b; b4 = mul b2 b2; "
+                      "b5 = mul b4 b; b10 = mul b5 b5; b11 = mul b10 b; b22 = mul b11 b11"));
   ASSERT_TRUE(source.has_value()) << source.error().ToString();
   const std::string plain(NothingPlanted);
   const Verdict right = Compare(*source, WithRare(plain));
