@@ -11,17 +11,25 @@
 namespace frazil::engine {
 
 std::string_view VerbName(Verb verb) {
-  constexpr std::string_view Names[] = {"observe", "propose", "lower", "price",
-                                        "verify",  "refuse",  "admit", "dispatch",
-                                        "keep",    "reopen",  "worker"};
+  constexpr std::string_view Names[] = {
+#define FRAZIL_VERB(name, text) text,
+#define FRAZIL_QUANTITY(name, text)
+#include "engine/event.def"
+#undef FRAZIL_VERB
+#undef FRAZIL_QUANTITY
+  };
   static_assert(std::size(Names) == static_cast<size_t>(LastVerb) + 1);
   return Names[static_cast<size_t>(verb)];
 }
 
 std::string_view QuantityName(Quantity quantity) {
   constexpr std::string_view Names[] = {
-      "calls",       "ns",    "median_ns", "reference_ns", "reference_median_ns", "static_cost",
-      "source_cost", "bytes", "ms"};
+#define FRAZIL_QUANTITY(name, text) text,
+#define FRAZIL_VERB(name, text)
+#include "engine/event.def"
+#undef FRAZIL_QUANTITY
+#undef FRAZIL_VERB
+  };
   static_assert(std::size(Names) == static_cast<size_t>(LastQuantity) + 1);
   return Names[static_cast<size_t>(quantity)];
 }

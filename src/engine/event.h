@@ -12,31 +12,21 @@ namespace frazil::engine {
 
 // The steps of the loop that tell something (engine/improve.cpp).
 enum class Verb : uint8_t {
-  Observe,
-  Propose,
-  Lower,
-  Price,
-  Verify,
-  Refuse,
-  Admit,
-  Dispatch,
-  Keep,
-  Reopen,
-  Worker,
+#define FRAZIL_VERB(name, text) name,
+#define FRAZIL_QUANTITY(name, text)
+#include "engine/event.def"
+#undef FRAZIL_VERB
+#undef FRAZIL_QUANTITY
 };
 constexpr Verb LastVerb = Verb::Worker;
 std::string_view VerbName(Verb verb);  // "observe"
 
 enum class Quantity : uint8_t {
-  Calls,
-  Ns,
-  MedianNs,
-  ReferenceNs,
-  ReferenceMedianNs,
-  StaticCost,
-  SourceCost,
-  Bytes,
-  Ms,
+#define FRAZIL_QUANTITY(name, text) name,
+#define FRAZIL_VERB(name, text)
+#include "engine/event.def"
+#undef FRAZIL_QUANTITY
+#undef FRAZIL_VERB
 };
 constexpr Quantity LastQuantity = Quantity::Ms;
 std::string_view QuantityName(Quantity quantity);  // "median_ns"

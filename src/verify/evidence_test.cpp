@@ -9,6 +9,13 @@
 namespace frazil::verify {
 namespace {
 
+TEST(Evidence, EveryGradeAndFamilyHasAName) {
+  for (int i = 0; i <= static_cast<int>(Grade::Proved); ++i)
+    EXPECT_FALSE(GradeName(static_cast<Grade>(i)).empty()) << i;
+  for (int i = 0; i <= static_cast<int>(Family::Routed); ++i)
+    EXPECT_FALSE(FamilyName(static_cast<Family>(i)).empty()) << i;
+}
+
 TEST(Policy, GoesByTheFamilyOfTheProgram) {
   const auto family = [](const char* text) { return FamilyOf(*ir::ParseText(text)); };
   EXPECT_EQ(family("frz 1\nfunc @main(%a: i32) -> (i32) {\n return %a\n}"), Family::Exact);

@@ -19,16 +19,9 @@ enum class CrashKind : uint8_t {
   InstructionPointer,  // ran off the end of the program
   OpStackTooShallow,
   JumpStackEmpty,
-  AssertionFailed,
-  VectorAssertionFailed,
-  InverseOfZero,
-  DivisionByZero,
-  LogarithmOfZero,
-  NotU32,
-  SpongeNotInitialized,
-  InputEmpty,
-  SecretEmpty,
-  DigestsEmpty,
+#define FRAZIL_CRASH(name, words) name,
+#include "machines/crashes.def"
+#undef FRAZIL_CRASH
   RamPointer,
   Cycles,  // the limit of this run, not a crash of the program
   Memory,  // likewise

@@ -395,16 +395,10 @@ const Op* FindAsm(const std::vector<Op>& ops) {
 
 std::string_view CrashName(CrashKind kind) {
   switch (kind) {
-    case CrashKind::AssertionFailed: return "assertion failed";
-    case CrashKind::VectorAssertionFailed: return "vector assertion failed";
-    case CrashKind::InverseOfZero: return "inverse of zero";
-    case CrashKind::DivisionByZero: return "division by zero";
-    case CrashKind::LogarithmOfZero: return "logarithm of zero";
-    case CrashKind::NotU32: return "not a 32-bit integer";
-    case CrashKind::SpongeNotInitialized: return "sponge not initialized";
-    case CrashKind::InputEmpty: return "public input is empty";
-    case CrashKind::SecretEmpty: return "secret input is empty";
-    case CrashKind::DigestsEmpty: return "secret digests are empty";
+#define FRAZIL_CRASH(name, words) \
+  case CrashKind::name: return words;
+#include "machines/crashes.def"
+#undef FRAZIL_CRASH
     case CrashKind::Steps: return "limit of steps reached";
   }
   return "";

@@ -11,16 +11,9 @@
 namespace frazil::machines::tir {
 
 enum class CrashKind : uint8_t {
-  AssertionFailed,
-  VectorAssertionFailed,
-  InverseOfZero,
-  DivisionByZero,
-  LogarithmOfZero,
-  NotU32,
-  SpongeNotInitialized,
-  InputEmpty,
-  SecretEmpty,
-  DigestsEmpty,
+#define FRAZIL_CRASH(name, words) name,
+#include "machines/crashes.def"
+#undef FRAZIL_CRASH
   Steps,  // the limit of this run, not a crash of the program
 };
 std::string_view CrashName(CrashKind kind);

@@ -26,16 +26,10 @@ std::string_view CrashName(CrashKind kind) {
     case CrashKind::InstructionPointer: return "ran off the end of the program";
     case CrashKind::OpStackTooShallow: return "stack too shallow";
     case CrashKind::JumpStackEmpty: return "jump stack empty";
-    case CrashKind::AssertionFailed: return "assertion failed";
-    case CrashKind::VectorAssertionFailed: return "vector assertion failed";
-    case CrashKind::InverseOfZero: return "inverse of zero";
-    case CrashKind::DivisionByZero: return "division by zero";
-    case CrashKind::LogarithmOfZero: return "logarithm of zero";
-    case CrashKind::NotU32: return "operand is not a 32-bit integer";
-    case CrashKind::SpongeNotInitialized: return "sponge not initialized";
-    case CrashKind::InputEmpty: return "public input used up";
-    case CrashKind::SecretEmpty: return "secret input used up";
-    case CrashKind::DigestsEmpty: return "secret digests used up";
+#define FRAZIL_CRASH(name, words) \
+  case CrashKind::name: return words;
+#include "machines/crashes.def"
+#undef FRAZIL_CRASH
     case CrashKind::RamPointer: return "bad memory pointer";
     case CrashKind::Cycles: return "limit of cycles reached";
     case CrashKind::Memory: return "limit of memory reached";
