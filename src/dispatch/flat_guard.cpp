@@ -48,9 +48,32 @@ bool FlatGuard::Test::Holds(const uint64_t* words) const {
       return AsF64(range.low) <= AsF64(words[range.word]) &&
              AsF64(words[range.word]) <= AsF64(range.width);
     case Kind::Multiple: return words[range.word] % range.low == 0;
+    case Kind::AtLeast:
+      return static_cast<int64_t>(words[range.word]) >= static_cast<int64_t>(words[range.low]);
     case Kind::Never: return false;
   }
   return false;
+}
+
+void FlatGuard::AddApart(const ir::GuardAtom& atom, const ir::Function& entry,
+                         const exec::CallWords& call) {
+  const auto element = [&](uint64_t arg) {
+    return entry.param_type(static_cast<uint32_t>(arg)).element();
+  };
+  const auto pairs = ir::DisjointPairs(atom);
+  if (pairs.size() <= MostPairs) {
+    for (const auto& [a, b] : pairs) {
+      Add({.kind = Kind::Apart,
+           .apart = {call.params[a].word, call.params[b].word, ir::BytesOf(element(a)),
+                     ir::BytesOf(element(b)), false}});
+    }
+    return;
+  }
+  // A tensor is what must not be the same as another either.
+  exec::BuffersOfCall& all = aparts_at_once_.emplace_back();
+  for (const uint64_t arg : atom.low) all.Add(call.params[arg].word, element(arg), true, true);
+  for (const uint64_t arg : atom.high) all.Add(call.params[arg].word, element(arg), false, true);
+  has_more_ = true;
 }
 
 // Atoms on one word or one pair; a constant of several words is taken apart by the caller.
@@ -88,6 +111,8 @@ Result<FlatGuard::Test> FlatGuard::FlattenAtom(const ir::GuardAtom& atom, const 
     case ir::GuardKind::Disjoint: return pair(Kind::Apart);
     case ir::GuardKind::Equals:
     case ir::GuardKind::Stride:
+    case ir::GuardKind::Apart:
+    case ir::GuardKind::Cover:
     case ir::GuardKind::Cpu: break;
   }
   return Fail(Diag::Internal, "a guard atom has no flat form");
@@ -111,6 +136,12 @@ Result<FlatGuard> FlatGuard::Flatten(const ir::Guard& guard, const ir::Program& 
           flat.Add(
               Test{.kind = Kind::Range, .range = {call.params[atom.arg].word + i, atom.low[i], 0}});
         }
+        break;
+      case ir::GuardKind::Apart: flat.AddApart(atom, entry, call); break;
+      case ir::GuardKind::Cover:
+        for (const uint64_t buffer : atom.low)
+          flat.Add(Test{.kind = Kind::AtLeast,
+                        .range = {call.params[buffer].word + 1, call.params[atom.arg].word, 0}});
         break;
       default: flat.Add(TRY(FlattenAtom(atom, entry, call)));
     }
@@ -197,9 +228,13 @@ void FlatGuard::AddLone(uint64_t word) {
 }
 
 bool FlatGuard::IsApartTested(uint64_t a, uint64_t b) const {
-  return std::ranges::any_of(std::span(aparts_).first(apart_count_), [&](const Apart& apart) {
+  const auto tests = [&](const Apart& apart) {
     return !apart.or_same && ((apart.a == a && apart.b == b) || (apart.a == b && apart.b == a));
-  });
+  };
+  return std::ranges::any_of(std::span(aparts_).first(apart_count_), tests) ||
+         std::ranges::any_of(more_, [&](const Test& test) {
+           return test.kind == Kind::Apart && tests(test.apart);
+         });
 }
 
 void FlatGuard::Add(const Test& test) {
@@ -233,6 +268,7 @@ FlatGuard::Parts FlatGuard::Split(const ir::Program& program) const {
   // Whoever is in none of these is in presents_.
   parts.of_buffers.presents_ = presents_;
   parts.of_buffers.many_ = many_;
+  parts.of_buffers.aparts_at_once_ = aparts_at_once_;
   parts.of_buffers.has_more_ = true;
   parts.of_others.shapes_ = shapes_;
   parts.of_others.has_more_ |= !shapes_.empty();
@@ -248,6 +284,7 @@ bool FlatGuard::Test::IsOf(const std::vector<bool>& buffer_words) const {
     case Kind::Float32:
     case Kind::Float64:
     case Kind::Multiple: return buffer_words[range.word];
+    case Kind::AtLeast: return buffer_words[range.word] && buffer_words[range.low];
     case Kind::Never: break;
   }
   return false;
@@ -261,7 +298,7 @@ bool FlatGuard::Holds(const uint64_t* words) const {
          std::ranges::all_of(presents_, exactly) &&
          std::ranges::all_of(std::span(aparts_).first(apart_count_), exactly) &&
          std::ranges::all_of(more_, exactly) && std::ranges::all_of(shapes_, exactly) &&
-         many_.AreApart(words);
+         many_.AreApart(words) && AreApartAtOnce(words);
 }
 
 bool FlatGuard::MoreHolds(const uint64_t* words) const {
@@ -270,7 +307,12 @@ bool FlatGuard::MoreHolds(const uint64_t* words) const {
          std::ranges::all_of(shapes_,
                              [&](const Shape& shape) { return shape.QuickHolds(words); }) &&
          std::ranges::all_of(presents_, [&](const Present& it) { return it.Holds(words); }) &&
-         many_.AreApart(words);
+         many_.AreApart(words) && AreApartAtOnce(words);
+}
+
+bool FlatGuard::AreApartAtOnce(const uint64_t* words) const {
+  return std::ranges::all_of(
+      aparts_at_once_, [&](const exec::BuffersOfCall& all) { return all.AreApart(words); });
 }
 
 }  // namespace frazil::dispatch

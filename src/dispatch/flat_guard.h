@@ -6,7 +6,7 @@
 //                         len == n, len >= n
 //   (word & mask) == 0    align >= 2^k, len % 2^k == 0
 // Disjoint buffers and memory that is there have tests of their own; everything else (float ranges, other multiples, same
-// buffers, tensors against their dimensions, more tests than there is room for) is tested out of line. Of many buffers all
+// buffers, lengths against an extent, tensors against their dimensions, more tests than there is room for) is tested out of line. Of many buffers all
 // pairs are tested at once, sorted by address. CPU features and strides do not depend on the call: flattening decides them.
 #pragma once
 
@@ -122,7 +122,8 @@ class FlatGuard {
     return true;
   }
 
-  enum class Kind : uint8_t { Mask, Range, Apart, Same, Float32, Float64, Multiple, Never };
+  // AtLeast: the word `range.word`, as a signed number, is at least the word `range.low`.
+  enum class Kind : uint8_t { Mask, Range, Apart, Same, Float32, Float64, Multiple, AtLeast, Never };
   struct Test {
     Kind kind = Kind::Never;
     Mask mask = {};
@@ -133,6 +134,8 @@ class FlatGuard {
     bool IsOf(const std::vector<bool>& buffer_words) const;
   };
 
+  // Pairs of buffers, by parameter, that must be apart: each by itself, or all at once.
+  void AddApart(const ir::GuardAtom& atom, const ir::Function& entry, const exec::CallWords& call);
   static Result<Test> FlattenAtom(const ir::GuardAtom& atom, const ir::Function& entry,
                                   const exec::CallWords& call);
   void AddScalarTests(ir::Type type, uint32_t word);
@@ -140,6 +143,7 @@ class FlatGuard {
                     const exec::CallParam& param);
   bool IsApartTested(uint64_t a, uint64_t b) const;
   bool MoreHolds(const uint64_t* words) const;
+  bool AreApartAtOnce(const uint64_t* words) const;
   void AddLone(uint64_t word);
   void Add(const Test& test);
 
@@ -153,6 +157,7 @@ class FlatGuard {
   std::vector<Present> presents_;
   std::vector<Shape> shapes_;
   exec::BuffersOfCall many_;  // all of them, where they make too many pairs
+  std::vector<exec::BuffersOfCall> aparts_at_once_;  // of guards, where one makes too many
 };
 
 struct FlatGuard::Parts {

@@ -50,6 +50,27 @@ bool MemoryHolds(const ir::GuardAtom& atom, const Memory& memory) {
   }
 }
 
+const Memory* MemoryAt(std::span<const Value> arguments, uint64_t arg) {
+  return arg < arguments.size() ? arguments[arg].memory.get() : nullptr;
+}
+
+bool ApartHolds(const ir::GuardAtom& atom, std::span<const Value> arguments) {
+  return std::ranges::all_of(ir::DisjointPairs(atom), [&](const auto& pair) {
+    const Memory* a = MemoryAt(arguments, pair.first);
+    const Memory* b = MemoryAt(arguments, pair.second);
+    return a != nullptr && b != nullptr && !Overlap(*a, *b);
+  });
+}
+
+bool CoverHolds(const ir::GuardAtom& atom, std::span<const Value> arguments) {
+  if (atom.arg >= arguments.size() || arguments[atom.arg].type != ir::types::Index) return false;
+  const auto extent = static_cast<int64_t>(arguments[atom.arg].word);
+  return std::ranges::all_of(atom.low, [&](uint64_t arg) {
+    const Memory* memory = MemoryAt(arguments, arg);
+    return memory != nullptr && memory->length() >= extent;
+  });
+}
+
 }  // namespace
 
 bool HostHas([[maybe_unused]] ir::CpuFeature feature) {
@@ -78,6 +99,8 @@ bool HostHas([[maybe_unused]] ir::CpuFeature feature) {
 
 bool Holds(const ir::GuardAtom& atom, std::span<const Value> arguments) {
   if (atom.kind == ir::GuardKind::Cpu) return HostHas(atom.feature);
+  if (atom.kind == ir::GuardKind::Apart) return ApartHolds(atom, arguments);
+  if (atom.kind == ir::GuardKind::Cover) return CoverHolds(atom, arguments);
   if (atom.arg >= arguments.size()) return false;
   const Value& argument = arguments[atom.arg];
   if (atom.kind == ir::GuardKind::Equals || atom.kind == ir::GuardKind::Between)

@@ -82,7 +82,31 @@ Result<void> CheckNumber(const GuardAtom& atom) {
   }
 }
 
+// Buffers of Apart and Cover.
+Result<void> CheckList(const GuardAtom& atom, const Function& entry) {
+  std::vector<uint64_t> all = atom.low;
+  all.insert(all.end(), atom.high.begin(), atom.high.end());
+  for (const uint64_t arg : all) {
+    if (arg >= entry.param_count())
+      return Bad(atom, "@{} has {} parameters, there is no arg{}", entry.name, entry.param_count(),
+                 arg);
+    if (entry.param_type(static_cast<uint32_t>(arg)).is_scalar())
+      return Bad(atom, "arg{} is a scalar and has no memory", arg);
+  }
+  std::ranges::sort(all);
+  if (const auto twice = std::ranges::adjacent_find(all); twice != all.end())
+    return Bad(atom, "arg{} is named twice", *twice);
+  if (atom.low.empty()) return Bad(atom, "no buffer is named");
+  if (atom.kind == GuardKind::Apart)
+    return all.size() > 1 ? Result<void>() : Bad(atom, "one buffer is apart from nothing");
+  if (!atom.high.empty()) return Bad(atom, "buffers are covered in one list");
+  if (atom.arg >= entry.param_count() || entry.param_type(atom.arg) != types::Index)
+    return Bad(atom, "arg{} is no index and counts no elements", atom.arg);
+  return {};
+}
+
 Result<void> CheckAtom(const GuardAtom& atom, const Function& entry) {
+  if (atom.kind == GuardKind::Apart || atom.kind == GuardKind::Cover) return CheckList(atom, entry);
   if (atom.kind == GuardKind::Cpu) {
     if (static_cast<size_t>(atom.feature) >= std::size(CpuNames))
       return Bad(atom, "no such CPU feature");
@@ -129,12 +153,30 @@ Result<void> CheckGuard(const Guard& guard, const Program& program) {
   return {};
 }
 
+std::vector<std::pair<uint32_t, uint32_t>> DisjointPairs(const GuardAtom& atom) {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  const auto add = [&](uint64_t a, uint64_t b) {
+    pairs.emplace_back(static_cast<uint32_t>(std::min(a, b)), static_cast<uint32_t>(std::max(a, b)));
+  };
+  if (atom.kind == GuardKind::Disjoint) add(atom.arg, atom.other);
+  if (atom.kind != GuardKind::Apart) return pairs;
+  for (size_t i = 0; i < atom.low.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) add(atom.low[i], atom.low[j]);
+    for (const uint64_t other : atom.high) add(atom.low[i], other);
+  }
+  return pairs;
+}
+
 Guard CanonicalGuard(const Guard& guard) {
   Guard canonical = guard;
   std::vector<GuardAtom>& atoms = canonical.atoms;
   for (GuardAtom& atom : atoms) {
     bool is_pair = atom.kind == GuardKind::Same || atom.kind == GuardKind::Disjoint;
     if (is_pair && atom.arg > atom.other) std::swap(atom.arg, atom.other);
+    if (atom.kind == GuardKind::Apart || atom.kind == GuardKind::Cover) {
+      std::ranges::sort(atom.low);
+      std::ranges::sort(atom.high);
+    }
     atom.location = {};
   }
   std::sort(atoms.begin(), atoms.end(),

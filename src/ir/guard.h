@@ -4,6 +4,9 @@
 //   arg0 == 5 && 1 <= arg1 <= 100 && len(arg2) % 8 == 0 && align(arg2) >= 32 && disjoint(arg2,
 //   arg3) && cpu(avx2)
 //
+//   apart(arg2, arg3; arg0, arg1) && cover(arg4; arg0, arg1, arg2, arg3) && 1 <= arg4 <= 1000
+//
+// The second line is one test of many buffers each: pairs would be more atoms than a guard holds.
 // `true` is the guard without atoms. Constants are written as in the text form of programs; `==`
 // compares bits, so that a NaN or -0 may be asked for; `<=` compares values.
 #pragma once
@@ -12,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +39,9 @@ enum class GuardKind : uint8_t {
   Same,            // same(argN, argM): one buffer
   Disjoint,        // disjoint(argN, argM): no byte in common
   Cpu,             // cpu(feature)
+  // Added later, hence behind the others: an atom's number is part of digests.
+  Apart,  // apart(argA, ..; argB, ..): none of the first has a byte in common with any other one named
+  Cover,  // cover(argN; argA, ..): none of these buffers has fewer elements than the index argN says
 };
 
 enum class CpuFeature : uint8_t {
@@ -52,8 +59,9 @@ struct GuardAtom {
   int64_t number = 0;                      // lengths, alignment, stride
   CpuFeature feature = CpuFeature::Sse42;  // Cpu
   Type type = {};                          // Equals, Between: of the constants
-  std::vector<uint64_t> low;               // Equals: the constant; Between: the lower bound
-  std::vector<uint64_t> high;              // Between: the upper bound
+  // Equals: the constant; Between: the lower bound; Apart: ordinals of those that are apart from all; Cover: of buffers
+  std::vector<uint64_t> low;
+  std::vector<uint64_t> high;  // Between: the upper bound; Apart: ordinals of the others
   Location location = {};                  // in the text it was read from; no part of its meaning
 };
 
@@ -61,13 +69,17 @@ struct Guard {
   std::vector<GuardAtom> atoms;
 };
 
+// The pairs of which an atom says that they have no byte in common, each in ascending order: of Disjoint and Apart, else none.
+std::vector<std::pair<uint32_t, uint32_t>> DisjointPairs(const GuardAtom& atom);
+
 // Reads a guard for the program's entry function, whose parameter types say how constants are
 // written. The result passes CheckGuard.
 Result<Guard> ParseGuard(std::string_view text, const Program& program);
 std::string PrintGuard(const Guard& guard);
 
 // At most MaxGuardAtoms; arguments exist and have the form and type that their atom needs;
-// constants are canonical; lo <= hi; lengths, multiples, alignments and strides are in range.
+// constants are canonical; lo <= hi; lengths, multiples, alignments and strides are in range; a list names no
+// buffer twice.
 Result<void> CheckGuard(const Guard& guard, const Program& program);
 
 // Sorted, without repetition, pairs in ascending order: equal guards have equal canonical forms.

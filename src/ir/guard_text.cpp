@@ -34,6 +34,10 @@ class AtomReader {
       TRY_VOID(ReadPair(atom, GuardKind::Same));
     else if (Accept("disjoint("))
       TRY_VOID(ReadPair(atom, GuardKind::Disjoint));
+    else if (Accept("apart("))
+      TRY_VOID(ReadApart(atom));
+    else if (Accept("cover("))
+      TRY_VOID(ReadCover(atom));
     else if (text_.substr(at_).starts_with("arg"))
       TRY_VOID(ReadEquals(atom));
     else
@@ -145,6 +149,29 @@ class AtomReader {
     return Expect(")");
   }
 
+  Result<std::vector<uint64_t>> ReadList() {
+    std::vector<uint64_t> list;
+    do {
+      list.push_back(TRY(Argument()));
+    } while (Accept(","));
+    return list;
+  }
+
+  Result<void> ReadApart(GuardAtom& atom) {
+    atom.kind = GuardKind::Apart;
+    atom.low = TRY(ReadList());
+    if (Accept(";")) atom.high = TRY(ReadList());
+    return Expect(")");
+  }
+
+  Result<void> ReadCover(GuardAtom& atom) {
+    atom.kind = GuardKind::Cover;
+    atom.arg = TRY(Argument());
+    TRY_VOID(Expect(";"));
+    atom.low = TRY(ReadList());
+    return Expect(")");
+  }
+
   Result<void> ReadEquals(GuardAtom& atom) {
     atom.kind = GuardKind::Equals;
     atom.arg = TRY(Argument());
@@ -178,6 +205,12 @@ class AtomReader {
   size_t at_ = 0;
 };
 
+std::string PrintList(const std::vector<uint64_t>& list) {
+  std::string text;
+  for (const uint64_t arg : list) text += fmt::format("{}arg{}", text.empty() ? "" : ", ", arg);
+  return text;
+}
+
 std::string PrintAtom(const GuardAtom& atom) {
   switch (atom.kind) {
     case GuardKind::Equals:
@@ -193,6 +226,10 @@ std::string PrintAtom(const GuardAtom& atom) {
     case GuardKind::Stride: return fmt::format("stride(arg{}) == {}", atom.arg, atom.number);
     case GuardKind::Same: return fmt::format("same(arg{}, arg{})", atom.arg, atom.other);
     case GuardKind::Disjoint: return fmt::format("disjoint(arg{}, arg{})", atom.arg, atom.other);
+    case GuardKind::Apart:
+      return fmt::format("apart({}{}{})", PrintList(atom.low), atom.high.empty() ? "" : "; ",
+                         PrintList(atom.high));
+    case GuardKind::Cover: return fmt::format("cover(arg{}; {})", atom.arg, PrintList(atom.low));
     case GuardKind::Cpu: return fmt::format("cpu({})", CpuFeatureName(atom.feature));
   }
   return {};

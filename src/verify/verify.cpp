@@ -105,6 +105,8 @@ Result<Verdict> Judges(const ir::Program& source, const ir::Candidate& candidate
   if (!space.empty.empty()) return Unknown{space.empty};
   if (Verdict equal = NormalFormJudge(source, candidate.program, candidate.guard); IsFinal(equal))
     return equal;
+  if (Verdict equal = PassesJudge(source, candidate.program, candidate.guard); IsFinal(equal))
+    return equal;
 
   const Pair pair = TRY(MakePair(source, candidate.program, candidate.guard));
   // Few inputs are not worth sampling.

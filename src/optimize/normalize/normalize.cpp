@@ -115,7 +115,14 @@ Result<NormalForm> Normalize(const ir::Program& program, const Limits& limits) {
   // A program that is its own normal form needs no conditions. Its work is then the same, which is cheaper to see.
   if (form.before == form.after && ir::ExactDigest(form.program) == ir::ExactDigest(program))
     return form;
-  form.nonempty = state.nonempty;
+  form.covering.assign(state.covered.begin(), state.covered.end());
+  for (const uint32_t buffer : state.used)
+    if (!state.covered.contains(buffer)) form.with_element.push_back(buffer);
+  if (state.nonempty || state.touches_zero)
+    form.least_extent = 1;
+  else if (state.has_rows)
+    form.least_extent = 0;
+  form.written.assign(state.written.begin(), state.written.end());
   for (uint32_t written : state.written)
     for (uint32_t other : state.used)
       if (written < other || (other < written && !state.written.contains(other)))
@@ -126,31 +133,45 @@ Result<NormalForm> Normalize(const ir::Program& program, const Limits& limits) {
 Result<ir::Candidate> NormalCandidate(const ir::Program& program, const Limits& limits) {
   NormalForm form = TRY(Normalize(program, limits));
   ir::Candidate candidate;
-  for (const auto& [a, b] : form.disjoint) {
-    ir::GuardAtom atom;
-    atom.kind = ir::GuardKind::Disjoint;
-    atom.arg = a;
-    atom.other = b;
-    candidate.guard.atoms.push_back(atom);
-  }
-  if (form.nonempty) {
+  std::vector<ir::GuardAtom>& atoms = candidate.guard.atoms;
+  if (form.least_extent || !form.covering.empty()) {
     if (form.extent == UINT32_MAX ||
         program.entry_function().param_type(form.extent) != ir::types::Index)
-      return Fail(
-          Diag::LimitReached,
-          "the normal form needs an extent of at least 1, which is no parameter of type index");
-    ir::GuardAtom atom;
+      return Fail(Diag::LimitReached,
+                  "the normal form needs conditions on an extent that is no parameter of type index");
+  }
+  if (form.least_extent) {
+    ir::GuardAtom& atom = atoms.emplace_back();
     atom.kind = ir::GuardKind::Between;
     atom.arg = form.extent;
     atom.type = ir::types::Index;
-    atom.low = {1};
+    atom.low = {static_cast<uint64_t>(*form.least_extent)};
     atom.high = {static_cast<uint64_t>(INT64_MAX)};
-    candidate.guard.atoms.push_back(atom);
   }
-  if (candidate.guard.atoms.size() > ir::MaxGuardAtoms)
+  for (const uint32_t buffer : form.with_element) {
+    ir::GuardAtom& atom = atoms.emplace_back();
+    atom.kind = ir::GuardKind::LengthAtLeast;
+    atom.arg = buffer;
+    atom.number = 1;
+  }
+  if (!form.disjoint.empty()) {
+    std::set<uint64_t> all, written(form.written.begin(), form.written.end());
+    for (const auto& [a, b] : form.disjoint) all.insert({a, b});
+    ir::GuardAtom& atom = atoms.emplace_back();
+    atom.kind = ir::GuardKind::Apart;
+    for (const uint64_t buffer : all)
+      (written.contains(buffer) ? atom.low : atom.high).push_back(buffer);
+  }
+  if (!form.covering.empty()) {
+    ir::GuardAtom& atom = atoms.emplace_back();
+    atom.kind = ir::GuardKind::Cover;
+    atom.arg = form.extent;
+    atom.low.assign(form.covering.begin(), form.covering.end());
+  }
+  if (atoms.size() > ir::MaxGuardAtoms)
     return Fail(Diag::LimitReached,
-                fmt::format("the normal form needs {} conditions, a guard holds {}",
-                            candidate.guard.atoms.size(), ir::MaxGuardAtoms));
+                fmt::format("the normal form needs {} conditions, a guard holds {}", atoms.size(),
+                            ir::MaxGuardAtoms));
   candidate.program = std::move(form.program);
   candidate.origin = "normalize";
   TRY_VOID(ir::CheckGuard(candidate.guard, candidate.program));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +35,10 @@ struct NormalForm {
   ir::Program program;  // same parameters; equal to its source under the conditions below
   // Ordinals of buffer parameters that must be different buffers: each written one and every other one in use.
   std::vector<std::pair<uint32_t, uint32_t>> disjoint;
-  bool nonempty = false;  // the extent must be at least 1
+  std::vector<uint32_t> written;  // ordinals of those that the source stores to
+  // Ordinals of buffers that must have as many elements as the extent says, and of others that must have one.
+  std::vector<uint32_t> covering, with_element;
+  std::optional<int64_t> least_extent = {};  // the extent must be at least 1, or at least not negative
   uint32_t extent =
       UINT32_MAX;  // ordinal of the `index` parameter that is the extent; UINT32_MAX: it is no such parameter
   uint64_t rewrites = 0;  // steps by rules
@@ -43,8 +47,8 @@ struct NormalForm {
   Work before, after;
 };
 
-// Fails with NotACircuit, naming the op, where the program is of another kind. Buffers shorter than the extent trap in
-// both, not always in the same op.
+// Fails with NotACircuit, naming the op, where the program is of another kind. Where buffers are shorter than the extent
+// both trap, not always in the same op: hence `covering`.
 Result<NormalForm> Normalize(const ir::Program& program, const Limits& limits = {});
 
 // The conditions as a guard; fails with LimitReached where they are more than a guard can hold.

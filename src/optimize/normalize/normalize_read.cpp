@@ -111,6 +111,7 @@ class Reader {
       case Op::Alloc: {
         if (fold_scratch_.contains(ir::Function::result_of(inst).index)) return {};
         TRY_VOID(SetExtent(inst, TRY(Term(inst, 0))));
+        state_.has_rows = true;
         const std::vector<uint64_t> zero(ir::WordsOf(inst.type), 0);
         memory_[ir::Function::result_of(inst).index] = terms_.Constant(inst.type, zero);
         return {};
@@ -118,12 +119,14 @@ class Reader {
       case Op::Load: {
         if (TRY(Term(inst, 1)) != zero_)
           return Refuse(inst, "outside of a pass only element 0 is read");
+        state_.touches_zero = true;
         Define(inst, AtZero(TRY(Read(inst, 0))));
         return {};
       }
       case Op::Store: {
         if (TRY(Term(inst, 1)) != zero_)
           return Refuse(inst, "outside of a pass only element 0 is written");
+        state_.touches_zero = true;
         const TermId value = TRY(Term(inst, 2)), rest = TRY(Read(inst, 0));
         if (!terms_[value].uniform) return Refuse(inst, "the value is not uniform");
         const std::array<TermId, 3> parts = {first_, value, rest};
@@ -177,8 +180,12 @@ class Reader {
     return {};
   }
 
-  // A pass over a slot whose element 0 was written on its own: without elements the pass does not see it.
-  void SeesHead(ValueId buffer) { state_.nonempty |= headed_.contains(buffer.index); }
+  // A pass over a slot. If its element 0 was written on its own: without elements the pass does not see it.
+  void SeesHead(ValueId buffer) {
+    state_.nonempty |= headed_.contains(buffer.index);
+    if (const auto param = params_.find(buffer.index); param != params_.end())
+      state_.covered.insert(param->second);
+  }
 
   // --- passes -------------------------------------------------------------------------------------------------------
   Result<void> Pass(const Inst& inst) {
@@ -244,6 +251,7 @@ class Reader {
       return Refuse(inst, "a shape other than the extent");
     const ValueId param = function_.param(shape[0].param());
     TRY_VOID(SetExtent(inst, values_[param.index]));
+    state_.has_rows = true;
     state_.extent_param = shape[0].param();
     return {};
   }
@@ -252,6 +260,7 @@ class Reader {
     TRY_VOID(CheckShape(inst, inst.type));
     const TermId all = TRY(Read(inst, 0));
     const bool one = function_.shape(inst.type).empty();
+    state_.touches_zero |= one;
     if (!one) SeesHead(function_.operand(inst, 0));
     Define(inst, one ? AtZero(all) : all);
     return {};

@@ -29,6 +29,8 @@ struct InputSpace {
   std::vector<Domain> domains;  // one per parameter; of memory parameters unused
   std::vector<BufferRule> buffers;  // one per parameter; of scalars unused
   std::vector<std::pair<uint32_t, uint32_t>> disjoint;
+  // An index parameter and a buffer with at least so many elements.
+  std::vector<std::pair<uint32_t, uint32_t>> covers;
   std::vector<bool> is_symbol;        // index parameters that are dimensions
   std::vector<ir::Type> input_types;  // what the programs read from their streams
   std::vector<ir::Type> hint_types;

@@ -153,6 +153,7 @@ class InputMaker {
   void MakeTensors(Input& result);
   std::vector<exec::Value> MakeStream(std::span<const ir::Type> types, uint64_t number);
   int64_t IndexNear(const Input& result);
+  void FitCovers(Input& result);
   bool Complete(const Input& result) const;
   std::vector<uint64_t> OtherWords(uint32_t param, const Input& input);
   void ChangeMemory(exec::Memory& memory);

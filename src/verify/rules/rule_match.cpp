@@ -44,6 +44,14 @@ class Matcher {
     return Solve(&first);
   }
 
+  bool MatchLeft(TermId left) {
+    const Goal goal{&rule_.left, Root(rule_.left), left, nullptr};
+    return Solve(&goal);
+  }
+
+  // After a match.
+  std::optional<TermId> BuildRight(Terms& terms) const { return Build(terms, Root(rule_.right)); }
+
  private:
   static constexpr TermId Unbound = UINT32_MAX;
   struct Goal {
@@ -231,6 +239,26 @@ class Matcher {
     return result;
   }
 
+  std::optional<TermId> Build(Terms& terms, uint32_t index) const {
+    const PatternNode& node = rule_.right.nodes[index];
+    const ir::Type type = TypeAt(node.type);
+    if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole)
+      return bound_[node.hole] == Unbound ? std::nullopt : std::optional(bound_[node.hole]);
+    if (node.kind != PatternNode::Kind::Apply) {
+      const std::optional<Words> words =
+          node.kind == PatternNode::Kind::Computed ? Evaluate(rule_.right, node.children[0])
+                                                   : ir::PatternConstant(node, type);
+      return words ? std::optional(terms.Constant(type, *words)) : std::nullopt;
+    }
+    std::vector<TermId> children;
+    for (const uint32_t child : node.children) {
+      const std::optional<TermId> built = Build(terms, child);
+      if (!built) return std::nullopt;
+      children.push_back(*built);
+    }
+    return terms.Apply(node.op, TypeAt(node.op_type), type, {}, children);
+  }
+
   const Terms& terms_;
   const ir::Rule& rule_;
   std::vector<TermId> bound_;
@@ -243,6 +271,12 @@ class Matcher {
 
 bool IsInstance(const Terms& terms, const ir::Rule& rule, TermId left, TermId right) {
   return Matcher(terms, rule).Match(left, right);
+}
+
+std::optional<TermId> RightSideOf(Terms& terms, const ir::Rule& rule, TermId left) {
+  Matcher matcher(terms, rule);
+  if (!matcher.MatchLeft(left)) return std::nullopt;
+  return matcher.BuildRight(terms);
 }
 
 }  // namespace frazil::verify

@@ -79,11 +79,26 @@ bool TakeGuard(InputSpace& space) {
         if (!space.domains[atom.arg].Narrow(atom)) return false;
         break;
       case GuardKind::Same: Regroup(space, atom.arg, atom.other); break;
-      case GuardKind::Disjoint: space.disjoint.emplace_back(atom.arg, atom.other); break;
+      case GuardKind::Disjoint:
+      case GuardKind::Apart:
+        for (const auto& pair : ir::DisjointPairs(atom)) space.disjoint.push_back(pair);
+        break;
+      case GuardKind::Cover:
+        for (const uint64_t buffer : atom.low)
+          space.covers.emplace_back(atom.arg, static_cast<uint32_t>(buffer));
+        break;
       case GuardKind::Cpu: break;
       default:
         if (!TakeLength(space.buffers[atom.arg], atom)) return false;
     }
+  }
+  // An extent that is never below some number says so of the buffers, too.
+  for (const auto& [extent, buffer] : space.covers) {
+    const Domain& domain = space.domains[extent];
+    if (domain.is_full()) continue;
+    const auto least = static_cast<int64_t>(domain.one() ? domain.one()->at(0) : domain.At(0));
+    BufferRule& rule = space.buffers[buffer];
+    rule.at_least = std::max(rule.at_least, least);
   }
   if (!MergeGroups(space)) return false;
   return std::ranges::none_of(space.disjoint, [&](const auto& pair) {

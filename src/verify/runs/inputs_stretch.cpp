@@ -260,6 +260,7 @@ std::optional<Input> InputMaker::Stretch(uint64_t number) {
       if (space_.domains[i].Contains(std::span(&word, 1)))
         result.arguments[i] = Value::Word(type, word);
     }
+    FitCovers(result);
     MakeTensors(result);
     sparse_ = all_nan_ = no_nans_ = false;
     if (!Complete(result)) continue;
@@ -329,6 +330,7 @@ std::optional<Input> InputMaker::Change(const Input& from) {
         ChangeMemory(*value.memory);
       }
     }
+    FitCovers(result);
     if (!Complete(result)) continue;
     return result;
   }
@@ -393,6 +395,7 @@ std::optional<Input> InputMaker::Nudge(const Input& from, uint64_t distance) {
         SetSize(i, wanted, result);
       }
     }
+    FitCovers(result);
     if (has_other_dims) MakeTensors(result);
     if (Complete(result)) return result;
   }

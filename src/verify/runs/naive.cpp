@@ -167,6 +167,20 @@ void NaiveChecker::Fit(std::vector<Value>& arguments, uint64_t seed) const {
         if (value.memory == arguments[atom.other].memory)
           value = Value::Buffer(Filled(value.memory->element(), value.memory->length(), seed));
         break;
+      case ir::GuardKind::Apart:
+        for (const auto& [a, b] : ir::DisjointPairs(atom)) {
+          const auto& memory = arguments[b].memory;
+          if (memory == arguments[a].memory)
+            arguments[b] = Value::Buffer(Filled(memory->element(), memory->length(), seed + b));
+        }
+        break;
+      case ir::GuardKind::Cover: {
+        auto most = static_cast<int64_t>(value.word);
+        for (const uint64_t buffer : atom.low)
+          most = std::min(most, arguments[buffer].memory->length());
+        value = Value::Word(value.type, static_cast<uint64_t>(most));
+        break;
+      }
       default: break;
     }
   }
