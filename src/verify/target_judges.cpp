@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -39,6 +41,31 @@ Result<Verdict> JudgeNative(const ir::Program& program, const exec::CompiledForm
     return Unknown{fmt::format("the form says {} and its image {}", form.profile,
                                exec::CpuLevelName(image->level))};
   return VerifyCode(program, *image, guard, options, make_callable);
+}
+
+template <typename Keep>
+ir::Guard Weaker(const ir::Guard& guard, const Keep& keep) {
+  ir::Guard weaker;
+  std::ranges::copy_if(guard.atoms, std::back_inserter(weaker.atoms), keep);
+  return weaker;
+}
+
+// Emitters do not know the guard, so that code does what its program says for other arguments, too, and can be judged
+// under less. It has to be where the guard would leave code unreached: tests of bounds, and ways for buffers that are one.
+Result<Verdict> JudgeNativeWidely(const ir::Program& program, const exec::CompiledForm& form,
+                                  const ir::Guard& guard, const VerifyOptions& options,
+                                  const CallableMaker& make_callable) {
+  const ir::Guard wide = Weaker(guard, [](const ir::GuardAtom& atom) {
+    return atom.kind != ir::GuardKind::Apart && atom.kind != ir::GuardKind::Cover;
+  });
+  Result<Verdict> verdict = JudgeNative(program, form, wide, options, make_callable);
+  const auto* unknown = verdict ? std::get_if<Unknown>(&*verdict) : nullptr;
+  const ir::Guard widest = Weaker(
+      wide, [](const ir::GuardAtom& atom) { return atom.kind == ir::GuardKind::Cpu; });
+  if (unknown == nullptr || !unknown->has_unrun || widest.atoms.size() == wide.atoms.size())
+    return verdict;
+  Result<Verdict> again = JudgeNative(program, form, widest, options, make_callable);
+  return again && !std::holds_alternative<Unknown>(*again) ? again : verdict;
 }
 
 class OfTarget : public TargetJudge {
@@ -109,7 +136,7 @@ Result<Verdict> VerifyForm(const ir::Program& program, const exec::CompiledForm&
                            const CallableMaker& make_callable) {
   if (!form.calling.empty() && !make_callable)
     return Unknown{fmt::format("nobody here knows how to call it '{}'", form.calling)};
-  if (form.target == Native) return JudgeNative(program, form, guard, options, make_callable);
+  if (form.target == Native) return JudgeNativeWidely(program, form, guard, options, make_callable);
   const std::shared_ptr<const TargetJudge> judge = JudgeOf(form.target);
   if (judge == nullptr)
     return Unknown{fmt::format("forms of target '{}' cannot be judged", form.target)};
