@@ -53,7 +53,7 @@ struct Refusal {
 
 // Machine code of one kernel, and why it may be called.
 struct FormReport {
-  std::string form;   // "plain", "in pieces", "trips", "isa", "wasm", "c", "ptx"
+  std::string form;   // "plain", "in pieces", "trips", "isa", "wasm", "c", "ptx"; "plain, guarded"
   std::string level;  // of native code: "avx2"
   uint64_t bytes = 0;
   verify::Evidence evidence;
@@ -69,6 +69,9 @@ struct KernelReport {
   Traffic traffic_after;
   std::string evidence;           // "proved (replay), code sampled 4,352": of all code the least
   verify::Evidence meaning;       // of the candidate
+  // Of the form that launches under a guard take; the ops and the traffic after are then that form's. "": there is none.
+  std::string guard;
+  verify::Evidence guarded_meaning;
   std::vector<FormReport> forms;  // of all that is embedded
   std::array<uint64_t, embed::CpuLevelCount> native_bytes = {};  // by level, both forms together
   uint64_t isa_bytes = 0;

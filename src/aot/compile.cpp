@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <optional>
 
+#include "aot/guarded.h"
 #include "aot/measure.h"
 #include "aot/native_judge.h"
 #include "aot/other_targets.h"
@@ -73,8 +76,30 @@ class Compilation {
   Compilation(const SourceKernel& source, const BuildOptions& options, store::Store& store)
       : source_(source),
         options_(options),
+        store_(store),
         loop_(source.program, LoopOptionsOf(source, options, store)) {
     RegisterJudges();
+  }
+
+  // The form under a guard: native code of this candidate, or nothing but reasons.
+  BuiltKernel RunGuarded(std::string_view proposer, ir::Candidate candidate) {
+    built_.report.name = source_.name;
+    built_.source = ir::PrintText(source_.program);
+    built_.digest = ir::ExactDigest(source_.program);
+    built_.guard = ir::PrintGuard(candidate.guard);
+    LaunchGuard tests = LaunchGuardOf(candidate.guard).value_or(LaunchGuard());
+    built_.guard_apart = std::move(tests.apart);
+    built_.guard_cover = std::move(tests.cover);
+    built_.guard_least = std::move(tests.least);
+    engine::Proposal* proposal = loop_.Propose(proposer, std::move(candidate));
+    if (proposal == nullptr) return std::move(built_);
+    if (std::string why = proposal->gate.Meaning().reason; !why.empty())
+      return Refuse("under a guard", std::move(why)), std::move(built_);
+    Choose(/*has_native=*/true);
+    Measure();
+    Describe();
+    EmitNative();
+    return std::move(built_);
   }
 
   BuiltKernel Run() {
@@ -86,7 +111,8 @@ class Compilation {
     const std::string why = WhyNoSignature(source_.program);
     const bool has_native = why.empty() && std::ranges::find(options_.targets, Target::Native) !=
                                                options_.targets.end();
-    ChooseCandidate(has_native);
+    ProposeAll();
+    Choose(has_native);
     Measure();
     if (why.empty()) Describe();
     for (const Target target : options_.targets) {
@@ -96,6 +122,7 @@ class Compilation {
         Refuse("native", why);
       } else {
         EmitNative();
+        AddGuarded();
       }
     }
     built_.report.evidence = Evidence();
@@ -128,12 +155,28 @@ class Compilation {
     return std::move(*won);
   }
 
-  // The first place decides which proposal the kernel is made of: the cheapest that is verified, its code too.
-  void ChooseCandidate(bool has_native) {
+  // Nothing has been observed: what speaks of observed arguments proposes nothing. The cheapest candidate under a guard that
+  // launches can test is put aside, if it is cheaper than all those for all arguments.
+  void ProposeAll() {
     loop_.ProposeAll();
-    std::erase_if(loop_.proposals(), [](const engine::Proposal& proposal) {
-      return !proposal.gate.candidate().guard.atoms.empty();
-    });
+    const auto is_open = [](const engine::Proposal& proposal) {
+      return proposal.gate.candidate().guard.atoms.empty();
+    };
+    double least = std::numeric_limits<double>::max();
+    for (const engine::Proposal& proposal : loop_.proposals())
+      if (is_open(proposal)) least = std::min(least, proposal.static_cost);
+    for (const engine::Proposal& proposal : loop_.proposals()) {
+      const ir::Candidate& candidate = proposal.gate.candidate();
+      if (is_open(proposal) || proposal.static_cost >= least || !LaunchGuardOf(candidate.guard))
+        continue;
+      least = proposal.static_cost;
+      guarded_ = {proposal.proposer, candidate};
+    }
+    std::erase_if(loop_.proposals(), std::not_fn(is_open));
+  }
+
+  // The first place decides which proposal the kernel is made of: the cheapest that is verified, its code too.
+  void Choose(bool has_native) {
     engine::Proposal* chosen = nullptr;
     if (has_native) {
       NativePlace place(*native_target_, exec::CpuLevel::Baseline);
@@ -151,6 +194,39 @@ class Compilation {
     built_.certificate = gate_->certificate();
     built_.report.meaning = gate_->meaning_evidence();
     native_.emplace(*gate_, options_.limits);
+  }
+
+  // Beside the code for all arguments, that for launches under the guard of a cheaper candidate.
+  void AddGuarded() {
+    if (!guarded_ || !built_.has_native()) return;
+    BuiltKernel guarded = Compilation(source_, options_, store_)
+                              .RunGuarded(guarded_->first, std::move(guarded_->second));
+    std::ranges::move(guarded.attempts, std::back_inserter(built_.attempts));
+    KernelReport& report = built_.report;
+    for (Refusal& refusal : guarded.report.refusals) {
+      const bool known = std::ranges::any_of(report.refusals, [&](const Refusal& each) {
+        return each.target == refusal.target && each.reason == refusal.reason;
+      });
+      if (!known) report.refusals.push_back(std::move(refusal));
+    }
+    if (!guarded.has_native()) return;
+    if (guarded.report.in_pieces) {
+      report.in_pieces = true;
+      for (Refusal& refusal : report.refusals)
+        if (refusal.target == "in pieces") refusal.target = "in pieces where its guard fails";
+    }
+    report.guard = guarded.guard;
+    report.guarded_meaning = guarded.report.meaning;
+    report.ops_after = guarded.report.ops_after;
+    report.traffic_after = guarded.report.traffic_after;
+    for (FormReport form : guarded.report.forms) {
+      form.form += ", guarded";
+      if (form.evidence.cases < lowering_.cases) lowering_ = form.evidence;
+      report.forms.push_back(std::move(form));
+    }
+    for (int i = 0; i < embed::CpuLevelCount; ++i)
+      report.native_bytes[i] += guarded.report.native_bytes[i];
+    built_.guarded.push_back(std::move(guarded));
   }
 
   void Measure() {
@@ -281,7 +357,11 @@ class Compilation {
 
   std::string Evidence() const {
     const verify::Evidence& meaning = built_.report.meaning;
-    std::string text = fmt::format("{} ({})", verify::GradeName(meaning.grade), meaning.judge);
+    const std::string judges =
+        built_.guarded.empty()
+            ? meaning.judge
+            : fmt::format("{}, else {}", built_.report.guarded_meaning.judge, meaning.judge);
+    std::string text = fmt::format("{} ({})", verify::GradeName(meaning.grade), judges);
     if (built_.has_native())
       text += fmt::format(", code {} {}", verify::GradeName(lowering_.grade),
                           PrintGrouped(lowering_.cases));
@@ -291,6 +371,8 @@ class Compilation {
 
   const SourceKernel& source_;
   const BuildOptions& options_;
+  store::Store& store_;
+  std::optional<std::pair<std::string, ir::Candidate>> guarded_;  // who proposed it, and what
   BuiltKernel built_;
   verify::Evidence lowering_;
   std::unique_ptr<exec::Target> native_target_ = targets::native::MakeNativeTarget();

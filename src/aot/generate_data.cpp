@@ -47,21 +47,30 @@ std::string Asciz(std::string_view text) {
 
 class KernelAssembly {
  public:
-  KernelAssembly(std::string_view module, size_t number, const BuiltKernel& kernel, bool programs)
-      : kernel_(kernel),
+  // `number`: of the kernel, for names that occur once. The form under a guard shares the sections of the other.
+  KernelAssembly(std::string_view module, size_t number, const BuiltKernel& kernel, bool programs,
+                 bool is_guarded = false)
+      : module_(module),
+        kernel_(kernel),
         number_(number),
         programs_(programs),
-        symbol_(DataSymbol(module, kernel.report.name)),
+        symbol_(is_guarded ? GuardedSymbol(module, kernel) : DataSymbol(module, kernel.report.name)),
         section_(fmt::format("frazil.{}.{}", module, kernel.report.name)) {}
 
   std::string Run() {
     EmitCode();
     EmitDescriptor();
     EmitBlobs();
-    return code_ + data_ + tail_ + blobs_ + Record();
+    std::string text = code_ + data_ + tail_ + blobs_ + Record();
+    for (const BuiltKernel& each : kernel_.guarded)
+      text += KernelAssembly(module_, number_ + 1, each, programs_, true).Run();
+    return text;
   }
 
  private:
+  static std::string GuardedSymbol(std::string_view module, const BuiltKernel& kernel) {
+    return DataSymbol(module, kernel.report.name) + ".guarded";
+  }
   std::string Label(std::string_view what) const { return fmt::format(".L{}.{}", symbol_, what); }
 
   void EmitCode() {
@@ -187,6 +196,14 @@ class KernelAssembly {
       data_ += fmt::format("{}0x{}", i == 0 ? ".byte " : ",", kernel_.digest.substr(i, 2));
     data_ += "\n";
     Rel(Label("record"));
+    if (kernel_.guarded.empty()) {
+      Long(0);
+    } else {
+      Rel(GuardedSymbol(module_, kernel_.guarded[0]));
+    }
+    Pairs("guard_apart", kernel_.guard_apart);
+    Pairs("guard_cover", kernel_.guard_cover);
+    Pairs("guard_least", kernel_.guard_least);
     data_ += fmt::format(".size {0},.-{0}\n", symbol_);
     data_ += lists_;
     tail_ += ".popsection\n";
@@ -222,6 +239,7 @@ class KernelAssembly {
     return text + fmt::format("{}:\n.balign 8\n.popsection\n", end);
   }
 
+  std::string_view module_;
   const BuiltKernel& kernel_;
   size_t number_;
   bool programs_;
@@ -256,7 +274,7 @@ std::string DataAssembly(std::string_view module, std::span<const BuiltKernel> k
                          bool programs) {
   std::string text;
   for (size_t i = 0; i < kernels.size(); ++i)
-    text += AsmStatement(KernelAssembly(module, i, kernels[i], programs).Run());
+    text += AsmStatement(KernelAssembly(module, 2 * i, kernels[i], programs).Run());
   const std::string symbol = ModuleSymbol(module);
   std::string table = fmt::format(
       ".pushsection .rodata.frazil.{0},\"a\",@progbits\n.balign 8\n.globl {1}\n.hidden {1}\n.type "

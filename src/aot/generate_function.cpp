@@ -86,7 +86,8 @@ struct TestList {
 };
 
 // The number of iterations from which on threads may share a launch, where one word says it; 0: it takes a sum.
-uint64_t ForkTrips(const BuiltKernel& kernel) {
+uint64_t ForkTrips(const BuiltKernel& of) {
+  const BuiltKernel& kernel = of.usual();
   if (!kernel.report.in_pieces || kernel.work.size() != 1 ||
       kernel.work[0].factors[1] != embed::NoFactor)
     return 0;
@@ -94,7 +95,8 @@ uint64_t ForkTrips(const BuiltKernel& kernel) {
 }
 
 // Launches above this many iterations, or picoseconds, may be shared by threads.
-void AddForkTest(const BuiltKernel& kernel, TestList& tests) {
+void AddForkTest(const BuiltKernel& of, TestList& tests) {
+  const BuiltKernel& kernel = of.usual();
   if (!kernel.report.in_pieces) return;
   const auto& work = kernel.work;
   if (work.empty()) return;
@@ -128,6 +130,13 @@ std::string BytesText(const BuiltKernel& kernel, const FunctionForm& form, size_
   return fmt::format("frz_w{} * {}", WordOfParam(kernel, leader) + 1, bytes);
 }
 
+// For the form that is called where all is plainly well.
+bool MustBeApart(const BuiltKernel& kernel, size_t a, size_t b) {
+  return std::ranges::any_of(kernel.usual().guard_apart, [&](const embed::PairData& pair) {
+    return pair.first == a && pair.second == b;
+  });
+}
+
 void AddBufferTests(const BuiltKernel& kernel, const FunctionForm& form, TestList& tests) {
   std::map<uint32_t, std::vector<std::string>> addresses;  // by element size
   for (size_t i = 0; i < kernel.params.size(); ++i) {
@@ -139,10 +148,12 @@ void AddBufferTests(const BuiltKernel& kernel, const FunctionForm& form, TestLis
     for (size_t j = 0; j < i; ++j) {
       const Param& other = kernel.params[j];
       const bool both_read = param.access == embed::Access::In && other.access == embed::Access::In;
-      if (!other.is_buffer() || both_read) continue;
+      const bool is_apart = MustBeApart(kernel, j, i);
+      if (!other.is_buffer() || (both_read && !is_apart)) continue;
+      const bool may_be_same = param.scalar == other.scalar && !is_apart;
       tests.zeros.push_back(fmt::format("frazil::embed::IsNear(frz_w{}, {}, frz_w{}, {}, {})",
                                         WordOfParam(kernel, j), BytesText(kernel, form, j), word,
-                                        BytesText(kernel, form, i), param.scalar == other.scalar));
+                                        BytesText(kernel, form, i), may_be_same));
     }
   }
   for (const auto& [bytes, words] : addresses)
@@ -162,7 +173,8 @@ void AddExtentTests(const BuiltKernel& kernel, const FunctionForm& form, TestLis
       const uint64_t most = MostOf(kernel.params[pair.first].scalar);
       const uint64_t fork = ForkTrips(kernel);
       const bool forks_before =
-          fork != 0 && fork <= most && kernel.work[0].factors[0] == WordOfParam(kernel, pair.first);
+          fork != 0 && fork <= most &&
+          kernel.usual().work[0].factors[0] == WordOfParam(kernel, pair.first);
       if (first == pair.second && most < INT64_MAX && !forks_before)
         tests.signs.push_back(fmt::format("({}u - {})", most, length(first)));
     }
@@ -183,12 +195,34 @@ void AddExtentTests(const BuiltKernel& kernel, const FunctionForm& form, TestLis
   }
 }
 
+// What is left of a guard: that buffers are apart is tested with the other pairs, and most of its extents are covered
+// anyway.
+void AddGuardTests(const BuiltKernel& kernel, TestList& tests) {
+  const BuiltKernel& guarded = kernel.usual();
+  for (const embed::PairData& pair : guarded.guard_cover) {
+    const bool is_tested = std::ranges::any_of(kernel.covers, [&](const embed::PairData& each) {
+      return each.first == pair.first && each.second == pair.second;
+    });
+    if (!is_tested)
+      tests.signs.push_back(fmt::format("(frz_w{} - frz_w{})", WordOfParam(kernel, pair.second) + 1,
+                                        WordOfParam(kernel, pair.first)));
+  }
+  for (const embed::PairData& pair : guarded.guard_least) {
+    const bool is_buffer = kernel.params[pair.first].is_buffer();
+    // The least number less than that is a large one.
+    tests.signs.push_back(fmt::format("(frz_w{0} | (frz_w{0} - {1}))",
+                                      WordOfParam(kernel, pair.first) + (is_buffer ? 1 : 0),
+                                      pair.second));
+  }
+}
+
 std::string Tests(const BuiltKernel& kernel, const FunctionForm& form, bool uses_run) {
   TestList tests;
   tests.signs.emplace_back("(reinterpret_cast<uint64_t>(frz_entry) - 1)");
   if (uses_run) tests.signs.emplace_back("(reinterpret_cast<uint64_t>(frz_run) - 1)");
   AddBufferTests(kernel, form, tests);
   AddExtentTests(kernel, form, tests);
+  AddGuardTests(kernel, tests);
   AddForkTest(kernel, tests);
   tests.zeros.push_back(fmt::format("(({}) >> 63)", fmt::join(tests.signs, " | ")));
   return fmt::to_string(fmt::join(tests.zeros, " |\n      "));
@@ -208,7 +242,7 @@ std::string Answered(const BuiltKernel& kernel, std::string_view status) {
 std::string LaunchBody(const BuiltKernel& kernel, const FunctionForm& form) {
   const std::string name = Identifier(kernel.report.name);
   const bool uses_run = std::ranges::any_of(
-      kernel.plain_forms(), [](const Code& c) { return !c.empty() && c.image().uses_run; });
+      kernel.usual().plain_forms(), [](const Code& c) { return !c.empty() && c.image().uses_run; });
   const std::string_view results = kernel.results.empty() ? "nullptr" : "frz_results";
   const std::string_view run = uses_run ? "frz_run" : "nullptr";
   std::string text = fmt::format(
@@ -321,7 +355,7 @@ std::string Definition(std::string_view module, const BuiltKernel& kernel,
   if (NeedsConfig(kernel)) text += ConfigTest(kernel, form);
   std::vector<std::string> words = Words(kernel, form);
   if (words.empty()) words.emplace_back("0");
-  if (kernel.plain_is_ranged && !form.bind)
+  if (kernel.usual().plain_is_ranged && !form.bind)
     words.insert(words.end(), {"frazil::embed::AllBegin", "frazil::embed::AllEnd"});
   for (size_t i = 0; i < words.size(); ++i) {
     text += fmt::format("  const uint64_t frz_w{} = {};\n", i, words[i]);

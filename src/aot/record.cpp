@@ -15,7 +15,7 @@ static void Members(Archive& archive, RecordedForm& form) {
 template <typename Archive>
 static void Members(Archive& archive, KernelRecord& record) {
   Fields(archive, record.name, record.source_digest, record.meaning, record.source,
-         record.candidate, record.certificate, record.forms);
+         record.candidate, record.certificate, record.guard, record.forms);
 }
 
 std::string_view FormKindName(FormKind kind) {
@@ -47,6 +47,7 @@ std::string PackRecord(const BuiltKernel& kernel, bool programs) {
   record.name = kernel.report.name;
   record.source_digest = kernel.digest;
   record.meaning = kernel.report.meaning;
+  record.guard = kernel.guard;
   if (programs) {
     if (kernel.candidate != kernel.source) record.source = kernel.source;
     record.candidate = kernel.candidate;

@@ -19,7 +19,7 @@ namespace frazil::aot {
 
 constexpr std::string_view RecordSection = ".frazil.kernels";
 constexpr std::string_view RecordMagic = "frazil kernel \x1a\n";
-constexpr uint32_t RecordVersion = 1;
+constexpr uint32_t RecordVersion = 2;
 constexpr size_t RecordHeadBytes = 32;
 static_assert(RecordMagic.size() == 16);
 
@@ -40,6 +40,7 @@ struct KernelRecord {
   std::string source;       // text; empty: it is the candidate
   std::string candidate;    // text; empty: the build left the programs out
   std::string certificate;  // may be empty
+  std::string guard;        // "true", or what a launch tests before it calls these forms
   std::vector<RecordedForm> forms;
 };
 

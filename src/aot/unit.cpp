@@ -23,6 +23,7 @@ struct Place {
   std::string_view target;
   std::string_view profile = {};
   std::string_view calling = {};
+  std::string guard = "true";
 };
 
 class UnitWriter : public ArchiveWriter {
@@ -44,7 +45,7 @@ class UnitReader : public ArchiveReader {
     if (sealed.empty()) return;
     Result<Code> opened = Code::Open(sealed, key_,
                                      {place.source_exact,
-                                      "true",
+                                      place.guard,
                                       std::string(place.target),
                                       exec::NativeToolchain(),
                                       std::string(place.profile),
@@ -81,7 +82,7 @@ static void Members(Archive& archive, KernelReport& report) {
   Fields(archive, report.name, report.file, report.ops_before, report.ops_after,
          report.instructions, report.traffic_before, report.traffic_after, report.evidence,
          report.native_bytes, report.isa_bytes, report.in_pieces, report.ms, report.targets,
-         report.refusals, report.meaning, report.forms);
+         report.refusals, report.meaning, report.forms, report.guard, report.guarded_meaning);
 }
 template <typename Archive>
 static void Members(Archive& archive, engine::Attempt& attempt) {
@@ -92,12 +93,16 @@ static void Members(Archive& archive, engine::Attempt& attempt) {
 template <typename Archive>
 static void Members(Archive& archive, BuiltKernel& kernel) {
   Fields(archive, kernel.report, kernel.doc, kernel.params, kernel.results, kernel.digest,
-         kernel.trips_digest);
+         kernel.trips_digest, kernel.guard, kernel.guard_apart, kernel.guard_cover,
+         kernel.guard_least);
   for (int i = 0; i < embed::CpuLevelCount; ++i) {
     const auto level = embed::CpuLevelName(static_cast<embed::CpuLevel>(i));
-    archive.Form(kernel.plain[i], {kernel.digest, "native", level, Calling::Plain});
-    archive.Form(kernel.ranged[i], {kernel.digest, "native", level, Calling::InPieces});
-    archive.Form(kernel.whole[i], {kernel.digest, "native", level, Calling::Whole});
+    const auto place = [&](std::string_view calling) {
+      return Place{kernel.digest, "native", level, calling, kernel.guard};
+    };
+    archive.Form(kernel.plain[i], place(Calling::Plain));
+    archive.Form(kernel.ranged[i], place(Calling::InPieces));
+    archive.Form(kernel.whole[i], place(Calling::Whole));
   }
   archive.Form(kernel.trips,
                {kernel.trips_digest, "native", embed::CpuLevelName(embed::CpuLevel::Baseline)});
@@ -108,7 +113,7 @@ static void Members(Archive& archive, BuiltKernel& kernel) {
   Fields(archive, kernel.trips_word, kernel.plain_is_ranged, kernel.disjoint, kernel.at_most,
          kernel.covers, kernel.lengths, kernel.work, kernel.proposed_ptx, kernel.ptx_text,
          kernel.source, kernel.candidate, kernel.candidate_exact, kernel.certificate,
-         kernel.attempts);
+         kernel.attempts, kernel.guarded);
 }
 template <typename Archive>
 static void Members(Archive& archive, Error& error) {

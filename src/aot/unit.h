@@ -37,6 +37,10 @@ struct BuiltKernel {
   uint16_t trips_word = embed::NoWord;
   bool plain_is_ranged = false;  // `plain` is empty: the ranged form with all iterations stands in
   std::vector<embed::PairData> disjoint, at_most, covers, lengths;
+  // Under which this may be called at all, as text and as a launch tests it (aot/guarded.h).
+  std::string guard = "true";
+  std::vector<embed::PairData> guard_apart, guard_cover, guard_least;
+  std::vector<BuiltKernel> guarded;  // one or none: native code for launches under a guard
   std::vector<embed::WorkTerm> work;
   Code isa, ptx, wasm, c;  // ptx: with what a launch must know (targets/cuda/driver/module.h)
   // PTX that nobody could judge here, for want of a GPU: a proposal, which is judged where there is one before it is used.
@@ -53,6 +57,8 @@ struct BuiltKernel {
   const Code (&plain_forms() const)[embed::CpuLevelCount] {
     return plain_is_ranged ? ranged : plain;
   }
+  // What launches that are plainly well call.
+  const BuiltKernel& usual() const { return guarded.empty() ? *this : guarded[0]; }
   const std::string& ptx_bytes() const { return ptx.empty() ? proposed_ptx : ptx.bytes(); }
   bool has_native() const {
     for (const Code& code : plain_forms())

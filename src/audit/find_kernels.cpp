@@ -124,7 +124,9 @@ std::optional<Descriptor> ReadDescriptor(const MemoryImage& image, uint64_t addr
       !std::ranges::all_of(data->plain, is_code) || !std::ranges::all_of(data->ranged, is_code) ||
       !is_code(data->trips) || !is_code(data->doc))
     return {};
-  for (const auto* pairs : {&data->disjoint, &data->at_most, &data->covers, &data->lengths})
+  if (data->guarded.offset != 0 && !leads(data->guarded, sizeof(KernelData))) return {};
+  for (const auto* pairs : {&data->disjoint, &data->at_most, &data->covers, &data->lengths,
+                            &data->guard_apart, &data->guard_cover, &data->guard_least})
     if (!is_list(*pairs, MostRows, sizeof(embed::PairData))) return {};
   for (const embed::Blob* blob : {&data->isa, &data->ptx, &data->wasm})
     if (!is_list(*blob, UINT32_MAX, 1)) return {};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "aot/guarded.h"
 #include "aot/measure.h"
 #include "aot/native_judge.h"
 #include "aot/targets.h"
@@ -28,7 +29,8 @@ using aot::FormKind;
 using aot::RecordedForm;
 using embed::KernelData;
 
-constexpr uint64_t MostRows = 4096;  // of a descriptor's list
+constexpr uint64_t MostRows = 4096;          // of a descriptor's list
+constexpr uint64_t RecordToDescriptor = 24;  // where a record says it (aot/record.h)
 
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
@@ -52,7 +54,7 @@ class KernelAudit {
     for (const ir::Program& each : sources_)
       if (ir::ExactDigest(each) == record_.source_digest) source = each;
     verify::AuditedMeaning meaning = verify::AuditMeaning(
-        {record_.source_digest, record_.source, record_.candidate, record_.certificate, "true"},
+        {record_.source_digest, record_.source, record_.candidate, record_.certificate, record_.guard},
         source, engine::MeaningOptions({.limits = limits_}));
     if (!meaning.false_claim.empty()) return Claims(Finding::Disagrees, meaning.false_claim);
     candidate_ = std::make_shared<const ir::Program>(std::move(meaning.candidate.program));
@@ -271,6 +273,41 @@ class KernelAudit {
     return data.word_count == word && word <= embed::MostWords;
   }
 
+  // A launch tests what the record says, and takes no other form under a guard than one that is audited as well: one whose
+  // record refers back to it. Empty, or a sentence.
+  std::string WrongGuard(const KernelData& data) const {
+    const Result<ir::Guard> guard = ir::ParseGuard(record_.guard, *candidate_);
+    if (!guard) return "its guard cannot be read: " + guard.error().message;
+    const std::optional<aot::LaunchGuard> tests = aot::LaunchGuardOf(*guard);
+    const auto same = [&](size_t at, const auto& list, const std::vector<embed::PairData>& rows) {
+      Pairs pairs;
+      for (const embed::PairData& row : rows) pairs.emplace_back(row.first, row.second);
+      return SamePairs(at, list, pairs);
+    };
+    if (!tests || !same(offsetof(KernelData, guard_apart), data.guard_apart, tests->apart) ||
+        !same(offsetof(KernelData, guard_cover), data.guard_cover, tests->cover) ||
+        !same(offsetof(KernelData, guard_least), data.guard_least, tests->least))
+      return "its descriptor tests another guard than its record says";
+    if (data.guarded.offset == 0) return {};
+    const uint64_t other =
+        Follow(kernel_.descriptor + offsetof(KernelData, guarded), data.guarded.offset);
+    const auto form = image_.At<KernelData>(other);
+    const auto magic = [&](uint64_t at) {
+      return image_.BytesAt(at, aot::RecordMagic.size()) == aot::RecordMagic;
+    };
+    const uint64_t record =
+        form ? Follow(other + offsetof(KernelData, record), form->record.offset) : 0;
+    if (!form || !magic(record) ||
+        Follow(record + RecordToDescriptor,
+               image_.At<int32_t>(record + RecordToDescriptor).value_or(0)) != other)
+      return "its form under a guard has no record";
+    if (form->version != data.version || form->word_count != data.word_count ||
+        std::string_view(form->digest, sizeof form->digest) !=
+            std::string_view(data.digest, sizeof data.digest))
+      return "its form under a guard is of another program";
+    return {};
+  }
+
   // Empty, or a sentence.
   std::string WrongDescriptor(const aot::NativeJudge& judge, const Result<void>& in_pieces) const {
     const auto data = image_.At<KernelData>(kernel_.descriptor);
@@ -306,6 +343,7 @@ class KernelAudit {
         (whole ? embed::PlainIsRanged : 0);
     if (data->flags != flags)
       return "its descriptor calls its code in another way than its record says";
+    if (std::string why = WrongGuard(*data); !why.empty()) return why;
     if (HasSignature(*data)) {
       if (!SameParams(*data) || !SameResults(*data))
         return "its descriptor has other parameters than its candidate";
@@ -341,7 +379,8 @@ std::vector<Entry> ClaimsOf(const EmbeddedKernel& kernel, Finding finding,
   for (const RecordedForm& form : kernel.record.forms)
     entries.push_back(
         {kernel.record.name,
-         fmt::format("{} {}", embed::CpuLevelName(form.image.level), aot::FormKindName(form.kind)),
+         fmt::format("{} {}{}", embed::CpuLevelName(form.image.level), aot::FormKindName(form.kind),
+                     kernel.record.guard == "true" ? "" : ", guarded"),
          {kernel.record.meaning, form.evidence},
          {},
          finding,

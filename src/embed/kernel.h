@@ -17,7 +17,7 @@
 namespace frazil::embed {
 
 // Changes with every change of the structures below; generated code of another version does not compile.
-constexpr uint32_t KernelDataVersion = 2;
+constexpr uint32_t KernelDataVersion = 3;
 
 // What a parameter is for at a launch, in the order of ir/kernel.h.
 enum class ParamRole : uint8_t {
@@ -122,13 +122,19 @@ struct KernelData {
   Blob wasm;
   char digest[32];   // exact digest of the program, as it was before it was optimized
   Rel<char> record;  // for audits (aot/record.h); a launch never looks at it
+  // The same kernel under a guard, which a launch prefers where its conditions hold; its code and these lists are all that is
+  // used of it. Of other kernels they are empty.
+  Rel<KernelData> guarded;
+  List<PairData> guard_apart;  // buffers without a byte in common
+  List<PairData> guard_cover;  // an extent, and a buffer that is at least so long
+  List<PairData> guard_least;  // a scalar or a buffer, and the least that it or its length may be
 
   NativeEntry entry(const Rel<char>* forms, CpuLevel level) const;
   NativeEntry plain_entry(CpuLevel level) const { return entry(plain, level); }
   NativeEntry ranged_entry(CpuLevel level) const { return entry(ranged, level); }
 };
 
-static_assert(sizeof(KernelData) == 168 && alignof(KernelData) == 4);
+static_assert(sizeof(KernelData) == 196 && alignof(KernelData) == 4);
 
 // What one generated file holds.
 struct ModuleData {

@@ -91,6 +91,25 @@ bool ConditionsHold(const KernelData& kernel, const uint64_t* words) {
   return true;
 }
 
+bool GuardHolds(const KernelData& kernel, const uint64_t* words) {
+  const ParamData* params = kernel.params.begin();
+  for (const PairData& pair : kernel.guard_apart) {
+    const BufferWords a = BufferOf(params[pair.first], words), b = BufferOf(params[pair.second], words);
+    const bool is_apart = a.address - b.address >= b.bytes && b.address - a.address >= a.bytes;
+    if (!is_apart && a.bytes != 0 && b.bytes != 0) return false;
+  }
+  for (const PairData& pair : kernel.guard_cover) {
+    const auto extent = static_cast<int64_t>(words[params[pair.first].word]);
+    if (extent > static_cast<int64_t>(words[params[pair.second].word + 1])) return false;
+  }
+  for (const PairData& pair : kernel.guard_least) {
+    const ParamData& param = params[pair.first];
+    const uint64_t word = words[param.word + (param.role == ParamRole::Buffer ? 1 : 0)];
+    if (static_cast<int64_t>(word) < int64_t{pair.second}) return false;
+  }
+  return true;
+}
+
 // After a trap a run holds what the kernel left: scratch, and the depth of its calls.
 TrapRecord TakeTrap(int32_t status, NativeRun* run) {
   TrapRecord trap{status, 0, -1};
@@ -212,7 +231,15 @@ Status Check(const KernelData& kernel, const uint64_t* words, Extents extents) n
   return buffers.ok() ? CheckExtents(kernel, words, extents) : buffers;
 }
 
-NativeEntry FindEntry(const KernelData& kernel) noexcept { return kernel.plain_entry(UsedLevel()); }
+const KernelData& FormFor(const KernelData& kernel, const uint64_t* words) noexcept {
+  const KernelData* guarded = kernel.guarded.get();
+  return guarded != nullptr && GuardHolds(*guarded, words) ? *guarded : kernel;
+}
+
+NativeEntry FindEntry(const KernelData& kernel) noexcept {
+  const KernelData* guarded = kernel.guarded.get();
+  return (guarded == nullptr ? kernel : *guarded).plain_entry(UsedLevel());
+}
 
 Status Refused(const KernelData& kernel, LaunchError error) noexcept {
   return Refuse(kernel, error, 0);
@@ -258,7 +285,11 @@ Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) n
 Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results,
               Extents extents) noexcept {
   const Status check = Check(kernel, words, extents);
-  return check.ok() ? Run(kernel, words, results) : check;
+  if (!check.ok()) return check;
+  const KernelData& form = FormFor(kernel, words);
+  // Nobody launches the form under a guard by itself; whoever does is not answered wrongly.
+  if (!GuardHolds(form, words)) return Refuse(kernel, LaunchError::NoCode, 0);
+  return Run(form, words, results);
 }
 
 }  // namespace frazil::embed

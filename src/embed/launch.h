@@ -36,11 +36,14 @@ Status Check(const KernelData& kernel, const uint64_t* words, Extents extents) n
 // Check, then Run.
 Status Launch(const KernelData& kernel, const uint64_t* words, uint64_t* results,
               Extents extents) noexcept;
-// Without checks: on the threads that pay.
+// Without checks: on the threads that pay. Right for all arguments unless the kernel itself has a guard.
 Status Run(const KernelData& kernel, const uint64_t* words, uint64_t* results) noexcept;
 // What a status other than 0 means, and the run made ready again.
 Status Trapped(const KernelData& kernel, int32_t status, NativeRun* run) noexcept;
-// What a generated function calls until it knows its entry, which is what it gets back here.
+// The form for these words, whose launch was checked: the kernel, or what it has for launches under a guard.
+const KernelData& FormFor(const KernelData& kernel, const uint64_t* words) noexcept;
+// What a generated function calls until it knows its entry, which is what it gets back here: that of the form under a guard
+// where there is one, because the function's own tests include the guard.
 NativeEntry FindEntry(const KernelData& kernel) noexcept;
 // A launch that was refused for its configuration.
 Status Refused(const KernelData& kernel, LaunchError error) noexcept;

@@ -15,7 +15,8 @@ Bound Bind(const KernelData& kernel, const uint64_t* words, Extents extents) noe
   Bound bound;
   bound.kernel = &kernel;
   bound.status = Check(kernel, words, extents);
-  if (bound.status.ok() && kernel.plain_entry(UsedLevel()) == nullptr)
+  if (bound.status.ok()) bound.kernel = &FormFor(kernel, words);
+  if (bound.status.ok() && bound.kernel->plain_entry(UsedLevel()) == nullptr)
     bound.status = Refused(kernel, LaunchError::NoCode);
   std::copy_n(words, kernel.word_count, bound.words);
   return bound;

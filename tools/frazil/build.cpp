@@ -42,6 +42,10 @@ nlohmann::ordered_json ToJson(const aot::KernelReport& kernel) {
                                  {"milliseconds", kernel.ms},
                                  {"cached", kernel.cached},
                                  {"refusals", nlohmann::ordered_json::array()}};
+  if (!kernel.guard.empty()) {
+    json["guard"] = kernel.guard;
+    json["guarded_meaning"] = EvidenceJson(kernel.guarded_meaning);
+  }
   for (const aot::FormReport& form : kernel.forms) json["forms"].push_back(ToJson(form));
   for (const aot::Refusal& refusal : kernel.refusals)
     json["refusals"].push_back({{"target", refusal.target}, {"reason", refusal.reason}});
