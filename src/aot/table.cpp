@@ -52,6 +52,14 @@ std::string Reasons(const KernelReport& kernel) {
   return text;
 }
 
+// Launches under it take the form that the row is about; others the one for all arguments.
+std::string Guards(const Report& report) {
+  std::string text;
+  for (const KernelReport& kernel : report.kernels)
+    if (!kernel.guard.empty()) text += fmt::format("  {}: if {}\n", kernel.name, kernel.guard);
+  return text.empty() ? text : "under a guard that launches test, with another form behind it:\n" + text;
+}
+
 std::string Totals(const Report& report) {
   std::array<uint64_t, embed::CpuLevelCount> native = {};
   uint64_t isa = 0;
@@ -110,6 +118,7 @@ std::string PrintTable(const Report& report) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
+  text += Guards(report);
   std::string reasons;
   for (const KernelReport& kernel : report.kernels) reasons += Reasons(kernel);
   if (!reasons.empty()) text += "not made:\n" + reasons;

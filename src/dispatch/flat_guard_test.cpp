@@ -83,7 +83,7 @@ class Maker {
 
   ir::GuardAtom Atom(const std::vector<Value>& arguments) {
     ir::GuardAtom atom;
-    atom.kind = static_cast<GuardKind>(Pick(static_cast<uint64_t>(GuardKind::Cpu) + 1));
+    atom.kind = static_cast<GuardKind>(Pick(static_cast<uint64_t>(GuardKind::Cover) + 1));
     const bool is_scalar = atom.kind == GuardKind::Equals || atom.kind == GuardKind::Between;
     atom.arg =
         is_scalar ? ScalarArgs[Pick(ScalarArgs.size())] : MemoryArgs[Pick(MemoryArgs.size())];
@@ -104,6 +104,15 @@ class Maker {
         break;
       case GuardKind::Same:
       case GuardKind::Disjoint: atom.other = MemoryArgs[Pick(MemoryArgs.size())]; break;
+      case GuardKind::Apart:
+      case GuardKind::Cover:
+        atom.arg = atom.kind == GuardKind::Cover ? 8 : 0;
+        for (const uint32_t arg : MemoryArgs) {
+          const uint64_t list = Pick(3);
+          if (list == 0) atom.low.push_back(arg);
+          if (list == 1 && atom.kind == GuardKind::Apart) atom.high.push_back(arg);
+        }
+        break;
       case GuardKind::Alignment: atom.number = int64_t{1} << Pick(7); break;
       case GuardKind::Cpu: atom.feature = static_cast<ir::CpuFeature>(Pick(12)); break;
       default: atom.number = static_cast<int64_t>(Pick(13));
@@ -136,7 +145,7 @@ TEST(FlatGuard, AgreesWithTheMeaningOfGuards) {
   Maker maker(*program);
   constexpr int Pairs = 120'000;
   int compared = 0, held = 0, quick = 0;
-  std::array<std::array<int, 2>, 10> by_kind = {};
+  std::array<std::array<int, 2>, 12> by_kind = {};
   while (compared < Pairs) {
     std::vector<Value> arguments;
     for (uint32_t i = 0; i < program->entry_function().param_count(); ++i)
@@ -274,6 +283,62 @@ TEST(FlatGuard, ManyBuffersAgreeWithTheLaunchRules) {
   }
   EXPECT_GT(seen[0], 2000);
   EXPECT_GT(seen[1], 2000);
+}
+
+// Guards of many buffers: few enough for pairs, and more.
+TEST(FlatGuard, ManyBuffersUnderApartAndCover) {
+  for (const int count : {3, 5, 9, 20}) {
+    std::string params = "%n: index", low, high, all;
+    for (int i = 1; i <= count; ++i) {
+      params += fmt::format(", %b{}: {}buffer<{}>", i, i % 3 ? "" : "in ", i % 5 ? "f32" : "u16");
+      std::string& list = i % 3 ? low : high;
+      list += fmt::format("{}arg{}", list.empty() ? "" : ", ", i);
+      all += fmt::format("{}arg{}", all.empty() ? "" : ", ", i);
+    }
+    Result<ir::Program> program =
+        ir::ParseText(fmt::format("frz 1\nfunc @main({}) {{\n  return\n}}\n", params));
+    ASSERT_TRUE(program) << program.error().ToString();
+    const ir::Function& entry = program->entry_function();
+    const Result<ir::Guard> guard =
+        ir::ParseGuard(fmt::format("apart({}; {}) && cover(arg0; {})", low, high, all), *program);
+    ASSERT_TRUE(guard) << guard.error().ToString();
+    Result<FlatGuard> flat = FlatGuard::Flatten(*guard, *program);
+    ASSERT_TRUE(flat);
+    flat->AddLaunchTests(*program);
+    const FlatGuard::Parts parts = flat->Split(*program);
+    std::mt19937_64 random(static_cast<uint64_t>(count));
+    alignas(64) static std::byte arena[1 << 16];
+    std::array<int, 2> seen = {};
+    int same = 0;
+    for (int round = 0; round < 5'000; ++round) {
+      std::vector<Value> arguments = {
+          Value::Int(ir::types::Index, static_cast<int64_t>(random() % 8) - 1)};
+      for (uint32_t i = 1; i < entry.param_count(); ++i) {
+        const auto length = static_cast<int64_t>(random() % 40 ? 8 : random() % 8);
+        uint64_t place = i * 64;
+        if (random() % 64 == 0) place += 16 * (random() % 8);
+        const ir::Type type = entry.param_type(i);
+        arguments.push_back(
+            Value::Buffer(std::make_shared<Memory>(type.element(), length, arena + place)));
+        arguments[i].type = type;
+      }
+      if (random() % 16 == 0 && count > 3) {
+        arguments[2].memory = arguments[1].memory;
+        ++same;
+      }
+      const std::vector<uint64_t> words = WordsOfCall(arguments);
+      const bool holds = exec::Holds(*guard, arguments) &&
+                         exec::CheckLaunch(*program, arguments).has_value();
+      ASSERT_EQ(flat->Holds(words.data()), holds) << round;
+      ASSERT_EQ(flat->LetsThrough(words.data()), holds) << round;
+      ASSERT_EQ(parts.of_buffers.Holds(words.data()) && parts.of_others.Holds(words.data()), holds)
+          << round;
+      ++seen[holds];
+    }
+    EXPECT_GT(seen[0], 100) << count;
+    EXPECT_GT(seen[1], 500) << count;
+    EXPECT_TRUE(count <= 3 || same > 100);
+  }
 }
 
 // The hot path's own tests, for buffers in pairs and for those that are in none: missing memory is never let through.

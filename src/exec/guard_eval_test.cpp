@@ -8,7 +8,8 @@ namespace frazil::exec {
 namespace {
 
 constexpr char Text[] = R"(frz 1
-func @main(%a: i32, %x: in buffer<f32>, %y: buffer<f32>, %f: f64, %u: u8, %e: xfield) {
+func @main(%a: i32, %x: in buffer<f32>, %y: buffer<f32>, %f: f64, %u: u8, %e: xfield,
+           %n: index, %z: buffer<f32>) {
   return
 }
 )";
@@ -25,7 +26,9 @@ class GuardEval : public testing::Test {
                  Value::Buffer(y),
                  Value::Float(ir::types::F64, 2.5),
                  Value::Int(ir::types::U8, 200),
-                 Value::Scalar(ir::types::XField, std::vector<uint64_t>{1, 2, 3})};
+                 Value::Scalar(ir::types::XField, std::vector<uint64_t>{1, 2, 3}),
+                 Value::Int(ir::types::Index, 5),
+                 Value::Buffer(std::make_shared<Memory>(ir::types::F32, 9))};
   }
 
   bool HoldsText(std::string_view text) {
@@ -80,10 +83,41 @@ TEST_F(GuardEval, Memory) {
   EXPECT_FALSE(HoldsText("disjoint(arg1, arg2)"));
 }
 
+TEST_F(GuardEval, ManyBuffersAtOnce) {
+  EXPECT_TRUE(HoldsText("apart(arg1, arg2, arg7)"));
+  EXPECT_TRUE(HoldsText("cover(arg6; arg1, arg2, arg7)"));
+  arguments[6] = Value::Int(ir::types::Index, 6);
+  EXPECT_FALSE(HoldsText("cover(arg6; arg1, arg2, arg7)"));
+  EXPECT_TRUE(HoldsText("cover(arg6; arg1, arg7)"));
+  for (const int64_t extent : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
+    arguments[6] = Value::Int(ir::types::Index, extent);
+    EXPECT_TRUE(HoldsText("cover(arg6; arg1, arg2, arg7)"));
+  }
+  // One element in common.
+  arguments[7] = Value::Buffer(std::make_shared<Memory>(ir::types::F32, 2, x->data() + 28));
+  EXPECT_TRUE(HoldsText("apart(arg1, arg2)"));
+  EXPECT_FALSE(HoldsText("apart(arg1, arg2, arg7)"));
+  EXPECT_FALSE(HoldsText("apart(arg7; arg1)"));
+  EXPECT_FALSE(HoldsText("apart(arg1; arg2, arg7)"));
+  // It overlaps the end of x and the beginning of y: those two are apart, and nothing else is.
+  EXPECT_FALSE(HoldsText("apart(arg2; arg1, arg7)"));
+  // Buffers that are one, and empty ones within another.
+  arguments[7] = arguments[1];
+  EXPECT_FALSE(HoldsText("apart(arg1, arg7)"));
+  EXPECT_TRUE(HoldsText("apart(arg2; arg1, arg7)")) << "of the others nothing is said";
+  arguments[7] = Value::Buffer(std::make_shared<Memory>(ir::types::F32, 0, x->data() + 4));
+  EXPECT_TRUE(HoldsText("apart(arg1, arg2, arg7)"));
+}
+
 TEST_F(GuardEval, ArgumentsThatDoNotFitNeverHold) {
   Result<ir::Guard> guard = ir::ParseGuard("arg0 == -7 && len(arg1) == 8", program);
   ASSERT_TRUE(guard);
   EXPECT_FALSE(Holds(*guard, std::span(arguments).first(1)));
+  Result<ir::Guard> many = ir::ParseGuard("apart(arg1, arg7) && cover(arg6; arg7)", program);
+  ASSERT_TRUE(many);
+  EXPECT_TRUE(Holds(*many, arguments));
+  EXPECT_FALSE(Holds(many->atoms[0], std::span(arguments).first(7)));
+  EXPECT_FALSE(Holds(many->atoms[1], std::span(arguments).first(7)));
   arguments[0] = Value::Int(ir::types::I64, -7);
   EXPECT_FALSE(Holds(*guard, arguments));
   arguments[0] = Value::Int(ir::types::I32, -7);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/text/text.h"
 
 namespace frazil::ir {
@@ -31,6 +33,9 @@ TEST(Guard, TextRoundTrips) {
            "arg5 == (1, 2, 3)",
            "len(arg7) == 0 && len(arg4) >= 17 && stride(arg2) == 1 && same(arg2, arg1)",
            "cpu(sse4.2) && cpu(neon)",
+           "apart(arg2, arg4; arg1)",
+           "apart(arg1, arg2)",
+           "0 <= arg6 <= 9 && apart(arg2; arg1, arg4) && cover(arg6; arg1, arg2, arg4)",
        }) {
     Result<Guard> guard = ParseGuard(text, program);
     ASSERT_TRUE(guard) << text << ": " << guard.error().ToString();
@@ -70,6 +75,19 @@ TEST(Guard, MistakesAreLocated) {
            Mistake{"same(arg1, arg1)", 1},
            Mistake{"same(arg1, arg4)", 1},
            Mistake{"disjoint(arg1, arg0)", 1},
+           Mistake{"apart()", 7},
+           Mistake{"apart(arg1)", 1},
+           Mistake{"apart(arg1, arg1)", 1},
+           Mistake{"apart(arg1; arg2, arg1)", 1},
+           Mistake{"apart(arg1, arg0)", 1},
+           Mistake{"apart(arg1; arg2", 17},
+           Mistake{"apart(; arg1, arg2)", 7},
+           Mistake{"cover(arg6)", 11},
+           Mistake{"cover(arg6; arg1, arg6)", 1},
+           Mistake{"cover(arg0; arg1)", 1},
+           Mistake{"cover(arg1; arg2)", 1},
+           Mistake{"cover(arg6; arg1, arg1)", 1},
+           Mistake{"cover(arg6; arg8)", 13},
            Mistake{"cpu(z80)", 5},
            Mistake{"cpu(avx2) x", 11},
            Mistake{"arg0 < 5", 6},
@@ -101,6 +119,8 @@ TEST(Guard, EqualGuardsHaveEqualBytes) {
   };
   EXPECT_EQ(bytes("arg0 == 5 && disjoint(arg2, arg1)"),
             bytes("disjoint(arg1, arg2) && arg0 == 5 && arg0 == 5"));
+  EXPECT_EQ(bytes("apart(arg4, arg2; arg7, arg1) && cover(arg6; arg2, arg1)"),
+            bytes("cover(arg6; arg1, arg2) && apart(arg2, arg4; arg1, arg7)"));
   EXPECT_EQ(bytes("true").size(), 4u);
   std::vector<std::string> different = {bytes("true"),
                                         bytes("arg0 == 5"),
@@ -114,12 +134,40 @@ TEST(Guard, EqualGuardsHaveEqualBytes) {
                                         bytes("align(arg1) >= 8"),
                                         bytes("same(arg1, arg2)"),
                                         bytes("disjoint(arg1, arg2)"),
+                                        bytes("apart(arg1, arg2)"),
+                                        bytes("apart(arg1; arg2)"),
+                                        bytes("apart(arg2; arg1)"),
+                                        bytes("apart(arg1, arg2, arg4)"),
+                                        bytes("apart(arg1, arg2; arg4)"),
+                                        bytes("cover(arg6; arg1)"),
+                                        bytes("cover(arg6; arg1, arg2)"),
                                         bytes("cpu(avx2)"),
                                         bytes("cpu(fma)"),
                                         bytes("arg3 == 0"),
                                         bytes("arg3 == -0")};
   for (size_t i = 0; i < different.size(); ++i)
     for (size_t j = 0; j < i; ++j) EXPECT_NE(different[i], different[j]) << i << " " << j;
+}
+
+// An atom's number is part of digests: what was added stands behind what was there.
+TEST(Guard, KindsKeepTheirNumbers) {
+  EXPECT_EQ(static_cast<int>(GuardKind::Disjoint), 8);
+  EXPECT_EQ(static_cast<int>(GuardKind::Cpu), 9);
+  EXPECT_EQ(static_cast<int>(GuardKind::Apart), 10);
+  EXPECT_EQ(static_cast<int>(GuardKind::Cover), 11);
+}
+
+TEST(Guard, PairsThatAreDisjoint) {
+  using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
+  const auto pairs = [](std::string_view text) {
+    Pairs all = DisjointPairs(ParseGuard(text, Example())->atoms[0]);
+    std::ranges::sort(all);
+    return all;
+  };
+  EXPECT_EQ(pairs("disjoint(arg4, arg2)"), (Pairs{{2, 4}}));
+  EXPECT_EQ(pairs("apart(arg1, arg2, arg4)"), (Pairs{{1, 2}, {1, 4}, {2, 4}}));
+  EXPECT_EQ(pairs("apart(arg2; arg4, arg1)"), (Pairs{{1, 2}, {2, 4}})) << "arg1 and arg4 may meet";
+  EXPECT_EQ(pairs("same(arg1, arg2)"), Pairs());
 }
 
 TEST(Guard, CheckSeesWhatTheParserCannot) {

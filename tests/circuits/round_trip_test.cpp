@@ -194,7 +194,7 @@ TEST(RoundTrip, ReductionsAsLoops) {
         const ir::Program program = MakeFold({count, kind, product, guarded});
         const Result<optimize::NormalForm> form = optimize::Normalize(program);
         if (!form) return form.error().message;
-        EXPECT_EQ(form->least_extent, 1);
+        if (guarded) EXPECT_EQ(form->least_extent, 1);
         for (int64_t n : {1, 3, 8})
           for (uint64_t seed = 0; seed < 10; ++seed)
             EXPECT_EQ(After(program, 9, n, seed), After(form->program, 9, n, seed));

@@ -56,6 +56,40 @@ std::vector<float> Floats(const exec::Value& value) {
   return floats;
 }
 
+// Under a guard of many buffers inputs are made to fit: hardly any attempt fails, and nothing is the same that must not be.
+TEST(Inputs, FitApartAndCover) {
+  const ir::Program program = MapOf("add %a, %b");
+  for (const char* text : {"apart(arg3; arg1, arg2) && cover(arg0; arg1, arg2, arg3)",
+                           "1 <= arg0 <= 9223372036854775807 && cover(arg0; arg1, arg2, arg3)"}) {
+    const ir::Guard guard = *ir::ParseGuard(text, program);
+    const InputSpace space = MakeInputSpace(program, program, guard);
+    ASSERT_EQ(space.empty, "");
+    Random random("a seed");
+    InputMaker maker(space, program, program, random);
+    int made = 0, whole = 0, reads_same = 0;
+    for (uint64_t number = 0; number < 100; ++number) {
+      for (const auto& input : {maker.Make(number), maker.Stretch(number)}) {
+        if (!input) continue;
+        ++made;
+        ASSERT_TRUE(Allows(space, input->arguments));
+        const auto length = [&](size_t i) { return input->arguments[i].memory->length(); };
+        whole += static_cast<int64_t>(input->arguments[0].word) ==
+                         std::min({length(1), length(2), length(3)})
+                     ? 1
+                     : 0;
+        reads_same += input->arguments[1].memory == input->arguments[2].memory ? 1 : 0;
+      }
+    }
+    EXPECT_GT(made, 190) << text;
+    EXPECT_GT(whole, 90) << text << ": few passes over all there is";
+    EXPECT_GT(reads_same, 5) << text << ": what is only read may be one buffer";
+  }
+  const InputSpace none = MakeInputSpace(
+      program, program,
+      *ir::ParseGuard("5 <= arg0 <= 9 && cover(arg0; arg1) && len(arg1) == 4", program));
+  EXPECT_EQ(none.empty, "the guard never holds");
+}
+
 // Inputs of which both buffers that are read have an element as asked for.
 size_t CountBoth(const std::vector<Input>& inputs, bool (*is_wanted)(float)) {
   size_t count = 0;
