@@ -12,8 +12,8 @@ namespace frazil::verify {
 // the class `right`, its conditions hold, and the rule is proved for the type. Creates no terms.
 bool IsInstance(const Terms& terms, const ir::Rule& rule, TermId left, TermId right);
 
-// What the rule makes of a member of the class `left` where it may be used there as above: a term that is equal to it. The
-// first way to match is taken.
+// What the rule makes of the term `left` where it may be used there as above: a term that is equal to it. The first way to
+// match is taken.
 std::optional<TermId> RightSideOf(Terms& terms, const ir::Rule& rule, TermId left);
 
 }  // namespace frazil::verify

@@ -44,9 +44,13 @@ class Matcher {
     return Solve(&first);
   }
 
+  // The left side against this very term, not the others of its class.
   bool MatchLeft(TermId left) {
     const Goal goal{&rule_.left, Root(rule_.left), left, nullptr};
-    return Solve(&goal);
+    const PatternNode& root = rule_.left.root();
+    if (root.kind != PatternNode::Kind::Apply || !Fits(root.type, terms_.TypeOf(left)))
+      return false;
+    return SolveMember(&goal, root, terms_.node(left));
   }
 
   // After a match.
@@ -112,21 +116,23 @@ class Matcher {
     do {
       const Terms::Node& node = terms_.node(member);
       member = terms_.Next(member);
-      if (node.kind != Terms::Kind::Apply || node.op != pattern.op || !node.words.empty() ||
-          node.children.size() != pattern.children.size()) {
-        continue;
-      }
       t_ = saved;
-      if (!Fits(pattern.op_type, node.type)) continue;
-      const std::optional<ir::Type> fitted = t_;
-      if (SolveChildren(goal, pattern, node, false)) return true;
-      t_ = fitted;
-      const bool commutes =
-          ir::Info(pattern.op).law == ir::Law::Commutes && node.children.size() == 2;
-      if (commutes && SolveChildren(goal, pattern, node, true)) return true;
+      if (SolveMember(goal, pattern, node)) return true;
     } while (member != first && budget_ > 0);
     t_ = saved;
     return false;
+  }
+
+  bool SolveMember(const Goal* goal, const PatternNode& pattern, const Terms::Node& node) {
+    if (node.kind != Terms::Kind::Apply || node.op != pattern.op || !node.words.empty() ||
+        node.children.size() != pattern.children.size() || !Fits(pattern.op_type, node.type))
+      return false;
+    const std::optional<ir::Type> fitted = t_;
+    if (SolveChildren(goal, pattern, node, false)) return true;
+    t_ = fitted;
+    const bool commutes =
+        ir::Info(pattern.op).law == ir::Law::Commutes && node.children.size() == 2;
+    return commutes && SolveChildren(goal, pattern, node, true);
   }
 
   bool SolveChildren(const Goal* goal, const PatternNode& pattern, const Terms::Node& node,
