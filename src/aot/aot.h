@@ -67,12 +67,12 @@ struct KernelReport {
   uint64_t instructions = 0;  // of the portable ISA; 0: not lowered to it
   Traffic traffic_before;
   Traffic traffic_after;
-  std::string evidence;           // "proved (replay), code sampled 4,352": of all code the least
-  verify::Evidence meaning;       // of the candidate
+  std::string evidence;      // "proved (replay), code sampled 4,352": of all code the least
+  verify::Evidence meaning;  // of the candidate
   // Of the form that launches under a guard take; the ops and the traffic after are then that form's. "": there is none.
   std::string guard;
   verify::Evidence guarded_meaning;
-  std::vector<FormReport> forms;  // of all that is embedded
+  std::vector<FormReport> forms;                                 // of all that is embedded
   std::array<uint64_t, embed::CpuLevelCount> native_bytes = {};  // by level, both forms together
   uint64_t isa_bytes = 0;
   bool in_pieces = false;  // large launches are shared by threads

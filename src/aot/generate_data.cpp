@@ -54,7 +54,8 @@ class KernelAssembly {
         kernel_(kernel),
         number_(number),
         programs_(programs),
-        symbol_(is_guarded ? GuardedSymbol(module, kernel) : DataSymbol(module, kernel.report.name)),
+        symbol_(is_guarded ? GuardedSymbol(module, kernel)
+                           : DataSymbol(module, kernel.report.name)),
         section_(fmt::format("frazil.{}.{}", module, kernel.report.name)) {}
 
   std::string Run() {

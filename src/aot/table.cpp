@@ -57,7 +57,8 @@ std::string Guards(const Report& report) {
   std::string text;
   for (const KernelReport& kernel : report.kernels)
     if (!kernel.guard.empty()) text += fmt::format("  {}: if {}\n", kernel.name, kernel.guard);
-  return text.empty() ? text : "under a guard that launches test, with another form behind it:\n" + text;
+  return text.empty() ? text
+                      : "under a guard that launches test, with another form behind it:\n" + text;
 }
 
 std::string Totals(const Report& report) {

@@ -53,9 +53,10 @@ class KernelAudit {
     std::optional<ir::Program> source;
     for (const ir::Program& each : sources_)
       if (ir::ExactDigest(each) == record_.source_digest) source = each;
-    verify::AuditedMeaning meaning = verify::AuditMeaning(
-        {record_.source_digest, record_.source, record_.candidate, record_.certificate, record_.guard},
-        source, engine::MeaningOptions({.limits = limits_}));
+    verify::AuditedMeaning meaning =
+        verify::AuditMeaning({record_.source_digest, record_.source, record_.candidate,
+                              record_.certificate, record_.guard},
+                             source, engine::MeaningOptions({.limits = limits_}));
     if (!meaning.false_claim.empty()) return Claims(Finding::Disagrees, meaning.false_claim);
     candidate_ = std::make_shared<const ir::Program>(std::move(meaning.candidate.program));
     FindSource(source);

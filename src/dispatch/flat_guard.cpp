@@ -311,8 +311,8 @@ bool FlatGuard::MoreHolds(const uint64_t* words) const {
 }
 
 bool FlatGuard::AreApartAtOnce(const uint64_t* words) const {
-  return std::ranges::all_of(
-      aparts_at_once_, [&](const exec::BuffersOfCall& all) { return all.AreApart(words); });
+  return std::ranges::all_of(aparts_at_once_,
+                             [&](const exec::BuffersOfCall& all) { return all.AreApart(words); });
 }
 
 }  // namespace frazil::dispatch

@@ -123,7 +123,17 @@ class FlatGuard {
   }
 
   // AtLeast: the word `range.word`, as a signed number, is at least the word `range.low`.
-  enum class Kind : uint8_t { Mask, Range, Apart, Same, Float32, Float64, Multiple, AtLeast, Never };
+  enum class Kind : uint8_t {
+    Mask,
+    Range,
+    Apart,
+    Same,
+    Float32,
+    Float64,
+    Multiple,
+    AtLeast,
+    Never
+  };
   struct Test {
     Kind kind = Kind::Never;
     Mask mask = {};
@@ -156,7 +166,7 @@ class FlatGuard {
   std::vector<Test> more_;
   std::vector<Present> presents_;
   std::vector<Shape> shapes_;
-  exec::BuffersOfCall many_;  // all of them, where they make too many pairs
+  exec::BuffersOfCall many_;                         // all of them, where they make too many pairs
   std::vector<exec::BuffersOfCall> aparts_at_once_;  // of guards, where one makes too many
 };
 

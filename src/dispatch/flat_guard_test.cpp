@@ -327,8 +327,8 @@ TEST(FlatGuard, ManyBuffersUnderApartAndCover) {
         ++same;
       }
       const std::vector<uint64_t> words = WordsOfCall(arguments);
-      const bool holds = exec::Holds(*guard, arguments) &&
-                         exec::CheckLaunch(*program, arguments).has_value();
+      const bool holds =
+          exec::Holds(*guard, arguments) && exec::CheckLaunch(*program, arguments).has_value();
       ASSERT_EQ(flat->Holds(words.data()), holds) << round;
       ASSERT_EQ(flat->LetsThrough(words.data()), holds) << round;
       ASSERT_EQ(parts.of_buffers.Holds(words.data()) && parts.of_others.Holds(words.data()), holds)

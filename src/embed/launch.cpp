@@ -94,7 +94,8 @@ bool ConditionsHold(const KernelData& kernel, const uint64_t* words) {
 bool GuardHolds(const KernelData& kernel, const uint64_t* words) {
   const ParamData* params = kernel.params.begin();
   for (const PairData& pair : kernel.guard_apart) {
-    const BufferWords a = BufferOf(params[pair.first], words), b = BufferOf(params[pair.second], words);
+    const BufferWords a = BufferOf(params[pair.first], words),
+                      b = BufferOf(params[pair.second], words);
     const bool is_apart = a.address - b.address >= b.bytes && b.address - a.address >= a.bytes;
     if (!is_apart && a.bytes != 0 && b.bytes != 0) return false;
   }

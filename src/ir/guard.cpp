@@ -156,7 +156,8 @@ Result<void> CheckGuard(const Guard& guard, const Program& program) {
 std::vector<std::pair<uint32_t, uint32_t>> DisjointPairs(const GuardAtom& atom) {
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   const auto add = [&](uint64_t a, uint64_t b) {
-    pairs.emplace_back(static_cast<uint32_t>(std::min(a, b)), static_cast<uint32_t>(std::max(a, b)));
+    pairs.emplace_back(static_cast<uint32_t>(std::min(a, b)),
+                       static_cast<uint32_t>(std::max(a, b)));
   };
   if (atom.kind == GuardKind::Disjoint) add(atom.arg, atom.other);
   if (atom.kind != GuardKind::Apart) return pairs;

@@ -62,7 +62,7 @@ struct GuardAtom {
   // Equals: the constant; Between: the lower bound; Apart: ordinals of those that are apart from all; Cover: of buffers
   std::vector<uint64_t> low;
   std::vector<uint64_t> high;  // Between: the upper bound; Apart: ordinals of the others
-  Location location = {};                  // in the text it was read from; no part of its meaning
+  Location location = {};      // in the text it was read from; no part of its meaning
 };
 
 struct Guard {

@@ -60,8 +60,8 @@ Result<Verdict> JudgeNativeWidely(const ir::Program& program, const exec::Compil
   });
   Result<Verdict> verdict = JudgeNative(program, form, wide, options, make_callable);
   const auto* unknown = verdict ? std::get_if<Unknown>(&*verdict) : nullptr;
-  const ir::Guard widest = Weaker(
-      wide, [](const ir::GuardAtom& atom) { return atom.kind == ir::GuardKind::Cpu; });
+  const ir::Guard widest =
+      Weaker(wide, [](const ir::GuardAtom& atom) { return atom.kind == ir::GuardKind::Cpu; });
   if (unknown == nullptr || !unknown->has_unrun || widest.atoms.size() == wide.atoms.size())
     return verdict;
   Result<Verdict> again = JudgeNative(program, form, widest, options, make_callable);

@@ -13,6 +13,7 @@
 #include "verify/internal/certificate_checker.h"
 #include "verify/internal/observe.h"
 #include "verify/internal/pair.h"
+#include "verify/internal/passes.h"
 
 namespace frazil::verify {
 namespace {

@@ -7,7 +7,7 @@
 #include "ir/text/text.h"
 #include "optimize/normalize/normalize_state.h"
 #include "random_circuit.h"
-#include "verify/internal/pair.h"
+#include "verify/internal/passes.h"
 #include "verify/verify.h"
 
 namespace frazil {
@@ -75,7 +75,8 @@ TEST(NormalFormsBeforeTheJudge, AreProved) {
     }
     ++tally.all;
     const bool proved = IsProved(*source, *candidate);
-    EXPECT_TRUE(proved) << text << "\n" << ir::PrintGuard(candidate->guard) << "\n"
+    EXPECT_TRUE(proved) << text << "\n"
+                        << ir::PrintGuard(candidate->guard) << "\n"
                         << ir::PrintText(candidate->program);
     tally.proved += proved ? 1 : 0;
     if (i % 10 != 0) continue;
@@ -130,7 +131,8 @@ TEST(NormalFormsBeforeTheJudge, PlantedWrongRulesAreNotProved) {
       if (ir::ExactDigest(candidate.program) == ir::ExactDigest(right.program)) continue;
       if (candidate.guard.atoms.empty()) continue;
       ++changed;
-      EXPECT_FALSE(IsProved(source, candidate)) << row.name << "\n" << ir::PrintText(source) << "\n"
+      EXPECT_FALSE(IsProved(source, candidate)) << row.name << "\n"
+                                                << ir::PrintText(source) << "\n"
                                                 << ir::PrintText(candidate.program);
     }
     EXPECT_GE(changed, 3) << row.name;

@@ -39,9 +39,8 @@ struct Kernel {
 
 Kernel Load(const std::string& name, const std::string& path, ir::Type element) {
   const bool is_circuit = path.ends_with(".cir");
-  Result<ir::Program> program = is_circuit
-                                    ? frontends::circuits::ParseCircuit(ReadFile(path), {})
-                                    : ir::ParseText(ReadFile(path));
+  Result<ir::Program> program = is_circuit ? frontends::circuits::ParseCircuit(ReadFile(path), {})
+                                           : ir::ParseText(ReadFile(path));
   EXPECT_TRUE(program) << program.error().ToString();
   return {embed_kernels::kernels().Find(name), *exec::InterpreterProgram::Create(*program),
           element};
@@ -142,10 +141,9 @@ Counts CompareRandom(const Kernel& kernel, int launches) {
 
 TEST(EmbedGuards, EveryLaunchIsTheInterpreters) {
   const std::string kernels = FRAZIL_EMBED_KERNELS, examples = FRAZIL_EXAMPLES;
-  for (const Kernel& kernel :
-       {Load("chain", examples + "/chain.cir", ir::types::F32),
-        Load("four", kernels + "/four.cir", ir::types::F32),
-        Load("three", kernels + "/three.cir", ir::types::F32)}) {
+  for (const Kernel& kernel : {Load("chain", examples + "/chain.cir", ir::types::F32),
+                               Load("four", kernels + "/four.cir", ir::types::F32),
+                               Load("three", kernels + "/three.cir", ir::types::F32)}) {
     ASSERT_NE(kernel.data, nullptr);
     SCOPED_TRACE(kernel.data->name.get());
     ASSERT_NE(kernel.data->guarded.get(), nullptr) << "the normal form is embedded";

@@ -15,6 +15,7 @@ PARTS = {
                       "certificates/ranges.cpp", "internal/ranges.h"]),
     "induction": (1000, ["certificates/induction.cpp", "certificates/induction_constant.cpp", "certificates/induction_symbolic.cpp", "internal/induction.h"]),
     "integers": (350, ["certificates/big_int.cpp", "internal/big_int.h", "internal/polynomial.h"]),
+    "passes": (450, ["certificates/passes.cpp", "internal/passes.h"]),
 }
 # What the parts may include of verify/ besides: verdicts, and the two predicates that rules and their proofs share.
 SHARED = {"verify/verdict.h", "verify/evidence.h", "verify/rules/rule_proof.h", "verify/internal/rule_program.h"}

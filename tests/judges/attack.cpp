@@ -32,6 +32,7 @@ std::span<const Attack> Attacks() {
       {"lifting", "ISA modules proved by lifting back", 12'000, AttackLifting},
       {"independence", "kernels in shuffled pieces", 8'000, AttackIndependence},
       {"tensors", "index maps of tensor moves", 8'000, AttackTensors},
+      {"passes", "normal forms of passes, form or guard changed", 8'000, AttackPasses},
   };
   return attacks;
 }

@@ -23,7 +23,8 @@ constexpr int64_t Lengths[] = {4, 16, 64, 256, 1024};
 constexpr double LongEnoughNs = 60'000;  // no need to go on
 constexpr double TooLongNs = 1'000'000;  // one length less will do
 constexpr uint64_t Attempts = 4;         // of other values, where a run traps
-constexpr int64_t MostObserved = 1 << 18;  // elements, for the sake of an extent that was always the same
+constexpr int64_t MostObserved =
+    1 << 18;  // elements, for the sake of an extent that was always the same
 // A call is large beyond what a caller copies as a sample; four copies of the larger number fit a worker.
 constexpr uint64_t LargeBytes = 64 << 10;
 constexpr uint64_t MostLargeBytes = 64 << 20;

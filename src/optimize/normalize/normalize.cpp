@@ -137,8 +137,9 @@ Result<ir::Candidate> NormalCandidate(const ir::Program& program, const Limits& 
   if (form.least_extent || !form.covering.empty()) {
     if (form.extent == UINT32_MAX ||
         program.entry_function().param_type(form.extent) != ir::types::Index)
-      return Fail(Diag::LimitReached,
-                  "the normal form needs conditions on an extent that is no parameter of type index");
+      return Fail(
+          Diag::LimitReached,
+          "the normal form needs conditions on an extent that is no parameter of type index");
   }
   if (form.least_extent) {
     ir::GuardAtom& atom = atoms.emplace_back();

@@ -38,7 +38,8 @@ struct NormalForm {
   std::vector<uint32_t> written;  // ordinals of those that the source stores to
   // Ordinals of buffers that must have as many elements as the extent says, and of others that must have one.
   std::vector<uint32_t> covering, with_element;
-  std::optional<int64_t> least_extent = {};  // the extent must be at least 1, or at least not negative
+  std::optional<int64_t> least_extent =
+      {};  // the extent must be at least 1, or at least not negative
   uint32_t extent =
       UINT32_MAX;  // ordinal of the `index` parameter that is the extent; UINT32_MAX: it is no such parameter
   uint64_t rewrites = 0;  // steps by rules

@@ -18,7 +18,8 @@ struct NormalState {
   std::map<uint32_t, TermId> buffers = {};
   std::set<uint32_t> used = {};     // buffer parameters that the source loads from or stores to
   std::set<uint32_t> written = {};  // those that it stores to
-  std::set<uint32_t> covered = {};  // those with a pass over them: all but those that only element 0 is touched of
+  std::set<uint32_t> covered =
+      {};  // those with a pass over them: all but those that only element 0 is touched of
   TermId extent = NoTerm;
   std::optional<uint32_t> extent_param = {};  // where a tensor's dimension names it
   bool nonempty = false;

@@ -10,6 +10,8 @@
 //   accesses in passes         each such buffer covers the extent, which is the same in all passes of both programs
 //   accesses to element 0      the buffer has one, and the extent is at least 1: element 0 is in every pass
 //   rows and scratch           the extent is not negative
+#include "verify/internal/passes.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +19,6 @@
 #include <set>
 
 #include "ir/rules/rules.h"
-#include "verify/internal/pair.h"
 #include "verify/internal/rule_match.h"
 #include "verify/internal/terms.h"
 
@@ -136,9 +137,7 @@ class PassReader {
     values_[ir::Function::result_of(inst).index] = term;
     return true;
   }
-  bool Is(TermId term, TermId other) const {
-    return term != NoTerm && terms_.Equal(term, other);
-  }
+  bool Is(TermId term, TermId other) const { return term != NoTerm && terms_.Equal(term, other); }
 
   bool SetExtent(const ir::Inst& inst, TermId extent) {
     if (extent == NoTerm) return Refuse(inst);
@@ -177,8 +176,7 @@ class PassReader {
       children.push_back(values_[operand.index]);
     }
     const Type result = f_.type(ir::Function::result_of(inst));
-    return Define(inst,
-                  terms_.Apply(inst.op, inst.type, result, f_.words_of(inst), children));
+    return Define(inst, terms_.Apply(inst.op, inst.type, result, f_.words_of(inst), children));
   }
 
   // --- outside of passes --------------------------------------------------------------------------------------
@@ -205,8 +203,7 @@ class PassReader {
         return true;
       }
       case Op::TensorLoad: {
-        if (!IsRow(inst, inst.type) ||
-            !MakeRow(inst, RowExtent(inst.type), inst.type.element()))
+        if (!IsRow(inst, inst.type) || !MakeRow(inst, RowExtent(inst.type), inst.type.element()))
           return Refuse(inst);
         const TermId* memory = Memory(inst, deeds_.in_passes, false);
         return memory != nullptr && Define(inst, *memory);
@@ -234,7 +231,8 @@ class PassReader {
       case Op::Extract:  // of what has no dimensions
         return inst.operands.count == 1 ? Define(inst, TermOf(inst, 0)) : Refuse(inst);
       case Op::Broadcast: {
-        const Type from = f_.type(f_.operand(inst, 0)), row = f_.type(ir::Function::result_of(inst));
+        const Type from = f_.type(f_.operand(inst, 0)),
+                   row = f_.type(ir::Function::result_of(inst));
         const bool is_one = from.is_scalar() || f_.shape(from).empty();
         if (!is_one || !IsRow(inst, row) || !MakeRow(inst, RowExtent(row), row.element()))
           return Refuse(inst);
@@ -260,9 +258,7 @@ class PassReader {
     const ir::Shape& shape = f_.shape(tensor);
     return (shape.size() == 1 && shape[0].is_symbol()) || Refuse(inst);
   }
-  TermId RowExtent(Type row) const {
-    return values_[f_.param(f_.shape(row)[0].param()).index];
-  }
+  TermId RowExtent(Type row) const { return values_[f_.param(f_.shape(row)[0].param()).index]; }
 
   bool Map(const ir::Inst& inst) {
     const Type row = f_.type(ir::Function::result_of(inst));
@@ -430,8 +426,7 @@ std::span<const ir::Rule* const> ShrinkingRules() {
     };
     std::vector<const ir::Rule*> chosen;
     for (const ir::Rule& rule : ir::ParsedRules())
-      if (rule.left.root().kind == ir::PatternNode::Kind::Apply &&
-          ops(rule.right) < ops(rule.left))
+      if (rule.left.root().kind == ir::PatternNode::Kind::Apply && ops(rule.right) < ops(rule.left))
         chosen.push_back(&rule);
     return chosen;
   }();

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "ir/text/text.h"
-#include "verify/internal/pair.h"
+#include "verify/internal/passes.h"
 #include "verify/verify.h"
 
 namespace frazil::verify {
@@ -74,8 +74,7 @@ TEST(Passes, AGuardThatSaysTooLittle) {
     std::string guard, reason;
   };
   for (const Weak& weak :
-       {Weak{"true", "may be shorter"}, Weak{Apart, "may be shorter"},
-        Weak{Cover, "may overlap"},
+       {Weak{"true", "may be shorter"}, Weak{Apart, "may be shorter"}, Weak{Cover, "may overlap"},
         Weak{"apart(arg2; arg0, arg1, arg3) && " + Cover, "arg3 and arg0 may overlap"},
         Weak{"apart(arg2, arg3; arg0) && " + Cover, "arg2 and arg1 may overlap"},
         Weak{Apart + " && cover(arg4; arg0, arg1, arg2)", "arg3 may be shorter"},
@@ -92,7 +91,8 @@ TEST(Passes, AGuardThatSaysTooLittle) {
 }
 
 TEST(Passes, WrongCandidates) {
-  const std::string load_a = "    %y = load %a, %i : i32\n", load_b = "    %x = load %b, %i : i32\n";
+  const std::string load_a = "    %y = load %a, %i : i32\n",
+                    load_b = "    %x = load %b, %i : i32\n";
   for (const std::string& wrong : {
            // exchanged; one store missing; the old value; a constant; one element too few
            Pass(load_a + load_b + "    store %c, %i, %y : i32\n    store %d, %i, %x : i32\n"),
@@ -166,21 +166,24 @@ TEST(Passes, TermsModuloRules) {
 TEST(Passes, Branches) {
   const std::string test =
       "    %x = load %a, %i : i32\n    %none = const 0 : i32\n    %is = gt %x, %none : i32\n";
-  const std::string branch = Pass(
-      test + "    if %is {\n      store %c, %i, %x : i32\n      yield\n    } else {\n      yield\n    }\n");
+  const std::string branch = Pass(test +
+                                  "    if %is {\n      store %c, %i, %x : i32\n      yield\n    } "
+                                  "else {\n      yield\n    }\n");
   const std::string choice =
-      Pass(test + "    %old = load %c, %i : i32\n    %y = select %is, %x, %old : i32\n"
-                  "    store %c, %i, %y : i32\n");
+      Pass(test +
+           "    %old = load %c, %i : i32\n    %y = select %is, %x, %old : i32\n"
+           "    store %c, %i, %y : i32\n");
   const std::string other =
-      Pass(test + "    %old = load %c, %i : i32\n    %y = select %is, %old, %x : i32\n"
-                  "    store %c, %i, %y : i32\n");
+      Pass(test +
+           "    %old = load %c, %i : i32\n    %y = select %is, %old, %x : i32\n"
+           "    store %c, %i, %y : i32\n");
   EXPECT_EQ(JudgeText(Passes(branch), Passes(choice), Both), "proved");
   EXPECT_EQ(JudgeText(Passes(branch), Passes(other), Both), "the passes leave different terms");
   // Where c is short and nothing is stored behind its end, only one of them traps.
   const std::string weak = Apart + " && cover(arg4; arg0)";
   EXPECT_EQ(JudgeText(Passes(branch), Passes(choice), weak), "arg2 may be shorter than a pass");
-  const Result<Verdict> verdict =
-      Verify(Passes(branch), {Passes(choice), *ir::ParseGuard(weak, Passes(branch)), {}, "planted"});
+  const Result<Verdict> verdict = Verify(
+      Passes(branch), {Passes(choice), *ir::ParseGuard(weak, Passes(branch)), {}, "planted"});
   ASSERT_TRUE(verdict);
   EXPECT_TRUE(std::holds_alternative<Refuted>(*verdict)) << Describe(*verdict);
 }
@@ -205,9 +208,9 @@ TEST(Passes, ReductionsAndElementZero) {
   EXPECT_EQ(JudgeText(Passes(early), Passes(late),
                       some + "len(arg3) >= 1 && " + Apart + " && cover(arg4; arg0, arg1, arg2)"),
             "proved");
-  EXPECT_EQ(JudgeText(Passes(early), Passes(late),
-                      some + Apart + " && cover(arg4; arg0, arg1, arg2)"),
-            "arg3 may be empty");
+  EXPECT_EQ(
+      JudgeText(Passes(early), Passes(late), some + Apart + " && cover(arg4; arg0, arg1, arg2)"),
+      "arg3 may be empty");
   EXPECT_EQ(JudgeText(Passes(early), Passes(late), Both), "arg3 may be empty");
   EXPECT_EQ(JudgeText(Passes(early), Passes(late), "len(arg3) >= 1 && " + Both),
             "there may be no elements, and element 0 is touched");

@@ -82,11 +82,6 @@ Verdict AlgebraicJudge(const Pair& pair, const VerifyOptions& options, const Dea
 Verdict NormalFormJudge(const ir::Program& source, const ir::Program& candidate,
                         const ir::Guard& guard);
 
-// Equal terms of all buffers of two programs of passes over memory, under what the guard says of the buffers: Proved or
-// Unknown.
-Verdict PassesJudge(const ir::Program& source, const ir::Program& candidate,
-                    const ir::Guard& guard);
-
 // The refutation for a difference that some judge found, run again by the interpreter; Unknown if it does not show.
 Verdict RefutedOr(const Pair& pair, const Limits& limits, const Input& input, uint64_t left_ms,
                   std::string_view judge);

@@ -251,9 +251,9 @@ class Matcher {
     if (node.kind == PatternNode::Kind::Hole || node.kind == PatternNode::Kind::ConstantHole)
       return bound_[node.hole] == Unbound ? std::nullopt : std::optional(bound_[node.hole]);
     if (node.kind != PatternNode::Kind::Apply) {
-      const std::optional<Words> words =
-          node.kind == PatternNode::Kind::Computed ? Evaluate(rule_.right, node.children[0])
-                                                   : ir::PatternConstant(node, type);
+      const std::optional<Words> words = node.kind == PatternNode::Kind::Computed
+                                             ? Evaluate(rule_.right, node.children[0])
+                                             : ir::PatternConstant(node, type);
       return words ? std::optional(terms.Constant(type, *words)) : std::nullopt;
     }
     std::vector<TermId> children;

@@ -560,18 +560,6 @@ std::vector<Value> InputMaker::MakeStream(std::span<const Type> types, uint64_t 
   return values;
 }
 
-// Extents that the guard says buffers are long enough for: mostly as long as the shortest.
-void InputMaker::FitCovers(Input& result) {
-  for (const auto& [extent, buffer] : space_.covers) {
-    const auto& memory = result.arguments[buffer].memory;
-    Value& value = result.arguments[extent];
-    if (memory == nullptr || static_cast<int64_t>(value.word) <= memory->length()) continue;
-    const int64_t most = memory->length();
-    const auto word = static_cast<uint64_t>(random_.Chance(80) ? most : random_.Between(0, most));
-    if (space_.domains[extent].Contains(std::span(&word, 1))) value = Value::Word(value.type, word);
-  }
-}
-
 bool InputMaker::Complete(const Input& result) const {
   for (uint32_t i = 0; i < edges_.size(); ++i)
     if (!space_.entry->param_type(i).is_scalar() && result.arguments[i].memory == nullptr)

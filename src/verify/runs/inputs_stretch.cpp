@@ -272,6 +272,18 @@ std::optional<Input> InputMaker::Stretch(uint64_t number) {
   return std::nullopt;
 }
 
+// Extents that the guard says buffers are long enough for: mostly as long as the shortest.
+void InputMaker::FitCovers(Input& result) {
+  for (const auto& [extent, buffer] : space_.covers) {
+    const auto& memory = result.arguments[buffer].memory;
+    Value& value = result.arguments[extent];
+    if (memory == nullptr || static_cast<int64_t>(value.word) <= memory->length()) continue;
+    const int64_t most = memory->length();
+    const auto word = static_cast<uint64_t>(random_.Chance(80) ? most : random_.Between(0, most));
+    if (space_.domains[extent].Contains(std::span(&word, 1))) value = Value::Word(value.type, word);
+  }
+}
+
 // Another value for a number: near where something happens.
 std::vector<uint64_t> InputMaker::OtherWords(uint32_t param, const Input& input) {
   const Type type = space_.entry->param_type(param);
